@@ -1,0 +1,3 @@
+module github.com/benchmint/benchmint
+
+go 1.26

@@ -1,0 +1,141 @@
+// Package lang is the family of languages: each has the same files (files,
+// infer, run, report, names) and the same behaviour towards the stages.
+//
+// It never runs a process and never touches the network: it reads trees and
+// reports, and answers with data that others execute.
+package lang
+
+import (
+	"time"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/testlog"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Tree is a read-only view on one commit's tree.
+type Tree interface {
+	Paths() []string // every file and symlink, sorted; no submodules
+	Has(path string) bool
+	Read(path string) ([]byte, error) // a symlink reads as its target
+}
+
+// Version is what the history says at base, for versions taken from tags.
+type Version struct {
+	Tag      string // nearest tag by git describe --first-parent order; "" where there is none
+	Distance int    // commits since
+	Commit   string // abbreviated base commit
+}
+
+// Project is what inference may look at. The solution's manifests and the
+// changed tests decide dependencies; the base's date decides versions.
+type Project struct {
+	Name      string // owner/name
+	Base      Tree
+	Solution  Tree
+	Date      time.Time // commit date of base
+	Version   Version
+	TestPaths []string // changed test files, in the solution
+	// Available toolchains by name (python, go), any order.
+	Available []ToolchainRelease
+}
+
+// ToolchainRelease is one that can be had, here and now.
+type ToolchainRelease struct {
+	Name     string // python, go
+	Version  string // 3.12.1
+	Released time.Time
+}
+
+// Select says what one proof run covers.
+type Select struct {
+	// Paths are changed test files; nil is the whole suite.
+	Paths []string
+	// Skip are test IDs left out: they ended the run before (design 8, after an abort).
+	Skip []string
+	// Number is the run's number within its state, from 1: hash seeds and the like.
+	Number int
+}
+
+// TestRun is one process of a run, and where its report will be.
+type TestRun struct {
+	Command schemas.Command
+	Inputs  []sandbox.File // ours, under sandbox.RunPath (the pytest plugin)
+	Report  string         // absolute path collected after the run; "" = standard output
+}
+
+// Output is what came back from one TestRun.
+type Output struct {
+	Run    TestRun
+	Report []byte // nil where no report was written
+	Result sandbox.Result
+}
+
+// Step is one stage of getting a lock or an env layer, to be run in the sandbox.
+type Step struct {
+	Commands []schemas.Command
+	Files    []sandbox.File    // put in place first
+	Caches   map[string]string // download caches: name → path inside
+	Env      map[string]string
+	Collect  []string // files to read back
+}
+
+// Test names one test of a report.
+type Test struct{ ID, Unit string }
+
+// Language is one plugin. Implementations hold no state.
+type Language interface {
+	Name() string
+
+	// Files (files.go): the part of each path of a change, and manifests split by hunk.
+	Files
+	// Infer (infer.go) guesses a recipe; a *Refusal says why there is none.
+	Infer(p Project) (schemas.Recipe, error)
+	// Resolve gives the steps whose Collect holds the lock; Locked puts it into the
+	// recipe. nil steps: the recipe is complete (the lock file is the lock).
+	Resolve(p Project, r schemas.Recipe) (*Step, error)
+	Locked(r schemas.Recipe, files map[string][]byte) (schemas.Recipe, error)
+	// Setup gives the steps that make the env layer from a locked recipe.
+	Setup(r schemas.Recipe) (Step, error)
+	// Repair looks at a failed log and gives an edited recipe, or false (failure table).
+	// Edits that change Requirements clear Lock, so that it is resolved again.
+	Repair(p Project, r schemas.Recipe, log []byte) (schemas.Recipe, bool)
+	// Runs (run.go) are the processes of one proof run in state tree t.
+	Runs(r schemas.Recipe, t Tree, sel Select) []TestRun
+	// Parse (report.go) reads what they left. It never fails on hostile bytes: what
+	// cannot be read is a run without its end.
+	Parse(r schemas.Recipe, out []Output) testlog.Report
+	// Untouched (names.go): the test function with its decorators, and every fixture
+	// or helper in changed files that it names, is the same in both trees.
+	Untouched(base, start Tree, changed []string, t Test) bool
+	// NewNames lists the names that the test paths use and that only the solution's
+	// code defines; a Name without a Kind could not be found as a definition.
+	NewNames(base, solution Tree, code, tests []string) []schemas.Name
+}
+
+// Files decides parts.
+type Files interface {
+	// Source tells whether path is source code of this language.
+	Source(path string) bool
+	// Part decides one path of a change; ok is false where the language has no say
+	// and the common rules of stages/link apply. after is the solution tree.
+	Part(path string, after Tree) (part schemas.Part, rule string, ok bool)
+	// Manifest splits the hunks of a manifest: for each hunk (its changed lines and
+	// its place) whether it is of the test part; ok is false if path is no manifest
+	// that can serve both.
+	Manifest(path string, before, after []byte, hunks []Hunk) (test []bool, mixed bool, ok bool)
+}
+
+// Hunk is the changed lines of one hunk: line numbers are 1-based.
+type Hunk struct {
+	OldStart, OldLines int
+	NewStart, NewLines int
+}
+
+// Refusal is a typed "no recipe", for the stage to turn into a reject.
+type Refusal struct {
+	Reason schemas.Reason
+	Detail string
+}
+
+func (r *Refusal) Error() string { return string(r.Reason) + ": " + r.Detail }

@@ -1,0 +1,157 @@
+// Package sandbox runs strangers' code. One interface, two implementations
+// (docker, bwrap), one conformance suite (sandboxtest).
+//
+// It never interprets what it runs, and never gives a run a credential, a
+// route, or a way to write outside its own layer.
+package sandbox
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Paths inside every sandbox, the same in both kinds.
+const (
+	TreePath       = "/testbed"        // the repository's tree; runs start here
+	EnvPath        = "/opt/env"        // the env layer: dependencies, caches that runs need
+	ToolchainPath  = "/opt/toolchains" // read-only: /opt/toolchains/<name>-<version>
+	HomePath       = "/home/tester"    // HOME of uid 1000, writable
+	RunPath        = "/run/benchmint"  // inputs of ours for one build or run (CA bundle, plugin); never in a layer
+	UID            = 1000
+	GID            = 1000
+	DefaultProcs   = 512
+	DefaultMemory  = 4 << 30
+	DefaultDisk    = 10 << 30
+	DefaultOutput  = 64 << 20
+	DefaultTimeout = 30 * time.Minute
+)
+
+// Limits bound one build or run. Zero fields mean the defaults above.
+type Limits struct {
+	CPUs      float64
+	Memory    int64 // bytes
+	Processes int
+	Disk      int64 // bytes written, all writable places together
+	Output    int64 // bytes of standard output and error together
+	Timeout   time.Duration
+}
+
+// End is how a run ended. Only Exited carries a meaningful exit code.
+type End string
+
+// The ends. All but Exited and Cancelled are limits of ours.
+const (
+	Exited    End = "exited"
+	TimedOut  End = "timeout"
+	Memory    End = "memory"
+	Processes End = "processes"
+	Disk      End = "disk"
+	Output    End = "output"
+)
+
+// Base is what the first layer is made of.
+type Base struct {
+	Toolchains     []Toolchain
+	SystemPackages []string // Debian package names
+}
+
+// Toolchain is a copied-in interpreter or compiler on the host's disk.
+type Toolchain struct {
+	schemas.Toolchain
+	Dir string // host directory; appears as ToolchainPath/<name>-<version>
+}
+
+// Layer is a kept state of the sandbox's file system. Its ID means something to
+// its own sandbox only; Key is what it was kept under.
+type Layer struct {
+	Key schemas.Digest
+	ID  string
+}
+
+// Network is what a build can reach. Runs reach nothing outside themselves.
+type Network int
+
+// The networks.
+const (
+	NoNetwork  Network = iota
+	Registries         // package registries only, through our filtering proxy
+)
+
+// File is one entry to put into a layer or a run, or one that is read back.
+type File struct {
+	Path string // absolute, inside the sandbox
+	Mode fs.FileMode
+	Data []byte // content; the target of a symlink; ignored with Delete
+	// ModTime of zero is the Unix epoch. Delete removes Path (a tree, if it is one).
+	ModTime time.Time
+	Delete  bool
+}
+
+// Build makes a layer from a parent: files are put in place, steps are run in
+// order as UID, the result is kept under Key. Equal keys are built once.
+type Build struct {
+	Key     schemas.Digest
+	Parent  Layer
+	Files   []File // owned by UID
+	Steps   []schemas.Command
+	Env     map[string]string
+	Network Network
+	// Caches are download caches that survive between builds and are never in a
+	// layer: name → absolute path inside.
+	Caches map[string]string
+	// Inputs are files under RunPath that exist for the build only.
+	Inputs []File
+	Limits Limits
+}
+
+// Run executes one process on a fresh copy of a layer.
+type Run struct {
+	Layer   Layer
+	Command schemas.Command // Dir is relative to TreePath unless absolute
+	Env     map[string]string
+	Inputs  []File   // under RunPath, for this run only
+	Collect []string // absolute paths of files to read back, whatever the end
+	// CollectMax bounds each collected file in bytes (default 256 MiB); more is cut.
+	CollectMax int64
+	Limits     Limits
+	// Interactive attaches a terminal or pipes instead of capturing (env shell).
+	Interactive *Terminal
+}
+
+// Terminal is a person's terminal.
+type Terminal struct {
+	In       io.Reader
+	Out, Err io.Writer
+	TTY      bool
+}
+
+// Result is what a build step or a run did.
+type Result struct {
+	End      End
+	ExitCode int
+	Output   []byte            // standard output and error as they came, capped at Limits.Output
+	Files    map[string][]byte // of Collect; a missing file is not in the map
+	Cut      map[string]bool   // collected files that were cut at CollectMax
+	Wall     time.Duration     // inside the command
+	Overhead time.Duration     // everything else between call and return
+}
+
+// Sandbox is where builds and runs happen.
+type Sandbox interface {
+	// Base makes (or finds) the layer of a base system with toolchains.
+	Base(ctx context.Context, b Base) (Layer, error)
+	// Build makes (or finds, by Key) a layer. A step that fails is a *BuildError.
+	Build(ctx context.Context, b Build) (Layer, Result, error)
+	// Run runs one process. A limit that is passed is an End, not an error; an
+	// error is a fault of the machine.
+	Run(ctx context.Context, r Run) (Result, error)
+	// Files walks every file that the layer has above its base: all of what a
+	// solver gets. Content is read through open; order is by path.
+	Files(ctx context.Context, l Layer, visit func(path string, info fs.FileInfo, open func() (io.ReadCloser, error)) error) error
+	// Remove forgets a layer and frees its disk. Removing twice is no error.
+	Remove(ctx context.Context, l Layer) error
+}

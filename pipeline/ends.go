@@ -1,0 +1,80 @@
+// Package pipeline runs stages over stored records: it decides what is done
+// again, what an error means for an item, and what follows from a result.
+//
+// It knows nothing of git, models or containers, and imports schemas only.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Rejected is the end of an item for a property of its own (design 5).
+type Rejected struct {
+	Reason schemas.Reason
+	Detail string
+	Err    error // the chain of causes, where there is one
+}
+
+func (r *Rejected) Error() string {
+	switch {
+	case r.Err != nil && r.Detail != "":
+		return fmt.Sprintf("%s: %s: %v", r.Reason, r.Detail, r.Err)
+	case r.Err != nil:
+		return fmt.Sprintf("%s: %v", r.Reason, r.Err)
+	case r.Detail != "":
+		return fmt.Sprintf("%s: %s", r.Reason, r.Detail)
+	}
+	return string(r.Reason)
+}
+
+func (r *Rejected) Unwrap() error { return r.Err }
+
+// Reject ends an item for a reason of the table.
+func Reject(reason schemas.Reason, format string, args ...any) *Rejected {
+	err := fmt.Errorf(format, args...)
+	return &Rejected{Reason: reason, Detail: err.Error(), Err: errors.Unwrap(err)}
+}
+
+// Deferred is "not now": quota, rate limit, a registry's 5xx or time-out.
+type Deferred struct {
+	Resource string    // registry, github, model
+	Until    time.Time // zero: as the budget says
+	Err      error
+}
+
+func (d *Deferred) Error() string { return fmt.Sprintf("deferred for %s: %v", d.Resource, d.Err) }
+func (d *Deferred) Unwrap() error { return d.Err }
+
+// State is where a step stands; the words on disk (engine, section 2).
+type State string
+
+// The states.
+const (
+	Done        State = "done"
+	StateReject State = "rejected"
+	StateDefer  State = "deferred"
+	StateFail   State = "failed"
+	Interrupted State = "interrupted" // an end of a run, never stored
+)
+
+// EndOf tells the five ends apart; it is the one place that does.
+func EndOf(ctx context.Context, err error) State {
+	var rejected *Rejected
+	var deferred *Deferred
+	switch {
+	case err == nil:
+		return Done
+	case ctx.Err() != nil:
+		return Interrupted
+	case errors.As(err, &rejected):
+		return StateReject
+	case errors.As(err, &deferred):
+		return StateDefer
+	}
+	return StateFail
+}

@@ -1,0 +1,141 @@
+package schemas
+
+// Status is what one run says of one test (design 8).
+type Status string
+
+// The statuses. Only Passed is a pass; NotRun is evidence of nothing.
+const (
+	Passed    Status = "passed"
+	Failed    Status = "failed"
+	Errored   Status = "error"
+	Skipped   Status = "skipped"
+	XFailed   Status = "xfailed"
+	XPassed   Status = "xpassed"
+	NotLoaded Status = "not_loaded" // its file or package did not compile or import
+	Absent    Status = "absent"     // its file loaded; it is not there
+	NotRun    Status = "not_run"    // the run ended first
+)
+
+// Class is what a test's statuses in all runs make of it.
+type Class string
+
+// The classes; the first two are the lists of a row.
+const (
+	F2P         Class = "fail_to_pass"
+	P2P         Class = "pass_to_pass"
+	SkipToPass  Class = "skip_to_pass"
+	Quarantined Class = "quarantined"
+	Regression  Class = "regression"
+	Vanished    Class = "vanished"
+	UnstableID  Class = "unstable_id"
+	Unproved    Class = "unproved" // passes in G; S and B say nothing that counts
+	Failing     Class = "failing"  // does not pass in G, and did not pass in S
+	Parent      Class = "parent"   // stands for its children
+)
+
+// Cause says why a test is FAIL_TO_PASS.
+type Cause string
+
+// The causes of the table in design 8.
+const (
+	CauseFails       Cause = "fails"
+	CauseNew         Cause = "new"
+	CauseLoad        Cause = "load"
+	CauseLoadNew     Cause = "load_new"
+	CauseLoadChanged Cause = "load_changed"
+)
+
+// State is one of the three states of a task.
+type State string
+
+// The states: base with its own tests, base + test part, solution.
+const (
+	StateB State = "B"
+	StateS State = "S"
+	StateG State = "G"
+)
+
+// TestVerdict is one test, its statuses in every run, and what they make of it.
+type TestVerdict struct {
+	ID       string   `json:"id"`
+	Unit     string   `json:"unit"` // file (pytest) or package (Go)
+	Class    Class    `json:"class"`
+	Cause    Cause    `json:"cause,omitempty"`
+	Baseline State    `json:"baseline,omitempty"` // B where the pass was seen at base only
+	S        []Status `json:"s"`
+	G        []Status `json:"g"`
+	B        Status   `json:"b,omitempty"`
+	// Why is the failing assertion at start, cut short; a note, never compared.
+	Why string `json:"why,omitempty"`
+}
+
+// RunRecord is one run of one state, in the order of work.
+type RunRecord struct {
+	State    State  `json:"state"`
+	Scope    string `json:"scope"` // changed, suite, rest (after an abort)
+	Number   int    `json:"number"`
+	End      string `json:"end"` // exited, aborted, timeout, memory, processes, disk, output
+	ExitCode int    `json:"exit_code"`
+	Report   Digest `json:"report"` // blob: the parsed report
+	Log      Digest `json:"log"`    // blob: what it printed, capped
+}
+
+// Proof is the verdict on a start in an environment, with what it rests on.
+type Proof struct {
+	StartID     string        `json:"start_id"`
+	Environment Digest        `json:"environment"`
+	Runs        []RunRecord   `json:"runs"`
+	Tests       []TestVerdict `json:"tests"`
+	// Interface lists the names that the tests use and that exist only in the solution.
+	Interface []Name `json:"interface,omitempty"`
+	Leaks     Scan   `json:"leaks"`
+}
+
+// ID is the instance ID.
+func (p Proof) ID() string { return p.StartID }
+
+// List is the sorted IDs of one class.
+func (p Proof) List(c Class) []string {
+	out := []string{}
+	for _, t := range p.Tests {
+		if t.Class == c {
+			out = append(out, t.ID)
+		}
+	}
+	return out
+}
+
+// Name is one identifier that tests need and that only the solution defines.
+type Name struct {
+	Name      string `json:"name"`
+	Kind      string `json:"kind"` // function, method, class, type, constant, variable, parameter, field, module
+	Signature string `json:"signature,omitempty"`
+	Path      string `json:"path,omitempty"` // where it is defined, in the solution
+}
+
+// Scan is the leak scan of what a solver gets (design 8, Sealing).
+type Scan struct {
+	Scanner string `json:"scanner"` // version of the scanner
+	Needles Digest `json:"needles"` // digest of what was searched for
+	Count   int    `json:"count"`   // how many needles
+	Bytes   int64  `json:"-"`       // bytes searched: measured, outside the digest
+	Hits    []Hit  `json:"hits,omitempty"`
+}
+
+// Hit is one leak: a needle and the place it was found in.
+type Hit struct {
+	Needle string `json:"needle"` // the line, cut to 120 characters
+	Place  string `json:"place"`  // path, with the members of archives after "!"
+	Kind   string `json:"kind"`   // solution_line, test_line, later_release, second_copy
+}
+
+// Task is a proved row, ready to be written.
+type Task struct {
+	StartID     string `json:"start_id"`
+	Start       Digest `json:"start"`
+	Environment Digest `json:"environment"`
+	Proof       Digest `json:"proof"`
+}
+
+// ID is the instance ID.
+func (t Task) ID() string { return t.StartID }

@@ -1,0 +1,75 @@
+package schemas
+
+// Reason is why an item was rejected: "stage/what". Only those of Reasons are used.
+type Reason string
+
+// The reasons, by the stage that gives them.
+const (
+	NoCode         Reason = "link/no_code"
+	NoTests        Reason = "link/no_tests"
+	MixedManifest  Reason = "link/mixed_manifest"
+	Submodule      Reason = "link/submodule"
+	LFSPointer     Reason = "link/lfs_pointer"
+	MissingBlob    Reason = "link/missing_blob"
+	RootCommit     Reason = "link/root_commit"
+	DuplicateStart Reason = "link/duplicate"
+	OtherLanguage  Reason = "link/language"
+	TooLarge       Reason = "link/too_large"
+	UnsafePath     Reason = "link/unsafe_path"
+
+	NoToolchain  Reason = "provision/toolchain"
+	Unresolvable Reason = "provision/resolve"
+	NoBuild      Reason = "provision/build"
+	NoRunner     Reason = "provision/no_tests_ran"
+	NoRecipe     Reason = "provision/recipe"
+
+	NoF2P       Reason = "validate/no_f2p"
+	RegressionR Reason = "validate/regression"
+	Unnameable  Reason = "validate/unnameable"
+	GoldFails   Reason = "validate/gold_not_loaded"
+	OverMemory  Reason = "validate/memory"
+	OverProcs   Reason = "validate/processes"
+	OverDisk    Reason = "validate/disk"
+	OverOutput  Reason = "validate/output"
+	OverTime    Reason = "validate/time"
+	Leaked      Reason = "validate/leak"
+	AllFlaky    Reason = "validate/flaky"
+)
+
+// ReasonText is a row of the table that the docs page is made from.
+type ReasonText struct {
+	Reason  Reason
+	Meaning string
+	Do      string // what a maintainer can do about it
+}
+
+// Reasons is every reason, in stage order.
+var Reasons = []ReasonText{
+	{NoCode, "the change touches no code that ships", "nothing: it is no feature"},
+	{NoTests, "the change touches no test", "nothing: there is no proof without a test"},
+	{MixedManifest, "a manifest changes for tests and for code in one hunk", "review the hunk by hand"},
+	{Submodule, "a submodule moves with the change", "vendor the submodule, or leave it out"},
+	{LFSPointer, "a file that the change needs is a Git LFS pointer", "fetch the LFS objects and run again"},
+	{MissingBlob, "the clone lacks an object that the change needs", "fetch without a filter, then retry"},
+	{RootCommit, "the commit has no parent to start from", "nothing"},
+	{DuplicateStart, "the same base and landed trees stand under another ID", "see the alias in its row"},
+	{OtherLanguage, "the code part is in no language that is asked for", "widen filters.languages"},
+	{TooLarge, "the code part is over filters.max_source_lines", "raise the limit"},
+	{UnsafePath, "a path of the tree leaves it or cannot be written", "nothing: the tree is hostile or broken"},
+	{NoToolchain, "no toolchain of the wanted version and date can be had", "install the version that the reason names"},
+	{Unresolvable, "the dependencies do not resolve, dated or undated", "see the resolver's last lines in show"},
+	{NoBuild, "the environment or the project does not build, repairs included", "see the log in show"},
+	{NoRunner, "no test runs in the solution", "see the log in show"},
+	{NoRecipe, "no recipe can be inferred from the tree", "see the evidence in show"},
+	{NoF2P, "no test fails before the change and passes after it", "nothing: the tests do not tell the states apart"},
+	{RegressionR, "a test passes in every start run and fails in every solution run", "look at the environment first, then at the change"},
+	{Unnameable, "tests need a name that neither statement nor interface can give", "write the interface by hand"},
+	{GoldFails, "the changed tests do not load in the solution", "see the log in show"},
+	{OverMemory, "the test run needs more memory than sandbox.memory", "raise the limit"},
+	{OverProcs, "the test run needs more processes than sandbox.processes", "raise the limit"},
+	{OverDisk, "the test run writes more than sandbox.disk", "raise the limit"},
+	{OverOutput, "the test run prints more than sandbox.output", "raise the limit"},
+	{OverTime, "the test run takes longer than sandbox.timeout", "raise the limit"},
+	{Leaked, "what a solver gets holds the solution, its tests or a later release", "see the places in show"},
+	{AllFlaky, "every test that tells the states apart disagrees with itself", "nothing: the tests are flaky"},
+}

@@ -1,0 +1,172 @@
+package schemas
+
+import "time"
+
+// Part is the one part that every path or hunk of a change belongs to (design 6.3).
+type Part string
+
+// The parts. TestPatch is the test part; Patch is the rest.
+const (
+	PartTest Part = "test"
+	PartCode Part = "code"
+	PartDocs Part = "docs"
+	PartCI   Part = "ci"
+)
+
+// PartFile is one file of a change and the part it was given, with the rule that decided.
+type PartFile struct {
+	ChangedFile
+	Part Part   `json:"part"`
+	Rule string `json:"rule"` // e.g. "path:tests/", "name:_test.go", "imported only by tests"
+	// TestHunks are the indexes of the hunks that belong to the test part where a
+	// file is split (a manifest changed for both, an inline Rust test module).
+	TestHunks []int `json:"test_hunks,omitempty"`
+	Hunks     int   `json:"hunks"`
+}
+
+// Sizes counts the code part only (design 6.3).
+type Sizes struct {
+	SourceFiles   int `json:"source_files"`
+	SourceHunks   int `json:"source_hunks"`
+	SourceAdded   int `json:"source_added"`
+	SourceRemoved int `json:"source_removed"`
+	TestFiles     int `json:"test_files"`
+}
+
+// Start is a task's two states and the parts between them.
+type Start struct {
+	ChangeID     string     `json:"change_id"`
+	Repo         string     `json:"repo"`
+	Kind         Kind       `json:"kind"`
+	Language     string     `json:"language"` // of the code part: python, go
+	Base         string     `json:"base"`     // commit
+	Commit       string     `json:"commit"`
+	BaseDate     time.Time  `json:"base_date"`
+	BaseTree     string     `json:"base_tree"`     // B
+	StartTree    string     `json:"start_tree"`    // S = B + test part
+	SolutionTree string     `json:"solution_tree"` // G = S + the rest
+	Patch        Digest     `json:"patch"`         // blob; S ⊕ Patch = G
+	TestPatch    Digest     `json:"test_patch"`    // blob; B ⊕ TestPatch = S
+	Files        []PartFile `json:"files"`
+	Sizes        Sizes      `json:"sizes"`
+	// Identity is the digest of (root commit, base tree, landed tree).
+	Identity Digest `json:"identity"`
+}
+
+// ID is the instance ID.
+func (s Start) ID() string { return s.ChangeID }
+
+// Paths are the paths of one part, after the change (before, for deletions), in order.
+func (s Start) Paths(p Part) []string {
+	var out []string
+	for _, f := range s.Files {
+		if f.Part == p {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
+
+// TestPaths are the changed files of the test part that exist in the start state.
+func (s Start) TestPaths() []string {
+	var out []string
+	for _, f := range s.Files {
+		if (f.Part == PartTest || len(f.TestHunks) > 0) && f.Status != "D" {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
+
+// Toolchain is one interpreter or compiler, as it was copied in.
+type Toolchain struct {
+	Name    string `json:"name"`    // python, go
+	Version string `json:"version"` // full: 3.12.1, 1.21.13
+	Digest  Digest `json:"digest"`  // of the copied tree
+}
+
+// Evidence says where a line of a recipe came from.
+type Evidence struct {
+	Field  string `json:"field"`  // recipe key: toolchain, dependencies, test, …
+	Value  string `json:"value"`  // what was taken
+	Source string `json:"source"` // path:line in the tree, "convention", "date", "tags"
+}
+
+// Repair is one bounded attempt by the failure table (facts: environments, section 2).
+type Repair struct {
+	Rule    string `json:"rule"`    // name of the row
+	Symptom string `json:"symptom"` // the log line that matched
+	Edit    string `json:"edit"`    // what was changed in the recipe
+}
+
+// Pinning says how dependency versions were held to the base's date.
+type Pinning string
+
+// The ways, best first.
+const (
+	PinDate    Pinning = "date"
+	PinLock    Pinning = "lock_file"
+	PinNearest Pinning = "nearest_date"
+	PinNone    Pinning = "undated"
+)
+
+// Command is one process: argv, never a shell line.
+type Command struct {
+	Argv []string          `json:"argv"`
+	Dir  string            `json:"dir,omitempty"` // relative to the tree
+	Env  map[string]string `json:"env,omitempty"`
+}
+
+// Recipe is an environment as data (design 7). It holds no path of a host.
+type Recipe struct {
+	Language       string            `json:"language"`
+	Toolchain      Toolchain         `json:"toolchain"`
+	SystemPackages []string          `json:"system_packages,omitempty"`
+	Variables      map[string]string `json:"variables,omitempty"` // set in builds and runs
+	// Requirements are the resolver's input; Lock is its answer (names, versions, hashes).
+	Requirements []string `json:"requirements,omitempty"`
+	Lock         string   `json:"lock,omitempty"`
+	Pinning      Pinning  `json:"pinning"`
+	PinDate      string   `json:"pin_date,omitempty"` // YYYY-MM-DD
+	DepsFrom     string   `json:"deps_from"`          // "solution": design 7
+	// Setup runs once, with registries, and makes the env layer. It never sees the project.
+	Setup []Command `json:"setup,omitempty"`
+	// Build runs in the tree after every patch, without network, in proof and in grading.
+	Build []Command `json:"build,omitempty"`
+	// Test is one command a module; the language adds the flags of its runner table.
+	Test     []Command  `json:"test"`
+	Report   string     `json:"report"` // report format: benchmint-pytest, go-test-json
+	Evidence []Evidence `json:"evidence,omitempty"`
+	Repairs  []Repair   `json:"repairs,omitempty"`
+}
+
+// Resolved is a start with the recipe that its environment will be built from.
+type Resolved struct {
+	StartID string `json:"start_id"`
+	Start   Digest `json:"start"` // input digest
+	Key     Digest `json:"key"`   // environment key: equal keys are built once
+	Recipe  Recipe `json:"recipe"`
+}
+
+// ID is the instance ID.
+func (r Resolved) ID() string { return r.StartID }
+
+// Environment is one built env layer.
+type Environment struct {
+	Key     Digest `json:"key"`
+	Recipe  Recipe `json:"recipe"` // as built, repairs included
+	Sandbox string `json:"sandbox"`
+	Host    bool   `json:"host,omitempty"` // toolchains of the host: bwrap
+}
+
+// ID is the environment's key.
+func (e Environment) ID() string { return string(e.Key) }
+
+// Provisioned joins a start to its environment.
+type Provisioned struct {
+	StartID     string      `json:"start_id"`
+	Environment Environment `json:"environment"`
+}
+
+// ID is the instance ID.
+func (p Provisioned) ID() string { return p.StartID }
