@@ -1,0 +1,192 @@
+// Package tree holds one commit's tree in memory, apart from any repository, so
+// that a task can be proved from a dataset alone.
+//
+// It never applies a filter, an attribute or a line-end rule: what git stored is
+// what Read gives, to the byte.
+package tree
+
+import (
+	"bytes"
+	"crypto/sha1" //nolint:gosec // git's object IDs are SHA-1
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Git's file modes.
+const (
+	ModeFile    = "100644"
+	ModeExec    = "100755"
+	ModeSymlink = "120000"
+	ModeModule  = "160000" // submodule; Data is the commit in hex
+)
+
+// ErrUnsafe is a path that would leave the tree, hide in .git, or that no file
+// system takes.
+var ErrUnsafe = errors.New("unsafe path")
+
+// Entry is one file, symlink or submodule.
+type Entry struct {
+	Path string
+	Mode string
+	Data []byte // content; target of a symlink; commit hex of a submodule
+}
+
+// Tree is an immutable set of entries.
+type Tree struct {
+	entries map[string]Entry
+	paths   []string // without submodules, sorted
+}
+
+// New takes the entries of a tree in any order. ErrUnsafe for paths that must
+// never be written; other errors for duplicates and unknown modes.
+func New(entries []Entry) (*Tree, error) {
+	t := &Tree{entries: make(map[string]Entry, len(entries))}
+	for _, e := range entries {
+		if err := checkPath(e.Path); err != nil {
+			return nil, err
+		}
+		switch e.Mode {
+		case ModeFile, ModeExec, ModeSymlink, ModeModule:
+		case "100664": // written by very old gits; reads as a plain file, but its ID keeps the mode
+		default:
+			return nil, fmt.Errorf("%s: unknown mode %q", e.Path, e.Mode)
+		}
+		if _, ok := t.entries[e.Path]; ok {
+			return nil, fmt.Errorf("%s: two entries", e.Path)
+		}
+		t.entries[e.Path] = e
+		if e.Mode != ModeModule {
+			t.paths = append(t.paths, e.Path)
+		}
+	}
+	sort.Strings(t.paths)
+	for p := range t.entries {
+		for dir := parent(p); dir != ""; dir = parent(dir) {
+			if _, ok := t.entries[dir]; ok {
+				return nil, fmt.Errorf("%s: %s is a file and a directory: %w", p, dir, ErrUnsafe)
+			}
+		}
+	}
+	return t, nil
+}
+
+func parent(path string) string {
+	i := strings.LastIndexByte(path, '/')
+	if i < 0 {
+		return ""
+	}
+	return path[:i]
+}
+
+// checkPath refuses what git itself refuses to check out (verify_path), plus
+// what would be another path on a case-folding file system.
+func checkPath(path string) error {
+	if path == "" || path[0] == '/' || strings.ContainsRune(path, 0) {
+		return fmt.Errorf("%q: %w", path, ErrUnsafe)
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		switch {
+		case part == "", part == ".", part == "..", strings.EqualFold(part, ".git"), len(part) > 255:
+			return fmt.Errorf("%q: %w", path, ErrUnsafe)
+		}
+	}
+	return nil
+}
+
+// Paths are the files and symlinks, sorted.
+func (t *Tree) Paths() []string { return t.paths }
+
+// Has tells whether path is a file or symlink.
+func (t *Tree) Has(path string) bool {
+	e, ok := t.entries[path]
+	return ok && e.Mode != ModeModule
+}
+
+// Read gives a file's bytes, or a symlink's target.
+func (t *Tree) Read(path string) ([]byte, error) {
+	e, ok := t.entries[path]
+	if !ok || e.Mode == ModeModule {
+		return nil, fmt.Errorf("%s: no such file in the tree", path)
+	}
+	return e.Data, nil
+}
+
+// Entry is one entry with its mode.
+func (t *Tree) Entry(path string) (Entry, bool) {
+	e, ok := t.entries[path]
+	return e, ok
+}
+
+// Entries are all entries, submodules too, sorted by path.
+func (t *Tree) Entries() []Entry {
+	return slices.SortedFunc(maps.Values(t.entries), func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// ID is the tree's object ID as git computes it.
+func (t *Tree) ID() string {
+	root := newDir()
+	for _, e := range t.entries {
+		root.add(e.Path, e)
+	}
+	return hex.EncodeToString(root.id())
+}
+
+type dir struct {
+	dirs  map[string]*dir
+	files map[string]Entry
+}
+
+func newDir() *dir { return &dir{dirs: map[string]*dir{}, files: map[string]Entry{}} }
+
+func (d *dir) add(path string, e Entry) {
+	head, rest, ok := strings.Cut(path, "/")
+	if !ok {
+		d.files[head] = e
+		return
+	}
+	sub := d.dirs[head]
+	if sub == nil {
+		sub = newDir()
+		d.dirs[head] = sub
+	}
+	sub.add(rest, e)
+}
+
+func (d *dir) id() []byte {
+	type row struct {
+		sort, name, mode string
+		id               []byte
+	}
+	var rows []row
+	for name, e := range d.files {
+		id := objectID("blob", e.Data)
+		if e.Mode == ModeModule {
+			id, _ = hex.DecodeString(string(e.Data)) // a broken hash gives a short row, and so another tree ID
+		}
+		rows = append(rows, row{name, name, e.Mode, id})
+	}
+	for name, sub := range d.dirs {
+		rows = append(rows, row{name + "/", name, "40000", sub.id()}) // git sorts directories as if they ended in a slash
+	}
+	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.sort, b.sort) })
+	var buf bytes.Buffer
+	for _, r := range rows {
+		fmt.Fprintf(&buf, "%s %s\x00%s", r.mode, r.name, r.id)
+	}
+	return objectID("tree", buf.Bytes())
+}
+
+func objectID(kind string, data []byte) []byte {
+	h := sha1.New() //nolint:gosec // git's object IDs are SHA-1
+	fmt.Fprintf(h, "%s %d\x00", kind, len(data))
+	h.Write(data)
+	return h.Sum(nil)
+}
+
+// BlobID is the object ID of content as git computes it.
+func BlobID(data []byte) string { return hex.EncodeToString(objectID("blob", data)) }
