@@ -105,7 +105,11 @@ type Build struct {
 	Caches map[string]string
 	// Inputs are files under RunPath that exist for the build only.
 	Inputs []File
-	Limits Limits
+	// Collect are absolute paths of files to read back after the last step.
+	Collect []string
+	// Discard keeps no layer: the build is run for what Collect brings (a lock). Key is not used.
+	Discard bool
+	Limits  Limits
 }
 
 // Run executes one process on a fresh copy of a layer.
