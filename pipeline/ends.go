@@ -50,31 +50,19 @@ type Deferred struct {
 func (d *Deferred) Error() string { return fmt.Sprintf("deferred for %s: %v", d.Resource, d.Err) }
 func (d *Deferred) Unwrap() error { return d.Err }
 
-// State is where a step stands; the words on disk (engine, section 2).
-type State string
-
-// The states.
-const (
-	Done        State = "done"
-	StateReject State = "rejected"
-	StateDefer  State = "deferred"
-	StateFail   State = "failed"
-	Interrupted State = "interrupted" // an end of a run, never stored
-)
-
 // EndOf tells the five ends apart; it is the one place that does.
-func EndOf(ctx context.Context, err error) State {
+func EndOf(ctx context.Context, err error) schemas.StepState {
 	var rejected *Rejected
 	var deferred *Deferred
 	switch {
 	case err == nil:
-		return Done
+		return schemas.StepDone
 	case ctx.Err() != nil:
-		return Interrupted
+		return schemas.StepInterrupted
 	case errors.As(err, &rejected):
-		return StateReject
+		return schemas.StepRejected
 	case errors.As(err, &deferred):
-		return StateDefer
+		return schemas.StepDeferred
 	}
-	return StateFail
+	return schemas.StepFailed
 }

@@ -14,40 +14,16 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Step is one record at one stage, as it is stored.
-type Step struct {
-	Stage       string         `json:"stage"`
-	Key         string         `json:"key"` // ID of the input
-	State       State          `json:"state"`
-	Fingerprint schemas.Digest `json:"fingerprint"` // of the stage that settled it
-	Input       schemas.Digest `json:"input"`       // of the input record
-	Outputs     []Output       `json:"outputs,omitempty"`
-	Reason      schemas.Reason `json:"reason,omitempty"`
-	Detail      string         `json:"detail,omitempty"` // the chain of causes
-	Parent      string         `json:"parent,omitempty"` // key of the step that made the input
-	// MS is the measured time in milliseconds. It is never part of a digest.
-	MS int64 `json:"ms"`
-	// Again asks for one more try, whatever the state (retry).
-	Again bool `json:"again,omitempty"`
-}
-
-// Output is one record that a step made.
-type Output struct {
-	Key    string          `json:"key"`
-	Digest schemas.Digest  `json:"digest"`
-	Record json.RawMessage `json:"record"`
-}
-
 // Store keeps steps. Put is atomic and durable.
 type Store interface {
-	Step(stage, key string) (Step, bool, error)
-	Put(Step) error
+	Step(stage, key string) (schemas.Step, bool, error)
+	Put(schemas.Step) error
 }
 
 // Observer is told what happens, as it happens.
 type Observer interface {
 	Begin(stage, key string)
-	End(s Step, reused bool)
+	End(s schemas.Step, reused bool)
 }
 
 // RunOptions narrow a run.
@@ -99,7 +75,7 @@ type run struct {
 	opts     RunOptions
 	counts   map[string]*Count
 	drained  []made
-	ends     []Step
+	ends     []schemas.Step
 	stopped  bool
 }
 
@@ -165,11 +141,11 @@ func (r *run) step(ctx context.Context, n *node, in made, parent string) error {
 	if err != nil {
 		return err
 	}
-	if s.State == Interrupted {
+	if s.State == schemas.StepInterrupted {
 		r.stopped = true
 		return nil
 	}
-	if s.State != Done {
+	if s.State != schemas.StepDone {
 		r.ends = append(r.ends, s)
 		return nil
 	}
@@ -187,10 +163,10 @@ func (r *run) step(ctx context.Context, n *node, in made, parent string) error {
 }
 
 // settle runs the item, or takes its settled result (design 5: WorkVersion).
-func (r *run) settle(ctx context.Context, n *node, in made, parent string) (Step, error) {
+func (r *run) settle(ctx context.Context, n *node, in made, parent string) (schemas.Step, error) {
 	old, ok, err := r.store.Step(n.name, in.key)
 	if err != nil {
-		return Step{}, err
+		return schemas.Step{}, err
 	}
 	if ok && reusable(old, n.fingerprint, in.digest) {
 		r.count(old, false)
@@ -200,12 +176,12 @@ func (r *run) settle(ctx context.Context, n *node, in made, parent string) (Step
 	r.observer.Begin(n.name, in.key)
 	start := r.opts.Now()
 	outs, err := guarded(func() ([]made, error) { return n.run(ctx, r, in.record) })
-	s := Step{Stage: n.name, Key: in.key, Fingerprint: n.fingerprint, Input: in.digest, Parent: parent, MS: r.opts.Now().Sub(start).Milliseconds()}
-	s.end(ctx, err)
+	s := schemas.Step{Stage: n.name, Key: in.key, Fingerprint: n.fingerprint, Input: in.digest, Parent: parent, MS: r.opts.Now().Sub(start).Milliseconds()}
+	end(ctx, &s, err)
 	for _, m := range outs {
-		s.Outputs = append(s.Outputs, Output{Key: m.key, Digest: m.digest, Record: m.record})
+		s.Outputs = append(s.Outputs, schemas.Output{Key: m.key, Digest: m.digest, Record: m.record})
 	}
-	if s.State == Interrupted {
+	if s.State == schemas.StepInterrupted {
 		return s, nil
 	}
 	if err := r.store.Put(s); err != nil {
@@ -217,19 +193,19 @@ func (r *run) settle(ctx context.Context, n *node, in made, parent string) (Step
 }
 
 // reusable: settled, not asked for again, and made of the same work on the same input.
-func reusable(s Step, fingerprint, input schemas.Digest) bool {
-	settled := s.State == Done || s.State == StateReject
+func reusable(s schemas.Step, fingerprint, input schemas.Digest) bool {
+	settled := s.State == schemas.StepDone || s.State == schemas.StepRejected
 	return settled && !s.Again && s.Fingerprint == fingerprint && s.Input == input
 }
 
-func (s *Step) end(ctx context.Context, err error) {
+func end(ctx context.Context, s *schemas.Step, err error) {
 	s.State = EndOf(ctx, err)
 	if err == nil {
 		return
 	}
 	s.Detail = err.Error()
 	var rejected *Rejected
-	if s.State == StateReject && errors.As(err, &rejected) {
+	if s.State == schemas.StepRejected && errors.As(err, &rejected) {
 		s.Reason = rejected.Reason
 		s.Detail = strings.TrimPrefix(s.Detail, string(rejected.Reason)+": ")
 	}
@@ -245,16 +221,16 @@ func guarded(f func() ([]made, error)) (out []made, err error) {
 	return f()
 }
 
-func (r *run) count(s Step, executed bool) {
+func (r *run) count(s schemas.Step, executed bool) {
 	c := r.counts[s.Stage]
 	switch s.State {
-	case Done:
+	case schemas.StepDone:
 		c.Done++
-	case StateReject:
+	case schemas.StepRejected:
 		c.Rejected[s.Reason]++
-	case StateDefer:
+	case schemas.StepDeferred:
 		c.Deferred++
-	case StateFail:
+	case schemas.StepFailed:
 		c.Failed++
 	}
 	if executed {
@@ -269,7 +245,7 @@ func (r *run) shared(ctx context.Context, stage, key string, fingerprint schemas
 		return nil, err
 	}
 	if ok && reusable(old, fingerprint, schemas.Digest(key)) {
-		if old.State == StateReject {
+		if old.State == schemas.StepRejected {
 			return nil, &Rejected{Reason: old.Reason, Detail: old.Detail}
 		}
 		return old.Outputs[0].Record, nil
@@ -277,9 +253,9 @@ func (r *run) shared(ctx context.Context, stage, key string, fingerprint schemas
 	r.observer.Begin(stage, key)
 	start := r.opts.Now()
 	v, buildErr := build()
-	s := Step{Stage: stage, Key: key, Fingerprint: fingerprint, Input: schemas.Digest(key), MS: r.opts.Now().Sub(start).Milliseconds()}
-	s.end(ctx, buildErr)
-	if s.State == Interrupted {
+	s := schemas.Step{Stage: stage, Key: key, Fingerprint: fingerprint, Input: schemas.Digest(key), MS: r.opts.Now().Sub(start).Milliseconds()}
+	end(ctx, &s, buildErr)
+	if s.State == schemas.StepInterrupted {
 		return nil, buildErr
 	}
 	if buildErr == nil {
@@ -287,7 +263,7 @@ func (r *run) shared(ctx context.Context, stage, key string, fingerprint schemas
 		if err != nil {
 			return nil, fmt.Errorf("writing what %s made: %w", stage, err)
 		}
-		s.Outputs = []Output{{Key: key, Digest: schemas.DigestBytes(raw), Record: raw}}
+		s.Outputs = []schemas.Output{{Key: key, Digest: schemas.DigestBytes(raw), Record: raw}}
 	}
 	if err := r.store.Put(s); err != nil {
 		return nil, fmt.Errorf("storing %s of %s: %w", stage, key, err)
@@ -303,7 +279,7 @@ func (r *run) shared(ctx context.Context, stage, key string, fingerprint schemas
 // order of work.
 func (r *run) drain(ctx context.Context, n *node) error {
 	slices.SortFunc(r.drained, func(a, b made) int { return strings.Compare(a.key, b.key) })
-	slices.SortFunc(r.ends, func(a, b Step) int {
+	slices.SortFunc(r.ends, func(a, b schemas.Step) int {
 		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Stage, b.Stage))
 	})
 	r.observer.Begin(n.name, "")
@@ -311,7 +287,7 @@ func (r *run) drain(ctx context.Context, n *node) error {
 	if err := n.drain(ctx, r.drained, r.ends); err != nil {
 		return fmt.Errorf("%s: %w", n.name, err)
 	}
-	s := Step{Stage: n.name, State: Done, Fingerprint: n.fingerprint, MS: r.opts.Now().Sub(start).Milliseconds()}
+	s := schemas.Step{Stage: n.name, State: schemas.StepDone, Fingerprint: n.fingerprint, MS: r.opts.Now().Sub(start).Milliseconds()}
 	r.counts[n.name].Done = len(r.drained)
 	r.observer.End(s, false)
 	return nil

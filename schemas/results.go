@@ -119,8 +119,10 @@ type Command struct {
 
 // Recipe is an environment as data (design 7). It holds no path of a host.
 type Recipe struct {
-	Language       string            `json:"language"`
-	Toolchain      Toolchain         `json:"toolchain"`
+	Language  string    `json:"language"`
+	Toolchain Toolchain `json:"toolchain"`
+	// Tools are what the language installs with (uv); they are no part of what is installed.
+	Tools          []Toolchain       `json:"tools,omitempty"`
 	SystemPackages []string          `json:"system_packages,omitempty"`
 	Variables      map[string]string `json:"variables,omitempty"` // set in builds and runs
 	// Requirements are the resolver's input; Lock is its answer (names, versions, hashes).

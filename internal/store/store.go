@@ -17,7 +17,7 @@ import (
 	"syscall"
 
 	"github.com/benchmint/benchmint/internal/blob"
-	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // ErrLocked means that another run works on the store.
@@ -29,8 +29,6 @@ type Store struct {
 	Blobs *blob.Store
 	lock  *os.File
 }
-
-var _ pipeline.Store = (*Store)(nil)
 
 // Open opens a store, which is made where it is missing.
 func Open(dir string) (*Store, error) {
@@ -79,27 +77,27 @@ func (s *Store) path(stage, key string) string {
 }
 
 // Step reads one step.
-func (s *Store) Step(stage, key string) (pipeline.Step, bool, error) {
+func (s *Store) Step(stage, key string) (schemas.Step, bool, error) {
 	return read(s.path(stage, key))
 }
 
-func read(path string) (pipeline.Step, bool, error) {
+func read(path string) (schemas.Step, bool, error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return pipeline.Step{}, false, nil
+		return schemas.Step{}, false, nil
 	}
 	if err != nil {
-		return pipeline.Step{}, false, err
+		return schemas.Step{}, false, err
 	}
-	var step pipeline.Step
+	var step schemas.Step
 	if err := json.Unmarshal(b, &step); err != nil {
-		return pipeline.Step{}, false, fmt.Errorf("%s: %w", path, err)
+		return schemas.Step{}, false, fmt.Errorf("%s: %w", path, err)
 	}
 	return step, true, nil
 }
 
 // Put writes one step, whole or not at all.
-func (s *Store) Put(step pipeline.Step) error {
+func (s *Store) Put(step schemas.Step) error {
 	b, err := json.MarshalIndent(step, "", " ")
 	if err != nil {
 		return err
@@ -108,7 +106,7 @@ func (s *Store) Put(step pipeline.Step) error {
 }
 
 // Steps are all steps of a stage, by key.
-func (s *Store) Steps(stage string) ([]pipeline.Step, error) {
+func (s *Store) Steps(stage string) ([]schemas.Step, error) {
 	dir := filepath.Join(s.dir, "steps", stage)
 	names, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +115,7 @@ func (s *Store) Steps(stage string) ([]pipeline.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []pipeline.Step
+	var out []schemas.Step
 	for _, e := range names {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue // a temporary file of a killed run
@@ -130,13 +128,13 @@ func (s *Store) Steps(stage string) ([]pipeline.Step, error) {
 			out = append(out, step)
 		}
 	}
-	slices.SortFunc(out, func(a, b pipeline.Step) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(out, func(a, b schemas.Step) int { return strings.Compare(a.Key, b.Key) })
 	return out, nil
 }
 
 // Ladder is every step of one key, in the order of stages.
-func (s *Store) Ladder(stages []string, key string) ([]pipeline.Step, error) {
-	var out []pipeline.Step
+func (s *Store) Ladder(stages []string, key string) ([]schemas.Step, error) {
+	var out []schemas.Step
 	for _, stage := range stages {
 		step, ok, err := s.Step(stage, key)
 		if err != nil {

@@ -1,0 +1,39 @@
+package schemas
+
+import "encoding/json"
+
+// StepState is where a step stands; the words on disk (engine, section 2).
+type StepState string
+
+// The states.
+const (
+	StepDone        StepState = "done"
+	StepRejected    StepState = "rejected"
+	StepDeferred    StepState = "deferred"
+	StepFailed      StepState = "failed"
+	StepInterrupted StepState = "interrupted" // an end of a run, never stored
+)
+
+// Step is one record at one stage, as it is stored.
+type Step struct {
+	Stage       string    `json:"stage"`
+	Key         string    `json:"key"` // ID of the input
+	State       StepState `json:"state"`
+	Fingerprint Digest    `json:"fingerprint"` // of the stage that settled it
+	Input       Digest    `json:"input"`       // of the input record
+	Outputs     []Output  `json:"outputs,omitempty"`
+	Reason      Reason    `json:"reason,omitempty"`
+	Detail      string    `json:"detail,omitempty"` // the chain of causes
+	Parent      string    `json:"parent,omitempty"` // key of the step that made the input
+	// MS is the measured time in milliseconds. It is never part of a digest.
+	MS int64 `json:"ms"`
+	// Again asks for one more try, whatever the state (retry).
+	Again bool `json:"again,omitempty"`
+}
+
+// Output is one record that a step made.
+type Output struct {
+	Key    string          `json:"key"`
+	Digest Digest          `json:"digest"`
+	Record json.RawMessage `json:"record"`
+}
