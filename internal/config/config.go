@@ -1,0 +1,241 @@
+// Package config is what a user can set: one table of keys (keys.go), from which
+// the reader, the environment variables, the example and the JSON Schema are made.
+//
+// It never reads an environment variable or a flag by itself (they are passed
+// in), never holds a secret, and knows no key that does nothing.
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+)
+
+// DefaultFile is read from the working directory where -c is not given.
+const DefaultFile = "benchmint.yaml"
+
+// Config is one effective configuration.
+type Config struct {
+	Dataset string
+	Kinds   []string
+	Sources []Source
+	Limits  Limits
+	Filters Filters
+	Build   Build
+	Sandbox Sandbox
+	Proof   Proof
+	Store   string
+	Output  string
+
+	origins map[string]Origin
+}
+
+// Source is one git repository and the window of it that is wanted.
+type Source struct {
+	Git   string
+	Name  string
+	Since Date // inclusive
+	Until Date // exclusive
+	Only  []string
+}
+
+// Limits bound the work per repository.
+type Limits struct{ Changes int }
+
+// Filters say which changes are wanted.
+type Filters struct {
+	MaxSourceLines int
+	Languages      []string
+}
+
+// Build is what builds of environments may use.
+type Build struct {
+	CABundle   string
+	Registries string
+	PinToDate  bool
+}
+
+// The values of build.registries.
+const (
+	RegistriesInherit = "inherit"
+	RegistriesPublic  = "public"
+)
+
+// Sandbox is the kind of sandbox and the limits of each run.
+type Sandbox struct {
+	Kind      string
+	CPUs      float64
+	Memory    Size
+	Processes int
+	Disk      Size
+	Output    Size
+	Timeout   time.Duration
+}
+
+// The kinds of sandbox.
+const (
+	Docker = "docker"
+	Bwrap  = "bwrap"
+)
+
+// Limits are the sandbox's, in the sandbox's own terms.
+func (s Sandbox) Limits() sandbox.Limits {
+	return sandbox.Limits{
+		CPUs: s.CPUs, Memory: int64(s.Memory), Processes: s.Processes,
+		Disk: int64(s.Disk), Output: int64(s.Output), Timeout: s.Timeout,
+	}
+}
+
+// Proof is how often each state is run.
+type Proof struct{ Runs int }
+
+// Default is the configuration of a user who wrote none.
+func Default() *Config {
+	return &Config{
+		Dataset: "benchmint",
+		Kinds:   []string{"feature"},
+		Limits:  Limits{Changes: 200},
+		Filters: Filters{MaxSourceLines: 1000, Languages: []string{"python", "go"}},
+		Build:   Build{Registries: RegistriesInherit, PinToDate: true},
+		Sandbox: Sandbox{
+			CPUs: 2, Memory: sandbox.DefaultMemory, Processes: sandbox.DefaultProcs,
+			Disk: sandbox.DefaultDisk, Output: sandbox.DefaultOutput, Timeout: sandbox.DefaultTimeout,
+		},
+		Proof:   Proof{Runs: 3},
+		Store:   "benchmint-state",
+		Output:  "benchmint-out",
+		origins: map[string]Origin{},
+	}
+}
+
+// Layer says which of the four places a value came from.
+type Layer string
+
+// The layers, weakest first.
+const (
+	FromDefault Layer = "default"
+	FromFile    Layer = "file"
+	FromEnv     Layer = "environment"
+	FromFlag    Layer = "flag"
+)
+
+// Origin is where one value came from.
+type Origin struct {
+	Layer Layer
+	Where string // benchmint.yaml:12, BENCHMINT_STORE, --store
+}
+
+func (o Origin) String() string {
+	if o.Where == "" {
+		return string(FromDefault)
+	}
+	return o.Where
+}
+
+// Origin of a key's value; the zero Layer reads as the default.
+func (c *Config) Origin(path string) Origin {
+	if o, ok := c.origins[path]; ok {
+		return o
+	}
+	return Origin{Layer: FromDefault}
+}
+
+// Setting is one value that a flag gave.
+type Setting struct {
+	Key   string // of the table; sources[].since is set for every source
+	Value string
+	Flag  string // --since
+}
+
+// Input is everything that decides a configuration.
+type Input struct {
+	File    string   // "": none
+	Environ []string // NAME=value; only BENCHMINT_* is looked at
+	// Sources are those of the command line: they replace the file's, except that
+	// the name or address of one of the file's takes it with its window.
+	Sources []string
+	Flags   []Setting
+}
+
+// Load reads and checks a configuration: defaults < file < environment < flags.
+// An error is a Problems with all that is wrong, or the fault of reading the file.
+func Load(in Input) (*Config, error) {
+	c := Default()
+	var problems Problems
+	if in.File != "" {
+		b, err := os.ReadFile(in.File)
+		if err != nil {
+			return nil, fmt.Errorf("reading configuration: %w", err)
+		}
+		problems = append(problems, c.readFile(in.File, b)...)
+	}
+	problems = append(problems, c.readEnviron(in.Environ)...)
+	c.takeSources(in.Sources)
+	problems = append(problems, c.readFlags(in.Flags)...)
+	problems = append(problems, c.validate()...)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return c, nil
+}
+
+// takeSources applies the sources of the command line.
+func (c *Config) takeSources(args []string) {
+	if len(args) == 0 {
+		return
+	}
+	var taken []Source
+	origins := map[string]Origin{}
+	for i, arg := range args {
+		s := Source{Git: arg}
+		prefix := sourcePath(i, "")
+		from := -1
+		for j, have := range c.Sources {
+			if have.Name == arg || have.Git == arg {
+				s, from = have, j
+			}
+		}
+		if from < 0 {
+			origins[prefix+"git"] = Origin{FromFlag, "command line"}
+		}
+		for path, o := range c.origins {
+			if key, ok := strings.CutPrefix(path, sourcePath(from, "")); ok && from >= 0 {
+				origins[prefix+key] = o
+			}
+		}
+		taken = append(taken, s)
+	}
+	for path := range c.origins {
+		if strings.HasPrefix(path, "sources[") {
+			delete(c.origins, path)
+		}
+	}
+	for path, o := range origins {
+		c.origins[path] = o
+	}
+	c.Sources = taken
+}
+
+func sourcePath(i int, key string) string { return fmt.Sprintf("sources[%d].%s", i, key) }
+
+// IsURL tells an address from a path, as git does: a scheme, or host:path.
+func IsURL(s string) bool {
+	if strings.Contains(s, "://") {
+		return true
+	}
+	colon, slash := strings.IndexByte(s, ':'), strings.IndexByte(s, '/')
+	return colon > 1 && (slash < 0 || colon < slash)
+}
+
+// beside resolves a path of the file against the file's folder, so that a
+// configuration means the same from everywhere.
+func beside(file, path string) string {
+	if path == "" || filepath.IsAbs(path) || IsURL(path) || strings.HasPrefix(path, "-") {
+		return path
+	}
+	return filepath.Join(filepath.Dir(file), path)
+}

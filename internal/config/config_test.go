@@ -1,0 +1,279 @@
+package config
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// write puts a configuration into a folder of its own.
+func write(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "benchmint.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+const whole = `
+dataset: my-features
+kinds: [feature]
+sources:
+  - git: ../clones/widget.git
+    name: acme/widget
+    since: 2025-01-01
+    until: "2026-01-01"
+    only: [123, 0012345, 1234567e8]
+  - git: https://example.org/a/b.git
+limits: {changes: 6}
+filters: {languages: [go], max_source_lines: 50}
+build: {registries: public, pin_to_date: false}
+sandbox: {kind: docker, cpus: 1.5, memory: 512MiB, processes: 64, disk: 1GB, output: 1MiB, timeout: 1h30m}
+proof: {runs: 5}
+store: state
+output: /out
+`
+
+func TestLoadReadsEveryKey(t *testing.T) {
+	t.Parallel()
+	file := write(t, whole)
+	got, err := Load(Input{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := func(y int) Date { return Date{time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC)} }
+	want := &Config{
+		Dataset: "my-features", Kinds: []string{"feature"},
+		Sources: []Source{
+			{Git: filepath.Join(filepath.Dir(file), "../clones/widget.git"), Name: "acme/widget", Since: day(2025), Until: day(2026), Only: []string{"123", "0012345", "1234567e8"}},
+			{Git: "https://example.org/a/b.git"},
+		},
+		Limits: Limits{6}, Filters: Filters{50, []string{"go"}},
+		Build:   Build{Registries: RegistriesPublic},
+		Sandbox: Sandbox{Docker, 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
+		Proof:   Proof{5}, Store: filepath.Join(filepath.Dir(file), "state"), Output: "/out",
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLoadNamesEveryProblem(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, yaml string
+		want       []string // after the file's name
+	}{
+		{"unknown_key", "dataset: x\nsandbx: {}\n", []string{`:2: unknown key "sandbx"; did you mean sandbox?`}},
+		{"unknown_in_section", "sandbox:\n  cpus: 1\n  memroy: 4GiB\n", []string{`:3: unknown key "sandbox.memroy"; did you mean memory?`}},
+		{"unknown_in_source", "sources:\n- git: x\n  sinec: 2025-01-01\n", []string{`:3: unknown key "sources.sinec"; did you mean since?`}},
+		{"key_of_another_section", "memory: 4GiB\n", []string{`:1: unknown key "memory"; did you mean sandbox.memory?`}},
+		{"far_off", "limits: {frobnicate: 3}\n", []string{`:1: unknown key "limits.frobnicate" (known: changes)`}},
+		{"kind_of_a_later_version", "kinds: [feature, library]\n", []string{`:1: kinds: "library" is not in this version; it makes feature`}},
+		{"kind_misspelt", "kinds: [featrue]\n", []string{`:1: kinds: "featrue" is not one of feature; did you mean feature?`}},
+		{"empty_window", "sources:\n- git: x\n  since: 2026-01-01\n  until: 2025-01-01\n", []string{`:4: sources[0].until: 2025-01-01 is not after since (2026-01-01): no commit can lie between them`}},
+		{"bad_memory", "sandbox:\n  memory: 4\n", []string{`:2: sandbox.memory: "4" is no size (a number and B, KiB, MiB, GiB or TiB, such as 4GiB)`}},
+		{"negative_memory", "sandbox: {memory: -4GiB}\n", []string{`:1: sandbox.memory: "-4GiB" is no size (a number and B, KiB, MiB, GiB or TiB, such as 4GiB)`}},
+		{"little_memory", "sandbox: {memory: 1MiB}\n", []string{`:1: sandbox.memory: 1MiB is below 64MiB`}},
+		{"bad_timeout", "sandbox: {timeout: soon}\n", []string{`:1: sandbox.timeout: "soon" is no duration (such as 90s, 30m, 1h30m)`}},
+		{"bad_date", "sources:\n- git: x\n  since: 2025-13-01\n", []string{`:3: sources.since: "2025-13-01" is no date (YYYY-MM-DD, UTC)`}},
+		{"bad_bool", "build: {pin_to_date: maybe}\n", []string{`:1: build.pin_to_date: "maybe" is neither true nor false`}},
+		{"no_runs", "proof: {runs: 0}\n", []string{`:1: proof.runs: 0 is not between 1 and 100`}},
+		{"list_wanted", "kinds: feature\n", []string{`:1: kinds must be a list`}},
+		{"scalar_wanted", "store: [a]\n", []string{`:1: store must be a single value`}},
+		{"source_without_git", "sources:\n- name: a/b\n", []string{`:2: sources[0].git: is missing`}},
+		{"sources_of_one_name", "sources:\n- {git: x, name: a/b}\n- {git: y, name: A/B}\n", []string{`:3: sources[1].name: "A/B" is also the name of sources[0]`}},
+		{"bad_only", "sources:\n- {git: x, only: [12a]}\n", []string{`:2: sources[0].only: "12a" is no pull request number, commit (7 hex digits or more) or ID`}},
+		{"git_is_an_option", "sources:\n- {git: --upload-pack=x, name: a/b}\n", []string{`:2: sources[0].git: "--upload-pack=x" looks like an option, not like a path or URL`}},
+		{"remote_store", "store: postgres://h/db\n", []string{`:1: store: "postgres://h/db": this version keeps it in a local folder`}},
+		{"missing_bundle", "build: {ca_bundle: /does/not/exist}\n", []string{`:1: build.ca_bundle: /does/not/exist: no such file`}},
+		{"all_at_once", "sandbx: {}\nproof: {runs: x}\nlanguages: [go]\n", []string{
+			`:1: unknown key "sandbx"; did you mean sandbox?`,
+			`:2: proof.runs: "x" is no whole number`,
+			`:3: unknown key "languages"; did you mean filters.languages?`,
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			file := write(t, tt.yaml)
+			_, err := Load(Input{File: file})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			got := strings.Split(strings.ReplaceAll(err.Error(), file, ""), "\n")
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestLoadOrder(t *testing.T) {
+	t.Parallel()
+	file := write(t, "store: from-file\noutput: /from-file\nproof: {runs: 4}\nsources:\n- git: /a\n  name: x/a\n  since: 2024-01-01\n- git: /b\n")
+	c, err := Load(Input{
+		File:    file,
+		Environ: []string{"BENCHMINT_OUTPUT=from-env", "BENCHMINT_PROOF_RUNS=6", "HOME=/x", "BENCHMINT_FILTERS_LANGUAGES=go, python"},
+		Flags:   []Setting{{"proof.runs", "7", "--runs"}, {"sources[].since", "2025-06-01", "--since"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{c.Output, c.Origin("output").String(), c.Origin("store").String(), c.Origin("proof.runs").String(), c.Origin("limits.changes").String(), c.Sources[0].Since.String(), c.Origin("sources[1].since").String()}
+	want := []string{"from-env", "BENCHMINT_OUTPUT", file + ":1", "--runs", "default", "2025-06-01", "--since"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if c.Proof.Runs != 7 || len(c.Filters.Languages) != 2 {
+		t.Errorf("runs %d, languages %q", c.Proof.Runs, c.Filters.Languages)
+	}
+}
+
+func TestLoadTakesSourcesOfTheCommandLine(t *testing.T) {
+	t.Parallel()
+	file := write(t, "sources:\n- git: /a\n- {git: /b, name: x/b, since: 2024-01-01}\n")
+	c, err := Load(Input{File: file, Sources: []string{"x/b", "./new"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Source{{Git: "/b", Name: "x/b", Since: Date{time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}}, {Git: "./new"}}
+	if diff := cmp.Diff(want, c.Sources); diff != "" {
+		t.Error(diff)
+	}
+	if got := c.Origin("sources[0].since").String(); got != file+":3" {
+		t.Errorf("origin of the window: %s", got)
+	}
+}
+
+func TestLoadRefusesUnknownVariables(t *testing.T) {
+	t.Parallel()
+	_, err := Load(Input{Environ: []string{"BENCHMINT_SANDBOX_MEMROY=1GiB"}})
+	if want := "BENCHMINT_SANDBOX_MEMROY: unknown variable; did you mean BENCHMINT_SANDBOX_MEMORY?"; err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLoadMissingAndBrokenFiles(t *testing.T) {
+	t.Parallel()
+	if _, err := Load(Input{File: filepath.Join(t.TempDir(), "none.yaml")}); !os.IsNotExist(unwrapAll(err)) {
+		t.Errorf("missing file: %v", err)
+	}
+	file := write(t, "a: [1\nb: }\n")
+	if _, err := Load(Input{File: file}); err == nil || !strings.HasPrefix(err.Error(), file+":") {
+		t.Errorf("broken file: %v", err)
+	}
+	if _, err := Load(Input{File: write(t, "# nothing\n")}); err != nil {
+		t.Errorf("empty file: %v", err)
+	}
+	if _, err := Load(Input{File: write(t, "- a\n")}); err == nil {
+		t.Error("a list was taken for a configuration")
+	}
+}
+
+func unwrapAll(err error) error {
+	for {
+		u, ok := err.(interface{ Unwrap() error })
+		if !ok {
+			return err
+		}
+		err = u.Unwrap()
+	}
+}
+
+func TestExampleHasEveryKeyAndParses(t *testing.T) {
+	t.Parallel()
+	c, err := Load(Input{File: write(t, Example())})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, Example())
+	}
+	for _, k := range Keys {
+		path := strings.Replace(k.Path, "[]", "[0]", 1)
+		if c.Origin(path).Layer != FromFile {
+			t.Errorf("the example lacks %s", k.Path)
+		}
+	}
+}
+
+func TestShowParsesToTheSame(t *testing.T) {
+	t.Parallel()
+	c, err := Load(Input{File: write(t, whole)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Load(Input{File: write(t, c.Show())})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, c.Show())
+	}
+	again.Store, c.Store = "", "" // relative to each file's own folder
+	again.Sources[0].Git, c.Sources[0].Git = "", ""
+	if diff := cmp.Diff(c, again, cmpopts.IgnoreUnexported(Config{})); diff != "" {
+		t.Errorf("%s\n%s", diff, c.Show())
+	}
+}
+
+func TestSchemaNamesEveryKey(t *testing.T) {
+	t.Parallel()
+	b, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var root struct {
+		Properties map[string]struct {
+			Properties map[string]any
+			Items      struct{ Properties map[string]any }
+		}
+	}
+	if err := json.Unmarshal(b, &root); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range Keys {
+		section, name := k.split()
+		where := root.Properties[section]
+		_, ok := where.Properties[name]
+		if section == "" {
+			_, ok = root.Properties[name]
+		} else if k.source != nil {
+			_, ok = where.Items.Properties[name]
+		}
+		if !ok {
+			t.Errorf("the schema lacks %s", k.Path)
+		}
+	}
+}
+
+func TestValuesRoundTrip(t *testing.T) {
+	t.Parallel()
+	size := func(s string) string {
+		v, err := ParseSize(s)
+		if err != nil {
+			return err.Error()
+		}
+		return v.String()
+	}
+	for in, want := range map[string]string{"4GiB": "4GiB", "1.5GiB": "1536MiB", "512 MiB": "512MiB", "1GB": "1000000000B", "0B": "0B"} {
+		if got := size(in); got != want {
+			t.Errorf("size %q = %q, want %q", in, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{30 * time.Minute: "30m", time.Hour: "1h", 90 * time.Second: "1m30s", 10 * time.Second: "10s"} {
+		if got := formatDuration(d); got != want {
+			t.Errorf("duration %v = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestIsURL(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]bool{"https://h/a": true, "git@h:a/b": true, "./a": false, "/a:b": false, "a/b": false, "file:///x": true} {
+		if IsURL(in) != want {
+			t.Errorf("IsURL(%q) = %v", in, !want)
+		}
+	}
+}

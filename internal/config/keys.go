@@ -1,0 +1,182 @@
+package config
+
+import (
+	"strings"
+	"time"
+)
+
+// Key is one row of the table that everything is made from. The type of what
+// bind points to is the key's type.
+type Key struct {
+	Path    string // as in the file: sandbox.memory, sources[].git
+	Doc     string
+	Example string   // YAML in the example; "" shows the default
+	Choices []string // closed set of words, also of a list's entries
+	IsPath  bool     // relative to the file that names it
+	bind    func(*Config) any
+	source  func(*Source) any // instead of bind: a key of one source
+}
+
+// sections are the comments over the groups of the example.
+var sections = map[string]string{
+	"sources": "Where changes come from: git repositories, by path or URL. No API is used.",
+	"limits":  "Per repository, newest first.",
+	"filters": "Which changes are wanted.",
+	"build":   "What builds of environments may use.",
+	"sandbox": "Where strangers' code runs, and the limits of each run.",
+	"proof":   "How a change is proved.",
+}
+
+// Keys is the table, in the order of the file. Only what does something is here.
+var Keys = []Key{
+	{Path: "dataset", Doc: "name in the manifest and the card", Example: "my-features", bind: func(c *Config) any { return &c.Dataset }},
+	{Path: "kinds", Doc: "kinds of tasks; this version makes feature", Choices: []string{"feature"}, bind: func(c *Config) any { return &c.Kinds }},
+
+	{Path: "sources[].git", Doc: "path (bare or not) or URL", Example: "https://example.org/acme/widget.git", source: func(s *Source) any { return &s.Git }},
+	{Path: "sources[].name", Doc: "owner/name for IDs; inferred where it can be", Example: "acme/widget", source: func(s *Source) any { return &s.Name }},
+	{Path: "sources[].since", Doc: "by commit date of the change, UTC; inclusive", Example: "2025-01-01", source: func(s *Source) any { return &s.Since }},
+	{Path: "sources[].until", Doc: "exclusive", Example: "2026-01-01", source: func(s *Source) any { return &s.Until }},
+	{Path: "sources[].only", Doc: "pull request numbers or commits, for exact selections", Example: "[123, 4567, 1a2b3c4d]", source: func(s *Source) any { return &s.Only }},
+
+	{Path: "limits.changes", Doc: "candidates that are taken; 0 is all", bind: func(c *Config) any { return &c.Limits.Changes }},
+
+	{Path: "filters.languages", Doc: "languages of the code part", Choices: []string{"python", "go"}, bind: func(c *Config) any { return &c.Filters.Languages }},
+	{Path: "filters.max_source_lines", Doc: "added and removed lines of the code part; 0 is no limit", bind: func(c *Config) any { return &c.Filters.MaxSourceLines }},
+
+	{Path: "build.ca_bundle", Doc: "trusted inside builds, never left in an image; empty: the host's bundle", IsPath: true, bind: func(c *Config) any { return &c.Build.CABundle }},
+	{Path: "build.registries", Doc: "inherit: mirrors and proxies as the host has them; public: the well-known ones", Choices: []string{RegistriesInherit, RegistriesPublic}, bind: func(c *Config) any { return &c.Build.Registries }},
+	{Path: "build.pin_to_date", Doc: "dependencies as they were on the base commit's date", bind: func(c *Config) any { return &c.Build.PinToDate }},
+
+	{Path: "sandbox.kind", Doc: "docker or bwrap; empty: the first that works, then fixed in the store", Choices: []string{Docker, Bwrap}, bind: func(c *Config) any { return &c.Sandbox.Kind }},
+	{Path: "sandbox.cpus", Doc: "processors of one run", bind: func(c *Config) any { return &c.Sandbox.CPUs }},
+	{Path: "sandbox.memory", Doc: "of one run, all its processes together", bind: func(c *Config) any { return &c.Sandbox.Memory }},
+	{Path: "sandbox.processes", Doc: "at one time, threads included", bind: func(c *Config) any { return &c.Sandbox.Processes }},
+	{Path: "sandbox.disk", Doc: "written in one run", bind: func(c *Config) any { return &c.Sandbox.Disk }},
+	{Path: "sandbox.output", Doc: "standard output and error of one run", bind: func(c *Config) any { return &c.Sandbox.Output }},
+	{Path: "sandbox.timeout", Doc: "of one run", bind: func(c *Config) any { return &c.Sandbox.Timeout }},
+
+	{Path: "proof.runs", Doc: "whole suites in the start and in the solution state", bind: func(c *Config) any { return &c.Proof.Runs }},
+
+	{Path: "store", Doc: "folder of records and blobs; a run resumes where it stopped", IsPath: true, bind: func(c *Config) any { return &c.Store }},
+	{Path: "output", Doc: "folder of the dataset", IsPath: true, bind: func(c *Config) any { return &c.Output }},
+}
+
+// pointer is what the key sets in c; i is the source's index where it is a source's key.
+func (k Key) pointer(c *Config, i int) any {
+	if k.source != nil {
+		return k.source(&c.Sources[i])
+	}
+	return k.bind(c)
+}
+
+// zero is a value of the key's type, for what only asks for the type.
+func (k Key) zero() any {
+	if k.source != nil {
+		return k.source(&Source{})
+	}
+	return k.bind(Default())
+}
+
+func (k Key) isList() bool { _, ok := k.zero().(*[]string); return ok }
+
+// split is the section and the name within it; dataset has no section.
+func (k Key) split() (section, name string) {
+	section, name, ok := strings.Cut(k.Path, ".")
+	if !ok {
+		return "", section
+	}
+	return strings.TrimSuffix(section, "[]"), name
+}
+
+// env is the variable that sets the key; a source's keys have none.
+func (k Key) env() string {
+	if k.source != nil {
+		return ""
+	}
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(k.Path, ".", "_"))
+}
+
+const envPrefix = "BENCHMINT_"
+
+func findKey(path string) (Key, bool) {
+	for _, k := range Keys {
+		if k.Path == path {
+			return k, true
+		}
+	}
+	return Key{}, false
+}
+
+// Value is one key with its effective value and where it came from.
+type Value struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"` // as in the file
+	Origin string `json:"origin"`
+}
+
+// Values lists every effective value in the table's order; sources one after another.
+func (c *Config) Values() []Value {
+	var out []Value
+	sourcesDone := false
+	for _, k := range Keys {
+		if k.source == nil {
+			out = append(out, Value{k.Path, format(k.bind(c)), c.Origin(k.Path).String()})
+			continue
+		}
+		if sourcesDone {
+			continue
+		}
+		sourcesDone = true
+		for i := range c.Sources {
+			out = append(out, c.sourceValues(i)...)
+		}
+	}
+	return out
+}
+
+// sourceValues leaves out what is not set: an empty date is not a value that can be written.
+func (c *Config) sourceValues(i int) []Value {
+	var out []Value
+	for _, k := range Keys {
+		if k.source == nil {
+			continue
+		}
+		_, name := k.split()
+		path := sourcePath(i, name)
+		if _, set := c.origins[path]; set {
+			out = append(out, Value{path, format(k.source(&c.Sources[i])), c.Origin(path).String()})
+		}
+	}
+	return out
+}
+
+// schemaOf is the JSON Schema of one key's type.
+func schemaOf(k Key) map[string]any {
+	s := map[string]any{"description": k.Doc}
+	switch k.zero().(type) {
+	case *string:
+		s["type"] = "string"
+	case *int:
+		s["type"], s["minimum"] = "integer", 0
+	case *float64:
+		s["type"] = "number"
+	case *bool:
+		s["type"] = "boolean"
+	case *Size:
+		s["type"], s["pattern"] = "string", sizePattern
+	case *time.Duration:
+		s["type"], s["pattern"] = "string", durationPattern
+	case *Date:
+		s["type"], s["pattern"] = "string", datePattern
+	case *[]string:
+		entry := map[string]any{"type": []string{"string", "integer"}}
+		if len(k.Choices) > 0 {
+			entry = map[string]any{"enum": k.Choices}
+		}
+		s["type"], s["items"] = "array", entry
+	}
+	if len(k.Choices) > 0 && !k.isList() {
+		s["enum"] = k.Choices
+	}
+	return s
+}

@@ -1,0 +1,161 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+var (
+	datasetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	sourceName  = regexp.MustCompile(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
+	onlyEntry   = regexp.MustCompile(`^([1-9][0-9]{0,8}|[0-9a-fA-F]{7,64})$`)
+)
+
+// checker collects what is wrong with values that could be read.
+type checker struct {
+	c        *Config
+	problems Problems
+}
+
+// at reports a problem of a key where the key was written.
+func (k *checker) at(path, form string, args ...any) {
+	k.problems = append(k.problems, Problem{k.c.Origin(path).Where, path + ": " + fmt.Sprintf(form, args...)})
+}
+
+func (c *Config) validate() Problems {
+	k := &checker{c: c}
+	k.choices()
+	if !datasetName.MatchString(c.Dataset) {
+		k.at("dataset", "%q may hold A-Z a-z 0-9 . _ - only", c.Dataset)
+	}
+	k.numbers()
+	for i := range c.Sources {
+		k.source(i)
+	}
+	k.sameName()
+	for path, v := range map[string]string{"store": c.Store, "output": c.Output} {
+		switch {
+		case v == "":
+			k.at(path, "is empty")
+		case strings.Contains(v, "://"):
+			k.at(path, "%q: this version keeps it in a local folder", v)
+		}
+	}
+	if c.Store == c.Output && c.Store != "" {
+		k.at("output", "is the folder of the store")
+	}
+	if b := c.Build.CABundle; b != "" {
+		if info, err := os.Stat(b); err != nil || !info.Mode().IsRegular() {
+			k.at("build.ca_bundle", "%s: no such file", b)
+		}
+	}
+	slices.SortStableFunc(k.problems, func(a, b Problem) int { return strings.Compare(a.Text, b.Text) })
+	return k.problems
+}
+
+// choices checks the keys with a closed set of words.
+func (k *checker) choices() {
+	for _, key := range Keys {
+		if len(key.Choices) == 0 || key.source != nil {
+			continue
+		}
+		switch p := key.bind(k.c).(type) {
+		case *string:
+			if *p != "" && !slices.Contains(key.Choices, *p) {
+				k.at(key.Path, "%q is not one of %s%s", *p, strings.Join(key.Choices, ", "), nearest.Hint(*p, key.Choices))
+			}
+		case *[]string:
+			k.listChoices(key, *p)
+		}
+	}
+}
+
+func (k *checker) listChoices(key Key, words []string) {
+	if len(words) == 0 {
+		k.at(key.Path, "is empty; choose of %s", strings.Join(key.Choices, ", "))
+	}
+	for _, w := range words {
+		switch {
+		case slices.Contains(key.Choices, w):
+		case key.Path == "kinds" && slices.Contains([]string{"edit", "library", "service"}, w):
+			k.at(key.Path, "%q is not in this version; it makes %s", w, strings.Join(key.Choices, ", "))
+		default:
+			k.at(key.Path, "%q is not one of %s%s", w, strings.Join(key.Choices, ", "), nearest.Hint(w, key.Choices))
+		}
+	}
+}
+
+func (k *checker) numbers() {
+	c, s := k.c, k.c.Sandbox
+	if c.Limits.Changes < 0 {
+		k.at("limits.changes", "%d is below 0", c.Limits.Changes)
+	}
+	if c.Filters.MaxSourceLines < 0 {
+		k.at("filters.max_source_lines", "%d is below 0", c.Filters.MaxSourceLines)
+	}
+	if c.Proof.Runs < 1 || c.Proof.Runs > 100 {
+		k.at("proof.runs", "%d is not between 1 and 100", c.Proof.Runs)
+	}
+	if s.CPUs < 0.1 {
+		k.at("sandbox.cpus", "%g is below 0.1", s.CPUs)
+	}
+	// Below these, no interpreter starts: every item would be rejected for it.
+	if s.Processes < 16 {
+		k.at("sandbox.processes", "%d is below 16", s.Processes)
+	}
+	for path, v := range map[string]struct{ have, least Size }{
+		"sandbox.memory": {s.Memory, 64 << 20},
+		"sandbox.disk":   {s.Disk, 16 << 20},
+		"sandbox.output": {s.Output, 64 << 10},
+	} {
+		if v.have < v.least {
+			k.at(path, "%s is below %s", v.have, v.least)
+		}
+	}
+	if s.Timeout < time.Second {
+		k.at("sandbox.timeout", "%s is below 1s", formatDuration(s.Timeout))
+	}
+}
+
+func (k *checker) source(i int) {
+	s := k.c.Sources[i]
+	if s.Git == "" {
+		k.problems = append(k.problems, Problem{k.c.Origin(sourcePath(i, "")).Where, sourcePath(i, "git") + ": is missing"})
+	}
+	if strings.HasPrefix(s.Git, "-") {
+		k.at(sourcePath(i, "git"), "%q looks like an option, not like a path or URL", s.Git)
+	}
+	if s.Name != "" && !sourceName.MatchString(s.Name) {
+		k.at(sourcePath(i, "name"), "%q is not owner/name", s.Name)
+	}
+	if !s.Since.IsZero() && !s.Until.IsZero() && !s.Since.Before(s.Until.Time) {
+		k.at(sourcePath(i, "until"), "%s is not after since (%s): no commit can lie between them", s.Until, s.Since)
+	}
+	for _, entry := range s.Only {
+		if _, err := schemas.ParseInstanceID(entry); err != nil && !onlyEntry.MatchString(entry) {
+			k.at(sourcePath(i, "only"), "%q is no pull request number, commit (7 hex digits or more) or ID", entry)
+		}
+	}
+}
+
+// sameName refuses two sources of one name: their IDs would be mixed.
+func (k *checker) sameName() {
+	first := map[string]int{}
+	for i, s := range k.c.Sources {
+		if s.Name == "" {
+			continue
+		}
+		if j, taken := first[strings.ToLower(s.Name)]; taken {
+			k.at(sourcePath(i, "name"), "%q is also the name of sources[%d]", s.Name, j)
+			continue
+		}
+		first[strings.ToLower(s.Name)] = i
+	}
+}
