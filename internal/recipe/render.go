@@ -1,0 +1,183 @@
+package recipe
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// DefaultBase is the image that a rendered Dockerfile starts from unless it is
+// told another: Debian packages, uid 1000, and the toolchain under
+// sandbox.ToolchainPath. It is made locally by benchmint, from no registry.
+const DefaultBase = "benchmint/base:latest"
+
+// Rendering is all that an exported environment needs. Paths of the context are
+// relative to the dataset's folder.
+type Rendering struct {
+	ID     string
+	Recipe schemas.Recipe
+	Base   string // image; "" is DefaultBase
+	// Setup is the language's answer for the recipe; its files lie under SetupDir.
+	Setup    lang.Step
+	SetupDir string
+	Archive  string // the base tree, blobs/<sha256>.tar.gz
+	Date     string // RFC 3339; the neutral commit's date
+	// Runs are the processes of one proof run; their inputs lie under InputDir,
+	// relative to the run script.
+	Runs     []lang.TestRun
+	InputDir string
+}
+
+// Dockerfile renders the environment and the sealed start tree. It is built with
+// the dataset's folder as context: docker build -f tasks/<ID>/Dockerfile .
+func Dockerfile(r Rendering) []byte {
+	var b strings.Builder
+	base := r.Base
+	if base == "" {
+		base = DefaultBase
+	}
+	tc := r.Recipe.Toolchain
+	fmt.Fprintf(&b, "# %s, from recipe.json. Context: the dataset's folder.\n", r.ID)
+	fmt.Fprintf(&b, "# BASE is made by benchmint on this machine (Debian packages and toolchains of this\n")
+	fmt.Fprintf(&b, "# machine, no registry). It must hold %s/%s-%s, %s.\n", sandbox.ToolchainPath, tc.Name, tc.Version, orUnknown(string(tc.Digest)))
+	fmt.Fprintf(&b, "ARG BASE=%s\nFROM ${BASE}\nSHELL [\"/bin/bash\", \"-c\"]\n", base)
+	if pkgs := r.Recipe.SystemPackages; len(pkgs) > 0 {
+		fmt.Fprintf(&b, "\nUSER root\nRUN apt-get update && apt-get install -y --no-install-recommends %s && rm -rf /var/lib/apt/lists/*\n", quoteAll(sorted(pkgs)))
+	}
+	fmt.Fprintf(&b, "\nUSER root\nRUN mkdir -p %[1]s %[2]s %[3]s && chown %[4]d:%[5]d %[1]s %[2]s %[3]s\nUSER %[4]d:%[5]d\nENV HOME=%[6]s\n",
+		sandbox.EnvPath, sandbox.TreePath, sandbox.RunPath, sandbox.UID, sandbox.GID, sandbox.HomePath)
+	writeSetup(&b, r)
+	writeTree(&b, r)
+	return []byte(b.String())
+}
+
+func writeSetup(b *strings.Builder, r Rendering) {
+	if len(r.Setup.Commands) == 0 && len(r.Setup.Files) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n# The env layer: dependencies only (%s), never the project.\n", pinned(r.Recipe))
+	for i, f := range r.Setup.Files {
+		if !f.Delete {
+			fmt.Fprintf(b, "COPY --chown=%d:%d %s %s\n", sandbox.UID, sandbox.GID, SetupName(r.SetupDir, i, f), f.Path)
+		}
+	}
+	for _, c := range r.Setup.Commands {
+		fmt.Fprintf(b, "RUN %s\n", ShellLine(c, r.Setup.Env, r.Recipe.Variables))
+	}
+}
+
+func writeTree(b *strings.Builder, r Rendering) {
+	fmt.Fprintf(b, "\n# The start tree B, sealed: one neutral commit, no history.\n")
+	fmt.Fprintf(b, "ADD --chown=%d:%d %s %s/\n", sandbox.UID, sandbox.GID, r.Archive, sandbox.TreePath)
+	fmt.Fprintf(b, "WORKDIR %s\n", sandbox.TreePath)
+	fmt.Fprintf(b, "RUN git init -q -b main . && rm -rf .git/hooks && printf '* -text -filter -ident -working-tree-encoding\\n' > .git/info/attributes"+
+		" && git add -A -f . && GIT_AUTHOR_DATE=%[1]s GIT_COMMITTER_DATE=%[1]s git -c user.name=benchmint -c user.email=benchmint@localhost commit -q --allow-empty -m 'Start of the task' && rm -rf .git/logs\n", r.Date)
+	for _, c := range r.Recipe.Build {
+		fmt.Fprintf(b, "RUN %s\n", ShellLine(c, nil, r.Recipe.Variables))
+	}
+	fmt.Fprintf(b, "STOPSIGNAL SIGKILL\n")
+}
+
+// SetupName is where file i of the setup lies in the context.
+func SetupName(dir string, i int, f sandbox.File) string {
+	return path.Join(dir, fmt.Sprintf("%02d-%s", i, path.Base(f.Path)))
+}
+
+func pinned(r schemas.Recipe) string {
+	if r.PinDate != "" {
+		return fmt.Sprintf("pinning %s %s", r.Pinning, r.PinDate)
+	}
+	return fmt.Sprintf("pinning %s", r.Pinning)
+}
+
+// RunScript renders the build and test commands of one proof run as they are
+// executed in the tree, after any patches that it is given.
+func RunScript(r Rendering) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#!/bin/bash\n# %s: apply the patches named as arguments, build, run the whole suite once.\n", r.ID)
+	fmt.Fprintf(&b, "# It exits with the runner's code; the verdict is read from the report, not from it.\n")
+	fmt.Fprintf(&b, "set -u\nhere=$(cd \"$(dirname \"$0\")\" && pwd) || exit 2\nargs=()\nfor p in \"$@\"; do args+=(\"$(realpath \"$p\")\"); done\ncd %s || exit 2\n", sandbox.TreePath)
+	fmt.Fprintf(&b, "for p in \"${args[@]+\"${args[@]}\"}\"; do git apply --whitespace=nowarn \"$p\" || exit 3; done\n")
+	for _, c := range r.Recipe.Build {
+		fmt.Fprintf(&b, "%s || exit 4\n", ShellLine(c, nil, r.Recipe.Variables))
+	}
+	if len(r.Runs) == 0 { // the language adds nothing to the recipe's own commands
+		for _, c := range r.Recipe.Test {
+			fmt.Fprintf(&b, "%s; rc=$?\n", ShellLine(c, nil, r.Recipe.Variables))
+		}
+	}
+	for i, run := range r.Runs {
+		for j, f := range run.Inputs {
+			fmt.Fprintf(&b, "mkdir -p %s && cp \"$here\"/%s %s || exit 2\n", Quote(path.Dir(f.Path)), Quote(InputName(r.InputDir, i, j, f)), Quote(f.Path))
+		}
+		fmt.Fprintf(&b, "%s; rc=$?\n", ShellLine(run.Command, nil, r.Recipe.Variables))
+		if run.Report != "" {
+			fmt.Fprintf(&b, "echo 'report: '%s\n", Quote(run.Report))
+		}
+	}
+	fmt.Fprintf(&b, "exit \"${rc:-0}\"\n")
+	return []byte(b.String())
+}
+
+// InputName is where input j of run i lies beside the run script.
+func InputName(dir string, i, j int, f sandbox.File) string {
+	return path.Join(dir, fmt.Sprintf("%02d-%02d-%s", i, j, path.Base(f.Path)))
+}
+
+// ShellLine is a command as a shell would be given it: its own variables win
+// over the later sets.
+func ShellLine(c schemas.Command, envs ...map[string]string) string {
+	env := map[string]string{}
+	for _, set := range slices.Backward(envs) {
+		maps.Copy(env, set)
+	}
+	maps.Copy(env, c.Env)
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		words = append(words, name+"="+Quote(env[name]))
+	}
+	if len(words) > 0 {
+		words = append([]string{"env"}, words...)
+	}
+	line := strings.Join(append(words, quoteAll(c.Argv)), " ")
+	if c.Dir != "" && c.Dir != "." {
+		return "(cd " + Quote(c.Dir) + " && " + line + ")"
+	}
+	return line
+}
+
+func quoteAll(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = Quote(w)
+	}
+	return strings.Join(out, " ")
+}
+
+const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
+
+// Quote makes one word for a POSIX shell, as Python's shlex.quote does. A line
+// feed is written as $'\n' so that a Dockerfile's RUN stays one line.
+func Quote(s string) string {
+	if s != "" && strings.Trim(s, safe) == "" {
+		return s
+	}
+	if strings.ContainsAny(s, "\n\r") {
+		r := strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`)
+		return `$'` + r.Replace(s) + `'`
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "digest unknown"
+	}
+	return s
+}
