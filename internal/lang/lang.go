@@ -36,6 +36,8 @@ type Project struct {
 	Date      time.Time // commit date of base
 	Version   Version
 	TestPaths []string // changed test files, in the solution
+	// PinToDate holds dependency versions to Date (build.pin_to_date).
+	PinToDate bool
 	// Available toolchains by name (python, go), any order.
 	Available []ToolchainRelease
 }

@@ -1,0 +1,180 @@
+// Package environment makes layers from recipes: base, env, and what a lock is
+// resolved in. Proof, grading, prove and env shell all get their layers here, so
+// that an environment means one thing.
+//
+// It never decides what a recipe holds (internal/lang does), and never puts the
+// project itself into a shared layer.
+package environment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Toolchains gives copied-in interpreters and compilers.
+type Toolchains interface {
+	Available(ctx context.Context) ([]lang.ToolchainRelease, error)
+	Get(ctx context.Context, name, version string) (sandbox.Toolchain, error)
+}
+
+// Builder makes layers in one sandbox.
+type Builder struct {
+	Sandbox    sandbox.Sandbox
+	Toolchains Toolchains
+	Languages  map[string]lang.Language
+	Limits     sandbox.Limits
+}
+
+// Base is the base layer of a recipe: system packages, its toolchain, and the
+// tools that the language installs with.
+func (b *Builder) Base(ctx context.Context, r schemas.Recipe) (sandbox.Layer, error) {
+	base := sandbox.Base{SystemPackages: r.SystemPackages}
+	for _, want := range b.wanted(r) {
+		tc, err := b.Toolchains.Get(ctx, want.Name, want.Version)
+		if err != nil {
+			return sandbox.Layer{}, fmt.Errorf("getting %s %s: %w", want.Name, want.Version, err)
+		}
+		base.Toolchains = append(base.Toolchains, tc)
+	}
+	layer, err := b.Sandbox.Base(ctx, base)
+	if err != nil {
+		return layer, fmt.Errorf("making the base layer: %w", err)
+	}
+	return layer, nil
+}
+
+func (b *Builder) wanted(r schemas.Recipe) []schemas.Toolchain {
+	out := []schemas.Toolchain{r.Toolchain}
+	return append(out, r.Tools...)
+}
+
+// Key is the environment key of a locked recipe: equal keys are built once.
+func (b *Builder) Key(ctx context.Context, r schemas.Recipe) (schemas.Digest, error) {
+	base, err := b.Base(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	return recipe.Key(r, base.Key), nil
+}
+
+// Env is the env layer of a locked recipe, built now or found. A step that fails
+// is a *sandbox.BuildError; a registry that does not answer is ErrUnavailable.
+func (b *Builder) Env(ctx context.Context, r schemas.Recipe) (sandbox.Layer, error) {
+	base, err := b.Base(ctx, r)
+	if err != nil {
+		return sandbox.Layer{}, err
+	}
+	step, err := b.Languages[r.Language].Setup(r)
+	if err != nil {
+		return sandbox.Layer{}, fmt.Errorf("planning the env layer: %w", err)
+	}
+	layer, _, err := b.Sandbox.Build(ctx, b.build(r, step, base, recipe.Key(r, base.Key)))
+	return layer, unavailable(err)
+}
+
+// Resolve gives the recipe its lock. A resolver that finds no answer is a
+// *sandbox.BuildError; a registry that does not answer is ErrUnavailable.
+func (b *Builder) Resolve(ctx context.Context, p lang.Project, r schemas.Recipe) (schemas.Recipe, error) {
+	l := b.Languages[r.Language]
+	step, err := l.Resolve(p, r)
+	if err != nil || step == nil {
+		return r, err
+	}
+	base, err := b.Base(ctx, r)
+	if err != nil {
+		return r, err
+	}
+	build := b.build(r, *step, base, "")
+	build.Discard, build.Collect = true, step.Collect
+	_, result, err := b.Sandbox.Build(ctx, build)
+	if err != nil {
+		return r, unavailable(err)
+	}
+	return l.Locked(r, result.Files)
+}
+
+// Lock is Resolve with repairs by the failure table, a bounded number of times.
+func (b *Builder) Lock(ctx context.Context, p lang.Project, r schemas.Recipe) (schemas.Recipe, error) {
+	for attempt := 1; ; attempt++ {
+		locked, err := b.Resolve(ctx, p, r)
+		var failed *sandbox.BuildError
+		if err == nil || errors.Is(err, ErrUnavailable) || !errors.As(err, &failed) {
+			return locked, err
+		}
+		repaired, ok := b.Languages[r.Language].Repair(p, r, failed.Result.Output)
+		if !ok || attempt == Attempts {
+			return r, err
+		}
+		r = repaired
+	}
+}
+
+// Attempts bounds every repair loop.
+const Attempts = 5
+
+// State is a layer on top of env or of another state: files are changed, then the
+// project is built in place, without network.
+func (b *Builder) State(ctx context.Context, parent sandbox.Layer, r schemas.Recipe, files []sandbox.File) (sandbox.Layer, error) {
+	key := schemas.DigestOf(struct {
+		Parent schemas.Digest
+		Files  []sandbox.File
+		Build  []schemas.Command
+		Env    map[string]string
+	}{parent.Key, files, r.Build, r.Variables})
+	layer, _, err := b.Sandbox.Build(ctx, sandbox.Build{Key: key, Parent: parent, Files: files, Steps: r.Build, Env: r.Variables, Limits: b.Limits})
+	return layer, err
+}
+
+func (b *Builder) build(r schemas.Recipe, step lang.Step, base sandbox.Layer, key schemas.Digest) sandbox.Build {
+	env := map[string]string{}
+	for k, v := range r.Variables {
+		env[k] = v
+	}
+	for k, v := range step.Env {
+		env[k] = v
+	}
+	return sandbox.Build{
+		Key: key, Parent: base, Files: step.Files, Steps: step.Commands, Env: env,
+		Network: sandbox.Registries, Caches: step.Caches, Limits: b.Limits,
+	}
+}
+
+// Versions lists the toolchains at hand under one name, newest first; for messages.
+func Versions(all []lang.ToolchainRelease, name string) []string {
+	var out []string
+	for _, t := range all {
+		if t.Name == name {
+			out = append(out, t.Version)
+		}
+	}
+	slices.Sort(out)
+	slices.Reverse(out)
+	return out
+}
+
+// notNow are the words of package clients when a registry or the way to it
+// fails: not a property of the item.
+var notNow = regexp.MustCompile(`(?i)\b(50[0234]|429) (Bad Gateway|Service Unavailable|Gateway Time-?out|Internal Server Error|Too Many Requests)|` +
+	`connection (reset|refused|timed out)|operation timed out|Temporary failure (in name resolution|resolving)|TLS handshake timeout|i/o timeout|unexpected EOF`)
+
+// ErrUnavailable is a registry, or the way to it, that does not answer now.
+var ErrUnavailable = errors.New("registry unavailable")
+
+func unavailable(err error) error {
+	var build *sandbox.BuildError
+	if !errors.As(err, &build) {
+		return err
+	}
+	if m := notNow.Find(build.Result.Output); m != nil {
+		return fmt.Errorf("%w: %s: %w", ErrUnavailable, m, err)
+	}
+	return err
+}

@@ -1,0 +1,218 @@
+// Package provision builds the env layer that many starts share, tries it on the
+// solution of the first of them, and repairs its recipe by the failure table.
+//
+// It never decides whether a task is valid: a test that fails is no failure here,
+// a suite of which nothing runs is.
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/seal"
+	"github.com/benchmint/benchmint/internal/testlog"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Version is the version of this stage's rules.
+const Version = "1"
+
+// Starts finds the start that a resolved recipe belongs to.
+type Starts interface {
+	Start(id string) (schemas.Start, error)
+}
+
+// Provisioner builds and repairs.
+type Provisioner struct {
+	builder  *environment.Builder
+	projects environment.Projects
+	starts   Starts
+	sandbox  string
+	limits   sandbox.Limits
+}
+
+// New makes environments in the sandbox of the given kind.
+func New(b *environment.Builder, p environment.Projects, s Starts, kind string) *Provisioner {
+	return &Provisioner{builder: b, projects: p, starts: s, sandbox: kind, limits: b.Limits}
+}
+
+// Key names what is shared.
+func (p *Provisioner) Key(r schemas.Resolved) string { return string(r.Key) }
+
+// Build makes the env layer and tries it, repairing a bounded number of times.
+func (p *Provisioner) Build(ctx context.Context, r schemas.Resolved) (schemas.Environment, error) {
+	start, err := p.starts.Start(r.StartID)
+	if err != nil {
+		return schemas.Environment{}, err
+	}
+	project, err := p.projects.Of(ctx, start)
+	if err != nil {
+		return schemas.Environment{}, err
+	}
+	recipe := r.Recipe
+	for attempt := 1; ; attempt++ {
+		log, err := p.try(ctx, project, start, recipe, project.TestPaths)
+		if err == nil {
+			key, err := p.builder.Key(ctx, recipe)
+			return schemas.Environment{Key: key, Recipe: recipe, Sandbox: p.sandbox, Host: p.sandbox == "bwrap"}, err
+		}
+		var rejected *pipeline.Rejected
+		if !errors.As(err, &rejected) {
+			return schemas.Environment{}, err
+		}
+		repaired, ok := p.builder.Languages[recipe.Language].Repair(project, recipe, log)
+		exhausted := !ok || attempt == environment.Attempts
+		if exhausted && rejected.Reason == schemas.NoRunner && len(project.TestPaths) > 0 {
+			// The changed tests may fail for reasons of their own; an environment in which
+			// the rest of the suite runs is sound, and others share it.
+			project.TestPaths = nil
+			attempt--
+			continue
+		}
+		if exhausted {
+			return schemas.Environment{}, pipeline.Reject(rejected.Reason, "attempt %d, after repairs [%s]: %w", attempt, repairs(recipe), err)
+		}
+		if repaired.Lock == "" {
+			if repaired, err = p.builder.Lock(ctx, project, repaired); err != nil {
+				return schemas.Environment{}, ended(err, schemas.Unresolvable)
+			}
+		}
+		recipe = repaired
+	}
+}
+
+// Run joins a start to the environment that was built for its key.
+func (p *Provisioner) Run(_ context.Context, r schemas.Resolved, e schemas.Environment) (schemas.Provisioned, error) {
+	return schemas.Provisioned{StartID: r.StartID, Environment: own(r, e)}, nil
+}
+
+// own gives each member its own test command and evidence, with the repairs that
+// the shared build needed.
+func own(r schemas.Resolved, e schemas.Environment) schemas.Environment {
+	if len(e.Recipe.Repairs) > len(r.Recipe.Repairs) {
+		return e // repaired: what was tried is what holds
+	}
+	e.Recipe = r.Recipe
+	return e
+}
+
+// try builds env and solution, and runs the given test files (nil: the suite) once. Its log is
+// what the failure table looks at when the error is a reject.
+func (p *Provisioner) try(ctx context.Context, project lang.Project, s schemas.Start, r schemas.Recipe, paths []string) ([]byte, error) {
+	env, err := p.builder.Env(ctx, r)
+	if err != nil {
+		return buildLog(err), ended(err, schemas.NoBuild)
+	}
+	solution, ok := project.Solution.(*tree.Tree)
+	if !ok {
+		return nil, fmt.Errorf("solution of %s is a %T", s.ID(), project.Solution)
+	}
+	files, err := seal.Files(solution, s.BaseDate)
+	if err != nil {
+		return nil, fmt.Errorf("sealing the solution: %w", err)
+	}
+	layer, err := p.builder.State(ctx, env, r, files)
+	if err != nil {
+		return buildLog(err), ended(err, schemas.NoBuild)
+	}
+	defer func() { _ = p.builder.Sandbox.Remove(context.WithoutCancel(ctx), layer) }() // the trial's layer is no state of a proof
+	report, log, err := p.run(ctx, layer, solution, r, paths)
+	if err != nil {
+		return nil, err
+	}
+	if !anyPassed(report) {
+		return log, pipeline.Reject(schemas.NoRunner, "no test passes in the solution: %s", summary(report, log))
+	}
+	return log, nil
+}
+
+func (p *Provisioner) run(ctx context.Context, layer sandbox.Layer, t *tree.Tree, r schemas.Recipe, paths []string) (testlog.Report, []byte, error) {
+	l := p.builder.Languages[r.Language]
+	var outs []lang.Output
+	var log []byte
+	for _, tr := range l.Runs(r, t, lang.Select{Paths: paths, Number: 1}) {
+		run := sandbox.Run{Layer: layer, Command: tr.Command, Env: r.Variables, Inputs: tr.Inputs, Limits: p.limits}
+		if tr.Report != "" {
+			run.Collect = []string{tr.Report}
+		}
+		res, err := p.builder.Sandbox.Run(ctx, run)
+		if err != nil {
+			return testlog.Report{}, nil, fmt.Errorf("trying the environment: %w", err)
+		}
+		log = append(log, res.Output...)
+		outs = append(outs, lang.Output{Run: tr, Report: res.Files[tr.Report], Result: res})
+	}
+	report := l.Parse(r, outs)
+	for _, u := range report.Units {
+		log = append(log, u.Message...) // import errors are often in the report alone
+		log = append(log, '\n')
+	}
+	return report, log, nil
+}
+
+func anyPassed(r testlog.Report) bool {
+	for _, t := range r.Tests {
+		if t.Status == schemas.Passed {
+			return true
+		}
+	}
+	return false
+}
+
+// summary is one line on why nothing ran.
+func summary(r testlog.Report, log []byte) string {
+	for _, u := range r.Units {
+		if u.State != testlog.Finished && u.Message != "" {
+			return u.Name + ": " + lastLine(u.Message)
+		}
+	}
+	for _, t := range r.Tests {
+		if t.Message != "" {
+			return t.ID + ": " + lastLine(t.Message)
+		}
+	}
+	return lastLine(string(log))
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}
+
+func repairs(r schemas.Recipe) string {
+	var names []string
+	for _, x := range r.Repairs {
+		names = append(names, x.Rule)
+	}
+	return strings.Join(names, ", ")
+}
+
+func buildLog(err error) []byte {
+	var build *sandbox.BuildError
+	if errors.As(err, &build) {
+		return build.Result.Output
+	}
+	return nil
+}
+
+// ended turns what building layers can say into an end; what is left is a fault.
+func ended(err error, reason schemas.Reason) error {
+	var no *lang.Refusal
+	var build *sandbox.BuildError
+	switch {
+	case errors.Is(err, environment.ErrUnavailable):
+		return &pipeline.Deferred{Resource: "registry", Err: err}
+	case errors.As(err, &no):
+		return pipeline.Reject(no.Reason, "%s", no.Detail)
+	case errors.As(err, &build):
+		return pipeline.Reject(reason, "%w", err)
+	}
+	return err
+}
