@@ -9,7 +9,7 @@
 //
 //	-- exec: run.sh --          mode 100755
 //	-- symlink: a/link --       the data is the target
-//	-- delete: old.py --
+//	-- delete: old.py --        "old/" deletes all below it
 //	-- rename: a.py -> b.py --  data, if any, replaces the content
 //	-- base64: logo.png --      bytes that are no text
 //	-- crlf: notes.txt --       each line ends in CRLF

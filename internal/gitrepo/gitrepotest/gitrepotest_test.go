@@ -35,7 +35,9 @@ Release 1.0
 -- commit: Topic work --
 -- a.txt --
 two
+-- tmp/x --
 -- delete: dos.txt --
+-- delete: tmp/ --
 -- ref: refs/pull/7/head --
 -- branch: main --
 -- commit: Main work --
@@ -119,6 +121,7 @@ func TestParseErrors(t *testing.T) {
 		"unknown_header": "-- commit: A --\ncolour: red\n",
 		"bad_date":       "-- commit: A --\ndate: yesterday\n",
 		"nothing_there":  "-- commit: A --\n-- delete: x --\n",
+		"nothing_below":  "-- commit: A --\n-- delete: x/ --\n",
 		"no_branch":      "-- commit: A --\n-- commit: B --\nmerge: x\n",
 		"bad_base64":     "-- commit: A --\n-- base64: x --\n!\n",
 	} {

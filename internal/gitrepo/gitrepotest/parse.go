@@ -147,6 +147,9 @@ func (p *parser) change(verb, arg string, data []byte) error {
 			return err
 		}
 	case "delete", "rename":
+		if verb == "delete" && strings.HasSuffix(path, "/") {
+			return deleteDir(tree, path)
+		}
 		old, ok := tree[path]
 		if !ok {
 			return fmt.Errorf("no file %q to %s", path, verb)
@@ -164,6 +167,19 @@ func (p *parser) change(verb, arg string, data []byte) error {
 		}
 	}
 	tree[path] = entry
+	return nil
+}
+
+func deleteDir(tree map[string]file, dir string) error {
+	before := len(tree)
+	for path := range tree {
+		if strings.HasPrefix(path, dir) {
+			delete(tree, path)
+		}
+	}
+	if len(tree) == before {
+		return fmt.Errorf("nothing below %q to delete", dir)
+	}
 	return nil
 }
 
