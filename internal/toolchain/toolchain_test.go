@@ -1,0 +1,249 @@
+package toolchain
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// hostStore looks at this machine's own toolchains, with a cache of its own.
+func hostStore(t *testing.T) *Store {
+	t.Helper()
+	return New(Host{Cache: t.TempDir(), Env: os.Environ()})
+}
+
+func TestReleased(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, version, want string }{
+		{Python, "3.12.1", "2023-10-02"},
+		{Python, "2.7.18", "2010-07-03"},
+		{Python, "3.17.0", "2028-10-01"}, // by rhythm
+		{Go, "1.21.13", "2023-08-08"},
+		{Go, "1.20", "2023-02-01"},
+		{Go, "1.28.0", "2027-02-15"}, // by rhythm
+		{Go, "1.29.0", "2027-08-15"},
+	} {
+		if got := released(c.name, c.version).Format("2006-01-02"); got != c.want {
+			t.Errorf("released(%s, %s) = %s, want %s", c.name, c.version, got, c.want)
+		}
+	}
+}
+
+func TestToolchainVersion(t *testing.T) {
+	t.Parallel()
+	arch := strings.TrimPrefix(moduleVersion("1.21.13"), module+"@v0.0.1-go1.21.13.")
+	for in, want := range map[string]string{
+		"v0.0.1-go1.21.13." + arch:   "1.21.13",
+		"v0.0.1-go1.20." + arch:      "1.20",
+		"v0.0.1-go1.26rc1." + arch:   "",
+		"v0.0.1-go1.9." + arch:       "", // no modules
+		"v0.0.1-go1.21.13.plan9-386": "",
+		"v1.0.0":                     "",
+	} {
+		if got, _ := toolchainVersion(in); got != want {
+			t.Errorf("toolchainVersion(%s) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestAbsent(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"reading https://proxy/x.info: 404 Not Found":                  true,
+		"reading https://proxy/x.info: 403 Forbidden":                  true,
+		"golang.org/toolchain@v0.0.1-go1.99: unknown revision":         true,
+		"reading https://proxy/x.info: 503 Service Unavailable":        false,
+		"dial tcp: lookup proxy.example on 10.0.0.1:53: i/o timeout":   false,
+		"Get \"https://proxy\": net/http: TLS handshake timeout":       false,
+		"reading x: read tcp 10.4.0.3:40400: connection reset by peer": false,
+	} {
+		if got := absent(errors.New(text)); got != want {
+			t.Errorf("absent(%q) = %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	s := New(Host{Cache: t.TempDir(), Env: []string{"PATH=/nonexistent", "HOME=/nonexistent"}})
+	for _, c := range []struct{ name, version, says string }{
+		{Python, "3.99.0", "uv python install 3.99.0"},
+		{Go, "1.99.0", "install any Go"},
+		{UV, "9.9.9", "pip install uv==9.9.9"},
+		{"ruby", "3.0", "only python, go and uv"},
+	} {
+		_, err := s.Get(context.Background(), c.name, c.version)
+		var missing *Missing
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("Get(%s): error %v, want a *Missing that says %q", c.name, err, c.says)
+		}
+	}
+	if got, err := s.Available(context.Background()); len(got) > 0 || err != nil {
+		t.Errorf("Available on a bare host = %v, %v", got, err)
+	}
+}
+
+// anyPython is one interpreter of this machine.
+func anyPython(t *testing.T, s *Store) install {
+	t.Helper()
+	found := s.interpreters(context.Background())
+	if len(found) == 0 {
+		t.Skip("LOUD SKIP: no CPython on this machine: copies of interpreters are not tested")
+	}
+	for _, p := range found {
+		if p.LibName != "" { // the harder kind: its library must be found in the copy
+			return p
+		}
+	}
+	return found[0]
+}
+
+func TestPythonCopyRunsAlone(t *testing.T) {
+	t.Parallel()
+	s := hostStore(t)
+	p := anyPython(t, s)
+	var got [2]string
+	var wait sync.WaitGroup
+	for i := range got { // two at once end with one copy
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			tc, err := s.Get(context.Background(), Python, p.Version)
+			if err != nil {
+				t.Error(err)
+			}
+			got[i] = tc.Dir
+		}()
+	}
+	wait.Wait()
+	if got[0] == "" || got[0] != got[1] {
+		t.Fatalf("two copies: %q and %q", got[0], got[1])
+	}
+	out, err := exec.Command(filepath.Join(got[0], "bin", "python"), "-c", "import sys, json, test.support; print(sys.prefix)").CombinedOutput()
+	if err != nil || strings.TrimSpace(string(out)) != got[0] {
+		t.Errorf("the copy says %q, %v; want its own folder %s", out, err, got[0])
+	}
+	if p.LibName != "" {
+		maps, err := exec.Command(filepath.Join(got[0], "bin", "python"), "-c", "print(open('/proc/self/maps').read())").Output()
+		if err != nil || !strings.Contains(string(maps), filepath.Join(got[0], "lib", p.LibName)) || strings.Contains(string(maps), filepath.Join(p.LibDir, p.LibName)) {
+			t.Errorf("libpython comes from the old place, not from the copy (%v)", err)
+		}
+	}
+	site, err := filepath.Glob(filepath.Join(got[0], "lib", "python*", "site-packages", "*"))
+	if err != nil || len(site) > 0 {
+		t.Errorf("installed packages came along: %v", site)
+	}
+	libs, err := Libraries(got[0])
+	if err != nil || len(libs) == 0 {
+		t.Fatalf("Libraries = %v, %v", libs, err)
+	}
+	for _, l := range libs {
+		if strings.HasPrefix(l, "libpython") {
+			t.Errorf("%s is said to be needed from outside", l)
+		}
+	}
+}
+
+func TestBrokenCopyIsReplaced(t *testing.T) {
+	t.Parallel()
+	s := hostStore(t)
+	src := source{key: "k", copy: func(_ context.Context, dir string) error {
+		return os.WriteFile(filepath.Join(dir, "f"), []byte("content"), 0o644)
+	}}
+	dir, digest, err := s.keep(context.Background(), "x", "1", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "f")); err != nil {
+		t.Fatal(err)
+	}
+	again, same, err := s.keep(context.Background(), "x", "1", src)
+	if err != nil || again != dir || same != digest {
+		t.Fatalf("second copy: %s %s %v, want %s %s", again, same, err, dir, digest)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "f")); err != nil || string(data) != "content" {
+		t.Errorf("the broken copy was used again: %q, %v", data, err)
+	}
+	src.key = "other"
+	src.copy = func(_ context.Context, dir string) error {
+		return os.WriteFile(filepath.Join(dir, "f"), []byte("changed"), 0o755)
+	}
+	if other, d, err := s.keep(context.Background(), "x", "1", src); err != nil || other == dir || d == digest {
+		t.Errorf("a changed source gives the old copy: %s, %v", other, err)
+	}
+}
+
+func TestCopyTree(t *testing.T) {
+	t.Parallel()
+	from, to, outside := t.TempDir(), filepath.Join(t.TempDir(), "to"), filepath.Join(t.TempDir(), "outside")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.WriteFile(outside, []byte("outside"), 0o600))
+	must(os.MkdirAll(filepath.Join(from, "skipped"), 0o700))
+	must(os.WriteFile(filepath.Join(from, "skipped", "x"), nil, 0o644))
+	must(os.WriteFile(filepath.Join(from, "tool"), []byte("t"), 0o500))
+	must(os.Symlink("tool", filepath.Join(from, "inside")))
+	must(os.Symlink(outside, filepath.Join(from, "leaves")))
+	must(os.Symlink("nowhere", filepath.Join(from, "dangling")))
+	must(copyTree(context.Background(), from, to, func(rel string, dir bool) bool { return rel == "skipped" }))
+
+	got := map[string]string{}
+	entries, err := os.ReadDir(to)
+	must(err)
+	for _, e := range entries {
+		info, err := e.Info()
+		must(err)
+		text, err := os.Readlink(filepath.Join(to, e.Name()))
+		if err != nil {
+			data, err := os.ReadFile(filepath.Join(to, e.Name()))
+			must(err)
+			text = info.Mode().String() + " " + string(data)
+		}
+		got[e.Name()] = text
+	}
+	want := map[string]string{"tool": "-rwxr-xr-x t", "inside": "tool", "leaves": "-rw-r--r-- outside", "dangling": "nowhere"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("copy (-want +got):\n%s", diff)
+	}
+}
+
+func TestGoCopyRunsAlone(t *testing.T) {
+	t.Parallel()
+	s := hostStore(t)
+	version, _ := s.localGo(context.Background())
+	if version == "" {
+		t.Skip("LOUD SKIP: no released Go in PATH: copies of Go are not tested")
+	}
+	tc, err := s.Get(context.Background(), Go, version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(tc.Dir, "bin", "go"), "env", "GOVERSION", "GOROOT")
+	cmd.Env = append(s.host.plain(), "GOTOOLCHAIN=local")
+	out, err := cmd.Output()
+	if want := "go" + version + "\n" + tc.Dir + "\n"; err != nil || string(out) != want {
+		t.Errorf("the copy says %q, %v; want %q", out, err, want)
+	}
+}
+
+func TestPackages(t *testing.T) {
+	t.Parallel()
+	packages, unknown := Packages([]string{"libssl.so.3", "libcrypto.so.3", "libc.so.6", "ld-linux-x86-64.so.2", "libodd.so.1"})
+	if diff := cmp.Diff([]string{"libssl3"}, packages); diff != "" {
+		t.Errorf("packages (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"libodd.so.1"}, unknown); diff != "" {
+		t.Errorf("unknown (-want +got):\n%s", diff)
+	}
+}
