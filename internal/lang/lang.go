@@ -55,6 +55,10 @@ type Select struct {
 	Paths []string
 	// Skip are test IDs left out: they ended the run before (design 8, after an abort).
 	Skip []string
+	// Units are the only units to run (what is left after an abort); nil is all of
+	// Paths. A language that cannot narrow a run to units ignores it: of a test that
+	// runs twice the first outcome counts.
+	Units []string
 	// Number is the run's number within its state, from 1: hash seeds and the like.
 	Number int
 }
