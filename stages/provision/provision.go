@@ -19,6 +19,7 @@ import (
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/ends"
 )
 
 // Version is the version of this stage's rules.
@@ -81,7 +82,7 @@ func (p *Provisioner) Build(ctx context.Context, r schemas.Resolved) (schemas.En
 		}
 		if repaired.Lock == "" {
 			if repaired, err = p.builder.Lock(ctx, project, repaired); err != nil {
-				return schemas.Environment{}, ended(err, schemas.Unresolvable)
+				return schemas.Environment{}, ends.Of(err, schemas.Unresolvable)
 			}
 		}
 		recipe = repaired
@@ -108,7 +109,7 @@ func own(r schemas.Resolved, e schemas.Environment) schemas.Environment {
 func (p *Provisioner) try(ctx context.Context, project lang.Project, s schemas.Start, r schemas.Recipe, paths []string) ([]byte, error) {
 	env, err := p.builder.Env(ctx, r)
 	if err != nil {
-		return buildLog(err), ended(err, schemas.NoBuild)
+		return buildLog(err), ends.Of(err, schemas.NoBuild)
 	}
 	solution, ok := project.Solution.(*tree.Tree)
 	if !ok {
@@ -120,7 +121,7 @@ func (p *Provisioner) try(ctx context.Context, project lang.Project, s schemas.S
 	}
 	layer, err := p.builder.State(ctx, env, r, files)
 	if err != nil {
-		return buildLog(err), ended(err, schemas.NoBuild)
+		return buildLog(err), ends.Of(err, schemas.NoBuild)
 	}
 	defer func() { _ = p.builder.Sandbox.Remove(context.WithoutCancel(ctx), layer) }() // the trial's layer is no state of a proof
 	report, log, err := p.run(ctx, layer, solution, r, paths)
@@ -200,19 +201,4 @@ func buildLog(err error) []byte {
 		return build.Result.Output
 	}
 	return nil
-}
-
-// ended turns what building layers can say into an end; what is left is a fault.
-func ended(err error, reason schemas.Reason) error {
-	var no *lang.Refusal
-	var build *sandbox.BuildError
-	switch {
-	case errors.Is(err, environment.ErrUnavailable):
-		return &pipeline.Deferred{Resource: "registry", Err: err}
-	case errors.As(err, &no):
-		return pipeline.Reject(no.Reason, "%s", no.Detail)
-	case errors.As(err, &build):
-		return pipeline.Reject(reason, "%w", err)
-	}
-	return err
 }

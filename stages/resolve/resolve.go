@@ -6,13 +6,11 @@ package resolve
 
 import (
 	"context"
-	"errors"
 
 	"github.com/benchmint/benchmint/internal/environment"
-	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/ends"
 )
 
 // Version is the version of this stage's rules.
@@ -42,30 +40,15 @@ func (r *Resolver) Run(ctx context.Context, s schemas.Start) (schemas.Resolved, 
 	}
 	guess, err := l.Infer(project)
 	if err != nil {
-		return schemas.Resolved{}, ended(err)
+		return schemas.Resolved{}, ends.Of(err, schemas.Unresolvable)
 	}
 	recipe, err := r.builder.Lock(ctx, project, guess)
 	if err != nil {
-		return schemas.Resolved{}, ended(err)
+		return schemas.Resolved{}, ends.Of(err, schemas.Unresolvable)
 	}
 	key, err := r.builder.Key(ctx, recipe)
 	if err != nil {
-		return schemas.Resolved{}, ended(err)
+		return schemas.Resolved{}, ends.Of(err, schemas.Unresolvable)
 	}
 	return schemas.Resolved{StartID: s.ID(), Start: schemas.DigestOf(s), Key: key, Recipe: recipe}, nil
-}
-
-// ended turns what building layers can say into an end; what is left is a fault.
-func ended(err error) error {
-	var no *lang.Refusal
-	var build *sandbox.BuildError
-	switch {
-	case errors.Is(err, environment.ErrUnavailable):
-		return &pipeline.Deferred{Resource: "registry", Err: err}
-	case errors.As(err, &no):
-		return pipeline.Reject(no.Reason, "%s", no.Detail)
-	case errors.As(err, &build):
-		return pipeline.Reject(schemas.Unresolvable, "repairs included: %w", err)
-	}
-	return err
 }

@@ -1,0 +1,147 @@
+package environment_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lang/langtest"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// scripted is a sandbox whose build steps answer from a table: argv → failing log.
+type scripted struct {
+	sandbox.Sandbox
+	fail   map[string]string
+	builds []sandbox.Build
+}
+
+func (s *scripted) Base(_ context.Context, b sandbox.Base) (sandbox.Layer, error) {
+	return sandbox.Layer{Key: schemas.DigestOf(b), ID: "base"}, nil
+}
+
+func (s *scripted) Build(_ context.Context, b sandbox.Build) (sandbox.Layer, sandbox.Result, error) {
+	s.builds = append(s.builds, b)
+	for _, step := range b.Steps {
+		if log, ok := s.fail[strings.Join(step.Argv, " ")]; ok {
+			res := sandbox.Result{End: sandbox.Exited, ExitCode: 1, Output: []byte(log)}
+			return sandbox.Layer{}, res, &sandbox.BuildError{Step: step, Result: res}
+		}
+	}
+	argv := strings.Join(b.Steps[0].Argv[1:], "+")
+	return sandbox.Layer{Key: b.Key, ID: "layer"}, sandbox.Result{Files: map[string][]byte{langtest.LockPath: []byte("locked:" + argv)}}, nil
+}
+
+func (s *scripted) Files(context.Context, sandbox.Layer, func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
+	return nil
+}
+
+type toolchains struct{}
+
+func (toolchains) Available(context.Context) ([]lang.ToolchainRelease, error) { return nil, nil }
+func (toolchains) Get(_ context.Context, name, version string) (sandbox.Toolchain, error) {
+	return sandbox.Toolchain{Toolchain: schemas.Toolchain{Name: name, Version: version, Digest: "sha256:x"}}, nil
+}
+
+func builder(s sandbox.Sandbox, toy langtest.Toy) *environment.Builder {
+	return &environment.Builder{Sandbox: s, Toolchains: toolchains{}, Languages: map[string]lang.Language{"toy": toy}}
+}
+
+var recipe = schemas.Recipe{Language: "toy", Toolchain: schemas.Toolchain{Name: "toy", Version: "1"}, Requirements: []string{"a"}}
+
+func TestLockRepairsAndRecords(t *testing.T) {
+	t.Parallel()
+	s := &scripted{fail: map[string]string{"resolve a": "needs b"}}
+	got, err := builder(s, langtest.Toy{Fixes: map[string]string{"needs b": "b"}}).Lock(t.Context(), lang.Project{}, recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Lock != "locked:a+b" || len(got.Repairs) != 1 {
+		t.Errorf("lock %q, repairs %v", got.Lock, got.Repairs)
+	}
+	for _, b := range s.builds {
+		if !b.Discard || b.Network != sandbox.Registries {
+			t.Errorf("a resolve kept a layer or had no registries: %+v", b)
+		}
+	}
+}
+
+func TestLockIsBounded(t *testing.T) {
+	t.Parallel()
+	s := &scripted{fail: map[string]string{}}
+	argv := "resolve a"
+	for range 20 {
+		s.fail[argv] = "needs more"
+		argv += " more"
+	}
+	_, err := builder(s, langtest.Toy{Fixes: map[string]string{"needs more": "more"}}).Lock(t.Context(), lang.Project{}, recipe)
+	var build *sandbox.BuildError
+	if !errors.As(err, &build) || len(s.builds) != environment.Attempts {
+		t.Errorf("%d attempts, %v; want %d and a build error", len(s.builds), err, environment.Attempts)
+	}
+}
+
+func TestRegistryFaultsAreNoVerdict(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, log string
+		want      bool
+	}{
+		{"bad_gateway", "error: HTTP status server error (502 Bad Gateway) for url", true},
+		{"rate_limit", "429 Too Many Requests", true},
+		{"dns", "Temporary failure in name resolution", true},
+		{"time_out", "dial tcp: i/o timeout", true},
+		{"no_version", "no version of foo<2 is available", false},
+		{"compiler", "error: command 'gcc' failed: 502 errors", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s := &scripted{fail: map[string]string{"setup L": tc.log}}
+			r := recipe
+			r.Lock = "L"
+			_, err := builder(s, langtest.Toy{}).Env(t.Context(), r)
+			if got := errors.Is(err, environment.ErrUnavailable); got != tc.want {
+				t.Errorf("unavailable %v for %v", got, err)
+			}
+		})
+	}
+}
+
+func TestStateKeysFollowWhatDecides(t *testing.T) {
+	t.Parallel()
+	s := &scripted{}
+	b := builder(s, langtest.Toy{})
+	base := sandbox.Layer{Key: "sha256:env"}
+	r := recipe
+	r.Build = []schemas.Command{{Argv: []string{"build"}}}
+	key := func(parent sandbox.Layer, r schemas.Recipe, data string) schemas.Digest {
+		l, err := b.State(t.Context(), parent, r, []sandbox.File{{Path: "/testbed/a", Data: []byte(data)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.Key
+	}
+	one := key(base, r, "x")
+	if diff := cmp.Diff(one, key(base, r, "x")); diff != "" {
+		t.Errorf("equal states have two keys: %s", diff)
+	}
+	other := r
+	other.Variables = map[string]string{"A": "1"}
+	keys := map[schemas.Digest]bool{one: true, key(base, r, "y"): true, key(sandbox.Layer{Key: "sha256:e2"}, r, "x"): true, key(base, other, "x"): true}
+	if len(keys) != 4 {
+		t.Errorf("%d keys for 4 different states", len(keys))
+	}
+	for _, build := range s.builds {
+		if build.Network != sandbox.NoNetwork {
+			t.Error("a state was built with network")
+		}
+	}
+}
