@@ -244,7 +244,7 @@ func (c *Config) readEnviron(environ []string) (problems Problems) {
 	}
 	for _, entry := range slices.Sorted(slices.Values(environ)) {
 		name, text, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, envPrefix) {
+		if !strings.HasPrefix(name, envPrefix) || text == "" { // empty is unset, as for git and Docker
 			continue
 		}
 		k, ok := byName[name]

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/toolchain"
+)
+
+// The states of a finding. weaker: it works, and something of the design is not
+// kept; a run that needs it is refused.
+const (
+	stateOK      = "ok"
+	stateMissing = "missing"
+	stateWeaker  = "weaker"
+)
+
+// finding is one thing that this machine has or lacks.
+type finding struct {
+	Name   string `json:"name"`
+	State  string `json:"state"`
+	Detail string `json:"detail"`
+	Get    string `json:"get,omitempty"` // the command that gets it
+}
+
+func newDoctor(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "what this machine lacks, and the command that gets it", Args: argsOf(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := p.load()
+			if err != nil {
+				return err
+			}
+			all := p.diagnose(cmd.Context(), c)
+			if p.json {
+				err = p.writeJSON(all)
+			} else {
+				err = p.printFindings(all)
+			}
+			if err == nil && !healthy(all) {
+				err = &ended{code: exitFailed}
+			}
+			return err
+		},
+	}
+	p.override(cmd, "sandbox", "sandbox.kind", "look for `KIND` only: docker or bwrap")
+	return cmd
+}
+
+// healthy: everything that every run needs is there, and one sandbox works.
+func healthy(all []finding) bool {
+	sandboxes, working := 0, 0
+	for _, f := range all {
+		switch {
+		case strings.HasPrefix(f.Name, sandboxPrefix):
+			sandboxes++
+			if f.State == stateOK {
+				working++
+			}
+		case f.State == stateMissing:
+			return false
+		}
+	}
+	return sandboxes == 0 || working > 0
+}
+
+const sandboxPrefix = "sandbox "
+
+func (p *program) printFindings(all []finding) error {
+	t := p.out()
+	for _, f := range all {
+		color := map[string]string{stateOK: green, stateMissing: red, stateWeaker: yellow}[f.State]
+		word := fmt.Sprintf("%-7s", map[string]string{stateOK: "OK", stateMissing: "missing", stateWeaker: "weaker"}[f.State])
+		t.line("%s  %-22s %s", t.in(color, word), f.Name, visible(f.Detail))
+		if f.Get != "" && f.State != stateOK {
+			t.line("         %-22s → %s", "", f.Get)
+		}
+	}
+	return t.err
+}
+
+func (p *program) diagnose(ctx context.Context, c *config.Config) []finding {
+	out := []finding{p.checkGit(ctx)}
+	out = append(out, p.checkToolchains(ctx, c)...)
+	out = append(out, p.checkCABundle(c), checkDisk("store", c.Store), checkDisk("cache", p.cache))
+	return out
+}
+
+// checkGit: trees and history are read by git itself.
+func (p *program) checkGit(ctx context.Context) finding {
+	f := finding{Name: "git", State: stateMissing, Get: "apt-get install git"}
+	out, err := exec.CommandContext(ctx, "git", "--version").Output()
+	if err != nil {
+		f.Detail = err.Error()
+		return f
+	}
+	f.State, f.Detail = stateOK, strings.TrimSpace(string(out))
+	return f
+}
+
+// checkToolchains says which interpreters and compilers the languages can choose from.
+func (p *program) checkToolchains(ctx context.Context, c *config.Config) []finding {
+	all, err := p.toolchains().Available(ctx)
+	var out []finding
+	names := append([]string{}, c.Filters.Languages...)
+	for _, l := range c.Filters.Languages {
+		if l == toolchain.Python {
+			names = append(names, toolchain.UV)
+		}
+	}
+	for _, name := range names {
+		versions := newest(all, name)
+		f := finding{Name: name, State: stateOK, Detail: summarize(versions), Get: getToolchain[name]}
+		if len(versions) == 0 {
+			f.State, f.Detail = stateMissing, "none found"
+			if err != nil {
+				f.Detail += ": " + err.Error()
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+var getToolchain = map[string]string{
+	toolchain.Python: "apt-get install python3 python3-venv, or pyenv install 3.12",
+	toolchain.Go:     "set GOPROXY to a proxy that answers, or install Go under /usr/local/go",
+	toolchain.UV:     "pip install uv, or pipx install uv",
+}
+
+// newest lists one name's versions, the newest first; all is oldest first.
+func newest(all []lang.ToolchainRelease, name string) []string {
+	var out []string
+	for _, t := range slices.Backward(all) {
+		if t.Name == name {
+			out = append(out, t.Version)
+		}
+	}
+	return out
+}
+
+// summarize keeps a list of versions readable: the newest few, and how many more.
+func summarize(versions []string) string {
+	const few = 12
+	if len(versions) <= few {
+		return strings.Join(versions, " ")
+	}
+	return strings.Join(versions[:few], " ") + fmt.Sprintf(" and %d more", len(versions)-few)
+}
+
+func (p *program) checkCABundle(c *config.Config) finding {
+	f := finding{Name: "CA bundle", State: stateOK, Detail: p.caBundle(c.Build.CABundle), Get: "apt-get install ca-certificates"}
+	if f.Detail == "" {
+		f.State, f.Detail = stateMissing, "no bundle of trusted certificates in the usual places"
+	}
+	return f
+}
+
+// leastDisk is what one environment with its layers may take.
+const leastDisk = 10 << 30
+
+func checkDisk(what, dir string) finding {
+	f := finding{Name: "disk of the " + what, State: stateOK}
+	free, err := freeDisk(dir)
+	switch {
+	case err != nil:
+		f.State, f.Detail = stateMissing, err.Error()
+	case free < leastDisk:
+		f.State, f.Get = stateWeaker, "benchmint clean"
+	}
+	if err == nil {
+		f.Detail = fmt.Sprintf("%.1f GiB free at %s", float64(free)/(1<<30), dir)
+	}
+	return f
+}
+
+// freeDisk asks the nearest folder that exists: the store may not be there yet.
+func freeDisk(dir string) (int64, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return 0, err
+	}
+	for {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		} else if !errors.Is(err, os.ErrNotExist) || dir == filepath.Dir(dir) {
+			return 0, err
+		}
+		dir = filepath.Dir(dir)
+	}
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return 0, fmt.Errorf("asking for the free disk of %s: %w", dir, err)
+	}
+	return int64(s.Bavail) * s.Bsize, nil
+}

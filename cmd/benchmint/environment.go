@@ -1,0 +1,72 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/toolchain"
+)
+
+// world is everything outside of this program: what a verb needs
+// is taken from here, so that tests replace everything together.
+type world struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	environ        []string
+	now            func() time.Time
+	// cache is the user's cache folder for toolchains, downloads and layers: what
+	// may be deleted at any time between runs.
+	cache string
+}
+
+func newWorld() *world {
+	e := &world{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now}
+	e.cache = filepath.Join(os.TempDir(), "benchmint-cache") // no home: still a place
+	if dir, err := os.UserCacheDir(); err == nil {
+		e.cache = filepath.Join(dir, "benchmint")
+	}
+	return e
+}
+
+// lookup is one environment variable, "" where it is not set.
+func (e *world) lookup(name string) string {
+	for _, entry := range e.environ {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// toolchains are the interpreters and compilers of this machine and of the registries.
+func (e *world) toolchains() *toolchain.Store {
+	return toolchain.New(toolchain.Host{Cache: e.cache, Env: e.environ})
+}
+
+// caBundles are where distributions keep the host's trusted certificates, in the
+// order in which Go's own crypto/x509 looks for them.
+var caBundles = []string{
+	"/etc/ssl/certs/ca-certificates.crt",
+	"/etc/pki/tls/certs/ca-bundle.crt",
+	"/etc/ssl/ca-bundle.pem",
+	"/etc/pki/tls/cacert.pem",
+	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+	"/etc/ssl/cert.pem",
+}
+
+// caBundle is the bundle that builds trust: the configured one, else the host's.
+// A machine may sign its registries itself; the base image knows nothing of that.
+func (e *world) caBundle(configured string) string {
+	for _, file := range append([]string{configured, e.lookup("SSL_CERT_FILE")}, caBundles...) {
+		if file == "" {
+			continue
+		}
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			return file
+		}
+	}
+	return ""
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/internal/testlog"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// explanation is the one page, as data.
+type explanation struct {
+	ID      string            `json:"id"`
+	State   schemas.StepState `json:"state"`
+	Stage   string            `json:"stage"`
+	Reason  schemas.Reason    `json:"reason,omitempty"`
+	Meaning string            `json:"meaning,omitempty"`
+	Do      string            `json:"do,omitempty"`
+	Detail  string            `json:"detail,omitempty"`
+
+	FailToPass []transition       `json:"fail_to_pass,omitempty"`
+	PassToPass int                `json:"pass_to_pass"`
+	Evidence   []schemas.Evidence `json:"evidence,omitempty"`
+	Repairs    []schemas.Repair   `json:"repairs,omitempty"`
+	ByHand     []string           `json:"by_hand,omitempty"`
+}
+
+// transition is one FAIL_TO_PASS test: what it said at start, and its pass.
+type transition struct {
+	ID       string        `json:"id"`
+	Cause    schemas.Cause `json:"cause"`
+	Start    string        `json:"start"`    // statuses in S
+	Why      string        `json:"why"`      // the failing assertion
+	Solution string        `json:"solution"` // statuses in G
+}
+
+func newExplain(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "explain ID", Short: "one page: why rejected, or what each FAIL_TO_PASS shows, and the commands to see it by hand", Args: argsOf(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, i, err := p.itemOf(args[0])
+			if err != nil {
+				return err
+			}
+			e := s.explain(i)
+			if p.json {
+				return p.writeJSON(e)
+			}
+			return p.printExplanation(e, i)
+		},
+	}
+	p.override(cmd, "store", "store", "`FOLDER` of the store")
+	return cmd
+}
+
+func (s *shelf) explain(i *item) explanation {
+	end := i.end()
+	e := explanation{ID: i.ID, State: end.State, Stage: end.Stage, Reason: end.Reason, Detail: end.Detail}
+	for _, row := range schemas.Reasons {
+		if row.Reason == end.Reason {
+			e.Meaning, e.Do = row.Meaning, row.Do
+		}
+	}
+	if r := i.recipe(); r != nil {
+		e.Evidence, e.Repairs = r.Evidence, r.Repairs
+	}
+	if i.proof != nil {
+		said := firstMessages(s.Blobs, i.proof)
+		for _, v := range i.proof.Tests {
+			if v.Class != schemas.F2P {
+				continue
+			}
+			why := v.Why
+			if why == "" {
+				why = said[v.ID]
+			}
+			if why == "" {
+				why = said[v.Unit]
+			}
+			e.FailToPass = append(e.FailToPass, transition{v.ID, v.Cause, statuses(v.S), why, statuses(v.G)})
+		}
+		e.PassToPass = len(i.proof.List(schemas.P2P))
+	}
+	e.ByHand = byHand(i)
+	return e
+}
+
+// firstMessages are what tests and units said in the first start runs that kept a report.
+func firstMessages(b *blob.Store, proof *schemas.Proof) map[string]string {
+	out := map[string]string{}
+	for _, r := range proof.Runs {
+		if r.State != schemas.StateS {
+			continue
+		}
+		raw, err := b.Get(r.Report)
+		if err != nil {
+			continue // the row's own note stands; show names the lost blob
+		}
+		var report testlog.Report
+		if json.Unmarshal(raw, &report) != nil {
+			continue
+		}
+		for _, t := range report.Tests {
+			if t.Message != "" && out[t.ID] == "" {
+				out[t.ID] = t.Message
+			}
+		}
+		for _, u := range report.Units {
+			if u.Message != "" && out[u.Name] == "" {
+				out[u.Name] = u.Message
+			}
+		}
+	}
+	return out
+}
+
+// byHand are the commands that show the same to a person.
+func byHand(i *item) []string {
+	var out []string
+	if i.Change != nil {
+		out = append(out, "git show "+i.Change.Commit)
+	}
+	r := i.recipe()
+	if r == nil || i.start == nil {
+		return out
+	}
+	if i.env != nil {
+		out = append(out, "benchmint env shell "+i.ID+" --state S", "benchmint env shell "+i.ID+" --state G")
+		for _, c := range r.Test {
+			out = append(out, "  "+recipe.ShellLine(c, nil, r.Variables))
+		}
+	}
+	return append(out, "benchmint show "+i.ID+" --logs")
+}
+
+func (p *program) printExplanation(e explanation, i *item) error {
+	t := p.out()
+	t.line("%s", t.in(bold, e.ID))
+	if i.Change != nil {
+		t.line("  %s", visible(i.Change.Subject))
+	}
+	switch {
+	case e.Reason != "":
+		t.line("\n%s: %s", t.in(yellow, "rejected "+string(e.Reason)), e.Meaning)
+		t.line("what to do: %s", e.Do)
+	case e.State == schemas.StepDone && i.proof != nil:
+		t.line("\n%s: %d FAIL_TO_PASS, %d PASS_TO_PASS", t.in(green, "proved"), len(e.FailToPass), e.PassToPass)
+	case e.State == schemas.StepDone:
+		t.line("\n%s at stage %s; no verdict yet: benchmint run goes on from here", e.State, e.Stage)
+	case e.State == "":
+		t.line("\nnot begun: benchmint run goes on from here")
+	default:
+		t.line("\n%s at stage %s: the next run tries it again", t.in(red, string(e.State)), e.Stage)
+	}
+	if e.Detail != "" {
+		t.block(tail(e.Detail, 20))
+	}
+	for _, f := range e.FailToPass {
+		t.line("\n%s  (%s)", visible(f.ID), f.Cause)
+		t.line("  start:    %s", t.in(red, f.Start))
+		if f.Why != "" {
+			t.block(tail(f.Why, 12))
+		}
+		t.line("  solution: %s", t.in(green, f.Solution))
+	}
+	if len(e.Evidence)+len(e.Repairs) > 0 {
+		t.line("\nThe recipe rests on")
+	}
+	for _, v := range e.Evidence {
+		t.line("  %s = %s  (%s)", v.Field, visible(cut(v.Value, 100)), v.Source)
+	}
+	for _, v := range e.Repairs {
+		t.line("  repaired by %s: %s  (%s)", v.Rule, v.Edit, visible(cut(v.Symptom, 100)))
+	}
+	if len(e.ByHand) > 0 {
+		t.line("\nTo see it by hand\n  %s", strings.Join(e.ByHand, "\n  "))
+	}
+	return t.err
+}
+
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n] + "…"
+}

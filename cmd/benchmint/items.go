@@ -1,0 +1,191 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// shelf reads a store by item: what every stage made of one ID.
+type shelf struct{ *store.Store }
+
+// openShelf opens a store that is already there; reading makes none.
+func openShelf(c *config.Config) (*shelf, error) {
+	if _, err := os.Stat(filepath.Join(c.Store, "steps")); errors.Is(err, fs.ErrNotExist) {
+		return nil, unmet("there is no store at %s; begin with: benchmint run PATH-OR-URL", c.Store)
+	}
+	s, err := store.Open(c.Store)
+	if err != nil {
+		return nil, err
+	}
+	return &shelf{Store: s}, nil
+}
+
+// item is everything the store knows of one ID.
+type item struct {
+	ID     string          `json:"id"`
+	Change *schemas.Change `json:"change,omitempty"`
+	Steps  []schemas.Step  `json:"steps"`
+
+	start *schemas.Start
+	env   *schemas.Environment
+	proof *schemas.Proof
+	known *schemas.Resolved
+}
+
+// end is the last step that was settled: how far the item came.
+func (i *item) end() schemas.Step {
+	if len(i.Steps) == 0 {
+		return schemas.Step{}
+	}
+	return i.Steps[len(i.Steps)-1]
+}
+
+// recipe is the recipe as built, else as resolved.
+func (i *item) recipe() *schemas.Recipe {
+	switch {
+	case i.env != nil:
+		return &i.env.Recipe
+	case i.known != nil:
+		return &i.known.Recipe
+	}
+	return nil
+}
+
+// ids are all items, sorted: what the sources gave.
+func (s *shelf) ids() ([]string, error) {
+	steps, err := s.Steps(stages.Crawl)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, step := range steps {
+		for _, o := range step.Outputs {
+			out = append(out, o.Key)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// find resolves what a person typed: an ID, in any case, or the key alone where
+// only one item has it (12 for acme__widget-12).
+func (s *shelf) find(word string) (string, error) {
+	all, err := s.ids()
+	if err != nil {
+		return "", err
+	}
+	var close []string
+	for _, id := range all {
+		if strings.EqualFold(id, word) {
+			return id, nil
+		}
+		if strings.HasSuffix(id, "-"+word) {
+			close = append(close, id)
+		}
+	}
+	switch {
+	case len(close) == 1:
+		return close[0], nil
+	case len(close) > 1:
+		return "", unmet("%q is %s; say which", word, strings.Join(close, " or "))
+	case len(all) == 0:
+		return "", unmet("no item %q: the store at %s holds none", word, s.Dir())
+	}
+	return "", unmet("no item %q in the store at %s%s", word, s.Dir(), nearest.Hint(word, all))
+}
+
+// item reads the ladder of one ID.
+func (s *shelf) item(id string) (*item, error) {
+	i := &item{ID: id}
+	crawled, err := s.Steps(stages.Crawl)
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range crawled {
+		for _, o := range step.Outputs {
+			if o.Key != id {
+				continue
+			}
+			i.Change = new(schemas.Change)
+			if err := json.Unmarshal(o.Record, i.Change); err != nil {
+				return nil, fmt.Errorf("reading the change of %s: %w", id, err)
+			}
+		}
+	}
+	if i.Steps, err = s.Ladder(stages.Names, id); err != nil {
+		return nil, err
+	}
+	for _, step := range i.Steps {
+		if err := i.read(step); err != nil {
+			return nil, fmt.Errorf("reading %s of %s: %w", step.Stage, id, err)
+		}
+	}
+	return i, s.addBuild(i)
+}
+
+// read keeps the record that a step made, by stage.
+func (i *item) read(step schemas.Step) error {
+	if step.State != schemas.StepDone || len(step.Outputs) == 0 {
+		return nil
+	}
+	raw := step.Outputs[0].Record
+	switch step.Stage {
+	case stages.Link:
+		i.start = new(schemas.Start)
+		return json.Unmarshal(raw, i.start)
+	case stages.Resolve:
+		i.known = new(schemas.Resolved)
+		return json.Unmarshal(raw, i.known)
+	case stages.Provision:
+		var p schemas.Provisioned
+		err := json.Unmarshal(raw, &p)
+		i.env = &p.Environment
+		return err
+	case stages.Validate:
+		i.proof = new(schemas.Proof)
+		return json.Unmarshal(raw, i.proof)
+	}
+	return nil
+}
+
+// addBuild puts the shared build before the provision step that waited for it.
+func (s *shelf) addBuild(i *item) error {
+	if i.known == nil {
+		return nil
+	}
+	step, ok, err := s.Step(stages.Provision+".build", string(i.known.Key))
+	if err != nil || !ok {
+		return err
+	}
+	at := slices.IndexFunc(i.Steps, func(s schemas.Step) bool { return s.Stage == stages.Provision })
+	if at < 0 {
+		at = len(i.Steps)
+	}
+	i.Steps = slices.Insert(i.Steps, at, step)
+	return nil
+}
+
+// text reads a blob as text; a missing or corrupt one is said in its place, so
+// that one lost log does not hide the rest of a page.
+func text(b *blob.Store, d schemas.Digest) string {
+	if d == "" {
+		return ""
+	}
+	raw, err := b.Get(d)
+	if err != nil {
+		return "[" + err.Error() + "]"
+	}
+	return string(raw)
+}

@@ -1,0 +1,123 @@
+// Command benchmint mints coding tasks from real repositories: a git URL goes in,
+// proved tasks come out. One file per verb; what a verb needs of the world is
+// named in environment.go.
+//
+// It never decides anything about an item: the stages do.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/benchmint/benchmint/internal/config"
+)
+
+// Exit codes (interface: "Everywhere").
+const (
+	exitOK          = 0
+	exitFailed      = 1 // some items failed, or a check did not hold
+	exitUsage       = 2 // configuration or needs unmet; nothing was started
+	exitDeferred    = 3 // run again later
+	exitInterrupted = 130
+)
+
+// ended is an end with its own exit code; a nil err has said all it had to say.
+type ended struct {
+	code int
+	err  error
+}
+
+func (e *ended) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *ended) Unwrap() error { return e.err }
+
+// unmet is a need that is not there: nothing was started.
+func unmet(form string, args ...any) error {
+	return &ended{exitUsage, fmt.Errorf(form, args...)}
+}
+
+func main() {
+	env := newWorld()
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		_, _ = fmt.Fprintln(env.stderr, "\ninterrupted: what is in hand is put away; once more to stop at once")
+		cancel()
+		<-signals
+		os.Exit(exitInterrupted)
+	}()
+	os.Exit(execute(ctx, env, os.Args[1:]))
+}
+
+// execute runs one command line and gives its exit code.
+func execute(ctx context.Context, env *world, args []string) int {
+	root := newRoot(env)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	code := codeOf(ctx, err)
+	var e *ended
+	if err != nil && (!errors.As(err, &e) || e.err != nil) {
+		report(env.stderr, err)
+	}
+	return code
+}
+
+func codeOf(ctx context.Context, err error) int {
+	var e *ended
+	var problems config.Problems
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case errors.As(err, &e):
+		return e.code
+	case errors.As(err, &problems), errors.As(err, &usage):
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// report prints every problem on a line of its own, each with the program's name
+// so that a log of many programs stays readable.
+func report(w io.Writer, err error) {
+	var problems config.Problems
+	if errors.As(err, &problems) {
+		for _, p := range problems {
+			_, _ = fmt.Fprintln(w, "benchmint:", p)
+		}
+		return
+	}
+	_, _ = fmt.Fprintln(w, "benchmint:", err)
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ err error }
+
+func (u *usageError) Error() string { return u.err.Error() }
+func (u *usageError) Unwrap() error { return u.err }
+
+// argsOf turns cobra's complaints about arguments into usage errors.
+func argsOf(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return &usageError{fmt.Errorf("%s: %w (see %s --help)", cmd.CommandPath(), err, cmd.CommandPath())}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/nearest"
+)
+
+// program is what every verb has: the world, and the flags that hold everywhere.
+type program struct {
+	*world
+	file    string
+	verbose bool
+	json    bool
+	color   string
+	// overrides are the keys that flags set, by flag.
+	overrides map[string]string
+}
+
+func newRoot(env *world) *cobra.Command {
+	p := &program{world: env, overrides: map[string]string{}}
+	root := &cobra.Command{
+		Use:           "benchmint",
+		Short:         "mint coding tasks from real repositories, and prove them",
+		Long:          "benchmint mints executable coding tasks from the histories of real repositories.\n\nFirst contact:  benchmint run PATH-OR-URL",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return unknownVerb(cmd, args[0])
+		},
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if !slices.Contains([]string{"auto", "always", "never"}, p.color) {
+				return &usageError{fmt.Errorf("--color %q is not one of auto, always, never%s", p.color, nearest.Hint(p.color, []string{"auto", "always", "never"}))}
+			}
+			return nil
+		},
+	}
+	root.SetOut(env.stdout)
+	root.SetErr(env.stderr)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(unknownFlag)
+	flags := root.PersistentFlags()
+	flags.StringVarP(&p.file, "config", "c", "", "configuration `FILE` (default: ./"+config.DefaultFile+" where it exists)")
+	flags.BoolVarP(&p.verbose, "verbose", "v", false, "say more about each step, on standard error")
+	flags.BoolVar(&p.json, "json", false, "machine-readable result on standard output")
+	flags.StringVar(&p.color, "color", "auto", "colour: auto, always or never; NO_COLOR holds for auto")
+	root.AddCommand(
+		newStatus(p), newShow(p), newExplain(p), newRetry(p),
+		newDoctor(p), newConfig(p), newVersion(p),
+	)
+	return root
+}
+
+// unknownVerb names the nearest verb.
+func unknownVerb(cmd *cobra.Command, word string) error {
+	var verbs []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			verbs = append(verbs, c.Name())
+		}
+	}
+	hint := nearest.Hint(word, verbs)
+	if hint == "" {
+		hint = " (known: " + strings.Join(verbs, ", ") + ")"
+	}
+	return &usageError{fmt.Errorf("unknown verb %q of %s%s", word, cmd.CommandPath(), hint)}
+}
+
+// group is a command that only holds others.
+func group(use, short string, verbs ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return unknownVerb(cmd, args[0])
+		},
+	}
+	cmd.AddCommand(verbs...)
+	return cmd
+}
+
+// unknownFlag names the nearest flag.
+func unknownFlag(cmd *cobra.Command, err error) error {
+	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !ok {
+		return &usageError{err}
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+	return &usageError{fmt.Errorf("unknown flag --%s of %s%s", name, cmd.CommandPath(), nearest.Hint("--"+name, known))}
+}
+
+// override adds a flag that sets a key of the configuration.
+func (p *program) override(cmd *cobra.Command, flag, key, usage string) {
+	cmd.Flags().Func(flag, usage, func(text string) error {
+		if old, ok := p.overrides[flag+"\x00"+key]; ok { // --only A --only B
+			text = old + "," + text
+		}
+		p.overrides[flag+"\x00"+key] = text
+		return nil
+	})
+}
+
+// load is the effective configuration for a verb.
+func (p *program) load(sources ...string) (*config.Config, error) {
+	in := config.Input{File: p.file, Environ: p.environ, Sources: sources}
+	if in.File == "" {
+		if _, err := os.Stat(config.DefaultFile); err == nil {
+			in.File = config.DefaultFile
+		}
+	}
+	for _, name := range slices.Sorted(mapKeys(p.overrides)) {
+		flag, key, _ := strings.Cut(name, "\x00")
+		in.Flags = append(in.Flags, config.Setting{Key: key, Value: p.overrides[name], Flag: "--" + flag})
+	}
+	c, err := config.Load(in)
+	if err != nil {
+		return nil, &ended{exitUsage, err}
+	}
+	return c, nil
+}

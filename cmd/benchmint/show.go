@@ -1,0 +1,192 @@
+package main
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+func newShow(p *program) *cobra.Command {
+	var logs bool
+	cmd := &cobra.Command{
+		Use: "show ID", Short: "the whole ladder of one item: every stage, reason, log, recipe, run and blob", Args: argsOf(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, i, err := p.itemOf(args[0])
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.writeJSON(i)
+			}
+			return p.showItem(s, i, logs)
+		},
+	}
+	cmd.Flags().BoolVar(&logs, "logs", false, "every run's log in full, not its last lines")
+	p.override(cmd, "store", "store", "`FOLDER` of the store")
+	return cmd
+}
+
+// itemOf is what show, explain and env begin with.
+func (p *program) itemOf(word string) (*shelf, *item, error) {
+	c, err := p.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := openShelf(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	id, err := s.find(word)
+	if err != nil {
+		return nil, nil, err
+	}
+	i, err := s.item(id)
+	return s, i, err
+}
+
+func (p *program) showItem(s *shelf, i *item, logs bool) error {
+	t := p.out()
+	t.line("%s", t.in(bold, i.ID))
+	if c := i.Change; c != nil {
+		t.line("  %s  %s", c.Commit, visible(c.Subject))
+		t.line("  base %s, committed %s", c.Base, c.CommittedAt.UTC().Format(time.RFC3339))
+	}
+	for _, step := range i.Steps {
+		t.showStep(step)
+	}
+	if i.start != nil {
+		t.showStart(i.start)
+	}
+	if r := i.recipe(); r != nil {
+		t.showRecipe(r)
+	}
+	if i.proof != nil {
+		t.showProof(s, i.proof, logs)
+	}
+	t.showBlobs(s, i)
+	return t.err
+}
+
+// showStep is one line a stage, and all of what it said where it did not get through.
+func (t *printer) showStep(s schemas.Step) {
+	color := map[schemas.StepState]string{schemas.StepDone: green, schemas.StepRejected: yellow, schemas.StepFailed: red, schemas.StepDeferred: yellow}[s.State]
+	note := string(s.Reason)
+	if s.Again {
+		note += " (once more by the next run)"
+	}
+	t.line("\n%s %s  %s  %s", t.in(bold, fmt.Sprintf("%-15s", s.Stage)), t.in(color, string(s.State)), (time.Duration(s.MS) * time.Millisecond).Round(time.Millisecond), note)
+	t.line("    input %s, made by %s", s.Input.Short(), s.Fingerprint.Short())
+	if s.Detail != "" {
+		t.block(s.Detail)
+	}
+}
+
+func (t *printer) showStart(s *schemas.Start) {
+	t.line("\n%s", t.in(bold, "parts"))
+	for _, f := range s.Files {
+		name := f.Path
+		if f.OldPath != "" && f.OldPath != f.Path {
+			name = f.OldPath + " → " + f.Path
+		}
+		t.line("    %-4s %s %s  (%s)", f.Part, f.Status, visible(name), f.Rule)
+	}
+	t.line("    %d source files, +%d -%d lines; trees B %s S %s G %s", s.Sizes.SourceFiles, s.Sizes.SourceAdded, s.Sizes.SourceRemoved, short(s.BaseTree), short(s.StartTree), short(s.SolutionTree))
+}
+
+func (t *printer) showRecipe(r *schemas.Recipe) {
+	t.line("\n%s  %s %s (%s)", t.in(bold, "recipe"), r.Toolchain.Name, r.Toolchain.Version, r.Toolchain.Digest.Short())
+	if len(r.SystemPackages) > 0 {
+		t.line("    packages  %s", strings.Join(r.SystemPackages, " "))
+	}
+	t.line("    pinning   %s %s", r.Pinning, r.PinDate)
+	for _, q := range r.Requirements {
+		t.line("    require   %s", visible(q))
+	}
+	for _, c := range r.Build {
+		t.line("    build     %s", recipe.ShellLine(c, nil, r.Variables))
+	}
+	for _, c := range r.Test {
+		t.line("    test      %s", recipe.ShellLine(c, nil, r.Variables))
+	}
+	for _, e := range r.Evidence {
+		t.line("    because   %s = %s  (%s)", e.Field, visible(e.Value), e.Source)
+	}
+	for _, e := range r.Repairs {
+		t.line("    repair    %s: %s  (%s)", e.Rule, e.Edit, visible(e.Symptom))
+	}
+}
+
+func (t *printer) showProof(s *shelf, proof *schemas.Proof, logs bool) {
+	t.line("\n%s", t.in(bold, "runs"))
+	for _, r := range proof.Runs {
+		t.line("    %s %-8s #%d  %s, exit %d  report %s  log %s", r.State, r.Scope, r.Number, r.End, r.ExitCode, r.Report.Short(), r.Log.Short())
+		if logs {
+			t.block(text(s.Blobs, r.Log))
+		} else if r.End != "exited" {
+			t.block(tail(text(s.Blobs, r.Log), 10))
+		}
+	}
+	t.line("\n%s", t.in(bold, "tests (S | G | B)"))
+	for _, v := range proof.Tests {
+		class := string(v.Class)
+		if v.Cause != "" {
+			class += " " + string(v.Cause)
+		}
+		t.line("    %-26s %s | %s | %s  %s", class, statuses(v.S), statuses(v.G), v.B, visible(v.ID))
+	}
+	for _, n := range proof.Interface {
+		t.line("    interface  %s %s  (%s)", n.Kind, n.Name, n.Path)
+	}
+	t.line("    leaks      %d needles searched, %d found", proof.Leaks.Count, len(proof.Leaks.Hits))
+	for _, h := range proof.Leaks.Hits {
+		t.line("      %s in %s: %s", h.Kind, h.Place, visible(h.Needle))
+	}
+}
+
+// statuses is "passed", or "passed,failed" where runs disagree.
+func statuses(all []schemas.Status) string {
+	var words []string
+	for _, s := range all {
+		if len(words) == 0 || words[len(words)-1] != string(s) {
+			words = append(words, string(s))
+		}
+	}
+	return strings.Join(words, ",")
+}
+
+// showBlobs lists every blob that the ladder names, with where its bytes lie.
+func (t *printer) showBlobs(s *shelf, i *item) {
+	blobs := map[schemas.Digest]string{}
+	var order []schemas.Digest
+	add := func(d schemas.Digest, what string) {
+		if _, ok := blobs[d]; !ok && d != "" {
+			blobs[d], order = what, append(order, d)
+		}
+	}
+	if i.start != nil {
+		add(i.start.Patch, "patch")
+		add(i.start.TestPatch, "test_patch")
+	}
+	if i.proof != nil {
+		for _, r := range i.proof.Runs {
+			add(r.Report, fmt.Sprintf("report %s %s #%d", r.State, r.Scope, r.Number))
+			add(r.Log, fmt.Sprintf("log %s %s #%d", r.State, r.Scope, r.Number))
+		}
+	}
+	if len(order) == 0 {
+		return
+	}
+	t.line("\n%s  (under %s)", t.in(bold, "blobs"), path.Join(s.Dir(), "blobs"))
+	for _, d := range order {
+		hex := strings.TrimPrefix(string(d), "sha256:")
+		t.line("    %-24s %s/%s", blobs[d], hex[:2], hex[2:])
+	}
+}
+
+func short(hex string) string { return hex[:min(len(hex), 12)] }
