@@ -1,0 +1,129 @@
+package provision_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lang/langtest"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/provision"
+)
+
+// machine is a sandbox whose steps and runs answer from a table.
+type machine struct {
+	sandbox.Sandbox
+	fail    map[string]string // build argv → failing log
+	prints  map[string]string // run argv@lock → output
+	lock    string            // of the env layer that was built last
+	removed int
+}
+
+func (m *machine) Base(context.Context, sandbox.Base) (sandbox.Layer, error) {
+	return sandbox.Layer{Key: "sha256:base"}, nil
+}
+
+func (m *machine) Build(_ context.Context, b sandbox.Build) (sandbox.Layer, sandbox.Result, error) {
+	argv := strings.Join(b.Steps[0].Argv, " ")
+	if log, ok := m.fail[argv]; ok {
+		res := sandbox.Result{End: sandbox.Exited, ExitCode: 1, Output: []byte(log)}
+		return sandbox.Layer{}, res, &sandbox.BuildError{Step: b.Steps[0], Result: res}
+	}
+	if lock, ok := strings.CutPrefix(argv, "setup "); ok {
+		m.lock = lock
+	}
+	return sandbox.Layer{Key: b.Key}, sandbox.Result{Files: map[string][]byte{langtest.LockPath: []byte(strings.Join(b.Steps[0].Argv[1:], "+"))}}, nil
+}
+
+func (m *machine) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
+	return sandbox.Result{End: sandbox.Exited, Output: []byte(m.prints[strings.Join(r.Command.Argv, " ")+"@"+m.lock])}, nil
+}
+
+func (m *machine) Remove(context.Context, sandbox.Layer) error {
+	m.removed++
+	return nil
+}
+
+type world struct{}
+
+func (world) Tree(context.Context, string, string) (*tree.Tree, error) {
+	return tree.New([]tree.Entry{{Path: "test_a.toy", Mode: tree.ModeFile, Data: []byte("a")}})
+}
+func (world) Describe(context.Context, string, string) (lang.Version, error) {
+	return lang.Version{}, nil
+}
+func (world) Available(context.Context) ([]lang.ToolchainRelease, error) { return nil, nil }
+func (world) Get(_ context.Context, name, version string) (sandbox.Toolchain, error) {
+	return sandbox.Toolchain{Toolchain: schemas.Toolchain{Name: name, Version: version}}, nil
+}
+
+func (world) Start(id string) (schemas.Start, error) {
+	return schemas.Start{
+		ChangeID: id, Language: "toy", BaseDate: time.Unix(0, 0),
+		Files: []schemas.PartFile{{ChangedFile: schemas.ChangedFile{Path: "test_a.toy", Status: "M"}, Part: schemas.PartTest}},
+	}, nil
+}
+
+func TestBuild(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name    string
+		m       *machine
+		fixes   map[string]string
+		reason  schemas.Reason // "" = it builds
+		lock    string
+		deferds bool
+	}{
+		{name: "first_time_right", m: &machine{prints: map[string]string{"test test_a.toy@a": "t passed\nend\n"}}, lock: "a"},
+		{
+			name: "repaired_from_the_test_log", fixes: map[string]string{"No module named b": "b"}, lock: "a+b",
+			m: &machine{prints: map[string]string{"test test_a.toy@a": "t failed\nNo module named b\nend\n", "test test_a.toy@a+b": "t passed\nend\n"}},
+		},
+		{
+			name: "repaired_from_the_build_log", fixes: map[string]string{"needs c": "c"}, lock: "a+c",
+			m: &machine{fail: map[string]string{"setup a": "needs c"}, prints: map[string]string{"test test_a.toy@a+c": "t passed\nend\n"}},
+		},
+		{
+			name: "changed_tests_fail_and_the_suite_runs", lock: "a",
+			m: &machine{prints: map[string]string{"test test_a.toy@a": "t failed\nend\n", "test@a": "t failed\nu passed\nend\n"}},
+		},
+		{
+			name: "nothing_runs", reason: schemas.NoRunner,
+			m: &machine{prints: map[string]string{"test test_a.toy@a": "t failed\nend\n", "test@a": "boom\n"}},
+		},
+		{name: "does_not_build", reason: schemas.NoBuild, m: &machine{fail: map[string]string{"setup a": "no compiler"}}},
+		{name: "project_does_not_build", reason: schemas.NoBuild, m: &machine{fail: map[string]string{"build": "syntax error"}}},
+		{name: "registry_is_down", deferds: true, m: &machine{fail: map[string]string{"setup a": "503 Service Unavailable"}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b := &environment.Builder{Sandbox: tc.m, Toolchains: world{}, Languages: map[string]lang.Language{"toy": langtest.Toy{Fixes: tc.fixes}}}
+			p := provision.New(b, environment.Projects{Repos: world{}, Toolchains: world{}}, world{}, "bwrap")
+			recipe := schemas.Recipe{
+				Language: "toy", Toolchain: schemas.Toolchain{Name: "toy", Version: "1"}, Requirements: []string{"a"}, Lock: "a",
+				Build: []schemas.Command{{Argv: []string{"build"}}}, Test: []schemas.Command{{Argv: []string{"test"}}},
+			}
+			env, err := p.Build(t.Context(), schemas.Resolved{StartID: "acme__widget-1", Recipe: recipe})
+			var rejected *pipeline.Rejected
+			var deferred *pipeline.Deferred
+			switch {
+			case tc.deferds != errors.As(err, &deferred):
+				t.Fatalf("got %v, deferred wanted: %v", err, tc.deferds)
+			case tc.reason != "" && (!errors.As(err, &rejected) || rejected.Reason != tc.reason):
+				t.Fatalf("got %v, want %s", err, tc.reason)
+			case tc.reason == "" && !tc.deferds && err != nil:
+				t.Fatal(err)
+			}
+			if env.Recipe.Lock != tc.lock {
+				t.Errorf("lock %q, want %q", env.Recipe.Lock, tc.lock)
+			}
+		})
+	}
+}
