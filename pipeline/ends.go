@@ -18,6 +18,9 @@ type Rejected struct {
 	Reason schemas.Reason
 	Detail string
 	Err    error // the chain of causes, where there is one
+	// Evidence is the blob of what was found out before the reject: a proof as far
+	// as it came.
+	Evidence schemas.Digest
 }
 
 func (r *Rejected) Error() string {

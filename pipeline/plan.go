@@ -30,9 +30,15 @@ type Sharer[In Record, S any, Out Record] interface {
 	Run(context.Context, In, S) (Out, error)
 }
 
+// Ended is what did not get through, and how many did at each stage.
+type Ended struct {
+	Steps  []schemas.Step // rejected, deferred and failed, in order of key
+	Funnel []Count
+}
+
 // Drainer reads all that got through, in order of key, and every other end.
 type Drainer[In Record] interface {
-	Run(context.Context, iter.Seq2[In, error], []schemas.Step) error
+	Run(context.Context, iter.Seq2[In, error], Ended) error
 }
 
 // Options are what a stage's results depend on, apart from their inputs.
@@ -59,7 +65,7 @@ type node struct {
 	name        string
 	fingerprint schemas.Digest
 	run         func(context.Context, *run, json.RawMessage) ([]made, error)
-	drain       func(context.Context, []made, []schemas.Step) error
+	drain       func(context.Context, []made, Ended) error
 	next        []*node
 }
 
@@ -155,14 +161,14 @@ func Share[A Record, S any, B Record](f Flow[A], name string, s Sharer[A, S, B],
 
 // Drain ends a plan: one step that sees all that got through.
 func Drain[A Record](f Flow[A], name string, d Drainer[A], o Options) *Plan {
-	n := &node{name: name, fingerprint: o.fingerprint(name), drain: func(ctx context.Context, all []made, ends []schemas.Step) error {
+	n := &node{name: name, fingerprint: o.fingerprint(name), drain: func(ctx context.Context, all []made, ended Ended) error {
 		return d.Run(ctx, func(yield func(A, error) bool) {
 			for _, m := range all {
 				if !yield(decode[A](m.record)) {
 					return
 				}
 			}
-		}, ends)
+		}, ended)
 	}}
 	f.from.next = append(f.from.next, n)
 	f.plan.order = append(f.plan.order, n)

@@ -99,7 +99,7 @@ func (p *Plan) Run(ctx context.Context, store Store, seeds []Record, observer Ob
 		}
 	}
 	if p.drain != nil && !r.stopped && ctx.Err() == nil && r.wants(p, p.drain.name) {
-		if err := r.drain(ctx, p.drain); err != nil {
+		if err := r.drain(ctx, p); err != nil {
 			return r.summary(p), err
 		}
 	}
@@ -206,7 +206,7 @@ func end(ctx context.Context, s *schemas.Step, err error) {
 	s.Detail = err.Error()
 	var rejected *Rejected
 	if s.State == schemas.StepRejected && errors.As(err, &rejected) {
-		s.Reason = rejected.Reason
+		s.Reason, s.Evidence = rejected.Reason, rejected.Evidence
 		s.Detail = strings.TrimPrefix(s.Detail, string(rejected.Reason)+": ")
 	}
 }
@@ -246,7 +246,7 @@ func (r *run) shared(ctx context.Context, stage, key string, fingerprint schemas
 	}
 	if ok && reusable(old, fingerprint, schemas.Digest(key)) {
 		if old.State == schemas.StepRejected {
-			return nil, &Rejected{Reason: old.Reason, Detail: old.Detail}
+			return nil, &Rejected{Reason: old.Reason, Detail: old.Detail, Evidence: old.Evidence}
 		}
 		return old.Outputs[0].Record, nil
 	}
@@ -277,14 +277,15 @@ func (r *run) shared(ctx context.Context, stage, key string, fingerprint schemas
 
 // drain hands over everything in order of key, so that bytes do not depend on the
 // order of work.
-func (r *run) drain(ctx context.Context, n *node) error {
+func (r *run) drain(ctx context.Context, p *Plan) error {
+	n := p.drain
 	slices.SortFunc(r.drained, func(a, b made) int { return strings.Compare(a.key, b.key) })
 	slices.SortFunc(r.ends, func(a, b schemas.Step) int {
 		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Stage, b.Stage))
 	})
 	r.observer.Begin(n.name, "")
 	start := r.opts.Now()
-	if err := n.drain(ctx, r.drained, r.ends); err != nil {
+	if err := n.drain(ctx, r.drained, Ended{Steps: r.ends, Funnel: r.summary(p).Stages}); err != nil {
 		return fmt.Errorf("%s: %w", n.name, err)
 	}
 	s := schemas.Step{Stage: n.name, State: schemas.StepDone, Fingerprint: n.fingerprint, MS: r.opts.Now().Sub(start).Milliseconds()}

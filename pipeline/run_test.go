@@ -79,7 +79,7 @@ func (shout) Run(_ context.Context, in word, b built) (word, error) {
 
 type collect struct{ p *plant }
 
-func (c collect) Run(_ context.Context, in iter.Seq2[word, error], ends []schemas.Step) error {
+func (c collect) Run(_ context.Context, in iter.Seq2[word, error], ended pipeline.Ended) error {
 	c.p.out, c.p.ends = nil, nil
 	for w, err := range in {
 		if err != nil {
@@ -87,7 +87,7 @@ func (c collect) Run(_ context.Context, in iter.Seq2[word, error], ends []schema
 		}
 		c.p.out = append(c.p.out, w.Text)
 	}
-	for _, e := range ends {
+	for _, e := range ended.Steps {
 		c.p.ends = append(c.p.ends, fmt.Sprintf("%s/%s %s %s", e.Stage, e.Key, e.State, e.Reason))
 	}
 	return nil

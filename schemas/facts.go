@@ -2,6 +2,20 @@ package schemas
 
 import "time"
 
+// Source is one source as it is asked for, and where it stands now: a source that
+// moved is crawled again.
+type Source struct {
+	Git     string   `json:"git"` // path or URL
+	Repo    Repo     `json:"repo"`
+	Since   string   `json:"since,omitempty"` // YYYY-MM-DD, UTC, inclusive
+	Until   string   `json:"until,omitempty"` // exclusive
+	Only    []string `json:"only,omitempty"`  // pull request numbers or commits
+	Changes int      `json:"changes"`         // newest candidates that are taken
+}
+
+// ID is the repository's.
+func (s Source) ID() string { return s.Repo.ID() }
+
 // Repo is one source repository as it was read.
 type Repo struct {
 	Name string `json:"name"` // owner/name; local/<name> where there is no owner

@@ -24,7 +24,9 @@ type Step struct {
 	Outputs     []Output  `json:"outputs,omitempty"`
 	Reason      Reason    `json:"reason,omitempty"`
 	Detail      string    `json:"detail,omitempty"` // the chain of causes
-	Parent      string    `json:"parent,omitempty"` // key of the step that made the input
+	// Evidence is the blob of what a reject rests on: a proof as far as it came.
+	Evidence Digest `json:"evidence,omitempty"`
+	Parent   string `json:"parent,omitempty"` // key of the step that made the input
 	// MS is the measured time in milliseconds. It is never part of a digest.
 	MS int64 `json:"ms"`
 	// Again asks for one more try, whatever the state (retry).
