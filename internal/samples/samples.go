@@ -1,0 +1,213 @@
+// Package samples reads the sample histories under testdata/samples and what is
+// to be expected of them, for the end-to-end tests and for `make demo`.
+//
+// It never runs anything of a sample, and never decides a verdict: each
+// expectation is written by hand beside its history.
+package samples
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Done is the end of a change that becomes a row; others end with a reason.
+const Done = "done"
+
+const expectFile = "expect.json"
+
+// Sample is one history with its expectation.
+type Sample struct {
+	Name    string // file name without .txtar
+	History []byte // for gitrepotest
+	Expectation
+}
+
+// Expectation is the expect.json of a sample.
+type Expectation struct {
+	// Repository is the owner/name that its IDs are made from.
+	Repository string `json:"repository"`
+	Language   string `json:"language"`
+	// Sandbox overrides keys of the configuration's sandbox section.
+	Sandbox map[string]string `json:"sandbox,omitempty"`
+	// Sets are lists that changes name as "@set".
+	Sets    map[string][]string `json:"sets,omitempty"`
+	Changes []Change            `json:"changes"`
+}
+
+// Change is what one change must end as.
+type Change struct {
+	Number int    `json:"number"`
+	Shows  string `json:"shows"`
+	End    string `json:"end"` // Done or a schemas.Reason
+	Lists
+}
+
+// Lists are the tests of a verdict by what became of them. A list that an
+// expectation leaves out is expected to be empty.
+type Lists struct {
+	FailToPass  map[string]schemas.Cause `json:"fail_to_pass,omitempty"`
+	PassToPass  []string                 `json:"pass_to_pass,omitempty"`
+	SkipToPass  []string                 `json:"skip_to_pass,omitempty"`
+	Quarantined []string                 `json:"quarantined,omitempty"`
+	Vanished    []string                 `json:"vanished,omitempty"`
+	UnstableID  []string                 `json:"unstable_id,omitempty"`
+}
+
+// ID is the instance ID of a change of the sample.
+func (e Expectation) ID(c Change) string {
+	return schemas.FeatureID(e.Repository, c.Number, "").String()
+}
+
+// Numbers are the pull request numbers that the sample speaks of, in order.
+func (e Expectation) Numbers() []int {
+	var out []int
+	for _, c := range e.Changes {
+		out = append(out, c.Number)
+	}
+	return out
+}
+
+// Build writes the sample's repository into dir.
+func (s Sample) Build(dir string) error {
+	if _, err := gitrepotest.Build(dir, s.History); err != nil {
+		return fmt.Errorf("sample %s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// Load reads every sample of a directory, by name.
+func Load(dir string) ([]Sample, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("no *.txtar in %s", dir)
+	}
+	var out []Sample
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		s, err := parse(strings.TrimSuffix(filepath.Base(path), ".txtar"), data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func parse(name string, data []byte) (Sample, error) {
+	s := Sample{Name: name, History: data}
+	text, ok := gitrepotest.Extras(data)[expectFile]
+	if !ok {
+		return s, fmt.Errorf("no %s before the first commit", expectFile)
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&s.Expectation); err != nil {
+		return s, fmt.Errorf("%s: %w", expectFile, err)
+	}
+	if s.Repository == "" || s.Language == "" || len(s.Changes) == 0 {
+		return s, fmt.Errorf("%s: repository, language and changes are needed", expectFile)
+	}
+	var errs []error
+	for i := range s.Changes {
+		errs = append(errs, s.finish(&s.Changes[i]))
+	}
+	return s, errors.Join(errs...)
+}
+
+// finish checks one change and writes its lists out in full.
+func (e Expectation) finish(c *Change) error {
+	known := slices.ContainsFunc(schemas.Reasons, func(r schemas.ReasonText) bool { return string(r.Reason) == c.End })
+	if c.End != Done && !known {
+		return fmt.Errorf("change %d: %q is neither %q nor a reason", c.Number, c.End, Done)
+	}
+	if (c.End == Done) != (len(c.FailToPass) > 0) {
+		return fmt.Errorf("change %d: a row has a fail_to_pass, and only a row", c.Number)
+	}
+	for _, list := range []*[]string{&c.PassToPass, &c.SkipToPass, &c.Quarantined, &c.Vanished, &c.UnstableID} {
+		full, err := e.expand(*list)
+		if err != nil {
+			return fmt.Errorf("change %d: %w", c.Number, err)
+		}
+		*list = full
+	}
+	return nil
+}
+
+var span = regexp.MustCompile(`^(.*)\{(\d+)\.\.(\d+)\}(.*)$`)
+
+// expand writes out "@set" and "name_{01..50}", and sorts.
+func (e Expectation) expand(list []string) ([]string, error) {
+	var out []string
+	for _, item := range list {
+		if set, ok := strings.CutPrefix(item, "@"); ok {
+			members, ok := e.Sets[set]
+			if !ok {
+				return nil, fmt.Errorf("no set %q", set)
+			}
+			full, err := e.expand(members)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, full...)
+			continue
+		}
+		m := span.FindStringSubmatch(item)
+		if m == nil {
+			out = append(out, item)
+			continue
+		}
+		from, _ := strconv.Atoi(m[2])
+		to, _ := strconv.Atoi(m[3])
+		for i := from; i <= to; i++ {
+			out = append(out, fmt.Sprintf("%s%0*d%s", m[1], len(m[2]), i, m[4]))
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// ListsOf sorts the tests of a proof into the lists that expectations have.
+// Classes that no list is made of (parent, failing, unproved) are left out.
+func ListsOf(tests []schemas.TestVerdict) Lists {
+	var l Lists
+	for _, t := range tests {
+		switch t.Class {
+		case schemas.F2P:
+			if l.FailToPass == nil {
+				l.FailToPass = map[string]schemas.Cause{}
+			}
+			l.FailToPass[t.ID] = t.Cause
+		case schemas.P2P:
+			l.PassToPass = append(l.PassToPass, t.ID)
+		case schemas.SkipToPass:
+			l.SkipToPass = append(l.SkipToPass, t.ID)
+		case schemas.Quarantined:
+			l.Quarantined = append(l.Quarantined, t.ID)
+		case schemas.Vanished:
+			l.Vanished = append(l.Vanished, t.ID)
+		case schemas.UnstableID:
+			l.UnstableID = append(l.UnstableID, t.ID)
+		}
+	}
+	for _, list := range [][]string{l.PassToPass, l.SkipToPass, l.Quarantined, l.Vanished, l.UnstableID} {
+		slices.Sort(list)
+	}
+	return l
+}
