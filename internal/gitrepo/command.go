@@ -1,0 +1,98 @@
+package gitrepo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// renames are git's own defaults, said aloud, so that no version of git and no
+// configuration decides them.
+var renames = []string{"-M50%", "-l1000", "--diff-algorithm=myers", "--indent-heuristic", "--inter-hunk-context=0",
+	"--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=none", "--submodule=short", "-O/dev/null"}
+
+// isolated is the environment of every git that reads: no configuration, no
+// attributes, no grafts, no replacements, no lazy fetch.
+func isolated(view string) []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + view, "XDG_CONFIG_HOME=" + view, "LC_ALL=C", "TZ=UTC",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_ATTR_NOSYSTEM=1", "GIT_ATTR_SOURCE=" + EmptyTree, "GIT_GRAFT_FILE=" + os.DevNull,
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
+		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+		"GIT_CONFIG_KEY_1=core.fsmonitor", "GIT_CONFIG_VALUE_1=false",
+		"GIT_CONFIG_KEY_2=core.hooksPath", "GIT_CONFIG_VALUE_2=" + os.DevNull,
+	}
+}
+
+// command is git on the view.
+func command(ctx context.Context, view string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + view, "--literal-pathspecs"}, args...)...)
+	cmd.Dir = view
+	cmd.Env = isolated(view)
+	return cmd
+}
+
+// inside is git in a directory of the user's, before there is a view. It may not
+// look above dir: the repository around a folder is not what was named.
+func inside(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(isolated(os.DevNull), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+	return cmd
+}
+
+// online is git that talks to a remote. Proxies, CA files, SSH agents and askpass
+// programs of the environment are needed there; configuration files are not.
+func online(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = dir
+	cmd.Env = isolated(os.DevNull)
+	for _, kv := range os.Environ() {
+		key, _, _ := strings.Cut(kv, "=")
+		if onlineKeys[key] || strings.HasSuffix(strings.ToLower(key), "_proxy") {
+			cmd.Env = append(cmd.Env, kv) // the last of two equal keys counts
+		}
+	}
+	// ext:: and the like run programs that a URL names.
+	cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh")
+	return cmd
+}
+
+var onlineKeys = map[string]bool{
+	"HOME": true, "SSH_AUTH_SOCK": true, "SSH_ASKPASS": true, "GIT_ASKPASS": true, "GIT_SSH": true, "GIT_SSH_COMMAND": true,
+	"GIT_SSL_CAINFO": true, "GIT_SSL_CAPATH": true, "SSL_CERT_FILE": true, "SSL_CERT_DIR": true, "CURL_CA_BUNDLE": true,
+}
+
+// output runs cmd and gives what it printed; git's own words are in the error.
+func output(cmd *exec.Cmd) ([]byte, error) {
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, gitError(cmd, err, stderr.Bytes())
+	}
+	return out, nil
+}
+
+func gitError(cmd *exec.Cmd, err error, stderr []byte) error {
+	verb := "git"
+	for _, a := range cmd.Args[1:] {
+		if !strings.HasPrefix(a, "-") {
+			verb += " " + a
+			break
+		}
+	}
+	said := strings.TrimSpace(string(stderr))
+	if i := strings.IndexByte(said, '\n'); i >= 0 {
+		said = said[:i]
+	}
+	if said == "" {
+		return fmt.Errorf("%s: %w", verb, err)
+	}
+	return fmt.Errorf("%s: %w: %s", verb, err, said)
+}

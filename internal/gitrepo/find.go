@@ -1,0 +1,146 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// found is what must be known of a repository on disk before it can be read.
+type found struct {
+	common  string // the directory that holds objects
+	head    string
+	name    string
+	tags    []ref
+	pulls   []pull
+	shallow []byte
+}
+
+type ref struct{ id, name string }
+
+// pull is the head of one pull request, as the remote offers it.
+type pull struct {
+	number int
+	head   string
+}
+
+// find asks git where path's repository is. Only names and IDs are read here;
+// objects are read through the view.
+func find(ctx context.Context, path string) (*found, error) {
+	dir, err := filepath.Abs(path)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoRepo, err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%w: %s is no directory", ErrNoRepo, path)
+	}
+	out, err := output(inside(ctx, dir, "rev-parse", "--path-format=absolute", "--show-object-format", "--git-common-dir"))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoRepo, err)
+	}
+	format, common, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
+	if format != "sha1" {
+		return nil, fmt.Errorf("object format %s is not supported, only sha1", format)
+	}
+	s := &found{common: common}
+	out, err = output(inside(ctx, dir, "rev-parse", "--verify", "--end-of-options", "HEAD"))
+	if err != nil {
+		return nil, fmt.Errorf("%w: HEAD has no commit: %w", ErrNoRepo, err)
+	}
+	s.head = strings.TrimSpace(string(out))
+	if err := s.refs(ctx, dir); err != nil {
+		return nil, err
+	}
+	if s.shallow, err = os.ReadFile(filepath.Join(common, "shallow")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	s.name = inferName(ctx, dir, common)
+	return s, nil
+}
+
+func (s *found) refs(ctx context.Context, dir string) error {
+	out, err := output(inside(ctx, dir, "for-each-ref", "--format=%(objectname) %(refname)", "refs/tags", "refs/pull"))
+	if err != nil {
+		return fmt.Errorf("listing refs: %w", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if strings.HasPrefix(name, "refs/tags/") {
+			s.tags = append(s.tags, ref{id, name})
+		} else if m := pullRef.FindStringSubmatch(name); m != nil {
+			n, err := strconv.Atoi(m[1])
+			if err != nil {
+				continue // a number beyond int is no pull request
+			}
+			s.pulls = append(s.pulls, pull{n, id})
+		}
+	}
+	slices.SortFunc(s.pulls, func(a, b pull) int { return a.number - b.number })
+	return nil
+}
+
+var pullRef = regexp.MustCompile(`^refs/pull/([1-9][0-9]{0,8})/head$`)
+
+// inferName takes owner/name from origin where that is a URL, else the folder's name.
+func inferName(ctx context.Context, dir, common string) string {
+	out, err := output(inside(ctx, dir, "config", "--get", "remote.origin.url"))
+	if url := strings.TrimSpace(string(out)); err == nil && isURL(url) && !strings.HasPrefix(url, "file:") {
+		return nameOfURL(url)
+	}
+	base := filepath.Base(common) // the main work tree's name, wherever the linked one lies
+	if base == ".git" {
+		base = filepath.Base(filepath.Dir(common))
+	}
+	return localName(base)
+}
+
+func localName(base string) string {
+	base = strings.TrimSuffix(base, ".git")
+	if base == "" || base == "/" || base == "." {
+		base = "repository"
+	}
+	return "local/" + base
+}
+
+var scpLike = regexp.MustCompile(`^[A-Za-z0-9._-]+@[A-Za-z0-9._-]+:[^/].*|^[A-Za-z0-9._-]+@[A-Za-z0-9._-]+:/.*`)
+
+// isURL tells a URL (or git's user@host:path) from a path; what exists is a path.
+func isURL(source string) bool {
+	if strings.Contains(source, "://") {
+		return true
+	}
+	if _, err := os.Lstat(source); err == nil {
+		return false
+	}
+	return scpLike.MatchString(source)
+}
+
+// nameOfURL is the last two parts of a URL's path: owner/name.
+func nameOfURL(url string) string {
+	path := url
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		if strings.HasPrefix(url, "file:") {
+			return localName(filepath.Base(strings.TrimRight(rest, "/")))
+		}
+		_, path, _ = strings.Cut(rest, "/")
+	} else if _, rest, ok := strings.Cut(url, ":"); ok {
+		path = rest
+	}
+	path, _, _ = strings.Cut(path, "?")
+	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
+	parts := strings.Split(path, "/")
+	if len(parts) < 2 {
+		return localName(path)
+	}
+	return parts[len(parts)-2] + "/" + parts[len(parts)-1]
+}

@@ -1,0 +1,187 @@
+// Package gitrepo reads git repositories: their first-parent line as changes,
+// their trees as bytes, the differences between trees as patches.
+//
+// It never reads the reader's configuration, attributes, hooks, filters, grafts
+// or replacements, never fetches by itself after Open, and never writes into a
+// repository that it was given: objects that it makes are kept in a private
+// store beside it. All reading goes through that private store ("the view"), an
+// empty bare repository of ours that borrows the source's objects, so that
+// nothing that stands in the source's own configuration can change an answer.
+package gitrepo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Errors that callers tell apart.
+var (
+	// ErrMissing is an object that the repository lacks or cannot read: a partial
+	// clone, a damaged pack.
+	ErrMissing = errors.New("object is missing")
+	// ErrRemote is a URL that could not be fetched now.
+	ErrRemote = errors.New("remote cannot be fetched")
+	// ErrNoRepo is a path or URL that holds no repository with a commit.
+	ErrNoRepo = errors.New("no git repository")
+)
+
+// EmptyTree is the object ID of the tree without entries.
+const EmptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+// Repo is one opened repository. Its methods may be called from many goroutines.
+type Repo struct {
+	info  schemas.Repo
+	view  string // our bare repository, removed by Close
+	line  []entry
+	pulls []pull
+
+	objects *objects
+	raw     *differ // trees only: works without any blob
+	stats   *differ // counts lines and finds renames: reads blobs
+	patches *differ
+	hunks   *differ
+
+	match   sync.Mutex
+	matched map[string]int // commits numbered by patch-id; nil until first needed
+}
+
+// Open opens source, which is a path (bare or not, a linked work tree) or a URL
+// that is mirrored under cacheDir first. name is owner/name, or "" to infer it.
+// ErrNoRepo, ErrRemote.
+func Open(ctx context.Context, source, name, cacheDir string) (*Repo, error) {
+	dir := source
+	if isURL(source) {
+		var err error
+		if dir, err = mirror(ctx, source, cacheDir); err != nil {
+			return nil, fmt.Errorf("mirroring %s: %w", source, err)
+		}
+	}
+	found, err := find(ctx, dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", source, err)
+	}
+	if name == "" {
+		name = found.name
+		if isURL(source) {
+			name = nameOfURL(source)
+		}
+	}
+	r := &Repo{info: schemas.Repo{Name: name, URL: source, Head: found.head}, pulls: found.pulls}
+	if r.view, err = makeView(found); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening %s: %w", source, err), r.Close())
+	}
+	r.objects = &objects{view: r.view}
+	r.raw = &differ{view: r.view, args: []string{"--raw", "--no-renames", "-z"}}
+	r.stats = &differ{view: r.view, args: append([]string{"--raw", "--numstat", "-z"}, renames...)}
+	r.patches = &differ{view: r.view, args: append([]string{"-p", "--binary", "--full-index", "-U3"}, renames...)}
+	r.hunks = &differ{view: r.view, args: append([]string{"-p", "--full-index", "-U0"}, renames...)}
+	if r.line, err = r.readLine(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("reading the history of %s: %w", source, err), r.Close())
+	}
+	r.info.Root = r.line[len(r.line)-1].commit
+	r.info.Licence = r.licence(ctx)
+	return r, nil
+}
+
+// Info is who the repository is.
+func (r *Repo) Info() schemas.Repo { return r.info }
+
+// Close ends git's processes and removes the view.
+func (r *Repo) Close() error {
+	if r.objects != nil {
+		r.objects.close()
+		for _, d := range []*differ{r.raw, r.stats, r.patches, r.hunks} {
+			d.close()
+		}
+	}
+	if r.view == "" {
+		return nil
+	}
+	return os.RemoveAll(r.view)
+}
+
+// makeView writes the bare repository that all reading goes through. Only tags
+// are put into it (for Describe): other refs are known as commits.
+func makeView(s *found) (string, error) {
+	view, err := os.MkdirTemp("", "benchmint-git-")
+	if err != nil {
+		return "", fmt.Errorf("making a view: %w", err)
+	}
+	var refs bytes.Buffer
+	for _, t := range s.tags {
+		fmt.Fprintf(&refs, "%s %s\n", t.id, t.name)
+	}
+	files := map[string][]byte{
+		"HEAD":                    []byte(s.head + "\n"),
+		"config":                  []byte(viewConfig),
+		"packed-refs":             refs.Bytes(),
+		"objects/info/alternates": []byte(quoteAlternate(filepath.Join(s.common, "objects")) + "\n"),
+	}
+	if s.shallow != nil {
+		files["shallow"] = s.shallow // without it git takes the cut for a broken history
+	}
+	for _, dir := range []string{"refs", "objects/info", "objects/pack"} {
+		if err := os.MkdirAll(filepath.Join(view, dir), 0o755); err != nil {
+			return view, fmt.Errorf("making a view: %w", err)
+		}
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(view, name), data, 0o644); err != nil {
+			return view, fmt.Errorf("making a view: %w", err)
+		}
+	}
+	return view, nil
+}
+
+// viewConfig is all the configuration there is for reading. Plumbing commands
+// ignore most of diff.*; what they do read has git's default here because
+// nothing sets it.
+const viewConfig = `[core]
+	repositoryformatversion = 0
+	bare = true
+	attributesFile = /dev/null
+	hooksPath = /dev/null
+	fsmonitor = false
+	quotePath = true
+	bigFileThreshold = 512m
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+`
+
+// quoteAlternate writes a path as objects/info/alternates wants it: plain, or
+// C-quoted where it would read as something else.
+func quoteAlternate(path string) string {
+	plain := path != "" && path[0] != '"' && path[0] != '#'
+	for i := range len(path) {
+		if path[i] < ' ' {
+			plain = false
+		}
+	}
+	if plain {
+		return path
+	}
+	var b bytes.Buffer
+	b.WriteByte('"')
+	for i := range len(path) {
+		switch c := path[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ':
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,49 @@
+package gitrepo
+
+import (
+	"context"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/licensecheck"
+)
+
+var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|unlicense)([-_.].*)?$`)
+
+// licence is the SPDX expression of the licence files at HEAD: several files
+// with one licence each are a choice between them. "" where none is recognised.
+func (r *Repo) licence(ctx context.Context) string {
+	rows, err := r.treeRows(ctx, r.line[0].tree)
+	if err != nil {
+		return "" // a repository that lacks its newest tree still has its history
+	}
+	var ids []string
+	for _, row := range rows {
+		if row.mode == modeTree || row.mode == modeModule || !licenceFile.MatchString(path.Base(row.name)) {
+			continue
+		}
+		text, err := r.objects.blob(ctx, row.id)
+		if err != nil {
+			continue
+		}
+		if id := recognise(text); id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return strings.Join(ids, " OR ")
+}
+
+// recognise names the licence that most of a text is. A licence file that only
+// points at others is none.
+func recognise(text []byte) string {
+	const enough = 75 // per cent of the words, licensecheck's own advice
+	found := licensecheck.Scan(text)
+	if found.Percent < enough || len(found.Match) == 0 {
+		return ""
+	}
+	longest := slices.MaxFunc(found.Match, func(a, b licensecheck.Match) int { return (a.End - a.Start) - (b.End - b.Start) })
+	return longest.ID
+}

@@ -1,0 +1,309 @@
+package gitrepo
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/zlib"
+	"context"
+	"crypto/sha1" //nolint:gosec // git's object IDs are SHA-1
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/tree"
+)
+
+// Tree reads a whole tree from objects (never with git archive: export-ignore
+// drops tests, export-subst rewrites files). id names a commit or a tree.
+// ErrMissing, tree.ErrUnsafe.
+func (r *Repo) Tree(ctx context.Context, id string) (*tree.Tree, error) {
+	root, err := r.objects.id(ctx, id+"^{tree}")
+	if err != nil {
+		return nil, fmt.Errorf("reading tree %s: %w", id, err)
+	}
+	var entries []tree.Entry
+	if err := r.list(ctx, root, "", &entries); err != nil {
+		return nil, fmt.Errorf("reading tree %s: %w", id, err)
+	}
+	for i, e := range entries {
+		if e.Mode == tree.ModeModule {
+			continue
+		}
+		data, err := r.objects.blob(ctx, string(e.Data))
+		if err != nil {
+			return nil, fmt.Errorf("reading %s of tree %s: %w", RecordPath(e.Path), id, err)
+		}
+		entries[i].Data = data
+	}
+	t, err := tree.New(entries)
+	if err != nil {
+		return nil, fmt.Errorf("reading tree %s: %w", id, err)
+	}
+	return t, nil
+}
+
+// maxDepth bounds the folders of a tree: a hostile one may nest without end.
+const maxDepth = 200
+
+// list appends the entries below one tree object, with IDs in place of content.
+func (r *Repo) list(ctx context.Context, id, prefix string, entries *[]tree.Entry) error {
+	if strings.Count(prefix, "/") > maxDepth {
+		return fmt.Errorf("folders nest deeper than %d: %w", maxDepth, tree.ErrUnsafe)
+	}
+	rows, err := r.treeRows(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if row.mode == modeTree {
+			if err := r.list(ctx, row.id, prefix+row.name+"/", entries); err != nil {
+				return err
+			}
+			continue
+		}
+		*entries = append(*entries, tree.Entry{Path: prefix + row.name, Mode: row.mode, Data: []byte(row.id)})
+	}
+	return nil
+}
+
+const modeTree = "40000"
+
+// treeRow is one line of a tree object.
+type treeRow struct{ mode, name, id string }
+
+func (r *Repo) treeRows(ctx context.Context, id string) ([]treeRow, error) {
+	if id == EmptyTree {
+		return nil, nil
+	}
+	data, err := r.objects.get(ctx, "tree", id)
+	if err != nil {
+		return nil, err
+	}
+	var rows []treeRow
+	for len(data) > 0 {
+		meta, rest, ok := bytes.Cut(data, []byte{0})
+		mode, name, space := strings.Cut(string(meta), " ")
+		if !ok || !space || len(rest) < sha1.Size {
+			return nil, fmt.Errorf("tree object %s is malformed: %w", id, ErrMissing)
+		}
+		if mode == "040000" { // as very old programs wrote it
+			mode = modeTree
+		}
+		rows = append(rows, treeRow{mode, name, hex.EncodeToString(rest[:sha1.Size])})
+		data = rest[sha1.Size:]
+	}
+	return rows, nil
+}
+
+// Blob reads one blob by its ID. ErrMissing.
+func (r *Repo) Blob(ctx context.Context, id string) ([]byte, error) {
+	b, err := r.objects.blob(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading blob: %w", err)
+	}
+	return slices.Clone(b), nil
+}
+
+// Diff is the patch that turns one tree into another: git's format, binary
+// deltas and full object IDs included, renames as renames. Equal trees give
+// equal bytes. ErrMissing.
+func (r *Repo) Diff(ctx context.Context, from, to string) ([]byte, error) {
+	return r.patch(ctx, r.patches, from, to)
+}
+
+// Hunks is Diff without context lines and without binary content: the smallest
+// hunks there are. It is for reading, not for applying.
+func (r *Repo) Hunks(ctx context.Context, from, to string) ([]byte, error) {
+	return r.patch(ctx, r.hunks, from, to)
+}
+
+func (r *Repo) patch(ctx context.Context, d *differ, from, to string) ([]byte, error) {
+	if from == to {
+		return nil, nil
+	}
+	var patch bytes.Buffer
+	err := d.diff(ctx, from, to, func(out *bufio.Reader) error {
+		patch.Reset()
+		return readPatch(out, &patch)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("comparing trees: %w", err)
+	}
+	return patch.Bytes(), nil
+}
+
+// Edit puts a path into a tree or takes it out.
+type Edit struct {
+	Path string
+	Mode string // "" removes the path
+	ID   string // of a blob that the repository has; "" where Data is given
+	Data []byte
+}
+
+// Graft makes the tree that edits turn base into, in the private store, and
+// gives its ID: Diff and Tree then take it like any other. ErrMissing.
+func (r *Repo) Graft(ctx context.Context, base string, edits []Edit) (string, error) {
+	root := edit{dirs: map[string]*edit{}}
+	for _, e := range edits {
+		if e.Mode != "" && e.ID == "" {
+			id, err := r.store("blob", e.Data)
+			if err != nil {
+				return "", err
+			}
+			e.ID = id
+		}
+		root.add(e.Path, e)
+	}
+	id, err := r.graft(ctx, base, &root)
+	return cmp.Or(id, EmptyTree), err
+}
+
+// edit is the edits below one folder.
+type edit struct {
+	dirs  map[string]*edit
+	files map[string]Edit
+}
+
+func (d *edit) add(path string, e Edit) {
+	head, rest, ok := strings.Cut(path, "/")
+	if !ok {
+		if d.files == nil {
+			d.files = map[string]Edit{}
+		}
+		d.files[head] = e
+		return
+	}
+	if d.dirs[head] == nil {
+		d.dirs[head] = &edit{dirs: map[string]*edit{}}
+	}
+	d.dirs[head].add(rest, e)
+}
+
+// graft gives the ID of an edited tree object, "" where nothing is left in it:
+// git has no empty folders.
+func (r *Repo) graft(ctx context.Context, base string, d *edit) (string, error) {
+	var rows []treeRow
+	if base != "" {
+		var err error
+		if rows, err = r.treeRows(ctx, base); err != nil {
+			return "", err
+		}
+	}
+	below := map[string]string{}
+	rows = slices.DeleteFunc(rows, func(row treeRow) bool {
+		_, file := d.files[row.name]
+		_, dir := d.dirs[row.name]
+		if dir && row.mode == modeTree {
+			below[row.name] = row.id
+		}
+		// A removed file must not take away the folder that stands in its place.
+		return dir || file && (row.mode != modeTree || d.files[row.name].Mode != "")
+	})
+	for name, sub := range d.dirs {
+		id, err := r.graft(ctx, below[name], sub)
+		if err != nil {
+			return "", err
+		}
+		if id != "" {
+			rows = append(rows, treeRow{modeTree, name, id})
+		}
+	}
+	for name, e := range d.files {
+		if e.Mode != "" {
+			rows = append(rows, treeRow{e.Mode, name, e.ID})
+		}
+	}
+	if len(rows) == 0 {
+		return "", nil
+	}
+	return r.storeTree(rows)
+}
+
+func (r *Repo) storeTree(rows []treeRow) (string, error) {
+	sortName := func(t treeRow) string { // git sorts folders as if their names ended in a slash
+		if t.mode == modeTree {
+			return t.name + "/"
+		}
+		return t.name
+	}
+	slices.SortFunc(rows, func(a, b treeRow) int { return strings.Compare(sortName(a), sortName(b)) })
+	var buf bytes.Buffer
+	for _, row := range rows {
+		id, err := hex.DecodeString(row.id)
+		if err != nil {
+			return "", fmt.Errorf("object ID %q: %w", row.id, err)
+		}
+		fmt.Fprintf(&buf, "%s %s\x00%s", strings.TrimLeft(row.mode, "0"), row.name, id)
+	}
+	return r.store("tree", buf.Bytes())
+}
+
+// store writes a loose object into the view.
+func (r *Repo) store(kind string, data []byte) (string, error) {
+	object := append(fmt.Appendf(nil, "%s %d\x00", kind, len(data)), data...)
+	sum := sha1.Sum(object) //nolint:gosec // git's object IDs are SHA-1
+	id := hex.EncodeToString(sum[:])
+	path := filepath.Join(r.view, "objects", id[:2], id[2:])
+	if _, err := os.Stat(path); err == nil {
+		return id, nil
+	}
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	_, err := z.Write(object)
+	if err := errors.Join(err, z.Close()); err != nil {
+		return "", fmt.Errorf("writing object: %w", err)
+	}
+	if err := writeWhole(path, packed.Bytes()); err != nil {
+		return "", fmt.Errorf("writing object: %w", err)
+	}
+	return id, nil
+}
+
+// writeWhole writes a file or none; it is not synced, because the view does not
+// outlive the process.
+func writeWhole(path string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "tmp_obj_")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// Describe is what tools that take versions from tags read at a commit: the
+// nearest tag among its ancestors, as git describe --tags finds it.
+func (r *Repo) Describe(ctx context.Context, commit string) (lang.Version, error) {
+	const abbreviated = 7
+	v := lang.Version{Commit: commit[:min(abbreviated, len(commit))]}
+	out, err := output(command(ctx, r.view, "describe", "--tags", "--long", "--abbrev=40", "--match=*[0-9]*", commit))
+	if err != nil {
+		if ctx.Err() != nil {
+			return v, ctx.Err()
+		}
+		return v, nil //nolint:nilerr // exit 128 is how git says that no tag is there
+	}
+	// <tag>-<distance>-g<commit>; the tag may hold dashes.
+	s := strings.TrimSpace(string(out))
+	at := strings.LastIndexByte(s, '-')
+	dash := strings.LastIndexByte(s[:max(at, 0)], '-')
+	if dash < 0 {
+		return v, fmt.Errorf("git describe answers %q", s)
+	}
+	if _, err := fmt.Sscanf(s[dash+1:at], "%d", &v.Distance); err != nil {
+		return v, fmt.Errorf("git describe answers %q: %w", s, err)
+	}
+	v.Tag = s[:dash]
+	return v, nil
+}
