@@ -44,6 +44,7 @@ const (
 type Change struct {
 	Repo       string       `json:"repo"` // Repo.Name
 	RepoRoot   string       `json:"repo_root"`
+	Licence    string       `json:"licence,omitempty"` // Repo.Licence
 	Commit     string       `json:"commit"` // the landed commit
 	Tree       string       `json:"tree"`   // its tree
 	Base       string       `json:"base"`
@@ -53,7 +54,6 @@ type Change struct {
 	NumberFrom NumberSource `json:"number_from,omitempty"`
 	Subject    string       `json:"subject"`
 	Body       string       `json:"body,omitempty"`
-	// Numbers are commit facts, not times of ours: they are the same for every reader.
 	CommittedAt time.Time `json:"committed_at"` // commit date of Commit, UTC
 	BaseDate    time.Time `json:"base_date"`    // commit date of Base, UTC
 	// Files are the paths that the change touches, as git's raw diff gives them.
