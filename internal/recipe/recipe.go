@@ -18,15 +18,16 @@ const keyVersion = 1
 
 // keyed is what decides an environment; the field order is the digest's.
 type keyed struct {
-	Version        int               `json:"version"`
-	Base           schemas.Digest    `json:"base"`
-	Language       string            `json:"language"`
-	Toolchain      schemas.Toolchain `json:"toolchain"`
-	SystemPackages []string          `json:"system_packages"`
-	Variables      map[string]string `json:"variables"`
-	Lock           string            `json:"lock"`
-	Requirements   []string          `json:"requirements"`
-	Setup          []schemas.Command `json:"setup"`
+	Version        int                 `json:"version"`
+	Base           schemas.Digest      `json:"base"`
+	Language       string              `json:"language"`
+	Toolchain      schemas.Toolchain   `json:"toolchain"`
+	Tools          []schemas.Toolchain `json:"tools"`
+	SystemPackages []string            `json:"system_packages"`
+	Variables      map[string]string   `json:"variables"`
+	Lock           string              `json:"lock"`
+	Requirements   []string            `json:"requirements"`
+	Setup          []schemas.Command   `json:"setup"`
 }
 
 // Key is the environment key (design 7): equal keys are built once. base is the
@@ -35,7 +36,7 @@ type keyed struct {
 // dates) is not in it: a date does not by itself make a new environment.
 func Key(r schemas.Recipe, base schemas.Digest) schemas.Digest {
 	k := keyed{
-		Version: keyVersion, Base: base, Language: r.Language, Toolchain: r.Toolchain,
+		Version: keyVersion, Base: base, Language: r.Language, Toolchain: r.Toolchain, Tools: r.Tools,
 		SystemPackages: sorted(r.SystemPackages), Variables: shared(r.Variables), Lock: r.Lock, Setup: r.Setup,
 	}
 	if r.Lock == "" { // without a lock the requirements are all that there is to tell two apart

@@ -1,0 +1,88 @@
+package output
+
+import (
+	"encoding/json"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Format is the version of the layout on disk.
+const Format = "benchmint-dataset/1"
+
+// Names in a dataset's folder.
+const (
+	ManifestFile = "manifest.json"
+	CardFile     = "README.md"
+	RejectsFile  = "rejects.jsonl"
+	TimingsFile  = "timings.jsonl"
+	DataDir      = "data"
+	TasksDir     = "tasks"
+	BlobsDir     = "blobs"
+
+	StatementFile  = "statement.md"
+	GoldFile       = "gold.patch"
+	TestFile       = "test.patch"
+	RecipeFile     = "recipe.json"
+	StartFile      = "start.json"
+	DockerfileFile = "Dockerfile"
+	RunFile        = "run.sh"
+	ProofFile      = "proof.json"
+	setupDir       = "setup" // files that the Dockerfile copies
+	inputDir       = "run"   // files that the run script copies
+)
+
+// Manifest says what a dataset holds. It is written last.
+type Manifest struct {
+	Format string            `json:"format"`
+	Name   string            `json:"name"`
+	Split  string            `json:"split"`
+	Counts Counts            `json:"counts"`
+	Funnel []Funnel          `json:"funnel"`
+	Tools  map[string]string `json:"tools"` // name → version and digest
+	// Configuration is the effective one, without what names this machine.
+	Configuration json.RawMessage `json:"configuration"`
+	// Files are all files of the folder but the manifest and the timings.
+	Files map[string]FileInfo `json:"files"`
+}
+
+// Counts are the ends of all items.
+type Counts struct {
+	Tasks    int `json:"tasks"`
+	Rejected int `json:"rejected"`
+	Deferred int `json:"deferred"`
+	Failed   int `json:"failed"`
+}
+
+// Funnel is how the items of one stage ended.
+type Funnel struct {
+	Stage    string                 `json:"stage"`
+	Done     int                    `json:"done"`
+	Rejected map[schemas.Reason]int `json:"rejected"`
+	Deferred int                    `json:"deferred"`
+	Failed   int                    `json:"failed"`
+}
+
+// FileInfo is one file's content.
+type FileInfo struct {
+	SHA256 schemas.Digest `json:"sha256"`
+	Size   int64          `json:"size"`
+}
+
+// Reject is one line of rejects.jsonl: an item that did not become a task.
+type Reject struct {
+	InstanceID string            `json:"instance_id"` // or the source, for what ended before it had an ID
+	Repo       string            `json:"repo"`
+	Commit     string            `json:"commit"`
+	End        schemas.StepState `json:"end"`    // rejected, deferred, failed
+	Stage      string            `json:"stage"`  // how far it came: the stage that ended it
+	Reason     schemas.Reason    `json:"reason"` // of rejected items
+	Detail     string            `json:"detail"`
+}
+
+// Timing is one line of timings.jsonl, which no digest covers.
+type Timing struct {
+	InstanceID string  `json:"instance_id"`
+	Stage      string  `json:"stage"`
+	MS         int64   `json:"ms"`
+	Cost       float64 `json:"cost"`
+}

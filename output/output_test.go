@@ -1,0 +1,440 @@
+package output
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const goldPatch = `diff --git a/widget.py b/widget.py
+--- a/widget.py
++++ b/widget.py
+@@ -1,2 +1,5 @@
+ def size():
+     return 1
++
++def colour():
++    return "cornflower"
+`
+
+const testPatch = `diff --git a/tests/test_widget.py b/tests/test_widget.py
+--- a/tests/test_widget.py
++++ b/tests/test_widget.py
+@@ -1,3 +1,6 @@
+ import widget
+ def test_size():
+     assert widget.size() == 1
++
++def test_colour():
++    assert widget.colour() == "cornflower"
+`
+
+func baseTree(t testing.TB) *tree.Tree {
+	t.Helper()
+	tr, err := tree.New([]tree.Entry{
+		{Path: "widget.py", Mode: tree.ModeFile, Data: []byte("def size():\n    return 1\n")},
+		{Path: "tests/test_widget.py", Mode: tree.ModeFile, Data: []byte("import widget\ndef test_size():\n    assert widget.size() == 1\n")},
+		{Path: "run", Mode: tree.ModeExec, Data: []byte("#!/bin/sh\n")},
+		{Path: "caf\xe9.txt", Mode: tree.ModeFile, Data: []byte{0xff, 0}},
+		{Path: "link", Mode: tree.ModeSymlink, Data: []byte("run")},
+		{Path: "vendor/m", Mode: tree.ModeModule, Data: []byte(strings.Repeat("c", 40))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func apply(t testing.TB, tr *tree.Tree, patch string) *tree.Tree {
+	t.Helper()
+	out, err := tr.Apply([]byte(patch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// task makes a proved task of the sample change; number names it.
+func task(t testing.TB, number int, gold string) Task {
+	t.Helper()
+	base := baseTree(t)
+	start := apply(t, base, testPatch)
+	solution := apply(t, start, gold)
+	commit := strings.Repeat("ab", 20)
+	id := schemas.FeatureID("acme/widget", number, commit).String()
+	env := schemas.DigestBytes([]byte("environment"))
+	requirements := sandbox.File{Path: "/run/benchmint/requirements.txt", Data: []byte("pytest==8.0.0\n")}
+	setup := []schemas.Command{{Argv: []string{"uv", "pip", "sync", requirements.Path}}}
+	return Task{
+		Repo: schemas.Repo{Name: "acme/widget", Licence: "MIT"},
+		Change: schemas.Change{
+			Repo: "acme/widget", Commit: commit, Base: strings.Repeat("1", 40), Number: number, NumberFrom: schemas.NumberSubject,
+			Subject: "Give widgets a colour (#12)", Body: "Ask jo@example.org.\r\n\r\nCo-authored-by: Jo <jo@example.org>\n",
+			CommittedAt: time.Date(2024, 3, 10, 1, 2, 3, 0, time.FixedZone("", 3600)),
+		},
+		Start: schemas.Start{
+			ChangeID: id, Repo: "acme/widget", Kind: schemas.KindFeature, Language: "python", Base: strings.Repeat("1", 40), Commit: commit,
+			BaseDate: time.Date(2024, 3, 9, 0, 0, 0, 0, time.UTC), BaseTree: base.ID(), StartTree: start.ID(), SolutionTree: solution.ID(),
+			Patch: schemas.DigestBytes([]byte(gold)), TestPatch: schemas.DigestBytes([]byte(testPatch)),
+			Files: []schemas.PartFile{
+				{ChangedFile: schemas.ChangedFile{Status: "M", Path: "widget.py"}, Part: schemas.PartCode, Hunks: 1},
+				{ChangedFile: schemas.ChangedFile{Status: "M", Path: "tests/test_widget.py"}, Part: schemas.PartTest, Hunks: 1},
+			},
+			Sizes: schemas.Sizes{SourceFiles: 1, SourceHunks: 1, SourceAdded: 3, TestFiles: 1}, Identity: schemas.DigestBytes([]byte(id)),
+		},
+		Environment: schemas.Environment{Key: env, Sandbox: "bwrap", Host: true, Recipe: schemas.Recipe{
+			Language: "python", Toolchain: schemas.Toolchain{Name: "python", Version: "3.12.1", Digest: schemas.DigestBytes([]byte("python"))},
+			Variables: map[string]string{"TZ": "UTC", "LANG": "C.UTF-8"}, Lock: "pytest==8.0.0\n", Pinning: schemas.PinDate, PinDate: "2024-03-09",
+			DepsFrom: "solution", Setup: setup, Build: []schemas.Command{{Argv: []string{"uv", "pip", "install", "--offline", "-e", "."}}},
+			Test: []schemas.Command{{Argv: []string{"pytest"}}}, Report: "benchmint-pytest",
+		}},
+		Proof: schemas.Proof{
+			StartID: id, Environment: env,
+			Runs: []schemas.RunRecord{{State: schemas.StateS, Scope: "suite", Number: 1, End: "exited", ExitCode: 1, Report: schemas.DigestBytes(nil), Log: schemas.DigestBytes(nil)}},
+			Tests: []schemas.TestVerdict{
+				{ID: "tests/test_widget.py::test_size", Unit: "tests/test_widget.py", Class: schemas.P2P, S: []schemas.Status{schemas.Passed}, G: []schemas.Status{schemas.Passed}},
+				{ID: "tests/test_widget.py::test_colour", Unit: "tests/test_widget.py", Class: schemas.F2P, Cause: schemas.CauseFails, S: []schemas.Status{schemas.Failed}, G: []schemas.Status{schemas.Passed}},
+				{ID: "tests/test_widget.py::test_flaky[a\n<b>]", Unit: "tests/test_widget.py", Class: schemas.Quarantined, S: []schemas.Status{schemas.Passed}, G: []schemas.Status{schemas.Failed}},
+				{ID: "tests/test_widget.py::test_base", Unit: "tests/test_widget.py", Class: schemas.P2P, Baseline: schemas.StateB, S: []schemas.Status{schemas.NotLoaded}, G: []schemas.Status{schemas.Passed}, B: schemas.Passed},
+			},
+			Interface: []schemas.Name{{Name: "colour", Kind: "function", Path: "widget.py"}},
+			Leaks:     schemas.Scan{Scanner: "1", Needles: schemas.DigestBytes([]byte("needles")), Count: 2},
+		},
+		Patch: []byte(gold), TestPatch: []byte(testPatch), Version: "v1.0",
+		Base:  func() (*tree.Tree, error) { return base, nil },
+		Setup: lang.Step{Commands: setup, Files: []sandbox.File{requirements}},
+		Runs: []lang.TestRun{{
+			Command: schemas.Command{Argv: []string{"pytest", "-p", "report"}}, Report: "/run/benchmint/report.jsonl",
+			Inputs: []sandbox.File{{Path: "/run/benchmint/report.py", Data: []byte("# plugin\n")}},
+		}},
+		Provenance: []Provenance{{Stage: "link", Fingerprint: schemas.DigestBytes([]byte("link")), Output: schemas.DigestBytes([]byte(id))}},
+	}
+}
+
+func input(t testing.TB) Input {
+	t.Helper()
+	latin1 := strings.Replace(goldPatch, "cornflower", "bleu-\xe9", 1)
+	return Input{
+		Name:  "my-features",
+		Tasks: []Task{task(t, 12, goldPatch), task(t, 0, latin1)},
+		Rejects: []Reject{
+			{InstanceID: "acme__widget-9", Repo: "acme/widget", Commit: strings.Repeat("9", 40), End: schemas.StepRejected, Stage: "link", Reason: schemas.NoTests, Detail: "no test among 1 path"},
+			{InstanceID: "acme__widget-8", Repo: "acme/widget", Commit: strings.Repeat("8", 40), End: schemas.StepFailed, Stage: "validate", Detail: "disk full"},
+		},
+		Timings:       []Timing{{InstanceID: "acme__widget-12", Stage: "validate", MS: 1234}},
+		Funnel:        []Funnel{{Stage: "link", Done: 3, Rejected: map[schemas.Reason]int{schemas.NoTests: 1}}},
+		Configuration: map[string]any{"kinds": []string{"feature"}},
+		Tools:         map[string]string{"git": "2.39.5", "benchmint": "dev"},
+	}
+}
+
+// contents is a folder as name → bytes.
+func contents(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, p)
+		out[filepath.ToSlash(rel)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestWriteGolden(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "out")
+	if _, err := Write(dir, input(t)); err != nil {
+		t.Fatal(err)
+	}
+	got := &txtar.Archive{Comment: []byte("The dataset of input(), without its blobs. Rewrite with go test ./output -update.\n")}
+	files := contents(t, dir)
+	for _, name := range sorted(keys(files)) {
+		if !strings.HasPrefix(name, "blobs/") && !strings.HasSuffix(name, "gold.patch") { // not all are text
+			got.Files = append(got.Files, txtar.File{Name: name, Data: []byte(files[name])})
+		}
+	}
+	golden := filepath.Join("testdata", "dataset.txtar")
+	if *update {
+		if err := os.WriteFile(golden, txtar.Format(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), string(txtar.Format(got))); d != "" {
+		t.Errorf("dataset (-want +got):\n%s", d)
+	}
+}
+
+func keys[V any](m map[string]V) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	return out
+}
+
+func TestWriteThenReadThenCheck(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "deep", "out")
+	in := input(t)
+	m, err := Write(dir, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(Counts{Tasks: 2, Rejected: 1, Failed: 1}, m.Counts); d != "" {
+		t.Errorf("counts (-want +got):\n%s", d)
+	}
+	d, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Rows) != 2 || d.Rows[0].InstanceID != "acme__widget-12" || d.Rows[1].Line != 2 {
+		t.Fatalf("rows: %+v", d.Rows)
+	}
+	latin1 := d.Rows[1].Row
+	if b, err := latin1.GoldPatch(); err != nil || string(b) != string(in.Tasks[1].Patch) || latin1.Benchmint.PatchEncoding != EncodingBase64 {
+		t.Errorf("patch that is not UTF-8: %v, encoding %q, equal %v", err, latin1.Benchmint.PatchEncoding, string(b) == string(in.Tasks[1].Patch))
+	}
+	for _, r := range d.Rows {
+		b, s, g, err := d.States(r.Row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(r.Benchmint.Trees, Trees{b.ID(), s.ID(), g.ID()}); diff != "" {
+			t.Error(diff)
+		}
+		env, err := d.Environment(r.Row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(in.Tasks[0].Environment, env); diff != "" {
+			t.Errorf("environment (-want +got):\n%s", diff)
+		}
+		start, err := d.Start(r.InstanceID)
+		if err != nil || start.ID() != r.InstanceID {
+			t.Errorf("start: %v, %s", err, start.ID())
+		}
+	}
+	if findings, err := Check(dir); err != nil || len(findings) > 0 {
+		t.Errorf("check of a fresh dataset: %v, %v", err, findings)
+	}
+	if _, err := d.Row("acme__widget-13"); !errors.Is(err, ErrUnknownID) || !strings.Contains(err.Error(), `"acme__widget-12"`) {
+		t.Errorf("unknown ID: %v", err)
+	}
+}
+
+func TestWriteIsDeterministic(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	a, b := input(t), input(t)
+	b.Tasks[0], b.Tasks[1] = b.Tasks[1], b.Tasks[0]
+	b.Rejects[0], b.Rejects[1] = b.Rejects[1], b.Rejects[0]
+	b.Timings[0].MS = 999 // measured: must not show outside timings.jsonl
+	for name, in := range map[string]Input{"a": a, "b": b} {
+		if _, err := Write(filepath.Join(root, name), in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ca, cb := contents(t, filepath.Join(root, "a")), contents(t, filepath.Join(root, "b"))
+	if ca[TimingsFile] == cb[TimingsFile] {
+		t.Error("timings are equal: the comparison below proves nothing about them")
+	}
+	delete(ca, TimingsFile)
+	delete(cb, TimingsFile)
+	if d := cmp.Diff(ca, cb); d != "" {
+		t.Errorf("two writings differ:\n%s", d)
+	}
+}
+
+func TestWriteReplaces(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "out")
+	in := input(t)
+	if _, err := Write(dir, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".git", "HEAD"), []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	in.Tasks = in.Tasks[:1]
+	if _, err := Write(dir, in); err != nil {
+		t.Fatal(err)
+	}
+	got := contents(t, dir)
+	if got[".git/HEAD"] != "x" {
+		t.Error("what is not ours is gone")
+	}
+	if _, err := os.Stat(filepath.Join(dir, TasksDir, in.Tasks[0].ID())); err != nil {
+		t.Error(err)
+	}
+	for name := range got {
+		if strings.Contains(name, "widget-c") {
+			t.Errorf("%s is left of the earlier dataset", name)
+		}
+	}
+	siblings, err := os.ReadDir(filepath.Dir(dir))
+	if err != nil || len(siblings) != 1 {
+		t.Errorf("left beside the dataset: %v %v", siblings, err)
+	}
+	if findings, err := Check(dir); err != nil || len(findings) > 0 {
+		t.Errorf("check: %v %v", err, findings)
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, want string
+		edit       func(*Input)
+		before     map[string]string
+	}{
+		{name: "folder_of_somebody", want: "no benchmint dataset", before: map[string]string{"thesis.tex": "x"}},
+		{name: "other_manifest", want: "no benchmint dataset", before: map[string]string{"manifest.json": `{"format":"other"}`}},
+		{name: "ids_that_differ_by_case", want: "two tasks", edit: func(in *Input) {
+			other := in.Tasks[0]
+			other.Start.ChangeID = "ACME__widget-12"
+			in.Tasks = append(in.Tasks, other)
+		}},
+		{name: "split_with_slash", want: "split", edit: func(in *Input) { in.Split = "../test" }},
+		{name: "no_f2p", want: "no FAIL_TO_PASS", edit: func(in *Input) { in.Tasks[0].Proof.Tests = nil }},
+		{name: "wrong_base", want: "the base tree is", edit: func(in *Input) {
+			in.Tasks[0].Start.BaseTree = strings.Repeat("0", 40)
+		}},
+		{name: "unknown_end", want: "none of an item", edit: func(in *Input) { in.Rejects[0].End = "gone" }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "out")
+			for name, data := range tt.before {
+				if err := os.MkdirAll(dir, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			in := input(t)
+			if tt.edit != nil {
+				tt.edit(&in)
+			}
+			_, err := Write(dir, in)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("got %v, want %q", err, tt.want)
+			}
+			siblings, err := os.ReadDir(filepath.Dir(dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range siblings {
+				if s.Name() != "out" {
+					t.Errorf("left behind: %s", s.Name())
+				}
+			}
+			if tt.before != nil {
+				if d := cmp.Diff(tt.before, contents(t, dir)); d != "" {
+					t.Errorf("the folder was changed:\n%s", d)
+				}
+			}
+		})
+	}
+}
+
+func TestEmptyDatasetIsValid(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "out")
+	in := input(t)
+	in.Tasks = nil
+	if _, err := Write(dir, in); err != nil {
+		t.Fatal(err)
+	}
+	if findings, err := Check(dir); err != nil || len(findings) > 0 {
+		t.Errorf("check: %v %v", err, findings)
+	}
+	if d, err := Read(dir); err != nil || len(d.Rejects) != 2 {
+		t.Errorf("read: %v", err)
+	}
+}
+
+// Every column is a string in every row, in the order of SWE-bench.
+func TestRowColumns(t *testing.T) {
+	t.Parallel()
+	b, err := schemas.Canonical(RowOf(task(t, 12, goldPatch), "sha256:x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(b)))
+	var names []string
+	if _, err := dec.Token(); err != nil {
+		t.Fatal(err)
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := dec.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := value.(string); !ok {
+			t.Errorf("%v is a %T", name, value)
+		}
+		names = append(names, name.(string))
+	}
+	if d := cmp.Diff(features, names); d != "" {
+		t.Errorf("columns (-want +got):\n%s", d)
+	}
+}
+
+func TestStatement(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, subject, body, want string
+		thin                      bool
+	}{
+		{"trailers_go", "Add x", "Because.\r\n\r\nSigned-off-by: A <a@b.co>\r\nReviewed-By: C <c@d.co>\n", "Add x\n\nBecause.\n", true},
+		{"address", "Mail a.b+c@d-e.co.uk or git@host.com:x/y for more than eight words", "", "Mail <address> or git@host.com:x/y for more than eight words\n", false},
+		{"decorator_is_no_address", "Support @property and foo@bar in the parser of the language", "", "Support @property and foo@bar in the parser of the language\n", false},
+		{"not_utf8", "Caf\xe9", "", "Caf\uFFFD\n", true},
+	} {
+		got := Statement(schemas.Change{Subject: tt.subject, Body: tt.body})
+		if d := cmp.Diff(tt.want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, d)
+		}
+		if thin(got) != tt.thin {
+			t.Errorf("%s: thin is %v", tt.name, !tt.thin)
+		}
+	}
+}

@@ -1,0 +1,335 @@
+package output
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// ErrNoDataset is a folder without a readable manifest.
+var ErrNoDataset = errors.New("no benchmint dataset")
+
+// ErrUnknownID is an ID that the dataset does not hold.
+var ErrUnknownID = errors.New("no such task in the dataset")
+
+// Located is a row and where it stands.
+type Located struct {
+	Row
+	File string // relative to the folder
+	Line int
+}
+
+// Dataset is a folder that was read. Only rows and rejects are in memory.
+type Dataset struct {
+	Dir      string
+	Manifest Manifest
+	Rows     []Located
+	Rejects  []Reject
+}
+
+// Read reads a dataset strictly: unknown keys, broken lines and missing columns
+// are errors that name file:line and key, all of them at once. Digests are not
+// compared; Check does that.
+func Read(dir string) (*Dataset, error) {
+	d, findings, err := load(dir)
+	if err != nil {
+		return nil, err
+	}
+	errs := make([]error, 0, len(findings))
+	for _, f := range findings {
+		errs = append(errs, errors.New(f.String()))
+	}
+	return d, errors.Join(errs...)
+}
+
+// load reads what can be read, and says what cannot.
+func load(dir string) (*Dataset, []Finding, error) {
+	d := &Dataset{Dir: dir}
+	b, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w: %w", dir, ErrNoDataset, err)
+	}
+	var findings []Finding
+	if err := strict(b, &d.Manifest); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", filepath.Join(dir, ManifestFile), err)
+	}
+	if d.Manifest.Format != Format {
+		return nil, nil, fmt.Errorf("%s: format is %q; this version reads %q", filepath.Join(dir, ManifestFile), d.Manifest.Format, Format)
+	}
+	if s := d.Manifest.Split; s == "" || strings.ContainsAny(s, "/\\") || s == ".." {
+		return nil, nil, fmt.Errorf("%s: split %q is no name", filepath.Join(dir, ManifestFile), s)
+	}
+	data := dataPath(d.Manifest.Split)
+	add := func(f Finding) { findings = append(findings, f) }
+	eachLine(dir, data, add, func(n int, b []byte) {
+		row := Located{File: data, Line: n}
+		if err := ReadRow(b, &row.Row); err != nil {
+			add(Finding{File: data, Line: n, Instance: row.InstanceID, Rule: RuleSyntax, Message: err.Error()})
+			return
+		}
+		d.Rows = append(d.Rows, row)
+	})
+	eachLine(dir, RejectsFile, add, func(n int, b []byte) {
+		var r Reject
+		if err := strict(b, &r); err != nil {
+			add(Finding{File: RejectsFile, Line: n, Rule: RuleSyntax, Message: err.Error()})
+			return
+		}
+		d.Rejects = append(d.Rejects, r)
+	})
+	return d, findings, nil
+}
+
+func eachLine(dir, name string, add func(Finding), do func(int, []byte)) {
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		add(Finding{File: name, Rule: RuleMissingFile, Message: cause(err)})
+		return
+	}
+	if len(b) > 0 && b[len(b)-1] != '\n' {
+		add(Finding{File: name, Line: bytes.Count(b, []byte("\n")) + 1, Rule: RuleSyntax, Message: "the last line has no end: cut short?"})
+	}
+	n := 0
+	for l := range bytes.Lines(b) {
+		n++
+		do(n, bytes.TrimSuffix(l, []byte("\n")))
+	}
+}
+
+// ReadRow reads one line of a dataset. Every column must be there.
+func ReadRow(b []byte, r *Row) error {
+	if err := strict(b, r); err != nil {
+		return err
+	}
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(b, &keys); err != nil {
+		return err
+	}
+	for _, name := range features {
+		if v, ok := keys[name]; !ok || string(v) == "null" {
+			return fmt.Errorf("key %q is missing", name)
+		}
+	}
+	return nil
+}
+
+var unknownField = regexp.MustCompile(`^json: unknown field "(.*)"$`)
+
+// strict decodes one JSON value and nothing after it. An unknown key is an error
+// with the nearest known one; a syntax error says at which byte.
+func strict(b []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		var syntax *json.SyntaxError
+		var wrong *json.UnmarshalTypeError
+		switch m := unknownField.FindStringSubmatch(err.Error()); {
+		case m != nil:
+			return fmt.Errorf("unknown key %q%s", m[1], nearest(m[1], keysOf(reflect.TypeOf(v), nil)))
+		case errors.As(err, &syntax):
+			return fmt.Errorf("byte %d: %w", syntax.Offset, err)
+		case errors.As(err, &wrong):
+			return fmt.Errorf("key %q: a %s where a %s belongs", wrong.Field, wrong.Value, wrong.Type)
+		case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+			return fmt.Errorf("byte %d: the JSON is cut short", len(b))
+		}
+		return err
+	}
+	if rest := bytes.TrimSpace(b[dec.InputOffset():]); len(rest) > 0 {
+		return fmt.Errorf("byte %d: %q after the end of the value", dec.InputOffset(), rest[:min(len(rest), 20)])
+	}
+	return nil
+}
+
+// keysOf are the JSON keys of a struct and of the structs in it.
+func keysOf(t reflect.Type, seen map[reflect.Type]bool) []string {
+	if seen == nil {
+		seen = map[reflect.Type]bool{}
+	}
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Array:
+		return keysOf(t.Elem(), seen)
+	case reflect.Struct:
+	default:
+		return nil
+	}
+	if seen[t] {
+		return nil
+	}
+	seen[t] = true
+	var out []string
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			out = append(out, name)
+		}
+		if f.Type != reflect.TypeFor[Extra]() { // its keys stand inside a string
+			out = append(out, keysOf(f.Type, seen)...)
+		}
+	}
+	return out
+}
+
+func nearest(word string, known []string) string {
+	best, distance := "", len(word)/2+1
+	for _, k := range known {
+		if d := edits(strings.ToLower(word), strings.ToLower(k)); d < distance {
+			best, distance = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", best)
+}
+
+// edits is the Levenshtein distance in bytes.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := 1
+			if a[i] == b[j] {
+				change = 0
+			}
+			next := min(row[j]+1, row[j+1]+1, diagonal+change)
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}
+
+// Row finds one task. ErrUnknownID.
+func (d *Dataset) Row(id string) (Row, error) {
+	var known []string
+	for _, r := range d.Rows {
+		if r.InstanceID == id {
+			return r.Row, nil
+		}
+		known = append(known, r.InstanceID)
+	}
+	return Row{}, fmt.Errorf("%s: %w%s", id, ErrUnknownID, nearest(id, known))
+}
+
+// Environment is a task's environment as it was proved in: the recipe of its
+// folder, the key and sandbox of its row.
+func (d *Dataset) Environment(r Row) (schemas.Environment, error) {
+	e := schemas.Environment{Key: r.Benchmint.Environment, Sandbox: r.Benchmint.Sandbox, Host: r.Benchmint.Host}
+	err := d.record(r.InstanceID, RecipeFile, &e.Recipe)
+	return e, err
+}
+
+// Start reads a task's start.
+func (d *Dataset) Start(id string) (schemas.Start, error) {
+	var s schemas.Start
+	err := d.record(id, StartFile, &s)
+	return s, err
+}
+
+// Proof reads a task's proof.
+func (d *Dataset) Proof(id string) (schemas.Proof, error) {
+	var p schemas.Proof
+	err := d.record(id, ProofFile, &p)
+	return p, err
+}
+
+func (d *Dataset) record(id, name string, v any) error {
+	rel := path.Join(TasksDir, id, name)
+	if !filepath.IsLocal(rel) || path.Dir(path.Dir(rel)) != TasksDir {
+		return fmt.Errorf("%q is no instance ID", id)
+	}
+	b, err := os.ReadFile(filepath.Join(d.Dir, filepath.FromSlash(rel)))
+	if err != nil {
+		return err
+	}
+	if err := strict(b, v); err != nil {
+		return fmt.Errorf("%s: %w", rel, err)
+	}
+	return nil
+}
+
+// States are the three trees of a row, made from the archive and the two patches
+// alone, each compared with the object ID that the row names.
+func (d *Dataset) States(r Row) (b, s, g *tree.Tree, err error) {
+	if b, err = d.base(r); err != nil {
+		return nil, nil, nil, err
+	}
+	if s, err = applied(b, "test_patch", r.Tests, r.Benchmint.Trees.Start); err != nil {
+		return nil, nil, nil, err
+	}
+	if g, err = applied(s, "patch", r.GoldPatch, r.Benchmint.Trees.Solution); err != nil {
+		return nil, nil, nil, err
+	}
+	return b, s, g, nil
+}
+
+func applied(t *tree.Tree, key string, patch func() ([]byte, error), want string) (*tree.Tree, error) {
+	p, err := patch()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	out, err := t.Apply(p)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	if out.ID() != want {
+		return nil, fmt.Errorf("%s: it makes tree %s, not %s", key, out.ID(), want)
+	}
+	return out, nil
+}
+
+// base reads the base tree's archive and proves it by digest and object ID.
+func (d *Dataset) base(r Row) (*tree.Tree, error) {
+	digest := r.Benchmint.BaseArchive
+	if !digestShape.MatchString(string(digest)) {
+		return nil, fmt.Errorf("base_archive: %q is no digest", digest)
+	}
+	packed, err := os.ReadFile(filepath.Join(d.Dir, filepath.FromSlash(BlobPath(digest))))
+	if err != nil {
+		return nil, fmt.Errorf("base_archive: %s: %s", BlobPath(digest), cause(err))
+	}
+	if schemas.DigestBytes(packed) != digest {
+		return nil, fmt.Errorf("base_archive: %s: the bytes do not have the digest that names them", BlobPath(digest))
+	}
+	zr, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("base_archive: %w", err)
+	}
+	t, err := tree.ReadTar(zr)
+	if err != nil {
+		return nil, fmt.Errorf("base_archive: %w", err)
+	}
+	if t.ID() != r.Benchmint.Trees.Base {
+		return nil, fmt.Errorf("base_archive: it holds tree %s, not %s", t.ID(), r.Benchmint.Trees.Base)
+	}
+	return t, nil
+}
+
+var digestShape = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// cause is an error without the path, which findings name in their own way.
+func cause(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
