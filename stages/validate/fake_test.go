@@ -1,0 +1,294 @@
+package validate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lang/langtest"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/testlog"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+var baseDate = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// parse reads the form that the tests are written in: one unit a line, with its
+// state, the test it ended in after ">", and its tests; "end" is the session's
+// end, "dead" a session that never began. A part of a name before "/" is the parent.
+//
+//	a finished t1=passed t2=failed
+//	b aborted>t4 t3=passed
+//	end
+func parse(text string) testlog.Report {
+	r := testlog.Report{Started: true}
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0:
+			continue
+		case words[0] == "end":
+			r.Ended = true
+			continue
+		case words[0] == "dead":
+			r.Started = false
+			continue
+		}
+		u := testlog.Unit{Name: words[0]}
+		state, running, _ := strings.Cut(words[1], ">")
+		u.State = testlog.UnitState(state)
+		if running != "" {
+			u.Running = u.Name + "::" + running
+		}
+		if u.State != testlog.Finished {
+			u.Message = "unit " + u.Name + " says why"
+		}
+		for _, w := range words[2:] {
+			name, status, _ := strings.Cut(w, "=")
+			t := testlog.Test{ID: u.Name + "::" + name, Unit: u.Name, Status: schemas.Status(status)}
+			if i := strings.LastIndex(name, "/"); i > 0 {
+				t.Parent = u.Name + "::" + name[:i]
+			}
+			if t.Status == schemas.Failed || t.Status == schemas.Errored {
+				t.Message = "assertion of " + name
+			}
+			r.Tests = append(r.Tests, t)
+			u.Listed = append(u.Listed, t.ID)
+		}
+		if u.State != testlog.Aborted {
+			u.Listed = nil
+		}
+		r.Units = append(r.Units, u)
+	}
+	return r
+}
+
+// scripted is a language whose processes carry their selection as an argument
+// and whose reports are JSON.
+type scripted struct {
+	langtest.Toy
+	changed map[string]bool // tests whose source the test part changed
+	names   []schemas.Name
+	whole   bool // changed files are the whole suite
+	modules int  // processes a run; 0 is 1
+}
+
+func (l scripted) Runs(_ schemas.Recipe, _ lang.Tree, sel lang.Select) []lang.TestRun {
+	if l.whole {
+		sel.Paths = nil
+	}
+	arg, err := json.Marshal(sel)
+	if err != nil {
+		panic(err)
+	}
+	var out []lang.TestRun
+	for i := range max(1, l.modules) {
+		out = append(out, lang.TestRun{Command: schemas.Command{Argv: []string{"test", fmt.Sprint(i), string(arg)}}, Report: "/tmp/report"})
+	}
+	return out
+}
+
+func (scripted) Parse(_ schemas.Recipe, outs []lang.Output) testlog.Report {
+	all := testlog.Report{Started: true, Ended: true}
+	for _, o := range outs {
+		var r testlog.Report
+		if json.Unmarshal(o.Report, &r) != nil {
+			return testlog.Report{}
+		}
+		all.Started, all.Ended = all.Started && r.Started, all.Ended && r.Ended
+		all.Units, all.Tests = append(all.Units, r.Units...), append(all.Tests, r.Tests...)
+	}
+	return all
+}
+
+func (l scripted) Untouched(_, _ lang.Tree, _ []string, t lang.Test) bool { return !l.changed[t.ID] }
+
+func (l scripted) NewNames(lang.Tree, lang.Tree, []string, []string) []schemas.Name { return l.names }
+
+// box is a sandbox that answers from a script and keeps what it was asked.
+type box struct {
+	script  func(state string, sel lang.Select) (testlog.Report, sandbox.End)
+	fails   map[string]string      // state → first word of the build step that fails there
+	over    map[string]sandbox.End // state → limit that its build passes
+	fault   map[string]error       // "run", "build" or "remove" → machine fault
+	runs    []string               // state and selection, in order
+	builds  []sandbox.Build
+	removed []string
+}
+
+func (b *box) Base(context.Context, sandbox.Base) (sandbox.Layer, error) { return sandbox.Layer{}, nil }
+
+// Build names the layer by what its files are dated with.
+func (b *box) Build(_ context.Context, build sandbox.Build) (sandbox.Layer, sandbox.Result, error) {
+	if err := b.fault["build"]; err != nil {
+		return sandbox.Layer{}, sandbox.Result{}, err
+	}
+	b.builds = append(b.builds, build)
+	state := "B"
+	if build.Parent.ID != "env" {
+		state = "S"
+		for _, f := range build.Files {
+			if f.ModTime.Equal(baseDate.Add(2 * time.Second)) {
+				state = "G"
+			}
+		}
+	}
+	for _, step := range build.Steps {
+		r := sandbox.Result{End: sandbox.Exited, ExitCode: 1, Output: []byte("build log of " + state)}
+		if end := b.over[state]; end != "" {
+			r.End = end
+			return sandbox.Layer{}, r, &sandbox.BuildError{Step: step, Result: r}
+		}
+		if step.Argv[0] == b.fails[state] {
+			return sandbox.Layer{}, r, &sandbox.BuildError{Step: step, Result: r}
+		}
+	}
+	return sandbox.Layer{Key: build.Key, ID: state}, sandbox.Result{}, nil
+}
+
+func (b *box) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
+	var sel lang.Select
+	if err := json.Unmarshal([]byte(r.Command.Argv[2]), &sel); err != nil {
+		return sandbox.Result{}, err
+	}
+	b.runs = append(b.runs, describe(r.Layer.ID, sel))
+	if err := b.fault["run"]; err != nil {
+		return sandbox.Result{}, err
+	}
+	report, end := b.script(r.Layer.ID, sel)
+	raw, err := json.Marshal(report)
+	code := 0
+	if !report.Ended {
+		code = 2
+	}
+	return sandbox.Result{End: end, ExitCode: code, Output: []byte("log of " + r.Layer.ID), Files: map[string][]byte{"/tmp/report": raw}, Wall: time.Second}, err
+}
+
+func (b *box) Files(context.Context, sandbox.Layer, func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
+	return errors.New("not asked for")
+}
+
+func (b *box) Remove(_ context.Context, l sandbox.Layer) error {
+	b.removed = append(b.removed, l.ID)
+	return b.fault["remove"]
+}
+
+// describe is one line of the order of work: "S suite 1", "G changed 1", "S rest 1 -a::t1".
+func describe(state string, sel lang.Select) string {
+	scope := "suite"
+	switch {
+	case len(sel.Skip) > 0:
+		scope = "rest"
+	case sel.Paths != nil:
+		scope = "changed"
+	}
+	line := fmt.Sprintf("%s %s %d", state, scope, sel.Number)
+	for _, s := range sel.Skip {
+		line += " -" + s
+	}
+	return line
+}
+
+// states is a script of reports by state; "S 2" is for run 2 of S only, and
+// "S changed" for the run of the changed files.
+type states map[string]string
+
+func (s states) script(state string, sel lang.Select) (testlog.Report, sandbox.End) {
+	keys := []string{fmt.Sprintf("%s %d", state, sel.Number), state}
+	if sel.Paths != nil {
+		keys = append([]string{state + " changed"}, keys...)
+	}
+	for _, k := range keys {
+		if text, ok := s[k]; ok {
+			return parse(text), sandbox.Exited
+		}
+	}
+	return testlog.Report{}, sandbox.Exited
+}
+
+// bench is a case with its validator, ready to be changed by a test.
+type bench struct {
+	box   *box
+	lang  scripted
+	c     Case
+	cfg   Config
+	blobs *blob.Store
+	saw   []Measured
+}
+
+func newBench(t *testing.T, script func(string, lang.Select) (testlog.Report, sandbox.End)) *bench {
+	t.Helper()
+	base := newTree(t, "code.toy", "1", "test_a.toy", "1", "a", "1")
+	start := newTree(t, "code.toy", "1", "test_a.toy", "2", "a", "1", "n", "1")
+	solution := newTree(t, "code.toy", "2", "test_a.toy", "2", "a", "1", "n", "1")
+	blobs, err := blob.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bench{
+		box: &box{script: script, fault: map[string]error{}}, cfg: Default(), blobs: blobs,
+		c: Case{
+			Start: schemas.Start{
+				ChangeID: "acme__widget-7", BaseDate: baseDate, BaseTree: base.ID(), StartTree: start.ID(), SolutionTree: solution.ID(),
+				Files: []schemas.PartFile{
+					{ChangedFile: schemas.ChangedFile{Status: "M", Path: "test_a.toy"}, Part: schemas.PartTest},
+					{ChangedFile: schemas.ChangedFile{Status: "M", Path: "code.toy"}, Part: schemas.PartCode},
+				},
+			},
+			Base: base, StartTree: start, Solution: solution, Env: sandbox.Layer{Key: "env-key", ID: "env"},
+			Environment: schemas.Environment{Key: "sha256:env", Recipe: schemas.Recipe{Language: "toy", Build: []schemas.Command{
+				{Argv: []string{"compile"}}, {Argv: []string{"warm"}},
+			}}},
+			SealedBase: base.Files(baseDate),
+		},
+	}
+}
+
+func (b *bench) prove(t *testing.T) (schemas.Proof, error) {
+	t.Helper()
+	b.c.Lang = b.lang
+	v, err := New(Outside{
+		Sandbox: b.box, States: &environment.Builder{Sandbox: b.box}, Blobs: b.blobs,
+		Observe: func(m Measured) { b.saw = append(b.saw, m) },
+	}, b.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.Prove(t.Context(), b.c)
+}
+
+func newTree(t *testing.T, pathsAndContent ...string) *tree.Tree {
+	t.Helper()
+	var entries []tree.Entry
+	for i := 0; i < len(pathsAndContent); i += 2 {
+		entries = append(entries, tree.Entry{Path: pathsAndContent[i], Mode: "100644", Data: []byte(pathsAndContent[i+1])})
+	}
+	out, err := tree.New(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// reason is the reject reason of an error, or what it is instead.
+func reason(err error) schemas.Reason {
+	var r *pipeline.Rejected
+	switch {
+	case err == nil:
+		return "valid"
+	case errors.As(err, &r):
+		return r.Reason
+	}
+	return schemas.Reason("fault: " + err.Error())
+}

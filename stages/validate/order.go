@@ -1,0 +1,199 @@
+package validate
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/testlog"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// work is the order of work of design 8: changed files first, the suite k times
+// in S and in G by turns (so that a drift of the machine meets both), B last and
+// only where the table needs it.
+func (p *prover) work(ctx context.Context) error {
+	p.ev = evidence{runs: map[schemas.State][]*outcome{}, untouched: p.untouched, newUnit: p.newUnit}
+	if err := p.changed(ctx); err != nil {
+		return err
+	}
+	for n := 1; n <= p.Runs; n++ {
+		for _, s := range []schemas.State{schemas.StateS, schemas.StateG} {
+			if err := p.suite(ctx, s, n); err != nil {
+				return err
+			}
+		}
+	}
+	p.proof.Tests = classify(p.ev)
+	return p.baseline(ctx)
+}
+
+// suite is run n of the whole suite in a state, unless it was run already.
+func (p *prover) suite(ctx context.Context, s schemas.State, n int) error {
+	if len(p.ev.runs[s]) >= n {
+		return nil
+	}
+	o, err := p.run(ctx, s, scopeSuite, lang.Select{Number: n})
+	if err == nil {
+		p.ev.runs[s] = append(p.ev.runs[s], o)
+	}
+	return err
+}
+
+// changed runs the changed test files once in G and once in S, and rejects the
+// item where no test can be FAIL_TO_PASS. These runs decide on the order of work
+// only; they are no evidence for the table, because a test can behave otherwise
+// alone. Where the language runs the whole suite for them, with the very same
+// commands, they are the first run of the suite.
+func (p *prover) changed(ctx context.Context) error {
+	gold, err := p.first(ctx, schemas.StateG)
+	if err != nil {
+		return err
+	}
+	if !passedAny(gold) {
+		return nothingPassed(gold)
+	}
+	start, err := p.first(ctx, schemas.StateS)
+	if err != nil {
+		return err
+	}
+	if !transition(start, gold) {
+		return pipeline.Reject(schemas.NoF2P, "no changed test that passes in the solution fails, is new or does not load at the start")
+	}
+	return nil
+}
+
+func (p *prover) first(ctx context.Context, s schemas.State) (*outcome, error) {
+	sel := lang.Select{Paths: p.c.Start.TestPaths(), Number: 1}
+	if p.isSuite(s, sel) {
+		if err := p.suite(ctx, s, 1); err != nil {
+			return nil, err
+		}
+		return p.ev.runs[s][0], nil
+	}
+	return p.run(ctx, s, scopeChanged, sel)
+}
+
+// isSuite tells whether a selection comes to the whole suite: the same processes,
+// or none of its own (changed data that no test file names).
+func (p *prover) isSuite(s schemas.State, sel lang.Select) bool {
+	if len(sel.Paths) == 0 {
+		return true
+	}
+	runs := func(sel lang.Select) []lang.TestRun { return p.c.Lang.Runs(p.c.Environment.Recipe, p.c.tree(s), sel) }
+	part, whole := runs(sel), runs(lang.Select{Number: sel.Number})
+	// Inputs are not compared: they are ours, and each run has a nonce of its own.
+	return len(part) == 0 || slices.EqualFunc(part, whole, func(a, b lang.TestRun) bool {
+		return a.Report == b.Report && reflect.DeepEqual(a.Command, b.Command)
+	})
+}
+
+func passedAny(o *outcome) bool {
+	for _, t := range o.report.Tests {
+		if o.index.Status(t.ID, t.Unit) == schemas.Passed {
+			return true
+		}
+	}
+	return false
+}
+
+// nothingPassed says why the changed tests prove nothing in the solution.
+func nothingPassed(gold *outcome) error {
+	for _, u := range gold.report.Units {
+		if u.State == testlog.NotLoaded {
+			return pipeline.Reject(schemas.GoldFails, "%s: %s", u.Name, brief(u.Message))
+		}
+	}
+	if !gold.report.Started {
+		return pipeline.Reject(schemas.NoRunner, "the runner left no report of the changed tests in the solution")
+	}
+	return pipeline.Reject(schemas.NoF2P, "no changed test passes in the solution")
+}
+
+// transition tells whether some test can still become FAIL_TO_PASS. What was
+// skipped or not reached at the start never can.
+func transition(start, gold *outcome) bool {
+	start.blame(parents(start, gold))
+	gold.blame(parents(start, gold))
+	for _, x := range gold.report.Tests {
+		t := lang.Test{ID: x.ID, Unit: x.Unit}
+		if gold.status(t) != schemas.Passed {
+			continue
+		}
+		switch start.status(t) {
+		case schemas.Failed, schemas.Errored, schemas.Absent, schemas.NotLoaded:
+			return true
+		}
+	}
+	return false
+}
+
+// baseline runs the suite in B where a class of the table depends on it: once,
+// and as often as S and G where a failure in B would list a test, because a flake
+// that failed at the base but once would be listed for good.
+func (p *prover) baseline(ctx context.Context) error {
+	if !p.ev.needsBase() {
+		return nil
+	}
+	runs := 1
+	for n := 1; n <= runs; n++ {
+		if err := p.suite(ctx, schemas.StateB, n); err != nil {
+			return err
+		}
+		p.proof.Tests = classify(p.ev)
+		if n == 1 && hasCause(p.proof.Tests, schemas.CauseLoad) {
+			runs = p.Runs
+		}
+	}
+	return nil
+}
+
+func hasCause(tests []schemas.TestVerdict, c schemas.Cause) bool {
+	for _, t := range tests {
+		if t.Class == schemas.F2P && t.Cause == c {
+			return true
+		}
+	}
+	return false
+}
+
+// untouched asks the language about the source of a test in B and S.
+func (p *prover) untouched(t lang.Test) bool {
+	var changed []string
+	for _, f := range p.c.Start.Files {
+		if f.Part == schemas.PartTest || len(f.TestHunks) > 0 {
+			changed = append(changed, f.Path)
+			if f.OldPath != "" && f.OldPath != f.Path {
+				changed = append(changed, f.OldPath)
+			}
+		}
+	}
+	return p.c.Lang.Untouched(p.c.Base, p.c.StartTree, changed, t)
+}
+
+// newUnit tells that a unit is a file that B does not have: its tests are absent
+// there, and no run is needed to know it. A unit that is no path says nothing.
+func (p *prover) newUnit(unit string) bool {
+	return p.c.StartTree.Has(unit) && !p.c.Base.Has(unit)
+}
+
+// scan searches what a solver gets, last: it reads every byte of every layer.
+func (p *prover) scan(ctx context.Context) error {
+	if p.c.Scan == nil {
+		return nil
+	}
+	solver, err := p.layer(ctx, schemas.StateB)
+	if err != nil {
+		return err
+	}
+	if p.proof.Leaks, err = p.c.Scan(ctx, solver); err != nil {
+		return fmt.Errorf("searching what a solver gets: %w", err)
+	}
+	if hits := p.proof.Leaks.Hits; len(hits) > 0 {
+		return pipeline.Reject(schemas.Leaked, "%d places, the first: %s in %s", len(hits), hits[0].Kind, hits[0].Place)
+	}
+	return nil
+}

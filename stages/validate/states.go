@@ -1,0 +1,135 @@
+package validate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// layer is the layer of a state, made when it is first asked for. B lies on the
+// environment, S and G on B with only their changes written, so that build caches
+// and everything unchanged are shared.
+func (p *prover) layer(ctx context.Context, s schemas.State) (sandbox.Layer, error) {
+	if l, ok := p.layers[s]; ok {
+		return l, nil
+	}
+	parent, files := p.c.Env, p.c.SealedBase
+	if s != schemas.StateB {
+		var err error
+		if parent, err = p.layer(ctx, schemas.StateB); err != nil {
+			return sandbox.Layer{}, err
+		}
+		files = p.c.Base.Changes(p.c.tree(s), p.c.Start.BaseDate.Add(age(s)))
+	}
+	l, err := p.build(ctx, s, parent, files)
+	if err == nil {
+		p.layers[s] = l
+	}
+	return l, err
+}
+
+// age makes changed files younger than what was compiled from their elders: a
+// .pyc of B names the source's time and size, and both can be equal in S.
+func age(s schemas.State) time.Duration {
+	if s == schemas.StateG {
+		return 2 * time.Second
+	}
+	return time.Second
+}
+
+// build runs the recipe's build in a new layer. In G it must hold: a gold patch
+// that does not build is no solution. In B and S a step that fails is left out
+// and the tests are run all the same: what does not load is said by the runner,
+// test by test, and never guessed from the exit code of a build. A test counted
+// as failing only because a build ended early could pass for a grader who goes on.
+func (p *prover) build(ctx context.Context, s schemas.State, parent sandbox.Layer, files []sandbox.File) (sandbox.Layer, error) {
+	recipe := p.c.Environment.Recipe
+	for {
+		l, err := p.States.State(ctx, parent, recipe, files)
+		var failed *sandbox.BuildError
+		switch {
+		case err == nil:
+			return l, nil
+		case !errors.As(err, &failed):
+			return l, fmt.Errorf("making the layer of state %s: %w", s, err)
+		}
+		if err := p.recordBuild(s, failed); err != nil {
+			return l, err
+		}
+		switch {
+		case failed.Result.End != sandbox.Exited:
+			return l, overLimit(failed.Result.End, fmt.Sprintf("building state %s", s))
+		case s == schemas.StateG:
+			return l, pipeline.Reject(schemas.NoBuild, "the solution does not build: %w", err)
+		}
+		left := without(recipe.Build, failed.Step)
+		if len(left) == len(recipe.Build) {
+			return l, fmt.Errorf("making the layer of state %s: the step that failed is none of the recipe's: %w", s, err)
+		}
+		recipe.Build = left
+	}
+}
+
+func without(steps []schemas.Command, step schemas.Command) []schemas.Command {
+	out := make([]schemas.Command, 0, len(steps))
+	for _, s := range steps {
+		if schemas.DigestOf(s) != schemas.DigestOf(step) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// recordBuild keeps the log of a build that failed beside the runs.
+func (p *prover) recordBuild(s schemas.State, failed *sandbox.BuildError) error {
+	log, err := p.Blobs.Put(failed.Result.Output)
+	if err != nil {
+		return fmt.Errorf("keeping the build log of state %s: %w", s, err)
+	}
+	p.proof.Runs = append(p.proof.Runs, schemas.RunRecord{
+		State: s, Scope: scopeBuild, Number: 1, End: string(failed.Result.End), ExitCode: failed.Result.ExitCode, Log: log,
+	})
+	return nil
+}
+
+// remove frees the layers of the case, children first, also after an interrupt.
+func (p *prover) remove(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	var errs []error
+	for _, s := range []schemas.State{schemas.StateS, schemas.StateG, schemas.StateB} {
+		l, ok := p.layers[s]
+		if !ok {
+			continue
+		}
+		if err := p.Sandbox.Remove(ctx, l); err != nil {
+			errs = append(errs, fmt.Errorf("removing the layer of state %s: %w", s, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// limits are the ends that a limit of ours gives, and what each means for an item.
+var limits = map[sandbox.End]schemas.Reason{
+	sandbox.TimedOut:  schemas.OverTime,
+	sandbox.Memory:    schemas.OverMemory,
+	sandbox.Processes: schemas.OverProcs,
+	sandbox.Disk:      schemas.OverDisk,
+	sandbox.Output:    schemas.OverOutput,
+}
+
+// overLimit ends an item whose build or run passed a limit, in whatever state.
+// NOTE: a start that hangs for ever is rejected for its time as well: design 5
+// makes the limit decide, and a verdict that needs a run of the full time-out k
+// times could not be proved again at a bearable cost.
+func overLimit(end sandbox.End, doing string) error {
+	reason, ok := limits[end]
+	if !ok {
+		return fmt.Errorf("%s: the sandbox knows an end %q that the proof does not", doing, end)
+	}
+	return pipeline.Reject(reason, "%s", doing)
+}
