@@ -1,7 +1,7 @@
 // Package pipeline runs stages over stored records: it decides what is done
 // again, what an error means for an item, and what follows from a result.
 //
-// It knows nothing of git, models or containers, and imports schemas only.
+// It never knows of git, models or containers, and imports schemas only.
 package pipeline
 
 import (

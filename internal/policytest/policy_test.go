@@ -1,0 +1,313 @@
+package policytest
+
+import (
+	"go/ast"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	root   = "../.."
+	module = "github.com/benchmint/benchmint/"
+)
+
+func sources(t *testing.T) []Source {
+	t.Helper()
+	all, err := Sources(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 20 {
+		t.Fatalf("only %d Go files found: the walk is broken", len(all))
+	}
+	return all
+}
+
+// forbidden says why from may not import to; both are directories of this
+// module. "" means that it may.
+func forbidden(from, to string) string {
+	top := func(p string) string { first, _, _ := strings.Cut(p, "/"); return first }
+	stage := func(p string) string {
+		rest, ok := strings.CutPrefix(p, "stages/")
+		if !ok || top(rest) == "internal" {
+			return ""
+		}
+		return top(rest)
+	}
+	switch {
+	case top(from) == "schemas" || top(from) == "prompts":
+		return top(from) + " imports nothing of ours"
+	case top(from) == "pipeline" && to != "schemas":
+		return "pipeline imports schemas only"
+	case top(from) == "internal" && slices.Contains([]string{"stages", "pipeline", "output", "cmd"}, top(to)):
+		return "internal never imports " + top(to)
+	case top(from) == "output" && slices.Contains([]string{"stages", "pipeline", "cmd"}, top(to)):
+		return "output never imports " + top(to)
+	case stage(from) != "" && stage(to) != "" && stage(from) != stage(to):
+		return "a stage never imports a stage"
+	case top(from) == "stages" && top(to) == "cmd":
+		return "stages never import cmd"
+	case from == "internal/lang" && strings.HasPrefix(to, "internal/lang/"):
+		return "the family of languages does not know its members"
+	}
+	return ""
+}
+
+func TestForbidden(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from, to string
+		bad      bool
+	}{
+		{"schemas", "internal/tree", true}, {"pipeline", "schemas", false}, {"pipeline", "internal/store", true},
+		{"internal/tree", "stages/link", true}, {"internal/tree", "schemas", false}, {"stages/link", "stages/validate", true},
+		{"stages/link", "stages/internal/ends", false}, {"stages", "stages/link", false}, {"output", "pipeline", true},
+		{"cmd/benchmint", "stages", false},
+	} {
+		if got := forbidden(c.from, c.to) != ""; got != c.bad {
+			t.Errorf("%s importing %s: forbidden is %t, want %t", c.from, c.to, got, c.bad)
+		}
+	}
+}
+
+func TestImportDirection(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		for _, imp := range s.File.Imports {
+			to, ours := strings.CutPrefix(strings.Trim(imp.Path.Value, `"`), module)
+			// Tests of a package may use the fakes of another; code may not.
+			if why := forbidden(s.Dir(), to); ours && why != "" && s.Dir() != to && !s.IsTest() {
+				t.Errorf("%s imports %s: %s", s.At(imp), to, why)
+			}
+		}
+	}
+}
+
+// cgo slows every build and every cross-compilation: it stands in one place.
+func TestCgoOnlyInSyntax(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		for _, imp := range s.File.Imports {
+			name := strings.Trim(imp.Path.Value, `"`)
+			if (name == "C" || strings.Contains(name, "go-tree-sitter")) && s.Dir() != "internal/syntax" {
+				t.Errorf("%s imports %s; only internal/syntax may", s.At(imp), name)
+			}
+		}
+	}
+}
+
+// environmentReaders are the functions that make a result depend on the caller's
+// environment variables or command line.
+var environmentReaders = map[string][]string{
+	"os":   {"Getenv", "LookupEnv", "Environ", "ExpandEnv", "UserHomeDir", "UserCacheDir", "UserConfigDir", "Args"},
+	"flag": {"String", "Bool", "Int", "Parse", "NewFlagSet"},
+}
+
+// readersAllowed are the files outside cmd that may, and why.
+var readersAllowed = map[string]string{
+	"internal/gitrepo/command.go":               "PATH only: git starts its own helpers by it",
+	"internal/samples/cmd/writesamples/main.go": "a command of its own, for make demo",
+	"internal/sandbox/bwrap/shim.go":            "the process inside the sandbox: what it is told comes by arguments",
+}
+
+func TestOnlyCmdReadsTheEnvironment(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		if strings.HasPrefix(s.Path, "cmd/") || s.IsTest() || readersAllowed[s.Path] != "" {
+			continue
+		}
+		for pkg, members := range environmentReaders {
+			for _, member := range members {
+				for _, n := range s.Uses(pkg, member) {
+					t.Errorf("%s uses %s.%s; only cmd may", s.At(n), pkg, member)
+				}
+			}
+		}
+	}
+}
+
+// clockAllowed are the folders that may read the clock: what is outside of every
+// record, row and digest.
+var clockAllowed = map[string]string{
+	"cmd":              "the one place that hands the time to others",
+	"internal/sandbox": "time limits, and measured times that stand outside of digests",
+}
+
+func TestClock(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		allowed := false
+		for dir := range clockAllowed {
+			allowed = allowed || strings.HasPrefix(s.Path, dir+"/")
+		}
+		if allowed || s.IsTest() {
+			continue
+		}
+		for _, n := range append(s.Uses("time", "Now"), s.Uses("time", "Since")...) {
+			t.Errorf("%s reads the clock; pass the time in", s.At(n))
+		}
+	}
+}
+
+// Ends of the program are decided by main.
+func TestNoExitBelowMain(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		if s.File.Name.Name == "main" || strings.HasSuffix(s.Path, "_test.go") || s.Path == "internal/sandbox/bwrap/shim.go" {
+			continue // the shim is the main of the process inside the sandbox
+		}
+		for _, n := range append(s.Uses("os", "Exit"), append(s.Uses("log", "Fatal"), s.Uses("log", "Fatalf")...)...) {
+			t.Errorf("%s ends the program below main", s.At(n))
+		}
+	}
+}
+
+// Every package says what it is for and what it never does.
+func TestPackageDocs(t *testing.T) {
+	t.Parallel()
+	docs := map[string]string{}
+	for _, s := range sources(t) {
+		if strings.HasSuffix(s.Path, "_test.go") {
+			continue
+		}
+		docs[s.Dir()] += "" // known, documented or not
+		if s.File.Doc != nil {
+			docs[s.Dir()] += s.File.Doc.Text()
+		}
+	}
+	for dir, doc := range docs {
+		if !strings.Contains(strings.ToLower(strings.Join(strings.Fields(doc), " ")), "never") {
+			t.Errorf("%s: no package comment that says what the package never does", dir)
+		}
+		if slices.Contains([]string{"util", "utils", "common", "helpers", "types", "manager"}, path.Base(dir)) {
+			t.Errorf("%s: the name says nothing", dir)
+		}
+	}
+}
+
+// hostname matches what looks like a public host in a string. Bare names count
+// only for the registries that builds talk to.
+var hostname = regexp.MustCompile(`(?i)https?://([a-z0-9-]+(?:\.[a-z0-9-]+)+)|\b(pypi\.org|files\.pythonhosted\.org|proxy\.golang\.org|sum\.golang\.org|[a-z]+\.debian\.org|go\.dev|registry\.npmjs\.org)\b`)
+
+// hostsAllowed are names in strings that nobody connects to.
+var hostsAllowed = map[string]string{
+	"json-schema.org":    "the identifier of a schema's dialect",
+	"git-lfs.github.com": "the first line of every Git LFS pointer",
+}
+
+// Whom benchmint talks to unasked can be read in one file.
+func TestPublicHosts(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		if strings.HasPrefix(s.Path, "internal/hosts/") || s.IsTest() {
+			continue
+		}
+		ast.Inspect(s.File, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if _, isImport := n.(*ast.ImportSpec); isImport {
+				return false
+			}
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(lit.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range hostname.FindAllStringSubmatch(text, -1) {
+				host := strings.ToLower(m[1] + m[2])
+				if hostsAllowed[host] == "" && !reserved(host) {
+					t.Errorf("%s names the host %s; only internal/hosts may", s.At(lit), host)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// reserved names lead nowhere (RFC 2606, RFC 6761) or to the machine itself.
+func reserved(host string) bool {
+	return regexp.MustCompile(`(^|\.)(example(\.(com|org|net))?|invalid|test|localhost)$|^127\.`).MatchString(host)
+}
+
+// machinePaths are folders of a person or a machine.
+var machinePaths = regexp.MustCompile(`/(?:home|Users)/([a-z][a-z0-9_-]*)|/root/[.a-z]+`)
+
+// pathsAllowed are files in which such a path is meant, and why.
+var pathsAllowed = map[string]string{
+	"testdata/samples/hostile-go.txtar":     "a symlink that tries to leave the tree",
+	"testdata/samples/hostile-python.txtar": "a symlink that tries to leave the tree",
+}
+
+// Nothing that is committed knows the machine it was written on.
+func TestNoMachinePaths(t *testing.T) {
+	t.Parallel()
+	here := machineNames(t)
+	eachText(t, func(name, text string) {
+		for _, place := range here {
+			if strings.Contains(text, place) {
+				t.Errorf("%s names %s, a place of this machine", name, place)
+			}
+		}
+		if pathsAllowed[name] != "" || strings.HasPrefix(name, "internal/policytest/") {
+			return
+		}
+		for _, m := range machinePaths.FindAllStringSubmatch(text, -1) {
+			// tester is the user inside every sandbox.
+			if m[1] != "tester" && m[1] != "user" && m[1] != "you" {
+				t.Errorf("%s names %s, a place of some machine", name, m[0])
+			}
+		}
+	})
+}
+
+// machineNames are the checkout's own folder and host name, where they are
+// long enough to be no common word.
+func machineNames(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	if dir, err := filepath.Abs(root); err == nil && strings.Count(dir, "/") > 1 && len(dir) > 8 {
+		out = append(out, dir+"/")
+	}
+	if name, err := os.Hostname(); err == nil && len(name) > 8 {
+		out = append(out, name)
+	}
+	return out
+}
+
+var secrets = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY` + `-----|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_[A-Za-z0-9_]{30,}|\bsk-[A-Za-z0-9_-]{20,}|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bpypi-[A-Za-z0-9_-]{50,}|(?i)authorization: *bearer +[a-z0-9._-]{20,}`)
+
+// No recording, log or sample holds a credential.
+func TestNoSecrets(t *testing.T) {
+	t.Parallel()
+	if !secrets.MatchString("ghp_" + strings.Repeat("a", 36)) {
+		t.Error("the pattern does not find a planted token")
+	}
+	eachText(t, func(name, text string) {
+		if m := secrets.FindString(text); m != "" {
+			t.Errorf("%s holds what looks like a credential: %.12s…", name, m)
+		}
+	})
+}
+
+func eachText(t *testing.T, visit func(name, text string)) {
+	t.Helper()
+	files, err := Files(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		visit(name, string(b))
+	}
+}

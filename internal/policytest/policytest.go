@@ -1,0 +1,117 @@
+// Package policytest holds the architecture and secrets rules of the repository
+// (design, section 3) as tests over its own source.
+//
+// It never runs or imports the code that it judges, and never lets a rule have a
+// silent exception: each stands in a table, with its reason.
+package policytest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Source is one Go file of the repository.
+type Source struct {
+	Path string // slash-separated, from the root of the repository
+	File *ast.File
+	Set  *token.FileSet
+}
+
+// Dir is the package's directory.
+func (s Source) Dir() string { return path.Dir(s.Path) }
+
+// IsTest is true for test files and for packages that only tests use (xtest).
+func (s Source) IsTest() bool {
+	return strings.HasSuffix(s.Path, "_test.go") || strings.HasSuffix(s.Dir(), "test")
+}
+
+// At is "path:line" of a node.
+func (s Source) At(n ast.Node) string {
+	return fmt.Sprintf("%s:%d", s.Path, s.Set.Position(n.Pos()).Line)
+}
+
+// Files are the files below root that may be committed, by path: no dot folder
+// but .ci, no folder that a run makes.
+func Files(root string) ([]string, error) {
+	var out []string
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		made := strings.HasPrefix(name, "_") || strings.HasPrefix(name, "benchmint-")
+		if d.IsDir() && p != root && (made || strings.HasPrefix(name, ".") && name != ".ci") {
+			return filepath.SkipDir
+		}
+		if d.Type().IsRegular() {
+			rel, err := filepath.Rel(root, p)
+			if err != nil {
+				return err
+			}
+			out = append(out, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Sources parses every Go file of ours below root; testdata belongs to tests.
+func Sources(root string) ([]Source, error) {
+	files, err := Files(root)
+	if err != nil {
+		return nil, err
+	}
+	var out []Source
+	for _, name := range files {
+		if !strings.HasSuffix(name, ".go") || strings.Contains("/"+name, "/testdata/") {
+			continue
+		}
+		set := token.NewFileSet()
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil {
+			return nil, err
+		}
+		file, err := parser.ParseFile(set, name, text, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Source{Path: name, File: file, Set: set})
+	}
+	return out, nil
+}
+
+// Uses are the places where a file names member of the imported package
+// importPath, e.g. "time" and "Now".
+func (s Source) Uses(importPath, member string) []ast.Node {
+	name := ""
+	for _, imp := range s.File.Imports {
+		if strings.Trim(imp.Path.Value, `"`) == importPath {
+			name = path.Base(importPath)
+			if imp.Name != nil {
+				name = imp.Name.Name
+			}
+		}
+	}
+	if name == "" {
+		return nil
+	}
+	var out []ast.Node
+	ast.Inspect(s.File, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok || sel.Sel.Name != member {
+			return true
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && x.Name == name {
+			out = append(out, n)
+		}
+		return true
+	})
+	return out
+}
