@@ -25,3 +25,27 @@ func lastLines(b []byte, n int) string {
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], " | ")
 }
+
+// PackagesError is a base that asks for Debian packages that this kind of sandbox
+// cannot add: bwrap shows the host's own.
+type PackagesError struct{ Missing []string }
+
+func (e *PackagesError) Error() string {
+	return fmt.Sprintf("this host lacks %s: apt-get install %[1]s", strings.Join(e.Missing, " "))
+}
+
+// Refused is a machine that cannot keep a rule of the sandbox: nothing is run
+// there rather than run with less.
+type Refused struct {
+	Rule string // what cannot be kept: network, memory, …
+	Why  string
+	Get  string // the command that helps, or ""
+}
+
+func (e *Refused) Error() string {
+	msg := fmt.Sprintf("this machine cannot keep the sandbox's rule on %s: %s", e.Rule, e.Why)
+	if e.Get != "" {
+		msg += " (" + e.Get + ")"
+	}
+	return msg
+}

@@ -1,0 +1,22 @@
+// Package hosts names every public host that benchmint talks to unasked; a test
+// of the whole repository holds that no other file does.
+//
+// It never talks to one: it is a list that others allow or read from.
+package hosts
+
+// What builds may reach when the machine names no registries of its own.
+const (
+	PyPI        = "pypi.org"
+	PyPIFiles   = "files.pythonhosted.org"
+	GoProxy     = "proxy.golang.org"
+	GoSum       = "sum.golang.org"
+	Debian      = "deb.debian.org"
+	DebianSec   = "security.debian.org"
+	DebianURL   = "http://" + Debian + "/debian"
+	SecurityURL = "http://" + Debian + "/debian-security"
+)
+
+// Registries are the package registries that builds may reach by default.
+func Registries() []string {
+	return []string{PyPI, PyPIFiles, GoProxy, GoSum, Debian, DebianSec}
+}

@@ -1,0 +1,169 @@
+package bwrap
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// record is what is kept beside the tree of a layer.
+type record struct {
+	Key    schemas.Digest `json:"key"`
+	Parent string         `json:"parent,omitempty"` // ID
+	// Full: the tree holds its parents' content too, made where no overlay can be mounted.
+	Full bool `json:"full,omitempty"`
+	// Toolchains of the base: where they lie on this host.
+	Toolchains []sandbox.Toolchain `json:"toolchains,omitempty"`
+}
+
+// store is the layers on disk: layers/<id>/{tree,layer.json}.
+type store struct{ dir string }
+
+func (s store) layers() string        { return filepath.Join(s.dir, "layers") }
+func (s store) path(id string) string { return filepath.Join(s.layers(), id) }
+func (s store) tree(id string) string { return filepath.Join(s.path(id), "tree") }
+func (s store) runs() string          { return filepath.Join(s.dir, "runs") }
+func (s store) locks() string         { return filepath.Join(s.dir, "locks") }
+func (s store) caches() string        { return filepath.Join(s.dir, "caches") }
+
+func treePath(tree, inside string) string { return filepath.Join(tree, filepath.FromSlash(inside)) }
+
+// read gives the record of a layer; fs.ErrNotExist where there is none.
+func (s store) read(id string) (record, error) {
+	var r record
+	if id == "" || strings.ContainsAny(id, "/.") {
+		return r, fmt.Errorf("layer %q: %w", id, fs.ErrNotExist)
+	}
+	b, err := os.ReadFile(filepath.Join(s.path(id), "layer.json"))
+	if err != nil {
+		return r, fmt.Errorf("layer %s: %w", id, err)
+	}
+	if err := json.Unmarshal(b, &r); err != nil {
+		return r, fmt.Errorf("layer %s: %w", id, err)
+	}
+	return r, nil
+}
+
+// stack is a layer and those below it that its content needs, top first, and the
+// toolchains of its base.
+func (s store) stack(id string) (ids []string, toolchains []sandbox.Toolchain, err error) {
+	full := false
+	for id != "" {
+		r, err := s.read(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !full {
+			ids = append(ids, id)
+		}
+		full = full || r.Full
+		toolchains = append(toolchains, r.Toolchains...)
+		id = r.Parent
+	}
+	return ids, toolchains, nil
+}
+
+// keep moves a finished tree into place under its ID, at once or not at all.
+func (s store) keep(tree, id string, r record) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	made, err := os.MkdirTemp(s.runs(), "layer-")
+	if err != nil {
+		return err
+	}
+	defer removeAll(made)
+	if err := os.WriteFile(filepath.Join(made, "layer.json"), b, 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(tree, filepath.Join(made, "tree")); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.layers(), 0o700); err != nil {
+		return err
+	}
+	return os.Rename(made, s.path(id))
+}
+
+// prune takes from a written tree all but what layers keep.
+func prune(tree string) error {
+	var kept []string
+	for _, inside := range sandbox.Kept() {
+		kept = append(kept, treePath(tree, inside))
+	}
+	return pruneBelow(tree, kept)
+}
+
+func pruneBelow(dir string, kept []string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		p := filepath.Join(dir, e.Name())
+		keep, above := false, false
+		for _, k := range kept {
+			keep = keep || p == k
+			above = above || strings.HasPrefix(k, p+"/")
+		}
+		switch {
+		case keep:
+		case above:
+			err = pruneBelow(p, kept)
+		default:
+			err = removeAll(p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeAll is os.RemoveAll that also gets into directories whose rights a
+// stranger's program took away; as root that is no question.
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if err == nil || !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(p, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// Whiteouts and opaque directories as overlayfs writes them with userxattr.
+const opaque = "user.overlay.opaque"
+
+func isWhiteout(info fs.FileInfo) bool {
+	if info.Mode()&fs.ModeCharDevice == 0 {
+		return false
+	}
+	st, ok := info.Sys().(*unixStat)
+	return ok && st.Rdev == 0
+}
+
+func isOpaque(dir string) bool {
+	value := make([]byte, 1)
+	n, err := unix.Lgetxattr(dir, opaque, value)
+	return err == nil && n == 1 && (value[0] == 'y' || value[0] == 'x')
+}
+
+// layerID names a layer's directory; keys may be of any length and alphabet.
+func layerID(key schemas.Digest) string {
+	return strings.TrimPrefix(string(schemas.DigestBytes([]byte(key))), "sha256:")[:24]
+}

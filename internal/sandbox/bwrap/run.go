@@ -1,0 +1,533 @@
+package bwrap
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/sandbox/proxy"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// The host's programs that stand between bwrap and the command, in the sandbox.
+const (
+	setpriv = "/usr/bin/setpriv"
+	prlimit = "/usr/bin/prlimit"
+	env     = "/usr/bin/env"
+)
+
+// space is the scratch space of one build or run.
+type space struct {
+	dir  string // runs/<random>
+	rel  string // the same, from the store
+	lock *os.File
+}
+
+// newSpace makes a space whose lock tells sweepers of other processes that it is in use.
+func (s *Sandbox) newSpace() (*space, error) {
+	dir, err := os.MkdirTemp(s.store.runs(), "run-")
+	if err != nil {
+		return nil, fmt.Errorf("making scratch space: %w", err)
+	}
+	sp := &space{dir: dir}
+	if sp.rel, err = inStore(s.store.dir, dir); err != nil {
+		return nil, err
+	}
+	if sp.lock, err = os.Create(filepath.Join(dir, "lock")); err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(sp.lock.Fd()), unix.LOCK_EX); err != nil {
+		return nil, err
+	}
+	for _, d := range []string{"up", "work", "merged"} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	return sp, nil
+}
+
+func (sp *space) up() string     { return filepath.Join(sp.dir, "up") }
+func (sp *space) merged() string { return filepath.Join(sp.dir, "merged") }
+
+func (sp *space) close() {
+	_ = removeAll(sp.dir) // what is left is swept by the next start
+	sp.lock.Close()
+}
+
+// sweep removes the scratch space of processes that were killed.
+func (s *Sandbox) sweep() {
+	const settled = time.Minute // a space is made before it is locked
+	entries, _ := os.ReadDir(s.store.runs())
+	for _, e := range entries {
+		dir := filepath.Join(s.store.runs(), e.Name())
+		info, err := e.Info()
+		if err != nil || time.Since(info.ModTime()) < settled {
+			continue
+		}
+		lock, err := os.Open(filepath.Join(dir, "lock"))
+		if err == nil {
+			err = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+			lock.Close()
+			if err != nil {
+				continue
+			}
+		}
+		_ = removeAll(dir)
+	}
+}
+
+func (s *Sandbox) order(sp *space) order {
+	return order{Store: s.store.dir, Scratch: sp.rel, Own: s.root}
+}
+
+// job is one command in a prepared space.
+type job struct {
+	order       order
+	command     schemas.Command
+	env         []string
+	toolchains  []sandbox.Toolchain
+	caches      map[string]string
+	limits      sandbox.Limits
+	interactive *sandbox.Terminal
+	proxy       *proxy.Proxy
+	written     string
+	group       *group
+}
+
+// stacked puts the layers under a space: by an overlay, or by a copy.
+func (s *Sandbox) stacked(sp *space, id string) (o order, written string, toolchains []sandbox.Toolchain, trees []string, err error) {
+	ids, toolchains, err := s.store.stack(id)
+	if err != nil {
+		return o, "", nil, nil, err
+	}
+	for _, id := range ids {
+		trees = append(trees, s.store.tree(id))
+	}
+	o = s.order(sp)
+	o.Dirs = sandbox.Writable()
+	if !s.overlay {
+		return o, sp.merged(), toolchains, []string{sp.merged()}, copyMerged(trees, sp.merged())
+	}
+	for _, tree := range trees {
+		rel, err := inStore(s.store.dir, tree)
+		if err != nil {
+			return o, "", nil, nil, err
+		}
+		o.Lower = append(o.Lower, rel)
+	}
+	return o, sp.up(), toolchains, append([]string{sp.up()}, trees...), nil
+}
+
+// Run runs one command on a fresh copy of a layer.
+func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, err error) {
+	began := time.Now()
+	defer func() { res.Overhead = time.Since(began) - res.Wall }()
+	if err := checkFiles(r.Inputs, []string{sandbox.RunPath}, r.Collect); err != nil {
+		return res, err
+	}
+	sp, err := s.newSpace()
+	if err != nil {
+		return res, err
+	}
+	defer sp.close()
+	o, written, toolchains, trees, err := s.stacked(sp, r.Layer.ID)
+	if err != nil {
+		return res, err
+	}
+	o.Put, o.Network = r.Inputs, true
+	res, err = s.do(ctx, job{
+		order: o, command: r.Command, env: sandbox.Environ(r.Env, r.Command.Env), toolchains: toolchains,
+		limits: r.Limits.Filled(), interactive: r.Interactive, written: written,
+	})
+	if err != nil {
+		return res, err
+	}
+	return res, collect(trees, r.Collect, r.CollectMax, &res)
+}
+
+// checkFiles refuses paths of a caller that lead elsewhere, before anything is made.
+func checkFiles(put []sandbox.File, places []string, read []string) error {
+	for _, f := range put {
+		if err := sandbox.CheckPath(f.Path, places); err != nil {
+			return err
+		}
+	}
+	for _, p := range read {
+		if err := sandbox.CheckPath(p, sandbox.Writable()); err != nil {
+			return fmt.Errorf("collecting: %w", err)
+		}
+	}
+	return nil
+}
+
+const defaultCollect = 256 << 20
+
+func collect(trees, paths []string, max int64, res *sandbox.Result) error {
+	if max <= 0 {
+		max = defaultCollect
+	}
+	for _, p := range paths {
+		data, cut, err := readMerged(trees, p, max)
+		switch {
+		case err == nil:
+			if res.Files == nil {
+				res.Files, res.Cut = map[string][]byte{}, map[string]bool{}
+			}
+			res.Files[p] = data
+			if cut {
+				res.Cut[p] = true
+			}
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid),
+			errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ENXIO):
+			// Missing, or in its place something that we do not read: a stranger's
+			// command decides that, so it is no fault of the machine.
+		default:
+			return fmt.Errorf("collecting %s: %w", p, err)
+		}
+	}
+	return nil
+}
+
+// Build makes a layer, or finds it by its key.
+func (s *Sandbox) Build(ctx context.Context, b sandbox.Build) (layer sandbox.Layer, res sandbox.Result, err error) {
+	began := time.Now()
+	defer func() { res.Overhead = time.Since(began) - res.Wall }()
+	err = errors.Join(checkFiles(b.Files, sandbox.Kept(), b.Collect), checkFiles(b.Inputs, []string{sandbox.RunPath}, nil))
+	if err != nil {
+		return layer, res, err
+	}
+	if b.Discard {
+		res, err = s.build(ctx, b, "")
+		return layer, res, err
+	}
+	id := layerID(b.Key)
+	layer = sandbox.Layer{Key: b.Key, ID: id}
+	unlock, err := sandbox.Lock(ctx, s.store.locks(), id)
+	if err != nil {
+		return layer, res, err
+	}
+	defer unlock()
+	if _, err := s.store.read(id); errors.Is(err, fs.ErrNotExist) {
+		if res, err = s.build(ctx, b, id); err != nil {
+			return layer, res, err
+		}
+	} else if err != nil {
+		return layer, res, err
+	} else {
+		res.End = sandbox.Exited
+	}
+	// From the layer, so that a build that was found brings the same files.
+	ids, _, err := s.store.stack(id)
+	if err != nil {
+		return layer, res, err
+	}
+	trees := make([]string, len(ids))
+	for i, id := range ids {
+		trees[i] = s.store.tree(id)
+	}
+	return layer, res, collect(trees, b.Collect, 0, &res)
+}
+
+func (s *Sandbox) build(ctx context.Context, b sandbox.Build, id string) (sandbox.Result, error) {
+	total := sandbox.Result{End: sandbox.Exited}
+	sp, err := s.newSpace()
+	if err != nil {
+		return total, err
+	}
+	defer sp.close()
+	o, written, toolchains, trees, err := s.stacked(sp, b.Parent.ID)
+	if err != nil {
+		return total, err
+	}
+	o.Put = append(slices.Clone(b.Files), b.Inputs...)
+	environ := []map[string]string{}
+	if b.Network == sandbox.Registries {
+		o.Proxy = true
+		environ = append(environ, s.options.Env, sandbox.ProxyEnv("http://"+proxyAddress))
+	}
+	if s.ca != nil {
+		o.Put = append(o.Put, sandbox.File{Path: sandbox.CAPath, Mode: 0o644, Data: s.ca})
+		environ = append(environ, sandbox.CAEnv())
+	}
+	made, err := s.cacheDirs(&o, b.Caches)
+	if err != nil {
+		return total, err
+	}
+	if err := s.prepare(ctx, o); err != nil {
+		return total, err
+	}
+	o.Put, o.Dirs = nil, nil
+	limits := b.Limits.Filled()
+	for _, step := range b.Steps {
+		j := job{
+			order: o, command: step, env: sandbox.Environ(append(environ, b.Env, step.Env)...), toolchains: toolchains,
+			caches: made, limits: limits, written: written, proxy: proxy.New(s.options.Registries, s.options.Upstream),
+		}
+		res, err := s.do(ctx, j)
+		total.Output = append(total.Output, res.Output...)
+		total.Wall += res.Wall
+		total.End, total.ExitCode = res.End, res.ExitCode
+		if err != nil {
+			return total, err
+		}
+		if res.End != sandbox.Exited || res.ExitCode != 0 {
+			return total, &sandbox.BuildError{Step: step, Result: res}
+		}
+		if limits.Timeout -= res.Wall; limits.Timeout <= 0 {
+			limits.Timeout = time.Nanosecond // the next step is over at once
+		}
+	}
+	if b.Discard {
+		return total, collect(trees, b.Collect, 0, &total)
+	}
+	for _, inside := range b.Caches {
+		// The mount point is ours; a directory that the build filled is not.
+		_ = os.Remove(treePath(written, inside))
+	}
+	if err := prune(written); err != nil {
+		return total, fmt.Errorf("pruning the layer: %w", err)
+	}
+	return total, s.store.keep(written, id, record{Key: b.Key, Parent: b.Parent.ID, Full: !s.overlay})
+}
+
+// cacheDirs makes the host side of download caches: name → inside becomes host → inside.
+func (s *Sandbox) cacheDirs(o *order, caches map[string]string) (map[string]string, error) {
+	made := map[string]string{}
+	for name, inside := range caches {
+		if name == "" || name != filepath.Base(name) || name[0] == '.' {
+			return nil, fmt.Errorf("cache name %q", name)
+		}
+		if err := sandbox.CheckPath(inside, sandbox.Kept()); err != nil {
+			return nil, fmt.Errorf("cache %s: %w", name, err)
+		}
+		dir := filepath.Join(s.store.caches(), name)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+		if s.root {
+			if err := os.Chown(dir, sandbox.UID, sandbox.GID); err != nil {
+				return nil, err
+			}
+		}
+		made[dir] = inside
+		o.Dirs = append(slices.Clone(o.Dirs), inside)
+	}
+	return made, nil
+}
+
+// prepare runs the shim without a command.
+func (s *Sandbox) prepare(ctx context.Context, o order) error {
+	cmd, faults, err := s.start(ctx, o, func(*exec.Cmd) error { return nil }, nil)
+	if err != nil {
+		return err
+	}
+	fault, _ := io.ReadAll(faults)
+	faults.Close()
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("preparing the sandbox: %s: %w", fault, err)
+	}
+	return ctx.Err()
+}
+
+// start starts the shim in its namespaces, gives it its order, and returns where it
+// reports faults. socket is the shim's end of the proxy's socket.
+func (s *Sandbox) start(ctx context.Context, o order, with func(*exec.Cmd) error, socket *os.File) (*exec.Cmd, *os.File, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	orders, orderOut, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer orderOut.Close()
+	defer orders.Close()
+	faults, faultIn, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer faultIn.Close()
+	// /proc/self/exe stays right when the program's file is replaced under us.
+	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{shimName}, Env: []string{}, ExtraFiles: []*os.File{orders, faultIn}}
+	if socket != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, socket)
+	}
+	cmd.SysProcAttr = s.namespaces()
+	if err := with(cmd); err != nil {
+		faults.Close()
+		return nil, nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		faults.Close()
+		return nil, nil, fmt.Errorf("starting the sandbox: %w", err)
+	}
+	orders.Close()
+	if err := gob.NewEncoder(orderOut).Encode(o); err != nil && !errors.Is(err, unix.EPIPE) {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		faults.Close()
+		return nil, nil, fmt.Errorf("giving the sandbox its order: %w", err)
+	}
+	return cmd, faults, nil
+}
+
+// bwrapArgs is all that the command sees.
+func (s *Sandbox) bwrapArgs(j job) []string {
+	args := []string{
+		"--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox",
+		"--die-with-parent", "--clearenv", "--cap-drop", "ALL",
+	}
+	if s.root {
+		// For setpriv only, which drops them.
+		args = append(args, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
+	} else {
+		args = append(args, "--unshare-user", "--uid", strconv.Itoa(sandbox.UID), "--gid", strconv.Itoa(sandbox.GID))
+	}
+	if j.interactive == nil {
+		args = append(args, "--new-session")
+	}
+	args = append(args, "--ro-bind", "/usr", "/usr", "--ro-bind", s.empty, "/usr/local")
+	for _, dir := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"} {
+		if link, err := os.Readlink(dir); err == nil {
+			args = append(args, "--symlink", link, dir)
+		} else if _, err := os.Stat(dir); err == nil {
+			args = append(args, "--ro-bind", dir, dir)
+		}
+	}
+	args = append(args, "--ro-bind", s.etc, "/etc", "--proc", "/proc", "--dev", "/dev")
+	for _, dir := range []string{"/home", "/opt", sandbox.ToolchainPath, "/root", "/run", "/sys", "/var"} {
+		args = append(args, "--perms", "0755", "--dir", dir)
+	}
+	merged := filepath.Join(s.store.dir, j.order.Scratch, "merged")
+	for _, inside := range sandbox.Writable() {
+		args = append(args, "--bind", treePath(merged, inside), inside)
+	}
+	for _, t := range j.toolchains {
+		args = append(args, "--ro-bind", t.Dir, path.Join(sandbox.ToolchainPath, t.Name+"-"+t.Version))
+	}
+	for dir, inside := range j.caches {
+		args = append(args, "--bind", dir, inside)
+	}
+	// An ordinary user owns these two, and could fill them.
+	return append(args, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", sandbox.WorkDir(j.command.Dir))
+}
+
+// argv is the command behind what takes its rights. The command's environment is set
+// last, when nothing runs that it could mislead.
+func (s *Sandbox) argv(j job) []string {
+	var argv []string
+	if s.root {
+		id := strconv.Itoa(sandbox.UID)
+		argv = append(argv, setpriv, "--reuid", id, "--regid", strconv.Itoa(sandbox.GID), "--clear-groups",
+			"--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--")
+	}
+	if _, ok := s.groups["pids"]; !ok {
+		argv = append(argv, prlimit, "--nproc="+strconv.Itoa(j.limits.Processes), "--")
+	}
+	argv = append(argv, env, "-i", "--")
+	return append(append(argv, j.env...), j.command.Argv...)
+}
+
+// do runs a job's command to its end, whatever that is.
+func (s *Sandbox) do(ctx context.Context, j job) (sandbox.Result, error) {
+	if len(j.command.Argv) == 0 {
+		return sandbox.Result{}, errors.New("an empty command")
+	}
+	group, err := s.groups.newGroup(fmt.Sprintf("%d-%x", os.Getpid(), rand.Uint64()), j.limits)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	defer group.remove()
+	j.group = group
+	j.order.Bwrap, j.order.FileSize = s.program, j.limits.Disk
+	j.order.Args, j.order.Argv = s.bwrapArgs(j), s.argv(j)
+
+	var near, far *os.File
+	if j.order.Proxy {
+		if near, far, err = socketPair(); err != nil {
+			return sandbox.Result{}, err
+		}
+		defer near.Close()
+	}
+	c := &running{job: j}
+	cmd, faults, err := s.start(ctx, j.order, c.connect, far)
+	if far != nil {
+		far.Close()
+	}
+	c.started()
+	if err != nil {
+		c.abandon()
+		return sandbox.Result{}, err
+	}
+	c.cmd = cmd
+	if near != nil {
+		stop := serveInside(ctx, near, j.proxy)
+		defer stop()
+	}
+	return c.wait(ctx, faults)
+}
+
+func socketPair() (near, far *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(fds[0]), "near"), os.NewFile(uintptr(fds[1]), "far"), nil
+}
+
+// serveInside takes the listening socket out of the sandbox's network and answers
+// on it from here, until stop.
+func serveInside(ctx context.Context, near *os.File, p *proxy.Proxy) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var served sync.WaitGroup
+	served.Go(func() {
+		if l := receive(near); l != nil {
+			_ = p.Serve(ctx, l) // ends with the sandbox
+		}
+	})
+	return func() {
+		// Wakes a receiver to whom nothing was sent.
+		_ = unix.Shutdown(int(near.Fd()), unix.SHUT_RDWR)
+		cancel()
+		served.Wait()
+	}
+}
+
+func receive(near *os.File) net.Listener {
+	oob := make([]byte, unix.CmsgSpace(4))
+	_, n, _, _, err := unix.Recvmsg(int(near.Fd()), make([]byte, 1), oob, unix.MSG_CMSG_CLOEXEC)
+	if err != nil || n == 0 {
+		return nil
+	}
+	messages, err := unix.ParseSocketControlMessage(oob[:n])
+	if err != nil || len(messages) != 1 {
+		return nil
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) != 1 {
+		return nil
+	}
+	f := os.NewFile(uintptr(fds[0]), "proxy")
+	defer f.Close()
+	l, err := net.FileListener(f)
+	if err != nil {
+		return nil
+	}
+	return l
+}

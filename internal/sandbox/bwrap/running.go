@@ -1,0 +1,208 @@
+package bwrap
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+)
+
+// Grace after a time-out: a runner that catches an interrupt still writes its report.
+const (
+	graceInterrupt = 2 * time.Second
+	graceTerminate = time.Second
+)
+
+// running is one command between its start and its end.
+type running struct {
+	job
+	cmd    *exec.Cmd
+	output *sandbox.Capped
+	pipe   *os.File // our end of the command's output
+	inner  *os.File
+	copied chan struct{}
+
+	mu  sync.Mutex
+	end sandbox.End
+}
+
+// namespaces are those of the shim; bwrap makes the others.
+func (s *Sandbox) namespaces() *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWNET, Pdeathsig: unix.SIGKILL}
+	if !s.root {
+		attr.Cloneflags |= unix.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
+	}
+	return attr
+}
+
+// connect gives the command its streams, and puts it in its control groups before
+// it has an order.
+func (c *running) connect(cmd *exec.Cmd) error {
+	if t := c.interactive; t != nil {
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = t.In, t.Out, t.Err
+		return nil
+	}
+	// A terminal's interrupt is for us, not for it: we end it in order.
+	cmd.SysProcAttr.Setpgid = true
+	var err error
+	if c.pipe, c.inner, err = os.Pipe(); err != nil {
+		return err
+	}
+	cmd.Stdout, cmd.Stderr = c.inner, c.inner
+	c.output = sandbox.NewCapped(c.limits.Output, func() { c.stop(sandbox.Output) })
+	return nil
+}
+
+// started lets go of the end of the pipe that is the command's.
+func (c *running) started() {
+	if c.inner != nil {
+		c.inner.Close()
+	}
+}
+
+func (c *running) abandon() {
+	if c.pipe != nil {
+		c.pipe.Close()
+	}
+}
+
+// wait sees the command to its end.
+func (c *running) wait(ctx context.Context, faults *os.File) (sandbox.Result, error) {
+	c.copied = make(chan struct{})
+	go func() {
+		defer close(c.copied)
+		if c.pipe != nil {
+			_, _ = io.Copy(c.output, c.pipe)
+			c.pipe.Close()
+		}
+	}()
+	fault, _ := io.ReadAll(faults) // ends when bwrap is executed
+	faults.Close()
+	began := time.Now()
+	done := make(chan struct{})
+	var watchers sync.WaitGroup
+	dog := &watchdog{limits: c.limits, group: c.group, written: c.written, pid: c.cmd.Process.Pid}
+	watchers.Go(func() { dog.watch(done, c.stop) })
+	watchers.Go(func() { c.clock(ctx, done) })
+	err := c.cmd.Wait()
+	wall := time.Since(began)
+	<-c.copied // every writer died with the sandbox
+	close(done)
+	watchers.Wait()
+
+	res := sandbox.Result{End: c.ended(), ExitCode: c.cmd.ProcessState.ExitCode(), Wall: wall}
+	if c.output != nil {
+		res.Output = c.output.Bytes()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return res, ctx.Err()
+	case len(fault) > 0:
+		return res, fmt.Errorf("preparing the sandbox: %s", fault)
+	case err != nil && c.cmd.ProcessState == nil:
+		return res, fmt.Errorf("waiting for the sandbox: %w", err)
+	}
+	if res.End == "" {
+		res.End = dog.last()
+	}
+	if res.End == "" {
+		res.End = sandbox.Exited
+	}
+	return res, nil
+}
+
+func (c *running) ended() sandbox.End {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.end
+}
+
+// stop ends the command for a limit: the first one that is passed counts.
+func (c *running) stop(end sandbox.End) {
+	c.mu.Lock()
+	if c.end == "" {
+		c.end = end
+	}
+	c.mu.Unlock()
+	c.kill()
+}
+
+// kill ends the whole tree: with the first process of its PID namespace die all
+// others, whatever they ignore and whoever their parent is.
+func (c *running) kill() {
+	pid := c.cmd.Process.Pid
+	if children := childrenByParent()[pid]; len(children) > 0 {
+		for _, child := range children {
+			_ = unix.Kill(child, unix.SIGKILL)
+		}
+		return
+	}
+	_ = c.cmd.Process.Kill()
+}
+
+// clock ends the command when its time is over or nobody wants it any more.
+func (c *running) clock(ctx context.Context, done <-chan struct{}) {
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+		c.killUntil(done)
+		return
+	case <-time.After(c.limits.Timeout):
+	}
+	c.mu.Lock()
+	if c.end == "" {
+		c.end = sandbox.TimedOut
+	}
+	c.mu.Unlock()
+	for _, ask := range []struct {
+		signal unix.Signal
+		grace  time.Duration
+	}{{unix.SIGINT, graceInterrupt}, {unix.SIGTERM, graceTerminate}} {
+		for _, pid := range c.payload() {
+			_ = unix.Kill(pid, ask.signal)
+		}
+		select {
+		case <-done:
+			return
+		case <-ctx.Done():
+		case <-time.After(ask.grace):
+		}
+	}
+	c.killUntil(done)
+}
+
+// killUntil repeats: a kill between two steps of the start hits too early.
+func (c *running) killUntil(done <-chan struct{}) {
+	for {
+		c.kill()
+		select {
+		case <-done:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// payload is the command's own first process: below bwrap is its init, and below
+// that the command, beside orphans that it took in.
+func (c *running) payload() []int {
+	children := childrenByParent()
+	var out []int
+	for _, init := range children[c.cmd.Process.Pid] {
+		if below := children[init]; len(below) > 0 {
+			out = append(out, below[0])
+		}
+	}
+	return out
+}

@@ -1,0 +1,48 @@
+package sandbox
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Writable are the only places that a step or a run may write to, in both kinds.
+// What lies in Kept of them is part of a layer.
+var (
+	kept     = []string{TreePath, EnvPath, HomePath}
+	shared   = []string{"/tmp", "/var/tmp", "/dev/shm"}
+	writable = slices.Concat(kept, []string{RunPath}, shared)
+)
+
+// Kept are the writable places that a layer keeps.
+func Kept() []string { return slices.Clone(kept) }
+
+// Shared are the writable places that are everybody's (mode 1777).
+func Shared() []string { return slices.Clone(shared) }
+
+// Writable are the places that a step or a run may write to; together they are
+// what Limits.Disk counts.
+func Writable() []string { return slices.Clone(writable) }
+
+// CheckPath says why a file may not be put at (or collected from) p: it is not a
+// clean absolute path below one of the places given.
+func CheckPath(p string, places []string) error {
+	if !path.IsAbs(p) || path.Clean(p) != p || strings.ContainsRune(p, 0) {
+		return fmt.Errorf("%q is not a clean absolute path", p)
+	}
+	for _, place := range places {
+		if p == place || strings.HasPrefix(p, place+"/") {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is not below %s", p, strings.Join(places, ", "))
+}
+
+// WorkDir is the directory that a command starts in.
+func WorkDir(dir string) string {
+	if path.IsAbs(dir) {
+		return path.Clean(dir)
+	}
+	return path.Join(TreePath, dir)
+}
