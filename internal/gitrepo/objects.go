@@ -42,6 +42,9 @@ func (r *Repo) Tree(ctx context.Context, id string) (*tree.Tree, error) {
 		entries[i].Data = data
 	}
 	t, err := tree.New(entries)
+	if err != nil && !errors.Is(err, tree.ErrUnsafe) {
+		err = fmt.Errorf("%w: %w", tree.ErrUnsafe, err) // unknown modes, names twice: it cannot be written either
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading tree %s: %w", id, err)
 	}

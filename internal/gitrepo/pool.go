@@ -4,7 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // Source is one repository that a run works on.
@@ -13,8 +18,8 @@ type Source struct {
 	Name string // owner/name; "" to infer it
 }
 
-// Pool opens each repository of a run once and gives it by source or by name.
-// The repositories belong to the pool: only Close closes them.
+// Pool opens each repository of a run once and answers by the repository's name,
+// which is what records carry. Its repositories are closed by Close alone.
 type Pool struct {
 	cacheDir string
 	sources  []Source
@@ -29,7 +34,7 @@ func NewPool(cacheDir string, sources []Source) *Pool {
 }
 
 // Open gives one source's repository. A failure is not remembered: the next call
-// tries again.
+// tries again. Two sources of one name are refused: IDs would mean two things.
 func (p *Pool) Open(ctx context.Context, s Source) (*Repo, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -39,6 +44,12 @@ func (p *Pool) Open(ctx context.Context, s Source) (*Repo, error) {
 	r, err := Open(ctx, s.Git, s.Name, p.cacheDir)
 	if err != nil {
 		return nil, err
+	}
+	for other, o := range p.open {
+		if schemas.RepoSlug(o.info.Name) == schemas.RepoSlug(r.info.Name) && other.Git != s.Git {
+			err := fmt.Errorf("%s and %s are both named %s: give one of them a name", other.Git, s.Git, r.info.Name)
+			return nil, errors.Join(err, r.Close())
+		}
 	}
 	p.open[s] = r
 	return r, nil
@@ -57,7 +68,7 @@ func (p *Pool) Named(ctx context.Context, name string) (*Repo, error) {
 			failed = append(failed, err)
 			continue
 		}
-		if r.Info().Name == name {
+		if r.info.Name == name {
 			return r, nil
 		}
 	}
@@ -74,4 +85,67 @@ func (p *Pool) Close() error {
 		delete(p.open, s)
 	}
 	return errors.Join(failed...)
+}
+
+// Log is Repo.Log of the repository named repo.
+func (p *Pool) Log(ctx context.Context, repo string, q Query) iter.Seq2[schemas.Change, error] {
+	r, err := p.Named(ctx, repo)
+	if err != nil {
+		return func(yield func(schemas.Change, error) bool) { yield(schemas.Change{}, err) }
+	}
+	return r.Log(ctx, q)
+}
+
+// Files is Repo.Files.
+func (p *Pool) Files(ctx context.Context, repo, from, to string) ([]schemas.ChangedFile, error) {
+	r, err := p.Named(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	return r.Files(ctx, from, to)
+}
+
+// Tree is Repo.Tree.
+func (p *Pool) Tree(ctx context.Context, repo, id string) (*tree.Tree, error) {
+	r, err := p.Named(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	return r.Tree(ctx, id)
+}
+
+// Graft is Repo.Graft.
+func (p *Pool) Graft(ctx context.Context, repo, base string, edits []Edit) (string, error) {
+	r, err := p.Named(ctx, repo)
+	if err != nil {
+		return "", err
+	}
+	return r.Graft(ctx, base, edits)
+}
+
+// Diff is Repo.Diff.
+func (p *Pool) Diff(ctx context.Context, repo, from, to string) ([]byte, error) {
+	r, err := p.Named(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	return r.Diff(ctx, from, to)
+}
+
+// Hunks is Repo.Hunks.
+func (p *Pool) Hunks(ctx context.Context, repo, from, to string) ([]byte, error) {
+	r, err := p.Named(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	return r.Hunks(ctx, from, to)
+}
+
+// Describe is Repo.Describe.
+func (p *Pool) Describe(ctx context.Context, repo, commit string) (lang.Version, error) {
+	r, err := p.Named(ctx, repo)
+	if err != nil {
+		return lang.Version{}, err
+	}
+	return r.Describe(ctx, commit)
 }

@@ -1,0 +1,248 @@
+// Package parts decides which part of a change a path belongs to: test, code,
+// docs or ci (design, section 6.3).
+//
+// It decides by whole folder names, file names and extensions, never by
+// substring: latest.go, contest/, attestation.py and pytest_plugin.py are code.
+// A language is asked first; these are the rules for what it has no say in.
+package parts
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Language is what is needed of a language here.
+type Language interface {
+	Name() string
+	lang.Files
+}
+
+// Rules are the common rules and those of the languages.
+type Rules struct{ languages []Language }
+
+// New makes rules; languages are asked in order of their names, so that no order
+// of configuration decides a part.
+func New[L Language](languages ...L) Rules {
+	var r Rules
+	for _, l := range languages {
+		r.languages = append(r.languages, l)
+	}
+	slices.SortFunc(r.languages, func(a, b Language) int { return strings.Compare(a.Name(), b.Name()) })
+	return r
+}
+
+// Part decides one path of a tree, and says by which rule. The language whose
+// source it is comes first; the others speak of data and manifests.
+func (r Rules) Part(p string, t lang.Tree) (schemas.Part, string) {
+	for _, source := range []bool{true, false} {
+		for _, l := range r.languages {
+			if l.Source(p) != source {
+				continue
+			}
+			if part, rule, ok := l.Part(p, t); ok {
+				return part, rule
+			}
+		}
+	}
+	return Common(p)
+}
+
+// Source names the language that path is source code of.
+func (r Rules) Source(p string) (string, bool) {
+	for _, l := range r.languages {
+		if l.Source(p) {
+			return l.Name(), true
+		}
+	}
+	return "", false
+}
+
+// Manifest asks each language to split a manifest's hunks (lang.Files).
+func (r Rules) Manifest(p string, before, after []byte, hunks []lang.Hunk) (test []bool, mixed, ok bool) {
+	for _, l := range r.languages {
+		if test, mixed, ok = l.Manifest(p, before, after, hunks); ok {
+			return test, mixed, true
+		}
+	}
+	return nil, false, false
+}
+
+// Counts tells whether a path of the test part can tell two states apart: a
+// manifest of the test part cannot by itself.
+func Counts(part schemas.Part, rule string) bool {
+	return part == schemas.PartTest && !strings.HasPrefix(rule, manifestRule)
+}
+
+const manifestRule = "manifest:"
+
+// Common decides by the rules that hold in every language.
+func Common(p string) (schemas.Part, string) {
+	dir, name := path.Split(p)
+	dirs := strings.FieldsFunc(dir, func(c rune) bool { return c == '/' })
+	for _, rule := range []func([]string, string) (schemas.Part, string){
+		byAutomation, byTestName, byFolder, byManifest, byDocName, byTooling,
+	} {
+		if part, why := rule(dirs, name); part != "" {
+			return part, why
+		}
+	}
+	return schemas.PartCode, "ships"
+}
+
+// byAutomation is what forges and CI services read.
+func byAutomation(dirs []string, name string) (schemas.Part, string) {
+	if len(dirs) > 0 && automationDirs[dirs[0]] {
+		return schemas.PartCI, "path:" + dirs[0] + "/"
+	}
+	if automationNames[name] {
+		return schemas.PartCI, "name:" + name
+	}
+	return "", ""
+}
+
+// byTestName is test code, snapshots and golden files, wherever they lie.
+func byTestName(dirs []string, name string) (schemas.Part, string) {
+	if rule := testName(name); rule != "" {
+		return schemas.PartTest, rule
+	}
+	for _, d := range dirs {
+		if goldenDirs[d] && !IsSource(name) {
+			return schemas.PartTest, "path:" + d + "/"
+		}
+	}
+	// The words between the full stops: out.golden.json, page.approved.html, x.snap.
+	for _, word := range strings.Split(name, ".")[1:] {
+		if goldenWords[word] {
+			return schemas.PartTest, "name:." + word
+		}
+	}
+	return "", ""
+}
+
+// testName recognises the names that test runners collect.
+func testName(name string) string {
+	ext := path.Ext(name)
+	stem := strings.TrimSuffix(name, ext)
+	switch ext {
+	case ".py", ".pyi":
+		switch {
+		case stem == "conftest":
+			return "name:conftest.py"
+		case strings.HasPrefix(stem, "test_"):
+			return "name:test_*.py"
+		case strings.HasSuffix(stem, "_test"):
+			return "name:*_test.py"
+		}
+	case ".go":
+		if strings.HasSuffix(stem, "_test") {
+			return "name:*_test.go"
+		}
+	case ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue":
+		if sub := path.Ext(stem); sub == ".test" || sub == ".spec" {
+			return "name:*" + sub + ext
+		}
+	case ".java", ".kt", ".scala", ".groovy", ".cs":
+		for _, suffix := range []string{"Test", "Tests", "TestCase", "IT", "Spec"} {
+			if strings.HasSuffix(stem, suffix) && len(stem) > len(suffix) {
+				return "name:*" + suffix + ext
+			}
+		}
+	case ".rb":
+		if strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "_spec") {
+			return "name:*_test.rb"
+		}
+	}
+	return ""
+}
+
+// byFolder goes from the root downwards: the first folder with a meaning decides,
+// so that tests/docs/ is test and docs/testing/ is docs.
+func byFolder(dirs []string, name string) (schemas.Part, string) {
+	for depth, d := range dirs {
+		switch {
+		case testDirs[d], depth == 0 && topTestDirs[d]:
+			return schemas.PartTest, "path:" + d + "/"
+		case depth == 0 && topDocDirs[d], docDirs[d] && !IsSource(name):
+			// Source below a folder of that name inside a package ships.
+			return schemas.PartDocs, "path:" + d + "/"
+		case depth == 0 && fragmentDirs[d] && !IsSource(name):
+			return schemas.PartDocs, "path:" + d + "/"
+		}
+	}
+	return "", ""
+}
+
+// byManifest is requirement files by their purpose, and the settings of runners.
+func byManifest(dirs []string, name string) (schemas.Part, string) {
+	if runnerNames[name] {
+		return schemas.PartTest, manifestRule + name
+	}
+	stem, isText := strings.CutSuffix(name, ".txt")
+	if !isText {
+		if stem, isText = strings.CutSuffix(name, ".in"); !isText {
+			return "", ""
+		}
+	}
+	words := strings.FieldsFunc(stem, func(c rune) bool { return c == '-' || c == '_' || c == '.' })
+	inFolder := len(dirs) > 0 && (dirs[len(dirs)-1] == "requirements" || dirs[len(dirs)-1] == "reqs")
+	if !inFolder && !slices.Contains(words, "requirements") && !slices.Contains(words, "constraints") {
+		return "", ""
+	}
+	for _, w := range words {
+		switch w {
+		case "test", "tests", "testing", "dev", "develop", "development", "pytest":
+			return schemas.PartTest, manifestRule + name
+		case "doc", "docs":
+			return schemas.PartDocs, manifestRule + name
+		case "lint", "ci", "typing", "mypy", "release", "build":
+			return schemas.PartCI, manifestRule + name
+		}
+	}
+	return schemas.PartCode, manifestRule + name
+}
+
+// byDocName is documentation by its name or form.
+func byDocName(dirs []string, name string) (schemas.Part, string) {
+	ext := strings.ToLower(path.Ext(name))
+	stem := strings.ToLower(strings.TrimSuffix(name, path.Ext(name)))
+	if docNames[name] {
+		return schemas.PartDocs, "name:" + name
+	}
+	// LICENSE-MIT, CHANGELOG-v2.md, CHANGES.txt; but not history.py.
+	word, _, _ := strings.Cut(stem, "-")
+	word, _, _ = strings.Cut(word, ".")
+	if plainText[ext] || !IsSource(name) && stem == strings.ToLower(name) {
+		if docStems[stem] || docStems[word] {
+			return schemas.PartDocs, "name:" + name
+		}
+	}
+	if docExts[ext] && !slices.ContainsFunc(dirs, func(d string) bool { return dataDirs[d] }) {
+		return schemas.PartDocs, "name:*" + ext
+	}
+	if len(dirs) == 1 && imageDirs[dirs[0]] && imageExts[ext] {
+		return schemas.PartDocs, "path:" + dirs[0] + "/"
+	}
+	return "", ""
+}
+
+// byTooling is what serves the repository's own upkeep and does not ship.
+func byTooling(dirs []string, name string) (schemas.Part, string) {
+	if len(dirs) > 0 && toolingDirs[dirs[0]] {
+		return schemas.PartCI, "path:" + dirs[0] + "/"
+	}
+	if toolingNames[name] {
+		return schemas.PartCI, "name:" + name
+	}
+	top := name
+	if len(dirs) > 0 {
+		top = dirs[0]
+	}
+	if strings.HasPrefix(top, ".") {
+		return schemas.PartCI, "name:.*"
+	}
+	return "", ""
+}

@@ -1,0 +1,124 @@
+package link
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// substance demands code that ships, in a language that is asked for, and a test
+// that exists after the change.
+func (w *work) substance() error {
+	lines, others := map[string]int{}, map[string]bool{}
+	for _, f := range w.files {
+		if f.Part != schemas.PartCode {
+			continue
+		}
+		if name, ok := w.rules.Source(f.Path); ok {
+			lines[name] += 1 + max(f.Added, 0) + max(f.Removed, 0) // a renamed file has no lines, and counts
+		} else if name := parts.LanguageOf(f.Path); name != "" {
+			others[name] = true
+		}
+	}
+	for name, n := range lines {
+		if w.language == "" || n > lines[w.language] || n == lines[w.language] && name < w.language {
+			w.language = name
+		}
+	}
+	switch {
+	case w.language == "" && len(others) > 0:
+		return pipeline.Reject(schemas.OtherLanguage, "%s", strings.Join(slices.Sorted(maps.Keys(others)), ", "))
+	case w.language == "":
+		return pipeline.Reject(schemas.NoCode, "%s", w.census())
+	case !slices.Contains(w.config.Languages, w.language):
+		return pipeline.Reject(schemas.OtherLanguage, "%s", w.language)
+	}
+	deleted := false
+	for _, f := range w.files {
+		if parts.Counts(f.Part, f.Rule) {
+			if f.Status != "D" {
+				return nil
+			}
+			deleted = true
+		}
+	}
+	if deleted {
+		return pipeline.Reject(schemas.NoTests, "tests are only deleted; %s", w.census())
+	}
+	return pipeline.Reject(schemas.NoTests, "%s", w.census())
+}
+
+// census says what the change is made of: "2 docs, 1 ci".
+func (w *work) census() string {
+	count := map[schemas.Part]int{}
+	for _, f := range w.files {
+		count[f.Part]++
+	}
+	var words []string
+	for _, p := range []schemas.Part{schemas.PartCode, schemas.PartTest, schemas.PartDocs, schemas.PartCI} {
+		if n := count[p]; n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, p))
+		}
+	}
+	if len(words) == 0 {
+		return "no files"
+	}
+	return strings.Join(words, ", ")
+}
+
+// readable refuses what the trees only point at: submodules that move with the
+// change, and LFS pointers in the parts that are built and run.
+func (w *work) readable() error {
+	for _, f := range w.files {
+		if f.OldMode == tree.ModeModule || f.NewMode == tree.ModeModule {
+			return pipeline.Reject(schemas.Submodule, "%s", f.Path)
+		}
+		if f.Part != schemas.PartCode && f.Part != schemas.PartTest {
+			continue
+		}
+		for _, side := range []struct {
+			tree *tree.Tree
+			path string
+		}{{w.base, f.OldPath}, {w.base, f.Path}, {w.solution, f.Path}} {
+			if e, ok := side.tree.Entry(side.path); ok && isPointer(e.Data) {
+				return pipeline.Reject(schemas.LFSPointer, "%s", side.path)
+			}
+		}
+	}
+	return nil
+}
+
+// isPointer knows a Git LFS pointer file (git-lfs specification, version 1).
+func isPointer(data []byte) bool {
+	const most = 1024 // "pointer files must be less than 1024 bytes"
+	return len(data) < most && bytes.HasPrefix(data, []byte("version https://git-lfs.github.com/spec/")) && bytes.Contains(data, []byte("\noid sha256:"))
+}
+
+// size counts the sources of the code part and holds them to the limit.
+func (w *work) size() error {
+	for _, f := range w.files {
+		switch f.Part {
+		case schemas.PartTest:
+			w.sizes.TestFiles++
+		case schemas.PartCode:
+			if _, ok := w.rules.Source(f.Path); !ok {
+				continue
+			}
+			w.sizes.SourceFiles++
+			w.sizes.SourceHunks += len(f.hunks)
+			w.sizes.SourceAdded += max(f.Added, 0)
+			w.sizes.SourceRemoved += max(f.Removed, 0)
+		}
+	}
+	if n := w.sizes.SourceAdded + w.sizes.SourceRemoved; w.config.MaxSourceLines > 0 && n > w.config.MaxSourceLines {
+		return pipeline.Reject(schemas.TooLarge, "%d source lines, at most %d", n, w.config.MaxSourceLines)
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+// Package link turns a landed change into a start: the states B, S and G, and
+// every path or hunk of the change in exactly one part.
+//
+// It never guesses what a patch does: the states are checked by tree ID, from
+// the very bytes of the patches that a dataset will carry. It never runs code.
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Version is part of the stage's fingerprint.
+const Version = "1"
+
+// Repos reads objects by the repository's name.
+type Repos interface {
+	Files(ctx context.Context, repo, from, to string) ([]schemas.ChangedFile, error)
+	Tree(ctx context.Context, repo, id string) (*tree.Tree, error)
+	Graft(ctx context.Context, repo, base string, edits []gitrepo.Edit) (string, error)
+	Diff(ctx context.Context, repo, from, to string) ([]byte, error)
+	Hunks(ctx context.Context, repo, from, to string) ([]byte, error)
+}
+
+// Config is the stage's settings (filters in the configuration file).
+type Config struct {
+	Languages      []string // of the code part; empty: every language there is a plugin for
+	MaxSourceLines int      // added and removed lines of the code part; 0 is no limit
+}
+
+// Default is what holds where nothing is configured.
+func Default() Config { return Config{MaxSourceLines: 1000} }
+
+// Validate refuses languages without a plugin and limits below zero.
+func (c Config) Validate(known []string) error {
+	var failed []error
+	for _, l := range c.Languages {
+		if !slices.Contains(known, l) {
+			failed = append(failed, fmt.Errorf("languages: %q is none of %s", l, strings.Join(known, ", ")))
+		}
+	}
+	if c.MaxSourceLines < 0 {
+		failed = append(failed, fmt.Errorf("max_source_lines: %d is below 0", c.MaxSourceLines))
+	}
+	return errors.Join(failed...)
+}
+
+// Linker is the stage.
+type Linker struct {
+	repos  Repos
+	blobs  *blob.Store
+	rules  parts.Rules
+	config Config
+
+	mu    sync.Mutex
+	taken map[schemas.Digest]string // identity → the first ID that had it
+}
+
+var _ pipeline.Stage[schemas.Change, schemas.Start] = (*Linker)(nil)
+
+// New makes the stage.
+func New(repos Repos, blobs *blob.Store, languages map[string]lang.Language, c Config) (*Linker, error) {
+	var known []string
+	var plugins []lang.Language
+	for name, l := range languages {
+		known, plugins = append(known, name), append(plugins, l)
+	}
+	slices.Sort(known)
+	if err := c.Validate(known); err != nil {
+		return nil, err
+	}
+	if len(c.Languages) == 0 {
+		c.Languages = known
+	}
+	return &Linker{repos: repos, blobs: blobs, rules: parts.New(plugins...), config: c, taken: map[schemas.Digest]string{}}, nil
+}
+
+// Run makes the start of one change. Rejections: every reason of link/.
+func (l *Linker) Run(ctx context.Context, c schemas.Change) (schemas.Start, error) {
+	start, err := l.run(ctx, c)
+	var rejected *pipeline.Rejected
+	switch {
+	case err == nil || errors.As(err, &rejected):
+		return start, err
+	case errors.Is(err, gitrepo.ErrMissing):
+		return start, pipeline.Reject(schemas.MissingBlob, "%w", err)
+	case errors.Is(err, tree.ErrUnsafe):
+		return start, pipeline.Reject(schemas.UnsafePath, "%w", err)
+	}
+	return start, err
+}
+
+func (l *Linker) run(ctx context.Context, c schemas.Change) (schemas.Start, error) {
+	if c.Base == "" {
+		return schemas.Start{}, pipeline.Reject(schemas.RootCommit, "%s has no parent", c.Commit)
+	}
+	w, err := l.work(ctx, c)
+	if err != nil {
+		return schemas.Start{}, err
+	}
+	for _, check := range []func() error{w.parts, w.substance, w.readable, w.size} {
+		if err := check(); err != nil {
+			return schemas.Start{}, err
+		}
+	}
+	start := schemas.Start{
+		ChangeID: c.ID(), Repo: c.Repo, Kind: schemas.KindFeature, Language: w.language, Base: c.Base, Commit: c.Commit, BaseDate: c.BaseDate,
+		BaseTree: c.BaseTree, SolutionTree: c.Tree, Files: w.partFiles(), Sizes: w.sizes,
+		Identity: Identity(c),
+	}
+	if err := l.patches(ctx, w, &start); err != nil {
+		return schemas.Start{}, err
+	}
+	if first := l.first(start.Identity, start.ChangeID); first != start.ChangeID {
+		return schemas.Start{}, pipeline.Reject(schemas.DuplicateStart, "the same states as %s", first)
+	}
+	return start, nil
+}
+
+// Identity is who a change is, under any name (design 4).
+func Identity(c schemas.Change) schemas.Digest {
+	return schemas.DigestOf([]string{c.RepoRoot, c.BaseTree, c.Tree})
+}
+
+// first gives the ID that an identity was seen under first in this run.
+func (l *Linker) first(identity schemas.Digest, id string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if first, ok := l.taken[identity]; ok {
+		return first
+	}
+	l.taken[identity] = id
+	return id
+}
+
+// patches makes S, the two patches between the states, and proves them by
+// applying their bytes.
+func (l *Linker) patches(ctx context.Context, w *work, s *schemas.Start) error {
+	var err error
+	if s.StartTree, err = l.repos.Graft(ctx, s.Repo, s.BaseTree, w.testEdits()); err != nil {
+		return fmt.Errorf("making the start tree: %w", err)
+	}
+	testPatch, err := l.repos.Diff(ctx, s.Repo, s.BaseTree, s.StartTree)
+	if err != nil {
+		return fmt.Errorf("making the test patch: %w", err)
+	}
+	patch, err := l.repos.Diff(ctx, s.Repo, s.StartTree, s.SolutionTree)
+	if err != nil {
+		return fmt.Errorf("making the patch: %w", err)
+	}
+	state := w.base
+	for _, step := range []struct {
+		what  string
+		patch []byte
+		want  string
+	}{{"base + test patch", testPatch, s.StartTree}, {"start + patch", patch, s.SolutionTree}} {
+		if state, err = state.Apply(step.patch); err != nil {
+			return fmt.Errorf("checking %s: %w", step.what, err)
+		}
+		if got := state.ID(); got != step.want {
+			return fmt.Errorf("checking %s: tree %s, want %s", step.what, got, step.want)
+		}
+	}
+	if s.TestPatch, err = l.blobs.Put(testPatch); err != nil {
+		return fmt.Errorf("keeping the test patch: %w", err)
+	}
+	if s.Patch, err = l.blobs.Put(patch); err != nil {
+		return fmt.Errorf("keeping the patch: %w", err)
+	}
+	return nil
+}
