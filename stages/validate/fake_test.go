@@ -259,13 +259,24 @@ func (b *bench) prove(t *testing.T) (schemas.Proof, error) {
 	t.Helper()
 	b.c.Lang = b.lang
 	v, err := New(Outside{
-		Sandbox: b.box, States: &environment.Builder{Sandbox: b.box}, Blobs: b.blobs,
+		Sandbox: b.box, States: b.states(), Blobs: b.blobs,
 		Observe: func(m Measured) { b.saw = append(b.saw, m) },
 	}, b.cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v.Prove(t.Context(), b.c)
+}
+
+func (b *bench) states() States { return &environment.Builder{Sandbox: b.box} }
+
+// cutting is a sandbox that reads reports back in part.
+type cutting struct{ *box }
+
+func (c cutting) Run(ctx context.Context, r sandbox.Run) (sandbox.Result, error) {
+	res, err := c.box.Run(ctx, r)
+	res.Cut = map[string]bool{r.Collect[0]: true}
+	return res, err
 }
 
 func newTree(t *testing.T, pathsAndContent ...string) *tree.Tree {
