@@ -14,52 +14,57 @@ func set(words string) map[string]bool {
 }
 
 var (
-	automationDirs = set(`.github .gitlab .circleci .buildkite .azure-pipelines .azure .woodpecker .tekton .semaphore .builds .forgejo .gitea .teamcity .ci`)
+	automationDirs = set(`.github .gitlab .circleci .buildkite .azure-pipelines .azure .woodpecker .tekton .semaphore .builds .forgejo .gitea .teamcity .ci travis`)
 
-	automationNames = set(`.gitlab-ci.yml .travis.yml appveyor.yml .appveyor.yml azure-pipelines.yml Jenkinsfile .drone.yml
+	automationNames = set(`.gitlab-ci.yml .travis.yml appveyor.yml .appveyor.yml azure-pipelines.yml azure-pipelines.yaml Jenkinsfile .drone.yml
 		.cirrus.yml .cirrus.star bitbucket-pipelines.yml .pre-commit-config.yaml .pre-commit-config.yml codecov.yml .codecov.yml
 		.coveragerc dependabot.yml renovate.json .renovaterc .golangci.yml .golangci.yaml .goreleaser.yml .goreleaser.yaml
 		.lgtm.yml .scrutinizer.yml .codeclimate.yml sonar-project.properties wercker.yml circle.yml CODEOWNERS FUNDING.yml`)
 
-	// testDirs are test roots at any depth; topTestDirs only at the root of the
-	// tree, because packages of these names ship (numpy.testing, a spec package).
-	testDirs = set(`tests test testdata test_data test-data testcases test_cases testsuite __tests__ __mocks__ __fixtures__
+	vendorDirs = set(`vendor vendored _vendor third_party third-party 3rdparty node_modules Godeps bower_components`)
+
+	// testDirs are test roots at any depth; topTestDirs at the root of the tree, for
+	// what is no source.
+	testDirs = set(`tests testdata test_data test-data testcases test_cases testsuite __tests__ __mocks__ __fixtures__
 		unittests unit_tests unit-tests integration_tests integration-tests functional_tests functional-tests
 		acceptance_tests e2e_tests e2e-tests test_fixtures test-fixtures testfixtures _tests itests tests_integration tests_unit`)
-	topTestDirs = set(`testing spec specs e2e integration fixtures cypress t`)
+	topTestDirs = set(`spec specs e2e integration fixtures cypress t`)
 
 	goldenDirs  = set(`__snapshots__ snapshots __image_snapshots__ golden goldens golden_files goldenfiles cassettes`)
 	goldenWords = set(`snap ambr golden approved snapshot`)
 
 	// topDocDirs are docs whatever is in them; docDirs only where it is no source.
-	topDocDirs = set(`docs doc documentation examples example _examples samples sample demo demos tutorial tutorials
-		docs_src doc_src website site cookbook guides notebooks recipes`)
-	docDirs = set(`docs doc documentation newsfragments changelog.d _examples examples javadoc man`)
+	topDocDirs = set(`docs doc documentation examples example _examples _example samples sample demo demos tutorial tutorials
+		docs_src doc_src cookbook`)
+	docDirs = set(`docs doc documentation newsfragments changelog.d _examples examples javadoc man website site guides recipes notebooks`)
 	// fragmentDirs hold changelog entries, one a file.
 	fragmentDirs = set(`changelog.d changes changelog changelogs news newsfragments .changes .changeset .changelog
 		changelog_unreleased upcoming_changes releasenotes release-notes release_notes towncrier`)
 
-	docNames = set(`mkdocs.yml mkdocs.yaml .readthedocs.yml .readthedocs.yaml readthedocs.yml CITATION.cff book.toml docsource.yml AUTHORS MAINTAINERS`)
+	docNames = set(`mkdocs.yml mkdocs.yaml .readthedocs.yml .readthedocs.yaml readthedocs.yml CITATION.cff book.toml AUTHORS MAINTAINERS CNAME _config.yml`)
 	docStems = set(`readme changelog changes history news authors contributing contributors contribute license licence
 		copying copyright unlicense notice security code_of_conduct code-of-conduct maintainers upgrading upgrade migration
 		migrating citation credits thanks backers governance support roadmap todo releasing release_notes releasenotes
 		releases faq install installation hacking`)
-	plainText = set(`.md .markdown .rst .adoc .asciidoc .txt .mdx .org .rdoc .textile .html`)
-	docExts   = set(`.md .markdown .rst .adoc .asciidoc .mdx .rdoc .textile`)
+	legalStems = set(`license licence copying copyright unlicense notice readme`)
+	plainText  = set(`.md .markdown .rst .adoc .asciidoc .txt .mdx .org .rdoc .textile .html`)
+	docExts    = set(`.md .markdown .rst .adoc .asciidoc .mdx .rdoc .textile`)
 	// dataDirs hold text that a program reads.
 	dataDirs  = set(`templates template data resources resource assets static skeleton skel`)
-	imageDirs = set(`img imgs images image screenshots media assets art artwork logo`)
+	imageDirs = set(`img imgs images image screenshots media videos assets art artwork logo`)
 	imageExts = set(`.png .svg .gif .jpg .jpeg .webp .ico .mp4 .webm .psd .ai`)
 
+	// manifestNames say what ships needs, at any depth.
+	manifestNames = set(`pyproject.toml setup.py setup.cfg MANIFEST.in Pipfile Pipfile.lock poetry.lock uv.lock pdm.lock pylock.toml environment.yml
+		go.mod go.sum go.work go.work.sum Gopkg.toml Gopkg.lock package.json package-lock.json yarn.lock pnpm-lock.yaml
+		Cargo.toml Cargo.lock pom.xml build.gradle build.gradle.kts settings.gradle Gemfile Gemfile.lock composer.json composer.lock CMakeLists.txt`)
 	// runnerNames are settings of test runners, and of nothing that ships.
 	runnerNames = set(`pytest.ini .pytest.ini tox.ini .tox.ini conftest.ini jest.config.js jest.config.ts vitest.config.ts
 		vitest.config.js karma.conf.js cypress.json playwright.config.ts phpunit.xml phpunit.xml.dist nose.cfg test-requirements.txt`)
 
-	toolingDirs  = set(`scripts script benchmarks benchmark bench benches asv_bench perf hack ci tools-dev contrib-dev .devcontainer`)
+	toolingDirs  = set(`scripts script benchmarks benchmark bench benches asv_bench hack ci .devcontainer`)
 	toolingNames = set(`Makefile makefile GNUmakefile justfile Justfile noxfile.py tasks.py fabfile.py dodo.py Taskfile.yml Taskfile.yaml
-		.editorconfig .gitignore .gitattributes .gitmodules .mailmap .dockerignore .flake8 .pylintrc pylintrc mypy.ini .mypy.ini
-		ruff.toml .ruff.toml pyrightconfig.json .isort.cfg .style.yapf .bumpversion.cfg .bumpversion.toml asv.conf.json
-		release-please-config.json .release-please-manifest.json cliff.toml towncrier.toml`)
+		pylintrc mypy.ini ruff.toml pyrightconfig.json pytype.cfg asv.conf.json release-please-config.json cliff.toml towncrier.toml`)
 )
 
 // languageOf names languages by extension, known to a plugin or not: a reject

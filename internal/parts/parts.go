@@ -84,7 +84,7 @@ func Common(p string) (schemas.Part, string) {
 	dir, name := path.Split(p)
 	dirs := strings.FieldsFunc(dir, func(c rune) bool { return c == '/' })
 	for _, rule := range []func([]string, string) (schemas.Part, string){
-		byAutomation, byTestName, byFolder, byManifest, byDocName, byTooling,
+		byVendor, byAutomation, byTestName, byFolder, byManifest, byTooling, byDocName,
 	} {
 		if part, why := rule(dirs, name); part != "" {
 			return part, why
@@ -93,12 +93,22 @@ func Common(p string) (schemas.Part, string) {
 	return schemas.PartCode, "ships"
 }
 
-// byAutomation is what forges and CI services read.
+// byVendor is other projects' files, which ship whatever they are called.
+func byVendor(dirs []string, _ string) (schemas.Part, string) {
+	for _, d := range dirs {
+		if vendorDirs[d] {
+			return schemas.PartCode, "path:" + d + "/"
+		}
+	}
+	return "", ""
+}
+
+// byAutomation is what forges and CI services read, at the root of a tree.
 func byAutomation(dirs []string, name string) (schemas.Part, string) {
 	if len(dirs) > 0 && automationDirs[dirs[0]] {
 		return schemas.PartCI, "path:" + dirs[0] + "/"
 	}
-	if automationNames[name] {
+	if len(dirs) == 0 && automationNames[name] {
 		return schemas.PartCI, "name:" + name
 	}
 	return "", ""
@@ -108,6 +118,9 @@ func byAutomation(dirs []string, name string) (schemas.Part, string) {
 func byTestName(dirs []string, name string) (schemas.Part, string) {
 	if rule := testName(name); rule != "" {
 		return schemas.PartTest, rule
+	}
+	if len(dirs) == 0 && name == "test.py" { // deeper it may be a command or a module of that name
+		return schemas.PartTest, "name:test.py"
 	}
 	for _, d := range dirs {
 		if goldenDirs[d] && !IsSource(name) {
@@ -130,8 +143,8 @@ func testName(name string) string {
 	switch ext {
 	case ".py", ".pyi":
 		switch {
-		case stem == "conftest":
-			return "name:conftest.py"
+		case stem == "conftest", stem == "tests":
+			return "name:" + stem + ".py"
 		case strings.HasPrefix(stem, "test_"):
 			return "name:test_*.py"
 		case strings.HasSuffix(stem, "_test"):
@@ -164,7 +177,7 @@ func testName(name string) string {
 func byFolder(dirs []string, name string) (schemas.Part, string) {
 	for depth, d := range dirs {
 		switch {
-		case testDirs[d], depth == 0 && topTestDirs[d]:
+		case testFolder(d, depth, path.Ext(name)):
 			return schemas.PartTest, "path:" + d + "/"
 		case depth == 0 && topDocDirs[d], docDirs[d] && !IsSource(name):
 			// Source below a folder of that name inside a package ships.
@@ -176,10 +189,28 @@ func byFolder(dirs []string, name string) (schemas.Part, string) {
 	return "", ""
 }
 
+// testFolder tells whether what lies in a folder is of the tests. Packages called
+// test, testing or spec ship (django.test, numpy.testing, logrus/hooks/test), so
+// for source these names are believed only where such a package is not usual.
+func testFolder(name string, depth int, ext string) bool {
+	switch {
+	case testDirs[name]:
+		return true
+	case name == "test":
+		return depth == 0 || ext != ".go" && ext != ".py"
+	case name == "testing":
+		return depth == 0 && ext != ".go"
+	}
+	return depth == 0 && topTestDirs[name] && ext != ".go" && ext != ".py"
+}
+
 // byManifest is requirement files by their purpose, and the settings of runners.
 func byManifest(dirs []string, name string) (schemas.Part, string) {
 	if runnerNames[name] {
 		return schemas.PartTest, manifestRule + name
+	}
+	if manifestNames[name] {
+		return schemas.PartCode, manifestRule + name
 	}
 	stem, isText := strings.CutSuffix(name, ".txt")
 	if !isText {
@@ -208,41 +239,54 @@ func byManifest(dirs []string, name string) (schemas.Part, string) {
 // byDocName is documentation by its name or form.
 func byDocName(dirs []string, name string) (schemas.Part, string) {
 	ext := strings.ToLower(path.Ext(name))
-	stem := strings.ToLower(strings.TrimSuffix(name, path.Ext(name)))
-	if docNames[name] {
+	if len(dirs) == 0 && (docNames[name] || imageExts[ext]) {
 		return schemas.PartDocs, "name:" + name
 	}
-	// LICENSE-MIT, CHANGELOG-v2.md, CHANGES.txt; but not history.py.
-	word, _, _ := strings.Cut(stem, "-")
-	word, _, _ = strings.Cut(word, ".")
-	if plainText[ext] || !IsSource(name) && stem == strings.ToLower(name) {
-		if docStems[stem] || docStems[word] {
-			return schemas.PartDocs, "name:" + name
-		}
+	if isNotice(name, ext) {
+		return schemas.PartDocs, "name:" + name
 	}
 	if docExts[ext] && !slices.ContainsFunc(dirs, func(d string) bool { return dataDirs[d] }) {
 		return schemas.PartDocs, "name:*" + ext
 	}
-	if len(dirs) == 1 && imageDirs[dirs[0]] && imageExts[ext] {
+	if len(dirs) > 0 && imageDirs[dirs[0]] && imageExts[ext] {
 		return schemas.PartDocs, "path:" + dirs[0] + "/"
 	}
 	return "", ""
 }
 
+// isNotice knows README, CHANGES.txt, LICENSE-MIT, README.rst.in; not history.py,
+// news.json or a program called install.
+func isNotice(name, ext string) bool {
+	lower := strings.ToLower(name)
+	stem := strings.TrimSuffix(lower, ext)
+	word := lower
+	if i := strings.IndexAny(lower, ".-"); i >= 0 {
+		word = lower[:i]
+	}
+	switch {
+	case IsSource(name):
+		return false
+	case legalStems[word]:
+		return true
+	case ext == "":
+		return docStems[stem] && name[0] >= 'A' && name[0] <= 'Z'
+	}
+	return plainText[ext] && (docStems[stem] || docStems[word])
+}
+
 // byTooling is what serves the repository's own upkeep and does not ship.
 func byTooling(dirs []string, name string) (schemas.Part, string) {
-	if len(dirs) > 0 && toolingDirs[dirs[0]] {
+	if len(dirs) > 0 && (toolingDirs[dirs[0]] || dirs[0] == "tools" && path.Ext(name) != ".go") {
 		return schemas.PartCI, "path:" + dirs[0] + "/"
 	}
-	if toolingNames[name] {
+	if len(dirs) == 0 && toolingNames[name] {
 		return schemas.PartCI, "name:" + name
 	}
-	top := name
-	if len(dirs) > 0 {
-		top = dirs[0]
-	}
-	if strings.HasPrefix(top, ".") {
+	if strings.HasPrefix(name, ".") && !docNames[name] && !slices.ContainsFunc(dirs, func(d string) bool { return dataDirs[d] }) {
 		return schemas.PartCI, "name:.*"
+	}
+	if len(dirs) > 0 && strings.HasPrefix(dirs[0], ".") {
+		return schemas.PartCI, "path:.*/"
 	}
 	return "", ""
 }
