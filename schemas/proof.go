@@ -1,5 +1,7 @@
 package schemas
 
+import "slices"
+
 // Status is what one run says of one test (design 8).
 type Status string
 
@@ -29,7 +31,7 @@ const (
 	Vanished    Class = "vanished"
 	UnstableID  Class = "unstable_id"
 	Unproved    Class = "unproved" // passes in G; S and B say nothing that counts
-	Failing     Class = "failing"  // does not pass in G, and did not pass in S
+	Failing     Class = "failing"  // does not pass in G, and is neither a regression nor vanished
 	Parent      Class = "parent"   // stands for its children
 )
 
@@ -72,7 +74,7 @@ type TestVerdict struct {
 // RunRecord is one run of one state, in the order of work.
 type RunRecord struct {
 	State    State  `json:"state"`
-	Scope    string `json:"scope"` // changed, suite, rest (after an abort)
+	Scope    string `json:"scope"` // changed, suite, rest (after an abort), build (one that failed)
 	Number   int    `json:"number"`
 	End      string `json:"end"` // exited, aborted, timeout, memory, processes, disk, output
 	ExitCode int    `json:"exit_code"`
@@ -105,6 +107,19 @@ func (p Proof) List(c Class) []string {
 	return out
 }
 
+// Stable is the proof without what differs between runs that agree: logs, reports
+// and messages hold times and addresses. It is what a dataset carries.
+func (p Proof) Stable() Proof {
+	p.Runs, p.Tests = slices.Clone(p.Runs), slices.Clone(p.Tests)
+	for i := range p.Runs {
+		p.Runs[i].Report, p.Runs[i].Log = "", ""
+	}
+	for i := range p.Tests {
+		p.Tests[i].Why = ""
+	}
+	return p
+}
+
 // Name is one identifier that tests need and that only the solution defines.
 type Name struct {
 	Name      string `json:"name"`
@@ -120,6 +135,9 @@ type Scan struct {
 	Count   int    `json:"count"`   // how many needles
 	Bytes   int64  `json:"-"`       // bytes searched: measured, outside the digest
 	Hits    []Hit  `json:"hits,omitempty"`
+	// Unread are places that look packed and could not be unpacked (broken archives
+	// among a package's test data); their bytes were searched as they are.
+	Unread []string `json:"unread,omitempty"`
 }
 
 // Hit is one leak: a needle and the place it was found in.

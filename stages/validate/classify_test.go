@@ -254,6 +254,7 @@ func TestJudge(t *testing.T) {
 		"regression":           {s: three("a finished t=failed u=passed\nend"), g: three("a finished t=passed u=failed\nend"), want: schemas.RegressionR},
 		"flaky_in_solution":    {s: three("a finished t=failed\nend"), g: []string{"a finished t=passed\nend", "a finished t=failed\nend"}, want: schemas.AllFlaky},
 		"names_differ":         {s: three("a finished u=passed\nend"), g: []string{"a finished t1=passed u=passed\nend", "a finished t2=passed u=passed\nend"}, want: schemas.AllFlaky},
+		"flaky_pass_to_pass":   {s: three("a finished t=passed\nend"), g: []string{"a finished t=passed\nend", "a finished t=failed\nend"}, want: schemas.NoF2P},
 		"flaky_beside_others":  {s: three("a finished t=failed u=failed\nend"), g: []string{"a finished t=passed u=passed\nend", "a finished t=failed u=passed\nend"}, want: "valid"},
 		"never_seen_to_differ": {s: three("a finished t=failed\nend"), g: []string{"a finished t=skipped\nend", "a finished t=failed\nend"}, want: schemas.NoF2P},
 	} {

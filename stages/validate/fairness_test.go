@@ -29,6 +29,7 @@ func TestFairness(t *testing.T) {
 		"in_the_statement":          {s: loads, names: []schemas.Name{guessed}, statement: "Add `_wheel`.", want: "valid"},
 		"part_of_a_word":            {s: loads, names: []schemas.Name{guessed}, statement: "Add my_wheels.", want: schemas.Unnameable},
 		"defined_under_one_reading": {s: loads, names: []schemas.Name{{Name: "spin"}, defined}, want: "valid", gives: []schemas.Name{defined}},
+		"defined_and_then_not":      {s: loads, names: []schemas.Name{defined, {Name: "spin"}}, want: "valid", gives: []schemas.Name{defined}},
 		"some_test_fails":           {s: fails, names: []schemas.Name{guessed, defined}, want: "valid", gives: []schemas.Name{defined}},
 	} {
 		t.Run(name, func(t *testing.T) {

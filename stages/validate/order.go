@@ -80,9 +80,6 @@ func (p *prover) first(ctx context.Context, s schemas.State) (*outcome, error) {
 // isSuite tells whether a selection comes to the whole suite: the same processes,
 // or none of its own (changed data that no test file names).
 func (p *prover) isSuite(s schemas.State, sel lang.Select) bool {
-	if len(sel.Paths) == 0 {
-		return true
-	}
 	runs := func(sel lang.Select) []lang.TestRun { return p.c.Lang.Runs(p.c.Environment.Recipe, p.c.tree(s), sel) }
 	part, whole := runs(sel), runs(lang.Select{Number: sel.Number})
 	// Inputs are not compared: they are ours, and each run has a nonce of its own.

@@ -3,12 +3,15 @@ package validate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -171,6 +174,37 @@ func TestEqualEvidenceGivesEqualBytes(t *testing.T) {
 		if diff := cmp.Diff(string(first), string(got)); diff != "" {
 			t.Fatal(diff)
 		}
+	}
+}
+
+// TestStableIsWithoutChance: other logs and messages, equal bytes.
+func TestStableIsWithoutChance(t *testing.T) {
+	t.Parallel()
+	var got [2]schemas.Proof
+	for i := range got {
+		b := newBench(t, func(state string, sel lang.Select) (testlog.Report, sandbox.End) {
+			r, end := states{"S": fails, "G": passes}.script(state, sel)
+			for j := range r.Tests {
+				if r.Tests[j].Message != "" {
+					r.Tests[j].Message = fmt.Sprintf("took %d ms", i)
+				}
+			}
+			return r, end
+		})
+		var err error
+		if got[i], err = b.prove(t); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if cmp.Equal(got[0], got[1]) {
+		t.Fatal("the two runs do not differ: nothing is shown")
+	}
+	before := schemas.DigestOf(got[0])
+	if diff := cmp.Diff(got[0].Stable(), got[1].Stable()); diff != "" {
+		t.Error(diff)
+	}
+	if schemas.DigestOf(got[0]) != before {
+		t.Error("Stable changed the proof that it was asked of")
 	}
 }
 

@@ -158,7 +158,7 @@ type merge struct {
 // already: these count as failed.
 func (m *merge) add(r testlog.Report, skipped []string) (ended []string) {
 	m.report.Started = m.report.Started || r.Started
-	m.report.Ended = r.Ended
+	m.report.Ended = m.report.Ended || r.Ended // the rest of a run that met every unit meets only some
 	fresh := map[string]bool{}
 	for _, t := range r.Tests {
 		if outcomes[t.Status] && !m.seen[t.ID] {
@@ -187,8 +187,7 @@ func (m *merge) add(r testlog.Report, skipped []string) (ended []string) {
 	return ended
 }
 
-// unit keeps how a unit ended once it did, and the first list of its tests: a
-// later attempt leaves some out.
+// unit keeps how a unit ended once it did.
 func (m *merge) unit(u testlog.Unit) {
 	i, ok := m.units[u.Name]
 	if !ok {
@@ -196,14 +195,9 @@ func (m *merge) unit(u testlog.Unit) {
 		m.report.Units = append(m.report.Units, u)
 		return
 	}
-	old := &m.report.Units[i]
-	if old.State != testlog.Aborted {
-		return
+	if m.report.Units[i].State == testlog.Aborted {
+		m.report.Units[i] = u
 	}
-	if old.Listed != nil {
-		u.Listed = old.Listed
-	}
-	*old = u
 }
 
 // left are the units to run again; nil where units that nobody named can be left.

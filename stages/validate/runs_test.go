@@ -181,6 +181,49 @@ func TestFirstOutcomeCounts(t *testing.T) {
 	}
 }
 
+// TestUnitsOfARerun: what ended in order is not undone by an attempt that runs it
+// again, and what an ended run never met is absent, whatever its rest met.
+func TestUnitsOfARerun(t *testing.T) {
+	t.Parallel()
+	m := merge{seen: map[string]bool{}, units: map[string]int{}}
+	ended := m.add(parse("a aborted>t\nb finished u=passed\nend"), nil)
+	m.add(parse("b aborted>u\na not_loaded"), ended)
+	o := m.outcome()
+	for id, want := range map[string]schemas.Status{"a::t": schemas.Failed, "a::v": schemas.NotLoaded, "b::u": schemas.Passed, "b::v": schemas.Absent, "c::w": schemas.Absent} {
+		if got := o.status(lang.Test{ID: id, Unit: id[:1]}); got != want {
+			t.Errorf("%s is %s, want %s", id, got, want)
+		}
+	}
+}
+
+// TestCrashFailsTheParents: without the child that crashed they would pass.
+func TestCrashFailsTheParents(t *testing.T) {
+	t.Parallel()
+	good := "a finished T=passed T/x=passed T/x/1=passed U=passed\nend"
+	b := newBench(t, func(state string, sel lang.Select) (testlog.Report, sandbox.End) {
+		switch {
+		case state == "G":
+			return parse(good), sandbox.Exited
+		case len(sel.Skip) == 0:
+			return parse("a aborted>T/x/1\nend"), sandbox.Exited
+		}
+		return parse("a finished T=passed T/x=passed U=passed\nend"), sandbox.Exited
+	})
+	proof, err := b.prove(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"a::T parent", "a::T/x parent", "a::T/x/1 fail_to_pass fails", "a::U pass_to_pass"}
+	if diff := cmp.Diff(want, verdicts(proof.Tests)); diff != "" {
+		t.Error(diff)
+	}
+	for _, v := range proof.Tests[:3] {
+		if v.S[0] != schemas.Failed {
+			t.Errorf("%s is %s at the start, want failed", v.ID, v.S[0])
+		}
+	}
+}
+
 // TestFileThatEndsTheRunWhileLoading: a language names the file itself as running.
 func TestFileThatEndsTheRunWhileLoading(t *testing.T) {
 	t.Parallel()
@@ -190,6 +233,8 @@ func TestFileThatEndsTheRunWhileLoading(t *testing.T) {
 			return parse("a finished t=passed\nb finished u=passed\nc finished v=passed\nend"), sandbox.Exited
 		case state == "B":
 			return parse("a finished t=passed\nb finished u=passed\nend"), sandbox.Exited
+		case sel.Units != nil:
+			t.Errorf("only %v are run again, though files can be left that nobody met", sel.Units)
 		case len(sel.Skip) == 0:
 			r := parse("a aborted\nc not_loaded")
 			r.Units[1].Running = "c"
