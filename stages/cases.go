@@ -1,0 +1,124 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/seal"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/ends"
+	"github.com/benchmint/benchmint/stages/validate"
+)
+
+// Material is what a proof of one start is made from, wherever it comes from: a
+// repository in a run, a dataset in prove.
+type Material struct {
+	Start           schemas.Start
+	Base            *tree.Tree
+	Patch, TestPart []byte
+	Environment     schemas.Environment
+	Statement       string
+	Version         string // nearest release at base, "" where there is none
+}
+
+// Prove builds the environment and the states, and gives the verdict. run and
+// prove both come through here, so that a row means the same in both.
+func Prove(ctx context.Context, v *validate.Validator, b *environment.Builder, m Material) (schemas.Proof, error) {
+	start, solution, err := states(m)
+	if err != nil {
+		return schemas.Proof{}, err
+	}
+	sealed, err := seal.Files(m.Base, m.Start.BaseDate)
+	if err != nil {
+		return schemas.Proof{}, fmt.Errorf("sealing the base: %w", err)
+	}
+	env, err := b.Env(ctx, m.Environment.Recipe)
+	if err != nil {
+		return schemas.Proof{}, ends.Of(err, schemas.NoBuild)
+	}
+	needles := seal.Needles(seal.Task{Base: m.Base, Solution: solution, Patch: m.Patch, TestPatch: m.TestPart, Name: m.Start.Repo, Commit: m.Start.Commit, Version: m.Version})
+	return v.Prove(ctx, validate.Case{
+		Start: m.Start, Base: m.Base, StartTree: start, Solution: solution, Environment: m.Environment, Env: env,
+		Lang: b.Languages[m.Start.Language], SealedBase: sealed, Statement: m.Statement,
+		Scan: func(ctx context.Context, solver sandbox.Layer) (schemas.Scan, error) {
+			return seal.Scan(ctx, needles, func(ctx context.Context, visit func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
+				return b.Sandbox.Files(ctx, solver, visit)
+			})
+		},
+	})
+}
+
+// states applies the parts. That the results have the tree IDs of the start is
+// checked by the validator, for every caller.
+func states(m Material) (start, solution *tree.Tree, err error) {
+	if start, err = m.Base.Apply(m.TestPart); err != nil {
+		return nil, nil, fmt.Errorf("applying the test patch: %w", err)
+	}
+	if solution, err = start.Apply(m.Patch); err != nil {
+		return nil, nil, fmt.Errorf("applying the gold patch: %w", err)
+	}
+	return start, solution, nil
+}
+
+// proving is the validate stage: it collects the material from repository, blobs
+// and records.
+type proving struct {
+	validator *validate.Validator
+	builder   *environment.Builder
+	repos     environment.Repos
+	blobs     *blob.Store
+	records   *Records
+	statement func(schemas.Change) string
+}
+
+func (p *proving) Run(ctx context.Context, in schemas.Provisioned) (schemas.Proof, error) {
+	m, err := p.material(ctx, in)
+	if err != nil {
+		return schemas.Proof{}, err
+	}
+	proof, err := Prove(ctx, p.validator, p.builder, m)
+	var rejected *pipeline.Rejected
+	if errors.As(err, &rejected) {
+		b, encodeErr := schemas.Canonical(proof)
+		if encodeErr != nil {
+			return proof, errors.Join(err, encodeErr)
+		}
+		if rejected.Evidence, encodeErr = p.blobs.Put(b); encodeErr != nil {
+			return proof, fmt.Errorf("keeping the evidence of %w: %w", err, encodeErr)
+		}
+	}
+	return proof, err
+}
+
+func (p *proving) material(ctx context.Context, in schemas.Provisioned) (Material, error) {
+	start, err := p.records.Start(in.StartID)
+	if err != nil {
+		return Material{}, err
+	}
+	change, err := p.records.Change(in.StartID)
+	if err != nil {
+		return Material{}, err
+	}
+	m := Material{Start: start, Environment: in.Environment, Statement: p.statement(change)}
+	version, err := p.repos.Describe(ctx, start.Repo, start.Base)
+	if err != nil {
+		return m, fmt.Errorf("describing the base: %w", err)
+	}
+	m.Version = version.Tag
+	if m.Base, err = p.repos.Tree(ctx, start.Repo, start.BaseTree); err != nil {
+		return m, fmt.Errorf("reading the base tree: %w", err)
+	}
+	if m.Patch, err = p.blobs.Get(start.Patch); err != nil {
+		return m, err
+	}
+	m.TestPart, err = p.blobs.Get(start.TestPatch)
+	return m, err
+}
