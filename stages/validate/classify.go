@@ -66,10 +66,8 @@ func (e evidence) needsBase() bool {
 // classify is the table of design 8, row by row, and then the rule on parents.
 // Equal evidence gives equal verdicts, in order of ID.
 func classify(e evidence) []schemas.TestVerdict {
-	var runs []*outcome
-	for _, rs := range e.runs {
-		runs = append(runs, rs...)
-	}
+	// In a fixed order: of two parents that hostile reports name the last one counts.
+	runs := slices.Concat(e.runs[schemas.StateB], e.runs[schemas.StateS], e.runs[schemas.StateG])
 	parent := parents(runs...)
 	for _, o := range runs {
 		o.blame(parent)

@@ -79,6 +79,7 @@ func parse(text string) testlog.Report {
 type scripted struct {
 	langtest.Toy
 	changed map[string]bool // tests whose source the test part changed
+	asked   *[]string       // questions about sources
 	names   []schemas.Name
 	whole   bool // changed files are the whole suite
 	modules int  // processes a run; 0 is 1
@@ -112,7 +113,12 @@ func (scripted) Parse(_ schemas.Recipe, outs []lang.Output) testlog.Report {
 	return all
 }
 
-func (l scripted) Untouched(_, _ lang.Tree, _ []string, t lang.Test) bool { return !l.changed[t.ID] }
+func (l scripted) Untouched(_, _ lang.Tree, changed []string, t lang.Test) bool {
+	if l.asked != nil {
+		*l.asked = append(*l.asked, t.ID+" "+strings.Join(changed, " "))
+	}
+	return !l.changed[t.ID]
+}
 
 func (l scripted) NewNames(lang.Tree, lang.Tree, []string, []string) []schemas.Name { return l.names }
 

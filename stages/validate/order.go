@@ -157,8 +157,19 @@ func hasCause(tests []schemas.TestVerdict, c schemas.Cause) bool {
 	return false
 }
 
-// untouched asks the language about the source of a test in B and S.
+// untouched asks the language about the source of a test in B and S, once: the
+// table is drawn again after each run of B, and the answer needs parsed files.
 func (p *prover) untouched(t lang.Test) bool {
+	same, known := p.same[t]
+	if !known {
+		same = p.c.Lang.Untouched(p.c.Base, p.c.StartTree, p.changedPaths(), t)
+		p.same[t] = same
+	}
+	return same
+}
+
+// changedPaths are all paths of the test part, on both sides of a rename.
+func (p *prover) changedPaths() []string {
 	var changed []string
 	for _, f := range p.c.Start.Files {
 		if f.Part == schemas.PartTest || len(f.TestHunks) > 0 {
@@ -168,7 +179,7 @@ func (p *prover) untouched(t lang.Test) bool {
 			}
 		}
 	}
-	return p.c.Lang.Untouched(p.c.Base, p.c.StartTree, changed, t)
+	return changed
 }
 
 // newUnit tells that a unit is a file that B does not have: its tests are absent

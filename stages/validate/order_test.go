@@ -150,6 +150,30 @@ func TestRegressionNamesItsTests(t *testing.T) {
 	}
 }
 
+// TestSourcesDecide: the language is asked once about each test that B decides,
+// and about every changed path of the test part.
+func TestSourcesDecide(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, states{"S": "a not_loaded\nend", "G": "a finished t=passed u=passed v=passed\nend", "B": "a finished t=passed u=passed v=failed\nend"}.script)
+	var asked []string
+	b.lang.asked, b.lang.changed = &asked, map[string]bool{"a::u": true}
+	b.c.Start.Files = append(b.c.Start.Files, schemas.PartFile{
+		ChangedFile: schemas.ChangedFile{Status: "R", Path: "new", OldPath: "old"}, Part: schemas.PartTest,
+	}, schemas.PartFile{ChangedFile: schemas.ChangedFile{Status: "D", Path: "gone"}, Part: schemas.PartTest},
+		schemas.PartFile{ChangedFile: schemas.ChangedFile{Status: "M", Path: "both"}, Part: schemas.PartCode, TestHunks: []int{0}})
+	proof, err := b.prove(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"a::t pass_to_pass B", "a::u fail_to_pass load_changed", "a::v fail_to_pass load"}
+	if diff := cmp.Diff(want, verdicts(proof.Tests)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"a::t test_a.toy new old gone both", "a::u test_a.toy new old gone both"}, asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
 func TestEqualEvidenceGivesEqualBytes(t *testing.T) {
 	t.Parallel()
 	script := states{
@@ -258,6 +282,14 @@ func TestRejectStaysAReject(t *testing.T) {
 func TestOtherTreesAreRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, states{}.script)
+	v, err := New(Outside{Sandbox: b.box}, b.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.c.Start.Language = "cobol"
+	if _, err := v.Prove(t.Context(), b.c); err == nil || !strings.Contains(err.Error(), `"cobol"`) {
+		t.Errorf("got %v, want the language that is missing", err)
+	}
 	b.c.Start.SolutionTree = b.c.Start.StartTree
 	if _, err := b.prove(t); err == nil || !strings.Contains(err.Error(), "state G") || len(b.box.builds) > 0 {
 		t.Errorf("got %v after %d builds, want an error on state G", err, len(b.box.builds))

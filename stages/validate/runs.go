@@ -125,10 +125,26 @@ func (p *prover) record(report testlog.Report, outs []lang.Output) (schemas.RunR
 	if rec.Report, err = p.Blobs.Put(canonical); err != nil {
 		return rec, fmt.Errorf("keeping the report: %w", err)
 	}
-	if rec.Log, err = p.Blobs.Put(log); err != nil {
+	if rec.Log, err = p.Blobs.Put(shorten(log)); err != nil {
 		return rec, fmt.Errorf("keeping the log: %w", err)
 	}
 	return rec, nil
+}
+
+// A log is kept for people: its head, and its tail where the trouble mostly is.
+// Seven runs of a talkative suite would else fill the store with what the reports
+// already say.
+const (
+	logHead = 1 << 20
+	logTail = 3 << 20
+)
+
+func shorten(log []byte) []byte {
+	if len(log) <= logHead+logTail {
+		return log
+	}
+	note := fmt.Appendf(nil, "\n[%d bytes left out]\n", len(log)-logHead-logTail)
+	return slices.Concat(log[:logHead], note, log[len(log)-logTail:])
 }
 
 func aborted(r testlog.Report) bool {

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -318,6 +319,18 @@ func TestLimits(t *testing.T) {
 				t.Errorf("layers left behind (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestLogsAreShortened(t *testing.T) {
+	t.Parallel()
+	short := bytes.Repeat([]byte("x"), logHead+logTail)
+	if got := shorten(short); !bytes.Equal(got, short) {
+		t.Errorf("%d bytes of %d are left", len(got), len(short))
+	}
+	got := shorten(slices.Concat([]byte("head"), short, []byte("tail")))
+	if !bytes.HasPrefix(got, []byte("head")) || !bytes.HasSuffix(got, []byte("tail")) || !bytes.Contains(got, []byte("[8 bytes left out]")) {
+		t.Errorf("%d bytes from %q to %q", len(got), got[:10], got[len(got)-10:])
 	}
 }
 

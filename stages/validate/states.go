@@ -87,7 +87,7 @@ func without(steps []schemas.Command, step schemas.Command) []schemas.Command {
 
 // recordBuild keeps the log of a build that failed beside the runs.
 func (p *prover) recordBuild(s schemas.State, failed *sandbox.BuildError) error {
-	log, err := p.Blobs.Put(failed.Result.Output)
+	log, err := p.Blobs.Put(shorten(failed.Result.Output))
 	if err != nil {
 		return fmt.Errorf("keeping the build log of state %s: %w", s, err)
 	}

@@ -96,6 +96,9 @@ type Case struct {
 // check is the tree digests of design 8: a case whose trees are not those of its
 // start would prove something else.
 func (c Case) check() error {
+	if c.Lang == nil {
+		return fmt.Errorf("no language %q is at hand", c.Start.Language)
+	}
 	for _, t := range []struct {
 		state schemas.State
 		tree  *tree.Tree
@@ -126,7 +129,7 @@ func (v *Validator) Prove(ctx context.Context, c Case) (schemas.Proof, error) {
 	if err := c.check(); err != nil {
 		return schemas.Proof{}, err
 	}
-	p := &prover{Validator: v, c: c, layers: map[schemas.State]sandbox.Layer{}}
+	p := &prover{Validator: v, c: c, layers: map[schemas.State]sandbox.Layer{}, same: map[lang.Test]bool{}}
 	p.proof = schemas.Proof{StartID: c.Start.ID(), Environment: c.Environment.Key, Runs: []schemas.RunRecord{}, Tests: []schemas.TestVerdict{}}
 	err := p.prove(ctx)
 	return p.proof, errors.Join(err, p.remove(ctx))
@@ -139,6 +142,7 @@ type prover struct {
 	layers map[schemas.State]sandbox.Layer
 	proof  schemas.Proof
 	ev     evidence
+	same   map[lang.Test]bool // answers of untouched
 }
 
 // prove is the whole story: work in order, then the questions that can still
