@@ -1,0 +1,33 @@
+# Two commands on a fresh Debian machine with Go: make demo, make test.
+# Both install what they need first (.ci/setup says what).
+SHELL := /bin/bash
+DEMO := _work/demo
+
+.PHONY: help demo test setup build lint check clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: ## two small sample repositories, from their histories to a proved dataset
+	.ci/setup demo
+	.ci/demo $(DEMO)
+
+test: ## every test, with all that they need
+	.ci/setup test
+	.ci/test </dev/null
+
+setup: ## what the tests and the linter need, and nothing else
+	.ci/setup test lint
+
+build: ## ./benchmint
+	go build -o benchmint ./cmd/benchmint
+
+lint: ## gofmt, go vet, golangci-lint
+	.ci/setup lint
+	.ci/run format vet lint
+
+check: ## all that has to hold before a merge
+	.ci/run
+
+clean: ## what make demo and make build leave
+	rm -rf _work benchmint
