@@ -51,7 +51,9 @@ type ToolchainRelease struct {
 
 // Select says what one proof run covers.
 type Select struct {
-	// Paths are changed test files; nil is the whole suite.
+	// Paths are changed test files; nil is the whole suite. Where they come to all
+	// test files that the suite runs, Runs gives the suite's very commands: the run
+	// then counts as the suite's first and is not made twice.
 	Paths []string
 	// Skip are test IDs left out: they ended the run before (design 8, after an abort).
 	Skip []string
