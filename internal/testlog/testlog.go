@@ -14,6 +14,9 @@ const (
 	Finished  UnitState = "finished"   // loaded, and ended in order
 	NotLoaded UnitState = "not_loaded" // did not compile or import
 	Aborted   UnitState = "aborted"    // loaded, ended before its end: crash, panic, os.Exit, kill
+	// SkippedUnit left itself out as a whole while loading (pytest.importorskip at
+	// module level): its tests are neither there nor absent, they are skipped.
+	SkippedUnit UnitState = "skipped"
 )
 
 // Unit is one file or package of a run.
@@ -101,6 +104,8 @@ func (x *Index) Status(id, unit string) schemas.Status {
 	switch {
 	case ok && u.State == NotLoaded:
 		return schemas.NotLoaded
+	case ok && u.State == SkippedUnit:
+		return schemas.Skipped
 	case ok && u.State == Finished:
 		return schemas.Absent
 	case ok && u.Listed != nil && !x.listed[id]:

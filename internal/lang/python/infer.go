@@ -1,0 +1,505 @@
+package python
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	pep440version "github.com/aquasecurity/go-pep440-version"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Infer guesses a recipe from the solution's manifests and CI, by the rules of
+// design 7 (facts: environments, 1.0 and 1.1), each line with its evidence.
+func (l Language) Infer(p lang.Project) (schemas.Recipe, error) {
+	g := &guess{p: p, m: readManifest(p.Solution)}
+	g.ci = g.m.readCI()
+	g.recipe = schemas.Recipe{
+		Language: Name, Report: ReportFormat, DepsFrom: "solution", Pinning: schemas.PinNone,
+		Variables: map[string]string{},
+	}
+	if err := g.toolchain(); err != nil {
+		return schemas.Recipe{}, err
+	}
+	if err := g.tools(); err != nil {
+		return schemas.Recipe{}, err
+	}
+	g.requirements()
+	g.system()
+	g.build()
+	g.test()
+	g.pinning()
+	return g.recipe, nil
+}
+
+// guess is one inference at work.
+type guess struct {
+	p       lang.Project
+	m       *manifest
+	ci      ci
+	plan    plan // of the test runner's configuration
+	version string
+	recipe  schemas.Recipe
+}
+
+func (g *guess) evidence(field, value, source string) {
+	g.recipe.Evidence = append(g.recipe.Evidence, schemas.Evidence{Field: field, Value: value, Source: source})
+}
+
+// tools: the resolver and installer is the newest uv at hand; it installs, and is
+// no part of what is installed.
+func (g *guess) tools() error {
+	best := ""
+	for _, a := range g.p.Available {
+		if a.Name == UVName && (best == "" || newer(a.Version, best)) {
+			best = a.Version
+		}
+	}
+	if best == "" {
+		return &lang.Refusal{Reason: schemas.NoToolchain, Detail: "uv, which resolves and installs Python dependencies, is not there: install it"}
+	}
+	g.recipe.Tools = []schemas.Toolchain{{Name: UVName, Version: best}}
+	return nil
+}
+
+// oldest is the oldest interpreter that uv makes environments for.
+const oldest = "3.6"
+
+// toolchain chooses the interpreter: CI matrix, then what manifests name, then
+// the newest of the date; never simply the newest installed.
+func (g *guess) toolchain() error {
+	usable := g.usable()
+	if v, ok := g.pick(usable, g.ci.versions); ok {
+		g.setToolchain(v.line, v.source)
+		return nil
+	}
+	if v, ok := g.pick(usable, g.m.toxVersions()); ok {
+		g.setToolchain(v.line, v.source)
+		return nil
+	}
+	if v, ok := g.pick(usable, g.m.classifiers()); ok {
+		g.setToolchain(v.line, v.source)
+		return nil
+	}
+	if len(usable) > 0 {
+		source := "date"
+		if r := g.m.requiresPython(); r.line != "" {
+			source = "date within " + r.source
+		}
+		g.setToolchain(usable[len(usable)-1].Version, source)
+		return nil
+	}
+	return &lang.Refusal{Reason: schemas.NoToolchain, Detail: g.wanted()}
+}
+
+// usable are the interpreters that were out at the date and that the project
+// allows, oldest first.
+func (g *guess) usable() []lang.ToolchainRelease {
+	allowed := g.m.requiresPython()
+	var out []lang.ToolchainRelease
+	for _, a := range g.p.Available {
+		if a.Name != "python" || a.Released.After(g.p.Date) || newer(oldest, a.Version) || !satisfies(a.Version, allowed.line) {
+			continue
+		}
+		out = append(out, a)
+	}
+	sort.SliceStable(out, func(i, j int) bool { return newer(out[j].Version, out[i].Version) })
+	return out
+}
+
+// pick is the highest of the named versions that is usable; the newest patch of it.
+func (g *guess) pick(usable []lang.ToolchainRelease, named []requirement) (requirement, bool) {
+	for _, a := range slices.Backward(usable) {
+		for _, n := range named {
+			if minor(n.line) == minor(a.Version) {
+				return requirement{a.Version, n.source}, true
+			}
+		}
+	}
+	return requirement{}, false
+}
+
+func (g *guess) setToolchain(version, source string) {
+	g.version = minor(version)
+	g.recipe.Toolchain = schemas.Toolchain{Name: "python", Version: version}
+	g.evidence("toolchain", version, source)
+}
+
+// wanted says which version would have been right, for the reject.
+func (g *guess) wanted() string {
+	want := "any Python released before " + g.p.Date.UTC().Format("2006-01-02")
+	if r := g.m.requiresPython(); r.line != "" {
+		want = fmt.Sprintf("Python %s (%s) released before %s", r.line, r.source, g.p.Date.UTC().Format("2006-01-02"))
+	}
+	named := append(slices.Clone(g.ci.versions), g.m.classifiers()...)
+	best := requirement{}
+	for _, n := range named {
+		if best.line == "" || newer(n.line, best.line) {
+			best = n
+		}
+	}
+	if best.line != "" {
+		want += fmt.Sprintf("; %s is named in %s", best.line, best.source)
+	}
+	var have []string
+	for _, a := range g.p.Available {
+		if a.Name == "python" {
+			have = append(have, a.Version)
+		}
+	}
+	sort.Strings(have)
+	return "wanted " + want + "; here are " + strings.Join(have, ", ") + " (uv needs " + oldest + " or newer)"
+}
+
+// requirements gathers the resolver's input: the project, its test requirements
+// (first source that names pytest), its build backend, and what the changed tests
+// import beyond these.
+func (g *guess) requirements() {
+	var all []requirement
+	if g.m.buildable() {
+		all = append(all, requirement{".", g.m.first("pyproject.toml", "setup.py", "setup.cfg")})
+		all = append(all, g.m.buildRequires()...)
+	}
+	tests := g.testRequirements()
+	all = append(all, tests...)
+	all = append(all, g.m.missing(all, g.p.TestPaths)...)
+	all = append(all, floor(g.m.expand(all))...)
+	for _, r := range all {
+		g.evidence("requirements", r.line, r.source)
+	}
+	g.recipe.Evidence = unique(g.recipe.Evidence)
+	g.recipe.Requirements = lines(all)
+}
+
+// testRequirements accumulates sources until one has named pytest.
+func (g *guess) testRequirements() []requirement {
+	if p, ok := g.m.tox(g.version); ok {
+		g.plan = p
+	} else if p, ok := g.m.nox(); ok {
+		g.plan = p
+	}
+	found := withoutTools(g.plan.requires)
+	for _, source := range []func() []requirement{
+		g.m.testGroups, g.m.hatch, g.m.testExtras, func() []requirement { return g.m.installs(g.ci) },
+		g.m.testFiles, g.m.poetryTests, g.m.testsRequire, g.m.devGroup,
+	} {
+		if namesPytest(g.m.expand(found)) {
+			break
+		}
+		found = append(found, source()...)
+	}
+	if len(g.m.poetryGroup("")) > 0 && !g.poetryMet(found) {
+		found = append(found, g.m.poetryTests()...)
+	}
+	return found
+}
+
+// poetryMet: with Poetry, tox and nox lists often hold the runner alone and the
+// rest is in the lock; the groups for tests are installed with them.
+func (g *guess) poetryMet(found []requirement) bool {
+	have := map[string]bool{}
+	for _, r := range found {
+		have[distName(r.line)] = true
+	}
+	for _, r := range g.m.poetryTests() {
+		if !have[distName(r.line)] {
+			return false
+		}
+	}
+	return true
+}
+
+// devGroup is the last resort: development lists without their tools.
+func (m *manifest) devGroup() []requirement {
+	out := withoutTools(m.groups()["dev"])
+	if !namesPytest(out) {
+		out = append(out, withoutTools(m.extras()["dev"])...)
+	}
+	return out
+}
+
+// floor adds pytest where nothing names it, and a floor where nothing bounds it:
+// without one a resolver may quietly go back by years (facts: failure table).
+func floor(have []requirement) []requirement {
+	for _, r := range have {
+		if distName(r.line) == "pytest" && bounded(r.line) {
+			return nil
+		}
+	}
+	return []requirement{{"pytest>=6", "convention"}}
+}
+
+// system takes Debian packages from CI, and a compiler where the project has C code.
+func (g *guess) system() {
+	var all []requirement
+	all = append(all, g.ci.packages...)
+	all = append(all, g.ci.locales...)
+	if source, ok := g.m.compiled(); ok {
+		all = append(all, requirement{"build-essential", source})
+	}
+	set := map[string]bool{}
+	for _, r := range all {
+		if !set[r.line] {
+			set[r.line] = true
+			g.evidence("system_packages", r.line, r.source)
+		}
+	}
+	g.recipe.SystemPackages = sortedKeys(set)
+	if len(set) == 0 {
+		g.recipe.SystemPackages = nil
+	}
+}
+
+// compiled tells whether the project has extension modules.
+func (m *manifest) compiled() (string, bool) {
+	for _, mark := range []string{"ext_modules", "cffi_modules", "cythonize"} {
+		if strings.Contains(m.setupPy, mark) {
+			return m.where("setup.py", mark), true
+		}
+	}
+	for _, r := range list(m.pyproject, "build-system", "requires") {
+		switch distName(r) {
+		case "cython", "cffi", "meson-python", "scikit-build", "scikit-build-core", "pybind11", "mypy":
+			return m.where("pyproject.toml", r), true
+		}
+	}
+	return "", false
+}
+
+// build is the in-place installation that runs after every patch.
+func (g *guess) build() {
+	if !g.m.buildable() {
+		g.evidence("build", "none", "convention: no packaging metadata")
+		return
+	}
+	env := map[string]string{}
+	if v, ok := g.m.pretendVersion(g.p.Version); ok {
+		for name, value := range v.variables {
+			env[name] = value
+		}
+		value := v.version
+		if v.note != "" {
+			value = v.note
+		}
+		g.evidence("version", v.tool+": "+value, v.source+", tags")
+	}
+	path, err := uv(g.recipe)
+	if err != nil {
+		return // tools has set it
+	}
+	g.recipe.Build = []schemas.Command{editable(path, env)}
+	g.evidence("build", "editable, without network", "convention")
+}
+
+// editable installs the tree in place. Without a cache: a cached wheel of the
+// project would be a second copy of it.
+func editable(uvPath string, env map[string]string) schemas.Command {
+	if len(env) == 0 {
+		env = nil
+	}
+	return schemas.Command{
+		Argv: []string{uvPath, "pip", "install", "--offline", "--no-cache", "--no-deps", "--no-build-isolation",
+			"--python", venvPython, "--editable", "."},
+		Env: env,
+	}
+}
+
+// test is the pytest command with the words that say what the suite is.
+func (g *guess) test() {
+	command, source := g.plan.command, g.plan.source
+	if command == nil {
+		for _, r := range g.ci.runs {
+			if words, ok := pytestLine(shellWords(r.text)); ok {
+				command, source = words, r.source
+				break
+			}
+		}
+	}
+	style, words := splitPytest(command)
+	words = keepWords(g.p.Solution, words)
+	argv := []string{venvPath + "/bin/pytest"}
+	if style == "module" {
+		argv = []string{venvPython, "-m", "pytest"}
+	}
+	argv = append(argv, words...)
+	if command == nil {
+		source = "convention"
+		if !g.mentionsPytest() && g.usesUnittest() {
+			argv = append(argv, "-o", "python_files=test*.py") // unittest's own pattern
+			source = "convention: unittest"
+		}
+	}
+	g.recipe.Test = []schemas.Command{{Argv: argv}}
+	g.evidence("test", strings.Join(argv, " "), source)
+	g.variables()
+}
+
+// variables are the literal ones of the runner's configuration; without one,
+// those of the CI jobs.
+func (g *guess) variables() {
+	env := g.plan.env
+	if g.plan.command == nil {
+		env = g.ci.envFor()
+	}
+	for _, name := range sortedKeys(env) {
+		if serviceVariable.MatchString(name) {
+			continue
+		}
+		g.recipe.Variables[name] = env[name].line
+		g.evidence("variables", name+"="+env[name].line, env[name].source)
+	}
+	if len(g.recipe.Variables) == 0 {
+		g.recipe.Variables = nil
+	}
+}
+
+func (g *guess) mentionsPytest() bool {
+	ini := readPytestINI(g.p.Solution)
+	return ini.file != "" || slices.ContainsFunc(g.recipe.Evidence, func(e schemas.Evidence) bool {
+		return e.Field == "requirements" && distName(e.Value) == "pytest" && e.Source != "convention"
+	})
+}
+
+func (g *guess) usesUnittest() bool {
+	for _, p := range g.p.Solution.Paths() {
+		if strings.HasSuffix(p, ".py") && strings.Contains(p, "test") && slices.Contains(imports(g.m.read(p)), "unittest") {
+			return true
+		}
+	}
+	return false
+}
+
+// pinning notes what the resolver will be asked for; Locked corrects it by what held.
+func (g *guess) pinning() {
+	if g.p.PinToDate {
+		g.recipe.Pinning, g.recipe.PinDate = schemas.PinDate, quarter(g.p.Date).Format(dateOnly)
+	}
+}
+
+// toxVersions are the versions of tox's list of environments.
+func (m *manifest) toxVersions() []requirement {
+	var out []requirement
+	add := func(file string, line int, text string) {
+		for _, name := range expandBraces(text) {
+			for _, x := range toxVersion.FindAllStringSubmatch(name, -1) {
+				out = append(out, requirement{x[1] + "." + x[2], file + ":" + itoa(line)})
+			}
+		}
+	}
+	ini := parseINI(m.read("tox.ini"))
+	for _, key := range []string{"envlist", "env_list"} {
+		v := ini["tox"][key]
+		add("tox.ini", v.line, v.text())
+	}
+	for _, e := range list(m.pyproject, "tool", "tox", "env_list") {
+		add("pyproject.toml", m.lineOf("pyproject.toml", "env_list"), e)
+		if plainVersion.MatchString(e) {
+			out = append(out, requirement{e, m.where("pyproject.toml", "env_list")})
+		}
+	}
+	return out
+}
+
+const pythonClassifier = "Programming Language :: Python :: "
+
+// classifiers are the versions that the project declares.
+func (m *manifest) classifiers() []requirement {
+	var all []requirement
+	for _, c := range append(list(m.pyproject, "project", "classifiers"), list(m.pyproject, "tool", "poetry", "classifiers")...) {
+		all = append(all, requirement{c, m.where("pyproject.toml", c)})
+	}
+	if v, ok := m.setupCfg.get("metadata", "classifiers"); ok {
+		for _, l := range v.lines {
+			all = append(all, requirement{l.text, "setup.cfg:" + itoa(l.line)})
+		}
+	}
+	for i, l := range strings.Split(m.setupPy, "\n") {
+		for _, x := range pyLiteral.FindAllStringSubmatch(l, -1) {
+			all = append(all, requirement{x[1] + x[2], "setup.py:" + itoa(i+1)})
+		}
+	}
+	var out []requirement
+	for _, r := range all {
+		if v, ok := strings.CutPrefix(r.line, pythonClassifier); ok && plainVersion.MatchString(v) {
+			out = append(out, requirement{v, r.source})
+		}
+	}
+	return out
+}
+
+// requiresPython is the range that the project allows.
+func (m *manifest) requiresPython() requirement {
+	if s := str(m.pyproject, "project", "requires-python"); s != "" {
+		return requirement{s, m.where("pyproject.toml", "requires-python")}
+	}
+	if s, ok := dig(m.pyproject, "tool", "poetry", "dependencies", "python").(string); ok {
+		return requirement{pep440(s), m.where("pyproject.toml", "\npython")}
+	}
+	if v, ok := m.setupCfg.get("options", "python_requires"); ok {
+		return requirement{v.text(), "setup.cfg:" + itoa(v.line)}
+	}
+	if x := pythonRequires.FindStringSubmatch(m.setupPy); x != nil {
+		return requirement{x[1], m.where("setup.py", "python_requires")}
+	}
+	return requirement{}
+}
+
+var pythonRequires = regexp.MustCompile(`python_requires\s*=\s*['"]([^'"]+)['"]`)
+
+// satisfies reads a specifier that cannot be understood as "anything".
+func satisfies(version, spec string) bool {
+	if strings.TrimSpace(spec) == "" {
+		return true
+	}
+	s, err := pep440version.NewSpecifiers(spec)
+	if err != nil {
+		return true
+	}
+	v, err := pep440version.Parse(version)
+	return err != nil || s.Check(v)
+}
+
+// minor is 3.12 of 3.12.1.
+func minor(v string) string {
+	parts := strings.SplitN(v, ".", 3)
+	if len(parts) < 2 {
+		return v
+	}
+	return parts[0] + "." + parts[1]
+}
+
+// newer compares plain versions by number.
+func newer(a, b string) bool {
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	for i := 0; i < max(len(x), len(y)); i++ {
+		p, q := 0, 0
+		if i < len(x) {
+			p, _ = strconv.Atoi(x[i]) // no number counts as 0: it is never the newer one
+		}
+		if i < len(y) {
+			q, _ = strconv.Atoi(y[i])
+		}
+		if p != q {
+			return p > q
+		}
+	}
+	return false
+}
+
+// unique drops evidence that is said twice.
+func unique(in []schemas.Evidence) []schemas.Evidence {
+	seen := map[schemas.Evidence]bool{}
+	var out []schemas.Evidence
+	for _, e := range in {
+		if !seen[e] {
+			seen[e] = true
+			out = append(out, e)
+		}
+	}
+	return out
+}

@@ -1,0 +1,56 @@
+// Package python is the Python plugin of package lang: which files are tests,
+// which recipe a tree asks for, how its tests are run and what they said.
+//
+// It never runs a process and never touches the network: it answers with data
+// (steps, commands, files) that others execute in a sandbox.
+package python
+
+import (
+	"errors"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Name is the language's name in records and configuration.
+const Name = "python"
+
+// UVName is the toolchain of the resolver and installer. Stages give it to the
+// sandbox beside the interpreter, as sandbox.ToolchainPath/uv-<version>.
+const UVName = "uv"
+
+// ReportFormat is what Recipe.Report says for runs with our plugin.
+const ReportFormat = "benchmint-pytest"
+
+// Places inside the sandbox.
+const (
+	venvPath   = sandbox.EnvPath + "/venv"
+	venvPython = venvPath + "/bin/python"
+	lockPath   = sandbox.EnvPath + "/requirements.lock"
+	reportPath = "/tmp/.benchmint-report.jsonl"
+	pluginPath = sandbox.RunPath + "/benchmint_pytest.py"
+)
+
+// Language implements lang.Language.
+type Language struct{}
+
+var _ lang.Language = Language{}
+
+// Name is "python".
+func (Language) Name() string { return Name }
+
+// uv is the path of the uv that the recipe names among its tools.
+func uv(r schemas.Recipe) (string, error) {
+	for _, t := range r.Tools {
+		if t.Name == UVName {
+			return sandbox.ToolchainPath + "/" + UVName + "-" + t.Version + "/bin/uv", nil
+		}
+	}
+	return "", errors.New("the recipe names no uv among its tools")
+}
+
+// interpreter is the toolchain's python, inside the sandbox.
+func interpreter(r schemas.Recipe) string {
+	return sandbox.ToolchainPath + "/" + r.Toolchain.Name + "-" + r.Toolchain.Version + "/bin/python3"
+}

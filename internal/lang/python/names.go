@@ -1,0 +1,411 @@
+package python
+
+import (
+	"path"
+	"regexp"
+	"sort"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// NewNames lists what the tests name and only the solution's code defines:
+// functions, classes, methods, fields, variables, parameters that are passed by
+// keyword, modules and names at new places. A Name without a Kind is asked of the
+// project by name and has no definition that can be read.
+func (Language) NewNames(base, solution lang.Tree, code, tests []string) []schemas.Name {
+	n := &newNames{base: newSources(base), solution: newSources(solution), found: map[schemas.Name]bool{}}
+	n.index(code)
+	own := (&manifest{tree: solution}).ownModules()
+	for _, p := range tests {
+		if path.Ext(p) == ".py" && solution.Has(p) {
+			if f := n.solution.file(p); f != nil {
+				n.use(p, f, own)
+			}
+		}
+	}
+	out := make([]schemas.Name, 0, len(n.found))
+	for name := range n.found {
+		out = append(out, name)
+	}
+	sort.Slice(out, func(i, j int) bool {
+		a, b := out[i], out[j]
+		if a.Name != b.Name {
+			return a.Name < b.Name
+		}
+		return a.Path+a.Kind+a.Signature < b.Path+b.Kind+b.Signature
+	})
+	return out
+}
+
+type newNames struct {
+	base, solution *sources
+	defs           map[string][]definition // of the solution's code part, by last name
+	words          map[string]bool         // of the solution's code part
+	found          map[schemas.Name]bool
+}
+
+type definition struct {
+	path string
+	file *syntax.File
+	decl syntax.Decl
+}
+
+// index reads the definitions of the code part.
+func (n *newNames) index(code []string) {
+	n.defs, n.words = map[string][]definition{}, map[string]bool{}
+	for _, p := range code {
+		if path.Ext(p) != ".py" && path.Ext(p) != ".pyi" {
+			continue
+		}
+		f := n.solution.file(p)
+		if f == nil {
+			continue
+		}
+		for _, d := range f.Decls {
+			if d.Kind != syntax.Local && d.Kind != syntax.Parameter {
+				n.defs[d.Name] = append(n.defs[d.Name], definition{p, f, d})
+			}
+		}
+		for _, w := range wordShape.FindAllString(string(f.Source), -1) {
+			n.words[w] = true
+		}
+	}
+}
+
+var wordShape = regexp.MustCompile(`[A-Za-z_]\w*`)
+
+// use goes through what one test file names.
+func (n *newNames) use(p string, f *syntax.File, own map[string]bool) {
+	bound := map[string]bool{} // names that the file defines for itself
+	for _, d := range f.Decls {
+		bound[d.Name] = true
+	}
+	project := map[string]bool{} // names that imports of the project bind
+	for _, i := range f.Imports {
+		if n.imported(p, i, own) {
+			project[boundName(i)] = true
+		}
+	}
+	for _, u := range f.Uses {
+		switch u.Kind {
+		case syntax.Identifier:
+			if !bound[u.Name] {
+				n.defined(u.Name)
+			}
+		case syntax.Attribute:
+			root, _, _ := strings.Cut(u.Of, ".")
+			if !n.defined(u.Name) && project[root] && !bound[u.Name] {
+				n.undefined(u.Name)
+			}
+		case syntax.Keyword:
+			n.keyword(u, project)
+		}
+	}
+}
+
+func boundName(i syntax.Import) string {
+	switch {
+	case i.As != "":
+		return i.As
+	case i.Name != "":
+		return i.Name
+	}
+	root, _, _ := strings.Cut(i.Module, ".")
+	return root
+}
+
+// imported handles one import of a test and tells whether it is of the project.
+func (n *newNames) imported(p string, i syntax.Import, own map[string]bool) bool {
+	module := absolute(p, i.Module)
+	root, _, _ := strings.Cut(module, ".")
+	if !own[root] {
+		return false
+	}
+	now := n.solution.module(module)
+	if now == "" || isTestPath(now, n.solution.tree) {
+		return now != ""
+	}
+	if n.base.module(module) == "" {
+		n.add(schemas.Name{Name: module, Kind: "module", Path: now})
+	}
+	if i.Name == "" || i.Name == "*" {
+		return true
+	}
+	if n.defined(i.Name) || n.base.binds(module, i.Name) {
+		return true
+	}
+	if sub := n.solution.module(module + "." + i.Name); sub != "" {
+		if n.base.module(module+"."+i.Name) == "" {
+			n.add(schemas.Name{Name: module + "." + i.Name, Kind: "module", Path: sub})
+		}
+		return true
+	}
+	// Defined at base, but not at the place that the test imports it from.
+	for _, d := range n.solution.definitions(i.Name) {
+		n.add(nameOf(d, now))
+		return true
+	}
+	n.undefined(i.Name)
+	return true
+}
+
+// defined adds the definitions of a name that base does not have, and tells
+// whether the code part defines it at all.
+func (n *newNames) defined(name string) bool {
+	defs := n.defs[name]
+	if len(defs) == 0 {
+		return false
+	}
+	if len(n.base.definitions(name)) > 0 {
+		return true
+	}
+	for _, d := range defs {
+		n.add(nameOf(d, d.path))
+	}
+	return true
+}
+
+// undefined adds a name without a Kind, if only the solution's code speaks of it.
+func (n *newNames) undefined(name string) {
+	if n.words[name] && !n.base.says(name) && !strings.HasPrefix(name, "__") {
+		n.add(schemas.Name{Name: name})
+	}
+}
+
+// keyword handles f(name=…): a parameter that f has in the solution and not at base.
+func (n *newNames) keyword(u syntax.Use, project map[string]bool) {
+	callee := u.Of[strings.LastIndexByte(u.Of, '.')+1:]
+	for _, d := range n.callables(callee) {
+		if !takes(d.decl, u.Name) || n.base.takes(callee, u.Name) {
+			continue
+		}
+		n.add(schemas.Name{Name: u.Name, Kind: string(syntax.Parameter), Signature: d.decl.Signature, Path: d.path})
+	}
+	root, _, _ := strings.Cut(u.Of, ".")
+	if project[root] && len(n.callables(callee)) == 0 && len(n.defs[u.Name]) == 0 {
+		n.undefined(u.Name)
+	}
+}
+
+// callables are the functions that a call of name may reach: for a class its
+// __init__ and the fields of a dataclass.
+func (n *newNames) callables(name string) []definition { return callables(n.defs, name) }
+
+func callables(defs map[string][]definition, name string) []definition {
+	var out []definition
+	for _, d := range defs[name] {
+		if d.decl.Kind != syntax.Class {
+			out = append(out, d)
+			continue
+		}
+		for i, c := range d.file.Decls {
+			if c.Parent >= 0 && d.file.Decls[c.Parent].Qualified == d.decl.Qualified && (c.Name == "__init__" || c.Name == "__new__" || c.Kind == syntax.Field) {
+				out = append(out, definition{d.path, d.file, d.file.Decls[i]})
+			}
+		}
+	}
+	return out
+}
+
+func takes(d syntax.Decl, name string) bool {
+	if d.Kind == syntax.Field {
+		return d.Name == name
+	}
+	for _, p := range d.Params {
+		if p.Name == name && p.Star == "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *newNames) add(name schemas.Name) { n.found[name] = true }
+
+// nameOf names methods and fields with their class.
+func nameOf(d definition, at string) schemas.Name {
+	name := d.decl.Name
+	if d.decl.Kind == syntax.Method || d.decl.Kind == syntax.Field {
+		name = d.decl.Qualified
+	}
+	return schemas.Name{Name: name, Kind: string(d.decl.Kind), Signature: d.decl.Signature, Path: at}
+}
+
+// sources is one tree's Python code, parsed when it is asked for.
+type sources struct {
+	tree  lang.Tree
+	files map[string]*syntax.File
+	code  []string          // paths outside tests
+	texts map[string]string // of code
+	defs  map[string][]definition
+}
+
+func newSources(t lang.Tree) *sources {
+	return &sources{tree: t, files: map[string]*syntax.File{}}
+}
+
+// file is nil for what cannot be read or parsed.
+func (s *sources) file(p string) *syntax.File {
+	if f, ok := s.files[p]; ok {
+		return f
+	}
+	var f *syntax.File
+	if data, err := s.tree.Read(p); err == nil {
+		f, err = syntax.Parse(syntax.Python, data)
+		if err != nil {
+			f = nil
+		}
+	}
+	s.files[p] = f
+	return f
+}
+
+func (s *sources) load() {
+	if s.texts != nil {
+		return
+	}
+	s.texts, s.defs = map[string]string{}, map[string][]definition{}
+	for _, p := range s.tree.Paths() {
+		if ext := path.Ext(p); ext != ".py" && ext != ".pyi" || isTestPath(p, s.tree) {
+			continue
+		}
+		if data, err := s.tree.Read(p); err == nil {
+			s.code = append(s.code, p)
+			s.texts[p] = string(data)
+		}
+	}
+}
+
+// says tells whether any code of the tree holds the word.
+func (s *sources) says(word string) bool {
+	s.load()
+	for _, text := range s.texts {
+		if hasWord(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasWord(text, word string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(word)
+		if (i == 0 || !wordByte(text[i-1])) && (end == len(text) || !wordByte(text[end])) {
+			return true
+		}
+		from = end
+	}
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+// definitions are all definitions of a name in the tree's code. Only files that
+// hold the word are parsed.
+func (s *sources) definitions(name string) []definition {
+	s.load()
+	if d, ok := s.defs[name]; ok {
+		return d
+	}
+	out := []definition{}
+	for _, p := range s.code {
+		if !hasWord(s.texts[p], name) {
+			continue
+		}
+		f := s.file(p)
+		if f == nil {
+			continue
+		}
+		for _, d := range f.Decls {
+			if d.Name == name && d.Kind != syntax.Local && d.Kind != syntax.Parameter {
+				out = append(out, definition{p, f, d})
+			}
+		}
+	}
+	s.defs[name] = out
+	return out
+}
+
+// takes tells whether some callable of this name has the parameter.
+func (s *sources) takes(callee, param string) bool {
+	for _, d := range callables(map[string][]definition{callee: s.definitions(callee)}, callee) {
+		if takes(d.decl, param) {
+			return true
+		}
+	}
+	return false
+}
+
+// module is the file of a dotted module, "" where the tree has none.
+func (s *sources) module(dotted string) string {
+	rel := strings.ReplaceAll(dotted, ".", "/")
+	for _, root := range []string{"", "src/", "lib/", "python/"} {
+		for _, p := range []string{root + rel + ".py", root + rel + "/__init__.py", root + rel + ".pyi", root + rel + ".pyx"} {
+			if s.tree.Has(p) {
+				return p
+			}
+		}
+	}
+	return ""
+}
+
+// binds tells whether a module of the tree gives a name: defined or imported.
+func (s *sources) binds(module, name string) bool {
+	p := s.module(module)
+	if p == "" {
+		return false
+	}
+	f := s.file(p)
+	if f == nil {
+		return false
+	}
+	for _, i := range f.Top() {
+		if f.Decls[i].Name == name {
+			return true
+		}
+	}
+	for _, i := range f.Imports {
+		if boundName(i) == name || i.Name == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// absolute turns a relative import of the file at p into a dotted path from the
+// tree's root.
+func absolute(p, module string) string {
+	dots := 0
+	for dots < len(module) && module[dots] == '.' {
+		dots++
+	}
+	if dots == 0 {
+		return module
+	}
+	dir := path.Dir(p)
+	for i := 1; i < dots; i++ {
+		dir = path.Dir(dir)
+	}
+	rel := strings.ReplaceAll(module[dots:], ".", "/")
+	return strings.ReplaceAll(strings.TrimPrefix(path.Join(dir, rel), "./"), "/", ".")
+}
+
+// isTestPath tells whether Part would put a path into the test part.
+func isTestPath(p string, t lang.Tree) bool {
+	base := path.Base(p)
+	if base == "conftest.py" {
+		return true
+	}
+	if _, ok := testRoot(p, t); ok {
+		return true
+	}
+	return testModule.MatchString(base) && isTest(p, t)
+}

@@ -1,0 +1,343 @@
+package python
+
+import (
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// repairRule is one row of the failure table: what the log shows, and the edit
+// of the recipe that cures its cause.
+type repairRule struct {
+	name    string
+	symptom *regexp.Regexp
+	// edit says what it changed; false where it has nothing to change (any more).
+	edit func(e *repair, match []string) (string, bool)
+}
+
+// repair is one edit at work.
+type repair struct {
+	p lang.Project
+	m *manifest
+	r schemas.Recipe
+}
+
+// failureTable is tried in order: the causes that hide others come first.
+var failureTable = []repairRule{
+	{"requires_newer_python", regexp.MustCompile(`(?i)(?:requires a different Python|requires Python|does not satisfy Python|depends on Python)\s*:?\s*[^\n]*?>=\s*(3\.\d+)`), (*repair).newerPython},
+	{"interpreter_too_new", regexp.MustCompile(`has no attribute 'ImpImporter'|cannot import name '\w+' from 'collections'|module 'inspect' has no attribute 'getargspec'|module 'asyncio' has no attribute 'coroutine'|module 'configparser' has no attribute 'SafeConfigParser'|does not satisfy Python\s*<\s*3|module 'ast' has no attribute 'Str'`), (*repair).olderPython},
+	{"pkg_resources_missing", regexp.MustCompile(`No module named '?pkg_resources'?`), adds("setuptools<70")},
+	{"distutils_missing", regexp.MustCompile(`No module named '?distutils'?`), adds("setuptools")},
+	{"imp_missing", regexp.MustCompile(`No module named '?imp'?\b`), adds("pytest>=7")},
+	{"build_editable_missing", regexp.MustCompile(`has no attribute '?build_editable'?|does not (?:have|support) (?:a |the )?.?build_editable|missing.{0,40}build_editable`), (*repair).develop},
+	{"version_from_tags", regexp.MustCompile(`unable to detect version|requires either an sdist tarball, or access to an upstream git`), (*repair).pretendAll},
+	{"missing_plugins", regexp.MustCompile(`Missing required plugins: ([^\n]+)`), (*repair).requiredPlugins},
+	{"unknown_option", regexp.MustCompile(`unrecognized arguments: ([^\n]+)`), (*repair).optionPlugin},
+	{"unknown_fixture", regexp.MustCompile(`fixture '(\w+)' not found`), (*repair).fixturePlugin},
+	{"async_plugin", regexp.MustCompile(`async def functions are not natively supported|Unknown pytest\.mark\.asyncio|Unknown config option: asyncio_mode`), (*repair).asyncPlugin},
+	{"missing_module", regexp.MustCompile(`No module named '?([A-Za-z_][\w.]*)'?`), (*repair).module},
+	{"missing_header", regexp.MustCompile(`fatal error: ([\w./+-]+\.h): No such file`), fromTable(headers)},
+	{"missing_library", regexp.MustCompile(`(lib[\w+.-]+?\.so(?:\.\d+)*): cannot open shared object file`), fromTable(libraries)},
+	{"missing_program", regexp.MustCompile(`(?:No such file or directory: b?'|Error: |which\(['"]|sh: (?:\d+: )?|command ['"]|unable to execute ')([A-Za-z0-9_+.-]+)(?:'|: (?:command )?not found|['"]\)? (?:failed|not found))|(pg_config) executable not found`), (*repair).program},
+	{"missing_locale", regexp.MustCompile(`unsupported locale setting|(?i)\blocale (?:is )?(?:needed|not (?:available|supported|installed))`), packages("locales-all")},
+	{"no_such_distribution", regexp.MustCompile(`([A-Za-z0-9][A-Za-z0-9._-]*) was not found in the package registry|there (?:is|are) no versions? of ([A-Za-z0-9][A-Za-z0-9._-]*)`), (*repair).drop},
+	{"build_backend", regexp.MustCompile(`Failed to build|Build backend (?:returned an error|failed)|Backend (?:subprocess|'[^']+')`), (*repair).byPath},
+}
+
+var ansi = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+
+// Repair edits the recipe by the first row whose symptom is in the log and whose
+// edit was not made before. A row that has nothing to change gives way to the next.
+func (l Language) Repair(p lang.Project, r schemas.Recipe, log []byte) (schemas.Recipe, bool) {
+	clean := ansi.ReplaceAllString(string(log), "")
+	e := &repair{p: p, m: readManifest(p.Solution)}
+	for _, rule := range failureTable {
+		for _, at := range rule.symptom.FindAllStringSubmatchIndex(clean, 40) {
+			match := groupsOf(clean, at)
+			e.r = copied(r)
+			edit, ok := rule.edit(e, match)
+			if !ok || tried(r, rule.name, edit) {
+				continue
+			}
+			e.r.Repairs = append(e.r.Repairs, schemas.Repair{Rule: rule.name, Symptom: lineAround(clean, at[0]), Edit: edit})
+			return e.r, true
+		}
+	}
+	return r, false
+}
+
+func groupsOf(s string, at []int) []string {
+	var out []string
+	for i := 0; i+1 < len(at); i += 2 {
+		if at[i] < 0 {
+			out = append(out, "")
+		} else {
+			out = append(out, s[at[i]:at[i+1]])
+		}
+	}
+	return out
+}
+
+func tried(r schemas.Recipe, rule, edit string) bool {
+	return slices.ContainsFunc(r.Repairs, func(x schemas.Repair) bool { return x.Rule == rule && x.Edit == edit })
+}
+
+// lineAround is the whole line of the log that matched, bounded.
+func lineAround(s string, at int) string {
+	start := strings.LastIndexByte(s[:at], '\n') + 1
+	line, _, _ := strings.Cut(s[start:], "\n")
+	const most = 300
+	if len(line) > most {
+		line = strings.ToValidUTF8(line[:most], "")
+	}
+	return strings.TrimSpace(line)
+}
+
+// copied lets an edit change slices and maps without touching the failed recipe.
+func copied(r schemas.Recipe) schemas.Recipe {
+	r.Requirements = slices.Clone(r.Requirements)
+	r.SystemPackages = slices.Clone(r.SystemPackages)
+	r.Repairs = slices.Clone(r.Repairs)
+	r.Evidence = slices.Clone(r.Evidence)
+	r.Build = slices.Clone(r.Build)
+	for i := range r.Build {
+		env := map[string]string{}
+		for k, v := range r.Build[i].Env {
+			env[k] = v
+		}
+		r.Build[i].Env = env
+	}
+	return r
+}
+
+// require adds a requirement; the lock is then of another list.
+func (e *repair) require(line string) (string, bool) {
+	if slices.Contains(e.r.Requirements, line) {
+		return "", false
+	}
+	e.r.Requirements = append(e.r.Requirements, line)
+	sort.Strings(e.r.Requirements)
+	e.unlock()
+	return "requirements += " + line, true
+}
+
+func (e *repair) unlock() { e.r.Lock, e.r.Setup = "", nil }
+
+func (e *repair) install(packages ...string) (string, bool) {
+	var added []string
+	for _, p := range packages {
+		if !slices.Contains(e.r.SystemPackages, p) {
+			added = append(added, p)
+		}
+	}
+	if len(added) == 0 {
+		return "", false
+	}
+	e.r.SystemPackages = append(e.r.SystemPackages, added...)
+	sort.Strings(e.r.SystemPackages)
+	return "system_packages += " + strings.Join(added, " "), true
+}
+
+func adds(line string) func(*repair, []string) (string, bool) {
+	return func(e *repair, _ []string) (string, bool) { return e.require(line) }
+}
+
+func packages(names ...string) func(*repair, []string) (string, bool) {
+	return func(e *repair, _ []string) (string, bool) { return e.install(names...) }
+}
+
+// fromTable installs the packages of the longest key that the match begins with.
+func fromTable(t map[string]string) func(*repair, []string) (string, bool) {
+	return func(e *repair, match []string) (string, bool) {
+		best := ""
+		for k := range t {
+			if strings.HasPrefix(match[1], k) && len(k) > len(best) {
+				best = k
+			}
+		}
+		if best == "" {
+			return "", false
+		}
+		return e.install(strings.Fields(t[best])...)
+	}
+}
+
+func (e *repair) program(match []string) (string, bool) {
+	name := match[1] + match[2]
+	p, ok := programs[name]
+	if !ok {
+		return "", false
+	}
+	return e.install(strings.Fields(p)...)
+}
+
+// newerPython takes the lowest interpreter that is new enough and was out at the date.
+func (e *repair) newerPython(match []string) (string, bool) {
+	g := &guess{p: e.p, m: e.m}
+	for _, a := range g.usable() {
+		if !newer(match[1], a.Version) && newer(minor(a.Version), minor(e.r.Toolchain.Version)) {
+			return e.interpreter(a.Version)
+		}
+	}
+	return "", false
+}
+
+// olderPython goes one minor back.
+func (e *repair) olderPython([]string) (string, bool) {
+	g := &guess{p: e.p, m: e.m}
+	for _, a := range slices.Backward(g.usable()) {
+		if newer(minor(e.r.Toolchain.Version), minor(a.Version)) {
+			return e.interpreter(a.Version)
+		}
+	}
+	return "", false
+}
+
+func (e *repair) interpreter(version string) (string, bool) {
+	e.r.Toolchain = schemas.Toolchain{Name: "python", Version: version}
+	e.unlock()
+	return "toolchain = python " + version, true
+}
+
+// develop installs the tree in place by the way that was before PEP 660.
+func (e *repair) develop([]string) (string, bool) {
+	if len(e.r.Build) == 0 || e.m.first("setup.py", "setup.cfg") == "" {
+		return e.byPath(nil)
+	}
+	e.r.Build[0].Argv = []string{venvPython, "-c", "import setuptools; setuptools.setup()", "develop", "--no-deps"}
+	if e.m.setupPy != "" {
+		e.r.Build[0].Argv = []string{venvPython, "setup.py", "develop", "--no-deps"}
+	}
+	return "build = setup.py develop", true
+}
+
+// byPath is the last way to put a pure Python tree on the path: a .pth file. It
+// has no metadata and no entry points, and says so in the row.
+func (e *repair) byPath([]string) (string, bool) {
+	if _, compiled := e.m.compiled(); compiled || len(e.r.Build) == 0 {
+		return "", false
+	}
+	const script = "import pathlib, sysconfig; root = pathlib.Path.cwd(); src = root / 'src'; " +
+		"pathlib.Path(sysconfig.get_path('purelib'), '_tree.pth').write_text(str(src if src.is_dir() else root) + '\\n')"
+	e.r.Build = []schemas.Command{{Argv: []string{venvPython, "-c", script}}}
+	return "build = path file, without metadata", true
+}
+
+// pretendAll hands the version over by every variable that is known.
+func (e *repair) pretendAll([]string) (string, bool) {
+	if len(e.r.Build) == 0 {
+		return "", false
+	}
+	version := e.m.computed(nextDev, e.p.Version)
+	for k, v := range scm(e.m.name, version) {
+		e.r.Build[0].Env[k] = v
+	}
+	e.r.Build[0].Env["PBR_VERSION"] = version
+	return "version = " + version, true
+}
+
+func (e *repair) requiredPlugins(match []string) (string, bool) {
+	var edits []string
+	for _, p := range strings.Split(match[1], ",") {
+		if p = strings.TrimSpace(p); reqName.MatchString(p) {
+			if edit, ok := e.require(p); ok {
+				edits = append(edits, edit)
+			}
+		}
+	}
+	return strings.Join(edits, "; "), len(edits) > 0
+}
+
+func (e *repair) optionPlugin(match []string) (string, bool) {
+	for _, w := range strings.Fields(match[1]) {
+		name, _, _ := strings.Cut(w, "=")
+		best := ""
+		for prefix := range optionPlugins {
+			if strings.HasPrefix(name, prefix) && len(prefix) > len(best) {
+				best = prefix
+			}
+		}
+		if best != "" {
+			return e.require(e.listed(optionPlugins[best]))
+		}
+	}
+	return "", false
+}
+
+func (e *repair) fixturePlugin(match []string) (string, bool) {
+	plugin, ok := fixturePlugins[match[1]]
+	if !ok {
+		return "", false
+	}
+	return e.require(e.listed(plugin))
+}
+
+func (e *repair) asyncPlugin([]string) (string, bool) { return e.require(e.listed("pytest-asyncio")) }
+
+// listed prefers the project's own line for a distribution to the bare name.
+func (e *repair) listed(dist string) string {
+	for _, r := range e.m.find(dist, "repair") {
+		if !isSelf(r.line) {
+			return r.line
+		}
+	}
+	return dist
+}
+
+// module installs what an import asks for: by the project's own lists, else by the
+// table of names that are known. A name that neither knows is not guessed: anyone
+// may have registered it.
+func (e *repair) module(match []string) (string, bool) {
+	name, _, _ := strings.Cut(match[1], ".")
+	if stdlib[name] || e.m.ownModules()[name] {
+		return "", false
+	}
+	dist := distFor(name)
+	if found := e.m.find(dist, "repair"); len(found) > 0 {
+		line := found[0].line
+		if !isSelf(line) {
+			return e.require(line)
+		}
+		return e.extra(selfExtras(line))
+	}
+	if distOf[strings.ToLower(name)] != "" || knownDists[dist] {
+		return e.require(dist)
+	}
+	return "", false
+}
+
+// extra adds extras to the project's own line.
+func (e *repair) extra(names []string) (string, bool) {
+	for i, line := range e.r.Requirements {
+		if !isSelf(line) {
+			continue
+		}
+		set := map[string]bool{}
+		for _, x := range append(selfExtras(line), names...) {
+			set[x] = true
+		}
+		if now := selfLine(set); now != line {
+			e.r.Requirements[i] = now
+			e.unlock()
+			return "requirements: " + now, true
+		}
+	}
+	return "", false
+}
+
+// drop leaves out a requirement that no registry has.
+func (e *repair) drop(match []string) (string, bool) {
+	dist := normalise(match[1] + match[2])
+	for i, line := range e.r.Requirements {
+		if distName(line) == dist && dist != "pytest" {
+			e.r.Requirements = slices.Delete(e.r.Requirements, i, i+1)
+			e.unlock()
+			return "requirements -= " + line, true
+		}
+	}
+	return "", false
+}

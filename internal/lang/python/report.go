@@ -1,0 +1,260 @@
+package python
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/testlog"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// record is one line of the plugin's report.
+type record struct {
+	Nonce   string   `json:"n"`
+	Type    string   `json:"t"`
+	Unit    string   `json:"unit"`
+	ID      string   `json:"id"`
+	IDs     []string `json:"ids"`
+	When    string   `json:"when"`
+	Outcome string   `json:"outcome"`
+	XFail   bool     `json:"xfail"`
+	Sub     bool     `json:"sub"`
+	Why     string   `json:"why"`
+	Status  int      `json:"status"`
+}
+
+const (
+	maxMessage = 4 << 10
+	maxLine    = 16 << 20 // a record is far below; a longer line is not ours
+)
+
+// Parse reads the plugin's records. A run counts as ended only where each of
+// its processes wrote its end, with a status that says that it went through.
+func (l Language) Parse(_ schemas.Recipe, out []lang.Output) testlog.Report {
+	report := testlog.Report{Started: true, Ended: true}
+	for _, o := range out {
+		p := newParser()
+		p.read(o.Report, nonceOf(o.Run))
+		one := p.report()
+		report.Started = report.Started && one.Started
+		report.Ended = report.Ended && one.Ended
+		report.Units = append(report.Units, one.Units...)
+		report.Tests = append(report.Tests, one.Tests...)
+	}
+	return report
+}
+
+// parser follows the records of one process.
+type parser struct {
+	started, ended bool
+	units          map[string]*unit
+	order          []string
+	tests          []*test
+	open           map[string]*test // begun, not ended, by ID
+	last           string           // ID of the test that began last
+	loading        string           // unit that was being loaded last
+}
+
+type unit struct {
+	failed, skipped, loaded bool
+	why                     string
+	listed                  []string
+	pending                 map[string]bool // listed and not ended
+}
+
+type test struct {
+	id, unit string
+	status   schemas.Status
+	why      string
+	ended    bool
+}
+
+func newParser() *parser {
+	return &parser{units: map[string]*unit{}, open: map[string]*test{}}
+}
+
+func (p *parser) read(data []byte, nonce string) {
+	scan := bufio.NewScanner(bytes.NewReader(data))
+	scan.Buffer(make([]byte, 0, 64<<10), maxLine)
+	for scan.Scan() {
+		line := scan.Bytes()
+		// Something of the tests may stand before a record on its line.
+		for i := bytes.IndexByte(line, '{'); i >= 0; {
+			var r record
+			if json.Unmarshal(line[i:], &r) == nil && r.Nonce == nonce && nonce != "" {
+				p.take(r)
+				break
+			}
+			next := bytes.Index(line[i+1:], []byte(`{"`))
+			if next < 0 {
+				break
+			}
+			i += 1 + next
+		}
+	}
+	if scan.Err() != nil {
+		p.ended = false // a line without end: what follows it is unknown
+	}
+}
+
+func (p *parser) take(r record) {
+	if p.ended {
+		return // nothing of the session comes after its end
+	}
+	switch r.Type {
+	case "start":
+		p.started = true
+	case "loading":
+		p.unit(r.Unit)
+		p.loading = r.Unit
+	case "loaded":
+		p.unit(r.Unit).loaded = true
+		p.loading = ""
+	case "unit":
+		u := p.unit(r.Unit)
+		u.loaded, u.why = true, r.Why
+		u.failed = u.failed || r.Outcome == "failed"
+		u.skipped = r.Outcome == "skipped"
+		p.loading = ""
+	case "listed":
+		u := p.unit(r.Unit)
+		u.listed = append(u.listed, r.IDs...)
+		for _, id := range r.IDs {
+			u.pending[id] = true
+		}
+	case "begin":
+		t := &test{id: r.ID, unit: r.Unit}
+		p.tests = append(p.tests, t)
+		p.open[r.ID], p.last = t, r.ID
+	case "phase":
+		p.phase(r)
+	case "end":
+		if t := p.open[r.ID]; t != nil {
+			t.ended = true
+			delete(p.open, r.ID)
+			delete(p.unit(r.Unit).pending, r.ID)
+		}
+	case "dead": // pytest gave up before the session: the units say why
+		p.started, p.ended = true, true
+	case "finish":
+		// 0 passed, 1 failed, 5 nothing collected; others stopped early.
+		p.ended = p.started && (r.Status == 0 || r.Status == 1 || r.Status == 5)
+	}
+}
+
+func (p *parser) unit(name string) *unit {
+	u := p.units[name]
+	if u == nil {
+		u = &unit{pending: map[string]bool{}}
+		p.units[name] = u
+		p.order = append(p.order, name)
+	}
+	return u
+}
+
+// phase folds one phase into its test: the worst counts, except that a rerun
+// forgets what was before it.
+func (p *parser) phase(r record) {
+	t := p.open[r.ID]
+	if t == nil { // plugins that report without beginning
+		t = &test{id: r.ID, unit: r.Unit, ended: true}
+		p.tests = append(p.tests, t)
+	}
+	if r.Outcome == "rerun" {
+		t.status, t.why = "", ""
+		return
+	}
+	s := statusOf(r)
+	if s == "" || worse(t.status) >= worse(s) {
+		return
+	}
+	t.status, t.why = s, r.Why
+}
+
+// statusOf is what one phase says; "" where it says nothing of the test.
+func statusOf(r record) schemas.Status {
+	switch {
+	case r.Sub && r.Outcome != "failed":
+		return "" // subtests speak only through the test that holds them
+	case r.Outcome == "failed" && r.When != "call":
+		return schemas.Errored
+	case r.Outcome == "failed":
+		return schemas.Failed
+	case r.Outcome == "skipped" && r.XFail:
+		return schemas.XFailed
+	case r.Outcome == "skipped":
+		return schemas.Skipped
+	case r.Outcome == "passed" && r.When == "call" && r.XFail:
+		return schemas.XPassed
+	case r.Outcome == "passed" && r.When == "call":
+		return schemas.Passed
+	}
+	return ""
+}
+
+// worse orders statuses within one test; Failed hides an error of its teardown.
+func worse(s schemas.Status) int {
+	return map[schemas.Status]int{
+		"": 0, schemas.Passed: 1, schemas.XPassed: 2, schemas.Skipped: 3, schemas.XFailed: 4, schemas.Errored: 5, schemas.Failed: 6,
+	}[s]
+}
+
+// report draws the conclusions, in the order of the run.
+func (p *parser) report() testlog.Report {
+	r := testlog.Report{Started: p.started, Ended: p.ended}
+	running := ""
+	if !p.ended && p.open[p.last] != nil {
+		running = p.last
+	}
+	for _, t := range p.tests {
+		if t.status == "" || (!t.ended && !p.ended) {
+			continue // began, and nobody knows how it went
+		}
+		r.Tests = append(r.Tests, testlog.Test{ID: t.id, Unit: t.unit, Status: t.status, Message: message(t)})
+	}
+	for _, name := range p.order {
+		r.Units = append(r.Units, p.conclude(name, running))
+	}
+	return r
+}
+
+func message(t *test) string {
+	if t.status == schemas.Passed {
+		return ""
+	}
+	return cut(t.why)
+}
+
+func (p *parser) conclude(name, running string) testlog.Unit {
+	u := p.units[name]
+	out := testlog.Unit{Name: name, State: testlog.Finished, Message: cut(u.why), Listed: u.listed}
+	switch {
+	case u.failed:
+		out.State = testlog.NotLoaded
+	case u.skipped:
+		out.State = testlog.SkippedUnit
+	case !p.ended && p.loading == name:
+		// The process ended while it loaded this file: Running names the file itself,
+		// which Select.Skip understands.
+		out.State, out.Running = testlog.NotLoaded, name
+		out.Message = "the process ended while this file was loading"
+	case !p.ended && (u.listed == nil || len(u.pending) > 0):
+		out.State = testlog.Aborted
+		if t := p.open[running]; t != nil && t.unit == name {
+			out.Running = running
+			out.Message = "the process ended in this test"
+		}
+	}
+	return out
+}
+
+// cut bounds a message without breaking a character.
+func cut(s string) string {
+	if len(s) <= maxMessage {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxMessage], "")
+}

@@ -1,0 +1,274 @@
+package python
+
+import (
+	"crypto/rand"
+	_ "embed" // the pytest plugin
+	"encoding/hex"
+	"encoding/json"
+	"path"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+//go:embed plugin/benchmint_pytest.py
+var plugin []byte
+
+// Flag is one row of the runner table.
+type Flag struct {
+	Words  []string
+	Reason string
+}
+
+// Flags make a pytest run complete and repeatable. They come after the words of
+// the recipe, so that they win. What has no flag is in the plugin: xdist's
+// workers and reruns are switched off by option (blocking the plugins would take
+// their fixtures and marks away), the Hypothesis seed is the run's number.
+// Snapshots are read-only by leaving out the words that update them.
+var Flags = []Flag{
+	{[]string{"--continue-on-collection-errors"}, "one file that does not import must not hide the others"},
+	{[]string{"-o", "cache_dir=/tmp/.benchmint-cache"}, "nothing is carried between runs or left in the tree; the cache fixture stays"},
+	{[]string{"-p", "no:randomly"}, "native order; it also seeds by the clock"},
+	{[]string{"-p", "no:random_order"}, "native order"},
+	{[]string{"-p", "no:random-order"}, "native order (older name)"},
+	{[]string{"-o", "console_output_style=classic"}, "a log without percentages, which move when tests are left out"},
+	{[]string{"--maxfail=0"}, "every test is run, whatever fails (undoes -x)"},
+	{[]string{"--tb=short"}, "a log that people can read"},
+}
+
+// droppedWords are options that change which tests run, in which order, or that
+// write, measure or lint: dropped from addopts. A value follows where true.
+var droppedWords = map[string]bool{
+	"--cov": false, "--cov-report": true, "--cov-config": true, "--cov-fail-under": true, "--cov-append": false,
+	"--cov-branch": false, "--cov-context": true, "--no-cov-on-fail": false, "--no-cov": false, "--cov-reset": false,
+	"-n": true, "--numprocesses": true, "--dist": true, "--maxprocesses": true, "--forked": false, "--boxed": false,
+	"--reruns": true, "--reruns-delay": true, "--only-rerun": true, "--force-flaky": false, "--max-runs": true,
+	"-x": false, "--exitfirst": false, "--maxfail": true, "--lf": false, "--last-failed": false, "--ff": false,
+	"--failed-first": false, "--nf": false, "--new-first": false, "--sw": false, "--stepwise": false,
+	"--cache-clear": false, "--basetemp": true, "--junitxml": true, "--junit-xml": true, "--html": true,
+	"--self-contained-html": false, "--json-report": false, "--json-report-file": true, "--pdb": false,
+	"--random-order": false, "--random-order-bucket": true, "--random-order-seed": true,
+	"--randomly-seed": true, "--randomly-dont-reorganize": false, "--randomly-dont-reset-seed": false,
+	"--snapshot-update": false, "--record-mode": true, "--inline-snapshot": true, "--force-regen": false, "--regen-all": false,
+	"--flake8": false, "--pep8": false, "--black": false, "--mypy": false, "--pylint": false, "--isort": false,
+	"--ruff": false, "--ruff-format": false, "--pycodestyle": false, "--codestyle": false, "--pydocstyle": false, "--flakes": false,
+	"--looponfail": false, "-f": false, "--testmon": false, "--picked": true, "--instafail": false, "--pastebin": true,
+	"--codspeed": false,
+}
+
+// Runs is one pytest process over the wanted files, or over the suite.
+func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []lang.TestRun {
+	var runs []lang.TestRun
+	for i, command := range r.Test {
+		run, ok := testRun(t, sel, command)
+		if !ok {
+			continue
+		}
+		if i > 0 {
+			run.Report += "." + strconv.Itoa(i)
+		}
+		runs = append(runs, withConfig(run, sel))
+	}
+	return runs
+}
+
+func testRun(t lang.Tree, sel lang.Select, command schemas.Command) (lang.TestRun, bool) {
+	style, words := splitPytest(command.Argv)
+	if sel.Paths != nil {
+		targets := targetsOf(t, sel)
+		if len(targets) == 0 {
+			return lang.TestRun{}, false
+		}
+		words = append(withoutPaths(words), targets...)
+	}
+	argv := []string{venvPython, pluginPath, configPath, style}
+	argv = append(argv, words...)
+	for _, f := range Flags {
+		argv = append(argv, f.Words...)
+	}
+	if kept, changed := addopts(t, command.Dir); changed {
+		argv = append(argv, "-o", "addopts="+kept)
+	}
+	env := map[string]string{}
+	for k, v := range command.Env {
+		env[k] = v
+	}
+	env["PYTHONHASHSEED"] = strconv.Itoa(sel.Number)
+	return lang.TestRun{
+		Command: schemas.Command{Argv: argv, Dir: command.Dir, Env: env},
+		Report:  reportPath,
+	}, true
+}
+
+const configPath = sandbox.RunPath + "/run.json"
+
+// runConfig is what the plugin reads, once, before any code of the tests.
+type runConfig struct {
+	Nonce  string   `json:"nonce"`
+	Report string   `json:"report"`
+	Tree   string   `json:"tree"`
+	Number int      `json:"number"`
+	Skip   []string `json:"skip,omitempty"`
+}
+
+// withConfig adds the plugin and its input. The nonce marks the records of the
+// plugin: text that a test writes into the report by itself is not read. It
+// guards against accidents and plain forging, not against code that searches
+// its own process's memory.
+func withConfig(run lang.TestRun, sel lang.Select) lang.TestRun {
+	nonce := make([]byte, 16)
+	rand.Read(nonce) // never fails: crypto/rand ends the program instead
+	config, err := json.Marshal(runConfig{
+		Nonce: hex.EncodeToString(nonce), Report: run.Report, Tree: sandbox.TreePath, Number: sel.Number, Skip: sel.Skip,
+	})
+	if err != nil {
+		panic("encoding strings: " + err.Error()) // plain strings always encode
+	}
+	run.Inputs = []sandbox.File{
+		{Path: pluginPath, Mode: 0o644, Data: plugin},
+		{Path: configPath, Mode: 0o644, Data: config},
+	}
+	return run
+}
+
+// nonceOf finds the nonce that a run was given.
+func nonceOf(run lang.TestRun) string {
+	for _, f := range run.Inputs {
+		var c runConfig
+		if f.Path == configPath && json.Unmarshal(f.Data, &c) == nil {
+			return c.Nonce
+		}
+	}
+	return ""
+}
+
+// splitPytest takes a test command apart: how pytest is started (the search path
+// differs), and its words.
+func splitPytest(argv []string) (style string, words []string) {
+	for i, w := range argv {
+		switch base := path.Base(w); {
+		case w == "-m" && i+1 < len(argv) && argv[i+1] == "pytest":
+			return "module", append([]string{}, argv[i+2:]...)
+		case base == "pytest" || base == "py.test":
+			return "script", append([]string{}, argv[i+1:]...)
+		}
+	}
+	return "script", nil
+}
+
+// wordsWithValue are the kept options whose value is the next word (rule P8).
+var wordsWithValue = map[string]bool{
+	"-m": true, "-k": true, "-p": true, "-W": true, "-c": true, "-o": true, "--ignore": true, "--ignore-glob": true,
+	"--deselect": true, "--import-mode": true, "--doctest-glob": true, "--confcutdir": true,
+}
+
+// withoutPaths leaves the options of a pytest line.
+func withoutPaths(words []string) []string {
+	var out []string
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if !strings.HasPrefix(w, "-") {
+			continue
+		}
+		if w == "--pyargs" {
+			continue // the targets are files
+		}
+		out = append(out, w)
+		if wordsWithValue[w] && i+1 < len(words) {
+			i++
+			out = append(out, words[i])
+		}
+	}
+	return out
+}
+
+// targetsOf turns changed test paths into what pytest is to collect: a test
+// module stands for itself; a helper, conftest or data file for the nearest
+// folder above it that holds test modules. An unknown target would make pytest
+// run nothing, so only what is there is named.
+func targetsOf(t lang.Tree, sel lang.Select) []string {
+	skip := map[string]bool{}
+	for _, s := range sel.Skip {
+		skip[s] = true
+	}
+	patterns := pythonFiles(t)
+	folders := testFolders(t, patterns)
+	set := map[string]bool{}
+	for _, p := range sel.Paths {
+		switch {
+		case skip[p]:
+		case isTestModule(p, patterns):
+			if t.Has(p) {
+				set[p] = true
+			}
+		default:
+			if f, ok := folderAbove(p, folders); ok {
+				set[f] = true
+			}
+		}
+	}
+	return dropNested(set)
+}
+
+func folderAbove(p string, folders map[string]bool) (string, bool) {
+	for d := path.Dir(p); ; d = path.Dir(d) {
+		if folders[d] {
+			return d, true
+		}
+		if d == "." || d == "/" {
+			return "", false
+		}
+	}
+}
+
+// dropNested leaves out files below a folder that is named too: pytest would
+// collect them twice.
+func dropNested(set map[string]bool) []string {
+	var out []string
+	for p := range set {
+		nested := false
+		for d := path.Dir(p); d != "." && d != "/"; d = path.Dir(d) {
+			nested = nested || set[d]
+		}
+		if !nested && (p == "." || !set["."]) {
+			out = append(out, p)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// testFolders are the folders that hold a test module, directly or below.
+func testFolders(t lang.Tree, patterns []string) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range t.Paths() {
+		if !isTestModule(p, patterns) {
+			continue
+		}
+		for d := path.Dir(p); !out[d]; d = path.Dir(d) {
+			out[d] = true
+			if d == "." || d == "/" {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// isTestModule tells whether pytest takes p for a test module by its name.
+func isTestModule(p string, patterns []string) bool {
+	base := path.Base(p)
+	if path.Ext(base) != ".py" || base == "conftest.py" || base == "__init__.py" {
+		return false
+	}
+	for _, pattern := range patterns {
+		if ok, err := path.Match(path.Base(pattern), base); err == nil && ok {
+			return true
+		}
+	}
+	return false
+}
