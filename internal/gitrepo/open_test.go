@@ -1,0 +1,199 @@
+package gitrepo_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
+)
+
+func TestOpenEveryKindOfSource(t *testing.T) {
+	t.Parallel()
+	plain := gitrepotest.New(t, numbers)
+	want := subjects(log(t, open(t, plain), gitrepo.Query{}))
+	dir := t.TempDir()
+	bare := filepath.Join(dir, "bare.git")
+	if _, err := gitrepotest.BuildBare(bare, []byte(numbers)); err != nil {
+		t.Fatal(err)
+	}
+	linked, link, odd := filepath.Join(dir, "linked"), filepath.Join(dir, "link"), filepath.Join(dir, "od\"d\n#name")
+	gitrepotest.Git(t, plain, "worktree", "add", "-q", linked, "HEAD")
+	if err := os.Symlink(bare, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gitrepotest.BuildBare(odd, []byte(numbers)); err != nil {
+		t.Fatal(err)
+	}
+	for name, source := range map[string]string{
+		"work_tree": plain, "git_folder": filepath.Join(plain, ".git"), "bare": bare, "linked_work_tree": linked,
+		"symlink": link, "odd_path": odd, "url": "file://" + bare,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := log(t, open(t, source), gitrepo.Query{})
+			if diff := cmp.Diff(want, subjects(got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if got[3].Number != 5 {
+				t.Errorf("%s is #%d: pull refs are not seen", got[3].Subject, got[3].Number)
+			}
+		})
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	repo := gitrepotest.New(t, dates)
+	inner, empty := filepath.Join(repo, "folder"), filepath.Join(dir, "empty")
+	if err := errors.Join(os.Mkdir(inner, 0o755), os.Mkdir(empty, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	gitrepotest.Git(t, empty, "init", "-q")
+	for name, c := range map[string]struct {
+		source string
+		want   error
+	}{
+		"missing":                {filepath.Join(dir, "nowhere"), gitrepo.ErrNoRepo},
+		"file":                   {filepath.Join(repo, "a"), gitrepo.ErrNoRepo},
+		"folder_of_a_repository": {inner, gitrepo.ErrNoRepo},
+		"no_commit":              {empty, gitrepo.ErrNoRepo},
+		"dead_url":               {"file://" + dir + "/nowhere.git", gitrepo.ErrRemote},
+		"program_as_url":         {"ext::sh -c 'touch " + dir + "/ran' ://", gitrepo.ErrRemote},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r, err := gitrepo.Open(t.Context(), c.source, "", t.TempDir()); !errors.Is(err, c.want) {
+				t.Errorf("error %v, want %v (%v)", err, c.want, r)
+			}
+		})
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+		t.Error("a URL ran a program")
+	}
+}
+
+func TestMirrorIsUpdated(t *testing.T) {
+	t.Parallel()
+	upstream := gitrepotest.New(t, dates)
+	cache := t.TempDir()
+	heads := []string{}
+	for range 2 {
+		r, err := gitrepo.Open(t.Context(), "file://"+upstream, "", cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		heads = append(heads, r.Info().Head)
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		gitrepotest.Git(t, upstream, "reset", "-q", "--hard", "HEAD~2")
+	}
+	if want := gitrepotest.Git(t, upstream, "rev-parse", "ORIG_HEAD"); heads[1] != want || heads[0] == heads[1] {
+		t.Errorf("heads %v, want another one and then %s", heads, want)
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for origin, want := range map[string]string{
+		"":                                "local/widget",
+		"https://example.org/acme/w.git":  "acme/w",
+		"https://example.org/acme/w/":     "acme/w",
+		"git@example.org:acme/w.git":      "acme/w",
+		"ssh://git@example.org:22/a/b/c":  "b/c",
+		"https://example.org/only.git":    "local/only",
+		"/somewhere/else.git":             "local/widget",
+		"file:///somewhere/acme/else.git": "local/widget",
+	} {
+		dir := filepath.Join(t.TempDir(), "widget")
+		if _, err := gitrepotest.Build(dir, []byte(dates)); err != nil {
+			t.Fatal(err)
+		}
+		if origin != "" {
+			gitrepotest.Git(t, dir, "config", "remote.origin.url", origin)
+		}
+		r, err := gitrepo.Open(t.Context(), dir, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Info(); got.Name != want || got.URL != dir {
+			t.Errorf("origin %q: %s from %s, want %s from %s", origin, got.Name, got.URL, want, dir)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestShallowClone(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "shallow")
+	gitrepotest.Git(t, t.TempDir(), "clone", "-q", "--depth=2", "file://"+gitrepotest.New(t, dates), dir)
+	got := log(t, open(t, dir), gitrepo.Query{})
+	if diff := cmp.Diff([]string{"April", "First of February"}, subjects(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestLicence(t *testing.T) {
+	t.Parallel()
+	mit := `-- LICENSE-MIT --
+Copyright (c) 2025 Ann Author
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+`
+	isc := `-- COPYING --
+Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, provided that the above copyright notice and this permission notice appear in all copies.
+
+THE SOFTWARE IS PROVIDED "AS IS" AND THE AUTHOR DISCLAIMS ALL WARRANTIES WITH REGARD TO THIS SOFTWARE INCLUDING ALL IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS. IN NO EVENT SHALL THE AUTHOR BE LIABLE FOR ANY SPECIAL, DIRECT, INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS OF USE, DATA OR PROFITS, WHETHER IN AN ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE.
+`
+	for name, c := range map[string]struct{ files, want string }{
+		"one": {mit, "MIT"}, "choice": {mit + isc, "ISC OR MIT"}, "none": {"-- a --\nx\n", ""},
+		"pointer": {"-- LICENSE --\nSee the files beside this one.\n", ""},
+	} {
+		r := open(t, gitrepotest.New(t, "-- commit: Start --\n"+c.files))
+		if got := r.Info().Licence; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestPool(t *testing.T) {
+	t.Parallel()
+	a, b := gitrepotest.New(t, dates), gitrepotest.New(t, numbers)
+	pool := gitrepo.NewPool(t.TempDir(), []gitrepo.Source{{Git: a}, {Git: b, Name: "acme/b"}})
+	t.Cleanup(func() {
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, newest := range map[string]string{"local/repo": "April", "acme/b": "Merge branch 'side'"} {
+		r, err := pool.Named(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := log(t, r, gitrepo.Query{})[0].Subject; got != newest {
+			t.Errorf("%s: newest is %q, want %q", name, got, newest)
+		}
+		again, err := pool.Named(t.Context(), name)
+		if again != r {
+			t.Errorf("%s was opened twice: %v", name, err)
+		}
+	}
+	if _, err := pool.Named(t.Context(), "acme/c"); err == nil || !strings.Contains(err.Error(), "acme/c") {
+		t.Errorf("an unknown name gives %v", err)
+	}
+	if _, err := pool.Open(t.Context(), gitrepo.Source{Git: b}); err == nil || !strings.Contains(err.Error(), "give one of them a name") {
+		t.Errorf("two repositories of one name give %v", err)
+	}
+}
