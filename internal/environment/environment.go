@@ -106,7 +106,10 @@ func (b *Builder) Lock(ctx context.Context, p lang.Project, r schemas.Recipe) (s
 	for attempt := 1; ; attempt++ {
 		locked, err := b.Resolve(ctx, p, r)
 		var failed *sandbox.BuildError
-		if err == nil || errors.Is(err, ErrUnavailable) || !errors.As(err, &failed) {
+		if err == nil {
+			return b.identified(ctx, locked)
+		}
+		if errors.Is(err, ErrUnavailable) || !errors.As(err, &failed) {
 			return locked, err
 		}
 		repaired, ok := b.Languages[r.Language].Repair(p, r, failed.Result.Output)
@@ -115,6 +118,27 @@ func (b *Builder) Lock(ctx context.Context, p lang.Project, r schemas.Recipe) (s
 		}
 		r = repaired
 	}
+}
+
+// identified fills in the digests of the toolchains, which decide results.
+func (b *Builder) identified(ctx context.Context, r schemas.Recipe) (schemas.Recipe, error) {
+	r.Tools = slices.Clone(r.Tools)
+	for _, t := range append([]*schemas.Toolchain{&r.Toolchain}, pointers(r.Tools)...) {
+		got, err := b.Toolchains.Get(ctx, t.Name, t.Version)
+		if err != nil {
+			return r, fmt.Errorf("getting %s %s: %w", t.Name, t.Version, err)
+		}
+		t.Digest = got.Digest
+	}
+	return r, nil
+}
+
+func pointers(ts []schemas.Toolchain) []*schemas.Toolchain {
+	out := make([]*schemas.Toolchain, len(ts))
+	for i := range ts {
+		out[i] = &ts[i]
+	}
+	return out
 }
 
 // Attempts bounds every repair loop.
