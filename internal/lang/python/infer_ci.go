@@ -23,7 +23,7 @@ type run struct{ text, source string }
 // notTests are the words in names of jobs and files that mark other work than the
 // test suite (facts: environments, 1.0 rule 4). Words, not substrings, so that
 // "doctest" is no "doc".
-var notTests = regexp.MustCompile(`(?i)(^|[^a-z])(lint(s|er|ing)?|docs?|documentation|typ(e|es|ing)|type-?check|mypy|pyright|bench(mark)?s?|nightly|release|random|publish|deploy|fuzz|wasm|pyodide|miri|windows|macos|codeql|pre-?commit|downstream|stale|labeler|lock|scorecard|zizmor|security|build-?wheels?|changelog)([^a-z]|$)`)
+var notTests = regexp.MustCompile(`(?i)(^|[^a-z])(lint(s|er|ing)?|docs?|docsets?|documentation|typ(e|es|ing)|type-?check|mypy|pyright|bench(mark)?s?|nightly|release|random|publish|deploy|fuzz|wasm|pyodide|miri|windows|macos|codeql|pre-?commit|downstream|stale|labeler|lock|scorecard|zizmor|security|build-?wheels?|changelog)([^a-z]|$)`)
 
 var plainVersion = regexp.MustCompile(`^\d+\.\d+(\.\d+)?$`)
 
@@ -51,10 +51,37 @@ func (m *manifest) readCI() ci {
 			if notTests.MatchString(id) || name != nil && notTests.MatchString(matrixWords.ReplaceAllString(name.Value, "")) {
 				continue
 			}
-			out.job(p, job)
+			if runsTests(job) {
+				out.job(p, job)
+			}
 		}
 	}
 	return out
+}
+
+// testCommand is what a step of a test job says: a runner, or a script or make
+// target with a name of tests.
+var testCommand = regexp.MustCompile(`(?i)\b(pytest|py\.test|tox|nox|unittest|trial|hatch (?:run|test)|\S*tests?\b)`)
+
+// runsTests: jobs that build, publish or lint name interpreters too.
+func runsTests(job *yaml.Node) bool {
+	steps := child(job, "steps")
+	if steps == nil {
+		return child(job, "uses") != nil // a shared workflow: its inputs are all there is
+	}
+	for _, step := range steps.Content {
+		if s := child(step, "run"); s != nil {
+			for _, line := range strings.Split(s.Value, "\n") {
+				if testCommand.MatchString(line) && !notTests.MatchString(line) {
+					return true
+				}
+			}
+		}
+		if u := child(step, "uses"); u != nil && testCommand.MatchString(u.Value) {
+			return true
+		}
+	}
+	return false
 }
 
 // matrixWords are the parts of a job's name that the matrix fills in.
@@ -63,6 +90,9 @@ var matrixWords = regexp.MustCompile(`\$\{\{.*?\}\}`)
 func (c *ci) job(file string, job *yaml.Node) {
 	if matrix := child(child(job, "strategy"), "matrix"); matrix != nil {
 		c.matrix(file, matrix)
+	}
+	if with := child(job, "with"); with != nil { // of a shared workflow
+		c.matrix(file, with)
 	}
 	env := child(job, "env")
 	for i := 0; env != nil && env.Kind == yaml.MappingNode && i+1 < len(env.Content); i += 2 {

@@ -218,6 +218,23 @@ func (m *manifest) where(file, needle string) string {
 	return file
 }
 
+// whereAfter is the first line with needle from the one with mark on.
+func (m *manifest) whereAfter(file, mark, needle string) string {
+	data := m.read(file)
+	for from := 0; ; {
+		i := bytes.Index(data[from:], []byte(mark))
+		if i < 0 {
+			return m.where(file, needle)
+		}
+		from += i
+		line, _, _ := bytes.Cut(data[from:min(len(data), from+400)], []byte("]"))
+		if j := bytes.Index(line, []byte(needle)); j >= 0 {
+			return file + ":" + itoa(bytes.Count(data[:from+j], []byte("\n"))+1)
+		}
+		from += len(mark)
+	}
+}
+
 func (m *manifest) lineOf(file, needle string) int {
 	data := m.read(file)
 	i := bytes.Index(data, []byte(needle))

@@ -265,16 +265,14 @@ func pytestLine(words []string) ([]string, bool) {
 	for i, w := range words {
 		switch {
 		case (w == "pytest" || w == "py.test") && (i == 0 || words[i-1] != "install") && !strings.Contains(strings.Join(words[:i], " "), "install"):
-			if i >= 2 && words[i-1] == "-m" && strings.HasPrefix(baseOf(words[i-2]), "python") {
-				return words[i-2:], true
+			if i >= 1 && words[i-1] == "-m" { // of python, or of a wrapper that starts it in the same way
+				return append([]string{"python"}, words[i-1:]...), true
 			}
 			return words[i:], true
 		}
 	}
 	return nil, false
 }
-
-func baseOf(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
 func (m *manifest) toxRequires(e toxEnv) []requirement {
 	var out []requirement
@@ -331,7 +329,7 @@ func (m *manifest) toxTOML(file string, t map[string]any, version string) (plan,
 		if p.command == nil {
 			continue
 		}
-		p.source = m.where(file, `"pytest"`)
+		p.source = m.whereAfter(file, "commands", "pytest")
 		for _, d := range strs(get("deps")) {
 			out := m.requirementLine(file, iniLine{toxText(d), m.lineOf(file, d)}, false, map[string]bool{})
 			p.requires = append(p.requires, out...)

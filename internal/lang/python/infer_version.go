@@ -141,9 +141,10 @@ type tagVersion struct {
 	pre     string // a, b, rc or ""
 	preN    int
 	post    int // -1: none
+	dev     bool
 }
 
-var tagShape = regexp.MustCompile(`(?i)^(?:[a-z][\w.-]*?[-_/])?v?(\d+(?:\.\d+)*)(?:[-_.]?(a|alpha|b|beta|rc|c|pre)[-_.]?(\d*))?(?:[-_.]?post[-_.]?(\d*))?(?:\+.*)?$`)
+var tagShape = regexp.MustCompile(`(?i)^(?:[a-z][\w.-]*?[-_/])?v?(\d+(?:\.\d+)*)(?:[-_.]?(a|alpha|b|beta|rc|c|pre)[-_.]?(\d*))?(?:[-_.]?post[-_.]?(\d*))?(?:[-_.]?dev\d*)?(?:\+.*)?$`)
 
 func parseTag(tag string) (tagVersion, bool) {
 	x := tagShape.FindStringSubmatch(strings.TrimPrefix(tag, "refs/tags/"))
@@ -158,6 +159,7 @@ func parseTag(tag string) (tagVersion, bool) {
 		}
 		v.release = append(v.release, n)
 	}
+	v.dev = strings.Contains(x[0], "dev")
 	v.pre = map[string]string{"": "", "a": "a", "alpha": "a", "b": "b", "beta": "b", "rc": "rc", "c": "rc", "pre": "rc"}[strings.ToLower(x[2])]
 	v.preN, _ = strconv.Atoi(x[3]) // "rc" alone is rc0
 	if x[4] != "" {
@@ -185,6 +187,7 @@ func (v tagVersion) String() string {
 func (v tagVersion) next() tagVersion {
 	out := tagVersion{release: append([]int{}, v.release...), pre: v.pre, preN: v.preN, post: v.post}
 	switch {
+	case v.dev: // 1.0.dev0 leads to 1.0
 	case v.post >= 0:
 		out.post++
 	case v.pre != "":

@@ -83,7 +83,9 @@ func testRun(t lang.Tree, sel lang.Select, command schemas.Command) (lang.TestRu
 		if len(targets) == 0 {
 			return lang.TestRun{}, false
 		}
-		words = append(withoutPaths(words), targets...)
+		if !wholeSuite(t, words, targets) {
+			words = append(withoutPaths(words), targets...)
+		}
 	}
 	argv := []string{venvPython, pluginPath, configPath, style}
 	argv = append(argv, words...)
@@ -212,6 +214,44 @@ func targetsOf(t lang.Tree, sel lang.Select) []string {
 		}
 	}
 	return dropNested(set)
+}
+
+// wholeSuite tells whether targets are all that the suite would collect by name.
+// Where the suite holds more than test modules (doctests, given tests), it is not told.
+func wholeSuite(t lang.Tree, words, targets []string) bool {
+	roots := readPytestINI(t).values["testpaths"]
+	var paths []string
+	for i := 0; i < len(words); i++ {
+		switch w := words[i]; {
+		case strings.HasPrefix(w, "--doctest"), w == "--pyargs", strings.Contains(w, "::"):
+			return false
+		case wordsWithValue[w]:
+			i++
+		case !strings.HasPrefix(w, "-"):
+			paths = append(paths, path.Clean(w))
+		}
+	}
+	if len(paths) > 0 {
+		roots = paths
+	}
+	patterns := pythonFiles(t)
+	for _, p := range t.Paths() {
+		inSuite := isTestModule(p, patterns) && (len(roots) == 0 || below(p, roots))
+		if inSuite != (isTestModule(p, patterns) && below(p, targets)) {
+			return false
+		}
+	}
+	return true
+}
+
+// below tells whether p is one of the roots or lies in one.
+func below(p string, roots []string) bool {
+	for _, r := range roots {
+		if r = path.Clean(r); r == "." || p == r || strings.HasPrefix(p, r+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 func folderAbove(p string, folders map[string]bool) (string, bool) {
