@@ -14,11 +14,11 @@ import (
 
 // BenchmarkMining reads a whole first-parent line and reports commits per second
 // and the time against git's own log of the same rows, measured in the same run.
-// BENCHMINT_BENCH_REPO names a repository; without it one of 600 commits is made.
+// BENCHMINT_BENCH_REPO names a repository; without it one of 200 commits is made.
 func BenchmarkMining(b *testing.B) {
 	source := os.Getenv("BENCHMINT_BENCH_REPO")
 	if source == "" {
-		source = gitrepotest.New(b, longHistory(600))
+		source = gitrepotest.New(b, longHistory(200))
 	}
 	var plain, ours time.Duration
 	commits := 0

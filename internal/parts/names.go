@@ -78,8 +78,14 @@ var languageOf = map[string]string{
 	".jl": "julia", ".zig": "zig", ".s": "assembly", ".S": "assembly", ".asm": "assembly", ".vue": "javascript", ".sql": "sql",
 }
 
-// IsSource tells a program's text from data, by extension.
+// IsSource tells a program's text from data and manifests.
 func IsSource(name string) bool { return LanguageOf(name) != "" }
 
-// LanguageOf is the language that a file's extension stands for, "" for none.
-func LanguageOf(name string) string { return languageOf[path.Ext(name)] }
+// LanguageOf is the language that a file's extension stands for, "" for none and
+// for manifests.
+func LanguageOf(name string) string {
+	if manifestNames[path.Base(name)] {
+		return ""
+	}
+	return languageOf[path.Ext(name)]
+}

@@ -51,8 +51,12 @@ func (r Rules) Part(p string, t lang.Tree) (schemas.Part, string) {
 	return Common(p)
 }
 
-// Source names the language that path is source code of.
+// Source names the language that path is source code of. A manifest is none,
+// though it may be written in one (setup.py).
 func (r Rules) Source(p string) (string, bool) {
+	if manifestNames[path.Base(p)] {
+		return "", false
+	}
 	for _, l := range r.languages {
 		if l.Source(p) {
 			return l.Name(), true
@@ -74,7 +78,7 @@ func (r Rules) Manifest(p string, before, after []byte, hunks []lang.Hunk) (test
 // Counts tells whether a path of the test part can tell two states apart: a
 // manifest of the test part cannot by itself.
 func Counts(part schemas.Part, rule string) bool {
-	return part == schemas.PartTest && !strings.HasPrefix(rule, manifestRule)
+	return part == schemas.PartTest && !strings.Contains(rule, manifestRule)
 }
 
 const manifestRule = "manifest:"
