@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -165,35 +164,5 @@ THE SOFTWARE IS PROVIDED "AS IS" AND THE AUTHOR DISCLAIMS ALL WARRANTIES WITH RE
 		if got := r.Info().Licence; got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-	}
-}
-
-func TestPool(t *testing.T) {
-	t.Parallel()
-	a, b := gitrepotest.New(t, dates), gitrepotest.New(t, numbers)
-	pool := gitrepo.NewPool(t.TempDir(), []gitrepo.Source{{Git: a}, {Git: b, Name: "acme/b"}})
-	t.Cleanup(func() {
-		if err := pool.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	for name, newest := range map[string]string{"local/repo": "April", "acme/b": "Merge branch 'side'"} {
-		r, err := pool.Named(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := log(t, r, gitrepo.Query{})[0].Subject; got != newest {
-			t.Errorf("%s: newest is %q, want %q", name, got, newest)
-		}
-		again, err := pool.Named(t.Context(), name)
-		if again != r {
-			t.Errorf("%s was opened twice: %v", name, err)
-		}
-	}
-	if _, err := pool.Named(t.Context(), "acme/c"); err == nil || !strings.Contains(err.Error(), "acme/c") {
-		t.Errorf("an unknown name gives %v", err)
-	}
-	if _, err := pool.Open(t.Context(), gitrepo.Source{Git: b}); err == nil || !strings.Contains(err.Error(), "give one of them a name") {
-		t.Errorf("two repositories of one name give %v", err)
 	}
 }

@@ -58,14 +58,24 @@ y
 
 func run(t *testing.T, s schemas.Source) ([]schemas.Change, error) {
 	t.Helper()
-	pool := gitrepo.NewPool("", []gitrepo.Source{{Git: gitrepotest.New(t, history), Name: "acme/widget"}})
+	r, err := gitrepo.Open(t.Context(), gitrepotest.New(t, history), "acme/widget", "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		if err := pool.Close(); err != nil {
+		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	s.Repo.Name = "acme/widget"
-	return crawl.New(pool).Run(t.Context(), s)
+	s.Repo = r.Info()
+	return crawl.New(only{r}).Run(t.Context(), s)
+}
+
+// only is a world of one repository.
+type only struct{ *gitrepo.Repo }
+
+func (o only) Log(ctx context.Context, _ string, q gitrepo.Query) iter.Seq2[schemas.Change, error] {
+	return o.Repo.Log(ctx, q)
 }
 
 func TestRun(t *testing.T) {

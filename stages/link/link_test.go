@@ -15,6 +15,7 @@ import (
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/link"
@@ -66,27 +67,53 @@ func (p plugin) Manifest(s string, before, after []byte, hunks []lang.Hunk) (tes
 	return test, mixed, true
 }
 
+// only is a world of one repository.
+type only struct{ *gitrepo.Repo }
+
+func (o only) Files(ctx context.Context, _, from, to string) ([]schemas.ChangedFile, error) {
+	return o.Repo.Files(ctx, from, to)
+}
+
+func (o only) Tree(ctx context.Context, _, id string) (*tree.Tree, error) {
+	return o.Repo.Tree(ctx, id)
+}
+
+func (o only) Graft(ctx context.Context, _, base string, edits []gitrepo.Edit) (string, error) {
+	return o.Repo.Graft(ctx, base, edits)
+}
+
+func (o only) Diff(ctx context.Context, _, from, to string) ([]byte, error) {
+	return o.Repo.Diff(ctx, from, to)
+}
+
+func (o only) Hunks(ctx context.Context, _, from, to string) ([]byte, error) {
+	return o.Repo.Hunks(ctx, from, to)
+}
+
 // world is a repository and the stage over it.
 type world struct {
-	pool  *gitrepo.Pool
+	repo  *gitrepo.Repo
 	blobs *blob.Store
 	link  *link.Linker
 }
 
 func newWorld(t *testing.T, dir string, c link.Config) world {
 	t.Helper()
-	w := world{pool: gitrepo.NewPool(t.TempDir(), []gitrepo.Source{{Git: dir, Name: "acme/widget"}})}
+	r, err := gitrepo.Open(t.Context(), dir, "acme/widget", "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		if err := w.pool.Close(); err != nil {
+		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	var err error
+	w := world{repo: r}
 	if w.blobs, err = blob.Open(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	languages := map[string]lang.Language{"src": plugin{name: "src", ext: ".src"}, "alt": plugin{name: "alt", ext: ".alt"}}
-	if w.link, err = link.New(w.pool, w.blobs, languages, c); err != nil {
+	if w.link, err = link.New(only{r}, w.blobs, languages, c); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -95,7 +122,7 @@ func newWorld(t *testing.T, dir string, c link.Config) world {
 func (w world) changes(t *testing.T) []schemas.Change {
 	t.Helper()
 	var out []schemas.Change
-	for c, err := range w.pool.Log(t.Context(), "acme/widget", gitrepo.Query{}) {
+	for c, err := range w.repo.Log(t.Context(), gitrepo.Query{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +159,7 @@ func parts(s schemas.Start) []string {
 // gives S as text.
 func (w world) check(t *testing.T, s schemas.Start) map[string]string {
 	t.Helper()
-	state, err := w.pool.Tree(t.Context(), s.Repo, s.Base)
+	state, err := w.repo.Tree(t.Context(), s.Base)
 	if err != nil {
 		t.Fatal(err)
 	}
