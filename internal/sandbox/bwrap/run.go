@@ -425,7 +425,7 @@ func (s *Sandbox) bwrapArgs(j job) []string {
 		args = append(args, "--bind", dir, inside)
 	}
 	// An ordinary user owns these two, and could fill them.
-	return append(args, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", sandbox.WorkDir(j.command.Dir))
+	return append(args, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/")
 }
 
 // argv is the command behind what takes its rights. The command's environment is set
@@ -440,7 +440,8 @@ func (s *Sandbox) argv(j job) []string {
 	if _, ok := s.groups["pids"]; !ok {
 		argv = append(argv, prlimit, "--nproc="+strconv.Itoa(j.limits.Processes), "--")
 	}
-	argv = append(argv, env, "-i", "--")
+	// The directory is entered as the user: root without capabilities may not.
+	argv = append(argv, env, "-i", "-C", sandbox.WorkDir(j.command.Dir), "--")
 	return append(append(argv, j.env...), j.command.Argv...)
 }
 

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/sandbox/watch"
 )
 
 // Grace after a time-out: a runner that catches an interrupt still writes its report.
@@ -141,7 +142,7 @@ func (c *running) stop(end sandbox.End) {
 // others, whatever they ignore and whoever their parent is.
 func (c *running) kill() {
 	pid := c.cmd.Process.Pid
-	if children := childrenByParent()[pid]; len(children) > 0 {
+	if children := watch.Children()[pid]; len(children) > 0 {
 		for _, child := range children {
 			_ = unix.Kill(child, unix.SIGKILL)
 		}
@@ -197,7 +198,7 @@ func (c *running) killUntil(done <-chan struct{}) {
 // payload is the command's own first process: below bwrap is its init, and below
 // that the command, beside orphans that it took in.
 func (c *running) payload() []int {
-	children := childrenByParent()
+	children := watch.Children()
 	var out []int
 	for _, init := range children[c.cmd.Process.Pid] {
 		if below := children[init]; len(below) > 0 {

@@ -219,7 +219,7 @@ func setLimits(fileSize int64) error {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		return err
 	}
-	files.Max = min(files.Max, 524288)
+	files.Max = min(files.Max, 4096)
 	files.Cur = min(files.Max, 1024)
 	for resource, limit := range map[int]syscall.Rlimit{
 		syscall.RLIMIT_NOFILE: files,

@@ -1,0 +1,313 @@
+package docker
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/moby/moby/api/pkg/stdcopy"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+	"golang.org/x/sys/unix"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+)
+
+// user is whom steps and runs are.
+const user = "1000:1000"
+
+// Grace after a time-out: a runner that catches an interrupt still writes its report.
+const (
+	graceInterrupt = 2 * time.Second
+	graceTerminate = time.Second
+)
+
+// runScript is a run's first process. Its arguments are the directory, then
+// NAME=value, then the command.
+//
+//go:embed run.sh
+var runTemplate string
+
+var runScript = strings.Replace(runTemplate, "@JUDGE@", judgeScript, 1)
+
+// judgeScript prints what the control groups counted, and how full /dev/shm is.
+//
+//go:embed judge.sh
+var judgeScript string
+
+// endDir is where runScript leaves what judgeScript printed; root's alone.
+const endDir = "/run/benchmint-end"
+
+// Run runs one command on a fresh copy of a layer.
+func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, err error) {
+	began := time.Now()
+	defer func() { res.Overhead = time.Since(began) - res.Wall }()
+	if err := checkFiles(r.Inputs, []string{sandbox.RunPath}, r.Collect); err != nil {
+		return res, err
+	}
+	if len(r.Command.Argv) == 0 {
+		return res, errors.New("an empty command")
+	}
+	c := &running{s: s, limits: r.Limits.Filled(), terminal: r.Interactive}
+	if err := c.create(ctx, r); err != nil {
+		return res, err
+	}
+	defer s.removeContainer(c.id)
+	if archive, err := packFiles(r.Inputs); err != nil {
+		return res, err
+	} else if archive != nil {
+		// Only root can write above RunPath, and no layer holds anything below it.
+		if err := s.copyIn(ctx, c.id, archive); err != nil {
+			return res, err
+		}
+	}
+	if res, err = c.run(ctx); err != nil {
+		return res, err
+	}
+	return res, s.collect(ctx, c.id, r.Collect, r.CollectMax, &res)
+}
+
+// running is one container between its start and its end.
+type running struct {
+	s        *Sandbox
+	id       string
+	limits   sandbox.Limits
+	terminal *sandbox.Terminal
+	output   *sandbox.Capped
+
+	mu  sync.Mutex
+	end sandbox.End
+}
+
+func (c *running) create(ctx context.Context, r sandbox.Run) error {
+	argv := append([]string{runScript, "run", sandbox.WorkDir(r.Command.Dir)}, sandbox.Environ(r.Env, r.Command.Env)...)
+	config := &container.Config{
+		Image: r.Layer.ID, User: "0:0", WorkingDir: "/", Hostname: "sandbox",
+		Entrypoint: []string{"/bin/sh", "-c"}, Cmd: append(argv, r.Command.Argv...),
+		// An interrupt is for the command, not for the shell that waits for it.
+		Env:          []string{"TINI_KILL_PROCESS_GROUP=1"},
+		AttachStdout: true, AttachStderr: true,
+	}
+	if t := c.terminal; t != nil {
+		config.Tty, config.OpenStdin, config.StdinOnce, config.AttachStdin = t.TTY, true, true, true
+	}
+	host := hostConfig(c.limits)
+	// For the first process only, which drops them: see runScript.
+	host.CapAdd = []string{"NET_ADMIN", "SETGID", "SETPCAP", "SETUID"}
+	created, err := c.s.api.ContainerCreate(ctx, client.ContainerCreateOptions{Config: config, HostConfig: host, Name: c.s.containerName()})
+	if err != nil {
+		return fmt.Errorf("creating a container: %w", err)
+	}
+	c.id = created.ID
+	return nil
+}
+
+// run sees the container from its start to its end.
+func (c *running) run(ctx context.Context) (sandbox.Result, error) {
+	var res sandbox.Result
+	attached, err := c.s.api.ContainerAttach(ctx, c.id, client.ContainerAttachOptions{
+		Stream: true, Stdin: c.terminal != nil, Stdout: true, Stderr: true,
+	})
+	if err != nil {
+		return res, fmt.Errorf("attaching to a container: %w", err)
+	}
+	defer attached.Close()
+	waited := c.s.api.ContainerWait(ctx, c.id, client.ContainerWaitOptions{Condition: container.WaitConditionNextExit})
+	copied := c.copyStreams(attached.HijackedResponse)
+	if _, err := c.s.api.ContainerStart(ctx, c.id, client.ContainerStartOptions{}); err != nil {
+		return res, fmt.Errorf("starting a container: %w", err)
+	}
+	if c.terminal != nil && c.terminal.TTY {
+		c.resize(ctx)
+	}
+	dog, err := c.s.newWatchdog(ctx, c.id, c.limits)
+	if err != nil {
+		return res, err
+	}
+	done := make(chan struct{})
+	var watchers sync.WaitGroup
+	watchers.Go(func() { dog.watch(done, c.stop) })
+	watchers.Go(func() { c.clock(ctx, done) })
+	select {
+	case w := <-waited.Result:
+		res.ExitCode = int(w.StatusCode)
+		if w.Error != nil {
+			err = errors.New(w.Error.Message)
+		}
+	case err = <-waited.Error:
+	}
+	close(done)
+	watchers.Wait()
+	if ctx.Err() != nil {
+		return res, ctx.Err()
+	}
+	if err != nil {
+		return res, fmt.Errorf("waiting for a container: %w", err)
+	}
+	select {
+	case <-copied:
+	case <-ctx.Done():
+		return res, ctx.Err()
+	}
+	if c.output != nil {
+		res.Output = c.output.Bytes()
+	}
+	return res, c.judge(ctx, dog, &res)
+}
+
+// copyStreams moves output (and a person's input) until the container is gone.
+func (c *running) copyStreams(attached client.HijackedResponse) <-chan struct{} {
+	copied := make(chan struct{})
+	var out, errs io.Writer
+	if t := c.terminal; t != nil {
+		out, errs = t.Out, t.Err
+		go func() {
+			_, _ = io.Copy(attached.Conn, t.In)
+			_ = attached.CloseWrite()
+		}()
+	} else {
+		c.output = sandbox.NewCapped(c.limits.Output, func() { c.stop(sandbox.Output) })
+		out, errs = c.output, c.output
+	}
+	go func() {
+		defer close(copied)
+		if c.terminal != nil && c.terminal.TTY {
+			_, _ = io.Copy(out, attached.Reader)
+			return
+		}
+		_, _ = stdcopy.StdCopy(out, errs, attached.Reader)
+	}()
+	return copied
+}
+
+// resize gives the container the size of the person's terminal.
+func (c *running) resize(ctx context.Context) {
+	f, ok := c.terminal.Out.(*os.File)
+	if !ok {
+		return
+	}
+	if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil {
+		// A wrong size is a nuisance, no fault.
+		_, _ = c.s.api.ContainerResize(ctx, c.id, client.ContainerResizeOptions{Height: uint(size.Row), Width: uint(size.Col)})
+	}
+}
+
+// judge says how the container ended, and for how long its command ran.
+func (c *running) judge(ctx context.Context, dog *watchdog, res *sandbox.Result) error {
+	inspected, err := c.s.api.ContainerInspect(ctx, c.id, client.ContainerInspectOptions{})
+	if err != nil {
+		return fmt.Errorf("asking for a container: %w", err)
+	}
+	state := inspected.Container.State
+	res.Wall = wall(state)
+	c.mu.Lock()
+	res.End = c.end
+	c.mu.Unlock()
+	if res.End == "" && state.OOMKilled {
+		res.End = sandbox.Memory
+	}
+	if res.End == "" {
+		res.End = dog.last()
+	}
+	if res.End == "" && res.ExitCode != 0 {
+		left, _, ok, err := c.s.read(ctx, c.id, endDir+"/end", defaultCollect)
+		if err != nil {
+			return fmt.Errorf("asking for a container: %w", err)
+		}
+		if !ok {
+			return fmt.Errorf("preparing the sandbox: exit %d: %s", res.ExitCode, tail(res.Output))
+		}
+		res.End = parseJudgement(left, c.limits.Disk)
+	}
+	if res.End == "" {
+		res.End = sandbox.Exited
+	}
+	return nil
+}
+
+// wall is the time between the engine's start and end of the first process.
+func wall(state *container.State) time.Duration {
+	began, err := time.Parse(time.RFC3339Nano, state.StartedAt)
+	if err != nil {
+		return 0
+	}
+	ended, err := time.Parse(time.RFC3339Nano, state.FinishedAt)
+	if err != nil {
+		return 0
+	}
+	return max(0, ended.Sub(began))
+}
+
+// parseJudgement reads what judgeScript printed: name and number, a line each.
+func parseJudgement(b []byte, disk int64) sandbox.End {
+	counts := map[string]int64{}
+	for _, line := range strings.Split(string(b), "\n") {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+			counts[name] += n
+		}
+	}
+	switch {
+	case counts["killed"] > 0:
+		return sandbox.Memory
+	case counts["refused"] > 0:
+		return sandbox.Processes
+	case counts["shm"]*1024 > disk:
+		return sandbox.Disk
+	}
+	return ""
+}
+
+func (c *running) stop(end sandbox.End) {
+	c.mu.Lock()
+	if c.end == "" {
+		c.end = end
+	}
+	c.mu.Unlock()
+	c.signal("KILL")
+}
+
+func (c *running) signal(name string) {
+	const patience = 30 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	// A container that has ended meanwhile cannot be signalled, and need not be.
+	_, _ = c.s.api.ContainerKill(ctx, c.id, client.ContainerKillOptions{Signal: name})
+}
+
+// clock ends the container when its time is over or nobody wants it any more.
+func (c *running) clock(ctx context.Context, done <-chan struct{}) {
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+		c.signal("KILL")
+		return
+	case <-time.After(c.limits.Timeout):
+	}
+	c.mu.Lock()
+	if c.end == "" {
+		c.end = sandbox.TimedOut
+	}
+	c.mu.Unlock()
+	for _, ask := range []struct {
+		signal string
+		grace  time.Duration
+	}{{"INT", graceInterrupt}, {"TERM", graceTerminate}} {
+		c.signal(ask.signal)
+		select {
+		case <-done:
+			return
+		case <-ctx.Done():
+		case <-time.After(ask.grace):
+		}
+	}
+	c.signal("KILL")
+}

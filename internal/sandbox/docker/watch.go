@@ -1,0 +1,169 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/client"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/sandbox/watch"
+)
+
+// pace is how often the watchdog looks at the least; it never takes more than a
+// tenth of its own time.
+const pace = 50 * time.Millisecond
+
+// watchdog holds the limit on disk, and sees the limits that the engine's control
+// groups hold when they are passed, not only after the end.
+type watchdog struct {
+	s       *Sandbox
+	id      string
+	limits  sandbox.Limits
+	pid     int    // of the container's first process, 0 where it is out of our sight
+	written string // the container's own layer on this disk, or ""
+	groups  map[string]string
+	ctx     context.Context
+}
+
+func (s *Sandbox) newWatchdog(ctx context.Context, id string, limits sandbox.Limits) (*watchdog, error) {
+	w := &watchdog{s: s, id: id, limits: limits, ctx: context.WithoutCancel(ctx)}
+	if !s.local {
+		return w, nil
+	}
+	res, err := s.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("asking for a container: %w", err)
+	}
+	if g := res.Container.GraphDriver; g != nil {
+		if _, err := os.ReadDir(g.Data["UpperDir"]); err == nil {
+			w.written = g.Data["UpperDir"]
+		}
+	}
+	if pid := res.Container.State.Pid; pid > 0 {
+		w.groups = groupsOf(pid, id)
+		if w.groups != nil {
+			w.pid = pid
+		}
+	}
+	return w, nil
+}
+
+// groupsOf finds the control groups of a container's process. A process of another
+// machine with the same number does not have the container's name in its groups.
+func groupsOf(pid int, id string) map[string]string {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cgroup"))
+	if err != nil || !strings.Contains(string(b), id) {
+		return nil
+	}
+	groups := map[string]string{}
+	for _, line := range strings.Split(string(b), "\n") {
+		parts := strings.SplitN(line, ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		for _, name := range strings.Split(parts[1], ",") {
+			groups[name] = filepath.Join("/sys/fs/cgroup", name, parts[2])
+		}
+	}
+	return groups
+}
+
+// watch looks until done is closed and reports the first limit that was passed.
+func (w *watchdog) watch(done <-chan struct{}, stop func(sandbox.End)) {
+	var took time.Duration
+	var last time.Time
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(pace):
+		}
+		if end := w.cheap(); end != "" {
+			stop(end)
+			return
+		}
+		if time.Since(last) < 10*took {
+			continue
+		}
+		last = time.Now()
+		if w.disk() > w.limits.Disk {
+			stop(sandbox.Disk)
+			return
+		}
+		took = time.Since(last)
+	}
+}
+
+// cheap reads the counters of the control groups, of either version.
+func (w *watchdog) cheap() sandbox.End {
+	switch {
+	case w.groups == nil:
+		return ""
+	case w.counter("memory", "memory.oom_control", "oom_kill")+w.counter("", "memory.events", "oom_kill") > 0:
+		return sandbox.Memory
+	case w.counter("pids", "pids.events", "max")+w.counter("", "pids.events", "max") > 0:
+		return sandbox.Processes
+	}
+	return ""
+}
+
+func (w *watchdog) counter(group, file, name string) int {
+	dir, ok := w.groups[group]
+	if !ok {
+		return 0
+	}
+	b, err := os.ReadFile(filepath.Join(dir, file))
+	if err != nil {
+		return 0
+	}
+	for _, line := range strings.Split(string(b), "\n") {
+		if key, value, _ := strings.Cut(line, " "); key == name {
+			n, _ := strconv.Atoi(value)
+			return n
+		}
+	}
+	return 0
+}
+
+// disk is what the container has written and not yet deleted.
+func (w *watchdog) disk() int64 {
+	if w.written == "" {
+		return w.counted()
+	}
+	total := watch.Disk(w.written)
+	if w.pid > 0 {
+		total += watch.Unlinked(append(watch.Descendants(w.pid), w.pid)) + watch.FileSystem(fmt.Sprintf("/proc/%d/root/dev/shm", w.pid))
+	}
+	return total
+}
+
+// counted asks the engine, which counts the bytes that files say they have.
+func (w *watchdog) counted() int64 {
+	const patience = 30 * time.Second
+	ctx, cancel := context.WithTimeout(w.ctx, patience)
+	defer cancel()
+	res, err := w.s.api.ContainerInspect(ctx, w.id, client.ContainerInspectOptions{Size: true})
+	if err != nil || res.Container.SizeRw == nil {
+		return 0 // the container is gone, or the engine: whoever waits for it will say so
+	}
+	return *res.Container.SizeRw
+}
+
+// last is the look after the end: what ended between two looks is still judged. One
+// file is stopped at the limit itself, and reaches but does not pass it.
+func (w *watchdog) last() sandbox.End {
+	if end := w.cheap(); end != "" {
+		return end
+	}
+	w.pid = 0 // its number may be another's by now
+	if w.disk() >= w.limits.Disk {
+		return sandbox.Disk
+	}
+	return ""
+}

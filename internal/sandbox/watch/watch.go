@@ -1,0 +1,139 @@
+// Package watch measures what processes and directories of this machine use, for
+// the limits that the kernel does not keep for us.
+//
+// It never ends or changes anything, and never fails: what cannot be read (a
+// process that is gone, a file that was removed meanwhile) counts nothing.
+package watch
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// block is what an entry costs at least: empty files fill a disk too.
+const block = 4096
+
+// Disk counts allocated blocks below dir; what vanishes meanwhile counts nothing.
+func Disk(dir string) int64 {
+	var total int64
+	linked := map[uint64]bool{}
+	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		var st unix.Stat_t
+		if err != nil || unix.Lstat(p, &st) != nil {
+			return nil
+		}
+		if st.Nlink > 1 && !d.IsDir() {
+			if linked[st.Ino] {
+				return nil
+			}
+			linked[st.Ino] = true
+		}
+		total += max(st.Blocks*512, block)
+		return nil
+	})
+	return total
+}
+
+// Unlinked counts files that a process holds open and no directory names.
+func Unlinked(pids []int) int64 {
+	var total int64
+	seen := map[[2]uint64]bool{}
+	for _, pid := range pids {
+		dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			var st unix.Stat_t
+			if unix.Stat(filepath.Join(dir, e.Name()), &st) != nil || st.Nlink > 0 || st.Mode&unix.S_IFMT != unix.S_IFREG {
+				continue
+			}
+			if key := [2]uint64{uint64(st.Dev), st.Ino}; !seen[key] {
+				seen[key] = true
+				total += st.Blocks * 512
+			}
+		}
+	}
+	return total
+}
+
+// Resident is the memory of the processes together. Shared pages are counted once
+// a process, unless that sum is over the limit: then the slower, fair count decides.
+func Resident(pids []int, limit int64) int64 {
+	var total int64
+	for _, pid := range pids {
+		fields := strings.Fields(readProc(pid, "statm"))
+		if len(fields) > 1 {
+			pages, _ := strconv.ParseInt(fields[1], 10, 64)
+			total += pages * int64(os.Getpagesize())
+		}
+	}
+	if total <= limit {
+		return total
+	}
+	var fair int64
+	for _, pid := range pids {
+		for _, line := range strings.Split(readProc(pid, "smaps_rollup"), "\n") {
+			fields := strings.Fields(line)
+			if len(fields) == 3 && (fields[0] == "Pss:" || fields[0] == "SwapPss:") {
+				kib, _ := strconv.ParseInt(fields[1], 10, 64)
+				fair += kib << 10
+			}
+		}
+	}
+	return fair
+}
+
+func readProc(pid int, file string) string {
+	b, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), file))
+	return string(b)
+}
+
+// Descendants are all processes below pid. One that was orphaned inside hangs
+// below the sandbox's own first process, so that none gets out of sight.
+func Descendants(pid int) []int {
+	children := Children()
+	var out []int
+	for todo := []int{pid}; len(todo) > 0; {
+		next := children[todo[0]]
+		todo = append(todo[1:], next...)
+		out = append(out, next...)
+	}
+	return out
+}
+
+// Children are the processes of this machine by their parent.
+func Children() map[int][]int {
+	out := map[int][]int{}
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		if err != nil {
+			continue
+		}
+		// "pid (name) state ppid": the name may hold blanks and brackets.
+		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		if len(fields) > 1 {
+			parent, _ := strconv.Atoi(string(fields[1]))
+			out[parent] = append(out[parent], pid)
+		}
+	}
+	return out
+}
+
+// FileSystem is what is used of the file system that is mounted at dir.
+func FileSystem(dir string) int64 {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil {
+		return 0
+	}
+	return int64(st.Blocks-st.Bfree) * st.Bsize
+}
