@@ -1,0 +1,49 @@
+// Package golang is the Go plugin of package lang: which files are tests, which
+// recipe a tree asks for, how its tests are run and what they said.
+//
+// It never runs a process and never touches the network: it answers with data
+// (steps, commands, files) that others execute in a sandbox.
+package golang
+
+import (
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Name is the language's name in records and configuration, and its toolchain's.
+const Name = "go"
+
+// ReportFormat is what Recipe.Report says.
+const ReportFormat = "go-test-json"
+
+// Places inside the sandbox. Module and build cache are what the env layer is;
+// modulesPath holds the project's manifests without its code, while it is made.
+const (
+	modCachePath   = sandbox.EnvPath + "/gomod"
+	buildCachePath = sandbox.EnvPath + "/gocache"
+	gopathPath     = sandbox.EnvPath + "/gopath"
+	modulesPath    = "/tmp/benchmint-modules"
+	planPath       = sandbox.RunPath + "/packages"
+)
+
+// Language implements lang.Language.
+type Language struct{}
+
+var _ lang.Language = Language{}
+
+// Name is "go".
+func (Language) Name() string { return Name }
+
+// goCommand is the toolchain's go, inside the sandbox.
+func goCommand(r schemas.Recipe) string { return goRoot(r) + "/bin/go" }
+
+func goRoot(r schemas.Recipe) string {
+	return sandbox.ToolchainPath + "/" + r.Toolchain.Name + "-" + r.Toolchain.Version
+}
+
+// TestID joins the import path of a package and a test's name.
+func TestID(pkg, name string) string { return pkg + idSeparator + name }
+
+// idSeparator cannot be part of an import path; a test's name may hold it.
+const idSeparator = "::"

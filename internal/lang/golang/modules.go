@@ -1,0 +1,233 @@
+package golang
+
+import (
+	"bytes"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"io"
+	"path"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/benchmint/benchmint/internal/lang"
+)
+
+// module is one go.mod of a tree.
+type module struct {
+	Dir      string // "" is the root
+	Path     string
+	File     *modfile.File
+	Vendored bool // vendor/modules.txt stands beside it
+	Tests    bool // it has _test.go files
+	Outside  bool // a go.work exists and does not use it
+}
+
+// layout is the modules of a tree, sorted by folder.
+type layout struct {
+	modules []module
+	work    *modfile.WorkFile // of the root's go.work, nil where there is none
+}
+
+// notPackages are folders that the go tool does not walk into.
+func notPackages(dir string) bool {
+	return dir == "testdata" || dir == "vendor" || dir == "node_modules" || strings.HasPrefix(dir, "_") || strings.HasPrefix(dir, ".")
+}
+
+// walked tells whether the go tool's ./... reaches a folder.
+func walked(dir string) bool {
+	return dir == "" || !slices.ContainsFunc(strings.Split(dir, "/"), notPackages)
+}
+
+// dirOf is the folder of a path, "" for the root.
+func dirOf(p string) string {
+	if d := path.Dir(p); d != "." {
+		return d
+	}
+	return ""
+}
+
+// layoutOf reads the modules of a tree (rule G3). A go.mod that does not parse
+// is left out: the go command will say why.
+func layoutOf(t lang.Tree) layout {
+	var l layout
+	if data, err := t.Read("go.work"); err == nil {
+		l.work, _ = modfile.ParseWork("go.work", data, nil) // nil: as if it were not there
+	}
+	tests := map[string]bool{}
+	for _, p := range t.Paths() {
+		dir := dirOf(p)
+		if !walked(dir) {
+			continue
+		}
+		if strings.HasSuffix(p, "_test.go") {
+			tests[dir] = true
+		}
+		if path.Base(p) != "go.mod" {
+			continue
+		}
+		if f := readGoMod(t, p); f != nil {
+			l.modules = append(l.modules, module{
+				Dir: dir, Path: f.Module.Mod.Path, File: f,
+				Vendored: t.Has(path.Join(dir, "vendor/modules.txt")), Outside: l.work != nil && !uses(l.work, dir),
+			})
+		}
+	}
+	sort.Slice(l.modules, func(i, j int) bool { return l.modules[i].Dir < l.modules[j].Dir })
+	for dir := range tests {
+		if i, ok := l.index(dir); ok {
+			l.modules[i].Tests = true
+		}
+	}
+	return l
+}
+
+func readGoMod(t lang.Tree, p string) *modfile.File {
+	data, err := t.Read(p)
+	if err != nil {
+		return nil
+	}
+	f, err := modfile.Parse(p, data, nil)
+	if err != nil {
+		// Words of later Go versions: what can be understood is enough to go on.
+		f, err = modfile.ParseLax(p, data, nil)
+	}
+	if err != nil || f.Module == nil {
+		return nil
+	}
+	return f
+}
+
+func uses(w *modfile.WorkFile, dir string) bool {
+	return slices.ContainsFunc(w.Use, func(u *modfile.Use) bool { return path.Clean(u.Path) == path.Clean("./"+dir) })
+}
+
+// index is the nearest module that encloses a folder.
+func (l layout) index(dir string) (int, bool) {
+	best := -1
+	for i, m := range l.modules {
+		if (m.Dir == "" || dir == m.Dir || strings.HasPrefix(dir, m.Dir+"/")) && (best < 0 || len(m.Dir) > len(l.modules[best].Dir)) {
+			best = i
+		}
+	}
+	return best, best >= 0
+}
+
+// importPath is the path that a folder's package is imported by.
+func (l layout) importPath(dir string) (string, bool) {
+	i, ok := l.index(dir)
+	if !ok {
+		return "", false
+	}
+	m := l.modules[i]
+	return path.Join(m.Path, strings.TrimPrefix(strings.TrimPrefix(dir, m.Dir), "/")), true
+}
+
+// dir is the folder of an import path of the project.
+func (l layout) dir(importPath string) (string, bool) {
+	best, found := "", false
+	longest := -1
+	for _, m := range l.modules {
+		if (importPath == m.Path || strings.HasPrefix(importPath, m.Path+"/")) && len(m.Path) > longest {
+			best, found, longest = path.Join(m.Dir, strings.TrimPrefix(importPath, m.Path)), true, len(m.Path)
+		}
+	}
+	if best == "." {
+		best = ""
+	}
+	return best, found
+}
+
+// own tells whether an import path belongs to the project.
+func (l layout) own(importPath string) bool {
+	_, ok := l.dir(importPath)
+	return ok
+}
+
+// builds tells whether a file is compiled on linux/amd64 by its name and its
+// build constraints. cgo counts as on, no other tag does.
+func builds(t lang.Tree, p string) bool {
+	ctx := build.Context{
+		GOARCH: "amd64", GOOS: "linux", Compiler: "gc", CgoEnabled: true, ReleaseTags: build.Default.ReleaseTags,
+		JoinPath: path.Join,
+		OpenFile: func(name string) (io.ReadCloser, error) {
+			data, err := t.Read(name)
+			return io.NopCloser(bytes.NewReader(data)), err
+		},
+	}
+	ok, err := ctx.MatchFile(dirOf(p), path.Base(p))
+	return err == nil && ok
+}
+
+// importsOf are the import paths of one file; of a file that does not parse,
+// those that come before the error.
+func importsOf(t lang.Tree, p string) []string {
+	data, err := t.Read(p)
+	if err != nil {
+		return nil
+	}
+	f, _ := parser.ParseFile(token.NewFileSet(), p, data, parser.ImportsOnly)
+	if f == nil {
+		return nil
+	}
+	var out []string
+	for _, spec := range f.Imports {
+		if s, err := strconv.Unquote(spec.Path.Value); err == nil {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// packages are the import paths of a module's packages that ./... reaches.
+func (l layout) packages(t lang.Tree, m module) []string {
+	seen := map[string]bool{}
+	for _, p := range t.Paths() {
+		dir := dirOf(p)
+		if seen[dir] || !strings.HasSuffix(p, ".go") || !walked(dir) {
+			continue
+		}
+		if i, ok := l.index(dir); ok && l.modules[i].Dir == m.Dir && builds(t, p) {
+			seen[dir] = true
+		}
+	}
+	var out []string
+	for dir := range seen {
+		if p, ok := l.importPath(dir); ok {
+			out = append(out, p)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// external are the packages of other modules that the project's files import on
+// this platform, sorted.
+func (l layout) external(t lang.Tree, m module) []string {
+	seen := map[string]bool{}
+	for _, p := range t.Paths() {
+		dir := dirOf(p)
+		if !strings.HasSuffix(p, ".go") || !walked(dir) {
+			continue
+		}
+		if i, ok := l.index(dir); !ok || l.modules[i].Dir != m.Dir || !builds(t, p) {
+			continue
+		}
+		for _, imp := range importsOf(t, p) {
+			first, _, _ := strings.Cut(imp, "/")
+			if strings.Contains(first, ".") && !l.own(imp) {
+				seen[imp] = true
+			}
+		}
+	}
+	var out []string
+	for imp := range seen {
+		out = append(out, imp)
+	}
+	sort.Strings(out)
+	return out
+}

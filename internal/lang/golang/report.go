@@ -1,0 +1,452 @@
+package golang
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/testlog"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// event is one line of go test -json (go doc test2json, and go help buildjson
+// for the build events of Go 1.24 on).
+type event struct {
+	Action      string
+	Package     string
+	Test        string
+	Output      string
+	ImportPath  string
+	FailedBuild string
+}
+
+// testState is one test while its events come in. Only Action is trusted: output
+// can hold anything.
+type testState struct {
+	name   string
+	paused bool
+	status schemas.Status // "" until its end
+	output bytes.Buffer
+}
+
+// packageState is one package while its events come in.
+type packageState struct {
+	name    string
+	tests   map[string]*testState
+	order   []*testState
+	end     string // pass, fail, skip; "" until its end
+	verdict string // the last line PASS or FAIL of the test program itself, "" if a test spoke after it
+	broken  bool   // did not build or set up
+	build   string // import path of the failed build
+	message bytes.Buffer
+	listed  map[string]bool // of "running tests:" after a time-out
+}
+
+// stream reads the output of one process.
+type stream struct {
+	packages map[string]*packageState
+	order    []*packageState
+	builds   map[string]*bytes.Buffer // compiler messages by "# header"
+	current  *bytes.Buffer            // of the header that plain lines belong to
+	loose    bytes.Buffer             // everything that is no event
+	events   int
+}
+
+const (
+	maxMessage = 4 << 10 // testlog's bound
+	maxKept    = 16 << 10
+)
+
+// Parse reads what the processes of one run left. Bytes that are no events are
+// compiler messages of older Go, or noise.
+func (Language) Parse(_ schemas.Recipe, out []lang.Output) testlog.Report {
+	report := testlog.Report{Started: true, Ended: true}
+	for _, o := range out {
+		p := &stream{packages: map[string]*packageState{}, builds: map[string]*bytes.Buffer{}}
+		data := o.Result.Output
+		if o.Report != nil {
+			data = o.Report
+		}
+		for len(data) > 0 {
+			line, rest, _ := bytes.Cut(data, []byte("\n"))
+			p.line(line)
+			data = rest
+		}
+		ended := o.Result.End == sandbox.Exited
+		if p.events == 0 && len(p.order) == 0 && (!ended || o.Result.ExitCode != 0) {
+			p.nothing(o, ended)
+		}
+		for _, pkg := range p.order {
+			unit, tests := pkg.finish(p)
+			report.Units = append(report.Units, unit)
+			report.Tests = append(report.Tests, tests...)
+			ended = ended && (pkg.broken || pkg.end != "")
+		}
+		report.Ended = report.Ended && ended
+	}
+	return report
+}
+
+// nothing is a process that said nothing of any package. One that ended by
+// itself could not load the module: none of its packages did.
+func (p *stream) nothing(o lang.Output, ended bool) {
+	if !ended {
+		return
+	}
+	for _, in := range o.Run.Inputs {
+		if in.Path != planPath {
+			continue
+		}
+		for _, name := range strings.Fields(string(in.Data)) {
+			pkg := p.pkg(name)
+			pkg.broken = true
+			keep(&pkg.message, p.loose.String())
+		}
+	}
+}
+
+// starts are how an event line begins, for lines that something was printed before.
+var starts = [][]byte{[]byte(`{"Time":"`), []byte(`{"ImportPath":"`), []byte(`{"Action":"`)}
+
+func (p *stream) line(line []byte) {
+	at := -1
+	for _, s := range starts {
+		if i := bytes.Index(line, s); i >= 0 && (at < 0 || i < at) {
+			at = i
+		}
+	}
+	var e event
+	if at < 0 || json.Unmarshal(line[at:], &e) != nil || e.Action == "" {
+		p.plain(string(line))
+		return
+	}
+	if at > 0 {
+		p.plain(string(line[:at]))
+	}
+	p.events++
+	p.event(e)
+}
+
+// plain is a line outside of events.
+func (p *stream) plain(line string) {
+	line = strings.TrimRight(line, "\r")
+	keep(&p.loose, line+"\n")
+	if pkg, ok := failedToLoad(line); ok {
+		p.pkg(pkg).broken = true
+		p.current = nil
+		return
+	}
+	if header, ok := strings.CutPrefix(line, "# "); ok {
+		p.current = p.buildText(header)
+		return
+	}
+	if p.current != nil {
+		keep(p.current, line+"\n")
+	}
+}
+
+// failedToLoad reads "FAIL\tpkg [build failed]".
+func failedToLoad(line string) (string, bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(line), "FAIL\t")
+	if !ok {
+		return "", false
+	}
+	for _, why := range []string{" [build failed]", " [setup failed]"} {
+		if pkg, ok := strings.CutSuffix(rest, why); ok && pkg != "" && !strings.ContainsAny(pkg, " \t") {
+			return pkg, true
+		}
+	}
+	return "", false
+}
+
+func (p *stream) buildText(header string) *bytes.Buffer {
+	b, ok := p.builds[header]
+	if !ok {
+		b = &bytes.Buffer{}
+		p.builds[header] = b
+	}
+	return b
+}
+
+func (p *stream) pkg(name string) *packageState {
+	pkg, ok := p.packages[name]
+	if !ok {
+		pkg = &packageState{name: name, tests: map[string]*testState{}, listed: map[string]bool{}}
+		p.packages[name] = pkg
+		p.order = append(p.order, pkg)
+	}
+	return pkg
+}
+
+func (p *stream) event(e event) {
+	switch {
+	case e.Action == "build-output":
+		keep(p.buildText(e.ImportPath), e.Output)
+		return
+	case e.Action == "build-fail" || e.Package == "":
+		return
+	}
+	pkg := p.pkg(e.Package)
+	if e.FailedBuild != "" {
+		pkg.broken, pkg.build = true, e.FailedBuild
+	}
+	if e.Test != "" {
+		pkg.testEvent(e)
+		return
+	}
+	switch e.Action {
+	case "pass", "fail", "skip":
+		pkg.end = e.Action
+	case "output":
+		pkg.output(e.Output)
+	}
+}
+
+// output is a line of the package itself.
+func (k *packageState) output(text string) {
+	if _, ok := failedToLoad(text); ok {
+		k.broken = true
+		return
+	}
+	switch line := strings.TrimRight(text, "\r\n"); line {
+	case "PASS", "FAIL":
+		k.verdict = line
+	default:
+		k.notice(line)
+		keep(&k.message, text)
+	}
+}
+
+var listedTest = regexp.MustCompile(`^\t((?:Test|Example|Fuzz|Benchmark)\S*) \([0-9hms.µn]+\)$`)
+
+// notice looks at output for the crash that ends a test program. It only decides
+// which tests were running, never that one passed.
+func (k *packageState) notice(line string) {
+	if m := listedTest.FindStringSubmatch(line); m != nil {
+		k.listed[m[1]] = true
+	}
+}
+
+func (k *packageState) testEvent(e event) {
+	t, known := k.tests[e.Test]
+	k.verdict = ""
+	switch e.Action {
+	case "run":
+		if !known {
+			t = &testState{name: e.Test}
+			k.tests[e.Test] = t
+			k.order = append(k.order, t)
+		}
+		return
+	case "output":
+		k.notice(strings.TrimRight(e.Output, "\r\n"))
+	}
+	if !known {
+		return // an end without a beginning is a line that a test printed
+	}
+	switch e.Action {
+	case "pause":
+		t.paused = true
+	case "cont":
+		t.paused = false
+	case "output":
+		keep(&t.output, e.Output)
+	case "pass":
+		t.status = schemas.Passed
+	case "fail":
+		t.status = schemas.Failed
+	case "skip":
+		t.status = schemas.Skipped
+	}
+}
+
+// finish turns a package's events into its unit and tests.
+func (k *packageState) finish(p *stream) (testlog.Unit, []testlog.Test) {
+	unit := testlog.Unit{Name: k.name, State: testlog.Finished}
+	switch {
+	case k.broken:
+		unit.State, unit.Message = testlog.NotLoaded, cut(p.compilerSays(k))
+		return unit, nil
+	case k.end == "fail" && k.verdict == "" && len(k.order) == 0:
+		// The program ended before its first test: its initialisation or its TestMain
+		// gave up, which is Go's way of failing to import.
+		unit.State, unit.Message = testlog.NotLoaded, cut(k.message.String())
+		return unit, nil
+	case k.end == "" || k.end == "fail" && k.verdict == "" || k.end == "pass" && k.verdict == "" && k.unended():
+		unit.State = testlog.Aborted
+		k.settleAbort(&unit)
+	default:
+		k.settle()
+	}
+	return unit, k.rows()
+}
+
+func (k *packageState) unended() bool {
+	for _, t := range k.order {
+		if t.status == "" {
+			return true
+		}
+	}
+	return false
+}
+
+var glued = regexp.MustCompile(`--- (PASS|FAIL|SKIP): (\S+) \(`)
+
+// settle ends tests without an end in a program that ended in order: before Go
+// 1.20 the line of the end is lost when a test prints without a line break.
+func (k *packageState) settle() {
+	for _, t := range k.order {
+		if t.status != "" {
+			continue
+		}
+		t.status = schemas.Failed
+		if k.end == "pass" {
+			t.status = schemas.Passed
+		}
+		for _, m := range glued.FindAllStringSubmatch(t.output.String(), -1) {
+			if m[2] == t.name {
+				t.status = map[string]schemas.Status{"PASS": schemas.Passed, "FAIL": schemas.Failed, "SKIP": schemas.Skipped}[m[1]]
+			}
+		}
+	}
+}
+
+// settleAbort decides which tests the abort ended. With a panic it is the test
+// that failed with it, with a time-out those that the runtime lists, else every
+// test that had begun and not paused. Tests that merely ran beside the one that
+// broke have no outcome.
+func (k *packageState) settleAbort(unit *testlog.Unit) {
+	unit.Message = cut(k.message.String())
+	var culprit *testState
+	for _, t := range k.order {
+		if t.status == schemas.Failed && crash(t.output.String()) {
+			culprit = t // the last one: a subtest comes after its parent
+		}
+	}
+	for _, t := range k.order {
+		if t.status != "" || t.paused && !k.listed[t.name] {
+			continue
+		}
+		innocent := culprit != nil && !strings.HasPrefix(culprit.name, t.name+"/")
+		if len(k.listed) > 0 {
+			innocent = !k.listed[t.name] && !k.parentOfListed(t.name)
+		}
+		if innocent {
+			continue
+		}
+		t.status = schemas.Failed
+		if culprit == nil || strings.HasPrefix(t.name, culprit.name+"/") {
+			culprit = nil
+			unit.Running = TestID(k.name, t.name)
+		}
+	}
+	if culprit != nil {
+		unit.Running = TestID(k.name, culprit.name)
+	}
+	if unit.Message == "" && unit.Running != "" {
+		_, name, _ := strings.Cut(unit.Running, idSeparator)
+		unit.Message = cut(k.tests[name].output.String())
+	}
+}
+
+func (k *packageState) parentOfListed(name string) bool {
+	for l := range k.listed {
+		if strings.HasPrefix(l, name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+var crashLine = regexp.MustCompile(`(?m)^(panic: |fatal error: |SIG[A-Z]+: )`)
+
+func crash(output string) bool { return crashLine.MatchString(output) }
+
+// rows are the outcomes in order of execution. A failure below a test that
+// passed is a test's own material (a test of failing tests), and no outcome.
+func (k *packageState) rows() []testlog.Test {
+	var out []testlog.Test
+	for _, t := range k.order {
+		if t.status == "" {
+			continue
+		}
+		top, _, nested := strings.Cut(t.name, "/")
+		if above, ok := k.tests[top]; nested && ok && t.status == schemas.Failed && (above.status == schemas.Passed || above.status == schemas.Skipped) {
+			continue
+		}
+		row := testlog.Test{ID: TestID(k.name, t.name), Unit: k.name, Status: t.status}
+		if parent := k.parent(t.name); parent != "" {
+			row.Parent = TestID(k.name, parent)
+		}
+		if t.status != schemas.Passed {
+			row.Message = cut(assertion(t.output.String()))
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// parent is the longest test that a name is below; a name may itself hold slashes.
+func (k *packageState) parent(name string) string {
+	for i := strings.LastIndexByte(name, '/'); i > 0; i = strings.LastIndexByte(name[:i], '/') {
+		if _, ok := k.tests[name[:i]]; ok {
+			return name[:i]
+		}
+	}
+	return ""
+}
+
+// compilerSays finds the message of a package that did not build. Its header
+// names the package, its test variant, or the one it depends on.
+func (p *stream) compilerSays(k *packageState) string {
+	var own, other strings.Builder
+	for _, header := range slices.Sorted(maps.Keys(p.builds)) {
+		text := p.builds[header].String()
+		name, variant, _ := strings.Cut(header, " ")
+		switch {
+		case header == k.build || variant == "["+k.name+".test]" || name == k.name || name == k.name+"_test":
+			own.WriteString("# " + header + "\n" + text)
+		case k.build == "":
+			other.WriteString("# " + header + "\n" + text)
+		}
+	}
+	for _, s := range []string{own.String(), k.message.String(), other.String(), p.loose.String()} {
+		if strings.TrimSpace(s) != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// assertion is a test's output without the framing lines.
+func assertion(output string) string {
+	var b strings.Builder
+	for _, line := range strings.SplitAfter(output, "\n") {
+		trimmed := strings.TrimLeft(line, " ")
+		if !strings.HasPrefix(trimmed, "=== ") && !strings.HasPrefix(trimmed, "--- ") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// keep appends what still has room.
+func keep(b *bytes.Buffer, text string) {
+	if room := maxKept - b.Len(); room > 0 {
+		b.WriteString(text[:min(len(text), room)])
+	}
+}
+
+// cut bounds a message, at a character.
+func cut(s string) string {
+	s = strings.TrimSpace(strings.ToValidUTF8(s, "\uFFFD"))
+	if len(s) <= maxMessage {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxMessage], "")
+}

@@ -1,0 +1,465 @@
+package golang
+
+import (
+	"bytes"
+	"fmt"
+	"go/version"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// manifest is a file of the project without its code: a go.mod with nothing but
+// what decides versions, its go.sum, and a file of ours that imports what the
+// project imports from others. Path is relative to modulesPath.
+type manifest struct{ Path, Text string }
+
+// The folders of manifests: the solution's, and the base's where they ask for
+// other modules. A start that still requires the versions of before must load too.
+const (
+	solutionSet = "solution"
+	baseSet     = "base"
+)
+
+// depsFile imports what the project imports, so that it can be compiled without it.
+const depsFile = "deps.go"
+
+// dependencies fills Requirements and, where go.sum is complete, Lock.
+func dependencies(r *schemas.Recipe, p lang.Project, l layout) {
+	r.Requirements = requirements(l)
+	r.Pinning = schemas.PinLock // go.mod names exact versions
+	if missing := unlocked(p.Solution, l); missing != "" {
+		r.Variables["GOFLAGS"] = addFlag(r.Variables["GOFLAGS"], l)
+		r.Evidence = append(r.Evidence, schemas.Evidence{Field: "lock", Value: "resolved: go.sum lacks " + missing, Source: "go.sum"})
+		if !required(p.Solution, l) {
+			r.Pinning = schemas.PinNone // go.mod leaves a version open, and the proxy has no date filter
+		}
+		return
+	}
+	r.Evidence = append(r.Evidence, schemas.Evidence{Field: "lock", Value: fmt.Sprintf("%d modules", len(r.Requirements)), Source: "go.sum"})
+	r.Lock = renderLock(manifestSets(p))
+}
+
+// addFlag lets the go command complete go.mod and go.sum, which a workspace forbids.
+func addFlag(flags string, l layout) string {
+	if l.work != nil {
+		return flags
+	}
+	return strings.TrimSpace(flags + " -mod=mod")
+}
+
+// manifestSets is what a project's env layer is decided by.
+func manifestSets(p lang.Project) []manifest {
+	solution, base := manifestsOf(p.Solution, layoutOf(p.Solution)), manifestsOf(p.Base, layoutOf(p.Base))
+	set := within(solutionSet, solution)
+	if !slices.Equal(sums(base), sums(solution)) {
+		set = append(set, within(baseSet, base)...)
+	}
+	return set
+}
+
+func within(dir string, set []manifest) []manifest {
+	out := make([]manifest, len(set))
+	for i, m := range set {
+		out[i] = manifest{path.Join(dir, m.Path), m.Text}
+	}
+	return out
+}
+
+// command is one call of go among the manifests. A module that the workspace
+// beside it does not use is on its own.
+func command(r schemas.Recipe, set []manifest, dir string, args ...string) schemas.Command {
+	c := schemas.Command{Argv: append([]string{goCommand(r)}, args...), Dir: path.Join(modulesPath, dir)}
+	if !inWorkspace(set, dir) {
+		c.Env = map[string]string{"GOWORK": "off"}
+	}
+	return c
+}
+
+// inWorkspace tells whether a folder of a set is used by the set's go.work.
+func inWorkspace(set []manifest, dir string) bool {
+	top, rest, _ := strings.Cut(dir, "/")
+	for _, m := range set {
+		if m.Path == top+"/go.work" {
+			return strings.Contains(m.Text, "\nuse ./"+rest+"\n") || strings.HasPrefix(m.Text, "use ./"+rest+"\n")
+		}
+	}
+	return false
+}
+
+// sums is what decides the modules of a set.
+func sums(set []manifest) []manifest {
+	var out []manifest
+	for _, m := range set {
+		if path.Base(m.Path) != depsFile {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// manifestsOf is the project's modules without their code.
+func manifestsOf(t lang.Tree, l layout) []manifest {
+	var out []manifest
+	needed := map[string]bool{}
+	for _, m := range l.modules {
+		needed[m.Dir] = m.Tests || l.work != nil && !m.Outside
+	}
+	for _, m := range l.modules { // the targets of replacements, as deep as they go
+		for _, r := range m.File.Replace {
+			if r.New.Version == "" {
+				needed[cleanDir(path.Join(m.Dir, r.New.Path))] = true
+			}
+		}
+	}
+	for _, m := range l.modules {
+		if !needed[m.Dir] || m.Vendored {
+			continue
+		}
+		out = append(out, manifest{path.Join(m.Dir, "go.mod"), canonicalMod(m, l)})
+		if data, err := t.Read(path.Join(m.Dir, "go.sum")); err == nil {
+			out = append(out, manifest{path.Join(m.Dir, "go.sum"), sortedLines(data)})
+		}
+		if imports := l.external(t, m); len(imports) > 0 && m.Tests {
+			out = append(out, manifest{path.Join(m.Dir, depsFile), depsSource(imports)})
+		}
+	}
+	if l.work != nil && len(out) > 0 {
+		out = append(out, manifest{"go.work", canonicalWork(l)})
+		if data, err := t.Read("go.work.sum"); err == nil {
+			out = append(out, manifest{"go.work.sum", sortedLines(data)})
+		}
+	}
+	return out
+}
+
+func cleanDir(dir string) string {
+	if dir = path.Clean(dir); dir == "." {
+		return ""
+	}
+	return dir
+}
+
+func depsSource(imports []string) string {
+	var b strings.Builder
+	b.WriteString("package deps\n\nimport (\n")
+	for _, imp := range imports {
+		fmt.Fprintf(&b, "\t_ %q\n", imp)
+	}
+	b.WriteString(")\n")
+	return b.String()
+}
+
+// canonicalMod is a go.mod of what decides versions, in one order: comments and
+// the toolchain line change from commit to commit without any effect here.
+func canonicalMod(m module, l layout) string {
+	lines := []string{}
+	for _, r := range m.File.Require {
+		lines = append(lines, "require "+quoteVersion(r.Mod.Path, r.Mod.Version))
+	}
+	for _, x := range m.File.Exclude {
+		lines = append(lines, "exclude "+quoteVersion(x.Mod.Path, x.Mod.Version))
+	}
+	for _, x := range m.File.Replace {
+		lines = append(lines, replaceLine(x, m.Dir, l))
+	}
+	sort.Strings(lines)
+	head := "module " + modfile.AutoQuote(m.Path) + "\n"
+	if m.File.Go != nil {
+		head += "go " + m.File.Go.Version + "\n"
+	}
+	return head + strings.Join(append(lines, ""), "\n")
+}
+
+func quoteVersion(p, v string) string { return strings.TrimSpace(modfile.AutoQuote(p) + " " + v) }
+
+func replaceLine(x *modfile.Replace, dir string, l layout) string {
+	line := "replace " + quoteVersion(x.Old.Path, x.Old.Version) + " => " + quoteVersion(x.New.Path, x.New.Version)
+	if x.New.Version != "" {
+		return line
+	}
+	if i, ok := l.index(cleanDir(path.Join(dir, x.New.Path))); ok && l.modules[i].Dir == cleanDir(path.Join(dir, x.New.Path)) {
+		return line
+	}
+	return "" // it leads out of the tree: nothing can be had there
+}
+
+func canonicalWork(l layout) string {
+	var b strings.Builder
+	if l.work.Go != nil {
+		fmt.Fprintf(&b, "go %s\n", l.work.Go.Version)
+	}
+	for _, u := range l.work.Use {
+		if i, ok := l.index(cleanDir(u.Path)); ok && l.modules[i].Dir == cleanDir(u.Path) && !l.modules[i].Vendored {
+			fmt.Fprintf(&b, "use ./%s\n", cleanDir(u.Path))
+		}
+	}
+	for _, x := range l.work.Replace {
+		if line := replaceLine(x, "", l); line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}
+
+func sortedLines(data []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	sort.Strings(lines)
+	return strings.TrimLeft(strings.Join(slices.Compact(lines), "\n")+"\n", "\n")
+}
+
+// requirements are the modules that the tested modules ask for: path@version.
+func requirements(l layout) []string {
+	var out []string
+	for _, m := range l.modules {
+		for _, r := range m.File.Require {
+			if m.Tests && !l.ownModule(r.Mod.Path) {
+				out = append(out, r.Mod.String())
+			}
+		}
+	}
+	sort.Strings(out)
+	return slices.Compact(out)
+}
+
+func (l layout) ownModule(p string) bool {
+	return slices.ContainsFunc(l.modules, func(m module) bool { return m.Path == p })
+}
+
+// unlocked is the first requirement for which go.sum has no line, or the first
+// import for which go.mod has no requirement; "" where all is there.
+func unlocked(t lang.Tree, l layout) string {
+	for _, m := range l.modules {
+		if !m.Tests || m.Vendored {
+			continue
+		}
+		data, _ := t.Read(path.Join(m.Dir, "go.sum")) // none is as good as empty
+		work, _ := t.Read("go.work.sum")
+		data = append(append(data, '\n'), work...)
+		for _, r := range m.File.Require {
+			mod := replaced(m, r)
+			if mod != "" && !bytes.Contains(data, []byte(mod+" h1:")) && !bytes.Contains(data, []byte(mod+"/go.mod h1:")) {
+				return mod
+			}
+		}
+		for _, imp := range l.external(t, m) {
+			if !provided(m, imp) {
+				return imp
+			}
+		}
+	}
+	return ""
+}
+
+// replaced is "path version" as go.sum has it, after replacement; "" for a local one.
+func replaced(m module, r *modfile.Require) string {
+	for _, x := range m.File.Replace {
+		if x.Old.Path == r.Mod.Path && (x.Old.Version == "" || x.Old.Version == r.Mod.Version) {
+			if x.New.Version == "" {
+				return ""
+			}
+			return x.New.Path + " " + x.New.Version
+		}
+	}
+	return r.Mod.Path + " " + r.Mod.Version
+}
+
+// provided tells whether some requirement of a module can hold a package. Before
+// Go 1.17 go.mod need not name a module that comes through another.
+func provided(m module, imp string) bool {
+	if m.File.Go == nil || version.Compare("go"+m.File.Go.Version, "go1.17") < 0 {
+		return len(m.File.Require) > 0
+	}
+	return slices.ContainsFunc(m.File.Require, func(r *modfile.Require) bool {
+		return imp == r.Mod.Path || strings.HasPrefix(imp, r.Mod.Path+"/")
+	})
+}
+
+// required tells whether every import has a module in go.mod.
+func required(t lang.Tree, l layout) bool {
+	for _, m := range l.modules {
+		if m.Tests && !m.Vendored && slices.ContainsFunc(l.external(t, m), func(imp string) bool { return !provided(m, imp) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Resolve gives the steps that complete go.sum, where the tree's is not: the go
+// command itself resolves, over the manifests and without the project's code.
+func (Language) Resolve(p lang.Project, r schemas.Recipe) (*lang.Step, error) {
+	if r.Lock != "" {
+		return nil, nil
+	}
+	set := manifestSets(p)
+	step := &lang.Step{Files: files(set), Env: setupEnv(r, set)}
+	for _, m := range set {
+		step.Collect = append(step.Collect, path.Join(modulesPath, m.Path))
+	}
+	for _, m := range set {
+		if path.Base(m.Path) != "go.mod" {
+			continue
+		}
+		dir := path.Dir(m.Path)
+		if sum := path.Join(modulesPath, dir, "go.sum"); !slices.Contains(step.Collect, sum) {
+			step.Collect = append(step.Collect, sum)
+		}
+		// Loading packages makes the go command add what go.mod and go.sum lack; -e,
+		// because packages of the project's own are not there.
+		step.Commands = append(step.Commands,
+			command(r, set, dir, "list", "-e", "-deps", "-f", "{{.ImportPath}}", "./..."),
+			command(r, set, dir, "mod", "download"))
+	}
+	return step, nil
+}
+
+// Locked keeps what the resolver wrote.
+func (Language) Locked(r schemas.Recipe, got map[string][]byte) (schemas.Recipe, error) {
+	var set []manifest
+	for name, data := range got {
+		rel, ok := strings.CutPrefix(name, modulesPath+"/")
+		if !ok {
+			return r, fmt.Errorf("locking: %s is no manifest", name)
+		}
+		text := string(data)
+		switch path.Base(rel) {
+		case "go.sum", "go.work.sum":
+			text = sortedLines(data)
+		}
+		set = append(set, manifest{rel, text})
+	}
+	r.Lock = renderLock(set)
+	return r, nil
+}
+
+const lockHead = "# manifests without code: what decides the env layer\n"
+
+// renderLock is the one text of a set, in the order of paths.
+func renderLock(set []manifest) string {
+	set = slices.Clone(set)
+	sort.Slice(set, func(i, j int) bool { return set[i].Path < set[j].Path })
+	var b strings.Builder
+	b.WriteString(lockHead)
+	for _, m := range set {
+		fmt.Fprintf(&b, "-- %s --\n%s", m.Path, m.Text)
+		if !strings.HasSuffix(m.Text, "\n") {
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
+}
+
+// parseLock reads what renderLock wrote.
+func parseLock(lock string) ([]manifest, error) {
+	rest, ok := strings.CutPrefix(lock, lockHead)
+	if !ok {
+		return nil, fmt.Errorf("the recipe has no lock of Go manifests")
+	}
+	var set []manifest
+	for _, line := range strings.SplitAfter(rest, "\n") {
+		if name, ok := strings.CutPrefix(line, "-- "); ok && strings.HasSuffix(name, " --\n") {
+			set = append(set, manifest{Path: strings.TrimSuffix(name, " --\n")})
+			continue
+		}
+		if len(set) > 0 {
+			set[len(set)-1].Text += line
+		} else if line != "" {
+			return nil, fmt.Errorf("a line of the lock belongs to no file: %.60q", line)
+		}
+	}
+	return set, nil
+}
+
+func files(set []manifest) []sandbox.File {
+	var out []sandbox.File
+	for _, m := range set {
+		out = append(out, sandbox.File{Path: path.Join(modulesPath, m.Path), Mode: 0o644, Data: []byte(m.Text)})
+	}
+	return out
+}
+
+// setupEnv is the environment of steps that talk to the proxy, which is the
+// machine's own: no GOPROXY here.
+func setupEnv(r schemas.Recipe, set []manifest) map[string]string {
+	flags := []string{}
+	for _, f := range strings.Fields(r.Variables["GOFLAGS"]) {
+		if !strings.HasPrefix(f, "-mod=") {
+			flags = append(flags, f)
+		}
+	}
+	if atLeast(r, "1.14") {
+		flags = append(flags, "-modcacherw") // a layer must be removable by who made it
+	}
+	if !slices.ContainsFunc(set, func(m manifest) bool { return path.Base(m.Path) == "go.work" }) && atLeast(r, "1.14") {
+		flags = append(flags, "-mod=mod")
+	}
+	return map[string]string{"GOFLAGS": strings.Join(flags, " ")}
+}
+
+// bestEffort compiles what the dependencies are: a package that does not compile
+// here may not be needed there, and the tests will tell.
+const bestEffort = `"$0" "$@" ; exit 0`
+
+// standard is compiled into every env layer: what most tests pull in, so that
+// the first state of each task does not pay for it.
+const standard = `package std
+
+import (
+	_ "encoding/json"
+	_ "fmt"
+	_ "net/http/httptest"
+	_ "os/exec"
+	_ "regexp"
+	_ "testing"
+	_ "text/template"
+)
+`
+
+// Setup downloads the modules of the lock and compiles them with the standard
+// library. The manifests are removed at the end, and so are the answers of the
+// checksum database: both quote lines of the solution's manifests.
+func (Language) Setup(r schemas.Recipe) (lang.Step, error) {
+	set, err := parseLock(r.Lock)
+	if err != nil {
+		return lang.Step{}, err
+	}
+	stdDir := path.Join(modulesPath, "std")
+	step := lang.Step{
+		Env: setupEnv(r, set),
+		Files: append(files(set),
+			sandbox.File{Path: stdDir + "/go.mod", Mode: 0o644, Data: []byte("module std.invalid\n\ngo 1.13\n")},
+			sandbox.File{Path: stdDir + "/std_test.go", Mode: 0o644, Data: []byte(standard)}),
+		Commands: []schemas.Command{{
+			Argv: []string{goCommand(r), "test", "-exec", "true", "-vet=off", "."}, Dir: stdDir,
+			Env: map[string]string{"GOWORK": "off"},
+		}},
+	}
+	for _, m := range set {
+		if path.Base(m.Path) == "go.mod" && strings.Contains(m.Text, "\nrequire ") {
+			step.Commands = append(step.Commands, command(r, set, path.Dir(m.Path), "mod", "download"))
+		}
+	}
+	for _, m := range set {
+		if path.Base(m.Path) == depsFile {
+			c := command(r, set, path.Dir(m.Path), "build", "./...")
+			c.Argv = append([]string{"sh", "-c", bestEffort}, c.Argv...)
+			step.Commands = append(step.Commands, c)
+		}
+	}
+	cache := modCachePath
+	if !atLeast(r, "1.15") {
+		cache = gopathPath + "/pkg/mod"
+	}
+	step.Commands = append(step.Commands, schemas.Command{Argv: []string{"rm", "-rf", modulesPath, cache + "/cache/download/sumdb"}})
+	return step, nil
+}
