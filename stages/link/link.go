@@ -110,7 +110,10 @@ func (l *Linker) run(ctx context.Context, c schemas.Change) (schemas.Start, erro
 	if err != nil {
 		return schemas.Start{}, err
 	}
-	for _, check := range []func() error{w.parts, w.substance, w.readable, w.size} {
+	w.parts()
+	// What the change is about comes first: a mixed manifest says nothing of one
+	// that has no code or no test.
+	for _, check := range []func() error{w.substance, w.readable, w.manifests, w.size} {
 		if err := check(); err != nil {
 			return schemas.Start{}, err
 		}

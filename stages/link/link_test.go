@@ -371,6 +371,10 @@ func TestRejects(t *testing.T) {
 			base + "-- deps.src.list --\ncode 1\ntest 1\n-- commit: C --\n-- deps.src.list --\ncode 2\ntest 2\n-- app.src --\ny\n-- a_check.src --\ny\n",
 			schemas.MixedManifest, "deps.src.list",
 		},
+		"mixed_manifest_and_no_test": {
+			base + "-- deps.src.list --\ncode 1\ntest 1\n-- commit: C --\n-- deps.src.list --\ncode 2\ntest 2\n-- app.src --\ny\n",
+			schemas.NoTests, "2 code",
+		},
 		"submodule": {base + "-- commit: C --\n-- app.src --\ny\n-- a_check.src --\ny\n-- submodule: lib --\n" + strings.Repeat("1", 40) + "\n", schemas.Submodule, "lib"},
 		"lfs_test":  {base + "-- commit: C --\n-- app.src --\ny\n-- tests/big.bin --\n" + pointer, schemas.LFSPointer, "tests/big.bin"},
 		"lfs_was":   {base + "-- model.bin --\n" + pointer + "-- commit: C --\n-- app.src --\ny\n-- a_check.src --\ny\n-- model.bin --\nreal\n", schemas.LFSPointer, "model.bin"},

@@ -61,9 +61,8 @@ func (l *Linker) work(ctx context.Context, c schemas.Change) (*work, error) {
 	return w, nil
 }
 
-// parts gives every file its part, and splits renames between the parts and
-// manifests that serve both.
-func (w *work) parts() error {
+// parts gives every file its part, and splits renames between the parts.
+func (w *work) parts() {
 	var files []file
 	for _, f := range w.files {
 		switch {
@@ -81,14 +80,10 @@ func (w *work) parts() error {
 		default:
 			f.Part, f.Rule = w.rules.Part(f.Path, w.solution)
 		}
-		if err := w.splitManifest(&f); err != nil {
-			return err
-		}
 		files = append(files, f)
 	}
 	slices.SortStableFunc(files, func(a, b file) int { return cmp.Compare(a.Path, b.Path) })
 	w.files = files
-	return nil
 }
 
 // halves are a rename as what it takes away and what it brings.
@@ -120,6 +115,16 @@ func lines(t *tree.Tree, path string) int {
 		n++
 	}
 	return n
+}
+
+// manifests splits those that serve both parts.
+func (w *work) manifests() error {
+	for i := range w.files {
+		if err := w.splitManifest(&w.files[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // splitManifest gives the test part the hunks of a manifest that are its own.
