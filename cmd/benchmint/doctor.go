@@ -15,6 +15,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/toolchain"
 )
 
@@ -65,7 +66,7 @@ func healthy(all []finding) bool {
 		switch {
 		case strings.HasPrefix(f.Name, sandboxPrefix):
 			sandboxes++
-			if f.State == stateOK {
+			if f.State != stateMissing {
 				working++
 			}
 		case f.State == stateMissing:
@@ -92,6 +93,17 @@ func (p *program) printFindings(all []finding) error {
 
 func (p *program) diagnose(ctx context.Context, c *config.Config) []finding {
 	out := []finding{p.checkGit(ctx)}
+	kinds := []string{config.Docker, config.Bwrap}
+	if c.Sandbox.Kind != "" {
+		kinds = []string{c.Sandbox.Kind}
+	}
+	for _, kind := range kinds {
+		f := p.checkSandbox(ctx, kind, c)
+		out = append(out, f)
+		if kind == config.Docker && f.State != stateMissing && c.Sandbox.Image == "" {
+			out = append(out, checkDebootstrap())
+		}
+	}
 	out = append(out, p.checkToolchains(ctx, c)...)
 	out = append(out, p.checkCABundle(c), checkDisk("store", c.Store), checkDisk("cache", p.cache))
 	return out
@@ -106,6 +118,50 @@ func (p *program) checkGit(ctx context.Context) finding {
 		return f
 	}
 	f.State, f.Detail = stateOK, strings.TrimSpace(string(out))
+	return f
+}
+
+// describer says by what means a sandbox keeps its rules here.
+type describer interface{ Describe() string }
+
+// checkSandbox opens the sandbox as a run does: what it finds is what a run meets.
+func (p *program) checkSandbox(ctx context.Context, kind string, c *config.Config) finding {
+	f := finding{Name: sandboxPrefix + kind, State: stateMissing}
+	box, closer, err := p.openSandbox(ctx, kind, c)
+	var refused *sandbox.Refused
+	switch {
+	case errors.As(err, &refused):
+		f.Detail, f.Get = "rule on "+refused.Rule+": "+refused.Why, refused.Get
+		return f
+	case err != nil:
+		f.Detail = err.Error()
+		return f
+	}
+	f.State, f.Detail = stateOK, "works"
+	if d, ok := box.(describer); ok {
+		f.Detail = d.Describe()
+	}
+	// A watchdog looks every few milliseconds; the kernel's limit holds at every page.
+	if strings.Contains(f.Detail, "memory: watchdog") {
+		f.State, f.Get = stateWeaker, "systemd-run --user --scope -p Delegate=yes benchmint run …, or run as root"
+	}
+	if err := closer(); err != nil {
+		f.State, f.Detail = stateWeaker, err.Error()
+	}
+	return f
+}
+
+// checkDebootstrap: what the base image is made with, the first time.
+func checkDebootstrap() finding {
+	f := finding{Name: "debootstrap", State: stateOK, Get: "apt-get install debootstrap, or set sandbox.image to an image based on Debian"}
+	path, err := exec.LookPath("debootstrap")
+	f.Detail = path
+	switch {
+	case err != nil:
+		f.State, f.Detail = stateWeaker, "not installed: the base image of docker cannot be made"
+	case os.Geteuid() != 0:
+		f.State, f.Detail, f.Get = stateWeaker, path+" needs root: the base image of docker is made by root, once", "sudo benchmint env base --sandbox docker"
+	}
 	return f
 }
 

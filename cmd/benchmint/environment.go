@@ -1,12 +1,23 @@
 package main
 
 import (
+	"context"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/hosts"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lang/golang"
+	"github.com/benchmint/benchmint/internal/lang/python"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
+	"github.com/benchmint/benchmint/internal/sandbox/docker"
 	"github.com/benchmint/benchmint/internal/toolchain"
 )
 
@@ -69,4 +80,51 @@ func (e *world) caBundle(configured string) string {
 		}
 	}
 	return ""
+}
+
+// silent is the same world without a voice.
+func silent(w *world) *world {
+	mute := *w
+	mute.stderr = io.Discard
+	return &mute
+}
+
+// languages are the plugins, by the name that records and configuration use.
+func languages() map[string]lang.Language {
+	all := map[string]lang.Language{}
+	for _, l := range []lang.Language{python.Language{}, golang.Language{}} {
+		all[l.Name()] = l
+	}
+	return all
+}
+
+// openSandbox makes one kind of sandbox; it fails where the machine cannot keep a
+// rule of it.
+func (e *world) openSandbox(ctx context.Context, kind string, c *config.Config) (sandbox.Sandbox, func() error, error) {
+	registries := hosts.Registries()
+	var env map[string]string
+	if c.Build.Registries == config.RegistriesInherit {
+		env = sandbox.RegistryEnv(e.environ)
+		registries = append(registries, sandbox.RegistryHosts(env)...)
+	}
+	dir, bundle := filepath.Join(e.cache, "sandbox"), e.caBundle(c.Build.CABundle)
+	if kind == config.Bwrap {
+		box, err := bwrap.New(ctx, bwrap.Options{Dir: dir, CABundle: bundle, Registries: registries, Env: env, Upstream: http.ProxyFromEnvironment})
+		return box, func() error { return nil }, err
+	}
+	box, err := docker.New(ctx, docker.Options{Dir: dir, Image: c.Sandbox.Image, CABundle: bundle, Registries: registries, Env: env, Upstream: http.ProxyFromEnvironment})
+	if err != nil {
+		return nil, nil, err
+	}
+	return box, box.Close, nil
+}
+
+// idleBuilder serves stages that read repositories only.
+func idleBuilder(c *config.Config) *environment.Builder {
+	return &environment.Builder{Languages: languages(), Limits: c.Sandbox.Limits()}
+}
+
+// tools are those whose version decides results, beside what recipes name.
+func tools() map[string]string {
+	return map[string]string{"grammars": readVersion().Grammars}
 }

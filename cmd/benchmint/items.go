@@ -15,6 +15,7 @@ import (
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages"
 )
 
 // shelf reads a store by item: what every stage made of one ID.
@@ -63,7 +64,7 @@ func (i *item) recipe() *schemas.Recipe {
 	return nil
 }
 
-// ids are all items, sorted: what the sources gave.
+// ids are all items, sorted: what the sources gave, in this run or an earlier one.
 func (s *shelf) ids() ([]string, error) {
 	steps, err := s.Steps(stages.Crawl)
 	if err != nil {
@@ -75,8 +76,12 @@ func (s *shelf) ids() ([]string, error) {
 			out = append(out, o.Key)
 		}
 	}
+	linked, err := s.Steps(stages.Link)
+	for _, step := range linked {
+		out = append(out, step.Key)
+	}
 	slices.Sort(out)
-	return slices.Compact(out), nil
+	return slices.Compact(out), err
 }
 
 // find resolves what a person typed: an ID, in any case, or the key alone where
@@ -124,12 +129,15 @@ func (s *shelf) item(id string) (*item, error) {
 			}
 		}
 	}
-	if i.Steps, err = s.Ladder(stages.Names, id); err != nil {
+	if i.Steps, err = s.Ladder(stages.Order, id); err != nil {
 		return nil, err
 	}
 	for _, step := range i.Steps {
 		if err := i.read(step); err != nil {
 			return nil, fmt.Errorf("reading %s of %s: %w", step.Stage, id, err)
+		}
+		if step.Evidence != "" && step.Stage == stages.Validate {
+			i.readEvidence(s.Blobs, step.Evidence)
 		}
 	}
 	return i, s.addBuild(i)
@@ -158,6 +166,19 @@ func (i *item) read(step schemas.Step) error {
 		return json.Unmarshal(raw, i.proof)
 	}
 	return nil
+}
+
+// readEvidence takes the proof of a reject, as far as it came. A lost blob leaves
+// the rest of the ladder to be read.
+func (i *item) readEvidence(b *blob.Store, d schemas.Digest) {
+	raw, err := b.Get(d)
+	if err != nil {
+		return
+	}
+	var proof schemas.Proof
+	if json.Unmarshal(raw, &proof) == nil {
+		i.proof = &proof
+	}
 }
 
 // addBuild puts the shared build before the provision step that waited for it.

@@ -70,7 +70,8 @@ func execute(ctx context.Context, env *world, args []string) int {
 	err := root.ExecuteContext(ctx)
 	code := codeOf(ctx, err)
 	var e *ended
-	if err != nil && (!errors.As(err, &e) || e.err != nil) {
+	stopped := ctx.Err() != nil && errors.Is(err, context.Canceled) // said when it happened
+	if err != nil && !stopped && (!errors.As(err, &e) || e.err != nil) {
 		report(env.stderr, err)
 	}
 	return code

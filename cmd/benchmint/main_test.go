@@ -18,6 +18,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setup,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": code},
+		Condition:           condition,
+		Cmds:                commands,
 	})
 }

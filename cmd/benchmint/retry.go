@@ -10,6 +10,7 @@ import (
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages"
 )
 
 func newRetry(p *program) *cobra.Command {
@@ -22,7 +23,7 @@ func newRetry(p *program) *cobra.Command {
 			if len(args) == 0 && !failed && stage == "" {
 				return &usageError{errors.New("retry: give IDs, --failed or --stage S")}
 			}
-			if stage != "" && !slices.Contains(stages.Names, stage) {
+			if stage != "" && !slices.Contains(stages.Order, stage) {
 				return unknownStage("--stage", stage)
 			}
 			c, err := p.load()
@@ -52,9 +53,9 @@ func newRetry(p *program) *cobra.Command {
 }
 
 func unknownStage(flag, stage string) error {
-	hint := nearest.Hint(stage, stages.Names)
+	hint := nearest.Hint(stage, stages.Order)
 	if hint == "" {
-		hint = " (known: " + strings.Join(stages.Names, ", ") + ")"
+		hint = " (known: " + strings.Join(stages.Order, ", ") + ")"
 	}
 	return unmet("%s: unknown stage %q%s", flag, stage, hint)
 }
@@ -74,7 +75,7 @@ func (s *shelf) retry(words []string, failedOnly bool, stage string) (n int, err
 		return 0, lockedOr(err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	for _, name := range stages.Names {
+	for _, name := range stages.Order {
 		if stage != "" && name != stage {
 			continue
 		}

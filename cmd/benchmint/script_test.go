@@ -1,22 +1,72 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
+	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/schemas"
 )
 
-// setup gives every script a cache of its own: nothing is left on the machine,
-// and nothing of it decides a result.
+// setup gives every script a home and a cache of its own: nothing is left on the
+// machine, and nothing of it decides a result.
 func setup(env *testscript.Env) error {
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
 	env.Setenv("NO_COLOR", "1")
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	return nil
+	for _, name := range passed {
+		if v := os.Getenv(name); v != "" {
+			env.Setenv(name, v)
+		}
+	}
+	if home, err := os.UserHomeDir(); err == nil && os.Getenv("PYENV_ROOT") == "" {
+		env.Setenv("PYENV_ROOT", filepath.Join(home, ".pyenv")) // interpreters are the machine's
+	}
+	data, err := filepath.Abs("testdata")
+	env.Setenv("DATA", data)
+	return err
+}
+
+// passed are the variables by which a machine names its registries and proxies.
+var passed = []string{
+	"PYENV_ROOT", "GOPROXY", "GOSUMDB", "PIP_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "SSL_CERT_FILE",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+}
+
+// condition tells scripts which sandbox works here, by opening it as a run does.
+func condition(name string) (bool, error) {
+	if name != config.Bwrap && name != config.Docker {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	dir, err := os.MkdirTemp("", "benchmint-condition-")
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = removeAll(dir) }() // a temporary folder
+	w := newWorld()
+	w.cache = dir
+	_, closer, err := w.openSandbox(context.Background(), name, config.Default())
+	if err != nil {
+		return false, nil
+	}
+	return true, closer()
+}
+
+// commands are those of ours that scripts may use.
+var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"code": code, "repo": repo, "lock": lock, "step": step, "waitfor": waitFor,
 }
 
 // code N PROGRAM ARG… runs a program and wants exactly this exit code; stdout and
@@ -39,4 +89,57 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// repo DIR FILE builds a repository from a history in gitrepotest's form.
+func repo(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: repo dir history")
+	}
+	_, err := gitrepotest.Build(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[1])))
+	ts.Check(err)
+}
+
+// lock DIR holds a store as another run would, until the script ends.
+func lock(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: lock store")
+	}
+	s, err := store.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(s.Lock())
+	ts.Defer(func() { ts.Check(s.Close()) })
+}
+
+// step STORE FILE puts a step into a store; ${name} in it is the digest of a file
+// of the script, which is kept as a blob.
+func step(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: step store file.json")
+	}
+	s, err := store.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	var in schemas.Step
+	if err := json.Unmarshal([]byte(os.Expand(ts.ReadFile(args[1]), func(text string) string {
+		d, err := s.Blobs.Put([]byte(ts.ReadFile(text)))
+		ts.Check(err)
+		return string(d)
+	})), &in); err != nil {
+		ts.Fatalf("%v", fmt.Errorf("%s: %w", args[1], err))
+	}
+	ts.Check(s.Put(in))
+}
+
+// waitfor FILE waits until a program in the background has made a file.
+func waitFor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: waitfor file")
+	}
+	for range 600 {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	ts.Fatalf("%s did not come", args[0])
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages"
 )
 
 // tally is how the items of one stage stand in the store.
@@ -82,7 +83,7 @@ func (p *program) printStatus(s *shelf) error {
 // funnel counts the steps of the store, in the order of stages.
 func (s *shelf) funnel() ([]tally, error) {
 	var out []tally
-	for _, stage := range stages.Names {
+	for _, stage := range stages.Order {
 		for _, name := range []string{stage + ".build", stage} {
 			steps, err := s.Steps(name)
 			if err != nil {

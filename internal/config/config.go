@@ -68,6 +68,7 @@ const (
 // Sandbox is the kind of sandbox and the limits of each run.
 type Sandbox struct {
 	Kind      string
+	Image     string
 	CPUs      float64
 	Memory    Size
 	Processes int

@@ -35,7 +35,7 @@ sources:
 limits: {changes: 6}
 filters: {languages: [go], max_source_lines: 50}
 build: {registries: public, pin_to_date: false}
-sandbox: {kind: docker, cpus: 1.5, memory: 512MiB, processes: 64, disk: 1GB, output: 1MiB, timeout: 1h30m}
+sandbox: {kind: docker, image: "debian:12", cpus: 1.5, memory: 512MiB, processes: 64, disk: 1GB, output: 1MiB, timeout: 1h30m}
 proof: {runs: 5}
 store: state
 output: /out
@@ -57,7 +57,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 		},
 		Limits: Limits{6}, Filters: Filters{50, []string{"go"}},
 		Build:   Build{Registries: RegistriesPublic},
-		Sandbox: Sandbox{Docker, 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
+		Sandbox: Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
 		Proof:   Proof{5}, Store: filepath.Join(filepath.Dir(file), "state"), Output: "/out",
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
@@ -266,6 +266,28 @@ func TestValuesRoundTrip(t *testing.T) {
 		if got := formatDuration(d); got != want {
 			t.Errorf("duration %v = %q, want %q", d, got, want)
 		}
+	}
+}
+
+func TestPortableNamesNoPath(t *testing.T) {
+	t.Parallel()
+	c, err := Load(Input{File: write(t, whole)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"dataset": "my-features", "kinds": []string{"feature"}, "limits.changes": 6,
+		"filters.languages": []string{"go"}, "filters.max_source_lines": 50,
+		"build.registries": "public", "build.pin_to_date": false,
+		"sandbox.kind": "bwrap", "sandbox.image": "debian:12", "sandbox.cpus": 1.5, "sandbox.memory": "512MiB", "sandbox.processes": 64,
+		"sandbox.disk": "1000000000B", "sandbox.output": "1MiB", "sandbox.timeout": "1h30m", "proof.runs": 5,
+		"sources": []map[string]any{
+			{"name": "acme/widget", "since": "2025-01-01", "until": "2026-01-01", "only": []string{"123", "0012345", "1234567e8"}},
+			{"git": "https://example.org/a/b.git"},
+		},
+	}
+	if diff := cmp.Diff(want, c.Portable("bwrap")); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -48,6 +48,7 @@ var Keys = []Key{
 	{Path: "build.pin_to_date", Doc: "dependencies as they were on the base commit's date", bind: func(c *Config) any { return &c.Build.PinToDate }},
 
 	{Path: "sandbox.kind", Doc: "docker or bwrap; empty: the first that works, then fixed in the store", Choices: []string{Docker, Bwrap}, bind: func(c *Config) any { return &c.Sandbox.Kind }},
+	{Path: "sandbox.image", Doc: "docker: start from this image, based on Debian; empty: a Debian made here from packages", bind: func(c *Config) any { return &c.Sandbox.Image }},
 	{Path: "sandbox.cpus", Doc: "processors of one run", bind: func(c *Config) any { return &c.Sandbox.CPUs }},
 	{Path: "sandbox.memory", Doc: "of one run, all its processes together", bind: func(c *Config) any { return &c.Sandbox.Memory }},
 	{Path: "sandbox.processes", Doc: "at one time, threads included", bind: func(c *Config) any { return &c.Sandbox.Processes }},

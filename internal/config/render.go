@@ -79,9 +79,12 @@ func sourceSchema(root map[string]any) map[string]any {
 	return properties["sources"].(map[string]any)["items"].(map[string]any)
 }
 
-// jsonDefault is a key's default in JSON: sizes and durations as they are written.
-func jsonDefault(k Key) any {
-	switch p := k.zero().(type) {
+// jsonDefault is a key's default in JSON.
+func jsonDefault(k Key) any { return jsonOf(k.zero()) }
+
+// jsonOf is a value in JSON: sizes, durations and dates as they are written.
+func jsonOf(ptr any) any {
+	switch p := ptr.(type) {
 	case *string:
 		return *p
 	case *int:
@@ -92,9 +95,10 @@ func jsonDefault(k Key) any {
 		return *p
 	case *[]string:
 		return *p
-	default:
-		return format(p)
+	case *Date:
+		return p.String()
 	}
+	return format(ptr)
 }
 
 // Show is the effective configuration as a file, each value with its origin.
@@ -122,4 +126,38 @@ func (c *Config) Show() string {
 		fmt.Fprintf(&b, "%-46s # %s\n", indent+name+": "+v.Value, v.Origin)
 	}
 	return b.String()
+}
+
+// Portable is the effective configuration without what names this machine: for
+// manifests, which must be the same wherever a dataset is made. kind is the
+// sandbox that was used.
+func (c *Config) Portable(kind string) map[string]any {
+	out := map[string]any{"sandbox.kind": kind}
+	sources := make([]map[string]any, len(c.Sources))
+	for i := range c.Sources {
+		sources[i] = map[string]any{}
+	}
+	for _, k := range Keys {
+		switch {
+		case k.IsPath, k.Path == "sandbox.kind":
+		case k.source == nil:
+			out[k.Path] = jsonOf(k.bind(c))
+		default:
+			for i := range c.Sources {
+				c.portableSource(k, i, sources[i])
+			}
+		}
+	}
+	out["sources"] = sources
+	return out
+}
+
+// portableSource leaves out what is not set, and paths: they mean something here only.
+func (c *Config) portableSource(k Key, i int, into map[string]any) {
+	_, name := k.split()
+	_, set := c.origins[sourcePath(i, name)]
+	if !set || name == "git" && !IsURL(c.Sources[i].Git) {
+		return
+	}
+	into[name] = jsonOf(k.source(&c.Sources[i]))
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -131,6 +132,11 @@ func (k *checker) source(i int) {
 	}
 	if strings.HasPrefix(s.Git, "-") {
 		k.at(sourcePath(i, "git"), "%q looks like an option, not like a path or URL", s.Git)
+	}
+	if u, err := url.Parse(s.Git); err == nil && u.User != nil {
+		if _, secret := u.User.Password(); secret {
+			k.at(sourcePath(i, "git"), "the URL holds a password; secrets come from the environment only (an SSH agent, a credential helper)")
+		}
 	}
 	if s.Name != "" && !sourceName.MatchString(s.Name) {
 		k.at(sourcePath(i, "name"), "%q is not owner/name", s.Name)

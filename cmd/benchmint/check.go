@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/benchmint/benchmint/output"
+)
+
+func newCheck(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "check DATASET", Short: "lint a dataset; nothing is run", Args: argsOf(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			findings, err := output.Check(args[0])
+			if errors.Is(err, output.ErrNoDataset) {
+				return &ended{exitUsage, err}
+			}
+			if err != nil {
+				return err
+			}
+			if err := p.printLint(args[0], findings); err != nil {
+				return err
+			}
+			if len(findings) > 0 {
+				return &ended{code: exitFailed}
+			}
+			return nil
+		},
+	}
+}
+
+func (p *program) printLint(dir string, findings []output.Finding) error {
+	if p.json {
+		return p.writeJSON(append([]output.Finding{}, findings...))
+	}
+	t := p.out()
+	for _, f := range findings {
+		t.line("%s", visible(f.String()))
+	}
+	if len(findings) == 0 {
+		t.line("%s: %s", dir, t.in(green, "holds"))
+	} else {
+		t.line("%s: %s", dir, t.in(red, plural(len(findings), "finding")))
+	}
+	return t.err
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages"
+)
+
+// forecast is what a run would do.
+type forecast struct {
+	Changes  int                    `json:"changes"`
+	Rejected map[schemas.Reason]int `json:"rejected"` // by reading alone
+	Prove    []string               `json:"prove"`    // IDs with no verdict yet
+	Settled  int                    `json:"settled"`  // IDs with a verdict in the store
+	// Seconds is the estimate for Prove from the middle time of earlier proofs in
+	// the store; -1 where there is none to go by.
+	Seconds float64 `json:"seconds"`
+}
+
+// dryRun crawls and links into a store that is thrown away: reading costs seconds,
+// and the real store stays as it is.
+func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
+	tmp, err := os.MkdirTemp("", "benchmint-dry-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	s, err := store.Open(tmp)
+	if err != nil {
+		return err
+	}
+	sources, err := p.openSources(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sources.close()) }()
+	plan, err := p.plan(ctx, c, s, sources, &workshop{builder: idleBuilder(c)})
+	if err != nil {
+		return &ended{exitUsage, err}
+	}
+	summary, err := plan.Run(ctx, s, sources.seeds(), &watcher{program: &program{world: silent(p.world)}}, pipeline.RunOptions{Until: stages.Link, Now: p.now})
+	if err != nil {
+		return err
+	}
+	f, err := p.forecast(c, s, summary)
+	if err != nil {
+		return err
+	}
+	if err := p.printForecast(c, f); err != nil {
+		return err
+	}
+	if code := summary.Code(); code != exitOK {
+		return &ended{code: code}
+	}
+	return nil
+}
+
+func (p *program) forecast(c *config.Config, dry *store.Store, summary pipeline.Summary) (forecast, error) {
+	f := forecast{Rejected: stageCount(summary, stages.Link).Rejected, Prove: []string{}, Seconds: -1}
+	links, err := dry.Steps(stages.Link)
+	if err != nil {
+		return f, err
+	}
+	f.Changes = len(links)
+	var real *store.Store
+	if isStore(c.Store) {
+		if real, err = store.Open(c.Store); err != nil {
+			return f, err
+		}
+	}
+	for _, l := range links {
+		if l.State != schemas.StepDone {
+			continue
+		}
+		settled, err := hasVerdict(real, l.Key)
+		if err != nil {
+			return f, err
+		}
+		if settled {
+			f.Settled++
+		} else {
+			f.Prove = append(f.Prove, l.Key)
+		}
+	}
+	if middle, ok, err := middleTime(real); err != nil {
+		return f, err
+	} else if ok {
+		f.Seconds = middle.Seconds() * float64(len(f.Prove))
+	}
+	return f, nil
+}
+
+// hasVerdict: the item was proved or rejected behind link.
+func hasVerdict(s *store.Store, id string) (bool, error) {
+	if s == nil {
+		return false, nil
+	}
+	steps, err := s.Ladder([]string{stages.Resolve, stages.Provision, stages.Validate}, id)
+	for _, step := range steps {
+		if step.State == schemas.StepRejected || step.Stage == stages.Validate && step.State == schemas.StepDone {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// middleTime is the median of what proofs took here, their builds left out.
+func middleTime(s *store.Store) (time.Duration, bool, error) {
+	if s == nil {
+		return 0, false, nil
+	}
+	steps, err := s.Steps(stages.Validate)
+	if err != nil || len(steps) == 0 {
+		return 0, false, err
+	}
+	ms := make([]int64, len(steps))
+	for i, step := range steps {
+		ms[i] = step.MS
+	}
+	slices.Sort(ms)
+	return time.Duration(ms[len(ms)/2]) * time.Millisecond, true, nil
+}
+
+func (p *program) printForecast(c *config.Config, f forecast) error {
+	if p.json {
+		return p.writeJSON(f)
+	}
+	t := p.out()
+	t.line("would look at %s of %s", plural(f.Changes, "change"), plural(len(c.Sources), "source"))
+	if len(f.Rejected) > 0 {
+		t.line("  rejected by reading alone: %s", reasons(f.Rejected))
+	}
+	t.line("  with a verdict in the store: %d (used again where nothing that decides it has changed)", f.Settled)
+	t.line("  to build and prove: %d", len(f.Prove))
+	for _, id := range f.Prove {
+		t.line("    %s", id)
+	}
+	if f.Seconds >= 0 {
+		t.line("  estimated time of the proofs: %s; of the environments: none known beforehand", (time.Duration(f.Seconds) * time.Second).Round(time.Second))
+	} else {
+		t.line("  estimated time: nothing was proved here yet to go by; each proof runs the suite %d times", 2*c.Proof.Runs)
+	}
+	t.line("  estimated cost: no paid service is used")
+	return t.err
+}

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/seal"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+func newEnv(p *program) *cobra.Command {
+	return group("env", "one task's environment: build it, step into it, remove it; the base image",
+		newEnvBuild(p), newEnvShell(p), newEnvRm(p), newEnvBase(p))
+}
+
+// room is one item with all that its environment is made from.
+type room struct {
+	*workshop
+	item    *item
+	env     schemas.Environment
+	closers []func() error
+	sources *sources
+	blobs   *blob.Store
+}
+
+func (r *room) close() error {
+	var errs []error
+	for _, c := range slices.Backward(r.closers) {
+		errs = append(errs, c())
+	}
+	return errors.Join(errs...)
+}
+
+// openRoom opens the sandbox of the item's store and finds the recipe.
+func (p *program) openRoom(ctx context.Context, word string) (*room, error) {
+	c, err := p.load()
+	if err != nil {
+		return nil, err
+	}
+	s, err := openShelf(c)
+	if err != nil {
+		return nil, err
+	}
+	id, err := s.find(word)
+	if err != nil {
+		return nil, err
+	}
+	i, err := s.item(id)
+	if err != nil {
+		return nil, err
+	}
+	if i.recipe() == nil || i.start == nil {
+		return nil, unmet("%s has no recipe: it ended at %s (benchmint explain %s)", id, i.end().Stage, id)
+	}
+	r := &room{item: i, blobs: s.Blobs, env: schemas.Environment{Recipe: *i.recipe()}}
+	if r.sources, err = p.reopen(ctx, s, i.start.Repo); err != nil {
+		return nil, err
+	}
+	r.closers = append(r.closers, r.sources.close)
+	if r.workshop, err = p.openWorkshop(ctx, c, s.Store); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	r.closers = append(r.closers, r.workshop.close)
+	return r, nil
+}
+
+func newEnvBuild(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "build ID", Short: "build the environment of an item, or find it", Args: argsOf(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			r, err := p.openRoom(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, r.close()) }()
+			layer, err := r.builder.Env(cmd.Context(), r.env.Recipe)
+			if err != nil {
+				return p.buildFault(err)
+			}
+			if p.json {
+				return p.writeJSON(map[string]string{"id": r.item.ID, "environment": string(layer.Key), "sandbox": r.kind})
+			}
+			t := p.out()
+			t.line("%s  %s in %s; step into it with: benchmint env shell %s", r.item.ID, layer.Key.Short(), r.kind, r.item.ID)
+			return t.err
+		},
+	}
+	p.envFlags(cmd)
+	return cmd
+}
+
+func (p *program) envFlags(cmd *cobra.Command) {
+	p.override(cmd, "store", "store", "`FOLDER` of the store")
+	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` of sandbox: docker or bwrap")
+}
+
+// buildFault shows the whole log of a build that failed: that is what it was asked for.
+func (p *program) buildFault(err error) error {
+	var build *sandbox.BuildError
+	if errors.As(err, &build) {
+		_, _ = p.stderr.Write(append([]byte(visible(string(build.Result.Output))), '\n'))
+	}
+	return err
+}
+
+func newEnvRm(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "rm ID", Short: "remove the environment of an item; the next use builds it again", Args: argsOf(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			r, err := p.openRoom(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, r.close()) }()
+			if r.item.env == nil {
+				return unmet("%s has no environment: it ended at %s", r.item.ID, r.item.end().Stage)
+			}
+			layer, err := r.builder.Env(cmd.Context(), r.env.Recipe)
+			if err != nil {
+				return p.buildFault(err)
+			}
+			if err := r.builder.Sandbox.Remove(cmd.Context(), layer); err != nil {
+				return err
+			}
+			t := p.out()
+			t.line("%s  removed from %s", layer.Key.Short(), r.kind)
+			return t.err
+		},
+	}
+	p.envFlags(cmd)
+	return cmd
+}
+
+func newEnvBase(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "base", Short: "make the base system that environments stand on, from Debian packages; no image registry is asked", Args: argsOf(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			c, err := p.load()
+			if err != nil {
+				return err
+			}
+			w, err := p.tryKinds(cmd.Context(), c, c.Sandbox.Kind)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, w.close()) }()
+			layer, err := w.builder.Sandbox.Base(cmd.Context(), sandbox.Base{})
+			if err != nil {
+				return p.buildFault(err)
+			}
+			if p.json {
+				return p.writeJSON(map[string]string{"base": string(layer.Key), "id": layer.ID, "sandbox": w.kind})
+			}
+			t := p.out()
+			t.line("base of %s: %s", w.kind, layer.ID)
+			return t.err
+		},
+	}
+	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` of sandbox: docker or bwrap")
+	return cmd
+}
+
+var stateNames = []string{string(schemas.StateB), string(schemas.StateS), string(schemas.StateG)}
+
+func newEnvShell(p *program) *cobra.Command {
+	var state string
+	cmd := &cobra.Command{
+		Use: "shell ID [-- COMMAND…]", Short: "a shell (or a command) inside a task's environment, as its tests run there",
+		Long: "Starts on a fresh copy of a state: B is what a solver gets, S has the tests of the change, G is\nthe solution. There is no network, as in a proof; what is changed is gone at the end.",
+		Args: argsOf(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if !slices.Contains(stateNames, strings.ToUpper(state)) {
+				return &usageError{fmt.Errorf("--state %q is not one of %s%s", state, strings.Join(stateNames, ", "), nearest.Hint(strings.ToUpper(state), stateNames))}
+			}
+			r, err := p.openRoom(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, r.close()) }()
+			return p.shell(cmd.Context(), r, schemas.State(strings.ToUpper(state)), args[1:])
+		},
+	}
+	cmd.Flags().StringVar(&state, "state", "B", "`STATE`: B, S or G")
+	p.envFlags(cmd)
+	return cmd
+}
+
+// aDay is a person's time-out: long enough not to be in the way.
+const aDay = 24 * time.Hour
+
+func (p *program) shell(ctx context.Context, r *room, state schemas.State, argv []string) (err error) {
+	layers, err := p.stateLayers(ctx, r, state)
+	remove := func() error { return r.remove(ctx, layers) }
+	if err != nil {
+		return errors.Join(err, remove())
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	in, isFile := p.stdin.(*os.File)
+	tty := isFile && isTerminal(in)
+	if len(argv) == 0 {
+		argv = []string{"/bin/bash"}
+		if tty {
+			argv = append(argv, "-i")
+		}
+		p.say("state %s of %s; its tests run with:", state, r.item.ID)
+		for _, c := range r.env.Recipe.Test {
+			p.say("  %s", recipe.ShellLine(c, nil, nil))
+		}
+	}
+	limits := r.builder.Limits
+	limits.Timeout = aDay
+	res, err := r.builder.Sandbox.Run(ctx, sandbox.Run{
+		Layer: layers[len(layers)-1], Command: schemas.Command{Argv: argv}, Env: r.env.Recipe.Variables, Limits: limits,
+		Interactive: &sandbox.Terminal{In: p.stdin, Out: p.stdout, Err: p.stderr, TTY: tty},
+	})
+	if err != nil {
+		return err
+	}
+	if res.End != sandbox.Exited {
+		return fmt.Errorf("ended by the limit on %s", res.End)
+	}
+	if res.ExitCode != 0 {
+		return &ended{code: res.ExitCode} // the command's own, as a shell would give it
+	}
+	return nil
+}
+
+// stateLayers makes the layer of a state and those under it, the lowest first.
+func (p *program) stateLayers(ctx context.Context, r *room, state schemas.State) ([]sandbox.Layer, error) {
+	s := r.item.start
+	base, err := r.sources.Tree(ctx, s.Repo, s.BaseTree)
+	if err != nil {
+		return nil, fmt.Errorf("reading the base tree: %w", err)
+	}
+	sealed, err := seal.Files(base, s.BaseDate)
+	if err != nil {
+		return nil, err
+	}
+	env, err := r.builder.Env(ctx, r.env.Recipe)
+	if err != nil {
+		return nil, p.buildFault(err)
+	}
+	b, err := p.stateLayer(ctx, r, env, sealed)
+	if err != nil || state == schemas.StateB {
+		return []sandbox.Layer{b}, err
+	}
+	to, err := r.tree(base, state)
+	if err != nil {
+		return []sandbox.Layer{b}, err
+	}
+	// Younger than what was compiled from B, as in a proof.
+	top, err := p.stateLayer(ctx, r, b, base.Changes(to, s.BaseDate.Add(2*time.Second)))
+	return []sandbox.Layer{b, top}, err
+}
+
+// tree is S or G, made as a proof makes it: from the base and the patches.
+func (r *room) tree(base *tree.Tree, state schemas.State) (*tree.Tree, error) {
+	patches := []schemas.Digest{r.item.start.TestPatch}
+	if state == schemas.StateG {
+		patches = append(patches, r.item.start.Patch)
+	}
+	for _, d := range patches {
+		patch, err := r.blobs.Get(d)
+		if err != nil {
+			return nil, err
+		}
+		if base, err = base.Apply(patch); err != nil {
+			return nil, fmt.Errorf("making state %s: %w", state, err)
+		}
+	}
+	return base, nil
+}
+
+// stateLayer is one state, built; a build that fails is said and left out, because
+// that is what a person wants to look at.
+func (p *program) stateLayer(ctx context.Context, r *room, parent sandbox.Layer, files []sandbox.File) (sandbox.Layer, error) {
+	layer, err := r.builder.State(ctx, parent, r.env.Recipe, files)
+	var build *sandbox.BuildError
+	if !errors.As(err, &build) {
+		return layer, err
+	}
+	p.say("the project does not build in this state; the shell starts without that build: %v", build)
+	bare := r.env.Recipe
+	bare.Build = nil
+	return r.builder.State(ctx, parent, bare, files)
+}
+
+func (r *room) remove(ctx context.Context, layers []sandbox.Layer) error {
+	var errs []error
+	for _, l := range slices.Backward(layers) {
+		if l.ID != "" {
+			errs = append(errs, r.builder.Sandbox.Remove(context.WithoutCancel(ctx), l))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// reopen opens the repository that an item came from, as the run that read it
+// noted: the store alone knows where that was.
+func (p *program) reopen(ctx context.Context, s *shelf, repo string) (*sources, error) {
+	notes, err := readNotes(s.Dir())
+	if err != nil {
+		return nil, err
+	}
+	git, ok := notes[repo]
+	if !ok {
+		return nil, unmet("the store does not say where %s lies; benchmint run with it as a source", repo)
+	}
+	c := config.Default()
+	c.Sources = []config.Source{{Git: git, Name: repo}}
+	return p.openSources(ctx, c)
+}

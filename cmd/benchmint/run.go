@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages"
+	"github.com/benchmint/benchmint/stages/export"
+	"github.com/benchmint/benchmint/stages/link"
+	"github.com/benchmint/benchmint/stages/validate"
+)
+
+// runFlags are the flags of run that are no keys of the configuration.
+type runFlags struct {
+	until       string
+	dryRun      bool
+	allowFailed int
+}
+
+func newRun(p *program) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use: "run [SOURCE…]", Short: "the whole pipeline, resumed where it stopped",
+		Long:    "Takes git repositories (paths, bare or not, or URLs) to a dataset of proved tasks and a file of\nrejects, each with its reason. Without a configuration: defaults, ./benchmint-state, ./benchmint-out.",
+		Example: "  benchmint run https://example.org/acme/widget.git\n  benchmint run ./clone --since 2025-01-01\n  benchmint run -c benchmint.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.until != "" && !slices.Contains(stages.Order, f.until) {
+				return unknownStage("--until", f.until)
+			}
+			c, err := p.load(args...)
+			if err != nil {
+				return err
+			}
+			if len(c.Sources) == 0 {
+				return unmet("no source: benchmint run PATH-OR-URL, or sources: in %s (benchmint config example)", config.DefaultFile)
+			}
+			if f.dryRun {
+				return p.dryRun(cmd.Context(), c)
+			}
+			return p.run(cmd.Context(), c, f)
+		},
+	}
+	p.override(cmd, "since", "sources[].since", "`DATE`: changes committed on this day (UTC) or later")
+	p.override(cmd, "only", "sources[].only", "`ID,…`: exactly these IDs, pull request numbers or commits; may be repeated")
+	p.override(cmd, "limit", "limits.changes", "`N` newest changes of each repository")
+	p.override(cmd, "output", "output", "`FOLDER` of the dataset")
+	p.override(cmd, "store", "store", "`FOLDER` of the store")
+	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` of sandbox: docker or bwrap")
+	cmd.Flags().StringVar(&f.until, "until", "", "last `STAGE` to run: "+strings.Join(stages.Order, ", "))
+	cmd.Flags().IntVar(&f.allowFailed, "allow-failed", 0, "`N` failed items are no reason for exit code 1; for schedulers")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, at what estimated cost")
+	return cmd
+}
+
+// run holds everything that is opened for the time of one run.
+func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err error) {
+	// Sources first: a wrong path leaves no empty store behind.
+	sources, err := p.openSources(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sources.close()) }()
+	s, err := store.Open(c.Store)
+	if err != nil {
+		return &ended{exitUsage, err}
+	}
+	if err := s.Lock(); err != nil {
+		return lockedOr(err)
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := sources.note(s.Dir()); err != nil {
+		return err
+	}
+	w := &workshop{builder: idleBuilder(c), close: func() error { return nil }}
+	if needsSandbox(f.until) {
+		if w, err = p.openWorkshop(ctx, c, s); err != nil {
+			return err
+		}
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	plan, err := p.plan(ctx, c, s, sources, w)
+	if err != nil {
+		return &ended{exitUsage, err}
+	}
+	watch := &watcher{program: p}
+	summary, err := plan.Run(ctx, s, sources.seeds(), watch, pipeline.RunOptions{Until: f.until, Now: p.now})
+	if err != nil {
+		return errors.Join(err, p.finish(c, f, summary, sources))
+	}
+	return p.finish(c, f, summary, sources)
+}
+
+// needsSandbox: crawl and link read repositories only.
+func needsSandbox(until string) bool { return until != stages.Crawl && until != stages.Link }
+
+// plan joins the world to the stages.
+func (p *program) plan(ctx context.Context, c *config.Config, s *store.Store, sources *sources, w *workshop) (*pipeline.Plan, error) {
+	return stages.New(stages.Deps{
+		Repos: sources, Steps: s, Blobs: s.Blobs, Builder: w.builder, SandboxKind: w.kind,
+		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines},
+		Validate:  validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits()},
+		PinToDate: c.Build.PinToDate,
+		Tools:     tools(),
+		Observe:   p.observe,
+		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Configuration: c.Portable(w.kind)},
+	})
+}
+
+// observe tells -v what one run of tests cost.
+func (p *program) observe(m validate.Measured) {
+	if p.verbose {
+		p.say("  %s  %s %s #%d: %s, %.2f s, %.2f s around it", m.StartID, m.Run.State, m.Run.Scope, m.Run.Number, m.Run.End, m.Wall.Seconds(), m.Overhead.Seconds())
+	}
+}
+
+// watcher tells a person how items end, on standard error.
+type watcher struct{ *program }
+
+// Begin is said with -v only: a stage may take minutes, and most take none.
+func (w *watcher) Begin(stage, key string) {
+	if w.verbose {
+		w.say("  %s  %s …", name(key), stage)
+	}
+}
+
+// End says what settled an item; the stages between are for -v.
+func (w *watcher) End(s schemas.Step, reused bool) {
+	again := ""
+	if reused {
+		again = " (from the store)"
+	}
+	switch {
+	case s.State == schemas.StepRejected && strings.HasSuffix(s.Stage, ".build"):
+		// Each item that waits for the build says it itself.
+	case s.State == schemas.StepRejected && s.Stage == stages.Link && !w.verbose:
+		// Most changes of a repository are no candidates: the funnel counts them.
+	case s.State == schemas.StepRejected:
+		w.say("%s  rejected %s%s", s.Key, s.Reason, again)
+	case s.State == schemas.StepDeferred, s.State == schemas.StepFailed:
+		w.say("%s  %s at %s: %s", name(s.Key), s.State, s.Stage, visible(tail(s.Detail, 1)))
+	case s.Stage == stages.Validate:
+		w.say("%s  proved: %s%s", s.Key, proofLine(s), again)
+	case s.Stage == stages.Crawl:
+		w.say("%s  %s%s", s.Key, plural(len(s.Outputs), "change"), again)
+	case w.verbose:
+		w.say("  %s  %s %s in %.1f s%s", name(s.Key), s.Stage, s.State, float64(s.MS)/1000, again)
+	}
+}
+
+// name keeps the digests of shared builds readable.
+func name(key string) string {
+	if strings.HasPrefix(key, "sha256:") {
+		return schemas.Digest(key).Short()
+	}
+	return key
+}
+
+func proofLine(s schemas.Step) string {
+	var proof schemas.Proof
+	if len(s.Outputs) != 1 || json.Unmarshal(s.Outputs[0].Record, &proof) != nil {
+		return "unreadable"
+	}
+	return fmt.Sprintf("%d FAIL_TO_PASS, %d PASS_TO_PASS", len(proof.List(schemas.F2P)), len(proof.List(schemas.P2P)))
+}
+
+// result is the end of a run for scripts.
+type result struct {
+	Summary pipeline.Summary `json:"summary"`
+	Dataset string           `json:"dataset,omitempty"` // "" where none was written
+	Store   string           `json:"store"`
+	Tasks   int              `json:"tasks"`
+	Next    string           `json:"next"`
+}
+
+// finish prints the three lines that every run ends with, and gives its exit code.
+func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sources *sources) error {
+	r := result{Summary: s, Store: c.Store, Tasks: tasks(s)}
+	if exported(s, f) {
+		r.Dataset = c.Output
+	}
+	code := codeOfRun(s, f, sources)
+	r.Next = next(r, code, c)
+	var err error
+	if p.json {
+		err = p.writeJSON(r)
+	} else {
+		t := p.out()
+		t.line("funnel   %s", funnelLine(s))
+		t.line("dataset  %s", datasetLine(r, f))
+		t.line("next     %s", r.Next)
+		err = t.err
+	}
+	if err == nil && code != exitOK {
+		return &ended{code: code}
+	}
+	return err
+}
+
+// codeOfRun is the summary's code, failed items forgiven as far as --allow-failed
+// goes, and a source that could not be fetched counted as deferred.
+func codeOfRun(s pipeline.Summary, f runFlags, sources *sources) int {
+	code := s.Code()
+	failed, deferred := 0, len(sources.later)
+	for _, c := range s.Stages {
+		failed += c.Failed
+		deferred += c.Deferred
+	}
+	if code == exitFailed && failed <= f.allowFailed {
+		code = exitOK
+	}
+	if code == exitOK && deferred > 0 {
+		code = exitDeferred
+	}
+	return code
+}
+
+// exported: the drain runs only when nothing stopped before it.
+func exported(s pipeline.Summary, f runFlags) bool {
+	return !s.Interrupted && (f.until == "" || f.until == stages.Export)
+}
+
+func stageCount(s pipeline.Summary, stage string) pipeline.Count {
+	for _, c := range s.Stages {
+		if c.Stage == stage {
+			return c
+		}
+	}
+	return pipeline.Count{Stage: stage}
+}
+
+func tasks(s pipeline.Summary) int { return stageCount(s, stages.Validate).Done }
+
+// funnelLine is one line: what went in, what got through, and why the rest did not.
+func funnelLine(s pipeline.Summary) string {
+	rejected := map[schemas.Reason]int{}
+	lost, deferred, failed := 0, 0, 0
+	for _, c := range s.Stages {
+		for reason, n := range c.Rejected {
+			rejected[reason] += n
+			lost += n
+		}
+		deferred += c.Deferred
+		failed += c.Failed
+	}
+	link := stageCount(s, stages.Link)
+	changes := link.Done + link.Deferred + link.Failed
+	for _, n := range link.Rejected {
+		changes += n
+	}
+	line := fmt.Sprintf("%s, %d linked, %d resolved, %d provisioned, %d proved; %d rejected, %d deferred, %d failed", plural(changes, "change"),
+		link.Done, stageCount(s, stages.Resolve).Done, stageCount(s, stages.Provision).Done, tasks(s), lost, deferred, failed)
+	if lost > 0 {
+		line += " (" + reasons(rejected) + ")"
+	}
+	return line
+}
+
+func datasetLine(r result, f runFlags) string {
+	switch {
+	case r.Summary.Interrupted:
+		return "not written: interrupted; what was done is in " + r.Store
+	case r.Dataset == "":
+		return fmt.Sprintf("not written: the run ended at %s, as asked; what was done is in %s", f.until, r.Store)
+	}
+	return fmt.Sprintf("%s (%s)", filepath.Clean(r.Dataset), plural(r.Tasks, "row"))
+}
+
+// next is the one command that makes most sense now.
+func next(r result, code int, c *config.Config) string {
+	store := ""
+	if c.Origin("store").Layer != config.FromDefault && c.Origin("store").Layer != config.FromFile {
+		store = " --store " + c.Store
+	}
+	switch {
+	case r.Summary.Interrupted:
+		return "the same command goes on where this one stopped"
+	case code == exitFailed:
+		return "benchmint status" + store + ", then the same command tries what failed again"
+	case code == exitDeferred:
+		return "the same command later; what is settled is not done again"
+	case r.Dataset == "":
+		return "the same command without --until goes on from here"
+	case r.Tasks == 0:
+		return "benchmint status" + store + ", and benchmint explain ID" + store + " for why an item was rejected"
+	}
+	return "benchmint check " + filepath.Clean(r.Dataset) + " && benchmint prove " + filepath.Clean(r.Dataset)
+}
