@@ -193,21 +193,19 @@ func (g *guess) testRequirements() []requirement {
 		}
 		found = append(found, source()...)
 	}
-	if len(g.m.poetryGroup("")) > 0 && !g.poetryMet(found) {
+	if runnerOnly(found) {
 		found = append(found, g.m.poetryTests()...)
 	}
 	return found
 }
 
-// poetryMet: with Poetry, tox and nox lists often hold the runner alone and the
-// rest is in the lock; the groups for tests are installed with them.
-func (g *guess) poetryMet(found []requirement) bool {
-	have := map[string]bool{}
+// runnerOnly: with Poetry, tox and nox lists often hold the runner alone and the
+// rest is in Poetry's groups; then these are installed too.
+func runnerOnly(found []requirement) bool {
 	for _, r := range found {
-		have[distName(r.line)] = true
-	}
-	for _, r := range g.m.poetryTests() {
-		if !have[distName(r.line)] {
+		switch distName(r.line) {
+		case "pytest", "pytest-cov", "coverage", "":
+		default:
 			return false
 		}
 	}

@@ -51,7 +51,7 @@ func (m *manifest) readCI() ci {
 			if notTests.MatchString(id) || name != nil && notTests.MatchString(matrixWords.ReplaceAllString(name.Value, "")) {
 				continue
 			}
-			if runsTests(job) {
+			if runsTests(job) || testName.MatchString(id) || testName.MatchString(path.Base(p)) {
 				out.job(p, job)
 			}
 		}
@@ -62,6 +62,8 @@ func (m *manifest) readCI() ci {
 // testCommand is what a step of a test job says: a runner, or a script or make
 // target with a name of tests.
 var testCommand = regexp.MustCompile(`(?i)\b(pytest|py\.test|tox|nox|unittest|trial|hatch (?:run|test)|\S*tests?\b)`)
+
+var testName = regexp.MustCompile(`(?i)(^|[^a-z])tests?([^a-z]|$)`)
 
 // runsTests: jobs that build, publish or lint name interpreters too.
 func runsTests(job *yaml.Node) bool {

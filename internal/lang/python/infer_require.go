@@ -124,7 +124,10 @@ var extrasOf = regexp.MustCompile(`\[([A-Za-z0-9._,\s-]+)\]`)
 // localOr maps a requirement on the project itself to "." and refuses what names
 // another path: it would be no part of a lock.
 func (m *manifest) localOr(text string) (string, bool) {
-	text = strings.Trim(strings.TrimSpace(text), `"'`)
+	text = strings.Join(strings.Fields(text), " ") // TOML's long strings hold line breaks
+	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] {
+		text = text[1 : n-1]
+	}
 	if text == "" {
 		return "", false
 	}

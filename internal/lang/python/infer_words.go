@@ -25,7 +25,10 @@ func keepWords(t lang.Tree, words []string) []string {
 			continue
 		}
 		if !strings.HasPrefix(w, "-") {
-			if pyargs || isPath(t, w) {
+			if !pyargs && !strings.Contains(w, "::") {
+				w = path.Clean(w)
+			}
+			if (pyargs || isPath(t, w)) && !containsWord(out, w) {
 				out = append(out, w)
 			}
 			continue

@@ -44,8 +44,8 @@ var failureTable = []repairRule{
 	{"missing_library", regexp.MustCompile(`(lib[\w+.-]+?\.so(?:\.\d+)*): cannot open shared object file`), fromTable(libraries)},
 	{"missing_program", regexp.MustCompile(`(?:No such file or directory: b?'|Error: |which\(['"]|sh: (?:\d+: )?|command ['"]|unable to execute ')([A-Za-z0-9_+.-]+)(?:'|: (?:command )?not found|['"]\)? (?:failed|not found))|(pg_config) executable not found`), (*repair).program},
 	{"missing_locale", regexp.MustCompile(`unsupported locale setting|(?i)\blocale (?:is )?(?:needed|not (?:available|supported|installed))`), packages("locales-all")},
-	{"no_such_distribution", regexp.MustCompile(`([A-Za-z0-9][A-Za-z0-9._-]*) was not found in the package registry|there (?:is|are) no versions? of ([A-Za-z0-9][A-Za-z0-9._-]*)`), (*repair).drop},
-	{"build_backend", regexp.MustCompile(`Failed to build|Build backend (?:returned an error|failed)|Backend (?:subprocess|'[^']+')`), (*repair).byPath},
+	{"no_such_distribution", regexp.MustCompile(`([A-Za-z0-9][A-Za-z0-9._-]*) was not found in the package registry|there (?:is|are) no versions? of ([A-Za-z0-9][A-Za-z0-9._-]*) and`), (*repair).drop},
+	{"build_backend", regexp.MustCompile(`Failed to build [^\n]{0,200}file:///`), (*repair).byPath},
 }
 
 var ansi = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)

@@ -268,8 +268,13 @@ func (l Language) Setup(r schemas.Recipe) (lang.Step, error) {
 		return lang.Step{}, err
 	}
 	env := uvEnv()
-	if r.PinDate != "" { // what source distributions are built with
+	if r.PinDate != "" {
+		// What source distributions are built with. The lock itself may hold back ends
+		// that are newer than its date, and must stay installable.
 		env["UV_EXCLUDE_NEWER"] = r.PinDate
+		for _, date := range backends {
+			env["UV_EXCLUDE_NEWER"] = max(env["UV_EXCLUDE_NEWER"], date)
+		}
 	}
 	return lang.Step{
 		Commands: setupCommands(r, uvPath),

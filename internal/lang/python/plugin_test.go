@@ -1,0 +1,274 @@
+package python
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/testlog"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// pairs are the interpreters and runners that the plugin is held to; each test
+// uses those that this machine has.
+var pairs = []struct{ python, pytest string }{
+	{"2.7", "4.6.11"}, {"3.6", "4.6.11"}, {"3.7", "5.4.3"}, {"3.8", "6.2.5"}, {"3.9", "7.4.4"},
+	{"3.10", "7.0.1"}, {"3.11", "8.0.2"}, {"3.12", "8.4.2"}, {"3.13", "9.0.1"},
+}
+
+// runner is an interpreter that imports one pytest.
+type runner struct {
+	name, python string
+	env          []string
+}
+
+// venvs makes each environment once for all tests.
+var venvs struct {
+	sync.Mutex
+	dir  string
+	made map[string]runner
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if venvs.dir != "" {
+		_ = os.RemoveAll(venvs.dir) // scratch of this run; the system cleans what is left
+	}
+	os.Exit(code)
+}
+
+// runnerFor gives a runner, or skips loudly.
+func runnerFor(t *testing.T, python, pytest string) runner {
+	t.Helper()
+	venvs.Lock()
+	defer venvs.Unlock()
+	name := python + "-" + pytest
+	if r, ok := venvs.made[name]; ok {
+		return r
+	}
+	if venvs.dir == "" {
+		dir, err := os.MkdirTemp("", "plugin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		venvs.dir, venvs.made = dir, map[string]runner{}
+	}
+	base := findPython(python)
+	if base == "" {
+		t.Skipf("SKIP: no CPython %s on this machine", python)
+	}
+	dir := filepath.Join(venvs.dir, name)
+	r := runner{name: name, python: filepath.Join(dir, "bin", "python")}
+	var commands [][]string
+	if python == "2.7" { // uv knows nothing below 3.6
+		r.python, r.env = base, []string{"PYTHONPATH=" + dir}
+		commands = [][]string{{base, "-m", "pip", "install", "-q", "--target", dir, "pytest==" + pytest}}
+	} else {
+		commands = [][]string{{"uv", "venv", "-q", "--python", base, dir}, {"uv", "pip", "install", "-q", "--python", r.python, "pytest==" + pytest}}
+	}
+	for _, c := range commands {
+		if out, err := exec.Command(c[0], c[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("SKIP: pytest %s for CPython %s cannot be had: %v: %s", pytest, python, err, out)
+		}
+	}
+	venvs.made[name] = r
+	return r
+}
+
+// findPython looks where interpreters are kept: pyenv, then PATH.
+func findPython(version string) string {
+	root := os.Getenv("PYENV_ROOT")
+	if home, err := os.UserHomeDir(); root == "" && err == nil {
+		root = filepath.Join(home, ".pyenv")
+	}
+	found, _ := filepath.Glob(filepath.Join(root, "versions", version+"*", "bin", "python"))
+	for _, f := range found {
+		if v := filepath.Base(filepath.Dir(filepath.Dir(f))); v == version || strings.HasPrefix(v, version+".") {
+			return f
+		}
+	}
+	if p, err := exec.LookPath("python" + version); err == nil {
+		return p
+	}
+	return ""
+}
+
+// session is one process of pytest under the plugin, outside any sandbox.
+type session struct {
+	report testlog.Report
+	output string
+	exit   int
+}
+
+func runSession(t *testing.T, r runner, archive string, sel lang.Select, words ...string) session {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(dir, "tree")
+	a, err := txtar.ParseFile(filepath.Join("testdata", "plugin", archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries []tree.Entry
+	for _, f := range a.Files {
+		entries = append(entries, tree.Entry{Path: f.Name, Mode: "100644", Data: f.Data})
+		path := filepath.Join(root, f.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tr, err := tree.New(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipe := schemas.Recipe{Test: []schemas.Command{{Argv: append([]string{venvPath + "/bin/pytest"}, words...)}}}
+	runs := Language{}.Runs(recipe, tr, sel)
+	if len(runs) != 1 {
+		t.Fatalf("%d runs", len(runs))
+	}
+	return execute(t, r, dir, root, runs[0])
+}
+
+// execute maps the sandbox's paths to a scratch folder.
+func execute(t *testing.T, r runner, dir, root string, run lang.TestRun) session {
+	t.Helper()
+	report := filepath.Join(dir, "report.jsonl")
+	argv := slices.Clone(run.Command.Argv)
+	for i, f := range run.Inputs {
+		path := filepath.Join(dir, filepath.Base(f.Path))
+		data := f.Data
+		if f.Path == configPath {
+			var c runConfig
+			if err := json.Unmarshal(data, &c); err != nil {
+				t.Fatal(err)
+			}
+			c.Report, c.Tree = report, root
+			data, _ = json.Marshal(c)
+			run.Inputs[i].Data = data
+		}
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for j := range argv {
+			if argv[j] == f.Path {
+				argv[j] = path
+			}
+		}
+	}
+	argv[0] = r.python
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = root
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8", "REPORT_OF_THE_SESSION=" + report, "PYTHONHASHSEED=" + run.Command.Env["PYTHONHASHSEED"]}, r.env...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		t.Fatalf("timeout: %s", out.String())
+	}
+	data, readErr := os.ReadFile(report)
+	if readErr != nil && err == nil {
+		t.Fatalf("no report: %v: %s", readErr, out.String())
+	}
+	if _, statErr := os.Stat(filepath.Join(dir, "run.json")); statErr == nil {
+		t.Error("the plugin left its configuration, with the nonce, behind")
+	}
+	got := Language{}.Parse(schemas.Recipe{}, []lang.Output{{Run: run, Report: data}})
+	return session{report: got, output: out.String(), exit: cmd.ProcessState.ExitCode()}
+}
+
+// forEach runs a test with every pair.
+func forEach(t *testing.T, f func(t *testing.T, r runner)) {
+	for _, p := range pairs {
+		t.Run(p.python+"_pytest_"+p.pytest, func(t *testing.T) { f(t, runnerFor(t, p.python, p.pytest)) })
+	}
+}
+
+func statuses(r testlog.Report) map[string]schemas.Status {
+	out := map[string]schemas.Status{}
+	for _, x := range r.Tests {
+		if old, ok := out[x.ID]; ok {
+			out[x.ID] = old + "+" + x.Status
+			continue
+		}
+		out[x.ID] = x.Status
+	}
+	return out
+}
+
+func units(r testlog.Report) map[string]testlog.UnitState {
+	out := map[string]testlog.UnitState{}
+	for _, u := range r.Units {
+		out[u.Name] = u.State
+	}
+	return out
+}
+
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	const o, p, n = "tests/test_outcomes.py::", "tests/test_process.py::", "tests/test_names.py::test_names["
+	want := map[string]schemas.Status{
+		o + "test_passes": "passed", o + "test_fails": "failed", o + "test_set_up": "error", o + "test_tear_down": "error",
+		o + "test_fails_and_tear_down": "failed", o + "test_skips": "skipped", o + "test_xfails": "xfailed", o + "test_xpasses": "xpassed",
+		o + "test_xpasses_strictly": "failed", o + "test_xfails_without_run": "xfailed", o + "test_calls_exit": "failed",
+		o + "TestClass::test_method": "passed", o + "Old::test_passes": "passed", o + "Old::test_expected": "xfailed", o + "Old::test_skipped": "skipped",
+		"tests/sub/test_same.py::test_passes": "passed",
+		p + "test_forks":                      "passed", p + "test_child_runs_on": "passed", p + "test_closes_descriptors": "passed",
+		p + "test_uses_the_number_again": "passed", p + "test_changes_directory": "passed", p + "test_replaces_modules": "passed",
+		p + "test_replaces_output": "passed", p + "test_runs_pytest_inside": "passed", p + "test_runs_pytest_beside": "passed",
+		p + "test_environment_is_clean": "passed", p + "test_forges": "passed", p + "test_after_all": "passed",
+		n + "two words]": "passed", n + "a/b]": "passed", n + "[x]]": "passed", n + "a::b]": "passed", n + `line\nbreak]`: "passed",
+		n + `\u65e5\u672c]`: "passed", n + "]": "passed", n + `nul\x00]`: "passed", n + `quote'"]`: "passed", n + "same0]": "passed", n + "same1]": "passed",
+	}
+	wantUnits := map[string]testlog.UnitState{
+		"tests/sub/test_same.py": "finished", "tests/test_broken.py": "not_loaded", "tests/test_left_out.py": "skipped",
+		"tests/test_names.py": "finished", "tests/test_outcomes.py": "finished", "tests/test_process.py": "finished",
+	}
+	forEach(t, func(t *testing.T, r runner) {
+		s := runSession(t, r, "outcomes.txtar", lang.Select{Number: 1})
+		if !s.report.Started || !s.report.Ended {
+			t.Errorf("started %v, ended %v", s.report.Started, s.report.Ended)
+		}
+		if diff := cmp.Diff(want, statuses(s.report)); diff != "" {
+			t.Errorf("statuses (-want +got):\n%s\n%s", diff, s.output)
+		}
+		if diff := cmp.Diff(wantUnits, units(s.report)); diff != "" {
+			t.Errorf("units (-want +got):\n%s", diff)
+		}
+		for _, x := range s.report.Tests {
+			if x.ID == o+"test_fails" && !strings.Contains(x.Message, "1 == 2") {
+				t.Errorf("the failing assertion is %q", x.Message)
+			}
+		}
+		for _, u := range s.report.Units {
+			if u.Name == "tests/test_broken.py" && !strings.Contains(u.Message, "a_module_that_is_not_there") {
+				t.Errorf("the import error is %q", u.Message)
+			}
+		}
+	})
+}
+
+func ExampleLanguage_Name() {
+	fmt.Println(Language{}.Name())
+	// Output: python
+}
