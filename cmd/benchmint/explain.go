@@ -159,14 +159,7 @@ func (p *program) printExplanation(e explanation, i *item) error {
 	if e.Detail != "" {
 		t.block(tail(e.Detail, 20))
 	}
-	for _, f := range e.FailToPass {
-		t.line("\n%s  (%s)", visible(f.ID), f.Cause)
-		t.line("  start:    %s", t.in(red, f.Start))
-		if f.Why != "" {
-			t.block(tail(f.Why, 12))
-		}
-		t.line("  solution: %s", t.in(green, f.Solution))
-	}
+	t.transitions(e.FailToPass, p.verbose)
 	if len(e.Evidence)+len(e.Repairs) > 0 {
 		t.line("\nThe recipe rests on")
 	}
@@ -180,6 +173,39 @@ func (p *program) printExplanation(e explanation, i *item) error {
 		t.line("\nTo see it by hand\n  %s", strings.Join(e.ByHand, "\n  "))
 	}
 	return t.err
+}
+
+// onOnePage is how many tests that failed for one and the same reason are named.
+const onOnePage = 8
+
+// transitions groups tests by what they said at start: a file that does not load
+// has one reason and a hundred tests.
+func (t *printer) transitions(all []transition, whole bool) {
+	type same struct{ cause, start, why, solution string }
+	groups := map[same][]string{}
+	var order []same
+	for _, f := range all {
+		k := same{string(f.Cause), f.Start, f.Why, f.Solution}
+		if groups[k] == nil {
+			order = append(order, k)
+		}
+		groups[k] = append(groups[k], f.ID)
+	}
+	for _, k := range order {
+		t.line("")
+		for n, id := range groups[k] {
+			if n == onOnePage && !whole {
+				t.line("… and %d more (-v names them)", len(groups[k])-n)
+				break
+			}
+			t.line("%s  (%s)", visible(id), k.cause)
+		}
+		t.line("  start:    %s", t.in(red, k.start))
+		if k.why != "" {
+			t.block(tail(k.why, 12))
+		}
+		t.line("  solution: %s", t.in(green, k.solution))
+	}
 }
 
 func cut(s string, n int) string {
