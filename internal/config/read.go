@@ -244,7 +244,8 @@ func (c *Config) readEnviron(environ []string) (problems Problems) {
 	}
 	for _, entry := range slices.Sorted(slices.Values(environ)) {
 		name, text, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, envPrefix) || text == "" { // empty is unset, as for git and Docker
+		// Empty is unset, as for git and Docker; BENCHMINT_TEST_* is for this project's tests.
+		if !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, envPrefix+"TEST_") || text == "" {
 			continue
 		}
 		k, ok := byName[name]
