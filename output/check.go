@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -207,7 +208,7 @@ func (c *checker) rejects() {
 		switch r.End {
 		case schemas.StepRejected:
 			if !known[r.Reason] {
-				add("reason %q is not in the table%s", r.Reason, nearest(string(r.Reason), words))
+				add("reason %q is not in the table%s", r.Reason, nearest.Hint(string(r.Reason), words))
 			}
 		case schemas.StepDeferred, schemas.StepFailed:
 			if r.Detail == "" {

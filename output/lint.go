@@ -196,7 +196,7 @@ func (l *linter) fairness() {
 func (l *linter) text() {
 	r, e := l.row, l.row.Benchmint
 	if n := len(e.Leaks.Hits); n > 0 {
-		l.add(RuleLeak, "%d leaks: %s in %s", n, e.Leaks.Hits[0].Kind, e.Leaks.Hits[0].Place)
+		l.add(RuleLeak, "leaks: %d, the first: %s in %s", n, e.Leaks.Hits[0].Kind, e.Leaks.Hits[0].Place)
 	}
 	if e.Leaks.Scanner == "" || !digestShape.MatchString(string(e.Leaks.Needles)) {
 		l.add(RuleLeak, "no leak scan is recorded")

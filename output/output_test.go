@@ -247,7 +247,7 @@ func TestWriteThenReadThenCheck(t *testing.T) {
 	if findings, err := Check(dir); err != nil || len(findings) > 0 {
 		t.Errorf("check of a fresh dataset: %v, %v", err, findings)
 	}
-	if _, err := d.Row("acme__widget-13"); !errors.Is(err, ErrUnknownID) || !strings.Contains(err.Error(), `"acme__widget-12"`) {
+	if _, err := d.Row("acme__widget-13"); !errors.Is(err, ErrUnknownID) || !strings.Contains(err.Error(), `did you mean acme__widget-12`) {
 		t.Errorf("unknown ID: %v", err)
 	}
 }

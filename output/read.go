@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -138,7 +139,7 @@ func strict(b []byte, v any) error {
 		var wrong *json.UnmarshalTypeError
 		switch m := unknownField.FindStringSubmatch(err.Error()); {
 		case m != nil:
-			return fmt.Errorf("unknown key %q%s", m[1], nearest(m[1], keysOf(reflect.TypeOf(v), nil)))
+			return fmt.Errorf("unknown key %q%s", m[1], nearest.Hint(m[1], keysOf(reflect.TypeOf(v), nil)))
 		case errors.As(err, &syntax):
 			return fmt.Errorf("byte %d: %w", syntax.Offset, err)
 		case errors.As(err, &wrong):
@@ -183,40 +184,6 @@ func keysOf(t reflect.Type, seen map[reflect.Type]bool) []string {
 	return out
 }
 
-func nearest(word string, known []string) string {
-	best, distance := "", len(word)/2+1
-	for _, k := range known {
-		if d := edits(strings.ToLower(word), strings.ToLower(k)); d < distance {
-			best, distance = k, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %q?)", best)
-}
-
-// edits is the Levenshtein distance in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := 1
-			if a[i] == b[j] {
-				change = 0
-			}
-			next := min(row[j]+1, row[j+1]+1, diagonal+change)
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
-}
-
 // Row finds one task. ErrUnknownID.
 func (d *Dataset) Row(id string) (Row, error) {
 	var known []string
@@ -226,7 +193,7 @@ func (d *Dataset) Row(id string) (Row, error) {
 		}
 		known = append(known, r.InstanceID)
 	}
-	return Row{}, fmt.Errorf("%s: %w%s", id, ErrUnknownID, nearest(id, known))
+	return Row{}, fmt.Errorf("%s: %w%s", id, ErrUnknownID, nearest.Hint(id, known))
 }
 
 // Environment is a task's environment as it was proved in: the recipe of its

@@ -55,9 +55,10 @@ type needle struct {
 // Set is the needles of one task.
 type Set struct {
 	needles []needle
-	counts  map[string]int    // changed file + form → how many
-	names   map[string]string // blob ID of a changed binary file → its path
-	sizes   map[int64]bool    // of these files
+	counts  map[string]int      // changed file + form → how many
+	files   map[string]needle   // blob ID of a changed file → the file as a needle
+	sizes   map[int64]bool      // of these files
+	twins   map[string]compiled // package/module → what its compiled form would hold
 	project project
 }
 
@@ -67,14 +68,14 @@ const (
 	minAtomName = 10
 	minLiteral  = 16
 	perFile     = 400 // lines of one changed file; a copy of it shows by far fewer
-	minBlob     = 64
+	minFile     = 64
 )
 
 // Needles picks what tells the solution and its tests from everything else: the
 // added lines of code that are long enough, say something, and stand nowhere in
 // the base; and of these the literals and names that survive a compiler.
 func Needles(t Task) *Set {
-	s := &Set{counts: map[string]int{}, names: map[string]string{}, sizes: map[int64]bool{}, project: projectOf(t)}
+	s := &Set{counts: map[string]int{}, files: map[string]needle{}, twins: map[string]compiled{}, sizes: map[int64]bool{}, project: projectOf(t)}
 	var found []needle
 	for _, p := range []struct {
 		patch []byte
@@ -85,8 +86,9 @@ func Needles(t Task) *Set {
 		for _, f := range files {
 			if source(f.NewName) {
 				found = append(found, fromFile(f, p.kind)...)
+				s.addTwin(t.Base, f, p.kind)
 			}
-			s.addBlob(t, f.NewName)
+			s.addFile(t, f.NewName, p.kind)
 		}
 	}
 	if len(t.Commit) == 40 {
@@ -111,7 +113,7 @@ func Needles(t Task) *Set {
 func (n needle) group() string { return string(rune('0'+n.form)) + n.file }
 
 // Count and Digest are what a row says of the needles.
-func (s *Set) Count() int { return len(s.needles) + len(s.names) }
+func (s *Set) Count() int { return len(s.needles) + len(s.files) }
 
 // Digest names the set.
 func (s *Set) Digest() schemas.Digest {
@@ -119,24 +121,26 @@ func (s *Set) Digest() schemas.Digest {
 	for _, n := range s.needles {
 		all = append(all, n.kind+" "+n.text)
 	}
-	for id := range s.names {
-		all = append(all, "blob "+id)
+	for id := range s.files {
+		all = append(all, "file "+id)
 	}
 	slices.Sort(all)
 	return schemas.DigestOf(all)
 }
 
-// addBlob remembers a changed binary file as a whole: it has no lines.
-func (s *Set) addBlob(t Task, name string) {
+// addFile remembers a changed file as a whole: binaries have no lines, and small
+// changes none that tell. Texts that are no code are alike everywhere.
+func (s *Set) addFile(t Task, name, kind string) {
 	e, ok := t.Solution.Entry(name)
-	if !ok || len(e.Data) < minBlob || !bytes.Contains(e.Data[:min(len(e.Data), 8000)], []byte{0}) {
+	binary := ok && bytes.Contains(e.Data[:min(len(e.Data), 8000)], []byte{0})
+	if !ok || len(e.Data) < minFile || !binary && !source(name) {
 		return
 	}
 	if old, ok := t.Base.Entry(name); ok && bytes.Equal(old.Data, e.Data) {
 		return
 	}
 	s.sizes[int64(len(e.Data))] = true
-	s.names[tree.BlobID(e.Data)] = name
+	s.files[tree.BlobID(e.Data)] = needle{text: name, kind: kind, form: formFile, file: name}
 }
 
 var sourceExt = map[string]bool{

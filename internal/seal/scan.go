@@ -31,7 +31,9 @@ type Walk func(ctx context.Context, visit func(path string, info fs.FileInfo, op
 const ConfigFile = "image-config.json"
 
 const (
-	enough   = 3   // weak needles of one changed file that make a leak
+	enough   = 3   // weak needles of one changed file that make a leak, or,
+	share    = 5   // of a large one, this part of them: three idioms in a file are chance,
+	plenty   = 20  // but never more than this
 	common   = 3   // packages that share a line which makes it an idiom
 	maxHits  = 50  // in a record; more say nothing new
 	maxShown = 120 // characters of a needle
@@ -43,9 +45,12 @@ const (
 // Scan searches all that walk visits. The rule, place by place (a file, a member
 // of an archive, a git object):
 //
-//   - a strong needle, a hash of the landed commit, or a changed binary file is a leak;
-//   - so are three weak needles of one changed file, or all of them where it has
-//     fewer and they are at least 40 bytes together;
+//   - a hash of the landed commit or a changed binary file is a leak;
+//   - so are a strong needle (a long line with a name that the change makes) and
+//     any other needle of the same changed file: alone it may be borrowed;
+//   - so are three weak needles of one changed file (a fifth of a large one's, at
+//     most twenty), or all of them where it has fewer and they are at least 40
+//     bytes together;
 //   - a weak line that stands in three packages or more is an idiom and counts for
 //     nothing, unless the place holds half of the changed file's needles;
 //   - names and literals count in binary files only, where lines cannot be;
@@ -103,8 +108,8 @@ func (sc *scan) visit(name string, info fs.FileInfo, open func() (io.ReadCloser,
 	} else {
 		sc.direct = append(sc.direct, schemas.Hit{Needle: path.Base(name), Place: name, Kind: KindHistory})
 	}
-	if m := looseObject.FindStringSubmatch(name); m != nil && sc.set.names[m[1]+m[2]] != "" {
-		sc.file(name, m[1]+m[2]) // a binary blob has no lines to be found by
+	if m := looseObject.FindStringSubmatch(name); m != nil {
+		sc.file(name, m[1]+m[2]) // its name says what it holds
 	}
 	if !info.Mode().IsRegular() {
 		return nil
@@ -232,32 +237,55 @@ func (sc *scan) judge() []schemas.Hit {
 	return hits
 }
 
+// tally is what one place holds of one changed file.
+type tally struct {
+	all    []int
+	rare   int // of all, those that are no idioms
+	strong int
+	size   int
+}
+
 // leak judges one place.
 func (sc *scan) leak(p place, idiom func(int) bool) (schemas.Hit, bool) {
-	all, rare, size := map[string][]int{}, map[string]int{}, map[string]int{}
+	groups := map[string]*tally{}
 	for _, i := range sortedKeys(p.found) {
 		n := sc.set.needles[i]
-		if n.strong {
+		if n.form == formHash {
 			return hitOf(n, p), true
 		}
 		if n.form == formAtom && !p.binary {
 			continue
 		}
-		g := n.group()
-		all[g] = append(all[g], i)
-		size[g] += len(n.text)
-		if !idiom(i) {
-			rare[g]++
+		g := groups[n.group()]
+		if g == nil {
+			g = &tally{}
+			groups[n.group()] = g
+		}
+		g.all = append(g.all, i)
+		g.size += len(n.text)
+		switch {
+		case n.strong:
+			g.strong++
+			g.rare++
+		case !idiom(i):
+			g.rare++
 		}
 	}
-	for _, g := range sortedKeys(all) {
-		total := sc.set.counts[g]
-		switch got := len(all[g]); {
-		case rare[g] >= enough, got >= enough && got*2 >= total, total < enough && rare[g] == total && size[g] >= fewLen:
-			return hitOf(sc.set.needles[longest(sc.set.needles, all[g])], p), true
+	for _, name := range sortedKeys(groups) {
+		if g := groups[name]; g.leaks(sc.set.counts[name]) {
+			return hitOf(sc.set.needles[longest(sc.set.needles, g.all)], p), true
 		}
 	}
 	return schemas.Hit{}, false
+}
+
+// leaks is the rule; total is how many needles the changed file has.
+func (g *tally) leaks(total int) bool {
+	got := len(g.all)
+	return g.rare >= min(max(enough, total/share), plenty) ||
+		g.strong > 0 && g.rare > 1 ||
+		got >= enough && got*2 >= total ||
+		total < enough && g.rare == total && g.size >= fewLen
 }
 
 func longest(needles []needle, of []int) int {

@@ -327,6 +327,12 @@ var planted = []struct {
 		}
 		return under(t, dir, "/testbed/widget/__pycache__")
 	}},
+	{"compiled_module_of_few_words", "__init__.cpython-312.pyc", KindSolution, func(*testing.T) layer {
+		return layer{"/opt/widget/__pycache__/__init__.cpython-312.pyc": "\xcb\r\r\n\x00children_in_order\x00scaled"}
+	}},
+	{"exact_copy_of_a_small_test", "/opt/t.py", KindTest, func(*testing.T) layer {
+		return layer{"/opt/t.py": "from widget import Widget\n" + testCode}
+	}},
 	{"build_folder", "/testbed/build/lib/widget/__init__.py", KindSolution, func(*testing.T) layer {
 		return layer{"/testbed/build/lib/widget/__init__.py": baseCode + solutionCode}
 	}},
@@ -491,11 +497,12 @@ func TestScanRule(t *testing.T) {
 	t.Parallel()
 	idioms := "\n    for index, child in enumerate(children):\n    if isinstance(value, (list, tuple)):\n    return self._get_value(name)\n    raise NotImplementedError(name)\n" +
 		"    other_line_one = compute(first)\n    other_line_two = compute(second)\n    other_line_three = compute(third)\n    other_line_four = compute(fourth)\n    other_line_five = compute(fifth)\n"
+	const strong = "    other_line_six = compute(other_line_one, other_line_two, sixth)\n"
 	base, err := tree.New([]tree.Entry{{Path: "a.py", Mode: tree.ModeFile, Data: []byte("x = 1\n")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := Needles(Task{Base: base, Solution: base, Patch: []byte(added("a.py", 1, idioms))})
+	set := Needles(Task{Base: base, Solution: base, Patch: []byte(added("a.py", 1, idioms+strong))})
 	lines := strings.SplitAfter(strings.TrimPrefix(idioms, "\n"), "\n")
 	pkg := func(n int, text string) layer {
 		return layer{fmt.Sprintf("/opt/env/venv/lib/python3.12/site-packages/p%d/m.py", n): text}
@@ -510,7 +517,10 @@ func TestScanRule(t *testing.T) {
 		{"three_lines_in_one_place", []layer{pkg(1, lines[0]+lines[1]+lines[2])}, 1},
 		{"three_lines_in_three_places", []layer{pkg(1, lines[0]), pkg(2, lines[1]), pkg(3, lines[2])}, 0},
 		{"idioms_of_three_packages", []layer{pkg(1, four), pkg(2, four), pkg(3, four)}, 0},
-		{"copies_of_all_in_three_packages", []layer{pkg(1, idioms), pkg(2, idioms), pkg(3, idioms)}, 3},
+		{"copies_of_all_in_three_packages", []layer{pkg(1, idioms+strong), pkg(2, idioms+strong), pkg(3, idioms+strong)}, 3},
+		{"one_strong_line", []layer{pkg(1, strong)}, 0},
+		{"strong_line_and_another", []layer{pkg(1, strong+lines[4])}, 1},
+		{"words_of_a_module_in_another", []layer{{"/opt/env/x/b.pyc": "\x00other_line_one\x00enumerate"}}, 0},
 		{"names_in_text", []layer{pkg(1, "other_line_one other_line_two other_line_three other_line_four")}, 0},
 		{"names_in_binary", []layer{pkg(1, "\x00other_line_one\x00other_line_two\x00other_line_three\x00")}, 1},
 	} {

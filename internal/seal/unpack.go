@@ -85,7 +85,7 @@ func (sc *scan) stream(name string, r io.Reader, size int64, depth int) error {
 	}
 	unpack := sniff(name, head)
 	isJSON := path.Base(name) == ConfigFile || path.Ext(name) == ".ipynb"
-	wanted := sc.set.sizes[size]
+	wanted := sc.set.sizes[size] || sc.set.hasTwin(name)
 	if unpack == nil && !isJSON && !wanted {
 		return sc.leaf(name, br, head)
 	}
@@ -128,15 +128,17 @@ func (sc *scan) note(name string, err error) {
 	sc.unread = append(sc.unread, name+": "+err.Error())
 }
 
-// whole compares a file with the changed binary files.
+// whole compares a file with the changed files, and with what compiling them gives.
 func (sc *scan) whole(name string, b []byte) {
-	if id := tree.BlobID(b); sc.set.names[id] != "" {
-		sc.file(name, id)
-	}
+	sc.file(name, tree.BlobID(b))
+	sc.twin(name, b)
 }
 
+// file takes the ID of a whole file.
 func (sc *scan) file(name, id string) {
-	sc.direct = append(sc.direct, hitOf(needle{text: sc.set.names[id], kind: KindSolution, form: formFile}, place{name: name}))
+	if n, ok := sc.set.files[id]; ok {
+		sc.direct = append(sc.direct, hitOf(n, place{name: name}))
+	}
 }
 
 // member searches what was unpacked, as far as the budget goes.

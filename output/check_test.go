@@ -1,0 +1,406 @@
+package output
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+const sampleID = "acme__widget-12"
+
+// edit rewrites one file of a dataset; anew also corrects its digest in the
+// manifest, so that a test sees the rule that it is about and not the digest.
+func edit(t *testing.T, dir, name string, anew bool, change func(string) string) {
+	t.Helper()
+	p := filepath.Join(dir, filepath.FromSlash(name))
+	b, err := os.ReadFile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := change(string(b))
+	if after == string(b) {
+		t.Fatalf("the edit of %s changes nothing", name)
+	}
+	if err := os.WriteFile(p, []byte(after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if !anew {
+		return
+	}
+	edit(t, dir, ManifestFile, false, func(s string) string {
+		var m Manifest
+		if err := json.Unmarshal([]byte(s), &m); err != nil {
+			t.Fatal(err)
+		}
+		m.Files[name] = FileInfo{SHA256: schemas.DigestBytes([]byte(after)), Size: int64(len(after))}
+		out, err := indented(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	})
+}
+
+// editRow changes the first row, digests corrected.
+func editRow(t *testing.T, dir string, change func(*Row)) {
+	t.Helper()
+	edit(t, dir, "data/test.jsonl", true, func(s string) string {
+		first, rest, _ := strings.Cut(s, "\n")
+		var r Row
+		if err := json.Unmarshal([]byte(first), &r); err != nil {
+			t.Fatal(err)
+		}
+		change(&r)
+		b, err := schemas.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b) + "\n" + rest
+	})
+}
+
+func replace(old, with string) func(string) string {
+	return func(s string) string { return strings.Replace(s, old, with, 1) }
+}
+
+// corruptions: each is one fault, and the finding that must name it.
+var corruptions = []struct {
+	name string
+	rule Rule
+	file string // of the finding
+	says string
+	do   func(t *testing.T, dir string)
+}{
+	{"byte_flipped_in_patch_file", RuleDigest, "tasks/" + sampleID + "/gold.patch", "the manifest says", func(t *testing.T, dir string) {
+		edit(t, dir, "tasks/"+sampleID+"/gold.patch", false, replace("cornflower", "cornflowes"))
+	}},
+	{"byte_flipped_in_row", RuleDigest, "data/test.jsonl", "the manifest says", func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", false, replace("cornflower", "cornflowes"))
+	}},
+	{"patch_of_row_changed", RuleTrees, "data/test.jsonl:1", "patch: it makes tree", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Patch = strings.Replace(r.Patch, "cornflower", "cornflowes", 1) })
+	}},
+	{"patch_does_not_apply", RuleTrees, "data/test.jsonl:1", "does not apply", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Patch = strings.Replace(r.Patch, "return 1", "return 2", 1) })
+	}},
+	{"patch_and_folder_disagree", RuleFolder, "data/test.jsonl:1", "gold.patch is not what the row holds", func(t *testing.T, dir string) {
+		edit(t, dir, "tasks/"+sampleID+"/gold.patch", true, replace("cornflower", "cornflowes"))
+	}},
+	{"test_patch_of_row_changed", RuleTrees, "data/test.jsonl:1", "test_patch: it makes tree", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.TestPatch = strings.Replace(r.TestPatch, "cornflower", "cornflowes", 1) })
+	}},
+	{"patch_is_no_patch", RulePatch, "data/test.jsonl:1", "no file in it", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Patch = "nothing\n" })
+	}},
+	{"patch_is_no_base64", RulePatch, "data/test.jsonl:1", "base64", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.PatchEncoding = EncodingBase64 })
+	}},
+	{"unknown_encoding", RulePatch, "data/test.jsonl:1", "unknown patch encoding", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.PatchEncoding = "rot13" })
+	}},
+	{"patches_swapped", RuleParts, "data/test.jsonl:1", "test_patch touches widget.py", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Patch, r.TestPatch = r.TestPatch, r.Patch })
+	}},
+	{"row_deleted", RuleCount, ManifestFile, "counts.tasks is 2", func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", true, func(s string) string { return s[strings.Index(s, "\n")+1:] })
+	}},
+	{"row_deleted_folder_left", RuleFolder, "tasks/" + sampleID, "no row of this ID", func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", true, func(s string) string { return s[strings.Index(s, "\n")+1:] })
+	}},
+	{"id_twice_but_for_case", RuleDuplicate, "data/test.jsonl:3", "line 1 holds " + sampleID, func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", true, func(s string) string {
+			first, _, _ := strings.Cut(s, "\n")
+			return s + strings.Replace(first, sampleID, strings.ToUpper(sampleID), 1) + "\n"
+		})
+	}},
+	{"rows_out_of_order", RuleOrder, "data/test.jsonl:2", "it stands after", func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", true, func(s string) string {
+			lines := strings.SplitAfter(s, "\n")
+			return lines[1] + lines[0]
+		})
+	}},
+	{"line_cut_short", RuleSyntax, "data/test.jsonl:2", "cut short", func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", true, func(s string) string { return s[:len(s)-100] })
+	}},
+	{"line_without_end", RuleSyntax, "data/test.jsonl:2", "no end", func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", true, func(s string) string { return strings.TrimSuffix(s, "\n") })
+	}},
+	{"line_is_no_json", RuleSyntax, "data/test.jsonl:1", "byte 1:", func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", true, func(s string) string { return "oops" + s })
+	}},
+	{"two_values_in_a_line", RuleSyntax, "data/test.jsonl:1", "after the end of the value", func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", true, replace("}\"}\n", "}\"}{}\n"))
+	}},
+	{"unknown_key", RuleSyntax, "data/test.jsonl:1", `unknown key "test_pach"; did you mean test_patch?`, func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", true, replace(`"test_patch":`, `"test_pach":`))
+	}},
+	{"unknown_key_of_ours", RuleSyntax, "data/test.jsonl:1", `unknown key "licence_"; did you mean licence?`, func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", true, replace(`\"licence\":`, `\"licence_\":`))
+	}},
+	{"key_missing", RuleSyntax, "data/test.jsonl:1", `key "hints_text" is missing`, func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", true, replace(`"hints_text":"",`, ""))
+	}},
+	{"key_of_wrong_type", RuleSyntax, "data/test.jsonl:1", `key "repo": a number where a string belongs`, func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", true, replace(`"repo":"acme/widget"`, `"repo":7`))
+	}},
+	{"list_is_no_list", RuleSyntax, "data/test.jsonl:1", "no list of test IDs", func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", true, replace(`"FAIL_TO_PASS":"[`, `"FAIL_TO_PASS":"{`))
+	}},
+	{"f2p_emptied", RuleLists, "data/test.jsonl:1", "FAIL_TO_PASS is empty", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.FailToPass = nil })
+	}},
+	{"f2p_is_not_the_proofs", RuleProof, "data/test.jsonl:1", "FAIL_TO_PASS has 2 tests, the proof 1", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.FailToPass = append(r.FailToPass, "tests/test_widget.py::test_more") })
+	}},
+	{"test_in_both_lists", RuleLists, "data/test.jsonl:1", "is in FAIL_TO_PASS and in PASS_TO_PASS", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.PassToPass = append(r.PassToPass, r.FailToPass[0]) })
+	}},
+	{"test_twice_in_a_list", RuleLists, "data/test.jsonl:1", "PASS_TO_PASS holds", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.PassToPass = append(r.PassToPass, r.PassToPass[0]) })
+	}},
+	{"quarantined_test_listed", RuleLists, "data/test.jsonl:1", "is in PASS_TO_PASS and in quarantined", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.PassToPass = append(r.PassToPass, r.Benchmint.Quarantined...) })
+	}},
+	{"unknown_cause", RuleLists, "data/test.jsonl:1", `is "luck"`, func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Causes[r.FailToPass[0]] = "luck" })
+	}},
+	{"baseline_not_in_p2p", RuleLists, "data/test.jsonl:1", "not in PASS_TO_PASS", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.BaselineB = []string{"x"} })
+	}},
+	{"manifest_count_edited", RuleCount, ManifestFile, "counts.rejected is 5", func(t *testing.T, dir string) {
+		edit(t, dir, ManifestFile, false, replace(`"rejected": 1,`, `"rejected": 5,`))
+	}},
+	{"file_deleted", RuleMissingFile, "tasks/" + sampleID + "/Dockerfile", "in the manifest", func(t *testing.T, dir string) {
+		if err := os.Remove(filepath.Join(dir, "tasks", sampleID, "Dockerfile")); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"data_deleted", RuleMissingFile, "data/test.jsonl", "no such file", func(t *testing.T, dir string) {
+		if err := os.Remove(filepath.Join(dir, "data/test.jsonl")); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"file_added", RuleExtraFile, "tasks/" + sampleID + "/notes.txt", "does not name it", func(t *testing.T, dir string) {
+		if err := os.WriteFile(filepath.Join(dir, "tasks", sampleID, "notes.txt"), []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"file_is_a_link", RuleExtraFile, CardFile, "no regular file", func(t *testing.T, dir string) {
+		p := filepath.Join(dir, CardFile)
+		if err := errors.Join(os.Rename(p, p+".away"), os.Symlink(CardFile+".away", p)); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"archive_corrupt", RuleTrees, "data/test.jsonl:1", "do not have the digest", func(t *testing.T, dir string) {
+		name := filepath.Base(one(t, filepath.Join(dir, "blobs", "*")))
+		edit(t, dir, "blobs/"+name, true, func(s string) string { return s[:len(s)-1] + "\xff" })
+	}},
+	{"archive_missing", RuleTrees, "data/test.jsonl:1", "no such file", func(t *testing.T, dir string) {
+		if err := os.Remove(one(t, filepath.Join(dir, "blobs", "*"))); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"archive_of_other_tree", RuleTrees, "data/test.jsonl:1", "it holds tree", func(t *testing.T, dir string) {
+		other, err := tree.New([]tree.Entry{{Path: "x", Mode: tree.ModeFile, Data: []byte("x")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Archive(other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, BlobPath(schemas.DigestBytes(b))), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		editRow(t, dir, func(r *Row) { r.Benchmint.BaseArchive = schemas.DigestBytes(b) })
+	}},
+	{"proof_edited", RuleProof, "data/test.jsonl:1", "PASS_TO_PASS has 2 tests, the proof 1", func(t *testing.T, dir string) {
+		edit(t, dir, "tasks/"+sampleID+"/proof.json", true, replace(`"class": "pass_to_pass"`, `"class": "failing"`))
+	}},
+	{"proof_with_regression", RuleProof, "data/test.jsonl:1", "regression", func(t *testing.T, dir string) {
+		edit(t, dir, "tasks/"+sampleID+"/proof.json", true, replace(`"class": "quarantined"`, `"class": "regression"`))
+	}},
+	{"proof_is_no_json", RuleProof, "data/test.jsonl:1", "proof.json", func(t *testing.T, dir string) {
+		edit(t, dir, "tasks/"+sampleID+"/proof.json", true, func(s string) string { return s[:50] })
+	}},
+	{"recipe_with_unknown_key", RuleFolder, "data/test.jsonl:1", `unknown key "languag"; did you mean language?`, func(t *testing.T, dir string) {
+		edit(t, dir, "tasks/"+sampleID+"/recipe.json", true, replace(`"language"`, `"languag"`))
+	}},
+	{"recipe_with_host_path", RuleHost, "data/test.jsonl:1", "/root/.pyenv", func(t *testing.T, dir string) {
+		edit(t, dir, "tasks/"+sampleID+"/recipe.json", true, replace(`"TZ": "UTC"`, `"TZ": "/root/.pyenv"`))
+	}},
+	{"start_of_other_task", RuleFolder, "data/test.jsonl:1", "start.json is of another task", func(t *testing.T, dir string) {
+		edit(t, dir, "tasks/"+sampleID+"/start.json", true, replace(sampleID, "acme__widget-13"))
+	}},
+	{"id_is_no_id", RuleID, "data/test.jsonl:1", "is no instance ID", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.InstanceID = "../widget" })
+	}},
+	{"id_of_other_repo", RuleID, "data/test.jsonl:1", "make acme__gadget-12", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Repo = "acme/gadget" })
+	}},
+	{"field_empty", RuleField, "data/test.jsonl:1", "problem_statement is empty", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.ProblemStatement = " \n" })
+	}},
+	{"commit_cut", RuleField, "data/test.jsonl:1", "base_commit is", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.BaseCommit = r.BaseCommit[:12] })
+	}},
+	{"time_of_other_form", RuleField, "data/test.jsonl:1", "created_at", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.CreatedAt = "2024-03-10 01:02:03" })
+	}},
+	{"no_test_command", RuleField, "data/test.jsonl:1", "no test command", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Test = nil })
+	}},
+	{"leak", RuleLeak, "data/test.jsonl:1", "solution_line in /x", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) {
+			r.Benchmint.Leaks.Hits = []schemas.Hit{{Needle: "n", Place: "/x", Kind: "solution_line"}}
+		})
+	}},
+	{"no_leak_scan", RuleLeak, "data/test.jsonl:1", "no leak scan", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Leaks = schemas.Scan{} })
+	}},
+	{"unnameable", RuleFairness, "data/test.jsonl:1", `"Frobnicator"`, func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) {
+			r.Benchmint.Causes[r.FailToPass[0]] = schemas.CauseLoad
+			r.Benchmint.Interface = []schemas.Name{{Name: "Frobnicator"}}
+		})
+	}},
+	{"secret_in_statement", RuleSecret, "data/test.jsonl:1", "credential", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.ProblemStatement = "Use AKIA" + strings.Repeat("Q", 16) + "\n" })
+	}},
+	{"address_in_statement", RuleStatement, "data/test.jsonl:1", "jo@example.org", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.HintsText = "ask jo@example.org" })
+	}},
+	{"unknown_reason", RuleReject, "rejects.jsonl:2", `did you mean link/no_tests?`, func(t *testing.T, dir string) {
+		edit(t, dir, RejectsFile, true, replace(`"link/no_tests"`, `"link/no_test"`))
+	}},
+	{"reject_without_end", RuleReject, "rejects.jsonl:1", "end", func(t *testing.T, dir string) {
+		edit(t, dir, RejectsFile, true, replace(`"end":"failed"`, `"end":"over"`))
+	}},
+	{"failed_without_detail", RuleReject, "rejects.jsonl:1", "without a detail", func(t *testing.T, dir string) {
+		edit(t, dir, RejectsFile, true, replace(`"disk full"`, `""`))
+	}},
+	{"task_and_reject", RuleDuplicate, "rejects.jsonl:1", "it is a task, too", func(t *testing.T, dir string) {
+		edit(t, dir, RejectsFile, true, replace("acme__widget-8", "ACME__widget-12"))
+	}},
+}
+
+func one(t *testing.T, pattern string) string {
+	t.Helper()
+	names, err := filepath.Glob(pattern)
+	if err != nil || len(names) != 1 {
+		t.Fatalf("%s: %v, %v", pattern, names, err)
+	}
+	return names[0]
+}
+
+func TestCheckFindsCorruptions(t *testing.T) {
+	t.Parallel()
+	for _, tt := range corruptions {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "out")
+			if _, err := Write(dir, input(t)); err != nil {
+				t.Fatal(err)
+			}
+			tt.do(t, dir)
+			findings, err := Check(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(findings, func(f Finding) bool {
+				return f.Rule == tt.rule && strings.HasPrefix(f.String(), tt.file) && strings.Contains(f.Message, tt.says)
+			}) {
+				t.Errorf("no %s in %s that says %q:\n%v", tt.rule, tt.file, tt.says, findings)
+			}
+		})
+	}
+}
+
+// Every rule has a corruption that shows it.
+func TestCorruptionsCoverRules(t *testing.T) {
+	t.Parallel()
+	for _, r := range []Rule{
+		RuleSyntax, RuleMissingFile, RuleExtraFile, RuleDigest, RuleCount, RuleDuplicate, RuleOrder, RuleReject, RuleTrees, RuleFolder, RuleProof,
+		RuleID, RuleField, RuleLists, RulePatch, RuleParts, RuleFairness, RuleLeak, RuleSecret, RuleHost, RuleStatement,
+	} {
+		shown := false
+		for _, c := range corruptions {
+			shown = shown || c.rule == r
+		}
+		if !shown {
+			t.Errorf("no corruption shows %s", r)
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	t.Parallel()
+	empty := t.TempDir()
+	if _, err := Read(empty); !errors.Is(err, ErrNoDataset) {
+		t.Errorf("an empty folder: %v", err)
+	}
+	for _, tt := range []struct{ name, says, from, to string }{
+		{"other_format", `format is "benchmint-dataset/9"`, `"benchmint-dataset/1"`, `"benchmint-dataset/9"`},
+		{"unknown_key", `unknown key "splitt"; did you mean split?`, `"split"`, `"splitt"`},
+		{"split_that_leaves", "is no name", `"split": "test"`, `"split": "../../x"`},
+	} {
+		dir := filepath.Join(t.TempDir(), "out")
+		if _, err := Write(dir, input(t)); err != nil {
+			t.Fatal(err)
+		}
+		edit(t, dir, ManifestFile, false, replace(tt.from, tt.to))
+		if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), ManifestFile) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	if _, err := Write(dir, input(t)); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, dir, "data/test.jsonl", true, replace(`"version":`, `"versoin":`))
+	edit(t, dir, RejectsFile, true, replace(`"detail":`, `"detial":`))
+	_, err := Read(dir)
+	if err == nil || !strings.Contains(err.Error(), "data/test.jsonl:1") || !strings.Contains(err.Error(), "rejects.jsonl:1") {
+		t.Errorf("Read must name all faults at once: %v", err)
+	}
+	d := &Dataset{Dir: dir}
+	if _, err := d.Proof("../../etc"); err == nil || !strings.Contains(err.Error(), "no instance ID") {
+		t.Errorf("an ID that leaves the folder: %v", err)
+	}
+}
+
+// Reading a row never panics, and what is read is written as it was.
+func FuzzReadRow(f *testing.F) {
+	b, err := schemas.Canonical(RowOf(task(f, 12, goldPatch), schemas.DigestBytes(nil)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add([]byte(`{"instance_id":1}`))
+	f.Add(b[:len(b)/2])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var r Row
+		if ReadRow(b, &r) != nil {
+			return
+		}
+		Lint(r)
+		once, err := schemas.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again Row
+		if err := ReadRow(once, &again); err != nil {
+			t.Fatalf("what was written does not read: %v\n%s", err, once)
+		}
+		if twice, err := schemas.Canonical(again); err != nil || string(twice) != string(once) {
+			t.Errorf("%v\n%s\n%s", err, once, twice)
+		}
+	})
+}
