@@ -78,13 +78,16 @@ var languageOf = map[string]string{
 	".jl": "julia", ".zig": "zig", ".s": "assembly", ".S": "assembly", ".asm": "assembly", ".vue": "javascript", ".sql": "sql",
 }
 
+// IsManifest knows the files that say what a project needs, by name.
+func IsManifest(name string) bool { return manifestNames[path.Base(name)] }
+
 // IsSource tells a program's text from data and manifests.
 func IsSource(name string) bool { return LanguageOf(name) != "" }
 
 // LanguageOf is the language that a file's extension stands for, "" for none and
 // for manifests.
 func LanguageOf(name string) string {
-	if manifestNames[path.Base(name)] {
+	if IsManifest(name) {
 		return ""
 	}
 	return languageOf[path.Ext(name)]

@@ -54,7 +54,7 @@ func (r Rules) Part(p string, t lang.Tree) (schemas.Part, string) {
 // Source names the language that path is source code of. A manifest is none,
 // though it may be written in one (setup.py).
 func (r Rules) Source(p string) (string, bool) {
-	if manifestNames[path.Base(p)] {
+	if IsManifest(p) {
 		return "", false
 	}
 	for _, l := range r.languages {
@@ -79,6 +79,11 @@ func (r Rules) Manifest(p string, before, after []byte, hunks []lang.Hunk) (test
 // manifest of the test part cannot by itself.
 func Counts(part schemas.Part, rule string) bool {
 	return part == schemas.PartTest && !strings.Contains(rule, manifestRule)
+}
+
+// Ships tells whether a path is code that ships: what a manifest asks for is not.
+func Ships(p string, part schemas.Part, rule string) bool {
+	return part == schemas.PartCode && !strings.Contains(rule, manifestRule) && !IsManifest(p)
 }
 
 const manifestRule = "manifest:"

@@ -58,6 +58,16 @@ func TestCountsLeavesManifestsOut(t *testing.T) {
 	}
 }
 
+func TestShips(t *testing.T) {
+	t.Parallel()
+	for p, want := range map[string]bool{"pkg/table.csv": true, "a.go": true, "setup.py": false, "requirements.txt": false, "uv.lock": false, "README.md": false} {
+		part, rule := parts.Common(p)
+		if got := parts.Ships(p, part, rule); got != want {
+			t.Errorf("%s ships: %v, want %v", p, got, want)
+		}
+	}
+}
+
 // plugin says one part for all that it has a say in.
 type plugin struct {
 	name, ext string

@@ -88,7 +88,7 @@ func Candidate(c schemas.Change) bool {
 	var code, test bool
 	for _, f := range c.Files {
 		part, rule := parts.Common(f.Path)
-		code = code || part == schemas.PartCode && parts.IsSource(f.Path)
+		code = code || parts.Ships(f.Path, part, rule)
 		test = test || parts.Counts(part, rule) && f.Status != "D"
 	}
 	return code && test

@@ -16,43 +16,68 @@ import (
 // substance demands code that ships, in a language that is asked for, and a test
 // that exists after the change.
 func (w *work) substance() error {
-	lines, others := map[string]int{}, map[string]bool{}
+	if err := w.code(); err != nil {
+		return err
+	}
+	if w.hasTests() {
+		return nil
+	}
+	if slices.ContainsFunc(w.files, func(f file) bool { return parts.Counts(f.Part, f.Rule) }) {
+		return pipeline.Reject(schemas.NoTests, "tests are only deleted; %s", w.census())
+	}
+	return pipeline.Reject(schemas.NoTests, "%s", w.census())
+}
+
+// code finds the language of the code part: that of most changed lines; where
+// only data ships (templates, tables), that of the tests which read it.
+func (w *work) code() error {
+	ships, others := false, map[string]bool{}
 	for _, f := range w.files {
-		if f.Part != schemas.PartCode {
+		if !parts.Ships(f.Path, f.Part, f.Rule) {
 			continue
 		}
-		if name, ok := w.rules.Source(f.Path); ok {
-			lines[name] += 1 + max(f.Added, 0) + max(f.Removed, 0) // a renamed file has no lines, and counts
-		} else if name := parts.LanguageOf(f.Path); name != "" {
+		ships = true
+		_, known := w.rules.Source(f.Path)
+		if name := parts.LanguageOf(f.Path); !known && name != "" && f.Added+f.Removed > 0 { // a mode alone is in no language
 			others[name] = true
 		}
 	}
-	for name, n := range lines {
-		if w.language == "" || n > lines[w.language] || n == lines[w.language] && name < w.language {
-			w.language = name
-		}
+	if !ships {
+		return pipeline.Reject(schemas.NoCode, "%s", w.census())
+	}
+	w.language = w.mostLines(schemas.PartCode)
+	if w.language == "" && len(others) == 0 {
+		w.language = w.mostLines(schemas.PartTest)
 	}
 	switch {
 	case w.language == "" && len(others) > 0:
 		return pipeline.Reject(schemas.OtherLanguage, "%s", strings.Join(slices.Sorted(maps.Keys(others)), ", "))
-	case w.language == "":
-		return pipeline.Reject(schemas.NoCode, "%s", w.census())
-	case !slices.Contains(w.config.Languages, w.language):
+	case w.language != "" && !slices.Contains(w.config.Languages, w.language):
 		return pipeline.Reject(schemas.OtherLanguage, "%s", w.language)
+	case w.language == "" && w.hasTests():
+		return pipeline.Reject(schemas.OtherLanguage, "data alone, and tests in no language that is known")
 	}
-	deleted := false
+	return nil
+}
+
+func (w *work) hasTests() bool {
+	return slices.ContainsFunc(w.files, func(f file) bool { return parts.Counts(f.Part, f.Rule) && f.Status != "D" })
+}
+
+// mostLines is the language with most changed lines in a part; "" for none.
+func (w *work) mostLines(part schemas.Part) string {
+	lines, most := map[string]int{}, ""
 	for _, f := range w.files {
-		if parts.Counts(f.Part, f.Rule) {
-			if f.Status != "D" {
-				return nil
-			}
-			deleted = true
+		if name, ok := w.rules.Source(f.Path); ok && f.Part == part {
+			lines[name] += 1 + max(f.Added, 0) + max(f.Removed, 0) // a renamed file has no lines, and counts
 		}
 	}
-	if deleted {
-		return pipeline.Reject(schemas.NoTests, "tests are only deleted; %s", w.census())
+	for _, name := range slices.Sorted(maps.Keys(lines)) {
+		if most == "" || lines[name] > lines[most] {
+			most = name
+		}
 	}
-	return pipeline.Reject(schemas.NoTests, "%s", w.census())
+	return most
 }
 
 // census says what the change is made of: "2 docs, 1 ci".

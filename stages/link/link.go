@@ -95,9 +95,9 @@ func (l *Linker) Run(ctx context.Context, c schemas.Change) (schemas.Start, erro
 	case err == nil || errors.As(err, &rejected):
 		return start, err
 	case errors.Is(err, gitrepo.ErrMissing):
-		return start, pipeline.Reject(schemas.MissingBlob, "%w", err)
+		return start, &pipeline.Rejected{Reason: schemas.MissingBlob, Err: err}
 	case errors.Is(err, tree.ErrUnsafe):
-		return start, pipeline.Reject(schemas.UnsafePath, "%w", err)
+		return start, &pipeline.Rejected{Reason: schemas.UnsafePath, Err: err}
 	}
 	return start, err
 }

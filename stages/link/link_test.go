@@ -366,6 +366,8 @@ func TestRejects(t *testing.T) {
 		"code_alone":         {base + "-- commit: C --\n-- app.src --\ny\n", schemas.NoTests, "1 code"},
 		"tests_deleted":      {base + "-- commit: C --\n-- app.src --\ny\n-- delete: a_check.src --\n", schemas.NoTests, "tests are only deleted"},
 		"runner_settings":    {base + "-- commit: C --\n-- app.src --\ny\n-- tox.ini --\nx\n", schemas.NoTests, "1 code, 1 test"},
+		"data_alone":         {base + "-- commit: C --\n-- table.csv --\nx\n", schemas.NoTests, "1 code"},
+		"data_and_odd_tests": {base + "-- commit: C --\n-- table.csv --\nx\n-- a.test.js --\nx\n", schemas.OtherLanguage, "data alone"},
 		"no_plugin":          {base + "-- commit: C --\n-- main.rs --\ny\n-- a_check.src --\ny\n", schemas.OtherLanguage, "rust"},
 		"mixed_manifest": {
 			base + "-- deps.src.list --\ncode 1\ntest 1\n-- commit: C --\n-- deps.src.list --\ncode 2\ntest 2\n-- app.src --\ny\n-- a_check.src --\ny\n",
@@ -437,6 +439,15 @@ func TestLanguageIsWhatMostLinesAre(t *testing.T) {
 				t.Errorf("end %v, want %s alt", err, c.want)
 			}
 		})
+	}
+}
+
+// TestDataThatShips: a change of data alone is code, in the language of its tests.
+func TestDataThatShips(t *testing.T) {
+	t.Parallel()
+	_, s, err := newest(t, "-- commit: Start --\n-- app.src --\na\n-- run.sh --\nx\n-- commit: C --\n-- table.csv --\nx\n-- exec: run.sh --\nx\n-- a_check.alt --\nx\n")
+	if err != nil || s.Language != "alt" || s.Sizes.SourceFiles != 0 {
+		t.Errorf("language %q, sizes %+v, %v", s.Language, s.Sizes, err)
 	}
 }
 
