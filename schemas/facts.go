@@ -42,20 +42,20 @@ const (
 
 // Change is one landed commit of the first-parent line.
 type Change struct {
-	Repo       string       `json:"repo"` // Repo.Name
-	RepoRoot   string       `json:"repo_root"`
-	Licence    string       `json:"licence,omitempty"` // Repo.Licence
-	Commit     string       `json:"commit"` // the landed commit
-	Tree       string       `json:"tree"`   // its tree
-	Base       string       `json:"base"`
-	BaseTree   string       `json:"base_tree"`
-	Parents    []string     `json:"parents"`
-	Number     int          `json:"number,omitempty"`
-	NumberFrom NumberSource `json:"number_from,omitempty"`
-	Subject    string       `json:"subject"`
-	Body       string       `json:"body,omitempty"`
-	CommittedAt time.Time `json:"committed_at"` // commit date of Commit, UTC
-	BaseDate    time.Time `json:"base_date"`    // commit date of Base, UTC
+	Repo        string       `json:"repo"` // Repo.Name
+	RepoRoot    string       `json:"repo_root"`
+	Licence     string       `json:"licence,omitempty"` // Repo.Licence
+	Commit      string       `json:"commit"`            // the landed commit
+	Tree        string       `json:"tree"`              // its tree
+	Base        string       `json:"base"`
+	BaseTree    string       `json:"base_tree"`
+	Parents     []string     `json:"parents"`
+	Number      int          `json:"number,omitempty"`
+	NumberFrom  NumberSource `json:"number_from,omitempty"`
+	Subject     string       `json:"subject"`
+	Body        string       `json:"body,omitempty"`
+	CommittedAt time.Time    `json:"committed_at"` // commit date of Commit, UTC
+	BaseDate    time.Time    `json:"base_date"`    // commit date of Base, UTC
 	// Files are the paths that the change touches, as git's raw diff gives them.
 	Files []ChangedFile `json:"files"`
 }
@@ -66,13 +66,14 @@ func (c Change) ID() string { return FeatureID(c.Repo, c.Number, c.Commit).Strin
 // ChangedFile is one row of git's raw diff from base to solution.
 type ChangedFile struct {
 	Status  string `json:"status"` // A, M, D, R, T
-	Path    string `json:"path"`   // the path after; before, for D
+	Path    string `json:"path"`   // the path after; before, for D; quoted as Go quotes where it is no UTF-8
 	OldPath string `json:"old_path,omitempty"`
 	OldMode string `json:"old_mode"` // "100644", "000000" where there is none
 	NewMode string `json:"new_mode"`
 	OldBlob string `json:"old_blob"`
 	NewBlob string `json:"new_blob"`
-	// Added and Removed are text lines; both are -1 for binary files.
+	// Added and Removed are text lines; both are -1 for binary files, and for all
+	// files of a change where the clone lacks a blob of it.
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
 }

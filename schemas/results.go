@@ -21,7 +21,7 @@ type PartFile struct {
 	// TestHunks are the indexes of the hunks that belong to the test part where a
 	// file is split (a manifest changed for both, an inline Rust test module).
 	TestHunks []int `json:"test_hunks,omitempty"`
-	Hunks     int   `json:"hunks"`
+	Hunks     int   `json:"hunks"` // counted without context lines
 }
 
 // Sizes counts the code part only (design 6.3).

@@ -99,7 +99,7 @@ func RecordPath(path string) string {
 func (r *Repo) change(i, number int, from schemas.NumberSource, body string) schemas.Change {
 	e := r.line[i]
 	c := schemas.Change{
-		Repo: r.info.Name, RepoRoot: r.info.Root, Commit: e.commit, Tree: e.tree, Parents: e.parents,
+		Repo: r.info.Name, RepoRoot: r.info.Root, Licence: r.info.Licence, Commit: e.commit, Tree: e.tree, Parents: e.parents,
 		Number: number, NumberFrom: from, Subject: e.subject, Body: strings.TrimRight(text(body), "\n"), CommittedAt: e.at,
 		BaseTree: EmptyTree, Files: []schemas.ChangedFile{},
 	}

@@ -161,8 +161,8 @@ THE SOFTWARE IS PROVIDED "AS IS" AND THE AUTHOR DISCLAIMS ALL WARRANTIES WITH RE
 		"pointer": {"-- LICENSE --\nSee the files beside this one.\n", ""},
 	} {
 		r := open(t, gitrepotest.New(t, "-- commit: Start --\n"+c.files))
-		if got := r.Info().Licence; got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
+		if got, of := r.Info().Licence, log(t, r, gitrepo.Query{})[0].Licence; got != c.want || of != c.want {
+			t.Errorf("%s: %q, of its changes %q, want %q", name, got, of, c.want)
 		}
 	}
 }
