@@ -168,6 +168,7 @@ func (g *guess) requirements() {
 	tests := g.testRequirements()
 	all = append(all, tests...)
 	all = append(all, g.m.missing(all, g.p.TestPaths)...)
+	all = append(all, g.m.seeded(all)...)
 	all = append(all, floor(g.m.expand(all))...)
 	for _, r := range all {
 		g.evidence("requirements", r.line, r.source)

@@ -119,6 +119,35 @@ func (m *manifest) missing(have []requirement, tests []string) []requirement {
 	return out
 }
 
+// seeded adds setuptools and pip where the tree uses them when it runs: CI's
+// environments hold them without saying so.
+func (m *manifest) seeded(have []requirement) []requirement {
+	given := map[string]bool{}
+	for _, r := range have {
+		given[distName(r.line)] = true
+	}
+	var out []requirement
+	for _, p := range m.tree.Paths() {
+		if path.Ext(p) != ".py" || path.Base(p) == "setup.py" || strings.HasPrefix(p, "docs/") {
+			continue
+		}
+		data := m.read(p)
+		for dist, use := range seeds {
+			if !given[dist] && use.Match(data) {
+				given[dist] = true
+				out = append(out, requirement{dist, p})
+			}
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].line < out[j].line })
+	return out
+}
+
+var seeds = map[string]*regexp.Regexp{
+	"setuptools": regexp.MustCompile(`(?m)^\s*(?:import|from)\s+(?:pkg_resources|setuptools|distutils)\b`),
+	"pip":        regexp.MustCompile(`["']-m["'],\s*["']pip["']`),
+}
+
 // find looks a distribution up in the project's extras, then in its groups and
 // requirement files. From lists that serve other work only the one line is taken.
 func (m *manifest) find(dist, wantedBy string) []requirement {

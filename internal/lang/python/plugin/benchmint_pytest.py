@@ -187,7 +187,7 @@ class Plugin(object):
         excinfo = getattr(error, "excinfo", None)
         if cause is None and excinfo is not None:
             cause = excinfo[1]
-        where = getattr(error, "path", u"")
+        where = self.relative(getattr(error, "path", u""))
         return (u"%s: %s: %s" % (_to_text(where), type(cause or error).__name__, _to_text(cause or error)))[:MAX_WHY]
 
     def bury(self):
