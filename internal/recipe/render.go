@@ -12,17 +12,11 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// DefaultBase is the image that a rendered Dockerfile starts from unless it is
-// told another: Debian packages, uid 1000, and the toolchain under
-// sandbox.ToolchainPath. It is made locally by benchmint, from no registry.
-const DefaultBase = "benchmint/base:latest"
-
 // Rendering is all that an exported environment needs. Paths of the context are
 // relative to the dataset's folder.
 type Rendering struct {
 	ID     string
 	Recipe schemas.Recipe
-	Base   string // image; "" is DefaultBase
 	// Setup is the language's answer for the recipe; its files lie under SetupDir.
 	Setup    lang.Step
 	SetupDir string
@@ -38,15 +32,14 @@ type Rendering struct {
 // the dataset's folder as context: docker build -f tasks/<ID>/Dockerfile .
 func Dockerfile(r Rendering) []byte {
 	var b strings.Builder
-	base := r.Base
-	if base == "" {
-		base = DefaultBase
-	}
-	tc := r.Recipe.Toolchain
 	fmt.Fprintf(&b, "# %s, from recipe.json. Context: the dataset's folder.\n", r.ID)
-	fmt.Fprintf(&b, "# BASE is made by benchmint on this machine (Debian packages and toolchains of this\n")
-	fmt.Fprintf(&b, "# machine, no registry). It must hold %s/%s-%s, %s.\n", sandbox.ToolchainPath, tc.Name, tc.Version, orUnknown(string(tc.Digest)))
-	fmt.Fprintf(&b, "ARG BASE=%s\nFROM ${BASE}\nSHELL [\"/bin/bash\", \"-c\"]\n", base)
+	fmt.Fprintf(&b, "# docker build --build-arg BASE=IMAGE -f %s/%s/Dockerfile .\n", path.Dir(path.Dir(r.SetupDir)), r.ID)
+	fmt.Fprintf(&b, "# IMAGE is in no registry: `benchmint env base --sandbox docker` makes it from Debian packages\n")
+	fmt.Fprintf(&b, "# (git, compilers, uid %d, the directories below). These toolchains must be in it:\n", sandbox.UID)
+	for _, tc := range append([]schemas.Toolchain{r.Recipe.Toolchain}, r.Recipe.Tools...) {
+		fmt.Fprintf(&b, "#   %s/%s-%s  %s\n", sandbox.ToolchainPath, tc.Name, tc.Version, orUnknown(string(tc.Digest)))
+	}
+	fmt.Fprintf(&b, "ARG BASE\nFROM ${BASE}\nSHELL [\"/bin/bash\", \"-c\"]\n")
 	if pkgs := r.Recipe.SystemPackages; len(pkgs) > 0 {
 		fmt.Fprintf(&b, "\nUSER root\nRUN apt-get update && apt-get install -y --no-install-recommends %s && rm -rf /var/lib/apt/lists/*\n", quoteAll(sorted(pkgs)))
 	}
