@@ -14,7 +14,10 @@ import (
 	"github.com/benchmint/benchmint/internal/store"
 )
 
-// leftover is one folder that can be deleted and made again.
+// whatImage is a leftover that an engine keeps; the others are folders.
+const whatImage = "image"
+
+// leftover is one thing that can be deleted and made again.
 type leftover struct {
 	What  string `json:"what"`
 	Path  string `json:"path"`
@@ -33,7 +36,7 @@ func newClean(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := p.leftovers(c, stateToo)
+			all, err := p.leftovers(cmd.Context(), c, stateToo)
 			if err != nil {
 				return err
 			}
@@ -80,8 +83,9 @@ func isStore(dir string) bool {
 	return err == nil && info.IsDir()
 }
 
-// leftovers lists the folders of the cache, and the store where it is asked for.
-func (p *program) leftovers(c *config.Config, stateToo bool) ([]leftover, error) {
+// leftovers lists the folders of the cache, the images of an engine, and the store
+// where it is asked for.
+func (p *program) leftovers(ctx context.Context, c *config.Config, stateToo bool) ([]leftover, error) {
 	all := []leftover{}
 	entries, err := os.ReadDir(p.cache)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -91,6 +95,11 @@ func (p *program) leftovers(c *config.Config, stateToo bool) ([]leftover, error)
 		path := filepath.Join(p.cache, e.Name())
 		all = append(all, leftover{What: e.Name(), Path: path, Bytes: diskUsage(path)})
 	}
+	images, err := p.images(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, images...)
 	if stateToo && isStore(c.Store) {
 		all = append(all, leftover{What: "store", Path: c.Store, Bytes: diskUsage(c.Store)})
 	}
@@ -131,12 +140,19 @@ func (p *program) free(ctx context.Context, all []leftover) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := removeAll(all[i].Path); err != nil {
+		if err := p.remove(ctx, all[i]); err != nil {
 			return err
 		}
 		all[i].Freed = true
 	}
 	return nil
+}
+
+func (p *program) remove(ctx context.Context, l leftover) error {
+	if l.What == whatImage {
+		return p.removeImage(ctx, l.Path)
+	}
+	return removeAll(l.Path)
 }
 
 func (p *program) printLeftovers(all []leftover, force bool) error {

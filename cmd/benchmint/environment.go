@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/moby/moby/client"
+
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/hosts"
@@ -118,6 +120,9 @@ func (e *world) openSandbox(ctx context.Context, kind string, c *config.Config) 
 	}
 	return box, box.Close, nil
 }
+
+// engine is the Docker engine that answers.
+func (e *world) engine(ctx context.Context) (*client.Client, error) { return docker.Connect(ctx, "") }
 
 // idleBuilder serves stages that read repositories only.
 func idleBuilder(c *config.Config) *environment.Builder {

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+)
+
+// layerImages is the name of all images that layers are kept in.
+const layerImages = "benchmint/layer"
+
+// images lists the layers that an engine keeps for us; none where no engine answers.
+// Bytes is what each has above the image it was made from.
+func (e *world) images(ctx context.Context) ([]leftover, error) {
+	api, err := e.engine(ctx)
+	if err != nil {
+		return nil, nil // no engine, no images
+	}
+	defer func() { _ = api.Close() }()
+	list, err := api.ImageList(ctx, client.ImageListOptions{Filters: client.Filters{}.Add("reference", layerImages)})
+	if err != nil {
+		return nil, fmt.Errorf("listing images: %w", err)
+	}
+	sizes := map[string]int64{}
+	for _, i := range list.Items {
+		sizes[i.ID] = i.Size
+	}
+	var out []leftover
+	for _, i := range list.Items {
+		for _, tag := range i.RepoTags {
+			out = append(out, leftover{What: whatImage, Path: tag, Bytes: i.Size - sizes[i.ParentID]})
+		}
+	}
+	return out, nil
+}
+
+// removeImage takes the name from an image; the engine frees it with its last child.
+func (e *world) removeImage(ctx context.Context, tag string) (err error) {
+	api, err := e.engine(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, api.Close()) }()
+	_, err = api.ImageRemove(ctx, tag, client.ImageRemoveOptions{Force: true, PruneChildren: true})
+	if err != nil && !errdefs.IsNotFound(err) {
+		return fmt.Errorf("removing image %s: %w", tag, err)
+	}
+	return nil
+}
