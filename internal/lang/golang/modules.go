@@ -205,8 +205,23 @@ func (l layout) packages(t lang.Tree, m module) []string {
 	return out
 }
 
+// heavy are the packages of the standard library that take long to compile. The
+// lock names those that a project imports, and not every small one: an import of
+// "slices" more must not make a new environment.
+var heavy = map[string]bool{
+	"crypto/tls": true, "crypto/x509": true, "database/sql": true, "encoding/gob": true, "encoding/json": true, "encoding/xml": true,
+	"go/types": true, "html/template": true, "image/png": true, "log/slog": true, "net": true, "net/http": true,
+	"net/http/httptest": true, "net/rpc": true, "net/smtp": true, "os/exec": true, "text/template": true,
+}
+
+// standard tells a path of Go's own library: no dot before the first slash.
+func standard(importPath string) bool {
+	first, _, _ := strings.Cut(importPath, "/")
+	return !strings.Contains(first, ".")
+}
+
 // external are the packages of other modules that the project's files import on
-// this platform, sorted.
+// this platform, and the heavy ones of the standard library, sorted.
 func (l layout) external(t lang.Tree, m module) []string {
 	seen := map[string]bool{}
 	for _, p := range t.Paths() {
@@ -218,8 +233,7 @@ func (l layout) external(t lang.Tree, m module) []string {
 			continue
 		}
 		for _, imp := range importsOf(t, p) {
-			first, _, _ := strings.Cut(imp, "/")
-			if strings.Contains(first, ".") && !l.own(imp) {
+			if heavy[imp] || !standard(imp) && !l.own(imp) {
 				seen[imp] = true
 			}
 		}

@@ -32,19 +32,25 @@ type testState struct {
 	paused bool
 	status schemas.Status // "" until its end
 	output bytes.Buffer
+	// within is the subtest whose failure went on to this one in the same breath: a
+	// panic ends a test and all that are above it.
+	within *testState
 }
 
 // packageState is one package while its events come in.
 type packageState struct {
-	name    string
-	tests   map[string]*testState
-	order   []*testState
-	end     string // pass, fail, skip; "" until its end
-	verdict string // the last line PASS or FAIL of the test program itself, "" if a test spoke after it
-	broken  bool   // did not build or set up
-	build   string // import path of the failed build
-	message bytes.Buffer
-	listed  map[string]bool // of "running tests:" after a time-out
+	name             string
+	tests            map[string]*testState
+	order            []*testState
+	end              string // pass, fail, skip; "" until its end
+	verdict          string // the last line PASS or FAIL of the test program itself, "" if a test spoke after it
+	broken           bool   // did not build or set up
+	build            string // import path of the failed build
+	message          bytes.Buffer
+	listed           map[string]bool // of "running tests:" after a time-out
+	crashed          *testState      // in whose output the program's last words begin
+	failed           *testState      // the last one that failed, at event number failedAt
+	failedAt, events int
 }
 
 // stream reads the output of one process.
@@ -217,36 +223,43 @@ func (k *packageState) output(text string) {
 	case "PASS", "FAIL":
 		k.verdict = line
 	default:
-		k.notice(line)
+		k.notice(line, nil)
 		keep(&k.message, text)
 	}
 }
 
-var listedTest = regexp.MustCompile(`^\t((?:Test|Example|Fuzz|Benchmark)\S*) \([0-9hms.µn]+\)$`)
+var (
+	listedTest = regexp.MustCompile(`^\t((?:Test|Example|Fuzz|Benchmark)\S*) \([0-9hms.µn]+\)$`)
+	lastWords  = regexp.MustCompile(`^(panic: |fatal error: |SIG[A-Z]+: )`)
+)
 
-// notice looks at output for the crash that ends a test program. It only decides
-// which tests were running, never that one passed.
-func (k *packageState) notice(line string) {
+// notice looks at output for what ends a test program. It only decides which
+// tests were running, never that one passed. t is nil for the package's own output.
+func (k *packageState) notice(line string, t *testState) {
 	if m := listedTest.FindStringSubmatch(line); m != nil {
 		k.listed[m[1]] = true
+	}
+	if k.crashed == nil && t != nil && lastWords.MatchString(line) {
+		k.crashed = t
+	}
+	if t != nil && strings.HasPrefix(strings.TrimLeft(line, " "), "--- FAIL: "+t.name+" (") {
+		t.within = nil
+		if k.failed != nil && k.failedAt == k.events-1 && strings.HasPrefix(k.failed.name, t.name+"/") {
+			t.within = k.failed
+		}
 	}
 }
 
 func (k *packageState) testEvent(e event) {
 	t, known := k.tests[e.Test]
 	k.verdict = ""
-	switch e.Action {
-	case "run":
-		if !known {
+	k.events++
+	if !known {
+		if e.Action == "run" {
 			t = &testState{name: e.Test}
 			k.tests[e.Test] = t
 			k.order = append(k.order, t)
 		}
-		return
-	case "output":
-		k.notice(strings.TrimRight(e.Output, "\r\n"))
-	}
-	if !known {
 		return // an end without a beginning is a line that a test printed
 	}
 	switch e.Action {
@@ -256,10 +269,11 @@ func (k *packageState) testEvent(e event) {
 		t.paused = false
 	case "output":
 		keep(&t.output, e.Output)
+		k.notice(strings.TrimRight(e.Output, "\r\n"), t)
 	case "pass":
 		t.status = schemas.Passed
 	case "fail":
-		t.status = schemas.Failed
+		t.status, k.failed, k.failedAt = schemas.Failed, t, k.events
 	case "skip":
 		t.status = schemas.Skipped
 	}
@@ -316,42 +330,55 @@ func (k *packageState) settle() {
 	}
 }
 
-// settleAbort decides which tests the abort ended. With a panic it is the test
-// that failed with it, with a time-out those that the runtime lists, else every
-// test that had begun and not paused. Tests that merely ran beside the one that
-// broke have no outcome.
+// settleAbort decides which tests the abort ended. With a panic in a test it is
+// that test, with a time-out those that the runtime lists, else every test that
+// had begun and not paused. Tests that merely ran beside have no outcome.
 func (k *packageState) settleAbort(unit *testlog.Unit) {
-	unit.Message = cut(k.message.String())
-	var culprit *testState
+	culprit := k.culprit()
+	running := culprit
 	for _, t := range k.order {
-		if t.status == schemas.Failed && crash(t.output.String()) {
-			culprit = t // the last one: a subtest comes after its parent
-		}
-	}
-	for _, t := range k.order {
-		if t.status != "" || t.paused && !k.listed[t.name] {
-			continue
-		}
-		innocent := culprit != nil && !strings.HasPrefix(culprit.name, t.name+"/")
-		if len(k.listed) > 0 {
-			innocent = !k.listed[t.name] && !k.parentOfListed(t.name)
-		}
-		if innocent {
+		if t.status != "" || k.bystander(t, culprit) {
 			continue
 		}
 		t.status = schemas.Failed
-		if culprit == nil || strings.HasPrefix(t.name, culprit.name+"/") {
-			culprit = nil
-			unit.Running = TestID(k.name, t.name)
+		if culprit == nil {
+			running = t // the last one: a subtest comes after its parent
 		}
 	}
-	if culprit != nil {
-		unit.Running = TestID(k.name, culprit.name)
+	words := &k.message
+	switch {
+	case k.crashed != nil:
+		words = &k.crashed.output
+	case running != nil && assertion(running.output.String()) != "":
+		words = &running.output
 	}
-	if unit.Message == "" && unit.Running != "" {
-		_, name, _ := strings.Cut(unit.Running, idSeparator)
-		unit.Message = cut(k.tests[name].output.String())
+	unit.Message = cut(assertion(words.String()))
+	if running != nil {
+		unit.Running = TestID(k.name, running.name)
 	}
+}
+
+// culprit is the test that failed with the program's last words; nil where they
+// came from elsewhere (another goroutine, a time-out).
+func (k *packageState) culprit() *testState {
+	if k.crashed == nil || k.crashed.status != schemas.Failed || len(k.listed) > 0 {
+		return nil
+	}
+	t := k.crashed
+	for t.within != nil {
+		t = t.within
+	}
+	return t
+}
+
+func (k *packageState) bystander(t, culprit *testState) bool {
+	switch {
+	case len(k.listed) > 0:
+		return !k.listed[t.name] && !k.parentOfListed(t.name)
+	case culprit != nil:
+		return !strings.HasPrefix(culprit.name, t.name+"/")
+	}
+	return t.paused
 }
 
 func (k *packageState) parentOfListed(name string) bool {
@@ -362,10 +389,6 @@ func (k *packageState) parentOfListed(name string) bool {
 	}
 	return false
 }
-
-var crashLine = regexp.MustCompile(`(?m)^(panic: |fatal error: |SIG[A-Z]+: )`)
-
-func crash(output string) bool { return crashLine.MatchString(output) }
 
 // rows are the outcomes in order of execution. A failure below a test that
 // passed is a test's own material (a test of failing tests), and no outcome.

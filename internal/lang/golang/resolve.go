@@ -278,9 +278,9 @@ func replaced(m module, r *modfile.Require) string {
 // Go 1.17 go.mod need not name a module that comes through another.
 func provided(m module, imp string) bool {
 	if m.File.Go == nil || version.Compare("go"+m.File.Go.Version, "go1.17") < 0 {
-		return len(m.File.Require) > 0
+		return standard(imp) || len(m.File.Require) > 0
 	}
-	return slices.ContainsFunc(m.File.Require, func(r *modfile.Require) bool {
+	return standard(imp) || slices.ContainsFunc(m.File.Require, func(r *modfile.Require) bool {
 		return imp == r.Mod.Path || strings.HasPrefix(imp, r.Mod.Path+"/")
 	})
 }
@@ -410,18 +410,15 @@ func setupEnv(r schemas.Recipe, set []manifest) map[string]string {
 // here may not be needed there, and the tests will tell.
 const bestEffort = `"$0" "$@" ; exit 0`
 
-// standard is compiled into every env layer: what most tests pull in, so that
-// the first state of each task does not pay for it.
-const standard = `package std
+// everyTest is compiled into every env layer: what each test program pulls in. It
+// also shows that the toolchain works, before anything is blamed on the project.
+const everyTest = `package std
 
 import (
-	_ "encoding/json"
 	_ "fmt"
-	_ "net/http/httptest"
-	_ "os/exec"
-	_ "regexp"
+	_ "os"
+	_ "strings"
 	_ "testing"
-	_ "text/template"
 )
 `
 
@@ -438,7 +435,7 @@ func (Language) Setup(r schemas.Recipe) (lang.Step, error) {
 		Env: setupEnv(r, set),
 		Files: append(files(set),
 			sandbox.File{Path: stdDir + "/go.mod", Mode: 0o644, Data: []byte("module std.invalid\n\ngo 1.13\n")},
-			sandbox.File{Path: stdDir + "/std_test.go", Mode: 0o644, Data: []byte(standard)}),
+			sandbox.File{Path: stdDir + "/std_test.go", Mode: 0o644, Data: []byte(everyTest)}),
 		Commands: []schemas.Command{{
 			Argv: []string{goCommand(r), "test", "-exec", "true", "-vet=off", "."}, Dir: stdDir,
 			Env: map[string]string{"GOWORK": "off"},
