@@ -1,0 +1,307 @@
+// Package e2e runs the program as a user does, over every sample under
+// testdata/samples and in both sandboxes, and compares what comes out with what
+// was written by hand beside each sample.
+//
+// It never looks into the program: it reads the dataset that a run leaves.
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/samples"
+	"github.com/benchmint/benchmint/internal/sandbox/docker/dockertest"
+	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+const samplesDir = "../testdata/samples"
+
+// program is built once for all tests.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "benchmint-e2e-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "benchmint")
+	out, err := exec.Command("go", "build", "-o", path, "../cmd/benchmint").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building the program: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := dockertest.Main(m)
+	if path, err := program(); err == nil {
+		if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// bench is one sandbox kind with what its runs share.
+type bench struct {
+	kind string
+	env  []string
+	dir  string // repositories, configurations, stores and datasets of this kind
+}
+
+// run runs the program and gives its exit code with all that it said.
+func (b *bench) run(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir, cmd.Env = b.dir, b.env
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	began := time.Now()
+	err = cmd.Run()
+	t.Logf("%s: benchmint %s: %.1f s", b.kind, strings.Join(args, " "), time.Since(began).Seconds())
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode(), out.String()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return 0, out.String()
+}
+
+// must is run that ends with 0.
+func (b *bench) must(t *testing.T, args ...string) string {
+	t.Helper()
+	code, out := b.run(t, args...)
+	if code != 0 {
+		t.Fatalf("benchmint %s: exit %d\n%s", strings.Join(args, " "), code, tail(out))
+	}
+	return out
+}
+
+func tail(s string) string {
+	const most = 6000
+	if len(s) > most {
+		return "…" + s[len(s)-most:]
+	}
+	return s
+}
+
+// mint runs the samples through the pipeline in one run, as one dataset.
+func (b *bench) mint(t *testing.T, name string, of []samples.Sample) *output.Dataset {
+	t.Helper()
+	var text strings.Builder
+	fmt.Fprintf(&text, "dataset: %s\nsources:\n", name)
+	limits := map[string]string{"memory": "2GiB", "timeout": "10m"}
+	for _, s := range of {
+		repo := filepath.Join(b.dir, "repos", s.Name)
+		if err := s.Build(repo); err != nil {
+			t.Fatal(err)
+		}
+		only := strings.Join(strings.Fields(fmt.Sprint(s.Numbers())), ", ")
+		fmt.Fprintf(&text, "  - git: %s\n    name: %s\n    only: %s\n", repo, s.Repository, only)
+		for k, v := range s.Sandbox {
+			limits[k] = v
+		}
+	}
+	fmt.Fprintf(&text, "sandbox:\n  kind: %s\n", b.kind)
+	for _, k := range sortedKeys(limits) {
+		fmt.Fprintf(&text, "  %s: %s\n", k, limits[k])
+	}
+	fmt.Fprintf(&text, "store: %s-state\noutput: %s\n", name, name)
+	if err := os.WriteFile(filepath.Join(b.dir, name+".yaml"), []byte(text.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.must(t, "run", "-c", name+".yaml")
+	return b.read(t, name)
+}
+
+func (b *bench) read(t *testing.T, name string) *output.Dataset {
+	t.Helper()
+	d, err := output.Read(filepath.Join(b.dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// verdict is the end of one change as the dataset tells it.
+type verdict struct {
+	End   string
+	Why   string // of a reject: the detail, for the reader of a failure
+	Lists samples.Lists
+}
+
+func verdicts(t *testing.T, d *output.Dataset) map[string]verdict {
+	t.Helper()
+	out := map[string]verdict{}
+	for _, r := range d.Rows {
+		proof, err := d.Proof(r.InstanceID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists := samples.ListsOf(proof.Tests)
+		if diff := cmp.Diff(sorted(r.FailToPass), sortedKeys(lists.FailToPass)); diff != "" {
+			t.Errorf("%s: FAIL_TO_PASS of row and proof differ:\n%s", r.InstanceID, diff)
+		}
+		if diff := cmp.Diff(sorted(r.PassToPass), sorted(lists.PassToPass)); diff != "" {
+			t.Errorf("%s: PASS_TO_PASS of row and proof differ:\n%s", r.InstanceID, diff)
+		}
+		out[r.InstanceID] = verdict{End: samples.Done, Lists: lists}
+	}
+	for _, r := range d.Rejects {
+		end := string(r.Reason)
+		if r.End != schemas.StepRejected {
+			end = string(r.End)
+		}
+		out[r.InstanceID] = verdict{End: end, Why: r.Detail}
+	}
+	return out
+}
+
+func sorted(l []string) []string { return slices.Sorted(slices.Values(l)) }
+
+func sortedKeys[V any](m map[string]V) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	return sorted(keys)
+}
+
+// compare holds every change of the samples against the dataset.
+func compare(t *testing.T, d *output.Dataset, of []samples.Sample) {
+	t.Helper()
+	got := verdicts(t, d)
+	for _, s := range of {
+		for _, c := range s.Changes {
+			t.Run(fmt.Sprintf("%s/%d", s.Name, c.Number), func(t *testing.T) {
+				v, ok := got[s.ID(c)]
+				if !ok {
+					t.Fatalf("%s (%s) is neither a row nor a reject", s.ID(c), c.Shows)
+				}
+				if v.End != c.End {
+					t.Errorf("%s ended %s, want %s (%s)\n%s", s.ID(c), v.End, c.End, c.Shows, tail(v.Why))
+				}
+				if diff := cmp.Diff(c.Lists, v.Lists); diff != "" {
+					t.Errorf("%s: lists (-want +got):\n%s", c.Shows, diff)
+				}
+			})
+			delete(got, s.ID(c))
+		}
+	}
+	for id, v := range got {
+		t.Errorf("%s (%s) was not asked for", id, v.End)
+	}
+}
+
+// kinds are the sandboxes, each in its own process and folder.
+func kinds(t *testing.T, test func(t *testing.T, b *bench)) {
+	for _, kind := range []string{"bwrap", "docker"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			test(t, &bench{kind: kind, env: needs(t, kind), dir: t.TempDir()})
+		})
+	}
+}
+
+// load gives the samples whose names begin with one of the prefixes.
+func load(t *testing.T, prefixes ...string) []samples.Sample {
+	t.Helper()
+	all, err := samples.Load(samplesDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []samples.Sample
+	for _, prefix := range prefixes {
+		before := len(out)
+		for _, s := range all {
+			if strings.HasPrefix(s.Name, prefix) {
+				out = append(out, s)
+			}
+		}
+		if len(out) == before {
+			t.Fatalf("no sample %s*", prefix)
+		}
+	}
+	return out
+}
+
+// Golden and hostile samples, then what holds of any dataset: it checks, a second
+// run changes nothing, and its rows can be proved again from themselves alone.
+func TestSamples(t *testing.T) {
+	kinds(t, func(t *testing.T, b *bench) {
+		golden := load(t, "demo-", "golden-")
+		d := b.mint(t, "golden", golden)
+		compare(t, d, golden)
+		t.Run("hostile", func(t *testing.T) {
+			// After golden: its environments are there, so that the short time limit
+			// falls on the runs and not on a first build.
+			hostile := load(t, "hostile-")
+			compare(t, b.mint(t, "hostile", hostile), hostile)
+		})
+		t.Run("check", func(t *testing.T) { b.must(t, "check", "golden") })
+		t.Run("again", func(t *testing.T) { b.again(t) })
+		t.Run("prove", func(t *testing.T) { b.prove(t) })
+	})
+}
+
+// again: a second run over a settled store makes the same bytes.
+func (b *bench) again(t *testing.T) {
+	before := digests(t, filepath.Join(b.dir, "golden"))
+	b.must(t, "run", "-c", "golden.yaml")
+	if diff := cmp.Diff(before, digests(t, filepath.Join(b.dir, "golden"))); diff != "" {
+		t.Errorf("a second run changed the dataset:\n%s", diff)
+	}
+}
+
+// digests is what stands in every file of a dataset but the measured times.
+func digests(t *testing.T, dir string) map[string]schemas.Digest {
+	t.Helper()
+	out := map[string]schemas.Digest{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "timings.jsonl" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		out[name] = schemas.DigestBytes(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) < 10 {
+		t.Fatalf("only %d files in %s", len(out), dir)
+	}
+	return out
+}
+
+// prove: rows are enough; the repositories and the store are gone.
+func (b *bench) prove(t *testing.T) {
+	away := filepath.Join(t.TempDir(), "away")
+	if err := os.Rename(filepath.Join(b.dir, "repos"), away); err != nil {
+		t.Fatal(err)
+	}
+	b.must(t, "prove", "golden",
+		"sample__golden-python-1", "sample__golden-python-11", "sample__golden-python-tags-1",
+		"sample__golden-go-1", "sample__golden-go-6", "sample__golden-go-13")
+}
