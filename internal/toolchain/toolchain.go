@@ -40,7 +40,16 @@ type Store struct {
 	mu      sync.Mutex
 	pythons []install // found once
 	found   bool
+	golangs []string // listed once, when the registry answered
+	listed  bool
+	uv      *uvFile  // looked for once
 	copies  sync.Map // name-version → *sync.Mutex
+}
+
+// kept is one copy, checked once in a process: proofs ask for theirs at every step.
+type kept struct {
+	sync.Mutex
+	toolchain sandbox.Toolchain
 }
 
 // New makes a store over one cache folder.
@@ -72,11 +81,11 @@ func (s *Store) Available(ctx context.Context) ([]lang.ToolchainRelease, error) 
 	for _, p := range s.interpreters(ctx) {
 		out = append(out, lang.ToolchainRelease{Name: Python, Version: p.Version, Released: released(Python, p.Version)})
 	}
-	versions, err := s.goVersions(ctx)
+	versions, err := s.golang(ctx)
 	for _, v := range versions {
 		out = append(out, lang.ToolchainRelease{Name: Go, Version: v, Released: released(Go, v)})
 	}
-	if u, ok := s.findUV(ctx); ok {
+	if u, ok := s.tool(ctx); ok {
 		out = append(out, lang.ToolchainRelease{Name: UV, Version: u.version})
 	}
 	sort.Slice(out, func(i, j int) bool {
@@ -88,13 +97,45 @@ func (s *Store) Available(ctx context.Context) ([]lang.ToolchainRelease, error) 
 	return out, err
 }
 
+// golang is goVersions, asked once: every change of a run wants the same answer.
+// A registry that did not answer is asked again.
+func (s *Store) golang(ctx context.Context) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listed {
+		return s.golangs, nil
+	}
+	versions, err := s.goVersions(ctx)
+	if err == nil {
+		s.golangs, s.listed = versions, true
+	}
+	return versions, err
+}
+
+// tool is findUV, asked once.
+func (s *Store) tool(ctx context.Context) (uvFile, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.uv != nil {
+		return *s.uv, true
+	}
+	u, ok := s.findUV(ctx)
+	if ok {
+		s.uv = &u
+	}
+	return u, ok
+}
+
 // Get gives a copy of one toolchain, made now or before. The error is a *Missing,
 // an *Unreachable, or a fault of this machine.
 func (s *Store) Get(ctx context.Context, name, version string) (sandbox.Toolchain, error) {
-	lock, _ := s.copies.LoadOrStore(name+"-"+version, &sync.Mutex{})
-	lock.(*sync.Mutex).Lock()
-	defer lock.(*sync.Mutex).Unlock()
-
+	entry, _ := s.copies.LoadOrStore(name+"-"+version, &kept{})
+	k := entry.(*kept)
+	k.Lock()
+	defer k.Unlock()
+	if k.toolchain.Dir != "" {
+		return k.toolchain, nil
+	}
 	var src source
 	var err error
 	switch name {
@@ -114,7 +155,8 @@ func (s *Store) Get(ctx context.Context, name, version string) (sandbox.Toolchai
 	if err != nil {
 		return sandbox.Toolchain{}, fmt.Errorf("copying %s %s: %w", name, version, err)
 	}
-	return sandbox.Toolchain{Toolchain: schemas.Toolchain{Name: name, Version: version, Digest: digest}, Dir: dir}, nil
+	k.toolchain = sandbox.Toolchain{Toolchain: schemas.Toolchain{Name: name, Version: version, Digest: digest}, Dir: dir}
+	return k.toolchain, nil
 }
 
 // Path is where a toolchain stands inside every sandbox.

@@ -48,7 +48,7 @@ func (s *Store) findUV(ctx context.Context) (uvFile, bool) {
 
 // uvSource says how to copy uv: one file, bin/uv.
 func (s *Store) uvSource(ctx context.Context, version string) (source, error) {
-	u, ok := s.findUV(ctx)
+	u, ok := s.tool(ctx)
 	if !ok || u.version != version {
 		how := "install it: pip install uv==" + version
 		if ok {
