@@ -92,6 +92,7 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 		return nil, err
 	}
 	s.groups = findControllers("/proc/self/cgroup")
+	s.groups.sweep()
 	s.sweep()
 	if err := s.probe(ctx); err != nil {
 		return nil, err

@@ -1,26 +1,55 @@
-package bwrap
+package bwrap_test
 
 import (
-	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
-	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
+	"github.com/benchmint/benchmint/internal/sandbox/sandboxtest"
 )
 
-func TestTry(t *testing.T) {
-	s, err := New(context.Background(), Options{Dir: t.TempDir()})
+// open makes a sandbox, or skips loudly where this machine has no bubblewrap.
+func open(t testing.TB, o bwrap.Options) *bwrap.Sandbox {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	s, err := bwrap.New(t.Context(), o)
+	if refused := (*sandbox.Refused)(nil); errors.As(err, &refused) {
+		t.Skipf("NO BUBBLEWRAP HERE: %v", err)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log(s.Describe())
-	base, err := s.Base(context.Background(), sandbox.Base{})
+	return s
+}
+
+func TestSandbox(t *testing.T) {
+	dir := t.TempDir()
+	sandboxtest.Run(t, sandboxtest.Kind{
+		Open: func(t *testing.T, o sandboxtest.Options) sandbox.Sandbox {
+			s := open(t, bwrap.Options{Dir: dir, CABundle: o.CABundle, Registries: o.Registries, Env: o.Env})
+			t.Log(s.Describe())
+			return s
+		},
+		Left: func(t *testing.T) []string { return left(t, dir) },
+	})
+}
+
+// left are scratch directories and control groups that no run needs any more.
+func left(t *testing.T, dir string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "bwrap", "runs", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []string{"id; cat /proc/self/status | grep -E 'Cap|NoNew|Seccomp'; ls -la / /opt /etc /dev; cat /proc/mounts; ip a; env; unshare -r true; getent hosts pypi.org; ulimit -a", "true", "sleep 0.1", "echo hi > x; cat x; ls -la . ~"} {
-		r, err := s.Run(context.Background(), sandbox.Run{Layer: base, Command: schemas.Command{Argv: []string{"sh", "-c", c}}})
-		t.Log(r.End, r.ExitCode, r.Wall, r.Overhead, err)
-		t.Logf("%s", r.Output)
+	groups, err := filepath.Glob(fmt.Sprintf("/sys/fs/cgroup/*/benchmint-%d-*", os.Getpid()))
+	if err != nil {
+		t.Fatal(err)
 	}
+	return append(names, groups...)
 }

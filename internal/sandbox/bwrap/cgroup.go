@@ -222,11 +222,25 @@ func (g *group) counter(which, file, name string) int {
 // remove waits for the kernel to let go of the last process.
 func (g *group) remove() {
 	for _, dir := range g.dirs {
-		for wait := time.Millisecond; os.Remove(dir) != nil && wait < time.Second; wait *= 2 {
+		const patience = 5 * time.Second
+		for wait := time.Millisecond; os.Remove(dir) != nil && wait < patience; wait *= 2 {
 			if _, err := os.Stat(dir); err != nil {
 				break
 			}
 			time.Sleep(wait)
+		}
+	}
+}
+
+// sweep removes the groups of processes of ours that were killed.
+func (cs controllers) sweep() {
+	for _, c := range cs {
+		dirs, _ := filepath.Glob(filepath.Join(c.parent, "benchmint-*-*"))
+		for _, dir := range dirs {
+			owner, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), "benchmint-"), "-")
+			if _, err := os.Stat(filepath.Join("/proc", owner)); errors.Is(err, os.ErrNotExist) {
+				_ = os.Remove(dir) // one that still holds processes stays
+			}
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (s store) read(id string) (record, error) {
 // toolchains of its base.
 func (s store) stack(id string) (ids []string, toolchains []sandbox.Toolchain, err error) {
 	full := false
-	for id != "" {
+	for next := true; next; next = id != "" {
 		r, err := s.read(id)
 		if err != nil {
 			return nil, nil, err

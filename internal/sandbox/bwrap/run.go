@@ -334,7 +334,7 @@ func (s *Sandbox) cacheDirs(o *order, caches map[string]string) (map[string]stri
 
 // prepare runs the shim without a command.
 func (s *Sandbox) prepare(ctx context.Context, o order) error {
-	cmd, faults, err := s.start(ctx, o, func(*exec.Cmd) error { return nil }, nil)
+	cmd, faults, err := s.start(ctx, o, func(*exec.Cmd) error { return nil }, &group{}, nil)
 	if err != nil {
 		return err
 	}
@@ -348,7 +348,7 @@ func (s *Sandbox) prepare(ctx context.Context, o order) error {
 
 // start starts the shim in its namespaces, gives it its order, and returns where it
 // reports faults. socket is the shim's end of the proxy's socket.
-func (s *Sandbox) start(ctx context.Context, o order, with func(*exec.Cmd) error, socket *os.File) (*exec.Cmd, *os.File, error) {
+func (s *Sandbox) start(ctx context.Context, o order, with func(*exec.Cmd) error, g *group, socket *os.File) (*exec.Cmd, *os.File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -378,11 +378,16 @@ func (s *Sandbox) start(ctx context.Context, o order, with func(*exec.Cmd) error
 		return nil, nil, fmt.Errorf("starting the sandbox: %w", err)
 	}
 	orders.Close()
-	if err := gob.NewEncoder(orderOut).Encode(o); err != nil && !errors.Is(err, unix.EPIPE) {
+	// It enters its groups before it has an order: nothing of the command runs outside them.
+	err = g.add(cmd.Process.Pid)
+	if err == nil {
+		err = gob.NewEncoder(orderOut).Encode(o)
+	}
+	if err != nil && !errors.Is(err, unix.EPIPE) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		faults.Close()
-		return nil, nil, fmt.Errorf("giving the sandbox its order: %w", err)
+		return nil, nil, fmt.Errorf("preparing the sandbox: %w", err)
 	}
 	return cmd, faults, nil
 }
@@ -467,7 +472,7 @@ func (s *Sandbox) do(ctx context.Context, j job) (sandbox.Result, error) {
 		defer near.Close()
 	}
 	c := &running{job: j}
-	cmd, faults, err := s.start(ctx, j.order, c.connect, far)
+	cmd, faults, err := s.start(ctx, j.order, c.connect, group, far)
 	if far != nil {
 		far.Close()
 	}

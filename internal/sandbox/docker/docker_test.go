@@ -1,33 +1,88 @@
 package docker_test
 
 import (
-	"context"
+	"errors"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/moby/moby/client"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/docker"
 	"github.com/benchmint/benchmint/internal/sandbox/docker/dockertest"
-	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/internal/sandbox/sandboxtest"
 )
 
 func TestMain(m *testing.M) { os.Exit(dockertest.Main(m)) }
 
-func TestTry(t *testing.T) {
-	dir, _ := dockertest.Dir()
-	s, err := docker.New(context.Background(), docker.Options{Dir: dir, Host: dockertest.Host(t)})
+// open makes a sandbox on the tests' engine, or skips loudly where none can be had.
+func open(t testing.TB, o docker.Options) *docker.Sandbox {
+	t.Helper()
+	o.Host = dockertest.Host(t)
+	if o.Dir == "" {
+		dir, err := dockertest.Dir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Dir = dir
+	}
+	s, err := docker.New(t.Context(), o)
+	if refused := (*sandbox.Refused)(nil); errors.As(err, &refused) {
+		t.Skipf("NO DOCKER SANDBOX HERE: %v", err)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	t.Log(s.Describe())
-	base, err := s.Base(context.Background(), sandbox.Base{})
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestSandbox(t *testing.T) {
+	var box *docker.Sandbox
+	sandboxtest.Run(t, sandboxtest.Kind{
+		Open: func(t *testing.T, o sandboxtest.Options) sandbox.Sandbox {
+			box = open(t, docker.Options{CABundle: o.CABundle, Registries: o.Registries, Env: o.Env})
+			t.Log(box.Describe())
+			return box
+		},
+		Left: func(t *testing.T) []string { return left(t, box) },
+	})
+}
+
+// left are containers of this process, and directories of builds.
+func left(t *testing.T, box *docker.Sandbox) []string {
+	t.Helper()
+	api, err := docker.Connect(t.Context(), dockertest.Host(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []string{"id; cat /proc/self/status | grep -E 'Cap|NoNew|Seccomp'; ls -la / /opt; ip a; env; unshare -r true; getent hosts pypi.org; ulimit -a; ps aux; cat /etc/resolv.conf", "true", "sleep 0.1", "echo hi > x; cat x; ls -la . ~; exit 3"} {
-		r, err := s.Run(context.Background(), sandbox.Run{Layer: base, Command: schemas.Command{Argv: []string{"sh", "-c", c}}})
-		t.Log(r.End, r.ExitCode, r.Wall, r.Overhead, err)
-		t.Logf("%s", r.Output)
+	defer api.Close()
+	list, err := api.ContainerList(t.Context(), client.ContainerListOptions{All: true})
+	if err != nil {
+		t.Fatal(err)
 	}
+	var out []string
+	for _, c := range list.Items {
+		if strings.Contains(strings.Join(c.Names, " "), box.Token()) {
+			out = append(out, c.Names...)
+		}
+	}
+	dir, err := dockertest.Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range []string{"proxy-*", "files-*"} {
+		dirs, err := filepath.Glob(filepath.Join(dir, "docker", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, dirs...)
+	}
+	return out
 }

@@ -1,0 +1,262 @@
+package sandboxtest
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+)
+
+// world is what a sandbox could reach if it had a way: listeners of the host.
+type world struct {
+	registry string // host:port of the registry stand-in
+	other    string // host:port of a server that is no registry
+	tcp, udp int    // ports on all addresses
+	abstract string // name of an abstract Unix socket
+
+	mu   sync.Mutex
+	seen []string
+}
+
+func (w *world) saw(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen = append(w.seen, what)
+}
+
+func (w *world) visits() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.seen
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{abstract: fmt.Sprintf("@benchmint-test-%d", os.Getpid())}
+	serve := func(name string) string {
+		s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if name != "registry" {
+				w.saw(name)
+			}
+			fmt.Fprintf(rw, "%s answers %s", name, r.URL.Path)
+		}))
+		t.Cleanup(s.Close)
+		return s.Listener.Addr().String()
+	}
+	w.registry, w.other = serve("registry"), serve("other")
+	tcp, err := net.Listen("tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tcp.Close() })
+	go w.accept(tcp, "tcp")
+	w.tcp = tcp.Addr().(*net.TCPAddr).Port
+	unix, err := net.Listen("unix", w.abstract)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close() })
+	go w.accept(unix, "abstract socket")
+	udp, err := net.ListenPacket("udp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { udp.Close() })
+	w.udp = udp.LocalAddr().(*net.UDPAddr).Port
+	go func() {
+		for b := make([]byte, 100); ; {
+			if _, from, err := udp.ReadFrom(b); err != nil {
+				return
+			} else {
+				w.saw("udp from " + from.String())
+			}
+		}
+	}()
+	return w
+}
+
+func (w *world) accept(l net.Listener, what string) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		w.saw(what + " from " + c.RemoteAddr().String())
+		c.Close()
+	}
+}
+
+func loopbacksAndInterface(t *testing.T, b *box) {
+	// A server and a client in one run, on each address that must work.
+	const talk = `
+use IO::Socket::IP;
+for my $address (@ARGV) {
+	my $l = IO::Socket::IP->new(LocalHost => $address, LocalPort => 0, Listen => 1, GetAddrInfoFlags => 0) or die "listen $address: $@";
+	my $c = IO::Socket::IP->new(PeerHost => $address, PeerPort => $l->sockport, Timeout => 5, GetAddrInfoFlags => 0) or die "connect $address: $@";
+	my $s = $l->accept; print $s "hello\n"; close $s;
+	print $address, " ", scalar(<$c>);
+}`
+	res := b.run(t, sandbox.Run{Layer: b.base, Command: perl(talk, "127.0.0.1", "::1", "10.66.0.2", "localhost", "127.9.9.9")})
+	if got, want := string(res.Output), "127.0.0.1 hello\n::1 hello\n10.66.0.2 hello\nlocalhost hello\n127.9.9.9 hello\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	began := time.Now()
+	got := b.script(t, b.base, `getent ahostsv4 127.0.0.1 | head -n 1 | tr -s ' '; getent ahosts localhost | grep -c STREAM; getent ahosts 10.66.0.2 | head -n 1 | tr -s ' '`)
+	if lines := strings.Split(got, "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "127.0.0.1 STREAM") || !strings.HasPrefix(lines[2], "10.66.0.2 STREAM") {
+		t.Errorf("look-ups: %q", got)
+	}
+	const quick = 5 * time.Second
+	if took := time.Since(began); took > quick {
+		t.Errorf("look-ups took %v", took)
+	}
+}
+
+// noWayOut tries every address of the host, names, the internet and what else leads
+// out. Each attempt has to fail at once: a test that waits for a time-out is slow.
+func noWayOut(t *testing.T, b *box) {
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const connect = `
+use IO::Socket::IP; use Socket qw(:all);
+my ($kind, $address, $port) = @ARGV;
+my $s;
+if ($kind eq 'abstract') {
+	socket($s, PF_UNIX, SOCK_STREAM, 0) or die;
+	connect($s, pack_sockaddr_un("\0$address")) or die "refused: $!";
+} else {
+	$s = IO::Socket::IP->new(PeerHost => $address, PeerPort => $port, Proto => $kind, Timeout => 4, GetAddrInfoFlags => 0) or die "refused: $@";
+	if ($kind eq 'udp') { send($s, "hello", 0) or die "refused: $!"; send($s, "hello", 0) or die "refused: $!"; }
+}
+print "REACHED\n";`
+	type target struct{ kind, address, port string }
+	targets := []target{
+		{"tcp", "198.51.100.1", "80"}, {"udp", "198.51.100.1", "53"}, {"tcp", "2001:db8::1", "80"},
+		{"abstract", b.world.abstract[1:], ""},
+		// Where engines put their name server, gateways and hosts their metadata.
+		{"udp", "127.0.0.11", "53"}, {"tcp", "127.0.0.11", "53"}, {"tcp", "10.66.0.1", "80"}, {"tcp", "172.17.0.1", "80"}, {"tcp", "169.254.169.254", "80"},
+		// The host's own loopback is not the sandbox's.
+		{"tcp", "127.0.0.1", fmt.Sprint(b.world.tcp)}, {"tcp", "::1", fmt.Sprint(b.world.tcp)}, {"udp", "127.0.0.1", fmt.Sprint(b.world.udp)},
+	}
+	for _, a := range addresses {
+		ip, ok := a.(*net.IPNet)
+		if !ok || ip.IP.IsLoopback() {
+			continue
+		}
+		address := ip.IP.String()
+		if ip.IP.IsLinkLocalUnicast() && ip.IP.To4() == nil {
+			address += "%eth0"
+		}
+		targets = append(targets, target{"tcp", address, fmt.Sprint(b.world.tcp)}, target{"udp", address, fmt.Sprint(b.world.udp)})
+	}
+	before := len(b.world.visits())
+	for _, g := range targets {
+		began := time.Now()
+		res := b.run(t, sandbox.Run{Layer: b.base, Command: perl(connect, g.kind, g.address, g.port)})
+		if strings.Contains(string(res.Output), "REACHED") || res.ExitCode == 0 {
+			t.Errorf("%v: %s", g, res.Output)
+		}
+		if took := time.Since(began); took > 4*time.Second {
+			t.Errorf("%v: refused after %v", g, took)
+		}
+	}
+	for _, name := range []string{"example.com", "host.docker.internal", "gateway", "no-such-name"} {
+		began := time.Now()
+		res := b.run(t, sandbox.Run{Layer: b.base, Command: bash(`getent ahosts "$1"; perl -MSocket -e 'exit(defined(gethostbyname($ARGV[0])) ? 0 : 7)' "$1"`, name)})
+		if res.ExitCode != 7 {
+			t.Errorf("%s is known: %s", name, res.Output)
+		}
+		if took := time.Since(began); took > 4*time.Second {
+			t.Errorf("%s: unknown after %v", name, took)
+		}
+	}
+	if seen := b.world.visits()[before:]; len(seen) > 0 {
+		t.Errorf("the host was reached: %q", seen)
+	}
+}
+
+func noWayToAnotherRun(t *testing.T, b *box) {
+	const port = "4711"
+	done := make(chan sandbox.Result, 1)
+	go func() {
+		res, err := b.Run(timeout(t), sandbox.Run{Layer: b.base, Limits: small, Command: perl(`
+use IO::Socket::IP;
+my $l = IO::Socket::IP->new(LocalHost => '0.0.0.0', LocalPort => $ARGV[0], Listen => 1) or die $@;
+my $s = eval { local $SIG{ALRM} = sub { die }; alarm 4; $l->accept };
+print $s ? "VISITED" : "alone";`, port)})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- res
+	}()
+	for range 3 {
+		time.Sleep(500 * time.Millisecond)
+		res := b.run(t, sandbox.Run{Layer: b.base, Command: bash(`exec 3<>/dev/tcp/10.66.0.2/$1`, port)})
+		if res.ExitCode == 0 {
+			t.Error("another run was reached")
+		}
+	}
+	if res := <-done; string(res.Output) != "alone" {
+		t.Errorf("the listening run says %q", res.Output)
+	}
+}
+
+// request asks an HTTP proxy from bash: method, URL or host:port, and then a path.
+const request = `
+ask() {
+	exec 3<>/dev/tcp/127.0.0.1/3128 || return 1
+	printf '%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n' "$1" "$2" "$4" >&3
+	if [ "$1" = CONNECT ]; then
+		read -r status <&3; echo "$status"
+		case $status in *200*) read -r empty <&3; printf 'GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n' "$3" >&3;; *) exec 3>&-; return;; esac
+	fi
+	cat <&3; exec 3>&-
+	echo
+}
+`
+
+func buildReachesRegistriesOnly(t *testing.T, b *box) {
+	w := b.world
+	before := len(w.visits())
+	_, res := b.build(t, sandbox.Build{Network: sandbox.Registries, Steps: commands(
+		bash(request+`ask GET "http://$1/plain" - "$1"; ask CONNECT "$1" /tunnel "$1"`, w.registry),
+		bash(request+`ask GET "http://$1/stolen" - "$2"; ask CONNECT "$1" /stolen "$2"; ask GET "http://$2/stolen" - "$1" >/dev/null; ask CONNECT 198.51.100.1:443 / x`, w.other, w.registry),
+		bash(`echo "$http_proxy $HTTPS_PROXY $PIP_INDEX_URL"`),
+		bash(`for a in $1; do if timeout 4 bash -c "exec 3<>/dev/tcp/$a/$2"; then echo "REACHED $a"; fi; done 2>/dev/null; true`, hostAddresses(t), fmt.Sprint(w.tcp)),
+	)})
+	out := string(res.Output)
+	for _, want := range []string{"registry answers /plain", "registry answers /tunnel", "http://127.0.0.1:3128 http://127.0.0.1:3128 http://" + w.registry + "/simple", "403 Forbidden"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in: %s", want, out)
+		}
+	}
+	if strings.Contains(out, "REACHED") || len(w.visits()) > before {
+		t.Errorf("more than registries: %q, %s", w.visits()[before:], out)
+	}
+	// Without the network there is no proxy, and nothing that says where one would be.
+	_, res = b.build(t, sandbox.Build{Steps: commands(bash(`! exec 3<>/dev/tcp/127.0.0.1/3128; echo "proxy: $http_proxy"`))})
+	if !strings.Contains(string(res.Output), "proxy: \n") {
+		t.Errorf("a build without network: %s", res.Output)
+	}
+}
+
+func hostAddresses(t *testing.T) string {
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, a := range addresses {
+		if ip, ok := a.(*net.IPNet); ok && !ip.IP.IsLinkLocalUnicast() {
+			out = append(out, ip.IP.String())
+		}
+	}
+	return strings.Join(out, " ")
+}
