@@ -39,7 +39,8 @@ func (c *coprocess) ask(ctx context.Context, start func() *exec.Cmd, question st
 		}
 	}
 	// A cancelled question leaves an unread answer behind: the process is of no use then.
-	kill := context.AfterFunc(ctx, func() { _ = c.cmd.Process.Kill() })
+	process := c.cmd.Process
+	kill := context.AfterFunc(ctx, func() { _ = process.Kill() })
 	_, err := io.WriteString(c.in, question)
 	if err == nil {
 		err = read(c.out)
