@@ -152,7 +152,7 @@ func (g *guess) wanted() string {
 			have = append(have, a.Version)
 		}
 	}
-	sort.Strings(have)
+	sort.Slice(have, func(i, j int) bool { return newer(have[j], have[i]) })
 	return "wanted " + want + "; here are " + strings.Join(have, ", ") + " (uv needs " + oldest + " or newer)"
 }
 
@@ -380,7 +380,9 @@ func (g *guess) pinning() {
 	}
 }
 
-// toxVersions are the versions of tox's list of environments.
+var noxPython = regexp.MustCompile(`python\s*=\s*(\[[^\]]*\]|"[^"]*"|'[^']*')`)
+
+// toxVersions are the versions of tox's list of environments and of nox sessions.
 func (m *manifest) toxVersions() []requirement {
 	var out []requirement
 	add := func(file string, line int, text string) {
@@ -394,6 +396,14 @@ func (m *manifest) toxVersions() []requirement {
 	for _, key := range []string{"envlist", "env_list"} {
 		v := ini["tox"][key]
 		add("tox.ini", v.line, v.text())
+	}
+	for _, x := range noxPython.FindAllStringSubmatchIndex(string(m.read("noxfile.py")), -1) {
+		source := string(m.read("noxfile.py"))
+		for _, v := range pyLiteral.FindAllStringSubmatch(source[x[2]:x[3]], -1) {
+			if plainVersion.MatchString(v[1] + v[2]) {
+				out = append(out, requirement{v[1] + v[2], "noxfile.py:" + itoa(strings.Count(source[:x[0]], "\n")+1)})
+			}
+		}
 	}
 	for _, e := range list(m.pyproject, "tool", "tox", "env_list") {
 		add("pyproject.toml", m.lineOf("pyproject.toml", "env_list"), e)
@@ -437,7 +447,7 @@ func (m *manifest) requiresPython() requirement {
 		return requirement{s, m.where("pyproject.toml", "requires-python")}
 	}
 	if s, ok := dig(m.pyproject, "tool", "poetry", "dependencies", "python").(string); ok {
-		return requirement{pep440(s), m.where("pyproject.toml", "\npython")}
+		return requirement{pep440(s), m.whereKey("pyproject.toml", "python")}
 	}
 	if v, ok := m.setupCfg.get("options", "python_requires"); ok {
 		return requirement{v.text(), "setup.cfg:" + itoa(v.line)}

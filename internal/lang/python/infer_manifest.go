@@ -196,7 +196,7 @@ func (m *manifest) direct() []requirement {
 		out = append(out, requirement{s, m.where("pyproject.toml", s)})
 	}
 	for name := range table(m.pyproject, "tool", "poetry", "dependencies") {
-		out = append(out, requirement{name, m.where("pyproject.toml", name)})
+		out = append(out, requirement{name, m.whereKey("pyproject.toml", name)})
 	}
 	if v, ok := m.setupCfg.get("options", "install_requires"); ok {
 		for _, l := range v.lines {
@@ -233,6 +233,15 @@ func (m *manifest) whereAfter(file, mark, needle string) string {
 		}
 		from += len(mark)
 	}
+}
+
+// whereKey is the first line that assigns a key in TOML.
+func (m *manifest) whereKey(file, key string) string {
+	at := regexp.MustCompile(`(?m)^["']?` + regexp.QuoteMeta(key) + `["']?\s*=`).FindIndex(m.read(file))
+	if at == nil {
+		return file
+	}
+	return file + ":" + itoa(bytes.Count(m.read(file)[:at[0]], []byte("\n"))+1)
 }
 
 func (m *manifest) lineOf(file, needle string) int {

@@ -165,7 +165,7 @@ func (m *manifest) poetryGroup(name string) []requirement {
 		for _, dist := range sortedKeys(deps) {
 			if r, ok := poetryRequirement(dist, deps[dist]); ok {
 				if line, ok := m.localOr(r); ok {
-					out = append(out, requirement{line, m.where("pyproject.toml", "\n"+dist)})
+					out = append(out, requirement{line, m.whereKey("pyproject.toml", dist)})
 				}
 			}
 		}

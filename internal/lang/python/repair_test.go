@@ -1,0 +1,131 @@
+package python
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+const repairProject = `
+date: 2023-06-01
+tag: v1.2 4
+-- pyproject.toml --
+[build-system]
+requires = ["setuptools"]
+[project]
+name = "demo"
+version = "1"
+requires-python = ">=3.8"
+[project.optional-dependencies]
+fast = ["numpy>=1.20"]
+[dependency-groups]
+test = ["pytest"]
+dev = ["pytest-mock==3.1"]
+-- setup.py --
+-- demo/__init__.py --
+-- tests/test_demo.py --
+def test_demo(): ...
+`
+
+func TestRepair(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, log, rule, edit string
+	}{
+		{"pkg_resources", "E   ModuleNotFoundError: No module named 'pkg_resources'", "pkg_resources_missing", "requirements += setuptools<70"},
+		{"imp", "ImportError: No module named 'imp'", "imp_missing", "requirements += pytest>=7"},
+		{"editable", "AttributeError: '_BuildMetaLegacyBackend' object has no attribute 'build_editable'", "build_editable_missing", "build = setup.py develop"},
+		{"module_of_an_extra", "E   ModuleNotFoundError: No module named 'numpy.linalg'", "missing_module", "requirements: .[fast]"},
+		{"module_of_a_table", "ModuleNotFoundError: No module named 'yaml'", "missing_module", "requirements += pyyaml"},
+		{"own_line_for_a_plugin", "fixture 'mocker' not found", "unknown_fixture", "requirements += pytest-mock==3.1"},
+		{"plugin_of_an_option", "pytest: error: unrecognized arguments: --asyncio-mode=auto --x", "unknown_option", "requirements += pytest-asyncio"},
+		{"required_plugins", "ERROR: Missing required plugins: pytest-xdist>=1, pytest-cov", "missing_plugins", "requirements += pytest-xdist>=1; requirements += pytest-cov"},
+		{"async", "async def functions are not natively supported.", "async_plugin", "requirements += pytest-asyncio"},
+		{"header", "x.c:3:10: fatal error: ffi.h: No such file or directory", "missing_header", "system_packages += libffi-dev"},
+		{"library", "ImportError: libGL.so.1: cannot open shared object file: No such file", "missing_library", "system_packages += libgl1"},
+		{"program", "FileNotFoundError: [Errno 2] No such file or directory: 'less'", "missing_program", "system_packages += less"},
+		{"program_of_a_shell", "/bin/sh: 1: gcc: not found", "missing_program", "system_packages += build-essential"},
+		{"pg_config", "Error: pg_config executable not found.", "missing_program", "system_packages += libpq-dev"},
+		{"locale", "locale.Error: unsupported locale setting", "missing_locale", "system_packages += locales-all"},
+		{"older_python", "AttributeError: module 'pkgutil' has no attribute 'ImpImporter'", "interpreter_too_new", "toolchain = python 3.10.13"},
+		{"scm", "LookupError: setuptools-scm was unable to detect version for /testbed", "version_from_tags", "version = 1.3.dev4"},
+		{"unknown_distribution", "Because pytest-private was not found in the package registry and you require pytest", "", ""},
+		{"colours", "\x1b[31mE   ModuleNotFoundError: No module named \x1b[0m'yaml'", "missing_module", "requirements += pyyaml"},
+		{"module_of_the_standard_library", "No module named 'tkinter'", "", ""},
+		{"module_of_the_project", "No module named 'demo.new'", "", ""},
+		{"module_that_nobody_knows", "No module named 'some_private_thing'", "", ""},
+		{"nothing", "1 failed in 0.1s", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := projectOf(t, repairProject)
+			r := inferred(t, p)
+			r.Lock = "pytest==7"
+			got, ok := Language{}.Repair(p, r, []byte("noise\n"+c.log+"\nnoise"))
+			if ok != (c.rule != "") {
+				t.Fatalf("repaired %v by %+v", ok, got.Repairs)
+			}
+			if !ok {
+				return
+			}
+			last := got.Repairs[len(got.Repairs)-1]
+			if last.Rule != c.rule || last.Edit != c.edit || last.Symptom == "" || strings.Contains(last.Symptom, "noise") {
+				t.Errorf("got %+v", last)
+			}
+			changed := !slices.Equal(r.Requirements, got.Requirements) || r.Toolchain != got.Toolchain
+			if changed != (got.Lock == "") {
+				t.Errorf("lock %q after requirements changed: %v", got.Lock, changed)
+			}
+		})
+	}
+}
+
+// A repair is never made twice, and the failed recipe is left as it was.
+func TestRepairIsBounded(t *testing.T) {
+	t.Parallel()
+	p := projectOf(t, repairProject)
+	r := inferred(t, p)
+	before := strings.Join(r.Requirements, "|")
+	log := []byte("No module named 'yaml'\nNo module named 'numpy'\nNo module named 'pkg_resources'\nfatal error: ffi.h: No such file\nFailed to build demo @ file:///testbed\n")
+	var rules []string
+	for range 20 {
+		next, ok := Language{}.Repair(p, r, log)
+		if !ok {
+			break
+		}
+		rules = append(rules, next.Repairs[len(next.Repairs)-1].Edit)
+		r = next
+	}
+	want := []string{"requirements += setuptools<70", "requirements += pyyaml", "requirements: .[fast]", "system_packages += libffi-dev", "build = path file, without metadata"}
+	if strings.Join(rules, "|") != strings.Join(want, "|") {
+		t.Errorf("got %q", rules)
+	}
+	if first := inferred(t, p); strings.Join(first.Requirements, "|") != before {
+		t.Error("a repair changed the recipe that it was given")
+	}
+}
+
+func TestRepairDropsWhatNoRegistryHas(t *testing.T) {
+	t.Parallel()
+	p := projectOf(t, repairProject)
+	r := inferred(t, p)
+	r.Requirements = append(r.Requirements, "private-thing>=1")
+	got, ok := Language{}.Repair(p, r, []byte("Because private-thing was not found in the package registry and you require private-thing>=1"))
+	if !ok || slices.Contains(got.Requirements, "private-thing>=1") {
+		t.Errorf("ok %v, %q", ok, got.Requirements)
+	}
+	if _, ok := (Language{}).Repair(p, r, []byte("Because there is no version of setuptools==65.6.3 and you require setuptools==65.6.3")); ok {
+		t.Error("a pinned version that is out of reach is no missing distribution")
+	}
+}
+
+func TestFailureTableNames(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, r := range failureTable {
+		if seen[r.name] || r.name == "" {
+			t.Errorf("rule %q stands twice or has no name", r.name)
+		}
+		seen[r.name] = true
+	}
+}
