@@ -23,7 +23,7 @@ const (
 	modCachePath   = sandbox.EnvPath + "/gomod"
 	buildCachePath = sandbox.EnvPath + "/gocache"
 	gopathPath     = sandbox.EnvPath + "/gopath"
-	modulesPath    = "/tmp/benchmint-modules"
+	modulesPath    = sandbox.EnvPath + "/modules"
 	planPath       = sandbox.RunPath + "/packages"
 )
 
