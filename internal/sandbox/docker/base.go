@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"os/exec"
 	"path"
@@ -190,6 +191,15 @@ func (s *Sandbox) debootstrap(ctx context.Context, archive string) error {
 func tail(b []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	return strings.Join(lines[max(0, len(lines)-5):], " | ")
+}
+
+// mirrors are the hosts that Debian's packages come from: those of our own list.
+func (s *Sandbox) mirrors() []string {
+	out := []string{hosts.Debian, hosts.DebianSec}
+	if u, err := url.Parse(s.options.Mirror); err == nil && u.Host != "" {
+		out = append(out, u.Host)
+	}
+	return out
 }
 
 // writeArchive packs a tree, at once or not at all.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -147,7 +148,7 @@ func (w *workplace) step(ctx context.Context, step schemas.Command, environ []ma
 	done := make(chan struct{})
 	var watching sync.WaitGroup
 	watching.Go(func() { dog.watch(done, stop) })
-	out := sandbox.NewCapped(w.limits.Output, func() { stop(sandbox.Output) })
+	out := sandbox.NewCapped(w.limits.Output, func() { go stop(sandbox.Output) })
 	argv := append([]string{"/usr/bin/env", "-i", "--"}, sandbox.Environ(environ...)...)
 	code, err := w.exec(ctx, client.ExecCreateOptions{
 		User: user, WorkingDir: sandbox.WorkDir(step.Dir), Cmd: append(argv, step.Argv...),
@@ -317,7 +318,7 @@ func (s *Sandbox) read(ctx context.Context, id, p string, max int64) (data []byt
 		if err != nil {
 			return nil, false, false, err
 		}
-		if stat.Stat.Mode&fs.ModeSymlink != 0 {
+		if !stat.Stat.Mode.IsDir() {
 			return nil, false, false, nil
 		}
 	}
@@ -346,10 +347,10 @@ func (s *Sandbox) read(ctx context.Context, id, p string, max int64) (data []byt
 
 // collectFromImage reads from a layer that is not being built.
 func (s *Sandbox) collectFromImage(ctx context.Context, image string, paths []string, res *sandbox.Result) error {
-	created, err := s.api.ContainerCreate(ctx, client.ContainerCreateOptions{Image: image, HostConfig: hostConfig(sandbox.Limits{}.Filled()), Name: s.containerName()})
+	id, err := s.create(ctx, &container.Config{Image: image}, hostConfig(sandbox.Limits{}.Filled()))
 	if err != nil {
-		return fmt.Errorf("creating a container: %w", err)
+		return err
 	}
-	defer s.removeContainer(created.ID)
-	return s.collect(ctx, created.ID, paths, 0, res)
+	defer s.removeContainer(id)
+	return s.collect(ctx, id, paths, 0, res)
 }

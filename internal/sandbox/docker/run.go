@@ -99,14 +99,12 @@ func (c *running) create(ctx context.Context, r sandbox.Run) error {
 		config.Tty, config.OpenStdin, config.StdinOnce, config.AttachStdin = t.TTY, true, true, true
 	}
 	host := hostConfig(c.limits)
-	// For the first process only, which drops them: see runScript.
-	host.CapAdd = []string{"NET_ADMIN", "SETGID", "SETPCAP", "SETUID"}
-	created, err := c.s.api.ContainerCreate(ctx, client.ContainerCreateOptions{Config: config, HostConfig: host, Name: c.s.containerName()})
-	if err != nil {
-		return fmt.Errorf("creating a container: %w", err)
-	}
-	c.id = created.ID
-	return nil
+	// For the first process only, which drops them: see runScript. KILL is for the
+	// engine's init, which passes on signals to the command.
+	host.CapAdd = []string{"KILL", "NET_ADMIN", "SETGID", "SETPCAP", "SETUID"}
+	var err error
+	c.id, err = c.s.create(ctx, config, host)
+	return err
 }
 
 // run sees the container from its start to its end.
@@ -173,7 +171,10 @@ func (c *running) copyStreams(attached client.HijackedResponse) <-chan struct{} 
 			_ = attached.CloseWrite()
 		}()
 	} else {
-		c.output = sandbox.NewCapped(c.limits.Output, func() { c.stop(sandbox.Output) })
+		c.output = sandbox.NewCapped(c.limits.Output, func() {
+			// Aside: the engine answers nobody while its output is not taken.
+			go c.stop(sandbox.Output)
+		})
 		out, errs = c.output, c.output
 	}
 	go func() {

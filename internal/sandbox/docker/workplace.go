@@ -45,8 +45,10 @@ type workplace struct {
 const (
 	proxyDir     = "/run/benchmint-proxy"
 	proxyAddress = "127.0.0.1:3128"
-	forward      = "exec socat TCP-LISTEN:3128,bind=127.0.0.1,fork,reuseaddr,backlog=64 UNIX-CONNECT:" + proxyDir + "/socket"
-	idle         = "exec sleep infinity"
+	// It returns when the forwarder listens: 0100007F:0C38 is the address above.
+	forward = "setsid socat TCP-LISTEN:3128,bind=127.0.0.1,fork,reuseaddr,backlog=64 UNIX-CONNECT:" + proxyDir + "/socket </dev/null >/dev/null 2>&1 & " +
+		"i=0; until grep -q ' 0100007F:0C38 ' /proc/net/tcp; do i=$((i+1)); [ $i -lt 500 ] || exit 1; sleep 0.02; done"
+	idle = "exec sleep infinity"
 )
 
 func yes[T any](v T) *T { return &v }
@@ -93,28 +95,55 @@ func (s *Sandbox) newWorkplace(ctx context.Context, image string, w workplace) (
 			return nil, err
 		}
 		host.Mounts = append(host.Mounts, mount.Mount{Type: mount.TypeBind, Source: dir, Target: proxyDir, ReadOnly: true})
-		config.Cmd = []string{forward}
 	} else if w.packages {
 		host.NetworkMode = "default" // an image of the user's that has no forwarder yet
 	}
 	for name, inside := range w.caches {
 		host.Mounts = append(host.Mounts, mount.Mount{Type: mount.TypeVolume, Source: namePrefix + "cache-" + name, Target: inside})
 	}
-	res, err := s.api.ContainerCreate(ctx, client.ContainerCreateOptions{Config: config, HostConfig: host, Name: s.containerName()})
-	if err != nil {
-		w.close()
-		return nil, fmt.Errorf("creating a container: %w", err)
-	}
-	w.id = res.ID
-	if err := w.ownCaches(ctx); err != nil {
+	if err := w.open(ctx, config, host); err != nil {
 		w.close()
 		return nil, err
 	}
-	if _, err := s.api.ContainerStart(ctx, w.id, client.ContainerStartOptions{}); err != nil {
-		w.close()
-		return nil, fmt.Errorf("starting a container: %w", err)
-	}
 	return &w, nil
+}
+
+func (w *workplace) open(ctx context.Context, config *container.Config, host *container.HostConfig) (err error) {
+	if w.id, err = w.s.create(ctx, config, host); err != nil {
+		return err
+	}
+	if err := w.ownCaches(ctx); err != nil {
+		return err
+	}
+	if _, err := w.s.api.ContainerStart(ctx, w.id, client.ContainerStartOptions{}); err != nil {
+		return fmt.Errorf("starting a container: %w", err)
+	}
+	if w.proxy == nil {
+		return nil
+	}
+	// Not the container's own command, which an image would remember.
+	_, err = w.root(ctx, "starting the way to the registries", []string{"/bin/sh", "-c", forward})
+	return err
+}
+
+// create makes a container. A request that is broken off would leave one that nobody
+// knows the ID of, so it is seen through.
+func (s *Sandbox) create(ctx context.Context, config *container.Config, host *container.HostConfig) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	const patience = 2 * time.Minute
+	through, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	res, err := s.api.ContainerCreate(through, client.ContainerCreateOptions{Config: config, HostConfig: host, Name: s.containerName()})
+	if err != nil {
+		return "", fmt.Errorf("creating a container: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		s.removeContainer(res.ID)
+		return "", err
+	}
+	return res.ID, nil
 }
 
 func (s *Sandbox) containerName() string { return namePrefix + s.token + "-" + randomName() }
@@ -155,7 +184,11 @@ func (w *workplace) serve(ctx context.Context) (dir string, err error) {
 		l.Close()
 		return "", err
 	}
-	w.proxy = proxy.New(w.s.options.Registries, w.s.options.Upstream)
+	allowed := w.s.options.Registries
+	if w.packages {
+		allowed = append(w.s.mirrors(), allowed...)
+	}
+	w.proxy = proxy.New(allowed, w.s.options.Upstream)
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -253,7 +286,7 @@ func (w *workplace) install(ctx context.Context, packages []string) error {
 		append([]string{"apt-get", "install", "-q", "-y", "--no-install-recommends", "--"}, packages...),
 		{"sh", "-c", "rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb"},
 	} {
-		if _, err := w.root(ctx, "installing system packages", argv); err != nil {
+		if _, err := w.root(ctx, "installing "+strings.Join(packages, " "), argv); err != nil {
 			return err
 		}
 	}

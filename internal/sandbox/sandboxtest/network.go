@@ -118,7 +118,7 @@ for my $address (@ARGV) {
 }
 
 // noWayOut tries every address of the host, names, the internet and what else leads
-// out. Each attempt has to fail at once: a test that waits for a time-out is slow.
+// out. Each attempt has to fail soon: a test that waits for a time-out is slow.
 func noWayOut(t *testing.T, b *box) {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
@@ -163,7 +163,8 @@ print "REACHED\n";`
 		if strings.Contains(string(res.Output), "REACHED") || res.ExitCode == 0 {
 			t.Errorf("%v: %s", g, res.Output)
 		}
-		if took := time.Since(began); took > 4*time.Second {
+		// A neighbour's address that nobody has is given up after three seconds.
+		if took := time.Since(began); took > 8*time.Second {
 			t.Errorf("%v: refused after %v", g, took)
 		}
 	}

@@ -100,7 +100,7 @@ func nothingOfTheHost(t *testing.T, b *box) {
 	found(`ls "$1" "$(dirname "$1")" 2>/dev/null`, b.home)
 	found(`cat "$1" /proc/1/root"$1" 2>/dev/null`, filepath.Join(b.home, "private"))
 	found(`cat /proc/*/environ 2>/dev/null | tr '\0' '\n' | grep -a `+secret[:8], "")
-	found(`find /run/benchmint /usr/local -mindepth 1 ! -type d 2>/dev/null`)
+	found(`find /run/benchmint /usr/local -mindepth 1 -type f 2>/dev/null`)
 	found(`ls /run/docker.sock /var/run/docker.sock /root/.ssh /home/tester/.netrc 2>/dev/null`)
 	found(`grep -rlsa ` + caMarker + ` /etc /run /home /opt /usr/share/ca-certificates /usr/local /tmp /var/tmp`)
 	found(`env | grep -iE 'proxy|cert|ca_bundle|index_url|ssl'`)
