@@ -133,11 +133,9 @@ func (l layout) dir(importPath string) (string, bool) {
 	longest := -1
 	for _, m := range l.modules {
 		if (importPath == m.Path || strings.HasPrefix(importPath, m.Path+"/")) && len(m.Path) > longest {
-			best, found, longest = path.Join(m.Dir, strings.TrimPrefix(importPath, m.Path)), true, len(m.Path)
+			rest := strings.TrimPrefix(strings.TrimPrefix(importPath, m.Path), "/")
+			best, found, longest = path.Join(m.Dir, rest), true, len(m.Path)
 		}
-	}
-	if best == "." {
-		best = ""
 	}
 	return best, found
 }

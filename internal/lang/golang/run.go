@@ -141,14 +141,13 @@ func wantedPackages(l layout, t lang.Tree, sel lang.Select) map[string]bool {
 // own, for a helper those that import it, for data the nearest above.
 func packagesOf(l layout, t lang.Tree, p string, tests map[string]bool) []string {
 	dir := dirOf(p)
-	if tests[dir] && walked(dir) {
-		return []string{dir}
-	}
-	if strings.HasSuffix(p, ".go") && walked(dir) {
-		return testsThatUse(l, t, dir, tests, map[string]bool{})
-	}
-	if manifests[path.Base(p)] {
+	switch {
+	case manifests[path.Base(p)]:
 		return nil
+	case tests[dir] && walked(dir):
+		return []string{dir}
+	case strings.HasSuffix(p, ".go") && walked(dir):
+		return testsThatUse(l, t, dir, tests, map[string]bool{})
 	}
 	for {
 		if tests[dir] {
