@@ -66,7 +66,7 @@ func condition(name string) (bool, error) {
 
 // commands are those of ours that scripts may use.
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"code": code, "repo": repo, "lock": lock, "step": step, "waitfor": waitFor,
+	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt,
 }
 
 // code N PROGRAM ARG… runs a program and wants exactly this exit code; stdout and
@@ -130,16 +130,38 @@ func step(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(s.Put(in))
 }
 
-// waitfor FILE waits until a program in the background has made a file.
-func waitFor(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: waitfor file")
+// interrupt FILE PROGRAM ARG… starts a program, waits until it has made a file,
+// interrupts it once, and wants exit code 130. What it said is in out.txt.
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: interrupt file program [arg…]")
 	}
-	for range 600 {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+	out, err := os.Create(ts.MkAbs("out.txt"))
+	ts.Check(err)
+	path, err := exec.LookPath(args[1])
+	ts.Check(err)
+	cmd := exec.Command(path, args[2:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, out
+	for _, name := range append([]string{"HOME", "XDG_CACHE_HOME", "PATH", "TMPDIR", "NO_COLOR"}, passed...) {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	ts.Check(cmd.Start())
+	waitFor(ts, ts.MkAbs(args[0]))
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+		ts.Fatalf("interrupted, it ended with %v; it said:\n%s", err, ts.ReadFile("out.txt"))
+	}
+	ts.Check(out.Close())
+}
+
+// waitFor waits until a program has made a file.
+func waitFor(ts *testscript.TestScript, path string) {
+	const patience = 3 * time.Minute // machines are shared
+	for start := time.Now(); time.Since(start) < patience; time.Sleep(50 * time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
-	ts.Fatalf("%s did not come", args[0])
+	ts.Fatalf("%s did not come", path)
 }
