@@ -22,6 +22,7 @@ type project struct {
 	dists   map[string]bool // normalised (PEP 503)
 	modules map[string]bool // escaped Go module paths, without /vN
 	imports map[string]bool // top-level packages and modules of Python
+	words   map[string]bool // any of its names, as a component of a path
 	version string          // of the nearest release at base; "" where there is none
 }
 
@@ -35,7 +36,8 @@ func normal(dist string) string { return strings.ToLower(separators.ReplaceAllSt
 
 // projectOf reads the names from the manifests of base and solution.
 func projectOf(t Task) project {
-	p := project{dists: map[string]bool{}, modules: map[string]bool{}, imports: map[string]bool{}, version: t.Version}
+	p := project{dists: map[string]bool{}, modules: map[string]bool{}, imports: map[string]bool{}, words: map[string]bool{}, version: t.Version}
+	p.words[strings.ToLower(path.Base(t.Name))] = true
 	for _, tr := range []*tree.Tree{t.Base, t.Solution} {
 		for _, name := range tr.Paths() {
 			data, err := tr.Read(name)
@@ -56,7 +58,23 @@ func projectOf(t Task) project {
 			}
 		}
 	}
+	for mod := range p.modules {
+		p.words[strings.ToLower(strings.ReplaceAll(path.Base(mod), "!", ""))] = true
+	}
+	for _, names := range []map[string]bool{p.dists, p.imports} {
+		for n := range names {
+			p.words[strings.ToLower(n)] = true
+		}
+	}
 	return p
+}
+
+// names tells whether a component of a path is one of the project's names: a
+// vendored copy of it, a cache of it.
+func (p project) names(place string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(place), func(r rune) bool { return strings.ContainsRune("/!@-.", r) }), func(c string) bool {
+		return p.words[c]
+	})
 }
 
 // plain are directories that many projects have and some install by mistake.

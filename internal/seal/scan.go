@@ -34,6 +34,7 @@ const (
 	enough   = 3   // weak needles of one changed file that make a leak, or,
 	share    = 5   // of a large one, this part of them: three idioms in a file are chance,
 	plenty   = 20  // but never more than this
+	copied   = 5   // the least in a package from a registry: projects borrow from one another
 	common   = 3   // packages that share a line which makes it an idiom
 	maxHits  = 50  // in a record; more say nothing new
 	maxShown = 120 // characters of a needle
@@ -51,6 +52,9 @@ const (
 //   - so are three weak needles of one changed file (a fifth of a large one's, at
 //     most twenty), or all of them where it has fewer and they are at least 40
 //     bytes together;
+//   - a package from a registry, whose lock is older than the change, needs five and a
+//     third of the changed file's needles, unless it has a name of the project in its
+//     path (a vendored copy): projects borrow lines from one another;
 //   - a weak line that stands in three packages or more is an idiom and counts for
 //     nothing, unless the place holds half of the changed file's needles;
 //   - names and literals count in binary files only, where lines cannot be;
@@ -80,6 +84,7 @@ var looseObject = regexp.MustCompile(`/objects/([0-9a-f]{2})/([0-9a-f]{38})$`)
 type place struct {
 	name   string
 	owner  string // the package that it belongs to
+	locked bool   // that package is a dependency from a registry
 	found  map[int]bool
 	binary bool
 }
@@ -160,6 +165,7 @@ func (sc *scan) leaf(name string, r io.Reader, head []byte) error {
 	sc.bytes += n
 	if p.found != nil {
 		p.owner = owner(name)
+		p.locked = dependency(p.owner) && !sc.set.project.names(name)
 		sc.places = append(sc.places, p)
 	}
 	return err
@@ -217,6 +223,11 @@ func owner(name string) string {
 	return strings.Join(parts[:min(len(parts)-1, 4)], "/")
 }
 
+// dependency tells owners that the lock names from those that only are in the layer.
+func dependency(owner string) bool {
+	return strings.HasPrefix(owner, "@") || strings.HasPrefix(owner, "/site-packages/") || strings.HasPrefix(owner, "/dist-packages/")
+}
+
 // judge applies the rule to what was found.
 func (sc *scan) judge() []schemas.Hit {
 	owners := map[int]map[string]bool{}
@@ -272,7 +283,7 @@ func (sc *scan) leak(p place, idiom func(int) bool) (schemas.Hit, bool) {
 		}
 	}
 	for _, name := range sortedKeys(groups) {
-		if g := groups[name]; g.leaks(sc.set.counts[name]) {
+		if g := groups[name]; g.leaks(sc.set.counts[name], p.locked) {
 			return hitOf(sc.set.needles[longest(sc.set.needles, g.all)], p), true
 		}
 	}
@@ -280,8 +291,11 @@ func (sc *scan) leak(p place, idiom func(int) bool) (schemas.Hit, bool) {
 }
 
 // leaks is the rule; total is how many needles the changed file has.
-func (g *tally) leaks(total int) bool {
+func (g *tally) leaks(total int, locked bool) bool {
 	got := len(g.all)
+	if locked {
+		return got >= copied && got*3 >= total && g.rare >= enough || g.rare >= plenty
+	}
 	return g.rare >= min(max(enough, total/share), plenty) ||
 		g.strong > 0 && g.rare > 1 ||
 		got >= enough && got*2 >= total ||

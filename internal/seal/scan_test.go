@@ -502,10 +502,16 @@ func TestScanRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := Needles(Task{Base: base, Solution: base, Patch: []byte(added("a.py", 1, idioms+strong))})
+	set := Needles(Task{Base: base, Solution: base, Name: "acme/widget", Patch: []byte(added("a.py", 1, idioms+strong))})
 	lines := strings.SplitAfter(strings.TrimPrefix(idioms, "\n"), "\n")
 	pkg := func(n int, text string) layer {
-		return layer{fmt.Sprintf("/opt/env/venv/lib/python3.12/site-packages/p%d/m.py", n): text}
+		return layer{fmt.Sprintf("/opt/env/cache%d/m.py", n): text}
+	}
+	dependency := func(text string) layer {
+		return layer{"/opt/env/venv/lib/python3.12/site-packages/other/m.py": text}
+	}
+	vendored := func(text string) layer {
+		return layer{"/opt/env/venv/lib/python3.12/site-packages/other/_vendor/widget/m.py": text}
 	}
 	four := strings.Join(lines[:4], "")
 	for _, tt := range []struct {
@@ -518,6 +524,9 @@ func TestScanRule(t *testing.T) {
 		{"three_lines_in_three_places", []layer{pkg(1, lines[0]), pkg(2, lines[1]), pkg(3, lines[2])}, 0},
 		{"idioms_of_three_packages", []layer{pkg(1, four), pkg(2, four), pkg(3, four)}, 0},
 		{"copies_of_all_in_three_packages", []layer{pkg(1, idioms+strong), pkg(2, idioms+strong), pkg(3, idioms+strong)}, 3},
+		{"borrowed_by_a_dependency", []layer{dependency(strong + lines[0] + lines[1] + lines[2])}, 0},
+		{"copied_into_a_dependency", []layer{dependency(idioms + strong)}, 1},
+		{"vendored_in_a_dependency", []layer{vendored(strong + lines[0])}, 1},
 		{"one_strong_line", []layer{pkg(1, strong)}, 0},
 		{"strong_line_and_another", []layer{pkg(1, strong+lines[4])}, 1},
 		{"words_of_a_module_in_another", []layer{{"/opt/env/x/b.pyc": "\x00other_line_one\x00enumerate"}}, 0},
