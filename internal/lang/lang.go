@@ -134,6 +134,12 @@ type Files interface {
 	Manifest(path string, before, after []byte, hunks []Hunk) (test []bool, mixed bool, ok bool)
 }
 
+// TreeManifest is a Files that needs the solution's tree to split a manifest: whom
+// a requirement serves is told by the imports (Go). It is asked before Manifest.
+type TreeManifest interface {
+	ManifestIn(path string, before, after []byte, hunks []Hunk, solution Tree) (test []bool, mixed bool, ok bool)
+}
+
 // Hunk is the changed lines of one hunk: line numbers are 1-based.
 type Hunk struct {
 	OldStart, OldLines int

@@ -75,6 +75,19 @@ func (r Rules) Manifest(p string, before, after []byte, hunks []lang.Hunk) (test
 	return nil, false, false
 }
 
+// ManifestIn is Manifest with the solution's tree at hand, for the languages that
+// tell by imports whom a requirement serves (lang.TreeManifest).
+func (r Rules) ManifestIn(p string, before, after []byte, hunks []lang.Hunk, solution lang.Tree) (test []bool, mixed, ok bool) {
+	for _, l := range r.languages {
+		if tm, has := l.(lang.TreeManifest); has {
+			if test, mixed, ok = tm.ManifestIn(p, before, after, hunks, solution); ok {
+				return test, mixed, true
+			}
+		}
+	}
+	return r.Manifest(p, before, after, hunks)
+}
+
 // Counts tells whether a path of the test part can tell two states apart: a
 // manifest of the test part cannot by itself.
 func Counts(part schemas.Part, rule string) bool {

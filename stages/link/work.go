@@ -134,7 +134,7 @@ func (w *work) splitManifest(f *file) error {
 	}
 	old, _ := w.base.Entry(cmp.Or(f.OldPath, f.Path))
 	now, _ := w.solution.Entry(f.Path)
-	test, mixed, ok := w.rules.Manifest(f.Path, old.Data, now.Data, f.hunks)
+	test, mixed, ok := w.rules.ManifestIn(f.Path, old.Data, now.Data, f.hunks, w.solution)
 	if !ok {
 		return nil
 	}

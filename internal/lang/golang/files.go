@@ -138,9 +138,7 @@ func importers(l layout, t lang.Tree, dir string, seen map[string]bool) (count i
 	return count, onlyTests
 }
 
-// Manifest leaves the manifests of modules whole: whether a requirement serves
-// tests only cannot be told from its bytes, and one that does is needed by the
-// solution's build all the same.
+// Manifest leaves manifests whole where there is no tree to tell by (ManifestIn).
 func (Language) Manifest(p string, _, _ []byte, hunks []lang.Hunk) ([]bool, bool, bool) {
 	if !manifests[path.Base(p)] {
 		return nil, false, false

@@ -1,6 +1,8 @@
 package golang
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/benchmint/benchmint/internal/lang"
@@ -83,5 +85,63 @@ func TestManifestHasNoTreeToDecideBy(t *testing.T) {
 	}
 	if _, _, ok := (Language{}).Manifest("setup.cfg", nil, nil, nil); ok {
 		t.Error("setup.cfg is said to be Go's")
+	}
+}
+
+// hunksOf are the changed lines between two texts, one hunk for each run of them.
+func hunksOf(before, after string) []lang.Hunk {
+	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
+	var out []lang.Hunk
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		if i < len(a) && j < len(b) && a[i] == b[j] {
+			i, j = i+1, j+1
+			continue
+		}
+		h := lang.Hunk{OldStart: i + 1, NewStart: j + 1}
+		for i < len(a) && !slices.Contains(b[j:], a[i]) {
+			i, h.OldLines = i+1, h.OldLines+1
+		}
+		for j < len(b) && !slices.Contains(a[i:], b[j]) {
+			j, h.NewLines = j+1, h.NewLines+1
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+func TestManifestIn(t *testing.T) {
+	t.Parallel()
+	tree := memory{
+		"go.mod": "module example.com/m\n", "m.go": "package m\n\nimport _ \"c/code/inner\"\n",
+		"m_test.go":           "package m\n\nimport (\n\t_ \"t/test\"\n\t_ \"c/code\"\n\t_ \"t/test2\"\n)\n",
+		"internal/kit/kit.go": "package kit\n\nimport _ \"t/kit\"\n", "k_test.go": "package m\n\nimport _ \"example.com/m/internal/kit\"\n",
+	}
+	const head = "module example.com/m\n\ngo 1.20\n\nrequire (\n"
+	for _, c := range []struct {
+		name, path, before, after string
+		test                      []bool
+		mixed                     bool
+	}{
+		{"new_test_module", "go.mod", head + ")", head + "\tt/test v1.0.0\n)", []bool{true}, false},
+		{"new_test_module_of_a_helper", "go.mod", head + ")", head + "\tt/kit v1.0.0\n)", []bool{true}, false},
+		{"new_code_module", "go.mod", head + ")", head + "\tc/code v1.0.0 // why\n)", []bool{false}, false},
+		{"both_in_one_hunk", "go.mod", head + ")", head + "\tc/code v1.0.0\n\tt/test v1.0.0\n)", nil, true},
+		{"both_moved_in_one_hunk", "go.mod", head + "\tc/code v1.0.0\n\tt/test v1.0.0\n)", head + "\tc/code v1.1.0\n\tt/test v1.1.0\n)", []bool{false}, false},
+		{"apart", "go.mod", head + "\tx/x v1.0.0\n)", head + "\tc/code v1.0.0\n\tx/x v1.0.0\n\tt/test v1.0.0\n)", []bool{false, true}, false},
+		{"one_line_form", "go.mod", "module m\n", "module m\nrequire t/test v1.0.0\n", []bool{true}, false},
+		{"go_line", "go.mod", "module m\n\ngo 1.20\n", "module m\n\ngo 1.21\n", []bool{false}, false},
+		{"indirect_with_tests", "go.mod", head + "\tx/x v1.0.0\n)", head + "\tt/test v1.0.0\n\tx/x v1.0.0\n\ty/y v1.0.0 // indirect\n)", []bool{true, true}, false},
+		{"indirect_alone", "go.mod", head + ")", head + "\ty/y v1.0.0 // indirect\n)", []bool{false}, false},
+		{"longer_path_is_another", "go.mod", head + ")", head + "\tt/tes v1.0.0\n)", []bool{false}, false},
+		{"sums_of_both_are_added", "go.sum", "", "c/code v1.0.0 h1:x\nt/test v1.0.0 h1:x\nt/test v1.0.0/go.mod h1:x", []bool{true}, false},
+		{"sums_of_code", "go.sum", "", "c/code v1.0.0 h1:x", []bool{false}, false},
+		{"sums_moved_for_both", "go.sum", "c/code v1.0.0 h1:x", "c/code v1.1.0 h1:x\nt/test v1.0.0 h1:x", nil, true},
+		{"sums_moved_for_tests", "go.sum", "t/test v0.9.0 h1:x", "t/test v1.0.0 h1:x", []bool{true}, false},
+	} {
+		test, mixed, ok := Language{}.ManifestIn(c.path, []byte(c.before), []byte(c.after), hunksOf(c.before, c.after), tree)
+		if !ok || mixed != c.mixed || !slices.Equal(test, c.test) {
+			t.Errorf("%s: %v, mixed %v, want %v, %v", c.name, test, mixed, c.test, c.mixed)
+		}
 	}
 }

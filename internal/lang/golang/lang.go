@@ -30,7 +30,10 @@ const (
 // Language implements lang.Language.
 type Language struct{}
 
-var _ lang.Language = Language{}
+var (
+	_ lang.Language     = Language{}
+	_ lang.TreeManifest = Language{}
+)
 
 // Name is "go".
 func (Language) Name() string { return Name }
