@@ -71,8 +71,9 @@ func rendering() Rendering {
 		ID: "acme__widget-12", Recipe: r, SetupDir: "tasks/acme__widget-12/setup", Archive: "blobs/ab.tar.gz", Date: "2024-03-09T00:00:00Z",
 		Setup: lang.Step{
 			Commands: r.Setup,
-			Files:    []sandbox.File{{Path: "/run/benchmint/requirements.txt", Data: []byte("pytest==8.0.0\n")}},
+			Files:    []sandbox.File{{Path: "/run/benchmint/requirements.txt", Data: []byte("pytest==8.0.0\n")}, {Path: "/opt/env/modules/a/go.mod", Data: []byte("module a\n")}},
 			Env:      map[string]string{"UV_OFFLINE": "0"},
+			Caches:   map[string]string{"uv": "/home/tester/.cache/uv"},
 		},
 		Runs: []lang.TestRun{{
 			Command: schemas.Command{Argv: []string{"pytest", "-p", "benchmint_report", "tests/a b.py::test[x\ny]"}},
@@ -87,12 +88,13 @@ func TestDockerfile(t *testing.T) {
 	t.Parallel()
 	got := string(Dockerfile(rendering()))
 	for _, want := range []string{
-		"ARG BASE\nFROM ${BASE}\n",
+		"ARG BASE\nFROM ${BASE}\nARG SSL_CERT_FILE\n",
 		"#   /opt/toolchains/python-3.12.1  sha256:aa\n",
 		"apt-get install -y --no-install-recommends gcc less ",
 		"COPY --chown=1000:1000 tasks/acme__widget-12/setup/00-requirements.txt /run/benchmint/requirements.txt\n",
-		"RUN env SETUPTOOLS_SCM_PRETEND_VERSION=1.2 TZ=UTC UV_OFFLINE=0 uv pip sync /run/benchmint/requirements.txt\n",
-		"ADD --chown=1000:1000 blobs/ab.tar.gz /testbed/\n",
+		"USER root\nRUN chown -R 1000:1000 /opt/env/modules\nUSER 1000:1000\n",
+		"RUN env SETUPTOOLS_SCM_PRETEND_VERSION=1.2 TZ=UTC UV_OFFLINE=0 uv pip sync /run/benchmint/requirements.txt && rm -rf /home/tester/.cache/uv\n",
+		"ADD blobs/ab.tar.gz /testbed/\nUSER root\nRUN chown -R 1000:1000 /testbed\nUSER 1000:1000\n",
 		`RUN env A='it'"'"'s' SETUPTOOLS_SCM_PRETEND_VERSION=1.2 TZ=UTC uv pip install -e .` + "\n",
 	} {
 		if !strings.Contains(got, want) {

@@ -39,7 +39,8 @@ func Dockerfile(r Rendering) []byte {
 	for _, tc := range append([]schemas.Toolchain{r.Recipe.Toolchain}, r.Recipe.Tools...) {
 		fmt.Fprintf(&b, "#   %s/%s-%s  %s\n", sandbox.ToolchainPath, tc.Name, tc.Version, orUnknown(string(tc.Digest)))
 	}
-	fmt.Fprintf(&b, "ARG BASE\nFROM ${BASE}\nSHELL [\"/bin/bash\", \"-c\"]\n")
+	fmt.Fprintf(&b, "# A machine behind a CA or proxy of its own adds --build-arg SSL_CERT_FILE=PATH (a path in IMAGE)\n# and --build-arg HTTPS_PROXY=URL; neither stays in the result.\n")
+	fmt.Fprintf(&b, "ARG BASE\nFROM ${BASE}\nARG SSL_CERT_FILE\nSHELL [\"/bin/bash\", \"-c\"]\n")
 	if pkgs := r.Recipe.SystemPackages; len(pkgs) > 0 {
 		fmt.Fprintf(&b, "\nUSER root\nRUN apt-get update && apt-get install -y --no-install-recommends %s && rm -rf /var/lib/apt/lists/*\n", quoteAll(sorted(pkgs)))
 	}
@@ -54,20 +55,49 @@ func writeSetup(b *strings.Builder, r Rendering) {
 	if len(r.Setup.Commands) == 0 && len(r.Setup.Files) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n# The env layer: dependencies only (%s), never the project.\n", pinned(r.Recipe))
+	fmt.Fprintf(b, "\n# The env layer: dependencies only (%s), never the project. The base looks no\n# names up; registries need it for these steps.\n", pinned(r.Recipe))
+	fmt.Fprintf(b, "USER root\nRUN %s\nUSER %d:%d\n", lookUps("files dns"), sandbox.UID, sandbox.GID)
 	for i, f := range r.Setup.Files {
 		if !f.Delete {
 			fmt.Fprintf(b, "COPY --chown=%d:%d %s %s\n", sandbox.UID, sandbox.GID, SetupName(r.SetupDir, i, f), f.Path)
 		}
 	}
-	for _, c := range r.Setup.Commands {
-		fmt.Fprintf(b, "RUN %s\n", ShellLine(c, r.Setup.Env, r.Recipe.Variables))
+	if made := made(r.Setup.Files); len(made) > 0 { // builders give directories that a COPY makes to root
+		fmt.Fprintf(b, "USER root\nRUN chown -R %[1]d:%[2]d %[3]s\nUSER %[1]d:%[2]d\n", sandbox.UID, sandbox.GID, quoteAll(made))
 	}
+	// In the same layer: what a later one deletes can still be read.
+	var forget string
+	for _, dir := range slices.Sorted(maps.Values(r.Setup.Caches)) {
+		forget += " && rm -rf " + Quote(dir)
+	}
+	for _, c := range r.Setup.Commands {
+		fmt.Fprintf(b, "RUN %s%s\n", ShellLine(c, r.Setup.Env, r.Recipe.Variables), forget)
+	}
+	fmt.Fprintf(b, "USER root\nRUN %s\nUSER %d:%d\n", lookUps("files"), sandbox.UID, sandbox.GID)
+}
+
+// made are the directories that putting files in place makes.
+func made(files []sandbox.File) []string {
+	var out []string
+	for _, f := range files {
+		for _, there := range []string{sandbox.EnvPath, sandbox.HomePath, sandbox.RunPath, "/tmp"} {
+			if rest, ok := strings.CutPrefix(f.Path, there+"/"); ok && strings.Contains(rest, "/") {
+				first, _, _ := strings.Cut(rest, "/")
+				out = append(out, path.Join(there, first))
+			}
+		}
+	}
+	return sorted(out)
+}
+
+func lookUps(how string) string {
+	return "sed -i 's/^hosts:.*/hosts: " + how + "/' /etc/nsswitch.conf"
 }
 
 func writeTree(b *strings.Builder, r Rendering) {
 	fmt.Fprintf(b, "\n# The start tree B, sealed: one neutral commit, no history.\n")
-	fmt.Fprintf(b, "ADD --chown=%d:%d %s %s/\n", sandbox.UID, sandbox.GID, r.Archive, sandbox.TreePath)
+	// Builders give what they unpack to root, whatever --chown says.
+	fmt.Fprintf(b, "ADD %[1]s %[2]s/\nUSER root\nRUN chown -R %[3]d:%[4]d %[2]s\nUSER %[3]d:%[4]d\n", r.Archive, sandbox.TreePath, sandbox.UID, sandbox.GID)
 	fmt.Fprintf(b, "WORKDIR %s\n", sandbox.TreePath)
 	fmt.Fprintf(b, "RUN git init -q -b main . && rm -rf .git/hooks && printf '* -text -filter -ident -working-tree-encoding\\n' > .git/info/attributes"+
 		" && git add -A -f . && GIT_AUTHOR_DATE=%[1]s GIT_COMMITTER_DATE=%[1]s git -c user.name=benchmint -c user.email=benchmint@localhost commit -q --allow-empty -m 'Start of the task' && rm -rf .git/logs\n", r.Date)
