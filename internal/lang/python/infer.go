@@ -276,7 +276,7 @@ func (g *guess) build() {
 		g.evidence("build", "none", "convention: no packaging metadata")
 		return
 	}
-	env := map[string]string{}
+	env := activated()
 	if v, ok := g.m.pretendVersion(g.p.Version); ok {
 		for name, value := range v.variables {
 			env[name] = value
@@ -298,9 +298,6 @@ func (g *guess) build() {
 // editable installs the tree in place. Without a cache: a cached wheel of the
 // project would be a second copy of it.
 func editable(uvPath string, env map[string]string) schemas.Command {
-	if len(env) == 0 {
-		env = nil
-	}
 	return schemas.Command{
 		Argv: []string{uvPath, "pip", "install", "--offline", "--no-cache", "--no-deps", "--no-build-isolation",
 			"--python", venvPython, "--editable", "."},
@@ -333,7 +330,7 @@ func (g *guess) test() {
 			source = "convention: unittest"
 		}
 	}
-	g.recipe.Test = []schemas.Command{{Argv: argv}}
+	g.recipe.Test = []schemas.Command{{Argv: argv, Env: activated()}}
 	g.evidence("test", strings.Join(argv, " "), source)
 	g.variables()
 }

@@ -87,6 +87,9 @@ func describe(r schemas.Recipe, err error) string {
 		fmt.Fprintf(&b, "require %s\n", l)
 	}
 	for _, c := range r.Build {
+		for name := range activated() {
+			delete(c.Env, name)
+		}
 		fmt.Fprintf(&b, "build %v\n", c.Env)
 	}
 	for _, c := range r.Test {

@@ -30,7 +30,15 @@ const (
 	lockPath   = sandbox.EnvPath + "/requirements.lock"
 	reportPath = "/tmp/.benchmint-report.jsonl"
 	pluginPath = sandbox.RunPath + "/benchmint_pytest.py"
+	// searchPath is that of an activated environment: tests and build back ends call
+	// programs that dependencies bring.
+	searchPath = venvPath + "/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
+
+// activated are the variables of an activated environment.
+func activated() map[string]string {
+	return map[string]string{"PATH": searchPath, "VIRTUAL_ENV": venvPath}
+}
 
 // Language implements lang.Language.
 type Language struct{}

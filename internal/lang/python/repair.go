@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/schemas"
@@ -39,6 +40,7 @@ var failureTable = []repairRule{
 	{"unknown_option", regexp.MustCompile(`unrecognized arguments: ([^\n]+)`), (*repair).optionPlugin},
 	{"unknown_fixture", regexp.MustCompile(`fixture '(\w+)' not found`), (*repair).fixturePlugin},
 	{"async_plugin", regexp.MustCompile(`async def functions are not natively supported|Unknown pytest\.mark\.asyncio|Unknown config option: asyncio_mode`), (*repair).asyncPlugin},
+	{"dependencies_disagree", regexp.MustCompile(`cannot import name '\w+' from '[\w.]+' \(` + venvPath + `/`), (*repair).earlier},
 	{"missing_module", regexp.MustCompile(`No module named '?([A-Za-z_][\w.]*)'?`), (*repair).module},
 	{"missing_header", regexp.MustCompile(`fatal error: ([\w./+-]+\.h): No such file`), fromTable(headers)},
 	{"missing_library", regexp.MustCompile(`(lib[\w+.-]+?\.so(?:\.\d+)*): cannot open shared object file`), fromTable(libraries)},
@@ -195,6 +197,18 @@ func (e *repair) olderPython([]string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// earlier moves the date back by half a year: a dependency broke another one
+// shortly before base, and nothing of the project says so.
+func (e *repair) earlier([]string) (string, bool) {
+	date, err := time.Parse(dateOnly, e.r.PinDate)
+	if err != nil || !e.p.PinToDate || e.p.Date.AddDate(-1, -6, 0).After(date) {
+		return "", false
+	}
+	e.r.Pinning, e.r.PinDate = schemas.PinNearest, date.AddDate(0, -6, 0).Format(dateOnly)
+	e.unlock()
+	return "date = " + e.r.PinDate, true
 }
 
 func (e *repair) interpreter(version string) (string, bool) {

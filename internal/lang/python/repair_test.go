@@ -50,6 +50,8 @@ func TestRepair(t *testing.T) {
 		{"older_python", "AttributeError: module 'pkgutil' has no attribute 'ImpImporter'", "interpreter_too_new", "toolchain = python 3.10.13"},
 		{"scm", "LookupError: setuptools-scm was unable to detect version for /testbed", "version_from_tags", "version = 1.3.dev4"},
 		{"unknown_distribution", "Because pytest-private was not found in the package registry and you require pytest", "", ""},
+		{"dependencies", "ImportError: cannot import name 'x' from 'werkzeug.http' (/opt/env/venv/lib/python3.11/site-packages/werkzeug/http.py)", "dependencies_disagree", "date = 2022-10-01"},
+		{"own_import", "ImportError: cannot import name 'x' from 'demo' (/testbed/demo/__init__.py)", "", ""},
 		{"colours", "\x1b[31mE   ModuleNotFoundError: No module named \x1b[0m'yaml'", "missing_module", "requirements += pyyaml"},
 		{"module_of_the_standard_library", "No module named 'tkinter'", "", ""},
 		{"module_of_the_project", "No module named 'demo.new'", "", ""},
@@ -72,7 +74,7 @@ func TestRepair(t *testing.T) {
 			if last.Rule != c.rule || last.Edit != c.edit || last.Symptom == "" || strings.Contains(last.Symptom, "noise") {
 				t.Errorf("got %+v", last)
 			}
-			changed := !slices.Equal(r.Requirements, got.Requirements) || r.Toolchain != got.Toolchain
+			changed := !slices.Equal(r.Requirements, got.Requirements) || r.Toolchain != got.Toolchain || r.PinDate != got.PinDate
 			if changed != (got.Lock == "") {
 				t.Errorf("lock %q after requirements changed: %v", got.Lock, changed)
 			}

@@ -72,7 +72,9 @@ func (l Language) Resolve(p lang.Project, r schemas.Recipe) (*lang.Step, error) 
 	env := uvEnv()
 	for _, b := range r.Build { // the version that tags would have given
 		for k, v := range b.Env {
-			env[k] = v
+			if _, own := activated()[k]; !own { // there is no environment yet
+				env[k] = v
+			}
 		}
 	}
 	return &lang.Step{
@@ -109,13 +111,10 @@ func attempts(p lang.Project, r schemas.Recipe, uvPath string, locked bool) []at
 	if !p.PinToDate {
 		return []attempt{none}
 	}
-	first := quarter(p.Date)
-	if r.PinDate != "" {
-		if t, err := time.Parse(dateOnly, r.PinDate); err == nil {
-			first = t
-		}
+	out := []attempt{dated(schemas.PinDate, quarter(p.Date)), dated(schemas.PinDate, p.Date.AddDate(0, 0, 1))}
+	if t, err := time.Parse(dateOnly, r.PinDate); err == nil && r.Pinning == schemas.PinNearest {
+		out = append([]attempt{dated(schemas.PinNearest, t)}, out...) // where it held before, or where a repair moved it
 	}
-	out := []attempt{dated(schemas.PinDate, first), dated(schemas.PinDate, p.Date.AddDate(0, 0, 1))}
 	if locked {
 		// The lock may be of the change itself, some days after base.
 		out = append(out, dated(schemas.PinLock, p.Date.AddDate(0, 3, 0), "--constraints", resolveDir+"/locked.txt"))
