@@ -5,14 +5,25 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
 )
 
+// parses remembers parsed files by their content. A proof asks about every test
+// of a package, and each time the same files are read.
+type parses struct {
+	mu    sync.Mutex
+	files map[string]*syntax.File
+}
+
+// maxParses bounds what is remembered: enough for the test files of a change.
+const maxParses = 256
+
 // parsed reads one Go file; nil where it is missing, too large or unreadable.
-func parsed(t lang.Tree, p string) *syntax.File {
+func (g Language) parsed(t lang.Tree, p string) *syntax.File {
 	if t == nil || !strings.HasSuffix(p, ".go") || !t.Has(p) {
 		return nil
 	}
@@ -20,9 +31,19 @@ func parsed(t lang.Tree, p string) *syntax.File {
 	if err != nil {
 		return nil
 	}
-	f, err := syntax.Parse(syntax.Go, data)
-	if err != nil {
-		return nil
+	if g.parses == nil {
+		f, _ := syntax.Parse(syntax.Go, data) // nil with an error
+		return f
+	}
+	g.parses.mu.Lock()
+	defer g.parses.mu.Unlock()
+	f, ok := g.parses.files[string(data)]
+	if !ok {
+		f, _ = syntax.Parse(syntax.Go, data) // nil with an error, and again nil the next time
+		if len(g.parses.files) >= maxParses {
+			clear(g.parses.files)
+		}
+		g.parses.files[string(data)] = f
 	}
 	return f
 }
@@ -30,13 +51,13 @@ func parsed(t lang.Tree, p string) *syntax.File {
 // Untouched compares a test's function, and every declaration in changed files
 // that it leads to by name. A subtest stands with its whole function; a method of
 // a test suite with itself and the suite's own helpers.
-func (Language) Untouched(base, start lang.Tree, changed []string, t lang.Test) bool {
+func (g Language) Untouched(base, start lang.Tree, changed []string, t lang.Test) bool {
 	_, name, ok := strings.Cut(t.ID, idSeparator)
 	if !ok {
 		return false
 	}
-	before, found := reach(base, changed, t.Unit, name)
-	after, foundAfter := reach(start, changed, t.Unit, name)
+	before, found := g.reach(base, changed, t.Unit, name)
+	after, foundAfter := g.reach(start, changed, t.Unit, name)
 	if !found || !foundAfter || len(before) != len(after) {
 		return false
 	}
@@ -59,7 +80,7 @@ func (p place) text() string { return p.file.Text(p.file.Decls[p.decl].Span) }
 // reach is the texts of all declarations that a test leads to within changed
 // files, by qualified name. Packages are not told apart: a name more that is
 // compared can only make a test count as touched.
-func reach(t lang.Tree, changed []string, unit, name string) (map[string][]string, bool) {
+func (g Language) reach(t lang.Tree, changed []string, unit, name string) (map[string][]string, bool) {
 	dir, ok := layoutOf(t).dir(unit)
 	if !ok {
 		return nil, false
@@ -68,7 +89,7 @@ func reach(t lang.Tree, changed []string, unit, name string) (map[string][]strin
 	names := map[string][]place{}   // top-level declarations of changed files
 	methods := map[string][]place{} // by receiver
 	for _, p := range changed {
-		f := parsed(t, p)
+		f := g.parsed(t, p)
 		if f == nil {
 			continue
 		}
@@ -80,7 +101,7 @@ func reach(t lang.Tree, changed []string, unit, name string) (map[string][]strin
 			}
 		}
 	}
-	queue := testFunction(t, dir, levels[0])
+	queue := g.testFunction(t, dir, levels[0])
 	if len(queue) == 0 {
 		return nil, false
 	}
@@ -136,13 +157,13 @@ func inPackage(places []place, t lang.Tree, dir string, changed []string) []plac
 }
 
 // testFunction finds a test by name among all test files of a folder.
-func testFunction(t lang.Tree, dir, name string) []place {
+func (g Language) testFunction(t lang.Tree, dir, name string) []place {
 	var out []place
 	for _, p := range t.Paths() {
 		if dirOf(p) != dir || !strings.HasSuffix(p, "_test.go") {
 			continue
 		}
-		f := parsed(t, p)
+		f := g.parsed(t, p)
 		if f == nil {
 			continue
 		}
@@ -166,20 +187,20 @@ type used struct {
 // NewNames lists what the tests use and only the solution's code defines:
 // functions, methods, types, fields, constants and variables that are new, and
 // functions whose signature is.
-func (Language) NewNames(base, solution lang.Tree, code, tests []string) []schemas.Name {
+func (g Language) NewNames(base, solution lang.Tree, code, tests []string) []schemas.Name {
 	l := layoutOf(solution)
-	u := usesOf(solution, tests)
+	u := g.usesOf(solution, tests)
 	before := map[string]map[string]string{} // folder → qualified name → signature
 	var out []schemas.Name
 	seen := map[string]bool{}
 	for _, p := range code {
-		f := parsed(solution, p)
+		f := g.parsed(solution, p)
 		if f == nil || strings.HasSuffix(p, "_test.go") {
 			continue
 		}
 		dir := dirOf(p)
 		if before[dir] == nil {
-			before[dir] = definitions(base, dir)
+			before[dir] = g.definitions(base, dir)
 		}
 		for i, d := range f.Decls {
 			if !defines(f, i) || !u.uses(d, l, dir) {
@@ -196,8 +217,8 @@ func (Language) NewNames(base, solution lang.Tree, code, tests []string) []schem
 			}
 		}
 	}
-	out = append(out, newPackages(base, l, u)...)
-	out = append(out, unfound(base, solution, l, u, code)...)
+	out = append(out, g.newPackages(base, l, u)...)
+	out = append(out, g.unfound(base, solution, l, u, code)...)
 	sort.SliceStable(out, func(i, j int) bool {
 		return out[i].Path+"\x00"+out[i].Name < out[j].Path+"\x00"+out[j].Name
 	})
@@ -220,7 +241,7 @@ func defines(f *syntax.File, i int) bool {
 
 // definitions are the qualified names that a folder's package defines, with their
 // signatures, tests left out.
-func definitions(t lang.Tree, dir string) map[string]string {
+func (g Language) definitions(t lang.Tree, dir string) map[string]string {
 	out := map[string]string{}
 	if t == nil {
 		return out
@@ -229,7 +250,7 @@ func definitions(t lang.Tree, dir string) map[string]string {
 		if dirOf(p) != dir || strings.HasSuffix(p, "_test.go") {
 			continue
 		}
-		f := parsed(t, p)
+		f := g.parsed(t, p)
 		if f == nil {
 			continue
 		}
@@ -243,10 +264,10 @@ func definitions(t lang.Tree, dir string) map[string]string {
 }
 
 // usesOf reads the test files.
-func usesOf(t lang.Tree, tests []string) used {
+func (g Language) usesOf(t lang.Tree, tests []string) used {
 	u := used{map[string]bool{}, map[string]bool{}, map[string]map[string]bool{}, map[string]bool{}}
 	for _, p := range tests {
-		f := parsed(t, p)
+		f := g.parsed(t, p)
 		if f == nil {
 			continue
 		}
@@ -306,11 +327,11 @@ func (u used) uses(d syntax.Decl, l layout, dir string) bool {
 }
 
 // newPackages are imported packages of the project that base does not have.
-func newPackages(base lang.Tree, l layout, u used) []schemas.Name {
+func (g Language) newPackages(base lang.Tree, l layout, u used) []schemas.Name {
 	var out []schemas.Name
 	for imp := range u.imports {
 		dir, ok := l.dir(imp)
-		if ok && len(definitions(base, dir)) == 0 {
+		if ok && len(g.definitions(base, dir)) == 0 {
 			out = append(out, schemas.Name{Name: imp, Kind: "module", Path: dir})
 		}
 	}
@@ -319,7 +340,7 @@ func newPackages(base lang.Tree, l layout, u used) []schemas.Name {
 
 // unfound are names that tests take from a package of the project that changed,
 // and that no file of it declares: they are made at build time.
-func unfound(base, solution lang.Tree, l layout, u used, code []string) []schemas.Name {
+func (g Language) unfound(base, solution lang.Tree, l layout, u used, code []string) []schemas.Name {
 	changed := map[string]bool{}
 	for _, p := range code {
 		changed[dirOf(p)] = true
@@ -330,11 +351,11 @@ func unfound(base, solution lang.Tree, l layout, u used, code []string) []schema
 		if !ok || !changed[dir] {
 			continue
 		}
-		now, before := definitions(solution, dir), definitions(base, dir)
+		now, before := g.definitions(solution, dir), g.definitions(base, dir)
 		for name := range names {
 			_, is := now[name]
 			_, was := before[name]
-			if !is && !was && !declaredByTests(solution, dir, name) {
+			if !is && !was && !g.declaredByTests(solution, dir, name) {
 				out = append(out, schemas.Name{Name: name, Path: dir})
 			}
 		}
@@ -344,12 +365,12 @@ func unfound(base, solution lang.Tree, l layout, u used, code []string) []schema
 
 // declaredByTests covers export_test.go: names that a package's own test files
 // open for its external tests.
-func declaredByTests(t lang.Tree, dir, name string) bool {
+func (g Language) declaredByTests(t lang.Tree, dir, name string) bool {
 	for _, p := range t.Paths() {
 		if dirOf(p) != dir || !strings.HasSuffix(p, "_test.go") {
 			continue
 		}
-		if f := parsed(t, p); f != nil && len(f.Find(name)) > 0 {
+		if f := g.parsed(t, p); f != nil && len(f.Find(name)) > 0 {
 			return true
 		}
 	}

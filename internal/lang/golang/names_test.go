@@ -138,3 +138,21 @@ func TestNewNames(t *testing.T) {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }
+
+// A proof asks about each test of a large file: the file must be parsed once.
+func TestParsesOnce(t *testing.T) {
+	t.Parallel()
+	g := New()
+	m := memory{"go.mod": "module example.com/m\n", "m_test.go": suiteTest}
+	for range 3 {
+		if !g.Untouched(m, m, []string{"m_test.go"}, lang.Test{ID: TestID("example.com/m", "TestPlain"), Unit: "example.com/m"}) {
+			t.Fatal("a tree differs from itself")
+		}
+	}
+	if n := len(g.parses.files); n != 1 {
+		t.Errorf("%d files are remembered, want 1", n)
+	}
+	if a, b := g.parsed(m, "m_test.go"), g.parsed(m, "m_test.go"); a == nil || a != b {
+		t.Error("one file is parsed twice")
+	}
+}

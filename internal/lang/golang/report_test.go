@@ -52,6 +52,8 @@ func TestParse(t *testing.T) {
 			map[string][]string{"p": {"finished", "TestA failed"}}},
 		{"fail_below_a_pass", output(sandbox.Exited, 0, "p\n", ev("run", "TestA", ""), ev("run", "TestA/x", ""), ev("fail", "TestA/x", ""), ev("pass", "TestA", ""), ev("output", "", `PASS\n`), ev("pass", "", "")), true,
 			map[string][]string{"p": {"finished", "TestA passed"}}},
+		{"inner_run_of_a_passing_program", output(sandbox.Exited, 0, "p\n", ev("run", "TestA", ""), ev("run", "inner name", ""), ev("fail", "inner name", ""), ev("pass", "TestA", ""), ev("output", "", `PASS\n`), ev("pass", "", "")), true,
+			map[string][]string{"p": {"finished", "TestA passed"}}},
 		{"panic_beside_parallel_tests", output(sandbox.Exited, 1, "p\n",
 			ev("run", "TestA", ""), ev("pause", "TestA", ""), ev("run", "TestB", ""), ev("pause", "TestB", ""), ev("run", "TestC", ""), ev("pause", "TestC", ""),
 			ev("cont", "TestA", ""), ev("cont", "TestB", ""), ev("output", "TestB", `--- FAIL: TestB (0.00s)\n`), ev("output", "TestB", `panic: b [recovered]\n`), ev("fail", "TestB", ""), ev("fail", "", "")), true,
