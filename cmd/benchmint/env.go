@@ -217,7 +217,7 @@ func (p *program) shell(ctx context.Context, r *room, state schemas.State, argv 
 		}
 		p.say("state %s of %s; its tests run with:", state, r.item.ID)
 		for _, c := range r.env.Recipe.Test {
-			p.say("  %s", recipe.ShellLine(c, nil, nil))
+			p.say("  %s", recipe.ShellLine(c))
 		}
 	}
 	limits := r.builder.Limits

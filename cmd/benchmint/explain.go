@@ -131,7 +131,7 @@ func byHand(i *item) []string {
 	if i.env != nil {
 		out = append(out, "benchmint env shell "+i.ID+" --state S", "benchmint env shell "+i.ID+" --state G")
 		for _, c := range r.Test {
-			out = append(out, "  "+recipe.ShellLine(c, nil, r.Variables))
+			out = append(out, "  "+recipe.ShellLine(c)) // the variables are set in there
 		}
 	}
 	return append(out, "benchmint show "+i.ID+" --logs")
