@@ -233,8 +233,8 @@ var corruptions = []struct {
 	{"recipe_with_unknown_key", RuleFolder, "data/test.jsonl:1", `unknown key "languag"; did you mean language?`, func(t *testing.T, dir string) {
 		edit(t, dir, "tasks/"+sampleID+"/recipe.json", true, replace(`"language"`, `"languag"`))
 	}},
-	{"recipe_with_host_path", RuleHost, "data/test.jsonl:1", "/root/somewhere", func(t *testing.T, dir string) {
-		edit(t, dir, "tasks/"+sampleID+"/recipe.json", true, replace(`"TZ": "UTC"`, `"TZ": "/root/somewhere"`))
+	{"recipe_with_host_path", RuleHost, "data/test.jsonl:1", "/home/user/x", func(t *testing.T, dir string) {
+		edit(t, dir, "tasks/"+sampleID+"/recipe.json", true, replace(`"TZ": "UTC"`, `"TZ": "/home/user/x"`))
 	}},
 	{"start_of_other_task", RuleFolder, "data/test.jsonl:1", "start.json is of another task", func(t *testing.T, dir string) {
 		edit(t, dir, "tasks/"+sampleID+"/start.json", true, replace(sampleID, "acme__widget-13"))

@@ -313,6 +313,26 @@ func TestWriteReplaces(t *testing.T) {
 	}
 }
 
+func TestWriteThroughLink(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	link, folder := filepath.Join(root, "link"), filepath.Join(root, "disk", "out")
+	if err := errors.Join(os.MkdirAll(folder, 0o755), os.Symlink(folder, link)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := Write(link, input(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if target, err := os.Readlink(link); err != nil || target != folder {
+		t.Errorf("the link is now %q, %v", target, err)
+	}
+	if findings, err := Check(folder); err != nil || len(findings) > 0 {
+		t.Errorf("check: %v %v", err, findings)
+	}
+}
+
 func TestWriteRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

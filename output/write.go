@@ -51,6 +51,9 @@ func Write(dir string, in Input) (Manifest, error) {
 		return Manifest{}, err
 	}
 	dir = filepath.Clean(dir)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real // else the link would be swapped away, not the folder
+	}
 	if err := ours(dir); err != nil {
 		return Manifest{}, err
 	}

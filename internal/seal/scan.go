@@ -46,7 +46,7 @@ const (
 // Scan searches all that walk visits. The rule, place by place (a file, a member
 // of an archive, a git object):
 //
-//   - a hash of the landed commit or a changed binary file is a leak;
+//   - a hash of the landed commit and an exact copy of a changed file are leaks;
 //   - so are a strong needle (a long line with a name that the change makes) and
 //     any other needle of the same changed file: alone it may be borrowed;
 //   - so are three weak needles of one changed file (a fifth of a large one's, at
@@ -57,7 +57,9 @@ const (
 //     path (a vendored copy): projects borrow lines from one another;
 //   - a weak line that stands in three packages or more is an idiom and counts for
 //     nothing, unless the place holds half of the changed file's needles;
-//   - names and literals count in binary files only, where lines cannot be;
+//   - names and literals count in binary files only, where lines cannot be; in the
+//     compiled form of a changed module (same name, same package) two of the words
+//     that the change brings into it are a leak;
 //   - history in the task's .git beyond one neutral commit, a later release of the
 //     project in any cache, and a second copy of it on the search path are leaks by
 //     their paths.
