@@ -16,6 +16,7 @@ import (
 // ci is what a project's own test jobs say (facts: environments, 1.0 rule 4).
 type ci struct {
 	minors   []word // Go minors of the matrix: 1.21
+	file     word   // the manifest that a job takes its Go from
 	packages []word // Debian packages that a job installs
 	env      map[string]word
 }
@@ -105,6 +106,9 @@ func (c *ci) addWorkflow(p string, data []byte, w workflow) {
 		for _, s := range j.Steps {
 			if strings.Contains(s.Uses, "setup-go") {
 				c.addMinors(p, data, versionsOf(s.With["go-version"], false))
+				if f, ok := s.With["go-version-file"].(string); ok && c.file.value == "" {
+					c.file = word{f, lineOf(p, data, "go-version-file")}
+				}
 			}
 			if strings.Contains(s.Run, "go test") {
 				c.addEnv(p, data, s.Env)

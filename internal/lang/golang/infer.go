@@ -88,6 +88,9 @@ func chooseToolchain(r *schemas.Recipe, p lang.Project, l layout, jobs ci) error
 	if w, ok := highestBefore(jobs.minors, have, p.Date); ok && pick(w.value, w.value, w.source) {
 		return nil
 	}
+	if f := jobs.file; len(jobs.minors) == 0 && f.value != "" && pick(minorOf(floor), floor, f.source) {
+		return nil // the job runs what the go line says
+	}
 	for i := len(have) - 1; i >= 0; i-- {
 		if m := minorOf(have[i].Version); !have[i].Released.After(p.Date) && pick(m, m, "date") {
 			return nil

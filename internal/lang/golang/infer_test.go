@@ -63,6 +63,7 @@ func TestToolchain(t *testing.T) {
 		{"toolchain_line", "2025-03-01", map[string]string{"go.mod": "module m\n\ngo 1.21\n\ntoolchain go1.23.4\n"}, "1.23.12", "go.mod:5"},
 		{"lint_job_is_not_asked", "2024-03-01", map[string]string{"go.mod": "module m\n\ngo 1.18\n", ".github/workflows/lint.yml": workflowWith("        go: ['1.20']\n", "")}, "1.22.12", "date"},
 		{"travis", "2024-03-01", map[string]string{"go.mod": "module m\n\ngo 1.13\n", ".travis.yml": "language: go\ngo:\n  - 1.13.x\n  - \"1.17\"\n  - tip\n"}, "1.17.13", ".travis.yml:4"},
+		{"version_file", "2024-03-01", map[string]string{"go.mod": "module m\n\ngo 1.20\n", ciPath: "jobs:\n  test:\n    steps:\n      - uses: actions/setup-go@v5\n        with:\n          go-version-file: go.mod\n      - run: go test ./...\n"}, "1.20.14", ciPath + ":6"},
 		{"include_rows", "2024-03-01", map[string]string{"go.mod": "module m\n\ngo 1.18\n", ciPath: workflowWith("        include:\n          - go: '1.20'\n            os: linux\n", "")}, "1.20.14", ciPath + ":7"},
 		{"work_file", "2024-03-01", map[string]string{"go.mod": "module m\n\ngo 1.18\n", "go.work": "go 1.23\n\nuse .\n"}, "1.23.12", "go.work:1"},
 	} {

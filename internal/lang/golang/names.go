@@ -292,15 +292,18 @@ func (u used) add(f *syntax.File, packages map[string]string) {
 		bound[i] = f.Bound(i)
 	}
 	for _, use := range f.Uses {
+		local := func(name string) bool {
+			return slices.ContainsFunc(top, func(i int) bool { return f.Decls[i].Span.Holds(use.Span) && bound[i][name] })
+		}
 		switch use.Kind {
 		case syntax.Identifier:
-			local := slices.ContainsFunc(top, func(i int) bool { return f.Decls[i].Span.Holds(use.Span) && bound[i][use.Name] })
-			if !local {
+			if !local(use.Name) {
 				u.plain[use.Name] = true
 			}
 		case syntax.Attribute:
 			u.selected[use.Name] = true
-			if imp, ok := packages[use.Of]; ok {
+			// A variable may hide the package that it is named after.
+			if imp, ok := packages[use.Of]; ok && !local(use.Of) {
 				if u.qualified[imp] == nil {
 					u.qualified[imp] = map[string]bool{}
 				}

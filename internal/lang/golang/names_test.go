@@ -115,7 +115,7 @@ func TestNewNames(t *testing.T) {
 		"sub/sub.go":       "package sub\n\nfunc Fresh() {}\n\nfunc Untested() {}\n",
 		"export_test.go":   "package m\n\nvar Exported = hidden\n",
 		"m_test.go":        "package m\n\nimport \"testing\"\n\nfunc TestM(t *testing.T) {\n\to := Old{Limit: 1}\n\to.Reset(true)\n\to.Close()\n\tGrown(1, 2)\n\tSame()\n\t_ = Max\n\tvar d Doer\n\td.Do(1)\n\tshadowed := 1\n\t_ = shadowed\n}\n",
-		"external_test.go": "package m_test\n\nimport (\n\t\"example.com/m\"\n\t\"example.com/m/sub\"\n)\n\nfunc f() { sub.Fresh(); _ = m.Exported; _ = m.Made }\n",
+		"external_test.go": "package m_test\n\nimport (\n\t\"example.com/m\"\n\t\"example.com/m/sub\"\n)\n\nfunc f() { sub.Fresh(); _ = m.Exported; _ = m.Made }\n\nfunc g() { m := m.Old{}; m.Hidden() }\n",
 	}
 	names := Language{}.NewNames(base, solution, []string{"m.go", "sub/sub.go"}, []string{"m_test.go", "external_test.go", "export_test.go"})
 	var got []string
