@@ -31,15 +31,30 @@ func (Language) Untouched(base, start lang.Tree, changed []string, t lang.Test) 
 		return false
 	}
 	qualified := qualifiedName(rest)
-	if !c.same(t.Unit, qualified) {
+	home, ok := locate(c.start, place{t.Unit, qualified}, 0)
+	if was, found := locate(c.base, place{t.Unit, qualified}, 0); !ok || !found || was != home {
 		return false
 	}
-	for _, outer := range outers(qualified) {
-		if !c.sameAround(t.Unit, outer) {
+	if !c.same(home.path, home.name) {
+		return false
+	}
+	for _, at := range []place{home, {t.Unit, qualified}} {
+		for _, outer := range outers(at.name) {
+			if !c.sameOuter(place{at.path, outer}) {
+				return false
+			}
+		}
+		if !c.sameModule(at.path) {
 			return false
 		}
 	}
-	return c.sameModule(t.Unit) && c.sameConftests(t.Unit) && !c.namesData(t.Unit, qualified)
+	return c.sameConftests(t.Unit) && !c.namesData(home.path, home.name)
+}
+
+// sameOuter compares a class without its tests, wherever it is defined.
+func (c *comparison) sameOuter(class place) bool {
+	home, ok := locate(c.start, class, 0)
+	return ok && c.sameAround(home.path, home.name)
 }
 
 // qualifiedName is Class.method of a node ID's tail, without parameters.
@@ -81,10 +96,7 @@ func (c *comparison) same(p, qualified string) bool {
 		return false
 	}
 	a, b := old.Find(qualified), now.Find(qualified)
-	if len(a) == 0 && len(b) == 0 {
-		return c.inherited(p, now, qualified)
-	}
-	if len(a) != len(b) {
+	if len(a) == 0 || len(a) != len(b) {
 		return false
 	}
 	for i := range a {
@@ -96,21 +108,6 @@ func (c *comparison) same(p, qualified string) bool {
 		}
 	}
 	return true
-}
-
-// inherited: a method that the class has from another one. Its base classes are
-// compared as names of the class; a method that is nowhere is not known.
-func (c *comparison) inherited(p string, f *syntax.File, qualified string) bool {
-	i := strings.LastIndexByte(qualified, '.')
-	if i < 0 || len(f.Find(qualified[:i])) == 0 {
-		return false
-	}
-	for _, d := range f.Find(qualified[:i]) {
-		if !strings.Contains(f.Decls[d].Signature, "(") {
-			return false
-		}
-	}
-	return true // sameAround compares the bases whole
 }
 
 // sameNames compares the definitions that a definition names: in its own file, by
@@ -150,7 +147,7 @@ func (c *comparison) sameName(p string, f *syntax.File, name string) bool {
 		if boundName(i) != name && i.Name != "*" {
 			continue
 		}
-		file := c.start.module(absolute(p, i.Module))
+		file := c.start.moduleFrom(p, absolute(p, i.Module))
 		if i.Name == "*" {
 			if c.changed[file] {
 				return false // what a star brings is not told here
@@ -178,7 +175,7 @@ func (c *comparison) sameAttribute(p string, f *syntax.File, u syntax.Use) bool 
 		if i.As == "" && i.Name == "" && u.Of != "" {
 			module = u.Of
 		}
-		if file := c.start.module(module); c.changed[file] && !c.same(file, u.Name) {
+		if file := c.start.moduleFrom(p, module); c.changed[file] && !c.same(file, u.Name) {
 			return false
 		}
 	}
@@ -236,7 +233,7 @@ func (c *comparison) sameAround(p, class string) bool {
 		}
 		d := now.Decls[b[i]]
 		for _, u := range now.In(d.Span) {
-			if u.Span.Start < d.Body.Start && u.Kind == syntax.Identifier && !c.sameName(p, now, u.Name) {
+			if u.Span.Start < d.Body.Start && u.Kind == syntax.Identifier && !c.sameBase(p, now, u.Name) {
 				return false
 			}
 		}
@@ -247,6 +244,27 @@ func (c *comparison) sameAround(p, class string) bool {
 		}
 	}
 	return true
+}
+
+// sameBase compares what a class's head names: a base class without its tests,
+// which are tests of their own here, anything else as it is.
+func (c *comparison) sameBase(p string, f *syntax.File, name string) bool {
+	home, ok := locate(c.start, place{p, name}, 0)
+	if !ok {
+		return c.sameName(p, f, name)
+	}
+	file := c.start.file(home.path)
+	for _, i := range file.Find(home.name) {
+		if file.Decls[i].Kind != syntax.Class {
+			return c.sameName(p, f, name)
+		}
+	}
+	key := "around\x00" + home.path + "\x00" + home.name
+	if c.seen[key] {
+		return true // compared, or being compared further up
+	}
+	c.seen[key] = true
+	return c.sameAround(home.path, home.name)
 }
 
 // around is the text of a class outside its test methods.
