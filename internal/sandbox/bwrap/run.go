@@ -443,7 +443,9 @@ func (s *Sandbox) argv(j job) []string {
 			"--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--")
 	}
 	if _, ok := s.groups["pids"]; !ok {
-		argv = append(argv, prlimit, "--nproc="+strconv.Itoa(j.limits.Processes), "--")
+		// A little more than the limit, so that the watchdog sees it passed.
+		const slack = 8
+		argv = append(argv, prlimit, "--nproc="+strconv.Itoa(j.limits.Processes+slack), "--")
 	}
 	// The directory is entered as the user: root without capabilities may not.
 	argv = append(argv, env, "-i", "-C", sandbox.WorkDir(j.command.Dir), "--")

@@ -58,7 +58,7 @@ func (w *watchdog) cheap() sandbox.End {
 
 func (w *watchdog) dear() sandbox.End {
 	pids := watch.Descendants(w.pid)
-	if w.group.dirs["pids"] == "" && len(pids) > w.limits.Processes {
+	if w.group.dirs["pids"] == "" && watch.Tasks(pids) > w.limits.Processes {
 		return sandbox.Processes
 	}
 	if w.group.dirs["memory"] == "" && watch.Resident(pids, w.limits.Memory) > w.limits.Memory {

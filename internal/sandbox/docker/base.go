@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,6 +36,9 @@ var basePackages = []string{
 	"iproute2", "socat",
 }
 
+// packageName is what Debian's policy allows (5.6.1), with an architecture or a version.
+var packageName = regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]+(:[a-z0-9]+)?(=[A-Za-z0-9.+:~-]+)?$`)
+
 // prepareScript turns a Debian into our base: the user, the places, and no look-up of names.
 //
 //go:embed prepare.sh
@@ -42,6 +46,11 @@ var prepareScript string
 
 // Base makes the image of a base: Debian, toolchains, system packages.
 func (s *Sandbox) Base(ctx context.Context, b sandbox.Base) (sandbox.Layer, error) {
+	for _, p := range b.SystemPackages {
+		if !packageName.MatchString(p) {
+			return sandbox.Layer{}, fmt.Errorf("%q is no name of a Debian package", p)
+		}
+	}
 	system, err := s.system(ctx)
 	if err != nil {
 		return sandbox.Layer{}, err

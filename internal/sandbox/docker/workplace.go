@@ -276,11 +276,6 @@ func (w *workplace) copyTree(ctx context.Context, dir, inside string) error {
 
 // install adds Debian packages.
 func (w *workplace) install(ctx context.Context, packages []string) error {
-	for _, p := range packages {
-		if strings.HasPrefix(p, "-") {
-			return fmt.Errorf("package %q", p)
-		}
-	}
 	for _, argv := range [][]string{
 		{"apt-get", "update", "-q"},
 		append([]string{"apt-get", "install", "-q", "-y", "--no-install-recommends", "--"}, packages...),

@@ -59,6 +59,9 @@ func processLimit(t *testing.T, b *box) {
 		"brief": `perl -e 'for (1..200) { defined(my $p = fork) or exit 3; if (!$p) { sleep 5; exit } }'`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "brief" && b.kind.Looked {
+				t.Skip("processes are counted by looking")
+			}
 			res := b.run(t, sandbox.Run{Layer: b.base, Command: bash(script, m), Limits: limited(func(l *sandbox.Limits) { l.Processes = 40 })})
 			wantEnd(t, res, sandbox.Processes)
 		})

@@ -137,3 +137,14 @@ func FileSystem(dir string) int64 {
 	}
 	return int64(st.Blocks-st.Bfree) * st.Bsize
 }
+
+// Tasks is the number of threads of the processes together: what limits on
+// processes count.
+func Tasks(pids []int) int {
+	total := 0
+	for _, pid := range pids {
+		entries, _ := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))
+		total += len(entries)
+	}
+	return total
+}
