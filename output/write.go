@@ -265,8 +265,7 @@ func (w *writer) task(t Task) (Row, error) {
 }
 
 func proofOf(t Task) schemas.Proof {
-	p := t.Proof
-	p.Tests = slices.Clone(p.Tests)
+	p := t.Proof.Stable()
 	slices.SortFunc(p.Tests, func(a, b schemas.TestVerdict) int { return strings.Compare(a.ID, b.ID) })
 	return p
 }

@@ -62,13 +62,16 @@ func New(d Deps) (*pipeline.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := records.eachStart(linker.Know); err != nil {
+		return nil, err
+	}
 	validator, err := validate.New(validate.Outside{Sandbox: d.Builder.Sandbox, States: d.Builder, Blobs: d.Blobs, Observe: d.Observe}, d.Validate)
 	if err != nil {
 		return nil, err
 	}
 	projects := environment.Projects{Repos: d.Repos, Toolchains: d.Builder.Toolchains, PinToDate: d.PinToDate}
 	prover := &proving{validator: validator, builder: d.Builder, repos: d.Repos, blobs: d.Blobs, records: records, statement: output.Statement}
-	exporter := export.New(d.Dataset, export.Outside{Records: records, Repos: d.Repos, Blobs: d.Blobs, Languages: d.Builder.Languages, Tools: d.Tools, Stages: []string{Link, Resolve, Provision, Validate}})
+	exporter := export.New(d.Dataset, export.Outside{Records: records, Repos: d.Repos, Blobs: d.Blobs, Languages: d.Builder.Languages, Tools: d.Tools, Stages: []string{Link, Resolve, Provision, Validate}, Proved: Validate})
 
 	type places struct {
 		Sandbox string
@@ -81,7 +84,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	changes := pipeline.Expand(sources, Crawl, pipeline.Expander[schemas.Source, schemas.Change](crawl.New(d.Repos)), pipeline.Options{Version: crawl.Version})
 	starts := pipeline.Then(changes, Link, pipeline.Stage[schemas.Change, schemas.Start](linker), pipeline.Options{Version: link.Version, Config: d.Link})
 	resolved := pipeline.Then(starts, Resolve, pipeline.Stage[schemas.Start, schemas.Resolved](resolve.New(d.Builder, projects)), pipeline.Options{Version: resolve.Version, Config: where})
-	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, schemas.Environment, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), pipeline.Options{Version: provision.Version, Config: where})
+	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), pipeline.Options{Version: provision.Version, Config: where})
 	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](prover), pipeline.Options{Version: validate.Version, Config: d.Validate})
 	return pipeline.Drain(proofs, Export, pipeline.Drainer[schemas.Proof](exporter), pipeline.Options{}), nil
 }

@@ -171,19 +171,6 @@ func (b *Builder) build(r schemas.Recipe, step lang.Step, base sandbox.Layer, ke
 	}
 }
 
-// Versions lists the toolchains at hand under one name, newest first; for messages.
-func Versions(all []lang.ToolchainRelease, name string) []string {
-	var out []string
-	for _, t := range all {
-		if t.Name == name {
-			out = append(out, t.Version)
-		}
-	}
-	slices.Sort(out)
-	slices.Reverse(out)
-	return out
-}
-
 // notNow are the words of package clients when a registry or the way to it
 // fails: not a property of the item.
 var notNow = regexp.MustCompile(`(?i)\b(50[0234]|429) (Bad Gateway|Service Unavailable|Gateway Time-?out|Internal Server Error|Too Many Requests)|` +

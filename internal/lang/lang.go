@@ -63,6 +63,9 @@ type Select struct {
 	Units []string
 	// Number is the run's number within its state, from 1: hash seeds and the like.
 	Number int
+	// Nonce marks the records of this run, where the runner's plugin can; "" is a
+	// random one. Only what is rendered for a dataset asks for a fixed one.
+	Nonce string
 }
 
 // TestRun is one process of a run, and where its report will be.

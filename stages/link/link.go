@@ -137,7 +137,10 @@ func Identity(c schemas.Change) schemas.Digest {
 	return schemas.DigestOf([]string{c.RepoRoot, c.BaseTree, c.Tree})
 }
 
-// first gives the ID that an identity was seen under first in this run.
+// Know tells the stage of a start of an earlier run: its identity keeps its ID.
+func (l *Linker) Know(s schemas.Start) { l.first(s.Identity, s.ChangeID) }
+
+// first gives the ID that an identity was seen under first.
 func (l *Linker) first(identity schemas.Digest, id string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

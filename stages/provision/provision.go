@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/environment"
@@ -23,7 +24,7 @@ import (
 )
 
 // Version is the version of this stage's rules.
-const Version = "1"
+const Version = "2"
 
 // Starts finds the start that a resolved recipe belongs to.
 type Starts interface {
@@ -47,8 +48,20 @@ func New(b *environment.Builder, p environment.Projects, s Starts, kind string) 
 // Key names what is shared.
 func (p *Provisioner) Key(r schemas.Resolved) string { return string(r.Key) }
 
+// Built is what members of one key share: the environment as it came out, and
+// the recipe of the member that it was asked with.
+type Built struct {
+	Environment schemas.Environment `json:"environment"`
+	Asked       schemas.Recipe      `json:"asked"`
+}
+
 // Build makes the env layer and tries it, repairing a bounded number of times.
-func (p *Provisioner) Build(ctx context.Context, r schemas.Resolved) (schemas.Environment, error) {
+func (p *Provisioner) Build(ctx context.Context, r schemas.Resolved) (Built, error) {
+	env, err := p.build(ctx, r)
+	return Built{Environment: env, Asked: r.Recipe}, err
+}
+
+func (p *Provisioner) build(ctx context.Context, r schemas.Resolved) (schemas.Environment, error) {
 	start, err := p.starts.Start(r.StartID)
 	if err != nil {
 		return schemas.Environment{}, err
@@ -90,18 +103,44 @@ func (p *Provisioner) Build(ctx context.Context, r schemas.Resolved) (schemas.En
 }
 
 // Run joins a start to the environment that was built for its key.
-func (p *Provisioner) Run(_ context.Context, r schemas.Resolved, e schemas.Environment) (schemas.Provisioned, error) {
-	return schemas.Provisioned{StartID: r.StartID, Environment: own(r, e)}, nil
+func (p *Provisioner) Run(_ context.Context, r schemas.Resolved, b Built) (schemas.Provisioned, error) {
+	env := b.Environment
+	env.Recipe = repaired(r.Recipe, b.Asked, b.Environment.Recipe)
+	return schemas.Provisioned{StartID: r.StartID, Environment: env}, nil
 }
 
-// own gives each member its own test command and evidence, with the repairs that
-// the shared build needed.
-func own(r schemas.Resolved, e schemas.Environment) schemas.Environment {
-	if len(e.Recipe.Repairs) > len(r.Recipe.Repairs) {
-		return e // repaired: what was tried is what holds
+// repaired is a member's own recipe with what repairs changed in the shared one.
+// Equal keys share the env layer only: the version that the project is told, its
+// test command and its evidence are each member's own.
+func repaired(own, asked, got schemas.Recipe) schemas.Recipe {
+	if schemas.DigestOf(asked) == schemas.DigestOf(got) {
+		return own
 	}
-	e.Recipe = r.Recipe
-	return e
+	out := own
+	out.Requirements, out.Lock, out.Setup, out.SystemPackages = got.Requirements, got.Lock, got.Setup, got.SystemPackages
+	out.Toolchain, out.Tools, out.Pinning, out.PinDate, out.Repairs = got.Toolchain, got.Tools, got.Pinning, got.PinDate, got.Repairs
+	if schemas.DigestOf(asked.Build) != schemas.DigestOf(got.Build) {
+		out.Build = got.Build
+	}
+	if schemas.DigestOf(asked.Test) != schemas.DigestOf(got.Test) {
+		out.Test = got.Test
+	}
+	out.Variables = maps.Clone(own.Variables)
+	for name, value := range got.Variables {
+		if old, ok := asked.Variables[name]; ok && old == value {
+			continue
+		}
+		if out.Variables == nil {
+			out.Variables = map[string]string{}
+		}
+		out.Variables[name] = value
+	}
+	for name := range asked.Variables {
+		if _, ok := got.Variables[name]; !ok {
+			delete(out.Variables, name)
+		}
+	}
+	return out
 }
 
 // try builds env and solution, and runs the given test files (nil: the suite) once. Its log is
@@ -125,6 +164,9 @@ func (p *Provisioner) try(ctx context.Context, project lang.Project, s schemas.S
 	}
 	defer func() { _ = p.builder.Sandbox.Remove(context.WithoutCancel(ctx), layer) }() // the trial's layer is no state of a proof
 	report, log, err := p.run(ctx, layer, solution, r, paths)
+	if errors.Is(err, errOverLimit) {
+		return log, nil // a property of this item, which its own proof will find; others share the environment
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +175,9 @@ func (p *Provisioner) try(ctx context.Context, project lang.Project, s schemas.S
 	}
 	return log, nil
 }
+
+// errOverLimit is a trial that a limit of the sandbox ended.
+var errOverLimit = errors.New("over a limit")
 
 func (p *Provisioner) run(ctx context.Context, layer sandbox.Layer, t *tree.Tree, r schemas.Recipe, paths []string) (testlog.Report, []byte, error) {
 	l := p.builder.Languages[r.Language]
@@ -148,6 +193,9 @@ func (p *Provisioner) run(ctx context.Context, layer sandbox.Layer, t *tree.Tree
 			return testlog.Report{}, nil, fmt.Errorf("trying the environment: %w", err)
 		}
 		log = append(log, res.Output...)
+		if res.End != sandbox.Exited {
+			return testlog.Report{}, log, errOverLimit
+		}
 		outs = append(outs, lang.Output{Run: tr, Report: res.Files[tr.Report], Result: res})
 	}
 	report := l.Parse(r, outs)

@@ -110,7 +110,7 @@ func TestBuild(t *testing.T) {
 				Language: "toy", Toolchain: schemas.Toolchain{Name: "toy", Version: "1"}, Requirements: []string{"a"}, Lock: "a",
 				Build: []schemas.Command{{Argv: []string{"build"}}}, Test: []schemas.Command{{Argv: []string{"test"}}},
 			}
-			env, err := p.Build(t.Context(), schemas.Resolved{StartID: "acme__widget-1", Recipe: recipe})
+			built, err := p.Build(t.Context(), schemas.Resolved{StartID: "acme__widget-1", Recipe: recipe})
 			var rejected *pipeline.Rejected
 			var deferred *pipeline.Deferred
 			switch {
@@ -121,8 +121,8 @@ func TestBuild(t *testing.T) {
 			case tc.reason == "" && !tc.deferds && err != nil:
 				t.Fatal(err)
 			}
-			if env.Recipe.Lock != tc.lock {
-				t.Errorf("lock %q, want %q", env.Recipe.Lock, tc.lock)
+			if built.Environment.Recipe.Lock != tc.lock {
+				t.Errorf("lock %q, want %q", built.Environment.Recipe.Lock, tc.lock)
 			}
 		})
 	}

@@ -122,10 +122,13 @@ type runConfig struct {
 // guards against accidents and plain forging, not against code that searches
 // its own process's memory.
 func withConfig(run lang.TestRun, sel lang.Select) lang.TestRun {
-	nonce := make([]byte, 16)
-	rand.Read(nonce) // never fails: crypto/rand ends the program instead
+	if sel.Nonce == "" {
+		nonce := make([]byte, 16)
+		rand.Read(nonce) // never fails: crypto/rand ends the program instead
+		sel.Nonce = hex.EncodeToString(nonce)
+	}
 	config, err := json.Marshal(runConfig{
-		Nonce: hex.EncodeToString(nonce), Report: run.Report, Tree: sandbox.TreePath, Number: sel.Number, Skip: sel.Skip,
+		Nonce: sel.Nonce, Report: run.Report, Tree: sandbox.TreePath, Number: sel.Number, Skip: sel.Skip,
 	})
 	if err != nil {
 		panic("encoding strings: " + err.Error()) // plain strings always encode
