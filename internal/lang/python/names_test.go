@@ -213,3 +213,61 @@ func replaceOnce(t *testing.T, s, from, to string) string {
 	}
 	return strings.Replace(s, from, to, 1)
 }
+
+// Tests that a file has from another one: pytest collects them there again.
+func TestUntouchedElsewhere(t *testing.T) {
+	t.Parallel()
+	base := `
+-- tests/pkg/test_base.py --
+import pytest
+
+class TestBase:
+    size = 1
+
+    @pytest.fixture
+    def made(self):
+        return 1
+
+    def test_plain(self):
+        pass
+
+    def test_made(self, made):
+        assert made
+
+    def test_changes(self):
+        assert 1
+-- tests/pkg/test_more.py --
+import unittest
+from pkg.test_base import TestBase
+from .test_base import TestBase as Again
+
+class TestMore(TestBase):
+    def test_own(self):
+        pass
+
+class TestOld(unittest.TestCase):
+    pass
+`
+	const file = "tests/pkg/test_more.py"
+	for _, c := range []struct {
+		name, from, to string
+		touched        []string
+	}{
+		{"nothing", "", "", nil},
+		{"another_method_of_the_base", "assert 1\n", "assert 1 == 1\n", []string{"TestMore::test_changes", "TestBase::test_changes", "Again::test_changes"}},
+		{"attribute_of_the_base", "size = 1", "size = 2", []string{"TestMore::test_own", "TestMore::test_plain", "TestMore::test_made", "TestMore::test_changes", "TestBase::test_plain", "TestBase::test_changes", "Again::test_changes"}},
+		{"fixture_of_the_base", "        return 1\n", "        return 2\n", []string{"TestMore::test_own", "TestMore::test_plain", "TestMore::test_made", "TestMore::test_changes", "TestBase::test_plain", "TestBase::test_changes", "Again::test_changes"}},
+	} {
+		b, s := treeOf(t, base), treeOf(t, replaceOnce(t, base, c.from, c.to))
+		touched := map[string]bool{"TestOld::test_by_a_library": true, "TestMissing::test_x": true} // not known: never called untouched
+		for _, x := range c.touched {
+			touched[x] = true
+		}
+		for _, x := range []string{"TestMore::test_own", "TestMore::test_plain", "TestMore::test_made", "TestMore::test_changes", "TestBase::test_plain", "TestBase::test_changes", "Again::test_changes", "TestOld::test_by_a_library", "TestMissing::test_x"} {
+			got := Language{}.Untouched(b, s, []string{"tests/pkg/test_base.py"}, lang.Test{ID: file + "::" + x, Unit: file})
+			if got == touched[x] {
+				t.Errorf("%s: %s: untouched is %v", c.name, x, got)
+			}
+		}
+	}
+}

@@ -199,14 +199,14 @@ func (e *repair) olderPython([]string) (string, bool) {
 	return "", false
 }
 
-// earlier moves the date back by half a year: a dependency broke another one
+// earlier moves the date back by two months: a dependency broke another one
 // shortly before base, and nothing of the project says so.
 func (e *repair) earlier([]string) (string, bool) {
 	date, err := time.Parse(dateOnly, e.r.PinDate)
-	if err != nil || !e.p.PinToDate || e.p.Date.AddDate(-1, -6, 0).After(date) {
+	if err != nil || !e.p.PinToDate || e.p.Date.AddDate(-1, 0, 0).After(date) {
 		return "", false
 	}
-	e.r.Pinning, e.r.PinDate = schemas.PinNearest, date.AddDate(0, -6, 0).Format(dateOnly)
+	e.r.Pinning, e.r.PinDate = schemas.PinNearest, date.AddDate(0, -2, 0).Format(dateOnly)
 	e.unlock()
 	return "date = " + e.r.PinDate, true
 }

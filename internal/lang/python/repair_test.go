@@ -50,7 +50,7 @@ func TestRepair(t *testing.T) {
 		{"older_python", "AttributeError: module 'pkgutil' has no attribute 'ImpImporter'", "interpreter_too_new", "toolchain = python 3.10.13"},
 		{"scm", "LookupError: setuptools-scm was unable to detect version for /testbed", "version_from_tags", "version = 1.3.dev4"},
 		{"unknown_distribution", "Because pytest-private was not found in the package registry and you require pytest", "", ""},
-		{"dependencies", "ImportError: cannot import name 'x' from 'werkzeug.http' (/opt/env/venv/lib/python3.11/site-packages/werkzeug/http.py)", "dependencies_disagree", "date = 2022-10-01"},
+		{"dependencies", "ImportError: cannot import name 'x' from 'werkzeug.http' (/opt/env/venv/lib/python3.11/site-packages/werkzeug/http.py)", "dependencies_disagree", "date = 2023-02-01"},
 		{"own_import", "ImportError: cannot import name 'x' from 'demo' (/testbed/demo/__init__.py)", "", ""},
 		{"colours", "\x1b[31mE   ModuleNotFoundError: No module named \x1b[0m'yaml'", "missing_module", "requirements += pyyaml"},
 		{"module_of_the_standard_library", "No module named 'tkinter'", "", ""},
