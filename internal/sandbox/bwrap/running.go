@@ -35,9 +35,11 @@ type running struct {
 	end sandbox.End
 }
 
-// namespaces are those of the shim; bwrap makes the others.
+// namespaces are those of the shim; bwrap makes the others. It has its own PID
+// namespace below the shim's: that one is there from the first moment, so that a kill
+// at any time takes all.
 func (s *Sandbox) namespaces() *syscall.SysProcAttr {
-	attr := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWNET, Pdeathsig: unix.SIGKILL}
+	attr := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWPID, Pdeathsig: unix.SIGKILL}
 	if !s.root {
 		attr.Cloneflags |= unix.CLONE_NEWUSER
 		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
@@ -138,18 +140,9 @@ func (c *running) stop(end sandbox.End) {
 	c.kill()
 }
 
-// kill ends the whole tree: with the first process of its PID namespace die all
-// others, whatever they ignore and whoever their parent is.
-func (c *running) kill() {
-	pid := c.cmd.Process.Pid
-	if children := watch.Children()[pid]; len(children) > 0 {
-		for _, child := range children {
-			_ = unix.Kill(child, unix.SIGKILL)
-		}
-		return
-	}
-	_ = c.cmd.Process.Kill()
-}
+// kill ends the whole tree: the first process is alone with all others in a PID
+// namespace, and with it they die, whatever they ignore and whoever their parent is.
+func (c *running) kill() { _ = c.cmd.Process.Kill() }
 
 // clock ends the command when its time is over or nobody wants it any more.
 func (c *running) clock(ctx context.Context, done <-chan struct{}) {
@@ -157,7 +150,7 @@ func (c *running) clock(ctx context.Context, done <-chan struct{}) {
 	case <-done:
 		return
 	case <-ctx.Done():
-		c.killUntil(done)
+		c.kill()
 		return
 	case <-time.After(c.limits.Timeout):
 	}
@@ -180,19 +173,7 @@ func (c *running) clock(ctx context.Context, done <-chan struct{}) {
 		case <-time.After(ask.grace):
 		}
 	}
-	c.killUntil(done)
-}
-
-// killUntil repeats: a kill between two steps of the start hits too early.
-func (c *running) killUntil(done <-chan struct{}) {
-	for {
-		c.kill()
-		select {
-		case <-done:
-			return
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	c.kill()
 }
 
 // payload is the command's own first process: below bwrap is its init, and below

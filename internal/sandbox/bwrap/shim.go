@@ -77,6 +77,10 @@ func shim() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("making mounts private: %w", err)
 	}
+	// bwrap looks up its children there, by the numbers of this PID namespace.
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mounting proc: %w", err)
+	}
 	if err := os.Chdir(o.Store); err != nil {
 		return err
 	}
