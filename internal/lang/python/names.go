@@ -16,7 +16,7 @@ import (
 // keyword, modules and names at new places. A Name without a Kind is asked of the
 // project by name and has no definition that can be read.
 func (Language) NewNames(base, solution lang.Tree, code, tests []string) []schemas.Name {
-	n := &newNames{base: newSources(base), solution: newSources(solution), found: map[schemas.Name]bool{}}
+	n := &newNames{base: newSources(base), solution: newSources(solution), found: map[schemas.Name]schemas.Name{}}
 	n.index(code)
 	own := (&manifest{tree: solution}).ownModules()
 	for _, p := range tests {
@@ -27,7 +27,7 @@ func (Language) NewNames(base, solution lang.Tree, code, tests []string) []schem
 		}
 	}
 	out := make([]schemas.Name, 0, len(n.found))
-	for name := range n.found {
+	for _, name := range n.found {
 		out = append(out, name)
 	}
 	sort.Slice(out, func(i, j int) bool {
@@ -42,9 +42,9 @@ func (Language) NewNames(base, solution lang.Tree, code, tests []string) []schem
 
 type newNames struct {
 	base, solution *sources
-	defs           map[string][]definition // of the solution's code part, by last name
-	words          map[string]bool         // of the solution's code part
-	found          map[schemas.Name]bool
+	defs           map[string][]definition       // of the solution's code part, by last name
+	words          map[string]bool               // of the solution's code part
+	found          map[schemas.Name]schemas.Name // by what it is, without its signature
 }
 
 type definition struct {
@@ -202,7 +202,7 @@ func callables(defs map[string][]definition, name string) []definition {
 			continue
 		}
 		for i, c := range d.file.Decls {
-			if c.Parent >= 0 && d.file.Decls[c.Parent].Qualified == d.decl.Qualified && (c.Name == "__init__" || c.Name == "__new__" || c.Kind == syntax.Field) {
+			if c.Parent >= 0 && d.file.Decls[c.Parent].Qualified == d.decl.Qualified && (c.Name == "__init__" || c.Name == "__new__" || c.Kind == syntax.Field && !strings.HasPrefix(c.Signature, "self.")) {
 				out = append(out, definition{d.path, d.file, d.file.Decls[i]})
 			}
 		}
@@ -222,7 +222,15 @@ func takes(d syntax.Decl, name string) bool {
 	return false
 }
 
-func (n *newNames) add(name schemas.Name) { n.found[name] = true }
+// add keeps the first of several definitions of one name in one file (overloads,
+// conditional ones, an attribute that is set again).
+func (n *newNames) add(name schemas.Name) {
+	key := name
+	key.Signature = ""
+	if _, ok := n.found[key]; !ok {
+		n.found[key] = name
+	}
+}
 
 // nameOf names methods and fields with their class.
 func nameOf(d definition, at string) schemas.Name {
