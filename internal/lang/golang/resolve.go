@@ -410,17 +410,36 @@ func setupEnv(r schemas.Recipe, set []manifest) map[string]string {
 // here may not be needed there, and the tests will tell.
 const bestEffort = `"$0" "$@" ; exit 0`
 
-// everyTest is compiled into every env layer: what each test program pulls in. It
-// also shows that the toolchain works, before anything is blamed on the project.
-const everyTest = `package std
+// everyTest is what each test program pulls in.
+var everyTest = []string{"fmt", "os", "strings", "testing"}
 
-import (
-	_ "fmt"
-	_ "os"
-	_ "strings"
-	_ "testing"
+// standardTest compiles the standard library's part of an env layer: what every
+// test needs, and the heavy packages that the lock names.
+func standardTest(set []manifest) string {
+	imports := slices.Clone(everyTest)
+	for _, m := range set {
+		if path.Base(m.Path) != depsFile {
+			continue
+		}
+		for _, line := range strings.Split(m.Text, "\n") {
+			imp := strings.Trim(strings.TrimPrefix(line, "\t_ "), `"`)
+			if heavy[imp] && !slices.Contains(imports, imp) {
+				imports = append(imports, imp)
+			}
+		}
+	}
+	sort.Strings(imports)
+	return strings.Replace(depsSource(imports), "package deps", "package std", 1)
+}
+
+// The compiled standard library is the same for every project, and dear: it is
+// taken from a cache between builds, and given back to it before anything of this
+// project's is compiled. A cache that is empty or broken only costs time.
+const (
+	sharedCachePath = sandbox.HomePath + "/.cache/go-build-shared"
+	takeCache       = `mkdir -p "$1" && cp -r "$0/." "$1/" ; exit 0`
+	giveCache       = `cp -r -n "$1/." "$0/" ; exit 0`
 )
-`
 
 // Setup downloads the modules of the lock and compiles them with the standard
 // library. The manifests are removed at the end, and so are the answers of the
@@ -432,14 +451,17 @@ func (Language) Setup(r schemas.Recipe) (lang.Step, error) {
 	}
 	stdDir := path.Join(modulesPath, "std")
 	step := lang.Step{
-		Env: setupEnv(r, set),
+		Env:    setupEnv(r, set),
+		Caches: map[string]string{"go-build-" + r.Toolchain.Version: sharedCachePath},
 		Files: append(files(set),
 			sandbox.File{Path: stdDir + "/go.mod", Mode: 0o644, Data: []byte("module std.invalid\n\ngo 1.13\n")},
-			sandbox.File{Path: stdDir + "/std_test.go", Mode: 0o644, Data: []byte(everyTest)}),
-		Commands: []schemas.Command{{
-			Argv: []string{goCommand(r), "test", "-exec", "true", "-vet=off", "."}, Dir: stdDir,
-			Env: map[string]string{"GOWORK": "off"},
-		}},
+			sandbox.File{Path: stdDir + "/std_test.go", Mode: 0o644, Data: []byte(standardTest(set))}),
+		Commands: []schemas.Command{
+			{Argv: []string{"sh", "-c", takeCache, sharedCachePath, buildCachePath}},
+			// It also shows that the toolchain works, before anything is blamed on the project.
+			{Argv: []string{goCommand(r), "test", "-exec", "true", "-vet=off", "."}, Dir: stdDir, Env: map[string]string{"GOWORK": "off"}},
+			{Argv: []string{"sh", "-c", giveCache, sharedCachePath, buildCachePath}},
+		},
 	}
 	for _, m := range set {
 		if path.Base(m.Path) == "go.mod" && strings.Contains(m.Text, "\nrequire ") {

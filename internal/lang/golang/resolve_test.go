@@ -189,6 +189,16 @@ func TestSetupNeverShipsManifests(t *testing.T) {
 			t.Errorf("%s holds the project's code", f.Path)
 		}
 	}
+	// What is shared between projects is the standard library alone: it is given
+	// before the first command that compiles anything else.
+	var order []string
+	for _, c := range step.Commands {
+		order = append(order, strings.Join(c.Argv[1:3], " "))
+	}
+	want := []string{"-c " + takeCache, "test -exec", "-c " + giveCache, "mod download", "-c " + bestEffort, "-rf " + modulesPath}
+	if diff := cmp.Diff(want, order); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
 	last := step.Commands[len(step.Commands)-1].Argv
 	if diff := cmp.Diff([]string{"rm", "-rf", modulesPath, modCachePath + "/cache/download/sumdb"}, last); diff != "" {
 		t.Errorf("last command (-want +got):\n%s", diff)
