@@ -31,6 +31,7 @@ type testState struct {
 	name   string
 	paused bool
 	status schemas.Status // "" until its end
+	said   bool           // "--- PASS: name" came
 	output bytes.Buffer
 	// within is the subtest whose failure went on to this one in the same breath: a
 	// panic ends a test and all that are above it.
@@ -49,6 +50,7 @@ type packageState struct {
 	message          bytes.Buffer
 	listed           map[string]bool // of "running tests:" after a time-out
 	crashed          *testState      // in whose output the program's last words begin
+	last             *testState      // of the last event
 	failed           *testState      // the last one that failed, at event number failedAt
 	failedAt, events int
 }
@@ -258,10 +260,11 @@ func (k *packageState) testEvent(e event) {
 		if e.Action == "run" {
 			t = &testState{name: e.Test}
 			k.tests[e.Test] = t
-			k.order = append(k.order, t)
+			k.order, k.last = append(k.order, t), t
 		}
 		return // an end without a beginning is a line that a test printed
 	}
+	k.last = t
 	switch e.Action {
 	case "pause":
 		t.paused = true
@@ -270,6 +273,7 @@ func (k *packageState) testEvent(e event) {
 	case "output":
 		keep(&t.output, e.Output)
 		k.notice(strings.TrimRight(e.Output, "\r\n"), t)
+		t.said = t.said || strings.Contains(e.Output, "--- PASS: "+t.name+" (")
 	case "pass":
 		t.status = schemas.Passed
 	case "fail":
@@ -291,6 +295,10 @@ func (k *packageState) finish(p *stream) (testlog.Unit, []testlog.Test) {
 		// gave up, which is Go's way of failing to import.
 		unit.State, unit.Message = testlog.NotLoaded, cut(k.message.String())
 		return unit, nil
+	case k.exited():
+		k.last.status = ""
+		unit.State = testlog.Aborted
+		k.settleAbort(&unit)
 	case k.end == "" || k.end == "fail" && k.verdict == "" || k.end == "pass" && k.verdict == "" && k.unended():
 		unit.State = testlog.Aborted
 		k.settleAbort(&unit)
@@ -298,6 +306,13 @@ func (k *packageState) finish(p *stream) (testlog.Unit, []testlog.Test) {
 		k.settle()
 	}
 	return unit, k.rows()
+}
+
+// exited tells a program that left with 0 in the middle of a test, past the guard
+// of package testing (syscall.Exit): test2json then passes the test that was
+// running, which the program never announced, and the program has no verdict.
+func (k *packageState) exited() bool {
+	return k.end != "fail" && k.verdict == "" && k.last != nil && k.last.status == schemas.Passed && !k.last.said
 }
 
 func (k *packageState) unended() bool {
