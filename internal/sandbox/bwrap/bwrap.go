@@ -238,7 +238,7 @@ func (s *Sandbox) Remove(ctx context.Context, l sandbox.Layer) error {
 // Files walks every tree of the stack above the base, hidden content included: by
 // path, and where two layers have the same path, the upper one first.
 func (s *Sandbox) Files(ctx context.Context, l sandbox.Layer, visit func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
-	ids, _, err := s.store.stack(l.ID)
+	ids, err := s.store.ancestry(l.ID)
 	if err != nil {
 		return err
 	}
@@ -248,15 +248,8 @@ func (s *Sandbox) Files(ctx context.Context, l sandbox.Layer, visit func(string,
 	}
 	var all []found
 	for _, id := range ids {
-		r, err := s.store.read(id)
-		if err != nil {
-			return err
-		}
-		if r.Parent == "" {
-			continue // the base
-		}
 		tree := s.store.tree(id)
-		err = filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return errors.Join(err, ctx.Err())
 			}

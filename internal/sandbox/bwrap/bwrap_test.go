@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
@@ -26,6 +27,65 @@ func open(t testing.TB, o bwrap.Options) *bwrap.Sandbox {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// TestWeakMachine: without overlays and control groups, layers are copies and limits
+// are kept by looking, and every rule holds.
+func TestWeakMachine(t *testing.T) {
+	dir := t.TempDir()
+	sandboxtest.Run(t, sandboxtest.Kind{
+		Open: func(t *testing.T, o sandboxtest.Options) sandbox.Sandbox {
+			s := open(t, bwrap.Options{Dir: dir, CABundle: o.CABundle, Registries: o.Registries, Env: o.Env})
+			s.Weaken()
+			t.Log(s.Describe())
+			return s
+		},
+		Left:   func(t *testing.T) []string { return left(t, dir) },
+		Looked: true,
+	})
+}
+
+// TestNoBubblewrap: what is missing is refused by name, with the command that gets it.
+func TestNoBubblewrap(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := bwrap.New(t.Context(), bwrap.Options{Dir: t.TempDir()})
+	var refused *sandbox.Refused
+	if !errors.As(err, &refused) || refused.Get != "apt-get install bubblewrap" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestSweep: what a killed process left is removed by the next start, and what a
+// living one uses is not.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, bwrap.Options{Dir: dir})
+	dead := filepath.Join(dir, "bwrap", "runs", "run-dead")
+	used, release := s.UsedSpace(t)
+	defer release()
+	if err := os.MkdirAll(filepath.Join(dead, "up", "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	for _, d := range []string{dead, used} {
+		if err := os.Chtimes(d, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open(t, bwrap.Options{Dir: dir})
+	if _, err := os.Stat(dead); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("left: %v", err)
+	}
+	if _, err := os.Stat(used); err != nil {
+		t.Errorf("in use, and removed: %v", err)
+	}
+}
+
+// BenchmarkRun is the time outside the command, for a command that does nothing and
+// for one that takes a while.
+func BenchmarkRun(b *testing.B) {
+	s := open(b, bwrap.Options{})
+	sandboxtest.Benchmark(b, s)
 }
 
 func TestSandbox(t *testing.T) {

@@ -72,6 +72,22 @@ func (s store) stack(id string) (ids []string, toolchains []sandbox.Toolchain, e
 	return ids, toolchains, nil
 }
 
+// ancestry is a layer and all below it, down to the base, which it does not hold.
+func (s store) ancestry(id string) ([]string, error) {
+	var ids []string
+	for {
+		r, err := s.read(id)
+		if err != nil {
+			return nil, err
+		}
+		if r.Parent == "" {
+			return ids, nil
+		}
+		ids = append(ids, id)
+		id = r.Parent
+	}
+}
+
 // keep moves a finished tree into place under its ID, at once or not at all.
 func (s store) keep(tree, id string, r record) error {
 	b, err := json.Marshal(r)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/proxy"
+	"github.com/benchmint/benchmint/internal/sandbox/watch"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -443,9 +445,14 @@ func (s *Sandbox) argv(j job) []string {
 			"--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--")
 	}
 	if _, ok := s.groups["pids"]; !ok {
-		// A little more than the limit, so that the watchdog sees it passed.
+		// A little more than the limit, so that the watchdog sees it passed. As root, the
+		// user's processes are counted together, in whichever sandbox they are.
 		const slack = 8
-		argv = append(argv, prlimit, "--nproc="+strconv.Itoa(j.limits.Processes+slack), "--")
+		bound := j.limits.Processes + slack
+		if s.root {
+			bound += watch.UserTasks(sandbox.UID)
+		}
+		argv = append(argv, prlimit, "--nproc="+strconv.Itoa(bound), "--")
 	}
 	// The directory is entered as the user: root without capabilities may not.
 	argv = append(argv, env, "-i", "-C", sandbox.WorkDir(j.command.Dir), "--")
@@ -464,6 +471,9 @@ func (s *Sandbox) do(ctx context.Context, j job) (sandbox.Result, error) {
 	defer group.remove()
 	j.group = group
 	j.order.Bwrap, j.order.FileSize = s.program, j.limits.Disk
+	if _, ok := s.groups["cpu"]; !ok {
+		j.order.CPUs = int(math.Ceil(j.limits.CPUs))
+	}
 	j.order.Args, j.order.Argv = s.bwrapArgs(j), s.argv(j)
 
 	var near, far *os.File

@@ -4,11 +4,13 @@ import (
 	"encoding/gob"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/signal"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -43,7 +45,7 @@ type order struct {
 	Network  bool
 	Proxy    bool
 	FileSize int64
-	Pids     int      // RLIMIT_NPROC is set by the command line, see limitArgv
+	CPUs     int      // of how many the command may use at once; 0: no bound of this kind
 	Bwrap    string   // "" prepares and ends: a build without steps
 	Args     []string // of bwrap; they travel in a memfd, never in an environment
 	Argv     []string
@@ -194,6 +196,9 @@ func become(o order) error {
 	if err := setLimits(o.FileSize); err != nil {
 		return err
 	}
+	if err := useCPUs(o.CPUs); err != nil {
+		return err
+	}
 	// Whatever signals our parent ignored, the command starts with the defaults: a
 	// handler is reset by exec, an ignored signal would stay ignored.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGPIPE)
@@ -233,6 +238,28 @@ func setLimits(fileSize int64) error {
 		if err := syscall.Setrlimit(resource, &limit); err != nil {
 			return fmt.Errorf("setting limit %d: %w", resource, err)
 		}
+	}
+	return nil
+}
+
+// useCPUs ties this thread, which becomes the command, to n CPUs by chance: runs at
+// the same time should not all have the same ones.
+func useCPUs(n int) error {
+	if n <= 0 {
+		return nil
+	}
+	runtime.LockOSThread()
+	var have, use unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &have); err != nil {
+		return fmt.Errorf("reading the CPU set: %w", err)
+	}
+	for _, cpu := range rand.Perm(len(have) * 64) {
+		if have.IsSet(cpu) && use.Count() < n {
+			use.Set(cpu)
+		}
+	}
+	if err := unix.SchedSetaffinity(0, &use); err != nil {
+		return fmt.Errorf("setting the CPU set: %w", err)
 	}
 	return nil
 }

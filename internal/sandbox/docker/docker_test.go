@@ -55,6 +55,40 @@ func TestSandbox(t *testing.T) {
 	})
 }
 
+// TestRemoteEngine: where the engine's files are out of sight, it is asked for what
+// a container has written, and layers are read from a saved image.
+func TestRemoteEngine(t *testing.T) {
+	var box *docker.Sandbox
+	sandboxtest.Run(t, sandboxtest.Kind{
+		Open: func(t *testing.T, o sandboxtest.Options) sandbox.Sandbox {
+			box = open(t, docker.Options{CABundle: o.CABundle, Registries: o.Registries, Env: o.Env})
+			box.Blind()
+			t.Log(box.Describe())
+			return box
+		},
+		Left:  func(t *testing.T) []string { return left(t, box) },
+		Only:  []string{"disk", "memory", "processes", "every_layer_is_walked", "nothing_of_a_build_is_left", "time_with_report"},
+		Asked: true,
+	})
+}
+
+// TestNoEngine: what is missing is refused by name, with the command that gets it.
+func TestNoEngine(t *testing.T) {
+	t.Parallel()
+	_, err := docker.New(t.Context(), docker.Options{Dir: t.TempDir(), Host: "unix://" + filepath.Join(t.TempDir(), "none")})
+	var refused *sandbox.Refused
+	if !errors.As(err, &refused) || !strings.Contains(refused.Get, "apt-get install docker.io") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// BenchmarkRun is the time outside the command, for a command that does nothing and
+// for one that takes a while.
+func BenchmarkRun(b *testing.B) {
+	s := open(b, docker.Options{})
+	sandboxtest.Benchmark(b, s)
+}
+
 // left are containers of this process, and directories of builds.
 func left(t *testing.T, box *docker.Sandbox) []string {
 	t.Helper()

@@ -2,6 +2,7 @@ package sandboxtest
 
 import (
 	"bytes"
+	order "cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -328,7 +329,12 @@ func everyLayerIsWalked(t *testing.T, b *box) {
 	})
 	type found struct{ Path, Content string }
 	var got []found
+	last := ""
 	err := b.Files(timeout(t), second, func(path string, info fs.FileInfo, open func() (io.ReadCloser, error)) error {
+		if path < last {
+			t.Errorf("%s after %s", path, last)
+		}
+		last = path
 		if path != "/image-config.json" {
 			got = append(got, found{path, strings.TrimSpace(string(slurp(t, open)))})
 		}
@@ -337,6 +343,11 @@ func everyLayerIsWalked(t *testing.T, b *box) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A layer that is a copy of its parent repeats what it has from it.
+	slices.SortFunc(got, func(a, b found) int {
+		return order.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Content, b.Content))
+	})
+	got = slices.Compact(got)
 	want := []found{
 		{"/home/tester/.h", "HOME"}, {"/opt/env/e", "ENV"}, {"/testbed/d/in_dir", "IN_DIR"}, {"/testbed/deleted", "DELETED"},
 		{"/testbed/link", "TARGET"}, {"/testbed/replaced", "AFTER"}, {"/testbed/replaced", "BEFORE"},

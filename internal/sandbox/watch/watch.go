@@ -148,3 +148,17 @@ func Tasks(pids []int) int {
 	}
 	return total
 }
+
+// UserTasks is the number of threads that a user has on this machine.
+func UserTasks(uid uint32) int {
+	var pids []int
+	for _, children := range Children() {
+		for _, pid := range children {
+			var st unix.Stat_t
+			if unix.Stat(filepath.Join("/proc", strconv.Itoa(pid)), &st) == nil && st.Uid == uid {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return Tasks(pids)
+}
