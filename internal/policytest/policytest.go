@@ -29,7 +29,7 @@ func (s Source) Dir() string { return path.Dir(s.Path) }
 
 // IsTest is true for test files and for packages that only tests use (xtest).
 func (s Source) IsTest() bool {
-	return strings.HasSuffix(s.Path, "_test.go") || strings.HasSuffix(s.Dir(), "test")
+	return strings.HasSuffix(s.Path, "_test.go") || strings.Contains(s.Path, "test/")
 }
 
 // At is "path:line" of a node.

@@ -2,6 +2,8 @@
 // of its own, which it stops afterwards. So one engine serves all tests of a CI run:
 //
 //	go run ./internal/sandbox/docker/dockertest/engine go test ./...
+//
+// It never stops an engine that it did not start.
 package main
 
 import (
