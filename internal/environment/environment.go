@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/recipe"
@@ -103,6 +104,10 @@ func (b *Builder) Resolve(ctx context.Context, p lang.Project, r schemas.Recipe)
 
 // Lock is Resolve with repairs by the failure table, a bounded number of times.
 func (b *Builder) Lock(ctx context.Context, p lang.Project, r schemas.Recipe) (schemas.Recipe, error) {
+	r, err := b.withoutMissing(ctx, r)
+	if err != nil {
+		return r, err
+	}
 	for attempt := 1; ; attempt++ {
 		locked, err := b.Resolve(ctx, p, r)
 		var failed *sandbox.BuildError
@@ -118,6 +123,22 @@ func (b *Builder) Lock(ctx context.Context, p lang.Project, r schemas.Recipe) (s
 		}
 		r = repaired
 	}
+}
+
+// withoutMissing leaves out system packages that this kind of sandbox cannot add
+// (bwrap shows the host's own), and says so in the recipe: what needs them is
+// seen to be skipped or to fail, in every state alike.
+func (b *Builder) withoutMissing(ctx context.Context, r schemas.Recipe) (schemas.Recipe, error) {
+	_, err := b.Base(ctx, r)
+	var lacks *sandbox.PackagesError
+	if !errors.As(err, &lacks) {
+		return r, err
+	}
+	r.SystemPackages = slices.DeleteFunc(slices.Clone(r.SystemPackages), func(p string) bool { return slices.Contains(lacks.Missing, p) })
+	r.Repairs = append(slices.Clone(r.Repairs), schemas.Repair{
+		Rule: "package_not_on_this_host", Symptom: lacks.Error(), Edit: "system_packages without " + strings.Join(lacks.Missing, ", "),
+	})
+	return r, nil
 }
 
 // identified fills in the digests of the toolchains, which decide results.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,10 +22,16 @@ import (
 type scripted struct {
 	sandbox.Sandbox
 	fail   map[string]string
+	lacks  []string // system packages
 	builds []sandbox.Build
 }
 
 func (s *scripted) Base(_ context.Context, b sandbox.Base) (sandbox.Layer, error) {
+	for _, p := range b.SystemPackages {
+		if slices.Contains(s.lacks, p) {
+			return sandbox.Layer{}, &sandbox.PackagesError{Missing: []string{p}}
+		}
+	}
 	return sandbox.Layer{Key: schemas.DigestOf(b), ID: "base"}, nil
 }
 
@@ -143,5 +150,21 @@ func TestStateKeysFollowWhatDecides(t *testing.T) {
 		if build.Network != sandbox.NoNetwork {
 			t.Error("a state was built with network")
 		}
+	}
+}
+
+func TestLockLeavesOutWhatTheHostLacks(t *testing.T) {
+	t.Parallel()
+	r := recipe
+	r.SystemPackages = []string{"less", "locales-all"}
+	got, err := builder(&scripted{lacks: []string{"locales-all"}}, langtest.Toy{}).Lock(t.Context(), lang.Project{}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"less"}, got.SystemPackages); diff != "" {
+		t.Errorf("system packages (-want +got):\n%s", diff)
+	}
+	if len(got.Repairs) != 1 || len(r.SystemPackages) != 2 {
+		t.Errorf("repairs %v, asked for %v", got.Repairs, r.SystemPackages)
 	}
 }

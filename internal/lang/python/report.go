@@ -230,7 +230,7 @@ func message(t *test) string {
 
 func (p *parser) conclude(name, running string) testlog.Unit {
 	u := p.units[name]
-	out := testlog.Unit{Name: name, State: testlog.Finished, Message: cut(u.why), Listed: u.listed}
+	out := testlog.Unit{Name: name, State: testlog.Finished, Message: cut(errorLines(u.why)), Listed: u.listed}
 	switch {
 	case u.failed:
 		out.State = testlog.NotLoaded
@@ -249,6 +249,21 @@ func (p *parser) conclude(name, running string) testlog.Unit {
 		}
 	}
 	return out
+}
+
+// errorLines are those that pytest marks as the error itself ("E   ImportError: …"),
+// without the way there; a text without marks stays as it is.
+func errorLines(why string) string {
+	var out []string
+	for line := range strings.Lines(why) {
+		if text, ok := strings.CutPrefix(line, "E  "); ok {
+			out = append(out, strings.TrimSpace(text))
+		}
+	}
+	if len(out) == 0 {
+		return why
+	}
+	return strings.Join(out, "\n")
 }
 
 // cut bounds a message without breaking a character.

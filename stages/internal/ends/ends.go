@@ -16,16 +16,18 @@ import (
 
 // Of gives the end of an error from building layers: a registry that does not
 // answer defers, a refusal of a language rejects with its own reason, a build step
-// that does not succeed rejects with reason.
+// that does not succeed rejects with reason, and so does a repair that asks for a package
+// which this kind of sandbox cannot add.
 func Of(err error, reason schemas.Reason) error {
 	var no *lang.Refusal
 	var build *sandbox.BuildError
+	var lacks *sandbox.PackagesError
 	switch {
 	case errors.Is(err, environment.ErrUnavailable):
 		return &pipeline.Deferred{Resource: "registry", Err: err}
 	case errors.As(err, &no):
 		return pipeline.Reject(no.Reason, "%s", no.Detail)
-	case errors.As(err, &build):
+	case errors.As(err, &build), errors.As(err, &lacks):
 		return pipeline.Reject(reason, "%w", err)
 	}
 	return err
