@@ -265,7 +265,7 @@ func wantNoProcess(t *testing.T, marker string) {
 
 // marker is a number of seconds that no other process sleeps.
 func (b *box) marker() string {
-	return fmt.Sprintf("%d.%d", 100000+os.Getpid(), b.sequence.Add(1))
+	return fmt.Sprintf("%d.%04d", 100000+os.Getpid(), b.sequence.Add(1)) // none is the beginning of another
 }
 
 // buildError is the *sandbox.BuildError in err, or the test ends.

@@ -1,0 +1,140 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+func TestLimitsFilled(t *testing.T) {
+	t.Parallel()
+	want := sandbox.Limits{Memory: 1, Processes: sandbox.DefaultProcs, Disk: sandbox.DefaultDisk, Output: sandbox.DefaultOutput, Timeout: sandbox.DefaultTimeout}
+	if diff := cmp.Diff(want, sandbox.Limits{Memory: 1, Processes: -1}.Filled()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestRegistryEnv(t *testing.T) {
+	t.Parallel()
+	got := sandbox.RegistryEnv([]string{
+		"PIP_INDEX_URL=https://me:secret@pip.example/simple", "UV_INDEX=inner=https://token@uv.example:8443/x https://plain.example/y",
+		"GOPROXY=https://u:p@go.example,https://second.example|direct", "GOSUMDB=off", "GOPRIVATE=", "AWS_SECRET_ACCESS_KEY=secret", "HOME=/home/me",
+		"PIP_EXTRA_INDEX_URL=http://a.example/%41 http://b:c@b.example",
+	})
+	want := map[string]string{
+		"PIP_INDEX_URL": "https://pip.example/simple", "UV_INDEX": "inner=https://uv.example:8443/x https://plain.example/y",
+		"GOPROXY": "https://go.example,https://second.example|direct", "GOSUMDB": "off",
+		"PIP_EXTRA_INDEX_URL": "http://a.example/%41 http://b.example",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	hosts := []string{"a.example", "b.example", "go.example", "pip.example", "plain.example", "second.example", "uv.example:8443"}
+	if diff := cmp.Diff(hosts, sandbox.RegistryHosts(got)); diff != "" {
+		t.Errorf("hosts (-want +got):\n%s", diff)
+	}
+}
+
+func TestEnviron(t *testing.T) {
+	t.Parallel()
+	got := sandbox.Environ(map[string]string{"A": "1", "HOME": "/x"}, map[string]string{"A": "2"})
+	if !slices.IsSorted(got) || !slices.Contains(got, "A=2") || !slices.Contains(got, "HOME=/x") || !slices.Contains(got, "TZ=UTC") {
+		t.Errorf("%q", got)
+	}
+	if again := sandbox.Environ(); slices.Contains(again, "A=2") || !slices.Contains(again, "HOME="+sandbox.HomePath) {
+		t.Errorf("one call changed the next: %q", again)
+	}
+}
+
+func TestCheckPath(t *testing.T) {
+	t.Parallel()
+	for path, ok := range map[string]bool{
+		"/testbed": true, "/testbed/a b": true, "/testbed/..a": true, "/tmp/x": true, "/testbedx": false, "/testbed/": false,
+		"/testbed/./a": false, "/testbed/../etc": false, "testbed/a": false, "/": false, "": false, "/testbed/\x00": false, "/tmpx": false,
+	} {
+		if err := sandbox.CheckPath(path, sandbox.Writable()); (err == nil) != ok {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+	for dir, want := range map[string]string{"": "/testbed", "sub/x": "/testbed/sub/x", "/opt/env": "/opt/env"} {
+		if got := sandbox.WorkDir(dir); got != want {
+			t.Errorf("%q: %s, want %s", dir, got, want)
+		}
+	}
+}
+
+func TestCapped(t *testing.T) {
+	t.Parallel()
+	var over atomic.Int64
+	c := sandbox.NewCapped(5, func() { over.Add(1) })
+	for _, s := range []string{"ab", "cd", "e"} {
+		if n, err := c.Write([]byte(s)); n != len(s) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if c.Full() || over.Load() != 0 {
+		t.Error("full at the bound")
+	}
+	for range 3 {
+		if n, err := c.Write(bytes.Repeat([]byte("x"), 100)); n != 100 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if got := string(c.Bytes()); got != "abcde" || !c.Full() || over.Load() != 1 {
+		t.Errorf("%q, full %v, over %d times", got, c.Full(), over.Load())
+	}
+}
+
+func TestLock(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	unlock, err := sandbox.Lock(t.Context(), dir, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other, err := sandbox.Lock(t.Context(), dir, "b"); err != nil {
+		t.Error(err)
+	} else {
+		other()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := sandbox.Lock(ctx, dir, "a"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a held lock: %v", err)
+	}
+	unlock()
+	again, err := sandbox.Lock(t.Context(), dir, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
+	if _, err := sandbox.Lock(t.Context(), dir, "no/dir"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a lock without its directory: %v", err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	step := schemas.Command{Argv: []string{"pip", "install", "x"}}
+	for want, err := range map[string]error{
+		"pip install x: exit 2: a | b":                         &sandbox.BuildError{Step: step, Result: sandbox.Result{End: sandbox.Exited, ExitCode: 2, Output: []byte("a\nb\n")}},
+		"pip install x: over the limit on memory":              &sandbox.BuildError{Step: step, Result: sandbox.Result{End: sandbox.Memory}},
+		"this host lacks a b: apt-get install a b":             &sandbox.PackagesError{Missing: []string{"a", "b"}},
+		"cannot keep the sandbox's rule on x: why (apt-get y)": &sandbox.Refused{Rule: "x", Why: "why", Get: "apt-get y"},
+	} {
+		if !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%q, want %q", err, want)
+		}
+	}
+}
