@@ -22,7 +22,7 @@ var vary = []struct {
 	with string
 }{
 	{regexp.MustCompile(`\b[0-9a-f]{12,64}\b`), "HEX"},
-	{regexp.MustCompile(`\b\d+(\.\d+)?(ms|µs|s|m\d+s)\b`), "TIME"},
+	{regexp.MustCompile(`\b\d[0-9.hmµ]*s\b`), "TIME"},
 	{regexp.MustCompile(`\b\d+\.\d+\.\d+\b`), "VERSION"},
 	{regexp.MustCompile(`\b\d+\.\d+ s\b`), "TIME"},
 	{regexp.MustCompile(`\b(docker|bwrap)\b`), "SANDBOX"},
