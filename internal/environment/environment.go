@@ -63,7 +63,23 @@ func (b *Builder) Key(ctx context.Context, r schemas.Recipe) (schemas.Digest, er
 	if err != nil {
 		return "", err
 	}
-	return recipe.Key(r, base.Key), nil
+	key, _, err := b.keyed(r, base)
+	return key, err
+}
+
+// keyed is the key with the steps that it stands for: what the language does with
+// a recipe decides the layer as much as the recipe. The step's environment is left
+// out: it holds dates, and a date by itself makes no new environment.
+func (b *Builder) keyed(r schemas.Recipe, base sandbox.Layer) (schemas.Digest, lang.Step, error) {
+	step, err := b.Languages[r.Language].Setup(r)
+	if err != nil {
+		return "", step, fmt.Errorf("planning the env layer: %w", err)
+	}
+	return schemas.DigestOf(struct {
+		Recipe   schemas.Digest
+		Commands []schemas.Command
+		Files    []sandbox.File
+	}{recipe.Key(r, base.Key), step.Commands, step.Files}), step, nil
 }
 
 // Env is the env layer of a locked recipe, built now or found. A step that fails
@@ -73,11 +89,11 @@ func (b *Builder) Env(ctx context.Context, r schemas.Recipe) (sandbox.Layer, err
 	if err != nil {
 		return sandbox.Layer{}, err
 	}
-	step, err := b.Languages[r.Language].Setup(r)
+	key, step, err := b.keyed(r, base)
 	if err != nil {
-		return sandbox.Layer{}, fmt.Errorf("planning the env layer: %w", err)
+		return sandbox.Layer{}, err
 	}
-	layer, _, err := b.Sandbox.Build(ctx, b.build(r, step, base, recipe.Key(r, base.Key)))
+	layer, _, err := b.Sandbox.Build(ctx, b.build(r, step, base, key))
 	return layer, unavailable(err)
 }
 
