@@ -1,9 +1,11 @@
 package bwrap_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
 	"github.com/benchmint/benchmint/internal/sandbox/sandboxtest"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // open makes a sandbox, or skips loudly where this machine has no bubblewrap.
@@ -113,4 +116,56 @@ func left(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return append(names, groups...)
+}
+
+// sleeper makes this test program run a sandbox that sleeps for so many seconds.
+const sleeper = "BENCHMINT_TEST_SLEEP"
+
+func TestMain(m *testing.M) {
+	if seconds := os.Getenv(sleeper); seconds != "" {
+		os.Exit(sleep(os.Getenv(sleeper+"_DIR"), seconds))
+	}
+	os.Exit(m.Run())
+}
+
+func sleep(dir, seconds string) int {
+	ctx := context.Background()
+	s, err := bwrap.New(ctx, bwrap.Options{Dir: dir})
+	if err != nil {
+		return 1
+	}
+	base, err := s.Base(ctx, sandbox.Base{})
+	if err != nil {
+		return 1
+	}
+	argv := []string{"/bin/sh", "-c", "trap '' TERM INT; setsid sleep $0 & sleep $0", seconds}
+	_, _ = s.Run(ctx, sandbox.Run{Layer: base, Command: schemas.Command{Argv: argv}})
+	return 0
+}
+
+// TestWeAreKilled: a sandbox does not outlive us, even if we have no time to end it.
+func TestWeAreKilled(t *testing.T) {
+	t.Parallel()
+	open(t, bwrap.Options{})
+	seconds := fmt.Sprintf("%d.5555", 100000+os.Getpid())
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), sleeper+"="+seconds, sleeper+"_DIR="+t.TempDir())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	inside := func() int { return len(sandboxtest.Processes("sleep " + seconds)) }
+	for began := time.Now(); inside() < 2; time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > 30*time.Second {
+			t.Fatal("the sandbox did not start")
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	for began := time.Now(); inside() > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatalf("still alive: %q", sandboxtest.Processes("sleep "+seconds))
+		}
+	}
 }

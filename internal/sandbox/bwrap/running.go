@@ -53,6 +53,7 @@ func (s *Sandbox) namespaces() *syscall.SysProcAttr {
 func (c *running) connect(cmd *exec.Cmd) error {
 	if t := c.interactive; t != nil {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = t.In, t.Out, t.Err
+		cmd.WaitDelay = time.Second // for an input that never ends
 		return nil
 	}
 	// A terminal's interrupt is for us, not for it: we end it in order.

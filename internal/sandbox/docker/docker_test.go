@@ -1,9 +1,13 @@
 package docker_test
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,9 +17,100 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox/docker"
 	"github.com/benchmint/benchmint/internal/sandbox/docker/dockertest"
 	"github.com/benchmint/benchmint/internal/sandbox/sandboxtest"
+	"github.com/benchmint/benchmint/schemas"
 )
 
-func TestMain(m *testing.M) { os.Exit(dockertest.Main(m)) }
+// sleeper makes this test program run a container that sleeps, on the engine named.
+const sleeper = "BENCHMINT_TEST_SLEEP"
+
+func TestMain(m *testing.M) {
+	if host := os.Getenv(sleeper); host != "" {
+		os.Exit(sleep(host))
+	}
+	os.Exit(dockertest.Main(m))
+}
+
+func sleep(host string) int {
+	dir, err := dockertest.Dir()
+	if err != nil {
+		return 1
+	}
+	ctx := context.Background()
+	s, err := docker.New(ctx, docker.Options{Dir: dir, Host: host})
+	if err != nil {
+		return 1
+	}
+	base, err := s.Base(ctx, sandbox.Base{})
+	if err != nil {
+		return 1
+	}
+	_, _ = s.Run(ctx, sandbox.Run{Layer: base, Command: schemas.Command{Argv: []string{"/bin/sh", "-c", "echo started; sleep 600"}},
+		Interactive: &sandbox.Terminal{In: strings.NewReader(""), Out: os.Stdout, Err: os.Stderr}})
+	return 0
+}
+
+// TestSweep: containers of a process that was killed are removed by the next start.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	box := open(t, docker.Options{})
+	if _, err := box.Base(t.Context(), sandbox.Base{}); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), sleeper+"="+engineHost(t))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := bufio.NewReader(out).ReadString('\n'); err != nil || said != "started\n" {
+		t.Fatalf("%q, %v", said, err)
+	}
+	before := containers(t)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	open(t, docker.Options{})
+	gone := 0
+	after := containers(t)
+	for _, name := range before {
+		if !slices.Contains(after, name) && !strings.Contains(name, box.Token()) {
+			gone++
+		}
+	}
+	if gone == 0 {
+		t.Errorf("nothing was swept: before %q, after %q", before, after)
+	}
+}
+
+// engineHost is the engine's address, never "".
+func engineHost(t testing.TB) string {
+	if host := dockertest.Host(t); host != "" {
+		return host
+	}
+	return client.DefaultDockerHost
+}
+
+func containers(t *testing.T) []string {
+	t.Helper()
+	api, err := docker.Connect(t.Context(), dockertest.Host(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.Close()
+	list, err := api.ContainerList(t.Context(), client.ContainerListOptions{All: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range list.Items {
+		names = append(names, c.Names...)
+	}
+	return names
+}
 
 // open makes a sandbox on the tests' engine, or skips loudly where none can be had.
 func open(t testing.TB, o docker.Options) *docker.Sandbox {
@@ -92,19 +187,10 @@ func BenchmarkRun(b *testing.B) {
 // left are containers of this process, and directories of builds.
 func left(t *testing.T, box *docker.Sandbox) []string {
 	t.Helper()
-	api, err := docker.Connect(t.Context(), dockertest.Host(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer api.Close()
-	list, err := api.ContainerList(t.Context(), client.ContainerListOptions{All: true})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out []string
-	for _, c := range list.Items {
-		if strings.Contains(strings.Join(c.Names, " "), box.Token()) {
-			out = append(out, c.Names...)
+	for _, name := range containers(t) {
+		if strings.Contains(name, box.Token()) {
+			out = append(out, name)
 		}
 	}
 	dir, err := dockertest.Dir()

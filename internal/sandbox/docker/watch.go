@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -96,6 +98,10 @@ func (w *watchdog) watch(done <-chan struct{}, stop func(sandbox.End)) {
 			stop(sandbox.Disk)
 			return
 		}
+		if w.groups == nil && w.crowded() {
+			stop(sandbox.Processes)
+			return
+		}
 		took = time.Since(last)
 	}
 }
@@ -153,6 +159,24 @@ func (w *watchdog) counted() int64 {
 		return 0 // the container is gone, or the engine: whoever waits for it will say so
 	}
 	return *res.Container.SizeRw
+}
+
+// crowded asks the engine whether all the processes that may be are there: a fork
+// bomb stays at its limit.
+func (w *watchdog) crowded() bool {
+	const patience = 30 * time.Second
+	ctx, cancel := context.WithTimeout(w.ctx, patience)
+	defer cancel()
+	res, err := w.s.api.ContainerStats(ctx, w.id, client.ContainerStatsOptions{})
+	if err != nil {
+		return false // see counted
+	}
+	defer res.Body.Close()
+	var stats container.StatsResponse
+	if json.NewDecoder(res.Body).Decode(&stats) != nil {
+		return false
+	}
+	return stats.PidsStats.Current >= uint64(w.limits.Processes)
 }
 
 // last is the look after the end: what ended between two looks is still judged. One

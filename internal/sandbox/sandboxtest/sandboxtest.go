@@ -238,8 +238,8 @@ func wantEnd(t *testing.T, res sandbox.Result, want sandbox.End) {
 	}
 }
 
-// processes finds the processes of this machine whose command line holds a marker.
-func processes(marker string) []string {
+// Processes finds the processes of this machine whose command line holds a marker.
+func Processes(marker string) []string {
 	var out []string
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
@@ -256,7 +256,7 @@ func wantNoProcess(t *testing.T, marker string) {
 	t.Helper()
 	var left []string
 	for began := time.Now(); time.Since(began) < 3*time.Second; time.Sleep(50 * time.Millisecond) {
-		if left = processes(marker); len(left) == 0 {
+		if left = Processes(marker); len(left) == 0 {
 			return
 		}
 	}
