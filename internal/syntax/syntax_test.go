@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -111,7 +112,7 @@ func TestHostileSources(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Parse(Go, make([]byte, MaxSize+1)); err != ErrTooLarge {
+	if _, err := Parse(Go, make([]byte, MaxSize+1)); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a file over the limit gives %v", err)
 	}
 	if _, err := Parse("cobol", nil); err == nil {

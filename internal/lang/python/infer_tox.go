@@ -281,9 +281,7 @@ func (m *manifest) toxRequires(e toxEnv) []requirement {
 		if strings.Contains(l.text, dropped) {
 			continue
 		}
-		for _, r := range m.requirementLine(e.file, iniLine{l.text, e.offset + l.line}, false, map[string]bool{}) {
-			out = append(out, r)
-		}
+		out = append(out, m.requirementLine(e.file, iniLine{l.text, e.offset + l.line}, false, map[string]bool{})...)
 	}
 	for _, l := range e.value("extras") {
 		for _, x := range strings.FieldsFunc(l.text, func(r rune) bool { return r == ',' || r == ' ' }) {
