@@ -42,6 +42,14 @@ var caVariables = []string{
 	"NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO",
 }
 
+// Env is the environment of a run on a person's terminal, beside the standard one.
+func (t *Terminal) Env() map[string]string {
+	if t == nil || !t.TTY {
+		return nil
+	}
+	return map[string]string{"TERM": "xterm"} // what every terminal of today understands
+}
+
 // CAEnv points builds at the bundle under CAPath.
 func CAEnv() map[string]string {
 	env := map[string]string{"UV_NATIVE_TLS": "true"}

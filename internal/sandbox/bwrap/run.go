@@ -155,7 +155,7 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	}
 	o.Put, o.Network = r.Inputs, true
 	res, err = s.do(ctx, job{
-		order: o, command: r.Command, env: sandbox.Environ(r.Env, r.Command.Env), toolchains: toolchains,
+		order: o, command: r.Command, env: sandbox.Environ(r.Interactive.Env(), r.Env, r.Command.Env), toolchains: toolchains,
 		limits: r.Limits.Filled(), interactive: r.Interactive, written: written,
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -165,6 +166,59 @@ func TestRemoteEngine(t *testing.T) {
 		Only:  []string{"disk", "memory", "processes", "every_layer_is_walked", "nothing_of_a_build_is_left", "time_with_report"},
 		Asked: true,
 	})
+}
+
+// TestImageOfTheUser: an image that is configured takes the place of the Debian made
+// here, whatever it says of itself.
+func TestImageOfTheUser(t *testing.T) {
+	t.Parallel()
+	made := open(t, docker.Options{})
+	image, err := made.System(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := docker.Connect(t.Context(), dockertest.Host(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.Close()
+	const name = "benchmint-test/theirs:1"
+	created, err := api.ContainerCreate(t.Context(), client.ContainerCreateOptions{Config: &container.Config{Image: image, Cmd: []string{"true"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = api.ContainerCommit(t.Context(), created.ID, client.ContainerCommitOptions{Reference: name, Config: &container.Config{
+		User: "nobody", Entrypoint: []string{"/bin/false"}, WorkingDir: "/var", Env: []string{"THEIRS=1"},
+	}})
+	if _, removeErr := api.ContainerRemove(t.Context(), created.ID, client.ContainerRemoveOptions{}); err != nil || removeErr != nil {
+		t.Fatal(err, removeErr)
+	}
+	t.Cleanup(func() {
+		api, err := docker.Connect(context.Background(), dockertest.Host(t))
+		if err == nil {
+			_, err = api.ImageRemove(context.Background(), name, client.ImageRemoveOptions{})
+			api.Close()
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	theirs := open(t, docker.Options{Image: name})
+	base, err := theirs.Base(t.Context(), sandbox.Base{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := theirs.Run(t.Context(), sandbox.Run{Layer: base, Command: schemas.Command{Argv: []string{"/bin/sh", "-c", "id -u; pwd; echo $THEIRS; touch x"}}})
+	if err != nil || res.ExitCode != 0 || string(res.Output) != "1000\n/testbed\n\n" {
+		t.Errorf("exit %d, %q, %v", res.ExitCode, res.Output, err)
+	}
+	if err := theirs.Remove(t.Context(), base); err != nil {
+		t.Error(err)
+	}
+	none := open(t, docker.Options{Image: "benchmint-test/none:1"})
+	if _, err := none.Base(t.Context(), sandbox.Base{}); err == nil || !strings.Contains(err.Error(), "benchmint-test/none:1") {
+		t.Errorf("an image that is not there: %v", err)
+	}
 }
 
 // TestNoEngine: what is missing is refused by name, with the command that gets it.

@@ -87,7 +87,7 @@ type running struct {
 }
 
 func (c *running) create(ctx context.Context, r sandbox.Run) error {
-	argv := append([]string{runScript, "run", sandbox.WorkDir(r.Command.Dir)}, sandbox.Environ(r.Env, r.Command.Env)...)
+	argv := append([]string{runScript, "run", sandbox.WorkDir(r.Command.Dir)}, sandbox.Environ(r.Interactive.Env(), r.Env, r.Command.Env)...)
 	config := &container.Config{
 		Image: r.Layer.ID, User: "0:0", WorkingDir: "/", Hostname: "sandbox",
 		Entrypoint: []string{"/bin/sh", "-c"}, Cmd: append(argv, r.Command.Argv...),
@@ -124,6 +124,7 @@ func (c *running) run(ctx context.Context) (sandbox.Result, error) {
 	}
 	if c.terminal != nil && c.terminal.TTY {
 		c.resize(ctx)
+		defer raw(c.terminal)()
 	}
 	dog, err := c.s.newWatchdog(ctx, c.id, c.limits)
 	if err != nil {
