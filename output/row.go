@@ -204,12 +204,23 @@ func RowOf(t Task, archive schemas.Digest) Row {
 	}
 }
 
+// noVersion stands for "no release yet".
+const noVersion = "1"
+
 // version is never empty: clients look up by it, and SWE-bench's take any word.
 func version(v string) string {
 	if v == "" {
-		return "1"
+		return noVersion
 	}
 	return v
+}
+
+// Release is the tag that the base stands after, "" where there is none.
+func (r Row) Release() string {
+	if r.Version == noVersion {
+		return ""
+	}
+	return r.Version
 }
 
 func text(b []byte) (string, string) {

@@ -180,7 +180,7 @@ func proveRow(ctx context.Context, v *validate.Validator, w *workshop, d *output
 
 // material is what stages.Prove needs, from the folder alone.
 func material(d *output.Dataset, row output.Row, kind string) (stages.Material, error) {
-	m := stages.Material{Statement: row.ProblemStatement}
+	m := stages.Material{Statement: row.ProblemStatement, Version: row.Release()}
 	var err error
 	if m.Start, err = d.Start(row.InstanceID); err != nil {
 		return m, fmt.Errorf("reading the start: %w", err)
