@@ -29,7 +29,7 @@ func TestRegistryEnv(t *testing.T) {
 	t.Parallel()
 	got := sandbox.RegistryEnv([]string{
 		"PIP_INDEX_URL=https://me:secret@pip.example/simple", "UV_INDEX=inner=https://token@uv.example:8443/x https://plain.example/y",
-		"GOPROXY=https://u:p@go.example,https://second.example|direct", "GOSUMDB=off", "GOPRIVATE=", "AWS_SECRET_ACCESS_KEY=secret", "HOME=/home/me",
+		"GOPROXY=https://u:p@go.example,https://second.example|direct", "GOSUMDB=off", "GOPRIVATE=", "AWS_SECRET_ACCESS_KEY=secret", "HOME=/somewhere",
 		"PIP_EXTRA_INDEX_URL=http://a.example/%41 http://b:c@b.example",
 	})
 	want := map[string]string{
