@@ -52,6 +52,33 @@ func TestWeakMachine(t *testing.T) {
 	})
 }
 
+// TestBwrapFails: a failure of bwrap itself is a fault of the machine. It has the
+// exit code and the output of a command, and is neither.
+func TestBwrapFails(t *testing.T) {
+	s := open(t, bwrap.Options{})
+	base, err := s.Base(t.Context(), sandbox.Base{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), "bwrap")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho 'bwrap: open /proc/9/ns/ns failed'\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run := sandbox.Run{Layer: base, Command: schemas.Command{Argv: []string{"false"}}}
+	if res, err := s.Run(t.Context(), run); err != nil || res.ExitCode != 1 {
+		t.Fatalf("a command that fails: exit %d, %v", res.ExitCode, err)
+	}
+	s.Replace(program)
+	if res, err := s.Run(t.Context(), run); err == nil {
+		t.Errorf("bwrap failed, and the run reads %s with exit %d", res.End, res.ExitCode)
+	}
+	var failed *sandbox.BuildError
+	_, _, err = s.Build(t.Context(), sandbox.Build{Key: "sha256:x", Parent: base, Steps: []schemas.Command{{Argv: []string{"true"}}}})
+	if err == nil || errors.As(err, &failed) {
+		t.Errorf("bwrap failed, and the build says %v", err)
+	}
+}
+
 // TestNoBubblewrap: what is missing is refused by name, with the command that gets it.
 func TestNoBubblewrap(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())

@@ -17,3 +17,6 @@ func (s *Sandbox) UsedSpace(t *testing.T) (dir string, release func()) {
 	}
 	return sp.dir, sp.close
 }
+
+// Replace runs program in the place of bwrap.
+func (s *Sandbox) Replace(program string) { s.program = program }

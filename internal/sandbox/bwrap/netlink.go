@@ -2,9 +2,11 @@ package bwrap
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"os"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,7 +17,10 @@ const (
 	peerName = "peer0"
 )
 
-var linkAddress = [4]byte{10, 66, 0, 2}
+var (
+	linkAddress  = [4]byte{10, 66, 0, 2}
+	linkAddress6 = [16]byte{0: 0xfd, 1: 0x66, 15: 2} // fd66::2: C libraries look up no IPv6 name where only ::1 is configured
+)
 
 // loopbackUp brings up lo, and with it 127.0.0.1 and ::1.
 func loopbackUp() error { return linkUp("lo") }
@@ -51,9 +56,12 @@ func addPair() error {
 	if err := newVeth(linkName, peerName); err != nil {
 		return fmt.Errorf("adding a veth pair: %w", err)
 	}
-	// IPv6 is on the loopback only, as in the other kind of sandbox.
-	for _, name := range []string{linkName, peerName} {
-		_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+name+"/disable_ipv6", []byte("1"), 0)
+	// Nobody else has the address: asking around would make it unusable for a second.
+	// No link-local one (mode 1): every host has such an address, and none is here.
+	for _, set := range []struct{ key, value string }{
+		{linkName + "/disable_ipv6", "0"}, {linkName + "/accept_dad", "0"}, {linkName + "/addr_gen_mode", "1"}, {peerName + "/disable_ipv6", "1"},
+	} {
+		_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+set.key, []byte(set.value), 0) // missing where the kernel has no IPv6
 	}
 	err := withRequest(linkName, func(fd int, req *unix.Ifreq) error {
 		if err := req.SetInet4Addr(linkAddress[:]); err != nil {
@@ -76,7 +84,38 @@ func addPair() error {
 	if err := linkUp(peerName); err != nil {
 		return err
 	}
-	return linkUp(linkName)
+	if err := linkUp(linkName); err != nil {
+		return err
+	}
+	return addAddress6()
+}
+
+// addAddress6 gives the interface its IPv6 address; a kernel without IPv6 has none.
+func addAddress6() error {
+	fd, err := unix.Socket(unix.AF_INET6, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if errors.Is(err, unix.EAFNOSUPPORT) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	link, err := net.InterfaceByName(linkName)
+	if err != nil {
+		return err
+	}
+	req := in6Ifreq{Addr: linkAddress6, Prefix: 64, Index: int32(link.Index)}
+	if _, _, code := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCSIFADDR, uintptr(unsafe.Pointer(&req))); code != 0 {
+		return fmt.Errorf("IPv6 address of %s: %w", linkName, code)
+	}
+	return nil
+}
+
+// in6Ifreq is struct in6_ifreq of linux/ipv6.h.
+type in6Ifreq struct {
+	Addr   [16]byte
+	Prefix uint32
+	Index  int32
 }
 
 // vethInfoPeer is VETH_INFO_PEER of linux/veth.h.

@@ -336,7 +336,7 @@ func (s *Sandbox) cacheDirs(o *order, caches map[string]string) (map[string]stri
 
 // prepare runs the shim without a command.
 func (s *Sandbox) prepare(ctx context.Context, o order) error {
-	cmd, faults, err := s.start(ctx, o, func(*exec.Cmd) error { return nil }, &group{}, nil)
+	cmd, faults, err := s.start(ctx, o, func(*exec.Cmd) error { return nil }, &group{}, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -350,7 +350,7 @@ func (s *Sandbox) prepare(ctx context.Context, o order) error {
 
 // start starts the shim in its namespaces, gives it its order, and returns where it
 // reports faults. socket is the shim's end of the proxy's socket.
-func (s *Sandbox) start(ctx context.Context, o order, with func(*exec.Cmd) error, g *group, socket *os.File) (*exec.Cmd, *os.File, error) {
+func (s *Sandbox) start(ctx context.Context, o order, with func(*exec.Cmd) error, g *group, status, socket *os.File) (*exec.Cmd, *os.File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -366,7 +366,7 @@ func (s *Sandbox) start(ctx context.Context, o order, with func(*exec.Cmd) error
 	}
 	defer faultIn.Close()
 	// /proc/self/exe stays right when the program's file is replaced under us.
-	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{shimName}, Env: []string{}, ExtraFiles: []*os.File{orders, faultIn}}
+	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{shimName}, Env: []string{}, ExtraFiles: []*os.File{orders, faultIn, status}}
 	if socket != nil {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, socket)
 	}
@@ -484,7 +484,11 @@ func (s *Sandbox) do(ctx context.Context, j job) (sandbox.Result, error) {
 		defer near.Close()
 	}
 	c := &running{job: j}
-	cmd, faults, err := s.start(ctx, j.order, c.connect, group, far)
+	if c.status, err = newStatus(); err != nil {
+		return sandbox.Result{}, err
+	}
+	defer c.status.Close()
+	cmd, faults, err := s.start(ctx, j.order, c.connect, group, c.status, far)
 	if far != nil {
 		far.Close()
 	}
@@ -499,6 +503,15 @@ func (s *Sandbox) do(ctx context.Context, j job) (sandbox.Result, error) {
 		defer stop()
 	}
 	return c.wait(ctx, faults)
+}
+
+// newStatus is a file without a name that bwrap writes to and we read afterwards.
+func newStatus() (*os.File, error) {
+	fd, err := unix.MemfdCreate("status", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("making the status file: %w", err)
+	}
+	return os.NewFile(uintptr(fd), "status"), nil
 }
 
 func socketPair() (near, far *os.File, err error) {

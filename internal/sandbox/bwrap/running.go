@@ -1,6 +1,7 @@
 package bwrap
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -30,6 +31,7 @@ type running struct {
 	pipe   *os.File // our end of the command's output
 	inner  *os.File
 	copied chan struct{}
+	status *os.File // bwrap's own word on the command
 
 	mu  sync.Mutex
 	end sandbox.End
@@ -121,8 +123,24 @@ func (c *running) wait(ctx context.Context, faults *os.File) (sandbox.Result, er
 	}
 	if res.End == "" {
 		res.End = sandbox.Exited
+		return res, c.executed(res)
 	}
 	return res, nil
+}
+
+// executed tells that the command ran at all. bwrap fails with the same exit codes
+// as commands do, and a fault of the machine must never read as the command's.
+func (c *running) executed(res sandbox.Result) error {
+	said, err := io.ReadAll(io.NewSectionReader(c.status, 0, 1<<16))
+	if err != nil {
+		return fmt.Errorf("reading what bwrap says: %w", err)
+	}
+	if bytes.Contains(said, []byte(`"exit-code"`)) {
+		return nil
+	}
+	const few = 500
+	log := res.Output[:min(len(res.Output), few)]
+	return fmt.Errorf("the sandbox ended before the command was executed (exit %d): %s", res.ExitCode, bytes.TrimSpace(log))
 }
 
 func (c *running) ended() sandbox.End {

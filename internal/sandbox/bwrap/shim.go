@@ -27,7 +27,8 @@ const shimName = "benchmint-sandbox"
 const (
 	orderFD  = 3 // the order, gob
 	faultFD  = 4 // what went wrong; closed by the exec of bwrap
-	socketFD = 5 // takes the listening socket of the build proxy
+	statusFD = 5 // what bwrap says of the command: an exit code only where it was executed
+	socketFD = 6 // takes the listening socket of the build proxy
 )
 
 // proxyAddress is where a build finds the proxy, inside its own network.
@@ -204,7 +205,12 @@ func become(o order) error {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGPIPE)
 	// The machine's own killer should take strangers' processes first.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
-	argv := append([]string{"bwrap", "--args", fmt.Sprint(args), "--seccomp", fmt.Sprint(filter), "--"}, o.Argv...)
+	if _, err := unix.FcntlInt(statusFD, unix.F_SETFD, 0); err != nil { // bwrap itself keeps it from the command
+		return fmt.Errorf("passing the status on: %w", err)
+	}
+	argv := append([]string{
+		"bwrap", "--args", fmt.Sprint(args), "--seccomp", fmt.Sprint(filter), "--json-status-fd", fmt.Sprint(statusFD), "--",
+	}, o.Argv...)
 	return fmt.Errorf("executing %s: %w", o.Bwrap, unix.Exec(o.Bwrap, argv, nil))
 }
 

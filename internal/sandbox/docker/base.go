@@ -137,7 +137,7 @@ func (s *Sandbox) systemFromImage(ctx context.Context) (sandbox.Layer, error) {
 			pulled.Close()
 		}
 		if image, err = s.api.ImageInspect(ctx, s.options.Image); err != nil {
-			return sandbox.Layer{}, fmt.Errorf("image %s cannot be had: %w", s.options.Image, fmt.Errorf("%w; %v", err, pullErr))
+			return sandbox.Layer{}, fmt.Errorf("image %s cannot be had: %w", s.options.Image, fmt.Errorf("%w; %w", err, pullErr))
 		}
 	}
 	key := schemas.DigestOf([]any{image.ID, basePackages, prepareScript})

@@ -5,7 +5,7 @@ judge() {
 }
 set -e
 mkdir -m 700 /run/benchmint-end
-printf 'link add eth0 type veth peer name peer0\naddr add 10.66.0.2/24 dev eth0\nlink set peer0 up\nlink set eth0 up\n' | ip -batch -
+printf 'link add eth0 type veth peer name peer0\nlink set dev eth0 addrgenmode none\nlink set dev peer0 addrgenmode none\naddr add 10.66.0.2/24 dev eth0\naddr add fd66::2/64 dev eth0 nodad\nlink set peer0 up\nlink set eth0 up\n' | ip -batch -
 dir=$1
 shift
 # Handlers, because ignored signals would be inherited.

@@ -102,8 +102,8 @@ for my $address (@ARGV) {
 	my $s = $l->accept; print $s "hello\n"; close $s;
 	print $address, " ", scalar(<$c>);
 }`
-	res := b.run(t, sandbox.Run{Layer: b.base, Command: perl(talk, "127.0.0.1", "::1", "10.66.0.2", "localhost", "127.9.9.9")})
-	if got, want := string(res.Output), "127.0.0.1 hello\n::1 hello\n10.66.0.2 hello\nlocalhost hello\n127.9.9.9 hello\n"; got != want {
+	res := b.run(t, sandbox.Run{Layer: b.base, Command: perl(talk, "127.0.0.1", "::1", "10.66.0.2", "fd66::2", "localhost", "127.9.9.9")})
+	if got, want := string(res.Output), "127.0.0.1 hello\n::1 hello\n10.66.0.2 hello\nfd66::2 hello\nlocalhost hello\n127.9.9.9 hello\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	began := time.Now()
