@@ -124,16 +124,14 @@ func (b *bench) built(name string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("benchmint status: %w", err)
 	}
-	var s struct {
-		Stages []struct {
-			Stage string
-			Done  int
-		}
+	var stages []struct {
+		Stage string
+		Done  int
 	}
-	if err := json.Unmarshal(out, &s); err != nil {
+	if err := json.Unmarshal(out, &stages); err != nil {
 		return 0, fmt.Errorf("benchmint status: %w", err)
 	}
-	for _, stage := range s.Stages {
+	for _, stage := range stages {
 		if stage.Stage == "provision.build" {
 			return stage.Done, nil
 		}
