@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/workflow"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -85,10 +86,10 @@ func chooseToolchain(r *schemas.Recipe, p lang.Project, l layout, jobs ci) error
 	if line, at := toolchainLine(l); line != "" && pick(minorOf(line), line, at) {
 		return nil
 	}
-	if w, ok := highestBefore(jobs.minors, have, p.Date); ok && pick(w.value, w.value, w.source) {
+	if w, ok := highestBefore(jobs.minors, have, p.Date); ok && pick(w.Value, w.Value, w.Source) {
 		return nil
 	}
-	if f := jobs.file; len(jobs.minors) == 0 && f.value != "" && pick(minorOf(floor), floor, f.source) {
+	if f := jobs.file; len(jobs.minors) == 0 && f.Value != "" && pick(minorOf(floor), floor, f.Source) {
 		return nil // the job runs what the go line says
 	}
 	for i := len(have) - 1; i >= 0; i-- {
@@ -128,17 +129,17 @@ func newestPatches(all []lang.ToolchainRelease) []lang.ToolchainRelease {
 }
 
 // highestBefore is the highest minor of the CI that can be had and was out at the date.
-func highestBefore(minors []word, have []lang.ToolchainRelease, date time.Time) (word, bool) {
-	var best word
+func highestBefore(minors []workflow.Word, have []lang.ToolchainRelease, date time.Time) (workflow.Word, bool) {
+	var best workflow.Word
 	for _, w := range minors {
 		known := slices.ContainsFunc(have, func(t lang.ToolchainRelease) bool {
-			return minorOf(t.Version) == w.value && !t.Released.After(date)
+			return minorOf(t.Version) == w.Value && !t.Released.After(date)
 		})
-		if known && (best.value == "" || version.Compare("go"+w.value, "go"+best.value) > 0) {
+		if known && (best.Value == "" || version.Compare("go"+w.Value, "go"+best.Value) > 0) {
 			best = w
 		}
 	}
-	return best, best.value != ""
+	return best, best.Value != ""
 }
 
 // goLine is the highest go line of the modules that are tested.
@@ -194,8 +195,8 @@ func literalEnv(r *schemas.Recipe, jobs ci) {
 			continue
 		}
 		w := jobs.env[name]
-		r.Variables[name] = w.value
-		r.Evidence = append(r.Evidence, schemas.Evidence{Field: "variables", Value: name + "=" + w.value, Source: w.source})
+		r.Variables[name] = w.Value
+		r.Evidence = append(r.Evidence, schemas.Evidence{Field: "variables", Value: name + "=" + w.Value, Source: w.Source})
 	}
 }
 
@@ -211,9 +212,9 @@ func systemPackages(r *schemas.Recipe, t lang.Tree, jobs ci) {
 		return strings.HasSuffix(p, ".go") && walked(dirOf(p)) && slices.Contains(importsOf(t, p), "C")
 	})
 	for _, w := range jobs.packages {
-		if (cgo || libraryPackage.MatchString(w.value)) && !slices.Contains(r.SystemPackages, w.value) {
-			r.SystemPackages = append(r.SystemPackages, w.value)
-			r.Evidence = append(r.Evidence, schemas.Evidence{Field: "system_packages", Value: w.value, Source: w.source})
+		if (cgo || libraryPackage.MatchString(w.Value)) && !slices.Contains(r.SystemPackages, w.Value) {
+			r.SystemPackages = append(r.SystemPackages, w.Value)
+			r.Evidence = append(r.Evidence, schemas.Evidence{Field: "system_packages", Value: w.Value, Source: w.Source})
 		}
 	}
 	sort.Strings(r.SystemPackages)

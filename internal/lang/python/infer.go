@@ -310,7 +310,7 @@ func (g *guess) test() {
 	command, source := g.plan.command, g.plan.source
 	if command == nil {
 		for _, r := range g.ci.runs {
-			if words, ok := pytestLine(shellWords(r.text)); ok {
+			if words, ok := pytestLine(shellWords(r.line)); ok {
 				command, source = words, r.source
 				break
 			}
@@ -340,7 +340,7 @@ func (g *guess) test() {
 func (g *guess) variables() {
 	env := g.plan.env
 	if g.plan.command == nil {
-		env = g.ci.envFor()
+		env = g.ci.env
 	}
 	for _, name := range sortedKeys(env) {
 		if serviceVariable.MatchString(name) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/workflow"
 )
 
 // Sources of test requirements other than tox, each in its tool's own form.
@@ -14,7 +16,7 @@ func (m *manifest) nox() (plan, bool) {
 	source := string(m.read("noxfile.py"))
 	for _, body := range noxSession.FindAllStringSubmatchIndex(source, -1) {
 		text := source[body[0]:functionEnd(source, body[1])]
-		if notTests.MatchString(source[body[2]:body[3]]) || !strings.Contains(text, "pytest") {
+		if workflow.OtherWork(source[body[2]:body[3]]) || !strings.Contains(text, "pytest") {
 			continue
 		}
 		line := strings.Count(source[:body[0]], "\n") + 1
@@ -187,7 +189,7 @@ func (m *manifest) poetryTests() []requirement {
 	var out []requirement
 	groups := table(m.pyproject, "tool", "poetry", "group")
 	for _, g := range sortedKeys(groups) {
-		if !notTests.MatchString(g) {
+		if !workflow.OtherWork(g) {
 			out = append(out, m.poetryGroup(g)...)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/workflow"
 )
 
 // distOf are distributions whose import has another name.
@@ -157,7 +159,7 @@ func (m *manifest) find(dist, wantedBy string) []requirement {
 			if distName(r.line) != dist {
 				continue
 			}
-			if notTests.MatchString(name) || name == "dev" || name == "all" {
+			if workflow.OtherWork(name) || name == "dev" || name == "all" {
 				return []requirement{{r.line, r.source + " for " + wantedBy}}
 			}
 			return []requirement{{".[" + name + "]", r.source + " for " + wantedBy}}

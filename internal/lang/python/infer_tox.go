@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/workflow"
 )
 
 // plan is what one runner's configuration says about the tests.
@@ -51,7 +53,7 @@ func (m *manifest) toxINI(file string, data []byte, offset int, version string) 
 	sections := []string{"testenv:py" + strings.ReplaceAll(version, ".", ""), "testenv", "testenv:tests", "testenv:test", "testenv:py", "testenv:unit", "testenv:pytest"}
 	var others []string
 	for s := range ini {
-		if strings.HasPrefix(s, "testenv:") && !notTests.MatchString(s) {
+		if strings.HasPrefix(s, "testenv:") && !workflow.OtherWork(s) {
 			others = append(others, s)
 		}
 	}
@@ -90,7 +92,7 @@ func toxFactors(ini iniFile, version string) map[string]bool {
 				parts[i] = short
 			}
 		}
-		if !containsWord(parts, short) && !(containsWord(parts, "py3") || containsWord(parts, "py")) || notTests.MatchString(name) {
+		if !containsWord(parts, short) && !(containsWord(parts, "py3") || containsWord(parts, "py")) || workflow.OtherWork(name) {
 			continue
 		}
 		if !found || len(parts) < len(best) {
@@ -302,7 +304,7 @@ func (m *manifest) toxTOML(file string, t map[string]any, version string) (plan,
 	base := table(t, "env_run_base")
 	var envs []string
 	for name := range table(t, "env") {
-		if !notTests.MatchString(name) {
+		if !workflow.OtherWork(name) {
 			envs = append(envs, name)
 		}
 	}

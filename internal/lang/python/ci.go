@@ -1,0 +1,191 @@
+package python
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/workflow"
+)
+
+// ci is what the jobs that run tests say, over all workflows.
+type ci struct {
+	versions []requirement // python versions as written, with their places
+	packages []requirement // Debian packages
+	locales  []requirement // locale-gen
+	env      map[string]requirement
+	runs     []requirement // shell lines of the test jobs
+}
+
+var plainVersion = regexp.MustCompile(`^\d+\.\d+(\.\d+)?$`)
+
+// toxVersion is py312 or py3.12 as a whole word.
+var toxVersion = regexp.MustCompile(`\bpy(\d)\.?(\d+)\b`)
+
+// testCommand is what a step of a test job says: a runner, or a script or make
+// target with a name of tests.
+var testCommand = regexp.MustCompile(`(?i)\b(pytest|py\.test|tox|nox|unittest|trial|hatch (?:run|test)|\S*tests?\b)`)
+
+var testName = regexp.MustCompile(`(?i)(^|[^a-z])tests?([^a-z]|$)`)
+
+// testJobs: jobs that build, publish or lint name interpreters too. Of a shared
+// workflow the inputs are all there is, whatever its name.
+var testJobs = workflow.Tests{
+	Line: func(line string) bool { return testCommand.MatchString(line) && !workflow.OtherWork(line) },
+	Uses: func(action string) bool {
+		return strings.Contains(action, ".github/workflows/") || testCommand.MatchString(action)
+	},
+	Name: testName.MatchString,
+}
+
+// readCI takes the words that matter from the test jobs; their lines are never run
+// as they are (rule 4: most lint, measure or upload too).
+func (m *manifest) readCI() ci {
+	jobs := workflow.Read(m.tree, testJobs)
+	out := ci{env: map[string]requirement{}}
+	for _, j := range jobs {
+		for _, f := range slices.Concat(j.Matrix, j.Inputs) {
+			out.field(f)
+		}
+		for _, s := range j.Steps {
+			out.step(s)
+		}
+	}
+	for name, w := range workflow.Env(jobs) {
+		out.env[name] = requirement{w.Value, w.Source}
+	}
+	return out
+}
+
+// field takes a version-like value under a key that speaks of Python, tox or nox.
+func (c *ci) field(f workflow.Field) {
+	key := strings.ToLower(f.Key())
+	for _, word := range []string{"python", "tox", "env", "nox", "session"} {
+		if key == "py" || strings.Contains(key, word) {
+			c.version(f.Word)
+			return
+		}
+	}
+}
+
+func (c *ci) version(w workflow.Word) {
+	value := strings.TrimSpace(w.Value)
+	if plainVersion.MatchString(value) {
+		c.versions = append(c.versions, requirement{value, w.Source})
+		return
+	}
+	for _, x := range toxVersion.FindAllStringSubmatch(value, -1) {
+		c.versions = append(c.versions, requirement{x[1] + "." + x[2], w.Source})
+	}
+}
+
+func (c *ci) step(s workflow.Step) {
+	for _, f := range s.With {
+		if f.Key() == "python-version" {
+			for _, v := range strings.Fields(f.Value) { // one a line
+				c.version(workflow.Word{Value: v, Source: f.Source})
+			}
+		}
+	}
+	for _, w := range s.Packages {
+		if !browserOrTool[w.Value] {
+			c.packages = append(c.packages, requirement{w.Value, w.Source})
+		}
+	}
+	for _, w := range s.Locales {
+		c.locales = append(c.locales, requirement{"locales-all", w.Source})
+	}
+	for _, l := range s.Lines {
+		c.runs = append(c.runs, requirement{l.Value, l.Source})
+	}
+}
+
+// browserOrTool are packages that CI installs for other work than tests.
+var browserOrTool = map[string]bool{"python3": true, "python3-pip": true, "python3-venv": true, "python3-dev": true, "gh": true, "texlive": true}
+
+// serviceVariable are variables that speak to CI services and installers, and secrets.
+var serviceVariable = regexp.MustCompile(`(?i)^(FORCE_COLOR|NO_COLOR|COLUMNS|PIP_|UV_|TOX|NOX|GITHUB_|CODECOV|COVERAGE|COVERALLS|PRE_COMMIT|CACHE|POETRY_|PY_COLORS|CIBW_|HATCH_|PDM_|CI$|TERM$|PYTHON_?VERSION|PATH$|HOME$|LD_|PYTHONPATH$|PYTHONHASHSEED)|TOKEN|SECRET|PASSWORD|API_?KEY`)
+
+// commandEnds stand between the commands of a line.
+var commandEnds = regexp.MustCompile(`&&|;|\|\|`)
+
+// installs reads what the test jobs install by pip, uv or poetry.
+func (m *manifest) installs(c ci) []requirement {
+	var out []requirement
+	for _, r := range c.runs {
+		for _, part := range commandEnds.Split(r.line, -1) {
+			out = append(out, m.installLine(shellWords(part), r.source)...)
+		}
+	}
+	return withoutTools(out)
+}
+
+// installLine reads one command: pip install, uv pip install, uv sync, poetry install.
+func (m *manifest) installLine(words []string, source string) []requirement {
+	i := commandEnd(words)
+	if i < 0 {
+		return nil
+	}
+	var out []requirement
+	add := func(line string) { out = append(out, requirement{line, source}) }
+	groups, extras := m.groups(), m.extras()
+	value := func(w string) string {
+		if _, v, ok := strings.Cut(w, "="); ok {
+			return v
+		}
+		if i+1 < len(words) {
+			i++
+			return words[i]
+		}
+		return ""
+	}
+	for ; i < len(words); i++ {
+		w := words[i]
+		name, _, _ := strings.Cut(w, "=")
+		switch {
+		case w == "-r" || name == "--requirement":
+			out = append(out, m.readRequirements(value(w), false)...)
+		case strings.HasPrefix(w, "-r") && len(w) > 2:
+			out = append(out, m.readRequirements(w[2:], false)...)
+		case w == "-c" || name == "--constraint":
+			out = append(out, m.readRequirements(value(w), true)...)
+		case name == "--group" || name == "--with" || name == "--only" || name == "--dev" && w != name:
+			for _, g := range strings.Split(value(w), ",") {
+				out = append(out, groups[normalise(g)]...)
+				out = append(out, m.poetryGroup(g)...)
+			}
+		case name == "--extra" || name == "--extras" || w == "-E":
+			for _, e := range strings.FieldsFunc(value(w), func(r rune) bool { return r == ' ' || r == ',' }) {
+				add(selfLine(map[string]bool{e: true}))
+			}
+		case w == "--all-extras":
+			for e := range extras {
+				if !workflow.OtherWork(e) {
+					add(selfLine(map[string]bool{e: true}))
+				}
+			}
+		case w == "--dev":
+			out = append(out, withoutTools(groups["dev"])...)
+		case strings.HasPrefix(w, "-"), strings.ContainsAny(w, "${}*"):
+		default:
+			if line, ok := m.localOr(w); ok && strings.IndexByte(w, '/') < 0 {
+				add(line)
+			}
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].source < out[j].source })
+	return out
+}
+
+// commandEnd is where the arguments of an installing command begin, -1 for others.
+func commandEnd(words []string) int {
+	for i := 0; i+1 < len(words); i++ {
+		switch path.Base(words[i]) + " " + words[i+1] {
+		case "pip install", "pip3 install", "uv sync", "poetry install", "pdm install":
+			return i + 2
+		}
+	}
+	return -1
+}
