@@ -110,7 +110,11 @@ func (b *bench) mint(name string, env []string, args ...string) (log string, err
 	cmd.Dir, cmd.Env = dir, append(cmd.Environ(), env...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Run(); err != nil {
+	err = cmd.Run()
+	if keep := os.WriteFile(filepath.Join(dir, "log"), said.Bytes(), 0o644); err == nil {
+		err = keep
+	}
+	if err != nil {
 		return "", fmt.Errorf("benchmint run (%s): %w\n%s", name, err, said.String())
 	}
 	return said.String(), nil
