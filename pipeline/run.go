@@ -255,7 +255,8 @@ func (r *run) shared(ctx context.Context, stage, key string, fingerprint schemas
 	v, buildErr := build()
 	s := schemas.Step{Stage: stage, Key: key, Fingerprint: fingerprint, Input: schemas.Digest(key), MS: r.opts.Now().Sub(start).Milliseconds()}
 	end(ctx, &s, buildErr)
-	if s.State == schemas.StepInterrupted {
+	var rejected *Rejected
+	if s.State == schemas.StepInterrupted || errors.As(buildErr, &rejected) && rejected.Own {
 		return nil, buildErr
 	}
 	if buildErr == nil {

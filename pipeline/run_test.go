@@ -67,6 +67,9 @@ type shout struct{ p *plant }
 func (shout) Key(in word) string { return in.Text[:1] }
 func (s shout) Build(_ context.Context, in word) (built, error) {
 	s.p.build++
+	if in.Text == "odd" {
+		return built{}, &pipeline.Rejected{Reason: schemas.NoRunner, Own: true}
+	}
 	if in.Text[:1] == "z" {
 		return built{}, pipeline.Reject(schemas.NoBuild, "no %s", "z")
 	}
@@ -238,5 +241,21 @@ func TestRetryAsksAgain(t *testing.T) {
 	run(t, t.Context(), p, s, "1", pipeline.RunOptions{}, "no")
 	if diff := cmp.Diff([]string{"No"}, p.out); diff != "" {
 		t.Errorf("after retry (-want +got):\n%s", diff)
+	}
+}
+
+func TestSharedBuildIsNotSettledByOneOddMember(t *testing.T) {
+	t.Parallel()
+	p := &plant{}
+	s := open(t)
+	run(t, t.Context(), p, s, "1", pipeline.RunOptions{}, "odd other old")
+	if diff := cmp.Diff([]string{"Old", "Other"}, p.out); diff != "" {
+		t.Errorf("drained (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"shout/odd rejected provision/no_tests_ran"}, p.ends); diff != "" {
+		t.Errorf("ends (-want +got):\n%s", diff)
+	}
+	if p.build != 2 {
+		t.Errorf("%d builds, want one by the odd member and one for the others", p.build)
 	}
 }

@@ -46,3 +46,19 @@ func WorkDir(dir string) string {
 	}
 	return path.Join(TreePath, dir)
 }
+
+// CheckFiles refuses paths of a caller that lead elsewhere, before anything is
+// made: what is put must lie below places, what is read back in a writable place.
+func CheckFiles(put []File, places, read []string) error {
+	for _, f := range put {
+		if err := CheckPath(f.Path, places); err != nil {
+			return err
+		}
+	}
+	for _, p := range read {
+		if err := CheckPath(p, Writable()); err != nil {
+			return fmt.Errorf("collecting: %w", err)
+		}
+	}
+	return nil
+}

@@ -91,7 +91,9 @@ func (p *Provisioner) build(ctx context.Context, r schemas.Resolved) (schemas.En
 			continue
 		}
 		if exhausted {
-			return schemas.Environment{}, pipeline.Reject(rejected.Reason, "attempt %d, after repairs [%s]: %w", attempt, repairs(recipe), err)
+			end := pipeline.Reject(rejected.Reason, "attempt %d, after repairs [%s]: %w", attempt, repairs(recipe), err)
+			end.Own = rejected.Own
+			return schemas.Environment{}, end
 		}
 		if repaired.Lock == "" {
 			if repaired, err = p.builder.Lock(ctx, project, repaired); err != nil {
@@ -160,7 +162,7 @@ func (p *Provisioner) try(ctx context.Context, project lang.Project, s schemas.S
 	}
 	layer, err := p.builder.State(ctx, env, r, files)
 	if err != nil {
-		return buildLog(err), ends.Of(err, schemas.NoBuild)
+		return buildLog(err), own(ends.Of(err, schemas.NoBuild))
 	}
 	defer func() { _ = p.builder.Sandbox.Remove(context.WithoutCancel(ctx), layer) }() // the trial's layer is no state of a proof
 	report, log, err := p.run(ctx, layer, solution, r, paths)
@@ -171,9 +173,19 @@ func (p *Provisioner) try(ctx context.Context, project lang.Project, s schemas.S
 		return nil, err
 	}
 	if !anyPassed(report) {
-		return log, pipeline.Reject(schemas.NoRunner, "no test passes in the solution: %s", summary(report, log))
+		return log, own(pipeline.Reject(schemas.NoRunner, "no test passes in the solution: %s", summary(report, log)))
 	}
 	return log, nil
+}
+
+// own marks a reject that comes from the item's tree: the env layer itself was
+// built, and another item may well run in it.
+func own(err error) error {
+	var rejected *pipeline.Rejected
+	if errors.As(err, &rejected) {
+		rejected.Own = true
+	}
+	return err
 }
 
 // errOverLimit is a trial that a limit of the sandbox ended.

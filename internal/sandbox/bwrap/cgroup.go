@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/sandbox/watch"
 )
 
 // control is one controller (memory, pids, cpu) and the directory that new groups
@@ -203,20 +204,7 @@ func (g *group) outOfMemory() bool {
 func (g *group) outOfProcesses() bool { return g.counter("pids", "pids.events", "max") > 0 }
 
 func (g *group) counter(which, file, name string) int {
-	if g.dirs[which] == "" {
-		return 0
-	}
-	b, err := os.ReadFile(filepath.Join(g.dirs[which], file))
-	if err != nil {
-		return 0
-	}
-	for _, line := range strings.Split(string(b), "\n") {
-		if key, value, _ := strings.Cut(line, " "); key == name {
-			n, _ := strconv.Atoi(value)
-			return n
-		}
-	}
-	return 0
+	return watch.Counter(g.dirs[which], file, name)
 }
 
 // remove waits for the kernel to let go of the last process.

@@ -141,7 +141,7 @@ func (s *Sandbox) stacked(sp *space, id string) (o order, written string, toolch
 func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, err error) {
 	began := time.Now()
 	defer func() { res.Overhead = time.Since(began) - res.Wall }()
-	if err := checkFiles(r.Inputs, []string{sandbox.RunPath}, r.Collect); err != nil {
+	if err := sandbox.CheckFiles(r.Inputs, []string{sandbox.RunPath}, r.Collect); err != nil {
 		return res, err
 	}
 	sp, err := s.newSpace()
@@ -162,21 +162,6 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 		return res, err
 	}
 	return res, collect(trees, r.Collect, r.CollectMax, &res)
-}
-
-// checkFiles refuses paths of a caller that lead elsewhere, before anything is made.
-func checkFiles(put []sandbox.File, places []string, read []string) error {
-	for _, f := range put {
-		if err := sandbox.CheckPath(f.Path, places); err != nil {
-			return err
-		}
-	}
-	for _, p := range read {
-		if err := sandbox.CheckPath(p, sandbox.Writable()); err != nil {
-			return fmt.Errorf("collecting: %w", err)
-		}
-	}
-	return nil
 }
 
 const defaultCollect = 256 << 20
@@ -211,7 +196,7 @@ func collect(trees, paths []string, max int64, res *sandbox.Result) error {
 func (s *Sandbox) Build(ctx context.Context, b sandbox.Build) (layer sandbox.Layer, res sandbox.Result, err error) {
 	began := time.Now()
 	defer func() { res.Overhead = time.Since(began) - res.Wall }()
-	err = errors.Join(checkFiles(b.Files, sandbox.Kept(), b.Collect), checkFiles(b.Inputs, []string{sandbox.RunPath}, nil))
+	err = errors.Join(sandbox.CheckFiles(b.Files, sandbox.Kept(), b.Collect), sandbox.CheckFiles(b.Inputs, []string{sandbox.RunPath}, nil))
 	if err != nil {
 		return layer, res, err
 	}

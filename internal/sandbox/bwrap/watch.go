@@ -1,15 +1,9 @@
 package bwrap
 
 import (
-	"time"
-
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/watch"
 )
-
-// pace is how often the watchdog looks at the least; it never takes more than a
-// tenth of its own time.
-const pace = 50 * time.Millisecond
 
 // watchdog holds the limits that the kernel does not hold for us: disk always,
 // memory and processes where there is no control group for them.
@@ -22,28 +16,7 @@ type watchdog struct {
 
 // watch looks until done is closed and reports the first limit that was passed.
 func (w *watchdog) watch(done <-chan struct{}, stop func(sandbox.End)) {
-	var tree time.Duration // what the dear look took
-	var last time.Time
-	for {
-		select {
-		case <-done:
-			return
-		case <-time.After(pace):
-		}
-		if end := w.cheap(); end != "" {
-			stop(end)
-			return
-		}
-		if time.Since(last) < 10*tree {
-			continue
-		}
-		last = time.Now()
-		if end := w.dear(); end != "" {
-			stop(end)
-			return
-		}
-		tree = time.Since(last)
-	}
+	watch.Loop(done, w.cheap, w.dear, stop)
 }
 
 func (w *watchdog) cheap() sandbox.End {

@@ -25,7 +25,7 @@ import (
 func (s *Sandbox) Build(ctx context.Context, b sandbox.Build) (layer sandbox.Layer, res sandbox.Result, err error) {
 	began := time.Now()
 	defer func() { res.Overhead = time.Since(began) - res.Wall }()
-	err = errors.Join(checkFiles(b.Files, sandbox.Kept(), b.Collect), checkFiles(b.Inputs, []string{sandbox.RunPath}, nil))
+	err = errors.Join(sandbox.CheckFiles(b.Files, sandbox.Kept(), b.Collect), sandbox.CheckFiles(b.Inputs, []string{sandbox.RunPath}, nil))
 	if err != nil {
 		return layer, res, err
 	}
@@ -50,21 +50,6 @@ func (s *Sandbox) Build(ctx context.Context, b sandbox.Build) (layer sandbox.Lay
 		}
 	}
 	return layer, res, err
-}
-
-// checkFiles refuses paths of a caller that lead elsewhere, before anything is made.
-func checkFiles(put []sandbox.File, places []string, read []string) error {
-	for _, f := range put {
-		if err := sandbox.CheckPath(f.Path, places); err != nil {
-			return err
-		}
-	}
-	for _, p := range read {
-		if err := sandbox.CheckPath(p, sandbox.Writable()); err != nil {
-			return fmt.Errorf("collecting: %w", err)
-		}
-	}
-	return nil
 }
 
 func (s *Sandbox) build(ctx context.Context, b sandbox.Build, parent record, id string) (r record, res sandbox.Result, err error) {

@@ -49,7 +49,7 @@ const endDir = "/run/benchmint-end"
 func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, err error) {
 	began := time.Now()
 	defer func() { res.Overhead = time.Since(began) - res.Wall }()
-	if err := checkFiles(r.Inputs, []string{sandbox.RunPath}, r.Collect); err != nil {
+	if err := sandbox.CheckFiles(r.Inputs, []string{sandbox.RunPath}, r.Collect); err != nil {
 		return res, err
 	}
 	if len(r.Command.Argv) == 0 {

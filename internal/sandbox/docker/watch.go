@@ -17,10 +17,6 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox/watch"
 )
 
-// pace is how often the watchdog looks at the least; it never takes more than a
-// tenth of its own time.
-const pace = 50 * time.Millisecond
-
 // watchdog holds the limit on disk, and sees the limits that the engine's control
 // groups hold when they are passed, not only after the end.
 type watchdog struct {
@@ -78,32 +74,18 @@ func groupsOf(pid int, id string) map[string]string {
 
 // watch looks until done is closed and reports the first limit that was passed.
 func (w *watchdog) watch(done <-chan struct{}, stop func(sandbox.End)) {
-	var took time.Duration
-	var last time.Time
-	for {
-		select {
-		case <-done:
-			return
-		case <-time.After(pace):
-		}
-		if end := w.cheap(); end != "" {
-			stop(end)
-			return
-		}
-		if time.Since(last) < 10*took {
-			continue
-		}
-		last = time.Now()
-		if w.disk() > w.limits.Disk {
-			stop(sandbox.Disk)
-			return
-		}
-		if w.groups == nil && w.crowded() {
-			stop(sandbox.Processes)
-			return
-		}
-		took = time.Since(last)
+	watch.Loop(done, w.cheap, w.dear, stop)
+}
+
+// dear walks what was written, and counts processes where no control group does.
+func (w *watchdog) dear() sandbox.End {
+	switch {
+	case w.disk() > w.limits.Disk:
+		return sandbox.Disk
+	case w.groups == nil && w.crowded():
+		return sandbox.Processes
 	}
+	return ""
 }
 
 // cheap reads the counters of the control groups, of either version.
@@ -120,21 +102,7 @@ func (w *watchdog) cheap() sandbox.End {
 }
 
 func (w *watchdog) counter(group, file, name string) int {
-	dir, ok := w.groups[group]
-	if !ok {
-		return 0
-	}
-	b, err := os.ReadFile(filepath.Join(dir, file))
-	if err != nil {
-		return 0
-	}
-	for _, line := range strings.Split(string(b), "\n") {
-		if key, value, _ := strings.Cut(line, " "); key == name {
-			n, _ := strconv.Atoi(value)
-			return n
-		}
-	}
-	return 0
+	return watch.Counter(w.groups[group], file, name)
 }
 
 // disk is what the container has written and not yet deleted.

@@ -12,8 +12,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
 )
 
 // block is what an entry costs at least: empty files fill a disk too.
@@ -161,4 +164,52 @@ func UserTasks(uid uint32) int {
 		}
 	}
 	return Tasks(pids)
+}
+
+// Counter is one line of a control group's file of counters; 0 where there is none.
+func Counter(dir, file, name string) int {
+	if dir == "" {
+		return 0
+	}
+	b, err := os.ReadFile(filepath.Join(dir, file))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " "); key == name {
+			n, _ := strconv.Atoi(value) // what is no number counts nothing
+			return n
+		}
+	}
+	return 0
+}
+
+// Pace is how often the cheap look is taken.
+const Pace = 50 * time.Millisecond
+
+// Loop looks until done is closed and reports the first limit that was passed. The
+// dear look is taken so seldom that it costs a tenth of the time at most.
+func Loop(done <-chan struct{}, cheap, dear func() sandbox.End, stop func(sandbox.End)) {
+	var took time.Duration
+	var last time.Time
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(Pace):
+		}
+		if end := cheap(); end != "" {
+			stop(end)
+			return
+		}
+		if time.Since(last) < 10*took {
+			continue
+		}
+		last = time.Now()
+		if end := dear(); end != "" {
+			stop(end)
+			return
+		}
+		took = time.Since(last)
+	}
 }
