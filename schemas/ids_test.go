@@ -48,7 +48,7 @@ func TestRepoSlugKeepsNamesApart(t *testing.T) {
 func FuzzInstanceID(f *testing.F) {
 	f.Add("acme/widget", 12, "0123456789abcdef0123456789abcdef01234567")
 	f.Add("a b/ü", 0, "ffffffffffffffffffffffffffffffffffffffff")
-	f.Add("no-owner", 0, "0")
+	f.Add("no-owner", 0, "00000000000000000000000000000000000000ff")
 	shape := regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 	hex := regexp.MustCompile(`^[0-9a-f]{40}$`)
 	f.Fuzz(func(t *testing.T, repo string, number int, commit string) {
