@@ -45,6 +45,9 @@ func Build(dir string, data []byte) (head string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if dir, err = filepath.Abs(dir); err != nil { // git runs inside dir
+		return "", err
+	}
 	if head, err = write(filepath.Join(dir, ".git"), h); err != nil || h.raw {
 		return head, err // a raw tree has paths that no work tree may hold
 	}
@@ -56,6 +59,9 @@ func Build(dir string, data []byte) (head string, err error) {
 func BuildBare(dir string, data []byte) (head string, err error) {
 	h, err := parse(data)
 	if err != nil {
+		return "", err
+	}
+	if dir, err = filepath.Abs(dir); err != nil { // git runs inside dir
 		return "", err
 	}
 	if head, err = write(dir, h); err != nil {

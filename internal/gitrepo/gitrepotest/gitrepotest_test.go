@@ -141,3 +141,14 @@ func TestExtras(t *testing.T) {
 		t.Errorf("extras (-want +got):\n%s", diff)
 	}
 }
+
+// A relative path is taken from where the caller stands, as make demo gives one.
+func TestBuildInARelativeFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const one = "-- commit: One --\ndate: 2025-01-01T00:00:00Z\n\n-- a --\nx\n"
+	for name, build := range map[string]func(string, []byte) (string, error){"sub/work": Build, "sub/bare": BuildBare} {
+		if _, err := build(name, []byte(one)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
