@@ -11,6 +11,14 @@ type Source struct {
 	Until   string   `json:"until,omitempty"` // exclusive
 	Only    []string `json:"only,omitempty"`  // pull request numbers or commits
 	Changes int      `json:"changes"`         // newest candidates that are taken
+	// Releases bounds the window to the changes of the newest releases, and what is not
+	// released yet; 0 is no bound.
+	Releases int `json:"releases,omitempty"`
+	// Refs is the digest of all tags: a new tag changes notes, not commits.
+	Refs Digest `json:"refs,omitempty"`
+	// Elders are the sources of the same history whose names sort before this one: a
+	// change that one of them has as well is theirs.
+	Elders []string `json:"elders,omitempty"`
 }
 
 // ID is the repository's.
@@ -58,6 +66,79 @@ type Change struct {
 	BaseDate    time.Time    `json:"base_date"`    // commit date of Base, UTC
 	// Files are the paths that the change touches, as git's raw diff gives them.
 	Files []ChangedFile `json:"files"`
+	// Release is the tag of the first release that holds the change; "" where none does yet.
+	Release string `json:"release,omitempty"`
+	// Notes are the entries of release notes that tell of the change, best first.
+	Notes []Note `json:"notes,omitempty"`
+	// Twin is the ID of the change that had the same identity first; "" for most.
+	Twin string `json:"twin,omitempty"`
+}
+
+// Told is the change without what later work in its repository can alter: its
+// release, its notes. Stages that read the states of a change only depend on this.
+func (c Change) Told() Change {
+	c.Release, c.Notes = "", nil
+	return c
+}
+
+// Release is one released state of a repository, or of one package in it.
+type Release struct {
+	Repo    string    `json:"repo"` // Repo.Name
+	Tag     string    `json:"tag"`
+	Package string    `json:"package,omitempty"` // where several are released from one repository
+	Version string    `json:"version"`           // the tag without package and "v"
+	Commit  string    `json:"commit"`
+	Date    time.Time `json:"date"` // commit date of Commit, UTC
+	// Pre marks alpha, beta, rc and dev releases.
+	Pre bool `json:"pre,omitempty"`
+	// OffBranch says that Commit is not on the first-parent line of the head.
+	OffBranch bool `json:"off_branch,omitempty"`
+	// Previous is the tag that the notes are counted from: the nearest earlier release
+	// of the same package, "" for the first.
+	Previous string `json:"previous,omitempty"`
+}
+
+// NoteForm is the kind of text that a note was found in.
+type NoteForm string
+
+// The forms, best first.
+const (
+	NoteFragment  NoteForm = "fragment"  // a towncrier (or alike) file of the change's own
+	NoteChangelog NoteForm = "changelog" // an entry of a changelog file
+	NoteTag       NoteForm = "tag"       // a line of an annotated tag's message
+	NoteSubject   NoteForm = "subject"   // the commit subject, between two tags: no one wrote notes
+)
+
+// NoteLink says how a note was tied to its change.
+type NoteLink string
+
+// The links, in the order they are tried.
+const (
+	LinkDiff   NoteLink = "diff"   // the change's own diff added the entry first
+	LinkNumber NoteLink = "number" // the entry names the change's number
+	LinkCommit NoteLink = "commit" // the entry names the change's commit
+	LinkSelf   NoteLink = "self"   // the note is the change's own subject
+)
+
+// Reference is what a note points at, as it is written.
+type Reference struct {
+	Number int    `json:"number,omitempty"` // a pull request or an issue
+	Commit string `json:"commit,omitempty"` // hex, as long as it was written
+	Text   string `json:"text"`             // "#12", "https://…/pull/12", ":pr:`12`", "GH-12", "abc1234"
+}
+
+// Note is one entry of release notes, with its text as it is written.
+type Note struct {
+	Release string   `json:"release,omitempty"` // tag; "" is not released yet
+	Version string   `json:"version,omitempty"` // as the heading writes it: "1.2.0", "Unreleased"
+	Heading string   `json:"heading,omitempty"` // of the section: "Added", "🚀 Features"; a fragment's type
+	Text    string   `json:"text"`              // the entry, markup kept, its marker and hard wraps undone
+	Path    string   `json:"path,omitempty"`    // of the changelog or the fragment
+	Line    int      `json:"line,omitempty"`    // in the file at the commit that added it, from 1
+	Form    NoteForm `json:"form"`
+	Link    NoteLink `json:"link"`
+	// References are all that the entry points at, the change itself included.
+	References []Reference `json:"references,omitempty"`
 }
 
 // ID is owner__name-1234, or owner__name-c<12 hex> where there is no number.

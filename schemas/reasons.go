@@ -16,6 +16,11 @@ const (
 	OtherLanguage  Reason = "link/language"
 	TooLarge       Reason = "link/too_large"
 	UnsafePath     Reason = "link/unsafe_path"
+	AddsFunctions  Reason = "link/adds_functions"
+	DropsFunctions Reason = "link/removes_functions"
+	UnreadSource   Reason = "link/unread_source"
+
+	OtherLabel Reason = "classify/label"
 
 	NoToolchain  Reason = "provision/toolchain"
 	Unresolvable Reason = "provision/resolve"
@@ -34,6 +39,15 @@ const (
 	OverTime    Reason = "validate/time"
 	Leaked      Reason = "validate/leak"
 	AllFlaky    Reason = "validate/flaky"
+
+	ThinStatement  Reason = "describe/thin"
+	LeakyStatement Reason = "describe/leak"
+	Uncovered      Reason = "describe/uncovered"
+
+	LedgerFlaky Reason = "export/flaky"
+
+	// Crashed is given to a step that ended the process five times (engine 10); it is Failed, not Rejected.
+	Crashed Reason = "engine/crashed"
 )
 
 // ReasonText is a row of the table that the docs page is made from.
@@ -56,6 +70,10 @@ var Reasons = []ReasonText{
 	{OtherLanguage, "the code part is in no language that is asked for", "widen filters.languages"},
 	{TooLarge, "the code part is over filters.max_source_lines", "raise the limit"},
 	{UnsafePath, "a path of the tree leaves it or cannot be written", "nothing: the tree is hostile or broken"},
+	{AddsFunctions, "the code part adds a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
+	{DropsFunctions, "the code part removes a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
+	{UnreadSource, "a source file of the code part does not parse, so that filters.modifies_only cannot be decided", "clear the filter for changes of any shape"},
+	{OtherLabel, "the change has no label that filters.labels asks for", "see the evidence in show; widen filters.labels"},
 	{NoToolchain, "no toolchain of the wanted version and date can be had", "install the version that the reason names"},
 	{Unresolvable, "the dependencies do not resolve, dated or undated", "see the resolver's last lines in show"},
 	{NoBuild, "the environment or the project does not build, repairs included", "see the log in show"},
@@ -72,4 +90,9 @@ var Reasons = []ReasonText{
 	{OverTime, "the test run takes longer than sandbox.timeout", "raise the limit"},
 	{Leaked, "what a solver gets holds the solution, its tests or a later release", "see the places in show"},
 	{AllFlaky, "every test that tells the states apart disagrees with itself", "nothing: the tests are flaky"},
+	{ThinStatement, "the change's own text and notes say too little to ask for it", "set filters.thin, or write the statement by hand"},
+	{LeakyStatement, "no text without a leak of the solution is left", "write the statement by hand"},
+	{Uncovered, "tests need a name that neither statement nor interface can give", "write the interface by hand"},
+	{LedgerFlaky, "every FAIL_TO_PASS test disagreed with itself in some run of this repository", "nothing: the tests are flaky"},
+	{Crashed, "the process died five times over this item", "look at the log, then run with --retry-crashed"},
 }

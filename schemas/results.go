@@ -51,6 +51,19 @@ type Start struct {
 	Sizes        Sizes      `json:"sizes"`
 	// Identity is the digest of (root commit, base tree, landed tree).
 	Identity Digest `json:"identity"`
+	// Functions are the functions that the code part touches.
+	Functions FunctionEdits `json:"functions"`
+}
+
+// FunctionEdits are the qualified names (path::Class.method) of the functions and
+// classes of the code part, by what a change does to them. A function that only
+// moved, with its file or within the tree, is in none of them.
+type FunctionEdits struct {
+	Added    []string `json:"added,omitempty"`
+	Removed  []string `json:"removed,omitempty"`
+	Modified []string `json:"modified,omitempty"`
+	// Unread are source files that could not be parsed, and so say nothing.
+	Unread []string `json:"unread,omitempty"`
 }
 
 // ID is the instance ID.
@@ -172,3 +185,92 @@ type Provisioned struct {
 
 // ID is the instance ID.
 func (p Provisioned) ID() string { return p.StartID }
+
+// Label is what a change is, told apart from what it does to the code.
+type Label string
+
+// The labels (FeatBench's four lists).
+const (
+	LabelFeature     Label = "feature"     // something new that a user can do
+	LabelImprovement Label = "improvement" // something that was there does better
+	LabelFix         Label = "fix"
+	LabelOther       Label = "other" // upkeep, documentation, or nothing says what it is
+)
+
+// Labels is all of them, in order.
+var Labels = []Label{LabelFeature, LabelImprovement, LabelFix, LabelOther}
+
+// LabelEvidence is one reason for one label.
+type LabelEvidence struct {
+	Label  Label  `json:"label"`
+	Rule   string `json:"rule"`   // heading, fragment_type, conventional_commit, template, words, paths, …
+	Quote  string `json:"quote"`  // the words that the rule rests on
+	Weight int    `json:"weight"` // larger decides
+}
+
+// Labelled is a start with its label.
+type Labelled struct {
+	StartID  string          `json:"start_id"`
+	Start    Digest          `json:"start"`
+	Label    Label           `json:"label"`
+	Evidence []LabelEvidence `json:"evidence"` // strongest first; empty: nothing says what it is
+	// Provider says who decided: "rules", or a model's name.
+	Provider string `json:"provider"`
+}
+
+// ID is the instance ID.
+func (l Labelled) ID() string { return l.StartID }
+
+// HunkNotice is one hunk of the code part, reverted alone in the solution, and
+// which of the FAIL_TO_PASS tests no longer passed.
+type HunkNotice struct {
+	Path string `json:"path"`
+	Hunk int    `json:"hunk"` // index in the file's diff without context lines
+	// End is noticed, unnoticed, or unbuilt: without the hunk the tests do not load,
+	// which notices it too.
+	End   string   `json:"end"`
+	Tests []string `json:"tests,omitempty"` // the first few that noticed, sorted
+}
+
+// Adequacy says how much of the gold patch the FAIL_TO_PASS tests notice (design 8).
+type Adequacy struct {
+	StartID string       `json:"start_id"`
+	Proof   Digest       `json:"proof"` // of the stable proof
+	Hunks   []HunkNotice `json:"hunks"`
+	Noticed int          `json:"noticed"` // of Hunks
+	// Skipped says why hunks were not tried one by one: more than the limit.
+	Skipped int `json:"skipped,omitempty"`
+}
+
+// ID is the instance ID.
+func (a Adequacy) ID() string { return a.StartID }
+
+// Share is the part of the hunks that were tried which is noticed; 1 where there are none.
+func (a Adequacy) Share() float64 {
+	if len(a.Hunks) == 0 {
+		return 1
+	}
+	return float64(a.Noticed) / float64(len(a.Hunks))
+}
+
+// Statement is what a solver is told.
+type Statement struct {
+	StartID string `json:"start_id"`
+	Text    string `json:"text"`
+	// Interface are the names that the tests need and that only the solution defines.
+	Interface []Name `json:"interface,omitempty"`
+	Hints     string `json:"hints,omitempty"` // what else the change's own text says, leaks taken out
+	// Thin says that there was too little to go on.
+	Thin bool `json:"thin,omitempty"`
+	// From are the texts that it was made of: "note", "subject", "body", "docs".
+	From []string `json:"from"`
+	// Required are the solution's own identifiers, literals and paths that the tests
+	// use; Dropped are those that the sources named and that had to be left out.
+	Required []string `json:"required,omitempty"`
+	Dropped  []string `json:"dropped,omitempty"`
+	// Provider says who wrote it: "rules", or a model's name.
+	Provider string `json:"provider"`
+}
+
+// ID is the instance ID.
+func (s Statement) ID() string { return s.StartID }

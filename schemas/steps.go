@@ -1,6 +1,9 @@
 package schemas
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // StepState is where a step stands; the words on disk (engine, section 2).
 type StepState string
@@ -27,6 +30,18 @@ type Step struct {
 	// Evidence is the blob of what a reject rests on: a proof as far as it came.
 	Evidence Digest `json:"evidence,omitempty"`
 	Parent   string `json:"parent,omitempty"` // key of the step that made the input
+	// Record is the input; Share is the build that the step needs.
+	Record json.RawMessage `json:"record,omitempty"`
+	Share  string          `json:"share,omitempty"`
+	// Attempts counts claims, Deferrals how often it was put off, Crashes how often a
+	// process died over it.
+	Attempts  int       `json:"attempts,omitempty"`
+	Deferrals int       `json:"deferrals,omitempty"`
+	Crashes   int       `json:"crashes,omitempty"`
+	NotBefore time.Time `json:"not_before,omitzero"`
+	Cost      float64   `json:"cost,omitempty"`
+	// Provenance stands beside the result: who made it, with what; never digested.
+	Provenance json.RawMessage `json:"provenance,omitempty"`
 	// MS is the measured time in milliseconds. It is never part of a digest.
 	MS int64 `json:"ms"`
 	// Again asks for one more try, whatever the state (retry).

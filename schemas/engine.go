@@ -1,0 +1,114 @@
+package schemas
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The states of a step that no stage gives: where it stands between its ends.
+const (
+	StepReady   StepState = "ready"
+	StepRunning StepState = "running"
+	StepWaiting StepState = "waiting" // for a shared build
+	StepHeld    StepState = "held"    // input of the drain
+)
+
+// StageInfo is what a store has to know of one stage of a plan.
+type StageInfo struct {
+	Name        string
+	Fingerprint Digest // of version, configuration, prompts, models, deciding tools
+	Next        string // the stage that its outputs go to; "" for the drain
+	Build       string // of a stage that shares: the name of its build stage
+	Of          string // of a build stage: the stage that shares it
+	Drain       bool
+	// Reads are earlier stages of whose output under the same key this stage makes
+	// use beside its input: when such an output changes, the step is done again.
+	Reads []string
+	// Budget bounds deferrals; past it the step is Failed.
+	Budget Budget
+}
+
+// Budget bounds how often and how long a step may be put off; zero is no bound.
+type Budget struct {
+	Tries int
+	Wait  time.Duration
+}
+
+// Made is one record on its way to the next stage.
+type Made struct {
+	Key string
+	// Digest is of the fields that the next stage depends on.
+	Digest Digest
+	// Whole is of the whole record: what other stages read of it (StageInfo.Reads).
+	Whole  Digest
+	Record json.RawMessage
+	// Share names the build that the next stage needs for it; "" for none.
+	Share string
+}
+
+// Claim is a step that this worker may run now.
+type Claim struct {
+	ID      int64
+	Stage   string
+	Key     string
+	Record  json.RawMessage
+	Digest  Digest
+	Share   string
+	Crashes int
+}
+
+// Want is how many steps of a stage there is room for.
+type Want struct {
+	Stage string
+	N     int
+}
+
+// Settlement ends one claimed step.
+type Settlement struct {
+	ID         int64
+	Owner      string
+	State      StepState // done, rejected, deferred, failed
+	Outputs    []Made    // of done
+	Reason     Reason
+	Detail     string
+	Evidence   Digest
+	Own        bool // a build rejected for a property of the member that it was tried with
+	NotBefore  time.Time
+	MS         int64
+	Cost       float64 // of models and the like, in the currency of the configuration
+	Provenance json.RawMessage
+}
+
+// Settled says what became of a settlement.
+type Settled struct {
+	// Lost says that the step was no longer this worker's: its result was dropped.
+	Lost bool
+	// Err is a fault of this settlement alone (two living parents made one key): the
+	// step was booked as Failed with it.
+	Err error
+}
+
+// Tally is how many steps of a stage stand in a state, for a reason.
+type Tally struct {
+	Stage  string    `json:"stage"`
+	State  StepState `json:"state"`
+	Reason Reason    `json:"reason,omitempty"`
+	N      int       `json:"n"`
+	Cost   float64   `json:"cost,omitempty"`
+	MS     int64     `json:"ms,omitempty"`
+}
+
+// Resource is one limit that all workers share.
+type Resource struct {
+	Name        string    `json:"name"`
+	PausedUntil time.Time `json:"paused_until,omitzero"`
+	Spent       float64   `json:"spent"`
+	Cap         float64   `json:"cap,omitempty"` // 0 is no cap
+}
+
+// Worker is one process that takes steps.
+type Worker struct {
+	ID   string    `json:"id"`
+	Host string    `json:"host"`
+	Beat time.Time `json:"beat"`
+}
