@@ -112,3 +112,24 @@ type Worker struct {
 	Host string    `json:"host"`
 	Beat time.Time `json:"beat"`
 }
+
+// BeginOptions begin a run, or a worker's part in one.
+type BeginOptions struct {
+	Worker Worker
+	Stages []StageInfo
+	// Join takes part in a run that another process began: nothing is reset, and a
+	// fingerprint that differs from the store's is an error.
+	Join bool
+	// RetryCrashed tries steps again that ended the process five times.
+	RetryCrashed bool
+}
+
+// Answer is what a paid request came to. The intent is written before it is sent.
+type Answer struct {
+	Answered bool   `json:"answered"`
+	Sent     int    `json:"sent"` // intents: more than one where a process died between
+	Blob     Digest `json:"blob,omitempty"`
+	Model    string `json:"model,omitempty"`
+	Input    int64  `json:"input_tokens,omitempty"`
+	Output   int64  `json:"output_tokens,omitempty"`
+}

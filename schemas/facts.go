@@ -24,6 +24,15 @@ type Source struct {
 // ID is the repository's.
 func (s Source) ID() string { return s.Repo.ID() }
 
+// Crawled is a source that passed the gates, and what it released.
+type Crawled struct {
+	Source   Source    `json:"source"`
+	Releases []Release `json:"releases"` // newest first
+}
+
+// ID is the repository's.
+func (c Crawled) ID() string { return c.Source.ID() }
+
 // Repo is one source repository as it was read.
 type Repo struct {
 	Name string `json:"name"` // owner/name; local/<name> where there is no owner

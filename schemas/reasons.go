@@ -5,6 +5,10 @@ type Reason string
 
 // The reasons, by the stage that gives them.
 const (
+	FewReleases Reason = "crawl/releases"
+	BadLicence  Reason = "crawl/licence"
+	NoSources   Reason = "crawl/language"
+
 	NoCode         Reason = "link/no_code"
 	NoTests        Reason = "link/no_tests"
 	MixedManifest  Reason = "link/mixed_manifest"
@@ -59,6 +63,9 @@ type ReasonText struct {
 
 // Reasons is every reason, in stage order.
 var Reasons = []ReasonText{
+	{FewReleases, "the repository has fewer releases than filters.min_releases", "lower the limit"},
+	{BadLicence, "the repository's licence is not among filters.licences", "add it to the list, where you may"},
+	{NoSources, "the repository has no source file in a language that is asked for", "widen filters.languages"},
 	{NoCode, "the change touches no code that ships", "nothing: it is no feature"},
 	{NoTests, "the change touches no test", "nothing: there is no proof without a test"},
 	{MixedManifest, "a manifest changes for tests and for code in one hunk", "review the hunk by hand"},
