@@ -28,7 +28,10 @@ type Config struct {
 	Build   Build
 	Sandbox Sandbox
 	Proof   Proof
+	Jobs    int
+	Wait    time.Duration
 	Store   string
+	Blobs   string
 	Output  string
 
 	origins map[string]Origin
@@ -44,12 +47,17 @@ type Source struct {
 }
 
 // Limits bound the work per repository.
-type Limits struct{ Changes int }
+type Limits struct{ Changes, Releases int }
 
 // Filters say which changes are wanted.
 type Filters struct {
-	MaxSourceLines int
+	MinReleases    int
+	Licences       []string
 	Languages      []string
+	MaxSourceLines int
+	ModifiesOnly   bool
+	Labels         []string
+	Thin           bool
 }
 
 // Build is what builds of environments may use.
@@ -91,8 +99,8 @@ func (s Sandbox) Limits() sandbox.Limits {
 	}
 }
 
-// Proof is how often each state is run.
-type Proof struct{ Runs int }
+// Proof is how much is run, and how much of it at one time.
+type Proof struct{ Runs, Parallel, Hunks int }
 
 // Default is the configuration of a user who wrote none.
 func Default() *Config {
@@ -100,13 +108,17 @@ func Default() *Config {
 		Dataset: "benchmint",
 		Kinds:   []string{"feature"},
 		Limits:  Limits{Changes: 200},
-		Filters: Filters{MaxSourceLines: 1000, Languages: []string{"python", "go"}},
-		Build:   Build{Registries: RegistriesInherit, PinToDate: true},
+		Filters: Filters{
+			MaxSourceLines: 1000, Languages: []string{"python", "go"},
+			ModifiesOnly: true, Labels: []string{"feature", "improvement"},
+		},
+		Build: Build{Registries: RegistriesInherit, PinToDate: true},
 		Sandbox: Sandbox{
 			CPUs: 2, Memory: sandbox.DefaultMemory, Processes: sandbox.DefaultProcs,
 			Disk: sandbox.DefaultDisk, Output: sandbox.DefaultOutput, Timeout: sandbox.DefaultTimeout,
 		},
-		Proof:   Proof{Runs: 3},
+		Proof:   Proof{Runs: 3, Parallel: 1, Hunks: 30},
+		Wait:    time.Minute,
 		Store:   "benchmint-state",
 		Output:  "benchmint-out",
 		origins: map[string]Origin{},

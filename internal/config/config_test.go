@@ -32,12 +32,15 @@ sources:
     until: "2026-01-01"
     only: [123, 0012345, 1234567e8]
   - git: https://example.org/a/b.git
-limits: {changes: 6}
-filters: {languages: [go], max_source_lines: 50}
+limits: {changes: 6, releases: 4}
+filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true}
 build: {registries: public, pin_to_date: false}
 sandbox: {kind: docker, image: "debian:12", cpus: 1.5, memory: 512MiB, processes: 64, disk: 1GB, output: 1MiB, timeout: 1h30m}
-proof: {runs: 5}
-store: state
+proof: {runs: 5, parallel: 2, hunks: 7}
+jobs: 3
+wait: 90s
+store: postgres://db.example/bench
+blobs: blobs
 output: /out
 `
 
@@ -55,10 +58,11 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{Git: filepath.Join(filepath.Dir(file), "../clones/widget.git"), Name: "acme/widget", Since: day(2025), Until: day(2026), Only: []string{"123", "0012345", "1234567e8"}},
 			{Git: "https://example.org/a/b.git"},
 		},
-		Limits: Limits{6}, Filters: Filters{50, []string{"go"}},
+		Limits: Limits{6, 4}, Filters: Filters{2, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true},
 		Build:   Build{Registries: RegistriesPublic},
 		Sandbox: Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
-		Proof:   Proof{5}, Store: filepath.Join(filepath.Dir(file), "state"), Output: "/out",
+		Proof:   Proof{5, 2, 7}, Jobs: 3, Wait: 90 * time.Second,
+		Store: "postgres://db.example/bench", Blobs: filepath.Join(filepath.Dir(file), "blobs"), Output: "/out",
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Error(diff)
@@ -75,7 +79,7 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"unknown_in_section", "sandbox:\n  cpus: 1\n  memroy: 4GiB\n", []string{`:3: unknown key "sandbox.memroy"; did you mean memory?`}},
 		{"unknown_in_source", "sources:\n- git: x\n  sinec: 2025-01-01\n", []string{`:3: unknown key "sources.sinec"; did you mean since?`}},
 		{"key_of_another_section", "memory: 4GiB\n", []string{`:1: unknown key "memory"; did you mean sandbox.memory?`}},
-		{"far_off", "limits: {frobnicate: 3}\n", []string{`:1: unknown key "limits.frobnicate" (known: changes)`}},
+		{"far_off", "limits: {frobnicate: 3}\n", []string{`:1: unknown key "limits.frobnicate" (known: changes, releases)`}},
 		{"kind_of_a_later_version", "kinds: [feature, library]\n", []string{`:1: kinds: "library" is not in this version; it makes feature`}},
 		{"kind_misspelt", "kinds: [featrue]\n", []string{`:1: kinds: "featrue" is not one of feature; did you mean feature?`}},
 		{"empty_window", "sources:\n- git: x\n  since: 2026-01-01\n  until: 2025-01-01\n", []string{`:4: sources[0].until: 2025-01-01 is not after since (2026-01-01): no commit can lie between them`}},
@@ -92,7 +96,10 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"sources_of_one_name", "sources:\n- {git: x, name: a/b}\n- {git: y, name: A/B}\n", []string{`:3: sources[1].name: "A/B" is also the name of sources[0]`}},
 		{"bad_only", "sources:\n- {git: x, only: [12a]}\n", []string{`:2: sources[0].only: "12a" is no pull request number, commit (7 hex digits or more) or ID`}},
 		{"git_is_an_option", "sources:\n- {git: --upload-pack=x, name: a/b}\n", []string{`:2: sources[0].git: "--upload-pack=x" looks like an option, not like a path or URL`}},
-		{"remote_store", "store: postgres://h/db\n", []string{`:1: store: "postgres://h/db": this version keeps it in a local folder`}},
+		{"remote_store", "store: s3://h/db\n", []string{`:1: store: "s3://h/db": this version keeps it in a local folder`}},
+		{"database_without_blobs", "store: postgres://h/db\n", []string{`blobs: is needed where the store is a database: a folder that all processes see`}},
+		{"password_in_file", "store: postgres://me:secret@h/db\nblobs: b\n", []string{`:1: store: the URL holds a password; secrets come from the environment only (PGPASSWORD, a password file, BENCHMINT_STORE)`}},
+		{"label_misspelt", "filters: {labels: [feture]}\n", []string{`:1: filters.labels: "feture" is not one of feature, improvement, fix, other; did you mean feature?`}},
 		{"missing_bundle", "build: {ca_bundle: /does/not/exist}\n", []string{`:1: build.ca_bundle: /does/not/exist: no such file`}},
 		{"all_at_once", "sandbx: {}\nproof: {runs: x}\nlanguages: [go]\n", []string{
 			`:1: unknown key "sandbx"; did you mean sandbox?`,
@@ -276,8 +283,9 @@ func TestPortableNamesNoPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]any{
-		"dataset": "my-features", "kinds": []string{"feature"}, "limits.changes": 6,
-		"filters.languages": []string{"go"}, "filters.max_source_lines": 50,
+		"dataset": "my-features", "kinds": []string{"feature"}, "limits.changes": 6, "limits.releases": 4,
+		"filters.min_releases": 2, "filters.licences": []string{"MIT"}, "filters.languages": []string{"go"}, "filters.max_source_lines": 50,
+		"filters.modifies_only": false, "filters.labels": []string{"fix"}, "filters.thin": true, "proof.hunks": 7,
 		"build.registries": "public", "build.pin_to_date": false,
 		"sandbox.kind": "bwrap", "sandbox.image": "debian:12", "sandbox.cpus": 1.5, "sandbox.memory": "512MiB", "sandbox.processes": 64,
 		"sandbox.disk": "1000000000B", "sandbox.output": "1MiB", "sandbox.timeout": "1h30m", "proof.runs": 5,

@@ -13,6 +13,7 @@ type Key struct {
 	Example string   // YAML in the example; "" shows the default
 	Choices []string // closed set of words, also of a list's entries
 	IsPath  bool     // relative to the file that names it
+	IsLocal bool     // how this machine works, which changes no byte of a dataset
 	bind    func(*Config) any
 	source  func(*Source) any // instead of bind: a key of one source
 }
@@ -40,8 +41,15 @@ var Keys = []Key{
 
 	{Path: "limits.changes", Doc: "candidates that are taken; 0 is all", bind: func(c *Config) any { return &c.Limits.Changes }},
 
+	{Path: "limits.releases", Doc: "releases whose changes are taken, and what is not released yet; 0 is all", bind: func(c *Config) any { return &c.Limits.Releases }},
+
+	{Path: "filters.min_releases", Doc: "a repository with fewer releases is left out", bind: func(c *Config) any { return &c.Filters.MinReleases }},
+	{Path: "filters.licences", Doc: "SPDX identifiers; a repository under another licence is left out; empty: any", Example: "[MIT, Apache-2.0, BSD-3-Clause]", bind: func(c *Config) any { return &c.Filters.Licences }},
 	{Path: "filters.languages", Doc: "languages of the code part", Choices: []string{"python", "go"}, bind: func(c *Config) any { return &c.Filters.Languages }},
 	{Path: "filters.max_source_lines", Doc: "added and removed lines of the code part; 0 is no limit", bind: func(c *Config) any { return &c.Filters.MaxSourceLines }},
+	{Path: "filters.modifies_only", Doc: "only changes that add and remove no function and no class (FeatBench)", bind: func(c *Config) any { return &c.Filters.ModifiesOnly }},
+	{Path: "filters.labels", Doc: "what a change must be", Choices: []string{"feature", "improvement", "fix", "other"}, bind: func(c *Config) any { return &c.Filters.Labels }},
+	{Path: "filters.thin", Doc: "keep tasks whose own text says too little; they are marked thin", bind: func(c *Config) any { return &c.Filters.Thin }},
 
 	{Path: "build.ca_bundle", Doc: "trusted inside builds, never left in an image; empty: the host's bundle", IsPath: true, bind: func(c *Config) any { return &c.Build.CABundle }},
 	{Path: "build.registries", Doc: "inherit: mirrors and proxies as the host has them; public: the well-known ones", Choices: []string{RegistriesInherit, RegistriesPublic}, bind: func(c *Config) any { return &c.Build.Registries }},
@@ -57,8 +65,14 @@ var Keys = []Key{
 	{Path: "sandbox.timeout", Doc: "of one run", bind: func(c *Config) any { return &c.Sandbox.Timeout }},
 
 	{Path: "proof.runs", Doc: "whole suites in the start and in the solution state", bind: func(c *Config) any { return &c.Proof.Runs }},
+	{Path: "proof.parallel", Doc: "suites and builds at one time; timing tests of strangers fail beside others", IsLocal: true, bind: func(c *Config) any { return &c.Proof.Parallel }},
+	{Path: "proof.hunks", Doc: "code hunks of a task that are reverted one at a time, to see whether FAIL_TO_PASS notices; 0 is none", bind: func(c *Config) any { return &c.Proof.Hunks }},
 
-	{Path: "store", Doc: "folder of records and blobs; a run resumes where it stopped", IsPath: true, bind: func(c *Config) any { return &c.Store }},
+	{Path: "jobs", Doc: "steps at one time, cheap ones included; 0: the number of processors", IsLocal: true, bind: func(c *Config) any { return &c.Jobs }},
+	{Path: "wait", Doc: "how long a run waits for what was put off, when nothing else is left to do", IsLocal: true, bind: func(c *Config) any { return &c.Wait }},
+
+	{Path: "store", Doc: "folder of records (SQLite) and blobs, or postgres://… for several processes; a run resumes where it stopped", IsPath: true, bind: func(c *Config) any { return &c.Store }},
+	{Path: "blobs", Doc: "folder of blobs where the store is postgres://…: all processes must see it", IsPath: true, bind: func(c *Config) any { return &c.Blobs }},
 	{Path: "output", Doc: "folder of the dataset", IsPath: true, bind: func(c *Config) any { return &c.Output }},
 }
 

@@ -139,7 +139,7 @@ func (c *Config) Portable(kind string) map[string]any {
 	}
 	for _, k := range Keys {
 		switch {
-		case k.IsPath, k.Path == "sandbox.kind":
+		case k.IsPath, k.IsLocal, k.Path == "sandbox.kind":
 		case k.source == nil:
 			out[k.Path] = jsonOf(k.bind(c))
 		default:

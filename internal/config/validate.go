@@ -41,14 +41,7 @@ func (c *Config) validate() Problems {
 		k.source(i)
 	}
 	k.sameName()
-	for path, v := range map[string]string{"store": c.Store, "output": c.Output} {
-		switch {
-		case v == "":
-			k.at(path, "is empty")
-		case strings.Contains(v, "://"):
-			k.at(path, "%q: this version keeps it in a local folder", v)
-		}
-	}
+	k.places()
 	if c.Store == c.Output && c.Store != "" {
 		k.at("output", "is the folder of the store")
 	}
@@ -59,6 +52,38 @@ func (c *Config) validate() Problems {
 	}
 	slices.SortStableFunc(k.problems, func(a, b Problem) int { return strings.Compare(a.Text, b.Text) })
 	return k.problems
+}
+
+// places checks where records, blobs and the dataset are kept.
+func (k *checker) places() {
+	c := k.c
+	for path, v := range map[string]string{"store": c.Store, "output": c.Output} {
+		switch {
+		case v == "":
+			k.at(path, "is empty")
+		case IsPostgres(v) && path == "store":
+		case strings.Contains(v, "://"):
+			k.at(path, "%q: this version keeps it in a local folder", v)
+		}
+	}
+	switch {
+	case strings.Contains(c.Blobs, "://"):
+		k.at("blobs", "%q: this version keeps them in a local folder", c.Blobs)
+	case c.Blobs == "" && IsPostgres(c.Store):
+		k.at("blobs", "is needed where the store is a database: a folder that all processes see")
+	case c.Blobs != "" && !IsPostgres(c.Store):
+		k.at("blobs", "is for a store at postgres://…; this one keeps its blobs in %s", c.Store)
+	}
+	if u, err := url.Parse(c.Store); err == nil && u.User != nil && c.Origin("store").Layer == FromFile {
+		if _, secret := u.User.Password(); secret {
+			k.at("store", "the URL holds a password; secrets come from the environment only (PGPASSWORD, a password file, BENCHMINT_STORE)")
+		}
+	}
+}
+
+// IsPostgres tells whether a store is a PostgreSQL database.
+func IsPostgres(store string) bool {
+	return strings.HasPrefix(store, "postgres://") || strings.HasPrefix(store, "postgresql://")
 }
 
 // choices checks the keys with a closed set of words.
@@ -95,11 +120,19 @@ func (k *checker) listChoices(key Key, words []string) {
 
 func (k *checker) numbers() {
 	c, s := k.c, k.c.Sandbox
-	if c.Limits.Changes < 0 {
-		k.at("limits.changes", "%d is below 0", c.Limits.Changes)
+	for path, n := range map[string]int{
+		"limits.changes": c.Limits.Changes, "limits.releases": c.Limits.Releases, "filters.min_releases": c.Filters.MinReleases,
+		"filters.max_source_lines": c.Filters.MaxSourceLines, "proof.hunks": c.Proof.Hunks, "jobs": c.Jobs,
+	} {
+		if n < 0 {
+			k.at(path, "%d is below 0", n)
+		}
 	}
-	if c.Filters.MaxSourceLines < 0 {
-		k.at("filters.max_source_lines", "%d is below 0", c.Filters.MaxSourceLines)
+	if c.Proof.Parallel < 1 {
+		k.at("proof.parallel", "%d is below 1", c.Proof.Parallel)
+	}
+	if c.Wait < 0 {
+		k.at("wait", "%s is below 0", formatDuration(c.Wait))
 	}
 	if c.Proof.Runs < 1 || c.Proof.Runs > 100 {
 		k.at("proof.runs", "%d is not between 1 and 100", c.Proof.Runs)
