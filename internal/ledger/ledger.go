@@ -215,12 +215,7 @@ func baseRuns(p schemas.Proof) int {
 		if r.State != schemas.StateB || r.Scope != "suite" && r.Scope != "rest" {
 			continue
 		}
-		ended := r.End == "exited" || r.End == "aborted"
-		if r.Scope == "suite" {
-			whole[r.Number] = ended
-		} else {
-			whole[r.Number] = whole[r.Number] && ended
-		}
+		whole[r.Number] = r.End == "exited" || r.End == "aborted" // of the last attempt
 	}
 	n := 0
 	for _, ok := range whole {

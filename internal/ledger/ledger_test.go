@@ -158,7 +158,7 @@ func TestCount(t *testing.T) {
 	proofs := []schemas.Proof{
 		proof("c-1", nil, "t pass_to_pass ppp ppp", "u pass_to_pass ppp ppp"),
 		proof("c-2", nil, "t quarantined ppf ppp"),
-		proof("c-3", []string{"exited", "exited"}, "t quarantined lll ppp"),
+		proof("c-3", []string{"exited", "aborted"}, "t quarantined lll ppp"),
 		proof("c-4", []string{"exited"}, "t pass_to_pass ppp ppp p"),
 	}
 	elsewhere := proof("c-5", nil, "t pass_to_pass ppp ppp")
