@@ -40,6 +40,7 @@ type Repo struct {
 	info  schemas.Repo
 	view  string // our bare repository, removed by Close
 	line  []entry
+	tags  []ref
 	pulls []pull
 
 	objects *objects
@@ -50,6 +51,10 @@ type Repo struct {
 
 	match   sync.Mutex
 	matched map[string]int // commits numbered by patch-id; nil until first needed
+
+	past    sync.Mutex
+	history *History          // nil until first needed
+	oldest  map[[2]string]int // positions by base tree and tree; nil until first needed
 }
 
 // Open opens source, which is a path (bare or not, a linked work tree) or a URL
@@ -73,7 +78,7 @@ func Open(ctx context.Context, source, name, cacheDir string) (*Repo, error) {
 			name = nameOfURL(source)
 		}
 	}
-	r := &Repo{info: schemas.Repo{Name: name, URL: source, Head: found.head}, pulls: found.pulls}
+	r := &Repo{info: schemas.Repo{Name: name, URL: source, Head: found.head}, tags: found.tags, pulls: found.pulls}
 	if r.view, err = makeView(found); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", source, err), r.Close())
 	}
