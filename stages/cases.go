@@ -15,6 +15,7 @@ import (
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/internal/ends"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
 	"github.com/benchmint/benchmint/stages/validate"
 )
 
@@ -29,25 +30,32 @@ type Material struct {
 	Version         string // nearest release at base, "" where there is none
 }
 
+// caseOf builds the environment and applies the parts.
+func caseOf(ctx context.Context, b *environment.Builder, m Material) (testrun.Case, error) {
+	c := testrun.Case{Start: m.Start, Base: m.Base, Environment: m.Environment, Lang: b.Languages[m.Start.Language]}
+	var err error
+	if c.StartTree, c.Solution, err = states(m); err != nil {
+		return c, err
+	}
+	if c.SealedBase, err = seal.Files(m.Base, m.Start.BaseDate); err != nil {
+		return c, fmt.Errorf("sealing the base: %w", err)
+	}
+	if c.Env, err = b.Env(ctx, m.Environment.Recipe); err != nil {
+		return c, ends.Of(err, schemas.NoBuild)
+	}
+	return c, nil
+}
+
 // Prove builds the environment and the states, and gives the verdict. run and
 // prove both come through here, so that a row means the same in both.
 func Prove(ctx context.Context, v *validate.Validator, b *environment.Builder, m Material) (schemas.Proof, error) {
-	start, solution, err := states(m)
+	c, err := caseOf(ctx, b, m)
 	if err != nil {
 		return schemas.Proof{}, err
 	}
-	sealed, err := seal.Files(m.Base, m.Start.BaseDate)
-	if err != nil {
-		return schemas.Proof{}, fmt.Errorf("sealing the base: %w", err)
-	}
-	env, err := b.Env(ctx, m.Environment.Recipe)
-	if err != nil {
-		return schemas.Proof{}, ends.Of(err, schemas.NoBuild)
-	}
-	needles := seal.Needles(seal.Task{Base: m.Base, Solution: solution, Patch: m.Patch, TestPatch: m.TestPart, Name: m.Start.Repo, Commit: m.Start.Commit, Version: m.Version})
+	needles := seal.Needles(seal.Task{Base: m.Base, Solution: c.Solution, Patch: m.Patch, TestPatch: m.TestPart, Name: m.Start.Repo, Commit: m.Start.Commit, Version: m.Version})
 	return v.Prove(ctx, validate.Case{
-		Start: m.Start, Base: m.Base, StartTree: start, Solution: solution, Environment: m.Environment, Env: env,
-		Lang: b.Languages[m.Start.Language], SealedBase: sealed, Statement: m.Statement,
+		Case: c, Statement: m.Statement,
 		Scan: func(ctx context.Context, solver sandbox.Layer) (schemas.Scan, error) {
 			return seal.Scan(ctx, needles, func(ctx context.Context, visit func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
 				return b.Sandbox.Files(ctx, solver, visit)

@@ -8,13 +8,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/ledger"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
 // evidence is all that the table of design 8 looks at.
 type evidence struct {
-	runs      map[schemas.State][]*outcome
+	runs      map[schemas.State][]*testrun.Outcome
 	untouched func(lang.Test) bool
 	newUnit   func(unit string) bool // certainly absent in B
 }
@@ -23,7 +25,7 @@ type evidence struct {
 func (e evidence) statuses(s schemas.State, t lang.Test) []schemas.Status {
 	out := make([]schemas.Status, 0, len(e.runs[s]))
 	for _, o := range e.runs[s] {
-		out = append(out, o.status(t))
+		out = append(out, o.Status(t))
 	}
 	return out
 }
@@ -36,7 +38,7 @@ func (e evidence) base(t lang.Test) (status schemas.Status, agree bool) {
 		}
 		return "", true
 	}
-	return agreed(e.statuses(schemas.StateB, t))
+	return ledger.Agreed(e.statuses(schemas.StateB, t))
 }
 
 // tests are all tests with an outcome in S or G, by ID.
@@ -44,7 +46,7 @@ func (e evidence) tests() []lang.Test {
 	all := map[string]lang.Test{}
 	for _, s := range []schemas.State{schemas.StateS, schemas.StateG} {
 		for _, o := range e.runs[s] {
-			for _, t := range o.report.Tests {
+			for _, t := range o.Report.Tests {
 				all[t.ID] = lang.Test{ID: t.ID, Unit: t.Unit}
 			}
 		}
@@ -57,7 +59,7 @@ func (e evidence) tests() []lang.Test {
 func (e evidence) needsBase() bool {
 	return slices.ContainsFunc(e.tests(), func(t lang.Test) bool {
 		v := e.verdict(t)
-		s, ok := agreed(v.S)
+		s, ok := ledger.Agreed(v.S)
 		return ok && (s == schemas.NotLoaded || s == schemas.NotRun) && v.Class != schemas.Quarantined &&
 			v.Class != schemas.UnstableID && all(v.G, schemas.Passed) && v.B == ""
 	})
@@ -68,9 +70,9 @@ func (e evidence) needsBase() bool {
 func classify(e evidence) []schemas.TestVerdict {
 	// In a fixed order: of two parents that hostile reports name the last one counts.
 	runs := slices.Concat(e.runs[schemas.StateB], e.runs[schemas.StateS], e.runs[schemas.StateG])
-	parent := parents(runs...)
+	parent := testrun.Parents(runs...)
 	for _, o := range runs {
-		o.blame(parent)
+		o.Blame(parent)
 	}
 	tests := e.tests()
 	out := make([]schemas.TestVerdict, 0, len(tests))
@@ -90,10 +92,10 @@ func (e evidence) verdict(t lang.Test) schemas.TestVerdict {
 	v := schemas.TestVerdict{ID: t.ID, Unit: t.Unit, S: e.statuses(schemas.StateS, t), G: e.statuses(schemas.StateG, t)}
 	var baseAgrees bool
 	v.B, baseAgrees = e.base(t)
-	s, sAgrees := agreed(v.S)
-	g, gAgrees := agreed(v.G)
+	s, sAgrees := ledger.Agreed(v.S)
+	g, gAgrees := ledger.Agreed(v.G)
 	switch {
-	case unstable(v.S) || unstable(v.G):
+	case ledger.Unstable(v.S) || ledger.Unstable(v.G):
 		v.Class = schemas.UnstableID
 	case !sAgrees || !gAgrees:
 		v.Class = schemas.Quarantined
@@ -159,32 +161,6 @@ func (e evidence) notLoaded(v *schemas.TestVerdict, t lang.Test) {
 	}
 }
 
-// agreed is what the runs of one state say together. not_run is evidence of
-// nothing and takes no part unless it is all there is; failed and error are one
-// row of the table.
-func agreed(runs []schemas.Status) (schemas.Status, bool) {
-	said := schemas.NotRun
-	for _, s := range runs {
-		if s == schemas.Errored {
-			s = schemas.Failed
-		}
-		switch {
-		case s == schemas.NotRun:
-		case said == schemas.NotRun:
-			said = s
-		case s != said:
-			return "", false
-		}
-	}
-	return said, true
-}
-
-// unstable tells that a name is there in one run of a state and not in another.
-func unstable(runs []schemas.Status) bool {
-	there := slices.ContainsFunc(runs, func(s schemas.Status) bool { return outcomes[s] })
-	return there && slices.Contains(runs, schemas.Absent)
-}
-
 func all(runs []schemas.Status, want ...schemas.Status) bool {
 	for _, s := range runs {
 		if !slices.Contains(want, s) {
@@ -196,43 +172,11 @@ func all(runs []schemas.Status, want ...schemas.Status) bool {
 
 func (e evidence) why(t lang.Test) string {
 	for _, o := range e.runs[schemas.StateS] {
-		if w := o.why(t); w != "" {
+		if w := o.Why(t); w != "" {
 			return w
 		}
 	}
 	return ""
-}
-
-// parents maps each test to the one that it is a part of, by what any run says.
-func parents(runs ...*outcome) map[string]string {
-	out := map[string]string{}
-	for _, o := range runs {
-		for _, t := range o.report.Tests {
-			if t.Parent != "" && t.Parent != t.ID {
-				out[t.ID] = t.Parent
-			}
-		}
-	}
-	return out
-}
-
-// ancestors of a test, nearest first. A report is hostile: a ring ends the walk.
-func ancestors(parent map[string]string, id string) []string {
-	var out []string
-	for p, ok := parent[id]; ok && p != id && !slices.Contains(out, p); p, ok = parent[p] {
-		out = append(out, p)
-	}
-	return out
-}
-
-// blame counts the ancestors of a test that ended an attempt as failed: the rest
-// was run without their child, and would have them pass.
-func (o *outcome) blame(parent map[string]string) {
-	for _, id := range o.crashed {
-		for _, a := range ancestors(parent, id) {
-			o.failed[a] = true
-		}
-	}
 }
 
 // settleParents: a parent is quarantined with a quarantined child, and listed
@@ -240,7 +184,7 @@ func (o *outcome) blame(parent map[string]string) {
 func settleParents(tests []schemas.TestVerdict, parent map[string]string) {
 	flaky, listed := map[string]bool{}, map[string]bool{}
 	for _, t := range tests {
-		for _, a := range ancestors(parent, t.ID) {
+		for _, a := range testrun.Ancestors(parent, t.ID) {
 			flaky[a] = flaky[a] || t.Class == schemas.Quarantined
 			listed[a] = listed[a] || isListed(t.Class)
 		}

@@ -8,19 +8,16 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
 // outcomeOf is one run that needed one attempt.
-func outcomeOf(text string) *outcome {
-	m := merge{seen: map[string]bool{}, units: map[string]int{}}
-	m.add(parse(text), nil)
-	return m.outcome()
-}
+func outcomeOf(text string) *testrun.Outcome { return testrun.OutcomeOf(parse(text)) }
 
 // seen is evidence from reports; changed are tests whose source the test part changed.
 func seen(s, g, b []string, changed ...string) evidence {
 	e := evidence{
-		runs:      map[schemas.State][]*outcome{},
+		runs:      map[schemas.State][]*testrun.Outcome{},
 		untouched: func(t lang.Test) bool { return !strings.Contains(strings.Join(changed, " "), t.ID) },
 		newUnit:   func(unit string) bool { return unit == "n" },
 	}
@@ -206,7 +203,7 @@ func TestParents(t *testing.T) {
 // TestRingOfParents: a hostile report names each as the other's parent.
 func TestRingOfParents(t *testing.T) {
 	t.Parallel()
-	got := ancestors(map[string]string{"a": "b", "b": "c", "c": "b"}, "a")
+	got := testrun.Ancestors(map[string]string{"a": "b", "b": "c", "c": "b"}, "a")
 	if diff := cmp.Diff([]string{"b", "c"}, got); diff != "" {
 		t.Error(diff)
 	}

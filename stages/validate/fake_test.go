@@ -20,59 +20,14 @@ import (
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
+	"github.com/benchmint/benchmint/stages/internal/testrun/testruntest"
 )
 
-var baseDate = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
+// parse reads reports as the tests write them.
+var parse = testruntest.Parse
 
-// parse reads the form that the tests are written in: one unit a line, with its
-// state, the test it ended in after ">", and its tests; "end" is the session's
-// end, "dead" a session that never began. A part of a name before "/" is the parent.
-//
-//	a finished t1=passed t2=failed
-//	b aborted>t4 t3=passed
-//	end
-func parse(text string) testlog.Report {
-	r := testlog.Report{Started: true}
-	for line := range strings.Lines(text) {
-		words := strings.Fields(line)
-		switch {
-		case len(words) == 0:
-			continue
-		case words[0] == "end":
-			r.Ended = true
-			continue
-		case words[0] == "dead":
-			r.Started = false
-			continue
-		}
-		u := testlog.Unit{Name: words[0]}
-		state, running, _ := strings.Cut(words[1], ">")
-		u.State = testlog.UnitState(state)
-		if running != "" {
-			u.Running = u.Name + "::" + running
-		}
-		if u.State != testlog.Finished {
-			u.Message = "unit " + u.Name + " says why"
-		}
-		for _, w := range words[2:] {
-			name, status, _ := strings.Cut(w, "=")
-			t := testlog.Test{ID: u.Name + "::" + name, Unit: u.Name, Status: schemas.Status(status)}
-			if i := strings.LastIndex(name, "/"); i > 0 {
-				t.Parent = u.Name + "::" + name[:i]
-			}
-			if t.Status == schemas.Failed || t.Status == schemas.Errored {
-				t.Message = "assertion of " + name
-			}
-			r.Tests = append(r.Tests, t)
-			u.Listed = append(u.Listed, t.ID)
-		}
-		if u.State != testlog.Aborted {
-			u.Listed = nil
-		}
-		r.Units = append(r.Units, u)
-	}
-	return r
-}
+var baseDate = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // scripted is a language whose processes carry their selection as an argument
 // and whose reports are JSON.
@@ -244,7 +199,7 @@ func newBench(t *testing.T, script func(string, lang.Select) (testlog.Report, sa
 	}
 	return &bench{
 		box: &box{script: script, fault: map[string]error{}}, cfg: Default(), blobs: blobs,
-		c: Case{
+		c: Case{Case: testrun.Case{
 			Start: schemas.Start{
 				ChangeID: "acme__widget-7", BaseDate: baseDate, BaseTree: base.ID(), StartTree: start.ID(), SolutionTree: solution.ID(),
 				Files: []schemas.PartFile{
@@ -257,7 +212,7 @@ func newBench(t *testing.T, script func(string, lang.Select) (testlog.Report, sa
 				{Argv: []string{"compile"}}, {Argv: []string{"warm"}},
 			}}},
 			SealedBase: base.Files(baseDate),
-		},
+		}},
 	}
 }
 
@@ -274,7 +229,7 @@ func (b *bench) prove(t *testing.T) (schemas.Proof, error) {
 	return v.Prove(t.Context(), b.c)
 }
 
-func (b *bench) states() States { return &environment.Builder{Sandbox: b.box} }
+func (b *bench) states() testrun.States { return &environment.Builder{Sandbox: b.box} }
 
 // cutting is a sandbox that reads reports back in part.
 type cutting struct{ *box }

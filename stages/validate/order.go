@@ -10,16 +10,28 @@ import (
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
 // work is the order of work of design 8: changed files first, the suite k times
 // in S and in G by turns (so that a drift of the machine meets both), B last and
 // only where the table needs it.
 func (p *prover) work(ctx context.Context) error {
-	p.ev = evidence{runs: map[schemas.State][]*outcome{}, untouched: p.untouched, newUnit: p.newUnit}
+	p.ev = evidence{runs: map[schemas.State][]*testrun.Outcome{}, untouched: p.untouched, newUnit: p.newUnit}
 	if err := p.changed(ctx); err != nil {
 		return err
 	}
+	// What was seen before a limit ended the item is kept with the reject: the flake
+	// ledger is fed by every run of every change.
+	err := p.suites(ctx)
+	p.proof.Tests = classify(p.ev)
+	if err != nil {
+		return err
+	}
+	return p.baseline(ctx)
+}
+
+func (p *prover) suites(ctx context.Context) error {
 	for n := 1; n <= p.Runs; n++ {
 		for _, s := range []schemas.State{schemas.StateS, schemas.StateG} {
 			if err := p.suite(ctx, s, n); err != nil {
@@ -27,8 +39,7 @@ func (p *prover) work(ctx context.Context) error {
 			}
 		}
 	}
-	p.proof.Tests = classify(p.ev)
-	return p.baseline(ctx)
+	return nil
 }
 
 // suite is run n of the whole suite in a state, unless it was run already.
@@ -36,11 +47,19 @@ func (p *prover) suite(ctx context.Context, s schemas.State, n int) error {
 	if len(p.ev.runs[s]) >= n {
 		return nil
 	}
-	o, err := p.run(ctx, s, scopeSuite, lang.Select{Number: n})
+	o, err := p.run(ctx, s, testrun.ScopeSuite, lang.Select{Number: n})
 	if err == nil {
 		p.ev.runs[s] = append(p.ev.runs[s], o)
 	}
 	return err
+}
+
+func (p *prover) run(ctx context.Context, s schemas.State, scope string, sel lang.Select) (*testrun.Outcome, error) {
+	at, err := p.bench.Place(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return p.bench.Run(ctx, at, scope, sel)
 }
 
 // changed runs the changed test files once in G and once in S, and rejects the
@@ -66,7 +85,7 @@ func (p *prover) changed(ctx context.Context) error {
 	return nil
 }
 
-func (p *prover) first(ctx context.Context, s schemas.State) (*outcome, error) {
+func (p *prover) first(ctx context.Context, s schemas.State) (*testrun.Outcome, error) {
 	sel := lang.Select{Paths: p.c.Start.TestPaths(), Number: 1}
 	if p.isSuite(s, sel) {
 		if err := p.suite(ctx, s, 1); err != nil {
@@ -74,13 +93,13 @@ func (p *prover) first(ctx context.Context, s schemas.State) (*outcome, error) {
 		}
 		return p.ev.runs[s][0], nil
 	}
-	return p.run(ctx, s, scopeChanged, sel)
+	return p.run(ctx, s, testrun.ScopeChanged, sel)
 }
 
 // isSuite tells whether a selection comes to the whole suite: the same processes,
 // or none of its own (changed data that no test file names).
 func (p *prover) isSuite(s schemas.State, sel lang.Select) bool {
-	runs := func(sel lang.Select) []lang.TestRun { return p.c.Lang.Runs(p.c.Environment.Recipe, p.c.tree(s), sel) }
+	runs := func(sel lang.Select) []lang.TestRun { return p.c.Lang.Runs(p.c.Environment.Recipe, p.c.Tree(s), sel) }
 	part, whole := runs(sel), runs(lang.Select{Number: sel.Number})
 	// Inputs are not compared: they are ours, and each run has a nonce of its own.
 	return len(part) == 0 || slices.EqualFunc(part, whole, func(a, b lang.TestRun) bool {
@@ -88,9 +107,9 @@ func (p *prover) isSuite(s schemas.State, sel lang.Select) bool {
 	})
 }
 
-func passedAny(o *outcome) bool {
-	for _, t := range o.report.Tests {
-		if o.index.Status(t.ID, t.Unit) == schemas.Passed {
+func passedAny(o *testrun.Outcome) bool {
+	for _, t := range o.Report.Tests {
+		if o.Status(lang.Test{ID: t.ID, Unit: t.Unit}) == schemas.Passed {
 			return true
 		}
 	}
@@ -98,13 +117,13 @@ func passedAny(o *outcome) bool {
 }
 
 // nothingPassed says why the changed tests prove nothing in the solution.
-func nothingPassed(gold *outcome) error {
-	for _, u := range gold.report.Units {
+func nothingPassed(gold *testrun.Outcome) error {
+	for _, u := range gold.Report.Units {
 		if u.State == testlog.NotLoaded {
 			return pipeline.Reject(schemas.GoldFails, "%s: %s", u.Name, brief(u.Message))
 		}
 	}
-	if !gold.report.Started {
+	if !gold.Report.Started {
 		return pipeline.Reject(schemas.NoRunner, "the runner left no report of the changed tests in the solution")
 	}
 	return pipeline.Reject(schemas.NoF2P, "no changed test passes in the solution")
@@ -112,15 +131,15 @@ func nothingPassed(gold *outcome) error {
 
 // transition tells whether some test can still become FAIL_TO_PASS. What was
 // skipped or not reached at the start never can.
-func transition(start, gold *outcome) bool {
-	start.blame(parents(start, gold))
-	gold.blame(parents(start, gold))
-	for _, x := range gold.report.Tests {
+func transition(start, gold *testrun.Outcome) bool {
+	start.Blame(testrun.Parents(start, gold))
+	gold.Blame(testrun.Parents(start, gold))
+	for _, x := range gold.Report.Tests {
 		t := lang.Test{ID: x.ID, Unit: x.Unit}
-		if gold.status(t) != schemas.Passed {
+		if gold.Status(t) != schemas.Passed {
 			continue
 		}
-		switch start.status(t) {
+		switch start.Status(t) {
 		case schemas.Failed, schemas.Errored, schemas.Absent, schemas.NotLoaded:
 			return true
 		}
@@ -193,11 +212,11 @@ func (p *prover) scan(ctx context.Context) error {
 	if p.c.Scan == nil {
 		return nil
 	}
-	solver, err := p.layer(ctx, schemas.StateB)
+	solver, err := p.bench.Place(ctx, schemas.StateB)
 	if err != nil {
 		return err
 	}
-	if p.proof.Leaks, err = p.c.Scan(ctx, solver); err != nil {
+	if p.proof.Leaks, err = p.c.Scan(ctx, solver.Layer); err != nil {
 		return fmt.Errorf("searching what a solver gets: %w", err)
 	}
 	if hits := p.proof.Leaks.Hits; len(hits) > 0 {

@@ -337,3 +337,24 @@ func TestConfig(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLimitKeepsWhatWasSeen: a flake that showed before run 3 passed a limit is
+// one that the ledger has to know.
+func TestLimitKeepsWhatWasSeen(t *testing.T) {
+	t.Parallel()
+	script := states{"S": "a finished t=failed u=passed\nend", "S 2": "a finished t=failed u=failed\nend", "G": passes}
+	b := newBench(t, func(state string, sel lang.Select) (testlog.Report, sandbox.End) {
+		report, end := script.script(state, sel)
+		if sel.Number == 3 {
+			end = sandbox.TimedOut
+		}
+		return report, end
+	})
+	proof, err := b.prove(t)
+	if got := reason(err); got != schemas.OverTime {
+		t.Fatalf("end is %s", got)
+	}
+	if diff := cmp.Diff([]string{"a::t fail_to_pass fails", "a::u quarantined"}, verdicts(proof.Tests)); diff != "" {
+		t.Error(diff)
+	}
+}

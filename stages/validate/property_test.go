@@ -9,8 +9,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/ledger"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
 // anyReport is a run of a few tests in two units, in any state of disorder.
@@ -70,13 +72,11 @@ func anyRuns(t *rapid.T) runsOf {
 
 func (r runsOf) classify(changed bool) []schemas.TestVerdict {
 	e := evidence{
-		runs: map[schemas.State][]*outcome{}, untouched: func(lang.Test) bool { return !changed }, newUnit: func(string) bool { return false },
+		runs: map[schemas.State][]*testrun.Outcome{}, untouched: func(lang.Test) bool { return !changed }, newUnit: func(string) bool { return false },
 	}
 	for s, reports := range r {
 		for _, report := range reports {
-			m := merge{seen: map[string]bool{}, units: map[string]int{}}
-			m.add(report, nil)
-			e.runs[s] = append(e.runs[s], m.outcome())
+			e.runs[s] = append(e.runs[s], testrun.OutcomeOf(report))
 		}
 	}
 	return classify(e)
@@ -101,7 +101,7 @@ func TestListsHoldOnlyWhatIsProved(t *testing.T) {
 			if !all(v.G, schemas.Passed) {
 				t.Fatalf("%+v is listed and does not pass in every run of G", v)
 			}
-			if _, ok := agreed(v.S); !ok {
+			if _, ok := ledger.Agreed(v.S); !ok {
 				t.Fatalf("%+v is listed and disagrees with itself", v)
 			}
 			if (v.Class == schemas.F2P) != (v.Cause != "") {
@@ -123,20 +123,20 @@ func TestFamilies(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		runs := anyRuns(t)
-		var outs []*outcome
+		var outs []*testrun.Outcome
 		for _, reports := range runs {
 			for _, r := range reports {
-				outs = append(outs, &outcome{report: r})
+				outs = append(outs, testrun.OutcomeOf(r))
 			}
 		}
-		parent := parents(outs...)
+		parent := testrun.Parents(outs...)
 		class := map[string]schemas.Class{}
 		tests := runs.classify(false)
 		for _, v := range tests {
 			class[v.ID] = v.Class
 		}
 		for _, v := range tests {
-			for _, a := range ancestors(parent, v.ID) {
+			for _, a := range testrun.Ancestors(parent, v.ID) {
 				if isListed(class[a]) && (isListed(v.Class) || v.Class == schemas.Quarantined) {
 					t.Fatalf("%s is %s over %s, which is %s", a, class[a], v.ID, v.Class)
 				}

@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
 // program runs the tests of a script as a runner would: "a::t=crash" ends the
@@ -165,38 +165,6 @@ func TestRestOfPackages(t *testing.T) {
 	}
 }
 
-// TestFirstOutcomeCounts: what ran before an abort ran in native order.
-func TestFirstOutcomeCounts(t *testing.T) {
-	t.Parallel()
-	m := merge{seen: map[string]bool{}, units: map[string]int{}}
-	ended := m.add(parse("a aborted>t u=passed v=failed v=error"), nil)
-	if diff := cmp.Diff([]string{"a::t"}, ended); diff != "" {
-		t.Error(diff)
-	}
-	m.add(parse("a finished u=failed v=passed w=passed t=passed\nend"), ended)
-	o := m.outcome()
-	for name, want := range map[string]schemas.Status{"t": schemas.Failed, "u": schemas.Passed, "v": schemas.Failed, "w": schemas.Passed, "x": schemas.Absent} {
-		if got := o.status(lang.Test{ID: "a::" + name, Unit: "a"}); got != want {
-			t.Errorf("%s is %s, want %s", name, got, want)
-		}
-	}
-}
-
-// TestUnitsOfARerun: what ended in order is not undone by an attempt that runs it
-// again, and what an ended run never met is absent, whatever its rest met.
-func TestUnitsOfARerun(t *testing.T) {
-	t.Parallel()
-	m := merge{seen: map[string]bool{}, units: map[string]int{}}
-	ended := m.add(parse("a aborted>t\nb finished u=passed\nend"), nil)
-	m.add(parse("b aborted>u\na not_loaded"), ended)
-	o := m.outcome()
-	for id, want := range map[string]schemas.Status{"a::t": schemas.Failed, "a::v": schemas.NotLoaded, "b::u": schemas.Passed, "b::v": schemas.Absent, "c::w": schemas.Absent} {
-		if got := o.status(lang.Test{ID: id, Unit: id[:1]}); got != want {
-			t.Errorf("%s is %s, want %s", id, got, want)
-		}
-	}
-}
-
 // TestCrashFailsTheParents: without the child that crashed they would pass.
 func TestCrashFailsTheParents(t *testing.T) {
 	t.Parallel()
@@ -284,7 +252,7 @@ func TestAbortWithoutTest(t *testing.T) {
 	if slices.ContainsFunc(b.box.runs, func(r string) bool { return strings.Contains(r, "rest") }) {
 		t.Errorf("ran again: %v", b.box.runs)
 	}
-	if proof.Runs[1].End != endAborted {
+	if proof.Runs[1].End != testrun.EndAborted {
 		t.Errorf("end is %s, want aborted", proof.Runs[1].End)
 	}
 }
@@ -319,18 +287,6 @@ func TestLimits(t *testing.T) {
 				t.Errorf("layers left behind (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestLogsAreShortened(t *testing.T) {
-	t.Parallel()
-	short := bytes.Repeat([]byte("x"), logHead+logTail)
-	if got := shorten(short); !bytes.Equal(got, short) {
-		t.Errorf("%d bytes of %d are left", len(got), len(short))
-	}
-	got := shorten(slices.Concat([]byte("head"), short, []byte("tail")))
-	if !bytes.HasPrefix(got, []byte("head")) || !bytes.HasSuffix(got, []byte("tail")) || !bytes.Contains(got, []byte("[8 bytes left out]")) {
-		t.Errorf("%d bytes from %q to %q", len(got), got[:10], got[len(got)-10:])
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
 // layerOf is what a build put where: parent, files, steps.
@@ -98,7 +99,7 @@ func TestBuildThatFails(t *testing.T) {
 			}
 			var builds []schemas.RunRecord
 			for _, r := range proof.Runs {
-				if r.Scope == scopeBuild {
+				if r.Scope == testrun.ScopeBuild {
 					builds = append(builds, r)
 				}
 			}

@@ -11,12 +11,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
-	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
 // Version is the version of this stage's rules; raise it when equal input could
@@ -40,31 +39,11 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// States makes the layer of one state; internal/environment does.
-type States interface {
-	State(ctx context.Context, parent sandbox.Layer, r schemas.Recipe, files []sandbox.File) (sandbox.Layer, error)
-}
-
-// Blobs keeps logs and reports.
-type Blobs interface {
-	Put(b []byte) (schemas.Digest, error)
-}
+// Outside is everything that a proof needs beside its case.
+type Outside = testrun.Outside
 
 // Measured is what one run cost. It goes to timings, never into a record.
-type Measured struct {
-	StartID  string
-	Run      schemas.RunRecord
-	Wall     time.Duration // inside test commands
-	Overhead time.Duration // of the sandbox, around them
-}
-
-// Outside is everything that a proof needs beside its case.
-type Outside struct {
-	Sandbox sandbox.Sandbox
-	States  States
-	Blobs   Blobs
-	Observe func(Measured) // nil: nobody asks
-}
+type Measured = testrun.Measured
 
 // Validator proves cases, one after another.
 type Validator struct {
@@ -82,43 +61,10 @@ func New(o Outside, c Config) (*Validator, error) {
 
 // Case is one start with all that its proof rests on.
 type Case struct {
-	Start                     schemas.Start
-	Base, StartTree, Solution *tree.Tree
-	Environment               schemas.Environment
-	Env                       sandbox.Layer // the environment's layer
-	Lang                      lang.Language
-	SealedBase                []sandbox.File // the base tree with its one neutral commit (internal/seal)
-	Statement                 string
+	testrun.Case
+	Statement string
 	// Scan searches what a solver gets for what it must not hold; nil: not asked for.
 	Scan func(ctx context.Context, solver sandbox.Layer) (schemas.Scan, error)
-}
-
-// check is the tree digests of design 8: a case whose trees are not those of its
-// start would prove something else.
-func (c Case) check() error {
-	if c.Lang == nil {
-		return fmt.Errorf("no language %q is at hand", c.Start.Language)
-	}
-	for _, t := range []struct {
-		state schemas.State
-		tree  *tree.Tree
-		want  string
-	}{{schemas.StateB, c.Base, c.Start.BaseTree}, {schemas.StateS, c.StartTree, c.Start.StartTree}, {schemas.StateG, c.Solution, c.Start.SolutionTree}} {
-		if got := t.tree.ID(); got != t.want {
-			return fmt.Errorf("state %s: tree is %s, the start says %s", t.state, got, t.want)
-		}
-	}
-	return nil
-}
-
-func (c Case) tree(s schemas.State) *tree.Tree {
-	switch s {
-	case schemas.StateB:
-		return c.Base
-	case schemas.StateS:
-		return c.StartTree
-	}
-	return c.Solution
 }
 
 // Prove gives the verdict on a case. The error is a *pipeline.Rejected for a
@@ -126,23 +72,24 @@ func (c Case) tree(s schemas.State) *tree.Tree {
 // proof is returned with a reject too, as far as it came: runs, and tests once
 // they were classified.
 func (v *Validator) Prove(ctx context.Context, c Case) (schemas.Proof, error) {
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return schemas.Proof{}, err
 	}
-	p := &prover{Validator: v, c: c, layers: map[schemas.State]sandbox.Layer{}, same: map[lang.Test]bool{}}
-	p.proof = schemas.Proof{StartID: c.Start.ID(), Environment: c.Environment.Key, Runs: []schemas.RunRecord{}, Tests: []schemas.TestVerdict{}}
+	p := &prover{Config: v.Config, c: c, bench: testrun.New(v.Outside, c.Case, v.Limits), same: map[lang.Test]bool{}}
+	p.proof = schemas.Proof{StartID: c.Start.ID(), Environment: c.Environment.Key, Tests: []schemas.TestVerdict{}}
 	err := p.prove(ctx)
-	return p.proof, errors.Join(err, p.remove(ctx))
+	p.proof.Runs = p.bench.Records
+	return p.proof, errors.Join(err, p.bench.Remove(ctx))
 }
 
 // prover is one call of Prove.
 type prover struct {
-	*Validator
-	c      Case
-	layers map[schemas.State]sandbox.Layer
-	proof  schemas.Proof
-	ev     evidence
-	same   map[lang.Test]bool // answers of untouched
+	Config
+	c     Case
+	bench *testrun.Bench
+	proof schemas.Proof
+	ev    evidence
+	same  map[lang.Test]bool // answers of untouched
 }
 
 // prove is the whole story: work in order, then the questions that can still

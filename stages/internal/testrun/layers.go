@@ -1,4 +1,4 @@
-package validate
+package testrun
 
 import (
 	"context"
@@ -7,30 +7,46 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// layer is the layer of a state, made when it is first asked for. B lies on the
+// Place is a state with its layer, made when it is first asked for. B lies on the
 // environment, S and G on B with only their changes written, so that build caches
 // and everything unchanged are shared.
-func (p *prover) layer(ctx context.Context, s schemas.State) (sandbox.Layer, error) {
-	if l, ok := p.layers[s]; ok {
-		return l, nil
+func (b *Bench) Place(ctx context.Context, s schemas.State) (Place, error) {
+	p := Place{State: s, Tree: b.Tree(s)}
+	if l, ok := b.layers[s]; ok {
+		p.Layer = l
+		return p, nil
 	}
-	parent, files := p.c.Env, p.c.SealedBase
+	parent, files := b.Env, b.SealedBase
 	if s != schemas.StateB {
-		var err error
-		if parent, err = p.layer(ctx, schemas.StateB); err != nil {
-			return sandbox.Layer{}, err
+		base, err := b.Place(ctx, schemas.StateB)
+		if err != nil {
+			return p, err
 		}
-		files = p.c.Base.Changes(p.c.tree(s), p.c.Start.BaseDate.Add(age(s)))
+		parent, files = base.Layer, b.Base.Changes(p.Tree, b.Start.BaseDate.Add(age(s)))
 	}
-	l, err := p.build(ctx, s, parent, files)
-	if err == nil {
-		p.layers[s] = l
+	var err error
+	if p.Layer, err = b.build(ctx, s, parent, files); err == nil {
+		b.layers[s] = p.Layer
 	}
-	return l, err
+	return p, err
+}
+
+// Near is a tree that differs little from a state's, built again on top of that
+// state's layer, so that only what differs is compiled. The caller removes its
+// layer when it is done; it must be done before the bench is removed.
+func (b *Bench) Near(ctx context.Context, s schemas.State, name string, t *tree.Tree) (Place, error) {
+	from, err := b.Place(ctx, s)
+	if err != nil {
+		return Place{}, err
+	}
+	near := Place{State: schemas.State(name), Tree: t}
+	near.Layer, err = b.build(ctx, near.State, from.Layer, from.Tree.Changes(t, b.Start.BaseDate.Add(age(s)+time.Second)))
+	return near, err
 }
 
 // age makes changed files younger than what was compiled from their elders: a
@@ -47,10 +63,10 @@ func age(s schemas.State) time.Duration {
 // and the tests are run all the same: what does not load is said by the runner,
 // test by test, and never guessed from the exit code of a build. A test counted
 // as failing only because a build ended early could pass for a grader who goes on.
-func (p *prover) build(ctx context.Context, s schemas.State, parent sandbox.Layer, files []sandbox.File) (sandbox.Layer, error) {
-	recipe := p.c.Environment.Recipe
+func (b *Bench) build(ctx context.Context, s schemas.State, parent sandbox.Layer, files []sandbox.File) (sandbox.Layer, error) {
+	recipe := b.Environment.Recipe
 	for {
-		l, err := p.States.State(ctx, parent, recipe, files)
+		l, err := b.States.State(ctx, parent, recipe, files)
 		var failed *sandbox.BuildError
 		switch {
 		case err == nil:
@@ -58,7 +74,7 @@ func (p *prover) build(ctx context.Context, s schemas.State, parent sandbox.Laye
 		case !errors.As(err, &failed):
 			return l, fmt.Errorf("making the layer of state %s: %w", s, err)
 		}
-		if err := p.recordBuild(s, failed); err != nil {
+		if err := b.recordBuild(s, failed); err != nil {
 			return l, err
 		}
 		switch {
@@ -86,27 +102,27 @@ func without(steps []schemas.Command, step schemas.Command) []schemas.Command {
 }
 
 // recordBuild keeps the log of a build that failed beside the runs.
-func (p *prover) recordBuild(s schemas.State, failed *sandbox.BuildError) error {
-	log, err := p.Blobs.Put(shorten(failed.Result.Output))
+func (b *Bench) recordBuild(s schemas.State, failed *sandbox.BuildError) error {
+	log, err := b.Blobs.Put(shorten(failed.Result.Output))
 	if err != nil {
 		return fmt.Errorf("keeping the build log of state %s: %w", s, err)
 	}
-	p.proof.Runs = append(p.proof.Runs, schemas.RunRecord{
-		State: s, Scope: scopeBuild, Number: 1, End: string(failed.Result.End), ExitCode: failed.Result.ExitCode, Log: log,
+	b.Records = append(b.Records, schemas.RunRecord{
+		State: s, Scope: ScopeBuild, Number: 1, End: string(failed.Result.End), ExitCode: failed.Result.ExitCode, Log: log,
 	})
 	return nil
 }
 
-// remove frees the layers of the case, children first, also after an interrupt.
-func (p *prover) remove(ctx context.Context) error {
+// Remove frees the layers of the case, children first, also after an interrupt.
+func (b *Bench) Remove(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	var errs []error
 	for _, s := range []schemas.State{schemas.StateS, schemas.StateG, schemas.StateB} {
-		l, ok := p.layers[s]
+		l, ok := b.layers[s]
 		if !ok {
 			continue
 		}
-		if err := p.Sandbox.Remove(ctx, l); err != nil {
+		if err := b.Sandbox.Remove(ctx, l); err != nil {
 			errs = append(errs, fmt.Errorf("removing the layer of state %s: %w", s, err))
 		}
 	}

@@ -1,0 +1,158 @@
+package testrun
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/testlog"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Scopes of a RunRecord.
+const (
+	ScopeBuild   = "build" // only builds that failed
+	ScopeChanged = "changed"
+	ScopeSuite   = "suite"
+	ScopeRest    = "rest" // what was left after an abort
+)
+
+// maxRest is how often the rest of an aborted run is run again (design 8).
+const maxRest = 3
+
+// EndAborted is a run without its end, or with a unit without its end.
+const EndAborted = "aborted"
+
+// Run is one run in a place: all its processes, and after an abort the rest
+// without the test that ended it.
+func (b *Bench) Run(ctx context.Context, at Place, scope string, sel lang.Select) (*Outcome, error) {
+	m := newMerge()
+	for rest := 0; ; rest++ {
+		report, err := b.attempt(ctx, at, scope, sel)
+		if err != nil {
+			return nil, err
+		}
+		ended := m.add(report, sel.Skip)
+		if len(ended) == 0 || rest == maxRest {
+			return m.outcome(), nil
+		}
+		sel.Skip = append(slices.Clone(sel.Skip), ended...)
+		sel.Units = m.left()
+		scope = ScopeRest
+	}
+}
+
+// attempt runs every process of one selection once, each on a fresh copy of the
+// place, and keeps what they said.
+func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Select) (testlog.Report, error) {
+	doing := fmt.Sprintf("state %s, %s, run %d", at.State, scope, sel.Number)
+	var outs []lang.Output
+	m := Measured{StartID: b.Start.ID()}
+	for _, tr := range b.Lang.Runs(b.Environment.Recipe, at.Tree, sel) {
+		out, err := b.process(ctx, at.Layer, tr)
+		if err != nil {
+			return testlog.Report{}, fmt.Errorf("%s: %w", doing, err)
+		}
+		m.Wall += out.Result.Wall
+		m.Overhead += out.Result.Overhead
+		outs = append(outs, out)
+		if out.Result.End != sandbox.Exited {
+			break // the item ends here
+		}
+	}
+	report := b.Lang.Parse(b.Environment.Recipe, outs)
+	rec, err := b.record(report, outs)
+	if err != nil {
+		return report, fmt.Errorf("%s: %w", doing, err)
+	}
+	rec.State, rec.Scope, rec.Number = at.State, scope, sel.Number
+	b.Records = append(b.Records, rec)
+	if m.Run = rec; b.Observe != nil {
+		b.Observe(m)
+	}
+	if last := len(outs) - 1; last >= 0 && outs[last].Result.End != sandbox.Exited {
+		return report, overLimit(outs[last].Result.End, doing+running(report))
+	}
+	return report, nil
+}
+
+func (b *Bench) process(ctx context.Context, layer sandbox.Layer, tr lang.TestRun) (lang.Output, error) {
+	run := sandbox.Run{Layer: layer, Command: tr.Command, Env: b.Environment.Recipe.Variables, Inputs: tr.Inputs, Limits: b.Limits}
+	if tr.Report != "" {
+		run.Collect = []string{tr.Report}
+	}
+	res, err := b.Sandbox.Run(ctx, run)
+	if err != nil {
+		return lang.Output{}, fmt.Errorf("running the tests: %w", err)
+	}
+	out := lang.Output{Run: tr, Report: res.Files[tr.Report], Result: res}
+	if tr.Report == "" {
+		out.Report = res.Output
+	}
+	if res.Cut[tr.Report] && res.End == sandbox.Exited {
+		// A report that was cut says nothing of what came after: the same as too much output.
+		out.Result.End = sandbox.Output
+	}
+	return out, nil
+}
+
+// record keeps the report and the log of one attempt.
+func (b *Bench) record(report testlog.Report, outs []lang.Output) (schemas.RunRecord, error) {
+	rec := schemas.RunRecord{End: string(sandbox.Exited)}
+	var log []byte
+	for _, o := range outs {
+		log = append(log, o.Result.Output...)
+		if rec.ExitCode == 0 {
+			rec.ExitCode = o.Result.ExitCode
+		}
+		if o.Result.End != sandbox.Exited {
+			rec.End = string(o.Result.End)
+		}
+	}
+	if rec.End == string(sandbox.Exited) && aborted(report) {
+		rec.End = EndAborted
+	}
+	canonical, err := schemas.Canonical(report)
+	if err != nil {
+		return rec, fmt.Errorf("encoding the report: %w", err)
+	}
+	if rec.Report, err = b.Blobs.Put(canonical); err != nil {
+		return rec, fmt.Errorf("keeping the report: %w", err)
+	}
+	if rec.Log, err = b.Blobs.Put(shorten(log)); err != nil {
+		return rec, fmt.Errorf("keeping the log: %w", err)
+	}
+	return rec, nil
+}
+
+// A log is kept for people: its head, and its tail where the trouble mostly is.
+// Seven runs of a talkative suite would else fill the store with what the reports
+// already say.
+const (
+	logHead = 1 << 20
+	logTail = 3 << 20
+)
+
+func shorten(log []byte) []byte {
+	if len(log) <= logHead+logTail {
+		return log
+	}
+	note := fmt.Appendf(nil, "\n[%d bytes left out]\n", len(log)-logHead-logTail)
+	return slices.Concat(log[:logHead], note, log[len(log)-logTail:])
+}
+
+func aborted(r testlog.Report) bool {
+	return !r.Ended || slices.ContainsFunc(r.Units, func(u testlog.Unit) bool { return u.State == testlog.Aborted })
+}
+
+// running names the test that a run was in, for messages.
+func running(r testlog.Report) string {
+	for _, u := range r.Units {
+		if u.Running != "" {
+			return ", in " + u.Running
+		}
+	}
+	return ""
+}
