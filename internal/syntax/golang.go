@@ -97,7 +97,7 @@ func (r *reader) withDoc(n *sitter.Node) Span {
 
 func (r *reader) goFunction(n *sitter.Node, s goScope) {
 	name, body := n.ChildByFieldName("name"), n.ChildByFieldName("body")
-	d := Decl{Kind: Function, Name: r.text(name), Parent: -1, Span: r.withDoc(n), NameSpan: span(name), Body: span(body), Broken: n.HasError()}
+	d := Decl{Kind: Function, Name: r.text(name), Parent: -1, Span: r.withDoc(n), NameSpan: span(name), Body: span(body), Shape: r.shape(n, n, nil), Broken: n.HasError()}
 	end := n.EndByte()
 	if body != nil {
 		end = body.StartByte()
@@ -171,12 +171,15 @@ func (r *reader) goType(n *sitter.Node, s goScope) {
 	if s.function {
 		kind = Local
 	}
-	d := Decl{Kind: kind, Name: r.text(name), Parent: s.decl, Span: r.specSpan(n), NameSpan: span(name), Broken: n.HasError()}
+	d := Decl{Kind: kind, Name: r.text(name), Parent: s.decl, Span: r.specSpan(n), NameSpan: span(name), Alias: n.Type() == "type_alias", Broken: n.HasError()}
 	d.Signature = "type " + oneLine(r.text(n))
 	if def != nil && (def.Type() == "struct_type" || def.Type() == "interface_type") {
 		d.Body = span(def)
 		head := string(r.src[n.StartByte():def.StartByte()])
 		d.Signature = "type " + oneLine(head+" "+strings.TrimSuffix(def.Type(), "_type"))
+		d.Shape = r.shape(n, n, def)
+	} else {
+		d.Shape = r.shape(n, n, nil)
 	}
 	i := r.declare(d)
 	inside := goScope{decl: i, function: s.function}
@@ -247,12 +250,17 @@ func (r *reader) goValue(n *sitter.Node, s goScope) {
 		kind = Local
 	}
 	value := n.ChildByFieldName("value")
-	for _, name := range fields(n, "name") {
+	names := fields(n, "name")
+	for _, name := range names {
 		if name.Type() != "identifier" {
 			continue // the commas between names carry the field too
 		}
-		r.declare(Decl{Kind: kind, Name: r.text(name), Parent: s.decl, Span: r.specSpan(n), NameSpan: span(name),
-			Value: span(value), Signature: oneLine(strings.TrimSuffix(n.Type(), "_spec") + " " + r.text(n)), Broken: n.HasError()})
+		d := Decl{Kind: kind, Name: r.text(name), Parent: s.decl, Span: r.specSpan(n), NameSpan: span(name),
+			Value: span(value), Signature: oneLine(strings.TrimSuffix(n.Type(), "_spec") + " " + r.text(n)), Broken: n.HasError()}
+		if kind == Variable && len(names) == 1 && value != nil && value.NamedChildCount() == 1 && value.NamedChild(0).Type() == "func_literal" {
+			d.Literal, d.Body, d.Shape = true, span(value.NamedChild(0).ChildByFieldName("body")), r.shape(n, n, nil)
+		}
+		r.declare(d)
 	}
 	r.golang(n.ChildByFieldName("type"), s)
 	r.golang(value, s)

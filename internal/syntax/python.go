@@ -32,9 +32,9 @@ func (r *reader) python(n *sitter.Node, s pyScope) {
 	case "decorated_definition":
 		r.pyDecorated(n, s)
 	case "function_definition":
-		r.pyFunction(n, span(n), nil, s)
+		r.pyFunction(n, n, nil, s)
 	case "class_definition":
-		r.pyClass(n, span(n), nil, s)
+		r.pyClass(n, n, nil, s)
 	case "import_statement", "import_from_statement", "future_import_statement":
 		r.pyImport(n, s)
 	case "assignment":
@@ -87,21 +87,22 @@ func (r *reader) pyDecorated(n *sitter.Node, s pyScope) {
 	switch {
 	case def == nil:
 	case def.Type() == "function_definition":
-		r.pyFunction(def, span(n), decorators, s)
+		r.pyFunction(def, n, decorators, s)
 	case def.Type() == "class_definition":
-		r.pyClass(def, span(n), decorators, s)
+		r.pyClass(def, n, decorators, s)
 	}
 }
 
-func (r *reader) pyFunction(n *sitter.Node, whole Span, decorators []string, s pyScope) {
+// pyFunction reads a definition; whole has its decorators, too.
+func (r *reader) pyFunction(n, whole *sitter.Node, decorators []string, s pyScope) {
 	kind := Function
 	if s.decl >= 0 && r.file.Decls[s.decl].Kind == Class {
 		kind = Method
 	}
 	name, body := n.ChildByFieldName("name"), n.ChildByFieldName("body")
 	i := r.declare(Decl{
-		Kind: kind, Name: r.text(name), Parent: s.decl, Span: whole, NameSpan: span(name), Body: span(body),
-		Signature: r.pyHead(n, body), Decorators: decorators, Broken: n.HasError(),
+		Kind: kind, Name: r.text(name), Parent: s.decl, Span: span(whole), NameSpan: span(name), Body: span(body),
+		Signature: r.pyHead(n, body), Decorators: decorators, Shape: r.shape(whole, n, nil), Broken: n.HasError(),
 	})
 	inside := pyScope{decl: i, class: s.class, function: true}
 	r.file.Decls[i].Params = r.pyParams(n.ChildByFieldName("parameters"), inside, true)
@@ -109,11 +110,11 @@ func (r *reader) pyFunction(n *sitter.Node, whole Span, decorators []string, s p
 	r.python(body, inside)
 }
 
-func (r *reader) pyClass(n *sitter.Node, whole Span, decorators []string, s pyScope) {
+func (r *reader) pyClass(n, whole *sitter.Node, decorators []string, s pyScope) {
 	name, body := n.ChildByFieldName("name"), n.ChildByFieldName("body")
 	i := r.declare(Decl{
-		Kind: Class, Name: r.text(name), Parent: s.decl, Span: whole, NameSpan: span(name), Body: span(body),
-		Signature: r.pyHead(n, body), Decorators: decorators, Broken: n.HasError(),
+		Kind: Class, Name: r.text(name), Parent: s.decl, Span: span(whole), NameSpan: span(name), Body: span(body),
+		Signature: r.pyHead(n, body), Decorators: decorators, Shape: r.shape(whole, n, body), Broken: n.HasError(),
 	})
 	if bases := n.ChildByFieldName("superclasses"); bases != nil {
 		r.pyArguments(bases, r.text(name), s)
@@ -225,7 +226,7 @@ func (r *reader) pyTypeAlias(n *sitter.Node, s pyScope) {
 		if s.function {
 			kind = Local
 		}
-		r.declare(Decl{Kind: kind, Name: r.text(name), Parent: s.decl, Span: span(n), NameSpan: span(name), Signature: oneLine(r.text(n))})
+		r.declare(Decl{Kind: kind, Name: r.text(name), Parent: s.decl, Span: span(n), NameSpan: span(name), Signature: oneLine(r.text(n)), Alias: true})
 	}
 	for i := 1; i < int(n.NamedChildCount()); i++ {
 		r.python(n.NamedChild(i), s)
@@ -248,10 +249,14 @@ func (r *reader) pyBind(target, whole, value *sitter.Node, s pyScope) {
 	defer r.leave()
 	switch target.Type() {
 	case "identifier":
-		r.declare(Decl{
+		d := Decl{
 			Kind: pyKind(r.text(target), r.file, s), Name: r.text(target), Parent: s.decl, Span: span(whole),
 			NameSpan: span(target), Value: span(value), Signature: oneLine(r.text(whole)), Broken: whole.HasError(),
-		})
+		}
+		if !s.function && whole.Type() == "assignment" && target.Equal(whole.ChildByFieldName("left")) && value != nil && value.Type() == "lambda" {
+			d.Literal, d.Body, d.Shape = true, span(value.ChildByFieldName("body")), r.shape(whole, whole, nil)
+		}
+		r.declare(d)
 	case "attribute":
 		object := r.text(target.ChildByFieldName("object"))
 		if name := target.ChildByFieldName("attribute"); s.function && s.class >= 0 && (object == "self" || object == "cls") {

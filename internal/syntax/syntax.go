@@ -74,14 +74,23 @@ type Decl struct {
 	Parent    int  // index of the enclosing declaration in File.Decls, -1 at top level
 	Span      Span // whole, with decorators (Python) and doc comment (Go)
 	NameSpan  Span
-	Body      Span // of a function or class; zero where there is none
+	Body      Span // of a function, class or function literal; zero where there is none
 	// Signature is the declaration without its body on one line, at most 400 bytes.
 	Signature  string
 	Params     []Param  // of functions and methods, in order, receivers and self included
 	Decorators []string // texts without "@", outermost first
 	Receiver   string   // Go: the receiver's type name without "*"
 	Value      Span     // of a constant, variable or field with a value
-	Broken     bool     // a syntax error lies inside
+	// Literal says that the value of a module's, a class's or a package's own name is
+	// a lambda or a func literal: a function by another notation.
+	Literal bool
+	Alias   bool // of a type: a second name for another one
+	// Shape is a digest of the declaration's own code: no blanks, comments and trailing
+	// commas, and no declarations inside, which have shapes of their own. Of a class, a
+	// struct and an interface it covers the head. Set for functions, methods, classes,
+	// types and Literals.
+	Shape  [16]byte
+	Broken bool // a syntax error lies inside
 }
 
 // Param is one parameter.
