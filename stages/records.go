@@ -66,25 +66,6 @@ func (r *Records) crawled(key string) (map[string]schemas.Change, error) {
 	return changes, nil
 }
 
-// eachStart shows the starts of earlier runs, so that a state that has an ID keeps it.
-func (r *Records) eachStart(see func(schemas.Start)) error {
-	steps, err := r.Steps.Steps(Link)
-	if err != nil {
-		return fmt.Errorf("reading earlier starts: %w", err)
-	}
-	for _, s := range steps {
-		if s.State != schemas.StepDone || len(s.Outputs) != 1 {
-			continue
-		}
-		var start schemas.Start
-		if err := json.Unmarshal(s.Outputs[0].Record, &start); err != nil {
-			return fmt.Errorf("reading start %s: %w", s.Key, err)
-		}
-		see(start)
-	}
-	return nil
-}
-
 // Start is the start with this instance ID.
 func (r *Records) Start(id string) (schemas.Start, error) { return record[schemas.Start](r, Link, id) }
 

@@ -62,9 +62,6 @@ func New(d Deps) (*pipeline.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := records.eachStart(linker.Know); err != nil {
-		return nil, err
-	}
 	validator, err := validate.New(validate.Outside{Sandbox: d.Builder.Sandbox, States: d.Builder, Blobs: d.Blobs, Observe: d.Observe}, d.Validate)
 	if err != nil {
 		return nil, err

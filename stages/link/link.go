@@ -3,6 +3,11 @@
 //
 // It never guesses what a patch does: the states are checked by tree ID, from
 // the very bytes of the patches that a dataset will carry. It never runs code.
+//
+// Whether a change only modifies existing functions (the filter that FeatBench
+// introduced) is decided on the syntax trees of the code part, by the notion of
+// internal/functions. A change that touches no function at all (constants, class
+// attributes, imports, data) adds and removes none: it stays, with no function named.
 package link
 
 import (
@@ -11,7 +16,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/gitrepo"
@@ -23,7 +27,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "1"
+const Version = "2"
 
 // Repos reads objects by the repository's name.
 type Repos interface {
@@ -38,10 +42,11 @@ type Repos interface {
 type Config struct {
 	Languages      []string // of the code part; empty: every language there is a plugin for
 	MaxSourceLines int      // added and removed lines of the code part; 0 is no limit
+	ModifiesOnly   bool     // the code part adds and removes no function and no class
 }
 
 // Default is what holds where nothing is configured.
-func Default() Config { return Config{MaxSourceLines: 1000} }
+func Default() Config { return Config{MaxSourceLines: 1000, ModifiesOnly: true} }
 
 // Validate refuses languages without a plugin and limits below zero.
 func (c Config) Validate(known []string) error {
@@ -57,15 +62,12 @@ func (c Config) Validate(known []string) error {
 	return errors.Join(failed...)
 }
 
-// Linker is the stage.
+// Linker is the stage. It holds no state: changes may be linked side by side.
 type Linker struct {
 	repos  Repos
 	blobs  *blob.Store
 	rules  parts.Rules
 	config Config
-
-	mu    sync.Mutex
-	taken map[schemas.Digest]string // identity → the first ID that had it
 }
 
 var _ pipeline.Stage[schemas.Change, schemas.Start] = (*Linker)(nil)
@@ -84,8 +86,12 @@ func New(repos Repos, blobs *blob.Store, languages map[string]lang.Language, c C
 	if len(c.Languages) == 0 {
 		c.Languages = known
 	}
-	return &Linker{repos: repos, blobs: blobs, rules: parts.New(plugins...), config: c, taken: map[schemas.Digest]string{}}, nil
+	return &Linker{repos: repos, blobs: blobs, rules: parts.New(plugins...), config: c}, nil
 }
+
+// Depends is what a start is made from: not the change's release and notes, which
+// later work in its repository can alter.
+func (l *Linker) Depends(c schemas.Change) any { return c.Told() }
 
 // Run makes the start of one change. Rejections: every reason of link/.
 func (l *Linker) Run(ctx context.Context, c schemas.Change) (schemas.Start, error) {
@@ -106,6 +112,9 @@ func (l *Linker) run(ctx context.Context, c schemas.Change) (schemas.Start, erro
 	if c.Base == "" {
 		return schemas.Start{}, pipeline.Reject(schemas.RootCommit, "%s has no parent", c.Commit)
 	}
+	if c.Twin != "" {
+		return schemas.Start{}, pipeline.Reject(schemas.DuplicateStart, "the same states as %s", c.Twin)
+	}
 	w, err := l.work(ctx, c)
 	if err != nil {
 		return schemas.Start{}, err
@@ -113,7 +122,7 @@ func (l *Linker) run(ctx context.Context, c schemas.Change) (schemas.Start, erro
 	w.parts()
 	// What the change is about comes first: a mixed manifest says nothing of one
 	// that has no code or no test.
-	for _, check := range []func() error{w.substance, w.readable, w.manifests, w.size} {
+	for _, check := range []func() error{w.substance, w.readable, w.manifests, w.size, w.functions} {
 		if err := check(); err != nil {
 			return schemas.Start{}, err
 		}
@@ -121,13 +130,10 @@ func (l *Linker) run(ctx context.Context, c schemas.Change) (schemas.Start, erro
 	start := schemas.Start{
 		ChangeID: c.ID(), Repo: c.Repo, Kind: schemas.KindFeature, Language: w.language, Base: c.Base, Commit: c.Commit, BaseDate: c.BaseDate,
 		BaseTree: c.BaseTree, SolutionTree: c.Tree, Files: w.partFiles(), Sizes: w.sizes,
-		Identity: Identity(c),
+		Identity: Identity(c), Functions: w.edits,
 	}
 	if err := l.patches(ctx, w, &start); err != nil {
 		return schemas.Start{}, err
-	}
-	if first := l.first(start.Identity, start.ChangeID); first != start.ChangeID {
-		return schemas.Start{}, pipeline.Reject(schemas.DuplicateStart, "the same states as %s", first)
 	}
 	return start, nil
 }
@@ -135,20 +141,6 @@ func (l *Linker) run(ctx context.Context, c schemas.Change) (schemas.Start, erro
 // Identity is who a change is, under any name (design 4).
 func Identity(c schemas.Change) schemas.Digest {
 	return schemas.DigestOf([]string{c.RepoRoot, c.BaseTree, c.Tree})
-}
-
-// Know tells the stage of a start of an earlier run: its identity keeps its ID.
-func (l *Linker) Know(s schemas.Start) { l.first(s.Identity, s.ChangeID) }
-
-// first gives the ID that an identity was seen under first.
-func (l *Linker) first(identity schemas.Digest, id string) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if first, ok := l.taken[identity]; ok {
-		return first
-	}
-	l.taken[identity] = id
-	return id
 }
 
 // patches makes S, the two patches between the states, and proves them by

@@ -112,7 +112,10 @@ func newWorld(t *testing.T, dir string, c link.Config) world {
 	if w.blobs, err = blob.Open(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
-	languages := map[string]lang.Language{"src": plugin{name: "src", ext: ".src"}, "alt": plugin{name: "alt", ext: ".alt"}}
+	languages := map[string]lang.Language{}
+	for name, ext := range map[string]string{"src": ".src", "alt": ".alt", "python": ".py", "go": ".go"} {
+		languages[name] = plugin{name: name, ext: ext}
+	}
 	if w.link, err = link.New(only{r}, w.blobs, languages, c); err != nil {
 		t.Fatal(err)
 	}
@@ -131,10 +134,17 @@ func (w world) changes(t *testing.T) []schemas.Change {
 	return out
 }
 
+// anyShape is the default but for the filter on functions: no grammar reads *.src.
+func anyShape() link.Config {
+	c := link.Default()
+	c.ModifiesOnly = false
+	return c
+}
+
 // newest links the newest change of a history.
 func newest(t *testing.T, history string) (world, schemas.Start, error) {
 	t.Helper()
-	w := newWorld(t, gitrepotest.New(t, history), link.Default())
+	w := newWorld(t, gitrepotest.New(t, history), anyShape())
 	start, err := w.link.Run(t.Context(), w.changes(t)[0])
 	return w, start, err
 }
@@ -451,30 +461,37 @@ func TestDataThatShips(t *testing.T) {
 	}
 }
 
-// TestDuplicate: the same states come by twice (added, reverted, added again);
-// the first that was linked keeps its ID, as often as it is asked.
+// TestDuplicate: a change that has a twin ends for it, before anything is read.
 func TestDuplicate(t *testing.T) {
 	t.Parallel()
-	const off, on = "-- app.src --\na\n-- a_check.src --\nx\n", "-- app.src --\nb\n-- a_check.src --\ny\n"
-	w := newWorld(t, gitrepotest.New(t, "-- commit: Start --\n"+off+"-- commit: Add (#1) --\n"+on+"-- commit: Revert (#2) --\n"+off+"-- commit: Again (#3) --\n"+on), link.Default())
-	got := map[int]string{}
-	for range 2 {
-		for _, c := range w.changes(t)[:3] {
-			_, err := w.link.Run(t.Context(), c)
-			var rejected *pipeline.Rejected
-			switch {
-			case err == nil:
-				got[c.Number] = "done"
-			case errors.As(err, &rejected):
-				got[c.Number] = rejected.Error()
-			default:
-				t.Fatal(err)
-			}
-		}
+	w := newWorld(t, gitrepotest.New(t, "-- commit: Start --\n-- app.src --\na\n-- commit: Add (#1) --\n-- app.src --\nb\n-- a_check.src --\ny\n"), anyShape())
+	c := w.changes(t)[0]
+	if _, err := w.link.Run(t.Context(), c); err != nil {
+		t.Fatalf("without a twin: %v", err)
 	}
-	want := map[int]string{3: "done", 2: "done", 1: "link/duplicate: the same states as acme__widget-3"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	if _, err := w.link.Run(t.Context(), c); err != nil {
+		t.Fatalf("the same change again: %v", err)
+	}
+	c.Twin, c.Tree = "acme__widget-3", strings.Repeat("1", 40)
+	_, err := w.link.Run(t.Context(), c)
+	if err == nil || err.Error() != "link/duplicate: the same states as acme__widget-3" {
+		t.Errorf("with a twin: %v", err)
+	}
+}
+
+// TestDepends: what moves later in a repository does not touch a start.
+func TestDepends(t *testing.T) {
+	t.Parallel()
+	l := &link.Linker{}
+	c := schemas.Change{Repo: "acme/widget", Commit: "1", Twin: "acme__widget-3"}
+	later := c
+	later.Release, later.Notes = "v1", []schemas.Note{{Text: "x"}}
+	if diff := cmp.Diff(l.Depends(c), l.Depends(later)); diff != "" {
+		t.Errorf("a release changes what a start depends on:\n%s", diff)
+	}
+	later.Twin = ""
+	if cmp.Equal(l.Depends(c), l.Depends(later)) {
+		t.Error("a twin changes nothing")
 	}
 }
 
@@ -487,7 +504,7 @@ func TestMissingBlobCostsOneChange(t *testing.T) {
 	}
 	dir := gitrepotest.New(t, history.String())
 	lose(t, dir, gitrepotest.Git(t, dir, "rev-parse", "HEAD:a_check.src"))
-	w := newWorld(t, dir, link.Default())
+	w := newWorld(t, dir, anyShape())
 	got := map[string]schemas.Reason{}
 	for _, c := range w.changes(t) {
 		_, err := w.link.Run(t.Context(), c)

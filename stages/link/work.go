@@ -24,6 +24,7 @@ type work struct {
 	files    []file
 	language string
 	sizes    schemas.Sizes
+	edits    schemas.FunctionEdits
 }
 
 // file is one row of the change, its part and its hunks.
