@@ -44,19 +44,25 @@ func Open(dir string) (*Store, error) {
 
 // Lock makes this process the only one that runs on the store. ErrLocked.
 func (s *Store) Lock() error {
-	f, err := os.OpenFile(filepath.Join(s.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	var err error
+	s.lock, err = lockFile(s.dir)
+	return err
+}
+
+// lockFile takes the lock that lies beside a store.
+func lockFile(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
-		return fmt.Errorf("locking store: %w", err)
+		return nil, fmt.Errorf("locking store: %w", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return fmt.Errorf("%s: %w", s.dir, ErrLocked)
+			return nil, fmt.Errorf("%s: %w", dir, ErrLocked)
 		}
-		return fmt.Errorf("locking store: %w", err)
+		return nil, fmt.Errorf("locking store: %w", err)
 	}
-	s.lock = f
-	return nil
+	return f, nil
 }
 
 // Close gives the lock back.

@@ -1,0 +1,157 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Claim gives an owner up to so many ready steps of each stage, in the order of
+// wants, oldest first.
+func (s *SQL) Claim(ctx context.Context, owner string, wants []schemas.Want) ([]schemas.Claim, error) {
+	var out []schemas.Claim
+	err := s.write(ctx, "claim", func(t *tx) {
+		out = nil
+		for _, w := range wants {
+			if w.N > 0 {
+				out = append(out, t.claim(owner, w.Stage, "crashes = 0 AND stage = $4", w.Stage, w.N)...)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.withRecords(ctx, owner, out)
+}
+
+// claim takes ready steps. The state is asked inside, where rows that another
+// takes are skipped, and outside, which is what is checked again after a wait. A
+// stage that another plan has changed meanwhile gives nothing.
+func (t *tx) claim(owner, stage, which string, arg any, n int) []schemas.Claim {
+	var out []schemas.Claim
+	t.change(func(r *sql.Rows) error {
+		c := schemas.Claim{Stage: stage}
+		was := fields{live: true, state: schemas.StepReady, stage: stage}
+		var record string
+		if err := r.Scan(&c.ID, &c.Key, &record, &c.Digest, &c.Share, &c.Crashes, &was.cost, &was.ms); err != nil {
+			return err
+		}
+		c.Record = json.RawMessage(record)
+		was.id = c.ID
+		now := was
+		now.state = schemas.StepRunning
+		t.count(&was, -1)
+		t.count(&now, 1)
+		out = append(out, c)
+		return nil
+	}, `UPDATE step SET state = 'running', owner = $1, attempts = attempts + 1 WHERE state = 'ready' AND live
+		AND EXISTS (SELECT 1 FROM stage WHERE name = $2 AND fingerprint = $3)
+		AND id IN (SELECT id FROM step WHERE state = 'ready' AND live AND `+which+` ORDER BY id LIMIT $5 {skip})
+		RETURNING id, key, record, digest, share, crashes, cost, ms`,
+		owner, stage, t.s.stage(stage).Fingerprint, arg, n)
+	slices.SortFunc(out, func(a, b schemas.Claim) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// ClaimSuspect gives an owner one step over which a process died before: the one
+// with the fewest deaths, so that bystanders are cleared and the culprit comes
+// last. Nil where there is none, or where this owner runs one already.
+func (s *SQL) ClaimSuspect(ctx context.Context, owner string, stages []string) (*schemas.Claim, error) {
+	var out []schemas.Claim
+	err := s.write(ctx, "suspect", func(t *tx) {
+		out = nil
+		if one[int](t, "SELECT count(*) FROM step WHERE state = 'running' AND owner = $1 AND crashes > 0", owner) > 0 {
+			return
+		}
+		var stage string
+		var id int64
+		t.each(func(r *sql.Rows) error {
+			var name string
+			var n int64
+			err := r.Scan(&n, &name)
+			if id == 0 && slices.Contains(stages, name) {
+				id, stage = n, name
+			}
+			return err
+		}, "SELECT id, stage FROM step WHERE state = 'ready' AND crashes > 0 AND live ORDER BY crashes, id")
+		if id != 0 {
+			out = t.claim(owner, stage, "crashes > 0 AND id = $4", id, 1)
+		}
+	})
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	if out, err = s.withRecords(ctx, owner, out); err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return &out[0], nil
+}
+
+// withRecords reads the records that are blobs. A step whose record is lost is
+// Failed; it must not end the run that claims it.
+func (s *SQL) withRecords(ctx context.Context, owner string, claims []schemas.Claim) ([]schemas.Claim, error) {
+	out := claims[:0]
+	for _, c := range claims {
+		record, err := s.record(string(c.Record))
+		if err == nil {
+			c.Record = record
+			out = append(out, c)
+			continue
+		}
+		_, err = s.Settle(ctx, []schemas.Settlement{{ID: c.ID, Owner: owner, State: schemas.StepFailed, Detail: fmt.Sprintf("reading its record: %v", err)}})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Release gives steps back that were claimed and not run; the attempt does not
+// count.
+func (s *SQL) Release(ctx context.Context, owner string, ids []int64) error {
+	return s.write(ctx, "release", func(t *tx) {
+		t.release(loadAll(t, "id", ids, "AND state = 'running'"), owner)
+	})
+}
+
+func (t *tx) release(rows []*row, owner string) {
+	for _, r := range rows {
+		if r.owner == owner && r.state == schemas.StepRunning {
+			r.attempts--
+			t.place(r)
+		}
+	}
+}
+
+// Due makes the deferred steps ready whose time has come, and says when the next
+// one's does: zero where none is deferred.
+func (s *SQL) Due(ctx context.Context, now time.Time) (next time.Time, err error) {
+	// Most calls find nothing: those write nothing and take no lock.
+	const soonest = "SELECT coalesce(min(not_before), -1) FROM step WHERE state = 'deferred' AND live"
+	var first int64
+	scan := func(r *sql.Rows) error { return r.Scan(&first) }
+	if err := s.read(ctx, scan, soonest); err != nil || first < 0 {
+		return time.Time{}, err
+	}
+	for first >= 0 && first <= now.UnixMilli() {
+		err := s.write(ctx, "due", func(t *tx) {
+			for _, r := range t.load("state = 'deferred' AND live AND not_before <= $1 ORDER BY id LIMIT 1000 {skip}", now.UnixMilli()) {
+				t.place(r)
+			}
+			first = one[int64](t, soonest)
+		})
+		if err != nil {
+			return time.Time{}, err
+		}
+	}
+	if first < 0 {
+		return time.Time{}, nil
+	}
+	return moment(first), nil
+}

@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/mattn/go-sqlite3"
+)
+
+// dialect is all that differs between the databases: words in braces in the one
+// text of SQL.
+type dialect struct {
+	words  *strings.Replacer
+	shards int64 // of the tally
+}
+
+var sqlite = dialect{
+	shards: 1,
+	words: strings.NewReplacer(
+		"{id}", "INTEGER PRIMARY KEY",
+		"{bytes}", "",
+		"{lock}", "", "{share}", "", "{skip}", "", // one writer: nothing to lock
+		"{now}", "CAST(unixepoch('subsec') * 1000 AS BIGINT)",
+	),
+}
+
+var postgres = dialect{
+	shards: 64, // one hot row would order all commits
+	words: strings.NewReplacer(
+		"{id}", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+		"{bytes}", `COLLATE "C"`, // keys are in the order of their bytes, as in Go
+		"{lock}", "FOR UPDATE", "{share}", "FOR SHARE", "{skip}", "FOR UPDATE SKIP LOCKED",
+		"{now}", "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
+	),
+}
+
+// isPostgres tells a location that is no folder.
+func isPostgres(location string) bool {
+	return strings.HasPrefix(location, "postgres://") || strings.HasPrefix(location, "postgresql://")
+}
+
+// sqliteName is the file as a URI, with the settings of a connection.
+func sqliteName(dir string, settings url.Values) string {
+	u := url.URL{Path: filepath.ToSlash(filepath.Join(dir, sqliteFile))}
+	return "file:" + u.EscapedPath() + "?" + settings.Encode()
+}
+
+const sqliteFile = "steps.db"
+
+// openSQLite opens the one writer and the readers. Readers need settings of their
+// own: an immediate transaction on a read-only handle fails.
+func openSQLite(dir string) (writer, readers *sql.DB, err error) {
+	both := url.Values{"_busy_timeout": {"10000"}, "_cache_size": {"-32000"}}
+	w, r := url.Values{}, url.Values{}
+	for k, v := range both {
+		w[k], r[k] = v, v
+	}
+	w.Set("_journal_mode", "WAL")
+	w.Set("_synchronous", "FULL") // a power cut loses no answer that was paid for
+	r.Set("mode", "ro")
+	r.Set("_query_only", "true")
+	if writer, err = sql.Open("sqlite3", sqliteName(dir, w)); err != nil {
+		return nil, nil, err
+	}
+	if readers, err = sql.Open("sqlite3", sqliteName(dir, r)); err != nil {
+		return nil, nil, errors.Join(err, writer.Close())
+	}
+	writer.SetMaxOpenConns(1)
+	readers.SetMaxOpenConns(4)
+	return writer, readers, nil
+}
+
+func openPostgres(location string) (*sql.DB, error) {
+	db, err := sql.Open("pgx", location)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(8)
+	db.SetMaxIdleConns(8)
+	return db, nil
+}
+
+// repeatable tells errors after which the same transaction may be tried again:
+// deadlock, serialization, a database that another process has locked.
+func repeatable(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code == "40P01" || pg.Code == "40001"
+	}
+	var lite sqlite3.Error
+	return errors.As(err, &lite) && (lite.Code == sqlite3.ErrBusy || lite.Code == sqlite3.ErrLocked)
+}
+
+// execer is a connection, a transaction or a pool.
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// prepared keeps the statements of SQLite's one writer, which the driver would
+// parse anew each time. pgx keeps its own.
+type prepared struct {
+	conn  *sql.Conn
+	cache map[string]*sql.Stmt
+}
+
+func (p *prepared) statement(ctx context.Context, query string) (*sql.Stmt, error) {
+	if s := p.cache[query]; s != nil {
+		return s, nil
+	}
+	s, err := p.conn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("%w in %s", err, query)
+	}
+	p.cache[query] = s
+	return s, nil
+}
+
+func (p *prepared) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	s, err := p.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return s.ExecContext(ctx, args...)
+}
+
+func (p *prepared) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	s, err := p.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return s.QueryContext(ctx, args...)
+}
+
+// lost tells a connection that is gone: it is worth one try on another.
+func lost(err error) bool { return errors.Is(err, driver.ErrBadConn) }

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Pause keeps every worker from starting what needs a resource. A pause is never
+// shortened: of two, the later one holds.
+func (s *SQL) Pause(ctx context.Context, resource string, until time.Time) error {
+	return s.write(ctx, "pause", func(t *tx) {
+		t.exec(`INSERT INTO resource (name, paused_until) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE
+			SET paused_until = excluded.paused_until WHERE resource.paused_until < excluded.paused_until`, resource, millis(until))
+	})
+}
+
+// Resources are all that were ever paused, capped or paid from, by name.
+func (s *SQL) Resources(ctx context.Context) ([]schemas.Resource, error) {
+	var out []schemas.Resource
+	err := s.read(ctx, func(r *sql.Rows) error {
+		var x schemas.Resource
+		var until int64
+		err := r.Scan(&x.Name, &until, &x.Spent, &x.Cap)
+		x.PausedUntil = moment(until)
+		out = append(out, x)
+		return err
+	}, "SELECT name, paused_until, spent, cap FROM resource ORDER BY name")
+	return out, err
+}
+
+// Cap sets how much may be spent on a resource in all; 0 is no cap.
+func (s *SQL) Cap(ctx context.Context, resource string, limit float64) error {
+	return s.write(ctx, "cap", func(t *tx) {
+		t.exec(`INSERT INTO resource (name, cap) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE
+			SET cap = excluded.cap WHERE resource.cap <> excluded.cap`, resource, limit)
+	})
+}
+
+// slack keeps sums of amounts that have no exact binary form from passing a cap
+// by their rounding.
+const slack = 1e-9
+
+// Reserve sets money aside before it is spent; false where that would pass the
+// cap.
+func (s *SQL) Reserve(ctx context.Context, resource string, cost float64) (ok bool, err error) {
+	err = s.write(ctx, "reserve", func(t *tx) {
+		t.exec("INSERT INTO resource (name) VALUES ($1) ON CONFLICT (name) DO NOTHING", resource)
+		ok = t.exec(`UPDATE resource SET reserved = reserved + $1
+			WHERE name = $2 AND (cap = 0 OR spent + reserved + $3 <= cap)`, cost, resource, cost-slack) == 1
+		if ok {
+			t.reserve(resource, cost)
+		}
+	})
+	return ok && err == nil, err
+}
+
+func (t *tx) reserve(resource string, cost float64) {
+	worker, _ := t.s.worker.Load().(string)
+	t.exec(`INSERT INTO reservation (worker, resource, amount) VALUES ($1, $2, $3) ON CONFLICT (worker, resource) DO UPDATE
+		SET amount = reservation.amount + excluded.amount`, worker, resource, cost)
+}
+
+// Spend books what was really used of a reservation, and gives the rest back.
+func (s *SQL) Spend(ctx context.Context, resource string, reserved, used float64) error {
+	return s.write(ctx, "spend", func(t *tx) {
+		t.exec(`INSERT INTO resource (name, spent) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE
+			SET spent = resource.spent + excluded.spent`, resource, used)
+		t.exec("UPDATE resource SET reserved = CASE WHEN reserved > $1 THEN reserved - $2 ELSE 0 END WHERE name = $3", reserved, reserved, resource)
+		t.reserve(resource, -reserved)
+	})
+}
+
+// Intend says before a paid request that it is about to be sent, and gives the
+// answer where there is one already: then nothing is sent.
+func (s *SQL) Intend(ctx context.Context, request schemas.Digest) (a schemas.Answer, err error) {
+	const fields = "answered, sent, blob, model, input, output"
+	scan := func(r *sql.Rows) error {
+		return r.Scan(&a.Answered, &a.Sent, &a.Blob, &a.Model, &a.Input, &a.Output)
+	}
+	if err := s.read(ctx, scan, "SELECT "+fields+" FROM answer WHERE request = $1", request); err != nil || a.Answered {
+		return a, err
+	}
+	err = s.write(ctx, "intend", func(t *tx) {
+		t.change(scan, `INSERT INTO answer (request, answered, sent) VALUES ($1, FALSE, 1) ON CONFLICT (request) DO UPDATE
+			SET sent = answer.sent + CASE WHEN answer.answered THEN 0 ELSE 1 END RETURNING `+fields, request)
+	})
+	return a, err
+}
+
+// Answered keeps what a request came to. The first answer stays: a stage that asks
+// again gets the same bytes.
+func (s *SQL) Answered(ctx context.Context, request schemas.Digest, a schemas.Answer) error {
+	return s.write(ctx, "answer", func(t *tx) {
+		t.exec(`INSERT INTO answer (request, answered, sent, blob, model, input, output) VALUES ($1, TRUE, 1, $2, $3, $4, $5)
+			ON CONFLICT (request) DO UPDATE SET answered = TRUE, blob = excluded.blob, model = excluded.model,
+			input = excluded.input, output = excluded.output WHERE NOT answer.answered`, request, a.Blob, a.Model, a.Input, a.Output)
+	})
+}

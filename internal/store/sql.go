@@ -1,0 +1,424 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/blob"
+)
+
+// ErrDead is what a store answers after its Crash hook ended it.
+var ErrDead = errors.New("the store's process died (by its crash hook)")
+
+// ErrPlan means that stages have other fingerprints than the store's present run.
+var ErrPlan = errors.New("another plan is at work on this store")
+
+// Options open a store.
+type Options struct {
+	// Blobs is the folder of blobs; "" is blobs beside the SQLite file.
+	Blobs string
+	// Now is the clock by which waiting is measured against a budget; nil is the
+	// database's.
+	Now func() time.Time
+	// Crash is asked before and after each commit ("settle/before"); an error ends
+	// this handle as a death of the process would.
+	Crash func(point string) error
+}
+
+// SQL is a step table on SQLite or PostgreSQL.
+type SQL struct {
+	Blobs *blob.Store
+
+	dir     string // "" on PostgreSQL
+	options Options
+	dialect dialect
+	db      *sql.DB // of writers
+	readers *sql.DB
+	dead    atomic.Bool
+	lock    *os.File
+
+	writer sync.Mutex // of SQLite's one connection
+	pinned *prepared
+
+	texts sync.Map // SQL as written → as the database wants it
+
+	plan   atomic.Pointer[plan]
+	worker atomic.Value // string: whose reservations are made here
+}
+
+// OpenSQL opens the store at a folder (SQLite, made where it is missing) or at a
+// postgres:// address, and brings its tables up to date.
+func OpenSQL(ctx context.Context, location string, o Options) (*SQL, error) {
+	s := &SQL{options: o, dialect: postgres}
+	if err := s.open(location); err != nil {
+		return nil, fmt.Errorf("opening store: %w", err)
+	}
+	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening store: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *SQL) open(location string) (err error) {
+	blobs := s.options.Blobs
+	if isPostgres(location) {
+		if blobs == "" {
+			return errors.New("a store on PostgreSQL needs a folder for its blobs")
+		}
+		if s.Blobs, err = blob.Open(blobs); err != nil {
+			return err
+		}
+		s.db, err = openPostgres(location)
+		s.readers = s.db
+		return err
+	}
+	s.dir, s.dialect = location, sqlite
+	if err := os.MkdirAll(location, 0o755); err != nil {
+		return err
+	}
+	if blobs == "" {
+		blobs = filepath.Join(location, "blobs")
+	}
+	if s.Blobs, err = blob.Open(blobs); err != nil {
+		return err
+	}
+	s.db, s.readers, err = openSQLite(location)
+	return err
+}
+
+// Exists tells whether there is a store at a location without making one. Of
+// PostgreSQL it says yes.
+func Exists(location string) bool {
+	if isPostgres(location) {
+		return true
+	}
+	info, err := os.Stat(filepath.Join(location, sqliteFile))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Dir is the folder of a store on SQLite; "" on PostgreSQL.
+func (s *SQL) Dir() string { return s.dir }
+
+// Close ends all connections and gives the lock back.
+func (s *SQL) Close() error {
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	var errs []error
+	if s.pinned != nil {
+		for _, p := range s.pinned.cache {
+			errs = append(errs, p.Close())
+		}
+		errs = append(errs, s.pinned.conn.Close())
+		s.pinned = nil
+	}
+	if s.readers != s.db {
+		errs = append(errs, s.readers.Close())
+	}
+	errs = append(errs, s.db.Close())
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
+		s.lock = nil
+	}
+	return errors.Join(errs...)
+}
+
+// Lock makes this process the only one that runs on the store. ErrLocked. On
+// PostgreSQL many may: there it does nothing.
+func (s *SQL) Lock() error {
+	if s.dir == "" || s.lock != nil {
+		return nil
+	}
+	var err error
+	s.lock, err = lockFile(s.dir)
+	return err
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// migrate brings the tables to this program's version: one transaction each, the
+// version last.
+func (s *SQL) migrate(ctx context.Context) error {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	have, err := s.version(ctx)
+	if err != nil {
+		return err
+	}
+	if have > len(names) {
+		return fmt.Errorf("the store is of version %d; this program knows %d", have, len(names))
+	}
+	for i := have; i < len(names); i++ {
+		text, err := migrations.ReadFile(names[i])
+		if err != nil {
+			return err
+		}
+		if err := s.write(ctx, "migrate", func(t *tx) { t.migrate(i+1, string(text)) }); err != nil {
+			return fmt.Errorf("%s: %w", names[i], err)
+		}
+	}
+	return nil
+}
+
+// version reads without writing: status works on a store that it may not change.
+func (s *SQL) version(ctx context.Context) (int, error) {
+	if s.dir != "" && !Exists(s.dir) {
+		return 0, nil
+	}
+	query := "SELECT count(*) FROM sqlite_master WHERE name = 'version'"
+	if s.dir == "" {
+		query = "SELECT count(*) FROM pg_tables WHERE tablename = 'version' AND schemaname = current_schema()"
+	}
+	var n int
+	if err := s.readers.QueryRowContext(ctx, query).Scan(&n); err != nil || n == 0 {
+		return 0, err
+	}
+	err := s.readers.QueryRowContext(ctx, "SELECT coalesce(max(version), 0) FROM version").Scan(&n)
+	return n, err
+}
+
+// migrate takes one step, unless another process took it meanwhile.
+func (t *tx) migrate(version int, text string) {
+	if t.s.dir == "" {
+		t.each(func(*sql.Rows) error { return nil }, "SELECT pg_advisory_xact_lock(7264001)") // workers start together
+	}
+	t.exec("CREATE TABLE IF NOT EXISTS version (version BIGINT PRIMARY KEY)")
+	if n := one[int](t, "SELECT coalesce(max(version), 0) FROM version"); n >= version {
+		return
+	}
+	for statement := range strings.SplitSeq(text, ";\n") {
+		t.exec(statement)
+	}
+	t.exec("INSERT INTO version (version) VALUES ($1)", version)
+}
+
+// tx is one writing transaction. Its first error makes every later call do
+// nothing, and the whole is rolled back.
+type tx struct {
+	s      *SQL
+	ctx    context.Context
+	conn   execer
+	err    error
+	deltas map[tallyKey]tallySum
+	drain  bool // something that the drain sees was changed
+	dirty  bool // something was written
+}
+
+// tries bounds how often a transaction that met another one is repeated.
+const tries = 20
+
+// write runs do in one transaction, again where it met another one; do must begin
+// from scratch each time.
+func (s *SQL) write(ctx context.Context, op string, do func(*tx)) error {
+	for n := 1; ; n++ {
+		err := s.once(ctx, op, do)
+		if err == nil || n == tries || ctx.Err() != nil || !repeatable(err) && !lost(err) {
+			return err
+		}
+	}
+}
+
+func (s *SQL) once(ctx context.Context, op string, do func(*tx)) error {
+	if s.dead.Load() {
+		return ErrDead
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	t := &tx{s: s, ctx: ctx, deltas: map[tallyKey]tallySum{}}
+	end, err := t.begin()
+	if err != nil {
+		return err
+	}
+	do(t)
+	t.finish()
+	if t.err == nil && t.dirty {
+		t.err = s.crash(op + "/before")
+	}
+	if err := end(t.err == nil); err != nil || t.err != nil {
+		return errors.Join(t.err, err)
+	}
+	if t.dirty {
+		return s.crash(op + "/after")
+	}
+	return nil
+}
+
+// crash asks the hook whether the process dies here.
+func (s *SQL) crash(point string) error {
+	if s.options.Crash == nil {
+		return nil
+	}
+	if err := s.options.Crash(point); err != nil {
+		s.dead.Store(true)
+		return fmt.Errorf("%w at %s: %w", ErrDead, point, err)
+	}
+	return nil
+}
+
+// begin opens the transaction; end commits it, or rolls it back.
+func (t *tx) begin() (end func(commit bool) error, err error) {
+	if t.s.dir == "" {
+		dbtx, err := t.s.db.BeginTx(t.ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		t.conn = dbtx
+		return func(commit bool) error {
+			if commit {
+				return dbtx.Commit()
+			}
+			return dbtx.Rollback()
+		}, nil
+	}
+	// A statement on SQLite takes microseconds and is not worth the goroutine that a
+	// cancellable context costs.
+	t.ctx = context.WithoutCancel(t.ctx)
+	t.s.writer.Lock()
+	if err := t.s.pin(t.ctx); err != nil {
+		t.s.writer.Unlock()
+		return nil, err
+	}
+	t.conn = t.s.pinned
+	if _, err := t.conn.ExecContext(t.ctx, "BEGIN IMMEDIATE"); err != nil {
+		t.s.writer.Unlock()
+		return nil, err
+	}
+	return t.endSQLite, nil
+}
+
+func (t *tx) endSQLite(commit bool) error {
+	defer t.s.writer.Unlock()
+	if commit {
+		_, err := t.conn.ExecContext(t.ctx, "COMMIT")
+		if err == nil {
+			return nil
+		}
+		_, back := t.conn.ExecContext(t.ctx, "ROLLBACK") // a disk that is full leaves it open
+		return errors.Join(err, back)
+	}
+	_, err := t.conn.ExecContext(t.ctx, "ROLLBACK")
+	return err
+}
+
+func (s *SQL) pin(ctx context.Context) error {
+	if s.pinned != nil {
+		return nil
+	}
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	s.pinned = &prepared{conn: conn, cache: map[string]*sql.Stmt{}}
+	return nil
+}
+
+// text is the SQL as this database wants it.
+func (s *SQL) text(query string) string {
+	if t, ok := s.texts.Load(query); ok {
+		return t.(string)
+	}
+	t := s.dialect.words.Replace(query)
+	s.texts.Store(query, t)
+	return t
+}
+
+// exec runs a statement and says how many rows it changed.
+func (t *tx) exec(query string, args ...any) int64 {
+	if t.err != nil {
+		return 0
+	}
+	res, err := t.conn.ExecContext(t.ctx, t.s.text(query), args...)
+	if err != nil {
+		t.err = err
+		return 0
+	}
+	n, err := res.RowsAffected()
+	t.err = err
+	t.dirty = t.dirty || n > 0
+	return n
+}
+
+// each reads rows; scan is called for each of them before the next statement.
+func (t *tx) each(scan func(*sql.Rows) error, query string, args ...any) {
+	if t.err == nil {
+		t.err = each(t.ctx, t.conn, scan, t.s.text(query), args...)
+	}
+}
+
+// change is each for a statement that writes and returns.
+func (t *tx) change(scan func(*sql.Rows) error, query string, args ...any) {
+	t.each(func(r *sql.Rows) error {
+		t.dirty = true
+		return scan(r)
+	}, query, args...)
+}
+
+func each(ctx context.Context, on execer, scan func(*sql.Rows) error, query string, args ...any) (err error) {
+	rows, err := on.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// one reads one value; the zero value where there is no row.
+func one[T any](t *tx, query string, args ...any) (v T) {
+	t.each(func(r *sql.Rows) error { return r.Scan(&v) }, query, args...)
+	return v
+}
+
+// read is each outside of a transaction, on the readers.
+func (s *SQL) read(ctx context.Context, scan func(*sql.Rows) error, query string, args ...any) error {
+	if s.dead.Load() {
+		return ErrDead
+	}
+	return each(ctx, s.readers, scan, s.text(query), args...)
+}
+
+// places is "$from, …, $from+n-1".
+func places(from, n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "$%d", from+i)
+	}
+	return b.String()
+}
+
+// millis and moment are how times are stored.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
