@@ -56,13 +56,17 @@ type Deferred struct {
 func (d *Deferred) Error() string { return fmt.Sprintf("deferred for %s: %v", d.Resource, d.Err) }
 func (d *Deferred) Unwrap() error { return d.Err }
 
-// EndOf tells the five ends apart; it is the one place that does.
+// EndOf tells the five ends apart; it is the one place that does. What was cut off
+// is Interrupted, except by its own time-out: that is Failed, whatever it said of it.
 func EndOf(ctx context.Context, err error) schemas.StepState {
 	var rejected *Rejected
 	var deferred *Deferred
+	var late *timeoutError
 	switch {
 	case err == nil:
 		return schemas.StepDone
+	case errors.As(context.Cause(ctx), &late):
+		return schemas.StepFailed
 	case ctx.Err() != nil:
 		return schemas.StepInterrupted
 	case errors.As(err, &rejected):
@@ -72,3 +76,11 @@ func EndOf(ctx context.Context, err error) schemas.StepState {
 	}
 	return schemas.StepFailed
 }
+
+// errStop is the cause with which running steps are cut off at the end of a run.
+var errStop = errors.New("the run was interrupted")
+
+// timeoutError is the cause of a step that took longer than its stage allows.
+type timeoutError struct{ limit time.Duration }
+
+func (e *timeoutError) Error() string { return fmt.Sprintf("over the time-out of %s", e.limit) }

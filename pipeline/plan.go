@@ -3,8 +3,11 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"time"
 
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -23,28 +26,48 @@ type Expander[In, Out Record] interface {
 }
 
 // Sharer needs something dear that many records have in common: Key names it (a
-// pure function), Build makes it once, Run is each record's own part.
+// pure function of the record), Build makes it once, Run is each record's own part.
 type Sharer[In Record, S any, Out Record] interface {
 	Key(In) string
 	Build(context.Context, In) (S, error)
 	Run(context.Context, In, S) (Out, error)
 }
 
-// Ended is what did not get through, and how many did at each stage.
-type Ended struct {
-	Steps  []schemas.Step // rejected, deferred and failed, in order of key
-	Funnel []Count
-}
-
-// Drainer reads all that got through, in order of key, and every other end.
+// Drainer reads all that got through, in order of key, and every other end. It
+// may be asked again for the same: it writes whole or not at all.
 type Drainer[In Record] interface {
 	Run(context.Context, iter.Seq2[In, error], Ended) error
 }
 
-// Options are what a stage's results depend on, apart from their inputs.
+// Depender is what a stage value may be as well: its results depend on these
+// fields of its input only, and a redo that changes others does not reach it.
+// Without it they depend on the whole record.
+type Depender[In Record] interface {
+	Depends(In) any
+}
+
+// Ended is what did not get through, and how many did at each stage.
+type Ended struct {
+	Steps  iter.Seq2[schemas.Step, error] // rejected, deferred and failed, by key, then by stage
+	Funnel []Count
+	Open   int // deferred steps that a partial drain goes without
+}
+
+// Options are what a stage's results depend on apart from their inputs (Version,
+// Config, Reads), and what it takes to run it.
 type Options struct {
 	Version string
 	Config  any // digested; no times, no paths
+	// Needs are the resources that one step holds while it runs; all are taken at
+	// once. A name without a limit in RunOptions can still be paused.
+	Needs map[string]int
+	// Slots is how many steps of the stage run at once; 0 is as many as there are.
+	Slots int
+	// Timeout ends one step as Failed; 0 is none.
+	Timeout time.Duration
+	Budget  schemas.Budget
+	// Reads are earlier stages whose output under the same key is used as well.
+	Reads []string
 }
 
 func (o Options) fingerprint(name string) schemas.Digest {
@@ -54,19 +77,21 @@ func (o Options) fingerprint(name string) schemas.Digest {
 	}{name, o.Version, o.Config})
 }
 
-// made is one output, as bytes: generics end here.
-type made struct {
-	key    string
-	digest schemas.Digest
-	record json.RawMessage
-}
+// buildSuffix makes the name of a build's stage.
+const buildSuffix = ".build"
 
+// node is one stage as runner and store see it: bytes in, bytes out.
 type node struct {
-	name        string
-	fingerprint schemas.Digest
-	run         func(context.Context, *run, json.RawMessage) ([]made, error)
-	drain       func(context.Context, []made, Ended) error
-	next        []*node
+	info    schemas.StageInfo
+	options Options
+	// run makes the outputs; built is what the step's build made.
+	run func(ctx context.Context, in, built json.RawMessage) ([]schemas.Made, error)
+	// drain is run's counterpart at the last stage.
+	drain func(context.Context, iter.Seq2[schemas.Made, error], Ended) error
+	// enter says what a record is to this stage: what it depends on, what build it needs.
+	enter func(*schemas.Made) error
+	next  *node
+	build *node // of a stage that shares
 }
 
 // Flow is a place in the plan where records of type T come by.
@@ -75,38 +100,115 @@ type Flow[T Record] struct {
 	from *node // nil: the seeds
 }
 
-// Plan is the stages and what feeds what.
+// Plan is the stages in a row, the last one a drain.
 type Plan struct {
-	first []*node
-	order []*node
-	drain *node
+	order []*node // without builds
+	errs  []error
 }
 
 // Stages are the names, in the order they were added.
 func (p *Plan) Stages() []string {
 	var out []string
 	for _, n := range p.order {
-		out = append(out, n.name)
+		out = append(out, n.info.Name)
 	}
 	return out
+}
+
+// Infos is what a store has to know of the plan: its stages in order, each build
+// before the stage that shares it.
+func (p *Plan) Infos() []schemas.StageInfo {
+	var out []schemas.StageInfo
+	for _, n := range p.nodes() {
+		info := n.info
+		if n.next != nil {
+			info.Next = n.next.info.Name
+		}
+		out = append(out, info)
+	}
+	return out
+}
+
+func (p *Plan) nodes() []*node {
+	var out []*node
+	for _, n := range p.order {
+		if n.build != nil {
+			out = append(out, n.build)
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// Check says what the types cannot: names that come twice, two stages behind one,
+// a stage that reads what comes later.
+func (p *Plan) Check() error {
+	errs := slices.Clone(p.errs)
+	if len(p.order) == 0 || !p.order[len(p.order)-1].info.Drain {
+		errs = append(errs, errors.New("the plan does not end in a drain"))
+	}
+	seen := map[string]bool{}
+	for _, n := range p.nodes() {
+		name := n.info.Name
+		for _, r := range n.info.Reads {
+			if !seen[r] {
+				errs = append(errs, fmt.Errorf("stage %s reads %s, which is no stage before it", name, r))
+			}
+		}
+		if seen[name] || name == "" {
+			errs = append(errs, fmt.Errorf("stage %q: the name is taken or empty", name))
+		}
+		seen[name] = true
+	}
+	return errors.Join(errs...)
 }
 
 // New begins a plan whose seeds are of type T.
 func New[T Record]() Flow[T] { return Flow[T]{plan: &Plan{}} }
 
-func add[A, B Record](f Flow[A], n *node) Flow[B] {
-	f.plan.order = append(f.plan.order, n)
-	if f.from == nil {
-		f.plan.first = append(f.plan.first, n)
-	} else {
-		f.from.next = append(f.from.next, n)
+// add appends n, which takes records of type A; s is the stage's value.
+func add[A, B Record](f Flow[A], n *node, s any) Flow[B] {
+	f.plan.append(f.from, n)
+	share := n.enter
+	n.enter = func(m *schemas.Made) error {
+		m.Digest = m.Whole
+		if d, ok := s.(Depender[A]); ok {
+			a, err := decode[A](m.Record)
+			if err != nil {
+				return err
+			}
+			raw, err := schemas.Canonical(d.Depends(a))
+			if err != nil {
+				return fmt.Errorf("writing what %s depends on: %w", n.info.Name, err)
+			}
+			m.Digest = schemas.DigestBytes(raw)
+		}
+		if share != nil {
+			return share(m)
+		}
+		return nil
 	}
 	return Flow[B]{plan: f.plan, from: n}
 }
 
+func (p *Plan) append(from, n *node) {
+	if from != nil {
+		if from.next != nil {
+			p.errs = append(p.errs, fmt.Errorf("stages %s and %s both follow %s", from.next.info.Name, n.info.Name, from.info.Name))
+		}
+		from.next = n
+	}
+	p.order = append(p.order, n)
+}
+
+func newNode(name string, o Options) *node {
+	return &node{options: o, info: schemas.StageInfo{Name: name, Fingerprint: o.fingerprint(name), Reads: o.Reads, Budget: o.Budget}}
+}
+
 // Then appends a stage that makes one record from each.
 func Then[A, B Record](f Flow[A], name string, s Stage[A, B], o Options) Flow[B] {
-	return add[A, B](f, &node{name: name, fingerprint: o.fingerprint(name), run: func(ctx context.Context, _ *run, in json.RawMessage) ([]made, error) {
+	n := newNode(name, o)
+	n.run = func(ctx context.Context, in, _ json.RawMessage) ([]schemas.Made, error) {
 		a, err := decode[A](in)
 		if err != nil {
 			return nil, err
@@ -116,12 +218,14 @@ func Then[A, B Record](f Flow[A], name string, s Stage[A, B], o Options) Flow[B]
 			return nil, err
 		}
 		return encode([]B{b})
-	}})
+	}
+	return add[A, B](f, n, s)
 }
 
 // Expand appends a stage that makes any number of records from each.
 func Expand[A, B Record](f Flow[A], name string, s Expander[A, B], o Options) Flow[B] {
-	return add[A, B](f, &node{name: name, fingerprint: o.fingerprint(name), run: func(ctx context.Context, _ *run, in json.RawMessage) ([]made, error) {
+	n := newNode(name, o)
+	n.run = func(ctx context.Context, in, _ json.RawMessage) ([]schemas.Made, error) {
 		a, err := decode[A](in)
 		if err != nil {
 			return nil, err
@@ -131,48 +235,78 @@ func Expand[A, B Record](f Flow[A], name string, s Expander[A, B], o Options) Fl
 			return nil, err
 		}
 		return encode(bs)
-	}})
+	}
+	return add[A, B](f, n, s)
 }
 
 // Share appends a stage whose dear part is built once a key. The build is a step
-// of its own, named <stage>.build; its end becomes each member's.
+// of its own, named <stage>.build; its end becomes each member's. Options hold for
+// both: a build needs what its members need.
 func Share[A Record, S any, B Record](f Flow[A], name string, s Sharer[A, S, B], o Options) Flow[B] {
-	fp := o.fingerprint(name)
-	return add[A, B](f, &node{name: name, fingerprint: fp, run: func(ctx context.Context, r *run, in json.RawMessage) ([]made, error) {
+	n := newNode(name, o)
+	n.run = func(ctx context.Context, in, built json.RawMessage) ([]schemas.Made, error) {
 		a, err := decode[A](in)
 		if err != nil {
 			return nil, err
 		}
-		record, err := r.shared(ctx, name+".build", s.Key(a), fp, func() (any, error) { return s.Build(ctx, a) })
-		if err != nil {
-			return nil, err
+		var made S
+		if err := json.Unmarshal(built, &made); err != nil {
+			return nil, fmt.Errorf("reading what %s left: %w", name+buildSuffix, err)
 		}
-		var built S
-		if err := json.Unmarshal(record, &built); err != nil {
-			return nil, fmt.Errorf("reading what %s.build left: %w", name, err)
-		}
-		b, err := s.Run(ctx, a, built)
+		b, err := s.Run(ctx, a, made)
 		if err != nil {
 			return nil, err
 		}
 		return encode([]B{b})
-	}})
+	}
+	n.enter = func(m *schemas.Made) error {
+		a, err := decode[A](m.Record)
+		if err != nil {
+			return err
+		}
+		if m.Share = s.Key(a); m.Share == "" {
+			return fmt.Errorf("%s names no build for %s", name, m.Key)
+		}
+		return nil
+	}
+	n.build = newNode(name+buildSuffix, o)
+	n.build.run = func(ctx context.Context, in, _ json.RawMessage) ([]schemas.Made, error) {
+		a, err := decode[A](in)
+		if err != nil {
+			return nil, err
+		}
+		made, err := s.Build(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		raw, err := schemas.Canonical(made)
+		if err != nil {
+			return nil, fmt.Errorf("writing what %s made: %w", name+buildSuffix, err)
+		}
+		return []schemas.Made{{Key: s.Key(a), Digest: schemas.DigestBytes(raw), Whole: schemas.DigestBytes(raw), Record: raw}}, nil
+	}
+	n.info.Build, n.build.info.Of, n.build.info.Reads = n.build.info.Name, name, nil
+	return add[A, B](f, n, s)
 }
 
 // Drain ends a plan: one step that sees all that got through.
 func Drain[A Record](f Flow[A], name string, d Drainer[A], o Options) *Plan {
-	n := &node{name: name, fingerprint: o.fingerprint(name), drain: func(ctx context.Context, all []made, ended Ended) error {
+	n := newNode(name, o)
+	n.info.Drain = true
+	n.drain = func(ctx context.Context, held iter.Seq2[schemas.Made, error], ended Ended) error {
 		return d.Run(ctx, func(yield func(A, error) bool) {
-			for _, m := range all {
-				if !yield(decode[A](m.record)) {
+			for m, err := range held {
+				var a A
+				if err == nil {
+					a, err = decode[A](m.Record)
+				}
+				if !yield(a, err) || err != nil {
 					return
 				}
 			}
 		}, ended)
-	}}
-	f.from.next = append(f.from.next, n)
-	f.plan.order = append(f.plan.order, n)
-	f.plan.drain = n
+	}
+	add[A, A](f, n, d)
 	return f.plan
 }
 
@@ -184,14 +318,22 @@ func decode[A Record](in json.RawMessage) (A, error) {
 	return a, nil
 }
 
-func encode[B Record](bs []B) ([]made, error) {
-	out := make([]made, 0, len(bs))
+func encode[B Record](bs []B) ([]schemas.Made, error) {
+	out := make([]schemas.Made, 0, len(bs))
 	for _, b := range bs {
-		raw, err := schemas.Canonical(b)
+		m, err := madeOf(b)
 		if err != nil {
-			return nil, fmt.Errorf("writing %s: %w", b.ID(), err)
+			return nil, err
 		}
-		out = append(out, made{key: b.ID(), digest: schemas.DigestBytes(raw), record: raw})
+		out = append(out, m)
 	}
 	return out, nil
+}
+
+func madeOf(b Record) (schemas.Made, error) {
+	raw, err := schemas.Canonical(b)
+	if err != nil {
+		return schemas.Made{}, fmt.Errorf("writing %s: %w", b.ID(), err)
+	}
+	return schemas.Made{Key: b.ID(), Whole: schemas.DigestBytes(raw), Record: raw}, nil
 }

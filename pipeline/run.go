@@ -1,296 +1,189 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Store keeps steps. Put is atomic and durable.
-type Store interface {
-	Step(stage, key string) (schemas.Step, bool, error)
-	Put(schemas.Step) error
-}
-
-// Observer is told what happens, as it happens.
-type Observer interface {
-	Begin(stage, key string)
-	End(s schemas.Step, reused bool)
-}
-
-// RunOptions narrow a run.
+// RunOptions narrow a run, and say what it may use.
 type RunOptions struct {
-	// Only limits the run to these IDs; nil is all. Seeds always run.
-	Only map[string]bool
 	// Until names the last stage to run; "" is all of them.
 	Until string
-	// Now gives the time for the measured MS; never part of a record.
+	// Now gives the time for measured times and deferrals; never part of a record.
 	Now func() time.Time
+	// Slots is how many steps run at once; 0 is one.
+	Slots int
+	// Resources are the limits of what stages need, by name.
+	Resources map[string]int
+	// Grace is how long running steps have after the first cancel of the context.
+	Grace time.Duration
+	// Hurry ends the grace as soon as it is closed; nil is never.
+	Hurry <-chan struct{}
+	// Patience is how long a run with nothing else to do waits for steps that are put
+	// off; it begins again with each step that gets somewhere.
+	Patience time.Duration
+	// Partial drains although steps are still put off.
+	Partial bool
+	// Redrain drains although nothing has changed.
+	Redrain bool
+	// RetryCrashed tries steps again that ended the process five times.
+	RetryCrashed bool
+	// Join takes part in a run that another process began; there are no seeds.
+	Join bool
+	// Worker is this process; its ID owns what it claims.
+	Worker schemas.Worker
+	// Beat is how often a worker says that it lives, Silent after what time without it
+	// its steps are taken back, or it stops by itself; 0 is 5 s and 15 s.
+	Beat, Silent time.Duration
 }
 
-// Count is how items of one stage ended.
-type Count struct {
-	Stage    string                 `json:"stage"`
-	Done     int                    `json:"done"`
-	Rejected map[schemas.Reason]int `json:"rejected,omitempty"`
-	Deferred int                    `json:"deferred,omitempty"`
-	Failed   int                    `json:"failed,omitempty"`
-	Executed int                    `json:"executed"` // not taken from the store
-}
+const (
+	beat   = 5 * time.Second
+	silent = 15 * time.Second
+)
 
-// Summary is the funnel of a run.
-type Summary struct {
-	Stages      []Count `json:"stages"`
-	Interrupted bool    `json:"interrupted,omitempty"`
-}
-
-// Code is the exit code that the summary asks for (interface: exit codes).
-func (s Summary) Code() int {
-	code := 0
-	for _, c := range s.Stages {
-		if c.Deferred > 0 && code == 0 {
-			code = 3
-		}
-		if c.Failed > 0 {
-			code = 1
-		}
+func (o RunOptions) withDefaults() RunOptions {
+	if o.Slots <= 0 {
+		o.Slots = 1
 	}
-	if s.Interrupted {
-		code = 130
+	if o.Beat <= 0 {
+		o.Beat = beat
 	}
-	return code
+	if o.Silent <= 0 {
+		o.Silent = silent
+	}
+	if o.Worker.ID == "" {
+		o.Worker.ID = "run"
+	}
+	return o
 }
 
+// run is one process's part in the work on a plan.
 type run struct {
-	store    Store
-	observer Observer
-	opts     RunOptions
-	counts   map[string]*Count
-	drained  []made
-	ends     []schemas.Step
-	stopped  bool
+	plan  *Plan
+	store Store
+	queue Queue
+	owner string
+	opts  RunOptions
+	// told is closed when the run was told to end.
+	told <-chan struct{}
+	// executed counts the steps that ended here; the dispatcher's alone.
+	executed map[string]int
+	// dead: nothing may be booked any more, others may have our steps by now.
+	dead atomic.Bool
 }
 
-// Run takes the seeds through the plan, depth first, one item after another. An
-// error is a fault of the store or the drain; what happens to items is in the Summary.
+// Run takes the seeds through the plan until all of them are settled, deferred or
+// failed. An error is a fault of the store, the plan or the drain; what happens to
+// items is in the Summary. The first cancel of ctx ends it: nothing more is begun,
+// what runs has Grace to end, and the rest is ready for the next run.
 func (p *Plan) Run(ctx context.Context, store Store, seeds []Record, observer Observer, opts RunOptions) (Summary, error) {
-	r := &run{store: store, observer: observer, opts: opts, counts: map[string]*Count{}}
-	for _, n := range p.order {
-		r.counts[n.name] = &Count{Stage: n.name, Rejected: map[schemas.Reason]int{}}
+	opts = opts.withDefaults()
+	r := &run{plan: p, store: store, queue: tableQueue{store, opts.Worker.ID}, owner: opts.Worker.ID, opts: opts, told: ctx.Done(), executed: map[string]int{}}
+	if err := r.check(); err != nil {
+		return Summary{}, err
 	}
-	for _, seed := range seeds {
-		raw, err := schemas.Canonical(seed)
-		if err != nil {
-			return Summary{}, fmt.Errorf("writing seed %s: %w", seed.ID(), err)
-		}
-		in := made{key: seed.ID(), digest: schemas.DigestBytes(raw), record: raw}
-		for _, n := range p.first {
-			if err := r.step(ctx, n, in, ""); err != nil {
-				return r.summary(p), err
+	made, err := p.seeds(seeds)
+	if err != nil {
+		return Summary{}, err
+	}
+	// What the store is told must arrive, whatever ends the run.
+	durable := context.WithoutCancel(ctx)
+	err = r.begin(durable, made)
+	if err == nil {
+		err = r.dispatch(ctx, observer)
+	}
+	if err != nil && errors.Is(err, errStore) {
+		return Summary{}, err
+	}
+	if leaveErr := store.Leave(durable, opts.Worker.ID); err == nil {
+		err = leaveErr
+	}
+	s, sumErr := r.summary(durable)
+	if errors.Is(err, errStop) {
+		s.Interrupted, err = !s.Drained, nil
+	}
+	return s, errors.Join(err, sumErr)
+}
+
+// check refuses what cannot work before anything is begun.
+func (r *run) check() error {
+	errs := []error{r.plan.Check()}
+	if r.opts.Now == nil {
+		errs = append(errs, errors.New("run options: no clock"))
+	}
+	if r.opts.Until != "" && !slices.Contains(r.plan.Stages(), r.opts.Until) {
+		errs = append(errs, fmt.Errorf("run options: no stage %q", r.opts.Until))
+	}
+	for _, n := range r.plan.order {
+		for name, need := range n.options.Needs {
+			if limit, ok := r.opts.Resources[name]; ok && need > limit {
+				errs = append(errs, fmt.Errorf("stage %s needs %d %s, and there is %d", n.info.Name, need, name, limit))
 			}
 		}
 	}
-	if p.drain != nil && !r.stopped && ctx.Err() == nil && r.wants(p, p.drain.name) {
-		if err := r.drain(ctx, p); err != nil {
-			return r.summary(p), err
-		}
-	}
-	r.stopped = r.stopped || ctx.Err() != nil
-	return r.summary(p), nil
+	return errors.Join(errs...)
 }
 
-// wants tells whether stage lies before or at Until.
-func (r *run) wants(p *Plan, stage string) bool {
+func (p *Plan) seeds(records []Record) ([]schemas.Made, error) {
+	if len(p.order) == 0 {
+		return nil, nil
+	}
+	return guarded(func() ([]schemas.Made, error) {
+		out := make([]schemas.Made, 0, len(records))
+		for _, seed := range records {
+			m, err := madeOf(seed)
+			if err == nil {
+				err = p.order[0].enter(&m)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("seed %s: %w", seed.ID(), err)
+			}
+			out = append(out, m)
+		}
+		return out, nil
+	})
+}
+
+func (r *run) begin(ctx context.Context, seeds []schemas.Made) error {
+	o := schemas.BeginOptions{Worker: r.opts.Worker, Stages: r.plan.Infos(), Join: r.opts.Join, RetryCrashed: r.opts.RetryCrashed}
+	if err := r.store.Begin(ctx, o); err != nil {
+		return fmt.Errorf("beginning the run: %w", err)
+	}
+	if r.opts.Join {
+		return nil
+	}
+	if err := r.store.Seed(ctx, r.plan.order[0].info.Name, seeds); err != nil {
+		return fmt.Errorf("seeding the run: %w", err)
+	}
+	if r.opts.Redrain && r.within(r.last().info.Name) {
+		if err := r.store.Retry(r.last().info.Name, ""); err != nil {
+			return fmt.Errorf("asking for %s again: %w", r.last().info.Name, err)
+		}
+	}
+	return nil
+}
+
+func (r *run) last() *node { return r.plan.order[len(r.plan.order)-1] }
+
+// within tells whether a stage lies before or at Until.
+func (r *run) within(stage string) bool {
 	if r.opts.Until == "" {
 		return true
 	}
-	names := p.Stages()
-	return slices.Index(names, stage) <= slices.Index(names, r.opts.Until)
-}
-
-func (r *run) summary(p *Plan) Summary {
-	s := Summary{Interrupted: r.stopped}
-	for _, n := range p.order {
-		s.Stages = append(s.Stages, *r.counts[n.name])
-	}
-	return s
-}
-
-// step settles one item at one stage and goes on to what follows from it.
-func (r *run) step(ctx context.Context, n *node, in made, parent string) error {
-	if n.drain != nil {
-		r.drained = append(r.drained, in)
-		return nil
-	}
-	if ctx.Err() != nil {
-		r.stopped = true
-		return nil
-	}
-	if parent != "" && r.opts.Only != nil && !r.opts.Only[in.key] {
-		return nil
-	}
-	s, err := r.settle(ctx, n, in, parent)
-	if err != nil {
-		return err
-	}
-	if s.State == schemas.StepInterrupted {
-		r.stopped = true
-		return nil
-	}
-	if s.State != schemas.StepDone {
-		r.ends = append(r.ends, s)
-		return nil
-	}
-	if n.name == r.opts.Until {
-		return nil
-	}
-	for _, out := range s.Outputs {
-		for _, next := range n.next {
-			if err := r.step(ctx, next, made{key: out.Key, digest: out.Digest, record: out.Record}, in.key); err != nil {
-				return err
-			}
+	for _, n := range r.plan.order {
+		if n.info.Name == stage || n.build != nil && n.build.info.Name == stage {
+			return true
+		}
+		if n.info.Name == r.opts.Until {
+			return false
 		}
 	}
-	return nil
-}
-
-// settle runs the item, or takes its settled result (design 5: WorkVersion).
-func (r *run) settle(ctx context.Context, n *node, in made, parent string) (schemas.Step, error) {
-	old, ok, err := r.store.Step(n.name, in.key)
-	if err != nil {
-		return schemas.Step{}, err
-	}
-	if ok && reusable(old, n.fingerprint, in.digest) {
-		r.count(old, false)
-		r.observer.End(old, true)
-		return old, nil
-	}
-	r.observer.Begin(n.name, in.key)
-	start := r.opts.Now()
-	outs, err := guarded(func() ([]made, error) { return n.run(ctx, r, in.record) })
-	s := schemas.Step{Stage: n.name, Key: in.key, Fingerprint: n.fingerprint, Input: in.digest, Parent: parent, MS: r.opts.Now().Sub(start).Milliseconds()}
-	end(ctx, &s, err)
-	for _, m := range outs {
-		s.Outputs = append(s.Outputs, schemas.Output{Key: m.key, Digest: m.digest, Record: m.record})
-	}
-	if s.State == schemas.StepInterrupted {
-		return s, nil
-	}
-	if err := r.store.Put(s); err != nil {
-		return s, fmt.Errorf("storing %s of %s: %w", n.name, in.key, err)
-	}
-	r.count(s, true)
-	r.observer.End(s, false)
-	return s, nil
-}
-
-// reusable: settled, not asked for again, and made of the same work on the same input.
-func reusable(s schemas.Step, fingerprint, input schemas.Digest) bool {
-	settled := s.State == schemas.StepDone || s.State == schemas.StepRejected
-	return settled && !s.Again && s.Fingerprint == fingerprint && s.Input == input
-}
-
-func end(ctx context.Context, s *schemas.Step, err error) {
-	s.State = EndOf(ctx, err)
-	if err == nil {
-		return
-	}
-	s.Detail = err.Error()
-	var rejected *Rejected
-	if s.State == schemas.StepRejected && errors.As(err, &rejected) {
-		s.Reason, s.Evidence = rejected.Reason, rejected.Evidence
-		s.Detail = strings.TrimPrefix(s.Detail, string(rejected.Reason)+": ")
-	}
-}
-
-// guarded turns a panic into Failed with its stack: one item never ends a run.
-func guarded(f func() ([]made, error)) (out []made, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return f()
-}
-
-func (r *run) count(s schemas.Step, executed bool) {
-	c := r.counts[s.Stage]
-	switch s.State {
-	case schemas.StepDone:
-		c.Done++
-	case schemas.StepRejected:
-		c.Rejected[s.Reason]++
-	case schemas.StepDeferred:
-		c.Deferred++
-	case schemas.StepFailed:
-		c.Failed++
-	}
-	if executed {
-		c.Executed++
-	}
-}
-
-// shared settles the build that many members wait for.
-func (r *run) shared(ctx context.Context, stage, key string, fingerprint schemas.Digest, build func() (any, error)) (json.RawMessage, error) {
-	old, ok, err := r.store.Step(stage, key)
-	if err != nil {
-		return nil, err
-	}
-	if ok && reusable(old, fingerprint, schemas.Digest(key)) {
-		if old.State == schemas.StepRejected {
-			return nil, &Rejected{Reason: old.Reason, Detail: old.Detail, Evidence: old.Evidence}
-		}
-		return old.Outputs[0].Record, nil
-	}
-	r.observer.Begin(stage, key)
-	start := r.opts.Now()
-	v, buildErr := build()
-	s := schemas.Step{Stage: stage, Key: key, Fingerprint: fingerprint, Input: schemas.Digest(key), MS: r.opts.Now().Sub(start).Milliseconds()}
-	end(ctx, &s, buildErr)
-	var rejected *Rejected
-	if s.State == schemas.StepInterrupted || errors.As(buildErr, &rejected) && rejected.Own {
-		return nil, buildErr
-	}
-	if buildErr == nil {
-		raw, err := schemas.Canonical(v)
-		if err != nil {
-			return nil, fmt.Errorf("writing what %s made: %w", stage, err)
-		}
-		s.Outputs = []schemas.Output{{Key: key, Digest: schemas.DigestBytes(raw), Record: raw}}
-	}
-	if err := r.store.Put(s); err != nil {
-		return nil, fmt.Errorf("storing %s of %s: %w", stage, key, err)
-	}
-	r.observer.End(s, false)
-	if buildErr != nil {
-		return nil, buildErr
-	}
-	return s.Outputs[0].Record, nil
-}
-
-// drain hands over everything in order of key, so that bytes do not depend on the
-// order of work.
-func (r *run) drain(ctx context.Context, p *Plan) error {
-	n := p.drain
-	slices.SortFunc(r.drained, func(a, b made) int { return strings.Compare(a.key, b.key) })
-	slices.SortFunc(r.ends, func(a, b schemas.Step) int {
-		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Stage, b.Stage))
-	})
-	r.observer.Begin(n.name, "")
-	start := r.opts.Now()
-	if err := n.drain(ctx, r.drained, Ended{Steps: r.ends, Funnel: r.summary(p).Stages}); err != nil {
-		return fmt.Errorf("%s: %w", n.name, err)
-	}
-	s := schemas.Step{Stage: n.name, State: schemas.StepDone, Fingerprint: n.fingerprint, MS: r.opts.Now().Sub(start).Milliseconds()}
-	r.counts[n.name].Done = len(r.drained)
-	r.observer.End(s, false)
-	return nil
+	return false
 }

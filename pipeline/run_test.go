@@ -5,37 +5,54 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
-	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/pipeline/pipelinetest"
 	"github.com/benchmint/benchmint/schemas"
 )
+
+var _ pipeline.Store = (*pipelinetest.Memory)(nil)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type word struct{ Text string }
 
 func (w word) ID() string { return w.Text }
 
-// plant is a small plan: sentences → words → upper-cased words with a shared
-// build by first letter → drain.
+// plant is a small plan: sentences → words → words with a prefix → upper-cased
+// words with a shared build by first letter → drain.
 type plant struct {
+	mu     sync.Mutex
 	calls  []string
 	build  int
-	bad    map[string]error
 	out    []string
 	ends   []string
+	drains int
+	open   int
+
+	bad    map[string]error
 	prefix string
 	cancel func()
+}
+
+func (p *plant) called(form string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls = append(p.calls, fmt.Sprintf(form, args...))
 }
 
 type split struct{ p *plant }
 
 func (s split) Run(_ context.Context, in word) ([]word, error) {
-	s.p.calls = append(s.p.calls, "split "+in.Text)
+	s.p.called("split %s", in.Text)
 	var out []word
 	for f := range strings.FieldsSeq(in.Text) {
 		out = append(out, word{f})
@@ -46,7 +63,7 @@ func (s split) Run(_ context.Context, in word) ([]word, error) {
 type check struct{ p *plant }
 
 func (c check) Run(_ context.Context, in word) (word, error) {
-	c.p.calls = append(c.p.calls, "check "+in.Text)
+	c.p.called("check %s", in.Text)
 	if c.p.cancel != nil && in.Text == "stop" {
 		c.p.cancel()
 		return word{}, context.Canceled
@@ -66,7 +83,9 @@ type shout struct{ p *plant }
 
 func (shout) Key(in word) string { return in.Text[:1] }
 func (s shout) Build(_ context.Context, in word) (built, error) {
+	s.p.mu.Lock()
 	s.p.build++
+	s.p.mu.Unlock()
 	if in.Text == "odd" {
 		return built{}, &pipeline.Rejected{Reason: schemas.NoRunner, Own: true}
 	}
@@ -83,14 +102,18 @@ func (shout) Run(_ context.Context, in word, b built) (word, error) {
 type collect struct{ p *plant }
 
 func (c collect) Run(_ context.Context, in iter.Seq2[word, error], ended pipeline.Ended) error {
-	c.p.out, c.p.ends = nil, nil
+	c.p.out, c.p.ends, c.p.open = nil, nil, ended.Open
+	c.p.drains++
 	for w, err := range in {
 		if err != nil {
 			return err
 		}
 		c.p.out = append(c.p.out, w.Text)
 	}
-	for _, e := range ended.Steps {
+	for e, err := range ended.Steps {
+		if err != nil {
+			return err
+		}
 		c.p.ends = append(c.p.ends, fmt.Sprintf("%s/%s %s %s", e.Stage, e.Key, e.State, e.Reason))
 	}
 	return nil
@@ -108,63 +131,76 @@ type silent struct{}
 func (silent) Begin(string, string)   {}
 func (silent) End(schemas.Step, bool) {}
 
-func run(t *testing.T, ctx context.Context, p *plant, s *store.Store, version string, opts pipeline.RunOptions, seeds ...string) pipeline.Summary {
-	t.Helper()
-	p.calls, p.build = nil, 0
-	opts.Now = func() time.Time { return time.Unix(0, 0) }
-	var records []pipeline.Record
-	for _, seed := range seeds {
-		records = append(records, word{seed})
+func records(words ...string) []pipeline.Record {
+	var out []pipeline.Record
+	for _, w := range words {
+		out = append(out, word{w})
 	}
-	sum, err := p.plan(version).Run(ctx, s, records, silent{}, opts)
+	return out
+}
+
+func run(t *testing.T, ctx context.Context, p *plant, s pipeline.Store, version string, opts pipeline.RunOptions, seeds ...string) pipeline.Summary {
+	t.Helper()
+	p.calls, p.build, p.drains = nil, 0, 0
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	begun := time.Now()
+	defer func() { t.Logf("run took %s: %v", time.Since(begun), p.calls) }()
+	sum, err := p.plan(version).Run(ctx, s, records(seeds...), silent{}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
+	slices.Sort(p.calls)
 	return sum
 }
 
-func open(t *testing.T) *store.Store {
+func open(*testing.T) *pipelinetest.Memory { return pipelinetest.New(time.Now) }
+
+func equal(t *testing.T, what string, want, got any) {
 	t.Helper()
-	s, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
-	return s
 }
 
 func TestRunEndsAndReuse(t *testing.T) {
 	t.Parallel()
-	p := &plant{bad: map[string]error{
-		"no":    pipeline.Reject(schemas.NoCode, "nothing in %s", "it"),
-		"later": &pipeline.Deferred{Resource: "registry", Err: errors.New("503")},
-		"broke": errors.New("disk full"),
-		"panic": errors.New("panic"),
-	}}
-	s := open(t)
-	sum := run(t, t.Context(), p, s, "1", pipeline.RunOptions{}, "apple no avocado later banana broke zoo zebra panic")
-	if diff := cmp.Diff([]string{"Apple", "Avocado", "Banana"}, p.out); diff != "" {
-		t.Errorf("drained (-want +got):\n%s", diff)
-	}
-	wantEnds := []string{
-		"check/broke failed ", "check/later deferred ", "check/no rejected link/no_code", "check/panic failed ",
-		"shout/zebra rejected provision/build", "shout/zoo rejected provision/build",
-	}
-	if diff := cmp.Diff(wantEnds, p.ends); diff != "" {
-		t.Errorf("ends (-want +got):\n%s", diff)
-	}
-	if p.build != 3 {
-		t.Errorf("%d builds for 3 letters", p.build)
-	}
-	if sum.Code() != 1 {
-		t.Errorf("exit code %d with failed items, want 1", sum.Code())
-	}
-	// Again: only what failed or was deferred runs, and a rejected build is not tried again.
-	run(t, t.Context(), p, s, "1", pipeline.RunOptions{}, "apple no avocado later banana broke zoo zebra panic")
-	if diff := cmp.Diff([]string{"check later", "check broke", "check panic"}, p.calls); diff != "" {
-		t.Errorf("second run (-want +got):\n%s", diff)
-	}
-	if p.build != 0 {
-		t.Errorf("second run built %d times", p.build)
+	for _, slots := range []int{1, 4, 64} {
+		t.Run(fmt.Sprint(slots), func(t *testing.T) {
+			t.Parallel()
+			opts := pipeline.RunOptions{Slots: slots, Partial: true}
+			p := &plant{bad: map[string]error{
+				"no":    pipeline.Reject(schemas.NoCode, "nothing in %s", "it"),
+				"later": &pipeline.Deferred{Resource: "registry", Err: errors.New("503")},
+				"broke": errors.New("disk full"),
+				"panic": errors.New("panic"),
+			}}
+			s := open(t)
+			const seed = "apple no avocado later banana broke zoo zebra panic"
+			sum := run(t, t.Context(), p, s, "1", opts, seed)
+			equal(t, "drained", []string{"Apple", "Avocado", "Banana"}, p.out)
+			equal(t, "ends", []string{
+				"check/broke failed ", "check/later deferred ", "check/no rejected link/no_code", "check/panic failed ",
+				"shout/zebra rejected provision/build", "shout/zoo rejected provision/build",
+			}, p.ends)
+			if p.build != 3 || p.open != 1 || !sum.Drained {
+				t.Errorf("%d builds for 3 letters, %d open, drained %t", p.build, p.open, sum.Drained)
+			}
+			if sum.Code() != 1 {
+				t.Errorf("exit code %d with failed items, want 1", sum.Code())
+			}
+			if step, _, _ := s.Step("check", "panic"); !strings.Contains(step.Detail, "boom") || !strings.Contains(step.Detail, "run_test.go") {
+				t.Errorf("the stack of a panic is not kept: %s", step.Detail)
+			}
+			// Again: only what failed runs (the deferred one has its time), and a rejected
+			// build is not tried again.
+			run(t, t.Context(), p, s, "1", opts, seed)
+			equal(t, "second run", []string{"check broke", "check panic"}, p.calls)
+			if p.build != 0 {
+				t.Errorf("second run built %d times", p.build)
+			}
+		})
 	}
 }
 
@@ -174,9 +210,7 @@ func TestRunRedoesWhatDependsOnAChange(t *testing.T) {
 	s := open(t)
 	run(t, t.Context(), p, s, "1", pipeline.RunOptions{}, "apple banana")
 	run(t, t.Context(), p, s, "2", pipeline.RunOptions{}, "apple banana")
-	if diff := cmp.Diff([]string{"check apple", "check banana"}, p.calls); diff != "" {
-		t.Errorf("new version of check (-want +got):\n%s", diff)
-	}
+	equal(t, "new version of check", []string{"check apple", "check banana"}, p.calls)
 	if p.build != 0 {
 		t.Errorf("equal output was built again %d times", p.build) // early cut-off
 	}
@@ -185,43 +219,47 @@ func TestRunRedoesWhatDependsOnAChange(t *testing.T) {
 	if p.build != 1 {
 		t.Errorf("changed output gave %d builds, want 1", p.build)
 	}
-	if diff := cmp.Diff([]string{"Xapple", "Xbanana"}, p.out); diff != "" {
-		t.Errorf("drained (-want +got):\n%s", diff)
-	}
+	equal(t, "drained", []string{"Xapple", "Xbanana"}, p.out)
+	run(t, t.Context(), p, s, "3", pipeline.RunOptions{}, "banana")
+	equal(t, "drained", []string{"Xbanana"}, p.out)
+	// Back again: dear results of a source that was left out for once are not lost;
+	// its own step is done again, since another source took one of its words over.
+	run(t, t.Context(), p, s, "3", pipeline.RunOptions{}, "apple banana")
+	equal(t, "drained", []string{"Xapple", "Xbanana"}, p.out)
+	equal(t, "calls", []string{"split apple banana"}, p.calls)
 }
 
 func TestRunInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	p := &plant{cancel: cancel}
 	s := open(t)
 	sum := run(t, ctx, p, s, "1", pipeline.RunOptions{}, "apple stop banana")
-	if sum.Code() != 130 || p.out != nil {
-		t.Errorf("code %d, drained %v; want 130 and nothing", sum.Code(), p.out)
+	if sum.Code() != 130 || p.drains != 0 {
+		t.Errorf("code %d, drained %d times; want 130 and none", sum.Code(), p.drains)
 	}
-	if _, ok, _ := s.Step("check", "stop"); ok {
-		t.Error("the interrupted item was stored as settled")
+	if step, _, _ := s.Step("check", "stop"); step.State != schemas.StepReady || step.Attempts != 0 {
+		t.Errorf("the interrupted item is %s after %d attempts", step.State, step.Attempts)
 	}
 	p.cancel = nil
-	sum = run(t, t.Context(), p, s, "1", pipeline.RunOptions{}, "apple stop banana")
-	if diff := cmp.Diff([]string{"check stop", "check banana"}, p.calls); diff != "" || sum.Code() != 0 {
-		t.Errorf("resumed with code %d (-want +got):\n%s", sum.Code(), diff)
+	if sum = run(t, t.Context(), p, s, "1", pipeline.RunOptions{}, "apple stop banana"); sum.Code() != 0 {
+		t.Errorf("resumed with code %d", sum.Code())
 	}
+	equal(t, "drained", []string{"Apple", "Banana", "Stop"}, p.out)
 }
 
-func TestRunOnlyAndUntil(t *testing.T) {
+func TestRunUntil(t *testing.T) {
 	t.Parallel()
 	p := &plant{}
 	s := open(t)
-	run(t, t.Context(), p, s, "1", pipeline.RunOptions{Only: map[string]bool{"banana": true}}, "apple banana")
-	if diff := cmp.Diff([]string{"split apple banana", "check banana"}, p.calls); diff != "" {
-		t.Errorf("only (-want +got):\n%s", diff)
+	sum := run(t, t.Context(), p, s, "1", pipeline.RunOptions{Until: "check"}, "apple banana")
+	if p.build != 0 || p.drains != 0 || sum.Code() != 0 {
+		t.Errorf("until check: %d builds, drained %d times, code %d", p.build, p.drains, sum.Code())
 	}
-	p = &plant{}
-	run(t, t.Context(), p, open(t), "1", pipeline.RunOptions{Until: "check"}, "apple banana")
-	if p.build != 0 || p.out != nil {
-		t.Errorf("until check: %d builds, drained %v", p.build, p.out)
-	}
+	run(t, t.Context(), p, s, "1", pipeline.RunOptions{}, "apple banana")
+	equal(t, "drained", []string{"Apple", "Banana"}, p.out)
+	equal(t, "calls", []string(nil), p.calls)
 }
 
 func TestRetryAsksAgain(t *testing.T) {
@@ -229,33 +267,21 @@ func TestRetryAsksAgain(t *testing.T) {
 	p := &plant{bad: map[string]error{"no": pipeline.Reject(schemas.NoCode, "x")}}
 	s := open(t)
 	run(t, t.Context(), p, s, "1", pipeline.RunOptions{}, "no")
-	step, _, err := s.Step("check", "no")
-	if err != nil {
-		t.Fatal(err)
-	}
-	step.Again = true
-	if err := s.Put(step); err != nil {
+	if err := s.Retry("check", "no"); err != nil {
 		t.Fatal(err)
 	}
 	p.bad = nil
 	run(t, t.Context(), p, s, "1", pipeline.RunOptions{}, "no")
-	if diff := cmp.Diff([]string{"No"}, p.out); diff != "" {
-		t.Errorf("after retry (-want +got):\n%s", diff)
-	}
+	equal(t, "after retry", []string{"No"}, p.out)
 }
 
 func TestSharedBuildIsNotSettledByOneOddMember(t *testing.T) {
 	t.Parallel()
 	p := &plant{}
-	s := open(t)
-	run(t, t.Context(), p, s, "1", pipeline.RunOptions{}, "odd other old")
-	if diff := cmp.Diff([]string{"Old", "Other"}, p.out); diff != "" {
-		t.Errorf("drained (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"shout/odd rejected provision/no_tests_ran"}, p.ends); diff != "" {
-		t.Errorf("ends (-want +got):\n%s", diff)
-	}
-	if p.build != 2 {
+	run(t, t.Context(), p, open(t), "1", pipeline.RunOptions{}, "odd other old")
+	equal(t, "drained", []string{"Old", "Other"}, p.out)
+	equal(t, "ends", []string{"shout/odd rejected provision/no_tests_ran"}, p.ends)
+	if p.build > 2 {
 		t.Errorf("%d builds, want one by the odd member and one for the others", p.build)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/store"
-	"github.com/benchmint/benchmint/pipeline"
+	pipeline "github.com/benchmint/benchmint/oldpipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
 )

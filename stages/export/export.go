@@ -11,8 +11,8 @@ import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/tree"
+	pipeline "github.com/benchmint/benchmint/oldpipeline"
 	"github.com/benchmint/benchmint/output"
-	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 

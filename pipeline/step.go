@@ -1,0 +1,215 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Provide puts v beside the step that ctx belongs to: which prompt, model and
+// tools made its result, at what usage. It is never digested, so that another
+// prompt with the same answer redoes nothing below. The last call stands.
+func Provide(ctx context.Context, v any) {
+	if b, ok := ctx.Value(besideKey{}).(*beside); ok {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.provenance = v
+	}
+}
+
+// Charge adds to the cost of the step that ctx belongs to, in the currency of the
+// configuration.
+func Charge(ctx context.Context, cost float64) {
+	if b, ok := ctx.Value(besideKey{}).(*beside); ok {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.cost += cost
+	}
+}
+
+type besideKey struct{}
+
+// beside is what a step says of itself apart from its result.
+type beside struct {
+	mu         sync.Mutex
+	provenance any
+	cost       float64
+}
+
+func (b *beside) into(s *schemas.Settlement) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s.Cost = b.cost
+	if b.provenance == nil {
+		return nil
+	}
+	raw, err := schemas.Canonical(b.provenance)
+	if err != nil {
+		return fmt.Errorf("writing the provenance: %w", err)
+	}
+	s.Provenance = raw
+	return nil
+}
+
+const (
+	// leave is how long a step may take to end after it was told to.
+	leave = 5 * time.Second
+	// pause is how long a deferred step waits where neither it nor the budget says.
+	pause = time.Minute
+)
+
+// result is a step that is over, on its way to the store.
+type result struct {
+	lane       *lane
+	claim      schemas.Claim
+	settlement schemas.Settlement
+	// resource is to be paused until then: a rate limit belongs to the resource.
+	resource string
+	until    time.Time
+
+	suspect     bool
+	interrupted bool
+	settled     schemas.Settled
+	err         error // of the drain: it is the run's as well
+}
+
+// execute runs one step to its end.
+func (r *run) execute(ctx context.Context, l *lane, c schemas.Claim) result {
+	n, start := l.node, r.opts.Now()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if n.options.Timeout > 0 {
+		ctx, cancel = context.WithTimeoutCause(ctx, n.options.Timeout, &timeoutError{n.options.Timeout})
+		defer cancel()
+	}
+	b := &beside{}
+	outs, err := r.work(context.WithValue(ctx, besideKey{}, b), n, c)
+	res := result{lane: l, claim: c, settlement: schemas.Settlement{ID: c.ID, Owner: r.owner, Outputs: outs}}
+	if besideErr := b.into(&res.settlement); err == nil {
+		err = besideErr
+	}
+	r.end(ctx, &res, err)
+	res.settlement.MS = r.opts.Now().Sub(start).Milliseconds()
+	return res
+}
+
+// work runs the stage in a goroutine of its own, which is left behind where it
+// does not end when it is told to: others need its place.
+func (r *run) work(ctx context.Context, n *node, c schemas.Claim) ([]schemas.Made, error) {
+	type output struct {
+		made []schemas.Made
+		err  error
+	}
+	over := make(chan output, 1)
+	go func() {
+		made, err := guarded(func() ([]schemas.Made, error) { return r.call(ctx, n, c) })
+		over <- output{made, err}
+	}()
+	select {
+	case out := <-over:
+		return out.made, out.err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(leave)
+	defer late.Stop()
+	select {
+	case out := <-over:
+		return out.made, out.err
+	case <-late.C:
+		return nil, fmt.Errorf("it did not end within %s of being told to", leave)
+	}
+}
+
+func (r *run) call(ctx context.Context, n *node, c schemas.Claim) ([]schemas.Made, error) {
+	if n.drain != nil {
+		ended, err := r.ended(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return nil, n.drain(ctx, r.held(ctx, n.info.Name), ended)
+	}
+	var built json.RawMessage
+	if n.build != nil {
+		var err error
+		if built, err = r.store.Built(ctx, n.build.info.Name, c.Share); err != nil {
+			return nil, fmt.Errorf("reading what %s left: %w", n.build.info.Name, err)
+		}
+	}
+	outs, err := n.run(ctx, c.Record, built)
+	if err != nil || n.next == nil { // a build's output goes to its members
+		return outs, err
+	}
+	for i := range outs {
+		if err := n.next.enter(&outs[i]); err != nil {
+			return nil, err
+		}
+	}
+	return outs, nil
+}
+
+// guarded turns a panic into Failed with its stack: one item never ends a run.
+func guarded(f func() ([]schemas.Made, error)) (out []schemas.Made, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return f()
+}
+
+// end books what err means for the step.
+func (r *run) end(ctx context.Context, res *result, err error) {
+	s := &res.settlement
+	if s.State = EndOf(ctx, err); s.State == schemas.StepFailed && r.isTold() {
+		s.State = schemas.StepInterrupted // a key press ends child processes as well as us
+	}
+	if err == nil {
+		return
+	}
+	s.Outputs, s.Detail = nil, err.Error()
+	var rejected *Rejected
+	var deferred *Deferred
+	switch {
+	case s.State == schemas.StepInterrupted:
+		res.interrupted = true
+	case s.State == schemas.StepRejected && errors.As(err, &rejected):
+		s.Reason, s.Evidence, s.Own = rejected.Reason, rejected.Evidence, rejected.Own
+		s.Detail = strings.TrimPrefix(s.Detail, string(rejected.Reason)+": ")
+	case s.State == schemas.StepDeferred && errors.As(err, &deferred):
+		res.resource, res.until = deferred.Resource, deferred.Until
+		if s.NotBefore = deferred.Until; s.NotBefore.IsZero() {
+			s.NotBefore = r.opts.Now().Add(wait(res.lane.node.options.Budget, res.claim.Key))
+		}
+	case ctx.Err() != nil:
+		s.Detail = fmt.Sprintf("%v: %v", context.Cause(ctx), err)
+	}
+}
+
+func (r *run) isTold() bool {
+	select {
+	case <-r.told:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait is how long a step is put off that does not say so itself: its part of the
+// budget, and up to a tenth more by its key, so that not all come back at once.
+func wait(b schemas.Budget, key string) time.Duration {
+	d := pause
+	if b.Tries > 0 && b.Wait > 0 {
+		d = b.Wait / time.Duration(b.Tries)
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(key))
+	return d + d/10*time.Duration(h.Sum32()%100)/100
+}

@@ -1,0 +1,88 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Store is the step table: the truth about every step, and the queue of those that
+// may start. Each method is one transaction, or several that may be cut off
+// between; on an error nothing of the one under way is changed.
+type Store interface {
+	// Begin makes the store ready for a run of this plan: what was running when a
+	// process died is ready again, what failed is tried again, and the settled steps
+	// of a stage whose fingerprint changed are ready.
+	Begin(ctx context.Context, o schemas.BeginOptions) error
+	// Seed says what the inputs of the first stage are, all of them.
+	Seed(ctx context.Context, stage string, seeds []schemas.Made) error
+	// Claim takes ready steps for owner, at most as many of each stage as wanted.
+	Claim(ctx context.Context, owner string, wants []schemas.Want) ([]schemas.Claim, error)
+	// ClaimSuspect takes the step over which the fewest processes died, if any and if
+	// none is running.
+	ClaimSuspect(ctx context.Context, owner string, stages []string) (*schemas.Claim, error)
+	// Settle ends claimed steps and makes what follows from them, all or nothing.
+	Settle(ctx context.Context, all []schemas.Settlement) ([]schemas.Settled, error)
+	// Release gives claimed steps back, as if they had not been claimed.
+	Release(ctx context.Context, owner string, ids []int64) error
+	// Due makes deferred steps ready whose time has come, and says when the next one's
+	// does; zero where there is none.
+	Due(ctx context.Context, now time.Time) (next time.Time, err error)
+	// Built is what a done build made.
+	Built(ctx context.Context, stage, key string) (json.RawMessage, error)
+	Tallies(ctx context.Context) ([]schemas.Tally, error)
+	// Held is a page of the drain's inputs, by key, from behind after.
+	Held(ctx context.Context, stage, after string, n int) ([]schemas.Made, error)
+	// Ended is a page of what was rejected, deferred or failed, by key and stage.
+	Ended(ctx context.Context, afterKey, afterStage string, n int) ([]schemas.Step, error)
+	// Pause keeps steps that need a resource from starting, whichever process.
+	Pause(ctx context.Context, resource string, until time.Time) error
+	Resources(ctx context.Context) ([]schemas.Resource, error)
+	// Reserve and Spend book money before and after a paid call.
+	Reserve(ctx context.Context, resource string, cost float64) (bool, error)
+	Spend(ctx context.Context, resource string, reserved, used float64) error
+	// Beat says that worker lives, and takes back what workers held that have been
+	// silent for so long.
+	Beat(ctx context.Context, worker string, silent time.Duration) (rescued int, err error)
+	Leave(ctx context.Context, worker string) error
+	// Intend and Answered stand around a paid call, apart from the step's end.
+	Intend(ctx context.Context, request schemas.Digest) (schemas.Answer, error)
+	Answered(ctx context.Context, request schemas.Digest, a schemas.Answer) error
+	// Retry makes one settled step ready, with the build that it rests on.
+	Retry(stage, key string) error
+}
+
+// A Queue says which steps may start, and gives each to one worker. It may err
+// towards too late: what it does not give is asked for again.
+//
+// The table queue below is the step table itself. One whose tickets are handed out
+// elsewhere takes tickets in Take and claims their steps by ID; it writes and
+// closes tickets in the transaction that settles, hence inside the store.
+type Queue interface {
+	Take(ctx context.Context, wants []schemas.Want) ([]schemas.Claim, error)
+	// TakeSuspect gives one step over which a process died.
+	TakeSuspect(ctx context.Context, stages []string) (*schemas.Claim, error)
+	// Back returns steps that were taken and will not be run.
+	Back(ctx context.Context, ids []int64) error
+}
+
+type tableQueue struct {
+	store Store
+	owner string
+}
+
+var _ Queue = tableQueue{}
+
+func (q tableQueue) Take(ctx context.Context, wants []schemas.Want) ([]schemas.Claim, error) {
+	return q.store.Claim(ctx, q.owner, wants)
+}
+
+func (q tableQueue) TakeSuspect(ctx context.Context, stages []string) (*schemas.Claim, error) {
+	return q.store.ClaimSuspect(ctx, q.owner, stages)
+}
+
+func (q tableQueue) Back(ctx context.Context, ids []int64) error {
+	return q.store.Release(ctx, q.owner, ids)
+}
