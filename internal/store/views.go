@@ -284,16 +284,16 @@ func (s *SQL) Ended(ctx context.Context, afterKey, afterStage string, n int) ([]
 	if err != nil {
 		return nil, err
 	}
-	args := []any{afterKey, afterStage, n}
+	args := []any{afterKey, afterStage}
 	where := "s.state IN ('rejected', 'deferred', 'failed') AND s.live AND (s.key, s.stage) > ($1, $2)"
-	limit := " ORDER BY s.key, s.stage LIMIT $3"
 	if builds := p.builds(); len(builds) > 0 {
-		where += " AND s.stage NOT IN (" + places(4, len(builds)) + ")"
+		where += " AND s.stage NOT IN (" + places(3, len(builds)) + ")"
 		for _, b := range builds {
 			args = append(args, b)
 		}
 	}
-	all, err := s.view(ctx, where+limit, args...)
+	args = append(args, n) // SQLite counts placeholders by their first use
+	all, err := s.view(ctx, where+fmt.Sprintf(" ORDER BY s.key, s.stage LIMIT $%d", len(args)), args...)
 	var out []schemas.Step
 	for _, v := range all {
 		out = append(out, v.Step)
