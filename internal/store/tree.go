@@ -123,6 +123,9 @@ func (t *tx) again(r *row, m *made, parent *row, producer string) {
 	other := r.whole != m.Whole
 	before := r.share
 	if parent != nil {
+		if r.parent != parent.id { // whose it was has to make it anew when it comes back
+			t.exec("UPDATE step SET made_by = '' WHERE id = $1 AND NOT live", r.parent)
+		}
 		r.parent, r.madeEpoch = parent.id, parent.epoch
 	}
 	r.digest, r.whole, r.share = m.Digest, m.Whole, m.Share
