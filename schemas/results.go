@@ -230,6 +230,9 @@ type HunkNotice struct {
 	// which notices it too.
 	End   string   `json:"end"`
 	Tests []string `json:"tests,omitempty"` // the first few that noticed, sorted
+	// Limit is what ended the build or the run without the hunk, where a limit did:
+	// no test had its say, and the hunk counts as noticed.
+	Limit Reason `json:"limit,omitempty"`
 }
 
 // Adequacy says how much of the gold patch the FAIL_TO_PASS tests notice (design 8).

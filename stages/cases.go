@@ -14,6 +14,7 @@ import (
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/assess"
 	"github.com/benchmint/benchmint/stages/internal/ends"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 	"github.com/benchmint/benchmint/stages/validate"
@@ -121,12 +122,57 @@ func (p *proving) material(ctx context.Context, in schemas.Provisioned) (Materia
 		return m, fmt.Errorf("describing the base: %w", err)
 	}
 	m.Version = version.Tag
-	if m.Base, err = p.repos.Tree(ctx, start.Repo, start.BaseTree); err != nil {
-		return m, fmt.Errorf("reading the base tree: %w", err)
+	return m, m.read(ctx, p.repos, p.blobs)
+}
+
+// read adds the bytes that the start names.
+func (m *Material) read(ctx context.Context, repos environment.Repos, blobs *blob.Store) (err error) {
+	if m.Base, err = repos.Tree(ctx, m.Start.Repo, m.Start.BaseTree); err != nil {
+		return fmt.Errorf("reading the base tree: %w", err)
 	}
-	if m.Patch, err = p.blobs.Get(start.Patch); err != nil {
-		return m, err
+	if m.Patch, err = blobs.Get(m.Start.Patch); err != nil {
+		return err
 	}
-	m.TestPart, err = p.blobs.Get(start.TestPatch)
-	return m, err
+	m.TestPart, err = blobs.Get(m.Start.TestPatch)
+	return err
+}
+
+// assessing is the assess stage: it collects what a proof that holds rests on.
+type assessing struct {
+	assessor *assess.Assessor
+	builder  *environment.Builder
+	repos    environment.Repos
+	blobs    *blob.Store
+	records  *Records
+}
+
+var _ pipeline.Stage[schemas.Proof, schemas.Adequacy] = (*assessing)(nil)
+
+// Depends leaves out logs and messages, which differ between equal proofs.
+func (a *assessing) Depends(p schemas.Proof) any { return p.Stable() }
+
+func (a *assessing) Run(ctx context.Context, p schemas.Proof) (schemas.Adequacy, error) {
+	start, err := a.records.Start(p.StartID)
+	if err != nil {
+		return schemas.Adequacy{}, err
+	}
+	provisioned, err := a.records.Provisioned(p.StartID)
+	if err != nil {
+		return schemas.Adequacy{}, err
+	}
+	m := Material{Start: start, Environment: provisioned.Environment}
+	if err := m.read(ctx, a.repos, a.blobs); err != nil {
+		return schemas.Adequacy{}, err
+	}
+	c, err := caseOf(ctx, a.builder, m)
+	var rejected *pipeline.Rejected
+	if errors.As(err, &rejected) {
+		// Its proof was made in this environment: that it cannot be had again is no
+		// property of the task.
+		return schemas.Adequacy{}, fmt.Errorf("making the environment of a proof again: %s: %s", rejected.Reason, rejected.Detail)
+	}
+	if err != nil {
+		return schemas.Adequacy{}, err
+	}
+	return a.assessor.Assess(ctx, c, m.Patch, p)
 }

@@ -1,0 +1,307 @@
+package assess_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/assess"
+)
+
+// diff is the patch between two sets of files, as git makes it.
+func diff(t testing.TB, context int, from, to map[string]string) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	for side, files := range map[string]map[string]string{"a": from, "b": to} {
+		if err := os.Mkdir(filepath.Join(dir, side), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for p, data := range files {
+			file := filepath.Join(dir, side, p)
+			if target, ok := strings.CutPrefix(data, "-> "); ok {
+				if err := os.Symlink(target, file); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := os.WriteFile(file, []byte(data), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cmd := exec.Command("git", "diff", "--no-index", "--no-prefix", "--no-renames", "--full-index", "--binary", fmt.Sprintf("-U%d", context), "a", "b")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func run(t testing.TB, b *box, max int, start, solution map[string]string) (schemas.Adequacy, error) {
+	t.Helper()
+	c, proof := caseOf(t, start, solution)
+	a, err := assess.New(outside(b), assess.Config{MaxHunks: max})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.Assess(t.Context(), c, diff(t, 3, start, solution), proof)
+}
+
+// said is a record as lines: "path hunk end tests limit", then the counts.
+func said(a schemas.Adequacy) []string {
+	var out []string
+	for _, h := range a.Hunks {
+		line := fmt.Sprintf("%s %d %s", h.Path, h.Hunk, h.End)
+		for _, x := range append(h.Tests, string(h.Limit)) {
+			if x != "" {
+				line += " " + x
+			}
+		}
+		out = append(out, line)
+	}
+	return append(out, fmt.Sprintf("%d noticed, %d skipped", a.Noticed, a.Skipped))
+}
+
+const tests = "t alpha\nu beta\nkept one\n"
+
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		start, solution map[string]string
+		max             int
+		want            []string
+		runs            []string
+	}{
+		"each_hunk_alone": {
+			start:    map[string]string{"code.toy": "one\ntwo\n", "test_a.toy": tests},
+			solution: map[string]string{"code.toy": "alpha\none\nbeta\ntwo\nidle\n", "test_a.toy": tests},
+			want: []string{
+				"code.toy 0 noticed test_a.toy::t", "code.toy 1 noticed test_a.toy::u", "code.toy 2 unnoticed", "2 noticed, 0 skipped",
+			},
+			runs: []string{"test_a.toy", "test_a.toy", "test_a.toy", "test_a.toy"},
+		},
+		"only_files_with_fail_to_pass_run": {
+			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "t alpha\n", "test_b.toy": "kept one\n"},
+			solution: map[string]string{"code.toy": "one\nalpha\n", "test_a.toy": "t alpha\n", "test_b.toy": "kept one\n"},
+			want:     []string{"code.toy 0 noticed test_a.toy::t", "1 noticed, 0 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy"},
+		},
+		"what_fails_to_pass_needs_is_what_counts": { // kept is pass_to_pass
+			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "t alpha\nkept one\n"},
+			solution: map[string]string{"code.toy": "alpha\n", "more.toy": "one\n", "test_a.toy": "t alpha\nkept one\n"},
+			want:     []string{"code.toy 0 noticed test_a.toy::t", "more.toy 0 unnoticed", "1 noticed, 0 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy", "test_a.toy"},
+		},
+		"new_and_deleted_files": {
+			start:    map[string]string{"old.toy": "broken\n", "code.toy": "one\n", "test_a.toy": "t alpha\n"},
+			solution: map[string]string{"new.toy": "alpha\n", "code.toy": "one\n", "test_a.toy": "t alpha\n"},
+			want:     []string{"new.toy 0 noticed test_a.toy::t", "old.toy 0 unbuilt test_a.toy::t", "2 noticed, 0 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy", "test_a.toy"},
+		},
+		"no_report_is_unbuilt": {
+			start:    map[string]string{"code.toy": "mute\n", "test_a.toy": "t alpha\n"},
+			solution: map[string]string{"code.toy": "alpha\n", "test_a.toy": "t alpha\n"},
+			want:     []string{"code.toy 0 unbuilt test_a.toy::t", "1 noticed, 0 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy"},
+		},
+		"a_build_that_fails_is_left_out": { // the tests decide, as in a proof
+			start:    map[string]string{"code.toy": "unbuildable\n", "test_a.toy": "t alpha\n"},
+			solution: map[string]string{"code.toy": "", "more.toy": "alpha\n", "test_a.toy": "t alpha\n"},
+			want:     []string{"code.toy 0 unnoticed", "more.toy 0 noticed test_a.toy::t", "1 noticed, 0 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy", "test_a.toy"},
+		},
+		"limits_notice": {
+			start:    map[string]string{"code.toy": "hang\n", "more.toy": "hog\n", "test_a.toy": "t alpha\n"},
+			solution: map[string]string{"code.toy": "", "more.toy": "", "new.toy": "alpha\n", "test_a.toy": "t alpha\n"},
+			want: []string{
+				"code.toy 0 noticed validate/time", "more.toy 0 noticed validate/memory", "new.toy 0 noticed test_a.toy::t", "3 noticed, 0 skipped",
+			},
+			runs: []string{"test_a.toy", "test_a.toy", "test_a.toy"},
+		},
+		"a_test_that_fails_alone_runs_with_all": {
+			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "alone alpha\n", "test_b.toy": "kept one\n"},
+			solution: map[string]string{"code.toy": "one\nalpha\n", "more.toy": "x\n", "test_a.toy": "alone alpha\n", "test_b.toy": "kept one\n"},
+			want:     []string{"code.toy 0 noticed test_a.toy::alone", "more.toy 0 unnoticed", "1 noticed, 0 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy test_b.toy", "test_a.toy test_b.toy", "test_a.toy test_b.toy"},
+		},
+		"a_test_that_fails_alone_has_no_say": {
+			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "alone alpha\nt beta\n"},
+			solution: map[string]string{"code.toy": "alpha\none\nbeta\n", "test_a.toy": "alone alpha\nt beta\n"},
+			want:     []string{"code.toy 0 unnoticed", "code.toy 1 noticed test_a.toy::t", "1 noticed, 0 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy", "test_a.toy"},
+		},
+		"nothing_can_be_said": {
+			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "alone alpha\n"},
+			solution: map[string]string{"code.toy": "one\nalpha\n", "test_a.toy": "alone alpha\n"},
+			want:     []string{"0 noticed, 1 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy"},
+		},
+		"not_code_or_no_source": {
+			start:    map[string]string{"code.toy": "one\n", "readme.md": "a\n", "link.toy": "-> code.toy", "test_a.toy": "t alpha\n"},
+			solution: map[string]string{"code.toy": "one\nalpha\n", "readme.md": "b\n", "link.toy": "-> readme.md", "blob.toy": "\x00\xff", "test_a.toy": "t alpha\n"},
+			want:     []string{"code.toy 0 noticed test_a.toy::t", "1 noticed, 0 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy"},
+		},
+		"none_are_asked_for": {
+			max:      -1,
+			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "t alpha\n"},
+			solution: map[string]string{"code.toy": "one\nalpha\n", "test_a.toy": "t alpha\n"},
+			want:     []string{"0 noticed, 1 skipped"},
+		},
+		"at_most_so_many_spread_over_the_patch": {
+			max:      3,
+			start:    map[string]string{"code.toy": "1\n2\n3\n4\n5\n6\n7\n", "test_a.toy": "t alpha\n"},
+			solution: map[string]string{"code.toy": "1\na\n2\nb\n3\nalpha\n4\nd\n5\ne\n6\nf\n7\ng\n", "test_a.toy": "t alpha\n"},
+			want:     []string{"code.toy 0 unnoticed", "code.toy 2 noticed test_a.toy::t", "code.toy 4 unnoticed", "1 noticed, 4 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy", "test_a.toy", "test_a.toy"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBox()
+			most := 30
+			if tc.max != 0 {
+				most = max(0, tc.max)
+			}
+			got, err := run(t, b, most, tc.start, tc.solution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(tc.want, said(got)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(tc.runs, b.runs); d != "" {
+				t.Errorf("runs (-want +got):\n%s", d)
+			}
+			if len(b.left) > 0 {
+				t.Errorf("layers left behind: %v", b.left)
+			}
+		})
+	}
+}
+
+// TestBuildsAgain: the build command runs after every revert, on top of the
+// solution's own layer.
+func TestBuildsAgain(t *testing.T) {
+	t.Parallel()
+	b := newBox()
+	_, err := run(t, b, 30, map[string]string{"code.toy": "one\n", "test_a.toy": "t alpha\n"}, map[string]string{"code.toy": "one\nalpha\n", "test_a.toy": "t alpha\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(strings.Repeat("compile warm ", 3), strings.Join(b.steps, " ")+" "); d != "" { // B, G, G without
+		t.Error(d)
+	}
+}
+
+// TestFaults of the machine are errors, never a word on the tests.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	start := map[string]string{"code.toy": "fire\n", "test_a.toy": "t alpha\n"}
+	solution := map[string]string{"code.toy": "alpha\n", "test_a.toy": "t alpha\n"}
+	calm := map[string]string{"code.toy": "one\n", "test_a.toy": "t alpha\n"}
+	b := newBox()
+	b.fault = errors.New("disk gone")
+	for name, tc := range map[string]struct {
+		box   *box
+		start map[string]string
+		want  string
+	}{
+		"build":  {newBox(), start, "fire"},
+		"remove": {b, calm, "disk gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := run(t, tc.box, 30, tc.start, solution); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+// TestWrongTrees: a case that is not its start would say something of another patch.
+func TestWrongTrees(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"code.toy": "one\n"}
+	c, proof := caseOf(t, files, files)
+	c.Solution = newTree(t, map[string]string{"code.toy": "two\n"})
+	a, err := assess.New(outside(newBox()), assess.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Assess(t.Context(), c, nil, proof); err == nil || !strings.Contains(err.Error(), "state G") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestPatchesWithoutContext give the same hunks as those with any.
+func TestPatchesWithoutContext(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.Map(rapid.SliceOfN(rapid.SampledFrom([]string{"a\n", "b\n", "c\n", "d\n", "\n"}), 0, 12), func(lines []string) string { return strings.Join(lines, "") })
+		end := rapid.SampledFrom([]string{"", "end", "end\n"})
+		start := map[string]string{"code.toy": text.Draw(rt, "start") + end.Draw(rt, "start's end"), "test_a.toy": "t alpha\n"}
+		solution := map[string]string{"code.toy": text.Draw(rt, "solution") + "alpha\n" + end.Draw(rt, "solution's end"), "test_a.toy": "t alpha\n"}
+		var all [][]string
+		for _, context := range []int{0, 1, 3, 100} {
+			b := newBox()
+			c, proof := caseOf(t, start, solution)
+			a, err := assess.New(outside(b), assess.Config{MaxHunks: 100})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			got, err := a.Assess(t.Context(), c, diff(t, context, start, solution), proof)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if got.Noticed == 0 {
+				rt.Fatalf("nobody noticed: %v", said(got))
+			}
+			all = append(all, said(got))
+		}
+		for _, one := range all[1:] {
+			if d := cmp.Diff(all[0], one); d != "" {
+				rt.Fatal(d)
+			}
+		}
+	})
+}
+
+// TestRevertingAllGivesTheStart: the edits of a file are all that a patch does to it.
+func TestRevertingAllGivesTheStart(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.Map(rapid.SliceOfN(rapid.SampledFrom([]string{"a\n", "b\n", "c\n", "\n"}), 1, 12), func(lines []string) string { return strings.Join(lines, "") })
+		end := rapid.SampledFrom([]string{"", "end", "end\n"})
+		start := map[string]string{"code.toy": text.Draw(rt, "start") + end.Draw(rt, "start's end"), "test_a.toy": "t alpha\n"}
+		solution := map[string]string{"code.toy": text.Draw(rt, "solution") + end.Draw(rt, "solution's end"), "test_a.toy": "t alpha\n"}
+		c, _ := caseOf(t, start, solution)
+		for range 100 {
+			patch := diff(t, 3, start, solution)
+			if len(patch) == 0 {
+				return
+			}
+			trees, err := assess.Reverts(patch, c)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			first, err := trees[0].Read("code.toy")
+			if err != nil {
+				rt.Fatal(err)
+			}
+			solution = map[string]string{"code.toy": string(first), "test_a.toy": "t alpha\n"}
+			if c.Solution = trees[0]; solution["code.toy"] == start["code.toy"] {
+				return
+			}
+		}
+		rt.Fatal("a hundred reverts later there is still a hunk")
+	})
+}

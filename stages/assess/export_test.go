@@ -1,0 +1,23 @@
+package assess
+
+import (
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
+)
+
+// Reverts are the solutions without one hunk each.
+func Reverts(patch []byte, c testrun.Case) ([]*tree.Tree, error) {
+	hunks, err := hunksOf(patch, c)
+	if err != nil {
+		return nil, err
+	}
+	var out []*tree.Tree
+	for _, h := range hunks {
+		t, err := h.without(c.Solution)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}

@@ -1,0 +1,238 @@
+package assess_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lang/langtest"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/testlog"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
+)
+
+var baseDate = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// toy is a language whose test files hold "name word" lines: the test passes
+// where a line of the code is the word.
+type toy struct{ langtest.Toy }
+
+func (toy) Runs(_ schemas.Recipe, t lang.Tree, sel lang.Select) []lang.TestRun {
+	paths := sel.Paths
+	if paths == nil {
+		for _, p := range t.Paths() {
+			if strings.HasPrefix(p, "test_") {
+				paths = append(paths, p)
+			}
+		}
+	}
+	return []lang.TestRun{{Command: schemas.Command{Argv: append([]string{"test"}, paths...)}, Report: "/tmp/report"}}
+}
+
+func (toy) Parse(_ schemas.Recipe, outs []lang.Output) testlog.Report {
+	var r testlog.Report
+	if err := json.Unmarshal(outs[0].Report, &r); err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// box is a sandbox whose layers are trees in memory. Words of the code steer it:
+// "broken" does not load, "unbuildable" does not build, "hang" hangs, "hog" builds with
+// alpha for ever, "fire" is a machine on fire.
+type box struct {
+	layers map[string]map[string]string
+	runs   []string // layer and command
+	steps  []string // layer and build steps that succeeded
+	left   map[string]bool
+	fault  error // of Remove
+}
+
+func newBox() *box {
+	return &box{layers: map[string]map[string]string{"env": {}}, left: map[string]bool{}}
+}
+
+func (b *box) Base(context.Context, sandbox.Base) (sandbox.Layer, error) { return sandbox.Layer{}, nil }
+
+func (b *box) code(id string) []string {
+	var out []string
+	for _, p := range slices.Sorted(maps.Keys(b.layers[id])) {
+		if !strings.HasPrefix(p, "test_") {
+			out = append(out, strings.Fields(b.layers[id][p])...)
+		}
+	}
+	return out
+}
+
+func (b *box) Build(_ context.Context, build sandbox.Build) (sandbox.Layer, sandbox.Result, error) {
+	id := string(build.Key.Short())
+	files := maps.Clone(b.layers[build.Parent.ID])
+	if files == nil {
+		return sandbox.Layer{}, sandbox.Result{}, errors.New("no such parent: " + build.Parent.ID)
+	}
+	for _, f := range build.Files {
+		name := strings.TrimPrefix(f.Path, sandbox.TreePath+"/")
+		if files[name] = string(f.Data); f.Delete {
+			delete(files, name)
+		}
+	}
+	b.layers[id] = files
+	code := b.code(id)
+	for _, step := range build.Steps {
+		r := sandbox.Result{End: sandbox.Exited, ExitCode: 1}
+		switch {
+		case slices.Contains(code, "fire"):
+			return sandbox.Layer{}, r, errors.New("fire")
+		case slices.Contains(code, "hog") && slices.Contains(code, "alpha"): // not in the base
+			r.End = sandbox.Memory
+			return sandbox.Layer{}, r, &sandbox.BuildError{Step: step, Result: r}
+		case slices.Contains(code, "unbuildable") && step.Argv[0] == "compile":
+			return sandbox.Layer{}, r, &sandbox.BuildError{Step: step, Result: r}
+		}
+		b.steps = append(b.steps, step.Argv[0])
+	}
+	b.left[id] = true
+	return sandbox.Layer{Key: build.Key, ID: id}, sandbox.Result{}, nil
+}
+
+func (b *box) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
+	b.runs = append(b.runs, strings.Join(r.Command.Argv[1:], " "))
+	code := b.code(r.Layer.ID)
+	report := testlog.Report{Started: !slices.Contains(code, "mute"), Ended: true}
+	for _, p := range r.Command.Argv[1:] {
+		u := testlog.Unit{Name: p, State: testlog.Finished}
+		if slices.Contains(code, "broken") {
+			u.State = testlog.NotLoaded
+		}
+		report.Units = append(report.Units, u)
+		for line := range strings.Lines(b.layers[r.Layer.ID][p]) {
+			name, word, _ := strings.Cut(strings.TrimSpace(line), " ")
+			t := testlog.Test{ID: p + "::" + name, Unit: p, Status: schemas.Failed}
+			if slices.Contains(code, word) {
+				t.Status = schemas.Passed
+			}
+			if name == "alone" && len(r.Command.Argv) == 2 {
+				t.Status = schemas.Failed // it needs what another file leaves behind
+			}
+			if u.State == testlog.Finished {
+				report.Tests = append(report.Tests, t)
+			}
+		}
+	}
+	end := sandbox.Exited
+	if slices.Contains(code, "hang") {
+		end, report.Ended = sandbox.TimedOut, false
+	}
+	if slices.Contains(code, "mute") {
+		report = testlog.Report{}
+	}
+	raw, err := json.Marshal(report)
+	return sandbox.Result{End: end, Files: map[string][]byte{"/tmp/report": raw}}, err
+}
+
+func (b *box) Files(context.Context, sandbox.Layer, func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
+	return errors.New("not asked for")
+}
+
+func (b *box) Remove(_ context.Context, l sandbox.Layer) error {
+	delete(b.left, l.ID)
+	return b.fault
+}
+
+func newTree(t testing.TB, files map[string]string) *tree.Tree {
+	t.Helper()
+	var entries []tree.Entry
+	for p, data := range files {
+		e := tree.Entry{Path: p, Mode: tree.ModeFile, Data: []byte(data)}
+		if target, ok := strings.CutPrefix(data, "-> "); ok {
+			e.Mode, e.Data = tree.ModeSymlink, []byte(target)
+		}
+		entries = append(entries, e)
+	}
+	out, err := tree.New(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// caseOf is a case from the files of start and solution; the base is the start.
+// Its FAIL_TO_PASS tests are those of the test files that fail at the start.
+func caseOf(t testing.TB, start, solution map[string]string) (testrun.Case, schemas.Proof) {
+	t.Helper()
+	s, g := newTree(t, start), newTree(t, solution)
+	c := testrun.Case{
+		Start: schemas.Start{ChangeID: "acme__widget-7", BaseDate: baseDate, BaseTree: s.ID(), StartTree: s.ID(), SolutionTree: g.ID()},
+		Base:  s, StartTree: s, Solution: g, Env: sandbox.Layer{ID: "env"}, Lang: toy{}, SealedBase: s.Files(baseDate),
+		Environment: schemas.Environment{Key: "sha256:env", Recipe: schemas.Recipe{
+			Language: "toy", Build: []schemas.Command{{Argv: []string{"compile"}}, {Argv: []string{"warm"}}},
+		}},
+	}
+	for _, p := range slices.Sorted(maps.Keys(start)) {
+		if !strings.HasPrefix(p, "test_") {
+			continue
+		}
+		c.Start.Files = append(c.Start.Files, schemas.PartFile{ChangedFile: schemas.ChangedFile{Status: "M", Path: p}, Part: schemas.PartTest})
+	}
+	all := maps.Clone(start)
+	maps.Copy(all, solution)
+	for _, p := range slices.Sorted(maps.Keys(all)) {
+		if start[p] == solution[p] || path.Ext(p) != ".toy" && path.Ext(p) != ".md" {
+			continue
+		}
+		f := schemas.PartFile{ChangedFile: schemas.ChangedFile{Status: "M", Path: p}, Part: schemas.PartCode}
+		if _, ok := solution[p]; !ok {
+			f.Status = "D"
+		} else if _, ok := start[p]; !ok {
+			f.Status = "A"
+		}
+		c.Start.Files = append(c.Start.Files, f)
+	}
+	proof := schemas.Proof{StartID: "acme__widget-7"}
+	has := func(files map[string]string, word string) bool {
+		for p, data := range files {
+			if !strings.HasPrefix(p, "test_") && slices.Contains(strings.Fields(data), word) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, p := range slices.Sorted(maps.Keys(start)) {
+		for line := range strings.Lines(start[p]) {
+			name, word, _ := strings.Cut(strings.TrimSpace(line), " ")
+			v := schemas.TestVerdict{ID: p + "::" + name, Unit: p, Class: schemas.P2P}
+			if strings.HasPrefix(p, "test_") && has(solution, word) {
+				if !has(start, word) {
+					v.Class = schemas.F2P
+				}
+				proof.Tests = append(proof.Tests, v)
+			}
+		}
+	}
+	return c, proof
+}
+
+// outside answers from the box; layers are made as in production.
+func outside(b *box) testrun.Outside {
+	return testrun.Outside{Sandbox: b, States: &environment.Builder{Sandbox: b}, Blobs: refusing{}}
+}
+
+// refusing is a blob store that must not be used.
+type refusing struct{}
+
+func (refusing) Put(b []byte) (schemas.Digest, error) {
+	return "", errors.New("a log was kept: " + string(bytes.TrimSpace(b)))
+}

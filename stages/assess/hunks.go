@@ -1,0 +1,123 @@
+package assess
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
+)
+
+// hunk is one place of the gold patch.
+type hunk struct {
+	path  string
+	index int         // in the file's diff without context lines
+	edit  *edit       // nil: the whole file
+	old   *tree.Entry // what stood there before, of a whole file; nil: nothing
+}
+
+// edit is a hunk without context lines: added lines of the solution from line at
+// on (from 0), and what stood there before.
+type edit struct {
+	at, added int
+	removed   []byte
+}
+
+// without is the solution with the hunk reverted.
+func (h hunk) without(solution *tree.Tree) (*tree.Tree, error) {
+	entries := solution.Entries()
+	i := slices.IndexFunc(entries, func(e tree.Entry) bool { return e.Path == h.path })
+	switch {
+	case h.edit != nil && i >= 0:
+		lines := bytes.SplitAfter(entries[i].Data, []byte{'\n'})
+		if h.edit.at+h.edit.added > len(lines) {
+			return nil, fmt.Errorf("%s: the patch has more lines than the solution", h.path)
+		}
+		entries[i].Data = slices.Concat(bytes.Join(lines[:h.edit.at], nil), h.edit.removed, bytes.Join(lines[h.edit.at+h.edit.added:], nil))
+	case h.edit != nil:
+		return nil, fmt.Errorf("%s: the patch changes it, the solution has no such file", h.path)
+	case h.old != nil:
+		entries = append(entries, *h.old)
+	case i >= 0:
+		entries = slices.Delete(entries, i, i+1)
+	}
+	return tree.New(entries)
+}
+
+// hunksOf are the hunks of the source files in the code part, in the patch's order.
+// A file that is new or gone is one hunk; modes, symlinks and binary files have none.
+func hunksOf(patch []byte, c testrun.Case) ([]hunk, error) {
+	files, _, err := gitdiff.Parse(bytes.NewReader(patch))
+	if err != nil {
+		return nil, fmt.Errorf("parsing the gold patch: %w", err)
+	}
+	code := map[string]bool{}
+	for _, f := range c.Start.Files {
+		if f.Part == schemas.PartCode && f.Status != "T" && c.Lang.Source(f.Path) {
+			code[f.Path] = true
+		}
+	}
+	var out []hunk
+	for _, f := range files {
+		path := f.NewName
+		if f.IsDelete {
+			path = f.OldName
+		}
+		if !code[path] || f.IsBinary || len(f.TextFragments) == 0 {
+			continue
+		}
+		switch {
+		case f.IsNew:
+			out = append(out, hunk{path: path})
+		case f.IsDelete:
+			old, ok := c.StartTree.Entry(path)
+			if !ok {
+				return nil, fmt.Errorf("%s: the patch deletes it, the start has no such file", path)
+			}
+			out = append(out, hunk{path: path, old: &old})
+		default:
+			if now, _ := c.Solution.Entry(path); now.Mode == tree.ModeSymlink {
+				continue
+			}
+			for i, e := range edits(f.TextFragments) {
+				out = append(out, hunk{path: path, index: i, edit: &e})
+			}
+		}
+	}
+	return out, nil
+}
+
+// edits parts hunks at their context lines, which gives those of a diff without any.
+func edits(fragments []*gitdiff.TextFragment) []edit {
+	var out []edit
+	for _, f := range fragments {
+		at := int(f.NewPosition) - 1
+		if f.NewLines == 0 {
+			at++ // without lines, the position is that of the line before
+		}
+		open := false
+		for _, l := range f.Lines {
+			if l.Op == gitdiff.OpContext {
+				open = false
+				at++
+				continue
+			}
+			if !open {
+				out = append(out, edit{at: at})
+				open = true
+			}
+			e := &out[len(out)-1]
+			if l.Op == gitdiff.OpAdd {
+				e.added++
+				at++
+			} else {
+				e.removed = append(e.removed, l.Line...)
+			}
+		}
+	}
+	return out
+}
