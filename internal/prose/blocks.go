@@ -1,0 +1,215 @@
+package prose
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Kind is what a block of a text is.
+type Kind int
+
+// The kinds. Of listings only their place is known.
+const (
+	Paragraph Kind = iota
+	Item           // of a list
+	Listing        // a fenced, indented or literal block, a table, a picture
+)
+
+// Block is a paragraph or a list item on one line, its markup kept.
+type Block struct {
+	Kind  Kind
+	Text  string
+	Under string // the nearest heading, as it is written
+}
+
+var (
+	fence     = regexp.MustCompile("^\\s*(```+|~~~+)")
+	atx       = regexp.MustCompile(`^\s{0,3}#{1,6}\s+(.*?)\s*#*$`)
+	underline = regexp.MustCompile(`^(=+|-+|~+|\^+|\*+|"+|\++)\s*$`)
+	boldLine  = regexp.MustCompile(`^\s*(?:\*\*|__)([^*_]+)(?:\*\*|__):?\s*$`)
+	label     = regexp.MustCompile(`^\s{0,3}([A-Z][\w/'&-]*(?: [\w/'&-]+){0,3}):\s*$`)
+	directive = regexp.MustCompile(`^(\s*)\.\. `)
+	marker    = regexp.MustCompile(`^(\s*)([-*+•]|\d{1,2}[.)])(\s+)(\S.*)$`)
+	checkbox  = regexp.MustCompile(`^\[[ xX*]?\]`)
+	table     = regexp.MustCompile(`^\s*(\|.*|\+[-=+]+\+|=+( +=+)+|[-:| ]{5,})\s*$`)
+	doctest   = regexp.MustCompile(`^\s*(>>>|\.\.\. |\$ )`)
+	quote     = regexp.MustCompile(`^\s{0,3}>`)
+)
+
+// reader is the state between two lines.
+type reader struct {
+	out     []Block
+	lines   []string // of the open paragraph or item
+	item    bool
+	indent  int // of the content of the open list item; 0 outside lists
+	heading string
+	blank   bool // the line before was empty
+	literal bool // a paragraph ended in "::"
+}
+
+// Blocks reads a text. Headings, check boxes, quotations and comments are no
+// blocks; a heading stands with what is under it.
+func Blocks(text string) []Block {
+	text = comments.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
+	lines := strings.Split(strings.ReplaceAll(text, "\t", "    "), "\n")
+	r := &reader{blank: true}
+	for i := 0; i < len(lines); i++ {
+		i = r.line(lines, i)
+	}
+	r.flush()
+	return r.out
+}
+
+// line takes the line at i, and gives the index of the last line that it took.
+func (r *reader) line(lines []string, i int) int {
+	s := lines[i]
+	depth := len(s) - len(strings.TrimLeft(s, " "))
+	open := len(r.lines) > 0
+	switch {
+	case strings.TrimSpace(s) == "":
+		r.flush()
+		r.blank = true
+		return i
+	case fence.MatchString(s):
+		r.flush()
+		r.code()
+		return closing(lines, i)
+	case directive.MatchString(s):
+		r.flush()
+		if strings.Contains(s, "code") || strings.Contains(s, "sourcecode") {
+			r.code()
+		}
+		return indented(lines, i, depth)
+	case (r.literal || r.blank && !open && depth >= r.indent+4) && depth > 0 && !(r.indent > 0 && marker.MatchString(s)):
+		r.literal = false
+		r.code()
+		return indented(lines, i, depth-1)
+	case doctest.MatchString(s), table.MatchString(s) && !underline.MatchString(s):
+		r.flush()
+		r.code()
+	case quote.MatchString(s):
+		r.flush()
+	case underline.MatchString(s) && len(strings.TrimSpace(s)) > 2:
+		if len(r.lines) == 1 && !r.item {
+			r.heading, r.lines = r.lines[0], nil
+		}
+		r.flush()
+	case atx.MatchString(s):
+		r.head(atx.FindStringSubmatch(s)[1])
+	case !open && boldLine.MatchString(s):
+		r.head(boldLine.FindStringSubmatch(s)[1])
+	case !open && label.MatchString(s):
+		r.head(label.FindStringSubmatch(s)[1])
+	case marker.MatchString(s):
+		m := marker.FindStringSubmatch(s)
+		r.flush()
+		r.item, r.lines, r.indent = true, []string{m[4]}, len(m[1])+len(m[2])+len(m[3])
+	default:
+		if depth == 0 && r.blank {
+			r.indent = 0
+		}
+		r.lines = append(r.lines, strings.TrimSpace(s))
+	}
+	r.blank = false
+	return i
+}
+
+func (r *reader) head(text string) {
+	r.flush()
+	r.heading, r.indent = strings.Trim(text, " *_:"), 0
+}
+
+func (r *reader) code() {
+	if n := len(r.out); n == 0 || r.out[n-1].Kind != Listing {
+		r.out = append(r.out, Block{Kind: Listing, Under: r.heading})
+	}
+	r.blank = false
+}
+
+func (r *reader) flush() {
+	text := strings.Join(r.lines, " ")
+	kind := Paragraph
+	if r.item {
+		kind = Item
+	}
+	r.lines, r.item, r.literal = nil, false, false
+	if text == "" || checkbox.MatchString(text) {
+		return
+	}
+	if strings.HasSuffix(text, "::") {
+		text, r.literal = strings.TrimSuffix(text, ":"), true
+	}
+	r.out = append(r.out, Block{Kind: kind, Text: text, Under: r.heading})
+}
+
+// closing is the line that closes the fence at i; the last one where none does.
+func closing(lines []string, i int) int {
+	mark := strings.TrimSpace(fence.FindString(lines[i]))
+	for j := i + 1; j < len(lines); j++ {
+		if rest := strings.TrimSpace(lines[j]); strings.HasPrefix(rest, mark) && strings.Trim(rest, mark[:1]) == "" {
+			return j
+		}
+	}
+	return len(lines)
+}
+
+// indented is the last line after i that is deeper than depth, or empty.
+func indented(lines []string, i, depth int) int {
+	for j := i + 1; j < len(lines); j++ {
+		s := lines[j]
+		if strings.TrimSpace(s) != "" && len(s)-len(strings.TrimLeft(s, " ")) <= depth {
+			return j - 1
+		}
+	}
+	return len(lines)
+}
+
+var (
+	squashed = regexp.MustCompile(`(?m)^\* \S`)
+	rule     = regexp.MustCompile(`(?m)^-{3,}\s*$`)
+)
+
+// Squashed takes out of a squash commit's body the list of commits that forges
+// write there, one bullet each between empty lines: what is left are the words
+// before it and those of the first commit. The later ones tell of the work on the
+// change ("fix lint", "review"), not of the change.
+func Squashed(body string) string {
+	body = strings.ReplaceAll(body, "\r\n", "\n")
+	at := squashed.FindAllStringIndex(body, -1)
+	for i, m := range at {
+		before, rest := body[:m[0]], body[m[0]:]
+		line, after, _ := strings.Cut(rest, "\n")
+		lone := strings.TrimSpace(before) == "" || strings.HasSuffix(before, "\n\n")
+		lone = lone && (strings.TrimSpace(after) == "" || strings.HasPrefix(after, "\n") || continues(after))
+		if !lone || line == "" {
+			return body // a list that somebody wrote
+		}
+		_ = i
+	}
+	if len(at) == 0 {
+		return body
+	}
+	end := len(body)
+	if len(at) > 1 {
+		end = at[1][0]
+	}
+	first := body[at[0][0]:end]
+	_, first, _ = strings.Cut(first, "\n\n")
+	if m := rule.FindStringIndex(first); m != nil {
+		first = first[:m[0]]
+	}
+	return strings.TrimSpace(body[:at[0][0]]) + "\n\n" + strings.TrimSpace(first)
+}
+
+// continues tells whether a bullet goes on in indented lines up to an empty one.
+func continues(after string) bool {
+	for _, line := range strings.Split(after, "\n") {
+		switch {
+		case strings.TrimSpace(line) == "":
+			return true
+		case !strings.HasPrefix(line, "  "):
+			return false
+		}
+	}
+	return true
+}

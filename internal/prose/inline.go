@@ -1,0 +1,157 @@
+package prose
+
+import (
+	"html"
+	"regexp"
+	"strings"
+)
+
+// gone marks the place of a reference or a person until the words around it are
+// tidied.
+const gone = "\x00"
+
+var (
+	role      = regexp.MustCompile("(?:\\{([\\w:+-]+)\\}|:([\\w:+-]+):)`([^`\n]*)`")
+	titled    = regexp.MustCompile(`^(.*\S)\s*<([^<>]*)>$`)
+	hyperlink = regexp.MustCompile("`([^`<\n]+?)\\s*<[^`<>\n]+>`__?")
+	named     = regexp.MustCompile("(^|[\\s(])`([^`\n]+)`__?($|[\\s).,;:!?])")
+	double    = regexp.MustCompile("``([^`\n]+)``")
+	picture   = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`)
+	link      = regexp.MustCompile("\\[((?:[^\\[\\]`]|`[^`]*`)+)\\]\\((?:[^()\\s]|\\([^()]*\\))*(?:\\s+\"[^\"]*\")?\\)")
+	linkRef   = regexp.MustCompile("\\[((?:[^\\[\\]`]|`[^`]*`)+)\\]\\[[^\\[\\]]*\\]")
+	refLink   = regexp.MustCompile(`\[(?:#|!|GH-|gh-)\d+\]`)
+	url       = regexp.MustCompile(`<?https?://[^\s<>()]*(?:\([^\s()]*\)[^\s<>()]*)*>?`)
+	urlTail   = regexp.MustCompile(`[.,;:!?'"]+$`)
+	number    = regexp.MustCompile(`(?:\b[\w.-]+/[\w.-]+)?#\d+\b|\b(?:GH|gh)-\d+\b|\bbpo-\d+\b`)
+	hash      = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`)
+	mention   = regexp.MustCompile(`(^|[\s(,/])@[A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9-]+|\[bot\])?`)
+	decorator = regexp.MustCompile(`@(?:property|staticmethod|classmethod|overload|dataclass|cached_property|contextmanager|final|override|abstractmethod)\b`)
+	strong    = regexp.MustCompile(`\*\*(\S[^*]*?)\*\*`)
+	emphasis  = regexp.MustCompile(`(^|[\s("])[*](\S[^*\n]*?\S|\w)[*]($|[\s)".,;:!?'’])`)
+	under     = regexp.MustCompile(`(^|[\s("])_([A-Za-z][^_\n]*[A-Za-z]|[A-Za-z])_($|[\s)".,;:!?])`)
+	tag       = regexp.MustCompile(`(?i)</?(?:br|b|i|em|strong|details|summary|sub|sup|p|kbd|a|img|h[1-6]|center|ins|u)(?:\s[^<>]*)?/?>`)
+	codeTag   = regexp.MustCompile(`(?i)<(?:code|tt)>([^<>` + "`" + `]*)</(?:code|tt)>`)
+	emoji     = regexp.MustCompile(`[\x{1F000}-\x{1FAFF}\x{2600}-\x{27BF}\x{2B00}-\x{2BFF}\x{FE0F}\x{200D}]+\s*|(?:^|\s):[a-z][a-z_]+:(?:\s|$)`)
+)
+
+// personal are the roles that name an issue or a person, and nothing that a
+// program knows.
+var personal = set("issue pr user gh ghuser ghissue ghpr commit pull bpo cve cwe contributor author pypi gh-issue github pullreq bug ticket")
+
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		out[w] = true
+	}
+	return out
+}
+
+// Inline turns the markup of one paragraph into plain words: links become their
+// text, roles and double backticks become names in backticks; references to
+// issues, commits and people go, with the words that only lead to them.
+func Inline(text string) string {
+	text = strings.ReplaceAll(text, gone, "")
+	text = role.ReplaceAllStringFunc(text, roleText)
+	text = hyperlink.ReplaceAllString(text, "$1")
+	text = double.ReplaceAllStringFunc(text, func(s string) string {
+		return "`" + strings.TrimSpace(strings.Trim(s, "`")) + "`"
+	})
+	text = named.ReplaceAllString(text, "$1$2$3")
+	text = picture.ReplaceAllString(text, "")
+	text = link.ReplaceAllString(text, "$1")
+	text = linkRef.ReplaceAllString(text, "$1")
+	text = codeTag.ReplaceAllString(text, "`$1`")
+	text = outside(text, func(s string) string {
+		s = tag.ReplaceAllString(s, " ")
+		s = url.ReplaceAllStringFunc(s, func(u string) string { return gone + urlTail.FindString(u) })
+		s = addresses(s)
+		s = strings.ReplaceAll(s, "<address>", gone)
+		s = refLink.ReplaceAllString(s, gone)
+		s = number.ReplaceAllString(s, gone)
+		s = hash.ReplaceAllStringFunc(s, commitHash)
+		if !decorator.MatchString(s) {
+			s = mention.ReplaceAllString(s, "${1}"+gone)
+		}
+		return html.UnescapeString(emoji.ReplaceAllString(s, " "))
+	})
+	text = strong.ReplaceAllString(text, "$1")
+	text = emphasis.ReplaceAllString(text, "$1$2$3")
+	text = under.ReplaceAllString(text, "$1$2$3")
+	return tidy(text)
+}
+
+// outside changes what stands outside of backticks.
+func outside(text string, change func(string) string) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range span.FindAllStringIndex(text, -1) {
+		b.WriteString(change(text[at:m[0]]) + text[m[0]:m[1]])
+		at = m[1]
+	}
+	return b.String() + change(text[at:])
+}
+
+func roleText(s string) string {
+	m := role.FindStringSubmatch(s)
+	name, content := m[1]+m[2], m[3]
+	name = name[strings.LastIndexByte(name, ':')+1:]
+	if t := titled.FindStringSubmatch(content); t != nil && !personal[name] {
+		return t[1]
+	}
+	switch {
+	case personal[name]:
+		return gone
+	case name == "pep" || name == "rfc":
+		return strings.ToUpper(name) + " " + content
+	case name == "doc" || name == "ref" || name == "term" || name == "abbr":
+		return content
+	}
+	if rest, ok := strings.CutPrefix(content, "~"); ok {
+		content = rest[strings.LastIndexByte(rest, '.')+1:]
+	}
+	return "`" + strings.TrimLeft(content, ".!") + "`"
+}
+
+// commitHash tells abbreviated commits from words and numbers.
+func commitHash(s string) string {
+	if strings.ContainsAny(s, "0123456789") && strings.ContainsAny(s, "abcdef") {
+		return gone
+	}
+	return s
+}
+
+const refs = gone + `(?:[,;&\s/]*(?:and|or|et al\.?)?\s*` + gone + `)*`
+
+var (
+	// The words that only lead to a reference, a person or an address.
+	credit     = regexp.MustCompile(`(?i)[,;:–—-]*\s*\b(?:(?:thanks|kudos|patch|pr|contributed|implemented|reported|requested|suggested|added|fixed|written|provided|made|done|authored|thank you|courtesy|original(?:ly)?)\s+(?:(?:by|to|goes to|go to|from|of)\s+)?|(?:see|see also|cf\.?|refs?|via|by|in|from|since|per|as of|through)\s+)(?:(?:the|issue|issues|pr|prs|pull request|discussion|ticket|bug|commit|also|for|details)\s+)*` + refs)
+	closes     = regexp.MustCompile(`(?i)[,;:–—-]*\s*\b(?:(?:also|partially|hopefully|this|should)\s+)*(?:fix(?:es|ed|ing)?|clos(?:es|ed|e)|resolv(?:es|ed|e)|refs?|references|related to|relates to|part of|addresses|implements|supersedes|replaces|reverts|follow[- ]?ups? (?:to|from|of|on)|issues?|prs?|pull requests?|gh|bug|ticket|link|cc|re|tracked (?:in|by))\b(?:\s+(?:the\s+)?(?:issues?|prs?|pull requests?|bugs?|tickets?))?\s*:?\s*` + refs)
+	inBrackets = regexp.MustCompile(`\([^()` + "`" + `]*\)`)
+	loneRefs   = regexp.MustCompile(`\s*` + refs)
+	empties    = regexp.MustCompile(`\(\s*[,;:.\s]*\s*\)|\[\s*\]`)
+	spaces     = regexp.MustCompile(`\s+`)
+	before     = regexp.MustCompile(`\s+([.,;:!?)](?:\s|$))`)
+	stops      = regexp.MustCompile(`(?:\s*[,;:])+\s*\.(\s|$)|\.\s+\.(\s|$)`)
+	leading    = regexp.MustCompile(`^[\s,;:.)\]–—]+|^-+\s+`)
+	leftover   = regexp.MustCompile(`(?i)\b(?:and|or|by|pr|prs|see|also|issue|issues|fix|fixes|fixed|closes?|resolves?|resolved|refs?|thanks|to|for|the|pull request|via|in|gh|contributed|patch|reported|based on|part of|from|with|of|help)\b|[\s,;:.&#!]|` + gone)
+)
+
+// tidy takes away the marks of what is gone, and the words that they hung on.
+func tidy(text string) string {
+	if strings.Contains(text, gone) {
+		text = inBrackets.ReplaceAllStringFunc(text, func(s string) string {
+			if strings.Contains(s, gone) && leftover.ReplaceAllString(s[1:len(s)-1], "") == "" {
+				return ""
+			}
+			return s
+		})
+		text = credit.ReplaceAllString(text, "")
+		text = closes.ReplaceAllString(text, "")
+		text = loneRefs.ReplaceAllString(text, "")
+	}
+	text = empties.ReplaceAllString(text, "")
+	text = spaces.ReplaceAllString(text, " ")
+	text = before.ReplaceAllString(text, "$1")
+	text = stops.ReplaceAllString(text, ".$1$2")
+	return strings.TrimSpace(leading.ReplaceAllString(text, ""))
+}

@@ -1,0 +1,209 @@
+package describe
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// literal is one string of a program; neighbours that the language joins are one.
+type literal struct {
+	raw   string // between the quotation marks, as it is written
+	value string // the same with what a program puts in shown as "…"
+}
+
+var (
+	opened      = regexp.MustCompile("^([A-Za-z]{0,2})(\"\"\"|'''|\"|'|`)")
+	placed      = regexp.MustCompile(`\{\{|\}\}|\{[^{}]*\}`)
+	escapedMark = regexp.MustCompile(`\\(["'` + "`" + `\\])`)
+)
+
+// literalsOf are the strings of a file that are short enough to be a name or a message.
+func literalsOf(f *syntax.File) []literal {
+	var out []literal
+	end := -1
+	for _, u := range f.Uses {
+		if u.Kind != syntax.String {
+			continue
+		}
+		l := literalOf(f.Text(u.Span), u.Name)
+		if n := len(out); n > 0 && f.Language == syntax.Python && strings.TrimSpace(string(f.Source[end:u.Span.Start])) == "" {
+			out[n-1] = literal{out[n-1].raw + "\x00" + l.raw, out[n-1].value + l.value}
+		} else {
+			out = append(out, l)
+		}
+		end = u.Span.End
+	}
+	return out
+}
+
+func literalOf(text, content string) literal {
+	m := opened.FindStringSubmatch(text)
+	if m == nil || len(text) < len(m[0])+len(m[2]) {
+		return literal{content, content}
+	}
+	raw := text[len(m[0]) : len(text)-len(m[2])]
+	value := raw
+	if strings.ContainsAny(m[1], "fF") {
+		value = placed.ReplaceAllStringFunc(value, func(s string) string {
+			if s == "{{" || s == "}}" {
+				return s[:1]
+			}
+			return "…"
+		})
+	}
+	return literal{raw, escapedMark.ReplaceAllString(value, "$1")}
+}
+
+var (
+	helpBefore = regexp.MustCompile(`(?:^|[\s(,])(?:help|usage|description|epilog)\s*[=:]\s*\(?\s*$`)
+	flagShape  = regexp.MustCompile(`^--?[A-Za-z][\w-]*(?:[/ ,]+--?[A-Za-z][\w-]*)*$`)
+)
+
+// helpOf are the strings of a file that a program prints about itself: options, and
+// what stands as help.
+func helpOf(f *syntax.File) []string {
+	var out []string
+	for _, u := range f.Uses {
+		if u.Kind != syntax.String {
+			continue
+		}
+		if flagShape.MatchString(u.Name) || helpBefore.Match(f.Source[max(0, u.Span.Start-40):u.Span.Start]) {
+			out = append(out, u.Name)
+		}
+	}
+	return out
+}
+
+// hole is what a program puts into a message, in the forms of both languages.
+var hole = regexp.MustCompile(`…|\{[^{}]*\}|%[-+#0-9.*]*[a-zA-Z]|%\(\w+\)[a-z]|\.\*\??|\.\+`)
+
+// wanted are the literals of the solution that the tests compare with or pass in,
+// and that exist only there, as the statement has to give them.
+func (s *solution) wanted() []string {
+	var out []string
+	for _, l := range s.texts {
+		if strings.TrimSpace(l.value) == "" || slices.Contains(out, l.value) || s.known(l) {
+			continue
+		}
+		if slices.ContainsFunc(s.tests.literals, func(t string) bool { return sameText(l.value, t) && !s.base.holds(t) }) {
+			out = append(out, l.value)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// known: all that the literal is made of stands in the base. A short one that is
+// only a word counts by its quotation marks, or it would be found in any comment.
+func (s *solution) known(l literal) bool {
+	for _, part := range strings.Split(l.raw, "\x00") {
+		if english.MatchString(part) {
+			if s.base.holds(`"`+part+`"`) || s.base.holds(`'`+part+`'`) || s.base.holds("`"+part+"`") {
+				continue
+			}
+			return false
+		}
+		if !s.base.holds(part) {
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	pieceLetters = 10 // of a message's fixed parts: fewer are found anywhere
+	partLetters  = 12 // of a test's literal within a message
+)
+
+// sameText tells whether a test's literal is a literal of the code: the same, a
+// part of it, or it with its holes filled in. Patterns of tests (match=) are read
+// as the text they stand for.
+func sameText(code, test string) bool {
+	if code == test {
+		return true
+	}
+	pattern := strings.Trim(unescape(test), "^$")
+	if len(pattern) >= partLetters && strings.Contains(pattern, " ") && strings.Contains(code, pattern) {
+		return true
+	}
+	return filled(code, pattern) || hole.MatchString(pattern) && filled(pattern, code)
+}
+
+// filled tells whether text holds the fixed parts of a message in their order.
+func filled(message, text string) bool {
+	fixed, words := 0, false
+	for _, part := range hole.Split(message, -1) {
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(part):]
+		fixed += len(strings.TrimSpace(part))
+		words = words || strings.Contains(strings.TrimSpace(part), " ")
+	}
+	return fixed >= pieceLetters && words
+}
+
+var escaped = regexp.MustCompile(`\\([^\w\s])`)
+
+func unescape(pattern string) string { return escaped.ReplaceAllString(pattern, "$1") }
+
+// maxLiterals bounds a list: a table of a hundred messages is data.
+const maxLiterals = 100
+
+// spell states the literals that the tests need and that text does not say yet.
+func spell(text string, literals []string) string {
+	var messages, exact, flags []string
+	for _, l := range literals[:min(len(literals), maxLiterals)] {
+		switch {
+		case strings.Contains(text, l):
+		case flagShape.MatchString(l):
+			flags = append(flags, "`"+l+"`")
+		case strings.Count(strings.TrimSpace(l), " ") >= 2:
+			messages = append(messages, quotation(l))
+		default:
+			exact = append(exact, quotation(l))
+		}
+	}
+	var out []string
+	out = append(out, state("The option is spelled ", "The options are spelled ", flags)...)
+	out = append(out, state("The message is ", "The messages are ", messages)...)
+	out = append(out, state("The exact text ", "The exact texts ", exact)...)
+	return strings.Join(out, " ")
+}
+
+func state(one, many string, what []string) []string {
+	if len(what) == 0 {
+		return nil
+	}
+	head, tail := one, ""
+	if len(what) > 1 {
+		head = many
+	}
+	if strings.HasPrefix(one, "The exact") {
+		tail = " matters"
+		if len(what) > 1 {
+			tail = " matter"
+		}
+	}
+	list := strings.Join(what, ", ")
+	if n := len(what); n > 1 {
+		list = strings.Join(what[:n-1], ", ") + " and " + what[n-1]
+	}
+	return []string{head + list + tail + "."}
+}
+
+// quotation marks are those that the text itself does not use.
+func quotation(s string) string {
+	s = strings.TrimSpace(s)
+	if strings.ContainsAny(s, "\"`") {
+		return "“" + s + "”"
+	}
+	return `"` + s + `"`
+}

@@ -1,0 +1,325 @@
+package describe
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/benchmint/benchmint/internal/prose"
+)
+
+var (
+	conventional = regexp.MustCompile(`(?i)^\s*\[?(?:feat|feature|features|fix|bugfix|bug|hotfix|chore|docs?|refactor|perf|tests?|build|ci|style|revert|enhancement|improvement|deprecation|security|breaking|breaking change|backwards?[- ]incompati?ble)\]?(?:\s*\(([^()]*)\)|/(\w+))?!?\s*(?::|\]|-\s)\s*`)
+	scoped       = regexp.MustCompile("^((?:`[^`]+`|[A-Za-z_][\\w./-]*)(?: [\\w./-]+){0,2})\\s*: +(\\S.*)$")
+	bracketed    = regexp.MustCompile(`^\s*(?:\[[^\[\]]{1,30}\]|\([a-z -]{1,20}\)|\*\*[^*]{1,40}\*\*:?)\s*`)
+	possible     = regexp.MustCompile(`(?i)^(?:it is|it's|it was)(?: (?:now|also))* possible to (?:also )?(.+)$`)
+	canNow       = regexp.MustCompile(`(?i)^(?:you|users?|one|we|developers|callers|applications) (?:can|may|could) (?:now |also )*(.+)$`)
+	thisChange   = regexp.MustCompile(`(?i)^(?:this|the|my)(?: (?:pr|pull request|change|changeset|commit|patch|mr|branch|feature|fix|release))?(?: now| also| simply| just)? (\w+)((?: .*)?)$`)
+	withChange   = regexp.MustCompile(`(?i)^(?:with|after|as of|by|in) (?:this|the|these) (?:proposed )?(?:pr|pull request|changes?|commit|patch|release|feature|fix),? +`)
+	nowWord      = regexp.MustCompile(`\b((?:is|are|can|will|does|has|have|was|were|should|may|do|must)(?: not|n't)?) now\b|\bnow ((?:` + "`" + `|\w))`)
+	dont         = regexp.MustCompile(`(?i)^(?:don't|do not|don’t|never) (.+)$`)
+	sure         = regexp.MustCompile(`(?i)^(?:make|making|made|makes) sure (?:that )?(.+)$`)
+	reversed     = regexp.MustCompile(`(?i)^(?:no longer) (\S+) (.*)$`)
+)
+
+// request says what a note, a subject or a sentence of its author's tells of as
+// what somebody wants, after "I want to". certain is false where nothing in the
+// text showed how it is meant: a bare noun, taken as something to have.
+//
+// The cases, in order: "You can now V" and "It is possible to V" → be able to V;
+// a verb first, in any form ("Added", "Fixes", "Allow") → the verb; a sentence of
+// its own ("X no longer raises") → make sure that X …; else a noun → what its
+// heading says is done with it.
+func request(sentence, heading string) (text string, certain bool) {
+	s, scope := unscoped(strings.TrimSpace(sentence))
+	s = strings.TrimRight(strings.TrimSpace(s), ".!…;:, ")
+	if s == "" {
+		return "", false
+	}
+	text, certain = want(s, heading)
+	if scope != "" && !strings.Contains(text, strings.Trim(scope, "`")) {
+		text += " in " + scope
+	}
+	return text, certain
+}
+
+func want(s, heading string) (string, bool) {
+	s = withChange.ReplaceAllString(s, "")
+	if m := possible.FindStringSubmatch(s); m != nil {
+		return "be able to " + m[1], true
+	}
+	if m := canNow.FindStringSubmatch(s); m != nil {
+		return "be able to " + m[1], true
+	}
+	if m := dont.FindStringSubmatch(s); m != nil {
+		return "not " + lower(m[1]), true
+	}
+	if m := sure.FindStringSubmatch(s); m != nil {
+		return "make sure that " + lower(m[1]), true
+	}
+	if m := thisChange.FindStringSubmatch(s); m != nil && verbs[strings.ToLower(m[1])].form == third && verbs[strings.ToLower(m[1])].base != "" {
+		s = m[1] + m[2]
+	}
+	first, rest, _ := strings.Cut(s, " ")
+	word := strings.ToLower(first)
+	if v, ok := verbs[word]; ok && rest != "" && !noun(word, v, rest) {
+		return verbal(v, rest), true
+	}
+	if clause(s) {
+		return "make sure that " + lower(nowWord.ReplaceAllString(s, "$1$2")), true
+	}
+	return nominal(s, heading)
+}
+
+// unscoped takes the type of a conventional commit, tags in brackets and a scope
+// ("hooks/slog: …") from the head of a sentence.
+func unscoped(s string) (rest, scope string) {
+	for range 3 {
+		before := s
+		if m := conventional.FindStringSubmatch(s); m != nil {
+			scope = m[1] + m[2]
+			s = s[len(m[0]):]
+		}
+		s = bracketed.ReplaceAllString(s, "")
+		if s == before {
+			break
+		}
+	}
+	if strings.ContainsAny(scope, " ,") || isVerb(scope) || !strings.ContainsAny(scope, "abcdefghijklmnopqrstuvwxyz") {
+		scope = ""
+	}
+	if m := scoped.FindStringSubmatch(s); m != nil && !isVerb(strings.ToLower(strings.Fields(m[1])[0])) {
+		return m[2], marked(m[1])
+	}
+	return s, marked(scope)
+}
+
+func isVerb(word string) bool { _, ok := verbs[word]; return ok }
+
+// marked puts a scope of one word into backticks.
+func marked(scope string) string {
+	if scope == "" || strings.ContainsAny(scope, "` ") {
+		return scope
+	}
+	return "`" + scope + "`"
+}
+
+// noun tells whether a word that may be a verb stands as a noun at the head of rest.
+func noun(word string, v verb, rest string) bool {
+	next, _, _ := strings.Cut(rest, " ")
+	switch {
+	case v.form == past && (next == "is" || next == "are"):
+		return true
+	case v.form == third || v.form == past:
+		return v.form == third && finite[next]
+	case v.form == gerund:
+		return clause(word+" "+rest) || next == "of" || next == "for"
+	case next == "for" || next == "of" || finite[next]:
+		return nouny[word]
+	}
+	return nouny[word] && !determiners[next] && clause(word+" "+rest)
+}
+
+// verbal is the request of a sentence that begins with a verb.
+func verbal(v verb, rest string) string {
+	next, after, _ := strings.Cut(rest, " ")
+	switch v.base {
+	case "add", "introduce", "implement", "include", "provide", "offer", "extend", "improve", "have":
+		if m := supportFor.FindStringSubmatch(rest); m != nil && v.base != "extend" && v.base != "improve" {
+			return able(m[1])
+		}
+		if m := ability.FindStringSubmatch(rest); m != nil {
+			return "be able to " + m[1]
+		}
+	case "support":
+		return able(rest)
+	case "allow", "permit", "enable", "let":
+		if g, ok := verbs[strings.ToLower(next)]; ok && g.form == gerund && after != "" {
+			return "be able to " + g.base + " " + after
+		}
+		if m := allowTo.FindStringSubmatch(rest); m != nil {
+			return "be able to " + m[1]
+		}
+	}
+	return v.base + " " + article(v.base, rest)
+}
+
+var (
+	supportFor = regexp.MustCompile(`(?i)^(?:(?:basic|built-?in|initial|full|native|official|experimental|optional|first-class|the|some|new|missing) )*support (?:for|of) (.+)$`)
+	ability    = regexp.MustCompile(`(?i)^(?:the |an? )?(?:ability|possibility|option|way) to (.+)$`)
+	allowTo    = regexp.MustCompile(`(?i)^(?:(?:users?|you|us|callers?|one|developers?) )?to (.+)$`)
+	overly     = regexp.MustCompile(`^(?:the )?(?:use|usage) of (.+)$`)
+)
+
+// able: what is supported can be used, or done where it is an action.
+func able(what string) string {
+	first, rest, _ := strings.Cut(what, " ")
+	if v, ok := verbs[strings.ToLower(first)]; ok && v.form == gerund && rest != "" {
+		return "be able to " + v.base + " " + rest
+	}
+	if m := overly.FindStringSubmatch(what); m != nil {
+		what = m[1]
+	}
+	return "be able to use " + lowerCommon(what)
+}
+
+// article adds the article that short entries leave out.
+func article(verb, what string) string {
+	first, rest, _ := strings.Cut(what, " ")
+	switch {
+	case rest == "" || determiners[strings.ToLower(first)]:
+		return what
+	case verb == "fix":
+		if v, isV := verbs[first]; plainWord(first) && !strings.HasSuffix(first, "ing") && !strings.HasSuffix(first, "ly") && (!isV || v.form == base) {
+			return "the " + what
+		}
+		return what
+	case verb != "add" && verb != "introduce" && verb != "implement" && verb != "provide" && verb != "expose" && verb != "have" && verb != "create":
+		return what
+	case first == "missing":
+		return "the " + what
+	}
+	if !countable[head(what)] {
+		return what
+	}
+	what = lowerCommon(what)
+	if strings.ContainsAny(strings.ToLower(strings.TrimLeft(what, "`"))[:1], "aeio") {
+		return "an " + what
+	}
+	return "a " + what
+}
+
+func plainWord(w string) bool {
+	return w != "" && strings.IndexFunc(w, func(r rune) bool { return !unicode.IsLower(r) && r != '-' }) < 0
+}
+
+// head is the noun that the beginning of a phrase comes to: "new `x` option" of
+// "new `x` option to foo".
+func head(phrase string) string {
+	last := ""
+	for _, w := range strings.Fields(phrase) {
+		bare := strings.TrimRight(w, ",.;:")
+		if !plainWord(bare) && !strings.HasPrefix(bare, "`") && bare != strings.ToUpper(bare) && !strings.Contains(bare, "_") && !hasInner(bare) {
+			bare = strings.ToLower(bare)
+		}
+		if prepositions[bare] || finite[bare] || relative[bare] {
+			break
+		}
+		last = bare
+		if bare != w {
+			break
+		}
+	}
+	return last
+}
+
+func hasInner(w string) bool {
+	return strings.IndexFunc(w[1:], unicode.IsUpper) >= 0
+}
+
+var prepositions = set(`for to of on in with by from at as into over under between without per via through across when and or (not`)
+
+// clause tells a sentence with a verb of its own from a noun and what belongs to it.
+func clause(s string) bool {
+	fields := strings.Fields(quietSpans(s))
+	begins := len(fields) > 0 && relative[strings.ToLower(fields[0])] // "When X, Y does"
+	prev := ""
+	for i, w := range fields {
+		bare := strings.ToLower(strings.Trim(w, ",.;:()"))
+		switch {
+		case i == 0:
+		case relative[bare] && !begins:
+			return false
+		case bare == "no" && i+1 < len(fields) && strings.HasPrefix(fields[i+1], "longer"):
+			return true
+		case finite[bare]:
+			return true
+		case verbs[bare].base == bare && bare != "" && (strings.HasSuffix(prev, "s") && len(prev) > 3) && !strings.HasSuffix(prev, ",") && !nouny[bare]:
+			return true // "hooks accept"
+		}
+		prev = strings.ToLower(w)
+	}
+	return false
+}
+
+// quietSpans makes one word of each name in backticks and of each bracket.
+func quietSpans(s string) string {
+	return inBrackets.ReplaceAllString(spans.ReplaceAllString(s, "`"), "")
+}
+
+var (
+	spans      = regexp.MustCompile("`[^`]*`")
+	inBrackets = regexp.MustCompile(`\([^()]*\)`)
+)
+
+// nominal is the request of a noun: its heading says what is done with it.
+func nominal(s, heading string) (string, bool) {
+	h := strings.ToLower(heading)
+	for _, row := range []struct{ word, verb string }{
+		{"remov", "remove"}, {"deprecat", "deprecate"}, {"bug", "fix"}, {"fix", "fix"}, {"perform", "improve"}, {"improve", "improve"}, {"enhance", "improve"},
+		{"add", "have"}, {"feature", "have"}, {"new", "have"},
+	} {
+		if strings.Contains(h, row.word) {
+			return row.verb + " " + article(row.verb, lowerCommon(s)), row.verb != "have"
+		}
+	}
+	return "have " + article("have", lowerCommon(s)), false
+}
+
+// lower takes the capital from the head of a sentence, unless it is a name's.
+func lower(s string) string { return lowerCommon(s) }
+
+func lowerCommon(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	word := strings.TrimRight(first, ",;:.'s’")
+	runes := []rune(first)
+	if len(runes) < 2 || !unicode.IsUpper(runes[0]) || proper[word] || strings.IndexFunc(string(runes[1:]), func(r rune) bool {
+		return unicode.IsUpper(r) || unicode.IsDigit(r) || r == '_' || r == '.' && !strings.HasSuffix(first, ".")
+	}) >= 0 {
+		if first != "A" {
+			return s
+		}
+	}
+	return strings.ToLower(first) + s[len(first):]
+}
+
+// wish makes a whole sentence of a request.
+func wish(opening, text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return ""
+	}
+	end := "."
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, ":") {
+		end = ""
+	}
+	return opening + text + end
+}
+
+// asked rewords a sentence that speaks of the change itself ("This PR adds X");
+// any other stays as its author wrote it.
+func asked(sentence string) string {
+	s := withChange.ReplaceAllString(sentence, "")
+	if s != sentence {
+		r := []rune(s)
+		if len(r) > 0 && r[0] != '`' {
+			r[0] = unicode.ToUpper(r[0])
+		}
+		s = string(r)
+	}
+	m := thisChange.FindStringSubmatch(s)
+	if m == nil || !ownChange.MatchString(s) {
+		return s
+	}
+	v, ok := verbs[strings.ToLower(m[1])]
+	if !ok || v.form != third || m[2] == "" {
+		return s
+	}
+	return wish("I want to ", verbal(v, strings.TrimRight(strings.TrimSpace(m[2]), ".")))
+}
+
+var ownChange = regexp.MustCompile(`(?i)^(?:(?:this|the|my) (?:pr|pull request|change|changeset|commit|patch|mr)\b|this (?:adds|allows|introduces|enables|makes|changes|fixes|implements|moves|removes|improves|prevents|ensures|lets|provides|supports)\b)`)
+
+// names are what a sentence calls by name; it stands here so that rules of
+// English need not know what a name looks like.
+func names(sentence string) []string { return prose.Names(sentence) }
