@@ -1,6 +1,7 @@
 package output
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -9,14 +10,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 const sampleID = "acme__widget-12"
 
-// edit rewrites one file of a dataset; anew also corrects its digest in the
-// manifest, so that a test sees the rule that it is about and not the digest.
+// edit rewrites one file of a dataset; anew also corrects its checksum and that of
+// the checksums, so that a test sees the rule that it is about and not the digest.
 func edit(t *testing.T, dir, name string, anew bool, change func(string) string) {
 	t.Helper()
 	p := filepath.Join(dir, filepath.FromSlash(name))
@@ -34,18 +37,12 @@ func edit(t *testing.T, dir, name string, anew bool, change func(string) string)
 	if !anew {
 		return
 	}
-	edit(t, dir, ManifestFile, false, func(s string) string {
-		var m Manifest
-		if err := json.Unmarshal([]byte(s), &m); err != nil {
-			t.Fatal(err)
-		}
-		m.Files[name] = FileInfo{SHA256: schemas.DigestBytes([]byte(after)), Size: int64(len(after))}
-		out, err := indented(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(out)
-	})
+	before, now := string(schemas.DigestBytes(b)), string(schemas.DigestBytes([]byte(after)))
+	if name == ChecksumsFile {
+		edit(t, dir, ManifestFile, false, replace(before, now))
+		return
+	}
+	edit(t, dir, ChecksumsFile, true, replace(strings.TrimPrefix(before, "sha256:")+"  "+name+"\n", strings.TrimPrefix(now, "sha256:")+"  "+name+"\n"))
 }
 
 // editRow changes the first row, digests corrected.
@@ -78,10 +75,10 @@ var corruptions = []struct {
 	says string
 	do   func(t *testing.T, dir string)
 }{
-	{"byte_flipped_in_patch_file", RuleDigest, "tasks/" + sampleID + "/gold.patch", "the manifest says", func(t *testing.T, dir string) {
+	{"byte_flipped_in_patch_file", RuleDigest, "tasks/" + sampleID + "/gold.patch", "SHA256SUMS says", func(t *testing.T, dir string) {
 		edit(t, dir, "tasks/"+sampleID+"/gold.patch", false, replace("cornflower", "cornflowes"))
 	}},
-	{"byte_flipped_in_row", RuleDigest, "data/test.jsonl", "the manifest says", func(t *testing.T, dir string) {
+	{"byte_flipped_in_row", RuleDigest, "data/test.jsonl", "SHA256SUMS says", func(t *testing.T, dir string) {
 		edit(t, dir, "data/test.jsonl", false, replace("cornflower", "cornflowes"))
 	}},
 	{"patch_of_row_changed", RuleTrees, "data/test.jsonl:1", "patch: it makes tree", func(t *testing.T, dir string) {
@@ -145,7 +142,7 @@ var corruptions = []struct {
 		edit(t, dir, "data/test.jsonl", true, replace(`\"licence\":`, `\"licence_\":`))
 	}},
 	{"key_missing", RuleSyntax, "data/test.jsonl:1", `key "hints_text" is missing`, func(t *testing.T, dir string) {
-		edit(t, dir, "data/test.jsonl", true, replace(`"hints_text":"",`, ""))
+		edit(t, dir, "data/test.jsonl", true, replace(`"hints_text":"Ask <address>.",`, ""))
 	}},
 	{"key_of_wrong_type", RuleSyntax, "data/test.jsonl:1", `key "repo": a number where a string belongs`, func(t *testing.T, dir string) {
 		edit(t, dir, "data/test.jsonl", true, replace(`"repo":"acme/widget"`, `"repo":7`))
@@ -166,7 +163,7 @@ var corruptions = []struct {
 		editRow(t, dir, func(r *Row) { r.PassToPass = append(r.PassToPass, r.PassToPass[0]) })
 	}},
 	{"quarantined_test_listed", RuleLists, "data/test.jsonl:1", "is in PASS_TO_PASS and in quarantined", func(t *testing.T, dir string) {
-		editRow(t, dir, func(r *Row) { r.PassToPass = append(r.PassToPass, r.Benchmint.Quarantined...) })
+		editRow(t, dir, func(r *Row) { r.PassToPass = append(r.PassToPass, r.Benchmint.Quarantined[0]) })
 	}},
 	{"unknown_cause", RuleLists, "data/test.jsonl:1", `is "luck"`, func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.Benchmint.Causes[r.FailToPass[0]] = "luck" })
@@ -177,7 +174,7 @@ var corruptions = []struct {
 	{"manifest_count_edited", RuleCount, ManifestFile, "counts.rejected is 5", func(t *testing.T, dir string) {
 		edit(t, dir, ManifestFile, false, replace(`"rejected": 1,`, `"rejected": 5,`))
 	}},
-	{"file_deleted", RuleMissingFile, "tasks/" + sampleID + "/Dockerfile", "in the manifest", func(t *testing.T, dir string) {
+	{"file_deleted", RuleMissingFile, "tasks/" + sampleID + "/Dockerfile", "in SHA256SUMS", func(t *testing.T, dir string) {
 		if err := os.Remove(filepath.Join(dir, "tasks", sampleID, "Dockerfile")); err != nil {
 			t.Fatal(err)
 		}
@@ -277,6 +274,156 @@ var corruptions = []struct {
 	{"address_in_statement", RuleStatement, "data/test.jsonl:1", "jo@example.org", func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.HintsText = "ask jo@example.org" })
 	}},
+	{"checksum_line_broken", RuleSyntax, ChecksumsFile + ":1", "not a digest", func(t *testing.T, dir string) {
+		edit(t, dir, ChecksumsFile, true, func(s string) string { return "x" + s })
+	}},
+	{"checksum_leaves_the_folder", RuleSyntax, ChecksumsFile + ":", "leaves the folder", func(t *testing.T, dir string) {
+		edit(t, dir, ChecksumsFile, true, replace("  rejects.jsonl", "  ../rejects.jsonl"))
+	}},
+	{"checksums_edited", RuleDigest, ChecksumsFile, "the manifest says", func(t *testing.T, dir string) {
+		edit(t, dir, ChecksumsFile, false, replace("  README.md", "  READ.md"))
+	}},
+	{"checksum_line_gone", RuleCount, ManifestFile, "checksums.files is", func(t *testing.T, dir string) {
+		edit(t, dir, ChecksumsFile, true, func(s string) string { return s[strings.Index(s, "\n")+1:] })
+	}},
+	{"checksums_deleted", RuleMissingFile, ChecksumsFile, "no such file", func(t *testing.T, dir string) {
+		if err := os.Remove(filepath.Join(dir, ChecksumsFile)); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"parquet_has_other_value", RuleParquet, "data/test.parquet:1", "hints_text is not what the JSONL holds", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.HintsText = "other" })
+	}},
+	{"parquet_has_more_rows", RuleParquet, "data/test.parquet", "2 rows; the JSONL has 1", func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.jsonl", true, func(s string) string { return s[:strings.Index(s, "\n")+1] })
+	}},
+	{"parquet_cut_short", RuleParquet, "data/test.parquet", "parquet", func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.parquet", true, func(s string) string { return s[:len(s)-20] })
+	}},
+	{"parquet_damaged_inside", RuleParquet, "data/test.parquet", "", func(t *testing.T, dir string) {
+		edit(t, dir, "data/test.parquet", true, func(s string) string { return s[:40] + strings.Repeat("\xff", 60) + s[100:] })
+	}},
+	{"parquet_of_other_columns", RuleParquet, "data/test.parquet", "not those of a row", func(t *testing.T, dir string) {
+		var b bytes.Buffer
+		w := parquet.NewGenericWriter[struct{ A string }](&b)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		edit(t, dir, "data/test.parquet", true, func(string) string { return b.String() })
+	}},
+	{"parquet_deleted", RuleParquet, "data/test.parquet", "no such file", func(t *testing.T, dir string) {
+		if err := os.Remove(filepath.Join(dir, "data/test.parquet")); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"statistics_of_manifest_edited", RuleStatistics, ManifestFile, "not those of the rows", func(t *testing.T, dir string) {
+		edit(t, dir, ManifestFile, false, replace(`"mean": 2,`, `"mean": 3,`))
+	}},
+	{"statistics_of_row_edited", RuleStatistics, "data/test.jsonl:1", "patch_lines is 7; the row makes 3", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Statistics.PatchLines = 7 })
+	}},
+	{"repository_counted_wrong", RuleStatistics, "data/test.jsonl:1", "the base tree has 2 and 5", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Statistics.RepositoryLines = 7 })
+	}},
+	{"card_edited", RuleCard, CardFile + ":", "not what manifest and rows make", func(t *testing.T, dir string) {
+		edit(t, dir, CardFile, true, replace("| proved | 2 |", "| proved | 3 |"))
+	}},
+	{"funnel_of_manifest_edited", RuleCard, CardFile + ":", "not what manifest and rows make", func(t *testing.T, dir string) {
+		edit(t, dir, ManifestFile, false, replace(`"releases": 4`, `"releases": 5`))
+	}},
+	{"plot_edited", RulePlots, "plots/funnel.svg:", "not what manifest and rows make", func(t *testing.T, dir string) {
+		edit(t, dir, "plots/funnel.svg", true, replace("66.7 %", "76.7 %"))
+	}},
+	{"plot_deleted", RulePlots, "plots/patch_lines.svg", "no such file", func(t *testing.T, dir string) {
+		if err := os.Remove(filepath.Join(dir, "plots/patch_lines.svg")); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"plot_of_another_dataset", RulePlots, "plots/cost.svg", "no plot of this dataset", func(t *testing.T, dir string) {
+		if err := os.WriteFile(filepath.Join(dir, "plots/cost.svg"), []byte("<svg/>"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"image_key_edited", RuleImage, "data/test.jsonl:1", "recipe and start make", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.ImageKey = schemas.DigestBytes(nil) })
+	}},
+	{"image_key_of_other_build", RuleImage, "data/test.jsonl:1", "recipe and start make", func(t *testing.T, dir string) {
+		edit(t, dir, "tasks/"+sampleID+"/recipe.json", true, replace(`"--offline"`, `"--online"`))
+	}},
+	{"image_key_is_no_digest", RuleField, "data/test.jsonl:1", "image_key is", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.ImageKey = "latest" })
+	}},
+	{"flaky_test_listed", RuleFlakes, "data/test.jsonl:1", "it disagreed with itself in acme__widget-7", func(t *testing.T, dir string) {
+		edit(t, dir, FlakesFile, true, replace("::test_rare", "::test_size"))
+	}},
+	{"quarantined_and_not_in_the_ledger", RuleFlakes, "data/test.jsonl:1", "quarantined and not in flakes.jsonl", func(t *testing.T, dir string) {
+		edit(t, dir, FlakesFile, true, func(s string) string { return s[strings.Index(s, "\n")+1:] })
+	}},
+	{"ledger_names_other_changes", RuleFlakes, "data/test.jsonl:1", "not of the changes", func(t *testing.T, dir string) {
+		edit(t, dir, FlakesFile, true, replace("acme__widget-7", "acme__widget-6"))
+	}},
+	{"ledger_out_of_order", RuleFlakes, "flakes.jsonl:2", "stands after", func(t *testing.T, dir string) {
+		edit(t, dir, FlakesFile, true, func(s string) string {
+			lines := strings.SplitAfter(s, "\n")
+			return lines[1] + lines[0]
+		})
+	}},
+	{"ledger_of_no_state", RuleFlakes, "flakes.jsonl:1", "empty or unknown", func(t *testing.T, dir string) {
+		edit(t, dir, FlakesFile, true, replace(`"state":"G"`, `"state":"X"`))
+	}},
+	{"ledger_with_unknown_key", RuleSyntax, "flakes.jsonl:1", "unknown key", func(t *testing.T, dir string) {
+		edit(t, dir, FlakesFile, true, replace(`"state":`, `"sate":`))
+	}},
+	{"adequacy_is_not_the_records", RuleAdequacy, "data/test.jsonl:1", "not that of tasks/", func(t *testing.T, dir string) {
+		edit(t, dir, "tasks/"+sampleID+"/adequacy.json", true, replace(`"end": "unnoticed"`, `"end": "unbuilt"`))
+	}},
+	{"adequacy_out_of_range", RuleAdequacy, "data/test.jsonl:1", "out of range", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Adequacy.Noticed = 3 })
+	}},
+	{"share_is_not_of_the_counts", RuleAdequacy, "data/test.jsonl:1", "share is 1.5; 1 of 2", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Adequacy.Share = 1.5 })
+	}},
+	{"unnoticed_hunk_missing", RuleAdequacy, "data/test.jsonl:1", "unnoticed names 0 hunks", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Adequacy.Unnoticed = nil })
+	}},
+	{"unnoticed_hunk_of_a_test", RuleAdequacy, "data/test.jsonl:1", "not of the code part", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Adequacy.Unnoticed[0].Path = "tests/test_widget.py" })
+	}},
+	{"adequacy_deleted", RuleFolder, "data/test.jsonl:1", "adequacy.json", func(t *testing.T, dir string) {
+		if err := os.Remove(filepath.Join(dir, "tasks", sampleID, "adequacy.json")); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"unknown_label", RuleLabel, "data/test.jsonl:1", `did you mean feature?`, func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Label = "featur" })
+	}},
+	{"evidence_for_no_label", RuleLabel, "data/test.jsonl:1", "is for no label", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.LabelEvidence[0].Label = "" })
+	}},
+	{"statement_of_no_person", RuleStatement, "data/test.jsonl:1", "does not begin with", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.ProblemStatement = "Add a colour.\n" })
+	}},
+	{"statement_with_code", RuleStatement, "data/test.jsonl:1", "holds code", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.ProblemStatement = "I want to have a colour:\n\n```\nreturn 1\n```\n" })
+	}},
+	{"statement_from_nothing", RuleField, "data/test.jsonl:1", "statement_from is empty", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.StatementFrom = "" })
+	}},
+	{"functions_are_not_the_starts", RuleFolder, "data/test.jsonl:1", "functions is not that of", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Functions.Added = []string{"widget.py::shape"} })
+	}},
+	{"sizes_are_not_the_starts", RuleFolder, "data/test.jsonl:1", "sizes is not that of", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Sizes.TestFiles = 9 })
+	}},
+	{"version_is_not_the_base_release", RuleField, "data/test.jsonl:1", `base_release makes "v1.0"`, func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Version = "v2" })
+	}},
+	{"time_without_milliseconds", RuleField, "data/test.jsonl:1", "milliseconds", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.CreatedAt = strings.Replace(r.CreatedAt, ".000", "", 1) })
+	}},
+	{"quarantined_in_and_not_quarantined", RuleLists, "data/test.jsonl:1", "in quarantined_in and not in quarantined", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.QuarantinedIn["tests/x.py::test_x"] = []string{"acme__widget-7"} })
+	}},
 	{"unknown_reason", RuleReject, "rejects.jsonl:2", `did you mean link/no_tests?`, func(t *testing.T, dir string) {
 		edit(t, dir, RejectsFile, true, replace(`"link/no_tests"`, `"link/no_test"`))
 	}},
@@ -306,7 +453,7 @@ func TestCheckFindsCorruptions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "out")
-			if _, err := Write(dir, input(t)); err != nil {
+			if _, err := Write(dir, input(t).of()); err != nil {
 				t.Fatal(err)
 			}
 			tt.do(t, dir)
@@ -329,6 +476,7 @@ func TestCorruptionsCoverRules(t *testing.T) {
 	for _, r := range []Rule{
 		RuleSyntax, RuleMissingFile, RuleExtraFile, RuleDigest, RuleCount, RuleDuplicate, RuleOrder, RuleReject, RuleTrees, RuleFolder, RuleProof,
 		RuleID, RuleField, RuleLists, RulePatch, RuleParts, RuleFairness, RuleLeak, RuleSecret, RuleHost, RuleStatement,
+		RuleParquet, RuleStatistics, RuleCard, RulePlots, RuleFlakes, RuleImage, RuleAdequacy, RuleLabel,
 	} {
 		shown := false
 		for _, c := range corruptions {
@@ -347,12 +495,12 @@ func TestReadRefuses(t *testing.T) {
 		t.Errorf("an empty folder: %v", err)
 	}
 	for _, tt := range []struct{ name, says, from, to string }{
-		{"other_format", `format is "benchmint-dataset/9"`, `"benchmint-dataset/1"`, `"benchmint-dataset/9"`},
+		{"other_format", `format is "benchmint-dataset/9"`, `"benchmint-dataset/2"`, `"benchmint-dataset/9"`},
 		{"unknown_key", `unknown key "splitt"; did you mean split?`, `"split"`, `"splitt"`},
 		{"split_that_leaves", "is no name", `"split": "test"`, `"split": "../../x"`},
 	} {
 		dir := filepath.Join(t.TempDir(), "out")
-		if _, err := Write(dir, input(t)); err != nil {
+		if _, err := Write(dir, input(t).of()); err != nil {
 			t.Fatal(err)
 		}
 		edit(t, dir, ManifestFile, false, replace(tt.from, tt.to))
@@ -361,7 +509,7 @@ func TestReadRefuses(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	if _, err := Write(dir, input(t)); err != nil {
+	if _, err := Write(dir, input(t).of()); err != nil {
 		t.Fatal(err)
 	}
 	edit(t, dir, "data/test.jsonl", true, replace(`"version":`, `"versoin":`))
@@ -378,7 +526,7 @@ func TestReadRefuses(t *testing.T) {
 
 // Reading a row never panics, and what is read is written as it was.
 func FuzzReadRow(f *testing.F) {
-	b, err := schemas.Canonical(RowOf(task(f, 12, goldPatch), schemas.DigestBytes(nil)))
+	b, err := schemas.Canonical(RowOf(task(f, 12, goldPatch), Base{Archive: schemas.DigestBytes(nil)}))
 	if err != nil {
 		f.Fatal(err)
 	}

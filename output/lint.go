@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
+	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -25,6 +28,7 @@ const (
 	RuleSecret    Rule = "secret"
 	RuleHost      Rule = "host_path"
 	RuleStatement Rule = "statement"
+	RuleLabel     Rule = "label"
 )
 
 var (
@@ -43,6 +47,10 @@ func Lint(r Row) []Finding {
 	l.patches()
 	l.fairness()
 	l.text()
+	l.statement()
+	l.label()
+	l.adequacy()
+	l.figures()
 	return l.findings
 }
 
@@ -65,7 +73,8 @@ func (l *linter) fields() {
 	for _, f := range []struct{ key, value string }{
 		{"repo", r.Repo}, {"patch", r.Patch}, {"test_patch", r.TestPatch}, {"problem_statement", r.ProblemStatement}, {"version", r.Version},
 		{"language", e.Language}, {"kind", string(e.Kind)}, {"report", e.Report}, {"sandbox", e.Sandbox}, {"deps_from", e.DepsFrom},
-		{"pinning", string(e.Pinning)}, {"statement_from", e.StatementFrom}, {"toolchain.version", e.Toolchain.Version},
+		{"pinning", string(e.Pinning)}, {"statement_from", e.StatementFrom}, {"statement_provider", e.StatementProvider},
+		{"label_provider", e.LabelProvider}, {"toolchain.version", e.Toolchain.Version},
 	} {
 		if strings.TrimSpace(f.value) == "" {
 			l.add(RuleField, "%s is empty", f.key)
@@ -82,13 +91,16 @@ func (l *linter) fields() {
 	for _, f := range []struct {
 		key   string
 		value schemas.Digest
-	}{{"environment", e.Environment}, {"base_archive", e.BaseArchive}, {"identity", e.Identity}} {
+	}{{"environment", e.Environment}, {"image_key", e.ImageKey}, {"base_archive", e.BaseArchive}, {"identity", e.Identity}} {
 		if !digestShape.MatchString(string(f.value)) {
 			l.add(RuleField, "%s is %q, not a digest", f.key, f.value)
 		}
 	}
-	if t, err := time.Parse(time.RFC3339, r.CreatedAt); err != nil || t.Location() != time.UTC {
-		l.add(RuleField, "created_at is %q, not RFC 3339 in UTC", r.CreatedAt)
+	if t, err := time.Parse(createdAt, r.CreatedAt); err != nil || t.Location() != time.UTC {
+		l.add(RuleField, "created_at is %q, not RFC 3339 in UTC with milliseconds (without, readers of JSON make another text of it)", r.CreatedAt)
+	}
+	if want := version(e.BaseRelease); r.Version != want {
+		l.add(RuleField, "version is %q; base_release makes %q", r.Version, want)
 	}
 	if len(e.Test) == 0 {
 		l.add(RuleField, "test is empty: no test command")
@@ -129,6 +141,11 @@ func (l *linter) lists() {
 	}
 	if len(e.Causes) > len(r.FailToPass) {
 		l.add(RuleLists, "causes has %d tests, FAIL_TO_PASS %d", len(e.Causes), len(r.FailToPass))
+	}
+	for _, id := range slices.Sorted(maps.Keys(e.QuarantinedIn)) {
+		if !slices.Contains(e.Quarantined, id) {
+			l.add(RuleLists, "%q is in quarantined_in and not in quarantined", id)
+		}
 	}
 	for _, id := range e.BaselineB {
 		if !slices.Contains(r.PassToPass, id) {
@@ -215,5 +232,67 @@ func (l *linter) text() {
 		if m := hostPath.FindString(string(mustJSON(v))); m != "" {
 			l.add(RuleHost, "a path of somebody's machine: %s", m)
 		}
+	}
+}
+
+// statement: in the first person, and words only (FeatBench's rules of a prompt).
+func (l *linter) statement() {
+	text, _ := prose.Split(l.row.ProblemStatement)
+	if !prose.Begins(text) {
+		l.add(RuleStatement, "problem_statement does not begin with \"I want to\"")
+	}
+	for _, c := range prose.Code(text) {
+		l.add(RuleStatement, "problem_statement holds code: %.60q", c)
+	}
+}
+
+func (l *linter) label() {
+	e := l.row.Benchmint
+	if !slices.Contains(schemas.Labels, e.Label) {
+		var known []string
+		for _, k := range schemas.Labels {
+			known = append(known, string(k))
+		}
+		l.add(RuleLabel, "label %q is none of %s%s", e.Label, strings.Join(known, ", "), nearest.Hint(string(e.Label), known))
+	}
+	for _, x := range e.LabelEvidence {
+		if !slices.Contains(schemas.Labels, x.Label) || x.Rule == "" {
+			l.add(RuleLabel, "evidence %q of rule %q is for no label", x.Label, x.Rule)
+		}
+	}
+}
+
+func (l *linter) adequacy() {
+	a := l.row.Benchmint.Adequacy
+	want := 1.0
+	if a.Tried > 0 {
+		want = float64(a.Noticed) / float64(a.Tried)
+	}
+	switch {
+	case a.Noticed < 0 || a.Noticed > a.Tried || a.Skipped < 0:
+		l.add(RuleAdequacy, "noticed %d of %d, skipped %d: out of range", a.Noticed, a.Tried, a.Skipped)
+	case a.Share != want:
+		l.add(RuleAdequacy, "share is %v; %d of %d are noticed", a.Share, a.Noticed, a.Tried)
+	case len(a.Unnoticed) != a.Tried-a.Noticed:
+		l.add(RuleAdequacy, "unnoticed names %d hunks; %d of %d are noticed", len(a.Unnoticed), a.Noticed, a.Tried)
+	}
+	for _, h := range a.Unnoticed {
+		if !slices.Contains(l.row.Benchmint.Parts[schemas.PartCode], h.Path) {
+			l.add(RuleAdequacy, "unnoticed: %s is not of the code part", h.Path)
+		}
+	}
+}
+
+// figures: what statistics count in the row itself.
+func (l *linter) figures() {
+	got := l.row.Benchmint.Statistics
+	want := statistics(l.row, Base{Files: got.RepositoryFiles, Lines: got.RepositoryLines})
+	for _, m := range metrics {
+		if g, w := m.of(got), m.of(want); g != w {
+			l.add(RuleStatistics, "%s is %d; the row makes %d", m.name, g, w)
+		}
+	}
+	if got.RepositoryFiles < 0 || got.RepositoryLines < 0 {
+		l.add(RuleStatistics, "%d files of %d lines: below zero", got.RepositoryFiles, got.RepositoryLines)
 	}
 }

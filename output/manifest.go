@@ -7,17 +7,22 @@ import (
 )
 
 // Format is the version of the layout on disk.
-const Format = "benchmint-dataset/1"
+const Format = "benchmint-dataset/2"
 
 // Names in a dataset's folder.
 const (
 	ManifestFile = "manifest.json"
 	CardFile     = "README.md"
 	RejectsFile  = "rejects.jsonl"
+	FlakesFile   = "flakes.jsonl" // the flake ledger: ledger.Flake, a line each
 	TimingsFile  = "timings.jsonl"
-	DataDir      = "data"
-	TasksDir     = "tasks"
-	BlobsDir     = "blobs"
+	// ChecksumsFile holds the SHA-256 of every file but itself, the manifest and the
+	// timings, in the form that sha256sum -c reads.
+	ChecksumsFile = "SHA256SUMS"
+	DataDir       = "data"
+	TasksDir      = "tasks"
+	BlobsDir      = "blobs"
+	PlotsDir      = "plots"
 
 	StatementFile  = "statement.md"
 	GoldFile       = "gold.patch"
@@ -27,22 +32,26 @@ const (
 	DockerfileFile = "Dockerfile"
 	RunFile        = "run.sh"
 	ProofFile      = "proof.json"
+	AdequacyFile   = "adequacy.json"
 	setupDir       = "setup" // files that the Dockerfile copies
 	inputDir       = "run"   // files that the run script copies
 )
 
 // Manifest says what a dataset holds. It is written last.
 type Manifest struct {
-	Format string            `json:"format"`
-	Name   string            `json:"name"`
-	Split  string            `json:"split"`
-	Counts Counts            `json:"counts"`
-	Funnel []Funnel          `json:"funnel"`
-	Tools  map[string]string `json:"tools"` // name → version and digest
+	Format string   `json:"format"`
+	Name   string   `json:"name"`
+	Split  string   `json:"split"`
+	Counts Counts   `json:"counts"`
+	Funnel []Funnel `json:"funnel"`
+	// Releases is how many the repositories have that passed the gates.
+	Releases   int               `json:"releases"`
+	Statistics []Statistic       `json:"statistics"` // of the rows; empty where there are none
+	Tools      map[string]string `json:"tools"`      // name → version and digest
 	// Configuration is the effective one, without what names this machine.
 	Configuration json.RawMessage `json:"configuration"`
-	// Files are all files of the folder but the manifest and the timings.
-	Files map[string]FileInfo `json:"files"`
+	// Checksums is of ChecksumsFile, which names all other files.
+	Checksums Checksums `json:"checksums"`
 }
 
 // Counts are the ends of all items.
@@ -51,6 +60,7 @@ type Counts struct {
 	Rejected int `json:"rejected"`
 	Deferred int `json:"deferred"`
 	Failed   int `json:"failed"`
+	Open     int `json:"open"` // neither done nor ended: the dataset was written before its time
 }
 
 // Funnel is how the items of one stage ended.
@@ -62,10 +72,11 @@ type Funnel struct {
 	Failed   int                    `json:"failed"`
 }
 
-// FileInfo is one file's content.
-type FileInfo struct {
+// Checksums is the file of checksums itself.
+type Checksums struct {
 	SHA256 schemas.Digest `json:"sha256"`
 	Size   int64          `json:"size"`
+	Files  int            `json:"files"` // how many it names
 }
 
 // Reject is one line of rejects.jsonl: an item that did not become a task.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"flag"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/ledger"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
@@ -86,7 +89,9 @@ func task(t testing.TB, number int, gold string) Task {
 		Change: schemas.Change{
 			Repo: "acme/widget", Commit: commit, Base: strings.Repeat("1", 40), Number: number, NumberFrom: schemas.NumberSubject,
 			Subject: "Give widgets a colour (#12)", Body: "Ask jo@example.org.\r\n\r\nCo-authored-by: Jo <jo@example.org>\n",
-			CommittedAt: time.Date(2024, 3, 10, 1, 2, 3, 0, time.FixedZone("", 3600)),
+			CommittedAt: time.Date(2024, 3, 10, 1, 2, 3, 0, time.FixedZone("", 3600)), Release: "v1.1",
+			Notes: []schemas.Note{{Release: "v1.1", Version: "1.1", Heading: "Added", Text: "Widgets have a colour (#12).", Path: "CHANGES.md", Line: 5, Form: schemas.NoteChangelog, Link: schemas.LinkDiff,
+				References: []schemas.Reference{{Number: 12, Text: "#12"}}}},
 		},
 		Start: schemas.Start{
 			ChangeID: id, Repo: "acme/widget", Kind: schemas.KindFeature, Language: "python", Base: strings.Repeat("1", 40), Commit: commit,
@@ -97,7 +102,10 @@ func task(t testing.TB, number int, gold string) Task {
 				{ChangedFile: schemas.ChangedFile{Status: "M", Path: "tests/test_widget.py"}, Part: schemas.PartTest, Hunks: 1},
 			},
 			Sizes: schemas.Sizes{SourceFiles: 1, SourceHunks: 1, SourceAdded: 3, TestFiles: 1}, Identity: schemas.DigestBytes([]byte(id)),
+			Functions: schemas.FunctionEdits{Added: []string{"widget.py::colour"}},
 		},
+		Label: schemas.Labelled{StartID: id, Label: schemas.LabelFeature, Provider: "rules",
+			Evidence: []schemas.LabelEvidence{{Label: schemas.LabelFeature, Rule: "heading", Quote: "Added", Weight: 9}}},
 		Environment: schemas.Environment{Key: env, Sandbox: "bwrap", Host: true, Recipe: schemas.Recipe{
 			Language: "python", Toolchain: schemas.Toolchain{Name: "python", Version: "3.12.1", Digest: schemas.DigestBytes([]byte("python"))},
 			Variables: map[string]string{"TZ": "UTC", "LANG": "C.UTF-8"}, Lock: "pytest==8.0.0\n", Pinning: schemas.PinDate, PinDate: "2024-03-09",
@@ -111,11 +119,17 @@ func task(t testing.TB, number int, gold string) Task {
 				{ID: "tests/test_widget.py::test_size", Unit: "tests/test_widget.py", Class: schemas.P2P, S: []schemas.Status{schemas.Passed}, G: []schemas.Status{schemas.Passed}},
 				{ID: "tests/test_widget.py::test_colour", Unit: "tests/test_widget.py", Class: schemas.F2P, Cause: schemas.CauseFails, S: []schemas.Status{schemas.Failed}, G: []schemas.Status{schemas.Passed}},
 				{ID: "tests/test_widget.py::test_flaky[a\n<b>]", Unit: "tests/test_widget.py", Class: schemas.Quarantined, S: []schemas.Status{schemas.Passed}, G: []schemas.Status{schemas.Failed}},
+				{ID: "tests/test_widget.py::test_rare", Unit: "tests/test_widget.py", Class: schemas.Quarantined, S: []schemas.Status{schemas.Passed}, G: []schemas.Status{schemas.Passed}},
 				{ID: "tests/test_widget.py::test_base", Unit: "tests/test_widget.py", Class: schemas.P2P, Baseline: schemas.StateB, S: []schemas.Status{schemas.NotLoaded}, G: []schemas.Status{schemas.Passed}, B: schemas.Passed},
 			},
 			Interface: []schemas.Name{{Name: "colour", Kind: "function", Path: "widget.py"}},
 			Leaks:     schemas.Scan{Scanner: "1", Needles: schemas.DigestBytes([]byte("needles")), Count: 2},
 		},
+		QuarantinedIn: map[string][]string{"tests/test_widget.py::test_rare": {"acme__widget-7"}},
+		Adequacy: schemas.Adequacy{StartID: id, Proof: schemas.DigestBytes([]byte("proof")), Noticed: 1, Hunks: []schemas.HunkNotice{
+			{Path: "widget.py", Hunk: 0, End: "noticed", Tests: []string{"tests/test_widget.py::test_colour"}}, {Path: "widget.py", Hunk: 1, End: "unnoticed"}}},
+		Statement: schemas.Statement{StartID: id, Text: "I want to give widgets a colour.\n", Hints: "Ask <address>.", From: []string{"note", "subject"}, Provider: "rules",
+			Interface: []schemas.Name{{Name: "colour", Kind: "function", Path: "widget.py"}}},
 		Patch: []byte(gold), TestPatch: []byte(testPatch), Version: "v1.0",
 		Base:  func() (*tree.Tree, error) { return base, nil },
 		Setup: lang.Step{Commands: setup, Files: []sandbox.File{requirements}},
@@ -127,20 +141,60 @@ func task(t testing.TB, number int, gold string) Task {
 	}
 }
 
-func input(t testing.TB) Input {
+// sample is an input whose parts tests may change.
+type sample struct {
+	Input
+	tasks   []Task
+	rejects []Reject
+	flakes  []ledger.Flake
+}
+
+// of gives the input of the parts as they are now.
+func (s *sample) of() Input {
+	in := s.Input
+	in.Tasks, in.Rejects, in.Flakes = each(s.tasks), each(s.rejects), slices.Values(s.flakes)
+	return in
+}
+
+func each[T any](all []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, x := range all {
+			if !yield(x, nil) {
+				return
+			}
+		}
+	}
+}
+
+func input(t testing.TB) *sample {
 	t.Helper()
 	latin1 := strings.Replace(goldPatch, "cornflower", "bleu-\xe9", 1)
-	return Input{
-		Name:  "my-features",
-		Tasks: []Task{task(t, 12, goldPatch), task(t, 0, latin1)},
-		Rejects: []Reject{
-			{InstanceID: "acme__widget-9", Repo: "acme/widget", Commit: strings.Repeat("9", 40), End: schemas.StepRejected, Stage: "link", Reason: schemas.NoTests, Detail: "no test among 1 path"},
-			{InstanceID: "acme__widget-8", Repo: "acme/widget", Commit: strings.Repeat("8", 40), End: schemas.StepFailed, Stage: "validate", Detail: "disk full"},
+	odd := task(t, 0, latin1)
+	odd.Repo.Licence, odd.Version, odd.Change.Notes, odd.Change.Release = "", "2024-01-01", nil, ""
+	return &sample{
+		Input: Input{
+			Name: "my-features",
+			Funnel: []Funnel{
+				{Stage: "crawl", Done: 1, Rejected: map[schemas.Reason]int{schemas.FewReleases: 1}},
+				{Stage: "link", Done: 3, Rejected: map[schemas.Reason]int{schemas.NoTests: 1, schemas.AddsFunctions: 2}},
+				{Stage: "classify", Done: 3}, {Stage: "resolve", Done: 3}, {Stage: "provision", Done: 3}, {Stage: "validate", Done: 2, Failed: 1},
+				{Stage: "assess", Done: 2}, {Stage: "describe", Done: 2},
+			},
+			Releases:      4,
+			Configuration: map[string]any{"kinds": []string{"feature"}},
+			Tools:         map[string]string{"git": "2.39.5", "benchmint": "dev"},
 		},
-		Timings:       []Timing{{InstanceID: "acme__widget-12", Stage: "validate", MS: 1234}},
-		Funnel:        []Funnel{{Stage: "link", Done: 3, Rejected: map[schemas.Reason]int{schemas.NoTests: 1}}},
-		Configuration: map[string]any{"kinds": []string{"feature"}},
-		Tools:         map[string]string{"git": "2.39.5", "benchmint": "dev"},
+		tasks: []Task{task(t, 12, goldPatch), odd},
+		rejects: []Reject{
+			{InstanceID: "acme__widget-8", Repo: "acme/widget", Commit: strings.Repeat("8", 40), End: schemas.StepFailed, Stage: "validate", Detail: "disk full"},
+			{InstanceID: "acme__widget-9", Repo: "acme/widget", Commit: strings.Repeat("9", 40), End: schemas.StepRejected, Stage: "link", Reason: schemas.NoTests, Detail: "no test among 1 path"},
+		},
+		flakes: []ledger.Flake{
+			{Repo: "acme/widget", Test: "tests/test_widget.py::test_flaky[a\n<b>]", Environment: schemas.DigestBytes([]byte("environment")), State: schemas.StateG, Causes: []ledger.Cause{ledger.Disagrees},
+				Runs: 6, Outcomes: map[schemas.Status]int{schemas.Passed: 5, schemas.Failed: 1}, Changes: []string{"acme__widget-12", "acme__widget-cabababababab"}},
+			{Repo: "acme/widget", Test: "tests/test_widget.py::test_rare", Environment: schemas.DigestBytes([]byte("environment")), State: schemas.StateS, Causes: []ledger.Cause{ledger.Disagrees},
+				Runs: 9, Outcomes: map[schemas.Status]int{schemas.Passed: 8, schemas.Failed: 1}, Changes: []string{"acme__widget-7"}},
+		},
 	}
 }
 
@@ -169,13 +223,13 @@ func contents(t testing.TB, dir string) map[string]string {
 func TestWriteGolden(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
-	if _, err := Write(dir, input(t)); err != nil {
+	if _, err := Write(dir, input(t).of()); err != nil {
 		t.Fatal(err)
 	}
 	got := &txtar.Archive{Comment: []byte("The dataset of input(), without its blobs. Rewrite with go test ./output -update.\n")}
 	files := contents(t, dir)
 	for _, name := range sorted(keys(files)) {
-		if !strings.HasPrefix(name, "blobs/") && !strings.HasSuffix(name, "gold.patch") { // not all are text
+		if !strings.HasPrefix(name, "blobs/") && !strings.HasSuffix(name, "gold.patch") && !strings.HasSuffix(name, ".parquet") { // not all are text
 			got.Files = append(got.Files, txtar.File{Name: name, Data: []byte(files[name])})
 		}
 	}
@@ -206,7 +260,7 @@ func TestWriteThenReadThenCheck(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "deep", "out")
 	in := input(t)
-	m, err := Write(dir, in)
+	m, err := Write(dir, in.of())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,8 +275,8 @@ func TestWriteThenReadThenCheck(t *testing.T) {
 		t.Fatalf("rows: %+v", d.Rows)
 	}
 	latin1 := d.Rows[1].Row
-	if b, err := latin1.GoldPatch(); err != nil || string(b) != string(in.Tasks[1].Patch) || latin1.Benchmint.PatchEncoding != EncodingBase64 {
-		t.Errorf("patch that is not UTF-8: %v, encoding %q, equal %v", err, latin1.Benchmint.PatchEncoding, string(b) == string(in.Tasks[1].Patch))
+	if b, err := latin1.GoldPatch(); err != nil || string(b) != string(in.tasks[1].Patch) || latin1.Benchmint.PatchEncoding != EncodingBase64 {
+		t.Errorf("patch that is not UTF-8: %v, encoding %q, equal %v", err, latin1.Benchmint.PatchEncoding, string(b) == string(in.tasks[1].Patch))
 	}
 	for _, r := range d.Rows {
 		b, s, g, err := d.States(r.Row)
@@ -236,7 +290,7 @@ func TestWriteThenReadThenCheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(in.Tasks[0].Environment, env); diff != "" {
+		if diff := cmp.Diff(in.tasks[0].Environment, env); diff != "" {
 			t.Errorf("environment (-want +got):\n%s", diff)
 		}
 		start, err := d.Start(r.InstanceID)
@@ -256,11 +310,10 @@ func TestWriteIsDeterministic(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	a, b := input(t), input(t)
-	b.Tasks[0], b.Tasks[1] = b.Tasks[1], b.Tasks[0]
-	b.Rejects[0], b.Rejects[1] = b.Rejects[1], b.Rejects[0]
-	b.Timings[0].MS = 999 // measured: must not show outside timings.jsonl
-	for name, in := range map[string]Input{"a": a, "b": b} {
-		if _, err := Write(filepath.Join(root, name), in); err != nil {
+	a.tasks[0].Timings = []Timing{{InstanceID: "acme__widget-12", Stage: "validate", MS: 1234}}
+	b.tasks[0].Timings = []Timing{{InstanceID: "acme__widget-12", Stage: "validate", MS: 999}} // measured: must not show outside timings.jsonl
+	for name, in := range map[string]*sample{"a": a, "b": b} {
+		if _, err := Write(filepath.Join(root, name), in.of()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -279,7 +332,7 @@ func TestWriteReplaces(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
 	in := input(t)
-	if _, err := Write(dir, in); err != nil {
+	if _, err := Write(dir, in.of()); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o755); err != nil {
@@ -288,15 +341,15 @@ func TestWriteReplaces(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".git", "HEAD"), []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	in.Tasks = in.Tasks[:1]
-	if _, err := Write(dir, in); err != nil {
+	in.tasks = in.tasks[:1]
+	if _, err := Write(dir, in.of()); err != nil {
 		t.Fatal(err)
 	}
 	got := contents(t, dir)
 	if got[".git/HEAD"] != "x" {
 		t.Error("what is not ours is gone")
 	}
-	if _, err := os.Stat(filepath.Join(dir, TasksDir, in.Tasks[0].ID())); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, TasksDir, in.tasks[0].ID())); err != nil {
 		t.Error(err)
 	}
 	for name := range got {
@@ -321,7 +374,7 @@ func TestWriteThroughLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := Write(link, input(t)); err != nil {
+		if _, err := Write(link, input(t).of()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -337,22 +390,24 @@ func TestWriteRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, want string
-		edit       func(*Input)
+		edit       func(*sample)
 		before     map[string]string
 	}{
 		{name: "folder_of_somebody", want: "no benchmint dataset", before: map[string]string{"thesis.tex": "x"}},
 		{name: "other_manifest", want: "no benchmint dataset", before: map[string]string{"manifest.json": `{"format":"other"}`}},
-		{name: "ids_that_differ_by_case", want: "two tasks", edit: func(in *Input) {
-			other := in.Tasks[0]
-			other.Start.ChangeID = "ACME__widget-12"
-			in.Tasks = append(in.Tasks, other)
+		{name: "ids_that_differ_by_case", want: "two tasks", edit: func(in *sample) {
+			other := in.tasks[0]
+			other.Start.ChangeID, other.Start.Identity = "ACME__widget-12", "sha256:other"
+			in.tasks = append([]Task{other}, in.tasks...)
 		}},
-		{name: "split_with_slash", want: "split", edit: func(in *Input) { in.Split = "../test" }},
-		{name: "no_f2p", want: "no FAIL_TO_PASS", edit: func(in *Input) { in.Tasks[0].Proof.Tests = nil }},
-		{name: "wrong_base", want: "the base tree is", edit: func(in *Input) {
-			in.Tasks[0].Start.BaseTree = strings.Repeat("0", 40)
+		{name: "split_with_slash", want: "split", edit: func(in *sample) { in.Split = "../test" }},
+		{name: "no_f2p", want: "no FAIL_TO_PASS", edit: func(in *sample) { in.tasks[0].Proof.Tests, in.tasks[0].QuarantinedIn = nil, nil }},
+		{name: "wrong_base", want: "the base tree is", edit: func(in *sample) {
+			in.tasks[0].Start.BaseTree = strings.Repeat("0", 40)
 		}},
-		{name: "unknown_end", want: "none of an item", edit: func(in *Input) { in.Rejects[0].End = "gone" }},
+		{name: "tasks_out_of_order", want: "out of order", edit: func(in *sample) { slices.Reverse(in.tasks) }},
+		{name: "rejects_out_of_order", want: "out of order", edit: func(in *sample) { slices.Reverse(in.rejects) }},
+		{name: "unknown_end", want: "none of an item", edit: func(in *sample) { in.rejects[0].End = "gone" }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -367,9 +422,9 @@ func TestWriteRefuses(t *testing.T) {
 			}
 			in := input(t)
 			if tt.edit != nil {
-				tt.edit(&in)
+				tt.edit(in)
 			}
-			_, err := Write(dir, in)
+			_, err := Write(dir, in.of())
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want %q", err, tt.want)
 			}
@@ -395,8 +450,8 @@ func TestEmptyDatasetIsValid(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
 	in := input(t)
-	in.Tasks = nil
-	if _, err := Write(dir, in); err != nil {
+	in.tasks = nil
+	if _, err := Write(dir, in.of()); err != nil {
 		t.Fatal(err)
 	}
 	if findings, err := Check(dir); err != nil || len(findings) > 0 {
@@ -410,7 +465,7 @@ func TestEmptyDatasetIsValid(t *testing.T) {
 // Every column is a string in every row, in the order of SWE-bench.
 func TestRowColumns(t *testing.T) {
 	t.Parallel()
-	b, err := schemas.Canonical(RowOf(task(t, 12, goldPatch), "sha256:x"))
+	b, err := schemas.Canonical(RowOf(task(t, 12, goldPatch), Base{Archive: "sha256:x"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -435,26 +490,5 @@ func TestRowColumns(t *testing.T) {
 	}
 	if d := cmp.Diff(features, names); d != "" {
 		t.Errorf("columns (-want +got):\n%s", d)
-	}
-}
-
-func TestStatement(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		name, subject, body, want string
-		thin                      bool
-	}{
-		{"trailers_go", "Add x", "Because.\r\n\r\nSigned-off-by: A <a@b.co>\r\nReviewed-By: C <c@d.co>\n", "Add x\n\nBecause.\n", true},
-		{"address", "Mail a.b+c@d-e.co.uk or git@host.com:x/y for more than eight words", "", "Mail <address> or git@host.com:x/y for more than eight words\n", false},
-		{"decorator_is_no_address", "Support @property and foo@bar in the parser of the language", "", "Support @property and foo@bar in the parser of the language\n", false},
-		{"not_utf8", "Caf\xe9", "", "Caf\uFFFD\n", true},
-	} {
-		got := Statement(schemas.Change{Subject: tt.subject, Body: tt.body})
-		if d := cmp.Diff(tt.want, got); d != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, d)
-		}
-		if thin(got) != tt.thin {
-			t.Errorf("%s: thin is %v", tt.name, !tt.thin)
-		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/ledger"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
@@ -33,12 +34,13 @@ type Located struct {
 	Line int
 }
 
-// Dataset is a folder that was read. Only rows and rejects are in memory.
+// Dataset is a folder that was read. Only rows, rejects and flakes are in memory.
 type Dataset struct {
 	Dir      string
 	Manifest Manifest
 	Rows     []Located
 	Rejects  []Reject
+	Flakes   []ledger.Flake
 }
 
 // Read reads a dataset strictly: unknown keys, broken lines and missing columns
@@ -90,6 +92,14 @@ func load(dir string) (*Dataset, []Finding, error) {
 			return
 		}
 		d.Rejects = append(d.Rejects, r)
+	})
+	eachLine(dir, FlakesFile, add, func(n int, b []byte) {
+		var f ledger.Flake
+		if err := strict(b, &f); err != nil {
+			add(Finding{File: FlakesFile, Line: n, Rule: RuleSyntax, Message: err.Error()})
+			return
+		}
+		d.Flakes = append(d.Flakes, f)
 	})
 	return d, findings, nil
 }
@@ -209,6 +219,13 @@ func (d *Dataset) Start(id string) (schemas.Start, error) {
 	var s schemas.Start
 	err := d.record(id, StartFile, &s)
 	return s, err
+}
+
+// Adequacy reads what a task's tests notice of its patch.
+func (d *Dataset) Adequacy(id string) (schemas.Adequacy, error) {
+	var a schemas.Adequacy
+	err := d.record(id, AdequacyFile, &a)
+	return a, err
 }
 
 // Proof reads a task's proof.

@@ -12,19 +12,20 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/prose"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Row is one line of data/<split>.jsonl: the twelve columns of SWE-bench in its
-// order, then ours. Every column is a string in every row: readers that infer
-// column types from the first rows (Hugging Face datasets) else fail on the first
-// empty list, and SWE-bench's own readers before version 5 decode the two lists
-// with a JSON parser and take nothing else.
+// Row is one line of data/<split>.jsonl and one row of data/<split>.parquet: the
+// twelve columns of SWE-bench in its order, then ours. Every column is a string in
+// every row: readers that infer column types from the first rows (Hugging Face
+// datasets) else fail on the first empty list, and SWE-bench's own readers before
+// version 5 decode the two lists with a JSON parser and take nothing else.
 type Row struct {
 	InstanceID             string `json:"instance_id"`
 	Repo                   string `json:"repo"`
@@ -101,22 +102,33 @@ type extra Extra
 
 // Extra is everything that is ours, under one key, as JSON text in a string.
 type Extra struct {
-	Language          string                   `json:"language"`
-	Kind              schemas.Kind             `json:"kind"`
-	Licence           string                   `json:"licence"`
-	Test              []schemas.Command        `json:"test"`
-	Report            string                   `json:"report"`
-	Environment       schemas.Digest           `json:"environment"` // key
-	Toolchain         schemas.Toolchain        `json:"toolchain"`
-	Pinning           schemas.Pinning          `json:"pinning"`
-	PinDate           string                   `json:"pin_date"`
-	DepsFrom          string                   `json:"deps_from"`
-	Sandbox           string                   `json:"sandbox"`
-	Host              bool                     `json:"host"` // toolchains of the host
-	Commit            string                   `json:"commit"`
-	Number            int                      `json:"number"` // pull request; 0 = none
-	NumberFrom        schemas.NumberSource     `json:"number_from"`
-	Subject           string                   `json:"subject"`
+	Language    string               `json:"language"`
+	Kind        schemas.Kind         `json:"kind"`
+	Licence     string               `json:"licence"`
+	Test        []schemas.Command    `json:"test"`
+	Report      string               `json:"report"`
+	Environment schemas.Digest       `json:"environment"` // key
+	ImageKey    schemas.Digest       `json:"image_key"`   // ImageKey
+	Toolchain   schemas.Toolchain    `json:"toolchain"`
+	Pinning     schemas.Pinning      `json:"pinning"`
+	PinDate     string               `json:"pin_date"`
+	DepsFrom    string               `json:"deps_from"`
+	Sandbox     string               `json:"sandbox"`
+	Host        bool                 `json:"host"` // toolchains of the host
+	Commit      string               `json:"commit"`
+	Number      int                  `json:"number"` // pull request; 0 = none
+	NumberFrom  schemas.NumberSource `json:"number_from"`
+	Subject     string               `json:"subject"`
+	// BaseRelease is the tag that the base stands after, Release that of the first
+	// release with the change; "" where there is none.
+	BaseRelease string         `json:"base_release"`
+	Release     string         `json:"release"`
+	Notes       []schemas.Note `json:"notes"` // of the change, best first
+	Label       schemas.Label  `json:"label"`
+	// LabelEvidence is what the label rests on, strongest first; LabelProvider is who
+	// decided: "rules", or a model's name.
+	LabelEvidence     []schemas.LabelEvidence  `json:"label_evidence"`
+	LabelProvider     string                   `json:"label_provider"`
 	Identity          schemas.Digest           `json:"identity"`
 	Trees             Trees                    `json:"trees"`
 	BaseArchive       schemas.Digest           `json:"base_archive"` // blobs/<hex>.tar.gz
@@ -124,18 +136,50 @@ type Extra struct {
 	TestPatchEncoding string                   `json:"test_patch_encoding"`
 	Parts             map[schemas.Part]Paths   `json:"parts"` // a file split by hunks stands in two
 	Sizes             schemas.Sizes            `json:"sizes"`
+	Functions         Functions                `json:"functions"`
+	Statistics        Statistics               `json:"statistics"`
 	Interface         []schemas.Name           `json:"interface"`
 	Causes            map[string]schemas.Cause `json:"causes"` // of each FAIL_TO_PASS
 	BaselineB         []string                 `json:"baseline_b"`
 	SkipToPass        []string                 `json:"skip_to_pass"`
 	Quarantined       []string                 `json:"quarantined"`
-	Vanished          []string                 `json:"vanished"`
-	UnstableIDs       []string                 `json:"unstable_ids"`
-	TestsVisible      bool                     `json:"tests_visible"`
-	StatementFrom     string                   `json:"statement_from"` // commit
-	Thin              bool                     `json:"thin"`           // too little text to go on
-	Leaks             schemas.Scan             `json:"leaks"`
-	Provenance        []Provenance             `json:"provenance"`
+	// QuarantinedIn names, for each test that agreed with itself here and was left
+	// out nevertheless, the changes of the repository in which it did not.
+	QuarantinedIn     map[string][]string `json:"quarantined_in"`
+	Vanished          []string            `json:"vanished"`
+	UnstableIDs       []string            `json:"unstable_ids"`
+	Adequacy          Adequacy            `json:"adequacy"`
+	TestsVisible      bool                `json:"tests_visible"`
+	StatementFrom     string              `json:"statement_from"`     // the texts that it was made of, by +: note+body
+	StatementProvider string              `json:"statement_provider"` // "rules", or a model's name
+	Thin              bool                `json:"thin"`               // too little text to go on
+	Leaks             schemas.Scan        `json:"leaks"`
+	Provenance        []Provenance        `json:"provenance"`
+}
+
+// Functions are the qualified names (path::Class.method) of what the code part
+// does to functions and classes.
+type Functions struct {
+	Added    []string `json:"added"`
+	Removed  []string `json:"removed"`
+	Modified []string `json:"modified"`
+	Unread   []string `json:"unread"` // source files that could not be parsed
+}
+
+// Adequacy says how much of the code part the FAIL_TO_PASS tests notice when it is
+// taken back, hunk by hunk.
+type Adequacy struct {
+	Share     float64 `json:"share"` // noticed of tried; 1 where none was tried
+	Tried     int     `json:"tried"`
+	Noticed   int     `json:"noticed"`
+	Skipped   int     `json:"skipped"` // hunks over the limit
+	Unnoticed []Hunk  `json:"unnoticed"`
+}
+
+// Hunk is one hunk of the code part; Hunk counts in its file, from 0.
+type Hunk struct {
+	Path string `json:"path"`
+	Hunk int    `json:"hunk"`
 }
 
 // Paths are paths of the tree.
@@ -161,11 +205,17 @@ type Task struct {
 	Repo        schemas.Repo
 	Change      schemas.Change
 	Start       schemas.Start
+	Label       schemas.Labelled
 	Environment schemas.Environment
-	Proof       schemas.Proof
-	Patch       []byte
-	TestPatch   []byte
-	Version     string // nearest release at base; "" where there is none
+	// Proof is without the tests that disagreed with themselves in another change of
+	// the repository (ledger.Strip); QuarantinedIn names these.
+	Proof         schemas.Proof
+	QuarantinedIn map[string][]string
+	Adequacy      schemas.Adequacy
+	Statement     schemas.Statement
+	Patch         []byte
+	TestPatch     []byte
+	Version       string // nearest release at base; "" where there is none
 	// Base loads the base tree; it is called once a task, so that a large dataset
 	// needs the memory of one tree.
 	Base func() (*tree.Tree, error)
@@ -173,55 +223,111 @@ type Task struct {
 	Setup      lang.Step
 	Runs       []lang.TestRun
 	Provenance []Provenance
+	Timings    []Timing
 }
 
 // ID is the instance ID.
 func (t Task) ID() string { return t.Start.ID() }
 
-// RowOf joins the records to a row. archive names the base tree's blob.
-func RowOf(t Task, archive schemas.Digest) Row {
+// createdAt is RFC 3339 with milliseconds, always: Arrow's JSON reader takes a time
+// without a fraction for a timestamp, whatever type is declared, and gives it back
+// in another form; one with a fraction stays the text that it is.
+const createdAt = "2006-01-02T15:04:05.000Z07:00"
+
+// RowOf joins the records to a row.
+func RowOf(t Task, base Base) Row {
 	r := t.Environment.Recipe
 	patch, patchEncoding := text(t.Patch)
 	testPatch, testEncoding := text(t.TestPatch)
-	statement := Statement(t.Change)
-	return Row{
+	row := Row{
 		InstanceID: t.ID(), Repo: t.Change.Repo, BaseCommit: t.Start.Base, Patch: patch, TestPatch: testPatch,
-		ProblemStatement: statement, CreatedAt: t.Change.CommittedAt.UTC().Format(time.RFC3339), Version: version(t.Version),
+		ProblemStatement: prose.Problem(t.Statement.Text, t.Statement.Interface), HintsText: t.Statement.Hints,
+		CreatedAt: t.Change.CommittedAt.UTC().Format(createdAt), Version: version(t.Version),
 		FailToPass: sorted(t.Proof.List(schemas.F2P)), PassToPass: sorted(t.Proof.List(schemas.P2P)), EnvironmentSetupCommit: t.Start.Base,
 		Benchmint: Extra{
 			Language: t.Start.Language, Kind: t.Start.Kind, Licence: t.Repo.Licence, Test: r.Test, Report: r.Report,
-			Environment: t.Environment.Key, Toolchain: r.Toolchain, Pinning: r.Pinning, PinDate: r.PinDate, DepsFrom: r.DepsFrom,
+			Environment: t.Environment.Key, ImageKey: ImageKey(t.Environment, t.Start), Toolchain: r.Toolchain, Pinning: r.Pinning, PinDate: r.PinDate, DepsFrom: r.DepsFrom,
 			Sandbox: t.Environment.Sandbox, Host: t.Environment.Host,
-			Commit: t.Change.Commit, Number: t.Change.Number, NumberFrom: t.Change.NumberFrom, Subject: t.Change.Subject, Identity: t.Start.Identity,
+			Commit: t.Change.Commit, Number: t.Change.Number, NumberFrom: t.Change.NumberFrom, Subject: t.Change.Subject,
+			BaseRelease: t.Version, Release: t.Change.Release, Notes: some(t.Change.Notes),
+			Label: t.Label.Label, LabelEvidence: some(t.Label.Evidence), LabelProvider: t.Label.Provider, Identity: t.Start.Identity,
 			Trees:       Trees{Base: t.Start.BaseTree, Start: t.Start.StartTree, Solution: t.Start.SolutionTree},
-			BaseArchive: archive, PatchEncoding: patchEncoding, TestPatchEncoding: testEncoding,
-			Parts: parts(t.Start), Sizes: t.Start.Sizes, Interface: some(t.Proof.Interface),
+			BaseArchive: base.Archive, PatchEncoding: patchEncoding, TestPatchEncoding: testEncoding,
+			Parts: parts(t.Start), Sizes: t.Start.Sizes, Functions: functions(t.Start.Functions), Interface: some(t.Statement.Interface),
 			Causes: causes(t.Proof), BaselineB: baselineB(t.Proof), SkipToPass: sorted(t.Proof.List(schemas.SkipToPass)),
-			Quarantined: sorted(t.Proof.List(schemas.Quarantined)), Vanished: sorted(t.Proof.List(schemas.Vanished)),
-			UnstableIDs: sorted(t.Proof.List(schemas.UnstableID)), StatementFrom: "commit", Thin: thin(statement),
+			Quarantined: sorted(t.Proof.List(schemas.Quarantined)), QuarantinedIn: quarantinedIn(t.QuarantinedIn), Vanished: sorted(t.Proof.List(schemas.Vanished)),
+			UnstableIDs: sorted(t.Proof.List(schemas.UnstableID)), Adequacy: adequacy(t.Adequacy),
+			StatementFrom: strings.Join(t.Statement.From, "+"), StatementProvider: t.Statement.Provider, Thin: t.Statement.Thin,
 			Leaks: t.Proof.Leaks, Provenance: some(t.Provenance),
 		},
 	}
+	row.Benchmint.Statistics = statistics(row, base)
+	return row
 }
 
-// noVersion stands for "no release yet".
+// ImageKey names the image that a task is worked on in, as FeatBench's image_key
+// does: two rows with one key need one image. It is the SHA-256 of the canonical
+// JSON of what the image is made from: the environment's key, the recipe as it was
+// built (toolchain, tools, system packages, lock, set-up: recipe.Key without a base),
+// the variables, the build commands that run in the tree, the base tree, and the
+// date of the one neutral commit that seals it. The tests of the change are not in
+// it: a solver never has them.
+func ImageKey(e schemas.Environment, s schemas.Start) schemas.Digest {
+	return schemas.DigestOf(struct {
+		Format      string            `json:"format"`
+		Environment schemas.Digest    `json:"environment"`
+		Recipe      schemas.Digest    `json:"recipe"`
+		Variables   map[string]string `json:"variables"`
+		Build       []schemas.Command `json:"build"`
+		Tree        string            `json:"tree"`
+		Date        string            `json:"date"`
+	}{"benchmint-image/1", e.Key, recipe.Key(e.Recipe, ""), e.Recipe.Variables, e.Recipe.Build, s.BaseTree, sealed(s)})
+}
+
+// sealed is the date of the neutral commit.
+func sealed(s schemas.Start) string { return s.BaseDate.UTC().Format("2006-01-02T15:04:05Z") }
+
+func functions(f schemas.FunctionEdits) Functions {
+	return Functions{Added: some(f.Added), Removed: some(f.Removed), Modified: some(f.Modified), Unread: some(f.Unread)}
+}
+
+func adequacy(a schemas.Adequacy) Adequacy {
+	out := Adequacy{Share: a.Share(), Tried: len(a.Hunks), Noticed: a.Noticed, Skipped: a.Skipped, Unnoticed: []Hunk{}}
+	for _, h := range a.Hunks {
+		if h.End == unnoticed {
+			out.Unnoticed = append(out.Unnoticed, Hunk{Path: h.Path, Hunk: h.Hunk})
+		}
+	}
+	return out
+}
+
+const unnoticed = "unnoticed" // schemas.HunkNotice.End
+
+func quarantinedIn(in map[string][]string) map[string][]string {
+	if in == nil {
+		return map[string][]string{}
+	}
+	return in
+}
+
 const noVersion = "1"
 
+// dated is a tag that readers of JSON would take for a time.
+var dated = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
+
 // version is never empty: clients look up by it, and SWE-bench's take any word.
-func version(v string) string {
-	if v == "" {
+func version(tag string) string {
+	switch {
+	case tag == "":
 		return noVersion
+	case dated.MatchString(tag):
+		return "v" + tag
 	}
-	return v
+	return tag
 }
 
 // Release is the tag that the base stands after, "" where there is none.
-func (r Row) Release() string {
-	if r.Version == noVersion {
-		return ""
-	}
-	return r.Version
-}
+func (r Row) Release() string { return r.Benchmint.BaseRelease }
 
 func text(b []byte) (string, string) {
 	if utf8.Valid(b) {
@@ -266,12 +372,6 @@ func Statement(c schemas.Change) string {
 		return "<address>"
 	})
 	return strings.ToValidUTF8(s, "\uFFFD") + "\n"
-}
-
-// thin: fewer words than a sentence that says what is wanted and where.
-func thin(statement string) bool {
-	const fewWords = 8
-	return len(strings.Fields(statement)) < fewWords
 }
 
 func parts(s schemas.Start) map[schemas.Part]Paths {

@@ -2,11 +2,15 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"iter"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchmint/benchmint/internal/ledger"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/tree"
@@ -25,15 +30,18 @@ import (
 // dataset there would lose it.
 var ErrNotOurs = errors.New("not empty and no benchmint dataset")
 
-// Input is all that a dataset is made of. Equal inputs give equal bytes, in
-// whatever order tasks and rejects come.
+// Input is all that a dataset is made of. Equal inputs give equal bytes. Tasks and
+// rejects come one by one, so that a dataset of any size needs the memory of one task.
 type Input struct {
-	Name          string
-	Split         string // "" is test
-	Tasks         []Task
-	Rejects       []Reject
-	Timings       []Timing
-	Funnel        []Funnel
+	Name    string
+	Split   string                   // "" is test
+	Tasks   iter.Seq2[Task, error]   // in order of ID
+	Rejects iter.Seq2[Reject, error] // in order of ID, then stage
+	// Flakes are the lines of the flake ledger, in its own order.
+	Flakes        iter.Seq[ledger.Flake]
+	Funnel        []Funnel // of the stages before
+	Releases      int
+	Open          int // items that neither came through nor ended
 	Configuration any // effective, without what names this machine
 	Tools         map[string]string
 }
@@ -41,7 +49,11 @@ type Input struct {
 // DefaultSplit is where SWE-bench's clients look first.
 const DefaultSplit = "test"
 
-func dataPath(split string) string { return path.Join(DataDir, split+".jsonl") }
+// exported is the stage that a dataset is written by, in rejects and funnel.
+const exported = "export"
+
+func dataPath(split string) string    { return path.Join(DataDir, split+".jsonl") }
+func parquetPath(split string) string { return path.Join(DataDir, split+".parquet") }
 
 // Write puts a dataset at dir, whole or not at all: it is written beside dir and
 // then swapped in, so that no reader meets a half one. What an earlier dataset
@@ -65,9 +77,12 @@ func Write(dir string, in Input) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("writing dataset: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(tmp) }() // after the swap this is the earlier dataset
-	w := &writer{dir: tmp, files: map[string]FileInfo{}, archives: map[string]schemas.Digest{}}
-	m, err := w.all(in)
+	w, err := newWriter(tmp)
 	if err != nil {
+		return Manifest{}, fmt.Errorf("writing dataset: %w", err)
+	}
+	m, err := w.all(in)
+	if err = errors.Join(err, w.close()); err != nil {
 		return Manifest{}, fmt.Errorf("writing dataset: %w", err)
 	}
 	return m, swap(tmp, dir)
@@ -79,16 +94,6 @@ func checkInput(in *Input) error {
 	}
 	if strings.Trim(in.Split, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") != "" {
 		return fmt.Errorf("split %q: only letters, digits, _ and . (Hugging Face)", in.Split)
-	}
-	in.Tasks, in.Rejects, in.Timings = slices.Clone(in.Tasks), slices.Clone(in.Rejects), slices.Clone(in.Timings)
-	slices.SortFunc(in.Tasks, func(a, b Task) int { return strings.Compare(a.ID(), b.ID()) })
-	seen := map[string]string{}
-	for _, t := range in.Tasks {
-		fold := strings.ToLower(t.ID())
-		if other, ok := seen[fold]; ok {
-			return fmt.Errorf("two tasks with the ID %s (%s)", t.ID(), other)
-		}
-		seen[fold] = t.ID()
 	}
 	return nil
 }
@@ -110,7 +115,7 @@ func ours(dir string) error {
 	return nil
 }
 
-var ownNames = []string{ManifestFile, CardFile, RejectsFile, TimingsFile, DataDir, TasksDir, BlobsDir}
+var ownNames = []string{ManifestFile, CardFile, RejectsFile, FlakesFile, TimingsFile, ChecksumsFile, DataDir, TasksDir, BlobsDir, PlotsDir}
 
 // swap makes tmp the dataset at dir in one step, and moves what is not ours over.
 func swap(tmp, dir string) error {
@@ -149,72 +154,227 @@ func swap(tmp, dir string) error {
 }
 
 type writer struct {
-	dir      string
-	files    map[string]FileInfo
-	archives map[string]schemas.Digest // tree ID → archive, so that equal trees are packed once
+	*folder
+	bases    map[string]Base           // by tree and language, so that equal trees are packed once
+	ids      map[string]string         // folded → ID
+	states   map[schemas.Digest]string // identity → ID
+	last     string
+	tally    *tally
+	rejected []Reject // by this writer, in order
+	counts   Counts
+}
+
+func newWriter(dir string) (*writer, error) {
+	f, err := newFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &writer{folder: f, bases: map[string]Base{}, ids: map[string]string{}, states: map[schemas.Digest]string{}, tally: newTally()}, nil
 }
 
 func (w *writer) all(in Input) (Manifest, error) {
-	var rows bytes.Buffer
-	licences := map[string]int{}
-	for _, t := range in.Tasks {
-		row, err := w.task(t)
-		if err != nil {
-			return Manifest{}, fmt.Errorf("%s: %w", t.ID(), err)
+	if err := w.tasks(in); err != nil {
+		return Manifest{}, err
+	}
+	if err := w.rejects(in.Rejects); err != nil {
+		return Manifest{}, err
+	}
+	if err := w.lines(FlakesFile, func(yield func(any, error) bool) {
+		if in.Flakes == nil {
+			return
 		}
-		if err := line(&rows, row); err != nil {
-			return Manifest{}, fmt.Errorf("%s: %w", t.ID(), err)
+		for f := range in.Flakes {
+			if !yield(f, nil) {
+				return
+			}
 		}
-		licences[orUnknown(row.Benchmint.Licence)]++
-	}
-	if err := w.put(dataPath(in.Split), 0o644, rows.Bytes()); err != nil {
+	}); err != nil {
 		return Manifest{}, err
 	}
-	if err := putLines(w, RejectsFile, in.Rejects, func(r Reject) string { return r.InstanceID + "\x00" + r.Stage + "\x00" + r.Commit }); err != nil {
-		return Manifest{}, err
-	}
-	if err := putLines(w, TimingsFile, in.Timings, func(t Timing) string { return t.InstanceID + "\x00" + t.Stage }); err != nil {
-		return Manifest{}, err
-	}
-	delete(w.files, TimingsFile) // measured: outside the digests
-	m, err := manifest(in)
+	m, err := w.manifest(in)
 	if err != nil {
 		return Manifest{}, err
 	}
-	if err := w.put(CardFile, 0o644, card(m, licences)); err != nil {
+	drawn, err := plots(m, w.tally)
+	if err != nil {
 		return Manifest{}, err
 	}
-	m.Files = w.files
+	for _, name := range slices.Sorted(maps.Keys(drawn)) {
+		if err := w.put(name, 0o644, drawn[name]); err != nil {
+			return Manifest{}, err
+		}
+	}
+	if err := w.put(CardFile, 0o644, card(m, w.tally)); err != nil {
+		return Manifest{}, err
+	}
+	if m.Checksums, err = w.finish(); err != nil {
+		return Manifest{}, err
+	}
 	b, err := indented(m)
 	if err != nil {
 		return Manifest{}, fmt.Errorf("manifest: %w", err)
 	}
-	return m, w.write(ManifestFile, 0o644, b)
+	return m, errors.Join(w.write(ManifestFile, 0o644, b), w.sync())
 }
 
-func orUnknown(licence string) string {
-	if licence == "" {
-		return "not recognised"
+// tasks writes every row and folder, one task at a time.
+func (w *writer) tasks(in Input) error {
+	rows, err := w.stream(dataPath(in.Split))
+	if err != nil {
+		return err
 	}
-	return licence
+	packed, err := w.stream(parquetPath(in.Split))
+	if err != nil {
+		return errors.Join(err, rows.drop())
+	}
+	timings, err := w.stream(TimingsFile)
+	if err != nil {
+		return errors.Join(err, rows.drop(), packed.drop())
+	}
+	p := newParquet(packed)
+	for t, err := range in.Tasks {
+		if err == nil {
+			err = w.task(t, rows, p, timings)
+		}
+		if err != nil {
+			return errors.Join(err, rows.drop(), packed.drop(), timings.drop())
+		}
+	}
+	return errors.Join(p.close(), w.keep(rows), w.keep(packed), timings.drop()) // times are measured: outside of the digests
 }
 
-func manifest(in Input) (Manifest, error) {
-	m := Manifest{Format: Format, Name: in.Name, Split: in.Split, Funnel: some(in.Funnel), Tools: in.Tools, Counts: Counts{Tasks: len(in.Tasks)}}
+// task writes one task, or puts it among the rejects.
+func (w *writer) task(t Task, rows io.Writer, p *parquetWriter, timings io.Writer) error {
+	if err := w.known(t.ID()); err != nil {
+		return err
+	}
+	if r, ok := w.refused(t); ok {
+		w.rejected = append(w.rejected, r)
+		return nil
+	}
+	row, err := w.folderOf(t)
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.ID(), err)
+	}
+	b, err := line(row)
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.ID(), err)
+	}
+	if _, err := rows.Write(b); err != nil {
+		return err
+	}
+	if err := p.add(b); err != nil {
+		return fmt.Errorf("%s: %w", t.ID(), err)
+	}
+	for _, x := range slices.SortedStableFunc(slices.Values(t.Timings), func(a, b Timing) int { return strings.Compare(a.Stage, b.Stage) }) {
+		b, err := line(x)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.ID(), err)
+		}
+		if _, err := timings.Write(b); err != nil {
+			return err
+		}
+	}
+	w.tally.add(row)
+	w.counts.Tasks++
+	return nil
+}
+
+// known holds the order, and that no ID comes twice but for its case: a folder is
+// named by each.
+func (w *writer) known(id string) error {
+	fold := strings.ToLower(id)
+	if other, ok := w.ids[fold]; ok {
+		return fmt.Errorf("two tasks with the ID %s (%s)", id, other)
+	}
+	if id < w.last {
+		return fmt.Errorf("task %s comes after %s: out of order", id, w.last)
+	}
+	w.ids[fold], w.last = id, id
+	return nil
+}
+
+// refused tells whether a proved task is no row: its states stand under another ID
+// already, or the flake ledger has left it no FAIL_TO_PASS.
+func (w *writer) refused(t Task) (Reject, bool) {
+	r := Reject{InstanceID: t.ID(), Repo: t.Change.Repo, Commit: t.Change.Commit, End: schemas.StepRejected, Stage: exported}
+	if first, ok := w.states[t.Start.Identity]; ok && t.Start.Identity != "" {
+		r.Reason, r.Detail = schemas.DuplicateStart, "the same states as "+first
+		return r, true
+	}
+	if len(t.QuarantinedIn) > 0 && len(t.Proof.List(schemas.F2P)) == 0 {
+		r.Reason = schemas.LedgerFlaky
+		for _, test := range slices.Sorted(maps.Keys(t.QuarantinedIn)) {
+			r.Detail += fmt.Sprintf("%s disagreed with itself in %s\n", test, strings.Join(t.QuarantinedIn[test], ", "))
+		}
+		r.Detail = strings.TrimSuffix(r.Detail, "\n")
+		return r, true
+	}
+	w.states[t.Start.Identity] = t.ID()
+	return Reject{}, false
+}
+
+// rejects writes every other end, those of this writer in their places.
+func (w *writer) rejects(in iter.Seq2[Reject, error]) error {
+	own, last := w.rejected, Reject{}
+	return w.lines(RejectsFile, func(yield func(any, error) bool) {
+		give := func(r Reject) bool {
+			if compareRejects(r, last) < 0 {
+				return yield(nil, fmt.Errorf("%s at %s comes after %s: out of order", r.InstanceID, r.Stage, last.InstanceID))
+			}
+			last = r
+			return yield(r, w.count(r))
+		}
+		if in != nil {
+			for r, err := range in {
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				for ; len(own) > 0 && compareRejects(own[0], r) < 0; own = own[1:] {
+					if !give(own[0]) {
+						return
+					}
+				}
+				if !give(r) {
+					return
+				}
+			}
+		}
+		for _, r := range own {
+			if !give(r) {
+				return
+			}
+		}
+	})
+}
+
+func compareRejects(a, b Reject) int {
+	return cmp.Or(strings.Compare(a.InstanceID, b.InstanceID), strings.Compare(a.Stage, b.Stage), strings.Compare(a.Commit, b.Commit))
+}
+
+func (w *writer) count(r Reject) error {
+	switch r.End {
+	case schemas.StepRejected:
+		w.counts.Rejected++
+	case schemas.StepDeferred:
+		w.counts.Deferred++
+	case schemas.StepFailed:
+		w.counts.Failed++
+	default:
+		return fmt.Errorf("%s: end %q is none of an item", r.InstanceID, r.End)
+	}
+	return nil
+}
+
+func (w *writer) manifest(in Input) (Manifest, error) {
+	w.counts.Open = in.Open
+	m := Manifest{
+		Format: Format, Name: in.Name, Split: in.Split, Funnel: w.funnel(in.Funnel), Tools: in.Tools, Counts: w.counts,
+		Releases: in.Releases, Statistics: w.tally.statistics(),
+	}
 	if m.Tools == nil {
 		m.Tools = map[string]string{}
-	}
-	for _, r := range in.Rejects {
-		switch r.End {
-		case schemas.StepRejected:
-			m.Counts.Rejected++
-		case schemas.StepDeferred:
-			m.Counts.Deferred++
-		case schemas.StepFailed:
-			m.Counts.Failed++
-		default:
-			return m, fmt.Errorf("%s: end %q is none of an item", r.InstanceID, r.End)
-		}
 	}
 	var err error
 	if m.Configuration, err = schemas.Canonical(in.Configuration); err != nil {
@@ -223,19 +383,35 @@ func manifest(in Input) (Manifest, error) {
 	return m, nil
 }
 
-// task writes one task's folder and gives its row.
-func (w *writer) task(t Task) (Row, error) {
-	archive, err := w.archive(t)
+// funnel is that of the stages before, and what was taken out here.
+func (w *writer) funnel(before []Funnel) []Funnel {
+	out := []Funnel{}
+	for _, f := range before {
+		if f.Rejected == nil {
+			f.Rejected = map[schemas.Reason]int{}
+		}
+		out = append(out, f)
+	}
+	here := Funnel{Stage: exported, Done: w.counts.Tasks, Rejected: map[schemas.Reason]int{}}
+	for _, r := range w.rejected {
+		here.Rejected[r.Reason]++
+	}
+	return append(out, here)
+}
+
+// folderOf writes one task's folder and gives its row.
+func (w *writer) folderOf(t Task) (Row, error) {
+	base, err := w.base(t)
 	if err != nil {
 		return Row{}, err
 	}
-	row := RowOf(t, archive)
+	row := RowOf(t, base)
 	if len(row.FailToPass) == 0 {
 		// SWE-bench's grader takes empty lists for resolved.
 		return Row{}, errors.New("no FAIL_TO_PASS: not a task")
 	}
 	dir := path.Join(TasksDir, t.ID())
-	r := rendering(t, archive)
+	r := rendering(t, base.Archive)
 	files := []struct {
 		name string
 		mode fs.FileMode
@@ -252,12 +428,15 @@ func (w *writer) task(t Task) (Row, error) {
 			return Row{}, err
 		}
 	}
-	for name, v := range map[string]any{RecipeFile: t.Environment.Recipe, StartFile: t.Start, ProofFile: proofOf(t)} {
-		b, err := indented(v)
+	for _, f := range []struct {
+		name string
+		v    any
+	}{{RecipeFile, t.Environment.Recipe}, {StartFile, t.Start}, {ProofFile, proofOf(t)}, {AdequacyFile, t.Adequacy}} {
+		b, err := indented(f.v)
 		if err != nil {
-			return Row{}, fmt.Errorf("%s: %w", name, err)
+			return Row{}, fmt.Errorf("%s: %w", f.name, err)
 		}
-		if err := w.put(path.Join(dir, name), 0o644, b); err != nil {
+		if err := w.put(path.Join(dir, f.name), 0o644, b); err != nil {
 			return Row{}, err
 		}
 	}
@@ -274,7 +453,7 @@ func rendering(t Task, archive schemas.Digest) recipe.Rendering {
 	dir := path.Join(TasksDir, t.ID())
 	return recipe.Rendering{
 		ID: t.ID(), Recipe: t.Environment.Recipe, Setup: t.Setup, SetupDir: path.Join(dir, setupDir),
-		Archive: BlobPath(archive), Date: t.Start.BaseDate.UTC().Format("2006-01-02T15:04:05Z"), Runs: t.Runs, InputDir: inputDir,
+		Archive: BlobPath(archive), Date: sealed(t.Start), Runs: t.Runs, InputDir: inputDir,
 	}
 }
 
@@ -310,25 +489,27 @@ func BlobPath(d schemas.Digest) string {
 	return path.Join(BlobsDir, strings.TrimPrefix(string(d), "sha256:")+".tar.gz")
 }
 
-// archive packs the base tree, named by the digest of its bytes.
-func (w *writer) archive(t Task) (schemas.Digest, error) {
-	if d, ok := w.archives[t.Start.BaseTree]; ok {
-		return d, nil
+// base packs the base tree, named by the digest of its bytes, and counts in it.
+func (w *writer) base(t Task) (Base, error) {
+	key := t.Start.BaseTree + "\x00" + t.Start.Language
+	if b, ok := w.bases[key]; ok {
+		return b, nil
 	}
-	base, err := t.Base()
+	tr, err := t.Base()
 	if err != nil {
-		return "", fmt.Errorf("reading the base tree: %w", err)
+		return Base{}, fmt.Errorf("reading the base tree: %w", err)
 	}
-	if base.ID() != t.Start.BaseTree {
-		return "", fmt.Errorf("the base tree is %s, not %s", base.ID(), t.Start.BaseTree)
+	if tr.ID() != t.Start.BaseTree {
+		return Base{}, fmt.Errorf("the base tree is %s, not %s", tr.ID(), t.Start.BaseTree)
 	}
-	b, err := Archive(base)
+	packed, err := Archive(tr)
 	if err != nil {
-		return "", err
+		return Base{}, err
 	}
-	d := schemas.DigestBytes(b)
-	w.archives[t.Start.BaseTree] = d
-	return d, w.put(BlobPath(d), 0o644, b)
+	b := Base{Archive: schemas.DigestBytes(packed)}
+	b.Files, b.Lines = code(tr, t.Start.Language)
+	w.bases[key] = b
+	return b, w.put(BlobPath(b.Archive), 0o644, packed)
 }
 
 // Archive packs a tree as blobs hold it: no name, no time, no system in the header.
@@ -348,25 +529,33 @@ func Archive(t *tree.Tree) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-func putLines[T any](w *writer, name string, items []T, key func(T) string) error {
-	slices.SortStableFunc(items, func(a, b T) int { return strings.Compare(key(a), key(b)) })
-	var buf bytes.Buffer
-	for _, x := range items {
-		if err := line(&buf, x); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return w.put(name, 0o644, buf.Bytes())
-}
-
-func line(buf *bytes.Buffer, v any) error {
-	b, err := schemas.Canonical(v)
+// lines writes a file of one JSON value a line.
+func (w *writer) lines(name string, items iter.Seq2[any, error]) error {
+	s, err := w.stream(name)
 	if err != nil {
 		return err
 	}
-	buf.Write(b)
-	buf.WriteByte('\n')
-	return nil
+	for x, err := range items {
+		var b []byte
+		if err == nil {
+			b, err = line(x)
+		}
+		if err == nil {
+			_, err = s.Write(b)
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("%s: %w", name, err), s.drop())
+		}
+	}
+	return w.keep(s)
+}
+
+func line(v any) ([]byte, error) {
+	b, err := schemas.Canonical(v)
+	if err != nil {
+		return nil, err
+	}
+	return append(b, '\n'), nil
 }
 
 func indented(v any) ([]byte, error) {
@@ -380,24 +569,4 @@ func indented(v any) ([]byte, error) {
 	}
 	buf.WriteByte('\n')
 	return buf.Bytes(), nil
-}
-
-// put writes a file and remembers its digest for the manifest.
-func (w *writer) put(name string, mode fs.FileMode, b []byte) error {
-	w.files[name] = FileInfo{SHA256: schemas.DigestBytes(b), Size: int64(len(b))}
-	return w.write(name, mode, b)
-}
-
-// write syncs: the swap must never make durable what its files are not.
-func (w *writer) write(name string, mode fs.FileMode, b []byte) error {
-	p := filepath.Join(w.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(p, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	return errors.Join(err, f.Sync(), f.Close())
 }

@@ -5,14 +5,17 @@ package export
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/ledger"
 	"github.com/benchmint/benchmint/internal/tree"
-	pipeline "github.com/benchmint/benchmint/oldpipeline"
 	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -45,7 +48,11 @@ type Outside struct {
 	Languages map[string]lang.Language
 	Tools     map[string]string
 	Stages    []string // whose steps are the provenance of a row, in order
-	Proved    string   // the one of them that made the proof
+	// The stages that made the label, the proof and the adequacy; of a plan without
+	// one "" stands for it.
+	Labelled, Proved, Assessed string
+	// Releases counts the releases of all sources; nil where nobody does.
+	Releases func() (int, error)
 }
 
 // Exporter writes one dataset.
@@ -59,61 +66,191 @@ func New(c Config, o Outside) *Exporter { return &Exporter{c, o} }
 
 // Run writes the dataset, whole or not at all.
 func (e *Exporter) Run(ctx context.Context, proofs iter.Seq2[schemas.Proof, error], ended pipeline.Ended) error {
-	in := output.Input{Name: e.Name, Configuration: e.Configuration, Tools: e.Tools}
-	for proof, err := range proofs {
-		if err != nil {
-			return err
+	return e.write(ctx, func(yield func(schemas.Statement, error) bool) {
+		for p, err := range proofs {
+			s := schemas.Statement{StartID: p.StartID, Interface: p.Interface, From: []string{"subject", "body"}, Provider: "rules"}
+			if err == nil {
+				var c schemas.Change
+				c, err = e.Records.Change(p.ID())
+				s.Text = output.Statement(c)
+			}
+			if !yield(s, err) {
+				return
+			}
 		}
-		task, timings, err := e.task(ctx, proof)
-		if err != nil {
-			return fmt.Errorf("joining %s: %w", proof.ID(), err)
-		}
-		in.Tasks = append(in.Tasks, task)
-		in.Timings = append(in.Timings, timings...)
+	}, ended.Steps, ended)
+}
+
+// write goes through the items twice: a test that disagreed with itself anywhere
+// must be known before the first row is written.
+func (e *Exporter) write(ctx context.Context, done iter.Seq2[schemas.Statement, error], others iter.Seq2[schemas.Step, error], ended pipeline.Ended) error {
+	flaky, err := e.flaky(done, others)
+	if err != nil {
+		return err
 	}
-	for _, s := range ended.Steps {
-		in.Rejects = append(in.Rejects, e.reject(s))
+	in := output.Input{
+		Name: e.Name, Configuration: e.Configuration, Tools: e.Tools,
+		Tasks: e.tasks(ctx, done, flaky), Rejects: e.rejects(others, flaky), Flakes: flaky.Flakes(),
 	}
 	for _, c := range ended.Funnel[:len(ended.Funnel)-1] { // the last one is this stage, which is not over
 		in.Funnel = append(in.Funnel, output.Funnel{Stage: c.Stage, Done: c.Done, Rejected: c.Rejected, Deferred: c.Deferred, Failed: c.Failed})
 	}
-	_, err := output.Write(e.Dir, in)
+	if e.Releases != nil {
+		if in.Releases, err = e.Releases(); err != nil {
+			return fmt.Errorf("counting releases: %w", err)
+		}
+	}
+	_, err = output.Write(e.Dir, in)
 	return err
 }
 
-func (e *Exporter) task(ctx context.Context, proof schemas.Proof) (output.Task, []output.Timing, error) {
-	id := proof.ID()
-	t := output.Task{Proof: proof}
+// flaky is the ledger of every proof, of rejects too.
+func (e *Exporter) flaky(done iter.Seq2[schemas.Statement, error], others iter.Seq2[schemas.Step, error]) (*ledger.Ledger, error) {
+	l := ledger.New()
+	for s, err := range done {
+		if err != nil {
+			return nil, err
+		}
+		start, proof, err := e.proved(s.ID())
+		if err != nil {
+			return nil, fmt.Errorf("reading the proof of %s: %w", s.ID(), err)
+		}
+		l.Add(start.Repo, proof)
+	}
+	for s, err := range others {
+		if err != nil {
+			return nil, err
+		}
+		start, proof, ok, err := e.tried(s)
+		if err != nil {
+			return nil, fmt.Errorf("reading how far %s came: %w", s.Key, err)
+		}
+		if ok {
+			l.Add(start.Repo, proof)
+		}
+	}
+	return l, nil
+}
+
+func (e *Exporter) proved(id string) (schemas.Start, schemas.Proof, error) {
+	start, err := e.Records.Start(id)
+	if err != nil {
+		return start, schemas.Proof{}, err
+	}
+	proof, err := record[schemas.Proof](e.Records, e.Proved, id)
+	return start, proof, err
+}
+
+// tried is the proof of what did not get through: whole where a later stage ended
+// it, as far as it came where the proof itself did.
+func (e *Exporter) tried(s schemas.Step) (schemas.Start, schemas.Proof, bool, error) {
+	var proof schemas.Proof
+	at := slices.Index(e.Stages, s.Stage)
+	if at < 0 || at < slices.Index(e.Stages, e.Proved) || s.Stage == e.Proved && s.Evidence == "" {
+		return schemas.Start{}, proof, false, nil
+	}
+	if s.Stage != e.Proved {
+		start, proof, err := e.proved(s.Key)
+		return start, proof, err == nil, err
+	}
+	start, err := e.Records.Start(s.Key)
+	if err != nil {
+		return start, proof, false, err
+	}
+	b, err := e.Blobs.Get(s.Evidence)
+	if err == nil {
+		err = json.Unmarshal(b, &proof)
+	}
+	return start, proof, err == nil, err
+}
+
+// tasks joins one task after another.
+func (e *Exporter) tasks(ctx context.Context, done iter.Seq2[schemas.Statement, error], flaky *ledger.Ledger) iter.Seq2[output.Task, error] {
+	return func(yield func(output.Task, error) bool) {
+		for s, err := range done {
+			if err != nil {
+				yield(output.Task{}, err)
+				return
+			}
+			t, err := e.task(ctx, s, flaky)
+			if err != nil {
+				err = fmt.Errorf("joining %s: %w", s.ID(), err)
+			}
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (e *Exporter) task(ctx context.Context, s schemas.Statement, flaky *ledger.Ledger) (output.Task, error) {
+	id := s.ID()
+	t := output.Task{Statement: s}
 	var err error
 	if t.Change, err = e.Records.Change(id); err != nil {
-		return t, nil, err
+		return t, err
 	}
 	t.Repo = schemas.Repo{Name: t.Change.Repo, Root: t.Change.RepoRoot, Licence: t.Change.Licence}
-	if t.Start, err = e.Records.Start(id); err != nil {
-		return t, nil, err
+	var proof schemas.Proof
+	if t.Start, proof, err = e.proved(id); err != nil {
+		return t, err
+	}
+	flaky.Count(t.Start.Repo, proof)
+	t.Proof, t.QuarantinedIn = flaky.Strip(t.Start.Repo, proof)
+	if err := e.judged(&t); err != nil {
+		return t, err
 	}
 	provisioned, err := e.Records.Provisioned(id)
 	if err != nil {
-		return t, nil, err
+		return t, err
 	}
 	t.Environment = provisioned.Environment
 	if t.Patch, err = e.Blobs.Get(t.Start.Patch); err != nil {
-		return t, nil, err
+		return t, err
 	}
 	if t.TestPatch, err = e.Blobs.Get(t.Start.TestPatch); err != nil {
-		return t, nil, err
+		return t, err
 	}
 	version, err := e.Repos.Describe(ctx, t.Start.Repo, t.Start.Base)
 	if err != nil {
-		return t, nil, err
+		return t, err
 	}
 	t.Version = version.Tag
 	t.Base = func() (*tree.Tree, error) { return e.Repos.Tree(ctx, t.Start.Repo, t.Start.BaseTree) }
 	if err := e.render(ctx, &t); err != nil {
-		return t, nil, err
+		return t, err
 	}
-	timings, err := e.provenance(&t)
-	return t, timings, err
+	return t, e.provenance(&t, proof)
+}
+
+// judged are the label and what the tests notice.
+func (e *Exporter) judged(t *output.Task) error {
+	var err error
+	if e.Labelled != "" {
+		if t.Label, err = record[schemas.Labelled](e.Records, e.Labelled, t.ID()); err != nil {
+			return err
+		}
+	}
+	if e.Assessed != "" {
+		t.Adequacy, err = record[schemas.Adequacy](e.Records, e.Assessed, t.ID())
+	}
+	return err
+}
+
+// record is what a stage made of one item.
+func record[T any](r Records, stage, id string) (T, error) {
+	var v T
+	step, ok, err := r.Step(stage, id)
+	if err != nil {
+		return v, fmt.Errorf("reading %s of %s: %w", stage, id, err)
+	}
+	if !ok || len(step.Outputs) != 1 {
+		return v, fmt.Errorf("the store has no result of %s for %s", stage, id)
+	}
+	if err := json.Unmarshal(step.Outputs[0].Record, &v); err != nil {
+		return v, fmt.Errorf("reading %s of %s: %w", stage, id, err)
+	}
+	return v, nil
 }
 
 // render asks the language for the commands that Dockerfile and run script show.
@@ -135,31 +272,53 @@ func (e *Exporter) render(ctx context.Context, t *output.Task) error {
 // datasets have equal bytes, so it cannot be random.
 const rendered = "rendered"
 
-// provenance names the stages that made the row, and collects their times.
-func (e *Exporter) provenance(t *output.Task) ([]output.Timing, error) {
-	var timings []output.Timing
+// provenance names the stages that made the row, and collects their times. proof is
+// as it was made, before the ledger.
+func (e *Exporter) provenance(t *output.Task, proof schemas.Proof) error {
 	for _, stage := range e.Stages {
 		s, ok, err := e.Records.Step(stage, t.ID())
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !ok || len(s.Outputs) != 1 {
 			continue
 		}
 		digest := s.Outputs[0].Digest
 		if stage == e.Proved { // its record names logs, which hold times
-			digest = schemas.DigestOf(t.Proof.Stable())
+			digest = schemas.DigestOf(proof.Stable())
 		}
 		t.Provenance = append(t.Provenance, output.Provenance{Stage: stage, Fingerprint: s.Fingerprint, Output: digest})
-		timings = append(timings, output.Timing{InstanceID: t.ID(), Stage: stage, MS: s.MS})
+		t.Timings = append(t.Timings, output.Timing{InstanceID: t.ID(), Stage: stage, MS: s.MS, Cost: s.Cost})
 	}
-	return timings, nil
+	return nil
 }
 
-func (e *Exporter) reject(s schemas.Step) output.Reject {
+// rejects are all other ends, one after another.
+func (e *Exporter) rejects(others iter.Seq2[schemas.Step, error], flaky *ledger.Ledger) iter.Seq2[output.Reject, error] {
+	return func(yield func(output.Reject, error) bool) {
+		for s, err := range others {
+			var r output.Reject
+			if err == nil {
+				r, err = e.reject(s, flaky)
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (e *Exporter) reject(s schemas.Step, flaky *ledger.Ledger) (output.Reject, error) {
 	r := output.Reject{InstanceID: s.Key, End: s.State, Stage: s.Stage, Reason: s.Reason, Detail: s.Detail}
 	if c, err := e.Records.Change(s.Key); err == nil { // a source that ended in crawl has no change
 		r.Repo, r.Commit = c.Repo, c.Commit
 	}
-	return r
+	start, proof, ok, err := e.tried(s)
+	if err != nil {
+		return r, fmt.Errorf("reading how far %s came: %w", s.Key, err)
+	}
+	if ok {
+		flaky.Count(start.Repo, proof)
+	}
+	return r, nil
 }

@@ -1,0 +1,51 @@
+# Loads a dataset's folder with Hugging Face datasets, as a user would, and compares
+# every row with the JSONL as Python's own json reads it.
+# Usage: load.py DIR SPLIT FORMAT…   Answer: one JSON object on standard output.
+import json
+import os
+import sys
+import tempfile
+
+
+def first_difference(want, got):
+    for n, (a, b) in enumerate(zip(want, got)):
+        if list(a) != list(b):
+            return f"row {n + 1}: columns {list(b)}, the JSONL has {list(a)}"
+        for key in a:
+            if type(a[key]) is not type(b[key]) or a[key] != b[key]:
+                return f"row {n + 1} ({a.get('instance_id')}): {key} is {b[key]!r:.80}, the JSONL has {a[key]!r:.80}"
+    if len(want) != len(got):
+        return f"{len(got)} rows, the JSONL has {len(want)}"
+    return ""
+
+
+def main():
+    folder, split, formats = sys.argv[1], sys.argv[2], sys.argv[3:]
+    import datasets
+    import pyarrow
+
+    datasets.disable_progress_bars()
+    datasets.logging.set_verbosity(datasets.logging.CRITICAL)
+    rows = f"data/{split}.jsonl"
+    with open(os.path.join(folder, rows), encoding="utf-8") as f:
+        want = [json.loads(line) for line in f]
+    python = sys.version.split()[0]
+    answer = {"client": f"datasets {datasets.__version__}, pyarrow {pyarrow.__version__}, Python {python}", "rows": len(want), "formats": []}
+    for name in formats:
+        one = {"format": name, "rows": 0, "difference": "", "columns": {}}
+        how = {"data_files": {split: rows}} if name == "jsonl" else {}
+        try:
+            with tempfile.TemporaryDirectory() as cache:
+                got = datasets.load_dataset(folder, split=split, cache_dir=cache, **how)
+                one["rows"] = len(got)
+                one["columns"] = {column: str(feature.dtype) for column, feature in got.features.items()}
+                one["difference"] = first_difference(want, got)
+        except Exception as err:  # what a user would see, with what lies below it
+            while err is not None:
+                one["difference"] += f"{type(err).__name__}: {err}\n"[:2000]
+                err = err.__cause__
+        answer["formats"].append(one)
+    json.dump(answer, sys.stdout)
+
+
+main()

@@ -1,0 +1,179 @@
+// Package verify opens a dataset with the programs that people open it with, and
+// compares what they see with what the files hold.
+//
+// It never writes into the dataset, never asks a hub, and judges nothing by a reader
+// of ours: where the real client cannot be had it says so.
+package verify
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// The formats that a dataset is written in.
+const (
+	Parquet = "parquet"
+	JSONL   = "jsonl"
+)
+
+// Formats are all of them, in order.
+var Formats = []string{Parquet, JSONL}
+
+// ErrNoClient is a client that this machine does not have and cannot get now.
+var ErrNoClient = errors.New("the client cannot be had")
+
+//go:embed load.py
+var load []byte
+
+//go:embed requirements.txt
+var requirements []byte
+
+// Options say where the client is and what it may see.
+type Options struct {
+	Cache string   // clients are kept in it, in a virtual environment each
+	Env   []string // of uv and of the client: PATH, proxies, registries
+	Say   func(form string, args ...any)
+}
+
+// Result is what the client saw.
+type Result struct {
+	Client  string   `json:"client"` // its name and version, and of what it stands on
+	Rows    int      `json:"rows"`   // of the JSONL, as Python's json reads it
+	Formats []Format `json:"formats"`
+}
+
+// Format is one format through the client.
+type Format struct {
+	Format string `json:"format"`
+	Rows   int    `json:"rows"`
+	// Difference is the first one to the JSONL, or what the client said; "" is equal.
+	Difference string            `json:"difference"`
+	Columns    map[string]string `json:"columns"` // name → type
+}
+
+// Equal tells whether every format gives every row as it is.
+func (r Result) Equal() bool {
+	for _, f := range r.Formats {
+		if f.Difference != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// HuggingFace loads a dataset's folder with the datasets library, the formats that
+// are named or all. ErrNoClient. A dataset without rows is one that no reader of it
+// opens (there is no split to give): it comes back without formats.
+func HuggingFace(ctx context.Context, dir, split string, formats []string, o Options) (Result, error) {
+	var out Result
+	python, err := client(ctx, o)
+	if err != nil {
+		return out, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return out, err
+	}
+	if info, err := os.Stat(filepath.Join(dir, "data", split+".jsonl")); err == nil && info.Size() == 0 {
+		return out, nil
+	}
+	if len(formats) == 0 {
+		formats = Formats
+	}
+	home, err := os.MkdirTemp("", "benchmint-verify-")
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = os.RemoveAll(home) }()
+	script := filepath.Join(home, "load.py")
+	if err := os.WriteFile(script, load, 0o600); err != nil {
+		return out, err
+	}
+	env := append(o.Env[:len(o.Env):len(o.Env)], "HF_HOME="+home, "HF_HUB_OFFLINE=1", "HF_DATASETS_OFFLINE=1", "HF_HUB_DISABLE_TELEMETRY=1", "PYTHONPATH=")
+	answer, err := run(ctx, env, python, append([]string{script, dir, split}, formats...)...)
+	if err != nil {
+		return out, fmt.Errorf("loading with datasets: %w", err)
+	}
+	if err := json.Unmarshal(answer, &out); err != nil {
+		return out, fmt.Errorf("reading the client's answer %.200q: %w", answer, err)
+	}
+	return out, nil
+}
+
+// client is the Python of the virtual environment with the client, made where it
+// is missing. Its name follows the versions that it holds.
+func client(ctx context.Context, o Options) (string, error) {
+	dir := filepath.Join(o.Cache, "clients", "datasets-"+schemas.DigestBytes(requirements).Short())
+	python, complete := filepath.Join(dir, "bin", "python"), filepath.Join(dir, "complete")
+	if _, err := os.Stat(complete); err == nil {
+		return python, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", err
+	}
+	unlock, err := lock(dir + ".lock")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if _, err := os.Stat(complete); err == nil { // another process was quicker
+		return python, nil
+	}
+	if o.Say != nil {
+		o.Say("getting %s from the package registry into %s, once", strings.Join(strings.Fields(string(requirements)), ", "), dir)
+	}
+	// What an end has left half done is made again.
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	for _, argv := range [][]string{
+		{"venv", "--quiet", "--no-python-downloads", "--python", ">=3.10", dir},
+		{"pip", "install", "--quiet", "--python", python, "--requirement", "-"},
+	} {
+		if _, err := runWith(ctx, requirements, o.Env, "uv", argv...); err != nil {
+			return "", fmt.Errorf("%w: %w", ErrNoClient, err)
+		}
+	}
+	return python, os.WriteFile(complete, nil, 0o644)
+}
+
+func lock(name string) (unlock func(), err error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("locking %s: %w", name, err), f.Close())
+	}
+	return func() { _ = f.Close() }, nil // which unlocks
+}
+
+func run(ctx context.Context, env []string, name string, args ...string) ([]byte, error) {
+	return runWith(ctx, nil, env, name, args...)
+}
+
+// runWith gives standard output; an error ends with what was complained about.
+func runWith(ctx context.Context, input []byte, env []string, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env, cmd.Stdin = env, bytes.NewReader(input)
+	var complaint bytes.Buffer
+	cmd.Stderr = &complaint
+	out, err := cmd.Output()
+	if err != nil {
+		text := strings.TrimSpace(complaint.String())
+		const most = 2000
+		return out, fmt.Errorf("%s %s: %w: %s", filepath.Base(name), args[0], err, text[max(0, len(text)-most):])
+	}
+	return out, nil
+}

@@ -1,0 +1,129 @@
+package output
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// level is one line of the funnel as FeatBench prints it: what is left after a
+// filter, and what the filter took.
+type level struct {
+	title string
+	count int
+	of    int // the level before that this one is a share of; 0 where it is none
+	// Lost are the ends of what came in and did not get here.
+	rejected map[schemas.Reason]int
+	deferred int
+	failed   int
+}
+
+// shape are the reasons of FeatBench's filter "only modifies existing functions",
+// which stages/link decides among others.
+var shape = []schemas.Reason{schemas.AddsFunctions, schemas.DropsFunctions, schemas.UnreadSource}
+
+// levels is the funnel of a manifest, from repositories to rows. A stage that was
+// not in the plan has no level.
+func levels(m Manifest) []level {
+	stages := map[string]Funnel{}
+	for _, f := range m.Funnel {
+		stages[f.Stage] = f
+	}
+	var out []level
+	if crawl, ok := stages["crawl"]; ok {
+		sources := total(crawl)
+		out = append(out, level{title: "Repositories", count: sources}, lost(level{title: "that pass the gates", count: crawl.Done, of: sources}, crawl))
+		if m.Releases > 0 {
+			out = append(out, level{title: "Releases", count: m.Releases})
+		}
+	}
+	link, ok := stages["link"]
+	if !ok {
+		return out
+	}
+	changes, kept := total(link), link.Done
+	wrong := level{title: "that only modify existing functions", count: link.Done, rejected: map[schemas.Reason]int{}}
+	rest := Funnel{Rejected: maps.Clone(link.Rejected), Deferred: link.Deferred, Failed: link.Failed}
+	for _, r := range shape {
+		if n := rest.Rejected[r]; n > 0 {
+			wrong.rejected[r], kept = n, kept+n
+			delete(rest.Rejected, r)
+		}
+	}
+	wrong.of = kept
+	out = append(out, level{title: "Changes (pull requests)", count: changes},
+		lost(level{title: "with code and tests", count: kept, of: changes}, rest), wrong)
+	last := link.Done
+	for _, l := range []struct {
+		title  string
+		stages []string
+	}{
+		{"with a label that is asked for", []string{"classify"}},
+		{"with an environment", []string{"resolve", "provision"}},
+		{"proved", []string{"validate"}},
+		{"with a statement", []string{"assess", "describe"}},
+		{"in the dataset", []string{exported}},
+	} {
+		next, in := level{title: l.title, count: last, of: last}, false
+		for _, name := range l.stages {
+			if f, ok := stages[name]; ok {
+				next, in = lost(next, f), true
+				next.count = f.Done
+			}
+		}
+		if in {
+			out, last = append(out, next), next.count
+		}
+	}
+	return out
+}
+
+func total(f Funnel) int {
+	n := f.Done + f.Deferred + f.Failed
+	for _, k := range f.Rejected {
+		n += k
+	}
+	return n
+}
+
+func lost(l level, f Funnel) level {
+	reasons := map[schemas.Reason]int{}
+	maps.Copy(reasons, l.rejected)
+	for r, n := range f.Rejected {
+		reasons[r] += n
+	}
+	l.rejected, l.deferred, l.failed = reasons, l.deferred+f.Deferred, l.failed+f.Failed
+	return l
+}
+
+// share is of the level before, in percent; "" where there is none.
+func (l level) share() string {
+	if l.of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(l.count)/float64(l.of))
+}
+
+// gone says what was taken, most first.
+func (l level) gone() string {
+	reasons := slices.SortedFunc(maps.Keys(l.rejected), func(a, b schemas.Reason) int {
+		return cmp.Or(l.rejected[b]-l.rejected[a], strings.Compare(string(a), string(b)))
+	})
+	var out []string
+	for _, r := range reasons {
+		if n := l.rejected[r]; n > 0 {
+			out = append(out, fmt.Sprintf("%d `%s`", n, r))
+		}
+	}
+	if l.deferred > 0 {
+		out = append(out, fmt.Sprintf("%d deferred", l.deferred))
+	}
+	if l.failed > 0 {
+		out = append(out, fmt.Sprintf("%d failed", l.failed))
+	}
+	return strings.Join(out, ", ")
+}

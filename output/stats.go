@@ -1,0 +1,140 @@
+package output
+
+import (
+	"bytes"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Base is what a row says of the base tree as a whole.
+type Base struct {
+	Archive schemas.Digest // names the blob
+	// Files and Lines count the source files of the task's language, tests and all.
+	Files, Lines int
+}
+
+// Statistics are the figures that FeatBench prints of its tasks, of one row.
+type Statistics struct {
+	RepositoryFiles int `json:"repository_files"` // source files of the row's language in the base tree
+	RepositoryLines int `json:"repository_lines"`
+	PatchFiles      int `json:"patch_files"` // of the code part, as in sizes
+	PatchHunks      int `json:"patch_hunks"`
+	PatchLines      int `json:"patch_lines"` // added and removed
+	FailToPass      int `json:"fail_to_pass"`
+	PassToPass      int `json:"pass_to_pass"`
+	StatementWords  int `json:"statement_words"` // of problem_statement, between blanks
+}
+
+func statistics(r Row, b Base) Statistics {
+	s := r.Benchmint.Sizes
+	return Statistics{
+		RepositoryFiles: b.Files, RepositoryLines: b.Lines,
+		PatchFiles: s.SourceFiles, PatchHunks: s.SourceHunks, PatchLines: s.SourceAdded + s.SourceRemoved,
+		FailToPass: len(r.FailToPass), PassToPass: len(r.PassToPass), StatementWords: len(strings.Fields(r.ProblemStatement)),
+	}
+}
+
+// sources are the file names of each language's source code, by extension.
+var sources = map[string][]string{
+	"go":     {".go"},
+	"python": {".py", ".pyi", ".pyx", ".pxd"},
+}
+
+// code counts the source files of a language and their lines.
+func code(t *tree.Tree, language string) (files, lines int) {
+	for _, p := range t.Paths() {
+		e, _ := t.Entry(p)
+		if e.Mode == tree.ModeSymlink || !slices.Contains(sources[language], path.Ext(p)) {
+			continue
+		}
+		files++
+		lines += bytes.Count(e.Data, []byte("\n"))
+		if n := len(e.Data); n > 0 && e.Data[n-1] != '\n' {
+			lines++
+		}
+	}
+	return files, lines
+}
+
+// metric is one figure of the table of statistics.
+type metric struct {
+	name, title string
+	of          func(Statistics) int
+}
+
+var metrics = []metric{
+	{"repository_files", "Repository: source files at base", func(s Statistics) int { return s.RepositoryFiles }},
+	{"repository_lines", "Repository: source lines at base", func(s Statistics) int { return s.RepositoryLines }},
+	{"patch_files", "Gold patch: files", func(s Statistics) int { return s.PatchFiles }},
+	{"patch_hunks", "Gold patch: hunks", func(s Statistics) int { return s.PatchHunks }},
+	{"patch_lines", "Gold patch: lines", func(s Statistics) int { return s.PatchLines }},
+	{"fail_to_pass", "FAIL_TO_PASS tests", func(s Statistics) int { return s.FailToPass }},
+	{"pass_to_pass", "PASS_TO_PASS tests", func(s Statistics) int { return s.PassToPass }},
+	{"statement_words", "Statement: words", func(s Statistics) int { return s.StatementWords }},
+}
+
+// Statistic is one figure over all rows.
+type Statistic struct {
+	Name   string  `json:"name"`
+	Mean   float64 `json:"mean"` // to two places
+	Median float64 `json:"median"`
+	Min    int     `json:"min"`
+	Max    int     `json:"max"`
+}
+
+// tally is what the card says of the rows; it keeps eight numbers of each.
+type tally struct {
+	figures   [][]int // by metric
+	languages map[string]int
+	labels    map[string]int
+	licences  map[string]int
+	repos     map[string]int
+	hunks     int // of the code parts, tried by the adequacy check
+	noticed   int
+}
+
+func newTally() *tally {
+	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}}
+}
+
+func (t *tally) add(r Row) {
+	e := r.Benchmint
+	for i, m := range metrics {
+		t.figures[i] = append(t.figures[i], m.of(e.Statistics))
+	}
+	t.languages[e.Language]++
+	t.labels[string(e.Label)]++
+	t.licences[orUnknown(e.Licence)]++
+	t.repos[r.Repo]++
+	t.hunks += e.Adequacy.Tried
+	t.noticed += e.Adequacy.Noticed
+}
+
+// tasks is how many rows there were.
+func (t *tally) tasks() int { return len(t.figures[0]) }
+
+// statistics is the table; of no rows there is none.
+func (t *tally) statistics() []Statistic {
+	out := []Statistic{}
+	for i, m := range metrics {
+		values := slices.Sorted(slices.Values(t.figures[i]))
+		if len(values) == 0 {
+			continue
+		}
+		sum := 0
+		for _, v := range values {
+			sum += v
+		}
+		n := len(values)
+		out = append(out, Statistic{
+			Name: m.name, Mean: math.Round(100*float64(sum)/float64(n)) / 100,
+			Median: float64(values[(n-1)/2]+values[n/2]) / 2, Min: values[0], Max: values[n-1],
+		})
+	}
+	return out
+}
