@@ -78,19 +78,19 @@ func (e *Exporter) Run(ctx context.Context, proofs iter.Seq2[schemas.Proof, erro
 				return
 			}
 		}
-	}, ended.Steps, ended)
+	}, ended)
 }
 
 // write goes through the items twice: a test that disagreed with itself anywhere
 // must be known before the first row is written.
-func (e *Exporter) write(ctx context.Context, done iter.Seq2[schemas.Statement, error], others iter.Seq2[schemas.Step, error], ended pipeline.Ended) error {
-	flaky, err := e.flaky(done, others)
+func (e *Exporter) write(ctx context.Context, done iter.Seq2[schemas.Statement, error], ended pipeline.Ended) error {
+	flaky, err := e.flaky(done, ended.Steps)
 	if err != nil {
 		return err
 	}
 	in := output.Input{
 		Name: e.Name, Configuration: e.Configuration, Tools: e.Tools,
-		Tasks: e.tasks(ctx, done, flaky), Rejects: e.rejects(others, flaky), Flakes: flaky.Flakes(),
+		Tasks: e.tasks(ctx, done, flaky), Rejects: e.rejects(ended.Steps, flaky), Flakes: flaky.Flakes(), Open: ended.Open,
 	}
 	for _, c := range ended.Funnel[:len(ended.Funnel)-1] { // the last one is this stage, which is not over
 		in.Funnel = append(in.Funnel, output.Funnel{Stage: c.Stage, Done: c.Done, Rejected: c.Rejected, Deferred: c.Deferred, Failed: c.Failed})
