@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/pipeline/pipelinetest"
 	"github.com/benchmint/benchmint/schemas"
@@ -155,7 +156,24 @@ func run(t *testing.T, ctx context.Context, p *plant, s pipeline.Store, version 
 	return sum
 }
 
-func open(*testing.T) *pipelinetest.Memory { return pipelinetest.New(time.Now) }
+// table is a store with what tests look at.
+type table interface {
+	pipeline.Store
+	Step(stage, key string) (schemas.Step, bool, error)
+}
+
+// open is the step table that runs use.
+func open(t *testing.T) table {
+	t.Helper()
+	s, err := store.OpenSQL(t.Context(), t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+var _ table = (*pipelinetest.Memory)(nil)
 
 func equal(t *testing.T, what string, want, got any) {
 	t.Helper()

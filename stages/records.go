@@ -3,67 +3,35 @@ package stages
 import (
 	"encoding/json"
 	"fmt"
-	"sync"
 
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Steps reads settled steps.
+// Steps reads settled steps, and what they were given.
 type Steps interface {
 	Step(stage, key string) (schemas.Step, bool, error)
-	Steps(stage string) ([]schemas.Step, error)
+	Inputs(stage, key string) (json.RawMessage, bool, error)
 }
 
 // Records joins what the stages left: a result names its inputs, nothing is
-// embedded. One is made for each run: a crawl is read once.
-type Records struct {
-	Steps
-	mu      sync.Mutex
-	changes map[string]map[string]schemas.Change // by crawl key, by instance ID
-}
+// embedded.
+type Records struct{ Steps }
 
 // NewRecords reads from steps.
-func NewRecords(steps Steps) *Records {
-	return &Records{Steps: steps, changes: map[string]map[string]schemas.Change{}}
-}
+func NewRecords(steps Steps) *Records { return &Records{Steps: steps} }
 
-// Change is the change with this instance ID, out of its crawl.
+// Change is the change with this instance ID: what link was given, whatever it
+// made of it.
 func (r *Records) Change(id string) (schemas.Change, error) {
-	link, ok, err := r.Step(Link, id)
+	var c schemas.Change
+	raw, ok, err := r.Inputs(Link, id)
 	if err != nil || !ok {
-		return schemas.Change{}, missing(Link, id, err)
+		return c, missing(Link, id, err)
 	}
-	changes, err := r.crawled(link.Parent)
-	if err != nil {
-		return schemas.Change{}, err
-	}
-	c, ok := changes[id]
-	if !ok {
-		return c, missing(Crawl, id, nil)
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return c, fmt.Errorf("reading change %s: %w", id, err)
 	}
 	return c, nil
-}
-
-func (r *Records) crawled(key string) (map[string]schemas.Change, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if changes, ok := r.changes[key]; ok {
-		return changes, nil
-	}
-	crawl, ok, err := r.Step(Crawl, key)
-	if err != nil || !ok {
-		return nil, missing(Crawl, key, err)
-	}
-	changes := make(map[string]schemas.Change, len(crawl.Outputs))
-	for _, out := range crawl.Outputs {
-		var c schemas.Change
-		if err := json.Unmarshal(out.Record, &c); err != nil {
-			return nil, fmt.Errorf("reading change %s: %w", out.Key, err)
-		}
-		changes[out.Key] = c
-	}
-	r.changes[key] = changes
-	return changes, nil
 }
 
 // Start is the start with this instance ID.

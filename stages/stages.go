@@ -9,8 +9,8 @@ import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/sandbox"
-	pipeline "github.com/benchmint/benchmint/oldpipeline"
 	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/crawl"
 	"github.com/benchmint/benchmint/stages/export"
@@ -32,6 +32,10 @@ const (
 
 // Order is every stage of a plan.
 var Order = []string{Crawl, Link, Resolve, Provision, Validate, Export}
+
+// Sandbox is the resource that builds and suites need: one at a time where timing
+// tests of strangers are not to fail beside others.
+const Sandbox = "sandbox"
 
 // Repos is what the stages read of the sources.
 type Repos interface {
@@ -76,12 +80,13 @@ func New(d Deps) (*pipeline.Plan, error) {
 		Pin     bool
 		Tools   map[string]string
 	}
+	sandboxes := map[string]int{Sandbox: 1}
 	where := places{d.SandboxKind, d.Builder.Limits, d.PinToDate, d.Tools}
 	sources := pipeline.New[schemas.Source]()
 	changes := pipeline.Expand(sources, Crawl, pipeline.Expander[schemas.Source, schemas.Change](crawl.New(d.Repos)), pipeline.Options{Version: crawl.Version})
 	starts := pipeline.Then(changes, Link, pipeline.Stage[schemas.Change, schemas.Start](linker), pipeline.Options{Version: link.Version, Config: d.Link})
-	resolved := pipeline.Then(starts, Resolve, pipeline.Stage[schemas.Start, schemas.Resolved](resolve.New(d.Builder, projects)), pipeline.Options{Version: resolve.Version, Config: where})
-	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), pipeline.Options{Version: provision.Version, Config: where})
-	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](prover), pipeline.Options{Version: validate.Version, Config: d.Validate})
+	resolved := pipeline.Then(starts, Resolve, pipeline.Stage[schemas.Start, schemas.Resolved](resolve.New(d.Builder, projects)), pipeline.Options{Version: resolve.Version, Config: where, Needs: sandboxes})
+	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), pipeline.Options{Version: provision.Version, Config: where, Needs: sandboxes})
+	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](prover), pipeline.Options{Version: validate.Version, Config: d.Validate, Needs: sandboxes})
 	return pipeline.Drain(proofs, Export, pipeline.Drainer[schemas.Proof](exporter), pipeline.Options{}), nil
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +42,7 @@ func newClean(p *program) *cobra.Command {
 				return err
 			}
 			if force {
-				unlock, err := lockStore(c)
+				unlock, err := p.lockStore(cmd.Context(), c)
 				if err != nil {
 					return err
 				}
@@ -63,24 +64,23 @@ func newClean(p *program) *cobra.Command {
 }
 
 // lockStore keeps a run from losing its layers under its hands.
-func lockStore(c *config.Config) (unlock func() error, err error) {
+func (p *program) lockStore(ctx context.Context, c *config.Config) (unlock func() error, err error) {
 	if !isStore(c.Store) {
 		return func() error { return nil }, nil
 	}
-	s, err := store.Open(c.Store)
+	s, err := p.openStore(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.Lock(); err != nil {
-		return nil, lockedOr(err)
+		return nil, errors.Join(lockedOr(err), s.Close())
 	}
 	return s.Close, nil
 }
 
 // isStore: a folder is only ever deleted as a store if it is one.
 func isStore(dir string) bool {
-	info, err := os.Stat(filepath.Join(dir, "steps"))
-	return err == nil && info.IsDir()
+	return !strings.Contains(dir, "://") && store.Exists(dir)
 }
 
 // leftovers lists the folders of the cache, the images of an engine, and the store

@@ -9,7 +9,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/store"
-	pipeline "github.com/benchmint/benchmint/oldpipeline"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
 )
@@ -33,10 +33,11 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	s, err := store.Open(tmp)
+	s, err := store.OpenSQL(ctx, tmp, store.Options{Now: p.now})
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, s.Close()) }()
 	sources, err := p.openSources(ctx, c)
 	if err != nil {
 		return err
@@ -46,11 +47,11 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
-	summary, err := plan.Run(ctx, s, sources.seeds(), &watcher{program: &program{world: silent(p.world)}}, pipeline.RunOptions{Until: stages.Link, Now: p.now})
+	summary, err := plan.Run(ctx, s, sources.seeds(), &watcher{program: &program{world: silent(p.world)}}, p.runOptions(c, runFlags{until: stages.Link}))
 	if err != nil {
 		return err
 	}
-	f, err := p.forecast(c, s, summary)
+	f, err := p.forecast(ctx, c, s, summary)
 	if err != nil {
 		return err
 	}
@@ -63,18 +64,19 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	return nil
 }
 
-func (p *program) forecast(c *config.Config, dry *store.Store, summary pipeline.Summary) (forecast, error) {
-	f := forecast{Rejected: stageCount(summary, stages.Link).Rejected, Prove: []string{}, Seconds: -1}
+func (p *program) forecast(ctx context.Context, c *config.Config, dry *store.SQL, summary pipeline.Summary) (f forecast, err error) {
+	f = forecast{Rejected: stageCount(summary, stages.Link).Rejected, Prove: []string{}, Seconds: -1}
 	links, err := dry.Steps(stages.Link)
 	if err != nil {
 		return f, err
 	}
 	f.Changes = len(links)
-	var real *store.Store
-	if isStore(c.Store) {
-		if real, err = store.Open(c.Store); err != nil {
+	var real *store.SQL
+	if store.Exists(c.Store) {
+		if real, err = p.openStore(ctx, c); err != nil {
 			return f, err
 		}
+		defer func() { err = errors.Join(err, real.Close()) }()
 	}
 	for _, l := range links {
 		if l.State != schemas.StepDone {
@@ -99,7 +101,7 @@ func (p *program) forecast(c *config.Config, dry *store.Store, summary pipeline.
 }
 
 // hasVerdict: the item was proved or rejected behind link.
-func hasVerdict(s *store.Store, id string) (bool, error) {
+func hasVerdict(s *store.SQL, id string) (bool, error) {
 	if s == nil {
 		return false, nil
 	}
@@ -113,7 +115,7 @@ func hasVerdict(s *store.Store, id string) (bool, error) {
 }
 
 // middleTime is the median of what proofs took here, their builds left out.
-func middleTime(s *store.Store) (time.Duration, bool, error) {
+func middleTime(s *store.SQL) (time.Duration, bool, error) {
 	if s == nil {
 		return 0, false, nil
 	}

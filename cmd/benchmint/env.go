@@ -50,31 +50,39 @@ func (p *program) openRoom(ctx context.Context, word string) (*room, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := openShelf(c)
+	s, err := p.openShelf(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	id, err := s.find(word)
-	if err != nil {
-		return nil, err
-	}
-	i, err := s.item(id)
-	if err != nil {
-		return nil, err
-	}
-	if i.recipe() == nil || i.start == nil {
-		return nil, unmet("%s has no recipe: it ended at %s (benchmint explain %s)", id, i.end().Stage, id)
-	}
-	r := &room{item: i, blobs: s.Blobs, env: schemas.Environment{Recipe: *i.recipe()}}
-	if r.sources, err = p.reopen(ctx, s, i.start.Repo); err != nil {
-		return nil, err
-	}
-	r.closers = append(r.closers, r.sources.close)
-	if r.workshop, err = p.openWorkshop(ctx, c, s.Store); err != nil {
+	r := &room{blobs: s.Blobs, closers: []func() error{s.Close}}
+	if err := p.furnish(ctx, c, r, s, word); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	r.closers = append(r.closers, r.workshop.close)
 	return r, nil
+}
+
+// furnish puts into a room what it is closed with.
+func (p *program) furnish(ctx context.Context, c *config.Config, r *room, s *shelf, word string) error {
+	id, err := s.find(word)
+	if err != nil {
+		return err
+	}
+	if r.item, err = s.item(id); err != nil {
+		return err
+	}
+	if r.item.recipe() == nil || r.item.start == nil {
+		return unmet("%s has no recipe: it ended at %s (benchmint explain %s)", id, r.item.end().Stage, id)
+	}
+	r.env = schemas.Environment{Recipe: *r.item.recipe()}
+	if r.sources, err = p.reopen(ctx, s, r.item.start.Repo); err != nil {
+		return err
+	}
+	r.closers = append(r.closers, r.sources.close)
+	if r.workshop, err = p.openWorkshop(ctx, c, s.SQL); err != nil {
+		return err
+	}
+	r.closers = append(r.closers, r.workshop.close)
+	return nil
 }
 
 func newEnvBuild(p *program) *cobra.Command {
@@ -311,7 +319,7 @@ func (r *room) remove(ctx context.Context, layers []sandbox.Layer) error {
 // reopen opens the repository that an item came from, as the run that read it
 // noted: the store alone knows where that was.
 func (p *program) reopen(ctx context.Context, s *shelf, repo string) (*sources, error) {
-	notes, err := readNotes(s.Dir())
+	notes, err := readNotes(s.place)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,11 +42,12 @@ type transition struct {
 func newExplain(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "explain ID", Short: "one page: why rejected, or what each FAIL_TO_PASS shows, and the commands to see it by hand", Args: argsOf(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, i, err := p.itemOf(args[0])
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			s, i, err := p.itemOf(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
+			defer func() { err = errors.Join(err, s.Close()) }()
 			e := s.explain(i)
 			if p.json {
 				return p.writeJSON(e)

@@ -1,12 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,18 +16,21 @@ import (
 )
 
 // shelf reads a store by item: what every stage made of one ID.
-type shelf struct{ *store.Store }
+type shelf struct {
+	*store.SQL
+	place string // for messages
+}
 
 // openShelf opens a store that is already there; reading makes none.
-func openShelf(c *config.Config) (*shelf, error) {
-	if _, err := os.Stat(filepath.Join(c.Store, "steps")); errors.Is(err, fs.ErrNotExist) {
+func (p *program) openShelf(ctx context.Context, c *config.Config) (*shelf, error) {
+	if !store.Exists(c.Store) {
 		return nil, unmet("there is no store at %s; begin with: benchmint run PATH-OR-URL", c.Store)
 	}
-	s, err := store.Open(c.Store)
+	s, err := p.openStore(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return &shelf{Store: s}, nil
+	return &shelf{SQL: s, place: folderOf(c)}, nil
 }
 
 // item is everything the store knows of one ID.
@@ -45,12 +45,15 @@ type item struct {
 	known *schemas.Resolved
 }
 
-// end is the last step that was settled: how far the item came.
+// end is the last step that has come to something: how far the item came.
 func (i *item) end() schemas.Step {
-	if len(i.Steps) == 0 {
-		return schemas.Step{}
+	for _, s := range slices.Backward(i.Steps) {
+		switch s.State {
+		case schemas.StepDone, schemas.StepRejected, schemas.StepDeferred, schemas.StepFailed:
+			return s
+		}
 	}
-	return i.Steps[len(i.Steps)-1]
+	return schemas.Step{}
 }
 
 // recipe is the recipe as built, else as resolved.
@@ -66,22 +69,14 @@ func (i *item) recipe() *schemas.Recipe {
 
 // ids are all items, sorted: what the sources gave, in this run or an earlier one.
 func (s *shelf) ids() ([]string, error) {
-	steps, err := s.Steps(stages.Crawl)
-	if err != nil {
-		return nil, err
-	}
 	var out []string
-	for _, step := range steps {
-		for _, o := range step.Outputs {
-			out = append(out, o.Key)
+	for step, err := range s.Each(stages.Link) {
+		if err != nil {
+			return nil, err
 		}
-	}
-	linked, err := s.Steps(stages.Link)
-	for _, step := range linked {
 		out = append(out, step.Key)
 	}
-	slices.Sort(out)
-	return slices.Compact(out), err
+	return out, nil
 }
 
 // find resolves what a person typed: an ID, in any case, or the key alone where
@@ -106,27 +101,22 @@ func (s *shelf) find(word string) (string, error) {
 	case len(close) > 1:
 		return "", unmet("%q is %s; say which", word, strings.Join(close, " or "))
 	case len(all) == 0:
-		return "", unmet("no item %q: the store at %s holds none", word, s.Dir())
+		return "", unmet("no item %q: the store at %s holds none", word, s.place)
 	}
-	return "", unmet("no item %q in the store at %s%s", word, s.Dir(), nearest.Hint(word, all))
+	return "", unmet("no item %q in the store at %s%s", word, s.place, nearest.Hint(word, all))
 }
 
 // item reads the ladder of one ID.
 func (s *shelf) item(id string) (*item, error) {
 	i := &item{ID: id}
-	crawled, err := s.Steps(stages.Crawl)
+	raw, ok, err := s.Inputs(stages.Link, id)
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range crawled {
-		for _, o := range step.Outputs {
-			if o.Key != id {
-				continue
-			}
-			i.Change = new(schemas.Change)
-			if err := json.Unmarshal(o.Record, i.Change); err != nil {
-				return nil, fmt.Errorf("reading the change of %s: %w", id, err)
-			}
+	if ok {
+		i.Change = new(schemas.Change)
+		if err := json.Unmarshal(raw, i.Change); err != nil {
+			return nil, fmt.Errorf("reading the change of %s: %w", id, err)
 		}
 	}
 	if i.Steps, err = s.Ladder(stages.Order, id); err != nil {

@@ -126,10 +126,11 @@ func rowsOf(c *config.Config, kind string, rows []output.Row) []output.Row {
 }
 
 func (p *program) proveIn(ctx context.Context, c *config.Config, kind, dir string, d *output.Dataset, rows []output.Row) (done []proved, err error) {
-	s, err := store.Open(dir)
+	s, err := store.OpenSQL(ctx, dir, store.Options{})
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, s.Close()) }()
 	in := *c
 	in.Sandbox.Kind = kind
 	w, err := p.openWorkshop(ctx, &in, s)

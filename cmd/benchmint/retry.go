@@ -19,7 +19,7 @@ func newRetry(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "retry [ID…]", Short: "failed or rejected items once more, by the next run",
 		Long: "Marks items so that the next run does them once more: the IDs given, else all that were\nrejected or failed; --failed leaves the rejected ones out, --stage S the other stages.\nA stage that is done is repeated only where both an ID and --stage name it.",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if len(args) == 0 && !failed && stage == "" {
 				return &usageError{errors.New("retry: give IDs, --failed or --stage S")}
 			}
@@ -30,10 +30,11 @@ func newRetry(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := openShelf(c)
+			s, err := p.openShelf(cmd.Context(), c)
 			if err != nil {
 				return err
 			}
+			defer func() { err = errors.Join(err, s.Close()) }()
 			n, err := s.retry(args, failed, stage)
 			if err != nil {
 				return err
@@ -74,7 +75,6 @@ func (s *shelf) retry(words []string, failedOnly bool, stage string) (n int, err
 	if err := s.Lock(); err != nil {
 		return 0, lockedOr(err)
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
 	for _, name := range stages.Order {
 		if stage != "" && name != stage {
 			continue
@@ -87,7 +87,7 @@ func (s *shelf) retry(words []string, failedOnly bool, stage string) (n int, err
 			if len(ids) > 0 && !ids[step.Key] || !wanted(step, failedOnly, stage != "" && len(ids) > 0) {
 				continue
 			}
-			if err := s.mark(step); err != nil {
+			if err := s.Retry(step.Stage, step.Key); err != nil {
 				return n, err
 			}
 			n++
@@ -103,28 +103,7 @@ func wanted(s schemas.Step, failedOnly, doneToo bool) bool {
 	case schemas.StepRejected:
 		return !failedOnly
 	}
-	return doneToo && !failedOnly
-}
-
-// mark asks for a step once more, and for the shared build that it rests on.
-func (s *shelf) mark(step schemas.Step) error {
-	step.Again = true
-	if err := s.Put(step); err != nil {
-		return err
-	}
-	if step.Stage != stages.Provision {
-		return nil
-	}
-	i, err := s.item(step.Key)
-	if err != nil || i.known == nil {
-		return err
-	}
-	build, ok, err := s.Step(stages.Provision+".build", string(i.known.Key))
-	if err != nil || !ok || build.State == schemas.StepDone {
-		return err
-	}
-	build.Again = true
-	return s.Put(build)
+	return s.State == schemas.StepDone && doneToo && !failedOnly
 }
 
 // lockedOr says that nothing was started where another run has the store.

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -13,7 +15,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/store"
-	pipeline "github.com/benchmint/benchmint/oldpipeline"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
 	"github.com/benchmint/benchmint/stages/export"
@@ -23,9 +25,11 @@ import (
 
 // runFlags are the flags of run that are no keys of the configuration.
 type runFlags struct {
-	until       string
-	dryRun      bool
-	allowFailed int
+	until        string
+	dryRun       bool
+	allowFailed  int
+	partial      bool
+	retryCrashed bool
 }
 
 func newRun(p *program) *cobra.Command {
@@ -59,6 +63,8 @@ func newRun(p *program) *cobra.Command {
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` of sandbox: docker or bwrap")
 	cmd.Flags().StringVar(&f.until, "until", "", "last `STAGE` to run: "+strings.Join(stages.Order, ", "))
 	cmd.Flags().IntVar(&f.allowFailed, "allow-failed", 0, "`N` failed items are no reason for exit code 1; for schedulers")
+	cmd.Flags().BoolVar(&f.partial, "partial", false, "write the dataset although some items are put off; the manifest counts them")
+	cmd.Flags().BoolVar(&f.retryCrashed, "retry-crashed", false, "try items again over which the process died five times")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, at what estimated cost")
 	return cmd
 }
@@ -71,15 +77,15 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, sources.close()) }()
-	s, err := store.Open(c.Store)
+	s, err := p.openStore(ctx, c)
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
+	defer func() { err = errors.Join(err, s.Close()) }()
 	if err := s.Lock(); err != nil {
 		return lockedOr(err)
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := sources.note(s.Dir()); err != nil {
+	if err := sources.note(folderOf(c)); err != nil {
 		return err
 	}
 	w := &workshop{builder: idleBuilder(c), close: func() error { return nil }}
@@ -94,18 +100,50 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 		return &ended{exitUsage, err}
 	}
 	watch := &watcher{program: p}
-	summary, err := plan.Run(ctx, s, sources.seeds(), watch, pipeline.RunOptions{Until: f.until, Now: p.now})
+	summary, err := plan.Run(ctx, s, sources.seeds(), watch, p.runOptions(c, f))
 	if err != nil {
 		return errors.Join(err, p.finish(c, f, summary, sources))
 	}
 	return p.finish(c, f, summary, sources)
 }
 
+// openStore opens the store of the configuration, which is made where it is missing.
+func (p *program) openStore(ctx context.Context, c *config.Config) (*store.SQL, error) {
+	s, err := store.OpenSQL(ctx, c.Store, store.Options{Blobs: c.Blobs, Now: p.now})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", folderOf(c), err)
+	}
+	return s, nil
+}
+
+// folderOf is the store's place on this machine: its folder, or that of its blobs
+// where the steps are in a database.
+func folderOf(c *config.Config) string {
+	if strings.Contains(c.Store, "://") {
+		return c.Blobs
+	}
+	return c.Store
+}
+
+// runOptions are what a run may use of this machine.
+func (p *program) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
+	slots := c.Jobs
+	if slots == 0 {
+		slots = runtime.NumCPU()
+	}
+	host, _ := os.Hostname() // a name for people; the ID tells workers apart
+	return pipeline.RunOptions{
+		Until: f.until, Now: p.now, Slots: slots, Resources: map[string]int{stages.Sandbox: c.Proof.Parallel},
+		Patience: c.Wait, Partial: f.partial, RetryCrashed: f.retryCrashed, Redrain: f.until == "",
+		Worker: schemas.Worker{ID: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), p.now().UnixNano()), Host: host},
+	}
+}
+
 // needsSandbox: crawl and link read repositories only.
 func needsSandbox(until string) bool { return until != stages.Crawl && until != stages.Link }
 
 // plan joins the world to the stages.
-func (p *program) plan(ctx context.Context, c *config.Config, s *store.Store, sources *sources, w *workshop) (*pipeline.Plan, error) {
+func (p *program) plan(ctx context.Context, c *config.Config, s *store.SQL, sources *sources, w *workshop) (*pipeline.Plan, error) {
 	return stages.New(stages.Deps{
 		Repos: sources, Steps: s, Blobs: s.Blobs, Builder: w.builder, SandboxKind: w.kind,
 		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines},
@@ -134,27 +172,25 @@ func (w *watcher) Begin(stage, key string) {
 	}
 }
 
-// End says what settled an item; the stages between are for -v.
-func (w *watcher) End(s schemas.Step, reused bool) {
-	again := ""
-	if reused {
-		again = " (from the store)"
-	}
+// End says what settled an item; the stages between are for -v. What is in the
+// store already is not said again.
+func (w *watcher) End(s schemas.Step, _ bool) {
 	switch {
+	case s.State == schemas.StepInterrupted:
 	case s.State == schemas.StepRejected && strings.HasSuffix(s.Stage, ".build"):
 		// Each item that waits for the build says it itself.
 	case s.State == schemas.StepRejected && s.Stage == stages.Link && !w.verbose:
 		// Most changes of a repository are no candidates: the funnel counts them.
 	case s.State == schemas.StepRejected:
-		w.say("%s  rejected %s%s", s.Key, s.Reason, again)
+		w.say("%s  rejected %s", s.Key, s.Reason)
 	case s.State == schemas.StepDeferred, s.State == schemas.StepFailed:
 		w.say("%s  %s at %s: %s", name(s.Key), s.State, s.Stage, visible(tail(s.Detail, 1)))
 	case s.Stage == stages.Validate:
-		w.say("%s  proved: %s%s", s.Key, proofLine(s), again)
+		w.say("%s  proved: %s", s.Key, proofLine(s))
 	case s.Stage == stages.Crawl:
-		w.say("%s  %s%s", s.Key, plural(len(s.Outputs), "change"), again)
+		w.say("%s  %s", s.Key, plural(len(s.Outputs), "change"))
 	case w.verbose:
-		w.say("  %s  %s %s in %.1f s%s", name(s.Key), s.Stage, s.State, float64(s.MS)/1000, again)
+		w.say("  %s  %s %s in %.1f s", name(s.Key), s.Stage, s.State, float64(s.MS)/1000)
 	}
 }
 
@@ -186,7 +222,7 @@ type result struct {
 // finish prints the three lines that every run ends with, and gives its exit code.
 func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sources *sources) error {
 	r := result{Summary: s, Store: c.Store, Tasks: tasks(s)}
-	if exported(s, f) {
+	if s.Drained {
 		r.Dataset = c.Output
 	}
 	code := codeOfRun(s, f, sources)
@@ -214,7 +250,7 @@ func codeOfRun(s pipeline.Summary, f runFlags, sources *sources) int {
 	failed, deferred := 0, len(sources.later)
 	for _, c := range s.Stages {
 		failed += c.Failed
-		deferred += c.Deferred
+		deferred += c.Deferred + c.Open
 	}
 	if code == exitFailed && failed <= f.allowFailed {
 		code = exitOK
@@ -223,11 +259,6 @@ func codeOfRun(s pipeline.Summary, f runFlags, sources *sources) int {
 		code = exitDeferred
 	}
 	return code
-}
-
-// exported: the drain runs only when nothing stopped before it.
-func exported(s pipeline.Summary, f runFlags) bool {
-	return !s.Interrupted && (f.until == "" || f.until == stages.Export)
 }
 
 func stageCount(s pipeline.Summary, stage string) pipeline.Count {
@@ -270,8 +301,10 @@ func datasetLine(r result, f runFlags) string {
 	switch {
 	case r.Summary.Interrupted:
 		return "not written: interrupted; what was done is in " + r.Store
-	case r.Dataset == "":
+	case r.Dataset == "" && f.until != "":
 		return fmt.Sprintf("not written: the run ended at %s, as asked; what was done is in %s", f.until, r.Store)
+	case r.Dataset == "":
+		return fmt.Sprintf("not written: items are put off; what was done is in %s, and --partial writes it", r.Store)
 	}
 	return fmt.Sprintf("%s (%s)", filepath.Clean(r.Dataset), plural(r.Tasks, "row"))
 }

@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -17,6 +20,7 @@ import (
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages"
 )
 
 // setup gives every script a home and a cache of its own: nothing is left on the
@@ -105,19 +109,20 @@ func lock(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: lock store")
 	}
-	s, err := store.Open(ts.MkAbs(args[0]))
+	s, err := store.OpenSQL(context.Background(), ts.MkAbs(args[0]), store.Options{})
 	ts.Check(err)
 	ts.Check(s.Lock())
 	ts.Defer(func() { ts.Check(s.Close()) })
 }
 
-// step STORE FILE puts a step into a store; ${name} in it is the digest of a file
-// of the script, which is kept as a blob.
+// step STORE FILE puts a step into a store, past the rules of the table; ${name} in
+// it is the digest of a file of the script, which is kept as a blob.
 func step(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: step store file.json")
 	}
-	s, err := store.Open(ts.MkAbs(args[0]))
+	dir := ts.MkAbs(args[0])
+	s, err := store.OpenSQL(context.Background(), dir, store.Options{})
 	ts.Check(err)
 	var in schemas.Step
 	if err := json.Unmarshal([]byte(os.Expand(ts.ReadFile(args[1]), func(text string) string {
@@ -127,15 +132,38 @@ func step(ts *testscript.TestScript, neg bool, args []string) {
 	})), &in); err != nil {
 		ts.Fatalf("%v", fmt.Errorf("%s: %w", args[1], err))
 	}
-	ts.Check(s.Put(in))
+	old, ok, err := s.Step(in.Stage, in.Key)
+	ts.Check(err)
+	ts.Check(s.Close())
+	db, err := sql.Open("sqlite3", filepath.Join(dir, "steps.db"))
+	ts.Check(err)
+	defer func() { ts.Check(db.Close()) }()
+	do := func(query string, args ...any) {
+		_, err := db.Exec(query, args...)
+		ts.Check(err)
+	}
+	if ok {
+		do("UPDATE tally SET n = n - 1, ms = ms - ? WHERE stage = ? AND state = ? AND reason = ?", old.MS, old.Stage, old.State, old.Reason)
+	}
+	do(`INSERT INTO step (stage, key, state, reason, detail, evidence, made_by, digest, ms, epoch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+		ON CONFLICT (stage, key) DO UPDATE SET state = excluded.state, reason = excluded.reason, detail = excluded.detail,
+		evidence = excluded.evidence, made_by = excluded.made_by, ms = excluded.ms, epoch = 1`,
+		in.Stage, in.Key, in.State, in.Reason, in.Detail, in.Evidence, in.Fingerprint, in.Input, in.MS)
+	do("INSERT INTO tally VALUES (?, ?, ?, 0, 1, 0, ?) ON CONFLICT DO UPDATE SET n = n + 1, ms = ms + excluded.ms", in.Stage, in.State, in.Reason, in.MS)
+	for _, o := range in.Outputs { // of one stage into the next
+		do(`INSERT INTO step (stage, key, parent, made_epoch, state, whole, record) SELECT ?, ?, id, 1, 'ready', ?, ? FROM step WHERE stage = ? AND key = ?`,
+			stages.Order[slices.Index(stages.Order, in.Stage)+1], o.Key, o.Digest, string(o.Record), in.Stage, in.Key)
+	}
 }
 
-// interrupt FILE PROGRAM ARG… starts a program, waits until it has made a file,
-// interrupts it once, and wants exit code 130. What it said is in out.txt.
+// interrupt STORE STAGE/KEY PROGRAM ARG… starts a program, waits until it is done
+// with a step, interrupts it once, and wants exit code 130. What it said is in out.txt.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: interrupt file program [arg…]")
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: interrupt store stage/key program [arg…]")
 	}
+	dir, step := ts.MkAbs(args[0]), args[1]
+	args = args[1:]
 	out, err := os.Create(ts.MkAbs("out.txt"))
 	ts.Check(err)
 	path, err := exec.LookPath(args[1])
@@ -146,7 +174,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	ts.Check(cmd.Start())
-	waitFor(ts, ts.MkAbs(args[0]))
+	waitFor(ts, step, func() bool { return isDone(ts, dir, step) })
 	ts.Check(cmd.Process.Signal(os.Interrupt))
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
@@ -155,13 +183,26 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(out.Close())
 }
 
-// waitFor waits until a program has made a file.
-func waitFor(ts *testscript.TestScript, path string) {
+// waitFor waits until something is so.
+func waitFor(ts *testscript.TestScript, what string, so func() bool) {
 	const patience = 3 * time.Minute // machines are shared
 	for start := time.Now(); time.Since(start) < patience; time.Sleep(50 * time.Millisecond) {
-		if _, err := os.Stat(path); err == nil {
+		if so() {
 			return
 		}
 	}
-	ts.Fatalf("%s did not come", path)
+	ts.Fatalf("%s did not come", what)
+}
+
+func isDone(ts *testscript.TestScript, dir, step string) bool {
+	if !store.Exists(dir) {
+		return false
+	}
+	s, err := store.OpenSQL(context.Background(), dir, store.Options{})
+	ts.Check(err)
+	defer func() { ts.Check(s.Close()) }()
+	stage, key, _ := strings.Cut(step, "/")
+	got, _, err := s.Step(stage, key)
+	ts.Check(err)
+	return got.State == schemas.StepDone
 }

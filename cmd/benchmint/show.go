@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -16,11 +18,12 @@ func newShow(p *program) *cobra.Command {
 	var logs bool
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "the whole ladder of one item: every stage, reason, log, recipe, run and blob", Args: argsOf(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, i, err := p.itemOf(args[0])
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			s, i, err := p.itemOf(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
+			defer func() { err = errors.Join(err, s.Close()) }()
 			if p.json {
 				return p.writeJSON(i)
 			}
@@ -33,21 +36,24 @@ func newShow(p *program) *cobra.Command {
 }
 
 // itemOf is what show, explain and env begin with.
-func (p *program) itemOf(word string) (*shelf, *item, error) {
+func (p *program) itemOf(ctx context.Context, word string) (*shelf, *item, error) {
 	c, err := p.load()
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := openShelf(c)
+	s, err := p.openShelf(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
 	id, err := s.find(word)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, errors.Join(err, s.Close())
 	}
 	i, err := s.item(id)
-	return s, i, err
+	if err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	return s, i, nil
 }
 
 func (p *program) showItem(s *shelf, i *item, logs bool) error {
@@ -77,9 +83,6 @@ func (p *program) showItem(s *shelf, i *item, logs bool) error {
 func (t *printer) showStep(s schemas.Step) {
 	color := map[schemas.StepState]string{schemas.StepDone: green, schemas.StepRejected: yellow, schemas.StepFailed: red, schemas.StepDeferred: yellow}[s.State]
 	note := string(s.Reason)
-	if s.Again {
-		note += " (once more by the next run)"
-	}
 	t.line("\n%s %s  %s  %s", t.in(bold, fmt.Sprintf("%-15s", s.Stage)), t.in(color, string(s.State)), (time.Duration(s.MS) * time.Millisecond).Round(time.Millisecond), note)
 	t.line("    input %s, made by %s", s.Input.Short(), s.Fingerprint.Short())
 	if s.Detail != "" {
@@ -182,7 +185,7 @@ func (t *printer) showBlobs(s *shelf, i *item) {
 	if len(order) == 0 {
 		return
 	}
-	t.line("\n%s  (under %s)", t.in(bold, "blobs"), path.Join(s.Dir(), "blobs"))
+	t.line("\n%s  (under %s)", t.in(bold, "blobs"), path.Join(s.place, "blobs"))
 	for _, d := range order {
 		hex := strings.TrimPrefix(string(d), "sha256:")
 		t.line("    %-24s %s/%s", blobs[d], hex[:2], hex[2:])

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,7 +22,7 @@ type tally struct {
 	Rejected map[schemas.Reason]int `json:"rejected"`
 	Deferred int                    `json:"deferred"`
 	Failed   int                    `json:"failed"`
-	Again    int                    `json:"again"` // asked for once more by retry
+	Open     int                    `json:"open"` // to be done by the next run
 	MS       int64                  `json:"ms"`
 }
 
@@ -28,17 +30,18 @@ func newStatus(p *program) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use: "status", Short: "the funnel: per stage done, rejected by reason, deferred, failed, time", Args: argsOf(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			c, err := p.load()
 			if err != nil {
 				return err
 			}
-			s, err := openShelf(c)
+			s, err := p.openShelf(cmd.Context(), c)
 			if err != nil {
 				return err
 			}
+			defer func() { err = errors.Join(err, s.Close()) }()
 			for {
-				if err := p.printStatus(s); err != nil || !watch {
+				if err := p.printStatus(cmd.Context(), s); err != nil || !watch {
 					return err
 				}
 				select {
@@ -54,8 +57,8 @@ func newStatus(p *program) *cobra.Command {
 	return cmd
 }
 
-func (p *program) printStatus(s *shelf) error {
-	funnel, err := s.funnel()
+func (p *program) printStatus(ctx context.Context, s *shelf) error {
+	funnel, err := s.funnel(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,49 +76,52 @@ func (p *program) printStatus(s *shelf) error {
 		for _, reason := range slices.Sorted(maps.Keys(n.Rejected)) {
 			t.line("  %-32s %d", reason, n.Rejected[reason])
 		}
-		if n.Again > 0 {
-			t.line("  %-32s %d", "asked for once more", n.Again)
+		if n.Open > 0 {
+			t.line("  %-32s %d", "to be done", n.Open)
 		}
 	}
 	return t.err
 }
 
-// funnel counts the steps of the store, in the order of stages.
-func (s *shelf) funnel() ([]tally, error) {
+// funnel is how the steps of the store stand, in the order of stages: the store
+// keeps count, so that a million of them are not read.
+func (s *shelf) funnel(ctx context.Context) ([]tally, error) {
+	tallies, err := s.Tallies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by := map[string]*tally{}
+	for _, t := range tallies {
+		if by[t.Stage] == nil {
+			by[t.Stage] = &tally{Stage: t.Stage, Rejected: map[schemas.Reason]int{}}
+		}
+		by[t.Stage].add(t)
+	}
 	var out []tally
 	for _, stage := range stages.Order {
 		for _, name := range []string{stage + ".build", stage} {
-			steps, err := s.Steps(name)
-			if err != nil {
-				return nil, err
-			}
-			if len(steps) > 0 {
-				out = append(out, count(name, steps))
+			if by[name] != nil && stage != stages.Export { // it has no items of its own
+				out = append(out, *by[name])
 			}
 		}
 	}
 	return out, nil
 }
 
-func count(stage string, steps []schemas.Step) tally {
-	t := tally{Stage: stage, Rejected: map[schemas.Reason]int{}}
-	for _, s := range steps {
-		t.MS += s.MS
-		if s.Again {
-			t.Again++
-		}
-		switch s.State {
-		case schemas.StepDone:
-			t.Done++
-		case schemas.StepRejected:
-			t.Rejected[s.Reason]++
-		case schemas.StepDeferred:
-			t.Deferred++
-		case schemas.StepFailed:
-			t.Failed++
-		}
+func (t *tally) add(s schemas.Tally) {
+	t.MS += s.MS
+	switch s.State {
+	case schemas.StepDone:
+		t.Done += s.N
+	case schemas.StepRejected:
+		t.Rejected[s.Reason] += s.N
+	case schemas.StepDeferred:
+		t.Deferred += s.N
+	case schemas.StepFailed:
+		t.Failed += s.N
+	case schemas.StepReady, schemas.StepRunning, schemas.StepWaiting:
+		t.Open += s.N
 	}
-	return t
 }
 
 // reasons is "link/no_tests 3, validate/no_f2p 1", the commonest first.

@@ -20,14 +20,14 @@ type workshop struct {
 
 // openWorkshop opens the sandbox of the configuration, held to what the store was
 // begun with: results of two kinds are never mixed.
-func (p *program) openWorkshop(ctx context.Context, c *config.Config, s *store.Store) (*workshop, error) {
+func (p *program) openWorkshop(ctx context.Context, c *config.Config, s *store.SQL) (*workshop, error) {
 	fixed, err := s.Fix("sandbox", "")
 	if err != nil {
 		return nil, err
 	}
 	want := c.Sandbox.Kind
 	if fixed != "" && want != "" && want != fixed {
-		return nil, unmet("the store at %s was begun with %s, and %s asks for %s: results of two sandboxes are never mixed; use another --store", s.Dir(), fixed, c.Origin("sandbox.kind"), want)
+		return nil, unmet("the store at %s was begun with %s, and %s asks for %s: results of two sandboxes are never mixed; use another --store", folderOf(c), fixed, c.Origin("sandbox.kind"), want)
 	}
 	if want == "" {
 		want = fixed
