@@ -1,0 +1,90 @@
+// Command harvest shows what release notes of a repository come to:
+//
+//	go run ./bench/harvest [-name owner/name] [-since DATE] [-quiet] PATH…
+//
+// It prints each change with its release and its notes, and how each was tied to
+// it; then, for the changelogs as they stand at the head, how many entries were
+// given to a change, and how many of the numbers written in them were read.
+//
+// It never writes anything but its output.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/harvest"
+)
+
+func main() {
+	name := flag.String("name", "", "owner/name; empty: of the folder owner+name, else as git has it")
+	since := flag.String("since", "", "YYYY-MM-DD")
+	quiet := flag.Bool("quiet", false, "only the counts")
+	unlinked := flag.Bool("unlinked", false, "entries at the head that no change has, one a line")
+	flag.Parse()
+	for _, source := range flag.Args() {
+		o := options{source: source, name: *name, since: *since, quiet: *quiet, unlinked: *unlinked}
+		if err := o.run(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, "harvest:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+type options struct {
+	source, name, since string
+	quiet, unlinked     bool
+}
+
+// only is a world of one repository.
+type only struct{ *gitrepo.Repo }
+
+func (o only) Repository(string) (*gitrepo.Repo, error) { return o.Repo, nil }
+
+func (o options) run(ctx context.Context) error {
+	name := o.name
+	if dir := path.Base(strings.TrimSuffix(filepath.ToSlash(o.source), "/repo")); name == "" && strings.Contains(dir, "+") {
+		name = strings.Replace(dir, "+", "/", 1)
+	}
+	repo, err := gitrepo.Open(ctx, o.source, name, "")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = repo.Close() }()
+	releases, err := repo.Releases(ctx)
+	if err != nil {
+		return err
+	}
+	source := schemas.Source{Git: o.source, Repo: repo.Info(), Since: o.since}
+	changes, err := harvest.New(only{repo}).Run(ctx, schemas.Crawled{Source: source, Releases: releases})
+	if err != nil {
+		return err
+	}
+	if !o.quiet {
+		for _, c := range changes {
+			show(c)
+		}
+	}
+	return o.count(ctx, repo, releases, changes)
+}
+
+func show(c schemas.Change) {
+	fmt.Printf("%.12s #%d %s [%s] %s\n", c.Commit, c.Number, c.CommittedAt.Format("2006-01-02"), c.Release, c.Subject)
+	if c.Twin != "" {
+		fmt.Printf("  twin of %s\n", c.Twin)
+	}
+	for _, n := range c.Notes {
+		var refs []string
+		for _, r := range n.References {
+			refs = append(refs, r.Text)
+		}
+		fmt.Printf("  %s/%s %s:%d [%s] [%s] %q %s\n", n.Form, n.Link, n.Path, n.Line, n.Version, n.Heading, n.Text, strings.Join(refs, " "))
+	}
+}

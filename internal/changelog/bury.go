@@ -1,0 +1,102 @@
+package changelog
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	mdDefinition   = regexp.MustCompile(`^ {0,3}\[([^\]^][^\]]*)\]:\s*<?(\S+?)>?(?:\s+["'(].*)?$`)
+	restDefinition = regexp.MustCompile("^\\s*\\.\\. _(`[^`]+`|(?:[^:`\\\\]|\\\\.)+):\\s*(\\S*)\\s*$")
+	directive      = regexp.MustCompile(`^(\s*)\.\. (?:([A-Za-z_-]+(?::[A-Za-z_-]+)?)::\s*(.*))?(.*)$`)
+)
+
+// bury marks the lines that are no text: comments, front matter, directives, link
+// definitions (which are kept aside).
+func (s *scanner) bury() {
+	s.buryFrontMatter()
+	comment, fence := false, ""
+	for i := 0; i < len(s.lines); i++ {
+		line := s.lines[i]
+		if m := fenceShape.FindStringSubmatch(line); m != nil && !comment {
+			switch {
+			case fence == "":
+				fence = m[1][:3]
+			case strings.HasPrefix(m[1], fence):
+				fence = ""
+			}
+			continue
+		}
+		if fence != "" || s.dead[i] {
+			continue
+		}
+		if comment || strings.HasPrefix(strings.TrimSpace(line), "<!--") {
+			s.dead[i] = true
+			comment = !strings.Contains(line, "-->")
+			continue
+		}
+		if m := mdDefinition.FindStringSubmatch(line); m != nil {
+			s.links[strings.ToLower(m[1])] = m[2]
+			s.dead[i] = true
+		} else if m := restDefinition.FindStringSubmatch(line); m != nil {
+			s.links[strings.ToLower(strings.Trim(strings.ReplaceAll(m[1], "\\", ""), "`"))] = m[2]
+			s.dead[i] = true
+		} else if m := directive.FindStringSubmatch(line); m != nil {
+			i = s.buryDirective(i, m)
+		} else if line == ".." {
+			i = s.buryBelow(i, 0)
+		}
+	}
+}
+
+// noted are directives whose text is a note of its own.
+var noted = wordSet("versionadded versionchanged deprecated versionremoved")
+
+// buryDirective drops a directive with what is indented below it; one that stands
+// inside an entry leaves its text there.
+func (s *scanner) buryDirective(i int, m []string) int {
+	indent := len(m[1])
+	switch {
+	case noted[m[2]]:
+		number, text, _ := strings.Cut(m[3], " ")
+		s.lines[i] = "- " + strings.TrimSpace(text)
+		if strings.TrimSpace(text) == "" {
+			s.lines[i] = ""
+			for j := i + 1; j < len(s.lines); j++ {
+				if s.lines[j] != "" {
+					s.lines[j] = m[1] + "- " + strings.TrimSpace(s.lines[j])
+					break
+				}
+			}
+		}
+		_ = number // the section's own version stands above
+		return i
+	case indent > 0 && m[2] != "":
+		s.dead[i] = true
+		return i
+	}
+	return s.buryBelow(i, indent)
+}
+
+func (s *scanner) buryBelow(i, indent int) int {
+	s.dead[i] = true
+	for i+1 < len(s.lines) && (s.lines[i+1] == "" || indentOf(s.lines[i+1]) > indent) {
+		i++
+		s.dead[i] = s.lines[i] != ""
+	}
+	return i
+}
+
+func (s *scanner) buryFrontMatter() {
+	if len(s.lines) == 0 || s.lines[0] != "---" {
+		return
+	}
+	for i := 1; i < len(s.lines); i++ {
+		if s.lines[i] == "---" {
+			for j := 0; j <= i; j++ {
+				s.dead[j] = true
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,168 @@
+// Package changelog reads what projects write about their changes: changelogs in
+// Markdown, reST and plain text, fragments, tag messages.
+//
+// It is pure text: it never reads a file, never asks git or a forge, and never
+// decides which change an entry tells of.
+package changelog
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Entry is one thing that a changelog tells.
+type Entry struct {
+	Version  string // as the heading above writes it: "1.2.0", "Unreleased"; "" where none stands
+	Released bool   // the heading names a version and does not say that it is still to come
+	Heading  string // of the part of the version's section: "Added"
+	Text     string // markup kept; marker and hard wraps undone
+	Line     int    // of its first line, from 1
+	// References are what the entry points at, in order, each once.
+	References []schemas.Reference
+	// Named are the numbers that the entry says it is of: those that it begins or
+	// ends with.
+	Named []int
+}
+
+// Reader knows whose changelog it is: numbers of other repositories are none.
+type Reader struct {
+	own string // owner/name in lower case; "" where nothing tells it
+}
+
+// NewReader reads for a repository's name, owner/name. A repository without an
+// owner is whom most links of a sample of its changelogs name.
+func NewReader(repo string, samples ...string) Reader {
+	if !strings.HasPrefix(repo, "local/") {
+		return Reader{own: strings.ToLower(repo)}
+	}
+	counts := map[string]int{}
+	for _, s := range samples {
+		for _, url := range bareURL.FindAllString(s, -1) {
+			if l := parseLink(url); l.repo != "" {
+				counts[l.repo]++
+			}
+		}
+	}
+	best := ""
+	for name, n := range counts {
+		if best == "" || n > counts[best] || n == counts[best] && name < best {
+			best = name
+		}
+	}
+	return Reader{own: best}
+}
+
+// Parse reads a whole changelog. path says which markup it is written in, and the
+// version where a file is one version's.
+func (r Reader) Parse(path, text string) []Entry {
+	s := scan(path, text)
+	links := s.links
+	var out []Entry
+	for _, b := range s.entries(versionOfPath(path)) {
+		for _, part := range b.split(r, links) {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// Fragment reads a file that a change brings along for the next release's notes.
+func (r Reader) Fragment(path, text string) []Entry {
+	kind, number := fragmentName(path)
+	if isYAML(path) {
+		return r.yamlFragment(text, kind)
+	}
+	heading, text, skipped := frontMatter(text)
+	if heading != "" {
+		kind = heading
+	}
+	s := scan(path, text)
+	blocks := s.entries("fragment")
+	bullets := slices.ContainsFunc(blocks, func(b block) bool { return b.bullet })
+	loose := slices.ContainsFunc(s.blocks, func(b block) bool { return !b.bullet })
+	var out []Entry
+	if bullets && !loose {
+		for _, b := range blocks {
+			out = append(out, b.split(r, s.links)...)
+		}
+	} else if len(s.blocks) > 0 {
+		var texts []string
+		for _, b := range s.blocks {
+			texts = append(texts, b.whole())
+		}
+		whole := strings.Join(texts, "\n\n")
+		e := Entry{Heading: s.blocks[0].heading, Text: whole, Line: s.blocks[0].line}
+		e.References, e.Named = r.read(whole, s.links)
+		out = append(out, e)
+	}
+	for i := range out {
+		out[i].Version, out[i].Released = "", false
+		out[i].Line += skipped
+		if out[i].Heading == "" {
+			out[i].Heading = kind
+		}
+		if named := (schemas.Reference{Number: number, Text: base(path)}); number != 0 && !hasNumber(out[i].References, number) {
+			out[i].References, out[i].Named = append(out[i].References, named), append(out[i].Named, number)
+		}
+	}
+	return out
+}
+
+// Message reads an annotated tag's message: only its lists, for the rest is a
+// title.
+func (r Reader) Message(text string) []Entry {
+	s := scan("", text)
+	var out []Entry
+	for _, b := range s.entries("tag") {
+		if b.bullet {
+			out = append(out, b.split(r, s.links)...)
+		}
+	}
+	for i := range out {
+		out[i].Version, out[i].Released = "", false
+	}
+	return out
+}
+
+func hasNumber(refs []schemas.Reference, n int) bool {
+	return slices.ContainsFunc(refs, func(r schemas.Reference) bool { return r.Number == n })
+}
+
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// split gives the entries of one block: itself, or its children where it is no
+// more than a heading of theirs.
+func (b block) split(r Reader, links map[string]string) []Entry {
+	entry := Entry{Version: b.version, Released: b.released, Heading: b.heading, Text: b.whole(), Line: b.line}
+	own := b.own()
+	if len(b.children) > 0 && len(r.References(own, links)) == 0 {
+		told := 0
+		for _, c := range b.children {
+			if len(r.References(c.whole(), links)) > 0 {
+				told++
+			}
+		}
+		if isLabel(own) || told > 1 && 2*told >= len(b.children) {
+			var out []Entry
+			for _, c := range b.children {
+				c.version, c.released, c.heading = b.version, b.released, b.heading
+				if label := strings.Trim(own, "*_:` "); len(label) <= longestLabel {
+					c.heading = label
+				}
+				out = append(out, c.split(r, links)...)
+			}
+			return out
+		}
+	}
+	entry.References, entry.Named = r.read(entry.Text, links)
+	return []Entry{entry}
+}
+
+const longestLabel = 60
+
+var labelShape = regexp.MustCompile(`^(?:\*\*[^*]{1,60}\*\*:?|__[^_]{1,60}__:?|[^\s:]+(?: [^\s:]+){0,2}:)$`)
+
+func isLabel(s string) bool { return labelShape.MatchString(strings.TrimSpace(s)) }

@@ -1,0 +1,194 @@
+package changelog
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+var (
+	stems = regexp.MustCompile(`^(?:change[-_ ]?logs?|changes|history|news|releases?[-_ ]?notes?|releases|whats[-_ ]?new|version[-_ ]?history|release[-_ ]?history|versions)(?:[-_.]?v?\d[\w.]*|[-_.](?:old|archive|pre\w*))?$`)
+	texts = wordSet(`.md .markdown .mdx .rst .rest .txt .adoc .asciidoc .textile`)
+
+	fragmentDirs = wordSet(`changelog.d changes changelog changelogs news newsfragments newsfragment .changes .changeset .changelog changelog_unreleased
+		upcoming_changes changelog_entries changelog-entries changelog-fragments news.d changes.d release-notes.d towncrier fragments unreleased notes`)
+	// only stands below a folder of release notes: "notes" and the like are common names.
+	needsParent = wordSet(`fragments unreleased notes towncrier`)
+	parents     = wordSet(`releasenotes release-notes release_notes changelog changelogs changes .changes .changelog news docs doc changelog.d`)
+	versionDirs = wordSet(`changelog changelogs changes releases release_notes release-notes releasenotes whatsnew whats_new whats-new history news notes .changes`)
+	notFragment = regexp.MustCompile(`(?i)^(?:readme|_?template|index|\.git|contributing|conf|config|header|footer|changelog|changes|news|history|about|example)`)
+	outside     = wordSet(`node_modules vendor third_party third-party testdata tests test __tests__ fixtures site-packages locale locales`)
+	// kinds are the words that tools put into a fragment's name.
+	kinds = wordSet(`feature features feat bugfix bug bugfixes fix fixes fixed doc docs documentation removal removed remove misc trivial breaking break
+		deprecation deprecations deprecated deprecate improvement improvements enhancement enhancements change changes changed added add new security
+		vendor packaging contrib process internal performance perf refactor typing typo api backward backwards-incompatible significant refs fixups
+		newfeature other dependency dependencies build ci test tests chore addition compatibility new_feature expired c_api highlight style major minor patch`)
+)
+
+// IsLog tells whether a path is a changelog: by its whole name, or by its folder
+// where it is named for a version.
+func IsLog(name string) bool {
+	dirs, file := dirsOf(name)
+	for _, d := range dirs {
+		if outside[d] {
+			return false
+		}
+	}
+	file = strings.ToLower(file)
+	ext := path.Ext(file)
+	if !texts[ext] && ext != "" && versionWord.FindString(file) != file {
+		return false
+	}
+	stem := file
+	if texts[ext] {
+		stem = strings.TrimSuffix(file, ext)
+	}
+	if stems.MatchString(stem) {
+		// changelog/changes.md may be either; a folder of fragments holds no changelog but its own.
+		return true
+	}
+	return texts[ext] && versionOfPath(name) != ""
+}
+
+// IsFragment tells whether a path is one change's own note for the next release.
+func IsFragment(name string) bool {
+	dirs, file := dirsOf(name)
+	if len(dirs) == 0 || notFragment.MatchString(file) || versionOfPath(name) != "" {
+		return false
+	}
+	for _, d := range dirs {
+		if outside[d] {
+			return false
+		}
+	}
+	at := -1
+	for i, d := range dirs {
+		if fragmentDirs[d] && (!needsParent[d] || i > 0 && parents[dirs[i-1]]) {
+			at = i
+		}
+	}
+	const deepest = 2 // a folder for the package or the kind
+	if at < 0 || len(dirs)-1-at > deepest {
+		return false
+	}
+	ext := strings.ToLower(path.Ext(file))
+	if isYAML(file) {
+		return true
+	}
+	kind, number := fragmentName(name)
+	if texts[ext] || ext == "" {
+		// In a folder with a common name, the file's name has to say what it is.
+		return kind != "" || number != 0 || !commonDirs[dirs[at]]
+	}
+	return kinds[strings.TrimPrefix(ext, ".")] // 123.bugfix
+}
+
+var commonDirs = wordSet(`changes changelog changelogs news notes docs`)
+
+func dirsOf(name string) (dirs []string, file string) {
+	parts := strings.Split(name, "/")
+	for _, d := range parts[:len(parts)-1] {
+		dirs = append(dirs, strings.ToLower(d))
+	}
+	return dirs, parts[len(parts)-1]
+}
+
+func isYAML(name string) bool {
+	ext := strings.ToLower(path.Ext(name))
+	return ext == ".yaml" || ext == ".yml"
+}
+
+var (
+	fragmentNumber = regexp.MustCompile(`^(?:pr|gh|issue|bpo)?[-_#]?([1-9]\d{0,6})(?:$|[-_.])`)
+	trailingNumber = regexp.MustCompile(`[-_](?:pr|gh)?([1-9]\d{0,6})$`)
+)
+
+// fragmentName reads kind and number from a fragment's name: 123.bugfix.rst,
+// +orphan.feature.md, 705.bugfix.2.rst, Added-20240101.yaml; or the kind from its
+// folder.
+func fragmentName(name string) (kind string, number int) {
+	dirs, file := dirsOf(name)
+	words := strings.Split(file, ".")
+	if m := fragmentNumber.FindStringSubmatch(strings.ToLower(file)); m != nil {
+		number = atoi(m[1])
+	} else if m := trailingNumber.FindStringSubmatch(strings.ToLower(words[0])); m != nil {
+		number = atoi(m[1])
+	}
+	for _, w := range words[1:] {
+		if w = strings.ToLower(w); kinds[w] {
+			return w, number
+		}
+	}
+	if len(words) > 2 && !strings.ContainsAny(words[1], "0123456789+") && words[1] != "" {
+		return strings.ToLower(words[1]), number // a kind of the project's own
+	}
+	if len(dirs) > 0 && kinds[dirs[len(dirs)-1]] && !fragmentDirs[dirs[len(dirs)-1]] {
+		return dirs[len(dirs)-1], number
+	}
+	if first, _, ok := strings.Cut(words[0], "-"); ok && kinds[strings.ToLower(first)] {
+		return first, number
+	}
+	return "", number
+}
+
+// frontMatter takes a changeset's head off: the highest bump that it asks for,
+// the text, and how many lines went.
+func frontMatter(text string) (kind, body string, lines int) {
+	if !strings.HasPrefix(text, "---\n") {
+		return "", text, 0
+	}
+	head, body, ok := strings.Cut(text[len("---\n"):], "\n---")
+	if !ok {
+		return "", text, 0
+	}
+	for _, bump := range []string{"major", "minor", "patch"} {
+		if kind == "" && strings.Contains(head, bump) {
+			kind = bump
+		}
+	}
+	return kind, strings.TrimPrefix(body, "\n"), strings.Count(text[:len(text)-len(body)], "\n") + 1
+}
+
+// yamlFragment reads what changie, reno and their like keep: a kind and a body,
+// or lists by kind.
+func (r Reader) yamlFragment(text, kind string) []Entry {
+	var doc yaml.MapSlice
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		return nil // a fragment that its own tool cannot read
+	}
+	var out []Entry
+	add := func(heading, body string) {
+		if body = strings.TrimSpace(body); body != "" {
+			line := strings.Count(text[:max(strings.Index(text, strings.SplitN(body, "\n", 2)[0]), 0)], "\n") + 1
+			joined := joinPieces([]piece{{lines: strings.Split(body, "\n")}})
+			e := Entry{Heading: heading, Text: joined, Line: line}
+			e.References, e.Named = r.read(joined, nil)
+			out = append(out, e)
+		}
+	}
+	for _, item := range doc {
+		if s, ok := item.Value.(string); ok && (item.Key == "kind" || item.Key == "type") {
+			kind = s
+		}
+	}
+	for _, item := range doc {
+		key, _ := item.Key.(string)
+		switch value := item.Value.(type) {
+		case string:
+			if wordSet("body title note summary description message prelude")[key] {
+				add(kind, value)
+			} else if kinds[key] {
+				add(key, value)
+			}
+		case []any:
+			for _, v := range value {
+				if s, ok := v.(string); ok && (kinds[key] || key == "upgrade" || key == "issues") {
+					add(key, s)
+				}
+			}
+		}
+	}
+	return out
+}

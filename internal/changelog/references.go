@@ -1,0 +1,332 @@
+package changelog
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+var (
+	role      = regexp.MustCompile("(?::(?:[a-z]+:)?([A-Za-z_-]+):|\\{([A-Za-z_-]+)\\})`([^`]*)`")
+	numbered  = wordSet("pr pull pulls ghpull pullreq pull-request issue issues ghissue gh bug ticket gh-pr gh-issue mr")
+	ofRole    = regexp.MustCompile(`^[#!]?([1-9]\d{0,8})$|<[#!]?([1-9]\d{0,8})>$`)
+	restHref  = regexp.MustCompile("`([^`<]*?)\\s*<([^>`]+)>`_{1,2}")
+	restName  = regexp.MustCompile("`([^`]+)`_{1,2}|(?:^|[\\s(\\[,])(#?[A-Za-z0-9][\\w.+-]*)_(?:$|[\\s)\\],.;:])")
+	mdHref    = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(<?((?:[^()\s]|\([^()\s]*\))*)>?(?:\s+["'][^"')]*["'])?\)`)
+	mdName    = regexp.MustCompile(`\[([^\[\]]+)\]\[([^\[\]]*)\]|\[([^\[\]]+)\]`)
+	bareURL   = regexp.MustCompile("https?://[^\\s<>()\\[\\]\"'`]+")
+	codeSpan  = regexp.MustCompile("``[^`]+``|`[^`]+`")
+	codeHash  = regexp.MustCompile("[(\\[,]\\s*`([0-9a-f]{7,40})`\\s*[)\\],]")
+	qualified = regexp.MustCompile(`([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)([#!])([1-9]\d{0,8})`)
+	spelled   = regexp.MustCompile(`(?i)\b(?:gh[- ]?|(?:prs?|mrs?|pull|pull requests?|merge requests?|issues?|tickets?|bug)\s+)([1-9]\d{0,8})\b`)
+	hash      = regexp.MustCompile(`[#!]([1-9]\d{0,8})`)
+	commitID  = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`)
+	colour    = regexp.MustCompile(`(?i)(?:colou?rs?|background|fill|hex)\b[^\s]{0,2}\s*[:=("']*\s*$`)
+	forge     = regexp.MustCompile(`^https?://[^/]+/(.+?)/(?:-/)?(pull|pulls|issues|issue|merge_requests|commit|commits|compare|discussions)/([^?#]+)`)
+	digits    = regexp.MustCompile(`^[1-9]\d{0,8}`)
+	hexID     = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
+)
+
+// link is what a URL of a forge names.
+type link struct {
+	repo    string // owner/name in lower case; "" where it names none
+	number  int
+	commit  string
+	compare bool
+}
+
+func parseLink(url string) link {
+	m := forge.FindStringSubmatch(url)
+	if m == nil {
+		return link{}
+	}
+	l := link{repo: strings.ToLower(strings.TrimSuffix(m[1], "/-"))}
+	switch rest := m[3]; m[2] {
+	case "commit", "commits":
+		if id, _, _ := strings.Cut(rest, "/"); hexID.MatchString(id) {
+			l.commit = id
+		}
+	case "compare":
+		l.compare = true
+	case "discussions":
+	default:
+		l.number = atoi(digits.FindString(rest))
+	}
+	return l
+}
+
+// found is a reference and where it stands.
+type found struct {
+	at, to int
+	ref    schemas.Reference
+}
+
+// finder takes references out of a text; what was read is blanked, so that
+// nothing is read twice, and places stay.
+type finder struct {
+	own   string
+	links map[string]string
+	text  []byte
+	found []found
+}
+
+// References are what a text points at: numbers, commits and comparisons of its
+// own repository. Code spans, colours and other repositories' numbers are none.
+// links are the link definitions of the text around it.
+func (r Reader) References(text string, links map[string]string) []schemas.Reference {
+	refs, _ := r.read(text, links)
+	return refs
+}
+
+// read gives the references, and the numbers among them that the text says it is
+// of: those it begins or ends with. One in the middle of a sentence ("broken by
+// #12") is a mention.
+func (r Reader) read(text string, links map[string]string) (refs []schemas.Reference, named []int) {
+	if !strings.ContainsAny(text, "#!`:/_") && !commitID.MatchString(text) && !spelled.MatchString(text) {
+		return nil, nil
+	}
+	f := &finder{own: r.own, links: links, text: []byte(text)}
+	for _, pass := range []func(){f.roles, f.hrefs, f.names, f.commitsInCode, f.code, f.urls, f.qualified, f.spelled, f.hashes, f.commits} {
+		pass()
+	}
+	slices.SortStableFunc(f.found, func(a, b found) int { return a.at - b.at })
+	var out []schemas.Reference
+	for _, x := range f.found {
+		if !slices.ContainsFunc(out, func(o schemas.Reference) bool {
+			return o.Number == x.ref.Number && o.Commit == x.ref.Commit && (o.Number != 0 || o.Commit != "" || o.Text == x.ref.Text)
+		}) {
+			out = append(out, x.ref)
+		}
+	}
+	return out, f.named()
+}
+
+// aside are the words that stand around references without telling anything.
+var aside = wordSet(`a an and also as at by closes closing contributed fix fixed fixes for from gh in issue issues original merge mr of on or patch per pr prs
+	pull pulls refs reported reporting request requested requests resolved resolves see suggested suggestion thank thanks the ticket to via with work report idea
+	help review catching spotting`)
+
+// named are the numbers at the two ends of a text, or the only one.
+func (f *finder) named() []int {
+	silent := func(from, to int) bool {
+		for _, w := range word.FindAllString(credit.ReplaceAllString(strings.ToLower(string(f.text[min(from, to):to])), " "), -1) {
+			if !aside[w] {
+				return false
+			}
+		}
+		return true
+	}
+	var out []int
+	for i := len(f.found) - 1; i >= 0; i-- {
+		end := len(f.text)
+		if i+1 < len(f.found) {
+			end = f.found[i+1].at
+		}
+		// "broken by #12. (#13)": another sentence's.
+		another := end < len(f.text) && strings.HasPrefix(strings.TrimLeft(string(f.text[min(f.found[i].to, end):end]), " _"), ".")
+		if another || !silent(f.found[i].to, end) {
+			break
+		}
+		out = append(out, f.found[i].ref.Number)
+	}
+	for i := range f.found {
+		begin := 0
+		if i > 0 {
+			begin = f.found[i-1].to
+		}
+		if !silent(begin, f.found[i].at) {
+			break
+		}
+		out = append(out, f.found[i].ref.Number)
+	}
+	if len(f.found) == 1 {
+		out = append(out, f.found[0].ref.Number)
+	}
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(n int) bool { return n == 0 })
+}
+
+func (f *finder) add(at int, ref schemas.Reference) {
+	f.found = append(f.found, found{at, at + len(ref.Text), ref})
+}
+
+func (f *finder) blank(from, to int) {
+	for i := from; i < to; i++ {
+		f.text[i] = ' '
+	}
+}
+
+// each visits the matches of a pattern with their groups; visit says whether the
+// match was read.
+func (f *finder) each(re *regexp.Regexp, visit func(at int, m []string) bool) {
+	for _, at := range re.FindAllSubmatchIndex(f.text, -1) {
+		m := make([]string, len(at)/2)
+		for g := range m {
+			if at[2*g] >= 0 {
+				m[g] = string(f.text[at[2*g]:at[2*g+1]])
+			}
+		}
+		before := len(f.found)
+		if visit(at[0], m) {
+			f.blank(at[0], at[1])
+		}
+		for i := before; i < len(f.found); i++ {
+			f.found[i].to = at[1]
+		}
+	}
+}
+
+func (f *finder) roles() {
+	f.each(role, func(at int, m []string) bool {
+		if numbered[strings.ToLower(m[1]+m[2])] {
+			if n := ofRole.FindStringSubmatch(strings.TrimSpace(m[3])); n != nil {
+				f.add(at, schemas.Reference{Number: atoi(n[1] + n[2]), Text: m[0]})
+			}
+		}
+		return true
+	})
+}
+
+// target books what a link leads to, and tells whether the link's label was told
+// by it: "#12" that leads to another repository is none of ours.
+func (f *finder) target(at int, label, url string) bool {
+	l := parseLink(url)
+	switch {
+	case l.repo == "":
+		return false
+	case l.repo != f.own:
+		return true
+	}
+	ref := schemas.Reference{Number: l.number, Commit: l.commit, Text: url}
+	label = strings.Trim(label, "`*()[] ")
+	if short := strings.ToLower(label); l.number != 0 && hash.FindString(short)+spelled.FindString(short) != "" && !strings.ContainsAny(label, " ") ||
+		l.commit != "" && hexID.MatchString(short) && strings.HasPrefix(l.commit, short) {
+		ref.Text = label
+	}
+	if l.number != 0 || l.commit != "" || l.compare {
+		f.add(at, ref)
+	}
+	return true
+}
+
+func (f *finder) hrefs() {
+	for _, re := range []*regexp.Regexp{restHref, mdHref} {
+		f.each(re, func(at int, m []string) bool {
+			url := m[2]
+			if name, ok := strings.CutSuffix(url, "_"); ok {
+				url = f.links[strings.ToLower(name)]
+			}
+			return f.target(at, m[1], url)
+		})
+	}
+}
+
+// names are links whose targets are defined elsewhere in the text. A number in
+// such a link without a definition of ours stays a number.
+func (f *finder) names() {
+	f.each(mdName, func(at int, m []string) bool {
+		name := m[2]
+		if name == "" {
+			name = m[1] + m[3]
+		}
+		url := f.links[strings.ToLower(strings.Trim(name, "`"))]
+		return url != "" && f.target(at, m[1]+m[3], url)
+	})
+	f.each(restName, func(at int, m []string) bool {
+		label := m[1] + m[2]
+		if url := f.links[strings.ToLower(label)]; url != "" {
+			return f.target(at, label, url)
+		}
+		if n := hash.FindStringSubmatch(label); n != nil && n[0] == label {
+			f.add(at, schemas.Reference{Number: atoi(n[1]), Text: label})
+			return true
+		}
+		return false
+	})
+}
+
+// commitsInCode are commits as forges show them: (`abc1234`).
+func (f *finder) commitsInCode() {
+	f.each(codeHash, func(at int, m []string) bool {
+		if looksLikeCommit(m[1]) {
+			f.add(at, schemas.Reference{Commit: m[1], Text: m[1]})
+		}
+		return false
+	})
+}
+
+func (f *finder) code() { f.each(codeSpan, func(int, []string) bool { return true }) }
+
+func (f *finder) urls() {
+	f.each(bareURL, func(at int, m []string) bool {
+		f.target(at, "", strings.TrimRight(m[0], ".,;:!?*_"))
+		return true
+	})
+}
+
+func (f *finder) qualified() {
+	f.each(qualified, func(at int, m []string) bool {
+		if strings.ToLower(m[1]) == f.own {
+			f.add(at, schemas.Reference{Number: atoi(m[3]), Text: m[0]})
+		}
+		return true
+	})
+}
+
+func (f *finder) spelled() {
+	f.each(spelled, func(at int, m []string) bool {
+		f.add(at, schemas.Reference{Number: atoi(m[1]), Text: m[0]})
+		return true
+	})
+}
+
+// hashes are #12 and !12 that stand for themselves: not in a word, a path, an
+// entity, an anchor, a colour.
+func (f *finder) hashes() {
+	for _, at := range hash.FindAllSubmatchIndex(f.text, -1) {
+		from, to := at[0], at[1]
+		if to < len(f.text) && (isWord(f.text[to]) || f.text[to] == '-' && to+1 < len(f.text) && isWord(f.text[to+1]) && f.text[to+1] != '#') {
+			continue
+		}
+		if from > 0 {
+			prev := f.text[from-1]
+			number := prev == '/' && from > 1 && f.text[from-2] >= '0' && f.text[from-2] <= '9' // #12/#13
+			if isWord(prev) || strings.IndexByte("&.#-=!", prev) >= 0 || prev == '/' && !number || prev == '"' && f.text[from] == '!' {
+				continue
+			}
+		}
+		if f.text[from] == '!' && from > 0 && strings.IndexByte(" ([,", f.text[from-1]) < 0 {
+			continue
+		}
+		n := string(f.text[at[2]:at[3]])
+		if len(n) != 3 && len(n) != 6 || !colour.Match(f.text[:from]) {
+			f.add(from, schemas.Reference{Number: atoi(n), Text: string(f.text[from:to])})
+		}
+	}
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+// commits are hex words in parentheses, or where an entry begins or says so.
+func (f *finder) commits() {
+	for _, at := range commitID.FindAllIndex(f.text, -1) {
+		id := string(f.text[at[0]:at[1]])
+		before, after := strings.TrimRight(string(f.text[:at[0]]), " "), string(f.text[at[1]:])
+		inside := strings.LastIndexAny(before, "([") > strings.LastIndexAny(before, ")]") && strings.IndexAny(after, ")]") >= 0 &&
+			!strings.ContainsFunc(before[strings.LastIndexAny(before, "([")+1:], func(r rune) bool { return r >= 'g' && r <= 'z' })
+		leads := before == "" && (strings.HasPrefix(after, ":") || strings.HasPrefix(after, " "))
+		said := strings.HasSuffix(strings.ToLower(before), "commit")
+		if looksLikeCommit(id) && (inside || leads || said) {
+			f.add(at[0], schemas.Reference{Commit: id, Text: id})
+		}
+	}
+}
+
+// looksLikeCommit leaves out words and numbers that happen to be hex.
+func looksLikeCommit(s string) bool {
+	return strings.ContainsAny(s, "0123456789") && strings.ContainsAny(s, "abcdef")
+}

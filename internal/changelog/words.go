@@ -1,0 +1,46 @@
+package changelog
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	roleName  = regexp.MustCompile("(?::[A-Za-z:_-]+:|\\{[A-Za-z:_-]+\\})`")
+	credit    = regexp.MustCompile(`(?i)(?:\bpr by|\bby|\bthanks(?: to)?|\bcontributed by|\bpatch by|\breported by)\s+@?[\w-]+(?:\s+in\b)?|@[A-Za-z0-9-]+`)
+	numberRef = regexp.MustCompile("(?i)(?::[a-z_-]+:|\\{[a-z_-]+\\})`[#!]?\\d+`|\\bgh-\\d+|[#!]\\d+|\\b[0-9a-f]{7,40}\\b")
+	word      = regexp.MustCompile(`[\p{L}\p{N}]+`)
+)
+
+// Words are what a text says, without markup, references and credits: two entries
+// with the same words are the same entry, wherever they stand and however they
+// are wrapped.
+func Words(text string) []string {
+	text = mdTarget.ReplaceAllString(text, "]")
+	text = restLink.ReplaceAllString(text, "$1")
+	text = bareURL.ReplaceAllString(text, " ")
+	text = numberRef.ReplaceAllString(text, " ")
+	text = roleName.ReplaceAllString(text, "`")
+	text = credit.ReplaceAllString(text, " ")
+	return word.FindAllString(strings.ToLower(text), -1)
+}
+
+// Likeness is how much two texts have in common, by words: 1 for the same words,
+// 0 for none (Dice's coefficient).
+func Likeness(a, b []string) float64 {
+	if len(a)+len(b) == 0 {
+		return 0
+	}
+	counts := map[string]int{}
+	for _, w := range a {
+		counts[w]++
+	}
+	shared := 0
+	for _, w := range b {
+		if counts[w] > 0 {
+			counts[w]--
+			shared++
+		}
+	}
+	return 2 * float64(shared) / float64(len(a)+len(b))
+}

@@ -1,0 +1,139 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Config is what a source must be to be read at all; the zero Config lets every
+// source in.
+type Config struct {
+	MinReleases int      // final ones: alphas, betas and candidates do not count
+	Licences    []string // SPDX identifiers; empty: any, and none
+	Languages   []string // one of them has a source file at the head; empty: any
+}
+
+// Repositories gives repositories by their names.
+type Repositories interface {
+	Repository(name string) (*gitrepo.Repo, error)
+}
+
+// Gate is the stage: it lets sources in, with what they released.
+type Gate struct {
+	repos  Repositories
+	config Config
+}
+
+// NewGate reads from repos.
+func NewGate(repos Repositories, config Config) *Gate { return &Gate{repos: repos, config: config} }
+
+var _ pipeline.Stage[schemas.Source, schemas.Crawled] = (*Gate)(nil)
+
+// Run rejects a source that is not what the configuration asks for: crawl/licence,
+// crawl/releases, crawl/language.
+func (g *Gate) Run(ctx context.Context, s schemas.Source) (schemas.Crawled, error) {
+	repo, err := g.repos.Repository(s.Repo.Name)
+	if errors.Is(err, gitrepo.ErrRemote) {
+		return schemas.Crawled{}, &pipeline.Deferred{Resource: "git", Err: err}
+	}
+	if err != nil {
+		return schemas.Crawled{}, err
+	}
+	if err := g.licence(s.Repo.Licence); err != nil {
+		return schemas.Crawled{}, err
+	}
+	releases, err := repo.Releases(ctx)
+	if err != nil {
+		return schemas.Crawled{}, fmt.Errorf("reading the releases of %s: %w", s.Repo.Name, err)
+	}
+	if err := g.enough(releases); err != nil {
+		return schemas.Crawled{}, err
+	}
+	return schemas.Crawled{Source: s, Releases: releases}, g.language(ctx, repo)
+}
+
+// licence asks for one of the allowed ones. A choice ("MIT OR Apache-2.0") is ours.
+func (g *Gate) licence(expression string) error {
+	if len(g.config.Licences) == 0 {
+		return nil
+	}
+	for choice := range strings.SplitSeq(expression, " OR ") {
+		if slices.ContainsFunc(g.config.Licences, func(l string) bool { return strings.EqualFold(strings.TrimSpace(l), choice) }) {
+			return nil
+		}
+	}
+	if expression == "" {
+		return pipeline.Reject(schemas.BadLicence, "no licence file at the head is recognised")
+	}
+	return pipeline.Reject(schemas.BadLicence, "its licence is %s", expression)
+}
+
+func (g *Gate) enough(releases []schemas.Release) error {
+	final := 0
+	for _, r := range releases {
+		if !r.Pre {
+			final++
+		}
+	}
+	if final >= g.config.MinReleases {
+		return nil
+	}
+	return pipeline.Reject(schemas.FewReleases, "%d releases (and %d pre-releases), %d are asked for", final, len(releases)-final, g.config.MinReleases)
+}
+
+// language looks for a file that ships in one of the languages. Where the clone
+// lacks the trees of the head, nothing is known, and the stages after this one see.
+func (g *Gate) language(ctx context.Context, repo *gitrepo.Repo) error {
+	if len(g.config.Languages) == 0 {
+		return nil
+	}
+	paths, err := repo.Paths(ctx, repo.Info().Head)
+	if errors.Is(err, gitrepo.ErrMissing) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("listing the head of %s: %w", repo.Info().Name, err)
+	}
+	counts := map[string]int{}
+	for _, p := range paths {
+		part, rule := parts.Common(p)
+		language := parts.LanguageOf(p)
+		if language == "" || !parts.Ships(p, part, rule) {
+			continue
+		}
+		if slices.ContainsFunc(g.config.Languages, func(l string) bool { return strings.EqualFold(l, language) }) {
+			return nil
+		}
+		counts[language]++
+	}
+	return pipeline.Reject(schemas.NoSources, "no source file at the head is in %s; there are %s", strings.Join(g.config.Languages, " or "), summary(counts))
+}
+
+// summary names the languages there are, the most used first.
+func summary(counts map[string]int) string {
+	if len(counts) == 0 {
+		return "none"
+	}
+	var names []string
+	for name := range counts {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if counts[a] != counts[b] {
+			return counts[b] - counts[a]
+		}
+		return strings.Compare(a, b)
+	})
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%d in %s", counts[name], name)
+	}
+	return strings.Join(names, ", ")
+}

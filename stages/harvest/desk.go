@@ -1,0 +1,423 @@
+package harvest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/changelog"
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// desk is where notes are sorted: the line is walked from the oldest change of the
+// window to the head, and each entry is given out when it first appears.
+type desk struct {
+	repo    *gitrepo.Repo
+	history *gitrepo.History
+	shelf   *shelf
+	line    *line
+	changes []schemas.Change
+
+	places map[int]*schemas.Change // the window's changes by their places
+	reader changelog.Reader
+	parsed map[string][]entry // by path and blob
+	gone   []entry            // taken out, and not put in elsewhere by the same commit
+}
+
+// takeNotes gives each change its notes. Those of changelogs and fragments come
+// first, then those of tags; what nobody wrote a note for has its subject.
+func takeNotes(ctx context.Context, d *desk) error {
+	if len(d.changes) == 0 {
+		return nil
+	}
+	d.places, d.parsed = map[int]*schemas.Change{}, map[string][]entry{}
+	oldest := 0
+	for i := range d.changes {
+		c := &d.changes[i]
+		at := d.line.at[c.Commit]
+		d.places[at] = c
+		oldest = max(oldest, at)
+		if c.Number != 0 {
+			d.line.numbers[c.Number] = at // patch-ids tell more than subjects
+		}
+	}
+	if err := d.meet(ctx); err != nil {
+		return err
+	}
+	for at := oldest; at >= 0; at-- {
+		if err := d.visit(ctx, at); err != nil {
+			return err
+		}
+	}
+	d.tags()
+	for i := range d.changes {
+		d.finish(&d.changes[i])
+	}
+	return nil
+}
+
+// meet finds out whom links mean: a repository without an owner is whom its own
+// changelog links to.
+func (d *desk) meet(ctx context.Context) error {
+	name := d.repo.Info().Name
+	var samples []string
+	if strings.HasPrefix(name, "local/") {
+		rows, err := d.repo.Raw(ctx, gitrepo.EmptyTree, d.line.commits[0].Tree)
+		if err != nil {
+			return err
+		}
+		for _, f := range rows {
+			if changelog.IsLog(f.Path) {
+				text, err := d.text(ctx, f.NewMode, f.NewBlob)
+				if err != nil {
+					return err
+				}
+				samples = append(samples, text)
+			}
+		}
+	}
+	d.reader = changelog.NewReader(name, samples...)
+	return nil
+}
+
+// entry is one entry of a changelog or a fragment at one commit.
+type entry struct {
+	changelog.Entry
+	path     string
+	fragment bool
+	words    []string
+	key      string // words and numbers
+}
+
+// visit gives out what the commit at a place of the line adds.
+func (d *desk) visit(ctx context.Context, at int) error {
+	commit := d.line.commits[at]
+	var files []schemas.ChangedFile
+	change := d.places[at]
+	if change != nil {
+		files = change.Files
+	} else {
+		rows, err := d.repo.Raw(ctx, commit.BaseTree, commit.Tree)
+		if err != nil {
+			return err
+		}
+		files = rows
+	}
+	if !slices.ContainsFunc(files, func(f schemas.ChangedFile) bool { return tells(f.Path) || tells(f.OldPath) }) {
+		return nil
+	}
+	var before, after []entry
+	fresh := false
+	for _, f := range files {
+		old, err := d.entries(ctx, cmp.Or(f.OldPath, f.Path), f.OldMode, f.OldBlob)
+		if err != nil {
+			return err
+		}
+		now, err := d.entries(ctx, f.Path, f.NewMode, f.NewBlob)
+		if err != nil {
+			return err
+		}
+		fresh = fresh || f.Status == "A" && len(now) > 0 && !now[0].fragment
+		before, after = append(before, old...), append(after, now...)
+	}
+	added, grown, removed := compare(before, after)
+	added = d.unseen(added)
+	const remembered = 5000
+	if d.gone = append(d.gone, removed...); len(d.gone) > remembered {
+		d.gone = d.gone[len(d.gone)-remembered:]
+	}
+	if len(added)+len(grown) == 0 {
+		return nil
+	}
+	if change == nil { // its size is needed
+		rows, err := d.repo.Files(ctx, commit.BaseTree, commit.Tree)
+		if err != nil {
+			return err
+		}
+		files = rows
+	}
+	by := d.author(at, files, before, added, fresh)
+	for _, e := range added {
+		d.give(e, by)
+	}
+	for _, e := range grown { // an entry of before that now names this change as well
+		if by.own[e.grownBy(by.own)] {
+			d.note(at, e, schemas.LinkDiff)
+		}
+	}
+	return nil
+}
+
+func tells(path string) bool {
+	return path != "" && (changelog.IsLog(path) || changelog.IsFragment(path))
+}
+
+const (
+	largest   = 4 << 20 // of a changelog, in bytes
+	noContent = "0000000000000000000000000000000000000000"
+)
+
+// entries reads one file; what is no text, too large or not there has none.
+func (d *desk) entries(ctx context.Context, path, mode, blob string) ([]entry, error) {
+	if !tells(path) {
+		return nil, nil
+	}
+	key := path + "\x00" + blob
+	if all, ok := d.parsed[key]; ok {
+		return all, nil
+	}
+	text, err := d.text(ctx, mode, blob)
+	if err != nil {
+		return nil, err
+	}
+	var all []entry
+	fragment := !changelog.IsLog(path)
+	read := d.reader.Parse
+	if fragment {
+		read = d.reader.Fragment
+	}
+	for _, e := range read(path, text) {
+		words := changelog.Words(e.Text)
+		all = append(all, entry{Entry: e, path: path, fragment: fragment, words: words, key: keyOf(words, e)})
+	}
+	const kept = 200
+	if len(d.parsed) > kept {
+		clear(d.parsed)
+	}
+	d.parsed[key] = all
+	return all, nil
+}
+
+func (d *desk) text(ctx context.Context, mode, blob string) (string, error) {
+	if !strings.HasPrefix(mode, "100") || blob == noContent {
+		return "", nil
+	}
+	data, err := d.repo.Blob(ctx, blob)
+	if errors.Is(err, gitrepo.ErrMissing) || len(data) > largest {
+		return "", nil
+	}
+	return strings.ToValidUTF8(string(data), "\uFFFD"), err
+}
+
+func keyOf(words []string, e changelog.Entry) string {
+	numbers := []string{}
+	for _, r := range e.References {
+		numbers = append(numbers, strconv.Itoa(r.Number)+r.Commit)
+	}
+	slices.Sort(numbers)
+	return strings.Join(words, " ") + "|" + strings.Join(slices.Compact(numbers), " ")
+}
+
+// author is the commit that wrote entries, and whether they can be about itself.
+type author struct {
+	at      int
+	own     map[int]bool // numbers that it says it is of
+	release bool         // it writes notes for what others did
+	docs    bool         // it changes nothing but text
+}
+
+var (
+	releaseSubject = regexp.MustCompile(`(?i)^(?:\W*|[a-z]+(?:\([^)]*\))?!?: *)(?:releas|prepar\w* (?:for |the )?(?:v?\d|releas|next|new)|bump|version\b|v?\d+\.\d+|cut\b|publish|tag\b)|\brelease v?\d|\bv?\d+\.\d+(?:\.\d+)? release\b|\bbump(?:s|ed|ing)?\b.*\bversion`)
+	logSubject     = regexp.MustCompile(`(?i)change ?log|release notes?|version history|\bchanges?\.(?:md|rst|txt)|\bhistory\.(?:md|rst)|\bnews\b(?: file| fragment| entr)|\b(?:update|add|edit|fix|amend|write|missing)\w* (?:the )?(?:changes|history|news)\b`)
+	ownNumber      = regexp.MustCompile(`(?:^|[\s(\[,:])(?:#|GH-|gh-)([1-9]\d{0,8})\b`)
+)
+
+// fewLines are what a release changes besides its notes: a version here and there.
+const fewLines = 10
+
+func (d *desk) author(at int, files []schemas.ChangedFile, before, added []entry, fresh bool) author {
+	commit := d.line.commits[at]
+	a := author{at: at, own: map[int]bool{}, docs: true}
+	told := commit.Subject
+	if c := d.places[at]; c != nil {
+		told += "\n" + c.Body
+		if c.Number != 0 {
+			a.own[c.Number] = true
+		}
+	}
+	for _, m := range ownNumber.FindAllStringSubmatch(told, -1) {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			a.own[n] = true
+		}
+	}
+	lines, tests := 0, false
+	for _, f := range files {
+		part, rule := parts.Common(f.Path)
+		if tells(f.Path) || part == schemas.PartDocs || part == schemas.PartCI {
+			continue
+		}
+		a.docs = a.docs && parts.IsManifest(f.Path)
+		tests = tests || parts.Counts(part, rule)
+		if parts.Ships(f.Path, part, rule) || part == schemas.PartTest {
+			lines += max(f.Added, 0) + max(f.Removed, 0)
+		}
+	}
+	const many = 4
+	small := lines <= fewLines && !tests
+	announces := releaseSubject.MatchString(commit.Subject) || d.newVersion(before, added) && len(added) > 1 || len(added) >= many
+	a.release = small && (announces || logSubject.MatchString(commit.Subject)) || fresh && len(added) >= many ||
+		a.docs && logSubject.MatchString(told)
+	return a
+}
+
+// newVersion tells whether entries stand below a released version that was not
+// there before.
+func (d *desk) newVersion(before, added []entry) bool {
+	for _, e := range added {
+		if e.Released && !slices.ContainsFunc(before, func(b entry) bool { return b.Version == e.Version }) {
+			return true
+		}
+	}
+	return false
+}
+
+// give ties one new entry to its change: to the commit that wrote it, unless that
+// wrote for others; else by number, else by commit, else to none.
+func (d *desk) give(e entry, by author) {
+	mine := slices.ContainsFunc(e.Named, func(n int) bool { return by.own[n] })
+	others := d.landed(e, by)
+	switch {
+	case mine, !by.release && !by.docs && len(others) == 0, !by.release && by.docs && len(others) == 0 && len(e.commits()) == 0:
+		d.note(by.at, e, schemas.LinkDiff)
+		return
+	case len(others) > 0:
+		for _, at := range others {
+			d.note(at, e, schemas.LinkNumber)
+		}
+		return
+	}
+	for _, id := range e.commits() {
+		if at := d.history.Landed(id); at >= by.at && d.shelf.fits(e.Version, at, by.at) {
+			d.note(at, e, schemas.LinkCommit)
+		}
+	}
+}
+
+// landed are the other changes that an entry names by their own numbers, where it
+// names nothing else: with an issue beside them, they are mentions.
+func (d *desk) landed(e entry, by author) []int {
+	var out []int
+	for _, n := range e.Named {
+		at, ok := d.line.numbers[n]
+		if ok && at >= by.at && d.shelf.fits(e.Version, at, by.at) && !slices.Contains(out, at) {
+			out = append(out, at)
+		} else if !by.release && !by.docs {
+			return nil
+		}
+	}
+	return out
+}
+
+func (e entry) commits() (out []string) {
+	for _, r := range e.References {
+		if r.Commit != "" {
+			out = append(out, r.Commit)
+		}
+	}
+	return out
+}
+
+// grownBy is the number of own that an entry came to name; 0 for none.
+func (e entry) grownBy(own map[int]bool) int {
+	for _, n := range e.Named {
+		if own[n] {
+			return n
+		}
+	}
+	return 0
+}
+
+// note puts an entry to the change at a place of the line, if that is asked for.
+func (d *desk) note(at int, e entry, link schemas.NoteLink) {
+	c := d.places[at]
+	if c == nil {
+		return
+	}
+	form := schemas.NoteChangelog
+	if e.fragment {
+		form = schemas.NoteFragment
+	}
+	if e.path == "" {
+		form = schemas.NoteTag
+	}
+	n := schemas.Note{
+		Release: c.Release, Version: e.Version, Heading: e.Heading, Text: e.Text, Path: gitrepo.RecordPath(e.path), Line: e.Line,
+		Form: form, Link: link, References: e.References,
+	}
+	if !slices.ContainsFunc(c.Notes, func(o schemas.Note) bool { return o.Form == n.Form && o.Text == n.Text }) {
+		c.Notes = append(c.Notes, n)
+	}
+}
+
+// tags read the messages of annotated tags: an entry is tied by number, by commit,
+// or by being a change's subject.
+func (d *desk) tags() {
+	for _, t := range d.history.Tags {
+		b := d.shelf.byTag[t.Name]
+		if b == nil || t.Message == "" {
+			continue
+		}
+		in := func(at int) bool {
+			return at >= 0 && d.history.Holds(t.Name, at) && (b.Previous == "" || !d.history.Holds(b.Previous, at))
+		}
+		for _, e := range d.reader.Message(t.Message) {
+			e.Version = b.Release.Version
+			tagged := entry{Entry: e}
+			linked := false
+			for _, n := range e.Named {
+				if at, ok := d.line.numbers[n]; ok && in(at) {
+					d.note(at, tagged, schemas.LinkNumber)
+					linked = true
+				}
+			}
+			for _, id := range tagged.commits() {
+				if at := d.history.Landed(id); !linked && in(at) {
+					d.note(at, tagged, schemas.LinkCommit)
+					linked = true
+				}
+			}
+			for at, c := range d.places {
+				if !linked && (e.Text == c.Subject || e.Text == title(*c)) && in(at) {
+					d.note(at, tagged, schemas.LinkSelf)
+				}
+			}
+		}
+	}
+}
+
+// finish puts a change's notes in order; one without any has its own subject.
+func (d *desk) finish(c *schemas.Change) {
+	if len(c.Notes) == 0 {
+		text := title(*c)
+		c.Notes = []schemas.Note{{
+			Release: c.Release, Text: text, Form: schemas.NoteSubject, Link: schemas.LinkSelf, References: d.reader.References(text, nil),
+		}}
+		return
+	}
+	forms := []schemas.NoteForm{schemas.NoteFragment, schemas.NoteChangelog, schemas.NoteTag, schemas.NoteSubject}
+	links := []schemas.NoteLink{schemas.LinkDiff, schemas.LinkNumber, schemas.LinkCommit, schemas.LinkSelf}
+	slices.SortStableFunc(c.Notes, func(a, b schemas.Note) int {
+		return cmp.Or(cmp.Compare(slices.Index(forms, a.Form), slices.Index(forms, b.Form)),
+			cmp.Compare(slices.Index(links, a.Link), slices.Index(links, b.Link)), strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+}
+
+// title is what a change calls itself: a merge commit's subject names a branch,
+// and the pull request's title is below it.
+func title(c schemas.Change) string {
+	if c.NumberFrom != schemas.NumberMerge {
+		return c.Subject
+	}
+	for line := range strings.Lines(c.Body) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return c.Subject
+}

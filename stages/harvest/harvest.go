@@ -1,0 +1,191 @@
+// Package harvest turns a source into its landed changes, newest first, each with
+// the release that first held it, what release notes tell of it, and the change
+// that was the same before it.
+//
+// It never drops a change that it passed: what is no candidate comes out as well,
+// so that the stage after it can say why it was not taken. It never asks a model,
+// and never ties a note to a change by likeness of their texts.
+package harvest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Version is part of the stage's fingerprint.
+const Version = "1"
+
+// Repos gives repositories by their names.
+type Repos interface {
+	Repository(name string) (*gitrepo.Repo, error)
+}
+
+// Harvester is the stage.
+type Harvester struct{ repos Repos }
+
+// New reads from repos.
+func New(repos Repos) *Harvester { return &Harvester{repos: repos} }
+
+var _ pipeline.Expander[schemas.Crawled, schemas.Change] = (*Harvester)(nil)
+
+// Run lists the changes of a source's window, newest first, until as many
+// candidates came by as the source asks for (0: all). An entry of only that no
+// change answers to is an error: an exact selection with a slip in it would give
+// a dataset that is not what was asked for.
+func (h *Harvester) Run(ctx context.Context, c schemas.Crawled) ([]schemas.Change, error) {
+	changes, err := h.run(ctx, c)
+	if errors.Is(err, gitrepo.ErrRemote) {
+		return nil, &pipeline.Deferred{Resource: "git", Err: err}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the history of %s: %w", c.Source.Repo.Name, err)
+	}
+	return changes, unanswered(c.Source.Only, changes)
+}
+
+func (h *Harvester) run(ctx context.Context, c schemas.Crawled) ([]schemas.Change, error) {
+	s := c.Source
+	query, err := queryOf(s)
+	if err != nil {
+		return nil, err
+	}
+	repo, err := h.repos.Repository(s.Repo.Name)
+	if err != nil {
+		return nil, err
+	}
+	history, err := repo.History(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shelf := newShelf(c.Releases, history)
+	line := newLine(repo.Line())
+	changes, candidates := []schemas.Change{}, 0
+	for change, err := range repo.Log(ctx, query) {
+		if err != nil {
+			return nil, err
+		}
+		at := line.at[change.Commit]
+		if s.Releases > 0 && at >= shelf.end(s.Releases) {
+			break
+		}
+		if s.Releases > 0 && !shelf.inWindow(change, at, s.Releases) {
+			continue
+		}
+		change.Release = shelf.first(change, at).Tag
+		changes = append(changes, change)
+		if Candidate(change) {
+			candidates++
+		}
+		if s.Changes > 0 && candidates == s.Changes && len(s.Only) == 0 {
+			break
+		}
+	}
+	if err := h.twins(ctx, s, repo, changes); err != nil {
+		return nil, err
+	}
+	return changes, takeNotes(ctx, &desk{repo: repo, history: history, shelf: shelf, line: line, changes: changes})
+}
+
+// twins names the change that had the same identity first: on a source that comes
+// before this one, or earlier on this line.
+func (h *Harvester) twins(ctx context.Context, s schemas.Source, repo *gitrepo.Repo, changes []schemas.Change) error {
+	lines := []*gitrepo.Repo{}
+	for _, name := range s.Elders {
+		elder, err := h.repos.Repository(name)
+		if err != nil {
+			return fmt.Errorf("reading elder source: %w", err)
+		}
+		if elder.Info().Root == s.Repo.Root {
+			lines = append(lines, elder)
+		}
+	}
+	lines = append(lines, repo)
+	for i := range changes {
+		for _, line := range lines {
+			id, err := line.Oldest(ctx, changes[i].BaseTree, changes[i].Tree)
+			if err != nil {
+				return err
+			}
+			if changes[i].Base != "" && id != "" && id != changes[i].ID() {
+				changes[i].Twin = id
+			}
+			if id != "" {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func queryOf(s schemas.Source) (gitrepo.Query, error) {
+	q := gitrepo.Query{Only: s.Only}
+	for _, bound := range []struct {
+		key, value string
+		at         *time.Time
+	}{{"since", s.Since, &q.Since}, {"until", s.Until, &q.Until}} {
+		if bound.value == "" {
+			continue
+		}
+		at, err := time.Parse(time.DateOnly, bound.value) // in UTC, where no zone is named
+		if err != nil {
+			return q, fmt.Errorf("reading %s: %w", bound.key, err)
+		}
+		*bound.at = at
+	}
+	return q, nil
+}
+
+// Candidate tells whether a change touches both code and tests, by its paths
+// alone. The link stage looks closer, and may think otherwise.
+func Candidate(c schemas.Change) bool {
+	if c.Base == "" {
+		return false
+	}
+	var code, test bool
+	for _, f := range c.Files {
+		part, rule := parts.Common(f.Path)
+		code = code || parts.Ships(f.Path, part, rule)
+		test = test || parts.Counts(part, rule) && f.Status != "D"
+	}
+	return code && test
+}
+
+// unanswered names the entries of only that mean none of the changes.
+func unanswered(only []string, changes []schemas.Change) error {
+	var failed []error
+	for _, entry := range only {
+		found := false
+		for _, c := range changes {
+			found = found || gitrepo.Selects(entry, c.Commit, c.Number)
+		}
+		if !found {
+			failed = append(failed, fmt.Errorf("only: no landed change in the window is %q", entry))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// line is the first-parent line, with the places of its commits and numbers.
+type line struct {
+	commits []gitrepo.Landed
+	at      map[string]int // by commit
+	numbers map[int]int    // places by number
+}
+
+func newLine(commits []gitrepo.Landed) *line {
+	l := &line{commits: commits, at: map[string]int{}, numbers: map[int]int{}}
+	for i, c := range commits {
+		l.at[c.Commit] = i
+		if c.Number != 0 {
+			l.numbers[c.Number] = i
+		}
+	}
+	return l
+}

@@ -1,0 +1,162 @@
+package harvest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// shelf is the releases of a source by package, in the order that they came to
+// hold the line.
+type shelf struct {
+	history  *gitrepo.History
+	byTag    map[string]*book
+	packages map[string][]*book // newest first
+	names    []string
+	side     []*book // off the line: they may hold what was picked
+}
+
+type book struct {
+	schemas.Release
+	version gitrepo.Version
+	at      int // the newest commit of the line that it holds
+}
+
+func newShelf(releases []schemas.Release, history *gitrepo.History) *shelf {
+	s := &shelf{history: history, byTag: map[string]*book{}, packages: map[string][]*book{}}
+	for _, r := range releases { // newest first
+		version, _ := gitrepo.ParseVersion(r.Tag)
+		b := &book{Release: r, version: version, at: history.At(r.Tag)}
+		s.byTag[r.Tag] = b
+		if s.packages[r.Package] == nil {
+			s.names = append(s.names, r.Package)
+		}
+		s.packages[r.Package] = append(s.packages[r.Package], b)
+		if r.OffBranch {
+			s.side = append(s.side, b)
+		}
+	}
+	return s
+}
+
+// of names the package that a change belongs to: the one in whose folder most of
+// its files lie, else the repository's own.
+func (s *shelf) of(c schemas.Change) string {
+	if len(s.names) == 0 {
+		return ""
+	}
+	best, most := "", 0
+	for _, name := range s.names {
+		folder := name[strings.LastIndexByte(name, '/')+1:]
+		n := 0
+		for _, f := range c.Files {
+			if folder != "" && slices.Contains(strings.Split(f.Path, "/"), folder) {
+				n++
+			}
+		}
+		if n > most || n == most && most > 0 && len(folder) > len(best) {
+			best, most = name, n
+		}
+	}
+	if most == 0 && s.packages[""] == nil {
+		return s.names[0]
+	}
+	return best
+}
+
+// first is the first release that holds a change; the zero Release where none
+// does. A package that released nothing since is no reason to have none.
+func (s *shelf) first(c schemas.Change, at int) schemas.Release {
+	if b := s.firstOf(s.of(c), at); b != nil {
+		return b.Release
+	}
+	var best *book
+	for _, name := range s.names {
+		if b := s.firstOf(name, at); b != nil && (best == nil || b.at > best.at) {
+			best = b
+		}
+	}
+	if best == nil {
+		return schemas.Release{}
+	}
+	return best.Release
+}
+
+func (s *shelf) firstOf(name string, at int) *book {
+	var best *book
+	for _, b := range s.packages[name] {
+		if b.at >= 0 && b.at <= at && (best == nil || b.before(best)) {
+			best = b
+		}
+	}
+	for _, b := range s.side {
+		if b.Package == name && (best == nil || b.Date.Before(best.Date)) && s.history.Holds(b.Tag, at) {
+			best = b
+		}
+	}
+	return best
+}
+
+// before tells which of two releases that hold a change held it first: the one
+// that holds less that is newer, then the older.
+func (b *book) before(c *book) bool {
+	return cmp.Or(cmp.Compare(c.at, b.at), b.Date.Compare(c.Date), b.version.Compare(c.version)) < 0
+}
+
+// bound is the place of the line at which the newest n releases of a package end:
+// what its release before them holds.
+func (s *shelf) bound(name string, n int) int {
+	for _, b := range s.packages[name] {
+		if b.Pre || b.at < 0 {
+			continue
+		}
+		if n == 0 {
+			return b.at
+		}
+		n--
+	}
+	return int(^uint(0) >> 1)
+}
+
+func (s *shelf) end(n int) int {
+	last := 0
+	for _, name := range s.names {
+		last = max(last, s.bound(name, n))
+	}
+	if len(s.names) == 0 {
+		return int(^uint(0) >> 1)
+	}
+	return last
+}
+
+func (s *shelf) inWindow(c schemas.Change, at, n int) bool { return at < s.bound(s.of(c), n) }
+
+// tells whether an entry of a section can be about a change: the release that the
+// section is for must not come after one that held the change already. added is
+// the place of the commit that wrote the entry.
+func (s *shelf) fits(version string, change, added int) bool {
+	if v, ok := gitrepo.ParseVersion(version); ok && version != "" {
+		for _, name := range s.names {
+			for _, b := range s.packages[name] {
+				if !b.Pre && b.version.Prepares(v) || b.version.Compare(v) == 0 {
+					return b.Previous == "" || !s.history.Holds(b.Previous, change)
+				}
+			}
+		}
+	}
+	// A section without a tag: what was released before the entry was written is not in it.
+	for _, name := range s.names {
+		for _, b := range s.packages[name] {
+			if !b.Pre && b.at > added && s.packages[name] != nil {
+				if b.at <= change {
+					return false
+				}
+				break
+			}
+		}
+	}
+	return true
+}
