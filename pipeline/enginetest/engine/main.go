@@ -1,0 +1,138 @@
+// Command engine runs the synthetic plan of package enginetest in a process of its
+// own, so that a test can kill it, freeze it, or start several of it:
+//
+//	engine -store DIR -log FILE -out DIR -slots 16 -config '{"Sources":40,…}'
+//
+// It prints one JSON object at its end. It never cleans up, and never decides
+// whether what it did was right: who starts it does.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/pipeline/enginetest"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+func main() {
+	var e engine
+	config := flag.String("config", "{}", "enginetest.Config as JSON")
+	flag.StringVar(&e.store, "store", "", "folder, or postgres://…")
+	flag.StringVar(&e.blobs, "blobs", "", "folder of blobs, for a store in a database")
+	flag.StringVar(&e.log, "log", "", "file that executions are noted in")
+	flag.StringVar(&e.out, "out", "", "folder of the dataset")
+	flag.StringVar(&e.opts.Worker.ID, "worker", "w"+strconv.Itoa(os.Getpid()), "name of this process in the store")
+	flag.IntVar(&e.opts.Slots, "slots", 16, "steps at once")
+	flag.StringVar(&e.opts.Until, "until", "", "last stage")
+	flag.BoolVar(&e.opts.Join, "join", false, "take part in a run that another process began")
+	flag.BoolVar(&e.opts.Partial, "partial", false, "export with deferred steps left")
+	flag.BoolVar(&e.opts.RetryCrashed, "retry-crashed", false, "try poison again")
+	flag.DurationVar(&e.opts.Grace, "grace", time.Second, "after the first signal")
+	flag.DurationVar(&e.opts.Patience, "patience", time.Minute, "to wait for deferred steps")
+	flag.DurationVar(&e.opts.Beat, "beat", 0, "between signs of life")
+	flag.DurationVar(&e.opts.Silent, "silent", 0, "after which a worker is taken for dead")
+	flag.BoolVar(&e.ungrouped, "ungrouped", false, "one transaction for each result")
+	flag.BoolVar(&e.breadth, "breadth", false, "one stage after another")
+	flag.Parse()
+	if err := json.Unmarshal([]byte(*config), &e.config); err != nil {
+		fail(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	r, err := e.run(ctx)
+	if err != nil {
+		fail(err)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
+		fail(err)
+	}
+	os.Exit(r.Summary.Code())
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "engine:", err)
+	os.Exit(2)
+}
+
+type engine struct {
+	config                 enginetest.Config
+	store, blobs, log, out string
+	opts                   pipeline.RunOptions
+	breadth, ungrouped     bool
+}
+
+type silent struct{}
+
+func (silent) Begin(string, string)   {}
+func (silent) End(schemas.Step, bool) {}
+
+func (e *engine) run(ctx context.Context) (r enginetest.Result, err error) {
+	log, err := enginetest.OpenLog(e.log)
+	if err != nil {
+		return r, err
+	}
+	defer log.Close()
+	s, err := enginetest.OpenStore(ctx, e.store, store.Options{Blobs: e.blobs})
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	counted := enginetest.Count(s)
+	counted.Ungrouped = e.ungrouped
+	began := time.Now()
+	var once sync.Once
+	plan := e.config.Plan(enginetest.World{
+		Log: log, Dir: e.out,
+		Die:    func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} },
+		Worked: func(string) { once.Do(func() { r.First = millis(time.Since(began)) }) },
+	})
+	e.opts.Now = time.Now
+	until := []string{e.opts.Until}
+	if e.breadth {
+		until = plan.Stages()
+	}
+	for _, stage := range until {
+		e.opts.Until = stage
+		if r.Summary, err = plan.Run(ctx, counted, e.config.Seeds(), silent{}, e.opts); err != nil {
+			return r, err
+		}
+	}
+	r.Millis = millis(time.Since(began))
+	r.Calls = counted.Calls()
+	r.Lost, r.Rescued = r.Calls[enginetest.Lost], r.Calls[enginetest.Rescued]
+	r.Executed = r.Calls[enginetest.Ran]
+	r.Peak, err = peak()
+	return r, err
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// peak reads this process's largest resident memory.
+func peak() (int64, error) {
+	f, err := os.Open("/proc/self/status")
+	if err != nil {
+		return 0, nil // no Linux: not measured
+	}
+	defer f.Close()
+	for scan := bufio.NewScanner(f); scan.Scan(); {
+		if rest, ok := strings.CutPrefix(scan.Text(), "VmHWM:"); ok {
+			kb, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			return kb << 10, err
+		}
+	}
+	return 0, errors.New("no VmHWM in /proc/self/status")
+}

@@ -1,0 +1,127 @@
+package enginetest_test
+
+import (
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/postgrestest"
+	"github.com/benchmint/benchmint/pipeline/enginetest"
+)
+
+const (
+	beat   = 300 * time.Millisecond
+	silent = time.Second
+	// A process may be frozen within a transaction, with locks.
+	idle = "&idle_in_transaction_session_timeout=500"
+)
+
+// fleet is an empty database, and no process yet.
+func fleet(t *testing.T, seed uint64) *enginetest.Fleet {
+	t.Helper()
+	c := enginetest.Spike(500, seed)
+	c.Sleep = 20 * time.Millisecond
+	c.Limit = 2 * time.Hour // what a step may take has no part in the rescue
+	return &enginetest.Fleet{
+		Engine: enginetest.Engine{Program: compiled(t), Dir: t.TempDir(), Store: postgrestest.Location(t) + idle, Slots: 4, Config: c},
+		Beat:   beat, Silent: silent,
+	}
+}
+
+// One of four processes is killed: its steps are taken over, and the rest ends.
+func TestOneOfFourKilled(t *testing.T) {
+	t.Parallel()
+	f := fleet(t, 11)
+	add(t, f)
+	if err := f.Begun(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	add(t, f)
+	add(t, f)
+	add(t, f)
+	if err := f.Begun(t.Context(), 200); err != nil {
+		t.Fatal(err)
+	}
+	takeover, err := f.Kill(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the killed worker's steps were taken back after %s", takeover.Round(time.Millisecond))
+	if most := silent + beat + time.Second; takeover > most {
+		t.Errorf("taken back after %s, want at most %s", takeover, most)
+	}
+	if _, err := f.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	sameDataset(t, f.Engine)
+}
+
+func add(t *testing.T, f *enginetest.Fleet) {
+	t.Helper()
+	if err := f.Add(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A process that is frozen for longer than others wait, and then woken: its results
+// are refused, and every step is settled once.
+func TestFrozenWorker(t *testing.T) {
+	t.Parallel()
+	f := fleet(t, 12)
+	add(t, f)
+	if err := f.Begun(t.Context(), 100); err != nil {
+		t.Fatal(err)
+	}
+	add(t, f)
+	frozen, name := f.Process(0)
+	if err := f.Begun(t.Context(), 200); err != nil {
+		t.Fatal(err)
+	}
+	owned, err := f.Freeze(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * silent)
+	left, err := f.Owned(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := frozen.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if left != 0 {
+		t.Errorf("frozen with %d steps, of which it still held %d after three times the silent time", owned, left)
+	}
+	all, err := f.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost, settled := 0, 0
+	for _, r := range all {
+		lost += r.Lost
+		settled += r.Executed - r.Lost
+	}
+	if lost == 0 {
+		t.Error("no result was refused")
+	}
+	if want := f.Config.Transitions(); settled != want {
+		t.Errorf("%d results were settled, want %d: each step once", settled, want)
+	}
+	t.Logf("frozen with %d steps; %d results refused", owned, lost)
+	sameDataset(t, f.Engine)
+}
+
+// Several processes, one after another killed and replaced.
+func TestKillInAFleet(t *testing.T) {
+	t.Parallel()
+	f := fleet(t, 13)
+	k, err := f.FleetRounds(t.Context(), 4, 3, time.Second, rand.New(rand.NewPCG(13, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Err(); err != nil {
+		t.Error(err)
+	}
+	t.Logf("%d kills, %d executions repeated", k.Kills, k.Repeated)
+}

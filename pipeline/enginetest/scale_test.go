@@ -1,0 +1,67 @@
+package enginetest_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/benchmint/benchmint/pipeline/enginetest"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+var items = flag.Int("items", 100_000, "items of the largest plan; a million takes minutes")
+
+// Memory does not grow with the items, and a second run over settled items neither
+// executes nor writes, in a time that does not depend on their number.
+func TestScale(t *testing.T) {
+	if testing.Short() {
+		t.Skip("100,000 items take a minute")
+	}
+	type measured struct {
+		items int
+		peak  int64
+		again float64 // milliseconds
+	}
+	var all []measured
+	for n := 1000; n <= *items; n *= 10 {
+		e := enginetest.Engine{Program: compiled(t), Dir: t.TempDir(), Slots: 16, Config: enginetest.Spike(n, 5)}
+		e.Config.Fail = 0 // a second run would try those again
+		r, _, err := e.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameDataset(t, e)
+		all = append(all, measured{n, r.Peak, secondRun(t, e)})
+		t.Logf("%d items: %.1f s, peak %.1f MB, second run %.1f ms", n, r.Millis/1000, float64(r.Peak)/(1<<20), all[len(all)-1].again)
+	}
+	first, last := all[0], all[len(all)-1]
+	if float64(last.peak) > 1.15*float64(first.peak) {
+		t.Errorf("peak memory %d at %d items, %d at %d", first.peak, first.items, last.peak, last.items)
+	}
+}
+
+func secondRun(t *testing.T, e enginetest.Engine) float64 {
+	t.Helper()
+	before := stateOf(t, e)
+	r, _, err := e.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Executed != 0 {
+		t.Errorf("the second run settled %d steps", r.Executed)
+	}
+	if after := stateOf(t, e); before != after {
+		t.Error("the second run wrote to the store")
+	}
+	return r.Millis
+}
+
+func stateOf(t *testing.T, e enginetest.Engine) schemas.Digest {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(e.StorePath(), "steps.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schemas.DigestBytes(text)
+}
