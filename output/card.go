@@ -23,10 +23,10 @@ var features = []string{
 func card(m Manifest, t *tally) []byte {
 	var b bytes.Buffer
 	frontMatter(&b, m, t)
-	fmt.Fprintf(&b, "\n# %s\n\n%d proved tasks; %d items rejected, %d deferred, %d failed (`%s` says why).\n",
+	fmt.Fprintf(&b, "\n# %s\n\nProved tasks: %d. Not taken: %d rejected, %d deferred, %d failed (`%s` says why).\n",
 		plain(m.Name), m.Counts.Tasks, m.Counts.Rejected, m.Counts.Deferred, m.Counts.Failed, RejectsFile)
 	if m.Counts.Open > 0 {
-		fmt.Fprintf(&b, "%d items were not looked at to the end when this was written.\n", m.Counts.Open)
+		fmt.Fprintf(&b, "Items that were still open when this was written: %d.\n", m.Counts.Open)
 	}
 	columnsText(&b, m)
 	funnelTable(&b, m)

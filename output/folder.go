@@ -29,7 +29,7 @@ type folder struct {
 	written int
 }
 
-const syncedSingly = 256
+const syncedSingly = 64
 
 func newFolder(dir string) (*folder, error) {
 	f := &folder{dir: dir}

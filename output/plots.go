@@ -74,7 +74,7 @@ func funnelPlot(lines []level) ([]byte, error) {
 // histogram has a bar for 0 and one for each power of two: the figures of tasks
 // span four orders.
 func histogram(title string, values []int) ([]byte, error) {
-	const step, top, tall = 46, 50, 150
+	const step, top, tall = 66, 50, 150
 	counts := make([]int, 1)
 	for _, v := range values {
 		k := bits.Len(uint(max(v, 0)))
@@ -94,8 +94,11 @@ func histogram(title string, values []int) ([]byte, error) {
 	p := plot{Title: title + fmt.Sprintf(" (%d tasks)", len(values)), Width: max(360, 24+step*(len(counts)-first)), Height: top + tall + 30}
 	for k := first; k < len(counts); k++ {
 		x, h := 12+step*(k-first), counts[k]*tall/most
-		p.Bars = append(p.Bars, plotBar{x + 3, top + tall - h, step - 6, h, plotBlue})
-		p.Texts = append(p.Texts, plotLabel{x + step/2, top + tall - h - 4, "middle", strconv.Itoa(counts[k])}, plotLabel{x + step/2, top + tall + 16, "middle", bin(k)})
+		p.Texts = append(p.Texts, plotLabel{x + step/2, top + tall + 16, "middle", bin(k)})
+		if counts[k] > 0 {
+			p.Bars = append(p.Bars, plotBar{x + 3, top + tall - h, step - 6, h, plotBlue})
+			p.Texts = append(p.Texts, plotLabel{x + step/2, top + tall - h - 4, "middle", strconv.Itoa(counts[k])})
+		}
 	}
 	return p.svg()
 }
@@ -111,9 +114,9 @@ func bin(k int) string {
 
 func short(n int) string {
 	switch {
-	case n >= 1<<20:
-		return strconv.Itoa(n>>20) + "M"
-	case n >= 1<<13:
+	case n+1 >= 1<<20:
+		return strconv.Itoa((n+1)>>20) + "M"
+	case n+1 >= 1<<13:
 		return strconv.Itoa((n+1)>>10) + "k"
 	}
 	return strconv.Itoa(n)

@@ -76,7 +76,10 @@ func Write(dir string, in Input) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, fmt.Errorf("writing dataset: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(tmp) }() // after the swap this is the earlier dataset
+	defer func() { _ = os.RemoveAll(tmp) }()     // after the swap this is the earlier dataset
+	if err := os.Chmod(tmp, 0o755); err != nil { // a dataset is for others, too
+		return Manifest{}, fmt.Errorf("writing dataset: %w", err)
+	}
 	w, err := newWriter(tmp)
 	if err != nil {
 		return Manifest{}, fmt.Errorf("writing dataset: %w", err)
