@@ -26,6 +26,9 @@ func diff(t testing.TB, context int, from, to map[string]string) []byte {
 		}
 		for p, data := range files {
 			file := filepath.Join(dir, side, p)
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
 			if target, ok := strings.CutPrefix(data, "-> "); ok {
 				if err := os.Symlink(target, file); err != nil {
 					t.Fatal(err)
@@ -142,6 +145,29 @@ func TestEnds(t *testing.T) {
 			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "alone alpha\n"},
 			solution: map[string]string{"code.toy": "one\nalpha\n", "test_a.toy": "alone alpha\n"},
 			want:     []string{"0 noticed, 1 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy"},
+		},
+		"the_solution_is_over_a_limit_today": {
+			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "t alpha\n"},
+			solution: map[string]string{"code.toy": "one\nalpha\n\nhang\n", "test_a.toy": "t alpha\n"},
+			want:     []string{"0 noticed, 1 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy"},
+		},
+		"the_solution_builds_over_a_limit_today": {
+			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "t alpha\n"},
+			solution: map[string]string{"code.toy": "one\nalpha\nhog\n", "test_a.toy": "t alpha\n"},
+			want:     []string{"0 noticed, 1 skipped"},
+		},
+		"few_names": {
+			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "1 alpha\n2 alpha\n3 alpha\n4 alpha\n5 alpha\n6 alpha\n"},
+			solution: map[string]string{"code.toy": "one\nalpha\n", "test_a.toy": "1 alpha\n2 alpha\n3 alpha\n4 alpha\n5 alpha\n6 alpha\n"},
+			want:     []string{"code.toy 0 noticed test_a.toy::1 test_a.toy::2 test_a.toy::3 test_a.toy::4 test_a.toy::5", "1 noticed, 0 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy"},
+		},
+		"a_file_that_becomes_a_link": {
+			start:    map[string]string{"code.toy": "one\n", "link.toy": "text\n", "test_a.toy": "t alpha\n"},
+			solution: map[string]string{"code.toy": "one\nalpha\n", "link.toy": "-> code.toy", "test_a.toy": "t alpha\n"},
+			want:     []string{"code.toy 0 noticed test_a.toy::t", "1 noticed, 0 skipped"},
 			runs:     []string{"test_a.toy", "test_a.toy"},
 		},
 		"not_code_or_no_source": {

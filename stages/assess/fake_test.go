@@ -198,6 +198,8 @@ func caseOf(t testing.TB, start, solution map[string]string) (testrun.Case, sche
 			f.Status = "D"
 		} else if _, ok := start[p]; !ok {
 			f.Status = "A"
+		} else if strings.HasPrefix(start[p], "-> ") != strings.HasPrefix(solution[p], "-> ") {
+			f.Status = "T"
 		}
 		c.Start.Files = append(c.Start.Files, f)
 	}

@@ -67,7 +67,7 @@ func hunksOf(patch []byte, c testrun.Case) ([]hunk, error) {
 		if f.IsDelete {
 			path = f.OldName
 		}
-		if !code[path] || f.IsBinary || len(f.TextFragments) == 0 {
+		if !code[path] || len(f.TextFragments) == 0 {
 			continue
 		}
 		switch {

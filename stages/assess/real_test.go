@@ -1,0 +1,196 @@
+package assess_test
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/hosts"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lang/golang"
+	"github.com/benchmint/benchmint/internal/lang/python"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
+	"github.com/benchmint/benchmint/internal/sandbox/docker"
+	"github.com/benchmint/benchmint/internal/sandbox/docker/dockertest"
+	"github.com/benchmint/benchmint/internal/seal"
+	"github.com/benchmint/benchmint/internal/toolchain"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/assess"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
+)
+
+func TestMain(m *testing.M) { os.Exit(dockertest.Main(m)) }
+
+// real is one tiny repository, and what reverting each hunk of its change does.
+type real struct {
+	language lang.Language
+	start    map[string]string
+	solution map[string]string // beside start
+	code     []string
+	tests    string
+	failing  []lang.Test // FAIL_TO_PASS
+	want     []string
+}
+
+var reals = map[string]real{
+	"python": {
+		language: python.Language{},
+		start: map[string]string{
+			"pyproject.toml": "[build-system]\nrequires = [\"setuptools\"]\nbuild-backend = \"setuptools.build_meta\"\n[project]\nname = \"widget\"\nversion = \"1.0\"\n[tool.setuptools]\npy-modules = [\"widget\"]\n",
+			"widget.py":      "LIMIT = 3\n\n\ndef size():\n    return 1\n\n\ndef name():\n    return \"w\"\n",
+			"test_widget.py": "import widget\n\n\ndef test_colour():\n    assert widget.colour() == \"red\"\n\n\ndef test_size():\n    assert widget.size() == 2\n\n\ndef test_name():\n    assert widget.name() == \"w\"\n",
+			"test_other.py":  "def test_other():\n    pass\n",
+		},
+		solution: map[string]string{
+			"paint.py":  "def mix():\n    return \"red\"\n",
+			"widget.py": "import paint\n\nLIMIT = 4\n\n\ndef size():\n    return 2\n\n\ndef name():\n    return \"w\"\n\n\ndef colour():\n    return paint.mix()\n",
+		},
+		code: []string{"paint.py", "widget.py"}, tests: "test_widget.py",
+		failing: []lang.Test{{ID: "test_widget.py::test_colour", Unit: "test_widget.py"}, {ID: "test_widget.py::test_size", Unit: "test_widget.py"}},
+		want: []string{
+			"paint.py 0 unbuilt test_widget.py::test_colour test_widget.py::test_size",
+			"widget.py 0 noticed test_widget.py::test_colour", // the import, and LIMIT with it
+			"widget.py 1 noticed test_widget.py::test_size",
+			"widget.py 2 noticed test_widget.py::test_colour",
+			"4 noticed, 0 skipped",
+		},
+	},
+	"go": {
+		language: golang.New(),
+		start: map[string]string{
+			"go.mod":          "module example.com/widget\n\ngo 1.21\n",
+			"widget.go":       "package widget\n\n// Limit bounds.\nconst Limit = 3\n\nfunc Size() int { return 1 }\n\nfunc Name() string { return \"w\" }\n",
+			"widget_test.go":  "package widget\n\nimport \"testing\"\n\nfunc TestSize(t *testing.T) {\n\tif Size() != 2 {\n\t\tt.Error(Size())\n\t}\n}\n",
+			"other/o.go":      "package other\n",
+			"other/o_test.go": "package other\n\nimport \"testing\"\n\nfunc TestOther(t *testing.T) {}\n",
+		},
+		solution: map[string]string{
+			"two.go":    "package widget\n\nfunc two() int { return 2 }\n",
+			"widget.go": "package widget\n\n// Limit bounds.\nconst Limit = 4\n\nfunc Size() int { return two() }\n\nfunc Name() string { return \"w\" }\n",
+		},
+		code: []string{"two.go", "widget.go"}, tests: "widget_test.go",
+		failing: []lang.Test{{ID: "example.com/widget::TestSize", Unit: "example.com/widget"}},
+		want: []string{
+			"two.go 0 unbuilt example.com/widget::TestSize",
+			"widget.go 0 unnoticed",
+			"widget.go 1 noticed example.com/widget::TestSize",
+			"2 noticed, 0 skipped",
+		},
+	},
+}
+
+// TestReal reverts real hunks in real sandboxes.
+func TestReal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds environments")
+	}
+	cache, err := dockertest.Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	chains := toolchain.New(toolchain.Host{Cache: cache, Env: os.Environ()})
+	available, err := chains.Available(t.Context())
+	if err != nil {
+		t.Logf("toolchains: %v", err)
+	}
+	for _, kind := range []string{"bwrap", "docker"} {
+		t.Run(kind, func(t *testing.T) {
+			box := open(t, kind, cache)
+			for name, r := range reals {
+				t.Run(name, func(t *testing.T) {
+					b := &environment.Builder{Sandbox: box, Toolchains: chains, Languages: map[string]lang.Language{name: r.language}}
+					got := r.assess(t, b, available)
+					if d := cmp.Diff(r.want, said(got)); d != "" {
+						t.Errorf("(-want +got):\n%s", d)
+					}
+				})
+			}
+		})
+	}
+}
+
+func open(t *testing.T, kind, cache string) sandbox.Sandbox {
+	t.Helper()
+	env := sandbox.RegistryEnv(os.Environ())
+	registries := append(hosts.Registries(), sandbox.RegistryHosts(env)...)
+	const bundle = "/etc/ssl/certs/ca-certificates.crt"
+	var box sandbox.Sandbox
+	var err error
+	if kind == "bwrap" {
+		box, err = bwrap.New(t.Context(), bwrap.Options{Dir: t.TempDir(), CABundle: bundle, Registries: registries, Env: env, Upstream: http.ProxyFromEnvironment})
+	} else {
+		host := dockertest.Host(t)
+		var d *docker.Sandbox
+		d, err = docker.New(t.Context(), docker.Options{Dir: cache, Host: host, CABundle: bundle, Registries: registries, Env: env, Upstream: http.ProxyFromEnvironment})
+		if err == nil {
+			t.Cleanup(func() {
+				if err := d.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		box = d
+	}
+	if refused := (*sandbox.Refused)(nil); errors.As(err, &refused) {
+		t.Skipf("NO %s HERE: %v", kind, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
+}
+
+func (r real) assess(t *testing.T, b *environment.Builder, available []lang.ToolchainRelease) schemas.Adequacy {
+	t.Helper()
+	files := maps.Clone(r.start)
+	maps.Copy(files, r.solution)
+	start, solution := newTree(t, r.start), newTree(t, files)
+	date := time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC)
+	project := lang.Project{Name: "acme/widget", Base: start, Solution: solution, Date: date, TestPaths: []string{r.tests}, Available: available}
+	recipe, err := r.language.Infer(project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if recipe, err = b.Lock(t.Context(), project, recipe); err != nil {
+		t.Fatal(err)
+	}
+	env, err := b.Env(t.Context(), recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := seal.Files(start, date)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := testrun.Case{
+		Start: schemas.Start{ChangeID: "acme__widget-1", Language: r.language.Name(), BaseDate: date, BaseTree: start.ID(), StartTree: start.ID(), SolutionTree: solution.ID()},
+		Base:  start, StartTree: start, Solution: solution, Environment: schemas.Environment{Recipe: recipe}, Env: env, Lang: r.language, SealedBase: sealed,
+	}
+	c.Start.Files = append(c.Start.Files, schemas.PartFile{ChangedFile: schemas.ChangedFile{Status: "M", Path: r.tests}, Part: schemas.PartTest})
+	for _, p := range r.code {
+		c.Start.Files = append(c.Start.Files, schemas.PartFile{ChangedFile: schemas.ChangedFile{Status: "M", Path: filepath.ToSlash(p)}, Part: schemas.PartCode})
+	}
+	proof := schemas.Proof{StartID: c.Start.ID()}
+	for _, f := range r.failing {
+		proof.Tests = append(proof.Tests, schemas.TestVerdict{ID: f.ID, Unit: f.Unit, Class: schemas.F2P})
+	}
+	a, err := assess.New(testrun.Outside{Sandbox: b.Sandbox, States: b, Observe: func(m testrun.Measured) {
+		t.Logf("%s: %.1f s and %.1f s around", m.Run.State, m.Wall.Seconds(), m.Overhead.Seconds())
+	}}, assess.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := a.Assess(t.Context(), c, diff(t, 3, r.start, files), proof)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
