@@ -1,4 +1,6 @@
 // Package testruntest writes runs down for tests.
+//
+// It never runs one.
 package testruntest
 
 import (
