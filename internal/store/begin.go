@@ -44,12 +44,16 @@ func (s *SQL) Begin(ctx context.Context, o schemas.BeginOptions) error {
 	if err := s.newStages(ctx, p, have); err != nil {
 		return err
 	}
+	above := false // something before this stage is done again
 	for _, st := range p.buildsFirst() {
-		if old, ok := have[st.Name]; ok && old.Fingerprint != st.Fingerprint {
-			if err := s.redo(ctx, st); err != nil {
-				return fmt.Errorf("stage %s has changed: %w", st.Name, err)
-			}
+		old, ok := have[st.Name]
+		if !ok || old.Fingerprint == st.Fingerprint && old.follows(st) {
+			continue
 		}
+		if err := s.redo(ctx, st, above); err != nil {
+			return fmt.Errorf("stage %s has changed: %w", st.Name, err)
+		}
+		above = above || st.Of == ""
 	}
 	if err := s.retryFailed(ctx, o.RetryCrashed); err != nil {
 		return fmt.Errorf("trying failed steps again: %w", err)
@@ -62,6 +66,13 @@ type stageRow struct {
 	schemas.StageInfo
 	place int
 	text  string
+}
+
+// follows: the same stage comes next, the same build before. Otherwise the rows
+// that stand for its outputs are in another place than they are looked for.
+func (r *stageRow) follows(st *stage) bool {
+	var old schemas.StageInfo
+	return json.Unmarshal([]byte(r.text), &old) == nil && old.Next == st.Next && old.Build == st.Build
 }
 
 func (s *SQL) fingerprints(ctx context.Context) (map[string]stageRow, error) {
@@ -88,6 +99,9 @@ func (s *SQL) newStages(ctx context.Context, p *plan, have map[string]stageRow) 
 				return
 			}
 			old, ok := have[name]
+			if ok && !old.follows(st) {
+				t.exec("UPDATE stage SET fingerprint = '' WHERE name = $1", name) // until redo has ended
+			}
 			if !ok {
 				t.exec("INSERT INTO stage (name, place, fingerprint, info) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING",
 					name, i, st.Fingerprint, string(info))
@@ -160,7 +174,7 @@ func (t *tx) crashed(rows []*row, retryCrashed bool) {
 // redo asks for every settled step of a stage again whose fingerprint has changed.
 // The new fingerprint is written last, so that a kill in between only repeats, and
 // nothing is given out under the old one meanwhile.
-func (s *SQL) redo(ctx context.Context, st *stage) error {
+func (s *SQL) redo(ctx context.Context, st *stage, above bool) error {
 	err := s.write(ctx, "redo", func(t *tx) {
 		t.exec("UPDATE stage SET fingerprint = '' WHERE name = $1", st.Name)
 	})
@@ -170,7 +184,7 @@ func (s *SQL) redo(ctx context.Context, st *stage) error {
 	for after, more := "", true; more; {
 		var last string
 		err := s.write(ctx, "redo", func(t *tx) {
-			more, last = t.redoPage(st, after)
+			more, last = t.redoPage(st, after, above)
 		})
 		if err != nil {
 			return err
@@ -183,7 +197,8 @@ func (s *SQL) redo(ctx context.Context, st *stage) error {
 }
 
 // redoPage walks one page of a stage by key; it says whether there may be more.
-func (t *tx) redoPage(st *stage, after string) (more bool, last string) {
+// above says that steps may have to wait for what they were made of.
+func (t *tx) redoPage(st *stage, after string, above bool) (more bool, last string) {
 	if st.Drain {
 		for _, r := range t.load("stage = $1 AND key = '' AND state <> 'ready' {lock}", st.Name) {
 			t.reopen(r)
@@ -199,14 +214,15 @@ func (t *tx) redoPage(st *stage, after string) (more bool, last string) {
 		return false, ""
 	}
 	const span = "stage = $1 AND key > $2 AND key <= $3 AND live AND made_by <> $4"
+	one := st.Of != "" || above // by one: what waits for it has to be told, or it waits itself
 	for _, state := range []schemas.StepState{schemas.StepDone, schemas.StepRejected, schemas.StepFailed, schemas.StepRunning} {
-		if st.Of != "" {
-			break // what waits for it has to be told
+		if one {
+			break
 		}
 		t.reopened(state, span+" AND share = '' AND state = $5", st.Name, after, last, st.Fingerprint, state)
 	}
 	for _, r := range t.load(span+" AND (share <> '' OR $5) AND state IN ('done', 'rejected', 'failed', 'running') ORDER BY id {lock}",
-		st.Name, after, last, st.Fingerprint, st.Of != "") {
+		st.Name, after, last, st.Fingerprint, one) {
 		if st.Of != "" {
 			t.rebuild(r)
 		} else {

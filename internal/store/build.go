@@ -34,8 +34,8 @@ func (t *tx) newBuild(name string, m *row) *row {
 		b.was = b.fields
 		return err
 	}, `INSERT INTO step (stage, key, parent, made_epoch, digest, state, record)
-		SELECT CAST($1 AS TEXT), share, id, -1, share, 'ready', record FROM step WHERE id = $2
-		ON CONFLICT (stage, key) DO NOTHING RETURNING id`, name, m.id)
+		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), id, -1, CAST($3 AS TEXT), 'ready', record FROM step WHERE id = $4
+		ON CONFLICT (stage, key) DO NOTHING RETURNING id`, name, m.share, m.share, m.id)
 	if b == nil {
 		return t.find("{share}", name, m.share) // another transaction was first
 	}
@@ -150,9 +150,8 @@ func (t *tx) built(b *row, again, other bool) {
 			t.endThrough(m, b)
 		case !done && again && m.state != schemas.StepRejected && m.state != schemas.StepFailed:
 			t.endThrough(m, b)
-		case done && m.state == schemas.StepWaiting:
-			m.state = schemas.StepReady
-			t.save(m)
+		case done && m.state == schemas.StepWaiting && !m.below:
+			t.place(m)
 		case done && again && other && (settled(m.state) || m.state == schemas.StepRunning):
 			t.reopen(m)
 		}

@@ -16,7 +16,7 @@ type fields struct {
 	id                           int64
 	stage, key                   string
 	parent, epoch, madeEpoch     int64
-	live                         bool
+	live, below                  bool
 	state                        schemas.StepState
 	reason                       schemas.Reason
 	share                        string
@@ -37,11 +37,11 @@ type row struct {
 	was fields
 }
 
-const columns = `id, stage, key, parent, epoch, made_epoch, live, state, reason, share, through, digest, whole, made_by,
+const columns = `id, stage, key, parent, epoch, made_epoch, live, below, state, reason, share, through, digest, whole, made_by,
 	outcome, owner, not_before, waited, deferrals, attempts, crashes, cost, ms, output_digest`
 
 func (f *fields) scan(r *sql.Rows) error {
-	return r.Scan(&f.id, &f.stage, &f.key, &f.parent, &f.epoch, &f.madeEpoch, &f.live, &f.state, &f.reason, &f.share, &f.through,
+	return r.Scan(&f.id, &f.stage, &f.key, &f.parent, &f.epoch, &f.madeEpoch, &f.live, &f.below, &f.state, &f.reason, &f.share, &f.through,
 		&f.digest, &f.whole, &f.madeBy, &f.outcome, &f.owner, &f.notBefore, &f.waited, &f.deferrals, &f.attempts, &f.crashes,
 		&f.cost, &f.ms, &f.outputDigest)
 }
@@ -98,10 +98,10 @@ func (t *tx) save(r *row) {
 	if r.fields == r.was {
 		return
 	}
-	t.exec(`UPDATE step SET parent = $1, epoch = $2, made_epoch = $3, live = $4, state = $5, reason = $6, share = $7, through = $8,
-		digest = $9, whole = $10, made_by = $11, outcome = $12, owner = $13, not_before = $14, waited = $15, deferrals = $16,
-		attempts = $17, crashes = $18, cost = $19, ms = $20, output_digest = $21 WHERE id = $22`,
-		r.parent, r.epoch, r.madeEpoch, r.live, r.state, r.reason, r.share, r.through, r.digest, r.whole, r.madeBy, r.outcome,
+	t.exec(`UPDATE step SET parent = $1, epoch = $2, made_epoch = $3, live = $4, below = $5, state = $6, reason = $7, share = $8,
+		through = $9, digest = $10, whole = $11, made_by = $12, outcome = $13, owner = $14, not_before = $15, waited = $16,
+		deferrals = $17, attempts = $18, crashes = $19, cost = $20, ms = $21, output_digest = $22 WHERE id = $23`,
+		r.parent, r.epoch, r.madeEpoch, r.live, r.below, r.state, r.reason, r.share, r.through, r.digest, r.whole, r.madeBy, r.outcome,
 		r.owner, r.notBefore, r.waited, r.deferrals, r.attempts, r.crashes, r.cost, r.ms, r.outputDigest, r.id)
 	t.moved(r)
 }

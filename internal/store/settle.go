@@ -169,7 +169,7 @@ func (t *tx) mine(r *row) bool {
 // book writes the end of a step; false where it is not the owner's any more.
 func (t *tx) book(r *row, st *stage, s *settlement) bool {
 	owner := r.owner
-	r.state, r.reason, r.owner, r.through, r.crashes = s.State, s.Reason, "", 0, 0
+	r.state, r.reason, r.owner, r.through, r.crashes, r.below = s.State, s.Reason, "", 0, 0, false
 	r.cost += s.Cost
 	r.ms = s.MS
 	o := r.outcome
@@ -178,7 +178,7 @@ func (t *tx) book(r *row, st *stage, s *settlement) bool {
 		r.madeBy, r.notBefore = st.Fingerprint, 0
 	}
 	r.outcome = outcome(s.State, s.Reason, s.Detail, s.Evidence, s.Provenance)
-	n := t.exec(`UPDATE step SET state = $1, reason = $2, owner = '', through = 0, crashes = 0, cost = $3, ms = $4, epoch = $5,
+	n := t.exec(`UPDATE step SET state = $1, reason = $2, owner = '', through = 0, crashes = 0, below = FALSE, cost = $3, ms = $4, epoch = $5,
 		made_by = $6, outcome = $7, not_before = $8, waited = $9, deferrals = $10, detail = $11, evidence = $12, provenance = $13
 		WHERE id = $14 AND state = 'running' AND owner = $15`,
 		r.state, r.reason, r.cost, r.ms, r.epoch, r.madeBy, r.outcome, r.notBefore, r.waited, r.deferrals,

@@ -1,80 +1,172 @@
 package store_test
 
 import (
-	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/benchmint/benchmint/internal/postgrestest"
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/internal/store/storetest"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-func TestSmoke(t *testing.T) {
+func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
+
+func onSQLite(t testing.TB) storetest.Place {
+	return storetest.Place{Location: t.TempDir()}
+}
+
+func onPostgres(t testing.TB) storetest.Place {
+	return storetest.Place{Location: postgrestest.Location(t), Blobs: t.TempDir(), Postgres: true}
+}
+
+func TestSQLite(t *testing.T)   { storetest.Run(t, onSQLite) }
+func TestPostgres(t *testing.T) { storetest.Run(t, onPostgres) }
+
+func TestSecondRunIsRefusedAndReadersAreNot(t *testing.T) {
 	t.Parallel()
-	ctx := context.Background()
-	s, err := store.OpenSQL(ctx, t.TempDir(), store.Options{})
+	place := onSQLite(t)
+	d := storetest.Open(t, place, store.Options{})
+	d.Seed("s=a=1")
+	o, err := store.OpenSQL(t.Context(), place.Location, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	fp := func(x string) schemas.Digest { return schemas.DigestBytes([]byte(x)) }
-	stages := []schemas.StageInfo{
-		{Name: "a", Fingerprint: fp("a"), Next: "b"},
-		{Name: "b.build", Fingerprint: fp("bb"), Of: "b"},
-		{Name: "b", Fingerprint: fp("b"), Next: "z", Build: "b.build"},
-		{Name: "z", Fingerprint: fp("z"), Drain: true},
+	defer o.Close()
+	if err := o.Lock(); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("second lock: %v, want ErrLocked", err)
 	}
-	if err := s.Begin(ctx, schemas.BeginOptions{Worker: schemas.Worker{ID: "w"}, Stages: stages}); err != nil {
+	if s, ok, err := o.Step("grow", "s"); !ok || err != nil || s.State != "ready" {
+		t.Errorf("reader: %+v %v %v", s, ok, err)
+	}
+	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Seed(ctx, "a", []schemas.Made{{Key: "s1", Digest: fp("1"), Whole: fp("1"), Record: []byte(`{"s":1}`)}}); err != nil {
+	if err := o.Lock(); err != nil {
+		t.Errorf("lock after close: %v", err)
+	}
+}
+
+func TestRescue(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	place := onPostgres(t)
+	a := storetest.Open(t, place, store.Options{})
+	a.Seed("s=a=1 b=1", "r=c=1")
+	b := storetest.Open(t, place, store.Options{}) // begins beside a: nothing of a's is reset
+	b.Owner = "w2"
+	b.Begin(func(o *schemas.BeginOptions) { o.Join = true })
+	got := a.Take("grow", 1)
+	a.Stands("grow running 1", "grow ready 1", "pack ready 1")
+	if ok, err := a.Reserve(ctx, "model", 3); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if n, err := b.Beat(ctx, "w2", time.Hour); n != 0 || err != nil {
+		t.Errorf("rescued %d of a living worker, %v", n, err)
+	}
+	time.Sleep(30 * time.Millisecond)
+	if n, err := b.Beat(ctx, "w2", 20*time.Millisecond); n != 1 || err != nil {
+		t.Errorf("rescued %d of a silent worker, want 1; %v", n, err)
+	}
+	if n, err := b.Beat(ctx, "w2", 20*time.Millisecond); n != 0 || err != nil {
+		t.Errorf("rescued %d a second time, %v", n, err)
+	}
+	// It was only frozen: its result is refused, and it comes in again.
+	if res := a.End(storetest.Default(got[0])); !res[0].Lost {
+		t.Error("a frozen worker's result was taken")
+	}
+	if s := b.Is("grow", got[0].Key, "ready"); s.Crashes != 1 {
+		t.Errorf("after its owner fell silent it counts %d", s.Crashes)
+	}
+	// Woken, it claims before it beats: an owner without a row is taken for dead.
+	a.Take("grow", 1)
+	if n, err := b.Beat(ctx, "w2", time.Hour); n != 1 || err != nil {
+		t.Errorf("rescued %d of a worker without a row, want 1; %v", n, err)
+	}
+	if _, err := a.Beat(ctx, "w1", time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	claim := func(stage string, n int) []schemas.Claim {
-		t.Helper()
-		c, err := s.Claim(ctx, "w", []schemas.Want{{Stage: stage, N: 10}})
-		if err != nil {
+	all, err := b.Workers(ctx)
+	if err != nil || len(all) != 2 || all[0].ID != "w1" || all[0].Beat.IsZero() {
+		t.Errorf("workers %+v, %v", all, err)
+	}
+	b.Sound()
+	if err := b.Leave(ctx, "w1"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err = b.Workers(ctx); err != nil || len(all) != 1 {
+		t.Errorf("after one left: %+v, %v", all, err)
+	}
+}
+
+// Two processes rescue, and two find deferred steps due, at the same instant: each
+// step is taken back once (engine, 14).
+func TestRescueAndDueOnce(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	place := onPostgres(t)
+	a := storetest.Open(t, place, store.Options{})
+	var others []*storetest.Desk
+	for _, name := range []string{"w2", "w3", "w4"} {
+		o := storetest.Open(t, place, store.Options{})
+		o.Owner = name
+		o.Begin(func(b *schemas.BeginOptions) { b.Join = true })
+		others = append(others, o)
+	}
+	var words []string
+	for i := range 40 {
+		words = append(words, fmt.Sprintf("k%02d", i))
+	}
+	a.Seed(words...)
+	for range 4 {
+		if _, err := a.Beat(ctx, a.Owner, time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if len(c) != n {
-			t.Fatalf("%d claims at %s, want %d", len(c), stage, n)
+		a.Take("grow", 40)
+		time.Sleep(30 * time.Millisecond)
+		var group sync.WaitGroup
+		var rescued atomic.Int64
+		for _, o := range others {
+			if _, err := o.Beat(ctx, o.Owner, time.Hour); err != nil {
+				t.Fatal(err)
+			}
 		}
-		return c
-	}
-	settle := func(id int64, out ...schemas.Made) {
-		t.Helper()
-		res, err := s.Settle(ctx, []schemas.Settlement{{ID: id, Owner: "w", State: schemas.StepDone, Outputs: out}})
-		if err != nil || res[0].Lost || res[0].Err != nil {
-			t.Fatal(err, res)
+		for _, o := range others {
+			group.Go(func() {
+				n, err := o.Beat(ctx, o.Owner, 25*time.Millisecond)
+				if err != nil {
+					t.Error(err)
+				}
+				rescued.Add(int64(n))
+			})
 		}
-	}
-	c := claim("a", 1)
-	settle(c[0].ID, schemas.Made{Key: "k1", Digest: "d1", Whole: "d1", Share: "x", Record: []byte(`{"k":1}`)}, schemas.Made{Key: "k2", Digest: "d2", Whole: "d2", Share: "x", Record: []byte(`{"k":2}`)})
-	claim("b", 0)
-	c = claim("b.build", 1)
-	settle(c[0].ID, schemas.Made{Key: "x", Digest: "o", Record: []byte(`{"o":1}`)})
-	for _, c := range claim("b", 2) {
-		settle(c.ID, schemas.Made{Key: c.Key, Digest: "h", Whole: "h", Record: c.Record})
-	}
-	held, err := s.Held(ctx, "z", "", 10)
-	if err != nil || len(held) != 2 {
-		t.Fatal(held, err)
-	}
-	settle(claim("z", 1)[0].ID)
-	got, err := s.Tallies(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []schemas.Tally{{Stage: "a", State: "done", N: 1}, {Stage: "b", State: "done", N: 2}, {Stage: "b.build", State: "done", N: 1}, {Stage: "z", State: "done", N: 1}, {Stage: "z", State: "held", N: 2}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	if bad, err := s.Recount(ctx); err != nil || bad != nil {
-		t.Error(bad, err)
-	}
-	step, ok, err := s.Step("a", "s1")
-	if err != nil || !ok || len(step.Outputs) != 2 {
-		t.Error(step, ok, err)
+		group.Wait()
+		if n := rescued.Load(); n != 40 {
+			t.Errorf("%d steps were rescued, want 40", n)
+		}
+		a.Sound()
+		var all []schemas.Settlement
+		for range 40 {
+			c, err := a.ClaimSuspect(ctx, a.Owner, []string{"grow"})
+			if err != nil || c == nil {
+				t.Fatal(c, err)
+			}
+			all = append(all[:0], schemas.Settlement{ID: c.ID, State: schemas.StepDeferred, NotBefore: time.Now().Add(-time.Second)})
+			a.End(all...)
+		}
+		for _, o := range others {
+			group.Go(func() {
+				if _, err := o.Due(ctx, time.Now()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		a.Stands("grow ready 40", "pack ready 1")
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"fmt"
 	"slices"
 
 	"github.com/benchmint/benchmint/schemas"
@@ -18,19 +19,28 @@ func (t *tx) reopen(r *row) {
 	t.place(r)
 }
 
-// place gives an open step the state that its build allows.
+// place gives an open step the state that what it rests on allows: the steps that
+// its input came from, and its build.
 func (t *tx) place(r *row) {
+	r.owner, r.below = "", false
+	if r.epoch > 0 && t.unsettledAbove(r) {
+		r.state, r.below = schemas.StepWaiting, true
+		t.save(r)
+		return
+	}
 	info := t.s.stage(r.stage)
 	if r.share == "" || info.Build == "" {
-		r.state, r.owner = schemas.StepReady, ""
+		r.state = schemas.StepReady
 		t.save(r)
 		return
 	}
 	b := t.build(info.Build, r)
-	if b == nil { // only after an error
+	if b == nil {
+		if t.err == nil {
+			t.err = fmt.Errorf("the build %s of %s cannot be made", r.share, r.key)
+		}
 		return
 	}
-	r.owner = ""
 	switch b.state {
 	case schemas.StepDone:
 		r.state = schemas.StepReady
@@ -41,6 +51,56 @@ func (t *tx) place(r *row) {
 		r.state = schemas.StepWaiting
 	}
 	t.save(r)
+}
+
+// unsettledAbove tells whether a step that r's input came from is to be done again.
+// Then r waits: dear work on an input that may be another in a moment would be
+// done twice. The settled steps between are marked, so that the end of that redo,
+// wherever it comes, finds its way to r (letGo).
+func (t *tx) unsettledAbove(r *row) bool {
+	type step struct {
+		id   int64
+		open bool
+	}
+	var up []step
+	highest := -1
+	t.each(func(rows *sql.Rows) error {
+		var id int64
+		var state schemas.StepState
+		err := rows.Scan(&id, &state)
+		if !settled(state) {
+			highest = len(up)
+		}
+		up = append(up, step{id, !settled(state)})
+		return err
+	}, `WITH RECURSIVE up (id, parent, state, made_epoch, n) AS (
+		SELECT id, parent, state, made_epoch, 0 FROM step WHERE id = $1
+		UNION ALL SELECT s.id, s.parent, s.state, s.made_epoch, up.n + 1 FROM step s JOIN up ON s.id = up.parent WHERE up.made_epoch > 0)
+		SELECT id, state FROM up WHERE n > 0 ORDER BY n`, r.id)
+	for i := range highest {
+		if !up[i].open {
+			t.exec("UPDATE step SET below = TRUE WHERE id = $1 AND NOT below", up[i].id)
+		}
+	}
+	return highest >= 0
+}
+
+// letGo ends a redo at a step whose input it left as it was: what waits below is
+// free, unless there is another redo on its way.
+func (t *tx) letGo(r *row) {
+	r.below = false
+	switch {
+	case r.state == schemas.StepWaiting:
+		t.place(r)
+		return
+	case !settled(r.state):
+		t.save(r) // its own end reaches those below
+		return
+	}
+	t.save(r)
+	for _, c := range t.load("parent = $1 AND made_epoch = $2 AND live AND below ORDER BY id {lock}", r.id, r.epoch) {
+		t.letGo(c)
+	}
 }
 
 // stale tells a settled step whose result is of other work than the present, or
@@ -59,7 +119,7 @@ func (t *tx) withdraw(rows []*row) {
 		t.drain = true
 		var ids []int64
 		for _, r := range rows {
-			r.live, r.owner = false, ""
+			r.live, r.below, r.owner = false, false, ""
 			if r.state == schemas.StepRunning || r.state == schemas.StepWaiting {
 				r.state = schemas.StepReady
 			}
@@ -103,7 +163,7 @@ func (t *tx) revive(r *row, redo bool) {
 
 // end settles a step otherwise than by its own run. What it made before goes.
 func (t *tx) end(r *row, state schemas.StepState, reason schemas.Reason, detail string, evidence schemas.Digest) {
-	r.state, r.reason, r.owner = state, reason, ""
+	r.state, r.reason, r.owner, r.below = state, reason, "", false
 	r.madeBy = t.s.stage(r.stage).Fingerprint
 	r.epoch++
 	if o := outcome(state, reason, detail, evidence, nil); o != r.outcome {
@@ -138,6 +198,8 @@ func (t *tx) again(r *row, m *made, parent *row, producer string) {
 		t.revive(r, redo)
 	case redo:
 		t.reopen(r)
+	case r.below:
+		t.letGo(r)
 	default:
 		t.save(r)
 	}

@@ -144,9 +144,9 @@ func (s *SQL) view(ctx context.Context, where string, args ...any) ([]*viewed, e
 		return err
 	}, "SELECT "+stepColumns+stepTables+where, args...)
 	for _, v := range out {
-		if err == nil {
-			v.Record, err = s.record(string(v.Record))
-		}
+		// A lost blob must hide neither the rest of a page nor the other ends from a
+		// drain: the record is nil then.
+		v.Record, _ = s.record(string(v.Record))
 	}
 	return out, err
 }
@@ -344,4 +344,31 @@ func (s *SQL) Fix(name, value string) (string, error) {
 		t.each(scan, query, name)
 	})
 	return have, err
+}
+
+// Stuck are steps that wait for a build or for an input which nobody is at,
+// "stage/key": there are none, unless the store is at fault.
+func (s *SQL) Stuck(ctx context.Context) ([]string, error) {
+	p, err := s.known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, name := range p.order {
+		err := s.read(ctx, func(r *sql.Rows) error {
+			var key string
+			err := r.Scan(&key)
+			out = append(out, name+"/"+key)
+			return err
+		}, `SELECT key FROM step m WHERE stage = $1 AND state = 'waiting' AND NOT (m.live AND NOT m.below AND EXISTS (SELECT 1 FROM step b
+			WHERE b.stage = $2 AND b.key = m.share AND b.live AND b.state IN ('ready', 'running', 'deferred'))) AND NOT (m.live AND m.below AND EXISTS (
+			WITH RECURSIVE up (parent, state, made_epoch) AS (SELECT m.parent, '', m.made_epoch UNION ALL
+				SELECT s.parent, s.state, s.made_epoch FROM step s JOIN up ON s.id = up.parent WHERE up.made_epoch > 0)
+			SELECT 1 FROM up WHERE state IN ('ready', 'running', 'deferred', 'waiting'))) ORDER BY key`,
+			name, p.stages[name].Build)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

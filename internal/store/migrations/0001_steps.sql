@@ -9,6 +9,7 @@ CREATE TABLE step (
   epoch BIGINT NOT NULL DEFAULT 0,         -- how often this step was settled
   made_epoch BIGINT NOT NULL DEFAULT 0,    -- the parent's epoch that last made this row; -1 of a build
   live BOOLEAN NOT NULL DEFAULT TRUE,      -- FALSE: withdrawn
+  below BOOLEAN NOT NULL DEFAULT FALSE,    -- on the way from an open step to one below that waits for it
   state TEXT NOT NULL,
   reason TEXT NOT NULL DEFAULT '',
   share TEXT {bytes} NOT NULL DEFAULT '',  -- the key of the build it needs

@@ -1,0 +1,354 @@
+// Package storetest is the conformance suite of the step table: what it promises
+// is asked of each database in the same words.
+//
+// It never runs a stage: a test says itself what each step comes to.
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Place is where a test's store lies.
+type Place struct {
+	Location string
+	Blobs    string
+	Postgres bool
+}
+
+// Desk works on one store by hand: it claims, settles, and tells what it sees.
+type Desk struct {
+	T     testing.TB
+	Place Place
+	*store.SQL
+	Owner   string
+	Options store.Options
+	Plan    []schemas.StageInfo
+	// Do says what a step comes to; nil is Default.
+	Do func(schemas.Claim) schemas.Settlement
+	// Ran are the steps that were run, "stage/key", since the last Runs.
+	Ran []string
+}
+
+// Plan is the plan of the suite: grow expands, note is plain, make shares builds,
+// judge reads what grow made, pack drains.
+func Plan() []schemas.StageInfo {
+	info := func(name, next string) schemas.StageInfo {
+		return schemas.StageInfo{Name: name, Next: next, Fingerprint: schemas.Digest(name + " 1")}
+	}
+	grow, note, build, share, judge, pack := info("grow", "note"), info("note", "make"), info("make.build", ""), info("make", "judge"), info("judge", "pack"), info("pack", "")
+	build.Of, share.Build = "make", "make.build"
+	judge.Reads = []string{"grow"}
+	pack.Drain = true
+	return []schemas.StageInfo{grow, note, build, share, judge, pack}
+}
+
+// Open opens a store and begins a run of the suite's plan.
+func Open(t testing.TB, p Place, o store.Options) *Desk {
+	t.Helper()
+	d := &Desk{T: t, Place: p, Owner: "w1", Options: o, Plan: Plan()}
+	d.Reopen()
+	d.Begin()
+	return d
+}
+
+// Reopen opens the store anew, as the next process would.
+func (d *Desk) Reopen() {
+	d.T.Helper()
+	if d.SQL != nil {
+		d.check(d.SQL.Close())
+	}
+	o := d.Options
+	o.Blobs = d.Place.Blobs
+	s, err := store.OpenSQL(context.Background(), d.Place.Location, o)
+	d.check(err)
+	d.SQL = s
+	d.T.Cleanup(func() { _ = s.Close() }) // closed already by most
+}
+
+// Begin begins a run.
+func (d *Desk) Begin(change ...func(*schemas.BeginOptions)) {
+	d.T.Helper()
+	o := schemas.BeginOptions{Worker: schemas.Worker{ID: d.Owner, Host: "here"}, Stages: d.Plan}
+	for _, c := range change {
+		c(&o)
+	}
+	d.check(d.SQL.Begin(context.Background(), o))
+}
+
+// Kill ends the process and begins the next run. On PostgreSQL another worker
+// takes back what the dead one had.
+func (d *Desk) Kill(change ...func(*schemas.BeginOptions)) {
+	d.T.Helper()
+	if !d.Place.Postgres {
+		d.Reopen()
+		d.Begin(change...)
+		return
+	}
+	d.Reopen()
+	dead := d.Owner
+	d.Owner = dead + "'"
+	d.Begin(change...)
+	time.Sleep(3 * time.Millisecond) // older than a millisecond, by the database's clock
+	_, err := d.Beat(context.Background(), d.Owner, time.Millisecond)
+	d.check(err)
+}
+
+// Version changes the fingerprint of a stage.
+func (d *Desk) Version(stage, version string) {
+	d.Plan = slices.Clone(d.Plan)
+	for i := range d.Plan {
+		if d.Plan[i].Name == stage {
+			d.Plan[i].Fingerprint = schemas.Digest(stage + " " + version)
+		}
+	}
+}
+
+func (d *Desk) check(err error) {
+	d.T.Helper()
+	if err != nil {
+		d.T.Fatal(err)
+	}
+}
+
+// Made is a record: "key" or "key=text"; a key with a slash needs the build that
+// stands before it. What follows # is no field that the next stage depends on.
+func Made(word string) schemas.Made {
+	key, text, _ := strings.Cut(word, "=")
+	told, _, _ := strings.Cut(text, "#")
+	record, err := json.Marshal(map[string]string{"text": text})
+	if err != nil {
+		panic(err) // of strings: it cannot be
+	}
+	return schemas.Made{Key: key, Digest: schemas.Digest("told " + told), Whole: schemas.Digest("all " + text), Record: record}
+}
+
+// Text is what Made put into a record.
+func Text(record json.RawMessage) string {
+	var m map[string]string
+	if json.Unmarshal(record, &m) != nil {
+		return string(record)
+	}
+	return m["text"]
+}
+
+// ShareOf is the build that a key needs.
+func ShareOf(key string) string {
+	share, _, ok := strings.Cut(key, "/")
+	if !ok {
+		return ""
+	}
+	return share
+}
+
+// Done settles a step as done; outputs are words of Made. Those of note need a
+// build.
+func Done(c schemas.Claim, words ...string) schemas.Settlement {
+	s := schemas.Settlement{ID: c.ID, State: schemas.StepDone}
+	for _, w := range words {
+		m := Made(w)
+		if c.Stage == "note" {
+			m.Share = ShareOf(m.Key)
+		}
+		s.Outputs = append(s.Outputs, m)
+	}
+	return s
+}
+
+// Default is what a step comes to: grow makes what its text lists, each other
+// stage hands on, a build makes its name.
+func Default(c schemas.Claim) schemas.Settlement {
+	switch c.Stage {
+	case "grow":
+		return Done(c, strings.Fields(Text(c.Record))...)
+	case "pack":
+		return Done(c)
+	case "make.build":
+		return Done(c, c.Key+"=built")
+	}
+	return Done(c, c.Key+"="+Text(c.Record))
+}
+
+// Seed gives the first stage its inputs.
+func (d *Desk) Seed(words ...string) {
+	d.T.Helper()
+	var all []schemas.Made
+	for _, w := range words {
+		m := Made(w)
+		m.Digest = m.Whole
+		all = append(all, m)
+	}
+	d.check(d.SQL.Seed(context.Background(), "grow", all))
+}
+
+// Take claims up to n steps of a stage.
+func (d *Desk) Take(stage string, n int) []schemas.Claim {
+	d.T.Helper()
+	c, err := d.Claim(context.Background(), d.Owner, []schemas.Want{{Stage: stage, N: n}})
+	d.check(err)
+	return c
+}
+
+// TakeOne claims the one ready step of a stage.
+func (d *Desk) TakeOne(stage string) schemas.Claim {
+	d.T.Helper()
+	c := d.Take(stage, 10)
+	if len(c) != 1 {
+		d.T.Fatalf("%d steps ready at %s, want one: %v", len(c), stage, c)
+	}
+	return c[0]
+}
+
+// End settles, in one transaction; every settlement is d's own where it names no
+// other owner.
+func (d *Desk) End(all ...schemas.Settlement) []schemas.Settled {
+	d.T.Helper()
+	for i := range all {
+		if all[i].Owner == "" {
+			all[i].Owner = d.Owner
+		}
+	}
+	out, err := d.Settle(context.Background(), all)
+	d.check(err)
+	return out
+}
+
+// Run works until nothing is ready, the drain last.
+func (d *Desk) Run() {
+	d.T.Helper()
+	for _, drain := range []bool{false, true} {
+		for d.round(drain) {
+		}
+	}
+}
+
+func (d *Desk) round(drain bool) bool {
+	d.T.Helper()
+	do := d.Do
+	if do == nil {
+		do = Default
+	}
+	worked := false
+	for i := len(d.Plan) - 1; i >= 0; i-- {
+		if d.Plan[i].Drain != drain {
+			continue
+		}
+		var all []schemas.Settlement
+		for _, c := range d.Take(d.Plan[i].Name, 64) {
+			d.Ran = append(d.Ran, c.Stage+"/"+c.Key)
+			all = append(all, do(c))
+		}
+		if len(all) > 0 {
+			d.End(all...)
+			worked = true
+		}
+	}
+	return worked
+}
+
+// Runs wants exactly these steps to have been run since the last call.
+func (d *Desk) Runs(want ...string) {
+	d.T.Helper()
+	slices.Sort(d.Ran)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, d.Ran, cmpopts.EquateEmpty()); diff != "" {
+		d.T.Errorf("steps that ran (-want +got):\n%s", diff)
+	}
+	d.Ran = nil
+}
+
+// Stand is the tally, "stage state n" or "stage state reason n".
+func (d *Desk) Stand() []string {
+	d.T.Helper()
+	all, err := d.Tallies(context.Background())
+	d.check(err)
+	var out []string
+	for _, x := range all {
+		words := []string{x.Stage, string(x.State)}
+		if x.Reason != "" {
+			words = append(words, string(x.Reason))
+		}
+		out = append(out, strings.Join(append(words, fmt.Sprint(x.N)), " "))
+	}
+	return out
+}
+
+// Stands wants the tally to be this, and to be what the steps add up to.
+func (d *Desk) Stands(want ...string) {
+	d.T.Helper()
+	slices.Sort(want)
+	got := d.Stand()
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		d.T.Errorf("tally (-want +got):\n%s", diff)
+	}
+	d.Sound()
+}
+
+// Sound wants the tally to be a count over the rows, and nothing to wait for a
+// build that has ended.
+func (d *Desk) Sound() {
+	d.T.Helper()
+	ctx := context.Background()
+	bad, err := d.Recount(ctx)
+	d.check(err)
+	if len(bad) > 0 {
+		d.T.Errorf("the tally is off: %+v", bad)
+	}
+	stuck, err := d.Stuck(ctx)
+	d.check(err)
+	if len(stuck) > 0 {
+		d.T.Errorf("steps that wait for ever: %v", stuck)
+	}
+}
+
+// Is wants a step to stand so: "state", "state reason", or "" for no such step.
+func (d *Desk) Is(stage, key, want string) schemas.Step {
+	d.T.Helper()
+	s, ok, err := d.Step(stage, key)
+	d.check(err)
+	got := ""
+	if ok {
+		got = strings.TrimSpace(string(s.State) + " " + string(s.Reason))
+	}
+	if got != want {
+		d.T.Errorf("%s of %s is %q, want %q (%s)", stage, key, got, want, s.Detail)
+	}
+	return s
+}
+
+// Packed are the texts of the drain's inputs, "key=text".
+func (d *Desk) Packed() []string {
+	d.T.Helper()
+	var out []string
+	for after := ""; ; {
+		all, err := d.Held(context.Background(), "pack", after, 3)
+		d.check(err)
+		if len(all) == 0 {
+			return out
+		}
+		for _, m := range all {
+			out = append(out, m.Key+"="+Text(m.Record))
+			after = m.Key
+		}
+	}
+}
+
+// Packs wants the drain's inputs to be these.
+func (d *Desk) Packs(want ...string) {
+	d.T.Helper()
+	if diff := cmp.Diff(want, d.Packed(), cmpopts.EquateEmpty()); diff != "" {
+		d.T.Errorf("inputs of the drain (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,538 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+func testCrashes(t *testing.T, place func(testing.TB) Place) {
+	d := Open(t, place(t), store.Options{})
+	d.Seed("s=x/1=1")
+	d.End(Default(d.TakeOne("grow")))
+	d.End(Default(d.TakeOne("note")))
+	for i := range 5 {
+		d.claimAny("make.build")
+		d.Kill()
+		want := "ready"
+		if i == 4 {
+			want = "failed engine/crashed"
+		}
+		if s := d.Is("make.build", "x", want); s.Crashes != i+1 {
+			t.Errorf("after death %d it counts %d", i+1, s.Crashes)
+		}
+		d.Sound()
+	}
+	d.Is("make", "x/1", "failed engine/crashed")
+	if got := d.Take("make.build", 1); len(got) > 0 {
+		t.Error("what crashed five times was given out again")
+	}
+	d.Begin()
+	d.Stands("grow done 1", "note done 1", "make.build failed engine/crashed 1", "make failed engine/crashed 1", "pack ready 1")
+	d.Begin(func(o *schemas.BeginOptions) { o.RetryCrashed = true })
+	d.Stands("grow done 1", "note done 1", "make.build ready 1", "make waiting 1", "pack ready 1")
+	if got := d.Take("make.build", 1); len(got) > 0 {
+		t.Error("a suspect was given out beside others")
+	}
+	c := d.claimAny("make.build")
+	d.End(Default(c))
+	if s := d.Is("make.build", "x", "done"); s.Crashes != 0 {
+		t.Errorf("a step that ended well counts %d crashes", s.Crashes)
+	}
+	d.Run()
+	d.Packs("x/1=1")
+	// A new version asks for it again by itself.
+	for range 5 {
+		if d.Stand(); len(d.Take("judge", 1)) == 0 && d.suspect("judge") == nil {
+			d.Version("judge", "crashing")
+			d.Begin()
+			d.claimAny("judge")
+		}
+		d.Kill()
+	}
+	d.Is("judge", "x/1", "failed engine/crashed")
+	d.Packs()
+	d.Version("judge", "mended")
+	d.Begin()
+	d.Run()
+	d.Packs("x/1=1")
+	d.Sound()
+}
+
+func (d *Desk) suspect(stages ...string) *schemas.Claim {
+	d.T.Helper()
+	c, err := d.ClaimSuspect(context.Background(), d.Owner, stages)
+	d.check(err)
+	return c
+}
+
+// claimAny claims the one step of a stage, by either lane.
+func (d *Desk) claimAny(stage string) schemas.Claim {
+	d.T.Helper()
+	if c := d.suspect(stage); c != nil {
+		return *c
+	}
+	return d.TakeOne(stage)
+}
+
+func testSuspects(t *testing.T, place func(testing.TB) Place) {
+	d := Open(t, place(t), store.Options{})
+	d.Seed("a=", "b=", "c=", "d=")
+	d.Take("grow", 2)
+	d.Kill()
+	if got := d.Take("grow", 10); len(got) != 2 || got[0].Key != "c" {
+		t.Errorf("beside suspects: %v", got)
+	}
+	if c := d.suspect("note", "make"); c != nil {
+		t.Errorf("of other stages: %v", c)
+	}
+	a := d.suspect("note", "grow")
+	if a == nil || a.Key != "a" || a.Crashes != 1 {
+		t.Fatalf("first suspect: %+v", a)
+	}
+	if c := d.suspect("grow"); c != nil {
+		t.Errorf("a second one: %+v", c)
+	}
+	d.Kill() // a 2, b 1, c 1, d 1
+	for _, want := range []string{"b", "c", "d", "a"} {
+		c := d.suspect("grow")
+		if c == nil || c.Key != want {
+			t.Fatalf("got %+v, want %s", c, want)
+		}
+		d.End(Default(*c))
+	}
+	d.Stands("grow done 4", "pack ready 1")
+}
+
+func testFingerprints(t *testing.T, place func(testing.TB) Place) {
+	d := Open(t, place(t), store.Options{})
+	d.Do = func(c schemas.Claim) schemas.Settlement {
+		if c.Stage == "note" && c.Key == "no" {
+			return schemas.Settlement{ID: c.ID, State: schemas.StepRejected, Reason: schemas.NoCode}
+		}
+		return Default(c)
+	}
+	d.Seed("s=a=1 no=1 x/1=1")
+	d.Run()
+	for stage, want := range map[string][]string{
+		"grow": {"grow/s"}, "note": {"note/a", "note/no", "note/x/1"}, "make.build": {"make.build/x"},
+		"make": {"make/a", "make/x/1"}, "judge": {"judge/a", "judge/x/1"}, "pack": {"pack/"},
+	} {
+		d.Ran = nil
+		d.Version(stage, "2")
+		d.Begin()
+		d.Run()
+		d.Runs(want...)
+		d.Begin()
+		d.Run()
+		d.Runs()
+	}
+	if s := d.Is("note", "no", "rejected link/no_code"); s.Fingerprint != "note 2" {
+		t.Errorf("made by %s", s.Fingerprint)
+	}
+	// A stage that goes and comes back.
+	whole := d.Plan
+	d.Plan = slices.Delete(slices.Clone(whole), 4, 5)
+	d.Begin()
+	d.Plan = whole
+	d.Begin()
+	d.Run()
+	d.Runs()
+	d.Sound()
+}
+
+var errKilled = errors.New("killed")
+
+// killer makes the n-th commit point of an operation fatal.
+func killer(op string, n int) func(string) error {
+	return func(point string) error {
+		if point == op {
+			if n--; n == 0 {
+				return errKilled
+			}
+		}
+		return nil
+	}
+}
+
+func testRedoCutOff(t *testing.T, place func(testing.TB) Place) {
+	for n := 1; ; n++ {
+		d := Open(t, place(t), store.Options{})
+		d.Seed("s=a=1 b=1 x/1=1 x/2=1")
+		d.Run()
+		d.Ran = nil
+		d.Version("make", "2")
+		d.Version("make.build", "2")
+		d.Version("note", "2")
+		d.Options.Crash = killer([]string{"redo/before", "redo/after"}[n%2], (n+1)/2)
+		d.Reopen()
+		err := d.SQL.Begin(context.Background(), schemas.BeginOptions{Worker: schemas.Worker{ID: d.Owner}, Stages: d.Plan})
+		if err == nil {
+			if n < 10 {
+				t.Errorf("only %d points to die at", n)
+			}
+			return
+		}
+		if !errors.Is(err, store.ErrDead) || !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		if _, err := d.Tallies(context.Background()); !errors.Is(err, store.ErrDead) {
+			t.Errorf("a dead store answered: %v", err)
+		}
+		d.Options.Crash = nil
+		d.Reopen()
+		d.Begin()
+		d.Run()
+		d.Runs("note/a", "note/b", "note/x/1", "note/x/2", "make/a", "make/b", "make/x/1", "make/x/2", "make.build/x")
+		d.Sound()
+	}
+}
+
+func testJoin(t *testing.T, place func(testing.TB) Place) {
+	d := Open(t, place(t), store.Options{})
+	d.Seed("s=a=1")
+	d.TakeOne("grow")
+	join := func(o *schemas.BeginOptions) { o.Join = true }
+	d.Begin(join)
+	d.Stands("grow running 1", "pack ready 1") // nothing was reset
+	d.Version("judge", "2")
+	err := d.SQL.Begin(context.Background(), schemas.BeginOptions{Worker: schemas.Worker{ID: "w2"}, Stages: d.Plan, Join: true})
+	if !errors.Is(err, store.ErrPlan) {
+		t.Errorf("joined with another plan: %v", err)
+	}
+}
+
+func testDeferral(t *testing.T, place func(testing.TB) Place) {
+	ctx := context.Background()
+	start := time.UnixMilli(1_700_000_000_000).UTC()
+	d := Open(t, place(t), store.Options{Now: func() time.Time { return start }})
+	put := func(c schemas.Claim, after time.Duration) schemas.Settlement {
+		return schemas.Settlement{ID: c.ID, State: schemas.StepDeferred, Reason: "registry", Detail: "503", NotBefore: start.Add(after), Cost: 0.5, MS: 3}
+	}
+	due := func(after time.Duration) time.Duration {
+		t.Helper()
+		next, err := d.Due(ctx, start.Add(after))
+		d.check(err)
+		if next.IsZero() {
+			return 0
+		}
+		return next.Sub(start)
+	}
+	if got := due(0); got != 0 {
+		t.Errorf("next of none: %v", got)
+	}
+	d.Seed("a=", "b=", "c=")
+	all := d.Take("grow", 3)
+	d.End(put(all[0], time.Second), put(all[1], time.Minute), put(all[2], time.Hour))
+	d.Stands("grow deferred registry 3", "pack ready 1")
+	if got := due(time.Second - time.Millisecond); got != time.Second {
+		t.Errorf("next in %v, want 1s", got)
+	}
+	if got := d.Take("grow", 1); len(got) > 0 {
+		t.Error("a deferred step was given out")
+	}
+	if got := due(time.Second); got != time.Minute {
+		t.Errorf("next in %v, want 1m", got)
+	}
+	d.Stands("grow deferred registry 2", "grow ready 1", "pack ready 1")
+	c := d.TakeOne("grow")
+	if s := d.Is("grow", "a", "running"); c.Key != "a" || s.Deferrals != 1 || s.Attempts != 2 || s.Cost != 0.5 {
+		t.Errorf("after its deferral: %+v", s)
+	}
+	d.End(Default(c))
+	if s := d.Is("grow", "b", "deferred registry"); !s.NotBefore.Equal(start.Add(time.Minute)) || s.Detail != "503" {
+		t.Errorf("deferred: %+v", s)
+	}
+	// The next run finds them deferred still; withdrawn ones are not due.
+	d.Reopen()
+	d.Begin()
+	d.Seed("a=", "c=")
+	if got := due(time.Minute); got != time.Hour {
+		t.Errorf("next in %v, want 1h", got)
+	}
+	d.Seed("a=", "b=", "c=")
+	if got := due(2 * time.Hour); got != 0 {
+		t.Errorf("next in %v, want none", got)
+	}
+	d.Run()
+	d.Stands("grow done 3", "pack done 1")
+}
+
+func testBudget(t *testing.T, place func(testing.TB) Place) {
+	now := time.UnixMilli(1_700_000_000_000)
+	d := Open(t, place(t), store.Options{Now: func() time.Time { return now }})
+	budget := func(b schemas.Budget) {
+		d.Plan = slices.Clone(d.Plan)
+		d.Plan[0].Budget = b
+		d.Begin()
+	}
+	put := func() {
+		d.T.Helper()
+		_, err := d.Due(context.Background(), now)
+		d.check(err)
+		c := d.TakeOne("grow")
+		d.End(schemas.Settlement{ID: c.ID, State: schemas.StepDeferred, Detail: "503", NotBefore: now.Add(time.Minute)})
+		now = now.Add(time.Minute)
+	}
+	budget(schemas.Budget{Tries: 2})
+	d.Seed("a=")
+	put()
+	put()
+	d.Is("grow", "a", "deferred")
+	put()
+	if s := d.Is("grow", "a", "failed"); s.Detail != "put off 3 times, more than its budget allows: 503" {
+		t.Errorf("detail %q", s.Detail)
+	}
+	// The next run gives it a new budget, by time now.
+	budget(schemas.Budget{Wait: 150 * time.Second})
+	put()
+	put()
+	d.Is("grow", "a", "deferred")
+	put()
+	if s := d.Is("grow", "a", "failed"); s.Detail != "waiting any longer is more than its budget of 2m30s allows: 503" {
+		t.Errorf("detail %q", s.Detail)
+	}
+	d.Sound()
+}
+
+func testDrain(t *testing.T, place func(testing.TB) Place) {
+	d := Open(t, place(t), store.Options{})
+	d.Seed("s=a=1")
+	d.Run()
+	d.Ran = nil
+	// A change while it runs: its end does not count.
+	d.Version("pack", "2")
+	d.Begin()
+	c := d.TakeOne("pack")
+	d.Seed("s=a=2")
+	d.End(Default(d.TakeOne("grow")))
+	if got := d.End(Default(c)); !got[0].Lost {
+		t.Error("a drain that missed a change was settled")
+	}
+	d.Run()
+	d.Runs("note/a", "make/a", "judge/a", "pack/")
+	// Other ends are changes as well, the same end is none.
+	end := schemas.Settlement{State: schemas.StepRejected, Reason: schemas.NoCode, Provenance: []byte(`1`)}
+	d.Do = func(c schemas.Claim) schemas.Settlement {
+		if c.Stage == "judge" {
+			s := end
+			s.ID, s.MS = c.ID, int64(len(d.Ran))
+			return s
+		}
+		return Default(c)
+	}
+	for i, want := range [][]string{{"judge/a", "pack/"}, {"judge/a"}, {"judge/a", "pack/"}, {"judge/a"}} {
+		if i == 2 {
+			end.Provenance = []byte(`2`)
+		}
+		d.Version("judge", fmt.Sprint("again", i))
+		d.Begin()
+		d.Run()
+		d.Runs(want...)
+	}
+	d.Sound()
+}
+
+func testRetry(t *testing.T, place func(testing.TB) Place) {
+	d := Open(t, place(t), store.Options{})
+	buildEnds(d, schemas.Settlement{State: schemas.StepRejected, Reason: schemas.NoBuild})
+	d.Seed("s=a=1 x/1=1 x/2=2", "r=b=1")
+	d.Run()
+	d.Ran = nil
+	d.Reopen() // by a process that knows of no plan
+	for _, s := range [][2]string{{"make", "x/1"}, {"judge", "a"}, {"pack", ""}} {
+		d.check(d.Retry(s[0], s[1]))
+	}
+	if err := d.Retry("make", "missing"); err == nil {
+		t.Error("retried a step that is not there")
+	}
+	d.Do = nil
+	d.Begin()
+	d.Run()
+	d.Runs("make.build/x", "make/x/1", "make/x/2", "judge/x/1", "judge/x/2", "judge/a", "pack/")
+	d.Seed("s=a=1 x/1=1 x/2=2")
+	d.check(d.Retry("judge", "b"))
+	d.Run()
+	d.Ran = nil
+	d.Seed("s=a=1 x/1=1 x/2=2", "r=b=1")
+	d.Run()
+	d.Runs("judge/b", "pack/")
+	d.Sound()
+}
+
+func testResources(t *testing.T, place func(testing.TB) Place) {
+	ctx := context.Background()
+	d := Open(t, place(t), store.Options{})
+	at := time.UnixMilli(1_700_000_000_123).UTC()
+	d.check(d.Pause(ctx, "github", at))
+	d.check(d.Pause(ctx, "github", at.Add(-time.Hour))) // is over before
+	d.check(d.Cap(ctx, "model", 1))
+	reserve := func(cost float64, want bool) {
+		t.Helper()
+		ok, err := d.Reserve(ctx, "model", cost)
+		d.check(err)
+		if ok != want {
+			t.Errorf("reserving %v: %v, want %v", cost, ok, want)
+		}
+	}
+	for range 10 {
+		reserve(0.1, true) // ten tenths are one, in spite of their binary forms
+	}
+	reserve(0.01, false)
+	for range 10 {
+		d.check(d.Spend(ctx, "model", 0.1, 0.05))
+	}
+	reserve(0.5, true)
+	reserve(0.01, false)
+	d.check(d.Spend(ctx, "model", 0.5, 0.6)) // a call may cost more than it was taken for
+	reserve(0, false)
+	if ok, err := d.Reserve(ctx, "free", 1e6); !ok || err != nil {
+		t.Errorf("without a cap: %v %v", ok, err)
+	}
+	got, err := d.Resources(ctx)
+	d.check(err)
+	for i := range got {
+		got[i].Spent = float64(int(got[i].Spent*1000+0.5)) / 1000
+	}
+	want := []schemas.Resource{{Name: "free"}, {Name: "github", PausedUntil: at}, {Name: "model", Spent: 1.1, Cap: 1}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// What a dead process had reserved comes back.
+	d.check(d.Cap(ctx, "model", 2))
+	reserve(0.8, true)
+	reserve(0.2, false)
+	d.Kill()
+	reserve(0.9, true)
+}
+
+func testAnswers(t *testing.T, place func(testing.TB) Place) {
+	ctx := context.Background()
+	d := Open(t, place(t), store.Options{})
+	intend := func(want schemas.Answer) {
+		t.Helper()
+		got, err := d.Intend(ctx, "q")
+		d.check(err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	intend(schemas.Answer{Sent: 1})
+	d.Kill()
+	intend(schemas.Answer{Sent: 2})
+	a := schemas.Answer{Blob: "b", Model: "m", Input: 3, Output: 4}
+	d.check(d.Answered(ctx, "q", a))
+	a.Answered, a.Sent = true, 2
+	intend(a)
+	d.check(d.Answered(ctx, "q", schemas.Answer{Blob: "another"}))
+	intend(a)
+	d.check(d.Answered(ctx, "unasked", schemas.Answer{Blob: "c"}))
+	if got, err := d.Intend(ctx, "unasked"); err != nil || got.Blob != "c" || !got.Answered {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// A death before a commit leaves nothing of it, one after it all; the run that
+// follows ends as an undisturbed one does.
+func testCrashPoints(t *testing.T, place func(testing.TB) Place) {
+	points := map[string]int{}
+	work := func(d *Desk) {
+		d.Begin()
+		d.Seed("s=a=1 x/1=1 x/2=2", "r=b=1")
+		d.Run()
+	}
+	p := place(t)
+	whole := Open(t, p, store.Options{})
+	whole.Options.Crash = func(point string) error {
+		points[point]++
+		return nil
+	}
+	whole.Reopen()
+	work(whole)
+	want, stand := whole.Packed(), whole.Stand()
+	for _, op := range []string{"begin", "seed", "claim", "settle"} {
+		if op != "begin" && points[op+"/before"] == 0 || points[op+"/before"] != points[op+"/after"] {
+			t.Errorf("points of %s: %v", op, points)
+		}
+	}
+	for point, n := range points {
+		for i := 1; i <= n; i += 1 + n/4 {
+			d := &Desk{T: mute{t}, Place: place(t), Owner: "w1", Plan: Plan()}
+			d.Options.Crash = killer(point, i)
+			died(func() { d.Reopen(); work(d) })
+			d.T, d.Options.Crash = t, nil
+			d.Reopen()
+			d.Kill()
+			d.Seed("s=a=1 x/1=1 x/2=2", "r=b=1")
+			for d.round(false) || d.lane() {
+			}
+			d.Run()
+			if diff := cmp.Diff(want, d.Packed()); diff != "" {
+				t.Errorf("killed at %s %d (-want +got):\n%s", point, i, diff)
+			}
+			if diff := cmp.Diff(stand, d.Stand()); diff != "" {
+				t.Errorf("killed at %s %d (-want +got):\n%s", point, i, diff)
+			}
+			d.Sound()
+		}
+	}
+}
+
+// lane runs one suspect.
+func (d *Desk) lane() bool {
+	d.T.Helper()
+	var names []string
+	for _, s := range d.Plan {
+		if !s.Drain {
+			names = append(names, s.Name)
+		}
+	}
+	c := d.suspect(names...)
+	if c == nil {
+		c = d.suspect("pack")
+	}
+	if c != nil {
+		d.End(Default(*c))
+	}
+	return c != nil
+}
+
+// mute is a test that a death ends without failing it.
+type mute struct{ testing.TB }
+
+type death struct{}
+
+func (mute) Fatal(...any)          { panic(death{}) }
+func (mute) Fatalf(string, ...any) { panic(death{}) }
+
+func died(f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, ok := p.(death); !ok {
+				panic(p)
+			}
+		}
+	}()
+	f()
+}
+
+func testFix(t *testing.T, place func(testing.TB) Place) {
+	d := Open(t, place(t), store.Options{})
+	var got []string
+	for _, v := range []string{"", "docker", "bwrap", ""} {
+		x, err := d.Fix("sandbox", v)
+		d.check(err)
+		got = append(got, x)
+	}
+	if diff := cmp.Diff([]string{"", "docker", "docker", "docker"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

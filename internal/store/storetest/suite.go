@@ -1,0 +1,26 @@
+package storetest
+
+import (
+	"testing"
+)
+
+// Run asks everything of one database; place gives each test an empty store.
+func Run(t *testing.T, place func(testing.TB) Place) {
+	t.Parallel()
+	for name, test := range map[string]func(*testing.T, func(testing.TB) Place){
+		"flow": testFlow, "views": testViews, "odd_texts": testOddTexts, "big_records": testBigRecords, "expansion": testExpansion,
+		"fence": testFence, "release": testRelease, "redo": testRedo, "redo_of_failed": testRedoOfFailed, "withdraw_and_revive": testWithdrawAndRevive,
+		"revived_stale": testRevivedStale, "reads": testReads, "two_parents": testTwoParents, "key_moves": testKeyMoves, "faults": testFaults,
+		"build_once": testBuildOnce, "build_ends": testBuildEnds, "build_redone": testBuildRedone, "build_refused": testBuildRefused,
+		"build_withdrawn": testBuildWithdrawn, "build_changes": testBuildChanges,
+		"crashes": testCrashes, "suspects": testSuspects, "fingerprints": testFingerprints, "redo_cut_off": testRedoCutOff, "join": testJoin,
+		"deferral": testDeferral, "budget": testBudget, "drain": testDrain, "retry": testRetry,
+		"resources": testResources, "answers": testAnswers, "crash_points": testCrashPoints, "contention": testContention, "late_members": testLateMembers,
+		"fix": testFix,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, place)
+		})
+	}
+}
