@@ -1,0 +1,343 @@
+package classify_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/classify"
+)
+
+var update = flag.Bool("update", false, "write the golden again")
+
+const (
+	feature     = schemas.LabelFeature
+	improvement = schemas.LabelImprovement
+	fix         = schemas.LabelFix
+	other       = schemas.LabelOther
+)
+
+func titled(title string) schemas.Change { return schemas.Change{Subject: title} }
+
+func bodied(title, body string) schemas.Change { return schemas.Change{Subject: title, Body: body} }
+
+func noted(title, heading, text string) schemas.Change {
+	return schemas.Change{Subject: title, Notes: []schemas.Note{{Heading: heading, Text: text, Form: schemas.NoteChangelog, Link: schemas.LinkDiff}}}
+}
+
+func fragment(heading, path string) schemas.Change {
+	return schemas.Change{Subject: "Widget", Notes: []schemas.Note{{Heading: heading, Text: "Widget.", Path: path, Form: schemas.NoteFragment, Link: schemas.LinkDiff}}}
+}
+
+func labelled(change schemas.Change) (schemas.Label, []schemas.LabelEvidence) {
+	c, err := classify.New(nil, classify.Config{Labels: schemas.Labels})
+	if err != nil {
+		panic(err)
+	}
+	return c.Label(change, schemas.Start{})
+}
+
+var cases = map[string]struct {
+	change schemas.Change
+	want   schemas.Label
+	rule   string // that the label rests on first; "" where there is none
+}{
+	"heading_added":            {noted("x", "Added", "Fixed a thing."), feature, "heading"},
+	"heading_new":              {noted("x", "New Features:", "Fixed a thing."), feature, "heading"},
+	"heading_emoji_words":      {noted("x", "🚀 Features", "Fixed a thing."), feature, "heading"},
+	"heading_emoji_alone":      {noted("x", "✨", "Fixed a thing."), feature, "heading"},
+	"heading_changed":          {noted("x", "Changed", "Added a thing."), improvement, "heading"},
+	"heading_performance":      {noted("x", "⚡ Performance", "Added a thing."), improvement, "heading"},
+	"heading_enhancements":     {noted("x", "**Enhancements**", "A thing."), improvement, "heading"},
+	"heading_enhancements_new": {noted("x", "Enhancements:", "Add a thing."), feature, "heading"},
+	"heading_fixed":            {noted("x", "Fixed", "Added a thing."), fix, "heading"},
+	"heading_bugs":             {noted("x", "🐛 Bug Fixes", "Added a thing."), fix, "heading"},
+	"heading_security":         {noted("x", "Security", "Added a thing."), fix, "heading"},
+	"heading_docs":             {noted("x", "Documentation fixes", "Added a thing."), other, "heading"},
+	"heading_internal":         {noted("x", "Internal improvements", "Added a thing."), other, "heading"},
+	"heading_dependencies":     {noted("x", "Dependencies", "Added a thing."), other, "heading"},
+	"heading_deprecations":     {noted("x", "Deprecations and Removals", "Added a thing."), other, "heading"},
+	"heading_other":            {noted("x", "Other changes", "Added a thing."), other, "heading"},
+	"heading_of_two_kinds":     {noted("x", "Improvements and bug fixes", "Fix a crash."), fix, "heading"},
+	"heading_that_says_naught": {noted("x", "Changes", "Fix a crash."), fix, "note_words"},
+	"heading_version":          {noted("x", "1.2.0 (2020-01-01)", "Add an option."), feature, "note_words"},
+	"heading_by_number_second": {schemas.Change{Subject: "x", Notes: []schemas.Note{
+		{Heading: "Fixed", Text: "a", Form: schemas.NoteChangelog, Link: schemas.LinkNumber},
+		{Heading: "Added", Text: "b", Form: schemas.NoteChangelog, Link: schemas.LinkDiff},
+	}}, feature, "heading"},
+	"two_notes_words_decide": {schemas.Change{Subject: "Fix the crash", Notes: []schemas.Note{
+		{Heading: "Added", Text: "b", Form: schemas.NoteChangelog, Link: schemas.LinkDiff},
+		{Heading: "Fixed", Text: "a crash", Form: schemas.NoteChangelog, Link: schemas.LinkDiff},
+	}}, fix, "heading"},
+	"note_that_is_the_subject": {schemas.Change{Subject: "Fix it", Notes: []schemas.Note{{Text: "Fix it", Form: schemas.NoteSubject, Link: schemas.LinkSelf}}}, fix, "title_words"},
+
+	"fragment_feature":     {fragment("feature", "changes/12.feature.rst"), feature, "fragment_type"},
+	"fragment_improvement": {fragment("improvement", "changes/12.improvement.rst"), improvement, "fragment_type"},
+	"fragment_bugfix":      {fragment("bugfix", "changes/12.bugfix.rst"), fix, "fragment_type"},
+	"fragment_misc":        {fragment("misc", "changes/12.misc.rst"), other, "fragment_type"},
+	"fragment_doc":         {fragment("doc", "changes/12.doc.rst"), other, "fragment_type"},
+	"fragment_removal":     {fragment("removal", "changes/12.removal.rst"), other, "fragment_type"},
+	"fragment_breaking":    {fragment("breaking", "changes/12.breaking.rst"), improvement, "note"},
+	"fragment_by_name":     {fragment("", "changes/12.bugfix.1.rst"), fix, "fragment_type"},
+	"fragment_by_orphan":   {fragment("", "news/+thing.feature.md"), feature, "fragment_type"},
+	"fragment_by_folder":   {fragment("", "changelog.d/fix/12.md"), fix, "fragment_type"},
+
+	"commit_feat":         {titled("feat: remove the widget"), feature, "conventional_commit"},
+	"commit_feat_scope":   {titled("feat(api)!: fix widgets"), feature, "conventional_commit"},
+	"commit_capital":      {titled("Feat: fix widgets"), feature, "conventional_commit"},
+	"commit_fix":          {titled("Fix: add support for widgets"), fix, "conventional_commit"},
+	"commit_perf":         {titled("perf: add a cache"), improvement, "conventional_commit"},
+	"commit_refactor":     {titled("refactor: add a cache"), other, "conventional_commit"},
+	"commit_docs":         {titled("docs: add a page"), other, "conventional_commit"},
+	"commit_chore":        {titled("chore(deps): add a thing"), other, "conventional_commit"},
+	"commit_ci":           {titled("ci: add a thing"), other, "conventional_commit"},
+	"commit_test":         {titled("test: add a thing"), other, "conventional_commit"},
+	"commit_build":        {titled("build: add a thing"), other, "conventional_commit"},
+	"commit_style":        {titled("style: add a thing"), other, "conventional_commit"},
+	"commit_revert":       {titled("revert: add a thing"), fix, "conventional_commit"},
+	"commit_fix_of_ci":    {titled("fix(ci): add a thing"), other, "conventional_commit"},
+	"commit_bracketed":    {titled("[feat] a thing"), feature, "conventional_commit"},
+	"commit_in_a_merge":   {bodied("Merge pull request #3 from a/b", "feat: a thing\n\nText."), feature, "conventional_commit"},
+	"no_commit_type":      {titled("dev: allow columns to be set"), feature, "title_words"},
+	"no_commit_type_path": {titled("assert.JSONEq: shortcut if same strings are faster"), improvement, "title_words"},
+	"gitmoji":             {titled("✨ a thing"), feature, "gitmoji"},
+	"gitmoji_code":        {titled(":bug: add a thing"), fix, "gitmoji"},
+	"gitmoji_and_type":    {titled("🐛 fix(api): add a thing"), fix, "conventional_commit"},
+	"type_and_gitmoji":    {titled("feat: ⚡️ a thing"), feature, "conventional_commit"},
+	"gitmoji_of_upkeep":   {titled("♻️ add a thing"), other, "gitmoji"},
+
+	"box_feature":           {bodied("Fix a thing", "- [ ] Bug fix\n- [x] New feature (non-breaking change)\n"), feature, "template"},
+	"box_fix":               {bodied("Add a thing", "* [X] 🐛 Bugfix\n* [ ] ✨ Feature\n"), fix, "template"},
+	"box_docs":              {bodied("Add a thing", "- [ ] Bug fix\n- [x] Documentation\n"), other, "template"},
+	"box_of_a_checklist":    {bodied("Add a thing", "- [x] Documentation\n- [x] Tests\n"), feature, "title_words"},
+	"box_that_claims":       {bodied("Add a thing", "- [x] Fix has tests added\n- [x] I have added tests\n"), feature, "title_words"},
+	"boxes_all_empty":       {bodied("Add a thing", "- [ ] Bug fix\n- [ ] Feature\n"), feature, "title_words"},
+	"trailer_type":          {bodied("Fix a thing", "Text.\n\nType: feature\n"), feature, "trailer"},
+	"trailer_labels":        {bodied("Add a thing", "Labels: bug, core"), fix, "trailer"},
+	"trailer_gitlab":        {bodied("Add a thing", "Changelog: performance"), improvement, "trailer"},
+	"trailer_kind":          {bodied("Add a thing", "/kind bug"), fix, "trailer"},
+	"trailer_is_a_sentence": {bodied("Add a thing", "Type: it fixes what the other one broke and more"), feature, "title_words"},
+
+	"add":                  {titled("Add a widget"), feature, "title_words"},
+	"support":              {titled("Support widgets"), feature, "title_words"},
+	"allow":                {titled("Allowed widgets in lists"), feature, "title_words"},
+	"implement":            {titled("Implementing widgets"), feature, "title_words"},
+	"introduce":            {titled("Introduces widgets"), feature, "title_words"},
+	"expose":               {titled("Exposed the widget"), feature, "title_words"},
+	"accept":               {titled("accepts widgets"), feature, "title_words"},
+	"enable":               {titled("Enable widgets"), feature, "title_words"},
+	"now_possible":         {titled("It is now possible to nest widgets"), feature, "title_words"},
+	"improve":              {titled("Improve the widget"), improvement, "title_words"},
+	"speed_up":             {titled("Speed up parsing"), improvement, "title_words"},
+	"optimise":             {titled("Optimised parsing"), improvement, "title_words"},
+	"optimize":             {titled("optimize parsing"), improvement, "title_words"},
+	"simplify":             {titled("Simplify the widget"), improvement, "title_words"},
+	"make_faster":          {titled("Make widgets faster"), improvement, "title_words"},
+	"better_message":       {titled("Better error message for widgets"), improvement, "title_words"},
+	"fix":                  {titled("Fixes the widget"), fix, "title_words"},
+	"correct":              {titled("Correct the widget"), fix, "title_words"},
+	"prevent":              {titled("Prevent widgets in lists"), fix, "title_words"},
+	"handle":               {titled("Handle empty widgets"), fix, "title_words"},
+	"avoid":                {titled("Avoid widgets"), fix, "title_words"},
+	"dont":                 {titled("Don't add widgets"), fix, "title_words"},
+	"crash":                {titled("Crash on empty widgets"), fix, "title_words"},
+	"revert":               {titled(`Revert "Add widgets" (#12) (#13)`), fix, "title_words"},
+	"bump":                 {titled("Bump widgets to 3"), other, "title_words"},
+	"update_deps":          {titled("Update dependencies"), other, "title_words"},
+	"typo":                 {titled("Fix typo"), other, "title_words"},
+	"typo_in":              {titled("Fix a small typo in the parser"), other, "title_words"},
+	"lint":                 {titled("lint"), other, "title_words"},
+	"docs":                 {titled("Improve documentation of widgets"), other, "title_words"},
+	"tests":                {titled("Add more tests"), other, "title_words"},
+	"trap_missing_check":   {titled("Add missing check"), fix, "title_words"},
+	"trap_missing_hints":   {titled("Add missing type hints"), other, "title_words"},
+	"trap_broken_support":  {titled("Support for x was broken"), fix, "title_words"},
+	"trap_fixes_a_number":  {titled("Allow None as a widget (fixes #12)"), feature, "title_words"},
+	"trap_closes_a_number": {bodied("Add widgets", "Fixes #12, closes #13, a bug"), feature, "title_words"},
+	"trap_regression_test": {titled("Added regression test"), other, "title_words"},
+	"trap_url":             {titled("Add widgets https://bugs.example.org/broken"), feature, "title_words"},
+	"trap_thanks":          {noted("x", "", "Add widgets. Thanks to @fix for the crash."), feature, "note_words"},
+	"trap_leading_number":  {noted("x", "", "[#12] - Add widgets"), feature, "note_words"},
+	"trap_markup":          {noted("x", "", "* **Add** widgets"), feature, "note_words"},
+	"note_before_title":    {noted("Fix tests", "", "Added an option to nest widgets."), feature, "note_words"},
+	"branch":               {bodied("Merge pull request #1 from a/fix-widget", ""), fix, "branch"},
+	"branch_of_a_merge":    {titled("Merge branch 'feature/widget'"), feature, "branch"},
+	"nothing":              {titled("Widgets"), other, ""},
+	"nothing_at_all":       {titled(""), other, ""},
+}
+
+func TestLabel(t *testing.T) {
+	t.Parallel()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, evidence := labelled(c.change)
+			rule := ""
+			if len(evidence) > 0 && evidence[0].Label == got {
+				rule = evidence[0].Rule
+			}
+			if got != c.want || rule != c.rule {
+				t.Errorf("%s by %q, want %s by %q: %+v", got, rule, c.want, c.rule, evidence)
+			}
+		})
+	}
+}
+
+// TestEvidenceGolden shows all evidence of each case, for review.
+func TestEvidenceGolden(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for name := range cases {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	for _, name := range names {
+		label, evidence := labelled(cases[name].change)
+		fmt.Fprintf(&b, "%s: %s\n", name, label)
+		for _, e := range evidence {
+			fmt.Fprintf(&b, "  %4d %-11s %s %q\n", e.Weight, e.Label, e.Rule, e.Quote)
+		}
+	}
+	const golden = "testdata/evidence.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestTraces: what is found in the code tips the balance, and no more.
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	c, err := classify.New(nil, classify.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func(added ...string) schemas.Start {
+		return schemas.Start{Functions: schemas.FunctionEdits{Added: added}, Sizes: schemas.Sizes{SourceFiles: 1, SourceAdded: 40}}
+	}
+	for name, v := range map[string]struct {
+		title string
+		start schemas.Start
+		want  schemas.Label
+	}{
+		"exported_python": {"Widgets", start("src/a.py::C.m"), feature},
+		"private_python":  {"Widgets", start("src/a.py::C._m", "src/_a.py::f", "src/_p/a.py::f"), other},
+		"exported_go":     {"Widgets", start("a.go::f", "a.go::T.M"), feature},
+		"private_go":      {"Widgets", start("a.go::t.M", "a.go::T.m"), other},
+		"words_go_before": {"Fix widgets", start("src/a.py::C.m"), fix},
+		"few_lines":       {"Widgets", schemas.Start{Sizes: schemas.Sizes{SourceFiles: 1, SourceAdded: 2}}, fix},
+		"many_lines":      {"Widgets", schemas.Start{Sizes: schemas.Sizes{SourceFiles: 1, SourceAdded: 200}}, feature},
+	} {
+		if got, evidence := c.Label(titled(v.title), v.start); got != v.want {
+			t.Errorf("%s: %s, want %s: %+v", name, got, v.want, evidence)
+		}
+	}
+}
+
+func TestHideHeadings(t *testing.T) {
+	t.Parallel()
+	c, err := classify.New(nil, classify.Config{Labels: schemas.Labels, HideHeadings: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]schemas.Change{
+		"heading": noted("Widgets", "Fixed", "Add widgets."), "commit": titled("fix: add widgets"), "emoji": titled("🐛 add widgets"),
+		"fragment": {Subject: "Widgets", Notes: []schemas.Note{{Heading: "bugfix", Path: "news/1.bugfix.md", Text: "Add widgets.", Form: schemas.NoteFragment, Link: schemas.LinkDiff}}},
+		"entry":    noted("Widgets", "Fixed", "🐛 fix(api): add widgets"),
+	} {
+		if got, evidence := c.Label(change, schemas.Start{}); got != feature || evidence[0].Weight >= 100 {
+			t.Errorf("%s: %s by %+v, want the words to decide", name, got, evidence)
+		}
+	}
+}
+
+type changes map[string]schemas.Change
+
+func (c changes) Change(id string) (schemas.Change, error) {
+	change, ok := c[id]
+	if !ok {
+		return change, errors.New("no such change")
+	}
+	return change, nil
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	known := changes{"acme__widget-1": noted("x", "Added", "Widgets."), "acme__widget-2": titled("fix: a crash"), "acme__widget-3": titled("Widgets")}
+	c, err := classify.New(known, classify.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := schemas.Start{ChangeID: "acme__widget-1", Repo: "acme/widget"}
+	got, err := c.Run(t.Context(), start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := schemas.Labelled{StartID: start.ChangeID, Start: schemas.DigestOf(start), Label: feature, Provider: "rules",
+		Evidence: []schemas.LabelEvidence{{Label: feature, Rule: "heading", Quote: "Added", Weight: 1000}, {Label: improvement, Rule: "note", Quote: "Widgets.", Weight: 4}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for id, detail := range map[string]string{"acme__widget-2": `fix: conventional_commit "fix:"`, "acme__widget-3": "other: nothing says what it is"} {
+		_, err := c.Run(t.Context(), schemas.Start{ChangeID: id})
+		var rejected *pipeline.Rejected
+		if !errors.As(err, &rejected) || rejected.Reason != schemas.OtherLabel || rejected.Detail != detail {
+			t.Errorf("%s: %v, want %s: %s", id, err, schemas.OtherLabel, detail)
+		}
+	}
+	var rejected *pipeline.Rejected
+	if _, err := c.Run(t.Context(), schemas.Start{ChangeID: "acme__widget-9"}); err == nil || errors.As(err, &rejected) {
+		t.Errorf("a change that is not there: %v", err)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		labels []schemas.Label
+		want   string
+	}{"default": {classify.Default().Labels, ""}, "all": {schemas.Labels, ""}, "none": {nil, "empty"}, "unknown": {[]schemas.Label{"feature", "bug"}, `"bug" is none of feature, improvement, fix, other`}} {
+		_, err := classify.New(nil, classify.Config{Labels: c.labels})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// FuzzLabel: whatever is written, there is one of the labels, with its evidence first.
+func FuzzLabel(f *testing.F) {
+	f.Add("feat(x)!: y", "- [x] Bug fix\nType: feature", "Added", "* **New** :func:`x` (#1)")
+	f.Add("Merge pull request #1 from a/fix-b", "\n", "✨", "[#1](x) [")
+	f.Add("🐛", "", "", "")
+	f.Fuzz(func(t *testing.T, subject, body, heading, text string) {
+		change := schemas.Change{Subject: subject, Body: body, Notes: []schemas.Note{{Heading: heading, Text: text, Path: text, Form: schemas.NoteFragment, Link: schemas.LinkDiff}}}
+		label, evidence := labelled(change)
+		again, same := labelled(change)
+		if label != again || !cmp.Equal(evidence, same) {
+			t.Fatal("two answers for one change")
+		}
+		if !slices.Contains(schemas.Labels, label) {
+			t.Fatalf("label %q", label)
+		}
+		if label != other && (len(evidence) == 0 || evidence[0].Label != label) {
+			t.Fatalf("%s rests on nothing: %+v", label, evidence)
+		}
+	})
+}

@@ -1,0 +1,209 @@
+package classify
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Weights of what people wrote down as a label: of notes, the change's own before
+// one that was found by its number, which can be an issue's.
+const (
+	weightNote         = 1000
+	weightNoteByNumber = 900
+	weightTemplate     = 800
+	weightTrailer      = 750
+	weightCommit       = 700
+	weightEmoji        = 600
+)
+
+// word makes a pattern of whole words, without regard to case.
+func word(alternatives string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(^|[^\pL\pN])(` + alternatives + `)($|[^\pL\pN])`)
+}
+
+// kinds are the words of headings, fragment types and boxes. Upkeep outweighs what
+// stands beside it: "Documentation fixes", "Internal improvements".
+var kinds = []struct {
+	label  schemas.Label
+	upkeep bool
+	words  *regexp.Regexp
+}{
+	{schemas.LabelOther, true, word(`docs?|documentation|internals?|chores?|dependenc(y|ies)|deps|remov(ed|als?|es?)|deprecat(ed|ions?|es)|housekeeping|maintenance|ci|builds?|packaging|tests?|testing|code quality|style|styling|refactor(ed|ing|s)?|clean-?ups?|tooling|infrastructure|contrib(utors)?|trivial|vendor(ed|ing)?|under the hood|developers?|development|typos?|lint(ing)?|releases?|reverts?|examples?|tidy`)},
+	// An enhancement is as often something new (forges' default label says "new feature
+	// or request"): it is both, and words decide.
+	{schemas.LabelFeature, false, word(`add(ed|itions?|s)?|new|features?|feat|enhancements?`)},
+	{schemas.LabelImprovement, false, word(`changed|improve(d|ments?|s)?|enhance(d|ments?|s)?|perf(ormance)?|optimi[sz](ations?|ed)|faster`)},
+	{schemas.LabelFix, false, word(`fix(es|ed)?|bugs?|bug-?fix(es)?|hotfix(es)?|security|regressions?|corrections?`)},
+}
+
+// rest are words that say "other" only where no kind does.
+var rest = word(`misc(ellaneous)?|others?|support|general`)
+
+var emojis = []struct {
+	label schemas.Label
+	signs []string
+}{
+	{schemas.LabelFeature, []string{"✨", "🎉", "🚀", "🆕", "➕ ", ":sparkles:", ":tada:", ":rocket:", ":new:"}},
+	{schemas.LabelImprovement, []string{"⚡", "🚸", "💄", "🏎", "📈", "👌", ":zap:", ":children_crossing:", ":lipstick:", ":racehorse:", ":ok_hand:"}},
+	{schemas.LabelFix, []string{"🐛", "🚑", "🔒", "🩹", "🐞", "⏪", "🥅", ":bug:", ":ambulance:", ":lock:", ":adhesive_bandage:", ":rewind:", ":goal_net:"}},
+	{schemas.LabelOther, []string{"📝", "📚", "📖", "♻", "🔧", "🔨", "🧹", "🎨", "✅", "🧪", "👷", "💚", "⬆", "⬇", "📌", "🔖", "🚨", "🔥", "🗑", "✏", "🚚", "📦", "👽", "📄", "🏗", "🙈", "🏷", "💡", "🧑‍💻", "🔀", "🌐", "🏠",
+		":memo:", ":books:", ":recycle:", ":wrench:", ":hammer:", ":art:", ":white_check_mark:", ":test_tube:", ":construction_worker:", ":green_heart:", ":arrow_up:", ":arrow_down:", ":pushpin:", ":bookmark:", ":rotating_light:", ":fire:", ":wastebasket:", ":pencil2:", ":truck:", ":package:", ":label:", ":bulb:"}},
+}
+
+// emojiOf is the label of the emoji that a text begins with.
+func emojiOf(text string) (schemas.Label, string) {
+	for _, e := range emojis {
+		for _, sign := range e.signs {
+			if strings.HasPrefix(text, sign) {
+				return e.label, sign
+			}
+		}
+	}
+	return "", ""
+}
+
+// kindsOf are the labels that a heading, a fragment's type or a box names.
+func kindsOf(text string) []schemas.Label {
+	var out []schemas.Label
+	for _, k := range kinds {
+		if k.words.MatchString(text) {
+			if k.upkeep {
+				return []schemas.Label{k.label}
+			}
+			out = append(out, k.label)
+		}
+	}
+	if label, sign := emojiOf(strings.TrimSpace(text)); len(out) == 0 && sign != "" {
+		return []schemas.Label{label}
+	}
+	if len(out) == 0 && rest.MatchString(text) {
+		return []schemas.Label{schemas.LabelOther}
+	}
+	return out
+}
+
+// notes reads headings and fragment types. "Changes" and "Breaking changes" are in
+// no list: the entries below them are of every kind.
+func (f *findings) notes(notes []schemas.Note) {
+	for _, n := range notes {
+		weight := weightNote
+		if n.Link != schemas.LinkDiff {
+			weight = weightNoteByNumber
+		}
+		rule, quote, labels := "heading", n.Heading, kindsOf(n.Heading)
+		if n.Form == schemas.NoteFragment {
+			rule = "fragment_type"
+			if len(labels) == 0 {
+				quote, labels = fragmentType(n.Path)
+			}
+		}
+		for _, l := range labels {
+			f.add(l, rule, quote, weight)
+		}
+	}
+}
+
+// fragmentType reads the type out of a fragment's name: 12.feature.rst, 12.bugfix.1.md,
+// +name.misc.rst, feature-12.md; or out of its folder: feature/12.md.
+func fragmentType(p string) (string, []schemas.Label) {
+	dir, name := path.Split(p)
+	words := strings.FieldsFunc(name, func(c rune) bool { return c == '.' || c == '-' || c == '_' })
+	if len(words) > 1 {
+		words = words[1:] // not a bare name: "docs.rst" is no type
+	}
+	for _, w := range append(words, path.Base(dir)) {
+		if labels := kindsOf(w); len(labels) > 0 {
+			return w, labels
+		}
+	}
+	return "", nil
+}
+
+// conventional is type, scope and "!" of a conventional commit, at the beginning of a title.
+var conventional = regexp.MustCompile(`(?i)^(\[)?(feat(?:ures?)?|fix(?:es|ed)?|bug ?fix|hotfix|bug|perf|improve(?:ment)?s?|enh(?:ancement)?|refactor|docs?|documentation|chore|ci|tests?|build|style|revert|deps|release|lint|typo|typing|cleanup|maint(?:enance)?|security)(?:\(([^)]*)\)|(\]))?(!)?(?::|\]|(\])?[ ]*:)\s*`)
+
+// aside are scopes in which even a fix is upkeep.
+var aside = regexp.MustCompile(`(?i)^(ci|docs?|tests?|deps|lint|readme|tox|nox|pre-commit|mypy|typing)$`)
+
+// commitType splits a conventional title.
+func commitType(title string) (label schemas.Label, quote, text string) {
+	m := conventional.FindStringSubmatch(title)
+	if m == nil {
+		return "", "", title
+	}
+	text = title[len(m[0]):]
+	label = schemas.LabelOther
+	switch kind := strings.ToLower(m[2]); {
+	case aside.MatchString(m[3]):
+	case strings.HasPrefix(kind, "feat"):
+		label = schemas.LabelFeature
+	case strings.HasPrefix(kind, "perf"), strings.HasPrefix(kind, "improve"), strings.HasPrefix(kind, "enh"):
+		label = schemas.LabelImprovement
+	case strings.HasPrefix(kind, "fix"), strings.HasPrefix(kind, "bug"), kind == "hotfix", kind == "revert", kind == "security":
+		label = schemas.LabelFix
+	}
+	return label, strings.TrimRight(m[0], " "), text
+}
+
+func (f *findings) commit(t texts) {
+	if t.emoji != "" {
+		f.add(t.emojiLabel, "gitmoji", t.emoji, weightEmoji)
+	}
+	if t.commit != "" {
+		f.add(t.commitLabel, "conventional_commit", t.commit, weightCommit)
+	}
+}
+
+var (
+	box     = regexp.MustCompile(`(?m)^[ \t]*[-*+][ \t]*\[([ xX✓✔])\][ \t]*(.+)$`)
+	boxKind = regexp.MustCompile(`(?i)^[^\pL]*(a |this is a )?(new feature|feature|bug ?-?fix|bug|fix|enhancement|improvement|performance|optimi[sz]ation|refactor(ing)?|code (style|refactor)|documentation|docs?|chores?|ci|build|tests?|dependenc(y|ies)|style)\b`)
+	claim   = word(`added|updated|included|pass(es|ed|ing)?|i have|i've|required|necessary|needed`)
+)
+
+// template reads the ticked boxes of a pull request template. Boxes of a checklist
+// ("Tests added", "Documentation") are no kinds: upkeep counts only in a list that
+// offers features or fixes as well.
+func (f *findings) template(body string) {
+	type ticked struct {
+		text   string
+		labels []schemas.Label
+	}
+	var boxes []ticked
+	offers := false
+	for _, m := range box.FindAllStringSubmatch(body, -1) {
+		if !boxKind.MatchString(m[2]) || claim.MatchString(m[2]) {
+			continue
+		}
+		labels := kindsOf(boxKind.FindString(m[2]))
+		for _, l := range labels {
+			offers = offers || l != schemas.LabelOther
+		}
+		if m[1] != " " {
+			boxes = append(boxes, ticked{m[2], labels})
+		}
+	}
+	for _, b := range boxes {
+		for _, l := range b.labels {
+			if l != schemas.LabelOther || offers {
+				f.add(l, "template", "[x] "+b.text, weightTemplate)
+			}
+		}
+	}
+}
+
+var trailer = regexp.MustCompile(`(?mi)^[ \t]*(?:(type|kind|labels?|category|change[- ]?type|changelog)[ \t]*:|(/kind)[ \t])[ \t]*([^\n]{1,80})$`)
+
+// trailers reads "Type: feature", "Labels: bug, core", "Changelog: added", "/kind bug".
+func (f *findings) trailers(body string) {
+	for _, m := range trailer.FindAllStringSubmatch(body, -1) {
+		if len(strings.Fields(m[3])) > 6 { // a sentence
+			continue
+		}
+		for _, l := range kindsOf(m[3]) {
+			f.add(l, "trailer", m[0], weightTrailer)
+		}
+	}
+}

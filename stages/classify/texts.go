@@ -1,0 +1,85 @@
+package classify
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// texts are what a change says of itself in words, with labels and markup taken off.
+type texts struct {
+	title  string   // of the pull request, or the commit's subject
+	notes  []string // entries of release notes
+	branch string   // that was merged
+	body   string
+
+	emoji       string // that the title began with
+	emojiLabel  schemas.Label
+	commit      string // type and scope that the title began with
+	commitLabel schemas.Label
+}
+
+var mergeSubject = regexp.MustCompile(`^Merge (?:pull request #\d+ from [^/\s]+/(\S+)|branch '([^']+)'|remote-tracking branch '([^']+)')`)
+
+func textsOf(c schemas.Change) texts {
+	t := texts{title: c.Subject, body: c.Body}
+	if m := mergeSubject.FindStringSubmatch(c.Subject); m != nil {
+		t.branch = m[1] + m[2] + m[3]
+		t.title, _, _ = strings.Cut(strings.TrimLeft(c.Body, "\n "), "\n")
+	}
+	t.title = strings.TrimSpace(t.title)
+	// An emoji stands before or behind the type: "🐛 fix(api): …", "fix: 🐛 …".
+	for range 2 {
+		if label, sign := emojiOf(t.title); sign != "" && t.emoji == "" {
+			t.emoji, t.emojiLabel = sign, label
+			t.title = strings.TrimLeft(strings.TrimPrefix(t.title, sign), "\ufe0f\u200d ")
+		}
+		if label, quote, text := commitType(t.title); quote != "" && t.commit == "" {
+			t.commit, t.commitLabel, t.title = quote, label, text
+		}
+	}
+	t.title = plain(t.title)
+	for _, n := range c.Notes {
+		if n.Form != schemas.NoteSubject {
+			t.notes = append(t.notes, plain(untyped(n.Text)))
+		}
+	}
+	return t
+}
+
+var boldScope = regexp.MustCompile(`^\*\*[^*\s]+\*\*:\s*`)
+
+// untyped takes emoji, type and scope off an entry that was generated from commits.
+func untyped(text string) string {
+	if _, sign := emojiOf(text); sign != "" {
+		text = strings.TrimLeft(strings.TrimPrefix(text, sign), "\ufe0f\u200d ")
+	}
+	_, _, text = commitType(text)
+	return boldScope.ReplaceAllString(text, "")
+}
+
+var (
+	role    = regexp.MustCompile(":[a-z:]+:`([^`<]*?)(?:\\s*<[^`]*>)?`")
+	link    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	issue   = regexp.MustCompile(`(?i)\(?\b(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?|refs?|see|issues?|pr|gh|for)?:?[ -]*(?:[\w.-]+/[\w.-]+)?#\d+\b\)?|\(\s*\)`)
+	hashRef = regexp.MustCompile(`\(?\[?#\d+\]?(\[[^\]]*\])?(\([^)]*\))?\)?`)
+	credits = regexp.MustCompile(`(?i)\b(thanks( to)?|by|patch (by|from)|contributed by|reported by|courtesy of)[ :]+[\[:@].*$`)
+	url     = regexp.MustCompile(`\(?<?https?://[^\s)>]+>?\)?`)
+	front   = regexp.MustCompile("^(?:[\\s*•\\-–:,.;\\[\\]()]|\\*\\*)+")
+)
+
+// plain is a text without markup, references and thanks: "(fixes #12)" says nothing
+// of what a change is.
+func plain(text string) string {
+	const most = 2000 // bytes: what matters is said by then
+	text = strings.ToValidUTF8(text[:min(most, len(text))], "")
+	text = role.ReplaceAllString(text, "`$1`")
+	text = link.ReplaceAllString(text, "$1")
+	text = url.ReplaceAllString(text, " ")
+	text = credits.ReplaceAllString(text, "")
+	text = issue.ReplaceAllString(text, " ")
+	text = hashRef.ReplaceAllString(text, " ")
+	text = strings.Join(strings.Fields(text), " ")
+	return front.ReplaceAllString(text, "")
+}
