@@ -66,7 +66,7 @@ var (
 	hashRef = regexp.MustCompile(`\(?\[?#\d+\]?(\[[^\]]*\])?(\([^)]*\))?\)?`)
 	credits = regexp.MustCompile(`(?i)\b(thanks( to)?|by|patch (by|from)|contributed by|reported by|courtesy of)[ :]+[\[:@].*$`)
 	url     = regexp.MustCompile(`\(?<?https?://[^\s)>]+>?\)?`)
-	front   = regexp.MustCompile("^(?:[\\s*•\\-–:,.;\\[\\]()]|\\*\\*)+")
+	front   = regexp.MustCompile(`^(?:[\s*•\-–:,.;\[\]()])+`)
 )
 
 // plain is a text without markup, references and thanks: "(fixes #12)" says nothing
