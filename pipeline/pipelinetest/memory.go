@@ -53,6 +53,10 @@ type Memory struct {
 	answers   map[schemas.Digest]schemas.Answer
 	workers   map[string]time.Time
 	settles   map[string]int
+	// What has not changed is not counted again.
+	tallies   []schemas.Tally
+	crashed   bool // some step may have
+	postponed bool
 	// Fail makes the named method answer with an error, once it gives one.
 	Fail func(method string) error
 }
@@ -72,6 +76,10 @@ func (m *Memory) lock(method string) (func(), error) {
 			m.mu.Unlock()
 			return nil, err
 		}
+	}
+	switch method {
+	case "Begin", "Seed", "Claim", "ClaimSuspect", "Settle", "Release", "Retry", "Beat":
+		m.tallies = nil
 	}
 	return m.mu.Unlock, nil
 }
@@ -119,6 +127,7 @@ func (m *Memory) Begin(_ context.Context, o schemas.BeginOptions) error {
 // again is what the beginning of a run does to one row.
 func (m *Memory) again(r *row, changed, retryCrashed bool) {
 	if r.State == schemas.StepRunning {
+		m.crashed = true
 		r.State, r.owner = schemas.StepReady, ""
 		if r.Crashes++; r.Crashes >= crashLimit {
 			r.State, r.Reason, r.Detail = schemas.StepFailed, schemas.Crashed, "the process died over it"
@@ -372,6 +381,9 @@ func (m *Memory) ClaimSuspect(_ context.Context, owner string, stages []string) 
 	}
 	defer unlock()
 	var best *row
+	if !m.crashed {
+		return nil, nil
+	}
 	for _, rows := range m.rows {
 		for _, r := range rows {
 			if !r.live || r.Crashes == 0 {
@@ -416,8 +428,13 @@ func (m *Memory) Due(_ context.Context, now time.Time) (next time.Time, err erro
 		return time.Time{}, err
 	}
 	defer unlock()
+	if !m.postponed {
+		return next, nil
+	}
+	m.tallies, m.postponed = nil, false
 	for _, rows := range m.rows {
 		for _, r := range rows {
+			m.postponed = m.postponed || r.State == schemas.StepDeferred
 			switch {
 			case r.State != schemas.StepDeferred || !r.live:
 			case !r.NotBefore.After(now):
@@ -452,6 +469,9 @@ func (m *Memory) Tallies(context.Context) ([]schemas.Tally, error) {
 		return nil, err
 	}
 	defer unlock()
+	if m.tallies != nil {
+		return slices.Clone(m.tallies), nil
+	}
 	type key struct {
 		stage  string
 		state  schemas.StepState
@@ -479,7 +499,8 @@ func (m *Memory) Tallies(context.Context) ([]schemas.Tally, error) {
 	slices.SortFunc(out, func(a, b schemas.Tally) int {
 		return cmp.Or(cmp.Compare(m.at[a.Stage], m.at[b.Stage]), cmp.Compare(a.State, b.State), cmp.Compare(a.Reason, b.Reason))
 	})
-	return out, nil
+	m.tallies = out
+	return slices.Clone(out), nil
 }
 
 // Held implements pipeline.Store.

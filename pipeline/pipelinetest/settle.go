@@ -66,6 +66,7 @@ func (m *Memory) deferred(r *row, s schemas.Settlement) {
 	if r.Deferrals == 0 {
 		r.since = now
 	}
+	m.postponed = true
 	r.Deferrals++
 	r.NotBefore = s.NotBefore
 	if b.Tries > 0 && r.Deferrals > b.Tries || b.Wait > 0 && s.NotBefore.Sub(r.since) > b.Wait {

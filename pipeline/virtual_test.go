@@ -1,0 +1,485 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/pipeline/pipelinetest"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// The tests of this file run in virtual time, on a step table in memory.
+
+// TestLongStagesAreNotCut: engine, test 17.
+func TestLongStagesAreNotCut(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		timeout, takes time.Duration
+		want           schemas.StepState
+	}{
+		"no_timeout":     {0, 3 * time.Hour, schemas.StepDone},
+		"within_timeout": {2 * time.Hour, 119 * time.Minute, schemas.StepDone},
+		"over_timeout":   {2 * time.Hour, 121 * time.Minute, schemas.StepFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, out, start := pipelinetest.New(time.Now), &sink{}, time.Now()
+				plan := line(then(func(ctx context.Context, in word) (word, error) {
+					select {
+					case <-time.After(c.takes):
+						return in, nil
+					case <-ctx.Done():
+						return in, ctx.Err()
+					}
+				}), pipeline.Options{Timeout: c.timeout}, out)
+				mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{Slots: 2}, "a b")
+				step, _, _ := s.Step("work", "a")
+				if step.State != c.want {
+					t.Errorf("%s: %s", step.State, step.Detail)
+				}
+				if c.want == schemas.StepFailed && !strings.Contains(step.Detail, "over the time-out of 2h0m0s") {
+					t.Errorf("the cause is not said: %s", step.Detail)
+				}
+				if took, want := time.Since(start), min(c.takes, max(c.timeout, c.takes*bool01(c.timeout == 0))); took < want || took > want+time.Second {
+					t.Errorf("took %s, want %s", took, want)
+				}
+			})
+		})
+	}
+}
+
+func bool01(b bool) time.Duration {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestHangsArePutAside: engine, test 8: what does not end when it is told to does
+// not keep others from their work.
+func TestHangsArePutAside(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, out, hang := pipelinetest.New(time.Now), &sink{}, make(chan struct{})
+		plan := line(then(func(_ context.Context, in word) (word, error) {
+			if in.Text == "hangs" {
+				<-hang
+			}
+			return in, nil
+		}), pipeline.Options{Timeout: time.Minute}, out)
+		sum := mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{Slots: 1}, "a hangs b c")
+		close(hang)
+		equal(t, "drained", []string{"a", "b", "c"}, out.got)
+		if n := count(sum, "work"); n.Failed != 1 || sum.Code() != 1 {
+			t.Errorf("%+v, code %d", n, sum.Code())
+		}
+		if step, _, _ := s.Step("work", "hangs"); !strings.Contains(step.Detail, "over the time-out of 1m0s: it did not end") {
+			t.Errorf("the cause is not said: %s", step.Detail)
+		}
+	})
+}
+
+// load counts who holds what, as the stages themselves see it.
+type load struct {
+	mu      sync.Mutex
+	running map[string]int // by stage
+	used    map[string]int // by resource
+	over    []string
+	limits  map[string]int
+}
+
+func (l *load) take(stage string, needs map[string]int, by int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running[stage] += by
+	l.running[""] += by
+	for name, n := range needs {
+		if l.used[name] += n * by; l.used[name] > l.limits[name] {
+			l.over = append(l.over, fmt.Sprintf("%d of %d %s", l.used[name], l.limits[name], name))
+		}
+	}
+}
+
+// TestResources: engine, test 10: over 10,000 random steps no limit is passed, and
+// nothing is idle that has work.
+func TestResources(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { resources(t, rand.New(rand.NewPCG(seed, 1))) })
+		})
+	}
+}
+
+func resources(t *testing.T, r *rand.Rand) {
+	const slots, stages, items = 12, 5, 500 // with four seeds 10,000 steps
+	limits := map[string]int{"cpu": 8, "net": 3, "box": 5}
+	l := &load{running: map[string]int{}, used: map[string]int{}, limits: limits}
+	s, out := pipelinetest.New(time.Now), &sink{}
+	flow := pipeline.Expand(pipeline.New[word](), "words", pipeline.Expander[word, word](expand(fields)), pipeline.Options{})
+	needs, caps := map[string]map[string]int{}, map[string]int{}
+	for i := range stages {
+		name := fmt.Sprint("s", i)
+		n := map[string]int{}
+		for _, resource := range []string{"cpu", "net", "box"} {
+			if r.IntN(2) == 0 {
+				n[resource] = 1 + r.IntN(limits[resource])
+			}
+		}
+		needs[name], caps[name] = n, slots
+		o := pipeline.Options{Needs: n}
+		if r.IntN(3) == 0 {
+			o.Slots = 1 + r.IntN(4)
+			caps[name] = o.Slots
+		}
+		scale := []time.Duration{time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond}[r.IntN(3)]
+		flow = pipeline.Then(flow, name, pipeline.Stage[word, word](then(func(_ context.Context, in word) (word, error) {
+			l.take(name, n, 1)
+			defer l.take(name, n, -1)
+			time.Sleep(time.Duration(1+schemas.DigestOf(name + in.Text)[10]%16) * scale)
+			return in, nil
+		})), o)
+	}
+	plan := pipeline.Drain(flow, "end", pipeline.Drainer[word](drain(out.drain)), pipeline.Options{})
+	var words []string
+	for i := range items {
+		words = append(words, fmt.Sprintf("w%04d", i))
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{Slots: slots, Resources: limits}, strings.Join(words, " "))
+	}()
+	looks, idle := 0, 0
+	for watching := true; watching; looks++ {
+		select {
+		case <-done:
+			watching = false
+		case <-time.After(777 * time.Millisecond):
+			synctest.Wait() // everybody sleeps: what could start has started
+			if why := l.idle(t, s, stages, slots, caps, needs); why != "" {
+				idle++
+				t.Errorf("idle: %s", why)
+			}
+		}
+		if idle > 3 {
+			t.Fatal("and so on")
+		}
+	}
+	if len(l.over) > 0 || len(out.got) != items || looks < 100 {
+		t.Errorf("%d times over a limit (%v), %d of %d drained, %d looks", len(l.over), l.over[:min(3, len(l.over))], len(out.got), items, looks)
+	}
+}
+
+// idle names a stage that has work and everything that it needs, and does not run.
+func (l *load) idle(t *testing.T, s *pipelinetest.Memory, stages, slots int, caps map[string]int, needs map[string]map[string]int) string {
+	t.Helper()
+	tallies, err := s.Tallies(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := map[string]int{}
+	for _, x := range tallies {
+		if x.State == schemas.StepReady || x.State == schemas.StepRunning { // running: claimed, at least
+			work[x.Stage] += x.N
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	kept := map[string]bool{} // what a later stage waits for may be kept for it
+	for i := stages - 1; i >= 0; i-- {
+		name := fmt.Sprint("s", i)
+		if work[name]-l.running[name] <= 0 {
+			continue
+		}
+		fits := l.running[""] < slots && l.running[name] < caps[name]
+		for resource, n := range needs[name] {
+			fits = fits && l.used[resource]+n <= l.limits[resource] && !kept[resource]
+		}
+		if fits {
+			return fmt.Sprintf("%s with %d waiting: %v of %v used, %v running", name, work[name]-l.running[name], l.used, l.limits, l.running)
+		}
+		for resource := range needs[name] {
+			kept[resource] = true
+		}
+	}
+	return ""
+}
+
+// TestFirstTaskComesEarly: engine, test 9.
+func TestFirstTaskComesEarly(t *testing.T) {
+	t.Parallel()
+	for _, slots := range []int{1, 4, 16} {
+		t.Run(fmt.Sprint(slots), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, out, start, j := pipelinetest.New(time.Now), &sink{}, time.Now(), newJournal()
+				slowly := func(d time.Duration) pipeline.Stage[word, word] {
+					return then(func(_ context.Context, in word) (word, error) { time.Sleep(d); return in, nil })
+				}
+				flow := pipeline.Expand(pipeline.New[word](), "words", pipeline.Expander[word, word](expand(func(ctx context.Context, in word) ([]word, error) {
+					time.Sleep(time.Second)
+					return fields(ctx, in)
+				})), pipeline.Options{})
+				flow = pipeline.Then(flow, "link", slowly(20*time.Millisecond), pipeline.Options{})
+				flow = pipeline.Share(flow, "env", pipeline.Sharer[word, built, word](share{
+					key:   func(in word) string { return in.Text[:3] },
+					build: func(context.Context, word) (built, error) { time.Sleep(time.Minute); return built{}, nil },
+					run:   func(_ context.Context, in word, _ built) (word, error) { return in, nil },
+				}), pipeline.Options{Needs: map[string]int{"box": 1}})
+				flow = pipeline.Then(flow, "prove", slowly(2*time.Minute), pipeline.Options{Needs: map[string]int{"box": 1}})
+				plan := pipeline.Drain(flow, "end", pipeline.Drainer[word](drain(out.drain)), pipeline.Options{})
+				var seeds []string
+				for i := range 10 { // ten sources of 40 items, four environments each
+					var words []string
+					for k := range 40 {
+						words = append(words, fmt.Sprintf("%c-%c-%d", 'a'+i, 'a'+k%4, k))
+					}
+					seeds = append(seeds, strings.Join(words, " "))
+				}
+				mustRun(t, t.Context(), plan, s, j, pipeline.RunOptions{Slots: slots, Resources: map[string]int{"box": 4}}, seeds...)
+				whole, first := time.Since(start), j.first["prove"].Sub(start)
+				if len(out.got) != 400 || first > whole/20 {
+					t.Errorf("first proof after %s of %s, %d drained", first, whole, len(out.got))
+				}
+				least := time.Duration(400*2+40) * time.Minute / time.Duration(min(slots, 4))
+				if whole > least+least/20 {
+					t.Errorf("took %s; the boxes alone need %s", whole, least)
+				}
+			})
+		})
+	}
+}
+
+// TestDeferral: engine, test 12, in virtual time.
+func TestDeferral(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, out := pipelinetest.New(time.Now), &sink{}
+		var mu sync.Mutex
+		due, late := map[string]time.Time{}, []time.Duration{}
+		plan := line(then(func(_ context.Context, in word) (word, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if until, ok := due[in.Text]; ok {
+				late = append(late, time.Since(until))
+				return in, nil
+			}
+			due[in.Text] = time.Now().Add(time.Duration(len(in.Text)) * 10 * time.Minute)
+			return in, &pipeline.Deferred{Resource: "registry", Until: due[in.Text], Err: errors.New("503")}
+		}), pipeline.Options{}, out)
+		sum := mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{Slots: 4, Patience: time.Hour}, "a bb ccc dddd")
+		equal(t, "drained", []string{"a", "bb", "ccc", "dddd"}, out.got)
+		for _, d := range late {
+			if d < 0 || d > 150*time.Millisecond {
+				t.Errorf("%s late", d)
+			}
+		}
+		if sum.Code() != 0 {
+			t.Errorf("code %d", sum.Code())
+		}
+	})
+}
+
+func TestPatienceEnds(t *testing.T) {
+	t.Parallel()
+	for _, partial := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s, out, start := pipelinetest.New(time.Now), &sink{}, time.Now()
+			plan := line(then(func(_ context.Context, in word) (word, error) {
+				if in.Text == "later" {
+					return in, &pipeline.Deferred{Resource: "registry", Until: start.Add(2 * time.Hour), Err: errors.New("503")}
+				}
+				return in, nil
+			}), pipeline.Options{}, out)
+			sum := mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{Patience: time.Hour, Partial: partial}, "a later b")
+			if sum.Code() != 3 || sum.Drained != partial || (out.runs > 0) != partial || count(sum, "work").Deferred != 1 {
+				t.Errorf("partial %t: code %d, drained %t (%v)", partial, sum.Code(), sum.Drained, out.got)
+			}
+			if took := time.Since(start); took > time.Minute {
+				t.Errorf("waited %s for what comes later than it has patience for", took)
+			}
+			// Two hours later the same command goes on.
+			time.Sleep(3 * time.Hour)
+			start = start.Add(-2 * time.Hour)
+			plan = line(then(same), pipeline.Options{}, out)
+			sum = mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{}, "a later b")
+			equal(t, "drained", []string{"a", "b", "later"}, out.got)
+			if sum.Code() != 0 || count(sum, "work").Executed != 1 {
+				t.Errorf("resumed with code %d: %+v", sum.Code(), sum.Stages)
+			}
+		})
+	}
+}
+
+// TestPausedResource: engine, test 12: a rate limit belongs to the resource, and
+// ten thousand items do not run into it one after another.
+func TestPausedResource(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, out := pipelinetest.New(time.Now), &sink{}
+		var mu sync.Mutex
+		var until time.Time
+		asked, during := 0, 0
+		plan := line(then(func(_ context.Context, in word) (word, error) {
+			mu.Lock()
+			asked++
+			n, end := asked, until
+			mu.Unlock()
+			if !end.IsZero() && time.Now().Before(end) {
+				mu.Lock()
+				during++
+				mu.Unlock()
+			}
+			time.Sleep(time.Second)
+			if n > 100 && n <= 104 {
+				mu.Lock()
+				defer mu.Unlock()
+				until = time.Now().Add(time.Hour)
+				return in, &pipeline.Deferred{Resource: "github", Until: until, Err: errors.New("429")}
+			}
+			return in, nil
+		}), pipeline.Options{Needs: map[string]int{"github": 1}}, out)
+		var words []string
+		for i := range 1000 {
+			words = append(words, fmt.Sprintf("w%04d", i))
+		}
+		start := time.Now()
+		sum := mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{Slots: 4, Resources: map[string]int{"github": 4}, Patience: 2 * time.Hour}, strings.Join(words, " "))
+		if len(out.got) != 1000 || during > 0 || asked > 1004 || sum.Code() != 0 {
+			t.Errorf("%d drained, %d started while it was paused, asked %d times, code %d", len(out.got), during, asked, sum.Code())
+		}
+		if took := time.Since(start); took > time.Hour+6*time.Minute {
+			t.Errorf("took %s", took)
+		}
+	})
+}
+
+func TestBudgetIsSpent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, out, tries := pipelinetest.New(time.Now), &sink{}, 0
+		plan := line(then(func(_ context.Context, in word) (word, error) {
+			tries++
+			return in, &pipeline.Deferred{Resource: "registry", Err: fmt.Errorf("503, the %d. time", tries)}
+		}), pipeline.Options{Budget: schemas.Budget{Tries: 3, Wait: time.Hour}}, out)
+		sum := mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{Patience: time.Hour}, "a")
+		step, _, _ := s.Step("work", "a")
+		if tries != 3 && tries != 4 || step.State != schemas.StepFailed || !strings.Contains(step.Detail, fmt.Sprintf("%d. time", tries)) || sum.Code() != 1 {
+			t.Errorf("%d tries, %s: %s, code %d", tries, step.State, step.Detail, sum.Code())
+		}
+	})
+}
+
+// TestNoBeatNoWork: engine, section 10: a process that cannot say that it lives
+// stops, since others take its steps.
+func TestNoBeatNoWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, out, start := pipelinetest.New(time.Now), &sink{}, time.Now()
+		cut := make(chan struct{})
+		plan := line(then(func(ctx context.Context, in word) (word, error) {
+			<-ctx.Done()
+			close(cut)
+			return in, nil // as if it had got through
+		}), pipeline.Options{}, out)
+		s.Fail = func(method string) error {
+			if method == "Beat" && time.Since(start) > time.Minute {
+				return errors.New("no route to the database")
+			}
+			return nil
+		}
+		_, err := plan.Run(t.Context(), s, records("a"), silent{}, pipeline.RunOptions{Now: time.Now})
+		<-cut
+		if err == nil || !strings.Contains(err.Error(), "no route to the database") || time.Since(start) > time.Minute+20*time.Second {
+			t.Errorf("ended after %s with %v", time.Since(start), err)
+		}
+		if n := s.Settles("work", "a"); n != 0 {
+			t.Errorf("its result was settled %d times", n)
+		}
+	})
+}
+
+// TestSignals: engine, test 13.
+func TestSignals(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		takes, grace, hurry time.Duration // of a step; hurry counts from the first signal
+		want                time.Duration // until the run ends
+		kept                bool          // what ran has its result
+	}{
+		"within_grace":   {10 * time.Second, 30 * time.Second, 0, 9 * time.Second, true},
+		"beyond_grace":   {time.Hour, 30 * time.Second, 0, 30 * time.Second, false},
+		"no_grace":       {time.Hour, 0, 0, 0, false},
+		"second_signal":  {time.Hour, time.Hour, 5 * time.Second, 5 * time.Second, false},
+		"deaf_to_cancel": {-1, time.Second, 0, 6 * time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, out, hang := pipelinetest.New(time.Now), &sink{}, make(chan struct{})
+				plan := line(then(func(ctx context.Context, in word) (word, error) {
+					if c.takes < 0 {
+						<-hang
+						return in, nil
+					}
+					select {
+					case <-time.After(c.takes):
+						return in, nil
+					case <-ctx.Done():
+						return in, ctx.Err()
+					}
+				}), pipeline.Options{}, out)
+				ctx, cancel := context.WithCancel(t.Context())
+				hurry := make(chan struct{})
+				var signalled time.Time
+				time.AfterFunc(time.Second, func() {
+					signalled = time.Now()
+					cancel()
+					if c.hurry > 0 {
+						time.AfterFunc(c.hurry, func() { close(hurry) })
+					}
+				})
+				sum := mustRun(t, ctx, plan, s, silent{}, pipeline.RunOptions{Slots: 3, Grace: c.grace, Hurry: hurry}, "a b c d e f g h")
+				if took := time.Since(signalled); sum.Code() != 130 || took < c.want || took > c.want+100*time.Millisecond {
+					t.Errorf("code %d after %s, want %s", sum.Code(), took, c.want)
+				}
+				tallies, _ := s.Tallies(t.Context())
+				done := 0
+				for _, x := range tallies {
+					if x.State == schemas.StepRunning || x.State == schemas.StepFailed {
+						t.Errorf("%d of %s are %s", x.N, x.Stage, x.State)
+					}
+					if x.Stage == "work" && x.State == schemas.StepDone {
+						done = x.N
+					}
+				}
+				if c.kept != (done == 3) || !c.kept && done > 0 {
+					t.Errorf("%d results kept", done)
+				}
+				for _, key := range []string{"a", "h"} {
+					if step, _, _ := s.Step("work", key); step.State == schemas.StepReady && step.Attempts != 0 {
+						t.Errorf("%s: %d attempts counted", key, step.Attempts)
+					}
+				}
+				close(hang)
+				synctest.Wait()
+				sum = mustRun(t, t.Context(), line(then(same), pipeline.Options{}, out), s, silent{}, pipeline.RunOptions{Slots: 3}, "a b c d e f g h")
+				equal(t, "resumed", []string{"a", "b", "c", "d", "e", "f", "g", "h"}, out.got)
+				if n := count(sum, "work").Executed; n != 8-done || sum.Code() != 0 {
+					t.Errorf("%d executed, %d were done, code %d", n, done, sum.Code())
+				}
+			})
+		})
+	}
+}
