@@ -32,6 +32,9 @@ func (o options) count(ctx context.Context, repo *gitrepo.Repo, releases []schem
 			by[fmt.Sprintf("%s/%s", c.Notes[0].Form, c.Notes[0].Link)]++
 		}
 		for _, n := range c.Notes {
+			if n.Form == schemas.NoteSubject {
+				continue
+			}
 			key := strings.Join(changelog.Words(n.Text), " ")
 			notes[key] = append(notes[key], c)
 		}
@@ -73,7 +76,18 @@ func (o options) count(ctx context.Context, repo *gitrepo.Repo, releases []schem
 
 func (o options) hold(e changelog.Entry, notes map[string][]schemas.Change, numbers map[int]bool, t *told) {
 	t.entries++
-	owners := notes[strings.Join(changelog.Words(e.Text), " ")]
+	// What stands at the head may have been re-worded since it was given out.
+	words := changelog.Words(e.Text)
+	owners := slices.Clone(notes[strings.Join(words, " ")])
+	const same, related = 0.5, 0.3
+	for key, changes := range notes {
+		l := changelog.Likeness(words, strings.Fields(key))
+		for _, c := range changes {
+			if l >= same || l >= related && slices.Contains(e.Named, c.Number) {
+				owners = append(owners, c)
+			}
+		}
+	}
 	if len(owners) > 0 {
 		t.linked++
 	}

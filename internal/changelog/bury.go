@@ -18,7 +18,8 @@ func (s *scanner) bury() {
 	comment, fence := false, ""
 	for i := 0; i < len(s.lines); i++ {
 		line := s.lines[i]
-		if m := fenceShape.FindStringSubmatch(line); m != nil && !comment {
+		if !comment && isFence(line) {
+			m := fenceShape.FindStringSubmatch(line)
 			switch {
 			case fence == "":
 				fence = m[1][:3]
@@ -33,6 +34,10 @@ func (s *scanner) bury() {
 		if comment || strings.HasPrefix(strings.TrimSpace(line), "<!--") {
 			s.dead[i] = true
 			comment = !strings.Contains(line, "-->")
+			continue
+		}
+		first := strings.TrimLeft(line, " ")
+		if !strings.HasPrefix(first, "[") && !strings.HasPrefix(first, "..") {
 			continue
 		}
 		if m := mdDefinition.FindStringSubmatch(line); m != nil {

@@ -27,16 +27,18 @@ type Entry struct {
 	Named []int
 }
 
-// Reader knows whose changelog it is: numbers of other repositories are none.
+// Reader knows whose changelog it is: numbers of other repositories are none. It
+// remembers what it read, and is for one goroutine.
 type Reader struct {
-	own string // owner/name in lower case; "" where nothing tells it
+	own   string // owner/name in lower case; "" where nothing tells it
+	known map[string]known
 }
 
 // NewReader reads for a repository's name, owner/name. A repository without an
 // owner is whom most links of a sample of its changelogs name.
 func NewReader(repo string, samples ...string) Reader {
 	if !strings.HasPrefix(repo, "local/") {
-		return Reader{own: strings.ToLower(repo)}
+		return Reader{own: strings.ToLower(repo), known: map[string]known{}}
 	}
 	counts := map[string]int{}
 	for _, s := range samples {
@@ -52,7 +54,7 @@ func NewReader(repo string, samples ...string) Reader {
 			best = name
 		}
 	}
-	return Reader{own: best}
+	return Reader{own: best, known: map[string]known{}}
 }
 
 // Parse reads a whole changelog. path says which markup it is written in, and the

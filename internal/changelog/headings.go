@@ -15,6 +15,9 @@ var (
 	labelLine = regexp.MustCompile(`^ {0,3}([^\s:][^:]{0,40}):$`)
 )
 
+// longestPlain bounds headings that no markup makes one, in bytes.
+const longestPlain = 120
+
 // Levels of headings that no markup ranks: below all others.
 const (
 	plainLevel = 40
@@ -26,27 +29,38 @@ const (
 // many lines it takes; 0 where none does.
 func (s *scanner) heading(i int) (string, int, int) {
 	line := s.lines[i]
-	if m := atx.FindStringSubmatch(line); m != nil && !s.rest {
-		return m[2], len(m[1]), 1
+	if strings.HasPrefix(strings.TrimLeft(line, " "), "#") && !s.rest {
+		if m := atx.FindStringSubmatch(line); m != nil {
+			return m[2], len(m[1]), 1
+		}
 	}
 	if text, level, took := s.underlined(i); took > 0 {
 		return text, level, took
 	}
-	if m := bulletShape.FindStringSubmatch(line); m != nil {
+	if m := bulletOf(line); m != nil {
 		// "* 1.2.0 (date)" with its entries nested below.
-		if v := readVersion(m[4]); v.ok && !v.named && v.plain && s.deeperBelow(i, len(m[1])) && (s.blank || len(s.open) == 0) {
-			return m[4], plainLevel, 1
+		if (s.blank || len(s.open) == 0) && len(m[4]) <= longestPlain && s.deeperBelow(i, len(m[1])) {
+			if v := readVersion(m[4]); v.ok && !v.named && v.plain {
+				return m[4], plainLevel, 1
+			}
 		}
 		return "", 0, 0
 	}
-	if !s.blank && !s.afterHead {
+	if !s.blank && !s.afterHead || len(line) > longestPlain {
 		return "", 0, 0
 	}
-	if m := boldLine.FindStringSubmatch(line); m != nil {
-		return m[1] + m[2], boldLevel, 1
+	if strings.Contains(line, "**") || strings.Contains(line, "__") {
+		if m := boldLine.FindStringSubmatch(line); m != nil {
+			return m[1] + m[2], boldLevel, 1
+		}
 	}
-	if v := readVersion(line); indentOf(line) == 0 && v.ok && v.plain && !v.named {
-		return line, plainLevel, 1
+	if indentOf(line) == 0 {
+		if v := readVersion(line); v.ok && v.plain && !v.named {
+			return line, plainLevel, 1
+		}
+	}
+	if !strings.HasSuffix(line, ":") {
+		return "", 0, 0
 	}
 	if m := labelLine.FindStringSubmatch(line); m != nil && len(strings.Fields(m[1])) <= 5 && s.listBelow(i) {
 		return m[1], labelLevel, 1
@@ -60,19 +74,16 @@ func (s *scanner) underlined(i int) (string, int, int) {
 		if j >= len(s.lines) || s.dead[j] {
 			return ""
 		}
-		if m := ruleShape.FindStringSubmatch(s.lines[j]); m != nil {
-			return m[1]
-		}
-		return ""
+		return isRule(s.lines[j])
 	}
 	if over := rule(i); over != "" {
-		if under := rule(i + 2); i+1 < len(s.lines) && s.lines[i+1] != "" && rule(i+1) == "" && under != "" && under[0] == over[0] && !bulletShape.MatchString(s.lines[i+1]) {
+		if under := rule(i + 2); i+1 < len(s.lines) && s.lines[i+1] != "" && rule(i+1) == "" && under != "" && under[0] == over[0] && bulletOf(s.lines[i+1]) == nil {
 			return strings.TrimSpace(s.lines[i+1]), s.levelOf(over[:1] + "over"), 3
 		}
 		return "", 0, 0
 	}
 	under := rule(i + 1)
-	if under == "" || indentOf(s.lines[i]) > 1 || bulletShape.MatchString(s.lines[i]) || strings.HasPrefix(s.lines[i], "|") {
+	if under == "" || indentOf(s.lines[i]) > 1 || bulletOf(s.lines[i]) != nil || strings.HasPrefix(s.lines[i], "|") {
 		return "", 0, 0
 	}
 	text := strings.TrimSpace(s.lines[i])
@@ -99,7 +110,7 @@ func (s *scanner) levelOf(style string) int {
 func (s *scanner) listBelow(i int) bool {
 	for _, line := range s.lines[i+1:] {
 		if line != "" {
-			return bulletShape.MatchString(line)
+			return bulletOf(line) != nil
 		}
 	}
 	return false
@@ -108,7 +119,7 @@ func (s *scanner) listBelow(i int) bool {
 func (s *scanner) deeperBelow(i, indent int) bool {
 	for _, line := range s.lines[i+1:] {
 		if line != "" {
-			return indentOf(line) > indent && bulletShape.MatchString(line)
+			return indentOf(line) > indent && bulletOf(line) != nil
 		}
 	}
 	return false

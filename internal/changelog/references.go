@@ -1,6 +1,8 @@
 package changelog
 
 import (
+	"hash/fnv"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -87,6 +89,18 @@ func (r Reader) read(text string, links map[string]string) (refs []schemas.Refer
 	if !strings.ContainsAny(text, "#!`:/_") && !commitID.MatchString(text) && !spelled.MatchString(text) {
 		return nil, nil
 	}
+	if r.known != nil {
+		key := text + links[linksKey]
+		if k, ok := r.known[key]; ok {
+			return k.refs, k.named
+		}
+		defer func() {
+			if len(r.known) >= most {
+				clear(r.known)
+			}
+			r.known[key] = known{refs, named}
+		}()
+	}
 	f := &finder{own: r.own, links: links, text: []byte(text)}
 	for _, pass := range []func(){f.roles, f.hrefs, f.names, f.commitsInCode, f.code, f.urls, f.qualified, f.spelled, f.hashes, f.commits} {
 		pass()
@@ -101,6 +115,29 @@ func (r Reader) read(text string, links map[string]string) (refs []schemas.Refer
 		}
 	}
 	return out, f.named()
+}
+
+// known is what a text was read as: an entry stands in hundreds of versions of its
+// file.
+type known struct {
+	refs  []schemas.Reference
+	named []int
+}
+
+const most = 20000 // texts that are remembered
+
+// linksKey holds the digest of all link definitions among them: no label is empty.
+const linksKey = ""
+
+func digestLinks(links map[string]string) {
+	if len(links) == 0 {
+		return
+	}
+	h := fnv.New64a()
+	for _, name := range slices.Sorted(maps.Keys(links)) {
+		_, _ = h.Write([]byte(name + "\x00" + links[name] + "\x00"))
+	}
+	links[linksKey] = "\x00" + string(h.Sum(nil))
 }
 
 // aside are the words that stand around references without telling anything.

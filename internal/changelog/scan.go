@@ -111,10 +111,37 @@ func scan(name, text string) *scanner {
 	}
 	s.dead = make([]bool, len(s.lines))
 	s.bury()
+	digestLinks(s.links)
 	for i := 0; i < len(s.lines); {
 		i += s.step(i)
 	}
 	return s
+}
+
+// A changelog is read at every commit that touches it: what most lines are not is
+// told by a look at them, before any pattern.
+
+func isFence(line string) bool {
+	return (strings.Contains(line, "```") || strings.Contains(line, "~~~")) && fenceShape.MatchString(line)
+}
+
+func isRule(line string) string {
+	first := strings.TrimLeft(line, " ")
+	if len(first) < 3 || isWord(first[0]) || first[0] != first[1] {
+		return ""
+	}
+	if m := ruleShape.FindStringSubmatch(line); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+func bulletOf(line string) []string {
+	first := strings.TrimLeft(line, " ")
+	if first == "" || strings.IndexByte("-*+0123456789#", first[0]) < 0 && first[0] < 0x80 {
+		return nil
+	}
+	return bulletShape.FindStringSubmatch(line)
 }
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
@@ -123,7 +150,7 @@ func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, "
 func (s *scanner) step(i int) int {
 	line := s.lines[i]
 	switch {
-	case s.fence != "" || !s.dead[i] && fenceShape.MatchString(line):
+	case s.fence != "" || !s.dead[i] && isFence(line):
 		s.literal(line)
 		return 1
 	case s.dead[i]:
@@ -137,11 +164,11 @@ func (s *scanner) step(i int) int {
 		return took
 	}
 	defer func() { s.blank, s.afterHead = false, false }()
-	if ruleShape.MatchString(line) || htmlLine.MatchString(line) {
+	if isRule(line) != "" || strings.Contains(line, "<") && htmlLine.MatchString(line) {
 		s.close(0)
 		return 1
 	}
-	if m := bulletShape.FindStringSubmatch(line); m != nil && s.beginsItem(m) {
+	if m := bulletOf(line); m != nil && s.beginsItem(m) {
 		s.item(i+1, len(m[1]), m[4])
 		return 1
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/changelog"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 const (
@@ -17,15 +18,15 @@ const (
 // compare tells which entries a commit wrote, which it changed so that they name
 // more numbers, and which it took out. An entry that was moved, wrapped anew or
 // re-worded a little is the same entry.
-func compare(before, after []entry) (added, grown, removed []entry) {
+func compare(before, after []entry) (added []entry, grown []grownEntry, removed []entry) {
 	after, before = cross(after, before, func(e entry) string { return e.key })
 	was := slices.Clone(before)
 	byWords := func(e entry) string { return strings.Join(e.words, " ") }
 	rest, left := cross(after, before, byWords)
 	for _, e := range after {
 		if !contained(rest, e) {
-			if i := slices.IndexFunc(was, func(o entry) bool { return byWords(o) == byWords(e) }); i >= 0 && more(was[i], e) {
-				grown = append(grown, e)
+			if i := slices.IndexFunc(was, func(o entry) bool { return byWords(o) == byWords(e) }); i >= 0 {
+				grown = grow(grown, was[i], e)
 			}
 		}
 	}
@@ -43,9 +44,7 @@ func compare(before, after []entry) (added, grown, removed []entry) {
 			added = append(added, e)
 			continue
 		}
-		if more(left[at], e) {
-			grown = append(grown, e)
-		}
+		grown = grow(grown, left[at], e)
 		left = slices.Delete(slices.Clone(left), at, at+1)
 	}
 	return added, grown, left
@@ -101,9 +100,23 @@ func shareNumber(a, b entry) bool {
 	return slices.ContainsFunc(a.Named, func(n int) bool { return slices.Contains(b.Named, n) })
 }
 
-// more tells whether an entry names a number now that it did not name before.
-func more(old, now entry) bool {
-	return slices.ContainsFunc(now.Named, func(n int) bool { return !slices.Contains(old.Named, n) })
+// grownEntry is an entry that came to name more numbers.
+type grownEntry struct {
+	entry
+	more []int
+}
+
+func grow(grown []grownEntry, old, now entry) []grownEntry {
+	g := grownEntry{entry: now}
+	for _, n := range now.Named {
+		if !slices.ContainsFunc(old.References, func(r schemas.Reference) bool { return r.Number == n }) {
+			g.more = append(g.more, n)
+		}
+	}
+	if g.more == nil {
+		return grown
+	}
+	return append(grown, g)
 }
 
 // unseen leaves out the entries that stood somewhere before: a fragment that was

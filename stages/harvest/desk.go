@@ -26,8 +26,9 @@ type desk struct {
 
 	places map[int]*schemas.Change // the window's changes by their places
 	reader changelog.Reader
-	parsed map[string][]entry // by path and blob
-	gone   []entry            // taken out, and not put in elsewhere by the same commit
+	parsed map[string][]entry  // by path and blob
+	words  map[string][]string // by text: an entry stands in hundreds of versions of its file
+	gone   []entry             // taken out, and not put in elsewhere by the same commit
 }
 
 // takeNotes gives each change its notes. Those of changelogs and fragments come
@@ -36,7 +37,7 @@ func takeNotes(ctx context.Context, d *desk) error {
 	if len(d.changes) == 0 {
 		return nil
 	}
-	d.places, d.parsed = map[int]*schemas.Change{}, map[string][]entry{}
+	d.places, d.parsed, d.words = map[int]*schemas.Change{}, map[string][]entry{}, map[string][]string{}
 	oldest := 0
 	for i := range d.changes {
 		c := &d.changes[i]
@@ -146,12 +147,24 @@ func (d *desk) visit(ctx context.Context, at int) error {
 	for _, e := range added {
 		d.give(e, by)
 	}
-	for _, e := range grown { // an entry of before that now names this change as well
-		if by.own[e.grownBy(by.own)] {
-			d.note(at, e, schemas.LinkDiff)
-		}
+	for _, e := range grown {
+		d.share(e, by)
 	}
 	return nil
+}
+
+// share ties an entry of before to the changes that it came to name as well: the
+// commit itself by its diff, others by their numbers.
+func (d *desk) share(e grownEntry, by author) {
+	for _, n := range e.more {
+		at, landed := d.line.numbers[n]
+		switch {
+		case by.own[n] && (landed && at == by.at || !by.docs && !by.release):
+			d.note(by.at, e.entry, schemas.LinkDiff)
+		case landed && at >= by.at && d.shelf.fits(e.Version, at, by.at):
+			d.note(at, e.entry, schemas.LinkNumber)
+		}
+	}
 }
 
 func tells(path string) bool {
@@ -183,7 +196,11 @@ func (d *desk) entries(ctx context.Context, path, mode, blob string) ([]entry, e
 		read = d.reader.Fragment
 	}
 	for _, e := range read(path, text) {
-		words := changelog.Words(e.Text)
+		words, ok := d.words[e.Text]
+		if !ok {
+			words = changelog.Words(e.Text)
+			d.words[e.Text] = words
+		}
 		all = append(all, entry{Entry: e, path: path, fragment: fragment, words: words, key: keyOf(words, e)})
 	}
 	const kept = 200
@@ -280,7 +297,11 @@ func (d *desk) newVersion(before, added []entry) bool {
 // give ties one new entry to its change: to the commit that wrote it, unless that
 // wrote for others; else by number, else by commit, else to none.
 func (d *desk) give(e entry, by author) {
-	mine := slices.ContainsFunc(e.Named, func(n int) bool { return by.own[n] })
+	mine := slices.ContainsFunc(e.Named, func(n int) bool {
+		// "Add note for #12" is not #12; a change that closes issue 12 is what is told of 12.
+		at, landed := d.line.numbers[n]
+		return by.own[n] && (landed && at == by.at || !by.docs && !by.release)
+	})
 	others := d.landed(e, by)
 	switch {
 	case mine, !by.release && !by.docs && len(others) == 0, !by.release && by.docs && len(others) == 0 && len(e.commits()) == 0:
@@ -321,16 +342,6 @@ func (e entry) commits() (out []string) {
 		}
 	}
 	return out
-}
-
-// grownBy is the number of own that an entry came to name; 0 for none.
-func (e entry) grownBy(own map[int]bool) int {
-	for _, n := range e.Named {
-		if own[n] {
-			return n
-		}
-	}
-	return 0
 }
 
 // note puts an entry to the change at a place of the line, if that is asked for.
