@@ -19,6 +19,15 @@ type Count struct {
 	Executed int                    `json:"executed"`       // ended in this run
 }
 
+// Items is how many came to the stage.
+func (c Count) Items() int {
+	n := c.Done + c.Deferred + c.Failed + c.Open
+	for _, rejected := range c.Rejected {
+		n += rejected
+	}
+	return n
+}
+
 // Summary is the funnel of a run.
 type Summary struct {
 	Stages      []Count `json:"stages"`

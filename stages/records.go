@@ -3,6 +3,7 @@ package stages
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -11,6 +12,7 @@ import (
 type Steps interface {
 	Step(stage, key string) (schemas.Step, bool, error)
 	Inputs(stage, key string) (json.RawMessage, bool, error)
+	Each(stage string) iter.Seq2[schemas.Step, error]
 }
 
 // Records joins what the stages left: a result names its inputs, nothing is
@@ -40,6 +42,29 @@ func (r *Records) Start(id string) (schemas.Start, error) { return record[schema
 // Provisioned is the start's environment.
 func (r *Records) Provisioned(id string) (schemas.Provisioned, error) {
 	return record[schemas.Provisioned](r, Provision, id)
+}
+
+// Proof is the start's proof.
+func (r *Records) Proof(id string) (schemas.Proof, error) {
+	return record[schemas.Proof](r, Validate, id)
+}
+
+// Releases counts the releases of all sources.
+func (r *Records) Releases() (int, error) {
+	n := 0
+	for step, err := range r.Each(Crawl) {
+		if err != nil {
+			return 0, err
+		}
+		for _, out := range step.Outputs {
+			var crawled schemas.Crawled
+			if err := json.Unmarshal(out.Record, &crawled); err != nil {
+				return 0, fmt.Errorf("reading what crawl made of %s: %w", step.Key, err)
+			}
+			n += len(crawled.Releases)
+		}
+	}
+	return n, nil
 }
 
 func record[T any](r *Records, stage, id string) (T, error) {

@@ -8,12 +8,17 @@ package stages
 import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/internal/sandbox"
-	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/assess"
+	"github.com/benchmint/benchmint/stages/classify"
 	"github.com/benchmint/benchmint/stages/crawl"
+	"github.com/benchmint/benchmint/stages/describe"
 	"github.com/benchmint/benchmint/stages/export"
+	"github.com/benchmint/benchmint/stages/harvest"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
 	"github.com/benchmint/benchmint/stages/link"
 	"github.com/benchmint/benchmint/stages/provision"
 	"github.com/benchmint/benchmint/stages/resolve"
@@ -22,16 +27,20 @@ import (
 
 // The stages of the feature kind, in order.
 const (
-	Crawl     = "crawl"     // a source: its landed changes, newest first
+	Crawl     = "crawl"     // a source: whether it is wanted, and what it released
+	Harvest   = "harvest"   // a source: its landed changes, newest first, with what release notes tell of them
 	Link      = "link"      // a change: its two states, every path or hunk in one part
+	Classify  = "classify"  // a start: feature, improvement, fix or other, and why
 	Resolve   = "resolve"   // a start: a recipe with evidence, a lock, a key
 	Provision = "provision" // a key: its environment, built once and tried
 	Validate  = "validate"  // a start in its environment: the proof
-	Export    = "export"    // all proofs: the dataset
+	Assess    = "assess"    // a proof: how much of the patch its tests notice
+	Describe  = "describe"  // a proved change: what a solver is told
+	Export    = "export"    // all statements: the dataset
 )
 
 // Order is every stage of a plan.
-var Order = []string{Crawl, Link, Resolve, Provision, Validate, Export}
+var Order = []string{Crawl, Harvest, Link, Classify, Resolve, Provision, Validate, Assess, Describe, Export}
 
 // Sandbox is the resource that builds and suites need: one at a time where timing
 // tests of strangers are not to fail beside others.
@@ -40,7 +49,7 @@ const Sandbox = "sandbox"
 // Repos is what the stages read of the sources.
 type Repos interface {
 	environment.Repos
-	crawl.Repos
+	crawl.Repositories
 	link.Repos
 }
 
@@ -51,28 +60,39 @@ type Deps struct {
 	Blobs       *blob.Store
 	Builder     *environment.Builder
 	SandboxKind string
+	Crawl       crawl.Config
 	Link        link.Config
+	Classify    classify.Config
 	Validate    validate.Config
+	Assess      assess.Config
+	Describe    describe.Config
 	PinToDate   bool
 	Tools       map[string]string // deciding tools and their versions
 	Observe     func(validate.Measured)
 	Dataset     export.Config
 }
 
+// doers are the stages, made of what they need.
+type doers struct {
+	linker     *link.Linker
+	classifier *classify.Classifier
+	prover     *proving
+	assessor   *assessing
+}
+
 // New is the plan of the feature kind.
 func New(d Deps) (*pipeline.Plan, error) {
 	records := NewRecords(d.Steps)
-	linker, err := link.New(d.Repos, d.Blobs, d.Builder.Languages, d.Link)
-	if err != nil {
-		return nil, err
-	}
-	validator, err := validate.New(validate.Outside{Sandbox: d.Builder.Sandbox, States: d.Builder, Blobs: d.Blobs, Observe: d.Observe}, d.Validate)
+	do, err := d.doers(records)
 	if err != nil {
 		return nil, err
 	}
 	projects := environment.Projects{Repos: d.Repos, Toolchains: d.Builder.Toolchains, PinToDate: d.PinToDate}
-	prover := &proving{validator: validator, builder: d.Builder, repos: d.Repos, blobs: d.Blobs, records: records, statement: output.Statement}
-	exporter := export.New(d.Dataset, export.Outside{Records: records, Repos: d.Repos, Blobs: d.Blobs, Languages: d.Builder.Languages, Tools: d.Tools, Stages: []string{Link, Resolve, Provision, Validate}, Proved: Validate})
+	exporter := export.New(d.Dataset, export.Outside{
+		Records: records, Repos: d.Repos, Blobs: d.Blobs, Languages: d.Builder.Languages, Tools: d.Tools,
+		Stages: []string{Link, Classify, Resolve, Provision, Validate, Assess, Describe}, Labelled: Classify, Proved: Validate, Assessed: Assess,
+		Releases: records.Releases,
+	})
 
 	type places struct {
 		Sandbox string
@@ -83,10 +103,36 @@ func New(d Deps) (*pipeline.Plan, error) {
 	sandboxes := map[string]int{Sandbox: 1}
 	where := places{d.SandboxKind, d.Builder.Limits, d.PinToDate, d.Tools}
 	sources := pipeline.New[schemas.Source]()
-	changes := pipeline.Expand(sources, Crawl, pipeline.Expander[schemas.Source, schemas.Change](crawl.New(d.Repos)), pipeline.Options{Version: crawl.Version})
-	starts := pipeline.Then(changes, Link, pipeline.Stage[schemas.Change, schemas.Start](linker), pipeline.Options{Version: link.Version, Config: d.Link})
-	resolved := pipeline.Then(starts, Resolve, pipeline.Stage[schemas.Start, schemas.Resolved](resolve.New(d.Builder, projects)), pipeline.Options{Version: resolve.Version, Config: where, Needs: sandboxes})
+	crawled := pipeline.Then(sources, Crawl, pipeline.Stage[schemas.Source, schemas.Crawled](crawl.NewGate(d.Repos, d.Crawl)), pipeline.Options{Version: crawl.Version, Config: d.Crawl})
+	changes := pipeline.Expand(crawled, Harvest, pipeline.Expander[schemas.Crawled, schemas.Change](harvest.New(d.Repos)), pipeline.Options{Version: harvest.Version})
+	starts := pipeline.Then(changes, Link, pipeline.Stage[schemas.Change, schemas.Start](do.linker), pipeline.Options{Version: link.Version, Config: d.Link})
+	labelled := pipeline.Then(starts, Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), pipeline.Options{Version: classify.Version, Config: d.Classify, Reads: []string{Harvest}})
+	resolved := pipeline.Then(labelled, Resolve, pipeline.Stage[schemas.Labelled, schemas.Resolved](resolve.New(d.Builder, projects, records)), pipeline.Options{Version: resolve.Version, Config: where, Needs: sandboxes})
 	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), pipeline.Options{Version: provision.Version, Config: where, Needs: sandboxes})
-	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](prover), pipeline.Options{Version: validate.Version, Config: d.Validate, Needs: sandboxes})
-	return pipeline.Drain(proofs, Export, pipeline.Drainer[schemas.Proof](exporter), pipeline.Options{}), nil
+	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), pipeline.Options{Version: validate.Version, Config: d.Validate, Needs: sandboxes})
+	assessed := pipeline.Then(proofs, Assess, pipeline.Stage[schemas.Proof, schemas.Adequacy](do.assessor), pipeline.Options{Version: assess.Version, Config: d.Assess, Needs: sandboxes})
+	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describe.New(records, d.Repos, d.Builder.Languages, d.Describe)), pipeline.Options{Version: describe.Version, Config: d.Describe.Fingerprint(), Reads: []string{Harvest}})
+	return pipeline.Drain(described, Export, pipeline.Drainer[schemas.Statement](exporter), pipeline.Options{}), nil
+}
+
+func (d Deps) doers(records *Records) (do doers, err error) {
+	if do.linker, err = link.New(d.Repos, d.Blobs, d.Builder.Languages, d.Link); err != nil {
+		return do, err
+	}
+	if do.classifier, err = classify.New(records, d.Classify); err != nil {
+		return do, err
+	}
+	runs := testrun.Outside{Sandbox: d.Builder.Sandbox, States: d.Builder, Blobs: d.Blobs, Observe: d.Observe}
+	validator, err := validate.New(runs, d.Validate)
+	if err != nil {
+		return do, err
+	}
+	assessor, err := assess.New(runs, d.Assess)
+	if err != nil {
+		return do, err
+	}
+	words := func(c schemas.Change) string { return prose.Plain(c.Subject, c.Body) }
+	do.prover = &proving{validator: validator, builder: d.Builder, repos: d.Repos, blobs: d.Blobs, records: records, statement: words}
+	do.assessor = &assessing{assessor: assessor, builder: d.Builder, repos: d.Repos, blobs: d.Blobs, records: records}
+	return do, nil
 }

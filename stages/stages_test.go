@@ -2,6 +2,9 @@ package stages
 
 import (
 	"encoding/json"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +12,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/classify"
 	"github.com/benchmint/benchmint/stages/validate"
 )
 
@@ -23,6 +27,16 @@ func (s shelf) Step(stage, key string) (schemas.Step, bool, error) {
 func (s shelf) Inputs(stage, key string) (json.RawMessage, bool, error) {
 	step, ok := s[stage+" "+key]
 	return step.Record, ok, nil
+}
+
+func (s shelf) Each(stage string) iter.Seq2[schemas.Step, error] {
+	return func(yield func(schemas.Step, error) bool) {
+		for _, key := range slices.Sorted(maps.Keys(s)) {
+			if step := s[key]; step.Stage == stage && !yield(step, nil) {
+				return
+			}
+		}
+	}
 }
 
 func (s shelf) put(t *testing.T, step schemas.Step, in any, outputs ...interface{ ID() string }) {
@@ -69,7 +83,7 @@ func TestRecordsJoinWhatStagesLeft(t *testing.T) {
 // TestOrderIsThePlan: the list that verbs and documents use is the list that runs.
 func TestOrderIsThePlan(t *testing.T) {
 	t.Parallel()
-	plan, err := New(Deps{Steps: shelf{}, Builder: &environment.Builder{}, Validate: validate.Default()})
+	plan, err := New(Deps{Steps: shelf{}, Builder: &environment.Builder{}, Classify: classify.Default(), Validate: validate.Default()})
 	if err != nil {
 		t.Fatal(err)
 	}

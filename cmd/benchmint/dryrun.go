@@ -47,7 +47,7 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
-	summary, err := plan.Run(ctx, s, sources.seeds(), &watcher{program: &program{world: silent(p.world)}}, p.runOptions(c, runFlags{until: stages.Link}))
+	summary, err := plan.Run(ctx, s, sources.seeds(), &watcher{program: &program{world: silent(p.world)}}, p.runOptions(c, runFlags{until: stages.Classify}))
 	if err != nil {
 		return err
 	}
@@ -65,12 +65,12 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 }
 
 func (p *program) forecast(ctx context.Context, c *config.Config, dry *store.SQL, summary pipeline.Summary) (f forecast, err error) {
-	f = forecast{Rejected: stageCount(summary, stages.Link).Rejected, Prove: []string{}, Seconds: -1}
-	links, err := dry.Steps(stages.Link)
+	f = forecast{Rejected: rejects(summary), Prove: []string{}, Seconds: -1}
+	labels, err := dry.Steps(stages.Classify)
 	if err != nil {
 		return f, err
 	}
-	f.Changes = len(links)
+	f.Changes = stageCount(summary, stages.Link).Items()
 	var real *store.SQL
 	if store.Exists(c.Store) {
 		if real, err = p.openStore(ctx, c); err != nil {
@@ -78,7 +78,7 @@ func (p *program) forecast(ctx context.Context, c *config.Config, dry *store.SQL
 		}
 		defer func() { err = errors.Join(err, real.Close()) }()
 	}
-	for _, l := range links {
+	for _, l := range labels {
 		if l.State != schemas.StepDone {
 			continue
 		}
@@ -105,7 +105,7 @@ func hasVerdict(s *store.SQL, id string) (bool, error) {
 	if s == nil {
 		return false, nil
 	}
-	steps, err := s.Ladder([]string{stages.Resolve, stages.Provision, stages.Validate}, id)
+	steps, err := s.Ladder([]string{stages.Resolve, stages.Provision, stages.Validate, stages.Assess, stages.Describe}, id)
 	for _, step := range steps {
 		if step.State == schemas.StepRejected || step.Stage == stages.Validate && step.State == schemas.StepDone {
 			return true, err

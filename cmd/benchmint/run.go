@@ -18,6 +18,10 @@ import (
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
+	"github.com/benchmint/benchmint/stages/assess"
+	"github.com/benchmint/benchmint/stages/classify"
+	"github.com/benchmint/benchmint/stages/crawl"
+	"github.com/benchmint/benchmint/stages/describe"
 	"github.com/benchmint/benchmint/stages/export"
 	"github.com/benchmint/benchmint/stages/link"
 	"github.com/benchmint/benchmint/stages/validate"
@@ -139,20 +143,34 @@ func (p *program) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
 	}
 }
 
-// needsSandbox: crawl and link read repositories only.
-func needsSandbox(until string) bool { return until != stages.Crawl && until != stages.Link }
+// needsSandbox: what comes before resolve reads repositories only.
+func needsSandbox(until string) bool {
+	return until == "" || slices.Index(stages.Order, until) >= slices.Index(stages.Order, stages.Resolve)
+}
 
 // plan joins the world to the stages.
 func (p *program) plan(ctx context.Context, c *config.Config, s *store.SQL, sources *sources, w *workshop) (*pipeline.Plan, error) {
 	return stages.New(stages.Deps{
 		Repos: sources, Steps: s, Blobs: s.Blobs, Builder: w.builder, SandboxKind: w.kind,
-		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines},
+		Crawl:     crawl.Config{MinReleases: c.Filters.MinReleases, Licences: c.Filters.Licences, Languages: c.Filters.Languages},
+		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly},
+		Classify:  classify.Config{Labels: labels(c)},
 		Validate:  validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits()},
+		Assess:    assess.Config{MaxHunks: c.Proof.Hunks, Limits: c.Sandbox.Limits()},
+		Describe:  describe.Config{Thin: c.Filters.Thin},
 		PinToDate: c.Build.PinToDate,
 		Tools:     tools(),
 		Observe:   p.observe,
 		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Configuration: c.Portable(w.kind)},
 	})
+}
+
+func labels(c *config.Config) []schemas.Label {
+	var out []schemas.Label
+	for _, l := range c.Filters.Labels {
+		out = append(out, schemas.Label(l))
+	}
+	return out
 }
 
 // observe tells -v what one run of tests cost.
@@ -187,7 +205,7 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 		w.say("%s  %s at %s: %s", name(s.Key), s.State, s.Stage, visible(tail(s.Detail, 1)))
 	case s.Stage == stages.Validate:
 		w.say("%s  proved: %s", s.Key, proofLine(s))
-	case s.Stage == stages.Crawl:
+	case s.Stage == stages.Harvest:
 		w.say("%s  %s", s.Key, plural(len(s.Outputs), "change"))
 	case w.verbose:
 		w.say("  %s  %s %s in %.1f s", name(s.Key), s.Stage, s.State, float64(s.MS)/1000)
@@ -270,31 +288,36 @@ func stageCount(s pipeline.Summary, stage string) pipeline.Count {
 	return pipeline.Count{Stage: stage}
 }
 
-func tasks(s pipeline.Summary) int { return stageCount(s, stages.Validate).Done }
+func tasks(s pipeline.Summary) int { return stageCount(s, stages.Describe).Done }
 
 // funnelLine is one line: what went in, what got through, and why the rest did not.
 func funnelLine(s pipeline.Summary) string {
-	rejected := map[schemas.Reason]int{}
-	lost, deferred, failed := 0, 0, 0
+	rejected, lost, deferred, failed := rejects(s), 0, 0, 0
+	for _, n := range rejected {
+		lost += n
+	}
 	for _, c := range s.Stages {
-		for reason, n := range c.Rejected {
-			rejected[reason] += n
-			lost += n
-		}
 		deferred += c.Deferred
 		failed += c.Failed
 	}
-	link := stageCount(s, stages.Link)
-	changes := link.Done + link.Deferred + link.Failed
-	for _, n := range link.Rejected {
-		changes += n
-	}
-	line := fmt.Sprintf("%s, %d linked, %d resolved, %d provisioned, %d proved; %d rejected, %d deferred, %d failed", plural(changes, "change"),
-		link.Done, stageCount(s, stages.Resolve).Done, stageCount(s, stages.Provision).Done, tasks(s), lost, deferred, failed)
+	done := func(stage string) int { return stageCount(s, stage).Done }
+	line := fmt.Sprintf("%s, %d linked, %d wanted, %d provisioned, %d proved, %d described; %d rejected, %d deferred, %d failed",
+		plural(stageCount(s, stages.Link).Items(), "change"), done(stages.Link), done(stages.Classify), done(stages.Provision), done(stages.Validate), tasks(s), lost, deferred, failed)
 	if lost > 0 {
 		line += " (" + reasons(rejected) + ")"
 	}
 	return line
+}
+
+// rejects are the rejected items of all stages by reason.
+func rejects(s pipeline.Summary) map[schemas.Reason]int {
+	out := map[schemas.Reason]int{}
+	for _, c := range s.Stages {
+		for reason, n := range c.Rejected {
+			out[reason] += n
+		}
+	}
+	return out
 }
 
 func datasetLine(r result, f runFlags) string {

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/blob"
@@ -57,9 +57,11 @@ func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, 
 		s.repos[name] = r
 		s.order = append(s.order, schemas.Source{
 			Git: src.Git, Repo: r.Info(), Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes,
+			Releases: c.Limits.Releases, Refs: r.Refs(),
 		})
 	}
 	problems = append(problems, s.pick()...)
+	s.elders()
 	if len(problems) > 0 {
 		return nil, errors.Join(&ended{exitUsage, problems}, s.close())
 	}
@@ -67,6 +69,19 @@ func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, 
 		return nil, errors.Join(&ended{exitDeferred, errors.Join(s.later...)}, s.close())
 	}
 	return s, nil
+}
+
+// elders tells each source of those with the same history whose names come first.
+func (s *sources) elders() {
+	for i := range s.order {
+		own := &s.order[i]
+		for _, other := range s.order {
+			if other.Repo.Root == own.Repo.Root && other.ID() < own.ID() {
+				own.Elders = append(own.Elders, other.Repo.Name)
+			}
+		}
+		slices.Sort(own.Elders)
+	}
 }
 
 // pick turns the IDs among the exact selections into numbers and commits of the
@@ -131,26 +146,17 @@ func (s *sources) close() error {
 	return errors.Join(errs...)
 }
 
-// repo is one repository by its name: the stages know no others.
-func (s *sources) repo(name string) (*gitrepo.Repo, error) {
+// Repository is one repository by its name: the stages know no others.
+func (s *sources) Repository(name string) (*gitrepo.Repo, error) {
 	if r, ok := s.repos[name]; ok {
 		return r, nil
 	}
 	return nil, fmt.Errorf("%s is no source of this run", name)
 }
 
-// Log implements crawl.Repos.
-func (s *sources) Log(ctx context.Context, repo string, q gitrepo.Query) iter.Seq2[schemas.Change, error] {
-	r, err := s.repo(repo)
-	if err != nil {
-		return func(yield func(schemas.Change, error) bool) { yield(schemas.Change{}, err) }
-	}
-	return r.Log(ctx, q)
-}
-
 // Tree implements environment.Repos.
 func (s *sources) Tree(ctx context.Context, repo, id string) (*tree.Tree, error) {
-	r, err := s.repo(repo)
+	r, err := s.Repository(repo)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +165,7 @@ func (s *sources) Tree(ctx context.Context, repo, id string) (*tree.Tree, error)
 
 // Describe implements environment.Repos.
 func (s *sources) Describe(ctx context.Context, repo, commit string) (lang.Version, error) {
-	r, err := s.repo(repo)
+	r, err := s.Repository(repo)
 	if err != nil {
 		return lang.Version{}, err
 	}
@@ -209,7 +215,7 @@ func readNotes(dir string) (map[string]string, error) {
 
 // Files implements link.Repos.
 func (s *sources) Files(ctx context.Context, repo, from, to string) ([]schemas.ChangedFile, error) {
-	r, err := s.repo(repo)
+	r, err := s.Repository(repo)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +224,7 @@ func (s *sources) Files(ctx context.Context, repo, from, to string) ([]schemas.C
 
 // Graft implements link.Repos.
 func (s *sources) Graft(ctx context.Context, repo, base string, edits []gitrepo.Edit) (string, error) {
-	r, err := s.repo(repo)
+	r, err := s.Repository(repo)
 	if err != nil {
 		return "", err
 	}
@@ -227,7 +233,7 @@ func (s *sources) Graft(ctx context.Context, repo, base string, edits []gitrepo.
 
 // Diff implements link.Repos.
 func (s *sources) Diff(ctx context.Context, repo, from, to string) ([]byte, error) {
-	r, err := s.repo(repo)
+	r, err := s.Repository(repo)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +242,7 @@ func (s *sources) Diff(ctx context.Context, repo, from, to string) ([]byte, erro
 
 // Hunks implements link.Repos.
 func (s *sources) Hunks(ctx context.Context, repo, from, to string) ([]byte, error) {
-	r, err := s.repo(repo)
+	r, err := s.Repository(repo)
 	if err != nil {
 		return nil, err
 	}

@@ -64,26 +64,10 @@ type Exporter struct {
 // New makes an exporter.
 func New(c Config, o Outside) *Exporter { return &Exporter{c, o} }
 
-// Run writes the dataset, whole or not at all.
-func (e *Exporter) Run(ctx context.Context, proofs iter.Seq2[schemas.Proof, error], ended pipeline.Ended) error {
-	return e.write(ctx, func(yield func(schemas.Statement, error) bool) {
-		for p, err := range proofs {
-			s := schemas.Statement{StartID: p.StartID, Interface: p.Interface, From: []string{"subject", "body"}, Provider: "rules"}
-			if err == nil {
-				var c schemas.Change
-				c, err = e.Records.Change(p.ID())
-				s.Text = output.Statement(c)
-			}
-			if !yield(s, err) {
-				return
-			}
-		}
-	}, ended)
-}
-
-// write goes through the items twice: a test that disagreed with itself anywhere
-// must be known before the first row is written.
-func (e *Exporter) write(ctx context.Context, done iter.Seq2[schemas.Statement, error], ended pipeline.Ended) error {
+// Run writes the dataset, whole or not at all. It goes through the items twice: a
+// test that disagreed with itself anywhere must be known before the first row is
+// written.
+func (e *Exporter) Run(ctx context.Context, done iter.Seq2[schemas.Statement, error], ended pipeline.Ended) error {
 	flaky, err := e.flaky(done, ended.Steps)
 	if err != nil {
 		return err

@@ -16,20 +16,40 @@ import (
 // Version is the version of this stage's rules.
 const Version = "1"
 
+// Starts finds the start that a label belongs to.
+type Starts interface {
+	Start(id string) (schemas.Start, error)
+}
+
 // Resolver infers, resolves and keys.
 type Resolver struct {
 	builder  *environment.Builder
 	projects environment.Projects
+	starts   Starts
 }
 
+var _ pipeline.Stage[schemas.Labelled, schemas.Resolved] = (*Resolver)(nil)
+
 // New resolves with the builder's sandbox and languages.
-func New(b *environment.Builder, p environment.Projects) *Resolver {
-	return &Resolver{builder: b, projects: p}
+func New(b *environment.Builder, p environment.Projects, s Starts) *Resolver {
+	return &Resolver{builder: b, projects: p, starts: s}
+}
+
+// Depends: what a change is called says nothing of what it runs in.
+func (r *Resolver) Depends(l schemas.Labelled) any {
+	return struct {
+		StartID string
+		Start   schemas.Digest
+	}{l.StartID, l.Start}
 }
 
 // Run rejects with provision/recipe, provision/toolchain or provision/resolve,
 // and defers when a registry does not answer.
-func (r *Resolver) Run(ctx context.Context, s schemas.Start) (schemas.Resolved, error) {
+func (r *Resolver) Run(ctx context.Context, in schemas.Labelled) (schemas.Resolved, error) {
+	s, err := r.starts.Start(in.StartID)
+	if err != nil {
+		return schemas.Resolved{}, err
+	}
 	project, err := r.projects.Of(ctx, s)
 	if err != nil {
 		return schemas.Resolved{}, err

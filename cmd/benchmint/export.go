@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/internal/verify"
+	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/pipeline"
+)
+
+// huggingFace stands for all formats that its library reads.
+const huggingFace = "huggingface"
+
+func newExport(p *program) *cobra.Command {
+	var check []string
+	cmd := &cobra.Command{
+		Use: "export [SOURCE…]", Short: "the dataset written again from the store; nothing else is run",
+		Long: "Writes the dataset of what the store holds, as the last run would have: no other stage is run, no\nsandbox is opened. With --verify it is then opened with the programs that people open it with\n(Hugging Face datasets, got once with uv), and every row is compared.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			formats, err := formatsOf(check)
+			if err != nil {
+				return err
+			}
+			c, err := p.load(args...)
+			if err != nil {
+				return err
+			}
+			return p.export(cmd.Context(), c, formats)
+		},
+	}
+	p.override(cmd, "output", "output", "`FOLDER` of the dataset")
+	p.override(cmd, "store", "store", "`FOLDER` of the store")
+	cmd.Flags().StringSliceVar(&check, "verify", nil, "`FORMAT`,… to open with the real client: "+strings.Join(knownFormats(), ", "))
+	return cmd
+}
+
+func knownFormats() []string { return append([]string{huggingFace}, verify.Formats...) }
+
+// formatsOf are the formats behind the words; nil is none.
+func formatsOf(words []string) ([]string, error) {
+	var out []string
+	for _, w := range words {
+		switch {
+		case w == huggingFace:
+			out = append(out, verify.Formats...)
+		case slices.Contains(verify.Formats, w):
+			out = append(out, w)
+		default:
+			return nil, &usageError{fmt.Errorf("--verify %q is not one of %s%s", w, strings.Join(knownFormats(), ", "), nearest.Hint(w, knownFormats()))}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// exportResult is the end of an export for scripts.
+type exportResult struct {
+	Dataset string         `json:"dataset"`
+	Rows    int            `json:"rows"`
+	Open    int            `json:"open"`
+	Verify  *verify.Result `json:"verify,omitempty"`
+}
+
+func (p *program) export(ctx context.Context, c *config.Config, formats []string) error {
+	if err := p.redrain(ctx, c); err != nil {
+		return err
+	}
+	m, err := output.ReadManifest(c.Output)
+	if err != nil {
+		return err
+	}
+	r := exportResult{Dataset: filepath.Clean(c.Output), Rows: m.Counts.Tasks, Open: m.Counts.Open}
+	if len(formats) > 0 {
+		seen, err := verify.HuggingFace(ctx, c.Output, m.Split, formats, verify.Options{Cache: p.cache, Env: p.environ, Say: p.say})
+		if errors.Is(err, verify.ErrNoClient) {
+			return &ended{exitUsage, err}
+		}
+		if err != nil {
+			return err
+		}
+		r.Verify = &seen
+	}
+	if err := p.printExport(r); err != nil {
+		return err
+	}
+	switch {
+	case r.Verify != nil && !r.Verify.Equal():
+		return &ended{code: exitFailed}
+	case r.Open > 0:
+		return &ended{code: exitDeferred}
+	}
+	return nil
+}
+
+// redrain writes the dataset.
+func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
+	s, err := p.openShelf(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.Lock(); err != nil {
+		return lockedOr(err)
+	}
+	// The store's own sources, not those of the configuration: what it holds came from them.
+	in := *c
+	if in.Sources, err = noted(s.place); err != nil {
+		return err
+	}
+	if len(c.Sources) == 0 {
+		c = &in
+	}
+	sources, err := p.openSources(ctx, &in)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sources.close()) }()
+	kind, err := s.Fix("sandbox", "") // what the run was begun with: it stands in the manifest
+	if err != nil {
+		return err
+	}
+	plan, err := p.plan(ctx, c, s.SQL, sources, &workshop{kind: kind, builder: idleBuilder(c)})
+	if err != nil {
+		return &ended{exitUsage, err}
+	}
+	if _, err := plan.Redrain(ctx, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// noted are the sources of a store as its runs noted them.
+func noted(place string) ([]config.Source, error) {
+	notes, err := readNotes(place)
+	if err != nil {
+		return nil, err
+	}
+	var out []config.Source
+	for _, name := range slices.Sorted(maps.Keys(notes)) {
+		out = append(out, config.Source{Git: notes[name], Name: name})
+	}
+	if len(out) == 0 {
+		return nil, unmet("the store at %s does not say where its sources lie; benchmint export SOURCE…", place)
+	}
+	return out, nil
+}
+
+func (p *program) printExport(r exportResult) error {
+	if p.json {
+		return p.writeJSON(r)
+	}
+	t := p.out()
+	t.line("dataset  %s (%s)", r.Dataset, plural(r.Rows, "row"))
+	if r.Open > 0 {
+		t.line("open     %s: benchmint run goes on with them", plural(r.Open, "item"))
+	}
+	if r.Verify != nil {
+		printVerified(t, *r.Verify)
+	}
+	return t.err
+}
+
+func printVerified(t *printer, r verify.Result) {
+	if len(r.Formats) == 0 {
+		t.line("verify   no rows: there is nothing that a client could open")
+		return
+	}
+	for _, f := range r.Formats {
+		if f.Difference == "" {
+			t.line("verify   %s: %s, %s (%s)", f.Format, plural(f.Rows, "row"), t.in(green, "equal"), r.Client)
+			continue
+		}
+		t.line("verify   %s: %s (%s)", f.Format, t.in(red, "differs"), r.Client)
+		t.block(f.Difference)
+	}
+}
+
+var _ pipeline.Store = (*shelf)(nil)
