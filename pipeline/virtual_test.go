@@ -228,16 +228,16 @@ func TestFirstTaskComesEarly(t *testing.T) {
 					return then(func(_ context.Context, in word) (word, error) { time.Sleep(d); return in, nil })
 				}
 				flow := pipeline.Expand(pipeline.New[word](), "words", pipeline.Expander[word, word](expand(func(ctx context.Context, in word) ([]word, error) {
-					time.Sleep(time.Second)
+					time.Sleep(200 * time.Millisecond)
 					return fields(ctx, in)
 				})), pipeline.Options{})
-				flow = pipeline.Then(flow, "link", slowly(20*time.Millisecond), pipeline.Options{})
+				flow = pipeline.Then(flow, "link", slowly(5*time.Millisecond), pipeline.Options{})
 				flow = pipeline.Share(flow, "env", pipeline.Sharer[word, built, word](share{
 					key:   func(in word) string { return in.Text[:3] },
-					build: func(context.Context, word) (built, error) { time.Sleep(time.Minute); return built{}, nil },
+					build: func(context.Context, word) (built, error) { time.Sleep(10 * time.Second); return built{}, nil },
 					run:   func(_ context.Context, in word, _ built) (word, error) { return in, nil },
 				}), pipeline.Options{Needs: map[string]int{"box": 1}})
-				flow = pipeline.Then(flow, "prove", slowly(2*time.Minute), pipeline.Options{Needs: map[string]int{"box": 1}})
+				flow = pipeline.Then(flow, "prove", slowly(20*time.Second), pipeline.Options{Needs: map[string]int{"box": 1}})
 				plan := pipeline.Drain(flow, "end", pipeline.Drainer[word](drain(out.drain)), pipeline.Options{})
 				var seeds []string
 				for i := range 10 { // ten sources of 40 items, four environments each
@@ -252,7 +252,7 @@ func TestFirstTaskComesEarly(t *testing.T) {
 				if len(out.got) != 400 || first > whole/20 {
 					t.Errorf("first proof after %s of %s, %d drained", first, whole, len(out.got))
 				}
-				least := time.Duration(400*2+40) * time.Minute / time.Duration(min(slots, 4))
+				least := time.Duration(400*20+40*10) * time.Second / time.Duration(min(slots, 4))
 				if whole > least+least/20 {
 					t.Errorf("took %s; the boxes alone need %s", whole, least)
 				}
