@@ -58,23 +58,35 @@ func Read(dir string) (*Dataset, error) {
 	return d, errors.Join(errs...)
 }
 
+// ReadManifest reads what a dataset says of itself. ErrNoDataset.
+func ReadManifest(dir string) (Manifest, error) {
+	var m Manifest
+	name := filepath.Join(dir, ManifestFile)
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return m, fmt.Errorf("%s: %w: %w", dir, ErrNoDataset, err)
+	}
+	var format struct{ Format string }
+	if err := json.Unmarshal(b, &format); err == nil && format.Format != Format { // of another version other keys are right
+		return m, fmt.Errorf("%s: format is %q; this version reads %q", name, format.Format, Format)
+	}
+	if err := strict(b, &m); err != nil {
+		return m, fmt.Errorf("%s: %w", name, err)
+	}
+	if s := m.Split; s == "" || strings.ContainsAny(s, "/\\") || s == ".." {
+		return m, fmt.Errorf("%s: split %q is no name", name, s)
+	}
+	return m, nil
+}
+
 // load reads what can be read, and says what cannot.
 func load(dir string) (*Dataset, []Finding, error) {
-	d := &Dataset{Dir: dir}
-	b, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	m, err := ReadManifest(dir)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w: %w", dir, ErrNoDataset, err)
+		return nil, nil, err
 	}
+	d := &Dataset{Dir: dir, Manifest: m}
 	var findings []Finding
-	if err := strict(b, &d.Manifest); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", filepath.Join(dir, ManifestFile), err)
-	}
-	if d.Manifest.Format != Format {
-		return nil, nil, fmt.Errorf("%s: format is %q; this version reads %q", filepath.Join(dir, ManifestFile), d.Manifest.Format, Format)
-	}
-	if s := d.Manifest.Split; s == "" || strings.ContainsAny(s, "/\\") || s == ".." {
-		return nil, nil, fmt.Errorf("%s: split %q is no name", filepath.Join(dir, ManifestFile), s)
-	}
 	data := dataPath(d.Manifest.Split)
 	add := func(f Finding) { findings = append(findings, f) }
 	eachLine(dir, data, add, func(n int, b []byte) {
