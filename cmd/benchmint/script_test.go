@@ -38,6 +38,9 @@ func setup(env *testscript.Env) error {
 	if home, err := os.UserHomeDir(); err == nil && os.Getenv("PYENV_ROOT") == "" {
 		env.Setenv("PYENV_ROOT", filepath.Join(home, ".pyenv")) // interpreters are the machine's
 	}
+	if cache, err := os.UserCacheDir(); err == nil {
+		env.Setenv("CLIENTS", filepath.Join(cache, "benchmint", "clients")) // real clients, which are large
+	}
 	data, err := filepath.Abs("testdata")
 	env.Setenv("DATA", data)
 	return err
