@@ -39,7 +39,8 @@ type Repo struct {
 	URL  string `json:"url"`  // as the user gave it; a path stays a path
 	Root string `json:"root"` // the oldest first-parent commit: who it is, under any name
 	Head string `json:"head"` // the commit that the walk began at
-	// Licence is the SPDX identifier of the licence file at Head, "" where none is recognised.
+	// Licence is the SPDX identifier of the licence file at Head, "" where none is
+	// recognised, and before the repository was crawled.
 	Licence string `json:"licence,omitempty"`
 }
 

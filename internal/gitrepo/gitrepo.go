@@ -49,6 +49,8 @@ type Repo struct {
 	patches *differ
 	hunks   *differ
 
+	licence sync.Once // fills info.Licence
+
 	match   sync.Mutex
 	matched map[string]int // commits numbered by patch-id; nil until first needed
 
@@ -91,7 +93,6 @@ func Open(ctx context.Context, source, name, cacheDir string) (*Repo, error) {
 		return nil, errors.Join(fmt.Errorf("reading the history of %s: %w", source, err), r.Close())
 	}
 	r.info.Root = r.line[len(r.line)-1].commit
-	r.info.Licence = r.licence(ctx)
 	return r, nil
 }
 

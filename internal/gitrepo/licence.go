@@ -12,9 +12,16 @@ import (
 
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|unlicense)([-_.].*)?$`)
 
-// licence is the SPDX expression of the licence files at HEAD: several files
-// with one licence each are a choice between them. "" where none is recognised.
-func (r *Repo) licence(ctx context.Context) string {
+// Licence is the SPDX expression of the licence files at HEAD: several files with
+// one licence each are a choice between them. "" where none is recognised. The
+// first call takes most of a second of processor time, which is why Open does
+// without it.
+func (r *Repo) Licence(ctx context.Context) string {
+	r.licence.Do(func() { r.info.Licence = r.readLicence(ctx) })
+	return r.info.Licence
+}
+
+func (r *Repo) readLicence(ctx context.Context) string {
 	rows, err := r.treeRows(ctx, r.line[0].tree)
 	if err != nil {
 		return "" // a repository that lacks its newest tree still has its history

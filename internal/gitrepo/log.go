@@ -30,6 +30,7 @@ type Query struct {
 // objects rejects them, and the others are unharmed.
 func (r *Repo) Log(ctx context.Context, q Query) iter.Seq2[schemas.Change, error] {
 	return func(yield func(schemas.Change, error) bool) {
+		r.Licence(ctx)
 		i := -1
 		var failed error
 		err := r.walk(ctx, []string{"%H", "%b"}, func(f []string) bool {

@@ -161,7 +161,7 @@ THE SOFTWARE IS PROVIDED "AS IS" AND THE AUTHOR DISCLAIMS ALL WARRANTIES WITH RE
 		"pointer": {"-- LICENSE --\nSee the files beside this one.\n", ""},
 	} {
 		r := open(t, gitrepotest.New(t, "-- commit: Start --\n"+c.files))
-		if got, of := r.Info().Licence, log(t, r, gitrepo.Query{})[0].Licence; got != c.want || of != c.want {
+		if got, of := r.Licence(t.Context()), log(t, r, gitrepo.Query{})[0].Licence; got != c.want || of != c.want {
 			t.Errorf("%s: %q, of its changes %q, want %q", name, got, of, c.want)
 		}
 	}

@@ -47,6 +47,7 @@ func (g *Gate) Run(ctx context.Context, s schemas.Source) (schemas.Crawled, erro
 	if err != nil {
 		return schemas.Crawled{}, err
 	}
+	s.Repo.Licence = repo.Licence(ctx)
 	if err := g.licence(s.Repo.Licence); err != nil {
 		return schemas.Crawled{}, err
 	}
