@@ -182,7 +182,8 @@ func pointers(ts []schemas.Toolchain) []*schemas.Toolchain {
 const Attempts = 5
 
 // State is a layer on top of env or of another state: files are changed, then the
-// project is built in place, without network.
+// project is built in place, without network. It is leased: the caller gives it
+// back with Sandbox.Remove, and others who made the same state keep it.
 func (b *Builder) State(ctx context.Context, parent sandbox.Layer, r schemas.Recipe, files []sandbox.File) (sandbox.Layer, error) {
 	key := schemas.DigestOf(struct {
 		Parent schemas.Digest
@@ -190,7 +191,7 @@ func (b *Builder) State(ctx context.Context, parent sandbox.Layer, r schemas.Rec
 		Build  []schemas.Command
 		Env    map[string]string
 	}{parent.Key, files, r.Build, r.Variables})
-	layer, _, err := b.Sandbox.Build(ctx, sandbox.Build{Key: key, Parent: parent, Files: files, Steps: r.Build, Env: r.Variables, Limits: b.Limits})
+	layer, _, err := b.Sandbox.Build(ctx, sandbox.Build{Key: key, Parent: parent, Files: files, Steps: r.Build, Env: r.Variables, Lease: true, Limits: b.Limits})
 	return layer, err
 }
 

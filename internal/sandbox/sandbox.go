@@ -107,6 +107,10 @@ type Build struct {
 	Inputs []File
 	// Collect are absolute paths of files to read back after the last step.
 	Collect []string
+	// Lease: the layer is for those who asked for it, each until its own Remove; the
+	// last one frees it, and what a killed process left is freed by the next New.
+	// Without it the layer stays for whoever asks later.
+	Lease bool
 	// Discard keeps no layer: the build is run for what Collect brings (a lock). Key is not used.
 	Discard bool
 	Limits  Limits
@@ -156,6 +160,7 @@ type Sandbox interface {
 	// Files walks every file that the layer has above its base: all of what a
 	// solver gets. Content is read through open; order is by path.
 	Files(ctx context.Context, l Layer, visit func(path string, info fs.FileInfo, open func() (io.ReadCloser, error)) error) error
-	// Remove forgets a layer and frees its disk. Removing twice is no error.
+	// Remove forgets a layer and frees its disk, once nobody else leases it, and
+	// waits for runs in it. Removing twice is no error.
 	Remove(ctx context.Context, l Layer) error
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -136,5 +138,107 @@ func TestErrors(t *testing.T) {
 		if !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%q, want %q", err, want)
 		}
+	}
+}
+
+// TestLeases: many users in two processes (each Leases opens its files anew, as a
+// process does) come and go, and the layer is there whenever one of them has it.
+func TestLeases(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	locks := filepath.Join(dir, "locks")
+	var mu sync.Mutex
+	made, freed := 0, 0
+	there := false
+	var users sync.WaitGroup
+	for range 2 {
+		l := sandbox.NewLeases(filepath.Join(dir, "leases"))
+		locked := func(do func() error) {
+			unlock, err := sandbox.Lock(t.Context(), locks, "x")
+			if err == nil {
+				err = do()
+				unlock()
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		free := func() error {
+			mu.Lock()
+			defer mu.Unlock()
+			if !there {
+				t.Error("freed twice")
+			}
+			there = false
+			freed++
+			return nil
+		}
+		for range 4 {
+			users.Go(func() {
+				for range 20 {
+					locked(func() error {
+						mu.Lock()
+						defer mu.Unlock()
+						if err := l.Take("x"); err != nil {
+							return err
+						}
+						if !there {
+							made++
+						}
+						there = true
+						return nil
+					})
+					mu.Lock()
+					if !there {
+						t.Error("freed while it is leased")
+					}
+					mu.Unlock()
+					locked(func() error { return l.Give("x", free) })
+				}
+			})
+		}
+	}
+	users.Wait()
+	if made != freed || there {
+		t.Errorf("made %d times, freed %d times, there: %v", made, freed, there)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "leases", "*")); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// TestSweepOfLeases frees what a dead process had, and nothing else.
+func TestSweepOfLeases(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	leases, locks := filepath.Join(dir, "leases"), filepath.Join(dir, "locks")
+	alive := sandbox.NewLeases(leases)
+	if err := alive.Take("used"); err != nil {
+		t.Fatal(err)
+	}
+	for _, dead := range []string{"dead", "busy", "stuck"} {
+		if err := os.WriteFile(filepath.Join(leases, dead), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unlock, err := sandbox.Lock(t.Context(), locks, "busy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	var asked []string
+	n := sandbox.NewLeases(leases).Sweep(t.Context(), locks, func(id string) error {
+		asked = append(asked, id)
+		if id == "stuck" {
+			return errors.New("disk is read-only")
+		}
+		return nil
+	})
+	if diff := cmp.Diff([]string{"dead", "stuck"}, asked); diff != "" || n != 1 {
+		t.Errorf("%d freed, asked for (-want +got):\n%s", n, diff)
+	}
+	left, _ := filepath.Glob(filepath.Join(leases, "*"))
+	if len(left) != 3 { // busy, stuck, used
+		t.Errorf("left: %q", left)
 	}
 }

@@ -54,6 +54,7 @@ type Sandbox struct {
 	root    bool // really root: commands run as another user
 	overlay bool
 	groups  controllers
+	leases  *sandbox.Leases
 }
 
 var _ sandbox.Sandbox = (*Sandbox)(nil)
@@ -79,6 +80,7 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 			return nil, fmt.Errorf("reading the CA bundle: %w", err)
 		}
 	}
+	s.leases = sandbox.NewLeases(s.store.leases())
 	s.empty = filepath.Join(s.store.dir, "empty")
 	for _, d := range []string{s.store.dir, s.store.runs(), s.store.caches(), s.empty} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -94,6 +96,7 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 	s.groups = findControllers("/proc/self/cgroup")
 	s.groups.sweep()
 	s.sweep()
+	s.leases.Sweep(ctx, s.store.locks(), func(id string) error { return s.store.free(ctx, id) })
 	if err := s.probe(ctx); err != nil {
 		return nil, err
 	}
@@ -215,7 +218,7 @@ func missingPackages(ctx context.Context, names []string) []string {
 
 // Remove forgets a layer.
 func (s *Sandbox) Remove(ctx context.Context, l sandbox.Layer) error {
-	if _, err := s.store.read(l.ID); errors.Is(err, fs.ErrNotExist) {
+	if !wellFormed(l.ID) {
 		return nil
 	}
 	unlock, err := sandbox.Lock(ctx, s.store.locks(), l.ID)
@@ -223,21 +226,17 @@ func (s *Sandbox) Remove(ctx context.Context, l sandbox.Layer) error {
 		return err
 	}
 	defer unlock()
-	// Out of sight at once, so that a kill on the way leaves no half layer.
-	dying, err := os.MkdirTemp(s.store.runs(), "dying-")
-	if err != nil {
-		return err
-	}
-	defer removeAll(dying)
-	if err := os.Rename(s.store.path(l.ID), filepath.Join(dying, "layer")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("removing layer %s: %w", l.ID, err)
-	}
-	return nil
+	return s.leases.Give(l.ID, func() error { return s.store.free(ctx, l.ID) })
 }
 
 // Files walks every tree of the stack above the base, hidden content included: by
 // path, and where two layers have the same path, the upper one first.
 func (s *Sandbox) Files(ctx context.Context, l sandbox.Layer, visit func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
+	release, err := s.store.use(ctx, l.ID)
+	if err != nil {
+		return err
+	}
+	defer release()
 	ids, err := s.store.ancestry(l.ID)
 	if err != nil {
 		return err

@@ -159,6 +159,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// sleep makes two layers that are leased, begins a build on one of them that takes
+// long, and a run.
 func sleep(dir, seconds string) int {
 	ctx := context.Background()
 	s, err := bwrap.New(ctx, bwrap.Options{Dir: dir})
@@ -169,24 +171,42 @@ func sleep(dir, seconds string) int {
 	if err != nil {
 		return 1
 	}
-	argv := []string{"/bin/sh", "-c", "trap '' TERM INT; setsid sleep $0 & sleep $0", seconds}
+	kept := sandbox.Build{Key: "kept", Parent: base, Steps: []schemas.Command{{Argv: []string{"touch", "kept"}}}}
+	if _, _, err := s.Build(ctx, kept); err != nil {
+		return 1
+	}
+	leased := sandbox.Build{Key: "leased", Parent: base, Lease: true, Steps: []schemas.Command{{Argv: []string{"touch", "leased"}}}}
+	layer, _, err := s.Build(ctx, leased)
+	if err != nil {
+		return 1
+	}
+	argv := []string{"/bin/sh", "-c", "trap '' TERM INT; touch half; setsid sleep $0 & sleep $0", seconds}
+	for _, lease := range []bool{false, true} {
+		go func() {
+			_, _, _ = s.Build(ctx, sandbox.Build{Key: schemas.DigestOf(lease), Parent: layer, Lease: lease, Steps: []schemas.Command{{Argv: argv}}})
+		}()
+	}
 	_, _ = s.Run(ctx, sandbox.Run{Layer: base, Command: schemas.Command{Argv: argv}})
 	return 0
 }
 
-// TestWeAreKilled: a sandbox does not outlive us, even if we have no time to end it.
+// TestWeAreKilled: a sandbox does not outlive us, even if we have no time to end it,
+// and the next start finds nothing of us: no half layer, no scratch space, no control
+// group, no layer that was only for us. What was made to be kept is kept.
 func TestWeAreKilled(t *testing.T) {
 	t.Parallel()
-	open(t, bwrap.Options{})
+	dir := t.TempDir()
+	open(t, bwrap.Options{Dir: dir})
 	seconds := fmt.Sprintf("%d.5555", 100000+os.Getpid())
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), sleeper+"="+seconds, sleeper+"_DIR="+t.TempDir())
+	cmd.Env = append(os.Environ(), sleeper+"="+seconds, sleeper+"_DIR="+dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	const all = 6 // two in each of the three commands
 	inside := func() int { return len(sandboxtest.Processes("sleep " + seconds)) }
-	for began := time.Now(); inside() < 2; time.Sleep(20 * time.Millisecond) {
-		if time.Since(began) > 30*time.Second {
+	for began := time.Now(); inside() < all; time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
 			t.Fatal("the sandbox did not start")
 		}
 	}
@@ -198,5 +218,40 @@ func TestWeAreKilled(t *testing.T) {
 		if time.Since(began) > 10*time.Second {
 			t.Fatalf("still alive: %q", sandboxtest.Processes("sleep "+seconds))
 		}
+	}
+	s := open(t, bwrap.Options{Dir: dir})
+	var found []string
+	for _, pattern := range []string{
+		filepath.Join(dir, "bwrap", "runs", "*"), filepath.Join(dir, "bwrap", "leases", "*"),
+		fmt.Sprintf("/sys/fs/cgroup/*/benchmint-%d-*", cmd.Process.Pid), fmt.Sprintf("/sys/fs/cgroup/benchmint-%d-*", cmd.Process.Pid),
+	} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, names...)
+	}
+	if len(found) > 0 {
+		t.Errorf("left behind: %q", found)
+	}
+	layers, err := filepath.Glob(filepath.Join(dir, "bwrap", "layers", "*", "tree", "testbed", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(layers) != 1 || filepath.Base(layers[0]) != "kept" {
+		t.Errorf("layers hold %q, want the one that was to be kept", layers)
+	}
+	// What was half built is built now.
+	base, err := s.Base(t.Context(), sandbox.Base{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer, _, err := s.Build(t.Context(), sandbox.Build{Key: schemas.DigestOf(false), Parent: base, Steps: []schemas.Command{{Argv: []string{"touch", "whole"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Run(t.Context(), sandbox.Run{Layer: layer, Command: schemas.Command{Argv: []string{"ls"}}})
+	if err != nil || string(res.Output) != "whole\n" {
+		t.Errorf("the layer holds %q, %v", res.Output, err)
 	}
 }

@@ -1,6 +1,7 @@
 package bwrap
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,13 +35,15 @@ func (s store) tree(id string) string { return filepath.Join(s.path(id), "tree")
 func (s store) runs() string          { return filepath.Join(s.dir, "runs") }
 func (s store) locks() string         { return filepath.Join(s.dir, "locks") }
 func (s store) caches() string        { return filepath.Join(s.dir, "caches") }
+func (s store) leases() string        { return filepath.Join(s.dir, "leases") }
+func (s store) uses() string          { return filepath.Join(s.dir, "uses") }
 
 func treePath(tree, inside string) string { return filepath.Join(tree, filepath.FromSlash(inside)) }
 
 // read gives the record of a layer; fs.ErrNotExist where there is none.
 func (s store) read(id string) (record, error) {
 	var r record
-	if id == "" || strings.ContainsAny(id, "/.") {
+	if !wellFormed(id) {
 		return r, fmt.Errorf("layer %q: %w", id, fs.ErrNotExist)
 	}
 	b, err := os.ReadFile(filepath.Join(s.path(id), "layer.json"))
@@ -87,6 +90,58 @@ func (s store) ancestry(id string) ([]string, error) {
 		id = r.Parent
 	}
 }
+
+// use keeps a layer and all below it from being removed until release: an overlay
+// over a tree that is being deleted would show a run fewer files, and no error.
+func (s store) use(ctx context.Context, id string) (release func(), err error) {
+	var unlocks []func()
+	release = func() {
+		for _, unlock := range unlocks {
+			unlock()
+		}
+	}
+	for id != "" {
+		if !wellFormed(id) {
+			release()
+			return nil, fmt.Errorf("layer %q: %w", id, fs.ErrNotExist)
+		}
+		unlock, err := sandbox.LockShared(ctx, s.uses(), id)
+		if err != nil {
+			release()
+			return nil, err
+		}
+		unlocks = append(unlocks, unlock)
+		r, err := s.read(id) // after the lock: before it, it could go
+		if err != nil {
+			release()
+			return nil, err
+		}
+		id = r.Parent
+	}
+	return release, nil
+}
+
+// free takes a layer out of sight at once, so that a kill on the way leaves no half
+// layer, and then deletes it.
+func (s store) free(ctx context.Context, id string) error {
+	unlock, err := sandbox.Lock(ctx, s.uses(), id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	dying, err := os.MkdirTemp(s.runs(), "dying-")
+	if err != nil {
+		return err
+	}
+	defer removeAll(dying)
+	if err := os.Rename(s.path(id), filepath.Join(dying, "layer")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing layer %s: %w", id, err)
+	}
+	return nil
+}
+
+// wellFormed tells whether an ID can be a layer's: it names a file.
+func wellFormed(id string) bool { return id != "" && !strings.ContainsAny(id, "/.") }
 
 // keep moves a finished tree into place under its ID, at once or not at all.
 func (s store) keep(tree, id string, r record) error {

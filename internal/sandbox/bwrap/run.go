@@ -51,10 +51,16 @@ func (s *Sandbox) newSpace() (*space, error) {
 	if sp.rel, err = inStore(s.store.dir, dir); err != nil {
 		return nil, err
 	}
-	if sp.lock, err = os.Create(filepath.Join(dir, "lock")); err != nil {
+	// It has its name once it is locked: a lock by that name that nobody holds is that
+	// of a process that died, and the space can be swept at once.
+	unlocked := filepath.Join(dir, "unlocked")
+	if sp.lock, err = os.Create(unlocked); err != nil {
 		return nil, err
 	}
 	if err := unix.Flock(int(sp.lock.Fd()), unix.LOCK_EX); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(unlocked, filepath.Join(dir, "lock")); err != nil {
 		return nil, err
 	}
 	for _, d := range []string{"up", "work", "merged"} {
@@ -75,23 +81,21 @@ func (sp *space) close() {
 
 // sweep removes the scratch space of processes that were killed.
 func (s *Sandbox) sweep() {
-	const settled = time.Minute // a space is made before it is locked
+	const settled = time.Minute // without a lock it may just be being made, or removed
 	entries, _ := os.ReadDir(s.store.runs())
 	for _, e := range entries {
 		dir := filepath.Join(s.store.runs(), e.Name())
-		info, err := e.Info()
-		if err != nil || time.Since(info.ModTime()) < settled {
+		lock, err := os.Open(filepath.Join(dir, "lock"))
+		if err != nil {
+			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) >= settled {
+				_ = removeAll(dir)
+			}
 			continue
 		}
-		lock, err := os.Open(filepath.Join(dir, "lock"))
-		if err == nil {
-			err = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-			lock.Close()
-			if err != nil {
-				continue
-			}
+		if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			_ = removeAll(dir)
 		}
-		_ = removeAll(dir)
+		lock.Close()
 	}
 }
 
@@ -144,6 +148,11 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	if err := sandbox.CheckFiles(r.Inputs, []string{sandbox.RunPath}, r.Collect); err != nil {
 		return res, err
 	}
+	release, err := s.store.use(ctx, r.Layer.ID)
+	if err != nil {
+		return res, err
+	}
+	defer release()
 	sp, err := s.newSpace()
 	if err != nil {
 		return res, err
@@ -211,6 +220,20 @@ func (s *Sandbox) Build(ctx context.Context, b sandbox.Build) (layer sandbox.Lay
 		return layer, res, err
 	}
 	defer unlock()
+	if b.Lease {
+		// Before there is a layer: a kill on the way leaves none that nobody finds.
+		if err := s.leases.Take(id); err != nil {
+			return layer, res, err
+		}
+		defer func() {
+			if err == nil {
+				return
+			}
+			if fault := s.leases.Give(id, func() error { return s.store.free(context.WithoutCancel(ctx), id) }); fault != nil {
+				err = errors.Join(err, fault)
+			}
+		}()
+	}
 	if _, err := s.store.read(id); errors.Is(err, fs.ErrNotExist) {
 		if res, err = s.build(ctx, b, id); err != nil {
 			return layer, res, err
@@ -234,6 +257,11 @@ func (s *Sandbox) Build(ctx context.Context, b sandbox.Build) (layer sandbox.Lay
 
 func (s *Sandbox) build(ctx context.Context, b sandbox.Build, id string) (sandbox.Result, error) {
 	total := sandbox.Result{End: sandbox.Exited}
+	release, err := s.store.use(ctx, b.Parent.ID)
+	if err != nil {
+		return total, err
+	}
+	defer release()
 	sp, err := s.newSpace()
 	if err != nil {
 		return total, err

@@ -67,7 +67,7 @@ func (s *Sandbox) Base(ctx context.Context, b sandbox.Base) (sandbox.Layer, erro
 	for _, t := range b.Toolchains {
 		key.Toolchains = append(key.Toolchains, toolchain(t))
 	}
-	return s.made(ctx, schemas.DigestOf(key), func(id string) (record, error) {
+	return s.made(ctx, schemas.DigestOf(key), false, func(id string) (record, error) {
 		return s.makeBase(ctx, id, system.ID, b)
 	})
 }
@@ -99,7 +99,7 @@ func (s *Sandbox) system(ctx context.Context) (sandbox.Layer, error) {
 		return s.systemFromImage(ctx)
 	}
 	key := schemas.DigestOf([]any{suite, basePackages, prepareScript})
-	return s.made(ctx, key, func(id string) (record, error) {
+	return s.made(ctx, key, false, func(id string) (record, error) {
 		archive := filepath.Join(s.dir, "debian-"+layerID(key)+".tar")
 		if _, err := os.Stat(archive); err != nil {
 			if err := s.debootstrap(ctx, archive); err != nil {
@@ -141,7 +141,7 @@ func (s *Sandbox) systemFromImage(ctx context.Context) (sandbox.Layer, error) {
 		}
 	}
 	key := schemas.DigestOf([]any{image.ID, basePackages, prepareScript})
-	return s.made(ctx, key, func(id string) (r record, err error) {
+	return s.made(ctx, key, false, func(id string) (r record, err error) {
 		w, err := s.newWorkplace(ctx, image.ID, workplace{packages: true})
 		if err != nil {
 			return r, err

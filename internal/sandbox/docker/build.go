@@ -38,7 +38,7 @@ func (s *Sandbox) Build(ctx context.Context, b sandbox.Build) (layer sandbox.Lay
 		return layer, res, err
 	}
 	found := true
-	layer, err = s.made(ctx, b.Key, func(id string) (r record, err error) {
+	layer, err = s.made(ctx, b.Key, b.Lease, func(id string) (r record, err error) {
 		found = false
 		r, res, err = s.build(ctx, b, parent, id)
 		return r, err

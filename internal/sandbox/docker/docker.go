@@ -50,6 +50,7 @@ type Sandbox struct {
 	owner   func() // lets go of the token
 	ca      []byte
 	local   bool // the engine's files and processes are in our sight
+	leases  *sandbox.Leases
 }
 
 var _ sandbox.Sandbox = (*Sandbox)(nil)
@@ -62,6 +63,7 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 		return nil, err
 	}
 	s := &Sandbox{options: o, dir: filepath.Join(dir, "docker")}
+	s.leases = sandbox.NewLeases(filepath.Join(s.dir, "leases"))
 	if o.CABundle != "" {
 		if s.ca, err = os.ReadFile(o.CABundle); err != nil {
 			return nil, fmt.Errorf("reading the CA bundle: %w", err)
@@ -77,6 +79,7 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 		return nil, err
 	}
 	s.sweep(ctx)
+	s.leases.Sweep(ctx, s.locks(), func(id string) error { return s.free(ctx, id) })
 	return s, nil
 }
 
@@ -173,6 +176,10 @@ func (s *Sandbox) sweep(ctx context.Context) {
 				s.removeContainer(c.ID)
 			}
 		}
+		left, _ := filepath.Glob(filepath.Join(s.dir, proxyPrefix+token.Name()+"-*"))
+		for _, dir := range left {
+			_ = os.RemoveAll(dir)
+		}
 		_ = os.Remove(filepath.Join(s.owners(), token.Name()))
 		unlock()
 	}
@@ -204,10 +211,15 @@ func (s *Sandbox) Remove(ctx context.Context, l sandbox.Layer) error {
 		return err
 	}
 	defer unlock()
+	return s.leases.Give(id, func() error { return s.free(ctx, id) })
+}
+
+// free deletes a layer. The record goes first: without it the layer is not found.
+func (s *Sandbox) free(ctx context.Context, id string) error {
 	if err := os.Remove(s.record(id)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	_, err = s.api.ImageRemove(ctx, layerName(id), client.ImageRemoveOptions{PruneChildren: true})
+	_, err := s.api.ImageRemove(ctx, layerName(id), client.ImageRemoveOptions{PruneChildren: true})
 	if err != nil && !errdefs.IsNotFound(err) {
 		return fmt.Errorf("removing layer %s: %w", id, err)
 	}

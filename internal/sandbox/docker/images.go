@@ -79,14 +79,29 @@ func (s *Sandbox) keep(id string, r record) error {
 }
 
 // made finds a layer by its key, or makes it while all others who want it wait.
-func (s *Sandbox) made(ctx context.Context, key schemas.Digest, how func(id string) (record, error)) (sandbox.Layer, error) {
+// With a lease it is there until the last of those who leased it removes it.
+func (s *Sandbox) made(ctx context.Context, key schemas.Digest, leased bool, how func(id string) (record, error)) (layer sandbox.Layer, err error) {
 	id := layerID(key)
-	layer := sandbox.Layer{Key: key}
+	layer = sandbox.Layer{Key: key}
 	unlock, err := sandbox.Lock(ctx, s.locks(), id)
 	if err != nil {
 		return layer, err
 	}
 	defer unlock()
+	if leased {
+		// Before there is a layer: a kill on the way leaves none that nobody finds.
+		if err := s.leases.Take(id); err != nil {
+			return layer, err
+		}
+		defer func() {
+			if err == nil {
+				return
+			}
+			if fault := s.leases.Give(id, func() error { return s.free(context.WithoutCancel(ctx), id) }); fault != nil {
+				err = errors.Join(err, fault)
+			}
+		}()
+	}
 	r, ok, err := s.find(ctx, id)
 	if err == nil && !ok {
 		if r, err = how(id); err == nil {

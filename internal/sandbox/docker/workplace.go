@@ -43,6 +43,7 @@ type workplace struct {
 // proxySocket is where a workplace finds the build proxy; the forwarder listens on
 // its loopback, which is all the network that it has.
 const (
+	proxyPrefix  = "proxy-" // of its directory on the host, then our token
 	proxyDir     = "/run/benchmint-proxy"
 	proxyAddress = "127.0.0.1:3128"
 	// It returns when the forwarder listens: 0100007F:0C38 is the address above.
@@ -167,7 +168,7 @@ func (w *workplace) serve(ctx context.Context) (dir string, err error) {
 	if err := os.MkdirAll(w.s.dir, 0o700); err != nil {
 		return "", err
 	}
-	if dir, err = os.MkdirTemp(w.s.dir, "proxy-"); err != nil {
+	if dir, err = os.MkdirTemp(w.s.dir, proxyPrefix+w.s.token+"-"); err != nil {
 		return "", err
 	}
 	w.closed = append(w.closed, func() { os.RemoveAll(dir) })

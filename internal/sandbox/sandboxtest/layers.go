@@ -380,6 +380,87 @@ func removeLayer(t *testing.T, b *box) {
 	}
 }
 
+// leases: a layer that several asked for stays until the last of them gives it
+// back, in whatever process they are; one who never asked cannot take it away.
+func leases(t *testing.T, b *box) {
+	other := b.kind.Open(t, b.options)
+	build := sandbox.Build{Key: b.key(t), Parent: b.base, Limits: small, Steps: commands(bash(`date +%s%N >made`)), Lease: true}
+	take := func(s sandbox.Sandbox) sandbox.Layer {
+		t.Helper()
+		layer, _, err := s.Build(timeout(t), build)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return layer
+	}
+	runs := func(s sandbox.Sandbox, layer sandbox.Layer) bool {
+		res, err := s.Run(timeout(t), sandbox.Run{Layer: layer, Command: bash(`cat made`), Limits: small})
+		return err == nil && res.ExitCode == 0
+	}
+	layer := take(b.Sandbox)
+	take(b.Sandbox)
+	take(other)
+	for i, giver := range []sandbox.Sandbox{b.Sandbox, b.Sandbox, b.Sandbox} { // once more than it took
+		if err := giver.Remove(timeout(t), layer); err != nil {
+			t.Fatal(err)
+		}
+		if !runs(other, layer) {
+			t.Fatalf("removal %d took a layer away that another process leases", i+1)
+		}
+	}
+	if err := other.Remove(timeout(t), layer); err != nil {
+		t.Fatal(err)
+	}
+	if runs(b.Sandbox, layer) {
+		t.Error("nobody leases the layer, and it is still there")
+	}
+
+	build.Key, build.Steps = b.key(t), commands(bash(`exit 1`))
+	if _, _, err := b.Build(timeout(t), build); err == nil {
+		t.Fatal("the step failed, and the layer was built")
+	}
+	build.Steps = commands(bash(`true`))
+	layer = take(other)
+	if err := other.Remove(timeout(t), layer); err != nil {
+		t.Fatal(err)
+	}
+	if runs(other, layer) {
+		t.Error("a build that failed left a lease behind")
+	}
+}
+
+// removalWaits: a layer that is removed under a run must not change what it sees.
+func removalWaits(t *testing.T, b *box) {
+	layer, _ := b.build(t, sandbox.Build{Steps: commands(bash(`mkdir many && touch many/{1..300}`))})
+	done := make(chan int, 1)
+	started := filepath.Join(t.TempDir(), "started")
+	out, err := os.Create(started)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	go func() {
+		res, err := b.Run(timeout(t), sandbox.Run{
+			Layer: layer, Command: bash(`echo started; sleep 1; [ $(ls many | wc -l) = 300 ]`), Limits: small,
+			Interactive: &sandbox.Terminal{In: strings.NewReader(""), Out: out, Err: out},
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- res.ExitCode
+	}()
+	for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(10 * time.Millisecond) {
+		if text, _ := os.ReadFile(started); len(text) > 0 {
+			break
+		}
+	}
+	// An engine may refuse instead of waiting: what is removed is asked for again.
+	_ = b.Remove(timeout(t), layer)
+	if code := <-done; code != 0 {
+		t.Error("files vanished under a run")
+	}
+}
+
 func interactive(t *testing.T, b *box) {
 	var out, errs bytes.Buffer
 	res, err := b.Run(timeout(t), sandbox.Run{

@@ -56,6 +56,7 @@ type box struct {
 	kind     Kind
 	base     sandbox.Layer
 	world    *world
+	options  Options
 	home     string // a directory of the host with a file "private" in it
 	sequence *atomic.Int64
 }
@@ -68,14 +69,15 @@ func Run(t *testing.T, k Kind) {
 	ca := filepath.Join(home, "ca.crt")
 	write(t, ca, "# "+caMarker+"\n")
 	w := newWorld(t)
-	s := k.Open(t, Options{CABundle: ca, Registries: []string{w.registry}, Env: map[string]string{"PIP_INDEX_URL": "http://" + w.registry + "/simple"}})
+	o := Options{CABundle: ca, Registries: []string{w.registry}, Env: map[string]string{"PIP_INDEX_URL": "http://" + w.registry + "/simple"}}
+	s := k.Open(t, o)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // a first base system may have to be made
 	defer cancel()
 	base, err := s.Base(ctx, sandbox.Base{})
 	if err != nil {
 		t.Fatalf("Base: %v", err)
 	}
-	b := &box{Sandbox: s, kind: k, base: base, world: w, home: home, sequence: new(atomic.Int64)}
+	b := &box{Sandbox: s, kind: k, base: base, world: w, options: o, home: home, sequence: new(atomic.Int64)}
 	t.Run("cases", func(t *testing.T) {
 		for _, c := range cases {
 			if k.Only != nil && !slices.Contains(k.Only, c.name) {
@@ -127,6 +129,8 @@ var cases = []testCase{
 	{"equal_keys_are_built_once", equalKeys},
 	{"nothing_of_a_build_is_left", nothingOfABuildIsLeft},
 	{"failing_step", failingStep},
+	{"leases", leases},
+	{"removal_waits_for_runs", removalWaits},
 	{"build_limits", buildLimits},
 	{"discard", discardedBuild},
 	{"every_layer_is_walked", everyLayerIsWalked},
