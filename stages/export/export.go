@@ -19,11 +19,23 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
+// Version is part of the stage's fingerprint.
+const Version = "1"
+
 // Config is where a dataset goes and what it is called.
 type Config struct {
 	Name          string
 	Dir           string
 	Configuration any // effective, without what names this machine
+}
+
+// Told is what a dataset says beside its items. Where it is kept is no part of it.
+func (c Config) Told(tools map[string]string) any {
+	return struct {
+		Name          string
+		Configuration any
+		Tools         map[string]string
+	}{c.Name, c.Configuration, tools}
 }
 
 // Records joins what the stages left.
