@@ -15,10 +15,10 @@ const (
 	Listing        // a fenced, indented or literal block, a table, a picture
 )
 
-// Block is a paragraph or a list item on one line, its markup kept.
+// Block is a paragraph or a list item on one line, its markup kept, or a listing.
 type Block struct {
 	Kind  Kind
-	Text  string
+	Text  string // of a listing, its lines as they are
 	Under string // the nearest heading, as it is written
 }
 
@@ -72,23 +72,29 @@ func (r *reader) line(lines []string, i int) int {
 		return i
 	case fence.MatchString(s):
 		r.flush()
-		r.code()
-		return closing(lines, i)
+		end := closing(lines, i)
+		r.code(lines[i:min(end, len(lines))])
+		return end
 	case directive.MatchString(s):
 		r.flush()
-		if strings.Contains(s, "code") || strings.Contains(s, "sourcecode") {
-			r.code()
+		end := indented(lines, i, depth)
+		if strings.Contains(s, "code") {
+			r.code(lines[i:min(end+1, len(lines))])
 		}
-		return indented(lines, i, depth)
+		return end
 	case (r.literal || r.blank && !open && depth >= r.indent+4) && depth > 0 && !(r.indent > 0 && marker.MatchString(s)):
 		r.literal = false
-		r.code()
-		return indented(lines, i, depth-1)
+		end := indented(lines, i, depth-1)
+		r.code(lines[i:min(end+1, len(lines))])
+		return end
 	case doctest.MatchString(s), table.MatchString(s) && !underline.MatchString(s):
 		r.flush()
-		r.code()
+		r.code(lines[i : i+1])
 	case quote.MatchString(s):
 		r.flush()
+		for i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" { // its lines may go on without the mark
+			i++
+		}
 	case underline.MatchString(s) && len(strings.TrimSpace(s)) > 2:
 		if len(r.lines) == 1 && !r.item {
 			r.heading, r.lines = r.lines[0], nil
@@ -119,10 +125,12 @@ func (r *reader) head(text string) {
 	r.heading, r.indent = strings.Trim(text, " *_:"), 0
 }
 
-func (r *reader) code() {
+func (r *reader) code(lines []string) {
 	if n := len(r.out); n == 0 || r.out[n-1].Kind != Listing {
 		r.out = append(r.out, Block{Kind: Listing, Under: r.heading})
 	}
+	last := &r.out[len(r.out)-1]
+	last.Text += strings.Join(lines, "\n") + "\n"
 	r.blank = false
 }
 
@@ -173,10 +181,15 @@ var (
 // write there, one bullet each between empty lines: what is left are the words
 // before it and those of the first commit. The later ones tell of the work on the
 // change ("fix lint", "review"), not of the change.
-func Squashed(body string) string {
+func Squashed(title, body string) string {
 	body = strings.ReplaceAll(body, "\r\n", "\n")
 	at := squashed.FindAllStringIndex(body, -1)
-	for i, m := range at {
+	if title != "" && strings.HasPrefix(body, "* "+title) {
+		first, _, _ := strings.Cut(body, "\n* ")
+		_, first, _ = strings.Cut(first, "\n")
+		return strings.TrimSpace(first)
+	}
+	for _, m := range at {
 		before, rest := body[:m[0]], body[m[0]:]
 		line, after, _ := strings.Cut(rest, "\n")
 		lone := strings.TrimSpace(before) == "" || strings.HasSuffix(before, "\n\n")
@@ -184,7 +197,6 @@ func Squashed(body string) string {
 		if !lone || line == "" {
 			return body // a list that somebody wrote
 		}
-		_ = i
 	}
 	if len(at) == 0 {
 		return body

@@ -10,6 +10,18 @@ import (
 // tidied.
 const gone = "\x00"
 
+// torn stands where a reference went from within a sentence.
+const torn = "\x01"
+
+// Torn tells whether a sentence lost a reference that it needs, and gives it
+// without the mark.
+func Torn(sentence string) (string, bool) {
+	if !strings.Contains(sentence, torn) {
+		return sentence, false
+	}
+	return strings.Join(strings.Fields(strings.ReplaceAll(sentence, torn, " ")), " "), true
+}
+
 var (
 	role      = regexp.MustCompile("(?:\\{([\\w:+-]+)\\}|:([\\w:+-]+):)`([^`\n]*)`")
 	titled    = regexp.MustCompile(`^(.*\S)\s*<([^<>]*)>$`)
@@ -22,7 +34,7 @@ var (
 	refLink   = regexp.MustCompile(`\[(?:#|!|GH-|gh-)\d+\]`)
 	url       = regexp.MustCompile(`<?https?://[^\s<>()]*(?:\([^\s()]*\)[^\s<>()]*)*>?`)
 	urlTail   = regexp.MustCompile(`[.,;:!?'"]+$`)
-	number    = regexp.MustCompile(`(?:\b[\w.-]+/[\w.-]+)?#\d+\b|\b(?:GH|gh)-\d+\b|\bbpo-\d+\b`)
+	number    = regexp.MustCompile(`(?:\b[\w.-]+(?:/[\w.-]+)?)?#\d+\b|\b(?:GH|gh)-\d+\b|\bbpo-\d+\b`)
 	hash      = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`)
 	mention   = regexp.MustCompile(`(^|[\s(,/])@[A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9-]+|\[bot\])?`)
 	decorator = regexp.MustCompile(`@(?:property|staticmethod|classmethod|overload|dataclass|cached_property|contextmanager|final|override|abstractmethod)\b`)
@@ -50,7 +62,7 @@ func set(words string) map[string]bool {
 // text, roles and double backticks become names in backticks; references to
 // issues, commits and people go, with the words that only lead to them.
 func Inline(text string) string {
-	text = strings.ReplaceAll(text, gone, "")
+	text = strings.NewReplacer(gone, "", torn, "").Replace(text)
 	text = role.ReplaceAllStringFunc(text, roleText)
 	text = hyperlink.ReplaceAllString(text, "$1")
 	text = double.ReplaceAllStringFunc(text, func(s string) string {
@@ -124,16 +136,21 @@ const refs = gone + `(?:[,;&\s/]*(?:and|or|et al\.?)?\s*` + gone + `)*`
 
 var (
 	// The words that only lead to a reference, a person or an address.
-	credit     = regexp.MustCompile(`(?i)[,;:–—-]*\s*\b(?:(?:thanks|kudos|patch|pr|contributed|implemented|reported|requested|suggested|added|fixed|written|provided|made|done|authored|thank you|courtesy|original(?:ly)?)\s+(?:(?:by|to|goes to|go to|from|of)\s+)?|(?:see|see also|cf\.?|refs?|via|by|in|from|since|per|as of|through)\s+)(?:(?:the|issue|issues|pr|prs|pull request|discussion|ticket|bug|commit|also|for|details)\s+)*` + refs)
-	closes     = regexp.MustCompile(`(?i)[,;:–—-]*\s*\b(?:(?:also|partially|hopefully|this|should)\s+)*(?:fix(?:es|ed|ing)?|clos(?:es|ed|e)|resolv(?:es|ed|e)|refs?|references|related to|relates to|part of|addresses|implements|supersedes|replaces|reverts|follow[- ]?ups? (?:to|from|of|on)|issues?|prs?|pull requests?|gh|bug|ticket|link|cc|re|tracked (?:in|by))\b(?:\s+(?:the\s+)?(?:issues?|prs?|pull requests?|bugs?|tickets?))?\s*:?\s*` + refs)
-	inBrackets = regexp.MustCompile(`\([^()` + "`" + `]*\)`)
-	loneRefs   = regexp.MustCompile(`\s*` + refs)
-	empties    = regexp.MustCompile(`\(\s*[,;:.\s]*\s*\)|\[\s*\]`)
-	spaces     = regexp.MustCompile(`\s+`)
-	before     = regexp.MustCompile(`\s+([.,;:!?)](?:\s|$))`)
-	stops      = regexp.MustCompile(`(?:\s*[,;:])+\s*\.(\s|$)|\.\s+\.(\s|$)`)
-	leading    = regexp.MustCompile(`^[\s,;:.)\]–—]+|^-+\s+`)
-	leftover   = regexp.MustCompile(`(?i)\b(?:and|or|by|pr|prs|see|also|issue|issues|fix|fixes|fixed|closes?|resolves?|resolved|refs?|thanks|to|for|the|pull request|via|in|gh|contributed|patch|reported|based on|part of|from|with|of|help)\b|[\s,;:.&#!]|` + gone)
+	credit   = regexp.MustCompile(`(?i)[,;:–—-]*\s*\b(?:(?:thanks|kudos|patch|pr|contributed|implemented|reported|requested|suggested|added|fixed|written|provided|made|done|authored|thank you|courtesy|original(?:ly)?)\s+(?:(?:by|to|goes to|go to|from|of)\s+)?|(?:see|see also|cf\.?|refs?|via|by|in|from|since|per|as of|through)\s+)(?:(?:the|issue|issues|pr|prs|pull request|discussion|ticket|bug|commit|also|for|details)\s+)*` + refs)
+	closes   = regexp.MustCompile(`(?i)[,;:–—-]*\s*\b(?:(?:also|partially|hopefully|this|should)\s+)*(?:fix(?:es|ed|ing)?|clos(?:es|ed|e)|resolv(?:es|ed|e)|refs?|references|related to|relates to|part of|addresses|implements|supersedes|replaces|reverts|follow[- ]?ups? (?:to|from|of|on)|issues?|prs?|pull requests?|gh|bug|ticket|link|cc|re|tracked (?:in|by))\b(?:\s+(?:the\s+)?(?:issues?|prs?|pull requests?|bugs?|tickets?))?\s*:?\s*` + refs)
+	thankful = regexp.MustCompile(`(?i)(^|[.!?,;]\s+)(?:special |many |big )?(?:thanks|thank you|kudos)(?: to)?[^.]*` + gone + `[^.]*(?:\.|$)`)
+	inside   = regexp.MustCompile(`([a-z,]\s*)` + refs + `(\s+[a-z])`)
+	// A reference that does something is somebody's earlier work.
+	subject      = regexp.MustCompile(`\b((?:when|because|that|until|while|where|than|as|since|after|before) )(?:(?:PR|issue|pull request|commit) )?` + refs + `\s+([a-z]+(?:ed|es|s|gan|de)\b)`)
+	subjectFirst = regexp.MustCompile(`^(?:(?:PR|Issue|Pull request|Commit) )?` + refs + `\s+([a-z]+(?:ed|s|gan|de)\b)`)
+	inBrackets   = regexp.MustCompile(`\([^()` + "`" + `]*\)`)
+	loneRefs     = regexp.MustCompile(`\s*` + refs)
+	empties      = regexp.MustCompile(`\(\s*[,;:.\s]*\s*\)|\[\s*\]`)
+	spaces       = regexp.MustCompile(`\s+`)
+	before       = regexp.MustCompile(`\s+([.,;:!?)](?:\s|$))`)
+	stops        = regexp.MustCompile(`(?:\s*[,;:])+\s*\.(\s|$)|\.\s*\.(\s|$)`)
+	leading      = regexp.MustCompile(`^[\s,;:.)\]–—]+|^-+\s+`)
+	leftover     = regexp.MustCompile(`(?i)\b(?:and|or|by|pr|prs|see|also|issue|issues|fix|fixes|fixed|closes?|resolves?|resolved|refs?|thanks|to|for|the|pull request|via|in|gh|contributed|patch|reported|based on|part of|from|with|of|help)\b|[\s,;:.&#!]|` + gone)
 )
 
 // tidy takes away the marks of what is gone, and the words that they hung on.
@@ -145,13 +162,20 @@ func tidy(text string) string {
 			}
 			return s
 		})
+		text = subject.ReplaceAllString(text, "${1}an earlier change $2")
+		text = subjectFirst.ReplaceAllString(text, "An earlier change $1")
+		text = thankful.ReplaceAllString(text, "$1")
 		text = credit.ReplaceAllString(text, "")
 		text = closes.ReplaceAllString(text, "")
-		text = loneRefs.ReplaceAllString(text, "")
+		text = inside.ReplaceAllString(text, "$1"+torn+"$2")
+		text = strings.TrimRight(loneRefs.ReplaceAllString(text, ""), ",;: ")
 	}
-	text = empties.ReplaceAllString(text, "")
+	text = outside(text, func(s string) string { return empties.ReplaceAllString(s, "") })
 	text = spaces.ReplaceAllString(text, " ")
 	text = before.ReplaceAllString(text, "$1")
 	text = stops.ReplaceAllString(text, ".$1$2")
+	if i := strings.LastIndexByte(text, '`'); strings.Count(text, "`")%2 == 1 { // nobody's
+		text = text[:i] + text[i+1:]
+	}
 	return strings.TrimSpace(leading.ReplaceAllString(text, ""))
 }

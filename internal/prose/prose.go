@@ -88,7 +88,7 @@ func Split(problem string) (text, list string) {
 // addresses, comments of a template.
 func Plain(subject, body string) string {
 	text := comments.ReplaceAllString(strings.ReplaceAll(body, "\r\n", "\n"), "")
-	text = strings.TrimSpace(subject + "\n\n" + trailers.ReplaceAllString(text, ""))
+	text = strings.TrimSpace(subject + "\n\n" + strings.TrimSpace(trailers.ReplaceAllString(text, "")))
 	return strings.ToValidUTF8(addresses(text), "\uFFFD") + "\n"
 }
 

@@ -56,11 +56,13 @@ func ends(text string, i int) bool {
 }
 
 var (
-	boilerplate = regexp.MustCompile(`(?i)^(?:(?:and|also|but|so|then)?,? ?)(?:make sure|please|ps:|by submitting|i (?:have|'ve) (?:read|checked|added tests|tested|run)|i confirm|if you need help|just ask|thanks|thank you|kudos|hello|hi\b|hey\b|lgtm|wip\b|nit\b|todo\b|tbd\b|n/?a\b|none\b|summary by|generated (?:with|by)|auto-?generated|assisted|sorry|not sure|feel free|let me know|what do you think|closes?\b.?$|fix(?:es)?\.?$|update\.?$|for more information|squash|rebase|merge branch|merged?\.?$|apply suggestions|co-?authored|see (?:the )?(?:issue|discussion|linked|above|below)|it was reported|reported by|(?:this|the) (?:bug|issue) was (?:reported|introduced))`)
-	bots        = regexp.MustCompile(`(?i)pre-commit\.ci|pre-commit autoupdate|dependabot|renovate|github-actions|copilot|coderabbit|claude|chatgpt|codex|cursor bot|auto fixes from|\[bot\]|skip[- ]ci|ci skip|codecov|sonarcloud`)
-	process     = regexp.MustCompile(`(?i)^(?:(?:and|also|then)\s+)?(?:(?:this|the) (?:pr|pull request|change|commit|patch) (?:also )?)?(?:i(?:'ve)? )?(?:(?:also|just) )?(?:add(?:s|ed|ing)?|updat(?:e|es|ed|ing)|includ(?:e|es|ed|ing)|improv(?:e|es|ed|ing)|increas(?:e|es|ed|ing)|writ(?:e|es|ing)|wrote|fix(?:es|ed|ing)?|adjust(?:s|ed|ing)?|adapt(?:s|ed|ing)?|creat(?:e|es|ed|ing)|extend(?:s|ed|ing)?|mov(?:e|es|ed|ing)|remov(?:e|es|ed|ing)|rework(?:s|ed|ing)?|rewrit(?:e|es|ing)|simplif(?:y|ies|ied)|clean(?:s|ed|ing)?(?: up)?|rais(?:e|es|ed|ing)d?|bump(?:s|ed|ing)?|run(?:s|ning)?|tweak(?:s|ed|ing)?|correct(?:s|ed|ing)?|document(?:s|ed|ing)?|mention(?:s|ed|ing)?|polish|rephrase|negative|new|all|existing|extensive|comprehensive|unit|regression|more|some|missing|a|an|the|test)\b[^.]{0,60}\b(?:tests?|test[- ]cases?|unit ?tests?|testing|coverage|test suite|changelog|change ?log|news ?fragments?|news|release notes?|docs?|docstrings?|documentation|readme|typos?|lint(?:er|ing)?|mypy|ruff|flake8|black|isort|pylint|type hints?|typing|ci|workflow|pre-commit|formatting|code style|whitespace|benchmarks?|golden files?|snapshots?|review comments?|pr feedback|versionadded|versionchanged|comments?)\b`)
-	upkeep      = regexp.MustCompile(`(?i)\b(?:regression tests?|unit tests?|test coverage|tests? (?:pass(?:es|ed)?|continue|cover|case|verif|exist|have been|has been|were|was|is|are|fail)|go test|git diff|pytest -|news fragment|changelog entry|code review|pre-existing|flak(?:e|y)|no (?:new )?(?:behaviou?r|functional) changes?|ci (?:jobs?|failures?|run)|bench(?:mark)?stat|ns/op|allocs?/op|addressed? (?:review|comments?|feedback|pr|copilot)|pr feedback|pr title|this pr is|test names?|doctests?)\b`)
+	boilerplate = regexp.MustCompile(`(?i)^(?:(?:and|also|but|so|then)?,? ?)(?:make sure|no other\b|this is an? (?:alternative|follow|first|quick|simple|small|backport|draft)|for (?:more|further) (?:info|details)|please|ps:|by submitting|i (?:have|'ve) (?:read|checked|added tests|tested|run)|i confirm|if you need help|just ask|thanks|thank you|kudos|hello|hi\b|hey\b|lgtm|wip\b|nit\b|todo\b|tbd\b|n/?a\b|none\b|summary by|generated (?:with|by)|auto-?generated|assisted|sorry|not sure|feel free|let me know|what do you think|closes?\b.?$|fix(?:es)?\.?$|update\.?$|for more information|squash|rebase|merge branch|merged?\.?$|apply suggestions|co-?authored|see (?:the )?(?:issue|discussion|linked|above|below)|it was reported|reported by|(?:this|the) (?:bug|issue) was (?:reported|introduced))`)
+	bots        = regexp.MustCompile(`(?i)pre-commit\.ci|pre-commit (?:autoupdate|hooks|modules|config)|dependabot|renovate|github-actions|copilot|coderabbit|claude|chatgpt|codex|cursor bot|auto fixes from|\[bot\]|skip[- ]ci|ci skip|codecov|sonarcloud`)
+	process     = regexp.MustCompile(`(?i)^(?:(?:and|also|then)\s+)?(?:(?:this|the) (?:pr|pull request|change|commit|patch) (?:also )?)?(?:i(?:'ve)? )?(?:(?:also|just) )?(?:add(?:s|ed|ing)?|updat(?:e|es|ed|ing)|includ(?:e|es|ed|ing)|improv(?:e|es|ed|ing)|increas(?:e|es|ed|ing)|writ(?:e|es|ing)|wrote|fix(?:es|ed|ing)?|adjust(?:s|ed|ing)?|adapt(?:s|ed|ing)?|creat(?:e|es|ed|ing)|extend(?:s|ed|ing)?|mov(?:e|es|ed|ing)|remov(?:e|es|ed|ing)|rework(?:s|ed|ing)?|rewrit(?:e|es|ing)|simplif(?:y|ies|ied)|clean(?:s|ed|ing)?(?: up)?|rais(?:e|es|ed|ing)d?|bump(?:s|ed|ing)?|run(?:s|ning)?|tweak(?:s|ed|ing)?|correct(?:s|ed|ing)?|document(?:s|ed|ing)?|mention(?:s|ed|ing)?|polish|rephrase)\b[^.]{0,60}\b(?:tests?|test[- ]cases?|unit ?tests?|testing|coverage|test suite|changelog|change ?log|news ?fragments?|news|release notes?|docs?|docstrings?|documentation|readme|typos?|lint(?:er|ing)?|mypy|ruff|flake8|black|isort|pylint|type hints?|typing|ci|workflow|pre-commit|formatting|code style|whitespace|benchmarks?|golden files?|snapshots?|review comments?|pr feedback|versionadded|versionchanged|comments?)\b`)
+	aboutTests  = regexp.MustCompile(`(?i)^(?:(?:and|also) )?(?:negative|new|all|existing|extensive|comprehensive|unit|regression|more|some|missing|an?|the|test)\b[^.]{0,40}\b(?:tests|test[- ]cases?|unit ?tests?|testing|test coverage|test suite)\b`)
+	upkeep      = regexp.MustCompile(`(?i)\b(?:regression tests?|unit tests?|test coverage|tests? (?:pass(?:es|ed)?|continue|cover|case|verif|exist|have been|has been|were|was|is|are|fail)|go test|git diff|pytest -|news fragment|changelog entry|code review|pre-existing|flak(?:e|y)|no (?:new )?(?:behaviou?r|functional) changes?|ci (?:jobs?|failures?|run)|bench(?:mark)?stat|ns/op|allocs?/op|\.github\b|golangci|addressed? (?:review|comments?|feedback|pr|copilot)|pr feedback|pr title|this pr is|test names?|doctests?)\b`)
 	pointing    = regexp.MustCompile(`(?i)\b(?:the following|following (?:code|example|snippet|test|script|program|output|error|traceback|command|table|config)\w*|as follows|shown (?:above|below)|(?:code|example|snippet|script|output|traceback|table|program|test)s? (?:above|below)|(?:above|below) (?:code|example|snippet|script|output|program|table)|example usage|usage example|for example:|e\.g\.:|like (?:this|so|that)[.:]?$|(?:this|that|these) (?:code|example|snippet|script|program)s?)\b`)
+	aside       = regexp.MustCompile(`^\([^()]*\)\.?$`)
 	fragment    = regexp.MustCompile(`(?i)^(?:(?:feat|fix|chore|docs?|refactor|perf|tests?|build|ci|style|revert|deps)(?:\([^)]*\))?!?:)`)
 )
 
@@ -68,7 +70,7 @@ var (
 // greetings, thanks, bots, and talk of the work on it (tests, changelog, review).
 func Noise(sentence string) bool {
 	words := strings.FieldsFunc(sentence, func(r rune) bool { return !unicode.IsLetter(r) })
-	return len(words) < 2 || boilerplate.MatchString(sentence) || bots.MatchString(sentence) || process.MatchString(sentence) ||
+	return len(words) < 2 || aside.MatchString(sentence) || boilerplate.MatchString(sentence) || bots.MatchString(sentence) || process.MatchString(sentence) || aboutTests.MatchString(sentence) ||
 		upkeep.MatchString(sentence) || fragment.MatchString(sentence)
 }
 
@@ -86,4 +88,16 @@ var leads = regexp.MustCompile(`(?i)(?:\b(?:do|does|did|example|this|that|these|
 // promises of nothing.
 func Points(sentence string) bool {
 	return strings.HasSuffix(sentence, ":") || pointing.MatchString(sentence)
+}
+
+var defines = regexp.MustCompile(`(?m)^[\s>.]*(?:(?:class|def|func|type|var|const)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?::=|=[^=]))`)
+
+// Defines are the names that a listing makes for itself: whoever speaks of them
+// speaks of the listing.
+func Defines(listing string) []string {
+	var out []string
+	for _, m := range defines.FindAllStringSubmatch(listing, -1) {
+		out = append(out, m[1]+m[2])
+	}
+	return out
 }

@@ -131,7 +131,7 @@ type Material struct {
 
 // Write makes the statement by rule.
 func Write(m Material) (schemas.Statement, error) {
-	s := newSolution(m.Start, m.Base, m.Solution, m.Change.Notes)
+	s := newSolution(m.Start, m.Base, m.Solution, m.Change)
 	st := schemas.Statement{StartID: m.Start.ID(), Provider: prompts.Rules}
 	st.Interface = s.interfaceOf(m.Proof.Interface)
 
@@ -145,7 +145,7 @@ func Write(m Material) (schemas.Statement, error) {
 		}
 		return st, pipeline.Reject(schemas.ThinStatement, "nothing of what the change says of itself can be said: %.200s", said)
 	}
-	st.Thin = thin(text)
+	st.Thin = thin(text, st.Interface)
 	literals := s.wanted()
 	if more := spell(text, literals); more != "" {
 		text += "\n\n" + more
@@ -204,8 +204,19 @@ func failsByBehaviour(p schemas.Proof) bool {
 	return slices.ContainsFunc(p.Tests, func(t schemas.TestVerdict) bool { return t.Class == schemas.F2P && t.Cause == schemas.CauseFails })
 }
 
-// enough is how many words of meaning a statement has at least, beside names.
-const enough = 4
+// A statement needs that many words of meaning. Names say where, so that fewer
+// words will do beside them, but at least one. The figures come from reading:
+// "`WriteLogger` is usable after unpickling" can be worked on, "disabled category
+// output" and "`asdict` is faster" cannot.
+const (
+	enough      = 4
+	enoughNamed = 3 // words and names together
+	maxNames    = 2 // that count
+)
 
 // thin tells a statement that says too little to go on.
-func thin(text string) bool { return len(content(text)) < enough }
+func thin(text string, listed []schemas.Name) bool {
+	words := len(content(text))
+	named := min(maxNames, len(names(text))+len(listed))
+	return words < enough && (words == 0 || named == 0 || words+named < enoughNamed)
+}

@@ -18,7 +18,8 @@ func (s *solution) interfaceOf(proved []schemas.Name) []schemas.Name {
 	given := map[string]bool{}
 	var out []schemas.Name
 	add := func(n schemas.Name) {
-		n.Signature, n.Path = shown(n), s.placeOf(n)
+		n.Signature = s.uncommented(n)
+		n.Signature, n.Path = s.shown(n), s.placeOf(n)
 		out = append(out, n)
 		for _, part := range partsOf(n.Name) {
 			given[part] = true
@@ -54,6 +55,36 @@ func nameOf(name string, d declaration, s *solution) schemas.Name {
 	return n
 }
 
+var (
+	comment = regexp.MustCompile(`(?m)(^|\s)#.*$`)
+	opening = regexp.MustCompile(`([(\[]) | ([)\]])`)
+	closing = regexp.MustCompile(`,([)\]])`)
+)
+
+// uncommented is a signature of several lines without the comments between them.
+func (s *solution) uncommented(n schemas.Name) string {
+	f := s.after.file(n.Path)
+	if f == nil || f.Language != syntax.Python {
+		return n.Signature
+	}
+	if !strings.Contains(n.Signature, "#") {
+		return tight(n.Signature)
+	}
+	for _, d := range f.Decls {
+		if d.Signature == n.Signature && d.Body.Start > d.NameSpan.Start {
+			head := comment.ReplaceAllString(string(f.Source[d.NameSpan.Start:d.Body.Start]), "$1")
+			before, _, _ := strings.Cut(d.Signature, d.Name)
+			return strings.TrimRight(tight(before+strings.Join(strings.Fields(head), " ")), " :")
+		}
+	}
+	return n.Signature
+}
+
+// tight takes the blanks out that breaking a signature into lines left.
+func tight(s string) string {
+	return closing.ReplaceAllString(opening.ReplaceAllString(s, "$1$2"), "$1")
+}
+
 // placeOf is where a name is defined, as far as the base knows the place: the
 // file, or the folder of a file that only the solution has.
 func (s *solution) placeOf(n schemas.Name) string {
@@ -75,9 +106,11 @@ var (
 
 // shown is a name's signature; of a value only what is plain to see: the rest is
 // how the solution does it.
-func shown(n schemas.Name) string {
+func (s *solution) shown(n schemas.Name) string {
 	switch n.Kind {
 	case "constant", "variable", "field":
+	case "parameter":
+		return s.parameter(n)
 	default:
 		return n.Signature
 	}
@@ -86,4 +119,22 @@ func shown(n schemas.Name) string {
 		return n.Signature
 	}
 	return strings.TrimSpace(m[1])
+}
+
+// longSignature is what one line of an interface may hold.
+const longSignature = 160
+
+// parameter shows a parameter in its function, and of a long signature it alone.
+func (s *solution) parameter(n schemas.Name) string {
+	if len(n.Signature) <= longSignature {
+		return n.Signature
+	}
+	head, _, ok := strings.Cut(n.Signature, "(")
+	for _, d := range s.declared[n.Name] {
+		f := s.after.file(n.Path)
+		if ok && d.path == n.Path && d.decl.Kind == syntax.Parameter && f != nil && strings.HasPrefix(f.Decls[d.decl.Parent].Signature, head+"(") {
+			return head + "(…, " + strings.Join(strings.Fields(f.Text(d.decl.Span)), " ") + ", …)"
+		}
+	}
+	return n.Signature
 }

@@ -25,11 +25,11 @@ func literalsOf(f *syntax.File) []literal {
 	var out []literal
 	end := -1
 	for _, u := range f.Uses {
-		if u.Kind != syntax.String {
+		if u.Kind != syntax.String || u.Span.Start < end { // a string within an f-string
 			continue
 		}
 		l := literalOf(f.Text(u.Span), u.Name)
-		if n := len(out); n > 0 && f.Language == syntax.Python && strings.TrimSpace(string(f.Source[end:u.Span.Start])) == "" {
+		if n := len(out); n > 0 && end >= 0 && f.Language == syntax.Python && strings.TrimSpace(string(f.Source[end:u.Span.Start])) == "" {
 			out[n-1] = literal{out[n-1].raw + "\x00" + l.raw, out[n-1].value + l.value}
 		} else {
 			out = append(out, l)

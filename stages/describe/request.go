@@ -9,7 +9,10 @@ import (
 )
 
 var (
-	conventional = regexp.MustCompile(`(?i)^\s*\[?(?:feat|feature|features|fix|bugfix|bug|hotfix|chore|docs?|refactor|perf|tests?|build|ci|style|revert|enhancement|improvement|deprecation|security|breaking|breaking change|backwards?[- ]incompati?ble)\]?(?:\s*\(([^()]*)\)|/(\w+))?!?\s*(?::|\]|-\s)\s*`)
+	conventional = regexp.MustCompile(`(?i)^\W*\[?(feat|feature|features|fix|bugfix|bug|hotfix|chores?|docs?|refactor|perf|tests?|build|ci|style|revert|enhancement|improvement|deprecation|security|breaking|breaking change|backwards?[- ]incompati?ble)\]?(?:\s*\(([^()]*)\)|/(\w+))?!?\s*(?::|\]|-\s)\s*`)
+	branch       = regexp.MustCompile(`(?i)^(fix|feat|feature|bugfix|hotfix|enhancement)/(?:(?:issue|gh)[ -]?\d*[ -]?)?`)
+	fixed        = regexp.MustCompile(`(?i)^(.+\S) (?:bug ?)?fix(?:es)?$`)
+	adverb       = regexp.MustCompile(`(?i)^((?:(?:just|also|now|simply|always|\w+ly) )+)(\w+)( .*)$`)
 	scoped       = regexp.MustCompile("^((?:`[^`]+`|[A-Za-z_][\\w./-]*)(?: [\\w./-]+){0,2})\\s*: +(\\S.*)$")
 	bracketed    = regexp.MustCompile(`^\s*(?:\[[^\[\]]{1,30}\]|\([a-z -]{1,20}\)|\*\*[^*]{1,40}\*\*:?)\s*`)
 	possible     = regexp.MustCompile(`(?i)^(?:it is|it's|it was)(?: (?:now|also))* possible to (?:also )?(.+)$`)
@@ -31,7 +34,10 @@ var (
 // its own ("X no longer raises") → make sure that X …; else a noun → what its
 // heading says is done with it.
 func request(sentence, heading string) (text string, certain bool) {
-	s, scope := unscoped(strings.TrimSpace(sentence))
+	s, scope, kind := unscoped(strings.TrimSpace(sentence))
+	if heading == "" {
+		heading = kind
+	}
 	s = strings.TrimRight(strings.TrimSpace(s), ".!…;:, ")
 	if s == "" {
 		return "", false
@@ -60,27 +66,43 @@ func want(s, heading string) (string, bool) {
 	if m := thisChange.FindStringSubmatch(s); m != nil && verbs[strings.ToLower(m[1])].form == third && verbs[strings.ToLower(m[1])].base != "" {
 		s = m[1] + m[2]
 	}
+	if m := adverb.FindStringSubmatch(s); m != nil && verbs[strings.ToLower(m[2])].base != "" && verbs[strings.ToLower(m[2])].form != gerund {
+		how := strings.ToLower(m[1])
+		if !strings.HasSuffix(how, "ly ") || how == "simply " {
+			how = ""
+		}
+		return how + verbal(verbs[strings.ToLower(m[2])], m[3][1:]), true
+	}
 	first, rest, _ := strings.Cut(s, " ")
 	word := strings.ToLower(first)
-	if v, ok := verbs[word]; ok && rest != "" && !noun(word, v, rest) {
+	if v, ok := verbOf(word); ok && rest != "" && !noun(word, v, rest) {
 		return verbal(v, rest), true
 	}
 	if clause(s) {
 		return "make sure that " + lower(nowWord.ReplaceAllString(s, "$1$2")), true
 	}
+	if m := fixed.FindStringSubmatch(s); m != nil {
+		return "fix " + article("fix", lowerCommon(m[1])), true
+	}
 	return nominal(s, heading)
 }
 
 // unscoped takes the type of a conventional commit, tags in brackets and a scope
-// ("hooks/slog: …") from the head of a sentence.
-func unscoped(s string) (rest, scope string) {
+// ("hooks/slog: …") from the head of a sentence. The type or tag says of a noun what
+// is done with it.
+func unscoped(s string) (rest, scope, kind string) {
 	for range 3 {
 		before := s
 		if m := conventional.FindStringSubmatch(s); m != nil {
-			scope = m[1] + m[2]
+			scope, kind = m[2]+m[3], m[1]
 			s = s[len(m[0]):]
 		}
-		s = bracketed.ReplaceAllString(s, "")
+		if m := branch.FindStringSubmatch(s); m != nil {
+			kind, s = m[1], s[len(m[0]):]
+		}
+		if m := bracketed.FindString(s); m != "" {
+			kind, s = m, s[len(m):]
+		}
 		if s == before {
 			break
 		}
@@ -88,10 +110,19 @@ func unscoped(s string) (rest, scope string) {
 	if strings.ContainsAny(scope, " ,") || isVerb(scope) || !strings.ContainsAny(scope, "abcdefghijklmnopqrstuvwxyz") {
 		scope = ""
 	}
-	if m := scoped.FindStringSubmatch(s); m != nil && !isVerb(strings.ToLower(strings.Fields(m[1])[0])) {
-		return m[2], marked(m[1])
+	m := scoped.FindStringSubmatch(s)
+	if m == nil {
+		return s, marked(scope), kind
 	}
-	return s, marked(scope)
+	first := strings.ToLower(strings.Fields(m[1])[0])
+	next := strings.ToLower(strings.Fields(m[2])[0])
+	switch {
+	case m[1] == strings.Fields(m[1])[0] && isVerb(first) && !isVerb(next): // "add: X"
+		return m[1] + " " + m[2], marked(scope), kind
+	case isVerb(first) && len(strings.Fields(m[1])) > 1: // "Fix a thing: it does"
+		return s, marked(scope), kind
+	}
+	return m[2], marked(m[1]), kind
 }
 
 func isVerb(word string) bool { _, ok := verbs[word]; return ok }
@@ -117,7 +148,8 @@ func noun(word string, v verb, rest string) bool {
 	case next == "for" || next == "of" || finite[next]:
 		return nouny[word]
 	}
-	return nouny[word] && !determiners[next] && clause(word+" "+rest)
+	// "Log messages now include": a verb of its own after a noun in the plural.
+	return nouny[word] && plainWord(next) && strings.HasSuffix(next, "s") && !determiners[next] && clause(word+" "+rest)
 }
 
 // verbal is the request of a sentence that begins with a verb.
@@ -148,6 +180,7 @@ var (
 	supportFor = regexp.MustCompile(`(?i)^(?:(?:basic|built-?in|initial|full|native|official|experimental|optional|first-class|the|some|new|missing) )*support (?:for|of) (.+)$`)
 	ability    = regexp.MustCompile(`(?i)^(?:the |an? )?(?:ability|possibility|option|way) to (.+)$`)
 	allowTo    = regexp.MustCompile(`(?i)^(?:(?:users?|you|us|callers?|one|developers?) )?to (.+)$`)
+	toWhat     = regexp.MustCompile(" to (?:the |[`A-Z])")
 	overly     = regexp.MustCompile(`^(?:the )?(?:use|usage) of (.+)$`)
 )
 
@@ -159,6 +192,9 @@ func able(what string) string {
 	}
 	if m := overly.FindStringSubmatch(what); m != nil {
 		what = m[1]
+	}
+	if toWhat.MatchString(what) { // "of `Path` to `edit`"
+		return "add support for " + lowerCommon(what)
 	}
 	return "be able to use " + lowerCommon(what)
 }
@@ -223,23 +259,53 @@ var prepositions = set(`for to of on in with by from at as into over under betwe
 func clause(s string) bool {
 	fields := strings.Fields(quietSpans(s))
 	begins := len(fields) > 0 && relative[strings.ToLower(fields[0])] // "When X, Y does"
-	prev := ""
+	prev, within := "", false
 	for i, w := range fields {
 		bare := strings.ToLower(strings.Trim(w, ",.;:()"))
+		next := ""
+		if i+1 < len(fields) {
+			next = strings.ToLower(fields[i+1])
+		}
 		switch {
 		case i == 0:
-		case relative[bare] && !begins:
-			return false
-		case bare == "no" && i+1 < len(fields) && strings.HasPrefix(fields[i+1], "longer"):
+		case bare == "no" && strings.HasPrefix(next, "longer"):
 			return true
+		case relative[bare] && !begins:
+			// "An error raised while … no longer …"
+			return strings.Contains(s, " no longer ") || strings.Contains(s, " now ") || i > 1 && mainVerb(fields)
+		case verbs[bare].form == third && bare != "" && (determiners[next] || next == "`"):
+			return true // "marks its", "renders `x`"
+		case verbs[bare].base == bare && bare != "" && i > 2 && prev == "`" && (fields[i-2] == "and" || fields[i-2] == "or"):
+			return true // "`a` and `b` strip"
 		case finite[bare]:
 			return true
-		case verbs[bare].base == bare && bare != "" && (strings.HasSuffix(prev, "s") && len(prev) > 3) && !strings.HasSuffix(prev, ",") && !nouny[bare]:
+		case prepositions[bare]:
+			within = true
+		case !within && verbs[bare].base == bare && bare != "" && (strings.HasSuffix(prev, "s") && len(prev) > 3) && !strings.HasSuffix(prev, ",") && !nouny[bare]:
 			return true // "hooks accept"
 		}
 		prev = strings.ToLower(w)
 	}
 	return false
+}
+
+// mainVerb tells whether a sentence with parts of their own ("The x that y takes
+// does not crash") has a verb more than these need.
+func mainVerb(fields []string) bool {
+	if first := strings.ToLower(fields[0]); !determiners[first] && first != "`" {
+		return false
+	}
+	spare := 0
+	for i, w := range fields {
+		bare := strings.ToLower(strings.Trim(w, ",.;:()"))
+		switch {
+		case finite[bare]:
+			spare++
+		case relative[bare] && !(i+1 < len(fields) && verbs[strings.ToLower(fields[i+1])].form == gerund): // "when using x"
+			spare--
+		}
+	}
+	return spare > 0
 }
 
 // quietSpans makes one word of each name in backticks and of each bracket.
@@ -290,7 +356,7 @@ func wish(opening, text string) string {
 		return ""
 	}
 	end := "."
-	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, ":") {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, ".)") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, ":") {
 		end = ""
 	}
 	return opening + text + end
@@ -307,6 +373,9 @@ func asked(sentence string) string {
 		}
 		s = string(r)
 	}
+	if first, rest, _ := strings.Cut(s, " "); orders[verbs[strings.ToLower(first)].base] && rest != "" && !noun(strings.ToLower(first), verbs[strings.ToLower(first)], rest) {
+		return wish("I want to ", verbal(verbs[strings.ToLower(first)], strings.TrimRight(rest, ".")))
+	}
 	m := thisChange.FindStringSubmatch(s)
 	if m == nil || !ownChange.MatchString(s) {
 		return s
@@ -317,6 +386,11 @@ func asked(sentence string) string {
 	}
 	return wish("I want to ", verbal(v, strings.TrimRight(strings.TrimSpace(m[2]), ".")))
 }
+
+// orders are verbs that at the head of an author's sentence tell what was done;
+// others ("Use x instead") tell a reader what to do.
+var orders = set(`add fix allow support make ensure improve introduce remove rename change deprecate implement prevent handle extend expose
+	replace restore enable drop treat raise validate preserve respect accept adjust avoid`)
 
 var ownChange = regexp.MustCompile(`(?i)^(?:(?:this|the|my) (?:pr|pull request|change|changeset|commit|patch|mr)\b|this (?:adds|allows|introduces|enables|makes|changes|fixes|implements|moves|removes|improves|prevents|ensures|lets|provides|supports)\b)`)
 

@@ -166,10 +166,14 @@ func identifiers(f *syntax.File) map[string]bool {
 }
 
 // newSolution reads the code part and the test part of a start.
-func newSolution(start schemas.Start, base, after lang.Tree, notes []schemas.Note) *solution {
+func newSolution(start schemas.Start, base, after lang.Tree, c schemas.Change) *solution {
 	s := &solution{base: newSource(base), after: newSource(after), start: start, named: map[string]bool{}, declared: map[string][]declaration{}, only: map[string]bool{}}
-	for _, n := range notes {
+	for _, n := range notesOf(c) {
 		s.notes = append(s.notes, n.Text)
+	}
+	if len(s.notes) == 0 { // where nobody writes notes, the subjects are what a project tells (design 6.1)
+		title, _ := titleOf(c)
+		s.notes = append(s.notes, title)
 	}
 	for _, p := range codePaths(start) {
 		f := s.after.file(p)

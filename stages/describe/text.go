@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,12 +18,15 @@ type draft struct {
 	hints  []piece
 }
 
+// example begins what is said to show code.
+var example = regexp.MustCompile(`(?i)^(?:for (?:example|instance)|e\.g)`)
+
 // plain reduces code to names, and drops what cannot be said without code.
 func plain(in []piece) []piece {
 	var out []piece
 	for _, p := range in {
 		text, ok := prose.Named(p.text)
-		if !ok {
+		if !ok || text != p.text && example.MatchString(text) {
 			continue
 		}
 		p.text = text
@@ -62,9 +66,12 @@ func (t told) draft() draft {
 	var seen map[string]bool
 	switch {
 	case len(t.notes) > 0:
-		d.wishes = noted(t.notes)
+		d.wishes = t.withTitle(t.noted())
 	default:
 		d.wishes, t.body = titled(t.title, t.body)
+	}
+	if len(d.wishes) == 0 {
+		return draft{} // nothing in it can be asked for
 	}
 	for _, p := range d.wishes {
 		seen = union(seen, content(p.text))
@@ -84,6 +91,26 @@ func (t told) draft() draft {
 	return d
 }
 
+// few: a note of fewer words of meaning may say less than the title.
+const few = 5
+
+// withTitle adds the title to a short note that leaves out what it says.
+func (t told) withTitle(wishes []piece) []piece {
+	have := map[string]bool{}
+	for _, p := range wishes {
+		have = union(have, content(p.text))
+	}
+	words := content(t.title.text)
+	if len(have) >= few || len(words) < 2 || share(words, have) > 0.6 {
+		return wishes
+	}
+	if text, certain := request(t.title.text, ""); certain {
+		t.title.text, t.title.group = wish("I want to ", text), wishes[len(wishes)-1].group
+		return append(wishes, t.title)
+	}
+	return wishes
+}
+
 func union(a, b map[string]bool) map[string]bool {
 	if a == nil {
 		a = map[string]bool{}
@@ -94,28 +121,40 @@ func union(a, b map[string]bool) map[string]bool {
 	return a
 }
 
-// noted: the first sentence of each note is a wish, the others follow it.
-func noted(notes []piece) []piece {
+// noted: the first sentence of each note is a wish, the others follow it. Where the
+// first one could not be said, the title says what the others are about.
+func (t told) noted() []piece {
 	var out []piece
 	last := 0
-	for _, p := range notes {
-		if p.note != last {
-			opening := "I want to "
-			if last != 0 {
-				opening = "I also want to "
+	for _, p := range t.notes {
+		switch {
+		case p.note == last:
+			if !p.item {
+				p.text = presently(p.text)
 			}
-			text, _ := request(p.text, p.heading)
-			if text == "" {
+			out = append(out, p)
+			continue
+		case !p.lead && last == 0:
+			if text, certain := request(t.title.text, ""); certain {
+				title := t.title
+				title.text, title.group, last = wish(first, text), p.group, p.note
+				out = append(out, title, p)
 				continue
 			}
-			p.text, last, p.item = wish(opening, text), p.note, false
-		} else if !p.item {
-			p.text = presently(p.text)
 		}
-		out = append(out, p)
+		opening := first
+		if last != 0 {
+			opening = "I also want to "
+		}
+		if text, _ := request(p.text, p.heading); text != "" {
+			p.text, last, p.item = wish(opening, text), p.note, false
+			out = append(out, p)
+		}
 	}
 	return unlisted(out)
 }
+
+const first = "I want to "
 
 // titled makes the wish where nobody wrote a note.
 func titled(title piece, body []piece) (wishes, rest []piece) {
@@ -144,7 +183,7 @@ func titled(title piece, body []piece) (wishes, rest []piece) {
 
 // startsWithVerb: "Adds X", "This PR adds X".
 func startsWithVerb(s string) bool {
-	if m := thisChange.FindStringSubmatch(s); m != nil {
+	if m := thisChange.FindStringSubmatch(s); m != nil && verbs[strings.ToLower(m[1])].form == third {
 		s = m[1] + m[2]
 	}
 	first, rest, _ := strings.Cut(s, " ")

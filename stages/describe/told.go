@@ -26,6 +26,7 @@ type piece struct {
 	note    int    // which note, from 1
 	heading string // of the note's section
 	item    bool
+	lead    bool // the first of its note
 }
 
 // told is everything that a change says of itself, cleaned, best first: its notes,
@@ -44,15 +45,16 @@ func read(c schemas.Change) told {
 	title, body := titleOf(c)
 	for i, n := range notesOf(c) {
 		pieces := sentences(n.Text, fromNote, &group)
-		for _, p := range pieces {
+		for j, p := range pieces {
 			if !prose.Bot(p.text) {
-				p.note, p.heading = i+1, n.Heading
+				p.note, p.heading, p.lead = i+1, n.Heading, j == 0
 				t.notes = append(t.notes, p)
 			}
 		}
 	}
-	t.title = piece{text: prose.Inline(title), from: fromSubject}
-	if prose.Bot(t.title.text) {
+	text, _ := prose.Torn(prose.Inline(title))
+	t.title = piece{text: text, from: fromSubject}
+	if prose.Noise(t.title.text) && !conventional.MatchString(t.title.text) || upkeep.MatchString(t.title.text) || prose.Bot(t.title.text) {
 		t.title.text = ""
 	}
 	for _, p := range sentences(body, fromBody, &group) {
@@ -79,6 +81,9 @@ func notesOf(c schemas.Change) []schemas.Note {
 	all := slices.Clone(c.Notes)
 	slices.SortStableFunc(all, func(a, b schemas.Note) int { return cmp.Compare(order[a.Form], order[b.Form]) })
 	for _, n := range all {
+		if len(all) > 1 && aside.MatchString(n.Heading) {
+			continue
+		}
 		words := content(n.Text)
 		again := slices.ContainsFunc(seen, func(s map[string]bool) bool { return share(words, s) > 0.8 })
 		if n.Form == schemas.NoteSubject || again || len(out) == most {
@@ -88,6 +93,12 @@ func notesOf(c schemas.Change) []schemas.Note {
 	}
 	return out
 }
+
+// upkeep are the types of conventional commits that no user would ask for.
+var upkeep = regexp.MustCompile(`(?i)^\W*(?:docs?|tests?|ci|style|build|chore|deps|typo|lint|release)(?:\([^)]*\))?!?: `)
+
+// aside are headings of what is no behaviour: a change may tell of it as well.
+var aside = regexp.MustCompile(`(?i)^(?:docs?|documentation|misc|miscellaneous|packaging|internal|contrib\w*|trivial|maintenance|chores?|tests?|ci|dependencies)\b`)
 
 var mergeSubject = regexp.MustCompile(`^(?i:merge (?:pull request|branch|remote|commit|tag|changes|from)|merged in)\b`)
 
@@ -103,17 +114,21 @@ func titleOf(c schemas.Change) (title, body string) {
 		more, after, _ := strings.Cut(strings.TrimPrefix(body, "…"), "\n")
 		title, body = rest+more, after
 	}
-	return title, prose.Squashed(body)
+	return title, prose.Squashed(bare.ReplaceAllString(title, ""), body)
 }
+
+// bare is a title without the number that a forge puts behind it.
+var bare = regexp.MustCompile(`\s*\(#\d+\)\s*$`)
 
 // sentences reads one text. A sentence that leads to a block of code goes with it.
 func sentences(text, from string, group *int) []piece {
 	var out []piece
+	var shown []string // names that listings define
 	listings := false
 	for _, b := range prose.Blocks(text) {
 		*group++
 		if b.Kind == prose.Listing {
-			listings = true
+			listings, shown = true, append(shown, prose.Defines(b.Text)...)
 			if n := len(out); n > 0 && out[n-1].group == *group-1 && (prose.Points(out[n-1].text) || prose.Leads(out[n-1].text)) {
 				out = out[:n-1]
 			}
@@ -123,12 +138,27 @@ func sentences(text, from string, group *int) []piece {
 			continue
 		}
 		for _, s := range prose.Sentences(prose.Inline(b.Text)) {
+			s, broken := prose.Torn(s)
+			if broken && from == fromBody {
+				continue
+			}
 			out = append(out, piece{text: s, from: from, group: *group, item: b.Kind == prose.Item})
 		}
 	}
 	return slices.DeleteFunc(out, func(p piece) bool {
-		return listings && prose.Points(p.text) && !strings.HasSuffix(p.text, ":") || !strings.ContainsFunc(p.text, isLetter)
+		return listings && (prose.Points(p.text) && !strings.HasSuffix(p.text, ":") || speaksOf(p.text, shown)) || !strings.ContainsFunc(p.text, isLetter)
 	})
+}
+
+// speaksOf tells whether a text calls one of these by name.
+func speaksOf(text string, shown []string) bool {
+	for _, name := range names(text) {
+		first, _, _ := strings.Cut(name, ".")
+		if slices.Contains(shown, first) {
+			return true
+		}
+	}
+	return false
 }
 
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x7F }
@@ -143,14 +173,19 @@ var (
 	// chore are list items of work on the code, not of what it does.
 	chore = regexp.MustCompile(`(?i)^(?:refactor|clean|move|extract|rename|reformat|simplif|inline|split|rework|bump|lint|typo|format|use |update (?:docs|tests|changelog|readme|_)|add(?:s|ed)? (?:tests?|docs?|changelog|comment|news|type|test)|remove (?:unused|dead|unneeded|duplicate)|fix(?:es|ed)? (?:lint|tests?|ci|typo|docs?|format|pre-commit|mypy|merge|style)|test|docs?\b|ci\b|style|chore|wip|code review|address|review|apply|revert|merge|minor|more |better|tweak|small|some |be more|adapt|adjust|polish|streamline)`)
 	// private names and files of the code tell how a thing was done, not what is wanted.
-	private  = regexp.MustCompile("(?:^|[\\s`(.])_[a-z]\\w*|\\b[\\w/]+\\.(?:py|go|pyx|c|h)\\b")
-	doing    = regexp.MustCompile(`(?i)^(?:(?:fix|solution|implementation|approach|root cause|details?|technically|internally|under the hood|instead)\b[:,]|(?:the|this) (?:fix|solution|approach|implementation|helper)\b|i (?:decided|chose|opted|moved|refactored|extracted|replaced|also moved)\b|(?:move|extract|refactor|rename|inline|replace|swap|route|look up|rewrite|reuse|hoist|wrap|split|switch|convert|use|copy|copies|call|store|cache)s? )`)
-	lastWord = regexp.MustCompile(`(\S+)$`)
+	private = regexp.MustCompile("(?:^|[\\s`(.])_[a-z]\\w*|\\b[\\w/]+\\.(?:py|go|pyx|c|h)\\b")
+	doing   = regexp.MustCompile(`(?i)^(?:(?:fix|solution|implementation|approach|root cause|details?|technically|internally|under the hood|instead)\b[:,]|(?:the|this) (?:[\w-]+ )?(?:fix|solution|approach|implementation|helper)\b|in the [\w ]+, (?:treat|use|move|call|add|check)\b|i (?:decided|chose|opted|moved|refactored|extracted|replaced|also moved)\b|(?:move|retire|capture|extract|refactor|rename|inline|replace|swap|route|look up|rewrite|reuse|hoist|wrap|split|switch|convert|use|copy|copies|call|store|cache)s? )`)
 )
 
 // howTo tells what a change's author says of the way it was done: no part of what
 // somebody would ask for, kept as a hint.
-func howTo(p piece) bool { return private.MatchString(p.text) || doing.MatchString(p.text) }
+func howTo(p piece) bool {
+	s := p.text
+	if m := thisChange.FindStringSubmatch(s); m != nil {
+		s = m[1] + m[2]
+	}
+	return private.MatchString(s) || doing.MatchString(s) || doing.MatchString(p.text)
+}
 
 // unlisted drops what leads to a list of which nothing is left.
 func unlisted(in []piece) []piece {

@@ -24,7 +24,7 @@ const bases = `accept access account add address adjust adopt advertise align al
 	assume attach avoid await backport be block bound break bring bubble buffer build bump bypass cache calculate call cap capture
 	carry cast catch change check clamp clarify clean clear clone close coerce collapse collect color colour combine compare compile complete
 	compute configure consider consolidate consume control convert copy correct count cover create customize cut deal declare
-	decode decouple decrease dedupe deduplicate default defer define delay delegate delete deny depend deprecate derive describe deserialize
+	decode decouple decrease dedupe deduplicate defer define delay delegate delete deny depend deprecate derive describe deserialize
 	detect determine disable disallow discard discover dispatch display distinguish document drop dump duplicate eliminate embed emit enable
 	encode encourage enforce enhance ensure enumerate escape evaluate exclude execute exit expand expect explain expose extend extract
 	factor fail fall fetch fill filter find finish fire fix flag flatten flush fold follow forbid force format forward free freeze
@@ -36,12 +36,12 @@ const bases = `accept access account add address adjust adopt advertise align al
 	preload prefer prepare prepend present preserve prevent print process produce prohibit promote propagate protect provide
 	publish pull push put quote raise read rebuild recognize recognise record recover redirect redo reduce refactor refer reflect refresh refuse
 	register reject relax release reload remember remove rename render reorder reorganize repair repeat replace report represent require reset
-	reshape resolve respect respond restore restrict retain retrieve retry return reuse revert revise reword rewrite round route run
+	reshape resolve respect respond restore restrict retain retrieve retry return reuse revert revise reword review revisit audit rewrite round route run
 	sanitize save scale scan scope search seed select send separate serialize serve set settle share shift ship shorten show
 	shrink silence simplify skip sort specify speed split squash stabilize start stop store strengthen strip style submit substitute suggest
 	supply support suppress survive swallow swap switch sync synchronize take teach terminate throw tighten toggle tolerate trace track transform
 	translate treat trigger trim truncate try tune turn unescape unify unlink unset unwrap update upgrade use validate vendor verify wait walk warn
-	weaken wire work wrap write yield`
+	weaken wire work cope disclose perform mention instantiate interpolate encapsulate assert autodetect stringify memoize reserve redact wrap write yield`
 
 // irregular are past forms that no rule gives.
 var irregular = map[string]string{"be": "was", "break": "broke", "bring": "brought", "build": "built", "catch": "caught", "cut": "cut", "deal": "dealt", "fall": "fell", "find": "found", "forbid": "forbade",
@@ -71,6 +71,21 @@ func allVerbs() map[string]verb {
 		put(gerundOf(b), verb{b, gerund})
 	}
 	return out
+}
+
+// verbOf knows a word as a verb, with the usual syllables before it ("auto-detect").
+func verbOf(word string) (verb, bool) {
+	if v, ok := verbs[word]; ok {
+		return v, true
+	}
+	for _, before := range []string{"auto-", "re-", "pre-", "de-", "un-", "double-", "hard-", "soft-", "lazy-"} {
+		if rest, ok := strings.CutPrefix(word, before); ok && verbs[rest].base != "" {
+			v := verbs[rest]
+			v.base = before + v.base
+			return v, true
+		}
+	}
+	return verb{}, false
 }
 
 func thirdOf(b string) string {
