@@ -34,7 +34,7 @@ func TestIn(t *testing.T) {
 		"go_plain":                {syntax.Go, "package p\nfunc f() {}\nfunc (t T) m() {}\nfunc (t *T) n() {}\nfunc (*T) o() {}\nfunc (T) q() {}\n", "f T.m T.n T.o T.q"},
 		"go_types":                {syntax.Go, "package p\ntype T struct{ a int }\ntype (\n\tI interface{ m() }\n\tF func()\n\tA = T\n)\ntype N int\nfunc f() { type L struct{}; _ = L{} }\n", "T* I* F* N* f"},
 		"go_generics":             {syntax.Go, "package p\ntype T[K comparable, V any] struct{}\nfunc (t *T[K, V]) m() {}\nfunc f[K any](k K) {}\n", "T* T.m f"},
-		"go_literals":             {syntax.Go, "package p\nvar f = func() {}\nvar (\n\tg func() = func() {}\n\th, i = func() {}, 1\n)\nvar _ = func() {}\nvar s = []func(){func() {}}\nfunc j() { k := func() {}; k() }\n", "f g j"},
+		"go_literals":             {syntax.Go, "package p\nvar f = func() {}\nvar (\n\tg func() = func() {}\n\th, i = func() {}, 1\n)\nvar _ = func() {}\nvar s = []func(){func() {}}\nfunc j() { k := func() {}; var l = func() {}; k(); l() }\n", "f g j"},
 		"go_inits_and_bodyless":   {syntax.Go, "package p\nfunc init() {}\nfunc init() {}\nfunc _() {}\nfunc asm(x int) int\n", "init init _ asm"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,6 +115,8 @@ func TestDiffOfOneFile(t *testing.T) {
 		"added_nested":      {"a.py", "def f():\n  return 1\n", "def f():\n  def g(): return 1\n  return g()\n", edits{added: "a.py::f.g", modified: "a.py::f"}},
 		"added_class":       {"a.py", "", "class C(B):\n  x = 1\n", edits{added: "a.py::C"}},
 		"added_overload":    {"a.py", "def f(a): return a\n", "@overload\ndef f(a: int): ...\ndef f(a): return a\n", edits{added: "a.py::f"}},
+		"added_overloads":   {"a.py", "def f(a): return a\n", "@overload\ndef f(a: int): ...\n@overload\ndef f(a: str): ...\ndef f(a): return a\n", edits{added: "a.py::f"}},
+		"removed_overload":  {"a.py", "@overload\ndef f(a: int): ...\ndef f(a): return a\n", "def f(a): return a\n", edits{removed: "a.py::f"}},
 		"added_setter":      {"a.py", "class C:\n  @property\n  def x(self): return 1\n", "class C:\n  @property\n  def x(self): return 1\n  @x.setter\n  def x(self, v): pass\n", edits{added: "a.py::C.x"}},
 		"added_register":    {"a.py", "@f.register\ndef _(a: int): return 1\n", "@f.register\ndef _(a: str): return 2\n@f.register\ndef _(a: int): return 1\n", edits{added: "a.py::_"}},
 		"added_lambda":      {"a.py", "x = 1\n", "x = 1\nf = lambda: 1\n", edits{added: "a.py::f"}},
@@ -200,6 +202,8 @@ func TestDiffOverFiles(t *testing.T) {
 		"moved":                    {[]functions.Pair{pair("a.py", long+"x = 1\n", "a.py", "x = 1\n"), pair("b.py", "y = 1\n", "b.py", "y = 1\n"+long)}, edits{}},
 		"moved_and_edited":         {[]functions.Pair{pair("a.py", long, "a.py", ""), pair("", "", "b.py", edited)}, edits{modified: "b.py::f"}},
 		"moved_and_written_anew":   {[]functions.Pair{pair("a.py", long, "a.py", ""), pair("", "", "b.py", "def f(x, y):\n  while x:\n    x = y(x)\n  print(y)\n")}, edits{added: "b.py::f", removed: "a.py::f"}},
+		"moved_by_name_alone":      {[]functions.Pair{pair("a.py", long, "a.py", ""), pair("", "", "b.py", "def f(a):\n  while a:\n    a = y(a)\n  print(a)\n  return y\n")}, edits{added: "b.py::f", removed: "a.py::f"}},
+		"edited_copy_stays_behind": {[]functions.Pair{pair("a.py", long, "a.py", ""), pair("", "", "b.py", edited), pair("", "", "c.py", long)}, edits{added: "b.py::f"}},
 		"copied":                   {[]functions.Pair{pair("a.py", long, "a.py", long), pair("", "", "b.py", long)}, edits{added: "b.py::f"}},
 		"moved_and_copied":         {[]functions.Pair{pair("a.py", long, "a.py", ""), pair("", "", "b.py", long), pair("", "", "c.py", long)}, edits{added: "c.py::f"}},
 		"two_become_one":           {[]functions.Pair{pair("a.py", long, "a.py", ""), pair("b.py", edited, "b.py", ""), pair("", "", "c.py", edited)}, edits{removed: "a.py::f"}},

@@ -33,6 +33,15 @@ func noted(title, heading, text string) schemas.Change {
 	return schemas.Change{Subject: title, Notes: []schemas.Note{{Heading: heading, Text: text, Form: schemas.NoteChangelog, Link: schemas.LinkDiff}}}
 }
 
+// many is a change with the same entry in five places.
+func many(title, text string) schemas.Change {
+	c := schemas.Change{Subject: title}
+	for range 5 {
+		c.Notes = append(c.Notes, schemas.Note{Text: text, Form: schemas.NoteChangelog, Link: schemas.LinkNumber})
+	}
+	return c
+}
+
 func fragment(heading, path string) schemas.Change {
 	return schemas.Change{Subject: "Widget", Notes: []schemas.Note{{Heading: heading, Text: "Widget.", Path: path, Form: schemas.NoteFragment, Link: schemas.LinkDiff}}}
 }
@@ -77,6 +86,7 @@ var cases = map[string]struct {
 		{Heading: "Added", Text: "b", Form: schemas.NoteChangelog, Link: schemas.LinkDiff},
 		{Heading: "Fixed", Text: "a crash", Form: schemas.NoteChangelog, Link: schemas.LinkDiff},
 	}}, fix, "heading"},
+	"words_never_outvote":      {many("✨ Widgets", "Fix the crash when a wrong widget was not there, properly."), feature, "gitmoji"},
 	"note_that_is_the_subject": {schemas.Change{Subject: "Fix it", Notes: []schemas.Note{{Text: "Fix it", Form: schemas.NoteSubject, Link: schemas.LinkSelf}}}, fix, "title_words"},
 
 	"fragment_feature":     {fragment("feature", "changes/12.feature.rst"), feature, "fragment_type"},

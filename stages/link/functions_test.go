@@ -37,7 +37,7 @@ func TestModifiesOnly(t *testing.T) {
 		"out_of_the_tests":      {"-- delete: old_check.py --\n-- helpers.py --\ndef helps():\n    a = 1\n    b = 2\n    return a + b\n", edits{Added: []string{"helpers.py::helps"}}, schemas.AddsFunctions, "1: helpers.py::helps"},
 		"into_the_docs":         {"-- app.py --\nclass C:\n    x = 1\n    def m(self):\n        return 2\n-- docs/f.py --\ndef f():\n    return 1\n", edits{Removed: []string{"app.py::f"}}, schemas.DropsFunctions, "1: app.py::f"},
 		"unread":                {"-- app.py --\ndef (:\n-- new.go --\npackage p\n\nfunc h() {}\n", edits{Added: []string{"new.go::h"}, Unread: []string{"app.py"}}, schemas.UnreadSource, "1: app.py"},
-		"deleted_and_symlinked": {"-- delete: app.go --\n-- symlink: app.py --\nelsewhere.py\n", edits{Removed: []string{"app.go::g", "app.py::C", "app.py::C.m", "app.py::f"}}, schemas.DropsFunctions, "4: app.go::g, app.py::C, app.py::C.m, …"},
+		"deleted_and_symlinked": {"-- delete: app.go --\n-- symlink: app.py --\nelse where.py\n", edits{Removed: []string{"app.go::g", "app.py::C", "app.py::C.m", "app.py::f"}}, schemas.DropsFunctions, "4: app.go::g, app.py::C, app.py::C.m, …"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
