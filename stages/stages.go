@@ -112,7 +112,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), pipeline.Options{Version: validate.Version, Config: d.Validate, Needs: sandboxes})
 	assessed := pipeline.Then(proofs, Assess, pipeline.Stage[schemas.Proof, schemas.Adequacy](do.assessor), pipeline.Options{Version: assess.Version, Config: d.Assess, Needs: sandboxes})
 	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describe.New(records, d.Repos, d.Builder.Languages, d.Describe)), pipeline.Options{Version: describe.Version, Config: d.Describe.Fingerprint(), Reads: []string{Harvest}})
-	return pipeline.Drain(described, Export, pipeline.Drainer[schemas.Statement](exporter), pipeline.Options{}), nil
+	return pipeline.Drain(described, Export, pipeline.Drainer[schemas.Statement](exporter), pipeline.Options{Version: export.Version, Config: d.Dataset.Told(d.Tools)}), nil
 }
 
 func (d Deps) doers(records *Records) (do doers, err error) {

@@ -104,9 +104,20 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 		return &ended{exitUsage, err}
 	}
 	watch := &watcher{program: p}
-	summary, err := plan.Run(ctx, s, sources.seeds(), watch, p.runOptions(c, f))
+	options := p.runOptions(c, f)
+	written, err := lies(c)
+	if err != nil {
+		return err
+	}
+	options.Redrain = f.until == "" && !written
+	summary, err := plan.Run(ctx, s, sources.seeds(), watch, options)
 	if err != nil {
 		return errors.Join(err, p.finish(c, f, summary, sources))
+	}
+	if summary.Drained && !summary.Interrupted {
+		if err := noteDataset(c); err != nil {
+			return err
+		}
 	}
 	return p.finish(c, f, summary, sources)
 }
@@ -138,7 +149,7 @@ func (p *program) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
 	host, _ := os.Hostname() // a name for people; the ID tells workers apart
 	return pipeline.RunOptions{
 		Until: f.until, Now: p.now, Slots: slots, Resources: map[string]int{stages.Sandbox: c.Proof.Parallel},
-		Patience: c.Wait, Partial: f.partial, RetryCrashed: f.retryCrashed, Redrain: f.until == "",
+		Patience: c.Wait, Partial: f.partial, RetryCrashed: f.retryCrashed,
 		Worker: schemas.Worker{ID: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), p.now().UnixNano()), Host: host},
 	}
 }
