@@ -52,7 +52,13 @@ func (o options) count(ctx context.Context, repo *gitrepo.Repo, releases []schem
 	if err != nil {
 		return err
 	}
-	reader := changelog.NewReader(repo.Info().Name)
+	var samples []string
+	for _, f := range rows {
+		if text, err := repo.Blob(ctx, f.NewBlob); err == nil && changelog.IsLog(f.Path) {
+			samples = append(samples, string(text))
+		}
+	}
+	reader := changelog.NewReader(repo.Info().Name, samples...)
 	for _, f := range rows {
 		if !slices.Contains(paths, f.Path) || !changelog.IsLog(f.Path) || !strings.HasPrefix(f.NewMode, "100") {
 			continue

@@ -25,21 +25,25 @@ type Entry struct {
 	// Named are the numbers that the entry says it is of: those that it begins or
 	// ends with.
 	Named []int
+	// Pulls are those of Named that are written as pull requests: :pr:`12`,
+	// …/pull/12, PR #12. The others may be issues.
+	Pulls []int
 }
+
+// point fills in what the entry's text points at.
+func (e *Entry) point(k known) { e.References, e.Named, e.Pulls = k.refs, k.named, k.pulls }
 
 // Reader knows whose changelog it is: numbers of other repositories are none. It
 // remembers what it read, and is for one goroutine.
 type Reader struct {
-	own   string // owner/name in lower case; "" where nothing tells it
+	own   map[string]bool // owner/name in lower case, and former names; none where nothing tells it
 	known map[string]known
 }
 
-// NewReader reads for a repository's name, owner/name. A repository without an
-// owner is whom most links of a sample of its changelogs name.
+// NewReader reads for a repository's name, owner/name, with its changelogs as they
+// stand for samples. A repository without an owner is whom most of their links
+// name; one that moved is also whom many of them name by the same last name.
 func NewReader(repo string, samples ...string) Reader {
-	if !strings.HasPrefix(repo, "local/") {
-		return Reader{own: strings.ToLower(repo), known: map[string]known{}}
-	}
 	counts := map[string]int{}
 	for _, s := range samples {
 		for _, url := range bareURL.FindAllString(s, -1) {
@@ -48,19 +52,33 @@ func NewReader(repo string, samples ...string) Reader {
 			}
 		}
 	}
-	best := ""
-	for name, n := range counts {
-		if best == "" || n > counts[best] || n == counts[best] && name < best {
-			best = name
+	r := Reader{own: map[string]bool{}, known: map[string]known{}}
+	repo = strings.ToLower(repo)
+	if strings.HasPrefix(repo, "local/") {
+		repo = ""
+		for name, n := range counts {
+			if repo == "" || n > counts[repo] || n == counts[repo] && name < repo {
+				repo = name
+			}
 		}
 	}
-	return Reader{own: best, known: map[string]known{}}
+	if repo == "" {
+		return r
+	}
+	r.own[repo] = true
+	const many = 5 // links: a fork is not named that often
+	for name, n := range counts {
+		if n >= many && base(name) == base(repo) {
+			r.own[name] = true
+		}
+	}
+	return r
 }
 
 // Parse reads a whole changelog. path says which markup it is written in, and the
 // version where a file is one version's.
 func (r Reader) Parse(path, text string) []Entry {
-	s := scan(path, text)
+	s := scan(path, text, false)
 	links := s.links
 	var out []Entry
 	for _, b := range s.entries(versionOfPath(path)) {
@@ -81,7 +99,7 @@ func (r Reader) Fragment(path, text string) []Entry {
 	if heading != "" {
 		kind = heading
 	}
-	s := scan(path, text)
+	s := scan(path, text, true)
 	blocks := s.entries("fragment")
 	bullets := slices.ContainsFunc(blocks, func(b block) bool { return b.bullet })
 	loose := slices.ContainsFunc(s.blocks, func(b block) bool { return !b.bullet })
@@ -97,7 +115,7 @@ func (r Reader) Fragment(path, text string) []Entry {
 		}
 		whole := strings.Join(texts, "\n\n")
 		e := Entry{Heading: s.blocks[0].heading, Text: whole, Line: s.blocks[0].line}
-		e.References, e.Named = r.read(whole, s.links)
+		e.point(r.read(whole, s.links))
 		out = append(out, e)
 	}
 	for i := range out {
@@ -107,7 +125,8 @@ func (r Reader) Fragment(path, text string) []Entry {
 			out[i].Heading = kind
 		}
 		if named := (schemas.Reference{Number: number, Text: base(path)}); number != 0 && !hasNumber(out[i].References, number) {
-			out[i].References, out[i].Named = append(out[i].References, named), append(out[i].Named, number)
+			// What was read is remembered: it is not written into.
+			out[i].References, out[i].Named = append(slices.Clone(out[i].References), named), append(slices.Clone(out[i].Named), number)
 		}
 	}
 	return out
@@ -116,7 +135,7 @@ func (r Reader) Fragment(path, text string) []Entry {
 // Message reads an annotated tag's message: only its lists, for the rest is a
 // title.
 func (r Reader) Message(text string) []Entry {
-	s := scan("", text)
+	s := scan("", text, false)
 	var out []Entry
 	for _, b := range s.entries("tag") {
 		if b.bullet {
@@ -159,7 +178,7 @@ func (b block) split(r Reader, links map[string]string) []Entry {
 			return out
 		}
 	}
-	entry.References, entry.Named = r.read(entry.Text, links)
+	entry.point(r.read(entry.Text, links))
 	return []Entry{entry}
 }
 

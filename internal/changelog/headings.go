@@ -59,7 +59,7 @@ func (s *scanner) heading(i int) (string, int, int) {
 			return line, plainLevel, 1
 		}
 	}
-	if !strings.HasSuffix(line, ":") {
+	if !strings.HasSuffix(line, ":") || s.fragment {
 		return "", 0, 0
 	}
 	if m := labelLine.FindStringSubmatch(line); m != nil && len(strings.Fields(m[1])) <= 5 && s.listBelow(i) {
@@ -189,7 +189,7 @@ var (
 // cleanHeading is a heading's text without markup around it; emojis stay.
 func cleanHeading(text string) string {
 	text = htmlTag.ReplaceAllString(restLink.ReplaceAllString(mdTarget.ReplaceAllString(text, "]"), "$1"), "")
-	text = strings.TrimSpace(strings.Trim(strings.TrimSpace(text), "*_:"))
+	text = strings.TrimSpace(strings.TrimRight(strings.Trim(strings.TrimSpace(text), "*_"), "*_:"))
 	return strings.Join(strings.Fields(strings.NewReplacer("**", "", "[", "", "]", "", "`", "").Replace(text)), " ")
 }
 

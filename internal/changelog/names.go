@@ -164,7 +164,7 @@ func (r Reader) yamlFragment(text, kind string) []Entry {
 			line := strings.Count(text[:max(strings.Index(text, strings.SplitN(body, "\n", 2)[0]), 0)], "\n") + 1
 			joined := joinPieces([]piece{{lines: strings.Split(body, "\n")}})
 			e := Entry{Heading: heading, Text: joined, Line: line}
-			e.References, e.Named = r.read(joined, nil)
+			e.point(r.read(joined, nil))
 			out = append(out, e)
 		}
 	}

@@ -35,6 +35,7 @@ var (
 type link struct {
 	repo    string // owner/name in lower case; "" where it names none
 	number  int
+	pull    bool // it is a pull request's number, not perhaps an issue's
 	commit  string
 	compare bool
 }
@@ -55,6 +56,7 @@ func parseLink(url string) link {
 	case "discussions":
 	default:
 		l.number = atoi(digits.FindString(rest))
+		l.pull = isPull(m[2])
 	}
 	return l
 }
@@ -63,12 +65,20 @@ func parseLink(url string) link {
 type found struct {
 	at, to int
 	ref    schemas.Reference
+	pull   bool
+}
+
+// isPull tells words for pull requests from those for issues.
+func isPull(s string) bool {
+	s = strings.ToLower(s)
+	return strings.HasPrefix(s, "pr") || strings.HasPrefix(s, "pull") || strings.HasPrefix(s, "merge") || strings.HasPrefix(s, "mr") ||
+		strings.HasPrefix(s, "ghpull") || strings.HasPrefix(s, "gh-pr")
 }
 
 // finder takes references out of a text; what was read is blanked, so that
 // nothing is read twice, and places stay.
 type finder struct {
-	own   string
+	own   map[string]bool
 	links map[string]string
 	text  []byte
 	found []found
@@ -78,27 +88,26 @@ type finder struct {
 // own repository. Code spans, colours and other repositories' numbers are none.
 // links are the link definitions of the text around it.
 func (r Reader) References(text string, links map[string]string) []schemas.Reference {
-	refs, _ := r.read(text, links)
-	return refs
+	return r.read(text, links).refs
 }
 
 // read gives the references, and the numbers among them that the text says it is
 // of: those it begins or ends with. One in the middle of a sentence ("broken by
 // #12") is a mention.
-func (r Reader) read(text string, links map[string]string) (refs []schemas.Reference, named []int) {
+func (r Reader) read(text string, links map[string]string) (all known) {
 	if !strings.ContainsAny(text, "#!`:/_") && !commitID.MatchString(text) && !spelled.MatchString(text) {
-		return nil, nil
+		return known{}
 	}
 	if r.known != nil {
 		key := text + links[linksKey]
 		if k, ok := r.known[key]; ok {
-			return k.refs, k.named
+			return k
 		}
 		defer func() {
 			if len(r.known) >= most {
 				clear(r.known)
 			}
-			r.known[key] = known{refs, named}
+			r.known[key] = all
 		}()
 	}
 	f := &finder{own: r.own, links: links, text: []byte(text)}
@@ -106,22 +115,22 @@ func (r Reader) read(text string, links map[string]string) (refs []schemas.Refer
 		pass()
 	}
 	slices.SortStableFunc(f.found, func(a, b found) int { return a.at - b.at })
-	var out []schemas.Reference
 	for _, x := range f.found {
-		if !slices.ContainsFunc(out, func(o schemas.Reference) bool {
+		if !slices.ContainsFunc(all.refs, func(o schemas.Reference) bool {
 			return o.Number == x.ref.Number && o.Commit == x.ref.Commit && (o.Number != 0 || o.Commit != "" || o.Text == x.ref.Text)
 		}) {
-			out = append(out, x.ref)
+			all.refs = append(all.refs, x.ref)
 		}
 	}
-	return out, f.named()
+	all.named, all.pulls = f.named()
+	return all
 }
 
 // known is what a text was read as: an entry stands in hundreds of versions of its
 // file.
 type known struct {
-	refs  []schemas.Reference
-	named []int
+	refs         []schemas.Reference
+	named, pulls []int
 }
 
 const most = 20000 // texts that are remembered
@@ -145,8 +154,9 @@ var aside = wordSet(`a an and also as at by closes closing contributed fix fixed
 	pull pulls refs reported reporting request requested requests resolved resolves see suggested suggestion thank thanks the ticket to via with work report idea
 	help review catching spotting`)
 
-// named are the numbers at the two ends of a text, or the only one.
-func (f *finder) named() []int {
+// named are the numbers at the two ends of a text, or the only one, and which of
+// them are said to be pull requests.
+func (f *finder) named() (all, pulls []int) {
 	silent := func(from, to int) bool {
 		for _, w := range word.FindAllString(credit.ReplaceAllString(strings.ToLower(string(f.text[min(from, to):to])), " "), -1) {
 			if !aside[w] {
@@ -155,7 +165,12 @@ func (f *finder) named() []int {
 		}
 		return true
 	}
-	var out []int
+	name := func(x found) {
+		all = append(all, x.ref.Number)
+		if x.pull {
+			pulls = append(pulls, x.ref.Number)
+		}
+	}
 	for i := len(f.found) - 1; i >= 0; i-- {
 		end := len(f.text)
 		if i+1 < len(f.found) {
@@ -166,7 +181,7 @@ func (f *finder) named() []int {
 		if another || !silent(f.found[i].to, end) {
 			break
 		}
-		out = append(out, f.found[i].ref.Number)
+		name(f.found[i])
 	}
 	for i := range f.found {
 		begin := 0
@@ -176,17 +191,20 @@ func (f *finder) named() []int {
 		if !silent(begin, f.found[i].at) {
 			break
 		}
-		out = append(out, f.found[i].ref.Number)
+		name(f.found[i])
 	}
 	if len(f.found) == 1 {
-		out = append(out, f.found[0].ref.Number)
+		name(f.found[0])
 	}
-	slices.Sort(out)
-	return slices.DeleteFunc(slices.Compact(out), func(n int) bool { return n == 0 })
+	tidy := func(numbers []int) []int {
+		slices.Sort(numbers)
+		return slices.DeleteFunc(slices.Compact(numbers), func(n int) bool { return n == 0 })
+	}
+	return tidy(all), tidy(pulls)
 }
 
 func (f *finder) add(at int, ref schemas.Reference) {
-	f.found = append(f.found, found{at, at + len(ref.Text), ref})
+	f.found = append(f.found, found{at: at, to: at + len(ref.Text), ref: ref})
 }
 
 func (f *finder) blank(from, to int) {
@@ -220,6 +238,7 @@ func (f *finder) roles() {
 		if numbered[strings.ToLower(m[1]+m[2])] {
 			if n := ofRole.FindStringSubmatch(strings.TrimSpace(m[3])); n != nil {
 				f.add(at, schemas.Reference{Number: atoi(n[1] + n[2]), Text: m[0]})
+				f.found[len(f.found)-1].pull = isPull(m[1] + m[2])
 			}
 		}
 		return true
@@ -233,7 +252,7 @@ func (f *finder) target(at int, label, url string) bool {
 	switch {
 	case l.repo == "":
 		return false
-	case l.repo != f.own:
+	case !f.own[l.repo]:
 		return true
 	}
 	ref := schemas.Reference{Number: l.number, Commit: l.commit, Text: url}
@@ -244,6 +263,7 @@ func (f *finder) target(at int, label, url string) bool {
 	}
 	if l.number != 0 || l.commit != "" || l.compare {
 		f.add(at, ref)
+		f.found[len(f.found)-1].pull = l.pull
 	}
 	return true
 }
@@ -305,7 +325,7 @@ func (f *finder) urls() {
 
 func (f *finder) qualified() {
 	f.each(qualified, func(at int, m []string) bool {
-		if strings.ToLower(m[1]) == f.own {
+		if f.own[strings.ToLower(m[1])] {
 			f.add(at, schemas.Reference{Number: atoi(m[3]), Text: m[0]})
 		}
 		return true
@@ -315,6 +335,7 @@ func (f *finder) qualified() {
 func (f *finder) spelled() {
 	f.each(spelled, func(at int, m []string) bool {
 		f.add(at, schemas.Reference{Number: atoi(m[1]), Text: m[0]})
+		f.found[len(f.found)-1].pull = isPull(m[0])
 		return true
 	})
 }
@@ -330,6 +351,9 @@ func (f *finder) hashes() {
 		if from > 0 {
 			prev := f.text[from-1]
 			number := prev == '/' && from > 1 && f.text[from-2] >= '0' && f.text[from-2] <= '9' // #12/#13
+			if prev == '(' && from > 1 && f.text[from-2] == ']' {
+				continue // an anchor
+			}
 			if isWord(prev) || strings.IndexByte("&.#-=!", prev) >= 0 || prev == '/' && !number || prev == '"' && f.text[from] == '!' {
 				continue
 			}

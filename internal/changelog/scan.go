@@ -3,6 +3,7 @@ package changelog
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +12,7 @@ type block struct {
 	line     int
 	indent   int
 	bullet   bool
+	counted  bool // its marker is a number
 	version  string
 	released bool
 	heading  string
@@ -67,11 +69,14 @@ func joinPieces(pieces []piece) string {
 
 // scanner walks the lines of one text.
 type scanner struct {
-	lines  []string
-	dead   []bool // comments, directives, link definitions, front matter
-	rest   bool
-	links  map[string]string
-	levels []string // underlines in order of appearance
+	lines []string
+	dead  []bool // comments, directives, link definitions, front matter
+	rest  bool
+	// fragment says that the whole text is one change's: a line above a list is the
+	// beginning of a sentence, and no heading.
+	fragment bool
+	links    map[string]string
+	levels   []string // underlines in order of appearance
 
 	blocks      []block
 	open        []*block // bullets from the outermost in, or one paragraph
@@ -103,9 +108,9 @@ var (
 	tabs        = strings.NewReplacer("\t", "    ")
 )
 
-func scan(name, text string) *scanner {
+func scan(name, text string, fragment bool) *scanner {
 	ext := strings.ToLower(path.Ext(name))
-	s := &scanner{links: map[string]string{}, rest: ext == ".rst" || ext == ".rest", group: 1, blank: true, groupHeads: map[int]bool{}, groupParent: map[int]int{}}
+	s := &scanner{fragment: fragment, links: map[string]string{}, rest: ext == ".rst" || ext == ".rest", group: 1, blank: true, groupHeads: map[int]bool{}, groupParent: map[int]int{}}
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
 		s.lines = append(s.lines, strings.TrimRight(tabs.Replace(line), " \r"))
 	}
@@ -170,6 +175,7 @@ func (s *scanner) step(i int) int {
 	}
 	if m := bulletOf(line); m != nil && s.beginsItem(m) {
 		s.item(i+1, len(m[1]), m[4])
+		s.last().counted = strings.ContainsAny(m[2], "0123456789")
 		return 1
 	}
 	s.words(i, line)
@@ -183,7 +189,8 @@ func (s *scanner) beginsItem(m []string) bool {
 		// "- " in the middle of a paragraph that is not indented is text.
 		return s.blank || s.afterHead || len(s.open) == 0 || s.open[0].bullet || m[2] != "-" && m[2] != "–"
 	}
-	return s.blank || s.afterHead || len(s.open) == 0
+	sibling := slices.ContainsFunc(s.open, func(b *block) bool { return b.counted && b.indent == len(m[1]) })
+	return s.blank || s.afterHead || len(s.open) == 0 || sibling
 }
 
 func (s *scanner) literal(line string) {
@@ -290,7 +297,7 @@ var (
 		`nothing.{0,30}|full change ?log.{0,200}|see .{0,200}|to be released.{0,30}|not yet released.{0,30}|tbd|tba|in development|under development|date: .{0,40})[*_\])]*\.?$`)
 	onlyDate = regexp.MustCompile(`(?i)^[*_(]*(?:released? )?(?:on )?(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|(?:\d{1,2}(?:st|nd|rd|th)? )?[a-z]{3,9} (?:\d{1,2}(?:st|nd|rd|th)?,? )?\d{4})[*_)]*\.?$`)
 	// pointers lead elsewhere and tell nothing.
-	pointers = regexp.MustCompile(`(?i)^[*_` + "`" + `\[]*(?:full change ?log|all changes|compare|diff)\b`)
+	pointers = regexp.MustCompile(`(?i)^[*_` + "`" + `\[]*(?:full change ?log|all changes|compare|diff)\b|\bmade (?:their|his|her|its) first contribution\b`)
 )
 
 // entries are the blocks that tell of changes. fallback is the version of text

@@ -63,27 +63,24 @@ func takeNotes(ctx context.Context, d *desk) error {
 	return nil
 }
 
-// meet finds out whom links mean: a repository without an owner is whom its own
-// changelog links to.
+// meet finds out whom links mean, from the changelogs as they stand now.
 func (d *desk) meet(ctx context.Context) error {
-	name := d.repo.Info().Name
+	rows, err := d.repo.Raw(ctx, gitrepo.EmptyTree, d.line.commits[0].Tree)
+	if err != nil {
+		return err
+	}
 	var samples []string
-	if strings.HasPrefix(name, "local/") {
-		rows, err := d.repo.Raw(ctx, gitrepo.EmptyTree, d.line.commits[0].Tree)
+	for _, f := range rows {
+		if !changelog.IsLog(f.Path) {
+			continue
+		}
+		text, err := d.text(ctx, f.NewMode, f.NewBlob)
 		if err != nil {
 			return err
 		}
-		for _, f := range rows {
-			if changelog.IsLog(f.Path) {
-				text, err := d.text(ctx, f.NewMode, f.NewBlob)
-				if err != nil {
-					return err
-				}
-				samples = append(samples, text)
-			}
-		}
+		samples = append(samples, text)
 	}
-	d.reader = changelog.NewReader(name, samples...)
+	d.reader = changelog.NewReader(d.repo.Info().Name, samples...)
 	return nil
 }
 
@@ -144,6 +141,7 @@ func (d *desk) visit(ctx context.Context, at int) error {
 		files = rows
 	}
 	by := d.author(at, files, before, added, fresh)
+	by.sections = sections(after)
 	for _, e := range added {
 		d.give(e, by)
 	}
@@ -161,7 +159,7 @@ func (d *desk) share(e grownEntry, by author) {
 		switch {
 		case by.own[n] && (landed && at == by.at || !by.docs && !by.release):
 			d.note(by.at, e.entry, schemas.LinkDiff)
-		case landed && at >= by.at && d.shelf.fits(e.Version, at, by.at):
+		case landed && at >= by.at && d.shelf.fits(e.entry, at, by):
 			d.note(at, e.entry, schemas.LinkNumber)
 		}
 	}
@@ -237,6 +235,8 @@ type author struct {
 	own     map[int]bool // numbers that it says it is of
 	release bool         // it writes notes for what others did
 	docs    bool         // it changes nothing but text
+	// sections are the versions that the changelogs have after it.
+	sections []gitrepo.Version
 }
 
 var (
@@ -283,6 +283,18 @@ func (d *desk) author(at int, files []schemas.ChangedFile, before, added []entry
 	return a
 }
 
+func sections(all []entry) []gitrepo.Version {
+	var out []gitrepo.Version
+	last := ""
+	for _, e := range all {
+		if v, ok := gitrepo.ParseVersion(e.Version); ok && e.Version != last {
+			out = append(out, v)
+		}
+		last = e.Version
+	}
+	return out
+}
+
 // newVersion tells whether entries stand below a released version that was not
 // there before.
 func (d *desk) newVersion(before, added []entry) bool {
@@ -314,23 +326,30 @@ func (d *desk) give(e entry, by author) {
 		return
 	}
 	for _, id := range e.commits() {
-		if at := d.history.Landed(id); at >= by.at && d.shelf.fits(e.Version, at, by.at) {
+		if at := d.history.Landed(id); at >= by.at && d.shelf.fits(e, at, by) {
 			d.note(at, e, schemas.LinkCommit)
 		}
 	}
 }
 
-// landed are the other changes that an entry names by their own numbers, where it
-// names nothing else: with an issue beside them, they are mentions.
+// landed are the other changes that an entry names by their own numbers. In the
+// diff of a change that is none of them they count where they are written as pull
+// requests, or where the entry names nothing else: with an issue beside them, they
+// are mentions.
 func (d *desk) landed(e entry, by author) []int {
 	var out []int
+	all, sure := true, false
 	for _, n := range e.Named {
 		at, ok := d.line.numbers[n]
-		if ok && at >= by.at && d.shelf.fits(e.Version, at, by.at) && !slices.Contains(out, at) {
-			out = append(out, at)
-		} else if !by.release && !by.docs {
-			return nil
+		if !ok || at < by.at || !d.shelf.fits(e, at, by) || slices.Contains(out, at) {
+			all = all && slices.Contains(out, at)
+			continue
 		}
+		sure = sure || slices.Contains(e.Pulls, n)
+		out = append(out, at)
+	}
+	if !all && !sure && !by.release && !by.docs {
+		return nil
 	}
 	return out
 }

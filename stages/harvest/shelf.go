@@ -134,23 +134,17 @@ func (s *shelf) end(n int) int {
 
 func (s *shelf) inWindow(c schemas.Change, at, n int) bool { return at < s.bound(s.of(c), n) }
 
-// tells whether an entry of a section can be about a change: the release that the
-// section is for must not come after one that held the change already. added is
-// the place of the commit that wrote the entry.
-func (s *shelf) fits(version string, change, added int) bool {
-	if v, ok := gitrepo.ParseVersion(version); ok && version != "" {
-		for _, name := range s.names {
-			for _, b := range s.packages[name] {
-				if !b.Pre && b.version.Prepares(v) || b.version.Compare(v) == 0 {
-					return b.Previous == "" || !s.history.Holds(b.Previous, change)
-				}
-			}
-		}
+// fits tells whether an entry can be about a change: the release that its section
+// is for must not come after one that held the change already.
+func (s *shelf) fits(e entry, change int, by author) bool {
+	if b := s.release(e.Version); b != nil {
+		previous := s.told(b, by)
+		return previous == "" || !s.history.Holds(previous, change)
 	}
-	// A section without a tag: what was released before the entry was written is not in it.
+	// A section without a tag: what was released before it was written is not in it.
 	for _, name := range s.names {
 		for _, b := range s.packages[name] {
-			if !b.Pre && b.at > added && s.packages[name] != nil {
+			if !b.Pre && b.at > by.at {
 				if b.at <= change {
 					return false
 				}
@@ -159,4 +153,31 @@ func (s *shelf) fits(version string, change, added int) bool {
 		}
 	}
 	return true
+}
+
+// release is the one that a section's heading names; nil where none does.
+func (s *shelf) release(heading string) *book {
+	v, ok := gitrepo.ParseVersion(heading)
+	if !ok {
+		return nil
+	}
+	for _, name := range s.names {
+		for _, b := range s.packages[name] {
+			if b.version.Compare(v) == 0 {
+				return b
+			}
+		}
+	}
+	return nil
+}
+
+// told is the release before one that the changelog has a section for: a tag that
+// nobody wrote notes for (a release that failed) has its changes told in the next.
+func (s *shelf) told(b *book, by author) string {
+	for previous := s.byTag[b.Previous]; previous != nil; previous = s.byTag[previous.Previous] {
+		if slices.ContainsFunc(by.sections, func(v gitrepo.Version) bool { return v.Compare(previous.version) == 0 }) {
+			return previous.Tag
+		}
+	}
+	return b.Previous
 }
