@@ -264,8 +264,8 @@ func (d *dispatcher) launch(l *lane) {
 
 // fit is how many more steps of a stage could start now.
 func (d *dispatcher) fit(l *lane, held map[string]bool) int {
-	// Results wait in memory until they are booked: no more of them than slots.
-	n := min(d.opts.Slots-d.running, 2*d.opts.Slots-d.running-d.unsaved, l.cap-l.running)
+	// A result holds its slot until it is booked: a kill repeats no more than the slots.
+	n := min(d.opts.Slots-d.running-d.unsaved, l.cap-l.running)
 	for name, need := range l.node.options.Needs {
 		if limit, ok := d.opts.Resources[name]; ok && need > 0 {
 			n = min(n, (limit-d.used[name])/need)
@@ -307,11 +307,8 @@ func (d *dispatcher) leadsDeeper(l *lane) bool {
 }
 
 // awaits: deeper steps are known of that could start now and are on their way
-// here. A slow stage lets them go first.
+// here. They go first.
 func (d *dispatcher) awaits(l *lane, held map[string]bool) bool {
-	if !l.isSlow() {
-		return false
-	}
 	for _, deeper := range d.lanes[l.at+1:] {
 		if deeper.maybe > 0 && len(deeper.queue) == 0 && d.within(deeper.node.info.Name) && d.fit(deeper, held) > 0 {
 			return !deeper.node.info.Drain

@@ -139,7 +139,7 @@ func (s *SQL) takeBack(ctx context.Context, retryCrashed bool) error {
 	for {
 		n := 0
 		err := s.write(ctx, "begin", func(t *tx) {
-			rows := t.load("state = 'running' ORDER BY id LIMIT 1000 {lock}")
+			rows := t.load("state = 'running' ORDER BY owner, id LIMIT 1000 {lock}")
 			n = len(rows)
 			t.crashed(rows, retryCrashed)
 			t.exec("UPDATE resource SET reserved = 0 WHERE reserved <> 0")

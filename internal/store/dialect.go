@@ -58,7 +58,7 @@ const sqliteFile = "steps.db"
 // openSQLite opens the one writer and the readers. Readers need settings of their
 // own: an immediate transaction on a read-only handle fails.
 func openSQLite(dir string) (writer, readers *sql.DB, err error) {
-	both := url.Values{"_busy_timeout": {"10000"}, "_cache_size": {"-32000"}}
+	both := url.Values{"_busy_timeout": {"10000"}}
 	w, r := url.Values{}, url.Values{}
 	for k, v := range both {
 		w[k], r[k] = v, v

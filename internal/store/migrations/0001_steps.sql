@@ -39,7 +39,7 @@ CREATE INDEX step_parent ON step (parent);
 CREATE INDEX step_share ON step (stage, share) WHERE share <> '';
 CREATE INDEX step_ready ON step (stage, id) WHERE state = 'ready' AND crashes = 0 AND live;
 CREATE INDEX step_suspect ON step (crashes, id) WHERE state = 'ready' AND crashes > 0 AND live;
-CREATE INDEX step_running ON step (owner) WHERE state = 'running';
+CREATE INDEX step_running ON step (owner, id) WHERE state = 'running';
 CREATE INDEX step_due ON step (not_before) WHERE state = 'deferred' AND live;
 CREATE INDEX step_failed ON step (id) WHERE state = 'failed' AND live;
 CREATE INDEX step_ended ON step (key, stage) WHERE state IN ('rejected', 'deferred', 'failed') AND live;
