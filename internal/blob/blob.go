@@ -11,21 +11,45 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/benchmint/benchmint/schemas"
 )
 
 // ErrCorrupt is a blob whose bytes no longer have its digest.
 var ErrCorrupt = errors.New("blob is corrupt")
 
-// Store is a local content-addressed directory.
+// Store is a local content-addressed directory, for any number of goroutines and
+// processes.
 type Store struct{ dir string }
 
 // Open uses dir, which is made where it is missing.
 func Open(dir string) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	s := &Store{dir: dir}
+	if err := os.MkdirAll(s.unfinished(), 0o755); err != nil {
 		return nil, fmt.Errorf("opening blob store: %w", err)
 	}
-	return &Store{dir: dir}, nil
+	s.sweep()
+	return s, nil
+}
+
+// unfinished is where blobs are written before they have their names: each under a
+// lock, so that one that nobody holds is known to be left by a killed process.
+func (s *Store) unfinished() string { return filepath.Join(s.dir, "unfinished") }
+
+func (s *Store) sweep() {
+	entries, _ := os.ReadDir(s.unfinished())
+	for _, e := range entries {
+		path := filepath.Join(s.unfinished(), e.Name())
+		f, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			_ = os.Remove(path) // what stays is swept by the next one
+		}
+		f.Close()
+	}
 }
 
 func (s *Store) path(d schemas.Digest) (string, error) {
@@ -47,7 +71,36 @@ func (s *Store) Put(b []byte) (schemas.Digest, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(b)) {
 		return d, nil
 	}
-	return d, WriteFile(path, b)
+	tmp, err := s.create()
+	if err != nil {
+		return "", err
+	}
+	if err := finish(tmp, path, b); err != nil {
+		return "", err
+	}
+	return d, nil
+}
+
+// create makes a locked file. Between its making and its locking a sweep may take it
+// for one of the dead.
+func (s *Store) create() (*os.File, error) {
+	for {
+		f, err := os.CreateTemp(s.unfinished(), "")
+		if err != nil {
+			return nil, err
+		}
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_SH); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		var stat unix.Stat_t
+		if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if stat.Nlink > 0 {
+			return f, nil
+		}
+		f.Close()
+	}
 }
 
 // Get reads a blob and proves its digest. fs.ErrNotExist, ErrCorrupt.
@@ -77,14 +130,20 @@ func WriteFile(path string, b []byte) error {
 	if err != nil {
 		return err
 	}
+	return finish(tmp, path, b)
+}
+
+// finish fills a temporary file and gives it its name.
+func finish(tmp *os.File, path string, b []byte) error {
+	dir := filepath.Dir(path)
 	defer func() { _ = os.Remove(tmp.Name()) }() // after the rename there is nothing left to remove
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return errors.Join(err, tmp.Close())
+	}
 	if _, err := tmp.Write(b); err != nil {
 		return errors.Join(err, tmp.Close())
 	}
-	if err := errors.Join(tmp.Chmod(fs.FileMode(0o644)), tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
+	if err := errors.Join(tmp.Chmod(fs.FileMode(0o644)), tmp.Sync(), os.Rename(tmp.Name(), path), tmp.Close()); err != nil {
 		return err
 	}
 	d, err := os.Open(dir)

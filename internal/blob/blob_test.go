@@ -2,10 +2,14 @@ package blob_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/schemas"
@@ -56,5 +60,70 @@ func TestGetNoticesCorruption(t *testing.T) {
 	}
 	if _, err := s.Get(d); !errors.Is(err, blob.ErrCorrupt) {
 		t.Errorf("corrupt blob: %v, want ErrCorrupt", err)
+	}
+}
+
+// TestManyWriters of the same and of other blobs, over two stores as two processes
+// have them, while others start and sweep: nobody loses what was put.
+func TestManyWriters(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var writers sync.WaitGroup
+	for range 4 {
+		writers.Go(func() {
+			for i := range 50 {
+				s, err := blob.Open(dir)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				want := fmt.Sprint("blob ", i%7)
+				d, err := s.Put([]byte(want))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got, err := s.Get(d); err != nil || string(got) != want {
+					t.Errorf("%q came back as %q, %v", want, got, err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	if left, _ := filepath.Glob(filepath.Join(dir, "unfinished", "*")); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// TestSweep: half a blob of a killed process goes with the next start, the one that
+// is being written stays.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if _, err := blob.Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	dead, alive := filepath.Join(dir, "unfinished", "dead"), filepath.Join(dir, "unfinished", "alive")
+	for _, p := range []string{dead, alive} {
+		if err := os.WriteFile(p, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := os.Open(alive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := blob.Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dead); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("left behind: %v", err)
+	}
+	if _, err := os.Stat(alive); err != nil {
+		t.Errorf("swept under its writer: %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -49,11 +50,19 @@ func (s *Store) keep(ctx context.Context, name, version string, src source) (str
 		return "", "", err
 	}
 	src.key = layout + " " + src.key
+	// Processes over one cache take turns: a copy is large, and the second one finds it.
+	unlock, err := sandbox.Lock(ctx, root, ".lock-"+name+"-"+version)
+	if err != nil {
+		return "", "", err
+	}
+	defer unlock()
 	if dir, digest, ok := reuse(root, name+"-"+version, src.key); ok {
 		return dir, digest, nil
 	}
-	tmp, err := os.MkdirTemp(root, ".copy-")
-	if err != nil {
+	// Under the lock: what stands there was left by a process that was killed.
+	tmp := filepath.Join(root, ".copy-"+name+"-"+version)
+	removeAll(tmp)
+	if err := os.Mkdir(tmp, 0o755); err != nil {
 		return "", "", err
 	}
 	defer removeAll(tmp)
@@ -292,7 +301,7 @@ func removeAll(dir string) {
 		}
 		return nil
 	})
-	_ = os.RemoveAll(dir) // what is left is found by name (.copy-*) and harms nothing
+	_ = os.RemoveAll(dir) // what is left is in the next copy's way, and goes then
 }
 
 func executable(path string) bool {

@@ -51,15 +51,18 @@ func (s *Store) interpreters(ctx context.Context) []install {
 		return s.pythons
 	}
 	seen := map[string]bool{}
+	var all []install
 	for _, exe := range s.host.pythonFiles() {
 		p, ok := s.describe(ctx, exe)
 		if ok && !seen[p.Version] {
 			seen[p.Version] = true
-			s.pythons = append(s.pythons, p)
+			all = append(all, p)
 		}
 	}
-	s.found = ctx.Err() == nil // a cancelled search has not seen all
-	return s.pythons
+	if ctx.Err() == nil { // a cancelled search has not seen all
+		s.pythons, s.found = all, true
+	}
+	return all
 }
 
 // pythonFiles are the files that may be a CPython, each once.

@@ -88,6 +88,10 @@ func (s *Store) Available(ctx context.Context) ([]lang.ToolchainRelease, error) 
 	if u, ok := s.tool(ctx); ok {
 		out = append(out, lang.ToolchainRelease{Name: UV, Version: u.version})
 	}
+	if ctx.Err() != nil {
+		// Half a list would read as "no such toolchain", which is a verdict.
+		return nil, ctx.Err()
+	}
 	sort.Slice(out, func(i, j int) bool {
 		if out[i].Name != out[j].Name {
 			return out[i].Name < out[j].Name
@@ -106,7 +110,7 @@ func (s *Store) golang(ctx context.Context) ([]string, error) {
 		return s.golangs, nil
 	}
 	versions, err := s.goVersions(ctx)
-	if err == nil {
+	if err == nil && ctx.Err() == nil {
 		s.golangs, s.listed = versions, true
 	}
 	return versions, err
@@ -147,6 +151,10 @@ func (s *Store) Get(ctx context.Context, name, version string) (sandbox.Toolchai
 		src, err = s.uvSource(ctx, version)
 	default:
 		err = &Missing{Name: name, Version: version, How: "only python, go and uv are known"}
+	}
+	if ctx.Err() != nil {
+		// Whatever was asked had no time to answer: nothing is missing for that.
+		return sandbox.Toolchain{}, ctx.Err()
 	}
 	if err != nil {
 		return sandbox.Toolchain{}, err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -245,5 +246,66 @@ func TestPackages(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"libodd.so.1"}, unknown); diff != "" {
 		t.Errorf("unknown (-want +got):\n%s", diff)
+	}
+}
+
+// TestOutOfTime: what had no time to answer is not missing: that would be a verdict.
+func TestOutOfTime(t *testing.T) {
+	t.Parallel()
+	s := hostStore(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if got, err := s.Available(ctx); !errors.Is(err, context.Canceled) || got != nil {
+		t.Errorf("Available: %v, %v", got, err)
+	}
+	for _, name := range []string{Python, Go, UV} {
+		if _, err := s.Get(ctx, name, "1.2.3"); !errors.Is(err, context.Canceled) {
+			t.Errorf("Get(%s): %v", name, err)
+		}
+	}
+	// And nothing of it is remembered.
+	fresh := hostStore(t)
+	want, one := fresh.interpreters(context.Background()), s.interpreters(context.Background())
+	if len(want) != len(one) {
+		t.Errorf("after a search that was cut short there are %d interpreters, of %d", len(one), len(want))
+	}
+}
+
+// TestKilledCopy: what a killed process left of a copy is neither used nor kept, and
+// of two processes (a Store each) that want the same, one copies.
+func TestKilledCopy(t *testing.T) {
+	t.Parallel()
+	cache := t.TempDir()
+	left := filepath.Join(cache, "toolchains", ".copy-x-1", "tree")
+	if err := os.MkdirAll(left, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(left, "half"), []byte("half"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	var copies atomic.Int32
+	src := source{key: "k", copy: func(_ context.Context, dir string) error {
+		copies.Add(1)
+		return os.WriteFile(filepath.Join(dir, "f"), []byte("content"), 0o644)
+	}}
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			dir, _, err := New(Host{Cache: cache}).keep(context.Background(), "x", "1", src)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 || entries[0].Name() != "f" {
+				t.Errorf("the copy holds %v, %v", entries, err)
+			}
+		})
+	}
+	wait.Wait()
+	if n := copies.Load(); n != 1 {
+		t.Errorf("copied %d times", n)
+	}
+	if left, _ := filepath.Glob(filepath.Join(cache, "toolchains", ".copy-*")); len(left) > 0 {
+		t.Errorf("left: %q", left)
 	}
 }
