@@ -73,7 +73,7 @@ func (r *run) settleOne(ctx context.Context, res *result) error {
 	settled, err := r.store.Settle(ctx, []schemas.Settlement{res.settlement})
 	if err != nil {
 		old := res.settlement
-		res.settlement = schemas.Settlement{ID: old.ID, Owner: old.Owner, State: schemas.StepFailed, Detail: "storing the result: " + err.Error(), MS: old.MS, Cost: old.Cost}
+		res.settlement = schemas.Settlement{ID: old.ID, Owner: old.Owner, Attempt: old.Attempt, State: schemas.StepFailed, Detail: "storing the result: " + err.Error(), MS: old.MS, Cost: old.Cost}
 		if settled, err = r.store.Settle(ctx, []schemas.Settlement{res.settlement}); err != nil {
 			return err
 		}

@@ -92,7 +92,7 @@ func (r *run) execute(ctx context.Context, l *lane, c schemas.Claim) result {
 	}
 	b := &beside{}
 	outs, err := r.work(context.WithValue(ctx, besideKey{}, b), n, c)
-	res := result{lane: l, claim: c, settlement: schemas.Settlement{ID: c.ID, Owner: r.owner, Outputs: outs}}
+	res := result{lane: l, claim: c, settlement: schemas.Settlement{ID: c.ID, Owner: r.owner, Attempt: c.Attempt, Outputs: outs}}
 	if besideErr := b.into(&res.settlement); err == nil {
 		err = besideErr
 	}

@@ -55,6 +55,7 @@ type Claim struct {
 	Digest  Digest
 	Share   string
 	Crashes int
+	Attempt int // which claim of the step it is
 }
 
 // Want is how many steps of a stage there is room for.
@@ -67,6 +68,7 @@ type Want struct {
 type Settlement struct {
 	ID         int64
 	Owner      string
+	Attempt    int       // of the claim: an owner may have a step a second time before its first run ends
 	State      StepState // done, rejected, deferred, failed
 	Outputs    []Made    // of done
 	Reason     Reason

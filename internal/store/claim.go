@@ -39,7 +39,7 @@ func (t *tx) claim(owner, stage, which string, arg any, n int) []schemas.Claim {
 		c := schemas.Claim{Stage: stage}
 		was := fields{live: true, state: schemas.StepReady, stage: stage}
 		var record string
-		if err := r.Scan(&c.ID, &c.Key, &record, &c.Digest, &c.Share, &c.Crashes, &was.cost, &was.ms); err != nil {
+		if err := r.Scan(&c.ID, &c.Key, &record, &c.Digest, &c.Share, &c.Crashes, &c.Attempt, &was.cost, &was.ms); err != nil {
 			return err
 		}
 		c.Record = json.RawMessage(record)
@@ -53,7 +53,7 @@ func (t *tx) claim(owner, stage, which string, arg any, n int) []schemas.Claim {
 	}, `UPDATE step SET state = 'running', owner = $1, attempts = attempts + 1 WHERE state = 'ready' AND live
 		AND EXISTS (SELECT 1 FROM stage WHERE name = $2 AND fingerprint = $3)
 		AND id IN (SELECT id FROM step WHERE state = 'ready' AND live AND `+which+` ORDER BY id LIMIT $5 {skip})
-		RETURNING id, key, record, digest, share, crashes, cost, ms`,
+		RETURNING id, key, record, digest, share, crashes, attempts, cost, ms`,
 		owner, stage, t.s.stage(stage).Fingerprint, arg, n)
 	slices.SortFunc(out, func(a, b schemas.Claim) int { return cmp.Compare(a.ID, b.ID) })
 	return out
@@ -104,7 +104,7 @@ func (s *SQL) withRecords(ctx context.Context, owner string, claims []schemas.Cl
 			out = append(out, c)
 			continue
 		}
-		_, err = s.Settle(ctx, []schemas.Settlement{{ID: c.ID, Owner: owner, State: schemas.StepFailed, Detail: fmt.Sprintf("reading its record: %v", err)}})
+		_, err = s.Settle(ctx, []schemas.Settlement{{ID: c.ID, Owner: owner, Attempt: c.Attempt, State: schemas.StepFailed, Detail: fmt.Sprintf("reading its record: %v", err)}})
 		if err != nil {
 			return nil, err
 		}

@@ -26,8 +26,9 @@ type made struct {
 }
 
 // Settle ends claimed steps, all in one transaction. On an error nothing is
-// changed. The fence, state and owner, gives exactly-once in effect: what comes
-// from an owner that lost its step is dropped.
+// changed. The fence, state, owner and attempt, gives exactly-once in effect: what
+// comes from an owner that lost its step is dropped, also where the same owner has
+// claimed it anew meanwhile.
 func (s *SQL) Settle(ctx context.Context, all []schemas.Settlement) ([]schemas.Settled, error) {
 	kept := make([]*settlement, len(all))
 	ids := make([]int64, len(all))
@@ -60,7 +61,7 @@ func (s *SQL) Settle(ctx context.Context, all []schemas.Settlement) ([]schemas.S
 
 // settle ends one step.
 func (t *tx) settle(r *row, s *settlement) schemas.Settled {
-	if r == nil || r.owner != s.Owner {
+	if r == nil || r.owner != s.Owner || s.Attempt != 0 && s.Attempt != r.attempts {
 		return schemas.Settled{Lost: true}
 	}
 	st := t.s.stage(r.stage)
@@ -163,7 +164,7 @@ func (t *tx) now() int64 {
 // mine checks the fence again: a settlement before this one in the same
 // transaction may have taken the step away.
 func (t *tx) mine(r *row) bool {
-	return t.exec("UPDATE step SET owner = owner WHERE id = $1 AND state = 'running' AND owner = $2", r.id, r.owner) == 1
+	return t.exec("UPDATE step SET owner = owner WHERE id = $1 AND state = 'running' AND owner = $2 AND attempts = $3", r.id, r.owner, r.attempts) == 1
 }
 
 // book writes the end of a step; false where it is not the owner's any more.
@@ -180,9 +181,9 @@ func (t *tx) book(r *row, st *stage, s *settlement) bool {
 	r.outcome = outcome(s.State, s.Reason, s.Detail, s.Evidence, s.Provenance)
 	n := t.exec(`UPDATE step SET state = $1, reason = $2, owner = '', through = 0, crashes = 0, below = FALSE, cost = $3, ms = $4, epoch = $5,
 		made_by = $6, outcome = $7, not_before = $8, waited = $9, deferrals = $10, detail = $11, evidence = $12, provenance = $13
-		WHERE id = $14 AND state = 'running' AND owner = $15`,
+		WHERE id = $14 AND state = 'running' AND owner = $15 AND attempts = $16`,
 		r.state, r.reason, r.cost, r.ms, r.epoch, r.madeBy, r.outcome, r.notBefore, r.waited, r.deferrals,
-		clean(s.Detail), s.Evidence, string(s.Provenance), r.id, owner)
+		clean(s.Detail), s.Evidence, string(s.Provenance), r.id, owner, r.attempts)
 	if n == 0 {
 		return false
 	}

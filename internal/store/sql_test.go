@@ -170,3 +170,13 @@ func TestRescueAndDueOnce(t *testing.T) {
 		a.Stands("grow ready 40", "pack ready 1")
 	}
 }
+
+func TestRandomSQLite(t *testing.T) {
+	t.Parallel()
+	storetest.Random(t, 110, onSQLite) // a hundred times
+}
+
+func TestRandomPostgres(t *testing.T) {
+	t.Parallel()
+	storetest.Random(t, 15, onPostgres)
+}

@@ -62,6 +62,9 @@ func (t *tx) unsettledAbove(r *row) bool {
 		id   int64
 		open bool
 	}
+	if r.madeEpoch <= 0 {
+		return false // a seed or a build
+	}
 	var up []step
 	highest := -1
 	t.each(func(rows *sql.Rows) error {
@@ -76,7 +79,7 @@ func (t *tx) unsettledAbove(r *row) bool {
 	}, `WITH RECURSIVE up (id, parent, state, made_epoch, n) AS (
 		SELECT id, parent, state, made_epoch, 0 FROM step WHERE id = $1
 		UNION ALL SELECT s.id, s.parent, s.state, s.made_epoch, up.n + 1 FROM step s JOIN up ON s.id = up.parent WHERE up.made_epoch > 0)
-		SELECT id, state FROM up WHERE n > 0 ORDER BY n`, r.id)
+		SELECT id, state FROM up ORDER BY n`, r.parent) // what r says: its row may not be written yet
 	for i := range highest {
 		if !up[i].open {
 			t.exec("UPDATE step SET below = TRUE WHERE id = $1 AND NOT below", up[i].id)

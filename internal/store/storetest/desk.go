@@ -155,7 +155,7 @@ func ShareOf(key string) string {
 // Done settles a step as done; outputs are words of Made. Those of note need a
 // build.
 func Done(c schemas.Claim, words ...string) schemas.Settlement {
-	s := schemas.Settlement{ID: c.ID, State: schemas.StepDone}
+	s := schemas.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepDone}
 	for _, w := range words {
 		m := Made(w)
 		if c.Stage == "note" {
