@@ -35,6 +35,7 @@ var (
 	commitShape = regexp.MustCompile(`^[0-9a-f]{40}$`)
 	// hostPath: homes of people and of root; /home/tester is the sandbox's own.
 	hostPath = regexp.MustCompile(`(^|[^A-Za-z0-9._/-])(/root/|/Users/[a-z]|/home/([a-su-z]|t[a-df-z]))[^"\s]*`)
+	email    = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
 	secret   = regexp.MustCompile(`AKIA[0-9A-Z]{16}|\bgh[pousr]_[A-Za-z0-9]{36}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bxox[abp]-[0-9A-Za-z-]{10,}|\bsk-[A-Za-z0-9_-]{32,}`)
 )
 

@@ -356,24 +356,6 @@ func untext(s, encoding string) ([]byte, error) {
 	return nil, fmt.Errorf("unknown patch encoding %q", encoding)
 }
 
-var (
-	trailer = regexp.MustCompile(`(?mi)^(signed-off|co-authored|reviewed|acked|tested|reported|suggested|committed)-by:.*\n?`)
-	email   = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
-)
-
-// Statement is the commit's own text, without the trailers and addresses that
-// name people.
-func Statement(c schemas.Change) string {
-	s := strings.TrimSpace(c.Subject + "\n\n" + trailer.ReplaceAllString(strings.ReplaceAll(c.Body, "\r\n", "\n"), ""))
-	s = email.ReplaceAllStringFunc(s, func(found string) string {
-		if strings.HasPrefix(found, "git@") { // the user of SSH remotes is no person
-			return found
-		}
-		return "<address>"
-	})
-	return strings.ToValidUTF8(s, "\uFFFD") + "\n"
-}
-
 func parts(s schemas.Start) map[schemas.Part]Paths {
 	out := map[schemas.Part]Paths{}
 	for _, f := range s.Files {
