@@ -78,7 +78,8 @@ func (r *run) heart(ctx context.Context, dead chan<- error) {
 			return
 		case <-tick.C:
 		}
-		trying, cancel := context.WithTimeout(ctx, r.opts.Silent)
+		// A database that does not answer must not keep us past the time.
+		trying, cancel := context.WithTimeout(ctx, r.opts.Silent-r.opts.Beat)
 		_, err := r.store.Beat(trying, r.owner, r.opts.Silent)
 		cancel()
 		now := r.opts.Now()

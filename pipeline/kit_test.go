@@ -23,11 +23,6 @@ type (
 		build func(context.Context, word) (built, error)
 		run   func(context.Context, word, built) (word, error)
 	}
-	// narrow depends on a part of its input only.
-	narrow struct {
-		then
-		depends func(word) any
-	}
 )
 
 func (f then) Run(ctx context.Context, in word) (word, error)     { return f(ctx, in) }
@@ -38,7 +33,6 @@ func (f drain) Run(ctx context.Context, in iter.Seq2[word, error], e pipeline.En
 func (s share) Key(in word) string                                      { return s.key(in) }
 func (s share) Build(ctx context.Context, in word) (built, error)       { return s.build(ctx, in) }
 func (s share) Run(ctx context.Context, in word, b built) (word, error) { return s.run(ctx, in, b) }
-func (n narrow) Depends(in word) any                                    { return n.depends(in) }
 
 func same(_ context.Context, in word) (word, error) { return in, nil }
 
@@ -100,17 +94,6 @@ func (j *journal) End(s schemas.Step, _ bool) {
 	if j.on != nil {
 		j.on(s)
 	}
-}
-
-func (j *journal) count(stage string, state schemas.StepState) (n int) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, s := range j.ends[stage] {
-		if s == state {
-			n++
-		}
-	}
-	return n
 }
 
 // line is the plan words → work → end around one stage.
