@@ -6,12 +6,15 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/url"
 	"path/filepath"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/mattn/go-sqlite3"
 )
 
@@ -78,11 +81,20 @@ func openSQLite(dir string) (writer, readers *sql.DB, err error) {
 	return writer, readers, nil
 }
 
+// idle bounds how long a transaction of ours may do nothing: a process that is
+// frozen in the middle of one holds locks that keep its steps from being taken back.
+const idle = "10s"
+
 func openPostgres(location string) (*sql.DB, error) {
-	db, err := sql.Open("pgx", location)
+	config, err := pgx.ParseConfig(location)
 	if err != nil {
 		return nil, err
 	}
+	const setting = "idle_in_transaction_session_timeout"
+	if config.RuntimeParams[setting] == "" {
+		config.RuntimeParams[setting] = idle
+	}
+	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(8)
 	db.SetMaxIdleConns(8)
 	return db, nil
@@ -140,5 +152,16 @@ func (p *prepared) QueryContext(ctx context.Context, query string, args ...any) 
 	return s.QueryContext(ctx, args...)
 }
 
-// lost tells a connection that is gone: it is worth one try on another.
-func lost(err error) bool { return errors.Is(err, driver.ErrBadConn) }
+// cutOff tells a connection that is gone, or that cannot be had yet: the server was
+// started again, closed an idle transaction, or the network broke.
+func cutOff(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		const administration, idleTransaction, connection = "57P", "25P03", "08"
+		return strings.HasPrefix(pg.Code, administration) || pg.Code == idleTransaction || strings.HasPrefix(pg.Code, connection)
+	}
+	var connect *pgconn.ConnectError
+	var network *net.OpError
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err)
+}

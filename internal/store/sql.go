@@ -218,7 +218,8 @@ type tx struct {
 	dirty  bool // something was written
 }
 
-// tries bounds how often a transaction that met another one is repeated.
+// tries bounds how often a transaction is repeated that met another one, or lost
+// its connection.
 const tries = 20
 
 // write runs do in one transaction, again where it met another one; do must begin
@@ -226,9 +227,29 @@ const tries = 20
 func (s *SQL) write(ctx context.Context, op string, do func(*tx)) error {
 	for n := 1; ; n++ {
 		err := s.once(ctx, op, do)
-		if err == nil || n == tries || ctx.Err() != nil || !repeatable(err) && !lost(err) {
+		if err == nil || n == tries || !repeatable(err) && !s.reconnects(ctx, err, n) {
 			return err
 		}
+	}
+}
+
+// errFate: the connection broke over a commit. Whether it was done nobody knows,
+// and repeating it would give claimed steps to nobody.
+var errFate = errors.New("the connection was lost over a commit")
+
+// reconnects waits for a server to come back, for the nth time; longer each time,
+// some ten seconds in all.
+func (s *SQL) reconnects(ctx context.Context, err error, n int) bool {
+	if !cutOff(err) || errors.Is(err, errFate) || s.dir != "" {
+		return false
+	}
+	timer := time.NewTimer(min(time.Duration(n)*50*time.Millisecond, time.Second))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
 	}
 }
 
@@ -249,8 +270,14 @@ func (s *SQL) once(ctx context.Context, op string, do func(*tx)) error {
 	if t.err == nil && t.dirty {
 		t.err = s.crash(op + "/before")
 	}
-	if err := end(t.err == nil); err != nil || t.err != nil {
-		return errors.Join(t.err, err)
+	if t.err != nil {
+		return errors.Join(t.err, end(false))
+	}
+	if err := end(true); err != nil {
+		if cutOff(err) {
+			err = fmt.Errorf("%w: %w", errFate, err)
+		}
+		return err
 	}
 	if t.dirty {
 		return s.crash(op + "/after")
@@ -390,10 +417,19 @@ func one[T any](t *tx, query string, args ...any) (v T) {
 
 // read is each outside of a transaction, on the readers.
 func (s *SQL) read(ctx context.Context, scan func(*sql.Rows) error, query string, args ...any) error {
-	if s.dead.Load() {
-		return ErrDead
+	for n := 1; ; n++ {
+		if s.dead.Load() {
+			return ErrDead
+		}
+		begun := false
+		err := each(ctx, s.readers, func(r *sql.Rows) error {
+			begun = true // what was scanned cannot be taken back
+			return scan(r)
+		}, s.text(query), args...)
+		if err == nil || begun || n == tries || !s.reconnects(ctx, err, n) {
+			return err
+		}
 	}
-	return each(ctx, s.readers, scan, s.text(query), args...)
 }
 
 // places is "$from, …, $from+n-1".

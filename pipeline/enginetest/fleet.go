@@ -222,3 +222,14 @@ func Empty(ctx context.Context, address string) (err error) {
 	_, err = db.ExecContext(ctx, "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 	return err
 }
+
+// CutOff ends all connections of a fleet whose address names an application.
+func (f *Fleet) CutOff(ctx context.Context, application string) (n int, err error) {
+	db, done, err := f.look()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	err = db.QueryRowContext(ctx, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()", application).Scan(&n)
+	return n, err
+}

@@ -2,6 +2,7 @@ package enginetest_test
 
 import (
 	"math/rand/v2"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -124,4 +125,37 @@ func TestKillInAFleet(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("%d kills, %d executions repeated", k.Kills, k.Repeated)
+}
+
+// The server closes every connection again and again: work goes on over new ones.
+// Only a process whose commit was cut off, and that cannot know what it holds, may
+// leave; what it held is taken back.
+func TestConnectionsCutOff(t *testing.T) {
+	t.Parallel()
+	f := fleet(t, 14)
+	const name = "cut-off"
+	f.Store += "&application_name=" + name
+	add(t, f)
+	if err := f.Begun(t.Context(), 50); err != nil {
+		t.Fatal(err)
+	}
+	add(t, f)
+	cut := 0
+	for range 8 {
+		time.Sleep(150 * time.Millisecond)
+		n, err := f.CutOff(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut += n
+	}
+	if cut == 0 {
+		t.Error("nothing was cut off")
+	}
+	add(t, f)
+	if _, err := f.Wait(); err != nil && !strings.Contains(err.Error(), "lost over a commit") {
+		t.Error(err)
+	}
+	t.Logf("%d connections cut off", cut)
+	sameDataset(t, f.Engine)
 }
