@@ -109,11 +109,18 @@ func (r Reader) Fragment(path, text string) []Entry {
 			out = append(out, b.split(r, s.links)...)
 		}
 	} else if len(s.blocks) > 0 {
-		var texts []string
-		for _, b := range s.blocks {
-			texts = append(texts, b.whole())
+		whole := ""
+		for i, b := range s.blocks {
+			switch text := b.whole(); {
+			case !b.bullet:
+				whole += "\n\n" + text
+			case i > 0 && s.blocks[i-1].bullet:
+				whole += "\n- " + text
+			default:
+				whole += "\n\n- " + text
+			}
 		}
-		whole := strings.Join(texts, "\n\n")
+		whole = strings.TrimSpace(whole)
 		e := Entry{Heading: s.blocks[0].heading, Text: whole, Line: s.blocks[0].line}
 		e.point(r.read(whole, s.links))
 		out = append(out, e)

@@ -159,7 +159,7 @@ func (d *desk) share(e grownEntry, by author) {
 		switch {
 		case by.own[n] && (landed && at == by.at || !by.docs && !by.release):
 			d.note(by.at, e.entry, schemas.LinkDiff)
-		case landed && at >= by.at && d.shelf.fits(e.entry, at, by):
+		case landed && at >= by.at && d.shelf.fits(e.entry, at, by) && !d.has(at, e.words):
 			d.note(at, e.entry, schemas.LinkNumber)
 		}
 	}
@@ -332,6 +332,12 @@ func (d *desk) give(e entry, by author) {
 	}
 }
 
+// has tells whether a change was given an entry before it was re-worded.
+func (d *desk) has(at int, words []string) bool {
+	c := d.places[at]
+	return c != nil && slices.ContainsFunc(c.Notes, func(n schemas.Note) bool { return changelog.Likeness(changelog.Words(n.Text), words) >= alike })
+}
+
 // landed are the other changes that an entry names by their own numbers. In the
 // diff of a change that is none of them they count where they are written as pull
 // requests, or where the entry names nothing else: with an issue beside them, they
@@ -394,7 +400,7 @@ func (d *desk) tags() {
 			continue
 		}
 		in := func(at int) bool {
-			return at >= 0 && d.history.Holds(t.Name, at) && (b.Previous == "" || !d.history.Holds(b.Previous, at))
+			return at >= 0 && d.history.Holds(t.Name, at) && !d.shelf.held(b.Previous, at)
 		}
 		for _, e := range d.reader.Message(t.Message) {
 			e.Version = b.Release.Version

@@ -138,8 +138,7 @@ func (s *shelf) inWindow(c schemas.Change, at, n int) bool { return at < s.bound
 // is for must not come after one that held the change already.
 func (s *shelf) fits(e entry, change int, by author) bool {
 	if b := s.release(e.Version); b != nil {
-		previous := s.told(b, by)
-		return previous == "" || !s.history.Holds(previous, change)
+		return !s.held(s.told(b, by), change)
 	}
 	// A section without a tag: what was released before it was written is not in it.
 	for _, name := range s.names {
@@ -153,6 +152,13 @@ func (s *shelf) fits(e entry, change int, by author) bool {
 		}
 	}
 	return true
+}
+
+// held tells whether a release holds a change as an ancestor. One that it holds as
+// a pick may well be told of in the next release of the line.
+func (s *shelf) held(tag string, change int) bool {
+	at := s.history.At(tag)
+	return at >= 0 && at <= change
 }
 
 // release is the one that a section's heading names; nil where none does.

@@ -1,0 +1,98 @@
+package crawl_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/crawl"
+)
+
+// one is a world of one repository.
+type one struct {
+	repo *gitrepo.Repo
+	err  error
+}
+
+func (o one) Repository(string) (*gitrepo.Repo, error) { return o.repo, o.err }
+
+// source has two releases and a candidate, Go that ships, and Python that does not.
+const source = `
+-- commit: Start --
+-- main.go --
+package main
+-- tests/check.py --
+x = 1
+-- docs/conf.py --
+x = 1
+-- tag: v1.0 --
+-- commit: More --
+-- main.go --
+package main // more
+-- tag: v1.1rc1 --
+-- tag: latest --
+-- commit: Yet more --
+-- main.go --
+package main // yet more
+-- tag: v1.1 --
+`
+
+func TestGate(t *testing.T) {
+	t.Parallel()
+	r, err := gitrepo.Open(t.Context(), gitrepotest.New(t, source), "acme/widget", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	for name, c := range map[string]struct {
+		config  crawl.Config
+		licence string
+		want    schemas.Reason
+		detail  string
+	}{
+		"no_gates":                   {},
+		"enough_releases":            {config: crawl.Config{MinReleases: 2}},
+		"candidates_do_not_count":    {config: crawl.Config{MinReleases: 3}, want: schemas.FewReleases, detail: "2 releases (and 1 pre-releases), 3"},
+		"licence":                    {config: crawl.Config{Licences: []string{"Apache-2.0", "MIT"}}, licence: "MIT"},
+		"licence_in_lower_case":      {config: crawl.Config{Licences: []string{"mit"}}, licence: "MIT"},
+		"one_of_a_choice":            {config: crawl.Config{Licences: []string{"MIT"}}, licence: "Apache-2.0 OR MIT"},
+		"another_licence":            {config: crawl.Config{Licences: []string{"MIT"}}, licence: "GPL-3.0", want: schemas.BadLicence, detail: "GPL-3.0"},
+		"part_of_a_name":             {config: crawl.Config{Licences: []string{"MIT"}}, licence: "MIT-0", want: schemas.BadLicence, detail: "MIT-0"},
+		"no_licence":                 {config: crawl.Config{Licences: []string{"MIT"}}, want: schemas.BadLicence, detail: "no licence file"},
+		"language":                   {config: crawl.Config{Languages: []string{"python", "Go"}}},
+		"tests_and_docs_do_not_ship": {config: crawl.Config{Languages: []string{"python"}}, want: schemas.NoSources, detail: "1 in go"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := schemas.Source{Repo: r.Info()}
+			s.Repo.Licence = c.licence
+			got, err := crawl.NewGate(one{repo: r}, c.config).Run(t.Context(), s)
+			var rejected *pipeline.Rejected
+			if c.want == "" {
+				if err != nil || len(got.Releases) != 3 || got.Releases[0].Tag != "v1.1" || got.ID() != "acme__widget" {
+					t.Errorf("%+v: %v", got, err)
+				}
+			} else if !errors.As(err, &rejected) || rejected.Reason != c.want || !strings.Contains(rejected.Detail, c.detail) {
+				t.Errorf("error %v, want %s: %s", err, c.want, c.detail)
+			}
+		})
+	}
+}
+
+func TestGateDefersRemoteFaults(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want schemas.StepState
+	}{{fmt.Errorf("mirroring: %w", gitrepo.ErrRemote), schemas.StepDeferred}, {errors.New("disk full"), schemas.StepFailed}} {
+		_, err := crawl.NewGate(one{err: c.err}, crawl.Config{}).Run(t.Context(), schemas.Source{})
+		if got := pipeline.EndOf(t.Context(), err); got != c.want {
+			t.Errorf("%v ends %s, want %s", c.err, got, c.want)
+		}
+	}
+}
