@@ -32,7 +32,7 @@ var (
 	bareIf    = regexp.MustCompile(`((?:when|if|where|unless|while) )([A-Za-z_][\w.]*)=([\w.-]*\w|"[^"\s]*"|'[^'\s]*')`)
 	bareSet   = regexp.MustCompile(`(^|[\s(])(--?[A-Za-z][\w-]*|[A-Za-z_][\w.]*)=([\w.-]*\w|"[^"\s]*"|'[^'\s]*')`)
 	assign    = regexp.MustCompile(`(?:^|\s)(?:[A-Za-z_][\w.\[\]"']*)\s?(?:[+\-*/|&:]?=|==|!=|<=|>=|:=|=>)\s?\S`)
-	operators = regexp.MustCompile(`&&|\|\||==|!=|:=|=>|\+=|-=|->\s*\w+:|;\s*$|\)\.\w+\(|[\w\])]\{|\}\)|\{\{|%\}|<\w+[^>]*="[^"]*"|</\w+>|^\s*(?:def|class|func|import|from \S+ import|return|var|type \w+ struct)\b.*[:({]`)
+	operators = regexp.MustCompile(`&&|\|\||==|!=|:=|=>|\+=|-=|->\s*\w+:|;\s*$|\)\.\w+\(|[\w\])]\{|\}\)|\{\{|%\}|<\w+[^>]*="[^"]*"|</\w+>|\bfor \w+ in [\w.]+:|^\s*(?:def|class|func|import|from \S+ import|return|var|type \w+ struct)\b.*[:({]`)
 	plural    = regexp.MustCompile(`^(?:s|es|ies|n|d|ed|a|an|un|re|or|and|\d+|i|ii|O|n²)$`)
 )
 

@@ -77,7 +77,7 @@ func Noise(sentence string) bool {
 // Bot tells what no person wrote, or wrote for a machine.
 func Bot(sentence string) bool { return bots.MatchString(sentence) || thanks.MatchString(sentence) }
 
-var thanks = regexp.MustCompile(`(?i)^(?:thanks|thank you|kudos|contributed by|patch by|reported by|pr by|by\b)[^.]{0,60}\.?$`)
+var thanks = regexp.MustCompile(`(?i)^(?:thanks|thank you|kudos|contributed by|patch by|reported by|pr by|by\b|see\b|refer to\b|read more\b)[^.]{0,60}\.?$`)
 
 // Leads tells sentences that are half of what a block next to them shows.
 func Leads(sentence string) bool { return leads.MatchString(sentence) }

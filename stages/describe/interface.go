@@ -32,9 +32,8 @@ func (s *solution) interfaceOf(proved []schemas.Name) []schemas.Name {
 		if given[name] {
 			continue
 		}
-		for _, d := range s.declared[name] {
-			add(nameOf(name, d, s))
-			break // one of several is enough to know the name
+		if i := slices.IndexFunc(s.declared[name], func(d declaration) bool { return d.decl.Kind != syntax.Parameter || s.tests.keywords[name] }); i >= 0 {
+			add(nameOf(name, s.declared[name][i], s)) // one of several is enough to know the name
 		}
 	}
 	slices.SortFunc(out, func(a, b schemas.Name) int {

@@ -114,7 +114,7 @@ func (s *solution) known(l literal) bool {
 }
 
 const (
-	pieceLetters = 10 // of a message's fixed parts: fewer are found anywhere
+	pieceLetters = 8  // of a message's fixed parts: fewer are found anywhere
 	partLetters  = 12 // of a test's literal within a message
 )
 

@@ -20,9 +20,9 @@ var (
 	thisChange   = regexp.MustCompile(`(?i)^(?:this|the|my)(?: (?:pr|pull request|change|changeset|commit|patch|mr|branch|feature|fix|release))?(?: now| also| simply| just)? (\w+)((?: .*)?)$`)
 	withChange   = regexp.MustCompile(`(?i)^(?:with|after|as of|by|in) (?:this|the|these) (?:proposed )?(?:pr|pull request|changes?|commit|patch|release|feature|fix),? +`)
 	nowWord      = regexp.MustCompile(`\b((?:is|are|can|will|does|has|have|was|were|should|may|do|must)(?: not|n't)?) now\b|\bnow ((?:` + "`" + `|\w))`)
+	endingNow    = regexp.MustCompile(` now([.,;]?)$`)
 	dont         = regexp.MustCompile(`(?i)^(?:don't|do not|don’t|never) (.+)$`)
 	sure         = regexp.MustCompile(`(?i)^(?:make|making|made|makes) sure (?:that )?(.+)$`)
-	reversed     = regexp.MustCompile(`(?i)^(?:no longer) (\S+) (.*)$`)
 )
 
 // request says what a note, a subject or a sentence of its author's tells of as
@@ -79,7 +79,7 @@ func want(s, heading string) (string, bool) {
 		return verbal(v, rest), true
 	}
 	if clause(s) {
-		return "make sure that " + lower(nowWord.ReplaceAllString(s, "$1$2")), true
+		return "make sure that " + lower(presently(s)), true
 	}
 	if m := fixed.FindStringSubmatch(s); m != nil {
 		return "fix " + article("fix", lowerCommon(m[1])), true
@@ -238,8 +238,8 @@ func head(phrase string) string {
 		if !plainWord(bare) && !strings.HasPrefix(bare, "`") && bare != strings.ToUpper(bare) && !strings.Contains(bare, "_") && !hasInner(bare) {
 			bare = strings.ToLower(bare)
 		}
-		if prepositions[bare] || finite[bare] || relative[bare] {
-			break
+		if prepositions[bare] || finite[bare] || relative[bare] || countable[last] && strings.HasPrefix(bare, "`") {
+			break // "validator `ne`"
 		}
 		last = bare
 		if bare != w {

@@ -36,7 +36,9 @@ type declaration struct {
 
 // uses is what the test part names.
 type uses struct {
-	names    map[string]bool
+	names    map[string]bool // all
+	asked    map[string]bool // called, read or imported by name
+	keywords map[string]bool // f(name=…)
 	literals []string
 }
 
@@ -208,7 +210,7 @@ func codePaths(s schemas.Start) []string {
 
 // usesOf reads the test part. A bare name that the file binds itself is its own.
 func (s *solution) usesOf(tests []string) uses {
-	u := uses{names: map[string]bool{}}
+	u := uses{names: map[string]bool{}, asked: map[string]bool{}, keywords: map[string]bool{}}
 	for _, p := range tests {
 		f := s.after.file(p)
 		if f == nil {
@@ -223,11 +225,12 @@ func (s *solution) usesOf(tests []string) uses {
 			case use.Kind == syntax.String:
 			case use.Kind == syntax.Identifier && own[use.Name]:
 			default:
-				u.names[use.Name] = true
+				u.names[use.Name], u.asked[use.Name] = true, true
+				u.keywords[use.Name] = u.keywords[use.Name] || use.Kind == syntax.Keyword
 			}
 		}
 		for _, i := range f.Imports {
-			u.names[i.Name] = true
+			u.names[i.Name], u.asked[i.Name] = true, true
 			for _, part := range strings.FieldsFunc(i.Module, func(r rune) bool { return r == '.' || r == '/' }) {
 				u.names[part] = true
 			}
@@ -254,13 +257,21 @@ func (s *solution) onlyHere(identifier string) bool {
 // code part declares.
 func (s *solution) required() []string {
 	var out []string
-	for name := range s.tests.names {
-		if len(s.declared[name]) > 0 && !strings.HasPrefix(name, "__") && s.onlyHere(name) {
+	for name := range s.tests.asked {
+		if s.declares(name) && !strings.HasPrefix(name, "__") && s.onlyHere(name) {
 			out = append(out, name)
 		}
 	}
 	slices.Sort(out)
 	return out
+}
+
+// declares tells whether the code part declares what the tests may mean: a
+// parameter is only meant where it is passed by its name.
+func (s *solution) declares(name string) bool {
+	return slices.ContainsFunc(s.declared[name], func(d declaration) bool {
+		return d.decl.Kind != syntax.Parameter || s.tests.keywords[name]
+	})
 }
 
 // allowed tells whether the project itself tells users the name: in its notes, in
@@ -299,7 +310,10 @@ func (s *solution) leaks(text string) []string {
 const longLiteral = 12
 
 func (s *solution) allowedText(text string) bool {
-	return slices.ContainsFunc(s.notes, func(n string) bool { return strings.Contains(n, text) })
+	says := func(all []string) bool {
+		return slices.ContainsFunc(all, func(n string) bool { return strings.Contains(n, text) })
+	}
+	return says(s.notes) || says(s.help)
 }
 
 func (s *solution) testsSay(text string) bool {

@@ -26,7 +26,7 @@ func plain(in []piece) []piece {
 	var out []piece
 	for _, p := range in {
 		text, ok := prose.Named(p.text)
-		if !ok || text != p.text && example.MatchString(text) {
+		if !ok || strings.Contains(text, "``") || text != p.text && example.MatchString(text) {
 			continue
 		}
 		p.text = text
@@ -38,8 +38,8 @@ func plain(in []piece) []piece {
 // plainly is all of t without code.
 func (t told) plainly() told {
 	t.notes, t.body, t.hints = plain(t.notes), plain(t.body), plain(t.hints)
-	if text, ok := prose.Named(t.title.text); ok {
-		t.title.text = text
+	if titles := plain([]piece{t.title}); len(titles) == 1 {
+		t.title = titles[0]
 	} else {
 		t.title.text = ""
 	}
@@ -147,6 +147,9 @@ func (t told) noted() []piece {
 			opening = "I also want to "
 		}
 		if text, _ := request(p.text, p.heading); text != "" {
+			if strings.HasSuffix(p.text, ":") {
+				text += ":"
+			}
 			p.text, last, p.item = wish(opening, text), p.note, false
 			out = append(out, p)
 		}
@@ -192,7 +195,9 @@ func startsWithVerb(s string) bool {
 }
 
 // presently takes the news out of a sentence: who asks speaks of no "now".
-func presently(s string) string { return nowWord.ReplaceAllString(s, "$1$2") }
+func presently(s string) string {
+	return endingNow.ReplaceAllString(nowWord.ReplaceAllString(s, "$1$2"), "$1")
+}
 
 // render writes the statement's text: wishes first, then the author's words,
 // paragraph by paragraph, items as a list. It gives the sources that got a word in.
@@ -207,10 +212,7 @@ func (d draft) render() (text string, from []string) {
 		switch {
 		case b.Len() == 0:
 		case p.item:
-			b.WriteString("\n")
-			if !item && p.group != group {
-				// a list follows its lead directly
-			}
+			b.WriteString("\n") // a list follows its lead directly
 		case p.group == group && !item:
 			b.WriteString(" ")
 		default:

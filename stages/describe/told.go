@@ -44,7 +44,7 @@ func read(c schemas.Change) told {
 	group := 0
 	title, body := titleOf(c)
 	for i, n := range notesOf(c) {
-		pieces := sentences(n.Text, fromNote, &group)
+		pieces := sentences(prose.Plain("", n.Text), fromNote, &group)
 		for j, p := range pieces {
 			if !prose.Bot(p.text) {
 				p.note, p.heading, p.lead = i+1, n.Heading, j == 0
