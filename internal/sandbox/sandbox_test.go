@@ -188,6 +188,7 @@ func TestLeases(t *testing.T) {
 						there = true
 						return nil
 					})
+					time.Sleep(time.Millisecond) // so that others come and go meanwhile
 					mu.Lock()
 					if !there {
 						t.Error("freed while it is leased")

@@ -255,6 +255,7 @@ func TestOutOfTime(t *testing.T) {
 	s := hostStore(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
+	s.listed = true // the registry had answered before
 	if got, err := s.Available(ctx); !errors.Is(err, context.Canceled) || got != nil {
 		t.Errorf("Available: %v, %v", got, err)
 	}

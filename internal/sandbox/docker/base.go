@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/moby/moby/client"
+	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/hosts"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -111,7 +112,7 @@ func (s *Sandbox) system(ctx context.Context) (sandbox.Layer, error) {
 			return record{}, err
 		}
 		defer f.Close()
-		res, err := s.api.ImageImport(ctx, client.ImageImportSource{Source: f, SourceName: "-"}, layerName(id), client.ImageImportOptions{})
+		res, err := s.api.ImageImport(ctx, client.ImageImportSource{Source: f, SourceName: "-"}, s.layerName(id), client.ImageImportOptions{})
 		if err != nil {
 			return record{}, fmt.Errorf("importing the base system: %w", err)
 		}
@@ -119,7 +120,7 @@ func (s *Sandbox) system(ctx context.Context) (sandbox.Layer, error) {
 		if _, err := io.Copy(io.Discard, res); err != nil {
 			return record{}, fmt.Errorf("importing the base system: %w", err)
 		}
-		image, err := s.api.ImageInspect(ctx, layerName(id))
+		image, err := s.api.ImageInspect(ctx, s.layerName(id))
 		if err != nil {
 			return record{}, fmt.Errorf("importing the base system: %w", err)
 		}
@@ -176,11 +177,15 @@ func (s *Sandbox) debootstrap(ctx context.Context, archive string) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
-	root, err := os.MkdirTemp(s.dir, "debian-")
-	if err != nil {
+	// Under the lock of the layer: what stands there was left by a process that was killed.
+	root := strings.TrimSuffix(archive, ".tar") + ".root"
+	if err := removeRoot(root); err != nil {
 		return err
 	}
-	defer os.RemoveAll(root)
+	if err := os.Mkdir(root, 0o755); err != nil {
+		return err
+	}
+	defer func() { _ = removeRoot(root) }() // what stays is in the next one's way, and goes then
 	mirror := s.options.Mirror
 	if mirror == "" {
 		mirror = hosts.DebianURL
@@ -190,7 +195,9 @@ func (s *Sandbox) debootstrap(ctx context.Context, archive string) error {
 		{"chroot", root, "/bin/sh", "-c", prepareScript},
 	}
 	for _, argv := range steps {
-		if out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil {
+		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+		cmd.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL} // nobody would use what it makes
+		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("making the base system: %s: %w: %s", argv[0], err, tail(out))
 		}
 	}
@@ -199,6 +206,14 @@ func (s *Sandbox) debootstrap(ctx context.Context, archive string) error {
 		return err
 	}
 	return writeArchive(root, archive)
+}
+
+// removeRoot removes a tree that debootstrap may have died in: it mounts these two.
+func removeRoot(root string) error {
+	for _, dir := range []string{"proc", "sys"} {
+		_ = unix.Unmount(filepath.Join(root, dir), unix.MNT_DETACH) // not mounted, mostly
+	}
+	return os.RemoveAll(root)
 }
 
 func tail(b []byte) string {

@@ -219,7 +219,7 @@ func (s *Sandbox) free(ctx context.Context, id string) error {
 	if err := os.Remove(s.record(id)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	_, err := s.api.ImageRemove(ctx, layerName(id), client.ImageRemoveOptions{PruneChildren: true})
+	_, err := s.api.ImageRemove(ctx, s.layerName(id), client.ImageRemoveOptions{PruneChildren: true})
 	if err != nil && !errdefs.IsNotFound(err) {
 		return fmt.Errorf("removing layer %s: %w", id, err)
 	}

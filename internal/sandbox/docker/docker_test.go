@@ -45,12 +45,21 @@ func sleep(host string) int {
 	if err != nil {
 		return 1
 	}
-	_, _ = s.Run(ctx, sandbox.Run{Layer: base, Command: schemas.Command{Argv: []string{"/bin/sh", "-c", "echo started; sleep 600"}},
+	leased := sandbox.Build{Key: killedKey, Parent: base, Lease: true, Steps: []schemas.Command{{Argv: []string{"touch", "leased"}}}}
+	layer, _, err := s.Build(ctx, leased)
+	if err != nil {
+		return 1
+	}
+	_, _ = s.Run(ctx, sandbox.Run{Layer: layer, Command: schemas.Command{Argv: []string{"/bin/sh", "-c", "echo started; sleep 600"}},
 		Interactive: &sandbox.Terminal{In: strings.NewReader(""), Out: os.Stdout, Err: os.Stderr}})
 	return 0
 }
 
-// TestSweep: containers of a process that was killed are removed by the next start.
+// killedKey is a layer that only a process that is killed leases.
+const killedKey = "sha256:leased-by-one-that-is-killed"
+
+// TestSweep: containers of a process that was killed are removed by the next start,
+// and so are the layers that were for that process only.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	box := open(t, docker.Options{})
@@ -70,6 +79,9 @@ func TestSweep(t *testing.T) {
 		t.Fatalf("%q, %v", said, err)
 	}
 	before := containers(t)
+	if _, ok := box.Found(t, killedKey); !ok {
+		t.Error("the process has no layer")
+	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +93,9 @@ func TestSweep(t *testing.T) {
 		if !slices.Contains(after, name) && !strings.Contains(name, box.Token()) {
 			gone++
 		}
+	}
+	if image, ok := box.Found(t, killedKey); ok {
+		t.Errorf("the layer of the killed process is still there: %s", image)
 	}
 	if gone == 0 {
 		t.Errorf("nothing was swept: before %q, after %q", before, after)

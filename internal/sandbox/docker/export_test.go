@@ -1,6 +1,11 @@
 package docker
 
-import "context"
+import (
+	"context"
+	"testing"
+
+	"github.com/benchmint/benchmint/schemas"
+)
 
 // Token is this process's part in the names of its containers.
 func (s *Sandbox) Token() string { return s.token }
@@ -13,4 +18,18 @@ func (s *Sandbox) Blind() { s.local = false }
 func (s *Sandbox) System(ctx context.Context) (string, error) {
 	layer, err := s.system(ctx)
 	return layer.ID, err
+}
+
+// Found tells whether a layer is kept, or its image is there without being found.
+func (s *Sandbox) Found(t *testing.T, key schemas.Digest) (image string, ok bool) {
+	t.Helper()
+	r, ok, err := s.find(t.Context(), layerID(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok {
+		return r.Image, true
+	}
+	left, err := s.api.ImageInspect(t.Context(), s.layerName(layerID(key)))
+	return left.ID, err == nil
 }

@@ -31,7 +31,13 @@ type record struct {
 
 func (s *Sandbox) locks() string           { return filepath.Join(s.dir, "locks") }
 func (s *Sandbox) record(id string) string { return filepath.Join(s.dir, "layers", id+".json") }
-func layerName(id string) string           { return repository + ":" + id }
+
+// layerName is an image's name: of this Dir only, because removing the image of
+// another one would take a layer away under its runs.
+func (s *Sandbox) layerName(id string) string {
+	return repository + ":" + id + "-" + schemas.DigestBytes([]byte(s.dir)).Short()
+}
+
 func layerID(key schemas.Digest) string {
 	return strings.TrimPrefix(string(schemas.DigestBytes([]byte(key))), "sha256:")[:24]
 }
@@ -104,6 +110,8 @@ func (s *Sandbox) made(ctx context.Context, key schemas.Digest, leased bool, how
 	}
 	r, ok, err := s.find(ctx, id)
 	if err == nil && !ok {
+		// An image without a record is of a process that was killed before it could write one.
+		_, _ = s.api.ImageRemove(ctx, s.layerName(id), client.ImageRemoveOptions{PruneChildren: true})
 		if r, err = how(id); err == nil {
 			r.Key = key
 			err = s.keep(id, r)
@@ -127,7 +135,7 @@ func (s *Sandbox) recordOf(ctx context.Context, l sandbox.Layer) (record, error)
 
 // commit makes an image of a container that is ended, and names it.
 func (s *Sandbox) commit(ctx context.Context, container, id string) (image string, layers int, err error) {
-	res, err := s.api.ContainerCommit(ctx, container, client.ContainerCommitOptions{Reference: layerName(id)})
+	res, err := s.api.ContainerCommit(ctx, container, client.ContainerCommitOptions{Reference: s.layerName(id)})
 	if err != nil {
 		return "", 0, fmt.Errorf("keeping the layer: %w", err)
 	}

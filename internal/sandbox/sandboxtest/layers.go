@@ -419,7 +419,7 @@ func leases(t *testing.T, b *box) {
 	if _, _, err := b.Build(timeout(t), build); err == nil {
 		t.Fatal("the step failed, and the layer was built")
 	}
-	build.Steps = commands(bash(`true`))
+	build.Steps = commands(bash(`touch made`))
 	layer = take(other)
 	if err := other.Remove(timeout(t), layer); err != nil {
 		t.Fatal(err)
