@@ -196,6 +196,9 @@ func (p phase) crash(ctx context.Context, base, dir string, at int64, slots int)
 	if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
 		return err
 	}
+	// What is left to nobody would be waited for.
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	e := enginetest.Engine{Dir: dir}
 	_, from, err := enginetest.Executions(e.LogPath(), 0)
 	if err != nil {

@@ -1,6 +1,7 @@
 package enginetest_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"strings"
 	"syscall"
@@ -44,7 +45,9 @@ func TestOneOfFourKilled(t *testing.T) {
 	if err := f.Begun(t.Context(), 200); err != nil {
 		t.Fatal(err)
 	}
-	takeover, err := f.Kill(t.Context(), 1)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	takeover, err := f.Kill(ctx, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
