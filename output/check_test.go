@@ -268,6 +268,15 @@ var corruptions = []struct {
 			r.Benchmint.Interface = []schemas.Name{{Name: "Frobnicator"}}
 		})
 	}},
+	{"unnameable_by_the_proof", RuleProof, "data/test.jsonl:1", `nothing gives "colour"`, func(t *testing.T, dir string) {
+		edit(t, dir, "tasks/"+sampleID+"/proof.json", true, func(s string) string {
+			return strings.Replace(strings.Replace(s, `"cause": "fails"`, `"cause": "new"`, 1), `"kind": "function"`, `"kind": ""`, 1)
+		})
+		editRow(t, dir, func(r *Row) {
+			r.Benchmint.Causes[r.FailToPass[0]] = schemas.CauseNew
+			r.ProblemStatement = "I want to give widgets a hue.\n"
+		})
+	}},
 	{"secret_in_statement", RuleSecret, "data/test.jsonl:1", "credential", func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.ProblemStatement = "Use AKIA" + strings.Repeat("Q", 16) + "\n" })
 	}},

@@ -198,17 +198,29 @@ func (l *linter) patches() {
 // fairness: where no test fails at start by itself, every name that the tests
 // need must be given to the solver (design 8).
 func (l *linter) fairness() {
-	r, e := l.row, l.row.Benchmint
-	for _, c := range e.Causes {
-		if c == schemas.CauseFails {
-			return
+	var causes []schemas.Cause
+	for _, c := range l.row.Benchmint.Causes {
+		causes = append(causes, c)
+	}
+	for _, name := range unnamed(causes, l.row.Benchmint.Interface, l.row.ProblemStatement) {
+		l.add(RuleFairness, "no FAIL_TO_PASS has cause fails, and %q is in neither statement nor interface (found nowhere as a definition)", name)
+	}
+}
+
+// unnamed are the names that nothing gives to a solver who needs them: one with a
+// definition stands in the interface.
+func unnamed(causes []schemas.Cause, needed []schemas.Name, text string) []string {
+	if slices.Contains(causes, schemas.CauseFails) {
+		return nil
+	}
+	var out []string
+	for _, n := range needed {
+		if n.Kind == "" && !prose.Says(text, n.Name) {
+			out = append(out, n.Name)
 		}
 	}
-	for _, n := range e.Interface {
-		if n.Kind == "" && !strings.Contains(r.ProblemStatement, n.Name) {
-			l.add(RuleFairness, "no FAIL_TO_PASS has cause fails, and %q is in neither statement nor interface (found nowhere as a definition)", n.Name)
-		}
-	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func (l *linter) text() {

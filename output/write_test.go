@@ -35,16 +35,23 @@ func TestWriteTakesOut(t *testing.T) {
 		}
 	}
 	flaky.QuarantinedIn = map[string][]string{"tests/test_widget.py::test_colour": {"acme__widget-3", "acme__widget-7"}}
-	in.tasks = []Task{in.tasks[0], twin, flaky, in.tasks[1]}
+	unnamed := task(t, 16, goldPatch)
+	unnamed.Proof.Tests, unnamed.Proof.Interface = slices.Clone(unnamed.Proof.Tests), []schemas.Name{{Name: "frobnicate"}}
+	for i := range unnamed.Proof.Tests {
+		if unnamed.Proof.Tests[i].Class == schemas.F2P {
+			unnamed.Proof.Tests[i].Cause = schemas.CauseLoad
+		}
+	}
+	in.tasks = []Task{in.tasks[0], twin, flaky, unnamed, in.tasks[1]}
 	m, err := Write(dir, in.of())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(Counts{Tasks: 2, Rejected: 3, Failed: 1}, m.Counts); d != "" {
+	if d := cmp.Diff(Counts{Tasks: 2, Rejected: 4, Failed: 1}, m.Counts); d != "" {
 		t.Errorf("counts (-want +got):\n%s", d)
 	}
 	last := m.Funnel[len(m.Funnel)-1]
-	if d := cmp.Diff(Funnel{Stage: "export", Done: 2, Rejected: map[schemas.Reason]int{schemas.DuplicateStart: 1, schemas.LedgerFlaky: 1}}, last); d != "" {
+	if d := cmp.Diff(Funnel{Stage: "export", Done: 2, Rejected: map[schemas.Reason]int{schemas.DuplicateStart: 1, schemas.LedgerFlaky: 1, schemas.Uncovered: 1}}, last); d != "" {
 		t.Errorf("funnel (-want +got):\n%s", d)
 	}
 	d, err := Read(dir)
@@ -58,6 +65,7 @@ func TestWriteTakesOut(t *testing.T) {
 	if d := cmp.Diff([]string{
 		"acme__widget-14 export link/duplicate the same states as acme__widget-12",
 		"acme__widget-15 export export/flaky tests/test_widget.py::test_colour disagreed with itself in acme__widget-3, acme__widget-7",
+		"acme__widget-16 export describe/uncovered without the tests of the flake ledger none fails by itself, and nothing gives frobnicate",
 		"acme__widget-8 validate  disk full",
 		"acme__widget-9 link link/no_tests no test among 1 path",
 	}, got); d != "" {

@@ -59,7 +59,7 @@ func formatsOf(words []string) ([]string, error) {
 			return nil, &usageError{fmt.Errorf("--verify %q is not one of %s%s", w, strings.Join(knownFormats(), ", "), nearest.Hint(w, knownFormats()))}
 		}
 	}
-	slices.Sort(out)
+	slices.SortFunc(out, func(a, b string) int { return slices.Index(verify.Formats, a) - slices.Index(verify.Formats, b) })
 	return slices.Compact(out), nil
 }
 
