@@ -121,7 +121,7 @@ func (d *dispatcher) ask() {
 // those that could start, and some ahead of time where they are quick.
 func (d *dispatcher) wants() []schemas.Want {
 	var out []schemas.Want
-	free := d.opts.Slots - d.running
+	free := d.opts.Slots - d.running - d.unsaved
 	ahead := d.opts.Slots - d.queued
 	held := map[string]bool{}
 	for i := len(d.lanes) - 1; i >= 0; i-- {

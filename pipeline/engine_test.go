@@ -537,3 +537,22 @@ func TestSuspectsRunAlone(t *testing.T) {
 	}
 	equal(t, "bystanders", []string{"a", "b", "c", "d", "e", "f", "g", "h"}, out.got)
 }
+
+// TestResultOfALostStepIsDropped: a step that was asked for again while it ran is
+// no longer its run's: what that brings counts for nothing.
+func TestResultOfALostStepIsDropped(t *testing.T) {
+	t.Parallel()
+	s, out, j, calls := pipelinetest.New(time.Now), &sink{}, newJournal(), 0
+	plan := line(then(func(_ context.Context, in word) (word, error) {
+		if calls++; calls == 1 {
+			return word{"stale"}, s.Retry("work", in.Text)
+		}
+		return word{"new"}, nil
+	}), pipeline.Options{}, out)
+	sum := mustRun(t, t.Context(), plan, s, j, pipeline.RunOptions{}, "a")
+	equal(t, "drained", []string{"new"}, out.got)
+	equal(t, "ends", []schemas.StepState{schemas.StepInterrupted, schemas.StepDone}, j.ends["work"])
+	if n := count(sum, "work").Executed; n != 1 {
+		t.Errorf("%d executed", n)
+	}
+}
