@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // renames are git's own defaults, said aloud, so that no version of git and no
@@ -58,6 +59,8 @@ func online(ctx context.Context, dir string, args ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, kv) // the last of two equal keys counts
 		}
 	}
+	// One that outlives us would write into a mirror whose lock is free.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	// ext:: and the like run programs that a URL names.
 	cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh")
 	return cmd

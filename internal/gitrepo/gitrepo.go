@@ -39,6 +39,7 @@ const EmptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 type Repo struct {
 	info  schemas.Repo
 	view  string // our bare repository, removed by Close
+	hold  *os.File
 	line  []entry
 	tags  []ref
 	pulls []pull
@@ -49,7 +50,8 @@ type Repo struct {
 	patches *differ
 	hunks   *differ
 
-	licence sync.Once // fills info.Licence
+	licensing sync.Mutex
+	licence   *string // nil until first needed
 
 	match   sync.Mutex
 	matched map[string]int // commits numbered by patch-id; nil until first needed
@@ -81,7 +83,7 @@ func Open(ctx context.Context, source, name, cacheDir string) (*Repo, error) {
 		}
 	}
 	r := &Repo{info: schemas.Repo{Name: name, URL: source, Head: found.head}, tags: found.tags, pulls: found.pulls}
-	if r.view, err = makeView(found); err != nil {
+	if r.view, r.hold, err = makeView(found); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", source, err), r.Close())
 	}
 	r.objects = &objects{view: r.view}
@@ -110,15 +112,18 @@ func (r *Repo) Close() error {
 	if r.view == "" {
 		return nil
 	}
-	return os.RemoveAll(r.view)
+	err := os.RemoveAll(r.view)
+	if r.hold != nil {
+		err = errors.Join(err, r.hold.Close())
+	}
+	return err
 }
 
 // makeView writes the bare repository that all reading goes through. Only tags
 // are put into it (for Describe): other refs are known as commits.
-func makeView(s *found) (string, error) {
-	view, err := os.MkdirTemp("", "benchmint-git-")
-	if err != nil {
-		return "", fmt.Errorf("making a view: %w", err)
+func makeView(s *found) (view string, hold *os.File, err error) {
+	if view, hold, err = newView(); err != nil {
+		return view, hold, err
 	}
 	var refs bytes.Buffer
 	for _, t := range s.tags {
@@ -135,15 +140,15 @@ func makeView(s *found) (string, error) {
 	}
 	for _, dir := range []string{"refs", "objects/info", "objects/pack"} {
 		if err := os.MkdirAll(filepath.Join(view, dir), 0o755); err != nil {
-			return view, fmt.Errorf("making a view: %w", err)
+			return view, hold, fmt.Errorf("making a view: %w", err)
 		}
 	}
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(view, name), data, 0o644); err != nil {
-			return view, fmt.Errorf("making a view: %w", err)
+			return view, hold, fmt.Errorf("making a view: %w", err)
 		}
 	}
-	return view, nil
+	return view, hold, nil
 }
 
 // viewConfig is all the configuration there is for reading. Plumbing commands

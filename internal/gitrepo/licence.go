@@ -17,8 +17,16 @@ var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|unlicense)([-_.].
 // first call takes most of a second of processor time, which is why Open does
 // without it.
 func (r *Repo) Licence(ctx context.Context) string {
-	r.licence.Do(func() { r.info.Licence = r.readLicence(ctx) })
-	return r.info.Licence
+	r.licensing.Lock()
+	defer r.licensing.Unlock()
+	if r.licence != nil {
+		return *r.licence
+	}
+	found := r.readLicence(ctx)
+	if ctx.Err() == nil { // a question that was broken off is no answer
+		r.licence = &found
+	}
+	return found
 }
 
 func (r *Repo) readLicence(ctx context.Context) string {

@@ -30,7 +30,7 @@ type Query struct {
 // objects rejects them, and the others are unharmed.
 func (r *Repo) Log(ctx context.Context, q Query) iter.Seq2[schemas.Change, error] {
 	return func(yield func(schemas.Change, error) bool) {
-		r.Licence(ctx)
+		licence := r.Licence(ctx)
 		i := -1
 		var failed error
 		err := r.walk(ctx, []string{"%H", "%b"}, func(f []string) bool {
@@ -47,6 +47,7 @@ func (r *Repo) Log(ctx context.Context, q Query) iter.Seq2[schemas.Change, error
 				return true
 			}
 			c := r.change(i, number, from, f[1])
+			c.Licence = licence
 			if c.Files, failed = r.Files(ctx, c.BaseTree, c.Tree); failed != nil {
 				return false
 			}
@@ -100,7 +101,7 @@ func RecordPath(path string) string {
 func (r *Repo) change(i, number int, from schemas.NumberSource, body string) schemas.Change {
 	e := r.line[i]
 	c := schemas.Change{
-		Repo: r.info.Name, RepoRoot: r.info.Root, Licence: r.info.Licence, Commit: e.commit, Tree: e.tree, Parents: e.parents,
+		Repo: r.info.Name, RepoRoot: r.info.Root, Commit: e.commit, Tree: e.tree, Parents: e.parents,
 		Number: number, NumberFrom: from, Subject: e.subject, Body: strings.TrimRight(text(body), "\n"), CommittedAt: e.at,
 		BaseTree: EmptyTree, Files: []schemas.ChangedFile{},
 	}

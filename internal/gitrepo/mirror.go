@@ -33,10 +33,12 @@ func mirror(ctx context.Context, url, cacheDir string) (string, error) {
 		return "", fmt.Errorf("locking the mirror: %w", err)
 	}
 	defer unlock()
-	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err != nil {
-		if _, err := output(online(ctx, cacheDir, "init", "-q", "--bare", "--template=", "--object-format=sha1", dir)); err != nil {
-			return "", err
-		}
+	if err := sweepMirror(dir); err != nil {
+		return "", fmt.Errorf("cleaning the mirror: %w", err)
+	}
+	// Each time: it changes nothing in a whole repository, and mends half a one.
+	if _, err := output(online(ctx, cacheDir, "init", "-q", "--bare", "--template=", "--object-format=sha1", dir)); err != nil {
+		return "", err
 	}
 	// HEAD is asked first: its branch is then among what is fetched.
 	out, err := output(online(ctx, dir, "ls-remote", "--symref", "--", url, "HEAD"))
