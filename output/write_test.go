@@ -171,7 +171,7 @@ func TestParquetRowGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 4 {
+	for range 6 {
 		if err := p.add(row); err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func TestParquetRowGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(f.RowGroups()); n != 2 {
+	if n := len(f.RowGroups()); n != 3 {
 		t.Errorf("%d row groups", n)
 	}
 }
