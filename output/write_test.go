@@ -245,7 +245,7 @@ func TestPlotsAreXML(t *testing.T) {
 		dec := xml.NewDecoder(bytes.NewReader(svg))
 		for {
 			_, err := dec.Token()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {
