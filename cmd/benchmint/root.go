@@ -105,7 +105,12 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 
 // override adds a flag that sets a key of the configuration.
 func (p *program) override(cmd *cobra.Command, flag, key, usage string) {
-	cmd.Flags().Func(flag, usage, func(text string) error {
+	p.overrideShort(cmd, flag, "", key, usage)
+}
+
+// overrideShort is override with a letter.
+func (p *program) overrideShort(cmd *cobra.Command, flag, short, key, usage string) {
+	cmd.Flags().FuncP(flag, short, usage, func(text string) error {
 		if old, ok := p.overrides[flag+"\x00"+key]; ok { // --only A --only B
 			text = old + "," + text
 		}

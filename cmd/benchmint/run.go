@@ -65,6 +65,8 @@ func newRun(p *program) *cobra.Command {
 	p.override(cmd, "output", "output", "`FOLDER` of the dataset")
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` of sandbox: docker or bwrap")
+	p.overrideShort(cmd, "jobs", "j", "jobs", "`N` steps at one time, cheap ones included")
+	p.override(cmd, "wait", "wait", "`DURATION` that a run waits for what was put off, when nothing else is left to do")
 	cmd.Flags().StringVar(&f.until, "until", "", "last `STAGE` to run: "+strings.Join(stages.Order, ", "))
 	cmd.Flags().IntVar(&f.allowFailed, "allow-failed", 0, "`N` failed items are no reason for exit code 1; for schedulers")
 	cmd.Flags().BoolVar(&f.partial, "partial", false, "write the dataset although some items are put off; the manifest counts them")
@@ -75,6 +77,8 @@ func newRun(p *program) *cobra.Command {
 
 // run holds everything that is opened for the time of one run.
 func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err error) {
+	own := *p // its standard error becomes a live view
+	p = &own
 	// Sources first: a wrong path leaves no empty store behind.
 	sources, err := p.openSources(ctx, c)
 	if err != nil {
@@ -103,14 +107,13 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
-	watch := &watcher{program: p}
 	options := p.runOptions(c, f)
 	written, err := lies(c)
 	if err != nil {
 		return err
 	}
 	options.Redrain = f.until == "" && !written
-	summary, err := plan.Run(ctx, s, sources.seeds(), watch, options)
+	summary, err := p.watched(ctx, plan, s, sources.seeds(), options)
 	if err != nil {
 		return errors.Join(err, p.finish(c, f, summary, sources))
 	}
@@ -120,6 +123,15 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 		}
 	}
 	return p.finish(c, f, summary, sources)
+}
+
+// watched runs the plan before the eyes of a person: a live view on a terminal,
+// plain lines elsewhere.
+func (p *program) watched(ctx context.Context, plan *pipeline.Plan, s *store.SQL, seeds []pipeline.Record, o pipeline.RunOptions) (pipeline.Summary, error) {
+	live := pipeline.NewLive(&watcher{program: p}, p.now)
+	end := p.shown(live, (&shelf{SQL: s}).funnel, o.Resources[stages.Sandbox])
+	summary, err := plan.Run(ctx, s, seeds, live, o)
+	return summary, errors.Join(err, end())
 }
 
 // openStore opens the store of the configuration, which is made where it is missing.

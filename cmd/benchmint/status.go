@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -40,21 +41,43 @@ func newStatus(p *program) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
-			for {
-				if err := p.printStatus(cmd.Context(), s); err != nil || !watch {
-					return err
-				}
-				select {
-				case <-cmd.Context().Done():
-					return cmd.Context().Err()
-				case <-time.After(2 * time.Second):
-				}
+			if watch {
+				return p.watchStatus(cmd.Context(), s)
 			}
+			return p.printStatus(cmd.Context(), s)
 		},
 	}
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
 	cmd.Flags().BoolVar(&watch, "watch", false, "print it again every two seconds, until interrupted")
 	return cmd
+}
+
+// watchStatus prints the funnel again and again: in place where a person reads it,
+// below the last one elsewhere.
+func (p *program) watchStatus(ctx context.Context, s *shelf) error {
+	view := newScreen(p.stdout)
+	for {
+		var page bytes.Buffer
+		world := *p.world
+		if view != nil {
+			world.stdout = &page
+		}
+		reader := *p
+		reader.world = &world
+		if err := reader.printStatus(ctx, s); err != nil {
+			return err
+		}
+		if view != nil {
+			if err := view.show(strings.Split(strings.TrimRight(page.String(), "\n"), "\n")); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(2 * time.Second):
+		}
+	}
 }
 
 func (p *program) printStatus(ctx context.Context, s *shelf) error {

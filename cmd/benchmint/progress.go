@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8/cwriter"
+
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/stages"
+)
+
+// screen is the live view of a run on a terminal: what is written to it scrolls by
+// above, and below stand what runs now, the funnel and the time that is left.
+type screen struct {
+	mu    sync.Mutex
+	out   *cwriter.Writer
+	lines []string
+	done  bool
+}
+
+// newScreen is nil where no person watches: w is no terminal.
+func newScreen(w io.Writer) *screen {
+	f, ok := w.(*os.File)
+	if !ok || !cwriter.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return &screen{out: cwriter.New(f)}
+}
+
+// Write lets text scroll by. It is whole lines: say writes no others.
+func (s *screen) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.out.Write(b); err != nil {
+		return 0, err
+	}
+	return len(b), s.paint()
+}
+
+// show replaces the view.
+func (s *screen) show(lines []string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done || slices.Equal(s.lines, lines) {
+		return nil
+	}
+	s.lines = lines
+	return s.paint()
+}
+
+// close leaves what scrolled by.
+func (s *screen) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done, s.lines = true, nil
+	return s.paint()
+}
+
+func (s *screen) paint() error {
+	width, _, err := s.out.GetTermSize()
+	if err != nil || width < 20 {
+		width = 80
+	}
+	for _, line := range s.lines {
+		// A line that wraps takes two, and what was painted could not be taken back.
+		if _, err := fmt.Fprintln(s.out, clip(line, width-1)); err != nil {
+			return err
+		}
+	}
+	return s.out.Flush(len(s.lines))
+}
+
+func clip(line string, width int) string {
+	runes := []rune(line)
+	if len(runes) <= width {
+		return line
+	}
+	return string(runes[:width-1]) + "…"
+}
+
+// The view is painted again this often; counts are read less often.
+const (
+	paintEvery = 250 * time.Millisecond
+	countEvery = time.Second
+)
+
+// shown is the program whose progress goes through a live view, where a person
+// watches; end takes the view away.
+func (p *program) shown(live *pipeline.Live, funnel func(context.Context) ([]tally, error), parallel int) (end func() error) {
+	s := newScreen(p.stderr)
+	if s == nil || p.json {
+		return func() error { return nil }
+	}
+	world := *p.world
+	world.stderr = s
+	p.world = &world
+	ctx, cancel := context.WithCancel(context.Background())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		view := view{live: live, now: p.now, parallel: parallel}
+		tick := time.NewTicker(paintEvery)
+		defer tick.Stop()
+		for {
+			if now := p.now(); now.Sub(view.counted) >= countEvery {
+				if counts, err := funnel(ctx); err == nil { // else the last ones stay
+					view.counts, view.counted = counts, now
+				}
+			}
+			if s.show(view.lines()) != nil {
+				return
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() error {
+		cancel()
+		<-gone
+		return s.close()
+	}
+}
+
+// view is what the lines of a screen are made of.
+type view struct {
+	live     *pipeline.Live
+	now      func() time.Time
+	parallel int
+	counts   []tally
+	counted  time.Time
+}
+
+func (v *view) lines() []string {
+	const most = 8
+	var out []string
+	running := v.live.Running()
+	for i, r := range running {
+		if i == most {
+			out = append(out, fmt.Sprintf("  and %d more", len(running)-most))
+			break
+		}
+		out = append(out, fmt.Sprintf("  %-16s %-44s %5s", r.Stage, visible(name(r.Key)), v.now().Sub(r.Since).Round(time.Second)))
+	}
+	return append(out, v.funnel())
+}
+
+// funnel is one line: how far the items came, and how long it will take.
+func (v *view) funnel() string {
+	var words []string
+	open := 0
+	for _, t := range v.counts {
+		switch t.Stage {
+		case stages.Link:
+			words = append(words, plural(t.items(), "change"), fmt.Sprintf("%d linked", t.Done))
+		case stages.Classify:
+			words = append(words, fmt.Sprintf("%d wanted", t.Done))
+		case stages.Validate:
+			words = append(words, fmt.Sprintf("%d proved", t.Done))
+		case stages.Describe:
+			words = append(words, fmt.Sprintf("%d described", t.Done))
+		}
+		open += t.Open
+	}
+	if open > 0 {
+		words = append(words, fmt.Sprintf("%d to do", open))
+	}
+	if left, ok := timeLeft(v.counts, v.parallel); ok && open > 0 {
+		words = append(words, "about "+left.Round(time.Second).String()+" left")
+	}
+	if len(words) == 0 {
+		return "reading the sources"
+	}
+	return strings.Join(words, ", ")
+}
+
+func (t tally) settled() int {
+	n := t.Done + t.Failed
+	for _, rejected := range t.Rejected {
+		n += rejected
+	}
+	return n
+}
+
+func (t tally) items() int { return t.settled() + t.Deferred + t.Open }
+
+// timeLeft is what the open steps and those that will follow from them take, by
+// what their stages took so far. ok is false until the dear stage has a past.
+func timeLeft(counts []tally, parallel int) (left time.Duration, ok bool) {
+	waiting := 0.0 // steps that reach the stage
+	total := 0.0   // milliseconds
+	for _, t := range counts {
+		if strings.HasSuffix(t.Stage, ".build") {
+			if n := t.settled(); n > 0 {
+				total += float64(t.Open) * float64(t.MS) / float64(n)
+			}
+			continue
+		}
+		waiting += float64(t.Open)
+		n := t.settled()
+		if n == 0 {
+			continue
+		}
+		ok = ok || t.Stage == stages.Validate
+		total += waiting * float64(t.MS) / float64(n)
+		waiting *= float64(t.Done) / float64(n)
+		if t.Stage == stages.Harvest { // one source becomes many changes: unknown beforehand
+			waiting = 0
+		}
+	}
+	return time.Duration(total/float64(max(parallel, 1))) * time.Millisecond, ok
+}
