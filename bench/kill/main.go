@@ -3,6 +3,7 @@
 //
 //	go run ./bench/kill -rounds 60            # the synthetic plan at 1, 16, 256 workers, three seeds each
 //	go run ./bench/kill -rounds 60 -demo      # benchmint run on the two demo repositories
+//	go run ./bench/kill -rounds 60 -postgres postgres://…   # one of four processes; empties the database
 //
 // It prints one table and exits 1 where anything was lost, settled twice, or other
 // than undisturbed. It never simulates a kill: each is a process and a signal.
@@ -28,6 +29,7 @@ func main() {
 	var k killer
 	flag.IntVar(&k.rounds, "rounds", 60, "kills of each row")
 	flag.BoolVar(&k.demo, "demo", false, "kill benchmint run on the demo repositories instead of the synthetic plan")
+	flag.StringVar(&k.postgres, "postgres", "", "address of a database to be emptied: kill one of four processes on it")
 	flag.StringVar(&k.dir, "dir", filepath.Join("_work", "kill"), "where stores and datasets go; made anew")
 	flag.StringVar(&k.kind, "sandbox", "bwrap", "docker or bwrap, for -demo")
 	flag.IntVar(&k.items, "items", 10_000, "of the synthetic plan")
@@ -65,6 +67,7 @@ type killer struct {
 	rounds, items int
 	demo          bool
 	dir, kind     string
+	postgres      string
 	most          time.Duration
 	slots, seeds  []int
 }
@@ -73,8 +76,11 @@ func (k *killer) run(ctx context.Context) (err error) {
 	if k.dir, err = filepath.Abs(k.dir); err != nil {
 		return err
 	}
-	if k.demo {
+	switch {
+	case k.demo:
 		return k.killDemo(ctx)
+	case k.postgres != "":
+		return k.killFleet(ctx)
 	}
 	return k.killEngine(ctx)
 }
@@ -110,6 +116,44 @@ func (k *killer) killEngine(ctx context.Context) error {
 	}
 	if wrong > 0 {
 		return errWrong
+	}
+	return nil
+}
+
+// killFleet kills one of four processes, again and again, beginning anew whenever
+// all have come to their end.
+func (k *killer) killFleet(ctx context.Context) error {
+	if err := errors.Join(os.RemoveAll(k.dir), os.MkdirAll(k.dir, 0o755)); err != nil {
+		return err
+	}
+	program, err := enginetest.Compile(k.dir)
+	if err != nil {
+		return err
+	}
+	for _, seed := range k.seeds {
+		rng := rand.New(rand.NewPCG(uint64(seed), 4))
+		kills, runs, repeated, wrong := 0, 0, 0, 0
+		for kills < k.rounds {
+			if err := enginetest.Empty(ctx, k.postgres); err != nil {
+				return err
+			}
+			f := enginetest.Fleet{Beat: 500 * time.Millisecond, Silent: 2 * time.Second, Engine: enginetest.Engine{
+				Program: program, Dir: filepath.Join(k.dir, fmt.Sprintf("%d-%d", seed, runs)), Store: k.postgres, Slots: 16,
+				Config: enginetest.Spike(k.items, uint64(seed)),
+			}}
+			r, err := f.FleetRounds(ctx, 4, k.rounds-kills, k.most, rng)
+			if err != nil {
+				return err
+			}
+			if err := r.Err(); err != nil {
+				fmt.Fprintf(os.Stderr, "seed %d:\n%v\n", seed, err)
+			}
+			kills, runs, repeated, wrong = kills+r.Kills, runs+1, repeated+r.Repeated, wrong+len(r.Wrong)
+		}
+		fmt.Printf("one of four, 16 workers each, seed %d: %d kills, %d runs ended, %.1f repeated a kill, %d wrong\n", seed, kills, runs, float64(repeated)/float64(kills), wrong)
+		if wrong > 0 {
+			return errWrong
+		}
 	}
 	return nil
 }
