@@ -174,21 +174,27 @@ func undisturbed(t *testing.T, p phase, dir string, slots int) int64 {
 	return c.passed.Load()
 }
 
-// crashes dies at each point, a few at a time: most of it is waiting for the disk.
+// crashes dies at each point, a few at a time, until one of them is wrong.
 func (p phase) crashes(ctx context.Context, dir, base string, points int64, slots int) error {
+	ctx, enough := context.WithCancelCause(ctx)
+	defer enough(nil)
 	var wait sync.WaitGroup
-	errs := make([]error, points)
 	room := make(chan bool, 4)
 	for n := range points {
 		room <- true
+		if ctx.Err() != nil {
+			break
+		}
 		wait.Go(func() {
 			defer func() { <-room }()
 			mine := filepath.Join(dir, strconv.FormatInt(n, 10))
-			errs[n] = errors.Join(p.crash(ctx, base, mine, n+1, slots), os.RemoveAll(mine))
+			if err := errors.Join(p.crash(ctx, base, mine, n+1, slots), os.RemoveAll(mine)); err != nil {
+				enough(err)
+			}
 		})
 	}
 	wait.Wait()
-	return errors.Join(errs...)
+	return context.Cause(ctx)
 }
 
 // crash dies at one point, runs again, and looks at what is left.
@@ -197,7 +203,7 @@ func (p phase) crash(ctx context.Context, base, dir string, at int64, slots int)
 		return err
 	}
 	// What is left to nobody would be waited for.
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	e := enginetest.Engine{Dir: dir}
 	_, from, err := enginetest.Executions(e.LogPath(), 0)

@@ -2,6 +2,7 @@ package enginetest_test
 
 import (
 	"os"
+	"syscall"
 	"testing"
 )
 
@@ -9,7 +10,12 @@ import (
 // power cut is played wait for the disk only.
 func quickDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "benchmint-")
+	const memory, room = "/dev/shm", 1 << 30
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(memory, &fs); err != nil || fs.Bavail*uint64(fs.Bsize) < room {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(memory, "benchmint-")
 	if err != nil {
 		return t.TempDir()
 	}

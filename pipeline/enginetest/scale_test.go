@@ -26,7 +26,7 @@ func TestScale(t *testing.T) {
 	}
 	var all []measured
 	for n := 1000; n <= *items; n *= 10 {
-		e := enginetest.Engine{Program: compiled(t), Dir: t.TempDir(), Slots: 16, Config: enginetest.Spike(n, 5)}
+		e := enginetest.Engine{Program: compiled(t), Dir: quickDir(t), Slots: 64, Config: enginetest.Spike(n, 5)}
 		e.Config.Fail = 0 // a second run would try those again
 		r, _, err := e.Run()
 		if err != nil {
