@@ -95,7 +95,7 @@ var cases = map[string]struct {
 	"fragment_misc":        {fragment("misc", "changes/12.misc.rst"), other, "fragment_type"},
 	"fragment_doc":         {fragment("doc", "changes/12.doc.rst"), other, "fragment_type"},
 	"fragment_removal":     {fragment("removal", "changes/12.removal.rst"), other, "fragment_type"},
-	"fragment_breaking":    {fragment("breaking", "changes/12.breaking.rst"), improvement, "note"},
+	"fragment_breaking":    {fragment("breaking", "changes/12.breaking.rst"), other, ""},
 	"fragment_by_name":     {fragment("", "changes/12.bugfix.1.rst"), fix, "fragment_type"},
 	"fragment_by_orphan":   {fragment("", "news/+thing.feature.md"), feature, "fragment_type"},
 	"fragment_by_folder":   {fragment("", "changelog.d/fix/12.md"), fix, "fragment_type"},
@@ -301,7 +301,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := schemas.Labelled{StartID: start.ChangeID, Start: schemas.DigestOf(start), Label: feature, Provider: "rules",
-		Evidence: []schemas.LabelEvidence{{Label: feature, Rule: "heading", Quote: "Added", Weight: 1000}, {Label: improvement, Rule: "note", Quote: "Widgets.", Weight: 4}}}
+		Evidence: []schemas.LabelEvidence{{Label: feature, Rule: "heading", Quote: "Added", Weight: 1000}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

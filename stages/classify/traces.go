@@ -31,7 +31,7 @@ func (f *findings) branch(name string) {
 func (f *findings) traces(s schemas.Start) {
 	for _, name := range s.Functions.Added {
 		if exported(name) {
-			f.add(feature, "exported_name", name, 6)
+			f.add(feature, "exported_name", name, 10)
 			break
 		}
 	}
@@ -39,9 +39,9 @@ func (f *findings) traces(s schemas.Start) {
 	switch n := s.Sizes.SourceAdded; {
 	case s.Sizes.SourceFiles == 0:
 	case n <= small:
-		f.add(fix, "size", "few lines", 5)
+		f.add(fix, "size", "few lines", 10)
 	case n >= large:
-		f.add(feature, "size", "many lines", 5)
+		f.add(feature, "size", "many lines", 8)
 	}
 }
 

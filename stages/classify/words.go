@@ -35,13 +35,14 @@ var leads = []saying{
 	begins(fix, 60, `\S+ (for|of|in|to|with) .*\b(was|were|is|are) (broken|ignored|missing|lost|wrong|incorrect\S*|not)`),
 	begins(fix, 60, `add(s|ed|ing)? (a |an |some |the )?(missing|guard|safeguard|workaround|work-around|fix|(nil|null|none|bounds?|sanity|safety)[ -]checks?)\S*( back)?`),
 	begins(fix, 50, "add(s|ed|ing)? .* back|rais(e|es|ed|ing) (an? |the )?`?[\\w.]*(error|exception)s?`?"),
-	begins(other, 60, `(docs?|documentation|readme|changelog|tests?|typo|typos|lint|linting|ci|chore|release|version|bump\S*|pin\S*|prepare\S*|format\S*|reformat\S*|clean(ed|s|ing)?[ -]?up|cleanups?|tidy\S*|blacken\S*|style|mypy|flake8|ruff|pyupgrade|pre-commit|annotat\S+|typing|type hints?|spelling|grammar|clarif\S+|reword\S*|document(s|ed|ing)?|mention(s|ed)?|refactor\S*|rewrite|rewrote|restructure\S*|reorgani[sz]e\S*|consolidate\S*|extract\S*|inline\S*|modernis\S*|moderniz\S*|upgrade\S*|backport\S*|merge\S*|sync\S*|start|back to|test(s|ed|ing)?)`),
+	begins(other, 60, `(docs?|documentation|readme|changelog|tests?|typo|typos|lint|linting|ci|chore|release|version|bump\S*|pin\S*|prepare\S*|format\S*|reformat\S*|clean(ed|s|ing)?[ -]?up|cleanups?|tidy\S*|blacken\S*|style|mypy|flake8|ruff|pyupgrade|pre-commit|annotat\S+|typing|type hints?|spelling|grammar|clarif\S+|reword\S*|document(s|ed|ing)?|mention(s|ed)?|refactor\S*|rewrite|rewrote|restructure\S*|reorgani[sz]e\S*|consolidate\S*|extract\S*|inline\S*|modernis\S*|moderniz\S*|upgrade\S*|backport\S*|merge[sd]? (branch|pull|remote|upstream|main|master|stable|\S+ into)|sync\S*|start|back to|test(s|ed|ing)?)`),
 	begins(other, 55, `updat(e|es|ed|ing) (the )?(\S+ )?(deps|dependenc\S+|docs?|documentation|readme\S*|changelog\S*|version\S*|copyright|licen[cs]e|tests?|ci|workflows?|requirements\S*|authors?|contribut\S*|links?|examples?|go\.mod|actions?|pre-commit|badges?|python|go|golang|year)`),
 	begins(other, 50, `(fix(es|ed|ing)?|correct(s|ed|ing)?|improv(e|es|ed|ing)|updat(e|es|ed|ing)|simplif\S+|remov\S+|mov(e|es|ed|ing)) (a |an |some |the |few |several |minor |small |more |broken |failing |flaky |various )*(\S+ )?(typos?|docs?|documentation|docstrings?|doc ?strings?|comments?|readme\S*|changelog\S*|links?|lint\S*|tests?|test suite|test cases?|ci|coverage|mypy|flake8|spelling|grammar|formatting|whitespace|examples?|badges?|workflows?|wording|type[ -]?hints?|type annotations?|typing|annotations?|warnings? in tests?)`),
 	begins(other, 50, `(drop(s|ped|ping)?|remov(e|es|ed|ing|al)|delet(e|es|ed|ing)) (the |all |some |an? )?(\S+ )?(supports?|deprecat\S*|unused|unneeded|unnecessary|redundant|obsolete|legacy|old|dead|dependenc\S*|code|python\S*|go|py\d+|compat\S*|files?|imports?|hacks?|shims?|pins?|usages?|uses?|references?)`),
 	begins(fix, 30, `(drop(s|ped|ping)?|remov(e|es|ed|ing)|delet(e|es|ed|ing)|strip(s|ped|ping)?) .*(from|when|if|on|in)`),
 	begins(other, 45, `(drop(s|ped|ping)?|remov(e|es|ed|ing|al)|delet(e|es|ed|ing)|deprecat\S+|unused|kill|get rid|discontinue\S*)`),
 	begins(fix, 55, `(fix(es|ed|ing|up)?|bug ?fix\S*|bug|correct(s|ed|ing|ly)?|prevent(s|ed|ing)?|handl(e|es|ed|ing)|avoid(s|ed|ing)?|don'?t|do not|doesn'?t|stop(s|ped|ping)?|never|revert(s|ed|ing)?|restor(e|es|ed|ing)|resolv(e|es|ed|ing)|repair\S*|ensur(e|es|ed|ing)|make sure|respect(s|ed|ing)?|hono(u)?r(s|ed|ing)?|work(ed)? ?-?around|guard\S*|protect\S*|crash\S*|regression|patch(ed|es)?|race|properly|catch\S*|ignor(e|es|ed|ing)|escap(e|es|ed|ing)|reject(s|ed|ing)?|address\S*|solv(e|es|ed|ing)|no longer|account for|forbid|disallow\S*|bring back|re-?add\S*|re-?enable\S*|reset\S*|preserv\S+)`),
+	begins(feature, 45, `(make|makes|made|making) .*(configurable|optional|available|public|possible|customi[sz]able|accessible|extensible|iterable|generic|callable|chainable|hashable|pickl\S+)`),
 	begins(improvement, 45, `(improv(e|es|ed|ing|ement|ements)|speed(s|ed|ing)?[ -]?up|sped up|optimi[sz]\S+|simplif\S+|enhanc\S+|better|reduc(e|es|ed|ing)|refin\S+|faster|mak(e|es|ing)|made|cach(e|es|ed|ing)|increas\S+|tweak\S*|rework\S*|chang(e|es|ed|ing)|switch\S*|rais(e|es|ed|ing)|renam\S+|prefer\S*|lazy|lazily|relax\S*|loosen\S*|more|less|use(s|d)?|using|return(s|ed|ing)?|mov(e|es|ed|ing)|replac\S+|updat(e|es|ed|ing)|adjust\S*|tun(e|es|ed|ing)|performance|convert\S*|unify\S*|unifies|minimi[sz]e\S*|defer\S*|rewor\S*|keep(s|ing)?|default(s)?|treat\S*|let|show\S*|display\S*|set(s)?|emit\S*|pass|include\S*|print\S*)`),
 	begins(feature, 50, `(add(s|ed|ing|itions?)?|support(s|ed|ing)?|allow(s|ed|ing)?|enabl(e|es|ed|ing)|implement\S*|introduc\S+|expos(e|es|ed|ing)|accept(s|ed|ing)?|provid\S+|new|creat(e|es|ed|ing)|initial|first|feature|permit\S*|extend\S*|export(s|ed|ing)?|offer\S*|publish\S*|give|opt-in|optional|configurable|custom\S*)`),
 }
@@ -54,8 +55,10 @@ var turns = []saying{
 	has(feature, 20, `now (also )?(supports?|accepts?|allows?|takes?|provides?|offers?|has|have|can)|can now|(it is|it's|is) now possible|new (\S+ )?(option|argument|parameter|function|method|class|flag|keyword|attribute|feature|api|decorator|type|setting|command|hook|module|validators?|processor|column|field|property|context manager|exception)|support(s)? for|added support|ability to|opt-in|option to|optional(ly)?`),
 	has(feature, 15, `(arguments?|parameters?|options?|flags?|methods?|functions?|class|setting|keyword|attribute|property|validators?|tag|hook) (to|for|that|which)|added|allow(s|ing)?|introduc\S+`),
 	has(improvement, 20, `faster|speed(s|ed)?|performance|perf|efficien\S+|improv\S+|better|optimi[sz]\S+|more (\S+ )?(readable|precise|helpful|robust|consistent|informative|accurate|flexible|useful|efficient)|simpl(er|ify|ified|ifies)|error messages?|reduce\S*|less memory|allocations?|enhanc\S+|nicer|cleaner`),
-	has(improvement, 12, `(is|are) now|now (uses?|returns?|raises?|defaults?|is|are|shows?|includes?|works?)|by default|instead of|renamed|changed|rather than|default (value|to)|consistent(ly)?`),
-	has(other, 25, `documentation|docs|docstrings?|readme|changelog|typos?|unit ?tests?|test suite|tests|pre-commit|github actions?|linter|linting|mypy|flake8|ruff|type[ -]?hints?|type annotations?|coverage|refactor\S*|drop(s|ped|ping)? (support|python|go)|end[ -]of[ -]life|eol|deprecat\S+|copyright|dependabot|packaging|setup\.py|pyproject\S*|sdist|wheels?|py\.typed|cleanup|benchmarks?`),
+	has(fix, 10, `instead of`),
+	has(improvement, 5, `(is|are) now`),
+	has(improvement, 12, `now (uses?|returns?|raises?|defaults?|shows?|includes?|works?)|by default|renamed|changed|rather than|default (value|to)|consistent(ly)?`),
+	has(other, 25, `documentation|docs|docstrings?|readme|typos?|unit ?tests?|test suite|tests|pre-commit|github actions?|linter|linting|mypy|flake8|ruff|type[ -]?hints?|type annotations?|coverage|refactor\S*|drop(s|ped|ping)? (support|python|go)|end[ -]of[ -]life|eol|deprecat\S+|copyright|dependabot|packaging|setup\.py|pyproject\S*|sdist|wheels?|py\.typed|cleanup|benchmarks?`),
 }
 
 // words reads entries of notes and the title. Where there is a note, it is what users
@@ -70,7 +73,6 @@ func (f *findings) words(t texts) {
 		return
 	}
 	f.say("title_words", t.title, half)
-	f.add(improvement, "note", t.notes[0], 4) // users are told of it: it is no upkeep
 }
 
 // prefix is what Go's and other projects put before a title: "assert: …", "docs/x: …".
