@@ -56,7 +56,7 @@ func newRoot(env *world) *cobra.Command {
 	flags.BoolVar(&p.json, "json", false, "machine-readable result on standard output")
 	flags.StringVar(&p.color, "color", "auto", "colour: auto, always or never; NO_COLOR holds for auto")
 	root.AddCommand(
-		newRun(p), newStatus(p), newShow(p), newExplain(p), newRetry(p),
+		newRun(p), newWork(p), newStatus(p), newShow(p), newExplain(p), newRetry(p),
 		newCheck(p), newProve(p), newExport(p), newEnv(p), newDoctor(p), newConfig(p), newClean(p), newVersion(p),
 	)
 	return root

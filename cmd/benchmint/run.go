@@ -75,54 +75,89 @@ func newRun(p *program) *cobra.Command {
 	return cmd
 }
 
-// run holds everything that is opened for the time of one run.
+// opened is everything that is open for the time of one run.
+type opened struct {
+	sources  *sources
+	store    *store.SQL
+	workshop *workshop
+	plan     *pipeline.Plan
+}
+
+// open opens what stages up to until need; a worker that joins takes no lock: the
+// run that it joins has it. On an error nothing is left open.
+func (p *program) open(ctx context.Context, c *config.Config, until string, join bool) (o *opened, err error) {
+	o = &opened{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, o.close())
+		}
+	}()
+	// Sources first: a wrong path leaves no empty store behind.
+	if o.sources, err = p.openSources(ctx, c); err != nil {
+		return o, err
+	}
+	if o.store, err = p.openStore(ctx, c); err != nil {
+		return o, &ended{exitUsage, err}
+	}
+	if !join {
+		if err := o.store.Lock(); err != nil {
+			return o, lockedOr(err)
+		}
+	}
+	if err := o.sources.note(folderOf(c)); err != nil {
+		return o, err
+	}
+	o.workshop = &workshop{builder: idleBuilder(c), close: func() error { return nil }}
+	if needsSandbox(until) {
+		if o.workshop, err = p.openWorkshop(ctx, c, o.store); err != nil {
+			return o, err
+		}
+	}
+	if o.plan, err = p.plan(ctx, c, o.store, o.sources, o.workshop); err != nil {
+		return o, &ended{exitUsage, err}
+	}
+	return o, nil
+}
+
+func (o *opened) close() error {
+	var errs []error
+	if o.workshop != nil {
+		errs = append(errs, o.workshop.close())
+	}
+	if o.store != nil {
+		errs = append(errs, o.store.Close())
+	}
+	if o.sources != nil {
+		errs = append(errs, o.sources.close())
+	}
+	return errors.Join(errs...)
+}
+
+// run takes the sources through the plan, and tells what came of it.
 func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err error) {
 	own := *p // its standard error becomes a live view
 	p = &own
-	// Sources first: a wrong path leaves no empty store behind.
-	sources, err := p.openSources(ctx, c)
+	o, err := p.open(ctx, c, f.until, false)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, sources.close()) }()
-	s, err := p.openStore(ctx, c)
-	if err != nil {
-		return &ended{exitUsage, err}
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.Lock(); err != nil {
-		return lockedOr(err)
-	}
-	if err := sources.note(folderOf(c)); err != nil {
-		return err
-	}
-	w := &workshop{builder: idleBuilder(c), close: func() error { return nil }}
-	if needsSandbox(f.until) {
-		if w, err = p.openWorkshop(ctx, c, s); err != nil {
-			return err
-		}
-	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	plan, err := p.plan(ctx, c, s, sources, w)
-	if err != nil {
-		return &ended{exitUsage, err}
-	}
+	defer func() { err = errors.Join(err, o.close()) }()
 	options := p.runOptions(c, f)
 	written, err := lies(c)
 	if err != nil {
 		return err
 	}
 	options.Redrain = f.until == "" && !written
-	summary, err := p.watched(ctx, plan, s, sources.seeds(), options)
+	summary, err := p.watched(ctx, o.plan, o.store, o.sources.seeds(), options)
 	if err != nil {
-		return errors.Join(err, p.finish(c, f, summary, sources))
+		return errors.Join(err, p.finish(c, f, summary, o.sources))
 	}
 	if summary.Drained && !summary.Interrupted {
 		if err := noteDataset(c); err != nil {
 			return err
 		}
 	}
-	return p.finish(c, f, summary, sources)
+	return p.finish(c, f, summary, o.sources)
 }
 
 // watched runs the plan before the eyes of a person: a live view on a terminal,
