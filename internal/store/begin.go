@@ -17,7 +17,7 @@ const page = 5000
 
 // Begin makes the store ready for a run of this plan (engine, 4 and 10). With
 // equal fingerprints it reads one row a stage and writes nothing.
-func (s *SQL) Begin(ctx context.Context, o schemas.BeginOptions) error {
+func (s *Store) Begin(ctx context.Context, o schemas.BeginOptions) error {
 	if err := s.Lock(); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (r *stageRow) follows(st *stage) bool {
 	return json.Unmarshal([]byte(r.text), &old) == nil && old.Next == st.Next && old.Build == st.Build
 }
 
-func (s *SQL) fingerprints(ctx context.Context) (map[string]stageRow, error) {
+func (s *Store) fingerprints(ctx context.Context) (map[string]stageRow, error) {
 	out := map[string]stageRow{}
 	err := s.read(ctx, func(r *sql.Rows) error {
 		var name string
@@ -89,7 +89,7 @@ func (s *SQL) fingerprints(ctx context.Context) (map[string]stageRow, error) {
 
 // newStages writes down what is new or stands elsewhere in the plan. The
 // fingerprint of a stage that was there is left to redo.
-func (s *SQL) newStages(ctx context.Context, p *plan, have map[string]stageRow) error {
+func (s *Store) newStages(ctx context.Context, p *plan, have map[string]stageRow) error {
 	return s.write(ctx, "begin", func(t *tx) {
 		for i, name := range p.order {
 			st := p.stages[name]
@@ -132,7 +132,7 @@ func (t *tx) newDrain(name string) {
 // takeBack gives out again what a dead process had. On SQLite that is everything
 // which runs: this process holds the lock. On PostgreSQL others may be at work;
 // theirs are taken back when they fall silent.
-func (s *SQL) takeBack(ctx context.Context, retryCrashed bool) error {
+func (s *Store) takeBack(ctx context.Context, retryCrashed bool) error {
 	if s.dir == "" {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (t *tx) crashed(rows []*row, retryCrashed bool) {
 // redo asks for every settled step of a stage again whose fingerprint has changed.
 // The new fingerprint is written last, so that a kill in between only repeats, and
 // nothing is given out under the old one meanwhile.
-func (s *SQL) redo(ctx context.Context, st *stage, above bool) error {
+func (s *Store) redo(ctx context.Context, st *stage, above bool) error {
 	err := s.write(ctx, "redo", func(t *tx) {
 		t.exec("UPDATE stage SET fingerprint = '' WHERE name = $1", st.Name)
 	})
@@ -248,7 +248,7 @@ func (t *tx) reopened(state schemas.StepState, where string, args ...any) {
 
 // retryFailed opens what failed in an earlier run: builds first, so that their
 // members find them open.
-func (s *SQL) retryFailed(ctx context.Context, crashedToo bool) error {
+func (s *Store) retryFailed(ctx context.Context, crashedToo bool) error {
 	for _, builds := range []bool{true, false} {
 		for last, more := int64(0), true; more; {
 			err := s.write(ctx, "begin", func(t *tx) {

@@ -14,7 +14,7 @@ import (
 
 // Claim gives an owner up to so many ready steps of each stage, in the order of
 // wants, oldest first.
-func (s *SQL) Claim(ctx context.Context, owner string, wants []schemas.Want) ([]schemas.Claim, error) {
+func (s *Store) Claim(ctx context.Context, owner string, wants []schemas.Want) ([]schemas.Claim, error) {
 	var out []schemas.Claim
 	err := s.write(ctx, "claim", func(t *tx) {
 		out = nil
@@ -62,7 +62,7 @@ func (t *tx) claim(owner, stage, which string, arg any, n int) []schemas.Claim {
 // ClaimSuspect gives an owner one step over which a process died before: the one
 // with the fewest deaths, so that bystanders are cleared and the culprit comes
 // last. Nil where there is none, or where this owner runs one already.
-func (s *SQL) ClaimSuspect(ctx context.Context, owner string, stages []string) (*schemas.Claim, error) {
+func (s *Store) ClaimSuspect(ctx context.Context, owner string, stages []string) (*schemas.Claim, error) {
 	var out []schemas.Claim
 	err := s.write(ctx, "suspect", func(t *tx) {
 		out = nil
@@ -95,7 +95,7 @@ func (s *SQL) ClaimSuspect(ctx context.Context, owner string, stages []string) (
 
 // withRecords reads the records that are blobs. A step whose record is lost is
 // Failed; it must not end the run that claims it.
-func (s *SQL) withRecords(ctx context.Context, owner string, claims []schemas.Claim) ([]schemas.Claim, error) {
+func (s *Store) withRecords(ctx context.Context, owner string, claims []schemas.Claim) ([]schemas.Claim, error) {
 	out := claims[:0]
 	for _, c := range claims {
 		record, err := s.record(string(c.Record))
@@ -114,7 +114,7 @@ func (s *SQL) withRecords(ctx context.Context, owner string, claims []schemas.Cl
 
 // Release gives steps back that were claimed and not run; the attempt does not
 // count.
-func (s *SQL) Release(ctx context.Context, owner string, ids []int64) error {
+func (s *Store) Release(ctx context.Context, owner string, ids []int64) error {
 	return s.write(ctx, "release", func(t *tx) {
 		t.release(loadAll(t, "id", ids, "AND state = 'running'"), owner)
 	})
@@ -131,7 +131,7 @@ func (t *tx) release(rows []*row, owner string) {
 
 // Due makes the deferred steps ready whose time has come, and says when the next
 // one's does: zero where none is deferred.
-func (s *SQL) Due(ctx context.Context, now time.Time) (next time.Time, err error) {
+func (s *Store) Due(ctx context.Context, now time.Time) (next time.Time, err error) {
 	// Most calls find nothing: those write nothing and take no lock.
 	const soonest = "SELECT coalesce(min(not_before), -1) FROM step WHERE state = 'deferred' AND live"
 	var first int64
@@ -141,7 +141,7 @@ func (s *SQL) Due(ctx context.Context, now time.Time) (next time.Time, err error
 	}
 	for first >= 0 && first <= now.UnixMilli() {
 		err := s.write(ctx, "due", func(t *tx) {
-			for _, r := range t.load("state = 'deferred' AND live AND not_before <= $1 ORDER BY id LIMIT 1000 {skip}", now.UnixMilli()) {
+			for _, r := range t.load("state = 'deferred' AND live AND not_before <= $1 ORDER BY not_before, id LIMIT 1000 {skip}", now.UnixMilli()) {
 				t.place(r)
 			}
 			first = one[int64](t, soonest)

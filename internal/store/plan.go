@@ -48,14 +48,14 @@ var none = &stage{}
 
 // stage is never nil: of a step whose stage is gone nothing is known, and nothing
 // follows from it.
-func (s *SQL) stage(name string) *stage {
+func (s *Store) stage(name string) *stage {
 	if p := s.plan.Load(); p != nil && p.stages[name] != nil {
 		return p.stages[name]
 	}
 	return none
 }
 
-func (s *SQL) drainName() string {
+func (s *Store) drainName() string {
 	if p := s.plan.Load(); p != nil {
 		return p.drain
 	}
@@ -63,7 +63,7 @@ func (s *SQL) drainName() string {
 }
 
 // known reads the plan of the last run, for retry and for the views.
-func (s *SQL) known(ctx context.Context) (*plan, error) {
+func (s *Store) known(ctx context.Context) (*plan, error) {
 	if p := s.plan.Load(); p != nil {
 		return p, nil
 	}

@@ -14,7 +14,7 @@ const blobMark = "sha256:" // no JSON begins like this
 
 // keep gives the form in which a record is stored. A blob is on disk before the
 // row that names it.
-func (s *SQL) keep(record json.RawMessage) (string, error) {
+func (s *Store) keep(record json.RawMessage) (string, error) {
 	if len(record) <= inline {
 		return string(record), nil
 	}
@@ -23,7 +23,7 @@ func (s *SQL) keep(record json.RawMessage) (string, error) {
 }
 
 // record reads a record from the form in which it is stored.
-func (s *SQL) record(stored string) (json.RawMessage, error) {
+func (s *Store) record(stored string) (json.RawMessage, error) {
 	if !strings.HasPrefix(stored, blobMark) {
 		return json.RawMessage(stored), nil
 	}

@@ -10,7 +10,7 @@ import (
 
 // Pause keeps every worker from starting what needs a resource. A pause is never
 // shortened: of two, the later one holds.
-func (s *SQL) Pause(ctx context.Context, resource string, until time.Time) error {
+func (s *Store) Pause(ctx context.Context, resource string, until time.Time) error {
 	return s.write(ctx, "pause", func(t *tx) {
 		t.exec(`INSERT INTO resource (name, paused_until) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE
 			SET paused_until = excluded.paused_until WHERE resource.paused_until < excluded.paused_until`, resource, millis(until))
@@ -18,7 +18,7 @@ func (s *SQL) Pause(ctx context.Context, resource string, until time.Time) error
 }
 
 // Resources are all that were ever paused, capped or paid from, by name.
-func (s *SQL) Resources(ctx context.Context) ([]schemas.Resource, error) {
+func (s *Store) Resources(ctx context.Context) ([]schemas.Resource, error) {
 	var out []schemas.Resource
 	err := s.read(ctx, func(r *sql.Rows) error {
 		var x schemas.Resource
@@ -32,7 +32,7 @@ func (s *SQL) Resources(ctx context.Context) ([]schemas.Resource, error) {
 }
 
 // Cap sets how much may be spent on a resource in all; 0 is no cap.
-func (s *SQL) Cap(ctx context.Context, resource string, limit float64) error {
+func (s *Store) Cap(ctx context.Context, resource string, limit float64) error {
 	return s.write(ctx, "cap", func(t *tx) {
 		t.exec(`INSERT INTO resource (name, cap) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE
 			SET cap = excluded.cap WHERE resource.cap <> excluded.cap`, resource, limit)
@@ -45,7 +45,7 @@ const slack = 1e-9
 
 // Reserve sets money aside before it is spent; false where that would pass the
 // cap.
-func (s *SQL) Reserve(ctx context.Context, resource string, cost float64) (ok bool, err error) {
+func (s *Store) Reserve(ctx context.Context, resource string, cost float64) (ok bool, err error) {
 	err = s.write(ctx, "reserve", func(t *tx) {
 		t.exec("INSERT INTO resource (name) VALUES ($1) ON CONFLICT (name) DO NOTHING", resource)
 		ok = t.exec(`UPDATE resource SET reserved = reserved + $1
@@ -64,7 +64,7 @@ func (t *tx) reserve(resource string, cost float64) {
 }
 
 // Spend books what was really used of a reservation, and gives the rest back.
-func (s *SQL) Spend(ctx context.Context, resource string, reserved, used float64) error {
+func (s *Store) Spend(ctx context.Context, resource string, reserved, used float64) error {
 	return s.write(ctx, "spend", func(t *tx) {
 		t.exec(`INSERT INTO resource (name, spent) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE
 			SET spent = resource.spent + excluded.spent`, resource, used)
@@ -75,7 +75,7 @@ func (s *SQL) Spend(ctx context.Context, resource string, reserved, used float64
 
 // Intend says before a paid request that it is about to be sent, and gives the
 // answer where there is one already: then nothing is sent.
-func (s *SQL) Intend(ctx context.Context, request schemas.Digest) (a schemas.Answer, err error) {
+func (s *Store) Intend(ctx context.Context, request schemas.Digest) (a schemas.Answer, err error) {
 	const fields = "answered, sent, blob, model, input, output"
 	scan := func(r *sql.Rows) error {
 		return r.Scan(&a.Answered, &a.Sent, &a.Blob, &a.Model, &a.Input, &a.Output)
@@ -92,7 +92,7 @@ func (s *SQL) Intend(ctx context.Context, request schemas.Digest) (a schemas.Ans
 
 // Answered keeps what a request came to. The first answer stays: a stage that asks
 // again gets the same bytes.
-func (s *SQL) Answered(ctx context.Context, request schemas.Digest, a schemas.Answer) error {
+func (s *Store) Answered(ctx context.Context, request schemas.Digest, a schemas.Answer) error {
 	return s.write(ctx, "answer", func(t *tx) {
 		t.exec(`INSERT INTO answer (request, answered, sent, blob, model, input, output) VALUES ($1, TRUE, 1, $2, $3, $4, $5)
 			ON CONFLICT (request) DO UPDATE SET answered = TRUE, blob = excluded.blob, model = excluded.model,

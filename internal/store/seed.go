@@ -11,7 +11,7 @@ import (
 
 // Seed gives the first stage the complete list of its inputs: new ones are added,
 // changed ones done again, missing ones withdrawn with all that was made of them.
-func (s *SQL) Seed(ctx context.Context, name string, seeds []schemas.Made) error {
+func (s *Store) Seed(ctx context.Context, name string, seeds []schemas.Made) error {
 	all := make([]*made, len(seeds))
 	for i, m := range seeds {
 		stored, err := s.keep(m.Record)

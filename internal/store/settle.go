@@ -29,7 +29,7 @@ type made struct {
 // changed. The fence, state, owner and attempt, gives exactly-once in effect: what
 // comes from an owner that lost its step is dropped, also where the same owner has
 // claimed it anew meanwhile.
-func (s *SQL) Settle(ctx context.Context, all []schemas.Settlement) ([]schemas.Settled, error) {
+func (s *Store) Settle(ctx context.Context, all []schemas.Settlement) ([]schemas.Settled, error) {
 	kept := make([]*settlement, len(all))
 	ids := make([]int64, len(all))
 	for i, st := range all {

@@ -1,49 +1,154 @@
-// Package store is the plain store of a single machine: one file a step, written
-// whole or not at all, and the blobs beside them.
+// Package store keeps what is known of every step: one table that is both the
+// truth and the queue (engine, sections 2 to 5), in a SQLite file or on PostgreSQL,
+// and the blobs beside it.
 //
-// It never holds a lock for readers: status and show work beside a run.
+// It never runs a stage, never reads a clock but the database's or one that it was
+// given, and never holds up a reader: status and show work beside a run.
 package store
 
 import (
-	"encoding/json"
+	"context"
+	"database/sql"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/blob"
-	"github.com/benchmint/benchmint/schemas"
 )
 
 // ErrLocked means that another run works on the store.
 var ErrLocked = errors.New("another run works on this store")
 
-// Store is a directory.
-type Store struct {
-	dir   string
-	Blobs *blob.Store
-	lock  *os.File
+// ErrDead is what a store answers after its Crash hook ended it.
+var ErrDead = errors.New("the store's process died (by its crash hook)")
+
+// ErrPlan means that stages have other fingerprints than the store's present run.
+var ErrPlan = errors.New("another plan is at work on this store")
+
+// Options open a store.
+type Options struct {
+	// Blobs is the folder of blobs; "" is blobs beside the SQLite file.
+	Blobs string
+	// Now is the clock by which waiting is measured against a budget; nil is the
+	// database's.
+	Now func() time.Time
+	// Crash is asked before and after each commit ("settle/before"); an error ends
+	// this handle as a death of the process would.
+	Crash func(point string) error
 }
 
-// Open opens a store, which is made where it is missing.
-func Open(dir string) (*Store, error) {
-	blobs, err := blob.Open(filepath.Join(dir, "blobs"))
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "steps"), 0o755); err != nil {
+// Store is a step table on SQLite or PostgreSQL.
+type Store struct {
+	Blobs *blob.Store
+
+	dir     string // "" on PostgreSQL
+	options Options
+	dialect dialect
+	db      *sql.DB // of writers
+	readers *sql.DB
+	dead    atomic.Bool
+	lock    *os.File
+
+	writer sync.Mutex // of SQLite's one connection
+	pinned *prepared
+
+	texts sync.Map // SQL as written → as the database wants it
+
+	plan   atomic.Pointer[plan]
+	worker atomic.Value // string: whose reservations are made here
+}
+
+// Open opens the store at a folder (SQLite, made where it is missing) or at a
+// postgres:// address, and brings its tables up to date.
+func Open(ctx context.Context, location string, o Options) (*Store, error) {
+	s := &Store{options: o, dialect: postgres}
+	if err := s.open(location); err != nil {
 		return nil, fmt.Errorf("opening store: %w", err)
 	}
-	return &Store{dir: dir, Blobs: blobs}, nil
+	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening store: %w", err), s.Close())
+	}
+	return s, nil
 }
 
-// Lock makes this process the only one that runs on the store. ErrLocked.
+func (s *Store) open(location string) (err error) {
+	blobs := s.options.Blobs
+	if isPostgres(location) {
+		if blobs == "" {
+			return errors.New("a store on PostgreSQL needs a folder for its blobs")
+		}
+		if s.Blobs, err = blob.Open(blobs); err != nil {
+			return err
+		}
+		s.db, err = openPostgres(location)
+		s.readers = s.db
+		return err
+	}
+	s.dir, s.dialect = location, sqlite
+	if err := os.MkdirAll(location, 0o755); err != nil {
+		return err
+	}
+	if blobs == "" {
+		blobs = filepath.Join(location, "blobs")
+	}
+	if s.Blobs, err = blob.Open(blobs); err != nil {
+		return err
+	}
+	s.db, s.readers, err = openSQLite(location)
+	return err
+}
+
+// Exists tells whether there is a store at a location without making one. Of
+// PostgreSQL it says yes.
+func Exists(location string) bool {
+	if isPostgres(location) {
+		return true
+	}
+	info, err := os.Stat(filepath.Join(location, sqliteFile))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Dir is the folder of a store on SQLite; "" on PostgreSQL.
+func (s *Store) Dir() string { return s.dir }
+
+// Close ends all connections and gives the lock back.
+func (s *Store) Close() error {
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	var errs []error
+	if s.pinned != nil {
+		for _, p := range s.pinned.cache {
+			errs = append(errs, p.Close())
+		}
+		errs = append(errs, s.pinned.conn.Close())
+		s.pinned = nil
+	}
+	if s.readers != s.db {
+		errs = append(errs, s.readers.Close())
+	}
+	errs = append(errs, s.db.Close())
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
+		s.lock = nil
+	}
+	return errors.Join(errs...)
+}
+
+// Lock makes this process the only one that runs on the store. ErrLocked. On
+// PostgreSQL many may: there it does nothing.
 func (s *Store) Lock() error {
+	if s.dir == "" || s.lock != nil {
+		return nil
+	}
 	var err error
 	s.lock, err = lockFile(s.dir)
 	return err
@@ -65,117 +170,317 @@ func lockFile(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// Close gives the lock back.
-func (s *Store) Close() error {
-	if s.lock == nil {
-		return nil
-	}
-	err := s.lock.Close()
-	s.lock = nil
-	return err
-}
+//go:embed migrations/*.sql
+var migrations embed.FS
 
-// Dir is where the store lives.
-func (s *Store) Dir() string { return s.dir }
-
-func (s *Store) path(stage, key string) string {
-	return filepath.Join(s.dir, "steps", stage, url.PathEscape(key)+".json")
-}
-
-// Step reads one step.
-func (s *Store) Step(stage, key string) (schemas.Step, bool, error) {
-	return read(s.path(stage, key))
-}
-
-func read(path string) (schemas.Step, bool, error) {
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return schemas.Step{}, false, nil
-	}
-	if err != nil {
-		return schemas.Step{}, false, err
-	}
-	var step schemas.Step
-	if err := json.Unmarshal(b, &step); err != nil {
-		return schemas.Step{}, false, fmt.Errorf("%s: %w", path, err)
-	}
-	return step, true, nil
-}
-
-// Put writes one step, whole or not at all.
-func (s *Store) Put(step schemas.Step) error {
-	b, err := json.MarshalIndent(step, "", " ")
+// migrate brings the tables to this program's version: one transaction each, the
+// version last.
+func (s *Store) migrate(ctx context.Context) error {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return err
 	}
-	return blob.WriteFile(s.path(step.Stage, step.Key), append(b, '\n'))
+	slices.Sort(names)
+	have, err := s.version(ctx)
+	if err != nil {
+		return err
+	}
+	if have > len(names) {
+		return fmt.Errorf("the store is of version %d; this program knows %d", have, len(names))
+	}
+	for i := have; i < len(names); i++ {
+		text, err := migrations.ReadFile(names[i])
+		if err != nil {
+			return err
+		}
+		if err := s.write(ctx, "migrate", func(t *tx) { t.migrate(i+1, string(text)) }); err != nil {
+			return fmt.Errorf("%s: %w", names[i], err)
+		}
+	}
+	return nil
 }
 
-// Steps are all steps of a stage, by key.
-func (s *Store) Steps(stage string) ([]schemas.Step, error) {
-	dir := filepath.Join(s.dir, "steps", stage)
-	names, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// version reads without writing: status works on a store that it may not change.
+func (s *Store) version(ctx context.Context) (int, error) {
+	if s.dir != "" && !Exists(s.dir) {
+		return 0, nil
 	}
+	query := "SELECT count(*) FROM sqlite_master WHERE name = 'version'"
+	if s.dir == "" {
+		query = "SELECT count(*) FROM pg_tables WHERE tablename = 'version' AND schemaname = current_schema()"
+	}
+	var n int
+	if err := s.readers.QueryRowContext(ctx, query).Scan(&n); err != nil || n == 0 {
+		return 0, err
+	}
+	err := s.readers.QueryRowContext(ctx, "SELECT coalesce(max(version), 0) FROM version").Scan(&n)
+	return n, err
+}
+
+// migrate takes one step, unless another process took it meanwhile.
+func (t *tx) migrate(version int, text string) {
+	if t.s.dir == "" {
+		t.each(func(*sql.Rows) error { return nil }, "SELECT pg_advisory_xact_lock(7264001)") // workers start together
+	}
+	t.exec("CREATE TABLE IF NOT EXISTS version (version BIGINT PRIMARY KEY)")
+	if n := one[int](t, "SELECT coalesce(max(version), 0) FROM version"); n >= version {
+		return
+	}
+	for statement := range strings.SplitSeq(text, ";\n") {
+		t.exec(statement)
+	}
+	t.exec("INSERT INTO version (version) VALUES ($1)", version)
+}
+
+// tx is one writing transaction. Its first error makes every later call do
+// nothing, and the whole is rolled back.
+type tx struct {
+	s      *Store
+	ctx    context.Context
+	conn   execer
+	err    error
+	deltas map[tallyKey]tallySum
+	drain  bool // something that the drain sees was changed
+	dirty  bool // something was written
+}
+
+// tries bounds how often a transaction is repeated that met another one, or lost
+// its connection.
+const tries = 20
+
+// write runs do in one transaction, again where it met another one; do must begin
+// from scratch each time.
+func (s *Store) write(ctx context.Context, op string, do func(*tx)) error {
+	for n := 1; ; n++ {
+		err := s.once(ctx, op, do)
+		if err == nil || n == tries || !repeatable(err) && !s.reconnects(ctx, err, n) {
+			return err
+		}
+	}
+}
+
+// errFate: the connection broke over a commit. Whether it was done nobody knows,
+// and repeating it would give claimed steps to nobody.
+var errFate = errors.New("the connection was lost over a commit")
+
+// reconnects waits for a server to come back, for the nth time; longer each time,
+// some ten seconds in all.
+func (s *Store) reconnects(ctx context.Context, err error, n int) bool {
+	if !cutOff(err) || errors.Is(err, errFate) || s.dir != "" {
+		return false
+	}
+	timer := time.NewTimer(min(time.Duration(n)*50*time.Millisecond, time.Second))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+func (s *Store) once(ctx context.Context, op string, do func(*tx)) error {
+	if s.dead.Load() {
+		return ErrDead
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	t := &tx{s: s, ctx: ctx, deltas: map[tallyKey]tallySum{}}
+	end, err := t.begin()
 	if err != nil {
+		return err
+	}
+	do(t)
+	t.finish()
+	if t.err == nil && t.dirty {
+		t.err = s.crash(op + "/before")
+	}
+	if t.err != nil {
+		return errors.Join(t.err, end(false))
+	}
+	if err := end(true); err != nil {
+		if cutOff(err) {
+			err = fmt.Errorf("%w: %w", errFate, err)
+		}
+		return err
+	}
+	if t.dirty {
+		return s.crash(op + "/after")
+	}
+	return nil
+}
+
+// crash asks the hook whether the process dies here.
+func (s *Store) crash(point string) error {
+	if s.options.Crash == nil {
+		return nil
+	}
+	if err := s.options.Crash(point); err != nil {
+		s.dead.Store(true)
+		return fmt.Errorf("%w at %s: %w", ErrDead, point, err)
+	}
+	return nil
+}
+
+// begin opens the transaction; end commits it, or rolls it back.
+func (t *tx) begin() (end func(commit bool) error, err error) {
+	if t.s.dir == "" {
+		dbtx, err := t.s.db.BeginTx(t.ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		t.conn = dbtx
+		return func(commit bool) error {
+			if commit {
+				return dbtx.Commit()
+			}
+			return dbtx.Rollback()
+		}, nil
+	}
+	// A statement on SQLite takes microseconds and is not worth the goroutine that a
+	// cancellable context costs.
+	t.ctx = context.WithoutCancel(t.ctx)
+	t.s.writer.Lock()
+	if err := t.s.pin(t.ctx); err != nil {
+		t.s.writer.Unlock()
 		return nil, err
 	}
-	var out []schemas.Step
-	for _, e := range names {
-		if !strings.HasSuffix(e.Name(), ".json") {
-			continue // a temporary file of a killed run
-		}
-		step, ok, err := read(filepath.Join(dir, e.Name()))
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			out = append(out, step)
-		}
+	t.conn = t.s.pinned
+	if _, err := t.conn.ExecContext(t.ctx, "BEGIN IMMEDIATE"); err != nil {
+		t.s.writer.Unlock()
+		return nil, err
 	}
-	slices.SortFunc(out, func(a, b schemas.Step) int { return strings.Compare(a.Key, b.Key) })
-	return out, nil
+	return t.endSQLite, nil
 }
 
-// Ladder is every step of one key, in the order of stages.
-func (s *Store) Ladder(stages []string, key string) ([]schemas.Step, error) {
-	var out []schemas.Step
-	for _, stage := range stages {
-		step, ok, err := s.Step(stage, key)
-		if err != nil {
-			return nil, err
+func (t *tx) endSQLite(commit bool) error {
+	defer t.s.writer.Unlock()
+	if commit {
+		_, err := t.conn.ExecContext(t.ctx, "COMMIT")
+		if err == nil {
+			return nil
 		}
-		if ok {
-			out = append(out, step)
-		}
+		_, back := t.conn.ExecContext(t.ctx, "ROLLBACK") // a disk that is full leaves it open
+		return errors.Join(err, back)
 	}
-	return out, nil
+	_, err := t.conn.ExecContext(t.ctx, "ROLLBACK")
+	return err
 }
 
-const fixedFile = "fixed.json"
+func (s *Store) pin(ctx context.Context) error {
+	if s.pinned != nil {
+		return nil
+	}
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	s.pinned = &prepared{conn: conn, cache: map[string]*sql.Stmt{}}
+	return nil
+}
 
-// Fix remembers a choice at first use and returns what holds: a store never
-// mixes results of two sandboxes.
-func (s *Store) Fix(name, value string) (string, error) {
-	path := filepath.Join(s.dir, fixedFile)
-	fixed := map[string]string{}
-	b, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return "", err
-	default:
-		if err := json.Unmarshal(b, &fixed); err != nil {
-			return "", fmt.Errorf("%s: %w", path, err)
+// text is the SQL as this database wants it.
+func (s *Store) text(query string) string {
+	if t, ok := s.texts.Load(query); ok {
+		return t.(string)
+	}
+	t := s.dialect.words.Replace(query)
+	s.texts.Store(query, t)
+	return t
+}
+
+// exec runs a statement and says how many rows it changed.
+func (t *tx) exec(query string, args ...any) int64 {
+	if t.err != nil {
+		return 0
+	}
+	res, err := t.conn.ExecContext(t.ctx, t.s.text(query), args...)
+	if err != nil {
+		t.err = err
+		return 0
+	}
+	n, err := res.RowsAffected()
+	t.err = err
+	t.dirty = t.dirty || n > 0
+	return n
+}
+
+// each reads rows; scan is called for each of them before the next statement.
+func (t *tx) each(scan func(*sql.Rows) error, query string, args ...any) {
+	if t.err == nil {
+		t.err = each(t.ctx, t.conn, scan, t.s.text(query), args...)
+	}
+}
+
+// change is each for a statement that writes and returns.
+func (t *tx) change(scan func(*sql.Rows) error, query string, args ...any) {
+	t.each(func(r *sql.Rows) error {
+		t.dirty = true
+		return scan(r)
+	}, query, args...)
+}
+
+func each(ctx context.Context, on execer, scan func(*sql.Rows) error, query string, args ...any) (err error) {
+	rows, err := on.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
 		}
 	}
-	if old, ok := fixed[name]; ok || value == "" {
-		return old, nil
+	return rows.Err()
+}
+
+// one reads one value; the zero value where there is no row.
+func one[T any](t *tx, query string, args ...any) (v T) {
+	t.each(func(r *sql.Rows) error { return r.Scan(&v) }, query, args...)
+	return v
+}
+
+// read is each outside of a transaction, on the readers.
+func (s *Store) read(ctx context.Context, scan func(*sql.Rows) error, query string, args ...any) error {
+	for n := 1; ; n++ {
+		if s.dead.Load() {
+			return ErrDead
+		}
+		begun := false
+		err := each(ctx, s.readers, func(r *sql.Rows) error {
+			begun = true // what was scanned cannot be taken back
+			return scan(r)
+		}, s.text(query), args...)
+		if err == nil || begun || n == tries || !s.reconnects(ctx, err, n) {
+			return err
+		}
 	}
-	fixed[name] = value
-	if b, err = json.MarshalIndent(fixed, "", " "); err != nil {
-		return "", err
+}
+
+// places is "$from, …, $from+n-1".
+func places(from, n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "$%d", from+i)
 	}
-	return value, blob.WriteFile(path, append(b, '\n'))
+	return b.String()
+}
+
+// millis and moment are how times are stored.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
 }

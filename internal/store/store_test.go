@@ -2,97 +2,267 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"os"
-	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/benchmint/benchmint/internal/postgrestest"
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/internal/store/storetest"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-func open(t *testing.T, dir string) *store.Store {
-	t.Helper()
-	s, err := store.Open(dir)
+func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
+
+func onSQLite(t testing.TB) storetest.Place {
+	return storetest.Place{Location: t.TempDir()}
+}
+
+func onPostgres(t testing.TB) storetest.Place {
+	return storetest.Place{Location: postgrestest.Location(t), Blobs: t.TempDir(), Postgres: true}
+}
+
+func TestSQLite(t *testing.T)   { storetest.Run(t, onSQLite) }
+func TestPostgres(t *testing.T) { storetest.Run(t, onPostgres) }
+
+func TestSecondRunIsRefusedAndReadersAreNot(t *testing.T) {
+	t.Parallel()
+	place := onSQLite(t)
+	d := storetest.Open(t, place, store.Options{})
+	d.Seed("s=a=1")
+	o, err := store.Open(t.Context(), place.Location, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
-}
-
-func TestStepsRoundTripUnderOddKeys(t *testing.T) {
-	t.Parallel()
-	s := open(t, t.TempDir())
-	for _, key := range []string{"acme__widget-12", "sha256:abc", "a/../b", "..", "x y%2f"} {
-		want := schemas.Step{Stage: "link", Key: key, State: schemas.StepDone, Outputs: []schemas.Output{{Key: key, Digest: "d", Record: []byte(`{"a":1}`)}}}
-		if err := s.Put(want); err != nil {
-			t.Fatal(err)
-		}
-		got, ok, err := s.Step("link", key)
-		if err != nil || !ok {
-			t.Fatalf("%q: %v %v", key, ok, err)
-		}
-		if got.Key != key || len(got.Outputs) != 1 {
-			t.Errorf("%q read back as %+v", key, got)
-		}
-	}
-	steps, err := s.Steps("link")
-	if err != nil || len(steps) != 5 {
-		t.Errorf("%d steps, %v", len(steps), err)
-	}
-	if _, ok, err := s.Step("link", "missing"); ok || err != nil {
-		t.Errorf("missing step: %v %v", ok, err)
-	}
-}
-
-func TestStepNamesTheBrokenFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	s := open(t, dir)
-	if err := s.Put(schemas.Step{Stage: "link", Key: "k"}); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "steps", "link", "k.json")
-	if err := os.WriteFile(path, []byte(`{"stage":`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := s.Step("link", "k"); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("error %v does not name %s", err, path)
-	}
-}
-
-func TestLockIsExclusive(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	a, b := open(t, dir), open(t, dir)
-	if err := a.Lock(); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Lock(); !errors.Is(err, store.ErrLocked) {
+	defer o.Close()
+	if err := o.Lock(); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("second lock: %v, want ErrLocked", err)
 	}
-	if err := a.Close(); err != nil {
+	if s, ok, err := o.Step("grow", "s"); !ok || err != nil || s.State != "ready" {
+		t.Errorf("reader: %+v %v %v", s, ok, err)
+	}
+	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Lock(); err != nil {
+	if err := o.Lock(); err != nil {
 		t.Errorf("lock after close: %v", err)
 	}
 }
 
-func TestFixKeepsTheFirstValue(t *testing.T) {
+func TestRescue(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
-	var got []string
-	for _, v := range []string{"", "docker", "bwrap", ""} {
-		x, err := s.Fix("sandbox", v)
-		if err != nil {
+	ctx := t.Context()
+	place := onPostgres(t)
+	a := storetest.Open(t, place, store.Options{})
+	a.Seed("s=a=1 b=1", "r=c=1")
+	b := storetest.Open(t, place, store.Options{}) // begins beside a: nothing of a's is reset
+	b.Owner = "w2"
+	b.Begin(func(o *schemas.BeginOptions) { o.Join = true })
+	got := a.Take("grow", 1)
+	a.Stands("grow running 1", "grow ready 1", "pack ready 1")
+	if ok, err := a.Reserve(ctx, "model", 3); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if n, err := b.Beat(ctx, "w2", time.Hour); n != 0 || err != nil {
+		t.Errorf("rescued %d of a living worker, %v", n, err)
+	}
+	time.Sleep(30 * time.Millisecond)
+	if n, err := b.Beat(ctx, "w2", 20*time.Millisecond); n != 1 || err != nil {
+		t.Errorf("rescued %d of a silent worker, want 1; %v", n, err)
+	}
+	if n, err := b.Beat(ctx, "w2", 20*time.Millisecond); n != 0 || err != nil {
+		t.Errorf("rescued %d a second time, %v", n, err)
+	}
+	// It was only frozen: its result is refused, and it comes in again.
+	if res := a.End(storetest.Default(got[0])); !res[0].Lost {
+		t.Error("a frozen worker's result was taken")
+	}
+	if s := b.Is("grow", got[0].Key, "ready"); s.Crashes != 1 {
+		t.Errorf("after its owner fell silent it counts %d", s.Crashes)
+	}
+	// Woken, it claims before it beats: an owner without a row is taken for dead.
+	a.Take("grow", 1)
+	if n, err := b.Beat(ctx, "w2", time.Hour); n != 1 || err != nil {
+		t.Errorf("rescued %d of a worker without a row, want 1; %v", n, err)
+	}
+	if _, err := a.Beat(ctx, "w1", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	all, err := b.Workers(ctx)
+	if err != nil || len(all) != 2 || all[0].ID != "w1" || all[0].Beat.IsZero() {
+		t.Errorf("workers %+v, %v", all, err)
+	}
+	b.Sound()
+	if err := b.Leave(ctx, "w1"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err = b.Workers(ctx); err != nil || len(all) != 1 {
+		t.Errorf("after one left: %+v, %v", all, err)
+	}
+}
+
+// Two processes rescue, and two find deferred steps due, at the same instant: each
+// step is taken back once (engine, 14).
+func TestRescueAndDueOnce(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	place := onPostgres(t)
+	a := storetest.Open(t, place, store.Options{})
+	var others []*storetest.Desk
+	for _, name := range []string{"w2", "w3", "w4"} {
+		o := storetest.Open(t, place, store.Options{})
+		o.Owner = name
+		o.Begin(func(b *schemas.BeginOptions) { b.Join = true })
+		others = append(others, o)
+	}
+	var words []string
+	for i := range 40 {
+		words = append(words, fmt.Sprintf("k%02d", i))
+	}
+	a.Seed(words...)
+	for range 4 {
+		if _, err := a.Beat(ctx, a.Owner, time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, x)
+		a.Take("grow", 40)
+		time.Sleep(30 * time.Millisecond)
+		var group sync.WaitGroup
+		var rescued atomic.Int64
+		for _, o := range others {
+			if _, err := o.Beat(ctx, o.Owner, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, o := range others {
+			group.Go(func() {
+				n, err := o.Beat(ctx, o.Owner, 25*time.Millisecond)
+				if err != nil {
+					t.Error(err)
+				}
+				rescued.Add(int64(n))
+			})
+		}
+		group.Wait()
+		if n := rescued.Load(); n != 40 {
+			t.Errorf("%d steps were rescued, want 40", n)
+		}
+		a.Sound()
+		var all []schemas.Settlement
+		for range 40 {
+			c, err := a.ClaimSuspect(ctx, a.Owner, []string{"grow"})
+			if err != nil || c == nil {
+				t.Fatal(c, err)
+			}
+			all = append(all[:0], schemas.Settlement{ID: c.ID, State: schemas.StepDeferred, NotBefore: time.Now().Add(-time.Second)})
+			a.End(all...)
+		}
+		for _, o := range others {
+			group.Go(func() {
+				if _, err := o.Due(ctx, time.Now()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		a.Stands("grow ready 40", "pack ready 1")
 	}
-	if diff := cmp.Diff([]string{"", "docker", "docker", "docker"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+}
+
+func TestRandomSQLite(t *testing.T) {
+	t.Parallel()
+	storetest.Random(t, 110, onSQLite) // a hundred times
+}
+
+func TestRandomPostgres(t *testing.T) {
+	t.Parallel()
+	storetest.Random(t, 15, onPostgres)
+}
+
+// scansAllowed are statements that may read a whole table, and why.
+var scansAllowed = map[string]string{
+	"count(*)":              "Recount is doctor's",
+	"step m WHERE stage":    "Stuck is for tests and doctor",
+	"SELECT info FROM":      "ten rows",
+	"SELECT name, place":    "ten rows",
+	"FROM tally":            "some hundred rows",
+	"FROM worker":           "a row a process",
+	"UPDATE resource":       "a row a resource",
+	"FROM resource":         "a row a resource",
+	"DELETE FROM reservati": "a row a process",
+	"FROM version":          "one row",
+	"INSERT INTO tally":     "its own values",
+}
+
+// No statement of a run walks the steps: with a million of them it would be felt.
+func TestEveryStatementHasAnIndex(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	d := storetest.Open(t, onSQLite(t), store.Options{})
+	d.Seed("s=a=1 x/1=1 x/2=1", "r=b=1")
+	d.Run()
+	d.Seed("s=a=2 x/1=1")
+	d.Run()
+	d.Seed("s=a=3 x/1=1", "r=b=1")
+	d.Run()
+	for _, stage := range []string{"note", "make.build", "make"} {
+		d.Version(stage, "2")
+	}
+	d.Begin()
+	d.Seed("s=a=4 x/1=2 x/3=3", "r=b=1")
+	for _, c := range d.Take("grow", 10) {
+		d.End(schemas.Settlement{ID: c.ID, State: schemas.StepDeferred, NotBefore: time.Unix(1, 0)})
+	}
+	if _, err := d.Due(ctx, time.Unix(2, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Retry("judge", "b"); err != nil {
+		t.Fatal(err)
+	}
+	plans, err := d.Plans()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Take("grow", 1)
+	d.Kill()
+	if _, err := d.ClaimSuspect(ctx, d.Owner, []string{"grow"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Ended(ctx, "", "", 10); err != nil {
+		t.Fatal(err)
+	}
+	d.Packed()
+	d.Is("make", "x/1", "waiting")
+	d.Sound()
+	if _, err := d.Steps("make"); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Leave(ctx, d.Owner); err != nil {
+		t.Fatal(err)
+	}
+	more, err := d.Plans()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if maps.Copy(plans, more); len(plans) < 45 {
+		t.Errorf("only %d statements were looked at", len(plans))
+	}
+	for query, plan := range plans {
+		allowed := false
+		for some := range scansAllowed {
+			allowed = allowed || strings.Contains(query, some)
+		}
+		for line := range strings.SplitSeq(plan, "\n") {
+			if strings.HasPrefix(line, "SCAN ") && !strings.Contains(line, " up") && !strings.Contains(line, "USING") && !allowed && !strings.Contains(line, "CONSTANT") {
+				t.Errorf("%s\n%s", query, plan)
+			}
+			if testing.Verbose() && strings.Contains(line, "TEMP B-TREE") {
+				t.Logf("sorts: %s\n%s", query, plan)
+			}
+		}
 	}
 }

@@ -13,12 +13,12 @@ import (
 )
 
 // Tallies are how many live steps stand where: some hundred rows, never a count.
-func (s *SQL) Tallies(ctx context.Context) ([]schemas.Tally, error) {
+func (s *Store) Tallies(ctx context.Context) ([]schemas.Tally, error) {
 	return s.tallies(ctx, `SELECT stage, state, reason, CAST(sum(n) AS BIGINT), sum(cost), CAST(sum(ms) AS BIGINT) FROM tally
 		GROUP BY stage, state, reason HAVING sum(n) <> 0 ORDER BY stage, state, reason`)
 }
 
-func (s *SQL) tallies(ctx context.Context, query string) ([]schemas.Tally, error) {
+func (s *Store) tallies(ctx context.Context, query string) ([]schemas.Tally, error) {
 	var out []schemas.Tally
 	err := s.read(ctx, func(r *sql.Rows) error {
 		var x schemas.Tally
@@ -36,7 +36,7 @@ type Miscount struct {
 
 // Recount compares the tally with a count over all steps, for doctor. Beside a
 // run that writes it may be off by what happened in between.
-func (s *SQL) Recount(ctx context.Context) ([]Miscount, error) {
+func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
 	tallied, err := s.Tallies(ctx)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *SQL) Recount(ctx context.Context) ([]Miscount, error) {
 }
 
 // Held are the live inputs of the drain behind a key, in order of key.
-func (s *SQL) Held(ctx context.Context, stage, after string, n int) ([]schemas.Made, error) {
+func (s *Store) Held(ctx context.Context, stage, after string, n int) ([]schemas.Made, error) {
 	var out []schemas.Made
 	err := s.read(ctx, func(r *sql.Rows) error {
 		var m schemas.Made
@@ -96,7 +96,7 @@ func (s *SQL) Held(ctx context.Context, stage, after string, n int) ([]schemas.M
 }
 
 // Built is what a done build made.
-func (s *SQL) Built(ctx context.Context, stage, key string) (json.RawMessage, error) {
+func (s *Store) Built(ctx context.Context, stage, key string) (json.RawMessage, error) {
 	if b := s.stage(stage).Build; b != "" {
 		stage = b
 	}
@@ -125,7 +125,7 @@ type viewed struct {
 	outputDigest schemas.Digest
 }
 
-func (s *SQL) view(ctx context.Context, where string, args ...any) ([]*viewed, error) {
+func (s *Store) view(ctx context.Context, where string, args ...any) ([]*viewed, error) {
 	var out []*viewed
 	err := s.read(ctx, func(r *sql.Rows) error {
 		v := new(viewed)
@@ -153,7 +153,7 @@ func (s *SQL) view(ctx context.Context, where string, args ...any) ([]*viewed, e
 
 // withOutputs reads what steps made at their last end, by key: the rows of the
 // next stage that they stand behind, or what a build made.
-func (s *SQL) withOutputs(ctx context.Context, all []*viewed) error {
+func (s *Store) withOutputs(ctx context.Context, all []*viewed) error {
 	byID := map[int64]*viewed{}
 	var ids []int64
 	for _, v := range all {
@@ -199,7 +199,7 @@ func (s *SQL) withOutputs(ctx context.Context, all []*viewed) error {
 }
 
 // Step reads one step with what it made. Record is its input.
-func (s *SQL) Step(stage, key string) (schemas.Step, bool, error) {
+func (s *Store) Step(stage, key string) (schemas.Step, bool, error) {
 	ctx := context.Background()
 	all, err := s.view(ctx, "s.stage = $1 AND s.key = $2", stage, key)
 	if err == nil {
@@ -212,7 +212,7 @@ func (s *SQL) Step(stage, key string) (schemas.Step, bool, error) {
 }
 
 // Inputs is the input record of a step.
-func (s *SQL) Inputs(stage, key string) (json.RawMessage, bool, error) {
+func (s *Store) Inputs(stage, key string) (json.RawMessage, bool, error) {
 	all, err := s.view(context.Background(), "s.stage = $1 AND s.key = $2", stage, key)
 	if err != nil || len(all) == 0 {
 		return nil, false, err
@@ -221,7 +221,7 @@ func (s *SQL) Inputs(stage, key string) (json.RawMessage, bool, error) {
 }
 
 // Ladder is every step of one key, in the order of stages.
-func (s *SQL) Ladder(stages []string, key string) ([]schemas.Step, error) {
+func (s *Store) Ladder(stages []string, key string) ([]schemas.Step, error) {
 	var out []schemas.Step
 	for _, stage := range stages {
 		step, ok, err := s.Step(stage, key)
@@ -240,7 +240,7 @@ func (s *SQL) Ladder(stages []string, key string) ([]schemas.Step, error) {
 const viewPage = 500
 
 // Each is every live step of a stage with what it made, by key.
-func (s *SQL) Each(stage string) iter.Seq2[schemas.Step, error] {
+func (s *Store) Each(stage string) iter.Seq2[schemas.Step, error] {
 	ctx := context.Background()
 	return func(yield func(schemas.Step, error) bool) {
 		for after := ""; ; {
@@ -266,7 +266,7 @@ func (s *SQL) Each(stage string) iter.Seq2[schemas.Step, error] {
 }
 
 // Steps is all that Each gives.
-func (s *SQL) Steps(stage string) ([]schemas.Step, error) {
+func (s *Store) Steps(stage string) ([]schemas.Step, error) {
 	var out []schemas.Step
 	for step, err := range s.Each(stage) {
 		if err != nil {
@@ -279,7 +279,7 @@ func (s *SQL) Steps(stage string) ([]schemas.Step, error) {
 
 // Ended are the live steps that got no further, behind a key and stage, by key,
 // then stage. Builds are left out: each of their members says it.
-func (s *SQL) Ended(ctx context.Context, afterKey, afterStage string, n int) ([]schemas.Step, error) {
+func (s *Store) Ended(ctx context.Context, afterKey, afterStage string, n int) ([]schemas.Step, error) {
 	p, err := s.known(ctx)
 	if err != nil {
 		return nil, err
@@ -303,7 +303,7 @@ func (s *SQL) Ended(ctx context.Context, afterKey, afterStage string, n int) ([]
 
 // Retry asks for a step once more, whatever its end was, and for the build that it
 // rests on where that has failed. A withdrawn step is asked when it comes back.
-func (s *SQL) Retry(stage, key string) error {
+func (s *Store) Retry(stage, key string) error {
 	ctx := context.Background()
 	if _, err := s.known(ctx); err != nil {
 		return err
@@ -331,7 +331,7 @@ func (s *SQL) Retry(stage, key string) error {
 
 // Fix remembers a choice at first use and returns what holds: a store never mixes
 // results of two sandboxes.
-func (s *SQL) Fix(name, value string) (string, error) {
+func (s *Store) Fix(name, value string) (string, error) {
 	ctx := context.Background()
 	var have string
 	scan := func(r *sql.Rows) error { return r.Scan(&have) }
@@ -348,7 +348,7 @@ func (s *SQL) Fix(name, value string) (string, error) {
 
 // Stuck are steps that wait for a build or for an input which nobody is at,
 // "stage/key": there are none, unless the store is at fault.
-func (s *SQL) Stuck(ctx context.Context) ([]string, error) {
+func (s *Store) Stuck(ctx context.Context) ([]string, error) {
 	p, err := s.known(ctx)
 	if err != nil {
 		return nil, err

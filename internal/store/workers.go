@@ -11,7 +11,7 @@ import (
 // On SQLite there is one process, which holds the file's lock: nobody asks for its
 // beats, and none are written.
 
-func (s *SQL) register(ctx context.Context, w schemas.Worker) error {
+func (s *Store) register(ctx context.Context, w schemas.Worker) error {
 	if s.dir != "" {
 		return nil
 	}
@@ -24,7 +24,7 @@ func (t *tx) beat(w schemas.Worker) {
 
 // Beat says that a worker lives, and takes back the steps of those that have been
 // silent for so long, all by the database's clock (engine, 10).
-func (s *SQL) Beat(ctx context.Context, worker string, silent time.Duration) (rescued int, err error) {
+func (s *Store) Beat(ctx context.Context, worker string, silent time.Duration) (rescued int, err error) {
 	if s.dir != "" {
 		return 0, nil
 	}
@@ -71,7 +71,7 @@ func (t *tx) unreserve(worker string) {
 
 // Leave ends a worker's part in good order: what it still has is given back and
 // counts as no death.
-func (s *SQL) Leave(ctx context.Context, worker string) error {
+func (s *Store) Leave(ctx context.Context, worker string) error {
 	return s.write(ctx, "leave", func(t *tx) {
 		t.release(t.load("state = 'running' AND owner = $1 ORDER BY id {lock}", worker), worker)
 		t.unreserve(worker)
@@ -80,7 +80,7 @@ func (s *SQL) Leave(ctx context.Context, worker string) error {
 }
 
 // Workers are the processes that are registered, by ID.
-func (s *SQL) Workers(ctx context.Context) ([]schemas.Worker, error) {
+func (s *Store) Workers(ctx context.Context) ([]schemas.Worker, error) {
 	var out []schemas.Worker
 	err := s.read(ctx, func(r *sql.Rows) error {
 		var w schemas.Worker

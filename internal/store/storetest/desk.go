@@ -31,7 +31,7 @@ type Place struct {
 type Desk struct {
 	T     testing.TB
 	Place Place
-	*store.SQL
+	*store.Store
 	Owner   string
 	Options store.Options
 	Plan    []schemas.StageInfo
@@ -66,14 +66,14 @@ func Open(t testing.TB, p Place, o store.Options) *Desk {
 // Reopen opens the store anew, as the next process would.
 func (d *Desk) Reopen() {
 	d.T.Helper()
-	if d.SQL != nil {
-		d.check(d.SQL.Close())
+	if d.Store != nil {
+		d.check(d.Store.Close())
 	}
 	o := d.Options
 	o.Blobs = d.Place.Blobs
-	s, err := store.OpenSQL(context.Background(), d.Place.Location, o)
+	s, err := store.Open(context.Background(), d.Place.Location, o)
 	d.check(err)
-	d.SQL = s
+	d.Store = s
 	d.T.Cleanup(func() { _ = s.Close() }) // closed already by most
 }
 
@@ -84,7 +84,7 @@ func (d *Desk) Begin(change ...func(*schemas.BeginOptions)) {
 	for _, c := range change {
 		c(&o)
 	}
-	d.check(d.SQL.Begin(context.Background(), o))
+	d.check(d.Store.Begin(context.Background(), o))
 }
 
 // Kill ends the process and begins the next run. On PostgreSQL another worker
@@ -189,7 +189,7 @@ func (d *Desk) Seed(words ...string) {
 		m.Digest = m.Whole
 		all = append(all, m)
 	}
-	d.check(d.SQL.Seed(context.Background(), "grow", all))
+	d.check(d.Store.Seed(context.Background(), "grow", all))
 }
 
 // Take claims up to n steps of a stage.

@@ -21,7 +21,7 @@ func (d *Desk) others(n int) []*Desk {
 		o := *d
 		o.Owner = fmt.Sprintf("w%d", i+2)
 		if d.Place.Postgres {
-			o.SQL = nil
+			o.Store = nil
 			o.Reopen()
 			o.Begin(func(b *schemas.BeginOptions) { b.Join = true })
 		}

@@ -25,7 +25,7 @@ import (
 func Random(t *testing.T, steps int, place func(testing.TB) Place) {
 	rapid.Check(t, func(r *rapid.T) {
 		w := newWorld(t, r, place(t))
-		defer func() { _ = w.desk.SQL.Close() }()
+		defer func() { _ = w.desk.Store.Close() }()
 		ops := w.ops()
 		names := slices.Sorted(maps.Keys(ops))
 		for range steps {
@@ -361,7 +361,7 @@ func (w *world) seed() {
 		}
 	}
 	slices.SortFunc(all, func(a, b schemas.Made) int { return cmp.Compare(a.Key, b.Key) })
-	w.alive(w.desk.SQL.Seed(context.Background(), "grow", all))
+	w.alive(w.desk.Store.Seed(context.Background(), "grow", all))
 }
 
 func (w *world) anySeed() string { return rapid.SampledFrom([]string{"r", "s", "t"}).Draw(w.r, "seed") }
@@ -422,7 +422,7 @@ func (w *world) next(change ...func(*schemas.BeginOptions)) {
 		for _, c := range change {
 			c(&o)
 		}
-		err := w.desk.SQL.Begin(context.Background(), o)
+		err := w.desk.Store.Begin(context.Background(), o)
 		if err == nil && w.desk.Place.Postgres {
 			time.Sleep(3 * time.Millisecond) // the others are silent for longer than a millisecond
 			_, err = w.desk.Beat(context.Background(), w.desk.Owner, time.Millisecond)

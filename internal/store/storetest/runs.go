@@ -174,7 +174,7 @@ func testRedoCutOff(t *testing.T, place func(testing.TB) Place) {
 		d.Version("note", "2")
 		d.Options.Crash = killer([]string{"redo/before", "redo/after"}[n%2], (n+1)/2)
 		d.Reopen()
-		err := d.SQL.Begin(context.Background(), schemas.BeginOptions{Worker: schemas.Worker{ID: d.Owner}, Stages: d.Plan})
+		err := d.Store.Begin(context.Background(), schemas.BeginOptions{Worker: schemas.Worker{ID: d.Owner}, Stages: d.Plan})
 		if err == nil {
 			if n < 10 {
 				t.Errorf("only %d points to die at", n)
@@ -204,7 +204,7 @@ func testJoin(t *testing.T, place func(testing.TB) Place) {
 	d.Begin(join)
 	d.Stands("grow running 1", "pack ready 1") // nothing was reset
 	d.Version("judge", "2")
-	err := d.SQL.Begin(context.Background(), schemas.BeginOptions{Worker: schemas.Worker{ID: "w2"}, Stages: d.Plan, Join: true})
+	err := d.Store.Begin(context.Background(), schemas.BeginOptions{Worker: schemas.Worker{ID: "w2"}, Stages: d.Plan, Join: true})
 	if !errors.Is(err, store.ErrPlan) {
 		t.Errorf("joined with another plan: %v", err)
 	}

@@ -462,10 +462,10 @@ func testFaults(t *testing.T, place func(testing.TB) Place) {
 		t.Errorf("%+v", got)
 	}
 	d.Stands("grow done 1", "grow failed 3", "note ready 1", "pack ready 1")
-	if err := d.SQL.Seed(context.Background(), "grow", []schemas.Made{Made("a"), Made("a")}); err == nil {
+	if err := d.Store.Seed(context.Background(), "grow", []schemas.Made{Made("a"), Made("a")}); err == nil {
 		t.Error("a seed was taken twice")
 	}
-	if err := d.SQL.Seed(context.Background(), "nowhere", []schemas.Made{Made("a")}); err == nil {
+	if err := d.Store.Seed(context.Background(), "nowhere", []schemas.Made{Made("a")}); err == nil {
 		t.Error("a stage that is not in the plan was seeded")
 	}
 	d.Stands("grow done 1", "grow failed 3", "note ready 1", "pack ready 1")

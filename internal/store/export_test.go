@@ -1,0 +1,30 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+)
+
+// Plans are the query plans of every statement that s has run, on SQLite.
+func (s *Store) Plans() (map[string]string, error) {
+	out := map[string]string{}
+	var err error
+	s.texts.Range(func(_, text any) bool {
+		query := text.(string)
+		verb, _, _ := strings.Cut(strings.TrimSpace(query), " ")
+		if !strings.Contains("SELECT UPDATE DELETE INSERT WITH", verb) {
+			return true
+		}
+		args := make([]any, strings.Count(query, "$"))
+		err = s.read(context.Background(), func(r *sql.Rows) error {
+			var id, parent, unused int
+			var detail string
+			err := r.Scan(&id, &parent, &unused, &detail)
+			out[query] += detail + "\n"
+			return err
+		}, "EXPLAIN QUERY PLAN "+query, args[:]...)
+		return err == nil
+	})
+	return out, err
+}
