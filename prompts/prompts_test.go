@@ -49,7 +49,7 @@ func TestHash_changes_with_every_file(t *testing.T) {
 		}
 	}
 	renamed := copied(t)
-	renamed["describe/other.txt"] = renamed["describe/template.txt"]
+	renamed["describe/templates.txt"] = renamed["describe/template.txt"]
 	delete(renamed, "describe/template.txt")
 	d := Describe
 	if d.files = renamed; d.Hash() == before["describe"] {
