@@ -87,6 +87,11 @@ var cases = map[string]struct {
 		{Heading: "Fixed", Text: "a crash", Form: schemas.NoteChangelog, Link: schemas.LinkDiff},
 	}}, fix, "heading"},
 	"words_never_outvote":      {many("✨ Widgets", "Fix the crash when a wrong widget was not there, properly."), feature, "gitmoji"},
+	"entry_conventional":       {noted("x", "", "fix(api): add widgets"), fix, "entry_type"},
+	"entry_emoji":              {noted("x", "Changes", "✨ Fix widgets"), feature, "entry_type"},
+	"entry_role_bug":           {noted("x", "", ":bug:`12 major` Add widgets"), fix, "entry_type"},
+	"entry_role_support":       {noted("x", "", ":support:`-` Add widgets"), other, "entry_type"},
+	"entry_below_a_heading":    {noted("x", "Added", "fix: widgets"), feature, "heading"},
 	"note_that_is_the_subject": {schemas.Change{Subject: "Fix it", Notes: []schemas.Note{{Text: "Fix it", Form: schemas.NoteSubject, Link: schemas.LinkSelf}}}, fix, "title_words"},
 
 	"fragment_feature":     {fragment("feature", "changes/12.feature.rst"), feature, "fragment_type"},
@@ -167,6 +172,8 @@ var cases = map[string]struct {
 	"lint":                 {titled("lint"), other, "title_words"},
 	"docs":                 {titled("Improve documentation of widgets"), other, "title_words"},
 	"tests":                {titled("Add more tests"), other, "title_words"},
+	"fixed_up_tests":       {titled("Fixed up pausing tests"), other, "title_words"},
+	"make_configurable":    {titled("Make the back-off configurable"), feature, "title_words"},
 	"trap_missing_check":   {titled("Add missing check"), fix, "title_words"},
 	"trap_missing_hints":   {titled("Add missing type hints"), other, "title_words"},
 	"trap_broken_support":  {titled("Support for x was broken"), fix, "title_words"},
@@ -270,6 +277,7 @@ func TestHideHeadings(t *testing.T) {
 	for name, change := range map[string]schemas.Change{
 		"heading": noted("Widgets", "Fixed", "Add widgets."), "commit": titled("fix: add widgets"), "emoji": titled("🐛 add widgets"),
 		"fragment": {Subject: "Widgets", Notes: []schemas.Note{{Heading: "bugfix", Path: "news/1.bugfix.md", Text: "Add widgets.", Form: schemas.NoteFragment, Link: schemas.LinkDiff}}},
+		"role":     noted("Widgets", "", ":bug:`1` Add widgets"),
 		"entry":    noted("Widgets", "Fixed", "🐛 fix(api): add widgets"),
 	} {
 		if got, evidence := c.Label(change, schemas.Start{}); got != feature || evidence[0].Weight >= 100 {

@@ -89,6 +89,9 @@ func kindsOf(text string) []schemas.Label {
 // no list: the entries below them are of every kind.
 func (f *findings) notes(notes []schemas.Note) {
 	for _, n := range notes {
+		if n.Form == schemas.NoteSubject { // read as the commit's title
+			continue
+		}
 		weight := weightNote
 		if n.Link != schemas.LinkDiff {
 			weight = weightNoteByNumber
@@ -103,7 +106,30 @@ func (f *findings) notes(notes []schemas.Note) {
 		for _, l := range labels {
 			f.add(l, rule, quote, weight)
 		}
+		if label, quote, _ := entryType(n.Text); quote != "" {
+			f.add(label, "entry_type", quote, weightCommit)
+		}
 	}
+}
+
+// releasesRole begins an entry in the form of Sphinx's "releases": :bug:`12 major`.
+var releasesRole = regexp.MustCompile("^:(feature|bug|support):`[^`]*`\\s*")
+
+// entryType splits an entry that begins with a type: a role, or what the commit
+// that it was generated from began with. quote is "" where it does not.
+func entryType(text string) (label schemas.Label, quote, rest string) {
+	if m := releasesRole.FindStringSubmatch(text); m != nil {
+		return kindsOf(m[1])[0], strings.TrimSpace(m[0]), text[len(m[0]):]
+	}
+	label, quote = emojiOf(text)
+	rest = strings.TrimLeft(strings.TrimPrefix(text, quote), "\ufe0f\u200d ")
+	if typed, kind, after := commitType(rest); kind != "" {
+		return typed, kind, after
+	}
+	if quote == "" {
+		rest = text
+	}
+	return label, quote, rest
 }
 
 // fragmentType reads the type out of a fragment's name: 12.feature.rst, 12.bugfix.1.md,

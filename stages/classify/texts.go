@@ -52,10 +52,7 @@ var boldScope = regexp.MustCompile(`^\*\*[^*\s]+\*\*:\s*`)
 
 // untyped takes emoji, type and scope off an entry that was generated from commits.
 func untyped(text string) string {
-	if _, sign := emojiOf(text); sign != "" {
-		text = strings.TrimLeft(strings.TrimPrefix(text, sign), "\ufe0f\u200d ")
-	}
-	_, _, text = commitType(text)
+	_, _, text = entryType(text)
 	return boldScope.ReplaceAllString(text, "")
 }
 
