@@ -2,7 +2,9 @@ package link_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,6 +64,39 @@ func TestModifiesOnly(t *testing.T) {
 				t.Errorf("with the filter: %v, want %s: %s", err, c.reason, c.detail)
 			}
 		})
+	}
+}
+
+// TestSideBySide links the changes of a history all at once, as often as one by one.
+func TestSideBySide(t *testing.T) {
+	t.Parallel()
+	var history strings.Builder
+	for i := range 8 {
+		fmt.Fprintf(&history, "-- commit: C%d --\n-- app.py --\ndef f():\n    return %d\n-- a_check.py --\ncheck %d\n", i, i, i)
+	}
+	w := newWorld(t, gitrepotest.New(t, history.String()), link.Default())
+	changes := w.changes(t)[:7]
+	want, got := make([]schemas.Start, len(changes)), make([]schemas.Start, 3*len(changes))
+	for i, c := range changes {
+		var err error
+		if want[i], err = w.link.Run(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all sync.WaitGroup
+	for i := range got {
+		all.Go(func() {
+			var err error
+			if got[i], err = w.link.Run(t.Context(), changes[i%len(changes)]); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for i := range got {
+		if diff := cmp.Diff(want[i%len(changes)], got[i]); diff != "" {
+			t.Errorf("change %d (-alone +beside others):\n%s", i%len(changes), diff)
+		}
 	}
 }
 
