@@ -174,6 +174,7 @@ func TestPaths(t *testing.T) {
 		"news/123.bugfix.rst": "fragment", "newsfragments/+odd.feature.md": "fragment", "changelog.d/1564.change.md": "fragment", "changelog/186.doc.rst": "fragment",
 		"docs/changelog/705.bugfix.2.rst": "fragment", "news/123.bugfix": "fragment", ".changeset/wild-cats-jump.md": "fragment", ".changes/unreleased/Added-20240101.yaml": "fragment",
 		"doc/release/upcoming_changes/123.new_feature.rst": "fragment", "releasenotes/notes/fix-it-1a2b.yaml": "fragment", "changes/core/123.feature.rst": "fragment",
+		"RELEASE.md": "fragment", "docs/RELEASE.md": "",
 		"changelog.d/README.md": "", "changelog/README.rst": "", "changelog/_template.rst": "", "news/.gitignore": "", "newsfragments/template.jinja": "",
 		"news/index.md": "", "docs/news/holiday.md": "", "src/history.py": "", "src/changes/apply.go": "", "history/views.py": "", "tests/changelog.md": "",
 		"vendor/x/CHANGELOG.md": "", "changelog.py": "", "latest/news.go": "", "exchange.md": "", "changelog.html": "",

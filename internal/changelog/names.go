@@ -20,6 +20,8 @@ var (
 	versionDirs = wordSet(`changelog changelogs changes releases release_notes release-notes releasenotes whatsnew whats_new whats-new history news notes .changes`)
 	notFragment = regexp.MustCompile(`(?i)^(?:readme|_?template|index|\.git|contributing|conf|config|header|footer|changelog|changes|news|history|about|example)`)
 	outside     = wordSet(`node_modules vendor third_party third-party testdata tests test __tests__ fixtures site-packages locale locales`)
+	// releaseFile says at the root what the next release is to tell (autopub).
+	releaseFile = wordSet(`release.md release.rst`)
 	// kinds are the words that tools put into a fragment's name.
 	kinds = wordSet(`feature features feat bugfix bug bugfixes fix fixes fixed doc docs documentation removal removed remove misc trivial breaking break
 		deprecation deprecations deprecated deprecate improvement improvements enhancement enhancements change changes changed added add new security
@@ -55,6 +57,9 @@ func IsLog(name string) bool {
 // IsFragment tells whether a path is one change's own note for the next release.
 func IsFragment(name string) bool {
 	dirs, file := dirsOf(name)
+	if len(dirs) == 0 && releaseFile[strings.ToLower(file)] {
+		return true
+	}
 	if len(dirs) == 0 || notFragment.MatchString(file) || versionOfPath(name) != "" {
 		return false
 	}
@@ -133,9 +138,12 @@ func fragmentName(name string) (kind string, number int) {
 	return "", number
 }
 
-// frontMatter takes a changeset's head off: the highest bump that it asks for,
-// the text, and how many lines went.
+// frontMatter takes a changeset's head off, or autopub's: the highest bump that it
+// asks for, the text, and how many lines went.
 func frontMatter(text string) (kind, body string, lines int) {
+	if m := releaseType.FindStringSubmatch(text); m != nil {
+		return strings.ToLower(m[1]), text[len(m[0]):], strings.Count(m[0], "\n")
+	}
 	if !strings.HasPrefix(text, "---\n") {
 		return "", text, 0
 	}
@@ -150,6 +158,8 @@ func frontMatter(text string) (kind, body string, lines int) {
 	}
 	return kind, strings.TrimPrefix(body, "\n"), strings.Count(text[:len(text)-len(body)], "\n") + 1
 }
+
+var releaseType = regexp.MustCompile(`(?i)^release type: *(\w+)\s*\n`)
 
 // yamlFragment reads what changie, reno and their like keep: a kind and a body,
 // or lists by kind.

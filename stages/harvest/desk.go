@@ -24,11 +24,12 @@ type desk struct {
 	line    *line
 	changes []schemas.Change
 
-	places map[int]*schemas.Change // the window's changes by their places
-	reader changelog.Reader
-	parsed map[string][]entry  // by path and blob
-	words  map[string][]string // by text: an entry stands in hundreds of versions of its file
-	gone   []entry             // taken out, and not put in elsewhere by the same commit
+	subjects map[string][]int        // places by what commits call themselves
+	places   map[int]*schemas.Change // the window's changes by their places
+	reader   changelog.Reader
+	parsed   map[string][]entry  // by path and blob
+	words    map[string][]string // by text: an entry stands in hundreds of versions of its file
+	gone     []entry             // taken out, and not put in elsewhere by the same commit
 }
 
 // takeNotes gives each change its notes. Those of changelogs and fragments come
@@ -46,6 +47,12 @@ func takeNotes(ctx context.Context, d *desk) error {
 		oldest = max(oldest, at)
 		if c.Number != 0 {
 			d.line.numbers[c.Number] = at // patch-ids tell more than subjects
+		}
+	}
+	d.subjects = map[string][]int{}
+	for at, c := range d.line.commits {
+		if said := description(c.Subject); said != "" {
+			d.subjects[said] = append(d.subjects[said], at)
 		}
 	}
 	if err := d.meet(ctx); err != nil {
@@ -259,9 +266,15 @@ func (d *desk) author(at int, files []schemas.ChangedFile, before, added []entry
 		}
 	}
 	for _, m := range ownNumber.FindAllStringSubmatch(told, -1) {
-		if n, err := strconv.Atoi(m[1]); err == nil {
+		n, err := strconv.Atoi(m[1])
+		if _, landed := d.line.numbers[n]; err == nil && !landed { // "Add note for #12" is not #12
 			a.own[n] = true
 		}
+	}
+	// A second commit for issue 12 has no number of its own, for an ID is one change's;
+	// it is of #12 nevertheless.
+	if n, _ := gitrepo.SubjectNumber(commit.Subject); n != 0 {
+		a.own[n] = true
 	}
 	lines, tests := 0, false
 	for _, f := range files {
@@ -310,7 +323,6 @@ func (d *desk) newVersion(before, added []entry) bool {
 // wrote for others; else by number, else by commit, else to none.
 func (d *desk) give(e entry, by author) {
 	mine := slices.ContainsFunc(e.Named, func(n int) bool {
-		// "Add note for #12" is not #12; a change that closes issue 12 is what is told of 12.
 		at, landed := d.line.numbers[n]
 		return by.own[n] && (landed && at == by.at || !by.docs && !by.release)
 	})
@@ -325,11 +337,38 @@ func (d *desk) give(e entry, by author) {
 		}
 		return
 	}
+	linked := false
 	for _, id := range e.commits() {
 		if at := d.history.Landed(id); at >= by.at && d.shelf.fits(e, at, by) {
 			d.note(at, e, schemas.LinkCommit)
+			linked = true
 		}
 	}
+	if linked || len(e.Named) > 0 {
+		return
+	}
+	// Notes that are made from commits' subjects, without their numbers.
+	for _, at := range d.subjects[description(e.Text)] {
+		if at > by.at && d.shelf.fits(e, at, by) {
+			d.note(at, e, schemas.LinkSelf)
+		}
+	}
+}
+
+var conventional = regexp.MustCompile(`^(?:\W*\s)?(?:[a-z]+(?:\([^)]*\))?!?|\*\*[^*]+\*\*):?\s+`)
+
+// description is the words of a subject, or of an entry that was made from one:
+// without a conventional commit's type and scope. "" where they say too little.
+func description(text string) string {
+	said := changelog.Words(text)
+	if m := conventional.FindString(text); strings.Contains(m, ":") || strings.Contains(m, "**") {
+		said = changelog.Words(text[len(m):])
+	}
+	const few = 2
+	if len(said) <= few {
+		return ""
+	}
+	return strings.Join(said, " ")
 }
 
 // has tells whether a change was given an entry before it was re-worded.
