@@ -27,9 +27,10 @@ const killsPerStore = 4
 type demo struct {
 	program string // "" is built
 	dir     string
-	kind    string // of sandbox
-	samples string // folder of the histories
-	config  string // file that the demo runs with
+	kind    string        // of sandbox
+	samples string        // folder of the histories
+	config  string        // file that the demo runs with
+	span    time.Duration // of a run to its end; the shortest so far, for others use the machine as well
 	rng     *rand.Rand
 	say     func(format string, args ...any)
 }
@@ -64,6 +65,7 @@ func (d *demo) run(ctx context.Context, rounds int) (demoResult, error) {
 		return r, err
 	}
 	r.Undisturbed = time.Since(began)
+	d.span = r.Undisturbed
 	var err error
 	if r.Manifest, r.Steps, err = d.read(ctx); err != nil {
 		return r, err
@@ -83,21 +85,25 @@ func (d *demo) killed(ctx context.Context, kills int, r *demoResult) error {
 		return err
 	}
 	mine := 0
+	var worked time.Duration
 	for done := false; !done; {
 		var after time.Duration
 		if mine < kills {
-			// Half of its time at most: the kills of one store add up to all of it.
-			after = time.Duration(1 + d.rng.Int64N(int64(r.Undisturbed/2)))
+			// Half of a run at most: the kills of one store add up to all of it.
+			after = time.Duration(1 + d.rng.Int64N(int64(d.span/2)))
 		}
 		var err error
+		began := time.Now()
 		if done, err = d.mint(ctx, after); err != nil {
 			return err
 		}
+		worked += time.Since(began)
 		if !done {
 			mine++
 			d.say("killed after %.2f s", after.Seconds())
 		}
 	}
+	d.span = min(d.span, worked)
 	r.Kills += mine
 	r.Runs++
 	manifest, steps, err := d.read(ctx)
