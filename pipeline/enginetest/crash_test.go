@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/postgrestest"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/pipeline/enginetest"
@@ -103,14 +104,13 @@ func (c *crasher) hook(point string) error {
 func (c *crasher) died() bool { return c.point.Load() != nil }
 
 // here runs a plan in this process.
-func here(ctx context.Context, dir string, c enginetest.Config, slots int, hook func(string) error) (s pipeline.Summary, err error) {
-	e := enginetest.Engine{Dir: dir}
+func here(ctx context.Context, e enginetest.Engine, worker string, hook func(string) error) (s pipeline.Summary, err error) {
 	log, err := enginetest.OpenLog(e.LogPath())
 	if err != nil {
 		return s, err
 	}
 	defer log.Close()
-	db, err := enginetest.OpenStore(ctx, e.StorePath(), store.Options{Crash: hook})
+	db, err := enginetest.OpenStore(ctx, e.StorePath(), store.Options{Blobs: filepath.Join(e.Dir, "blobs"), Crash: hook})
 	if err != nil {
 		return s, err
 	}
@@ -119,9 +119,10 @@ func here(ctx context.Context, dir string, c enginetest.Config, slots int, hook 
 			err = closed
 		}
 	}()
-	plan := c.Plan(enginetest.World{Log: log, Dir: e.DatasetPath()})
-	return plan.Run(ctx, db, c.Seeds(), quiet{}, pipeline.RunOptions{
-		Slots: slots, Now: time.Now, Patience: time.Minute, Worker: schemas.Worker{ID: "w"},
+	plan := e.Config.Plan(enginetest.World{Log: log, Dir: e.DatasetPath()})
+	return plan.Run(ctx, db, e.Config.Seeds(), quiet{}, pipeline.RunOptions{
+		Slots: e.Slots, Now: time.Now, Patience: time.Minute, Worker: schemas.Worker{ID: worker},
+		Beat: 300 * time.Millisecond, Silent: 2 * time.Second, // where there are beats: PostgreSQL
 	})
 }
 
@@ -141,7 +142,7 @@ func TestCrashPoints(t *testing.T) {
 			for _, p := range phases(small(t)) {
 				after := quickDir(t)
 				copyDir(t, base, after)
-				points := undisturbed(t, p, after, slots)
+				points := undisturbed(t, p, enginetest.Engine{Dir: after, Slots: slots})
 				t.Logf("%s: %d points", p.name, points)
 				if err := p.crashes(t.Context(), quickDir(t), base, points, slots); err != nil {
 					t.Fatalf("%s: %v", p.name, err)
@@ -152,16 +153,42 @@ func TestCrashPoints(t *testing.T) {
 	}
 }
 
+// The same kinds of run on PostgreSQL; where the process dies in a first run,
+// another one takes over what it held.
+func TestCrashPointsPostgres(t *testing.T) {
+	t.Parallel()
+	c := small(t)
+	e := enginetest.Engine{Dir: t.TempDir(), Store: postgrestest.Location(t), Slots: 4}
+	var points int64
+	for i, p := range phases(c) {
+		n := undisturbed(t, p, e)
+		t.Logf("%s: %d points", p.name, n)
+		if i == 0 {
+			points = n
+		}
+	}
+	const each = 11 // of them: a rescue takes its time
+	for at := int64(1); at <= points; at += each {
+		t.Run(strconv.FormatInt(at, 10), func(t *testing.T) {
+			t.Parallel()
+			e := enginetest.Engine{Dir: t.TempDir(), Store: postgrestest.Location(t), Slots: 4}
+			if err := phases(c)[0].crash(t.Context(), e, at); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // undisturbed takes a phase to its end and counts its points.
-func undisturbed(t *testing.T, p phase, dir string, slots int) int64 {
+func undisturbed(t *testing.T, p phase, e enginetest.Engine) int64 {
 	t.Helper()
-	e := enginetest.Engine{Dir: dir}
+	e.Config = p.config
 	_, from, err := enginetest.Executions(e.LogPath(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var c crasher
-	if _, err := here(t.Context(), dir, p.config, slots, c.hook); err != nil {
+	if _, err := here(t.Context(), e, "w", c.hook); err != nil {
 		t.Fatalf("%s: %v", p.name, err)
 	}
 	repeated, err := p.check(t.Context(), e, from)
@@ -188,7 +215,11 @@ func (p phase) crashes(ctx context.Context, dir, base string, points int64, slot
 		wait.Go(func() {
 			defer func() { <-room }()
 			mine := filepath.Join(dir, strconv.FormatInt(n, 10))
-			if err := errors.Join(p.crash(ctx, base, mine, n+1, slots), os.RemoveAll(mine)); err != nil {
+			err := os.CopyFS(mine, os.DirFS(base))
+			if err == nil {
+				err = p.crash(ctx, enginetest.Engine{Dir: mine, Slots: slots}, n+1)
+			}
+			if err := errors.Join(err, os.RemoveAll(mine)); err != nil {
 				enough(err)
 			}
 		})
@@ -198,31 +229,28 @@ func (p phase) crashes(ctx context.Context, dir, base string, points int64, slot
 }
 
 // crash dies at one point, runs again, and looks at what is left.
-func (p phase) crash(ctx context.Context, base, dir string, at int64, slots int) error {
-	if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
-		return err
-	}
+func (p phase) crash(ctx context.Context, e enginetest.Engine, at int64) error {
+	e.Config = p.config
 	// What is left to nobody would be waited for.
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	e := enginetest.Engine{Dir: dir}
 	_, from, err := enginetest.Executions(e.LogPath(), 0)
 	if err != nil {
 		return err
 	}
 	c := crasher{at: at}
-	_, err = here(ctx, dir, p.config, slots, c.hook)
+	_, err = here(ctx, e, "w", c.hook)
 	if c.died() != (err != nil) {
 		return fmt.Errorf("point %d %v: died %t, but the run ended with %w", at, c.point.Load(), c.died(), err)
 	}
 	if c.died() {
-		if _, err := here(ctx, dir, p.config, slots, nil); err != nil {
+		if _, err := here(ctx, e, "another", nil); err != nil {
 			return fmt.Errorf("after point %d %v: %w", at, c.point.Load(), err)
 		}
 	}
 	repeated, err := p.check(ctx, e, from)
-	if err == nil && repeated > slots {
-		err = fmt.Errorf("%d executions repeated with %d slots", repeated, slots)
+	if err == nil && repeated > e.Slots {
+		err = fmt.Errorf("%d executions repeated with %d slots", repeated, e.Slots)
 	}
 	if err != nil {
 		return fmt.Errorf("after point %d %v: %w", at, c.point.Load(), err)
