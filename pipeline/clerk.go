@@ -245,6 +245,9 @@ func (d *dispatcher) sees(a answer) {
 		if l == nil || !d.within(t.Stage) {
 			continue
 		}
+		if !l.node.info.Drain {
+			d.ahead.steps += t.N
+		}
 		switch {
 		case l.node.info.Drain:
 			d.ahead.drain = d.ahead.drain || t.State == schemas.StepReady && t.N > 0

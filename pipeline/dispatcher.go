@@ -92,6 +92,7 @@ type outlook struct {
 	waiting  int
 	deferred int
 	drain    bool // the drain has something to do
+	steps    int  // all of them
 }
 
 func (r *run) dispatch(ctx context.Context, observer Observer) error {
@@ -402,20 +403,26 @@ func (d *dispatcher) follow(l *lane, res result, step schemas.Step) {
 
 // decide looks ahead where nothing runs: what there is to wait for, or the end.
 func (d *dispatcher) decide() {
-	if d.running+d.unsaved+d.queued > 0 || d.asking {
-		d.idleSince = time.Time{}
+	busy, now := d.running+d.unsaved+d.queued > 0, d.opts.Now()
+	d.idle(!busy, now)
+	if busy || d.asking {
 		return
 	}
 	if !d.fresh {
 		d.look = true
 		return
 	}
-	a, now := d.ahead, d.opts.Now()
+	a := d.ahead
 	if a.ready > 0 && !d.tried {
 		return // claims are on their way
 	}
 	if a.ready+a.blocked+a.running+a.waiting+a.deferred == 0 {
-		d.finish()
+		if d.opts.Join && a.steps == 0 && a.drain {
+			// This worker was quicker than the process whose run it takes part in.
+			d.over = d.waited > d.opts.Silent+d.opts.Patience
+		} else {
+			d.finish()
+		}
 		return
 	}
 	wake := d.wake()
@@ -427,16 +434,23 @@ func (d *dispatcher) decide() {
 			d.fail(fmt.Errorf("%d steps are open and none can start: %w", a.ready+a.blocked+a.waiting, errStuck))
 		}
 		return
-	case !d.idleSince.IsZero():
-		d.waited += now.Sub(d.idleSince)
-	}
-	if d.idleSince = now; d.waited+wake.Sub(now) <= d.opts.Patience {
+	case d.waited+wake.Sub(now) <= d.opts.Patience:
 		return
 	}
 	if d.opts.Partial {
 		d.finish()
 	} else {
 		d.over = true
+	}
+}
+
+// idle keeps account of the time in which nothing ran.
+func (d *dispatcher) idle(is bool, now time.Time) {
+	if !d.idleSince.IsZero() {
+		d.waited += now.Sub(d.idleSince)
+	}
+	if d.idleSince = now; !is {
+		d.idleSince = time.Time{}
 	}
 }
 

@@ -416,7 +416,7 @@ func TestFaultsOfTheStoreEndTheRun(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"Begin", "Seed", "Claim", "ClaimSuspect", "Settle", "Due", "Resources", "Tallies", "Built", "Held", "Ended", "Pause", "Leave"} {
 		for at := 1; at <= 40; at += 3 {
-			p, s, calls := &plant{bad: map[string]error{"later": &pipeline.Deferred{Resource: "r", Until: time.Now().Add(30 * time.Millisecond), Err: errors.New("429")}}}, pipelinetest.New(time.Now), 0
+			p, s, calls := &plant{bad: map[string]error{"later": &pipeline.Deferred{Resource: "r", Until: time.Now().Add(time.Hour), Err: errors.New("429")}}}, pipelinetest.New(time.Now), 0
 			broken := errors.New("broken pipe")
 			s.Fail = func(m string) error { // under the store's lock
 				if m == method {
@@ -430,12 +430,12 @@ func TestFaultsOfTheStoreEndTheRun(t *testing.T) {
 			if calls < at {
 				break // it was never called so often
 			}
-			if err == nil && sum.Code() != 1 { // a drain or a stage may have got the fault
+			if err == nil && sum.Code() != 1 && sum.Code() != 3 { // a drain or a stage may have got the fault
 				t.Errorf("%s, call %d: ended with code %d and no error", method, at, sum.Code())
 			}
 			s.Fail, p.bad = nil, nil
-			time.Sleep(40 * time.Millisecond)
-			if sum := run(t, t.Context(), p, s, "1", pipeline.RunOptions{Slots: 3, Patience: time.Minute}, "apple later banana", "zoo avocado"); sum.Code() != 0 || !sum.Drained {
+			_ = s.Retry("check", "later") // where it came so far
+			if sum := run(t, t.Context(), p, s, "1", pipeline.RunOptions{Slots: 3}, "apple later banana", "zoo avocado"); sum.Code() != 0 || !sum.Drained {
 				t.Errorf("%s, call %d: resumed with code %d: %+v", method, at, sum.Code(), sum)
 			}
 			equal(t, fmt.Sprintf("%s, call %d: drained", method, at), []string{"Apple", "Avocado", "Banana", "Later"}, p.out)

@@ -185,7 +185,8 @@ func (r *run) end(ctx context.Context, res *result, err error) {
 		s.Detail = strings.TrimPrefix(s.Detail, string(rejected.Reason)+": ")
 	case s.State == schemas.StepDeferred && errors.As(err, &deferred):
 		res.resource, res.until = deferred.Resource, deferred.Until
-		if s.NotBefore = deferred.Until; s.NotBefore.IsZero() {
+		// A time that has passed says nothing: the step would be asked without a pause.
+		if s.NotBefore = deferred.Until; !s.NotBefore.After(r.opts.Now()) {
 			s.NotBefore = r.opts.Now().Add(wait(res.lane.node.options.Budget, res.claim.Key))
 		}
 	case ctx.Err() != nil:

@@ -322,6 +322,42 @@ func TestPatienceEnds(t *testing.T) {
 	}
 }
 
+// TestPatienceIsOneForAll: what is put off again and again does not keep a run for
+// ever, and what gets somewhere gives it new patience.
+func TestPatienceIsOneForAll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, out, start := pipelinetest.New(time.Now), &sink{}, time.Now()
+		ready := start.Add(50 * time.Second)
+		plan := line(then(func(_ context.Context, in word) (word, error) {
+			if in.Text == "soon" && time.Now().After(ready) {
+				return in, nil
+			}
+			return in, &pipeline.Deferred{Resource: "registry", Until: time.Now().Add(10 * time.Second), Err: errors.New("503")}
+		}), pipeline.Options{}, out)
+		sum := mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{Slots: 2, Patience: time.Minute}, "soon never")
+		if took := time.Since(start); sum.Code() != 3 || took < 100*time.Second || took > 2*time.Minute {
+			t.Errorf("code %d after %s", sum.Code(), took)
+		}
+	})
+}
+
+// TestPastDeferral: "not before a minute ago" is no reason to ask without end.
+func TestPastDeferral(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, out, tries := pipelinetest.New(time.Now), &sink{}, 0
+		plan := line(then(func(_ context.Context, in word) (word, error) {
+			tries++
+			return in, &pipeline.Deferred{Resource: "github", Until: time.Now().Add(-time.Minute), Err: errors.New("429")}
+		}), pipeline.Options{}, out)
+		sum := mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{Patience: 10 * time.Minute}, "a")
+		if sum.Code() != 3 || tries > 11 {
+			t.Errorf("code %d after %d tries", sum.Code(), tries)
+		}
+	})
+}
+
 // TestPausedResource: engine, test 12: a rate limit belongs to the resource, and
 // ten thousand items do not run into it one after another.
 func TestPausedResource(t *testing.T) {
@@ -497,4 +533,56 @@ func TestSignals(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestWorkersJoin: several take part in one run: each step is done once, nothing is
+// drained early, and a plan that is another one is refused.
+func TestWorkersJoin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, out, j := pipelinetest.New(time.Now), &sink{}, newJournal()
+		var words []string
+		for i := range 60 {
+			words = append(words, fmt.Sprintf("w%02d", i))
+		}
+		plan := func(version string) *pipeline.Plan {
+			return line(then(func(_ context.Context, in word) (word, error) {
+				time.Sleep(time.Second)
+				return in, nil
+			}), pipeline.Options{Version: version}, out)
+		}
+		// The store is at this plan, and has no seeds yet.
+		if err := s.Begin(t.Context(), schemas.BeginOptions{Worker: schemas.Worker{ID: "w0"}, Stages: plan("1").Infos()}); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		var helpers sync.WaitGroup
+		for i := range 3 {
+			helpers.Go(func() {
+				sum := mustRun(t, t.Context(), plan("1"), s, j, pipeline.RunOptions{Slots: 2, Join: true, Worker: schemas.Worker{ID: fmt.Sprint("w", i+1)}})
+				if sum.Code() != 0 || !sum.Drained {
+					t.Errorf("code %d, drained %t", sum.Code(), sum.Drained)
+				}
+			})
+		}
+		time.Sleep(5 * time.Second)
+		if out.runs > 0 {
+			t.Error("drained before there was anything")
+		}
+		mustRun(t, t.Context(), plan("1"), s, j, pipeline.RunOptions{Slots: 2, Worker: schemas.Worker{ID: "w0"}}, strings.Join(words, " "))
+		helpers.Wait()
+		equal(t, "drained", words, out.got)
+		for key, n := range j.began {
+			if n != 1 {
+				t.Errorf("%s was begun %d times", key, n)
+			}
+		}
+		if took := time.Since(start); took > 20*time.Second { // 60 s of work for eight, and 5 s before it
+			t.Errorf("took %s", took)
+		}
+		_, err := plan("2").Run(t.Context(), s, nil, j, pipeline.RunOptions{Now: time.Now, Join: true})
+		if err == nil {
+			t.Error("a worker with another plan took part")
+		}
+	})
 }
