@@ -1,15 +1,15 @@
-// Package crawl turns a source into its landed changes, newest first.
+// Package crawl decides which sources are wanted, before anything of them is read
+// that costs: by their releases, their licence, their languages.
 //
-// It never drops a change that it passed: what is no candidate comes out as
-// well, so that the stage after it can say why it was not taken.
+// It never looks at a change, and never asks a forge: tags are releases.
 package crawl
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"time"
+	"slices"
+	"strings"
 
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/parts"
@@ -18,93 +18,130 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "1"
+const Version = "2"
 
-// Repos reads histories by the repository's name.
-type Repos interface {
-	Log(ctx context.Context, repo string, q gitrepo.Query) iter.Seq2[schemas.Change, error]
+// Config is what a source must be to be read at all; the zero Config lets every
+// source in.
+type Config struct {
+	MinReleases int      // final ones: alphas, betas and candidates do not count
+	Licences    []string // SPDX identifiers; empty: any, and none
+	Languages   []string // one of them has a source file at the head; empty: any
 }
 
-// Crawler is the stage.
-type Crawler struct{ repos Repos }
+// Repositories gives repositories by their names.
+type Repositories interface {
+	Repository(name string) (*gitrepo.Repo, error)
+}
 
-// New reads from repos.
-func New(repos Repos) *Crawler { return &Crawler{repos: repos} }
+// Gate is the stage: it lets sources in, with what they released.
+type Gate struct {
+	repos  Repositories
+	config Config
+}
 
-var _ pipeline.Expander[schemas.Source, schemas.Change] = (*Crawler)(nil)
+// NewGate reads from repos.
+func NewGate(repos Repositories, config Config) *Gate { return &Gate{repos: repos, config: config} }
 
-// Run lists the changes of a source's window, newest first, until as many
-// candidates came by as the source asks for (0: all). An entry of only that no
-// change answers to is an error: an exact selection with a slip in it would give
-// a dataset that is not what was asked for.
-func (c *Crawler) Run(ctx context.Context, s schemas.Source) ([]schemas.Change, error) {
-	query, err := queryOf(s)
+var _ pipeline.Stage[schemas.Source, schemas.Crawled] = (*Gate)(nil)
+
+// Run rejects a source that is not what the configuration asks for: crawl/licence,
+// crawl/releases, crawl/language.
+func (g *Gate) Run(ctx context.Context, s schemas.Source) (schemas.Crawled, error) {
+	repo, err := g.repos.Repository(s.Repo.Name)
+	if errors.Is(err, gitrepo.ErrRemote) {
+		return schemas.Crawled{}, &pipeline.Deferred{Resource: "git", Err: err}
+	}
 	if err != nil {
-		return nil, err
+		return schemas.Crawled{}, err
 	}
-	changes, candidates := []schemas.Change{}, 0
-	for change, err := range c.repos.Log(ctx, s.Repo.Name, query) {
-		if errors.Is(err, gitrepo.ErrRemote) {
-			return nil, &pipeline.Deferred{Resource: "git", Err: err}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading the history of %s: %w", s.Repo.Name, err)
-		}
-		changes = append(changes, change)
-		if Candidate(change) {
-			candidates++
-		}
-		if s.Changes > 0 && candidates == s.Changes && len(s.Only) == 0 {
-			break
-		}
+	s.Repo.Licence = repo.Licence(ctx)
+	if err := g.licence(s.Repo.Licence); err != nil {
+		return schemas.Crawled{}, err
 	}
-	return changes, unanswered(s.Only, changes)
+	releases, err := repo.Releases(ctx)
+	if err != nil {
+		return schemas.Crawled{}, fmt.Errorf("reading the releases of %s: %w", s.Repo.Name, err)
+	}
+	if err := g.enough(releases); err != nil {
+		return schemas.Crawled{}, err
+	}
+	return schemas.Crawled{Source: s, Releases: releases}, g.language(ctx, repo)
 }
 
-func queryOf(s schemas.Source) (gitrepo.Query, error) {
-	q := gitrepo.Query{Only: s.Only}
-	for _, bound := range []struct {
-		key, value string
-		at         *time.Time
-	}{{"since", s.Since, &q.Since}, {"until", s.Until, &q.Until}} {
-		if bound.value == "" {
+// licence asks for one of the allowed ones. A choice ("MIT OR Apache-2.0") is ours.
+func (g *Gate) licence(expression string) error {
+	if len(g.config.Licences) == 0 {
+		return nil
+	}
+	for choice := range strings.SplitSeq(expression, " OR ") {
+		if slices.ContainsFunc(g.config.Licences, func(l string) bool { return strings.EqualFold(strings.TrimSpace(l), choice) }) {
+			return nil
+		}
+	}
+	if expression == "" {
+		return pipeline.Reject(schemas.BadLicence, "no licence file at the head is recognised")
+	}
+	return pipeline.Reject(schemas.BadLicence, "its licence is %s", expression)
+}
+
+func (g *Gate) enough(releases []schemas.Release) error {
+	final := 0
+	for _, r := range releases {
+		if !r.Pre {
+			final++
+		}
+	}
+	if final >= g.config.MinReleases {
+		return nil
+	}
+	return pipeline.Reject(schemas.FewReleases, "%d releases (and %d pre-releases), %d are asked for", final, len(releases)-final, g.config.MinReleases)
+}
+
+// language looks for a file that ships in one of the languages. Where the clone
+// lacks the trees of the head, nothing is known, and the stages after this one see.
+func (g *Gate) language(ctx context.Context, repo *gitrepo.Repo) error {
+	if len(g.config.Languages) == 0 {
+		return nil
+	}
+	paths, err := repo.Paths(ctx, repo.Info().Head)
+	if errors.Is(err, gitrepo.ErrMissing) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("listing the head of %s: %w", repo.Info().Name, err)
+	}
+	counts := map[string]int{}
+	for _, p := range paths {
+		part, rule := parts.Common(p)
+		language := parts.LanguageOf(p)
+		if language == "" || !parts.Ships(p, part, rule) {
 			continue
 		}
-		at, err := time.Parse(time.DateOnly, bound.value) // in UTC, where no zone is named
-		if err != nil {
-			return q, fmt.Errorf("reading %s: %w", bound.key, err)
+		if slices.ContainsFunc(g.config.Languages, func(l string) bool { return strings.EqualFold(l, language) }) {
+			return nil
 		}
-		*bound.at = at
+		counts[language]++
 	}
-	return q, nil
+	return pipeline.Reject(schemas.NoSources, "no source file at the head is in %s; there are %s", strings.Join(g.config.Languages, " or "), summary(counts))
 }
 
-// Candidate tells whether a change touches both code and tests, by its paths
-// alone. The link stage looks closer, and may think otherwise.
-func Candidate(c schemas.Change) bool {
-	if c.Base == "" {
-		return false
+// summary names the languages there are, the most used first.
+func summary(counts map[string]int) string {
+	if len(counts) == 0 {
+		return "none"
 	}
-	var code, test bool
-	for _, f := range c.Files {
-		part, rule := parts.Common(f.Path)
-		code = code || parts.Ships(f.Path, part, rule)
-		test = test || parts.Counts(part, rule) && f.Status != "D"
+	var names []string
+	for name := range counts {
+		names = append(names, name)
 	}
-	return code && test
-}
-
-// unanswered names the entries of only that mean none of the changes.
-func unanswered(only []string, changes []schemas.Change) error {
-	var failed []error
-	for _, entry := range only {
-		found := false
-		for _, c := range changes {
-			found = found || gitrepo.Selects(entry, c.Commit, c.Number)
+	slices.SortFunc(names, func(a, b string) int {
+		if counts[a] != counts[b] {
+			return counts[b] - counts[a]
 		}
-		if !found {
-			failed = append(failed, fmt.Errorf("only: no landed change in the window is %q", entry))
-		}
+		return strings.Compare(a, b)
+	})
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%d in %s", counts[name], name)
 	}
-	return errors.Join(failed...)
+	return strings.Join(names, ", ")
 }
