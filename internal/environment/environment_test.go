@@ -150,6 +150,9 @@ func TestStateKeysFollowWhatDecides(t *testing.T) {
 		if build.Network != sandbox.NoNetwork {
 			t.Error("a state was built with network")
 		}
+		if !build.Lease {
+			t.Error("a state is kept for ever, or taken away from others who made it")
+		}
 	}
 }
 

@@ -43,10 +43,11 @@ const publicAuthorities = "/usr/share/ca-certificates/mozilla/*.crt"
 
 // makeEtc builds the directory once for its content and gives its path.
 func makeEtc(dir, host string) (string, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	scratch := store{dir: dir}.runs() // swept, should we be killed
+	if err := os.MkdirAll(scratch, 0o700); err != nil {
 		return "", err
 	}
-	tmp, err := os.MkdirTemp(dir, "etc-new-")
+	tmp, err := os.MkdirTemp(scratch, "etc-")
 	if err != nil {
 		return "", err
 	}

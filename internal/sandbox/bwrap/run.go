@@ -459,11 +459,13 @@ func (s *Sandbox) argv(j job) []string {
 	}
 	if _, ok := s.groups["pids"]; !ok {
 		// A little more than the limit, so that the watchdog sees it passed. As root, the
-		// user's processes are counted together, in whichever sandbox they are.
-		const slack = 8
+		// user's processes are counted together, in whichever sandbox they are: those
+		// there are now, and room for runs beside this one that grow meanwhile. A fork that
+		// failed for another run's processes would read as this run's failure.
+		const slack, beside = 8, 16
 		bound := j.limits.Processes + slack
 		if s.root {
-			bound += watch.UserTasks(sandbox.UID)
+			bound += watch.UserTasks(sandbox.UID) + beside*j.limits.Processes
 		}
 		argv = append(argv, prlimit, "--nproc="+strconv.Itoa(bound), "--")
 	}
