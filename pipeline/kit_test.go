@@ -71,7 +71,10 @@ type journal struct {
 	began map[string]int
 	ends  map[string][]schemas.StepState // by stage
 	first map[string]time.Time           // first end done, by stage
-	on    func(s schemas.Step)
+	// behind is how many items were past the first stage and not at the end, at each
+	// end of a step.
+	behind        []int
+	entered, left int
 }
 
 func newJournal() *journal {
@@ -86,13 +89,17 @@ func (j *journal) Begin(stage, key string) {
 
 func (j *journal) End(s schemas.Step, _ bool) {
 	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.ends[s.Stage] = append(j.ends[s.Stage], s.State)
+	switch s.Stage {
+	case "s0":
+		j.entered++
+	case "s5":
+		j.left++
+	}
+	j.behind = append(j.behind, j.entered-j.left)
 	if _, ok := j.first[s.Stage]; !ok && s.State == schemas.StepDone {
 		j.first[s.Stage] = time.Now()
-	}
-	j.mu.Unlock()
-	if j.on != nil {
-		j.on(s)
 	}
 }
 

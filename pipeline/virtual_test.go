@@ -261,6 +261,42 @@ func TestFirstTaskComesEarly(t *testing.T) {
 	}
 }
 
+// TestFirstTaskOfQuickStages: engine, test 9, where claims are taken ahead of time.
+func TestFirstTaskOfQuickStages(t *testing.T) {
+	t.Parallel()
+	for _, slots := range []int{1, 4, 16} {
+		synctest.Test(t, func(t *testing.T) {
+			s, out, start, j := pipelinetest.New(time.Now), &sink{}, time.Now(), newJournal()
+			flow := pipeline.Expand(pipeline.New[word](), "words", pipeline.Expander[word, word](expand(fields)), pipeline.Options{})
+			const stages, items = 6, 1000
+			for i := range stages {
+				flow = pipeline.Then(flow, fmt.Sprint("s", i), pipeline.Stage[word, word](then(func(_ context.Context, in word) (word, error) {
+					time.Sleep(time.Millisecond)
+					return in, nil
+				})), pipeline.Options{})
+			}
+			plan := pipeline.Drain(flow, "end", pipeline.Drainer[word](drain(out.drain)), pipeline.Options{})
+			var words []string
+			for i := range items {
+				words = append(words, fmt.Sprintf("w%04d", i))
+			}
+			mustRun(t, t.Context(), plan, s, j, pipeline.RunOptions{Slots: slots}, strings.Join(words, " "))
+			whole, first := time.Since(start), j.first["s5"].Sub(start)
+			if len(out.got) != items || first > whole/20 {
+				t.Errorf("%d slots: first end after %s of %s, %d drained", slots, first, whole, len(out.got))
+			}
+			// In order of depth, what is begun is ended: no more than a few rows of slots.
+			most := 0
+			for _, n := range j.behind {
+				most = max(most, n)
+			}
+			if most > 3*slots+3 {
+				t.Errorf("%d slots: %d items between the first stage and the last", slots, most)
+			}
+		})
+	}
+}
+
 // TestDeferral: engine, test 12, in virtual time.
 func TestDeferral(t *testing.T) {
 	t.Parallel()
@@ -401,6 +437,36 @@ func TestPausedResource(t *testing.T) {
 	})
 }
 
+// TestOthersGoOnMeanwhile: a pause concerns those who need the resource, also where
+// they come later and would go first.
+func TestOthersGoOnMeanwhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, j, start := pipelinetest.New(time.Now), newJournal(), time.Now()
+		var last time.Time
+		flow := pipeline.Expand(pipeline.New[word](), "words", pipeline.Expander[word, word](expand(fields)), pipeline.Options{})
+		flow = pipeline.Then(flow, "first", pipeline.Stage[word, word](then(func(_ context.Context, in word) (word, error) {
+			time.Sleep(time.Second)
+			last = time.Now()
+			return in, nil
+		})), pipeline.Options{})
+		flow = pipeline.Then(flow, "second", pipeline.Stage[word, word](then(func(_ context.Context, in word) (word, error) {
+			if time.Since(start) < time.Hour {
+				return in, &pipeline.Deferred{Resource: "github", Until: start.Add(time.Hour), Err: errors.New("429")}
+			}
+			return in, nil
+		})), pipeline.Options{Needs: map[string]int{"github": 1}})
+		plan := pipeline.Drain(flow, "end", pipeline.Drainer[word](drain((&sink{}).drain)), pipeline.Options{})
+		sum := mustRun(t, t.Context(), plan, s, j, pipeline.RunOptions{Patience: 2 * time.Hour}, "a b c d e f g h")
+		if took := last.Sub(start); took > 10*time.Second || sum.Code() != 0 {
+			t.Errorf("the first stage took %s, code %d", took, sum.Code())
+		}
+		if n := len(j.ends["second"]); n != 8+1 {
+			t.Errorf("%d ends where one ran into the limit", n)
+		}
+	})
+}
+
 func TestBudgetIsSpent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -443,11 +509,39 @@ func TestNoBeatNoWork(t *testing.T) {
 	}
 }
 
+// TestNothingIsBookedWithoutBeat: what waited for its turn to be settled when the
+// worker was given up is not settled either.
+func TestNothingIsBookedWithoutBeat(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, out, start := pipelinetest.New(time.Now), &sink{}, time.Now()
+		slow := &noBeat{Memory: s, from: start.Add(time.Second), takes: time.Minute}
+		plan := line(then(func(_ context.Context, in word) (word, error) {
+			if in.Text == "b" {
+				time.Sleep(time.Second) // it comes while the other is being settled
+			}
+			return in, nil
+		}), pipeline.Options{}, out)
+		_, err := plan.Run(t.Context(), slow, records("a b"), silent{}, pipeline.RunOptions{Now: time.Now, Slots: 2})
+		if err == nil || s.Settles("work", "b") != 0 {
+			t.Errorf("%v; settled %d times", err, s.Settles("work", "b"))
+		}
+	})
+}
+
 // noBeat is a store whose beats fail from a time on, or hang until they are given up.
 type noBeat struct {
 	*pipelinetest.Memory
 	from  time.Time
 	hangs bool
+	takes time.Duration // of the settling of work
+}
+
+func (n *noBeat) Settle(ctx context.Context, all []schemas.Settlement) ([]schemas.Settled, error) {
+	if len(all) > 0 && len(all[0].Outputs) == 1 {
+		time.Sleep(n.takes)
+	}
+	return n.Memory.Settle(ctx, all)
 }
 
 func (n *noBeat) Beat(ctx context.Context, worker string, silent time.Duration) (int, error) {
