@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -222,7 +223,10 @@ func TestImageKey(t *testing.T) {
 		"lock":         {func(x *Task) { x.Environment.Recipe.Lock = "pytest==8.1.0\n" }, false},
 		"toolchain":    {func(x *Task) { x.Environment.Recipe.Toolchain.Version = "3.12.2" }, false},
 		"build":        {func(x *Task) { x.Environment.Recipe.Build = nil }, false},
-		"own_version":  {func(x *Task) { x.Environment.Recipe.Variables = map[string]string{"PBR_VERSION": "1"} }, false},
+		"own_version": {func(x *Task) {
+			x.Environment.Recipe.Variables = maps.Clone(x.Environment.Recipe.Variables)
+			x.Environment.Recipe.Variables["PBR_VERSION"] = "1"
+		}, false},
 	} {
 		if got := key(c.edit); (got == same) != c.equal {
 			t.Errorf("%s: equal is %v", name, got == same)
