@@ -297,6 +297,34 @@ func TestFirstTaskOfQuickStages(t *testing.T) {
 	}
 }
 
+// TestMuchHasItsTurn: a stage that needs all of a resource does not wait until those
+// that need little of it are through.
+func TestMuchHasItsTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, out, start, j := pipelinetest.New(time.Now), &sink{}, time.Now(), newJournal()
+		takes := func(d time.Duration) pipeline.Stage[word, word] {
+			return then(func(_ context.Context, in word) (word, error) {
+				time.Sleep(d + time.Duration(schemas.DigestOf(in.Text)[10]%7)*time.Millisecond) // never all at once
+				return in, nil
+			})
+		}
+		flow := pipeline.Expand(pipeline.New[word](), "words", pipeline.Expander[word, word](expand(fields)), pipeline.Options{})
+		flow = pipeline.Then(flow, "little", takes(time.Second), pipeline.Options{Needs: map[string]int{"cpu": 1}})
+		flow = pipeline.Then(flow, "much", takes(time.Second), pipeline.Options{Needs: map[string]int{"cpu": 4}})
+		plan := pipeline.Drain(flow, "end", pipeline.Drainer[word](drain(out.drain)), pipeline.Options{})
+		var words []string
+		for i := range 200 {
+			words = append(words, fmt.Sprintf("w%03d", i))
+		}
+		mustRun(t, t.Context(), plan, s, j, pipeline.RunOptions{Slots: 4, Resources: map[string]int{"cpu": 4}}, strings.Join(words, " "))
+		whole, first := time.Since(start), j.first["much"].Sub(start)
+		if len(out.got) != 200 || first > whole/20 {
+			t.Errorf("first end after %s of %s, %d drained", first, whole, len(out.got))
+		}
+	})
+}
+
 // TestDeferral: engine, test 12, in virtual time.
 func TestDeferral(t *testing.T) {
 	t.Parallel()
