@@ -69,7 +69,7 @@ func (o options) count(ctx context.Context, repo *gitrepo.Repo, releases []schem
 		}
 		var t told
 		for _, e := range reader.Parse(f.Path, string(text)) {
-			o.hold(e, notes, numbers, &t)
+			o.hold(f.Path, e, notes, numbers, &t)
 		}
 		if t.entries == 0 {
 			continue
@@ -80,7 +80,7 @@ func (o options) count(ctx context.Context, repo *gitrepo.Repo, releases []schem
 	return nil
 }
 
-func (o options) hold(e changelog.Entry, notes map[string][]schemas.Change, numbers map[int]bool, t *told) {
+func (o options) hold(path string, e changelog.Entry, notes map[string][]schemas.Change, numbers map[int]bool, t *told) {
 	t.entries++
 	// What stands at the head may have been re-worded since it was given out.
 	words := changelog.Words(e.Text)
@@ -96,6 +96,16 @@ func (o options) hold(e changelog.Entry, notes map[string][]schemas.Change, numb
 	}
 	if len(owners) > 0 {
 		t.linked++
+	}
+	if o.entries {
+		fmt.Printf("  E %s:%d [%s] %.300q\n", path, e.Line, e.Version, e.Text)
+		seen := map[string]bool{}
+		for _, c := range owners {
+			if !seen[c.Commit] {
+				fmt.Printf("    -> %.12s #%d %s [%s] %s\n", c.Commit, c.Number, c.CommittedAt.Format("2006-01-02"), c.Release, c.Subject)
+			}
+			seen[c.Commit] = true
+		}
 	}
 	if len(e.Named) > 0 {
 		t.numbered++

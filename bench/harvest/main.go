@@ -28,9 +28,10 @@ func main() {
 	since := flag.String("since", "", "YYYY-MM-DD")
 	quiet := flag.Bool("quiet", false, "only the counts")
 	unlinked := flag.Bool("unlinked", false, "entries at the head that no change has, one a line")
+	entries := flag.Bool("entries", false, "entries at the head with the changes that have them")
 	flag.Parse()
 	for _, source := range flag.Args() {
-		o := options{source: source, name: *name, since: *since, quiet: *quiet, unlinked: *unlinked}
+		o := options{source: source, name: *name, since: *since, quiet: *quiet, unlinked: *unlinked, entries: *entries}
 		if err := o.run(context.Background()); err != nil {
 			fmt.Fprintln(os.Stderr, "harvest:", err)
 			os.Exit(1)
@@ -41,6 +42,7 @@ func main() {
 type options struct {
 	source, name, since string
 	quiet, unlinked     bool
+	entries             bool
 }
 
 // only is a world of one repository.

@@ -175,7 +175,7 @@ func TestPaths(t *testing.T) {
 		"docs/changelog/705.bugfix.2.rst": "fragment", "news/123.bugfix": "fragment", ".changeset/wild-cats-jump.md": "fragment", ".changes/unreleased/Added-20240101.yaml": "fragment",
 		"doc/release/upcoming_changes/123.new_feature.rst": "fragment", "releasenotes/notes/fix-it-1a2b.yaml": "fragment", "changes/core/123.feature.rst": "fragment",
 		"RELEASE.md": "fragment", "docs/RELEASE.md": "",
-		"changelog.d/README.md": "", "changelog/README.rst": "", "changelog/_template.rst": "", "news/.gitignore": "", "newsfragments/template.jinja": "",
+		"changelog.d/README.md": "", "changelog/README.rst": "", "changelog/_template.rst": "", "news/.gitignore": "", "newsfragments/template.jinja": "", "changelog.d/towncrier_template.rst": "",
 		"news/index.md": "", "docs/news/holiday.md": "", "src/history.py": "", "src/changes/apply.go": "", "history/views.py": "", "tests/changelog.md": "",
 		"vendor/x/CHANGELOG.md": "", "changelog.py": "", "latest/news.go": "", "exchange.md": "", "changelog.html": "",
 	} {

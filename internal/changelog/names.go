@@ -18,7 +18,7 @@ var (
 	needsParent = wordSet(`fragments unreleased notes towncrier`)
 	parents     = wordSet(`releasenotes release-notes release_notes changelog changelogs changes .changes .changelog news docs doc changelog.d`)
 	versionDirs = wordSet(`changelog changelogs changes releases release_notes release-notes releasenotes whatsnew whats_new whats-new history news notes .changes`)
-	notFragment = regexp.MustCompile(`(?i)^(?:readme|_?template|index|\.git|contributing|conf|config|header|footer|changelog|changes|news|history|about|example)`)
+	notFragment = regexp.MustCompile(`(?i)^(?:readme|\w*template|index|\.git|contributing|conf|config|header|footer|changelog|changes|news|history|about|example)`)
 	outside     = wordSet(`node_modules vendor third_party third-party testdata tests test __tests__ fixtures site-packages locale locales`)
 	// releaseFile says at the root what the next release is to tell (autopub).
 	releaseFile = wordSet(`release.md release.rst`)

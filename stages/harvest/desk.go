@@ -248,6 +248,7 @@ type author struct {
 
 var (
 	releaseSubject = regexp.MustCompile(`(?i)^(?:\W*|[a-z]+(?:\([^)]*\))?!?: *)(?:releas|prepar\w* (?:for |the )?(?:v?\d|releas|next|new)|bump|version\b|v?\d+\.\d+|cut\b|publish|tag\b)|\brelease v?\d|\bv?\d+\.\d+(?:\.\d+)? release\b|\bbump(?:s|ed|ing)?\b.*\bversion`)
+	onlyVersion    = regexp.MustCompile(`(?i)^\W*(?:(?:version|release|bump|prepare)\w*\W+(?:[\w-]+ +)?)?v?\d+\.\d+[\w.]*(?: *\(#\d+\))?\W*$`)
 	logSubject     = regexp.MustCompile(`(?i)change ?log|release notes?|version history|\bchanges?\.(?:md|rst|txt)|\bhistory\.(?:md|rst)|\bnews\b(?: file| fragment| entr)|\b(?:update|add|edit|fix|amend|write|missing)\w* (?:the )?(?:changes|history|news)\b`)
 	ownNumber      = regexp.MustCompile(`(?:^|[\s(\[,:])(?:#|GH-|gh-)([1-9]\d{0,8})\b`)
 )
@@ -276,7 +277,7 @@ func (d *desk) author(at int, files []schemas.ChangedFile, before, added []entry
 	if n, _ := gitrepo.SubjectNumber(commit.Subject); n != 0 {
 		a.own[n] = true
 	}
-	lines, tests := 0, false
+	lines, ships, tests := 0, 0, false
 	for _, f := range files {
 		part, rule := parts.Common(f.Path)
 		if tells(f.Path) || part == schemas.PartDocs || part == schemas.PartCI {
@@ -284,15 +285,25 @@ func (d *desk) author(at int, files []schemas.ChangedFile, before, added []entry
 		}
 		a.docs = a.docs && parts.IsManifest(f.Path)
 		tests = tests || parts.Counts(part, rule)
+		size := max(f.Added, 0) + max(f.Removed, 0)
+		if parts.Ships(f.Path, part, rule) {
+			ships += size
+		}
 		if parts.Ships(f.Path, part, rule) || part == schemas.PartTest {
-			lines += max(f.Added, 0) + max(f.Removed, 0)
+			lines += size
 		}
 	}
 	const many = 4
 	small := lines <= fewLines && !tests
-	announces := releaseSubject.MatchString(commit.Subject) || d.newVersion(before, added) && len(added) > 1 || len(added) >= many
-	a.release = small && (announces || logSubject.MatchString(commit.Subject)) || fresh && len(added) >= many ||
-		a.docs && logSubject.MatchString(told)
+	begins := d.newVersion(before, added)
+	switch {
+	case len(added) >= many && (fresh || ships <= fewLines || begins && onlyVersion.MatchString(commit.Subject)):
+		a.release = true
+	case small:
+		a.release = releaseSubject.MatchString(commit.Subject) || logSubject.MatchString(commit.Subject) || begins && len(added) > 1
+	case a.docs:
+		a.release = logSubject.MatchString(told)
+	}
 	return a
 }
 
