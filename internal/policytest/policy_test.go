@@ -90,14 +90,22 @@ func TestImportDirection(t *testing.T) {
 	}
 }
 
-// cgo slows every build and every cross-compilation: it stands in one place.
-func TestCgoOnlyInSyntax(t *testing.T) {
+// cgoAllowed are the packages that may import what is made with cgo: it slows
+// every build and every cross-compilation.
+var cgoAllowed = map[string]string{"go-tree-sitter": "internal/syntax", "go-sqlite3": "internal/store"}
+
+func TestCgoOnlyInItsPlaces(t *testing.T) {
 	t.Parallel()
 	for _, s := range sources(t) {
 		for _, imp := range s.File.Imports {
 			name := strings.Trim(imp.Path.Value, `"`)
-			if (name == "C" || strings.Contains(name, "go-tree-sitter")) && s.Dir() != "internal/syntax" {
-				t.Errorf("%s imports %s; only internal/syntax may", s.At(imp), name)
+			if name == "C" {
+				t.Errorf("%s imports C", s.At(imp))
+			}
+			for module, dir := range cgoAllowed {
+				if strings.Contains(name, module) && s.Dir() != dir {
+					t.Errorf("%s imports %s; only %s may", s.At(imp), name, dir)
+				}
 			}
 		}
 	}

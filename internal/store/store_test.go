@@ -183,6 +183,32 @@ func TestRandomPostgres(t *testing.T) {
 	storetest.Random(t, 15, onPostgres)
 }
 
+// A worker of an older plan is given nothing of a stage that has changed since, and
+// what it has of it is refused.
+func TestOlderPlanIsGivenNothing(t *testing.T) {
+	t.Parallel()
+	place := onPostgres(t)
+	a := storetest.Open(t, place, store.Options{})
+	a.Seed("s=a=1 b=1 c=1")
+	a.End(storetest.Default(a.TakeOne("grow")))
+	pair := a.Take("note", 2)
+	a.End(storetest.Default(pair[0]))
+	b := storetest.Open(t, place, store.Options{})
+	b.Owner = "w2"
+	b.Version("note", "2")
+	b.Begin()
+	if got := a.Take("note", 10); len(got) > 0 {
+		t.Errorf("given to the older plan: %v", got)
+	}
+	if got := a.End(storetest.Default(pair[1])); !got[0].Lost {
+		t.Error("a result of the older plan was taken")
+	}
+	if got := b.Take("note", 10); len(got) != 3 {
+		t.Errorf("%d of 3 given to the newer plan", len(got))
+	}
+	b.Sound()
+}
+
 // scansAllowed are statements that may read a whole table, and why.
 var scansAllowed = map[string]string{
 	"count(*)":              "Recount is doctor's",

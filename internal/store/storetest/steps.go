@@ -248,6 +248,16 @@ func testFence(t *testing.T, place func(testing.TB) Place) {
 	}
 	d.Run()
 	d.Packs("a=4", "b=1")
+	// And where the same owner has claimed the new work before the old has ended.
+	d.Seed("s=a=5 b=1")
+	before := d.TakeOne("grow")
+	d.Seed("s=a=6 b=1")
+	after := d.TakeOne("grow")
+	if got := d.End(Default(before), Default(after)); !got[0].Lost || got[1].Lost {
+		t.Errorf("claimed anew by the same owner: %+v", got)
+	}
+	d.Run()
+	d.Packs("a=6", "b=1")
 	d.Sound()
 }
 
