@@ -141,11 +141,12 @@ var (
 	thankful = regexp.MustCompile(`(?i)(^|[.!?,;]\s+)(?:special |many |big )?(?:thanks|thank you|kudos)(?: to)?[^.]*` + gone + `[^.]*(?:\.|$)`)
 	inside   = regexp.MustCompile(`([a-z,]\s*)` + refs + `(\s+[a-z])`)
 	// A reference that does something is somebody's earlier work.
-	subject      = regexp.MustCompile(`\b((?:when|because|that|until|while|where|than|as|since|after|before) )(?:(?:PR|issue|pull request|commit) )?` + refs + `\s+([a-z]+(?:ed|es|s|gan|de)\b)`)
-	subjectFirst = regexp.MustCompile(`^(?:(?:PR|Issue|Pull request|Commit) )?` + refs + `\s+([a-z]+(?:ed|s|gan|de)\b)`)
+	subject      = regexp.MustCompile(`\b((?:when|because|that|until|while|where|than|as|since|after|before) )(?:(?:PR|issue|pull request|commit) )?` + refs + `\s+([a-z-]+(?:ed|es|s|gan|de)\b)`)
+	subjectFirst = regexp.MustCompile(`^(?:(?:PR|Issue|Pull request|Commit) )?` + refs + `\s+([a-z-]+(?:ed|es|s|gan|de)\b)`)
 	inBrackets   = regexp.MustCompile(`\([^()` + "`" + `]*\)`)
 	loneRefs     = regexp.MustCompile(`\s*` + refs)
 	empties      = regexp.MustCompile(`\(\s*[,;:.\s]*\s*\)|\[\s*\]`)
+	headless     = regexp.MustCompile(`\(\s*[,;]\s*`)
 	spaces       = regexp.MustCompile(`\s+`)
 	before       = regexp.MustCompile(`\s+([.,;:!?)](?:\s|$))`)
 	stops        = regexp.MustCompile(`(?:\s*[,;:])+\s*\.(\s|$)|\.\s*\.(\s|$)`)
@@ -170,7 +171,7 @@ func tidy(text string) string {
 		text = inside.ReplaceAllString(text, "$1"+torn+"$2")
 		text = strings.TrimRight(loneRefs.ReplaceAllString(text, ""), ",;: ")
 	}
-	text = outside(text, func(s string) string { return empties.ReplaceAllString(s, "") })
+	text = outside(text, func(s string) string { return headless.ReplaceAllString(empties.ReplaceAllString(s, ""), "(") })
 	text = spaces.ReplaceAllString(text, " ")
 	text = before.ReplaceAllString(text, "$1")
 	text = stops.ReplaceAllString(text, ".$1$2")

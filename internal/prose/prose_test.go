@@ -142,6 +142,8 @@ func TestInline(t *testing.T) {
 		{"closing_words", "Add x, closes #12 and #13.", "Add x."},
 		{"words_of_thanks", "Fix y (:issue:`2`). Thanks :user:`a` for reporting and :user:`b` for the fix.", "Fix y."},
 		{"reference_that_does_something", "lost in 8.4.0 when #2969 began to write", "lost in 8.4.0 when an earlier change began to write"},
+		{"reference_first", "#516 bulk-scanned one line", "An earlier change bulk-scanned one line"},
+		{"reference_before_words", "set to zero (#9; needs 3.10)", "set to zero (needs 3.10)"},
 		{"commit", "since 1a2b3c4 it works", "it works"},
 		{"no_commit", "decade and 1234567 stay", "decade and 1234567 stay"},
 		{"emphasis", "the *key* of **all** _words_, not *args or __init__ or a_b_c", "the key of all words, not *args or __init__ or a_b_c"},

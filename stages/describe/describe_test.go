@@ -346,6 +346,7 @@ func TestRequest(t *testing.T) {
 		{"When x is set, y is read", "", "make sure that when x is set, y is read"},
 		{"auto-detect the type", "", "auto-detect the type"},
 		{"Log messages now include the time", "", "make sure that log messages include the time"},
+		{"soft: evict a broken file", "", "evict a broken file in `soft`"},
 		{"", "", ""},
 	} {
 		if got, _ := request(tc.in, tc.heading); got != tc.want {

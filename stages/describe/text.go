@@ -168,7 +168,7 @@ func titled(title piece, body []piece) (wishes, rest []piece) {
 			break
 		}
 		own, good := request(p.text, "")
-		if !good || !startsWithVerb(p.text) {
+		if !good || !startsWithVerb(p.text) || howTo(p) {
 			continue
 		}
 		// The body says it again in a whole sentence, or the title is a bare noun.
@@ -190,8 +190,8 @@ func startsWithVerb(s string) bool {
 		s = m[1] + m[2]
 	}
 	first, rest, _ := strings.Cut(s, " ")
-	v, ok := verbs[strings.ToLower(first)]
-	return ok && !noun(strings.ToLower(first), v, rest)
+	v := verbs[strings.ToLower(first)]
+	return orders[v.base] && !noun(strings.ToLower(first), v, rest)
 }
 
 // presently takes the news out of a sentence: who asks speaks of no "now".

@@ -124,11 +124,11 @@ var bare = regexp.MustCompile(`\s*\(#\d+\)\s*$`)
 func sentences(text, from string, group *int) []piece {
 	var out []piece
 	var shown []string // names that listings define
-	listings := false
+	listings, lastListing := false, false
 	for _, b := range prose.Blocks(text) {
 		*group++
 		if b.Kind == prose.Listing {
-			listings, shown = true, append(shown, prose.Defines(b.Text)...)
+			listings, lastListing, shown = true, true, append(shown, prose.Defines(b.Text)...)
 			if n := len(out); n > 0 && out[n-1].group == *group-1 && (prose.Points(out[n-1].text) || prose.Leads(out[n-1].text)) {
 				out = out[:n-1]
 			}
@@ -137,9 +137,12 @@ func sentences(text, from string, group *int) []piece {
 		if from == fromBody && skipped(b.Under) {
 			continue
 		}
-		for _, s := range prose.Sentences(prose.Inline(b.Text)) {
+		after := lastListing
+		lastListing = false
+		for i, s := range prose.Sentences(prose.Inline(b.Text)) {
 			s, broken := prose.Torn(s)
-			if broken && from == fromBody {
+			first, _, _ := strings.Cut(s, " ")
+			if from == fromBody && (broken || i == 0 && after && plainWord(first)) { // it began before the listing
 				continue
 			}
 			out = append(out, piece{text: s, from: from, group: *group, item: b.Kind == prose.Item})

@@ -41,7 +41,8 @@ const bases = `accept access account add address adjust adopt advertise align al
 	shrink silence simplify skip sort specify speed split squash stabilize start stop store strengthen strip style submit substitute suggest
 	supply support suppress survive swallow swap switch sync synchronize take teach terminate throw tighten toggle tolerate trace track transform
 	translate treat trigger trim truncate try tune turn unescape unify unlink unset unwrap update upgrade use validate vendor verify wait walk warn
-	weaken wire work cope disclose perform mention instantiate interpolate encapsulate assert autodetect stringify memoize mutate nest pickle unpickle subclass iterate quote reserve redact wrap write yield`
+	weaken wire work cope disclose perform mention instantiate interpolate encapsulate assert autodetect evict roll cull purge prune probe poll resume retire signal spawn subtract touch unlock upload wake wipe demand
+	stringify memoize mutate nest pickle unpickle subclass iterate quote reserve redact wrap write yield`
 
 // irregular are past forms that no rule gives.
 var irregular = map[string]string{"be": "was", "break": "broke", "bring": "brought", "build": "built", "catch": "caught", "cut": "cut", "deal": "dealt", "fall": "fell", "find": "found", "forbid": "forbade",
