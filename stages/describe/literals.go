@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 type literal struct {
 	raw   string // between the quotation marks, as it is written
 	value string // the same with what a program puts in shown as "…"
+	path  string // of its file
 }
 
 var (
@@ -30,7 +32,7 @@ func literalsOf(f *syntax.File) []literal {
 		}
 		l := literalOf(f.Text(u.Span), u.Name)
 		if n := len(out); n > 0 && end >= 0 && f.Language == syntax.Python && strings.TrimSpace(string(f.Source[end:u.Span.Start])) == "" {
-			out[n-1] = literal{out[n-1].raw + "\x00" + l.raw, out[n-1].value + l.value}
+			out[n-1] = literal{raw: out[n-1].raw + "\x00" + l.raw, value: out[n-1].value + l.value}
 		} else {
 			out = append(out, l)
 		}
@@ -42,7 +44,7 @@ func literalsOf(f *syntax.File) []literal {
 func literalOf(text, content string) literal {
 	m := opened.FindStringSubmatch(text)
 	if m == nil || len(text) < len(m[0])+len(m[2]) {
-		return literal{content, content}
+		return literal{raw: content, value: content}
 	}
 	raw := text[len(m[0]) : len(text)-len(m[2])]
 	value := raw
@@ -54,7 +56,7 @@ func literalOf(text, content string) literal {
 			return "…"
 		})
 	}
-	return literal{raw, escapedMark.ReplaceAllString(value, "$1")}
+	return literal{raw: raw, value: escapedMark.ReplaceAllString(value, "$1")}
 }
 
 var (
@@ -106,7 +108,8 @@ func (s *solution) known(l literal) bool {
 			}
 			return false
 		}
-		if !s.base.holds(part) {
+		// Most stood in the same file before.
+		if !bytes.Contains(s.base.read(l.path), []byte(part)) && !s.base.holds(part) {
 			return false
 		}
 	}

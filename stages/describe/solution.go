@@ -190,7 +190,10 @@ func newSolution(start schemas.Start, base, after lang.Tree, c schemas.Change) *
 				s.declared[d.Name] = append(s.declared[d.Name], declaration{p, d})
 			}
 		}
-		s.texts = append(s.texts, literalsOf(f)...)
+		for _, l := range literalsOf(f) {
+			l.path = p
+			s.texts = append(s.texts, l)
+		}
 		s.help = append(s.help, helpOf(f)...)
 	}
 	s.tests = s.usesOf(start.TestPaths())

@@ -120,11 +120,15 @@ func titleOf(c schemas.Change) (title, body string) {
 // bare is a title without the number that a forge puts behind it.
 var bare = regexp.MustCompile(`\s*\(#\d+\)\s*$`)
 
+// maxSource bounds what is read of one text: nobody asks for more.
+const maxSource = 64 << 10
+
 // sentences reads one text. A sentence that leads to a block of code goes with it.
 func sentences(text, from string, group *int) []piece {
 	var out []piece
 	var shown []string // names that listings define
 	listings, lastListing := false, false
+	text = strings.ToValidUTF8(text[:min(len(text), maxSource)], "")
 	for _, b := range prose.Blocks(text) {
 		*group++
 		if b.Kind == prose.Listing {
