@@ -12,11 +12,14 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Tallies are how many live steps stand where: some hundred rows, never a count.
+// Tallies are how many live steps stand where, in the stages of the present plan:
+// some hundred rows, never a count.
 func (s *Store) Tallies(ctx context.Context) ([]schemas.Tally, error) {
-	return s.tallies(ctx, `SELECT stage, state, reason, CAST(sum(n) AS BIGINT), sum(cost), CAST(sum(ms) AS BIGINT) FROM tally
-		GROUP BY stage, state, reason HAVING sum(n) <> 0 ORDER BY stage, state, reason`)
+	return s.tallies(ctx, fmt.Sprintf(tallyQuery, "WHERE stage IN (SELECT name FROM stage WHERE place >= 0)"))
 }
+
+const tallyQuery = `SELECT stage, state, reason, CAST(sum(n) AS BIGINT), sum(cost), CAST(sum(ms) AS BIGINT) FROM tally %s
+	GROUP BY stage, state, reason HAVING sum(n) <> 0 ORDER BY stage, state, reason`
 
 func (s *Store) tallies(ctx context.Context, query string) ([]schemas.Tally, error) {
 	var out []schemas.Tally
@@ -37,7 +40,7 @@ type Miscount struct {
 // Recount compares the tally with a count over all steps, for doctor. Beside a
 // run that writes it may be off by what happened in between.
 func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
-	tallied, err := s.Tallies(ctx)
+	tallied, err := s.tallies(ctx, fmt.Sprintf(tallyQuery, ""))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -142,6 +143,11 @@ func testFingerprints(t *testing.T, place func(testing.TB) Place) {
 	whole := d.Plan
 	d.Plan = slices.Delete(slices.Clone(whole), 4, 5)
 	d.Begin()
+	for _, line := range d.Stand() {
+		if strings.HasPrefix(line, "judge") {
+			t.Errorf("a stage that is not in the plan is counted: %s", line)
+		}
+	}
 	d.Plan = whole
 	d.Begin()
 	d.Run()
