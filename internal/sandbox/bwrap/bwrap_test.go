@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,14 +98,8 @@ func TestSweep(t *testing.T) {
 	dead := filepath.Join(dir, "bwrap", "runs", "run-dead")
 	used, release := s.UsedSpace(t)
 	defer release()
-	if err := os.MkdirAll(filepath.Join(dead, "up", "x"), 0o755); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Join(dead, "up", "x"), 0o755), os.WriteFile(dead+".lock", nil, 0o600)); err != nil {
 		t.Fatal(err)
-	}
-	old := time.Now().Add(-time.Hour)
-	for _, d := range []string{dead, used} {
-		if err := os.Chtimes(d, old, old); err != nil {
-			t.Fatal(err)
-		}
 	}
 	open(t, bwrap.Options{Dir: dir})
 	if _, err := os.Stat(dead); !errors.Is(err, os.ErrNotExist) {
@@ -153,6 +148,9 @@ func left(t *testing.T, dir string) []string {
 const sleeper = "BENCHMINT_TEST_SLEEP"
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(maker + "_DIR"); dir != "" {
+		os.Exit(makeLayers(dir, os.Getenv(maker)))
+	}
 	if seconds := os.Getenv(sleeper); seconds != "" {
 		os.Exit(sleep(os.Getenv(sleeper+"_DIR"), seconds))
 	}
@@ -254,4 +252,88 @@ func TestWeAreKilled(t *testing.T) {
 	if err != nil || string(res.Output) != "whole\n" {
 		t.Errorf("the layer holds %q, %v", res.Output, err)
 	}
+}
+
+// maker makes this test program make and remove layers until it is killed; its
+// value is in their names.
+const maker = "BENCHMINT_TEST_MAKE"
+
+// filesOf a layer of makeLayers.
+const filesOf = 40
+
+func makeLayers(dir, name string) int {
+	ctx := context.Background()
+	s, err := bwrap.New(ctx, bwrap.Options{Dir: dir})
+	if err != nil {
+		return 1
+	}
+	base, err := s.Base(ctx, sandbox.Base{})
+	if err != nil {
+		return 1
+	}
+	for i := 0; ; i++ {
+		build := sandbox.Build{
+			Key: schemas.Digest(fmt.Sprintf("%s %d", name, i)), Parent: base, Lease: i%2 == 1,
+			Steps: []schemas.Command{{Argv: []string{"/bin/bash", "-c", fmt.Sprintf("touch {1..%d}", filesOf)}}},
+		}
+		layer, _, err := s.Build(ctx, build)
+		if err != nil {
+			return 1
+		}
+		if i%4 < 2 {
+			if err := s.Remove(ctx, layer); err != nil {
+				return 1
+			}
+		}
+	}
+}
+
+// TestKilledAtAnyInstant: whenever that is, a layer is whole or not there, and the
+// next start leaves nothing but layers that were to be kept.
+func TestKilledAtAnyInstant(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, bwrap.Options{Dir: dir})
+	seen := 0
+	for round := range 12 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", maker, round), maker+"_DIR="+dir)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		made := func() int {
+			layers, _ := filepath.Glob(filepath.Join(dir, "bwrap", "layers", "*", "tree", "testbed", "1"))
+			return len(layers)
+		}
+		for began := time.Now(); made() <= seen; time.Sleep(time.Millisecond) { // it works
+			if time.Since(began) > time.Minute {
+				t.Fatal("no layer in a minute")
+			}
+		}
+		time.Sleep(time.Duration(rand.IntN(400)) * time.Millisecond)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		s = open(t, bwrap.Options{Dir: dir})
+		for _, pattern := range []string{"runs/*", "leases/*"} {
+			if left, _ := filepath.Glob(filepath.Join(dir, "bwrap", pattern)); len(left) > 0 {
+				t.Errorf("round %d left %q", round, left)
+			}
+		}
+		seen = made()
+	}
+	layers, err := filepath.Glob(filepath.Join(dir, "bwrap", "layers", "*", "tree", "testbed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < 2 {
+		t.Errorf("%d layers were kept: nothing was tried", seen)
+	}
+	for _, l := range layers {
+		if files, err := os.ReadDir(l); err != nil || len(files) != filesOf && len(files) != 0 { // the base has none
+			t.Errorf("%s has %d files, %v", l, len(files), err)
+		}
+	}
+	t.Logf("%d layers kept; %s", seen, s.Describe())
 }

@@ -43,15 +43,19 @@ const publicAuthorities = "/usr/share/ca-certificates/mozilla/*.crt"
 
 // makeEtc builds the directory once for its content and gives its path.
 func makeEtc(dir, host string) (string, error) {
-	scratch := store{dir: dir}.runs() // swept, should we be killed
-	if err := os.MkdirAll(scratch, 0o700); err != nil {
+	st := store{dir: dir}
+	if err := os.MkdirAll(st.runs(), 0o700); err != nil {
 		return "", err
 	}
-	tmp, err := os.MkdirTemp(scratch, "etc-")
+	made, err := st.scratch("etc-")
 	if err != nil {
 		return "", err
 	}
-	defer removeAll(tmp)
+	defer made.close()
+	tmp := filepath.Join(made.dir, "etc")
+	if err := os.Mkdir(tmp, 0o755); err != nil {
+		return "", err
+	}
 	if err := fillEtc(tmp, host); err != nil {
 		return "", fmt.Errorf("making the sandbox's /etc: %w", err)
 	}

@@ -91,6 +91,56 @@ func (s store) ancestry(id string) ([]string, error) {
 	}
 }
 
+// scratch is a directory of ours for a while. The file beside it whose lock we hold
+// tells sweepers of other processes that it is in use.
+type scratch struct {
+	dir  string
+	lock *os.File
+}
+
+const lockSuffix = ".lock"
+
+// scratch makes one: the lock first, so that a directory never stands without.
+func (s store) scratch(prefix string) (*scratch, error) {
+	lock, err := s.lockFile(prefix)
+	if err != nil {
+		return nil, fmt.Errorf("making scratch space: %w", err)
+	}
+	sc := &scratch{dir: strings.TrimSuffix(lock.Name(), lockSuffix), lock: lock}
+	if err := os.Mkdir(sc.dir, 0o700); err != nil {
+		sc.close()
+		return nil, fmt.Errorf("making scratch space: %w", err)
+	}
+	return sc, nil
+}
+
+// lockFile makes a file and locks it. In between, a sweep may take it for one of the
+// dead, and then another is made.
+func (s store) lockFile(prefix string) (*os.File, error) {
+	for {
+		f, err := os.CreateTemp(s.runs(), prefix+"*"+lockSuffix)
+		if err != nil {
+			return nil, err
+		}
+		var st unix.Stat_t
+		if err := errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_EX), unix.Fstat(int(f.Fd()), &st)); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if st.Nlink > 0 {
+			return f, nil
+		}
+		f.Close()
+	}
+}
+
+// close leaves what it cannot remove to the next start.
+func (sc *scratch) close() {
+	if removeAll(sc.dir) == nil {
+		_ = os.Remove(sc.lock.Name())
+	}
+	sc.lock.Close()
+}
+
 // use keeps a layer and all below it from being removed until release: an overlay
 // over a tree that is being deleted would show a run fewer files, and no error.
 func (s store) use(ctx context.Context, id string) (release func(), err error) {
@@ -129,12 +179,12 @@ func (s store) free(ctx context.Context, id string) error {
 		return err
 	}
 	defer unlock()
-	dying, err := os.MkdirTemp(s.runs(), "dying-")
+	dying, err := s.scratch("dying-")
 	if err != nil {
 		return err
 	}
-	defer removeAll(dying)
-	if err := os.Rename(s.path(id), filepath.Join(dying, "layer")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	defer dying.close()
+	if err := os.Rename(s.path(id), filepath.Join(dying.dir, "layer")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing layer %s: %w", id, err)
 	}
 	return nil
@@ -149,11 +199,10 @@ func (s store) keep(tree, id string, r record) error {
 	if err != nil {
 		return err
 	}
-	made, err := os.MkdirTemp(s.runs(), "layer-")
+	made, err := os.MkdirTemp(filepath.Dir(tree), "layer-") // in the space of the build, and swept with it
 	if err != nil {
 		return err
 	}
-	defer removeAll(made)
 	if err := os.WriteFile(filepath.Join(made, "layer.json"), b, 0o600); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,35 +37,21 @@ const (
 
 // space is the scratch space of one build or run.
 type space struct {
-	dir  string // runs/<random>
-	rel  string // the same, from the store
-	lock *os.File
+	*scratch
+	rel string // the directory, from the store
 }
 
-// newSpace makes a space whose lock tells sweepers of other processes that it is in use.
 func (s *Sandbox) newSpace() (*space, error) {
-	dir, err := os.MkdirTemp(s.store.runs(), "run-")
+	made, err := s.store.scratch("run-")
 	if err != nil {
-		return nil, fmt.Errorf("making scratch space: %w", err)
-	}
-	sp := &space{dir: dir}
-	if sp.rel, err = inStore(s.store.dir, dir); err != nil {
 		return nil, err
 	}
-	// It has its name once it is locked: a lock by that name that nobody holds is that
-	// of a process that died, and the space can be swept at once.
-	unlocked := filepath.Join(dir, "unlocked")
-	if sp.lock, err = os.Create(unlocked); err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(sp.lock.Fd()), unix.LOCK_EX); err != nil {
-		return nil, err
-	}
-	if err := os.Rename(unlocked, filepath.Join(dir, "lock")); err != nil {
+	sp := &space{scratch: made}
+	if sp.rel, err = inStore(s.store.dir, sp.dir); err != nil {
 		return nil, err
 	}
 	for _, d := range []string{"up", "work", "merged"} {
-		if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
+		if err := os.Mkdir(filepath.Join(sp.dir, d), 0o755); err != nil {
 			return nil, err
 		}
 	}
@@ -74,26 +61,16 @@ func (s *Sandbox) newSpace() (*space, error) {
 func (sp *space) up() string     { return filepath.Join(sp.dir, "up") }
 func (sp *space) merged() string { return filepath.Join(sp.dir, "merged") }
 
-func (sp *space) close() {
-	_ = removeAll(sp.dir) // what is left is swept by the next start
-	sp.lock.Close()
-}
-
 // sweep removes the scratch space of processes that were killed.
 func (s *Sandbox) sweep() {
-	const settled = time.Minute // without a lock it may just be being made, or removed
-	entries, _ := os.ReadDir(s.store.runs())
-	for _, e := range entries {
-		dir := filepath.Join(s.store.runs(), e.Name())
-		lock, err := os.Open(filepath.Join(dir, "lock"))
+	locks, _ := filepath.Glob(filepath.Join(s.store.runs(), "*"+lockSuffix))
+	for _, path := range locks {
+		lock, err := os.Open(path)
 		if err != nil {
-			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) >= settled {
-				_ = removeAll(dir)
-			}
 			continue
 		}
 		if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			_ = removeAll(dir)
+			(&scratch{strings.TrimSuffix(path, lockSuffix), lock}).close()
 		}
 		lock.Close()
 	}
