@@ -105,7 +105,7 @@ var condition = regexp.MustCompile(`(?i)\b(?:when|if|where|unless|while|whenever
 // what is assigned and its value.
 func reduce(code, set string) (string, bool) {
 	switch {
-	case strings.HasSuffix(code, "()") && oneName.MatchString(code):
+	case strings.HasSuffix(code, "()") && oneName.MatchString(strings.TrimSuffix(code, "()")):
 		return "`" + strings.TrimSuffix(code, "()") + "`", true
 	case oneName.MatchString(code) || keywords.MatchString(code):
 		return "`" + code + "`", true

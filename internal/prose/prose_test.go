@@ -209,6 +209,7 @@ func TestNamed(t *testing.T) {
 	}{
 		{"names", "`a.b` and `--flag` and `x/y.py`", "`a.b` and `--flag` and `x/y.py`", true},
 		{"empty_call", "`foo()` and bar()", "`foo` and `bar`", true},
+		{"method", "using `.Fields()`", "using `.Fields`", true},
 		{"call", "`attrs.field(converter=...)` works", "`attrs.field` works", true},
 		{"call_with_a_value", "rejects `float(\"inf\")`", "", false},
 		{"assignment", "with `strict=True`", "with `strict` set to `True`", true},

@@ -145,8 +145,8 @@ func Write(m Material) (schemas.Statement, error) {
 		}
 		return st, pipeline.Reject(schemas.ThinStatement, "nothing of what the change says of itself can be said: %.200s", said)
 	}
-	st.Thin = thin(text, st.Interface)
 	literals := s.wanted()
+	st.Thin = thin(text, len(st.Interface)+len(literals))
 	if more := spell(text, literals); more != "" {
 		text += "\n\n" + more
 		from = append(from, fromTests)
@@ -215,8 +215,9 @@ const (
 )
 
 // thin tells a statement that says too little to go on.
-func thin(text string, listed []schemas.Name) bool {
+// stated are the names and literals that stand below the text.
+func thin(text string, stated int) bool {
 	words := len(content(text))
-	named := min(maxNames, len(names(text))+len(listed))
+	named := min(maxNames, len(names(text))+stated)
 	return words < enough && (words == 0 || named == 0 || words+named < enoughNamed)
 }

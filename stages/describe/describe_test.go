@@ -347,6 +347,7 @@ func TestRequest(t *testing.T) {
 		{"auto-detect the type", "", "auto-detect the type"},
 		{"Log messages now include the time", "", "make sure that log messages include the time"},
 		{"soft: evict a broken file", "", "evict a broken file in `soft`"},
+		{"`Schema.handle_error` receives `many` as well", "", "make sure that `Schema.handle_error` receives `many` as well"},
 		{"", "", ""},
 	} {
 		if got, _ := request(tc.in, tc.heading); got != tc.want {
@@ -410,11 +411,11 @@ func TestThin_rule(t *testing.T) {
 		{"I want to make sure that `asdict` is faster.", true},
 		{"I want to update dev.", true},
 	} {
-		if got := thin(tc.text, nil); got != tc.want {
+		if got := thin(tc.text, 0); got != tc.want {
 			t.Errorf("%t: %s (%d words)", got, tc.text, len(content(tc.text)))
 		}
 	}
-	if !thin("I want to add high intensity colours.", nil) || thin("I want to add high intensity colours.", []schemas.Name{{Name: "FgHi"}}) {
+	if !thin("I want to add high intensity colours.", 0) || thin("I want to add high intensity colours.", 1) {
 		t.Error("names of the interface say what is meant")
 	}
 }

@@ -41,12 +41,12 @@ const bases = `accept access account add address adjust adopt advertise align al
 	shrink silence simplify skip sort specify speed split squash stabilize start stop store strengthen strip style submit substitute suggest
 	supply support suppress survive swallow swap switch sync synchronize take teach terminate throw tighten toggle tolerate trace track transform
 	translate treat trigger trim truncate try tune turn unescape unify unlink unset unwrap update upgrade use validate vendor verify wait walk warn
-	weaken wire work cope disclose perform mention instantiate interpolate encapsulate assert autodetect evict roll cull purge prune probe poll resume retire signal spawn subtract touch unlock upload wake wipe demand
+	weaken wire work cope disclose perform mention instantiate interpolate encapsulate assert autodetect receive rework appear happen occur lose evict roll cull purge prune probe poll resume retire signal spawn subtract touch unlock upload wake wipe demand
 	stringify memoize mutate nest pickle unpickle subclass iterate quote reserve redact wrap write yield`
 
 // irregular are past forms that no rule gives.
 var irregular = map[string]string{"be": "was", "break": "broke", "bring": "brought", "build": "built", "catch": "caught", "cut": "cut", "deal": "dealt", "fall": "fell", "find": "found", "forbid": "forbade",
-	"freeze": "froze", "get": "got", "give": "gave", "hide": "hid", "hold": "held", "keep": "kept", "leave": "left", "let": "let", "make": "made", "overwrite": "overwrote", "put": "put",
+	"freeze": "froze", "get": "got", "give": "gave", "hide": "hid", "hold": "held", "keep": "kept", "leave": "left", "let": "let", "make": "made", "overwrite": "overwrote", "put": "put", "lose": "lost",
 	"read": "read", "rebuild": "rebuilt", "redo": "redid", "rewrite": "rewrote", "run": "ran", "send": "sent", "set": "set", "show": "showed", "shrink": "shrank", "speed": "sped", "split": "split",
 	"take": "took", "teach": "taught", "throw": "threw", "write": "wrote", "unset": "unset", "reset": "reset", "override": "overrode"}
 
