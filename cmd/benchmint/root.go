@@ -24,8 +24,12 @@ type program struct {
 	overrides map[string]string
 }
 
+// colours are the words of --color.
+var colours = []string{"auto", "always", "never"}
+
 func newRoot(env *world) *cobra.Command {
 	p := &program{world: env, overrides: map[string]string{}}
+	var fault error // of the tables above the verbs
 	root := &cobra.Command{
 		Use:           "benchmint",
 		Short:         "mint coding tasks from real repositories, and prove them",
@@ -40,15 +44,17 @@ func newRoot(env *world) *cobra.Command {
 			return unknownVerb(cmd, args[0])
 		},
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if !slices.Contains([]string{"auto", "always", "never"}, p.color) {
-				return &usageError{fmt.Errorf("--color %q is not one of auto, always, never%s", p.color, nearest.Hint(p.color, []string{"auto", "always", "never"}))}
+			if fault != nil {
+				return fault
+			}
+			if !slices.Contains(colours, p.color) {
+				return &usageError{fmt.Errorf("--color %q is not one of %s%s", p.color, strings.Join(colours, ", "), nearest.Hint(p.color, colours))}
 			}
 			return nil
 		},
 	}
 	root.SetOut(env.stdout)
 	root.SetErr(env.stderr)
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(unknownFlag)
 	flags := root.PersistentFlags()
 	flags.StringVarP(&p.file, "config", "c", "", "configuration `FILE` (default: ./"+config.DefaultFile+" where it exists)")
@@ -59,6 +65,7 @@ func newRoot(env *world) *cobra.Command {
 		newRun(p), newWork(p), newStatus(p), newShow(p), newExplain(p), newRetry(p),
 		newCheck(p), newProve(p), newExport(p), newEnv(p), newDoctor(p), newConfig(p), newClean(p), newVersion(p),
 	)
+	fault = p.completion(root)
 	return root
 }
 

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/stages"
+)
+
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"stages", []string{"run", "--until", ""}, stages.Order},
+		{"colours", []string{"status", "--color", "a"}, []string{"auto", "always"}},
+		{"kinds", []string{"run", "--sandbox", "b"}, []string{"bwrap"}},
+		{"no_store_no_words", []string{"explain", "--store", t.TempDir(), ""}, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			env := &world{stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard, cache: t.TempDir()}
+			if code := execute(t.Context(), env, append([]string{"__complete"}, tc.args...)); code != exitOK {
+				t.Fatalf("exit code %d: %s", code, out.String())
+			}
+			lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
+			var got []string
+			for _, line := range slices.Delete(lines, len(lines)-1, len(lines)) { // the directive
+				got = append(got, line)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFitting(t *testing.T) {
+	t.Parallel()
+	got := fitting([]string{"acme__a-1", "acme__a-2", "other__b-1"}, []string{"acme__a-1"}, "ACME")
+	if diff := cmp.Diff([]string{"acme__a-2"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
