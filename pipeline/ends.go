@@ -1,7 +1,10 @@
-// Package pipeline runs stages over stored records: it decides what is done
-// again, what an error means for an item, and what follows from a result.
+// Package pipeline runs stages over stored records, many steps at one time: what
+// starts when, the last stage first; what an error means for an item; what is told
+// to the step table, which is the truth about every step and the queue of those
+// that may start (Store). A process may die at any point: what was settled stands.
 //
-// It never knows of git, models or containers, and imports schemas only.
+// It never knows of git, models or containers, and imports schemas only; it never
+// decides by the order in which steps happen to end.
 package pipeline
 
 import (
