@@ -37,9 +37,13 @@ func TestScale(t *testing.T) {
 		all = append(all, m)
 		t.Logf("%d items: %.1f s, peak %.1f MB, second run %.1f ms", n, m.first/1000, float64(m.peak)/(1<<20), m.again)
 	}
-	small, large := all[0], all[len(all)-1]
-	if float64(large.peak) > 1.15*float64(small.peak) {
-		t.Errorf("peak memory %d at %d items, %d at %d", small.peak, small.items, large.peak, large.items)
+	// A thousand items do not fill the caches, which are of a fixed size: their peak
+	// is printed, and held against a looser bound.
+	large := all[len(all)-1]
+	for i, bound := range []float64{1.6, 1.15} {
+		if m := all[i]; m.items < large.items && float64(large.peak) > bound*float64(m.peak) {
+			t.Errorf("peak memory %d at %d items, %d at %d", m.peak, m.items, large.peak, large.items)
+		}
 	}
 	// A second run that read its steps would take a few per cent of the first.
 	if large.again > 0.01*large.first {
