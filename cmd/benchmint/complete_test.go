@@ -20,8 +20,8 @@ func TestCompletion(t *testing.T) {
 		want []string
 	}{
 		{"stages", []string{"run", "--until", ""}, stages.Order},
-		{"colours", []string{"status", "--color", "a"}, []string{"auto", "always"}},
-		{"kinds", []string{"run", "--sandbox", "b"}, []string{"bwrap"}},
+		{"colours", []string{"status", "--color", ""}, colours},
+		{"kinds", []string{"run", "--sandbox", ""}, []string{"docker", "bwrap"}},
 		{"no_store_no_words", []string{"explain", "--store", t.TempDir(), ""}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
