@@ -180,7 +180,7 @@ func TestRandomSQLite(t *testing.T) {
 
 func TestRandomPostgres(t *testing.T) {
 	t.Parallel()
-	storetest.Random(t, 15, onPostgres)
+	storetest.Random(t, 10, onPostgres)
 }
 
 // A worker of an older plan is given nothing of a stage that has changed since, and

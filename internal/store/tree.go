@@ -69,17 +69,19 @@ func (t *tx) unsettledAbove(r *row) bool {
 	highest := -1
 	t.each(func(rows *sql.Rows) error {
 		var id int64
+		var name string
 		var state schemas.StepState
-		err := rows.Scan(&id, &state)
-		if !settled(state) {
+		err := rows.Scan(&id, &name, &state)
+		open := !settled(state) && t.s.stage(name) != none // nobody is at a stage that is gone
+		if open {
 			highest = len(up)
 		}
-		up = append(up, step{id, !settled(state)})
+		up = append(up, step{id, open})
 		return err
-	}, `WITH RECURSIVE up (id, parent, state, made_epoch, n) AS (
-		SELECT id, parent, state, made_epoch, 0 FROM step WHERE id = $1
-		UNION ALL SELECT s.id, s.parent, s.state, s.made_epoch, up.n + 1 FROM step s JOIN up ON s.id = up.parent WHERE up.made_epoch > 0)
-		SELECT id, state FROM up ORDER BY n`, r.parent) // what r says: its row may not be written yet
+	}, `WITH RECURSIVE up (id, parent, stage, state, made_epoch, n) AS (
+		SELECT id, parent, stage, state, made_epoch, 0 FROM step WHERE id = $1
+		UNION ALL SELECT s.id, s.parent, s.stage, s.state, s.made_epoch, up.n + 1 FROM step s JOIN up ON s.id = up.parent WHERE up.made_epoch > 0)
+		SELECT id, stage, state FROM up ORDER BY n`, r.parent) // what r says: its row may not be written yet
 	for i := range highest {
 		if !up[i].open {
 			t.exec("UPDATE step SET below = TRUE WHERE id = $1 AND NOT below", up[i].id)
