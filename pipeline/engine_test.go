@@ -92,6 +92,8 @@ func (s shapeShare) Run(_ context.Context, in item, b built) (item, error) {
 func (s shapeWork) Run(ctx context.Context, in item) (item, error) {
 	s.ran("work")
 	pipeline.Provide(ctx, s.config)
+	pipeline.Charge(ctx, 0.25)
+	pipeline.Charge(ctx, 0.5)
 	in.Text = strings.ToUpper(in.Text)
 	return in, nil
 }
@@ -183,8 +185,8 @@ func TestProvenanceStandsBesideTheResult(t *testing.T) {
 	}
 	step, _, err := st.Step("work", "a-01")
 	var got settings
-	if err != nil || json.Unmarshal(step.Provenance, &got) != nil || got != s.config {
-		t.Errorf("provenance %s, %v", step.Provenance, err)
+	if err != nil || json.Unmarshal(step.Provenance, &got) != nil || got != s.config || step.Cost != 0.75 {
+		t.Errorf("provenance %s, cost %v, %v", step.Provenance, step.Cost, err)
 	}
 }
 

@@ -708,3 +708,23 @@ func TestWorkersJoin(t *testing.T) {
 		}
 	})
 }
+
+// TestTableAtOdds: work that nobody can start is a fault that is said, not a run
+// that never ends.
+func TestTableAtOdds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, start := hoarder{pipelinetest.New(time.Now)}, time.Now()
+		_, err := line(then(same), pipeline.Options{}, &sink{}).Run(t.Context(), s, records("a"), silent{}, pipeline.RunOptions{Now: time.Now})
+		if err == nil || !strings.Contains(err.Error(), "1 steps are open and none can start") || time.Since(start) > time.Minute {
+			t.Errorf("after %s: %v", time.Since(start), err)
+		}
+	})
+}
+
+// hoarder gives nothing out.
+type hoarder struct{ *pipelinetest.Memory }
+
+func (hoarder) Claim(context.Context, string, []schemas.Want) ([]schemas.Claim, error) {
+	return nil, nil
+}
