@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -142,8 +143,17 @@ func (w *work) control(ctx context.Context, c testrun.Case, proof schemas.Proof)
 			wanted = append(wanted, lang.Test{ID: t.ID, Unit: t.Unit})
 		}
 	}
+	told := w.bench.Observe
 	for _, sel := range []lang.Select{selection(c, wanted), {Number: 1}} {
+		var took time.Duration
+		w.bench.Observe = func(m testrun.Measured) {
+			took += m.Wall
+			if told != nil {
+				told(m)
+			}
+		}
 		o, err := w.bench.Run(ctx, at, testrun.ScopeChanged, sel)
+		w.bench.Observe = told
 		if over(err) != nil {
 			continue
 		}
@@ -153,10 +163,24 @@ func (w *work) control(ctx context.Context, c testrun.Case, proof schemas.Proof)
 		w.sel = sel
 		w.tests, _ = outcomes(o, wanted)
 		if len(w.tests) > 0 {
+			w.hurry(took)
 			return true, nil
 		}
 	}
 	return false, nil
+}
+
+// Without a hunk, code may well wait for what never comes. A run that takes many
+// times as long as with it has noticed, and thirty of the full time-out would hold up
+// everybody else.
+const (
+	muchLonger = 10
+	leastTime  = time.Minute // for a machine that is busier than it was
+)
+
+func (w *work) hurry(took time.Duration) {
+	w.bench.Limits = w.bench.Limits.Filled()
+	w.bench.Limits.Timeout = min(w.bench.Limits.Timeout, max(muchLonger*took, leastTime))
 }
 
 // selection is the units of the tests. Where those are files they are the paths;

@@ -8,12 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/assess"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
 // diff is the patch between two sets of files, as git makes it.
@@ -225,6 +228,39 @@ func TestBuildsAgain(t *testing.T) {
 	}
 	if d := cmp.Diff(strings.Repeat("compile warm ", 3), strings.Join(b.steps, " ")+" "); d != "" { // B, G, G without
 		t.Error(d)
+	}
+}
+
+// TestTime: a run without a hunk has many times the time of one with it, and never
+// more than the sandbox gives.
+func TestTime(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ takes, limit, want time.Duration }{
+		"many_times": {takes: 20 * time.Second, want: 200 * time.Second},
+		"at_least":   {takes: time.Second, want: time.Minute},
+		"at_most":    {takes: 20 * time.Second, limit: 100 * time.Second, want: 100 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			start := map[string]string{"code.toy": "one\n", "test_a.toy": "t alpha\n"}
+			solution := map[string]string{"code.toy": "one\nalpha\n", "test_a.toy": "t alpha\n"}
+			b := newBox()
+			b.takes = tc.takes
+			c, proof := caseOf(t, start, solution)
+			o := outside(b)
+			told := 0
+			o.Observe = func(testrun.Measured) { told++ }
+			a, err := assess.New(o, assess.Config{MaxHunks: 1, Limits: sandbox.Limits{Timeout: tc.limit}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := a.Assess(t.Context(), c, diff(t, 3, start, solution), proof); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff([]time.Duration{tc.limit, tc.want}, b.limits); d != "" || told != 2 {
+				t.Errorf("told %d times (-want +got):\n%s", told, d)
+			}
+		})
 	}
 }
 

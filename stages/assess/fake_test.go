@@ -59,6 +59,8 @@ type box struct {
 	steps  []string // layer and build steps that succeeded
 	left   map[string]bool
 	fault  error // of Remove
+	takes  time.Duration
+	limits []time.Duration // of each run
 }
 
 func newBox() *box {
@@ -110,6 +112,7 @@ func (b *box) Build(_ context.Context, build sandbox.Build) (sandbox.Layer, sand
 
 func (b *box) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 	b.runs = append(b.runs, strings.Join(r.Command.Argv[1:], " "))
+	b.limits = append(b.limits, r.Limits.Timeout)
 	code := b.code(r.Layer.ID)
 	report := testlog.Report{Started: !slices.Contains(code, "mute"), Ended: true}
 	for _, p := range r.Command.Argv[1:] {
@@ -140,7 +143,7 @@ func (b *box) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 		report = testlog.Report{}
 	}
 	raw, err := json.Marshal(report)
-	return sandbox.Result{End: end, Files: map[string][]byte{"/tmp/report": raw}}, err
+	return sandbox.Result{End: end, Wall: b.takes, Files: map[string][]byte{"/tmp/report": raw}}, err
 }
 
 func (b *box) Files(context.Context, sandbox.Layer, func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
