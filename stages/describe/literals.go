@@ -90,7 +90,9 @@ func (s *solution) wanted() []string {
 		if strings.TrimSpace(l.value) == "" || slices.Contains(out, l.value) || s.known(l) {
 			continue
 		}
-		if slices.ContainsFunc(s.tests.literals, func(t string) bool { return sameText(l.value, t) && !s.base.holds(t) }) {
+		// A key of settings is a string in the code and a keyword in the tests.
+		asKeyword := s.tests.keywords[l.value] && len(s.declared[l.value]) == 0
+		if asKeyword || slices.ContainsFunc(s.tests.literals, func(t string) bool { return sameText(l.value, t) && !s.base.holds(t) }) {
 			out = append(out, l.value)
 		}
 	}
