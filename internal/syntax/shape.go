@@ -10,7 +10,8 @@ import (
 
 // shape digests the code of one declaration. whole is all of it, own the definition
 // in it that its decorators stand before, and without the child that is left out: the
-// body of a class. Two texts of one shape differ in layout and comments only.
+// body of a class. Two texts of one shape differ in layout, comments, needless
+// parentheses and the quotes around strings only: in what formatters change.
 func (r *reader) shape(whole, own, without *sitter.Node) [16]byte {
 	h := sha256.New()
 	s := shaper{r: r, h: h, own: own, without: without}
@@ -50,9 +51,17 @@ func (s shaper) node(n *sitter.Node) {
 	switch kind {
 	case "comment", "line_continuation", ",":
 		return
-	case "string", "interpreted_string_literal", "raw_string_literal", "rune_literal":
-		// Whole: the text between escapes is no node.
+	// Literals whole: the text between escapes is no node.
+	case "string":
+		s.write('t', unquoted(s.r.text(n)))
+		return
+	case "interpreted_string_literal", "raw_string_literal", "rune_literal":
 		s.write('t', s.r.text(n))
+		return
+	case "parenthesized_expression": // what they group is in the tree
+		for i := 0; i < int(n.NamedChildCount()); i++ {
+			s.node(n.NamedChild(i))
+		}
 		return
 	case "expression_statement":
 		if n.ChildCount() == 1 && n.Child(0).Type() == "string" { // a docstring, whose indentation says nothing
@@ -83,4 +92,21 @@ func (s shaper) nested(n *sitter.Node) {
 		n = d
 	}
 	s.write('d', s.r.text(n.ChildByFieldName("name")))
+}
+
+// unquoted is a literal that reads the same between all quotes, with one kind of
+// them; others as they are written.
+func unquoted(literal string) string {
+	at := strings.IndexAny(literal, "'\"")
+	if at < 0 || strings.ContainsAny(literal, "\\\n") {
+		return literal
+	}
+	content := literal[at:]
+	for _, quotes := range []string{`"""`, `'''`, `"`, `'`} {
+		inner, ok := strings.CutPrefix(content, quotes)
+		if inner, closed := strings.CutSuffix(inner, quotes); ok && closed && !strings.ContainsAny(inner, "'\"") {
+			return literal[:at] + `"` + inner + `"`
+		}
+	}
+	return literal
 }
