@@ -159,17 +159,21 @@ var escaped = regexp.MustCompile(`\\([^\w\s])`)
 
 func unescape(pattern string) string { return escaped.ReplaceAllString(pattern, "$1") }
 
+var nameShape = regexp.MustCompile(`^[A-Za-z_][\w.-]*\w$`)
+
 // maxLiterals bounds a list: a table of a hundred messages is data.
 const maxLiterals = 100
 
 // spell states the literals that the tests need and that text does not say yet.
 func spell(text string, literals []string) string {
-	var messages, exact, flags []string
+	var messages, exact, flags, words []string
 	for _, l := range literals[:min(len(literals), maxLiterals)] {
 		switch {
 		case strings.Contains(text, l):
 		case flagShape.MatchString(l):
 			flags = append(flags, "`"+l+"`")
+		case nameShape.MatchString(l):
+			words = append(words, "`"+l+"`")
 		case strings.Count(strings.TrimSpace(l), " ") >= 2:
 			messages = append(messages, quotation(l))
 		default:
@@ -178,6 +182,7 @@ func spell(text string, literals []string) string {
 	}
 	var out []string
 	out = append(out, state("The option is spelled ", "The options are spelled ", flags)...)
+	out = append(out, state("The exact name ", "The exact names ", words)...)
 	out = append(out, state("The message is ", "The messages are ", messages)...)
 	out = append(out, state("The exact text ", "The exact texts ", exact)...)
 	return strings.Join(out, " ")
