@@ -171,13 +171,14 @@ func Code(text string) []string {
 			out = append(out, "a block")
 		}
 	}
+	text = curly.ReplaceAllString(text, "x")
 	for _, m := range span.FindAllStringSubmatch(text, -1) {
 		code := strings.TrimSpace(m[1])
 		if !oneName.MatchString(code) && !keywords.MatchString(code) {
 			out = append(out, code)
 		}
 	}
-	plain := quotes.ReplaceAllString(span.ReplaceAllString(text, "x"), "x")
+	plain := straight.ReplaceAllString(span.ReplaceAllString(text, "x"), "x")
 	for _, m := range bareCall.FindAllStringSubmatch(plain, -1) {
 		if m[2] != "" && !remark(m[1], m[2]) {
 			out = append(out, m[0])
@@ -188,5 +189,9 @@ func Code(text string) []string {
 	return out
 }
 
-// quotes are messages and literals in quotation marks.
-var quotes = regexp.MustCompile(`"[^"\n]*"|“[^”\n]*”`)
+// Messages and literals in quotation marks; curly ones stand around those that hold
+// straight ones or backticks.
+var (
+	straight = regexp.MustCompile(`"[^"\n]*"`)
+	curly    = regexp.MustCompile(`“[^”\n]*”`)
+)

@@ -249,7 +249,7 @@ func TestCode(t *testing.T) {
 			t.Errorf("no code found in %q", s)
 		}
 	}
-	for _, s := range []string{"use `f` and `a.b` and `--x`.", "word(s) and so on (that is)", `The message is "a == b: {x} != %s".`, "- a list\n- of `names`"} {
+	for _, s := range []string{"use `f` and `a.b` and `--x`.", "word(s) and so on (that is)", "The message is “use `f(x)` now”.", `The message is "a == b: {x} != %s".`, "- a list\n- of `names`"} {
 		if c := prose.Code(s); len(c) > 0 {
 			t.Errorf("code found in %q: %q", s, c)
 		}
