@@ -249,6 +249,7 @@ type author struct {
 var (
 	releaseSubject = regexp.MustCompile(`(?i)^(?:\W*|[a-z]+(?:\([^)]*\))?!?: *)(?:releas|prepar\w* (?:for |the )?(?:v?\d|releas|next|new)|bump|version\b|v?\d+\.\d+|cut\b|publish|tag\b)|\brelease v?\d|\bv?\d+\.\d+(?:\.\d+)? release\b|\bbump(?:s|ed|ing)?\b.*\bversion`)
 	onlyVersion    = regexp.MustCompile(`(?i)^\W*(?:(?:version|release|bump|prepare)\w*\W+(?:[\w-]+ +)?)?v?\d+\.\d+[\w.]*(?: *\(#\d+\))?\W*$`)
+	releaseBranch  = regexp.MustCompile(`(?i)^Merge (?:pull request #\d+ from [^/\s]+/|branch '?)(?:[\w-]+/)*(?:releas|bump|prepar|version|v?\d+\.\d+\.\d+)`)
 	logSubject     = regexp.MustCompile(`(?i)change ?log|release notes?|version history|\bchanges?\.(?:md|rst|txt)|\bhistory\.(?:md|rst)|\bnews\b(?: file| fragment| entr)|\b(?:update|add|edit|fix|amend|write|missing)\w* (?:the )?(?:changes|history|news)\b`)
 	ownNumber      = regexp.MustCompile(`(?:^|[\s(\[,:])(?:#|GH-|gh-)([1-9]\d{0,8})\b`)
 )
@@ -296,8 +297,9 @@ func (d *desk) author(at int, files []schemas.ChangedFile, before, added []entry
 	const many = 4
 	small := lines <= fewLines && !tests
 	begins := d.newVersion(before, added)
+	strict := onlyVersion.MatchString(commit.Subject) || releaseBranch.MatchString(commit.Subject)
 	switch {
-	case len(added) >= many && (fresh || ships <= fewLines || begins && onlyVersion.MatchString(commit.Subject)):
+	case len(added) >= many && (fresh || ships <= fewLines), len(added) > 1 && begins && strict:
 		a.release = true
 	case small:
 		a.release = releaseSubject.MatchString(commit.Subject) || logSubject.MatchString(commit.Subject) || begins && len(added) > 1
@@ -355,7 +357,7 @@ func (d *desk) give(e entry, by author) {
 			linked = true
 		}
 	}
-	if linked || len(e.Named) > 0 {
+	if linked {
 		return
 	}
 	// Notes that are made from commits' subjects, without their numbers.
