@@ -123,6 +123,18 @@ func testBuildRedone(t *testing.T, place func(testing.TB) Place) {
 	d.Run()
 	d.Runs("make.build/x", "make/x/1", "make/x/2", "pack/")
 	d.Packs("x/1=1", "x/2=2", "y=3")
+	// The same while they are away: rejected, withdrawn, and built when they are back.
+	buildEnds(d, schemas.Settlement{State: schemas.StepRejected, Reason: schemas.NoBuild})
+	d.Version("make.build", "7")
+	d.Begin()
+	d.Run()
+	d.Seed()
+	d.Do = nil
+	d.Version("make.build", "8")
+	d.Begin()
+	d.Seed("s=x/1=1 x/2=2 y=3")
+	d.Run()
+	d.Packs("x/1=1", "x/2=2", "y=3")
 	d.Sound()
 }
 

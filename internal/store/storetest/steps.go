@@ -455,6 +455,12 @@ func testKeyMoves(t *testing.T, place func(testing.TB) Place) {
 		d.Seed("r=b=1 k=1", "s=a=1")
 		d.Run()
 		d.Packs("a=1", "b=1", "k=1")
+		// Away, its key taken, and back with the very input of its last end.
+		d.Seed("s=a=1 k=1")
+		d.Run()
+		d.Seed("r=b=1 k=1", "s=a=1")
+		d.Run()
+		d.Packs("a=1", "b=1", "k=1")
 		d.Sound()
 	}
 }
