@@ -82,9 +82,7 @@ func (r Reader) Parse(path, text string) []Entry {
 	links := s.links
 	var out []Entry
 	for _, b := range s.entries(versionOfPath(path)) {
-		for _, part := range b.split(r, links) {
-			out = append(out, part)
-		}
+		out = append(out, b.split(r, links)...)
 	}
 	return out
 }

@@ -377,7 +377,7 @@ func (f *finder) commits() {
 	for _, at := range commitID.FindAllIndex(f.text, -1) {
 		id := string(f.text[at[0]:at[1]])
 		before, after := strings.TrimRight(string(f.text[:at[0]]), " "), string(f.text[at[1]:])
-		inside := strings.LastIndexAny(before, "([") > strings.LastIndexAny(before, ")]") && strings.IndexAny(after, ")]") >= 0 &&
+		inside := strings.LastIndexAny(before, "([") > strings.LastIndexAny(before, ")]") && strings.ContainsAny(after, ")]") &&
 			!strings.ContainsFunc(before[strings.LastIndexAny(before, "([")+1:], func(r rune) bool { return r >= 'g' && r <= 'z' })
 		leads := before == "" && (strings.HasPrefix(after, ":") || strings.HasPrefix(after, " "))
 		said := strings.HasSuffix(strings.ToLower(before), "commit")
