@@ -170,11 +170,13 @@ func (c Config) Plan(w World) *pipeline.Plan {
 	o := func(stage string) pipeline.Options {
 		return pipeline.Options{Version: "1" + c.Versions[stage], Config: struct{ Tag string }{c.Tags[stage]}}
 	}
-	work := o(Work)
+	kept, work := o(Filter), o(Work)
+	// What is put off to a time that has passed when it is booked waits a second.
+	kept.Budget = schemas.Budget{Tries: 20, Wait: 20 * time.Second}
 	work.Timeout = c.Limit
 	items := pipeline.Expand(pipeline.New[Source](), Expand, pipeline.Expander[Source, Item](expand{p}), o(Expand))
-	kept := pipeline.Then(items, Filter, pipeline.Stage[Item, Item](filter{p}), o(Filter))
-	joined := pipeline.Share(kept, Join, pipeline.Sharer[Item, Token, Item](join{p}), o(Join))
+	filtered := pipeline.Then(items, Filter, pipeline.Stage[Item, Item](filter{p}), kept)
+	joined := pipeline.Share(filtered, Join, pipeline.Sharer[Item, Token, Item](join{p}), o(Join))
 	worked := pipeline.Then(joined, Work, pipeline.Stage[Item, Item](worker{p}), work)
 	return pipeline.Drain(worked, Export, pipeline.Drainer[Item](export{p}), o(Export))
 }

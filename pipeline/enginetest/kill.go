@@ -140,6 +140,9 @@ func (v *victim) end(ctx context.Context, p *Process) error {
 		return err
 	}
 	v.kills.Runs++
+	if code := r.Summary.Code(); code != 0 && code != 1 { // items that fail by lot
+		v.kills.wrong("the run ended with %d: %+v", code, r.Summary.Stages)
+	}
 	if r.Lost > 0 {
 		v.kills.wrong("%d results refused with nobody beside", r.Lost)
 	}
