@@ -446,6 +446,26 @@ func testAnswers(t *testing.T, place func(testing.TB) Place) {
 	}
 }
 
+// On an error nothing is changed: a death before the commit leaves nothing, one
+// after it the whole.
+func testCommit(t *testing.T, place func(testing.TB) Place) {
+	for point, want := range map[string][]string{
+		"settle/before": {"grow ready 1", "pack ready 1"},
+		"settle/after":  {"grow done 1", "note ready 2", "pack ready 1"},
+	} {
+		d := Open(t, place(t), store.Options{Crash: killer(point, 1)})
+		d.Seed("s=a=1 b=1")
+		s := Default(d.TakeOne("grow"))
+		s.Owner = d.Owner
+		if _, err := d.Settle(context.Background(), []schemas.Settlement{s}); !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		d.Options.Crash = nil
+		d.Kill()
+		d.Stands(want...)
+	}
+}
+
 // A death before a commit leaves nothing of it, one after it all; the run that
 // follows ends as an undisturbed one does.
 func testCrashPoints(t *testing.T, place func(testing.TB) Place) {
