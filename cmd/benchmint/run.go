@@ -15,6 +15,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
@@ -297,9 +298,13 @@ type result struct {
 
 // finish prints the three lines that every run ends with, and gives its exit code.
 func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sources *sources) error {
-	r := result{Summary: s, Store: c.Store, Tasks: tasks(s)}
+	r := result{Summary: s, Store: c.Store, Tasks: stageCount(s, stages.Describe).Done}
 	if s.Drained {
 		r.Dataset = c.Output
+		// The ledger and twins take rows out at the very end.
+		if m, err := output.ReadManifest(c.Output); err == nil {
+			r.Tasks = m.Counts.Tasks
+		}
 	}
 	code := codeOfRun(s, f, sources)
 	r.Next = next(r, code, c)
@@ -346,8 +351,6 @@ func stageCount(s pipeline.Summary, stage string) pipeline.Count {
 	return pipeline.Count{Stage: stage}
 }
 
-func tasks(s pipeline.Summary) int { return stageCount(s, stages.Describe).Done }
-
 // funnelLine is one line: what went in, what got through, and why the rest did not.
 func funnelLine(s pipeline.Summary) string {
 	rejected, lost, deferred, failed := rejects(s), 0, 0, 0
@@ -360,7 +363,7 @@ func funnelLine(s pipeline.Summary) string {
 	}
 	done := func(stage string) int { return stageCount(s, stage).Done }
 	line := fmt.Sprintf("%s, %d linked, %d wanted, %d provisioned, %d proved, %d described; %d rejected, %d deferred, %d failed",
-		plural(stageCount(s, stages.Link).Items(), "change"), done(stages.Link), done(stages.Classify), done(stages.Provision), done(stages.Validate), tasks(s), lost, deferred, failed)
+		plural(stageCount(s, stages.Link).Items(), "change"), done(stages.Link), done(stages.Classify), done(stages.Provision), done(stages.Validate), done(stages.Describe), lost, deferred, failed)
 	if lost > 0 {
 		line += " (" + reasons(rejected) + ")"
 	}
