@@ -163,6 +163,11 @@ func TestRefs(t *testing.T) {
 	if before.Refs() == after.Refs() || before.Refs() != open(t, gitrepotest.New(t, tagged)).Refs() {
 		t.Error("refs do not tell tags apart")
 	}
+	gitrepotest.Git(t, dir, "tag", "v2.2.0", "v2.1.0")
+	gitrepotest.Git(t, dir, "tag", "-d", "v2.1.0")
+	if open(t, dir).Refs() == after.Refs() {
+		t.Error("refs do not tell names apart")
+	}
 	if before.Info() != after.Info() && before.Info().Head != after.Info().Head {
 		t.Error("a tag changed the head")
 	}
