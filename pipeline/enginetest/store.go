@@ -168,3 +168,14 @@ func Claims(ctx context.Context, e Engine) (n int, err error) {
 	err = db.QueryRowContext(ctx, "SELECT coalesce(sum(attempts - deferrals), 0) FROM step WHERE live").Scan(&n)
 	return n, err
 }
+
+// Running counts the steps that are somebody's.
+func (e Engine) Running(ctx context.Context) (n int, err error) {
+	db, done, err := e.look()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	err = db.QueryRowContext(ctx, "SELECT count(*) FROM step WHERE state = 'running' OR owner <> ''").Scan(&n)
+	return n, err
+}

@@ -51,9 +51,7 @@ func main() {
 	if err := json.Unmarshal([]byte(*config), &e.config); err != nil {
 		fail(err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	r, err := e.run(ctx)
+	r, err := e.run(e.signals())
 	if err != nil {
 		fail(err)
 	}
@@ -61,6 +59,22 @@ func main() {
 		fail(err)
 	}
 	os.Exit(r.Summary.Code())
+}
+
+// signals end the run: the first one its beginning of work, the second its grace.
+func (e *engine) signals() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	hurry := make(chan struct{})
+	e.opts.Hurry = hurry
+	told := make(chan os.Signal, 2)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-told
+		cancel()
+		<-told
+		close(hurry)
+	}()
+	return ctx
 }
 
 func fail(err error) {
