@@ -165,7 +165,9 @@ func tidy(text string) string {
 		})
 		text = subject.ReplaceAllString(text, "${1}an earlier change $2")
 		text = subjectFirst.ReplaceAllString(text, "An earlier change $1")
-		text = thankful.ReplaceAllString(text, "$1")
+		for again := ""; again != text; { // one thanks takes the blank before the next
+			again, text = text, thankful.ReplaceAllString(text, "$1")
+		}
 		text = credit.ReplaceAllString(text, "")
 		text = closes.ReplaceAllString(text, "")
 		text = inside.ReplaceAllString(text, "$1"+torn+"$2")
