@@ -19,7 +19,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/benchmint/benchmint/internal/blob"
@@ -56,7 +55,8 @@ type Store struct {
 	db      *sql.DB // of writers
 	readers *sql.DB
 	dead    atomic.Bool
-	lock    *os.File
+	lock    *os.File    // of SQLite
+	session sessionLock // of PostgreSQL
 
 	writer sync.Mutex // of SQLite's one connection
 	pinned *prepared
@@ -132,6 +132,7 @@ func (s *Store) Close() error {
 		errs = append(errs, s.pinned.conn.Close())
 		s.pinned = nil
 	}
+	errs = append(errs, s.unlock())
 	if s.readers != s.db {
 		errs = append(errs, s.readers.Close())
 	}
@@ -141,33 +142,6 @@ func (s *Store) Close() error {
 		s.lock = nil
 	}
 	return errors.Join(errs...)
-}
-
-// Lock makes this process the only one that runs on the store. ErrLocked. On
-// PostgreSQL many may: there it does nothing.
-func (s *Store) Lock() error {
-	if s.dir == "" || s.lock != nil {
-		return nil
-	}
-	var err error
-	s.lock, err = lockFile(s.dir)
-	return err
-}
-
-// lockFile takes the lock that lies beside a store.
-func lockFile(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("locking store: %w", err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%s: %w", dir, ErrLocked)
-		}
-		return nil, fmt.Errorf("locking store: %w", err)
-	}
-	return f, nil
 }
 
 //go:embed migrations/*.sql

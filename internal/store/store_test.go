@@ -64,6 +64,7 @@ func TestRescue(t *testing.T) {
 	b.Owner = "w2"
 	b.Begin(func(o *schemas.BeginOptions) { o.Join = true })
 	got := a.Take("grow", 1)
+	storetest.Open(t, place, store.Options{}) // who begins beside others takes nothing from them
 	a.Stands("grow running 1", "grow ready 1", "pack ready 1")
 	if ok, err := a.Reserve(ctx, "model", 3); !ok || err != nil {
 		t.Fatal(ok, err)

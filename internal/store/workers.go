@@ -28,6 +28,9 @@ func (s *Store) Beat(ctx context.Context, worker string, silent time.Duration) (
 	if s.dir != "" {
 		return 0, nil
 	}
+	if err := s.keepLock(ctx); err != nil {
+		return 0, err
+	}
 	err = s.write(ctx, "beat", func(t *tx) {
 		t.beat(schemas.Worker{ID: worker})
 		rescued = 0
