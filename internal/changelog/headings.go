@@ -15,6 +15,10 @@ var (
 	labelLine = regexp.MustCompile(`^ {0,3}([^\s:][^:]{0,40}):$`)
 )
 
+// releaseRole is how the releases extension of Sphinx ends a section: what came
+// after a release stands above it.
+var releaseRole = regexp.MustCompile("^:release:`([^ <`]+)[^`]*`")
+
 // longestPlain bounds headings that no markup makes one, in bytes.
 const longestPlain = 120
 
@@ -38,6 +42,9 @@ func (s *scanner) heading(i int) (string, int, int) {
 		return text, level, took
 	}
 	if m := bulletOf(line); m != nil {
+		if r := releaseRole.FindStringSubmatch(m[4]); r != nil {
+			return r[1], plainLevel, 1
+		}
 		// "* 1.2.0 (date)" with its entries nested below.
 		if (s.blank || len(s.open) == 0) && len(m[4]) <= longestPlain && s.deeperBelow(i, len(m[1])) {
 			if v := readVersion(m[4]); v.ok && !v.named && v.plain {
@@ -141,6 +148,9 @@ func (s *scanner) enter(text string, level, line int) {
 	}
 	if s.versionAt > 0 && !deeper && !isCategory(text) {
 		s.version, s.released, s.versionAt, s.headings = "", false, 0, nil
+		if s.releases {
+			s.version, s.versionAt = "Unreleased", plainLevel
+		}
 	}
 	if s.versionAt == 0 {
 		s.headings = nil
@@ -218,6 +228,9 @@ func readVersion(heading string) version {
 	text := strings.TrimFunc(shortcode.ReplaceAllString(cleanHeading(heading), ""), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.Is(unicode.So, r) || unicode.Is(unicode.Mn, r) || r == '\u200d' || r == '#' || r == '='
 	})
+	if strings.HasPrefix(text, "(") && strings.HasSuffix(text, ")") && !strings.Contains(text[1:], "(") {
+		text = text[1 : len(text)-1]
+	}
 	if toCome.MatchString(text) {
 		return version{text: text, ok: true, plain: strings.EqualFold(text, "unreleased") || strings.EqualFold(text, "dev")}
 	}

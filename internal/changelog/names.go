@@ -54,6 +54,12 @@ func IsLog(name string) bool {
 	return texts[ext] && versionOfPath(name) != ""
 }
 
+// inManual tells whether a path lies in the documentation.
+func inManual(name string) bool {
+	dirs, _ := dirsOf(name)
+	return len(dirs) > 0 && (dirs[0] == "docs" || dirs[0] == "doc" || dirs[0] == "documentation")
+}
+
 // IsFragment tells whether a path is one change's own note for the next release.
 func IsFragment(name string) bool {
 	dirs, file := dirsOf(name)

@@ -72,6 +72,9 @@ type scanner struct {
 	lines []string
 	dead  []bool // comments, directives, link definitions, front matter
 	rest  bool
+	// releases says that the text is for the extension of that name: see releaseRole.
+	releases bool
+	manual   bool // a page of the documentation: without versions it is about changelogs
 	// fragment says that the whole text is one change's: a line above a list is the
 	// beginning of a sentence, and no heading.
 	fragment bool
@@ -114,9 +117,13 @@ func scan(name, text string, fragment bool) *scanner {
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
 		s.lines = append(s.lines, strings.TrimRight(tabs.Replace(line), " \r"))
 	}
+	s.manual = inManual(name)
 	s.dead = make([]bool, len(s.lines))
 	s.bury()
 	digestLinks(s.links)
+	if strings.Contains(text, ":release:`") {
+		s.releases, s.version, s.versionAt, s.anyVersion = true, "Unreleased", plainLevel, true
+	}
 	for i := 0; i < len(s.lines); {
 		i += s.step(i)
 	}
@@ -320,7 +327,7 @@ func (s *scanner) entries(fallback string) []block {
 		if b.version == "" {
 			// Bullets of a file without any version count; of one that has them, what
 			// stands above or outside is an introduction.
-			if b.version = fallback; fallback == "" && (s.anyVersion || !b.bullet) {
+			if b.version = fallback; fallback == "" && (s.anyVersion || !b.bullet || s.manual) {
 				continue
 			}
 			b.released = fallback != ""

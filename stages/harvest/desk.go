@@ -255,7 +255,11 @@ var (
 )
 
 // fewLines are what a release changes besides its notes: a version here and there.
-const fewLines = 10
+// One that says that it is a release may change someLines.
+const (
+	fewLines  = 10
+	someLines = 40
+)
 
 func (d *desk) author(at int, files []schemas.ChangedFile, before, added []entry, fresh bool) author {
 	commit := d.line.commits[at]
@@ -299,7 +303,8 @@ func (d *desk) author(at int, files []schemas.ChangedFile, before, added []entry
 	begins := d.newVersion(before, added)
 	strict := onlyVersion.MatchString(commit.Subject) || releaseBranch.MatchString(commit.Subject)
 	switch {
-	case len(added) >= many && (fresh || ships <= fewLines), len(added) > 1 && begins && strict:
+	case len(added) >= many && (fresh || ships <= fewLines), len(added) > 1 && begins && strict,
+		begins && !tests && ships <= someLines && releaseSubject.MatchString(commit.Subject):
 		a.release = true
 	case small:
 		a.release = releaseSubject.MatchString(commit.Subject) || logSubject.MatchString(commit.Subject) || begins && len(added) > 1
