@@ -43,6 +43,7 @@ var errMissed = errors.New("a goal was missed")
 type bench struct {
 	dir, postgres, program string
 	items, settled, runs   int
+	peak                   float64 // MB, of items at 256 workers
 	table                  table
 	n                      int
 }
