@@ -19,8 +19,8 @@ import (
 // OpenStore opens a store for a run, alone where it is a folder.
 func OpenStore(ctx context.Context, location string, o store.Options) (*store.SQL, error) {
 	s, err := store.OpenSQL(ctx, location, o)
-	if err != nil {
-		return nil, err
+	if err != nil || strings.Contains(location, "://") {
+		return s, err
 	}
 	if err := s.Lock(); err != nil {
 		return nil, errors.Join(err, s.Close())
