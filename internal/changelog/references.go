@@ -12,7 +12,7 @@ import (
 
 var (
 	role      = regexp.MustCompile("(?::(?:[a-z]+:)?([A-Za-z_-]+):|\\{([A-Za-z_-]+)\\})`([^`]*)`")
-	numbered  = wordSet("pr pull pulls ghpull pullreq pull-request issue issues ghissue gh bug ticket gh-pr gh-issue mr")
+	numbered  = wordSet("pr pull pulls ghpull pullreq pull-request issue issues ghissue gh bug ticket gh-pr gh-issue mr feature support")
 	ofRole    = regexp.MustCompile(`^[#!]?([1-9]\d{0,8})$|<[#!]?([1-9]\d{0,8})>$`)
 	restHref  = regexp.MustCompile("`([^`<]*?)\\s*<([^>`]+)>`_{1,2}")
 	restName  = regexp.MustCompile("`([^`]+)`_{1,2}|(?:^|[\\s(\\[,])(#?[A-Za-z0-9][\\w.+-]*)_(?:$|[\\s)\\],.;:])")
