@@ -16,6 +16,7 @@ import (
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/toolchain"
 )
 
@@ -25,6 +26,7 @@ const (
 	stateOK      = "ok"
 	stateMissing = "missing"
 	stateWeaker  = "weaker"
+	stateWrong   = "wrong" // what should never be
 )
 
 // finding is one thing that this machine has or lacks.
@@ -69,7 +71,7 @@ func healthy(all []finding) bool {
 			if f.State != stateMissing {
 				working++
 			}
-		case f.State == stateMissing:
+		case f.State == stateMissing, f.State == stateWrong:
 			return false
 		}
 	}
@@ -81,8 +83,8 @@ const sandboxPrefix = "sandbox "
 func (p *program) printFindings(all []finding) error {
 	t := p.out()
 	for _, f := range all {
-		color := map[string]string{stateOK: green, stateMissing: red, stateWeaker: yellow}[f.State]
-		word := fmt.Sprintf("%-7s", map[string]string{stateOK: "OK", stateMissing: "missing", stateWeaker: "weaker"}[f.State])
+		color := map[string]string{stateOK: green, stateMissing: red, stateWeaker: yellow, stateWrong: red}[f.State]
+		word := fmt.Sprintf("%-7s", map[string]string{stateOK: "OK", stateMissing: "missing", stateWeaker: "weaker", stateWrong: "wrong"}[f.State])
 		t.line("%s  %-22s %s", t.in(color, word), f.Name, visible(f.Detail))
 		if f.Get != "" && f.State != stateOK {
 			t.line("         %-22s → %s", "", f.Get)
@@ -105,7 +107,10 @@ func (p *program) diagnose(ctx context.Context, c *config.Config) []finding {
 		}
 	}
 	out = append(out, p.checkToolchains(ctx, c)...)
-	out = append(out, p.checkCABundle(c), checkDisk("store", c.Store), checkDisk("cache", p.cache))
+	out = append(out, p.checkCABundle(c), checkDisk("store", folderOf(c)), checkDisk("cache", p.cache))
+	if store.Exists(c.Store) {
+		out = append(out, p.checkStore(ctx, c))
+	}
 	return out
 }
 
@@ -221,6 +226,54 @@ func (p *program) checkCABundle(c *config.Config) finding {
 		f.State, f.Detail = stateMissing, "no bundle of trusted certificates in the usual places"
 	}
 	return f
+}
+
+// checkStore counts the steps of the store, and holds that against the tallies that
+// it keeps of them: status and the end of a run believe those.
+func (p *program) checkStore(ctx context.Context, c *config.Config) finding {
+	f := finding{Name: "store", State: stateMissing}
+	s, err := p.openStore(ctx, c)
+	if err != nil {
+		f.Detail = err.Error()
+		return f
+	}
+	f.State, f.Detail, err = p.recount(ctx, s)
+	if err = errors.Join(err, s.Close()); err != nil {
+		f.State, f.Detail = stateWrong, err.Error()
+	}
+	if f.State == stateWrong {
+		f.Get = "keep a copy and report it, then another --store"
+	}
+	return f
+}
+
+// recount believes a difference only where no run writes at the same time.
+func (p *program) recount(ctx context.Context, s *store.SQL) (state, detail string, err error) {
+	bad, err := s.Recount(ctx)
+	if err == nil && len(bad) > 0 {
+		if err = s.Lock(); errors.Is(err, store.ErrLocked) {
+			return stateOK, "a run works on it: the tallies cannot be counted again now", nil
+		}
+		if err == nil {
+			bad, err = s.Recount(ctx)
+		}
+	}
+	tallies, tallyErr := s.Tallies(ctx)
+	if err = errors.Join(err, tallyErr); err != nil {
+		return stateWrong, "", err
+	}
+	if len(bad) > 0 {
+		t := bad[0].Tallied
+		if t.Stage == "" {
+			t = bad[0].Counted
+		}
+		return stateWrong, fmt.Sprintf("%s of the tally off, as %s %s: %d in the tally, %d counted", plural(len(bad), "line"), t.Stage, t.State, bad[0].Tallied.N, bad[0].Counted.N), nil
+	}
+	n := 0
+	for _, t := range tallies {
+		n += t.N
+	}
+	return stateOK, plural(n, "step") + " counted, as the tallies say", nil
 }
 
 // leastDisk is what one environment with its layers may take.

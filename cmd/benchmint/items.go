@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ import (
 type shelf struct {
 	*store.SQL
 	place string // for messages
+	blobs string // the folder of blobs
 }
 
 // openShelf opens a store that is already there; reading makes none.
@@ -30,7 +32,11 @@ func (p *program) openShelf(ctx context.Context, c *config.Config) (*shelf, erro
 	if err != nil {
 		return nil, err
 	}
-	return &shelf{SQL: s, place: folderOf(c)}, nil
+	blobs := c.Blobs
+	if blobs == "" {
+		blobs = filepath.Join(c.Store, "blobs")
+	}
+	return &shelf{SQL: s, place: folderOf(c), blobs: blobs}, nil
 }
 
 // item is everything the store knows of one ID.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -105,8 +106,10 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 			return o, lockedOr(err)
 		}
 	}
-	if err := o.sources.note(folderOf(c)); err != nil {
-		return o, err
+	if !join { // a worker may have them in other places
+		if err := o.sources.note(folderOf(c)); err != nil {
+			return o, err
+		}
 	}
 	o.workshop = &workshop{builder: idleBuilder(c), close: func() error { return nil }}
 	if needsSandbox(until) {
@@ -186,6 +189,15 @@ func folderOf(c *config.Config) string {
 		return c.Blobs
 	}
 	return c.Store
+}
+
+// told is a store's location as it may be said: the environment may give it with a
+// password.
+func told(location string) string {
+	if u, err := url.Parse(location); err == nil && config.IsPostgres(location) {
+		return u.Redacted()
+	}
+	return location
 }
 
 // runOptions are what a run may use of this machine.
@@ -298,7 +310,7 @@ type result struct {
 
 // finish prints the three lines that every run ends with, and gives its exit code.
 func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sources *sources) error {
-	r := result{Summary: s, Store: c.Store, Tasks: stageCount(s, stages.Describe).Done}
+	r := result{Summary: s, Store: told(c.Store), Tasks: stageCount(s, stages.Describe).Done}
 	if s.Drained {
 		r.Dataset = c.Output
 		// The ledger and twins take rows out at the very end.
@@ -397,7 +409,7 @@ func datasetLine(r result, f runFlags) string {
 func next(r result, code int, c *config.Config) string {
 	store := ""
 	if c.Origin("store").Layer != config.FromDefault && c.Origin("store").Layer != config.FromFile {
-		store = " --store " + c.Store
+		store = " --store " + told(c.Store)
 	}
 	switch {
 	case r.Summary.Interrupted:

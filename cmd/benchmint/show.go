@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 	"time"
 
@@ -185,7 +184,7 @@ func (t *printer) showBlobs(s *shelf, i *item) {
 	if len(order) == 0 {
 		return
 	}
-	t.line("\n%s  (under %s)", t.in(bold, "blobs"), path.Join(s.place, "blobs"))
+	t.line("\n%s  (under %s)", t.in(bold, "blobs"), s.blobs)
 	for _, d := range order {
 		hex := strings.TrimPrefix(string(d), "sha256:")
 		t.line("    %-24s %s/%s", blobs[d], hex[:2], hex[2:])

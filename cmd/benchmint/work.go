@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/stages"
 )
@@ -42,6 +43,9 @@ func newWork(p *program) *cobra.Command {
 func (p *program) work(ctx context.Context, c *config.Config, stay bool) (err error) {
 	own := *p
 	p = &own
+	if err := p.begun(ctx, c); err != nil {
+		return err
+	}
 	o, err := p.open(ctx, c, stages.Describe, true)
 	if err != nil {
 		return err
@@ -55,6 +59,9 @@ func (p *program) work(ctx context.Context, c *config.Config, stay bool) (err er
 		for _, count := range summary.Stages {
 			done.Executed += count.Executed
 		}
+		if errors.Is(err, store.ErrPlan) {
+			return unmet("%w: a worker needs the configuration and the version of benchmint that the run was begun with", err)
+		}
 		if err != nil || summary.Interrupted || !stay {
 			return errors.Join(err, p.finishWork(done, summary))
 		}
@@ -64,6 +71,21 @@ func (p *program) work(ctx context.Context, c *config.Config, stay bool) (err er
 		case <-time.After(stayFor):
 		}
 	}
+}
+
+// begun refuses a store on which no run has begun, before anything is opened for it:
+// a worker decides nothing, not even which sandbox the run uses.
+func (p *program) begun(ctx context.Context, c *config.Config) (err error) {
+	s, err := p.openStore(ctx, c)
+	if err != nil {
+		return &ended{exitUsage, err}
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	tallies, err := s.Tallies(ctx)
+	if err == nil && len(tallies) == 0 {
+		err = unmet("no run has begun on this store; begin with: benchmint run, with the same configuration")
+	}
+	return err
 }
 
 // worked is what one worker did, for scripts.
