@@ -122,7 +122,7 @@ func here(ctx context.Context, e enginetest.Engine, worker string, hook func(str
 	plan := e.Config.Plan(enginetest.World{Log: log, Dir: e.DatasetPath()})
 	return plan.Run(ctx, db, e.Config.Seeds(), quiet{}, pipeline.RunOptions{
 		Slots: e.Slots, Now: time.Now, Patience: time.Minute, Worker: schemas.Worker{ID: worker},
-		Beat: 300 * time.Millisecond, Silent: 2 * time.Second, // where there are beats: PostgreSQL
+		Beat: 500 * time.Millisecond, Silent: 4 * time.Second, // where there are beats: PostgreSQL
 	})
 }
 

@@ -16,16 +16,9 @@ import (
 	"github.com/benchmint/benchmint/internal/store"
 )
 
-// OpenStore opens a store for a run, alone where it is a folder.
-func OpenStore(ctx context.Context, location string, o store.Options) (*store.SQL, error) {
-	s, err := store.OpenSQL(ctx, location, o)
-	if err != nil || strings.Contains(location, "://") {
-		return s, err
-	}
-	if err := s.Lock(); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+// OpenStore opens a store for a run, which locks it where it begins one.
+func OpenStore(ctx context.Context, location string, o store.Options) (*store.Store, error) {
+	return store.OpenSQL(ctx, location, o)
 }
 
 // look opens what a store left, past the package that wrote it. A folder is copied
