@@ -102,6 +102,18 @@ func (t *tx) leaveBuild(m *row, share string) {
 	}
 }
 
+// renew: a member has another input now. A build that is tried with it begins anew:
+// it may be about to refuse what the member is no more.
+func (t *tx) renew(m *row) {
+	info := t.s.stage(m.stage)
+	if m.share == "" || info.Build == "" {
+		return
+	}
+	if b := t.find("{lock}", info.Build, m.share); b != nil && b.live && b.parent == m.id && !settled(b.state) {
+		t.tryWith(b, m)
+	}
+}
+
 // candidate is the member that a build is tried with next: one that waits, else
 // any that has not ended.
 func (t *tx) candidate(b *row, but int64) *row {

@@ -210,6 +210,8 @@ func (t *tx) again(r *row, m *made, parent *row, producer string) {
 	}
 	if before != r.share {
 		t.leaveBuild(r, before)
+	} else if redo {
+		t.renew(r)
 	}
 	if other {
 		t.read(producer, m.Key)

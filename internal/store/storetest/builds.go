@@ -190,6 +190,21 @@ func testBuildWithdrawn(t *testing.T, place func(testing.TB) Place) {
 	if c = d.TakeOne("make.build"); Text(c.Record) != "2" {
 		t.Errorf("tried with %s", c.Record)
 	}
+	// Its input changes while it runs: what was refused is no more.
+	d.Seed("s=x/2=3")
+	d.End(Default(d.TakeOne("grow")))
+	d.End(Default(d.TakeOne("note")))
+	refusal := schemas.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: schemas.NoRunner, Own: true}
+	if got := d.End(refusal); !got[0].Lost {
+		t.Error("a member was refused for an input that it has no more")
+	}
+	if c = d.TakeOne("make.build"); Text(c.Record) != "3" {
+		t.Errorf("tried with %s", c.Record)
+	}
+	d.Seed("s=x/2=2")
+	d.End(Default(d.TakeOne("grow")))
+	d.End(Default(d.TakeOne("note")))
+	c = d.TakeOne("make.build")
 	// The last one goes: so does the build, and comes back with one.
 	d.Seed()
 	if got := d.End(Default(c)); !got[0].Lost {
