@@ -123,6 +123,7 @@ var readersAllowed = map[string]string{
 	"internal/gitrepo/command.go":               "PATH only: git starts its own helpers by it",
 	"bench/main.go":                             "a command of its own",
 	"bench/engine/main.go":                      "a command of its own",
+	"bench/harvest/main.go":                     "a command of its own",
 	"bench/kill/main.go":                        "a command of its own",
 	"internal/gotest/main.go":                   "a command of its own, for .ci/test",
 	"internal/samples/cmd/writesamples/main.go": "a command of its own, for make demo",

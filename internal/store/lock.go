@@ -65,12 +65,14 @@ func (s *Store) lockSession(ctx context.Context) error {
 	if l.wanted {
 		return nil
 	}
-	for begun := time.Now(); ; time.Sleep(lockPatience / 10) {
+	const tries = 10
+	for try := 1; ; try++ {
 		err := s.hold(ctx)
 		l.wanted = err == nil
-		if !errors.Is(err, ErrLocked) || time.Since(begun) > lockPatience {
+		if !errors.Is(err, ErrLocked) || try == tries {
 			return err
 		}
+		time.Sleep(lockPatience / tries)
 	}
 }
 
