@@ -339,8 +339,8 @@ func TestFailedDrainIsTheRunsError(t *testing.T) {
 func TestAnswersAreNotAskedForTwice(t *testing.T) {
 	t.Parallel()
 	dir, out, asked := t.TempDir(), &sink{}, 0
-	start := func(crash func(string) error) (*store.SQL, *pipeline.Plan) {
-		s, err := store.OpenSQL(t.Context(), dir, store.Options{Crash: crash})
+	start := func(crash func(string) error) (*store.Store, *pipeline.Plan) {
+		s, err := store.Open(t.Context(), dir, store.Options{Crash: crash})
 		if err != nil {
 			t.Fatal(err)
 		}

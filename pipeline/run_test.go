@@ -165,7 +165,7 @@ type table interface {
 // open is the step table that runs use.
 func open(t *testing.T) table {
 	t.Helper()
-	s, err := store.OpenSQL(t.Context(), t.TempDir(), store.Options{})
+	s, err := store.Open(t.Context(), t.TempDir(), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -171,7 +171,7 @@ func (b *bench) again(ctx context.Context) error {
 }
 
 func (b *bench) reading(ctx context.Context, e enginetest.Engine) (err error) {
-	s, err := store.OpenSQL(ctx, e.StorePath(), store.Options{})
+	s, err := store.Open(ctx, e.StorePath(), store.Options{})
 	if err != nil {
 		return err
 	}

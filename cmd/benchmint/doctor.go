@@ -248,7 +248,7 @@ func (p *program) checkStore(ctx context.Context, c *config.Config) finding {
 }
 
 // recount believes a difference only where no run writes at the same time.
-func (p *program) recount(ctx context.Context, s *store.SQL) (state, detail string, err error) {
+func (p *program) recount(ctx context.Context, s *store.Store) (state, detail string, err error) {
 	bad, err := s.Recount(ctx)
 	if err == nil && len(bad) > 0 {
 		if err = s.Lock(); errors.Is(err, store.ErrLocked) {

@@ -33,7 +33,7 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	s, err := store.OpenSQL(ctx, tmp, store.Options{Now: p.now})
+	s, err := store.Open(ctx, tmp, store.Options{Now: p.now})
 	if err != nil {
 		return err
 	}
@@ -64,14 +64,14 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	return nil
 }
 
-func (p *program) forecast(ctx context.Context, c *config.Config, dry *store.SQL, summary pipeline.Summary) (f forecast, err error) {
+func (p *program) forecast(ctx context.Context, c *config.Config, dry *store.Store, summary pipeline.Summary) (f forecast, err error) {
 	f = forecast{Rejected: rejects(summary), Prove: []string{}, Seconds: -1}
 	labels, err := dry.Steps(stages.Classify)
 	if err != nil {
 		return f, err
 	}
 	f.Changes = stageCount(summary, stages.Link).Items()
-	var real *store.SQL
+	var real *store.Store
 	if store.Exists(c.Store) {
 		if real, err = p.openStore(ctx, c); err != nil {
 			return f, err
@@ -101,7 +101,7 @@ func (p *program) forecast(ctx context.Context, c *config.Config, dry *store.SQL
 }
 
 // hasVerdict: the item was proved or rejected behind link.
-func hasVerdict(s *store.SQL, id string) (bool, error) {
+func hasVerdict(s *store.Store, id string) (bool, error) {
 	if s == nil {
 		return false, nil
 	}
@@ -115,7 +115,7 @@ func hasVerdict(s *store.SQL, id string) (bool, error) {
 }
 
 // middleTime is the median of what proofs took here, their builds left out.
-func middleTime(s *store.SQL) (time.Duration, bool, error) {
+func middleTime(s *store.Store) (time.Duration, bool, error) {
 	if s == nil {
 		return 0, false, nil
 	}

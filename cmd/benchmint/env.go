@@ -78,7 +78,7 @@ func (p *program) furnish(ctx context.Context, c *config.Config, r *room, s *she
 		return err
 	}
 	r.closers = append(r.closers, r.sources.close)
-	if r.workshop, err = p.openWorkshop(ctx, c, s.SQL); err != nil {
+	if r.workshop, err = p.openWorkshop(ctx, c, s.Store); err != nil {
 		return err
 	}
 	r.closers = append(r.closers, r.workshop.close)

@@ -18,7 +18,7 @@ import (
 
 // shelf reads a store by item: what every stage made of one ID.
 type shelf struct {
-	*store.SQL
+	*store.Store
 	place string // for messages
 	blobs string // the folder of blobs
 }
@@ -36,7 +36,7 @@ func (p *program) openShelf(ctx context.Context, c *config.Config) (*shelf, erro
 	if blobs == "" {
 		blobs = filepath.Join(c.Store, "blobs")
 	}
-	return &shelf{SQL: s, place: folderOf(c), blobs: blobs}, nil
+	return &shelf{Store: s, place: folderOf(c), blobs: blobs}, nil
 }
 
 // item is everything the store knows of one ID.

@@ -126,7 +126,7 @@ func rowsOf(c *config.Config, kind string, rows []output.Row) []output.Row {
 }
 
 func (p *program) proveIn(ctx context.Context, c *config.Config, kind, dir string, d *output.Dataset, rows []output.Row) (done []proved, err error) {
-	s, err := store.OpenSQL(ctx, dir, store.Options{})
+	s, err := store.Open(ctx, dir, store.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func newRun(p *program) *cobra.Command {
 // opened is everything that is open for the time of one run.
 type opened struct {
 	sources  *sources
-	store    *store.SQL
+	store    *store.Store
 	workshop *workshop
 	plan     *pipeline.Plan
 }
@@ -166,16 +166,16 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 
 // watched runs the plan before the eyes of a person: a live view on a terminal,
 // plain lines elsewhere.
-func (p *program) watched(ctx context.Context, plan *pipeline.Plan, s *store.SQL, seeds []pipeline.Record, o pipeline.RunOptions) (pipeline.Summary, error) {
+func (p *program) watched(ctx context.Context, plan *pipeline.Plan, s *store.Store, seeds []pipeline.Record, o pipeline.RunOptions) (pipeline.Summary, error) {
 	live := pipeline.NewLive(&watcher{program: p}, p.now)
-	end := p.shown(live, (&shelf{SQL: s}).funnel, o.Resources[stages.Sandbox])
+	end := p.shown(live, (&shelf{Store: s}).funnel, o.Resources[stages.Sandbox])
 	summary, err := plan.Run(ctx, s, seeds, live, o)
 	return summary, errors.Join(err, end())
 }
 
 // openStore opens the store of the configuration, which is made where it is missing.
-func (p *program) openStore(ctx context.Context, c *config.Config) (*store.SQL, error) {
-	s, err := store.OpenSQL(ctx, c.Store, store.Options{Blobs: c.Blobs, Now: p.now})
+func (p *program) openStore(ctx context.Context, c *config.Config) (*store.Store, error) {
+	s, err := store.Open(ctx, c.Store, store.Options{Blobs: c.Blobs, Now: p.now})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folderOf(c), err)
 	}
@@ -220,7 +220,7 @@ func needsSandbox(until string) bool {
 }
 
 // plan joins the world to the stages.
-func (p *program) plan(ctx context.Context, c *config.Config, s *store.SQL, sources *sources, w *workshop) (*pipeline.Plan, error) {
+func (p *program) plan(ctx context.Context, c *config.Config, s *store.Store, sources *sources, w *workshop) (*pipeline.Plan, error) {
 	return stages.New(stages.Deps{
 		Repos: sources, Steps: s, Blobs: s.Blobs, Builder: w.builder, SandboxKind: w.kind,
 		Crawl:     crawl.Config{MinReleases: c.Filters.MinReleases, Licences: c.Filters.Licences, Languages: c.Filters.Languages},

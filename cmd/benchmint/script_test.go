@@ -112,7 +112,7 @@ func lock(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: lock store")
 	}
-	s, err := store.OpenSQL(context.Background(), ts.MkAbs(args[0]), store.Options{})
+	s, err := store.Open(context.Background(), ts.MkAbs(args[0]), store.Options{})
 	ts.Check(err)
 	ts.Check(s.Lock())
 	ts.Defer(func() { ts.Check(s.Close()) })
@@ -125,7 +125,7 @@ func step(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: step store file.json")
 	}
 	dir := ts.MkAbs(args[0])
-	s, err := store.OpenSQL(context.Background(), dir, store.Options{})
+	s, err := store.Open(context.Background(), dir, store.Options{})
 	ts.Check(err)
 	var in schemas.Step
 	if err := json.Unmarshal([]byte(os.Expand(ts.ReadFile(args[1]), func(text string) string {
@@ -201,7 +201,7 @@ func isDone(ts *testscript.TestScript, dir, step string) bool {
 	if !store.Exists(dir) {
 		return false
 	}
-	s, err := store.OpenSQL(context.Background(), dir, store.Options{})
+	s, err := store.Open(context.Background(), dir, store.Options{})
 	ts.Check(err)
 	defer func() { ts.Check(s.Close()) }()
 	stage, key, _ := strings.Cut(step, "/")

@@ -20,7 +20,7 @@ type workshop struct {
 
 // openWorkshop opens the sandbox of the configuration, held to what the store was
 // begun with: results of two kinds are never mixed.
-func (p *program) openWorkshop(ctx context.Context, c *config.Config, s *store.SQL) (*workshop, error) {
+func (p *program) openWorkshop(ctx context.Context, c *config.Config, s *store.Store) (*workshop, error) {
 	fixed, err := s.Fix("sandbox", "")
 	if err != nil {
 		return nil, err

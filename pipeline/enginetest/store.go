@@ -18,7 +18,7 @@ import (
 
 // OpenStore opens a store for a run, which locks it where it begins one.
 func OpenStore(ctx context.Context, location string, o store.Options) (*store.Store, error) {
-	return store.OpenSQL(ctx, location, o)
+	return store.Open(ctx, location, o)
 }
 
 // look opens what a store left, past the package that wrote it. A folder is copied
