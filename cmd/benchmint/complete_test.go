@@ -32,9 +32,9 @@ func TestCompletion(t *testing.T) {
 				t.Fatalf("exit code %d: %s", code, out.String())
 			}
 			lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
-			var got []string
-			for _, line := range slices.Delete(lines, len(lines)-1, len(lines)) { // the directive
-				got = append(got, line)
+			got := slices.Clip(lines[:len(lines)-1]) // without the directive
+			if len(got) == 0 {
+				got = nil
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
