@@ -145,7 +145,8 @@ func (s *Store) takeBack(ctx context.Context, retryCrashed bool) error {
 			n = len(rows)
 			t.crashed(rows, retryCrashed)
 			t.exec("UPDATE resource SET reserved = 0 WHERE reserved <> 0")
-			t.exec("DELETE FROM reservation")
+			// Without a condition SQLite writes a page to empty an empty table.
+			t.exec("DELETE FROM reservation WHERE amount IS NOT NULL")
 		})
 		if err != nil || n == 0 {
 			return err
