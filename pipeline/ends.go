@@ -19,8 +19,7 @@ import (
 // Rejected is the end of an item for a property of its own (design 5).
 type Rejected struct {
 	Reason schemas.Reason
-	Detail string
-	Err    error // the chain of causes, where there is one
+	Err    error // what was found, with its chain of causes; may be nil
 	// Evidence is the blob of what was found out before the reject: a proof as far
 	// as it came.
 	Evidence schemas.Digest
@@ -30,23 +29,25 @@ type Rejected struct {
 }
 
 func (r *Rejected) Error() string {
-	switch {
-	case r.Err != nil && r.Detail != "":
-		return fmt.Sprintf("%s: %s: %v", r.Reason, r.Detail, r.Err)
-	case r.Err != nil:
-		return fmt.Sprintf("%s: %v", r.Reason, r.Err)
-	case r.Detail != "":
-		return fmt.Sprintf("%s: %s", r.Reason, r.Detail)
+	if r.Err == nil {
+		return string(r.Reason)
 	}
-	return string(r.Reason)
+	return fmt.Sprintf("%s: %v", r.Reason, r.Err)
+}
+
+// Detail is what was found, without the reason.
+func (r *Rejected) Detail() string {
+	if r.Err == nil {
+		return ""
+	}
+	return r.Err.Error()
 }
 
 func (r *Rejected) Unwrap() error { return r.Err }
 
 // Reject ends an item for a reason of the table.
 func Reject(reason schemas.Reason, format string, args ...any) *Rejected {
-	err := fmt.Errorf(format, args...)
-	return &Rejected{Reason: reason, Detail: err.Error(), Err: errors.Unwrap(err)}
+	return &Rejected{Reason: reason, Err: fmt.Errorf(format, args...)}
 }
 
 // Deferred is "not now": quota, rate limit, a registry's 5xx or time-out.

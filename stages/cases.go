@@ -169,7 +169,7 @@ func (a *assessing) Run(ctx context.Context, p schemas.Proof) (schemas.Adequacy,
 	if errors.As(err, &rejected) {
 		// Its proof was made in this environment: that it cannot be had again is no
 		// property of the task.
-		return schemas.Adequacy{}, fmt.Errorf("making the environment of a proof again: %s: %s", rejected.Reason, rejected.Detail)
+		return schemas.Adequacy{}, fmt.Errorf("making the environment of a proof again: %s: %s", rejected.Reason, rejected.Detail())
 	}
 	if err != nil {
 		return schemas.Adequacy{}, err

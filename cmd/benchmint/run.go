@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -200,6 +201,10 @@ func told(location string) string {
 	return location
 }
 
+// grace is how long steps have to end after the first Ctrl-C: enough for the cheap
+// ones, and none for a suite of tests, which is done again.
+const grace = 2 * time.Second
+
 // runOptions are what a run may use of this machine.
 func (p *program) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
 	slots := c.Jobs
@@ -209,7 +214,7 @@ func (p *program) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
 	host, _ := os.Hostname() // a name for people; the ID tells workers apart
 	return pipeline.RunOptions{
 		Until: f.until, Now: p.now, Slots: slots, Resources: map[string]int{stages.Sandbox: c.Proof.Parallel},
-		Patience: c.Wait, Partial: f.partial, RetryCrashed: f.retryCrashed,
+		Patience: c.Wait, Partial: f.partial, Grace: grace, RetryCrashed: f.retryCrashed,
 		Worker: schemas.Worker{ID: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), p.now().UnixNano()), Host: host},
 	}
 }

@@ -1,14 +1,15 @@
 package changelog
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 var (
-	mdDefinition   = regexp.MustCompile(`^ {0,3}\[([^\]^][^\]]*)\]:\s*<?(\S+?)>?(?:\s+["'(].*)?$`)
-	restDefinition = regexp.MustCompile("^\\s*\\.\\. _(`[^`]+`|(?:[^:`\\\\]|\\\\.)+):\\s*(\\S*)\\s*$")
-	directive      = regexp.MustCompile(`^(\s*)\.\. (?:([A-Za-z_-]+(?::[A-Za-z_-]+)?)::\s*(.*))?(.*)$`)
+	mdDefinition   = lazyregexp.New(`^ {0,3}\[([^\]^][^\]]*)\]:\s*<?(\S+?)>?(?:\s+["'(].*)?$`)
+	restDefinition = lazyregexp.New("^\\s*\\.\\. _(`[^`]+`|(?:[^:`\\\\]|\\\\.)+):\\s*(\\S*)\\s*$")
+	directive      = lazyregexp.New(`^(\s*)\.\. (?:([A-Za-z_-]+(?::[A-Za-z_-]+)?)::\s*(.*))?(.*)$`)
 )
 
 // bury marks the lines that are no text: comments, front matter, directives, link

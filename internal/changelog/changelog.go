@@ -6,10 +6,10 @@
 package changelog
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -189,6 +189,6 @@ func (b block) split(r Reader, links map[string]string) []Entry {
 
 const longestLabel = 60
 
-var labelShape = regexp.MustCompile(`^(?:\*\*[^*]{1,60}\*\*:?|__[^_]{1,60}__:?|[^\s:]+(?: [^\s:]+){0,2}:)$`)
+var labelShape = lazyregexp.New(`^(?:\*\*[^*]{1,60}\*\*:?|__[^_]{1,60}__:?|[^\s:]+(?: [^\s:]+){0,2}:)$`)
 
 func isLabel(s string) bool { return labelShape.MatchString(strings.TrimSpace(s)) }

@@ -2,22 +2,23 @@ package changelog
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 var (
-	atx       = regexp.MustCompile(`^ {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?$`)
-	boldLine  = regexp.MustCompile(`^ {0,3}(?:\*\*([^*]+)\*\*|__([^_]+)__)\s*:?$`)
-	labelLine = regexp.MustCompile(`^ {0,3}([^\s:][^:]{0,40}):$`)
+	atx       = lazyregexp.New(`^ {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?$`)
+	boldLine  = lazyregexp.New(`^ {0,3}(?:\*\*([^*]+)\*\*|__([^_]+)__)\s*:?$`)
+	labelLine = lazyregexp.New(`^ {0,3}([^\s:][^:]{0,40}):$`)
 )
 
 // releaseRole is how the releases extension of Sphinx ends a section: what came
 // after a release stands above it.
-var releaseRole = regexp.MustCompile("^:release:`([^ <`]+)[^`]*`")
+var releaseRole = lazyregexp.New("^:release:`([^ <`]+)[^`]*`")
 
 // longestPlain bounds headings that no markup makes one, in bytes.
 const longestPlain = 120
@@ -190,10 +191,10 @@ func wordSet(s string) map[string]bool {
 }
 
 var (
-	mdTarget  = regexp.MustCompile(`\]\([^)]*\)|\]\[[^\]]*\]`)
-	restLink  = regexp.MustCompile("`([^`<]*?)\\s*<[^>`]*>`_{1,2}")
-	htmlTag   = regexp.MustCompile(`</?[A-Za-z][^>]*>|\{#[^}]*\}|\{[a-z-]+\}`)
-	shortcode = regexp.MustCompile(`:[a-z0-9_+-]+:`)
+	mdTarget  = lazyregexp.New(`\]\([^)]*\)|\]\[[^\]]*\]`)
+	restLink  = lazyregexp.New("`([^`<]*?)\\s*<[^>`]*>`_{1,2}")
+	htmlTag   = lazyregexp.New(`</?[A-Za-z][^>]*>|\{#[^}]*\}|\{[a-z-]+\}`)
+	shortcode = lazyregexp.New(`:[a-z0-9_+-]+:`)
 )
 
 // cleanHeading is a heading's text without markup around it; emojis stay.
@@ -213,12 +214,12 @@ type version struct {
 }
 
 var (
-	versionWord = regexp.MustCompile(`^[\[(]?((?:[A-Za-z@][\w./@-]*(?:@|/|==|-))?)[vV]?\.?(\d+(?:\.\d+)+(?:[.-]?[A-Za-z]+[.-]?\d*)*(?:-\d+)?(?:\+[0-9A-Za-z.-]+)?|\d{4}-\d{2}-\d{2})[\]),:;]*$`)
-	wholeNumber = regexp.MustCompile(`^[\[(]?[vV]?(\d{1,4})[\]),:;]*$`)
-	toCome      = regexp.MustCompile(`(?i)^(?:(?:the )?(?:unreleased|not yet released|to be released|upcoming|next|forthcoming|in development|in progress|under development|development|develop|dev|master|main|head|trunk|tip|tbd|tba|current|wip|pending)` +
+	versionWord = lazyregexp.New(`^[\[(]?((?:[A-Za-z@][\w./@-]*(?:@|/|==|-))?)[vV]?\.?(\d+(?:\.\d+)+(?:[.-]?[A-Za-z]+[.-]?\d*)*(?:-\d+)?(?:\+[0-9A-Za-z.-]+)?|\d{4}-\d{2}-\d{2})[\]),:;]*$`)
+	wholeNumber = lazyregexp.New(`^[\[(]?[vV]?(\d{1,4})[\]),:;]*$`)
+	toCome      = lazyregexp.New(`(?i)^(?:(?:the )?(?:unreleased|not yet released|to be released|upcoming|next|forthcoming|in development|in progress|under development|development|develop|dev|master|main|head|trunk|tip|tbd|tba|current|wip|pending)` +
 		`(?: (?:changes|version|release|master|main|dev))*)(?:\s*[-–—:/(\[]*\s*(?:unreleased|not yet released|tbd|tba|x+|in development|dev|master|main|date|\?+|yyyy-mm-dd|[-–—)\]])*)*$`)
-	unreleasedWord = regexp.MustCompile(`(?i)\b(?:unreleased|not (?:yet )?released|to be released|in development|under development|tbd|tba|upcoming|wip|yyyy-mm-dd|x{4}-x{2}-x{2}|20xx-xx-xx)\b|\?\?`)
-	dateWord       = regexp.MustCompile(`(?i)^(?:\d{1,4}(?:st|nd|rd|th)?|\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|mon\w*|tue\w*|wed\w*|thu\w*|fri\w*|sat\w*|sun\w*|released?|on|date|of|unreleased|yanked|not|yet|tbd|tba|latest|lts|x+|xx+-xx-xx|20xx-xx-xx|yyyy-mm-dd|\?+(?:-\?+)*|in|development|dev|final|stable|the|to|be|soon)$`)
+	unreleasedWord = lazyregexp.New(`(?i)\b(?:unreleased|not (?:yet )?released|to be released|in development|under development|tbd|tba|upcoming|wip|yyyy-mm-dd|x{4}-x{2}-x{2}|20xx-xx-xx)\b|\?\?`)
+	dateWord       = lazyregexp.New(`(?i)^(?:\d{1,4}(?:st|nd|rd|th)?|\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|mon\w*|tue\w*|wed\w*|thu\w*|fri\w*|sat\w*|sun\w*|released?|on|date|of|unreleased|yanked|not|yet|tbd|tba|latest|lts|x+|xx+-xx-xx|20xx-xx-xx|yyyy-mm-dd|\?+(?:-\?+)*|in|development|dev|final|stable|the|to|be|soon)$`)
 	beforeVersion  = wordSet("version release releases ver v changes change in what's new whats what’s changelog for notes note of the announcing since")
 )
 

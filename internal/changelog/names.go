@@ -2,14 +2,15 @@ package changelog
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 var (
-	stems = regexp.MustCompile(`^(?:change[-_ ]?logs?|changes|history|news|releases?[-_ ]?notes?|releases|whats[-_ ]?new|version[-_ ]?history|release[-_ ]?history|versions)(?:[-_.]?v?\d[\w.]*|[-_.](?:old|archive|pre\w*))?$`)
+	stems = lazyregexp.New(`^(?:change[-_ ]?logs?|changes|history|news|releases?[-_ ]?notes?|releases|whats[-_ ]?new|version[-_ ]?history|release[-_ ]?history|versions)(?:[-_.]?v?\d[\w.]*|[-_.](?:old|archive|pre\w*))?$`)
 	texts = wordSet(`.md .markdown .mdx .rst .rest .txt .adoc .asciidoc .textile`)
 
 	fragmentDirs = wordSet(`changelog.d changes changelog changelogs news newsfragments newsfragment .changes .changeset .changelog changelog_unreleased
@@ -18,7 +19,7 @@ var (
 	needsParent = wordSet(`fragments unreleased notes towncrier`)
 	parents     = wordSet(`releasenotes release-notes release_notes changelog changelogs changes .changes .changelog news docs doc changelog.d`)
 	versionDirs = wordSet(`changelog changelogs changes releases release_notes release-notes releasenotes whatsnew whats_new whats-new history news notes .changes`)
-	notFragment = regexp.MustCompile(`(?i)^(?:readme|\w*template|index|\.git|contributing|conf|config|header|footer|changelog|changes|news|history|about|example)`)
+	notFragment = lazyregexp.New(`(?i)^(?:readme|\w*template|index|\.git|contributing|conf|config|header|footer|changelog|changes|news|history|about|example)`)
 	outside     = wordSet(`node_modules vendor third_party third-party testdata tests test __tests__ fixtures site-packages locale locales`)
 	// releaseFile says at the root what the next release is to tell (autopub).
 	releaseFile = wordSet(`release.md release.rst`)
@@ -112,8 +113,8 @@ func isYAML(name string) bool {
 }
 
 var (
-	fragmentNumber = regexp.MustCompile(`^(?:pr|gh|issue|bpo)?[-_#]?([1-9]\d{0,6})(?:$|[-_.])`)
-	trailingNumber = regexp.MustCompile(`[-_](?:pr|gh)?([1-9]\d{0,6})$`)
+	fragmentNumber = lazyregexp.New(`^(?:pr|gh|issue|bpo)?[-_#]?([1-9]\d{0,6})(?:$|[-_.])`)
+	trailingNumber = lazyregexp.New(`[-_](?:pr|gh)?([1-9]\d{0,6})$`)
 )
 
 // fragmentName reads kind and number from a fragment's name: 123.bugfix.rst,
@@ -165,7 +166,7 @@ func frontMatter(text string) (kind, body string, lines int) {
 	return kind, strings.TrimPrefix(body, "\n"), strings.Count(text[:len(text)-len(body)], "\n") + 1
 }
 
-var releaseType = regexp.MustCompile(`(?i)^release type: *(\w+)\s*\n`)
+var releaseType = lazyregexp.New(`(?i)^release type: *(\w+)\s*\n`)
 
 // yamlFragment reads what changie, reno and their like keep: a kind and a body,
 // or lists by kind.

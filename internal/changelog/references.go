@@ -3,32 +3,32 @@ package changelog
 import (
 	"hash/fnv"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 var (
-	role      = regexp.MustCompile("(?::(?:[a-z]+:)?([A-Za-z_-]+):|\\{([A-Za-z_-]+)\\})`([^`]*)`")
+	role      = lazyregexp.New("(?::(?:[a-z]+:)?([A-Za-z_-]+):|\\{([A-Za-z_-]+)\\})`([^`]*)`")
 	numbered  = wordSet("pr pull pulls ghpull pullreq pull-request issue issues ghissue gh bug ticket gh-pr gh-issue mr feature support")
-	ofRole    = regexp.MustCompile(`^[#!]?([1-9]\d{0,8})$|<[#!]?([1-9]\d{0,8})>$`)
-	restHref  = regexp.MustCompile("`([^`<]*?)\\s*<([^>`]+)>`_{1,2}")
-	restName  = regexp.MustCompile("`([^`]+)`_{1,2}|(?:^|[\\s(\\[,])(#?[A-Za-z0-9][\\w.+-]*)_(?:$|[\\s)\\],.;:])")
-	mdHref    = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(<?((?:[^()\s]|\([^()\s]*\))*)>?(?:\s+["'][^"')]*["'])?\)`)
-	mdName    = regexp.MustCompile(`\[([^\[\]]+)\]\[([^\[\]]*)\]|\[([^\[\]]+)\]`)
-	bareURL   = regexp.MustCompile("https?://[^\\s<>()\\[\\]\"'`]+")
-	codeSpan  = regexp.MustCompile("``[^`]+``|`[^`]+`")
-	codeHash  = regexp.MustCompile("[(\\[,]\\s*`([0-9a-f]{7,40})`\\s*[)\\],]")
-	qualified = regexp.MustCompile(`([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)([#!])([1-9]\d{0,8})`)
-	spelled   = regexp.MustCompile(`(?i)\b(?:gh[- ]?|(?:prs?|mrs?|pull|pull requests?|merge requests?|issues?|tickets?|bug)\s+)([1-9]\d{0,8})\b`)
-	hash      = regexp.MustCompile(`[#!]([1-9]\d{0,8})`)
-	commitID  = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`)
-	colour    = regexp.MustCompile(`(?i)(?:colou?rs?|background|fill|hex)\b[^\s]{0,2}\s*[:=("']*\s*$`)
-	forge     = regexp.MustCompile(`^https?://[^/]+/(.+?)/(?:-/)?(pull|pulls|issues|issue|merge_requests|commit|commits|compare|discussions)/([^?#]+)`)
-	digits    = regexp.MustCompile(`^[1-9]\d{0,8}`)
-	hexID     = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
+	ofRole    = lazyregexp.New(`^[#!]?([1-9]\d{0,8})$|<[#!]?([1-9]\d{0,8})>$`)
+	restHref  = lazyregexp.New("`([^`<]*?)\\s*<([^>`]+)>`_{1,2}")
+	restName  = lazyregexp.New("`([^`]+)`_{1,2}|(?:^|[\\s(\\[,])(#?[A-Za-z0-9][\\w.+-]*)_(?:$|[\\s)\\],.;:])")
+	mdHref    = lazyregexp.New(`\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(<?((?:[^()\s]|\([^()\s]*\))*)>?(?:\s+["'][^"')]*["'])?\)`)
+	mdName    = lazyregexp.New(`\[([^\[\]]+)\]\[([^\[\]]*)\]|\[([^\[\]]+)\]`)
+	bareURL   = lazyregexp.New("https?://[^\\s<>()\\[\\]\"'`]+")
+	codeSpan  = lazyregexp.New("``[^`]+``|`[^`]+`")
+	codeHash  = lazyregexp.New("[(\\[,]\\s*`([0-9a-f]{7,40})`\\s*[)\\],]")
+	qualified = lazyregexp.New(`([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)([#!])([1-9]\d{0,8})`)
+	spelled   = lazyregexp.New(`(?i)\b(?:gh[- ]?|(?:prs?|mrs?|pull|pull requests?|merge requests?|issues?|tickets?|bug)\s+)([1-9]\d{0,8})\b`)
+	hash      = lazyregexp.New(`[#!]([1-9]\d{0,8})`)
+	commitID  = lazyregexp.New(`\b[0-9a-f]{7,40}\b`)
+	colour    = lazyregexp.New(`(?i)(?:colou?rs?|background|fill|hex)\b[^\s]{0,2}\s*[:=("']*\s*$`)
+	forge     = lazyregexp.New(`^https?://[^/]+/(.+?)/(?:-/)?(pull|pulls|issues|issue|merge_requests|commit|commits|compare|discussions)/([^?#]+)`)
+	digits    = lazyregexp.New(`^[1-9]\d{0,8}`)
+	hexID     = lazyregexp.New(`^[0-9a-f]{7,40}$`)
 )
 
 // link is what a URL of a forge names.
@@ -215,7 +215,7 @@ func (f *finder) blank(from, to int) {
 
 // each visits the matches of a pattern with their groups; visit says whether the
 // match was read.
-func (f *finder) each(re *regexp.Regexp, visit func(at int, m []string) bool) {
+func (f *finder) each(re *lazyregexp.Regexp, visit func(at int, m []string) bool) {
 	for _, at := range re.FindAllSubmatchIndex(f.text, -1) {
 		m := make([]string, len(at)/2)
 		for g := range m {
@@ -269,7 +269,7 @@ func (f *finder) target(at int, label, url string) bool {
 }
 
 func (f *finder) hrefs() {
-	for _, re := range []*regexp.Regexp{restHref, mdHref} {
+	for _, re := range []*lazyregexp.Regexp{restHref, mdHref} {
 		f.each(re, func(at int, m []string) bool {
 			url := m[2]
 			if name, ok := strings.CutSuffix(url, "_"); ok {

@@ -2,9 +2,10 @@ package changelog
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // block is a bullet or a paragraph, with what is nested in it.
@@ -104,10 +105,10 @@ type heading struct {
 }
 
 var (
-	bulletShape = regexp.MustCompile(`^(\s*)([-*+•–‣]|\d{1,3}[.)]|#\.)(\s+)(\S.*)$`)
-	fenceShape  = regexp.MustCompile("^\\s*(```+|~~~+)")
-	ruleShape   = regexp.MustCompile(`^\s?(={3,}|-{3,}|~{3,}|\^{3,}|\*{3,}|"{3,}|'{3,}|\+{3,}|#{3,}|\.{3,}|:{3,}|_{3,}|` + "`{3,}" + `)\s*$`)
-	htmlLine    = regexp.MustCompile(`^\s*(?:</?[A-Za-z][^>]*>\s*)+$`)
+	bulletShape = lazyregexp.New(`^(\s*)([-*+•–‣]|\d{1,3}[.)]|#\.)(\s+)(\S.*)$`)
+	fenceShape  = lazyregexp.New("^\\s*(```+|~~~+)")
+	ruleShape   = lazyregexp.New(`^\s?(={3,}|-{3,}|~{3,}|\^{3,}|\*{3,}|"{3,}|'{3,}|\+{3,}|#{3,}|\.{3,}|:{3,}|_{3,}|` + "`{3,}" + `)\s*$`)
+	htmlLine    = lazyregexp.New(`^\s*(?:</?[A-Za-z][^>]*>\s*)+$`)
 	tabs        = strings.NewReplacer("\t", "    ")
 )
 
@@ -300,11 +301,11 @@ func (s *scanner) headingText() string {
 }
 
 var (
-	meta = regexp.MustCompile(`(?i)^[*_\[(]*(?:release[ds]?(?: on| date)?\b.{0,60}|unreleased|released?:? .{0,40}|no (?:significant |notable |user-facing )?changes.{0,40}|` +
+	meta = lazyregexp.New(`(?i)^[*_\[(]*(?:release[ds]?(?: on| date)?\b.{0,60}|unreleased|released?:? .{0,40}|no (?:significant |notable |user-facing )?changes.{0,40}|` +
 		`nothing.{0,30}|full change ?log.{0,200}|see .{0,200}|to be released.{0,30}|not yet released.{0,30}|tbd|tba|in development|under development|date: .{0,40})[*_\])]*\.?$`)
-	onlyDate = regexp.MustCompile(`(?i)^[*_(]*(?:released? )?(?:on )?(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|(?:\d{1,2}(?:st|nd|rd|th)? )?[a-z]{3,9} (?:\d{1,2}(?:st|nd|rd|th)?,? )?\d{4})[*_)]*\.?$`)
+	onlyDate = lazyregexp.New(`(?i)^[*_(]*(?:released? )?(?:on )?(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|(?:\d{1,2}(?:st|nd|rd|th)? )?[a-z]{3,9} (?:\d{1,2}(?:st|nd|rd|th)?,? )?\d{4})[*_)]*\.?$`)
 	// pointers lead elsewhere and tell nothing.
-	pointers = regexp.MustCompile(`(?i)^[*_` + "`" + `\[]*(?:full change ?log|all changes|compare|diff)\b|\bmade (?:their|his|her|its) first contribution\b`)
+	pointers = lazyregexp.New(`(?i)^[*_` + "`" + `\[]*(?:full change ?log|all changes|compare|diff)\b|\bmade (?:their|his|her|its) first contribution\b`)
 )
 
 // entries are the blocks that tell of changes. fallback is the version of text
@@ -340,4 +341,4 @@ func (s *scanner) entries(fallback string) []block {
 	return out
 }
 
-var pointsAtNumber = regexp.MustCompile(`(?i)(?:^|[\s(\[])#\d+\b|/(?:pull|issues|merge_requests)/\d+|(?::|\{)(?:pr|issue|pull|gh)(?::|\})` + "`" + `|\bgh-\d+`)
+var pointsAtNumber = lazyregexp.New(`(?i)(?:^|[\s(\[])#\d+\b|/(?:pull|issues|merge_requests)/\d+|(?::|\{)(?:pr|issue|pull|gh)(?::|\})` + "`" + `|\bgh-\d+`)

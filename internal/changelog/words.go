@@ -1,15 +1,16 @@
 package changelog
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 var (
-	roleName  = regexp.MustCompile("(?::[A-Za-z:_-]+:|\\{[A-Za-z:_-]+\\})`")
-	credit    = regexp.MustCompile(`(?i)(?:\bpr by|\bby|\bthanks(?: to)?|\bcontributed by|\bpatch by|\breported by)\s+@?[\w-]+(?:\s+in\b)?|@[A-Za-z0-9-]+`)
-	numberRef = regexp.MustCompile("(?i)(?::[a-z_-]+:|\\{[a-z_-]+\\})`[#!]?\\d+`|\\bgh-\\d+|[#!]\\d+|\\b[0-9a-f]{7,40}\\b")
-	word      = regexp.MustCompile(`[\p{L}\p{N}]+`)
+	roleName  = lazyregexp.New("(?::[A-Za-z:_-]+:|\\{[A-Za-z:_-]+\\})`")
+	credit    = lazyregexp.New(`(?i)(?:\bpr by|\bby|\bthanks(?: to)?|\bcontributed by|\bpatch by|\breported by)\s+@?[\w-]+(?:\s+in\b)?|@[A-Za-z0-9-]+`)
+	numberRef = lazyregexp.New("(?i)(?::[a-z_-]+:|\\{[a-z_-]+\\})`[#!]?\\d+`|\\bgh-\\d+|[#!]\\d+|\\b[0-9a-f]{7,40}\\b")
+	word      = lazyregexp.New(`[\p{L}\p{N}]+`)
 )
 
 // Words are what a text says, without markup, references and credits: two entries

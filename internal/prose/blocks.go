@@ -1,8 +1,9 @@
 package prose
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // Kind is what a block of a text is.
@@ -23,17 +24,17 @@ type Block struct {
 }
 
 var (
-	fence     = regexp.MustCompile("^\\s*(```+|~~~+)")
-	atx       = regexp.MustCompile(`^\s{0,3}#{1,6}\s+(.*?)\s*#*$`)
-	underline = regexp.MustCompile(`^(=+|-+|~+|\^+|\*+|"+|\++)\s*$`)
-	boldLine  = regexp.MustCompile(`^\s*(?:\*\*|__)([^*_]+)(?:\*\*|__):?\s*$`)
-	label     = regexp.MustCompile(`^\s{0,3}([A-Z][\w/'&-]*(?: [\w/'&-]+){0,3}):\s*$`)
-	directive = regexp.MustCompile(`^(\s*)\.\. `)
-	marker    = regexp.MustCompile(`^(\s*)([-*+•]|\d{1,2}[.)])(\s+)(\S.*)$`)
-	checkbox  = regexp.MustCompile(`^\[[ xX*]?\]`)
-	table     = regexp.MustCompile(`^\s*(\|.*|\+[-=+]+\+|=+( +=+)+|[-:| ]{5,})\s*$`)
-	doctest   = regexp.MustCompile(`^\s*(>>>|\.\.\. |\$ )`)
-	quote     = regexp.MustCompile(`^\s{0,3}>`)
+	fence     = lazyregexp.New("^\\s*(```+|~~~+)")
+	atx       = lazyregexp.New(`^\s{0,3}#{1,6}\s+(.*?)\s*#*$`)
+	underline = lazyregexp.New(`^(=+|-+|~+|\^+|\*+|"+|\++)\s*$`)
+	boldLine  = lazyregexp.New(`^\s*(?:\*\*|__)([^*_]+)(?:\*\*|__):?\s*$`)
+	label     = lazyregexp.New(`^\s{0,3}([A-Z][\w/'&-]*(?: [\w/'&-]+){0,3}):\s*$`)
+	directive = lazyregexp.New(`^(\s*)\.\. `)
+	marker    = lazyregexp.New(`^(\s*)([-*+•]|\d{1,2}[.)])(\s+)(\S.*)$`)
+	checkbox  = lazyregexp.New(`^\[[ xX*]?\]`)
+	table     = lazyregexp.New(`^\s*(\|.*|\+[-=+]+\+|=+( +=+)+|[-:| ]{5,})\s*$`)
+	doctest   = lazyregexp.New(`^\s*(>>>|\.\.\. |\$ )`)
+	quote     = lazyregexp.New(`^\s{0,3}>`)
 )
 
 // reader is the state between two lines.
@@ -173,8 +174,8 @@ func indented(lines []string, i, depth int) int {
 }
 
 var (
-	squashed = regexp.MustCompile(`(?m)^\* \S`)
-	rule     = regexp.MustCompile(`(?m)^-{3,}\s*$`)
+	squashed = lazyregexp.New(`(?m)^\* \S`)
+	rule     = lazyregexp.New(`(?m)^-{3,}\s*$`)
 )
 
 // Squashed takes out of a squash commit's body the list of commits that forges

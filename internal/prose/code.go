@@ -1,39 +1,40 @@
 package prose
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 var (
 	// oneName is one token: a dotted name, a flag, a number, a version, a path, a
 	// quoted word, an operator.
-	oneName = regexp.MustCompile(`^(?:\*{0,2}[\w.]*\w\*?|@[\w.]+|-{1,2}[A-Za-z][\w-]*|\$?[\w-]+|[\w.*?~-]*[/\\][\w./\\*?~:-]*|v?\d[\w.+-]*|[A-Za-z_][\w.]*\(\)|[^\w\s()]{1,3}|"[^"]*"|'[^']*'|\.[\w.*-]+|[A-Za-z][\w.+-]*[+#*]*|https?://\S+|[<>=~!]=?\s?[\d.]+|\{[\w.]*\}|%[\w.]+|\\\w+|<\w+>|\[\w+\]|[\w-]+:)$`)
+	oneName = lazyregexp.New(`^(?:\*{0,2}[\w.]*\w\*?|@[\w.]+|-{1,2}[A-Za-z][\w-]*|\$?[\w-]+|[\w.*?~-]*[/\\][\w./\\*?~:-]*|v?\d[\w.+-]*|[A-Za-z_][\w.]*\(\)|[^\w\s()]{1,3}|"[^"]*"|'[^']*'|\.[\w.*-]+|[A-Za-z][\w.+-]*[+#*]*|https?://\S+|[<>=~!]=?\s?[\d.]+|\{[\w.]*\}|%[\w.]+|\\\w+|<\w+>|\[\w+\]|[\w-]+:)$`)
 	// A call, an index, an assignment or an annotation is named by what it begins with.
-	leadName = regexp.MustCompile(`^@?((?:[A-Za-z_][\w-]*\.)*[A-Za-z_]\w*)\s*(?:\(.*\)|\[.*\]|:\s*[^=\s].*|<\w.*>)$`)
+	leadName = lazyregexp.New(`^@?((?:[A-Za-z_][\w-]*\.)*[A-Za-z_]\w*)\s*(?:\(.*\)|\[.*\]|:\s*[^=\s].*|<\w.*>)$`)
 	// A call with plain values stands for what it gives, and is not what it is called.
-	valued = regexp.MustCompile(`\((?:[^()=]*["'][^()=]*|[\d.,\s+-]+)\)$`)
+	valued = lazyregexp.New(`\((?:[^()=]*["'][^()=]*|[\d.,\s+-]+)\)$`)
 	// An assignment says what is set to what, if both are one token.
-	setTo = regexp.MustCompile(`^((?:[A-Za-z_][\w-]*\.)*[A-Za-z_]\w*|--?[A-Za-z][\w-]*)\s*=\s*([^=\s].*)$`)
+	setTo = lazyregexp.New(`^((?:[A-Za-z_][\w-]*\.)*[A-Za-z_]\w*|--?[A-Za-z][\w-]*)\s*=\s*([^=\s].*)$`)
 	// A command line of a command and its options.
-	command = regexp.MustCompile(`^[\w./-]+(?: --?[\w-]+)+$`)
+	command = lazyregexp.New(`^[\w./-]+(?: --?[\w-]+)+$`)
 	// A message or a label, not code: plain words.
-	message = regexp.MustCompile(`^[A-Za-z][A-Za-z'’]*(?:,? [A-Za-z0-9'’-]+){2,}[.!?]?$`)
-	invoked = regexp.MustCompile(`^(?:pip|python3?|go|git|npm|uv|make|pytest|tox|nox|docker|apt|import|from|def|class|func|type|var|const|return|if|for|while|with|lambda|assert|raise|del|async|await|yield|x|a|b)\b`)
+	message = lazyregexp.New(`^[A-Za-z][A-Za-z'’]*(?:,? [A-Za-z0-9'’-]+){2,}[.!?]?$`)
+	invoked = lazyregexp.New(`^(?:pip|python3?|go|git|npm|uv|make|pytest|tox|nox|docker|apt|import|from|def|class|func|type|var|const|return|if|for|while|with|lambda|assert|raise|del|async|await|yield|x|a|b)\b`)
 	// A requirement: a package and a version.
-	requirement = regexp.MustCompile(`^([\w.-]+?)\s*(>=|<=|==|~=|<|>)\s*(\d[\w.]*)$`)
-	setting     = regexp.MustCompile(`(?i)\bset(?:s|ting)?(?: (?:the|a|an))?\s*$`)
+	requirement = lazyregexp.New(`^([\w.-]+?)\s*(>=|<=|==|~=|<|>)\s*(\d[\w.]*)$`)
+	setting     = lazyregexp.New(`(?i)\bset(?:s|ting)?(?: (?:the|a|an))?\s*$`)
 	// keywords are phrases of a language: "async with".
-	keywords = regexp.MustCompile(`^(?:async|not|is|yield|await|else|if|from|for|go|select|raise|import) [a-z]+$`)
+	keywords = lazyregexp.New(`^(?:async|not|is|yield|await|else|if|from|for|go|select|raise|import) [a-z]+$`)
 
-	bareCall  = regexp.MustCompile(`\b([A-Za-z_](?:[\w.]*\w)?)\(([^()]*)\)`)
-	markup    = regexp.MustCompile(`<\w+[^>]*=["']|</\w+>`)
-	bareIf    = regexp.MustCompile(`((?:when|if|where|unless|while) )([A-Za-z_][\w.]*)=([\w.-]*\w|"[^"\s]*"|'[^'\s]*')`)
-	bareSet   = regexp.MustCompile(`(^|[\s(])(--?[A-Za-z][\w-]*|[A-Za-z_][\w.]*)=([\w.-]*\w|"[^"\s]*"|'[^'\s]*')`)
-	assign    = regexp.MustCompile(`(?:^|\s)(?:[A-Za-z_][\w.\[\]"']*)\s?(?:[+\-*/|&:]?=|==|!=|<=|>=|:=|=>)\s?\S`)
-	operators = regexp.MustCompile(`&&|\|\||==|!=|:=|=>|\+=|-=|->\s*\w+:|;\s*$|\)\.\w+\(|[\w\])]\{|\}\)|\{\{|%\}|<\w+[^>]*="[^"]*"|</\w+>|\bfor \w+ in [\w.]+:|^\s*(?:def|class|func|import|from \S+ import|return|var|type \w+ struct)\b.*[:({]`)
-	plural    = regexp.MustCompile(`^(?:s|es|ies|n|d|ed|a|an|un|re|or|and|\d+|i|ii|O|n²)$`)
+	bareCall  = lazyregexp.New(`\b([A-Za-z_](?:[\w.]*\w)?)\(([^()]*)\)`)
+	markup    = lazyregexp.New(`<\w+[^>]*=["']|</\w+>`)
+	bareIf    = lazyregexp.New(`((?:when|if|where|unless|while) )([A-Za-z_][\w.]*)=([\w.-]*\w|"[^"\s]*"|'[^'\s]*')`)
+	bareSet   = lazyregexp.New(`(^|[\s(])(--?[A-Za-z][\w-]*|[A-Za-z_][\w.]*)=([\w.-]*\w|"[^"\s]*"|'[^'\s]*')`)
+	assign    = lazyregexp.New(`(?:^|\s)(?:[A-Za-z_][\w.\[\]"']*)\s?(?:[+\-*/|&:]?=|==|!=|<=|>=|:=|=>)\s?\S`)
+	operators = lazyregexp.New(`&&|\|\||==|!=|:=|=>|\+=|-=|->\s*\w+:|;\s*$|\)\.\w+\(|[\w\])]\{|\}\)|\{\{|%\}|<\w+[^>]*="[^"]*"|</\w+>|\bfor \w+ in [\w.]+:|^\s*(?:def|class|func|import|from \S+ import|return|var|type \w+ struct)\b.*[:({]`)
+	plural    = lazyregexp.New(`^(?:s|es|ies|n|d|ed|a|an|un|re|or|and|\d+|i|ii|O|n²)$`)
 )
 
 // Named reduces code in a sentence to the names that it is about: `f(x)` becomes
@@ -85,7 +86,7 @@ func remark(word, inside string) bool {
 	return fragment.MatchString(word+":") || plural.MatchString(inside) && english.MatchString(word)
 }
 
-var english = regexp.MustCompile(`^[A-Za-z]?[a-z]+$`)
+var english = lazyregexp.New(`^[A-Za-z]?[a-z]+$`)
 
 // verbFor is what an assignment needs after the words before it: "set x", "when x is
 // set", "with x set".
@@ -99,7 +100,7 @@ func verbFor(words string) string {
 	return " set to "
 }
 
-var condition = regexp.MustCompile(`(?i)\b(?:when|if|where|unless|while|whenever)(?: the)?\s*$`)
+var condition = lazyregexp.New(`(?i)\b(?:when|if|where|unless|while|whenever)(?: the)?\s*$`)
 
 // reduce gives what a piece of code is called, in backticks; set stands between
 // what is assigned and its value.
@@ -192,6 +193,6 @@ func Code(text string) []string {
 // Messages and literals in quotation marks; curly ones stand around those that hold
 // straight ones or backticks.
 var (
-	straight = regexp.MustCompile(`"[^"\n]*"`)
-	curly    = regexp.MustCompile(`“[^”\n]*”`)
+	straight = lazyregexp.New(`"[^"\n]*"`)
+	curly    = lazyregexp.New(`“[^”\n]*”`)
 )

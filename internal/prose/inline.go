@@ -2,8 +2,9 @@ package prose
 
 import (
 	"html"
-	"regexp"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // gone marks the place of a reference or a person until the words around it are
@@ -23,27 +24,27 @@ func Torn(sentence string) (string, bool) {
 }
 
 var (
-	role      = regexp.MustCompile("(?:\\{([\\w:+-]+)\\}|:([\\w:+-]+):)`([^`\n]*)`")
-	titled    = regexp.MustCompile(`^(.*\S)\s*<([^<>]*)>$`)
-	hyperlink = regexp.MustCompile("`([^`<\n]+?)\\s*<[^`<>\n]+>`__?")
-	named     = regexp.MustCompile("(^|[\\s(])`([^`\n]+)`__?($|[\\s).,;:!?])")
-	double    = regexp.MustCompile("``([^`\n]+)``")
-	picture   = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`)
-	link      = regexp.MustCompile("\\[((?:[^\\[\\]`]|`[^`]*`)+)\\]\\((?:[^()\\s]|\\([^()]*\\))*(?:\\s+\"[^\"]*\")?\\)")
-	linkRef   = regexp.MustCompile("\\[((?:[^\\[\\]`]|`[^`]*`)+)\\]\\[[^\\[\\]]*\\]")
-	refLink   = regexp.MustCompile(`\[(?:#|!|GH-|gh-)\d+\]`)
-	url       = regexp.MustCompile(`<?https?://[^\s<>()]*(?:\([^\s()]*\)[^\s<>()]*)*>?`)
-	urlTail   = regexp.MustCompile(`[.,;:!?'"]+$`)
-	number    = regexp.MustCompile(`(?:\b[\w.-]+(?:/[\w.-]+)?)?#\d+\b|\b(?:GH|gh)-\d+\b|\bbpo-\d+\b`)
-	hash      = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`)
-	mention   = regexp.MustCompile(`(^|[\s(,/])@[A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9-]+|\[bot\])?`)
-	decorator = regexp.MustCompile(`@(?:property|staticmethod|classmethod|overload|dataclass|cached_property|contextmanager|final|override|abstractmethod)\b`)
-	strong    = regexp.MustCompile(`\*\*(\S[^*]*?)\*\*`)
-	emphasis  = regexp.MustCompile(`(^|[\s("])[*](\S[^*\n]*?\S|\w)[*]($|[\s)".,;:!?'’])`)
-	under     = regexp.MustCompile(`(^|[\s("])_([A-Za-z][^_\n]*[A-Za-z]|[A-Za-z])_($|[\s)".,;:!?])`)
-	tag       = regexp.MustCompile(`(?i)</?(?:br|b|i|em|strong|details|summary|sub|sup|p|kbd|a|img|h[1-6]|center|ins|u)(?:\s[^<>]*)?/?>`)
-	codeTag   = regexp.MustCompile(`(?i)<(?:code|tt)>([^<>` + "`" + `]*)</(?:code|tt)>`)
-	emoji     = regexp.MustCompile(`[\x{1F000}-\x{1FAFF}\x{2600}-\x{27BF}\x{2B00}-\x{2BFF}\x{FE0F}\x{200D}]+\s*|(?:^|\s):[a-z][a-z_]+:(?:\s|$)`)
+	role      = lazyregexp.New("(?:\\{([\\w:+-]+)\\}|:([\\w:+-]+):)`([^`\n]*)`")
+	titled    = lazyregexp.New(`^(.*\S)\s*<([^<>]*)>$`)
+	hyperlink = lazyregexp.New("`([^`<\n]+?)\\s*<[^`<>\n]+>`__?")
+	named     = lazyregexp.New("(^|[\\s(])`([^`\n]+)`__?($|[\\s).,;:!?])")
+	double    = lazyregexp.New("``([^`\n]+)``")
+	picture   = lazyregexp.New(`!\[[^\]]*\]\([^)]*\)`)
+	link      = lazyregexp.New("\\[((?:[^\\[\\]`]|`[^`]*`)+)\\]\\((?:[^()\\s]|\\([^()]*\\))*(?:\\s+\"[^\"]*\")?\\)")
+	linkRef   = lazyregexp.New("\\[((?:[^\\[\\]`]|`[^`]*`)+)\\]\\[[^\\[\\]]*\\]")
+	refLink   = lazyregexp.New(`\[(?:#|!|GH-|gh-)\d+\]`)
+	url       = lazyregexp.New(`<?https?://[^\s<>()]*(?:\([^\s()]*\)[^\s<>()]*)*>?`)
+	urlTail   = lazyregexp.New(`[.,;:!?'"]+$`)
+	number    = lazyregexp.New(`(?:\b[\w.-]+(?:/[\w.-]+)?)?#\d+\b|\b(?:GH|gh)-\d+\b|\bbpo-\d+\b`)
+	hash      = lazyregexp.New(`\b[0-9a-f]{7,40}\b`)
+	mention   = lazyregexp.New(`(^|[\s(,/])@[A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9-]+|\[bot\])?`)
+	decorator = lazyregexp.New(`@(?:property|staticmethod|classmethod|overload|dataclass|cached_property|contextmanager|final|override|abstractmethod)\b`)
+	strong    = lazyregexp.New(`\*\*(\S[^*]*?)\*\*`)
+	emphasis  = lazyregexp.New(`(^|[\s("])[*](\S[^*\n]*?\S|\w)[*]($|[\s)".,;:!?'’])`)
+	under     = lazyregexp.New(`(^|[\s("])_([A-Za-z][^_\n]*[A-Za-z]|[A-Za-z])_($|[\s)".,;:!?])`)
+	tag       = lazyregexp.New(`(?i)</?(?:br|b|i|em|strong|details|summary|sub|sup|p|kbd|a|img|h[1-6]|center|ins|u)(?:\s[^<>]*)?/?>`)
+	codeTag   = lazyregexp.New(`(?i)<(?:code|tt)>([^<>` + "`" + `]*)</(?:code|tt)>`)
+	emoji     = lazyregexp.New(`[\x{1F000}-\x{1FAFF}\x{2600}-\x{27BF}\x{2B00}-\x{2BFF}\x{FE0F}\x{200D}]+\s*|(?:^|\s):[a-z][a-z_]+:(?:\s|$)`)
 )
 
 // personal are the roles that name an issue or a person, and nothing that a
@@ -136,22 +137,22 @@ const refs = gone + `(?:[,;&\s/]*(?:and|or|et al\.?)?\s*` + gone + `)*`
 
 var (
 	// The words that only lead to a reference, a person or an address.
-	credit   = regexp.MustCompile(`(?i)[,;:–—-]*\s*\b(?:(?:thanks|kudos|patch|pr|contributed|implemented|reported|requested|suggested|added|fixed|written|provided|made|done|authored|thank you|courtesy|original(?:ly)?)\s+(?:(?:by|to|goes to|go to|from|of)\s+)?|(?:see|see also|cf\.?|refs?|via|by|in|from|since|per|as of|through)\s+)(?:(?:the|issue|issues|pr|prs|pull request|discussion|ticket|bug|commit|also|for|details)\s+)*` + refs)
-	closes   = regexp.MustCompile(`(?i)[,;:–—-]*\s*\b(?:(?:also|partially|hopefully|this|should)\s+)*(?:fix(?:es|ed|ing)?|clos(?:es|ed|e)|resolv(?:es|ed|e)|refs?|references|related to|relates to|part of|addresses|implements|supersedes|replaces|reverts|follow[- ]?ups? (?:to|from|of|on)|issues?|prs?|pull requests?|gh|bug|ticket|link|cc|re|tracked (?:in|by))\b(?:\s+(?:the\s+)?(?:issues?|prs?|pull requests?|bugs?|tickets?))?\s*:?\s*` + refs)
-	thankful = regexp.MustCompile(`(?i)(^|[.!?,;]\s+)(?:special |many |big )?(?:thanks|thank you|kudos)(?: to)?[^.]*` + gone + `[^.]*(?:\.|$)`)
-	inside   = regexp.MustCompile(`([a-z,]\s*)` + refs + `(\s+[a-z])`)
+	credit   = lazyregexp.New(`(?i)[,;:–—-]*\s*\b(?:(?:thanks|kudos|patch|pr|contributed|implemented|reported|requested|suggested|added|fixed|written|provided|made|done|authored|thank you|courtesy|original(?:ly)?)\s+(?:(?:by|to|goes to|go to|from|of)\s+)?|(?:see|see also|cf\.?|refs?|via|by|in|from|since|per|as of|through)\s+)(?:(?:the|issue|issues|pr|prs|pull request|discussion|ticket|bug|commit|also|for|details)\s+)*` + refs)
+	closes   = lazyregexp.New(`(?i)[,;:–—-]*\s*\b(?:(?:also|partially|hopefully|this|should)\s+)*(?:fix(?:es|ed|ing)?|clos(?:es|ed|e)|resolv(?:es|ed|e)|refs?|references|related to|relates to|part of|addresses|implements|supersedes|replaces|reverts|follow[- ]?ups? (?:to|from|of|on)|issues?|prs?|pull requests?|gh|bug|ticket|link|cc|re|tracked (?:in|by))\b(?:\s+(?:the\s+)?(?:issues?|prs?|pull requests?|bugs?|tickets?))?\s*:?\s*` + refs)
+	thankful = lazyregexp.New(`(?i)(^|[.!?,;]\s+)(?:special |many |big )?(?:thanks|thank you|kudos)(?: to)?[^.]*` + gone + `[^.]*(?:\.|$)`)
+	inside   = lazyregexp.New(`([a-z,]\s*)` + refs + `(\s+[a-z])`)
 	// A reference that does something is somebody's earlier work.
-	subject      = regexp.MustCompile(`\b((?:when|because|that|until|while|where|than|as|since|after|before) )(?:(?:PR|issue|pull request|commit) )?` + refs + `\s+([a-z-]+(?:ed|es|s|gan|de)\b)`)
-	subjectFirst = regexp.MustCompile(`^(?:(?:PR|Issue|Pull request|Commit) )?` + refs + `\s+([a-z-]+(?:ed|es|s|gan|de)\b)`)
-	inBrackets   = regexp.MustCompile(`\([^()` + "`" + `]*\)`)
-	loneRefs     = regexp.MustCompile(`\s*` + refs)
-	empties      = regexp.MustCompile(`\(\s*[,;:.\s]*\s*\)|\[\s*\]`)
-	headless     = regexp.MustCompile(`\(\s*[,;]\s*`)
-	spaces       = regexp.MustCompile(`\s+`)
-	before       = regexp.MustCompile(`\s+([.,;:!?)](?:\s|$))`)
-	stops        = regexp.MustCompile(`(?:\s*[,;:])+\s*\.(\s|$)|\.\s*\.(\s|$)`)
-	leading      = regexp.MustCompile(`^[\s,;:.)\]–—]+|^-+\s+`)
-	leftover     = regexp.MustCompile(`(?i)\b(?:and|or|by|pr|prs|see|also|issue|issues|fix|fixes|fixed|closes?|resolves?|resolved|refs?|thanks|to|for|the|pull request|via|in|gh|contributed|patch|reported|based on|part of|from|with|of|help)\b|[\s,;:.&#!]|` + gone)
+	subject      = lazyregexp.New(`\b((?:when|because|that|until|while|where|than|as|since|after|before) )(?:(?:PR|issue|pull request|commit) )?` + refs + `\s+([a-z-]+(?:ed|es|s|gan|de)\b)`)
+	subjectFirst = lazyregexp.New(`^(?:(?:PR|Issue|Pull request|Commit) )?` + refs + `\s+([a-z-]+(?:ed|es|s|gan|de)\b)`)
+	inBrackets   = lazyregexp.New(`\([^()` + "`" + `]*\)`)
+	loneRefs     = lazyregexp.New(`\s*` + refs)
+	empties      = lazyregexp.New(`\(\s*[,;:.\s]*\s*\)|\[\s*\]`)
+	headless     = lazyregexp.New(`\(\s*[,;]\s*`)
+	spaces       = lazyregexp.New(`\s+`)
+	before       = lazyregexp.New(`\s+([.,;:!?)](?:\s|$))`)
+	stops        = lazyregexp.New(`(?:\s*[,;:])+\s*\.(\s|$)|\.\s*\.(\s|$)`)
+	leading      = lazyregexp.New(`^[\s,;:.)\]–—]+|^-+\s+`)
+	leftover     = lazyregexp.New(`(?i)\b(?:and|or|by|pr|prs|see|also|issue|issues|fix|fixes|fixed|closes?|resolves?|resolved|refs?|thanks|to|for|the|pull request|via|in|gh|contributed|patch|reported|based on|part of|from|with|of|help)\b|[\s,;:.&#!]|` + gone)
 )
 
 // tidy takes away the marks of what is gone, and the words that they hung on.

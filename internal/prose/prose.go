@@ -7,11 +7,11 @@
 package prose
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -93,10 +93,10 @@ func Plain(subject, body string) string {
 }
 
 var (
-	comments = regexp.MustCompile(`(?s)<!--.*?(-->|\z)`)
-	trailers = regexp.MustCompile(`(?mi)^(?:[a-z]+(?:-[a-z]+)*-(?:by|to|with)|change-id|cc|pr-url|generated-with):[^\n]*\n?`)
-	email    = regexp.MustCompile(`<?[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}>?`)
-	reserved = regexp.MustCompile(`(?i)@(?:[a-z0-9-]+\.)*(?:example(?:\.[a-z]+)?|test|invalid)>?$`)
+	comments = lazyregexp.New(`(?s)<!--.*?(-->|\z)`)
+	trailers = lazyregexp.New(`(?mi)^(?:[a-z]+(?:-[a-z]+)*-(?:by|to|with)|change-id|cc|pr-url|generated-with):[^\n]*\n?`)
+	email    = lazyregexp.New(`<?[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}>?`)
+	reserved = lazyregexp.New(`(?i)@(?:[a-z0-9-]+\.)*(?:example(?:\.[a-z]+)?|test|invalid)>?$`)
 )
 
 // addresses takes out mail addresses, but for those of nobody.
@@ -110,11 +110,11 @@ func addresses(text string) string {
 }
 
 var (
-	span = regexp.MustCompile("`([^`\n]+)`")
+	span = lazyregexp.New("`([^`\n]+)`")
 	// compound is what nobody writes as an English word: an underscore inside, a
 	// capital or digit after a small letter, a dotted name, a flag, a path.
-	compound = regexp.MustCompile(`^(?:--[a-z][\w-]+|_+\w+|\w+_\w*|[A-Za-z0-9]*[a-z][A-Z]\w*|[A-Z]+[A-Z][a-z]\w*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.-]*/[\w./-]*\.\w+|\w+\.(?:py|go|toml|cfg|ini|yml|yaml|json))$`)
-	bare     = regexp.MustCompile(`[\w./-]*\w`)
+	compound = lazyregexp.New(`^(?:--[a-z][\w-]+|_+\w+|\w+_\w*|[A-Za-z0-9]*[a-z][A-Z]\w*|[A-Z]+[A-Z][a-z]\w*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.-]*/[\w./-]*\.\w+|\w+\.(?:py|go|toml|cfg|ini|yml|yaml|json))$`)
+	bare     = lazyregexp.New(`[\w./-]*\w`)
 )
 
 // Names are the names that a text uses as names: what stands between backticks,
@@ -132,4 +132,4 @@ func Names(text string) []string {
 	return out
 }
 
-var abbreviation = regexp.MustCompile(`^(?:e\.g|i\.e|a\.k\.a|w\.r\.t|vs|etc|[A-Z]{2,}s|and/or|N/A)$`)
+var abbreviation = lazyregexp.New(`^(?:e\.g|i\.e|a\.k\.a|w\.r\.t|vs|etc|[A-Z]{2,}s|and/or|N/A)$`)

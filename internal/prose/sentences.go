@@ -1,10 +1,11 @@
 package prose
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 var shortened = set("e.g. i.e. vs. cf. etc. approx. resp. incl. a.k.a. w.r.t. no. fig. mr. dr. st. al. ca. esp. eg. ie.")
@@ -56,14 +57,14 @@ func ends(text string, i int) bool {
 }
 
 var (
-	boilerplate = regexp.MustCompile(`(?i)^(?:(?:and|also|but|so|then)?,? ?)(?:make sure|this reverts commit|no other\b|this is an? (?:alternative|follow|first|quick|simple|small|backport|draft)|for (?:more|further) (?:info|details)|please|ps:|by submitting|i (?:have|'ve) (?:read|checked|added tests|tested|run)|i confirm|if you need help|just ask|thanks|thank you|kudos|hello|hi\b|hey\b|lgtm|wip\b|nit\b|todo\b|tbd\b|n/?a\b|none\b|summary by|generated (?:with|by)|auto-?generated|assisted|sorry|not sure|feel free|let me know|what do you think|closes?\b.?$|fix(?:es)?\.?$|update\.?$|for more information|squash|rebase|merge branch|merged?\.?$|apply suggestions|co-?authored|see (?:the )?(?:issue|discussion|linked|above|below)|it was reported|reported by|(?:this|the) (?:bug|issue) was (?:reported|introduced))`)
-	bots        = regexp.MustCompile(`(?i)pre-commit\.ci|pre-commit (?:autoupdate|hooks|modules|config)|dependabot|renovate|github-actions|copilot|coderabbit|claude|chatgpt|codex|cursor bot|auto fixes from|\[bot\]|skip[- ]ci|ci skip|codecov|sonarcloud`)
-	process     = regexp.MustCompile(`(?i)^(?:(?:and|also|then)\s+)?(?:(?:this|the) (?:pr|pull request|change|commit|patch) (?:also )?)?(?:i(?:'ve)? )?(?:(?:also|just) )?(?:add(?:s|ed|ing)?|updat(?:e|es|ed|ing)|includ(?:e|es|ed|ing)|improv(?:e|es|ed|ing)|increas(?:e|es|ed|ing)|writ(?:e|es|ing)|wrote|fix(?:es|ed|ing)?|adjust(?:s|ed|ing)?|adapt(?:s|ed|ing)?|creat(?:e|es|ed|ing)|extend(?:s|ed|ing)?|mov(?:e|es|ed|ing)|remov(?:e|es|ed|ing)|rework(?:s|ed|ing)?|rewrit(?:e|es|ing)|simplif(?:y|ies|ied)|clean(?:s|ed|ing)?(?: up)?|rais(?:e|es|ed|ing)d?|bump(?:s|ed|ing)?|run(?:s|ning)?|tweak(?:s|ed|ing)?|correct(?:s|ed|ing)?|document(?:s|ed|ing)?|mention(?:s|ed|ing)?|polish|rephrase)\b[^.]{0,60}\b(?:tests?|test[- ]cases?|unit ?tests?|testing|coverage|test suite|changelog|change ?log|news ?fragments?|news|release notes?|docs?|docstrings?|documentation|readme|typos?|lint(?:er|ing)?|mypy|ruff|flake8|black|isort|pylint|type hints?|typing|ci|workflow|pre-commit|formatting|code style|whitespace|benchmarks?|golden files?|snapshots?|review comments?|pr feedback|versionadded|versionchanged|comments?)\b`)
-	aboutTests  = regexp.MustCompile(`(?i)^(?:(?:and|also) )?(?:negative|new|all|existing|extensive|comprehensive|unit|regression|more|some|missing|an?|the|test)\b[^.]{0,40}\b(?:tests|test[- ]cases?|unit ?tests?|testing|test coverage|test suite)\b`)
-	upkeep      = regexp.MustCompile(`(?i)\b(?:regression tests?|unit tests?|test coverage|tests? (?:pass(?:es|ed)?|continue|cover|case|verif|exist|have been|has been|were|was|is|are|fail)|go test|git diff|pytest -|news fragment|changelog entry|code review|pre-existing|flak(?:e|y)|no (?:new )?(?:behaviou?r|functional) changes?|ci (?:jobs?|failures?|run)|bench(?:mark)?stat|ns/op|allocs?/op|\btest_\w+|\.github\b|golangci|addressed? (?:review|comments?|feedback|pr|copilot)|pr feedback|pr title|this pr is|test names?|doctests?)\b`)
-	pointing    = regexp.MustCompile(`(?i)\b(?:the following|following (?:code|example|snippet|test|script|program|output|error|traceback|command|table|config)\w*|as follows|shown (?:above|below)|(?:code|example|snippet|script|output|traceback|table|program|test)s? (?:above|below)|(?:above|below) (?:code|example|snippet|script|output|program|table)|example usage|usage example|for example:|e\.g\.:|like (?:this|so|that)[.:]?$|(?:this|that|these) (?:code|example|snippet|script|program)s?)\b`)
-	aside       = regexp.MustCompile(`^\([^()]*\)\.?$`)
-	fragment    = regexp.MustCompile(`(?i)^(?:(?:feat|fix|chore|docs?|refactor|perf|tests?|build|ci|style|revert|deps)(?:\([^)]*\))?!?:)`)
+	boilerplate = lazyregexp.New(`(?i)^(?:(?:and|also|but|so|then)?,? ?)(?:make sure|this reverts commit|no other\b|this is an? (?:alternative|follow|first|quick|simple|small|backport|draft)|for (?:more|further) (?:info|details)|please|ps:|by submitting|i (?:have|'ve) (?:read|checked|added tests|tested|run)|i confirm|if you need help|just ask|thanks|thank you|kudos|hello|hi\b|hey\b|lgtm|wip\b|nit\b|todo\b|tbd\b|n/?a\b|none\b|summary by|generated (?:with|by)|auto-?generated|assisted|sorry|not sure|feel free|let me know|what do you think|closes?\b.?$|fix(?:es)?\.?$|update\.?$|for more information|squash|rebase|merge branch|merged?\.?$|apply suggestions|co-?authored|see (?:the )?(?:issue|discussion|linked|above|below)|it was reported|reported by|(?:this|the) (?:bug|issue) was (?:reported|introduced))`)
+	bots        = lazyregexp.New(`(?i)pre-commit\.ci|pre-commit (?:autoupdate|hooks|modules|config)|dependabot|renovate|github-actions|copilot|coderabbit|claude|chatgpt|codex|cursor bot|auto fixes from|\[bot\]|skip[- ]ci|ci skip|codecov|sonarcloud`)
+	process     = lazyregexp.New(`(?i)^(?:(?:and|also|then)\s+)?(?:(?:this|the) (?:pr|pull request|change|commit|patch) (?:also )?)?(?:i(?:'ve)? )?(?:(?:also|just) )?(?:add(?:s|ed|ing)?|updat(?:e|es|ed|ing)|includ(?:e|es|ed|ing)|improv(?:e|es|ed|ing)|increas(?:e|es|ed|ing)|writ(?:e|es|ing)|wrote|fix(?:es|ed|ing)?|adjust(?:s|ed|ing)?|adapt(?:s|ed|ing)?|creat(?:e|es|ed|ing)|extend(?:s|ed|ing)?|mov(?:e|es|ed|ing)|remov(?:e|es|ed|ing)|rework(?:s|ed|ing)?|rewrit(?:e|es|ing)|simplif(?:y|ies|ied)|clean(?:s|ed|ing)?(?: up)?|rais(?:e|es|ed|ing)d?|bump(?:s|ed|ing)?|run(?:s|ning)?|tweak(?:s|ed|ing)?|correct(?:s|ed|ing)?|document(?:s|ed|ing)?|mention(?:s|ed|ing)?|polish|rephrase)\b[^.]{0,60}\b(?:tests?|test[- ]cases?|unit ?tests?|testing|coverage|test suite|changelog|change ?log|news ?fragments?|news|release notes?|docs?|docstrings?|documentation|readme|typos?|lint(?:er|ing)?|mypy|ruff|flake8|black|isort|pylint|type hints?|typing|ci|workflow|pre-commit|formatting|code style|whitespace|benchmarks?|golden files?|snapshots?|review comments?|pr feedback|versionadded|versionchanged|comments?)\b`)
+	aboutTests  = lazyregexp.New(`(?i)^(?:(?:and|also) )?(?:negative|new|all|existing|extensive|comprehensive|unit|regression|more|some|missing|an?|the|test)\b[^.]{0,40}\b(?:tests|test[- ]cases?|unit ?tests?|testing|test coverage|test suite)\b`)
+	upkeep      = lazyregexp.New(`(?i)\b(?:regression tests?|unit tests?|test coverage|tests? (?:pass(?:es|ed)?|continue|cover|case|verif|exist|have been|has been|were|was|is|are|fail)|go test|git diff|pytest -|news fragment|changelog entry|code review|pre-existing|flak(?:e|y)|no (?:new )?(?:behaviou?r|functional) changes?|ci (?:jobs?|failures?|run)|bench(?:mark)?stat|ns/op|allocs?/op|\btest_\w+|\.github\b|golangci|addressed? (?:review|comments?|feedback|pr|copilot)|pr feedback|pr title|this pr is|test names?|doctests?)\b`)
+	pointing    = lazyregexp.New(`(?i)\b(?:the following|following (?:code|example|snippet|test|script|program|output|error|traceback|command|table|config)\w*|as follows|shown (?:above|below)|(?:code|example|snippet|script|output|traceback|table|program|test)s? (?:above|below)|(?:above|below) (?:code|example|snippet|script|output|program|table)|example usage|usage example|for example:|e\.g\.:|like (?:this|so|that)[.:]?$|(?:this|that|these) (?:code|example|snippet|script|program)s?)\b`)
+	aside       = lazyregexp.New(`^\([^()]*\)\.?$`)
+	fragment    = lazyregexp.New(`(?i)^(?:(?:feat|fix|chore|docs?|refactor|perf|tests?|build|ci|style|revert|deps)(?:\([^)]*\))?!?:)`)
 )
 
 // Noise tells sentences that say nothing of what a change does for a user:
@@ -77,12 +78,12 @@ func Noise(sentence string) bool {
 // Bot tells what no person wrote, or wrote for a machine.
 func Bot(sentence string) bool { return bots.MatchString(sentence) || thanks.MatchString(sentence) }
 
-var thanks = regexp.MustCompile(`(?i)^(?:thanks|thank you|kudos|contributed by|patch by|reported by|pr by|by\b|see\b|refer to\b|read more\b)[^.]{0,60}\.?$`)
+var thanks = lazyregexp.New(`(?i)^(?:thanks|thank you|kudos|contributed by|patch by|reported by|pr by|by\b|see\b|refer to\b|read more\b)[^.]{0,60}\.?$`)
 
 // Leads tells sentences that are half of what a block next to them shows.
 func Leads(sentence string) bool { return leads.MatchString(sentence) }
 
-var leads = regexp.MustCompile(`(?i)(?:\b(?:do|does|did|example|this|that|these|those|with|use it|like|run|running|be|is|was|now|becomes?|output|returns?|prints?|shows?|gives?|raises?|error|usage)[.:…]*$)|^(?:e\.g|for (?:example|instance)|given|consider|for)\b`)
+var leads = lazyregexp.New(`(?i)(?:\b(?:do|does|did|example|this|that|these|those|with|use it|like|run|running|be|is|was|now|becomes?|output|returns?|prints?|shows?|gives?|raises?|error|usage)[.:…]*$)|^(?:e\.g|for (?:example|instance)|given|consider|for)\b`)
 
 // Points tells sentences that hang on a block next to them: without it they are
 // promises of nothing.
@@ -90,7 +91,7 @@ func Points(sentence string) bool {
 	return strings.HasSuffix(sentence, ":") || pointing.MatchString(sentence)
 }
 
-var defines = regexp.MustCompile(`(?m)^[\s>.]*(?:(?:class|def|func|type|var|const)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?::=|=[^=]))`)
+var defines = lazyregexp.New(`(?m)^[\s>.]*(?:(?:class|def|func|type|var|const)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?::=|=[^=]))`)
 
 // Defines are the names that a listing makes for itself: whoever speaks of them
 // speaks of the listing.

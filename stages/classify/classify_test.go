@@ -316,7 +316,7 @@ func TestRun(t *testing.T) {
 	for id, detail := range map[string]string{"acme__widget-2": `fix: conventional_commit "fix:"`, "acme__widget-3": "other: nothing says what it is"} {
 		_, err := c.Run(t.Context(), schemas.Start{ChangeID: id})
 		var rejected *pipeline.Rejected
-		if !errors.As(err, &rejected) || rejected.Reason != schemas.OtherLabel || rejected.Detail != detail {
+		if !errors.As(err, &rejected) || rejected.Reason != schemas.OtherLabel || rejected.Detail() != detail {
 			t.Errorf("%s: %v, want %s: %s", id, err, schemas.OtherLabel, detail)
 		}
 	}

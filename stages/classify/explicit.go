@@ -2,9 +2,9 @@ package classify
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -20,8 +20,8 @@ const (
 )
 
 // word makes a pattern of whole words, without regard to case.
-func word(alternatives string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^|[^\pL\pN])(` + alternatives + `)($|[^\pL\pN])`)
+func word(alternatives string) *lazyregexp.Regexp {
+	return lazyregexp.New(`(?i)(^|[^\pL\pN])(` + alternatives + `)($|[^\pL\pN])`)
 }
 
 // kinds are the words of headings, fragment types and boxes. Upkeep outweighs what
@@ -29,7 +29,7 @@ func word(alternatives string) *regexp.Regexp {
 var kinds = []struct {
 	label  schemas.Label
 	upkeep bool
-	words  *regexp.Regexp
+	words  *lazyregexp.Regexp
 }{
 	{schemas.LabelOther, true, word(`docs?|documentation|internals?|chores?|dependenc(y|ies)|deps|remov(ed|als?|es?)|deprecat(ed|ions?|es)|housekeeping|maintenance|ci|builds?|packaging|tests?|testing|code quality|style|styling|refactor(ed|ing|s)?|clean-?ups?|tooling|infrastructure|contrib(utors)?|trivial|vendor(ed|ing)?|under the hood|developers?|development|typos?|lint(ing)?|releases?|reverts?|examples?|tidy`)},
 	// An enhancement is as often something new (forges' default label says "new feature
@@ -113,7 +113,7 @@ func (f *findings) notes(notes []schemas.Note) {
 }
 
 // releasesRole begins an entry in the form of Sphinx's "releases": :bug:`12 major`.
-var releasesRole = regexp.MustCompile("^:(feature|bug|support):`[^`]*`\\s*")
+var releasesRole = lazyregexp.New("^:(feature|bug|support):`[^`]*`\\s*")
 
 // entryType splits an entry that begins with a type: a role, or what the commit
 // that it was generated from began with. quote is "" where it does not.
@@ -149,10 +149,10 @@ func fragmentType(p string) (string, []schemas.Label) {
 }
 
 // conventional is type, scope and "!" of a conventional commit, at the beginning of a title.
-var conventional = regexp.MustCompile(`(?i)^(\[)?(feat(?:ures?)?|fix(?:es|ed)?|bug ?fix|hotfix|bug|perf|improve(?:ment)?s?|enh(?:ancement)?|refactor|docs?|documentation|chore|ci|tests?|build|style|revert|deps|release|lint|typo|typing|cleanup|maint(?:enance)?|security)(?:\(([^)]*)\)|(\]))?(!)?(?::|\]|(\])?[ ]*:)\s*`)
+var conventional = lazyregexp.New(`(?i)^(\[)?(feat(?:ures?)?|fix(?:es|ed)?|bug ?fix|hotfix|bug|perf|improve(?:ment)?s?|enh(?:ancement)?|refactor|docs?|documentation|chore|ci|tests?|build|style|revert|deps|release|lint|typo|typing|cleanup|maint(?:enance)?|security)(?:\(([^)]*)\)|(\]))?(!)?(?::|\]|(\])?[ ]*:)\s*`)
 
 // aside are scopes in which even a fix is upkeep.
-var aside = regexp.MustCompile(`(?i)^(ci|docs?|tests?|deps|lint|readme|tox|nox|pre-commit|mypy|typing)$`)
+var aside = lazyregexp.New(`(?i)^(ci|docs?|tests?|deps|lint|readme|tox|nox|pre-commit|mypy|typing)$`)
 
 // commitType splits a conventional title.
 func commitType(title string) (label schemas.Label, quote, text string) {
@@ -184,8 +184,8 @@ func (f *findings) commit(t texts) {
 }
 
 var (
-	box     = regexp.MustCompile(`(?m)^[ \t]*[-*+][ \t]*\[([ xX✓✔])\][ \t]*(.+)$`)
-	boxKind = regexp.MustCompile(`(?i)^[^\pL]*(a |this is a )?(new feature|feature|bug ?-?fix|bug|fix|enhancement|improvement|performance|optimi[sz]ation|refactor(ing)?|code (style|refactor)|documentation|docs?|chores?|ci|build|tests?|dependenc(y|ies)|style)\b`)
+	box     = lazyregexp.New(`(?m)^[ \t]*[-*+][ \t]*\[([ xX✓✔])\][ \t]*(.+)$`)
+	boxKind = lazyregexp.New(`(?i)^[^\pL]*(a |this is a )?(new feature|feature|bug ?-?fix|bug|fix|enhancement|improvement|performance|optimi[sz]ation|refactor(ing)?|code (style|refactor)|documentation|docs?|chores?|ci|build|tests?|dependenc(y|ies)|style)\b`)
 	claim   = word(`added|updated|included|pass(es|ed|ing)?|i have|i've|required|necessary|needed`)
 )
 
@@ -220,7 +220,7 @@ func (f *findings) template(body string) {
 	}
 }
 
-var trailer = regexp.MustCompile(`(?mi)^[ \t]*(?:(type|kind|labels?|category|change[- ]?type|changelog)[ \t]*:|(/kind)[ \t])[ \t]*([^\n]{1,80})$`)
+var trailer = lazyregexp.New(`(?mi)^[ \t]*(?:(type|kind|labels?|category|change[- ]?type|changelog)[ \t]*:|(/kind)[ \t])[ \t]*([^\n]{1,80})$`)
 
 // trailers reads "Type: feature", "Labels: bug, core", "Changelog: added", "/kind bug".
 func (f *findings) trailers(body string) {

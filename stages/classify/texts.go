@@ -1,9 +1,9 @@
 package classify
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -20,7 +20,7 @@ type texts struct {
 	commitLabel schemas.Label
 }
 
-var mergeSubject = regexp.MustCompile(`^Merge (?:pull request #\d+ from [^/\s]+/(\S+)|branch '([^']+)'|remote-tracking branch '([^']+)')`)
+var mergeSubject = lazyregexp.New(`^Merge (?:pull request #\d+ from [^/\s]+/(\S+)|branch '([^']+)'|remote-tracking branch '([^']+)')`)
 
 func textsOf(c schemas.Change) texts {
 	t := texts{title: c.Subject, body: c.Body}
@@ -48,7 +48,7 @@ func textsOf(c schemas.Change) texts {
 	return t
 }
 
-var boldScope = regexp.MustCompile(`^\*\*[^*\s]+\*\*:\s*`)
+var boldScope = lazyregexp.New(`^\*\*[^*\s]+\*\*:\s*`)
 
 // untyped takes emoji, type and scope off an entry that was generated from commits.
 func untyped(text string) string {
@@ -57,13 +57,13 @@ func untyped(text string) string {
 }
 
 var (
-	role    = regexp.MustCompile(":[a-z:]+:`([^`<]*?)(?:\\s*<[^`]*>)?`")
-	link    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
-	issue   = regexp.MustCompile(`(?i)\(?\b(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?|refs?|see|issues?|pr|gh|for)?:?[ -]*(?:[\w.-]+/[\w.-]+)?#\d+\b\)?|\(\s*\)`)
-	hashRef = regexp.MustCompile(`\(?\[?#\d+\]?(\[[^\]]*\])?(\([^)]*\))?\)?`)
-	credits = regexp.MustCompile(`(?i)\b(thanks( to)?|by|patch (by|from)|contributed by|reported by|courtesy of)[ :]+[\[:@].*$`)
-	url     = regexp.MustCompile(`\(?<?https?://[^\s)>]+>?\)?`)
-	front   = regexp.MustCompile(`^(?:[\s*•\-–:,.;\[\]()])+`)
+	role    = lazyregexp.New(":[a-z:]+:`([^`<]*?)(?:\\s*<[^`]*>)?`")
+	link    = lazyregexp.New(`\[([^\]]*)\]\([^)]*\)`)
+	issue   = lazyregexp.New(`(?i)\(?\b(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?|refs?|see|issues?|pr|gh|for)?:?[ -]*(?:[\w.-]+/[\w.-]+)?#\d+\b\)?|\(\s*\)`)
+	hashRef = lazyregexp.New(`\(?\[?#\d+\]?(\[[^\]]*\])?(\([^)]*\))?\)?`)
+	credits = lazyregexp.New(`(?i)\b(thanks( to)?|by|patch (by|from)|contributed by|reported by|courtesy of)[ :]+[\[:@].*$`)
+	url     = lazyregexp.New(`\(?<?https?://[^\s)>]+>?\)?`)
+	front   = lazyregexp.New(`^(?:[\s*•\-–:,.;\[\]()])+`)
 )
 
 // plain is a text without markup, references and thanks: "(fixes #12)" says nothing

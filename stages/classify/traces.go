@@ -2,11 +2,11 @@ package classify
 
 import (
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -45,7 +45,7 @@ func (f *findings) traces(s schemas.Start) {
 	}
 }
 
-var private = regexp.MustCompile(`(^|\.)_`)
+var private = lazyregexp.New(`(^|\.)_`)
 
 // exported tells whether others can use a function by its name (path::Qualified.name).
 func exported(name string) bool {

@@ -1,8 +1,7 @@
 package classify
 
 import (
-	"regexp"
-
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -17,11 +16,11 @@ const (
 type saying struct {
 	label  schemas.Label
 	weight int
-	words  *regexp.Regexp
+	words  *lazyregexp.Regexp
 }
 
 func begins(label schemas.Label, weight int, alternatives string) saying {
-	return saying{label, weight, regexp.MustCompile(`(?i)^(?:` + alternatives + `)(?:$|[^\pL\pN])`)}
+	return saying{label, weight, lazyregexp.New(`(?i)^(?:` + alternatives + `)(?:$|[^\pL\pN])`)}
 }
 
 func has(label schemas.Label, weight int, alternatives string) saying {
@@ -76,7 +75,7 @@ func (f *findings) words(t texts) {
 }
 
 // prefix is what Go's and other projects put before a title: "assert: …", "docs/x: …".
-var prefix = regexp.MustCompile("^[`\\w./*(),-]+(?: [`\\w./*-]+)?: +")
+var prefix = lazyregexp.New("^[`\\w./*(),-]+(?: [`\\w./*-]+)?: +")
 
 func (f *findings) say(rule, text string, share int) {
 	for _, part := range []string{text, prefix.ReplaceAllString(text, "")} {

@@ -70,7 +70,7 @@ func TestGate(t *testing.T) {
 				if err != nil || len(got.Releases) != 3 || got.Releases[0].Tag != "v1.1" || got.ID() != "acme__widget" {
 					t.Errorf("%+v: %v", got, err)
 				}
-			} else if !errors.As(err, &rejected) || rejected.Reason != c.want || !strings.Contains(rejected.Detail, c.detail) {
+			} else if !errors.As(err, &rejected) || rejected.Reason != c.want || !strings.Contains(rejected.Detail(), c.detail) {
 				t.Errorf("error %v, want %s: %s", err, c.want, c.detail)
 			}
 		})

@@ -3,10 +3,10 @@ package describe
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -55,9 +55,9 @@ func nameOf(name string, d declaration, s *solution) schemas.Name {
 }
 
 var (
-	comment = regexp.MustCompile(`(?m)(^|\s)#.*$`)
-	opening = regexp.MustCompile(`([(\[]) | ([)\]])`)
-	closing = regexp.MustCompile(`,([)\]])`)
+	comment = lazyregexp.New(`(?m)(^|\s)#.*$`)
+	opening = lazyregexp.New(`([(\[]) | ([)\]])`)
+	closing = lazyregexp.New(`,([)\]])`)
 )
 
 // uncommented is a signature of several lines without the comments between them.
@@ -99,8 +99,8 @@ func (s *solution) placeOf(n schemas.Name) string {
 }
 
 var (
-	assigned = regexp.MustCompile(`^((?:const |var )?[^=]*[^=:!<>\s])\s*=\s*([^=].*)$`)
-	simple   = regexp.MustCompile(`^(?:-?[\d._]+|"[^"]{0,60}"|'[^']{0,60}'|True|False|None|true|false|nil|iota)$`)
+	assigned = lazyregexp.New(`^((?:const |var )?[^=]*[^=:!<>\s])\s*=\s*([^=].*)$`)
+	simple   = lazyregexp.New(`^(?:-?[\d._]+|"[^"]{0,60}"|'[^']{0,60}'|True|False|None|true|false|nil|iota)$`)
 )
 
 // shown is a name's signature; of a value only what is plain to see: the rest is

@@ -2,10 +2,10 @@ package describe
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
@@ -17,9 +17,9 @@ type literal struct {
 }
 
 var (
-	opened      = regexp.MustCompile("^([A-Za-z]{0,2})(\"\"\"|'''|\"|'|`)")
-	placed      = regexp.MustCompile(`\{\{|\}\}|\{[^{}]*\}`)
-	escapedMark = regexp.MustCompile(`\\(["'` + "`" + `\\])`)
+	opened      = lazyregexp.New("^([A-Za-z]{0,2})(\"\"\"|'''|\"|'|`)")
+	placed      = lazyregexp.New(`\{\{|\}\}|\{[^{}]*\}`)
+	escapedMark = lazyregexp.New(`\\(["'` + "`" + `\\])`)
 )
 
 // literalsOf are the strings of a file that are short enough to be a name or a message.
@@ -60,8 +60,8 @@ func literalOf(text, content string) literal {
 }
 
 var (
-	helpBefore = regexp.MustCompile(`(?:^|[\s(,])(?:help|usage|description|epilog)\s*[=:]\s*\(?\s*$`)
-	flagShape  = regexp.MustCompile(`^--?[A-Za-z][\w-]*(?:[/ ,]+--?[A-Za-z][\w-]*)*$`)
+	helpBefore = lazyregexp.New(`(?:^|[\s(,])(?:help|usage|description|epilog)\s*[=:]\s*\(?\s*$`)
+	flagShape  = lazyregexp.New(`^--?[A-Za-z][\w-]*(?:[/ ,]+--?[A-Za-z][\w-]*)*$`)
 )
 
 // helpOf are the strings of a file that a program prints about itself: options, and
@@ -80,7 +80,7 @@ func helpOf(f *syntax.File) []string {
 }
 
 // hole is what a program puts into a message, in the forms of both languages.
-var hole = regexp.MustCompile(`…|\{[^{}]*\}|%[-+#0-9.*]*[a-zA-Z]|%\(\w+\)[a-z]|\.\*\??|\.\+`)
+var hole = lazyregexp.New(`…|\{[^{}]*\}|%[-+#0-9.*]*[a-zA-Z]|%\(\w+\)[a-z]|\.\*\??|\.\+`)
 
 // wanted are the literals of the solution that the tests compare with or pass in,
 // and that exist only there, as the statement has to give them.
@@ -155,11 +155,11 @@ func filled(message, text string) bool {
 	return fixed >= pieceLetters && words
 }
 
-var escaped = regexp.MustCompile(`\\([^\w\s])`)
+var escaped = lazyregexp.New(`\\([^\w\s])`)
 
 func unescape(pattern string) string { return escaped.ReplaceAllString(pattern, "$1") }
 
-var nameShape = regexp.MustCompile(`^[A-Za-z_][\w.-]*\w$`)
+var nameShape = lazyregexp.New(`^[A-Za-z_][\w.-]*\w$`)
 
 // maxLiterals bounds a list: a table of a hundred messages is data.
 const maxLiterals = 100

@@ -1,28 +1,28 @@
 package describe
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
 )
 
 var (
-	conventional = regexp.MustCompile(`(?i)^\W*\[?(feat|feature|features|fix|bugfix|bug|hotfix|chores?|docs?|refactor|perf|tests?|build|ci|style|revert|enhancement|improvement|deprecation|security|breaking|breaking change|backwards?[- ]incompati?ble)\]?(?:\s*\(([^()]*)\)|/(\w+))?!?\s*(?::|\]|-\s)\s*`)
-	branch       = regexp.MustCompile(`(?i)^(fix|feat|feature|bugfix|hotfix|enhancement)/(?:(?:issue|gh)[ -]?\d*[ -]?)?`)
-	fixed        = regexp.MustCompile(`(?i)^(.+\S) (?:bug ?)?fix(?:es)?$`)
-	adverb       = regexp.MustCompile(`(?i)^((?:(?:just|also|now|simply|always|\w+ly) )+)(\w+)( .*)$`)
-	scoped       = regexp.MustCompile("^((?:`[^`]+`|[A-Za-z_][\\w./-]*)(?: [\\w./-]+){0,2})\\s*: +(\\S.*)$")
-	bracketed    = regexp.MustCompile(`^\s*(?:\[[^\[\]]{1,30}\]|\([a-z -]{1,20}\)|\*\*[^*]{1,40}\*\*:?)\s*`)
-	possible     = regexp.MustCompile(`(?i)^(?:it is|it's|it was)(?: (?:now|also))* possible to (?:also )?(.+)$`)
-	canNow       = regexp.MustCompile(`(?i)^(?:you|users?|one|we|developers|callers|applications) (?:can|may|could) (?:now |also )*(.+)$`)
-	thisChange   = regexp.MustCompile(`(?i)^(?:this|the|my)(?: (?:pr|pull request|change|changeset|commit|patch|mr|branch|feature|fix|release))?(?: now| also| simply| just)? (\w+)((?: .*)?)$`)
-	withChange   = regexp.MustCompile(`(?i)^(?:with|after|as of|by|in) (?:this|the|these) (?:proposed )?(?:pr|pull request|changes?|commit|patch|release|feature|fix),? +`)
-	nowWord      = regexp.MustCompile(`\b((?:is|are|can|will|does|has|have|was|were|should|may|do|must)(?: not|n't)?) now\b|\bnow ((?:` + "`" + `|\w))`)
-	endingNow    = regexp.MustCompile(` now([.,;]?)$`)
-	dont         = regexp.MustCompile(`(?i)^(?:don't|do not|don’t|never) (.+)$`)
-	sure         = regexp.MustCompile(`(?i)^(?:make|making|made|makes) sure (?:that )?(.+)$`)
+	conventional = lazyregexp.New(`(?i)^\W*\[?(feat|feature|features|fix|bugfix|bug|hotfix|chores?|docs?|refactor|perf|tests?|build|ci|style|revert|enhancement|improvement|deprecation|security|breaking|breaking change|backwards?[- ]incompati?ble)\]?(?:\s*\(([^()]*)\)|/(\w+))?!?\s*(?::|\]|-\s)\s*`)
+	branch       = lazyregexp.New(`(?i)^(fix|feat|feature|bugfix|hotfix|enhancement)/(?:(?:issue|gh)[ -]?\d*[ -]?)?`)
+	fixed        = lazyregexp.New(`(?i)^(.+\S) (?:bug ?)?fix(?:es)?$`)
+	adverb       = lazyregexp.New(`(?i)^((?:(?:just|also|now|simply|always|\w+ly) )+)(\w+)( .*)$`)
+	scoped       = lazyregexp.New("^((?:`[^`]+`|[A-Za-z_][\\w./-]*)(?: [\\w./-]+){0,2})\\s*: +(\\S.*)$")
+	bracketed    = lazyregexp.New(`^\s*(?:\[[^\[\]]{1,30}\]|\([a-z -]{1,20}\)|\*\*[^*]{1,40}\*\*:?)\s*`)
+	possible     = lazyregexp.New(`(?i)^(?:it is|it's|it was)(?: (?:now|also))* possible to (?:also )?(.+)$`)
+	canNow       = lazyregexp.New(`(?i)^(?:you|users?|one|we|developers|callers|applications) (?:can|may|could) (?:now |also )*(.+)$`)
+	thisChange   = lazyregexp.New(`(?i)^(?:this|the|my)(?: (?:pr|pull request|change|changeset|commit|patch|mr|branch|feature|fix|release))?(?: now| also| simply| just)? (\w+)((?: .*)?)$`)
+	withChange   = lazyregexp.New(`(?i)^(?:with|after|as of|by|in) (?:this|the|these) (?:proposed )?(?:pr|pull request|changes?|commit|patch|release|feature|fix),? +`)
+	nowWord      = lazyregexp.New(`\b((?:is|are|can|will|does|has|have|was|were|should|may|do|must)(?: not|n't)?) now\b|\bnow ((?:` + "`" + `|\w))`)
+	endingNow    = lazyregexp.New(` now([.,;]?)$`)
+	dont         = lazyregexp.New(`(?i)^(?:don't|do not|don’t|never) (.+)$`)
+	sure         = lazyregexp.New(`(?i)^(?:make|making|made|makes) sure (?:that )?(.+)$`)
 )
 
 // request says what a note, a subject or a sentence of its author's tells of as
@@ -177,11 +177,11 @@ func verbal(v verb, rest string) string {
 }
 
 var (
-	supportFor = regexp.MustCompile(`(?i)^(?:(?:basic|built-?in|initial|full|native|official|experimental|optional|first-class|the|some|new|missing) )*support (?:for|of) (.+)$`)
-	ability    = regexp.MustCompile(`(?i)^(?:the |an? )?(?:ability|possibility|option|way) to (.+)$`)
-	allowTo    = regexp.MustCompile(`(?i)^(?:(?:users?|you|us|callers?|one|developers?) )?to (.+)$`)
-	toWhat     = regexp.MustCompile(" to (?:the |[`A-Z])")
-	overly     = regexp.MustCompile(`^(?:the )?(?:use|usage) of (.+)$`)
+	supportFor = lazyregexp.New(`(?i)^(?:(?:basic|built-?in|initial|full|native|official|experimental|optional|first-class|the|some|new|missing) )*support (?:for|of) (.+)$`)
+	ability    = lazyregexp.New(`(?i)^(?:the |an? )?(?:ability|possibility|option|way) to (.+)$`)
+	allowTo    = lazyregexp.New(`(?i)^(?:(?:users?|you|us|callers?|one|developers?) )?to (.+)$`)
+	toWhat     = lazyregexp.New(" to (?:the |[`A-Z])")
+	overly     = lazyregexp.New(`^(?:the )?(?:use|usage) of (.+)$`)
 )
 
 // able: what is supported can be used, or done where it is an action.
@@ -314,8 +314,8 @@ func quietSpans(s string) string {
 }
 
 var (
-	spans      = regexp.MustCompile("`[^`]*`")
-	inBrackets = regexp.MustCompile(`\([^()]*\)`)
+	spans      = lazyregexp.New("`[^`]*`")
+	inBrackets = lazyregexp.New(`\([^()]*\)`)
 )
 
 // nominal is the request of a noun: its heading says what is done with it.
@@ -392,7 +392,7 @@ func asked(sentence string) string {
 var orders = set(`add fix allow support make ensure improve introduce remove rename change deprecate implement prevent handle extend expose
 	replace restore enable drop treat raise validate preserve respect accept adjust avoid`)
 
-var ownChange = regexp.MustCompile(`(?i)^(?:(?:this|the|my) (?:pr|pull request|change|changeset|commit|patch|mr)\b|this (?:adds|allows|introduces|enables|makes|changes|fixes|implements|moves|removes|improves|prevents|ensures|lets|provides|supports)\b)`)
+var ownChange = lazyregexp.New(`(?i)^(?:(?:this|the|my) (?:pr|pull request|change|changeset|commit|patch|mr)\b|this (?:adds|allows|introduces|enables|makes|changes|fixes|implements|moves|removes|improves|prevents|ensures|lets|provides|supports)\b)`)
 
 // names are what a sentence calls by name; it stands here so that rules of
 // English need not know what a name looks like.

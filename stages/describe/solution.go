@@ -3,11 +3,11 @@ package describe
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
@@ -135,7 +135,7 @@ func namedIn(text, name string) bool {
 	return false
 }
 
-var english = regexp.MustCompile(`^[A-Za-z]?[a-z]+$`)
+var english = lazyregexp.New(`^[A-Za-z]?[a-z]+$`)
 
 func isDocs(p string) bool {
 	switch path.Ext(p) {
@@ -348,4 +348,4 @@ func partsOf(name string) []string {
 	return wordShape.FindAllString(name, -1)
 }
 
-var wordShape = regexp.MustCompile(`[A-Za-z_]\w*`)
+var wordShape = lazyregexp.New(`[A-Za-z_]\w*`)

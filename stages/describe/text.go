@@ -1,10 +1,10 @@
 package describe
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
 )
 
@@ -19,7 +19,7 @@ type draft struct {
 }
 
 // example begins what is said to show code.
-var example = regexp.MustCompile(`(?i)^(?:for (?:example|instance)|e\.g)`)
+var example = lazyregexp.New(`(?i)^(?:for (?:example|instance)|e\.g)`)
 
 // plain reduces code to names, and drops what cannot be said without code.
 func plain(in []piece) []piece {

@@ -2,10 +2,10 @@ package describe
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -95,12 +95,12 @@ func notesOf(c schemas.Change) []schemas.Note {
 }
 
 // upkeep are the types of conventional commits that no user would ask for.
-var upkeep = regexp.MustCompile(`(?i)^\W*(?:docs?|tests?|ci|style|build|chore|deps|typo|lint|release)(?:\([^)]*\))?!?: `)
+var upkeep = lazyregexp.New(`(?i)^\W*(?:docs?|tests?|ci|style|build|chore|deps|typo|lint|release)(?:\([^)]*\))?!?: `)
 
 // aside are headings of what is no behaviour: a change may tell of it as well.
-var aside = regexp.MustCompile(`(?i)^(?:docs?|documentation|misc|miscellaneous|packaging|internal|contrib\w*|trivial|maintenance|chores?|tests?|ci|dependencies)\b`)
+var aside = lazyregexp.New(`(?i)^(?:docs?|documentation|misc|miscellaneous|packaging|internal|contrib\w*|trivial|maintenance|chores?|tests?|ci|dependencies)\b`)
 
-var mergeSubject = regexp.MustCompile(`^(?i:merge (?:pull request|branch|remote|commit|tag|changes|from)|merged in)\b`)
+var mergeSubject = lazyregexp.New(`^(?i:merge (?:pull request|branch|remote|commit|tag|changes|from)|merged in)\b`)
 
 // titleOf gives the title of a change and the rest of its message: a merge has its
 // title in the first paragraph below, and a forge breaks long titles with "…".
@@ -118,7 +118,7 @@ func titleOf(c schemas.Change) (title, body string) {
 }
 
 // bare is a title without the number that a forge puts behind it.
-var bare = regexp.MustCompile(`\s*\(#\d+\)\s*$`)
+var bare = lazyregexp.New(`\s*\(#\d+\)\s*$`)
 
 // maxSource bounds what is read of one text: nobody asks for more.
 const maxSource = 64 << 10
@@ -172,16 +172,16 @@ func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 
 // sections are the headings of a template below which nobody says what a change
 // does: kinds to tick, tests, lists of files, things to read.
-var sections = regexp.MustCompile(`(?i)\b(?:types? of|check ?lists?|related|tickets?|issues?|test(?:s|ed|ing)?|test plan|screenshots?|validation|verification|verified|verify|benchmarks?|performance results|files?|reviewers?|review|licen[cs]e|documentation|docs|changelog|to-?dos?|disclosure|before (?:submitting|you)|dependencies|deploy\w*|gif|ci|acknowledge?ments?|credits?|references?|links?|ai|steps to reproduce|reproduc\w+|environment|results?|example\w*|usage|how to|implementation|technical details|approach|alternatives?|out of scope|follow[- ]?ups?|future work|open questions?)\b`)
+var sections = lazyregexp.New(`(?i)\b(?:types? of|check ?lists?|related|tickets?|issues?|test(?:s|ed|ing)?|test plan|screenshots?|validation|verification|verified|verify|benchmarks?|performance results|files?|reviewers?|review|licen[cs]e|documentation|docs|changelog|to-?dos?|disclosure|before (?:submitting|you)|dependencies|deploy\w*|gif|ci|acknowledge?ments?|credits?|references?|links?|ai|steps to reproduce|reproduc\w+|environment|results?|example\w*|usage|how to|implementation|technical details|approach|alternatives?|out of scope|follow[- ]?ups?|future work|open questions?)\b`)
 
 func skipped(heading string) bool { return sections.MatchString(heading) }
 
 var (
 	// chore are list items of work on the code, not of what it does.
-	chore = regexp.MustCompile(`(?i)^(?:refactor|clean|move|extract|rename|reformat|simplif|inline|split|rework|bump|lint|typo|format|use |update (?:docs|tests|changelog|readme|_)|add(?:s|ed)? (?:tests?|docs?|changelog|comment|news|type|test)|remove (?:unused|dead|unneeded|duplicate)|fix(?:es|ed)? (?:lint|tests?|ci|typo|docs?|format|pre-commit|mypy|merge|style)|test|docs?\b|ci\b|style|chore|wip|code review|address|review|apply|revert|merge|minor|more |better|tweak|small|some |be more|adapt|adjust|polish|streamline)`)
+	chore = lazyregexp.New(`(?i)^(?:refactor|clean|move|extract|rename|reformat|simplif|inline|split|rework|bump|lint|typo|format|use |update (?:docs|tests|changelog|readme|_)|add(?:s|ed)? (?:tests?|docs?|changelog|comment|news|type|test)|remove (?:unused|dead|unneeded|duplicate)|fix(?:es|ed)? (?:lint|tests?|ci|typo|docs?|format|pre-commit|mypy|merge|style)|test|docs?\b|ci\b|style|chore|wip|code review|address|review|apply|revert|merge|minor|more |better|tweak|small|some |be more|adapt|adjust|polish|streamline)`)
 	// private names and files of the code tell how a thing was done, not what is wanted.
-	private = regexp.MustCompile("(?:^|[\\s`(.])_[a-z]\\w*|\\b[\\w/]+\\.(?:py|go|pyx|c|h)\\b")
-	doing   = regexp.MustCompile(`(?i)^(?:(?:fix|solution|implementation|approach|root cause|details?|technically|internally|under the hood|instead)\b[:,]|(?:the|this) (?:[\w-]+ )?(?:fix|solution|approach|implementation|helper)\b|in the [\w ]+, (?:treat|use|move|call|add|check)\b|i (?:decided|chose|opted|moved|refactored|extracted|replaced|also moved)\b|(?:move|retire|capture|extract|refactor|rename|inline|replace|swap|route|look up|rewrite|reuse|hoist|wrap|split|switch|convert|use|copy|copies|call|store|cache)s? )`)
+	private = lazyregexp.New("(?:^|[\\s`(.])_[a-z]\\w*|\\b[\\w/]+\\.(?:py|go|pyx|c|h)\\b")
+	doing   = lazyregexp.New(`(?i)^(?:(?:fix|solution|implementation|approach|root cause|details?|technically|internally|under the hood|instead)\b[:,]|(?:the|this) (?:[\w-]+ )?(?:fix|solution|approach|implementation|helper)\b|in the [\w ]+, (?:treat|use|move|call|add|check)\b|i (?:decided|chose|opted|moved|refactored|extracted|replaced|also moved)\b|(?:move|retire|capture|extract|refactor|rename|inline|replace|swap|route|look up|rewrite|reuse|hoist|wrap|split|switch|convert|use|copy|copies|call|store|cache)s? )`)
 )
 
 // howTo tells what a change's author says of the way it was done: no part of what
@@ -208,7 +208,7 @@ func unlisted(in []piece) []piece {
 }
 
 var (
-	letters = regexp.MustCompile(`[A-Za-z][A-Za-z'-]*[A-Za-z]`)
+	letters = lazyregexp.New(`[A-Za-z][A-Za-z'-]*[A-Za-z]`)
 	// empty words carry nothing of what is wanted.
 	empty = set(`the and for with from that this when then than not now are was were has have had can could will would should may might must its into
 		only also any all some each per via one two new use used uses using add adds added support supports supported allow allows make makes made

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/changelog"
 	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -247,11 +247,11 @@ type author struct {
 }
 
 var (
-	releaseSubject = regexp.MustCompile(`(?i)^(?:\W*|[a-z]+(?:\([^)]*\))?!?: *)(?:releas|prepar\w* (?:for |the )?(?:v?\d|releas|next|new)|bump|version\b|v?\d+\.\d+|cut\b|publish|tag\b)|\brelease v?\d|\bv?\d+\.\d+(?:\.\d+)? release\b|\bbump(?:s|ed|ing)?\b.*\bversion`)
-	onlyVersion    = regexp.MustCompile(`(?i)^\W*(?:(?:version|release|bump|prepare)\w*\W+(?:[\w-]+ +)?)?v?\d+\.\d+[\w.]*(?: *\(#\d+\))?\W*$`)
-	releaseBranch  = regexp.MustCompile(`(?i)^Merge (?:pull request #\d+ from [^/\s]+/|branch '?)(?:[\w-]+/)*(?:releas|bump|prepar|version|v?\d+\.\d+\.\d+)`)
-	logSubject     = regexp.MustCompile(`(?i)change ?log|release notes?|version history|\bchanges?\.(?:md|rst|txt)|\bhistory\.(?:md|rst)|\bnews\b(?: file| fragment| entr)|\b(?:update|add|edit|fix|amend|write|missing)\w* (?:the )?(?:changes|history|news)\b`)
-	ownNumber      = regexp.MustCompile(`(?:^|[\s(\[,:])(?:#|GH-|gh-)([1-9]\d{0,8})\b`)
+	releaseSubject = lazyregexp.New(`(?i)^(?:\W*|[a-z]+(?:\([^)]*\))?!?: *)(?:releas|prepar\w* (?:for |the )?(?:v?\d|releas|next|new)|bump|version\b|v?\d+\.\d+|cut\b|publish|tag\b)|\brelease v?\d|\bv?\d+\.\d+(?:\.\d+)? release\b|\bbump(?:s|ed|ing)?\b.*\bversion`)
+	onlyVersion    = lazyregexp.New(`(?i)^\W*(?:(?:version|release|bump|prepare)\w*\W+(?:[\w-]+ +)?)?v?\d+\.\d+[\w.]*(?: *\(#\d+\))?\W*$`)
+	releaseBranch  = lazyregexp.New(`(?i)^Merge (?:pull request #\d+ from [^/\s]+/|branch '?)(?:[\w-]+/)*(?:releas|bump|prepar|version|v?\d+\.\d+\.\d+)`)
+	logSubject     = lazyregexp.New(`(?i)change ?log|release notes?|version history|\bchanges?\.(?:md|rst|txt)|\bhistory\.(?:md|rst)|\bnews\b(?: file| fragment| entr)|\b(?:update|add|edit|fix|amend|write|missing)\w* (?:the )?(?:changes|history|news)\b`)
+	ownNumber      = lazyregexp.New(`(?:^|[\s(\[,:])(?:#|GH-|gh-)([1-9]\d{0,8})\b`)
 )
 
 // fewLines are what a release changes besides its notes: a version here and there.
@@ -373,7 +373,7 @@ func (d *desk) give(e entry, by author) {
 	}
 }
 
-var conventional = regexp.MustCompile(`^(?:\W*\s)?(?:[a-z]+(?:\([^)]*\))?!?|\*\*[^*]+\*\*):?\s+`)
+var conventional = lazyregexp.New(`^(?:\W*\s)?(?:[a-z]+(?:\([^)]*\))?!?|\*\*[^*]+\*\*):?\s+`)
 
 // description is the words of a subject, or of an entry that was made from one:
 // without a conventional commit's type and scope. "" where they say too little.

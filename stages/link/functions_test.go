@@ -60,7 +60,7 @@ func TestModifiesOnly(t *testing.T) {
 				if diff := cmp.Diff(start, filtered); err != nil || diff != "" {
 					t.Errorf("with the filter: %v (-without +with):\n%s", err, diff)
 				}
-			case !errors.As(err, &rejected) || rejected.Reason != c.reason || rejected.Detail != c.detail:
+			case !errors.As(err, &rejected) || rejected.Reason != c.reason || rejected.Detail() != c.detail:
 				t.Errorf("with the filter: %v, want %s: %s", err, c.reason, c.detail)
 			}
 		})

@@ -445,7 +445,7 @@ func TestLanguageIsWhatMostLinesAre(t *testing.T) {
 			switch {
 			case c.want == "" && (err != nil || s.Language != "alt"):
 				t.Errorf("language %q, %v", s.Language, err)
-			case c.want != "" && (!errors.As(err, &rejected) || rejected.Reason != c.want || rejected.Detail != "alt"):
+			case c.want != "" && (!errors.As(err, &rejected) || rejected.Reason != c.want || rejected.Detail() != "alt"):
 				t.Errorf("end %v, want %s alt", err, c.want)
 			}
 		})

@@ -91,7 +91,7 @@ func (p *Provisioner) build(ctx context.Context, r schemas.Resolved) (schemas.En
 			continue
 		}
 		if exhausted {
-			end := pipeline.Reject(rejected.Reason, "attempt %d, after repairs [%s]: %w", attempt, repairs(recipe), err)
+			end := pipeline.Reject(rejected.Reason, "attempt %d, after repairs [%s]: %w", attempt, repairs(recipe), rejected.Err)
 			end.Own = rejected.Own
 			return schemas.Environment{}, end
 		}

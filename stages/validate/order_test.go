@@ -142,7 +142,7 @@ func TestRegressionNamesItsTests(t *testing.T) {
 	b := newBench(t, states{"S": "a finished t=failed u=passed v=passed\nend", "G": "a finished t=passed u=failed v=error\nend"}.script)
 	proof, err := b.prove(t)
 	var r *pipeline.Rejected
-	if !errors.As(err, &r) || !strings.Contains(r.Detail, "a::u, a::v") {
+	if !errors.As(err, &r) || !strings.Contains(r.Detail(), "a::u, a::v") {
 		t.Errorf("detail of %v does not name the tests", err)
 	}
 	if diff := cmp.Diff([]string{"a::u", "a::v"}, proof.List(schemas.Regression)); diff != "" {

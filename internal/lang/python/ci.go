@@ -2,11 +2,11 @@ package python
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/workflow"
 )
 
@@ -19,16 +19,16 @@ type ci struct {
 	runs     []requirement // shell lines of the test jobs
 }
 
-var plainVersion = regexp.MustCompile(`^\d+\.\d+(\.\d+)?$`)
+var plainVersion = lazyregexp.New(`^\d+\.\d+(\.\d+)?$`)
 
 // toxVersion is py312 or py3.12 as a whole word.
-var toxVersion = regexp.MustCompile(`\bpy(\d)\.?(\d+)\b`)
+var toxVersion = lazyregexp.New(`\bpy(\d)\.?(\d+)\b`)
 
 // testCommand is what a step of a test job says: a runner, or a script or make
 // target with a name of tests.
-var testCommand = regexp.MustCompile(`(?i)\b(pytest|py\.test|tox|nox|unittest|trial|hatch (?:run|test)|\S*tests?\b)`)
+var testCommand = lazyregexp.New(`(?i)\b(pytest|py\.test|tox|nox|unittest|trial|hatch (?:run|test)|\S*tests?\b)`)
 
-var testName = regexp.MustCompile(`(?i)(^|[^a-z])tests?([^a-z]|$)`)
+var testName = lazyregexp.New(`(?i)(^|[^a-z])tests?([^a-z]|$)`)
 
 // testJobs: jobs that build, publish or lint name interpreters too. Of a shared
 // workflow the inputs are all there is, whatever its name.
@@ -106,10 +106,10 @@ func (c *ci) step(s workflow.Step) {
 var browserOrTool = map[string]bool{"python3": true, "python3-pip": true, "python3-venv": true, "python3-dev": true, "gh": true, "texlive": true}
 
 // serviceVariable are variables that speak to CI services and installers, and secrets.
-var serviceVariable = regexp.MustCompile(`(?i)^(FORCE_COLOR|NO_COLOR|COLUMNS|PIP_|UV_|TOX|NOX|GITHUB_|CODECOV|COVERAGE|COVERALLS|PRE_COMMIT|CACHE|POETRY_|PY_COLORS|CIBW_|HATCH_|PDM_|CI$|TERM$|PYTHON_?VERSION|PATH$|HOME$|LD_|PYTHONPATH$|PYTHONHASHSEED)|TOKEN|SECRET|PASSWORD|API_?KEY`)
+var serviceVariable = lazyregexp.New(`(?i)^(FORCE_COLOR|NO_COLOR|COLUMNS|PIP_|UV_|TOX|NOX|GITHUB_|CODECOV|COVERAGE|COVERALLS|PRE_COMMIT|CACHE|POETRY_|PY_COLORS|CIBW_|HATCH_|PDM_|CI$|TERM$|PYTHON_?VERSION|PATH$|HOME$|LD_|PYTHONPATH$|PYTHONHASHSEED)|TOKEN|SECRET|PASSWORD|API_?KEY`)
 
 // commandEnds stand between the commands of a line.
-var commandEnds = regexp.MustCompile(`&&|;|\|\|`)
+var commandEnds = lazyregexp.New(`&&|;|\|\|`)
 
 // installs reads what the test jobs install by pip, uv or poetry.
 func (m *manifest) installs(c ci) []requirement {

@@ -2,10 +2,10 @@ package python
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -19,13 +19,13 @@ func (Language) Source(p string) bool {
 }
 
 var (
-	testModule   = regexp.MustCompile(`^(test_.*|.*_test|tests)\.py$`)
-	definesTests = regexp.MustCompile(`(?m)^\s*(async\s+)?def test|^\s*class \w*Test|^\s*class \w+\([^)]*TestCase|^import pytest|^from pytest`)
+	testModule   = lazyregexp.New(`^(test_.*|.*_test|tests)\.py$`)
+	definesTests = lazyregexp.New(`(?m)^\s*(async\s+)?def test|^\s*class \w*Test|^\s*class \w+\([^)]*TestCase|^import pytest|^from pytest`)
 	// testManifests serve nothing but runs of the tests: the runner's settings and the
 	// lists of what it needs. They ship nothing, so they go with the tests that need them.
-	testManifests = regexp.MustCompile(`^(pytest\.ini|\.pytest\.ini|\.?pytest\.toml|tox\.ini|tox\.toml|noxfile\.py|\.coveragerc|coveragerc)$`)
-	testLists     = regexp.MustCompile(`^((requirements|reqs|deps)/(.*[-_])?(tests?|testing|dev|development|ci)|requirements[-_.](.*[-_])?(tests?|testing|dev|development|ci)|(tests?|dev|ci)[-_](requirements|reqs)|(.*/)?tests?/(.*/)?requirements[\w-]*)\.(txt|pip|in)$`)
-	helperName    = regexp.MustCompile(`^(tests?|testing|test_?utils?|test_?helpers?|test_?support|fixtures?|mocks?|fakes?|helpers?)(_\w*)?$|_(tests?|testing|fixtures?|mocks?)$`)
+	testManifests = lazyregexp.New(`^(pytest\.ini|\.pytest\.ini|\.?pytest\.toml|tox\.ini|tox\.toml|noxfile\.py|\.coveragerc|coveragerc)$`)
+	testLists     = lazyregexp.New(`^((requirements|reqs|deps)/(.*[-_])?(tests?|testing|dev|development|ci)|requirements[-_.](.*[-_])?(tests?|testing|dev|development|ci)|(tests?|dev|ci)[-_](requirements|reqs)|(.*/)?tests?/(.*/)?requirements[\w-]*)\.(txt|pip|in)$`)
+	helperName    = lazyregexp.New(`^(tests?|testing|test_?utils?|test_?helpers?|test_?support|fixtures?|mocks?|fakes?|helpers?)(_\w*)?$|_(tests?|testing|fixtures?|mocks?)$`)
 )
 
 // Part decides by names whole segments at a time, never by substring: latest.py is
@@ -195,12 +195,12 @@ const (
 )
 
 var (
-	tomlHeader = regexp.MustCompile(`^\s*\[{1,2}\s*([^\[\]]+?)\s*\]{1,2}\s*(#.*)?$`)
-	tomlKey    = regexp.MustCompile(`^\s*["']?([A-Za-z0-9_.-]+)["']?\s*=`)
-	testTables = regexp.MustCompile(`^(dependency-groups|tool\.(pytest|coverage|tox|nox|hatch\.envs|pdm\.dev-dependencies|poetry\.dev-dependencies|poetry\.group|hypothesis|inline-snapshot|pytest-asyncio))(\.|$)`)
-	lintTables = regexp.MustCompile(`^tool\.(mypy|ruff|black|isort|flake8|pylint|pyright|basedpyright|ty|pydocstyle|bandit|towncrier|codespell|cibuildwheel|check-manifest|interrogate|pyupgrade|autopep8|refurb|typos|bumpversion|bump-my-version|commitizen|semantic_release|gha-update|check-wheel-contents|doc8|djlint|yapf|pixi|uv)(\.|$)`)
-	testKey    = regexp.MustCompile(`^(tests?|testing|tests?[-_].*|.*[-_]tests?|dev|ci)$`)
-	otherGroup = regexp.MustCompile(`^(docs?.*|lint.*|typ(e|es|ing).*|mypy|pre-commit|format.*|release.*|build)$`)
+	tomlHeader = lazyregexp.New(`^\s*\[{1,2}\s*([^\[\]]+?)\s*\]{1,2}\s*(#.*)?$`)
+	tomlKey    = lazyregexp.New(`^\s*["']?([A-Za-z0-9_.-]+)["']?\s*=`)
+	testTables = lazyregexp.New(`^(dependency-groups|tool\.(pytest|coverage|tox|nox|hatch\.envs|pdm\.dev-dependencies|poetry\.dev-dependencies|poetry\.group|hypothesis|inline-snapshot|pytest-asyncio))(\.|$)`)
+	lintTables = lazyregexp.New(`^tool\.(mypy|ruff|black|isort|flake8|pylint|pyright|basedpyright|ty|pydocstyle|bandit|towncrier|codespell|cibuildwheel|check-manifest|interrogate|pyupgrade|autopep8|refurb|typos|bumpversion|bump-my-version|commitizen|semantic_release|gha-update|check-wheel-contents|doc8|djlint|yapf|pixi|uv)(\.|$)`)
+	testKey    = lazyregexp.New(`^(tests?|testing|tests?[-_].*|.*[-_]tests?|dev|ci)$`)
+	otherGroup = lazyregexp.New(`^(docs?.*|lint.*|typ(e|es|ing).*|mypy|pre-commit|format.*|release.*|build)$`)
 )
 
 func tomlKinds(data []byte) []lineKind {

@@ -2,7 +2,6 @@ package python
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	pep440version "github.com/aquasecurity/go-pep440-version"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -377,7 +377,7 @@ func (g *guess) pinning() {
 	}
 }
 
-var noxPython = regexp.MustCompile(`python\s*=\s*(\[[^\]]*\]|"[^"]*"|'[^']*')`)
+var noxPython = lazyregexp.New(`python\s*=\s*(\[[^\]]*\]|"[^"]*"|'[^']*')`)
 
 // toxVersions are the versions of tox's list of environments and of nox sessions.
 func (m *manifest) toxVersions() []requirement {
@@ -455,7 +455,7 @@ func (m *manifest) requiresPython() requirement {
 	return requirement{}
 }
 
-var pythonRequires = regexp.MustCompile(`python_requires\s*=\s*['"]([^'"]+)['"]`)
+var pythonRequires = lazyregexp.New(`python_requires\s*=\s*['"]([^'"]+)['"]`)
 
 // satisfies reads a specifier that cannot be understood as "anything".
 func satisfies(version, spec string) bool {

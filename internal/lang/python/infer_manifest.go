@@ -12,6 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -54,7 +55,7 @@ func (m *manifest) toml(file string) map[string]any {
 	return out
 }
 
-var setupName = regexp.MustCompile(`(?m)\bname\s*=\s*['"]([A-Za-z0-9._-]+)['"]`)
+var setupName = lazyregexp.New(`(?m)\bname\s*=\s*['"]([A-Za-z0-9._-]+)['"]`)
 
 func (m *manifest) findName() string {
 	for _, at := range [][]string{{"project", "name"}, {"tool", "poetry", "name"}, {"tool", "flit", "metadata", "dist-name"}, {"tool", "flit", "metadata", "module"}} {
@@ -237,7 +238,7 @@ func (m *manifest) whereAfter(file, mark, needle string) string {
 
 // whereKey is the first line that assigns a key in TOML.
 func (m *manifest) whereKey(file, key string) string {
-	at := regexp.MustCompile(`(?m)^["']?` + regexp.QuoteMeta(key) + `["']?\s*=`).FindIndex(m.read(file))
+	at := lazyregexp.New(`(?m)^["']?` + regexp.QuoteMeta(key) + `["']?\s*=`).FindIndex(m.read(file))
 	if at == nil {
 		return file
 	}
@@ -253,7 +254,7 @@ func (m *manifest) lineOf(file, needle string) int {
 	return bytes.Count(data[:i], []byte("\n")) + 1
 }
 
-var pyLiteral = regexp.MustCompile(`'([^'\\\n]*)'|"([^"\\\n]*)"`)
+var pyLiteral = lazyregexp.New(`'([^'\\\n]*)'|"([^"\\\n]*)"`)
 
 // pyStrings are the string literals of the list or tuple assigned to a keyword or
 // variable in Python source. Lists that are computed give none.
@@ -271,7 +272,7 @@ func pyStrings(source, keyword string) []string {
 
 // bracketed is the bracket expression that follows keyword and "=" or ":".
 func bracketed(source, keyword string) string {
-	at := regexp.MustCompile(`['"]?\b` + regexp.QuoteMeta(keyword) + `['"]?\s*[=:]\s*([\[({])`).FindStringSubmatchIndex(source)
+	at := lazyregexp.New(`['"]?\b` + regexp.QuoteMeta(keyword) + `['"]?\s*[=:]\s*([\[({])`).FindStringSubmatchIndex(source)
 	if at == nil {
 		return ""
 	}
@@ -300,7 +301,7 @@ func bracketed(source, keyword string) string {
 	return ""
 }
 
-var extraKey = regexp.MustCompile(`['"]([A-Za-z0-9._-]+)['"]\s*:`)
+var extraKey = lazyregexp.New(`['"]([A-Za-z0-9._-]+)['"]\s*:`)
 
 // setupExtras reads extras_require={...} of a setup.py; lists that are computed are empty.
 func setupExtras(source string) map[string][]string {

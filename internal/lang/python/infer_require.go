@@ -2,9 +2,10 @@ package python
 
 import (
 	"path"
-	"regexp"
 	"sort"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // requirement is one line of what is to be installed, with where it was found.
@@ -13,14 +14,14 @@ type requirement struct {
 	source string // path:line
 }
 
-var reqName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*`)
+var reqName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*`)
 
 // distName is the normal form of the distribution that a requirement names, "" if none.
 func distName(line string) string {
 	return normalise(reqName.FindString(strings.TrimSpace(line)))
 }
 
-var separators = regexp.MustCompile(`[-_.]+`)
+var separators = lazyregexp.New(`[-_.]+`)
 
 // normalise is PEP 503.
 func normalise(name string) string {
@@ -119,7 +120,7 @@ func (m *manifest) requirementLine(file string, l iniLine, constraint bool, seen
 	return nil
 }
 
-var extrasOf = regexp.MustCompile(`\[([A-Za-z0-9._,\s-]+)\]`)
+var extrasOf = lazyregexp.New(`\[([A-Za-z0-9._,\s-]+)\]`)
 
 // localOr maps a requirement on the project itself to "." and refuses what names
 // another path: it would be no part of a lock.

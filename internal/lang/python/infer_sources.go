@@ -1,11 +1,11 @@
 package python
 
 import (
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/workflow"
 )
 
@@ -48,9 +48,9 @@ func (m *manifest) nox() (plan, bool) {
 }
 
 var (
-	noxSession = regexp.MustCompile(`(?m)^def\s+(\w+)\(\s*(?:session|s)\b[^)]*\)[^:]*:`)
-	noxCall    = regexp.MustCompile(`(?s)\b(?:session|s)\.(install|run_install|run_always|run)\(((?:[^()]|\([^()]*\))*)\)`)
-	noxGroup   = regexp.MustCompile(`dependency_groups\([^)]*["'](\w[\w-]*)["']`)
+	noxSession = lazyregexp.New(`(?m)^def\s+(\w+)\(\s*(?:session|s)\b[^)]*\)[^:]*:`)
+	noxCall    = lazyregexp.New(`(?s)\b(?:session|s)\.(install|run_install|run_always|run)\(((?:[^()]|\([^()]*\))*)\)`)
+	noxGroup   = lazyregexp.New(`dependency_groups\([^)]*["'](\w[\w-]*)["']`)
 )
 
 // functionEnd is where the next top-level statement begins.
@@ -119,13 +119,13 @@ func (m *manifest) testExtras() []requirement {
 
 // testFiles are requirement files by rule P4.
 func (m *manifest) testFiles() []requirement {
-	for _, pattern := range []*regexp.Regexp{
-		regexp.MustCompile(`^requirements/(?:.*[_-])?tests?(?:ing)?\.(?:txt|pip|in)$`),
-		regexp.MustCompile(`^requirements[_-]tests?(?:ing)?\.(?:txt|pip|in)$`),
-		regexp.MustCompile(`^tests?[_-]requirements\.(?:txt|pip|in)$`),
-		regexp.MustCompile(`^(?:tests?|testing)/(?:requirements|test[_-]requirements|requirements[_-]tests?)\.(?:txt|pip|in)$`),
-		regexp.MustCompile(`^requirements/(?:ci|dev|development)\.(?:txt|pip|in)$`),
-		regexp.MustCompile(`^(?:requirements[_-](?:dev|ci|development)|(?:dev|ci)[_-]requirements)\.(?:txt|pip|in)$`),
+	for _, pattern := range []*lazyregexp.Regexp{
+		lazyregexp.New(`^requirements/(?:.*[_-])?tests?(?:ing)?\.(?:txt|pip|in)$`),
+		lazyregexp.New(`^requirements[_-]tests?(?:ing)?\.(?:txt|pip|in)$`),
+		lazyregexp.New(`^tests?[_-]requirements\.(?:txt|pip|in)$`),
+		lazyregexp.New(`^(?:tests?|testing)/(?:requirements|test[_-]requirements|requirements[_-]tests?)\.(?:txt|pip|in)$`),
+		lazyregexp.New(`^requirements/(?:ci|dev|development)\.(?:txt|pip|in)$`),
+		lazyregexp.New(`^(?:requirements[_-](?:dev|ci|development)|(?:dev|ci)[_-]requirements)\.(?:txt|pip|in)$`),
 	} {
 		paths := slices.Clone(m.tree.Paths())
 		sort.SliceStable(paths, func(i, j int) bool { // the source of a compiled list is the better one
@@ -238,7 +238,7 @@ func poetryRequirement(dist string, v any) (string, bool) {
 func pythonMarker(spec string) string {
 	var parts []string
 	for _, c := range strings.Split(strings.TrimPrefix(pep440(spec), " "), ",") {
-		if x := regexp.MustCompile(`^(>=|<=|==|!=|<|>|~=)\s*([\d.]+)`).FindStringSubmatch(strings.TrimSpace(c)); x != nil {
+		if x := lazyregexp.New(`^(>=|<=|==|!=|<|>|~=)\s*([\d.]+)`).FindStringSubmatch(strings.TrimSpace(c)); x != nil {
 			parts = append(parts, `python_version `+x[1]+` "`+x[2]+`"`)
 		}
 	}

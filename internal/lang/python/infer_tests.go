@@ -2,10 +2,10 @@ package python
 
 import (
 	"path"
-	"regexp"
 	"sort"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/workflow"
 )
 
@@ -32,7 +32,7 @@ func distFor(module string) string {
 
 // importLine finds imports at any indentation; a line of a docstring that looks
 // like one only asks for what some list of the project names anyway.
-var importLine = regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import\b|import[ \t]+([^\n#;]+))|importorskip\(\s*['"]([A-Za-z_]\w*)`)
+var importLine = lazyregexp.New(`(?m)^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import\b|import[ \t]+([^\n#;]+))|importorskip\(\s*['"]([A-Za-z_]\w*)`)
 
 // imports are the top-level modules that Python source asks for.
 func imports(source []byte) []string {
@@ -145,9 +145,9 @@ func (m *manifest) seeded(have []requirement) []requirement {
 	return out
 }
 
-var seeds = map[string]*regexp.Regexp{
-	"setuptools": regexp.MustCompile(`(?m)^\s*(?:import|from)\s+(?:pkg_resources|setuptools|distutils)\b`),
-	"pip":        regexp.MustCompile(`["']-m["'],\s*["']pip["']`),
+var seeds = map[string]*lazyregexp.Regexp{
+	"setuptools": lazyregexp.New(`(?m)^\s*(?:import|from)\s+(?:pkg_resources|setuptools|distutils)\b`),
+	"pip":        lazyregexp.New(`["']-m["'],\s*["']pip["']`),
 }
 
 // find looks a distribution up in the project's extras, then in its groups and
@@ -184,7 +184,7 @@ func (m *manifest) find(dist, wantedBy string) []requirement {
 	return nil
 }
 
-var requirementsFile = regexp.MustCompile(`^(?:(?:requirements|reqs|ci|tests?|dev)/)?[\w.-]*(?:requirements|reqs|test|dev)[\w.-]*\.(?:txt|pip|in)$`)
+var requirementsFile = lazyregexp.New(`^(?:(?:requirements|reqs|ci|tests?|dev)/)?[\w.-]*(?:requirements|reqs|test|dev)[\w.-]*\.(?:txt|pip|in)$`)
 
 // expand gives the requirements behind "." and its extras too, as far as they can
 // be read without running code.

@@ -2,10 +2,10 @@ package python
 
 import (
 	"fmt"
-	"regexp"
 	"sort"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/workflow"
 )
 
@@ -143,7 +143,7 @@ func expandBraces(text string) []string {
 	return out
 }
 
-var innermost = regexp.MustCompile(`\{([^{}]*)\}`)
+var innermost = lazyregexp.New(`\{([^{}]*)\}`)
 
 func expandName(name string) []string {
 	at := innermost.FindStringSubmatchIndex(name)
@@ -176,8 +176,8 @@ func (e toxEnv) value(keys ...string) []iniLine {
 }
 
 var (
-	reference = regexp.MustCompile(`^\{\[([^\]]+)\]([^}]+)\}$`)
-	condition = regexp.MustCompile(`^([A-Za-z0-9_.!,{}-]+):(?:\s+(.*))?$`)
+	reference = lazyregexp.New(`^\{\[([^\]]+)\]([^}]+)\}$`)
+	condition = lazyregexp.New(`^([A-Za-z0-9_.!,{}-]+):(?:\s+(.*))?$`)
 )
 
 func (e toxEnv) resolve(in []iniLine, depth int) []iniLine {
@@ -247,8 +247,8 @@ func (e toxEnv) pytest() ([]string, string) {
 }
 
 var (
-	posargs      = regexp.MustCompile(`\{posargs:?((?:[^{}]|\{[^{}]*\})*)\}`)
-	substitution = regexp.MustCompile(`\{[^{}]*\}`)
+	posargs      = lazyregexp.New(`\{posargs:?((?:[^{}]|\{[^{}]*\})*)\}`)
+	substitution = lazyregexp.New(`\{[^{}]*\}`)
 )
 
 // toxText replaces what tox would fill in: the default of posargs stays, the

@@ -2,11 +2,11 @@ package python
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // pretend is a version that is handed over because the sealed tree has no tags.
@@ -22,17 +22,17 @@ type pretend struct {
 // them, and their own variable.
 var versionTools = []struct {
 	name string
-	mark *regexp.Regexp // in build requirements
+	mark *lazyregexp.Regexp // in build requirements
 	set  func(dist, version string) map[string]string
 	form func(version tagVersion, distance int) string
 }{
-	{"poetry-dynamic-versioning", regexp.MustCompile(`(?i)poetry[-_]dynamic[-_]versioning`),
+	{"poetry-dynamic-versioning", lazyregexp.New(`(?i)poetry[-_]dynamic[-_]versioning`),
 		only("POETRY_DYNAMIC_VERSIONING_BYPASS"), dunamai},
-	{"uv-dynamic-versioning", regexp.MustCompile(`(?i)uv[-_]dynamic[-_]versioning`),
+	{"uv-dynamic-versioning", lazyregexp.New(`(?i)uv[-_]dynamic[-_]versioning`),
 		only("UV_DYNAMIC_VERSIONING_BYPASS"), dunamai},
-	{"pbr", regexp.MustCompile(`(?i)^pbr\b`), only("PBR_VERSION"), nextDev},
-	{"setuptools-scm", regexp.MustCompile(`(?i)setuptools[-_]scm|hatch[-_]vcs|flit[-_]scm|vcs[-_]versioning`), scm, nextDev},
-	{"pdm-backend", regexp.MustCompile(`(?i)^pdm[-_](backend|pep517)`), only("PDM_BUILD_SCM_VERSION"), nextDev},
+	{"pbr", lazyregexp.New(`(?i)^pbr\b`), only("PBR_VERSION"), nextDev},
+	{"setuptools-scm", lazyregexp.New(`(?i)setuptools[-_]scm|hatch[-_]vcs|flit[-_]scm|vcs[-_]versioning`), scm, nextDev},
+	{"pdm-backend", lazyregexp.New(`(?i)^pdm[-_](backend|pep517)`), only("PDM_BUILD_SCM_VERSION"), nextDev},
 }
 
 func only(name string) func(string, string) map[string]string {
@@ -144,7 +144,7 @@ type tagVersion struct {
 	dev     bool
 }
 
-var tagShape = regexp.MustCompile(`(?i)^(?:[a-z][\w.-]*?[-_/])?v?(\d+(?:\.\d+)*)(?:[-_.]?(a|alpha|b|beta|rc|c|pre)[-_.]?(\d*))?(?:[-_.]?post[-_.]?(\d*))?(?:[-_.]?dev\d*)?(?:\+.*)?$`)
+var tagShape = lazyregexp.New(`(?i)^(?:[a-z][\w.-]*?[-_/])?v?(\d+(?:\.\d+)*)(?:[-_.]?(a|alpha|b|beta|rc|c|pre)[-_.]?(\d*))?(?:[-_.]?post[-_.]?(\d*))?(?:[-_.]?dev\d*)?(?:\+.*)?$`)
 
 func parseTag(tag string) (tagVersion, bool) {
 	x := tagShape.FindStringSubmatch(strings.TrimPrefix(tag, "refs/tags/"))

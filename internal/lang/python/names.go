@@ -2,11 +2,11 @@ package python
 
 import (
 	"path"
-	"regexp"
 	"sort"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -75,7 +75,7 @@ func (n *newNames) index(code []string) {
 	}
 }
 
-var wordShape = regexp.MustCompile(`[A-Za-z_]\w*`)
+var wordShape = lazyregexp.New(`[A-Za-z_]\w*`)
 
 // use goes through what one test file names.
 func (n *newNames) use(p string, f *syntax.File, own map[string]bool) {

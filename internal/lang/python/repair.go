@@ -1,13 +1,13 @@
 package python
 
 import (
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 	"time"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -15,7 +15,7 @@ import (
 // of the recipe that cures its cause.
 type repairRule struct {
 	name    string
-	symptom *regexp.Regexp
+	symptom *lazyregexp.Regexp
 	// edit says what it changed; false where it has nothing to change (any more).
 	edit func(e *repair, match []string) (string, bool)
 }
@@ -29,28 +29,28 @@ type repair struct {
 
 // failureTable is tried in order: the causes that hide others come first.
 var failureTable = []repairRule{
-	{"requires_newer_python", regexp.MustCompile(`(?i)(?:requires a different Python|requires Python|does not satisfy Python|depends on Python)\s*:?\s*[^\n]*?>=\s*(3\.\d+)`), (*repair).newerPython},
-	{"interpreter_too_new", regexp.MustCompile(`has no attribute 'ImpImporter'|cannot import name '\w+' from 'collections'|module 'inspect' has no attribute 'getargspec'|module 'asyncio' has no attribute 'coroutine'|module 'configparser' has no attribute 'SafeConfigParser'|does not satisfy Python\s*<\s*3|module 'ast' has no attribute 'Str'`), (*repair).olderPython},
-	{"pkg_resources_missing", regexp.MustCompile(`No module named '?pkg_resources'?`), adds("setuptools<70")},
-	{"distutils_missing", regexp.MustCompile(`No module named '?distutils'?`), adds("setuptools")},
-	{"imp_missing", regexp.MustCompile(`No module named '?imp'?\b`), adds("pytest>=7")},
-	{"build_editable_missing", regexp.MustCompile(`has no attribute '?build_editable'?|does not (?:have|support) (?:a |the )?.?build_editable|missing.{0,40}build_editable`), (*repair).develop},
-	{"version_from_tags", regexp.MustCompile(`unable to detect version|requires either an sdist tarball, or access to an upstream git`), (*repair).pretendAll},
-	{"missing_plugins", regexp.MustCompile(`Missing required plugins: ([^\n]+)`), (*repair).requiredPlugins},
-	{"unknown_option", regexp.MustCompile(`unrecognized arguments: ([^\n]+)`), (*repair).optionPlugin},
-	{"unknown_fixture", regexp.MustCompile(`fixture '(\w+)' not found`), (*repair).fixturePlugin},
-	{"async_plugin", regexp.MustCompile(`async def functions are not natively supported|Unknown pytest\.mark\.asyncio|Unknown config option: asyncio_mode`), (*repair).asyncPlugin},
-	{"dependencies_disagree", regexp.MustCompile(`cannot import name '\w+' from '[\w.]+' \(` + venvPath + `/`), (*repair).earlier},
-	{"missing_module", regexp.MustCompile(`No module named '?([A-Za-z_][\w.]*)'?`), (*repair).module},
-	{"missing_header", regexp.MustCompile(`fatal error: ([\w./+-]+\.h): No such file`), fromTable(headers)},
-	{"missing_library", regexp.MustCompile(`(lib[\w+.-]+?\.so(?:\.\d+)*): cannot open shared object file`), fromTable(libraries)},
-	{"missing_program", regexp.MustCompile(`(?:No such file or directory: b?'|Error: |which\(['"]|sh: (?:\d+: )?|command ['"]|unable to execute ')([A-Za-z0-9_+.-]+)(?:'|: (?:command )?not found|['"]\)? (?:failed|not found))|(pg_config) executable not found`), (*repair).program},
-	{"missing_locale", regexp.MustCompile(`unsupported locale setting|(?i)\blocale (?:is )?(?:needed|not (?:available|supported|installed))`), packages("locales-all")},
-	{"no_such_distribution", regexp.MustCompile(`([A-Za-z0-9][A-Za-z0-9._-]*) was not found in the package registry|there (?:is|are) no versions? of ([A-Za-z0-9][A-Za-z0-9._-]*) and`), (*repair).drop},
-	{"build_backend", regexp.MustCompile(`Failed to build [^\n]{0,200}file:///`), (*repair).byPath},
+	{"requires_newer_python", lazyregexp.New(`(?i)(?:requires a different Python|requires Python|does not satisfy Python|depends on Python)\s*:?\s*[^\n]*?>=\s*(3\.\d+)`), (*repair).newerPython},
+	{"interpreter_too_new", lazyregexp.New(`has no attribute 'ImpImporter'|cannot import name '\w+' from 'collections'|module 'inspect' has no attribute 'getargspec'|module 'asyncio' has no attribute 'coroutine'|module 'configparser' has no attribute 'SafeConfigParser'|does not satisfy Python\s*<\s*3|module 'ast' has no attribute 'Str'`), (*repair).olderPython},
+	{"pkg_resources_missing", lazyregexp.New(`No module named '?pkg_resources'?`), adds("setuptools<70")},
+	{"distutils_missing", lazyregexp.New(`No module named '?distutils'?`), adds("setuptools")},
+	{"imp_missing", lazyregexp.New(`No module named '?imp'?\b`), adds("pytest>=7")},
+	{"build_editable_missing", lazyregexp.New(`has no attribute '?build_editable'?|does not (?:have|support) (?:a |the )?.?build_editable|missing.{0,40}build_editable`), (*repair).develop},
+	{"version_from_tags", lazyregexp.New(`unable to detect version|requires either an sdist tarball, or access to an upstream git`), (*repair).pretendAll},
+	{"missing_plugins", lazyregexp.New(`Missing required plugins: ([^\n]+)`), (*repair).requiredPlugins},
+	{"unknown_option", lazyregexp.New(`unrecognized arguments: ([^\n]+)`), (*repair).optionPlugin},
+	{"unknown_fixture", lazyregexp.New(`fixture '(\w+)' not found`), (*repair).fixturePlugin},
+	{"async_plugin", lazyregexp.New(`async def functions are not natively supported|Unknown pytest\.mark\.asyncio|Unknown config option: asyncio_mode`), (*repair).asyncPlugin},
+	{"dependencies_disagree", lazyregexp.New(`cannot import name '\w+' from '[\w.]+' \(` + venvPath + `/`), (*repair).earlier},
+	{"missing_module", lazyregexp.New(`No module named '?([A-Za-z_][\w.]*)'?`), (*repair).module},
+	{"missing_header", lazyregexp.New(`fatal error: ([\w./+-]+\.h): No such file`), fromTable(headers)},
+	{"missing_library", lazyregexp.New(`(lib[\w+.-]+?\.so(?:\.\d+)*): cannot open shared object file`), fromTable(libraries)},
+	{"missing_program", lazyregexp.New(`(?:No such file or directory: b?'|Error: |which\(['"]|sh: (?:\d+: )?|command ['"]|unable to execute ')([A-Za-z0-9_+.-]+)(?:'|: (?:command )?not found|['"]\)? (?:failed|not found))|(pg_config) executable not found`), (*repair).program},
+	{"missing_locale", lazyregexp.New(`unsupported locale setting|(?i)\blocale (?:is )?(?:needed|not (?:available|supported|installed))`), packages("locales-all")},
+	{"no_such_distribution", lazyregexp.New(`([A-Za-z0-9][A-Za-z0-9._-]*) was not found in the package registry|there (?:is|are) no versions? of ([A-Za-z0-9][A-Za-z0-9._-]*) and`), (*repair).drop},
+	{"build_backend", lazyregexp.New(`Failed to build [^\n]{0,200}file:///`), (*repair).byPath},
 }
 
-var ansi = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+var ansi = lazyregexp.New(`\x1b\[[0-9;]*[A-Za-z]`)
 
 // Repair edits the recipe by the first row whose symptom is in the log and whose
 // edit was not made before. A row that has nothing to change gives way to the next.

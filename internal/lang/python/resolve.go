@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -228,7 +228,7 @@ func (l Language) Locked(r schemas.Recipe, files map[string][]byte) (schemas.Rec
 	return r, nil
 }
 
-var lockEntry = regexp.MustCompile(`^[A-Za-z0-9]`)
+var lockEntry = lazyregexp.New(`^[A-Za-z0-9]`)
 
 // withoutProject keeps the entries name==version with their hashes.
 func withoutProject(lock string) string {

@@ -1,0 +1,90 @@
+// Package lazyregexp has regular expressions that are compiled at their first use,
+// so that the start of a program does not pay for the tables of words that it will
+// not read.
+//
+// A wrong expression is found by any test of the package that has it: there, as in
+// the standard library's own package of this name, it is compiled at once.
+package lazyregexp
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Regexp is a regular expression with the methods of the standard library's.
+type Regexp struct{ get func() *regexp.Regexp }
+
+// inTest as the standard library's package knows it: testing itself stays out of programs.
+var inTest = len(os.Args) > 0 && strings.HasSuffix(os.Args[0], ".test")
+
+// New takes an expression; it panics at the first use of a wrong one, in tests at once.
+func New(expression string) *Regexp {
+	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })}
+	if inTest {
+		r.get()
+	}
+	return r
+}
+
+// FindAllIndex is as in the standard library.
+func (r *Regexp) FindAllIndex(b []byte, n int) [][]int { return r.get().FindAllIndex(b, n) }
+
+// FindAllString is as in the standard library.
+func (r *Regexp) FindAllString(s string, n int) []string { return r.get().FindAllString(s, n) }
+
+// FindAllStringIndex is as in the standard library.
+func (r *Regexp) FindAllStringIndex(s string, n int) [][]int { return r.get().FindAllStringIndex(s, n) }
+
+// FindAllStringSubmatch is as in the standard library.
+func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	return r.get().FindAllStringSubmatch(s, n)
+}
+
+// FindAllStringSubmatchIndex is as in the standard library.
+func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return r.get().FindAllStringSubmatchIndex(s, n)
+}
+
+// FindAllSubmatch is as in the standard library.
+func (r *Regexp) FindAllSubmatch(b []byte, n int) [][][]byte { return r.get().FindAllSubmatch(b, n) }
+
+// FindAllSubmatchIndex is as in the standard library.
+func (r *Regexp) FindAllSubmatchIndex(b []byte, n int) [][]int {
+	return r.get().FindAllSubmatchIndex(b, n)
+}
+
+// FindIndex is as in the standard library.
+func (r *Regexp) FindIndex(b []byte) []int { return r.get().FindIndex(b) }
+
+// FindString is as in the standard library.
+func (r *Regexp) FindString(s string) string { return r.get().FindString(s) }
+
+// FindStringIndex is as in the standard library.
+func (r *Regexp) FindStringIndex(s string) []int { return r.get().FindStringIndex(s) }
+
+// FindStringSubmatch is as in the standard library.
+func (r *Regexp) FindStringSubmatch(s string) []string { return r.get().FindStringSubmatch(s) }
+
+// FindStringSubmatchIndex is as in the standard library.
+func (r *Regexp) FindStringSubmatchIndex(s string) []int { return r.get().FindStringSubmatchIndex(s) }
+
+// Match is as in the standard library.
+func (r *Regexp) Match(b []byte) bool { return r.get().Match(b) }
+
+// MatchString is as in the standard library.
+func (r *Regexp) MatchString(s string) bool { return r.get().MatchString(s) }
+
+// ReplaceAllString is as in the standard library.
+func (r *Regexp) ReplaceAllString(src, repl string) string {
+	return r.get().ReplaceAllString(src, repl)
+}
+
+// ReplaceAllStringFunc is as in the standard library.
+func (r *Regexp) ReplaceAllStringFunc(src string, repl func(string) string) string {
+	return r.get().ReplaceAllStringFunc(src, repl)
+}
+
+// Split is as in the standard library.
+func (r *Regexp) Split(s string, n int) []string { return r.get().Split(s, n) }
