@@ -53,6 +53,7 @@ func newRoot(env *world) *cobra.Command {
 			return nil
 		},
 	}
+	root.Version = ownVersion()
 	root.SetOut(env.stdout)
 	root.SetErr(env.stderr)
 	root.SetFlagErrorFunc(unknownFlag)

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"maps"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/benchmint/benchmint/prompts"
 )
 
 // grammarModule carries the grammars that decide what a function is; its version
@@ -13,16 +17,17 @@ import (
 const grammarModule = "github.com/smacker/go-tree-sitter"
 
 type versionInfo struct {
-	Version  string `json:"version"`
-	Commit   string `json:"commit"`
-	Modified bool   `json:"modified"`
-	Go       string `json:"go"`
-	Grammars string `json:"grammars"`
+	Version  string            `json:"version"`
+	Commit   string            `json:"commit"`
+	Modified bool              `json:"modified"`
+	Go       string            `json:"go"`
+	Grammars string            `json:"grammars"`
+	Prompts  map[string]string `json:"prompts"` // name → digest
 }
 
 func newVersion(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "version, commit and grammars", Args: argsOf(cobra.NoArgs),
+		Use: "version", Short: "version, commit, digests of grammars and prompts", Args: argsOf(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			v := readVersion()
 			if p.json {
@@ -34,19 +39,22 @@ func newVersion(p *program) *cobra.Command {
 				commit += " (modified)"
 			}
 			t.line("benchmint %s\ncommit    %s\ngo        %s\ngrammars  %s", v.Version, commit, v.Go, v.Grammars)
+			for _, name := range slices.Sorted(maps.Keys(v.Prompts)) {
+				t.line("prompt    %s %s", name, v.Prompts[name])
+			}
 			return t.err
 		},
 	}
 }
 
 func readVersion() versionInfo {
-	v := versionInfo{Version: "(devel)", Commit: "unknown", Go: runtime.Version(), Grammars: "none linked"}
+	v := versionInfo{Version: ownVersion(), Commit: "unknown", Go: runtime.Version(), Grammars: "none linked", Prompts: map[string]string{
+		prompts.Classify.Name(): prompts.Classify.Hash(),
+		prompts.Describe.Name(): prompts.Describe.Hash(),
+	}}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
-	}
-	if info.Main.Version != "" {
-		v.Version = info.Main.Version
 	}
 	for _, s := range info.Settings {
 		switch s.Key {
@@ -62,4 +70,12 @@ func readVersion() versionInfo {
 		}
 	}
 	return v
+}
+
+// ownVersion is the module's version, for --version.
+func ownVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
 }
