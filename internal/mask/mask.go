@@ -1,0 +1,183 @@
+// Package mask turns source into a starter: bodies of functions give way to
+// something that fails loudly, and every other byte stays as it is.
+//
+// A Language reads a file into plain facts (what functions there are, what runs when
+// the file is loaded, what calls what); the profile, the closure over calls, the
+// slices, the edits, the manifest and the undo are the same for all languages and
+// stand here.
+//
+// It never runs code, never guesses at what does not parse, and never writes outside
+// the folder that it is given.
+package mask
+
+import "github.com/benchmint/benchmint/internal/syntax"
+
+// Language is what masking knows of one language; siblings stand in
+// internal/lang/<language>/mask.go.
+type Language interface {
+	// Name is the field's word: python, go, javascript …
+	Name() string
+	// Grammar is the grammar for a path (slashes, relative to the root that is
+	// masked), "" for a file of no concern.
+	Grammar(path string) syntax.Language
+	// Exempt gives the reason why a whole file stays as it is (tests and their
+	// helpers, build scripts of the language); "" for none. Generated and vendored
+	// files are recognised for all languages alike.
+	Exempt(path string, source []byte) string
+	// Read says what a file holds. The tree is not kept.
+	Read(path string, tree *syntax.Tree) *File
+}
+
+// Range is bytes [Start, End) of a file.
+type Range struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// Len is the number of bytes.
+func (r Range) Len() int { return r.End - r.Start }
+
+// Holds tells whether other lies within r.
+func (r Range) Holds(other Range) bool { return r.Start <= other.Start && other.End <= r.End }
+
+// Edit replaces bytes. Edits of one file do not overlap.
+type Edit struct {
+	Range
+	Text string // with "\n"; the engine writes the line ends of the file
+}
+
+// Construct is what a definition is; the profile decides by it, in one table (policy.go).
+type Construct string
+
+// The constructs. A definition that is several of them has the first that a profile
+// would keep; else the most specific one.
+const (
+	Plain       Construct = "function"
+	Method      Construct = "method"
+	Getter      Construct = "getter" // a property's, an accessor
+	Setter      Construct = "setter"
+	Constructor Construct = "constructor"
+	Destructor  Construct = "destructor"
+	Special     Construct = "special" // dunders, operators, conversions: called by the language itself
+	Generator   Construct = "generator"
+	Async       Construct = "async"
+	Lambda      Construct = "lambda" // a name bound to a function literal; other literals are code of what is around them
+	Overload    Construct = "overload"
+	Abstract    Construct = "abstract" // abstract and protocol methods whose body says nothing
+	Bodiless    Construct = "no_body"  // declared here, defined elsewhere
+	Trivial     Construct = "trivial"  // nothing to mask: pass, …, an empty block, only a raise of not-implemented
+	Hook        Construct = "hook"     // run by the language while code is loaded (init, __init_subclass__, inherited, static blocks)
+	Constant    Construct = "constant" // may be evaluated by the compiler (const fn, constexpr)
+	Opaque      Construct = "opaque"   // its type can be had from its body only (impl Trait, an inferred type that others use)
+	Main        Construct = "main"
+	Test        Construct = "test" // in a file that is no test file: Rust's #[test], doctest helpers
+	Macro       Construct = "macro"
+)
+
+// Function is one definition, as it is declared: not what is inside of another's
+// masked body.
+type Function struct {
+	Name      string // qualified within the file: Class.method, outer.inner
+	Construct Construct
+	Public    bool // by the language's own rule
+	Doc       bool // has a doc comment or docstring
+	Parent    int  // index of the function around it, -1
+	Class     int  // index in File.Classes of the class it is a member of, -1
+	Line      int  // of its name, from 1
+	Span      Range
+	// Body is what Strict takes the place of: for Python the statements after the
+	// docstring, else what stands between the braces, or the expression of a body
+	// that is one. Zero where there is none.
+	Body   Range
+	Strict string // what stands in Body when it is masked
+	Broken bool   // a syntax error lies inside: it is kept
+	Runs   []Ref  // what its body, nested functions included, calls, makes and names
+	Shape  Shape
+}
+
+// Shape are the facts about difficulty of one function (design 9).
+type Shape struct {
+	Lines    int `json:"lines"`    // of the body, blank ones and comments left out
+	Branches int `json:"branches"` // if, loops, cases, handlers, conditional expressions, and/or
+	Calls    int `json:"calls"`
+	Depth    int `json:"depth"`  // deepest nesting of blocks
+	FanIn    int `json:"fan_in"` // functions of the tree that call it, by the call graph; the engine counts
+}
+
+// Class is a class, struct, trait, interface or module with members.
+type Class struct {
+	Name   string // qualified within the file
+	Parent int    // index of the class around it, -1
+	Bases  []Ref  // and mixins, traits, the metaclass
+	Span   Range
+}
+
+// Ref is one name in use. Path is the dotted name as it is written, split: {"f"},
+// {"mod","f"}, {"self","x"}, {"C","make"}. A receiver that is no name (a call, a
+// subscript) is "?": {"?","close"}.
+type Ref struct {
+	Path []string
+	Use  Use
+	// Class is the index of the class in whose body or method this stands, -1: what
+	// self, this, cls and super mean.
+	Class int
+}
+
+// Use is how a name is used.
+type Use string
+
+// The uses. Where it is called is not where it is named: a callback that is handed
+// over at load time is Named, and stays masked unless the called one is of this tree
+// and calls what it gets; the closure counts Named as called when it stands among the
+// arguments of a call or as a decorator, since who knows what that does.
+const (
+	Called    Use = "called" // also decorators, new C(…), C(…)
+	Named     Use = "named"  // read, handed over
+	Inherited Use = "inherited"
+)
+
+// Import is a name that a file takes from another. "import a.b as c": Module a.b,
+// Local c. "from .a import b as c": Module .a, Name b, Local c. A star: Name "*".
+type Import struct {
+	Module, Name, Local string
+}
+
+// Binding says what a module's, a class's or a package's own name holds, where that is
+// plain: x = C(…), x: C, var x = pkg.New(…), const f = g.
+type Binding struct {
+	Name  string // qualified within the file
+	Value Ref
+}
+
+// File is what a language says of one file.
+type File struct {
+	// Modules are the names by which other files import this one, the most usual
+	// first: Python's a.b.c (from every root that may be on the path), Go's package
+	// folder, JavaScript's path without extension, Java's and C#'s package.
+	Modules   []string
+	Functions []Function // in source order, an outer one before what is inside it
+	Classes   []Class
+	Imports   []Import
+	Bindings  []Binding
+	// Loads is what runs when the file is loaded: statements of the module and of
+	// class bodies, decorators, defaults, initialisers of package variables and
+	// statics. What stands in functions is in their Runs.
+	Loads []Ref
+	// Routes are the handlers that this file declares for HTTP, where it does.
+	Routes []Route
+	// Repair gives the further edits that a choice makes necessary (Go's unused
+	// imports); nil where a language needs none. It must not keep the tree.
+	Repair func(masked func(function int) bool) []Edit
+	// Faults are syntax errors outside functions, by line.
+	Faults []int
+}
+
+// Route is one HTTP handler.
+type Route struct {
+	Method  string // GET, or "" for any
+	Path    string // as it is written, prefix of a group included where the file tells
+	Handler Ref
+	// Function is the handler where it is declared on the spot (a decorated
+	// function, a literal that is a Lambda); -1 else.
+	Function int
+}

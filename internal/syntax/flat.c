@@ -1,0 +1,95 @@
+#include "flat.h"
+#include <stdlib.h>
+
+TSTree *ts_parser_parse_string(TSParser *, const TSTree *, const char *, uint32_t);
+void ts_parser_set_timeout_micros(TSParser *, uint64_t);
+void ts_parser_reset(TSParser *);
+void ts_tree_delete(TSTree *);
+TSNode ts_tree_root_node(const TSTree *);
+TSTreeCursor ts_tree_cursor_new(TSNode);
+void ts_tree_cursor_delete(TSTreeCursor *);
+TSNode ts_tree_cursor_current_node(const TSTreeCursor *);
+uint16_t ts_tree_cursor_current_field_id(const TSTreeCursor *);
+bool ts_tree_cursor_goto_first_child(TSTreeCursor *);
+bool ts_tree_cursor_goto_next_sibling(TSTreeCursor *);
+bool ts_tree_cursor_goto_parent(TSTreeCursor *);
+uint32_t ts_node_start_byte(TSNode);
+uint32_t ts_node_end_byte(TSNode);
+TSPoint ts_node_start_point(TSNode);
+uint16_t ts_node_symbol(TSNode);
+bool ts_node_is_named(TSNode);
+bool ts_node_is_missing(TSNode);
+bool ts_node_is_error(TSNode);
+bool ts_node_is_extra(TSNode);
+bool ts_node_has_error(TSNode);
+
+static bool room(flat_tree *t) {
+  if (t->count < t->capacity) return true;
+  uint32_t capacity = t->capacity ? 2 * t->capacity : 4096;
+  flat_node *nodes = realloc(t->nodes, capacity * sizeof *nodes);
+  if (!nodes) return false;
+  t->nodes = nodes;
+  t->capacity = capacity;
+  return true;
+}
+
+// flat_parse parses and writes down all named nodes, and of the others those whose
+// symbol is wanted. It is iterative: hostile nesting costs memory and no stack of ours.
+flat_tree flat_parse(TSParser *parser, const char *source, uint32_t length, uint64_t micros, const uint8_t *wanted) {
+  flat_tree out = {0};
+  ts_parser_set_timeout_micros(parser, micros);
+  TSTree *tree = ts_parser_parse_string(parser, NULL, source, length);
+  if (!tree) {
+    ts_parser_reset(parser);
+    out.fault = FLAT_TIME;
+    return out;
+  }
+  out.capacity = length / 4 + 64;
+  out.nodes = malloc(out.capacity * sizeof *out.nodes);
+  if (!out.nodes) {
+    out.fault = FLAT_MEMORY;
+    ts_tree_delete(tree);
+    return out;
+  }
+  TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
+  // parent is the innermost written node that is still open. A node that is not
+  // written has no children: only tokens are left out.
+  uint32_t parent = 0;
+  bool more = true;
+  while (more) {
+    TSNode node = ts_tree_cursor_current_node(&cursor);
+    uint16_t symbol = ts_node_symbol(node);
+    bool named = ts_node_is_named(node), missing = ts_node_is_missing(node);
+    bool down = false;
+    if (named || missing || symbol == 65535 || wanted[symbol]) {
+      if (!room(&out)) {
+        out.fault = FLAT_MEMORY;
+        break;
+      }
+      flat_node *n = &out.nodes[out.count];
+      n->start = ts_node_start_byte(node);
+      n->end = ts_node_end_byte(node);
+      n->row = ts_node_start_point(node).row;
+      n->symbol = symbol;
+      n->field = ts_tree_cursor_current_field_id(&cursor);
+      n->parent = parent;
+      n->last = out.count + 1;
+      n->flags = (named ? FLAT_NAMED : 0) | (missing ? FLAT_MISSING : 0);
+      if (ts_node_is_error(node)) n->flags |= FLAT_ERROR;
+      if (ts_node_has_error(node)) n->flags |= FLAT_BROKEN;
+      if (ts_node_is_extra(node)) n->flags |= FLAT_EXTRA;
+      down = ts_tree_cursor_goto_first_child(&cursor);
+      if (down) parent = out.count;
+      out.count++;
+    }
+    if (down) continue;
+    while (!(more = ts_tree_cursor_goto_next_sibling(&cursor))) {
+      if (!ts_tree_cursor_goto_parent(&cursor)) break;
+      out.nodes[parent].last = out.count;
+      parent = out.nodes[parent].parent;
+    }
+  }
+  ts_tree_cursor_delete(&cursor);
+  ts_tree_delete(tree);
+  return out;
+}

@@ -1,0 +1,362 @@
+package syntax
+
+/*
+#cgo LDFLAGS: -Wl,--unresolved-symbols=ignore-all
+#include "flat.h"
+#include <stdlib.h>
+const TSLanguage *tree_sitter_python(void);
+const TSLanguage *tree_sitter_go(void);
+const TSLanguage *tree_sitter_javascript(void);
+const TSLanguage *tree_sitter_typescript(void);
+const TSLanguage *tree_sitter_tsx(void);
+const TSLanguage *tree_sitter_java(void);
+const TSLanguage *tree_sitter_rust(void);
+const TSLanguage *tree_sitter_c_sharp(void);
+const TSLanguage *tree_sitter_ruby(void);
+const TSLanguage *tree_sitter_php(void);
+TSParser *ts_parser_new(void);
+void ts_parser_delete(TSParser *);
+bool ts_parser_set_language(TSParser *, const TSLanguage *);
+uint32_t ts_language_symbol_count(const TSLanguage *);
+uint32_t ts_language_field_count(const TSLanguage *);
+const char *ts_language_symbol_name(const TSLanguage *, uint16_t);
+const char *ts_language_field_name_for_id(const TSLanguage *, uint16_t);
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+
+	// The grammars and tree-sitter itself, as C.
+	_ "github.com/smacker/go-tree-sitter/csharp"
+	_ "github.com/smacker/go-tree-sitter/java"
+	_ "github.com/smacker/go-tree-sitter/javascript"
+	_ "github.com/smacker/go-tree-sitter/php"
+	_ "github.com/smacker/go-tree-sitter/ruby"
+	_ "github.com/smacker/go-tree-sitter/rust"
+	_ "github.com/smacker/go-tree-sitter/typescript/tsx"
+	_ "github.com/smacker/go-tree-sitter/typescript/typescript"
+)
+
+// The languages of which trees are made, beside Python and Go.
+const (
+	JavaScript Language = "javascript"
+	TypeScript Language = "typescript"
+	TSX        Language = "tsx" // TypeScript with markup
+	Java       Language = "java"
+	Rust       Language = "rust"
+	CSharp     Language = "csharp"
+	Ruby       Language = "ruby"
+	PHP        Language = "php"
+)
+
+// dialect is a grammar with its names.
+type dialect struct {
+	language *C.TSLanguage
+	symbols  []string
+	fields   []string
+	wanted   []C.uint8_t // of each symbol that is no named one: is it written down
+	parsers  sync.Pool   // of *parser
+}
+
+var dialects = map[Language]func() *dialect{
+	Python:     sync.OnceValue(func() *dialect { return newDialect(C.tree_sitter_python()) }),
+	Go:         sync.OnceValue(func() *dialect { return newDialect(C.tree_sitter_go()) }),
+	JavaScript: sync.OnceValue(func() *dialect { return newDialect(C.tree_sitter_javascript()) }),
+	TypeScript: sync.OnceValue(func() *dialect { return newDialect(C.tree_sitter_typescript()) }),
+	TSX:        sync.OnceValue(func() *dialect { return newDialect(C.tree_sitter_tsx()) }),
+	Java:       sync.OnceValue(func() *dialect { return newDialect(C.tree_sitter_java()) }),
+	Rust:       sync.OnceValue(func() *dialect { return newDialect(C.tree_sitter_rust()) }),
+	CSharp:     sync.OnceValue(func() *dialect { return newDialect(C.tree_sitter_c_sharp()) }),
+	Ruby:       sync.OnceValue(func() *dialect { return newDialect(C.tree_sitter_ruby()) }),
+	PHP:        sync.OnceValue(func() *dialect { return newDialect(C.tree_sitter_php()) }),
+}
+
+func newDialect(l *C.TSLanguage) *dialect {
+	d := &dialect{language: l}
+	for i := range C.ts_language_symbol_count(l) {
+		name := C.GoString(C.ts_language_symbol_name(l, C.uint16_t(i)))
+		d.symbols = append(d.symbols, name)
+		wanted := C.uint8_t(0)
+		if isWord(name) || name == "*" || name == "=>" || name == "?." {
+			wanted = 1
+		}
+		d.wanted = append(d.wanted, wanted)
+	}
+	d.fields = append(d.fields, "")
+	for i := range C.ts_language_field_count(l) {
+		d.fields = append(d.fields, C.GoString(C.ts_language_field_name_for_id(l, C.uint16_t(i+1))))
+	}
+	return d
+}
+
+func isWord(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+}
+
+// ErrTooSlow is given for a file whose parse takes longer than its time.
+var ErrTooSlow = errors.New("the parse takes too long")
+
+// Tree is a parsed file as plain data: no C memory, nothing to close, safe for any
+// number of readers. Named nodes are all there; of the tokens those that are words
+// (async, static, export …), and "*", "=>" and "?.".
+type Tree struct {
+	Language Language
+	Source   []byte
+	nodes    []C.flat_node
+	dialect  *dialect
+}
+
+// ParseTree parses one file. A syntax error is no error: see Node.Broken.
+func ParseTree(l Language, source []byte) (*Tree, error) {
+	of, ok := dialects[l]
+	if !ok {
+		return nil, fmt.Errorf("no grammar for %q", l)
+	}
+	if len(source) > maxTree {
+		return nil, ErrTooLarge
+	}
+	d := of()
+	p, _ := d.parsers.Get().(*parser)
+	if p == nil {
+		var err error
+		if p, err = newParser(d); err != nil {
+			return nil, err
+		}
+	}
+	defer d.parsers.Put(p)
+	flat := C.flat_parse(p.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(source))), C.uint32_t(len(source)), C.uint64_t(maxTime/time.Microsecond), &d.wanted[0])
+	defer C.free(unsafe.Pointer(flat.nodes))
+	switch flat.fault {
+	case C.FLAT_TIME:
+		return nil, ErrTooSlow
+	case C.FLAT_MEMORY:
+		return nil, fmt.Errorf("no memory for the tree of %d bytes", len(source))
+	}
+	t := &Tree{Language: l, Source: source, dialect: d}
+	t.nodes = append(t.nodes, unsafe.Slice(flat.nodes, flat.count)...)
+	return t, nil
+}
+
+// maxTree bounds a file: generated ones of several megabytes are masked too.
+const maxTree = 32 << 20
+
+// parser is tree-sitter's, used by one goroutine at a time.
+type parser struct{ c *C.TSParser }
+
+func newParser(d *dialect) (*parser, error) {
+	p := &parser{C.ts_parser_new()}
+	if !C.ts_parser_set_language(p.c, d.language) {
+		C.ts_parser_delete(p.c)
+		return nil, errors.New("the grammar has another version than tree-sitter")
+	}
+	// The pool forgets parsers when memory is collected; what is C's goes with them.
+	runtime.AddCleanup(p, func(c *C.TSParser) { C.ts_parser_delete(c) }, p.c)
+	return p, nil
+}
+
+// Node is one node of a tree; the zero Node is none.
+type Node struct {
+	tree *Tree
+	i    uint32
+}
+
+// Root is the whole file.
+func (t *Tree) Root() Node {
+	if len(t.nodes) == 0 {
+		return Node{}
+	}
+	return Node{t, 0}
+}
+
+// Len is the number of nodes.
+func (t *Tree) Len() int { return len(t.nodes) }
+
+// Broken tells whether there is a syntax error anywhere.
+func (t *Tree) Broken() bool { return t.Root().Broken() }
+
+// All gives every node, outer ones before what is inside them.
+func (t *Tree) All() iter.Seq[Node] { return t.Root().Within() }
+
+// At is the innermost node that holds the byte.
+func (t *Tree) At(offset int) Node {
+	n := t.Root()
+	for {
+		inner := Node{}
+		for c := range n.Children() {
+			if c.Start() <= offset && offset < c.End() {
+				inner = c
+				break
+			}
+		}
+		if !inner.Is() {
+			return n
+		}
+		n = inner
+	}
+}
+
+// Is tells whether there is a node, and where kinds are given, whether it is of one of them.
+func (n Node) Is(kinds ...string) bool {
+	if n.tree == nil {
+		return false
+	}
+	if len(kinds) == 0 {
+		return true
+	}
+	kind := n.Kind()
+	for _, k := range kinds {
+		if k == kind {
+			return true
+		}
+	}
+	return false
+}
+
+func (n Node) c() *C.flat_node { return &n.tree.nodes[n.i] }
+
+// Index is the place in the tree's order, from 0: a key for tables.
+func (n Node) Index() int { return int(n.i) }
+
+// Tree is the tree that the node belongs to.
+func (n Node) Tree() *Tree { return n.tree }
+
+// Kind is the grammar's name for the node: function_definition, "async"; ERROR for
+// what could not be read.
+func (n Node) Kind() string {
+	if n.tree == nil {
+		return ""
+	}
+	if s := n.c().symbol; int(s) < len(n.tree.dialect.symbols) {
+		return n.tree.dialect.symbols[s]
+	}
+	return "ERROR"
+}
+
+// Field is the name under which its parent has the node; "" for none.
+func (n Node) Field() string {
+	if n.tree == nil {
+		return ""
+	}
+	return n.tree.dialect.fields[n.c().field]
+}
+
+// Start and End are its bytes [Start, End).
+func (n Node) Start() int { return int(n.c().start) }
+
+// End is the byte after it.
+func (n Node) End() int { return int(n.c().end) }
+
+// Line is that of its start, from 1.
+func (n Node) Line() int { return int(n.c().row) + 1 }
+
+// Text is its source.
+func (n Node) Text() string {
+	if n.tree == nil {
+		return ""
+	}
+	return string(n.tree.Source[n.c().start:n.c().end])
+}
+
+// Named tells named nodes from tokens.
+func (n Node) Named() bool { return n.c().flags&C.FLAT_NAMED != 0 }
+
+// Missing is a token that the parser put in to go on.
+func (n Node) Missing() bool { return n.c().flags&C.FLAT_MISSING != 0 }
+
+// Broken tells whether a syntax error lies inside.
+func (n Node) Broken() bool {
+	return n.tree != nil && n.c().flags&(C.FLAT_BROKEN|C.FLAT_MISSING|C.FLAT_ERROR) != 0
+}
+
+// Parent is the node that it lies in; none for the root.
+func (n Node) Parent() Node {
+	if n.tree == nil || n.i == 0 {
+		return Node{}
+	}
+	return Node{n.tree, uint32(n.c().parent)}
+}
+
+// Children are the nodes directly below, tokens included.
+func (n Node) Children() iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		if n.tree == nil {
+			return
+		}
+		for i, last := n.i+1, uint32(n.c().last); i < last; i = uint32(n.tree.nodes[i].last) {
+			if !yield(Node{n.tree, i}) {
+				return
+			}
+		}
+	}
+}
+
+// Within is the node and all below it, outer ones first.
+func (n Node) Within() iter.Seq[Node] {
+	return n.Walk(func(Node) bool { return true })
+}
+
+// Walk is Within without what is below nodes for which down says no.
+func (n Node) Walk(down func(Node) bool) iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		if n.tree == nil {
+			return
+		}
+		for i, last := n.i, uint32(n.c().last); i < last; {
+			at := Node{n.tree, i}
+			if !yield(at) {
+				return
+			}
+			if down(at) {
+				i++
+			} else {
+				i = uint32(at.c().last)
+			}
+		}
+	}
+}
+
+// Child is the first child under a field name.
+func (n Node) Child(field string) Node {
+	for c := range n.Children() {
+		if c.Field() == field {
+			return c
+		}
+	}
+	return Node{}
+}
+
+// First is the first child of one of the kinds; of any named kind where none is given.
+func (n Node) First(kinds ...string) Node {
+	for c := range n.Children() {
+		if len(kinds) == 0 && c.Named() || len(kinds) > 0 && c.Is(kinds...) {
+			return c
+		}
+	}
+	return Node{}
+}
+
+// Has tells whether there is a child of one of the kinds.
+func (n Node) Has(kinds ...string) bool { return n.First(kinds...).Is() }
+
+// Above is the innermost ancestor of one of the kinds, the node itself left out.
+func (n Node) Above(kinds ...string) Node {
+	for p := n.Parent(); p.Is(); p = p.Parent() {
+		if p.Is(kinds...) {
+			return p
+		}
+	}
+	return Node{}
+}
+
+// Holds tells whether other is n or lies below it.
+func (n Node) Holds(other Node) bool {
+	return n.tree != nil && n.tree == other.tree && n.i <= other.i && other.i < uint32(n.c().last)
+}
