@@ -2,8 +2,8 @@
 // so that the start of a program does not pay for the tables of words that it will
 // not read.
 //
-// A wrong expression is found by any test of the package that has it: there, as in
-// the standard library's own package of this name, it is compiled at once.
+// It never reports a wrong expression: that is found by any test of the package that has it, since
+// there, as in the standard library's own package of this name, it is compiled at once.
 package lazyregexp
 
 import (

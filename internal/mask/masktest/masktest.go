@@ -1,5 +1,7 @@
 // Package masktest holds what the masks of all languages are tested with: golden
 // files that are readable side by side, fuzzing, and a walk over real code.
+//
+// It never applies the closure over calls: that is the engine's, and tested there.
 package masktest
 
 import (
