@@ -94,13 +94,17 @@ func TestImportDirection(t *testing.T) {
 // every build and every cross-compilation.
 var cgoAllowed = map[string]string{"go-tree-sitter": "internal/syntax", "go-sqlite3": "internal/store"}
 
+// cgoOwn is the one package with C of its own: it writes trees down flat, on the C
+// side of tree-sitter.
+const cgoOwn = "internal/syntax"
+
 func TestCgoOnlyInItsPlaces(t *testing.T) {
 	t.Parallel()
 	for _, s := range sources(t) {
 		for _, imp := range s.File.Imports {
 			name := strings.Trim(imp.Path.Value, `"`)
-			if name == "C" {
-				t.Errorf("%s imports C", s.At(imp))
+			if name == "C" && s.Dir() != cgoOwn {
+				t.Errorf("%s imports C; only %s may", s.At(imp), cgoOwn)
 			}
 			for module, dir := range cgoAllowed {
 				if strings.Contains(name, module) && s.Dir() != dir {
