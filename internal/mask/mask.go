@@ -28,6 +28,16 @@ type Language interface {
 	Read(path string, tree *syntax.Tree) *File
 }
 
+// Anchored is a Language whose imports may begin with a name that a file of the project
+// sets: Go's module line, the name of a package or crate.
+type Anchored interface {
+	// Anchor gives, for such a file, the prefix that stands for its folder; "" for any
+	// other file.
+	Anchor(path string, source []byte) string
+	// IsAnchor tells by the path alone whether a file may be one.
+	IsAnchor(path string) bool
+}
+
 // Range is bytes [Start, End) of a file.
 type Range struct {
 	Start int `json:"start"`
@@ -121,6 +131,9 @@ type Ref struct {
 	// Class is the index of the class in whose body or method this stands, -1: what
 	// self, this, cls and super mean.
 	Class int
+	// Line is where it stands, from 1, for reasons ("runs when a.py:12 is loaded"); it
+	// matters in Loads only, 0 where it is not known.
+	Line int
 }
 
 // Use is how a name is used.
@@ -134,6 +147,11 @@ const (
 	Called    Use = "called" // also decorators, new C(…), C(…)
 	Named     Use = "named"  // read, handed over
 	Inherited Use = "inherited"
+	// Handed is Named among the arguments of a call: who is called may call it, so the
+	// closure counts it as called. What is only Named (a table of handlers, an alias) is
+	// not. A language gives Named for arguments of which it knows that they are not
+	// called (Python's property, partial, isinstance).
+	Handed Use = "handed"
 )
 
 // Import is a name that a file takes from another. "import a.b as c": Module a.b,
