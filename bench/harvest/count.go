@@ -80,20 +80,39 @@ func (o options) count(ctx context.Context, repo *gitrepo.Repo, releases []schem
 	return nil
 }
 
-func (o options) hold(path string, e changelog.Entry, notes map[string][]schemas.Change, numbers map[int]bool, t *told) {
-	t.entries++
-	// What stands at the head may have been re-worded since it was given out.
+// given are the changes whose notes an entry is: by its words; where it was re-worded
+// since, the ones that it names; else the most alike ones.
+func given(e changelog.Entry, notes map[string][]schemas.Change) []schemas.Change {
 	words := changelog.Words(e.Text)
-	owners := slices.Clone(notes[strings.Join(words, " ")])
+	if owners := notes[strings.Join(words, " ")]; len(owners) > 0 {
+		return owners
+	}
 	const same, related = 0.5, 0.3
+	best := same
+	var named, alike []schemas.Change
 	for key, changes := range notes {
 		l := changelog.Likeness(words, strings.Fields(key))
 		for _, c := range changes {
-			if l >= same || l >= related && slices.Contains(e.Named, c.Number) {
-				owners = append(owners, c)
+			if l >= related && slices.Contains(e.Named, c.Number) {
+				named = append(named, c)
 			}
 		}
+		switch {
+		case l > best:
+			best, alike = l, slices.Clone(changes)
+		case l == best:
+			alike = append(alike, changes...)
+		}
 	}
+	if len(named) > 0 {
+		return named
+	}
+	return alike
+}
+
+func (o options) hold(path string, e changelog.Entry, notes map[string][]schemas.Change, numbers map[int]bool, t *told) {
+	t.entries++
+	owners := given(e, notes)
 	if len(owners) > 0 {
 		t.linked++
 	}

@@ -220,11 +220,14 @@ var (
 		`(?: (?:changes|version|release|master|main|dev))*)(?:\s*[-–—:/(\[]*\s*(?:unreleased|not yet released|tbd|tba|x+|in development|dev|master|main|date|\?+|yyyy-mm-dd|[-–—)\]])*)*$`)
 	unreleasedWord = lazyregexp.New(`(?i)\b(?:unreleased|not (?:yet )?released|to be released|in development|under development|tbd|tba|upcoming|wip|yyyy-mm-dd|x{4}-x{2}-x{2}|20xx-xx-xx)\b|\?\?`)
 	dateWord       = lazyregexp.New(`(?i)^(?:\d{1,4}(?:st|nd|rd|th)?|\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|mon\w*|tue\w*|wed\w*|thu\w*|fri\w*|sat\w*|sun\w*|released?|on|date|of|unreleased|yanked|not|yet|tbd|tba|latest|lts|x+|xx+-xx-xx|20xx-xx-xx|yyyy-mm-dd|\?+(?:-\?+)*|in|development|dev|final|stable|the|to|be|soon)$`)
+	toComeNamed    = lazyregexp.New(`(?i)^unreleased ?[:–—-] ?[\w.-]+(?: (?:next|dev|main|master|head|[xX.\d]+))?$`)
+	leadingDate    = lazyregexp.New(`^(?:\d{1,2}(?:st|nd|rd|th)? [A-Z][a-z]+,? \d{4}|[A-Z][a-z]+ \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{4}[-/.]\d{2}[-/.]\d{2}) ?[:,–—-] `)
 	beforeVersion  = wordSet("version release releases ver v changes change in what's new whats what’s changelog for notes note of the announcing since")
 )
 
 // readVersion reads a heading as a version's: "1.2.0", "[1.2.0] - 2024-01-01",
-// "Version 2.1.0", "pkg 1.2 (2024-01-01)", "Unreleased", "master (unreleased)".
+// "Version 2.1.0", "pkg 1.2 (2024-01-01)", "2 January 2024: pkg 1.2", "Unreleased",
+// "master (unreleased)".
 func readVersion(heading string) version {
 	text := strings.TrimFunc(shortcode.ReplaceAllString(cleanHeading(heading), ""), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.Is(unicode.So, r) || unicode.Is(unicode.Mn, r) || r == '\u200d' || r == '#' || r == '='
@@ -234,6 +237,14 @@ func readVersion(heading string) version {
 	}
 	if toCome.MatchString(text) {
 		return version{text: text, ok: true, plain: strings.EqualFold(text, "unreleased") || strings.EqualFold(text, "dev")}
+	}
+	if toComeNamed.MatchString(text) {
+		return version{text: text, ok: true}
+	}
+	if date := leadingDate.FindString(text); date != "" {
+		if v := readVersion(text[len(date):]); v.ok {
+			return v
+		}
 	}
 	words := strings.Fields(text)
 	const names = 2 // words before the version that may name a package

@@ -308,8 +308,9 @@ func (d *desk) author(at int, files []schemas.ChangedFile, before, added []entry
 		a.release = true
 	case small:
 		a.release = releaseSubject.MatchString(commit.Subject) || logSubject.MatchString(commit.Subject) || begins && len(added) > 1
-	case a.docs:
-		a.release = logSubject.MatchString(told)
+	}
+	if a.docs { // nothing of its own to tell of
+		a.release = a.release || strict || logSubject.MatchString(told)
 	}
 	return a
 }
