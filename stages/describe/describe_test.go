@@ -314,6 +314,8 @@ func TestRequest(t *testing.T) {
 		{"You can now pass instances", "", "be able to pass instances"},
 		{"Adds the ability to sort rows", "", "be able to sort rows"},
 		{"Added new validator `ne`", "", "add a new validator `ne`"},
+		{"Optimize/new route regexp allocations", "", "optimize new route regexp allocations"},
+		{"Add/remove hooks", "", "add/remove hooks"},
 		{"Add `name` attribute to BytesLogger", "", "add a `name` attribute to BytesLogger"},
 		{"Add missing type hints", "", "add the missing type hints"},
 		{"New `strict` option on `Foo`", "", "have a new `strict` option on `Foo`"},

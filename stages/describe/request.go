@@ -11,6 +11,7 @@ import (
 var (
 	conventional = lazyregexp.New(`(?i)^\W*\[?(feat|feature|features|fix|bugfix|bug|hotfix|chores?|docs?|refactor|perf|tests?|build|ci|style|revert|enhancement|improvement|deprecation|security|breaking|breaking change|backwards?[- ]incompati?ble)\]?(?:\s*\(([^()]*)\)|/(\w+))?!?\s*(?::|\]|-\s)\s*`)
 	branch       = lazyregexp.New(`(?i)^(fix|feat|feature|bugfix|hotfix|enhancement)/(?:(?:issue|gh)[ -]?\d*[ -]?)?`)
+	slashed      = lazyregexp.New(`^([A-Za-z]+)/([A-Za-z].*)$`)
 	fixed        = lazyregexp.New(`(?i)^(.+\S) (?:bug ?)?fix(?:es)?$`)
 	adverb       = lazyregexp.New(`(?i)^((?:(?:just|also|now|simply|always|\w+ly) )+)(\w+)( .*)$`)
 	scoped       = lazyregexp.New("^((?:`[^`]+`|[A-Za-z_][\\w./-]*)(?: [\\w./-]+){0,2})\\s*: +(\\S.*)$")
@@ -72,6 +73,12 @@ func want(s, heading string) (string, bool) {
 			how = ""
 		}
 		return how + verbal(verbs[strings.ToLower(m[2])], m[3][1:]), true
+	}
+	if m := slashed.FindStringSubmatch(s); m != nil && isVerb(strings.ToLower(m[1])) {
+		if next, _, _ := strings.Cut(m[2], " "); isVerb(strings.ToLower(next)) {
+			return lower(s), true // "Add/remove hooks"
+		}
+		s = m[1] + " " + m[2] // a branch's name that became a title
 	}
 	first, rest, _ := strings.Cut(s, " ")
 	word := strings.ToLower(first)
