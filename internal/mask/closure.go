@@ -1,0 +1,325 @@
+package mask
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// cause says why something runs when the project is loaded: a line of a file, and the
+// first function that it runs.
+type cause struct {
+	unit, line int32
+	first      int32 // of the chain; -1 for what runs directly
+}
+
+// closure is what runs when the files of a project are loaded. Names are resolved in
+// their scope; an unknown receiver's method is one of the classes of which there is an
+// object by then (rapid type analysis), and never all of that name.
+type closure struct {
+	*project
+	causes  []cause
+	reached []bool // functions
+	made    []bool // groups of which there is an object
+	touched []bool // groups whose own methods may have been called on the class
+	queue   []int32
+	// waiting are names called on what is not known, by name; watched those called on a
+	// class whose heirs may have their own, by class and name.
+	waiting map[int32]site
+	watched map[place]site
+	names   map[int32][]int32 // of watched, by class
+	all     []int32           // groups that are made, in order
+}
+
+// site is a call of a method by name; only properties for one that is only read.
+type site struct {
+	cause cause
+	read  bool // only properties
+}
+
+func (p *project) closure() *closure {
+	c := &closure{
+		project: p, causes: make([]cause, len(p.functions)), reached: make([]bool, len(p.functions)),
+		made: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
+		waiting: map[int32]site{}, watched: map[place]site{}, names: map[int32][]int32{},
+	}
+	for _, u := range p.units {
+		if !u.outside {
+			c.load(u)
+			c.drain()
+		}
+	}
+	return c
+}
+
+// load is what one file runs itself.
+func (c *closure) load(u *unit) {
+	for _, r := range u.loads {
+		c.use(where{unit: u, function: -1, class: r.class, loads: true}, r, cause{u.index, r.line, -1})
+	}
+	for i := range u.file.Functions {
+		f := &u.file.Functions[i]
+		at := u.first + int32(i)
+		if f.Construct == Hook && f.Parent < 0 && !ofHeirs[lastName(f.Name)] {
+			c.reach(at, cause{u.index, int32(f.Line), -1})
+		}
+	}
+	for i := range u.file.Classes {
+		c.define(c.classes[int(u.firstOf)+i].group, cause{u.index, 0, -1})
+	}
+}
+
+func lastName(name string) string { _, last := splitName(name); return last }
+
+// ofHeirs are hooks that run when a class is inherited from or mixed in.
+var ofHeirs = map[string]bool{
+	"__init_subclass__": true, "inherited": true, "included": true, "extended": true, "prepended": true,
+	"method_added": true, "const_missing": true, "method_missing": true, "__class_getitem__": true,
+}
+
+// ofMetaclass are the members of a metaclass that run when a class is made with it.
+var ofMetaclass = []string{"__new__", "__init__", "__call__", "__prepare__", "mro", "__setattr__", "__getattribute__", "__instancecheck__", "__subclasscheck__"}
+
+// define is what the definition of a class runs: hooks of what it inherits from, its
+// metaclass.
+func (c *closure) define(g int32, why cause) {
+	line := c.groups[g].lineage
+	foreign := slices.Clone(c.groups[g].foreign)
+	for _, a := range line[1:] {
+		foreign = append(foreign, c.groups[a].foreign...)
+		for _, f := range c.groups[a].listed {
+			if c.of(f).Construct == Hook {
+				c.touch(g)
+				c.reach(f, why)
+			}
+		}
+		if c.isMetaclass(a) && !c.isMetaclass(g) {
+			for _, name := range ofMetaclass {
+				c.method(a, name, why)
+			}
+		}
+	}
+	// An enumeration makes its members at once.
+	if slices.ContainsFunc(foreign, func(f string) bool { return strings.HasSuffix(f, "Enum") || strings.HasSuffix(f, "Flag") }) {
+		c.instantiate(g, why)
+	}
+}
+
+// isMetaclass tells by what a class inherits from: type, or a foreign metaclass.
+func (c *closure) isMetaclass(g int32) bool {
+	for _, a := range c.groups[g].lineage {
+		// A foreign metaclass is also among the bases of those that are made with it;
+		// what tells is that the class itself has a metaclass's constructor.
+		own := c.has(a, "__new__") || c.has(a, "__prepare__") || c.has(a, "__call__") || c.has(a, "__init__")
+		for _, f := range c.groups[a].foreign {
+			if f == "type" || own && (strings.HasSuffix(f, "Meta") || strings.HasSuffix(f, "EnumType") || strings.HasSuffix(f, "Metaclass") || strings.HasSuffix(f, "MetaClass")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *closure) has(g int32, name string) bool {
+	id, ok := c.words.ids[name]
+	return ok && len(c.members[place{g, id}]) > 0
+}
+
+// method reaches the nearest member of a name.
+func (c *closure) method(g int32, name string, why cause) {
+	id, ok := c.words.ids[name]
+	if !ok {
+		return
+	}
+	for _, t := range c.member(g, id) {
+		if t.kind == isFunction {
+			c.reach(t.id, why)
+		}
+	}
+}
+
+// use follows one reference.
+func (c *closure) use(w where, r ref, why cause) {
+	a := c.ask(w, r.path)
+	for _, g := range a.getters {
+		c.reach(g, why)
+	}
+	called := r.use == Called || r.use == Handed
+	for _, t := range a.things {
+		switch t.kind {
+		case isFunction:
+			if called || c.isProperty(t.id) {
+				c.reach(t.id, why)
+			}
+		case isClass:
+			if called {
+				c.instantiate(t.id, why)
+			}
+		case isInstance:
+			if called {
+				for _, name := range []string{"__call__", "call", "__invoke"} {
+					c.method(t.id, name, why)
+				}
+			}
+		}
+	}
+	s := site{why, !called}
+	if a.unknown {
+		c.wait(a.member, s)
+	}
+	for _, g := range a.receivers {
+		c.touch(g)
+		c.watch(g, a.member, s)
+	}
+}
+
+// reach keeps a function and takes up what it runs.
+func (c *closure) reach(f int32, why cause) {
+	if c.reached[f] {
+		return
+	}
+	c.reached[f], c.causes[f] = true, why
+	c.queue = append(c.queue, f)
+}
+
+// drain follows what was reached, and what is inside of it: a function that a kept one
+// makes and gives away may run under any name.
+func (c *closure) drain() {
+	for len(c.queue) > 0 {
+		f := c.queue[0]
+		c.queue = c.queue[1:]
+		at := c.functions[f]
+		u := c.units[at.unit]
+		why := c.causes[f]
+		if why.first < 0 {
+			why.first = f
+		}
+		w := where{unit: u, function: f, class: int32(u.file.Functions[at.local].Class)}
+		for _, r := range u.runs[at.local] {
+			w.class = r.class
+			c.use(w, r, why)
+		}
+		if at.inner {
+			c.inner(u, int(at.local), why)
+		}
+	}
+}
+
+func (c *closure) inner(u *unit, local int, why cause) {
+	for i := local + 1; i < len(u.file.Functions); i++ {
+		if u.file.Functions[i].Parent == local {
+			c.reach(u.first+int32(i), why)
+		}
+		if u.file.Functions[i].Span.Start >= u.file.Functions[local].Span.End {
+			return
+		}
+	}
+}
+
+// instantiate is a class that is called: its constructors, and what the language calls
+// on an object unseen (operators, hashes, descriptors).
+func (c *closure) instantiate(g int32, why cause) {
+	if c.made[g] {
+		return
+	}
+	c.made[g] = true
+	c.all = append(c.all, g)
+	seen := map[int32]bool{}
+	for _, a := range c.groups[g].lineage {
+		var own []int32
+		for _, f := range c.groups[a].listed {
+			name := c.functions[f].name
+			switch c.of(f).Construct {
+			case Constructor, Special, Hook:
+				if !seen[name] && !late[c.words.texts[name]] {
+					c.reach(f, why)
+				}
+			}
+			own = append(own, name)
+		}
+		for _, name := range own { // what inherits hides it; overloads of one class do not
+			seen[name] = true
+		}
+	}
+	for _, a := range c.groups[g].lineage {
+		for _, f := range c.groups[a].listed {
+			if s, ok := c.waiting[c.functions[f].name]; ok {
+				c.answer(g, c.functions[f].name, s)
+			}
+		}
+	}
+	c.touch(g)
+}
+
+// late are what the language calls on an object when it is printed, copied or stored:
+// not while files are loaded.
+var late = map[string]bool{
+	"__repr__": true, "__str__": true, "__bytes__": true, "__reduce__": true, "__reduce_ex__": true, "__copy__": true,
+	"__deepcopy__": true, "__getstate__": true, "__setstate__": true, "__getnewargs__": true, "__getnewargs_ex__": true,
+	"__sizeof__": true, "__dir__": true, "__await__": true, "__aenter__": true, "__aexit__": true, "__anext__": true,
+}
+
+// answer is a call by name on an object of a class.
+func (c *closure) answer(g, name int32, s site) {
+	for _, t := range c.member(g, name) {
+		if t.kind == isFunction && (!s.read || c.isProperty(t.id)) {
+			c.reach(t.id, s.cause)
+		}
+	}
+}
+
+// touch notes a class whose own methods may be called on it, or on what it makes.
+func (c *closure) touch(g int32) {
+	if c.touched[g] {
+		return
+	}
+	c.touched[g] = true
+	for _, a := range c.groups[g].lineage[1:] {
+		for _, name := range c.names[a] {
+			c.answer(g, name, c.watched[place{a, name}])
+		}
+	}
+}
+
+// wait is a method called on what is not known.
+func (c *closure) wait(name int32, s site) {
+	if old, ok := c.waiting[name]; ok && (!old.read || s.read) {
+		return
+	}
+	c.waiting[name] = s
+	for _, g := range c.all {
+		c.answer(g, name, s)
+	}
+}
+
+// watch is a method called on a class of ours: those that inherit from it may have
+// another, and count when they are in use.
+func (c *closure) watch(g, name int32, s site) {
+	key := place{g, name}
+	old, ok := c.watched[key]
+	if ok && (!old.read || s.read) {
+		return
+	}
+	c.watched[key] = s
+	if !ok {
+		c.names[g] = append(c.names[g], name)
+	}
+	for _, h := range c.groups[g].below {
+		if c.touched[h] {
+			c.answer(h, name, s)
+		}
+	}
+}
+
+// reason is why a function runs at load time, for the manifest.
+func (c *closure) reason(f int32) string {
+	why := c.causes[f]
+	at := c.units[why.unit].path
+	if why.line > 0 {
+		at = fmt.Sprintf("%s:%d", at, why.line)
+	}
+	if why.first >= 0 && why.first != f {
+		return fmt.Sprintf("runs when %s is loaded, by %s", at, c.of(why.first).Name)
+	}
+	return fmt.Sprintf("runs when %s is loaded", at)
+}

@@ -1,0 +1,209 @@
+package mask
+
+import "slices"
+
+// graph is who calls whom. Calls on what is not known go through a node of the name:
+// every member of that name may be meant.
+type graph struct {
+	*project
+	callees [][]int32 // by outermost function
+	named   [][]int32 // names called on what is not known, by outermost function
+	loads   []bool    // functions that what is loaded calls or names
+	loaded  map[int32]bool
+	having  map[int32][]int32 // members by name
+}
+
+// graph resolves what every function runs. A function stands for what is inside of it.
+func (p *project) graph() *graph {
+	g := &graph{
+		project: p, callees: make([][]int32, len(p.functions)), named: make([][]int32, len(p.functions)),
+		loads: make([]bool, len(p.functions)), loaded: map[int32]bool{}, having: map[int32][]int32{},
+	}
+	for i, f := range p.functions {
+		if f.group >= 0 {
+			g.having[f.name] = append(g.having[f.name], int32(i))
+		}
+	}
+	for _, u := range p.units {
+		for i := range u.file.Functions {
+			if u.file.Functions[i].Parent < 0 {
+				g.read(u, i)
+			}
+		}
+		for _, r := range u.loads {
+			a := p.ask(where{unit: u, function: -1, class: r.class, loads: true}, r.path)
+			for _, f := range g.targets(a, r.use) {
+				g.loads[f] = true
+			}
+			if a.unknown {
+				g.loaded[a.member] = true
+			}
+		}
+	}
+	return g
+}
+
+func (g *graph) read(u *unit, local int) {
+	at := u.first + int32(local)
+	var callees, named []int32
+	for _, r := range u.runs[local] {
+		a := g.ask(where{unit: u, function: at, class: r.class}, r.path)
+		callees = append(callees, g.targets(a, r.use)...)
+		if a.unknown {
+			named = append(named, a.member)
+		}
+	}
+	slices.Sort(callees)
+	callees = slices.Compact(callees)
+	g.callees[at] = slices.Clip(slices.DeleteFunc(callees, func(c int32) bool { return c == at }))
+	slices.Sort(named)
+	g.named[at] = slices.Clip(slices.Compact(named))
+}
+
+// targets are the functions that a reference may run: a class's are its constructors.
+func (g *graph) targets(a answer, use Use) []int32 {
+	out := slices.Clone(a.getters)
+	for _, t := range a.things {
+		switch t.kind {
+		case isFunction:
+			out = append(out, t.id)
+		case isClass:
+			if use == Called || use == Handed {
+				out = append(out, g.constructors(t.id)...)
+			}
+		}
+	}
+	return out
+}
+
+func (g *graph) constructors(of int32) []int32 {
+	for _, a := range g.groups[of].lineage {
+		var out []int32
+		for _, f := range g.groups[a].listed {
+			if g.project.of(f).Construct == Constructor {
+				out = append(out, f)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+// fanIn counts, for every function, those that call it. A call on what is not known
+// counts where one function of the tree alone has the name.
+func (g *graph) fanIn() []int32 {
+	counts := make([]int32, len(g.functions))
+	for from := range g.callees {
+		for _, to := range g.callees[from] {
+			counts[to]++
+		}
+		for _, name := range g.named[from] {
+			if one := g.having[name]; len(one) == 1 && one[0] != int32(from) && !slices.Contains(g.callees[from], one[0]) {
+				counts[one[0]]++
+			}
+		}
+	}
+	return counts
+}
+
+// only is a function with all that nothing else uses: the greatest set that it reaches
+// of which every caller is in the set. Calls from tests do not count: their subject is
+// the function.
+func (g *graph) only(start []int32) map[int32]bool {
+	in := g.reachable(start)
+	callers := map[int32][]int32{}
+	byName := map[int32][]int32{}
+	for from := range g.callees {
+		if g.project.of(int32(from)).Parent >= 0 {
+			continue
+		}
+		for _, to := range g.callees[from] {
+			if in[to] {
+				callers[to] = append(callers[to], int32(from))
+			}
+		}
+		for _, name := range g.named[from] {
+			byName[name] = append(byName[name], int32(from))
+		}
+	}
+	var out []int32
+	drop := func(f int32) {
+		if in[f] && !slices.Contains(start, f) {
+			delete(in, f)
+			out = append(out, f)
+		}
+	}
+	for _, f := range sorted(in) {
+		if g.loads[f] || g.functions[f].group >= 0 && g.loaded[g.functions[f].name] || g.outer(f) != f {
+			drop(f)
+			continue
+		}
+		for _, from := range callers[f] {
+			if !in[from] {
+				drop(f)
+			}
+		}
+		if g.functions[f].group >= 0 {
+			for _, from := range byName[g.functions[f].name] {
+				if !in[from] {
+					drop(f)
+				}
+			}
+		}
+	}
+	said := map[int32]bool{}
+	for len(out) > 0 { // what one that is out uses is out too
+		f := out[0]
+		out = out[1:]
+		for _, to := range g.callees[f] {
+			drop(to)
+		}
+		for _, name := range g.named[f] {
+			if said[name] {
+				continue
+			}
+			said[name] = true
+			for _, to := range g.having[name] {
+				drop(to)
+			}
+		}
+	}
+	return in
+}
+
+// outer is the outermost function around one.
+func (g *graph) outer(f int32) int32 {
+	for parent := g.project.of(f).Parent; parent >= 0; parent = g.project.of(f).Parent {
+		f = g.units[g.functions[f].unit].first + int32(parent)
+	}
+	return f
+}
+
+func (g *graph) reachable(start []int32) map[int32]bool {
+	in := map[int32]bool{}
+	queue := slices.Clone(start)
+	for len(queue) > 0 {
+		f := queue[0]
+		queue = queue[1:]
+		if in[f] {
+			continue
+		}
+		in[f] = true
+		queue = append(queue, g.callees[f]...)
+		for _, name := range g.named[f] {
+			queue = append(queue, g.having[name]...)
+		}
+	}
+	return in
+}
+
+func sorted(in map[int32]bool) []int32 {
+	out := make([]int32, 0, len(in))
+	for f := range in {
+		out = append(out, f)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,525 @@
+package mask
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// where is the place that a reference stands in.
+type where struct {
+	unit     *unit
+	function int32 // -1: what runs at load time
+	class    int32 // of the unit; -1
+	loads    bool  // in a class body its own names are in reach
+}
+
+// question is what an answer is remembered by.
+type question struct {
+	unit, class, path int32
+	loads             bool
+}
+
+// answer is what a reference may mean.
+type answer struct {
+	things []thing
+	// getters are properties that are read on the way.
+	getters []int32
+	// receivers are the classes on which the last name was looked up: what inherits from
+	// them may have another member of that name.
+	receivers []int32
+	// member is the last name where it is looked up on a receiver, -1 else; unknown
+	// tells that nothing is known of the receiver.
+	member  int32
+	unknown bool
+}
+
+var (
+	// implicit are the families in which a bare name may be a member of the class
+	// around it.
+	implicit = map[string]bool{"java": true, "csharp": true, "ruby": true}
+	// everywhere are those in which a name that begins with a package needs no import.
+	everywhere = map[string]bool{"java": true, "csharp": true, "ruby": true, "php": true, "rust": true}
+)
+
+// The words for the object or class around a method, and for what it inherits from.
+var (
+	selfWords  = map[string]bool{"self": true, "this": true, "cls": true, "Self": true, "static": true, "$this": true, "@": true}
+	superWords = map[string]bool{"super": true, "parent": true, "base": true}
+)
+
+// ask resolves a path in its place.
+func (p *project) ask(w where, path int32) answer {
+	parts := p.words.split[path]
+	if w.function >= 0 {
+		if found := p.nested(w, parts[0]); len(found) > 0 {
+			return p.follow(w.unit, p.expand(found, 0), parts)
+		}
+	}
+	q := question{w.unit.index, w.class, path, w.loads}
+	if a, ok := p.memo[q]; ok {
+		return a
+	}
+	a := p.answer(w, parts)
+	p.memo[q] = a
+	return a
+}
+
+func (p *project) answer(w where, parts []int32) answer {
+	word := p.words.texts[parts[0]]
+	if word == "?" {
+		return answer{member: parts[len(parts)-1], unknown: len(parts) > 1}
+	}
+	if w.class >= 0 {
+		g := p.classes[w.unit.firstOf+w.class].group
+		if selfWords[word] {
+			return p.follow(w.unit, []thing{{kind: isInstance, id: g}}, parts)
+		}
+		if superWords[word] && len(p.groups[g].lineage) > 0 {
+			var bases []thing
+			for _, b := range p.groups[g].lineage[1:] {
+				bases = append(bases, thing{kind: isInstance, id: b})
+			}
+			return p.super(w.unit, bases, parts)
+		}
+	}
+	found := p.lookup(w, parts[0])
+	if len(found) == 0 && everywhere[w.unit.family] {
+		if a, ok := p.absolute(w.unit, parts); ok {
+			return a
+		}
+	}
+	if len(found) == 0 {
+		// A local variable, a parameter, a built-in: the name of a method is all there is.
+		return answer{member: parts[len(parts)-1], unknown: len(parts) > 1}
+	}
+	return p.follow(w.unit, found, parts)
+}
+
+// super looks a name up in what comes after the class: the first that has it.
+func (p *project) super(u *unit, bases []thing, parts []int32) answer {
+	if len(parts) == 1 && len(bases) > 0 { // super(…): the constructor of the nearest
+		return answer{things: []thing{{kind: isClass, id: bases[0].id}}, member: -1}
+	}
+	for _, b := range bases {
+		if a := p.follow(u, []thing{b}, parts); len(a.things) > 0 {
+			a.receivers = nil // never below
+			return a
+		}
+	}
+	return answer{member: -1}
+}
+
+// nested finds a name among the functions inside of those around the place.
+func (p *project) nested(w where, name int32) []thing {
+	for at := w.function; at >= 0; {
+		f := p.functions[at]
+		of := &w.unit.file.Functions[f.local]
+		if f.inner {
+			if id, ok := p.words.ids[of.Name+"."+p.words.texts[name]]; ok {
+				if found := p.own[place{w.unit.index, id}]; len(found) > 0 {
+					return found
+				}
+			}
+		}
+		if of.Parent < 0 {
+			return nil
+		}
+		at = w.unit.first + int32(of.Parent)
+	}
+	return nil
+}
+
+// lookup finds a bare name: in the class where that counts, the file, its package, what
+// it takes by a star.
+func (p *project) lookup(w where, name int32) []thing {
+	for c := w.class; c >= 0; c = int32(w.unit.file.Classes[c].Parent) {
+		g := p.classes[w.unit.firstOf+c].group
+		if implicit[w.unit.family] {
+			if found := p.member(g, name); len(found) > 0 {
+				return found
+			}
+		} else if w.loads && c == w.class {
+			if found := p.member(g, name); len(found) > 0 {
+				return found
+			}
+		}
+	}
+	if found := p.inUnit(w.unit.index, name, 0); len(found) > 0 {
+		return found
+	}
+	if len(w.unit.file.Modules) == 0 {
+		return nil
+	}
+	var found []thing
+	for _, u := range p.siblings[moduleKey{w.unit.family, w.unit.file.Modules[0]}] {
+		if u != w.unit.index {
+			for _, t := range p.own[place{u, name}] {
+				if t.kind != viaImport { // imports are of their file
+					found = append(found, t)
+				}
+			}
+		}
+	}
+	return p.expand(found, 0)
+}
+
+// deep is how many names may stand for names: cycles end here.
+const deep = 24
+
+// inUnit is what a name of a file means, that of a star import included.
+func (p *project) inUnit(u, name int32, depth int) []thing {
+	if found := p.own[place{u, name}]; len(found) > 0 {
+		return p.expand(found, depth)
+	}
+	if len(p.stars[u]) == 0 {
+		return nil
+	}
+	for _, s := range p.starred(u) {
+		if found := p.own[place{s, name}]; len(found) > 0 {
+			return p.expand(found, depth)
+		}
+	}
+	return nil
+}
+
+// starred are the units whose names a unit has by stars, of stars too.
+func (p *project) starred(u int32) []int32 {
+	seen := map[int32]bool{u: true}
+	out := slices.Clone(p.stars[u])
+	for i := 0; i < len(out); i++ {
+		if seen[out[i]] {
+			out = slices.Delete(out, i, i+1)
+			i--
+			continue
+		}
+		seen[out[i]] = true
+		out = append(out, p.stars[out[i]]...)
+	}
+	return out
+}
+
+// expand follows imports and bindings to what they stand for.
+func (p *project) expand(things []thing, depth int) []thing {
+	plain := true
+	for _, t := range things {
+		plain = plain && t.kind != viaImport && t.kind != viaBinding
+	}
+	if plain {
+		return things
+	}
+	var out []thing
+	for _, t := range things {
+		switch t.kind {
+		case viaImport:
+			out = append(out, p.through(t, depth)...)
+		case viaBinding:
+			out = append(out, p.through(t, depth)...)
+		default:
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// through resolves one import or binding, once.
+func (p *project) through(t thing, depth int) []thing {
+	key := place{t.unit, t.id<<1 | int32(t.kind-viaImport)}
+	if found, ok := p.imported[key]; ok {
+		return found
+	}
+	if p.pending[key] || depth > deep {
+		return nil
+	}
+	p.pending[key] = true
+	defer delete(p.pending, key)
+	var found []thing
+	if t.kind == viaImport {
+		found = p.importOf(p.units[t.unit], p.units[t.unit].file.Imports[t.id], depth+1)
+	} else {
+		found = p.bindingOf(p.units[t.unit], int(t.id))
+	}
+	p.imported[key] = found
+	return found
+}
+
+// bindingOf is what a name holds: what a call of a class makes is an instance of it.
+func (p *project) bindingOf(u *unit, i int) []thing {
+	b := u.bound[i]
+	own := p.words.split[b.path]
+	if len(own) == 1 && p.words.texts[own[0]] == u.file.Bindings[i].Name { // x = x
+		return nil
+	}
+	a := p.ask(where{unit: u, function: -1, class: b.class, loads: true}, b.path)
+	var out []thing
+	for _, t := range a.things {
+		switch {
+		case b.use != Called || t.kind == isForeign:
+			out = append(out, t)
+		case t.kind == isClass:
+			out = append(out, thing{kind: isInstance, id: t.id})
+		}
+	}
+	return out
+}
+
+// importOf is what an import brings.
+func (p *project) importOf(u *unit, im Import, depth int) []thing {
+	homes := p.findModule(u, im.Module)
+	if im.Name == "" {
+		if head, _, ok := strings.Cut(im.Module, "."); ok && head == im.Local {
+			homes = append(homes, p.findModule(u, head)...)
+		}
+		if len(homes) == 0 {
+			return []thing{{kind: isForeign}}
+		}
+		return homes
+	}
+	name, ok := p.words.ids[im.Name]
+	if !ok {
+		name = p.words.id(im.Name)
+	}
+	var out []thing
+	for _, h := range homes {
+		out = append(out, p.inside(h, name, depth)...)
+	}
+	if len(out) == 0 { // the name may be that of a module
+		for _, sep := range separators {
+			out = append(out, p.findModule(u, join(im.Module, sep, im.Name))...)
+		}
+		out = slices.DeleteFunc(out, func(t thing) bool { return t.kind != isModule })
+	}
+	if len(out) == 0 {
+		return []thing{{kind: isForeign}}
+	}
+	return out
+}
+
+// join puts a name behind a module's; relative ones end with their dots.
+func join(module, sep, name string) string {
+	if strings.HasSuffix(module, sep) {
+		return module + name
+	}
+	return module + sep + name
+}
+
+// inside is what a name means on something that holds names.
+func (p *project) inside(t thing, name int32, depth int) []thing {
+	switch t.kind {
+	case isModule:
+		return p.inModule(t.id, name, depth)
+	case isClass, isInstance:
+		return p.member(t.id, name)
+	}
+	return nil
+}
+
+func (p *project) inModule(m, name int32, depth int) []thing {
+	var out []thing
+	for _, u := range p.modules[m].units {
+		out = append(out, p.inUnit(u, name, depth)...)
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, sep := range separators {
+		sub := p.modules[m].name + sep + p.words.texts[name]
+		if at, ok := p.byModule[moduleKey{p.modules[m].family, sub}]; ok {
+			return []thing{{kind: isModule, id: at}}
+		}
+		if at, ok := p.byStem[moduleKey{p.modules[m].family, sub}]; ok {
+			return []thing{{kind: isModule, id: at}}
+		}
+	}
+	return nil
+}
+
+// member is what a class or those that it inherits from have under a name.
+func (p *project) member(g, name int32) []thing {
+	line := p.groups[g].lineage
+	if len(line) == 0 {
+		line = []int32{g}
+	}
+	for _, at := range line {
+		if found := p.members[place{at, name}]; len(found) > 0 {
+			return found
+		}
+		if found := p.within(at, name); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// within are nested classes and bindings of a class.
+func (p *project) within(g, name int32) []thing {
+	id, ok := p.words.ids[p.groups[g].name+"."+p.words.texts[name]]
+	if !ok {
+		return nil
+	}
+	if found := p.own[place{p.groups[g].unit, id}]; len(found) > 0 {
+		return p.expand(found, 1)
+	}
+	for _, part := range p.groups[g].parts {
+		if found := p.own[place{p.classes[part].unit, id}]; len(found) > 0 {
+			return p.expand(found, 1)
+		}
+	}
+	return nil
+}
+
+// follow goes along the rest of a path, from what its first name means.
+func (p *project) follow(u *unit, things []thing, parts []int32) answer {
+	a := answer{things: things, member: -1}
+	for i, name := range parts[1:] {
+		last := i == len(parts)-2
+		var next []thing
+		var receivers []int32
+		known := false // is nothing found because there is nothing of ours
+		for _, t := range a.things {
+			found := p.step(t, name)
+			next = append(next, found...)
+			known = known || t.kind == isForeign || t.kind == isModule
+			if t.kind == isClass || t.kind == isInstance {
+				receivers = append(receivers, t.id)
+			}
+		}
+		if last {
+			a.receivers, a.member = receivers, name
+		}
+		if len(next) == 0 {
+			a.things = nil
+			// An attribute of unknown kind: the last name of the path is all there is.
+			if !known && !(last && len(receivers) > 0) {
+				a.unknown, a.receivers, a.member = true, nil, parts[len(parts)-1]
+			}
+			if known {
+				a.receivers, a.member = nil, -1
+			}
+			return a
+		}
+		if !last {
+			next = p.read(next, &a)
+			if len(next) == 0 {
+				a.things, a.unknown, a.receivers, a.member = nil, true, nil, parts[len(parts)-1]
+				return a
+			}
+		}
+		a.things = next
+	}
+	return a
+}
+
+// read takes properties off the way: what they give is not known.
+func (p *project) read(things []thing, a *answer) []thing {
+	var out []thing
+	for _, t := range things {
+		if t.kind == isFunction && p.isProperty(t.id) {
+			a.getters = append(a.getters, t.id)
+			continue
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func (p *project) isProperty(f int32) bool {
+	c := p.of(f).Construct
+	return c == Getter || c == Setter
+}
+
+// step is a name on one thing.
+func (p *project) step(t thing, name int32) []thing {
+	switch t.kind {
+	case isFunction:
+		f := p.functions[t.id]
+		if id, ok := p.words.ids[p.of(t.id).Name+"."+p.words.texts[name]]; ok {
+			return p.expand(p.own[place{f.unit, id}], 1)
+		}
+	case isClass, isInstance, isModule:
+		return p.inside(t, name, 1)
+	}
+	return nil
+}
+
+// absolute resolves a path that begins with a package or a class known everywhere.
+func (p *project) absolute(u *unit, parts []int32) (answer, bool) {
+	word := p.words.texts[parts[0]]
+	if m, ok := p.byModule[moduleKey{u.family, word}]; ok {
+		return p.follow(u, []thing{{kind: isModule, id: m}}, parts), true
+	}
+	if u.family != "ruby" {
+		return answer{}, false
+	}
+	if groups := p.global[moduleKey{u.family, word}]; len(groups) > 0 {
+		var things []thing
+		for _, g := range groups {
+			things = append(things, thing{kind: isClass, id: g})
+		}
+		return p.follow(u, things, parts), true
+	}
+	return answer{}, false
+}
+
+// findModule finds what an import's module names: by what files say of themselves, by
+// folders for relative ones, by the project's own prefix, or a member of a module.
+func (p *project) findModule(u *unit, name string) []thing {
+	found := func(m int32, ok bool) []thing {
+		if !ok {
+			return nil
+		}
+		return []thing{{kind: isModule, id: m}}
+	}
+	if dots := len(name) - len(strings.TrimLeft(name, ".")); dots > 0 && !strings.Contains(name, "/") && name != "." && name != ".." || name != "" && u.family == "python" && name[0] == '.' {
+		return p.relative(u, dots, name[dots:])
+	}
+	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") || name == "." || name == ".." {
+		at := path.Join(path.Dir(u.path), name)
+		if m, ok := p.byStem[moduleKey{u.family, at}]; ok {
+			return found(m, ok)
+		}
+		if m, ok := p.byModule[moduleKey{u.family, at}]; ok {
+			return found(m, ok)
+		}
+		if dot := strings.LastIndexByte(at, '.'); dot > strings.LastIndexByte(at, '/') { // ./a.js for a.ts
+			m, ok := p.byStem[moduleKey{u.family, at[:dot]}]
+			return found(m, ok)
+		}
+		return nil
+	}
+	if m, ok := p.byModule[moduleKey{u.family, name}]; ok {
+		return found(m, ok)
+	}
+	for _, a := range p.anchors {
+		if rest, ok := strings.CutPrefix(name, a.prefix); ok && a.family == u.family && (rest == "" || strings.ContainsAny(rest[:1], "/.:\\")) {
+			at := path.Join(a.folder, strings.TrimLeft(rest, "/"))
+			if m, ok := p.byModule[moduleKey{u.family, at}]; ok {
+				return found(m, ok)
+			}
+			if m, ok := p.byStem[moduleKey{u.family, at}]; ok {
+				return found(m, ok)
+			}
+		}
+	}
+	if head, last, ok := cutLast(name); ok && head != "" {
+		var out []thing
+		for _, t := range p.findModule(u, head) {
+			out = append(out, p.inside(t, p.words.id(last), 1)...)
+		}
+		return out
+	}
+	return nil
+}
+
+// relative is Python's: as many folders up as there are dots, less one.
+func (p *project) relative(u *unit, dots int, rest string) []thing {
+	dir := path.Dir(u.path)
+	for range dots - 1 {
+		dir = path.Dir(dir)
+	}
+	at := path.Join(dir, strings.ReplaceAll(rest, ".", "/"))
+	if m, ok := p.byStem[moduleKey{u.family, at}]; ok {
+		return []thing{{kind: isModule, id: m}}
+	}
+	return nil
+}

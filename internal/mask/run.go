@@ -1,0 +1,415 @@
+package mask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// Options say what is masked, and how.
+type Options struct {
+	Source    string // a folder; it is only read
+	Output    string // a folder that is not there, or empty, outside of Source
+	Profile   Profile
+	Slice     Slice // strict only
+	Languages []Language
+	// Src and Tests are the folders by which the commit0 profiles choose files, relative
+	// to Source; "." and "" by default.
+	Src, Tests string
+	Workers    int   // 0: as many as there are processors
+	MaxFile    int64 // bytes of a file that is read as code; 0: 8 MiB
+}
+
+const maxFile = 8 << 20
+
+// ErrUnmet is an option that cannot be met: nothing was written.
+var ErrUnmet = errors.New("cannot mask")
+
+// Result is what a run left.
+type Result struct {
+	Output   string   `json:"output"`
+	Manifest string   `json:"manifest"` // paths
+	Undo     string   `json:"undo"`
+	Totals   Totals   `json:"totals"`
+	Failed   []string `json:"failed"` // path and reason of what is not in the starter
+}
+
+// run is one mask in the making.
+type run struct {
+	Options
+	source, starter *os.Root
+	entries         []*entry
+	project         *project
+	closure         *closure
+	fanIn           []int32
+	picked          map[int32]bool // nil: everything
+	choose          func(string) string
+}
+
+// Run makes a starter of a source folder: Output, and beside it Output.mask.json (the
+// manifest) and Output.mask.undo. It writes nothing where the options cannot be met
+// (ErrUnmet, *SliceError). A file that fails is left out of the starter, named in the
+// manifest and in Result.Failed; it is never copied unmasked.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	r := &run{Options: o, project: newProject()}
+	var err error
+	if r.source, err = os.OpenRoot(o.Source); err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.source.Close() }() // only read
+	if r.entries, err = walk(ctx, o.Source); err != nil {
+		return nil, err
+	}
+	if err := r.read(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.decide(); err != nil {
+		return nil, err
+	}
+	return r.write(ctx)
+}
+
+func (o *Options) check() error {
+	info, err := os.Stat(o.Source)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnmet, err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%w: %s is no folder", ErrUnmet, o.Source)
+	}
+	if o.Source, err = filepath.EvalSymlinks(o.Source); err == nil {
+		o.Source, err = filepath.Abs(o.Source)
+	}
+	if err != nil {
+		return err
+	}
+	if o.Output, err = filepath.Abs(o.Output); err != nil {
+		return err
+	}
+	real, err := realPath(o.Output)
+	if err != nil {
+		return err
+	}
+	if within(real, o.Source) || within(o.Source, real) {
+		return fmt.Errorf("%w: the output %s and the source %s lie in each other", ErrUnmet, o.Output, o.Source)
+	}
+	if err := o.fresh(); err != nil {
+		return err
+	}
+	if o.Profile == "" {
+		o.Profile = Strict
+	}
+	known := []string{string(Strict), string(Commit0All), string(Commit0Docstring), string(Commit0Combined)}
+	if !slices.Contains(known, string(o.Profile)) {
+		return fmt.Errorf("%w: no profile %q, there are %s%s", ErrUnmet, o.Profile, strings.Join(known, ", "), nearest.Hint(string(o.Profile), known))
+	}
+	if o.Profile != Strict && !o.Slice.Everything() {
+		return fmt.Errorf("%w: the profile %s masks all that the published tool does; a part goes with %s only", ErrUnmet, o.Profile, Strict)
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.MaxFile <= 0 {
+		o.MaxFile = maxFile
+	}
+	if o.Src == "" {
+		o.Src = "."
+	}
+	return nil
+}
+
+// fresh tells whether nothing is overwritten.
+func (o *Options) fresh() error {
+	held, err := os.ReadDir(o.Output)
+	if err == nil && len(held) > 0 {
+		return fmt.Errorf("%w: the output %s is not empty", ErrUnmet, o.Output)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", ErrUnmet, err)
+	}
+	for _, beside := range []string{ManifestPath(o.Output), UndoPath(o.Output)} {
+		if _, err := os.Lstat(beside); err == nil {
+			return fmt.Errorf("%w: %s is there already, from another run", ErrUnmet, beside)
+		}
+	}
+	return nil
+}
+
+// ManifestPath and UndoPath lie beside a starter, so that it holds no solution.
+func ManifestPath(output string) string { return filepath.Clean(output) + ".mask.json" }
+
+// UndoPath is what Undo is made from.
+func UndoPath(output string) string { return filepath.Clean(output) + ".mask.undo" }
+
+// realPath resolves links of what is there of a path.
+func realPath(p string) (string, error) {
+	rest := ""
+	for at := p; ; at = filepath.Dir(at) {
+		real, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+			return "", err
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+func within(p, folder string) bool {
+	return p == folder || strings.HasPrefix(p, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
+}
+
+// read is the first pass: what every file says.
+func (r *run) read(ctx context.Context) error {
+	var code []*entry
+	var paths []string
+	for _, e := range r.entries {
+		if !e.mode.IsRegular() || e.failed != "" {
+			continue
+		}
+		paths = append(paths, e.path)
+		if err := r.anchor(e); err != nil {
+			e.failed = plain(err)
+			continue
+		}
+		if l := r.languageOf(e.path); l != nil {
+			e.unit = &unit{path: e.path, language: l, family: family(l.Name())}
+			code = append(code, e)
+		}
+	}
+	if r.Profile != Strict {
+		r.choices(paths)
+		return nil // the choice is made file by file, in one pass
+	}
+	return inOrder(ctx, r.Workers, len(code), func(i int) struct{} {
+		r.readOne(code[i])
+		return struct{}{}
+	}, func(i int, _ struct{}) error {
+		if u := code[i].unit; u.file != nil {
+			r.project.units = append(r.project.units, u) // the entries are in order
+		}
+		return nil
+	})
+}
+
+func (r *run) languageOf(p string) Language {
+	for _, l := range r.Languages {
+		if l.Grammar(p) != "" {
+			return l
+		}
+	}
+	return nil
+}
+
+// choices asks the compatible languages which files the published tool would rewrite.
+func (r *run) choices(paths []string) {
+	rules := map[string]func(string) string{}
+	for _, l := range r.Languages {
+		if c, ok := l.(Compatible); ok {
+			rules[l.Name()] = c.Commit0Files(paths, r.Src, r.Tests)
+		}
+	}
+	r.choose = func(p string) string {
+		l := r.languageOf(p)
+		if rule, ok := rules[l.Name()]; ok {
+			return rule(p)
+		}
+		return "the published tool knows Python only"
+	}
+}
+
+func (r *run) anchor(e *entry) error {
+	for _, l := range r.Languages {
+		a, ok := l.(Anchored)
+		if !ok || e.size > 1<<20 || !a.IsAnchor(e.path) {
+			continue
+		}
+		source, err := r.source.ReadFile(filepath.FromSlash(e.path))
+		if err != nil {
+			return err
+		}
+		if prefix := a.Anchor(e.path, source); prefix != "" {
+			r.project.anchors = append(r.project.anchors, anchor{family(l.Name()), prefix, path.Dir(e.path)})
+		}
+	}
+	return nil
+}
+
+// readOne reads one file and keeps its facts only. What stays whole is read too where
+// it is loaded with the project: generated and vendored code.
+func (r *run) readOne(e *entry) {
+	u := e.unit
+	if e.size > r.MaxFile {
+		e.reason = tooLarge(r.MaxFile)
+		return
+	}
+	source, err := r.load(e)
+	if err != nil {
+		e.failed = plain(err)
+		return
+	}
+	e.hash = digest(source)
+	if why := u.language.Exempt(u.path, source); why != "" {
+		e.reason = why
+		if strings.Contains(why, "test") {
+			return // it is loaded with the tests, and fails with them
+		}
+	}
+	if why := unreadable(u.family, source); why != "" {
+		e.reason = why
+		return
+	}
+	if e.reason == "" {
+		e.reason = wholeByPath(u.family, u.path)
+	}
+	if e.reason == "" {
+		e.reason = wholeBySource(u.family, source)
+	}
+	tree, err := syntax.ParseTree(u.language.Grammar(u.path), source)
+	if err != nil {
+		e.reason = err.Error()
+		return
+	}
+	if err := guard(func() { r.project.compact(u, u.language.Read(u.path, tree)) }); err != nil {
+		e.failed = err.Error()
+		u.file = nil
+	}
+}
+
+func tooLarge(limit int64) string {
+	return fmt.Sprintf("larger than %d MiB", limit>>20)
+}
+
+// load reads a file of the source; it may have grown since it was listed.
+func (r *run) load(e *entry) ([]byte, error) {
+	f, err := r.source.Open(filepath.FromSlash(e.path))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	source := make([]byte, 0, e.size+1)
+	for {
+		n, err := f.Read(source[len(source):cap(source)])
+		source = source[:len(source)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return source, nil
+		case err != nil:
+			return nil, err
+		case int64(len(source)) > e.size:
+			return nil, errors.New("it changed while it was read")
+		}
+	}
+}
+
+// guard turns a panic of a language into the failure of one file, which is said.
+func guard(do func()) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("reading it: %v", fault)
+		}
+	}()
+	do()
+	return nil
+}
+
+// isBroken is the reason for functions that the parser could not read.
+const isBroken = "a syntax error lies inside"
+
+// decide says of every function what becomes of it.
+func (r *run) decide() error {
+	if r.Profile != Strict {
+		return nil
+	}
+	p := r.project
+	for _, e := range r.entries {
+		if e.unit != nil && e.unit.file != nil {
+			e.unit.reason = e.reason
+			e.unit.outside = strings.Contains(e.reason, "test")
+		}
+	}
+	p.index()
+	var g *graph
+	of := func() *graph {
+		if g == nil {
+			g = p.graph()
+		}
+		return g
+	}
+	var err error
+	if r.picked, err = p.pick(r.Slice, of); err != nil {
+		return err
+	}
+	r.closure = p.closure()
+	r.fanIn = of().fanIn()
+	for _, u := range p.units {
+		if u.reason == "" {
+			r.decideUnit(u)
+		}
+	}
+	r.forget()
+	return nil
+}
+
+// forget lets go of what only the decision needed.
+func (r *run) forget() {
+	p := r.project
+	p.memo, p.imported, p.own, p.members = nil, nil, nil, nil
+	p.words = words{}
+	for _, u := range p.units {
+		u.runs, u.loads, u.bases = nil, nil, nil
+	}
+}
+
+func (r *run) decideUnit(u *unit) {
+	u.decided = make([]Fate, len(u.file.Functions))
+	for i := range u.file.Functions {
+		f, at := &u.file.Functions[i], u.first+int32(i)
+		u.file.Functions[i].Shape.FanIn = int(r.fanIn[at])
+		policy, known := PolicyOf(f.Construct)
+		kept := func(why string) { u.decided[i] = Fate{Kept, why} }
+		switch {
+		case f.Parent >= 0 && u.decided[f.Parent].Done != Kept:
+			u.decided[i] = Fate{Done: Gone}
+		case f.Broken:
+			kept(fmt.Sprintf("%s, from line %d", isBroken, f.Line))
+		case !known:
+			kept("no policy for " + string(f.Construct))
+		case !policy.Mask:
+			kept(policy.Reason)
+		case f.Body == Range{}:
+			kept("its body is elsewhere")
+		case r.closure.reached[at]:
+			kept(r.closure.reason(at))
+		case r.picked != nil && !r.inSlice(u, i):
+			kept("outside the slice")
+		default:
+			u.decided[i] = Fate{Done: Masked}
+		}
+	}
+}
+
+// inSlice tells whether the function or one around it was picked.
+func (r *run) inSlice(u *unit, i int) bool {
+	for ; i >= 0; i = u.file.Functions[i].Parent {
+		if r.picked[u.first+int32(i)] {
+			return true
+		}
+	}
+	return false
+}

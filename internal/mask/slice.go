@@ -1,0 +1,172 @@
+package mask
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/nearest"
+)
+
+// Slice restricts what may be masked; the zero Slice is everything. One field is set.
+type Slice struct {
+	Module   string   `json:"module,omitempty"`   // a path (file or folder) or a name by which files import it
+	Names    []string `json:"names,omitempty"`    // Class.method, path::Class.method
+	Function string   `json:"function,omitempty"` // the function with all that only it uses
+	Route    string   `json:"route,omitempty"`    // handlers of HTTP routes under this prefix
+}
+
+// Everything tells whether nothing is left out.
+func (s Slice) Everything() bool {
+	return s.Module == "" && len(s.Names) == 0 && s.Function == "" && s.Route == ""
+}
+
+// SliceError is a slice that names nothing of the tree.
+type SliceError struct{ text string }
+
+func (e *SliceError) Error() string { return e.text }
+
+// pick gives the functions of a slice, nil for everything.
+func (p *project) pick(s Slice, g func() *graph) (map[int32]bool, error) {
+	switch {
+	case s.Module != "":
+		return p.pickModule(s.Module)
+	case len(s.Names) > 0:
+		in := map[int32]bool{}
+		for _, name := range s.Names {
+			found, err := p.pickName(name)
+			if err != nil {
+				return nil, err
+			}
+			for _, f := range found {
+				in[f] = true
+			}
+		}
+		return in, nil
+	case s.Function != "":
+		found, err := p.pickName(s.Function)
+		if err != nil {
+			return nil, err
+		}
+		return g().only(found), nil
+	case s.Route != "":
+		return p.pickRoute(s.Route)
+	}
+	return nil, nil
+}
+
+func (p *project) pickModule(word string) (map[int32]bool, error) {
+	in := map[int32]bool{}
+	var known []string
+	hit := false
+	folder := strings.TrimSuffix(word, "/") + "/"
+	for _, u := range p.units {
+		known = append(append(known, u.path), u.file.Modules...)
+		if u.path == word || strings.HasPrefix(u.path, folder) || slices.ContainsFunc(u.file.Modules, func(m string) bool { return under(m, word) }) {
+			hit = true
+			for i := range u.file.Functions {
+				in[u.first+int32(i)] = true
+			}
+		}
+	}
+	if !hit {
+		return nil, &SliceError{fmt.Sprintf("no module or path %q in this tree%s", word, nearest.Hint(word, known))}
+	}
+	return in, nil
+}
+
+// under tells whether a module is the one that is named or lies in it.
+func under(module, word string) bool {
+	if module == word {
+		return true
+	}
+	rest, ok := strings.CutPrefix(module, word)
+	return ok && word != "" && strings.ContainsAny(rest[:1], "./:\\")
+}
+
+// pickName finds what path::Class.method or Class.method names: all its definitions,
+// and for a class all its methods.
+func (p *project) pickName(word string) ([]int32, error) {
+	file, name, ok := strings.Cut(word, "::")
+	if !ok {
+		file, name = "", word
+	}
+	var found []int32
+	var known []string
+	for _, u := range p.units {
+		if file != "" && u.path != file {
+			continue
+		}
+		for i := range u.file.Functions {
+			f := u.file.Functions[i].Name
+			if f == name || strings.HasPrefix(f, name+".") && isClassOf(u, name) {
+				found = append(found, u.first+int32(i))
+			}
+			known = append(known, f)
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	if file != "" && len(known) == 0 {
+		var paths []string
+		for _, u := range p.units {
+			paths = append(paths, u.path)
+		}
+		return nil, &SliceError{fmt.Sprintf("no functions in %q%s", file, nearest.Hint(file, paths))}
+	}
+	slices.Sort(known)
+	return nil, &SliceError{fmt.Sprintf("no function %q in this tree%s", word, nearest.Hint(name, slices.Compact(known)))}
+}
+
+func isClassOf(u *unit, name string) bool {
+	return slices.ContainsFunc(u.file.Classes, func(c Class) bool { return c.Name == name })
+}
+
+// pickRoute gives the handlers of routes under a prefix.
+func (p *project) pickRoute(prefix string) (map[int32]bool, error) {
+	in := map[int32]bool{}
+	var known []string
+	hit := false
+	for _, u := range p.units {
+		for i, r := range u.file.Routes {
+			known = append(known, r.Path)
+			if !routeUnder(r.Path, prefix) {
+				continue
+			}
+			hit = true
+			if r.Function >= 0 {
+				in[u.first+int32(r.Function)] = true
+			}
+			if u.handlers[i].path < 0 {
+				continue
+			}
+			a := p.ask(where{unit: u, function: -1, class: u.handlers[i].class, loads: true}, u.handlers[i].path)
+			for _, t := range a.things {
+				switch t.kind {
+				case isFunction:
+					in[t.id] = true
+				case isClass, isInstance:
+					for _, f := range p.groups[t.id].listed {
+						in[f] = true
+					}
+				}
+			}
+		}
+	}
+	if !hit {
+		slices.Sort(known)
+		known = slices.Compact(known)
+		return nil, &SliceError{fmt.Sprintf("no route under %q%s (%d routes in this tree)", prefix, nearest.Hint(prefix, known), len(known))}
+	}
+	if len(in) == 0 {
+		return nil, &SliceError{fmt.Sprintf("the handlers of the routes under %q are not in this tree", prefix)}
+	}
+	return in, nil
+}
+
+// routeUnder compares whole segments: /user is not above /users.
+func routeUnder(path, prefix string) bool {
+	path, prefix = "/"+strings.Trim(path, "/"), "/"+strings.Trim(prefix, "/")
+	return prefix == "/" || path == prefix || strings.HasPrefix(path, prefix+"/")
+}

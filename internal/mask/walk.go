@@ -1,0 +1,151 @@
+package mask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// entry is one thing of the source folder.
+type entry struct {
+	path   string // with slashes
+	mode   fs.FileMode
+	size   int64
+	link   string
+	failed string // it could not be looked at
+	unit   *unit  // of a file of a language
+	reason string // why it stays whole
+	hash   string // of the source, where it was read
+}
+
+// bookkeeping are the folders and files of version control: a starter with a history
+// would hold its solution.
+var bookkeeping = []string{".git", ".hg", ".svn", ".bzr", "_darcs", ".jj", ".pijul", "CVS", ".fslckout", "_FOSSIL_"}
+
+// walk lists the source folder, sorted, folders before what is in them. Links are
+// listed and never followed.
+func walk(ctx context.Context, root string) ([]*entry, error) {
+	var out []*entry
+	err := filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		rel, relErr := filepath.Rel(root, at)
+		if relErr != nil {
+			return relErr
+		}
+		e := &entry{path: filepath.ToSlash(rel)}
+		switch {
+		case err != nil && rel == ".":
+			return err
+		case err != nil: // a folder that cannot be read was listed before
+			out = append(out, &entry{path: e.path, failed: plain(err)})
+			return nil
+		case rel == ".":
+			return nil
+		case slices.Contains(bookkeeping, d.Name()):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			e.failed = plain(err)
+			out = append(out, e)
+			return nil
+		}
+		e.mode, e.size = info.Mode(), info.Size()
+		if e.mode&fs.ModeSymlink != 0 {
+			if e.link, err = os.Readlink(at); err != nil {
+				e.failed = plain(err)
+			}
+		}
+		out = append(out, e)
+		return nil
+	})
+	slices.SortStableFunc(out, func(a, b *entry) int { return strings.Compare(a.path, b.path) })
+	return out, err
+}
+
+// plain is an error without the place, which the record has.
+func plain(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return fmt.Sprintf("%s: %v", path.Op, path.Err)
+	}
+	return err.Error()
+}
+
+// inOrder does n things, several at a time, and takes what they gave in their order;
+// no more than a few results wait to be taken.
+func inOrder[T any](ctx context.Context, workers, n int, do func(int) T, take func(int, T) error) error {
+	type done struct {
+		i     int
+		value T
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	room := make(chan struct{}, workers*8)
+	jobs, results := make(chan int), make(chan done)
+	var busy sync.WaitGroup
+	for range workers {
+		busy.Go(func() {
+			for i := range jobs {
+				select {
+				case results <- done{i, do(i)}:
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	go func() {
+		defer close(jobs)
+		for i := range n {
+			select {
+			case room <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case jobs <- i:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	go func() { busy.Wait(); close(results) }()
+	early := map[int]T{}
+	next := 0
+	var fault error
+	for r := range results {
+		if fault != nil {
+			continue
+		}
+		early[r.i] = r.value
+		for value, ok := early[next]; ok; value, ok = early[next] {
+			delete(early, next)
+			if err := take(next, value); err != nil {
+				fault = err
+				cancel()
+				break
+			}
+			next++
+			<-room
+		}
+	}
+	if fault != nil {
+		return fault
+	}
+	if next < n {
+		return context.Cause(ctx)
+	}
+	return nil
+}

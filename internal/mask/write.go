@@ -1,0 +1,406 @@
+package mask
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// written is what one entry came to: its record, and what undoes it.
+type written struct {
+	record Record
+	lines  int
+	raw    []byte // the record, marshalled
+	undo   []byte // compressed; nil for what stays as it is
+	err    error  // of the output: the run ends
+}
+
+// write is the second pass: every source is read again, edited, parsed again, written.
+// All goes into a folder beside the output, which gets its name at the end.
+func (r *run) write(ctx context.Context) (_ *Result, err error) {
+	parent := filepath.Dir(r.Output)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return nil, err
+	}
+	temp, err := os.MkdirTemp(parent, "."+filepath.Base(r.Output)+".mask-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	tree := filepath.Join(temp, "tree")
+	if err := os.Mkdir(tree, 0o755); err != nil {
+		return nil, err
+	}
+	if r.starter, err = os.OpenRoot(tree); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.starter.Close()) }()
+	result := &Result{Output: r.Output, Manifest: ManifestPath(r.Output), Undo: UndoPath(r.Output), Totals: newTotals()}
+	manifest, undo := filepath.Join(temp, "manifest"), filepath.Join(temp, "undo")
+	if err := r.writeAll(ctx, result, manifest, undo); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(r.Output); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the empty folder %s: %w", r.Output, err)
+	}
+	for _, move := range [][2]string{{undo, result.Undo}, {manifest, result.Manifest}, {tree, r.Output}} {
+		if err := os.Rename(move[0], move[1]); err != nil {
+			return nil, err
+		}
+	}
+	return result, nil
+}
+
+func (r *run) writeAll(ctx context.Context, result *Result, manifest, undo string) (err error) {
+	m, err := os.Create(manifest)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	b, err := os.Create(undo)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	head, err := undoHead()
+	if err != nil {
+		return err
+	}
+	if _, err := b.Write(head); err != nil {
+		return err
+	}
+	out := newWriter(m, r.Options)
+	folders, files, err := r.folders()
+	if err != nil {
+		return err
+	}
+	err = inOrder(ctx, r.Workers, len(files), func(i int) written { return r.one(files[i]) }, func(i int, w written) error {
+		if w.err != nil {
+			return w.err
+		}
+		result.Totals.add(&w.record)
+		result.Totals.lines(w.lines)
+		if w.record.Failed != "" {
+			result.Failed = append(result.Failed, w.record.Path+": "+w.record.Failed)
+		}
+		out.record(w.raw)
+		_, err := b.Write(w.undo)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, e := range slices.Backward(folders) {
+		if err := r.starter.Chmod(filepath.FromSlash(e.path), e.mode.Perm()|0o700); err != nil {
+			return err
+		}
+	}
+	result.Totals.close()
+	return out.close(result.Totals)
+}
+
+// folders makes the folders and gives what is to be put into them.
+func (r *run) folders() (folders, files []*entry, err error) {
+	for _, e := range r.entries {
+		if !e.mode.IsDir() || e.failed != "" {
+			files = append(files, e)
+			continue
+		}
+		if err := r.starter.Mkdir(filepath.FromSlash(e.path), 0o700); err != nil {
+			return nil, nil, err
+		}
+		folders = append(folders, e)
+	}
+	return folders, files, nil
+}
+
+// one writes one entry.
+func (r *run) one(e *entry) written {
+	w := written{record: Record{Path: e.path, Link: e.link, Reason: e.reason, Failed: e.failed}}
+	switch {
+	case e.failed != "":
+	case e.mode&fs.ModeSymlink != 0:
+		w.err = r.starter.Symlink(e.link, filepath.FromSlash(e.path))
+	case !e.mode.IsRegular():
+		w.record.Failed = "no regular file: " + e.mode.Type().String()
+	case e.unit == nil:
+		r.copy(e, &w)
+	default:
+		w.record.Language = e.unit.language.Name()
+		r.code(e, &w)
+	}
+	if w.err == nil {
+		w.raw, w.err = json.Marshal(w.record)
+	}
+	return w
+}
+
+// copy writes a file as it is, however large.
+func (r *run) copy(e *entry, w *written) {
+	from, err := r.source.Open(filepath.FromSlash(e.path))
+	if err != nil {
+		w.record.Failed = plain(err)
+		return
+	}
+	defer func() { _ = from.Close() }() // only read
+	to, err := r.create(e)
+	if err != nil {
+		w.err = err
+		return
+	}
+	hash := sha256.New()
+	n, err := io.Copy(io.MultiWriter(to, hash), from)
+	w.err = errors.Join(to.Chmod(e.mode.Perm()), to.Close())
+	if err == nil && n != e.size {
+		err = errors.New("it changed while it was read")
+	}
+	if err != nil {
+		w.fail(r, e, plain(err))
+		return
+	}
+	w.record.Before = hex.EncodeToString(hash.Sum(nil))
+	w.record.After = w.record.Before
+	if e.hash != "" && e.hash != w.record.Before {
+		w.fail(r, e, "it changed while it was read")
+	}
+}
+
+// fail takes a file out of the starter.
+func (w *written) fail(r *run, e *entry, why string) {
+	err := r.starter.Remove(filepath.FromSlash(e.path))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.err = errors.Join(w.err, err)
+	}
+	w.record = Record{Path: w.record.Path, Language: w.record.Language, Failed: why}
+	w.undo, w.lines = nil, 0
+}
+
+func (r *run) create(e *entry) (*os.File, error) {
+	return r.starter.OpenFile(filepath.FromSlash(e.path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// change is what a profile does with one file.
+type change struct {
+	functions []Function
+	fates     []Fate
+	edits     []Edit
+	repairs   int // how many of the edits, at the end, are repairs
+	broken    bool
+	faults    []int
+}
+
+// code masks one file of a language.
+func (r *run) code(e *entry, w *written) {
+	if r.choose != nil {
+		w.record.Reason = r.choose(e.path)
+		if w.record.Reason == "" && e.size > r.MaxFile {
+			w.record.Reason = tooLarge(r.MaxFile)
+		}
+	}
+	if w.record.Reason != "" {
+		r.copy(e, w)
+		return
+	}
+	source, err := r.load(e)
+	if err != nil {
+		w.record.Failed = plain(err)
+		return
+	}
+	hash := digest(source)
+	if e.hash != "" && hash != e.hash {
+		w.record.Failed = "it changed while it was read"
+		return
+	}
+	c, why, err := r.changeOf(e, source)
+	switch {
+	case err != nil:
+		w.record.Failed = err.Error()
+		return
+	case why != "":
+		w.record.Reason = why
+		r.copy(e, w)
+		return
+	}
+	text, err := Apply(source, c.edits)
+	if err != nil {
+		w.record.Failed = err.Error()
+		return
+	}
+	if err := r.check(e, c, text); err != nil {
+		w.record.Failed = err.Error()
+		return
+	}
+	w.record.Before, w.record.After = hash, hash
+	if len(c.edits) > 0 {
+		w.record.After = digest(text)
+	}
+	w.describe(c, source, text)
+	if w.record.After != w.record.Before {
+		w.undo, w.err = undoRecord(&w.record, source, c.edits)
+	}
+	if w.err == nil {
+		w.err = r.put(e, text)
+	}
+}
+
+func (r *run) put(e *entry, text []byte) error {
+	to, err := r.create(e)
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(text)
+	return errors.Join(err, to.Chmod(e.mode.Perm()), to.Close())
+}
+
+// changeOf is what the profile does with a file; why is the reason where it stays whole.
+func (r *run) changeOf(e *entry, source []byte) (c change, why string, err error) {
+	if r.choose == nil {
+		err = guard(func() { c = strictly(e.unit) })
+		return c, "", err
+	}
+	if why := unreadable(e.unit.family, source); why != "" {
+		return c, why, nil
+	}
+	tree, err := syntax.ParseTree(e.unit.language.Grammar(e.path), source)
+	if err != nil {
+		return c, err.Error(), nil
+	}
+	compatible, ok := e.unit.language.(Compatible)
+	if !ok {
+		return c, "", fmt.Errorf("%s has no profile %s", e.unit.language.Name(), r.Profile)
+	}
+	var choice Choice
+	err = guard(func() { choice = compatible.Commit0(e.path, tree, r.Profile) })
+	c = change{functions: choice.Functions, fates: choice.Fates, edits: choice.Edits, broken: tree.Broken(), faults: choice.Faults}
+	if err == nil && len(c.fates) != len(c.functions) {
+		err = errors.New("a function without its fate")
+	}
+	return c, "", err
+}
+
+// strictly are strict's edits of a file, as decided.
+func strictly(u *unit) change {
+	c := change{functions: u.file.Functions, fates: u.decided, faults: u.file.Faults}
+	for i := range u.file.Functions {
+		if u.decided[i].Done == Masked {
+			c.edits = append(c.edits, Edit{u.file.Functions[i].Body, u.file.Functions[i].Strict})
+		}
+		c.broken = c.broken || u.file.Functions[i].Broken
+	}
+	c.broken = c.broken || len(c.faults) > 0
+	if u.file.Repair != nil {
+		repairs := u.file.Repair(func(i int) bool {
+			return u.decided[i].Done == Masked || u.decided[i].Done == Gone
+		})
+		c.edits = append(c.edits, repairs...)
+		c.repairs = len(repairs)
+	}
+	return c
+}
+
+// check parses the output: where the input was sound it must be.
+func (r *run) check(e *entry, c change, text []byte) error {
+	if len(c.edits) == 0 {
+		return nil
+	}
+	tree, err := syntax.ParseTree(e.unit.language.Grammar(e.path), text)
+	if err != nil {
+		return fmt.Errorf("parsing it again: %w", err)
+	}
+	if tree.Broken() && !c.broken {
+		return fmt.Errorf("its masked text does not parse, from line %d", faultLine(tree))
+	}
+	return nil
+}
+
+// faultLine is where the first syntax error of a tree is.
+func faultLine(t *syntax.Tree) int {
+	for n := range t.Root().Walk(syntax.Node.Broken) {
+		if n.Is("ERROR") || n.Missing() {
+			return n.Line()
+		}
+	}
+	return 1
+}
+
+// describe writes the functions and repairs of a file down.
+func (w *written) describe(c change, source, text []byte) {
+	at := newMap(source, c.edits)
+	w.record.Faults = c.faults
+	for i, f := range c.functions {
+		d := Definition{
+			Name: f.Name, Line: f.Line, Construct: f.Construct, Public: f.Public, Doc: f.Doc,
+			Done: c.fates[i].Done, Reason: c.fates[i].Reason, Span: f.Span, Shape: f.Shape,
+		}
+		if f.Body.Len() > 0 {
+			d.Before = digest(source[f.Body.Start:f.Body.End])
+		}
+		if d.Done == Masked || d.Done == Kept {
+			d.Output = at.span(f.Span)
+			if body := at.span(f.Body); f.Body.Len() > 0 && 0 <= body.Start && body.Start <= body.End && body.End <= len(text) {
+				d.After = digest(text[body.Start:body.End])
+			}
+		}
+		if f.Parent < 0 {
+			w.lines += f.Shape.Lines
+		}
+		w.record.Functions = append(w.record.Functions, d)
+	}
+	for _, e := range c.edits[len(c.edits)-c.repairs:] {
+		w.record.Repairs = append(w.record.Repairs, Repair{Span: e.Range, Output: *at.span(e.Range), Reason: "what is masked was all that used it"})
+	}
+}
+
+// offsets tell where a place of the source is in the output.
+type offsets struct {
+	edits []Edit // sorted
+	shift []int  // of what follows each
+}
+
+func newMap(source []byte, edits []Edit) offsets {
+	m := offsets{edits: slices.Clone(edits)}
+	slices.SortStableFunc(m.edits, func(a, b Edit) int { return cmp.Compare(a.Start, b.Start) })
+	crlf := LineEnd(source) == "\r\n"
+	sum := 0
+	for _, e := range m.edits {
+		n := len(e.Text)
+		if crlf {
+			n += strings.Count(e.Text, "\n")
+		}
+		sum += n - e.Len()
+		m.shift = append(m.shift, sum)
+	}
+	return m
+}
+
+// span is where a range came to lie: with all of the text that took its place.
+func (m offsets) span(r Range) *Range {
+	return &Range{r.Start + m.before(r.Start, false), r.End + m.before(r.End, true)}
+}
+
+// before is the shift at an offset. An edit that ends (for a start) or begins (for an
+// end) there counts to what is outside.
+func (m offsets) before(offset int, end bool) int {
+	i, _ := slices.BinarySearchFunc(m.edits, offset, func(e Edit, at int) int {
+		if e.End < at || e.End == at && (end || e.Len() > 0 || e.Start < at) {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 {
+		return 0
+	}
+	return m.shift[i-1]
+}
