@@ -2,7 +2,6 @@ package python
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,11 +13,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/mask/masktest"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
-
-var update = flag.Bool("update", false, "write the goldens again")
 
 func day(t testing.TB, s string) time.Time {
 	t.Helper()
@@ -116,7 +114,7 @@ func TestInfer(t *testing.T) {
 			}
 			got := describe(Language{}.Infer(projectOf(t, string(data))))
 			tree, want, _ := strings.Cut(string(data), "-- want --\n")
-			if *update {
+			if masktest.Updating() {
 				if err := os.WriteFile(file, []byte(tree+"-- want --\n"+got), 0o644); err != nil {
 					t.Fatal(err)
 				}

@@ -26,6 +26,10 @@ var (
 	corpus = flag.String("corpus", "", "a folder of real code for TestCorpus, in the language of the package")
 )
 
+// Updating tells whether golden files are to be written anew: a package has one flag
+// of that name, and those with goldens of their own ask here.
+func Updating() bool { return *update }
+
 // Masked is one file after strict's table and nothing else: no closure over calls.
 type Masked struct {
 	File   *mask.File

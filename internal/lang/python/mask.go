@@ -1,0 +1,87 @@
+package python
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// Masker is what masking knows of Python.
+type Masker struct{}
+
+var _ mask.Compatible = Masker{}
+
+// Name is "python".
+func (Masker) Name() string { return Name }
+
+// Grammar is Python's for modules. Stubs hold no bodies.
+func (Masker) Grammar(p string) syntax.Language {
+	switch path.Ext(p) {
+	case ".py", ".pyw":
+		return syntax.Python
+	}
+	return ""
+}
+
+var (
+	testFolder  = lazyregexp.New(`^(tests?|unittests|unit_tests|integration_tests|functional_tests)$`)
+	buildScript = lazyregexp.New(`^(setup|noxfile|fabfile|hatch_build|pdm_build|ez_setup|versioneer)\.py$`)
+)
+
+// Exempt goes by names of whole segments, and by the text where a module is only
+// named like a test. A folder called testing inside of a package ships with it.
+func (Masker) Exempt(p string, source []byte) string {
+	base, folders := path.Base(p), strings.Split(path.Dir(p), "/")
+	switch {
+	case base == "conftest.py":
+		return "a test's helper: conftest.py"
+	case slices.ContainsFunc(folders, testFolder.MatchString):
+		return "a test or its helper: in a folder of tests"
+	case folders[0] == "testing":
+		return "a test or its helper: in testing/"
+	case testModule.MatchString(base) && definesTests.Match(source):
+		return "a test: " + nameRule(base)
+	case buildScript.MatchString(base):
+		return "a build script: " + base
+	case base == "conf.py" && (slices.Contains(folders, "docs") || slices.Contains(folders, "doc")):
+		return "the settings of the documentation"
+	}
+	return ""
+}
+
+// Read says what a module holds.
+func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
+	r := newReader(tree)
+	r.file.Modules = modules(p)
+	r.read()
+	return r.file
+}
+
+// roots are folders that stand on the path rather than in a module's name.
+var roots = []string{"src", "lib", "python"}
+
+// modules are the dotted names of a file. What is on the path is not known from the
+// path: below a known root first, then from the top, then from every folder on the
+// way that leaves a package. A single word deep inside is no module of its own: it
+// would be taken for one of the standard library.
+func modules(p string) []string {
+	parts := strings.Split(strings.TrimSuffix(p, path.Ext(p)), "/")
+	if last := len(parts) - 1; parts[last] == "__init__" && last > 0 {
+		parts = parts[:last]
+	}
+	var first, rest []string
+	for i := range parts {
+		name := strings.Join(parts[i:], ".")
+		switch {
+		case i > 0 && slices.Contains(roots, parts[i-1]):
+			first = append(first, name)
+		case i == 0 || len(parts)-i > 1:
+			rest = append(rest, name)
+		}
+	}
+	return append(first, rest...)
+}

@@ -1,0 +1,129 @@
+package python
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// candidate is what decides about a function's construct.
+type candidate struct {
+	def        syntax.Node
+	name       string // its own
+	decorators []string
+	layout     layout
+	generator  bool
+	place      spot
+}
+
+// construct is the first that strict keeps, else the most specific one.
+func (r *reader) construct(d candidate) mask.Construct {
+	member := d.place.class >= 0
+	trivial := isTrivial(d.layout.statements)
+	switch {
+	case member && d.name == "__del__":
+		return mask.Destructor
+	case d.decorated("overload"):
+		return mask.Overload
+	case trivial && member && (d.decorated("abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod") || r.isProtocol(d.place.class)):
+		return mask.Abstract
+	case trivial:
+		return mask.Trivial
+	case r.isHook(d):
+		return mask.Hook
+	case d.name == "main" && !member && d.place.function < 0:
+		return mask.Main
+	case d.decorated("setter", "deleter"):
+		return mask.Setter
+	case member && d.decorated("property", "cached_property", "abstractproperty", "getter", "classproperty", "cachedproperty", "lazy_property", "reify"):
+		return mask.Getter
+	case member && (d.name == "__init__" || d.name == "__new__"):
+		return mask.Constructor
+	case isDunder(d.name):
+		return mask.Special
+	case d.generator:
+		return mask.Generator
+	case d.def.Has("async"):
+		return mask.Async
+	case member:
+		return mask.Method
+	}
+	return mask.Plain
+}
+
+// decorated goes by the last word of a decorator: typing.overload, t.overload, overload.
+func (d candidate) decorated(names ...string) bool {
+	return slices.ContainsFunc(d.decorators, func(decorator string) bool {
+		return slices.Contains(names, decorator[strings.LastIndexByte(decorator, '.')+1:])
+	})
+}
+
+// isTrivial: pass, ..., a string, and a raise of not-implemented leave nothing to mask.
+func isTrivial(all []syntax.Node) bool {
+	return !slices.ContainsFunc(all, func(n syntax.Node) bool { return !saysNothing(n) })
+}
+
+func saysNothing(n syntax.Node) bool {
+	inner := n.First()
+	switch n.Kind() {
+	case "pass_statement":
+		return true
+	case "expression_statement":
+		return inner.Kind() == "ellipsis" || isDocstring(n)
+	case "raise_statement":
+		if inner.Kind() == "call" {
+			inner = inner.Child("function")
+		}
+		return inner.Text() == "NotImplementedError"
+	}
+	return false
+}
+
+func (r *reader) isProtocol(class int) bool {
+	return slices.ContainsFunc(r.file.Classes[class].Bases, func(b mask.Ref) bool {
+		return b.Path[len(b.Path)-1] == "Protocol"
+	})
+}
+
+// The methods that run while classes are made.
+var (
+	classHooks = []string{"__init_subclass__", "__set_name__", "__class_getitem__", "__mro_entries__"}
+	metaHooks  = []string{"__new__", "__init__", "__prepare__", "mro", "__setattr__"}
+	enumHooks  = []string{"__new__", "__init__", "_generate_next_value_"}
+)
+
+func (r *reader) isHook(d candidate) bool {
+	if d.place.class < 0 {
+		return d.place.function < 0 && (d.name == "__getattr__" || d.name == "__dir__")
+	}
+	if slices.Contains(classHooks, d.name) {
+		return true
+	}
+	class := r.file.Classes[d.place.class]
+	return slices.Contains(metaHooks, d.name) && isMeta(class) || slices.Contains(enumHooks, d.name) && isEnum(class.Bases)
+}
+
+// isMeta tells a metaclass: type or something called so is among its bases.
+func isMeta(c mask.Class) bool {
+	return slices.ContainsFunc(c.Bases, func(b mask.Ref) bool {
+		last := b.Path[len(b.Path)-1]
+		return last == "type" || strings.HasSuffix(last, "Meta") || strings.HasSuffix(last, "MetaClass") ||
+			strings.HasSuffix(last, "Metaclass") || last == "EnumType"
+	})
+}
+
+func isDunder(name string) bool {
+	return strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__")
+}
+
+// isPublic goes by the underscores of a name and of those around it.
+func isPublic(qualified string) bool {
+	for part := range strings.SplitSeq(qualified, ".") {
+		if strings.HasPrefix(part, "_") && !isDunder(part) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,335 @@
+package python
+
+import (
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// scope are the names that a function, a lambda or a comprehension binds for itself.
+// Those that it takes from elsewhere (global, an import) and definitions inside of it
+// are resolved by the engine, and stand here only to stop the search.
+type scope struct {
+	up    *scope
+	names map[string]local
+}
+
+// local is what a name of a function means.
+type local struct {
+	kind localKind
+	path []string // of made: the class; of receiver: self or cls
+}
+
+type localKind int
+
+const (
+	opaque   localKind = iota // nothing is known of it
+	outside                   // stays as it is written
+	made                      // x = C(…), once
+	receiver                  // the first parameter of a method
+)
+
+// resolve turns a path of a place into one that holds for the file: nil where it is a
+// mere local variable, "?" in the place of one that something is called on.
+func (r *reader) resolve(path []string) []string {
+	for s := r.scope; s != nil; s = s.up {
+		l, ok := s.names[path[0]]
+		if !ok {
+			continue
+		}
+		switch {
+		case l.kind == outside:
+			return path
+		case l.kind == receiver:
+			return append(slices.Clone(l.path), path[1:]...)
+		case len(path) == 1:
+			return nil
+		case l.kind == made:
+			return append(slices.Clone(l.path), path[1:]...)
+		}
+		return append([]string{"?"}, path[1:]...)
+	}
+	return path
+}
+
+// functionScope are the names of a function, by one walk over its own code.
+func functionScope(r *reader, def syntax.Node, p spot, decorators []string) *scope {
+	s := &scope{up: r.scope, names: map[string]local{}}
+	first := p.class >= 0 && !slices.Contains(decorators, "staticmethod")
+	for c := range def.Child("parameters").Children() {
+		name := parameter(c)
+		if !name.Is() {
+			continue
+		}
+		l := local{}
+		if first {
+			l = local{receiver, []string{receiverWord(r, def, decorators)}}
+		}
+		first = false
+		s.names[r.word(name)] = l
+	}
+	if def.Kind() == "function_definition" {
+		r.bind(s, def.Child("body"))
+	}
+	return s
+}
+
+// receiverWord is cls for what is called on the class.
+func receiverWord(r *reader, def syntax.Node, decorators []string) string {
+	switch name := r.word(def.Child("name")); {
+	case slices.Contains(decorators, "classmethod"), slices.Contains(classHooks[:1], name), name == "__class_getitem__", name == "__new__":
+		return "cls"
+	}
+	return "self"
+}
+
+// parameter is the name of one.
+func parameter(n syntax.Node) syntax.Node {
+	switch n.Kind() {
+	case "identifier":
+		return n
+	case "default_parameter", "typed_default_parameter":
+		return n.Child("name")
+	case "typed_parameter", "list_splat_pattern", "dictionary_splat_pattern":
+		for c := range n.Children() {
+			if c.Is("identifier", "list_splat_pattern", "dictionary_splat_pattern") {
+				return parameter(c)
+			}
+		}
+	}
+	return syntax.Node{}
+}
+
+// bind notes what the statements below bind in their function.
+func (r *reader) bind(s *scope, body syntax.Node) {
+	own := func(n syntax.Node) bool {
+		return !n.Is("function_definition", "class_definition", "lambda", "list_comprehension", "set_comprehension",
+			"dictionary_comprehension", "generator_expression")
+	}
+	for n := range body.Walk(own) {
+		if !n.Named() {
+			continue
+		}
+		switch n.Kind() {
+		case "function_definition", "class_definition":
+			s.names[r.word(n.Child("name"))] = local{kind: outside}
+		case "global_statement", "nonlocal_statement", "import_statement", "import_from_statement":
+			r.bindOutside(s, n)
+		case "assignment":
+			r.bindAssignment(s, n)
+		case "augmented_assignment", "for_statement":
+			r.bindTarget(s, n.Child("left"))
+		case "named_expression":
+			r.bindTarget(s, n.Child("name"))
+		case "as_pattern_target":
+			r.bindTarget(s, n)
+		case "as_pattern": // of a case
+			r.bindTarget(s, n.Child("alias"))
+			r.bindTarget(s, lastOf(n))
+		case "case_pattern":
+			if d := n.First(); d.Kind() == "dotted_name" && d.First().End() == d.End() {
+				r.bindTarget(s, d.First())
+			}
+		case "splat_pattern":
+			r.bindTarget(s, n)
+		}
+	}
+}
+
+// lastOf is the last named child.
+func lastOf(n syntax.Node) syntax.Node {
+	last := syntax.Node{}
+	for c := range n.Children() {
+		if c.Named() {
+			last = c
+		}
+	}
+	return last
+}
+
+func (r *reader) bindOutside(s *scope, n syntax.Node) {
+	if n.Is("global_statement", "nonlocal_statement") {
+		for c := range n.Children() {
+			if c.Kind() == "identifier" {
+				s.names[r.word(c)] = local{kind: outside}
+			}
+		}
+		return
+	}
+	for _, i := range r.importsOf(n) {
+		s.names[i.Local] = local{kind: outside}
+	}
+}
+
+// bindAssignment: a name that a call of what looks like a class is assigned to, and
+// nothing else, is an object of it.
+func (r *reader) bindAssignment(s *scope, n syntax.Node) {
+	left, right := n.Child("left"), n.Child("right")
+	if left.Kind() == "identifier" && right.Kind() == "call" {
+		name, path := r.word(left), r.path(right.Child("function"))
+		if _, again := s.names[name]; !again && len(path) > 0 && path[0] != "?" && path[0] != name && isTitle(path[len(path)-1]) {
+			s.names[name] = local{made, path}
+			return
+		}
+	}
+	if right.Kind() == "lambda" && left.Kind() == "identifier" {
+		s.names[r.word(left)] = local{kind: outside} // a function of its own
+		return
+	}
+	r.bindTarget(s, left)
+}
+
+func (r *reader) bindTarget(s *scope, n syntax.Node) {
+	switch n.Kind() {
+	case "identifier":
+		name := r.word(n)
+		if l, ok := s.names[name]; !ok || l.kind != outside {
+			s.names[name] = local{}
+		}
+	case "pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern", "as_pattern_target", "tuple", "list",
+		"splat_pattern", "parenthesized_expression", "expression_list":
+		for c := range n.Children() {
+			r.bindTarget(s, c)
+		}
+	}
+}
+
+// isTitle: names of classes begin with a capital, behind underscores.
+func isTitle(name string) bool {
+	for len(name) > 0 && name[0] == '_' {
+		name = name[1:]
+	}
+	c, _ := utf8.DecodeRuneInString(name)
+	return unicode.IsUpper(c)
+}
+
+// path is the dotted name of an expression; "?" stands for what is none. Nil is a
+// literal, on which nothing of ours is called.
+func (r *reader) path(n syntax.Node) []string {
+	switch n.Kind() {
+	case "identifier":
+		return []string{r.word(n)}
+	case "attribute":
+		of := r.path(n.Child("object"))
+		if of == nil {
+			return nil
+		}
+		return append(of, r.word(n.Child("attribute")))
+	case "call":
+		of := r.path(n.Child("function"))
+		if len(of) == 1 && of[0] == "super" {
+			return of
+		}
+		if len(of) > 0 && of[0] != "?" && isTitle(of[len(of)-1]) { // C(…): an object of it
+			return of
+		}
+	case "parenthesized_expression":
+		return r.path(n.First())
+	case "string", "concatenated_string", "integer", "float", "list", "tuple", "dictionary", "set", "none", "true", "false",
+		"ellipsis", "list_comprehension", "dictionary_comprehension", "set_comprehension", "generator_expression", "lambda", "":
+		return nil
+	}
+	return []string{"?"}
+}
+
+func (r *reader) emit(ref mask.Ref) {
+	switch {
+	case r.functions > 0:
+		r.runs = append(r.runs, ref)
+	case r.quiet == 0:
+		r.file.Loads = append(r.file.Loads, ref)
+	}
+}
+
+// use notes one use of a dotted name.
+func (r *reader) use(path []string, how mask.Use, at syntax.Node) {
+	if len(path) == 0 || len(path) == 1 && path[0] == "?" {
+		return
+	}
+	to := r.resolve(path)
+	if len(to) == 1 && how != mask.Called && (to[0] == "self" || to[0] == "cls") {
+		return // the object itself: nothing is known of what becomes of it
+	}
+	if path = to; len(path) > 0 {
+		r.emit(mask.Ref{Path: path, Use: how, Class: r.class, Line: at.Line()})
+	}
+}
+
+// importsOf are the names that a statement brings.
+func (r *reader) importsOf(n syntax.Node) []mask.Import {
+	var out []mask.Import
+	module := r.word(n.Child("module_name"))
+	from := n.Kind() == "import_from_statement"
+	for c := range n.Children() {
+		switch {
+		case c.Kind() == "wildcard_import":
+			out = append(out, mask.Import{Module: module, Name: "*"})
+		case c.Field() != "name":
+		case c.Kind() == "aliased_import":
+			out = append(out, r.importOf(from, module, c.Child("name"), r.word(c.Child("alias"))))
+		default:
+			out = append(out, r.importOf(from, module, c, ""))
+		}
+	}
+	return out
+}
+
+// importOf: "import a.b" binds a, and makes a.b known.
+func (r *reader) importOf(from bool, module string, name syntax.Node, alias string) mask.Import {
+	i := mask.Import{Module: module, Name: r.word(name), Local: alias}
+	if !from {
+		i.Module, i.Name = i.Name, ""
+	}
+	if alias == "" {
+		first := name.First()
+		if !first.Is() {
+			first = name
+		}
+		i.Local = r.word(first)
+	}
+	return i
+}
+
+func (r *reader) imports(n syntax.Node) {
+	r.file.Imports = append(r.file.Imports, r.importsOf(n)...)
+}
+
+// binding notes what a name of a module, of a class or of an object's class holds.
+func (r *reader) binding(left, right, annotation syntax.Node, p spot) {
+	name := ""
+	switch {
+	case left.Kind() == "identifier" && p.function < 0:
+		name = p.prefix + r.word(left)
+	case left.Kind() == "attribute" && r.class >= 0 && r.functions > 0: // self.x = C(…)
+		path := r.path(left)
+		if len(path) != 2 {
+			return
+		}
+		if to := r.resolve(path); len(to) != 2 || to[0] != "self" {
+			return
+		}
+		name = r.file.Classes[r.class].Name + "." + path[1]
+	default:
+		return
+	}
+	for right.Kind() == "assignment" { // a = b = c
+		right = right.Child("right")
+	}
+	how := mask.Named
+	path := r.path(right)
+	switch {
+	case right.Kind() == "call":
+		how, path = mask.Called, r.path(right.Child("function"))
+	case !right.Is() && annotation.Is():
+		how, path = mask.Called, r.path(annotation.First())
+	}
+	if len(path) == 0 || path[0] == "?" {
+		return
+	}
+	if path = r.resolve(path); len(path) > 0 && path[0] != "?" {
+		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: path, Use: how, Class: r.class}})
+	}
+}

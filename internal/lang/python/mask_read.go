@@ -1,0 +1,458 @@
+package python
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// maxNesting bounds what is read of an expression or a statement within others: what
+// is deeper is hostile.
+const maxNesting = 2000
+
+// reader makes a File of a tree in one pass over it, and one more over each function
+// for the names that it binds.
+type reader struct {
+	src   []byte
+	tree  *syntax.Tree
+	file  *mask.File
+	words map[string]string // one string for each name
+	runs  []mask.Ref        // of all functions, in source order
+	spans [][2]int          // by function, in runs
+	scope *scope
+	class int // index of the class around, at any depth, -1
+	// functions is how many functions are around; quiet says that what is read does
+	// not run when the file is loaded.
+	functions int
+	quiet     int
+	nesting   int
+	lazy      bool // annotations are not evaluated
+	counts    counts
+}
+
+// counts are facts about difficulty, summed up; a function's are the difference.
+type counts struct{ branches, calls, depth, deepest int }
+
+func newReader(tree *syntax.Tree) *reader {
+	return &reader{
+		src: tree.Source, tree: tree, file: &mask.File{}, words: map[string]string{},
+		class: -1,
+	}
+}
+
+func (r *reader) read() {
+	root := r.tree.Root()
+	r.lazy = lazyAnnotations(root)
+	r.file.Faults = faults(r.tree)
+	r.block(root, spot{function: -1, class: -1})
+	for i, s := range r.spans {
+		r.file.Functions[i].Runs = r.runs[s[0]:s[1]:s[1]]
+	}
+}
+
+// lazyAnnotations: from __future__ import annotations.
+func lazyAnnotations(root syntax.Node) bool {
+	for c := range root.Children() {
+		if c.Kind() == "future_import_statement" && strings.Contains(c.Text(), "annotations") {
+			return true
+		}
+	}
+	return false
+}
+
+// faults are the lines of syntax errors outside of functions; statements of Python 2
+// are such errors.
+func faults(tree *syntax.Tree) []int {
+	var lines []int
+	if !tree.Broken() && !hasPython2(tree.Root()) {
+		return nil
+	}
+	outside := func(n syntax.Node) bool { return n.Kind() != "function_definition" }
+	for n := range tree.Root().Walk(outside) {
+		if n.Kind() == "ERROR" || n.Missing() || n.Is("print_statement", "exec_statement") {
+			if line := n.Line(); len(lines) == 0 || lines[len(lines)-1] != line {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
+}
+
+// hasPython2 tells statements that the grammar knows and Python 3 does not.
+func hasPython2(n syntax.Node) bool {
+	for c := range n.Within() {
+		if c.Is("print_statement", "exec_statement") {
+			return true
+		}
+	}
+	return false
+}
+
+// spot is where a statement stands.
+type spot struct {
+	prefix   string // of qualified names, with its dot
+	function int    // index of the function around, -1
+	class    int    // index of the class whose body this is, -1
+}
+
+func (r *reader) word(n syntax.Node) string {
+	if !n.Is() {
+		return ""
+	}
+	b := r.src[n.Start():n.End()]
+	if w, ok := r.words[string(b)]; ok {
+		return w
+	}
+	w := string(b)
+	r.words[w] = w
+	return w
+}
+
+// deeper counts nesting; what is too deep is not read.
+func (r *reader) deeper() bool {
+	r.nesting++
+	return r.nesting < maxNesting
+}
+
+// block reads the statements of a block.
+func (r *reader) block(n syntax.Node, p spot) {
+	for s := range n.Children() {
+		r.statement(s, p)
+	}
+}
+
+func (r *reader) statement(n syntax.Node, p spot) {
+	defer func() { r.nesting-- }()
+	if !r.deeper() {
+		return
+	}
+	switch n.Kind() {
+	case "decorated_definition":
+		def := n.Child("definition")
+		switch def.Kind() {
+		case "function_definition":
+			r.function(n, def, p)
+		case "class_definition":
+			r.classDefinition(n, def, p)
+		}
+	case "function_definition":
+		r.function(n, n, p)
+	case "class_definition":
+		r.classDefinition(n, n, p)
+	case "import_statement", "import_from_statement":
+		r.imports(n)
+	case "if_statement":
+		r.branch(n, p)
+	case "elif_clause", "except_clause", "except_group_clause", "case_clause", "for_statement", "while_statement":
+		r.counts.branches++
+		r.inside(n, p)
+	case "block":
+		r.counts.depth++
+		r.counts.deepest = max(r.counts.deepest, r.counts.depth)
+		r.block(n, p)
+		r.counts.depth--
+	case "expression_statement":
+		r.expressionStatement(n, p)
+	case "with_statement", "try_statement", "match_statement", "else_clause", "finally_clause", "ERROR":
+		r.inside(n, p)
+	case "comment", "global_statement", "nonlocal_statement", "future_import_statement", "case_pattern",
+		"pass_statement", "break_statement", "continue_statement":
+	default:
+		r.expression(n)
+	}
+}
+
+// inside reads the parts of a compound statement.
+func (r *reader) inside(n syntax.Node, p spot) {
+	for c := range n.Children() {
+		switch {
+		case !c.Named():
+		case c.Field() == "left" && n.Kind() == "for_statement":
+			r.target(c)
+		case c.Field() == "right" && n.Kind() == "for_statement":
+			r.expression(c)
+		default:
+			r.statement(c, p)
+		}
+	}
+}
+
+// branch is an if. What only type checkers and only programs run does not run when
+// the file is loaded.
+func (r *reader) branch(n syntax.Node, p spot) {
+	r.counts.branches++
+	condition := strings.Join(strings.Fields(n.Child("condition").Text()), " ")
+	r.expression(n.Child("condition"))
+	never := r.functions == 0 && (condition == "TYPE_CHECKING" || strings.HasSuffix(condition, ".TYPE_CHECKING") ||
+		strings.HasPrefix(condition, "__name__ ==") && strings.Contains(condition, "__main__"))
+	for c := range n.Children() {
+		switch c.Field() {
+		case "consequence":
+			if never {
+				r.quiet++
+			}
+			r.statement(c, p)
+			if never {
+				r.quiet--
+			}
+		case "alternative":
+			r.statement(c, p)
+		}
+	}
+}
+
+func (r *reader) expressionStatement(n syntax.Node, p spot) {
+	for c := range n.Children() {
+		if c.Kind() == "assignment" {
+			r.assignment(c, p)
+			continue
+		}
+		if c.Named() {
+			r.expression(c)
+		}
+	}
+	r.routeCall(n)
+}
+
+func (r *reader) assignment(n syntax.Node, p spot) {
+	left, right := n.Child("left"), n.Child("right")
+	r.target(left)
+	r.annotation(n.Child("type"))
+	r.binding(left, right, n.Child("type"), p)
+	switch {
+	case right.Kind() == "assignment": // a = b = c
+		r.assignment(right, p)
+	case right.Kind() == "lambda" && left.Kind() == "identifier":
+		r.lambda(n, left, right, p)
+	case right.Is():
+		r.expression(right)
+		r.routeTable(left, right)
+	}
+}
+
+// function reads a definition; whole has its decorators.
+func (r *reader) function(whole, def syntax.Node, p spot) {
+	name := r.word(def.Child("name"))
+	decorators := r.decorators(whole)
+	l, ok := lay(def)
+	f := mask.Function{
+		Name: p.prefix + name, Public: p.function < 0 && isPublic(p.prefix+name), Doc: l.doc.Is(), Parent: p.function, Class: p.class,
+		Line: lineOf(def), Span: mask.Range{Start: whole.Start(), End: whole.End()},
+		Broken: whole.Broken() || !ok || whole.Above("ERROR").Is() || hasPython2(def),
+	}
+	if len(l.statements) > 0 {
+		f.Body = l.cut
+		f.Span.End = max(f.Span.End, l.cut.End)
+	}
+	r.defaults(def.Child("parameters"))
+	r.annotation(def.Child("return_type"))
+	i := r.begin(f)
+	before := r.enter(def, p, decorators)
+	generator := r.bodyOf(def, spot{prefix: p.prefix + name + ".", function: i, class: -1})
+	r.leave(before)
+	made := &r.file.Functions[i]
+	made.Construct = r.construct(candidate{def: def, name: name, decorators: decorators, layout: l, generator: generator, place: p})
+	made.Strict = strict(made.Name, l, generator)
+	made.Shape = r.shape(before.counts, l.cut)
+	r.routeDecorators(whole, i)
+}
+
+// lineOf is the line of a definition's name.
+func lineOf(def syntax.Node) int {
+	if name := def.Child("name"); name.Is() {
+		return name.Line()
+	}
+	return def.Line()
+}
+
+// strict is what stands in the body: a failure, and behind it, in a generator, what
+// keeps it one.
+func strict(name string, l layout, generator bool) string {
+	text := []string{fmt.Sprintf("raise NotImplementedError(\"masked: %s\")", name)}
+	if generator {
+		text = append(text, "yield")
+	}
+	return l.text(text...)
+}
+
+// begin adds a function whose body is read next.
+func (r *reader) begin(f mask.Function) int {
+	r.file.Functions = append(r.file.Functions, f)
+	r.spans = append(r.spans, [2]int{len(r.runs), len(r.runs)})
+	return len(r.file.Functions) - 1
+}
+
+// bodyOf reads a body and tells whether it is a generator's.
+func (r *reader) bodyOf(def syntax.Node, p spot) (generator bool) {
+	r.block(def.Child("body"), p)
+	r.spans[p.function][1] = len(r.runs)
+	return yields(def.Child("body"))
+}
+
+// yields looks at the function's own code only.
+func yields(body syntax.Node) bool {
+	own := func(n syntax.Node) bool { return !n.Is("function_definition", "lambda", "class_definition") }
+	for n := range body.Walk(own) {
+		if n.Named() && n.Kind() == "yield" {
+			return true
+		}
+	}
+	return false
+}
+
+// lambda reads a function by another notation.
+func (r *reader) lambda(whole, left, n syntax.Node, p spot) {
+	name, body := r.word(left), n.Child("body")
+	if !body.Is() {
+		return // broken
+	}
+	r.defaults(n.Child("parameters"))
+	i := r.begin(mask.Function{
+		Name: p.prefix + name, Construct: mask.Lambda, Public: p.function < 0 && isPublic(p.prefix+name), Parent: p.function, Class: p.class,
+		Line: left.Line(), Span: mask.Range{Start: whole.Start(), End: whole.End()},
+		Body: mask.Range{Start: body.Start(), End: body.End()}, Broken: whole.Broken() || whole.Above("ERROR").Is(),
+		Strict: fmt.Sprintf("(_ for _ in ()).throw(NotImplementedError(\"masked: %s\"))", p.prefix+name),
+	})
+	before := r.enter(n, p, nil)
+	r.expression(body)
+	r.spans[i][1] = len(r.runs)
+	r.leave(before)
+	f := &r.file.Functions[i]
+	if body.Is("none", "true", "false", "integer", "float", "ellipsis") {
+		f.Construct = mask.Trivial
+	}
+	f.Shape = r.shape(before.counts, f.Body)
+}
+
+// outer is what enter changes.
+type outer struct {
+	scope  *scope
+	counts counts
+}
+
+// enter opens the scope of a function.
+func (r *reader) enter(def syntax.Node, p spot, decorators []string) outer {
+	before := outer{r.scope, r.counts}
+	r.scope = functionScope(r, def, p, decorators)
+	r.functions++
+	r.counts.depth, r.counts.deepest = 0, 0
+	return before
+}
+
+func (r *reader) leave(before outer) {
+	r.functions--
+	r.scope = before.scope
+}
+
+func (r *reader) shape(before counts, body mask.Range) mask.Shape {
+	s := mask.Shape{
+		Lines: codeLines(r.src[body.Start:body.End]), Branches: r.counts.branches - before.branches,
+		Calls: r.counts.calls - before.calls, Depth: r.counts.deepest,
+	}
+	// A function inside is a block more of the one around it.
+	r.counts.depth, r.counts.deepest = before.depth, max(before.deepest, before.depth+1+s.Depth)
+	return s
+}
+
+// codeLines counts lines that are neither blank nor a comment alone.
+func codeLines(body []byte) int {
+	n := 0
+	for line := range bytes.SplitSeq(body, []byte("\n")) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			n++
+		}
+	}
+	return n
+}
+
+// decorators reads what stands before a definition and gives the dotted names, without
+// arguments.
+func (r *reader) decorators(whole syntax.Node) []string {
+	var names []string
+	if whole.Kind() != "decorated_definition" {
+		return nil
+	}
+	for c := range whole.Children() {
+		if c.Kind() != "decorator" {
+			continue
+		}
+		e := c.First()
+		if e.Kind() == "comment" {
+			continue
+		}
+		callee := e
+		if e.Kind() == "call" {
+			callee = e.Child("function")
+		}
+		path := r.path(callee)
+		names = append(names, strings.Join(path, "."))
+		if last := path[max(0, len(path)-1):]; len(path) > 1 && slices.Contains([]string{"setter", "deleter", "getter"}, last[0]) {
+			continue // of a property: nothing of ours runs
+		}
+		if e.Kind() == "call" || len(path) == 0 {
+			r.expression(e)
+			continue
+		}
+		r.use(path, mask.Called, e)
+	}
+	return names
+}
+
+// classDefinition reads a class; whole has its decorators.
+func (r *reader) classDefinition(whole, def syntax.Node, p spot) {
+	name := p.prefix + r.word(def.Child("name"))
+	r.decorators(whole)
+	i := len(r.file.Classes)
+	r.file.Classes = append(r.file.Classes, mask.Class{
+		Name: name, Parent: p.class, Span: mask.Range{Start: whole.Start(), End: whole.End()}, Bases: r.bases(def.Child("superclasses")),
+	})
+	class := r.class
+	r.class = i
+	r.block(def.Child("body"), spot{prefix: name + ".", function: p.function, class: i})
+	r.class = class
+}
+
+// bases reads what a class is made of, the metaclass included.
+func (r *reader) bases(n syntax.Node) []mask.Ref {
+	var out []mask.Ref
+	for c := range n.Children() {
+		value := c
+		if c.Kind() == "keyword_argument" {
+			value = c.Child("value")
+			if c.Child("name").Text() != "metaclass" {
+				r.expression(value)
+				continue
+			}
+		}
+		if value.Kind() == "subscript" { // Generic[T]
+			for s := range value.Children() {
+				if s.Field() == "subscript" {
+					r.expression(s)
+				}
+			}
+			value = value.Child("value")
+		}
+		path := r.path(value)
+		if len(path) == 0 || path[0] == "?" {
+			r.expression(value)
+			continue
+		}
+		if path = r.resolve(path); path != nil {
+			ref := mask.Ref{Path: path, Use: mask.Inherited, Class: r.class, Line: value.Line()}
+			out = append(out, ref)
+			r.emit(ref)
+		}
+	}
+	return out
+}
+
+func isEnum(bases []mask.Ref) bool {
+	return slices.ContainsFunc(bases, func(b mask.Ref) bool {
+		last := b.Path[len(b.Path)-1]
+		return strings.HasSuffix(last, "Enum") || strings.HasSuffix(last, "Flag")
+	})
+}

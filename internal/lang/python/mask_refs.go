@@ -1,0 +1,215 @@
+package python
+
+import (
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// inert take functions and classes without calling them.
+var inert = map[string]bool{
+	"property": true, "classmethod": true, "staticmethod": true, "cached_property": true, "partial": true, "partialmethod": true,
+	"wraps": true, "update_wrapper": true, "isinstance": true, "issubclass": true, "getattr": true, "setattr": true,
+	"hasattr": true, "super": true, "type": true, "id": true, "callable": true, "print": true, "repr": true,
+	"cast": true, "TypeVar": true, "NewType": true, "contextmanager": true, "asynccontextmanager": true, "lru_cache": true,
+	"singledispatch": true, "overload": true, "namedtuple": true, "append": true, "add": true, "register": true, "tuple": true,
+	"suppress": true, "Depends": true, "add_argument": true,
+	// Routers keep their handlers for later.
+	"add_url_rule": true, "add_api_route": true, "add_route": true, "add_get": true, "add_post": true, "path": true,
+	"re_path": true, "url": true, "Route": true, "connect": true, "include_router": true, "register_blueprint": true,
+}
+
+// expression reads what an expression calls and names.
+func (r *reader) expression(n syntax.Node) {
+	defer func() { r.nesting-- }()
+	if !r.deeper() || !n.Is() || !n.Named() {
+		return
+	}
+	switch n.Kind() {
+	case "identifier":
+		r.use(r.path(n), mask.Named, n)
+	case "attribute":
+		r.attribute(n, mask.Named)
+	case "call":
+		r.call(n)
+	case "lambda":
+		r.stored(n)
+	case "list_comprehension", "set_comprehension", "dictionary_comprehension", "generator_expression":
+		r.comprehension(n)
+	case "keyword_argument":
+		r.expression(n.Child("value"))
+	case "named_expression":
+		r.expression(n.Child("value"))
+	case "conditional_expression", "boolean_operator":
+		r.counts.branches++
+		r.children(n)
+	case "as_pattern":
+		r.expression(n.First())
+	case "type", "typed_parameter":
+		r.annotation(n)
+	case "comment", "string_content", "integer", "float", "true", "false", "none":
+	case "binary_operator":
+		r.operands(n)
+	default:
+		r.children(n)
+	}
+}
+
+func (r *reader) children(n syntax.Node) {
+	for c := range n.Children() {
+		if c.Named() {
+			r.expression(c)
+		}
+	}
+}
+
+// operands reads a chain a + b + c from its right end: a long one nests on the left.
+func (r *reader) operands(n syntax.Node) {
+	var rights []syntax.Node
+	for n.Kind() == "binary_operator" {
+		rights = append(rights, n.Child("right"))
+		n = n.Child("left")
+	}
+	r.expression(n)
+	for i := len(rights) - 1; i >= 0; i-- {
+		r.expression(rights[i])
+	}
+}
+
+// attribute reads x.y.z as one name, and what a receiver that is none calls.
+func (r *reader) attribute(n syntax.Node, how mask.Use) {
+	r.use(r.path(n), how, n)
+	of := n.Child("object")
+	for of.Kind() == "attribute" {
+		of = of.Child("object")
+	}
+	if of.Kind() != "identifier" {
+		r.expression(of)
+	}
+}
+
+func (r *reader) call(n syntax.Node) {
+	r.counts.calls++
+	function, arguments := n.Child("function"), n.Child("arguments")
+	path := r.path(function)
+	switch function.Kind() {
+	case "identifier":
+		if path[0] != "super" {
+			r.use(path, mask.Called, function)
+		}
+	case "attribute":
+		r.attribute(function, mask.Called)
+	default:
+		r.expression(function)
+	}
+	if arguments.Kind() != "argument_list" { // f(x for x in y)
+		r.expression(arguments)
+		return
+	}
+	quiet := len(path) > 0 && inert[path[len(path)-1]]
+	for c := range arguments.Children() {
+		value := c
+		if c.Kind() == "keyword_argument" {
+			value = c.Child("value")
+		}
+		if !quiet && value.Is("identifier", "attribute", "lambda") {
+			r.handed(value)
+			continue
+		}
+		r.expression(c)
+	}
+}
+
+// handed is an argument: who is called may call it.
+func (r *reader) handed(n syntax.Node) {
+	switch n.Kind() {
+	case "lambda":
+		r.literal(n)
+	case "attribute":
+		r.attribute(n, mask.Handed)
+	default:
+		r.use(r.path(n), mask.Handed, n)
+	}
+}
+
+// stored is a lambda in a table: nothing calls it while the file is loaded.
+func (r *reader) stored(n syntax.Node) {
+	r.quiet++
+	r.literal(n)
+	r.quiet--
+}
+
+// literal is a lambda that no name is bound to: code of what is around it.
+func (r *reader) literal(n syntax.Node) {
+	r.defaults(n.Child("parameters"))
+	before := r.scope
+	s := &scope{up: r.scope, names: map[string]local{}}
+	for c := range n.Child("parameters").Children() {
+		if name := parameter(c); name.Is() {
+			s.names[r.word(name)] = local{}
+		}
+	}
+	r.scope = s
+	r.expression(n.Child("body"))
+	r.scope = before
+}
+
+func (r *reader) comprehension(n syntax.Node) {
+	before := r.scope
+	r.scope = &scope{up: r.scope, names: map[string]local{}}
+	for c := range n.Children() {
+		if c.Kind() == "for_in_clause" {
+			r.counts.branches++
+			r.bindTarget(r.scope, c.Child("left"))
+		}
+	}
+	for c := range n.Children() {
+		if c.Kind() != "for_in_clause" {
+			r.expression(c)
+			continue
+		}
+		for part := range c.Children() {
+			if part.Field() == "right" {
+				r.expression(part)
+			}
+		}
+	}
+	r.scope = before
+}
+
+// target reads what is assigned to: an attribute may be a property, and the rest of it
+// is read.
+func (r *reader) target(n syntax.Node) {
+	switch n.Kind() {
+	case "identifier", "":
+	case "attribute":
+		r.attribute(n, mask.Named)
+	case "pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern":
+		for c := range n.Children() {
+			r.target(c)
+		}
+	default:
+		r.children(n)
+	}
+}
+
+// defaults reads the values and annotations of parameters, which belong to the place
+// of the definition.
+func (r *reader) defaults(parameters syntax.Node) {
+	for c := range parameters.Children() {
+		r.expression(c.Child("value"))
+		r.annotation(c.Child("type"))
+	}
+}
+
+// annotation: names in it call nothing; calls do, where it is evaluated.
+func (r *reader) annotation(n syntax.Node) {
+	if r.lazy || !n.Is() {
+		return
+	}
+	outer := func(n syntax.Node) bool { return n.Kind() != "call" }
+	for c := range n.Walk(outer) {
+		if c.Kind() == "call" {
+			r.expression(c)
+		}
+	}
+}

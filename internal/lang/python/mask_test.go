@@ -1,0 +1,13 @@
+package python
+
+import (
+	"testing"
+
+	"github.com/benchmint/benchmint/internal/mask/masktest"
+)
+
+func TestMask(t *testing.T) { t.Parallel(); masktest.Golden(t, Masker{}) }
+
+func FuzzMask(f *testing.F) { masktest.Fuzz(f, Masker{}, "pkg/module.py") }
+
+func TestMaskCorpus(t *testing.T) { masktest.Corpus(t, Masker{}) }
