@@ -1,0 +1,218 @@
+package javascript
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// unwritten is what a body says that waits to be written.
+var unwritten = lazyregexp.New(`(?i)not[ _-]?(yet[ _-])?(implemented|supported)|unimplemented|abstract|must (be )?(implement|overrid|subclass)`)
+
+// body is what becomes of one function's body.
+type body struct {
+	mask.Range
+	strict string
+	kept   mask.Construct // why it has to stay, "" where it can be masked
+	broken bool
+}
+
+// asked is what a body's replacement depends on, besides its text.
+type asked struct {
+	name      string
+	generator bool
+	async     bool
+	literal   bool // an expression: without a type of its own, it would be never
+	typed     bool // its result's type is written down, or has no need to
+	derived   bool // a constructor that has to call super
+}
+
+// replaced says what stands in the place of the body of fn.
+func (r *reader) replaced(fn syntax.Node, a asked) body {
+	b := fn.Child("body")
+	if !b.Is() {
+		return body{kept: mask.Bodiless}
+	}
+	if !b.Is("statement_block") {
+		return body{Range: mask.Range{Start: b.Start(), End: b.End()}, strict: r.expression(a)}
+	}
+	if b.End()-b.Start() < 2 || r.source[b.Start()] != '{' || r.source[b.End()-1] != '}' {
+		return body{broken: true}
+	}
+	return r.block(fn, b, a)
+}
+
+// block keeps what has to come first (directives, the call of super), and puts one
+// statement in the place of the rest.
+func (r *reader) block(fn, b syntax.Node, a asked) body {
+	stays, rest := r.leading(b, a)
+	if len(rest) == 0 {
+		return body{kept: mask.Trivial}
+	}
+	if len(rest) == 1 && rest[0].Is("throw_statement") && unwritten.MatchString(rest[0].Text()) {
+		return body{kept: mask.Trivial}
+	}
+	if a.derived && r.dialect == Typed && !stays.Is() && callsSuper(b) {
+		// The compiler wants the call, and it is made under a condition.
+		return body{kept: mask.Opaque}
+	}
+	in := mask.Range{Start: b.Start() + 1, End: b.End() - 1}
+	if stays.Is() {
+		in.Start = stays.End()
+	}
+	text := r.source[in.Start:in.End]
+	statement := r.statement(b, a)
+	if !bytes.Contains(text, []byte("\n")) {
+		pad := ""
+		if bytes.HasPrefix(text, []byte(" ")) || stays.Is() {
+			pad = " "
+		}
+		if stays.Is() && r.source[stays.End()-1] != ';' {
+			pad = "; "
+		}
+		return body{Range: in, strict: pad + statement + strings.Trim(pad, ";")}
+	}
+	inner, outer := r.indents(fn, in, rest[0])
+	return body{Range: in, strict: "\n" + inner + statement + "\n" + outer}
+}
+
+// leading splits a body's statements: the last one that has to stay, if any, and those
+// after it.
+func (r *reader) leading(b syntax.Node, a asked) (stays syntax.Node, rest []syntax.Node) {
+	for c := range b.Children() {
+		if c.Named() && !c.Is("comment", "empty_statement") {
+			rest = append(rest, c)
+		}
+	}
+	for len(rest) > 0 && rest[0].Is("expression_statement") && rest[0].First().Is("string") {
+		stays, rest = rest[0], rest[1:]
+	}
+	if a.derived {
+		// JavaScript itself lets a constructor fail before it calls super; TypeScript
+		// wants the call to stand in the body's own statements.
+		at := slices.IndexFunc(rest, isSuper)
+		if at == 0 || at > 0 && r.dialect == Typed {
+			stays, rest = rest[at], rest[at+1:]
+		}
+	}
+	return stays, rest
+}
+
+func isSuper(statement syntax.Node) bool {
+	if !statement.Is("expression_statement") {
+		return false
+	}
+	call := statement.First("call_expression")
+	return call.Is() && call.Child("function").Is("super")
+}
+
+func callsSuper(b syntax.Node) bool {
+	for n := range b.Walk(func(n syntax.Node) bool { return !n.Is("class_body", "function_declaration", "function_expression") }) {
+		if n.Is("call_expression") && n.Child("function").Is("super") {
+			return true
+		}
+	}
+	return false
+}
+
+// indents are those of the statements and of the closing brace.
+func (r *reader) indents(fn syntax.Node, in mask.Range, first syntax.Node) (inner, outer string) {
+	outer = r.indent(fn.Start())
+	if i := bytes.LastIndexByte(r.source[in.Start:in.End], '\n'); len(bytes.TrimLeft(r.source[in.Start+i+1:in.End], " \t")) == 0 {
+		outer = string(r.source[in.Start+i+1 : in.End])
+	}
+	inner = r.indent(first.Start())
+	if len(inner) <= len(outer) && !r.opensLine(first.Start()) {
+		inner = outer + "  "
+	}
+	return inner, outer
+}
+
+// indent is the white space that the line of a byte begins with.
+func (r *reader) indent(at int) string {
+	line := r.source[bytes.LastIndexByte(r.source[:at], '\n')+1:]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+}
+
+func (r *reader) opensLine(at int) bool {
+	return len(bytes.TrimLeft(r.source[bytes.LastIndexByte(r.source[:at], '\n')+1:at], " \t")) == 0
+}
+
+// statement fails, and where a type is inferred leaves one that callers can go on with.
+//
+// A body that only throws has the type void (never, for a function literal), and what
+// is done with its result does not compile. A function that throws, called on the
+// spot, is of the type that is written on it.
+func (r *reader) statement(b syntax.Node, a asked) string {
+	fails := r.throw(a.name)
+	if r.dialect != Typed || a.typed {
+		return fails
+	}
+	gives := returns(b)
+	switch {
+	case a.generator:
+		result := "void"
+		if gives {
+			result = "any"
+		}
+		generator := "Generator"
+		if a.async {
+			generator = "AsyncGenerator"
+		}
+		return "return yield* ((): " + generator + "<any, " + result + ", any> => { " + fails + " })();"
+	case gives:
+		return "return ((): any => { " + fails + " })();"
+	case a.literal:
+		return "return ((): void => { " + fails + " })();"
+	}
+	return fails
+}
+
+// expression is the body of an arrow that has no braces.
+func (r *reader) expression(a asked) string {
+	if r.dialect != Typed || a.typed {
+		return "{ " + r.throw(a.name) + " }"
+	}
+	return "((): any => { " + r.throw(a.name) + " })()"
+}
+
+// returns tells whether a body gives a value, functions in it left out.
+func returns(b syntax.Node) bool {
+	for n := range b.Walk(func(n syntax.Node) bool { return n == b || !isFunction(n) && !n.Is("class_body") }) {
+		if n.Is("return_statement") && n.First().Is() && !n.First().Is("comment") {
+			return true
+		}
+	}
+	return false
+}
+
+// throw is the statement; the text is a string of both languages whatever the name.
+func (r *reader) throw(name string) string {
+	made := "Error"
+	if r.ownError {
+		made = "globalThis.Error" // the file has an Error of its own
+	}
+	return "throw new " + made + "(" + quoted("masked: "+name) + ");"
+}
+
+func quoted(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range strings.ToValidUTF8(s, "?") {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(c)
+		case c < ' ' || c == 0x7f || c == 0x2028 || c == 0x2029 || c == 0xfeff:
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,207 @@
+package javascript
+
+import (
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// moment is when a call runs the functions that it is given.
+type moment int
+
+const (
+	perhaps moment = iota // nobody can tell
+	atOnce
+	later // or never
+)
+
+func words(s string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		set[w] = true
+	}
+	return set
+}
+
+// What is called by these names, as a method mostly, is known well enough everywhere.
+var (
+	callsAtOnce = words("forEach map filter reduce reduceRight some every sort find findIndex findLast flatMap each replace replaceAll from fromEntries")
+	callsLater  = words(`on once off addListener addEventListener removeListener prependListener then catch finally
+		setTimeout setInterval setImmediate nextTick queueMicrotask requestAnimationFrame
+		promisify callbackify deprecate inherits debounce throttle bind
+		forwardRef memo lazy observer asyncHandler catchAsync wrapAsync expressAsyncHandler
+		freeze seal setPrototypeOf getPrototypeOf create defineProperty defineProperties assign keys entries values isArray
+		log warn error push unshift add set has createElement String Boolean Number Symbol
+		get post put patch delete del head options all use route subscribe provide register`)
+)
+
+func momentOf(path []string) moment {
+	switch last := path[len(path)-1]; {
+	case callsAtOnce[last] && len(path) > 1:
+		return atOnce
+	case callsLater[last]:
+		return later
+	}
+	return perhaps
+}
+
+// call reads what is called, and what it is given.
+func (r *reader) call(n syntax.Node, p place) {
+	if required(n) != "" {
+		r.path(n, p)
+		return
+	}
+	fn, args := n.Child("function"), n.Child("arguments")
+	if n.Is("new_expression") {
+		fn = n.Child("constructor")
+	}
+	if spot := onTheSpot(fn); spot.Is() {
+		r.callOnTheSpot(spot, args, p)
+		return
+	}
+	path, _ := r.path(fn, p)
+	if r.route(n, path, p) {
+		return
+	}
+	if use := unwrapped(fn); use.Is("call_expression", "new_expression", "import") {
+		r.walk(use, p) // f(…)(…)
+	} else {
+		r.use(fn, mask.Called, p)
+	}
+	if !args.Is("arguments") {
+		r.walk(args, p.unbound()) // a template
+		return
+	}
+	r.inherits(path, args, p)
+	for arg := range args.Children() {
+		if arg.Named() && !arg.Is("comment") {
+			r.argument(arg, path, args, p)
+		}
+	}
+}
+
+// onTheSpot is a function that is called where it is written, by .call and .apply too.
+func onTheSpot(fn syntax.Node) syntax.Node {
+	fn = unwrapped(fn)
+	if fn.Is("member_expression") {
+		switch fn.Child("property").Text() {
+		case "call", "apply":
+			fn = unwrapped(fn.Child("object"))
+		}
+	}
+	if isLiteral(fn) {
+		return fn
+	}
+	return syntax.Node{}
+}
+
+// callOnTheSpot is how modules are made: what the function declares is as good as the
+// file's own, what it returns is what it is bound to. Functions among its arguments
+// are the factories of a universal module.
+func (r *reader) callOnTheSpot(fn, args syntax.Node, p place) {
+	in := p.unbound()
+	in.giving, in.result = p.bound, p.name
+	r.spot(fn, in)
+	for arg := range args.Children() {
+		value := unwrapped(arg)
+		if isLiteral(value) && p.function < 0 {
+			factory := in
+			factory.giving = true
+			r.spot(value, factory)
+		} else if arg.Named() {
+			r.walk(arg, in)
+		}
+	}
+}
+
+// argument is one that a call is given.
+func (r *reader) argument(arg syntax.Node, path []string, args syntax.Node, p place) {
+	value, when := unwrapped(arg), momentOf(path)
+	switch {
+	case isLiteral(value):
+		r.given(value, path, when, p)
+	case value.Is("object"):
+		r.object(value, r.objectPlace(value, path, args, p))
+	case value.Is("identifier", "member_expression"):
+		r.use(value, map[moment]mask.Use{perhaps: mask.Handed, atOnce: mask.Called, later: mask.Named}[when], p)
+	case when == atOnce:
+		r.walk(arg, p.unbound())
+	default:
+		r.walk(arg, p)
+	}
+}
+
+// given is a function literal among the arguments.
+func (r *reader) given(fn syntax.Node, path []string, when moment, p place) {
+	own := fn.Child("name")
+	at := p
+	switch {
+	case when == atOnce:
+		r.transparent(fn, p)
+		return
+	case p.plain:
+	case len(path) == 1 && path[0] == "define" && p.function < 0:
+		module := p.unbound()
+		module.giving = true
+		r.spot(fn, module)
+		return
+	case p.bound:
+		at = p.named(p.name)
+	case own.Is() && p.function < 0:
+		at = p.named(joined(p.prefix, own.Text()))
+	case when == later && p.function < 0:
+		at.collect = newSink() // nothing of it runs now
+	}
+	at.handed = at.bound && when == perhaps
+	r.literal(fn, at)
+}
+
+// objectPlace names the methods of an object that a call is given: by what the call is
+// bound to, by what they are copied to, by the call itself.
+func (r *reader) objectPlace(value syntax.Node, path []string, args syntax.Node, p place) place {
+	if p.bound || p.function >= 0 {
+		return p.named(p.name).when(p.bound)
+	}
+	var names []string
+	for arg := range args.Children() {
+		if arg == value || arg.Holds(value) {
+			break
+		}
+		switch {
+		case arg.Is("string") && len(names) > 0:
+			names = append(names, r.keyName(arg))
+		case arg.Is("identifier", "member_expression") && len(names) == 0:
+			names = exportsOf(r.assignedPath(arg))
+		}
+	}
+	if len(names) == 0 {
+		names = path
+	}
+	at := p.named(strings.ReplaceAll(strings.Join(names, "."), ".prototype", ""))
+	if owner, ok := strings.CutSuffix(strings.Join(names, "."), ".prototype"); ok {
+		at.class = r.classOf(owner, args, p)
+	}
+	return at.when(at.name != "")
+}
+
+func (p place) when(bound bool) place {
+	p.bound = bound
+	return p
+}
+
+// inherits reads util.inherits(A, B) and Object.setPrototypeOf(A.prototype, B.prototype).
+func (r *reader) inherits(path []string, args syntax.Node, p place) {
+	if last := path[len(path)-1]; last != "inherits" && last != "setPrototypeOf" {
+		return
+	}
+	var names []string
+	for arg := range args.Children() {
+		if path, ok := r.path(arg, p); ok && arg.Named() {
+			names = append(names, strings.TrimSuffix(strings.Join(path, "."), ".prototype"))
+		}
+	}
+	if len(names) == 2 && !strings.HasPrefix(names[0], "this") {
+		r.base(r.classOf(joined(p.prefix, names[0]), args, p), strings.Split(names[1], "."), p)
+	}
+}

@@ -1,0 +1,254 @@
+package javascript
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// sink takes references, each once.
+type sink struct {
+	refs []mask.Ref
+	seen map[string]struct{}
+}
+
+func newSink() *sink { return &sink{seen: map[string]struct{}{}} }
+
+func key(ref mask.Ref) string { return strings.Join(ref.Path, ".") + " " + string(ref.Use) }
+
+func (s *sink) add(ref mask.Ref) {
+	k := key(ref)
+	if ref.Path[0] == "this" || ref.Path[0] == "super" {
+		k += " " + string(rune(ref.Class+1))
+	}
+	if _, ok := s.seen[k]; !ok {
+		s.seen[k] = struct{}{}
+		s.refs = append(s.refs, ref)
+	}
+}
+
+// add notes a reference where it runs.
+func (r *reader) add(ref mask.Ref, p place) {
+	if ref.Path = r.resolved(ref.Path, p); ref.Path == nil || len(ref.Path) == 1 && (ref.Path[0] == "" || ref.Path[0] == "this") {
+		return
+	}
+	switch {
+	case p.collect != nil:
+		p.collect.add(ref)
+	case p.function < 0:
+		r.loads.add(ref)
+	default:
+		ref.Line = 0
+		r.sinks[p.function].add(ref)
+	}
+}
+
+// scope is the names that one function declares: what it holds is its own, whatever
+// the module calls by the same name.
+type scope struct {
+	outer *scope
+	names map[string]holding
+}
+
+// holding is what a name stands for; nobody can tell of the zero one.
+type holding struct {
+	itself   bool     // a function or class, or what is required: as it is written
+	path     []string // another name
+	instance bool     // the path is of its class
+}
+
+func newScope(fn syntax.Node, outer *scope, variables bool) *scope {
+	s := &scope{outer: outer, names: map[string]holding{}}
+	if one := fn.Child("parameter"); one.Is() {
+		s.names[one.Text()] = holding{}
+	}
+	list := fn.Child("parameters")
+	for n := range list.Walk(func(n syntax.Node) bool {
+		return !isFunction(n) && n.Field() != "type" && n.Field() != "right" && n.Field() != "value"
+	}) {
+		if n.Is("identifier", "shorthand_property_identifier_pattern") && n.Field() != "right" && n.Field() != "value" {
+			s.names[n.Text()] = holding{}
+			if of := typeOf(n.Parent()); of != nil && n.Field() == "pattern" {
+				s.names[n.Text()] = holding{path: of, instance: true}
+			}
+		}
+	}
+	if variables {
+		s.variables(fn.Child("body"))
+	}
+	return s
+}
+
+func (s *scope) variables(body syntax.Node) {
+	for n := range body.Walk(func(n syntax.Node) bool { return n == body || !isFunction(n) && !n.Is("class_body") }) {
+		switch n.Kind() {
+		case "function_declaration", "generator_function_declaration", "class_declaration":
+			s.names[n.Child("name").Text()] = holding{itself: true}
+		case "catch_clause":
+			s.names[n.Child("parameter").Text()] = holding{}
+		case "for_in_statement":
+			if left := n.Child("left"); left.Is("identifier") && n.Child("kind").Is() {
+				s.names[left.Text()] = holding{}
+			}
+		case "variable_declarator":
+			s.declared(n.Child("name"), unwrapped(n.Child("value")))
+		}
+	}
+}
+
+func (s *scope) declared(name, value syntax.Node) {
+	var holds holding
+	if isLiteral(value) || value.Is("class") && value.Named() || required(value) != "" {
+		holds.itself = true
+	}
+	for n := range name.Walk(func(n syntax.Node) bool { return n.Field() != "right" }) {
+		if n.Is("identifier", "shorthand_property_identifier_pattern") && n.Field() != "right" {
+			s.names[n.Text()] = holds
+		}
+	}
+}
+
+// resolved is a path with the names of the functions around taken for what they hold;
+// nil for one of which nothing can be told.
+func (r *reader) resolved(path []string, p place) []string {
+	for s := p.scope; s != nil; s = s.outer {
+		holds, ok := s.names[path[0]]
+		switch {
+		case !ok:
+			continue
+		case holds.itself:
+			return path
+		case holds.path != nil && (len(path) > 1 || !holds.instance):
+			return append(slices.Clone(holds.path), path[1:]...)
+		case len(path) == 1:
+			return nil
+		}
+		return []string{"?", path[len(path)-1]}
+	}
+	if path = exportsOf(path); len(path) == 1 && path[0] == "?" {
+		return nil
+	}
+	if path[0] == "?" && len(path) > 2 {
+		return []string{"?", path[len(path)-1]}
+	}
+	return path
+}
+
+// exportsOf is a path without what a CommonJS module calls itself.
+func exportsOf(path []string) []string {
+	switch {
+	case len(path) > 1 && path[0] == "exports":
+		return path[1:]
+	case len(path) > 1 && path[0] == "module" && path[1] == "exports":
+		if len(path) == 2 {
+			return []string{"default"}
+		}
+		return path[2:]
+	}
+	return path
+}
+
+// path is a dotted name; not ok where the first part is no name.
+func (r *reader) path(n syntax.Node, p place) ([]string, bool) {
+	if r.depth++; r.depth > maxDepth {
+		r.depth--
+		return []string{"?"}, false
+	}
+	defer func() { r.depth-- }()
+	n = unwrapped(n)
+	switch n.Kind() {
+	case "identifier", "this", "super", "type_identifier":
+		if !n.Named() {
+			return nil, false
+		}
+		return []string{n.Text()}, true
+	case "member_expression":
+		outer, ok := r.path(n.Child("object"), p)
+		return append(outer, n.Child("property").Text()), ok
+	case "nested_identifier", "nested_type_identifier":
+		return strings.Split(oneLine(n.Text()), "."), true
+	case "subscript_expression":
+		if index := n.Child("index"); index.Is("string") {
+			outer, ok := r.path(n.Child("object"), p)
+			return append(outer, r.keyName(index)), ok
+		}
+	case "call_expression":
+		if specifier := required(n); specifier != "" {
+			local := "require(" + specifier + ")"
+			r.imported(mask.Import{Module: module(r.at, specifier), Local: local})
+			return []string{local}, true
+		}
+	case "new_expression":
+		if made, ok := r.path(n.Child("constructor"), p); ok {
+			return made, false
+		}
+	}
+	return []string{"?"}, false
+}
+
+// required is the module that a call of require or import() is given, "" for any other
+// expression.
+func required(n syntax.Node) string {
+	if n.Is("await_expression") {
+		n = first(n)
+	}
+	if !n.Is("call_expression") {
+		return ""
+	}
+	if fn := n.Child("function"); !fn.Is("import") && !(fn.Is("identifier") && fn.Text() == "require") {
+		return ""
+	}
+	if arg := first(n.Child("arguments")); arg.Is("string") {
+		return strings.Trim(arg.Text(), `"'`)
+	}
+	return ""
+}
+
+// use notes a name, and what has to be run to come by it.
+func (r *reader) use(n syntax.Node, use mask.Use, p place) {
+	p = p.unbound()
+	path, named := r.path(n, p)
+	r.add(mask.Ref{Path: path, Use: use, Class: p.class, Line: n.Line()}, p)
+	if named {
+		return
+	}
+	for n.Is("member_expression", "subscript_expression", "parenthesized_expression", "non_null_expression", "as_expression", "satisfies_expression") {
+		if n.Is("subscript_expression") {
+			r.walk(n.Child("index"), p)
+		}
+		inner := n.Child("object")
+		if !inner.Is() {
+			inner = first(n)
+		}
+		n = inner
+	}
+	if n.Is() && !n.Is("identifier", "this", "super") {
+		r.walk(n, p)
+	}
+}
+
+// decorator is called with what it stands before.
+func (r *reader) decorator(n syntax.Node, p place) {
+	value := first(n)
+	if value.Is("identifier", "member_expression") {
+		r.use(value, mask.Called, p)
+		return
+	}
+	r.walk(value, p.unbound())
+}
+
+// markup makes what it names.
+func (r *reader) markup(n syntax.Node, p place) {
+	p = p.unbound()
+	name := n.Child("name")
+	if text := name.Text(); text != "" && (strings.Contains(text, ".") || text[0] < 'a' || text[0] > 'z') {
+		r.add(mask.Ref{Path: strings.Split(oneLine(text), "."), Use: mask.Called, Class: p.class, Line: n.Line()}, p)
+	}
+	for c := range n.Children() {
+		if c.Named() && c != name {
+			r.walk(c, p)
+		}
+	}
+}
