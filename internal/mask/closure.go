@@ -71,14 +71,17 @@ func (c *closure) load(u *unit) {
 
 func lastName(name string) string { _, last := splitName(name); return last }
 
-// ofHeirs are hooks that run when a class is inherited from or mixed in.
+// ofHeirs are hooks that run when a class is inherited from, mixed in, made by its
+// metaclass or put into another; all others run with their file.
 var ofHeirs = map[string]bool{
+	"__new__": true, "__init__": true, "__prepare__": true, "mro": true, "__setattr__": true, "__set_name__": true,
+	"__mro_entries__": true, "_generate_next_value_": true,
 	"__init_subclass__": true, "inherited": true, "included": true, "extended": true, "prepended": true,
 	"method_added": true, "const_missing": true, "method_missing": true, "__class_getitem__": true,
 }
 
 // ofMetaclass are the members of a metaclass that run when a class is made with it.
-var ofMetaclass = []string{"__new__", "__init__", "__call__", "__prepare__", "mro", "__setattr__", "__getattribute__", "__instancecheck__", "__subclasscheck__"}
+var ofMetaclass = []string{"__new__", "__init__", "__call__", "__prepare__", "mro", "__setattr__"}
 
 // define is what the definition of a class runs: hooks of what it inherits from, its
 // metaclass.
@@ -93,9 +96,12 @@ func (c *closure) define(g int32, why cause) {
 				c.reach(f, why)
 			}
 		}
-		if c.isMetaclass(a) && !c.isMetaclass(g) {
+	}
+	for _, a := range line {
+		for _, m := range c.groups[a].made {
+			c.touch(m)
 			for _, name := range ofMetaclass {
-				c.method(a, name, why)
+				c.method(m, name, why)
 			}
 		}
 	}
@@ -103,26 +109,6 @@ func (c *closure) define(g int32, why cause) {
 	if slices.ContainsFunc(foreign, func(f string) bool { return strings.HasSuffix(f, "Enum") || strings.HasSuffix(f, "Flag") }) {
 		c.instantiate(g, why)
 	}
-}
-
-// isMetaclass tells by what a class inherits from: type, or a foreign metaclass.
-func (c *closure) isMetaclass(g int32) bool {
-	for _, a := range c.groups[g].lineage {
-		// A foreign metaclass is also among the bases of those that are made with it;
-		// what tells is that the class itself has a metaclass's constructor.
-		own := c.has(a, "__new__") || c.has(a, "__prepare__") || c.has(a, "__call__") || c.has(a, "__init__")
-		for _, f := range c.groups[a].foreign {
-			if f == "type" || own && (strings.HasSuffix(f, "Meta") || strings.HasSuffix(f, "EnumType") || strings.HasSuffix(f, "Metaclass") || strings.HasSuffix(f, "MetaClass")) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (c *closure) has(g int32, name string) bool {
-	id, ok := c.words.ids[name]
-	return ok && len(c.members[place{g, id}]) > 0
 }
 
 // method reaches the nearest member of a name.

@@ -152,6 +152,9 @@ const (
 	// not. A language gives Named for arguments of which it knows that they are not
 	// called (Python's property, partial, isinstance).
 	Handed Use = "handed"
+	// Made, among the bases of a class, is its metaclass: its hooks run when the class is
+	// defined, and its members are not those of the class's objects.
+	Made Use = "made"
 )
 
 // Import is a name that a file takes from another. "import a.b as c": Module a.b,

@@ -68,6 +68,7 @@ type group struct {
 	listed  []int32 // functions that are its members, in order
 	lineage []int32 // itself, then those it inherits from, nearest first
 	below   []int32 // those that inherit from it
+	made    []int32 // its metaclasses
 	foreign []string
 	solved  bool
 }
@@ -458,11 +459,17 @@ func (p *project) lineage(g int32) []int32 {
 			a := p.ask(where{unit: u, function: -1, class: outer, loads: true}, b.path)
 			found := false
 			for _, t := range a.things {
-				if (t.kind == isClass || t.kind == isInstance) && t.id != g {
-					bases, found = append(bases, t.id), true
+				if t.kind != isClass && t.kind != isInstance || t.id == g {
+					continue
+				}
+				found = true
+				if b.use == Made {
+					p.groups[g].made = append(p.groups[g].made, t.id)
+				} else {
+					bases = append(bases, t.id)
 				}
 			}
-			if !found {
+			if !found && b.use != Made {
 				parts := p.words.split[b.path]
 				p.groups[g].foreign = append(p.groups[g].foreign, p.words.texts[parts[len(parts)-1]])
 			}

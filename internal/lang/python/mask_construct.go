@@ -109,8 +109,8 @@ func (r *reader) isHook(d candidate) bool {
 func isMeta(c mask.Class) bool {
 	return slices.ContainsFunc(c.Bases, func(b mask.Ref) bool {
 		last := b.Path[len(b.Path)-1]
-		return last == "type" || strings.HasSuffix(last, "Meta") || strings.HasSuffix(last, "MetaClass") ||
-			strings.HasSuffix(last, "Metaclass") || last == "EnumType"
+		return b.Use != mask.Made && (last == "type" || strings.HasSuffix(last, "Meta") || strings.HasSuffix(last, "MetaClass") ||
+			strings.HasSuffix(last, "Metaclass") || last == "EnumType")
 	})
 }
 

@@ -420,9 +420,9 @@ func (r *reader) classDefinition(whole, def syntax.Node, p spot) {
 func (r *reader) bases(n syntax.Node) []mask.Ref {
 	var out []mask.Ref
 	for c := range n.Children() {
-		value := c
+		value, use := c, mask.Inherited
 		if c.Kind() == "keyword_argument" {
-			value = c.Child("value")
+			value, use = c.Child("value"), mask.Made
 			if c.Child("name").Text() != "metaclass" {
 				r.expression(value)
 				continue
@@ -442,7 +442,7 @@ func (r *reader) bases(n syntax.Node) []mask.Ref {
 			continue
 		}
 		if path = r.resolve(path); path != nil {
-			ref := mask.Ref{Path: path, Use: mask.Inherited, Class: r.class, Line: value.Line()}
+			ref := mask.Ref{Path: path, Use: use, Class: r.class, Line: value.Line()}
 			out = append(out, ref)
 			r.emit(ref)
 		}
