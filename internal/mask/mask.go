@@ -82,6 +82,7 @@ const (
 	Main        Construct = "main"
 	Test        Construct = "test" // in a file that is no test file: Rust's #[test], doctest helpers
 	Macro       Construct = "macro"
+	Tangled     Construct = "tangled" // its text lies among that of what is around it: a heredoc, an #if that ends elsewhere
 )
 
 // Function is one definition, as it is declared: not what is inside of another's

@@ -41,6 +41,7 @@ var Policies = []Policy{
 	{Main, false, "the entry of a program: it joins what is masked"},
 	{Test, false, "a test"},
 	{Macro, false, "a macro runs in the compiler"},
+	{Tangled, false, "its text lies among that of what is around it"},
 }
 
 // PolicyOf is the table's line for a construct.
