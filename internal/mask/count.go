@@ -28,7 +28,8 @@ func (c Counter) Shape(body syntax.Node, at Range) Shape {
 	var comments []Range
 	for n := range body.Within() {
 		count := c[n.Kind()]
-		if count == 0 || n.Start() < at.Start || n.End() > at.End {
+		// In some grammars a keyword has the name of what it begins.
+		if count == 0 || !n.Named() || n.Start() < at.Start || n.End() > at.End {
 			continue
 		}
 		if count&Branch != 0 || count&Logic != 0 && logical(n) {
