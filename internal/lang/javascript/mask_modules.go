@@ -28,12 +28,19 @@ func (r *reader) imported(one mask.Import) {
 	}
 }
 
+// whole is a module that has one name: in CommonJS it may be a function and what hangs
+// on it, and an import of its default is of the whole.
+func (r *reader) whole(from, local string) {
+	r.imported(mask.Import{Module: from, Name: "default", Local: local})
+	r.imported(mask.Import{Module: from, Local: local})
+}
+
 // imports are those of import statements. Those of types alone count as well: names of
 // types tell what a parameter's methods are.
 func (r *reader) imports(n syntax.Node, p place) {
 	source := n.Child("source")
 	if clause := n.First("import_require_clause"); clause.Is() {
-		r.imported(mask.Import{Module: r.moduleOf(clause.Child("source")), Local: clause.First("identifier").Text()})
+		r.whole(r.moduleOf(clause.Child("source")), clause.First("identifier").Text())
 		return
 	}
 	from := r.moduleOf(source)
@@ -45,7 +52,7 @@ func (r *reader) imports(n syntax.Node, p place) {
 	for c := range clause.Children() {
 		switch c.Kind() {
 		case "identifier":
-			r.imported(mask.Import{Module: from, Name: "default", Local: c.Text()})
+			r.whole(from, c.Text())
 		case "namespace_import":
 			r.imported(mask.Import{Module: from, Local: c.First("identifier").Text()})
 		case "named_imports":
@@ -176,7 +183,11 @@ func (r *reader) required(name, value syntax.Node, p place) bool {
 	}
 	from := module(r.at, specifier)
 	if name.Is("identifier") {
-		r.imported(mask.Import{Module: from, Name: member, Local: name.Text()})
+		if member == "" {
+			r.whole(from, name.Text())
+		} else {
+			r.imported(mask.Import{Module: from, Name: member, Local: name.Text()})
+		}
 		return true
 	}
 	for c := range name.Children() {

@@ -177,7 +177,7 @@ func (r *reader) path(n syntax.Node, p place) ([]string, bool) {
 	case "call_expression":
 		if specifier := required(n); specifier != "" {
 			local := "require(" + specifier + ")"
-			r.imported(mask.Import{Module: module(r.at, specifier), Local: local})
+			r.whole(module(r.at, specifier), local)
 			return []string{local}, true
 		}
 	case "new_expression":
