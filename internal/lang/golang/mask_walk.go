@@ -1,0 +1,577 @@
+package golang
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// maskReader reads one file.
+type maskReader struct {
+	file     *mask.File
+	source   []byte
+	pkg      string
+	declared map[string]bool     // names at package level, of this file
+	classes  map[string]int      // by name, index in file.Classes
+	results  map[string][]string // by function's name, the type of its result
+	specs    []spec              // imports, in order
+	uses     map[string]*use     // by the name before the dot
+	free     map[string]*use     // exported names of nowhere: those of dot imports
+	owner    int                 // function whose body is read, -1
+	class    int                 // of the method that is read, -1
+	seen     map[string]bool     // what the owner runs already
+	key      []byte
+	depth    int
+	chain    int    // how far what stands before the dots is followed
+	group    *local // of the next literal's first parameter: a group of routes
+	verb     string // of the routes below: r.HandleFunc(…).Methods(verb)
+}
+
+// deepest bounds the nesting that is followed; no person writes such code.
+const deepest = 5000
+
+// longest bounds the chains of calls and selectors whose type is looked for.
+const longest = 50
+
+// scope is a block with the names that it declares; nil is the package.
+type scope struct {
+	up    *scope
+	names map[string]local
+}
+
+// local is a name within a function.
+type local struct {
+	of     []string // its type, where it is plain
+	prefix string   // of a group of routes
+}
+
+func (s *scope) find(name string) (local, bool) {
+	for ; s != nil; s = s.up {
+		if l, ok := s.names[name]; ok {
+			return l, true
+		}
+	}
+	return local{}, false
+}
+
+func (s *scope) has(name string) bool {
+	_, ok := s.find(name)
+	return ok
+}
+
+func (s *scope) declare(name string, l local) {
+	if s == nil || name == "_" {
+		return
+	}
+	if s.names == nil {
+		s.names = map[string]local{}
+	}
+	s.names[name] = l
+}
+
+// walk reads code: which names it uses, and of which packages.
+func (r *maskReader) walk(n syntax.Node, s *scope) {
+	if !n.Is() || r.depth > deepest {
+		return
+	}
+	r.depth++
+	defer func() { r.depth-- }()
+	switch n.Kind() {
+	case "import_declaration", "comment", "package_identifier", "field_identifier", "label_name":
+	case "type_identifier":
+		if text := n.Text(); !s.has(text) {
+			r.unbound(text)
+		}
+	case "identifier":
+		r.name(n, s)
+	case "qualified_type":
+		r.member(n.Child("package"), n.Child("name"), s)
+	case "selector_expression":
+		r.note(r.pathOf(n, s), mask.Named, n)
+		r.operand(n, s)
+	case "call_expression", "type_conversion_expression":
+		r.call(n, s)
+	case "composite_literal":
+		if t := typePath(n.Child("type")); t != nil {
+			if !s.has(t[0]) {
+				r.note(t, mask.Called, n)
+			}
+		}
+		r.children(n, s)
+	case "keyed_element":
+		r.keyed(n, s)
+	case "func_literal", "block", "if_statement", "for_statement", "expression_switch_statement", "type_switch_statement",
+		"select_statement", "expression_case", "default_case", "type_case", "communication_case", "function_type", "method_elem":
+		inner := &scope{up: s}
+		if n.Is("type_switch_statement") {
+			declareAll(n.Child("alias"), inner)
+		}
+		r.children(n, inner)
+	case "parameter_list", "type_parameter_list":
+		r.parameters(n, s)
+	case "short_var_declaration", "range_clause", "receive_statement":
+		r.assign(n, s)
+	case "var_spec", "const_spec":
+		r.localVariable(n, s)
+	case "type_spec", "type_alias":
+		s.declare(n.Child("name").Text(), local{})
+		r.children(n, &scope{up: s})
+	default:
+		r.children(n, s)
+	}
+}
+
+func (r *maskReader) children(n syntax.Node, s *scope) {
+	for c := range n.Children() {
+		r.walk(c, s)
+	}
+}
+
+// name is an identifier that stands alone.
+func (r *maskReader) name(n syntax.Node, s *scope) {
+	text := n.Text()
+	if s.has(text) || predeclared[text] {
+		return
+	}
+	r.note([]string{text}, mask.Named, n)
+	r.unbound(text)
+}
+
+// unbound is a name of this package, or of one that is imported with a dot.
+func (r *maskReader) unbound(name string) {
+	if exported(name) && !r.declared[name] {
+		r.used(r.free, name)
+	}
+}
+
+// member is a name of a package: p.Name.
+func (r *maskReader) member(operand, field syntax.Node, s *scope) {
+	name := operand.Text()
+	if !s.has(name) && (exported(field.Text()) || name == "C") {
+		r.used(r.uses, name)
+	}
+}
+
+// operand reads what stands before the dot.
+func (r *maskReader) operand(n syntax.Node, s *scope) {
+	operand := n.Child("operand")
+	if !operand.Is("identifier") {
+		r.walk(operand, s)
+		return
+	}
+	r.member(operand, n.Child("field"), s)
+	if !s.has(operand.Text()) {
+		r.unbound(operand.Text())
+	}
+}
+
+func (r *maskReader) call(n syntax.Node, s *scope) {
+	of := n.Child("function")
+	if n.Is("type_conversion_expression") { // F[T](x)
+		of = n.Child("type")
+		r.walk(of, s)
+		r.note(typePath(of), mask.Called, n)
+		r.handed(n.Child("operand"), s)
+		return
+	}
+	for of.Is("index_expression", "parenthesized_expression", "type_instantiation_expression") && of.First().Is() {
+		if of.Is("index_expression") {
+			r.walk(of.Child("index"), s)
+		}
+		of = of.First()
+	}
+	if p := r.pathOf(of, s); of.Is("identifier", "selector_expression") && !(len(p) == 1 && (p[0] == "?" || predeclared[p[0]])) {
+		r.note(p, mask.Called, n)
+	}
+	verb := r.verb
+	declares := r.route(n, of, s)
+	switch {
+	case of.Is("identifier"):
+		if !s.has(of.Text()) {
+			r.unbound(of.Text())
+		}
+	case of.Is("selector_expression"):
+		r.operand(of, s)
+	default:
+		r.walk(of, s)
+	}
+	r.verb = verb
+	r.walk(n.Child("type_arguments"), s)
+	arguments := n.Child("arguments")
+	if declares || of.Is("identifier") && predeclared[of.Text()] {
+		r.children(arguments, s)
+		return
+	}
+	for a := range arguments.Children() {
+		r.handed(a, s)
+	}
+}
+
+// handed is an argument. A function that is given to a call may be called there; a
+// method that is taken from a value too.
+func (r *maskReader) handed(n syntax.Node, s *scope) {
+	switch {
+	case n.Is("identifier"):
+		if !s.has(n.Text()) && !predeclared[n.Text()] {
+			r.note([]string{n.Text()}, mask.Handed, n)
+			r.unbound(n.Text())
+		}
+	case n.Is("selector_expression"):
+		r.note(r.pathOf(n, s), mask.Handed, n)
+		r.operand(n, s)
+	default:
+		r.walk(n, s)
+	}
+}
+
+// keyed is one element of a literal. A key that is a lone name is a field's as a rule,
+// and never a package.
+func (r *maskReader) keyed(n syntax.Node, s *scope) {
+	first := true
+	for c := range n.Children() {
+		if !c.Named() || c.Is("comment") {
+			continue
+		}
+		if !first || !c.First().Is("identifier") {
+			r.walk(c, s)
+		}
+		first = false
+	}
+}
+
+// parameters declares parameters, results and type parameters.
+func (r *maskReader) parameters(n syntax.Node, s *scope) {
+	group := r.group
+	r.group = nil
+	for p := range n.Children() {
+		t := p.Child("type")
+		r.walk(t, s)
+		for name := range p.Children() {
+			if name.Field() != "name" || !name.Is("identifier") {
+				continue
+			}
+			l := local{of: typePath(t)}
+			if group != nil {
+				l.prefix, group = group.prefix, nil
+			}
+			if n.Is("type_parameter_list") {
+				l = local{}
+			}
+			s.declare(name.Text(), l)
+		}
+	}
+}
+
+// assign reads a, b := x, y and its kin: the right side before the names are known.
+func (r *maskReader) assign(n syntax.Node, s *scope) {
+	left, right := n.Child("left"), n.Child("right")
+	r.walk(right, s)
+	if !left.Is() {
+		return
+	}
+	if !n.Is("short_var_declaration") && !strings.Contains(string(r.source[left.End():right.Start()]), ":=") {
+		r.walk(left, s)
+		return
+	}
+	if n.Is("short_var_declaration") {
+		r.bind(slices.Collect(left.Children()), right, nil, s)
+		return
+	}
+	declareAll(left, s)
+}
+
+func declareAll(names syntax.Node, s *scope) {
+	for name := range names.Children() {
+		s.declare(name.Text(), local{})
+	}
+}
+
+// bind declares names with the types of their values.
+func (r *maskReader) bind(names []syntax.Node, values syntax.Node, of []string, s *scope) {
+	var all []local
+	for v := range values.Children() {
+		if v.Named() && !v.Is("comment") {
+			all = append(all, local{of: r.typeOf(v, s), prefix: r.prefixOf(v, s)})
+		}
+	}
+	i := 0
+	for _, name := range names {
+		if !name.Is("identifier") {
+			continue
+		}
+		l := local{of: of}
+		if of == nil && i < len(all) {
+			l = all[i]
+		}
+		s.declare(name.Text(), l)
+		i++
+	}
+}
+
+func (r *maskReader) localVariable(n syntax.Node, s *scope) {
+	var names []syntax.Node
+	for c := range n.Children() {
+		if c.Field() == "name" {
+			names = append(names, c)
+		} else {
+			r.walk(c, s)
+		}
+	}
+	r.bind(names, n.Child("value"), typePath(n.Child("type")), s)
+}
+
+// typeOf is the type of an expression, where the file tells.
+func (r *maskReader) typeOf(n syntax.Node, s *scope) []string {
+	if r.chain++; r.chain > longest {
+		r.chain--
+		return nil
+	}
+	defer func() { r.chain-- }()
+	switch n.Kind() {
+	case "composite_literal":
+		return typePath(n.Child("type"))
+	case "parenthesized_expression":
+		return r.typeOf(n.First(), s)
+	case "unary_expression":
+		return r.typeOf(n.Child("operand"), s)
+	case "type_assertion_expression":
+		return typePath(n.Child("type"))
+	case "identifier":
+		l, _ := s.find(n.Text())
+		return l.of
+	case "call_expression":
+		p := r.pathOf(n.Child("function"), s)
+		if len(p) == 1 && p[0] == "new" {
+			return typePath(n.Child("arguments").First())
+		}
+		if len(p) == 1 && r.declared[p[0]] {
+			if _, ok := r.classes[p[0]]; ok {
+				return p // a conversion
+			}
+		}
+		return r.results[strings.Join(p, ".")]
+	}
+	return nil
+}
+
+// pathOf is the dotted name of what is called or named, locals told by their types:
+// x.Close of a local x of type *File is File.Close.
+func (r *maskReader) pathOf(n syntax.Node, s *scope) []string {
+	if r.chain++; r.chain > longest {
+		r.chain--
+		return []string{"?"}
+	}
+	defer func() { r.chain-- }()
+	switch n.Kind() {
+	case "identifier":
+		l, ok := s.find(n.Text())
+		if !ok {
+			return []string{n.Text()}
+		}
+		if l.of != nil {
+			return l.of
+		}
+	case "selector_expression":
+		field := n.Child("field").Text()
+		p := r.pathOf(n.Child("operand"), s)
+		if len(p) > 8 {
+			p = []string{"?"}
+		}
+		return append(slices.Clip(p), field)
+	case "parenthesized_expression":
+		return r.pathOf(n.First(), s)
+	case "unary_expression":
+		return r.pathOf(n.Child("operand"), s)
+	default:
+		if t := r.typeOf(n, s); t != nil {
+			return t
+		}
+	}
+	return []string{"?"}
+}
+
+// note adds what the owner runs, or what runs at load, once each.
+func (r *maskReader) note(p []string, use mask.Use, n syntax.Node) {
+	if len(p) == 0 || p[0] == "" || len(p) == 1 && p[0] == "?" {
+		return
+	}
+	r.key = append(r.key[:0], use...)
+	for _, word := range p {
+		r.key = append(append(r.key, '.'), word...)
+	}
+	if r.seen[string(r.key)] {
+		return
+	}
+	r.seen[string(r.key)] = true
+	ref := mask.Ref{Path: p, Use: use, Class: r.class, Line: n.Line()}
+	if r.owner < 0 {
+		r.file.Loads = append(r.file.Loads, ref)
+		return
+	}
+	f := &r.file.Functions[r.owner]
+	f.Runs = append(f.Runs, ref)
+}
+
+// variables reads package-level variables: what is bound to a function literal, and
+// what runs when the package is loaded.
+func (r *maskReader) variables(n syntax.Node) {
+	functions := len(r.file.Functions)
+	for spec := range n.Walk(func(n syntax.Node) bool { return !n.Is("var_spec") }) {
+		if !spec.Is("var_spec") {
+			continue
+		}
+		var names []string
+		for c := range spec.Children() {
+			if c.Field() == "name" && c.Is("identifier") {
+				names = append(names, c.Text())
+			}
+		}
+		r.walk(spec.Child("type"), nil)
+		r.holds(names, typePath(spec.Child("type")), spec.Child("value"))
+		i := 0
+		for v := range spec.Child("value").Children() {
+			if !v.Named() || v.Is("comment") {
+				continue
+			}
+			name := "_"
+			if i < len(names) {
+				name = names[i]
+			}
+			r.bound(v, name)
+			i++
+		}
+	}
+	for _, f := range r.file.Functions[functions:] {
+		if f.Broken {
+			return
+		}
+	}
+	r.fault(n)
+}
+
+// holds notes the type or the value of a package-level variable.
+func (r *maskReader) holds(names []string, of []string, values syntax.Node) {
+	for _, name := range names {
+		if of != nil && name != "_" {
+			r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: of, Use: mask.Named, Class: -1}})
+		}
+	}
+	value := values.First()
+	if of != nil || len(names) != 1 || names[0] == "_" || !value.Is() {
+		return
+	}
+	if value.Is("unary_expression") {
+		value = value.Child("operand")
+	}
+	ref := mask.Ref{Use: mask.Called, Class: -1, Line: value.Line()}
+	switch value.Kind() {
+	case "composite_literal":
+		ref.Path = typePath(value.Child("type"))
+	case "call_expression":
+		if f := value.Child("function"); f.Is("identifier", "selector_expression") {
+			ref.Path = r.pathOf(f, nil)
+		}
+	case "identifier", "selector_expression":
+		ref.Path, ref.Use = r.pathOf(value, nil), mask.Named
+	}
+	if len(ref.Path) > 0 && ref.Path[0] != "?" && !predeclared[ref.Path[0]] {
+		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: names[0], Value: ref})
+	}
+}
+
+// bound reads the value of a package-level variable. A function literal that is the
+// value, or stands under a key of a literal that is, has a name and is a function of its
+// own: it is not run by being there. Any other is code of what is around it.
+func (r *maskReader) bound(n syntax.Node, name string) {
+	if r.depth++; r.depth > deepest {
+		r.depth--
+		return
+	}
+	defer func() { r.depth-- }()
+	switch n.Kind() {
+	case "func_literal":
+		r.lambda(n, name)
+	case "literal_element", "parenthesized_expression":
+		r.bound(n.First(), name)
+	case "unary_expression":
+		r.bound(n.Child("operand"), name)
+	case "call_expression":
+		if f := n.Child("function"); f.Is("selector_expression") && once[f.Text()] {
+			r.operand(f, nil)
+			for a := range n.Child("arguments").Children() {
+				r.bound(a, name)
+			}
+			return
+		}
+		r.walk(n, nil)
+	case "composite_literal":
+		if t := typePath(n.Child("type")); t != nil {
+			r.note(t, mask.Called, n)
+		}
+		r.walk(n.Child("type"), nil)
+		r.bound(n.Child("body"), name)
+	case "literal_value":
+		i := 0
+		for c := range n.Children() {
+			switch {
+			case c.Is("keyed_element"):
+				r.boundKey(c, name)
+			case c.Named() && !c.Is("comment"):
+				r.bound(c, name+"."+strconv.Itoa(i))
+			}
+			i++
+		}
+	default:
+		r.walk(n, nil)
+	}
+}
+
+// once are functions that keep what they are given for later.
+var once = map[string]bool{"sync.OnceFunc": true, "sync.OnceValue": true, "sync.OnceValues": true}
+
+func (r *maskReader) boundKey(n syntax.Node, name string) {
+	var parts []syntax.Node
+	for c := range n.Children() {
+		if c.Named() && !c.Is("comment") {
+			parts = append(parts, c)
+		}
+	}
+	if len(parts) != 2 {
+		r.walk(n, nil)
+		return
+	}
+	key := parts[0].Text()
+	if unquoted, err := strconv.Unquote(key); err == nil {
+		key = unquoted
+	}
+	if !parts[0].First().Is("identifier") {
+		r.walk(parts[0], nil)
+	}
+	r.bound(parts[1], name+"."+key)
+}
+
+// lambda notes a function literal that a name is bound to.
+func (r *maskReader) lambda(n syntax.Node, name string) {
+	body := n.Child("body")
+	first, _, _ := strings.Cut(name, ".")
+	f := mask.Function{
+		Name: name, Construct: mask.Lambda, Public: exported(first), Parent: -1, Class: -1, Line: n.Line(),
+		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken(),
+	}
+	switch {
+	case trivial(body):
+		f.Construct = mask.Trivial
+	case takesTest(n):
+		f.Construct = mask.Test
+	}
+	inside := &scope{}
+	for c := range n.Children() {
+		if c.Field() != "body" {
+			r.walk(c, inside)
+		}
+	}
+	r.inside(f, body, inside)
+}
