@@ -54,7 +54,14 @@ func (p *project) closure() *closure {
 
 // load is what one file runs itself.
 func (c *closure) load(u *unit) {
+	handlers := map[int32]bool{}
+	for _, h := range u.handlers {
+		handlers[h.path] = true
+	}
 	for _, r := range u.loads {
+		if r.use == Handed && handlers[r.path] { // a router keeps it for later
+			r.use = Named
+		}
 		c.use(where{unit: u, function: -1, class: r.class, loads: true}, r, cause{u.index, r.line, -1})
 	}
 	for i := range u.file.Functions {

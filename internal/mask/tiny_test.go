@@ -47,6 +47,8 @@ func (tiny) Read(p string, tree *syntax.Tree) *mask.File {
 	return r.file
 }
 
+type syntaxTree = syntax.Tree
+
 type reader struct{ file *mask.File }
 
 type scope struct {
@@ -81,9 +83,11 @@ func (r *reader) block(n syntax.Node, s scope) {
 		case "class_definition":
 			r.class(c, s)
 		case "decorated_definition":
+			at := len(r.file.Functions)
 			for d := range c.Children() {
 				if d.Is("decorator") {
 					r.expression(d.First(), s, mask.Called)
+					r.route(d.First(), at)
 				}
 			}
 			r.block(c, s)
@@ -102,6 +106,22 @@ func (r *reader) block(n syntax.Node, s scope) {
 	}
 }
 
+// route is a call of route: a decorator's, or with the name of its handler.
+func (r *reader) route(n syntax.Node, function int) {
+	var arguments []syntax.Node
+	for a := range n.Child("arguments").Children() {
+		arguments = append(arguments, a)
+	}
+	if n.Child("function").Text() != "route" || len(arguments) == 0 {
+		return
+	}
+	route := mask.Route{Path: strings.Trim(arguments[0].Text(), `"`), Function: function}
+	if len(arguments) > 1 {
+		route.Handler, route.Function = mask.Ref{Path: dotted(arguments[1]), Class: -1}, -1
+	}
+	r.file.Routes = append(r.file.Routes, route)
+}
+
 func (r *reader) blockOrExpression(n syntax.Node, s scope) {
 	for c := range n.Children() {
 		if c.Is("block", "else_clause") {
@@ -113,6 +133,7 @@ func (r *reader) blockOrExpression(n syntax.Node, s scope) {
 }
 
 func (r *reader) statement(n syntax.Node, s scope) {
+	r.route(n, -1)
 	if !n.Is("assignment") {
 		r.expression(n, s, mask.Named)
 		return

@@ -325,14 +325,15 @@ func (r *run) check(e *entry, c change, text []byte) error {
 	return nil
 }
 
-// faultLine is where the first syntax error of a tree is.
+// faultLine is where the first syntax error of a tree is. What cannot be read at all
+// has the whole file for an error, and tells by what is inside.
 func faultLine(t *syntax.Tree) int {
 	for n := range t.Root().Walk(syntax.Node.Broken) {
-		if n.Is("ERROR") || n.Missing() {
+		if n.Missing() || n.Is("ERROR") && n.Parent().Is() {
 			return n.Line()
 		}
 	}
-	return 1
+	return t.Root().Line()
 }
 
 // describe writes the functions and repairs of a file down.
