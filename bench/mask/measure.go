@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/mask"
+)
+
+// speed measures whole processes. What is compared is run in turns, so that a busy
+// machine is as busy for both.
+func (b *bench) speed(ctx context.Context) error {
+	b.program = filepath.Join(b.dir, "benchmint")
+	if said, err := exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/benchmint").CombinedOutput(); err != nil {
+		return fmt.Errorf("building the program: %w: %s", err, said)
+	}
+	b.table.row(fmt.Sprintf("%d processors, medians of %d", runtime.GOMAXPROCS(0), b.runs))
+	for _, p := range b.projects {
+		if err := b.measure(ctx, p); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	start, err := b.medians(func(int) (usage, error) { return b.process(ctx, b.program, "version") })
+	if err != nil {
+		return err
+	}
+	b.table.atMost("start (version), ms", start[0].wall, 15)
+	if err := b.memory(ctx); err != nil {
+		return err
+	}
+	return b.table.print(os.Stdout)
+}
+
+// goal is the ratio that is asked of a project of so many lines. From 100,000 on the
+// engine has all processors, and the oracle, which has no threads, one.
+func goal(lines int) (string, float64) {
+	switch {
+	case lines < 5_000:
+		return "small", 4
+	case lines < 60_000:
+		return "medium", 4
+	case lines < 170_000:
+		return "100 k", 2
+	}
+	return "200 k", 2.5
+}
+
+// measure is one project: against the oracle, and against parsing.
+func (b *bench) measure(ctx context.Context, p project) error {
+	me, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	out := filepath.Join(b.dir, "starter")
+	clean := func() error {
+		return errors.Join(os.RemoveAll(out), os.RemoveAll(mask.ManifestPath(out)), os.RemoveAll(mask.UndoPath(out)))
+	}
+	fresh := func(program string, args ...string) (usage, error) {
+		if err := clean(); err != nil {
+			return usage{}, err
+		}
+		return b.process(ctx, program, args...)
+	}
+	profile := string(mask.Commit0Combined)
+	figures, err := b.medians(
+		func(int) (usage, error) {
+			return fresh(b.program, "mask", p.root, "--output", out, "--profile", profile, "--src", p.src, "--tests", p.tests)
+		},
+		func(int) (usage, error) {
+			return fresh(b.python, b.oracle, p.root, p.src, p.tests, out, "combined")
+		},
+		func(int) (usage, error) { return fresh(me, "-child", "run", p.root, out, p.src, p.tests, profile) },
+		// The starter of the run before is there.
+		func(int) (usage, error) { return b.process(ctx, me, "-child", "baseline", p.root, out, p.src, p.tests) },
+	)
+	if err != nil {
+		return errors.Join(err, clean())
+	}
+	ours, oracle, run, baseline := figures[0], figures[1], figures[2], figures[3]
+	lines, err := strconv.Atoi(strings.TrimSpace(baseline.said))
+	if err != nil {
+		return fmt.Errorf("the baseline said %q", baseline.said)
+	}
+	size, want := goal(lines)
+	name := fmt.Sprintf("%s (%s, %d lines)", p.name, size, lines)
+	b.table.row(name+": ours / oracle, ms", fmt.Sprintf("%.0f / %.0f", ours.wall, oracle.wall))
+	b.table.atLeast(name+": oracle ÷ ours", oracle.wall/ours.wall, want)
+	b.table.row(name+": CPU ours / parse in, query, parse out, ms", fmt.Sprintf("%.0f / %.0f", run.cpu, baseline.cpu))
+	b.table.atMost(name+": CPU ÷ parsing", run.cpu/baseline.cpu, 1.25)
+	return clean()
+}
+
+// memory is the peak of runs over many files, which are those of the first projects
+// again and again.
+func (b *bench) memory(ctx context.Context) error {
+	var peaks []float64
+	for _, profile := range []mask.Profile{mask.Commit0Combined, mask.Strict} {
+		for _, n := range []int{1_000, 10_000} {
+			u, err := b.many(ctx, n, profile)
+			if err != nil {
+				return err
+			}
+			peaks = append(peaks, u.peak)
+			b.table.row(fmt.Sprintf("peak memory, MB, %d files, %s", n, profile), fmt.Sprintf("%.0f", u.peak))
+		}
+	}
+	b.table.row("10,000 files ÷ 1,000, commit0 / strict", fmt.Sprintf("%.2f / %.2f", peaks[1]/peaks[0], peaks[3]/peaks[2]))
+	return nil
+}
+
+func (b *bench) many(ctx context.Context, n int, profile mask.Profile) (usage, error) {
+	root, out := filepath.Join(b.dir, "many"), filepath.Join(b.dir, "many-out")
+	if err := errors.Join(os.RemoveAll(root), os.RemoveAll(out), os.RemoveAll(mask.ManifestPath(out)), os.RemoveAll(mask.UndoPath(out))); err != nil {
+		return usage{}, err
+	}
+	if err := b.copies(root, n); err != nil {
+		return usage{}, err
+	}
+	u, err := b.process(ctx, b.program, "mask", root, "--output", out, "--profile", string(profile))
+	return u, errors.Join(err, os.RemoveAll(root), os.RemoveAll(out))
+}
+
+// copies writes n modules into packages of a hundred each.
+func (b *bench) copies(root string, n int) error {
+	var sources []string
+	for _, p := range b.projects {
+		err := filepath.WalkDir(p.root, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && filepath.Ext(path) == ".py" {
+				sources = append(sources, path)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		source, err := os.ReadFile(sources[i%len(sources)])
+		if err != nil {
+			return err
+		}
+		folder := filepath.Join(root, fmt.Sprintf("package%d", i/100))
+		if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, fmt.Sprintf("module%d.py", i)), source, 0o644)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// usage is what one process took.
+type usage struct {
+	wall, cpu float64 // ms
+	peak      float64 // MB
+	said      string
+}
+
+func (b *bench) process(ctx context.Context, program string, args ...string) (usage, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	began := time.Now()
+	said, err := cmd.Output()
+	wall := time.Since(began)
+	if err != nil {
+		return usage{}, fmt.Errorf("%s %s: %w: %s", filepath.Base(program), strings.Join(args, " "), err, complaint.String())
+	}
+	u := usage{wall: ms(wall), cpu: ms(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()), said: string(said)}
+	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		u.peak = float64(r.Maxrss) / 1024 // KB on Linux
+	}
+	return u, nil
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// medians takes turns; the first turn warms caches and does not count.
+func (b *bench) medians(all ...func(int) (usage, error)) ([]usage, error) {
+	figures := make([][]usage, len(all))
+	for turn := range b.runs + 1 {
+		for i, one := range all {
+			u, err := one(turn)
+			if err != nil {
+				return nil, err
+			}
+			if turn > 0 {
+				figures[i] = append(figures[i], u)
+			}
+		}
+	}
+	out := make([]usage, len(all))
+	for i, f := range figures {
+		of := func(figure func(usage) float64) float64 {
+			values := make([]float64, len(f))
+			for j, u := range f {
+				values[j] = figure(u)
+			}
+			slices.Sort(values)
+			return values[len(values)/2]
+		}
+		out[i] = usage{
+			wall: of(func(u usage) float64 { return u.wall }), cpu: of(func(u usage) float64 { return u.cpu }),
+			peak: of(func(u usage) float64 { return u.peak }), said: f[0].said,
+		}
+	}
+	return out, nil
+}
