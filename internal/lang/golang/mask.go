@@ -110,6 +110,7 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 			r.comment(n, &doc, &docEnd)
 			continue
 		case "package_clause":
+			r.fault(n)
 			r.pkg = n.First("package_identifier").Text()
 		case "function_declaration", "method_declaration":
 			r.function(n, doc && docEnd+1 == n.Line())
@@ -303,7 +304,7 @@ func (r *maskReader) fault(n syntax.Node) {
 	if !n.Broken() {
 		return
 	}
-	for e := range n.Walk(func(n syntax.Node) bool { return n.Broken() }) {
+	for e := range n.Walk(syntax.Node.Broken) {
 		if e.Is("ERROR") || e.Missing() {
 			r.file.Faults = append(r.file.Faults, e.Line())
 			return

@@ -65,6 +65,9 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 	r.module = moduleOf(p)
 	r.file.Modules = []string{strings.Join(r.module, "::")}
 	r.walk(tree.Root(), around{class: -1, parent: -1})
+	if len(r.file.Faults) == 0 && !slices.ContainsFunc(r.file.Functions, func(f mask.Function) bool { return f.Broken }) {
+		r.fault(tree.Root()) // one in a place that is not looked at (a type, an attribute)
+	}
 	if len(r.lints) > 0 {
 		r.file.Repair = r.repair
 	}

@@ -225,9 +225,10 @@ func (r *maskReader) localsOf(n syntax.Node) map[string][]string {
 	return out
 }
 
-// note adds what the owner runs, or what a static's value does, once each.
+// note adds what a function runs, once each. Nothing runs when a crate is loaded: values
+// of constants and statics are made by the compiler, of functions that are const.
 func (r *maskReader) note(p []string, use mask.Use, n syntax.Node, at around) {
-	if len(p) == 0 || p[0] == "" || len(p) == 1 && (p[0] == "?" || p[0] == "Some" || p[0] == "Ok" || p[0] == "Err" || p[0] == "None") {
+	if r.owner < 0 || len(p) == 0 || p[0] == "" || len(p) == 1 && (p[0] == "?" || p[0] == "Some" || p[0] == "Ok" || p[0] == "Err" || p[0] == "None") {
 		return
 	}
 	key := string(use) + strings.Join(p, ".")
@@ -236,10 +237,6 @@ func (r *maskReader) note(p []string, use mask.Use, n syntax.Node, at around) {
 	}
 	r.seen[key] = true
 	ref := mask.Ref{Path: p, Use: use, Class: at.class, Line: n.Line()}
-	if r.owner < 0 {
-		r.file.Loads = append(r.file.Loads, ref)
-		return
-	}
 	f := &r.file.Functions[r.owner]
 	f.Runs = append(f.Runs, ref)
 }

@@ -146,6 +146,9 @@ func (r *maskReader) item(n syntax.Node, at around, b before) {
 	case "const_item", "static_item":
 		r.constant(n, at)
 	case "macro_definition", "macro_invocation":
+		if n.Broken() && r.owner < 0 { // tokens that the grammar does not know
+			r.fault(n)
+		}
 		if n.Is("macro_invocation") {
 			r.tokens(n, at)
 		}
@@ -154,6 +157,16 @@ func (r *maskReader) item(n syntax.Node, at around, b before) {
 		r.walk(n.Child("body"), at)
 	default:
 		r.code(n, at)
+	}
+}
+
+// fault notes the first syntax error within a node.
+func (r *maskReader) fault(n syntax.Node) {
+	for e := range n.Walk(syntax.Node.Broken) {
+		if e.Is("ERROR") || e.Missing() {
+			r.file.Faults = append(r.file.Faults, e.Line())
+			return
+		}
 	}
 }
 
