@@ -193,7 +193,7 @@ func returns(b syntax.Node) bool {
 // throw is the statement; the text is a string of both languages whatever the name.
 func (r *reader) throw(name string) string {
 	made := "Error"
-	if r.ownError {
+	if r.declared[made] {
 		made = "globalThis.Error" // the file has an Error of its own
 	}
 	return "throw new " + made + "(" + quoted("masked: "+name) + ");"

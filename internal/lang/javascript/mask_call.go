@@ -49,6 +49,7 @@ func momentOf(path []string) moment {
 // call reads what is called, and what it is given.
 func (r *reader) call(n syntax.Node, p place) {
 	if required(n) != "" {
+		r.interop(n, p)
 		r.path(n, p)
 		return
 	}

@@ -181,6 +181,7 @@ func (r *reader) required(name, value syntax.Node, p place) bool {
 	if specifier == "" {
 		return false
 	}
+	r.interop(value, p)
 	from := module(r.at, specifier)
 	if name.Is("identifier") {
 		if member == "" {
@@ -201,6 +202,13 @@ func (r *reader) required(name, value syntax.Node, p place) bool {
 		}
 	}
 	return true
+}
+
+// interop notes the function around a require, which runs.
+func (r *reader) interop(call syntax.Node, p place) {
+	if fn := call.Child("function"); fn.Is("identifier") && fn.Text() != "require" {
+		r.use(fn, mask.Called, p)
+	}
 }
 
 // valueRef is what an expression holds, where that is plain: new C(…), f(…), a name.

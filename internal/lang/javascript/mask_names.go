@@ -31,7 +31,7 @@ func (s *sink) add(ref mask.Ref) {
 
 // add notes a reference where it runs.
 func (r *reader) add(ref mask.Ref, p place) {
-	if ref.Path = r.resolved(ref.Path, p); ref.Path == nil || len(ref.Path) == 1 && (ref.Path[0] == "" || ref.Path[0] == "this") {
+	if ref.Path = r.resolved(ref.Path, p); ref.Path == nil || ref.Path[0] == builtIn || len(ref.Path) == 1 && ref.Path[0] == "this" || globals[ref.Path[0]] && !r.declared[ref.Path[0]] {
 		return
 	}
 	switch {
@@ -44,6 +44,17 @@ func (r *reader) add(ref mask.Ref, p place) {
 		r.sinks[p.function].add(ref)
 	}
 }
+
+// builtIn is the receiver of a method that no project wrote.
+const builtIn = ""
+
+// globals are what the language and its runtimes have by themselves: of theirs, a
+// method is never the project's of the same name.
+var globals = words(`console Object Array Math JSON Promise Reflect Symbol String Number Boolean Date RegExp Map Set WeakMap WeakSet
+	Buffer process Intl Atomics Proxy BigInt Uint8Array Uint16Array Uint32Array Int8Array Int16Array Int32Array Float32Array Float64Array
+	ArrayBuffer DataView URL URLSearchParams window document navigator globalThis global performance crypto define
+	parseInt parseFloat isNaN isFinite setTimeout setInterval setImmediate clearTimeout clearInterval queueMicrotask
+	TypeError RangeError SyntaxError ReferenceError EvalError Error undefined NaN Infinity arguments require __dirname __filename`)
 
 // scope is the names that one function declares: what it holds is its own, whatever
 // the module calls by the same name.
@@ -180,6 +191,8 @@ func (r *reader) path(n syntax.Node, p place) ([]string, bool) {
 			r.whole(module(r.at, specifier), local)
 			return []string{local}, true
 		}
+	case "string", "template_string", "regex", "array", "number", "object":
+		return []string{builtIn}, false
 	case "new_expression":
 		if made, ok := r.path(n.Child("constructor"), p); ok {
 			return made, false
@@ -197,6 +210,9 @@ func required(n syntax.Node) string {
 	if !n.Is("call_expression") {
 		return ""
 	}
+	if inner := first(n.Child("arguments")); inner.Is("call_expression") && strings.Contains(n.Child("function").Text(), "interopRequire") {
+		n = inner // what compilers to CommonJS write
+	}
 	if fn := n.Child("function"); !fn.Is("import") && !(fn.Is("identifier") && fn.Text() == "require") {
 		return ""
 	}
@@ -208,6 +224,9 @@ func required(n syntax.Node) string {
 
 // use notes a name, and what has to be run to come by it.
 func (r *reader) use(n syntax.Node, use mask.Use, p place) {
+	if !n.Is() {
+		return
+	}
 	p = p.unbound()
 	path, named := r.path(n, p)
 	r.add(mask.Ref{Path: path, Use: use, Class: p.class, Line: n.Line()}, p)

@@ -34,7 +34,8 @@ type reader struct {
 	prefixes map[int]string    // by class: where its handlers begin
 	names    map[string]int    // how often a name was given
 	taken    map[mask.Import]struct{}
-	ownError bool
+	declared map[string]bool // names that the file gives to something, anywhere
+	program  bool            // it is run, not imported
 	depth    int
 }
 
@@ -74,7 +75,7 @@ func Read(file string, tree *syntax.Tree, dialect Dialect) *mask.File {
 		dialect: dialect, at: file, source: tree.Source,
 		file:  &mask.File{Modules: modules(file)},
 		loads: newSink(), fields: map[int]*sink{}, classes: map[string]int{}, protos: map[string]string{},
-		exported: map[string]bool{}, docs: map[int]bool{}, names: map[string]int{}, taken: map[mask.Import]struct{}{}, prefixes: map[int]string{},
+		exported: map[string]bool{}, docs: map[int]bool{}, names: map[string]int{}, taken: map[mask.Import]struct{}{}, declared: map[string]bool{}, prefixes: map[int]string{},
 	}
 	r.survey(tree)
 	r.inside(tree.Root(), place{function: -1, class: -1})
@@ -91,10 +92,13 @@ func (r *reader) survey(tree *syntax.Tree) {
 				r.docs[n.End()] = true
 			}
 		case "identifier", "type_identifier":
-			if n.End()-n.Start() == len("Error") && n.Text() == "Error" && (n.Field() == "name" || n.Field() == "alias" || n.Parent().Is("import_clause", "formal_parameters")) &&
-				!n.Parent().Is("generic_type", "type_query", "interface_declaration") {
-				r.ownError = true
+			if names := n.Field() == "name" || n.Field() == "alias" || n.Field() == "pattern"; names || n.Parent().Is("import_clause", "formal_parameters") {
+				if !n.Parent().Is("generic_type", "type_query", "interface_declaration") {
+					r.declared[n.Text()] = true
+				}
 			}
+		case "hash_bang_line":
+			r.program = true
 		}
 	}
 	if tree.Broken() {
@@ -127,15 +131,17 @@ func (r *reader) finish() {
 		head, _, _ := strings.Cut(f.Name, ".")
 		f.Public = f.Public && f.Parent < 0 && (r.exported[head] || r.exported[f.Name])
 	}
-	r.file.Loads = r.loads.refs
+	if !r.program || len(r.exported) > 0 {
+		r.file.Loads = r.loads.refs
+	}
 }
 
 func isFunction(n syntax.Node) bool {
-	return n.Named() && n.Is("function_declaration", "generator_function_declaration", "function_expression", "generator_function", "arrow_function", "method_definition")
+	return n.Is() && n.Named() && n.Is("function_declaration", "generator_function_declaration", "function_expression", "generator_function", "arrow_function", "method_definition")
 }
 
 func isLiteral(n syntax.Node) bool {
-	return n.Named() && n.Is("function_expression", "generator_function", "arrow_function")
+	return n.Is() && n.Named() && n.Is("function_expression", "generator_function", "arrow_function")
 }
 
 func (r *reader) inside(n syntax.Node, p place) {
@@ -228,11 +234,15 @@ func (r *reader) walk(n syntax.Node, p place) {
 
 // unwrapped is an expression without parentheses and words about its type.
 func unwrapped(n syntax.Node) syntax.Node {
-	for n.Named() {
+	for n.Is() && n.Named() {
 		inner := syntax.Node{}
 		switch n.Kind() {
 		case "parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression":
 			inner = first(n)
+		case "sequence_expression":
+			if n.Parent().Is("parenthesized_expression") { // (0, a.b)(…)
+				inner = lastOf(n)
+			}
 		case "type_assertion":
 			for c := range n.Children() {
 				if c.Named() && !c.Is("comment") {
@@ -348,7 +358,7 @@ func (r *reader) returned(n syntax.Node, p place) {
 func (r *reader) condition(n syntax.Node, p place) {
 	p = p.unbound()
 	condition := n.Child("condition")
-	if p.function < 0 && bytes.Contains(r.source[condition.Start():condition.End()], []byte("require.main")) {
+	if p.function < 0 && condition.Is() && bytes.Contains(r.source[condition.Start():condition.End()], []byte("require.main")) {
 		skipped := p
 		skipped.collect = newSink()
 		r.walk(n.Child("consequence"), skipped)
