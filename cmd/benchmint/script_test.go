@@ -52,8 +52,12 @@ var passed = []string{
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 }
 
-// condition tells scripts which sandbox works here, by opening it as a run does.
+// condition tells scripts which sandbox works here, by opening it as a run does, and
+// who they are.
 func condition(name string) (bool, error) {
+	if name == "root" { // who reads every file
+		return os.Getuid() == 0, nil
+	}
 	if name != config.Bwrap && name != config.Docker {
 		return false, fmt.Errorf("unknown condition %q", name)
 	}

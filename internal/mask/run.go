@@ -97,10 +97,10 @@ func (o *Options) check() error {
 	if err != nil {
 		return err
 	}
-	if o.Output, err = filepath.Abs(o.Output); err != nil {
-		return err
+	real, err := filepath.Abs(o.Output)
+	if err == nil {
+		real, err = realPath(real)
 	}
-	real, err := realPath(o.Output)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/benchmint/benchmint/internal/lang/csharp"
+	"github.com/benchmint/benchmint/internal/lang/golang"
+	"github.com/benchmint/benchmint/internal/lang/javascript"
+	"github.com/benchmint/benchmint/internal/lang/php"
+	"github.com/benchmint/benchmint/internal/lang/python"
+	"github.com/benchmint/benchmint/internal/lang/ruby"
+	"github.com/benchmint/benchmint/internal/lang/rust"
+	"github.com/benchmint/benchmint/internal/lang/typescript"
+	"github.com/benchmint/benchmint/internal/mask"
+)
+
+// maskers are the languages of which code can be masked. The first that knows a path
+// has it.
+func maskers() []mask.Language {
+	return []mask.Language{
+		python.Masker{}, golang.Masker{}, javascript.Masker{}, typescript.Masker{}, rust.Masker{},
+		csharp.Masker{}, ruby.Masker{}, php.Masker{},
+	}
+}
+
+func newMask(p *program) *cobra.Command {
+	var o mask.Options
+	var profile, undo string
+	cmd := &cobra.Command{
+		Use: "mask PATH --output DIR", Short: "turn a folder of code into a starter: bodies give way to something that fails loudly",
+		Long: "Every byte outside of masked bodies stays. Beside DIR stand DIR.mask.json (what was done and\nwhy, no code) and DIR.mask.undo, from which --undo gives the same bytes back:\n\n  benchmint mask src --output starter\n  benchmint mask --undo starter.mask.undo starter",
+		Args: argsOf(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := apart(cmd.Flags()); err != nil {
+				return err
+			}
+			if undo != "" {
+				return p.unmask(undo, args[0])
+			}
+			if o.Output == "" {
+				return &usageError{errors.New("--output DIR is needed: a mask never writes into its source")}
+			}
+			o.Source, o.Profile, o.Languages = args[0], mask.Profile(profile), maskers()
+			return p.mask(cmd, o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Output, "output", "", "`DIR` of the starter; it must not be there, or be empty")
+	flags.StringVar(&profile, "profile", string(mask.Strict), "`PROFILE`: strict, or as the published tool: commit0-all, commit0-docstring, commit0-combined")
+	flags.StringVar(&o.Slice.Module, "module", "", "mask one `MODULE` only: a path, or the name by which it is imported")
+	flags.StringArrayVar(&o.Slice.Names, "name", nil, "mask `NAME` only: Class.method or path::Class.method; may be repeated")
+	flags.StringVar(&o.Slice.Function, "function", "", "mask function `NAME` and all that nothing else uses")
+	flags.StringVar(&o.Slice.Route, "route", "", "mask the handlers of HTTP routes under `PREFIX`")
+	flags.StringVar(&o.Src, "src", "", "`FOLDER` of the source in PATH, for the commit0 profiles (default: all)")
+	flags.StringVar(&o.Tests, "tests", "", "`FOLDER` of the tests in PATH, for the commit0 profiles")
+	flags.StringVar(&undo, "undo", "", "give the starter at PATH its bytes back, from `FILE`")
+	return cmd
+}
+
+// apart tells of flags of which one leaves no room for another.
+func apart(flags *pflag.FlagSet) error {
+	slices := []string{"module", "name", "function", "route"}
+	for i, a := range slices {
+		for _, b := range slices[i+1:] {
+			if flags.Changed(a) && flags.Changed(b) {
+				return &usageError{fmt.Errorf("--%s and --%s: a mask takes one of them", a, b)}
+			}
+		}
+	}
+	for _, b := range append(slices, "output", "profile", "src", "tests") {
+		if flags.Changed("undo") && flags.Changed(b) {
+			return &usageError{fmt.Errorf("--%s says nothing to --undo", b)}
+		}
+	}
+	return nil
+}
+
+func (p *program) mask(cmd *cobra.Command, o mask.Options) error {
+	if (o.Src != "" || o.Tests != "") && o.Profile == mask.Strict {
+		return &usageError{errors.New("--src and --tests are for the commit0 profiles; strict knows tests by their names")}
+	}
+	result, err := mask.Run(cmd.Context(), o)
+	if slice := new(mask.SliceError); errors.As(err, &slice) || errors.Is(err, mask.ErrUnmet) {
+		return &ended{exitUsage, err}
+	}
+	if err != nil {
+		return err
+	}
+	if p.json {
+		err = p.writeJSON(result)
+	} else {
+		err = p.printMask(result)
+	}
+	if err == nil && len(result.Failed) > 0 {
+		return &ended{code: exitFailed}
+	}
+	return err
+}
+
+func (p *program) printMask(r *mask.Result) error {
+	t, n := p.out(), r.Totals
+	t.line("%s  %s changed of %d, %s of %s masked", r.Output, plural(n.Changed, "file"), n.Files, plural(n.Masked+n.Removed, "function"), plain(n.Functions))
+	if n.Removed > 0 {
+		t.line("  %6d  of them with the whole definition", n.Removed)
+	}
+	if n.Gone > 0 {
+		t.line("  %6d  gone: inside of those", n.Gone)
+	}
+	for _, why := range byCount(n.Kept) {
+		t.line("  %6d  kept: %s", n.Kept[why], why)
+	}
+	for _, why := range byCount(n.Whole) {
+		t.line("  %6s  left whole: %s", plural(n.Whole[why], "file"), why)
+	}
+	if n.Repairs > 0 {
+		t.line("  %6d  repaired outside of bodies", n.Repairs)
+	}
+	t.line("body lines left: %d of %d (%.1f %%)", n.Left, n.Lines, 100*n.Share)
+	for _, place := range n.Faults {
+		p.say("syntax error at %s, outside of functions", visible(place))
+	}
+	for _, fault := range r.Failed {
+		t.line("%s  %s", t.in(red, "failed"), visible(fault))
+	}
+	t.line("what was done: %s; to undo it: benchmint mask --undo %s %s", r.Manifest, r.Undo, r.Output)
+	return t.err
+}
+
+func plain(n int) string { return fmt.Sprint(n) }
+
+// byCount are the keys, the largest first.
+func byCount(counts map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		if d := counts[b] - counts[a]; d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+}
+
+func (p *program) unmask(undo, folder string) error {
+	n, err := mask.Undo(undo, folder)
+	if errors.Is(err, mask.ErrUnmet) {
+		return &ended{exitUsage, err}
+	}
+	var refused *mask.RefusedError
+	if errors.As(err, &refused) {
+		for _, file := range refused.Files {
+			p.say("%s", visible(file))
+		}
+		return fmt.Errorf("nothing was undone: %s not as the mask left %s", plural(len(refused.Files), "file"), pronoun(len(refused.Files)))
+	}
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return p.writeJSON(map[string]int{"restored": n})
+	}
+	t := p.out()
+	t.line("%s restored in %s", plural(n, "file"), folder)
+	return t.err
+}
+
+func pronoun(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}
