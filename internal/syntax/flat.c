@@ -34,7 +34,8 @@ static bool room(flat_tree *t) {
 }
 
 // flat_parse parses and writes down all named nodes, and of the others those whose
-// symbol is wanted. It is iterative: hostile nesting costs memory and no stack of ours.
+// symbol is wanted; the root alone where no list is given. It is iterative: hostile
+// nesting costs memory and no stack of ours.
 flat_tree flat_parse(TSParser *parser, const char *source, uint32_t length, uint64_t micros, const uint8_t *wanted) {
   flat_tree out = {0};
   ts_parser_set_timeout_micros(parser, micros);
@@ -44,7 +45,7 @@ flat_tree flat_parse(TSParser *parser, const char *source, uint32_t length, uint
     out.fault = FLAT_TIME;
     return out;
   }
-  out.capacity = length / 4 + 64;
+  out.capacity = wanted ? length / 4 + 64 : 1;
   out.nodes = malloc(out.capacity * sizeof *out.nodes);
   if (!out.nodes) {
     out.fault = FLAT_MEMORY;
@@ -78,7 +79,7 @@ flat_tree flat_parse(TSParser *parser, const char *source, uint32_t length, uint
       if (ts_node_is_error(node)) n->flags |= FLAT_ERROR;
       if (ts_node_has_error(node)) n->flags |= FLAT_BROKEN;
       if (ts_node_is_extra(node)) n->flags |= FLAT_EXTRA;
-      down = ts_tree_cursor_goto_first_child(&cursor);
+      down = wanted && ts_tree_cursor_goto_first_child(&cursor);
       if (down) parent = out.count;
       out.count++;
     }

@@ -115,7 +115,16 @@ type Tree struct {
 }
 
 // ParseTree parses one file. A syntax error is no error: see Node.Broken.
-func ParseTree(l Language, source []byte) (*Tree, error) {
+func ParseTree(l Language, source []byte) (*Tree, error) { return parseTree(l, source, true) }
+
+// Sound tells whether a file has no syntax error. It costs the parse and nothing else.
+func Sound(l Language, source []byte) (bool, error) {
+	t, err := parseTree(l, source, false)
+	return err == nil && !t.Broken(), err
+}
+
+// parseTree writes the whole tree down, or its root only.
+func parseTree(l Language, source []byte, whole bool) (*Tree, error) {
 	of, ok := dialects[l]
 	if !ok {
 		return nil, fmt.Errorf("no grammar for %q", l)
@@ -132,7 +141,11 @@ func ParseTree(l Language, source []byte) (*Tree, error) {
 		}
 	}
 	defer d.parsers.Put(p)
-	flat := C.flat_parse(p.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(source))), C.uint32_t(len(source)), C.uint64_t(maxTime/time.Microsecond), &d.wanted[0])
+	var wanted *C.uint8_t
+	if whole {
+		wanted = &d.wanted[0]
+	}
+	flat := C.flat_parse(p.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(source))), C.uint32_t(len(source)), C.uint64_t(maxTime/time.Microsecond), wanted)
 	defer C.free(unsafe.Pointer(flat.nodes))
 	switch flat.fault {
 	case C.FLAT_TIME:
