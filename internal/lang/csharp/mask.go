@@ -2,7 +2,7 @@
 // when its types are first used, and what fails in place of a body.
 //
 // It never builds a project and never evaluates a preprocessor's condition: all branches
-// of an #if are code.
+// of an #if are code, and where that does not parse, the first and the last ones.
 package csharp
 
 import (
@@ -66,7 +66,7 @@ var counter = mask.Counter{
 // reader reads one file.
 type reader struct {
 	*mask.Walker
-	tree   *syntax.Tree
+	source []byte // the whole of it, where the tree is of a branch
 	spaces []string
 	// locals are the variables of functions and the types they have, nil for unknown
 	// ones; the index is that of the function, -1 for top-level statements.
@@ -80,8 +80,16 @@ type reader struct {
 
 // Read says what a file declares.
 func (Masker) Read(_ string, tree *syntax.Tree) *mask.File {
+	file := read(tree, tree.Source)
+	if tree.Broken() {
+		return again(file, tree.Source)
+	}
+	return file
+}
+
+func read(tree *syntax.Tree, source []byte) *mask.File {
 	r := &reader{
-		Walker: mask.NewWalker(tree), tree: tree,
+		Walker: mask.NewWalker(tree), source: source,
 		locals: map[int]map[string][]string{}, initial: map[int][]mask.Ref{},
 	}
 	for n := range tree.All() {
@@ -227,7 +235,7 @@ func (r *reader) called(n syntax.Node) string {
 	case "operator_declaration":
 		word, parameters := n.First("operator"), n.Child("parameters")
 		if word.Is() && parameters.Is() && word.End() <= parameters.Start() {
-			name = "operator" + strings.Join(strings.Fields(string(r.tree.Source[word.End():parameters.Start()])), "")
+			name = "operator" + strings.Join(strings.Fields(string(r.source[word.End():parameters.Start()])), "")
 		}
 	case "conversion_operator_declaration":
 		of := typeName(n.Child("type"))

@@ -299,7 +299,7 @@ func (r *reader) identifier(n syntax.Node) {
 		}
 		return
 	}
-	if noValue[n.Field()] || noPlace[parent.Kind()] {
+	if n.Missing() || noValue[n.Field()] || noPlace[parent.Kind()] {
 		return
 	}
 	if parent.Is("assignment_expression") && n.Field() == "left" && parent.Parent().Is("initializer_expression") {
