@@ -1,0 +1,301 @@
+package java
+
+import (
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// scope is the variables of one method, by the type that they are declared with; nil
+// for a type that has no plain name.
+type scope struct {
+	outer *scope
+	types map[string][]string
+}
+
+func newScope(outer *scope) *scope { return &scope{outer, map[string][]string{}} }
+
+// declare takes a parameter, or a local variable with its type beside it.
+func (s *scope) declare(n syntax.Node) {
+	name, of := n.Child("name"), n.Child("type")
+	if n.Is("spread_parameter") || n.Child("dimensions").Is() {
+		name, of = n.First("variable_declarator").Child("name"), syntax.Node{} // an array
+	}
+	if name.Is() {
+		s.types[name.Text()] = typeName(of)
+	}
+}
+
+// typeName is the plain name of a class, without its arguments; nil for var, arrays and
+// what is no class.
+func typeName(n syntax.Node) []string {
+	switch n.Kind() {
+	case "annotated_type":
+		for c := range n.Children() {
+			if c.Named() && !c.Is("marker_annotation", "annotation") {
+				return typeName(c)
+			}
+		}
+	case "generic_type":
+		return typeName(n.First("type_identifier", "scoped_type_identifier"))
+	case "type_identifier":
+		if text := n.Text(); text != "var" {
+			return []string{text}
+		}
+	case "scoped_type_identifier":
+		var parts []string
+		for c := range n.Children() {
+			switch c.Kind() {
+			case "type_identifier", "scoped_type_identifier", "generic_type":
+				parts = append(parts, typeName(c)...)
+			}
+		}
+		return parts
+	}
+	return nil
+}
+
+// platform are classes that need no import, of which no method is the project's.
+var platform = map[string]bool{
+	"String": true, "StringBuilder": true, "StringBuffer": true, "CharSequence": true, "Object": true, "Class": true, "System": true, "Math": true,
+	"Integer": true, "Long": true, "Short": true, "Byte": true, "Character": true, "Boolean": true, "Double": true, "Float": true, "Number": true,
+	"Thread": true, "Runtime": true, "Iterable": true, "Runnable": true, "Throwable": true, "Exception": true, "RuntimeException": true,
+	"IllegalArgumentException": true, "IllegalStateException": true, "UnsupportedOperationException": true, "NullPointerException": true, "ThreadLocal": true,
+	"Enum": true, "Void": true, "Error": true, "AssertionError": true, "IndexOutOfBoundsException": true, "Comparable": true,
+}
+
+// note takes a reference where it runs.
+func (r *reader) note(ref mask.Ref, p place) {
+	if len(ref.Path) == 0 || ref.Path[0] == "" || len(ref.Path) == 1 && (ref.Path[0] == "?" || ref.Path[0] == "this") {
+		return
+	}
+	if head := ref.Path[0]; r.foreign[head] || platform[head] {
+		return
+	}
+	switch {
+	case p.collect != nil:
+		*p.collect = append(*p.collect, ref)
+	case p.function < 0:
+		r.loads = append(r.loads, ref)
+	default:
+		ref.Line = 0
+		r.file.Functions[p.function].Runs = append(r.file.Functions[p.function].Runs, ref)
+	}
+}
+
+// path is what a receiver is: names, or "?" for what has none.
+func (r *reader) path(n syntax.Node, p place) []string {
+	switch n.Kind() {
+	case "identifier":
+		for s := p.scope; s != nil; s = s.outer {
+			if of, ok := s.types[n.Text()]; ok {
+				if of == nil {
+					return []string{"?"}
+				}
+				return of
+			}
+		}
+		return []string{n.Text()}
+	case "this", "super":
+		return []string{n.Kind()}
+	case "string_literal", "class_literal", "character_literal":
+		return []string{"String"}
+	case "object_creation_expression":
+		if of := typeName(n.Child("type")); of != nil {
+			return of
+		}
+	case "cast_expression":
+		if of := typeName(n.Child("type")); of != nil {
+			return of
+		}
+	case "parenthesized_expression":
+		return r.path(n.First(), p)
+	case "field_access":
+		if field := n.Child("field"); field.Is("this") { // Outer.this
+			return r.path(n.Child("object"), p)
+		}
+		if outer := r.path(n.Child("object"), p); outer[0] != "?" && len(outer) < 16 {
+			return append(append([]string{}, outer...), n.Child("field").Text())
+		}
+	case "type_identifier", "generic_type", "scoped_type_identifier":
+		if of := typeName(n); of != nil {
+			return of
+		}
+	}
+	return []string{"?"}
+}
+
+// expression reads what may call something.
+func (r *reader) expression(n syntax.Node, p place) {
+	switch n.Kind() {
+	case "method_invocation":
+		r.invocation(n, p)
+	case "object_creation_expression":
+		r.make(n, p)
+		if body := n.First("class_body"); body.Is() {
+			r.unnamed(body, p)
+		}
+	case "explicit_constructor_invocation":
+		r.explicit(n, p)
+	case "method_reference":
+		r.reference(n, p)
+	case "lambda_expression":
+		r.lambda(n, p)
+	case "catch_clause":
+		in := p
+		in.scope = newScope(p.scope)
+		if caught := n.First("catch_formal_parameter"); caught.Is() {
+			in.scope.types[caught.Child("name").Text()] = typeName(caught.First("catch_type").First())
+		}
+		r.inChildren(n, in)
+	case "enhanced_for_statement", "resource":
+		if p.scope != nil {
+			p.scope.declare(n)
+		}
+		r.inChildren(n, p)
+	case "type_pattern", "instanceof_expression":
+		r.pattern(n, p)
+		r.inChildren(n, p)
+	case "block", "switch_block_statement_group":
+		in := p
+		in.scope = newScope(p.scope)
+		r.inChildren(n, in)
+	default:
+		r.inChildren(n, p)
+	}
+}
+
+func (r *reader) pattern(n syntax.Node, p place) {
+	if p.scope == nil {
+		return
+	}
+	name, of := n.Child("name"), n.Child("right")
+	if n.Is("type_pattern") {
+		of = n.First("type_identifier", "generic_type", "scoped_type_identifier")
+		name = n.First("identifier")
+	}
+	if name.Is() {
+		p.scope.types[name.Text()] = typeName(of)
+	}
+}
+
+func (r *reader) invocation(n syntax.Node, p place) {
+	object := n.Child("object")
+	path := []string{n.Child("name").Text()}
+	if object.Is() {
+		receiver := r.path(object, p)
+		if receiver[0] == "?" {
+			receiver = receiver[:1]
+		}
+		path = append(append([]string{}, receiver...), path...)
+		if !object.Is("identifier", "this", "super", "field_access") {
+			in := p
+			in.inside = false
+			r.walk(object, in)
+		}
+	}
+	r.note(mask.Ref{Path: path, Use: mask.Called, Class: p.class, Line: n.Line()}, p)
+	in := p
+	in.inside = true
+	r.inChildren(n.Child("arguments"), in)
+}
+
+// make is new X(…).
+func (r *reader) make(n syntax.Node, p place) {
+	if of := typeName(n.Child("type")); of != nil {
+		r.note(mask.Ref{Path: of, Use: mask.Called, Class: p.class, Line: n.Line()}, p)
+	}
+	in := p
+	in.inside = true
+	r.inChildren(n.Child("arguments"), in)
+}
+
+// unnamed is the body of an anonymous class: its methods are its own, and code of what
+// is around it where that is a method.
+func (r *reader) unnamed(body syntax.Node, p place) {
+	created := body.Parent()
+	r.anonymous(created, "new "+strings.Join(typeName(created.Child("type")), "."), p)
+}
+
+// explicit is this(…) and super(…).
+func (r *reader) explicit(n syntax.Node, p place) {
+	path := []string{"super"}
+	if n.Child("constructor").Is("this") && p.class >= 0 {
+		path = strings.Split(r.file.Classes[p.class].Name, ".")
+	}
+	r.note(mask.Ref{Path: path, Use: mask.Called, Class: p.class, Line: n.Line()}, p)
+	in := p
+	in.inside = true
+	r.inChildren(n.Child("arguments"), in)
+}
+
+// reference is X::m. Among the arguments of a call it may be called.
+func (r *reader) reference(n syntax.Node, p place) {
+	use := mask.Named
+	if p.inside {
+		use = mask.Handed
+	}
+	first := n.First()
+	path := r.path(first, p)
+	if path[0] == "?" && !first.Is("identifier") {
+		r.walk(first, p)
+	}
+	last := ""
+	for c := range n.Children() {
+		if c != first && c.Is("identifier") {
+			last = c.Text()
+		}
+	}
+	if last != "" {
+		path = append(append([]string{}, path...), last)
+	}
+	r.note(mask.Ref{Path: path, Use: use, Class: p.class, Line: n.Line()}, p)
+}
+
+func (r *reader) lambda(n syntax.Node, p place) {
+	in := p
+	in.scope, in.inside = newScope(p.scope), false
+	parameters := n.Child("parameters")
+	if parameters.Is("identifier") {
+		in.scope.types[parameters.Text()] = nil
+	}
+	for c := range parameters.Children() {
+		if c.Is("identifier") {
+			in.scope.types[c.Text()] = nil
+		}
+		in.scope.declare(c)
+	}
+	r.walk(n.Child("body"), in)
+}
+
+// local is a variable of a method.
+func (r *reader) local(n syntax.Node, p place) {
+	of := typeName(n.Child("type"))
+	for c := range n.Children() {
+		if !c.Is("variable_declarator") {
+			continue
+		}
+		value := c.Child("value")
+		if p.scope != nil {
+			holds := of
+			if value.Is("object_creation_expression") {
+				holds = typeName(value.Child("type"))
+			}
+			if c.Child("dimensions").Is() {
+				holds = nil
+			}
+			p.scope.types[c.Child("name").Text()] = holds
+		}
+		in := p
+		in.inside = false
+		r.walk(value, in)
+	}
+}
+
+// bindType says of which class a field is.
+func (r *reader) bindType(name string, of syntax.Node, p place) {
+	if path := typeName(of); path != nil && !platform[path[0]] && !r.foreign[path[0]] {
+		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: path, Use: mask.Called, Class: p.class}})
+	}
+}
