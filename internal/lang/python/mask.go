@@ -47,10 +47,19 @@ func (Masker) Exempt(p string, source []byte) string {
 		return "a test: " + nameRule(base)
 	case buildScript.MatchString(base):
 		return "a build script: " + base
-	case base == "conf.py" && (slices.Contains(folders, "docs") || slices.Contains(folders, "doc")):
-		return "the settings of the documentation"
+	case aside(p):
+		return "no part of what is imported: in " + folders[0] + "/"
 	}
 	return ""
+}
+
+// asideFolders, at the root, hold what uses the project and is used by nothing.
+var asideFolders = []string{"docs", "doc", "examples", "example", "samples", "demos", "demo", "benchmarks", "benchmark", "bench", "asv_bench"}
+
+// aside tells what nobody imports: what it runs itself runs in no test.
+func aside(p string) bool {
+	first, _, inside := strings.Cut(p, "/")
+	return inside && slices.Contains(asideFolders, first) || buildScript.MatchString(path.Base(p))
 }
 
 // Read says what a module holds.
@@ -58,6 +67,9 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 	r := newReader(tree)
 	r.file.Modules = modules(p)
 	r.read()
+	if aside(p) {
+		r.file.Loads = nil
+	}
 	return r.file
 }
 

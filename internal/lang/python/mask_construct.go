@@ -41,7 +41,7 @@ func (r *reader) construct(d candidate) mask.Construct {
 		return mask.Getter
 	case member && (d.name == "__init__" || d.name == "__new__"):
 		return mask.Constructor
-	case isDunder(d.name):
+	case isDunder(d.name) && !named[d.name]:
 		return mask.Special
 	case d.generator:
 		return mask.Generator
@@ -51,6 +51,15 @@ func (r *reader) construct(d candidate) mask.Construct {
 		return mask.Method
 	}
 	return mask.Plain
+}
+
+// named are dunders that run where the code says so, by a call, a with or an await, or
+// for pickles and copies: unlike an operator or a hash they do not run unseen, so an
+// object that is made at load time does not keep them.
+var named = map[string]bool{
+	"__call__": true, "__enter__": true, "__exit__": true, "__aenter__": true, "__aexit__": true, "__await__": true,
+	"__reduce__": true, "__reduce_ex__": true, "__getstate__": true, "__setstate__": true, "__copy__": true,
+	"__deepcopy__": true, "__getnewargs__": true, "__getnewargs_ex__": true,
 }
 
 // decorated goes by the last word of a decorator: typing.overload, t.overload, overload.

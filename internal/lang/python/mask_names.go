@@ -55,6 +55,16 @@ func (r *reader) resolve(path []string) []string {
 	return path
 }
 
+// isMade tells a local name that holds an object of a known class.
+func (r *reader) isMade(name string) bool {
+	for s := r.scope; s != nil; s = s.up {
+		if l, ok := s.names[name]; ok {
+			return l.kind == made
+		}
+	}
+	return false
+}
+
 // functionScope are the names of a function, by one walk over its own code.
 func functionScope(r *reader, def syntax.Node, p spot, decorators []string) *scope {
 	s := &scope{up: r.scope, names: map[string]local{}}
@@ -246,6 +256,9 @@ func (r *reader) emit(ref mask.Ref) {
 
 // use notes one use of a dotted name.
 func (r *reader) use(path []string, how mask.Use, at syntax.Node) {
+	if len(path) == 1 && how == mask.Called && r.isMade(path[0]) { // x = C(…); x()
+		path = []string{path[0], "__call__"}
+	}
 	if len(path) == 0 || len(path) == 1 && path[0] == "?" {
 		return
 	}

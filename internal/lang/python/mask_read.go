@@ -29,6 +29,7 @@ type reader struct {
 	// not run when the file is loaded.
 	functions int
 	quiet     int
+	keeping   int // within the arguments of a decorator
 	nesting   int
 	lazy      bool // annotations are not evaluated
 	counts    counts
@@ -157,6 +158,10 @@ func (r *reader) statement(n syntax.Node, p spot) {
 		r.counts.depth--
 	case "expression_statement":
 		r.expressionStatement(n, p)
+	case "with_item":
+		r.context(n.Child("value"))
+	case "with_clause":
+		r.inside(n, p)
 	case "with_statement", "try_statement", "match_statement", "else_clause", "finally_clause", "ERROR":
 		r.inside(n, p)
 	case "comment", "global_statement", "nonlocal_statement", "future_import_statement", "case_pattern",
@@ -177,6 +182,19 @@ func (r *reader) inside(n syntax.Node, p spot) {
 			r.expression(c)
 		default:
 			r.statement(c, p)
+		}
+	}
+}
+
+// context is what a with enters and leaves.
+func (r *reader) context(n syntax.Node) {
+	r.expression(n)
+	if n.Kind() == "as_pattern" {
+		n = n.First()
+	}
+	for _, name := range []string{"__enter__", "__exit__", "__aenter__", "__aexit__"} {
+		if path := r.path(n); len(path) > 0 {
+			r.use(append(path, name), mask.Called, n)
 		}
 	}
 }
@@ -394,7 +412,9 @@ func (r *reader) decorators(whole syntax.Node) []string {
 			continue // of a property: nothing of ours runs
 		}
 		if e.Kind() == "call" || len(path) == 0 {
+			r.keeping++ // a decorator stores what it is given
 			r.expression(e)
+			r.keeping--
 			continue
 		}
 		r.use(path, mask.Called, e)

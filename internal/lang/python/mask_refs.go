@@ -105,7 +105,7 @@ func (r *reader) call(n syntax.Node) {
 		r.expression(arguments)
 		return
 	}
-	quiet := len(path) > 0 && inert[path[len(path)-1]]
+	quiet := r.keeping > 0 || len(path) > 0 && inert[path[len(path)-1]]
 	for c := range arguments.Children() {
 		value := c
 		if c.Kind() == "keyword_argument" {
