@@ -28,7 +28,8 @@ type closure struct {
 	waiting map[int32]site
 	watched map[place]site
 	names   map[int32][]int32 // of watched, by class
-	all     []int32           // groups that are made, in order
+	seen    []bool            // groups that are present
+	all     []int32           // those, in order
 }
 
 // site is a call of a method by name; only properties for one that is only read.
@@ -40,7 +41,7 @@ type site struct {
 func (p *project) closure() *closure {
 	c := &closure{
 		project: p, causes: make([]cause, len(p.functions)), reached: make([]bool, len(p.functions)),
-		made: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
+		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
 		waiting: map[int32]site{}, watched: map[place]site{}, names: map[int32][]int32{},
 	}
 	for _, u := range p.units {
@@ -99,14 +100,15 @@ func (c *closure) define(g int32, why cause) {
 		foreign = append(foreign, c.groups[a].foreign...)
 		for _, f := range c.groups[a].listed {
 			if c.of(f).Construct == Hook {
-				c.touch(g)
+				c.present(g)
 				c.reach(f, why)
 			}
 		}
 	}
 	for _, a := range line {
 		for _, m := range c.groups[a].made {
-			c.touch(m)
+			c.present(g)
+			c.instantiate(m, why)
 			for _, name := range ofMetaclass {
 				c.method(m, name, why)
 			}
@@ -216,7 +218,6 @@ func (c *closure) instantiate(g int32, why cause) {
 		return
 	}
 	c.made[g] = true
-	c.all = append(c.all, g)
 	seen := map[int32]bool{}
 	for _, a := range c.groups[g].lineage {
 		var own []int32
@@ -234,29 +235,46 @@ func (c *closure) instantiate(g int32, why cause) {
 			seen[name] = true
 		}
 	}
+	c.present(g)
+}
+
+// present is a class of which there is an object, or which is one itself for code that
+// gets classes: hooks and metaclasses. What is called on the unknown may be called on it.
+func (c *closure) present(g int32) {
+	if c.seen[g] {
+		return
+	}
+	c.seen[g] = true
+	c.all = append(c.all, g)
 	for _, a := range c.groups[g].lineage {
 		for _, f := range c.groups[a].listed {
 			if s, ok := c.waiting[c.functions[f].name]; ok {
 				c.answer(g, c.functions[f].name, s)
 			}
 		}
+		for _, name := range c.groups[a].bound {
+			if s, ok := c.waiting[name]; ok {
+				c.answer(g, name, s)
+			}
+		}
 	}
 	c.touch(g)
 }
 
-// late are what the language calls on an object when it is printed, copied or stored:
-// not while files are loaded.
+// late are what the language calls on an object when it is printed or awaited: not
+// while files are loaded. Copies are made there.
 var late = map[string]bool{
-	"__repr__": true, "__str__": true, "__bytes__": true, "__reduce__": true, "__reduce_ex__": true, "__copy__": true,
-	"__deepcopy__": true, "__getstate__": true, "__setstate__": true, "__getnewargs__": true, "__getnewargs_ex__": true,
-	"__sizeof__": true, "__dir__": true, "__await__": true, "__aenter__": true, "__aexit__": true, "__anext__": true,
+	"__repr__": true, "__str__": true, "__bytes__": true, "__sizeof__": true, "__dir__": true, "__await__": true, "__aenter__": true, "__aexit__": true, "__anext__": true,
 }
 
 // answer is a call by name on an object of a class.
 func (c *closure) answer(g, name int32, s site) {
 	for _, t := range c.member(g, name) {
-		if t.kind == isFunction && (!s.read || c.isProperty(t.id)) {
+		switch {
+		case t.kind == isFunction && (!s.read || c.isProperty(t.id)):
 			c.reach(t.id, s.cause)
+		case t.kind == isClass && !s.read:
+			c.instantiate(t.id, s.cause)
 		}
 	}
 }

@@ -137,6 +137,11 @@ func TestClosure(t *testing.T) {
 			"-- a.py --\nclass M(type):\n  def __new__(m): helper()\n  def other(m): x\ndef helper(): x\nclass C(metaclass=M):\n  def __init__(self): x\n",
 			"a.py M.__new__: kept, runs when a.py is loaded\na.py M.other: masked\na.py helper: kept, runs when a.py is loaded, by M.__new__\na.py C.__init__: masked\n",
 		},
+		"what_a_metaclass_calls_on_its_classes": {
+			"-- a.py --\nclass Options:\n  def __init__(self): x\nclass M(type):\n  def __new__(m):\n    made = y\n    made.build()\n    made.OPTIONS()\n  def __call__(m): x\nclass C(metaclass=M):\n  OPTIONS = Options\n  def build(self): x\nclass D:\n  def build(self): x\n",
+			"a.py Options.__init__: kept, runs when a.py is loaded, by M.__new__\na.py M.__new__: kept, runs when a.py is loaded\na.py M.__call__: kept, runs when a.py is loaded\n" +
+				"a.py C.build: kept, runs when a.py is loaded, by M.__new__\na.py D.build: masked\n",
+		},
 		"decorators_and_what_they_make": {
 			"-- a.py --\ndef deco(f):\n  def inner(): g()\n  return inner\ndef g(): x\ndef h(): x\n@deco\ndef k(): h()\n",
 			"a.py deco: kept, runs when a.py:6 is loaded\na.py deco.inner: kept, runs when a.py:6 is loaded, by deco\na.py g: kept, runs when a.py:6 is loaded, by deco\na.py h: masked\na.py k: masked\n",

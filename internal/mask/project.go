@@ -68,6 +68,7 @@ type group struct {
 	listed  []int32 // functions that are its members, in order
 	lineage []int32 // itself, then those it inherits from, nearest first
 	below   []int32 // those that inherit from it
+	bound   []int32 // names of its bindings
 	made    []int32 // its metaclasses
 	foreign []string
 	solved  bool
@@ -395,6 +396,10 @@ func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
 	for i, b := range u.file.Bindings {
 		if u.bound[i].path >= 0 {
 			put(b.Name, thing{kind: viaBinding, id: int32(i), unit: u.index})
+			head, last := splitName(b.Name)
+			if g, ok := groups[groupKey(u, head)]; ok && head != "" {
+				p.groups[g].bound = append(p.groups[g].bound, p.words.id(last))
+			}
 		}
 	}
 	for i, im := range u.file.Imports {

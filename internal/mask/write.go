@@ -47,7 +47,7 @@ func (r *run) write(ctx context.Context) (_ *Result, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.starter.Close()) }()
-	result := &Result{Output: r.Output, Manifest: ManifestPath(r.Output), Undo: UndoPath(r.Output), Totals: newTotals()}
+	result := &Result{Output: r.Output, Manifest: ManifestPath(r.Output), Undo: UndoPath(r.Output), Totals: newTotals(), Failed: []string{}}
 	manifest, undo := filepath.Join(temp, "manifest"), filepath.Join(temp, "undo")
 	if err := r.writeAll(ctx, result, manifest, undo); err != nil {
 		return nil, err

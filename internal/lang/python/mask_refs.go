@@ -1,6 +1,8 @@
 package python
 
 import (
+	"slices"
+
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
@@ -49,6 +51,9 @@ func (r *reader) expression(n syntax.Node) {
 	case "comment", "string_content", "integer", "float", "true", "false", "none":
 	case "binary_operator":
 		r.operands(n)
+	case "interpolation":
+		r.text(n.Child("expression"))
+		r.children(n)
 	default:
 		r.children(n)
 	}
@@ -91,6 +96,9 @@ func (r *reader) call(n syntax.Node) {
 	r.counts.calls++
 	function, arguments := n.Child("function"), n.Child("arguments")
 	path := r.path(function)
+	if all := positional(n); len(path) == 1 && len(all) > 0 && (path[0] == "str" || path[0] == "repr" || path[0] == "format") {
+		r.text(all[0])
+	}
 	switch function.Kind() {
 	case "identifier":
 		if path[0] != "super" {
@@ -116,6 +124,20 @@ func (r *reader) call(n syntax.Node) {
 			continue
 		}
 		r.expression(c)
+	}
+}
+
+// text is what becomes one: of an object that is known.
+func (r *reader) text(n syntax.Node) {
+	path := r.path(n)
+	if len(path) == 0 || path[0] == "?" {
+		return
+	}
+	if to := r.resolve(append(slices.Clone(path), "__str__")); to[0] == "?" {
+		return
+	}
+	for _, name := range []string{"__str__", "__repr__", "__format__"} {
+		r.use(append(slices.Clone(path), name), mask.Called, n)
 	}
 }
 
