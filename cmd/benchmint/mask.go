@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang/csharp"
 	"github.com/benchmint/benchmint/internal/lang/golang"
+	"github.com/benchmint/benchmint/internal/lang/java"
 	"github.com/benchmint/benchmint/internal/lang/javascript"
 	"github.com/benchmint/benchmint/internal/lang/php"
 	"github.com/benchmint/benchmint/internal/lang/python"
@@ -25,7 +26,7 @@ import (
 // has it.
 func maskers() []mask.Language {
 	return []mask.Language{
-		python.Masker{}, golang.Masker{}, javascript.Masker{}, typescript.Masker{}, rust.Masker{},
+		python.Masker{}, golang.Masker{}, javascript.Masker{}, typescript.Masker{}, java.Masker{}, rust.Masker{},
 		csharp.Masker{}, ruby.Masker{}, php.Masker{},
 	}
 }
