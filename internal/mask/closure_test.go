@@ -142,6 +142,10 @@ func TestClosure(t *testing.T) {
 			"a.py Options.__init__: kept, runs when a.py is loaded, by M.__new__\na.py M.__new__: kept, runs when a.py is loaded\na.py M.__call__: kept, runs when a.py is loaded\n" +
 				"a.py C.build: kept, runs when a.py is loaded, by M.__new__\na.py D.build: masked\n",
 		},
+		"a_class_that_makes_its_own": {
+			"-- a.py --\nclass C:\n  def __init__(self): x\n  def make(cls): cls()\n  def m(self): x\nC.make()\nwhat().m()\n",
+			"a.py C.__init__: kept, runs when a.py:5 is loaded, by C.make\na.py C.make: kept, runs when a.py:5 is loaded\na.py C.m: kept, runs when a.py:6 is loaded\n",
+		},
 		"decorators_and_what_they_make": {
 			"-- a.py --\ndef deco(f):\n  def inner(): g()\n  return inner\ndef g(): x\ndef h(): x\n@deco\ndef k(): h()\n",
 			"a.py deco: kept, runs when a.py:6 is loaded\na.py deco.inner: kept, runs when a.py:6 is loaded, by deco\na.py g: kept, runs when a.py:6 is loaded, by deco\na.py h: masked\na.py k: masked\n",

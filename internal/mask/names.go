@@ -45,6 +45,7 @@ var (
 // The words for the object or class around a method, and for what it inherits from.
 var (
 	selfWords  = map[string]bool{"self": true, "this": true, "cls": true, "Self": true, "static": true, "$this": true, "@": true}
+	classWords = map[string]bool{"cls": true, "Self": true, "static": true}
 	superWords = map[string]bool{"super": true, "parent": true, "base": true}
 )
 
@@ -73,7 +74,11 @@ func (p *project) answer(w where, parts []int32) answer {
 	if w.class >= 0 {
 		g := p.classes[w.unit.firstOf+w.class].group
 		if selfWords[word] {
-			return p.follow(w.unit, []thing{{kind: isInstance, id: g}}, parts)
+			what := isInstance
+			if classWords[word] { // cls(…) makes an object
+				what = isClass
+			}
+			return p.follow(w.unit, []thing{{kind: what, id: g}}, parts)
 		}
 		if superWords[word] && len(p.groups[g].lineage) > 0 {
 			var bases []thing
