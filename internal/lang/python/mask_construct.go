@@ -54,12 +54,11 @@ func (r *reader) construct(d candidate) mask.Construct {
 }
 
 // named are dunders that run where the code says so, by a call, a with or an await, or
-// for pickles and copies: unlike an operator or a hash they do not run unseen, so an
-// object that is made at load time does not keep them.
+// for a text: unlike an operator or a hash they do not run unseen, so an object that is
+// made at load time does not keep them.
 var named = map[string]bool{
 	"__call__": true, "__enter__": true, "__exit__": true, "__aenter__": true, "__aexit__": true, "__await__": true,
-	"__reduce__": true, "__reduce_ex__": true, "__getstate__": true, "__setstate__": true, "__copy__": true,
-	"__deepcopy__": true, "__getnewargs__": true, "__getnewargs_ex__": true,
+	"__str__": true, "__repr__": true, "__format__": true,
 }
 
 // decorated goes by the last word of a decorator: typing.overload, t.overload, overload.

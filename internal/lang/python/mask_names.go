@@ -2,6 +2,7 @@ package python
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -263,11 +264,23 @@ func (r *reader) use(path []string, how mask.Use, at syntax.Node) {
 		return
 	}
 	to := r.resolve(path)
+	if how == mask.Called && r.class >= 0 && (slices.Equal(to, []string{"cls"}) || slices.Equal(to, []string{"self", "__class__"})) {
+		r.makeOwn(at)
+		return
+	}
 	if len(to) == 1 && how != mask.Called && (to[0] == "self" || to[0] == "cls") {
 		return // the object itself: nothing is known of what becomes of it
 	}
 	if path = to; len(path) > 0 {
 		r.emit(mask.Ref{Path: path, Use: how, Class: r.class, Line: at.Line()})
+	}
+}
+
+// makeOwn is cls(…): an object of the class around it, or of one that inherits from it
+// and may have its own constructor.
+func (r *reader) makeOwn(at syntax.Node) {
+	for _, path := range [][]string{strings.Split(r.file.Classes[r.class].Name, "."), {"cls", "__init__"}, {"cls", "__new__"}} {
+		r.emit(mask.Ref{Path: path, Use: mask.Called, Class: r.class, Line: at.Line()})
 	}
 }
 

@@ -31,7 +31,8 @@ type reader struct {
 	quiet     int
 	keeping   int // within the arguments of a decorator
 	nesting   int
-	lazy      bool // annotations are not evaluated
+	metas     map[int]bool // classes that name a metaclass
+	lazy      bool         // annotations are not evaluated
 	counts    counts
 }
 
@@ -41,7 +42,7 @@ type counts struct{ branches, calls, depth, deepest int }
 func newReader(tree *syntax.Tree) *reader {
 	return &reader{
 		src: tree.Source, tree: tree, file: &mask.File{}, words: map[string]string{},
-		class: -1,
+		class: -1, metas: map[int]bool{},
 	}
 }
 
@@ -164,6 +165,8 @@ func (r *reader) statement(n syntax.Node, p spot) {
 		r.inside(n, p)
 	case "with_statement", "try_statement", "match_statement", "else_clause", "finally_clause", "ERROR":
 		r.inside(n, p)
+	case "return_statement":
+		r.given(n.First())
 	case "comment", "global_statement", "nonlocal_statement", "future_import_statement", "case_pattern",
 		"pass_statement", "break_statement", "continue_statement":
 	default:
@@ -246,6 +249,10 @@ func (r *reader) assignment(n syntax.Node, p spot) {
 		r.assignment(right, p)
 	case right.Kind() == "lambda" && left.Kind() == "identifier":
 		r.lambda(n, left, right, p)
+	case right.Is() && p.class >= 0 && r.metas[p.class] && right.Is("identifier", "attribute"):
+		r.handed(right) // a metaclass may make objects of what a class holds
+	case r.functions > 0 && right.Is("identifier", "attribute", "conditional_expression"):
+		r.given(right) // it may be called under the new name
 	case right.Is():
 		r.expression(right)
 		r.routeTable(left, right)
@@ -430,6 +437,7 @@ func (r *reader) classDefinition(whole, def syntax.Node, p spot) {
 	r.file.Classes = append(r.file.Classes, mask.Class{
 		Name: name, Parent: p.class, Span: mask.Range{Start: whole.Start(), End: whole.End()}, Bases: r.bases(def.Child("superclasses")),
 	})
+	r.metas[i] = keywordOf(def.Child("superclasses"), "metaclass").Is()
 	class := r.class
 	r.class = i
 	r.block(def.Child("body"), spot{prefix: name + ".", function: p.function, class: i})

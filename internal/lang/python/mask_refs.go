@@ -95,6 +95,14 @@ func (r *reader) attribute(n syntax.Node, how mask.Use) {
 func (r *reader) call(n syntax.Node) {
 	r.counts.calls++
 	function, arguments := n.Child("function"), n.Child("arguments")
+	if function.Kind() == "subscript" { // Box[int](1)
+		for s := range function.Children() {
+			if s.Field() == "subscript" {
+				r.expression(s)
+			}
+		}
+		function = function.Child("value")
+	}
 	path := r.path(function)
 	if all := positional(n); len(path) == 1 && len(all) > 0 && (path[0] == "str" || path[0] == "repr" || path[0] == "format") {
 		r.text(all[0])
@@ -150,6 +158,25 @@ func (r *reader) handed(n syntax.Node) {
 		r.attribute(n, mask.Handed)
 	default:
 		r.use(r.path(n), mask.Handed, n)
+	}
+}
+
+// given is a value that goes under another name from here on.
+func (r *reader) given(n syntax.Node) {
+	switch n.Kind() {
+	case "identifier", "attribute":
+		r.handed(n)
+	case "conditional_expression", "expression_list", "tuple":
+		if n.Kind() == "conditional_expression" {
+			r.counts.branches++
+		}
+		for c := range n.Children() {
+			if c.Named() {
+				r.given(c)
+			}
+		}
+	default:
+		r.expression(n)
 	}
 }
 

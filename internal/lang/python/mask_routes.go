@@ -140,7 +140,12 @@ func positional(call syntax.Node) []syntax.Node {
 }
 
 func keyword(call syntax.Node, name string) syntax.Node {
-	for c := range call.Child("arguments").Children() {
+	return keywordOf(call.Child("arguments"), name)
+}
+
+// keywordOf is the value of one argument.
+func keywordOf(arguments syntax.Node, name string) syntax.Node {
+	for c := range arguments.Children() {
 		if c.Kind() == "keyword_argument" && c.Child("name").Text() == name {
 			return c.Child("value")
 		}
