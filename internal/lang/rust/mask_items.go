@@ -259,7 +259,7 @@ func (r *maskReader) constant(n syntax.Node, at around) {
 			closure = syntax.Node{}
 		}
 	}
-	if !closure.Is("closure_expression") || !n.Child("name").Is() {
+	if !closure.Is("closure_expression") || !n.Child("name").Is() || !closure.Child("body").Is() {
 		r.walk(n, at)
 		return
 	}
@@ -417,6 +417,9 @@ func (r *maskReader) block(name string, body syntax.Node) (mask.Range, string) {
 		} else if c.Named() && !c.Is("line_comment", "block_comment") {
 			break
 		}
+	}
+	if at.End < at.Start { // a brace is missing: the function is broken, and stays
+		return mask.Range{Start: body.Start(), End: body.Start()}, ""
 	}
 	old := r.source[at.Start:at.End]
 	i := bytes.LastIndexByte(old, '\n')
