@@ -166,6 +166,9 @@ func (r *reader) imported(n syntax.Node) {
 // finish adds what objects that are made while classes are initialised run themselves.
 func (r *reader) finish() {
 	for class, refs := range r.objects {
+		if class < 0 { // a member outside of any class, in a broken file
+			continue
+		}
 		name := r.file.Classes[class].Name
 		for _, ref := range r.loads {
 			if ref.Use == mask.Called && strings.Join(ref.Path, ".") == name {
