@@ -82,7 +82,7 @@ type reader struct {
 func (Masker) Read(_ string, tree *syntax.Tree) *mask.File {
 	file := read(tree, tree.Source)
 	if tree.Broken() {
-		return again(file, tree.Source)
+		return again(file, tree)
 	}
 	return file
 }

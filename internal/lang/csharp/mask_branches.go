@@ -170,7 +170,8 @@ func balanced(source []byte, at mask.Range) bool {
 
 // again reads a file that does not parse, whole and branch by branch. What parses best is
 // the base; the others give it the functions that it does not have whole.
-func again(file *mask.File, source []byte) *mask.File {
+func again(file *mask.File, tree *syntax.Tree) *mask.File {
+	source, faults := tree.Source, unread(file, tree)
 	texts := [][]byte{older(source)}
 	for _, last := range []bool{false, true} {
 		if text, ok := branch(source, last); ok {
@@ -191,7 +192,24 @@ func again(file *mask.File, source []byte) *mask.File {
 		join(base, other)
 	}
 	inOrder(base)
+	if broken(base) == 0 && len(base.Faults) == 0 {
+		// Who parses the masked text whole must know that the source did not parse either.
+		base.Faults = faults
+	}
 	return base
+}
+
+// unread are the lines of a source that the grammar does not read whole.
+func unread(file *mask.File, tree *syntax.Tree) []int {
+	if len(file.Faults) > 0 {
+		return slices.Clone(file.Faults)
+	}
+	for n := range tree.All() {
+		if n.Is("ERROR") || n.Missing() {
+			return []int{n.Line()}
+		}
+	}
+	return []int{1}
 }
 
 func broken(f *mask.File) int {
