@@ -123,7 +123,9 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 		doc = false
 	}
 	r.resolveImports()
-	r.file.Repair = r.repair
+	if len(r.specs) > 0 {
+		r.file.Repair = r.repair
+	}
 	return r.file
 }
 
