@@ -31,6 +31,7 @@ func TestEveryOtherByteStays(t *testing.T) {
 		"no_final_newline": {in: "def f(): a", want: "def f(): raise NotImplementedError(\"masked: f\")"},
 		"form_feed":        {in: "\x0cdef f(): a\n\x0c\nx\t=\t1  \n", want: "\x0cdef f(): raise NotImplementedError(\"masked: f\")\n\x0c\nx\t=\t1  \n"},
 		"empty":            {in: "", want: ""},
+		"binary":           {in: "# -*- encoding: binary -*-\ndef f(): a\n", want: "# -*- encoding: binary -*-\ndef f(): raise NotImplementedError(\"masked: f\")\n"}, // Ruby's word
 		"shift_jis":        {in: "# coding: shift_jis\ndef f(): a\n", whole: "its encoding is declared as shift_jis"},
 		"undeclared":       {in: "# \xe9\ndef f(): a\n", whole: "it is not UTF-8, and declares no encoding"},
 		"utf_16":           {in: "\xff\xfed\x00e\x00f\x00", whole: "its encoding is UTF-16"},

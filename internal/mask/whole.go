@@ -30,7 +30,7 @@ var (
 	comment  = lazyregexp.New(`^\s*(#+|//+!?|/\*+!?|\*|--|;+|<!--|%)\s?(.*)$`)
 	encoding = lazyregexp.New(`^[ \t\f]*#.*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)`)
 	// Encodings in which every byte below 0x80 is what it is in ASCII, wherever it stands.
-	likeASCII = lazyregexp.New(`^(utf-?8(-sig)?|u8|us-ascii|ascii|latin-?1?|l1|iso-?8859-?\d*|iso-?ir-?\d+|cp125\d|windows-?125\d|cp437|cp85\d|koi8-?[rut]|mac-?\w+|euc-?\w+)(-(unix|dos|mac))?$`)
+	likeASCII = lazyregexp.New(`^(utf-?8(-sig)?|u8|us-ascii|ascii(-8bit)?|binary|latin-?1?|l1|iso-?8859-?\d*|iso-?ir-?\d+|cp125\d|windows-?125\d|cp437|cp85\d|koi8-?[rut]|mac-?\w+|euc-?\w+)(-(unix|dos|mac))?$`)
 )
 
 // headLines is how many lines of a file may be its header.
