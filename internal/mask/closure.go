@@ -60,8 +60,8 @@ func (c *closure) load(u *unit) {
 		handlers[h.path] = true
 	}
 	for _, r := range u.loads {
-		if r.use == Handed && handlers[r.path] { // a router keeps it for later
-			r.use = Named
+		if r.use() == Handed && handlers[r.path] { // a router keeps it for later
+			r.way = wayOf(Named)
 		}
 		c.use(where{unit: u, function: -1, class: r.class, loads: true}, r, cause{u.index, r.line, -1})
 	}
@@ -139,7 +139,7 @@ func (c *closure) use(w where, r ref, why cause) {
 	for _, g := range a.getters {
 		c.reach(g, why)
 	}
-	called := r.use == Called || r.use == Handed
+	called := r.use() == Called || r.use() == Handed
 	for _, t := range a.things {
 		switch t.kind {
 		case isFunction:

@@ -32,7 +32,7 @@ func (p *project) graph() *graph {
 		}
 		for _, r := range u.loads {
 			a := p.ask(where{unit: u, function: -1, class: r.class, loads: true}, r.path)
-			for _, f := range g.targets(a, r.use) {
+			for _, f := range g.targets(a, r.use()) {
 				g.loads[f] = true
 			}
 			if a.unknown {
@@ -48,7 +48,7 @@ func (g *graph) read(u *unit, local int) {
 	var callees, named []int32
 	for _, r := range u.runs[local] {
 		a := g.ask(where{unit: u, function: at, class: r.class}, r.path)
-		callees = append(callees, g.targets(a, r.use)...)
+		callees = append(callees, g.targets(a, r.use())...)
 		if a.unknown {
 			named = append(named, a.member)
 		}

@@ -259,7 +259,7 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 	var out []thing
 	for _, t := range a.things {
 		switch {
-		case b.use != Called || t.kind == isForeign:
+		case b.use() != Called || t.kind == isForeign:
 			out = append(out, t)
 		case t.kind == isClass:
 			out = append(out, thing{kind: isInstance, id: t.id})

@@ -112,8 +112,15 @@ type ref struct {
 	path  int32
 	class int32
 	line  int32
-	use   Use
+	way   uint8 // of ways
 }
+
+// ways are the uses by number: there are millions of references.
+var ways = [...]Use{Named, Called, Inherited, Handed, Made}
+
+func (r ref) use() Use { return ways[r.way] }
+
+func wayOf(u Use) uint8 { return uint8(max(0, slices.Index(ways[:], u))) }
 
 // words turns names into numbers.
 type words struct {
@@ -168,6 +175,9 @@ func (p *project) compact(u *unit, f *File) {
 	p.words.Lock()
 	defer p.words.Unlock()
 	u.file = f
+	// What grew by doubling is held for the whole run otherwise.
+	f.Functions, f.Classes = slices.Clone(f.Functions), slices.Clone(f.Classes)
+	f.Imports, f.Bindings = slices.Clone(f.Imports), slices.Clone(f.Bindings)
 	u.runs = make([][]ref, len(f.Functions))
 	for i := range f.Functions {
 		u.runs[i] = p.refs(f.Functions[i].Runs, false)
@@ -194,7 +204,7 @@ func (p *project) ref(r Ref) ref {
 	if len(r.Path) == 0 {
 		return ref{path: -1}
 	}
-	return ref{path: p.words.path(r.Path), class: int32(r.Class), line: int32(r.Line), use: r.Use}
+	return ref{path: p.words.path(r.Path), class: int32(r.Class), line: int32(r.Line), way: wayOf(r.Use)}
 }
 
 // refs leaves out what says the same again: the first stands for all.
@@ -202,19 +212,19 @@ func (p *project) refs(all []Ref, whole bool) []ref {
 	out := make([]ref, 0, len(all))
 	type same struct {
 		path, class int32
-		use         Use
+		way         uint8
 	}
 	seen := map[same]bool{}
 	for _, r := range all {
 		c := p.ref(r)
-		key := same{c.path, c.class, c.use}
+		key := same{c.path, c.class, c.way}
 		if c.path < 0 || !whole && seen[key] {
 			continue
 		}
 		seen[key] = true
 		out = append(out, c)
 	}
-	return slices.Clip(out)
+	return slices.Clone(out) // what was left out is no longer held
 }
 
 // spread are the families in which a class may have parts in several files of a package.
@@ -468,13 +478,13 @@ func (p *project) lineage(g int32) []int32 {
 					continue
 				}
 				found = true
-				if b.use == Made {
+				if b.use() == Made {
 					p.groups[g].made = append(p.groups[g].made, t.id)
 				} else {
 					bases = append(bases, t.id)
 				}
 			}
-			if !found && b.use != Made {
+			if !found && b.use() != Made {
 				parts := p.words.split[b.path]
 				p.groups[g].foreign = append(p.groups[g].foreign, p.words.texts[parts[len(parts)-1]])
 			}
