@@ -94,14 +94,11 @@ func (b *bench) throughput(ctx context.Context) error {
 		return err
 	}
 	b.table.figure("bare commits of one row/s, the same settings", "%.0f", bare)
-	// Section 13 has 3,001 against 654 and 8,635 against 618. What is one by one here
-	// is two to three times as fast as that, so that its ratio says little: the bare
-	// commit is the measure of the disk.
-	b.table.figure("grouped ÷ one by one, 16 workers", "%.2f", grouped[1]/single[1])
-	b.table.figure("grouped ÷ one by one, 256 workers", "%.2f", grouped[2]/single[2])
-	b.table.atLeast("grouped ÷ bare, 1 worker", grouped[0]/bare, 0.5)
-	b.table.atLeast("grouped ÷ bare, 16 workers", grouped[1]/bare, 1.5)
-	b.table.atLeast("grouped ÷ bare, 256 workers", grouped[2]/bare, 4)
+	b.table.figure("grouped ÷ bare, 16 workers", "%.2f", grouped[1]/bare)
+	// Section 13 has 3,001 against 654 and 8,635 against 618. What is one by one here is
+	// two to four times as fast as that, so that less is left for groups to gain.
+	b.table.atLeast("grouped ÷ one by one, 16 workers", grouped[1]/single[1], 1.5)
+	b.table.atLeast("grouped ÷ one by one, 256 workers", grouped[2]/single[2], 2.5)
 	b.table.atLeast("16 workers ÷ 1 worker", grouped[1]/grouped[0], 2)
 	return nil
 }
