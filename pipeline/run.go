@@ -2,9 +2,13 @@ package pipeline
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -89,13 +93,13 @@ func (p *Plan) Run(ctx context.Context, store Store, seeds []Record, observer Ob
 	if err := r.check(); err != nil {
 		return Summary{}, err
 	}
-	made, err := p.seeds(seeds)
+	list, made, err := p.seeds(seeds)
 	if err != nil {
 		return Summary{}, err
 	}
 	// What the store is told must arrive, whatever ends the run.
 	durable := context.WithoutCancel(ctx)
-	err = r.begin(durable, made)
+	err = r.begin(durable, list, made)
 	if err == nil {
 		err = r.dispatch(ctx, observer)
 	}
@@ -131,27 +135,60 @@ func (r *run) check() error {
 	return errors.Join(errs...)
 }
 
-func (p *Plan) seeds(records []Record) ([]schemas.Made, error) {
+// seeds are the inputs of the first stage in order of key, made one at a time, and
+// the digest by which the store tells the list that it had last.
+func (p *Plan) seeds(records []Record) (schemas.Digest, iter.Seq2[schemas.Made, error], error) {
 	if len(p.order) == 0 {
-		return nil, nil
+		return "", nil, nil
 	}
-	return guarded(func() ([]schemas.Made, error) {
-		out := make([]schemas.Made, 0, len(records))
-		for _, seed := range records {
-			m, err := madeOf(seed)
-			if err == nil {
-				err = p.order[0].enter(&m)
-			}
-			if err != nil {
-				return nil, fmt.Errorf("seed %s: %w", seed.ID(), err)
-			}
-			out = append(out, m)
+	sorted := records
+	first := p.order[0]
+	digest, err := guarded(func() (schemas.Digest, error) {
+		order := func(a, b Record) int { return strings.Compare(a.ID(), b.ID()) }
+		if !slices.IsSortedFunc(records, order) { // a list may be large: no copy without need
+			sorted = slices.Clone(records)
+			slices.SortFunc(sorted, order)
 		}
-		return out, nil
+		return first.list(sorted)
 	})
+	return digest, func(yield func(schemas.Made, error) bool) {
+		for _, seed := range sorted {
+			m, err := guarded(func() (schemas.Made, error) {
+				m, err := madeOf(seed)
+				if err == nil {
+					err = first.enter(&m)
+				}
+				return m, err
+			})
+			if err != nil {
+				err = fmt.Errorf("seed %s: %w", seed.ID(), err)
+			}
+			if !yield(m, err) {
+				return
+			}
+		}
+	}, err
 }
 
-func (r *run) begin(ctx context.Context, seeds []schemas.Made) error {
+// list is the digest of seeds, and of the stage that says what they depend on.
+func (n *node) list(seeds []Record) (schemas.Digest, error) {
+	sum := sha256.New()
+	all := json.NewEncoder(sum)
+	all.SetEscapeHTML(false)
+	about := []schemas.Digest{n.info.Fingerprint}
+	if n.build != nil {
+		about = append(about, n.build.info.Fingerprint)
+	}
+	errs := []error{all.Encode(about)}
+	for _, s := range seeds {
+		if err := all.Encode(s); err != nil {
+			errs = append(errs, fmt.Errorf("seed %s: %w", s.ID(), err))
+		}
+	}
+	return schemas.DigestSum(sum), errors.Join(errs...)
+}
+
+func (r *run) begin(ctx context.Context, list schemas.Digest, seeds iter.Seq2[schemas.Made, error]) error {
 	o := schemas.BeginOptions{Worker: r.opts.Worker, Stages: r.plan.Infos(), Join: r.opts.Join, RetryCrashed: r.opts.RetryCrashed}
 	if err := r.store.Begin(ctx, o); err != nil {
 		return fmt.Errorf("beginning the run: %w", err)
@@ -159,7 +196,7 @@ func (r *run) begin(ctx context.Context, seeds []schemas.Made) error {
 	if r.opts.Join {
 		return nil
 	}
-	if err := r.store.Seed(ctx, r.plan.order[0].info.Name, seeds); err != nil {
+	if err := r.store.Seed(ctx, r.plan.order[0].info.Name, list, seeds); err != nil {
 		return fmt.Errorf("seeding the run: %w", err)
 	}
 	if r.opts.Redrain && r.within(r.last().info.Name) {

@@ -303,3 +303,14 @@ func TestSharedBuildIsNotSettledByOneOddMember(t *testing.T) {
 		t.Errorf("%d builds, want one by the odd member and one for the others", p.build)
 	}
 }
+
+// A reject says its reason and what was found, each once.
+func TestRejectedText(t *testing.T) {
+	r := pipeline.Reject(schemas.NoCode, "only %s", "docs")
+	if got := r.Detail(); got != "only docs" {
+		t.Errorf("detail: %q", got)
+	}
+	if got, want := r.Error(), string(schemas.NoCode)+": only docs"; got != want {
+		t.Errorf("error: %q, want %q", got, want)
+	}
+}

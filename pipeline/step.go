@@ -156,7 +156,7 @@ func (r *run) call(ctx context.Context, n *node, c schemas.Claim) ([]schemas.Mad
 }
 
 // guarded turns a panic into Failed with its stack: one item never ends a run.
-func guarded(f func() ([]schemas.Made, error)) (out []schemas.Made, err error) {
+func guarded[T any](f func() (T, error)) (out T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())

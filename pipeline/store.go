@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"time"
 
 	"github.com/benchmint/benchmint/schemas"
@@ -16,8 +17,9 @@ type Store interface {
 	// process died is ready again, what failed is tried again, and the settled steps
 	// of a stage whose fingerprint changed are ready.
 	Begin(ctx context.Context, o schemas.BeginOptions) error
-	// Seed says what the inputs of the first stage are, all of them.
-	Seed(ctx context.Context, stage string, seeds []schemas.Made) error
+	// Seed says what the inputs of the first stage are, all of them in order of key.
+	// Where list, their digest, is that of the last time, they need not be read.
+	Seed(ctx context.Context, stage string, list schemas.Digest, seeds iter.Seq2[schemas.Made, error]) error
 	// Claim takes ready steps for owner, at most as many of each stage as wanted.
 	Claim(ctx context.Context, owner string, wants []schemas.Want) ([]schemas.Claim, error)
 	// ClaimSuspect takes the step over which the fewest processes died, if any and if

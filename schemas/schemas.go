@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"hash"
 )
 
 // Digest names content: "sha256:" and 64 hex digits. The zero Digest names nothing.
@@ -22,6 +23,11 @@ type Digest string
 func DigestBytes(b []byte) Digest {
 	sum := sha256.Sum256(b)
 	return Digest("sha256:" + hex.EncodeToString(sum[:]))
+}
+
+// DigestSum is the digest of what was written to a SHA-256.
+func DigestSum(h hash.Hash) Digest {
+	return Digest("sha256:" + hex.EncodeToString(h.Sum(nil)))
 }
 
 // DigestOf is the digest of a value's canonical JSON: struct order, sorted map

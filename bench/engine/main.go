@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/benchmint/benchmint/bench/internal/table"
 	"github.com/benchmint/benchmint/pipeline/enginetest"
 )
 
@@ -30,21 +31,18 @@ func main() {
 	flag.Parse()
 	if err := b.run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "engine:", err)
-		if errors.Is(err, errMissed) {
+		if errors.Is(err, table.ErrMissed) {
 			os.Exit(1)
 		}
 		os.Exit(2)
 	}
 }
 
-// errMissed is a goal that was not reached: everything was measured.
-var errMissed = errors.New("a goal was missed")
-
 type bench struct {
 	dir, postgres, program string
 	items, settled, runs   int
 	peak                   float64 // MB, of items at 256 workers
-	table                  table
+	table                  figures
 	n                      int
 }
 
@@ -63,7 +61,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return b.table.print(os.Stdout)
+	return b.table.Print(os.Stdout)
 }
 
 func (b *bench) measures() []func(context.Context) error {

@@ -5,15 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/benchmint/benchmint/bench/internal/table"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline/enginetest"
 )
@@ -97,9 +96,9 @@ func (b *bench) throughput(ctx context.Context) error {
 	b.table.figure("grouped ÷ bare, 16 workers", "%.2f", grouped[1]/bare)
 	// Section 13 has 3,001 against 654 and 8,635 against 618. What is one by one here is
 	// two to four times as fast as that, so that less is left for groups to gain.
-	b.table.atLeast("grouped ÷ one by one, 16 workers", grouped[1]/single[1], 1.5)
-	b.table.atLeast("grouped ÷ one by one, 256 workers", grouped[2]/single[2], 2.5)
-	b.table.atLeast("16 workers ÷ 1 worker", grouped[1]/grouped[0], 2)
+	b.table.AtLeast("grouped ÷ one by one, 16 workers", grouped[1]/single[1], 1.5)
+	b.table.AtLeast("grouped ÷ one by one, 256 workers", grouped[2]/single[2], 2.5)
+	b.table.AtLeast("16 workers ÷ 1 worker", grouped[1]/grouped[0], 2)
 	return nil
 }
 
@@ -143,7 +142,7 @@ func (b *bench) order(context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.table.atMost("first item through, share of the run", depth, 0.05)
+	b.table.AtMost("first item through, share of the run", depth, 0.05)
 	b.table.figure("the same, stage after stage", "%.3f", breadth)
 	return nil
 }
@@ -185,7 +184,7 @@ func (b *bench) again(ctx context.Context) error {
 	b.table.figure("first run, seconds,"+name[5:], "%.1f", r.Millis/1000)
 	b.table.figure("peak memory, MB,"+name[5:]+", 256 workers", "%.0f", float64(r.Peak)/(1<<20))
 	if b.settled > b.items {
-		b.table.atMost(fmt.Sprintf("peak memory ÷ that of %d items", b.items), float64(r.Peak)/(1<<20)/b.peak, 1.15)
+		b.table.AtMost(fmt.Sprintf("peak memory ÷ that of %d items", b.items), float64(r.Peak)/(1<<20)/b.peak, 1.15)
 	}
 	second, err := b.median(func() (float64, error) {
 		r, _, err := e.Run()
@@ -230,7 +229,7 @@ func (b *bench) reading(ctx context.Context, e enginetest.Engine) (err error) {
 	}
 	b.table.figure("status (tallies), ms", "%.2f", status)
 	b.table.figure("the same by counting, ms", "%.1f", counting)
-	b.table.atMost("status ÷ counting", status/counting, 0.05)
+	b.table.AtMost("status ÷ counting", status/counting, 0.05)
 	b.table.figure("show (one item's steps), ms", "%.2f", show)
 	return nil
 }
@@ -278,45 +277,15 @@ func (b *bench) database(ctx context.Context) error {
 	return nil
 }
 
-// table is what is printed.
-type table struct {
-	lines  []string
-	missed bool
-}
+// figures are the table with what only this bench prints.
+type figures struct{ table.Table }
 
-func (t *table) figure(name, format string, v float64) {
-	t.lines = append(t.lines, name+"\t"+fmt.Sprintf(format, v)+"\t")
-}
+func (f *figures) figure(name, format string, v float64) { f.Row(name, fmt.Sprintf(format, v)) }
 
-func (t *table) rates(name string, all []float64) {
+func (f *figures) rates(name string, all []float64) {
 	var text []string
 	for _, r := range all {
 		text = append(text, fmt.Sprintf("%.0f", r))
 	}
-	t.lines = append(t.lines, name+", 1 / 16 / 256 workers\t"+strings.Join(text, " / ")+"\t")
-}
-
-func (t *table) atLeast(name string, got, goal float64) { t.held(name, got, goal, "≥", got >= goal) }
-func (t *table) atMost(name string, got, goal float64)  { t.held(name, got, goal, "≤", got <= goal) }
-
-func (t *table) held(name string, got, goal float64, sign string, kept bool) {
-	word := "kept"
-	if !kept {
-		word, t.missed = "MISSED", true
-	}
-	t.lines = append(t.lines, fmt.Sprintf("%s\t%.3g\tgoal %s %g  %s", name, got, sign, goal, word))
-}
-
-func (t *table) print(w io.Writer) error {
-	tabs := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, l := range t.lines {
-		fmt.Fprintln(tabs, l)
-	}
-	if err := tabs.Flush(); err != nil {
-		return err
-	}
-	if t.missed {
-		return errMissed
-	}
-	return nil
+	f.Row(name+", 1 / 16 / 256 workers", strings.Join(text, " / "))
 }

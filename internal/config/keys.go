@@ -52,7 +52,7 @@ var Keys = []Key{
 	{Path: "filters.thin", Doc: "keep tasks whose own text says too little; they are marked thin", bind: func(c *Config) any { return &c.Filters.Thin }},
 
 	{Path: "build.ca_bundle", Doc: "trusted inside builds, never left in an image; empty: the host's bundle", IsPath: true, bind: func(c *Config) any { return &c.Build.CABundle }},
-	{Path: "build.registries", Doc: "inherit: mirrors and proxies as the host has them; public: the well-known ones", Choices: []string{RegistriesInherit, RegistriesPublic}, bind: func(c *Config) any { return &c.Build.Registries }},
+	{Path: "build.registries", Doc: "inherit: mirrors and proxies as the environment has them (UV_DEFAULT_INDEX, PIP_INDEX_URL, GOPROXY, HTTPS_PROXY and the like); public: the well-known ones", Choices: []string{RegistriesInherit, RegistriesPublic}, bind: func(c *Config) any { return &c.Build.Registries }},
 	{Path: "build.pin_to_date", Doc: "dependencies as they were on the base commit's date", bind: func(c *Config) any { return &c.Build.PinToDate }},
 
 	{Path: "sandbox.kind", Doc: "docker or bwrap; empty: the first that works, then fixed in the store", Choices: []string{Docker, Bwrap}, bind: func(c *Config) any { return &c.Sandbox.Kind }},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -40,30 +41,51 @@ func mirror(ctx context.Context, url, cacheDir string) (string, error) {
 	if _, err := output(online(ctx, cacheDir, "init", "-q", "--bare", "--template=", "--object-format=sha1", dir)); err != nil {
 		return "", err
 	}
-	// HEAD is asked first: its branch is then among what is fetched.
-	out, err := output(online(ctx, dir, "ls-remote", "--symref", "--", url, "HEAD"))
+	// One question, and no more where nothing changed: since protocol 2 a list of refs
+	// takes two requests. HEAD is in it: its branch is then among what is fetched.
+	out, err := output(online(ctx, dir, "-c", "protocol.version=0", "ls-remote", "--symref", "--", url))
 	if err != nil {
 		return "", remoteError(ctx, err)
 	}
-	fetch := append([]string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", "-q", "--prune", "--no-write-fetch-head",
-		"--no-recurse-submodules", "--", url}, mirrored...)
-	if _, err := output(online(ctx, dir, fetch...)); err != nil {
-		return "", remoteError(ctx, err)
+	// The type makes git look at what each ref is at: where that is missing there is no
+	// list, and the fetch mends it.
+	has, _ := output(online(ctx, dir, "for-each-ref", "--format=%(objectname)\t%(refname)%(if)%(objecttype)%(then)%(end)"))
+	if !slices.Equal(offered(string(out)), offered(string(has))) {
+		fetch := append([]string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", "-q", "--prune", "--no-write-fetch-head",
+			"--no-recurse-submodules", "--", url}, mirrored...)
+		if _, err := output(online(ctx, dir, fetch...)); err != nil {
+			return "", remoteError(ctx, err)
+		}
 	}
 	return dir, setHead(ctx, dir, string(out))
+}
+
+// offered are the lines of those refs that are mirrored, in order.
+func offered(list string) []string {
+	var out []string
+	for line := range strings.Lines(list) {
+		line = strings.TrimSpace(line)
+		if _, name, _ := strings.Cut(line, "\t"); mirroredRef.MatchString(name) {
+			out = append(out, line)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 var (
 	unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 	// mirrored names what is copied; a remote without pull refs offers none.
 	mirrored = []string{"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", "+refs/pull/*/head:refs/pull/*/head"}
+	// mirroredRef is the same for a name; a tag is listed once more for what it stands on.
+	mirroredRef = regexp.MustCompile(`^refs/(heads/|tags/|pull/.*/head$)[^^]*$`)
 )
 
 // setHead gives the mirror the remote's default branch.
 func setHead(ctx context.Context, dir, symref string) error {
 	for line := range strings.Lines(symref) {
 		target, ok := strings.CutPrefix(line, "ref: ")
-		if !ok {
+		if !ok || !strings.HasSuffix(line, "\tHEAD\n") {
 			continue
 		}
 		target, _, _ = strings.Cut(target, "\t")
@@ -71,7 +93,7 @@ func setHead(ctx context.Context, dir, symref string) error {
 		return err
 	}
 	// A detached HEAD names a commit, and no branch.
-	if id, _, ok := strings.Cut(symref, "\t"); ok {
+	if id, rest, _ := strings.Cut(symref, "\t"); strings.HasPrefix(rest, "HEAD\n") {
 		_, err := output(online(ctx, dir, "update-ref", "--no-deref", "HEAD", id))
 		return err
 	}

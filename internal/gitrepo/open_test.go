@@ -2,8 +2,13 @@ package gitrepo_test
 
 import (
 	"errors"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,6 +100,78 @@ func TestMirrorIsUpdated(t *testing.T) {
 	}
 	if want := gitrepotest.Git(t, upstream, "rev-parse", "ORIG_HEAD"); heads[1] != want || heads[0] == heads[1] {
 		t.Errorf("heads %v, want another one and then %s", heads, want)
+	}
+}
+
+// A remote is asked once whether it has anything new, in one request, and whatever is
+// new, moved or gone is taken over.
+func TestMirrorAsksOnce(t *testing.T) {
+	t.Parallel()
+	upstream := gitrepotest.New(t, dates)
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var requests atomic.Int32
+	backend := &cgi.Handler{Path: git, Args: []string{"http-backend"}, Env: []string{
+		"GIT_PROJECT_ROOT=" + upstream, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		backend.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	cache := t.TempDir()
+	for _, c := range []struct {
+		name   string
+		change [][]string
+		fetch  bool
+	}{
+		{"first", [][]string{{"-c", "user.name=A", "-c", "user.email=a@example.org", "tag", "-a", "-m", "one", "one"}, {"branch", "other"}, {"update-ref", "refs/pull/7/head", "HEAD"}}, true},
+		{"unchanged", nil, false},
+		{"not_mirrored", [][]string{{"update-ref", "refs/pull/7/merge", "HEAD"}}, false},
+		{"new_pull", [][]string{{"update-ref", "refs/pull/8/head", "HEAD"}}, true},
+		{"moved_tag", [][]string{{"tag", "-f", "one", "HEAD~1"}}, true},
+		{"branch_gone", [][]string{{"branch", "-D", "other"}}, true},
+		{"unchanged_again", nil, false},
+		{"new_head", [][]string{{"checkout", "-q", "-b", "next"}}, true},
+		{"old_head", [][]string{{"checkout", "-q", "-"}}, false},
+		{"objects_gone", nil, true},
+	} {
+		for _, args := range c.change {
+			gitrepotest.Git(t, upstream, args...)
+		}
+		if c.name == "objects_gone" {
+			packs, err := filepath.Glob(filepath.Join(cache, "*.git", "objects", "*"))
+			if err != nil || len(packs) == 0 {
+				t.Fatalf("%v, %v", packs, err)
+			}
+			for _, p := range packs {
+				if err := os.RemoveAll(p); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		requests.Store(0)
+		r, err := gitrepo.Open(t.Context(), server.URL, "acme/widget", cache)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if n := requests.Load(); (n > 1) != c.fetch || n == 0 {
+			t.Errorf("%s: %d requests, fetch wanted: %t", c.name, n, c.fetch)
+		}
+		mirrors, err := filepath.Glob(filepath.Join(cache, "*.git"))
+		if err != nil || len(mirrors) != 1 {
+			t.Fatalf("%v, %v", mirrors, err)
+		}
+		refs := func(dir string) string {
+			return gitrepotest.Git(t, dir, "symbolic-ref", "HEAD") + "\n" + gitrepotest.Git(t, dir, "for-each-ref", "refs/heads", "refs/tags", "refs/pull/*/head")
+		}
+		if diff := cmp.Diff(refs(upstream), refs(mirrors[0])); diff != "" {
+			t.Errorf("%s: refs (-upstream +mirror):\n%s", c.name, diff)
+		}
 	}
 }
 

@@ -131,6 +131,7 @@ var readersAllowed = map[string]string{
 	"bench/harvest/main.go":                     "a command of its own",
 	"bench/kill/main.go":                        "a command of its own",
 	"bench/mask/main.go":                        "a command of its own",
+	"bench/twice/main.go":                       "a command of its own",
 	"internal/gotest/main.go":                   "a command of its own, for .ci/test",
 	"internal/samples/cmd/writesamples/main.go": "a command of its own, for make demo",
 	"internal/sandbox/bwrap/shim.go":            "the process inside the sandbox: what it is told comes by arguments",
@@ -159,6 +160,7 @@ var clockAllowed = map[string]string{
 	"bench/engine":     "it measures",
 	"bench/kill":       "how long a run takes says when to kill the next one",
 	"bench/mask":       "it measures",
+	"bench/twice":      "it measures",
 	"internal/sandbox": "time limits, and measured times that stand outside of digests",
 }
 

@@ -184,15 +184,19 @@ func (s *Store) redo(ctx context.Context, st *stage, above bool) error {
 	if err != nil {
 		return err
 	}
-	for after, more := "", true; more; {
-		var last string
-		err := s.write(ctx, "redo", func(t *tx) {
-			more, last = t.redoPage(st, after, above)
-		})
-		if err != nil {
-			return err
+	pages := []func(*tx, string) (bool, string){func(t *tx, after string) (bool, string) { return t.redoPage(st, after, above) }}
+	if st.Of != "" {
+		pages = append(pages, func(t *tx, after string) (bool, string) { return t.refusedPage(st, after) })
+	}
+	for _, next := range pages {
+		for after, more := "", true; more; {
+			var last string
+			err := s.write(ctx, "redo", func(t *tx) { more, last = next(t, after) })
+			if err != nil {
+				return err
+			}
+			after = last
 		}
-		after = last
 	}
 	return s.write(ctx, "redo", func(t *tx) {
 		t.exec("UPDATE stage SET fingerprint = $1 WHERE name = $2", st.Fingerprint, st.Name)
@@ -233,6 +237,22 @@ func (t *tx) redoPage(st *stage, after string, above bool) (more bool, last stri
 		}
 	}
 	return more, last
+}
+
+// refusedPage walks the members that a build of the old version refused: the new
+// one may take them. Their build is gone, or is another member's.
+func (t *tx) refusedPage(st *stage, after string) (more bool, last string) {
+	rows := t.load("stage = $1 AND key > $2 AND through = $3 ORDER BY key LIMIT $4 {lock}", st.Of, after, refusal, page)
+	for _, r := range rows {
+		last = r.key
+		if r.live {
+			t.reopen(r)
+			continue
+		}
+		r.through, r.madeBy = 0, "" // stale when it comes back
+		t.save(r)
+	}
+	return len(rows) == page, last
 }
 
 // reopened makes many steps of one state ready that need no build.

@@ -21,7 +21,7 @@ func benchmarkSettle(b *testing.B, place storetest.Place, group int) {
 	for i := range n {
 		words = append(words, schemas.Made{Key: fmt.Sprintf("k%07d", i), Digest: "sha256:0123456789012345678901234567890123456789012345678901234567890123", Whole: "sha256:0123456789012345678901234567890123456789012345678901234567890123", Record: []byte(record)})
 	}
-	if err := d.Store.Seed(ctx, "grow", words); err != nil {
+	if err := d.Store.Seed(ctx, "grow", "", storetest.Seeds(words...)); err != nil {
 		b.Fatal(err)
 	}
 	var wants []schemas.Want

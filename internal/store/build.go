@@ -170,12 +170,15 @@ func (t *tx) built(b *row, again, other bool) {
 	}
 }
 
+// refusal stands for a build in the row of a member that it refused.
+const refusal = -1
+
 // refused: the member that a build was tried with cannot have one. It ends, and
 // the next takes its place; where there is none, the build goes.
 func (t *tx) refused(b *row, s *settlement) {
 	tried := t.load("id = $1 AND live AND stage = $2 {lock}", b.parent, t.s.stage(b.stage).Of)
 	for _, m := range tried {
-		m.cost += s.Cost
+		m.cost, m.through = m.cost+s.Cost, refusal
 		t.end(m, s.State, s.Reason, s.Detail, s.Evidence)
 	}
 	if next := t.candidate(b, b.parent); next != nil {

@@ -157,11 +157,22 @@ func (p *prepared) QueryContext(ctx context.Context, query string, args ...any) 
 func cutOff(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		const administration, idleTransaction, connection = "57P", "25P03", "08"
+		const administration, connection = "57P", "08"
 		return strings.HasPrefix(pg.Code, administration) || pg.Code == idleTransaction || strings.HasPrefix(pg.Code, connection)
 	}
 	var connect *pgconn.ConnectError
 	var network *net.OpError
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err)
+}
+
+// idleTransaction is the code with which a server ends a transaction in which
+// nothing was asked for too long.
+const idleTransaction = "25P03"
+
+// undone tells a commit over which the connection was lost, and which the server
+// cannot have done: nothing of it was sent, or it had ended the transaction before.
+func undone(err error) bool {
+	var pg *pgconn.PgError
+	return pgconn.SafeToRetry(err) || errors.As(err, &pg) && pg.Code == idleTransaction
 }

@@ -3,8 +3,17 @@ package store
 import (
 	"context"
 	"database/sql"
+	"os"
 	"strings"
+	"syscall"
 )
+
+// Share gives the lock's file to another descriptor, as a child has it between its
+// fork and its exec.
+func (s *Store) Share() (*os.File, error) {
+	fd, err := syscall.Dup(int(s.lock.Fd()))
+	return os.NewFile(uintptr(fd), "lock"), err
+}
 
 // Plans are the query plans of every statement that s has run, on SQLite.
 func (s *Store) Plans() (map[string]string, error) {

@@ -21,9 +21,25 @@ func (s *Store) Lock() error {
 	if s.lock != nil {
 		return nil
 	}
-	var err error
-	s.lock, err = lockFile(s.dir)
-	return err
+	return outlive(func() (err error) {
+		s.lock, err = lockFile(s.dir)
+		return err
+	})
+}
+
+// lockPatience is how long the lock of a process may outlive it: a server has to
+// notice first, and a child that it was about to start has the file until then.
+const lockPatience = time.Second
+
+// outlive tries to lock for as long as that.
+func outlive(lock func() error) error {
+	const tries = 10
+	for try := 1; ; try++ {
+		if err := lock(); !errors.Is(err, ErrLocked) || try == tries {
+			return err
+		}
+		time.Sleep(lockPatience / tries)
+	}
 }
 
 // lockFile takes the lock that lies beside a store.
@@ -42,6 +58,12 @@ func lockFile(dir string) (*os.File, error) {
 	return f, nil
 }
 
+// unlockFile gives the lock back although a child that is being started has the
+// file as well.
+func unlockFile(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+}
+
 // sessionLock is a lock of the server that a connection has which is kept for it:
 // it is free as soon as that connection is gone, however the process ended.
 type sessionLock struct {
@@ -54,10 +76,6 @@ type sessionLock struct {
 // which has a number of its own.
 const sessionKey = "(7264002, CAST(CAST(CAST('version' AS regclass) AS oid) AS int4))"
 
-// lockPatience is how long the lock of a process may outlive it: the server has to
-// notice first.
-const lockPatience = time.Second
-
 func (s *Store) lockSession(ctx context.Context) error {
 	l := &s.session
 	l.mu.Lock()
@@ -65,15 +83,9 @@ func (s *Store) lockSession(ctx context.Context) error {
 	if l.wanted {
 		return nil
 	}
-	const tries = 10
-	for try := 1; ; try++ {
-		err := s.hold(ctx)
-		l.wanted = err == nil
-		if !errors.Is(err, ErrLocked) || try == tries {
-			return err
-		}
-		time.Sleep(lockPatience / tries)
-	}
+	err := outlive(func() error { return s.hold(ctx) })
+	l.wanted = err == nil
+	return err
 }
 
 // hold takes the lock on a connection of its own.

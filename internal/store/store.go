@@ -138,7 +138,7 @@ func (s *Store) Close() error {
 	}
 	errs = append(errs, s.db.Close())
 	if s.lock != nil {
-		errs = append(errs, s.lock.Close())
+		errs = append(errs, unlockFile(s.lock))
 		s.lock = nil
 	}
 	return errors.Join(errs...)
@@ -274,7 +274,7 @@ func (s *Store) once(ctx context.Context, op string, do func(*tx)) error {
 		return errors.Join(t.err, end(false))
 	}
 	if err := end(true); err != nil {
-		if cutOff(err) {
+		if cutOff(err) && !undone(err) {
 			err = fmt.Errorf("%w: %w", errFate, err)
 		}
 		return err
@@ -306,10 +306,14 @@ func (t *tx) begin() (end func(commit bool) error, err error) {
 		}
 		t.conn = dbtx
 		return func(commit bool) error {
-			if commit {
-				return dbtx.Commit()
+			if !commit {
+				return dbtx.Rollback()
 			}
-			return dbtx.Rollback()
+			err := dbtx.Commit()
+			if errors.Is(err, sql.ErrTxDone) && t.ctx.Err() != nil {
+				return t.ctx.Err() // it was rolled back when its time was over
+			}
+			return err
 		}, nil
 	}
 	// A statement on SQLite takes microseconds and is not worth the goroutine that a

@@ -46,11 +46,16 @@ func TestSecondRunIsRefusedAndReadersAreNot(t *testing.T) {
 	if s, ok, err := o.Step("grow", "s"); !ok || err != nil || s.State != "ready" {
 		t.Errorf("reader: %+v %v %v", s, ok, err)
 	}
+	child, err := d.Share()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer child.Close()
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := o.Lock(); err != nil {
-		t.Errorf("lock after close: %v", err)
+		t.Errorf("lock after close, with a child that still has the file: %v", err)
 	}
 }
 

@@ -28,6 +28,7 @@ const (
 	Lost    = "lost"    // results that were refused
 	Rescued = "rescued" // steps taken back from silent workers
 	Ran     = "ran"     // settlements of steps that this process ran
+	Put     = "put off" // of these, deferrals that were booked
 	Groups  = "groups"  // commits in which they were settled
 )
 
@@ -66,9 +67,12 @@ func (c *Counting) Settle(ctx context.Context, all []schemas.Settlement) ([]sche
 		c.add(Ran, len(all))
 		c.add(Groups, 1)
 	}
-	for _, s := range settled {
-		if s.Lost {
+	for i, s := range settled {
+		switch {
+		case s.Lost:
 			c.add(Lost, 1)
+		case all[i].State == schemas.StepDeferred:
+			c.add(Put, 1)
 		}
 	}
 	return settled, err

@@ -137,10 +137,11 @@ func (f *Fleet) Kill(ctx context.Context, i int) (takeover time.Duration, err er
 	}
 }
 
-// Transitions is how many results an undisturbed run settles, the export included.
-func (c Config) Transitions() int {
-	n := len(c.Expected()) + c.Deferrals() + 1
-	return n + c.count(func(key string) bool {
+// Ends is how many steps a first run ends, the export included. Deferrals are no
+// ends: who begins a step again that another had begun cannot know that it was put
+// off before, and puts it off once more.
+func (c Config) Ends() int {
+	return len(c.Expected()) + 1 + c.count(func(key string) bool {
 		return !c.rejected(key) && !c.bad(c.share(key)) && c.Fails(Execution{Work, key})
 	})
 }

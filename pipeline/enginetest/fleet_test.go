@@ -14,7 +14,7 @@ import (
 
 const (
 	beat   = 300 * time.Millisecond
-	silent = time.Second
+	silent = 2 * time.Second // less, and a busy machine takes the living for dead
 	// A process may be frozen within a transaction, with locks.
 	idle = "&idle_in_transaction_session_timeout=500"
 )
@@ -52,7 +52,7 @@ func TestOneOfFourKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("the killed worker's steps were taken back after %s", takeover.Round(time.Millisecond))
-	if most := silent + beat + time.Second; takeover > most {
+	if most := 2*silent + beat; takeover > most {
 		t.Errorf("taken back after %s, want at most %s", takeover, most)
 	}
 	if _, err := f.Wait(); err != nil {
@@ -101,16 +101,16 @@ func TestFrozenWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lost, settled := 0, 0
+	lost, ended := 0, 0
 	for _, r := range all {
 		lost += r.Lost
-		settled += r.Executed - r.Lost
+		ended += r.Executed - r.Lost - r.Calls[enginetest.Put]
 	}
 	if lost == 0 {
 		t.Error("no result was refused")
 	}
-	if want := f.Config.Transitions(); settled != want {
-		t.Errorf("%d results were settled, want %d: each step once", settled, want)
+	if want := f.Config.Ends(); ended != want {
+		t.Errorf("%d steps were ended, want %d: each once", ended, want)
 	}
 	t.Logf("frozen with %d steps; %d results refused", owned, lost)
 	sameDataset(t, f.Engine)

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -224,14 +225,17 @@ func (m *Memory) sorted(stage string) []*row {
 }
 
 // Seed implements pipeline.Store.
-func (m *Memory) Seed(_ context.Context, stage string, seeds []schemas.Made) error {
+func (m *Memory) Seed(_ context.Context, stage string, _ schemas.Digest, seeds iter.Seq2[schemas.Made, error]) error {
 	unlock, err := m.lock("Seed")
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	now := map[string]bool{}
-	for _, s := range seeds {
+	for s, err := range seeds {
+		if err != nil {
+			return err
+		}
 		if now[s.Key] {
 			return fmt.Errorf("two seeds are named %s", s.Key)
 		}

@@ -84,7 +84,15 @@ func fillEtc(tmp, host string) error {
 	if err := os.Symlink("/usr/share/zoneinfo/Etc/UTC", filepath.Join(tmp, "localtime")); err != nil {
 		return err
 	}
-	for _, name := range etcOfHost {
+	java, err := filepath.Glob(filepath.Join(host, "java-*")) // half of a JDK, by its version
+	if err != nil {
+		return err
+	}
+	names := slices.Clone(etcOfHost)
+	for _, dir := range java {
+		names = append(names, filepath.Base(dir))
+	}
+	for _, name := range names {
 		if err := copyPublic(filepath.Join(host, name), filepath.Join(tmp, name)); err != nil {
 			return err
 		}

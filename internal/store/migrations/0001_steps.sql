@@ -13,7 +13,7 @@ CREATE TABLE step (
   state TEXT NOT NULL,
   reason TEXT NOT NULL DEFAULT '',
   share TEXT {bytes} NOT NULL DEFAULT '',  -- the key of the build it needs
-  through BIGINT NOT NULL DEFAULT 0,       -- the build whose end became this step's
+  through BIGINT NOT NULL DEFAULT 0,       -- the build whose end became this step's; -1: one that refused it
   digest TEXT NOT NULL DEFAULT '',
   whole TEXT NOT NULL DEFAULT '',
   made_by TEXT NOT NULL DEFAULT '',        -- the fingerprint under which it was settled

@@ -171,6 +171,23 @@ func testBuildRefused(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 	d.Is("make.build", "x", "done")
 	d.Is("make", "x/3", "done")
+	// A new version of the build asks again for those that the old one refused, also
+	// where no build was left of it; one that was away meanwhile when it comes back.
+	odd = map[string]bool{"x/1": true, "y/1": true, "y/2": true}
+	d.Version("make.build", "3")
+	d.Begin()
+	d.Run()
+	d.Packs("x/1=1", "x/2=2", "x/3=3") // x is tried with 3, which it stands for
+	d.Seed("s=x/1=1 x/2=2 x/3=3 y/2=2")
+	d.Run()
+	odd = nil
+	d.Version("make.build", "4")
+	d.Begin()
+	d.Run()
+	d.Packs("x/1=1", "x/2=2", "x/3=3", "y/2=2")
+	d.Seed("s=x/1=1 x/2=2 x/3=3 y/1=1 y/2=2")
+	d.Run()
+	d.Packs("x/1=1", "x/2=2", "x/3=3", "y/1=1", "y/2=2")
 }
 
 func testBuildWithdrawn(t *testing.T, place func(testing.TB) Place) {

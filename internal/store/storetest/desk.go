@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -180,6 +181,18 @@ func Default(c schemas.Claim) schemas.Settlement {
 	return Done(c, c.Key+"="+Text(c.Record))
 }
 
+// Seeds are a list of seeds in order of key.
+func Seeds(all ...schemas.Made) iter.Seq2[schemas.Made, error] {
+	slices.SortFunc(all, func(a, b schemas.Made) int { return strings.Compare(a.Key, b.Key) })
+	return func(yield func(schemas.Made, error) bool) {
+		for _, m := range all {
+			if !yield(m, nil) {
+				return
+			}
+		}
+	}
+}
+
 // Seed gives the first stage its inputs.
 func (d *Desk) Seed(words ...string) {
 	d.T.Helper()
@@ -189,7 +202,7 @@ func (d *Desk) Seed(words ...string) {
 		m.Digest = m.Whole
 		all = append(all, m)
 	}
-	d.check(d.Store.Seed(context.Background(), "grow", all))
+	d.check(d.Store.Seed(context.Background(), "grow", "", Seeds(all...)))
 }
 
 // Take claims up to n steps of a stage.

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -360,8 +359,7 @@ func (w *world) seed() {
 			w.excused["grow/"+seed] = true
 		}
 	}
-	slices.SortFunc(all, func(a, b schemas.Made) int { return cmp.Compare(a.Key, b.Key) })
-	w.alive(w.desk.Store.Seed(context.Background(), "grow", all))
+	w.alive(w.desk.Store.Seed(context.Background(), "grow", "", Seeds(all...)))
 }
 
 func (w *world) anySeed() string { return rapid.SampledFrom([]string{"r", "s", "t"}).Draw(w.r, "seed") }

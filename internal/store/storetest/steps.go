@@ -3,9 +3,12 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"iter"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -216,6 +219,60 @@ func testExpansion(t *testing.T, place func(testing.TB) Place) {
 		t.Errorf("%d steps ran, want %d", len(d.Ran), want)
 	}
 	d.Sound()
+}
+
+// Lists of seeds over several pages, of which some come, go, come back and change.
+func testSeeds(t *testing.T, place func(testing.TB) Place) {
+	d := Open(t, place(t), store.Options{})
+	random := rand.New(rand.NewPCG(1, 2))
+	done := map[string]string{} // what was done of each seed, also of one that is gone
+	var last []schemas.Made
+	for _, share := range []int{50, 70, 0, 100, 3, 60} {
+		now, want := map[string]string{}, map[string]string{}
+		for i := range 2000 {
+			if key := fmt.Sprintf("s%04d", i); random.IntN(100) < share {
+				now[key] = "#" + strconv.Itoa(random.IntN(3)/2) // #0 mostly
+				if done[key] != now[key] {
+					want[key] = now[key]
+				}
+			}
+		}
+		var all []schemas.Made
+		for key, text := range now {
+			m := Made(key + "=" + text)
+			m.Digest = m.Whole
+			all = append(all, m)
+		}
+		last = all
+		list := schemas.DigestOf(now)
+		d.check(d.Store.Seed(context.Background(), "grow", list, Seeds(all...)))
+		d.check(d.Store.Seed(context.Background(), "grow", list, unread(t)))
+		got := map[string]string{}
+		var ends []schemas.Settlement
+		for _, c := range d.Take("grow", 5000) {
+			got[c.Key], done[c.Key] = Text(c.Record), Text(c.Record)
+			ends = append(ends, Done(c))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%d of 2000 seeds: want -, got +\n%s", len(now), diff)
+		}
+		d.End(ends...)
+		if stands := []string{"pack ready 1"}; len(now) > 0 {
+			d.Stands(append([]string{fmt.Sprintf("grow done %d", len(now))}, stands...)...)
+		} else {
+			d.Stands(stands...)
+		}
+	}
+	// Those that were gone already ask for nothing.
+	d.Run()
+	d.check(d.Store.Seed(context.Background(), "grow", "", Seeds(last...)))
+	d.Stands(fmt.Sprintf("grow done %d", len(last)), "pack done 1")
+	d.Sound()
+}
+
+// unread are seeds that are not to be read.
+func unread(t *testing.T) iter.Seq2[schemas.Made, error] {
+	return func(func(schemas.Made, error) bool) { t.Error("an equal list of seeds was read") }
 }
 
 func testFence(t *testing.T, place func(testing.TB) Place) {
@@ -478,10 +535,15 @@ func testFaults(t *testing.T, place func(testing.TB) Place) {
 		t.Errorf("%+v", got)
 	}
 	d.Stands("grow done 1", "grow failed 3", "note ready 1", "pack ready 1")
-	if err := d.Store.Seed(context.Background(), "grow", []schemas.Made{Made("a"), Made("a")}); err == nil {
+	if err := d.Store.Seed(context.Background(), "grow", "", Seeds(Made("a"), Made("a"))); err == nil {
 		t.Error("a seed was taken twice")
 	}
-	if err := d.Store.Seed(context.Background(), "nowhere", []schemas.Made{Made("a")}); err == nil {
+	b, a := Seeds(Made("b")), Seeds(Made("a"))
+	backwards := func(yield func(schemas.Made, error) bool) { b(yield); a(yield) }
+	if err := d.Store.Seed(context.Background(), "grow", "", backwards); err == nil {
+		t.Error("seeds were taken that are not in order")
+	}
+	if err := d.Store.Seed(context.Background(), "nowhere", "", Seeds(Made("a"))); err == nil {
 		t.Error("a stage that is not in the plan was seeded")
 	}
 	d.Stands("grow done 1", "grow failed 3", "note ready 1", "pack ready 1")
