@@ -17,10 +17,10 @@ import (
 )
 
 // child is one measurement in a process of its own, so that the system counts its CPU.
-func (b *bench) child(what string, args []string) error {
+func (b *bench) child(ctx context.Context, what string, args []string) error {
 	switch {
 	case what == "run" && len(args) == 5:
-		_, err := mask.Run(context.Background(), mask.Options{
+		_, err := mask.Run(ctx, mask.Options{
 			Source: args[0], Output: args[1], Src: args[2], Tests: args[3], Profile: mask.Profile(args[4]),
 			Languages: []mask.Language{python.Masker{}},
 		})
@@ -29,8 +29,10 @@ func (b *bench) child(what string, args []string) error {
 		lines, err := baseline(args[0], args[1], args[2], args[3])
 		fmt.Println(lines)
 		return err
+	case what == "each" && len(args) > 0:
+		return each(ctx, os.Stdout, args[0], args[1:])
 	}
-	return errors.New("-child is for -speed")
+	return errors.New("-child is run, baseline or each, with their arguments")
 }
 
 // functions is the least that a masker asks of a tree.

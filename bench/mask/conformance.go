@@ -34,7 +34,7 @@ type verdict struct {
 
 // conformance masks each project with each profile and holds it against the oracle.
 func (b *bench) conformance(ctx context.Context) error {
-	b.table.row("project", "profile", "files", "lines", "masked", "removed", "equal", "explained", "unexplained", "left alone")
+	b.table.Row("project", "profile", "files", "lines", "masked", "removed", "equal", "explained", "unexplained", "left alone")
 	causes := map[string]int{}
 	for _, p := range b.projects {
 		lines, err := countLines(p.root)
@@ -53,19 +53,19 @@ func (b *bench) conformance(ctx context.Context) error {
 		}
 	}
 	for _, why := range slices.Sorted(maps.Keys(causes)) {
-		b.table.row("explained: "+why, fmt.Sprint(causes[why]))
+		b.table.Row("explained: "+why, fmt.Sprint(causes[why]))
 	}
-	return b.table.print(os.Stdout)
+	return b.table.Print(os.Stdout)
 }
 
 func (b *bench) judge(p project, profile string, lines int, v verdict, totals mask.Totals) {
 	if totals.Masked != v.Oracle.Masked || totals.Removed != v.Oracle.Removed {
 		v.Differs["(totals)"] = fmt.Sprintf("oracle %d masked, %d removed; ours %d and %d", v.Oracle.Masked, v.Oracle.Removed, totals.Masked, totals.Removed)
 	}
-	b.table.row(p.name, profile, fmt.Sprint(v.Oracle.Files), fmt.Sprint(lines), fmt.Sprint(totals.Masked), fmt.Sprint(totals.Removed),
+	b.table.Row(p.name, profile, fmt.Sprint(v.Oracle.Files), fmt.Sprint(lines), fmt.Sprint(totals.Masked), fmt.Sprint(totals.Removed),
 		fmt.Sprint(v.Equal), fmt.Sprint(len(v.Explained)), fmt.Sprint(len(v.Differs)), fmt.Sprint(v.Untouched))
 	for _, path := range slices.Sorted(maps.Keys(v.Differs)) {
-		b.table.missed = true
+		b.table.Kept(false)
 		fmt.Fprintf(os.Stderr, "%s, %s: %s: %s\n", p.name, profile, path, v.Differs[path])
 	}
 }

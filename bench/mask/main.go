@@ -4,7 +4,21 @@
 //	go run ./bench/mask -conformance DIR…   # files equal, differing, explained
 //	go run ./bench/mask -speed DIR…         # ratios of one run, medians
 //
-// Each DIR is the root of one Python project; DIR=src:tests names its folders. It never
+// and its starters against their sources, in any language:
+//
+//	go run ./bench/mask -starter -imports python3 -report pytest -suite 'PYTHONPATH=src python3 "$@" tests' DIR…
+//	go run ./bench/mask -starter -check 'go vet ./...' -suite 'go test -json -exec "bench-mask -child each" ./...' -report gotest DIR…
+//
+// The second, with this program as bench-mask, gives each Go test a process: a panic
+// ends all that is in one.
+//
+// -check is a command that compiles: where it ends well in the source, it must in the
+// starter, else it may say nothing that it does not say of the source.
+//
+// The suite is run in a copy of the source and in the starter, at one and the same path:
+// what is installed elsewhere must not be what it tests.
+//
+// Each DIR is the root of one project; DIR=src:tests names its folders. It never
 // judges by wall-clock time alone: what it holds against a goal is a ratio of figures
 // of the same run, or the start of the binary. It exits 1 where a goal is missed or a
 // difference is not explained.
@@ -18,49 +32,63 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"github.com/benchmint/benchmint/bench/internal/table"
 )
 
 func main() {
 	var b bench
 	conformance := flag.Bool("conformance", false, "compare with the oracle, file by file")
 	speed := flag.Bool("speed", false, "compare with the oracle's time")
-	child := flag.String("child", "", "one measurement in a process of its own: run, baseline (used by -speed)")
+	starter := flag.Bool("starter", false, "mask with strict: what is left, what imports, which tests still pass")
+	child := flag.String("child", "", "run, baseline: one measurement in a process of its own (used by -speed); each: a Go test program's tests in one process each")
 	flag.StringVar(&b.python, "python", "python3.12", "CPython 3.12")
 	flag.StringVar(&b.oracle, "oracle", filepath.Join("..", "shared", "oracles", "commit0_oracle.py"), "the oracle")
 	flag.StringVar(&b.dir, "dir", filepath.Join("_work", "bench-mask"), "where starters go; made anew")
 	flag.StringVar(&b.profiles, "profiles", "commit0-combined,commit0-all,commit0-docstring", "for -conformance")
 	flag.IntVar(&b.runs, "runs", 20, "of each measurement of -speed; the median counts")
+	flag.StringVar(&b.imports, "imports", "", "for -starter: a Python that imports every module")
+	flag.StringVar(&b.check, "check", "", "for -starter: a command for sh that compiles what is in its folder")
+	flag.StringVar(&b.suite, "suite", "", "for -starter: a command for sh that runs the tests in its folder")
+	flag.StringVar(&b.report, "report", "", "what the suite leaves: junit=PATTERN; gotest (go test -json), cargo, tap: its output; pytest: the command runs \"$@\"")
+	flag.DurationVar(&b.limit, "limit", 20*time.Minute, "for each run of the suite")
 	flag.Parse()
-	if err := b.run(context.Background(), *conformance, *speed, *child); err != nil {
+	if err := b.run(context.Background(), mode{*conformance, *speed, *starter}, *child); err != nil {
 		fmt.Fprintln(os.Stderr, "mask:", err)
-		if errors.Is(err, errMissed) {
+		if errors.Is(err, table.ErrMissed) {
 			os.Exit(1)
 		}
 		os.Exit(2)
 	}
 }
 
-// errMissed is a goal that was not reached, or a difference without a cause: everything
-// was measured.
-var errMissed = errors.New("a goal was missed")
-
 type bench struct {
 	python, oracle, dir, profiles string
+	imports, check, suite, report string
+	limit                         time.Duration
 	runs                          int
 	projects                      []project
 	program                       string
-	table                         table
+	table                         table.Table
 }
 
 // project is one of the arguments.
 type project struct{ name, root, src, tests string }
 
-func (b *bench) run(ctx context.Context, conformance, speed bool, child string) error {
+// mode is what is measured: one of them.
+type mode struct{ conformance, speed, starter bool }
+
+func (m mode) one() bool {
+	return m == mode{conformance: true} || m == mode{speed: true} || m == mode{starter: true}
+}
+
+func (b *bench) run(ctx context.Context, m mode, child string) error {
 	if child != "" {
-		return b.child(child, flag.Args())
+		return b.child(ctx, child, flag.Args())
 	}
-	if conformance == speed || flag.NArg() == 0 {
-		return errors.New("usage: mask -conformance|-speed DIR…")
+	if !m.one() || flag.NArg() == 0 {
+		return errors.New("usage: mask -conformance|-speed|-starter DIR…")
 	}
 	for _, arg := range flag.Args() {
 		p, err := readProject(arg)
@@ -79,8 +107,11 @@ func (b *bench) run(ctx context.Context, conformance, speed bool, child string) 
 	if err := errors.Join(os.RemoveAll(b.dir), os.MkdirAll(b.dir, 0o755)); err != nil {
 		return err
 	}
-	if conformance {
+	switch {
+	case m.conformance:
 		return b.conformance(ctx)
+	case m.starter:
+		return b.starters(ctx)
 	}
 	return b.speed(ctx)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang/rust"
 	"github.com/benchmint/benchmint/internal/lang/typescript"
 	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/mask/verify"
 )
 
 // maskers are the languages of which code can be masked. The first that knows a path
@@ -34,6 +35,7 @@ func maskers() []mask.Language {
 func newMask(p *program) *cobra.Command {
 	var o mask.Options
 	var profile, undo string
+	var proof maskProof
 	cmd := &cobra.Command{
 		Use: "mask PATH --output DIR", Short: "turn a folder of code into a starter: bodies give way to something that fails loudly",
 		Long: "Every byte outside of masked bodies stays. Beside DIR stand DIR.mask.json (what was done and\nwhy, no code) and DIR.mask.undo, from which --undo gives the same bytes back:\n\n  benchmint mask src --output starter\n  benchmint mask --undo starter.mask.undo starter",
@@ -49,7 +51,7 @@ func newMask(p *program) *cobra.Command {
 				return &usageError{errors.New("--output DIR is needed: a mask never writes into its source")}
 			}
 			o.Source, o.Profile, o.Languages = args[0], mask.Profile(profile), maskers()
-			return p.mask(cmd, o)
+			return p.mask(cmd, o, proof)
 		},
 	}
 	flags := cmd.Flags()
@@ -61,6 +63,9 @@ func newMask(p *program) *cobra.Command {
 	flags.StringVar(&o.Slice.Route, "route", "", "mask the handlers of HTTP routes under `PREFIX`")
 	flags.StringVar(&o.Src, "src", "", "`FOLDER` of the source in PATH, for the commit0 profiles (default: all)")
 	flags.StringVar(&o.Tests, "tests", "", "`FOLDER` of the tests in PATH, for the commit0 profiles")
+	flags.BoolVar(&proof.wanted, "verify", false, "compile or import the source and the starter in the sandbox: what fails in the starter only is a fault")
+	flags.StringVar(&proof.python, "python", "", "`FILE` of the interpreter for --verify, with the dependencies beside it (default: python3 of PATH)")
+	flags.StringVar(&proof.classpath, "classpath", "", "`JARS` for --verify of Java, as javac takes them")
 	flags.StringVar(&undo, "undo", "", "give the starter at PATH its bytes back, from `FILE`")
 	return cmd
 }
@@ -75,7 +80,12 @@ func apart(flags *pflag.FlagSet) error {
 			}
 		}
 	}
-	for _, b := range append(slices, "output", "profile", "src", "tests") {
+	for _, b := range []string{"python", "classpath"} {
+		if flags.Changed(b) && !flags.Changed("verify") {
+			return &usageError{fmt.Errorf("--%s is for --verify", b)}
+		}
+	}
+	for _, b := range append(slices, "output", "profile", "src", "tests", "verify") {
 		if flags.Changed("undo") && flags.Changed(b) {
 			return &usageError{fmt.Errorf("--%s says nothing to --undo", b)}
 		}
@@ -83,9 +93,15 @@ func apart(flags *pflag.FlagSet) error {
 	return nil
 }
 
-func (p *program) mask(cmd *cobra.Command, o mask.Options) error {
+func (p *program) mask(cmd *cobra.Command, o mask.Options, proof maskProof) (err error) {
 	if (o.Src != "" || o.Tests != "") && o.Profile == mask.Strict {
 		return &usageError{errors.New("--src and --tests are for the commit0 profiles; strict knows tests by their names")}
+	}
+	if proof.wanted {
+		if err := p.openProof(cmd.Context(), &proof); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, proof.close()) }()
 	}
 	result, err := mask.Run(cmd.Context(), o)
 	if slice := new(mask.SliceError); errors.As(err, &slice) || errors.Is(err, mask.ErrUnmet) {
@@ -94,12 +110,24 @@ func (p *program) mask(cmd *cobra.Command, o mask.Options) error {
 	if err != nil {
 		return err
 	}
+	var proved []verify.Result
+	if proof.wanted {
+		if proved, err = proof.run(cmd.Context(), o, result); err != nil {
+			return fmt.Errorf("the starter %s is written, and was not verified: %w", result.Output, err)
+		}
+	}
 	if p.json {
-		err = p.writeJSON(result)
+		err = p.writeJSON(struct {
+			*mask.Result
+			Verify []verify.Result `json:"verify,omitempty"`
+		}{result, proved})
 	} else {
 		err = p.printMask(result)
+		if err == nil && proof.wanted {
+			err = p.printProof(proved)
+		}
 	}
-	if err == nil && len(result.Failed) > 0 {
+	if err == nil && (len(result.Failed) > 0 || slices.ContainsFunc(proved, isFaulty)) {
 		return &ended{code: exitFailed}
 	}
 	return err

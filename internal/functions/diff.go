@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -13,7 +14,7 @@ import (
 // Source is one file of one side of a change.
 type Source struct {
 	Path     string
-	Language syntax.Language
+	Language mask.Language // nil for one that nobody reads
 	Data     []byte
 }
 
@@ -127,15 +128,18 @@ func read(s *Source) ([]*definition, bool) {
 	case ".pyx", ".pxd": // Cython, which no grammar here reads
 		return nil, false
 	}
-	f, err := syntax.Parse(s.Language, s.Data)
-	if err != nil || f.Broken {
+	if s.Language == nil {
 		return nil, false
 	}
-	functions := In(f)
+	tree, err := syntax.ParseTree(s.Language.Grammar(s.Path), s.Data)
+	if err != nil || tree.Broken() {
+		return nil, false
+	}
+	functions := In(s.Language.Read(s.Path, tree), tree)
 	out := make([]*definition, len(functions))
 	for i, fn := range functions {
-		decl := f.Decls[fn.Decl]
-		out[i] = &definition{path: s.Path, name: fn.Name, class: fn.Class, shape: decl.Shape, text: f.Text(decl.Span)}
+		text := string(s.Data[fn.Span.Start:fn.Span.End])
+		out[i] = &definition{path: s.Path, name: fn.Name, class: fn.Class, shape: shape(tree, fn, functions[i+1:]), text: text}
 		if fn.Parent >= 0 {
 			out[i].parent = out[fn.Parent]
 		}

@@ -1,12 +1,23 @@
 package functions_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/functions"
+	"github.com/benchmint/benchmint/internal/lang/csharp"
+	"github.com/benchmint/benchmint/internal/lang/golang"
+	"github.com/benchmint/benchmint/internal/lang/java"
+	"github.com/benchmint/benchmint/internal/lang/javascript"
+	"github.com/benchmint/benchmint/internal/lang/php"
+	"github.com/benchmint/benchmint/internal/lang/python"
+	"github.com/benchmint/benchmint/internal/lang/ruby"
+	"github.com/benchmint/benchmint/internal/lang/rust"
+	"github.com/benchmint/benchmint/internal/lang/typescript"
+	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
@@ -14,50 +25,118 @@ import (
 func TestIn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		language syntax.Language
+		language mask.Language
 		src      string
 		want     string // names in order, classes with a star, parents after a slash
 	}{
-		"python_plain":       {syntax.Python, "def f(): pass\nasync def g(): pass\nclass C:\n  def m(self): pass\n  async def n(self): pass\n", "f g C* C.m/C C.n/C"},
-		"python_nested":      {syntax.Python, "def f():\n  def g():\n    class C:\n      def m(self): pass\n", "f f.g/f f.g.C*/f.g f.g.C.m/f.g.C"},
-		"python_conditional": {syntax.Python, "if a:\n  def f(): pass\nelif b:\n  def g(): pass\nelse:\n  def f(): pass\n", "f g f"},
-		"python_blocks": {syntax.Python,
+		"python_plain":       {python.Masker{}, "def f(): pass\nasync def g(): pass\nclass C:\n  def m(self): pass\n  async def n(self): pass\n", "f g C* C.m/C C.n/C"},
+		"python_nested":      {python.Masker{}, "def f():\n  def g():\n    class C:\n      def m(self): pass\n", "f f.g/f f.g.C*/f.g f.g.C.m/f.g.C"},
+		"python_conditional": {python.Masker{}, "if a:\n  def f(): pass\nelif b:\n  def g(): pass\nelse:\n  def f(): pass\n", "f g f"},
+		"python_blocks": {python.Masker{},
 			"try:\n  def a(): pass\nexcept E:\n  def b(): pass\nelse:\n  def c(): pass\nfinally:\n  def d(): pass\nwith x:\n  def e(): pass\nfor i in x:\n  def f(): pass\nelse:\n  def g(): pass\nwhile x:\n  def h(): pass\nmatch x:\n  case 1:\n    def i(): pass\n  case _:\n    class J: pass\n", "a b c d e f g h i J*"},
-		"python_exception_groups": {syntax.Python, "try:\n  pass\nexcept* E:\n  def f(): pass\n", "f"},
-		"python_decorated":        {syntax.Python, "@a\n@b.c(1)\nasync def f(): pass\n@dataclass\nclass C:\n  @property\n  def x(self): pass\n  @x.setter\n  def x(self, v): pass\n", "f C* C.x/C C.x/C"},
-		"python_overloads":        {syntax.Python, "@overload\ndef f(a: int) -> int: ...\n@overload\ndef f(a: str) -> str: ...\ndef f(a): return a\n", "f f f"},
-		"python_singledispatch":   {syntax.Python, "@singledispatch\ndef f(a): pass\n@f.register\ndef _(a: int): pass\n@f.register(str)\ndef _(a): pass\n", "f _ _"},
-		"python_lambdas":          {syntax.Python, "f = lambda x: x\ng: Callable = lambda: 0\nh = [lambda: 1]\ni = j = lambda: 1\nk = sorted(key=lambda x: x)\nclass C:\n  m = lambda self: 1\n  def n(self):\n    self.p = lambda: 1\n    q = lambda: 1\nif (w := lambda: 1): pass\n_ = lambda: 0\na, b = lambda: 1, lambda: 2\n", "f g j C* C.m/C C.n/C"},
-		"python_generics":         {syntax.Python, "def f[T: int](a: T) -> T: ...\nclass C[T](B[T]):\n  def m(self): pass\ntype X = int\n", "f C* C.m/C"},
-		"python_no_functions":     {syntax.Python, "a = 1\nA: Final = 'x'\nimport b\nfrom c import d as e\nC = D\n", ""},
-		"python_tabs_and_crlf":    {syntax.Python, "class C:\r\n\tdef m(self):\r\n\t\tpass\r\n", "C* C.m/C"},
-		"go_plain":                {syntax.Go, "package p\nfunc f() {}\nfunc (t T) m() {}\nfunc (t *T) n() {}\nfunc (*T) o() {}\nfunc (T) q() {}\n", "f T.m T.n T.o T.q"},
-		"go_types":                {syntax.Go, "package p\ntype T struct{ a int }\ntype (\n\tI interface{ m() }\n\tF func()\n\tA = T\n)\ntype N int\nfunc f() { type L struct{}; _ = L{} }\n", "T* I* F* N* f"},
-		"go_generics":             {syntax.Go, "package p\ntype T[K comparable, V any] struct{}\nfunc (t *T[K, V]) m() {}\nfunc f[K any](k K) {}\n", "T* T.m f"},
-		"go_literals":             {syntax.Go, "package p\nvar f = func() {}\nvar (\n\tg func() = func() {}\n\th, i = func() {}, 1\n)\nvar _ = func() {}\nvar s = []func(){func() {}}\nfunc j() { k := func() {}; var l = func() {}; k(); l() }\n", "f g j"},
-		"go_inits_and_bodyless":   {syntax.Go, "package p\nfunc init() {}\nfunc init() {}\nfunc _() {}\nfunc asm(x int) int\n", "init init _ asm"},
+		"python_exception_groups": {python.Masker{}, "try:\n  pass\nexcept* E:\n  def f(): pass\n", "f"},
+		"python_decorated":        {python.Masker{}, "@a\n@b.c(1)\nasync def f(): pass\n@dataclass\nclass C:\n  @property\n  def x(self): pass\n  @x.setter\n  def x(self, v): pass\n", "f C* C.x/C C.x/C"},
+		"python_overloads":        {python.Masker{}, "@overload\ndef f(a: int) -> int: ...\n@overload\ndef f(a: str) -> str: ...\ndef f(a): return a\n", "f f f"},
+		"python_singledispatch":   {python.Masker{}, "@singledispatch\ndef f(a): pass\n@f.register\ndef _(a: int): pass\n@f.register(str)\ndef _(a): pass\n", "f _ _"},
+		"python_lambdas":          {python.Masker{}, "f = lambda x: x\ng: Callable = lambda: 0\nh = [lambda: 1]\ni = j = lambda: 1\nk = sorted(key=lambda x: x)\nclass C:\n  m = lambda self: 1\n  def n(self):\n    self.p = lambda: 1\n    q = lambda: 1\nif (w := lambda: 1): pass\n_ = lambda: 0\na, b = lambda: 1, lambda: 2\n", "f g j C* C.m/C C.n/C"},
+		"python_generics":         {python.Masker{}, "def f[T: int](a: T) -> T: ...\nclass C[T](B[T]):\n  def m(self): pass\ntype X = int\n", "f C* C.m/C"},
+		"python_no_functions":     {python.Masker{}, "a = 1\nA: Final = 'x'\nimport b\nfrom c import d as e\nC = D\n", ""},
+		"python_tabs_and_crlf":    {python.Masker{}, "class C:\r\n\tdef m(self):\r\n\t\tpass\r\n", "C* C.m/C"},
+		"go_plain":                {golang.Masker{}, "package p\nfunc f() {}\nfunc (t T) m() {}\nfunc (t *T) n() {}\nfunc (*T) o() {}\nfunc (T) q() {}\n", "f T.m T.n T.o T.q"},
+		"go_types":                {golang.Masker{}, "package p\ntype T struct{ a int }\ntype (\n\tI interface{ m() }\n\tF func()\n\tA = T\n)\ntype N int\nfunc f() { type L struct{}; _ = L{} }\n", "T* I* F* N* f"},
+		"go_generics":             {golang.Masker{}, "package p\ntype T[K comparable, V any] struct{}\nfunc (t *T[K, V]) m() {}\nfunc f[K any](k K) {}\n", "T* T.m f"},
+		"go_literals":             {golang.Masker{}, "package p\nvar f = func() {}\nvar (\n\tg func() = func() {}\n\th, i = func() {}, 1\n)\nvar _ = func() {}\nvar s = []func(){func() {}}\nfunc j() { k := func() {}; var l = func() {}; k(); l() }\n", "f g j"},
+		"go_inits_and_bodyless":   {golang.Masker{}, "package p\nfunc init() {}\nfunc init() {}\nfunc _() {}\nfunc asm(x int) int\n", "init init _ asm"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f, err := syntax.Parse(c.language, []byte(c.src))
-			if err != nil || f.Broken {
-				t.Fatalf("broken %v, %v", f.Broken, err)
+			path := "a.py"
+			if c.language == (golang.Masker{}) {
+				path = "a.go"
 			}
-			var got []string
-			all := functions.In(f)
-			for _, fn := range all {
-				word := fn.Name
-				if fn.Class {
-					word += "*"
-				}
-				if fn.Parent >= 0 {
-					word += "/" + all[fn.Parent].Name
-				}
-				got = append(got, word)
-			}
-			if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
+			got, _ := names(t, c.language, path, c.src)
+			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
+		})
+	}
+}
+
+// names are the functions of a file in order, classes with a star, parents after a slash.
+func names(t *testing.T, l mask.Language, path, src string) (string, []functions.Function) {
+	t.Helper()
+	tree, err := syntax.ParseTree(l.Grammar(path), []byte(src))
+	if err != nil || tree.Broken() {
+		t.Fatalf("broken %v, %v", tree.Broken(), err)
+	}
+	var words []string
+	all := functions.In(l.Read(path, tree), tree)
+	for _, f := range all {
+		word := f.Name
+		if f.Class {
+			word += "*"
+		}
+		if f.Parent >= 0 {
+			word += "/" + all[f.Parent].Name
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " "), all
+}
+
+// TestLanguages: what is a function in the languages that only masks know so far, and
+// that a comment and another layout do not modify one.
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	for path, c := range map[string]struct {
+		language  mask.Language
+		src, want string // the function m returns 1
+		layout    string // of the same
+	}{
+		"a.js": {javascript.Masker{},
+			"function f() { const local = () => 0; function g() {} return g }\nconst h = x => x\nconst o = { a() {}, b: () => 1 }\nclass C extends D {\n  m() { return 1 }\n  get p() { return 2 }\n  q = () => 3\n}\nrun(() => 4)\nfunction F() {}\nF.prototype.n = function () {}\n",
+			"f f.g/f h o.a o.b C* C.m/C C.p/C C.q/C F F.n",
+			"// f is.\nfunction f() {\n  const local = () => 0;\n  function g() {}\n  return g;\n}\nconst h = x => x;\nconst o = { a() {}, b: () => 1 };\nclass C extends D {\n  m() {\n    return 1;\n  }\n  get p() { return 2; }\n  q = () => 3;\n}\nrun(() => 4);\nfunction F() {}\nF.prototype.n = function () {}\n"},
+		"a.ts": {typescript.Masker{},
+			"type T = () => void\nexport function f(a: string): void\nexport function f(a: any): void { run(a) }\nexport abstract class C<T> {\n  m(): number { return 1 }\n  abstract n(): void\n}\nexport const h = (x: number): number => x\n",
+			"f f C* C.m/C C.n/C h",
+			"type T = () => void\nexport function f(a: string): void\nexport function f(\n  a: any,\n): void {\n  run(a); // why\n}\nexport abstract class C<T> {\n  m(): number {\n    return 1;\n  }\n  abstract n(): void\n}\nexport const h = (x: number): number => x\n"},
+		"A.java": {java.Masker{},
+			"package p;\n@X class A<T> extends B {\n  int x = 1;\n  A() { super(); }\n  int m() { return 1; }\n  abstract void n();\n  interface I { void o(); }\n  enum E { P, Q; int r() { return 2; } }\n}\n",
+			"A* A.<init>/A A.m/A A.n/A A.I*/A A.I.o/A.I A.E*/A A.E.r/A.E",
+			"package p;\n\n@X\nclass A<T> extends B\n{\n  int x = 1;\n  A() { super(); }\n  /** m is. */\n  int m()\n  {\n    return 1;\n  }\n  abstract void n();\n  interface I { void o(); }\n  enum E { P, Q; int r() { return 2; } }\n}\n"},
+		"src/a.rs": {rust.Masker{},
+			"struct S { x: i32 }\ntype T = S;\ntrait Tr { fn d(&self) { run() } fn n(&self); }\nimpl Tr for S { fn n(&self) {} }\nimpl S { fn m(&self) -> i32 { 1 } }\nmod q { fn g() { let c = || 1; static L: F = || 2; } }\n",
+			"S* Tr* Tr.d/Tr Tr.n/Tr S.n S.m q* q.g/q",
+			"struct S { x: i32 }\ntype T = S;\ntrait Tr {\n    fn d(&self) { run() }\n    fn n(&self);\n}\nimpl Tr for S { fn n(&self) {} }\nimpl S {\n    // m is.\n    fn m(\n        &self,\n    ) -> i32 {\n        1\n    }\n}\nmod q { fn g() { let c = || 1; static L: F = || 2; } }\n"},
+		"A.cs": {csharp.Masker{},
+			"namespace N {\n  class A : B {\n    int x = 1;\n    A() { }\n    int m() { return 1; }\n    int P { get { return 2; } set { x = value; } }\n    int Q => 3;\n  }\n  struct S { }\n}\n",
+			"A* A.A/A A.m/A A.P/A A.P/A A.Q/A S*",
+			"namespace N {\n  class A : B\n  {\n    int x = 1;\n    A() { }\n    /// m is.\n    int m()\n    {\n      return 1;\n    }\n    int P { get { return 2; } set { x = value; } }\n    int Q => 3;\n  }\n  struct S { }\n}\n"},
+		"a.rb": {ruby.Masker{},
+			"module M\n  class C < D\n    X = 1\n    def m; return 1; end\n    def self.s(a) = a\n    private def t; end\n  end\nend\ndef f; end\n",
+			"M* M.C*/M M.C.m/M.C M.C.s/M.C M.C.t/M.C f",
+			"module M\n  class C < D\n    X = 1\n    # m is.\n    def m\n      return 1\n    end\n    def self.s(a) = a\n    private def t; end\n  end\nend\ndef f; end\n"},
+		"a.php": {php.Masker{},
+			"<?php\nnamespace N;\ninterface I { function n(); }\nclass C extends D {\n  public $x = 1;\n  function m() { return 1; }\n  static function s() { return function () { return 2; }; }\n}\nfunction f() { }\n",
+			"I* I.n/I C* C.m/C C.s/C f",
+			"<?php\nnamespace N;\ninterface I { function n(); }\nclass C extends D\n{\n  public $x = 1;\n  /** m is. */\n  function m()\n  {\n    return 1;\n  }\n  static function s() { return function () { return 2; }; }\n}\nfunction f() { }\n"},
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			got, all := names(t, c.language, path, c.src)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			one := func(text string) *functions.Source {
+				return &functions.Source{Path: path, Language: c.language, Data: []byte(text)}
+			}
+			check(t, edits{}, functions.Pair{Before: one(c.src), After: one(c.layout)})
+			i := slices.IndexFunc(all, func(f functions.Function) bool { return strings.HasSuffix(f.Name, "m") })
+			edited := strings.NewReplacer("return 1", "return 5", "i32 { 1 }", "i32 { 5 }").Replace(c.src)
+			data := strings.NewReplacer("X = 1", "X = 9", "x = 1", "x = 9", "x: i32", "y: i32").Replace(c.src)
+			check(t, edits{}, functions.Pair{Before: one(c.src), After: one(data)})
+			check(t, edits{modified: path + "::" + all[i].Name}, functions.Pair{Before: one(c.src), After: one(edited)})
 		})
 	}
 }
@@ -75,9 +154,9 @@ func check(t *testing.T, want edits, pairs ...functions.Pair) {
 }
 
 func source(path, text string) *functions.Source {
-	l := syntax.Python
+	var l mask.Language = python.Masker{}
 	if strings.HasSuffix(path, ".go") {
-		l, text = syntax.Go, "package p\n"+text
+		l, text = golang.Masker{}, "package p\n"+text
 	}
 	return &functions.Source{Path: path, Language: l, Data: []byte(text)}
 }
@@ -171,6 +250,49 @@ func TestDiffOfOneFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			check(t, c.want, functions.Pair{Before: source(c.path, c.before), After: source(c.path, c.after)})
+		})
+	}
+}
+
+// TestShape: what two texts of a function must differ in to make a modification.
+func TestShape(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		path, before, after string // each with one function f
+		same                bool
+	}{
+		"layout":            {"a.py", "def f(a):\n  return g(a)\n", "def f(\n    a,\n):  # why\n\n      return g(\n          a)\n", true},
+		"inner_body":        {"a.py", "def f():\n  def g(): return 1\n", "def f():\n  @x\n  def g(): return 2\n", true},
+		"inner_name":        {"a.py", "def f():\n  def g(): return 1\n", "def f():\n  def h(): return 1\n", false},
+		"inner_alone":       {"a.py", "def f():\n  if x:\n    def g(): return 1\n    # why\n  h()\n", "def f():\n  if x:\n    # why\n    def g(): return 1\n  h()\n", true},
+		"joined_strings":    {"a.py", "def f(): return g('a' 'b')\n", "def f(): return g(\n  \"a\"\n  'b')\n", true},
+		"inner_place":       {"a.py", "def f():\n  if x:\n    def g(): return 1\n", "def f():\n  if x: pass\n  def g(): return 1\n", false},
+		"blocks":            {"a.py", "def f():\n  if a:\n    b\n    c\n", "def f():\n  if a:\n    b\n  c\n", false},
+		"words_together":    {"a.py", "def f(): return a, bc\n", "def f(): return ab, c\n", false},
+		"name_or_string":    {"a.py", "def f(): return a\n", "def f(): return 'a'\n", false},
+		"blank_in_string":   {"a.py", "def f(): return 'a '\n", "def f(): return 'a'\n", false},
+		"text_of_f_string":  {"a.py", "def f(): return f'a {b}'\n", "def f(): return f'c {b}'\n", false},
+		"tuple_or_value":    {"a.py", "def f(): return (a,)\n", "def f(): return (a)\n", false},
+		"decorator":         {"a.py", "@a\ndef f(): pass\n", "@b\ndef f(): pass\n", false},
+		"quotes":            {"a.py", "def f(): return 'a', b'', f'{c}', '', '''d'''\n", "def f(): return \"a\", b\"\", f\"{c}\", \"\", \"d\"\n", true},
+		"quote_in_a_string": {"a.py", "def f(): return 'a\"'\n", "def f(): return \"a'\"\n", false},
+		"raw_string":        {"a.py", "def f(): return r'a'\n", "def f(): return 'a'\n", false},
+		"parentheses":       {"a.py", "def f():\n  assert (\n    a\n  ), (b + c) + d\n", "def f():\n  assert a, (\n    b + c + d\n  )\n", true},
+		"grouping":          {"a.py", "def f(): return (a + b) * c\n", "def f(): return a + b * c\n", false},
+		"go_grouping":       {"a.go", "func f() int { return (a + b) * c }\n", "func f() int { return a + b*c }\n", false},
+		"go_rune_or_string": {"a.go", "func f() { g('a') }\n", "func f() { g(\"a\") }\n", false},
+		"go_layout":         {"a.go", "func f(a int) { g(a); h() }\n", "// f is.\nfunc f(\n\ta int,\n) {\n\tg(a)\n\n\th() // why\n}\n", true},
+		"go_for_clause":     {"a.go", "func f() { for g(); ; { } }\n", "func f() { for ; ; g() { } }\n", false},
+		"go_comment":        {"a.go", "func f() { g() }\n", "// f is.\nfunc f() {\n\t// why\n\tg() /* here */\n}\n", true},
+		"go_escape":         {"a.go", "func f() { g(\"a\\n\") }\n", "func f() { g(\"b\\n\") }\n", false},
+		"go_literal_inside": {"a.go", "func f() { func() { g() }() }\n", "func f() { func() { h() }() }\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := functions.Diff([]functions.Pair{{Before: source(c.path, c.before), After: source(c.path, c.after)}})
+			if same := !slices.Contains(e.Modified, c.path+"::f"); len(e.Unread) > 0 || same != c.same {
+				t.Errorf("same is %t, want %t; %+v", same, c.same, e)
+			}
 		})
 	}
 }
@@ -272,9 +394,9 @@ func FuzzDiff(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src, other string) {
 		for _, c := range []struct {
-			language  syntax.Language
+			language  mask.Language
 			path, end string
-		}{{syntax.Python, "a.py", "\n\ndef zz_last(a, b):\n    return a\n"}, {syntax.Go, "a.go", "\n\nfunc zz_last(a int) int { return a }\n"}} {
+		}{{python.Masker{}, "a.py", "\n\ndef zz_last(a, b):\n    return a\n"}, {golang.Masker{}, "a.go", "\n\nfunc zz_last(a int) int { return a }\n"}} {
 			one := func(text string) *functions.Source {
 				return &functions.Source{Path: c.path, Language: c.language, Data: []byte(text)}
 			}

@@ -8,6 +8,7 @@ package lang
 import (
 	"time"
 
+	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/schemas"
@@ -100,6 +101,8 @@ type Language interface {
 
 	// Files (files.go): the part of each path of a change, and manifests split by hunk.
 	Files
+	// Masker (mask.go) says what functions a source file has; nil where nothing does.
+	Masker() mask.Language
 	// Infer (infer.go) guesses a recipe; a *Refusal says why there is none.
 	Infer(p Project) (schemas.Recipe, error)
 	// Resolve gives the steps whose Collect holds the lock; Locked puts it into the

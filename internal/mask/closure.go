@@ -140,7 +140,11 @@ func (c *closure) use(w where, r ref, why cause) {
 		c.reach(g, why)
 	}
 	called := r.use() == Called || r.use() == Handed
-	for _, t := range a.things {
+	things := a.things
+	if r.use() == Called { // TABLE[k](…)
+		things = c.held(things)
+	}
+	for _, t := range things {
 		switch t.kind {
 		case isFunction:
 			if called || c.isProperty(t.id) {
@@ -155,6 +159,9 @@ func (c *closure) use(w where, r ref, why cause) {
 				for _, name := range []string{"__call__", "call", "__invoke"} {
 					c.method(t.id, name, why)
 				}
+				if r.use() == Handed {
+					c.lend(t.id, why)
+				}
 			}
 		}
 	}
@@ -166,6 +173,50 @@ func (c *closure) use(w where, r ref, why cause) {
 		c.touch(g)
 		c.watch(g, a.member, s)
 	}
+}
+
+// lend is an object that is given away, of a class that inherits from one of others:
+// they may call what it has under names that stand nowhere here.
+func (c *closure) lend(g int32, why cause) {
+	line := c.groups[g].lineage
+	if !slices.ContainsFunc(line, func(a int32) bool { return slices.ContainsFunc(c.groups[a].foreign, calls) }) {
+		return
+	}
+	for _, a := range line {
+		for _, f := range c.groups[a].listed {
+			if !strings.HasPrefix(c.words.texts[c.functions[f].name], "_") {
+				c.reach(f, why)
+			}
+		}
+	}
+}
+
+// calls tells a class of others whose code may call what its heirs have.
+func calls(base string) bool {
+	for _, end := range []string{"Error", "Exception", "Warning", "Enum", "Flag", "Tuple", "Dict", "Protocol", "ABC", "Generic"} {
+		if strings.HasSuffix(base, end) {
+			return false
+		}
+	}
+	return !plainBases[base]
+}
+
+// plainBases are those of the languages that call nothing on what inherits from them.
+var plainBases = map[string]bool{
+	"object": true, "str": true, "int": true, "float": true, "bytes": true, "list": true, "dict": true, "tuple": true, "set": true, "frozenset": true,
+	"Hash": true, "Array": true, "String": true, "Struct": true, "Object": true, "Comparable": true, "Enumerable": true,
+	"Serializable": true, "Cloneable": true,
+}
+
+// held adds what tables hold.
+func (c *closure) held(things []thing) []thing {
+	out := things
+	for _, t := range things {
+		if t.kind == isTable {
+			out = append(out[:len(out):len(out)], c.step(t, c.words.ids[Element])...)
+		}
+	}
+	return out
 }
 
 // reach keeps a function and takes up what it runs.
@@ -200,9 +251,13 @@ func (c *closure) drain() {
 	}
 }
 
+// byObject are families in which what is inside of a function are methods of classes of
+// its own: they run when they are called on an object, as those of any other class.
+var byObject = map[string]bool{"java": true}
+
 func (c *closure) inner(u *unit, local int, why cause) {
 	for i := local + 1; i < len(u.file.Functions); i++ {
-		if u.file.Functions[i].Parent == local {
+		if u.file.Functions[i].Parent == local && !(byObject[u.family] && c.functions[u.first+int32(i)].group >= 0) {
 			c.reach(u.first+int32(i), why)
 		}
 		if u.file.Functions[i].Span.Start >= u.file.Functions[local].Span.End {

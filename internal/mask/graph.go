@@ -46,11 +46,13 @@ func (p *project) graph() *graph {
 func (g *graph) read(u *unit, local int) {
 	at := u.first + int32(local)
 	var callees, named []int32
-	for _, r := range u.runs[local] {
-		a := g.ask(where{unit: u, function: at, class: r.class}, r.path)
-		callees = append(callees, g.targets(a, r.use())...)
-		if a.unknown {
-			named = append(named, a.member)
+	for i := local; i == local || i < len(u.runs) && u.file.Functions[i].Parent >= 0; i++ {
+		for _, r := range u.runs[i] {
+			a := g.ask(where{unit: u, function: u.first + int32(i), class: r.class}, r.path)
+			callees = append(callees, g.targets(a, r.use())...)
+			if a.unknown {
+				named = append(named, a.member)
+			}
 		}
 	}
 	slices.Sort(callees)

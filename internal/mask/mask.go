@@ -38,6 +38,17 @@ type Anchored interface {
 	IsAnchor(path string) bool
 }
 
+// Placed is a Language in which the place of a file tells whether it is loaded with the
+// project.
+type Placed interface {
+	Language
+	// Strays gives, of the paths of a language's files without its tests, those that stand beside what is imported:
+	// scripts. One is loaded with the project only if something of the tree imports it.
+	Strays(paths []string) []string
+	// ImportedBy are the names of modules that a test's source imports.
+	ImportedBy(source []byte) []string
+}
+
 // Range is bytes [Start, End) of a file.
 type Range struct {
 	Start int `json:"start"`
@@ -92,6 +103,7 @@ type Function struct {
 	Construct Construct
 	Public    bool // by the language's own rule
 	Doc       bool // has a doc comment or docstring
+	Literal   bool // no declaration: a name is bound to it
 	Parent    int  // index of the function around it, -1
 	Class     int  // index in File.Classes of the class it is a member of, -1
 	Line      int  // of its name, from 1
@@ -164,8 +176,18 @@ type Import struct {
 	Module, Name, Local string
 }
 
+// Element is the part of a path behind a table's name for what the table holds:
+// {"TABLE", "[]"} is what "for x in TABLE" gives. Alone it is a literal: a value that is
+// known, and nothing of the tree.
+const Element = "[]"
+
+// Decorated is the part of a path behind a function's name for what it decorates. A
+// Binding "deco.@" says that deco, as the file names it, decorates its value.
+const Decorated = "@"
+
 // Binding says what a module's, a class's or a package's own name holds, where that is
-// plain: x = C(…), x: C, var x = pkg.New(…), const f = g.
+// plain: x = C(…), x: C, var x = pkg.New(…), const f = g. TABLE.[] is one of what a table
+// holds.
 type Binding struct {
 	Name  string // qualified within the file
 	Value Ref

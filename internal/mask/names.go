@@ -49,6 +49,9 @@ var (
 	superWords = map[string]bool{"super": true, "parent": true, "base": true}
 )
 
+// maxMemo bounds the answers that are remembered: some 100 bytes each.
+const maxMemo = 100_000
+
 // ask resolves a path in its place.
 func (p *project) ask(w where, path int32) answer {
 	parts := p.words.split[path]
@@ -62,12 +65,18 @@ func (p *project) ask(w where, path int32) answer {
 		return a
 	}
 	a := p.answer(w, parts)
+	if len(p.memo) >= maxMemo {
+		clear(p.memo) // most questions are those of one file, one file after another
+	}
 	p.memo[q] = a
 	return a
 }
 
 func (p *project) answer(w where, parts []int32) answer {
 	word := p.words.texts[parts[0]]
+	if word == Element { // a literal
+		return answer{things: []thing{{kind: isForeign}}, member: -1}
+	}
 	if word == "?" {
 		return answer{member: parts[len(parts)-1], unknown: len(parts) > 1}
 	}
@@ -146,7 +155,8 @@ func (p *project) lookup(w where, name int32) []thing {
 			}
 		} else if w.loads && c == w.class {
 			if found := p.member(g, name); len(found) > 0 {
-				return found
+				// A member stands for its name from where it is declared on.
+				return append(found[:len(found):len(found)], p.inUnit(w.unit.index, name, 0)...)
 			}
 		}
 	}
@@ -155,6 +165,11 @@ func (p *project) lookup(w where, name int32) []thing {
 	}
 	if len(w.unit.file.Modules) == 0 {
 		return nil
+	}
+	if w.unit.family == "python" { // what was imported from below a package is a name of it
+		if m, ok := p.byModule[moduleKey{w.unit.family, w.unit.file.Modules[0] + "." + p.words.texts[name]}]; ok {
+			return []thing{{kind: isModule, id: m}}
+		}
 	}
 	var found []thing
 	for _, u := range p.siblings[moduleKey{w.unit.family, w.unit.file.Modules[0]}] {
@@ -443,6 +458,10 @@ func (p *project) step(t thing, name int32) []thing {
 		}
 	case isClass, isInstance, isModule:
 		return p.inside(t, name, 1)
+	case isTable:
+		if p.words.texts[name] == Element {
+			return p.expand(p.own[place{t.unit, t.id}], 1)
+		}
 	}
 	return nil
 }

@@ -97,6 +97,7 @@ const (
 	viaImport  // id: of a unit's import, to be resolved
 	viaBinding // the same for bindings
 	isForeign  // known, and not of this tree
+	isTable    // id: of the word under which its unit has what it holds
 )
 
 // thing is what a name stands for. id counts functions, groups, modules; unit is that
@@ -264,6 +265,9 @@ func (p *project) index() {
 	for g := range p.groups {
 		p.lineage(int32(g))
 	}
+	for _, u := range p.units {
+		p.indexDecorated(u)
+	}
 	clear(p.memo) // what was asked while classes had no lineage yet
 	clear(p.imported)
 	for g := range p.groups {
@@ -407,6 +411,13 @@ func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
 		if u.bound[i].path >= 0 {
 			put(b.Name, thing{kind: viaBinding, id: int32(i), unit: u.index})
 			head, last := splitName(b.Name)
+			if last == Decorated {
+				continue
+			}
+			if last == Element {
+				put(head, thing{kind: isTable, id: p.words.id(b.Name), unit: u.index})
+				continue
+			}
 			if g, ok := groups[groupKey(u, head)]; ok && head != "" {
 				p.groups[g].bound = append(p.groups[g].bound, p.words.id(last))
 			}
@@ -415,6 +426,24 @@ func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
 	for i, im := range u.file.Imports {
 		if im.Name != "*" && im.Local != "" && im.Local != "_" {
 			put(im.Local, thing{kind: viaImport, id: int32(i), unit: u.index})
+		}
+	}
+}
+
+// indexDecorated puts what is decorated under the names of the functions that do it.
+func (p *project) indexDecorated(u *unit) {
+	for i, b := range u.file.Bindings {
+		head, last := splitName(b.Name)
+		if last != Decorated || u.bound[i].path < 0 {
+			continue
+		}
+		path := p.words.path(strings.Split(head, "."))
+		for _, t := range p.ask(where{unit: u, function: -1, class: u.bound[i].class, loads: true}, path).things {
+			if t.kind != isFunction {
+				continue
+			}
+			key := place{p.functions[t.id].unit, p.words.id(p.of(t.id).Name + "." + Decorated)}
+			p.own[key] = append(p.own[key], thing{kind: viaBinding, id: int32(i), unit: u.index})
 		}
 	}
 }

@@ -344,6 +344,9 @@ func (r *run) decide() error {
 		}
 	}
 	p.index()
+	if err := r.setAside(); err != nil {
+		return err
+	}
 	var g *graph
 	of := func() *graph {
 		if g == nil {

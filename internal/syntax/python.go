@@ -3,8 +3,6 @@ package syntax
 import (
 	"strings"
 	"unicode"
-
-	sitter "github.com/smacker/go-tree-sitter"
 )
 
 // pyScope is what encloses a node.
@@ -14,21 +12,21 @@ type pyScope struct {
 	function bool
 }
 
-func readPython(r *reader, root *sitter.Node) {
+func readPython(r *reader, root Node) {
 	r.python(root, pyScope{decl: -1, class: -1})
 }
 
 // pythons visits all named children.
-func (r *reader) pythons(n *sitter.Node, s pyScope) {
-	each(n, func(child *sitter.Node) { r.python(child, s) })
+func (r *reader) pythons(n Node, s pyScope) {
+	each(n, func(child Node) { r.python(child, s) })
 }
 
-func (r *reader) python(n *sitter.Node, s pyScope) {
-	if n == nil || !r.deeper() {
+func (r *reader) python(n Node, s pyScope) {
+	if !n.Is() || !r.deeper() {
 		return
 	}
 	defer r.leave()
-	switch n.Type() {
+	switch n.Kind() {
 	case "decorated_definition":
 		r.pyDecorated(n, s)
 	case "function_definition":
@@ -42,27 +40,27 @@ func (r *reader) python(n *sitter.Node, s pyScope) {
 	case "type_alias_statement":
 		r.pyTypeAlias(n, s)
 	case "for_in_clause": // of a comprehension, which has a scope of its own
-		r.pyBind(n.ChildByFieldName("left"), n, nil, pyScope{decl: s.decl, class: s.class, function: true})
+		r.pyBind(n.Child("left"), n, Node{}, pyScope{decl: s.decl, class: s.class, function: true})
 		for _, right := range fields(n, "right") {
 			r.python(right, s)
 		}
 	case "for_statement":
-		r.pyBind(n.ChildByFieldName("left"), n, nil, s)
-		r.python(n.ChildByFieldName("right"), s)
-		r.python(n.ChildByFieldName("body"), s)
-		r.python(n.ChildByFieldName("alternative"), s)
+		r.pyBind(n.Child("left"), n, Node{}, s)
+		r.python(n.Child("right"), s)
+		r.python(n.Child("body"), s)
+		r.python(n.Child("alternative"), s)
 	case "as_pattern":
-		r.python(n.NamedChild(0), s)
-		r.pyBind(n.ChildByFieldName("alias"), n, nil, s)
+		r.python(n.First(), s)
+		r.pyBind(n.Child("alias"), n, Node{}, s)
 	case "named_expression":
-		r.pyBind(n.ChildByFieldName("name"), n, n.ChildByFieldName("value"), s)
-		r.python(n.ChildByFieldName("value"), s)
+		r.pyBind(n.Child("name"), n, n.Child("value"), s)
+		r.python(n.Child("value"), s)
 	case "lambda":
-		r.pyParams(n.ChildByFieldName("parameters"), s, false)
-		r.python(n.ChildByFieldName("body"), s)
+		r.pyParams(n.Child("parameters"), s, false)
+		r.python(n.Child("body"), s)
 	case "attribute":
-		r.python(n.ChildByFieldName("object"), s)
-		r.use(Attribute, n.ChildByFieldName("attribute"), r.dotted(n.ChildByFieldName("object")))
+		r.python(n.Child("object"), s)
+		r.use(Attribute, n.Child("attribute"), dotted(n.Child("object")))
 	case "call":
 		r.pyCall(n, s)
 	case "identifier":
@@ -75,74 +73,72 @@ func (r *reader) python(n *sitter.Node, s pyScope) {
 	}
 }
 
-func (r *reader) pyDecorated(n *sitter.Node, s pyScope) {
+func (r *reader) pyDecorated(n Node, s pyScope) {
 	var decorators []string
-	each(n, func(child *sitter.Node) {
-		if child.Type() == "decorator" {
-			decorators = append(decorators, strings.TrimSpace(strings.TrimPrefix(r.text(child), "@")))
+	each(n, func(child Node) {
+		if child.Is("decorator") {
+			decorators = append(decorators, strings.TrimSpace(strings.TrimPrefix(child.Text(), "@")))
 			r.pythons(child, s)
 		}
 	})
-	def := n.ChildByFieldName("definition")
-	switch {
-	case def == nil:
-	case def.Type() == "function_definition":
+	switch def := n.Child("definition"); def.Kind() {
+	case "function_definition":
 		r.pyFunction(def, n, decorators, s)
-	case def.Type() == "class_definition":
+	case "class_definition":
 		r.pyClass(def, n, decorators, s)
 	}
 }
 
 // pyFunction reads a definition; whole has its decorators, too.
-func (r *reader) pyFunction(n, whole *sitter.Node, decorators []string, s pyScope) {
+func (r *reader) pyFunction(n, whole Node, decorators []string, s pyScope) {
 	kind := Function
 	if s.decl >= 0 && r.file.Decls[s.decl].Kind == Class {
 		kind = Method
 	}
-	name, body := n.ChildByFieldName("name"), n.ChildByFieldName("body")
+	name, body := n.Child("name"), n.Child("body")
 	i := r.declare(Decl{
-		Kind: kind, Name: r.text(name), Parent: s.decl, Span: span(whole), NameSpan: span(name), Body: span(body),
-		Signature: r.pyHead(n, body), Decorators: decorators, Shape: r.shape(whole, n, nil), Broken: n.HasError(),
+		Kind: kind, Name: name.Text(), Parent: s.decl, Span: span(whole), NameSpan: span(name), Body: span(body),
+		Signature: r.pyHead(n, body), Decorators: decorators, Broken: n.Broken(),
 	})
 	inside := pyScope{decl: i, class: s.class, function: true}
-	r.file.Decls[i].Params = r.pyParams(n.ChildByFieldName("parameters"), inside, true)
-	r.python(n.ChildByFieldName("return_type"), s)
+	r.file.Decls[i].Params = r.pyParams(n.Child("parameters"), inside, true)
+	r.python(n.Child("return_type"), s)
 	r.python(body, inside)
 }
 
-func (r *reader) pyClass(n, whole *sitter.Node, decorators []string, s pyScope) {
-	name, body := n.ChildByFieldName("name"), n.ChildByFieldName("body")
+func (r *reader) pyClass(n, whole Node, decorators []string, s pyScope) {
+	name, body := n.Child("name"), n.Child("body")
 	i := r.declare(Decl{
-		Kind: Class, Name: r.text(name), Parent: s.decl, Span: span(whole), NameSpan: span(name), Body: span(body),
-		Signature: r.pyHead(n, body), Decorators: decorators, Shape: r.shape(whole, n, body), Broken: n.HasError(),
+		Kind: Class, Name: name.Text(), Parent: s.decl, Span: span(whole), NameSpan: span(name), Body: span(body),
+		Signature: r.pyHead(n, body), Decorators: decorators, Broken: n.Broken(),
 	})
-	if bases := n.ChildByFieldName("superclasses"); bases != nil {
-		r.pyArguments(bases, r.text(name), s)
+	if bases := n.Child("superclasses"); bases.Is() {
+		r.pyArguments(bases, name.Text(), s)
 	}
 	r.python(body, pyScope{decl: i, class: i})
 }
 
 // pyHead is the text before the body, without the colon that ends it and
 // whatever comment follows that.
-func (r *reader) pyHead(n, body *sitter.Node) string {
-	end := n.EndByte()
-	if colon := token(n, ":"); colon != nil {
-		end = colon.StartByte()
-	} else if body != nil {
-		end = body.StartByte()
+func (r *reader) pyHead(n, body Node) string {
+	end := n.Start()
+	for c := range n.Children() {
+		if c != body && !c.Is("comment") {
+			end = c.End()
+		}
 	}
-	return oneLine(string(r.src[n.StartByte():end]))
+	return oneLine(string(r.src[n.Start():end]))
 }
 
 // pyParams declares the parameters, and reads annotations and defaults.
-func (r *reader) pyParams(n *sitter.Node, s pyScope, declared bool) []Param {
-	if n == nil {
+func (r *reader) pyParams(n Node, s pyScope, declared bool) []Param {
+	if !n.Is() {
 		return nil
 	}
 	var out []Param
-	each(n, func(child *sitter.Node) {
+	each(n, func(child Node) {
 		p, name := r.pyParam(child, s)
-		if name == nil {
+		if !name.Is() {
 			return
 		}
 		kind := Parameter
@@ -157,115 +153,113 @@ func (r *reader) pyParams(n *sitter.Node, s pyScope, declared bool) []Param {
 	return out
 }
 
-func (r *reader) pyParam(n *sitter.Node, s pyScope) (Param, *sitter.Node) {
-	switch n.Type() {
+func (r *reader) pyParam(n Node, s pyScope) (Param, Node) {
+	switch n.Kind() {
 	case "identifier":
-		return Param{Name: r.text(n)}, n
+		return Param{Name: n.Text()}, n
 	case "list_splat_pattern", "dictionary_splat_pattern":
 		star := "*"
-		if n.Type() == "dictionary_splat_pattern" {
+		if n.Is("dictionary_splat_pattern") {
 			star = "**"
 		}
-		if name := n.NamedChild(0); name != nil {
-			return Param{Name: r.text(name), Star: star}, name
+		if name := n.First(); name.Is() {
+			return Param{Name: name.Text(), Star: star}, name
 		}
 	case "default_parameter", "typed_default_parameter":
-		name := n.ChildByFieldName("name")
-		r.python(n.ChildByFieldName("type"), s)
-		r.python(n.ChildByFieldName("value"), s)
-		return Param{Name: r.text(name), Type: r.text(n.ChildByFieldName("type")), Default: true}, name
+		name := n.Child("name")
+		r.python(n.Child("type"), s)
+		r.python(n.Child("value"), s)
+		return Param{Name: name.Text(), Type: n.Child("type").Text(), Default: true}, name
 	case "typed_parameter":
-		if first := n.NamedChild(0); first != nil {
+		if first := n.First(); first.Is() {
 			p, name := r.pyParam(first, s)
-			p.Type = r.text(n.ChildByFieldName("type"))
-			r.python(n.ChildByFieldName("type"), s)
+			p.Type = n.Child("type").Text()
+			r.python(n.Child("type"), s)
 			return p, name
 		}
 	}
-	return Param{}, nil
+	return Param{}, Node{}
 }
 
-func (r *reader) pyCall(n *sitter.Node, s pyScope) {
-	function := n.ChildByFieldName("function")
+func (r *reader) pyCall(n Node, s pyScope) {
+	function := n.Child("function")
 	r.python(function, s)
-	args := n.ChildByFieldName("arguments")
-	if args == nil {
+	args := n.Child("arguments")
+	if !args.Is() {
 		return
 	}
-	if args.Type() != "argument_list" { // f(x for x in y)
+	if !args.Is("argument_list") { // f(x for x in y)
 		r.python(args, s)
 		return
 	}
-	r.pyArguments(args, r.dotted(function), s)
+	r.pyArguments(args, dotted(function), s)
 }
 
-func (r *reader) pyArguments(args *sitter.Node, of string, s pyScope) {
-	each(args, func(child *sitter.Node) {
-		if child.Type() == "keyword_argument" {
-			r.use(Keyword, child.ChildByFieldName("name"), of)
-			r.python(child.ChildByFieldName("value"), s)
+func (r *reader) pyArguments(args Node, of string, s pyScope) {
+	each(args, func(child Node) {
+		if child.Is("keyword_argument") {
+			r.use(Keyword, child.Child("name"), of)
+			r.python(child.Child("value"), s)
 			return
 		}
 		r.python(child, s)
 	})
 }
 
-func (r *reader) pyAssign(n *sitter.Node, s pyScope) {
-	r.pyBind(n.ChildByFieldName("left"), n, n.ChildByFieldName("right"), s)
-	r.python(n.ChildByFieldName("type"), s)
-	r.python(n.ChildByFieldName("right"), s)
+func (r *reader) pyAssign(n Node, s pyScope) {
+	r.pyBind(n.Child("left"), n, n.Child("right"), s)
+	r.python(n.Child("type"), s)
+	r.python(n.Child("right"), s)
 }
 
-func (r *reader) pyTypeAlias(n *sitter.Node, s pyScope) {
-	left := n.ChildByFieldName("left")
-	if left == nil {
-		left = n.NamedChild(0)
+func (r *reader) pyTypeAlias(n Node, s pyScope) {
+	left := n.Child("left")
+	if !left.Is() {
+		left = n.First()
 	}
-	if name := firstOf(left, "identifier"); name != nil {
+	if name := firstOf(left, "identifier"); name.Is() {
 		kind := Type
 		if s.function {
 			kind = Local
 		}
-		r.declare(Decl{Kind: kind, Name: r.text(name), Parent: s.decl, Span: span(n), NameSpan: span(name), Signature: oneLine(r.text(n)), Alias: true})
+		r.declare(Decl{Kind: kind, Name: name.Text(), Parent: s.decl, Span: span(n), NameSpan: span(name), Signature: oneLine(n.Text())})
 	}
-	for i := 1; i < int(n.NamedChildCount()); i++ {
-		r.python(n.NamedChild(i), s)
-	}
+	each(n, func(child Node) {
+		if child != n.First() {
+			r.python(child, s)
+		}
+	})
 }
 
 // firstOf is the first node of a type at or below n, depth first.
-func firstOf(n *sitter.Node, kind string) *sitter.Node {
-	for n != nil && n.Type() != kind {
-		n = n.NamedChild(0)
+func firstOf(n Node, kind string) Node {
+	for n.Is() && !n.Is(kind) {
+		n = n.First()
 	}
 	return n
 }
 
 // pyBind declares the names that an assignment's left side binds.
-func (r *reader) pyBind(target, whole, value *sitter.Node, s pyScope) {
-	if target == nil || !r.deeper() {
+func (r *reader) pyBind(target, whole, value Node, s pyScope) {
+	if !target.Is() || !r.deeper() {
 		return
 	}
 	defer r.leave()
-	switch target.Type() {
+	switch target.Kind() {
 	case "identifier":
-		d := Decl{
-			Kind: pyKind(r.text(target), r.file, s), Name: r.text(target), Parent: s.decl, Span: span(whole),
-			NameSpan: span(target), Value: span(value), Signature: oneLine(r.text(whole)), Broken: whole.HasError(),
-		}
-		if !s.function && whole.Type() == "assignment" && target.Equal(whole.ChildByFieldName("left")) && value != nil && value.Type() == "lambda" {
-			d.Literal, d.Body, d.Shape = true, span(value.ChildByFieldName("body")), r.shape(whole, whole, nil)
-		}
-		r.declare(d)
+		r.declare(Decl{
+			Kind: pyKind(target.Text(), r.file, s), Name: target.Text(), Parent: s.decl, Span: span(whole),
+			NameSpan: span(target), Value: span(value), Signature: oneLine(whole.Text()), Broken: whole.Broken(),
+		})
 	case "attribute":
-		object := r.text(target.ChildByFieldName("object"))
-		if name := target.ChildByFieldName("attribute"); s.function && s.class >= 0 && (object == "self" || object == "cls") {
-			r.declare(Decl{Kind: Field, Name: r.text(name), Parent: s.class, Span: span(whole), NameSpan: span(name),
-				Value: span(value), Signature: oneLine(r.text(whole)), Broken: whole.HasError()})
+		object := target.Child("object").Text()
+		if name := target.Child("attribute"); s.function && s.class >= 0 && (object == "self" || object == "cls") {
+			r.declare(Decl{Kind: Field, Name: name.Text(), Parent: s.class, Span: span(whole), NameSpan: span(name),
+				Value: span(value), Signature: oneLine(whole.Text()), Broken: whole.Broken()})
 		}
 		r.python(target, s)
 	case "pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern", "as_pattern_target", "tuple", "list", "expression_list":
-		each(target, func(child *sitter.Node) { r.pyBind(child, whole, value, s) })
+		each(target, func(child Node) { r.pyBind(child, whole, value, s) })
 	default:
 		r.python(target, s)
 	}
@@ -284,38 +278,38 @@ func pyKind(name string, f *File, s pyScope) Kind {
 	return Variable
 }
 
-func (r *reader) pyImport(n *sitter.Node, s pyScope) {
-	module := r.text(n.ChildByFieldName("module_name"))
-	if n.Type() == "future_import_statement" {
+func (r *reader) pyImport(n Node, s pyScope) {
+	module := n.Child("module_name").Text()
+	if n.Is("future_import_statement") {
 		module = "__future__"
 	}
 	for _, name := range fields(n, "name") {
 		i := Import{Module: module, Span: span(n), Parent: s.decl}
-		text := r.text(name)
-		if name.Type() == "aliased_import" {
-			text, i.As = r.text(name.ChildByFieldName("name")), r.text(name.ChildByFieldName("alias"))
+		text := name.Text()
+		if name.Is("aliased_import") {
+			text, i.As = name.Child("name").Text(), name.Child("alias").Text()
 		}
-		if n.Type() == "import_statement" {
+		if n.Is("import_statement") {
 			i.Module = text
 		} else {
 			i.Name = text
 		}
 		r.file.Imports = append(r.file.Imports, i)
 	}
-	each(n, func(child *sitter.Node) {
-		if child.Type() == "wildcard_import" {
+	each(n, func(child Node) {
+		if child.Is("wildcard_import") {
 			r.file.Imports = append(r.file.Imports, Import{Module: module, Name: "*", Span: span(n), Parent: s.decl})
 		}
 	})
 }
 
 // pyString adds the content of a literal; an f-string's expressions are read.
-func (r *reader) pyString(n *sitter.Node, s pyScope) {
+func (r *reader) pyString(n Node, s pyScope) {
 	var content strings.Builder
-	each(n, func(child *sitter.Node) {
-		switch child.Type() {
+	each(n, func(child Node) {
+		switch child.Kind() {
 		case "string_content":
-			content.WriteString(r.text(child))
+			content.WriteString(child.Text())
 		case "interpolation":
 			r.python(child, s)
 		}

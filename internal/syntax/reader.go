@@ -1,9 +1,8 @@
 package syntax
 
 import (
+	"bytes"
 	"strings"
-
-	sitter "github.com/smacker/go-tree-sitter"
 )
 
 // reader collects what one tree says.
@@ -13,27 +12,15 @@ type reader struct {
 	depth int
 }
 
-func (r *reader) text(n *sitter.Node) string {
-	if n == nil {
-		return ""
-	}
-	return n.Content(r.src)
-}
-
-func span(n *sitter.Node) Span {
-	if n == nil {
+func span(n Node) Span {
+	if !n.Is() {
 		return Span{}
 	}
-	end := int(n.EndPoint().Row) + 1
-	if n.EndPoint().Column == 0 && n.EndByte() > n.StartByte() {
-		end-- // a node that ends with its line break
+	lines := bytes.Count(n.tree.Source[n.Start():n.End()], []byte("\n"))
+	if n.End() > n.Start() && n.tree.Source[n.End()-1] == '\n' {
+		lines-- // a node that ends with its line break
 	}
-	return Span{Start: int(n.StartByte()), End: int(n.EndByte()), StartLine: int(n.StartPoint().Row) + 1, EndLine: end}
-}
-
-// from is the span from the start of one to the end of another.
-func from(a, b Span) Span {
-	return Span{Start: a.Start, End: b.End, StartLine: a.StartLine, EndLine: b.EndLine}
+	return Span{Start: n.Start(), End: n.End(), StartLine: n.Line(), EndLine: n.Line() + lines}
 }
 
 // deeper guards recursion against hostile nesting; leave must follow where it is true.
@@ -49,31 +36,23 @@ func (r *reader) deeper() bool {
 func (r *reader) leave() { r.depth-- }
 
 // each calls visit for every named child.
-func each(n *sitter.Node, visit func(child *sitter.Node)) {
-	for i := 0; i < int(n.NamedChildCount()); i++ {
-		visit(n.NamedChild(i))
+func each(n Node, visit func(child Node)) {
+	for c := range n.Children() {
+		if c.Named() {
+			visit(c)
+		}
 	}
 }
 
 // fields are the children under one field name, which a node can have several of.
-func fields(n *sitter.Node, name string) []*sitter.Node {
-	var out []*sitter.Node
-	for i := 0; i < int(n.ChildCount()); i++ {
-		if n.FieldNameForChild(i) == name {
-			out = append(out, n.Child(i))
+func fields(n Node, name string) []Node {
+	var out []Node
+	for c := range n.Children() {
+		if c.Field() == name {
+			out = append(out, c)
 		}
 	}
 	return out
-}
-
-// token is the first direct child that is this punctuation.
-func token(n *sitter.Node, text string) *sitter.Node {
-	for i := 0; i < int(n.ChildCount()); i++ {
-		if child := n.Child(i); !child.IsNamed() && child.Type() == text {
-			return child
-		}
-	}
-	return nil
 }
 
 // declare adds a declaration and gives its index.
@@ -86,12 +65,12 @@ func (r *reader) declare(d Decl) int {
 	return len(r.file.Decls) - 1
 }
 
-func (r *reader) use(kind UseKind, n *sitter.Node, of string) {
-	r.file.Uses = append(r.file.Uses, Use{Kind: kind, Name: r.text(n), Of: of, Span: span(n)})
+func (r *reader) use(kind UseKind, n Node, of string) {
+	r.file.Uses = append(r.file.Uses, Use{Kind: kind, Name: n.Text(), Of: of, Span: span(n)})
 }
 
 // quote adds the content of a string literal; long ones are data, not names.
-func (r *reader) quote(n *sitter.Node, content string) {
+func (r *reader) quote(n Node, content string) {
 	const most = 200
 	if content != "" && len(content) <= most && !strings.Contains(content, "\n") {
 		r.file.Uses = append(r.file.Uses, Use{Kind: String, Name: content, Span: span(n)})
@@ -99,11 +78,8 @@ func (r *reader) quote(n *sitter.Node, content string) {
 }
 
 // dotted is the text of a.b.c, "" for any other expression.
-func (r *reader) dotted(n *sitter.Node) string {
-	if n == nil {
-		return ""
-	}
-	text := r.text(n)
+func dotted(n Node) string {
+	text := n.Text()
 	if len(text) > 200 || strings.ContainsAny(text, " \t\r\n()[]{}\"'`,:;+-/%&|<>=!?*^~@#") {
 		return ""
 	}

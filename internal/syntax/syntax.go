@@ -1,37 +1,34 @@
-// Package syntax reads source files into plain data with tree-sitter: what a
-// file declares, imports and uses, and where.
+// Package syntax reads source files into plain data with tree-sitter: a Tree of nodes,
+// for every language; and of Python and Go a File, which is what the tree says of
+// declarations, imports and uses. What functions there are, for filters and masks, is
+// not said here: see packages functions and mask.
 //
 // It never resolves a name over files, never runs or type-checks anything, and
-// keeps no tree alive: what Parse returns is Go memory only.
+// keeps no tree of C's alive: what it returns is Go memory only.
 package syntax
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sort"
 	"strings"
 	"time"
-
-	sitter "github.com/smacker/go-tree-sitter"
-	"github.com/smacker/go-tree-sitter/golang"
-	"github.com/smacker/go-tree-sitter/python"
 )
 
 // Language is a grammar.
 type Language string
 
-// The languages that are read.
+// The languages that Parse reads.
 const (
 	Python Language = "python"
 	Go     Language = "go"
 )
 
-// MaxSize bounds a file: larger ones are generated or data, and each parse copies its input.
+// MaxSize bounds a file for Parse: larger ones are generated or data.
 const MaxSize = 1 << 20
 
-// ErrTooLarge is given for files over MaxSize.
-var ErrTooLarge = errors.New("source file is over 1 MiB")
+// ErrTooLarge is given for files over MaxSize (Parse) or 32 MiB (ParseTree).
+var ErrTooLarge = errors.New("the source file is too large")
 
 const (
 	maxTime  = 20 * time.Second // of one parse, on a loaded machine
@@ -74,23 +71,14 @@ type Decl struct {
 	Parent    int  // index of the enclosing declaration in File.Decls, -1 at top level
 	Span      Span // whole, with decorators (Python) and doc comment (Go)
 	NameSpan  Span
-	Body      Span // of a function, class or function literal; zero where there is none
+	Body      Span // of a function or class; zero where there is none
 	// Signature is the declaration without its body on one line, at most 400 bytes.
 	Signature  string
 	Params     []Param  // of functions and methods, in order, receivers and self included
 	Decorators []string // texts without "@", outermost first
 	Receiver   string   // Go: the receiver's type name without "*"
 	Value      Span     // of a constant, variable or field with a value
-	// Literal says that the value of a module's, a class's or a package's own name is
-	// a lambda or a func literal: a function by another notation.
-	Literal bool
-	Alias   bool // of a type: a second name for another one
-	// Shape is a digest of the declaration's own code: no blanks, comments and trailing
-	// commas, and no declarations inside, which have shapes of their own. Of a class, a
-	// struct and an interface it covers the head. Set for functions, methods, classes,
-	// types and Literals.
-	Shape  [16]byte
-	Broken bool // a syntax error lies inside
+	Broken     bool     // a syntax error lies inside
 }
 
 // Param is one parameter.
@@ -141,47 +129,22 @@ type File struct {
 	Broken bool
 }
 
-// grammar joins a language's tree-sitter grammar to the reader of its trees.
-type grammar struct {
-	language func() *sitter.Language
-	read     func(r *reader, root *sitter.Node)
-}
-
-func grammarOf(l Language) (grammar, bool) {
-	switch l {
-	case Python:
-		return grammar{python.GetLanguage, readPython}, true
-	case Go:
-		return grammar{golang.GetLanguage, readGo}, true
-	}
-	return grammar{}, false
-}
-
 // Parse reads one file. A syntax error is no error: what can be read is there,
 // and Broken is set.
 func Parse(l Language, src []byte) (*File, error) {
-	g, ok := grammarOf(l)
-	if !ok {
-		return nil, fmt.Errorf("no grammar for %q", l)
+	read := map[Language]func(*reader, Node){Python: readPython, Go: readGo}[l]
+	if read == nil {
+		return nil, fmt.Errorf("nothing reads %q", l)
 	}
 	if len(src) > MaxSize {
 		return nil, ErrTooLarge
 	}
-	// A parser of its own for each call: parsers are not safe for concurrent use, and
-	// making one costs microseconds.
-	parser := sitter.NewParser()
-	defer parser.Close()
-	parser.SetLanguage(g.language())
-	parser.SetOperationLimit(int(maxTime.Microseconds()))
-	// Never the caller's context: one that is cancelled later poisons the parser.
-	tree, err := parser.ParseCtx(context.Background(), nil, src)
+	tree, err := ParseTree(l, src)
 	if err != nil {
-		return nil, fmt.Errorf("parsing %s: %w", l, err)
+		return nil, err
 	}
-	defer tree.Close()
-	root := tree.RootNode()
-	r := &reader{src: src, file: &File{Language: l, Source: src, Broken: root.HasError()}}
-	g.read(r, root)
+	r := &reader{src: src, file: &File{Language: l, Source: src, Broken: tree.Broken()}}
+	read(r, tree.Root())
 	sort.SliceStable(r.file.Uses, func(i, j int) bool { return r.file.Uses[i].Span.Start < r.file.Uses[j].Span.Start })
 	return r.file, nil
 }
@@ -197,15 +160,7 @@ func (f *File) In(s Span) []Use {
 }
 
 // Top are the indexes of the declarations that no function and no class encloses.
-func (f *File) Top() []int {
-	var out []int
-	for i, d := range f.Decls {
-		if d.Parent < 0 {
-			out = append(out, i)
-		}
-	}
-	return out
-}
+func (f *File) Top() []int { return f.Children(-1) }
 
 // Children are the indexes of the declarations directly inside one.
 func (f *File) Children(parent int) []int {

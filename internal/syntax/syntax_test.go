@@ -25,12 +25,6 @@ func dump(f *File) string {
 		if d.Body.End > 0 {
 			fmt.Fprintf(&b, " body %d-%d", d.Body.StartLine, d.Body.EndLine)
 		}
-		if d.Literal {
-			b.WriteString(" literal")
-		}
-		if d.Alias {
-			b.WriteString(" alias")
-		}
 		if d.Value.End > 0 {
 			fmt.Fprintf(&b, " value %q", f.Text(d.Value))
 		}

@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -36,9 +37,11 @@ import (
 
 	// The grammars and tree-sitter itself, as C.
 	_ "github.com/smacker/go-tree-sitter/csharp"
+	_ "github.com/smacker/go-tree-sitter/golang"
 	_ "github.com/smacker/go-tree-sitter/java"
 	_ "github.com/smacker/go-tree-sitter/javascript"
 	_ "github.com/smacker/go-tree-sitter/php"
+	_ "github.com/smacker/go-tree-sitter/python"
 	_ "github.com/smacker/go-tree-sitter/ruby"
 	_ "github.com/smacker/go-tree-sitter/rust"
 	_ "github.com/smacker/go-tree-sitter/typescript/tsx"
@@ -132,6 +135,9 @@ func parseTree(l Language, source []byte, whole bool) (*Tree, error) {
 	if len(source) > maxTree {
 		return nil, ErrTooLarge
 	}
+	if l == Ruby && longHeredoc(source) {
+		return nil, ErrHeredoc
+	}
 	d := of()
 	p, _ := d.parsers.Get().(*parser)
 	if p == nil {
@@ -197,6 +203,15 @@ func (t *Tree) Broken() bool { return t.Root().Broken() }
 
 // All gives every node, outer ones before what is inside them.
 func (t *Tree) All() iter.Seq[Node] { return t.Root().Within() }
+
+// From gives the nodes that begin at a byte or after it, in order.
+func (t *Tree) From(offset int) iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		first := sort.Search(len(t.nodes), func(i int) bool { return int(t.nodes[i].start) >= offset })
+		for i := first; i < len(t.nodes) && yield(Node{t, uint32(i)}); i++ {
+		}
+	}
+}
 
 // At is the innermost node that holds the byte.
 func (t *Tree) At(offset int) Node {
@@ -295,6 +310,19 @@ func (n Node) Parent() Node {
 		return Node{}
 	}
 	return Node{n.tree, uint32(n.c().parent)}
+}
+
+// Before is the node before it below the same parent; none for the first.
+func (n Node) Before() Node {
+	up := n.Parent()
+	if !up.Is() || n.i == up.i+1 {
+		return Node{}
+	}
+	before := Node{n.tree, n.i - 1}
+	for before.Parent() != up {
+		before = before.Parent()
+	}
+	return before
 }
 
 // Children are the nodes directly below, tokens included.

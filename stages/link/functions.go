@@ -7,7 +7,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/functions"
 	"github.com/benchmint/benchmint/internal/gitrepo"
-	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -17,10 +17,11 @@ import (
 func (w *work) functions() error {
 	var pairs []functions.Pair
 	for _, f := range w.files {
-		language, ok := w.rules.Source(f.Path)
+		name, ok := w.rules.Source(f.Path)
 		if f.Part != schemas.PartCode || !ok {
 			continue
 		}
+		language := w.languages[name].Masker()
 		var p functions.Pair
 		if f.Status != "A" {
 			p.Before = source(w.base, cmp.Or(f.OldPath, f.Path), language)
@@ -50,12 +51,12 @@ func (w *work) functions() error {
 
 // source is a file of a tree; nil for what is no file (a symlink, a submodule). Its
 // path is as records hold it.
-func source(t *tree.Tree, path, language string) *functions.Source {
+func source(t *tree.Tree, path string, language mask.Language) *functions.Source {
 	e, ok := t.Entry(path)
 	if !ok || e.Mode == tree.ModeSymlink || e.Mode == tree.ModeModule {
 		return nil
 	}
-	return &functions.Source{Path: gitrepo.RecordPath(path), Language: syntax.Language(language), Data: e.Data}
+	return &functions.Source{Path: gitrepo.RecordPath(path), Language: language, Data: e.Data}
 }
 
 // some counts names and gives up to three.

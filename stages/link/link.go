@@ -27,7 +27,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "2"
+const Version = "3"
 
 // Repos reads objects by the repository's name.
 type Repos interface {
@@ -64,10 +64,11 @@ func (c Config) Validate(known []string) error {
 
 // Linker is the stage. It holds no state: changes may be linked side by side.
 type Linker struct {
-	repos  Repos
-	blobs  *blob.Store
-	rules  parts.Rules
-	config Config
+	repos     Repos
+	blobs     *blob.Store
+	languages map[string]lang.Language
+	rules     parts.Rules
+	config    Config
 }
 
 var _ pipeline.Stage[schemas.Change, schemas.Start] = (*Linker)(nil)
@@ -86,7 +87,7 @@ func New(repos Repos, blobs *blob.Store, languages map[string]lang.Language, c C
 	if len(c.Languages) == 0 {
 		c.Languages = known
 	}
-	return &Linker{repos: repos, blobs: blobs, rules: parts.New(plugins...), config: c}, nil
+	return &Linker{repos: repos, blobs: blobs, languages: languages, rules: parts.New(plugins...), config: c}, nil
 }
 
 // Depends is what a start is made from: not the change's release and notes, which

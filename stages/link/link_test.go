@@ -15,6 +15,9 @@ import (
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lang/golang"
+	"github.com/benchmint/benchmint/internal/lang/python"
+	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -30,7 +33,11 @@ type plugin struct {
 
 func (p plugin) Name() string           { return p.name }
 func (p plugin) Source(s string) bool   { return strings.HasSuffix(s, p.ext) }
+func (p plugin) Masker() mask.Language  { return maskers[p.name] }
 func (p plugin) manifest(s string) bool { return s == "deps"+p.ext+".list" }
+
+// maskers are of the real languages: none reads *.src.
+var maskers = map[string]mask.Language{"python": python.Masker{}, "go": golang.Masker{}}
 
 func (p plugin) Part(s string, t lang.Tree) (schemas.Part, string, bool) {
 	if s == "helper"+p.ext && !t.Has("uses_helper") {

@@ -17,14 +17,15 @@ import (
 
 // work is one change on its way to a start.
 type work struct {
-	rules    parts.Rules
-	config   Config
-	base     *tree.Tree
-	solution *tree.Tree
-	files    []file
-	language string
-	sizes    schemas.Sizes
-	edits    schemas.FunctionEdits
+	languages map[string]lang.Language
+	rules     parts.Rules
+	config    Config
+	base      *tree.Tree
+	solution  *tree.Tree
+	files     []file
+	language  string
+	sizes     schemas.Sizes
+	edits     schemas.FunctionEdits
 }
 
 // file is one row of the change, its part and its hunks.
@@ -41,7 +42,7 @@ func (l *Linker) work(ctx context.Context, c schemas.Change) (*work, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing the changed files: %w", err)
 	}
-	w := &work{rules: l.rules, config: l.config}
+	w := &work{languages: l.languages, rules: l.rules, config: l.config}
 	if w.base, err = l.repos.Tree(ctx, c.Repo, c.BaseTree); err != nil {
 		return nil, err
 	}

@@ -126,7 +126,11 @@ func (r *reader) node(n syntax.Node) {
 	case "accessor_declaration":
 		// What has no body is made by the compiler, or by who implements it.
 		if body := n.Child("body"); body.Is() {
-			r.function(n, n.Parent().Parent(), body)
+			declared := n.Parent().Parent()
+			if !declared.Is() { // among what does not parse
+				declared = n
+			}
+			r.function(n, declared, body)
 		}
 	case "field_declaration":
 		if !modified(n, "static", "const") {

@@ -7,6 +7,7 @@ package golang
 
 import (
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
@@ -42,6 +43,9 @@ var (
 
 // Name is "go".
 func (Language) Name() string { return Name }
+
+// Masker is Go's.
+func (Language) Masker() mask.Language { return Masker{} }
 
 // goCommand is the toolchain's go, inside the sandbox.
 func goCommand(r schemas.Recipe) string { return goRoot(r) + "/bin/go" }

@@ -558,7 +558,7 @@ func (r *maskReader) lambda(n syntax.Node, name string) {
 	body := n.Child("body")
 	first, _, _ := strings.Cut(name, ".")
 	f := mask.Function{
-		Name: name, Construct: mask.Lambda, Public: exported(first), Parent: -1, Class: -1, Line: n.Line(),
+		Name: name, Construct: mask.Lambda, Literal: true, Public: exported(first), Parent: -1, Class: -1, Line: n.Line(),
 		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken(),
 	}
 	switch {

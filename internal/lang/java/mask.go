@@ -74,6 +74,7 @@ type reader struct {
 	file    *mask.File
 	loads   []mask.Ref
 	foreign map[string]bool    // classes that are imported from the platform
+	fields  map[string]bool    // by qualified name: whether what it holds is the platform's
 	objects map[int][]mask.Ref // by class: what its objects run when they are made
 	docs    map[int]bool       // where doc comments end
 	routes  map[int]prefix     // by class
@@ -95,7 +96,7 @@ type place struct {
 // Read says what a file holds.
 func (Masker) Read(_ string, tree *syntax.Tree) *mask.File {
 	r := &reader{
-		source: tree.Source, file: &mask.File{}, foreign: map[string]bool{}, objects: map[int][]mask.Ref{},
+		source: tree.Source, file: &mask.File{}, foreign: map[string]bool{}, fields: map[string]bool{}, objects: map[int][]mask.Ref{},
 		docs: map[int]bool{}, routes: map[int]prefix{}, failure: "UnsupportedOperationException",
 	}
 	r.survey(tree)
@@ -177,14 +178,14 @@ func (r *reader) finish() {
 			}
 		}
 	}
-	r.file.Loads = compact(r.loads)
+	r.file.Loads = r.compact(r.loads)
 	for i := range r.file.Functions {
-		r.file.Functions[i].Runs = compact(r.file.Functions[i].Runs)
+		r.file.Functions[i].Runs = r.compact(r.file.Functions[i].Runs)
 	}
 }
 
-// compact takes out what was said before.
-func compact(refs []mask.Ref) []mask.Ref {
+// compact takes out what was said before, and what is called on the platform's objects.
+func (r *reader) compact(refs []mask.Ref) []mask.Ref {
 	type key struct {
 		path  string
 		use   mask.Use
@@ -194,10 +195,28 @@ func compact(refs []mask.Ref) []mask.Ref {
 	out := refs[:0:0]
 	for _, ref := range refs {
 		k := key{strings.Join(ref.Path, "."), ref.Use, ref.Class}
-		if !seen[k] {
+		if !seen[k] && !r.alien(ref) {
 			seen[k] = true
 			out = append(out, ref)
 		}
 	}
 	return out
+}
+
+// alien tells of what is asked of a field that holds an array or an object of the
+// platform: no method of the project's.
+func (r *reader) alien(ref mask.Ref) bool {
+	path := ref.Path
+	if path[0] == "this" {
+		path = path[1:]
+	}
+	if len(path) < 2 {
+		return false
+	}
+	for c := ref.Class; c >= 0; c = r.file.Classes[c].Parent {
+		if alien, known := r.fields[r.file.Classes[c].Name+"."+path[0]]; known {
+			return alien
+		}
+	}
+	return false
 }

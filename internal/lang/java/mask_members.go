@@ -172,9 +172,6 @@ func (r *reader) function(n syntax.Node, name string, c mask.Construct, p place)
 		in.scope.declare(parameter)
 	}
 	r.inChildren(body, in)
-	if p.function >= 0 {
-		r.file.Functions[p.function].Runs = append(r.file.Functions[p.function].Runs, r.file.Functions[i].Runs...)
-	}
 }
 
 // replace says what stands in the place of a body.
@@ -279,6 +276,9 @@ func (r *reader) anonymous(n syntax.Node, name string, p place) {
 		c.Bases = []mask.Ref{{Path: of, Use: mask.Inherited, Class: p.class, Line: n.Line()}}
 	}
 	r.file.Classes = append(r.file.Classes, c)
+	if p.function >= 0 { // it may be made under no other name
+		r.note(mask.Ref{Path: strings.Split(c.Name, "."), Use: mask.Called, Class: p.class, Line: n.Line()}, p)
+	}
 	r.walk(n.First("class_body"), place{function: p.function, class: len(r.file.Classes) - 1, prefix: c.Name + ".", scope: p.scope, level: p.level})
 }
 

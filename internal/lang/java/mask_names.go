@@ -195,7 +195,10 @@ func (r *reader) invocation(n syntax.Node, p place) {
 			r.walk(object, in)
 		}
 	}
-	r.note(mask.Ref{Path: path, Use: mask.Called, Class: p.class, Line: n.Line()}, p)
+	// What prints an object of no known class comes late, as Python's __str__ does.
+	if path[0] != "?" || path[len(path)-1] != "toString" {
+		r.note(mask.Ref{Path: path, Use: mask.Called, Class: p.class, Line: n.Line()}, p)
+	}
 	in := p
 	in.inside = true
 	r.inChildren(n.Child("arguments"), in)
@@ -295,7 +298,9 @@ func (r *reader) local(n syntax.Node, p place) {
 
 // bindType says of which class a field is.
 func (r *reader) bindType(name string, of syntax.Node, p place) {
-	if path := typeName(of); path != nil && !platform[path[0]] && !r.foreign[path[0]] {
+	path := typeName(of)
+	alien := path == nil || platform[path[0]] || r.foreign[path[0]]
+	if r.fields[name] = alien; !alien {
 		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: path, Use: mask.Called, Class: p.class}})
 	}
 }

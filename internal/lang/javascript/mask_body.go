@@ -37,6 +37,11 @@ func (r *reader) replaced(fn syntax.Node, a asked) body {
 	if !b.Is() {
 		return body{kept: mask.Bodiless}
 	}
+	if b.Is("arrow_function") && b.Child("return_type").Is() {
+		// (a) => (b): void => {…}: the type of what the first one gives stays written down.
+		a.typed, a.literal, a.async, a.generator = true, true, b.Has("async"), false
+		return r.replaced(b, a)
+	}
 	if !b.Is("statement_block") {
 		return body{Range: mask.Range{Start: b.Start(), End: b.End()}, strict: r.expression(a)}
 	}

@@ -46,7 +46,7 @@ func (r *reader) function(n syntax.Node, d definition, p place) {
 	})
 	f := mask.Function{
 		Name: name, Construct: constructOf(d.construct, b, async, generator), Parent: p.function, Class: p.class, Line: n.Line(), Span: r.span(n),
-		Body: b.Range, Strict: b.strict, Broken: b.broken || n.Broken(), Public: d.public || r.isPublic(n), Doc: r.documented(n),
+		Body: b.Range, Strict: b.strict, Broken: b.broken || n.Broken(), Public: d.public || r.isPublic(n), Doc: r.documented(n), Literal: isLiteral(n),
 	}
 	if at := n.Child("name"); at.Is() {
 		f.Line = at.Line()

@@ -2,7 +2,6 @@ package javascript
 
 import (
 	"bytes"
-	"path"
 	"slices"
 	"strings"
 
@@ -132,21 +131,9 @@ func (r *reader) finish() {
 		head, _, _ := strings.Cut(f.Name, ".")
 		f.Public = f.Public && f.Parent < 0 && (r.exported[head] || r.exported[f.Name])
 	}
-	if !(r.program && len(r.exported) == 0) && !shows(r.at) {
+	if !(r.program && len(r.exported) == 0) {
 		r.file.Loads = r.loads.refs
 	}
-}
-
-// shows tells of folders whose files use the project from outside: nothing that tests
-// import loads them.
-func shows(file string) bool {
-	for folder := range strings.SplitSeq(path.Dir(file), "/") {
-		switch strings.ToLower(folder) {
-		case "example", "examples", "demo", "demos", "sample", "samples", "bench", "benchmark", "benchmarks", "perf", "docs", "doc", "website", "scripts":
-			return true
-		}
-	}
-	return false
 }
 
 func isFunction(n syntax.Node) bool {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -26,6 +27,9 @@ var _ lang.Language = Toy{}
 
 // Name is toy.
 func (Toy) Name() string { return "toy" }
+
+// Masker is none.
+func (Toy) Masker() mask.Language { return nil }
 
 // Source tells *.toy files.
 func (Toy) Source(path string) bool { return strings.HasSuffix(path, ".toy") }

@@ -9,6 +9,7 @@ import (
 	"errors"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -47,6 +48,9 @@ var _ lang.Language = Language{}
 
 // Name is "python".
 func (Language) Name() string { return Name }
+
+// Masker is Python's.
+func (Language) Masker() mask.Language { return Masker{} }
 
 // uv is the path of the uv that the recipe names among its tools.
 func uv(r schemas.Recipe) (string, error) {

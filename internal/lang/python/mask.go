@@ -13,7 +13,10 @@ import (
 // Masker is what masking knows of Python.
 type Masker struct{}
 
-var _ mask.Compatible = Masker{}
+var (
+	_ mask.Compatible = Masker{}
+	_ mask.Placed     = Masker{}
+)
 
 // Name is "python".
 func (Masker) Name() string { return Name }
@@ -67,10 +70,51 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 	r := newReader(tree)
 	r.file.Modules = modules(p)
 	r.read()
-	if aside(p) {
+	if aside(p) || path.Base(p) == "__main__.py" {
 		r.file.Loads = nil
 	}
 	return r.file
+}
+
+// Strays are the modules outside of every package, where there are packages: beside them
+// at the top, or in a folder that no import goes through.
+func (Masker) Strays(paths []string) []string {
+	packages := map[string]bool{}
+	above := map[string]bool{} // folders that hold packages
+	for _, p := range paths {
+		dir := path.Dir(p)
+		if path.Base(p) == "__init__.py" && dir != "." && !aside(p) {
+			packages[dir], above[path.Dir(dir)] = true, true
+		}
+	}
+	if len(packages) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+		dir := path.Dir(p)
+		if dir != "." && above[dir] || aside(p) {
+			return true // a namespace of packages; what loads nothing anyway
+		}
+		for ; dir != "."; dir = path.Dir(dir) {
+			if packages[dir] || slices.Contains(roots, path.Base(dir)) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+var importStatement = lazyregexp.New(`(?m)^[ \t]*(?:from|import)[ \t]+([\w.]+(?:[ \t]*,[ \t]*[\w.]+)*)`)
+
+// ImportedBy reads the lines that import.
+func (Masker) ImportedBy(source []byte) []string {
+	var out []string
+	for _, m := range importStatement.FindAllSubmatch(source, -1) {
+		for name := range strings.SplitSeq(string(m[1]), ",") {
+			out = append(out, strings.TrimSpace(name))
+		}
+	}
+	return out
 }
 
 // roots are folders that stand on the path rather than in a module's name.

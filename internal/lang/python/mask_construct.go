@@ -37,11 +37,11 @@ func (r *reader) construct(d candidate) mask.Construct {
 		return mask.Main
 	case d.decorated("setter", "deleter"):
 		return mask.Setter
-	case member && d.decorated("property", "cached_property", "abstractproperty", "getter", "classproperty", "cachedproperty", "lazy_property", "reify"):
+	case member && d.readLikeData():
 		return mask.Getter
 	case member && (d.name == "__init__" || d.name == "__new__"):
 		return mask.Constructor
-	case isDunder(d.name) && !named[d.name]:
+	case unseen[d.name]:
 		return mask.Special
 	case d.generator:
 		return mask.Generator
@@ -53,12 +53,26 @@ func (r *reader) construct(d candidate) mask.Construct {
 	return mask.Plain
 }
 
-// named are dunders that run where the code says so, by a call, a with or an await, or
-// for a text: unlike an operator or a hash they do not run unseen, so an object that is
-// made at load time does not keep them.
-var named = map[string]bool{
-	"__call__": true, "__enter__": true, "__exit__": true, "__aenter__": true, "__aexit__": true, "__await__": true,
-	"__str__": true, "__repr__": true, "__format__": true,
+// readLikeData tells a property by the name of what decorates it: lazyproperty,
+// class_property, DictProperty.
+func (d candidate) readLikeData() bool {
+	return d.decorated("getter", "reify") || slices.ContainsFunc(d.decorators, func(decorator string) bool {
+		return strings.HasSuffix(strings.ToLower(decorator), "property")
+	})
+}
+
+// unseen are the dunders that run without a word of the code: an object that is made
+// while a file is loaded keeps them. All others run where the code says so, by a call, an
+// operator, a with, an await, or for a text (mask_operators.go), or are some library's own.
+var unseen = map[string]bool{
+	"__hash__": true, "__eq__": true, "__bool__": true, "__len__": true, "__length_hint__": true, "__index__": true, "__fspath__": true,
+	"__iter__": true, "__next__": true, "__contains__": true, "__getitem__": true, "__setitem__": true, "__delitem__": true, "__missing__": true,
+	"__getattr__": true, "__getattribute__": true, "__setattr__": true, "__delattr__": true,
+	"__get__": true, "__set__": true, "__delete__": true, "__set_name__": true,
+	"__subclasses__": true, "__prepare__": true,
+	"__init_subclass__": true, "__class_getitem__": true, "__mro_entries__": true, "__buffer__": true, "__release_buffer__": true,
+	"__post_init__": true, "__attrs_pre_init__": true, "__attrs_post_init__": true,
+	"__aiter__": true, "__anext__": true, "__sizeof__": true, "__dir__": true, "__bytes__": true,
 }
 
 // decorated goes by the last word of a decorator: typing.overload, t.overload, overload.
@@ -97,9 +111,12 @@ func (r *reader) isProtocol(class int) bool {
 
 // The methods that run while classes are made.
 var (
-	classHooks = []string{"__init_subclass__", "__set_name__", "__class_getitem__", "__mro_entries__"}
-	metaHooks  = []string{"__new__", "__init__", "__prepare__", "mro", "__setattr__"}
-	enumHooks  = []string{"__new__", "__init__", "_generate_next_value_"}
+	classHooks = []string{
+		"__init_subclass__", "__set_name__", "__class_getitem__", "__mro_entries__",
+		"__subclasshook__", "__subclasscheck__", "__instancecheck__", // isinstance and register ask the class
+	}
+	metaHooks = []string{"__new__", "__init__", "__prepare__", "mro", "__setattr__"}
+	enumHooks = []string{"__new__", "__init__", "_generate_next_value_"}
 )
 
 func (r *reader) isHook(d candidate) bool {
@@ -110,6 +127,9 @@ func (r *reader) isHook(d candidate) bool {
 		return true
 	}
 	class := r.file.Classes[d.place.class]
+	if isDunder(d.name) && slices.ContainsFunc(class.Bases, func(b mask.Ref) bool { return b.Path[len(b.Path)-1] == "ModuleType" }) {
+		return true // imports ask it
+	}
 	return slices.Contains(metaHooks, d.name) && isMeta(class) || slices.Contains(enumHooks, d.name) && isEnum(class.Bases)
 }
 

@@ -21,7 +21,8 @@ type scope struct {
 // local is what a name of a function means.
 type local struct {
 	kind localKind
-	path []string // of made: the class; of receiver: self or cls
+	path []string   // of made: the class; of receiver: self or cls
+	any  [][]string // of element: what it may be
 }
 
 type localKind int
@@ -31,6 +32,8 @@ const (
 	outside                   // stays as it is written
 	made                      // x = C(…), once
 	receiver                  // the first parameter of a method
+	builtin                   // a literal, **kwargs: nothing of ours
+	element                   // one of a table's: for x in (A, B), x = TABLE[k]
 )
 
 // resolve turns a path of a place into one that holds for the file: nil where it is a
@@ -46,7 +49,7 @@ func (r *reader) resolve(path []string) []string {
 			return path
 		case l.kind == receiver:
 			return append(slices.Clone(l.path), path[1:]...)
-		case len(path) == 1:
+		case len(path) == 1, l.kind == builtin:
 			return nil
 		case l.kind == made:
 			return append(slices.Clone(l.path), path[1:]...)
@@ -76,8 +79,11 @@ func functionScope(r *reader, def syntax.Node, p spot, decorators []string) *sco
 			continue
 		}
 		l := local{}
-		if first {
-			l = local{receiver, []string{receiverWord(r, def, decorators)}}
+		switch {
+		case first:
+			l = local{kind: receiver, path: []string{receiverWord(r, def, decorators)}}
+		case isBuiltin(r, c):
+			l.kind = builtin
 		}
 		first = false
 		s.names[r.word(name)] = l
@@ -131,8 +137,10 @@ func (r *reader) bind(s *scope, body syntax.Node) {
 			r.bindOutside(s, n)
 		case "assignment":
 			r.bindAssignment(s, n)
-		case "augmented_assignment", "for_statement":
+		case "augmented_assignment":
 			r.bindTarget(s, n.Child("left"))
+		case "for_statement":
+			r.bindElement(s, n.Child("left"), r.elements(s, n.Child("right")))
 		case "named_expression":
 			r.bindTarget(s, n.Child("name"))
 		case "as_pattern_target":
@@ -182,7 +190,19 @@ func (r *reader) bindAssignment(s *scope, n syntax.Node) {
 	if left.Kind() == "identifier" && right.Kind() == "call" {
 		name, path := r.word(left), r.path(right.Child("function"))
 		if _, again := s.names[name]; !again && len(path) > 0 && path[0] != "?" && path[0] != name && isTitle(path[len(path)-1]) {
-			s.names[name] = local{made, path}
+			s.names[name] = local{kind: made, path: path}
+			return
+		}
+	}
+	if left.Kind() == "identifier" {
+		l, again := s.names[r.word(left)]
+		if isValue(r, right) && (!again || l.kind == builtin) {
+			any := r.elements(s, right)
+			s.names[r.word(left)] = local{kind: builtin, any: append(l.any, any...)}
+			return
+		}
+		if any := r.picked(s, right); len(any) > 0 && (!again || l.kind == element) {
+			s.names[r.word(left)] = local{kind: element, any: append(l.any, any...)}
 			return
 		}
 	}
@@ -262,6 +282,17 @@ func (r *reader) use(path []string, how mask.Use, at syntax.Node) {
 	}
 	if len(path) == 0 || len(path) == 1 && path[0] == "?" {
 		return
+	}
+	if any := r.oneOf(r.scope, path[0]); len(any) > 0 {
+		if len(path) == 1 && how == mask.Named {
+			return
+		}
+		for _, of := range any {
+			r.emit(mask.Ref{Path: append(slices.Clone(of), path[1:]...), Use: how, Class: r.class, Line: at.Line()})
+		}
+		if len(path) == 1 {
+			return
+		}
 	}
 	to := r.resolve(path)
 	if how == mask.Called && r.class >= 0 && (slices.Equal(to, []string{"cls"}) || slices.Equal(to, []string{"self", "__class__"})) {
@@ -344,6 +375,7 @@ func (r *reader) binding(left, right, annotation syntax.Node, p spot) {
 	for right.Kind() == "assignment" { // a = b = c
 		right = right.Child("right")
 	}
+	r.table(name, right)
 	how := mask.Named
 	path := r.path(right)
 	switch {

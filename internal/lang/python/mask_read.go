@@ -33,7 +33,11 @@ type reader struct {
 	nesting   int
 	metas     map[int]bool // classes that name a metaclass
 	lazy      bool         // annotations are not evaluated
-	counts    counts
+	// values are names of the module and its classes that a literal is assigned to; murky
+	// those that something else is assigned to.
+	values, murky map[string]bool
+	names         []string // of the functions around
+	counts        counts
 }
 
 // counts are facts about difficulty, summed up; a function's are the difference.
@@ -42,7 +46,7 @@ type counts struct{ branches, calls, depth, deepest int }
 func newReader(tree *syntax.Tree) *reader {
 	return &reader{
 		src: tree.Source, tree: tree, file: &mask.File{}, words: map[string]string{},
-		class: -1, metas: map[int]bool{},
+		class: -1, metas: map[int]bool{}, values: map[string]bool{}, murky: map[string]bool{},
 	}
 }
 
@@ -51,6 +55,7 @@ func (r *reader) read() {
 	r.lazy = lazyAnnotations(root)
 	r.file.Faults = faults(r.tree)
 	r.block(root, spot{function: -1, class: -1})
+	r.settle()
 	for i, s := range r.spans {
 		r.file.Functions[i].Runs = r.runs[s[0]:s[1]:s[1]]
 	}
@@ -166,6 +171,10 @@ func (r *reader) statement(n syntax.Node, p spot) {
 	case "with_statement", "try_statement", "match_statement", "else_clause", "finally_clause", "ERROR":
 		r.inside(n, p)
 	case "return_statement":
+		if len(r.names) == 1 && r.names[0] == "__getattr__" { // who asks for it names it
+			r.expression(n.First())
+			return
+		}
 		r.given(n.First())
 	case "comment", "global_statement", "nonlocal_statement", "future_import_statement", "case_pattern",
 		"pass_statement", "break_statement", "continue_statement":
@@ -181,6 +190,9 @@ func (r *reader) inside(n syntax.Node, p spot) {
 		case !c.Named():
 		case c.Field() == "left" && n.Kind() == "for_statement":
 			r.target(c)
+			if p.function < 0 {
+				r.loopNames(c, p, r.elements(r.scope, n.Child("right")))
+			}
 		case c.Field() == "right" && n.Kind() == "for_statement":
 			r.expression(c)
 		default:
@@ -206,10 +218,8 @@ func (r *reader) context(n syntax.Node) {
 // the file is loaded.
 func (r *reader) branch(n syntax.Node, p spot) {
 	r.counts.branches++
-	condition := strings.Join(strings.Fields(n.Child("condition").Text()), " ")
 	r.expression(n.Child("condition"))
-	never := r.functions == 0 && (condition == "TYPE_CHECKING" || strings.HasSuffix(condition, ".TYPE_CHECKING") ||
-		strings.HasPrefix(condition, "__name__ ==") && strings.Contains(condition, "__main__"))
+	never := r.functions == 0 && neverLoaded(n.Child("condition"))
 	for c := range n.Children() {
 		switch c.Field() {
 		case "consequence":
@@ -224,6 +234,22 @@ func (r *reader) branch(n syntax.Node, p spot) {
 			r.statement(c, p)
 		}
 	}
+}
+
+// neverLoaded tells a condition that does not hold when the file is imported.
+func neverLoaded(n syntax.Node) bool {
+	switch n.Kind() {
+	case "identifier", "attribute":
+		return n.Text() == "TYPE_CHECKING" || strings.HasSuffix(n.Text(), ".TYPE_CHECKING")
+	case "parenthesized_expression":
+		return neverLoaded(n.First())
+	case "comparison_operator":
+		text := strings.Join(strings.Fields(n.Text()), "")
+		return slices.Contains([]string{"__name__=='__main__'", `__name__=="__main__"`, "'__main__'==__name__", `"__main__"==__name__`}, text)
+	case "boolean_operator":
+		return n.Child("operator").Kind() == "and" && (neverLoaded(n.Child("left")) || neverLoaded(n.Child("right")))
+	}
+	return false
 }
 
 func (r *reader) expressionStatement(n syntax.Node, p spot) {
@@ -242,6 +268,7 @@ func (r *reader) expressionStatement(n syntax.Node, p spot) {
 func (r *reader) assignment(n syntax.Node, p spot) {
 	left, right := n.Child("left"), n.Child("right")
 	r.target(left)
+	r.stores(left, right)
 	r.annotation(n.Child("type"))
 	r.binding(left, right, n.Child("type"), p)
 	switch {
@@ -251,7 +278,7 @@ func (r *reader) assignment(n syntax.Node, p spot) {
 		r.lambda(n, left, right, p)
 	case right.Is() && p.class >= 0 && r.metas[p.class] && right.Is("identifier", "attribute"):
 		r.handed(right) // a metaclass may make objects of what a class holds
-	case r.functions > 0 && right.Is("identifier", "attribute", "conditional_expression"):
+	case r.functions > 0 && right.Is("identifier", "attribute", "conditional_expression") && !r.follows(left, right):
 		r.given(right) // it may be called under the new name
 	case right.Is():
 		r.expression(right)
@@ -263,6 +290,9 @@ func (r *reader) assignment(n syntax.Node, p spot) {
 func (r *reader) function(whole, def syntax.Node, p spot) {
 	name := r.word(def.Child("name"))
 	decorators := r.decorators(whole)
+	if p.function < 0 {
+		r.decorated(p.prefix+name, decorators)
+	}
 	l, ok := lay(def)
 	f := mask.Function{
 		Name: p.prefix + name, Public: p.function < 0 && isPublic(p.prefix+name), Doc: l.doc.Is(), Parent: p.function, Class: p.class,
@@ -275,9 +305,15 @@ func (r *reader) function(whole, def syntax.Node, p spot) {
 	}
 	r.defaults(def.Child("parameters"))
 	r.annotation(def.Child("return_type"))
+	given := r.byDefault(def.Child("parameters"))
 	i := r.begin(f)
 	before := r.enter(def, p, decorators)
+	for _, path := range given {
+		r.emit(mask.Ref{Path: path, Use: mask.Handed, Class: r.class})
+	}
+	r.names = append(r.names, p.prefix+name)
 	generator := r.bodyOf(def, spot{prefix: p.prefix + name + ".", function: i, class: -1})
+	r.names = r.names[:len(r.names)-1]
 	r.leave(before)
 	made := &r.file.Functions[i]
 	made.Construct = r.construct(candidate{def: def, name: name, decorators: decorators, layout: l, generator: generator, place: p})
@@ -337,7 +373,7 @@ func (r *reader) lambda(whole, left, n syntax.Node, p spot) {
 	}
 	r.defaults(n.Child("parameters"))
 	i := r.begin(mask.Function{
-		Name: p.prefix + name, Construct: mask.Lambda, Public: p.function < 0 && isPublic(p.prefix+name), Parent: p.function, Class: p.class,
+		Name: p.prefix + name, Construct: mask.Lambda, Literal: true, Public: p.function < 0 && isPublic(p.prefix+name), Parent: p.function, Class: p.class,
 		Line: left.Line(), Span: mask.Range{Start: whole.Start(), End: whole.End()},
 		Body: mask.Range{Start: body.Start(), End: body.End()}, Broken: whole.Broken() || whole.Above("ERROR").Is(),
 		Strict: fmt.Sprintf("(_ for _ in ()).throw(NotImplementedError(\"masked: %s\"))", p.prefix+name),
@@ -416,12 +452,16 @@ func (r *reader) decorators(whole syntax.Node) []string {
 		path := r.path(callee)
 		names = append(names, strings.Join(path, "."))
 		if last := path[max(0, len(path)-1):]; len(path) > 1 && slices.Contains([]string{"setter", "deleter", "getter"}, last[0]) {
-			continue // of a property: nothing of ours runs
+			r.emit(mask.Ref{Path: []string{"?", last[0]}, Use: mask.Called, Class: r.class, Line: e.Line()}) // of a property of ours, if any
+			continue
 		}
 		if e.Kind() == "call" || len(path) == 0 {
 			r.keeping++ // a decorator stores what it is given
 			r.expression(e)
 			r.keeping--
+			if len(path) == 1 || isClassName(path) { // what C(…) made is called
+				r.use(append(slices.Clone(path), "__call__"), mask.Called, e)
+			}
 			continue
 		}
 		r.use(path, mask.Called, e)
@@ -432,7 +472,10 @@ func (r *reader) decorators(whole syntax.Node) []string {
 // classDefinition reads a class; whole has its decorators.
 func (r *reader) classDefinition(whole, def syntax.Node, p spot) {
 	name := p.prefix + r.word(def.Child("name"))
-	r.decorators(whole)
+	decorators := r.decorators(whole)
+	if p.function < 0 {
+		r.decorated(name, decorators)
+	}
 	i := len(r.file.Classes)
 	r.file.Classes = append(r.file.Classes, mask.Class{
 		Name: name, Parent: p.class, Span: mask.Range{Start: whole.Start(), End: whole.End()}, Bases: r.bases(def.Child("superclasses")),

@@ -2,14 +2,16 @@ package python
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
 // inert take functions and classes without calling them.
 var inert = map[string]bool{
-	"property": true, "classmethod": true, "staticmethod": true, "cached_property": true, "partial": true, "partialmethod": true,
+	"property": true, "classmethod": true, "staticmethod": true, "cached_property": true,
 	"wraps": true, "update_wrapper": true, "isinstance": true, "issubclass": true, "getattr": true, "setattr": true,
 	"hasattr": true, "super": true, "type": true, "id": true, "callable": true, "print": true, "repr": true,
 	"cast": true, "TypeVar": true, "NewType": true, "contextmanager": true, "asynccontextmanager": true, "lru_cache": true,
@@ -19,6 +21,9 @@ var inert = map[string]bool{
 	"add_url_rule": true, "add_api_route": true, "add_route": true, "add_get": true, "add_post": true, "path": true,
 	"re_path": true, "url": true, "Route": true, "connect": true, "include_router": true, "register_blueprint": true,
 }
+
+// keeps are methods of containers that put something in.
+var keeps = map[string]bool{"append": true, "add": true, "appendleft": true, "insert": true, "setdefault": true, "extend": true, "update": true}
 
 // expression reads what an expression calls and names.
 func (r *reader) expression(n syntax.Node) {
@@ -48,15 +53,44 @@ func (r *reader) expression(n syntax.Node) {
 		r.expression(n.First())
 	case "type", "typed_parameter":
 		r.annotation(n)
-	case "comment", "string_content", "integer", "float", "true", "false", "none":
+	case "string_content":
+		r.spelled(n)
+	case "comment", "integer", "float", "true", "false", "none":
 	case "binary_operator":
 		r.operands(n)
+	case "comparison_operator", "unary_operator", "augmented_assignment":
+		r.operators(n)
+		r.children(n)
 	case "interpolation":
 		r.text(n.Child("expression"))
 		r.children(n)
 	default:
 		r.children(n)
 	}
+}
+
+// dottedName is a text that may name a function of a module: pkg.mod.f, pkg.mod:f.
+var dottedName = lazyregexp.New(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+(:[A-Za-z_]\w*)?$`)
+
+// spelled is a text that names a function of this package: who has it may import and
+// call it. Texts that name classes are settings, most of them: made when they are needed.
+func (r *reader) spelled(n syntax.Node) {
+	const longest = 200
+	if n.End()-n.Start() > longest {
+		return
+	}
+	text := n.Text()
+	root, _, more := strings.Cut(text, ".")
+	if !more || !slices.ContainsFunc(r.file.Modules, func(m string) bool { return m == root || strings.HasPrefix(m, root+".") }) || dottedName.FindStringSubmatch(text) == nil {
+		return
+	}
+	cut := strings.LastIndexAny(text, ".:")
+	if isClassName([]string{text[cut+1:]}) {
+		return
+	}
+	local := "'" + text + "'" // no name of the code is so
+	r.file.Imports = append(r.file.Imports, mask.Import{Module: text[:cut], Name: text[cut+1:], Local: local})
+	r.emit(mask.Ref{Path: []string{local}, Use: mask.Handed, Class: r.class, Line: n.Line()})
 }
 
 func (r *reader) children(n syntax.Node) {
@@ -71,6 +105,7 @@ func (r *reader) children(n syntax.Node) {
 func (r *reader) operands(n syntax.Node) {
 	var rights []syntax.Node
 	for n.Kind() == "binary_operator" {
+		r.operators(n)
 		rights = append(rights, n.Child("right"))
 		n = n.Child("left")
 	}
@@ -104,9 +139,15 @@ func (r *reader) call(n syntax.Node) {
 		function = function.Child("value")
 	}
 	path := r.path(function)
+	if function.Kind() == "call" { // TABLE.get(k)(…)
+		for _, one := range r.picked(r.scope, function) {
+			r.emit(mask.Ref{Path: one, Use: mask.Called, Class: r.class, Line: n.Line()})
+		}
+	}
 	if all := positional(n); len(path) == 1 && len(all) > 0 && (path[0] == "str" || path[0] == "repr" || path[0] == "format") {
 		r.text(all[0])
 	}
+	r.unnamed(behind(path), n)
 	switch function.Kind() {
 	case "identifier":
 		if path[0] != "super" {
@@ -121,18 +162,54 @@ func (r *reader) call(n syntax.Node) {
 		r.expression(arguments)
 		return
 	}
-	quiet := r.keeping > 0 || len(path) > 0 && inert[path[len(path)-1]]
+	if all := positional(n); function.Kind() == "attribute" && keeps[r.word(function.Child("attribute"))] && len(all) > 0 { // TABLE.append(x)
+		r.puts(function.Child("object"), all[len(all)-1])
+	}
+	own := len(path) == 2 && (path[0] == "self" || path[0] == "cls")                    // a method of ours
+	quiet := len(path) > 0 && inert[path[len(path)-1]] && path[0] != "property" && !own // x = property(f): who reads x calls f
 	for c := range arguments.Children() {
 		value := c
 		if c.Kind() == "keyword_argument" {
 			value = c.Child("value")
 		}
-		if !quiet && value.Is("identifier", "attribute", "lambda") {
+		if len(path) > 1 && path[0] == "sys" {
+			r.asked(value)
+		}
+		stored := r.keeping > 0 && !isClassName(r.path(value)) // a decorator makes objects of classes
+		if !quiet && !stored && value.Is("identifier", "attribute", "lambda") {
 			r.handed(value)
 			continue
 		}
 		r.expression(c)
+		if made := r.path(value.Child("function")); value.Kind() == "call" && isClassName(made) { // f(C()): who has the object may call it
+			r.use(append(slices.Clone(made), "__call__"), mask.Called, value)
+		}
 	}
+}
+
+// asked is an object that the interpreter gets, for sys.meta_path or sys.path_hooks.
+func (r *reader) asked(n syntax.Node) {
+	path := r.path(n)
+	if n.Kind() == "call" {
+		path = r.path(n.Child("function"))
+	}
+	if len(path) == 0 || path[0] == "?" {
+		return
+	}
+	for _, name := range importers {
+		r.use(append(slices.Clone(path), name), mask.Called, n)
+	}
+}
+
+var importers = []string{"find_spec", "find_module", "find_loader", "load_module", "create_module", "exec_module", "invalidate_caches"}
+
+// isClassName goes by the form of a name: Option, click.Option.
+func isClassName(path []string) bool {
+	if len(path) == 0 {
+		return false
+	}
+	last := strings.TrimLeft(path[len(path)-1], "_")
+	return last != "" && last[0] >= 'A' && last[0] <= 'Z' && strings.ToUpper(last) != last
 }
 
 // text is what becomes one: of an object that is known.
@@ -141,7 +218,7 @@ func (r *reader) text(n syntax.Node) {
 	if len(path) == 0 || path[0] == "?" {
 		return
 	}
-	if to := r.resolve(append(slices.Clone(path), "__str__")); to[0] == "?" {
+	if to := r.resolve(append(slices.Clone(path), "__str__")); len(to) == 0 || to[0] == "?" {
 		return
 	}
 	for _, name := range []string{"__str__", "__repr__", "__format__"} {
@@ -208,7 +285,7 @@ func (r *reader) comprehension(n syntax.Node) {
 	for c := range n.Children() {
 		if c.Kind() == "for_in_clause" {
 			r.counts.branches++
-			r.bindTarget(r.scope, c.Child("left"))
+			r.bindElement(r.scope, c.Child("left"), r.elements(r.scope, c.Child("right")))
 		}
 	}
 	for c := range n.Children() {
@@ -248,6 +325,21 @@ func (r *reader) defaults(parameters syntax.Node) {
 		r.expression(c.Child("value"))
 		r.annotation(c.Child("type"))
 	}
+}
+
+// byDefault are the names that stand as values of parameters: the function may call them.
+func (r *reader) byDefault(parameters syntax.Node) [][]string {
+	var out [][]string
+	for c := range parameters.Children() {
+		if value := c.Child("value"); value.Is("identifier", "attribute") {
+			if path := r.path(value); len(path) > 0 && path[0] != "?" {
+				if path = r.resolve(path); len(path) > 0 && path[0] != "?" {
+					out = append(out, path)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // annotation: names in it call nothing; calls do, where it is evaluated.

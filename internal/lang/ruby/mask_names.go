@@ -43,6 +43,23 @@ func (r *reader) path(n syntax.Node) []string {
 	return append(head, names...)
 }
 
+// tasks are Rake's words: their blocks run when the task is asked for.
+var tasks = []string{"task", "multitask", "file", "rule"}
+
+// Use leaves out what a task does: it is not loaded with what declares it.
+func (r *reader) Use(n syntax.Node, use mask.Use, names ...string) {
+	if r.Function() < 0 && rake(r.file) {
+		for up := n.Parent(); up.Is(); up = up.Parent() {
+			if up.Is("block", "do_block") && slices.Contains(tasks, up.Parent().Child("method").Text()) {
+				return
+			}
+		}
+	}
+	r.Walker.Use(n, use, names...)
+}
+
+func rake(file string) bool { return path.Base(file) == "Rakefile" || path.Ext(file) == ".rake" }
+
 func (r *reader) head(n syntax.Node) []string {
 	switch n.Kind() {
 	case "constant", "scope_resolution":

@@ -268,7 +268,7 @@ func (r *maskReader) constant(n syntax.Node, at around) {
 	}
 	name, body := n.Child("name"), closure.Child("body")
 	f := mask.Function{
-		Name: at.prefix + name.Text(), Construct: mask.Lambda, Public: visible(n), Parent: at.parent, Class: at.class, Line: name.Line(),
+		Name: at.prefix + name.Text(), Construct: mask.Lambda, Literal: true, Public: visible(n), Parent: at.parent, Class: at.class, Line: name.Line(),
 		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken() || at.broken,
 	}
 	switch {

@@ -1,0 +1,189 @@
+package python
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/benchmint/benchmint/internal/mask"
+)
+
+// keptIn masks a tree and gives the names of the functions that are kept.
+func keptIn(t *testing.T, tree string) string {
+	t.Helper()
+	dir := t.TempDir()
+	src := filepath.Join(dir, "src")
+	for _, f := range txtar.Parse([]byte(tree)).Files {
+		at := filepath.Join(src, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result, err := mask.Run(context.Background(), mask.Options{Source: src, Output: filepath.Join(dir, "out"), Languages: []mask.Language{Masker{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mask.ReadManifest(result.Manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []string
+	for _, f := range m.Files {
+		if f.Failed != "" {
+			t.Fatalf("%s: %s", f.Path, f.Failed)
+		}
+		for _, d := range f.Functions {
+			if d.Done == mask.Kept {
+				kept = append(kept, d.Name)
+			}
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+// classes are some with a constructor and a method each.
+func classes(names ...string) string {
+	var b strings.Builder
+	for _, n := range names {
+		fmt.Fprintf(&b, "class %s:\n    def __init__(self): self.x = 1\n    def m(self): return f()\n", n)
+	}
+	return b.String()
+}
+
+func TestMaskLoads(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ tree, want string }{
+		"a_loop_over_a_tuple":       {"-- a.py --\n" + classes("A", "B", "C") + "for k in (A, B):\n    k()\n", "A.__init__ B.__init__"},
+		"a_loop_over_pairs":         {"-- a.py --\n" + classes("A", "B", "C") + "T = {'a': A, 'b': B}\nfor n, k in T.items():\n    k()\n", "A.__init__ B.__init__"},
+		"a_comprehension":           {"-- a.py --\n" + classes("A", "B", "C") + "T = {'a': A, 'b': B}\nmade = {n: k(n) for n, k in T.items()}\n", "A.__init__ B.__init__"},
+		"a_name_for_an_element":     {"-- a.py --\n" + classes("A", "B", "C") + "T = [A, B]\ndef pick():\n    k = T[0]\n    return k().m()\npick()\n", "A.__init__ A.m B.__init__ B.m pick"},
+		"an_element_on_the_spot":    {"-- a.py --\n" + classes("A", "B", "C") + "T = dict(a=A)\nU = {'a': A}\nU['b'] = B\nU['a']()\n", "A.__init__ B.__init__"},
+		"what_get_gives":            {"-- a.py --\n" + classes("A", "B") + "T = {'a': A}\nT.get('a')()\n", "A.__init__"},
+		"a_table_of_another_module": {"-- a.py --\nfrom b import T\nimport c\nfor k in T:\n    k()\nfor k in c.T:\n    k()\n-- b.py --\n" + classes("A", "B") + "T = [A]\n-- c.py --\n" + classes("C", "D") + "T = [C]\n", "A.__init__ C.__init__"},
+		"a_table_of_a_class": {
+			"-- a.py --\n" + classes("A", "B") + "class R:\n    kinds = [A]\n    def __init__(self):\n        for k in self.kinds:\n            self.register(k)\n    def register(self, k): k()\nR()\n",
+			"A.__init__ R.__init__ R.register",
+		},
+		"a_table_that_nothing_calls": {"-- a.py --\n" + classes("A", "B") + "T = [A, B]\nn = len(T)\n", ""},
+		"what_is_put_into_a_table": {
+			"-- a.py --\n" + classes("A", "B") + "T = []\nT.append(A)\nfor k in T:\n    k()\n", "A.__init__",
+		},
+		"what_a_decorator_puts_into_a_table": {
+			"-- a.py --\nT = {}\ndef on(name):\n    def inner(f):\n        T[name] = f\n        return f\n    return inner\n-- b.py --\nfrom a import on, T\n@on('x')\ndef f(): return 1\ndef g(): return 1\nfor name, h in T.items():\n    h()\n",
+			"on on.inner f",
+		},
+		"operators_run_where_they_stand": {
+			"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    def __lt__(self, o): return 1\n    def __add__(self, o): return 2\n    def __hash__(self): return 3\n    def __deepcopy__(self, m): return 4\nx = A() + 1\n",
+			"A.__init__ A.__add__ A.__hash__",
+		},
+		"calls_behind_which_are_dunders": {
+			"-- a.py --\nimport copy\nclass A:\n    def __init__(self): self.x = 1\n    def __lt__(self, o): return 1\n    def __add__(self, o): return 2\n    def __deepcopy__(self, m): return 4\nx = sorted([A()])\ny = copy.deepcopy(x)\n",
+			"A.__init__ A.__lt__ A.__deepcopy__",
+		},
+		"a_dunder_of_a_library": {"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    def __rich__(self): return 1\n    def __post_init__(self): return 1\nA()\n", "A.__init__ A.__post_init__"},
+		"methods_of_literals_are_not_ours": {
+			"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    def get(self): return 1\n    def join(self): return 1\n    def pop(self): return 1\nA()\n" +
+				"cache = {}\ndef f(a: str, b: 'unknown', *c, **d):\n    d.get(1)\n    cache.get(1)\n    e = ['x']\n    e.pop()\n    return a.join(c)\nf()\n",
+			"A.__init__ f",
+		},
+		"a_name_that_holds_more_than_literals": {
+			"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    def get(self): return 1\nA()\ncache = {}\ncache = made_elsewhere()\ncache.get(1)\n",
+			"A.__init__ A.get",
+		},
+		"an_object_that_others_get": {
+			"-- a.py --\nimport datetime\nclass Z(datetime.tzinfo):\n    def __init__(self, n): self.n = n\n    def utcoffset(self, d): return self.n\nclass Y(Exception):\n    def __init__(self, n): self.n = n\n    def text(self): return self.n\nclass X(dict):\n    def __init__(self, n): self.n = n\n    def text(self): return self.n\nz = Z(1)\ny = Y(1)\nx = X(1)\ndatetime.datetime.fromtimestamp(0, z)\nwarn(y)\nwarn(x)\n",
+			"Z.__init__ Z.utcoffset Y.__init__ X.__init__",
+		},
+		"a_guard_of_two_conditions": {"-- a.py --\nimport sys\ndef f(): return 1\ndef g(): return 1\nif sys.x != 1 and __name__ == '__main__':\n    f()\nif sys.x or __name__ == '__main__':\n    g()\n", "g"},
+		"a_script_beside_a_package": {
+			"-- pkg/__init__.py --\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\n-- show.py --\nimport pkg\npkg.f()\n-- used.py --\nimport pkg\npkg.g()\n-- tests/test_pkg.py --\nimport pkg, used\n-- some-examples/a.py --\nimport pkg\npkg.h()\n",
+			"g",
+		},
+		"another_name_for_a_function": {
+			"-- a.py --\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\ndef k(): return 1\ndef run(c):\n    x = f\n    y = g if c else h\n    z = None\n    z = k\n    return y()\nrun(1)\n",
+			"g h k run",
+		},
+		"a_name_of_an_object_for_a_function": {
+			"-- a.py --\ndef f(): return 1\ndef g(): return 1\nclass C:\n    def __init__(self):\n        self.a = f\n        self.b = g\n    def m(self): return self.b()\nC().m()\n",
+			"g C.__init__ C.m",
+		},
+		"what_runs_with_python_m": {"-- pkg/__init__.py --\ndef f(): return 1\n-- pkg/__main__.py --\nfrom pkg import f\nf()\n", ""},
+		"what_a_module_gives_for_a_name": {
+			"-- pkg/__init__.py --\nclass C:\n    def __init__(self): self.x = 1\ndef f(): return 1\ndef __getattr__(name):\n    if name == f():\n        return C\n", "f __getattr__",
+		},
+		"modules_without_a_package": {"-- a.py --\ndef f(): return 1\n-- b.py --\nimport a\na.f()\n", "f"},
+		"a_script_that_the_package_imports": {
+			"-- pkg/__init__.py --\nimport one\n-- one.py --\nimport two\n-- two.py --\nimport pkg.deep\npkg.deep.f()\n-- pkg/deep.py --\ndef f(): return 1\n", "f",
+		},
+		"a_namespace_and_a_root": {
+			"-- ns/pkg/__init__.py --\ndef f(): return 1\ndef g(): return 1\n-- ns/other.py --\nfrom ns.pkg import f\nf()\n-- src/one.py --\nfrom ns.pkg import g\ng()\n", "f g",
+		},
+		"a_value_of_a_parameter": {
+			"-- a.py --\ndef one(): return 1\ndef two(): return 2\ndef run(f=one): return f()\ndef never(f=two): return f()\nX = run()\n", "one run",
+		},
+		"what_a_decorator_makes": {
+			"-- a.py --\nimport click\n" + classes("Option", "Other") + "def later(): return 1\n@click.option('-a', cls=Option, callback=later)\ndef f(a: Other): return 1\n",
+			"Option.__init__",
+		},
+		"a_display_with_conditions": {
+			"-- a.py --\n" + classes("C", "D", "E") + "def run(a, b):\n    for k in [a and C, (b or D)]: k()\nrun(1, 2)\n", "C.__init__ D.__init__ run",
+		},
+		"a_property_of_ours": {
+			"-- a.py --\nclass prop:\n    def __init__(self, f): self.f = f\n    def setter(self, f): return self\n    def other(self): return 1\n" +
+				"class C:\n    @prop\n    def x(self): return 1\n    @x.setter\n    def x(self, v): self.v = v\n", "prop.__init__ prop.setter",
+		},
+		"a_class_that_is_asked_for_its_heirs": {
+			"-- a.py --\nimport abc\nclass C(abc.ABC):\n    @classmethod\n    def __subclasshook__(cls, c): return hook(c)\ndef hook(c): return True\nX = isinstance(1, C)\n", "C.__subclasshook__ hook",
+		},
+		"an_object_that_decorates": {
+			"-- a.py --\nclass Deco:\n    def __init__(self, n): self.n = n\n    def __call__(self, f): return f\n    def rest(self): return 1\n@Deco(1)\ndef f(): return 1\n", "Deco.__init__ Deco.__call__",
+		},
+		"a_property_by_its_name": {
+			"-- a.py --\nfrom x import lazy_class_property\nclass C:\n    @lazy_class_property\n    def read(cls): return 1\n    @other\n    def called(cls): return 1\nX = C.read, C.called\n", "C.read",
+		},
+		"a_name_in_a_text": {
+			"-- pkg/__init__.py --\nfrom importlib import import_module\nTABLE = {'a': 'pkg.sub.f', 'b': 'pkg.sub:g', 'c': 'pkg.sub.none', 'd': 'other.h', 'e': 'pkg.sub.f g', 'f': 'pkg.sub.Kind'}\n-- pkg/sub.py --\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\nclass Kind:\n    def __init__(self): self.x = 1\n", "f g",
+		},
+		"a_module_that_was_imported_from": {
+			"-- pkg/__init__.py --\nfrom .sub import *\nsub.f()\n-- pkg/sub.py --\n__all__ = []\ndef f(): return 1\ndef g(): return 1\n", "f",
+		},
+		"an_object_that_is_handed_over": {
+			"-- a.py --\nfrom itertools import groupby\nclass Key:\n    def __call__(self, x): return same(x)\n    def rest(self): return 1\ndef same(x): return x\nX = list(groupby('ab', key=Key()))\n", "Key.__call__ same",
+		},
+		"an_importer": {
+			"-- a.py --\nimport sys\nclass Finder:\n    def find_spec(self, name, path, target=None): return None\n    def rest(self): return 1\nsys.meta_path.insert(0, Finder())\nclass Loader(Finder):\n    def exec_module(self, m): return 1\n    def rest(self): return 1\nit = Loader()\nsys.path_hooks.append(it)\n", "Finder.find_spec Loader.exec_module",
+		},
+		"a_property_of_two_functions": {
+			"-- a.py --\nclass C:\n    def _get(self): return 1\n    def _set(self, v): self.v = v\n    def rest(self): return 1\n    x = property(_get, _set)\nC().x = 1\n", "C._get C._set",
+		},
+		"a_part_of_a_call": {
+			"-- a.py --\nfrom functools import partial\n" + classes("C") + "def make(): return partial(C)\ndef use():\n    it = make()\n    return it()\nuse()\n",
+			"C.__init__ make use",
+		},
+		"an_object_in_the_place_of_a_module": {
+			"-- a.py --\nimport sys\nfrom types import ModuleType\nclass Lazy(ModuleType):\n    def __getattr__(self, name): return find(name)\n    def rest(self): return 1\n" +
+				"def find(name): return name\nsys.modules[__name__] = Lazy(__name__)\n",
+			"Lazy.__getattr__ find",
+		},
+		"a_member_of_the_same_name_further_down": {
+			"-- a.py --\ndef say(f):\n    def inner(self): return f(self)\n    return inner\nclass C:\n    @say\n    def run(self): return 1\n    def say(self): return 2\n",
+			"say say.inner C.say",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, keptIn(t, c.tree)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,334 @@
+package python
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// builtins give something of the language's own, as annotations or when they are called.
+var builtins = map[string]bool{
+	"str": true, "int": true, "float": true, "bool": true, "bytes": true, "complex": true, "bytearray": true, "list": true, "dict": true,
+	"tuple": true, "set": true, "frozenset": true, "len": true, "repr": true, "sorted": true, "range": true, "isinstance": true,
+	"hash": true, "id": true, "chr": true, "ord": true, "hex": true, "format": true, "enumerate": true, "zip": true,
+}
+
+// isBuiltin tells a parameter that is none of ours: *args, **kwargs, or by its annotation.
+func isBuiltin(r *reader, parameter syntax.Node) bool {
+	if parameter.Is("list_splat_pattern", "dictionary_splat_pattern") {
+		return true
+	}
+	if parameter.Kind() == "typed_parameter" && parameter.First().Is("list_splat_pattern", "dictionary_splat_pattern") {
+		return true
+	}
+	return plainType(r, parameter.Child("type").First())
+}
+
+// plainType is str, list[…], str | None, Optional[str].
+func plainType(r *reader, n syntax.Node) bool {
+	switch n.Kind() {
+	case "identifier":
+		return builtins[r.word(n)]
+	case "none":
+		return true
+	case "generic_type":
+		name := r.word(n.First())
+		if name != "Optional" && name != "Union" {
+			return builtins[strings.ToLower(name)]
+		}
+		for c := range lastOf(n).Children() {
+			if c.Named() && !plainType(r, c.First()) {
+				return false
+			}
+		}
+		return true
+	case "binary_operator", "union_type":
+		for c := range n.Children() {
+			if c.Named() && !plainType(r, c) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// isValue tells an expression that gives nothing of ours.
+func isValue(r *reader, n syntax.Node) bool {
+	switch n.Kind() {
+	case "string", "concatenated_string", "integer", "float", "list", "tuple", "dictionary", "set", "none", "true", "false", "expression_list",
+		"list_comprehension", "dictionary_comprehension", "set_comprehension", "generator_expression", "not_operator":
+		return true
+	case "call":
+		path := r.path(n.Child("function"))
+		return len(path) == 1 && builtins[path[0]]
+	}
+	return false
+}
+
+// elements are the paths of what an expression may hold when it is gone through.
+func (r *reader) elements(s *scope, n syntax.Node) [][]string {
+	switch n.Kind() {
+	case "identifier", "attribute":
+		path := r.path(n)
+		if len(path) == 0 || path[0] == "?" {
+			return nil
+		}
+		if l, ok := s.find(path[0]); ok && l.kind != outside && l.kind != receiver {
+			return l.any
+		} else if ok && l.kind == receiver {
+			path = append(slices.Clone(l.path), path[1:]...)
+		}
+		return [][]string{append(slices.Clone(path), mask.Element)}
+	case "call": // enumerate(TABLE), TABLE.items()
+		var out [][]string
+		if f := n.Child("function"); f.Kind() == "attribute" && views[r.word(f.Child("attribute"))] {
+			out = r.elements(s, f.Child("object"))
+		}
+		for _, a := range positional(n) {
+			out = append(out, r.elements(s, a)...)
+		}
+		return out
+	case "list", "tuple", "set", "dictionary", "pair", "expression_list", "list_splat", "dictionary_splat", "parenthesized_expression":
+		var out [][]string
+		for c := range n.Children() {
+			if !c.Named() {
+				continue
+			}
+			if n.Is("list_splat", "dictionary_splat", "parenthesized_expression") {
+				out = append(out, r.elements(s, c)...)
+			} else {
+				out = append(out, r.listed(s, c)...)
+			}
+		}
+		return out
+	case "binary_operator", "boolean_operator", "conditional_expression":
+		var out [][]string
+		for c := range n.Children() {
+			if c.Named() {
+				out = append(out, r.elements(s, c)...)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// listed is what one expression of a display may be.
+func (r *reader) listed(s *scope, n syntax.Node) [][]string {
+	switch n.Kind() {
+	case "identifier", "attribute":
+		return r.element(s, n)
+	case "call": // which gives an object
+		return nil
+	case "boolean_operator", "conditional_expression", "parenthesized_expression":
+		var out [][]string
+		for c := range n.Children() {
+			if c.Named() {
+				out = append(out, r.listed(s, c)...)
+			}
+		}
+		return out
+	}
+	return r.elements(s, n)
+}
+
+// element is a name that stands in a display.
+func (r *reader) element(s *scope, n syntax.Node) [][]string {
+	path := r.path(n)
+	if len(path) == 0 || path[0] == "?" {
+		return nil
+	}
+	l, ok := s.find(path[0])
+	switch {
+	case !ok || l.kind == outside:
+		return [][]string{path}
+	case l.kind == element && len(path) == 1:
+		return l.any
+	case l.kind == receiver && len(path) > 1:
+		return [][]string{append(slices.Clone(l.path), path[1:]...)}
+	}
+	return nil
+}
+
+// follows tells an assignment in a function after which the name is known to stand for
+// what is assigned.
+func (r *reader) follows(left, right syntax.Node) bool {
+	switch left.Kind() {
+	case "identifier":
+		l, ok := r.scope.find(r.word(left))
+		return ok && l.kind == element
+	case "attribute":
+		if path := r.path(left); len(path) == 2 && r.class >= 0 && right.Is("identifier", "attribute") {
+			to, from := r.resolve(path), r.resolve(r.path(right))
+			return len(to) == 2 && to[0] == "self" && len(from) > 0 && from[0] != "?"
+		}
+	}
+	return false
+}
+
+// views are methods of containers that give what they hold.
+var views = map[string]bool{"items": true, "values": true, "keys": true, "copy": true}
+
+// picked is what TABLE[k], TABLE.get(k) may be; a name that another stands for.
+func (r *reader) picked(s *scope, n syntax.Node) [][]string {
+	switch n.Kind() {
+	case "identifier", "attribute":
+		return r.element(s, n)
+	case "conditional_expression":
+		var out [][]string
+		for _, side := range []syntax.Node{n.First(), lastOf(n)} {
+			one := r.picked(s, side)
+			if len(one) == 0 && !isValue(r, side) {
+				return nil
+			}
+			out = append(out, one...)
+		}
+		return out
+	case "subscript":
+		return r.elements(s, n.Child("value"))
+	case "call":
+		if f := n.Child("function"); f.Kind() == "attribute" && picks[r.word(f.Child("attribute"))] {
+			return r.elements(s, f.Child("object"))
+		}
+		if path := r.path(n.Child("function")); len(path) == 1 && path[0] == "next" {
+			return r.elements(s, n)
+		}
+	}
+	return nil
+}
+
+var picks = map[string]bool{"get": true, "pop": true, "popitem": true, "popleft": true, "setdefault": true}
+
+// find is the nearest meaning of a local name.
+func (s *scope) find(name string) (local, bool) {
+	for ; s != nil; s = s.up {
+		if l, ok := s.names[name]; ok {
+			return l, true
+		}
+	}
+	return local{}, false
+}
+
+// oneOf is what a local name may be that holds an element of a table.
+func (r *reader) oneOf(s *scope, name string) [][]string {
+	if l, ok := s.find(name); ok && l.kind == element {
+		return l.any
+	}
+	return nil
+}
+
+// bindElement binds the targets of a loop to what is gone through.
+func (r *reader) bindElement(s *scope, n syntax.Node, any [][]string) {
+	if len(any) == 0 {
+		r.bindTarget(s, n)
+		return
+	}
+	switch n.Kind() {
+	case "identifier":
+		if l, again := s.names[r.word(n)]; !again || l.kind == element {
+			s.names[r.word(n)] = local{kind: element, any: append(l.any, any...)}
+		}
+	case "pattern_list", "tuple_pattern", "list_pattern":
+		for c := range n.Children() {
+			r.bindElement(s, c, any)
+		}
+	default:
+		r.bindTarget(s, n)
+	}
+}
+
+// table notes what is held by what a name stands for, and that it is no object of ours.
+func (r *reader) table(name string, right syntax.Node) {
+	switch {
+	case !right.Is() || right.Is("none", "true", "false", "integer", "float", "not_operator"):
+	case isValue(r, right):
+		r.values[name] = true
+		r.holds(name, right)
+	default:
+		r.murky[name] = true
+	}
+}
+
+// holds adds to what a table holds.
+func (r *reader) holds(name string, right syntax.Node) {
+	for _, path := range r.elements(r.scope, right) {
+		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name + "." + mask.Element, Value: mask.Ref{Path: path, Use: mask.Named, Class: r.class}})
+	}
+}
+
+// stores is TABLE[k] = x.
+func (r *reader) stores(left, right syntax.Node) {
+	if left.Kind() == "subscript" {
+		r.puts(left.Child("value"), right)
+	}
+}
+
+// puts is what goes into a table: a name; what a function is called with or decorates,
+// where the name is its parameter.
+func (r *reader) puts(table, n syntax.Node) {
+	path := r.path(table)
+	if len(path) == 0 || path[0] == "?" {
+		return
+	}
+	name := ""
+	switch path = r.resolve(path); {
+	case len(path) == 1 && path[0] != "?":
+		name = path[0]
+	case len(path) == 2 && path[0] == "self" && r.class >= 0:
+		name = r.file.Classes[r.class].Name + "." + path[1]
+	default:
+		return
+	}
+	all := r.elements(r.scope, n)
+	if n.Is("identifier", "attribute") {
+		all = r.element(r.scope, n)
+	}
+	if l, ok := r.scope.find(r.word(n)); ok && n.Kind() == "identifier" && l.kind == opaque && len(r.names) > 0 {
+		all = append(all, append(strings.Split(r.names[0], "."), mask.Decorated))
+	}
+	for _, path := range all {
+		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name + "." + mask.Element, Value: mask.Ref{Path: path, Use: mask.Named, Class: r.class}})
+	}
+}
+
+// decorated notes for each decorator that has a name what it decorates.
+func (r *reader) decorated(name string, decorators []string) {
+	for _, d := range decorators {
+		if d != "" && !strings.Contains(d, "?") && !inert[d[strings.LastIndexByte(d, '.')+1:]] {
+			r.file.Bindings = append(r.file.Bindings, mask.Binding{
+				Name: d + "." + mask.Decorated, Value: mask.Ref{Path: strings.Split(name, "."), Use: mask.Named, Class: r.class},
+			})
+		}
+	}
+}
+
+// settle says of the names that hold literals only that they do.
+func (r *reader) settle() {
+	names := make([]string, 0, len(r.values))
+	for name := range r.values {
+		if !r.murky[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: []string{mask.Element}, Use: mask.Named, Class: -1}})
+	}
+}
+
+// loopNames binds the names of a module's or a class's loop.
+func (r *reader) loopNames(left syntax.Node, p spot, any [][]string) {
+	switch left.Kind() {
+	case "identifier":
+		for _, path := range any {
+			r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: p.prefix + r.word(left), Value: mask.Ref{Path: path, Use: mask.Named, Class: r.class}})
+		}
+	case "pattern_list", "tuple_pattern", "list_pattern":
+		for c := range left.Children() {
+			r.loopNames(c, p, any)
+		}
+	}
+}

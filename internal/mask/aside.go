@@ -1,0 +1,139 @@
+package mask
+
+import (
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
+)
+
+// besides are the folders, and the names of files, of programs that show, prepare or
+// explain what a project is, and of what tests are fed. Each is run by hand and by
+// itself, as a main is: with what it runs masked it fails, and nothing else does.
+var besides = map[string]bool{
+	"example": true, "examples": true, "sample": true, "samples": true, "demo": true, "demos": true, "snippets": true, "fixtures": true,
+	"docs": true, "doc": true, "site": true, "website": true, "scripts": true,
+}
+
+// timed are the words for programs that time it: the first or the last of a name.
+var timed = lazyregexp.New(`(?i)^(bench(es|marks?)?|perf(ormance)?)([^a-z]|$)|(^|[^a-z])(bench(es|marks?)?|perf(ormance)?)$|[a-z]Benchmarks?$`)
+
+// beside tells by the path of a file whether it is such a program.
+func beside(p string) bool {
+	stem, _, _ := strings.Cut(path.Base(p), ".")
+	return slices.ContainsFunc(append(strings.Split(path.Dir(p), "/"), stem), func(part string) bool {
+		part = strings.Trim(part, "_")
+		return besides[strings.ToLower(part)] || timed.MatchString(part)
+	})
+}
+
+// setAside finds the files that nothing loads, such programs among them: they run when
+// they are run, and what they run is not kept for them. A language that is Placed tells
+// them by where they stand; its programs may be modules of the project.
+func (r *run) setAside() error {
+	aside := map[int32]bool{}
+	for _, l := range r.Languages {
+		if placed, ok := l.(Placed); ok {
+			strays := r.strays(placed)
+			if err := r.namedByTests(placed, strays); err != nil {
+				return err
+			}
+			maps.Copy(aside, strays)
+		}
+	}
+	for _, u := range r.project.units {
+		if _, placed := u.language.(Placed); !placed && !u.outside && beside(u.path) {
+			aside[u.index] = true
+		}
+	}
+	r.project.load(aside)
+	for u := range aside {
+		r.project.units[u].outside = true
+	}
+	return nil
+}
+
+// strays are the units that stand where nothing is imported from.
+func (r *run) strays(l Placed) map[int32]bool {
+	at := map[string]int32{}
+	var paths []string
+	for _, u := range r.project.units {
+		if u.language.Name() == l.Name() && !u.outside {
+			at[u.path] = u.index
+			paths = append(paths, u.path)
+		}
+	}
+	out := map[int32]bool{}
+	for _, p := range l.Strays(paths) {
+		out[at[p]] = true
+	}
+	return out
+}
+
+// namedByTests takes out what a test imports. Tests are not read otherwise.
+func (r *run) namedByTests(l Placed, strays map[int32]bool) error {
+	if len(strays) == 0 {
+		return nil
+	}
+	of := map[string][]int32{}
+	for u := range strays {
+		for _, name := range r.project.units[u].file.Modules {
+			of[name] = append(of[name], u)
+		}
+	}
+	for _, e := range r.entries {
+		if e.unit == nil || e.unit.file != nil || e.reason == "" || e.unit.language.Name() != l.Name() {
+			continue
+		}
+		source, err := r.source.ReadFile(filepath.FromSlash(e.path))
+		if err != nil {
+			return err
+		}
+		for _, name := range l.ImportedBy(source) {
+			for _, u := range of[name] {
+				delete(strays, u)
+			}
+		}
+	}
+	return nil
+}
+
+// load takes out what is imported by what is loaded, and what that imports.
+func (p *project) load(aside map[int32]bool) {
+	var loaded []*unit
+	for _, u := range p.units {
+		if !aside[u.index] && !u.outside {
+			loaded = append(loaded, u)
+		}
+	}
+	for len(aside) > 0 && len(loaded) > 0 {
+		u := loaded[0]
+		loaded = loaded[1:]
+		for _, at := range p.importedBy(u) {
+			if aside[at] {
+				delete(aside, at)
+				loaded = append(loaded, p.units[at])
+			}
+		}
+	}
+}
+
+// importedBy are the units that a unit's imports name.
+func (p *project) importedBy(u *unit) []int32 {
+	var out []int32
+	for _, im := range u.file.Imports {
+		found := p.findModule(u, im.Module)
+		if im.Name != "" && im.Name != "*" {
+			found = append(found, p.findModule(u, join(im.Module, ".", im.Name))...)
+		}
+		for _, t := range found {
+			if t.kind == isModule {
+				out = append(out, p.modules[t.id].units...)
+			}
+		}
+	}
+	return out
+}

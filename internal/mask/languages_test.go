@@ -1,0 +1,72 @@
+package mask_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/lang/java"
+	"github.com/benchmint/benchmint/internal/lang/javascript"
+	"github.com/benchmint/benchmint/internal/mask"
+)
+
+// What is loaded is the same for all languages, but for what each says of itself.
+func TestClosureByLanguage(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ tree, want string }{
+		"programs_beside_load_nothing": {
+			"-- lib/a.js --\nexport function f() { return 1; }\nexport function g() { return 1; }\n" +
+				"-- examples/a.js --\nimport { f } from '../lib/a.js';\nfunction show() { return f(); }\nshow();\n" +
+				"-- perf-testing/a.js --\nimport { g } from '../lib/a.js';\ng();\n",
+			"examples/a.js show: masked\nlib/a.js f: masked\nlib/a.js g: masked\n",
+		},
+		"unless_they_are_imported": {
+			"-- lib/a.js --\nimport { made } from '../samples/a.js';\nexport function f() { return made; }\n" +
+				"-- samples/a.js --\nimport { g } from './b.js';\nexport function make() { return g(); }\nexport const made = make();\n" +
+				"-- samples/b.js --\nexport function g() { return 1; }\nexport function h() { return 1; }\n",
+			"lib/a.js f: masked\nsamples/a.js make: kept, runs when samples/a.js:3 is loaded\n" +
+				"samples/b.js g: kept, runs when samples/a.js:3 is loaded, by make\nsamples/b.js h: masked\n",
+		},
+		"what_a_class_without_a_name_does_waits_for_its_call": {
+			"-- A.java --\nclass A {\n  static final Shape ONE = make();\n  static final int SIDES = ONE.sides();\n" +
+				"  static Shape make() {\n    return new Shape() {\n      int sides() { return count(); }\n      int size() { return A.size(); }\n    };\n  }\n" +
+				"  static int count() { return 1; }\n  static int size() { return 2; }\n}\n" +
+				"-- Shape.java --\nabstract class Shape {\n  abstract int sides();\n  abstract int size();\n}\n",
+			"A.java A.make: kept, runs when A.java:2 is loaded\n" +
+				"A.java A.make.new Shape.sides: kept, runs when A.java:3 is loaded\n" +
+				"A.java A.make.new Shape.size: masked\n" +
+				"A.java A.count: kept, runs when A.java:3 is loaded, by A.make.new Shape.sides\n" +
+				"A.java A.size: masked\n" +
+				"Shape.java Shape.sides: kept, abstract: its body says nothing\nShape.java Shape.size: kept, abstract: its body says nothing\n",
+		},
+		"the_platform_s_objects_have_no_methods_of_ours": {
+			"-- A.java --\nimport java.util.List;\nclass A {\n  static final A ONE = new A();\n  private final List<String> all = List.of();\n  private final int[] counts = new int[1];\n  private Box box;\n" +
+				"  A() { all.get(0); counts.clone(); this.all.size(); box.open(); all.get(0).strip().toString(); }\n" +
+				"  String get(int i) { return null == all ? \"\" : \"a\"; }\n  int size() { return counts[0]; }\n  public String toString() { return \"a\" + counts; }\n" +
+				"  protected Object clone() { return counts; }\n}\n" +
+				"-- Box.java --\nclass Box {\n  int open() { return hashCode(); }\n  int get() { return 1; }\n}\n",
+			"A.java A.<init>: kept, runs when A.java:3 is loaded\nA.java A.get: masked\nA.java A.size: masked\nA.java A.toString: masked\nA.java A.clone: masked\n" +
+				"Box.java Box.open: kept, runs when A.java:3 is loaded, by A.<init>\nBox.java Box.get: masked\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, m := starter(t, mask.Options{Source: source(t, c.tree), Languages: []mask.Language{java.Masker{}, javascript.Masker{}}})
+			if d := cmp.Diff(c.want, fates(m)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// A function stands for what is inside of it: what only that calls is only its.
+func TestSliceOfAnOuterFunction(t *testing.T) {
+	t.Parallel()
+	tree := "-- A.java --\nclass A {\n  static Runnable make() {\n    return new Runnable() {\n      public void run() { alone(); }\n    };\n  }\n" +
+		"  static void alone() { other(); }\n  static void other() { return; }\n  static int kept() { return 1; }\n}\n"
+	_, m := starter(t, mask.Options{Source: source(t, tree), Languages: []mask.Language{java.Masker{}}, Slice: mask.Slice{Function: "A.make"}})
+	want := "A.java A.make: masked\nA.java A.make.new Runnable.run: gone\nA.java A.alone: masked\nA.java A.other: masked\nA.java A.kept: kept, outside the slice\n"
+	if d := cmp.Diff(want, fates(m)); d != "" {
+		t.Error(d)
+	}
+}
