@@ -1,10 +1,12 @@
 // Command harvest shows what release notes of a repository come to:
 //
-//	go run ./bench/harvest [-name owner/name] [-since DATE] [-quiet] PATH…
+//	go run ./bench/harvest [-name owner/name] [-since DATE] [-quiet] [-labels] PATH…
 //
 // It prints each change with its release and its notes, and how each was tied to
 // it; then, for the changelogs as they stand at the head, how many entries were
-// given to a change, and how many of the numbers written in them were read.
+// given to a change, and how many of the numbers written in them were read. With
+// -labels, what the classifier says of changes without their headings is held
+// against the headings; -quiet leaves out where they differ.
 //
 // It never writes anything but its output.
 package main
@@ -29,13 +31,21 @@ func main() {
 	quiet := flag.Bool("quiet", false, "only the counts")
 	unlinked := flag.Bool("unlinked", false, "entries at the head that no change has, one a line")
 	entries := flag.Bool("entries", false, "entries at the head with the changes that have them")
+	labelled := flag.Bool("labels", false, "labels with the headings hidden against the headings")
 	flag.Parse()
+	all := labels{}
 	for _, source := range flag.Args() {
 		o := options{source: source, name: *name, since: *since, quiet: *quiet, unlinked: *unlinked, entries: *entries}
+		if *labelled {
+			o.labels = all
+		}
 		if err := o.run(context.Background()); err != nil {
 			fmt.Fprintln(os.Stderr, "harvest:", err)
 			os.Exit(1)
 		}
+	}
+	if *labelled {
+		all.print()
 	}
 }
 
@@ -43,6 +53,7 @@ type options struct {
 	source, name, since string
 	quiet, unlinked     bool
 	entries             bool
+	labels              labels // nil: not asked for
 }
 
 // only is a world of one repository.
@@ -69,10 +80,15 @@ func (o options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !o.quiet {
+	if !o.quiet && o.labels == nil {
 		for _, c := range changes {
 			show(c)
 		}
+	}
+	if o.labels != nil {
+		told, same, err := o.labels.add(changes, o.quiet)
+		fmt.Printf("%s: %d told by a heading, %d the same\n", repo.Info().Name, told, same)
+		return err
 	}
 	return o.count(ctx, repo, releases, changes)
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "1"
+const Version = "2"
 
 // Provider says in a record who decided.
 const Provider = "rules"

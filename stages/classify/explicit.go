@@ -31,7 +31,7 @@ var kinds = []struct {
 	upkeep bool
 	words  *lazyregexp.Regexp
 }{
-	{schemas.LabelOther, true, word(`docs?|documentation|internals?|chores?|dependenc(y|ies)|deps|remov(ed|als?|es?)|deprecat(ed|ions?|es)|housekeeping|maintenance|ci|builds?|packaging|tests?|testing|code quality|style|styling|refactor(ed|ing|s)?|clean-?ups?|tooling|infrastructure|contrib(utors)?|trivial|vendor(ed|ing)?|under the hood|developers?|development|typos?|lint(ing)?|releases?|reverts?|examples?|tidy`)},
+	{schemas.LabelOther, true, word(`docs?|documentation|internals?|chores?|dependenc(y|ies)|deps|remov(ed|als?|es?)|deprecat(ed|ions?|es)|housekeeping|maintenance|ci|builds?|packaging|tests?|testing|code quality|cod(e|ing) styl(e|ing)|\A\W*styl(e|ing)\W*\z|refactor(ed|ing|s)?|clean-?ups?|tooling|infrastructure|contrib(utors)?|trivial|vendor(ed|ing)?|under the hood|developers?|development|typos?|lint(ing)?|releases?|reverts?|examples?|tidy`)},
 	// An enhancement is as often something new (forges' default label says "new feature
 	// or request"): it is both, and words decide.
 	{schemas.LabelFeature, false, word(`add(ed|itions?|s)?|new|features?|feat|enhancements?`)},
