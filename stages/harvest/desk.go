@@ -25,6 +25,7 @@ type desk struct {
 	changes []schemas.Change
 
 	subjects map[string][]int        // places by what commits call themselves
+	closers  map[int][]int           // places by the issues that their messages close
 	places   map[int]*schemas.Change // the window's changes by their places
 	reader   changelog.Reader
 	parsed   map[string][]entry  // by path and blob
@@ -38,7 +39,7 @@ func takeNotes(ctx context.Context, d *desk) error {
 	if len(d.changes) == 0 {
 		return nil
 	}
-	d.places, d.parsed, d.words = map[int]*schemas.Change{}, map[string][]entry{}, map[string][]string{}
+	d.places, d.closers, d.parsed, d.words = map[int]*schemas.Change{}, map[int][]int{}, map[string][]entry{}, map[string][]string{}
 	oldest := 0
 	for i := range d.changes {
 		c := &d.changes[i]
@@ -47,6 +48,11 @@ func takeNotes(ctx context.Context, d *desk) error {
 		oldest = max(oldest, at)
 		if c.Number != 0 {
 			d.line.numbers[c.Number] = at // patch-ids tell more than subjects
+		}
+		for _, m := range closes.FindAllStringSubmatch(c.Subject+"\n"+c.Body, -1) {
+			if n, err := strconv.Atoi(m[1]); err == nil {
+				d.closers[n] = append(d.closers[n], at)
+			}
 		}
 	}
 	d.subjects = map[string][]int{}
@@ -69,6 +75,10 @@ func takeNotes(ctx context.Context, d *desk) error {
 	}
 	return nil
 }
+
+// closes are the words by which forges tie a commit to the issue that it ends
+// (GitHub, "Linking a pull request to an issue").
+var closes = lazyregexp.New(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)\b`)
 
 // meet finds out whom links mean, from the changelogs as they stand now.
 func (d *desk) meet(ctx context.Context) error {
@@ -346,8 +356,11 @@ func (d *desk) give(e entry, by author) {
 		return by.own[n] && (landed && at == by.at || !by.docs && !by.release)
 	})
 	others := d.landed(e, by)
+	if len(others) == 0 && (by.release || by.docs) && len(e.commits()) == 0 {
+		others = d.closed(e, by)
+	}
 	switch {
-	case mine, !by.release && !by.docs && len(others) == 0, !by.release && by.docs && len(others) == 0 && len(e.commits()) == 0:
+	case mine, !by.release && len(others) == 0 && (!by.docs || len(e.commits()) == 0):
 		d.note(by.at, e, schemas.LinkDiff)
 		return
 	case len(others) > 0:
@@ -414,6 +427,19 @@ func (d *desk) landed(e entry, by author) []int {
 	}
 	if !all && !sure && !by.release && !by.docs {
 		return nil
+	}
+	return out
+}
+
+// closed are the changes that say that they end an issue which an entry names.
+func (d *desk) closed(e entry, by author) []int {
+	var out []int
+	for _, n := range e.Named {
+		for _, at := range d.closers[n] {
+			if at > by.at && d.shelf.fits(e, at, by) && !slices.Contains(out, at) {
+				out = append(out, at)
+			}
+		}
 	}
 	return out
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "2"
+const Version = "3"
 
 // Repos gives repositories by their names.
 type Repos interface {
