@@ -2,16 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
-	"regexp"
-	"slices"
 	"strings"
 
-	"github.com/benchmint/benchmint/bench/internal/table"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
@@ -67,28 +61,4 @@ func newLines(before, after []string) []string {
 		}
 	}
 	return out
-}
-
-// each runs the tests of a Go test program in a process each, as go test -exec has it
-// run: what panics ends its process.
-func each(ctx context.Context, out io.Writer, program string, args []string) error {
-	said, err := exec.CommandContext(ctx, program, "-test.list=.").Output()
-	if err != nil {
-		return fmt.Errorf("its tests: %w", err)
-	}
-	failed := false
-	for name := range strings.Lines(string(said)) {
-		cmd := exec.CommandContext(ctx, program, append(slices.Clone(args), "-test.run=^"+regexp.QuoteMeta(strings.TrimSpace(name))+"$")...)
-		cmd.Stdout, cmd.Stderr = out, out
-		var exit *exec.ExitError
-		if err := cmd.Run(); errors.As(err, &exit) {
-			failed = true
-		} else if err != nil {
-			return err
-		}
-	}
-	if failed {
-		return table.ErrMissed
-	}
-	return nil
 }

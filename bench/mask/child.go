@@ -31,8 +31,10 @@ func (b *bench) child(ctx context.Context, what string, args []string) error {
 		return err
 	case what == "each" && len(args) > 0:
 		return each(ctx, os.Stdout, args[0], args[1:])
+	case what == "libtest" && len(args) > 0:
+		return libtest(ctx, os.Stdout, args[0], args[1:])
 	}
-	return errors.New("-child is run, baseline or each, with their arguments")
+	return errors.New("-child is run, baseline, each or libtest, with their arguments")
 }
 
 // functions is the least that a masker asks of a tree.

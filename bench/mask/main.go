@@ -9,11 +9,22 @@
 //	go run ./bench/mask -starter -imports python3 -report pytest -suite 'PYTHONPATH=src python3 "$@" tests' DIR…
 //	go run ./bench/mask -starter -check 'go vet ./...' -suite 'go test -json -exec "bench-mask -child each" ./...' -report gotest DIR…
 //
-// The second, with this program as bench-mask, gives each Go test a process: a panic
-// ends all that is in one.
+//	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="bench-mask -child libtest" \
+//	go run ./bench/mask -starter -check 'cargo check --all-targets' -suite 'cargo test --no-fail-fast' -report cargo DIR…
+//
+// Two of them, with this program as bench-mask, give each test a process of its own: in
+// Go a panic ends all that is in one, in Rust an abort does, and a stack that overflows.
+//
+// The share that passes with nothing done tells how much working code was left. A test
+// that passes because something fails is no part of it: one that expects a panic
+// (#[should_panic]), or recovers from any, has the one of a masked body. It is known by
+// what it did, not by how it is written: masked code said so while it ran. Nor is an
+// example that is compiled and not run. Both are counted beside the share. A starter
+// scores nothing for them either way, since they pass before the work as well as after.
 //
 // -check is a command that compiles: where it ends well in the source, it must in the
-// starter, else it may say nothing that it does not say of the source.
+// starter, else it may say nothing that it does not say of the source. What it builds
+// belongs below its folder: cargo takes an older file at the same path for compiled.
 //
 // The suite is run in a copy of the source and in the starter, at one and the same path:
 // what is installed elsewhere must not be what it tests.
@@ -42,7 +53,7 @@ func main() {
 	conformance := flag.Bool("conformance", false, "compare with the oracle, file by file")
 	speed := flag.Bool("speed", false, "compare with the oracle's time")
 	starter := flag.Bool("starter", false, "mask with strict: what is left, what imports, which tests still pass")
-	child := flag.String("child", "", "run, baseline: one measurement in a process of its own (used by -speed); each: a Go test program's tests in one process each")
+	child := flag.String("child", "", "run, baseline: one measurement in a process of its own (used by -speed); each, libtest: the tests of a program of Go or Rust in one process each")
 	flag.StringVar(&b.python, "python", "python3.12", "CPython 3.12")
 	flag.StringVar(&b.oracle, "oracle", filepath.Join("..", "shared", "oracles", "commit0_oracle.py"), "the oracle")
 	flag.StringVar(&b.dir, "dir", filepath.Join("_work", "bench-mask"), "where starters go; made anew")

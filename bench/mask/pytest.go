@@ -66,7 +66,7 @@ func (p pytestRun) results() (results, error) {
 	report := python.Language{}.Parse(schemas.Recipe{}, []lang.Output{{Run: p.run, Report: written, Result: sandbox.Result{End: sandbox.Exited}}})
 	for _, t := range report.Tests {
 		if t.Status != schemas.Skipped {
-			out.put(t.ID, t.Status == schemas.Passed)
+			out.end(t.ID, t.Status == schemas.Passed)
 		}
 	}
 	return out, nil

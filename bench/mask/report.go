@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -16,19 +18,43 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// results are the tests of one run: true for those that passed. Skipped ones are not
-// among them; of two outcomes of one test the worse counts.
-type results map[string]bool
+// outcome is what became of a test. Of two of one test the worse, the lesser, counts.
+type outcome uint8
 
-func (r results) put(id string, passed bool) {
-	old, seen := r[id]
-	r[id] = passed && (old || !seen)
+const (
+	failed outcome = iota
+	// Of a compiled one nothing is run (Rust's no_run and compile_fail): it passes
+	// wherever the code compiles.
+	compiled
+	// Of an excused one something is run that is masked, and it passes still: it expects
+	// a failure, or survives one, and has the mask's for it.
+	excused
+	passed
+)
+
+// results are the tests of one run. Skipped ones are not among them.
+type results map[string]outcome
+
+func (r results) put(id string, o outcome) {
+	if old, seen := r[id]; seen {
+		o = min(o, old)
+	}
+	r[id] = o
 }
 
-func (r results) passing() []string {
+// end puts a test of which no more is known.
+func (r results) end(id string, ok bool) {
+	o := failed
+	if ok {
+		o = passed
+	}
+	r.put(id, o)
+}
+
+func (r results) with(o outcome) []string {
 	var out []string
-	for id, passed := range r {
-		if passed {
+	for id, is := range r {
+		if is == o {
 			out = append(out, id)
 		}
 	}
@@ -55,13 +81,29 @@ func (b *bench) read(folder, log string) (results, error) {
 	return nil, fmt.Errorf("no report %q: junit=PATTERN, gotest, cargo, tap, pytest", form)
 }
 
-// gotest reads what go test -json says.
+// failure is what the strict profile lets masked code say, before the function's name.
+const failure = "masked: "
+
+// gotest reads what go test -json says. What is said below a test is said in it.
 func gotest(said []byte) results {
 	out := results{}
 	report := golang.Language{}.Parse(schemas.Recipe{}, []lang.Output{{Result: sandbox.Result{End: sandbox.Exited, Output: said}}})
 	for _, t := range report.Tests {
 		if t.Status != schemas.Skipped {
-			out.put(t.ID, t.Status == schemas.Passed)
+			out.end(t.ID, t.Status == schemas.Passed)
+		}
+	}
+	for line := range bytes.Lines(said) {
+		var event struct{ Package, Test, Output string }
+		if !bytes.Contains(line, []byte(failure)) || json.Unmarshal(line, &event) != nil {
+			continue
+		}
+		for name, more := event.Test, event.Test != ""; more; {
+			if id := golang.TestID(event.Package, name); out[id] == passed {
+				out[id] = excused
+			}
+			i := strings.LastIndexByte(name, '/')
+			name, more = name[:max(i, 0)], i > 0
 		}
 	}
 	return out
@@ -69,21 +111,36 @@ func gotest(said []byte) results {
 
 var (
 	cargoHead = lazyregexp.New(`^ +(?:Running (?:unittests )?(\S+)|Doc-tests (\S+))`)
-	cargoTest = lazyregexp.New(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED)$`)
+	cargoTest = lazyregexp.New(`^test (.+?)( - should panic| - compile| - compile fail)? \.\.\. (ok|FAILED)$`)
 )
 
 // cargo reads what cargo test says, standard error with it: that names the programs.
+// What is said before a test's outcome is said in it, as -child libtest has it.
 func cargo(said []byte) results {
 	out := results{}
-	program := ""
+	program, survived := "", false
 	for line := range strings.Lines(string(said)) {
 		line = strings.TrimRight(line, "\r\n")
 		if m := cargoHead.FindStringSubmatch(line); m != nil {
-			program = m[1] + m[2]
+			program, survived = m[1]+m[2], false
 		}
-		if m := cargoTest.FindStringSubmatch(line); m != nil {
-			out.put(program+" "+m[1], m[2] == "ok")
+		m := cargoTest.FindStringSubmatch(line)
+		if m == nil {
+			survived = survived || strings.Contains(line, failure)
+			continue
 		}
+		id := program + " " + m[1]
+		switch {
+		case m[3] != "ok":
+			out.put(id, failed)
+		case strings.HasPrefix(m[2], " - compile"):
+			out.put(id, compiled)
+		case survived:
+			out.put(id, excused)
+		default:
+			out.put(id, passed)
+		}
+		survived = false
 	}
 	return out
 }
@@ -111,7 +168,7 @@ func tap(said []byte) results {
 		if id == "" {
 			id = m[2]
 		}
-		out.put(id, m[1] == "")
+		out.end(id, m[1] == "")
 	}
 	return out
 }
@@ -155,7 +212,7 @@ func (r results) suite(s suite) {
 	}
 	for _, c := range s.Cases {
 		if c.Skipped == nil {
-			r.put(c.Class+" "+c.Name, c.Failure == nil && c.Error == nil)
+			r.end(c.Class+" "+c.Name, c.Failure == nil && c.Error == nil)
 		}
 	}
 }
