@@ -1,14 +1,35 @@
 package mask_test
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/lang/java"
 	"github.com/benchmint/benchmint/internal/lang/javascript"
+	"github.com/benchmint/benchmint/internal/lang/rust"
 	"github.com/benchmint/benchmint/internal/mask"
 )
+
+// What tells the compiler to refuse what a mask leaves is softened where it stands in no
+// code, said, and undone.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	src, out := source(t, "-- Cargo.toml --\n[lints.rust]\nunused = \"deny\"\n-- b/Cargo.toml --\n[package]\n-- vendor/b/Cargo.toml --\n[lints.rust]\nunused = \"deny\"\n-- src/lib.rs --\npub fn f(x: u8) -> u8 { x }\n"), filepath.Join(t.TempDir(), "out")
+	_, m := starter(t, mask.Options{Source: src, Output: out, Languages: []mask.Language{rust.Masker{}}})
+	if d := cmp.Diff("[lints.rust]\nunused = \"warn\"\n", read(t, filepath.Join(out, "Cargo.toml"))); d != "" {
+		t.Error(d)
+	}
+	var repairs []int
+	for _, f := range m.Files {
+		repairs = append(repairs, len(f.Repairs))
+	}
+	if d := cmp.Diff([]int{1, 0, 0, 0}, repairs); d != "" || m.Totals.Changed != 2 {
+		t.Errorf("%d files changed, repairs: %s", m.Totals.Changed, d)
+	}
+	undoes(t, src, out)
+}
 
 // What is loaded is the same for all languages, but for what each says of itself.
 func TestClosureByLanguage(t *testing.T) {

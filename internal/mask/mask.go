@@ -38,6 +38,15 @@ type Anchored interface {
 	IsAnchor(path string) bool
 }
 
+// Settled is a Language whose compiler is told by files that are no code (manifests,
+// settings) to refuse what every mask leaves behind.
+type Settled interface {
+	// IsSetting tells by the path alone whether a file may be one.
+	IsSetting(path string) bool
+	// Soften gives the edits after which it is complained of, and compiled.
+	Soften(path string, source []byte) []Edit
+}
+
 // Placed is a Language in which the place of a file tells whether it is loaded with the
 // project.
 type Placed interface {

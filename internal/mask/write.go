@@ -135,11 +135,11 @@ func (r *run) one(e *entry) written {
 		w.err = r.starter.Symlink(e.link, filepath.FromSlash(e.path))
 	case !e.mode.IsRegular():
 		w.record.Failed = "no regular file: " + e.mode.Type().String()
-	case e.unit == nil:
-		r.copy(e, &w)
-	default:
+	case e.unit != nil:
 		w.record.Language = e.unit.language.Name()
 		r.code(e, &w)
+	default:
+		r.setting(e, &w)
 	}
 	if w.err == nil {
 		w.raw, w.err = json.Marshal(w.record)
@@ -196,7 +196,8 @@ type change struct {
 	functions []Function
 	fates     []Fate
 	edits     []Edit
-	repairs   int // how many of the edits, at the end, are repairs
+	repairs   int    // how many of the edits, at the end, are repairs
+	hash      string // of the source
 	broken    bool
 	faults    []int
 }
@@ -233,6 +234,36 @@ func (r *run) code(e *entry, w *written) {
 		r.copy(e, w)
 		return
 	}
+	c.hash = hash
+	r.apply(e, w, c, source)
+}
+
+// setting writes a file that is no code: as it is, but for what a compiler would refuse
+// the starter for.
+func (r *run) setting(e *entry, w *written) {
+	var edits []Edit
+	var source []byte
+	for _, l := range r.Languages {
+		s, ok := l.(Settled)
+		if !ok || r.Profile != Strict || e.size > 1<<20 || !s.IsSetting(e.path) || wholeByPath(family(l.Name()), e.path) != "" {
+			continue
+		}
+		var err error
+		if source, err = r.load(e); err != nil {
+			w.record.Failed = plain(err)
+			return
+		}
+		edits = append(edits, s.Soften(e.path, source)...)
+	}
+	if len(edits) == 0 {
+		r.copy(e, w)
+		return
+	}
+	r.apply(e, w, change{edits: edits, repairs: len(edits), hash: digest(source)}, source)
+}
+
+// apply writes a file with its edits, and what there is to say of them.
+func (r *run) apply(e *entry, w *written, c change, source []byte) {
 	text, err := Apply(source, c.edits)
 	if err != nil {
 		w.record.Failed = err.Error()
@@ -242,7 +273,7 @@ func (r *run) code(e *entry, w *written) {
 		w.record.Failed = err.Error()
 		return
 	}
-	w.record.Before, w.record.After = hash, hash
+	w.record.Before, w.record.After = c.hash, c.hash
 	if len(c.edits) > 0 {
 		w.record.After = digest(text)
 	}
@@ -312,7 +343,7 @@ func strictly(u *unit) change {
 
 // check parses the output: where the input was sound it must be.
 func (r *run) check(e *entry, c change, text []byte) error {
-	if len(c.edits) == 0 {
+	if len(c.edits) == 0 || e.unit == nil {
 		return nil
 	}
 	grammar := e.unit.language.Grammar(e.path)

@@ -94,34 +94,6 @@ func moduleOf(p string) []string {
 	return out
 }
 
-// repair softens the lints of a crate that forbid what every mask leaves behind:
-// parameters that nothing reads, functions that nothing calls, imports that nothing
-// uses. A file knows nothing of the others of its crate, so it does not matter what is
-// masked here.
-func (r *maskReader) repair(func(function int) bool) []mask.Edit {
-	var edits []mask.Edit
-	for _, at := range r.lints {
-		edits = append(edits, mask.Edit{Range: at, Text: "warn"})
-	}
-	return edits
-}
-
-// lint notes deny and forbid of an attribute that speaks of what is unused.
-func (r *maskReader) lint(n syntax.Node) {
-	for id := range n.Within() {
-		if !id.Is("identifier") || id.Text() != "deny" && id.Text() != "forbid" {
-			continue
-		}
-		rest := string(r.source[id.End():n.End()])
-		if end := strings.IndexByte(rest, ')'); end >= 0 && unused.MatchString(rest[:end]) {
-			r.lints = append(r.lints, mask.Range{Start: id.Start(), End: id.End()})
-		}
-	}
-}
-
-// unused are lints, and groups of them, that what is left of a masked crate trips.
-var unused = lazyregexp.New(`[(\s,](warnings|unused\w*|dead_code|unreachable_\w+|private_interfaces|unfulfilled_lint_expectations)[\s,]*(,|$)`)
-
 // counter is what counts for the shape of a body.
 var counter = mask.Counter{
 	"line_comment": mask.Comment, "block_comment": mask.Comment,
