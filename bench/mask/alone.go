@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/benchmint/benchmint/bench/internal/table"
 	"github.com/benchmint/benchmint/internal/mask"
@@ -20,26 +21,26 @@ import (
 
 // each runs the tests of a Go test program in a process each, as go test -exec has it
 // run: what panics ends its process.
-func each(ctx context.Context, out io.Writer, program string, args []string) error {
+func (b *bench) each(ctx context.Context, out io.Writer, program string, args []string) error {
 	said, err := exec.CommandContext(ctx, program, "-test.list=^(Test|Example|Fuzz)").Output()
 	if err != nil {
 		return fmt.Errorf("its tests: %w", err)
 	}
 	return all(strings.Fields(string(said)), func(name string) (bool, error) {
-		return ends(exec.CommandContext(ctx, program, append(slices.Clone(args), "-test.run=^"+regexp.QuoteMeta(name)+"$")...), out)
+		return b.ends(ctx, out, program, append(slices.Clone(args), "-test.run=^"+regexp.QuoteMeta(name)+"$"))
 	})
 }
 
 // libtest does the same for a test program of Rust, as a runner of cargo's target: what
 // panics where nothing may, or overflows the stack, ends its process. A program that
 // lists no tests is run as it is.
-func libtest(ctx context.Context, out io.Writer, program string, args []string) error {
+func (b *bench) libtest(ctx context.Context, out io.Writer, program string, args []string) error {
 	names, err := listed(ctx, program)
 	if err != nil {
 		return err
 	}
 	if len(names) == 0 {
-		return all([]string{program}, func(string) (bool, error) { return ends(exec.CommandContext(ctx, program, args...), out) })
+		return all([]string{program}, func(string) (bool, error) { return b.ends(ctx, out, program, args) })
 	}
 	skipped, err := listed(ctx, program, "--ignored")
 	if err != nil {
@@ -50,7 +51,7 @@ func libtest(ctx context.Context, out io.Writer, program string, args []string) 
 			return true, nil
 		}
 		var said bytes.Buffer
-		ok, err := ends(exec.CommandContext(ctx, program, append(slices.Clone(args), "--exact", name, "--nocapture")...), &said)
+		ok, err := b.ends(ctx, &said, program, append(slices.Clone(args), "--exact", name, "--nocapture"))
 		word := "FAILED"
 		if ok {
 			word = "ok"
@@ -92,12 +93,16 @@ func all(names []string, do func(name string) (bool, error)) error {
 	return nil
 }
 
-// ends runs a command, and tells whether it ended well.
-func ends(cmd *exec.Cmd, out io.Writer) (bool, error) {
-	cmd.Stdout, cmd.Stderr = out, out
+// ends runs a program, and tells whether it ended well, and in time: what waits for a
+// thread that has failed waits for ever.
+func (b *bench) ends(ctx context.Context, out io.Writer, program string, args []string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.alone)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...) // of the suite's group, which is ended whole
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, out, 10*time.Second
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if errors.As(err, &exit) || ctx.Err() != nil {
 		return false, nil
 	}
 	return err == nil, err

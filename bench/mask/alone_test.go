@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -43,7 +44,7 @@ func BenchmarkA(b *testing.B) {}
 		t.Fatalf("%v: %s", err, said)
 	}
 	var out bytes.Buffer
-	err := each(t.Context(), &out, filepath.Join(dir, "each.bin"), []string{"-test.v"})
+	err := (&bench{alone: time.Minute}).each(t.Context(), &out, filepath.Join(dir, "each.bin"), []string{"-test.v"})
 	if !errors.Is(err, table.ErrMissed) {
 		t.Errorf("it ended with %v", err)
 	}
@@ -68,6 +69,7 @@ extern "C" fn boundary() { masked() }
 #[test] #[should_panic] fn expects() { masked() }
 #[test] fn survives() { print!("no line's end"); assert!(std::panic::catch_unwind(masked).is_err()) }
 #[test] fn passes() {}
+#[test] fn waits() { std::thread::sleep(std::time::Duration::MAX) }
 #[test] #[ignore] fn ignored() {}
 mod m { #[test] fn passes() {} }
 `
@@ -80,10 +82,11 @@ mod m { #[test] fn passes() {} }
 		t.Fatalf("%v: %s", err, said)
 	}
 	var out bytes.Buffer
-	if err := libtest(t.Context(), &out, filepath.Join(dir, "tests.bin"), nil); !errors.Is(err, table.ErrMissed) {
+	b := bench{alone: 4 * time.Second}
+	if err := b.libtest(t.Context(), &out, filepath.Join(dir, "tests.bin"), nil); !errors.Is(err, table.ErrMissed) {
 		t.Errorf("it ended with %v", err)
 	}
-	want := results{" aborts": failed, " fails": failed, " expects": excused, " survives": excused, " passes": passed, " m::passes": passed}
+	want := results{" aborts": failed, " fails": failed, " expects": excused, " survives": excused, " passes": passed, " waits": failed, " m::passes": passed}
 	if diff := cmp.Diff(want, cargo(out.Bytes())); diff != "" {
 		t.Errorf("-want +got:\n%s\n%s", diff, out.String())
 	}
@@ -97,7 +100,8 @@ func TestLibtestOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := libtest(t.Context(), &out, program, []string{"-q"}); err != nil || out.String() != "ran -q\n" {
+	b := bench{alone: time.Minute}
+	if err := b.libtest(t.Context(), &out, program, []string{"-q"}); err != nil || out.String() != "ran -q\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 }

@@ -30,9 +30,9 @@ func (b *bench) child(ctx context.Context, what string, args []string) error {
 		fmt.Println(lines)
 		return err
 	case what == "each" && len(args) > 0:
-		return each(ctx, os.Stdout, args[0], args[1:])
+		return b.each(ctx, os.Stdout, args[0], args[1:])
 	case what == "libtest" && len(args) > 0:
-		return libtest(ctx, os.Stdout, args[0], args[1:])
+		return b.libtest(ctx, os.Stdout, args[0], args[1:])
 	}
 	return errors.New("-child is run, baseline, each or libtest, with their arguments")
 }

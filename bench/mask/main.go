@@ -64,6 +64,7 @@ func main() {
 	flag.StringVar(&b.suite, "suite", "", "for -starter: a command for sh that runs the tests in its folder")
 	flag.StringVar(&b.report, "report", "", "what the suite leaves: junit=PATTERN; gotest (go test -json), cargo, tap: its output; pytest: the command runs \"$@\"")
 	flag.DurationVar(&b.limit, "limit", 20*time.Minute, "for each run of the suite")
+	flag.DurationVar(&b.alone, "alone", 2*time.Minute, "for each test that -child runs")
 	flag.Parse()
 	if err := b.run(context.Background(), mode{*conformance, *speed, *starter}, *child); err != nil {
 		fmt.Fprintln(os.Stderr, "mask:", err)
@@ -77,7 +78,7 @@ func main() {
 type bench struct {
 	python, oracle, dir, profiles string
 	imports, check, suite, report string
-	limit                         time.Duration
+	limit, alone                  time.Duration
 	runs                          int
 	projects                      []project
 	program                       string
