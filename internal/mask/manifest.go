@@ -61,7 +61,8 @@ type Repair struct {
 	Reason string `json:"reason"`
 }
 
-// Totals count a run. Files that stay whole are not among the functions and lines.
+// Totals count a run. Files that stay whole are not among the functions and lines, nor
+// are tests that stand in others among the lines.
 type Totals struct {
 	Files     int            `json:"files"`
 	Changed   int            `json:"changed"`

@@ -390,7 +390,7 @@ func (w *written) describe(c change, source, text []byte) {
 				d.After = digest(text[body.Start:body.End])
 			}
 		}
-		if f.Parent < 0 {
+		if f.Parent < 0 && (f.Construct != Test || d.Done != Kept) {
 			w.lines += f.Shape.Lines
 		}
 		w.record.Functions = append(w.record.Functions, d)
