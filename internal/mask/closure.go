@@ -73,7 +73,9 @@ func (c *closure) load(u *unit) {
 		}
 	}
 	for i := range u.file.Classes {
-		c.define(c.classes[int(u.firstOf)+i].group, cause{u.index, 0, -1})
+		if !u.file.Classes[i].Late {
+			c.define(c.classes[int(u.firstOf)+i].group, cause{u.index, 0, -1})
+		}
 	}
 }
 
@@ -172,6 +174,9 @@ func (c *closure) use(w where, r ref, why cause) {
 	for _, g := range a.receivers {
 		c.touch(g)
 		c.watch(g, a.member, s)
+		if called && len(c.member(g, a.member)) == 0 && len(c.ofMeta(g, a.member)) > 0 {
+			c.instantiate(g, why) // a method of the class's class makes objects of it
+		}
 	}
 }
 
@@ -247,6 +252,11 @@ func (c *closure) drain() {
 		}
 		if at.inner {
 			c.inner(u, int(at.local), why)
+		}
+		for i, k := range u.file.Classes {
+			if k.Late && u.file.Functions[at.local].Span.Holds(k.Span) {
+				c.define(c.classes[int(u.firstOf)+i].group, why)
+			}
 		}
 	}
 }

@@ -142,6 +142,7 @@ type Class struct {
 	Parent int    // index of the class around it, -1
 	Bases  []Ref  // and mixins, traits, the metaclass
 	Span   Range
+	Late   bool // it is not made when the file is loaded: in a function, for type checkers only
 }
 
 // Ref is one name in use. Path is the dotted name as it is written, split: {"f"},

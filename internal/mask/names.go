@@ -328,8 +328,25 @@ func (p *project) inside(t thing, name int32, depth int) []thing {
 	switch t.kind {
 	case isModule:
 		return p.inModule(t.id, name, depth)
-	case isClass, isInstance:
+	case isClass:
+		if found := p.member(t.id, name); len(found) > 0 {
+			return found
+		}
+		return p.ofMeta(t.id, name)
+	case isInstance:
 		return p.member(t.id, name)
+	}
+	return nil
+}
+
+// ofMeta is what a class, not its objects, has of its metaclass.
+func (p *project) ofMeta(g, name int32) []thing {
+	for _, a := range p.groups[g].lineage {
+		for _, m := range p.groups[a].made {
+			if found := p.member(m, name); len(found) > 0 {
+				return found
+			}
+		}
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (Masker) Grammar(p string) syntax.Language {
 }
 
 var (
-	testFolder  = lazyregexp.New(`^(tests?|unittests|unit_tests|integration_tests|functional_tests)$`)
+	testFolder  = lazyregexp.New(`^(_?tests?|unittests|unit_tests|integration_tests|functional_tests)$`)
 	buildScript = lazyregexp.New(`^(setup|noxfile|fabfile|hatch_build|pdm_build|ez_setup|versioneer)\.py$`)
 )
 

@@ -123,8 +123,8 @@ func (r *reader) isHook(d candidate) bool {
 	if d.place.class < 0 {
 		return d.place.function < 0 && (d.name == "__getattr__" || d.name == "__dir__")
 	}
-	if slices.Contains(classHooks, d.name) {
-		return true
+	if slices.Contains(classHooks, d.name) || isDunder(d.name) && d.decorated("classmethod") {
+		return true // who is given the class asks it
 	}
 	class := r.file.Classes[d.place.class]
 	if isDunder(d.name) && slices.ContainsFunc(class.Bases, func(b mask.Ref) bool { return b.Path[len(b.Path)-1] == "ModuleType" }) {

@@ -178,6 +178,31 @@ func TestMaskLoads(t *testing.T) {
 			"-- a.py --\ndef say(f):\n    def inner(self): return f(self)\n    return inner\nclass C:\n    @say\n    def run(self): return 1\n    def say(self): return 2\n",
 			"say say.inner C.say",
 		},
+		"what_a_class_has_of_its_metaclass": {
+			"-- a.py --\nclass Sealed(type):\n    def _make(cls): return super().__call__()\nclass C(metaclass=Sealed):\n    def __init__(self): self.x = 1\n    def rest(self): return 1\nC._make()\n",
+			"Sealed._make C.__init__",
+		},
+		"a_class_with_its_arguments": {
+			"-- a.py --\nclass Box:\n    @classmethod\n    def make(cls): return helper()\nclass Other:\n    @classmethod\n    def make(cls): return 1\ndef helper(): return 1\nBox[int].make()\nOther()\n",
+			"Box.make helper",
+		},
+		"a_class_for_type_checkers": {
+			"-- a.py --\nfrom typing import TYPE_CHECKING\nclass Base:\n    def __init_subclass__(cls): cls.x = f()\nclass Meta(type):\n    def __new__(m, *a): return g()\ndef f(): return 1\ndef g(): return 1\nif TYPE_CHECKING:\n    class Heir(Base, metaclass=Meta): pass\ndef later():\n    class Heir(Base): pass\n",
+			"Base.__init_subclass__ Meta.__new__",
+		},
+		"a_class_in_a_function_that_runs": {
+			"-- a.py --\nclass Base:\n    def __init_subclass__(cls): cls.x = f()\ndef f(): return 1\ndef make():\n    class Heir(Base): pass\nmake()\n",
+			"Base.__init_subclass__ f make",
+		},
+		"a_class_as_an_attribute": {
+			"-- a.py --\nimport x\n" + classes("Kind", "Other") + "app = x.App()\napp.kind.of = Kind\nother = Other\n", "Kind.__init__",
+		},
+		"a_class_that_a_library_asks": {
+			"-- a.py --\nimport x\nclass C:\n    @classmethod\n    def __get_schema__(cls): return f()\n    def __rich__(self): return 1\ndef f(): return 1\n@x.post\ndef g(c: C): return 1\n", "C.__get_schema__ f",
+		},
+		"tests_below_a_package": {
+			"-- pkg/__init__.py --\ndef f(): return 1\n-- pkg/_tests/helper.py --\nimport pkg\ndef g(): return 1\npkg.f()\n", "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

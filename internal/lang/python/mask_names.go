@@ -257,6 +257,10 @@ func (r *reader) path(n syntax.Node) []string {
 		if len(of) > 0 && of[0] != "?" && isTitle(of[len(of)-1]) { // C(…): an object of it
 			return of
 		}
+	case "subscript": // Box[int].make
+		if of := r.path(n.Child("value")); isClassName(of) && !r.values[of[0]] {
+			return of
+		}
 	case "parenthesized_expression":
 		return r.path(n.First())
 	case "string", "concatenated_string", "integer", "float", "list", "tuple", "dictionary", "set", "none", "true", "false",

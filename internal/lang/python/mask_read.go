@@ -278,6 +278,8 @@ func (r *reader) assignment(n syntax.Node, p spot) {
 		r.lambda(n, left, right, p)
 	case right.Is() && p.class >= 0 && r.metas[p.class] && right.Is("identifier", "attribute"):
 		r.handed(right) // a metaclass may make objects of what a class holds
+	case left.Kind() == "attribute" && isClassName(r.path(right)): // it may be made under the new name
+		r.given(right)
 	case r.functions > 0 && right.Is("identifier", "attribute", "conditional_expression") && !r.follows(left, right):
 		r.given(right) // it may be called under the new name
 	case right.Is():
@@ -479,6 +481,7 @@ func (r *reader) classDefinition(whole, def syntax.Node, p spot) {
 	i := len(r.file.Classes)
 	r.file.Classes = append(r.file.Classes, mask.Class{
 		Name: name, Parent: p.class, Span: mask.Range{Start: whole.Start(), End: whole.End()}, Bases: r.bases(def.Child("superclasses")),
+		Late: p.function >= 0 || r.quiet > 0,
 	})
 	r.metas[i] = keywordOf(def.Child("superclasses"), "metaclass").Is()
 	class := r.class
