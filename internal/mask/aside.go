@@ -45,7 +45,7 @@ func (r *run) setAside() error {
 		}
 	}
 	for _, u := range r.project.units {
-		if _, placed := u.language.(Placed); !placed && !u.outside && beside(u.path) {
+		if _, placed := u.language.(Placed); !placed && !u.outside && (beside(u.path) || u.file.Program && r.project.outsider(u)) {
 			aside[u.index] = true
 		}
 	}
@@ -54,6 +54,17 @@ func (r *run) setAside() error {
 		r.project.units[u].outside = true
 	}
 	return nil
+}
+
+// outsider tells a file that takes what it needs from a package of the tree by the name
+// that others know it by.
+func (p *project) outsider(u *unit) bool {
+	return slices.ContainsFunc(u.file.Imports, func(im Import) bool {
+		return slices.ContainsFunc(p.anchors, func(a anchor) bool {
+			rest, ok := strings.CutPrefix(im.Module, a.prefix)
+			return ok && a.family == u.family && (rest == "" || rest[0] == '/') && len(p.findModule(u, im.Module)) > 0
+		})
+	})
 }
 
 // strays are the units that stand where nothing is imported from.

@@ -20,12 +20,16 @@ type closure struct {
 	*project
 	causes  []cause
 	reached []bool // functions
+	freed   []bool // functions of which what is inside may run too
 	made    []bool // groups of which there is an object
 	touched []bool // groups whose own methods may have been called on the class
 	queue   []int32
 	// waiting are names called on what is not known, by name; watched those called on a
 	// class whose heirs may have their own, by class and name.
 	waiting map[int32]site
+	asked   map[int32]cause   // names called on what has no such member
+	lying   map[int32][]int32 // functions inside of those that were reached and not freed, by name
+	still   map[place]bool    // whether a function leaves its argument of a number alone
 	watched map[place]site
 	names   map[int32][]int32 // of watched, by class
 	seen    []bool            // groups that are present
@@ -40,8 +44,9 @@ type site struct {
 
 func (p *project) closure() *closure {
 	c := &closure{
-		project: p, causes: make([]cause, len(p.functions)), reached: make([]bool, len(p.functions)),
+		project: p, causes: make([]cause, len(p.functions)), reached: make([]bool, len(p.functions)), freed: make([]bool, len(p.functions)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
+		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]bool{},
 		waiting: map[int32]site{}, watched: map[place]site{}, names: map[int32][]int32{},
 	}
 	for _, u := range p.units {
@@ -141,15 +146,28 @@ func (c *closure) use(w where, r ref, why cause) {
 	for _, g := range a.getters {
 		c.reach(g, why)
 	}
-	called := r.use() == Called || r.use() == Handed
+	for _, f := range a.results {
+		c.reach(f, why)
+	}
+	use := c.meant(w, r)
+	called := use == Called || use == Handed || use == Bound
 	things := a.things
-	if r.use() == Called { // TABLE[k](…)
+	if use == Called || use == Bound { // TABLE[k](…)
 		things = c.held(things)
+	}
+	if parts := c.words.split[r.path]; called && len(things) == 0 && len(parts) > 1 && byResult[w.unit.family] {
+		c.askFor(parts[len(parts)-1], why)
 	}
 	for _, t := range things {
 		switch t.kind {
 		case isFunction:
-			if called || c.isProperty(t.id) {
+			if use == Bound {
+				c.begin(t.id, why)
+			} else if called || c.isProperty(t.id) {
+				c.reach(t.id, why)
+			}
+		case isResult:
+			if called || use == Inherited {
 				c.reach(t.id, why)
 			}
 		case isClass:
@@ -161,7 +179,7 @@ func (c *closure) use(w where, r ref, why cause) {
 				for _, name := range []string{"__call__", "call", "__invoke"} {
 					c.method(t.id, name, why)
 				}
-				if r.use() == Handed {
+				if use == Handed {
 					c.lend(t.id, why)
 				}
 			}
@@ -224,8 +242,84 @@ func (c *closure) held(things []thing) []thing {
 	return out
 }
 
-// reach keeps a function and takes up what it runs.
-func (c *closure) reach(f int32, why cause) {
+// meant is what a reference comes to. What is given to functions that leave it alone is
+// only named, and what is made for them is as good as bound: it runs when the name that
+// the value has in the end is called, which holds it too. Where the function around
+// is freed, its value is in use.
+func (c *closure) meant(w where, r ref) Use {
+	use := r.use()
+	free := w.function >= 0 && c.freed[w.function]
+	switch {
+	case use == Bound && free:
+		return Called
+	case r.into == 0 || free || !c.quiet(w, r.into):
+		return use
+	case use == Handed:
+		return Named
+	case use == Called:
+		return Bound
+	}
+	return use
+}
+
+// quiet tells whether none of the calls that get an argument, one from the other, runs it.
+func (c *closure) quiet(w where, at int32) bool {
+	for ; at > 0; at = c.calls[at-1].into {
+		call := c.calls[at-1]
+		a := c.ask(w, call.path)
+		known := false
+		for _, t := range a.things {
+			switch {
+			case t.kind == isModule: // of which this is the default
+			case t.kind != isFunction || !c.leaves(t.id, call.at):
+				return false
+			default:
+				known = true
+			}
+		}
+		if !known {
+			return false
+		}
+	}
+	return true
+}
+
+// leaves tells whether a function does not run its argument of a number.
+func (c *closure) leaves(f, at int32) bool {
+	key := place{f, at}
+	if known, ok := c.still[key]; ok {
+		return known
+	}
+	c.still[key] = true // those that hand it on to each other
+	of := c.functions[f]
+	u := c.units[of.unit]
+	all := u.takes[of.local]
+	fine := all != nil
+	if last := int32(len(all)) - 1; fine && at >= last && last >= 0 && all[last].rest {
+		at = last
+	}
+	if fine && at < int32(len(all)) {
+		w := where{unit: u, function: f, class: int32(u.file.Functions[of.local].Class)}
+		fine = !all[at].runs && !slices.ContainsFunc(all[at].into, func(call int32) bool { return !c.quiet(w, call) })
+	}
+	c.still[key] = fine
+	return fine
+}
+
+// askFor is a member called on what is not known to have it: one inside of a function
+// that was reached may have been put there.
+func (c *closure) askFor(name int32, why cause) {
+	if _, ok := c.asked[name]; ok {
+		return
+	}
+	c.asked[name] = why
+	for _, f := range c.lying[name] {
+		c.reach(f, why)
+	}
+}
+
+// begin keeps a function and takes up what it runs itself.
+func (c *closure) begin(f int32, why cause) {
 	if c.reached[f] {
 		return
 	}
@@ -233,8 +327,19 @@ func (c *closure) reach(f int32, why cause) {
 	c.queue = append(c.queue, f)
 }
 
-// drain follows what was reached, and what is inside of it: a function that a kept one
-// makes and gives away may run under any name.
+// reach is begin, with what is inside of the function: what a kept one makes and gives
+// away may run under any name.
+func (c *closure) reach(f int32, why cause) {
+	if !c.freed[f] {
+		c.freed[f] = true
+		if c.reached[f] {
+			c.queue = append(c.queue, f) // once more
+		}
+	}
+	c.begin(f, why)
+}
+
+// drain follows what was reached.
 func (c *closure) drain() {
 	for len(c.queue) > 0 {
 		f := c.queue[0]
@@ -251,7 +356,7 @@ func (c *closure) drain() {
 			c.use(w, r, why)
 		}
 		if at.inner {
-			c.inner(u, int(at.local), why)
+			c.inner(u, int(at.local), why, c.freed[f])
 		}
 		for i, k := range u.file.Classes {
 			if k.Late && u.file.Functions[at.local].Span.Holds(k.Span) {
@@ -265,15 +370,37 @@ func (c *closure) drain() {
 // its own: they run when they are called on an object, as those of any other class.
 var byObject = map[string]bool{"java": true}
 
-func (c *closure) inner(u *unit, local int, why cause) {
+func (c *closure) inner(u *unit, local int, why cause, freed bool) {
 	for i := local + 1; i < len(u.file.Functions); i++ {
-		if u.file.Functions[i].Parent == local && !(byObject[u.family] && c.functions[u.first+int32(i)].group >= 0) {
-			c.reach(u.first+int32(i), why)
+		f := u.first + int32(i)
+		switch {
+		case u.file.Functions[i].Parent != local || byObject[u.family] && c.functions[f].group >= 0:
+		case freed:
+			c.reach(f, why)
+		default:
+			c.lie(f, why)
 		}
 		if u.file.Functions[i].Span.Start >= u.file.Functions[local].Span.End {
 			return
 		}
 	}
+}
+
+// lie notes what waits to be called by its name.
+func (c *closure) lie(f int32, why cause) {
+	name := c.functions[f].name
+	if full := c.of(f).Name; strings.HasSuffix(full, "]") {
+		if strings.Contains(full, "[Symbol.") { // the language calls it
+			c.reach(f, why)
+			return
+		}
+		name = c.words.id(Element)
+	}
+	if asked, ok := c.asked[name]; ok {
+		c.reach(f, asked)
+		return
+	}
+	c.lying[name] = append(c.lying[name], f)
 }
 
 // instantiate is a class that is called: its constructors, and what the language calls

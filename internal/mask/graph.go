@@ -70,7 +70,7 @@ func (g *graph) targets(a answer, use Use) []int32 {
 		case isFunction:
 			out = append(out, t.id)
 		case isClass:
-			if use == Called || use == Handed {
+			if use == Called || use == Handed || use == Bound {
 				out = append(out, g.constructors(t.id)...)
 			}
 		}

@@ -124,6 +124,7 @@ type Function struct {
 	Strict string // what stands in Body when it is masked
 	Broken bool   // a syntax error lies inside: it is kept
 	Runs   []Ref  // what its body, nested functions included, calls, makes and names
+	Takes  []Take // its parameters in order; nil: nobody can tell
 	Shape  Shape
 }
 
@@ -154,9 +155,28 @@ type Ref struct {
 	// Class is the index of the class in whose body or method this stands, -1: what
 	// self, this, cls and super mean.
 	Class int
+	// Into, of what is an argument or called for one, is the call that gets it; nil where
+	// the value of that call, or of the outermost one, is used there and then.
+	Into *Argument
 	// Line is where it stands, from 1, for reasons ("runs when a.py:12 is loaded"); it
 	// matters in Loads only, 0 where it is not known.
 	Line int
+}
+
+// Argument is the place of one: what is called, the argument's number from 0, and
+// the call that gets the value of this one; nil for none.
+type Argument struct {
+	Path []string
+	At   int
+	Into *Argument
+}
+
+// Take is what a function's own body does with a parameter. What functions inside of it
+// do comes later, if they are called.
+type Take struct {
+	Runs bool        // calls it, or puts it where others may
+	Rest bool        // it stands for all further arguments
+	Into []*Argument // hands it on, and no more than gives back or drops what comes of that
 }
 
 // Use is how a name is used.
@@ -175,6 +195,9 @@ const (
 	// not. A language gives Named for arguments of which it knows that they are not
 	// called (Python's property, partial, isinstance).
 	Handed Use = "handed"
+	// Bound is Called where what comes of it is only bound to a name, given back or
+	// dropped: functions that it makes run when that name is called.
+	Bound Use = "bound"
 	// Made, among the bases of a class, is its metaclass: its hooks run when the class is
 	// defined, and its members are not those of the class's objects.
 	Made Use = "made"
@@ -217,6 +240,8 @@ type File struct {
 	// class bodies, decorators, defaults, initialisers of package variables and
 	// statics. What stands in functions is in their Runs.
 	Loads []Ref
+	// Program says that it gives nothing to those who import it.
+	Program bool
 	// Routes are the handlers that this file declares for HTTP, where it does.
 	Routes []Route
 	// Repair gives the further edits that a choice makes necessary (Go's unused

@@ -25,6 +25,9 @@ type answer struct {
 	things []thing
 	// getters are properties that are read on the way.
 	getters []int32
+	// results are functions of which something that a call gives is asked for a member:
+	// it is theirs, or one that they were given.
+	results []int32
 	// receivers are the classes on which the last name was looked up: what inherits from
 	// them may have another member of that name.
 	receivers []int32
@@ -274,14 +277,20 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 	var out []thing
 	for _, t := range a.things {
 		switch {
-		case b.use() != Called || t.kind == isForeign:
+		case b.use() != Called && b.use() != Bound || t.kind == isForeign:
 			out = append(out, t)
 		case t.kind == isClass:
 			out = append(out, thing{kind: isInstance, id: t.id})
+		case t.kind == isFunction && byResult[u.family]:
+			out = append(out, thing{kind: isResult, id: t.id})
 		}
 	}
 	return out
 }
+
+// byResult are families in which what is inside of a function runs when what the function
+// gave is called, and not with the function.
+var byResult = map[string]bool{"javascript": true}
 
 // importOf is what an import brings.
 func (p *project) importOf(u *unit, im Import, depth int) []thing {
@@ -413,6 +422,13 @@ func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 		var next []thing
 		var receivers []int32
 		known := false // is nothing found because there is nothing of ours
+		if slices.ContainsFunc(a.things, func(t thing) bool { return t.kind == isResult }) {
+			for _, t := range a.things {
+				if t.kind == isResult || t.kind == isFunction {
+					a.results = append(a.results, t.id)
+				}
+			}
+		}
 		for _, t := range a.things {
 			found := p.step(t, name)
 			next = append(next, found...)

@@ -26,6 +26,8 @@ type project struct {
 	global   map[moduleKey][]int32 // groups by family and qualified name
 	anchors  []anchor
 
+	calls []given // of references and parameters; their numbers begin with 1
+
 	memo     map[question]answer
 	imported map[place][]thing // of imports and bindings, resolved
 	pending  map[place]bool
@@ -41,6 +43,7 @@ type unit struct {
 	reason   string
 	outside  bool // a test: what it loads is no load of the project
 	runs     [][]ref
+	takes    [][]take
 	bases    [][]ref
 	bound    []ref
 	loads    []ref
@@ -98,6 +101,7 @@ const (
 	viaBinding // the same for bindings
 	isForeign  // known, and not of this tree
 	isTable    // id: of the word under which its unit has what it holds
+	isResult   // id: of a function; what comes of a call of it
 )
 
 // thing is what a name stands for. id counts functions, groups, modules; unit is that
@@ -113,11 +117,21 @@ type ref struct {
 	path  int32
 	class int32
 	line  int32
+	into  int32 // of calls, 0 for none
 	way   uint8 // of ways
 }
 
+// given is an Argument, compact.
+type given struct{ path, at, into int32 }
+
+// take is a Take, compact.
+type take struct {
+	runs, rest bool
+	into       []int32
+}
+
 // ways are the uses by number: there are millions of references.
-var ways = [...]Use{Named, Called, Inherited, Handed, Made}
+var ways = [...]Use{Named, Called, Inherited, Handed, Made, Bound}
 
 func (r ref) use() Use { return ways[r.way] }
 
@@ -179,10 +193,12 @@ func (p *project) compact(u *unit, f *File) {
 	// What grew by doubling is held for the whole run otherwise.
 	f.Functions, f.Classes = slices.Clone(f.Functions), slices.Clone(f.Classes)
 	f.Imports, f.Bindings = slices.Clone(f.Imports), slices.Clone(f.Bindings)
-	u.runs = make([][]ref, len(f.Functions))
+	u.runs, u.takes = make([][]ref, len(f.Functions)), make([][]take, len(f.Functions))
 	for i := range f.Functions {
 		u.runs[i] = p.refs(f.Functions[i].Runs, false)
 		f.Functions[i].Runs = nil
+		u.takes[i] = p.taken(f.Functions[i].Takes)
+		f.Functions[i].Takes = nil
 	}
 	u.bases = make([][]ref, len(f.Classes))
 	for i := range f.Classes {
@@ -205,7 +221,29 @@ func (p *project) ref(r Ref) ref {
 	if len(r.Path) == 0 {
 		return ref{path: -1}
 	}
-	return ref{path: p.words.path(r.Path), class: int32(r.Class), line: int32(r.Line), way: wayOf(r.Use)}
+	return ref{path: p.words.path(r.Path), class: int32(r.Class), line: int32(r.Line), into: p.given(r.Into), way: wayOf(r.Use)}
+}
+
+// given is the number of a call, 0 for none.
+func (p *project) given(c *Argument) int32 {
+	if c == nil {
+		return 0
+	}
+	into := p.given(c.Into)
+	p.calls = append(p.calls, given{p.words.path(c.Path), int32(c.At), into})
+	return int32(len(p.calls))
+}
+
+func (p *project) taken(all []Take) []take {
+	var out []take
+	for _, t := range all {
+		one := take{runs: t.Runs, rest: t.Rest}
+		for _, c := range t.Into {
+			one.into = append(one.into, p.given(c))
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // refs leaves out what says the same again: the first stands for all.
@@ -219,10 +257,10 @@ func (p *project) refs(all []Ref, whole bool) []ref {
 	for _, r := range all {
 		c := p.ref(r)
 		key := same{c.path, c.class, c.way}
-		if c.path < 0 || !whole && seen[key] {
+		if c.path < 0 || !whole && c.into == 0 && seen[key] {
 			continue
 		}
-		seen[key] = true
+		seen[key] = seen[key] || c.into == 0
 		out = append(out, c)
 	}
 	return slices.Clone(out) // what was left out is no longer held

@@ -61,7 +61,7 @@ func (Masker) Anchor(file string, source []byte) string {
 // testFolders hold nothing but tests and what they need.
 var testFolders = map[string]bool{
 	"test": true, "tests": true, "__tests__": true, "__test__": true, "spec": true, "specs": true,
-	"__mocks__": true, "__fixtures__": true, "__snapshots__": true, "e2e": true, "cypress": true,
+	"__mocks__": true, "__fixtures__": true, "__snapshots__": true, "e2e": true, "cypress": true, "dtslint": true,
 }
 
 // runners have a file of settings, or one that sets tests up, beside the source.

@@ -1,6 +1,7 @@
 package javascript
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/mask"
@@ -66,20 +67,67 @@ func (r *reader) call(n syntax.Node, p place) {
 		return
 	}
 	if use := unwrapped(fn); use.Is("call_expression", "new_expression", "import") {
-		r.walk(use, p) // f(…)(…)
+		r.walk(use, p.busy()) // f(…)(…)
 	} else {
-		r.use(fn, mask.Called, p)
+		use := mask.Called
+		if p.idle && !n.Is("new_expression") {
+			use = mask.Bound
+		}
+		r.use(fn, use, p)
+		if through := r.through(fn, "call", "apply"); through.Is() {
+			r.use(through, use, p)
+		}
+	}
+	if index := unwrapped(fn).Child("index"); index.Is() && !index.Is("string") {
+		r.add(mask.Ref{Path: []string{"?", mask.Element}, Use: mask.Called, Class: p.class, Line: n.Line()}, p)
 	}
 	if !args.Is("arguments") {
 		r.walk(args, p.unbound()) // a template
 		return
 	}
 	r.inherits(path, args, p)
+	at := 0
 	for arg := range args.Children() {
-		if arg.Named() && !arg.Is("comment") {
-			r.argument(arg, path, args, p)
+		if !arg.Named() || arg.Is("comment") {
+			continue
+		}
+		if at >= 0 && arg.Is("spread_element") {
+			at = -1
+		}
+		r.argument(arg, path, args, r.argumentPlace(arg, path, at, p))
+		if at >= 0 {
+			at++
 		}
 	}
+}
+
+// argumentPlace is that of the argument of a number, -1 where that is not known. Where
+// the value of the call is only held, the name that holds it may hold what it is given.
+func (r *reader) argumentPlace(arg syntax.Node, path []string, at int, p place) place {
+	in := p.busy()
+	if callee := r.resolved(path, p); at >= 0 && (p.idle || p.into != nil) && isName(callee) && !arg.Parent().Parent().Is("new_expression") {
+		in.into, in.holder = &mask.Argument{Path: callee, At: at, Into: p.into}, p.holder
+		if ref, ok := r.valueRef(arg, p); ok && in.holder != "" {
+			r.bind(in.holder, ref)
+		}
+	}
+	return in
+}
+
+// through is f for f.call, where the function's own method is one of these.
+func (r *reader) through(fn syntax.Node, methods ...string) syntax.Node {
+	fn = unwrapped(fn)
+	if fn.Is("member_expression") && slices.Contains(methods, fn.Child("property").Text()) {
+		if f := unwrapped(fn.Child("object")); f.Is("identifier", "member_expression") {
+			return f
+		}
+	}
+	return syntax.Node{}
+}
+
+// isName tells a path of which it is known where it begins.
+func isName(path []string) bool {
+	return path != nil && path[0] != "?" && path[0] != builtIn && path[0] != "this" && path[0] != "super"
 }
 
 // onTheSpot is a function that is called where it is written, by .call and .apply too.
@@ -102,7 +150,7 @@ func onTheSpot(fn syntax.Node) syntax.Node {
 // are the factories of a universal module.
 func (r *reader) callOnTheSpot(fn, args syntax.Node, p place) {
 	in := p.unbound()
-	in.giving, in.result = p.bound, p.name
+	in.giving, in.result, in.returns = p.bound, p.name, false
 	r.spot(fn, in)
 	for arg := range args.Children() {
 		value := unwrapped(arg)
@@ -148,9 +196,9 @@ func (r *reader) given(fn syntax.Node, path []string, when moment, p place) {
 		r.spot(fn, module)
 		return
 	case p.bound:
-		at = p.named(p.name)
+		at.bound = true
 	case own.Is() && p.function < 0:
-		at = p.named(joined(p.prefix, own.Text()))
+		at.bound, at.name = true, joined(p.prefix, own.Text())
 	case when == later && p.function < 0:
 		at.collect = newSink() // nothing of it runs now
 	}

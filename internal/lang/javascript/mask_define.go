@@ -39,6 +39,13 @@ func (r *reader) function(n syntax.Node, d definition, p place) {
 		return
 	}
 	name = r.unique(name, n, d.construct)
+	if p.handed {
+		path := strings.Split(name, ".")
+		r.add(mask.Ref{Path: path, Use: mask.Handed, Class: p.class, Line: n.Line(), Into: p.into}, p)
+		if p.holder != "" {
+			r.bind(p.holder, mask.Ref{Path: path, Use: mask.Named, Class: -1})
+		}
+	}
 	async, generator := n.Has("async"), n.Has("*") || n.Is("generator_function", "generator_function_declaration")
 	b := r.replaced(n, asked{
 		name: name, generator: generator, async: async, derived: d.derived,
@@ -56,10 +63,14 @@ func (r *reader) function(n syntax.Node, d definition, p place) {
 	}
 	i := r.declare(f)
 	r.parameterFacts(n, d, p)
-	in := place{function: i, class: p.class, prefix: name, deep: true, scope: newScope(n, p.scope, true), level: p.level + 1}
+	in := place{function: i, class: p.class, prefix: name, deep: true, returns: true, scope: newScope(n, p.scope, true), level: p.level + 1}
 	r.parameters(n, in)
-	r.walk(n.Child("body"), in)
-	r.handUp(i, p)
+	if body := n.Child("body"); body.Is("statement_block") {
+		r.walk(body, in)
+	} else {
+		r.walk(body, in.held(""))
+	}
+	r.file.Functions[i].Takes = r.takes(n, in)
 }
 
 func constructOf(c mask.Construct, b body, async, generator bool) mask.Construct {
@@ -72,16 +83,6 @@ func constructOf(c mask.Construct, b body, async, generator bool) mask.Construct
 		return mask.Async
 	}
 	return c
-}
-
-// handUp gives what a function runs to the one around it: its body holds this one's.
-func (r *reader) handUp(i int, p place) {
-	if p.function < 0 {
-		return // what stands in a function is not run when the file is loaded
-	}
-	for _, ref := range r.sinks[i].refs {
-		r.sinks[p.function].add(ref)
-	}
 }
 
 // parameterFacts are what parameters say of the class: decorators run when it is made,
@@ -140,9 +141,6 @@ func (r *reader) literal(n syntax.Node, p place) {
 	if p.class >= 0 && strings.HasPrefix(name, r.file.Classes[p.class].Name+".") && p.function < 0 {
 		construct = mask.Method
 	}
-	if p.handed {
-		r.add(mask.Ref{Path: strings.Split(name, "."), Use: mask.Handed, Class: p.class, Line: n.Line()}, p)
-	}
 	r.function(n, definition{full: name, construct: construct, public: r.exported[name]}, p)
 }
 
@@ -150,7 +148,7 @@ func (r *reader) literal(n syntax.Node, p place) {
 // own; outside of declared functions, its variables are taken for the module's.
 func (r *reader) transparent(n syntax.Node, p place) {
 	p = p.unbound()
-	p.giving = false
+	p.giving, p.returns = false, false
 	r.spot(n, p)
 }
 
@@ -445,6 +443,9 @@ func (r *reader) pair(n syntax.Node, p place, typed bool) {
 	}
 	r.objectBinding(p.prefix, name, value, p)
 	at := p.named(joined(p.prefix, name))
+	if !p.deep {
+		at = at.held(at.name)
+	}
 	at.typed = typed
 	r.walk(value, at)
 }

@@ -128,7 +128,7 @@ func (r *reader) exports(n syntax.Node, p place) {
 		r.bind("default", ref)
 		r.export(ref.Path[0])
 	}
-	r.walk(value, p.named("default"))
+	r.walk(value, p.named("default").held("default"))
 }
 
 func (r *reader) exportsFrom(n syntax.Node, from string) {
@@ -221,6 +221,9 @@ func (r *reader) valueRef(value syntax.Node, p place) (mask.Ref, bool) {
 	case "call_expression":
 		if required(value) == "" {
 			of, use = value.Child("function"), mask.Called
+		}
+		if bound := r.through(of, "bind"); bound.Is() {
+			of, use = bound, mask.Named
 		}
 	}
 	path, ok := r.path(of, p)

@@ -2,6 +2,7 @@ package javascript
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/mask"
@@ -16,7 +17,13 @@ type sink struct {
 
 func newSink() *sink { return &sink{seen: map[string]struct{}{}} }
 
-func key(ref mask.Ref) string { return strings.Join(ref.Path, ".") + " " + string(ref.Use) }
+func key(ref mask.Ref) string {
+	k := strings.Join(ref.Path, ".") + " " + string(ref.Use)
+	for a := ref.Into; a != nil; a = a.Into {
+		k += " " + strings.Join(a.Path, ".") + strconv.Itoa(a.At)
+	}
+	return k
+}
 
 func (s *sink) add(ref mask.Ref) {
 	k := key(ref)
@@ -227,9 +234,10 @@ func (r *reader) use(n syntax.Node, use mask.Use, p place) {
 	if !n.Is() {
 		return
 	}
+	into := p.into
 	p = p.unbound()
 	path, named := r.path(n, p)
-	r.add(mask.Ref{Path: path, Use: use, Class: p.class, Line: n.Line()}, p)
+	r.add(mask.Ref{Path: path, Use: use, Class: p.class, Line: n.Line(), Into: into}, p)
 	if named {
 		return
 	}

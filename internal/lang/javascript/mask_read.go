@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
@@ -47,9 +48,13 @@ type place struct {
 	// bound says that a function met here has a name: what it is assigned to.
 	bound   bool
 	name    string
-	typed   bool // what it is assigned to says its type
-	handed  bool // it stands among the arguments of a call, that may call it
-	giving  bool // what is returned here is bound to result: a function called on the spot makes it
+	typed   bool           // what it is assigned to says its type
+	handed  bool           // it stands among the arguments of a call, that may call it
+	idle    bool           // what it gives is only bound to a name, given back or dropped
+	returns bool           // what is returned here is what the function around gives
+	holder  string         // the name, of an argument too
+	into    *mask.Argument // the call that it is an argument of, where what that gives is idle
+	giving  bool           // what is returned here is bound to result: a function called on the spot makes it
 	result  string
 	plain   bool // functions are code of what is around them: decorators, computed names
 	deep    bool // inside a declared function: its variables are its own
@@ -61,11 +66,23 @@ type place struct {
 // unbound is the place of an expression whose functions have no name.
 func (p place) unbound() place {
 	p.bound, p.name, p.typed, p.handed = false, "", false, false
-	return p
+	return p.busy()
 }
 
 func (p place) named(name string) place {
 	p.bound, p.name, p.typed, p.handed = true, name, false, false
+	return p.busy()
+}
+
+// busy is the place of an expression whose value is used there and then.
+func (p place) busy() place {
+	p.idle, p.holder, p.into = false, "", nil
+	return p
+}
+
+// held is the place of one whose value is only what holder stands for, "" for none.
+func (p place) held(holder string) place {
+	p.idle, p.holder, p.into = true, holder, nil
 	return p
 }
 
@@ -131,7 +148,8 @@ func (r *reader) finish() {
 		head, _, _ := strings.Cut(f.Name, ".")
 		f.Public = f.Public && f.Parent < 0 && (r.exported[head] || r.exported[f.Name])
 	}
-	if !(r.program && len(r.exported) == 0) {
+	r.file.Program = len(r.exported) == 0
+	if !r.program || !r.file.Program {
 		r.file.Loads = r.loads.refs
 	}
 }
@@ -220,7 +238,14 @@ func (r *reader) walk(n syntax.Node, p place) {
 		r.inside(n.Child("body"), p.unbound())
 	case "jsx_opening_element", "jsx_self_closing_element":
 		r.markup(n, p)
-	case "parenthesized_expression", "non_null_expression", "ternary_expression", "binary_expression", "await_expression", "sequence_expression":
+	case "expression_statement":
+		r.inside(n, p.unbound().held(""))
+	case "ternary_expression", "binary_expression", "await_expression", "sequence_expression":
+		if !p.idle || p.holder != "" { // which of them the name holds is not followed
+			p = p.busy()
+		}
+		r.inside(n, p)
+	case "parenthesized_expression", "non_null_expression":
 		r.inside(n, p)
 	case "as_expression", "satisfies_expression", "type_assertion":
 		p.typed = kind != "satisfies_expression"
@@ -289,6 +314,7 @@ func (r *reader) declarator(n syntax.Node, p place) {
 	at := p.named(joined(p.prefix, text))
 	at.typed = n.Child("type").Is()
 	if !p.deep {
+		at = at.held(at.name)
 		if of, ok := prototypeOf(value); ok {
 			r.protos[text] = of
 		}
@@ -334,6 +360,12 @@ func (r *reader) assignment(n syntax.Node, p place) {
 	if p.bound && target.exports && p.name != "" {
 		at.name = p.name // var app = module.exports = …: its own name says more
 	}
+	if !p.deep {
+		at = at.held(target.name)
+		if target.exports && target.name == "" {
+			at.holder = "default"
+		}
+	}
 	r.walk(right, at)
 }
 
@@ -350,15 +382,20 @@ func (r *reader) returned(n syntax.Node, p place) {
 		at = p.named(p.result)
 	case p.deep && !p.plain && (isLiteral(unwrapped(value)) || unwrapped(value).Is("object", "class")):
 		at = p.named(joined(p.prefix, "return"))
+	case p.returns:
+		at = at.held("")
 	}
 	r.walk(value, at)
 }
+
+// isProgram is how a file asks whether it is the program.
+var isProgram = lazyregexp.New(`require\.main\b|\bimport\.meta\.main\b|\bprocess\.argv\[1\]`)
 
 // condition leaves out what runs only when the file is the program.
 func (r *reader) condition(n syntax.Node, p place) {
 	p = p.unbound()
 	condition := n.Child("condition")
-	if p.function < 0 && condition.Is() && bytes.Contains(r.source[condition.Start():condition.End()], []byte("require.main")) {
+	if p.function < 0 && condition.Is() && isProgram.Match(r.source[condition.Start():condition.End()]) {
 		skipped := p
 		skipped.collect = newSink()
 		r.walk(n.Child("consequence"), skipped)

@@ -181,8 +181,13 @@ func word(r mask.Ref) string {
 	switch r.Use {
 	case mask.Called:
 		w += "()"
+	case mask.Bound:
+		w += "()="
 	case mask.Inherited:
 		w += "^"
+	}
+	for a := r.Into; a != nil; a = a.Into {
+		w += fmt.Sprintf(">%s#%d", strings.Join(a.Path, "."), a.At)
 	}
 	if r.Class >= 0 {
 		w += fmt.Sprintf("@%d", r.Class)

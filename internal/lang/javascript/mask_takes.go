@@ -1,0 +1,178 @@
+package javascript
+
+import (
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// takes says what a function's own body does with its parameters; nil where a body
+// reaches them by number.
+func (r *reader) takes(fn syntax.Node, p place) []mask.Take {
+	body := fn.Child("body")
+	uses := map[string]*mask.Take{}
+	out := []mask.Take{}
+	var names []string
+	put := func(n syntax.Node) {
+		take := mask.Take{}
+		switch n.Kind() {
+		case "required_parameter", "optional_parameter":
+			if n = n.Child("pattern"); n.Is("this") {
+				return
+			}
+		}
+		if n.Is("assignment_pattern") {
+			n = n.Child("left")
+		}
+		if n.Is("rest_pattern") {
+			n, take.Rest = first(n), true
+		}
+		take.Runs = !n.Is("identifier")
+		out, names = append(out, take), append(names, n.Text())
+	}
+	if one := fn.Child("parameter"); one.Is() {
+		put(one)
+	}
+	for c := range fn.Child("parameters").Children() {
+		if c.Named() && !c.Is("comment") {
+			put(c)
+		}
+	}
+	for i := range out {
+		uses[names[i]] = &out[i]
+	}
+	for n := range body.Walk(func(n syntax.Node) bool { return !deferred(n) }) {
+		if !n.Is("identifier", "shorthand_property_identifier") || !n.Named() {
+			continue
+		}
+		if n.Text() == "arguments" {
+			return nil
+		}
+		if take := uses[n.Text()]; take != nil && !take.Runs {
+			r.judge(fn, n, take, p)
+		}
+	}
+	return out
+}
+
+// deferred tells a function that does not run where it stands.
+func deferred(n syntax.Node) bool {
+	if !isFunction(n) {
+		return false
+	}
+	parent := n.Parent()
+	for parent.Is("parenthesized_expression") {
+		parent = parent.Parent()
+	}
+	return !parent.Is("call_expression", "arguments", "member_expression", "new_expression")
+}
+
+// judge reads one place in which a parameter of fn stands.
+func (r *reader) judge(fn, n syntax.Node, take *mask.Take, p place) {
+	var into *mask.Argument
+	var chain []*mask.Argument
+	for at := n; ; at = at.Parent() {
+		parent := at.Parent()
+		switch parent.Kind() {
+		case "parenthesized_expression", "non_null_expression", "as_expression", "satisfies_expression":
+			continue
+		case "arguments":
+			call := parent.Parent()
+			if one := r.argumentOf(call, at, parent, p); one != nil {
+				if one.Path == nil { // known well enough
+					return
+				}
+				chain = append(chain, one)
+				at = parent
+				continue
+			}
+		case "return_statement", "expression_statement", "arrow_function":
+			if around(n) != fn {
+				break
+			}
+			for i := len(chain) - 1; i >= 0; i-- {
+				chain[i].Into = into
+				into = chain[i]
+			}
+			if into != nil {
+				take.Into = append(take.Into, into)
+			}
+			return
+		case "assignment_expression", "augmented_assignment_expression":
+			if left := parent.Child("left"); left == at && len(chain) == 0 && at.Is("identifier") {
+				return
+			} else if left.Is("identifier") && left.Text() == n.Text() && len(chain) == 0 {
+				return // p = p || …
+			}
+		case "binary_expression":
+			switch {
+			case isLogic(parent): // its value may be that of the whole
+				continue
+			case len(chain) == 0:
+				return
+			}
+		case "unary_expression", "if_statement", "while_statement":
+			if len(chain) == 0 {
+				return
+			}
+		case "ternary_expression":
+			if parent.Child("condition") != at {
+				continue
+			} else if len(chain) == 0 {
+				return
+			}
+		case "member_expression":
+			if parent.Child("object") == at && len(chain) == 0 && !isAsked(parent) {
+				return
+			}
+		}
+		take.Runs = true
+		return
+	}
+}
+
+// around is the function that a node stands in.
+func around(n syntax.Node) syntax.Node {
+	for n = n.Parent(); n.Is() && !isFunction(n); n = n.Parent() {
+	}
+	return n
+}
+
+// isAsked tells of p.x whether it is called: p itself may be, by call and apply.
+func isAsked(n syntax.Node) bool {
+	parent := n.Parent()
+	if name := n.Child("property").Text(); parent.Is("call_expression") && parent.Child("function") == n {
+		return name != "bind" && name != "toString" && name != "hasOwnProperty"
+	}
+	return false
+}
+
+func isLogic(n syntax.Node) bool { return n.Has("||") || n.Has("&&") || n.Has("??") }
+
+// argumentOf is the call that gets an argument; without a path where it is known to
+// leave it alone, nil where nothing is known.
+func (r *reader) argumentOf(call, arg, args syntax.Node, p place) *mask.Argument {
+	if !call.Is("call_expression") {
+		return nil
+	}
+	path, _ := r.path(call.Child("function"), p)
+	if momentOf(path) == later {
+		return &mask.Argument{}
+	}
+	callee := r.resolved(path, p)
+	if !isName(callee) || globals[callee[0]] {
+		return nil
+	}
+	at := 0
+	for c := range args.Children() {
+		if c == arg {
+			return &mask.Argument{Path: callee, At: at}
+		}
+		if c.Is("spread_element") {
+			return nil
+		}
+		if c.Named() && !c.Is("comment") {
+			at++
+		}
+	}
+	return nil
+}
