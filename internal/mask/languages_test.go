@@ -60,6 +60,17 @@ func TestClosureByLanguage(t *testing.T) {
 				"A.java A.size: masked\n" +
 				"Shape.java Shape.sides: kept, abstract: its body says nothing\nShape.java Shape.size: kept, abstract: its body says nothing\n",
 		},
+		"members_of_a_class_that_are_imported": {
+			"-- a/A.java --\npackage a;\nimport static b.B.one;\nimport static b.B.two;\nimport static c.C.*;\nimport static java.util.Objects.*;\n" +
+				"class A {\n  static final int X = one() + two() + three() + hash();\n  static int unused() { return four(); }\n}\n" +
+				"-- b/B.java --\npackage b;\npublic class B extends P {\n  public static int one() { return 1; }\n  public static int three() { return 3; }\n}\n" +
+				"-- b/P.java --\npackage b;\nclass P {\n  public static int two() { return 2; }\n  public static int four() { return 4; }\n}\n" +
+				"-- c/C.java --\npackage c;\npublic class C {\n  public static int three() { return 3; }\n  public static int four() { return 4; }\n}\n",
+			"a/A.java A.unused: masked\n" +
+				"b/B.java B.one: kept, runs when a/A.java:7 is loaded\nb/B.java B.three: masked\n" +
+				"b/P.java P.two: kept, runs when a/A.java:7 is loaded\nb/P.java P.four: masked\n" +
+				"c/C.java C.three: kept, runs when a/A.java:7 is loaded\nc/C.java C.four: masked\n",
+		},
 		"the_platform_s_objects_have_no_methods_of_ours": {
 			"-- A.java --\nimport java.util.List;\nclass A {\n  static final A ONE = new A();\n  private final List<String> all = List.of();\n  private final int[] counts = new int[1];\n  private Box box;\n" +
 				"  A() { all.get(0); counts.clone(); this.all.size(); box.open(); all.get(0).strip().toString(); }\n" +

@@ -73,6 +73,7 @@ type reader struct {
 	source  []byte
 	file    *mask.File
 	loads   []mask.Ref
+	statics []static
 	foreign map[string]bool    // classes that are imported from the platform
 	fields  map[string]bool    // by qualified name: whether what it holds is the platform's
 	objects map[int][]mask.Ref // by class: what its objects run when they are made
@@ -156,13 +157,36 @@ func (r *reader) imported(n syntax.Node) {
 		return
 	}
 	switch {
-	case n.Has("asterisk") && n.Has("static"): // its members are found by their class alone
+	case n.Has("static"):
+		r.static(parts, at, n.Has("asterisk"))
 	case n.Has("asterisk"):
 		r.file.Imports = append(r.file.Imports, mask.Import{Module: strings.Join(parts, "."), Name: "*"})
 	default:
 		r.file.Imports = append(r.file.Imports, mask.Import{Module: strings.Join(parts[:at], "."), Name: strings.Join(parts[at:], "."), Local: local})
 	}
 }
+
+// static reads an import of a class's members: they may be its parents', too.
+func (r *reader) static(parts []string, at int, all bool) {
+	class := parts
+	if !all {
+		class = parts[:len(parts)-1]
+		r.file.Imports = append(r.file.Imports, mask.Import{Module: strings.Join(parts[:at], "."), Name: strings.Join(parts[at:], "."), Local: parts[len(parts)-1]})
+	}
+	if at >= len(class) {
+		return
+	}
+	local := "static " + strings.Join(class, ".")
+	r.file.Imports = append(r.file.Imports, mask.Import{Module: strings.Join(class[:at], "."), Name: strings.Join(class[at:], "."), Local: local})
+	if all {
+		r.statics = append(r.statics, static{class: local})
+	} else {
+		r.statics = append(r.statics, static{class: local, name: parts[len(parts)-1]})
+	}
+}
+
+// static is a class of which members are imported: all, or those of a name.
+type static struct{ class, name string }
 
 // finish adds what objects that are made while classes are initialised run themselves.
 func (r *reader) finish() {

@@ -199,6 +199,11 @@ func (r *reader) invocation(n syntax.Node, p place) {
 	if path[0] != "?" || path[len(path)-1] != "toString" {
 		r.note(mask.Ref{Path: path, Use: mask.Called, Class: p.class, Line: n.Line()}, p)
 	}
+	for _, s := range r.statics {
+		if !object.Is() && (s.name == "" || s.name == path[0]) {
+			r.note(mask.Ref{Path: []string{s.class, path[0]}, Use: mask.Called, Class: p.class, Line: n.Line()}, p)
+		}
+	}
 	in := p
 	in.inside = true
 	r.inChildren(n.Child("arguments"), in)
