@@ -184,7 +184,7 @@ func (r *reader) walk(n syntax.Node, p place) {
 		return
 	}
 	defer func() { r.depth-- }()
-	switch kind := n.Kind(); kind {
+	switch n.Kind() {
 	case "comment", "type_annotation", "type_arguments", "type_parameters", "interface_declaration", "type_alias_declaration",
 		"implements_clause", "statement_identifier", "property_identifier", "predefined_type", "jsx_closing_element", "asserts_annotation", "type_predicate_annotation":
 	case "import_statement":
@@ -247,8 +247,8 @@ func (r *reader) walk(n syntax.Node, p place) {
 		r.inside(n, p)
 	case "parenthesized_expression", "non_null_expression":
 		r.inside(n, p)
-	case "as_expression", "satisfies_expression", "type_assertion":
-		p.typed = kind != "satisfies_expression"
+	case "as_expression", "satisfies_expression", "type_assertion": // what gives never is like no type with overloads
+		p.typed = false
 		r.walk(unwrapped(n), p)
 	case "arguments", "template_substitution", "spread_element", "array":
 		r.inside(n, p.unbound())
