@@ -45,7 +45,7 @@ func (r *run) setAside() error {
 		}
 	}
 	for _, u := range r.project.units {
-		if _, placed := u.language.(Placed); !placed && !u.outside && (beside(u.path) || u.file.Program && r.project.outsider(u)) {
+		if _, placed := u.language.(Placed); !placed && !u.outside && (beside(u.path) || u.program && r.project.outsider(u)) {
 			aside[u.index] = true
 		}
 	}
@@ -59,10 +59,11 @@ func (r *run) setAside() error {
 // outsider tells a file that takes what it needs from a package of the tree by the name
 // that others know it by.
 func (p *project) outsider(u *unit) bool {
-	return slices.ContainsFunc(u.file.Imports, func(im Import) bool {
+	return slices.ContainsFunc(u.imports, func(im imported) bool {
+		module := p.words.texts[im.module]
 		return slices.ContainsFunc(p.anchors, func(a anchor) bool {
-			rest, ok := strings.CutPrefix(im.Module, a.prefix)
-			return ok && a.family == u.family && (rest == "" || rest[0] == '/') && len(p.findModule(u, im.Module)) > 0
+			rest, ok := strings.CutPrefix(module, a.prefix)
+			return ok && a.family == u.family && (rest == "" || rest[0] == '/') && len(p.findModule(u, module)) > 0
 		})
 	})
 }
@@ -91,12 +92,12 @@ func (r *run) namedByTests(l Placed, strays map[int32]bool) error {
 	}
 	of := map[string][]int32{}
 	for u := range strays {
-		for _, name := range r.project.units[u].file.Modules {
+		for _, name := range r.project.units[u].modules {
 			of[name] = append(of[name], u)
 		}
 	}
 	for _, e := range r.entries {
-		if e.unit == nil || e.unit.file != nil || e.reason == "" || e.unit.language.Name() != l.Name() {
+		if e.unit == nil || e.unit.read || e.reason == "" || e.unit.language.Name() != l.Name() {
 			continue
 		}
 		source, err := r.source.ReadFile(filepath.FromSlash(e.path))
@@ -135,10 +136,11 @@ func (p *project) load(aside map[int32]bool) {
 // importedBy are the units that a unit's imports name.
 func (p *project) importedBy(u *unit) []int32 {
 	var out []int32
-	for _, im := range u.file.Imports {
-		found := p.findModule(u, im.Module)
-		if im.Name != "" && im.Name != "*" {
-			found = append(found, p.findModule(u, join(im.Module, ".", im.Name))...)
+	for _, im := range u.imports {
+		module, name := p.words.texts[im.module], p.words.texts[im.name]
+		found := p.findModule(u, module)
+		if name != "" && name != "*" {
+			found = append(found, p.findModule(u, join(module, ".", name))...)
 		}
 		for _, t := range found {
 			if t.kind == isModule {

@@ -44,7 +44,7 @@ type site struct {
 
 func (p *project) closure() *closure {
 	c := &closure{
-		project: p, causes: make([]cause, len(p.functions)), reached: make([]bool, len(p.functions)), freed: make([]bool, len(p.functions)),
+		project: p, causes: make([]cause, len(p.homes)), reached: make([]bool, len(p.homes)), freed: make([]bool, len(p.homes)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
 		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]bool{},
 		waiting: map[int32]site{}, watched: map[place]site{}, names: map[int32][]int32{},
@@ -66,25 +66,22 @@ func (c *closure) load(u *unit) {
 	}
 	for _, r := range u.loads {
 		if r.use() == Handed && handlers[r.path] { // a router keeps it for later
-			r.way = wayOf(Named)
+			r.ref = refOf(r.path, int(r.class()), Named)
 		}
-		c.use(where{unit: u, function: -1, class: r.class, loads: true}, r, cause{u.index, r.line, -1})
+		c.use(where{unit: u, function: -1, class: r.class(), loads: true}, r.ref, cause{u.index, r.line, -1})
 	}
-	for i := range u.file.Functions {
-		f := &u.file.Functions[i]
-		at := u.first + int32(i)
-		if f.Construct == Hook && f.Parent < 0 && !ofHeirs[lastName(f.Name)] {
-			c.reach(at, cause{u.index, int32(f.Line), -1})
+	for i := range u.functions {
+		f, at := &u.functions[i], u.first+int32(i)
+		if c.construct(at) == Hook && f.parent < 0 && !ofHeirs[c.words.texts[f.last]] {
+			c.reach(at, cause{u.index, f.line, -1})
 		}
 	}
-	for i := range u.file.Classes {
-		if !u.file.Classes[i].Late {
+	for i, k := range u.classes {
+		if !k.late {
 			c.define(c.classes[int(u.firstOf)+i].group, cause{u.index, 0, -1})
 		}
 	}
 }
-
-func lastName(name string) string { _, last := splitName(name); return last }
 
 // ofHeirs are hooks that run when a class is inherited from, mixed in, made by its
 // metaclass or put into another; all others run with their file.
@@ -106,7 +103,7 @@ func (c *closure) define(g int32, why cause) {
 	for _, a := range line[1:] {
 		foreign = append(foreign, c.groups[a].foreign...)
 		for _, f := range c.groups[a].listed {
-			if c.of(f).Construct == Hook {
+			if c.construct(f) == Hook {
 				c.present(g)
 				c.reach(f, why)
 			}
@@ -207,7 +204,7 @@ func (c *closure) lend(g int32, why cause) {
 	}
 	for _, a := range line {
 		for _, f := range c.groups[a].listed {
-			if !strings.HasPrefix(c.words.texts[c.functions[f].name], "_") {
+			if !strings.HasPrefix(c.words.texts[c.of(f).last], "_") {
 				c.reach(f, why)
 			}
 		}
@@ -291,15 +288,17 @@ func (c *closure) leaves(f, at int32) bool {
 		return known
 	}
 	c.still[key] = true // those that hand it on to each other
-	of := c.functions[f]
-	u := c.units[of.unit]
-	all := u.takes[of.local]
+	u := c.units[c.homes[f]]
+	var all []take
+	if u.takes != nil {
+		all = u.takes[f-u.first]
+	}
 	fine := all != nil
 	if last := int32(len(all)) - 1; fine && at >= last && last >= 0 && all[last].rest {
 		at = last
 	}
 	if fine && at < int32(len(all)) {
-		w := where{unit: u, function: f, class: int32(u.file.Functions[of.local].Class)}
+		w := where{unit: u, function: f, class: c.of(f).class}
 		fine = !all[at].runs && !slices.ContainsFunc(all[at].into, func(call int32) bool { return !c.quiet(w, call) })
 	}
 	c.still[key] = fine
@@ -344,22 +343,20 @@ func (c *closure) drain() {
 	for len(c.queue) > 0 {
 		f := c.queue[0]
 		c.queue = c.queue[1:]
-		at := c.functions[f]
-		u := c.units[at.unit]
+		at := c.of(f)
+		u := c.units[c.homes[f]]
 		why := c.causes[f]
 		if why.first < 0 {
 			why.first = f
 		}
-		w := where{unit: u, function: f, class: int32(u.file.Functions[at.local].Class)}
-		for _, r := range u.runs[at.local] {
-			w.class = r.class
-			c.use(w, r, why)
+		for _, r := range u.refs[at.runs.start:at.runs.end] {
+			c.use(where{unit: u, function: f, class: r.class()}, r, why)
 		}
 		if at.inner {
-			c.inner(u, int(at.local), why, c.freed[f])
+			c.inner(u, f-u.first, why, c.freed[f])
 		}
-		for i, k := range u.file.Classes {
-			if k.Late && u.file.Functions[at.local].Span.Holds(k.Span) {
+		for i, k := range u.classes {
+			if k.late && at.span.wide().Holds(k.span.wide()) {
 				c.define(c.classes[int(u.firstOf)+i].group, why)
 			}
 		}
@@ -370,17 +367,17 @@ func (c *closure) drain() {
 // its own: they run when they are called on an object, as those of any other class.
 var byObject = map[string]bool{"java": true}
 
-func (c *closure) inner(u *unit, local int, why cause, freed bool) {
-	for i := local + 1; i < len(u.file.Functions); i++ {
-		f := u.first + int32(i)
+func (c *closure) inner(u *unit, local int32, why cause, freed bool) {
+	for i := local + 1; int(i) < len(u.functions); i++ {
+		f := &u.functions[i]
 		switch {
-		case u.file.Functions[i].Parent != local || byObject[u.family] && c.functions[f].group >= 0:
+		case f.parent != local || byObject[u.family] && f.group >= 0:
 		case freed:
-			c.reach(f, why)
+			c.reach(u.first+i, why)
 		default:
-			c.lie(f, why)
+			c.lie(u.first+i, why)
 		}
-		if u.file.Functions[i].Span.Start >= u.file.Functions[local].Span.End {
+		if f.span.start >= u.functions[local].span.end {
 			return
 		}
 	}
@@ -388,8 +385,8 @@ func (c *closure) inner(u *unit, local int, why cause, freed bool) {
 
 // lie notes what waits to be called by its name.
 func (c *closure) lie(f int32, why cause) {
-	name := c.functions[f].name
-	if full := c.of(f).Name; strings.HasSuffix(full, "]") {
+	name := c.of(f).last
+	if full := c.words.texts[c.of(f).name]; strings.HasSuffix(full, "]") {
 		if strings.Contains(full, "[Symbol.") { // the language calls it
 			c.reach(f, why)
 			return
@@ -414,8 +411,8 @@ func (c *closure) instantiate(g int32, why cause) {
 	for _, a := range c.groups[g].lineage {
 		var own []int32
 		for _, f := range c.groups[a].listed {
-			name := c.functions[f].name
-			switch c.of(f).Construct {
+			name := c.of(f).last
+			switch c.construct(f) {
 			case Constructor, Special, Hook:
 				if !seen[name] && !late[c.words.texts[name]] {
 					c.reach(f, why)
@@ -440,8 +437,8 @@ func (c *closure) present(g int32) {
 	c.all = append(c.all, g)
 	for _, a := range c.groups[g].lineage {
 		for _, f := range c.groups[a].listed {
-			if s, ok := c.waiting[c.functions[f].name]; ok {
-				c.answer(g, c.functions[f].name, s)
+			if s, ok := c.waiting[c.of(f).last]; ok {
+				c.answer(g, c.of(f).last, s)
 			}
 		}
 		for _, name := range c.groups[a].bound {
@@ -522,7 +519,7 @@ func (c *closure) reason(f int32) string {
 		at = fmt.Sprintf("%s:%d", at, why.line)
 	}
 	if why.first >= 0 && why.first != f {
-		return fmt.Sprintf("runs when %s is loaded, by %s", at, c.of(why.first).Name)
+		return fmt.Sprintf("runs when %s is loaded, by %s", at, c.name(why.first))
 	}
 	return fmt.Sprintf("runs when %s is loaded", at)
 }

@@ -16,22 +16,24 @@ type graph struct {
 // graph resolves what every function runs. A function stands for what is inside of it.
 func (p *project) graph() *graph {
 	g := &graph{
-		project: p, callees: make([][]int32, len(p.functions)), named: make([][]int32, len(p.functions)),
-		loads: make([]bool, len(p.functions)), loaded: map[int32]bool{}, having: map[int32][]int32{},
+		project: p, callees: make([][]int32, len(p.homes)), named: make([][]int32, len(p.homes)),
+		loads: make([]bool, len(p.homes)), loaded: map[int32]bool{}, having: map[int32][]int32{},
 	}
-	for i, f := range p.functions {
-		if f.group >= 0 {
-			g.having[f.name] = append(g.having[f.name], int32(i))
+	for _, u := range p.units {
+		for i := range u.functions {
+			if f := &u.functions[i]; f.group >= 0 {
+				g.having[f.last] = append(g.having[f.last], u.first+int32(i))
+			}
 		}
 	}
 	for _, u := range p.units {
-		for i := range u.file.Functions {
-			if u.file.Functions[i].Parent < 0 {
+		for i := range u.functions {
+			if u.functions[i].parent < 0 {
 				g.read(u, i)
 			}
 		}
 		for _, r := range u.loads {
-			a := p.ask(where{unit: u, function: -1, class: r.class, loads: true}, r.path)
+			a := p.ask(where{unit: u, function: -1, class: r.class(), loads: true}, r.path)
 			for _, f := range g.targets(a, r.use()) {
 				g.loads[f] = true
 			}
@@ -46,9 +48,10 @@ func (p *project) graph() *graph {
 func (g *graph) read(u *unit, local int) {
 	at := u.first + int32(local)
 	var callees, named []int32
-	for i := local; i == local || i < len(u.runs) && u.file.Functions[i].Parent >= 0; i++ {
-		for _, r := range u.runs[i] {
-			a := g.ask(where{unit: u, function: u.first + int32(i), class: r.class}, r.path)
+	for i := local; i == local || i < len(u.functions) && u.functions[i].parent >= 0; i++ {
+		runs := u.functions[i].runs
+		for _, r := range u.refs[runs.start:runs.end] {
+			a := g.ask(where{unit: u, function: u.first + int32(i), class: r.class()}, r.path)
 			callees = append(callees, g.targets(a, r.use())...)
 			if a.unknown {
 				named = append(named, a.member)
@@ -82,7 +85,7 @@ func (g *graph) constructors(of int32) []int32 {
 	for _, a := range g.groups[of].lineage {
 		var out []int32
 		for _, f := range g.groups[a].listed {
-			if g.project.of(f).Construct == Constructor {
+			if g.construct(f) == Constructor {
 				out = append(out, f)
 			}
 		}
@@ -96,7 +99,7 @@ func (g *graph) constructors(of int32) []int32 {
 // fanIn counts, for every function, those that call it. A call on what is not known
 // counts where one function of the tree alone has the name.
 func (g *graph) fanIn() []int32 {
-	counts := make([]int32, len(g.functions))
+	counts := make([]int32, len(g.homes))
 	for from := range g.callees {
 		for _, to := range g.callees[from] {
 			counts[to]++
@@ -118,7 +121,7 @@ func (g *graph) only(start []int32) map[int32]bool {
 	callers := map[int32][]int32{}
 	byName := map[int32][]int32{}
 	for from := range g.callees {
-		if g.project.of(int32(from)).Parent >= 0 {
+		if g.of(int32(from)).parent >= 0 {
 			continue
 		}
 		for _, to := range g.callees[from] {
@@ -138,7 +141,7 @@ func (g *graph) only(start []int32) map[int32]bool {
 		}
 	}
 	for _, f := range sorted(in) {
-		if g.loads[f] || g.functions[f].group >= 0 && g.loaded[g.functions[f].name] || g.outer(f) != f {
+		if g.loads[f] || g.of(f).group >= 0 && g.loaded[g.of(f).last] || g.outer(f) != f {
 			drop(f)
 			continue
 		}
@@ -147,8 +150,8 @@ func (g *graph) only(start []int32) map[int32]bool {
 				drop(f)
 			}
 		}
-		if g.functions[f].group >= 0 {
-			for _, from := range byName[g.functions[f].name] {
+		if g.of(f).group >= 0 {
+			for _, from := range byName[g.of(f).last] {
 				if !in[from] {
 					drop(f)
 				}
@@ -177,8 +180,8 @@ func (g *graph) only(start []int32) map[int32]bool {
 
 // outer is the outermost function around one.
 func (g *graph) outer(f int32) int32 {
-	for parent := g.project.of(f).Parent; parent >= 0; parent = g.project.of(f).Parent {
-		f = g.units[g.functions[f].unit].first + int32(parent)
+	for parent := g.of(f).parent; parent >= 0; parent = g.of(f).parent {
+		f = g.units[g.homes[f]].first + parent
 	}
 	return f
 }

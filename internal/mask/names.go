@@ -53,7 +53,7 @@ var (
 )
 
 // maxMemo bounds the answers that are remembered: some 100 bytes each.
-const maxMemo = 100_000
+const maxMemo = 30_000
 
 // ask resolves a path in its place.
 func (p *project) ask(w where, path int32) answer {
@@ -130,19 +130,18 @@ func (p *project) super(u *unit, bases []thing, parts []int32) answer {
 // nested finds a name among the functions inside of those around the place.
 func (p *project) nested(w where, name int32) []thing {
 	for at := w.function; at >= 0; {
-		f := p.functions[at]
-		of := &w.unit.file.Functions[f.local]
+		f := p.of(at)
 		if f.inner {
-			if id, ok := p.words.ids[of.Name+"."+p.words.texts[name]]; ok {
-				if found := p.own[place{w.unit.index, id}]; len(found) > 0 {
+			if id, ok := p.words.ids[p.words.texts[f.name]+"."+p.words.texts[name]]; ok {
+				if found := p.own(w.unit.index, id); len(found) > 0 {
 					return found
 				}
 			}
 		}
-		if of.Parent < 0 {
+		if f.parent < 0 {
 			return nil
 		}
-		at = w.unit.first + int32(of.Parent)
+		at = w.unit.first + f.parent
 	}
 	return nil
 }
@@ -150,7 +149,7 @@ func (p *project) nested(w where, name int32) []thing {
 // lookup finds a bare name: in the class where that counts, the file, its package, what
 // it takes by a star.
 func (p *project) lookup(w where, name int32) []thing {
-	for c := w.class; c >= 0; c = int32(w.unit.file.Classes[c].Parent) {
+	for c := w.class; c >= 0; c = w.unit.classes[c].parent {
 		g := p.classes[w.unit.firstOf+c].group
 		if implicit[w.unit.family] {
 			if found := p.member(g, name); len(found) > 0 {
@@ -166,18 +165,18 @@ func (p *project) lookup(w where, name int32) []thing {
 	if found := p.inUnit(w.unit.index, name, 0); len(found) > 0 {
 		return found
 	}
-	if len(w.unit.file.Modules) == 0 {
+	if len(w.unit.modules) == 0 {
 		return nil
 	}
 	if w.unit.family == "python" { // what was imported from below a package is a name of it
-		if m, ok := p.byModule[moduleKey{w.unit.family, w.unit.file.Modules[0] + "." + p.words.texts[name]}]; ok {
+		if m, ok := p.byModule[moduleKey{w.unit.family, w.unit.modules[0] + "." + p.words.texts[name]}]; ok {
 			return []thing{{kind: isModule, id: m}}
 		}
 	}
 	var found []thing
-	for _, u := range p.siblings[moduleKey{w.unit.family, w.unit.file.Modules[0]}] {
+	for _, u := range p.siblings[moduleKey{w.unit.family, w.unit.modules[0]}] {
 		if u != w.unit.index {
-			for _, t := range p.own[place{u, name}] {
+			for _, t := range p.own(u, name) {
 				if t.kind != viaImport { // imports are of their file
 					found = append(found, t)
 				}
@@ -192,14 +191,14 @@ const deep = 24
 
 // inUnit is what a name of a file means, that of a star import included.
 func (p *project) inUnit(u, name int32, depth int) []thing {
-	if found := p.own[place{u, name}]; len(found) > 0 {
+	if found := p.own(u, name); len(found) > 0 {
 		return p.expand(found, depth)
 	}
 	if len(p.stars[u]) == 0 {
 		return nil
 	}
 	for _, s := range p.starred(u) {
-		if found := p.own[place{s, name}]; len(found) > 0 {
+		if found := p.own(s, name); len(found) > 0 {
 			return p.expand(found, depth)
 		}
 	}
@@ -258,7 +257,7 @@ func (p *project) through(t thing, depth int) []thing {
 	defer delete(p.pending, key)
 	var found []thing
 	if t.kind == viaImport {
-		found = p.importOf(p.units[t.unit], p.units[t.unit].file.Imports[t.id], depth+1)
+		found = p.importOf(p.units[t.unit], p.units[t.unit].imports[t.id], depth+1)
 	} else {
 		found = p.bindingOf(p.units[t.unit], int(t.id))
 	}
@@ -268,12 +267,11 @@ func (p *project) through(t thing, depth int) []thing {
 
 // bindingOf is what a name holds: what a call of a class makes is an instance of it.
 func (p *project) bindingOf(u *unit, i int) []thing {
-	b := u.bound[i]
-	own := p.words.split[b.path]
-	if len(own) == 1 && p.words.texts[own[0]] == u.file.Bindings[i].Name { // x = x
+	b := u.bindings[i]
+	if own := p.words.split[b.path]; len(own) == 1 && own[0] == b.name { // x = x
 		return nil
 	}
-	a := p.ask(where{unit: u, function: -1, class: b.class, loads: true}, b.path)
+	a := p.ask(where{unit: u, function: -1, class: b.class(), loads: true}, b.path)
 	var out []thing
 	for _, t := range a.things {
 		switch {
@@ -293,10 +291,11 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 var byResult = map[string]bool{"javascript": true}
 
 // importOf is what an import brings.
-func (p *project) importOf(u *unit, im Import, depth int) []thing {
-	homes := p.findModule(u, im.Module)
-	if im.Name == "" {
-		if head, _, ok := strings.Cut(im.Module, "."); ok && head == im.Local {
+func (p *project) importOf(u *unit, im imported, depth int) []thing {
+	module, name := p.words.texts[im.module], p.words.texts[im.name]
+	homes := p.findModule(u, module)
+	if name == "" {
+		if head, _, ok := strings.Cut(module, "."); ok && head == p.words.texts[im.local] {
 			homes = append(homes, p.findModule(u, head)...)
 		}
 		if len(homes) == 0 {
@@ -304,17 +303,13 @@ func (p *project) importOf(u *unit, im Import, depth int) []thing {
 		}
 		return homes
 	}
-	name, ok := p.words.ids[im.Name]
-	if !ok {
-		name = p.words.id(im.Name)
-	}
 	var out []thing
 	for _, h := range homes {
-		out = append(out, p.inside(h, name, depth)...)
+		out = append(out, p.inside(h, im.name, depth)...)
 	}
 	if len(out) == 0 { // the name may be that of a module
 		for _, sep := range separators {
-			out = append(out, p.findModule(u, join(im.Module, sep, im.Name))...)
+			out = append(out, p.findModule(u, join(module, sep, name))...)
 		}
 		out = slices.DeleteFunc(out, func(t thing) bool { return t.kind != isModule })
 	}
@@ -387,7 +382,7 @@ func (p *project) member(g, name int32) []thing {
 		line = []int32{g}
 	}
 	for _, at := range line {
-		if found := p.members[place{at, name}]; len(found) > 0 {
+		if found := p.groups[at].members.of(name); len(found) > 0 {
 			return found
 		}
 		if found := p.within(at, name); len(found) > 0 {
@@ -403,11 +398,11 @@ func (p *project) within(g, name int32) []thing {
 	if !ok {
 		return nil
 	}
-	if found := p.own[place{p.groups[g].unit, id}]; len(found) > 0 {
+	if found := p.own(p.groups[g].unit, id); len(found) > 0 {
 		return p.expand(found, 1)
 	}
 	for _, part := range p.groups[g].parts {
-		if found := p.own[place{p.classes[part].unit, id}]; len(found) > 0 {
+		if found := p.own(p.classes[part].unit, id); len(found) > 0 {
 			return p.expand(found, 1)
 		}
 	}
@@ -477,7 +472,7 @@ func (p *project) read(things []thing, a *answer) []thing {
 }
 
 func (p *project) isProperty(f int32) bool {
-	c := p.of(f).Construct
+	c := p.construct(f)
 	return c == Getter || c == Setter
 }
 
@@ -485,15 +480,14 @@ func (p *project) isProperty(f int32) bool {
 func (p *project) step(t thing, name int32) []thing {
 	switch t.kind {
 	case isFunction:
-		f := p.functions[t.id]
-		if id, ok := p.words.ids[p.of(t.id).Name+"."+p.words.texts[name]]; ok {
-			return p.expand(p.own[place{f.unit, id}], 1)
+		if id, ok := p.words.ids[p.name(t.id)+"."+p.words.texts[name]]; ok {
+			return p.expand(p.own(p.homes[t.id], id), 1)
 		}
 	case isClass, isInstance, isModule:
 		return p.inside(t, name, 1)
 	case isTable:
 		if p.words.texts[name] == Element {
-			return p.expand(p.own[place{t.unit, t.id}], 1)
+			return p.expand(p.own(t.unit, t.id), 1)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -12,19 +13,18 @@ type project struct {
 	words words
 	units []*unit
 
-	functions []function // of all units, in their order
-	classes   []class
-	groups    []group
+	homes   []int32 // the units of all functions, in their order
+	classes []class
+	groups  []group
 
-	own      map[place][]thing // what a unit's qualified name stands for
-	members  map[place][]thing // what a group's name stands for
-	stars    map[int32][]int32 // units from which a unit takes every name
-	modules  []module
-	byModule map[moduleKey]int32
-	byStem   map[moduleKey]int32   // by path without what languages leave out in imports
-	siblings map[moduleKey][]int32 // units of one package, by its most usual name
-	global   map[moduleKey][]int32 // groups by family and qualified name
-	anchors  []anchor
+	decorated map[place][]thing // what a unit's function decorates, elsewhere too
+	stars     map[int32][]int32 // units from which a unit takes every name
+	modules   []module
+	byModule  map[moduleKey]int32
+	byStem    map[moduleKey]int32   // by path without what languages leave out in imports
+	siblings  map[moduleKey][]int32 // units of one package, by its most usual name
+	global    map[moduleKey][]int32 // groups by family and qualified name
+	anchors   []anchor
 
 	calls []given // of references and parameters; their numbers begin with 1
 
@@ -33,32 +33,82 @@ type project struct {
 	pending  map[place]bool
 }
 
-// unit is one file with the facts that are kept of it.
+// unit is one file with the facts that are kept of it. It is what a File says, compact:
+// there may be ten thousand of them.
 type unit struct {
-	index    int32
-	path     string
-	language Language
-	family   string
-	file     *File // without the references, which are compact in what follows
-	reason   string
-	outside  bool // a test: what it loads is no load of the project
-	runs     [][]ref
-	takes    [][]take
-	bases    [][]ref
-	bound    []ref
-	loads    []ref
-	handlers []ref // of routes
-	first    int32 // of its functions, among all
-	firstOf  int32 // of its classes, among all
-	decided  []Fate
+	index     int32
+	path      string
+	language  Language
+	family    string
+	read      bool // the facts are there
+	program   bool // it gives nothing to those who import it
+	reason    string
+	outside   bool // a test: what it loads is no load of the project
+	modules   []string
+	functions []function
+	classes   []classOf
+	imports   []imported
+	bindings  []binding
+	loads     []load
+	routes    []Route // their handlers are in handlers
+	handlers  []ref
+	takes     [][]take // of functions
+	refs      []ref    // of functions and classes, which say from where to where
+	own       table    // what its qualified names stand for
+	repair    func(masked func(function int) bool) []Edit
+	faults    []int
+	first     int32 // of its functions, among all
+	firstOf   int32 // of its classes, among all
 }
 
-// function is one of a unit.
+// function is one of a unit: a Function in numbers.
 type function struct {
-	unit, local int32
-	group       int32 // of which it is a member; -1
-	name        int32 // the last part of its name
-	inner       bool  // functions are inside it
+	name                          int32 // a word, as construct and last are
+	last                          int32 // the last part of its name
+	group                         int32 // of which it is a member; -1
+	parent, class, line           int32
+	runs                          span // of refs
+	span, body                    span
+	construct                     int32
+	strict                        int32 // a word: the text with a zero byte for the name
+	lines, branches, calls, depth int32 // of its shape
+	flags
+}
+
+// flags are what is or is not of a function.
+type flags struct {
+	public, doc, broken bool
+	inner               bool // functions are inside it
+}
+
+// span is a Range, compact.
+type span struct{ start, end int32 }
+
+func spanOf(r Range) span { return span{int32(r.Start), int32(r.End)} }
+
+func (s span) wide() Range { return Range{int(s.start), int(s.end)} }
+
+// classOf is a class of a unit.
+type classOf struct {
+	name   int32 // a word
+	parent int32
+	bases  span // of refs
+	span   span
+	late   bool // it is not made when the file is loaded
+}
+
+// imported is an Import in words.
+type imported struct{ module, name, local int32 }
+
+type binding struct {
+	name int32 // a word
+	ref
+}
+
+// load is a reference that runs when its file is loaded.
+type load struct {
+	ref
+	line int32
 }
 
 type class struct{ unit, local, group int32 }
@@ -69,6 +119,7 @@ type group struct {
 	unit    int32   // of its first part
 	parts   []int32 // classes
 	listed  []int32 // functions that are its members, in order
+	members table   // the same by name
 	lineage []int32 // itself, then those it inherits from, nearest first
 	below   []int32 // those that inherit from it
 	bound   []int32 // names of its bindings
@@ -112,15 +163,6 @@ type thing struct {
 	unit int32
 }
 
-// ref is a Ref, compact.
-type ref struct {
-	path  int32
-	class int32
-	line  int32
-	into  int32 // of calls, 0 for none
-	way   uint8 // of ways
-}
-
 // given is an Argument, compact.
 type given struct{ path, at, into int32 }
 
@@ -130,12 +172,69 @@ type take struct {
 	into       []int32
 }
 
-// ways are the uses by number: there are millions of references.
+// table is things by their names, which are sorted. It holds no more than that: a map of
+// slices takes five times the memory.
+type table struct {
+	names  []int32
+	things []thing
+}
+
+// tableOf keeps the order of what has one name, and each thing once.
+func tableOf(all []entitled) table {
+	slices.SortStableFunc(all, func(a, b entitled) int { return cmp.Compare(a.name, b.name) })
+	kept := all[:0]
+	first := 0 // of those of the name
+	for i, e := range all {
+		if i == 0 || kept[len(kept)-1].name != e.name {
+			first = len(kept)
+		}
+		if !slices.Contains(kept[first:], e) {
+			kept = append(kept, e)
+		}
+	}
+	t := table{make([]int32, len(kept)), make([]thing, len(kept))}
+	for i, e := range kept {
+		t.names[i], t.things[i] = e.name, e.thing
+	}
+	return t
+}
+
+// entitled is a thing with its name.
+type entitled struct {
+	name int32
+	thing
+}
+
+// of are the things of a name, in order.
+func (t table) of(name int32) []thing {
+	from, ok := slices.BinarySearch(t.names, name)
+	if !ok {
+		return nil
+	}
+	to := from
+	for to < len(t.names) && t.names[to] == name {
+		to++
+	}
+	return t.things[from:to:to]
+}
+
+// ref is a Ref, compact: there are millions of them. The class and the use are one number.
+type ref struct {
+	path int32
+	in   int32
+	into int32 // of calls, 0 for none
+}
+
 var ways = [...]Use{Named, Called, Inherited, Handed, Made, Bound}
 
-func (r ref) use() Use { return ways[r.way] }
+// refOf is a reference from within a class, -1 for none.
+func refOf(path int32, class int, u Use) ref {
+	return ref{path: path, in: int32(class+1)*int32(len(ways)) + int32(max(0, slices.Index(ways[:], u)))}
+}
 
-func wayOf(u Use) uint8 { return uint8(max(0, slices.Index(ways[:], u))) }
+func (r ref) use() Use { return ways[r.in%int32(len(ways))] }
+
+func (r ref) class() int32 { return r.in/int32(len(ways)) - 1 }
 
 // words turns names into numbers.
 type words struct {
@@ -176,52 +275,97 @@ func (w *words) path(parts []string) int32 {
 
 func newProject() *project {
 	return &project{
-		words: words{ids: map[string]int32{}, paths: map[string]int32{}},
-		own:   map[place][]thing{}, members: map[place][]thing{}, stars: map[int32][]int32{},
+		words:     words{ids: map[string]int32{}, paths: map[string]int32{}},
+		decorated: map[place][]thing{}, stars: map[int32][]int32{},
 		byModule: map[moduleKey]int32{}, byStem: map[moduleKey]int32{},
 		siblings: map[moduleKey][]int32{}, global: map[moduleKey][]int32{},
 		memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
 	}
 }
 
-// compact takes the references out of what a language said of a file. It may be called
-// by several at a time.
+// compact takes over what a language said of a file. It may be called by several at a
+// time. What is held for the whole run is of the size that it has, and no text is in it
+// but those of words: one may be a part of a whole source.
 func (p *project) compact(u *unit, f *File) {
 	p.words.Lock()
 	defer p.words.Unlock()
-	u.file = f
-	// What grew by doubling is held for the whole run otherwise.
-	f.Functions, f.Classes = slices.Clone(f.Functions), slices.Clone(f.Classes)
-	f.Imports, f.Bindings = slices.Clone(f.Imports), slices.Clone(f.Bindings)
-	u.runs, u.takes = make([][]ref, len(f.Functions)), make([][]take, len(f.Functions))
+	for _, name := range f.Modules {
+		u.modules = append(u.modules, p.words.texts[p.words.id(name)])
+	}
+	all := 0
 	for i := range f.Functions {
-		u.runs[i] = p.refs(f.Functions[i].Runs, false)
-		f.Functions[i].Runs = nil
-		u.takes[i] = p.taken(f.Functions[i].Takes)
-		f.Functions[i].Takes = nil
+		all += len(f.Functions[i].Runs)
 	}
-	u.bases = make([][]ref, len(f.Classes))
-	for i := range f.Classes {
-		u.bases[i] = p.refs(f.Classes[i].Bases, true)
-		f.Classes[i].Bases = nil
+	refs := make([]ref, 0, all)
+	u.functions = make([]function, len(f.Functions))
+	for i := range f.Functions {
+		from := len(refs)
+		refs = p.distinct(refs, f.Functions[i].Runs)
+		u.functions[i] = p.function(&f.Functions[i])
+		u.functions[i].runs = span{int32(from), int32(len(refs))}
+		if all := p.taken(f.Functions[i].Takes); all != nil {
+			if u.takes == nil {
+				u.takes = make([][]take, len(f.Functions))
+			}
+			u.takes[i] = all
+		}
 	}
-	u.loads = p.refs(f.Loads, false)
-	f.Loads = nil
-	for i := range f.Bindings {
-		u.bound = append(u.bound, p.ref(f.Bindings[i].Value))
-		f.Bindings[i].Value = Ref{}
+	u.classes = make([]classOf, len(f.Classes))
+	for i, c := range f.Classes {
+		from := len(refs)
+		for _, b := range c.Bases {
+			if r := p.ref(b); r.path >= 0 {
+				refs = append(refs, r)
+			}
+		}
+		u.classes[i] = classOf{p.words.id(c.Name), int32(c.Parent), span{int32(from), int32(len(refs))}, spanOf(c.Span), c.Late}
 	}
-	for i := range f.Routes {
-		u.handlers = append(u.handlers, p.ref(f.Routes[i].Handler))
-		f.Routes[i].Handler = Ref{}
+	u.refs = slices.Clone(refs)
+	u.imports = make([]imported, len(f.Imports))
+	for i, im := range f.Imports {
+		u.imports[i] = imported{p.words.id(im.Module), p.words.id(im.Name), p.words.id(im.Local)}
+	}
+	u.bindings = make([]binding, len(f.Bindings))
+	for i, b := range f.Bindings {
+		u.bindings[i] = binding{p.words.id(b.Name), p.ref(b.Value)}
+	}
+	u.loads = p.loaded(f.Loads)
+	for _, r := range f.Routes {
+		u.handlers = append(u.handlers, p.ref(r.Handler))
+		r.Handler = Ref{}
+		u.routes = append(u.routes, r)
+	}
+	u.repair, u.faults, u.program, u.read = f.Repair, f.Faults, f.Program, true
+}
+
+func (p *project) function(f *Function) function {
+	return function{
+		name: p.words.id(f.Name), group: -1, parent: int32(f.Parent), class: int32(f.Class), line: int32(f.Line),
+		span: spanOf(f.Span), body: spanOf(f.Body),
+		construct: p.words.id(string(f.Construct)), strict: p.words.id(strings.ReplaceAll(f.Strict, f.Name, "\x00")),
+		lines: int32(f.Shape.Lines), branches: int32(f.Shape.Branches), calls: int32(f.Shape.Calls), depth: int32(f.Shape.Depth),
+		flags: flags{public: f.Public, doc: f.Doc, broken: f.Broken},
+	}
+}
+
+// wide is a function as the language said it, but for what it runs and its callers.
+func (p *project) wide(f *function) Function {
+	name := p.words.texts[f.name]
+	return Function{
+		Name: name, Construct: Construct(p.words.texts[f.construct]), Public: f.public, Doc: f.doc,
+		Parent: int(f.parent), Class: int(f.class), Line: int(f.line), Span: f.span.wide(), Body: f.body.wide(),
+		Strict: strings.ReplaceAll(p.words.texts[f.strict], "\x00", name), Broken: f.broken,
+		Shape: Shape{Lines: int(f.lines), Branches: int(f.branches), Calls: int(f.calls), Depth: int(f.depth)},
 	}
 }
 
 func (p *project) ref(r Ref) ref {
 	if len(r.Path) == 0 {
-		return ref{path: -1}
+		return refOf(-1, -1, Named)
 	}
-	return ref{path: p.words.path(r.Path), class: int32(r.Class), line: int32(r.Line), into: p.given(r.Into), way: wayOf(r.Use)}
+	out := refOf(p.words.path(r.Path), r.Class, r.Use)
+	out.into = p.given(r.Into)
+	return out
 }
 
 // given is the number of a call, 0 for none.
@@ -246,24 +390,32 @@ func (p *project) taken(all []Take) []take {
 	return out
 }
 
-// refs leaves out what says the same again: the first stands for all.
-func (p *project) refs(all []Ref, whole bool) []ref {
-	out := make([]ref, 0, len(all))
-	type same struct {
-		path, class int32
-		way         uint8
-	}
-	seen := map[same]bool{}
+// distinct leaves out what says the same again: the first stands for all.
+func (p *project) distinct(out []ref, all []Ref) []ref {
+	seen := make(map[ref]bool, len(all))
 	for _, r := range all {
 		c := p.ref(r)
-		key := same{c.path, c.class, c.way}
-		if c.path < 0 || !whole && c.into == 0 && seen[key] {
+		bare := ref{path: c.path, in: c.in}
+		if c.path < 0 || c.into == 0 && seen[bare] {
 			continue
 		}
-		seen[key] = seen[key] || c.into == 0
+		seen[bare] = seen[bare] || c.into == 0
 		out = append(out, c)
 	}
-	return slices.Clone(out) // what was left out is no longer held
+	return out
+}
+
+// loaded is distinct with the lines.
+func (p *project) loaded(all []Ref) []load {
+	seen := make(map[ref]bool, len(all))
+	var out []load
+	for _, r := range all {
+		if c := p.ref(r); c.path >= 0 && !seen[c] {
+			seen[c] = true
+			out = append(out, load{c, int32(r.Line)})
+		}
+	}
+	return slices.Clone(out)
 }
 
 // spread are the families in which a class may have parts in several files of a package.
@@ -281,12 +433,12 @@ func family(language string) string {
 func (p *project) index() {
 	for i, u := range p.units {
 		u.index = int32(i)
-		u.first, u.firstOf = int32(len(p.functions)), int32(len(p.classes))
+		u.first, u.firstOf = int32(len(p.homes)), int32(len(p.classes))
 		p.indexModules(u)
-		for j := range u.file.Functions {
-			p.functions = append(p.functions, function{unit: u.index, local: int32(j), group: -1})
+		for range u.functions {
+			p.homes = append(p.homes, u.index)
 		}
-		for j := range u.file.Classes {
+		for j := range u.classes {
 			p.classes = append(p.classes, class{unit: u.index, local: int32(j)})
 		}
 	}
@@ -296,6 +448,9 @@ func (p *project) index() {
 	}
 	for _, u := range p.units {
 		p.indexNames(u, groups)
+	}
+	for g := range p.groups {
+		p.indexMembers(&p.groups[g])
 	}
 	for _, u := range p.units {
 		p.indexStars(u)
@@ -316,7 +471,7 @@ func (p *project) index() {
 }
 
 func (p *project) indexModules(u *unit) {
-	for i, name := range u.file.Modules {
+	for i, name := range u.modules {
 		m := p.module(u.family, name)
 		if !slices.Contains(p.modules[m].units, u.index) {
 			p.modules[m].units = append(p.modules[m].units, u.index)
@@ -386,8 +541,8 @@ func stems(path string) []string {
 }
 
 func (p *project) indexClasses(u *unit, groups map[moduleKey]int32) {
-	for i, c := range u.file.Classes {
-		g := p.group(u, c.Name, groups)
+	for i, c := range u.classes {
+		g := p.group(u, p.words.texts[c.name], groups)
 		at := u.firstOf + int32(i)
 		p.classes[at].group = g
 		p.groups[g].parts = append(p.groups[g].parts, at)
@@ -413,85 +568,96 @@ func groupKey(u *unit, name string) moduleKey {
 	switch {
 	case u.family == "ruby":
 		return moduleKey{u.family, "\x00" + name}
-	case spread[u.family] && len(u.file.Modules) > 0:
-		return moduleKey{u.family + "\x00" + u.file.Modules[0], name}
+	case spread[u.family] && len(u.modules) > 0:
+		return moduleKey{u.family + "\x00" + u.modules[0], name}
 	}
 	return moduleKey{u.family + "\x00\x00" + u.path, name}
 }
 
 func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
-	put := func(name string, t thing) {
-		key := place{u.index, p.words.id(name)}
-		if !slices.Contains(p.own[key], t) {
-			p.own[key] = append(p.own[key], t)
+	var all []entitled
+	put := func(name int32, t thing) { all = append(all, entitled{name, t}) }
+	for i, c := range u.classes {
+		put(c.name, thing{kind: isClass, id: p.classes[int(u.firstOf)+i].group})
+	}
+	for i := range u.functions {
+		f, at := &u.functions[i], u.first+int32(i)
+		head, last := splitName(p.words.texts[f.name])
+		f.last = p.words.id(last)
+		f.group = p.memberOf(u, f, head, groups)
+		if f.parent >= 0 {
+			u.functions[f.parent].inner = true
+		}
+		put(f.name, thing{kind: isFunction, id: at})
+		if f.group >= 0 {
+			p.groups[f.group].listed = append(p.groups[f.group].listed, at)
 		}
 	}
-	for i, c := range u.file.Classes {
-		put(c.Name, thing{kind: isClass, id: p.classes[int(u.firstOf)+i].group})
-	}
-	for i := range u.file.Functions {
-		f, at := &u.file.Functions[i], u.first+int32(i)
-		head, last := splitName(f.Name)
-		entry := &p.functions[at]
-		entry.name = p.words.id(last)
-		entry.group = p.memberOf(u, f, head, groups)
-		if f.Parent >= 0 {
-			p.functions[u.first+int32(f.Parent)].inner = true
+	for i, b := range u.bindings {
+		if b.path < 0 {
+			continue
 		}
-		put(f.Name, thing{kind: isFunction, id: at})
-		if g := entry.group; g >= 0 {
-			key := place{g, entry.name}
-			p.members[key] = append(p.members[key], thing{kind: isFunction, id: at})
-			p.groups[g].listed = append(p.groups[g].listed, at)
-		}
-	}
-	for i, b := range u.file.Bindings {
-		if u.bound[i].path >= 0 {
-			put(b.Name, thing{kind: viaBinding, id: int32(i), unit: u.index})
-			head, last := splitName(b.Name)
-			if last == Decorated {
-				continue
-			}
-			if last == Element {
-				put(head, thing{kind: isTable, id: p.words.id(b.Name), unit: u.index})
-				continue
-			}
+		put(b.name, thing{kind: viaBinding, id: int32(i), unit: u.index})
+		head, last := splitName(p.words.texts[b.name])
+		switch last {
+		case Decorated:
+		case Element:
+			put(p.words.id(head), thing{kind: isTable, id: b.name, unit: u.index})
+		default:
 			if g, ok := groups[groupKey(u, head)]; ok && head != "" {
 				p.groups[g].bound = append(p.groups[g].bound, p.words.id(last))
 			}
 		}
 	}
-	for i, im := range u.file.Imports {
-		if im.Name != "*" && im.Local != "" && im.Local != "_" {
-			put(im.Local, thing{kind: viaImport, id: int32(i), unit: u.index})
+	for i, im := range u.imports {
+		if local := p.words.texts[im.local]; p.words.texts[im.name] != "*" && local != "" && local != "_" {
+			put(im.local, thing{kind: viaImport, id: int32(i), unit: u.index})
 		}
 	}
+	u.own = tableOf(all)
+}
+
+func (p *project) indexMembers(g *group) {
+	all := make([]entitled, len(g.listed))
+	for i, f := range g.listed {
+		all[i] = entitled{p.of(f).last, thing{kind: isFunction, id: f}}
+	}
+	g.members = tableOf(all)
+}
+
+// own is what a qualified name of a unit stands for.
+func (p *project) own(u, name int32) []thing {
+	found := p.units[u].own.of(name)
+	if more := p.decorated[place{u, name}]; len(more) > 0 {
+		return append(found, more...)
+	}
+	return found
 }
 
 // indexDecorated puts what is decorated under the names of the functions that do it.
 func (p *project) indexDecorated(u *unit) {
-	for i, b := range u.file.Bindings {
-		head, last := splitName(b.Name)
-		if last != Decorated || u.bound[i].path < 0 {
+	for i, b := range u.bindings {
+		head, last := splitName(p.words.texts[b.name])
+		if last != Decorated || b.path < 0 {
 			continue
 		}
 		path := p.words.path(strings.Split(head, "."))
-		for _, t := range p.ask(where{unit: u, function: -1, class: u.bound[i].class, loads: true}, path).things {
+		for _, t := range p.ask(where{unit: u, function: -1, class: b.class(), loads: true}, path).things {
 			if t.kind != isFunction {
 				continue
 			}
-			key := place{p.functions[t.id].unit, p.words.id(p.of(t.id).Name + "." + Decorated)}
-			p.own[key] = append(p.own[key], thing{kind: viaBinding, id: int32(i), unit: u.index})
+			key := place{p.homes[t.id], p.words.id(p.name(t.id) + "." + Decorated)}
+			p.decorated[key] = append(p.decorated[key], thing{kind: viaBinding, id: int32(i), unit: u.index})
 		}
 	}
 }
 
 // memberOf is the group of a method, -1 for a function that is none.
-func (p *project) memberOf(u *unit, f *Function, head string, groups map[moduleKey]int32) int32 {
-	if f.Class >= 0 && f.Class < len(u.file.Classes) {
-		return p.classes[int(u.firstOf)+f.Class].group
+func (p *project) memberOf(u *unit, f *function, head string, groups map[moduleKey]int32) int32 {
+	if f.class >= 0 && int(f.class) < len(u.classes) {
+		return p.classes[u.firstOf+f.class].group
 	}
-	if f.Parent >= 0 || head == "" {
+	if f.parent >= 0 || head == "" {
 		return -1
 	}
 	if g, ok := groups[groupKey(u, head)]; ok {
@@ -513,11 +679,11 @@ func splitName(name string) (head, last string) {
 
 // indexStars notes from which units a unit takes all names.
 func (p *project) indexStars(u *unit) {
-	for _, im := range u.file.Imports {
-		if im.Name != "*" {
+	for _, im := range u.imports {
+		if p.words.texts[im.name] != "*" {
 			continue
 		}
-		for _, t := range p.findModule(u, im.Module) {
+		for _, t := range p.findModule(u, p.words.texts[im.module]) {
 			if t.kind == isModule {
 				p.stars[u.index] = append(p.stars[u.index], p.modules[t.id].units...)
 			}
@@ -536,9 +702,9 @@ func (p *project) lineage(g int32) []int32 {
 	for _, part := range p.groups[g].parts {
 		c := p.classes[part]
 		u := p.units[c.unit]
-		outer := int32(u.file.Classes[c.local].Parent)
-		for _, b := range u.bases[c.local] {
-			a := p.ask(where{unit: u, function: -1, class: outer, loads: true}, b.path)
+		of := u.classes[c.local]
+		for _, b := range u.refs[of.bases.start:of.bases.end] {
+			a := p.ask(where{unit: u, function: -1, class: of.parent, loads: true}, b.path)
 			found := false
 			for _, t := range a.things {
 				if t.kind != isClass && t.kind != isInstance || t.id == g {
@@ -591,8 +757,12 @@ func unique(all []int32) []int32 {
 	})
 }
 
-// of is the language's word about a function.
-func (p *project) of(f int32) *Function {
-	at := p.functions[f]
-	return &p.units[at.unit].file.Functions[at.local]
+// of is a function by its number.
+func (p *project) of(f int32) *function {
+	u := p.units[p.homes[f]]
+	return &u.functions[f-u.first]
 }
+
+func (p *project) name(f int32) string { return p.words.texts[p.of(f).name] }
+
+func (p *project) construct(f int32) Construct { return Construct(p.words.texts[p.of(f).construct]) }

@@ -200,7 +200,7 @@ func (r *run) read(ctx context.Context) error {
 		r.readOne(code[i])
 		return struct{}{}
 	}, func(i int, _ struct{}) error {
-		if u := code[i].unit; u.file != nil {
+		if u := code[i].unit; u.read {
 			r.project.units = append(r.project.units, u) // the entries are in order
 		}
 		return nil
@@ -287,7 +287,6 @@ func (r *run) readOne(e *entry) {
 	}
 	if err := guard(func() { r.project.compact(u, u.language.Read(u.path, tree)) }); err != nil {
 		e.failed = err.Error()
-		u.file = nil
 	}
 }
 
@@ -338,7 +337,7 @@ func (r *run) decide() error {
 	}
 	p := r.project
 	for _, e := range r.entries {
-		if e.unit != nil && e.unit.file != nil {
+		if e.unit != nil && e.unit.read {
 			e.unit.reason = e.reason
 			e.unit.outside = strings.Contains(e.reason, "test")
 		}
@@ -360,35 +359,29 @@ func (r *run) decide() error {
 	}
 	r.closure = p.closure()
 	r.fanIn = of().fanIn()
-	for _, u := range p.units {
-		if u.reason == "" {
-			r.decideUnit(u)
-		}
-	}
-	r.forget()
+	p.forget()
 	return nil
 }
 
 // forget lets go of what only the decision needed.
-func (r *run) forget() {
-	p := r.project
-	p.memo, p.imported, p.own, p.members = nil, nil, nil, nil
-	p.words = words{}
+func (p *project) forget() {
+	p.memo, p.imported, p.decorated, p.groups = nil, nil, nil, nil
+	p.words = words{texts: p.words.texts}
 	for _, u := range p.units {
-		u.runs, u.loads, u.bases = nil, nil, nil
+		u.own, u.refs, u.loads, u.imports, u.bindings = table{}, nil, nil, nil, nil
 	}
 }
 
-func (r *run) decideUnit(u *unit) {
-	u.decided = make([]Fate, len(u.file.Functions))
-	for i := range u.file.Functions {
-		f, at := &u.file.Functions[i], u.first+int32(i)
-		u.file.Functions[i].Shape.FanIn = int(r.fanIn[at])
+// fates say of every function of a unit what becomes of it.
+func (r *run) fates(u *unit, functions []Function) []Fate {
+	fates := make([]Fate, len(functions))
+	for i, f := range functions {
+		at := u.first + int32(i)
 		policy, known := PolicyOf(f.Construct)
-		kept := func(why string) { u.decided[i] = Fate{Kept, why} }
+		kept := func(why string) { fates[i] = Fate{Kept, why} }
 		switch {
-		case f.Parent >= 0 && u.decided[f.Parent].Done != Kept:
-			u.decided[i] = Fate{Done: Gone}
+		case f.Parent >= 0 && fates[f.Parent].Done != Kept:
+			fates[i] = Fate{Done: Gone}
 		case f.Broken:
 			kept(fmt.Sprintf("%s, from line %d", isBroken, f.Line))
 		case !known:
@@ -402,14 +395,15 @@ func (r *run) decideUnit(u *unit) {
 		case r.picked != nil && !r.inSlice(u, i):
 			kept("outside the slice")
 		default:
-			u.decided[i] = Fate{Done: Masked}
+			fates[i] = Fate{Done: Masked}
 		}
 	}
+	return fates
 }
 
 // inSlice tells whether the function or one around it was picked.
 func (r *run) inSlice(u *unit, i int) bool {
-	for ; i >= 0; i = u.file.Functions[i].Parent {
+	for ; i >= 0; i = int(u.functions[i].parent) {
 		if r.picked[u.first+int32(i)] {
 			return true
 		}

@@ -61,10 +61,10 @@ func (p *project) pickModule(word string) (map[int32]bool, error) {
 	hit := false
 	folder := strings.TrimSuffix(word, "/") + "/"
 	for _, u := range p.units {
-		known = append(append(known, u.path), u.file.Modules...)
-		if u.path == word || strings.HasPrefix(u.path, folder) || slices.ContainsFunc(u.file.Modules, func(m string) bool { return under(m, word) }) {
+		known = append(append(known, u.path), u.modules...)
+		if u.path == word || strings.HasPrefix(u.path, folder) || slices.ContainsFunc(u.modules, func(m string) bool { return under(m, word) }) {
 			hit = true
-			for i := range u.file.Functions {
+			for i := range u.functions {
 				in[u.first+int32(i)] = true
 			}
 		}
@@ -97,9 +97,9 @@ func (p *project) pickName(word string) ([]int32, error) {
 		if file != "" && u.path != file {
 			continue
 		}
-		for i := range u.file.Functions {
-			f := u.file.Functions[i].Name
-			if f == name || strings.HasPrefix(f, name+".") && isClassOf(u, name) {
+		for i := range u.functions {
+			f := p.words.texts[u.functions[i].name]
+			if f == name || strings.HasPrefix(f, name+".") && p.isClassOf(u, name) {
 				found = append(found, u.first+int32(i))
 			}
 			known = append(known, f)
@@ -119,8 +119,8 @@ func (p *project) pickName(word string) ([]int32, error) {
 	return nil, &SliceError{fmt.Sprintf("no function %q in this tree%s", word, nearest.Hint(name, slices.Compact(known)))}
 }
 
-func isClassOf(u *unit, name string) bool {
-	return slices.ContainsFunc(u.file.Classes, func(c Class) bool { return c.Name == name })
+func (p *project) isClassOf(u *unit, name string) bool {
+	return slices.ContainsFunc(u.classes, func(c classOf) bool { return p.words.texts[c.name] == name })
 }
 
 // pickRoute gives the handlers of routes under a prefix.
@@ -129,7 +129,7 @@ func (p *project) pickRoute(prefix string) (map[int32]bool, error) {
 	var known []string
 	hit := false
 	for _, u := range p.units {
-		for i, r := range u.file.Routes {
+		for i, r := range u.routes {
 			known = append(known, r.Path)
 			if !routeUnder(r.Path, prefix) {
 				continue
@@ -141,7 +141,7 @@ func (p *project) pickRoute(prefix string) (map[int32]bool, error) {
 			if u.handlers[i].path < 0 {
 				continue
 			}
-			a := p.ask(where{unit: u, function: -1, class: u.handlers[i].class, loads: true}, u.handlers[i].path)
+			a := p.ask(where{unit: u, function: -1, class: u.handlers[i].class(), loads: true}, u.handlers[i].path)
 			for _, t := range a.things {
 				switch t.kind {
 				case isFunction:

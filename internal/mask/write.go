@@ -298,7 +298,7 @@ func (r *run) put(e *entry, text []byte) error {
 // changeOf is what the profile does with a file; why is the reason where it stays whole.
 func (r *run) changeOf(e *entry, source []byte) (c change, why string, err error) {
 	if r.choose == nil {
-		err = guard(func() { c = strictly(e.unit) })
+		err = guard(func() { c = r.strictly(e.unit) })
 		return c, "", err
 	}
 	if why := unreadable(e.unit.family, source); why != "" {
@@ -322,18 +322,22 @@ func (r *run) changeOf(e *entry, source []byte) (c change, why string, err error
 }
 
 // strictly are strict's edits of a file, as decided.
-func strictly(u *unit) change {
-	c := change{functions: u.file.Functions, fates: u.decided, faults: u.file.Faults}
-	for i := range u.file.Functions {
-		if u.decided[i].Done == Masked {
-			c.edits = append(c.edits, Edit{u.file.Functions[i].Body, u.file.Functions[i].Strict})
-		}
-		c.broken = c.broken || u.file.Functions[i].Broken
+func (r *run) strictly(u *unit) change {
+	c := change{functions: make([]Function, len(u.functions)), faults: u.faults, broken: len(u.faults) > 0}
+	for i := range u.functions {
+		c.functions[i] = r.project.wide(&u.functions[i])
+		c.functions[i].Shape.FanIn = int(r.fanIn[u.first+int32(i)])
 	}
-	c.broken = c.broken || len(c.faults) > 0
-	if u.file.Repair != nil {
-		repairs := u.file.Repair(func(i int) bool {
-			return u.decided[i].Done == Masked || u.decided[i].Done == Gone
+	c.fates = r.fates(u, c.functions)
+	for i, f := range c.functions {
+		if c.fates[i].Done == Masked {
+			c.edits = append(c.edits, Edit{f.Body, f.Strict})
+		}
+		c.broken = c.broken || f.Broken
+	}
+	if u.repair != nil {
+		repairs := u.repair(func(i int) bool {
+			return c.fates[i].Done == Masked || c.fates[i].Done == Gone
 		})
 		c.edits = append(c.edits, repairs...)
 		c.repairs = len(repairs)
