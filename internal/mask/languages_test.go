@@ -71,6 +71,13 @@ func TestClosureByLanguage(t *testing.T) {
 				"b/P.java P.two: kept, runs when a/A.java:7 is loaded\nb/P.java P.four: masked\n" +
 				"c/C.java C.three: kept, runs when a/A.java:7 is loaded\nc/C.java C.four: masked\n",
 		},
+		"names_that_a_file_takes_from_a_package_are_its_own": {
+			"-- a/A.java --\npackage a;\nimport b.*;\nclass A {\n  static final int ONE = B.one();\n  static final int TWO = Text.two();\n}\n" +
+				"-- b/B.java --\npackage b;\nimport c.*;\npublic class B {\n  public static int one() { return Text.three(); }\n}\n" +
+				"-- c/Text.java --\npackage c;\npublic class Text {\n  public static int two() { return 2; }\n  public static int three() { return 3; }\n}\n",
+			"b/B.java B.one: kept, runs when a/A.java:4 is loaded\n" +
+				"c/Text.java Text.two: masked\nc/Text.java Text.three: kept, runs when a/A.java:4 is loaded, by B.one\n",
+		},
 		"the_platform_s_objects_have_no_methods_of_ours": {
 			"-- A.java --\nimport java.util.List;\nclass A {\n  static final A ONE = new A();\n  private final List<String> all = List.of();\n  private final int[] counts = new int[1];\n  private Box box;\n" +
 				"  A() { all.get(0); counts.clone(); this.all.size(); box.open(); all.get(0).strip().toString(); }\n" +

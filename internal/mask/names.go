@@ -43,6 +43,9 @@ var (
 	implicit = map[string]bool{"java": true, "csharp": true, "ruby": true}
 	// everywhere are those in which a name that begins with a package needs no import.
 	everywhere = map[string]bool{"java": true, "csharp": true, "ruby": true, "php": true, "rust": true}
+	// passedOn are those in which what a file takes by a star is a name of the file for
+	// those that import it; in the others (using, import a.*) it is one for itself alone.
+	passedOn = map[string]bool{"python": true, "javascript": true, "rust": true}
 )
 
 // The words for the object or class around a method, and for what it inherits from.
@@ -173,6 +176,9 @@ func (p *project) lookup(w where, name int32) []thing {
 			return []thing{{kind: isModule, id: m}}
 		}
 	}
+	if !p.isNamed(name) {
+		return nil
+	}
 	var found []thing
 	for _, u := range p.siblings[moduleKey{w.unit.family, w.unit.modules[0]}] {
 		if u != w.unit.index {
@@ -194,7 +200,7 @@ func (p *project) inUnit(u, name int32, depth int) []thing {
 	if found := p.own(u, name); len(found) > 0 {
 		return p.expand(found, depth)
 	}
-	if len(p.stars[u]) == 0 {
+	if len(p.stars[u]) == 0 || !p.isNamed(name) {
 		return nil
 	}
 	for _, s := range p.starred(u) {
@@ -205,8 +211,16 @@ func (p *project) inUnit(u, name int32, depth int) []thing {
 	return nil
 }
 
-// starred are the units whose names a unit has by stars, of stars too.
+// isNamed tells whether any file names something so. Most names in use are none of
+// those, and need not be looked for in all files of all packages.
+func (p *project) isNamed(word int32) bool { return int(word) < len(p.named) && p.named[word] }
+
+// starred are the units whose names a unit has by stars, of stars too where those are
+// passed on.
 func (p *project) starred(u int32) []int32 {
+	if !passedOn[p.units[u].family] {
+		return p.stars[u]
+	}
 	seen := map[int32]bool{u: true}
 	out := slices.Clone(p.stars[u])
 	for i := 0; i < len(out); i++ {
@@ -358,7 +372,11 @@ func (p *project) ofMeta(g, name int32) []thing {
 func (p *project) inModule(m, name int32, depth int) []thing {
 	var out []thing
 	for _, u := range p.modules[m].units {
-		out = append(out, p.inUnit(u, name, depth)...)
+		if passedOn[p.units[u].family] {
+			out = append(out, p.inUnit(u, name, depth)...)
+		} else {
+			out = append(out, p.expand(p.own(u, name), depth)...)
+		}
 	}
 	if len(out) > 0 {
 		return out

@@ -18,6 +18,7 @@ type project struct {
 	groups  []group
 
 	decorated map[place][]thing // what a unit's function decorates, elsewhere too
+	named     []bool            // of words: some unit names something so
 	stars     map[int32][]int32 // units from which a unit takes every name
 	modules   []module
 	byModule  map[moduleKey]int32
@@ -448,6 +449,12 @@ func (p *project) index() {
 	}
 	for _, u := range p.units {
 		p.indexNames(u, groups)
+	}
+	p.named = make([]bool, len(p.words.texts))
+	for _, u := range p.units {
+		for _, name := range u.own.names {
+			p.named[name] = true
+		}
 	}
 	for g := range p.groups {
 		p.indexMembers(&p.groups[g])

@@ -365,10 +365,10 @@ func (r *run) decide() error {
 
 // forget lets go of what only the decision needed.
 func (p *project) forget() {
-	p.memo, p.imported, p.decorated, p.groups = nil, nil, nil, nil
+	p.memo, p.imported, p.decorated, p.groups, p.named, p.calls = nil, nil, nil, nil, nil, nil
 	p.words = words{texts: p.words.texts}
 	for _, u := range p.units {
-		u.own, u.refs, u.loads, u.imports, u.bindings = table{}, nil, nil, nil, nil
+		u.own, u.refs, u.takes, u.loads, u.imports, u.bindings = table{}, nil, nil, nil, nil, nil
 	}
 }
 
