@@ -78,6 +78,15 @@ func TestClosureByLanguage(t *testing.T) {
 			"b/B.java B.one: kept, runs when a/A.java:4 is loaded\n" +
 				"c/Text.java Text.two: masked\nc/Text.java Text.three: kept, runs when a/A.java:4 is loaded, by B.one\n",
 		},
+		"what_the_platform_s_objects_give": {
+			"-- A.java --\nimport java.util.List;\nimport java.util.regex.Matcher;\nimport java.util.regex.Pattern;\nclass A {\n" +
+				"  static final Pattern P = Pattern.compile(\"a\");\n  static final A ONE = new A(List.of(), \"a\", null);\n" +
+				"  A(List<A> all, String text, Matcher m) {\n    if ((m = P.matcher(text)).matches()) return;\n    text.strip().split(\"a\")[0].close();\n" +
+				"    P.matcher(text).group().size();\n    all.get(0).open();\n    var unknown = all;\n    unknown.iterator().next().read();\n  }\n" +
+				"  boolean matches() { return f(); }\n  int size() { return 1; }\n  int open() { return 1; }\n  int read() { return 1; }\n  static boolean f() { return true; }\n}\n",
+			"A.java A.<init>: kept, runs when A.java:6 is loaded\nA.java A.matches: masked\nA.java A.size: masked\n" +
+				"A.java A.open: kept, runs when A.java:6 is loaded, by A.<init>\nA.java A.read: kept, runs when A.java:6 is loaded, by A.<init>\nA.java A.f: masked\n",
+		},
 		"the_platform_s_objects_have_no_methods_of_ours": {
 			"-- A.java --\nimport java.util.List;\nclass A {\n  static final A ONE = new A();\n  private final List<String> all = List.of();\n  private final int[] counts = new int[1];\n  private Box box;\n" +
 				"  A() { all.get(0); counts.clone(); this.all.size(); box.open(); all.get(0).strip().toString(); }\n" +

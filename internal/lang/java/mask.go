@@ -75,6 +75,7 @@ type reader struct {
 	loads   []mask.Ref
 	statics []static
 	foreign map[string]bool    // classes that are imported from the platform
+	simple  map[string]bool    // the same: whether of a class of the platform without arguments
 	fields  map[string]bool    // by qualified name: whether what it holds is the platform's
 	objects map[int][]mask.Ref // by class: what its objects run when they are made
 	docs    map[int]bool       // where doc comments end
@@ -97,7 +98,7 @@ type place struct {
 // Read says what a file holds.
 func (Masker) Read(_ string, tree *syntax.Tree) *mask.File {
 	r := &reader{
-		source: tree.Source, file: &mask.File{}, foreign: map[string]bool{}, fields: map[string]bool{}, objects: map[int][]mask.Ref{},
+		source: tree.Source, file: &mask.File{}, foreign: map[string]bool{}, fields: map[string]bool{}, simple: map[string]bool{}, objects: map[int][]mask.Ref{},
 		docs: map[int]bool{}, routes: map[int]prefix{}, failure: "UnsupportedOperationException",
 	}
 	r.survey(tree)

@@ -12,9 +12,10 @@ import (
 type scope struct {
 	outer *scope
 	types map[string][]string
+	plain map[string]bool // whether the type has no arguments
 }
 
-func newScope(outer *scope) *scope { return &scope{outer, map[string][]string{}} }
+func newScope(outer *scope) *scope { return &scope{outer, map[string][]string{}, map[string]bool{}} }
 
 // declare takes a parameter, or a local variable with its type beside it.
 func (s *scope) declare(n syntax.Node) {
@@ -23,7 +24,7 @@ func (s *scope) declare(n syntax.Node) {
 		name, of = n.First("variable_declarator").Child("name"), syntax.Node{} // an array
 	}
 	if name.Is() {
-		s.types[name.Text()] = typeName(of)
+		s.types[name.Text()], s.plain[name.Text()] = typeName(of), of.Is("type_identifier")
 	}
 }
 
@@ -111,6 +112,13 @@ func (r *reader) path(n syntax.Node, p place) []string {
 		}
 	case "parenthesized_expression":
 		return r.path(n.First(), p)
+	case "assignment_expression":
+		return r.path(n.Child("left"), p)
+	case "method_invocation":
+		// What an object of the platform gives is the platform's, where no type is an argument.
+		if object := n.Child("object"); r.plain(object, p) {
+			return []string{"String"}
+		}
 	case "field_access":
 		if field := n.Child("field"); field.Is("this") { // Outer.this
 			return r.path(n.Child("object"), p)
@@ -124,6 +132,33 @@ func (r *reader) path(n syntax.Node, p place) []string {
 		}
 	}
 	return []string{"?"}
+}
+
+// plain tells of what is asked for something whether it is an object of a class of the
+// platform that is declared without arguments.
+func (r *reader) plain(n syntax.Node, p place) bool {
+	switch n.Kind() {
+	case "string_literal":
+		return true
+	case "parenthesized_expression":
+		return r.plain(n.First(), p)
+	case "assignment_expression":
+		return r.plain(n.Child("left"), p)
+	case "method_invocation":
+		return r.plain(n.Child("object"), p)
+	case "identifier":
+		for s := p.scope; s != nil; s = s.outer {
+			if of, ok := s.types[n.Text()]; ok {
+				return s.plain[n.Text()] && len(of) == 1 && (platform[of[0]] || r.foreign[of[0]])
+			}
+		}
+		for c := p.class; c >= 0; c = r.file.Classes[c].Parent {
+			if plain, known := r.simple[r.file.Classes[c].Name+"."+n.Text()]; known {
+				return plain
+			}
+		}
+	}
+	return false
 }
 
 // expression reads what may call something.
@@ -294,6 +329,7 @@ func (r *reader) local(n syntax.Node, p place) {
 				holds = nil
 			}
 			p.scope.types[c.Child("name").Text()] = holds
+			p.scope.plain[c.Child("name").Text()] = n.Child("type").Is("type_identifier")
 		}
 		in := p
 		in.inside = false
@@ -305,6 +341,7 @@ func (r *reader) local(n syntax.Node, p place) {
 func (r *reader) bindType(name string, of syntax.Node, p place) {
 	path := typeName(of)
 	alien := path == nil || platform[path[0]] || r.foreign[path[0]]
+	r.simple[name] = alien && of.Is("type_identifier")
 	if r.fields[name] = alien; !alien {
 		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: path, Use: mask.Called, Class: p.class}})
 	}
