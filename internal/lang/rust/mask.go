@@ -1,8 +1,8 @@
 // Package rust says what masking needs to know of Rust: its functions, what may stand in
 // the place of their bodies, and what has to stay so that the crate compiles.
 //
-// It never expands macros: functions that a macro writes, or that stand among the tokens
-// given to one, are not seen and stay as they are.
+// It never expands macros: functions that stand among the tokens given to one are not
+// seen and stay as they are. Those that a macro_rules writes are functions where it does.
 package rust
 
 import (

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
@@ -40,7 +41,7 @@ const deepest = 3000
 
 // before is what stands in front of an item.
 type before struct {
-	attributes []syntax.Node
+	attributes []string
 	doc        bool
 }
 
@@ -48,7 +49,7 @@ type before struct {
 // path, or the name inside of unsafe(…).
 func (b before) has(names ...string) bool {
 	for _, a := range b.attributes {
-		text, _, _ := strings.Cut(strings.TrimPrefix(attributeText(a), "unsafe("), "(")
+		text, _, _ := strings.Cut(strings.TrimPrefix(a, "unsafe("), "(")
 		text = strings.Trim(text, " )=")
 		if i := strings.LastIndex(text, "::"); i >= 0 {
 			text = text[i+2:]
@@ -68,13 +69,51 @@ func (b before) tests() bool {
 	return slices.ContainsFunc(b.attributes, forTests)
 }
 
-func forTests(a syntax.Node) bool {
-	text := strings.ReplaceAll(attributeText(a), " ", "")
-	if !strings.HasPrefix(text, "cfg(") {
-		return false
+// forTests tells a cfg that holds when tests are built, and never else.
+func forTests(attribute string) bool {
+	text, ok := strings.CutPrefix(strings.Join(strings.Fields(attribute), ""), "cfg(")
+	return ok && testsOnly(strings.TrimSuffix(text, ")"), 0)
+}
+
+// testsOnly reads a predicate. In any(…) what stands beside test must be of use to tests
+// only: a feature that ships (any(test, feature = "std")) is none.
+func testsOnly(predicate string, depth int) bool {
+	name, list, ok := strings.Cut(predicate, "(")
+	if !ok {
+		return predicate == "test"
 	}
-	return text == "cfg(test)" || strings.HasPrefix(text, "cfg(all(test,") || strings.HasPrefix(text, "cfg(any(test,") ||
-		strings.HasPrefix(text, "cfg(all(") && strings.HasSuffix(text, ",test))")
+	of := func(p string) bool { return depth < deepest && testsOnly(p, depth+1) }
+	all := alternatives(strings.TrimSuffix(list, ")"))
+	switch name {
+	case "all":
+		return slices.ContainsFunc(all, of)
+	case "any":
+		return slices.ContainsFunc(all, of) && !slices.ContainsFunc(all, func(p string) bool { return !of(p) && !testCfg.MatchString(p) })
+	}
+	return false
+}
+
+// testCfg are the settings and features that tests, fuzzers and checkers are built with.
+var testCfg = lazyregexp.New(`^(doctest|fuzzing|loom|miri|kani|feature="([\w-]*[-_])?(tests?|testing|testutils?|mocks?|proptest|quickcheck|arbitrary|fuzz|fuzzing|bench|benches|benchmarks?)([-_][\w-]*)?")$`)
+
+// alternatives are the parts of a list, at its commas.
+func alternatives(list string) []string {
+	var out []string
+	depth, start := 0, 0
+	for i, c := range list + "," {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == ',' && depth == 0:
+			if i > start {
+				out = append(out, list[start:i])
+			}
+			start = i + 1
+		}
+	}
+	return out
 }
 
 func attributeText(n syntax.Node) string { return n.First("attribute").Text() }
@@ -91,12 +130,13 @@ func (r *maskReader) walk(n syntax.Node, at around) {
 		switch c.Kind() {
 		case "attribute_item":
 			r.lint(c)
-			b.attributes = append(b.attributes, c)
-			b.doc = b.doc || strings.HasPrefix(attributeText(c), "doc")
+			text := attributeText(c)
+			b.attributes = append(b.attributes, text)
+			b.doc = b.doc || strings.HasPrefix(text, "doc")
 			continue
 		case "inner_attribute_item":
 			r.lint(c)
-			if n.Is("source_file", "declaration_list") && forTests(c) {
+			if n.Is("source_file", "declaration_list") && forTests(attributeText(c)) {
 				at.test = true
 			}
 			continue
@@ -151,6 +191,8 @@ func (r *maskReader) item(n syntax.Node, at around, b before) {
 		}
 		if n.Is("macro_invocation") {
 			r.tokens(n, at)
+		} else {
+			r.macro(n, at)
 		}
 	case "foreign_mod_item":
 		at.member, at.public = false, false
@@ -309,9 +351,12 @@ func (r *maskReader) add(f mask.Function, body syntax.Node, at around, locals ma
 	at.parent, at.prefix, at.member, at.trait, at.public, at.hook = len(r.file.Functions), f.Name+".", false, "", false, false
 	r.owner, r.seen, r.locals = at.parent, map[string]bool{}, locals
 	r.file.Functions = append(r.file.Functions, f)
-	if body.Is("block") {
+	switch {
+	case body.Is("block"):
 		r.walk(body, at)
-	} else if body.Is() {
+	case body.Is("token_tree"):
+		r.tokens(body, at)
+	case body.Is():
 		r.code(body, at)
 	}
 	r.owner, r.seen, r.locals = owner, seen, outer
@@ -320,17 +365,13 @@ func (r *maskReader) add(f mask.Function, body syntax.Node, at around, locals ma
 // construct is what a definition is.
 func construct(n syntax.Node, at around, b before) mask.Construct {
 	name, body, modifiers := n.Child("name").Text(), n.Child("body"), n.First("function_modifiers")
+	if !body.Is() {
+		return mask.Bodiless
+	}
+	if c := marked(at, b); c != "" {
+		return c
+	}
 	switch {
-	case !body.Is():
-		return mask.Bodiless
-	case at.test:
-		return mask.Test
-	case b.has("proc_macro", "proc_macro_derive", "proc_macro_attribute"):
-		return mask.Macro
-	case b.has("naked"): // only assembly may stand in it
-		return mask.Bodiless
-	case at.hook, b.has("panic_handler", "ctor", "dtor", "alloc_error_handler", "lang", "entry", "start"):
-		return mask.Hook
 	case name == "drop" && (at.trait == "Drop" || at.trait == "PinnedDrop"):
 		return mask.Destructor
 	case modifiers.Has("const"):
@@ -349,6 +390,21 @@ func construct(n syntax.Node, at around, b before) mask.Construct {
 		return mask.Method
 	}
 	return mask.Plain
+}
+
+// marked is what a definition is by what stands before it and around it; "" for none.
+func marked(at around, b before) mask.Construct {
+	switch {
+	case at.test || b.tests():
+		return mask.Test
+	case b.has("proc_macro", "proc_macro_derive", "proc_macro_attribute"):
+		return mask.Macro
+	case b.has("naked"): // only assembly may stand in it
+		return mask.Bodiless
+	case at.hook, b.has("panic_handler", "ctor", "dtor", "alloc_error_handler", "lang", "entry", "start"):
+		return mask.Hook
+	}
+	return ""
 }
 
 // operators are traits whose methods the language calls.

@@ -1,0 +1,187 @@
+package rust
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// written is what the macros of a file write: functions whose text stands whole in the
+// right side of a rule, up to the variables in it.
+type written struct {
+	at     around
+	name   string         // of the macro
+	depths map[string]int // of the rule's variables, in repetitions
+	bodies []syntax.Node  // of the functions found
+	found  []mask.Function
+}
+
+// macro reads the rules of a macro_rules. What is on the left is matched and not written.
+func (r *maskReader) macro(n syntax.Node, at around) {
+	for rule := range n.Children() {
+		if !rule.Is("macro_rule") {
+			continue
+		}
+		w := &written{at: at, name: at.prefix + n.Child("name").Text(), depths: map[string]int{}}
+		w.bind(rule.Child("left"), 0)
+		r.tree(rule.Child("right"), w, 0)
+		for i, f := range w.found {
+			r.add(f, w.bodies[i], at, nil)
+		}
+	}
+}
+
+func (w *written) bind(n syntax.Node, depth int) {
+	if n.Is("token_repetition_pattern") {
+		depth++
+	}
+	if n.Is("token_binding_pattern") {
+		w.depths[n.Child("name").Text()] = depth
+	}
+	for c := range n.Children() {
+		if depth < deepest {
+			w.bind(c, depth)
+		}
+	}
+}
+
+// tree looks for functions among tokens. A repetition needs a variable that repeats: the
+// functions in it stay where their bodies have all of those.
+func (r *maskReader) tree(n syntax.Node, w *written, depth int) {
+	if r.depth > deepest {
+		return
+	}
+	r.depth++
+	defer func() { r.depth-- }()
+	found := len(w.found)
+	if n.Is("token_repetition") {
+		depth++
+	}
+	tokens := slices.Collect(n.Children())
+	for i := 0; i < len(tokens); i++ {
+		switch {
+		case tokens[i].Is("fn"):
+			i = r.written(tokens, i, w)
+		case tokens[i].Is("identifier") && tokens[i].Text() == "macro_rules":
+			i += 2 // a macro that the macro writes: its left sides look like code
+		case tokens[i].Is("token_tree", "token_repetition"):
+			r.tree(tokens[i], w, depth)
+		}
+	}
+	if !n.Is("token_repetition") {
+		return
+	}
+	for v := range n.Within() {
+		if v.Is("metavariable") && w.depths[v.Text()] >= depth && !slices.ContainsFunc(w.bodies[found:], func(b syntax.Node) bool {
+			return b.Start() <= v.Start() && v.End() <= b.End()
+		}) {
+			return
+		}
+	}
+	w.found, w.bodies = w.found[:found], w.bodies[:found]
+}
+
+// written reads a function from its fn on, and gives the last of its tokens. Only what
+// can be nothing else is one: a name, parameters in parentheses, and braces right behind
+// those, or behind the result and conditions.
+func (r *maskReader) written(tokens []syntax.Node, fn int, w *written) int {
+	if fn+2 >= len(tokens) || !tokens[fn+1].Is("identifier", "metavariable") {
+		return fn
+	}
+	angles, parameters, arrow, behind := 0, -1, false, false
+	for i := fn + 2; i < len(tokens); i++ {
+		t := tokens[i]
+		gap := string(r.source[tokens[i-1].End():t.Start()])
+		arrow = arrow || parameters >= 0 && strings.Contains(gap, "->")
+		gap = arrows.Replace(gap)
+		if strings.Contains(gap, ";") || angles == 0 && (strings.ContainsAny(gap, "=#!") || parameters < 0 && strings.HasPrefix(gap, ":")) {
+			return fn
+		}
+		angles += strings.Count(gap, "<") - strings.Count(gap, ">")
+		switch {
+		case t.Is("line_comment", "block_comment") || angles > 0:
+			continue
+		case parameters < 0 && !r.opens(t, '('), ends[t.Kind()]:
+			return fn
+		case parameters < 0:
+			parameters = i
+			continue
+		case !behind && !arrow && !r.opens(t, '{') && !t.Is("where"):
+			return fn // it may be the body, in a variable
+		case r.opens(t, '{'):
+			r.body(tokens[:fn], tokens[fn:parameters], tokens[parameters+1:i+1], w)
+			return i
+		}
+		behind = true
+	}
+	return fn
+}
+
+var (
+	// arrows are no angles, and what never returns is no call of a macro.
+	arrows = strings.NewReplacer("-> !", "", "->", "", "=>", "")
+	// ends are words with which the next item begins.
+	ends = map[string]bool{"fn": true, "struct": true, "enum": true, "union": true, "trait": true, "mod": true, "use": true, "type": true, "static": true, "pub": true}
+)
+
+func (r *maskReader) opens(n syntax.Node, c byte) bool {
+	return n.Is("token_tree") && r.source[n.Start()] == c
+}
+
+// body adds a function: what stands before it, its head, and what is behind its
+// parameters, the body last.
+func (r *maskReader) body(front, head, behind []syntax.Node, w *written) {
+	name, body := head[1], behind[len(behind)-1]
+	f := mask.Function{
+		Name: w.name + "." + name.Text(), Construct: mask.Plain, Parent: w.at.parent, Class: -1, Line: name.Line(),
+		Span: mask.Range{Start: head[0].Start(), End: body.End()}, Broken: body.Broken() || w.at.broken,
+	}
+	b, modifiers := r.front(front)
+	f.Public = modifiers["pub"] && !modifiers["restricted"]
+	switch special := marked(w.at, b); {
+	case special != "":
+		f.Construct = special
+	case name.Text() == "drop":
+		f.Construct = mask.Destructor
+	case modifiers["const"]:
+		f.Construct = mask.Constant
+	case slices.ContainsFunc(behind[:len(behind)-1], func(t syntax.Node) bool { return t.Is("impl") || within(t, "impl") }):
+		f.Construct = mask.Opaque
+	case trivial(body):
+		f.Construct = mask.Trivial
+	case modifiers["async"]:
+		f.Construct = mask.Async
+	}
+	f.Body, f.Strict = r.block(f.Name, body)
+	w.found, w.bodies = append(w.found, f), append(w.bodies, body)
+}
+
+// front reads attributes and modifiers, from the function on.
+func (r *maskReader) front(tokens []syntax.Node) (before, map[string]bool) {
+	var b before
+	modifiers := map[string]bool{}
+	for _, t := range slices.Backward(tokens) {
+		switch {
+		case r.opens(t, '['):
+			b.attributes = append(b.attributes, strings.Trim(t.Text(), "[] \t"))
+		case r.opens(t, '('): // of pub
+			modifiers["restricted"] = true
+		case t.Is("const", "async", "unsafe", "extern", "default", "pub"):
+			modifiers[t.Kind()] = true
+		case !t.Is("metavariable", "token_repetition", "line_comment", "block_comment", "string_literal"):
+			return b, modifiers
+		}
+	}
+	return b, modifiers
+}
+
+func within(n syntax.Node, kind string) bool {
+	for t := range n.Within() {
+		if t.Is(kind) {
+			return true
+		}
+	}
+	return false
+}
