@@ -26,14 +26,16 @@ type closure struct {
 	queue   []int32
 	// waiting are names called on what is not known, by name; watched those called on a
 	// class whose heirs may have their own, by class and name.
-	waiting map[int32]site
-	asked   map[int32]cause   // names called on what has no such member
-	lying   map[int32][]int32 // functions inside of those that were reached and not freed, by name
-	still   map[place]bool    // whether a function leaves its argument of a number alone
-	watched map[place]site
-	names   map[int32][]int32 // of watched, by class
-	seen    []bool            // groups that are present
-	all     []int32           // those, in order
+	waiting  map[int32]site
+	asked    map[int32]cause   // names called on what has no such member
+	lying    map[int32][]int32 // functions inside of those that were reached and not freed, by name
+	still    map[place]bool    // whether a function leaves its argument of a number alone
+	watched  map[place]site
+	patterns []int32 // of those waiting, names of which the beginning is known
+	slots    map[place]*slot
+	names    map[int32][]int32 // of watched, by class
+	seen     []bool            // groups that are present
+	all      []int32           // those, in order
 }
 
 // site is a call of a method by name; only properties for one that is only read.
@@ -46,7 +48,7 @@ func (p *project) closure() *closure {
 	c := &closure{
 		project: p, causes: make([]cause, len(p.homes)), reached: make([]bool, len(p.homes)), freed: make([]bool, len(p.homes)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
-		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]bool{},
+		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]bool{}, slots: map[place]*slot{},
 		waiting: map[int32]site{}, watched: map[place]site{}, names: map[int32][]int32{},
 	}
 	for _, u := range p.units {
@@ -86,7 +88,7 @@ func (c *closure) load(u *unit) {
 // ofHeirs are hooks that run when a class is inherited from, mixed in, made by its
 // metaclass or put into another; all others run with their file.
 var ofHeirs = map[string]bool{
-	"__new__": true, "__init__": true, "__prepare__": true, "mro": true, "__setattr__": true, "__set_name__": true,
+	"__new__": true, "__init__": true, "__call__": true, "__prepare__": true, "mro": true, "__setattr__": true, "__set_name__": true,
 	"__mro_entries__": true, "_generate_next_value_": true,
 	"__init_subclass__": true, "inherited": true, "included": true, "extended": true, "prepended": true,
 	"method_added": true, "const_missing": true, "method_missing": true, "__class_getitem__": true,
@@ -139,6 +141,12 @@ func (c *closure) method(g int32, name string, why cause) {
 
 // use follows one reference.
 func (c *closure) use(w where, r ref, why cause) {
+	if parts := c.words.split[r.path]; c.words.texts[parts[0]] == Parameter {
+		if t, ok := c.parameter(w.function, parts[1]); ok {
+			c.take(w, r, r.use(), t, why)
+		}
+		return
+	}
 	a := c.ask(w, r.path)
 	for _, g := range a.getters {
 		c.reach(g, why)
@@ -147,49 +155,27 @@ func (c *closure) use(w where, r ref, why cause) {
 		c.reach(f, why)
 	}
 	use := c.meant(w, r)
-	called := use == Called || use == Handed || use == Bound
 	things := a.things
-	if use == Called || use == Bound { // TABLE[k](…)
+	if use.calls() { // TABLE[k](…)
 		things = c.held(things)
 	}
-	if parts := c.words.split[r.path]; called && len(things) == 0 && len(parts) > 1 && byResult[w.unit.family] {
+	if parts := c.words.split[r.path]; (use.calls() || use == Handed) && len(things) == 0 && len(parts) > 1 && byResult[w.unit.family] {
 		c.askFor(parts[len(parts)-1], why)
 	}
 	for _, t := range things {
-		switch t.kind {
-		case isFunction:
-			if use == Bound {
-				c.begin(t.id, why)
-			} else if called || c.isProperty(t.id) {
-				c.reach(t.id, why)
-			}
-		case isResult:
-			if called || use == Inherited {
-				c.reach(t.id, why)
-			}
-		case isClass:
-			if called {
-				c.instantiate(t.id, why)
-			}
-		case isInstance:
-			if called {
-				for _, name := range []string{"__call__", "call", "__invoke"} {
-					c.method(t.id, name, why)
-				}
-				if use == Handed {
-					c.lend(t.id, why)
-				}
-			}
-		}
+		c.take(w, r, use, t, why)
 	}
-	s := site{why, !called}
+	s := site{why, use == Named || use == Inherited || use == Made}
 	if a.unknown {
 		c.wait(a.member, s)
 	}
 	for _, g := range a.receivers {
 		c.touch(g)
 		c.watch(g, a.member, s)
-		if called && len(c.member(g, a.member)) == 0 && len(c.ofMeta(g, a.member)) > 0 {
+		if c.isPattern(a.member) {
+			c.answer(g, a.member, s)
+		}
+		if !s.read && len(c.member(g, a.member)) == 0 && len(c.ofMeta(g, a.member)) > 0 {
 			c.instantiate(g, why) // a method of the class's class makes objects of it
 		}
 	}
@@ -247,6 +233,8 @@ func (c *closure) meant(w where, r ref) Use {
 	use := r.use()
 	free := w.function >= 0 && c.freed[w.function]
 	switch {
+	case follows[w.unit.family]:
+		return use
 	case use == Bound && free:
 		return Called
 	case r.into == 0 || free || !c.quiet(w, r.into):
@@ -336,6 +324,9 @@ func (c *closure) reach(f int32, why cause) {
 		}
 	}
 	c.begin(f, why)
+	if follows[c.units[c.homes[f]].family] {
+		c.open(c.result(f), why)
+	}
 }
 
 // drain follows what was reached.
@@ -352,6 +343,13 @@ func (c *closure) drain() {
 		for _, r := range u.refs[at.runs.start:at.runs.end] {
 			c.use(where{unit: u, function: f, class: r.class()}, r, why)
 		}
+		for _, r := range u.refs[at.wrapped.start:at.wrapped.end] {
+			for _, t := range c.ask(where{unit: u, function: f, class: r.class()}, r.path).things {
+				if t.kind == isFunction {
+					c.open(c.result(t.id), why)
+				}
+			}
+		}
 		if at.inner {
 			c.inner(u, f-u.first, why, c.freed[f])
 		}
@@ -365,17 +363,21 @@ func (c *closure) drain() {
 
 // byObject are families in which what is inside of a function are methods of classes of
 // its own: they run when they are called on an object, as those of any other class.
-var byObject = map[string]bool{"java": true}
+var byObject = map[string]bool{"java": true, "python": true}
 
 func (c *closure) inner(u *unit, local int32, why cause, freed bool) {
 	for i := local + 1; int(i) < len(u.functions); i++ {
-		f := &u.functions[i]
+		f, at := &u.functions[i], u.first+i
 		switch {
 		case f.parent != local || byObject[u.family] && f.group >= 0:
+		case follows[u.family]:
+			if c.replaced(at) {
+				c.reach(at, why)
+			}
 		case freed:
-			c.reach(u.first+i, why)
+			c.reach(at, why)
 		default:
-			c.lie(u.first+i, why)
+			c.lie(at, why)
 		}
 		if f.span.start >= u.functions[local].span.end {
 			return
@@ -400,6 +402,18 @@ func (c *closure) lie(f int32, why cause) {
 	c.lying[name] = append(c.lying[name], f)
 }
 
+// replaced tells a function that goes to a decorator of ours, or to one that is not known.
+func (c *closure) replaced(f int32) bool {
+	u := c.units[c.homes[f]]
+	at := c.of(f)
+	w := where{unit: u, function: u.first + at.parent}
+	return slices.ContainsFunc(u.refs[at.wrapped.start:at.wrapped.end], func(r ref) bool {
+		w.class = r.class()
+		a := c.ask(w, r.path)
+		return a.unknown || !slices.ContainsFunc(a.things, func(t thing) bool { return t.kind == isForeign })
+	})
+}
+
 // instantiate is a class that is called: its constructors, and what the language calls
 // on an object unseen (operators, hashes, descriptors).
 func (c *closure) instantiate(g int32, why cause) {
@@ -407,6 +421,15 @@ func (c *closure) instantiate(g int32, why cause) {
 		return
 	}
 	c.made[g] = true
+	for _, a := range c.groups[g].lineage {
+		for _, part := range c.groups[a].parts {
+			u := c.units[c.classes[part].unit]
+			makes := u.classes[c.classes[part].local].makes
+			for _, r := range u.refs[makes.start:makes.end] {
+				c.use(where{unit: u, function: -1, class: r.class(), loads: true}, r, why)
+			}
+		}
+	}
 	seen := map[int32]bool{}
 	for _, a := range c.groups[g].lineage {
 		var own []int32
@@ -435,6 +458,9 @@ func (c *closure) present(g int32) {
 	}
 	c.seen[g] = true
 	c.all = append(c.all, g)
+	for _, name := range c.patterns {
+		c.answer(g, name, c.waiting[name])
+	}
 	for _, a := range c.groups[g].lineage {
 		for _, f := range c.groups[a].listed {
 			if s, ok := c.waiting[c.of(f).last]; ok {
@@ -458,12 +484,32 @@ var late = map[string]bool{
 
 // answer is a call by name on an object of a class.
 func (c *closure) answer(g, name int32, s site) {
+	if c.isPattern(name) {
+		c.matching(g, strings.TrimSuffix(c.words.texts[name], "*"), s)
+		return
+	}
 	for _, t := range c.member(g, name) {
 		switch {
 		case t.kind == isFunction && (!s.read || c.isProperty(t.id)):
 			c.reach(t.id, s.cause)
-		case t.kind == isClass && !s.read:
-			c.instantiate(t.id, s.cause)
+		case (t.kind == isClass || t.kind == isSlot) && !s.read:
+			c.hand(t, s.cause)
+		}
+	}
+}
+
+// isPattern tells a name of which only the beginning is known.
+func (c *closure) isPattern(name int32) bool { return strings.HasSuffix(c.words.texts[name], "*") }
+
+// matching is a call by a name that is made up: of all members that begin like it, those
+// that are private for themselves left out.
+func (c *closure) matching(g int32, prefix string, s site) {
+	for _, a := range c.groups[g].lineage {
+		for _, f := range c.groups[a].listed {
+			name := c.words.texts[c.of(f).last]
+			if strings.HasPrefix(name, prefix) && (prefix != "" || name[0] != '_') {
+				c.reach(f, s.cause)
+			}
 		}
 	}
 }
@@ -485,6 +531,9 @@ func (c *closure) touch(g int32) {
 func (c *closure) wait(name int32, s site) {
 	if old, ok := c.waiting[name]; ok && (!old.read || s.read) {
 		return
+	}
+	if _, ok := c.waiting[name]; !ok && c.isPattern(name) {
+		c.patterns = append(c.patterns, name)
 	}
 	c.waiting[name] = s
 	for _, g := range c.all {

@@ -73,7 +73,7 @@ func (g *graph) targets(a answer, use Use) []int32 {
 		case isFunction:
 			out = append(out, t.id)
 		case isClass:
-			if use == Called || use == Handed || use == Bound {
+			if use.calls() || use == Handed {
 				out = append(out, g.constructors(t.id)...)
 			}
 		}

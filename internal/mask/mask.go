@@ -123,9 +123,16 @@ type Function struct {
 	Body   Range
 	Strict string // what stands in Body when it is masked
 	Broken bool   // a syntax error lies inside: it is kept
-	Runs   []Ref  // what its body, nested functions included, calls, makes and names
-	Takes  []Take // its parameters in order; nil: nobody can tell
-	Shape  Shape
+	// Runs is what its body calls, makes and names, that of nested functions included
+	// where nobody says where those go.
+	Runs []Ref
+	// Parameters are the names of those that it only calls, asks about, hands on or gives
+	// back, in order; "!" before the name of one of which more becomes; "." is the receiver,
+	// "*" and "**" take the rest. Wrapped are decorators whose results take its place.
+	Parameters []string
+	Wrapped    []Ref
+	Takes      []Take // its parameters in order, in other families; nil: nobody can tell
+	Shape      Shape
 }
 
 // Shape are the facts about difficulty of one function (design 9).
@@ -143,12 +150,13 @@ type Class struct {
 	Parent int    // index of the class around it, -1
 	Bases  []Ref  // and mixins, traits, the metaclass
 	Span   Range
-	Late   bool // it is not made when the file is loaded: in a function, for type checkers only
+	Makes  []Ref // what runs when an object is made, beside the constructor
+	Late   bool  // it is not made when the file is loaded: in a function, for type checkers only
 }
 
 // Ref is one name in use. Path is the dotted name as it is written, split: {"f"},
 // {"mod","f"}, {"self","x"}, {"C","make"}. A receiver that is no name (a call, a
-// subscript) is "?": {"?","close"}.
+// subscript) is "?": {"?","close"}. A last name that ends in "*" is any that begins so.
 type Ref struct {
 	Path []string
 	Use  Use
@@ -164,10 +172,13 @@ type Ref struct {
 }
 
 // Argument is the place of one: what is called, the argument's number from 0, and
-// the call that gets the value of this one; nil for none.
+// the call that gets the value of this one; nil for none. Where parameters have names
+// for those who call (Python), As is which one it is: by name, by its number, or "*" for
+// one of all.
 type Argument struct {
 	Path []string
 	At   int
+	As   string
 	Into *Argument
 }
 
@@ -201,7 +212,21 @@ const (
 	// Made, among the bases of a class, is its metaclass: its hooks run when the class is
 	// defined, and its members are not those of the class's objects.
 	Made Use = "made"
+	// Ran is Called where what the call gives is dropped, or bound by a Binding; Applied
+	// where that is called at once, and takes the place of a definition.
+	Ran     Use = "ran"
+	Applied Use = "applied"
+	// Returned is what the function around gives; Relayed is Called, and what the call gives
+	// is Returned. What a function defines inside is kept with it unless its language says
+	// by these (and by Named for the rest) where it goes.
+	Returned Use = "returned"
+	Relayed  Use = "relayed"
 )
+
+// calls tells whether something of that name runs there and then.
+func (u Use) calls() bool {
+	return u == Called || u == Bound || u == Ran || u == Applied || u == Relayed
+}
 
 // Import is a name that a file takes from another. "import a.b as c": Module a.b,
 // Local c. "from .a import b as c": Module .a, Name b, Local c. A star: Name "*".
@@ -217,6 +242,9 @@ const Element = "[]"
 // Decorated is the part of a path behind a function's name for what it decorates. A
 // Binding "deco.@" says that deco, as the file names it, decorates its value.
 const Decorated = "@"
+
+// Parameter begins the path of a parameter of a function around: {"$", "p"}.
+const Parameter = "$"
 
 // Binding says what a module's, a class's or a package's own name holds, where that is
 // plain: x = C(…), x: C, var x = pkg.New(…), const f = g. TABLE.[] is one of what a table

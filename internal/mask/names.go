@@ -295,6 +295,8 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 			out = append(out, thing{kind: isInstance, id: t.id})
 		case t.kind == isFunction && byResult[u.family]:
 			out = append(out, thing{kind: isResult, id: t.id})
+		case t.kind == isFunction && follows[u.family]:
+			out = append(out, thing{kind: isSlot, id: t.id, unit: p.words.id(result)})
 		}
 	}
 	return out

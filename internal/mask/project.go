@@ -27,7 +27,8 @@ type project struct {
 	global    map[moduleKey][]int32 // groups by family and qualified name
 	anchors   []anchor
 
-	calls []given // of references and parameters; their numbers begin with 1
+	calls   []given // of references and parameters; their numbers begin with 1
+	callIDs map[given]int32
 
 	memo     map[question]answer
 	imported map[place][]thing // of imports and bindings, resolved
@@ -37,29 +38,30 @@ type project struct {
 // unit is one file with the facts that are kept of it. It is what a File says, compact:
 // there may be ten thousand of them.
 type unit struct {
-	index     int32
-	path      string
-	language  Language
-	family    string
-	read      bool // the facts are there
-	program   bool // it gives nothing to those who import it
-	reason    string
-	outside   bool // a test: what it loads is no load of the project
-	modules   []string
-	functions []function
-	classes   []classOf
-	imports   []imported
-	bindings  []binding
-	loads     []load
-	routes    []Route // their handlers are in handlers
-	handlers  []ref
-	takes     [][]take // of functions
-	refs      []ref    // of functions and classes, which say from where to where
-	own       table    // what its qualified names stand for
-	repair    func(masked func(function int) bool) []Edit
-	faults    []int
-	first     int32 // of its functions, among all
-	firstOf   int32 // of its classes, among all
+	index      int32
+	path       string
+	language   Language
+	family     string
+	read       bool // the facts are there
+	program    bool // it gives nothing to those who import it
+	reason     string
+	outside    bool // a test: what it loads is no load of the project
+	modules    []string
+	functions  []function
+	classes    []classOf
+	imports    []imported
+	bindings   []binding
+	loads      []load
+	routes     []Route // their handlers are in handlers
+	handlers   []ref
+	takes      [][]take // of functions
+	parameters []int32  // of functions, words
+	refs       []ref    // of functions and classes, which say from where to where
+	own        table    // what its qualified names stand for
+	repair     func(masked func(function int) bool) []Edit
+	faults     []int
+	first      int32 // of its functions, among all
+	firstOf    int32 // of its classes, among all
 }
 
 // function is one of a unit: a Function in numbers.
@@ -68,7 +70,8 @@ type function struct {
 	last                          int32 // the last part of its name
 	group                         int32 // of which it is a member; -1
 	parent, class, line           int32
-	runs                          span // of refs
+	runs, wrapped                 span // of refs
+	parameters                    span // of those of the unit
 	span, body                    span
 	construct                     int32
 	strict                        int32 // a word: the text with a zero byte for the name
@@ -94,6 +97,7 @@ type classOf struct {
 	name   int32 // a word
 	parent int32
 	bases  span // of refs
+	makes  span // of refs: what runs when one of it is made
 	span   span
 	late   bool // it is not made when the file is loaded
 }
@@ -154,6 +158,7 @@ const (
 	isForeign  // known, and not of this tree
 	isTable    // id: of the word under which its unit has what it holds
 	isResult   // id: of a function; what comes of a call of it
+	isSlot     // id: of a function; unit: the word of a parameter, or result
 )
 
 // thing is what a name stands for. id counts functions, groups, modules; unit is that
@@ -165,7 +170,7 @@ type thing struct {
 }
 
 // given is an Argument, compact.
-type given struct{ path, at, into int32 }
+type given struct{ path, at, as, into int32 }
 
 // take is a Take, compact.
 type take struct {
@@ -226,7 +231,7 @@ type ref struct {
 	into int32 // of calls, 0 for none
 }
 
-var ways = [...]Use{Named, Called, Inherited, Handed, Made, Bound}
+var ways = [...]Use{Named, Called, Inherited, Handed, Made, Bound, Ran, Applied, Returned, Relayed}
 
 // refOf is a reference from within a class, -1 for none.
 func refOf(path int32, class int, u Use) ref {
@@ -277,7 +282,7 @@ func (w *words) path(parts []string) int32 {
 func newProject() *project {
 	return &project{
 		words:     words{ids: map[string]int32{}, paths: map[string]int32{}},
-		decorated: map[place][]thing{}, stars: map[int32][]int32{},
+		decorated: map[place][]thing{}, callIDs: map[given]int32{}, stars: map[int32][]int32{},
 		byModule: map[moduleKey]int32{}, byStem: map[moduleKey]int32{},
 		siblings: map[moduleKey][]int32{}, global: map[moduleKey][]int32{},
 		memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
@@ -304,6 +309,12 @@ func (p *project) compact(u *unit, f *File) {
 		refs = p.distinct(refs, f.Functions[i].Runs)
 		u.functions[i] = p.function(&f.Functions[i])
 		u.functions[i].runs = span{int32(from), int32(len(refs))}
+		u.functions[i].parameters.start = int32(len(u.parameters))
+		for _, name := range f.Functions[i].Parameters {
+			u.parameters = append(u.parameters, p.words.id(name))
+		}
+		u.functions[i].parameters.end = int32(len(u.parameters))
+		refs, u.functions[i].wrapped = p.all(refs, f.Functions[i].Wrapped)
 		if all := p.taken(f.Functions[i].Takes); all != nil {
 			if u.takes == nil {
 				u.takes = make([][]take, len(f.Functions))
@@ -313,15 +324,14 @@ func (p *project) compact(u *unit, f *File) {
 	}
 	u.classes = make([]classOf, len(f.Classes))
 	for i, c := range f.Classes {
+		k := classOf{name: p.words.id(c.Name), parent: int32(c.Parent), span: spanOf(c.Span), late: c.Late}
+		refs, k.bases = p.all(refs, c.Bases)
 		from := len(refs)
-		for _, b := range c.Bases {
-			if r := p.ref(b); r.path >= 0 {
-				refs = append(refs, r)
-			}
-		}
-		u.classes[i] = classOf{p.words.id(c.Name), int32(c.Parent), span{int32(from), int32(len(refs))}, spanOf(c.Span), c.Late}
+		refs = p.distinct(refs, c.Makes)
+		k.makes = span{int32(from), int32(len(refs))}
+		u.classes[i] = k
 	}
-	u.refs = slices.Clone(refs)
+	u.refs, u.parameters = slices.Clone(refs), slices.Clone(u.parameters)
 	u.imports = make([]imported, len(f.Imports))
 	for i, im := range f.Imports {
 		u.imports[i] = imported{p.words.id(im.Module), p.words.id(im.Name), p.words.id(im.Local)}
@@ -374,9 +384,17 @@ func (p *project) given(c *Argument) int32 {
 	if c == nil {
 		return 0
 	}
-	into := p.given(c.Into)
-	p.calls = append(p.calls, given{p.words.path(c.Path), int32(c.At), into})
-	return int32(len(p.calls))
+	call := given{p.words.path(c.Path), int32(c.At), -1, p.given(c.Into)}
+	if c.As != "" {
+		call.as = p.words.id(c.As)
+	}
+	id, known := p.callIDs[call]
+	if !known {
+		p.calls = append(p.calls, call)
+		id = int32(len(p.calls))
+		p.callIDs[call] = id
+	}
+	return id
 }
 
 func (p *project) taken(all []Take) []take {
@@ -391,16 +409,26 @@ func (p *project) taken(all []Take) []take {
 	return out
 }
 
+// all adds references as they are, and says where they stand.
+func (p *project) all(out []ref, refs []Ref) ([]ref, span) {
+	from := len(out)
+	for _, r := range refs {
+		if c := p.ref(r); c.path >= 0 {
+			out = append(out, c)
+		}
+	}
+	return out, span{int32(from), int32(len(out))}
+}
+
 // distinct leaves out what says the same again: the first stands for all.
 func (p *project) distinct(out []ref, all []Ref) []ref {
 	seen := make(map[ref]bool, len(all))
 	for _, r := range all {
 		c := p.ref(r)
-		bare := ref{path: c.path, in: c.in}
-		if c.path < 0 || c.into == 0 && seen[bare] {
+		if c.path < 0 || seen[c] {
 			continue
 		}
-		seen[bare] = seen[bare] || c.into == 0
+		seen[c] = true
 		out = append(out, c)
 	}
 	return out

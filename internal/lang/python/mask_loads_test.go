@@ -176,7 +176,7 @@ func TestMaskLoads(t *testing.T) {
 		},
 		"a_member_of_the_same_name_further_down": {
 			"-- a.py --\ndef say(f):\n    def inner(self): return f(self)\n    return inner\nclass C:\n    @say\n    def run(self): return 1\n    def say(self): return 2\n",
-			"say say.inner C.say",
+			"say C.say",
 		},
 		"what_a_class_has_of_its_metaclass": {
 			"-- a.py --\nclass Sealed(type):\n    def _make(cls): return super().__call__()\nclass C(metaclass=Sealed):\n    def __init__(self): self.x = 1\n    def rest(self): return 1\nC._make()\n",
@@ -199,6 +199,69 @@ func TestMaskLoads(t *testing.T) {
 		},
 		"a_class_that_a_library_asks": {
 			"-- a.py --\nimport x\nclass C:\n    @classmethod\n    def __get_schema__(cls): return f()\n    def __rich__(self): return 1\ndef f(): return 1\n@x.post\ndef g(c: C): return 1\n", "C.__get_schema__ f",
+		},
+		"what_is_inside_of_a_function_and_stays_there": {
+			"-- a.py --\ndef f(): return g()\ndef g(): return 1\ndef make(a, b):\n    def inner():\n        return b()\n    return inner\nx = make(1, f)\n", "make",
+		},
+		"what_is_inside_of_a_function_and_called_by_another_name": {
+			"-- a.py --\ndef f(): return g()\ndef g(): return 1\ndef make(a, b):\n    def inner():\n        return b()\n    return inner\nx = make(1, f)\n-- b.py --\nfrom a import x\nx()\n",
+			"f g make make.inner",
+		},
+		"what_is_inside_of_a_function_and_goes_away": {
+			"-- a.py --\nimport x\ndef h(): return 1\ndef one():\n    def inner(): return h()\n    TABLE['a'] = inner\ndef two():\n    def inner(): return h()\n    x.on(inner)\n" +
+				"def three():\n    def inner(): return 1\n    return [inner]\ndef four():\n    def inner(): return 1\n    return inner\ndef five():\n    def inner(): return 1\n    return inner\ndef six():\n    return five()\n" +
+				"one()\ntwo()\nx.put(three())\nx.put(four())\ny = six()\n",
+			"h one one.inner two two.inner three three.inner four four.inner five six",
+		},
+		"what_takes_the_place_of_a_function": {
+			"-- a.py --\nfrom functools import wraps\ndef deco(f):\n    @wraps(f)\n    def inner(): return h()\n    return inner\ndef h(): return 1\ndef other(n):\n    def with_f(f):\n        def inner(): return 1\n        return wraps(f)(inner)\n    return with_f\n" +
+				"@deco\ndef a(): return 1\n@other(1)\ndef b(): return 1\n-- b.py --\nfrom a import deco, other\n@other(1)\ndef run(): return 1\n", "deco other other.with_f",
+		},
+		"what_takes_the_place_of_a_function_that_runs": {
+			"-- a.py --\nfrom functools import wraps\ndef deco(f):\n    @wraps(f)\n    def inner(): return h()\n    return inner\ndef h(): return 1\ndef other(n):\n    def with_f(f):\n        def inner(): return 1\n        return wraps(f)(inner)\n    return with_f\n" +
+				"@deco\ndef a(): return 1\n@other(1)\ndef b(): return 1\na()\nb()\n", "deco deco.inner h other other.with_f other.with_f.inner a b",
+		},
+		"a_parameter_and_what_becomes_of_it": {
+			"-- a.py --\n" + "def f1(): return 1\ndef f2(): return 1\ndef f3(): return 1\ndef f4(): return 1\ndef f5(): return 1\ndef f6(): return 1\ndef f7(): return 1\ndef f8(): return 1\ndef f9(): return 1\n" +
+				"def asks(f, g=None):\n    if f is None or not g: return isinstance(f, str)\n    f.x = 1\ndef calls(a, f): return f()\ndef hands(f): calls(1, f)\ndef keeps(f): T[1] = f\ndef turns(f):\n    f = f or 1\n    return f()\ndef rest(*f): return f\n" +
+				"class C:\n    def __init__(self, f): f()\n    def m(self, f): f()\n    def n(self, f): return f.x\n" +
+				"asks(f1)\ncalls(1, f=f2)\nhands(f3)\nkeeps(f4)\nturns(f5)\nrest(f6)\nc = C(f7)\nc.m(f8)\nc.n(f9)\n",
+			"f2 f3 f4 f5 f6 f7 f8 asks calls hands keeps turns rest C.__init__ C.m C.n",
+		},
+		"an_argument_of_ours_by_a_name_of_others": {
+			"-- a.py --\n" + classes("Kind", "Other") + "class Registry:\n    def __init__(self): self.all = []\n    def register(self, kind): self.all.append(kind)\nr = Registry()\nr.register(Kind)\nimport x\nx.register(Other)\n",
+			"Kind.__init__ Registry.__init__ Registry.register",
+		},
+		"a_class_inside_of_a_function": {
+			"-- a.py --\ndef make():\n    class C:\n        def __init__(self): self.x = 1\n        def __call__(self): return 1\n        def m(self): return 1\n    return C()\nx = make()\ndef f():\n    class D:\n        def m(self): return 1\n    return 1\nf()\n-- b.py --\nfrom a import make\ny = make()\ny()\n",
+			"make make.C.__init__ make.C.__call__ f",
+		},
+		"a_name_that_is_made_up": {
+			"-- a.py --\nclass V:\n    def go(self, n): return getattr(self, 'on_' + n)()\n    def on_a(self): return 1\n    def off(self): return 1\nclass W(V):\n    def on_b(self): return 1\nclass X(V):\n    def on_c(self): return 1\nW().go('b')\n" +
+				"class Y:\n    def go(self, n):\n        f = getattr(self, n)\n        return f()\n    def x(self): return 1\n    def _y(self): return 1\nY().go('x')\n",
+			"V.go V.on_a W.on_b Y.go Y.x",
+		},
+		"a_name_that_is_a_value": {
+			"-- a.py --\nclass C:\n    @property\n    def p(self): return 1\n    @property\n    def q(self): return 1\n    def m(self): return 1\n    def n(self): return 1\nc = C()\ndef run(x):\n    hasattr(x, 'p')\n    getattr(x, 'm')()\nrun(c)\n", "C.p C.m run",
+		},
+		"a_module_that_is_handed_to_ours": {
+			"-- pkg/__init__.py --\nfrom pkg import one, two\nimport x\ndef take(m): return getattr(m, 'f')()\ntake(one)\nx.take(two)\n-- pkg/one.py --\ndef f(): return 1\ndef _g(): return 1\n-- pkg/two.py --\ndef f(): return 1\n", "take f",
+		},
+		"what_a_field_begins_with": {
+			"-- a.py --\nimport attrs\n" + classes("Part", "Piece") + "@attrs.define\nclass C:\n    part: Part = attrs.field(factory=Part)\n    def __repr__(self): return ''\n@attrs.define\nclass D:\n    piece: Piece = attrs.Factory(Piece)\nD()\n",
+			"Piece.__init__",
+		},
+		"a_class_that_is_picked": {
+			"-- a.py --\n" + classes("Kind", "Other") + "def run(o):\n    k = o.get('k') or Kind\n    return k()\nrun({})\n", "Kind.__init__ run",
+		},
+		"classes_in_a_table_that_goes_away": {
+			"-- a.py --\n" + classes("Kind", "Other", "Third") + "def f(): return 1\ndef run(): return {'a': (Kind, f)}\nfor k, v in run().items(): v[0]()\ndef chain(x):\n    for k in list(filter(None, [x and Other])): k(1)\nchain(1)\n", "Kind.__init__ Other.__init__ run chain",
+		},
+		"a_class_that_is_made_of_others": {
+			"-- a.py --\n" + classes("Kind", "Other") + "def run(): return type('K', (Kind,), {})(None)\nrun()\n", "Kind.__init__ run",
+		},
+		"a_metaclass_that_is_put_on": {
+			"-- a.py --\nimport six\nclass Single(type):\n    def __call__(cls): return make(cls)\ndef make(c): return c\n@six.add_metaclass(Single)\nclass C: pass\nx = C()\n", "Single.__call__ make",
 		},
 		"tests_below_a_package": {
 			"-- pkg/__init__.py --\ndef f(): return 1\n-- pkg/_tests/helper.py --\nimport pkg\ndef g(): return 1\npkg.f()\n", "",

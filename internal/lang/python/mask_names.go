@@ -1,6 +1,7 @@
 package python
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode"
@@ -34,6 +35,8 @@ const (
 	receiver                  // the first parameter of a method
 	builtin                   // a literal, **kwargs: nothing of ours
 	element                   // one of a table's: for x in (A, B), x = TABLE[k]
+	given                     // a parameter that is bound once
+	computed                  // x = getattr(self, …)
 )
 
 // resolve turns a path of a place into one that holds for the file: nil where it is a
@@ -78,7 +81,7 @@ func functionScope(r *reader, def syntax.Node, p spot, decorators []string) *sco
 		if !name.Is() {
 			continue
 		}
-		l := local{}
+		l := local{kind: given}
 		switch {
 		case first:
 			l = local{kind: receiver, path: []string{receiverWord(r, def, decorators)}}
@@ -92,6 +95,38 @@ func functionScope(r *reader, def syntax.Node, p spot, decorators []string) *sco
 		r.bind(s, def.Child("body"))
 	}
 	return s
+}
+
+// parameters are those of a function as the engine has them.
+func (r *reader) parameters(def syntax.Node) []string {
+	var out []string
+	again := bytes.Contains(r.src[def.Start():def.End()], []byte("nonlocal"))
+	for c := range def.Child("parameters").Children() {
+		name := r.word(parameter(c))
+		switch l := r.scope.names[name]; {
+		case name == "":
+		case c.Kind() == "list_splat_pattern", c.First().Kind() == "list_splat_pattern":
+			out = append(out, "*")
+		case c.Kind() == "dictionary_splat_pattern", c.First().Kind() == "dictionary_splat_pattern":
+			out = append(out, "**")
+		case l.kind == receiver:
+			out = append(out, ".")
+		case l.kind == given && !again:
+			out = append(out, name)
+		default:
+			out = append(out, "!"+name)
+		}
+	}
+	return out
+}
+
+// isGiven tells the name of a parameter that means nothing else.
+func (r *reader) isGiven(n syntax.Node) bool {
+	if n.Kind() != "identifier" {
+		return false
+	}
+	l, ok := r.scope.find(r.word(n))
+	return ok && l.kind == given
 }
 
 // receiverWord is cls for what is called on the class.
@@ -194,6 +229,12 @@ func (r *reader) bindAssignment(s *scope, n syntax.Node) {
 			return
 		}
 	}
+	if path := r.computed(right); len(path) > 0 && left.Kind() == "identifier" {
+		if _, again := s.names[r.word(left)]; !again {
+			s.names[r.word(left)] = local{kind: computed, path: path}
+			return
+		}
+	}
 	if left.Kind() == "identifier" {
 		l, again := s.names[r.word(left)]
 		if isValue(r, right) && (!again || l.kind == builtin) {
@@ -211,6 +252,41 @@ func (r *reader) bindAssignment(s *scope, n syntax.Node) {
 		return
 	}
 	r.bindTarget(s, left)
+}
+
+// computed is what getattr(x, "name") and getattr(x, "visit_" + name) name: x.name, x.visit_*.
+// Of what is not known the beginning of the name has to be.
+func (r *reader) computed(n syntax.Node) []string {
+	all := positional(n)
+	if n.Kind() != "call" || !attributed[n.Child("function").Text()] || len(all) < 2 {
+		return nil
+	}
+	path, prefix := r.path(all[0]), ""
+	switch name := all[1]; name.Kind() {
+	case "string":
+		for c := range name.Children() {
+			if c.Kind() == "interpolation" {
+				break
+			}
+			if c.Kind() == "string_content" {
+				prefix += c.Text()
+			}
+		}
+		if len(path) > 0 && !name.First("interpolation").Is() {
+			return append(path, prefix)
+		}
+	case "binary_operator":
+		if left := name.Child("left"); left.Kind() == "string" {
+			prefix = strings.TrimRight(strings.Trim(left.Text(), `"'`), "%s")
+		}
+	}
+	if len(path) == 0 || prefix == "" && !slices.Contains([]string{"self", "cls"}, path[0]) {
+		return nil
+	}
+	if prefix == "" && len(path) > 1 {
+		return nil
+	}
+	return append(path, prefix+"*")
 }
 
 func (r *reader) bindTarget(s *scope, n syntax.Node) {
@@ -281,33 +357,49 @@ func (r *reader) emit(ref mask.Ref) {
 
 // use notes one use of a dotted name.
 func (r *reader) use(path []string, how mask.Use, at syntax.Node) {
-	if len(path) == 1 && how == mask.Called && r.isMade(path[0]) { // x = C(…); x()
+	r.note(path, mask.Ref{Use: how, Class: r.class, Line: at.Line()}, at)
+}
+
+// note is use, of what may be an argument.
+func (r *reader) note(path []string, ref mask.Ref, at syntax.Node) {
+	called := ref.Use == mask.Called || ref.Use == mask.Ran || ref.Use == mask.Applied || ref.Use == mask.Relayed
+	if len(path) == 1 && called && r.isMade(path[0]) { // x = C(…); x()
 		path = []string{path[0], "__call__"}
 	}
 	if len(path) == 0 || len(path) == 1 && path[0] == "?" {
 		return
 	}
+	if l, ok := r.scope.find(path[0]); ok && l.kind == given && len(path) == 1 {
+		ref.Path = []string{mask.Parameter, path[0]}
+		r.emit(ref)
+		return
+	}
+	if l, ok := r.scope.find(path[0]); ok && l.kind == computed && len(path) == 1 && called {
+		path = l.path
+	}
 	if any := r.oneOf(r.scope, path[0]); len(any) > 0 {
-		if len(path) == 1 && how == mask.Named {
+		if len(path) == 1 && ref.Use == mask.Named && ref.Into == nil {
 			return
 		}
 		for _, of := range any {
-			r.emit(mask.Ref{Path: append(slices.Clone(of), path[1:]...), Use: how, Class: r.class, Line: at.Line()})
+			ref.Path = append(slices.Clone(of), path[1:]...)
+			r.emit(ref)
 		}
 		if len(path) == 1 {
 			return
 		}
 	}
 	to := r.resolve(path)
-	if how == mask.Called && r.class >= 0 && (slices.Equal(to, []string{"cls"}) || slices.Equal(to, []string{"self", "__class__"})) {
+	if called && r.class >= 0 && (slices.Equal(to, []string{"cls"}) || slices.Equal(to, []string{"self", "__class__"})) {
 		r.makeOwn(at)
 		return
 	}
-	if len(to) == 1 && how != mask.Called && (to[0] == "self" || to[0] == "cls") {
+	if len(to) == 1 && !called && (to[0] == "self" || to[0] == "cls") {
 		return // the object itself: nothing is known of what becomes of it
 	}
-	if path = to; len(path) > 0 {
-		r.emit(mask.Ref{Path: path, Use: how, Class: r.class, Line: at.Line()})
+	if len(to) > 0 {
+		ref.Path = to
+		r.emit(ref)
 	}
 }
 
@@ -359,7 +451,7 @@ func (r *reader) imports(n syntax.Node) {
 }
 
 // binding notes what a name of a module, of a class or of an object's class holds.
-func (r *reader) binding(left, right, annotation syntax.Node, p spot) {
+func (r *reader) binding(left, right, annotation syntax.Node, p spot) (bound bool) {
 	name := ""
 	switch {
 	case left.Kind() == "identifier" && p.function < 0:
@@ -367,14 +459,14 @@ func (r *reader) binding(left, right, annotation syntax.Node, p spot) {
 	case left.Kind() == "attribute" && r.class >= 0 && r.functions > 0: // self.x = C(…)
 		path := r.path(left)
 		if len(path) != 2 {
-			return
+			return false
 		}
 		if to := r.resolve(path); len(to) != 2 || to[0] != "self" {
-			return
+			return false
 		}
 		name = r.file.Classes[r.class].Name + "." + path[1]
 	default:
-		return
+		return false
 	}
 	for right.Kind() == "assignment" { // a = b = c
 		right = right.Child("right")
@@ -389,9 +481,15 @@ func (r *reader) binding(left, right, annotation syntax.Node, p spot) {
 		how, path = mask.Called, r.path(annotation.First())
 	}
 	if len(path) == 0 || path[0] == "?" {
-		return
+		return false
 	}
-	if path = r.resolve(path); len(path) > 0 && path[0] != "?" {
+	path = r.resolve(path)
+	bound = len(path) > 0 && path[0] != "?"
+	if bound {
 		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: path, Use: how, Class: r.class}})
 	}
+	return bound
 }
+
+// attributed are functions that ask for an attribute by a name that is a value.
+var attributed = map[string]bool{"getattr": true, "hasattr": true}

@@ -57,7 +57,14 @@ func (r *reader) read() {
 	r.block(root, spot{function: -1, class: -1})
 	r.settle()
 	for i, s := range r.spans {
-		r.file.Functions[i].Runs = r.runs[s[0]:s[1]:s[1]]
+		f := &r.file.Functions[i]
+		for j := i + 1; j < len(r.spans) && r.spans[j][0] < s[1]; j++ { // what is inside runs when it is called
+			if inner := r.spans[j]; inner[0] >= s[0] {
+				f.Runs = append(f.Runs, r.runs[s[0]:inner[0]]...)
+				s[0] = inner[1]
+			}
+		}
+		f.Runs = append(f.Runs, r.runs[s[0]:s[1]]...)
 	}
 }
 
@@ -175,7 +182,7 @@ func (r *reader) statement(n syntax.Node, p spot) {
 			r.expression(n.First())
 			return
 		}
-		r.given(n.First())
+		r.returned(n.First())
 	case "comment", "global_statement", "nonlocal_statement", "future_import_statement", "case_pattern",
 		"pass_statement", "break_statement", "continue_statement":
 	default:
@@ -195,6 +202,8 @@ func (r *reader) inside(n syntax.Node, p spot) {
 			}
 		case c.Field() == "right" && n.Kind() == "for_statement":
 			r.expression(c)
+		case c.Field() == "condition":
+			r.condition(c)
 		default:
 			r.statement(c, p)
 		}
@@ -218,7 +227,7 @@ func (r *reader) context(n syntax.Node) {
 // the file is loaded.
 func (r *reader) branch(n syntax.Node, p spot) {
 	r.counts.branches++
-	r.expression(n.Child("condition"))
+	r.condition(n.Child("condition"))
 	never := r.functions == 0 && neverLoaded(n.Child("condition"))
 	for c := range n.Children() {
 		switch c.Field() {
@@ -258,7 +267,10 @@ func (r *reader) expressionStatement(n syntax.Node, p spot) {
 			r.assignment(c, p)
 			continue
 		}
-		if c.Named() {
+		switch {
+		case c.Kind() == "call":
+			r.call(c, mask.Ran)
+		case c.Named():
 			r.expression(c)
 		}
 	}
@@ -270,8 +282,10 @@ func (r *reader) assignment(n syntax.Node, p spot) {
 	r.target(left)
 	r.stores(left, right)
 	r.annotation(n.Child("type"))
-	r.binding(left, right, n.Child("type"), p)
+	bound := r.binding(left, right, n.Child("type"), p)
 	switch {
+	case bound && p.function < 0 && right.Kind() == "call" && !r.special(r.word(left), p):
+		r.call(right, mask.Ran)
 	case right.Kind() == "assignment": // a = b = c
 		r.assignment(right, p)
 	case right.Kind() == "lambda" && left.Kind() == "identifier":
@@ -280,7 +294,7 @@ func (r *reader) assignment(n syntax.Node, p spot) {
 		r.handed(right) // a metaclass may make objects of what a class holds
 	case left.Kind() == "attribute" && isClassName(r.path(right)): // it may be made under the new name
 		r.given(right)
-	case r.functions > 0 && right.Is("identifier", "attribute", "conditional_expression") && !r.follows(left, right):
+	case r.functions > 0 && right.Is("identifier", "attribute", "conditional_expression", "boolean_operator") && !r.follows(left, right):
 		r.given(right) // it may be called under the new name
 	case right.Is():
 		r.expression(right)
@@ -288,10 +302,17 @@ func (r *reader) assignment(n syntax.Node, p spot) {
 	}
 }
 
+// special tells names of a class whose values the language or a metaclass may call, and
+// those that a function has already.
+func (r *reader) special(name string, p spot) bool {
+	return p.class >= 0 && (isDunder(name) || r.metas[p.class] ||
+		slices.ContainsFunc(r.file.Functions, func(f mask.Function) bool { return f.Name == p.prefix+name }))
+}
+
 // function reads a definition; whole has its decorators.
 func (r *reader) function(whole, def syntax.Node, p spot) {
 	name := r.word(def.Child("name"))
-	decorators := r.decorators(whole)
+	decorators, wrapped := r.decorators(whole)
 	if p.function < 0 {
 		r.decorated(p.prefix+name, decorators)
 	}
@@ -299,7 +320,7 @@ func (r *reader) function(whole, def syntax.Node, p spot) {
 	f := mask.Function{
 		Name: p.prefix + name, Public: p.function < 0 && isPublic(p.prefix+name), Doc: l.doc.Is(), Parent: p.function, Class: p.class,
 		Line: lineOf(def), Span: mask.Range{Start: whole.Start(), End: whole.End()},
-		Broken: whole.Broken() || !ok || whole.Above("ERROR").Is() || hasPython2(def),
+		Broken: whole.Broken() || !ok || whole.Above("ERROR").Is() || hasPython2(def), Wrapped: wrapped,
 	}
 	if len(l.statements) > 0 {
 		f.Body = l.cut
@@ -310,6 +331,7 @@ func (r *reader) function(whole, def syntax.Node, p spot) {
 	given := r.byDefault(def.Child("parameters"))
 	i := r.begin(f)
 	before := r.enter(def, p, decorators)
+	r.file.Functions[i].Parameters = r.parameters(def)
 	for _, path := range given {
 		r.emit(mask.Ref{Path: path, Use: mask.Handed, Class: r.class})
 	}
@@ -381,7 +403,8 @@ func (r *reader) lambda(whole, left, n syntax.Node, p spot) {
 		Strict: fmt.Sprintf("(_ for _ in ()).throw(NotImplementedError(\"masked: %s\"))", p.prefix+name),
 	})
 	before := r.enter(n, p, nil)
-	r.expression(body)
+	r.file.Functions[i].Parameters = r.parameters(n)
+	r.returned(body)
 	r.spans[i][1] = len(r.runs)
 	r.leave(before)
 	f := &r.file.Functions[i]
@@ -433,11 +456,14 @@ func codeLines(body []byte) int {
 }
 
 // decorators reads what stands before a definition and gives the dotted names, without
-// arguments.
-func (r *reader) decorators(whole syntax.Node) []string {
-	var names []string
+// arguments, and those of which something else may take the place of a function.
+func (r *reader) decorators(whole syntax.Node) (names []string, wrapped []mask.Ref) {
 	if whole.Kind() != "decorated_definition" {
-		return nil
+		return nil, nil
+	}
+	how, applied := mask.Called, mask.Called // what becomes of a class is not followed
+	if whole.Child("definition").Kind() == "function_definition" {
+		how, applied = mask.Ran, mask.Applied
 	}
 	for c := range whole.Children() {
 		if c.Kind() != "decorator" {
@@ -457,24 +483,45 @@ func (r *reader) decorators(whole syntax.Node) []string {
 			r.emit(mask.Ref{Path: []string{"?", last[0]}, Use: mask.Called, Class: r.class, Line: e.Line()}) // of a property of ours, if any
 			continue
 		}
-		if e.Kind() == "call" || len(path) == 0 {
+		if !isPlain(path) {
+			to := r.resolve(path)
+			if len(to) == 0 {
+				to = []string{"?"}
+			}
+			wrapped = append(wrapped, mask.Ref{Path: to, Use: how, Class: r.class})
+		}
+		if e.Kind() == "call" {
 			r.keeping++ // a decorator stores what it is given
-			r.expression(e)
+			r.call(e, applied)
 			r.keeping--
 			if len(path) == 1 || isClassName(path) { // what C(…) made is called
 				r.use(append(slices.Clone(path), "__call__"), mask.Called, e)
 			}
 			continue
 		}
-		r.use(path, mask.Called, e)
+		if len(path) == 0 {
+			r.expression(e)
+			continue
+		}
+		r.use(path, how, e)
 	}
-	return names
+	return names, wrapped
+}
+
+// isPlain tells a decorator that leaves the function what it is.
+func isPlain(path []string) bool {
+	return len(path) > 0 && plain[path[len(path)-1]]
+}
+
+var plain = map[string]bool{
+	"property": true, "classmethod": true, "staticmethod": true, "cached_property": true, "wraps": true, "contextmanager": true,
+	"asynccontextmanager": true, "lru_cache": true, "overload": true, "abstractmethod": true, "final": true, "override": true,
 }
 
 // classDefinition reads a class; whole has its decorators.
 func (r *reader) classDefinition(whole, def syntax.Node, p spot) {
 	name := p.prefix + r.word(def.Child("name"))
-	decorators := r.decorators(whole)
+	decorators, _ := r.decorators(whole)
 	if p.function < 0 {
 		r.decorated(name, decorators)
 	}

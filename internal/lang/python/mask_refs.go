@@ -2,6 +2,7 @@ package python
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
@@ -37,7 +38,7 @@ func (r *reader) expression(n syntax.Node) {
 	case "attribute":
 		r.attribute(n, mask.Named)
 	case "call":
-		r.call(n)
+		r.call(n, mask.Called)
 	case "lambda":
 		r.stored(n)
 	case "list_comprehension", "set_comprehension", "dictionary_comprehension", "generator_expression":
@@ -46,9 +47,13 @@ func (r *reader) expression(n syntax.Node) {
 		r.expression(n.Child("value"))
 	case "named_expression":
 		r.expression(n.Child("value"))
-	case "conditional_expression", "boolean_operator":
+	case "conditional_expression":
+		r.either(n, r.expression)
+	case "boolean_operator":
 		r.counts.branches++
 		r.children(n)
+	case "not_operator":
+		r.condition(n.Child("argument"))
 	case "as_pattern":
 		r.expression(n.First())
 	case "type", "typed_parameter":
@@ -58,7 +63,12 @@ func (r *reader) expression(n syntax.Node) {
 	case "comment", "integer", "float", "true", "false", "none":
 	case "binary_operator":
 		r.operands(n)
-	case "comparison_operator", "unary_operator", "augmented_assignment":
+	case "comparison_operator":
+		r.operators(n)
+		for c := range n.Children() {
+			r.condition(c)
+		}
+	case "unary_operator", "augmented_assignment":
 		r.operators(n)
 		r.children(n)
 	case "interpolation":
@@ -118,16 +128,54 @@ func (r *reader) operands(n syntax.Node) {
 // attribute reads x.y.z as one name, and what a receiver that is none calls.
 func (r *reader) attribute(n syntax.Node, how mask.Use) {
 	r.use(r.path(n), how, n)
-	of := n.Child("object")
-	for of.Kind() == "attribute" {
-		of = of.Child("object")
+	r.receiver(n)
+}
+
+// receiver reads what the names of an attribute begin with.
+func (r *reader) receiver(n syntax.Node) {
+	for n.Kind() == "attribute" {
+		n = n.Child("object")
 	}
-	if of.Kind() != "identifier" {
-		r.expression(of)
+	if n.Kind() != "identifier" {
+		r.expression(n)
 	}
 }
 
-func (r *reader) call(n syntax.Node) {
+// condition is what is only asked whether it holds, or compared.
+func (r *reader) condition(n syntax.Node) {
+	switch {
+	case r.isGiven(n):
+	case n.Kind() == "boolean_operator":
+		r.counts.branches++
+		for c := range n.Children() {
+			r.condition(c)
+		}
+	case n.Kind() == "parenthesized_expression":
+		r.condition(n.First())
+	default:
+		r.expression(n)
+	}
+}
+
+// either is a conditional expression: one of two values, by what stands between them.
+func (r *reader) either(n syntax.Node, value func(syntax.Node)) {
+	r.counts.branches++
+	at := 0
+	for c := range n.Children() {
+		if !c.Named() || c.Kind() == "comment" {
+			continue
+		}
+		if at == 1 {
+			r.condition(c)
+		} else {
+			value(c)
+		}
+		at++
+	}
+}
+
+// call reads a call; how says what becomes of what it gives.
+func (r *reader) call(n syntax.Node, how mask.Use) {
 	r.counts.calls++
 	function, arguments := n.Child("function"), n.Child("arguments")
 	if function.Kind() == "subscript" { // Box[int](1)
@@ -140,6 +188,7 @@ func (r *reader) call(n syntax.Node) {
 	}
 	path := r.path(function)
 	if function.Kind() == "call" { // TABLE.get(k)(…)
+		r.use(r.computed(function), how, n)
 		for _, one := range r.picked(r.scope, function) {
 			r.emit(mask.Ref{Path: one, Use: mask.Called, Class: r.class, Line: n.Line()})
 		}
@@ -147,14 +196,15 @@ func (r *reader) call(n syntax.Node) {
 	if all := positional(n); len(path) == 1 && len(all) > 0 && (path[0] == "str" || path[0] == "repr" || path[0] == "format") {
 		r.text(all[0])
 	}
+	r.use(r.computed(n), mask.Named, n) // it may be a property
 	r.unnamed(behind(path), n)
 	switch function.Kind() {
 	case "identifier":
 		if path[0] != "super" {
-			r.use(path, mask.Called, function)
+			r.use(path, how, function)
 		}
 	case "attribute":
-		r.attribute(function, mask.Called)
+		r.attribute(function, how)
 	default:
 		r.expression(function)
 	}
@@ -165,26 +215,141 @@ func (r *reader) call(n syntax.Node) {
 	if all := positional(n); function.Kind() == "attribute" && keeps[r.word(function.Child("attribute"))] && len(all) > 0 { // TABLE.append(x)
 		r.puts(function.Child("object"), all[len(all)-1])
 	}
-	own := len(path) == 2 && (path[0] == "self" || path[0] == "cls")                    // a method of ours
-	quiet := len(path) > 0 && inert[path[len(path)-1]] && path[0] != "property" && !own // x = property(f): who reads x calls f
-	for c := range arguments.Children() {
-		value := c
-		if c.Kind() == "keyword_argument" {
-			value = c.Child("value")
-		}
-		if len(path) > 1 && path[0] == "sys" {
-			r.asked(value)
-		}
-		stored := r.keeping > 0 && !isClassName(r.path(value)) // a decorator makes objects of classes
-		if !quiet && !stored && value.Is("identifier", "attribute", "lambda") {
-			r.handed(value)
-			continue
-		}
-		r.expression(c)
-		if made := r.path(value.Child("function")); value.Kind() == "call" && isClassName(made) { // f(C()): who has the object may call it
-			r.use(append(slices.Clone(made), "__call__"), mask.Called, value)
+	if all := positional(n); len(all) == 3 && len(path) == 1 && path[0] == "type" { // a class that is made
+		for _, of := range r.elements(r.scope, all[1]) {
+			r.emit(mask.Ref{Path: of, Use: mask.Handed, Class: r.class, Line: n.Line()})
 		}
 	}
+	own := len(path) == 2 && (path[0] == "self" || path[0] == "cls") // a method of ours
+	r.arguments(arguments, argument{
+		path: path, to: r.callee(path), looked: looksAt(path),
+		quiet: len(path) > 0 && inert[path[len(path)-1]] && path[0] != "property" && !own, // x = property(f): who reads x calls f
+	})
+}
+
+// argument is one of a call.
+type argument struct {
+	path, to []string // what is called, as it is written and as the engine finds it
+	as       string
+	looked   bool // only asked what it is
+	quiet    bool // not called by what others have under the name
+	inside   bool // of a display
+}
+
+// into is the call that gets it, nil where that may be anybody's.
+func (a argument) into() *mask.Argument {
+	if len(a.to) == 0 {
+		return nil
+	}
+	return &mask.Argument{Path: a.to, As: a.as}
+}
+
+// callee is the path of what is called where it may be a function of ours.
+func (r *reader) callee(path []string) []string {
+	if len(path) == 0 || path[0] == "?" || len(r.oneOf(r.scope, path[0])) > 0 {
+		return nil
+	}
+	if to := r.resolve(path); len(to) > 0 && to[0] != "?" {
+		return to
+	}
+	return nil
+}
+
+func (r *reader) arguments(n syntax.Node, a argument) {
+	number := 0
+	for c := range n.Children() {
+		if !c.Named() || c.Kind() == "comment" {
+			continue
+		}
+		value := c
+		switch c.Kind() {
+		case "keyword_argument":
+			value, a.as = c.Child("value"), r.word(c.Child("name"))
+		case "list_splat":
+			number = -1 << 20
+			fallthrough
+		default:
+			if a.as = "*"; number >= 0 {
+				a.as = strconv.Itoa(number)
+			}
+			number++
+		}
+		if len(a.path) > 1 && a.path[0] == "sys" {
+			r.asked(value)
+		}
+		if !a.looked || !r.isGiven(value) {
+			r.argument(value, a)
+		}
+	}
+}
+
+// argument reads the value of one.
+func (r *reader) argument(n syntax.Node, a argument) {
+	if r.functions == 0 && r.class >= 0 && (a.as == "factory" || a.as == "default_factory" || len(a.path) > 0 && a.path[len(a.path)-1] == "Factory") {
+		r.makes(n)
+		return
+	}
+	switch n.Kind() {
+	case "identifier", "attribute":
+		how := mask.Handed
+		if a.quiet || (r.keeping > 0 || a.inside) && !isClassName(r.path(n)) { // a decorator makes objects of classes
+			how = mask.Named
+		}
+		r.note(r.path(n), mask.Ref{Use: how, Class: r.class, Line: n.Line(), Into: a.into()}, n)
+		r.receiver(n)
+	case "lambda":
+		if a.quiet || r.keeping > 0 {
+			r.stored(n)
+		} else {
+			r.literal(n)
+		}
+	case "list", "tuple", "set", "dictionary", "pair", "conditional_expression", "boolean_operator", "parenthesized_expression":
+		if a.quiet || r.keeping > 0 || r.functions == 0 {
+			r.expression(n)
+			return
+		}
+		if n.Kind() == "conditional_expression" {
+			r.either(n, func(n syntax.Node) { r.argument(n, a) })
+			return
+		}
+		if n.Kind() == "boolean_operator" {
+			r.counts.branches++
+		}
+		if a.inside = a.inside || n.Is("list", "tuple", "set", "dictionary"); a.inside {
+			a.to = nil // a table of functions is kept for later, as any other
+		}
+		for c := range n.Children() {
+			if c.Named() {
+				r.argument(c, a)
+			}
+		}
+	default:
+		r.expression(n)
+		if made := r.path(n.Child("function")); n.Kind() == "call" && isClassName(made) { // f(C()): who has the object may call it
+			r.use(append(slices.Clone(made), "__call__"), mask.Called, n)
+		}
+	}
+}
+
+// makes is what a field gets its value from, when an object is made.
+func (r *reader) makes(n syntax.Node) {
+	loads := r.file.Loads
+	r.file.Loads = nil
+	r.handed(n)
+	of := &r.file.Classes[r.class]
+	of.Makes = append(of.Makes, r.file.Loads...)
+	r.file.Loads = loads
+}
+
+// looksAt tells functions that ask what something is, and no more.
+func looksAt(path []string) bool {
+	return len(path) == 1 && lookers[path[0]] || len(path) > 1 && path[0] == "inspect" ||
+		len(path) > 0 && (path[len(path)-1] == "wraps" || path[len(path)-1] == "update_wrapper")
+}
+
+var lookers = map[string]bool{
+	"isinstance": true, "issubclass": true, "callable": true, "type": true, "id": true, "repr": true, "print": true, "hasattr": true,
+	"getattr": true, "len": true, "str": true, "bool": true,
 }
 
 // asked is an object that the interpreter gets, for sys.meta_path or sys.path_hooks.
@@ -243,8 +408,10 @@ func (r *reader) given(n syntax.Node) {
 	switch n.Kind() {
 	case "identifier", "attribute":
 		r.handed(n)
-	case "conditional_expression", "expression_list", "tuple":
-		if n.Kind() == "conditional_expression" {
+	case "conditional_expression":
+		r.either(n, r.given)
+	case "boolean_operator", "parenthesized_expression", "expression_list", "tuple":
+		if n.Kind() == "boolean_operator" {
 			r.counts.branches++
 		}
 		for c := range n.Children() {
@@ -252,6 +419,45 @@ func (r *reader) given(n syntax.Node) {
 				r.given(c)
 			}
 		}
+	default:
+		r.expression(n)
+	}
+}
+
+// returned is what a function gives.
+func (r *reader) returned(n syntax.Node) {
+	switch n.Kind() {
+	case "identifier":
+		r.use(r.path(n), mask.Returned, n)
+	case "attribute":
+		r.attribute(n, mask.Returned)
+	case "call":
+		function, all := n.Child("function"), positional(n)
+		if function.Kind() == "call" { // wraps(f)(g) is g
+			if path := r.path(function.Child("function")); len(all) == 1 && len(path) > 0 && path[len(path)-1] == "wraps" {
+				r.expression(function)
+				r.returned(all[0])
+				return
+			}
+		}
+		if path := r.path(function); len(all) > 0 && len(path) > 0 && path[len(path)-1] == "update_wrapper" {
+			r.returned(all[0])
+			for _, of := range all[1:] {
+				r.expression(of)
+			}
+			return
+		}
+		r.call(n, mask.Relayed)
+	case "conditional_expression":
+		r.either(n, r.returned)
+	case "expression_list", "tuple":
+		for c := range n.Children() {
+			if c.Named() {
+				r.returned(c)
+			}
+		}
+	case "list", "set", "dictionary":
+		r.argument(n, argument{})
 	default:
 		r.expression(n)
 	}

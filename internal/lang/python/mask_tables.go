@@ -228,8 +228,11 @@ func (r *reader) bindElement(s *scope, n syntax.Node, any [][]string) {
 	}
 	switch n.Kind() {
 	case "identifier":
-		if l, again := s.names[r.word(n)]; !again || l.kind == element {
+		switch l, again := s.names[r.word(n)]; {
+		case !again || l.kind == element:
 			s.names[r.word(n)] = local{kind: element, any: append(l.any, any...)}
+		case l.kind == given:
+			s.names[r.word(n)] = local{}
 		}
 	case "pattern_list", "tuple_pattern", "list_pattern":
 		for c := range n.Children() {
@@ -286,7 +289,7 @@ func (r *reader) puts(table, n syntax.Node) {
 	if n.Is("identifier", "attribute") {
 		all = r.element(r.scope, n)
 	}
-	if l, ok := r.scope.find(r.word(n)); ok && n.Kind() == "identifier" && l.kind == opaque && len(r.names) > 0 {
+	if l, ok := r.scope.find(r.word(n)); ok && n.Kind() == "identifier" && (l.kind == opaque || l.kind == given) && len(r.names) > 0 {
 		all = append(all, append(strings.Split(r.names[0], "."), mask.Decorated))
 	}
 	for _, path := range all {

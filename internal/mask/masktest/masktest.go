@@ -183,10 +183,22 @@ func word(r mask.Ref) string {
 		w += "()"
 	case mask.Bound:
 		w += "()="
+	case mask.Ran:
+		w += "();"
+	case mask.Applied:
+		w += "()()"
+	case mask.Relayed:
+		w = "return " + w + "()"
+	case mask.Returned:
+		w = "return " + w
 	case mask.Inherited:
 		w += "^"
 	}
 	for a := r.Into; a != nil; a = a.Into {
+		if a.As != "" {
+			w += " to " + strings.Join(a.Path, ".") + ":" + a.As
+			continue
+		}
 		w += fmt.Sprintf(">%s#%d", strings.Join(a.Path, "."), a.At)
 	}
 	if r.Class >= 0 {
