@@ -14,7 +14,8 @@ type written struct {
 	at     around
 	name   string         // of the macro
 	depths map[string]int // of the rule's variables, in repetitions
-	bodies []syntax.Node  // of the functions found
+	vis    map[string]bool
+	bodies []syntax.Node // of the functions found
 	found  []mask.Function
 }
 
@@ -24,7 +25,7 @@ func (r *maskReader) macro(n syntax.Node, at around) {
 		if !rule.Is("macro_rule") {
 			continue
 		}
-		w := &written{at: at, name: at.prefix + n.Child("name").Text(), depths: map[string]int{}}
+		w := &written{at: at, name: at.prefix + n.Child("name").Text(), depths: map[string]int{}, vis: map[string]bool{}}
 		w.bind(rule.Child("left"), 0)
 		r.tree(rule.Child("right"), w, 0)
 		for i, f := range w.found {
@@ -38,7 +39,8 @@ func (w *written) bind(n syntax.Node, depth int) {
 		depth++
 	}
 	if n.Is("token_binding_pattern") {
-		w.depths[n.Child("name").Text()] = depth
+		name := n.Child("name").Text()
+		w.depths[name], w.vis[name] = depth, n.Child("type").Text() == "vis"
 	}
 	for c := range n.Children() {
 		if depth < deepest {
@@ -66,6 +68,8 @@ func (r *maskReader) tree(n syntax.Node, w *written, depth int) {
 			i = r.written(tokens, i, w)
 		case tokens[i].Is("identifier") && tokens[i].Text() == "macro_rules":
 			i += 2 // a macro that the macro writes: its left sides look like code
+		case tokens[i].Is("token_tree") && i > 0 && strings.TrimSpace(string(r.source[tokens[i-1].End():tokens[i].Start()])) == "!":
+			// What is given to a macro is what that makes of it.
 		case tokens[i].Is("token_tree", "token_repetition"):
 			r.tree(tokens[i], w, depth)
 		}
@@ -138,7 +142,7 @@ func (r *maskReader) body(front, head, behind []syntax.Node, w *written) {
 		Name: w.name + "." + name.Text(), Construct: mask.Plain, Parent: w.at.parent, Class: -1, Line: name.Line(),
 		Span: mask.Range{Start: head[0].Start(), End: body.End()}, Broken: body.Broken() || w.at.broken,
 	}
-	b, modifiers := r.front(front)
+	b, modifiers := r.front(front, w)
 	f.Public = modifiers["pub"] && !modifiers["restricted"]
 	switch special := marked(w.at, b); {
 	case special != "":
@@ -158,8 +162,9 @@ func (r *maskReader) body(front, head, behind []syntax.Node, w *written) {
 	w.found, w.bodies = append(w.found, f), append(w.bodies, body)
 }
 
-// front reads attributes and modifiers, from the function on.
-func (r *maskReader) front(tokens []syntax.Node) (before, map[string]bool) {
+// front reads attributes and modifiers, from the function on. A variable that is no
+// visibility may hold the word const.
+func (r *maskReader) front(tokens []syntax.Node, w *written) (before, map[string]bool) {
 	var b before
 	modifiers := map[string]bool{}
 	for _, t := range slices.Backward(tokens) {
@@ -170,6 +175,8 @@ func (r *maskReader) front(tokens []syntax.Node) (before, map[string]bool) {
 			modifiers["restricted"] = true
 		case t.Is("const", "async", "unsafe", "extern", "default", "pub"):
 			modifiers[t.Kind()] = true
+		case t.Is("metavariable") && !w.vis[t.Text()], t.Is("token_repetition") && !strings.HasPrefix(t.Text(), "$(#"):
+			modifiers["const"] = true
 		case !t.Is("metavariable", "token_repetition", "line_comment", "block_comment", "string_literal"):
 			return b, modifiers
 		}
