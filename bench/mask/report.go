@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
@@ -141,6 +143,41 @@ func cargo(said []byte) results {
 			out.put(id, passed)
 		}
 		survived = false
+	}
+	return out.numbered()
+}
+
+var docLine = lazyregexp.New(`^(.*) \(line ([0-9]+)\)$`)
+
+// numbered calls examples by their number among those of one item. Their lines are not
+// the same in a starter, where bodies are shorter.
+func (r results) numbered() results {
+	out := results{}
+	lines := map[string][]int{}
+	at := func(id string) (string, int) {
+		m := docLine.FindStringSubmatch(id)
+		if m == nil {
+			return id, 0
+		}
+		n, err := strconv.Atoi(m[2])
+		if err != nil {
+			return id, 0
+		}
+		return m[1], n
+	}
+	for id := range r {
+		item, n := at(id)
+		lines[item] = append(lines[item], n)
+	}
+	for _, all := range lines {
+		slices.Sort(all)
+	}
+	for id, o := range r {
+		item, n := at(id)
+		if n > 0 {
+			id = fmt.Sprintf("%s (example %d)", item, slices.Index(lines[item], n)+1)
+		}
+		out[id] = o
 	}
 	return out
 }

@@ -34,7 +34,7 @@ func TestRead(t *testing.T) {
 			report: "cargo",
 			log: "     Running unittests src/lib.rs (target/debug/deps/a-0123)\n\nrunning 3 tests\ntest a::one ... ok\ntest two - should panic ... FAILED\ntest three ... ignored\n" +
 				"     Running tests/it.rs (target/debug/deps/it-4567)\ntest two ... ok\n   Doc-tests a\ntest src/lib.rs - f (line 3) ... ok\n",
-			want: results{"src/lib.rs a::one": passed, "src/lib.rs two": failed, "tests/it.rs two": passed, "a src/lib.rs - f (line 3)": passed},
+			want: results{"src/lib.rs a::one": passed, "src/lib.rs two": failed, "tests/it.rs two": passed, "a src/lib.rs - f (example 1)": passed},
 		},
 		"gotest_excused": {
 			report: "gotest",
@@ -59,8 +59,8 @@ func TestRead(t *testing.T) {
 				"not implemented: masked: g\ntest three ... FAILED\nnot implemented: masked: h\n   Doc-tests a\ntest src/lib.rs - f (line 3) ... ok\n" +
 				"test src/lib.rs - f (line 8) - compile ... ok\ntest src/lib.rs - f (line 9) - compile fail ... ok\ntest src/lib.rs - f (line 10) - compile ... FAILED\n",
 			want: results{
-				"src/lib.rs one": passed, "src/lib.rs two": excused, "src/lib.rs three": failed, "a src/lib.rs - f (line 3)": passed,
-				"a src/lib.rs - f (line 8)": compiled, "a src/lib.rs - f (line 9)": compiled, "a src/lib.rs - f (line 10)": failed,
+				"src/lib.rs one": passed, "src/lib.rs two": excused, "src/lib.rs three": failed, "a src/lib.rs - f (example 1)": passed,
+				"a src/lib.rs - f (example 2)": compiled, "a src/lib.rs - f (example 3)": compiled, "a src/lib.rs - f (example 4)": failed,
 			},
 		},
 		"junit": {
