@@ -203,12 +203,17 @@ func (p *project) inUnit(u, name int32, depth int) []thing {
 	if len(p.stars[u]) == 0 || !p.isNamed(name) {
 		return nil
 	}
+	var other []thing
 	for _, s := range p.starred(u) {
-		if found := p.own(s, name); len(found) > 0 {
-			return p.expand(found, depth)
+		found := p.expand(p.own(s, name), depth)
+		if slices.ContainsFunc(found, func(t thing) bool { return t.kind != isForeign }) {
+			return found
+		}
+		if len(other) == 0 { // an import of its own, or one that leads back here
+			other = found
 		}
 	}
-	return nil
+	return other
 }
 
 // isNamed tells whether any file names something so. Most names in use are none of

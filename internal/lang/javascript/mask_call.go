@@ -185,6 +185,7 @@ func (r *reader) argument(arg syntax.Node, path []string, args syntax.Node, p pl
 func (r *reader) given(fn syntax.Node, path []string, when moment, p place) {
 	own := fn.Child("name")
 	at := p
+	at.typed = false // its type is what the call asks for
 	switch {
 	case when == atOnce:
 		r.transparent(fn, p)

@@ -96,6 +96,11 @@ func TestMaskLoads(t *testing.T) {
 		"one_that_it_gives_from_another": {"-- a.js --\nfunction make() { return inner(); }\nfunction inner() { return () => { return h(); }; }\nfunction h() { return 1; }\nconst api = make();\napi();\n", "make inner inner.return h"},
 		"what_it_calls_itself":           {"-- a.js --\nfunction make() { const a = () => { return 1; }; function b() { return a(); } function c() { return 2; } b(); return c; }\nexport const api = make();\n", "make make.a make.b"},
 		"what_is_inherited_from":         {"-- a.js --\nfunction mixin(base) { return class extends base { constructor() { super(); this.x = 1; } m() { return 1; } }; }\nclass A {}\nconst B = mixin(A);\nclass C extends B {}\nnew C();\n", "mixin mixin.return.constructor mixin.return.m"},
+		"a_star_of_what_imports_from_it": {
+			"-- all.js --\nexport * from './a.js';\nexport * from './b.js';\n-- a.js --\nimport { B } from './all.js';\nimport { D } from 'elsewhere';\nexport function f() { return B; }\n" +
+				"-- b.js --\nexport class B { constructor() { this.x = 1; } m() { return 1; } }\nexport class D { constructor() { this.x = 1; } }\n-- main.js --\nimport { B, D } from './all.js';\nexport const b = new B();\nexport const d = new D();\n",
+			"B.constructor D.constructor",
+		},
 		"a_program_that_asks_whether_it_is_one": {
 			"-- a.js --\nexport function f() { return 1; }\nexport function g() { return 1; }\nexport function h() { return 1; }\nif (process.argv[1].endsWith('a.js')) f();\nif (import.meta.main) g();\nif (process.argv[2]) h();\n", "h",
 		},
