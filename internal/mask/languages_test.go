@@ -9,6 +9,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang/java"
 	"github.com/benchmint/benchmint/internal/lang/javascript"
 	"github.com/benchmint/benchmint/internal/lang/rust"
+	"github.com/benchmint/benchmint/internal/lang/typescript"
 	"github.com/benchmint/benchmint/internal/mask"
 )
 
@@ -87,6 +88,11 @@ func TestClosureByLanguage(t *testing.T) {
 			"A.java A.<init>: kept, runs when A.java:6 is loaded\nA.java A.matches: masked\nA.java A.size: masked\n" +
 				"A.java A.open: kept, runs when A.java:6 is loaded, by A.<init>\nA.java A.read: kept, runs when A.java:6 is loaded, by A.<init>\nA.java A.f: masked\n",
 		},
+		"members_of_a_namespace": {
+			"-- a.ts --\nexport namespace util {\n  export const f = (x: number) => { return x; };\n  export function g() { return 1; }\n}\nexport namespace a.b { export function h() { return 1; }\n  export function k() { return 1; } }\n" +
+				"-- b.ts --\nimport { util, a } from './a.js';\nexport const x = util.f(1) + a.b.h();\n",
+			"a.ts util.f: kept, runs when b.ts:2 is loaded\na.ts util.g: masked\na.ts a.b.h: kept, runs when b.ts:2 is loaded\na.ts a.b.k: masked\n",
+		},
 		"the_platform_s_objects_have_no_methods_of_ours": {
 			"-- A.java --\nimport java.util.List;\nclass A {\n  static final A ONE = new A();\n  private final List<String> all = List.of();\n  private final int[] counts = new int[1];\n  private Box box;\n" +
 				"  A() { all.get(0); counts.clone(); this.all.size(); box.open(); all.get(0).strip().toString(); }\n" +
@@ -99,7 +105,7 @@ func TestClosureByLanguage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, m := starter(t, mask.Options{Source: source(t, c.tree), Languages: []mask.Language{java.Masker{}, javascript.Masker{}}})
+			_, m := starter(t, mask.Options{Source: source(t, c.tree), Languages: []mask.Language{java.Masker{}, javascript.Masker{}, typescript.Masker{}}})
 			if d := cmp.Diff(c.want, fates(m)); d != "" {
 				t.Error(d)
 			}

@@ -171,7 +171,9 @@ func (r *reader) argument(arg syntax.Node, path []string, args syntax.Node, p pl
 	case isLiteral(value):
 		r.given(value, path, when, p)
 	case value.Is("object"):
-		r.object(value, r.objectPlace(value, path, args, p))
+		at := r.objectPlace(value, path, args, p)
+		at.lent = when != later
+		r.object(value, at)
 	case value.Is("identifier", "member_expression"):
 		r.use(value, map[moment]mask.Use{perhaps: mask.Handed, atOnce: mask.Called, later: mask.Named}[when], p)
 	case when == atOnce:

@@ -378,6 +378,10 @@ func (r *reader) object(n syntax.Node, p place) {
 	for c := range n.Children() {
 		switch c.Kind() {
 		case "method_definition":
+			if p.lent && c.Has("get") {
+				r.transparent(c, in)
+				continue
+			}
 			at := in
 			at.typed = typed
 			r.method(c, at, false)

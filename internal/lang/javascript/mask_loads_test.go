@@ -101,6 +101,9 @@ func TestMaskLoads(t *testing.T) {
 				"-- b.js --\nexport class B { constructor() { this.x = 1; } m() { return 1; } }\nexport class D { constructor() { this.x = 1; } }\n-- main.js --\nimport { B, D } from './all.js';\nexport const b = new B();\nexport const d = new D();\n",
 			"B.constructor D.constructor",
 		},
+		"a_getter_of_what_a_call_gets": {
+			"-- a.js --\nfunction f() { return 1; }\nfunction g() { return 1; }\nfunction h() { return 1; }\nexport const a = new globalThis.Request({ get x() { return f(); }, y() { return g(); } });\nexport const o = { get x() { return h(); } };\n", "f",
+		},
 		"a_program_that_asks_whether_it_is_one": {
 			"-- a.js --\nexport function f() { return 1; }\nexport function g() { return 1; }\nexport function h() { return 1; }\nif (process.argv[1].endsWith('a.js')) f();\nif (import.meta.main) g();\nif (process.argv[2]) h();\n", "h",
 		},

@@ -50,6 +50,7 @@ type place struct {
 	name    string
 	typed   bool           // what it is assigned to says its type
 	handed  bool           // it stands among the arguments of a call, that may call it
+	lent    bool           // an object that a call gets: what it calls may read it
 	idle    bool           // what it gives is only bound to a name, given back or dropped
 	returns bool           // what is returned here is what the function around gives
 	holder  string         // the name, of an argument too
@@ -65,12 +66,12 @@ type place struct {
 
 // unbound is the place of an expression whose functions have no name.
 func (p place) unbound() place {
-	p.bound, p.name, p.typed, p.handed = false, "", false, false
+	p.bound, p.name, p.typed, p.handed, p.lent = false, "", false, false, false
 	return p.busy()
 }
 
 func (p place) named(name string) place {
-	p.bound, p.name, p.typed, p.handed = true, name, false, false
+	p.bound, p.name, p.typed, p.handed, p.lent = true, name, false, false, false
 	return p.busy()
 }
 
@@ -411,8 +412,11 @@ func (r *reader) namespace(n syntax.Node, p place) {
 	if name.Is("string") { // declare module "x"
 		return
 	}
-	p.prefix = joined(p.prefix, name.Text())
 	p = p.unbound()
+	for part := range strings.SplitSeq(oneLine(name.Text()), ".") {
+		p.prefix = joined(p.prefix, part)
+		r.classOf(p.prefix, n, p)
+	}
 	if n.Parent().Parent().Is("export_statement") || n.Parent().Is("export_statement") {
 		r.export(p.prefix)
 	}
