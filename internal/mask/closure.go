@@ -24,14 +24,15 @@ type closure struct {
 	made    []bool // groups of which there is an object
 	touched []bool // groups whose own methods may have been called on the class
 	queue   []int32
-	// waiting are names called on what is not known, by name; watched those called on a
+	// waiting are names called on what is not known, by family and name: an object is one
+	// of its language. watched those called on a
 	// class whose heirs may have their own, by class and name.
-	waiting  map[int32]site
+	waiting  map[place]site
 	asked    map[int32]cause   // names called on what has no such member
 	lying    map[int32][]int32 // functions inside of those that were reached and not freed, by name
 	still    map[place]bool    // whether a function leaves its argument of a number alone
 	watched  map[place]site
-	patterns []int32 // of those waiting, names of which the beginning is known
+	patterns []place // of those waiting, names of which the beginning is known
 	slots    map[place]*slot
 	names    map[int32][]int32 // of watched, by class
 	seen     []bool            // groups that are present
@@ -49,7 +50,7 @@ func (p *project) closure() *closure {
 		project: p, causes: make([]cause, len(p.homes)), reached: make([]bool, len(p.homes)), freed: make([]bool, len(p.homes)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
 		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]bool{}, slots: map[place]*slot{},
-		waiting: map[int32]site{}, watched: map[place]site{}, names: map[int32][]int32{},
+		waiting: map[place]site{}, watched: map[place]site{}, names: map[int32][]int32{},
 	}
 	for _, u := range p.units {
 		if !u.outside {
@@ -167,7 +168,7 @@ func (c *closure) use(w where, r ref, why cause) {
 	}
 	s := site{why, use == Named || use == Inherited || use == Made}
 	if a.unknown {
-		c.wait(a.member, s)
+		c.wait(place{w.unit.kin, a.member}, s)
 	}
 	for _, g := range a.receivers {
 		c.touch(g)
@@ -458,17 +459,20 @@ func (c *closure) present(g int32) {
 	}
 	c.seen[g] = true
 	c.all = append(c.all, g)
-	for _, name := range c.patterns {
-		c.answer(g, name, c.waiting[name])
+	kin := c.kin(g)
+	for _, at := range c.patterns {
+		if at.in == kin {
+			c.answer(g, at.name, c.waiting[at])
+		}
 	}
 	for _, a := range c.groups[g].lineage {
 		for _, f := range c.groups[a].listed {
-			if s, ok := c.waiting[c.of(f).last]; ok {
+			if s, ok := c.waiting[place{kin, c.of(f).last}]; ok {
 				c.answer(g, c.of(f).last, s)
 			}
 		}
 		for _, name := range c.groups[a].bound {
-			if s, ok := c.waiting[name]; ok {
+			if s, ok := c.waiting[place{kin, name}]; ok {
 				c.answer(g, name, s)
 			}
 		}
@@ -528,18 +532,22 @@ func (c *closure) touch(g int32) {
 }
 
 // wait is a method called on what is not known.
-func (c *closure) wait(name int32, s site) {
-	if old, ok := c.waiting[name]; ok && (!old.read || s.read) {
+func (c *closure) wait(at place, s site) {
+	if old, ok := c.waiting[at]; ok && (!old.read || s.read) {
 		return
 	}
-	if _, ok := c.waiting[name]; !ok && c.isPattern(name) {
-		c.patterns = append(c.patterns, name)
+	if _, ok := c.waiting[at]; !ok && c.isPattern(at.name) {
+		c.patterns = append(c.patterns, at)
 	}
-	c.waiting[name] = s
+	c.waiting[at] = s
 	for _, g := range c.all {
-		c.answer(g, name, s)
+		if c.kin(g) == at.in {
+			c.answer(g, at.name, s)
+		}
 	}
 }
+
+func (c *closure) kin(g int32) int32 { return c.units[c.groups[g].unit].kin }
 
 // watch is a method called on a class of ours: those that inherit from it may have
 // another, and count when they are in use.

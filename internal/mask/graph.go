@@ -6,23 +6,24 @@ import "slices"
 // every member of that name may be meant.
 type graph struct {
 	*project
-	callees [][]int32 // by outermost function
-	named   [][]int32 // names called on what is not known, by outermost function
-	loads   []bool    // functions that what is loaded calls or names
-	loaded  map[int32]bool
-	having  map[int32][]int32 // members by name
+	callees [][]int32         // by outermost function
+	named   [][]int32         // names called on what is not known, by outermost function
+	loads   []bool            // functions that what is loaded calls or names
+	loaded  map[place]bool    // names called on what is not known when files are loaded
+	having  map[place][]int32 // members by family and name
 }
 
 // graph resolves what every function runs. A function stands for what is inside of it.
 func (p *project) graph() *graph {
 	g := &graph{
 		project: p, callees: make([][]int32, len(p.homes)), named: make([][]int32, len(p.homes)),
-		loads: make([]bool, len(p.homes)), loaded: map[int32]bool{}, having: map[int32][]int32{},
+		loads: make([]bool, len(p.homes)), loaded: map[place]bool{}, having: map[place][]int32{},
 	}
 	for _, u := range p.units {
 		for i := range u.functions {
 			if f := &u.functions[i]; f.group >= 0 {
-				g.having[f.last] = append(g.having[f.last], u.first+int32(i))
+				at := place{u.kin, f.last}
+				g.having[at] = append(g.having[at], u.first+int32(i))
 			}
 		}
 	}
@@ -38,7 +39,7 @@ func (p *project) graph() *graph {
 				g.loads[f] = true
 			}
 			if a.unknown {
-				g.loaded[a.member] = true
+				g.loaded[place{u.kin, a.member}] = true
 			}
 		}
 	}
@@ -105,7 +106,7 @@ func (g *graph) fanIn() []int32 {
 			counts[to]++
 		}
 		for _, name := range g.named[from] {
-			if one := g.having[name]; len(one) == 1 && one[0] != int32(from) && !slices.Contains(g.callees[from], one[0]) {
+			if one := g.having[g.place(int32(from), name)]; len(one) == 1 && one[0] != int32(from) && !slices.Contains(g.callees[from], one[0]) {
 				counts[one[0]]++
 			}
 		}
@@ -113,13 +114,16 @@ func (g *graph) fanIn() []int32 {
 	return counts
 }
 
+// place is a name in the family of a function.
+func (g *graph) place(f, name int32) place { return place{g.units[g.homes[f]].kin, name} }
+
 // only is a function with all that nothing else uses: the greatest set that it reaches
 // of which every caller is in the set. Calls from tests do not count: their subject is
 // the function.
 func (g *graph) only(start []int32) map[int32]bool {
 	in := g.reachable(start)
 	callers := map[int32][]int32{}
-	byName := map[int32][]int32{}
+	byName := map[place][]int32{}
 	for from := range g.callees {
 		if g.of(int32(from)).parent >= 0 {
 			continue
@@ -130,7 +134,8 @@ func (g *graph) only(start []int32) map[int32]bool {
 			}
 		}
 		for _, name := range g.named[from] {
-			byName[name] = append(byName[name], int32(from))
+			at := g.place(int32(from), name)
+			byName[at] = append(byName[at], int32(from))
 		}
 	}
 	var out []int32
@@ -141,7 +146,7 @@ func (g *graph) only(start []int32) map[int32]bool {
 		}
 	}
 	for _, f := range sorted(in) {
-		if g.loads[f] || g.of(f).group >= 0 && g.loaded[g.of(f).last] || g.outer(f) != f {
+		if g.loads[f] || g.of(f).group >= 0 && g.loaded[g.place(f, g.of(f).last)] || g.outer(f) != f {
 			drop(f)
 			continue
 		}
@@ -151,14 +156,14 @@ func (g *graph) only(start []int32) map[int32]bool {
 			}
 		}
 		if g.of(f).group >= 0 {
-			for _, from := range byName[g.of(f).last] {
+			for _, from := range byName[g.place(f, g.of(f).last)] {
 				if !in[from] {
 					drop(f)
 				}
 			}
 		}
 	}
-	said := map[int32]bool{}
+	said := map[place]bool{}
 	for len(out) > 0 { // what one that is out uses is out too
 		f := out[0]
 		out = out[1:]
@@ -166,11 +171,12 @@ func (g *graph) only(start []int32) map[int32]bool {
 			drop(to)
 		}
 		for _, name := range g.named[f] {
-			if said[name] {
+			at := g.place(f, name)
+			if said[at] {
 				continue
 			}
-			said[name] = true
-			for _, to := range g.having[name] {
+			said[at] = true
+			for _, to := range g.having[at] {
 				drop(to)
 			}
 		}
@@ -198,7 +204,7 @@ func (g *graph) reachable(start []int32) map[int32]bool {
 		in[f] = true
 		queue = append(queue, g.callees[f]...)
 		for _, name := range g.named[f] {
-			queue = append(queue, g.having[name]...)
+			queue = append(queue, g.having[g.place(f, name)]...)
 		}
 	}
 	return in

@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang/java"
 	"github.com/benchmint/benchmint/internal/lang/javascript"
+	"github.com/benchmint/benchmint/internal/lang/ruby"
 	"github.com/benchmint/benchmint/internal/lang/rust"
 	"github.com/benchmint/benchmint/internal/lang/typescript"
 	"github.com/benchmint/benchmint/internal/mask"
@@ -93,6 +94,11 @@ func TestClosureByLanguage(t *testing.T) {
 				"-- b.ts --\nimport { util, a } from './a.js';\nexport const x = util.f(1) + a.b.h();\n",
 			"a.ts util.f: kept, runs when b.ts:2 is loaded\na.ts util.g: masked\na.ts a.b.h: kept, runs when b.ts:2 is loaded\na.ts a.b.k: masked\n",
 		},
+		"an_object_is_one_of_its_language": {
+			"-- lib/a.rb --\nclass A\n  def initialize; 1; end\n  def open; 2; end\n  def close; 3; end\nend\nA.new\n-- lib/z.js --\nfetch().close();\n-- lib/a.js --\nclass B {\n  constructor() { this.n = 1; }\n  open() { return this.n; }\n}\nnew B();\nfetch().open();\n",
+			"lib/a.js B.constructor: kept, runs when lib/a.js:5 is loaded\nlib/a.js B.open: kept, runs when lib/a.js:6 is loaded\n" +
+				"lib/a.rb A.initialize: kept, runs when lib/a.rb:6 is loaded\nlib/a.rb A.open: masked\nlib/a.rb A.close: masked\n",
+		},
 		"the_platform_s_objects_have_no_methods_of_ours": {
 			"-- A.java --\nimport java.util.List;\nclass A {\n  static final A ONE = new A();\n  private final List<String> all = List.of();\n  private final int[] counts = new int[1];\n  private Box box;\n" +
 				"  A() { all.get(0); counts.clone(); this.all.size(); box.open(); all.get(0).strip().toString(); }\n" +
@@ -105,7 +111,7 @@ func TestClosureByLanguage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, m := starter(t, mask.Options{Source: source(t, c.tree), Languages: []mask.Language{java.Masker{}, javascript.Masker{}, typescript.Masker{}}})
+			_, m := starter(t, mask.Options{Source: source(t, c.tree), Languages: []mask.Language{java.Masker{}, javascript.Masker{}, typescript.Masker{}, ruby.Masker{}}})
 			if d := cmp.Diff(c.want, fates(m)); d != "" {
 				t.Error(d)
 			}

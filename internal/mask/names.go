@@ -43,9 +43,9 @@ var (
 	implicit = map[string]bool{"java": true, "csharp": true, "ruby": true}
 	// everywhere are those in which a name that begins with a package needs no import.
 	everywhere = map[string]bool{"java": true, "csharp": true, "ruby": true, "php": true, "rust": true}
-	// passedOn are those in which what a file takes by a star is a name of the file for
-	// those that import it; in the others (using, import a.*) it is one for itself alone.
-	passedOn = map[string]bool{"python": true, "javascript": true, "rust": true}
+	// ownStars are those in which what a file takes by a star (using, import a.*) is a name
+	// for itself alone; in the others it is one of the file for those that import it.
+	ownStars = map[string]bool{"java": true, "csharp": true, "go": true}
 )
 
 // The words for the object or class around a method, and for what it inherits from.
@@ -220,10 +220,9 @@ func (p *project) inUnit(u, name int32, depth int) []thing {
 // those, and need not be looked for in all files of all packages.
 func (p *project) isNamed(word int32) bool { return int(word) < len(p.named) && p.named[word] }
 
-// starred are the units whose names a unit has by stars, of stars too where those are
-// passed on.
+// starred are the units whose names a unit has by stars, of stars too.
 func (p *project) starred(u int32) []int32 {
-	if !passedOn[p.units[u].family] {
+	if ownStars[p.units[u].family] {
 		return p.stars[u]
 	}
 	seen := map[int32]bool{u: true}
@@ -379,10 +378,10 @@ func (p *project) ofMeta(g, name int32) []thing {
 func (p *project) inModule(m, name int32, depth int) []thing {
 	var out []thing
 	for _, u := range p.modules[m].units {
-		if passedOn[p.units[u].family] {
-			out = append(out, p.inUnit(u, name, depth)...)
-		} else {
+		if ownStars[p.units[u].family] {
 			out = append(out, p.expand(p.own(u, name), depth)...)
+		} else {
+			out = append(out, p.inUnit(u, name, depth)...)
 		}
 	}
 	if len(out) > 0 {

@@ -42,8 +42,9 @@ type unit struct {
 	path       string
 	language   Language
 	family     string
-	read       bool // the facts are there
-	program    bool // it gives nothing to those who import it
+	kin        int32 // the word for the family
+	read       bool  // the facts are there
+	program    bool  // it gives nothing to those who import it
 	reason     string
 	outside    bool // a test: what it loads is no load of the project
 	modules    []string
@@ -142,7 +143,7 @@ type moduleKey struct{ family, name string }
 
 type anchor struct{ family, prefix, folder string }
 
-// place is a name (a number of words) in a unit or a group.
+// place is a name (a number of words) in a unit, a group or a family.
 type place struct{ in, name int32 }
 
 // kind is what a thing is.
@@ -295,6 +296,7 @@ func newProject() *project {
 func (p *project) compact(u *unit, f *File) {
 	p.words.Lock()
 	defer p.words.Unlock()
+	u.kin = p.words.id(u.family)
 	for _, name := range f.Modules {
 		u.modules = append(u.modules, p.words.texts[p.words.id(name)])
 	}
