@@ -21,6 +21,19 @@ var besides = map[string]bool{
 // timed are the words for programs that time it: the first or the last of a name.
 var timed = lazyregexp.New(`(?i)^(bench(es|marks?)?|perf(ormance)?)([^a-z]|$)|(^|[^a-z])(bench(es|marks?)?|perf(ormance)?)$|[a-z]Benchmarks?$`)
 
+// loadPath are the folders from which the names of a language's projects are found, by
+// family: what is looked up by its name lies below one of them. Where a tree has one, a
+// file elsewhere runs when it is named, as a program.
+var loadPath = map[string][]string{
+	"ruby": {"lib", "app", "config"},
+	"php":  {"src", "lib", "app", "config", "bootstrap", "routes", "database", "includes"},
+}
+
+// loadable tells by the path of a file whether its name may be found.
+func loadable(family, p string) bool {
+	return slices.ContainsFunc(strings.Split(path.Dir(p), "/"), func(part string) bool { return slices.Contains(loadPath[family], part) })
+}
+
 // beside tells by the path of a file whether it is such a program.
 func beside(p string) bool {
 	stem, _, _ := strings.Cut(path.Base(p), ".")
@@ -44,8 +57,12 @@ func (r *run) setAside() error {
 			maps.Copy(aside, strays)
 		}
 	}
+	found := map[string]bool{} // families that have a folder to load from
 	for _, u := range r.project.units {
-		if _, placed := u.language.(Placed); !placed && !u.outside && (beside(u.path) || u.program && r.project.outsider(u)) {
+		found[u.family] = found[u.family] || !u.outside && loadable(u.family, u.path)
+	}
+	for _, u := range r.project.units {
+		if _, placed := u.language.(Placed); !placed && !u.outside && (beside(u.path) || u.program && r.project.outsider(u) || found[u.family] && !loadable(u.family, u.path)) {
 			aside[u.index] = true
 		}
 	}
@@ -133,11 +150,38 @@ func (p *project) load(aside map[int32]bool) {
 	}
 }
 
+// namespaced are the families in which many files are of one module: to import is to load
+// the file of what is named, and of a star none.
+var namespaced = map[string]bool{"java": true, "csharp": true, "php": true}
+
+// declaring are the units that declare what an import names.
+func (p *project) declaring(u *unit, im imported) []int32 {
+	if p.words.texts[im.name] == "*" {
+		return nil
+	}
+	var out []int32
+	for _, t := range p.importOf(u, im, 0) {
+		switch t.kind {
+		case isFunction:
+			out = append(out, p.homes[t.id])
+		case isClass:
+			for _, part := range p.groups[t.id].parts {
+				out = append(out, p.classes[part].unit)
+			}
+		}
+	}
+	return out
+}
+
 // importedBy are the units that a unit's imports name.
 func (p *project) importedBy(u *unit) []int32 {
 	var out []int32
 	for _, im := range u.imports {
 		module, name := p.words.texts[im.module], p.words.texts[im.name]
+		if namespaced[u.family] && (name != "*" || module == `\` || ownStars[u.family]) {
+			out = append(out, p.declaring(u, im)...)
+			continue
+		}
 		found := p.findModule(u, module)
 		if name != "" && name != "*" {
 			found = append(found, p.findModule(u, join(module, ".", name))...)

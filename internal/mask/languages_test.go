@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang/java"
 	"github.com/benchmint/benchmint/internal/lang/javascript"
+	"github.com/benchmint/benchmint/internal/lang/php"
 	"github.com/benchmint/benchmint/internal/lang/ruby"
 	"github.com/benchmint/benchmint/internal/lang/rust"
 	"github.com/benchmint/benchmint/internal/lang/typescript"
@@ -94,6 +95,14 @@ func TestClosureByLanguage(t *testing.T) {
 				"-- b.ts --\nimport { util, a } from './a.js';\nexport const x = util.f(1) + a.b.h();\n",
 			"a.ts util.f: kept, runs when b.ts:2 is loaded\na.ts util.g: masked\na.ts a.b.h: kept, runs when b.ts:2 is loaded\na.ts a.b.k: masked\n",
 		},
+		"what_no_name_leads_to_is_a_program": {
+			"-- lib/a.rb --\nrequire_relative '../more/used'\ndef f; 1; end\ndef g; 2; end\ng\n" +
+				"-- more/used.rb --\ndef h; 3; end\nh\n-- Rakefile --\nrequire 'a'\nf\n-- bare/simple.ru --\nrequire 'a'\nf\n" +
+				"-- src/a.php --\n<?php\nfunction f() { return 1; }\nfunction g() { return 2; }\ng();\n-- src/B.php --\n<?php\nnamespace B;\nclass B {}\n" +
+				"-- run.php --\n<?php\nrequire 'src/a.php';\nf();\n",
+			"lib/a.rb f: masked\nlib/a.rb g: kept, runs when lib/a.rb:4 is loaded\nmore/used.rb h: kept, runs when more/used.rb:2 is loaded\n" +
+				"src/a.php f: masked\nsrc/a.php g: kept, runs when src/a.php:4 is loaded\n",
+		},
 		"an_object_is_one_of_its_language": {
 			"-- lib/a.rb --\nclass A\n  def initialize; 1; end\n  def open; 2; end\n  def close; 3; end\nend\nA.new\n-- lib/z.js --\nfetch().close();\n-- lib/a.js --\nclass B {\n  constructor() { this.n = 1; }\n  open() { return this.n; }\n}\nnew B();\nfetch().open();\n",
 			"lib/a.js B.constructor: kept, runs when lib/a.js:5 is loaded\nlib/a.js B.open: kept, runs when lib/a.js:6 is loaded\n" +
@@ -111,7 +120,7 @@ func TestClosureByLanguage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, m := starter(t, mask.Options{Source: source(t, c.tree), Languages: []mask.Language{java.Masker{}, javascript.Masker{}, typescript.Masker{}, ruby.Masker{}}})
+			_, m := starter(t, mask.Options{Source: source(t, c.tree), Languages: []mask.Language{java.Masker{}, javascript.Masker{}, typescript.Masker{}, ruby.Masker{}, php.Masker{}}})
 			if d := cmp.Diff(c.want, fates(m)); d != "" {
 				t.Error(d)
 			}
