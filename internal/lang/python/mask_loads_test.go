@@ -242,7 +242,7 @@ func TestMaskLoads(t *testing.T) {
 			"V.go V.on_a W.on_b Y.go Y.x",
 		},
 		"a_name_that_is_a_value": {
-			"-- a.py --\nclass C:\n    @property\n    def p(self): return 1\n    @property\n    def q(self): return 1\n    def m(self): return 1\n    def n(self): return 1\nc = C()\ndef run(x):\n    hasattr(x, 'p')\n    getattr(x, 'm')()\nrun(c)\n", "C.p C.m run",
+			"-- a.py --\nclass C:\n    @property\n    def p(self): return 1\n    @property\n    def q(self): return 1\n    def m(self): return 1\n    def n(self): return 1\nc = C()\ndef run(x):\n    hasattr(x, 'p')\n    getattr(x, 'm')()\nrun(c)\n", "C.p run",
 		},
 		"a_module_that_is_handed_to_ours": {
 			"-- pkg/__init__.py --\nfrom pkg import one, two\nimport x\ndef take(m): return getattr(m, 'f')()\ntake(one)\nx.take(two)\n-- pkg/one.py --\ndef f(): return 1\ndef _g(): return 1\n-- pkg/two.py --\ndef f(): return 1\n", "take f",

@@ -254,11 +254,24 @@ func (r *reader) bindAssignment(s *scope, n syntax.Node) {
 	r.bindTarget(s, left)
 }
 
-// computed is what getattr(x, "name") and getattr(x, "visit_" + name) name: x.name, x.visit_*.
-// Of what is not known the beginning of the name has to be.
+// attributeOf is x.name for getattr(x, "name").
+func (r *reader) attributeOf(n syntax.Node) []string {
+	all := positional(n)
+	if !attributed[n.Child("function").Text()] || len(all) < 2 || all[1].Kind() != "string" || all[1].First("interpolation").Is() {
+		return nil
+	}
+	path := r.path(all[0])
+	if len(path) == 0 {
+		return nil
+	}
+	return append(path, all[1].First("string_content").Text())
+}
+
+// computed is what getattr(x, "visit_" + name) names: x.visit_*. Of what is not known the
+// beginning of the name has to be.
 func (r *reader) computed(n syntax.Node) []string {
 	all := positional(n)
-	if n.Kind() != "call" || !attributed[n.Child("function").Text()] || len(all) < 2 {
+	if n.Kind() != "call" || n.Child("function").Text() != "getattr" || len(all) < 2 {
 		return nil
 	}
 	path, prefix := r.path(all[0]), ""
@@ -272,8 +285,8 @@ func (r *reader) computed(n syntax.Node) []string {
 				prefix += c.Text()
 			}
 		}
-		if len(path) > 0 && !name.First("interpolation").Is() {
-			return append(path, prefix)
+		if !name.First("interpolation").Is() {
+			return nil
 		}
 	case "binary_operator":
 		if left := name.Child("left"); left.Kind() == "string" {

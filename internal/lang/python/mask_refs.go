@@ -196,7 +196,7 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 	if all := positional(n); len(path) == 1 && len(all) > 0 && (path[0] == "str" || path[0] == "repr" || path[0] == "format") {
 		r.text(all[0])
 	}
-	r.use(r.computed(n), mask.Named, n) // it may be a property
+	r.use(r.attributeOf(n), mask.Named, n) // it may be a property
 	r.unnamed(behind(path), n)
 	switch function.Kind() {
 	case "identifier":
