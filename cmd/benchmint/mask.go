@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -104,7 +105,7 @@ func (p *program) mask(cmd *cobra.Command, o mask.Options, proof maskProof) (err
 		}
 		defer func() { err = errors.Join(err, proof.close()) }()
 	}
-	if o.Profile != mask.Strict {
+	if o.Profile != mask.Strict && os.Getenv("GOGC") == "" {
 		// What is held of one pass is little, and collected too often for its size: that
 		// was a tenth of the time.
 		debug.SetGCPercent(400)
