@@ -384,19 +384,21 @@ func (p *project) inModule(m, name int32, depth int) []thing {
 			out = append(out, p.inUnit(u, name, depth)...)
 		}
 	}
-	if len(out) > 0 {
+	// What a call gives may be hidden by a module of the name: stars leave out what a
+	// file does not list.
+	if slices.ContainsFunc(out, func(t thing) bool { return t.kind != isSlot }) {
 		return out
 	}
 	for _, sep := range separators {
 		sub := p.modules[m].name + sep + p.words.texts[name]
 		if at, ok := p.byModule[moduleKey{p.modules[m].family, sub}]; ok {
-			return []thing{{kind: isModule, id: at}}
+			return append(out, thing{kind: isModule, id: at})
 		}
 		if at, ok := p.byStem[moduleKey{p.modules[m].family, sub}]; ok {
-			return []thing{{kind: isModule, id: at}}
+			return append(out, thing{kind: isModule, id: at})
 		}
 	}
-	return nil
+	return out
 }
 
 // member is what a class or those that it inherits from have under a name.

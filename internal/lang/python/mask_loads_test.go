@@ -186,6 +186,18 @@ func TestMaskLoads(t *testing.T) {
 			"-- a.py --\nclass Box:\n    @classmethod\n    def make(cls): return helper()\nclass Other:\n    @classmethod\n    def make(cls): return 1\ndef helper(): return 1\nBox[int].make()\nOther()\n",
 			"Box.make helper",
 		},
+		"what_the_globals_hold": {
+			"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    def rest(self): return 1\ndef f(): return 1\nfor name in ('A', 'f'): globals()[name]()\ndef later(): return globals()['g']()\n-- b.py --\nclass B:\n    def __init__(self): self.x = 1\n",
+			"A.__init__ f later",
+		},
+		"a_module_behind_a_value_of_its_name": {
+			"-- a/__init__.py --\nfrom a import u\nx = u.b.f()\n-- a/u/__init__.py --\nfrom a.u.b import *\n-- a/u/b.py --\n__all__ = []\nb = make()\ndef make(): return 1\ndef f(): return 1\ndef g(): return 1\n",
+			"make f",
+		},
+		"a_wrapper_of_our_own_name": {
+			"-- a.py --\ndef update_wrapper(f, g): return f\ndef decorator(f):\n    def inner(): return f()\n    return update_wrapper(inner, f)\n@decorator\ndef g(): return 1\n",
+			"update_wrapper decorator",
+		},
 		"a_class_for_type_checkers": {
 			"-- a.py --\nfrom typing import TYPE_CHECKING\nclass Base:\n    def __init_subclass__(cls): cls.x = f()\nclass Meta(type):\n    def __new__(m, *a): return g()\ndef f(): return 1\ndef g(): return 1\nif TYPE_CHECKING:\n    class Heir(Base, metaclass=Meta): pass\ndef later():\n    class Heir(Base): pass\n",
 			"Base.__init_subclass__ Meta.__new__",

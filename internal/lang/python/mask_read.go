@@ -37,7 +37,10 @@ type reader struct {
 	// those that something else is assigned to.
 	values, murky map[string]bool
 	names         []string // of the functions around
-	counts        counts
+	// everything is the line of a call, when the file is loaded, of what it has under a
+	// name that is made up; 0 for none.
+	everything int
+	counts     counts
 }
 
 // counts are facts about difficulty, summed up; a function's are the difference.
@@ -56,6 +59,9 @@ func (r *reader) read() {
 	r.file.Faults = faults(r.tree)
 	r.block(root, spot{function: -1, class: -1})
 	r.settle()
+	if r.everything > 0 {
+		r.callAll()
+	}
 	for i, s := range r.spans {
 		f := &r.file.Functions[i]
 		for j := i + 1; j < len(r.spans) && r.spans[j][0] < s[1]; j++ { // what is inside runs when it is called
@@ -65,6 +71,23 @@ func (r *reader) read() {
 			}
 		}
 		f.Runs = append(f.Runs, r.runs[s[0]:s[1]]...)
+	}
+}
+
+// callAll calls every function and class of the file.
+func (r *reader) callAll() {
+	call := func(name string) {
+		r.file.Loads = append(r.file.Loads, mask.Ref{Path: []string{name}, Use: mask.Called, Class: -1, Line: r.everything})
+	}
+	for _, f := range r.file.Functions {
+		if f.Parent < 0 && f.Class < 0 {
+			call(f.Name)
+		}
+	}
+	for _, c := range r.file.Classes {
+		if c.Parent < 0 && !c.Late {
+			call(c.Name)
+		}
 	}
 }
 

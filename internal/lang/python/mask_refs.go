@@ -185,6 +185,9 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 			}
 		}
 		function = function.Child("value")
+		if of := r.path(function.Child("function")); function.Kind() == "call" && len(of) == 1 && of[0] == "globals" && r.functions == 0 && r.quiet == 0 {
+			r.everything = n.Line() // globals()[name](…)
+		}
 	}
 	path := r.path(function)
 	if function.Kind() == "call" { // TABLE.get(k)(…)
@@ -441,6 +444,7 @@ func (r *reader) returned(n syntax.Node) {
 			}
 		}
 		if path := r.path(function); len(all) > 0 && len(path) > 0 && path[len(path)-1] == "update_wrapper" {
+			r.use(path, mask.Ran, function) // it may be one of ours
 			r.returned(all[0])
 			for _, of := range all[1:] {
 				r.expression(of)
