@@ -103,6 +103,10 @@ func TestClosureByLanguage(t *testing.T) {
 			"lib/a.rb f: masked\nlib/a.rb g: kept, runs when lib/a.rb:4 is loaded\nmore/used.rb h: kept, runs when more/used.rb:2 is loaded\n" +
 				"src/a.php f: masked\nsrc/a.php g: kept, runs when src/a.php:4 is loaded\n",
 		},
+		"names_of_one_sign": {
+			"-- a.js --\n$();\n_();\nfunction $() { return 1; }\nfunction _() { return $$(); }\nfunction $$() { return 1; }\n",
+			"a.js $: kept, runs when a.js:1 is loaded\na.js _: kept, runs when a.js:2 is loaded\na.js $$: kept, runs when a.js:2 is loaded, by _\n",
+		},
 		"an_object_is_one_of_its_language": {
 			"-- lib/a.rb --\nclass A\n  def initialize; 1; end\n  def open; 2; end\n  def close; 3; end\nend\nA.new\n-- lib/z.js --\nfetch().close();\n-- lib/a.js --\nclass B {\n  constructor() { this.n = 1; }\n  open() { return this.n; }\n}\nnew B();\nfetch().open();\n",
 			"lib/a.js B.constructor: kept, runs when lib/a.js:5 is loaded\nlib/a.js B.open: kept, runs when lib/a.js:6 is loaded\n" +

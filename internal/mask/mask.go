@@ -243,8 +243,9 @@ const Element = "[]"
 // Binding "deco.@" says that deco, as the file names it, decorates its value.
 const Decorated = "@"
 
-// Parameter begins the path of a parameter of a function around: {"$", "p"}.
-const Parameter = "$"
+// Parameter begins the path of a parameter of a function around: {"()", "p"}. No
+// language has such a name.
+const Parameter = "()"
 
 // Binding says what a module's, a class's or a package's own name holds, where that is
 // plain: x = C(…), x: C, var x = pkg.New(…), const f = g. TABLE.[] is one of what a table
