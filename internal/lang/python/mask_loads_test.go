@@ -186,6 +186,10 @@ func TestMaskLoads(t *testing.T) {
 			"-- a.py --\nclass Box:\n    @classmethod\n    def make(cls): return helper()\nclass Other:\n    @classmethod\n    def make(cls): return 1\ndef helper(): return 1\nBox[int].make()\nOther()\n",
 			"Box.make helper",
 		},
+		"what_the_locals_hold": {
+			"-- a.py --\ndef make():\n    def f(): return 1\n    def g(): return 2\n    return locals().copy()\ndef other():\n    def h(): return 1\n    return 1\nfor f in make().values(): f()\nother()\n",
+			"make make.f make.g other",
+		},
 		"what_the_globals_hold": {
 			"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    def rest(self): return 1\ndef f(): return 1\nfor name in ('A', 'f'): globals()[name]()\ndef later(): return globals()['g']()\n-- b.py --\nclass B:\n    def __init__(self): self.x = 1\n",
 			"A.__init__ f later",

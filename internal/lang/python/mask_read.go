@@ -396,20 +396,35 @@ func (r *reader) begin(f mask.Function) int {
 
 // bodyOf reads a body and tells whether it is a generator's.
 func (r *reader) bodyOf(def syntax.Node, p spot) (generator bool) {
-	r.block(def.Child("body"), p)
+	body := def.Child("body")
+	r.block(body, p)
+	if r.has(body, r.givesAway) {
+		for _, f := range r.file.Functions[p.function:] {
+			if f.Parent == p.function {
+				r.emit(mask.Ref{Path: []string{strings.TrimPrefix(f.Name, p.prefix)}, Use: mask.Handed, Class: r.class})
+			}
+		}
+	}
 	r.spans[p.function][1] = len(r.runs)
-	return yields(def.Child("body"))
+	return r.has(body, func(n syntax.Node) bool { return n.Kind() == "yield" })
 }
 
-// yields looks at the function's own code only.
-func yields(body syntax.Node) bool {
+// has looks at a function's own code only.
+func (r *reader) has(body syntax.Node, what func(syntax.Node) bool) bool {
 	own := func(n syntax.Node) bool { return !n.Is("function_definition", "lambda", "class_definition") }
 	for n := range body.Walk(own) {
-		if n.Named() && n.Kind() == "yield" {
+		if n.Named() && what(n) {
 			return true
 		}
 	}
 	return false
+}
+
+// givesAway tells locals() and vars(): who has what they give has all that is defined
+// in the function.
+func (r *reader) givesAway(n syntax.Node) bool {
+	of := r.path(n.Child("function"))
+	return n.Kind() == "call" && len(of) == 1 && (of[0] == "locals" || of[0] == "vars") && len(positional(n)) == 0
 }
 
 // lambda reads a function by another notation.
