@@ -1,54 +1,14 @@
 package python
 
 import (
-	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 
-	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/mask/masktest"
 )
-
-// keptIn masks a tree and gives the names of the functions that are kept.
-func keptIn(t *testing.T, tree string) string {
-	t.Helper()
-	dir := t.TempDir()
-	src := filepath.Join(dir, "src")
-	for _, f := range txtar.Parse([]byte(tree)).Files {
-		at := filepath.Join(src, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, f.Data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	result, err := mask.Run(context.Background(), mask.Options{Source: src, Output: filepath.Join(dir, "out"), Languages: []mask.Language{Masker{}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := mask.ReadManifest(result.Manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var kept []string
-	for _, f := range m.Files {
-		if f.Failed != "" {
-			t.Fatalf("%s: %s", f.Path, f.Failed)
-		}
-		for _, d := range f.Functions {
-			if d.Done == mask.Kept {
-				kept = append(kept, d.Name)
-			}
-		}
-	}
-	return strings.Join(kept, " ")
-}
 
 // classes are some with a constructor and a method each.
 func classes(names ...string) string {
@@ -285,7 +245,7 @@ func TestMaskLoads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(c.want, keptIn(t, c.tree)); diff != "" {
+			if diff := cmp.Diff(c.want, masktest.Kept(t, Masker{}, c.tree)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})

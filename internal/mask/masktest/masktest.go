@@ -207,6 +207,43 @@ func word(r mask.Ref) string {
 	return w
 }
 
+// Kept masks a tree, a txtar, and gives the names of the functions that are kept, in
+// order.
+func Kept(t *testing.T, l mask.Language, tree string) string {
+	t.Helper()
+	dir := t.TempDir()
+	src := filepath.Join(dir, "src")
+	for _, f := range txtar.Parse([]byte(tree)).Files {
+		at := filepath.Join(src, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result, err := mask.Run(t.Context(), mask.Options{Source: src, Output: filepath.Join(dir, "out"), Languages: []mask.Language{l}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mask.ReadManifest(result.Manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []string
+	for _, f := range m.Files {
+		if f.Failed != "" {
+			t.Fatalf("%s: %s", f.Path, f.Failed)
+		}
+		for _, d := range f.Functions {
+			if d.Done == mask.Kept {
+				kept = append(kept, d.Name)
+			}
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
 // parses: what is masked has no syntax error that was not there before.
 func parses(t testing.TB, l mask.Language, name string, source []byte, m Masked) {
 	t.Helper()
