@@ -103,6 +103,10 @@ func TestClosureByLanguage(t *testing.T) {
 			"lib/a.rb f: masked\nlib/a.rb g: kept, runs when lib/a.rb:4 is loaded\nmore/used.rb h: kept, runs when more/used.rb:2 is loaded\n" +
 				"src/a.php f: masked\nsrc/a.php g: kept, runs when src/a.php:4 is loaded\n",
 		},
+		"packages_that_are_installed_run_nothing_of_ours": {
+			"-- a.js --\nimport { b } from 'dep';\nclass A { constructor() { this.x = 1; } close() { return 1; } }\nexport const a = new A();\nexport const c = b(a.x);\n-- node_modules/dep/index.js --\nexport function b(x) { return x; }\nx().close();\n",
+			"a.js A.constructor: kept, runs when a.js:3 is loaded\na.js A.close: masked\n",
+		},
 		"names_of_one_sign": {
 			"-- a.js --\n$();\n_();\nfunction $() { return 1; }\nfunction _() { return $$(); }\nfunction $$() { return 1; }\n",
 			"a.js $: kept, runs when a.js:1 is loaded\na.js _: kept, runs when a.js:2 is loaded\na.js $$: kept, runs when a.js:2 is loaded, by _\n",

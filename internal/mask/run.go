@@ -277,6 +277,9 @@ func (r *run) readOne(e *entry) {
 	if e.reason == "" {
 		e.reason = wholeByPath(u.family, u.path)
 	}
+	if installed(u.path) {
+		return // it is no other than where it is not there: others' packages, that know nothing of this tree
+	}
 	if e.reason == "" {
 		e.reason = wholeBySource(u.family, source)
 	}

@@ -17,6 +17,13 @@ var vendored = []string{
 	"thirdparty", "3rdparty", "site-packages", "Godeps", "extern", "externals",
 }
 
+// installed tells a file of a package that a package manager put there.
+func installed(p string) bool {
+	return slices.ContainsFunc(strings.Split(path.Dir(p), "/"), func(dir string) bool {
+		return dir == "node_modules" || dir == "bower_components" || dir == "site-packages"
+	})
+}
+
 // noVendor are families that keep no source of others in a tree: there vendor is a
 // word of the trade.
 var noVendor = map[string]bool{"java": true, "csharp": true}
