@@ -203,17 +203,19 @@ func (p *project) inUnit(u, name int32, depth int) []thing {
 	if len(p.stars[u]) == 0 || !p.isNamed(name) {
 		return nil
 	}
-	var other []thing
+	var first []thing
 	for _, s := range p.starred(u) {
-		found := p.expand(p.own(s, name), depth)
-		if slices.ContainsFunc(found, func(t thing) bool { return t.kind != isForeign }) {
-			return found
+		found := p.own(s, name)
+		// What a file takes from another is no answer where a third defines it: the import
+		// may lead back here.
+		if slices.ContainsFunc(found, func(t thing) bool { return t.kind != viaImport }) {
+			return p.expand(found, depth)
 		}
-		if len(other) == 0 { // an import of its own, or one that leads back here
-			other = found
+		if len(first) == 0 {
+			first = found
 		}
 	}
-	return other
+	return p.expand(first, depth)
 }
 
 // isNamed tells whether any file names something so. Most names in use are none of
