@@ -1,0 +1,361 @@
+package mask
+
+import (
+	"slices"
+	"strings"
+)
+
+// spread are the families in which a class may have parts in several files of a package.
+var spread = map[string]bool{"go": true, "rust": true, "csharp": true, "ruby": true}
+
+// family is the word under which languages see each other's files.
+func family(language string) string {
+	if language == "typescript" {
+		return "javascript"
+	}
+	return language
+}
+
+// index makes the tables, when all files were read. The units are in order.
+func (p *project) index() {
+	for i, u := range p.units {
+		u.index = int32(i)
+		u.first, u.firstOf = int32(len(p.homes)), int32(len(p.classes))
+		p.indexModules(u)
+		for range u.functions {
+			p.homes = append(p.homes, u.index)
+		}
+		for j := range u.classes {
+			p.classes = append(p.classes, class{unit: u.index, local: int32(j)})
+		}
+	}
+	groups := map[moduleKey]int32{}
+	for _, u := range p.units {
+		p.indexClasses(u, groups)
+	}
+	for _, u := range p.units {
+		p.indexNames(u, groups)
+	}
+	p.named = make([]bool, len(p.words.texts))
+	for _, u := range p.units {
+		for _, name := range u.own.names {
+			p.named[name] = true
+		}
+	}
+	for g := range p.groups {
+		p.indexMembers(&p.groups[g])
+	}
+	for _, u := range p.units {
+		p.indexStars(u)
+	}
+	for g := range p.groups {
+		p.lineage(int32(g))
+	}
+	for _, u := range p.units {
+		p.indexDecorated(u)
+	}
+	clear(p.memo) // what was asked while classes had no lineage yet
+	clear(p.imported)
+	for g := range p.groups {
+		for _, a := range p.groups[g].lineage[1:] {
+			p.groups[a].below = append(p.groups[a].below, int32(g))
+		}
+	}
+}
+
+func (p *project) indexModules(u *unit) {
+	for i, name := range u.modules {
+		m := p.module(u.family, name)
+		if !slices.Contains(p.modules[m].units, u.index) {
+			p.modules[m].units = append(p.modules[m].units, u.index)
+		}
+		if i == 0 {
+			key := moduleKey{u.family, name}
+			p.siblings[key] = append(p.siblings[key], u.index)
+		}
+	}
+	for _, s := range stems(u.path) {
+		key := moduleKey{u.family, s}
+		m, ok := p.byStem[key]
+		if !ok {
+			m = int32(len(p.modules))
+			p.modules = append(p.modules, module{name: s, family: u.family})
+			p.byStem[key] = m
+		}
+		p.modules[m].units = append(p.modules[m].units, u.index)
+	}
+}
+
+// module is the entry of a name, made with those above it, which are packages.
+func (p *project) module(family, name string) int32 {
+	key := moduleKey{family, name}
+	if m, ok := p.byModule[key]; ok {
+		return m
+	}
+	m := int32(len(p.modules))
+	p.modules = append(p.modules, module{name: name, family: family})
+	p.byModule[key] = m
+	if up, _, ok := cutLast(name); ok && up != "" {
+		p.module(family, up)
+	}
+	return m
+}
+
+// separators stand between the parts of a module's name, by language.
+var separators = []string{"::", "\\", "/", "."}
+
+// cutLast takes the last part off a module's name.
+func cutLast(name string) (head, last string, ok bool) {
+	for _, sep := range separators {
+		if i := strings.LastIndex(name, sep); i >= 0 {
+			return name[:i], name[i+len(sep):], true
+		}
+	}
+	return "", name, false
+}
+
+// stems are a path as imports write it: without its ending, and a folder for the file
+// that speaks for it.
+func stems(path string) []string {
+	out := []string{path}
+	stem := path
+	if dot := strings.LastIndexByte(path, '.'); dot > strings.LastIndexByte(path, '/') {
+		stem = path[:dot]
+		out = append(out, stem)
+	}
+	dir, base, ok := strings.Cut(stem, "/")
+	if i := strings.LastIndexByte(stem, '/'); i >= 0 {
+		dir, base, ok = stem[:i], stem[i+1:], true
+	}
+	if ok && (base == "__init__" || base == "index" || base == "mod") {
+		out = append(out, dir)
+	}
+	return out
+}
+
+func (p *project) indexClasses(u *unit, groups map[moduleKey]int32) {
+	for i, c := range u.classes {
+		g := p.group(u, p.words.texts[c.name], groups)
+		at := u.firstOf + int32(i)
+		p.classes[at].group = g
+		p.groups[g].parts = append(p.groups[g].parts, at)
+	}
+}
+
+func (p *project) group(u *unit, name string, groups map[moduleKey]int32) int32 {
+	key := groupKey(u, name)
+	g, ok := groups[key]
+	if !ok {
+		g = int32(len(p.groups))
+		groups[key] = g
+		p.groups = append(p.groups, group{name: name, unit: u.index})
+		global := moduleKey{u.family, name}
+		p.global[global] = append(p.global[global], g)
+	}
+	return g
+}
+
+// groupKey tells apart classes of one name: by package where their parts may be spread,
+// else by file; Ruby's names hold everywhere.
+func groupKey(u *unit, name string) moduleKey {
+	switch {
+	case u.family == "ruby":
+		return moduleKey{u.family, "\x00" + name}
+	case spread[u.family] && len(u.modules) > 0:
+		return moduleKey{u.family + "\x00" + u.modules[0], name}
+	}
+	return moduleKey{u.family + "\x00\x00" + u.path, name}
+}
+
+func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
+	var all []entitled
+	put := func(name int32, t thing) { all = append(all, entitled{name, t}) }
+	for i, c := range u.classes {
+		put(c.name, thing{kind: isClass, id: p.classes[int(u.firstOf)+i].group})
+	}
+	for i := range u.functions {
+		f, at := &u.functions[i], u.first+int32(i)
+		head, last := splitName(p.words.texts[f.name])
+		f.last = p.words.id(last)
+		f.group = p.memberOf(u, f, head, groups)
+		if f.parent >= 0 {
+			u.functions[f.parent].inner = true
+		}
+		put(f.name, thing{kind: isFunction, id: at})
+		if f.group >= 0 {
+			p.groups[f.group].listed = append(p.groups[f.group].listed, at)
+		}
+	}
+	for i, b := range u.bindings {
+		if b.path < 0 {
+			continue
+		}
+		put(b.name, thing{kind: viaBinding, id: int32(i), unit: u.index})
+		head, last := splitName(p.words.texts[b.name])
+		switch last {
+		case Decorated:
+		case Element:
+			put(p.words.id(head), thing{kind: isTable, id: b.name, unit: u.index})
+		default:
+			if g, ok := groups[groupKey(u, head)]; ok && head != "" {
+				p.groups[g].bound = append(p.groups[g].bound, p.words.id(last))
+			}
+		}
+	}
+	for i, im := range u.imports {
+		if local := p.words.texts[im.local]; p.words.texts[im.name] != "*" && local != "" && local != "_" {
+			put(im.local, thing{kind: viaImport, id: int32(i), unit: u.index})
+		}
+	}
+	u.own = tableOf(all)
+}
+
+func (p *project) indexMembers(g *group) {
+	all := make([]entitled, len(g.listed))
+	for i, f := range g.listed {
+		all[i] = entitled{p.of(f).last, thing{kind: isFunction, id: f}}
+	}
+	g.members = tableOf(all)
+}
+
+// own is what a qualified name of a unit stands for.
+func (p *project) own(u, name int32) []thing {
+	found := p.units[u].own.of(name)
+	if more := p.decorated[place{u, name}]; len(more) > 0 {
+		return append(found, more...)
+	}
+	return found
+}
+
+// indexDecorated puts what is decorated under the names of the functions that do it.
+func (p *project) indexDecorated(u *unit) {
+	for i, b := range u.bindings {
+		head, last := splitName(p.words.texts[b.name])
+		if last != Decorated || b.path < 0 {
+			continue
+		}
+		path := p.words.path(strings.Split(head, "."))
+		for _, t := range p.ask(where{unit: u, function: -1, class: b.class(), loads: true}, path).things {
+			if t.kind != isFunction {
+				continue
+			}
+			key := place{p.homes[t.id], p.words.id(p.name(t.id) + "." + Decorated)}
+			p.decorated[key] = append(p.decorated[key], thing{kind: viaBinding, id: int32(i), unit: u.index})
+		}
+	}
+}
+
+// memberOf is the group of a method, -1 for a function that is none.
+func (p *project) memberOf(u *unit, f *function, head string, groups map[moduleKey]int32) int32 {
+	if f.class >= 0 && int(f.class) < len(u.classes) {
+		return p.classes[u.firstOf+f.class].group
+	}
+	if f.parent >= 0 || head == "" {
+		return -1
+	}
+	if g, ok := groups[groupKey(u, head)]; ok {
+		return g
+	}
+	if spread[u.family] {
+		return p.group(u, head, groups)
+	}
+	return -1
+}
+
+// splitName takes the last part off a qualified name.
+func splitName(name string) (head, last string) {
+	if i := strings.LastIndexByte(name, '.'); i > 0 && i < len(name)-1 {
+		return name[:i], name[i+1:]
+	}
+	return "", name
+}
+
+// indexStars notes from which units a unit takes all names.
+func (p *project) indexStars(u *unit) {
+	for _, im := range u.imports {
+		if p.words.texts[im.name] != "*" {
+			continue
+		}
+		for _, t := range p.findModule(u, p.words.texts[im.module]) {
+			if t.kind == isModule {
+				p.stars[u.index] = append(p.stars[u.index], p.modules[t.id].units...)
+			}
+		}
+	}
+}
+
+// lineage is a class with those that it inherits from, nearest first.
+func (p *project) lineage(g int32) []int32 {
+	if p.groups[g].solved {
+		return p.groups[g].lineage
+	}
+	p.groups[g].solved = true
+	p.groups[g].lineage = []int32{g}
+	var bases []int32
+	for _, part := range p.groups[g].parts {
+		c := p.classes[part]
+		u := p.units[c.unit]
+		of := u.classes[c.local]
+		for _, b := range u.refs[of.bases.start:of.bases.end] {
+			a := p.ask(where{unit: u, function: -1, class: of.parent, loads: true}, b.path)
+			found := false
+			for _, t := range a.things {
+				if t.kind != isClass && t.kind != isInstance || t.id == g {
+					continue
+				}
+				found = true
+				if b.use() == Made {
+					p.groups[g].made = append(p.groups[g].made, t.id)
+				} else {
+					bases = append(bases, t.id)
+				}
+			}
+			if !found && b.use() != Made {
+				parts := p.words.split[b.path]
+				p.groups[g].foreign = append(p.groups[g].foreign, p.words.texts[parts[len(parts)-1]])
+			}
+		}
+	}
+	line := []int32{g}
+	var rest [][]int32
+	for _, b := range bases {
+		rest = append(rest, p.lineage(b))
+	}
+	// Breadth after breadth keeps what is common to several bases behind them.
+	for depth := 0; ; depth++ {
+		more := false
+		for _, r := range rest {
+			if depth < len(r) {
+				more = true
+				line = append(line, r[depth])
+			}
+		}
+		if !more {
+			break
+		}
+	}
+	p.groups[g].lineage = unique(line)
+	return p.groups[g].lineage
+}
+
+// unique keeps the first of each.
+func unique(all []int32) []int32 {
+	seen := make(map[int32]bool, len(all))
+	return slices.DeleteFunc(all, func(i int32) bool {
+		if seen[i] {
+			return true
+		}
+		seen[i] = true
+		return false
+	})
+}
+
+// of is a function by its number.
+func (p *project) of(f int32) *function {
+	u := p.units[p.homes[f]]
+	return &u.functions[f-u.first]
+}
+
+func (p *project) name(f int32) string { return p.words.texts[p.of(f).name] }
+
+func (p *project) construct(f int32) Construct { return Construct(p.words.texts[p.of(f).construct]) }
