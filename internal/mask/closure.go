@@ -25,8 +25,8 @@ type closure struct {
 	touched []bool // groups whose own methods may have been called on the class
 	queue   []int32
 	// waiting are names called on what is not known, by family and name: an object is one
-	// of its language. watched those called on a
-	// class whose heirs may have their own, by class and name.
+	// of its language. watched are those called on a class whose heirs may have their own,
+	// by class and name.
 	waiting  map[place]site
 	asked    map[int32]cause   // names called on what has no such member
 	lying    map[int32][]int32 // functions inside of those that were reached and not freed, by name
