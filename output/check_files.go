@@ -14,15 +14,15 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/ledger"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-var sumLine = regexp.MustCompile(`^([0-9a-f]{64})  (.+)$`)
+var sumLine = lazyregexp.New(`^([0-9a-f]{64})  (.+)$`)
 
 // sums reads the checksums, which the manifest's own digest holds.
 func (c *checker) sums() map[string]string {

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/schemas"
@@ -32,11 +32,11 @@ const (
 )
 
 var (
-	commitShape = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	commitShape = lazyregexp.New(`^[0-9a-f]{40}$`)
 	// hostPath: homes of people and of root; /home/tester is the sandbox's own.
-	hostPath = regexp.MustCompile(`(^|[^A-Za-z0-9._/-])(/root/|/Users/[a-z]|/home/([a-su-z]|t[a-df-z]))[^"\s]*`)
-	email    = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
-	secret   = regexp.MustCompile(`AKIA[0-9A-Z]{16}|\bgh[pousr]_[A-Za-z0-9]{36}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bxox[abp]-[0-9A-Za-z-]{10,}|\bsk-[A-Za-z0-9_-]{32,}`)
+	hostPath = lazyregexp.New(`(^|[^A-Za-z0-9._/-])(/root/|/Users/[a-z]|/home/([a-su-z]|t[a-df-z]))[^"\s]*`)
+	email    = lazyregexp.New(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
+	secret   = lazyregexp.New(`AKIA[0-9A-Z]{16}|\bgh[pousr]_[A-Za-z0-9]{36}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bxox[abp]-[0-9A-Za-z-]{10,}|\bsk-[A-Za-z0-9_-]{32,}`)
 )
 
 // Lint is every rule that a row must keep by itself. It is pure: check, export

@@ -12,9 +12,9 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/ledger"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/tree"
@@ -149,7 +149,7 @@ func ReadRow(b []byte, r *Row) error {
 	return nil
 }
 
-var unknownField = regexp.MustCompile(`^json: unknown field "(.*)"$`)
+var unknownField = lazyregexp.New(`^json: unknown field "(.*)"$`)
 
 // strict decodes one JSON value and nothing after it. An unknown key is an error
 // with the nearest known one; a syntax error says at which byte.
@@ -319,7 +319,7 @@ func (d *Dataset) base(r Row) (*tree.Tree, error) {
 	return t, nil
 }
 
-var digestShape = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var digestShape = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 
 // cause is an error without the path, which findings name in their own way.
 func cause(err error) string {

@@ -9,12 +9,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/tree"
@@ -313,7 +313,7 @@ func quarantinedIn(in map[string][]string) map[string][]string {
 const noVersion = "1"
 
 // dated is a tag that readers of JSON would take for a time.
-var dated = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
+var dated = lazyregexp.New(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
 
 // version is never empty: clients look up by it, and SWE-bench's take any word.
 func version(tag string) string {

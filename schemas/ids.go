@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Kind is a task kind (design 2).
@@ -38,18 +39,23 @@ func FeatureID(repo string, number int, commit string) InstanceID {
 func (id InstanceID) String() string { return id.Repo + "-" + id.Key }
 
 var (
-	idShape  = regexp.MustCompile(`^([A-Za-z0-9._-]+?__[A-Za-z0-9._-]+)-([A-Za-z0-9._]+)$`)
-	badInID  = regexp.MustCompile(`[^A-Za-z0-9._-]`)
-	numOrHex = regexp.MustCompile(`^([1-9][0-9]*|c[0-9a-f]{12})$`)
+	idShape  = lazily(`^([A-Za-z0-9._-]+?__[A-Za-z0-9._-]+)-([A-Za-z0-9._]+)$`)
+	badInID  = lazily(`[^A-Za-z0-9._-]`)
+	numOrHex = lazily(`^([1-9][0-9]*|c[0-9a-f]{12})$`)
 )
+
+// lazily compiles at the first use: this package has nothing of ours to do it with.
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // ParseInstanceID reads what String writes. The kind is never read from it.
 func ParseInstanceID(s string) (InstanceID, error) {
-	m := idShape.FindStringSubmatch(s)
+	m := idShape().FindStringSubmatch(s)
 	if m == nil || len(s) > maxID {
 		return InstanceID{}, fmt.Errorf("%q is no instance ID (owner__name-KEY, at most %d of A-Z a-z 0-9 . _ -)", s, maxID)
 	}
-	if !numOrHex.MatchString(m[2]) {
+	if !numOrHex().MatchString(m[2]) {
 		return InstanceID{}, fmt.Errorf("%q: key %q is neither a number nor c and %d hex digits", s, m[2], commitHex)
 	}
 	return InstanceID{Repo: m[1], Key: m[2]}, nil
@@ -62,7 +68,7 @@ func RepoSlug(name string) string {
 	if !ok {
 		owner, rest = localOwner, name
 	}
-	slug := badInID.ReplaceAllString(owner, "_") + "__" + badInID.ReplaceAllString(rest, "_")
+	slug := badInID().ReplaceAllString(owner, "_") + "__" + badInID().ReplaceAllString(rest, "_")
 	const room = maxID - 1 - (1 + commitHex) // for "-c<12 hex>"
 	if slug != owner+"__"+rest || len(slug) > room || strings.Contains(rest, "__") {
 		suffix := "_" + DigestBytes([]byte(name)).Short()[:8]

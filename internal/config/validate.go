@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 var (
-	datasetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
-	sourceName  = regexp.MustCompile(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
-	onlyEntry   = regexp.MustCompile(`^([1-9][0-9]{0,8}|[0-9a-fA-F]{7,64})$`)
+	datasetName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	sourceName  = lazyregexp.New(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
+	onlyEntry   = lazyregexp.New(`^([1-9][0-9]{0,8}|[0-9a-fA-F]{7,64})$`)
 )
 
 // checker collects what is wrong with values that could be read.

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // Size is a number of bytes, written 4GiB.
@@ -50,7 +51,7 @@ func ParseSize(text string) (Size, error) {
 
 const durationPattern = `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 
-var durationShape = regexp.MustCompile(durationPattern)
+var durationShape = lazyregexp.New(durationPattern)
 
 func parseDuration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
@@ -174,7 +175,7 @@ func format(ptr any) string {
 	return ""
 }
 
-var plain = regexp.MustCompile(`^[A-Za-z0-9./_~][A-Za-z0-9./_@:+~-]*$`)
+var plain = lazyregexp.New(`^[A-Za-z0-9./_~][A-Za-z0-9./_@:+~-]*$`)
 
 // quote is a YAML scalar: bare where nothing in it can be taken for syntax.
 func quote(s string) string {

@@ -10,11 +10,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
@@ -211,7 +211,7 @@ func (b *Builder) build(r schemas.Recipe, step lang.Step, base sandbox.Layer, ke
 
 // notNow are the words of package clients when a registry or the way to it
 // fails: not a property of the item.
-var notNow = regexp.MustCompile(`(?i)\b(50[0234]|429) (Bad Gateway|Service Unavailable|Gateway Time-?out|Internal Server Error|Too Many Requests)|` +
+var notNow = lazyregexp.New(`(?i)\b(50[0234]|429) (Bad Gateway|Service Unavailable|Gateway Time-?out|Internal Server Error|Too Many Requests)|` +
 	`connection (reset|refused|timed out)|operation timed out|Temporary failure (in name resolution|resolving)|TLS handshake timeout|i/o timeout|unexpected EOF`)
 
 // ErrUnavailable is a registry, or the way to it, that does not answer now.

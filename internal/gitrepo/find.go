@@ -7,10 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // found is what must be known of a repository on disk before it can be read.
@@ -89,7 +90,7 @@ func (s *found) refs(ctx context.Context, dir string) error {
 	return nil
 }
 
-var pullRef = regexp.MustCompile(`^refs/pull/([1-9][0-9]{0,8})/head$`)
+var pullRef = lazyregexp.New(`^refs/pull/([1-9][0-9]{0,8})/head$`)
 
 // inferName takes owner/name from origin where that is a URL, else the folder's name.
 func inferName(ctx context.Context, dir, common string) string {
@@ -112,7 +113,7 @@ func localName(base string) string {
 	return "local/" + base
 }
 
-var scpLike = regexp.MustCompile(`^[A-Za-z0-9._-]+@[A-Za-z0-9._-]+:[^/].*|^[A-Za-z0-9._-]+@[A-Za-z0-9._-]+:/.*`)
+var scpLike = lazyregexp.New(`^[A-Za-z0-9._-]+@[A-Za-z0-9._-]+:[^/].*|^[A-Za-z0-9._-]+@[A-Za-z0-9._-]+:/.*`)
 
 // isURL tells a URL (or git's user@host:path) from a path; what exists is a path.
 func isURL(source string) bool {

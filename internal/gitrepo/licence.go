@@ -3,14 +3,15 @@ package gitrepo
 import (
 	"context"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/google/licensecheck"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
-var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|unlicense)([-_.].*)?$`)
+var licenceFile = lazyregexp.New(`(?i)^(licen[cs]e|copying|unlicense)([-_.].*)?$`)
 
 // Licence is the SPDX expression of the licence files at HEAD: several files with
 // one licence each are a choice between them. "" where none is recognised. The

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -111,10 +111,10 @@ func readFields(in *bufio.Reader, n int, visit func([]string) bool) (stopped boo
 func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 var (
-	inSubject = regexp.MustCompile(`\(#([1-9][0-9]{0,8})\)`)
-	ofMerge   = regexp.MustCompile(`^Merge pull request #([1-9][0-9]{0,8})\b`)
+	inSubject = lazyregexp.New(`\(#([1-9][0-9]{0,8})\)`)
+	ofMerge   = lazyregexp.New(`^Merge pull request #([1-9][0-9]{0,8})\b`)
 	// reverted is what a revert quotes: the numbers in it are another change's.
-	reverted = regexp.MustCompile(`^(?:Revert|Reapply) ".*"`)
+	reverted = lazyregexp.New(`^(?:Revert|Reapply) ".*"`)
 )
 
 // SubjectNumber reads a pull request's number from a commit's subject: the last

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -74,11 +74,11 @@ func offered(list string) []string {
 }
 
 var (
-	unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+	unsafeInName = lazyregexp.New(`[^A-Za-z0-9._-]`)
 	// mirrored names what is copied; a remote without pull refs offers none.
 	mirrored = []string{"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", "+refs/pull/*/head:refs/pull/*/head"}
 	// mirroredRef is the same for a name; a tag is listed once more for what it stands on.
-	mirroredRef = regexp.MustCompile(`^refs/(heads/|tags/|pull/.*/head$)[^^]*$`)
+	mirroredRef = lazyregexp.New(`^refs/(heads/|tags/|pull/.*/head$)[^^]*$`)
 )
 
 // setHead gives the mirror the remote's default branch.

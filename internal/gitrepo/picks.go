@@ -2,14 +2,15 @@ package gitrepo
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // pickedFrom is what git cherry-pick -x writes.
-var pickedFrom = regexp.MustCompile(`(?m)^\(cherry picked from commit ([0-9a-f]{40})\)$`)
+var pickedFrom = lazyregexp.New(`(?m)^\(cherry picked from commit ([0-9a-f]{40})\)$`)
 
 // findPicks finds the changes of the line that stand on the branches of tags as
 // well: a release from another branch holds what was picked onto it. Commits that

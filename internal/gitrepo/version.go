@@ -2,10 +2,11 @@ package gitrepo
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // Version is what a tag's name says: whose release it is, and which.
@@ -22,9 +23,9 @@ type phase struct{ rank, number int }
 
 var (
 	// A version ends the tag; what stands before it is a package's name.
-	tagShape = regexp.MustCompile(`^(?:(.*?)(?:==|[@/_-]))??([vV]?\.?)(\d+(?:[._]\d+)*)((?:[-._]?[A-Za-z]+[-._]?\d*)*(?:-\d+)?)(?:\+[0-9A-Za-z.-]+)?$`)
-	dateTag  = regexp.MustCompile(`^[vV]?(\d{4})-(\d{2})-(\d{2})$`)
-	words    = regexp.MustCompile(`[A-Za-z]+|\d+`)
+	tagShape = lazyregexp.New(`^(?:(.*?)(?:==|[@/_-]))??([vV]?\.?)(\d+(?:[._]\d+)*)((?:[-._]?[A-Za-z]+[-._]?\d*)*(?:-\d+)?)(?:\+[0-9A-Za-z.-]+)?$`)
+	dateTag  = lazyregexp.New(`^[vV]?(\d{4})-(\d{2})-(\d{2})$`)
+	words    = lazyregexp.New(`[A-Za-z]+|\d+`)
 
 	// noPackage are words before a version that name no package.
 	noPackage = wordSet("release releases rel version ver v r tag tags stable final prod production")

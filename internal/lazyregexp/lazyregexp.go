@@ -37,6 +37,9 @@ func New(expression string) *Regexp {
 	return r
 }
 
+// Find is as in the standard library.
+func (r *Regexp) Find(b []byte) []byte { return r.get().Find(b) }
+
 // FindAllIndex is as in the standard library.
 func (r *Regexp) FindAllIndex(b []byte, n int) [][]int { return r.get().FindAllIndex(b, n) }
 
@@ -78,6 +81,9 @@ func (r *Regexp) FindStringSubmatch(s string) []string { return r.get().FindStri
 
 // FindStringSubmatchIndex is as in the standard library.
 func (r *Regexp) FindStringSubmatchIndex(s string) []int { return r.get().FindStringSubmatchIndex(s) }
+
+// FindSubmatch is as in the standard library.
+func (r *Regexp) FindSubmatch(b []byte) [][]byte { return r.get().FindSubmatch(b) }
 
 // Match is as in the standard library.
 func (r *Regexp) Match(b []byte) bool { return r.get().Match(b) }

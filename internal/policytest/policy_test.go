@@ -193,6 +193,22 @@ func TestNoExitBelowMain(t *testing.T) {
 	}
 }
 
+// A program that masks one file pays for the expressions of no stage: an expression of a
+// package is compiled at its first use.
+func TestNoExpressionIsCompiledAtTheStart(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		if s.IsTest() || strings.HasPrefix(s.Path, "bench/") {
+			continue
+		}
+		for _, n := range s.Uses("regexp", "MustCompile") {
+			if !s.InFunction(n) {
+				t.Errorf("%s compiles an expression when the program starts; internal/lazyregexp waits", s.At(n))
+			}
+		}
+	}
+}
+
 // Every package says what it is for and what it never does.
 func TestPackageDocs(t *testing.T) {
 	t.Parallel()

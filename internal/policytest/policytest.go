@@ -115,3 +115,13 @@ func (s Source) Uses(importPath, member string) []ast.Node {
 	})
 	return out
 }
+
+// InFunction tells whether a node lies in a function, and is not run with the package.
+func (s Source) InFunction(n ast.Node) bool {
+	for _, d := range s.File.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Pos() <= n.Pos() && n.Pos() < f.End() {
+			return true
+		}
+	}
+	return false
+}

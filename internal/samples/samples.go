@@ -12,12 +12,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -150,7 +150,7 @@ func (e Expectation) finish(c *Change) error {
 	return nil
 }
 
-var span = regexp.MustCompile(`^(.*)\{(\d+)\.\.(\d+)\}(.*)$`)
+var span = lazyregexp.New(`^(.*)\{(\d+)\.\.(\d+)\}(.*)$`)
 
 // expand writes out "@set" and "name_{01..50}", and sorts.
 func (e Expectation) expand(list []string) ([]string, error) {

@@ -2,7 +2,6 @@ package seal
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
@@ -27,9 +27,9 @@ type project struct {
 }
 
 var (
-	separators = regexp.MustCompile(`[-_.]+`)
-	setupName  = regexp.MustCompile(`(?m)^\s*name\s*=\s*['"]?([A-Za-z0-9][A-Za-z0-9._-]*)`)
-	majorPath  = regexp.MustCompile(`(/v[0-9]+|\.v[0-9]+)$`)
+	separators = lazyregexp.New(`[-_.]+`)
+	setupName  = lazyregexp.New(`(?m)^\s*name\s*=\s*['"]?([A-Za-z0-9][A-Za-z0-9._-]*)`)
+	majorPath  = lazyregexp.New(`(/v[0-9]+|\.v[0-9]+)$`)
 )
 
 func normal(dist string) string { return strings.ToLower(separators.ReplaceAllString(dist, "-")) }
@@ -133,12 +133,12 @@ func newCopies(p project) *copies {
 }
 
 var (
-	archiveName = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._]*?(?:-[A-Za-z][A-Za-z0-9._]*?)*)-v?([0-9][A-Za-z0-9.!+_]*?)(?:-[^/]*)?\.(?:whl|egg|tar\.gz|tgz|zip|tar\.bz2|conda)$`)
-	condaMeta   = regexp.MustCompile(`/conda-meta/(.+)-([^-]+)-[^-]+\.json$`)
-	installed   = regexp.MustCompile(`/(?:site|dist)-packages/([^/]+?)-([0-9][^/-]*?)(?:-py[0-9.]+)?\.(dist-info|egg-info|egg)(?:/|$)`)
-	importable  = regexp.MustCompile(`/(?:site|dist)-packages/([^/]+?)(?:/__init__)?\.py$`)
-	moduleZip   = regexp.MustCompile(`/cache/download/(.+)/@v/(v[^/]+)\.zip$`)
-	moduleDir   = regexp.MustCompile(`/([^/@]+\.[^/@]+(?:/[^/@]+)*)@(v[^/!]+)/`)
+	archiveName = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9._]*?(?:-[A-Za-z][A-Za-z0-9._]*?)*)-v?([0-9][A-Za-z0-9.!+_]*?)(?:-[^/]*)?\.(?:whl|egg|tar\.gz|tgz|zip|tar\.bz2|conda)$`)
+	condaMeta   = lazyregexp.New(`/conda-meta/(.+)-([^-]+)-[^-]+\.json$`)
+	installed   = lazyregexp.New(`/(?:site|dist)-packages/([^/]+?)-([0-9][^/-]*?)(?:-py[0-9.]+)?\.(dist-info|egg-info|egg)(?:/|$)`)
+	importable  = lazyregexp.New(`/(?:site|dist)-packages/([^/]+?)(?:/__init__)?\.py$`)
+	moduleZip   = lazyregexp.New(`/cache/download/(.+)/@v/(v[^/]+)\.zip$`)
+	moduleDir   = lazyregexp.New(`/([^/@]+\.[^/@]+(?:/[^/@]+)*)@(v[^/!]+)/`)
 )
 
 // path looks at one path; members of archives come as archive!member.
@@ -247,7 +247,7 @@ func (c *copies) hits() []schemas.Hit {
 	return out
 }
 
-var tagPrefix = regexp.MustCompile(`^.*?(v?[0-9]+(\.|$))`)
+var tagPrefix = lazyregexp.New(`^.*?(v?[0-9]+(\.|$))`)
 
 // release is the version in a tag: "v1.2", "release-1.2", "widget/v1.2".
 func release(tag string) string {

@@ -3,12 +3,12 @@ package seal
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -163,13 +163,13 @@ func source(name string) bool {
 }
 
 var (
-	word        = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]{2,}`)
-	importLine  = regexp.MustCompile(`^(import\b|from\s+\S+\s+import\b|package\s|use\s|#include|\}?\s*from\s+['"]|(\w+\s+)?"[\w.~-]+(/[\w.~-]+)+"$|func init\(\))`)
-	definition  = regexp.MustCompile(`^(?:async\s+)?(?:def|class|func|type|fn|struct|interface|function)\s+([A-Za-z_]\w*)|^([A-Za-z_]\w*)\s*(?::[^=]+)?(?:=|:=)\s*[^=]`)
-	literal     = regexp.MustCompile("\"((?:[^\"\\\\]|\\\\.)*)\"|'((?:[^'\\\\]|\\\\.)*)'|`([^`]*)`")
-	breaks      = regexp.MustCompile(`\\.|%[-+# 0-9.*]*[a-zA-Z]|\{[^}]*\}`)
-	compound    = regexp.MustCompile(`[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]`)
-	frameworkID = regexp.MustCompile(`^(__\w+__|pytest_\w+|setUp\w*|tearDown\w*|setup_(method|function|module|class)|teardown_\w+)$`)
+	word        = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_]{2,}`)
+	importLine  = lazyregexp.New(`^(import\b|from\s+\S+\s+import\b|package\s|use\s|#include|\}?\s*from\s+['"]|(\w+\s+)?"[\w.~-]+(/[\w.~-]+)+"$|func init\(\))`)
+	definition  = lazyregexp.New(`^(?:async\s+)?(?:def|class|func|type|fn|struct|interface|function)\s+([A-Za-z_]\w*)|^([A-Za-z_]\w*)\s*(?::[^=]+)?(?:=|:=)\s*[^=]`)
+	literal     = lazyregexp.New("\"((?:[^\"\\\\]|\\\\.)*)\"|'((?:[^'\\\\]|\\\\.)*)'|`([^`]*)`")
+	breaks      = lazyregexp.New(`\\.|%[-+# 0-9.*]*[a-zA-Z]|\{[^}]*\}`)
+	compound    = lazyregexp.New(`[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]`)
+	frameworkID = lazyregexp.New(`^(__\w+__|pytest_\w+|setUp\w*|tearDown\w*|setup_(method|function|module|class)|teardown_\w+)$`)
 )
 
 // fromFile gives the candidates of one changed file.

@@ -9,11 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -80,7 +80,7 @@ func Scan(ctx context.Context, s *Set, walk Walk) (schemas.Scan, error) {
 	}, nil
 }
 
-var looseObject = regexp.MustCompile(`/objects/([0-9a-f]{2})/([0-9a-f]{38})$`)
+var looseObject = lazyregexp.New(`/objects/([0-9a-f]{2})/([0-9a-f]{38})$`)
 
 // place is one file, member or object in which something was found.
 type place struct {

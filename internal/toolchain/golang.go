@@ -11,11 +11,12 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"sort"
 	"strings"
 	"sync"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // module is where the Go project publishes its toolchains as a module.
@@ -183,7 +184,7 @@ func (s *Store) probeGo(ctx context.Context) ([]string, error) {
 }
 
 // refusals are the registry's words for "I do not have it".
-var refusals = regexp.MustCompile(`(?i)\b(404|410|403)\b|not found|no matching versions|unknown revision|forbidden|module lookup disabled`)
+var refusals = lazyregexp.New(`(?i)\b(404|410|403)\b|not found|no matching versions|unknown revision|forbidden|module lookup disabled`)
 
 // absent tells "cannot be had" from "not now".
 func absent(err error) bool { return refusals.MatchString(err.Error()) }

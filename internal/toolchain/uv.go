@@ -6,14 +6,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"sort"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // uvFile is the uv of this host.
 type uvFile struct{ path, version string }
 
-var uvVersion = regexp.MustCompile(`^uv (\d+\.\d+\.\d+)`)
+var uvVersion = lazyregexp.New(`^uv (\d+\.\d+\.\d+)`)
 
 // findUV takes the uv in PATH. pyenv puts a script there that stands for a uv in
 // one of its interpreters: then the newest of those is taken.

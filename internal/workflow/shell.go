@@ -1,8 +1,9 @@
 package workflow
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // shellLines joins continued lines and leaves blank ones and comments out.
@@ -31,9 +32,9 @@ func shellLines(lines []Word) []Word {
 }
 
 var (
-	aptInstall = regexp.MustCompile(`\bapt(?:-get)?\s+(?:-\S+\s+)*install\b([^;&|]*)`)
-	localeGen  = regexp.MustCompile(`\blocale-gen\b([^;&|]*)`)
-	debian     = regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]+$`)
+	aptInstall = lazyregexp.New(`\bapt(?:-get)?\s+(?:-\S+\s+)*install\b([^;&|]*)`)
+	localeGen  = lazyregexp.New(`\blocale-gen\b([^;&|]*)`)
+	debian     = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
 )
 
 // aptWords are the packages that a line installs.

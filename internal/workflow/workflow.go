@@ -10,10 +10,11 @@ package workflow
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // Tree is the part of a tree that is read.
@@ -111,7 +112,7 @@ func Env(jobs []Job) map[string]Word {
 
 // otherWork are the words in names that mark other work than the test suite. Words,
 // not parts of words, so that a doctest or a docker job is no documentation job.
-var otherWork = regexp.MustCompile(`(?i)(^|[^a-z])(` +
+var otherWork = lazyregexp.New(`(?i)(^|[^a-z])(` +
 	`lint(s|er|ers|ing)?|golint|golangci|docs?|docsets?|documentation|typ(e|es|ing)|type[-_ ]?check|mypy|pyright|` +
 	`bench(mark)?s?|benchmarking|nightly|releas(e|es|er|ing)|goreleaser|random|publish(ing)?|deploy(ment)?|` +
 	`fuzz(ing|er)?|cifuzz|wasm|pyodide|miri|windows|macos|codeql|pre[-_ ]?commit|downstream|stale|labeler|lock|` +
@@ -123,7 +124,7 @@ var otherWork = regexp.MustCompile(`(?i)(^|[^a-z])(` +
 func OtherWork(name string) bool { return otherWork.MatchString(name) }
 
 // expression is what a job's name has filled in by the matrix; it names no work.
-var expression = regexp.MustCompile(`\$\{\{.*?\}\}`)
+var expression = lazyregexp.New(`\$\{\{.*?\}\}`)
 
 // readFile reads one workflow.
 func readFile(file string, data []byte, tests Tests) []Job {

@@ -64,15 +64,15 @@ func want(s, heading string) (string, bool) {
 	if m := sure.FindStringSubmatch(s); m != nil {
 		return "make sure that " + lower(m[1]), true
 	}
-	if m := thisChange.FindStringSubmatch(s); m != nil && verbs[strings.ToLower(m[1])].form == third && verbs[strings.ToLower(m[1])].base != "" {
+	if m := thisChange.FindStringSubmatch(s); m != nil && verbs()[strings.ToLower(m[1])].form == third && verbs()[strings.ToLower(m[1])].base != "" {
 		s = m[1] + m[2]
 	}
-	if m := adverb.FindStringSubmatch(s); m != nil && verbs[strings.ToLower(m[2])].base != "" && verbs[strings.ToLower(m[2])].form != gerund {
+	if m := adverb.FindStringSubmatch(s); m != nil && verbs()[strings.ToLower(m[2])].base != "" && verbs()[strings.ToLower(m[2])].form != gerund {
 		how := strings.ToLower(m[1])
 		if !strings.HasSuffix(how, "ly ") || how == "simply " {
 			how = ""
 		}
-		return how + verbal(verbs[strings.ToLower(m[2])], m[3][1:]), true
+		return how + verbal(verbs()[strings.ToLower(m[2])], m[3][1:]), true
 	}
 	if m := slashed.FindStringSubmatch(s); m != nil && isVerb(strings.ToLower(m[1])) {
 		if next, _, _ := strings.Cut(m[2], " "); isVerb(strings.ToLower(next)) {
@@ -132,7 +132,7 @@ func unscoped(s string) (rest, scope, kind string) {
 	return m[2], marked(m[1]), kind
 }
 
-func isVerb(word string) bool { _, ok := verbs[word]; return ok }
+func isVerb(word string) bool { _, ok := verbs()[word]; return ok }
 
 // marked puts a scope of one word into backticks.
 func marked(scope string) string {
@@ -173,7 +173,7 @@ func verbal(v verb, rest string) string {
 	case "support":
 		return able(rest)
 	case "allow", "permit", "enable", "let":
-		if g, ok := verbs[strings.ToLower(next)]; ok && g.form == gerund && after != "" {
+		if g, ok := verbs()[strings.ToLower(next)]; ok && g.form == gerund && after != "" {
 			return "be able to " + g.base + " " + after
 		}
 		if m := allowTo.FindStringSubmatch(rest); m != nil {
@@ -194,7 +194,7 @@ var (
 // able: what is supported can be used, or done where it is an action.
 func able(what string) string {
 	first, rest, _ := strings.Cut(what, " ")
-	if v, ok := verbs[strings.ToLower(first)]; ok && v.form == gerund && rest != "" {
+	if v, ok := verbs()[strings.ToLower(first)]; ok && v.form == gerund && rest != "" {
 		return "be able to " + v.base + " " + rest
 	}
 	if m := overly.FindStringSubmatch(what); m != nil {
@@ -213,7 +213,7 @@ func article(verb, what string) string {
 	case rest == "" || determiners[strings.ToLower(first)]:
 		return what
 	case verb == "fix":
-		if v, isV := verbs[first]; plainWord(first) && !strings.HasSuffix(first, "ing") && !strings.HasSuffix(first, "ly") && (!isV || v.form == base) {
+		if v, isV := verbs()[first]; plainWord(first) && !strings.HasSuffix(first, "ing") && !strings.HasSuffix(first, "ly") && (!isV || v.form == base) {
 			return "the " + what
 		}
 		return what
@@ -280,15 +280,15 @@ func clause(s string) bool {
 		case relative[bare] && !begins:
 			// "An error raised while … no longer …"
 			return strings.Contains(s, " no longer ") || strings.Contains(s, " now ") || i > 1 && mainVerb(fields)
-		case verbs[bare].form == third && bare != "" && (determiners[next] || next == "`"):
+		case verbs()[bare].form == third && bare != "" && (determiners[next] || next == "`"):
 			return true // "marks its", "renders `x`"
-		case verbs[bare].base == bare && bare != "" && i > 2 && prev == "`" && (fields[i-2] == "and" || fields[i-2] == "or"):
+		case verbs()[bare].base == bare && bare != "" && i > 2 && prev == "`" && (fields[i-2] == "and" || fields[i-2] == "or"):
 			return true // "`a` and `b` strip"
 		case finite[bare]:
 			return true
 		case prepositions[bare]:
 			within = true
-		case !within && verbs[bare].base == bare && bare != "" && (strings.HasSuffix(prev, "s") && len(prev) > 3) && !strings.HasSuffix(prev, ",") && !nouny[bare]:
+		case !within && verbs()[bare].base == bare && bare != "" && (strings.HasSuffix(prev, "s") && len(prev) > 3) && !strings.HasSuffix(prev, ",") && !nouny[bare]:
 			return true // "hooks accept"
 		}
 		prev = strings.ToLower(w)
@@ -308,7 +308,7 @@ func mainVerb(fields []string) bool {
 		switch {
 		case finite[bare]:
 			spare++
-		case relative[bare] && !(i+1 < len(fields) && verbs[strings.ToLower(fields[i+1])].form == gerund): // "when using x"
+		case relative[bare] && !(i+1 < len(fields) && verbs()[strings.ToLower(fields[i+1])].form == gerund): // "when using x"
 			spare--
 		}
 	}
@@ -380,14 +380,14 @@ func asked(sentence string) string {
 		}
 		s = string(r)
 	}
-	if first, rest, _ := strings.Cut(s, " "); orders[verbs[strings.ToLower(first)].base] && rest != "" && !noun(strings.ToLower(first), verbs[strings.ToLower(first)], rest) {
-		return wish("I want to ", verbal(verbs[strings.ToLower(first)], strings.TrimRight(rest, ".")))
+	if first, rest, _ := strings.Cut(s, " "); orders[verbs()[strings.ToLower(first)].base] && rest != "" && !noun(strings.ToLower(first), verbs()[strings.ToLower(first)], rest) {
+		return wish("I want to ", verbal(verbs()[strings.ToLower(first)], strings.TrimRight(rest, ".")))
 	}
 	m := thisChange.FindStringSubmatch(s)
 	if m == nil || !ownChange.MatchString(s) {
 		return s
 	}
-	v, ok := verbs[strings.ToLower(m[1])]
+	v, ok := verbs()[strings.ToLower(m[1])]
 	if !ok || v.form != third || m[2] == "" {
 		return s
 	}

@@ -186,11 +186,11 @@ func titled(title piece, body []piece) (wishes, rest []piece) {
 
 // startsWithVerb: "Adds X", "This PR adds X".
 func startsWithVerb(s string) bool {
-	if m := thisChange.FindStringSubmatch(s); m != nil && verbs[strings.ToLower(m[1])].form == third {
+	if m := thisChange.FindStringSubmatch(s); m != nil && verbs()[strings.ToLower(m[1])].form == third {
 		s = m[1] + m[2]
 	}
 	first, rest, _ := strings.Cut(s, " ")
-	v := verbs[strings.ToLower(first)]
+	v := verbs()[strings.ToLower(first)]
 	return orders[v.base] && !noun(strings.ToLower(first), v, rest)
 }
 

@@ -234,7 +234,7 @@ func content(text string) map[string]bool {
 }
 
 func stem(w string) string {
-	if v, ok := verbs[w]; ok {
+	if v, ok := verbs()[w]; ok {
 		return v.base
 	}
 	for _, end := range []string{"ies", "es", "s", "ly"} {

@@ -2,6 +2,7 @@ package describe
 
 import (
 	"strings"
+	"sync"
 )
 
 // form is how a verb stands in a text.
@@ -54,7 +55,7 @@ var irregular = map[string]string{"be": "was", "break": "broke", "bring": "broug
 const doubled = " plug stop drop skip strip trim wrap unwrap swap map log pin pad cap clamp run set get put cut let reset unset split omit permit emit submit ship scan forbid tag step flag shut format_ "
 
 // verbs are all forms of all verbs.
-var verbs = allVerbs()
+var verbs = sync.OnceValue(allVerbs)
 
 func allVerbs() map[string]verb {
 	out := map[string]verb{}
@@ -76,12 +77,12 @@ func allVerbs() map[string]verb {
 
 // verbOf knows a word as a verb, with the usual syllables before it ("auto-detect").
 func verbOf(word string) (verb, bool) {
-	if v, ok := verbs[word]; ok {
+	if v, ok := verbs()[word]; ok {
 		return v, true
 	}
 	for _, before := range []string{"auto-", "re-", "pre-", "de-", "un-", "double-", "hard-", "soft-", "lazy-"} {
-		if rest, ok := strings.CutPrefix(word, before); ok && verbs[rest].base != "" {
-			v := verbs[rest]
+		if rest, ok := strings.CutPrefix(word, before); ok && verbs()[rest].base != "" {
+			v := verbs()[rest]
 			v.base = before + v.base
 			return v, true
 		}

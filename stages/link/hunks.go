@@ -3,10 +3,10 @@ package link
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -49,7 +49,7 @@ func hunksOf(patch []byte, rows []schemas.ChangedFile) ([][]lang.Hunk, error) {
 	return hunks, nil
 }
 
-var hunkHeader = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+var hunkHeader = lazyregexp.New(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
 func readHunk(line []byte) (lang.Hunk, error) {
 	m := hunkHeader.FindSubmatch(line)

@@ -2,12 +2,12 @@ package validate
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/ledger"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -234,7 +234,7 @@ func flakes(tests []schemas.TestVerdict) []string {
 const maxWhy = 1000
 
 // address is where an object happened to lie; it would differ from run to run.
-var address = regexp.MustCompile(`0x[0-9a-fA-F]{6,}`)
+var address = lazyregexp.New(`0x[0-9a-fA-F]{6,}`)
 
 // brief cuts a message to what fits in a record.
 func brief(s string) string {

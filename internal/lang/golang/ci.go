@@ -2,11 +2,11 @@ package golang
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/workflow"
 )
 
@@ -19,7 +19,7 @@ type ci struct {
 }
 
 // testLine tells a shell line that runs Go's tests, by itself or through a build tool.
-var testLine = regexp.MustCompile(`\bgo(test(sum)?)? (test|vet|build)\b|\bgotestsum\b|\b(make|mage|task|just)\b.*\b(test|check|ci|all|cover)|^\s*(make|mage|task)\s*$|\.sh\b`)
+var testLine = lazyregexp.New(`\bgo(test(sum)?)? (test|vet|build)\b|\bgotestsum\b|\b(make|mage|task|just)\b.*\b(test|check|ci|all|cover)|^\s*(make|mage|task)\s*$|\.sh\b`)
 
 // readCI reads GitHub workflows, and the older services' files where those name no version.
 func readCI(t lang.Tree) ci {
@@ -73,7 +73,7 @@ func namesGo(key string) bool {
 
 // minorWord takes 1.21 of "1.21", "1.21.x", "^1.21", "~1.21.3", "go1.21"; words
 // like stable, oldstable, 1.x and previews name no version.
-var minorWord = regexp.MustCompile(`^(?:go|v|[~^]|>=)?\s*(1\.[0-9]{1,2})(?:\.(?:x|\*|[0-9]+))?$`)
+var minorWord = lazyregexp.New(`^(?:go|v|[~^]|>=)?\s*(1\.[0-9]{1,2})(?:\.(?:x|\*|[0-9]+))?$`)
 
 func (c *ci) addMinor(w workflow.Word) {
 	if m := minorWord.FindStringSubmatch(strings.TrimSpace(w.Value)); m != nil {
@@ -83,10 +83,10 @@ func (c *ci) addMinor(w workflow.Word) {
 
 // ownEnv are variables that steer the go command or name a place: a recipe has
 // its own, and a secret is none of ours.
-var ownEnv = regexp.MustCompile(`^(GO(FLAGS|PROXY|PATH|CACHE|MODCACHE|TOOLCHAIN|ROOT|BIN|OS|ARCH|ENV|SUMDB|NOSUMDB|NOSUMCHECK|PRIVATE|WORK|TESTFLAGS)|PATH|HOME|CI|SHELL|TZ|LANG)$|GITHUB|TOKEN|SECRET|PASSWORD|KEY|CODECOV|COVER|CACHE|VERSION`)
+var ownEnv = lazyregexp.New(`^(GO(FLAGS|PROXY|PATH|CACHE|MODCACHE|TOOLCHAIN|ROOT|BIN|OS|ARCH|ENV|SUMDB|NOSUMDB|NOSUMCHECK|PRIVATE|WORK|TESTFLAGS)|PATH|HOME|CI|SHELL|TZ|LANG)$|GITHUB|TOKEN|SECRET|PASSWORD|KEY|CODECOV|COVER|CACHE|VERSION`)
 
 // addPlain reads versions from the older services by their words alone.
-var plainGo = regexp.MustCompile(`(?:\bgo(?:lang)?[:_-]|image:.*golang:|^\s*-\s*["']?(?:go)?)\s*["']?(1\.[0-9]{1,2})(?:\.(?:x|[0-9]+))?["']?\s*(?:$|[,\]#-])`)
+var plainGo = lazyregexp.New(`(?:\bgo(?:lang)?[:_-]|image:.*golang:|^\s*-\s*["']?(?:go)?)\s*["']?(1\.[0-9]{1,2})(?:\.(?:x|[0-9]+))?["']?\s*(?:$|[,\]#-])`)
 
 func (c *ci) addPlain(p string, data []byte) {
 	for i, line := range strings.Split(string(data), "\n") {

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"go/version"
 	"path"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 	"time"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/workflow"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -200,7 +200,7 @@ func literalEnv(r *schemas.Recipe, jobs ci) {
 	}
 }
 
-var libraryPackage = regexp.MustCompile(`^lib.+-dev$`)
+var libraryPackage = lazyregexp.New(`^lib.+-dev$`)
 
 // systemPackages are the C libraries that a project with cgo has its CI install.
 // Others (linters, databases) are not for the tests that run without network.

@@ -2,10 +2,10 @@ package golang
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // serves is whom a line of go.mod or go.sum is for.
@@ -122,7 +122,7 @@ func sumLines(data []byte) []manifestLine {
 	return out
 }
 
-var requirement = regexp.MustCompile(`^(?:require\s+)?"?([^\s"]+)"?\s+v\S+$`)
+var requirement = lazyregexp.New(`^(?:require\s+)?"?([^\s"]+)"?\s+v\S+$`)
 
 // modLines reads go.mod line by line, because hunks are lines.
 func modLines(data []byte) []manifestLine {
@@ -196,4 +196,4 @@ func provides(mod, imp string) bool {
 	return !majorVersion.MatchString(next)
 }
 
-var majorVersion = regexp.MustCompile(`^v[1-9][0-9]*$`)
+var majorVersion = lazyregexp.New(`^v[1-9][0-9]*$`)

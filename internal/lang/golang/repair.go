@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"go/version"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -17,21 +17,21 @@ import (
 // edit says what it changed, "" where it does not apply.
 type row struct {
 	rule    string
-	symptom *regexp.Regexp
+	symptom *lazyregexp.Regexp
 	edit    func(p lang.Project, r *schemas.Recipe, match [][]byte) string
 }
 
 // table is the failure table of Go (facts: environments, section 2), most
 // certain cause first.
 var table = []row{
-	{"flag_newer_than_go", regexp.MustCompile(`parsing \$?GOFLAGS: unknown flag (-[\w-]+)`), dropFlag},
-	{"newer_go_required", regexp.MustCompile(`requires go >= (\d[\w.]*)|note: module requires Go (\d[\w.]*)|invalid go version '(\d[\w.]*)'|(?:compile: version .* does not match|package (?:slices|maps|cmp|log/slog|iter|unique|math/rand/v2) is not in (?:GOROOT|std))`), newerGo},
-	{"missing_go_sum_entry", regexp.MustCompile(`missing go\.sum entry|updates to go\.(?:mod|sum) needed|no required module provides package|cannot find module providing package|go: updating go\.mod`), completeSums},
-	{"missing_c_header", regexp.MustCompile(`fatal error: ([\w./+-]+\.h): No such file or directory`), headerPackage},
-	{"missing_c_library", regexp.MustCompile(`cannot find -l([\w.+-]+)`), libraryDev},
-	{"missing_pkg_config", regexp.MustCompile(`No package '([\w.+-]+)' found|Package ([\w.+-]+) was not found in the pkg-config search path`), pkgConfigDev},
-	{"missing_program", regexp.MustCompile(`exec: "([\w.+-]+)": executable file not found in \$PATH`), program},
-	{"inconsistent_vendoring", regexp.MustCompile(`inconsistent vendoring in `), ignoreVendor},
+	{"flag_newer_than_go", lazyregexp.New(`parsing \$?GOFLAGS: unknown flag (-[\w-]+)`), dropFlag},
+	{"newer_go_required", lazyregexp.New(`requires go >= (\d[\w.]*)|note: module requires Go (\d[\w.]*)|invalid go version '(\d[\w.]*)'|(?:compile: version .* does not match|package (?:slices|maps|cmp|log/slog|iter|unique|math/rand/v2) is not in (?:GOROOT|std))`), newerGo},
+	{"missing_go_sum_entry", lazyregexp.New(`missing go\.sum entry|updates to go\.(?:mod|sum) needed|no required module provides package|cannot find module providing package|go: updating go\.mod`), completeSums},
+	{"missing_c_header", lazyregexp.New(`fatal error: ([\w./+-]+\.h): No such file or directory`), headerPackage},
+	{"missing_c_library", lazyregexp.New(`cannot find -l([\w.+-]+)`), libraryDev},
+	{"missing_pkg_config", lazyregexp.New(`No package '([\w.+-]+)' found|Package ([\w.+-]+) was not found in the pkg-config search path`), pkgConfigDev},
+	{"missing_program", lazyregexp.New(`exec: "([\w.+-]+)": executable file not found in \$PATH`), program},
+	{"inconsistent_vendoring", lazyregexp.New(`inconsistent vendoring in `), ignoreVendor},
 }
 
 // Repair looks a failed log up in the table. An edit that was tried before is

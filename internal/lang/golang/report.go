@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/schemas"
@@ -231,8 +231,8 @@ func (k *packageState) output(text string) {
 }
 
 var (
-	listedTest = regexp.MustCompile(`^\t((?:Test|Example|Fuzz|Benchmark)\S*) \([0-9hms.µn]+\)$`)
-	lastWords  = regexp.MustCompile(`^(panic: |fatal error: |SIG[A-Z]+: )`)
+	listedTest = lazyregexp.New(`^\t((?:Test|Example|Fuzz|Benchmark)\S*) \([0-9hms.µn]+\)$`)
+	lastWords  = lazyregexp.New(`^(panic: |fatal error: |SIG[A-Z]+: )`)
 )
 
 // notice looks at output for what ends a test program. It only decides which
@@ -324,7 +324,7 @@ func (k *packageState) unended() bool {
 	return false
 }
 
-var glued = regexp.MustCompile(`--- (PASS|FAIL|SKIP): (\S+) \(`)
+var glued = lazyregexp.New(`--- (PASS|FAIL|SKIP): (\S+) \(`)
 
 // settle ends tests without an end in a program that ended in order: before Go
 // 1.20 the line of the end is lost when a test prints without a line break.
@@ -409,7 +409,7 @@ func (k *packageState) parentOfListed(name string) bool {
 // nothing outside of its process, and it is a trap: the heap is laid out the same
 // in every run of one state, and otherwise in the next state, so that comparing
 // runs does not show it. Constants in hexadecimal are left alone.
-var address = regexp.MustCompile(`(?:^|[^0-9A-Za-z])0xc0[0-9a-f]{8}(?:[^0-9a-f]|$)|\)\(0x[0-9a-f]+\)`)
+var address = lazyregexp.New(`(?:^|[^0-9A-Za-z])0xc0[0-9a-f]{8}(?:[^0-9a-f]|$)|\)\(0x[0-9a-f]+\)`)
 
 // rows are the outcomes in order of execution. A failure below a test that
 // passed, or in a program that passed, is a test's own material (a test of

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
@@ -232,7 +233,7 @@ func skipWords(r schemas.Recipe, l layout, t lang.Tree, pkg string, names []stri
 	return []string{"-run=^(" + strings.Join(rest, "|") + ")$"}, len(rest) > 0
 }
 
-var testName = regexp.MustCompile(`^(Test|Example|Fuzz)($|[^a-z])`)
+var testName = lazyregexp.New(`^(Test|Example|Fuzz)($|[^a-z])`)
 
 // testFunctions are the names of a package's tests, in file order.
 func testFunctions(t lang.Tree, dir string) []string {
