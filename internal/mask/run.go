@@ -196,7 +196,7 @@ func (r *run) read(ctx context.Context) error {
 		r.choices(paths)
 		return nil // the choice is made file by file, in one pass
 	}
-	return inOrder(ctx, r.Workers, len(code), func(i int) struct{} {
+	return inOrder(ctx, r.Workers, len(code), func(i int) int64 { return code[i].size }, func(i int) struct{} {
 		r.readOne(code[i])
 		return struct{}{}
 	}, func(i int, _ struct{}) error {

@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,16 +84,30 @@ func plain(err error) string {
 	return err.Error()
 }
 
+// heavyFirst are the numbers below n, each few of them by weight.
+func heavyFirst(n, few int, weight func(int) int64) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	for some := range slices.Chunk(order, few) {
+		slices.SortStableFunc(some, func(a, b int) int { return cmp.Compare(weight(b), weight(a)) })
+	}
+	return order
+}
+
 // inOrder does n things, several at a time, and takes what they gave in their order;
-// no more than a few results wait to be taken.
-func inOrder[T any](ctx context.Context, workers, n int, do func(int) T, take func(int, T) error) error {
+// no more than a few results wait to be taken. Of a few at a time the heavy ones begin
+// first, so that none is left to one worker at the end.
+func inOrder[T any](ctx context.Context, workers, n int, weight func(int) int64, do func(int) T, take func(int, T) error) error {
 	type done struct {
 		i     int
 		value T
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	room := make(chan struct{}, workers*8)
+	few := workers * 16
+	room := make(chan struct{}, 2*few)
 	jobs, results := make(chan int), make(chan done)
 	var busy sync.WaitGroup
 	for range workers {
@@ -108,7 +123,7 @@ func inOrder[T any](ctx context.Context, workers, n int, do func(int) T, take fu
 	}
 	go func() {
 		defer close(jobs)
-		for i := range n {
+		for _, i := range heavyFirst(n, few, weight) {
 			select {
 			case room <- struct{}{}:
 			case <-ctx.Done():

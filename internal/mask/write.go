@@ -86,7 +86,13 @@ func (r *run) writeAll(ctx context.Context, result *Result, manifest, undo strin
 	if err != nil {
 		return err
 	}
-	err = inOrder(ctx, r.Workers, len(files), func(i int) written { return r.one(files[i]) }, func(i int, w written) error {
+	weight := func(i int) int64 {
+		if files[i].unit == nil {
+			return 0 // it is copied
+		}
+		return files[i].size
+	}
+	err = inOrder(ctx, r.Workers, len(files), weight, func(i int) written { return r.one(files[i]) }, func(i int, w written) error {
 		if w.err != nil {
 			return w.err
 		}
