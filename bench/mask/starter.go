@@ -63,7 +63,7 @@ func (b *bench) starter(ctx context.Context, p pair) error {
 		return err
 	}
 	b.masked(p.name, result, time.Since(began))
-	if err := p.restore(); err != nil {
+	if err := p.restore(ctx); err != nil {
 		return err
 	}
 	if b.imports != "" {
@@ -98,11 +98,11 @@ func (b *bench) masked(name string, r *mask.Result, took time.Duration) {
 
 // restore makes the source anew beside the starter, without its history: a copy of the
 // starter with its bodies back.
-func (p pair) restore() error {
+func (p pair) restore(ctx context.Context) error {
 	if err := os.CopyFS(p.path("source"), os.DirFS(p.path("starter"))); err != nil {
 		return err
 	}
-	_, err := mask.Undo(mask.UndoPath(p.path("starter")), p.path("source"))
+	_, err := mask.Undo(ctx, mask.UndoPath(p.path("starter")), p.path("source"))
 	return err
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -46,8 +47,11 @@ func newMask(p *program) *cobra.Command {
 			if err := apart(cmd.Flags()); err != nil {
 				return err
 			}
+			if args[0] == "" {
+				return &usageError{errors.New("PATH is empty")}
+			}
 			if undo != "" {
-				return p.unmask(undo, args[0])
+				return p.unmask(cmd.Context(), undo, args[0])
 			}
 			if o.Output == "" {
 				return &usageError{errors.New("--output DIR is needed: a mask never writes into its source")}
@@ -56,21 +60,49 @@ func newMask(p *program) *cobra.Command {
 			return p.mask(cmd, o, proof)
 		},
 	}
+	profile = string(mask.Strict)
 	flags := cmd.Flags()
-	flags.StringVar(&o.Output, "output", "", "`DIR` of the starter; it must not be there, or be empty")
-	flags.StringVar(&profile, "profile", string(mask.Strict), "`PROFILE`: strict, or as the published tool: commit0-all, commit0-docstring, commit0-combined")
-	flags.StringVar(&o.Slice.Module, "module", "", "mask one `MODULE` only: a path, or the name by which it is imported")
+	flags.Var(&once{to: &o.Output}, "output", "`DIR` of the starter; it must not be there, or be empty")
+	flags.Var(&once{to: &profile}, "profile", "`PROFILE`: strict, or as the published tool: commit0-all, commit0-docstring, commit0-combined")
+	flags.Var(&once{to: &o.Slice.Module}, "module", "mask one `MODULE` only: a path, or the name by which it is imported")
 	flags.StringArrayVar(&o.Slice.Names, "name", nil, "mask `NAME` only: Class.method or path::Class.method; may be repeated")
-	flags.StringVar(&o.Slice.Function, "function", "", "mask function `NAME` and all that nothing else uses")
-	flags.StringVar(&o.Slice.Route, "route", "", "mask the handlers of HTTP routes under `PREFIX`")
-	flags.StringVar(&o.Src, "src", "", "`FOLDER` of the source in PATH, for the commit0 profiles (default: all)")
-	flags.StringVar(&o.Tests, "tests", "", "`FOLDER` of the tests in PATH, for the commit0 profiles")
+	flags.Var(&once{to: &o.Slice.Function}, "function", "mask function `NAME` and all that nothing else uses")
+	flags.Var(&once{to: &o.Slice.Route}, "route", "mask the handlers of HTTP routes under `PREFIX`")
+	flags.Var(&once{to: &o.Src}, "src", "`FOLDER` of the source in PATH, for the commit0 profiles (default: all)")
+	flags.Var(&once{to: &o.Tests}, "tests", "`FOLDER` of the tests in PATH, for the commit0 profiles")
 	flags.BoolVar(&proof.wanted, "verify", false, "compile or import the source and the starter in the sandbox: what fails in the starter only is a fault")
-	flags.StringVar(&proof.python, "python", "", "`FILE` of the interpreter for --verify, with the dependencies beside it (default: python3 of PATH)")
-	flags.StringVar(&proof.classpath, "classpath", "", "`JARS` for --verify of Java, as javac takes them")
-	flags.StringVar(&undo, "undo", "", "give the starter at PATH its bytes back, from `FILE`")
+	flags.Var(&once{to: &proof.python}, "python", "`FILE` of the interpreter for --verify, with the dependencies beside it (default: python3 of PATH)")
+	flags.Var(&once{to: &proof.classpath}, "classpath", "`JARS` for --verify of Java, as javac takes them")
+	flags.Var(&once{to: &undo}, "undo", "give the starter at PATH its bytes back, from `FILE`")
 	return cmd
 }
+
+// once is a flag that is given once, and with something: of two modules one would be
+// left out, and nothing in the place of a slice would be all.
+type once struct {
+	to    *string
+	given bool
+}
+
+func (f *once) Set(text string) error {
+	if f.given {
+		return errors.New("it is there twice")
+	}
+	if text == "" {
+		return errors.New("it is empty")
+	}
+	*f.to, f.given = text, true
+	return nil
+}
+
+func (f *once) String() string {
+	if f.to == nil {
+		return ""
+	}
+	return *f.to
+}
+
+func (*once) Type() string { return "string" }
 
 // apart tells of flags of which one leaves no room for another.
 func apart(flags *pflag.FlagSet) error {
@@ -181,8 +213,8 @@ func byCount(counts map[string]int) []string {
 	})
 }
 
-func (p *program) unmask(undo, folder string) error {
-	n, err := mask.Undo(undo, folder)
+func (p *program) unmask(ctx context.Context, undo, folder string) error {
+	n, err := mask.Undo(ctx, undo, folder)
 	if errors.Is(err, mask.ErrUnmet) {
 		return &ended{exitUsage, err}
 	}

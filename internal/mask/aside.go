@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"context"
 	"maps"
 	"path"
 	"path/filepath"
@@ -46,12 +47,12 @@ func beside(p string) bool {
 // setAside finds the files that nothing loads, such programs among them: they run when
 // they are run, and what they run is not kept for them. A language that is Placed tells
 // them by where they stand; its programs may be modules of the project.
-func (r *run) setAside() error {
+func (r *run) setAside(ctx context.Context) error {
 	aside := map[int32]bool{}
 	for _, l := range r.Languages {
 		if placed, ok := l.(Placed); ok {
 			strays := r.strays(placed)
-			if err := r.namedByTests(placed, strays); err != nil {
+			if err := r.namedByTests(ctx, placed, strays); err != nil {
 				return err
 			}
 			maps.Copy(aside, strays)
@@ -103,7 +104,7 @@ func (r *run) strays(l Placed) map[int32]bool {
 }
 
 // namedByTests takes out what a test imports. Tests are not read otherwise.
-func (r *run) namedByTests(l Placed, strays map[int32]bool) error {
+func (r *run) namedByTests(ctx context.Context, l Placed, strays map[int32]bool) error {
 	if len(strays) == 0 {
 		return nil
 	}
@@ -116,6 +117,9 @@ func (r *run) namedByTests(l Placed, strays map[int32]bool) error {
 	for _, e := range r.entries {
 		if e.unit == nil || e.unit.read || e.reason == "" || e.unit.language.Name() != l.Name() {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		source, err := r.source.ReadFile(filepath.FromSlash(e.path))
 		if err != nil {

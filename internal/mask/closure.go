@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,17 +46,18 @@ type site struct {
 	read  bool // only properties
 }
 
-func (p *project) closure() *closure {
+// closure is not whole where ctx ends it.
+func (p *project) closure(ctx context.Context) *closure {
 	c := &closure{
 		project: p, causes: make([]cause, len(p.homes)), reached: make([]bool, len(p.homes)), freed: make([]bool, len(p.homes)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
 		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]bool{}, slots: map[place]*slot{},
 		waiting: map[place]site{}, watched: map[place]site{}, names: map[int32][]int32{},
 	}
-	for _, u := range p.units {
+	for u := range p.until(ctx) {
 		if !u.outside {
 			c.load(u)
-			c.drain()
+			c.drain(ctx)
 		}
 	}
 	return c
@@ -331,8 +333,8 @@ func (c *closure) reach(f int32, why cause) {
 }
 
 // drain follows what was reached.
-func (c *closure) drain() {
-	for len(c.queue) > 0 {
+func (c *closure) drain(ctx context.Context) {
+	for len(c.queue) > 0 && ctx.Err() == nil {
 		f := c.queue[0]
 		c.queue = c.queue[1:]
 		at := c.of(f)

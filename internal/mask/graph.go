@@ -1,6 +1,9 @@
 package mask
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // graph is who calls whom. Calls on what is not known go through a node of the name:
 // every member of that name may be meant.
@@ -14,7 +17,7 @@ type graph struct {
 }
 
 // graph resolves what every function runs. A function stands for what is inside of it.
-func (p *project) graph() *graph {
+func (p *project) graph(ctx context.Context) *graph {
 	g := &graph{
 		project: p, callees: make([][]int32, len(p.homes)), named: make([][]int32, len(p.homes)),
 		loads: make([]bool, len(p.homes)), loaded: map[place]bool{}, having: map[place][]int32{},
@@ -27,7 +30,7 @@ func (p *project) graph() *graph {
 			}
 		}
 	}
-	for _, u := range p.units {
+	for u := range p.until(ctx) {
 		for i := range u.functions {
 			if u.functions[i].parent < 0 {
 				g.read(u, i)

@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"context"
 	"slices"
 	"strings"
 )
@@ -17,7 +18,7 @@ func family(language string) string {
 }
 
 // index makes the tables, when all files were read. The units are in order.
-func (p *project) index() {
+func (p *project) index(ctx context.Context) error {
 	for i, u := range p.units {
 		u.index = int32(i)
 		u.first, u.firstOf = int32(len(p.homes)), int32(len(p.classes))
@@ -45,13 +46,16 @@ func (p *project) index() {
 	for g := range p.groups {
 		p.indexMembers(&p.groups[g])
 	}
-	for _, u := range p.units {
+	for u := range p.until(ctx) {
 		p.indexStars(u)
 	}
 	for g := range p.groups {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		p.lineage(int32(g))
 	}
-	for _, u := range p.units {
+	for u := range p.until(ctx) {
 		p.indexDecorated(u)
 	}
 	clear(p.memo) // what was asked while classes had no lineage yet
@@ -61,6 +65,7 @@ func (p *project) index() {
 			p.groups[a].below = append(p.groups[a].below, int32(g))
 		}
 	}
+	return ctx.Err()
 }
 
 func (p *project) indexModules(u *unit) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 )
 
 // Format is the word by which a manifest is known; a change of its meaning changes it.
@@ -27,6 +28,7 @@ type Manifest struct {
 // what stays as it is.
 type Record struct {
 	Path      string       `json:"path"`
+	PathBytes []byte       `json:"path_bytes,omitempty"` // of one that is not UTF-8
 	Language  string       `json:"language,omitempty"`
 	Link      string       `json:"link,omitempty"` // of a symbolic link: its target
 	Before    string       `json:"before,omitempty"`
@@ -158,7 +160,25 @@ func ReadManifest(path string) (*Manifest, error) {
 	if m.Format != Format {
 		return nil, fmt.Errorf("%s has the format %q, and this version reads %s", path, m.Format, Format)
 	}
+	for i := range m.Files {
+		m.Files[i].Path = pathOf(m.Files[i].Path, m.Files[i].PathBytes)
+	}
 	return &m, nil
+}
+
+// bytesOf is what a path needs beside it in JSON, which holds UTF-8 only.
+func bytesOf(path string) []byte {
+	if utf8.ValidString(path) {
+		return nil
+	}
+	return []byte(path)
+}
+
+func pathOf(path string, raw []byte) string {
+	if raw != nil {
+		return string(raw)
+	}
+	return path
 }
 
 // writer writes a manifest file by file, a record on a line of its own.

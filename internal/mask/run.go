@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -68,7 +69,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	r := &run{Options: o, project: newProject()}
 	var err error
 	if r.source, err = os.OpenRoot(o.Source); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrUnmet, err)
 	}
 	defer func() { _ = r.source.Close() }() // only read
 	if r.entries, err = walk(ctx, o.Source); err != nil {
@@ -77,38 +78,18 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.decide(); err != nil {
+	if err := r.decide(ctx); err != nil {
 		return nil, err
 	}
 	return r.write(ctx)
 }
 
 func (o *Options) check() error {
-	info, err := os.Stat(o.Source)
-	if err != nil {
+	if err := o.checkSource(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnmet, err)
 	}
-	if !info.IsDir() {
-		return fmt.Errorf("%w: %s is no folder", ErrUnmet, o.Source)
-	}
-	if o.Source, err = filepath.EvalSymlinks(o.Source); err == nil {
-		o.Source, err = filepath.Abs(o.Source)
-	}
-	if err != nil {
-		return err
-	}
-	real, err := filepath.Abs(o.Output)
-	if err == nil {
-		real, err = realPath(real)
-	}
-	if err != nil {
-		return err
-	}
-	if within(real, o.Source) || within(o.Source, real) {
-		return fmt.Errorf("%w: the output %s and the source %s lie in each other", ErrUnmet, o.Output, o.Source)
-	}
-	if err := o.fresh(); err != nil {
-		return err
+	if err := o.checkOutput(); err != nil {
+		return fmt.Errorf("%w: the output %s: %w", ErrUnmet, o.Output, err)
 	}
 	if o.Profile == "" {
 		o.Profile = Strict
@@ -129,21 +110,86 @@ func (o *Options) check() error {
 	if o.Src == "" {
 		o.Src = "."
 	}
+	for _, folder := range []string{o.Src, o.Tests} {
+		if err := o.checkFolder(folder); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnmet, err)
+		}
+	}
 	return nil
 }
 
-// fresh tells whether nothing is overwritten.
-func (o *Options) fresh() error {
+// checkFolder tells whether a folder of the source is there.
+func (o *Options) checkFolder(folder string) error {
+	if info, err := os.Stat(filepath.Join(o.Source, folder)); filepath.IsLocal(folder) && err == nil && info.IsDir() || folder == "" {
+		return nil
+	}
+	var known []string
+	held, _ := os.ReadDir(filepath.Join(o.Source, filepath.Dir(filepath.Clean("/"+folder))))
+	for _, e := range held {
+		if e.IsDir() {
+			known = append(known, filepath.Join(filepath.Dir(folder), e.Name()))
+		}
+	}
+	return fmt.Errorf("no folder %q in %s%s", folder, o.Source, nearest.Hint(folder, known))
+}
+
+func (o *Options) checkSource() error {
+	info, err := os.Stat(o.Source)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is no folder", o.Source)
+	}
+	if bare(o.Source) {
+		return fmt.Errorf("%s is the inside of a git repository, with its history and no files: check it out first", o.Source)
+	}
+	if o.Source, err = filepath.EvalSymlinks(o.Source); err == nil {
+		o.Source, err = filepath.Abs(o.Source)
+	}
+	return err
+}
+
+// bare tells a git repository without its files by what git itself looks for.
+func bare(dir string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// checkOutput tells whether nothing is overwritten, and the source stays what it is.
+func (o *Options) checkOutput() error {
+	o.Output = filepath.Clean(o.Output)
+	at, err := filepath.Abs(o.Output)
+	if err != nil {
+		return err
+	}
+	real, err := realPath(at)
+	if err != nil {
+		return err
+	}
+	if within(real, o.Source) || within(o.Source, real) {
+		return fmt.Errorf("it and the source %s lie in each other", o.Source)
+	}
+	if here, err := os.Getwd(); err == nil && within(here, at) {
+		return errors.New("it is the folder that this runs in, or around it; run it from elsewhere")
+	}
+	if target, err := os.Readlink(o.Output); err == nil {
+		return fmt.Errorf("it is a link to %s; name that", target)
+	}
 	held, err := os.ReadDir(o.Output)
 	if err == nil && len(held) > 0 {
-		return fmt.Errorf("%w: the output %s is not empty", ErrUnmet, o.Output)
+		return errors.New("it is not empty")
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %w", ErrUnmet, err)
+		return err
 	}
 	for _, beside := range []string{ManifestPath(o.Output), UndoPath(o.Output)} {
 		if _, err := os.Lstat(beside); err == nil {
-			return fmt.Errorf("%w: %s is there already, from another run", ErrUnmet, beside)
+			return fmt.Errorf("%s is there already, from another run", beside)
 		}
 	}
 	return nil
@@ -181,6 +227,9 @@ func (r *run) read(ctx context.Context) error {
 	for _, e := range r.entries {
 		if !e.mode.IsRegular() || e.failed != "" {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		paths = append(paths, e.path)
 		if err := r.anchor(e); err != nil {
@@ -333,8 +382,8 @@ func guard(do func()) (err error) {
 // isBroken is the reason for functions that the parser could not read.
 const isBroken = "a syntax error lies inside"
 
-// decide says of every function what becomes of it.
-func (r *run) decide() error {
+// decide says of every function what becomes of it. What ctx ends is left as it is.
+func (r *run) decide(ctx context.Context) error {
 	if r.Profile != Strict {
 		return nil
 	}
@@ -345,14 +394,16 @@ func (r *run) decide() error {
 			e.unit.outside = strings.Contains(e.reason, "test")
 		}
 	}
-	p.index()
-	if err := r.setAside(); err != nil {
+	if err := p.index(ctx); err != nil {
+		return err
+	}
+	if err := r.setAside(ctx); err != nil {
 		return err
 	}
 	var g *graph
 	of := func() *graph {
 		if g == nil {
-			g = p.graph()
+			g = p.graph(ctx)
 		}
 		return g
 	}
@@ -360,10 +411,24 @@ func (r *run) decide() error {
 	if r.picked, err = p.pick(r.Slice, of); err != nil {
 		return err
 	}
-	r.closure = p.closure()
+	r.closure = p.closure(ctx)
 	r.fanIn = of().fanIn()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	p.forget()
 	return nil
+}
+
+// until gives the units as long as ctx holds.
+func (p *project) until(ctx context.Context) iter.Seq[*unit] {
+	return func(yield func(*unit) bool) {
+		for _, u := range p.units {
+			if ctx.Err() != nil || !yield(u) {
+				return
+			}
+		}
+	}
 }
 
 // forget lets go of what only the decision needed.

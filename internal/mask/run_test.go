@@ -2,15 +2,18 @@ package mask_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -90,7 +93,7 @@ func read(t testing.TB, path string) string {
 // undoes holds the undone starter against its source.
 func undoes(t testing.TB, src, out string) {
 	t.Helper()
-	if _, err := mask.Undo(mask.UndoPath(out), out); err != nil {
+	if _, err := mask.Undo(t.Context(), mask.UndoPath(out), out); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(listing(t, src), listing(t, out)); diff != "" {
@@ -197,17 +200,19 @@ func TestSlices(t *testing.T) {
 		want  []string // what is masked
 		fault string
 	}{
-		"everything":         {want: []string{"Engine.__init__", "Engine.start", "Engine.stop", "Engine._spark", "shared", "helper", "spark", "deep", "halt", "lonely"}},
-		"module_by_path":     {slice: mask.Slice{Module: "util.py"}, want: []string{"shared", "helper", "spark", "deep", "halt", "lonely"}},
-		"module_by_name":     {slice: mask.Slice{Module: "app.core"}, want: []string{"Engine.__init__", "Engine.start", "Engine.stop", "Engine._spark"}},
-		"package":            {slice: mask.Slice{Module: "app"}, want: []string{"Engine.__init__", "Engine.start", "Engine.stop", "Engine._spark"}},
-		"names":              {slice: mask.Slice{Names: []string{"Engine.stop", "util.py::deep"}}, want: []string{"Engine.stop", "deep"}},
-		"a_class_by_name":    {slice: mask.Slice{Names: []string{"Engine"}}, want: []string{"Engine.__init__", "Engine.start", "Engine.stop", "Engine._spark"}},
-		"a_function_and_its": {slice: mask.Slice{Function: "Engine.start"}, want: []string{"Engine.start", "Engine._spark", "spark", "deep"}},
-		"no_module":          {slice: mask.Slice{Module: "app.cor"}, fault: `no module or path "app.cor" in this tree; did you mean app.core?`},
-		"no_name":            {slice: mask.Slice{Names: []string{"Engine.strat"}}, fault: `no function "Engine.strat" in this tree; did you mean Engine.start?`},
-		"no_file":            {slice: mask.Slice{Names: []string{"utli.py::deep"}}, fault: `no functions in "utli.py"; did you mean util.py?`},
-		"no_route":           {slice: mask.Slice{Route: "/users"}, fault: `no route under "/users" (0 routes in this tree)`},
+		"everything":          {want: []string{"Engine.__init__", "Engine.start", "Engine.stop", "Engine._spark", "shared", "helper", "spark", "deep", "halt", "lonely"}},
+		"module_as_completed": {slice: mask.Slice{Module: "./util.py"}, want: []string{"shared", "helper", "spark", "deep", "halt", "lonely"}},
+		"folder_as_completed": {slice: mask.Slice{Module: "app/"}, want: []string{"Engine.__init__", "Engine.start", "Engine.stop", "Engine._spark"}},
+		"module_by_path":      {slice: mask.Slice{Module: "util.py"}, want: []string{"shared", "helper", "spark", "deep", "halt", "lonely"}},
+		"module_by_name":      {slice: mask.Slice{Module: "app.core"}, want: []string{"Engine.__init__", "Engine.start", "Engine.stop", "Engine._spark"}},
+		"package":             {slice: mask.Slice{Module: "app"}, want: []string{"Engine.__init__", "Engine.start", "Engine.stop", "Engine._spark"}},
+		"names":               {slice: mask.Slice{Names: []string{"Engine.stop", "util.py::deep"}}, want: []string{"Engine.stop", "deep"}},
+		"a_class_by_name":     {slice: mask.Slice{Names: []string{"Engine"}}, want: []string{"Engine.__init__", "Engine.start", "Engine.stop", "Engine._spark"}},
+		"a_function_and_its":  {slice: mask.Slice{Function: "Engine.start"}, want: []string{"Engine.start", "Engine._spark", "spark", "deep"}},
+		"no_module":           {slice: mask.Slice{Module: "app.cor"}, fault: `no module or path "app.cor" in this tree; did you mean app.core?`},
+		"no_name":             {slice: mask.Slice{Names: []string{"Engine.strat"}}, fault: `no function "Engine.strat" in this tree; did you mean Engine.start?`},
+		"no_file":             {slice: mask.Slice{Names: []string{"utli.py::deep"}}, fault: `no functions in "utli.py"; did you mean util.py?`},
+		"no_route":            {slice: mask.Slice{Route: "/users"}, fault: `no route under "/users" (0 routes in this tree)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -323,7 +328,7 @@ func TestUndoRefuses(t *testing.T) {
 			result, _ := starter(t, mask.Options{Source: src})
 			spoil(t, result.Output)
 			before := listing(t, result.Output)
-			_, err := mask.Undo(result.Undo, result.Output)
+			_, err := mask.Undo(t.Context(), result.Undo, result.Output)
 			var refused *mask.RefusedError
 			if !errors.As(err, &refused) || len(refused.Files) != 1 || !strings.HasPrefix(refused.Files[0], "util.py (") {
 				t.Fatalf("got %v, want util.py to be refused", err)
@@ -337,7 +342,7 @@ func TestUndoRefuses(t *testing.T) {
 	undoes(t, src, result.Output)
 	undoes(t, src, result.Output) // once more does no harm
 	for _, file := range []string{result.Manifest, filepath.Join(src, "none")} {
-		if _, err := mask.Undo(file, result.Output); !errors.Is(err, mask.ErrUnmet) {
+		if _, err := mask.Undo(t.Context(), file, result.Output); !errors.Is(err, mask.ErrUnmet) {
 			t.Errorf("%s as an undo: %v", file, err)
 		}
 	}
@@ -358,6 +363,8 @@ func TestWhatIsRefused(t *testing.T) {
 	put(t, filepath.Join(dir, "full", "x"), nil)
 	put(t, filepath.Join(dir, "other.mask.undo"), nil)
 	must(t, os.Symlink(src, filepath.Join(dir, "alias")))
+	must(t, os.Symlink("nowhere", filepath.Join(dir, "link")))
+	must(t, os.Symlink("loop", filepath.Join(dir, "loop")))
 	for name, o := range map[string]mask.Options{
 		"into_the_source":      {Output: src},
 		"below_the_source":     {Output: filepath.Join(src, "out")},
@@ -365,6 +372,10 @@ func TestWhatIsRefused(t *testing.T) {
 		"below_through_a_link": {Output: filepath.Join(dir, "alias", "out")},
 		"not_empty":            {Output: filepath.Join(dir, "full")},
 		"an_undo_is_there":     {Output: filepath.Join(dir, "other")},
+		"below_a_file":         {Output: filepath.Join(dir, "full", "x", "out")},
+		"a_link":               {Output: filepath.Join(dir, "link")},
+		"a_link_to_itself":     {Output: filepath.Join(dir, "loop")},
+		"a_file_s_place":       {Output: filepath.Join(dir, "full", "x")},
 		"no_source":            {Source: filepath.Join(dir, "none")},
 		"a_file":               {Source: filepath.Join(src, "sub", "a.py")},
 		"no_such_profile":      {Profile: "strickt"},
@@ -408,7 +419,7 @@ func TestHostileTree(t *testing.T) {
 	must(t, syscall.Mkfifo(filepath.Join(src, "pipe.py"), 0o644))
 	out := filepath.Join(dir, "out")
 	result, m := starter(t, mask.Options{Source: src, Output: out})
-	want := []string{"fault.py: reading it: a fault of the language", "pipe.py: no regular file: p---------"}
+	want := []string{"fault.py: reading it: a fault of the language", "pipe.py: no regular file: a pipe"}
 	if diff := cmp.Diff(want, result.Failed); diff != "" {
 		t.Errorf("failed, -want +got:\n%s", diff)
 	}
@@ -424,12 +435,128 @@ func TestHostileTree(t *testing.T) {
 	if text := read(t, filepath.Join(out, "a.py")); text != "def f(): raise NotImplementedError(\"masked: f\")\n" {
 		t.Errorf("a.py is %q", text)
 	}
-	if _, err := mask.Undo(result.Undo, out); err != nil {
+	if _, err := mask.Undo(t.Context(), result.Undo, out); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(expected, listing(t, out)); diff != "" {
 		t.Errorf("undone, -source +starter:\n%s", diff)
 	}
+}
+
+// Names are bytes, and may be as long as the file system lets them.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "src"), filepath.Join(dir, "out")
+	names := []string{"a\xff.py", "a\xfe.py", "\xff/a.py", "-rf.py", "new\nline.py", strings.Repeat("x", 252) + ".py", "A.py", "a.py", "note\xff", ".a.py.undo"}
+	for _, name := range names {
+		put(t, filepath.Join(src, name), []byte("def f(): x\n"))
+	}
+	must(t, os.Symlink("a\xff.py", filepath.Join(src, "link\xff")))
+	_, m := starter(t, mask.Options{Source: src, Output: out})
+	var got []string
+	for _, f := range m.Files {
+		got = append(got, f.Path)
+	}
+	want := append(slices.Clone(names), "link\xff")
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("in the manifest, -want +got:\n%s", diff)
+	}
+	undoes(t, src, out)
+}
+
+func TestModes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "src"), filepath.Join(dir, "out")
+	put(t, filepath.Join(src, "sub", "a.py"), []byte("def f(): x\n"))
+	must(t, os.Chmod(filepath.Join(src, "sub", "a.py"), 0o755|fs.ModeSetuid))
+	must(t, os.Chmod(filepath.Join(src, "sub"), 0o550))
+	must(t, os.Chmod(src, 0o700))
+	starter(t, mask.Options{Source: src, Output: out})
+	for name, want := range map[string]fs.FileMode{".": 0o700, "sub": 0o750, "sub/a.py": 0o755} {
+		info, err := os.Stat(filepath.Join(out, name))
+		must(t, err)
+		if got := info.Mode() &^ fs.ModeDir; got != want {
+			t.Errorf("%s has the mode %v, want %v", name, got, want)
+		}
+	}
+}
+
+// A damaged undo is told from a whole one before anything is written.
+func TestDamagedUndo(t *testing.T) {
+	t.Parallel()
+	result, _ := starter(t, mask.Options{Source: source(t, project)})
+	lines := unzipped(t, result.Undo)
+	before := listing(t, result.Output)
+	for name, c := range map[string]struct {
+		lines []string
+		fault string
+	}{
+		"cut_off":        {lines[:2], "is no whole undo of a mask, from line 3: EOF"},
+		"no_files":       {lines[:1], "is no whole undo of a mask, from line 2: EOF"},
+		"one_is_missing": {slices.Delete(slices.Clone(lines), 1, 2), "from line 3: 2 files are said, and 1 are there"},
+		"two_together":   {slices.Concat(lines, lines), "from line 4: 2 files are said, and 2 are there"},
+		"no_path":        {[]string{lines[0], "{}", lines[2]}, "from line 2: no path"},
+		"no_json":        {[]string{lines[0], "["}, "is no whole undo of a mask, from line 2: "},
+		"another":        {[]string{`{"format":"x"}`}, `has the format "x"`},
+		"empty":          {nil, "is no whole undo of a mask: EOF"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "undo")
+			zipped(t, file, c.lines)
+			if _, err := mask.Undo(t.Context(), file, result.Output); !errors.Is(err, mask.ErrUnmet) || !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("got %v, want %s", err, c.fault)
+			}
+		})
+	}
+	for name, c := range map[string]struct{ old, new, fault string }{
+		"out_of_the_folder": {`"app/core.py"`, `"../core.py"`, "../core.py (statat: path escapes from parent)"},
+		"of_the_machine":    {`"app/core.py"`, `"/etc/hostname"`, "/etc/hostname (statat: path escapes from parent)"},
+		"another_text":      {"util.halt", "util.hold", "app/core.py (the undo does not give its source back)"},
+		"another_place":     {`"start":`, `"start":1`, "app/core.py (the undo does not fit it)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			changed := slices.Clone(lines)
+			changed[1] = strings.Replace(changed[1], c.old, c.new, 1)
+			file := filepath.Join(t.TempDir(), "undo")
+			zipped(t, file, changed)
+			_, err := mask.Undo(t.Context(), file, result.Output)
+			var refused *mask.RefusedError
+			if !errors.As(err, &refused) || refused.Files[0] != c.fault {
+				t.Errorf("got %v, want %s", err, c.fault)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		if diff := cmp.Diff(before, listing(t, result.Output)); diff != "" {
+			t.Errorf("a damaged undo wrote:\n%s", diff)
+		}
+	})
+}
+
+func unzipped(t *testing.T, file string) []string {
+	t.Helper()
+	z, err := gzip.NewReader(strings.NewReader(read(t, file)))
+	must(t, err)
+	raw, err := io.ReadAll(z)
+	must(t, err)
+	return strings.Split(strings.TrimSuffix(string(raw), "\n"), "\n")
+}
+
+func zipped(t *testing.T, file string, lines []string) {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	for _, line := range lines {
+		_, err := z.Write([]byte(line + "\n"))
+		must(t, err)
+	}
+	must(t, z.Close())
+	put(t, file, out.Bytes())
 }
 
 func TestUnreadableFiles(t *testing.T) {

@@ -2,6 +2,7 @@ package mask
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -59,7 +60,10 @@ func (p *project) pickModule(word string) (map[int32]bool, error) {
 	in := map[int32]bool{}
 	var known []string
 	hit := false
-	folder := strings.TrimSuffix(word, "/") + "/"
+	if strings.Contains(word, "/") { // as a shell completes it
+		word = path.Clean(word)
+	}
+	folder := word + "/"
 	for _, u := range p.units {
 		known = append(append(known, u.path), u.modules...)
 		if u.path == word || strings.HasPrefix(u.path, folder) || slices.ContainsFunc(u.modules, func(m string) bool { return under(m, word) }) {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,20 +20,26 @@ import (
 )
 
 // UndoFormat is the word by which the undo is known. The file is gzip of lines of JSON:
-// the format, then one line per changed file.
+// the format, then one line per changed file, then their number, so that what was cut off
+// is missed.
 const UndoFormat = "benchmint-mask-undo/1"
 
 type undoHeader struct {
 	Format string `json:"format"`
 }
 
+type undoEnd struct {
+	Files int `json:"files"`
+}
+
 // undoFile is one file: its digests in the source and in the starter, and the edits
 // that lead back.
 type undoFile struct {
-	Path   string     `json:"path"`
-	Before string     `json:"before"`
-	After  string     `json:"after"`
-	Edits  []undoEdit `json:"edits"`
+	Path      string     `json:"path"`
+	PathBytes []byte     `json:"path_bytes,omitempty"` // of one that is not UTF-8
+	Before    string     `json:"before"`
+	After     string     `json:"after"`
+	Edits     []undoEdit `json:"edits"`
 }
 
 // undoEdit puts back what stood in a range of the starter's file.
@@ -66,11 +73,13 @@ func compress(v any) ([]byte, error) {
 
 func undoHead() ([]byte, error) { return compress(undoHeader{UndoFormat}) }
 
+func undoTail(files int) ([]byte, error) { return compress(undoEnd{files}) }
+
 func undoRecord(r *Record, source []byte, edits []Edit) ([]byte, error) {
 	at := newMap(source, edits)
 	edits = slices.Clone(edits)
 	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Start, b.Start) })
-	u := undoFile{Path: r.Path, Before: r.Before, After: r.After}
+	u := undoFile{Path: r.Path, PathBytes: r.PathBytes, Before: r.Before, After: r.After}
 	shift := 0
 	for i, e := range edits {
 		taken := source[e.Start:e.End]
@@ -93,62 +102,91 @@ func (e *RefusedError) Error() string {
 	return "not as the mask left them: " + strings.Join(e.Files, "; ")
 }
 
+// notUndone is an undo that cannot be: nothing was written. It is an ErrUnmet.
+type notUndone struct{ error }
+
+func (e notUndone) Error() string { return "cannot undo: " + e.error.Error() }
+
+func (e notUndone) Unwrap() []error { return []error{ErrUnmet, e.error} }
+
 // Undo gives a starter its bytes back, in place. All files are looked at first: where one
-// was edited, nothing is written (*RefusedError). It gives the number of files.
-func Undo(undo, folder string) (int, error) {
+// was edited, nothing is written (*RefusedError). It gives the number of files. What ends
+// in between is finished by the same once more.
+func Undo(ctx context.Context, undo, folder string) (int, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrUnmet, err)
+		return 0, notUndone{err}
 	}
 	defer func() { _ = root.Close() }() // files were closed one by one
 	var refused RefusedError
-	if _, err := eachUndo(undo, func(u *undoFile) error {
+	n := 0
+	if err := eachUndo(ctx, undo, func(u *undoFile) error {
 		if _, err := restored(root, u); err != nil {
 			refused.Files = append(refused.Files, fmt.Sprintf("%s (%v)", u.Path, err))
 		}
 		return nil
 	}); err != nil {
-		return 0, err
+		return 0, notUndone{err}
 	}
 	if len(refused.Files) > 0 {
 		return 0, &refused
 	}
-	return eachUndo(undo, func(u *undoFile) error {
+	err = eachUndo(ctx, undo, func(u *undoFile) error {
 		text, err := restored(root, u)
-		if err != nil {
-			return fmt.Errorf("%s: %w", u.Path, err)
+		if err == nil {
+			err = replace(root, filepath.FromSlash(u.Path), text)
 		}
-		return replace(root, filepath.FromSlash(u.Path), text)
+		if err != nil {
+			return fmt.Errorf("%s: %s; %d files before it are restored, and the same once more goes on", u.Path, plain(err), n)
+		}
+		n++
+		return nil
 	})
+	return n, err
 }
 
 // eachUndo reads an undo line by line, so that a large one needs little memory.
-func eachUndo(file string, do func(*undoFile) error) (int, error) {
+func eachUndo(ctx context.Context, file string, do func(*undoFile) error) error {
 	f, err := os.Open(file)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrUnmet, err)
+		return err
 	}
 	defer func() { _ = f.Close() }() // only read
 	z, err := gzip.NewReader(bufio.NewReader(f))
 	if err != nil {
-		return 0, fmt.Errorf("%w: %s is no undo of a mask: %w", ErrUnmet, file, err)
+		return fmt.Errorf("%s is no undo of a mask: %w", file, err)
 	}
 	in := json.NewDecoder(z)
 	var head undoHeader
-	if err := in.Decode(&head); err != nil || head.Format != UndoFormat {
-		return 0, fmt.Errorf("%w: %s has the format %q, and this version reads %s", ErrUnmet, file, head.Format, UndoFormat)
+	if err := in.Decode(&head); err != nil {
+		return fmt.Errorf("%s is no whole undo of a mask: %w", file, err)
+	}
+	if head.Format != UndoFormat {
+		return fmt.Errorf("%s has the format %q, and this version reads %s", file, head.Format, UndoFormat)
 	}
 	for n := 0; ; n++ {
-		var u undoFile
-		err := in.Decode(&u)
-		if errors.Is(err, io.EOF) {
-			return n, nil
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		if err == nil {
-			err = do(&u)
+		var u struct {
+			undoFile
+			Files *int `json:"files"`
+		}
+		err := in.Decode(&u)
+		switch u.Path = pathOf(u.Path, u.PathBytes); {
+		case err != nil:
+		case u.Files != nil && *u.Files == n && !in.More():
+			return nil
+		case u.Files != nil:
+			err = fmt.Errorf("%d files are said, and %d are there", *u.Files, n)
+		case u.Path == "":
+			err = errors.New("no path")
 		}
 		if err != nil {
-			return n, fmt.Errorf("reading %s: %w", file, err)
+			return fmt.Errorf("%s is no whole undo of a mask, from line %d: %w", file, n+2, err)
+		}
+		if err := do(&u.undoFile); err != nil {
+			return err
 		}
 	}
 }
@@ -157,6 +195,9 @@ func eachUndo(file string, do func(*undoFile) error) (int, error) {
 func restored(root *os.Root, u *undoFile) ([]byte, error) {
 	name := filepath.FromSlash(u.Path)
 	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("it is not there")
+	}
 	if err != nil {
 		return nil, errors.New(plain(err))
 	}
@@ -198,7 +239,9 @@ func replace(root *os.Root, name string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	temp := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".undo")
+	// A name that is nobody else's, is not too long where that of the file may be, and is the
+	// same again where a killed undo left it.
+	temp := filepath.Join(filepath.Dir(name), ".mask-undo-"+digest([]byte(name))[:32])
 	if err := root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

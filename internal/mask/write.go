@@ -28,37 +28,28 @@ type written struct {
 }
 
 // write is the second pass: every source is read again, edited, parsed again, written.
-// All goes into a folder beside the output, which gets its name at the end.
 func (r *run) write(ctx context.Context) (_ *Result, err error) {
-	parent := filepath.Dir(r.Output)
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return nil, err
-	}
-	temp, err := os.MkdirTemp(parent, "."+filepath.Base(r.Output)+".mask-")
+	place, err := newWorkplace(r.Output)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	tree := filepath.Join(temp, "tree")
-	if err := os.Mkdir(tree, 0o755); err != nil {
+	defer func() { err = errors.Join(err, place.clear()) }()
+	if err := os.Mkdir(place.tree(), 0o700); err != nil {
 		return nil, err
 	}
-	if r.starter, err = os.OpenRoot(tree); err != nil {
+	if r.starter, err = os.OpenRoot(place.tree()); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.starter.Close()) }()
 	result := &Result{Output: r.Output, Manifest: ManifestPath(r.Output), Undo: UndoPath(r.Output), Totals: newTotals(), Failed: []string{}}
-	manifest, undo := filepath.Join(temp, "manifest"), filepath.Join(temp, "undo")
-	if err := r.writeAll(ctx, result, manifest, undo); err != nil {
+	if err := r.writeAll(ctx, result, place.manifest(), place.undo()); err != nil {
+		return nil, fmt.Errorf("writing the starter: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := os.Remove(r.Output); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the empty folder %s: %w", r.Output, err)
-	}
-	for _, move := range [][2]string{{undo, result.Undo}, {manifest, result.Manifest}, {tree, r.Output}} {
-		if err := os.Rename(move[0], move[1]); err != nil {
-			return nil, err
-		}
+	if err := place.settle(result); err != nil {
+		return nil, err
 	}
 	return result, nil
 }
@@ -92,7 +83,7 @@ func (r *run) writeAll(ctx context.Context, result *Result, manifest, undo strin
 		}
 		return files[i].size
 	}
-	err = inOrder(ctx, r.Workers, len(files), weight, func(i int) written { return r.one(files[i]) }, func(i int, w written) error {
+	err = inOrder(ctx, r.Workers, len(files), weight, func(i int) written { return r.one(ctx, files[i]) }, func(i int, w written) error {
 		if w.err != nil {
 			return w.err
 		}
@@ -108,7 +99,18 @@ func (r *run) writeAll(ctx context.Context, result *Result, manifest, undo strin
 	if err != nil {
 		return err
 	}
-	for _, e := range slices.Backward(folders) {
+	tail, err := undoTail(result.Totals.Changed)
+	if err != nil {
+		return err
+	}
+	if _, err := b.Write(tail); err != nil {
+		return err
+	}
+	root, err := r.source.Stat(".")
+	if err != nil {
+		return err
+	}
+	for _, e := range slices.Backward(append([]*entry{{path: ".", mode: root.Mode()}}, folders...)) {
 		if err := r.starter.Chmod(filepath.FromSlash(e.path), e.mode.Perm()|0o700); err != nil {
 			return err
 		}
@@ -133,19 +135,19 @@ func (r *run) folders() (folders, files []*entry, err error) {
 }
 
 // one writes one entry.
-func (r *run) one(e *entry) written {
-	w := written{record: Record{Path: e.path, Link: e.link, Reason: e.reason, Failed: e.failed}}
+func (r *run) one(ctx context.Context, e *entry) written {
+	w := written{record: Record{Path: e.path, PathBytes: bytesOf(e.path), Link: e.link, Reason: e.reason, Failed: e.failed}}
 	switch {
 	case e.failed != "":
 	case e.mode&fs.ModeSymlink != 0:
 		w.err = r.starter.Symlink(e.link, filepath.FromSlash(e.path))
 	case !e.mode.IsRegular():
-		w.record.Failed = "no regular file: " + e.mode.Type().String()
+		w.record.Failed = "no regular file: " + kindOf(e.mode)
 	case e.unit != nil:
 		w.record.Language = e.unit.language.Name()
-		r.code(e, &w)
+		r.code(ctx, e, &w)
 	default:
-		r.setting(e, &w)
+		r.setting(ctx, e, &w)
 	}
 	if w.err == nil {
 		w.raw, w.err = json.Marshal(w.record)
@@ -154,7 +156,7 @@ func (r *run) one(e *entry) written {
 }
 
 // copy writes a file as it is, however large.
-func (r *run) copy(e *entry, w *written) {
+func (r *run) copy(ctx context.Context, e *entry, w *written) {
 	from, err := r.source.Open(filepath.FromSlash(e.path))
 	if err != nil {
 		w.record.Failed = plain(err)
@@ -166,9 +168,9 @@ func (r *run) copy(e *entry, w *written) {
 		w.err = err
 		return
 	}
-	hash := sha256.New()
-	n, err := io.Copy(io.MultiWriter(to, hash), from)
-	w.err = errors.Join(to.Chmod(e.mode.Perm()), to.Close())
+	hash, sink := sha256.New(), &sink{ctx: ctx, w: to}
+	n, err := io.Copy(io.MultiWriter(sink, hash), from)
+	w.err = errors.Join(sink.err, to.Chmod(e.mode.Perm()), to.Close())
 	if err == nil && n != e.size {
 		err = errors.New("it changed while it was read")
 	}
@@ -183,13 +185,41 @@ func (r *run) copy(e *entry, w *written) {
 	}
 }
 
+// sink is a file of the starter while it is written: where that cannot be done, the run
+// ends, and not only what is said of the file.
+type sink struct {
+	ctx context.Context
+	w   io.Writer
+	err error
+}
+
+func (s *sink) Write(b []byte) (n int, err error) {
+	if s.err = s.ctx.Err(); s.err == nil {
+		n, s.err = s.w.Write(b)
+	}
+	return n, s.err
+}
+
+// kindOf says what a thing is that is neither file, folder nor link.
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return mode.Type().String()
+}
+
 // fail takes a file out of the starter.
 func (w *written) fail(r *run, e *entry, why string) {
 	err := r.starter.Remove(filepath.FromSlash(e.path))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		w.err = errors.Join(w.err, err)
 	}
-	w.record = Record{Path: w.record.Path, Language: w.record.Language, Failed: why}
+	w.record = Record{Path: w.record.Path, PathBytes: w.record.PathBytes, Language: w.record.Language, Failed: why}
 	w.undo, w.lines = nil, 0
 }
 
@@ -209,7 +239,7 @@ type change struct {
 }
 
 // code masks one file of a language.
-func (r *run) code(e *entry, w *written) {
+func (r *run) code(ctx context.Context, e *entry, w *written) {
 	if r.choose != nil {
 		w.record.Reason = r.choose(e.path)
 		if w.record.Reason == "" && e.size > r.MaxFile {
@@ -217,7 +247,7 @@ func (r *run) code(e *entry, w *written) {
 		}
 	}
 	if w.record.Reason != "" {
-		r.copy(e, w)
+		r.copy(ctx, e, w)
 		return
 	}
 	source, err := r.load(e)
@@ -237,7 +267,7 @@ func (r *run) code(e *entry, w *written) {
 		return
 	case why != "":
 		w.record.Reason = why
-		r.copy(e, w)
+		r.copy(ctx, e, w)
 		return
 	}
 	c.hash = hash
@@ -246,7 +276,7 @@ func (r *run) code(e *entry, w *written) {
 
 // setting writes a file that is no code: as it is, but for what a compiler would refuse
 // the starter for.
-func (r *run) setting(e *entry, w *written) {
+func (r *run) setting(ctx context.Context, e *entry, w *written) {
 	var edits []Edit
 	var source []byte
 	for _, l := range r.Languages {
@@ -262,7 +292,7 @@ func (r *run) setting(e *entry, w *written) {
 		edits = append(edits, s.Soften(e.path, source)...)
 	}
 	if len(edits) == 0 {
-		r.copy(e, w)
+		r.copy(ctx, e, w)
 		return
 	}
 	r.apply(e, w, change{edits: edits, repairs: len(edits), hash: digest(source)}, source)
