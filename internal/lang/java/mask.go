@@ -91,7 +91,7 @@ type place struct {
 	prefix   string
 	scope    *scope
 	collect  *[]mask.Ref // takes the references instead
-	level    int         // how many methods are around
+	level    int         // how many methods and classes are around
 	inside   bool        // among the arguments of a call
 }
 

@@ -62,6 +62,10 @@ func (r *reader) walk(n syntax.Node, p place) {
 
 // class reads a type with members.
 func (r *reader) class(n syntax.Node, name string, p place) {
+	if p.level > maxLevel {
+		r.inChildren(n.Child("body"), p)
+		return
+	}
 	c := mask.Class{Name: p.prefix + name, Parent: p.class, Span: mask.Range{Start: n.Start(), End: n.End()}}
 	for child := range n.Children() {
 		switch child.Kind() {
@@ -72,7 +76,7 @@ func (r *reader) class(n syntax.Node, name string, p place) {
 		}
 	}
 	r.file.Classes = append(r.file.Classes, c)
-	in := place{function: p.function, class: len(r.file.Classes) - 1, prefix: c.Name + ".", scope: p.scope, collect: p.collect, level: p.level}
+	in := place{function: p.function, class: len(r.file.Classes) - 1, prefix: c.Name + ".", scope: p.scope, collect: p.collect, level: p.level + 1}
 	r.routes[in.class] = r.prefixOf(n)
 	for parameter := range n.Child("parameters").Children() { // a record's
 		r.bindType(in.prefix+parameter.Child("name").Text(), parameter.Child("type"), in)
@@ -270,6 +274,10 @@ func (r *reader) field(n syntax.Node, p place) {
 
 // anonymous reads the body of new X() { … }, under the name that it is bound to.
 func (r *reader) anonymous(n syntax.Node, name string, p place) {
+	if p.level > maxLevel {
+		r.inChildren(n.First("class_body"), p)
+		return
+	}
 	of := typeName(n.Child("type"))
 	c := mask.Class{Name: p.prefix + name, Parent: p.class, Span: mask.Range{Start: n.Start(), End: n.End()}}
 	if of != nil {
@@ -279,7 +287,7 @@ func (r *reader) anonymous(n syntax.Node, name string, p place) {
 	if p.function >= 0 { // it may be made under no other name
 		r.note(mask.Ref{Path: strings.Split(c.Name, "."), Use: mask.Called, Class: p.class, Line: n.Line()}, p)
 	}
-	r.walk(n.First("class_body"), place{function: p.function, class: len(r.file.Classes) - 1, prefix: c.Name + ".", scope: p.scope, level: p.level})
+	r.walk(n.First("class_body"), place{function: p.function, class: len(r.file.Classes) - 1, prefix: c.Name + ".", scope: p.scope, level: p.level + 1})
 }
 
 // constant is an object that is made when its enum is initialised.

@@ -105,13 +105,24 @@ func (r *reader) call(n syntax.Node, p place) {
 // the value of the call is only held, the name that holds it may hold what it is given.
 func (r *reader) argumentPlace(arg syntax.Node, path []string, at int, p place) place {
 	in := p.busy()
-	if callee := r.resolved(path, p); at >= 0 && (p.idle || p.into != nil) && isName(callee) && !arg.Parent().Parent().Is("new_expression") {
+	if callee := r.resolved(path, p); at >= 0 && (p.idle || p.into != nil) && !farInto(p.into) && isName(callee) && !arg.Parent().Parent().Is("new_expression") {
 		in.into, in.holder = &mask.Argument{Path: callee, At: at, Into: p.into}, p.holder
 		if ref, ok := r.valueRef(arg, p); ok && in.holder != "" {
 			r.bind(in.holder, ref)
 		}
 	}
 	return in
+}
+
+// farInto tells of a value that so many calls hand on that nobody wrote it: what the next
+// one gets counts as used there and then.
+func farInto(a *mask.Argument) bool {
+	for n := 0; a != nil; a = a.Into {
+		if n++; n > maxLevel {
+			return true
+		}
+	}
+	return false
 }
 
 // through is f for f.call, where the function's own method is one of these.
