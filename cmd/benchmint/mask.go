@@ -191,8 +191,11 @@ func (p *program) printMask(r *mask.Result) error {
 		t.line("  %6d  repaired outside of bodies", n.Repairs)
 	}
 	t.line("body lines left: %d of %d (%.1f %%)", n.Left, n.Lines, 100*n.Share)
-	for _, place := range n.Faults {
+	for _, place := range n.Faults[:min(fewFaults, len(n.Faults))] {
 		p.say("syntax error at %s, outside of functions", visible(place))
+	}
+	if more := len(n.Faults) - fewFaults; more > 0 {
+		p.say("and %d more syntax errors (--json has all)", more)
 	}
 	for _, fault := range r.Failed {
 		t.line("%s  %s", t.in(red, "failed"), visible(fault))

@@ -415,7 +415,7 @@ func faultLine(t *syntax.Tree) int {
 // describe writes the functions and repairs of a file down.
 func (w *written) describe(c change, source, text []byte) {
 	at := newMap(source, c.edits)
-	w.record.Faults = c.faults
+	w.record.Faults = slices.Compact(c.faults)
 	for i, f := range c.functions {
 		d := Definition{
 			Name: f.Name, Line: f.Line, Construct: f.Construct, Public: f.Public, Doc: f.Doc,
