@@ -16,39 +16,53 @@ const (
 	maxHeredocs = 800
 )
 
-// longHeredoc finds what may be the beginning of a heredoc with such a name; a shift by
-// a long text looks the same.
-func longHeredoc(source []byte) bool {
-	sum := 0
-	for {
-		i := bytes.Index(source, []byte("<<"))
+// heredocs gives Ruby as its scanner can take it: of the same length, and without the
+// beginnings of heredocs whose quoted name goes over lines and is too long. No Ruby reads
+// those as heredocs (they are the end of a text, "#<<", a comment, or a shift by a long
+// text), and its scanner may. A name that is too long in one line is an error.
+func heredocs(source []byte) ([]byte, error) {
+	given, sum := source, 0
+	for at := 0; ; {
+		i := bytes.Index(source[at:], []byte("<<"))
 		if i < 0 {
-			return false
+			return given, nil
 		}
-		if bytes.IndexByte(source[:i], '\n') >= 0 {
+		if bytes.IndexByte(source[at:at+i], '\n') >= 0 {
 			sum = 0
 		}
-		source = source[i+2:]
-		name := source
-		if len(name) > 0 && (name[0] == '~' || name[0] == '-') {
-			name = name[1:]
-		}
-		n := 0
-		if len(name) > 0 && bytes.IndexByte([]byte("'\"`"), name[0]) >= 0 {
-			if n = bytes.IndexByte(name[1:], name[0]); n < 0 {
-				n = len(name) - 1
+		at += i + 2
+		n, lines := heredocName(source[at:])
+		switch {
+		case n == 0:
+			continue
+		case n > maxHeredoc && lines:
+			if &given[0] == &source[0] {
+				given = bytes.Clone(source)
 			}
-		} else {
-			for n < len(name) && (name[n] == '_' || name[n] >= 0x80 || '0' <= name[n] && name[n] <= '9' || 'a' <= name[n]|0x20 && name[n]|0x20 <= 'z') {
-				n++
-			}
-		}
-		if n == 0 {
+			given[at-1] = ' '
 			continue
 		}
 		const other = 4 // bytes beside the name
 		if sum += n + other; n > maxHeredoc || sum > maxHeredocs {
-			return true
+			return nil, ErrHeredoc
 		}
 	}
+}
+
+// heredocName is the length of what may be the name of a heredoc at the head of a text,
+// and whether a line ends in it.
+func heredocName(text []byte) (n int, lines bool) {
+	if len(text) > 0 && (text[0] == '~' || text[0] == '-') {
+		text = text[1:]
+	}
+	if len(text) > 0 && bytes.IndexByte([]byte("'\"`"), text[0]) >= 0 {
+		if n = bytes.IndexByte(text[1:], text[0]); n < 0 {
+			n = len(text) - 1
+		}
+		return n, bytes.IndexByte(text[1:1+n], '\n') >= 0
+	}
+	for n < len(text) && (text[n] == '_' || text[n] >= 0x80 || '0' <= text[n] && text[n] <= '9' || 'a' <= text[n]|0x20 && text[n]|0x20 <= 'z') {
+		n++
+	}
+	return n, false
 }

@@ -135,8 +135,12 @@ func parseTree(l Language, source []byte, whole bool) (*Tree, error) {
 	if len(source) > maxTree {
 		return nil, ErrTooLarge
 	}
-	if l == Ruby && longHeredoc(source) {
-		return nil, ErrHeredoc
+	given := source
+	if l == Ruby {
+		var err error
+		if given, err = heredocs(source); err != nil {
+			return nil, err
+		}
 	}
 	d := of()
 	p, _ := d.parsers.Get().(*parser)
@@ -151,7 +155,7 @@ func parseTree(l Language, source []byte, whole bool) (*Tree, error) {
 	if whole {
 		wanted = &d.wanted[0]
 	}
-	flat := C.flat_parse(p.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(source))), C.uint32_t(len(source)), C.uint64_t(maxTime/time.Microsecond), wanted)
+	flat := C.flat_parse(p.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(given))), C.uint32_t(len(given)), C.uint64_t(maxTime/time.Microsecond), wanted)
 	defer C.free(unsafe.Pointer(flat.nodes))
 	switch flat.fault {
 	case C.FLAT_TIME:
