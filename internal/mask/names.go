@@ -227,17 +227,24 @@ func (p *project) starred(u int32) []int32 {
 	if ownStars[p.units[u].family] {
 		return p.stars[u]
 	}
-	seen := map[int32]bool{u: true}
-	out := slices.Clone(p.stars[u])
-	for i := 0; i < len(out); i++ {
-		if seen[out[i]] {
-			out = slices.Delete(out, i, i+1)
-			i--
-			continue
-		}
-		seen[out[i]] = true
-		out = append(out, p.stars[out[i]]...)
+	out, ok := p.reach[u]
+	if ok {
+		return out
 	}
+	seen := map[int32]bool{u: true}
+	take := func(from int32) {
+		for _, s := range p.stars[from] {
+			if !seen[s] {
+				seen[s] = true
+				out = append(out, s)
+			}
+		}
+	}
+	take(u)
+	for i := 0; i < len(out); i++ {
+		take(out[i])
+	}
+	p.reach[u] = out
 	return out
 }
 

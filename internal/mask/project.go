@@ -20,6 +20,7 @@ type project struct {
 	decorated map[place][]thing // what a unit's function decorates, elsewhere too
 	named     []bool            // of words: some unit names something so
 	stars     map[int32][]int32 // units from which a unit takes every name
+	reach     map[int32][]int32 // those, and what they take so themselves
 	modules   []module
 	byModule  map[moduleKey]int32
 	byStem    map[moduleKey]int32   // by path without what languages leave out in imports
@@ -283,7 +284,7 @@ func (w *words) path(parts []string) int32 {
 func newProject() *project {
 	return &project{
 		words:     words{ids: map[string]int32{}, paths: map[string]int32{}},
-		decorated: map[place][]thing{}, callIDs: map[given]int32{}, stars: map[int32][]int32{},
+		decorated: map[place][]thing{}, callIDs: map[given]int32{}, stars: map[int32][]int32{}, reach: map[int32][]int32{},
 		byModule: map[moduleKey]int32{}, byStem: map[moduleKey]int32{},
 		siblings: map[moduleKey][]int32{}, global: map[moduleKey][]int32{},
 		memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
