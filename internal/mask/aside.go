@@ -30,9 +30,19 @@ var loadPath = map[string][]string{
 	"php":  {"src", "lib", "app", "config", "bootstrap", "routes", "database", "includes"},
 }
 
+// programs are the folders of what is run from a shell, wherever they stand.
+var programs = []string{"bin", "exe"}
+
 // loadable tells by the path of a file whether its name may be found.
 func loadable(family, p string) bool {
-	return slices.ContainsFunc(strings.Split(path.Dir(p), "/"), func(part string) bool { return slices.Contains(loadPath[family], part) })
+	found := false
+	for part := range strings.SplitSeq(path.Dir(p), "/") {
+		if slices.Contains(programs, part) {
+			return false
+		}
+		found = found || slices.Contains(loadPath[family], part)
+	}
+	return found
 }
 
 // beside tells by the path of a file whether it is such a program.

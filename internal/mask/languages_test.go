@@ -99,7 +99,7 @@ func TestClosureByLanguage(t *testing.T) {
 			"-- lib/a.rb --\nrequire_relative '../more/used'\ndef f; 1; end\ndef g; 2; end\ng\n" +
 				"-- more/used.rb --\ndef h; 3; end\nh\n-- Rakefile --\nrequire 'a'\nf\n-- bare/simple.ru --\nrequire 'a'\nf\n" +
 				"-- src/a.php --\n<?php\nfunction f() { return 1; }\nfunction g() { return 2; }\ng();\n-- src/B.php --\n<?php\nnamespace B;\nclass B {}\n" +
-				"-- run.php --\n<?php\nrequire 'src/a.php';\nf();\n",
+				"-- run.php --\n<?php\nrequire 'src/a.php';\nf();\n-- src/c/bin/update.php --\n<?php\nf();\n-- lib/exe/go.rb --\nf\n",
 			"lib/a.rb f: masked\nlib/a.rb g: kept, runs when lib/a.rb:4 is loaded\nmore/used.rb h: kept, runs when more/used.rb:2 is loaded\n" +
 				"src/a.php f: masked\nsrc/a.php g: kept, runs when src/a.php:4 is loaded\n",
 		},
