@@ -139,7 +139,7 @@ func TestClosureByLanguage(t *testing.T) {
 // Tests that stand among the code are no lines that could have been masked.
 func TestLinesOfTests(t *testing.T) {
 	t.Parallel()
-	tree := "-- src/lib.rs --\nfn f() -> u8 { 1 }\nconst fn g() -> u8 { 1 }\n#[cfg(test)]\nmod tests {\n    fn helper() -> u8 { 1 }\n    #[test]\n    fn works() { assert_eq!(super::f(), helper()); }\n}\n"
+	tree := "-- src/lib.rs --\nfn f() -> u8 { 1 }\nconst fn g() -> u8 { 1 }\nconst G: u8 = g();\n#[cfg(test)]\nmod tests {\n    fn helper() -> u8 { 1 }\n    #[test]\n    fn works() { assert_eq!(super::f(), helper()); }\n}\n"
 	_, m := starter(t, mask.Options{Source: source(t, tree), Languages: []mask.Language{rust.Masker{}}})
 	if m.Totals.Lines != 2 || m.Totals.Left != 1 || m.Totals.Share != 0.5 {
 		t.Errorf("%d lines, %d left, %g", m.Totals.Lines, m.Totals.Left, m.Totals.Share)

@@ -47,6 +47,14 @@ type Settled interface {
 	Soften(path string, source []byte) []Edit
 }
 
+// Compiler is a Language whose compiler runs functions (Constant). Which ones hangs on
+// files that stay whole too: tests.
+type Compiler interface {
+	// Compiled are the names, without what they are members of, of functions that the
+	// compiler may run for a file, be they whose they may.
+	Compiled(path string, tree *syntax.Tree) []string
+}
+
 // Placed is a Language in which the place of a file tells whether it is loaded with the
 // project.
 type Placed interface {
@@ -133,6 +141,8 @@ type Function struct {
 	Wrapped    []Ref
 	Takes      []Take // its parameters in order, in other families; nil: nobody can tell
 	Shape      Shape
+	// Compiles, of a Constant one, are names as of Compiled: what the compiler runs with it.
+	Compiles []string
 }
 
 // Shape are the facts about difficulty of one function (design 9).
@@ -278,6 +288,8 @@ type File struct {
 	Repair func(masked func(function int) bool) []Edit
 	// Faults are syntax errors outside functions, by line.
 	Faults []int
+	// Compiled are the names that the compiler may run for it, see Compiler.
+	Compiled []string
 }
 
 // Route is one HTTP handler.

@@ -31,6 +31,8 @@ type project struct {
 	calls   []given // of references and parameters; their numbers begin with 1
 	callIDs map[given]int32
 
+	compiled map[place]bool // names of functions that a compiler runs, by family
+
 	memo     map[question]answer
 	imported map[place][]thing // of imports and bindings, resolved
 	pending  map[place]bool
@@ -56,10 +58,11 @@ type unit struct {
 	loads      []load
 	routes     []Route // their handlers are in handlers
 	handlers   []ref
-	takes      [][]take // of functions
-	parameters []int32  // of functions, words
-	refs       []ref    // of functions and classes, which say from where to where
-	own        table    // what its qualified names stand for
+	takes      [][]take          // of functions
+	parameters []int32           // of functions, words
+	refs       []ref             // of functions and classes, which say from where to where
+	compiles   map[int32][]int32 // words: what functions have the compiler run, where they are constant
+	own        table             // what its qualified names stand for
 	repair     func(masked func(function int) bool) []Edit
 	faults     []int
 	first      int32 // of its functions, among all
@@ -287,7 +290,7 @@ func newProject() *project {
 		decorated: map[place][]thing{}, callIDs: map[given]int32{}, stars: map[int32][]int32{}, reach: map[int32][]int32{},
 		byModule: map[moduleKey]int32{}, byStem: map[moduleKey]int32{},
 		siblings: map[moduleKey][]int32{}, global: map[moduleKey][]int32{},
-		memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
+		compiled: map[place]bool{}, memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
 	}
 }
 
@@ -349,6 +352,7 @@ func (p *project) compact(u *unit, f *File) {
 		r.Handler = Ref{}
 		u.routes = append(u.routes, r)
 	}
+	p.compile(u, f)
 	u.repair, u.faults, u.program, u.read = f.Repair, f.Faults, f.Program, true
 }
 

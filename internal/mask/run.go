@@ -53,6 +53,7 @@ type run struct {
 	entries         []*entry
 	project         *project
 	closure         *closure
+	constants       map[int32]bool
 	fanIn           []int32
 	picked          map[int32]bool // nil: everything
 	choose          func(string) string
@@ -315,8 +316,11 @@ func (r *run) readOne(e *entry) {
 	e.hash = digest(source)
 	if why := u.language.Exempt(u.path, source); why != "" {
 		e.reason = why
-		if strings.Contains(why, "test") {
-			return // it is loaded with the tests, and fails with them
+		if strings.Contains(why, "test") { // it is loaded with the tests, and fails with them
+			if err := r.project.test(u, source); err != nil {
+				e.reason += ", not read: " + err.Error()
+			}
+			return
 		}
 	}
 	if why := unreadable(u.family, source); why != "" {
@@ -411,7 +415,7 @@ func (r *run) decide(ctx context.Context) error {
 	if r.picked, err = p.pick(r.Slice, of); err != nil {
 		return err
 	}
-	r.closure = p.closure(ctx)
+	r.closure, r.constants = p.closure(ctx), p.constants()
 	r.fanIn = of().fanIn()
 	if err := ctx.Err(); err != nil {
 		return err
@@ -433,10 +437,10 @@ func (p *project) until(ctx context.Context) iter.Seq[*unit] {
 
 // forget lets go of what only the decision needed.
 func (p *project) forget() {
-	p.memo, p.imported, p.decorated, p.groups, p.named, p.calls = nil, nil, nil, nil, nil, nil
+	p.memo, p.imported, p.decorated, p.groups, p.named, p.calls, p.compiled = nil, nil, nil, nil, nil, nil, nil
 	p.words = words{texts: p.words.texts}
 	for _, u := range p.units {
-		u.own, u.refs, u.takes, u.loads, u.imports, u.bindings = table{}, nil, nil, nil, nil, nil
+		u.own, u.refs, u.takes, u.loads, u.imports, u.bindings, u.compiles = table{}, nil, nil, nil, nil, nil, nil
 	}
 }
 
@@ -454,7 +458,7 @@ func (r *run) fates(u *unit, functions []Function) []Fate {
 			kept(fmt.Sprintf("%s, from line %d", isBroken, f.Line))
 		case !known:
 			kept("no policy for " + string(f.Construct))
-		case !policy.Mask:
+		case !policy.Mask && (f.Construct != Constant || r.constants[at]):
 			kept(policy.Reason)
 		case f.Body == Range{}:
 			kept("its body is elsewhere")

@@ -38,7 +38,7 @@ func (Masker) Exempt(p string, source []byte) string {
 	dirs := strings.Split(path.Dir(p), "/")
 	name := strings.TrimSuffix(path.Base(p), ".rs")
 	switch {
-	case name == "build" && !slices.Contains(dirs, "src"):
+	case buildScript(p):
 		return "a build script"
 	case slices.ContainsFunc(dirs, func(d string) bool { return testDirs[d] }), testName.MatchString(name):
 		return "a test or of use to tests only"
@@ -48,6 +48,10 @@ func (Masker) Exempt(p string, source []byte) string {
 		return "of a crate of macros: it runs in the compiler"
 	}
 	return ""
+}
+
+func buildScript(p string) bool {
+	return path.Base(p) == "build.rs" && !slices.Contains(strings.Split(path.Dir(p), "/"), "src")
 }
 
 // macroWords save most files the slower look for macroCrate.
@@ -71,6 +75,7 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 	if len(r.lints) > 0 {
 		r.file.Repair = r.repair
 	}
+	r.file.Compiled = Masker{}.Compiled(p, tree)
 	return r.file
 }
 

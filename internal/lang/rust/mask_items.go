@@ -320,9 +320,9 @@ func (r *maskReader) constant(n syntax.Node, at around) {
 		if trivial(body) {
 			f.Construct = mask.Trivial
 		}
-		f.Body, f.Strict = r.block(f.Name, body)
+		f.Body, f.Strict = r.block(statement(f), body)
 	default:
-		f.Body, f.Strict = mask.Range{Start: body.Start(), End: body.End()}, statement(f.Name)
+		f.Body, f.Strict = mask.Range{Start: body.Start(), End: body.End()}, statement(f)
 	}
 	r.add(f, body, at, r.localsOf(closure))
 }
@@ -335,7 +335,7 @@ func (r *maskReader) function(n syntax.Node, at around, b before) {
 	}
 	f.Construct = construct(n, at, b)
 	if body.Is() && !body.Missing() && body.End()-body.Start() >= 2 {
-		f.Body, f.Strict = r.block(f.Name, body)
+		f.Body, f.Strict = r.block(statement(f), body)
 	} else if f.Construct != mask.Bodiless {
 		f.Construct, f.Broken = mask.Bodiless, true
 	}
@@ -345,6 +345,9 @@ func (r *maskReader) function(n syntax.Node, at around, b before) {
 // add adds a function and reads its body.
 func (r *maskReader) add(f mask.Function, body syntax.Node, at around, locals map[string][]string) {
 	owner, seen, outer := r.owner, r.seen, r.locals
+	if f.Construct == mask.Constant {
+		f.Compiles = called(body)
+	}
 	if body.Is() && f.Body != (mask.Range{}) {
 		f.Shape = counter.Shape(body, f.Body)
 	}
@@ -374,14 +377,14 @@ func construct(n syntax.Node, at around, b before) mask.Construct {
 	switch {
 	case name == "drop" && (at.trait == "Drop" || at.trait == "PinnedDrop"):
 		return mask.Destructor
-	case modifiers.Has("const"):
-		return mask.Constant
 	case name == "main" && at.parent < 0 && at.prefix == "":
 		return mask.Main
 	case opaque(n):
 		return mask.Opaque
 	case trivial(body):
 		return mask.Trivial
+	case modifiers.Has("const"):
+		return mask.Constant
 	case modifiers.Has("async"):
 		return mask.Async
 	case operators[at.trait]:
@@ -465,7 +468,7 @@ func trivial(body syntax.Node) bool {
 
 // block is what stands between the braces, behind inner attributes, and what takes its
 // place: on one line where the body is, else indented as its first line was.
-func (r *maskReader) block(name string, body syntax.Node) (mask.Range, string) {
+func (r *maskReader) block(statement string, body syntax.Node) (mask.Range, string) {
 	at := mask.Range{Start: body.Start() + 1, End: body.End() - 1}
 	for c := range body.Children() {
 		if c.Is("inner_attribute_item") {
@@ -480,7 +483,7 @@ func (r *maskReader) block(name string, body syntax.Node) (mask.Range, string) {
 	old := r.source[at.Start:at.End]
 	i := bytes.LastIndexByte(old, '\n')
 	if i < 0 {
-		return at, " " + statement(name) + " "
+		return at, " " + statement + " "
 	}
 	end := string(old[i+1:])
 	if strings.Trim(end, " \t") != "" {
@@ -497,11 +500,17 @@ func (r *maskReader) block(name string, body syntax.Node) (mask.Range, string) {
 		}
 		break
 	}
-	return at, "\n" + indent + statement(name) + "\n" + end
+	return at, "\n" + indent + statement + "\n" + end
 }
 
-// statement fails whatever the result's type is: it has the type that never is.
-func statement(name string) string { return `unimplemented!("masked: ` + name + `")` }
+// statement fails whatever the result's type is: it has the type that never is. What is
+// const may only panic with a plain text.
+func statement(f mask.Function) string {
+	if f.Construct == mask.Constant {
+		return `panic!("masked: ` + f.Name + `")`
+	}
+	return `unimplemented!("masked: ` + f.Name + `")`
+}
 
 // visible tells what is pub without restriction.
 func visible(n syntax.Node) bool { return n.First("visibility_modifier").Text() == "pub" }

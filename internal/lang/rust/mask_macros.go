@@ -149,16 +149,16 @@ func (r *maskReader) body(front, head, behind []syntax.Node, w *written) {
 		f.Construct = special
 	case name.Text() == "drop":
 		f.Construct = mask.Destructor
-	case modifiers["const"]:
-		f.Construct = mask.Constant
 	case slices.ContainsFunc(behind[:len(behind)-1], func(t syntax.Node) bool { return t.Is("impl") || within(t, "impl") }):
 		f.Construct = mask.Opaque
 	case trivial(body):
 		f.Construct = mask.Trivial
+	case modifiers["const"]:
+		f.Construct = mask.Constant
 	case modifiers["async"]:
 		f.Construct = mask.Async
 	}
-	f.Body, f.Strict = r.block(f.Name, body)
+	f.Body, f.Strict = r.block(statement(f), body)
 	w.found, w.bodies = append(w.found, f), append(w.bodies, body)
 }
 
