@@ -260,11 +260,26 @@ func (p *project) expand(things []thing, depth int) []thing {
 	var out []thing
 	for _, t := range things {
 		switch t.kind {
-		case viaImport:
-			out = append(out, p.through(t, depth)...)
-		case viaBinding:
+		case viaImport, viaBinding:
 			out = append(out, p.through(t, depth)...)
 		default:
+			out = append(out, t)
+		}
+	}
+	return once(out)
+}
+
+// once leaves out what is there before. Where many names hold each other, as in code
+// that was made small, the ways to one thing are more than there is memory for.
+func once(things []thing) []thing {
+	if len(things) < 2 {
+		return things
+	}
+	seen := make(map[thing]struct{}, len(things))
+	out := things[:0]
+	for _, t := range things {
+		if _, ok := seen[t]; !ok {
+			seen[t] = struct{}{}
 			out = append(out, t)
 		}
 	}

@@ -40,6 +40,9 @@ var (
 	likeASCII = lazyregexp.New(`^(utf-?8(-sig)?|u8|us-ascii|ascii(-8bit)?|binary|latin-?1?|l1|iso-?8859-?\d*|iso-?ir-?\d+|cp125\d|windows-?125\d|cp437|cp85\d|koi8-?[rut]|mac-?\w+|euc-?\w+)(-(unix|dos|mac))?$`)
 )
 
+// minified is the name of a file that was made small.
+var minified = lazyregexp.New(`[.-]min\.`)
+
 // headLines is how many lines of a file may be its header.
 const headLines = 30
 
@@ -51,7 +54,7 @@ func wholeByPath(family, p string) string {
 			return "vendored: in " + dir + "/"
 		}
 	}
-	if family == "javascript" && (strings.Contains(path.Base(p), ".min.") || strings.HasSuffix(p, ".bundle.js")) {
+	if family == "javascript" && (minified.MatchString(path.Base(p)) || strings.HasSuffix(p, ".bundle.js")) {
 		return "generated: minified"
 	}
 	return ""
