@@ -438,8 +438,8 @@ func (c *closure) instantiate(g int32, why cause) {
 		var own []int32
 		for _, f := range c.groups[a].listed {
 			name := c.of(f).last
-			switch c.construct(f) {
-			case Constructor, Special, Hook:
+			switch kind := c.construct(f); {
+			case kind == Constructor, kind == Special, kind == Hook, kind == Trivial && making[c.words.texts[name]]:
 				if !seen[name] && !late[c.words.texts[name]] {
 					c.reach(f, why)
 				}
@@ -452,6 +452,10 @@ func (c *closure) instantiate(g int32, why cause) {
 	}
 	c.present(g)
 }
+
+// making are the names of constructors: one without a body runs what its parameters are
+// by default.
+var making = map[string]bool{"__init__": true, "constructor": true, "__construct": true, "initialize": true, "<init>": true}
 
 // present is a class of which there is an object, or which is one itself for code that
 // gets classes: hooks and metaclasses. What is called on the unknown may be called on it.

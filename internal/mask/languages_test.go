@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/lang/golang"
 	"github.com/benchmint/benchmint/internal/lang/java"
 	"github.com/benchmint/benchmint/internal/lang/javascript"
 	"github.com/benchmint/benchmint/internal/lang/php"
@@ -103,6 +104,29 @@ func TestClosureByLanguage(t *testing.T) {
 			"lib/a.rb f: masked\nlib/a.rb g: kept, runs when lib/a.rb:4 is loaded\nmore/used.rb h: kept, runs when more/used.rb:2 is loaded\n" +
 				"src/a.php f: masked\nsrc/a.php g: kept, runs when src/a.php:4 is loaded\n",
 		},
+		"what_objects_run_that_have_no_constructor_of_their_own": {
+			"-- A.java --\nclass A {\n  static final Object ONE = make();\n  static Object make() { return new B(); }\n}\n" +
+				"-- B.java --\nclass B extends C {\n  int first = first();\n  B() { /* nothing */ }\n  static int first() { return 1; }\n  static int never() { return 1; }\n}\n" +
+				"-- C.java --\nclass C {\n  { second(); }\n  static void second() { C.x = 1; }\n}\n-- D.java --\nclass D {\n  int third = third();\n  static int third() { return 1; }\n}\n" +
+				"-- a.js --\nclass B { x = first(); constructor() {} }\nclass C { x = second(); }\nclass D extends C { constructor(y = third()) { super(); } }\nclass E { x = never(); }\n" +
+				"function first() { return 1; }\nfunction second() { return 1; }\nfunction third() { return 1; }\nfunction never() { return 1; }\nfunction make() { return [new B(), new D()]; }\nexport const one = make();\n" +
+				"-- b.ts --\nclass B { constructor(private x = first()) {} }\nfunction first() { return 1; }\nfunction make() { return new B(); }\nexport const one = make();\n" +
+				"-- src/a.php --\n<?php\nclass B { public function __construct(private $y = new C()) {} }\nclass C { public function __construct() { $this->z = first(); } }\nfunction first() { return 1; }\nfunction make() { return new B(); }\n$one = make();\n",
+			"A.java A.make: kept, runs when A.java:2 is loaded\n" +
+				"B.java B.<init>: kept, nothing to mask\nB.java B.first: kept, runs when A.java:2 is loaded, by A.make\nB.java B.never: masked\n" +
+				"C.java C.<init block>: kept, runs when the code is loaded\nC.java C.second: kept, runs when A.java:2 is loaded, by A.make\nD.java D.third: masked\n" +
+				"a.js B.constructor: kept, nothing to mask\na.js D.constructor: kept, nothing to mask\n" +
+				"a.js first: kept, runs when a.js:10 is loaded, by make\na.js second: kept, runs when a.js:10 is loaded, by make\na.js third: kept, runs when a.js:10 is loaded, by make\n" +
+				"a.js never: masked\na.js make: kept, runs when a.js:10 is loaded\n" +
+				"b.ts B.constructor: kept, nothing to mask\nb.ts first: kept, runs when b.ts:4 is loaded, by make\nb.ts make: kept, runs when b.ts:4 is loaded\n" +
+				"src/a.php B.__construct: kept, nothing to mask\nsrc/a.php C.__construct: kept, runs when src/a.php:6 is loaded, by make\n" +
+				"src/a.php first: kept, runs when src/a.php:6 is loaded, by make\nsrc/a.php make: kept, runs when src/a.php:6 is loaded\n",
+		},
+		"what_go_s_own_packages_are_called": {
+			"-- go.mod --\nmodule shop.example/x\n-- a/a.go --\npackage a\n\nimport (\n\t\"errors\"\n\t\"shop.example/x/strings\"\n\t\"other.example/log\"\n)\n\nvar E, T, L = errors.New(\"a\"), strings.Title(\"a\"), log.New()\n" +
+				"-- errors/e.go --\npackage errors\n\nfunc New(s string) error { return e(s) }\n-- strings/s.go --\npackage strings\n\nfunc Title(s string) string { return s + s }\n-- log/l.go --\npackage log\n\nfunc New() int { return 1 }\n",
+			"errors/e.go New: masked\nlog/l.go New: masked\nstrings/s.go Title: kept, runs when a/a.go:9 is loaded\n",
+		},
 		"packages_that_are_installed_run_nothing_of_ours": {
 			"-- a.js --\nimport { b } from 'dep';\nclass A { constructor() { this.x = 1; } close() { return 1; } }\nexport const a = new A();\nexport const c = b(a.x);\n-- node_modules/dep/index.js --\nexport function b(x) { return x; }\nx().close();\n",
 			"a.js A.constructor: kept, runs when a.js:3 is loaded\na.js A.close: masked\n",
@@ -128,7 +152,7 @@ func TestClosureByLanguage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, m := starter(t, mask.Options{Source: source(t, c.tree), Languages: []mask.Language{java.Masker{}, javascript.Masker{}, typescript.Masker{}, ruby.Masker{}, php.Masker{}}})
+			_, m := starter(t, mask.Options{Source: source(t, c.tree), Languages: []mask.Language{golang.Masker{}, java.Masker{}, javascript.Masker{}, typescript.Masker{}, ruby.Masker{}, php.Masker{}}})
 			if d := cmp.Diff(c.want, fates(m)); d != "" {
 				t.Error(d)
 			}

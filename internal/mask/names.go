@@ -588,7 +588,7 @@ func (p *project) findModule(u *unit, name string) []thing {
 		}
 		return nil
 	}
-	if m, ok := p.byModule[moduleKey{u.family, name}]; ok {
+	if m, ok := p.byModule[moduleKey{u.family, name}]; ok && !(anchored[u.family] && p.hasAnchor(u.family)) {
 		return found(m, ok)
 	}
 	for _, a := range p.anchors {
@@ -610,6 +610,14 @@ func (p *project) findModule(u *unit, name string) []thing {
 		return out
 	}
 	return nil
+}
+
+// anchored are the families in which an import begins with the project's own prefix: a
+// folder that is called as a package of others is none of what they take.
+var anchored = map[string]bool{"go": true}
+
+func (p *project) hasAnchor(family string) bool {
+	return slices.ContainsFunc(p.anchors, func(a anchor) bool { return a.family == family })
 }
 
 // relative is Python's: as many folders up as there are dots, less one.

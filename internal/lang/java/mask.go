@@ -189,18 +189,11 @@ func (r *reader) static(parts []string, at int, all bool) {
 // static is a class of which members are imported: all, or those of a name.
 type static struct{ class, name string }
 
-// finish adds what objects that are made while classes are initialised run themselves.
+// finish says what is run for objects of classes without a constructor that would.
 func (r *reader) finish() {
 	for class, refs := range r.objects {
-		if class < 0 { // a member outside of any class, in a broken file
-			continue
-		}
-		name := r.file.Classes[class].Name
-		for _, ref := range r.loads {
-			if ref.Use == mask.Called && strings.Join(ref.Path, ".") == name {
-				r.loads = append(r.loads, refs...)
-				break
-			}
+		if class >= 0 { // else a member outside of any class, in a broken file
+			r.file.Classes[class].Makes = r.compact(refs)
 		}
 	}
 	r.file.Loads = r.compact(r.loads)

@@ -271,12 +271,12 @@ func (r *reader) members(n syntax.Node, p place, derived bool) {
 	}
 	constructor := -1
 	for i, f := range r.file.Functions[before:] {
-		if f.Class == p.class && f.Name == joined(p.prefix, "constructor") && f.Construct != mask.Overload {
+		if f.Class == p.class && f.Name == joined(p.prefix, "constructor") && f.Construct == mask.Constructor {
 			constructor = before + i
 		}
 	}
-	if constructor < 0 {
-		r.fields[p.class] = own
+	if constructor < 0 { // none, or one that does nothing itself
+		r.file.Classes[p.class].Makes = own.refs
 		return
 	}
 	for _, ref := range own.refs {

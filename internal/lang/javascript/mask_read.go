@@ -27,7 +27,6 @@ type reader struct {
 	file     *mask.File
 	sinks    []*sink // by function
 	loads    *sink
-	fields   map[int]*sink // by class: what its objects run when they are made
 	classes  map[string]int
 	protos   map[string]string // names that hold X.prototype: X
 	exported map[string]bool   // names that others can import
@@ -92,7 +91,7 @@ func Read(file string, tree *syntax.Tree, dialect Dialect) *mask.File {
 	r := &reader{
 		dialect: dialect, at: file, source: tree.Source,
 		file:  &mask.File{Modules: modules(file)},
-		loads: newSink(), fields: map[int]*sink{}, classes: map[string]int{}, protos: map[string]string{},
+		loads: newSink(), classes: map[string]int{}, protos: map[string]string{},
 		exported: map[string]bool{}, docs: map[int]bool{}, names: map[string]int{}, taken: map[mask.Import]struct{}{}, declared: map[string]bool{}, prefixes: map[int]string{},
 	}
 	r.survey(tree)
@@ -135,14 +134,6 @@ func (r *reader) faults(tree *syntax.Tree) {
 
 // finish settles what could not be known before the end.
 func (r *reader) finish() {
-	for class, s := range r.fields {
-		name := r.file.Classes[class].Name
-		if _, made := r.loads.seen[key(mask.Ref{Path: strings.Split(name, "."), Use: mask.Called})]; made {
-			for _, ref := range s.refs {
-				r.loads.add(ref)
-			}
-		}
-	}
 	for i := range r.file.Functions {
 		f := &r.file.Functions[i]
 		f.Runs = r.sinks[i].refs
