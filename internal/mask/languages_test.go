@@ -127,6 +127,12 @@ func TestClosureByLanguage(t *testing.T) {
 				"-- errors/e.go --\npackage errors\n\nfunc New(s string) error { return e(s) }\n-- strings/s.go --\npackage strings\n\nfunc Title(s string) string { return s + s }\n-- log/l.go --\npackage log\n\nfunc New() int { return 1 }\n",
 			"errors/e.go New: masked\nlog/l.go New: masked\nstrings/s.go Title: kept, runs when a/a.go:9 is loaded\n",
 		},
+		"what_is_named_waits_for_its_call": {
+			"-- A.java --\nclass A {\n  static final Runnable R = A::one;\n  static final Object O = give(A::two);\n  static Object give(Runnable r) { return r; }\n  static void one() { A.x(); }\n  static void two() { A.y(); }\n}\n" +
+				"-- src/a.php --\n<?php\nfunction f() { return 1; }\nfunction g() { return 2; }\n$t = ['g'];\narray_map('f', []);\n",
+			"A.java A.give: kept, runs when A.java:3 is loaded\nA.java A.one: masked\nA.java A.two: kept, runs when A.java:3 is loaded\n" +
+				"src/a.php f: kept, runs when src/a.php:5 is loaded\nsrc/a.php g: masked\n",
+		},
 		"packages_that_are_installed_run_nothing_of_ours": {
 			"-- a.js --\nimport { b } from 'dep';\nclass A { constructor() { this.x = 1; } close() { return 1; } }\nexport const a = new A();\nexport const c = b(a.x);\n-- node_modules/dep/index.js --\nexport function b(x) { return x; }\nx().close();\n",
 			"a.js A.constructor: kept, runs when a.js:3 is loaded\na.js A.close: masked\n",

@@ -286,6 +286,19 @@ func TestManifest(t *testing.T) {
 	}
 }
 
+// Who makes an object calls its constructor, and none of its other methods.
+func TestFanInOfAClass(t *testing.T) {
+	t.Parallel()
+	_, m := starter(t, mask.Options{Source: source(t, "-- a.py --\nclass A:\n  def __init__(self): x\n  def m(self): x\ndef make(): A()\n")})
+	got := map[string]int{}
+	for _, d := range m.Files[0].Functions {
+		got[d.Name] = d.Shape.FanIn
+	}
+	if diff := cmp.Diff(map[string]int{"A.__init__": 1, "A.m": 0, "make": 0}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func TestTheSameBytesAgain(t *testing.T) {
 	// Not parallel: the number of processors is the process's.
 	var tree strings.Builder

@@ -63,7 +63,12 @@ func TestMaskLoads(t *testing.T) {
 			"-- a.py --\nimport datetime\nclass Z(datetime.tzinfo):\n    def __init__(self, n): self.n = n\n    def utcoffset(self, d): return self.n\nclass Y(Exception):\n    def __init__(self, n): self.n = n\n    def text(self): return self.n\nclass X(dict):\n    def __init__(self, n): self.n = n\n    def text(self): return self.n\nz = Z(1)\ny = Y(1)\nx = X(1)\ndatetime.datetime.fromtimestamp(0, z)\nwarn(y)\nwarn(x)\n",
 			"Z.__init__ Z.utcoffset Y.__init__ X.__init__",
 		},
-		"a_guard_of_two_conditions": {"-- a.py --\nimport sys\ndef f(): return 1\ndef g(): return 1\nif sys.x != 1 and __name__ == '__main__':\n    f()\nif sys.x or __name__ == '__main__':\n    g()\n", "g"},
+		"a_guard_of_two_conditions": {"-- a.py --\nimport sys\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\nif sys.x != 1 and __name__ == '__main__':\n    f()\nif sys.x or __name__ == '__main__':\n    g()\nif __name__ == '__main__' and sys.x:\n    h()\n", "g"},
+		"a_method_of_ours_by_a_name_that_leaves_alone": {
+			"-- a.py --\nclass A:\n    @classmethod\n    def partial(cls, f): f()\n    @classmethod\n    def make(cls): cls.partial(g)\ndef g(): return 1\ndef h(): return 1\nA.make()\n",
+			"A.partial A.make g",
+		},
+		"a_class_that_leaves_what_it_gets": {"-- a.py --\ndef g(): return 1\ndef h(): return 1\nclass A:\n    def __init__(self, f): self.n = len('a')\nclass B:\n    def __init__(self, f): f()\nA(g)\nB(h)\n", "h A.__init__ B.__init__"},
 		"a_script_beside_a_package": {
 			"-- pkg/__init__.py --\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\n-- show.py --\nimport pkg\npkg.f()\n-- used.py --\nimport pkg\npkg.g()\n-- tests/test_pkg.py --\nimport pkg, used\n-- some-examples/a.py --\nimport pkg\npkg.h()\n",
 			"g",
