@@ -150,7 +150,13 @@ func (c *commit0) class(def syntax.Node, f frame) {
 		c.refill(l)
 	case l.statements == len(l.passes):
 		for i, p := range l.passes[1:] {
-			c.choice.Edits = append(c.choice.Edits, c.without(l.passes[i].End(), p))
+			e := c.without(l.passes[i].End(), p)
+			for _, gone := range c.choice.Edits { // what lay between them
+				if gone.Start < e.End && e.Start < gone.End {
+					e.Start = gone.End
+				}
+			}
+			c.choice.Edits = append(c.choice.Edits, e)
 		}
 	}
 }
