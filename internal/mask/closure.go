@@ -145,12 +145,32 @@ func (c *closure) method(g int32, name string, why cause) {
 // use follows one reference.
 func (c *closure) use(w where, r ref, why cause) {
 	if parts := c.words.split[r.path]; c.words.texts[parts[0]] == Parameter {
-		if t, ok := c.parameter(w.function, parts[1]); ok {
+		t, ok := c.parameter(w.function, parts[1])
+		if ok && len(parts) == 3 {
+			t = c.each(t)
+		}
+		if ok && len(parts) <= 3 {
 			c.take(w, r, r.use(), t, why)
 		}
 		return
 	}
+	if parts := c.words.split[r.path]; c.words.texts[parts[0]] == Anywhere {
+		for _, u := range c.units {
+			if u.kin == w.unit.kin && !u.outside {
+				for _, t := range c.inUnit(u.index, parts[1], 0) {
+					c.hand(t, why)
+				}
+			}
+		}
+		return
+	}
 	a := c.ask(w, r.path)
+	if r.use() == Adorned {
+		for _, t := range a.things {
+			c.adorned(w, r, t, why)
+		}
+		return
+	}
 	for _, g := range a.getters {
 		c.reach(g, why)
 	}
@@ -169,7 +189,7 @@ func (c *closure) use(w where, r ref, why cause) {
 		c.take(w, r, use, t, why)
 	}
 	s := site{why, use == Named || use == Inherited || use == Made}
-	if a.unknown {
+	if a.unknown && !(follows[w.unit.family] && c.words.texts[a.member] == "__call__") { // no object of ours, as far as is known
 		c.wait(place{w.unit.kin, a.member}, s)
 	}
 	for _, g := range a.receivers {
@@ -178,8 +198,13 @@ func (c *closure) use(w where, r ref, why cause) {
 		if c.isPattern(a.member) {
 			c.answer(g, a.member, s)
 		}
-		if !s.read && len(c.member(g, a.member)) == 0 && len(c.ofMeta(g, a.member)) > 0 {
+		if s.read || len(c.member(g, a.member)) > 0 {
+			continue
+		}
+		if len(c.ofMeta(g, a.member)) > 0 {
 			c.instantiate(g, why) // a method of the class's class makes objects of it
+		} else if word := c.words.texts[c.words.split[r.path][0]]; follows[w.unit.family] && !selfWords[word] && !superWords[word] {
+			c.lend(g, why) // it has the method from others, who may call its own
 		}
 	}
 }

@@ -3,6 +3,7 @@ package mask
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // follows are the families whose files say where what is defined inside of a function,
@@ -16,8 +17,12 @@ const result = "()"
 // opened, and not before.
 type slot struct {
 	values  []thing
+	weak    []bool // by value: that it goes somewhere does not run it, a call does
 	open    bool
-	applied bool // its functions run, and what they give is not known to be called
+	called  bool    // where it was opened, and nowhere else
+	applied bool    // its functions run, and what they give is not known to be called
+	each    bool    // a function goes through what it holds
+	adorn   []thing // definitions that it decorates
 	why     cause
 }
 
@@ -56,31 +61,154 @@ func (c *closure) parameters(f int32) []int32 {
 }
 
 // put is a value that gets into a slot. A class may be asked for its members there.
-func (c *closure) put(into, t thing, why cause) {
+func (c *closure) put(into, t thing, why cause) { c.place(into, t, false, why) }
+
+func (c *closure) place(into, t thing, weak bool, why cause) {
 	s := c.slot(into)
-	if into == t || slices.Contains(s.values, t) {
+	if at := slices.Index(s.values, t); into == t || at >= 0 && (weak || !s.weak[at]) {
 		return
 	}
-	s.values = append(s.values, t)
-	if t.kind == isClass || t.kind == isInstance {
+	s.values, s.weak = append(s.values, t), append(s.weak, weak)
+	if (t.kind == isClass || t.kind == isInstance) && !weak {
 		c.present(t.id)
 	}
-	if s.open {
+	for _, one := range s.adorn {
+		c.adorn(t, one, why)
+	}
+	if s.each {
+		c.placeEach(c.each(into), t, why)
+	}
+	switch {
+	case s.called:
+		c.run(t, why)
+	case s.open && !weak:
 		c.hand(t, why)
-	} else if s.applied && t.kind == isFunction {
-		c.begin(t.id, why)
+	case s.applied:
+		c.apply(t, why)
 	}
 }
 
-// open is a slot whose values are called, or go where nobody follows them.
+// apply is a value that is called on a definition.
+func (c *closure) apply(t thing, why cause) {
+	switch t.kind {
+	case isFunction:
+		c.begin(t.id, why)
+	case isInstance:
+		c.call(t.id, why)
+	case isSlot:
+		s := c.slot(t)
+		if s.applied {
+			return
+		}
+		s.applied = true
+		for _, v := range s.values {
+			c.apply(v, why)
+		}
+	}
+}
+
+// each is the slot of what a parameter's value holds, where a function goes through it;
+// what that holds in turn is the same.
+func (c *closure) each(t thing) thing {
+	if strings.HasSuffix(c.words.texts[t.unit], Element) {
+		return t
+	}
+	out := thing{kind: isSlot, id: t.id, unit: c.words.id(c.words.texts[t.unit] + Element)}
+	if s := c.slot(t); !s.each {
+		s.each = true
+		for _, v := range s.values {
+			c.placeEach(out, v, s.why)
+		}
+	}
+	return out
+}
+
+// placeEach are the things of a table that gets into a parameter.
+func (c *closure) placeEach(each, t thing, why cause) {
+	switch t.kind {
+	case isTable:
+		for _, one := range c.step(t, c.words.ids[Element]) {
+			c.place(each, one, true, why)
+		}
+	case isSlot:
+		c.place(each, c.each(t), false, why)
+	}
+}
+
+// open is a slot whose values go where nobody follows them, or are called.
 func (c *closure) open(t thing, why cause) {
 	s := c.slot(t)
 	if s.open {
 		return
 	}
 	s.open, s.why = true, why
+	for i, v := range s.values {
+		if !s.weak[i] {
+			c.hand(v, why)
+		}
+	}
+}
+
+// run is a value that is called.
+func (c *closure) run(t thing, why cause) {
+	if t.kind != isSlot {
+		c.hand(t, why)
+		return
+	}
+	s := c.slot(t)
+	if s.called {
+		return
+	}
+	s.open, s.called, s.why = true, true, why
 	for _, v := range s.values {
-		c.hand(v, why)
+		c.run(v, why)
+	}
+}
+
+// adorn is what gets into the first parameter of a value that is called.
+func (c *closure) adorn(by, t thing, why cause) {
+	switch by.kind {
+	case isFunction:
+		if w := c.of(by.id).wrapped; w.start == w.end {
+			c.bindTo(by.id, "0", t, true, why)
+		}
+	case isClass:
+		for _, f := range c.makers(by.id) {
+			c.bindTo(f, "0", t, true, why)
+		}
+	case isInstance:
+		for _, f := range c.methods(by.id, "__call__") {
+			c.bindTo(f, "0", t, true, why)
+		}
+	case isSlot:
+		s := c.slot(by)
+		if slices.Contains(s.adorn, t) {
+			return
+		}
+		s.adorn = append(s.adorn, t)
+		for _, v := range s.values {
+			c.adorn(v, t, why)
+		}
+	}
+}
+
+// adorned is a definition with its decorator.
+func (c *closure) adorned(w where, r ref, t thing, why cause) {
+	call := c.calls[r.into-1]
+	to := c.ask(w, call.path).things
+	if !call.of {
+		for _, by := range to {
+			c.adorn(by, t, why)
+		}
+		return
+	}
+	for _, by := range to {
+		switch by.kind {
+		case isFunction:
+			c.adorn(c.result(by.id), t, why)
+		case isClass:
+			c.adorn(thing{kind: isInstance, id: by.id}, t, why)
+		}
 	}
 }
 
@@ -158,17 +286,14 @@ func (c *closure) called(w where, how Use, t thing, why cause) {
 	case t.kind == isFunction && how != Called:
 		c.begin(t.id, why)
 		gives := c.result(t.id)
-		switch s := c.slot(gives); {
+		switch {
 		case how == Relayed && w.function >= 0:
 			c.put(c.result(w.function), gives, why)
-		case how == Applied && !s.applied:
-			s.applied = true
-			for _, v := range s.values {
-				if v.kind == isFunction {
-					c.begin(v.id, why)
-				}
-			}
+		case how == Applied:
+			c.apply(gives, why)
 		}
+	case t.kind == isSlot && t.id == w.function: // not by what takes the place of what it got
+		c.run(t, why)
 	default:
 		c.hand(t, why)
 	}
@@ -278,7 +403,9 @@ func (c *closure) methods(g int32, name string) []int32 {
 
 // bind puts an argument into the parameter that it is for. A method may be called with
 // its receiver among the arguments, or before them.
-func (c *closure) bind(f int32, as string, t thing, why cause) {
+func (c *closure) bind(f int32, as string, t thing, why cause) { c.bindTo(f, as, t, false, why) }
+
+func (c *closure) bindTo(f int32, as string, t thing, weak bool, why cause) {
 	var all []string
 	for _, word := range c.parameters(f) {
 		all = append(all, c.words.texts[word])
@@ -287,7 +414,7 @@ func (c *closure) bind(f int32, as string, t thing, why cause) {
 	if err != nil {
 		switch {
 		case slices.Contains(all, as) && as != "*":
-			c.put(thing{kind: isSlot, id: f, unit: c.words.id(as)}, t, why)
+			c.place(thing{kind: isSlot, id: f, unit: c.words.id(as)}, t, weak, why)
 		case slices.Contains(all, "!"+as), slices.Contains(all, "**"), as == "*":
 			c.hand(t, why)
 		}
@@ -299,13 +426,16 @@ func (c *closure) bind(f int32, as string, t thing, why cause) {
 	}
 	for _, at := range places {
 		switch rest := slices.Index(all, "*"); {
+		case at >= len(all) && rest < 0 || weak && rest >= 0 && at >= rest:
 		case rest >= 0 && at >= rest:
 			c.hand(t, why)
-		case at >= len(all) || all[at] == ".":
+		case all[at] == ".":
 		case all[at][0] == '!' || all[at] == "**":
-			c.hand(t, why)
+			if !weak {
+				c.hand(t, why)
+			}
 		default:
-			c.put(thing{kind: isSlot, id: f, unit: c.words.id(all[at])}, t, why)
+			c.place(thing{kind: isSlot, id: f, unit: c.words.id(all[at])}, t, weak, why)
 		}
 	}
 }

@@ -207,10 +207,17 @@ func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
 			}
 		}
 	}
+	inside := map[int32]bool{} // functions that import
 	for i, im := range u.imports {
 		if local := p.words.texts[im.local]; p.words.texts[im.name] != "*" && local != "" && local != "_" {
 			put(im.local, thing{kind: viaImport, id: int32(i), unit: u.index})
+			if head, _ := splitName(local); head != "" && local[0] != '\'' {
+				inside[p.words.id(head)] = true
+			}
 		}
+	}
+	for i := range u.functions {
+		u.functions[i].inner = u.functions[i].inner || inside[u.functions[i].name]
 	}
 	u.own = tableOf(all)
 }

@@ -189,6 +189,7 @@ type Argument struct {
 	Path []string
 	At   int
 	As   string
+	Of   bool // it is one of a call of what the call of Path gives
 	Into *Argument
 }
 
@@ -231,6 +232,9 @@ const (
 	// by these (and by Named for the rest) where it goes.
 	Returned Use = "returned"
 	Relayed  Use = "relayed"
+	// Adorned is what a decorator gets: it runs if that calls its parameter, and not where
+	// the parameter only goes somewhere.
+	Adorned Use = "adorned"
 )
 
 // calls tells whether something of that name runs there and then.
@@ -256,6 +260,10 @@ const Decorated = "@"
 // Parameter begins the path of a parameter of a function around: {"()", "p"}. No
 // language has such a name.
 const Parameter = "()"
+
+// Anywhere begins the path of a name of a module that is imported under a name that is
+// made up: {"*()", "f"}. It may be that of any.
+const Anywhere = "*()"
 
 // Binding says what a module's, a class's or a package's own name holds, where that is
 // plain: x = C(…), x: C, var x = pkg.New(…), const f = g. TABLE.[] is one of what a table

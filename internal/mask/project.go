@@ -175,7 +175,10 @@ type thing struct {
 }
 
 // given is an Argument, compact.
-type given struct{ path, at, as, into int32 }
+type given struct {
+	path, at, as, into int32
+	of                 bool
+}
 
 // take is a Take, compact.
 type take struct {
@@ -236,7 +239,7 @@ type ref struct {
 	into int32 // of calls, 0 for none
 }
 
-var ways = [...]Use{Named, Called, Inherited, Handed, Made, Bound, Ran, Applied, Returned, Relayed}
+var ways = [...]Use{Named, Called, Inherited, Handed, Made, Bound, Ran, Applied, Returned, Relayed, Adorned}
 
 // refOf is a reference from within a class, -1 for none.
 func refOf(path int32, class int, u Use) ref {
@@ -391,7 +394,7 @@ func (p *project) given(c *Argument) int32 {
 	if c == nil {
 		return 0
 	}
-	call := given{p.words.path(c.Path), int32(c.At), -1, p.given(c.Into)}
+	call := given{path: p.words.path(c.Path), at: int32(c.At), as: -1, into: p.given(c.Into), of: c.Of}
 	if c.As != "" {
 		call.as = p.words.id(c.As)
 	}

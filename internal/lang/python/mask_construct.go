@@ -41,7 +41,7 @@ func (r *reader) construct(d candidate) mask.Construct {
 		return mask.Getter
 	case member && (d.name == "__init__" || d.name == "__new__"):
 		return mask.Constructor
-	case unseen[d.name]:
+	case unseen[d.name], strings.HasPrefix(d.name, "__array_"): // numpy asks what is like its arrays
 		return mask.Special
 	case d.generator:
 		return mask.Generator

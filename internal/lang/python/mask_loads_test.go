@@ -116,7 +116,8 @@ func TestMaskLoads(t *testing.T) {
 			"-- a.py --\nfrom x import lazy_class_property\nclass C:\n    @lazy_class_property\n    def read(cls): return 1\n    @other\n    def called(cls): return 1\nX = C.read, C.called\n", "C.read",
 		},
 		"a_name_in_a_text": {
-			"-- pkg/__init__.py --\nfrom importlib import import_module\nTABLE = {'a': 'pkg.sub.f', 'b': 'pkg.sub:g', 'c': 'pkg.sub.none', 'd': 'other.h', 'e': 'pkg.sub.f g', 'f': 'pkg.sub.Kind'}\n-- pkg/sub.py --\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\nclass Kind:\n    def __init__(self): self.x = 1\n", "f g",
+			"-- pkg/__init__.py --\nfrom x import import_string, say\nTABLE = {'a': 'pkg.sub.h'}\nsay('pkg.sub.h')\nimport_string('pkg.sub.f')\nfor name in map(import_string, ['pkg.sub.h']): pass\n" +
+				"for x in 'pkg.sub:g', 'other.h', 'pkg.sub.f g', 'pkg.sub.Kind':\n    import_string(['pkg.sub:g', 'other.h', 'pkg.sub.f g', 'pkg.sub.Kind'])\n-- pkg/sub.py --\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\nclass Kind:\n    def __init__(self): self.x = 1\n", "f g",
 		},
 		"a_module_that_was_imported_from": {
 			"-- pkg/__init__.py --\nfrom .sub import *\nsub.f()\n-- pkg/sub.py --\n__all__ = []\ndef f(): return 1\ndef g(): return 1\n", "f",
@@ -152,8 +153,8 @@ func TestMaskLoads(t *testing.T) {
 			"Box.make helper",
 		},
 		"what_the_locals_hold": {
-			"-- a.py --\ndef make():\n    def f(): return 1\n    def g(): return 2\n    return locals().copy()\ndef other():\n    def h(): return 1\n    return 1\nfor f in make().values(): f()\nother()\n",
-			"make make.f make.g other",
+			"-- a.py --\ndef make():\n    def f(): return 1\n    def g(): return 2\n    return locals().copy()\nfor f in make().values(): f()\n",
+			"make make.f make.g",
 		},
 		"what_the_globals_hold": {
 			"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    def rest(self): return 1\ndef f(): return 1\nfor name in ('A', 'f'): globals()[name]()\ndef later(): return globals()['g']()\n-- b.py --\nclass B:\n    def __init__(self): self.x = 1\n",
@@ -243,6 +244,55 @@ func TestMaskLoads(t *testing.T) {
 		},
 		"a_metaclass_that_is_put_on": {
 			"-- a.py --\nimport six\nclass Single(type):\n    def __call__(cls): return make(cls)\ndef make(c): return c\n@six.add_metaclass(Single)\nclass C: pass\nx = C()\n", "Single.__call__ make",
+		},
+		"what_a_decorator_calls": {
+			"-- a.py --\ndef once(f): return f()\ndef keep(f):\n    T['a'] = f\n    return f\ndef wrap(f):\n    def inner(): return f()\n    return inner\ndef by(n):\n    def deco(f): return f()\n    return deco\n" +
+				"class Run:\n    def __init__(self, n): self.n = n\n    def __call__(self, f): return f()\n" +
+				"@once\ndef a(): return 1\n@keep\ndef b(): return 1\n@wrap\ndef c(): return 1\n@wrap\ndef d(): return 1\n@by(1)\ndef e(): return 1\n@Run(1)\ndef f(): return 1\n@once\nclass G:\n    def __init__(self): self.x = 1\n    def rest(self): return 1\n    @keep\n    def more(self): return 1\nc()\n",
+			"once keep wrap wrap.inner by by.deco Run.__init__ Run.__call__ a c e f G.__init__",
+		},
+		"a_table_that_is_handed_to_ours": {
+			"-- a.py --\ndef f(): return 1\ndef g(): return 1\nT = {'a': f}\nU = {'a': g}\ndef run(all):\n    for name, one in all.items(): deep(one)\ndef deep(f): f()\ndef keep(all):\n    for name, one in all.items(): X.append(one)\nrun(T)\nkeep(U)\n",
+			"f run deep keep",
+		},
+		"an_import_in_a_function": {
+			"-- pkg/__init__.py --\ndef use(): return all([])\ndef other():\n    from pkg.sub import all\n    return all(1)\ndef lazy():\n    global f\n    from pkg.sub import f\ndef late(): return f()\nuse()\nlate()\n-- pkg/sub.py --\ndef all(x): return 1\ndef f(): return 1\n",
+			"use late f",
+		},
+		"an_import_in_a_function_that_runs": {
+			"-- pkg/__init__.py --\ndef use():\n    from pkg.sub import all\n    def inner(): return all(1)\n    return inner()\nuse()\n-- pkg/sub.py --\ndef all(x): return 1\ndef f(): return 1\n",
+			"use use.inner all",
+		},
+		"what_nobody_names": {
+			"-- a.py --\nimport ply.lex as lex\ndef make():\n    def t_word(t): return t\n    class C:\n        def m(self): return 1\n    return lex.lex()\nmake()\n", "make make.t_word",
+		},
+		"a_method_that_a_library_brings": {
+			"-- a.py --\nimport ast\nclass V(ast.NodeVisitor):\n    def visit_Name(self, n): return n\n    def _rest(self, n): return n\nclass W(ast.NodeVisitor):\n    def visit_Name(self, n): return n\nv = V()\nv.visit(1)\n", "V.visit_Name",
+		},
+		"an_array_of_ours": {
+			"-- a.py --\nimport numpy\nclass A(numpy.ndarray):\n    def __new__(cls, x): return x\n    def __array_finalize__(self, x): self.x = x\nA(1)\n", "A.__new__ A.__array_finalize__",
+		},
+		"a_name_that_is_made_up_before": {
+			"-- a.py --\nclass C:\n    def on_a(self): return 1\n    def off(self): return 1\ndef run(x, n):\n    name = f'on_{n}'\n    return getattr(x, name)()\nrun(C(), 'a')\ndef any(x, n): return getattr(x, n)()\nany(C(), 'b')\n" +
+				"class D:\n    def wrap(self):\n        def inner(self, n): return getattr(self, n)()\n        return inner\n    def rest(self): return 1\nD().wrap()(1, 2)\n", "C.on_a run any D.wrap D.wrap.inner",
+		},
+		"an_object_of_the_class_that_is_handed_over": {
+			"-- a.py --\nimport x\nclass P:\n    @classmethod\n    def patch(cls): x.put(cls())\n    def __call__(self): return 1\n    def rest(self): return 1\nP.patch()\n", "P.patch P.__call__",
+		},
+		"a_module_by_a_name_that_is_made_up": {
+			"-- pkg/__init__.py --\nfrom importlib import import_module\ndef setup(names):\n    for n in names: import_module('pkg.' + n).register(1)\ndef other(x): x.unused()\nsetup(['a'])\nother(1)\n-- pkg/a.py --\ndef register(x): return 1\ndef unused(x): return 1\n", "setup other register",
+		},
+		"a_part_that_is_given_back": {
+			"-- a.py --\nfrom functools import partial\ndef make(f): return partial(f, 1)\ndef g(x): return 1\ndef h(x): return 1\na = make(g)\nb = make(h)\n-- b.py --\nimport a\n", "make",
+		},
+		"what_is_called_and_is_no_object_of_ours": {
+			"-- a.py --\nclass C:\n    def __init__(self): self.x = 1\n    def __call__(self): return 1\nc = C()\ndef by(n): return lambda f: f\n@by(1)\ndef f(): return 1\n", "C.__init__ by",
+		},
+		"a_decorator_that_another_function_makes": {
+			"-- a.py --\ndef make(n):\n    def deco(f): return f\n    return deco\ndef by(n): return make(n)\n@by(1)\ndef f(): return 1\n", "make make.deco by",
+		},
+		"an_object_that_a_function_gives_decorates": {
+			"-- a.py --\nclass Deco:\n    def __call__(self, f): return f\n    def rest(self): return 1\ndef deco(n): return Deco()\n@deco(1)\ndef f(): return 1\n", "Deco.__call__ deco",
 		},
 		"tests_below_a_package": {
 			"-- pkg/__init__.py --\ndef f(): return 1\n-- pkg/_tests/helper.py --\nimport pkg\ndef g(): return 1\npkg.f()\n", "",

@@ -24,6 +24,10 @@ type local struct {
 	kind localKind
 	path []string   // of made: the class; of receiver: self or cls
 	any  [][]string // of element: what it may be
+	// global tells of outside that it is a name of the module; begins is what a text that
+	// it stands for begins with.
+	global bool
+	begins string
 }
 
 type localKind int
@@ -208,13 +212,13 @@ func (r *reader) bindOutside(s *scope, n syntax.Node) {
 	if n.Is("global_statement", "nonlocal_statement") {
 		for c := range n.Children() {
 			if c.Kind() == "identifier" {
-				s.names[r.word(c)] = local{kind: outside}
+				s.names[r.word(c)] = local{kind: outside, global: n.Kind() == "global_statement"}
 			}
 		}
 		return
 	}
 	for _, i := range r.importsOf(n) {
-		s.names[i.Local] = local{kind: outside}
+		s.names[i.Local] = local{kind: outside, global: s.names[i.Local].global}
 	}
 }
 
@@ -229,7 +233,7 @@ func (r *reader) bindAssignment(s *scope, n syntax.Node) {
 			return
 		}
 	}
-	if path := r.computed(right); len(path) > 0 && left.Kind() == "identifier" {
+	if path := r.computed(s, right); len(path) > 0 && left.Kind() == "identifier" {
 		if _, again := s.names[r.word(left)]; !again {
 			s.names[r.word(left)] = local{kind: computed, path: path}
 			return
@@ -239,7 +243,11 @@ func (r *reader) bindAssignment(s *scope, n syntax.Node) {
 		l, again := s.names[r.word(left)]
 		if isValue(r, right) && (!again || l.kind == builtin) {
 			any := r.elements(s, right)
-			s.names[r.word(left)] = local{kind: builtin, any: append(l.any, any...)}
+			of := local{kind: builtin, any: append(l.any, any...)}
+			if !again {
+				of.begins = r.beginning(right)
+			}
+			s.names[r.word(left)] = of
 			return
 		}
 		if any := r.picked(s, right); len(any) > 0 && (!again || l.kind == element) {
@@ -249,6 +257,10 @@ func (r *reader) bindAssignment(s *scope, n syntax.Node) {
 	}
 	if right.Kind() == "lambda" && left.Kind() == "identifier" {
 		s.names[r.word(left)] = local{kind: outside} // a function of its own
+		return
+	}
+	if _, again := s.names[r.word(left)]; left.Kind() == "identifier" && !again {
+		s.names[r.word(left)] = local{begins: r.beginning(right)}
 		return
 	}
 	r.bindTarget(s, left)
@@ -269,29 +281,17 @@ func (r *reader) attributeOf(n syntax.Node) []string {
 
 // computed is what getattr(x, "visit_" + name) names: x.visit_*. Of what is not known the
 // beginning of the name has to be.
-func (r *reader) computed(n syntax.Node) []string {
+func (r *reader) computed(s *scope, n syntax.Node) []string {
 	all := positional(n)
 	if n.Kind() != "call" || n.Child("function").Text() != "getattr" || len(all) < 2 {
 		return nil
 	}
-	path, prefix := r.path(all[0]), ""
-	switch name := all[1]; name.Kind() {
-	case "string":
-		for c := range name.Children() {
-			if c.Kind() == "interpolation" {
-				break
-			}
-			if c.Kind() == "string_content" {
-				prefix += c.Text()
-			}
-		}
-		if !name.First("interpolation").Is() {
-			return nil
-		}
-	case "binary_operator":
-		if left := name.Child("left"); left.Kind() == "string" {
-			prefix = strings.TrimRight(strings.Trim(left.Text(), `"'`), "%s")
-		}
+	path, prefix := r.path(all[0]), r.beginning(all[1])
+	if all[1].Kind() == "string" && !all[1].First("interpolation").Is() {
+		return nil
+	}
+	if l, ok := s.find(r.word(all[1])); ok && all[1].Kind() == "identifier" {
+		prefix = l.begins
 	}
 	if len(path) == 0 || prefix == "" && !slices.Contains([]string{"self", "cls"}, path[0]) {
 		return nil
@@ -300,6 +300,27 @@ func (r *reader) computed(n syntax.Node) []string {
 		return nil
 	}
 	return append(path, prefix+"*")
+}
+
+// beginning is what a text that is put together begins with: f"visit_{x}", "visit_" + x.
+func (r *reader) beginning(n syntax.Node) string {
+	switch n.Kind() {
+	case "string":
+		var text strings.Builder
+		for c := range n.Children() {
+			if c.Kind() == "interpolation" {
+				return text.String()
+			}
+			if c.Kind() == "string_content" {
+				text.WriteString(c.Text())
+			}
+		}
+	case "binary_operator":
+		if left := n.Child("left"); left.Kind() == "string" {
+			return strings.TrimRight(strings.Trim(left.Text(), `"'`), "%s")
+		}
+	}
+	return ""
 }
 
 func (r *reader) bindTarget(s *scope, n syntax.Node) {
@@ -407,6 +428,9 @@ func (r *reader) note(path []string, ref mask.Ref, at syntax.Node) {
 		r.makeOwn(at)
 		return
 	}
+	if slices.Equal(to, []string{"?", "*"}) {
+		return // any member of anything: that would be all there is
+	}
 	if len(to) == 1 && !called && (to[0] == "self" || to[0] == "cls") {
 		return // the object itself: nothing is known of what becomes of it
 	}
@@ -459,8 +483,15 @@ func (r *reader) importOf(from bool, module string, name syntax.Node, alias stri
 	return i
 }
 
+// imports notes what a statement brings. What one in a function brings is a name of the
+// function, but for what it declares to be global.
 func (r *reader) imports(n syntax.Node) {
-	r.file.Imports = append(r.file.Imports, r.importsOf(n)...)
+	for _, i := range r.importsOf(n) {
+		if len(r.names) > 0 && i.Name != "*" && !r.scope.names[i.Local].global {
+			i.Local = r.names[len(r.names)-1] + "." + i.Local
+		}
+		r.file.Imports = append(r.file.Imports, i)
+	}
 }
 
 // binding notes what a name of a module, of a class or of an object's class holds.

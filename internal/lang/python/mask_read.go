@@ -40,7 +40,9 @@ type reader struct {
 	// everything is the line of a call, when the file is loaded, of what it has under a
 	// name that is made up; 0 for none.
 	everything int
-	counts     counts
+	// loader tells that the function that is read imports modules whose names are made up.
+	loader bool
+	counts counts
 }
 
 // counts are facts about difficulty, summed up; a function's are the difference.
@@ -317,6 +319,7 @@ func (r *reader) assignment(n syntax.Node, p spot) {
 		r.handed(right) // a metaclass may make objects of what a class holds
 	case left.Kind() == "attribute" && isClassName(r.path(right)): // it may be made under the new name
 		r.given(right)
+	case r.functions > 0 && left.Kind() == "identifier" && right.Kind() == "identifier" && r.follows(left, right): // each use of one is a use of the other
 	case r.functions > 0 && right.Is("identifier", "attribute", "conditional_expression", "boolean_operator") && !r.follows(left, right):
 		r.given(right) // it may be called under the new name
 	case right.Is():
@@ -336,6 +339,7 @@ func (r *reader) special(name string, p spot) bool {
 func (r *reader) function(whole, def syntax.Node, p spot) {
 	name := r.word(def.Child("name"))
 	decorators, wrapped := r.decorators(whole)
+	r.adorned(whole, name, p)
 	if p.function < 0 {
 		r.decorated(p.prefix+name, decorators)
 	}
@@ -397,10 +401,17 @@ func (r *reader) begin(f mask.Function) int {
 // bodyOf reads a body and tells whether it is a generator's.
 func (r *reader) bodyOf(def syntax.Node, p spot) (generator bool) {
 	body := def.Child("body")
+	outer := r.loader
+	r.loader = false
 	r.block(body, p)
-	if r.has(body, r.givesAway) {
-		for _, f := range r.file.Functions[p.function:] {
-			if f.Parent == p.function {
+	if r.loader {
+		r.anywhere(p.function)
+	}
+	r.loader = outer
+	if inside := r.file.Functions[p.function+1:]; len(inside) > 0 {
+		all, named := r.has(body, r.givesAway), r.namedIn(body)
+		for _, f := range inside {
+			if f.Parent == p.function && (all || f.Construct != mask.Lambda && f.Class < 0 && len(f.Wrapped) == 0 && !named[strings.TrimPrefix(f.Name, p.prefix)]) {
 				r.emit(mask.Ref{Path: []string{strings.TrimPrefix(f.Name, p.prefix)}, Use: mask.Handed, Class: r.class})
 			}
 		}
@@ -418,6 +429,30 @@ func (r *reader) has(body syntax.Node, what func(syntax.Node) bool) bool {
 		}
 	}
 	return false
+}
+
+// anywhere notes what a function that imports modules calls on what it does not know.
+func (r *reader) anywhere(function int) {
+	seen := map[string]bool{}
+	for _, ref := range r.runs[r.spans[function][0]:] {
+		if ref.Use != mask.Named && ref.Use != mask.Handed && ref.Use != mask.Returned && len(ref.Path) == 2 && ref.Path[0] == "?" && ref.Line > 0 && !isDunder(ref.Path[1]) && !seen[ref.Path[1]] {
+			seen[ref.Path[1]] = true
+			ref.Path, ref.Into = []string{mask.Anywhere, ref.Path[1]}, nil
+			r.emit(ref)
+		}
+	}
+}
+
+// namedIn are the names that a function's code uses, that of functions inside of it too.
+// A function inside that none of it names is found by those that look at frames.
+func (r *reader) namedIn(body syntax.Node) map[string]bool {
+	out := map[string]bool{}
+	for n := range body.Within() {
+		if n.Kind() == "identifier" && (n.Field() != "name" || n.Parent().Kind() != "function_definition") {
+			out[r.word(n)] = true
+		}
+	}
+	return out
 }
 
 // givesAway tells locals() and vars(): who has what they give has all that is defined
@@ -517,7 +552,7 @@ func (r *reader) decorators(whole syntax.Node) (names []string, wrapped []mask.R
 		}
 		path := r.path(callee)
 		names = append(names, strings.Join(path, "."))
-		if last := path[max(0, len(path)-1):]; len(path) > 1 && slices.Contains([]string{"setter", "deleter", "getter"}, last[0]) {
+		if last := path[max(0, len(path)-1):]; len(path) > 1 && ofProperty[last[0]] {
 			r.emit(mask.Ref{Path: []string{"?", last[0]}, Use: mask.Called, Class: r.class, Line: e.Line()}) // of a property of ours, if any
 			continue
 		}
@@ -546,6 +581,33 @@ func (r *reader) decorators(whole syntax.Node) (names []string, wrapped []mask.R
 	return names, wrapped
 }
 
+// adorned is a definition that goes to its decorators.
+func (r *reader) adorned(whole syntax.Node, name string, p spot) {
+	if whole.Kind() != "decorated_definition" || p.function >= 0 && p.class >= 0 {
+		return
+	}
+	path := []string{name}
+	if p.function < 0 {
+		path = strings.Split(p.prefix+name, ".")
+	}
+	for c := range whole.Children() {
+		callee := c.First()
+		if c.Kind() != "decorator" || callee.Kind() == "comment" {
+			continue
+		}
+		of := callee.Kind() == "call"
+		if of {
+			callee = callee.Child("function")
+		}
+		if to := r.callee(r.path(callee)); to != nil && !isPlain(to) && !ofProperty[to[len(to)-1]] {
+			r.emit(mask.Ref{Path: path, Use: mask.Adorned, Class: r.class, Line: callee.Line(), Into: &mask.Argument{Path: to, As: "0", Of: of}})
+		}
+	}
+}
+
+// ofProperty are the decorators that a property brings.
+var ofProperty = map[string]bool{"setter": true, "deleter": true, "getter": true}
+
 // isPlain tells a decorator that leaves the function what it is.
 func isPlain(path []string) bool {
 	return len(path) > 0 && plain[path[len(path)-1]]
@@ -560,6 +622,7 @@ var plain = map[string]bool{
 func (r *reader) classDefinition(whole, def syntax.Node, p spot) {
 	name := p.prefix + r.word(def.Child("name"))
 	decorators, _ := r.decorators(whole)
+	r.adorned(whole, r.word(def.Child("name")), p)
 	if p.function < 0 {
 		r.decorated(name, decorators)
 	}

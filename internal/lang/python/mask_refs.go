@@ -82,7 +82,10 @@ func (r *reader) expression(n syntax.Node) {
 // dottedName is a text that may name a function of a module: pkg.mod.f, pkg.mod:f.
 var dottedName = lazyregexp.New(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+(:[A-Za-z_]\w*)?$`)
 
-// spelled is a text that names a function of this package: who has it may import and
+// finds are functions that may look for what a text names.
+var finds = lazyregexp.New(`(?i)import|load|symbol|resolve|locate|lookup|find|by_?name|entry|plugin|register|call`)
+
+// spelled is a text that names a function of this package, for a call that may import and
 // call it. Texts that name classes are settings, most of them: made when they are needed.
 func (r *reader) spelled(n syntax.Node) {
 	const longest = 200
@@ -94,6 +97,10 @@ func (r *reader) spelled(n syntax.Node) {
 	if !more || !slices.ContainsFunc(r.file.Modules, func(m string) bool { return m == root || strings.HasPrefix(m, root+".") }) || dottedName.FindStringSubmatch(text) == nil {
 		return
 	}
+	call := n.Above("call", "block")
+	if path := r.path(call.Child("function")); len(path) == 0 || !finds.MatchString(path[len(path)-1]) {
+		return
+	}
 	cut := strings.LastIndexAny(text, ".:")
 	if isClassName([]string{text[cut+1:]}) {
 		return
@@ -102,6 +109,9 @@ func (r *reader) spelled(n syntax.Node) {
 	r.file.Imports = append(r.file.Imports, mask.Import{Module: text[:cut], Name: text[cut+1:], Local: local})
 	r.emit(mask.Ref{Path: []string{local}, Use: mask.Handed, Class: r.class, Line: n.Line()})
 }
+
+// loads tells functions that import a module by its name or file.
+var loads = lazyregexp.New(`^(__import__|import_module|load_module(_from_\w+)?)$`)
 
 func (r *reader) children(n syntax.Node) {
 	for c := range n.Children() {
@@ -190,8 +200,11 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 		}
 	}
 	path := r.path(function)
+	if all := positional(n); len(path) > 0 && len(all) > 0 && all[0].Kind() != "string" && loads.MatchString(path[len(path)-1]) {
+		r.loader = true
+	}
 	if function.Kind() == "call" { // TABLE.get(k)(…)
-		r.use(r.computed(function), how, n)
+		r.use(r.computed(r.scope, function), how, n)
 		for _, one := range r.picked(r.scope, function) {
 			r.emit(mask.Ref{Path: one, Use: mask.Called, Class: r.class, Line: n.Line()})
 		}
@@ -328,7 +341,7 @@ func (r *reader) argument(n syntax.Node, a argument) {
 		}
 	default:
 		r.expression(n)
-		if made := r.path(n.Child("function")); n.Kind() == "call" && isClassName(made) { // f(C()): who has the object may call it
+		if made := r.path(n.Child("function")); n.Kind() == "call" && (isClassName(made) || len(made) == 1 && slices.Equal(r.resolve(made), []string{"cls"})) { // f(C()): who has the object may call it
 			r.use(append(slices.Clone(made), "__call__"), mask.Called, n)
 		}
 	}
@@ -448,6 +461,13 @@ func (r *reader) returned(n syntax.Node) {
 			r.returned(all[0])
 			for _, of := range all[1:] {
 				r.expression(of)
+			}
+			return
+		}
+		if path := r.path(function); len(all) > 0 && len(path) > 0 && path[len(path)-1] == "partial" { // it runs when that is called
+			r.returned(all[0])
+			for _, of := range all[1:] {
+				r.argument(of, argument{})
 			}
 			return
 		}

@@ -76,7 +76,9 @@ func (r *reader) elements(s *scope, n syntax.Node) [][]string {
 		if len(path) == 0 || path[0] == "?" {
 			return nil
 		}
-		if l, ok := s.find(path[0]); ok && l.kind != outside && l.kind != receiver {
+		if l, ok := s.find(path[0]); ok && l.kind == given && len(path) == 1 {
+			return [][]string{{mask.Parameter, path[0], mask.Element}}
+		} else if ok && l.kind != outside && l.kind != receiver {
 			return l.any
 		} else if ok && l.kind == receiver {
 			path = append(slices.Clone(l.path), path[1:]...)
@@ -258,6 +260,9 @@ func (r *reader) table(name string, right syntax.Node) {
 // holds adds to what a table holds.
 func (r *reader) holds(name string, right syntax.Node) {
 	for _, path := range r.elements(r.scope, right) {
+		if path[0] == mask.Parameter {
+			continue
+		}
 		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name + "." + mask.Element, Value: mask.Ref{Path: path, Use: mask.Named, Class: r.class}})
 	}
 }
@@ -293,6 +298,9 @@ func (r *reader) puts(table, n syntax.Node) {
 		all = append(all, append(strings.Split(r.names[0], "."), mask.Decorated))
 	}
 	for _, path := range all {
+		if path[0] == mask.Parameter {
+			continue
+		}
 		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name + "." + mask.Element, Value: mask.Ref{Path: path, Use: mask.Named, Class: r.class}})
 	}
 }
