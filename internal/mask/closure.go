@@ -31,7 +31,9 @@ type closure struct {
 	waiting  map[place]site
 	asked    map[int32]cause   // names called on what has no such member
 	lying    map[int32][]int32 // functions inside of those that were reached and not freed, by name
-	still    map[place]bool    // whether a function leaves its argument of a number alone
+	still    map[place]stillness
+	stored   map[int32][]thing // what functions that leave their arguments alone put under a name
+	used     map[int32]cause   // names that are read or called, where things may be stored
 	watched  map[place]site
 	patterns []place // of those waiting, names of which the beginning is known
 	slots    map[place]*slot
@@ -40,10 +42,31 @@ type closure struct {
 	all      []int32           // those, in order
 }
 
-// site is a call of a method by name; only properties for one that is only read.
+// site is a use of a member by name.
 type site struct {
 	cause cause
-	read  bool // only properties
+	how   strength
+}
+
+// strength is how much of a member a use by name runs.
+type strength int8
+
+const (
+	reads  strength = iota // properties
+	binds                  // and functions, of which the value is only bound to a name
+	called                 // and what those make
+)
+
+// strengthOf is that of a use; x.f that is handed over alone is seldom a method: it would
+// lose its x.
+func strengthOf(u Use, unbound bool) strength {
+	switch {
+	case u == Named || u == Inherited || u == Made || u == Handed && unbound:
+		return reads
+	case u == Bound:
+		return binds
+	}
+	return called
 }
 
 // closure is not whole where ctx ends it.
@@ -51,8 +74,9 @@ func (p *project) closure(ctx context.Context) *closure {
 	c := &closure{
 		project: p, causes: make([]cause, len(p.homes)), reached: make([]bool, len(p.homes)), freed: make([]bool, len(p.homes)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
-		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]bool{}, slots: map[place]*slot{},
+		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]stillness{}, slots: map[place]*slot{},
 		waiting: map[place]site{}, watched: map[place]site{}, names: map[int32][]int32{},
+		stored: map[int32][]thing{}, used: map[int32]cause{},
 	}
 	for u := range p.until(ctx) {
 		if !u.outside {
@@ -177,28 +201,35 @@ func (c *closure) use(w where, r ref, why cause) {
 	for _, f := range a.results {
 		c.reach(f, why)
 	}
-	use := c.meant(w, r)
+	use, puts := c.meant(w, r)
 	things := a.things
 	if use.calls() { // TABLE[k](…)
 		things = c.held(things)
 	}
-	if parts := c.words.split[r.path]; (use.calls() || use == Handed) && len(things) == 0 && len(parts) > 1 && byResult[w.unit.family] {
-		c.askFor(parts[len(parts)-1], why)
+	if byResult[w.unit.family] {
+		parts := c.words.split[r.path]
+		if (use.calls() || use == Handed) && len(things) == 0 && len(parts) > 1 {
+			c.askFor(parts[len(parts)-1], why)
+		}
+		c.mention(parts, why)
+		for _, name := range puts {
+			c.store(name, things, why)
+		}
 	}
 	for _, t := range things {
 		c.take(w, r, use, t, why)
 	}
-	s := site{why, use == Named || use == Inherited || use == Made}
 	if a.unknown && !(follows[w.unit.family] && c.words.texts[a.member] == "__call__") { // no object of ours, as far as is known
-		c.wait(place{w.unit.kin, a.member}, s)
+		c.wait(place{w.unit.kin, a.member}, site{why, strengthOf(use, byResult[w.unit.family])})
 	}
+	s := site{why, strengthOf(use, false)}
 	for _, g := range a.receivers {
 		c.touch(g)
 		c.watch(g, a.member, s)
 		if c.isPattern(a.member) {
 			c.answer(g, a.member, s)
 		}
-		if s.read || len(c.member(g, a.member)) > 0 {
+		if s.how == reads || len(c.member(g, a.member)) > 0 {
 			continue
 		}
 		if len(c.ofMeta(g, a.member)) > 0 {
@@ -251,74 +282,6 @@ func (c *closure) held(things []thing) []thing {
 		}
 	}
 	return out
-}
-
-// meant is what a reference comes to. What is given to functions that leave it alone is
-// only named, and what is made for them is as good as bound: it runs when the name that
-// the value has in the end is called, which holds it too. Where the function around
-// is freed, its value is in use.
-func (c *closure) meant(w where, r ref) Use {
-	use := r.use()
-	free := w.function >= 0 && c.freed[w.function]
-	switch {
-	case follows[w.unit.family]:
-		return use
-	case use == Bound && free:
-		return Called
-	case r.into == 0 || free || !c.quiet(w, r.into):
-		return use
-	case use == Handed:
-		return Named
-	case use == Called:
-		return Bound
-	}
-	return use
-}
-
-// quiet tells whether none of the calls that get an argument, one from the other, runs it.
-func (c *closure) quiet(w where, at int32) bool {
-	for ; at > 0; at = c.calls[at-1].into {
-		call := c.calls[at-1]
-		a := c.ask(w, call.path)
-		known := false
-		for _, t := range a.things {
-			switch {
-			case t.kind == isModule: // of which this is the default
-			case t.kind != isFunction || !c.leaves(t.id, call.at):
-				return false
-			default:
-				known = true
-			}
-		}
-		if !known {
-			return false
-		}
-	}
-	return true
-}
-
-// leaves tells whether a function does not run its argument of a number.
-func (c *closure) leaves(f, at int32) bool {
-	key := place{f, at}
-	if known, ok := c.still[key]; ok {
-		return known
-	}
-	c.still[key] = true // those that hand it on to each other
-	u := c.units[c.homes[f]]
-	var all []take
-	if u.takes != nil {
-		all = u.takes[f-u.first]
-	}
-	fine := all != nil
-	if last := int32(len(all)) - 1; fine && at >= last && last >= 0 && all[last].rest {
-		at = last
-	}
-	if fine && at < int32(len(all)) {
-		w := where{unit: u, function: f, class: c.of(f).class}
-		fine = !all[at].runs && !slices.ContainsFunc(all[at].into, func(call int32) bool { return !c.quiet(w, call) })
-	}
-	c.still[key] = fine
-	return fine
 }
 
 // askFor is a member called on what is not known to have it: one inside of a function
@@ -463,9 +426,10 @@ func (c *closure) instantiate(g int32, why cause) {
 		var own []int32
 		for _, f := range c.groups[a].listed {
 			name := c.of(f).last
-			switch kind := c.construct(f); {
-			case kind == Constructor, kind == Special, kind == Hook, kind == Trivial && making[c.words.texts[name]]:
-				if !seen[name] && !late[c.words.texts[name]] {
+			if c.makes(f) && !seen[name] && !late[c.words.texts[name]] {
+				if byResult[c.units[c.homes[f]].family] { // what it makes is called by the names that it is put under
+					c.begin(f, why)
+				} else {
 					c.reach(f, why)
 				}
 			}
@@ -478,9 +442,20 @@ func (c *closure) instantiate(g int32, why cause) {
 	c.present(g)
 }
 
-// making are the names of constructors: one without a body runs what its parameters are
-// by default.
-var making = map[string]bool{"__init__": true, "constructor": true, "__construct": true, "initialize": true, "<init>": true}
+// makes tells a member that runs when an object is made. A constructor that stays whatever
+// runs may still run others: it does no more than call its parent's.
+func (c *closure) makes(f int32) bool {
+	switch c.construct(f) {
+	case Constructor, Special, Hook:
+		return true
+	case Trivial, Opaque:
+		return constructors[c.words.texts[c.of(f).last]]
+	}
+	return false
+}
+
+// constructors are the names that all classes of a language have for theirs.
+var constructors = map[string]bool{"constructor": true, "__construct": true, "initialize": true, "__init__": true, "<init>": true}
 
 // present is a class of which there is an object, or which is one itself for code that
 // gets classes: hooks and metaclasses. What is called on the unknown may be called on it.
@@ -525,9 +500,11 @@ func (c *closure) answer(g, name int32, s site) {
 	}
 	for _, t := range c.member(g, name) {
 		switch {
-		case t.kind == isFunction && (!s.read || c.isProperty(t.id)):
+		case t.kind == isFunction && s.how == binds && !c.isProperty(t.id):
+			c.begin(t.id, s.cause)
+		case t.kind == isFunction && (s.how > reads || c.isProperty(t.id)):
 			c.reach(t.id, s.cause)
-		case (t.kind == isClass || t.kind == isSlot) && !s.read:
+		case (t.kind == isClass || t.kind == isSlot) && s.how > reads:
 			c.hand(t, s.cause)
 		}
 	}
@@ -564,7 +541,7 @@ func (c *closure) touch(g int32) {
 
 // wait is a method called on what is not known.
 func (c *closure) wait(at place, s site) {
-	if old, ok := c.waiting[at]; ok && (!old.read || s.read) {
+	if old, ok := c.waiting[at]; ok && old.how >= s.how {
 		return
 	}
 	if _, ok := c.waiting[at]; !ok && c.isPattern(at.name) {
@@ -585,7 +562,7 @@ func (c *closure) kin(g int32) int32 { return c.units[c.groups[g].unit].kin }
 func (c *closure) watch(g, name int32, s site) {
 	key := place{g, name}
 	old, ok := c.watched[key]
-	if ok && (!old.read || s.read) {
+	if ok && old.how >= s.how {
 		return
 	}
 	c.watched[key] = s

@@ -199,6 +199,7 @@ type Take struct {
 	Runs bool        // calls it, or puts it where others may
 	Rest bool        // it stands for all further arguments
 	Into []*Argument // hands it on, and no more than gives back or drops what comes of that
+	Puts []string    // names under which it is put on something: who reads them may run it
 }
 
 // Use is how a name is used.

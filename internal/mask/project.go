@@ -184,6 +184,7 @@ type given struct {
 type take struct {
 	runs, rest bool
 	into       []int32
+	puts       []int32 // words
 }
 
 // table is things by their names, which are sorted. It holds no more than that: a map of
@@ -413,6 +414,9 @@ func (p *project) taken(all []Take) []take {
 		one := take{runs: t.Runs, rest: t.Rest}
 		for _, c := range t.Into {
 			one.into = append(one.into, p.given(c))
+		}
+		for _, name := range t.Puts {
+			one.puts = append(one.puts, p.words.id(name))
 		}
 		out = append(out, one)
 	}

@@ -105,7 +105,7 @@ func (r *reader) call(n syntax.Node, p place) {
 // the value of the call is only held, the name that holds it may hold what it is given.
 func (r *reader) argumentPlace(arg syntax.Node, path []string, at int, p place) place {
 	in := p.busy()
-	if callee := r.resolved(path, p); at >= 0 && (p.idle || p.into != nil) && !farInto(p.into) && isName(callee) && !arg.Parent().Parent().Is("new_expression") {
+	if callee := r.resolved(path, p); at >= 0 && (p.idle || p.into != nil) && !farInto(p.into) && isName(callee) {
 		in.into, in.holder = &mask.Argument{Path: callee, At: at, Into: p.into}, p.holder
 		if ref, ok := r.valueRef(arg, p); ok && in.holder != "" {
 			r.bind(in.holder, ref)
@@ -238,6 +238,9 @@ func (r *reader) objectPlace(value syntax.Node, path []string, args syntax.Node,
 			names = exportsOf(r.assignedPath(arg))
 		}
 	}
+	if len(names) > 0 && definers[path[len(path)-1]] > nothing {
+		return r.definedPlace(names, definers[path[len(path)-1]], args, p)
+	}
 	if len(names) == 0 {
 		names = path
 	}
@@ -246,6 +249,25 @@ func (r *reader) objectPlace(value syntax.Node, path []string, args syntax.Node,
 		at.class = r.classOf(owner, args, p)
 	}
 	return at.when(at.name != "")
+}
+
+// definers are the methods that get objects which say what properties others have.
+var definers = map[string]telling{"defineProperty": property, "defineProperties": properties}
+
+// definedPlace names what such an object holds after whose it is. Of what a module exports
+// it is the module's own code: who takes the export reads it.
+func (r *reader) definedPlace(names []string, tells telling, args syntax.Node, p place) place {
+	if names[0] == "exports" || names[0] == "module" {
+		p.plain = true
+		return p
+	}
+	at := p.named(strings.Join(names, "."))
+	if i := slices.Index(names, "prototype"); i > 0 {
+		at.class = r.classOf(strings.Join(names[:i], "."), args, p)
+		at.name = joined(strings.Join(names[:i], "."), names[i+1:]...)
+	}
+	at.tells = tells
+	return at
 }
 
 func (p place) when(bound bool) place {

@@ -70,7 +70,7 @@ func (r *reader) function(n syntax.Node, d definition, p place) {
 	} else {
 		r.walk(body, in.held(""))
 	}
-	r.file.Functions[i].Takes = r.takes(n, in)
+	r.file.Functions[i].Takes = r.takes(n, in, d.construct == mask.Constructor)
 }
 
 func constructOf(c mask.Construct, b body, async, generator bool) mask.Construct {
@@ -336,10 +336,27 @@ func (r *reader) field(n syntax.Node, p place, own *sink) {
 	at := p.named(joined(p.prefix, name))
 	at.bound = name != ""
 	at.typed = n.Child("type").Is()
+	if name != "" {
+		at = at.held(at.name)
+		if ref, ok := r.ownCall(value, p); ok {
+			r.bind(at.name, ref)
+		}
+	}
 	if !static && at.collect == nil {
 		at.collect = own
 	}
 	r.walk(value, at)
+}
+
+// ownCall is what a field holds that is set by a call, of a method of the class too.
+func (r *reader) ownCall(value syntax.Node, p place) (mask.Ref, bool) {
+	if value = unwrapped(value); !value.Is("call_expression") {
+		return mask.Ref{}, false
+	}
+	if path, ok := r.path(value.Child("function"), p); ok && path[0] == "this" {
+		return mask.Ref{Path: path, Use: mask.Called, Class: p.class}, true
+	}
+	return r.valueRef(value, p)
 }
 
 // static is a block that runs when the class is made.
@@ -372,10 +389,13 @@ func (r *reader) object(n syntax.Node, p place) {
 	in := p.unbound()
 	in.prefix = p.name
 	typed := p.typed
-	if in.prefix != "" && hasMembers(n) {
+	if in.prefix != "" && p.tells == nothing && hasMembers(n) {
 		in.class = r.classOf(in.prefix, n, p)
 	}
 	for c := range n.Children() {
+		if p.tells == property && r.accessor(c, in) {
+			continue
+		}
 		switch c.Kind() {
 		case "method_definition":
 			if p.lent && c.Has("get") {
@@ -388,6 +408,12 @@ func (r *reader) object(n syntax.Node, p place) {
 			r.exportMember(p, r.keyName(c.Child("name")))
 		case "pair":
 			r.exportMember(p, r.keyName(c.Child("key")))
+			if one := unwrapped(c.Child("value")); p.tells == properties && one.Is("object") {
+				at := in.named(joined(in.prefix, r.keyName(c.Child("key"))))
+				at.tells = property
+				r.object(one, at)
+				continue
+			}
 			r.pair(c, in, typed)
 		case "shorthand_property_identifier":
 			r.walk(c, in)
@@ -408,9 +434,27 @@ func (r *reader) exportMember(p place, name string) {
 	}
 }
 
+// accessor reads the get or set of a property, which has the property's name.
+func (r *reader) accessor(n syntax.Node, p place) bool {
+	key, fn := n.Child("name"), n
+	if n.Is("pair") {
+		key, fn = n.Child("key"), unwrapped(n.Child("value"))
+	}
+	construct := map[string]mask.Construct{"get": mask.Getter, "set": mask.Setter}[key.Text()]
+	if construct == "" || !n.Is("method_definition") && !isLiteral(fn) {
+		return false
+	}
+	r.function(fn, definition{full: p.prefix, construct: construct, public: true}, p)
+	return true
+}
+
+// hasMembers tells an object of which a member may be called by its name.
 func hasMembers(n syntax.Node) bool {
 	for c := range n.Children() {
-		if c.Is("method_definition") || c.Is("pair") && isLiteral(unwrapped(c.Child("value"))) {
+		switch value := unwrapped(c.Child("value")); {
+		case c.Is("method_definition", "shorthand_property_identifier"), c.Is("pair") && (isLiteral(value) || value.Is("identifier", "member_expression", "call_expression", "new_expression")):
+			return true
+		case c.Is("pair") && value.Is("object") && hasMembers(value):
 			return true
 		}
 	}

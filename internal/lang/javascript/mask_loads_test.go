@@ -63,6 +63,52 @@ func TestMaskLoads(t *testing.T) {
 		"a_getter_of_what_a_call_gets": {
 			"-- a.js --\nfunction f() { return 1; }\nfunction g() { return 1; }\nfunction h() { return 1; }\nexport const a = new globalThis.Request({ get x() { return f(); }, y() { return g(); } });\nexport const o = { get x() { return h(); } };\n", "f",
 		},
+		"what_a_constructor_makes": {
+			"-- a.js --\nclass A { constructor() { this.x = () => { return h(); }; this.start(); } start() { const o = {}; o.y = () => { return h(); }; return o; } }\nclass B extends A {}\nfunction h() { return 1; }\nexport const b = new B();\n", "A.constructor A.start",
+		},
+		"what_a_constructor_makes_and_is_called": {
+			"-- a.js --\nclass A { constructor() { this.x = () => { return h(); }; this.y = () => { return h(); }; } }\nfunction h() { return 1; }\nconst a = new A();\na.x();\n", "A.constructor A.x h",
+		},
+		"a_field_that_a_call_sets": {
+			"-- a.js --\nclass A { f = this.make(1); m() { return this.f(); } make(n) { const inner = () => { return n; }; return inner; } }\nclass B extends A { g = this.f(); }\nexport const a = new A();\n", "A.make",
+		},
+		"a_field_that_a_call_sets_and_is_called": {
+			"-- a.js --\nclass A { f = this.make(1); make(n) { const inner = () => { return n; }; return inner; } }\nexport const a = new A();\na.f();\n", "A.make A.make.inner",
+		},
+		"what_a_constructor_puts_on_its_object": {
+			"-- a.js --\nclass Base { constructor(f) { this.f = f; this.o = { f }; } run() { return this.f(); } }\nclass A extends Base { constructor(f) { super(f); } }\nexport const a = new A(g);\nfunction g() { return 1; }\n", "Base.constructor A.constructor",
+		},
+		"what_a_constructor_puts_on_its_object_and_is_read": {
+			"-- a.js --\nclass A { constructor(f) { this.f = f; } run() { const f = this.f; return f(); } }\nconst a = new A(g);\na.run();\nfunction g() { return 1; }\n", "A.constructor A.run g",
+		},
+		"what_a_constructor_calls_by_another_name": {
+			"-- a.js --\nclass A { constructor(f) { this.run = () => f(); } }\nconst a = new A(g);\na.run();\nfunction g() { return 1; }\n", "A.constructor A.run g",
+		},
+		"what_a_class_of_others_gets": {
+			"-- a.js --\nimport { Base } from 'elsewhere';\nclass A extends Base {}\nclass B extends Base { constructor(f) { super(f); } }\nexport const a = new A(g);\nexport const b = new B(h);\nfunction g() { return 1; }\nfunction h() { return 1; }\n", "B.constructor g h",
+		},
+		"what_a_module_keeps_for_later": {
+			"-- a.js --\nlet compile;\nlet load;\nexport function keep(c, l) { compile = c; load = l; }\nkeep(f, g);\nload(1);\nfunction f() { return 1; }\nfunction g() { return 1; }\n", "keep g",
+		},
+		"a_member_of_what_is_not_known": {
+			"-- a.js --\nclass A { text() { return 1; } get size() { return 2; } }\nfunction edit(x) { return x(); }\nexport const a = new A();\nexport const b = edit(elsewhere().text);\nexport const c = edit(elsewhere().size);\n", "A.size edit",
+		},
+		"parts_of_what_a_call_gives": {
+			"-- a.js --\nfunction make() { function one() { return h(); } function two() { return 2; } return { one, two }; }\nfunction h() { return 1; }\nfunction still() { const inner = () => { return h(); }; return { inner }; }\nconst { one, two: [other] } = make();\nexport const { inner } = still();\nother();\n", "make make.one make.two h still",
+		},
+		"a_constructor_that_only_calls_its_parent": {
+			"-- a.js --\nclass Base { constructor(x) { this.x = f(x); this.y = 1; } }\nclass A extends Base { constructor() { super(g()); } }\nexport const a = new A();\nfunction f() { return 1; }\nfunction g() { return 1; }\n", "Base.constructor A.constructor f g",
+		},
+		"members_of_an_object_by_their_names": {
+			"-- a.js --\nfunction f() { return 1; }\nfunction g() { return 1; }\nfunction h() { return 1; }\nconst api = { f, g, deep: { k: h } };\napi.f();\napi.deep.k();\n", "f h",
+		},
+		"a_property_that_is_defined_by_a_call": {
+			"-- a.js --\nclass A { constructor() { this.z = this.t.length; } }\nObject.defineProperty(A.prototype, 't', { get() { return f(); } });\nObject.defineProperties(A.prototype, { u: { get() { return g(); } }, v: { get: () => { return g(); } } });\n" +
+				"function f() { return []; }\nfunction g() { return 1; }\nexport const a = new A();\n", "A.constructor A.t f",
+		},
+		"an_export_that_is_defined_by_a_call": {
+			"-- a.js --\nObject.defineProperty(exports, 'x', { enumerable: true, get: function () { return f(); } });\nfunction f() { return 1; }\n-- b.js --\nconst { x } = require('./a');\nclass B extends x {}\n", "f",
+		},
 		"a_program_that_asks_whether_it_is_one": {
 			"-- a.js --\nexport function f() { return 1; }\nexport function g() { return 1; }\nexport function h() { return 1; }\nif (process.argv[1].endsWith('a.js')) f();\nif (import.meta.main) g();\nif (process.argv[2]) h();\n", "h",
 		},

@@ -143,15 +143,21 @@ func (r *reader) resolved(path []string, p place) []string {
 		case len(path) == 1:
 			return nil
 		}
-		return []string{"?", path[len(path)-1]}
+		return unknown(path)
 	}
 	if path = exportsOf(path); len(path) == 1 && path[0] == "?" {
 		return nil
 	}
-	if path[0] == "?" && len(path) > 2 {
-		return []string{"?", path[len(path)-1]}
+	if path[0] == "?" {
+		return unknown(path)
 	}
 	return path
+}
+
+// unknown is a path of which it is not known where it begins. Its last names are enough:
+// what is called, and what it is called on (x.f.bind).
+func unknown(path []string) []string {
+	return append([]string{"?"}, path[max(1, len(path)-2):]...)
 }
 
 // exportsOf is a path without what a CommonJS module calls itself.

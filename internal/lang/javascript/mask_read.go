@@ -50,6 +50,7 @@ type place struct {
 	typed   bool           // what it is assigned to says its type
 	handed  bool           // it stands among the arguments of a call, that may call it
 	lent    bool           // an object that a call gets: what it calls may read it
+	tells   telling        // an object that says what properties another has
 	idle    bool           // what it gives is only bound to a name, given back or dropped
 	returns bool           // what is returned here is what the function around gives
 	holder  string         // the name, of an argument too
@@ -63,14 +64,23 @@ type place struct {
 	collect *sink // takes the references instead
 }
 
+// telling is what an object literal says to Object.defineProperty and its like.
+type telling int8
+
+const (
+	nothing    telling = iota
+	property           // get and set of the one that it is named after
+	properties         // more than one, by their names
+)
+
 // unbound is the place of an expression whose functions have no name.
 func (p place) unbound() place {
-	p.bound, p.name, p.typed, p.handed, p.lent = false, "", false, false, false
+	p.bound, p.name, p.typed, p.handed, p.lent, p.tells = false, "", false, false, false, nothing
 	return p.busy()
 }
 
 func (p place) named(name string) place {
-	p.bound, p.name, p.typed, p.handed, p.lent = true, name, false, false, false
+	p.bound, p.name, p.typed, p.handed, p.lent, p.tells = true, name, false, false, false, nothing
 	return p.busy()
 }
 
@@ -295,7 +305,7 @@ func (r *reader) declarator(n syntax.Node, p place) {
 	if !name.Is("identifier") {
 		r.pattern(name, p)
 		if !r.required(name, value, p) {
-			r.walk(value, p.unbound())
+			r.destructured(name, value, p)
 		}
 		return
 	}
@@ -312,6 +322,25 @@ func (r *reader) declarator(n syntax.Node, p place) {
 		}
 	}
 	r.binding(text, n, p)
+	r.walk(value, at)
+}
+
+// destructured are names for parts of a value. Of what a call gives, each may be any.
+func (r *reader) destructured(pattern, value syntax.Node, p place) {
+	at := p.unbound()
+	if ref, ok := r.valueRef(value, p); ok && ref.Use == mask.Called && !p.deep {
+		for n := range pattern.Walk(func(n syntax.Node) bool { return n.Field() != "right" }) {
+			if n.Is("identifier", "shorthand_property_identifier_pattern") && n.Field() != "right" {
+				name := joined(p.prefix, n.Text())
+				if at.holder == "" {
+					at = at.held(name)
+					r.bind(name, ref)
+				} else {
+					r.bind(name, mask.Ref{Path: []string{at.holder}, Use: mask.Named, Class: -1})
+				}
+			}
+		}
+	}
 	r.walk(value, at)
 }
 

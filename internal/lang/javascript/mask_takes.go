@@ -6,14 +6,18 @@ import (
 )
 
 // takes says what a function's own body does with its parameters; nil where a body
-// reaches them by number.
-func (r *reader) takes(fn syntax.Node, p place) []mask.Take {
+// reaches them by number. What functions inside of a constructor do counts too: they may
+// be called on the object, by any name.
+func (r *reader) takes(fn syntax.Node, p place, constructor bool) []mask.Take {
 	body := fn.Child("body")
 	uses := map[string]*mask.Take{}
 	out := []mask.Take{}
 	var names []string
 	put := func(n syntax.Node) {
 		take := mask.Take{}
+		if constructor && n.Has("accessibility_modifier", "readonly", "override_modifier") { // it declares a field
+			take.Puts = append(take.Puts, n.Child("pattern").Text())
+		}
 		switch n.Kind() {
 		case "required_parameter", "optional_parameter":
 			if n = n.Child("pattern"); n.Is("this") {
@@ -40,7 +44,7 @@ func (r *reader) takes(fn syntax.Node, p place) []mask.Take {
 	for i := range out {
 		uses[names[i]] = &out[i]
 	}
-	for n := range body.Walk(func(n syntax.Node) bool { return !deferred(n) }) {
+	for n := range body.Walk(func(n syntax.Node) bool { return constructor || !deferred(n) }) {
 		if !n.Is("identifier", "shorthand_property_identifier") || !n.Named() {
 			continue
 		}
@@ -102,6 +106,19 @@ func (r *reader) judge(fn, n syntax.Node, take *mask.Take, p place) {
 				return
 			} else if left.Is("identifier") && left.Text() == n.Text() && len(chain) == 0 {
 				return // p = p || …
+			} else if name := r.putUnder(left, p); name != "" && left != at {
+				take.Puts = append(take.Puts, name)
+				continue
+			}
+		case "object":
+			if at.Is("shorthand_property_identifier") {
+				take.Puts = append(take.Puts, at.Text())
+			}
+			continue
+		case "pair":
+			if name := r.keyName(parent.Child("key")); name != "" && parent.Child("value") == at {
+				take.Puts = append(take.Puts, name)
+				continue
 			}
 		case "binary_expression":
 			switch {
@@ -130,6 +147,26 @@ func (r *reader) judge(fn, n syntax.Node, take *mask.Take, p place) {
 	}
 }
 
+// putUnder is the name by which others read what an assignment gives a value to: of a
+// member, of a variable of the module; "" for what is the function's own.
+func (r *reader) putUnder(left syntax.Node, p place) string {
+	left = unwrapped(left)
+	switch left.Kind() {
+	case "member_expression":
+		return left.Child("property").Text()
+	case "subscript_expression":
+		if index := left.Child("index"); index.Is("string") {
+			return r.keyName(index)
+		}
+		return mask.Element
+	case "identifier":
+		if r.resolved([]string{left.Text()}, p) != nil {
+			return left.Text()
+		}
+	}
+	return ""
+}
+
 // around is the function that a node stands in.
 func around(n syntax.Node) syntax.Node {
 	for n = n.Parent(); n.Is() && !isFunction(n); n = n.Parent() {
@@ -151,12 +188,21 @@ func isLogic(n syntax.Node) bool { return n.Has("||") || n.Has("&&") || n.Has("?
 // argumentOf is the call that gets an argument; without a path where it is known to
 // leave it alone, nil where nothing is known.
 func (r *reader) argumentOf(call, arg, args syntax.Node, p place) *mask.Argument {
-	if !call.Is("call_expression") {
+	fn := call.Child("function")
+	if call.Is("new_expression") {
+		fn = call.Child("constructor")
+	}
+	path, _ := r.path(fn, p)
+	if len(path) == 0 {
 		return nil
 	}
-	path, _ := r.path(call.Child("function"), p)
 	if momentOf(path) == later {
 		return &mask.Argument{}
+	}
+	if path[0] == "super" && len(path) == 1 && p.class >= 0 {
+		if bases := r.file.Classes[p.class].Bases; len(bases) == 1 {
+			path = bases[0].Path
+		}
 	}
 	callee := r.resolved(path, p)
 	if !isName(callee) || globals[callee[0]] {

@@ -1,0 +1,152 @@
+package mask
+
+// meant is what a reference comes to. What is given to functions that leave it alone is
+// only named, and what is made for them is as good as bound: it runs when the name that
+// the value has in the end is called, which holds it too. Where the function around
+// is freed, its value is in use.
+//
+// It comes with the names under which the value is put on something on the way.
+func (c *closure) meant(w where, r ref) (Use, []int32) {
+	use := r.use()
+	free := w.function >= 0 && c.freed[w.function]
+	switch {
+	case follows[w.unit.family]:
+		return use, nil
+	case use == Bound && free:
+		return Called, nil
+	case r.into == 0 || free || use != Handed && use != Called:
+		return use, nil
+	}
+	s := c.quiet(w, r.into)
+	switch {
+	case !s.still:
+		return use, nil
+	case use == Handed:
+		return Named, s.puts
+	}
+	return Bound, s.puts
+}
+
+// stillness is what a function does with an argument: whether it leaves it alone, and
+// the names under which it puts it on something.
+type stillness struct {
+	still bool
+	puts  []int32
+}
+
+// quiet tells whether none of the calls that get an argument, one from the other, runs it.
+// An object that was made with it holds it by the names under which it was put there, and
+// by none else.
+func (c *closure) quiet(w where, at int32) stillness {
+	var all stillness
+	for ; at > 0; at = c.calls[at-1].into {
+		call := c.calls[at-1]
+		a := c.ask(w, call.path)
+		known, made := false, false
+		for _, t := range a.things {
+			if t.kind == isModule { // of which this is the default
+				continue
+			}
+			one := c.leaves(t, call.at)
+			if !one.still {
+				return stillness{}
+			}
+			known, made = true, made || t.kind == isClass
+			all.puts = append(all.puts, one.puts...)
+		}
+		if !known {
+			return stillness{}
+		}
+		if made {
+			break
+		}
+	}
+	all.still = true
+	return all
+}
+
+// leaves tells what a function, or the constructor of a class, does with its argument of
+// a number.
+func (c *closure) leaves(t thing, at int32) stillness {
+	f := t.id
+	switch t.kind {
+	case isFunction:
+	case isClass:
+		if f = c.constructor(t.id); f < 0 {
+			return stillness{}
+		}
+	default:
+		return stillness{}
+	}
+	key := place{f, at}
+	if known, ok := c.still[key]; ok {
+		return known
+	}
+	c.still[key] = stillness{still: true} // those that hand it on to each other
+	u := c.units[c.homes[f]]
+	var all []take
+	if u.takes != nil {
+		all = u.takes[f-u.first]
+	}
+	out := stillness{still: all != nil}
+	if last := int32(len(all)) - 1; out.still && at >= last && last >= 0 && all[last].rest {
+		at = last
+	}
+	if out.still && at < int32(len(all)) {
+		out.still, out.puts = !all[at].runs, all[at].puts
+		for _, call := range all[at].into {
+			one := c.quiet(where{unit: u, function: f, class: c.of(f).class}, call)
+			out.still = out.still && one.still
+			out.puts = append(out.puts[:len(out.puts):len(out.puts)], one.puts...)
+		}
+	}
+	c.still[key] = out
+	return out
+}
+
+// constructor is the one that gets what a class is called with, -1 where it is not ours.
+func (c *closure) constructor(g int32) int32 {
+	for _, a := range c.groups[g].lineage {
+		for _, f := range c.groups[a].listed {
+			if c.construct(f) == Constructor || constructors[c.words.texts[c.of(f).last]] {
+				return f
+			}
+		}
+		if len(c.groups[a].foreign) > 0 {
+			break
+		}
+	}
+	return -1
+}
+
+// store is what lies under a name until that is read.
+func (c *closure) store(name int32, things []thing, why cause) {
+	if used, ok := c.used[name]; ok {
+		c.wake(things, used)
+		return
+	}
+	c.stored[name] = append(c.stored[name], things...)
+}
+
+// mention is a path that stands somewhere: what is stored under its names may be meant.
+func (c *closure) mention(parts []int32, why cause) {
+	for _, name := range parts {
+		if _, ok := c.used[name]; !ok {
+			c.used[name] = why
+			c.wake(c.stored[name], why)
+			delete(c.stored, name)
+		}
+	}
+}
+
+// wake are things that were stored, and may be called.
+func (c *closure) wake(things []thing, why cause) {
+	for _, t := range things {
+		switch t.kind {
+		case isFunction, isResult:
+			c.reach(t.id, why)
+		case isClass:
+			c.instantiate(t.id, why)
+		}
+	}
+}
