@@ -212,6 +212,9 @@ func (c *closure) use(w where, r ref, why cause) {
 			c.askFor(parts[len(parts)-1], why)
 		}
 		c.mention(parts, why)
+		if last := len(parts) - 1; last > 0 && c.words.texts[parts[last]] == Element {
+			c.anyOf(w, parts[:last], why)
+		}
 		for _, name := range puts {
 			c.store(name, things, why)
 		}

@@ -150,3 +150,24 @@ func (c *closure) wake(things []thing, why cause) {
 		}
 	}
 }
+
+// anyOf is a member of an object that is called by a name that is made up: it may be any.
+func (c *closure) anyOf(w where, object []int32, why cause) {
+	path := make([]string, len(object))
+	for i, word := range object {
+		path[i] = c.words.texts[word]
+	}
+	for _, t := range c.ask(w, c.words.path(path)).things {
+		if t.kind != isClass {
+			continue
+		}
+		for _, f := range c.groups[t.id].listed {
+			c.reach(f, why)
+		}
+		for _, name := range c.groups[t.id].bound {
+			for _, one := range c.within(t.id, name) {
+				c.hand(one, why)
+			}
+		}
+	}
+}

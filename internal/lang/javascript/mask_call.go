@@ -79,7 +79,11 @@ func (r *reader) call(n syntax.Node, p place) {
 		}
 	}
 	if index := unwrapped(fn).Child("index"); index.Is() && !index.Is("string") {
-		r.add(mask.Ref{Path: []string{"?", mask.Element}, Use: mask.Called, Class: p.class, Line: n.Line()}, p)
+		table, named := r.path(unwrapped(fn).Child("object"), p)
+		if !named || table[0] == "this" {
+			table = []string{"?"}
+		}
+		r.add(mask.Ref{Path: append(table, mask.Element), Use: mask.Called, Class: p.class, Line: n.Line()}, p)
 	}
 	if !args.Is("arguments") {
 		r.walk(args, p.unbound()) // a template

@@ -102,6 +102,9 @@ func TestMaskLoads(t *testing.T) {
 		"members_of_an_object_by_their_names": {
 			"-- a.js --\nfunction f() { return 1; }\nfunction g() { return 1; }\nfunction h() { return 1; }\nconst api = { f, g, deep: { k: h } };\napi.f();\napi.deep.k();\n", "f h",
 		},
+		"a_member_of_an_object_by_a_made_up_name": {
+			"-- a.js --\nfunction f() { return 1; }\nfunction g() { return 1; }\nconst api = { f, m() { return 1; } };\nconst other = { g };\nfor (const name of ['f', 'm']) api[name](1);\nexport { other };\n", "f api.m",
+		},
 		"a_property_that_is_defined_by_a_call": {
 			"-- a.js --\nclass A { constructor() { this.z = this.t.length; } }\nObject.defineProperty(A.prototype, 't', { get() { return f(); } });\nObject.defineProperties(A.prototype, { u: { get() { return g(); } }, v: { get: () => { return g(); } } });\n" +
 				"function f() { return []; }\nfunction g() { return 1; }\nexport const a = new A();\n", "A.constructor A.t f",
