@@ -38,6 +38,8 @@ type closure struct {
 	patterns []place // of those waiting, names of which the beginning is known
 	slots    map[place]*slot
 	names    map[int32][]int32 // of watched, by class
+	offers   map[int32][]offer // functions that nothing has called yet, by their number of arguments
+	dialled  map[int32]bool    // numbers of arguments with which something without a name was called
 	seen     []bool            // groups that are present
 	all      []int32           // those, in order
 }
@@ -75,7 +77,7 @@ func (p *project) closure(ctx context.Context) *closure {
 		project: p, causes: make([]cause, len(p.homes)), reached: make([]bool, len(p.homes)), freed: make([]bool, len(p.homes)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
 		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]stillness{}, slots: map[place]*slot{},
-		waiting: map[place]site{}, watched: map[place]site{}, names: map[int32][]int32{},
+		offers: map[int32][]offer{}, dialled: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{}, names: map[int32][]int32{},
 		stored: map[int32][]thing{}, used: map[int32]cause{},
 	}
 	for u := range p.until(ctx) {
@@ -99,6 +101,7 @@ func (c *closure) load(u *unit) {
 		}
 		c.use(where{unit: u, function: -1, class: r.class(), loads: true}, r.ref, cause{u.index, r.line, -1})
 	}
+	c.values(where{unit: u, function: -1, class: -1, loads: true}, -1, -1, cause{u.index, 0, -1})
 	for i := range u.functions {
 		f, at := &u.functions[i], u.first+int32(i)
 		if c.construct(at) == Hook && f.parent < 0 && !ofHeirs[c.words.texts[f.last]] {
@@ -188,11 +191,20 @@ func (c *closure) use(w where, r ref, why cause) {
 		}
 		return
 	}
+	if n, runs, ok := c.dynamic(w, r.path); ok {
+		if runs {
+			c.dial(n)
+		}
+		return
+	}
 	a := c.ask(w, r.path)
 	if r.use() == Adorned {
 		for _, t := range a.things {
 			c.adorned(w, r, t, why)
 		}
+		return
+	}
+	if c.lends(w, r, a.things, why) {
 		return
 	}
 	for _, g := range a.getters {
@@ -337,6 +349,7 @@ func (c *closure) drain(ctx context.Context) {
 		for _, r := range u.refs[at.runs.start:at.runs.end] {
 			c.use(where{unit: u, function: f, class: r.class()}, r, why)
 		}
+		c.values(where{unit: u, function: f, class: at.class}, f-u.first, -1, why)
 		for _, r := range u.refs[at.wrapped.start:at.wrapped.end] {
 			for _, t := range c.ask(where{unit: u, function: f, class: r.class()}, r.path).things {
 				if t.kind == isFunction {

@@ -36,7 +36,11 @@ func (p *project) graph(ctx context.Context) *graph {
 				g.read(u, i)
 			}
 		}
+		loads := u.ran(-1)
 		for _, r := range u.loads {
+			loads = append(loads, r.ref)
+		}
+		for _, r := range loads {
 			a := p.ask(where{unit: u, function: -1, class: r.class(), loads: true}, r.path)
 			for _, f := range g.targets(a, r.use()) {
 				g.loads[f] = true
@@ -53,8 +57,7 @@ func (g *graph) read(u *unit, local int) {
 	at := u.first + int32(local)
 	var callees, named []int32
 	for i := local; i == local || i < len(u.functions) && u.functions[i].parent >= 0; i++ {
-		runs := u.functions[i].runs
-		for _, r := range u.refs[runs.start:runs.end] {
+		for _, r := range u.ran(int32(i)) {
 			a := g.ask(where{unit: u, function: u.first + int32(i), class: r.class()}, r.path)
 			callees = append(callees, g.targets(a, r.use())...)
 			if a.unknown {

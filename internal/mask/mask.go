@@ -141,6 +141,7 @@ type Function struct {
 	Wrapped    []Ref
 	Takes      []Take // its parameters in order, in other families; nil: nobody can tell
 	Shape      Shape
+	Arguments  int // how many it takes, -1 where that varies; of families in which it may be a Value
 	// Compiles, of a Constant one, are names as of Compiled: what the compiler runs with it.
 	Compiles []string
 }
@@ -297,6 +298,9 @@ type File struct {
 	Repair func(masked func(function int) bool) []Edit
 	// Faults are syntax errors outside functions, by line.
 	Faults []int
+	Values []Value
+	// Callable are names of fields that may hold one.
+	Callable []string
 	// Compiled are the names that the compiler may run for it, see Compiler.
 	Compiled []string
 }

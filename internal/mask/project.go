@@ -32,6 +32,7 @@ type project struct {
 	callIDs map[given]int32
 
 	compiled map[place]bool // names of functions that a compiler runs, by family
+	callable map[place]bool // names of fields that may be functions
 
 	memo     map[question]answer
 	imported map[place][]thing // of imports and bindings, resolved
@@ -62,6 +63,8 @@ type unit struct {
 	parameters []int32           // of functions, words
 	refs       []ref             // of functions and classes, which say from where to where
 	compiles   map[int32][]int32 // words: what functions have the compiler run, where they are constant
+	values     []value
+	makes      map[int32][]int32 // of functions, values
 	own        table             // what its qualified names stand for
 	repair     func(masked func(function int) bool) []Edit
 	faults     []int
@@ -81,6 +84,7 @@ type function struct {
 	construct                     int32
 	strict                        int32 // a word: the text with a zero byte for the name
 	lines, branches, calls, depth int32 // of its shape
+	takes                         int32 // how many arguments, see Value
 	flags
 }
 
@@ -294,7 +298,7 @@ func newProject() *project {
 		decorated: map[place][]thing{}, callIDs: map[given]int32{}, stars: map[int32][]int32{}, reach: map[int32][]int32{},
 		byModule: map[moduleKey]int32{}, byStem: map[moduleKey]int32{},
 		siblings: map[moduleKey][]int32{}, global: map[moduleKey][]int32{},
-		compiled: map[place]bool{}, memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
+		compiled: map[place]bool{}, callable: map[place]bool{}, memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
 	}
 }
 
@@ -341,6 +345,15 @@ func (p *project) compact(u *unit, f *File) {
 		k.makes = span{int32(from), int32(len(refs))}
 		u.classes[i] = k
 	}
+	for i, v := range f.Values {
+		from := len(refs)
+		refs = p.distinct(refs, v.Runs)
+		u.values = append(u.values, value{int32(v.Function), int32(v.Within), int32(v.Takes), p.given(v.Into), span{int32(from), int32(len(refs))}})
+		if u.makes == nil {
+			u.makes = map[int32][]int32{}
+		}
+		u.makes[int32(v.Function)] = append(u.makes[int32(v.Function)], int32(i))
+	}
 	u.refs, u.parameters = slices.Clone(refs), slices.Clone(u.parameters)
 	u.imports = make([]imported, len(f.Imports))
 	for i, im := range f.Imports {
@@ -357,6 +370,9 @@ func (p *project) compact(u *unit, f *File) {
 		u.routes = append(u.routes, r)
 	}
 	p.compile(u, f)
+	for _, name := range f.Callable {
+		p.callable[place{u.kin, p.words.id(name)}] = true
+	}
 	u.repair, u.faults, u.program, u.read = f.Repair, f.Faults, f.Program, true
 }
 
@@ -365,7 +381,7 @@ func (p *project) function(f *Function) function {
 		name: p.words.id(f.Name), group: -1, parent: int32(f.Parent), class: int32(f.Class), line: int32(f.Line),
 		span: spanOf(f.Span), body: spanOf(f.Body),
 		construct: p.words.id(string(f.Construct)), strict: p.words.id(strings.ReplaceAll(f.Strict, f.Name, "\x00")),
-		lines: int32(f.Shape.Lines), branches: int32(f.Shape.Branches), calls: int32(f.Shape.Calls), depth: int32(f.Shape.Depth),
+		takes: int32(f.Arguments), lines: int32(f.Shape.Lines), branches: int32(f.Shape.Branches), calls: int32(f.Shape.Calls), depth: int32(f.Shape.Depth),
 		flags: flags{public: f.Public, doc: f.Doc, broken: f.Broken},
 	}
 }

@@ -97,7 +97,7 @@ func head(source []byte) []byte {
 func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 	r := &maskReader{
 		file: &mask.File{Modules: []string{path.Dir(p)}}, source: tree.Source,
-		owner: -1, class: -1, classes: map[string]int{}, declared: map[string]bool{},
+		owner: -1, class: -1, value: -1, classes: map[string]int{}, declared: map[string]bool{},
 		results: map[string][]string{}, uses: map[string]*use{}, seen: map[string]bool{},
 		free: map[string]*use{},
 	}
@@ -196,6 +196,9 @@ func (r *maskReader) defined(spec syntax.Node) {
 				base(field.Child("type"))
 			}
 			for id := range field.Children() {
+				if id.Field() == "name" && callable(field.Child("type")) {
+					r.file.Callable = append(r.file.Callable, id.Text())
+				}
 				if t := typePath(field.Child("type")); t != nil && id.Field() == "name" && !parameters.has(t[0]) {
 					r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name + "." + id.Text(), Value: mask.Ref{Path: t, Use: mask.Named, Class: -1}})
 				}
@@ -233,7 +236,7 @@ func (r *maskReader) function(n syntax.Node, doc bool) {
 	name, body, of := n.Child("name"), n.Child("body"), receiverType(n)
 	f := mask.Function{
 		Name: name.Text(), Construct: mask.Plain, Doc: doc, Parent: -1, Class: r.classOf(of), Line: name.Line(),
-		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken(),
+		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken(), Arguments: takes(n),
 	}
 	f.Public = exported(f.Name) && (of == "" || exported(of))
 	if n.Is("method_declaration") {
@@ -265,7 +268,7 @@ func (r *maskReader) function(n syntax.Node, doc bool) {
 
 // inside adds a function and reads its body.
 func (r *maskReader) inside(f mask.Function, body syntax.Node, s *scope) {
-	owner, class, seen := r.owner, r.class, r.seen
+	owner, class, value, seen := r.owner, r.class, r.value, r.seen
 	i := len(r.file.Functions)
 	if body.Is() && !body.Missing() && body.End()-body.Start() >= 2 {
 		f.Body = mask.Range{Start: body.Start() + 1, End: body.End() - 1}
@@ -275,9 +278,9 @@ func (r *maskReader) inside(f mask.Function, body syntax.Node, s *scope) {
 		f.Construct, f.Broken = mask.Trivial, true
 	}
 	r.file.Functions = append(r.file.Functions, f)
-	r.owner, r.class, r.seen = i, f.Class, map[string]bool{}
+	r.owner, r.class, r.value, r.seen = i, f.Class, -1, map[string]bool{}
 	r.walk(body, s)
-	r.owner, r.class, r.seen = owner, class, seen
+	r.owner, r.class, r.value, r.seen = owner, class, value, seen
 }
 
 // strict is the text in place of a body: on one line where the body is, else on a

@@ -22,6 +22,7 @@ type maskReader struct {
 	free     map[string]*use     // exported names of nowhere: those of dot imports
 	owner    int                 // function whose body is read, -1
 	class    int                 // of the method that is read, -1
+	value    int                 // function literal that is read, of the file's values, -1
 	seen     map[string]bool     // what the owner runs already
 	key      []byte
 	depth    int
@@ -44,8 +45,10 @@ type scope struct {
 
 // local is a name within a function.
 type local struct {
-	of     []string // its type, where it is plain
-	prefix string   // of a group of routes
+	of       []string // its type, where it is plain
+	function bool     // it is one, that takes so many arguments
+	takes    int
+	prefix   string // of a group of routes
 }
 
 func (s *scope) find(name string) (local, bool) {
@@ -103,7 +106,9 @@ func (r *maskReader) walk(n syntax.Node, s *scope) {
 		r.children(n, s)
 	case "keyed_element":
 		r.keyed(n, s)
-	case "func_literal", "block", "if_statement", "for_statement", "expression_switch_statement", "type_switch_statement",
+	case "func_literal":
+		r.literal(n, s, nil)
+	case "block", "if_statement", "for_statement", "expression_switch_statement", "type_switch_statement",
 		"select_statement", "expression_case", "default_case", "type_case", "communication_case", "function_type", "method_elem":
 		inner := &scope{up: s}
 		if n.Is("type_switch_statement") {
@@ -174,7 +179,7 @@ func (r *maskReader) call(n syntax.Node, s *scope) {
 		of = n.Child("type")
 		r.walk(of, s)
 		r.note(typePath(of), mask.Called, n)
-		r.handed(n.Child("operand"), s)
+		r.handed(n.Child("operand"), s, r.gets(typePath(of)))
 		return
 	}
 	for of.Is("index_expression", "parenthesized_expression", "type_instantiation_expression") && of.First().Is() {
@@ -186,9 +191,12 @@ func (r *maskReader) call(n syntax.Node, s *scope) {
 	if p := r.pathOf(of, s); of.Is("identifier", "selector_expression") && !(len(p) == 1 && (p[0] == "?" || predeclared[p[0]])) {
 		r.note(p, mask.Called, n)
 	}
+	r.dynamic(n, of, s)
 	verb := r.verb
 	declares := r.route(n, of, s)
 	switch {
+	case of.Is("func_literal"):
+		r.children(of, &scope{up: s})
 	case of.Is("identifier"):
 		if !s.has(of.Text()) {
 			r.unbound(of.Text())
@@ -205,23 +213,29 @@ func (r *maskReader) call(n syntax.Node, s *scope) {
 		r.children(arguments, s)
 		return
 	}
+	into := r.gets(r.pathOf(of, s))
 	for a := range arguments.Children() {
-		r.handed(a, s)
+		if a.Is("identifier") {
+			r.passes(a, of, s)
+		}
+		r.handed(a, s, into)
 	}
 }
 
 // handed is an argument. A function that is given to a call may be called there; a
 // method that is taken from a value too.
-func (r *maskReader) handed(n syntax.Node, s *scope) {
+func (r *maskReader) handed(n syntax.Node, s *scope, into *mask.Argument) {
 	switch {
 	case n.Is("identifier"):
 		if !s.has(n.Text()) && !predeclared[n.Text()] {
-			r.note([]string{n.Text()}, mask.Handed, n)
+			r.hand([]string{n.Text()}, n, into)
 			r.unbound(n.Text())
 		}
 	case n.Is("selector_expression"):
-		r.note(r.pathOf(n, s), mask.Handed, n)
+		r.hand(r.pathOf(n, s), n, into)
 		r.operand(n, s)
+	case n.Is("func_literal"):
+		r.literal(n, s, into)
 	default:
 		r.walk(n, s)
 	}
@@ -254,6 +268,9 @@ func (r *maskReader) parameters(n syntax.Node, s *scope) {
 				continue
 			}
 			l := local{of: typePath(t)}
+			if t.Is("function_type") && p.Is("parameter_declaration") {
+				l.function, l.takes = true, takes(t)
+			}
 			if group != nil {
 				l.prefix, group = group.prefix, nil
 			}
@@ -269,6 +286,9 @@ func (r *maskReader) parameters(n syntax.Node, s *scope) {
 func (r *maskReader) assign(n syntax.Node, s *scope) {
 	left, right := n.Child("left"), n.Child("right")
 	r.walk(right, s)
+	if n.Is("range_clause") {
+		r.ranges(n, s)
+	}
 	if !left.Is() {
 		return
 	}
@@ -294,7 +314,11 @@ func (r *maskReader) bind(names []syntax.Node, values syntax.Node, of []string, 
 	var all []local
 	for v := range values.Children() {
 		if v.Named() && !v.Is("comment") {
-			all = append(all, local{of: r.typeOf(v, s), prefix: r.prefixOf(v, s)})
+			l := local{of: r.typeOf(v, s), prefix: r.prefixOf(v, s)}
+			if v.Is("func_literal") {
+				l.function, l.takes = true, takes(v)
+			}
+			all = append(all, l)
 		}
 	}
 	i := 0
@@ -395,18 +419,41 @@ func (r *maskReader) pathOf(n syntax.Node, s *scope) []string {
 
 // note adds what the owner runs, or what runs at load, once each.
 func (r *maskReader) note(p []string, use mask.Use, n syntax.Node) {
+	r.add(mask.Ref{Path: p, Use: use, Class: r.class, Line: n.Line()})
+}
+
+// hand is note for an argument of a call.
+func (r *maskReader) hand(p []string, n syntax.Node, into *mask.Argument) {
+	if into == others { // which runs what it gets
+		into = nil
+	}
+	r.add(mask.Ref{Path: p, Use: mask.Handed, Class: r.class, Line: n.Line(), Into: into})
+}
+
+func (r *maskReader) add(ref mask.Ref) {
+	p := ref.Path
 	if len(p) == 0 || p[0] == "" || len(p) == 1 && p[0] == "?" {
 		return
 	}
-	r.key = append(r.key[:0], use...)
+	r.key = append(r.key[:0], ref.Use...)
 	for _, word := range p {
 		r.key = append(append(r.key, '.'), word...)
+	}
+	if ref.Into != nil {
+		r.key = append(r.key, ' ')
+		for _, word := range ref.Into.Path {
+			r.key = append(append(r.key, '.'), word...)
+		}
 	}
 	if r.seen[string(r.key)] {
 		return
 	}
 	r.seen[string(r.key)] = true
-	ref := mask.Ref{Path: p, Use: use, Class: r.class, Line: n.Line()}
+	if r.value >= 0 {
+		v := &r.file.Values[r.value]
+		v.Runs = append(v.Runs, ref)
+		return
+	}
 	if r.owner < 0 {
 		r.file.Loads = append(r.file.Loads, ref)
 		return
@@ -559,7 +606,7 @@ func (r *maskReader) lambda(n syntax.Node, name string) {
 	first, _, _ := strings.Cut(name, ".")
 	f := mask.Function{
 		Name: name, Construct: mask.Lambda, Literal: true, Public: exported(first), Parent: -1, Class: -1, Line: n.Line(),
-		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken(),
+		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken(), Arguments: takes(n),
 	}
 	switch {
 	case trivial(body):

@@ -144,6 +144,16 @@ func Facts(m Masked) string {
 		fmt.Fprintf(&b, " lines=%d branches=%d calls=%d depth=%d", f.Shape.Lines, f.Shape.Branches, f.Shape.Calls, f.Shape.Depth)
 		fmt.Fprintf(&b, "%s\n", refs(" runs", f.Runs))
 	}
+	for _, v := range m.File.Values {
+		of := "load"
+		if v.Function >= 0 {
+			of = m.File.Functions[v.Function].Name
+		}
+		if v.Into != nil {
+			of += ">" + strings.Join(v.Into.Path, ".")
+		}
+		fmt.Fprintf(&b, "value of %s takes=%d%s\n", of, v.Takes, refs(" runs", v.Runs))
+	}
 	for _, c := range m.File.Classes {
 		fmt.Fprintf(&b, "class %s%s\n", c.Name, refs(" bases", c.Bases))
 	}

@@ -1,0 +1,51 @@
+package golang
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/mask/masktest"
+)
+
+// TestMaskValues holds when a function runs that is handed over, or has no name.
+func TestMaskValues(t *testing.T) {
+	t.Parallel()
+	const head = "-- go.mod --\nmodule m\n-- a.go --\npackage a\nimport \"sort\"\nvar _ = sort.Ints\ntype T struct { f func(int); h func(a, b int) }\ntype H func(int)\nfunc (h H) Serve() { h(1) }\nfunc one(a int) { use() }\nfunc two(a, b int) { use() }\nfunc use() { sort.Ints(nil) }\n"
+	for name, c := range map[string]struct{ code, want string }{
+		"kept_for_later":            {"var all []H\nfunc add(f H) { all = append(all, f) }\nfunc init() { add(one) }\n", "add init"},
+		"called_by_what_gets_it":    {"func call(f func(int)) { f(1) }\nfunc init() { call(one); call(nil) }\n", "one use call init"},
+		"of_another_number":         {"func call(f func(int), g func(a, b int)) { f(1) }\nfunc init() { call(one, two) }\n", "one use call init"},
+		"called_in_the_end":         {"var all []H\nfunc add(f H) { all = append(all, f) }\nfunc init() { add(one); for _, f := range all { f(1) } }\n", "one use add init"},
+		"called_before":             {"var all []H\nfunc add(f H) { all = append(all, f) }\nfunc run(f H) { f(1) }\nfunc init() { run(nil); add(one) }\n", "one use add run init"},
+		"given_to_others":           {"func init() { sort.Slice(nil, two) }\n", "two use init"},
+		"handed_on_to_others":       {"func on(less func(a, b int)) { sort.Slice(nil, less) }\nfunc init() { on(two) }\n", "two use on init"},
+		"given_to_what_is_unknown":  {"func init() { get().Add(one) }\n", "one use init"},
+		"a_literal_for_later":       {"func add(f func()) {}\nfunc reg(f func()) { keep = f }\nvar keep func()\nfunc init() { reg(func() { use() }) }\n", "add reg init"},
+		"a_literal_for_others":      {"func init() { sort.Slice(nil, func(a, b int) bool { use(); return true }) }\n", "use init"},
+		"a_literal_that_is_called":  {"func init() { func() { use() }(); defer func() { one(1) }() }\n", "one use init"},
+		"a_literal_that_is_bound":   {"func init() { f := func(a int) { use() }; f(1) }\n", "use init"},
+		"a_literal_that_is_given":   {"func make2() func(a, b int) { return func(a, b int) { two(a, b) } }\nvar x = make2()\n", "make2"},
+		"what_was_given_is_called":  {"func make2() func(a, b int) { return func(a, b int) { two(a, b) } }\nfunc init() { make2()(1, 2) }\n", "two use make2 init"},
+		"a_literal_in_a_literal":    {"func init() { f := func() func(int) { return func(a int) { use() } }; f() }\n", "init"},
+		"both_are_called":           {"func init() { f := func() func(int) { return func(a int) { use() } }; f()(1) }\n", "use init"},
+		"by_its_field":              {"func init() { t := T{f: func(a int) { use() }}; t.f(1) }\n", "use init"},
+		"by_another_field":          {"func init() { t := T{f: func(a int) { use() }}; t.h(1, 2) }\n", "init"},
+		"a_method_is_no_field":      {"type M struct{}\nfunc (M) Do(a int) { sort.Ints(nil) }\nfunc init() { get().Do(1); keep = func(a int) { use() } }\nvar keep H\n", "init"},
+		"a_variable_that_is_called": {"var keep = H(nil)\nfunc init() { keep(1); run(one) }\nfunc run(f H) { keep = f }\n", "one use init run"},
+		"a_conversion":              {"func init() { keep = H(one); _ = (*T)(nil) }\nvar keep H\n", "init"},
+		"any_number":                {"func init() { run(func(a ...int) { use() }, one) }\nfunc run(f func(...int), g H) { f(1, 2, 3) }\n", "use init run"},
+		"arguments_from_a_slice":    {"func init() { run(one, two) }\nfunc run(f H, g func(a, b int)) { var h func(...int); h([]int{}...) }\n", "one two use init run"},
+		"arguments_from_a_call":     {"func init() { run(two) }\nfunc run(f func(a, b int)) { f(get()) }\n", "two use init run"},
+		"a_loop_over_a_function":    {"func seq() func(func(int) bool) { return func(yield func(int) bool) { use(); yield(1) } }\nfunc init() { for range seq() {} }\n", "use seq init"},
+		"several_functions":         {"func reg(all ...func(int)) { for _, f := range all { keep = f } }\nvar keep H\nfunc init() { reg(one) }\n", "reg init"},
+		"when_a_variable_is_made":   {"var keep H\nfunc reg(f H) bool { keep = f; return true }\nvar done = reg(func(a int) { use() })\n", "reg"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, masktest.Kept(t, Masker{}, head+c.code)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}

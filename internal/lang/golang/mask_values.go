@@ -1,0 +1,150 @@
+package golang
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// literal is a function literal that is not called where it stands: what is in it runs
+// when something is called that it may be. into is the call that gets it, if one does.
+func (r *maskReader) literal(n syntax.Node, s *scope, into *mask.Argument) {
+	within, seen := r.value, r.seen
+	r.file.Values = append(r.file.Values, mask.Value{Function: r.owner, Within: within, Takes: takes(n), Into: into})
+	r.value, r.seen = len(r.file.Values)-1, map[string]bool{}
+	r.children(n, &scope{up: s})
+	r.value, r.seen = within, seen
+}
+
+// others is a call of what is not of the tree, or not known.
+var others = &mask.Argument{Path: []string{"?"}}
+
+// gets is the call that gets an argument, by what is called.
+func (r *maskReader) gets(p []string) *mask.Argument {
+	if len(p) == 0 || p[0] == "?" || r.standard(p[0]) {
+		return others
+	}
+	return &mask.Argument{Path: p}
+}
+
+// takes is the number of arguments of a function, -1 where it varies.
+func takes(n syntax.Node) int {
+	all := 0
+	for p := range n.Child("parameters").Children() {
+		if p.Is("variadic_parameter_declaration") {
+			return -1
+		}
+		if !p.Is("parameter_declaration") {
+			continue
+		}
+		names := 0
+		for c := range p.Children() {
+			if c.Field() == "name" {
+				names++
+			}
+		}
+		all += max(1, names)
+	}
+	return all
+}
+
+// dynamic notes a call of what is no function or method of its own name. The number of
+// arguments varies where one call gives them all.
+func (r *maskReader) dynamic(n, of syntax.Node, s *scope) {
+	field := ""
+	switch of.Kind() {
+	case "identifier":
+		name := of.Text()
+		_, function := r.results[name]
+		_, class := r.classes[name]
+		if !s.has(name) && (!r.declared[name] || function || class) {
+			return
+		}
+	case "selector_expression":
+		x := of.Child("operand")
+		if x.Is("identifier") && !s.has(x.Text()) && !r.declared[x.Text()] { // of a package
+			return
+		}
+		p := r.pathOf(of, s)
+		if _, method := r.results[strings.Join(p, ".")]; method || r.standard(p[0]) {
+			return
+		}
+		field = of.Child("field").Text()
+	case "call_expression", "type_assertion_expression":
+	default:
+		return
+	}
+	given := 0
+	var only syntax.Node
+	for a := range n.Child("arguments").Children() {
+		switch {
+		case a.Is("variadic_argument"):
+			r.dials(-1, field, n)
+			return
+		case a.Named() && !a.Is("comment"):
+			given++
+			only = a
+		}
+	}
+	r.dials(given, field, n)
+	if given == 1 && only.Is("call_expression") { // it may give two
+		r.dials(2, field, n)
+	}
+}
+
+// dials notes a call with a number of arguments.
+func (r *maskReader) dials(arguments int, field string, n syntax.Node) {
+	p := []string{mask.Dynamic(arguments)}
+	if field != "" {
+		p = append(p, field)
+	}
+	r.note(p, mask.Called, n)
+}
+
+// passes notes a function of which only the local name is known among arguments: who is
+// no function of this package may call it.
+func (r *maskReader) passes(a, of syntax.Node, s *scope) {
+	if l, ok := s.find(a.Text()); ok && l.function && !of.Is("identifier") {
+		r.dials(l.takes, "", a)
+	}
+}
+
+// ranges notes a loop over what may be a function: a call of the loop's own body.
+func (r *maskReader) ranges(n syntax.Node, s *scope) {
+	of := n.Child("right")
+	switch of.Kind() {
+	case "identifier":
+		if l, ok := s.find(of.Text()); !ok || !l.function && !slices.ContainsFunc(l.of, sequence) {
+			return
+		}
+	case "call_expression":
+		f := of.Child("function")
+		if x := f.Child("operand"); x.Is("identifier") && !s.has(x.Text()) && r.standard(x.Text()) {
+			return
+		}
+		if predeclared[f.Text()] {
+			return
+		}
+	default:
+		return
+	}
+	r.dials(1, "", of)
+}
+
+func sequence(name string) bool { return strings.HasPrefix(name, "Seq") }
+
+// standard tells a package of the standard library: its path has no host.
+func (r *maskReader) standard(name string) bool {
+	return slices.ContainsFunc(r.specs, func(s spec) bool {
+		first, _, _ := strings.Cut(s.path, "/")
+		return !strings.Contains(first, ".") && (s.name == name || s.name == "" && path.Base(s.path) == name)
+	})
+}
+
+// callable tells a field that may hold a function.
+func callable(t syntax.Node) bool {
+	return t.Is("function_type", "type_identifier", "qualified_type", "generic_type") && !predeclared[t.Text()]
+}
