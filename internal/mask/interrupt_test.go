@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -237,4 +238,36 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 	only(t, out, "mine")
 	only(t, dir, "empty", "other", "out", "out.mask.json", "out.mask.undo", "src")
+}
+
+// A file that is another when it is written than it was when it was read is not in the
+// starter: what was decided is not for it.
+func TestChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	const before = "def f(): x\n"
+	for name, after := range map[string]string{"longer": "def f(): x\ny = 1\n", "shorter": "x\n", "as_long": "def g(): x\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, file := range []string{"a.py", "b.py", "tests/c.py", "d.bin"} {
+				put(t, filepath.Join(dir, "src", file), []byte(before))
+			}
+			var once sync.Once
+			l := racing{other: func() {
+				once.Do(func() {
+					for _, file := range []string{"a.py", "tests/c.py", "d.bin"} {
+						put(t, filepath.Join(dir, "src", file), []byte(after))
+					}
+				})
+			}}
+			result, _ := starter(t, mask.Options{Source: filepath.Join(dir, "src"), Output: filepath.Join(dir, "out"), Languages: []mask.Language{l}, Workers: 1})
+			why := []string{"a.py: it changed while it was read", "d.bin: it changed while it was read", "tests/c.py: it changed while it was read"}
+			if name == "as_long" { // nothing was read of them before
+				why = []string{"a.py: it changed while it was read"}
+			}
+			if diff := cmp.Diff(why, result.Failed); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
 }

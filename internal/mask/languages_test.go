@@ -187,3 +187,24 @@ func TestSliceOfAnOuterFunction(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// The handlers of routes, in languages in which a prefix or a class stands elsewhere.
+func TestRoutesByLanguage(t *testing.T) {
+	t.Parallel()
+	tree := "-- config/routes.rb --\nget \"/users\", to: \"users#index\"\nget \"/other\", to: \"other#index\"\nget \"/users/all\", to: \"admin/users#all\"\n" +
+		"-- app/admin/users_controller.rb --\nclass Admin::UsersController\n  def all\n    1\n  end\n  def none\n    1\n  end\nend\n" +
+		"-- app/users_controller.rb --\nclass UsersController\n  def index\n    1\n  end\nend\n-- app/other_controller.rb --\nclass OtherController\n  def index\n    1\n  end\nend\n" +
+		"-- A.java --\n@RequestMapping(\"/users\")\nclass A {\n  @GetMapping(\"/{id}\") int one() { return 1; }\n}\n" +
+		"-- src/a.php --\n<?php\nRoute::get(\"/users\", [U::class, \"one\"]);\nRoute::get(\"/other\", [U::class, \"two\"]);\nclass U { function one() { return 1; } function two() { return 2; } }\n"
+	languages := []mask.Language{java.Masker{}, ruby.Masker{}, php.Masker{}}
+	_, m := starter(t, mask.Options{Source: source(t, tree), Languages: languages, Slice: mask.Slice{Route: "/users"}})
+	want := "A.java A.one: masked\napp/admin/users_controller.rb Admin.UsersController.all: masked\napp/admin/users_controller.rb Admin.UsersController.none: kept, outside the slice\napp/other_controller.rb OtherController.index: kept, outside the slice\napp/users_controller.rb UsersController.index: masked\n" +
+		"src/a.php U.one: masked\nsrc/a.php U.two: kept, outside the slice\n"
+	if d := cmp.Diff(want, fates(m)); d != "" {
+		t.Error(d)
+	}
+	_, err := mask.Run(t.Context(), mask.Options{Source: source(t, tree), Output: filepath.Join(t.TempDir(), "out"), Languages: languages[:1], Slice: mask.Slice{Route: "user"}})
+	if want := `no route under "user"; did you mean /users? (1 routes in this tree)`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

@@ -546,18 +546,23 @@ func (p *project) step(t thing, name int32) []thing {
 // absolute resolves a path that begins with a package or a class known everywhere.
 func (p *project) absolute(u *unit, parts []int32) (answer, bool) {
 	word := p.words.texts[parts[0]]
+	if u.family == "ruby" { // a file goes by the names of its classes, too
+		name := word
+		for i := range parts { // A::B may be said nowhere else than in class A::B
+			if i > 0 {
+				name += "." + p.words.texts[parts[i]]
+			}
+			var things []thing
+			for _, g := range p.global[moduleKey{u.family, name}] {
+				things = append(things, thing{kind: isClass, id: g})
+			}
+			if len(things) > 0 {
+				return p.follow(u, things, parts[i:]), true
+			}
+		}
+	}
 	if m, ok := p.byModule[moduleKey{u.family, word}]; ok {
 		return p.follow(u, []thing{{kind: isModule, id: m}}, parts), true
-	}
-	if u.family != "ruby" {
-		return answer{}, false
-	}
-	if groups := p.global[moduleKey{u.family, word}]; len(groups) > 0 {
-		var things []thing
-		for _, g := range groups {
-			things = append(things, thing{kind: isClass, id: g})
-		}
-		return p.follow(u, things, parts), true
 	}
 	return answer{}, false
 }

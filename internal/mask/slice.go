@@ -2,6 +2,7 @@ package mask
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -130,11 +131,15 @@ func (p *project) isClassOf(u *unit, name string) bool {
 // pickRoute gives the handlers of routes under a prefix.
 func (p *project) pickRoute(prefix string) (map[int32]bool, error) {
 	in := map[int32]bool{}
-	var known []string
+	known := map[string]bool{} // with what is above them
+	routes := map[string]bool{}
 	hit := false
 	for _, u := range p.units {
 		for i, r := range u.routes {
-			known = append(known, r.Path)
+			routes[r.Path] = true
+			for at := "/" + strings.Trim(r.Path, "/"); at != "/"; at = path.Dir(at) {
+				known[at] = true
+			}
 			if !routeUnder(r.Path, prefix) {
 				continue
 			}
@@ -159,9 +164,7 @@ func (p *project) pickRoute(prefix string) (map[int32]bool, error) {
 		}
 	}
 	if !hit {
-		slices.Sort(known)
-		known = slices.Compact(known)
-		return nil, &SliceError{fmt.Sprintf("no route under %q%s (%d routes in this tree)", prefix, nearest.Hint(prefix, known), len(known))}
+		return nil, &SliceError{fmt.Sprintf("no route under %q%s (%d routes in this tree)", prefix, nearest.Hint("/"+strings.Trim(prefix, "/"), slices.Sorted(maps.Keys(known))), len(routes))}
 	}
 	if len(in) == 0 {
 		return nil, &SliceError{fmt.Sprintf("the handlers of the routes under %q are not in this tree", prefix)}
