@@ -76,6 +76,10 @@ func TestClosure(t *testing.T) {
 			"-- a.py --\ndef f(): g()\ndef g(): x\ndef h(): x\nv = f()\n",
 			"a.py f: kept, runs when a.py:4 is loaded\na.py g: kept, runs when a.py:4 is loaded, by f\na.py h: masked\n",
 		},
+		"a_method_that_is_called_and_then_read": {
+			"-- a.py --\nclass A:\n  def m(self): x\n  def n(self): x\nclass B(A):\n  def m(self): x\n  def n(self): x\ndef use(): x\nv = A()\nv.m()\nw = v.m\nu = v.n\nB()\n",
+			"a.py A.m: kept, runs when a.py:9 is loaded\na.py A.n: masked\na.py B.m: kept, runs when a.py:9 is loaded\na.py B.n: masked\na.py use: masked\n",
+		},
 		"same_name_elsewhere_is_another": {
 			"-- a.py --\ndef f(): x\nv = f()\n-- b.py --\ndef f(): x\nclass C:\n  def f(self): x\n",
 			"a.py f: kept, runs when a.py:2 is loaded\nb.py f: masked\nb.py C.f: masked\n",
