@@ -1,6 +1,10 @@
 package mask
 
-import "github.com/benchmint/benchmint/internal/syntax"
+import (
+	"path/filepath"
+
+	"github.com/benchmint/benchmint/internal/syntax"
+)
 
 // compile notes which functions the compiler runs (Rust's const fn), by their names
 // alone: where one that it needs is masked, nothing compiles any more. The words are locked.
@@ -75,4 +79,33 @@ func (p *project) constants() map[int32]bool {
 		}
 	}
 	return out
+}
+
+// host keeps what runs in the compiler.
+func (r *run) host(l Language) error {
+	settled, ok := l.(Settled)
+	hosting, hosts := l.(Hosting)
+	if !ok || !hosts {
+		return nil
+	}
+	settings := map[string][]byte{}
+	for _, e := range r.entries {
+		if e.mode.IsRegular() && e.failed == "" && e.size <= 1<<20 && settled.IsSetting(e.path) {
+			source, err := r.source.ReadFile(filepath.FromSlash(e.path))
+			if err != nil {
+				return err
+			}
+			settings[e.path] = source
+		}
+	}
+	if len(settings) == 0 {
+		return nil
+	}
+	hosted := hosting.Hosted(settings)
+	for _, e := range r.entries {
+		if e.unit != nil && e.unit.language == l && e.reason == "" && hosted(e.path) {
+			e.reason = "of a package that runs in the compiler"
+		}
+	}
+	return nil
 }

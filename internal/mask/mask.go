@@ -55,6 +55,13 @@ type Compiler interface {
 	Compiled(path string, tree *syntax.Tree) []string
 }
 
+// Hosting is a Settled Language with code that its compiler runs, whole packages of it
+// (Rust's crates of macros, with what they depend on): it stays.
+type Hosting interface {
+	// Hosted gives, by the settings of the tree, which files are of such a package.
+	Hosted(settings map[string][]byte) func(path string) bool
+}
+
 // Placed is a Language in which the place of a file tells whether it is loaded with the
 // project.
 type Placed interface {

@@ -392,6 +392,11 @@ func (r *run) decide(ctx context.Context) error {
 		return nil
 	}
 	p := r.project
+	for _, l := range r.Languages {
+		if err := r.host(l); err != nil {
+			return err
+		}
+	}
 	for _, e := range r.entries {
 		if e.unit != nil && e.unit.read {
 			e.unit.reason = e.reason

@@ -49,27 +49,80 @@ func TestMaskCompiled(t *testing.T) {
 	}
 }
 
+// TestMaskHosted holds which crates stay whole: those that run in the compiler.
+func TestMaskHosted(t *testing.T) {
+	t.Parallel()
+	const macros = "[lib]\nproc-macro = true\n"
+	crates := func(manifests ...string) map[string][]byte {
+		out := map[string][]byte{"core/Cargo.toml": []byte("[package]\nname = \"core\"\n")}
+		for i := 0; i < len(manifests); i += 2 {
+			out[manifests[i]+"/Cargo.toml"] = []byte(manifests[i+1])
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		settings map[string][]byte
+		want     bool // of core/src/a.rs
+	}{
+		"nothing":              {crates("lib", "[dependencies]\ncore = { path = \"../core\" }\n"), false},
+		"of_macros":            {crates("core", macros), true},
+		"of_macros_as_before":  {crates("core", "[lib]\nproc_macro = true\n"), true},
+		"needed_by_macros":     {crates("m", macros+"[dependencies]\ncore = { path = \"../core\" }\n"), true},
+		"needed_by_their_need": {crates("m", macros+"[dependencies]\nn = { path = \"../n\" }\n", "n", "[dependencies]\ncore = { path = \"../core\" }\n"), true},
+		"of_one_target":        {crates("m", macros+"[target.'cfg(unix)'.dependencies]\ncore = { path = \"../core\" }\n"), true},
+		"by_the_workspace":     {crates(".", "[workspace.dependencies]\ncore = { path = \"core\" }\n", "m", macros+"[dependencies]\ncore = { workspace = true }\n"), true},
+		"by_a_patch":           {crates(".", "[patch.crates-io]\ncore = { path = \"core\" }\n", "m", macros+"[dependencies]\ncore = \"1\"\n"), true},
+		"published":            {crates(".", "[workspace.dependencies]\ncore = { path = \"core\" }\n", "m", macros+"[dependencies]\ncore = \"1\"\n"), false},
+		"tests_of_macros":      {crates("m", macros+"[dev-dependencies]\ncore = { path = \"../core\" }\n"), false},
+		"a_build_script":       {crates("lib", "[build-dependencies]\ncore = { path = \"../core\" }\n"), true},
+		"its_own_build":        {crates("lib", "[dependencies]\ncore = { path = \"../core\" }\n[build-dependencies]\ncore = { path = \"../core\" }\n"), false},
+		"a_test_s_own":         {crates("tests/m", macros+"[dependencies]\ncore = { path = \"../../core\" }\n"), false},
+		"a_crate_within":       {crates(".", macros), false},
+		"broken":               {crates("m", macros+"[dependencies\ncore = { path = \"../core\" }\n"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := (Masker{}).Hosted(c.settings)("core/src/a.rs"); got != c.want {
+				t.Errorf("%t, want %t", got, c.want)
+			}
+		})
+	}
+	const parts = "fn f() -> u8 { 1 }\n"
+	if got := masked(t, map[string]string{"m/Cargo.toml": macros, "m/src/parts.rs": parts}, "m/src/parts.rs"); got != parts {
+		t.Errorf("masked: %s", got)
+	}
+}
+
 // TestMaskConstant holds that what takes the place of a const function's body is const.
 func TestMaskConstant(t *testing.T) {
 	t.Parallel()
+	want := strings.Join([]string{`const fn f(x: u8) -> u8 { panic!("masked: f") }`, `fn g() -> u8 { unimplemented!("masked: g") }`, ""}, "\n")
+	got := masked(t, map[string]string{"a.rs": "const fn f(x: u8) -> u8 { x + 1 }\nfn g() -> u8 { 1 }\n"}, "a.rs")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// masked is a file of a tree in its starter.
+func masked(t *testing.T, tree map[string]string, name string) string {
+	t.Helper()
 	dir := t.TempDir()
-	src := filepath.Join(dir, "src")
-	if err := os.Mkdir(src, 0o755); err != nil {
-		t.Fatal(err)
+	src, out := filepath.Join(dir, "src"), filepath.Join(dir, "out")
+	for p, text := range tree {
+		at := filepath.Join(src, filepath.FromSlash(p))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.WriteFile(filepath.Join(src, "a.rs"), []byte("const fn f(x: u8) -> u8 { x + 1 }\nfn g() -> u8 { 1 }\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(dir, "out")
 	if _, err := mask.Run(t.Context(), mask.Options{Source: src, Output: out, Languages: []mask.Language{Masker{}}}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(filepath.Join(out, "a.rs"))
+	got, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := strings.Join([]string{`const fn f(x: u8) -> u8 { panic!("masked: f") }`, `fn g() -> u8 { unimplemented!("masked: g") }`, ""}, "\n")
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	return string(got)
 }
