@@ -288,6 +288,14 @@ func TestMaskLoads(t *testing.T) {
 		"what_is_called_and_is_no_object_of_ours": {
 			"-- a.py --\nclass C:\n    def __init__(self): self.x = 1\n    def __call__(self): return 1\nc = C()\ndef by(n): return lambda f: f\n@by(1)\ndef f(): return 1\n", "C.__init__ by",
 		},
+		"an_object_of_the_class_that_is_given_back": {
+			"-- a.py --\nclass Deco:\n    @classmethod\n    def make(cls, n):\n        self = cls()\n        return self\n    def __call__(self, f): return f\n    def rest(self): return 1\n@Deco.make(1)\ndef f(): return 1\n", "Deco.make Deco.__call__",
+		},
+		"one_of_a_table_that_is_given_back": {
+			"-- a.py --\nclass D:\n    def __init__(self): self.all = {}\n    def register(self, n):\n        def wrapper(f):\n            self.all[n] = f\n            return f\n        return wrapper\n" +
+				"    def pick(self, n):\n        all = self.all\n        return all[n]\n    def __call__(self, n):\n        f = self.pick(n)\n        return f(n)\n" +
+				"d = D()\ne = D()\n@d.register('a')\ndef a(x): return x\ndef b(x): return x\nd('a')\n", "D.__init__ D.register D.register.wrapper D.pick D.__call__ a",
+		},
 		"a_decorator_that_another_function_makes": {
 			"-- a.py --\ndef make(n):\n    def deco(f): return f\n    return deco\ndef by(n): return make(n)\n@by(1)\ndef f(): return 1\n", "make make.deco by",
 		},

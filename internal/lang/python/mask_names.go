@@ -228,7 +228,7 @@ func (r *reader) bindAssignment(s *scope, n syntax.Node) {
 	left, right := n.Child("left"), n.Child("right")
 	if left.Kind() == "identifier" && right.Kind() == "call" {
 		name, path := r.word(left), r.path(right.Child("function"))
-		if _, again := s.names[name]; !again && len(path) > 0 && path[0] != "?" && path[0] != name && isTitle(path[len(path)-1]) {
+		if _, again := s.names[name]; !again && len(path) > 0 && path[0] != "?" && path[0] != name && (isTitle(path[len(path)-1]) || r.isOwnClass(s, path)) {
 			s.names[name] = local{kind: made, path: path}
 			return
 		}
@@ -264,6 +264,12 @@ func (r *reader) bindAssignment(s *scope, n syntax.Node) {
 		return
 	}
 	r.bindTarget(s, left)
+}
+
+// isOwnClass tells cls in a method of a class.
+func (r *reader) isOwnClass(s *scope, path []string) bool {
+	l, ok := s.find(path[0])
+	return ok && len(path) == 1 && l.kind == receiver && l.path[0] == "cls" && r.class >= 0
 }
 
 // attributeOf is x.name for getattr(x, "name").
@@ -403,6 +409,9 @@ func (r *reader) note(path []string, ref mask.Ref, at syntax.Node) {
 	if len(path) == 0 || len(path) == 1 && path[0] == "?" {
 		return
 	}
+	if l, ok := r.scope.find(path[0]); ok && l.kind == made && len(path) == 1 && ref.Use == mask.Returned { // x = C(…); return x
+		path, called, ref.Use = l.path, true, mask.Relayed
+	}
 	if l, ok := r.scope.find(path[0]); ok && l.kind == given && len(path) == 1 {
 		ref.Path = []string{mask.Parameter, path[0]}
 		r.emit(ref)
@@ -425,7 +434,7 @@ func (r *reader) note(path []string, ref mask.Ref, at syntax.Node) {
 	}
 	to := r.resolve(path)
 	if called && r.class >= 0 && (slices.Equal(to, []string{"cls"}) || slices.Equal(to, []string{"self", "__class__"})) {
-		r.makeOwn(at)
+		r.makeOwn(ref.Use, at)
 		return
 	}
 	if slices.Equal(to, []string{"?", "*"}) {
@@ -442,8 +451,9 @@ func (r *reader) note(path []string, ref mask.Ref, at syntax.Node) {
 
 // makeOwn is cls(…): an object of the class around it, or of one that inherits from it
 // and may have its own constructor.
-func (r *reader) makeOwn(at syntax.Node) {
-	for _, path := range [][]string{strings.Split(r.file.Classes[r.class].Name, "."), {"cls", "__init__"}, {"cls", "__new__"}} {
+func (r *reader) makeOwn(how mask.Use, at syntax.Node) {
+	r.emit(mask.Ref{Path: strings.Split(r.file.Classes[r.class].Name, "."), Use: how, Class: r.class, Line: at.Line()})
+	for _, path := range [][]string{{"cls", "__init__"}, {"cls", "__new__"}} {
 		r.emit(mask.Ref{Path: path, Use: mask.Called, Class: r.class, Line: at.Line()})
 	}
 }

@@ -482,6 +482,11 @@ func (r *reader) returned(n syntax.Node) {
 		}
 	case "list", "set", "dictionary":
 		r.argument(n, argument{})
+	case "subscript": // TABLE[k]
+		r.expression(n)
+		for _, one := range r.picked(r.scope, n) {
+			r.emit(mask.Ref{Path: one, Use: mask.Returned, Class: r.class, Line: n.Line()})
+		}
 	default:
 		r.expression(n)
 	}

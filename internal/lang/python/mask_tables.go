@@ -78,6 +78,14 @@ func (r *reader) elements(s *scope, n syntax.Node) [][]string {
 		}
 		if l, ok := s.find(path[0]); ok && l.kind == given && len(path) == 1 {
 			return [][]string{{mask.Parameter, path[0], mask.Element}}
+		} else if ok && l.kind == element && len(path) == 1 { // another name for a table, or one of its own
+			out := slices.Clone(l.any)
+			for _, of := range l.any {
+				if of[len(of)-1] != mask.Element {
+					out = append(out, append(slices.Clone(of), mask.Element))
+				}
+			}
+			return out
 		} else if ok && l.kind != outside && l.kind != receiver {
 			return l.any
 		} else if ok && l.kind == receiver {
@@ -308,7 +316,7 @@ func (r *reader) puts(table, n syntax.Node) {
 // decorated notes for each decorator that has a name what it decorates.
 func (r *reader) decorated(name string, decorators []string) {
 	for _, d := range decorators {
-		if d != "" && !strings.Contains(d, "?") && !inert[d[strings.LastIndexByte(d, '.')+1:]] {
+		if d != "" && !strings.Contains(d, "?") && !plain[d[strings.LastIndexByte(d, '.')+1:]] {
 			r.file.Bindings = append(r.file.Bindings, mask.Binding{
 				Name: d + "." + mask.Decorated, Value: mask.Ref{Path: strings.Split(name, "."), Use: mask.Named, Class: r.class},
 			})
