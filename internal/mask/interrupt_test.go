@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -249,25 +249,47 @@ func TestChangedMeanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			for _, file := range []string{"a.py", "b.py", "tests/c.py", "d.bin"} {
+			for _, file := range []string{"a.py", "b.py", "tests/c.py", "d.bin", "vendor/e.py"} {
 				put(t, filepath.Join(dir, "src", file), []byte(before))
 			}
-			var once sync.Once
+			read := 0
 			l := racing{other: func() {
-				once.Do(func() {
-					for _, file := range []string{"a.py", "tests/c.py", "d.bin"} {
+				if read++; read == 3 { // all that are
+					for _, file := range []string{"a.py", "tests/c.py", "d.bin", "vendor/e.py"} {
 						put(t, filepath.Join(dir, "src", file), []byte(after))
 					}
-				})
+				}
 			}}
 			result, _ := starter(t, mask.Options{Source: filepath.Join(dir, "src"), Output: filepath.Join(dir, "out"), Languages: []mask.Language{l}, Workers: 1})
-			why := []string{"a.py: it changed while it was read", "d.bin: it changed while it was read", "tests/c.py: it changed while it was read"}
-			if name == "as_long" { // nothing was read of them before
-				why = []string{"a.py: it changed while it was read"}
+			why := []string{"a.py: it changed while it was read", "d.bin: it changed while it was read", "tests/c.py: it changed while it was read", "vendor/e.py: it changed while it was read"}
+			if name == "as_long" { // nothing was read of d.bin before
+				why = slices.Delete(why, 1, 2)
 			}
 			if diff := cmp.Diff(why, result.Failed); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+// However many files there are, no step goes over all of them without asking.
+func TestEachStepAsks(t *testing.T) {
+	t.Parallel()
+	asked := func(files int) int64 {
+		var tree strings.Builder
+		for i := range files {
+			fmt.Fprintf(&tree, "-- f%d.py --\nclass A:\n  def m(self): x\n", i)
+		}
+		ctx := endingAt(t, 0)
+		o := mask.Options{Source: source(t, tree.String()), Output: filepath.Join(t.TempDir(), "out"), Languages: []mask.Language{tiny{}}, Workers: 1}
+		if _, err := mask.Run(ctx, o); err != nil {
+			t.Fatal(err)
+		}
+		return ctx.asked.Load()
+	}
+	// The walk, anchors, stars, base classes, decorators, the closure, the call graph.
+	const files, steps = 20, 7
+	if n := asked(files+1) - asked(1); n < files*steps {
+		t.Errorf("%d files more ask %d times more, want %d", files, n, files*steps)
 	}
 }

@@ -271,11 +271,11 @@ func (r *reader) members(n syntax.Node, p place, derived bool) {
 	}
 	constructor := -1
 	for i, f := range r.file.Functions[before:] {
-		if f.Class == p.class && f.Name == joined(p.prefix, "constructor") && f.Construct == mask.Constructor {
+		if f.Class == p.class && f.Name == joined(p.prefix, "constructor") && f.Construct != mask.Overload {
 			constructor = before + i
 		}
 	}
-	if constructor < 0 { // none, or one that does nothing itself
+	if constructor < 0 {
 		r.file.Classes[p.class].Makes = own.refs
 		return
 	}
