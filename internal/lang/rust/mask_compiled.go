@@ -49,6 +49,9 @@ func (c compiled) read(n syntax.Node, inside bool, depth int) {
 		case "macro_definition":
 			c.tokens(child)
 			continue
+		case "attribute_item", "inner_attribute_item": // it may be a macro, with cases of a test
+			c.tokens(child.First("attribute").First("token_tree"))
+			continue
 		case "macro_invocation":
 			if in || !atRunTime[last(typeName(child.Child("macro")))] {
 				c.tokens(child)

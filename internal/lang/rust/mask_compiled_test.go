@@ -34,6 +34,7 @@ func TestMaskCompiled(t *testing.T) {
 		"a_macro_of_ours":           {lib + "our! { X = S.c(); }\n", "S.c"},
 		"what_a_macro_writes":       {lib + "macro_rules! m { ($t:ty) => { const X: u8 = <$t>::b(1); fn c() -> u8 { 1 } } }\n", "S.b"},
 		"a_macro_s_own":             {"-- src/lib.rs --\nmacro_rules! m { ($n:ident) => { const fn $n() -> u8 { 1 } const fn own() -> u8 { 2 } } }\n", "m.$n"},
+		"an_attribute":              {lib + "#[case(our::<{ S::b(1) }>())]\n#[c]\nfn f() { g() }\n", "S.b"},
 		"a_test":                    {lib + "-- tests/t.rs --\nconst X: u8 = S::b(1);\n", "S.b"},
 		"code_that_is_written":      {lib + "-- build.rs --\nfn main() { write(\"const X: u8 = S::b(1);\"); }\n", "S.b"},
 		"another_crate":             {"-- a/src/lib.rs --\npub const fn f() -> u8 { 1 }\npub const fn g() -> u8 { 1 }\n-- b/src/lib.rs --\nuse a::f;\nconst X: u8 = f();\n", "f"},
