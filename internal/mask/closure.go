@@ -40,8 +40,16 @@ type closure struct {
 	names    map[int32][]int32 // of watched, by class
 	offers   map[int32][]offer // functions that nothing has called yet, by their number of arguments
 	dialled  map[int32]bool    // numbers of arguments with which something without a name was called
-	seen     []bool            // groups that are present
-	all      []int32           // those, in order
+	supers   map[int32][]superCall
+	seen     []bool  // groups that are present
+	all      []int32 // those, in order
+}
+
+// superCall is a call of what comes after a class: in one that inherits from several, that
+// is one of the others.
+type superCall struct {
+	name int32
+	why  cause
 }
 
 // site is a use of a member by name.
@@ -78,7 +86,7 @@ func (p *project) closure(ctx context.Context) *closure {
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
 		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]stillness{}, slots: map[place]*slot{},
 		offers: map[int32][]offer{}, dialled: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{}, names: map[int32][]int32{},
-		stored: map[int32][]thing{}, used: map[int32]cause{},
+		stored: map[int32][]thing{}, used: map[int32]cause{}, supers: map[int32][]superCall{},
 	}
 	for u := range p.until(ctx) {
 		if !u.outside {
@@ -213,6 +221,9 @@ func (c *closure) use(w where, r ref, why cause) {
 	for _, f := range a.results {
 		c.reach(f, why)
 	}
+	if parts := c.words.split[r.path]; len(parts) == 2 && w.class >= 0 && r.use().calls() && follows[w.unit.family] && superWords[c.words.texts[parts[0]]] {
+		c.superior(c.classes[w.unit.firstOf+w.class].group, superCall{parts[1], why})
+	}
 	use, puts := c.meant(w, r)
 	things := a.things
 	if use.calls() { // TABLE[k](…)
@@ -251,6 +262,36 @@ func (c *closure) use(w where, r ref, why cause) {
 			c.instantiate(g, why) // a method of the class's class makes objects of it
 		} else if word := c.words.texts[c.words.split[r.path][0]]; follows[w.unit.family] && !selfWords[word] && !superWords[word] {
 			c.lend(g, why) // it has the method from others, who may call its own
+		}
+	}
+}
+
+// superior is a call of what comes after a class: of those present that inherit from it,
+// and of those to come.
+func (c *closure) superior(g int32, s superCall) {
+	if slices.ContainsFunc(c.supers[g], func(old superCall) bool { return old.name == s.name }) {
+		return
+	}
+	c.supers[g] = append(c.supers[g], s)
+	for _, h := range c.groups[g].below {
+		if c.seen[h] {
+			c.after(h, g, s)
+		}
+	}
+}
+
+// after reaches what an object of a class has under a name behind another in its lineage.
+func (c *closure) after(h, g int32, s superCall) {
+	line := c.groups[h].lineage
+	for _, a := range line[slices.Index(line, g)+1:] {
+		found := c.groups[a].members.of(s.name)
+		for _, t := range found {
+			if t.kind == isFunction {
+				c.reach(t.id, s.why)
+			}
+		}
+		if len(found) > 0 {
+			return
 		}
 	}
 }
@@ -488,6 +529,9 @@ func (c *closure) present(g int32) {
 		}
 	}
 	for _, a := range c.groups[g].lineage {
+		for _, s := range c.supers[a] {
+			c.after(g, a, s)
+		}
 		for _, f := range c.groups[a].listed {
 			if s, ok := c.waiting[place{kin, c.of(f).last}]; ok {
 				c.answer(g, c.of(f).last, s)

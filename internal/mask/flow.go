@@ -83,7 +83,7 @@ func (c *closure) place(into, t thing, weak bool, why cause) {
 		c.run(t, why)
 	case s.open && !weak:
 		c.hand(t, why)
-	case s.applied:
+	case s.applied && !weak:
 		c.apply(t, why)
 	}
 }
@@ -101,8 +101,10 @@ func (c *closure) apply(t thing, why cause) {
 			return
 		}
 		s.applied = true
-		for _, v := range s.values {
-			c.apply(v, why)
+		for i, v := range s.values {
+			if !s.weak[i] {
+				c.apply(v, why)
+			}
 		}
 	}
 }

@@ -296,6 +296,12 @@ func TestMaskLoads(t *testing.T) {
 				"    def pick(self, n):\n        all = self.all\n        return all[n]\n    def __call__(self, n):\n        f = self.pick(n)\n        return f(n)\n" +
 				"d = D()\ne = D()\n@d.register('a')\ndef a(x): return x\ndef b(x): return x\nd('a')\n", "D.__init__ D.register D.register.wrapper D.pick D.__call__ a",
 		},
+		"what_comes_after_a_class_among_several": {
+			"-- a.py --\nclass A:\n    def __init__(self): super().__init__()\n    def m(self): super().m()\nclass B:\n    def __init__(self): self.x = 1\n    def m(self): return 1\nclass C:\n    def m(self): return 1\nclass D(A, B): pass\nclass E(A, C): pass\nD().m()\n", "A.__init__ A.m B.__init__ B.m",
+		},
+		"a_decorator_with_and_without_arguments": {
+			"-- a.py --\ndef mark(f=None, *, n=1):\n    def deco(f):\n        f.n = n\n        return f\n    return deco if f is None else deco(f)\n@mark\ndef a(): return 1\n@mark(n=2)\ndef b(): return 1\n", "mark mark.deco",
+		},
 		"a_decorator_that_another_function_makes": {
 			"-- a.py --\ndef make(n):\n    def deco(f): return f\n    return deco\ndef by(n): return make(n)\n@by(1)\ndef f(): return 1\n", "make make.deco by",
 		},
