@@ -309,7 +309,11 @@ func (p *project) lineage(g int32) []int32 {
 		u := p.units[c.unit]
 		of := u.classes[c.local]
 		for _, b := range u.refs[of.bases.start:of.bases.end] {
-			a := p.ask(where{unit: u, function: -1, class: of.parent, loads: true}, b.path)
+			scope := of.parent
+			if u.family == "ruby" {
+				scope = c.local // include stands in the body, where the class's own names are known
+			}
+			a := p.ask(where{unit: u, function: -1, class: scope, loads: true}, b.path)
 			found := false
 			for _, t := range a.things {
 				if t.kind != isClass && t.kind != isInstance || t.id == g {

@@ -133,6 +133,25 @@ func TestClosureByLanguage(t *testing.T) {
 			"A.java A.give: kept, runs when A.java:3 is loaded\nA.java A.one: masked\nA.java A.two: kept, runs when A.java:3 is loaded\n" +
 				"src/a.php f: kept, runs when src/a.php:5 is loaded\nsrc/a.php g: masked\n",
 		},
+		"a_bare_name_may_be_of_a_class_below": {
+			"-- A.java --\nabstract class A {\n  A() { init(); }\n  void init() { f(1); }\n  static void f(int x) { g(x + 1); }\n  static void g(int x) { f(x - 1); }\n}\n" +
+				"-- B.java --\nclass B extends A {\n  static final B ONE = new B();\n  void init() { f(2); }\n  void other() { f(3); }\n}\n" +
+				"-- C.java --\nclass C extends A {\n  void init() { f(2); }\n}\n",
+			"A.java A.<init>: kept, runs when B.java:2 is loaded\nA.java A.init: kept, runs when B.java:2 is loaded, by A.<init>\n" +
+				"A.java A.f: kept, runs when B.java:2 is loaded, by A.<init>\nA.java A.g: kept, runs when B.java:2 is loaded, by A.<init>\n" +
+				"B.java B.init: kept, runs when B.java:2 is loaded, by A.<init>\nB.java B.other: masked\nC.java C.init: masked\n",
+		},
+		"what_a_class_of_Ruby_has_of_others": {
+			"-- lib/core.rb --\nclass Module\n  def declare(x) = @all = [x]\n  def unused(x) = @all = x\nend\nclass String\n  def plural = self + 's'\nend\n" +
+				"-- lib/m.rb --\nmodule M\n  def self.included(base)\n    base.extend ClassMethods\n  end\n  module ClassMethods\n    def word(x) = @word = x\n    def make = new(1)\n  end\n" +
+				"  module Own\n    def own = 1 + 1\n  end\n  extend Own\n  own\nend\n" +
+				"-- lib/t.rb --\nrequire 'core'\nrequire 'm'\nclass T\n  include M\n  declare :x\n  word compute('day')\n  def self.compute(x) = x.plural\n" +
+				"  def self.default = new(2)\n  def initialize(x) = @x = x\n  ONE = default\nend\nbegin\n  U.new do |o|\n    def o.alias(x) = @x = x\n    o.alias 1\n  end\nend\n",
+			"lib/core.rb Module.declare: kept, runs when lib/t.rb:5 is loaded\nlib/core.rb Module.unused: masked\nlib/core.rb String.plural: kept, runs when lib/t.rb:6 is loaded, by T.compute\n" +
+				"lib/m.rb M.included: kept, runs when the code is loaded\nlib/m.rb M.ClassMethods.word: kept, runs when lib/t.rb:6 is loaded\nlib/m.rb M.ClassMethods.make: masked\n" +
+				"lib/m.rb M.Own.own: kept, runs when lib/m.rb:13 is loaded\nlib/t.rb T.compute: kept, runs when lib/t.rb:6 is loaded\nlib/t.rb T.default: kept, runs when lib/t.rb:10 is loaded\n" +
+				"lib/t.rb T.initialize: kept, runs when lib/t.rb:10 is loaded, by T.default\nlib/t.rb o.alias: kept, runs when the code is loaded\n",
+		},
 		"packages_that_are_installed_run_nothing_of_ours": {
 			"-- a.js --\nimport { b } from 'dep';\nclass A { constructor() { this.x = 1; } close() { return 1; } }\nexport const a = new A();\nexport const c = b(a.x);\n-- node_modules/dep/index.js --\nexport function b(x) { return x; }\nx().close();\n",
 			"a.js A.constructor: kept, runs when a.js:3 is loaded\na.js A.close: masked\n",

@@ -46,6 +46,13 @@ var (
 	// ownStars are those in which what a file takes by a star (using, import a.*) is a name
 	// for itself alone; in the others it is one of the file for those that import it.
 	ownStars = map[string]bool{"java": true, "csharp": true, "go": true}
+	// virtual are those of them in which such a call is followed to what classes below have.
+	// In Ruby it is not: what a class and what its objects answer is told apart by nobody,
+	// and too much would be kept.
+	virtual = map[string]bool{"java": true, "csharp": true}
+	// universal are the classes whose methods every object and class has: what a tree adds
+	// to them is called by a bare name anywhere.
+	universal = map[string][]string{"ruby": {"Object", "Kernel", "Module", "Class"}}
 )
 
 // The words for the object or class around a method, and for what it inherits from.
@@ -104,6 +111,9 @@ func (p *project) answer(w where, parts []int32) answer {
 		}
 	}
 	found := p.lookup(w, parts[0])
+	if g := p.implied(w, parts[0]); g >= 0 && len(parts) == 1 {
+		return answer{things: found, receivers: []int32{g}, member: parts[0]}
+	}
 	if len(found) == 0 && everywhere[w.unit.family] {
 		if a, ok := p.absolute(w.unit, parts); ok {
 			return a
@@ -114,6 +124,24 @@ func (p *project) answer(w where, parts []int32) answer {
 		return answer{member: parts[len(parts)-1], unknown: len(parts) > 1}
 	}
 	return p.follow(w.unit, found, parts)
+}
+
+// implied is the class around the place of which a bare name is a method, -1 for none: the
+// object that it is called on may be of a class below, which has another.
+func (p *project) implied(w where, name int32) int32 {
+	if !virtual[w.unit.family] {
+		return -1
+	}
+	for c := w.class; c >= 0; c = w.unit.classes[c].parent {
+		g := p.classes[w.unit.firstOf+c].group
+		if found := p.member(g, name); len(found) > 0 {
+			if slices.ContainsFunc(found, func(t thing) bool { return t.kind == isFunction }) {
+				return g
+			}
+			return -1
+		}
+	}
+	return -1
 }
 
 // super looks a name up in what comes after the class: the first that has it.
@@ -167,6 +195,13 @@ func (p *project) lookup(w where, name int32) []thing {
 	}
 	if found := p.inUnit(w.unit.index, name, 0); len(found) > 0 {
 		return found
+	}
+	for _, of := range universal[w.unit.family] {
+		for _, g := range p.global[moduleKey{w.unit.family, of}] {
+			if found := p.member(g, name); len(found) > 0 {
+				return found
+			}
+		}
 	}
 	if len(w.unit.modules) == 0 {
 		return nil

@@ -138,9 +138,18 @@ func (r *reader) class(n syntax.Node) {
 		return
 	}
 	class := r.AddClass(n, mask.Class{Name: strings.Join(constant(name), ".")})
+	if reopened := r.File.Classes[class].Name; slices.Contains(core, reopened) {
+		r.Walker.Use(n, mask.Called, reopened) // there are objects of it
+	}
 	if super := n.Child("superclass").First("constant", "scope_resolution", "call"); super.Is() {
 		r.base(class, super)
 	}
+}
+
+// core are classes of the language to whose objects a tree may add methods.
+var core = []string{
+	"Object", "Kernel", "Module", "Class", "String", "Symbol", "Array", "Hash", "Integer", "Float", "Numeric", "Range", "Regexp", "Proc",
+	"NilClass", "TrueClass", "FalseClass", "Enumerable", "Comparable", "Time", "Date", "IO", "File",
 }
 
 // constant is A::B as a path.
@@ -226,6 +235,9 @@ func (r *reader) method(n syntax.Node) {
 	}
 	if object := n.Child("object"); object.Is("constant", "identifier") && !r.Member() {
 		f.Name = object.Text() + "." + f.Name
+		if object.Is("identifier") && r.Function() < 0 {
+			f.Construct = mask.Hook // code that is loaded has the object
+		}
 	}
 	b := body{node: n, source: r.tree.Source, message: `"masked: ` + r.Qualified(f.Name) + `"`}
 	at, strict, ok := b.replacement()

@@ -231,11 +231,17 @@ func (r *reader) call(n syntax.Node) {
 	case name == "new" && len(of) > 0 && of[0] != "?":
 		r.Use(n, mask.Called, of...)
 	case name == "new" && len(of) == 0 && r.Class() >= 0:
-		r.Use(n, mask.Called, "self")
+		r.Use(n, mask.Called, strings.Split(r.File.Classes[r.Class()].Name, ".")...)
 	}
 	r.Use(n, mask.Called, append(slices.Clone(of), name+assigned(n))...)
 	switch {
 	case len(of) == 0 && slices.Contains(mixins, name) && r.Member():
+		for c := range arguments.Children() {
+			if c.Is("constant", "scope_resolution") {
+				r.base(r.Class(), c)
+			}
+		}
+	case receiver.Is("identifier") && name == "extend" && r.Class() >= 0 && r.hooked():
 		for c := range arguments.Children() {
 			if c.Is("constant", "scope_resolution") {
 				r.base(r.Class(), c)
@@ -252,6 +258,12 @@ func (r *reader) call(n syntax.Node) {
 	if parent := n.Parent(); parent.Is("assignment") && n.Field() == "right" && parent.Child("left").Is("constant") {
 		r.made(parent.Child("left").Text(), n)
 	}
+}
+
+// hooked tells whether the place is in a hook: what that extends, who includes the module
+// has as its own.
+func (r *reader) hooked() bool {
+	return r.Function() >= 0 && r.File.Functions[r.Function()].Construct == mask.Hook
 }
 
 // symbols are names of methods among arguments: before_action :x, send(:x). Those that a
