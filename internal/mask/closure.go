@@ -245,7 +245,7 @@ func (c *closure) use(w where, r ref, why cause) {
 	for _, t := range things {
 		c.take(w, r, use, t, why)
 	}
-	if a.unknown && !(follows[w.unit.family] && c.words.texts[a.member] == "__call__") { // no object of ours, as far as is known
+	if a.unknown {
 		c.wait(place{w.unit.kin, a.member}, site{why, strengthOf(use, byResult[w.unit.family])})
 	}
 	s := site{why, strengthOf(use, false)}

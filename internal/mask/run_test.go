@@ -418,6 +418,8 @@ func TestHostileTree(t *testing.T) {
 	put(t, filepath.Join(src, "folder.py", "b.py"), []byte("def f(): x\n"))
 	put(t, filepath.Join(src, ".git", "HEAD"), []byte("x"))
 	put(t, filepath.Join(src, "sub", ".git"), []byte("gitdir: x"))
+	put(t, filepath.Join(src, "old", "CVS", "Entries"), []byte("x"))
+	put(t, filepath.Join(src, "data", "CVS", "ignored"), []byte("x"))
 	put(t, filepath.Join(src, "run.sh"), []byte("x"))
 	must(t, os.Chmod(filepath.Join(src, "run.sh"), 0o755))
 	must(t, os.Chmod(filepath.Join(src, "a.py"), 0o555))
@@ -437,7 +439,7 @@ func TestHostileTree(t *testing.T) {
 		t.Errorf("failed, -want +got:\n%s", diff)
 	}
 	expected := listing(t, src)
-	for _, gone := range []string{".git", ".git/HEAD", "sub/.git", "fault.py", "pipe.py"} {
+	for _, gone := range []string{".git", ".git/HEAD", "sub/.git", "old/CVS", "old/CVS/Entries", "fault.py", "pipe.py"} {
 		delete(expected, gone)
 	}
 	for _, f := range m.Files {

@@ -29,6 +29,15 @@ type entry struct {
 // would hold its solution.
 var bookkeeping = []string{".git", ".hg", ".svn", ".bzr", "_darcs", ".jj", ".pijul", "CVS", ".fslckout", "_FOSSIL_"}
 
+// fixture tells a folder that has the name of one of CVS only: that one has an Entries.
+func fixture(at, name string) bool {
+	if name != "CVS" {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(at, "Entries"))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // walk lists the source folder, sorted, folders before what is in them. Links are
 // listed and never followed.
 func walk(ctx context.Context, root string) ([]*entry, error) {
@@ -50,7 +59,7 @@ func walk(ctx context.Context, root string) ([]*entry, error) {
 			return nil
 		case rel == ".":
 			return nil
-		case slices.Contains(bookkeeping, d.Name()):
+		case slices.Contains(bookkeeping, d.Name()) && !fixture(at, d.Name()):
 			if d.IsDir() {
 				return fs.SkipDir
 			}

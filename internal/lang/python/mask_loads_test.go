@@ -285,8 +285,16 @@ func TestMaskLoads(t *testing.T) {
 		"a_part_that_is_given_back": {
 			"-- a.py --\nfrom functools import partial\ndef make(f): return partial(f, 1)\ndef g(x): return 1\ndef h(x): return 1\na = make(g)\nb = make(h)\n-- b.py --\nimport a\n", "make",
 		},
-		"what_is_called_and_is_no_object_of_ours": {
-			"-- a.py --\nclass C:\n    def __init__(self): self.x = 1\n    def __call__(self): return 1\nc = C()\ndef by(n): return lambda f: f\n@by(1)\ndef f(): return 1\n", "C.__init__ by",
+		"what_is_called_and_may_be_an_object_of_ours": {
+			"-- a.py --\nclass C:\n    def __init__(self): self.x = 1\n    def __call__(self): return 1\nclass D:\n    def __call__(self): return 1\nc = C()\ndef by(n): return lambda f: f\n@by(1)\ndef f(): return 1\n", "C.__init__ C.__call__ by",
+		},
+		"an_object_of_a_function_that_is_handed_to_others": {
+			"-- a.py --\nfrom xml.sax import handler, make_parser\nclass C(handler.ContentHandler):\n    def __init__(self, a): self.a = a\n    def characters(self, c): self.c = c + 1\n    def _own(self): return 1\n" +
+				"class D(handler.ContentHandler):\n    def characters(self, c): self.c = c + 1\ndef read(f):\n    parser = make_parser()\n    c = C(f)\n    parser.setContentHandler(c)\n    d = D()\n    d.a = 1\nread(1)\n", "C.__init__ C.characters read",
+		},
+		"a_table_of_texts_where_modules_are_imported_by_name": {
+			"-- pkg/__init__.py --\nfrom importlib import import_module\nNAMES = {'f': 'pkg.sub.f'}\ndef find(n):\n    m, f = NAMES[n].rsplit('.', 1)\n    return getattr(import_module(m), f)\nfind('f')(1)\n" +
+				"-- pkg/other.py --\nNAMES = {'g': 'pkg.sub.g'}\n-- pkg/sub.py --\ndef f(x): return x + 1\ndef g(x): return x + 1\n", "find f",
 		},
 		"an_object_of_the_class_that_is_given_back": {
 			"-- a.py --\nclass Deco:\n    @classmethod\n    def make(cls, n):\n        self = cls()\n        return self\n    def __call__(self, f): return f\n    def rest(self): return 1\n@Deco.make(1)\ndef f(): return 1\n", "Deco.make Deco.__call__",

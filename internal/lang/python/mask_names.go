@@ -412,6 +412,9 @@ func (r *reader) note(path []string, ref mask.Ref, at syntax.Node) {
 	if l, ok := r.scope.find(path[0]); ok && l.kind == made && len(path) == 1 && ref.Use == mask.Returned { // x = C(…); return x
 		path, called, ref.Use = l.path, true, mask.Relayed
 	}
+	if l, ok := r.scope.find(path[0]); ok && l.kind == made && len(path) == 1 && ref.Use == mask.Handed { // x = C(…); f(x)
+		path = []string{r.object(l.path)}
+	}
 	if l, ok := r.scope.find(path[0]); ok && l.kind == given && len(path) == 1 {
 		ref.Path = []string{mask.Parameter, path[0]}
 		r.emit(ref)
@@ -447,6 +450,16 @@ func (r *reader) note(path []string, ref mask.Ref, at syntax.Node) {
 		ref.Path = to
 		r.emit(ref)
 	}
+}
+
+// object is a name for an object of a class that only a function has.
+func (r *reader) object(class []string) string {
+	name := strings.Join(class, ".") + "()" // no name of the code is so
+	if !r.objects[name] {
+		r.objects[name] = true
+		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: class, Use: mask.Called, Class: -1}})
+	}
+	return name
 }
 
 // makeOwn is cls(…): an object of the class around it, or of one that inherits from it

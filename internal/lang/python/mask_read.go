@@ -36,7 +36,9 @@ type reader struct {
 	// values are names of the module and its classes that a literal is assigned to; murky
 	// those that something else is assigned to.
 	values, murky map[string]bool
-	names         []string // of the functions around
+	objects       map[string]bool // names for objects of functions, bound already
+	finder        bool            // the file imports modules by their names
+	names         []string        // of the functions around
 	// everything is the line of a call, when the file is loaded, of what it has under a
 	// name that is made up; 0 for none.
 	everything int
@@ -50,8 +52,9 @@ type counts struct{ branches, calls, depth, deepest int }
 
 func newReader(tree *syntax.Tree) *reader {
 	return &reader{
-		src: tree.Source, tree: tree, file: &mask.File{}, words: map[string]string{},
-		class: -1, metas: map[int]bool{}, values: map[string]bool{}, murky: map[string]bool{},
+		finder: bytes.Contains(tree.Source, []byte("import_module")) || bytes.Contains(tree.Source, []byte("__import__")),
+		src:    tree.Source, tree: tree, file: &mask.File{}, words: map[string]string{},
+		class: -1, metas: map[int]bool{}, values: map[string]bool{}, murky: map[string]bool{}, objects: map[string]bool{},
 	}
 }
 

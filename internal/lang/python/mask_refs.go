@@ -86,7 +86,7 @@ var dottedName = lazyregexp.New(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+(:[A-Za-z_]\w*)?$
 var finds = lazyregexp.New(`(?i)import|load|symbol|resolve|locate|lookup|find|by_?name|entry|plugin|register|call`)
 
 // spelled is a text that names a function of this package, for a call that may import and
-// call it. Texts that name classes are settings, most of them: made when they are needed.
+// call it, or in a file that imports by name: a table of plugins. Texts that name classes are settings, most of them: made when they are needed.
 func (r *reader) spelled(n syntax.Node) {
 	const longest = 200
 	if n.End()-n.Start() > longest {
@@ -98,7 +98,7 @@ func (r *reader) spelled(n syntax.Node) {
 		return
 	}
 	call := n.Above("call", "block")
-	if path := r.path(call.Child("function")); len(path) == 0 || !finds.MatchString(path[len(path)-1]) {
+	if path := r.path(call.Child("function")); !r.finder && (len(path) == 0 || !finds.MatchString(path[len(path)-1])) {
 		return
 	}
 	cut := strings.LastIndexAny(text, ".:")
