@@ -179,30 +179,7 @@ func (c *closure) method(g int32, name string, why cause) {
 
 // use follows one reference.
 func (c *closure) use(w where, r ref, why cause) {
-	if parts := c.words.split[r.path]; c.words.texts[parts[0]] == Parameter {
-		t, ok := c.parameter(w.function, parts[1])
-		if ok && len(parts) == 3 {
-			t = c.each(t)
-		}
-		if ok && len(parts) <= 3 {
-			c.take(w, r, r.use(), t, why)
-		}
-		return
-	}
-	if parts := c.words.split[r.path]; c.words.texts[parts[0]] == Anywhere {
-		for _, u := range c.units {
-			if u.kin == w.unit.kin && !u.outside {
-				for _, t := range c.inUnit(u.index, parts[1], 0) {
-					c.hand(t, why)
-				}
-			}
-		}
-		return
-	}
-	if n, runs, ok := c.dynamic(w, r.path); ok {
-		if runs {
-			c.dial(n)
-		}
+	if c.wordless(w, r, why) {
 		return
 	}
 	a := c.ask(w, r.path)
@@ -221,7 +198,8 @@ func (c *closure) use(w where, r ref, why cause) {
 	for _, f := range a.results {
 		c.reach(f, why)
 	}
-	if parts := c.words.split[r.path]; len(parts) == 2 && w.class >= 0 && r.use().calls() && follows[w.unit.family] && superWords[c.words.texts[parts[0]]] {
+	parts := c.words.split[r.path]
+	if len(parts) == 2 && w.class >= 0 && r.use().calls() && follows[w.unit.family] && superWords[c.words.texts[parts[0]]] {
 		c.superior(c.classes[w.unit.firstOf+w.class].group, superCall{parts[1], why})
 	}
 	use, puts := c.meant(w, r)
@@ -230,14 +208,7 @@ func (c *closure) use(w where, r ref, why cause) {
 		things = c.held(things)
 	}
 	if byResult[w.unit.family] {
-		parts := c.words.split[r.path]
-		if (use.calls() || use == Handed) && len(things) == 0 && len(parts) > 1 {
-			c.askFor(parts[len(parts)-1], why)
-		}
-		c.mention(parts, why)
-		if last := len(parts) - 1; last > 0 && c.words.texts[parts[last]] == Element {
-			c.anyOf(w, parts[:last], why)
-		}
+		c.byName(w, parts, use, things, why)
 		for _, name := range puts {
 			c.store(name, things, why)
 		}
@@ -248,21 +219,69 @@ func (c *closure) use(w where, r ref, why cause) {
 	if a.unknown {
 		c.wait(place{w.unit.kin, a.member}, site{why, strengthOf(use, byResult[w.unit.family])})
 	}
-	s := site{why, strengthOf(use, false)}
 	for _, g := range a.receivers {
-		c.touch(g)
-		c.watch(g, a.member, s)
-		if c.isPattern(a.member) {
-			c.answer(g, a.member, s)
+		c.received(w, g, a.member, parts, site{why, strengthOf(use, false)})
+	}
+}
+
+// wordless follows what goes by no name: a parameter, all that has a name anywhere, and
+// what is called of which the number of arguments is known; false for the rest.
+func (c *closure) wordless(w where, r ref, why cause) bool {
+	parts := c.words.split[r.path]
+	switch c.words.texts[parts[0]] {
+	case Parameter:
+		t, ok := c.parameter(w.function, parts[1])
+		if ok && len(parts) == 3 {
+			t = c.each(t)
 		}
-		if s.how == reads || len(c.member(g, a.member)) > 0 {
-			continue
+		if ok && len(parts) <= 3 {
+			c.take(w, r, r.use(), t, why)
 		}
-		if len(c.ofMeta(g, a.member)) > 0 {
-			c.instantiate(g, why) // a method of the class's class makes objects of it
-		} else if word := c.words.texts[c.words.split[r.path][0]]; follows[w.unit.family] && !selfWords[word] && !superWords[word] {
-			c.lend(g, why) // it has the method from others, who may call its own
+		return true
+	case Anywhere:
+		for _, u := range c.units {
+			if u.kin == w.unit.kin && !u.outside {
+				for _, t := range c.inUnit(u.index, parts[1], 0) {
+					c.hand(t, why)
+				}
+			}
 		}
+		return true
+	}
+	n, runs, ok := c.dynamic(w, r.path)
+	if ok && runs {
+		c.dial(n)
+	}
+	return ok
+}
+
+// byName notes what a path reads and calls under names that may stand for what was stored.
+func (c *closure) byName(w where, parts []int32, use Use, things []thing, why cause) {
+	if (use.calls() || use == Handed) && len(things) == 0 && len(parts) > 1 {
+		c.askFor(parts[len(parts)-1], why)
+	}
+	c.mention(parts, why)
+	if last := len(parts) - 1; last > 0 && c.words.texts[parts[last]] == Element {
+		c.anyOf(w, parts[:last], why)
+	}
+}
+
+// received is a member that is used of an object of a class, or of one that inherits.
+func (c *closure) received(w where, g, member int32, parts []int32, s site) {
+	c.touch(g)
+	c.watch(g, member, s)
+	if c.isPattern(member) {
+		c.answer(g, member, s)
+	}
+	if s.how == reads || len(c.member(g, member)) > 0 {
+		return
+	}
+	word := c.words.texts[parts[0]]
+	switch {
+	case len(c.ofMeta(g, member)) > 0:
+		c.instantiate(g, s.cause) // a method of the class's class makes objects of it
+	case follows[w.unit.family] && !selfWords[word] && !superWords[word]:
+		c.lend(g, s.cause) // it has the method from others, who may call its own
 	}
 }
 
