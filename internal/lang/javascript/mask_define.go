@@ -451,10 +451,8 @@ func (r *reader) accessor(n syntax.Node, p place) bool {
 // hasMembers tells an object of which a member may be called by its name.
 func hasMembers(n syntax.Node) bool {
 	for c := range n.Children() {
-		switch value := unwrapped(c.Child("value")); {
-		case c.Is("method_definition", "shorthand_property_identifier"), c.Is("pair") && (isLiteral(value) || value.Is("identifier", "member_expression", "call_expression", "new_expression")):
-			return true
-		case c.Is("pair") && value.Is("object") && hasMembers(value):
+		value := unwrapped(c.Child("value"))
+		if c.Is("method_definition", "shorthand_property_identifier") || c.Is("pair") && (isLiteral(value) || value.Is("identifier", "member_expression", "call_expression", "new_expression")) {
 			return true
 		}
 	}

@@ -102,6 +102,9 @@ func TestMaskLoads(t *testing.T) {
 		"members_of_an_object_by_their_names": {
 			"-- a.js --\nfunction f() { return 1; }\nfunction g() { return 1; }\nfunction h() { return 1; }\nconst api = { f, g, deep: { k: h } };\napi.f();\napi.deep.k();\n", "f h",
 		},
+		"a_member_of_an_object_of_short_ones_by_a_made_up_name": {
+			"-- a.js --\nfunction f() { return 1; }\nfunction g() { return 1; }\nconst api = { f };\nconst other = { g };\nfor (const k of names) { api[k](); }\n", "f",
+		},
 		"a_member_of_an_object_by_a_made_up_name": {
 			"-- a.js --\nfunction f() { return 1; }\nfunction g() { return 1; }\nconst api = { f, m() { return 1; } };\nconst other = { g };\nfor (const name of ['f', 'm']) api[name](1);\nexport { other };\n", "f api.m",
 		},
