@@ -57,6 +57,7 @@ func (p *project) index(ctx context.Context) error {
 	}
 	for u := range p.until(ctx) {
 		p.indexDecorated(u)
+		p.indexFilled(u)
 	}
 	clear(p.memo) // what was asked while classes had no lineage yet
 	clear(p.imported)
@@ -255,6 +256,81 @@ func (p *project) indexDecorated(u *unit) {
 			p.decorated[key] = append(p.decorated[key], thing{kind: viaBinding, id: int32(i), unit: u.index})
 		}
 	}
+}
+
+// indexFilled puts what a file puts into the table of another file where that one looks.
+func (p *project) indexFilled(u *unit) {
+	homes := map[string][]place{}
+	for i, b := range u.bindings {
+		head, last := splitName(p.words.texts[b.name])
+		if last != Element || b.path < 0 {
+			continue
+		}
+		if _, ok := homes[head]; !ok {
+			homes[head] = p.homesOf(u, head, map[home]bool{})
+		}
+		for _, of := range homes[head] {
+			if of.in == u.index {
+				continue
+			}
+			table := thing{kind: isTable, id: p.words.id(p.words.texts[of.name] + "." + Element), unit: of.in}
+			if found := p.own(of.in, of.name); !slices.Contains(found, table) {
+				p.decorated[of] = append(p.decorated[of], table)
+			}
+			key := place{of.in, table.id}
+			p.decorated[key] = append(p.decorated[key], thing{kind: viaBinding, id: int32(i), unit: u.index})
+		}
+	}
+}
+
+// home is a name in a file that was asked for already: files import from each other.
+type home struct {
+	in   int32
+	name string
+}
+
+// homesOf are the files that have what a file knows by a name, a module's before it or
+// not, each with its name there.
+func (p *project) homesOf(u *unit, name string, asked map[home]bool) []place {
+	if asked[home{u.index, name}] {
+		return nil
+	}
+	asked[home{u.index, name}] = true
+	head, last := splitName(name)
+	local := last
+	if head != "" {
+		local = head
+	}
+	var out []place
+	for _, im := range u.imports {
+		if p.words.texts[im.local] != local {
+			continue
+		}
+		in := p.words.texts[im.module]
+		of := p.words.texts[im.name]
+		switch {
+		case head == "":
+		case of == "": // import module; module.TABLE
+			of = last
+		default: // from package import module; module.TABLE
+			in, of = join(in, ".", of), last
+		}
+		for _, m := range p.findModule(u, in) {
+			if m.kind != isModule {
+				continue
+			}
+			for _, at := range p.modules[m.id].units {
+				for _, s := range append([]int32{at}, p.starred(at)...) {
+					if further := p.homesOf(p.units[s], of, asked); len(further) > 0 {
+						out = append(out, further...)
+					} else if id, ok := p.words.ids[of]; ok && len(p.units[s].own.of(id)) > 0 {
+						out = append(out, place{s, id})
+					}
+				}
+			}
+		}
+	}
+	return out
 }
 
 // memberOf is the group of a method, -1 for a function that is none.

@@ -285,6 +285,11 @@ func TestMaskLoads(t *testing.T) {
 		"a_part_that_is_given_back": {
 			"-- a.py --\nfrom functools import partial\ndef make(f): return partial(f, 1)\ndef g(x): return 1\ndef h(x): return 1\na = make(g)\nb = make(h)\n-- b.py --\nimport a\n", "make",
 		},
+		"a_table_that_others_fill": {
+			"-- p/__init__.py --\nfrom .again import TABLE\nfrom . import fill\nfrom .conv import convert\nconvert(1)\n-- p/again.py --\nfrom .conv import *\nfrom .fill import TABLE\n" +
+				"-- p/conv.py --\nTABLE = {}\nOTHER = {}\ndef convert(k):\n    helper = TABLE[k]\n    return helper(k)\n" +
+				"-- p/fill.py --\nfrom .again import TABLE\nfrom . import conv\nfrom .conv import OTHER\ndef f(k): return k + 1\ndef g(k): return k + 2\ndef h(k): return k + 3\nTABLE[1] = f\nconv.TABLE[2] = g\nOTHER[1] = h\n", "convert f g",
+		},
 		"what_is_called_and_may_be_an_object_of_ours": {
 			"-- a.py --\nclass C:\n    def __init__(self): self.x = 1\n    def __call__(self): return 1\nclass D:\n    def __call__(self): return 1\nc = C()\ndef by(n): return lambda f: f\n@by(1)\ndef f(): return 1\n", "C.__init__ C.__call__ by",
 		},

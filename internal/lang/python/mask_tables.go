@@ -295,6 +295,8 @@ func (r *reader) puts(table, n syntax.Node) {
 		name = path[0]
 	case len(path) == 2 && path[0] == "self" && r.class >= 0:
 		name = r.file.Classes[r.class].Name + "." + path[1]
+	case len(path) == 2 && path[0] != "?" && path[0] != "self" && path[0] != "cls" && path[0] != "super": // of a module, of a class
+		name = strings.Join(path, ".")
 	default:
 		return
 	}
