@@ -1,0 +1,170 @@
+package golang
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// variables reads package-level variables: what is bound to a function literal, and
+// what runs when the package is loaded.
+func (r *maskReader) variables(n syntax.Node) {
+	functions := len(r.file.Functions)
+	for spec := range n.Walk(func(n syntax.Node) bool { return !n.Is("var_spec") }) {
+		if !spec.Is("var_spec") {
+			continue
+		}
+		var names []string
+		for c := range spec.Children() {
+			if c.Field() == "name" && c.Is("identifier") {
+				names = append(names, c.Text())
+			}
+		}
+		r.walk(spec.Child("type"), nil)
+		r.holds(names, typePath(spec.Child("type")), spec.Child("value"))
+		i := 0
+		for v := range spec.Child("value").Children() {
+			if !v.Named() || v.Is("comment") {
+				continue
+			}
+			name := "_"
+			if i < len(names) {
+				name = names[i]
+			}
+			r.bound(v, name)
+			i++
+		}
+	}
+	for _, f := range r.file.Functions[functions:] {
+		if f.Broken {
+			return
+		}
+	}
+	r.fault(n)
+}
+
+// holds notes the type or the value of a package-level variable.
+func (r *maskReader) holds(names []string, of []string, values syntax.Node) {
+	for _, name := range names {
+		if of != nil && name != "_" {
+			r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: of, Use: mask.Named, Class: -1}})
+		}
+	}
+	value := values.First()
+	if of != nil || len(names) != 1 || names[0] == "_" || !value.Is() {
+		return
+	}
+	if value.Is("unary_expression") {
+		value = value.Child("operand")
+	}
+	ref := mask.Ref{Use: mask.Called, Class: -1, Line: value.Line()}
+	switch value.Kind() {
+	case "composite_literal":
+		ref.Path = typePath(value.Child("type"))
+	case "call_expression":
+		if f := value.Child("function"); f.Is("identifier", "selector_expression") {
+			ref.Path = r.pathOf(f, nil)
+		}
+	case "identifier", "selector_expression":
+		ref.Path, ref.Use = r.pathOf(value, nil), mask.Named
+	}
+	if len(ref.Path) > 0 && ref.Path[0] != "?" && !predeclared[ref.Path[0]] {
+		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: names[0], Value: ref})
+	}
+}
+
+// bound reads the value of a package-level variable. A function literal that is the
+// value, or stands under a key of a literal that is, has a name and is a function of its
+// own: it is not run by being there. Any other is code of what is around it.
+func (r *maskReader) bound(n syntax.Node, name string) {
+	if r.depth++; r.depth > deepest {
+		r.depth--
+		return
+	}
+	defer func() { r.depth-- }()
+	switch n.Kind() {
+	case "func_literal":
+		r.lambda(n, name)
+	case "literal_element", "parenthesized_expression":
+		r.bound(n.First(), name)
+	case "unary_expression":
+		r.bound(n.Child("operand"), name)
+	case "call_expression":
+		if f := n.Child("function"); f.Is("selector_expression") && once[f.Text()] {
+			r.operand(f, nil)
+			for a := range n.Child("arguments").Children() {
+				r.bound(a, name)
+			}
+			return
+		}
+		r.walk(n, nil)
+	case "composite_literal":
+		if t := typePath(n.Child("type")); t != nil {
+			r.note(t, mask.Called, n)
+		}
+		r.walk(n.Child("type"), nil)
+		r.bound(n.Child("body"), name)
+	case "literal_value":
+		i := 0
+		for c := range n.Children() {
+			switch {
+			case c.Is("keyed_element"):
+				r.boundKey(c, name)
+			case c.Named() && !c.Is("comment"):
+				r.bound(c, name+"."+strconv.Itoa(i))
+			}
+			i++
+		}
+	default:
+		r.walk(n, nil)
+	}
+}
+
+// once are functions that keep what they are given for later.
+var once = map[string]bool{"sync.OnceFunc": true, "sync.OnceValue": true, "sync.OnceValues": true}
+
+func (r *maskReader) boundKey(n syntax.Node, name string) {
+	var parts []syntax.Node
+	for c := range n.Children() {
+		if c.Named() && !c.Is("comment") {
+			parts = append(parts, c)
+		}
+	}
+	if len(parts) != 2 {
+		r.walk(n, nil)
+		return
+	}
+	key := parts[0].Text()
+	if unquoted, err := strconv.Unquote(key); err == nil {
+		key = unquoted
+	}
+	if !parts[0].First().Is("identifier") {
+		r.walk(parts[0], nil)
+	}
+	r.bound(parts[1], name+"."+key)
+}
+
+// lambda notes a function literal that a name is bound to.
+func (r *maskReader) lambda(n syntax.Node, name string) {
+	body := n.Child("body")
+	first, _, _ := strings.Cut(name, ".")
+	f := mask.Function{
+		Name: name, Construct: mask.Lambda, Literal: true, Public: exported(first), Parent: -1, Class: -1, Line: n.Line(),
+		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken(), Arguments: takes(n),
+	}
+	switch {
+	case trivial(body):
+		f.Construct = mask.Trivial
+	case takesTest(n):
+		f.Construct = mask.Test
+	}
+	inside := &scope{}
+	for c := range n.Children() {
+		if c.Field() != "body" {
+			r.walk(c, inside)
+		}
+	}
+	r.inside(f, body, inside)
+}
