@@ -164,10 +164,6 @@ func (p *project) load(aside map[int32]bool) {
 	}
 }
 
-// namespaced are the families in which many files are of one module: to import is to load
-// the file of what is named, and of a star none.
-var namespaced = map[string]bool{"java": true, "csharp": true, "php": true}
-
 // declaring are the units that declare what an import names.
 func (p *project) declaring(u *unit, im imported) []int32 {
 	if p.words.texts[im.name] == "*" {
@@ -192,7 +188,7 @@ func (p *project) importedBy(u *unit) []int32 {
 	var out []int32
 	for _, im := range u.imports {
 		module, name := p.words.texts[im.module], p.words.texts[im.name]
-		if namespaced[u.family] && (name != "*" || module == `\` || ownStars[u.family]) {
+		if u.means.SharedModules && (name != "*" || module == `\` || u.means.OwnStars) {
 			out = append(out, p.declaring(u, im)...)
 			continue
 		}

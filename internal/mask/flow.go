@@ -6,10 +6,6 @@ import (
 	"strings"
 )
 
-// follows are the families whose files say where what is defined inside of a function,
-// handed to one, and given by one goes.
-var follows = map[string]bool{"python": true}
-
 // result is the word for what a function gives, in the place of a parameter's name.
 const result = "()"
 
@@ -247,7 +243,7 @@ func (c *closure) take(w where, r ref, how Use, t thing, why cause) {
 		c.begin(t.id, why)
 	case t.kind == isFunction && c.isProperty(t.id):
 		c.reach(t.id, why)
-	case how == Handed, how == Named && r.into > 0 && follows[w.unit.family]:
+	case how == Handed, how == Named && r.into > 0 && w.unit.means.Flow:
 		c.pass(w, r, how, t, why)
 	case how == Returned && w.function >= 0:
 		c.put(c.result(w.function), t, why)
@@ -267,7 +263,7 @@ func (c *closure) escapes(t thing) bool {
 	case isSlot:
 		return t.unit != c.words.ids[result]
 	case isFunction:
-		return c.of(t.id).parent >= 0 && follows[c.units[c.homes[t.id]].family]
+		return c.of(t.id).parent >= 0 && c.units[c.homes[t.id]].means.Flow
 	case isClass:
 		g := &c.groups[t.id]
 		return len(g.parts) > 0 && c.units[g.unit].classes[c.classes[g.parts[0]].local].late
@@ -305,7 +301,7 @@ func (c *closure) called(w where, how Use, t thing, why cause) {
 func (c *closure) pass(w where, r ref, how Use, t thing, why cause) {
 	var to []int32
 	known := false
-	if r.into > 0 && follows[w.unit.family] {
+	if r.into > 0 && w.unit.means.Flow {
 		to, known = c.callees(w, c.calls[r.into-1].path)
 	}
 	if !known {
@@ -364,7 +360,7 @@ func (c *closure) callees(w where, path int32) (out []int32, known bool) {
 		}
 	}
 	for _, f := range out {
-		if w := c.of(f).wrapped; !follows[c.units[c.homes[f]].family] || c.isProperty(f) || w.start < w.end {
+		if w := c.of(f).wrapped; !c.units[c.homes[f]].means.Flow || c.isProperty(f) || w.start < w.end {
 			return nil, false
 		}
 	}

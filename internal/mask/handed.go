@@ -10,7 +10,7 @@ func (c *closure) meant(w where, r ref) (Use, []int32) {
 	use := r.use()
 	free := w.function >= 0 && c.freed[w.function]
 	switch {
-	case follows[w.unit.family]:
+	case w.unit.means.Flow:
 		return use, nil
 	case use == Bound && free:
 		return Called, nil

@@ -6,17 +6,6 @@ import (
 	"strings"
 )
 
-// spread are the families in which a class may have parts in several files of a package.
-var spread = map[string]bool{"go": true, "rust": true, "csharp": true, "ruby": true}
-
-// family is the word under which languages see each other's files.
-func family(language string) string {
-	if language == "typescript" {
-		return "javascript"
-	}
-	return language
-}
-
 // index makes the tables, when all files were read. The units are in order.
 func (p *project) index(ctx context.Context) error {
 	for i, u := range p.units {
@@ -165,9 +154,9 @@ func (p *project) group(u *unit, name string, groups map[moduleKey]int32) int32 
 // else by file; Ruby's names hold everywhere.
 func groupKey(u *unit, name string) moduleKey {
 	switch {
-	case u.family == "ruby":
+	case u.means.OpenClasses:
 		return moduleKey{u.family, "\x00" + name}
-	case spread[u.family] && len(u.modules) > 0:
+	case u.means.SpreadClasses && len(u.modules) > 0:
 		return moduleKey{u.family + "\x00" + u.modules[0], name}
 	}
 	return moduleKey{u.family + "\x00\x00" + u.path, name}
@@ -344,7 +333,7 @@ func (p *project) memberOf(u *unit, f *function, head string, groups map[moduleK
 	if g, ok := groups[groupKey(u, head)]; ok {
 		return g
 	}
-	if spread[u.family] {
+	if u.means.SpreadClasses {
 		return p.group(u, head, groups)
 	}
 	return -1
@@ -386,7 +375,7 @@ func (p *project) lineage(g int32) []int32 {
 		of := u.classes[c.local]
 		for _, b := range u.refs[of.bases.start:of.bases.end] {
 			scope := of.parent
-			if u.family == "ruby" {
+			if u.means.OpenClasses {
 				scope = c.local // include stands in the body, where the class's own names are known
 			}
 			a := p.ask(where{unit: u, function: -1, class: scope, loads: true}, b.path)

@@ -24,6 +24,8 @@ type Language interface {
 	// helpers, build scripts of the language); "" for none. Generated and vendored
 	// files are recognised for all languages alike.
 	Exempt(path string, source []byte) string
+	// Semantics is what names and calls mean.
+	Semantics() Semantics
 	// Read says what a file holds. The tree is not kept.
 	Read(path string, tree *syntax.Tree) *File
 }

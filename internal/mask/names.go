@@ -1,9 +1,7 @@
 package mask
 
 import (
-	"path"
 	"slices"
-	"strings"
 )
 
 // where is the place that a reference stands in.
@@ -36,24 +34,6 @@ type answer struct {
 	member  int32
 	unknown bool
 }
-
-var (
-	// implicit are the families in which a bare name may be a member of the class
-	// around it.
-	implicit = map[string]bool{"java": true, "csharp": true, "ruby": true}
-	// everywhere are those in which a name that begins with a package needs no import.
-	everywhere = map[string]bool{"java": true, "csharp": true, "ruby": true, "php": true, "rust": true}
-	// ownStars are those in which what a file takes by a star (using, import a.*) is a name
-	// for itself alone; in the others it is one of the file for those that import it.
-	ownStars = map[string]bool{"java": true, "csharp": true, "go": true}
-	// virtual are those of them in which such a call is followed to what classes below have.
-	// In Ruby it is not: what a class and what its objects answer is told apart by nobody,
-	// and too much would be kept.
-	virtual = map[string]bool{"java": true, "csharp": true}
-	// universal are the classes whose methods every object and class has: what a tree adds
-	// to them is called by a bare name anywhere.
-	universal = map[string][]string{"ruby": {"Object", "Kernel", "Module", "Class"}}
-)
 
 // The words for the object or class around a method, and for what it inherits from.
 var (
@@ -114,7 +94,7 @@ func (p *project) answer(w where, parts []int32) answer {
 	if g := p.implied(w, parts[0]); g >= 0 && len(parts) == 1 {
 		return answer{things: found, receivers: []int32{g}, member: parts[0]}
 	}
-	if len(found) == 0 && everywhere[w.unit.family] {
+	if len(found) == 0 && w.unit.means.FullNames {
 		if a, ok := p.absolute(w.unit, parts); ok {
 			return a
 		}
@@ -129,7 +109,7 @@ func (p *project) answer(w where, parts []int32) answer {
 // implied is the class around the place of which a bare name is a method, -1 for none: the
 // object that it is called on may be of a class below, which has another.
 func (p *project) implied(w where, name int32) int32 {
-	if !virtual[w.unit.family] {
+	if !w.unit.means.Overrides {
 		return -1
 	}
 	for c := w.class; c >= 0; c = w.unit.classes[c].parent {
@@ -182,7 +162,7 @@ func (p *project) nested(w where, name int32) []thing {
 func (p *project) lookup(w where, name int32) []thing {
 	for c := w.class; c >= 0; c = w.unit.classes[c].parent {
 		g := p.classes[w.unit.firstOf+c].group
-		if implicit[w.unit.family] {
+		if w.unit.means.BareMembers {
 			if found := p.member(g, name); len(found) > 0 {
 				return found
 			}
@@ -196,7 +176,7 @@ func (p *project) lookup(w where, name int32) []thing {
 	if found := p.inUnit(w.unit.index, name, 0); len(found) > 0 {
 		return found
 	}
-	for _, of := range universal[w.unit.family] {
+	for _, of := range w.unit.means.Universal {
 		for _, g := range p.global[moduleKey{w.unit.family, of}] {
 			if found := p.member(g, name); len(found) > 0 {
 				return found
@@ -206,7 +186,7 @@ func (p *project) lookup(w where, name int32) []thing {
 	if len(w.unit.modules) == 0 {
 		return nil
 	}
-	if w.unit.family == "python" { // what was imported from below a package is a name of it
+	if w.unit.means.Submodules {
 		if m, ok := p.byModule[moduleKey{w.unit.family, w.unit.modules[0] + "." + p.words.texts[name]}]; ok {
 			return []thing{{kind: isModule, id: m}}
 		}
@@ -229,59 +209,6 @@ func (p *project) lookup(w where, name int32) []thing {
 
 // deep is how many names may stand for names: cycles end here.
 const deep = 24
-
-// inUnit is what a name of a file means, that of a star import included.
-func (p *project) inUnit(u, name int32, depth int) []thing {
-	if found := p.own(u, name); len(found) > 0 {
-		return p.expand(found, depth)
-	}
-	if len(p.stars[u]) == 0 || !p.isNamed(name) {
-		return nil
-	}
-	var first []thing
-	for _, s := range p.starred(u) {
-		found := p.own(s, name)
-		// What a file takes from another is no answer where a third defines it: the import
-		// may lead back here.
-		if slices.ContainsFunc(found, func(t thing) bool { return t.kind != viaImport }) {
-			return p.expand(found, depth)
-		}
-		if len(first) == 0 {
-			first = found
-		}
-	}
-	return p.expand(first, depth)
-}
-
-// isNamed tells whether any file names something so. Most names in use are none of
-// those, and need not be looked for in all files of all packages.
-func (p *project) isNamed(word int32) bool { return int(word) < len(p.named) && p.named[word] }
-
-// starred are the units whose names a unit has by stars, of stars too.
-func (p *project) starred(u int32) []int32 {
-	if ownStars[p.units[u].family] {
-		return p.stars[u]
-	}
-	out, ok := p.reach[u]
-	if ok {
-		return out
-	}
-	seen := map[int32]bool{u: true}
-	take := func(from int32) {
-		for _, s := range p.stars[from] {
-			if !seen[s] {
-				seen[s] = true
-				out = append(out, s)
-			}
-		}
-	}
-	take(u)
-	for i := 0; i < len(out); i++ {
-		take(out[i])
-	}
-	p.reach[u] = out
-	return out
-}
 
 // expand follows imports and bindings to what they stand for.
 func (p *project) expand(things []thing, depth int) []thing {
@@ -356,54 +283,13 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 			out = append(out, t)
 		case t.kind == isClass:
 			out = append(out, thing{kind: isInstance, id: t.id})
-		case t.kind == isFunction && byResult[u.family]:
+		case t.kind == isFunction && u.means.ByResult:
 			out = append(out, thing{kind: isResult, id: t.id})
-		case t.kind == isFunction && follows[u.family]:
+		case t.kind == isFunction && u.means.Flow:
 			out = append(out, thing{kind: isSlot, id: t.id, unit: p.words.id(result)})
 		}
 	}
 	return out
-}
-
-// byResult are families in which what is inside of a function runs when what the function
-// gave is called, and not with the function.
-var byResult = map[string]bool{"javascript": true}
-
-// importOf is what an import brings.
-func (p *project) importOf(u *unit, im imported, depth int) []thing {
-	module, name := p.words.texts[im.module], p.words.texts[im.name]
-	homes := p.findModule(u, module)
-	if name == "" {
-		if head, _, ok := strings.Cut(module, "."); ok && head == p.words.texts[im.local] {
-			homes = append(homes, p.findModule(u, head)...)
-		}
-		if len(homes) == 0 {
-			return []thing{{kind: isForeign}}
-		}
-		return homes
-	}
-	var out []thing
-	for _, h := range homes {
-		out = append(out, p.inside(h, im.name, depth)...)
-	}
-	if len(out) == 0 { // the name may be that of a module
-		for _, sep := range separators {
-			out = append(out, p.findModule(u, join(module, sep, name))...)
-		}
-		out = slices.DeleteFunc(out, func(t thing) bool { return t.kind != isModule })
-	}
-	if len(out) == 0 {
-		return []thing{{kind: isForeign}}
-	}
-	return out
-}
-
-// join puts a name behind a module's; relative ones end with their dots.
-func join(module, sep, name string) string {
-	if strings.HasSuffix(module, sep) {
-		return module + name
-	}
-	return module + sep + name
 }
 
 // inside is what a name means on something that holds names.
@@ -432,32 +318,6 @@ func (p *project) ofMeta(g, name int32) []thing {
 		}
 	}
 	return nil
-}
-
-func (p *project) inModule(m, name int32, depth int) []thing {
-	var out []thing
-	for _, u := range p.modules[m].units {
-		if ownStars[p.units[u].family] {
-			out = append(out, p.expand(p.own(u, name), depth)...)
-		} else {
-			out = append(out, p.inUnit(u, name, depth)...)
-		}
-	}
-	// What a call gives may be hidden by a module of the name: stars leave out what a
-	// file does not list.
-	if slices.ContainsFunc(out, func(t thing) bool { return t.kind != isSlot }) {
-		return out
-	}
-	for _, sep := range separators {
-		sub := p.modules[m].name + sep + p.words.texts[name]
-		if at, ok := p.byModule[moduleKey{p.modules[m].family, sub}]; ok {
-			return append(out, thing{kind: isModule, id: at})
-		}
-		if at, ok := p.byStem[moduleKey{p.modules[m].family, sub}]; ok {
-			return append(out, thing{kind: isModule, id: at})
-		}
-	}
-	return out
 }
 
 // member is what a class or those that it inherits from have under a name.
@@ -574,101 +434,6 @@ func (p *project) step(t thing, name int32) []thing {
 		if p.words.texts[name] == Element {
 			return p.expand(p.own(t.unit, t.id), 1)
 		}
-	}
-	return nil
-}
-
-// absolute resolves a path that begins with a package or a class known everywhere.
-func (p *project) absolute(u *unit, parts []int32) (answer, bool) {
-	word := p.words.texts[parts[0]]
-	if u.family == "ruby" { // a file goes by the names of its classes, too
-		name := word
-		for i := range parts { // A::B may be said nowhere else than in class A::B
-			if i > 0 {
-				name += "." + p.words.texts[parts[i]]
-			}
-			var things []thing
-			for _, g := range p.global[moduleKey{u.family, name}] {
-				things = append(things, thing{kind: isClass, id: g})
-			}
-			if len(things) > 0 {
-				return p.follow(u, things, parts[i:]), true
-			}
-		}
-	}
-	if m, ok := p.byModule[moduleKey{u.family, word}]; ok {
-		return p.follow(u, []thing{{kind: isModule, id: m}}, parts), true
-	}
-	return answer{}, false
-}
-
-// findModule finds what an import's module names: by what files say of themselves, by
-// folders for relative ones, by the project's own prefix, or a member of a module.
-func (p *project) findModule(u *unit, name string) []thing {
-	found := func(m int32, ok bool) []thing {
-		if !ok {
-			return nil
-		}
-		return []thing{{kind: isModule, id: m}}
-	}
-	if dots := len(name) - len(strings.TrimLeft(name, ".")); dots > 0 && !strings.Contains(name, "/") && name != "." && name != ".." || name != "" && u.family == "python" && name[0] == '.' {
-		return p.relative(u, dots, name[dots:])
-	}
-	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") || name == "." || name == ".." {
-		at := path.Join(path.Dir(u.path), name)
-		if m, ok := p.byStem[moduleKey{u.family, at}]; ok {
-			return found(m, ok)
-		}
-		if m, ok := p.byModule[moduleKey{u.family, at}]; ok {
-			return found(m, ok)
-		}
-		if dot := strings.LastIndexByte(at, '.'); dot > strings.LastIndexByte(at, '/') { // ./a.js for a.ts
-			m, ok := p.byStem[moduleKey{u.family, at[:dot]}]
-			return found(m, ok)
-		}
-		return nil
-	}
-	if m, ok := p.byModule[moduleKey{u.family, name}]; ok && !(anchored[u.family] && p.hasAnchor(u.family)) {
-		return found(m, ok)
-	}
-	for _, a := range p.anchors {
-		if rest, ok := strings.CutPrefix(name, a.prefix); ok && a.family == u.family && (rest == "" || strings.ContainsAny(rest[:1], "/.:\\")) {
-			at := path.Join(a.folder, strings.TrimLeft(rest, "/"))
-			if m, ok := p.byModule[moduleKey{u.family, at}]; ok {
-				return found(m, ok)
-			}
-			if m, ok := p.byStem[moduleKey{u.family, at}]; ok {
-				return found(m, ok)
-			}
-		}
-	}
-	if head, last, ok := cutLast(name); ok && head != "" {
-		var out []thing
-		for _, t := range p.findModule(u, head) {
-			out = append(out, p.inside(t, p.words.id(last), 1)...)
-		}
-		return out
-	}
-	return nil
-}
-
-// anchored are the families in which an import begins with the project's own prefix: a
-// folder that is called as a package of others is none of what they take.
-var anchored = map[string]bool{"go": true}
-
-func (p *project) hasAnchor(family string) bool {
-	return slices.ContainsFunc(p.anchors, func(a anchor) bool { return a.family == family })
-}
-
-// relative is Python's: as many folders up as there are dots, less one.
-func (p *project) relative(u *unit, dots int, rest string) []thing {
-	dir := path.Dir(u.path)
-	for range dots - 1 {
-		dir = path.Dir(dir)
-	}
-	at := path.Join(dir, strings.ReplaceAll(rest, ".", "/"))
-	if m, ok := p.byStem[moduleKey{u.family, at}]; ok {
-		return []thing{{kind: isModule, id: m}}
 	}
 	return nil
 }

@@ -46,6 +46,7 @@ type unit struct {
 	path       string
 	language   Language
 	family     string
+	means      Semantics
 	kin        int32 // the word for the family
 	read       bool  // the facts are there
 	program    bool  // it gives nothing to those who import it

@@ -238,7 +238,7 @@ func (r *run) read(ctx context.Context) error {
 			continue
 		}
 		if l := r.languageOf(e.path); l != nil {
-			e.unit = &unit{path: e.path, language: l, family: family(l.Name())}
+			e.unit = &unit{path: e.path, language: l, family: family(l), means: l.Semantics()}
 			code = append(code, e)
 		}
 	}
@@ -294,7 +294,7 @@ func (r *run) anchor(e *entry) error {
 			return err
 		}
 		if prefix := a.Anchor(e.path, source); prefix != "" {
-			r.project.anchors = append(r.project.anchors, anchor{family(l.Name()), prefix, path.Dir(e.path)})
+			r.project.anchors = append(r.project.anchors, anchor{family(l), prefix, path.Dir(e.path)})
 		}
 	}
 	return nil

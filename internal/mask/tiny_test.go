@@ -17,6 +17,10 @@ var _ mask.Language = tiny{}
 
 func (tiny) Name() string { return "python" }
 
+func (tiny) Semantics() mask.Semantics {
+	return mask.Semantics{Flow: true, LocalClasses: true, Submodules: true, DottedImports: true}
+}
+
 func (tiny) Grammar(p string) syntax.Language {
 	if path.Ext(p) == ".py" {
 		return syntax.Python

@@ -22,10 +22,6 @@ type Value struct {
 // A name behind it is that of the field which is called.
 func Dynamic(arguments int) string { return "(" + strconv.Itoa(arguments) + ")" }
 
-// byValue are families in which functions that are handed to one of the tree run when
-// something is called that takes as many arguments. Who is not of the tree may call them.
-var byValue = map[string]bool{"go": true}
-
 // value is a Value in numbers.
 type value struct {
 	function, within, takes int32
@@ -128,7 +124,7 @@ func (c *closure) ours(w where, call int32) bool {
 
 // lends offers the functions that a call of the tree gets; false where it gets none.
 func (c *closure) lends(w where, r ref, things []thing, why cause) bool {
-	if !byValue[w.unit.family] || r.use() != Handed || r.into == 0 || !c.ours(w, r.into) {
+	if !w.unit.means.ByArity || r.use() != Handed || r.into == 0 || !c.ours(w, r.into) {
 		return false
 	}
 	for _, t := range things {

@@ -281,7 +281,7 @@ func (r *run) setting(ctx context.Context, e *entry, w *written) {
 	var source []byte
 	for _, l := range r.Languages {
 		s, ok := l.(Settled)
-		if !ok || r.Profile != Strict || e.size > 1<<20 || !s.IsSetting(e.path) || wholeByPath(family(l.Name()), e.path) != "" {
+		if !ok || r.Profile != Strict || e.size > 1<<20 || !s.IsSetting(e.path) || wholeByPath(family(l), e.path) != "" {
 			continue
 		}
 		var err error

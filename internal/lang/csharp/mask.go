@@ -22,6 +22,14 @@ var _ mask.Language = Masker{}
 // Name is the language's.
 func (Masker) Name() string { return "csharp" }
 
+// Semantics is what names and calls mean.
+func (Masker) Semantics() mask.Semantics {
+	return mask.Semantics{
+		BareMembers: true, Overrides: true, FullNames: true,
+		OwnStars: true, SharedModules: true, SpreadClasses: true,
+	}
+}
+
 // Grammar knows files by their ending; scripts (.csx) hold the same language.
 func (Masker) Grammar(file string) syntax.Language {
 	switch strings.ToLower(path.Ext(file)) {

@@ -26,6 +26,11 @@ var (
 // Name is "go".
 func (Masker) Name() string { return "go" }
 
+// Semantics is what names and calls mean.
+func (Masker) Semantics() mask.Semantics {
+	return mask.Semantics{OwnStars: true, OwnPrefix: true, SpreadClasses: true, ByArity: true}
+}
+
 // Grammar is Go's for Go files.
 func (Masker) Grammar(p string) syntax.Language {
 	if strings.HasSuffix(p, ".go") {

@@ -23,6 +23,14 @@ var _ mask.Language = Masker{}
 // Name is the field's word.
 func (Masker) Name() string { return "java" }
 
+// Semantics is what names and calls mean.
+func (Masker) Semantics() mask.Semantics {
+	return mask.Semantics{
+		BareMembers: true, Overrides: true, FullNames: true,
+		OwnStars: true, SharedModules: true, LocalClasses: true,
+	}
+}
+
 // Grammar knows files by their ending.
 func (Masker) Grammar(file string) syntax.Language {
 	if path.Ext(file) == ".java" {

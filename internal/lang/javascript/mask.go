@@ -26,6 +26,11 @@ var (
 // Name is the field's word.
 func (Masker) Name() string { return "javascript" }
 
+// Semantics is what names and calls mean.
+func (Masker) Semantics() mask.Semantics {
+	return mask.Semantics{ByResult: true}
+}
+
 // Grammar reads markup too: it is common in .js.
 func (Masker) Grammar(file string) syntax.Language {
 	switch path.Ext(file) {

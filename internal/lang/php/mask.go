@@ -21,6 +21,11 @@ var _ mask.Language = Masker{}
 // Name is the language's.
 func (Masker) Name() string { return "php" }
 
+// Semantics is what names and calls mean.
+func (Masker) Semantics() mask.Semantics {
+	return mask.Semantics{FullNames: true, SharedModules: true}
+}
+
 // Grammar knows files by their ending; a script without one is of no concern.
 func (Masker) Grammar(file string) syntax.Language {
 	switch strings.ToLower(path.Ext(file)) {

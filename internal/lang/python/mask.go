@@ -21,6 +21,11 @@ var (
 // Name is "python".
 func (Masker) Name() string { return Name }
 
+// Semantics is what names and calls mean.
+func (Masker) Semantics() mask.Semantics {
+	return mask.Semantics{Flow: true, LocalClasses: true, Submodules: true, DottedImports: true}
+}
+
 // Grammar is Python's for modules. Stubs hold no bodies.
 func (Masker) Grammar(p string) syntax.Language {
 	switch path.Ext(p) {

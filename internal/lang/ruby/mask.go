@@ -24,6 +24,14 @@ func (Masker) Name() string { return "ruby" }
 // tools are files that a tool reads, by name.
 var tools = []string{"Gemfile", "Rakefile", "Guardfile", "Capfile", "Vagrantfile", "Dangerfile", "Podfile", "Fastfile", "Brewfile", "Appraisals"}
 
+// Semantics is what names and calls mean.
+func (Masker) Semantics() mask.Semantics {
+	return mask.Semantics{
+		BareMembers: true, FullNames: true, OpenClasses: true, SpreadClasses: true,
+		Universal: []string{"Object", "Kernel", "Module", "Class"},
+	}
+}
+
 // Grammar knows files by their ending, and those of tools by their name.
 func (Masker) Grammar(file string) syntax.Language {
 	switch path.Ext(file) {

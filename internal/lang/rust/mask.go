@@ -24,6 +24,11 @@ var _ mask.Language = Masker{}
 // Name is "rust".
 func (Masker) Name() string { return "rust" }
 
+// Semantics is what names and calls mean.
+func (Masker) Semantics() mask.Semantics {
+	return mask.Semantics{FullNames: true, SpreadClasses: true}
+}
+
 // Grammar is Rust's for Rust files.
 func (Masker) Grammar(p string) syntax.Language {
 	if strings.HasSuffix(p, ".rs") {

@@ -1,0 +1,214 @@
+package mask
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// inUnit is what a name of a file means, that of a star import included.
+func (p *project) inUnit(u, name int32, depth int) []thing {
+	if found := p.own(u, name); len(found) > 0 {
+		return p.expand(found, depth)
+	}
+	if len(p.stars[u]) == 0 || !p.isNamed(name) {
+		return nil
+	}
+	var first []thing
+	for _, s := range p.starred(u) {
+		found := p.own(s, name)
+		// What a file takes from another is no answer where a third defines it: the import
+		// may lead back here.
+		if slices.ContainsFunc(found, func(t thing) bool { return t.kind != viaImport }) {
+			return p.expand(found, depth)
+		}
+		if len(first) == 0 {
+			first = found
+		}
+	}
+	return p.expand(first, depth)
+}
+
+// isNamed tells whether any file names something so. Most names in use are none of
+// those, and need not be looked for in all files of all packages.
+func (p *project) isNamed(word int32) bool { return int(word) < len(p.named) && p.named[word] }
+
+// starred are the units whose names a unit has by stars, of stars too.
+func (p *project) starred(u int32) []int32 {
+	if p.units[u].means.OwnStars {
+		return p.stars[u]
+	}
+	out, ok := p.reach[u]
+	if ok {
+		return out
+	}
+	seen := map[int32]bool{u: true}
+	take := func(from int32) {
+		for _, s := range p.stars[from] {
+			if !seen[s] {
+				seen[s] = true
+				out = append(out, s)
+			}
+		}
+	}
+	take(u)
+	for i := 0; i < len(out); i++ {
+		take(out[i])
+	}
+	p.reach[u] = out
+	return out
+}
+
+// importOf is what an import brings.
+func (p *project) importOf(u *unit, im imported, depth int) []thing {
+	module, name := p.words.texts[im.module], p.words.texts[im.name]
+	homes := p.findModule(u, module)
+	if name == "" {
+		if head, _, ok := strings.Cut(module, "."); ok && head == p.words.texts[im.local] {
+			homes = append(homes, p.findModule(u, head)...)
+		}
+		if len(homes) == 0 {
+			return []thing{{kind: isForeign}}
+		}
+		return homes
+	}
+	var out []thing
+	for _, h := range homes {
+		out = append(out, p.inside(h, im.name, depth)...)
+	}
+	if len(out) == 0 { // the name may be that of a module
+		for _, sep := range separators {
+			out = append(out, p.findModule(u, join(module, sep, name))...)
+		}
+		out = slices.DeleteFunc(out, func(t thing) bool { return t.kind != isModule })
+	}
+	if len(out) == 0 {
+		return []thing{{kind: isForeign}}
+	}
+	return out
+}
+
+// join puts a name behind a module's; relative ones end with their dots.
+func join(module, sep, name string) string {
+	if strings.HasSuffix(module, sep) {
+		return module + name
+	}
+	return module + sep + name
+}
+
+func (p *project) inModule(m, name int32, depth int) []thing {
+	var out []thing
+	for _, u := range p.modules[m].units {
+		if p.units[u].means.OwnStars {
+			out = append(out, p.expand(p.own(u, name), depth)...)
+		} else {
+			out = append(out, p.inUnit(u, name, depth)...)
+		}
+	}
+	// What a call gives may be hidden by a module of the name: stars leave out what a
+	// file does not list.
+	if slices.ContainsFunc(out, func(t thing) bool { return t.kind != isSlot }) {
+		return out
+	}
+	for _, sep := range separators {
+		sub := p.modules[m].name + sep + p.words.texts[name]
+		if at, ok := p.byModule[moduleKey{p.modules[m].family, sub}]; ok {
+			return append(out, thing{kind: isModule, id: at})
+		}
+		if at, ok := p.byStem[moduleKey{p.modules[m].family, sub}]; ok {
+			return append(out, thing{kind: isModule, id: at})
+		}
+	}
+	return out
+}
+
+// absolute resolves a path that begins with a package or a class known everywhere.
+func (p *project) absolute(u *unit, parts []int32) (answer, bool) {
+	word := p.words.texts[parts[0]]
+	if u.means.OpenClasses { // a file goes by the names of its classes, too
+		name := word
+		for i := range parts { // A::B may be said nowhere else than in class A::B
+			if i > 0 {
+				name += "." + p.words.texts[parts[i]]
+			}
+			var things []thing
+			for _, g := range p.global[moduleKey{u.family, name}] {
+				things = append(things, thing{kind: isClass, id: g})
+			}
+			if len(things) > 0 {
+				return p.follow(u, things, parts[i:]), true
+			}
+		}
+	}
+	if m, ok := p.byModule[moduleKey{u.family, word}]; ok {
+		return p.follow(u, []thing{{kind: isModule, id: m}}, parts), true
+	}
+	return answer{}, false
+}
+
+// findModule finds what an import's module names: by what files say of themselves, by
+// folders for relative ones, by the project's own prefix, or a member of a module.
+func (p *project) findModule(u *unit, name string) []thing {
+	found := func(m int32, ok bool) []thing {
+		if !ok {
+			return nil
+		}
+		return []thing{{kind: isModule, id: m}}
+	}
+	if dots := len(name) - len(strings.TrimLeft(name, ".")); dots > 0 && !strings.Contains(name, "/") && name != "." && name != ".." || name != "" && u.means.DottedImports && name[0] == '.' {
+		return p.relative(u, dots, name[dots:])
+	}
+	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") || name == "." || name == ".." {
+		at := path.Join(path.Dir(u.path), name)
+		if m, ok := p.byStem[moduleKey{u.family, at}]; ok {
+			return found(m, ok)
+		}
+		if m, ok := p.byModule[moduleKey{u.family, at}]; ok {
+			return found(m, ok)
+		}
+		if dot := strings.LastIndexByte(at, '.'); dot > strings.LastIndexByte(at, '/') { // ./a.js for a.ts
+			m, ok := p.byStem[moduleKey{u.family, at[:dot]}]
+			return found(m, ok)
+		}
+		return nil
+	}
+	if m, ok := p.byModule[moduleKey{u.family, name}]; ok && !(u.means.OwnPrefix && p.hasAnchor(u.family)) {
+		return found(m, ok)
+	}
+	for _, a := range p.anchors {
+		if rest, ok := strings.CutPrefix(name, a.prefix); ok && a.family == u.family && (rest == "" || strings.ContainsAny(rest[:1], "/.:\\")) {
+			at := path.Join(a.folder, strings.TrimLeft(rest, "/"))
+			if m, ok := p.byModule[moduleKey{u.family, at}]; ok {
+				return found(m, ok)
+			}
+			if m, ok := p.byStem[moduleKey{u.family, at}]; ok {
+				return found(m, ok)
+			}
+		}
+	}
+	if head, last, ok := cutLast(name); ok && head != "" {
+		var out []thing
+		for _, t := range p.findModule(u, head) {
+			out = append(out, p.inside(t, p.words.id(last), 1)...)
+		}
+		return out
+	}
+	return nil
+}
+
+func (p *project) hasAnchor(family string) bool {
+	return slices.ContainsFunc(p.anchors, func(a anchor) bool { return a.family == family })
+}
+
+// relative is Python's: as many folders up as there are dots, less one.
+func (p *project) relative(u *unit, dots int, rest string) []thing {
+	dir := path.Dir(u.path)
+	for range dots - 1 {
+		dir = path.Dir(dir)
+	}
+	at := path.Join(dir, strings.ReplaceAll(rest, ".", "/"))
+	if m, ok := p.byStem[moduleKey{u.family, at}]; ok {
+		return []thing{{kind: isModule, id: m}}
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+package mask
+
+import (
+	"slices"
+	"strings"
+)
+
+// ofHeirs are hooks that run when a class is inherited from, mixed in, made by its
+// metaclass or put into another; all others run with their file.
+var ofHeirs = map[string]bool{
+	"__new__": true, "__init__": true, "__call__": true, "__prepare__": true, "mro": true, "__setattr__": true, "__set_name__": true,
+	"__mro_entries__": true, "_generate_next_value_": true,
+	"__init_subclass__": true, "inherited": true, "included": true, "extended": true, "prepended": true,
+	"method_added": true, "const_missing": true, "method_missing": true, "__class_getitem__": true,
+}
+
+// ofMetaclass are the members of a metaclass that run when a class is made with it.
+var ofMetaclass = []string{"__new__", "__init__", "__call__", "__prepare__", "mro", "__setattr__"}
+
+// define is what the definition of a class runs: hooks of what it inherits from, its
+// metaclass.
+func (c *closure) define(g int32, why cause) {
+	line := c.groups[g].lineage
+	foreign := slices.Clone(c.groups[g].foreign)
+	for _, a := range line[1:] {
+		foreign = append(foreign, c.groups[a].foreign...)
+		for _, f := range c.groups[a].listed {
+			if c.construct(f) == Hook {
+				c.present(g)
+				c.reach(f, why)
+			}
+		}
+	}
+	for _, a := range line {
+		for _, m := range c.groups[a].made {
+			c.present(g)
+			c.instantiate(m, why)
+			for _, name := range ofMetaclass {
+				c.method(m, name, why)
+			}
+		}
+	}
+	// An enumeration makes its members at once.
+	if slices.ContainsFunc(foreign, func(f string) bool { return strings.HasSuffix(f, "Enum") || strings.HasSuffix(f, "Flag") }) {
+		c.instantiate(g, why)
+	}
+}
+
+// method reaches the nearest member of a name.
+func (c *closure) method(g int32, name string, why cause) {
+	id, ok := c.words.ids[name]
+	if !ok {
+		return
+	}
+	for _, t := range c.member(g, id) {
+		if t.kind == isFunction {
+			c.reach(t.id, why)
+		}
+	}
+}
+
+// instantiate is a class that is called: its constructors, and what the language calls
+// on an object unseen (operators, hashes, descriptors).
+func (c *closure) instantiate(g int32, why cause) {
+	if c.made[g] {
+		return
+	}
+	c.made[g] = true
+	for _, a := range c.groups[g].lineage {
+		for _, part := range c.groups[a].parts {
+			u := c.units[c.classes[part].unit]
+			makes := u.classes[c.classes[part].local].makes
+			for _, r := range u.refs[makes.start:makes.end] {
+				c.use(where{unit: u, function: -1, class: r.class(), loads: true}, r, why)
+			}
+		}
+	}
+	seen := map[int32]bool{}
+	for _, a := range c.groups[g].lineage {
+		var own []int32
+		for _, f := range c.groups[a].listed {
+			name := c.of(f).last
+			if c.makes(f) && !seen[name] && !late[c.words.texts[name]] {
+				if c.units[c.homes[f]].means.ByResult { // what it makes is called by the names that it is put under
+					c.begin(f, why)
+				} else {
+					c.reach(f, why)
+				}
+			}
+			own = append(own, name)
+		}
+		for _, name := range own { // what inherits hides it; overloads of one class do not
+			seen[name] = true
+		}
+	}
+	c.present(g)
+}
+
+// makes tells a member that runs when an object is made. A constructor that stays whatever
+// runs may still run others: it does no more than call its parent's.
+func (c *closure) makes(f int32) bool {
+	switch c.construct(f) {
+	case Constructor, Special, Hook:
+		return true
+	case Trivial, Opaque:
+		return constructors[c.words.texts[c.of(f).last]]
+	}
+	return false
+}
+
+// constructors are the names that all classes of a language have for theirs.
+var constructors = map[string]bool{"constructor": true, "__construct": true, "initialize": true, "__init__": true, "<init>": true}
+
+// present is a class of which there is an object, or which is one itself for code that
+// gets classes: hooks and metaclasses. What is called on the unknown may be called on it.
+func (c *closure) present(g int32) {
+	if c.seen[g] {
+		return
+	}
+	c.seen[g] = true
+	c.all = append(c.all, g)
+	kin := c.kin(g)
+	for _, at := range c.patterns {
+		if at.in == kin {
+			c.answer(g, at.name, c.waiting[at])
+		}
+	}
+	for _, a := range c.groups[g].lineage {
+		for _, s := range c.supers[a] {
+			c.after(g, a, s)
+		}
+		for _, f := range c.groups[a].listed {
+			if s, ok := c.waiting[place{kin, c.of(f).last}]; ok {
+				c.answer(g, c.of(f).last, s)
+			}
+		}
+		for _, name := range c.groups[a].bound {
+			if s, ok := c.waiting[place{kin, name}]; ok {
+				c.answer(g, name, s)
+			}
+		}
+	}
+	c.touch(g)
+}
+
+// late are what the language calls on an object when it is printed or awaited: not
+// while files are loaded. Copies are made there.
+var late = map[string]bool{
+	"__repr__": true, "__str__": true, "__bytes__": true, "__sizeof__": true, "__dir__": true, "__await__": true, "__aenter__": true, "__aexit__": true, "__anext__": true,
+}
+
+// answer is a call by name on an object of a class.
+func (c *closure) answer(g, name int32, s site) {
+	if c.isPattern(name) {
+		c.matching(g, strings.TrimSuffix(c.words.texts[name], "*"), s)
+		return
+	}
+	for _, t := range c.member(g, name) {
+		switch {
+		case t.kind == isFunction && s.how == binds && !c.isProperty(t.id):
+			c.begin(t.id, s.cause)
+		case t.kind == isFunction && (s.how > reads || c.isProperty(t.id)):
+			c.reach(t.id, s.cause)
+		case (t.kind == isClass || t.kind == isSlot) && s.how > reads:
+			c.hand(t, s.cause)
+		}
+	}
+}
+
+// isPattern tells a name of which only the beginning is known.
+func (c *closure) isPattern(name int32) bool { return strings.HasSuffix(c.words.texts[name], "*") }
+
+// matching is a call by a name that is made up: of all members that begin like it, those
+// that are private for themselves left out.
+func (c *closure) matching(g int32, prefix string, s site) {
+	for _, a := range c.groups[g].lineage {
+		for _, f := range c.groups[a].listed {
+			name := c.words.texts[c.of(f).last]
+			if strings.HasPrefix(name, prefix) && (prefix != "" || name[0] != '_') {
+				c.reach(f, s.cause)
+			}
+		}
+	}
+}
+
+// touch notes a class whose own methods may be called on it, or on what it makes.
+func (c *closure) touch(g int32) {
+	if c.touched[g] {
+		return
+	}
+	c.touched[g] = true
+	for _, a := range c.groups[g].lineage[1:] {
+		for _, name := range c.names[a] {
+			c.answer(g, name, c.watched[place{a, name}])
+		}
+	}
+}
+
+// wait is a method called on what is not known.
+func (c *closure) wait(at place, s site) {
+	if old, ok := c.waiting[at]; ok && old.how >= s.how {
+		return
+	}
+	if _, ok := c.waiting[at]; !ok && c.isPattern(at.name) {
+		c.patterns = append(c.patterns, at)
+	}
+	c.waiting[at] = s
+	for _, g := range c.all {
+		if c.kin(g) == at.in {
+			c.answer(g, at.name, s)
+		}
+	}
+}
+
+func (c *closure) kin(g int32) int32 { return c.units[c.groups[g].unit].kin }
+
+// watch is a method called on a class of ours: those that inherit from it may have
+// another, and count when they are in use.
+func (c *closure) watch(g, name int32, s site) {
+	key := place{g, name}
+	old, ok := c.watched[key]
+	if ok && old.how >= s.how {
+		return
+	}
+	c.watched[key] = s
+	if !ok {
+		c.names[g] = append(c.names[g], name)
+	}
+	for _, h := range c.groups[g].below {
+		if c.touched[h] {
+			c.answer(h, name, s)
+		}
+	}
+}
