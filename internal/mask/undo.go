@@ -22,7 +22,7 @@ import (
 // UndoFormat is the word by which the undo is known. The file is gzip of lines of JSON:
 // the format, then one line per changed file, then their number, so that what was cut off
 // is missed.
-const UndoFormat = "benchmint-mask-undo/1"
+const UndoFormat = "benchmint-mask-undo/2"
 
 type undoHeader struct {
 	Format string `json:"format"`
