@@ -464,10 +464,12 @@ func (r *run) fates(u *unit, functions []Function) []Fate {
 			kept(fmt.Sprintf("%s, from line %d", isBroken, f.Line))
 		case !known:
 			kept("no policy for " + string(f.Construct))
-		case !policy.Mask && (f.Construct != Constant || r.constants[at]):
+		case !policy.Mask:
 			kept(policy.Reason)
 		case f.Body == Range{}:
 			kept("its body is elsewhere")
+		case r.constants[at]:
+			kept("the compiler may run it")
 		case r.closure.reached[at]:
 			kept(r.closure.reason(at))
 		case r.picked != nil && !r.inSlice(u, i):
