@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -448,8 +449,9 @@ func TestModes(t *testing.T) {
 
 func TestUnreadableFiles(t *testing.T) {
 	t.Parallel()
-	if os.Getuid() == 0 {
-		t.Skip("root reads every file")
+	if os.Getuid() == 0 { // root reads every file
+		asNobody(t)
+		return
 	}
 	src := source(t, project)
 	must(t, os.Chmod(filepath.Join(src, "util.py"), 0))
@@ -459,6 +461,27 @@ func TestUnreadableFiles(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(result.Output, "util.py")); err == nil {
 		t.Error("an unreadable file is in the starter")
+	}
+}
+
+// asNobody runs the test again as a user who is not root.
+func asNobody(t *testing.T) {
+	dir, err := os.MkdirTemp("", "") // t.TempDir is open to its owner only
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	must(t, os.Chmod(dir, 0o777))
+	self, err := os.Executable()
+	must(t, err)
+	program, err := os.ReadFile(self)
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "test"), program, 0o755))
+	const nobody = 65534
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "test"), "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Errorf("as nobody: %v\n%s", err, out)
 	}
 }
 
