@@ -91,6 +91,10 @@ func TestClosureByLanguage(t *testing.T) {
 			"A.java A.<init>: kept, runs when A.java:6 is loaded\nA.java A.matches: masked\nA.java A.size: masked\n" +
 				"A.java A.open: kept, runs when A.java:6 is loaded, by A.<init>\nA.java A.read: kept, runs when A.java:6 is loaded, by A.<init>\nA.java A.f: masked\n",
 		},
+		"files_of_one_family": {
+			"-- a.ts --\nimport { f } from './b.js';\nexport const x = f();\n-- b.js --\nexport function f() { return 1; }\nexport function g() { return 1; }\n",
+			"b.js f: kept, runs when a.ts:2 is loaded\nb.js g: masked\n",
+		},
 		"members_of_a_namespace": {
 			"-- a.ts --\nexport namespace util {\n  export const f = (x: number) => { return x; };\n  export function g() { return 1; }\n}\nexport namespace a.b { export function h() { return 1; }\n  export function k() { return 1; } }\n" +
 				"-- b.ts --\nimport { util, a } from './a.js';\nexport const x = util.f(1) + a.b.h();\n",

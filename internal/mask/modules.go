@@ -155,7 +155,7 @@ func (p *project) findModule(u *unit, name string) []thing {
 		}
 		return []thing{{kind: isModule, id: m}}
 	}
-	if dots := len(name) - len(strings.TrimLeft(name, ".")); dots > 0 && !strings.Contains(name, "/") && name != "." && name != ".." || name != "" && u.means.DottedImports && name[0] == '.' {
+	if dots := len(name) - len(strings.TrimLeft(name, ".")); dots > 0 && !strings.Contains(name, "/") && name != "." && name != ".." {
 		return p.relative(u, dots, name[dots:])
 	}
 	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") || name == "." || name == ".." {

@@ -24,8 +24,6 @@ type Semantics struct {
 	SharedModules bool
 	// Submodules: what was imported from below a package is a name of it.
 	Submodules bool
-	// DottedImports: an import that begins with dots is relative, by folders.
-	DottedImports bool
 	// OwnPrefix: an import begins with the project's own prefix (Anchored). A folder that
 	// is called as a package of others is none of what it takes.
 	OwnPrefix bool

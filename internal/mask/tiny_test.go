@@ -18,7 +18,7 @@ var _ mask.Language = tiny{}
 func (tiny) Name() string { return "python" }
 
 func (tiny) Semantics() mask.Semantics {
-	return mask.Semantics{Flow: true, LocalClasses: true, Submodules: true, DottedImports: true}
+	return mask.Semantics{Flow: true, LocalClasses: true, Submodules: true}
 }
 
 func (tiny) Grammar(p string) syntax.Language {

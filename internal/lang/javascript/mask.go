@@ -26,9 +26,9 @@ var (
 // Name is the field's word.
 func (Masker) Name() string { return "javascript" }
 
-// Semantics is what names and calls mean.
+// Semantics is what names and calls mean, in TypeScript too.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{ByResult: true}
+	return mask.Semantics{Family: "javascript", ByResult: true}
 }
 
 // Grammar reads markup too: it is common in .js.

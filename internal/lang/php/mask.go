@@ -23,7 +23,7 @@ func (Masker) Name() string { return "php" }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{FullNames: true, SharedModules: true}
+	return mask.Semantics{SharedModules: true}
 }
 
 // Grammar knows files by their ending; a script without one is of no concern.

@@ -26,7 +26,7 @@ func (Masker) Name() string { return "rust" }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{FullNames: true, SpreadClasses: true}
+	return mask.Semantics{FullNames: true}
 }
 
 // Grammar is Rust's for Rust files.

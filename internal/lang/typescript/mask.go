@@ -30,11 +30,6 @@ var (
 // Name is the field's word.
 func (Masker) Name() string { return "typescript" }
 
-// Semantics is what names and calls mean.
-func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{Family: "javascript", ByResult: true}
-}
-
 // Grammar tells markup by the ending: <T>x is a cast in one grammar, a tag in the other.
 func (Masker) Grammar(file string) syntax.Language {
 	switch path.Ext(file) {
