@@ -104,7 +104,7 @@ func isWord(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
 }
 
-// ErrTooSlow is given for a file whose parse takes longer than its time.
+// ErrTooSlow is given for a file whose parse takes more than 20 s of the processor's time.
 var ErrTooSlow = errors.New("the parse takes too long")
 
 // Tree is a parsed file as plain data: no C memory, nothing to close, safe for any
@@ -128,6 +128,12 @@ func Sound(l Language, source []byte) (bool, error) {
 
 // parseTree writes the whole tree down, or its root only.
 func parseTree(l Language, source []byte, whole bool) (*Tree, error) {
+	return parseWithin(l, source, whole, maxTime, maxTime)
+}
+
+// parseWithin ends a parse that takes more of the processor's time; the clock is looked at
+// each slice.
+func parseWithin(l Language, source []byte, whole bool, limit, slice time.Duration) (*Tree, error) {
 	of, ok := dialects[l]
 	if !ok {
 		return nil, fmt.Errorf("no grammar for %q", l)
@@ -155,7 +161,8 @@ func parseTree(l Language, source []byte, whole bool) (*Tree, error) {
 	if whole {
 		wanted = &d.wanted[0]
 	}
-	flat := C.flat_parse(p.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(given))), C.uint32_t(len(given)), C.uint64_t(maxTime/time.Microsecond), wanted)
+	flat := C.flat_parse(p.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(given))), C.uint32_t(len(given)),
+		C.uint64_t(limit/time.Microsecond), C.uint64_t(slice/time.Microsecond), wanted)
 	defer C.free(unsafe.Pointer(flat.nodes))
 	switch flat.fault {
 	case C.FLAT_TIME:

@@ -1,7 +1,11 @@
 package syntax
 
 import (
+	"errors"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -37,6 +41,38 @@ func TestSound(t *testing.T) {
 		got, err := Sound(Python, []byte(source))
 		if err != nil || got != want || tree.Broken() == want {
 			t.Errorf("%q: sound %t (%v), the tree broken %t; want sound %t", source, got, err, tree.Broken(), want)
+		}
+	}
+}
+
+// TestParseTime: the limit is of the processor's time, and a parse that was looked at on
+// its way gives the same tree.
+func TestParseTime(t *testing.T) {
+	t.Parallel()
+	for l, text := range map[Language]string{
+		Python: "class A:\n    def f(self, x):\n        \"\"\"doc {x}\"\"\"\n        return f'{x!r:>{self.w}}' if x else [y for y in (1, 2)]\n",
+		Ruby:   "def f(x)\n  puts <<~A, \"#{x}\"\n    a #{x + 1}\n  A\nend\n",
+		PHP:    "<?php\nfunction f($x) { return <<<A\n  a {$x}\n  A; }\n?><b/>\n",
+		TSX:    "const f = <T,>(x: T) => <a b={`c${x}`}>d{x}</a>;\n",
+	} {
+		source := []byte(strings.Repeat(text, 3000) + ")")
+		want, err := ParseTree(l, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := parseWithin(l, source, true, maxTime, time.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(want.nodes, got.nodes) {
+			t.Errorf("%s: another tree in slices", l)
+		}
+		if _, err := parseWithin(l, source, true, time.Millisecond, time.Millisecond); !errors.Is(err, ErrTooSlow) {
+			t.Errorf("%s: %v, want %v", l, err, ErrTooSlow)
+		}
+		again, err := ParseTree(l, []byte(text))
+		if err != nil || int(again.nodes[0].end) > len(text) {
+			t.Errorf("%s: after one that was ended: %v", l, err)
 		}
 	}
 }
