@@ -35,7 +35,8 @@ type closure struct {
 	stored   map[int32][]thing // what functions that leave their arguments alone put under a name
 	used     map[int32]cause   // names that are read or called, where things may be stored
 	watched  map[place]site
-	patterns []place // of those waiting, names of which the beginning is known
+	kinds    map[int32][]int32 // by metaclass, the classes in use that are made with it
+	patterns []place           // of those waiting, names of which the beginning is known
 	slots    map[place]*slot
 	names    map[int32][]int32 // of watched, by class
 	offers   map[int32][]offer // functions that nothing has called yet, by their number of arguments
@@ -85,7 +86,7 @@ func (p *project) closure(ctx context.Context) *closure {
 		project: p, causes: make([]cause, len(p.homes)), reached: make([]bool, len(p.homes)), freed: make([]bool, len(p.homes)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
 		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]stillness{}, slots: map[place]*slot{},
-		offers: map[int32][]offer{}, dialled: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{}, names: map[int32][]int32{},
+		offers: map[int32][]offer{}, dialled: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{}, kinds: map[int32][]int32{}, names: map[int32][]int32{},
 		stored: map[int32][]thing{}, used: map[int32]cause{}, supers: map[int32][]superCall{},
 	}
 	for u := range p.until(ctx) {

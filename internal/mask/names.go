@@ -2,6 +2,7 @@ package mask
 
 import (
 	"slices"
+	"strings"
 )
 
 // where is the place that a reference stands in.
@@ -272,8 +273,14 @@ func (p *project) through(t thing, depth int) []thing {
 // bindingOf is what a name holds: what a call of a class makes is an instance of it.
 func (p *project) bindingOf(u *unit, i int) []thing {
 	b := u.bindings[i]
-	if own := p.words.split[b.path]; len(own) == 1 && own[0] == b.name { // x = x
-		return nil
+	if own := p.words.split[b.path]; len(own) == 1 && own[0] == b.name { // x = x, and X = X()
+		var out []thing
+		for _, t := range u.own.of(b.name) {
+			if t.kind == isClass && b.use() == Called {
+				out = append(out, thing{kind: isInstance, id: t.id})
+			}
+		}
+		return out
 	}
 	a := p.ask(where{unit: u, function: -1, class: b.class(), loads: true}, b.path)
 	var out []thing
@@ -298,14 +305,27 @@ func (p *project) inside(t thing, name int32, depth int) []thing {
 	case isModule:
 		return p.inModule(t.id, name, depth)
 	case isClass:
-		if found := p.member(t.id, name); len(found) > 0 {
-			return found
+		found := p.member(t.id, name)
+		switch {
+		case len(found) == 0:
+			return p.ofMeta(t.id, name)
+		case p.isEnum(t.id) && !slices.ContainsFunc(found, func(m thing) bool { return m.kind != isForeign }):
+			return []thing{{kind: isInstance, id: t.id}} // what the value of a member is, it is an object of the class
 		}
-		return p.ofMeta(t.id, name)
+		return found
 	case isInstance:
 		return p.member(t.id, name)
 	}
 	return nil
+}
+
+// isEnum tells a class whose members are objects of it.
+func (p *project) isEnum(g int32) bool {
+	return slices.ContainsFunc(p.groups[g].lineage, func(a int32) bool {
+		return slices.ContainsFunc(p.groups[a].foreign, func(f string) bool {
+			return strings.HasSuffix(f, "Enum") || strings.HasSuffix(f, "Flag")
+		})
+	})
 }
 
 // ofMeta is what a class, not its objects, has of its metaclass.

@@ -21,9 +21,7 @@ var ofMetaclass = []string{"__new__", "__init__", "__call__", "__prepare__", "mr
 // metaclass.
 func (c *closure) define(g int32, why cause) {
 	line := c.groups[g].lineage
-	foreign := slices.Clone(c.groups[g].foreign)
 	for _, a := range line[1:] {
-		foreign = append(foreign, c.groups[a].foreign...)
 		for _, f := range c.groups[a].listed {
 			if c.construct(f) == Hook {
 				c.present(g)
@@ -41,7 +39,7 @@ func (c *closure) define(g int32, why cause) {
 		}
 	}
 	// An enumeration makes its members at once.
-	if slices.ContainsFunc(foreign, func(f string) bool { return strings.HasSuffix(f, "Enum") || strings.HasSuffix(f, "Flag") }) {
+	if c.isEnum(g) {
 		c.instantiate(g, why)
 	}
 }
@@ -194,6 +192,24 @@ func (c *closure) touch(g int32) {
 			c.answer(g, name, c.watched[place{a, name}])
 		}
 	}
+	for _, m := range c.metaclasses(g) {
+		c.kinds[m] = append(c.kinds[m], g)
+		for _, name := range c.names[m] {
+			c.answer(g, name, c.watched[place{m, name}])
+		}
+	}
+}
+
+// metaclasses are those of a class, with what they inherit from.
+func (p *project) metaclasses(g int32) []int32 {
+	var out []int32
+	for _, a := range p.groups[g].lineage {
+		for _, m := range p.groups[a].made {
+			out = append(out, p.groups[m].lineage...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // wait is a method called on what is not known.
@@ -230,5 +246,8 @@ func (c *closure) watch(g, name int32, s site) {
 		if c.touched[h] {
 			c.answer(h, name, s)
 		}
+	}
+	for _, h := range c.kinds[g] { // whose classes are its objects
+		c.answer(h, name, s)
 	}
 }

@@ -238,7 +238,7 @@ func (r *reader) decorators(whole syntax.Node) (names []string, wrapped []mask.R
 			r.emit(mask.Ref{Path: []string{"?", last[0]}, Use: mask.Called, Class: r.class, Line: e.Line()}) // of a property of ours, if any
 			continue
 		}
-		if !isPlain(path) {
+		if !r.isPlain(path) {
 			to := r.resolve(path)
 			if len(to) == 0 {
 				to = []string{"?"}
@@ -281,7 +281,7 @@ func (r *reader) adorned(whole syntax.Node, name string, p spot) {
 		if of {
 			callee = callee.Child("function")
 		}
-		if to := r.callee(r.path(callee)); to != nil && !isPlain(to) && !ofProperty[to[len(to)-1]] {
+		if to := r.callee(r.path(callee)); to != nil && !r.isPlain(to) && !ofProperty[to[len(to)-1]] {
 			r.emit(mask.Ref{Path: path, Use: mask.Adorned, Class: r.class, Line: callee.Line(), Into: &mask.Argument{Path: to, As: "0", Of: of}})
 		}
 	}
@@ -290,9 +290,20 @@ func (r *reader) adorned(whole syntax.Node, name string, p spot) {
 // ofProperty are the decorators that a property brings.
 var ofProperty = map[string]bool{"setter": true, "deleter": true, "getter": true}
 
-// isPlain tells a decorator that leaves the function what it is.
-func isPlain(path []string) bool {
-	return len(path) > 0 && plain[path[len(path)-1]]
+// isPlain tells a decorator that leaves the function what it is: a well-known one that is
+// none of the tree's.
+func (r *reader) isPlain(path []string) bool {
+	return len(path) > 0 && plain[path[len(path)-1]] && !r.ofTree(path[0])
+}
+
+// ofTree tells a name that a file defines, or takes from its own package.
+func (r *reader) ofTree(name string) bool {
+	own, _, _ := strings.Cut(r.file.Modules[0], ".")
+	return slices.ContainsFunc(r.file.Functions, func(f mask.Function) bool { return f.Name == name }) ||
+		slices.ContainsFunc(r.file.Imports, func(im mask.Import) bool {
+			from, _, _ := strings.Cut(im.Module, ".")
+			return im.Local == name && (from == "" || from == own)
+		})
 }
 
 var plain = map[string]bool{

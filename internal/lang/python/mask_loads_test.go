@@ -22,6 +22,30 @@ func classes(names ...string) string {
 func TestMaskLoads(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ tree, want string }{
+		"a_name_that_a_class_gives_up_to_its_object": {
+			"-- a.py --\nclass color:\n    def __init__(self): self.x = 1\n    def __call__(self, x): return self.other(x)\n    def other(self, x): return x\n    def never(self): return 1\ncolor = color()\n-- b.py --\nfrom a import color\nX = color(1)\n",
+			"color.__init__ color.__call__ color.other",
+		},
+		"what_a_metaclass_calls_on_its_classes": {
+			"-- a.py --\nclass Meta(type):\n    def __setattr__(cls, k, v):\n        super().__setattr__(k, v)\n        cls.update(k)\nclass A(metaclass=Meta):\n    @classmethod\n    def update(cls, k): return k\n    def other(self): return 1\nclass B(A): pass\nclass C:\n    def update(self, k): return k\nB.x = C()\n-- b.py --\nfrom a import Meta\nclass D(metaclass=Meta):\n    @classmethod\n    def update(cls, k): return k\n    def more(self): return 1\nM = Meta('M', (), {})\nM.more()\n-- c.py --\nfrom a import Meta\nclass E(metaclass=Meta):\n    @classmethod\n    def more(cls): return 1\n",
+			"Meta.__setattr__ A.update D.update D.more E.more",
+		},
+		"members_of_an_enumeration_are_its_objects": {
+			"-- a.py --\nfrom enum import Enum\nclass Base(Enum): pass\nclass E(Base):\n    ONE = \"one\"\n    def version(self): return f(self)\n    @property\n    def types(self): return g(self)\n    def other(self): return 1\nclass F:\n    ONE = \"one\"\n    def version(self): return 1\ndef f(e): return 1\ndef g(e): return 1\nX = E.ONE.version(), E.ONE.types, F.ONE.version()\n",
+			"E.version E.types f g",
+		},
+		"a_table_of_names_for_texts_that_are_evaluated": {
+			"-- a.py --\nclass L:\n    def __init__(self): self.x = 1\nclass K:\n    def __init__(self): self.x = 1\nclass N:\n    def __init__(self): self.x = 1\nTABLE = {\"L\": lambda: part(K, 1), \"K\": L, \"N\": lambda N: N()}\nX = eval(\"K()\", {}, TABLE)\n",
+			"L.__init__ K.__init__",
+		},
+		"a_lambda_in_a_table_that_is_called": {
+			"-- a.py --\nclass L:\n    def __init__(self): self.x = 1\nT = {1: lambda: L()}\nU = {1: lambda: f()}\ndef f(): return 1\nT[1]()\n",
+			"L.__init__",
+		},
+		"a_decorator_of_ours_by_a_well_known_name": {
+			"-- p/__init__.py --\n-- p/a.py --\nfrom functools import wraps\ndef contextmanager(func):\n    @wraps(func)\n    def helper(*args): return func(*args)\n    return helper\n-- p/d.py --\ndef contextmanager(func):\n    def other(*args): return func(*args)\n    return other\n@contextmanager\ndef h(): return 1\nh()\n-- p/b.py --\nfrom .a import contextmanager\n@contextmanager\ndef f(): return 1\nf()\n-- p/c.py --\nfrom p.e import contextmanager\n@contextmanager\ndef g(): return 1\ng()\n-- p/e.py --\ndef contextmanager(func):\n    def third(*args): return func(*args)\n    return third\n",
+			"contextmanager contextmanager.helper f g contextmanager contextmanager.other h contextmanager contextmanager.third",
+		},
 		"a_loop_over_a_tuple":       {"-- a.py --\n" + classes("A", "B", "C") + "for k in (A, B):\n    k()\n", "A.__init__ B.__init__"},
 		"a_loop_over_pairs":         {"-- a.py --\n" + classes("A", "B", "C") + "T = {'a': A, 'b': B}\nfor n, k in T.items():\n    k()\n", "A.__init__ B.__init__"},
 		"a_comprehension":           {"-- a.py --\n" + classes("A", "B", "C") + "T = {'a': A, 'b': B}\nmade = {n: k(n) for n, k in T.items()}\n", "A.__init__ B.__init__"},

@@ -212,6 +212,13 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 	if all := positional(n); len(path) == 1 && len(all) > 0 && (path[0] == "str" || path[0] == "repr" || path[0] == "format") {
 		r.text(all[0])
 	}
+	if all := positional(n); len(path) == 1 && (path[0] == "eval" || path[0] == "exec") && len(all) > 1 { // eval(text, globals, TABLE)
+		for _, names := range all[1:] {
+			if of := r.path(names); len(of) > 0 {
+				r.use(append(slices.Clone(of), mask.Element), mask.Called, n)
+			}
+		}
+	}
 	r.use(r.attributeOf(n), mask.Named, n) // it may be a property
 	r.unnamed(behind(path), n)
 	switch function.Kind() {

@@ -133,6 +133,8 @@ func (r *reader) listed(s *scope, n syntax.Node) [][]string {
 		return r.element(s, n)
 	case "call": // which gives an object
 		return nil
+	case "lambda": // who calls it calls what it does
+		return r.calledIn(s, n)
 	case "boolean_operator", "conditional_expression", "parenthesized_expression":
 		var out [][]string
 		for c := range n.Children() {
@@ -143,6 +145,34 @@ func (r *reader) listed(s *scope, n syntax.Node) [][]string {
 		return out
 	}
 	return r.elements(s, n)
+}
+
+// calledIn are the names that a lambda calls, or hands to a call.
+func (r *reader) calledIn(s *scope, n syntax.Node) [][]string {
+	own := map[string]bool{}
+	for c := range n.Child("parameters").Children() {
+		if name := parameter(c); name.Is() {
+			own[r.word(name)] = true
+		}
+	}
+	var out [][]string
+	take := func(n syntax.Node) {
+		if path := r.path(n); len(path) > 0 && !own[path[0]] {
+			out = append(out, r.element(s, n)...)
+		}
+	}
+	for c := range n.Child("body").Walk(func(n syntax.Node) bool { return !n.Is("lambda") }) {
+		if !c.Is("call") {
+			continue
+		}
+		take(c.Child("function"))
+		for _, a := range positional(c) {
+			if a.Is("identifier", "attribute") {
+				take(a)
+			}
+		}
+	}
+	return out
 }
 
 // element is a name that stands in a display.
