@@ -44,8 +44,8 @@ func (c *closure) quiet(w where, at int32) stillness {
 		a := c.ask(w, call.path)
 		known, made := false, false
 		for _, t := range a.things {
-			if t.kind == isModule { // of which this is the default
-				continue
+			if t.kind == isModule || t.kind == isFunction && c.construct(t.id) == Overload {
+				continue // this is the default of one, or the function itself stands beside it
 			}
 			one := c.leaves(t, call.at)
 			if !one.still {
@@ -111,9 +111,6 @@ func (c *closure) constructor(g int32) int32 {
 			if c.construct(f) == Constructor || constructors[c.words.texts[c.of(f).last]] {
 				return f
 			}
-		}
-		if len(c.groups[a].foreign) > 0 {
-			break
 		}
 	}
 	return -1

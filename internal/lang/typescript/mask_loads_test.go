@@ -12,6 +12,7 @@ func TestMaskLoads(t *testing.T) {
 	for name, c := range map[string]struct{ tree, want string }{
 		"one_that_leaves_it":       {"export function quiet(f: () => number, n?: number) { return typeof f; }\nfunction g() { return 1; }\nexport const x = quiet(g);\n", "quiet"},
 		"one_that_calls_it":        {"export function loud(n: number, f: () => number) { return f(); }\nfunction g() { return 1; }\nexport const x = loud(1, g);\n", "loud g"},
+		"one_with_overloads":       {"export function quiet(f: () => number): string;\nexport function quiet(f: () => string): string;\nexport function quiet(f: () => any): string { return typeof f; }\nfunction g() { return 1; }\nexport const x = quiet(g);\n", "quiet quiet quiet"},
 		"this_is_no_parameter":     {"export function quiet(this: unknown, f: () => number) { return typeof f; }\nfunction g() { return 1; }\nexport const x = quiet(g);\n", "quiet"},
 		"this_before_one_it_calls": {"export function loud(this: unknown, f: () => number, n: number) { return f(); }\nfunction g() { return 1; }\nexport const x = loud(g, 1);\n", "loud g"},
 	} {
