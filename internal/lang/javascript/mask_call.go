@@ -109,11 +109,14 @@ func (r *reader) call(n syntax.Node, p place) {
 // the value of the call is only held, the name that holds it may hold what it is given.
 func (r *reader) argumentPlace(arg syntax.Node, path []string, at int, p place) place {
 	in := p.busy()
-	if callee := r.resolved(path, p); at >= 0 && (p.idle || p.into != nil) && !farInto(p.into) && isName(callee) {
+	switch callee := r.resolved(path, p); {
+	case passes(arg.Parent().Parent()):
+		in = p
+	case at >= 0 && (p.idle || p.into != nil) && !farInto(p.into) && isName(callee):
 		in.into, in.holder = &mask.Argument{Path: callee, At: at, Into: p.into}, p.holder
-		if ref, ok := r.valueRef(arg, p); ok && in.holder != "" {
-			r.bind(in.holder, ref)
-		}
+	}
+	if ref, ok := r.valueRef(arg, p); ok && in.holder != "" {
+		r.bind(in.holder, ref)
 	}
 	return in
 }

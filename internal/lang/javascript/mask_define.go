@@ -68,7 +68,7 @@ func (r *reader) function(n syntax.Node, d definition, p place) {
 	if body := n.Child("body"); body.Is("statement_block") {
 		r.walk(body, in)
 	} else {
-		r.walk(body, in.held(""))
+		r.givenBack(body, in)
 	}
 	r.file.Functions[i].Takes = r.takes(n, in, d.construct == mask.Constructor)
 }

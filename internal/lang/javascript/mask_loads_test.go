@@ -115,6 +115,15 @@ func TestMaskLoads(t *testing.T) {
 		"an_export_that_is_defined_by_a_call": {
 			"-- a.js --\nObject.defineProperty(exports, 'x', { enumerable: true, get: function () { return f(); } });\nfunction f() { return 1; }\n-- b.js --\nconst { x } = require('./a');\nclass B extends x {}\n", "f",
 		},
+		"what_is_added_to_what_is_given_back": {
+			"-- a.js --\nfunction make(x) { return Object.assign(x, { one: () => { return f(); }, two() { return g(); } }); }\nfunction f() { return 1; }\nfunction g() { return 1; }\nexport const a = make({});\n", "make",
+		},
+		"what_is_added_to_what_another_gives": {
+			"-- a.js --\nconst make = (x) => Object.assign(part(x), { one: () => { return f(); } });\nfunction part(x) { return Object.freeze({ x, two() { return g(); } }); }\nfunction f() { return 1; }\nfunction g() { return 1; }\nexport const a = make({});\n", "make part",
+		},
+		"an_object_of_a_class_that_is_handed_over": {
+			"-- a.js --\nclass A { constructor(f) { this.held = f; } run() { return this.held(); } }\nfunction f() { return 1; }\nfunction keep(x) { return x(); }\nexport const a = keep(new A(f));\n", "A.constructor keep",
+		},
 		"a_program_that_asks_whether_it_is_one": {
 			"-- a.js --\nexport function f() { return 1; }\nexport function g() { return 1; }\nexport function h() { return 1; }\nif (process.argv[1].endsWith('a.js')) f();\nif (import.meta.main) g();\nif (process.argv[2]) h();\n", "h",
 		},

@@ -393,20 +393,27 @@ func (r *reader) assignment(n syntax.Node, p place) {
 // returned is bound where the function is called on the spot to make a module, and
 // inside a function that makes others.
 func (r *reader) returned(n syntax.Node, p place) {
-	value := first(n)
-	if !value.Is() {
-		return
+	if value := first(n); value.Is() {
+		r.givenBack(value, p)
 	}
+}
+
+func (r *reader) givenBack(value syntax.Node, p place) {
 	at := p.unbound()
-	switch {
+	switch one := unwrapped(value); {
 	case p.giving:
 		at = p.named(p.result)
-	case p.deep && !p.plain && (isLiteral(unwrapped(value)) || unwrapped(value).Is("object", "class")):
+	case p.deep && !p.plain && (isLiteral(one) || one.Is("object", "class") || passes(one)):
 		at = p.named(joined(p.prefix, "return"))
-	case p.returns:
-		at = at.held("")
 	}
+	at.idle = p.returns
 	r.walk(value, at)
+}
+
+// passes tells a call that gives what it is given: Object.assign(…), Object.freeze(…).
+func passes(n syntax.Node) bool {
+	fn := unwrapped(n.Child("function"))
+	return n.Is("call_expression") && fn.Is("member_expression") && fn.Child("object").Text() == "Object" && callsLater[fn.Child("property").Text()]
 }
 
 // isProgram is how a file asks whether it is the program.
