@@ -1,28 +1,16 @@
 package javascript
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/internal/mask/masktest"
 )
 
-// What is handed on so often that nobody wrote it is followed no further: it costs no more
-// than its length.
 func TestMaskDeep(t *testing.T) {
 	t.Parallel()
-	const n = 500
-	tree, err := syntax.ParseTree(syntax.JavaScript, []byte("function f() { return "+strings.Repeat("g(", n)+"h"+strings.Repeat(")", n)+"; }"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	calls := 0
-	for _, ref := range (Masker{}).Read("a.js", tree).Functions[0].Runs {
-		if ref.Path[0] == "g" {
-			calls++
-		}
-	}
-	if calls == 0 || calls > 2*maxLevel {
-		t.Errorf("%d calls of one function are told apart", calls)
-	}
+	masktest.Deep(t, Masker{}, "a.js", map[string]string{
+		"calls":     "function f() { return " + masktest.Nested("g(", "h", ")") + "; }",
+		"functions": masktest.Nested("function f() { ", "g();", " }"),
+		"classes":   masktest.Nested("class A { m() { ", "g();", " } }"),
+	})
 }

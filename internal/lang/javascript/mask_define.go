@@ -169,7 +169,7 @@ func (r *reader) spot(n syntax.Node, p place) {
 
 // class reads a class; a name that it is bound to goes before none at all.
 func (r *reader) class(n syntax.Node, p place) {
-	if p.plain {
+	if p.plain || p.level > maxLevel {
 		r.inside(n, p.unbound())
 		return
 	}
@@ -187,7 +187,7 @@ func (r *reader) class(n syntax.Node, p place) {
 	bases := r.heritage(n.First("class_heritage"), p)
 	r.file.Classes[index].Bases = bases
 	in := p.unbound()
-	in.class, in.prefix, in.giving = index, name, false
+	in.class, in.prefix, in.giving, in.level = index, name, false, p.level+1
 	r.members(n.Child("body"), in, len(bases) > 0 || n.Has("class_heritage"))
 }
 

@@ -217,6 +217,20 @@ func word(r mask.Ref) string {
 	return w
 }
 
+// Keeps holds which functions are kept: each case is a tree, a txtar that begins with head,
+// and their names.
+func Keeps(t *testing.T, l mask.Language, head string, cases map[string][2]string) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c[1], Kept(t, l, head+c[0])); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
 // Kept masks a tree, a txtar, and gives the names of the functions that are kept, in
 // order.
 func Kept(t *testing.T, l mask.Language, tree string) string {
@@ -252,6 +266,37 @@ func Kept(t *testing.T, l mask.Language, tree string) string {
 		}
 	}
 	return strings.Join(kept, " ")
+}
+
+// Nested is what stands within itself so often that nobody wrote it.
+func Nested(open, inside, end string) string {
+	return strings.Repeat(open, 500) + inside + strings.Repeat(end, 500)
+}
+
+// Deep holds that such text costs no more than its length: what is further in counts as
+// code of what is around it, and is told apart no more.
+func Deep(t *testing.T, l mask.Language, file string, sources map[string]string) {
+	t.Helper()
+	for name, source := range sources {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tree, err := syntax.ParseTree(l.Grammar(file), []byte(source))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := l.Read(file, tree)
+			told := max(len(f.Functions), len(f.Classes))
+			for _, one := range f.Functions {
+				told = max(told, len(one.Runs))
+				for _, ref := range one.Runs {
+					told = max(told, len(ref.Path))
+				}
+			}
+			if told == 0 || told > 150 {
+				t.Errorf("%d of 500 are told apart", told)
+			}
+		})
+	}
 }
 
 // parses: what is masked has no syntax error that was not there before.
