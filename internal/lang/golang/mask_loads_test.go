@@ -3,8 +3,6 @@ package golang
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchmint/benchmint/internal/mask/masktest"
 )
 
@@ -12,7 +10,7 @@ import (
 func TestMaskValues(t *testing.T) {
 	t.Parallel()
 	const head = "-- go.mod --\nmodule m\n-- a.go --\npackage a\nimport \"sort\"\nvar _ = sort.Ints\ntype T struct { f func(int); h func(a, b int) }\ntype H func(int)\nfunc (h H) Serve() { h(1) }\nfunc one(a int) { use() }\nfunc two(a, b int) { use() }\nfunc use() { sort.Ints(nil) }\n"
-	for name, c := range map[string]struct{ code, want string }{
+	masktest.Keeps(t, Masker{}, head, map[string][2]string{
 		"kept_for_later":            {"var all []H\nfunc add(f H) { all = append(all, f) }\nfunc init() { add(one) }\n", "add init"},
 		"called_by_what_gets_it":    {"func call(f func(int)) { f(1) }\nfunc init() { call(one); call(nil) }\n", "one use call init"},
 		"of_another_number":         {"func call(f func(int), g func(a, b int)) { f(1) }\nfunc init() { call(one, two) }\n", "one use call init"},
@@ -40,12 +38,5 @@ func TestMaskValues(t *testing.T) {
 		"a_loop_over_a_function":    {"func seq() func(func(int) bool) { return func(yield func(int) bool) { use(); yield(1) } }\nfunc init() { for range seq() {} }\n", "use seq init"},
 		"several_functions":         {"func reg(all ...func(int)) { for _, f := range all { keep = f } }\nvar keep H\nfunc init() { reg(one) }\n", "reg init"},
 		"when_a_variable_is_made":   {"var keep H\nfunc reg(f H) bool { keep = f; return true }\nvar done = reg(func(a int) { use() })\n", "reg"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(c.want, masktest.Kept(t, Masker{}, head+c.code)); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
-		})
-	}
+	})
 }
