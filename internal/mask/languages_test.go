@@ -86,10 +86,15 @@ func TestClosureByLanguage(t *testing.T) {
 			"-- A.java --\nimport java.util.List;\nimport java.util.regex.Matcher;\nimport java.util.regex.Pattern;\nclass A {\n" +
 				"  static final Pattern P = Pattern.compile(\"a\");\n  static final A ONE = new A(List.of(), \"a\", null);\n" +
 				"  A(List<A> all, String text, Matcher m) {\n    if ((m = P.matcher(text)).matches()) return;\n    text.strip().split(\"a\")[0].close();\n" +
-				"    P.matcher(text).group().size();\n    all.get(0).open();\n    var unknown = all;\n    unknown.iterator().next().read();\n  }\n" +
+				"    P.matcher(text).group().size();\n    all.get(0).open();\n    var unknown = all;\n    unknown.iterator().next().read();\n" +
+				"    text.strip().reset();\n    m.toMatchResult().reset();\n  }\n  int reset() { return 1; }\n" +
 				"  boolean matches() { return f(); }\n  int size() { return 1; }\n  int open() { return 1; }\n  int read() { return 1; }\n  static boolean f() { return true; }\n}\n",
-			"A.java A.<init>: kept, runs when A.java:6 is loaded\nA.java A.matches: masked\nA.java A.size: masked\n" +
+			"A.java A.<init>: kept, runs when A.java:6 is loaded\nA.java A.reset: masked\nA.java A.matches: masked\nA.java A.size: masked\n" +
 				"A.java A.open: kept, runs when A.java:6 is loaded, by A.<init>\nA.java A.read: kept, runs when A.java:6 is loaded, by A.<init>\nA.java A.f: masked\n",
+		},
+		"an_object_around_another": {
+			"-- A.java --\nclass A {\n  static final A ONE = new A();\n  B b = new B();\n  class B { int n = A.this.one(); int two = next().b.two(); }\n  int one() { return 1; }\n  int two() { return 1; }\n  A next() { return this; }\n}\n",
+			"A.java A.one: kept, runs when A.java:2 is loaded\nA.java A.two: kept, runs when A.java:2 is loaded\nA.java A.next: kept, runs when A.java:2 is loaded\n",
 		},
 		"files_of_one_family": {
 			"-- a.ts --\nimport { f } from './b.js';\nexport const x = f();\n-- b.js --\nexport function f() { return 1; }\nexport function g() { return 1; }\n",

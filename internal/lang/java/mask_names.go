@@ -120,10 +120,7 @@ func (r *reader) path(n syntax.Node, p place) []string {
 			return []string{"String"}
 		}
 	case "field_access":
-		if field := n.Child("field"); field.Is("this") { // Outer.this
-			return r.path(n.Child("object"), p)
-		}
-		if outer := r.path(n.Child("object"), p); outer[0] != "?" && len(outer) < 16 {
+		if outer := r.path(n.Child("object"), p); len(outer) < 16 {
 			return append(append([]string{}, outer...), n.Child("field").Text())
 		}
 	case "type_identifier", "generic_type", "scoped_type_identifier":
@@ -138,12 +135,6 @@ func (r *reader) path(n syntax.Node, p place) []string {
 // platform that is declared without arguments.
 func (r *reader) plain(n syntax.Node, p place) bool {
 	switch n.Kind() {
-	case "string_literal":
-		return true
-	case "parenthesized_expression":
-		return r.plain(n.First(), p)
-	case "assignment_expression":
-		return r.plain(n.Child("left"), p)
 	case "method_invocation":
 		return r.plain(n.Child("object"), p)
 	case "identifier":
@@ -224,7 +215,7 @@ func (r *reader) invocation(n syntax.Node, p place) {
 			receiver = receiver[:1]
 		}
 		path = append(append([]string{}, receiver...), path...)
-		if !object.Is("identifier", "this", "super", "field_access") {
+		if !object.Is("identifier", "this", "super") {
 			in := p
 			in.inside = false
 			r.walk(object, in)
