@@ -273,8 +273,7 @@ var callers = lazyregexp.New(`^\\?(spl_autoload_register|register_\w+_function|s
 
 // handed tells how a callable among arguments is used. A router keeps it for later.
 func handed(argument syntax.Node) mask.Use {
-	call := argument.Parent().Parent()
-	if !argument.Is("argument") || call.Is("member_call_expression", "scoped_call_expression") && router(call) {
+	if !argument.Is("argument") || router(argument.Parent().Parent()) {
 		return mask.Named
 	}
 	return mask.Handed
@@ -297,7 +296,7 @@ func (r *reader) named(argument, text syntax.Node) {
 		names = append(names, method)
 	}
 	use := mask.Named
-	if call := argument.Parent().Parent(); call.Is("function_call_expression") && callers.MatchString(call.Child("function").Text()) {
+	if callers.MatchString(argument.Parent().Parent().Child("function").Text()) {
 		use = mask.Handed
 	}
 	r.Use(text, use, names...)

@@ -203,6 +203,12 @@ func word(r mask.Ref) string {
 		w = "return " + w
 	case mask.Inherited:
 		w += "^"
+	case mask.Made:
+		w += "^^"
+	case mask.Handed:
+		w = "&" + w
+	case mask.Adorned:
+		w = "@" + w
 	}
 	for a := r.Into; a != nil; a = a.Into {
 		if a.As != "" {
