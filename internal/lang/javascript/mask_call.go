@@ -66,7 +66,7 @@ func (r *reader) call(n syntax.Node, p place) {
 	if r.route(n, path, p) {
 		return
 	}
-	if use := unwrapped(fn); use.Is("call_expression", "new_expression", "import") {
+	if use := unwrapped(fn); use.Is("call_expression", "new_expression", "import") && required(use) == "" {
 		r.walk(use, p.busy()) // f(…)(…)
 	} else {
 		use := mask.Called

@@ -122,6 +122,15 @@ func TestMaskLoads(t *testing.T) {
 		"an_object_of_a_class_that_is_handed_over": {
 			"-- a.js --\nclass A { constructor(f) { this.held = f; } run() { return this.held(); } }\nfunction f() { return 1; }\nfunction keep(x) { return x(); }\nexport const a = keep(new A(f));\n", "A.constructor keep",
 		},
+		"what_is_required_and_called": {
+			"-- a.js --\nconst x = require('./b')();\nrequire('./c')(1);\nnew (require('./d'))();\n-- b.js --\nmodule.exports = function f() { return 1; };\n-- c.js --\nmodule.exports = function g() { return 1; };\n-- d.js --\nmodule.exports = class D { constructor() { this.x = 1; } };\n", "f g D.constructor",
+		},
+		"modules_that_go_by_numbers": {
+			"-- a.js --\n(function run(all, first) { function use(n) { const m = { exports: {} }; all[n][0](use, m, m.exports); return m.exports; } return use(first); })({\n" +
+				"1: [function (require, module, exports) { var x = require(2)(), y = require(3); module.exports = function one() { return y.g(); }; }],\n" +
+				"2: [function (require, module, exports) { module.exports = function two() { return h(); }; function h() { return 1; } }],\n" +
+				"3: [function (require, module, exports) { exports.g = function () { return 3; }; }] }, 1);\n", "use one two h g",
+		},
 		"a_program_that_asks_whether_it_is_one": {
 			"-- a.js --\nexport function f() { return 1; }\nexport function g() { return 1; }\nexport function h() { return 1; }\nif (process.argv[1].endsWith('a.js')) f();\nif (import.meta.main) g();\nif (process.argv[2]) h();\n", "h",
 		},

@@ -229,11 +229,17 @@ func required(n syntax.Node) string {
 	if fn := n.Child("function"); !fn.Is("import") && !(fn.Is("identifier") && fn.Text() == "require") {
 		return ""
 	}
-	if arg := first(n.Child("arguments")); arg.Is("string") {
+	switch arg := first(n.Child("arguments")); arg.Kind() {
+	case "string":
 		return strings.Trim(arg.Text(), `"'`)
+	case "number":
+		return itself
 	}
 	return ""
 }
+
+// itself is the module of a bundle, where modules go by numbers: any of those in the file.
+const itself = "#"
 
 // use notes a name, and what has to be run to come by it.
 func (r *reader) use(n syntax.Node, use mask.Use, p place) {

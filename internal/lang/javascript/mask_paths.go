@@ -42,6 +42,9 @@ func modules(file string) []string {
 // module is what an import in file means: a path within the tree, without extension,
 // for "./x" and "../x", else the name of a package as it is written.
 func module(file, specifier string) string {
+	if specifier == itself {
+		specifier = "./" + path.Base(file)
+	}
 	if specifier != "." && specifier != ".." && !strings.HasPrefix(specifier, "./") && !strings.HasPrefix(specifier, "../") {
 		return strings.TrimPrefix(specifier, "node:")
 	}
