@@ -269,9 +269,13 @@ func (c *closure) lend(g int32, why cause) {
 	if !slices.ContainsFunc(line, func(a int32) bool { return slices.ContainsFunc(c.groups[a].foreign, calls) }) {
 		return
 	}
+	private := "_"
+	if c.units[c.groups[g].unit].means.Flow {
+		private = "__" // one underscore is no secret to what is inherited from
+	}
 	for _, a := range line {
 		for _, f := range c.groups[a].listed {
-			if !strings.HasPrefix(c.words.texts[c.of(f).last], "_") {
+			if !strings.HasPrefix(c.words.texts[c.of(f).last], private) {
 				c.reach(f, why)
 			}
 		}
@@ -412,7 +416,7 @@ func (c *closure) lie(f int32, why cause) {
 	c.lying[name] = append(c.lying[name], f)
 }
 
-// replaced tells a function that goes to a decorator of ours, or to one that is not known.
+// replaced tells a function that goes to a decorator that is not known.
 func (c *closure) replaced(f int32) bool {
 	u := c.units[c.homes[f]]
 	at := c.of(f)
@@ -420,7 +424,7 @@ func (c *closure) replaced(f int32) bool {
 	return slices.ContainsFunc(u.refs[at.wrapped.start:at.wrapped.end], func(r ref) bool {
 		w.class = r.class()
 		a := c.ask(w, r.path)
-		return a.unknown || !slices.ContainsFunc(a.things, func(t thing) bool { return t.kind == isForeign })
+		return a.unknown || len(a.things) == 0 && a.member >= 0
 	})
 }
 

@@ -217,6 +217,9 @@ func (c *closure) hand(t thing, why cause) {
 		c.reach(t.id, why)
 	case isClass:
 		c.instantiate(t.id, why)
+		if c.units[c.groups[t.id].unit].means.Flow { // who has it may make objects of it
+			c.lend(t.id, why)
+		}
 	case isInstance:
 		c.call(t.id, why)
 		c.lend(t.id, why)

@@ -178,6 +178,15 @@ func (c *closure) matching(g int32, prefix string, s site) {
 				c.reach(f, s.cause)
 			}
 		}
+		for _, name := range c.groups[a].bound {
+			if word := c.words.texts[name]; strings.HasPrefix(word, prefix) && (prefix != "" || word[0] != '_') {
+				for _, t := range c.within(a, name) {
+					if t.kind == isSlot {
+						c.hand(t, s.cause)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -10,10 +10,10 @@ import (
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
-// special tells names of a class whose values the language or a metaclass may call, and
-// those that a function has already.
+// special tells names whose values the language or a metaclass may call, and those of a
+// class that a function has already.
 func (r *reader) special(name string, p spot) bool {
-	return p.class >= 0 && (isDunder(name) || r.metas[p.class] ||
+	return isDunder(name) || p.class >= 0 && (r.metas[p.class] ||
 		slices.ContainsFunc(r.file.Functions, func(f mask.Function) bool { return f.Name == p.prefix+name }))
 }
 
@@ -117,7 +117,7 @@ func (r *reader) has(body syntax.Node, what func(syntax.Node) bool) bool {
 func (r *reader) anywhere(function int) {
 	seen := map[string]bool{}
 	for _, ref := range r.runs[r.spans[function][0]:] {
-		if ref.Use != mask.Named && ref.Use != mask.Handed && ref.Use != mask.Returned && len(ref.Path) == 2 && ref.Path[0] == "?" && ref.Line > 0 && !isDunder(ref.Path[1]) && !seen[ref.Path[1]] {
+		if ref.Use != mask.Named && ref.Use != mask.Returned && len(ref.Path) == 2 && ref.Path[0] == "?" && ref.Line > 0 && !isDunder(ref.Path[1]) && !seen[ref.Path[1]] {
 			seen[ref.Path[1]] = true
 			ref.Path, ref.Into = []string{mask.Anywhere, ref.Path[1]}, nil
 			r.emit(ref)

@@ -289,7 +289,7 @@ func TestMaskLoads(t *testing.T) {
 			"-- a.py --\nimport ply.lex as lex\ndef make():\n    def t_word(t): return t\n    class C:\n        def m(self): return 1\n    return lex.lex()\nmake()\n", "make make.t_word",
 		},
 		"a_method_that_a_library_brings": {
-			"-- a.py --\nimport ast\nclass V(ast.NodeVisitor):\n    def visit_Name(self, n): return n\n    def _rest(self, n): return n\nclass W(ast.NodeVisitor):\n    def visit_Name(self, n): return n\nv = V()\nv.visit(1)\n", "V.visit_Name",
+			"-- a.py --\nimport ast\nclass V(ast.NodeVisitor):\n    def visit_Name(self, n): return n\n    def _rest(self, n): return n\nclass W(ast.NodeVisitor):\n    def visit_Name(self, n): return n\nv = V()\nv.visit(1)\n", "V.visit_Name V._rest",
 		},
 		"an_array_of_ours": {
 			"-- a.py --\nimport numpy\nclass A(numpy.ndarray):\n    def __new__(cls, x): return x\n    def __array_finalize__(self, x): self.x = x\nA(1)\n", "A.__new__ A.__array_finalize__",
@@ -312,12 +312,61 @@ func TestMaskLoads(t *testing.T) {
 				"-- p/conv.py --\nTABLE = {}\nOTHER = {}\ndef convert(k):\n    helper = TABLE[k]\n    return helper(k)\n" +
 				"-- p/fill.py --\nfrom .again import TABLE\nfrom . import conv\nfrom .conv import OTHER\ndef f(k): return k + 1\ndef g(k): return k + 2\ndef h(k): return k + 3\nTABLE[1] = f\nconv.TABLE[2] = g\nOTHER[1] = h\n", "convert f g",
 		},
+		"a_class_that_is_put_on_one_of_ours": {
+			"-- a.py --\n" + classes("First", "Second") + "class E:\n    def make(self): return self.kind()\n    def hold(self): self.other = Second\nE.kind = First\nE().hold()\n", "E.hold",
+		},
+		"a_class_that_is_put_on_one_of_ours_and_called": {
+			"-- a.py --\n" + classes("First", "Second") + "class E:\n    def make(self): return self.kind()\nE.kind = First\nE().make()\n", "First.__init__ E.make",
+		},
+		"a_function_inside_of_which_the_decorators_are_known": {
+			"-- a.py --\nimport lib\ndef ours(f): return f\ndef one(n):\n    @ours\n    def inner(): return n\n    return inner\ndef two(n):\n    @lib.theirs\n    def inner(): return n\n    return inner\n" +
+				"x = one(1)\ny = two(1)\n", "ours one two",
+		},
+		"a_hook_of_a_module_that_a_call_gives": {
+			"-- a.py --\ndef make(n):\n    def inner(name): return n\n    return inner\n__getattr__ = make(1)\nother = make(2)\n", "make make.inner",
+		},
+		"what_a_module_of_any_name_has_under_a_name": {
+			"-- a.py --\nimport importlib\ndef load(name):\n    kind = importlib.import_module('x.' + name).kind\n    return kind()\nload('b')\n-- b.py --\n" + classes("A", "B") + "kind = A\n", "load A.__init__",
+		},
+		"what_is_given_back_in_parentheses": {
+			"-- a.py --\ndef f(): return g()\ndef h(): return g()\ndef i(): return g()\ndef pick(n):\n    return (\n        f if n else\n        h\n    )\ndef other(n): return n or i\npick(1)()\nother(1)()\n", "f h i pick other",
+		},
+		"one_of_two_functions": {
+			"-- a.py --\ndef f(x): return g()\ndef h(x): return g()\ndef i(x): return g()\nd = f if X else h\n@d\ndef k(): return 1\n", "f h",
+		},
+		"what_may_be_one_of_two_functions": {
+			"-- a.py --\ndef f(x): return g()\nclass C:\n    def __init__(self, convert=None): self.convert = convert if convert else cast(T, f)\n    def run(self): return self.convert(1)\nC().run()\n", "f C.__init__ C.run",
+		},
+		"a_made_up_name_of_what_a_call_gave": {
+			"-- a.py --\ndef make(n):\n    def inner(self): return n\n    return inner\nclass C:\n    do_a = make(1)\n    def run(self, n): return getattr(self, 'do_' + n)()\nC().run('a')\n", "make make.inner C.run",
+		},
+		"cls_that_is_another": {
+			"-- a.py --\nclass C:\n    def __init__(self): self.x = 1\n    @classmethod\n    def make(cls, k):\n        if k in T:\n            cls = T[k]\n        return cls()\nclass D(C):\n    def __init__(self): self.x = 2\nT = {1: D}\nC.make(1)\n", "C.__init__ C.make D.__init__",
+		},
+		"a_class_that_others_get": {
+			"-- a.py --\nimport lib\nclass C(lib.Base):\n    def public(self): return 1\n    def _own(self): return 1\nclass D(lib.Base):\n    def public(self): return 1\nclass E:\n    def public(self): return 1\nlib.use(C)\nlib.use(E)\n", "C.public C._own",
+		},
+		"what_is_added_by_the_name_of_the_method": {
+			"-- a.py --\nimport lib\ndef f(): return 1\ndef g(): return 1\nclass C(lib.Group):\n    def __init__(self):\n        self.add_command(f)\n        self.use(g)\nC()\n", "g C.__init__",
+		},
+		"a_table_that_stands_for_an_argument": {
+			"-- a.py --\ndef f(x): return g()\ndef h(x): return g()\nT = (f,)\nU = (h,)\ndef run(x, steps=T):\n    every = steps\n    for s in every: x = s(x)\n    return x\nrun(1)\n", "f run",
+		},
+		"a_made_up_name_that_is_given_back": {
+			"-- a.py --\nclass C:\n    @classmethod\n    def do_a(cls): return 1\n    def other(self): return 1\n    @classmethod\n    def find(cls, n): return getattr(cls, 'do_%s' % n)\nC.find('a')()\n", "C.do_a C.find",
+		},
+		"a_made_up_name_in_a_table": {
+			"-- a.py --\nclass C:\n    T = {}\n    def __init__(self, n):\n        f = getattr(self, 'do_%s' % n)\n        self.T[n] = f\n    def do_a(self): return 1\n    def other(self): return 1\nc = C('a')\n", "C.__init__ C.do_a",
+		},
+		"a_table_of_a_function_that_is_handed_on": {
+			"-- a.py --\nimport lib\ndef f(x): return g()\ndef h(x): return g()\ndef i(x): return g()\ndef run(steps):\n    for s in steps: s(1)\ndef start():\n    table = [f]\n    table += (h,)\n    kept = [i]\n    run(table)\n    lib.use(len(kept))\nstart()\n", "f h run start",
+		},
 		"what_is_called_and_may_be_an_object_of_ours": {
 			"-- a.py --\nclass C:\n    def __init__(self): self.x = 1\n    def __call__(self): return 1\nclass D:\n    def __call__(self): return 1\nc = C()\ndef by(n): return lambda f: f\n@by(1)\ndef f(): return 1\n", "C.__init__ C.__call__ by",
 		},
 		"an_object_of_a_function_that_is_handed_to_others": {
 			"-- a.py --\nfrom xml.sax import handler, make_parser\nclass C(handler.ContentHandler):\n    def __init__(self, a): self.a = a\n    def characters(self, c): self.c = c + 1\n    def _own(self): return 1\n" +
-				"class D(handler.ContentHandler):\n    def characters(self, c): self.c = c + 1\ndef read(f):\n    parser = make_parser()\n    c = C(f)\n    parser.setContentHandler(c)\n    d = D()\n    d.a = 1\nread(1)\n", "C.__init__ C.characters read",
+				"class D(handler.ContentHandler):\n    def characters(self, c): self.c = c + 1\ndef read(f):\n    parser = make_parser()\n    c = C(f)\n    parser.setContentHandler(c)\n    d = D()\n    d.a = 1\nread(1)\n", "C.__init__ C.characters C._own read",
 		},
 		"a_table_of_texts_where_modules_are_imported_by_name": {
 			"-- pkg/__init__.py --\nfrom importlib import import_module\nNAMES = {'f': 'pkg.sub.f'}\ndef find(n):\n    m, f = NAMES[n].rsplit('.', 1)\n    return getattr(import_module(m), f)\nfind('f')(1)\n" +

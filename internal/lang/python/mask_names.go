@@ -177,6 +177,11 @@ func (r *reader) bind(s *scope, body syntax.Node) {
 		case "assignment":
 			r.bindAssignment(s, n)
 		case "augmented_assignment":
+			if l, again := s.names[r.word(n.Child("left"))]; again && l.kind == builtin { // TABLE += (f,)
+				l.any = append(l.any, r.elements(s, n.Child("right"))...)
+				s.names[r.word(n.Child("left"))] = l
+				continue
+			}
 			r.bindTarget(s, n.Child("left"))
 		case "for_statement":
 			r.bindElement(s, n.Child("left"), r.elements(s, n.Child("right")))
@@ -249,6 +254,9 @@ func (r *reader) bindAssignment(s *scope, n syntax.Node) {
 			}
 			s.names[r.word(left)] = of
 			return
+		}
+		if again && r.isOwnClass(s, []string{r.word(left)}) { // cls = TABLE[k]: it is one of both
+			l = local{kind: element, any: [][]string{strings.Split(r.file.Classes[r.class].Name, ".")}}
 		}
 		if any := r.picked(s, right); len(any) > 0 && (!again || l.kind == element) {
 			s.names[r.word(left)] = local{kind: element, any: append(l.any, any...)}
@@ -523,15 +531,10 @@ func (r *reader) binding(left, right, annotation syntax.Node, p spot) (bound boo
 	switch {
 	case left.Kind() == "identifier" && p.function < 0:
 		name = p.prefix + r.word(left)
-	case left.Kind() == "attribute" && r.class >= 0 && r.functions > 0: // self.x = C(…)
-		path := r.path(left)
-		if len(path) != 2 {
+	case left.Kind() == "attribute": // self.x = C(…)
+		if name = r.memberNamed(left); name == "" {
 			return false
 		}
-		if to := r.resolve(path); len(to) != 2 || to[0] != "self" {
-			return false
-		}
-		name = r.file.Classes[r.class].Name + "." + path[1]
 	default:
 		return false
 	}
@@ -539,6 +542,16 @@ func (r *reader) binding(left, right, annotation syntax.Node, p spot) (bound boo
 		right = right.Child("right")
 	}
 	r.table(name, right)
+	if right.Kind() == "conditional_expression" { // one of two functions or classes
+		sides := []syntax.Node{right.First(), lastOf(right)}
+		if slices.ContainsFunc(sides, func(n syntax.Node) bool { return !r.isKnown(n) }) {
+			return false
+		}
+		for _, side := range sides {
+			r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: r.resolve(r.path(side)), Use: mask.Named, Class: r.class}})
+		}
+		return false
+	}
 	how := mask.Named
 	path := r.path(right)
 	switch {
@@ -556,6 +569,33 @@ func (r *reader) binding(left, right, annotation syntax.Node, p spot) (bound boo
 		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: path, Use: how, Class: r.class}})
 	}
 	return bound
+}
+
+// isKnown tells a name that means the same in the whole file.
+func (r *reader) isKnown(n syntax.Node) bool {
+	path := r.path(n)
+	if !n.Is("identifier", "attribute") || len(path) == 0 || path[0] == "?" {
+		return false
+	}
+	path = r.resolve(path)
+	return len(path) > 0 && path[0] != "?"
+}
+
+// memberNamed is the name in the file of what stands behind self or a class of the file;
+// "" where it is something else's.
+func (r *reader) memberNamed(n syntax.Node) string {
+	path := r.path(n)
+	if len(path) != 2 {
+		return ""
+	}
+	switch to := r.resolve(path); {
+	case len(to) != 2:
+	case to[0] == "self" && r.class >= 0 && r.functions > 0:
+		return r.file.Classes[r.class].Name + "." + to[1]
+	case slices.ContainsFunc(r.file.Classes, func(c mask.Class) bool { return c.Name == to[0] && !c.Late }):
+		return to[0] + "." + to[1]
+	}
+	return ""
 }
 
 // attributed are functions that ask for an attribute by a name that is a value.

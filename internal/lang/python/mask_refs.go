@@ -23,6 +23,11 @@ var inert = map[string]bool{
 	"re_path": true, "url": true, "Route": true, "connect": true, "include_router": true, "register_blueprint": true,
 }
 
+// addsTo tells a method that puts something somewhere, by its name.
+func addsTo(name string) bool {
+	return strings.HasPrefix(name, "add_") || strings.HasPrefix(name, "register_")
+}
+
 // keeps are methods of containers that put something in.
 var keeps = map[string]bool{"append": true, "add": true, "appendleft": true, "insert": true, "setdefault": true, "extend": true, "update": true}
 
@@ -246,7 +251,8 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 	own := len(path) == 2 && (path[0] == "self" || path[0] == "cls") // a method of ours
 	r.arguments(arguments, argument{
 		path: path, to: r.callee(path), looked: looksAt(path),
-		quiet: len(path) > 0 && inert[path[len(path)-1]] && path[0] != "property" && !own, // x = property(f): who reads x calls f
+		quiet:  len(path) > 0 && inert[path[len(path)-1]] && path[0] != "property" && !own, // x = property(f): who reads x calls f
+		inside: len(path) > 1 && addsTo(path[len(path)-1]),
 	})
 }
 
@@ -256,7 +262,7 @@ type argument struct {
 	as       string
 	looked   bool // only asked what it is
 	quiet    bool // not called by what others have under the name
-	inside   bool // of a display
+	inside   bool // kept for later: of a display, of what is added to something
 }
 
 // into is the call that gets it, nil where that may be anybody's.
@@ -314,6 +320,11 @@ func (r *reader) argument(n syntax.Node, a argument) {
 	}
 	switch n.Kind() {
 	case "identifier", "attribute":
+		if l, ok := r.scope.find(r.word(n)); ok && l.kind == builtin && !a.quiet && !a.looked { // a table of the function
+			for _, of := range l.any {
+				r.emit(mask.Ref{Path: of, Use: mask.Handed, Class: r.class, Line: n.Line()})
+			}
+		}
 		how := mask.Handed
 		if a.quiet || (r.keeping > 0 || a.inside) && !isClassName(r.path(n)) { // a decorator makes objects of classes
 			how = mask.Named
@@ -338,8 +349,8 @@ func (r *reader) argument(n syntax.Node, a argument) {
 		if n.Kind() == "boolean_operator" {
 			r.counts.branches++
 		}
-		if a.inside = a.inside || n.Is("list", "tuple", "set", "dictionary"); a.inside {
-			a.to = nil // a table of functions is kept for later, as any other
+		if n.Is("list", "tuple", "set", "dictionary") {
+			a.inside, a.to = true, nil // a table of functions is kept for later, as any other
 		}
 		for c := range n.Children() {
 			if c.Named() {
@@ -426,8 +437,18 @@ func (r *reader) handed(n syntax.Node) {
 	}
 }
 
+// uncast is x of cast(T, x).
+func (r *reader) uncast(n syntax.Node) syntax.Node {
+	path, all := r.path(n.Child("function")), positional(n)
+	if n.Kind() == "call" && len(all) == 2 && len(path) > 0 && path[len(path)-1] == "cast" {
+		return r.uncast(all[1])
+	}
+	return n
+}
+
 // given is a value that goes under another name from here on.
 func (r *reader) given(n syntax.Node) {
+	n = r.uncast(n)
 	switch n.Kind() {
 	case "identifier", "attribute":
 		r.handed(n)
@@ -449,12 +470,14 @@ func (r *reader) given(n syntax.Node) {
 
 // returned is what a function gives.
 func (r *reader) returned(n syntax.Node) {
+	n = r.uncast(n)
 	switch n.Kind() {
 	case "identifier":
 		r.use(r.path(n), mask.Returned, n)
 	case "attribute":
 		r.attribute(n, mask.Returned)
 	case "call":
+		r.use(r.computed(r.scope, n), mask.Called, n)
 		function, all := n.Child("function"), positional(n)
 		if function.Kind() == "call" { // wraps(f)(g) is g
 			if path := r.path(function.Child("function")); len(all) == 1 && len(path) > 0 && path[len(path)-1] == "wraps" {
@@ -481,7 +504,10 @@ func (r *reader) returned(n syntax.Node) {
 		r.call(n, mask.Relayed)
 	case "conditional_expression":
 		r.either(n, r.returned)
-	case "expression_list", "tuple":
+	case "boolean_operator", "parenthesized_expression", "expression_list", "tuple":
+		if n.Kind() == "boolean_operator" {
+			r.counts.branches++
+		}
 		for c := range n.Children() {
 			if c.Named() {
 				r.returned(c)
@@ -577,6 +603,9 @@ func (r *reader) byDefault(parameters syntax.Node) [][]string {
 			if path := r.path(value); len(path) > 0 && path[0] != "?" {
 				if path = r.resolve(path); len(path) > 0 && path[0] != "?" {
 					out = append(out, path)
+					if len(path) == 1 && r.values[path[0]] { // a table
+						out = append(out, append(slices.Clone(path), mask.Element))
+					}
 				}
 			}
 		}

@@ -201,10 +201,7 @@ func (r *reader) follows(left, right syntax.Node) bool {
 		l, ok := r.scope.find(r.word(left))
 		return ok && l.kind == element
 	case "attribute":
-		if path := r.path(left); len(path) == 2 && r.class >= 0 && right.Is("identifier", "attribute") {
-			to, from := r.resolve(path), r.resolve(r.path(right))
-			return len(to) == 2 && to[0] == "self" && len(from) > 0 && from[0] != "?"
-		}
+		return r.memberNamed(left) != "" && r.isKnown(right)
 	}
 	return false
 }
@@ -308,6 +305,9 @@ func (r *reader) holds(name string, right syntax.Node) {
 // stores is TABLE[k] = x.
 func (r *reader) stores(left, right syntax.Node) {
 	if left.Kind() == "subscript" {
+		if l, ok := r.scope.find(r.word(right)); ok && l.kind == computed { // x = getattr(self, …)
+			r.use([]string{r.word(right)}, mask.Called, right)
+		}
 		r.puts(left.Child("value"), right)
 	}
 }
