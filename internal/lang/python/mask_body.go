@@ -55,7 +55,7 @@ func lay(def syntax.Node) (layout, bool) {
 	if l.doc.Is() {
 		from = l.doc.End()
 	}
-	end := tail(src, lastEnd(all[len(all)-1]), width(l.indent))
+	end := tail(src, all[len(all)-1].End(), width(l.indent))
 	switch eol := lineEnd(src, from); {
 	case l.doc.Is() && len(l.statements) > 0 && l.statements[0].Start() < eol: // """doc"""; return 1
 		l.cut, l.lead = mask.Range{Start: from, End: end}, "; "
@@ -219,29 +219,6 @@ func width(indent string) int {
 		}
 	}
 	return w
-}
-
-// lastEnd is the end of the last statement's text: nodes of blocks may reach further,
-// over comments.
-func lastEnd(n syntax.Node) int {
-	for {
-		last := syntax.Node{}
-		for c := range n.Children() {
-			if c.Named() && c.Kind() != "comment" {
-				last = c
-			}
-		}
-		switch last.Kind() {
-		case "block", "else_clause", "elif_clause", "except_clause", "except_group_clause", "finally_clause", "case_clause":
-			n = last
-			continue
-		}
-		if last.Is() && n.Is("block", "decorated_definition") {
-			n = last
-			continue
-		}
-		return n.End()
-	}
 }
 
 // tail is the end of a body whose last statement ends at a place: with the rest of the
