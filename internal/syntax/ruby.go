@@ -17,9 +17,9 @@ const (
 )
 
 // heredocs gives Ruby as its scanner can take it: of the same length, and without the
-// beginnings of heredocs whose quoted name goes over lines and is too long. No Ruby reads
-// those as heredocs (they are the end of a text, "#<<", a comment, or a shift by a long
-// text), and its scanner may. A name that is too long in one line is an error.
+// beginnings of heredocs whose quoted name goes over lines. No Ruby reads those as
+// heredocs (they are the end of a text, "#<<", a comment, or a shift by a long text), and
+// its scanner may. A name that is too long in one line is an error.
 func heredocs(source []byte) ([]byte, error) {
 	given, sum := source, 0
 	for at := 0; ; {
@@ -35,7 +35,7 @@ func heredocs(source []byte) ([]byte, error) {
 		switch {
 		case n == 0:
 			continue
-		case n > maxHeredoc && lines:
+		case lines:
 			if &given[0] == &source[0] {
 				given = bytes.Clone(source)
 			}
