@@ -20,11 +20,11 @@ func (r *maskReader) code(n syntax.Node, at around) {
 		r.note(r.pathOf(n, at), mask.Named, n, at)
 		return
 	case "identifier":
-		if n.Field() != "pattern" && n.Field() != "name" && !r.local(n) {
+		if n.Field() != "name" && !r.local(n) {
 			r.note(r.pathOf(n, at), mask.Named, n, at)
 		}
 		return
-	case "type_arguments", "lifetime", "label", "field_identifier", "type_identifier":
+	case "lifetime", "label":
 		return
 	}
 	r.walk(n, at)

@@ -49,7 +49,7 @@ func (c compiled) read(n syntax.Node, inside bool, depth int) {
 		case "macro_definition":
 			c.tokens(child)
 			continue
-		case "attribute_item", "inner_attribute_item": // it may be a macro, with cases of a test
+		case "attribute_item": // it may be a macro, with cases of a test
 			c.tokens(child.First("attribute").First("token_tree"))
 			continue
 		case "macro_invocation":

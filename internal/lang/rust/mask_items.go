@@ -348,7 +348,7 @@ func (r *maskReader) add(f mask.Function, body syntax.Node, at around, locals ma
 	if f.Construct == mask.Constant {
 		f.Compiles = called(body)
 	}
-	if body.Is() && f.Body != (mask.Range{}) {
+	if body.Is() {
 		f.Shape = counter.Shape(body, f.Body)
 	}
 	at.parent, at.prefix, at.member, at.trait, at.public, at.hook = len(r.file.Functions), f.Name+".", false, "", false, false
@@ -473,8 +473,6 @@ func (r *maskReader) block(statement string, body syntax.Node) (mask.Range, stri
 	for c := range body.Children() {
 		if c.Is("inner_attribute_item") {
 			at.Start = c.End()
-		} else if c.Named() && !c.Is("line_comment", "block_comment") {
-			break
 		}
 	}
 	if at.End < at.Start { // a brace is missing: the function is broken, and stays
