@@ -40,7 +40,12 @@ type closure struct {
 	slots    map[place]*slot
 	names    map[int32][]int32 // of watched, by class
 	offers   map[int32][]offer // functions that nothing has called yet, by their number of arguments
-	dialled  map[int32]bool    // numbers of arguments with which something without a name was called
+	fields   map[int32]bool    // names behind dots
+	rung     map[place]bool    // and those of fields that were called, with numbers of arguments
+	unread   map[int32][]offer // functions that lie in fields whose names nobody has read yet
+	faces    map[int32][]place // methods called on interfaces, by those
+	faced    map[place]site
+	dialled  map[int32]bool // numbers of arguments with which something without a name was called
 	supers   map[int32][]superCall
 	seen     []bool  // groups that are present
 	all      []int32 // those, in order
@@ -86,7 +91,7 @@ func (p *project) closure(ctx context.Context) *closure {
 		project: p, causes: make([]cause, len(p.homes)), reached: make([]bool, len(p.homes)), freed: make([]bool, len(p.homes)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
 		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]stillness{}, slots: map[place]*slot{},
-		offers: map[int32][]offer{}, dialled: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{}, kinds: map[int32][]int32{}, names: map[int32][]int32{},
+		offers: map[int32][]offer{}, fields: map[int32]bool{}, unread: map[int32][]offer{}, rung: map[place]bool{}, faces: map[int32][]place{}, faced: map[place]site{}, dialled: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{}, kinds: map[int32][]int32{}, names: map[int32][]int32{},
 		stored: map[int32][]thing{}, used: map[int32]cause{}, supers: map[int32][]superCall{},
 	}
 	for u := range p.until(ctx) {
@@ -116,6 +121,9 @@ func (c *closure) load(u *unit) {
 		if c.construct(at) == Hook && f.parent < 0 && !ofHeirs[c.words.texts[f.last]] {
 			c.reach(at, cause{u.index, f.line, -1})
 		}
+		if u.means.ByArity && c.construct(at) == Lambda && f.parent < 0 {
+			c.offer(f.takes, f.into, offer{function: at, cause: cause{u.index, f.line, -1}})
+		}
 	}
 	for i, k := range u.classes {
 		if !k.late {
@@ -130,6 +138,9 @@ func (c *closure) use(w where, r ref, why cause) {
 		return
 	}
 	a := c.ask(w, r.path)
+	if w.unit.means.ByArity {
+		c.readFields(c.words.split[r.path], r.use(), a)
+	}
 	if r.use() == Adorned {
 		for _, t := range a.things {
 			c.adorned(w, r, t, why)
@@ -197,6 +208,9 @@ func (c *closure) wordless(w where, r ref, why cause) bool {
 	}
 	n, runs, ok := c.dynamic(w, r.path)
 	if ok && runs {
+		if len(parts) > 1 {
+			c.dialField(parts[len(parts)-1], n)
+		}
 		c.dial(n)
 	}
 	return ok
@@ -225,6 +239,8 @@ func (c *closure) received(w where, g, member int32, parts []int32, s site) {
 	}
 	word := c.words.texts[parts[0]]
 	switch {
+	case w.unit.means.Structural:
+		c.face(g, member, s)
 	case len(c.ofMeta(g, member)) > 0:
 		c.instantiate(g, s.cause) // a method of the class's class makes objects of it
 	case w.unit.means.Flow && !selfWords[word] && !superWords[word]:

@@ -150,7 +150,8 @@ type Function struct {
 	Wrapped    []Ref
 	Takes      []Take // its parameters in order, in other families; nil: nobody can tell
 	Shape      Shape
-	Arguments  int // how many it takes, -1 where that varies; of families in which it may be a Value
+	Into       *Argument // the field that it is put into, of those
+	Arguments  int       // how many it takes, -1 where that varies; of families in which it may be a Value
 	// Compiles, of a Constant one, are names as of Compiled: what the compiler runs with it.
 	Compiles []string
 }
@@ -170,8 +171,9 @@ type Class struct {
 	Parent int    // index of the class around it, -1
 	Bases  []Ref  // and mixins, traits, the metaclass
 	Span   Range
-	Makes  []Ref // what runs when an object is made, beside the constructor
-	Late   bool  // it is not made when the file is loaded: in a function, for type checkers only
+	Wants  []string // the methods of an interface: what has them all is one of it
+	Makes  []Ref    // what runs when an object is made, beside the constructor
+	Late   bool     // it is not made when the file is loaded: in a function, for type checkers only
 }
 
 // Ref is one name in use. Path is the dotted name as it is written, split: {"f"},

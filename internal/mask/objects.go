@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -139,6 +140,48 @@ func (c *closure) present(g int32) {
 		}
 	}
 	c.touch(g)
+	for _, face := range slices.Sorted(maps.Keys(c.faces)) {
+		if c.conforms(g, face) {
+			for _, at := range c.faces[face] {
+				c.answer(g, at.name, c.faced[at])
+			}
+		}
+	}
+}
+
+// face is a method called on an interface: on any object that has all of its methods.
+func (c *closure) face(g, name int32, s site) {
+	at := place{g, name}
+	if _, ok := c.faced[at]; ok || len(c.wants(g)) == 0 {
+		return
+	}
+	c.faced[at] = s
+	c.faces[g] = append(c.faces[g], at)
+	for _, h := range c.all {
+		if c.conforms(h, g) {
+			c.answer(h, name, s)
+		}
+	}
+}
+
+// wants are the methods of an interface.
+func (c *closure) wants(g int32) []int32 {
+	var out []int32
+	for _, a := range c.groups[g].lineage {
+		for _, part := range c.groups[a].parts {
+			out = append(out, c.units[c.classes[part].unit].classes[c.classes[part].local].wants...)
+		}
+	}
+	return out
+}
+
+// conforms tells an object that has what an interface wants, or may have it of others.
+func (c *closure) conforms(h, g int32) bool {
+	if c.kin(h) != c.kin(g) {
+		return false
+	}
+	open := slices.ContainsFunc(c.groups[h].lineage, func(a int32) bool { return len(c.groups[a].foreign) > 0 })
+	return !slices.ContainsFunc(c.wants(g), func(name int32) bool { return !open && len(c.member(h, name)) == 0 })
 }
 
 // late are what the language calls on an object when it is printed or awaited: not

@@ -85,7 +85,7 @@ type function struct {
 	construct                     int32
 	strict                        int32 // a word: the text with a zero byte for the name
 	lines, branches, calls, depth int32 // of its shape
-	takes                         int32 // how many arguments, see Value
+	takes, into                   int32 // how many arguments, and the field, see Value
 	flags
 }
 
@@ -109,7 +109,8 @@ type classOf struct {
 	bases  span // of refs
 	makes  span // of refs: what runs when one of it is made
 	span   span
-	late   bool // it is not made when the file is loaded
+	late   bool    // it is not made when the file is loaded
+	wants  []int32 // methods of an interface
 }
 
 // imported is an Import in words.
@@ -340,6 +341,9 @@ func (p *project) compact(u *unit, f *File) {
 	u.classes = make([]classOf, len(f.Classes))
 	for i, c := range f.Classes {
 		k := classOf{name: p.words.id(c.Name), parent: int32(c.Parent), span: spanOf(c.Span), late: c.Late}
+		for _, name := range c.Wants {
+			k.wants = append(k.wants, p.words.id(name))
+		}
 		refs, k.bases = p.all(refs, c.Bases)
 		from := len(refs)
 		refs = p.distinct(refs, c.Makes)
@@ -382,7 +386,7 @@ func (p *project) function(f *Function) function {
 		name: p.words.id(f.Name), group: -1, parent: int32(f.Parent), class: int32(f.Class), line: int32(f.Line),
 		span: spanOf(f.Span), body: spanOf(f.Body),
 		construct: p.words.id(string(f.Construct)), strict: p.words.id(strings.ReplaceAll(f.Strict, f.Name, "\x00")),
-		takes: int32(f.Arguments), lines: int32(f.Shape.Lines), branches: int32(f.Shape.Branches), calls: int32(f.Shape.Calls), depth: int32(f.Shape.Depth),
+		takes: int32(f.Arguments), into: p.given(f.Into), lines: int32(f.Shape.Lines), branches: int32(f.Shape.Branches), calls: int32(f.Shape.Calls), depth: int32(f.Shape.Depth),
 		flags: flags{public: f.Public, doc: f.Doc, broken: f.Broken},
 	}
 }

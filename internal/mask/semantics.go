@@ -45,9 +45,12 @@ type Semantics struct {
 	// ByResult: what is inside of a function runs when what the function gave is called,
 	// and not with the function.
 	ByResult bool
-	// ByArity: functions that are handed to one of the tree run when something is called
-	// that takes as many arguments. Who is not of the tree may call them.
+	// ByArity: functions that are handed to one of the tree, put or bound run when something
+	// is called that takes as many arguments, under the name of a variable or field where
+	// they were put under one. Who is not of the tree may call what it is handed.
 	ByArity bool
+	// Structural: what has the methods of an interface is one of it, and says so nowhere.
+	Structural bool
 }
 
 // family is the word under which a language's files see each other.

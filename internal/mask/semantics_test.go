@@ -66,6 +66,10 @@ func TestSemantics(t *testing.T) {
 			"-- go.mod --\nmodule x.example/m\n-- a.go --\npackage m\n\nvar X = run(one)\n\nfunc run(f func() int) int { return 1 }\n\nfunc one() int { return 1 }\n",
 			"run kept, one 0",
 		},
+		"go_Structural": {
+			"-- go.mod --\nmodule x.example/m\n-- a.go --\npackage m\n\nvar X = run(T{})\n\ntype I interface{ f() int }\n\nfunc run(i I) int { return i.f() }\n\ntype T struct{}\n\nfunc (T) f() int { return 1 }\n",
+			"run kept, T.f kept",
+		},
 		"javascript_ByResult": {
 			"-- a.js --\nfunction make() { return function inner() { return one(); }; }\nfunction one() { return 1; }\nexport const x = make();\nexport const y = x();\nfunction other() { return function inner() { return two(); }; }\nfunction two() { return 2; }\nexport const z = other();\n",
 			"make kept, make.inner kept, one kept, other kept, other.inner 0, two 1",

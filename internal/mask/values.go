@@ -19,8 +19,13 @@ type Value struct {
 
 // Dynamic begins the path of a call of something that has no name of its own (a local, a
 // parameter, an element, what a call gave), with this many arguments; -1 for any number.
-// A name behind it is that of the field which is called.
+// A name behind it is that of the field which is called; Field and a name, or a package and
+// a name, what may be a variable.
 func Dynamic(arguments int) string { return "(" + strconv.Itoa(arguments) + ")" }
+
+// Field begins the path of an Argument that is no call's: the variable, or the field of an
+// object, by its name, that a function is put into. It may run once that is called or read.
+const Field = "."
 
 // value is a Value in numbers.
 type value struct {
@@ -31,6 +36,7 @@ type value struct {
 
 // offer is a function that runs when something is called with as many arguments as it has.
 type offer struct {
+	takes    int32
 	function int32 // -1: the value of the unit
 	unit     *unit
 	value    int32
@@ -49,7 +55,20 @@ func (c *closure) dynamic(w where, path int32) (n int32, runs, ok bool) {
 		return 0, false, false
 	}
 	number, err := strconv.Atoi(strings.Trim(text, "()"))
-	return int32(number), err == nil && (len(parts) == 1 || c.callable[place{w.unit.kin, parts[1]}]), true
+	return int32(number), err == nil && (len(parts) == 1 || c.callable[place{w.unit.kin, parts[len(parts)-1]}] && !c.declared(w, parts[1:])), true
+}
+
+// declared tells a name, of this package or another, that is one of a function or a type.
+func (c *closure) declared(w where, name []int32) bool {
+	if len(name) < 2 {
+		return false
+	}
+	path := c.words.texts[name[1]]
+	if of := c.words.texts[name[0]]; of != Field {
+		path = of + "." + path
+	}
+	things := c.ask(w, c.words.path(strings.Split(path, "."))).things
+	return slices.ContainsFunc(things, func(t thing) bool { return t.kind == isFunction && c.construct(t.id) != Lambda || t.kind == isClass })
 }
 
 // dial runs what was offered for such a call, and what will be.
@@ -69,13 +88,73 @@ func (c *closure) dial(n int32) {
 	}
 }
 
-// offer runs a function at once, where something was called that it may be.
-func (c *closure) offer(takes int32, o offer) {
+// offer runs a function at once, where something was called that it may be. What is put
+// into a field waits for the name.
+func (c *closure) offer(takes, into int32, o offer) {
+	o.takes = takes
+	if into > 0 {
+		if parts := c.words.split[c.calls[into-1].path]; c.words.texts[parts[0]] == Field {
+			c.offerField(parts[1], o)
+			return
+		}
+	}
 	if c.dialled[takes] || c.dialled[anyNumber] || takes == anyNumber && len(c.dialled) > 0 {
 		c.perform(o)
 		return
 	}
 	c.offers[takes] = append(c.offers[takes], o)
+}
+
+// readFields are those of a path: what is a method, or of others, is none, and for one that
+// is called there is a Dynamic path too.
+func (c *closure) readFields(parts []int32, use Use, a answer) {
+	for i, name := range parts[min(1, len(parts)-1):] {
+		switch last := i >= len(parts)-2; {
+		case last && use.calls(), last && slices.ContainsFunc(a.things, func(t thing) bool { return t.kind == isFunction }):
+		default:
+			c.readField(name)
+		}
+	}
+}
+
+// dialField is a call of a field with a number of arguments.
+func (c *closure) dialField(name, n int32) {
+	at := place{name, n}
+	if c.rung[at] {
+		return
+	}
+	c.rung[at], c.rung[place{name, anyNumber}] = true, true
+	waiting := c.unread[name]
+	delete(c.unread, name)
+	for _, o := range waiting {
+		c.offerField(name, o)
+	}
+}
+
+// offerField keeps a function that is put into a field until one of that name is called
+// with as many arguments, or read.
+func (c *closure) offerField(name int32, o offer) {
+	switch {
+	case c.fields[name]:
+		c.offer(o.takes, 0, o)
+	case c.rung[place{name, o.takes}]:
+		c.perform(o)
+	default:
+		c.unread[name] = append(c.unread[name], o)
+	}
+}
+
+// readField is a name that is read: what was put under it is there for all calls.
+func (c *closure) readField(name int32) {
+	if c.fields[name] {
+		return
+	}
+	c.fields[name] = true
+	waiting := c.unread[name]
+	delete(c.unread, name)
+	for _, o := range waiting {
+		c.offer(o.takes, 0, o)
+	}
 }
 
 func (c *closure) perform(o offer) {
@@ -107,12 +186,15 @@ func (c *closure) values(w where, function, within int32, why cause) {
 			c.perform(o)
 			continue
 		}
-		c.offer(v.takes, o)
+		c.offer(v.takes, v.into, o)
 	}
 }
 
 // ours tells a call that is one of functions of the tree, or a conversion to its types.
 func (c *closure) ours(w where, call int32) bool {
+	if c.words.texts[c.words.split[c.calls[call-1].path][0]] == Field {
+		return true
+	}
 	things := c.ask(w, c.calls[call-1].path).things
 	for _, t := range things {
 		if t.kind != isFunction && t.kind != isClass {
@@ -122,9 +204,10 @@ func (c *closure) ours(w where, call int32) bool {
 	return len(things) > 0
 }
 
-// lends offers the functions that a call of the tree gets; false where it gets none.
+// lends offers the functions that a call of the tree gets, and those that are put, bound or
+// given back; false where there are none.
 func (c *closure) lends(w where, r ref, things []thing, why cause) bool {
-	if !w.unit.means.ByArity || r.use() != Handed || r.into == 0 || !c.ours(w, r.into) {
+	if !w.unit.means.ByArity || r.use() != Named && (r.use() != Handed || r.into == 0 || !c.ours(w, r.into)) {
 		return false
 	}
 	for _, t := range things {
@@ -133,7 +216,7 @@ func (c *closure) lends(w where, r ref, things []thing, why cause) bool {
 		}
 	}
 	for _, t := range things {
-		c.offer(c.of(t.id).takes, offer{function: t.id, cause: why})
+		c.offer(c.of(t.id).takes, r.into, offer{function: t.id, cause: why})
 	}
 	return true
 }

@@ -28,7 +28,7 @@ func (Masker) Name() string { return "go" }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{OwnStars: true, OwnPrefix: true, SpreadClasses: true, ByArity: true}
+	return mask.Semantics{OwnStars: true, OwnPrefix: true, SpreadClasses: true, ByArity: true, Structural: true}
 }
 
 // Grammar is Go's for Go files.
@@ -205,14 +205,20 @@ func (r *maskReader) defined(spec syntax.Node) {
 					r.file.Callable = append(r.file.Callable, id.Text())
 				}
 				if t := typePath(field.Child("type")); t != nil && id.Field() == "name" && !parameters.has(t[0]) {
+					if !field.Child("type").Is("pointer_type") {
+						c.Makes = append(c.Makes, mask.Ref{Path: t, Use: mask.Called, Class: -1, Line: id.Line()})
+					}
 					r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name + "." + id.Text(), Value: mask.Ref{Path: t, Use: mask.Named, Class: -1}})
 				}
 			}
 		}
 	case def.Is("interface_type"):
 		for elem := range def.Children() {
-			if elem.Is("type_elem") {
+			switch {
+			case elem.Is("type_elem"):
 				base(elem.First())
+			case elem.Is("method_elem"):
+				c.Wants = append(c.Wants, elem.Child("name").Text())
 			}
 		}
 	}

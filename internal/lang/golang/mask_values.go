@@ -30,6 +30,16 @@ func (r *maskReader) gets(p []string) *mask.Argument {
 	return &mask.Argument{Path: p}
 }
 
+// lent notes that a method of the standard library's runs a function that an object of its
+// type was made with.
+func (r *maskReader) lent(t []string) {
+	if method := lenders[strings.Join(t, ".")]; method != "" {
+		r.file.Callable = append(r.file.Callable, method)
+	}
+}
+
+var lenders = map[string]string{"sync.Pool": "Get"}
+
 // takes is the number of arguments of a function, -1 where it varies.
 func takes(n syntax.Node) int {
 	all := 0
@@ -54,25 +64,28 @@ func takes(n syntax.Node) int {
 // dynamic notes a call of what is no function or method of its own name. The number of
 // arguments varies where one call gives them all.
 func (r *maskReader) dynamic(n, of syntax.Node, s *scope) {
-	field := ""
+	var name []string
 	switch of.Kind() {
 	case "identifier":
-		name := of.Text()
-		_, function := r.results[name]
-		_, class := r.classes[name]
-		if !s.has(name) && (!r.declared[name] || function || class) {
+		text := of.Text()
+		_, function := r.results[text]
+		_, class := r.classes[text]
+		switch {
+		case s.has(text):
+		case function || class || predeclared[text]:
 			return
+		default: // a variable, or a function of another file
+			name = []string{mask.Field, text}
 		}
 	case "selector_expression":
-		x := of.Child("operand")
-		if x.Is("identifier") && !s.has(x.Text()) && !r.declared[x.Text()] { // of a package
-			return
-		}
 		p := r.pathOf(of, s)
 		if _, method := r.results[strings.Join(p, ".")]; method || r.standard(p[0]) {
 			return
 		}
-		field = of.Child("field").Text()
+		name = []string{of.Child("field").Text()}
+		if x := of.Child("operand"); x.Is("identifier") && !s.has(x.Text()) && !r.declared[x.Text()] { // of a package
+			name = []string{x.Text(), name[0]}
+		}
 	case "call_expression", "type_assertion_expression":
 	default:
 		return
@@ -82,33 +95,29 @@ func (r *maskReader) dynamic(n, of syntax.Node, s *scope) {
 	for a := range n.Child("arguments").Children() {
 		switch {
 		case a.Is("variadic_argument"):
-			r.dials(-1, field, n)
+			r.dials(-1, n, name...)
 			return
 		case a.Named() && !a.Is("comment"):
 			given++
 			only = a
 		}
 	}
-	r.dials(given, field, n)
+	r.dials(given, n, name...)
 	if given == 1 && only.Is("call_expression") { // it may give two
-		r.dials(2, field, n)
+		r.dials(2, n, name...)
 	}
 }
 
 // dials notes a call with a number of arguments.
-func (r *maskReader) dials(arguments int, field string, n syntax.Node) {
-	p := []string{mask.Dynamic(arguments)}
-	if field != "" {
-		p = append(p, field)
-	}
-	r.note(p, mask.Called, n)
+func (r *maskReader) dials(arguments int, n syntax.Node, name ...string) {
+	r.note(append([]string{mask.Dynamic(arguments)}, name...), mask.Called, n)
 }
 
 // passes notes a function of which only the local name is known among arguments: who is
 // no function of this package may call it.
 func (r *maskReader) passes(a, of syntax.Node, s *scope) {
 	if l, ok := s.find(a.Text()); ok && l.function && !of.Is("identifier") {
-		r.dials(l.takes, "", a)
+		r.dials(l.takes, a)
 	}
 }
 
@@ -131,7 +140,7 @@ func (r *maskReader) ranges(n syntax.Node, s *scope) {
 	default:
 		return
 	}
-	r.dials(1, "", of)
+	r.dials(1, of)
 }
 
 func sequence(name string) bool { return strings.HasPrefix(name, "Seq") }

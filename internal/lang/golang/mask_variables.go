@@ -22,6 +22,10 @@ func (r *maskReader) variables(n syntax.Node) {
 				names = append(names, c.Text())
 			}
 		}
+		if t := spec.Child("type"); !t.Is() || callable(t) {
+			r.file.Callable = append(r.file.Callable, names...)
+		}
+		r.makes(spec.Child("type"), nil)
 		r.walk(spec.Child("type"), nil)
 		r.holds(names, typePath(spec.Child("type")), spec.Child("value"))
 		i := 0
@@ -30,10 +34,18 @@ func (r *maskReader) variables(n syntax.Node) {
 				continue
 			}
 			name := "_"
+			var into *mask.Argument
 			if i < len(names) {
-				name = names[i]
+				name, into = names[i], &mask.Argument{Path: []string{mask.Field, names[i]}}
 			}
-			r.bound(v, name)
+			switch {
+			case v.Is("func_literal"):
+				r.lambda(v, name, into)
+			case v.Is("identifier", "selector_expression"):
+				r.element(v, nil, into)
+			default:
+				r.bound(v, name)
+			}
 			i++
 		}
 	}
@@ -86,7 +98,7 @@ func (r *maskReader) bound(n syntax.Node, name string) {
 	defer func() { r.depth-- }()
 	switch n.Kind() {
 	case "func_literal":
-		r.lambda(n, name)
+		r.lambda(n, name, nil)
 	case "literal_element", "parenthesized_expression":
 		r.bound(n.First(), name)
 	case "unary_expression":
@@ -103,6 +115,7 @@ func (r *maskReader) bound(n syntax.Node, name string) {
 	case "composite_literal":
 		if t := typePath(n.Child("type")); t != nil {
 			r.note(t, mask.Called, n)
+			r.lent(t)
 		}
 		r.walk(n.Child("type"), nil)
 		r.bound(n.Child("body"), name)
@@ -143,16 +156,23 @@ func (r *maskReader) boundKey(n syntax.Node, name string) {
 	if !parts[0].First().Is("identifier") {
 		r.walk(parts[0], nil)
 	}
-	r.bound(parts[1], name+"."+key)
+	switch into := r.field(n); {
+	case parts[1].First().Is("func_literal"):
+		r.lambda(parts[1].First(), name+"."+key, into)
+	case parts[1].First().Is("identifier", "selector_expression"):
+		r.element(parts[1].First(), nil, into)
+	default:
+		r.bound(parts[1], name+"."+key)
+	}
 }
 
 // lambda notes a function literal that a name is bound to.
-func (r *maskReader) lambda(n syntax.Node, name string) {
+func (r *maskReader) lambda(n syntax.Node, name string, into *mask.Argument) {
 	body := n.Child("body")
 	first, _, _ := strings.Cut(name, ".")
 	f := mask.Function{
 		Name: name, Construct: mask.Lambda, Literal: true, Public: exported(first), Parent: -1, Class: -1, Line: n.Line(),
-		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken(), Arguments: takes(n),
+		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken(), Arguments: takes(n), Into: into,
 	}
 	switch {
 	case trivial(body):

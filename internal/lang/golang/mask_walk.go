@@ -25,9 +25,10 @@ type maskReader struct {
 	seen     map[string]bool     // what the owner runs already
 	key      []byte
 	depth    int
-	chain    int    // how far what stands before the dots is followed
-	group    *local // of the next literal's first parameter: a group of routes
-	verb     string // of the routes below: r.HandleFunc(…).Methods(verb)
+	chain    int      // how far what stands before the dots is followed
+	asks     []string // methods that the call which is read calls on what it is given
+	group    *local   // of the next literal's first parameter: a group of routes
+	verb     string   // of the routes below: r.HandleFunc(…).Methods(verb)
 }
 
 // deepest bounds the nesting that is followed; no person writes such code.
@@ -97,10 +98,9 @@ func (r *maskReader) walk(n syntax.Node, s *scope) {
 	case "call_expression", "type_conversion_expression":
 		r.call(n, s)
 	case "composite_literal":
-		if t := typePath(n.Child("type")); t != nil {
-			if !s.has(t[0]) {
-				r.note(t, mask.Called, n)
-			}
+		if t := typePath(n.Child("type")); t != nil && !s.has(t[0]) {
+			r.note(t, mask.Called, n)
+			r.lent(t)
 		}
 		r.children(n, s)
 	case "keyed_element":
@@ -116,7 +116,7 @@ func (r *maskReader) walk(n syntax.Node, s *scope) {
 		r.children(n, inner)
 	case "parameter_list", "type_parameter_list":
 		r.parameters(n, s)
-	case "short_var_declaration", "range_clause", "receive_statement":
+	case "assignment_statement", "short_var_declaration", "range_clause", "receive_statement":
 		r.assign(n, s)
 	case "var_spec", "const_spec":
 		r.localVariable(n, s)
@@ -209,14 +209,21 @@ func (r *maskReader) call(n syntax.Node, s *scope) {
 	r.walk(n.Child("type_arguments"), s)
 	arguments := n.Child("arguments")
 	if declares || of.Is("identifier") && predeclared[of.Text()] {
+		r.makes(arguments.First(), s)
 		r.children(arguments, s)
 		return
 	}
 	into := r.gets(r.pathOf(of, s))
+	r.asks = nil
+	if into == others {
+		r.asks = asked[r.pathOf(of, s)[0]]
+	}
+	asks := r.asks
 	for a := range arguments.Children() {
 		if a.Is("identifier") {
 			r.passes(a, of, s)
 		}
+		r.asks = asks
 		r.handed(a, s, into)
 	}
 }
@@ -226,8 +233,12 @@ func (r *maskReader) call(n syntax.Node, s *scope) {
 func (r *maskReader) handed(n syntax.Node, s *scope, into *mask.Argument) {
 	switch {
 	case n.Is("identifier"):
-		if !s.has(n.Text()) && !predeclared[n.Text()] {
+		switch l, ok := s.find(n.Text()); {
+		case l.of != nil:
+			r.object(l.of, n)
+		case !ok && !predeclared[n.Text()]:
 			r.hand([]string{n.Text()}, n, into)
+			r.object([]string{n.Text()}, n)
 			r.unbound(n.Text())
 		}
 	case n.Is("selector_expression"):
@@ -236,7 +247,31 @@ func (r *maskReader) handed(n syntax.Node, s *scope, into *mask.Argument) {
 	case n.Is("func_literal"):
 		r.literal(n, s, into)
 	default:
+		if t := r.typeOf(n, s); t != nil {
+			r.object(t, n)
+		}
 		r.walk(n, s)
+	}
+}
+
+// object is an argument that is an object of a type, or holds one.
+func (r *maskReader) object(of []string, n syntax.Node) {
+	for _, name := range r.asks {
+		r.note(append(slices.Clip(of), name), mask.Called, n)
+	}
+}
+
+// asked are the methods that packages of the standard library call on what they are given.
+var asked = map[string][]string{
+	"sort": {"Len", "Less", "Swap"}, "heap": {"Len", "Less", "Swap", "Push", "Pop"}, "flag": {"String", "Set"},
+	"fmt": {"String", "Error", "Format", "GoString"}, "json": {"MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText"},
+}
+
+// makes notes a type of which there is an object without a literal: a variable's, or one
+// that the language's own functions make.
+func (r *maskReader) makes(of syntax.Node, s *scope) {
+	if t := typePath(of); t != nil && !s.has(t[0]) && !of.Is("pointer_type") {
+		r.note(t, mask.Called, of)
 	}
 }
 
@@ -248,11 +283,87 @@ func (r *maskReader) keyed(n syntax.Node, s *scope) {
 		if !c.Named() || c.Is("comment") {
 			continue
 		}
-		if !first || !c.First().Is("identifier") {
+		switch {
+		case !first:
+			r.element(c.First(), s, r.field(n))
+		case !c.First().Is("identifier"):
 			r.walk(c, s)
 		}
 		first = false
 	}
+}
+
+// put reads a = x, b.c = y: a function is there for who calls it by the name of the
+// variable or field.
+func (r *maskReader) put(left, right syntax.Node, s *scope) {
+	var names []syntax.Node
+	for c := range left.Children() {
+		if c.Named() && !c.Is("comment") {
+			names = append(names, c)
+		}
+	}
+	i := 0
+	for v := range right.Children() {
+		if !v.Named() || v.Is("comment") {
+			continue
+		}
+		var into *mask.Argument
+		if i < len(names) {
+			into = r.slot(names[i], s)
+		}
+		r.element(v, s, into)
+		i++
+	}
+	for _, name := range names {
+		switch {
+		case name.Is("selector_expression"): // which is not read
+			r.operand(name, s)
+		case name.Is("identifier"):
+			if !s.has(name.Text()) {
+				r.unbound(name.Text())
+			}
+		default:
+			r.walk(name, s)
+		}
+	}
+}
+
+// slot is the name under which what is assigned may be called, nil for a local's.
+func (r *maskReader) slot(n syntax.Node, s *scope) *mask.Argument {
+	switch {
+	case n.Is("selector_expression"):
+		n = n.Child("field")
+	case !n.Is("identifier") || n.Text() == "_" || s.has(n.Text()):
+		return nil
+	}
+	return &mask.Argument{Path: []string{mask.Field, n.Text()}}
+}
+
+// element is a value in a literal, under the name of a field where it has one.
+func (r *maskReader) element(n syntax.Node, s *scope, into *mask.Argument) {
+	switch {
+	case n.Is("func_literal"):
+		r.literal(n, s, into)
+	case n.Is("identifier") && !s.has(n.Text()) && !predeclared[n.Text()]:
+		r.add(mask.Ref{Path: []string{n.Text()}, Use: mask.Named, Class: r.class, Line: n.Line(), Into: into})
+		r.unbound(n.Text())
+	case n.Is("selector_expression"):
+		r.add(mask.Ref{Path: r.pathOf(n, s), Use: mask.Named, Class: r.class, Line: n.Line(), Into: into})
+		r.operand(n, s)
+	default:
+		r.walk(n, s)
+	}
+}
+
+// field is where an element of a literal is put, nil where its key is none of a struct: of
+// a map, or a constant.
+func (r *maskReader) field(n syntax.Node) *mask.Argument {
+	key := n.First("literal_element").First()
+	of := n.Parent().Parent().Child("type")
+	if !key.Is("identifier") || r.declared[key.Text()] || lenders[strings.Join(typePath(of), ".")] != "" || of.Is("map_type", "slice_type", "array_type", "implicit_length_array_type") {
+		return nil
+	}
+	return &mask.Argument{Path: []string{mask.Field, key.Text()}}
 }
 
 // parameters declares parameters, results and type parameters.
@@ -284,6 +395,10 @@ func (r *maskReader) parameters(n syntax.Node, s *scope) {
 // assign reads a, b := x, y and its kin: the right side before the names are known.
 func (r *maskReader) assign(n syntax.Node, s *scope) {
 	left, right := n.Child("left"), n.Child("right")
+	if n.Is("assignment_statement") {
+		r.put(left, right, s)
+		return
+	}
 	r.walk(right, s)
 	if n.Is("range_clause") {
 		r.ranges(n, s)
@@ -340,6 +455,7 @@ func (r *maskReader) localVariable(n syntax.Node, s *scope) {
 		if c.Field() == "name" {
 			names = append(names, c)
 		} else {
+			r.makes(c, s)
 			r.walk(c, s)
 		}
 	}
