@@ -43,8 +43,8 @@ func TestSemantics(t *testing.T) {
 			"f kept",
 		},
 		"python_LocalClasses": {
-			"-- a.py --\ndef ours(f):\n    return f\ndef make():\n    class A:\n        @ours\n        def run(self):\n            return one()\n    return A\ndef one():\n    return 1\nX = make()\n",
-			"ours kept, make kept, make.A.run 0, one 1",
+			"-- a.py --\ndef make(lib):\n    class A:\n        @lib.theirs\n        def run(self):\n            return one()\n    return A\ndef one():\n    return 1\nX = make(1)\n",
+			"make kept, make.A.run 0, one 1",
 		},
 		"python_Flow": {
 			"-- a.py --\nALL = []\ndef keep(f):\n    ALL.append(f)\ndef one():\n    return 1\ndef run(f):\n    return f()\ndef two():\n    return 2\ndef three(f):\n    return 1\ndef four():\n    return 2\nkeep(one)\nrun(two)\nthree(four)\n",
