@@ -44,8 +44,11 @@ const (
 )
 
 // resolve turns a path of a place into one that holds for the file: nil where it is a
-// mere local variable, "?" in the place of one that something is called on.
+// mere local variable or no name, "?" in the place of one that something is called on.
 func (r *reader) resolve(path []string) []string {
+	if len(path) == 0 {
+		return nil
+	}
 	for s := r.scope; s != nil; s = s.up {
 		l, ok := s.names[path[0]]
 		if !ok {
