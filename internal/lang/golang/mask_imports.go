@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"strconv"
@@ -185,6 +186,9 @@ func (r *maskReader) repair(masked func(function int) bool) []mask.Edit {
 		text := "_"
 		if s.name == "" {
 			text = "_ "
+			if bytes.HasSuffix(r.source[:s.at.Start], []byte("import")) { // import"a"
+				text = " _ "
+			}
 		}
 		edits = append(edits, mask.Edit{Range: s.at, Text: text})
 	}
