@@ -51,9 +51,9 @@ func (c *closure) parameter(f, name int32) (thing, bool) {
 }
 
 // parameters are the words for those of a function.
-func (c *closure) parameters(f int32) []int32 {
-	of := c.of(f).parameters
-	return c.units[c.homes[f]].parameters[of.start:of.end]
+func (p *project) parameters(f int32) []int32 {
+	of := p.of(f).parameters
+	return p.units[p.homes[f]].parameters[of.start:of.end]
 }
 
 // put is a value that gets into a slot. A class may be asked for its members there.
@@ -225,6 +225,18 @@ func (c *closure) hand(t thing, why cause) {
 		c.lend(t.id, why)
 	case isSlot:
 		c.open(t, why)
+	case isTable:
+		c.openTable(t, why)
+	}
+}
+
+// openTable is a table that goes where nobody follows it: what got into it by way of a
+// parameter may be called there.
+func (c *closure) openTable(t thing, why cause) {
+	for _, one := range c.step(t, c.words.ids[Element]) {
+		if one.kind == isSlot && one.unit != c.words.ids[result] {
+			c.open(one, why)
+		}
 	}
 }
 

@@ -271,7 +271,7 @@ const Element = "[]"
 const Decorated = "@"
 
 // Parameter begins the path of a parameter of a function around: {"()", "p"}. No
-// language has such a name.
+// language has such a name. A Binding's names the function, too: {"()", "p", "C.f"}.
 const Parameter = "()"
 
 // Anywhere begins the path of a name of a module that is imported under a name that is

@@ -282,6 +282,9 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 		}
 		return out
 	}
+	if own := p.words.split[b.path]; len(own) == 3 && p.words.texts[own[0]] == Parameter {
+		return p.parameterOf(u, own[2], own[1])
+	}
 	a := p.ask(where{unit: u, function: -1, class: b.class(), loads: true}, b.path)
 	var out []thing
 	for _, t := range a.things {
@@ -294,6 +297,17 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 			out = append(out, thing{kind: isResult, id: t.id})
 		case t.kind == isFunction && u.means.Flow:
 			out = append(out, thing{kind: isSlot, id: t.id, unit: p.words.id(result)})
+		}
+	}
+	return out
+}
+
+// parameterOf is the slot of a parameter of a function of a file.
+func (p *project) parameterOf(u *unit, function, name int32) []thing {
+	var out []thing
+	for _, t := range u.own.of(function) {
+		if t.kind == isFunction && slices.Contains(p.parameters(t.id), name) {
+			out = append(out, thing{kind: isSlot, id: t.id, unit: name})
 		}
 	}
 	return out

@@ -204,6 +204,8 @@ func (c *closure) answer(g, name int32, s site) {
 			c.reach(t.id, s.cause)
 		case (t.kind == isClass || t.kind == isSlot) && s.how > reads:
 			c.hand(t, s.cause)
+		case t.kind == isTable:
+			c.openTable(t, s.cause)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestSemantics(t *testing.T) {
 		},
 		"python_Flow": {
 			"-- a.py --\nALL = []\ndef keep(f):\n    ALL.append(f)\ndef one():\n    return 1\ndef run(f):\n    return f()\ndef two():\n    return 2\ndef three(f):\n    return 1\ndef four():\n    return 2\nkeep(one)\nrun(two)\nthree(four)\n",
-			"keep kept, one kept, run kept, two kept, three kept, four 0",
+			"keep kept, one 0, run kept, two kept, three kept, four 0",
 		},
 		"go_OwnStars": {
 			"-- go.mod --\nmodule x.example/m\n-- a/a.go --\npackage a\n\nimport . \"x.example/m/b\"\n-- b/b.go --\npackage b\n\nfunc B() int { return 1 }\n-- c/c.go --\npackage c\n\nimport \"x.example/m/a\"\n\nvar C = a.B()\n",

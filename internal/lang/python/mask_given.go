@@ -43,6 +43,11 @@ func (r *reader) given(n syntax.Node) {
 				r.given(c)
 			}
 		}
+	case "subscript", "call": // TABLE[k]
+		r.expression(n)
+		for _, one := range r.picked(r.scope, n) {
+			r.emit(mask.Ref{Path: one, Use: mask.Handed, Class: r.class, Line: n.Line()})
+		}
 	default:
 		r.expression(n)
 	}

@@ -59,6 +59,26 @@ func TestMaskLoads(t *testing.T) {
 		"what_is_put_into_a_table": {
 			"-- a.py --\n" + classes("A", "B") + "T = []\nT.append(A)\nfor k in T:\n    k()\n", "A.__init__",
 		},
+		"what_is_put_into_a_table_by_a_parameter": {
+			"-- a.py --\nT = {}\nU = {}\nclass R:\n    def __init__(self): self.all = []\n    def add(self, f, n): self.all.append((n, f))\n    def more(self, f): self.every.append(f)\ndef keep(n, f): T[n.lower()] = f\ndef also(n, f): U[n] = 1, f\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\ndef i(): return 1\nkeep('f', f)\nalso('g', g)\nr = R()\nr.add(h, 1)\nr.more(i)\n",
+			"R.__init__ R.add R.more keep also i",
+		},
+		"what_is_put_into_a_table_by_a_parameter_and_called": {
+			"-- a.py --\nT = {}\nU = {}\nclass R:\n    def __init__(self):\n        self.all = []\n        self.rest = []\n    def add(self, f, n): self.all.append((n, f))\n    def put(self, f): self.rest.append(f)\n    def run(self): return [f() for n, f in self.all]\ndef keep(n, f): T[n.lower()] = f\ndef also(n, f): U[n] = 1, f\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\ndef i(): return 1\nkeep('f', f)\nalso('g', g)\nr = R()\nr.add(h, 1)\nr.put(i)\n-- b.py --\nimport a\na.T['f']()\na.r.run()\ndef run(k):\n    n, x = a.U[k]\n    return x()\nrun('g')\n",
+			"R.__init__ R.add R.put R.run keep also f g h run",
+		},
+		"what_is_put_into_a_table_that_goes_away": {
+			"-- a.py --\nimport lib\nclass R:\n    def __init__(self): self.all = []\n    def add(self, f): self.all.append(f)\nclass S:\n    def __init__(self): self.each = []\n    def add(self, f): self.each.append(f)\nclass Q:\n    def __init__(self): self.rest = []\n    def add(self, f): self.rest.append(f)\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\nr = R()\nr.add(f)\nlib.use(r.all)\ns = S()\ns.add(g)\ndef every(x): return [one() for one in x.each]\nevery(s)\nq = Q()\nq.add(h)\n",
+			"R.__init__ R.add S.__init__ S.add Q.__init__ Q.add f g every",
+		},
+		"one_of_a_table_of_tables": {
+			"-- a.py --\nfrom collections import defaultdict\nT = defaultdict(list)\nU = {}\ndef keep(n, f): T[n].append(f)\ndef put(n, f): U.setdefault(n, []).append(f)\ndef f(): return 1\ndef g(): return 1\nkeep('f', f)\nput('g', g)\n-- b.py --\nfrom a import T\nfor f in T['f']: f()\n",
+			"keep put f",
+		},
+		"one_of_a_table_that_is_handed_on": {
+			"-- a.py --\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\ndef i(): return 1\nT = {1: f}\nU = {1: (g, 2)}\nV = {1: h}\nW = {1: i}\nclass C:\n    def __init__(self, k): self.f = V[k]\ndef run(f): return f()\nrun(T[1])\nC(1)\nU[1][0]()\nlen(W[1])\n",
+			"f g h C.__init__ run",
+		},
 		"what_a_decorator_puts_into_a_table": {
 			"-- a.py --\nT = {}\ndef on(name):\n    def inner(f):\n        T[name] = f\n        return f\n    return inner\n-- b.py --\nfrom a import on, T\n@on('x')\ndef f(): return 1\ndef g(): return 1\nfor name, h in T.items():\n    h()\n",
 			"on on.inner f",
@@ -234,7 +254,7 @@ func TestMaskLoads(t *testing.T) {
 		},
 		"an_argument_of_ours_by_a_name_of_others": {
 			"-- a.py --\n" + classes("Kind", "Other") + "class Registry:\n    def __init__(self): self.all = []\n    def register(self, kind): self.all.append(kind)\nr = Registry()\nr.register(Kind)\nimport x\nx.register(Other)\n",
-			"Kind.__init__ Registry.__init__ Registry.register",
+			"Registry.__init__ Registry.register",
 		},
 		"a_class_inside_of_a_function": {
 			"-- a.py --\ndef make():\n    class C:\n        def __init__(self): self.x = 1\n        def __call__(self): return 1\n        def m(self): return 1\n    return C()\nx = make()\ndef f():\n    class D:\n        def m(self): return 1\n    return 1\nf()\n-- b.py --\nfrom a import make\ny = make()\ny()\n",

@@ -182,6 +182,10 @@ func (r *reader) bindAssignment(s *scope, n syntax.Node) {
 			return
 		}
 	}
+	if any := r.picked(s, right); left.Is("pattern_list", "tuple_pattern") && right.Is("subscript", "call") && len(any) > 0 {
+		r.bindElement(s, left, any)
+		return
+	}
 	if path := r.computed(s, right); len(path) > 0 && left.Kind() == "identifier" {
 		if _, again := s.names[r.word(left)]; !again {
 			s.names[r.word(left)] = local{kind: computed, path: path}

@@ -307,10 +307,12 @@ func (r *reader) expressionStatement(n syntax.Node, p spot) {
 func (r *reader) assignment(n syntax.Node, p spot) {
 	left, right := n.Child("left"), n.Child("right")
 	r.target(left)
-	r.stores(left, right)
+	stored := r.stores(left, right)
 	r.annotation(n.Child("type"))
 	bound := r.binding(left, right, n.Child("type"), p)
 	switch {
+	case stored:
+		r.besides(right)
 	case bound && p.function < 0 && right.Kind() == "call" && !r.special(r.word(left), p):
 		r.call(right, mask.Ran)
 	case right.Kind() == "assignment": // a = b = c
@@ -324,6 +326,8 @@ func (r *reader) assignment(n syntax.Node, p spot) {
 	case r.functions > 0 && left.Kind() == "identifier" && right.Kind() == "identifier" && r.follows(left, right): // each use of one is a use of the other
 	case r.functions > 0 && right.Is("identifier", "attribute", "conditional_expression", "boolean_operator") && !r.follows(left, right):
 		r.given(right) // it may be called under the new name
+	case left.Kind() == "attribute" && right.Is("subscript", "call") && len(r.picked(r.scope, right)) > 0:
+		r.given(right)
 	case right.Is():
 		r.expression(right)
 		r.routeTable(left, right)

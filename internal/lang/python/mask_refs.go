@@ -193,7 +193,7 @@ func (r *reader) either(n syntax.Node, value func(syntax.Node)) {
 func (r *reader) call(n syntax.Node, how mask.Use) {
 	r.counts.calls++
 	function, arguments := n.Child("function"), n.Child("arguments")
-	if function.Kind() == "subscript" { // Box[int](1)
+	for function.Kind() == "subscript" { // Box[int](1), TABLE[k][0](1)
 		for s := range function.Children() {
 			if s.Field() == "subscript" {
 				r.expression(s)
@@ -241,7 +241,12 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 		return
 	}
 	if all := positional(n); function.Kind() == "attribute" && keeps[r.word(function.Child("attribute"))] && len(all) > 0 { // TABLE.append(x)
-		r.puts(function.Child("object"), all[len(all)-1])
+		if r.puts(function.Child("object"), all[len(all)-1]) {
+			for _, of := range all {
+				r.besides(of)
+			}
+			return
+		}
 	}
 	if all := positional(n); len(all) == 3 && len(path) == 1 && path[0] == "type" { // a class that is made
 		for _, of := range r.elements(r.scope, all[1]) {
@@ -359,6 +364,11 @@ func (r *reader) argument(n syntax.Node, a argument) {
 		}
 	default:
 		r.expression(n)
+		if n.Is("subscript", "call") && !a.looked && !a.quiet { // f(TABLE[k])
+			for _, one := range r.picked(r.scope, n) {
+				r.emit(mask.Ref{Path: one, Use: mask.Handed, Class: r.class, Line: n.Line(), Into: a.into()})
+			}
+		}
 		if made := r.path(n.Child("function")); n.Kind() == "call" && (isClassName(made) || len(made) == 1 && slices.Equal(r.resolve(made), []string{"cls"})) { // f(C()): who has the object may call it
 			r.use(append(slices.Clone(made), "__call__"), mask.Called, n)
 		}

@@ -15,6 +15,11 @@ var builtins = map[string]bool{
 	"hash": true, "id": true, "chr": true, "ord": true, "hex": true, "format": true, "enumerate": true, "zip": true,
 }
 
+// containers are those of the standard library that begin empty.
+var containers = map[string]bool{
+	"defaultdict": true, "OrderedDict": true, "deque": true, "WeakKeyDictionary": true, "WeakValueDictionary": true, "WeakSet": true,
+}
+
 // isBuiltin tells a parameter that is none of ours: *args, **kwargs, or by its annotation.
 func isBuiltin(r *reader, parameter syntax.Node) bool {
 	if parameter.Is("list_splat_pattern", "dictionary_splat_pattern") {
@@ -63,7 +68,7 @@ func isValue(r *reader, n syntax.Node) bool {
 		return true
 	case "call":
 		path := r.path(n.Child("function"))
-		return len(path) == 1 && builtins[path[0]]
+		return len(path) == 1 && builtins[path[0]] || len(path) > 0 && containers[path[len(path)-1]] && !r.ofTree(path[0])
 	}
 	return false
 }
@@ -92,9 +97,11 @@ func (r *reader) elements(s *scope, n syntax.Node) [][]string {
 			path = append(slices.Clone(l.path), path[1:]...)
 		}
 		return [][]string{append(slices.Clone(path), mask.Element)}
+	case "subscript": // one of a table's own tables, which hold what it holds
+		return r.elements(s, n.Child("value"))
 	case "call": // enumerate(TABLE), TABLE.items()
 		var out [][]string
-		if f := n.Child("function"); f.Kind() == "attribute" && views[r.word(f.Child("attribute"))] {
+		if f := n.Child("function"); f.Kind() == "attribute" && (views[r.word(f.Child("attribute"))] || r.isPick(n)) {
 			out = r.elements(s, f.Child("object"))
 		}
 		for _, a := range positional(n) {
@@ -227,14 +234,20 @@ func (r *reader) picked(s *scope, n syntax.Node) [][]string {
 	case "subscript":
 		return r.elements(s, n.Child("value"))
 	case "call":
-		if f := n.Child("function"); f.Kind() == "attribute" && picks[r.word(f.Child("attribute"))] {
-			return r.elements(s, f.Child("object"))
+		if r.isPick(n) {
+			return r.elements(s, n.Child("function").Child("object"))
 		}
 		if path := r.path(n.Child("function")); len(path) == 1 && path[0] == "next" {
 			return r.elements(s, n)
 		}
 	}
 	return nil
+}
+
+// isPick tells TABLE.get(k), and what else gives one of a table.
+func (r *reader) isPick(call syntax.Node) bool {
+	f := call.Child("function")
+	return f.Kind() == "attribute" && picks[r.word(f.Child("attribute"))]
 }
 
 var picks = map[string]bool{"get": true, "pop": true, "popitem": true, "popleft": true, "setdefault": true}
@@ -302,33 +315,24 @@ func (r *reader) holds(name string, right syntax.Node) {
 	}
 }
 
-// stores is TABLE[k] = x.
-func (r *reader) stores(left, right syntax.Node) {
-	if left.Kind() == "subscript" {
-		if l, ok := r.scope.find(r.word(right)); ok && l.kind == computed { // x = getattr(self, …)
-			r.use([]string{r.word(right)}, mask.Called, right)
-		}
-		r.puts(left.Child("value"), right)
+// stores is TABLE[k] = x. It tells what puts tells.
+func (r *reader) stores(left, right syntax.Node) bool {
+	if left.Kind() != "subscript" {
+		return false
 	}
+	if l, ok := r.scope.find(r.word(right)); ok && l.kind == computed { // x = getattr(self, …)
+		r.use([]string{r.word(right)}, mask.Called, right)
+	}
+	return r.puts(left.Child("value"), right)
 }
 
 // puts is what goes into a table: a name; what a function is called with or decorates,
-// where the name is its parameter.
-func (r *reader) puts(table, n syntax.Node) {
-	path := r.path(table)
-	if len(path) == 0 || path[0] == "?" {
-		return
-	}
-	name := ""
-	switch path = r.resolve(path); {
-	case len(path) == 1 && path[0] != "?":
-		name = path[0]
-	case len(path) == 2 && path[0] == "self" && r.class >= 0:
-		name = r.file.Classes[r.class].Name + "." + path[1]
-	case len(path) == 2 && path[0] != "?" && path[0] != "self" && path[0] != "cls" && path[0] != "super": // of a module, of a class
-		name = strings.Join(path, ".")
-	default:
-		return
+// where the name is its parameter. It tells whether parameters go there, and the table is
+// one of the language's.
+func (r *reader) puts(table, n syntax.Node) bool {
+	name := r.tableNamed(table)
+	if name == "" {
+		return false
 	}
 	all := r.elements(r.scope, n)
 	if n.Is("identifier", "attribute") {
@@ -337,11 +341,66 @@ func (r *reader) puts(table, n syntax.Node) {
 	if l, ok := r.scope.find(r.word(n)); ok && n.Kind() == "identifier" && (l.kind == opaque || l.kind == given) && len(r.names) > 0 {
 		all = append(all, append(strings.Split(r.names[0], "."), mask.Decorated))
 	}
-	for _, path := range all {
-		if path[0] == mask.Parameter {
+	given := r.givenIn(n)
+	for _, path := range append(all, given...) {
+		if path[0] == mask.Parameter && path[len(path)-1] == mask.Element {
 			continue
 		}
 		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name + "." + mask.Element, Value: mask.Ref{Path: path, Use: mask.Named, Class: r.class}})
+	}
+	return len(given) > 0 && r.values[name] && !r.murky[name]
+}
+
+// tableNamed is the name in the file of a table, or of one of its own tables; "" where it
+// has none.
+func (r *reader) tableNamed(n syntax.Node) string {
+	for n.Kind() == "subscript" || n.Kind() == "call" && r.isPick(n) {
+		if n.Kind() == "subscript" {
+			n = n.Child("value")
+		} else {
+			n = n.Child("function").Child("object")
+		}
+	}
+	path := r.path(n)
+	if len(path) == 0 || path[0] == "?" {
+		return ""
+	}
+	switch path = r.resolve(path); {
+	case len(path) == 1 && path[0] != "?":
+		return path[0]
+	case len(path) == 2 && (path[0] == "self" || path[0] == "cls") && r.class >= 0:
+		return r.file.Classes[r.class].Name + "." + path[1]
+	case len(path) == 2 && path[0] != "?" && path[0] != "self" && path[0] != "cls" && path[0] != "super": // of a module, of a class
+		return strings.Join(path, ".")
+	}
+	return ""
+}
+
+// givenIn are the parameters in a display, or the one that n is.
+func (r *reader) givenIn(n syntax.Node) [][]string {
+	var out [][]string
+	switch {
+	case n.Is("tuple", "list", "set", "dictionary", "pair", "expression_list", "parenthesized_expression"):
+		for c := range n.Children() {
+			out = append(out, r.givenIn(c)...)
+		}
+	case r.isGiven(n):
+		for i := len(r.names) - 1; i >= 0; i-- { // of the nearest that has it
+			out = append(out, []string{mask.Parameter, r.word(n), r.names[i]})
+		}
+	}
+	return out
+}
+
+// besides reads of a display that was put into a table what is no parameter.
+func (r *reader) besides(n syntax.Node) {
+	switch {
+	case n.Is("tuple", "list", "set", "dictionary", "pair", "expression_list", "parenthesized_expression"):
+		for c := range n.Children() {
+			r.besides(c)
+		}
+	case !r.isGiven(n):
+		r.expression(n)
 	}
 }
 
