@@ -220,6 +220,9 @@ func (c *closure) hand(t thing, why cause) {
 		if c.units[c.groups[t.id].unit].means.Flow { // who has it may make objects of it
 			c.lend(t.id, why)
 		}
+		if c.isMetaclass(t.id) { // and classes, which are called
+			c.method(t.id, "__call__", why)
+		}
 	case isInstance:
 		c.call(t.id, why)
 		c.lend(t.id, why)

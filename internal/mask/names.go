@@ -406,7 +406,7 @@ func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 		for _, t := range a.things {
 			found := p.step(t, name)
 			next = append(next, found...)
-			known = known || t.kind == isForeign || t.kind == isModule
+			known = known || t.kind == isForeign || t.kind == isModule || t.kind == isFunction && p.isOwn(t.id, name)
 			if t.kind == isClass || t.kind == isInstance {
 				receivers = append(receivers, t.id)
 			}
@@ -436,6 +436,14 @@ func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 	}
 	return a
 }
+
+// isOwn tells what every function has of the language, of one that stays what it is.
+func (p *project) isOwn(f, name int32) bool {
+	w := p.of(f).wrapped
+	return w.start == w.end && owned[p.words.texts[name]]
+}
+
+var owned = map[string]bool{"__doc__": true, "__name__": true, "__qualname__": true, "__module__": true, "__dict__": true, "__annotations__": true}
 
 // read takes properties off the way: what they give is not known.
 func (p *project) read(things []thing, a *answer) []thing {

@@ -9,14 +9,14 @@ import (
 // ofHeirs are hooks that run when a class is inherited from, mixed in, made by its
 // metaclass or put into another; all others run with their file.
 var ofHeirs = map[string]bool{
-	"__new__": true, "__init__": true, "__call__": true, "__prepare__": true, "mro": true, "__setattr__": true, "__set_name__": true,
+	"__new__": true, "__init__": true, "__prepare__": true, "mro": true, "__setattr__": true, "__set_name__": true,
 	"__mro_entries__": true, "_generate_next_value_": true,
 	"__init_subclass__": true, "inherited": true, "included": true, "extended": true, "prepended": true,
 	"method_added": true, "const_missing": true, "method_missing": true, "__class_getitem__": true,
 }
 
 // ofMetaclass are the members of a metaclass that run when a class is made with it.
-var ofMetaclass = []string{"__new__", "__init__", "__call__", "__prepare__", "mro", "__setattr__"}
+var ofMetaclass = []string{"__new__", "__init__", "__prepare__", "mro", "__setattr__"}
 
 // define is what the definition of a class runs: hooks of what it inherits from, its
 // metaclass.
@@ -45,6 +45,13 @@ func (c *closure) define(g int32, why cause) {
 	}
 }
 
+// isMetaclass tells a class whose objects are classes.
+func (c *closure) isMetaclass(g int32) bool {
+	return slices.ContainsFunc(c.groups[g].lineage, func(a int32) bool {
+		return slices.Contains(c.groups[a].foreign, "type") || slices.Contains(c.groups[a].foreign, "ABCMeta") || slices.Contains(c.groups[a].foreign, "EnumMeta")
+	})
+}
+
 // method reaches the nearest member of a name.
 func (c *closure) method(g int32, name string, why cause) {
 	id, ok := c.words.ids[name]
@@ -65,6 +72,9 @@ func (c *closure) instantiate(g int32, why cause) {
 		return
 	}
 	c.made[g] = true
+	for _, m := range c.metaclasses(g) {
+		c.method(m, "__call__", why)
+	}
 	for _, a := range c.groups[g].lineage {
 		for _, part := range c.groups[a].parts {
 			u := c.units[c.classes[part].unit]

@@ -115,7 +115,7 @@ var (
 		"__init_subclass__", "__set_name__", "__class_getitem__", "__mro_entries__",
 		"__subclasshook__", "__subclasscheck__", "__instancecheck__", // isinstance and register ask the class
 	}
-	metaHooks = []string{"__new__", "__init__", "__call__", "__prepare__", "mro", "__setattr__"}
+	metaHooks = []string{"__new__", "__init__", "__prepare__", "mro", "__setattr__"}
 	enumHooks = []string{"__new__", "__init__", "_generate_next_value_"}
 )
 

@@ -62,7 +62,9 @@ func (r *reader) returned(n syntax.Node) {
 	case "attribute":
 		r.attribute(n, mask.Returned)
 	case "call":
-		r.use(r.computed(r.scope, n), mask.Called, n)
+		if made := r.computed(r.scope, n); len(made) > 0 && made[len(made)-1] != "*" { // of any name: a field, most often
+			r.use(made, mask.Called, n)
+		}
 		function, all := n.Child("function"), positional(n)
 		if function.Kind() == "call" { // wraps(f)(g) is g
 			if path := r.path(function.Child("function")); len(all) == 1 && len(path) > 0 && path[len(path)-1] == "wraps" {

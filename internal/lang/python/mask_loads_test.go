@@ -59,6 +59,25 @@ func TestMaskLoads(t *testing.T) {
 		"what_is_put_into_a_table": {
 			"-- a.py --\n" + classes("A", "B") + "T = []\nT.append(A)\nfor k in T:\n    k()\n", "A.__init__",
 		},
+		"what_calls_the_classes_of_a_metaclass": {
+			"-- a.py --\nclass Meta(type):\n    def __new__(m, *a): return f()\n    def __call__(cls): return g()\nclass Other(type):\n    def __call__(cls): return h()\nclass A(metaclass=Meta): pass\nclass B(metaclass=Other): pass\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\nB()\n",
+			"Meta.__new__ Other.__call__ f h",
+		},
+		"a_text_that_is_put_together_by_format": {
+			"-- a.py --\nclass C:\n    def run(self, n): return getattr(self, 'on_{}'.format(n))()\n    def on_a(self): return 1\n    def off(self): return 1\nC().run('a')\n",
+			"C.run C.on_a",
+		},
+		"a_name_of_any_kind_that_is_given_back": {
+			"-- a.py --\nclass C:\n    def value(self, n): return getattr(self, n)\n    def other(self): return 1\nC().value('x')\n",
+			"C.value",
+		},
+		"what_a_function_has_of_the_language": {
+			"-- a.py --\nclass C:\n    @property\n    def __doc__(self): return f()\n    @property\n    def note(self): return g()\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\nc = C()\nx = h.__doc__, h.note\n",
+			"C.note g",
+		},
+		"a_table_of_texts_for_a_function_that_imports": {
+			"-- pkg/__init__.py --\nfrom importlib import import_module\nNAMES = {'f': 'pkg.sub.f'}\ndef find(n):\n    m, f = NAMES[n].rsplit('.', 1)\n    return getattr(import_module(m), f)\n-- pkg/sub.py --\ndef f(x): return x + 1\n", "",
+		},
 		"what_is_put_into_a_table_by_a_parameter": {
 			"-- a.py --\nT = {}\nU = {}\nclass R:\n    def __init__(self): self.all = []\n    def add(self, f, n): self.all.append((n, f))\n    def more(self, f): self.every.append(f)\ndef keep(n, f): T[n.lower()] = f\ndef also(n, f): U[n] = 1, f\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\ndef i(): return 1\nkeep('f', f)\nalso('g', g)\nr = R()\nr.add(h, 1)\nr.more(i)\n",
 			"R.__init__ R.add R.more keep also i",

@@ -264,7 +264,8 @@ func (r *reader) computed(s *scope, n syntax.Node) []string {
 	return append(path, prefix+"*")
 }
 
-// beginning is what a text that is put together begins with: f"visit_{x}", "visit_" + x.
+// beginning is what a text that is put together begins with: f"visit_{x}", "visit_" + x,
+// "visit_{}".format(x).
 func (r *reader) beginning(n syntax.Node) string {
 	switch n.Kind() {
 	case "string":
@@ -280,6 +281,11 @@ func (r *reader) beginning(n syntax.Node) string {
 	case "binary_operator":
 		if left := n.Child("left"); left.Kind() == "string" {
 			return strings.TrimRight(strings.Trim(left.Text(), `"'`), "%s")
+		}
+	case "call": // "visit_{}".format(x)
+		if f := n.Child("function"); f.Kind() == "attribute" && r.word(f.Child("attribute")) == "format" {
+			head, _, _ := strings.Cut(f.Child("object").First("string_content").Text(), "{")
+			return head
 		}
 	}
 	return ""

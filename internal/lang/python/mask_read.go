@@ -37,6 +37,7 @@ type reader struct {
 	values, murky map[string]bool
 	objects       map[string]bool // names for objects of functions, bound already
 	finder        bool            // the file imports modules by their names
+	plugins       []mask.Ref      // what texts of it name that stand in tables
 	names         []string        // of the functions around
 	// everything is the line of a call, when the file is loaded, of what it has under a
 	// name that is made up; 0 for none.
@@ -75,6 +76,31 @@ func (r *reader) read() {
 			}
 		}
 		f.Runs = append(f.Runs, r.runs[s[0]:s[1]]...)
+	}
+	r.plugIn()
+}
+
+// plugins is the path of what the texts in a file's tables name. No name of the code is so.
+const plugins = "'"
+
+// plugIn puts what texts name where the file imports by name; where it says so nowhere,
+// into what loads.
+func (r *reader) plugIn() {
+	found := false
+	replaced := func(refs []mask.Ref) []mask.Ref {
+		all := len(refs)
+		refs = slices.DeleteFunc(refs, func(ref mask.Ref) bool { return ref.Path[0] == plugins })
+		if len(refs) == all {
+			return refs
+		}
+		found = true
+		return append(refs, r.plugins...)
+	}
+	for i := range r.file.Functions {
+		r.file.Functions[i].Runs = replaced(r.file.Functions[i].Runs)
+	}
+	if r.file.Loads = replaced(r.file.Loads); !found {
+		r.file.Loads = append(r.file.Loads, r.plugins...)
 	}
 }
 

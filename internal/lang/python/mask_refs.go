@@ -91,7 +91,7 @@ var dottedName = lazyregexp.New(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+(:[A-Za-z_]\w*)?$
 var finds = lazyregexp.New(`(?i)import|load|symbol|resolve|locate|lookup|find|by_?name|entry|plugin|register|call`)
 
 // spelled is a text that names a function of this package, for a call that may import and
-// call it, or in a file that imports by name: a table of plugins. Texts that name classes are settings, most of them: made when they are needed.
+// call it, or in a file that imports by name: a table of plugins, for what imports there. Texts that name classes are settings, most of them: made when they are needed.
 func (r *reader) spelled(n syntax.Node) {
 	const longest = 200
 	if n.End()-n.Start() > longest {
@@ -103,8 +103,11 @@ func (r *reader) spelled(n syntax.Node) {
 		return
 	}
 	call := n.Above("call", "block")
-	if path := r.path(call.Child("function")); !r.finder && (len(path) == 0 || !finds.MatchString(path[len(path)-1])) {
-		return
+	table := false
+	if path := r.path(call.Child("function")); len(path) == 0 || !finds.MatchString(path[len(path)-1]) {
+		if table = true; !r.finder {
+			return
+		}
 	}
 	cut := strings.LastIndexAny(text, ".:")
 	if isClassName([]string{text[cut+1:]}) {
@@ -112,7 +115,12 @@ func (r *reader) spelled(n syntax.Node) {
 	}
 	local := "'" + text + "'" // no name of the code is so
 	r.file.Imports = append(r.file.Imports, mask.Import{Module: text[:cut], Name: text[cut+1:], Local: local})
-	r.emit(mask.Ref{Path: []string{local}, Use: mask.Handed, Class: r.class, Line: n.Line()})
+	ref := mask.Ref{Path: []string{local}, Use: mask.Handed, Class: r.class, Line: n.Line()}
+	if table && r.functions == 0 && r.quiet == 0 {
+		r.plugins = append(r.plugins, ref)
+		return
+	}
+	r.emit(ref)
 }
 
 // loads tells functions that import a module by its name or file.
@@ -205,6 +213,9 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 		}
 	}
 	path := r.path(function)
+	if len(path) > 0 && loads.MatchString(path[len(path)-1]) {
+		r.emit(mask.Ref{Path: []string{plugins}})
+	}
 	if all := positional(n); len(path) > 0 && len(all) > 0 && all[0].Kind() != "string" && loads.MatchString(path[len(path)-1]) {
 		r.loader = true
 	}
