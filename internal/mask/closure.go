@@ -172,6 +172,10 @@ func (c *closure) use(w where, r ref, why cause) {
 		}
 	}
 	for _, t := range things {
+		if t.kind == isSlot && use.calls() { // of a table or a field
+			c.run(t, why)
+			continue
+		}
 		c.take(w, r, use, t, why)
 	}
 	if a.unknown {
@@ -234,8 +238,11 @@ func (c *closure) received(w where, g, member int32, parts []int32, s site) {
 	if c.isPattern(member) {
 		c.answer(g, member, s)
 	}
-	if s.how == reads || len(c.member(g, member)) > 0 {
+	if s.how == reads || len(c.member(g, member)) > 0 || strings.HasSuffix(c.words.texts[member], "."+Element) {
 		return
+	}
+	if !c.isPattern(member) && c.delegates(g) {
+		c.wait(place{w.unit.kin, member}, s)
 	}
 	word := c.words.texts[parts[0]]
 	switch {
@@ -246,6 +253,17 @@ func (c *closure) received(w where, g, member int32, parts []int32, s site) {
 	case w.unit.means.Flow && !selfWords[word] && !superWords[word]:
 		c.lend(g, s.cause) // it has the method from others, who may call its own
 	}
+}
+
+// delegates tells a class that asks another object for what it has not.
+func (c *closure) delegates(g int32) bool {
+	return slices.ContainsFunc(c.methods(g, "__getattr__"), func(f int32) bool {
+		u, runs := c.units[c.homes[f]], c.of(f).runs
+		return slices.ContainsFunc(u.refs[runs.start:runs.end], func(r ref) bool {
+			path := c.words.split[r.path]
+			return len(path) == 1 && c.words.texts[path[0]] == "getattr"
+		})
+	})
 }
 
 // superior is a call of what comes after a class: of those present that inherit from it,

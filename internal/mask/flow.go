@@ -230,6 +230,8 @@ func (c *closure) hand(t thing, why cause) {
 		c.open(t, why)
 	case isTable:
 		c.openTable(t, why)
+	case isMember:
+		c.wait(place{c.units[t.unit].kin, t.id}, site{why, called})
 	}
 }
 

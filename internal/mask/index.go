@@ -191,6 +191,11 @@ func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
 		case Decorated:
 		case Element:
 			put(p.words.id(head), thing{kind: isTable, id: b.name, unit: u.index})
+			if of, table := splitName(head); of != "" {
+				if g, ok := groups[groupKey(u, of)]; ok {
+					p.groups[g].bound = append(p.groups[g].bound, p.words.id(table+"."+Element))
+				}
+			}
 		default:
 			if g, ok := groups[groupKey(u, head)]; ok && head != "" {
 				p.groups[g].bound = append(p.groups[g].bound, p.words.id(last))

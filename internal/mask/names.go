@@ -72,7 +72,7 @@ func (p *project) answer(w where, parts []int32) answer {
 		return answer{things: []thing{{kind: isForeign}}, member: -1}
 	}
 	if word == "?" {
-		return answer{member: parts[len(parts)-1], unknown: len(parts) > 1}
+		return answer{member: p.memberIn(parts), unknown: len(parts) > 1}
 	}
 	if w.class >= 0 {
 		g := p.classes[w.unit.firstOf+w.class].group
@@ -105,6 +105,15 @@ func (p *project) answer(w where, parts []int32) answer {
 		return answer{member: parts[len(parts)-1], unknown: len(parts) > 1}
 	}
 	return p.follow(w.unit, found, parts)
+}
+
+// memberIn is the last name of a path: of one of a table, that with the table's.
+func (p *project) memberIn(parts []int32) int32 {
+	last := parts[len(parts)-1]
+	if len(parts) > 2 && p.words.texts[last] == Element {
+		return p.words.id(p.words.texts[parts[len(parts)-2]] + "." + Element)
+	}
+	return last
 }
 
 // implied is the class around the place of which a bare name is a method, -1 for none: the
@@ -287,6 +296,9 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 	}
 	a := p.ask(where{unit: u, function: -1, class: b.class(), loads: true}, b.path)
 	var out []thing
+	if _, last := splitName(p.words.texts[b.name]); last == Element && a.unknown {
+		out = append(out, thing{kind: isMember, id: a.member, unit: u.index})
+	}
 	for _, t := range a.things {
 		switch {
 		case b.use() != Called && b.use() != Bound || t.kind == isForeign:
@@ -391,6 +403,7 @@ func (p *project) within(g, name int32) []thing {
 // follow goes along the rest of a path, from what its first name means.
 func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 	a := answer{things: things, member: -1}
+	var before []int32 // receivers of the name before
 	for i, name := range parts[1:] {
 		last := i == len(parts)-2
 		var next []thing
@@ -411,16 +424,21 @@ func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 				receivers = append(receivers, t.id)
 			}
 		}
-		if last {
+		inherited := last && i > 0 && p.words.texts[name] == Element && len(before) > 0 // heirs may have another table
+		switch {
+		case inherited:
+			a.receivers, a.member = before, p.memberIn(parts)
+		case last:
 			a.receivers, a.member = receivers, name
 		}
+		before = receivers
 		if len(next) == 0 {
 			a.things = nil
 			// An attribute of unknown kind: the last name of the path is all there is.
-			if !known && !(last && len(receivers) > 0) {
-				a.unknown, a.receivers, a.member = true, nil, parts[len(parts)-1]
+			if !known && !inherited && !(last && len(receivers) > 0) {
+				a.unknown, a.receivers, a.member = true, nil, p.memberIn(parts)
 			}
-			if known {
+			if known && !inherited {
 				a.receivers, a.member = nil, -1
 			}
 			return a
@@ -428,7 +446,7 @@ func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 		if !last {
 			next = p.read(next, &a)
 			if len(next) == 0 {
-				a.things, a.unknown, a.receivers, a.member = nil, true, nil, parts[len(parts)-1]
+				a.things, a.unknown, a.receivers, a.member = nil, true, nil, p.memberIn(parts)
 				return a
 			}
 		}

@@ -212,8 +212,8 @@ func (c *closure) answer(g, name int32, s site) {
 			c.begin(t.id, s.cause)
 		case t.kind == isFunction && (s.how > reads || c.isProperty(t.id)):
 			c.reach(t.id, s.cause)
-		case (t.kind == isClass || t.kind == isSlot) && s.how > reads:
-			c.hand(t, s.cause)
+		case (t.kind == isClass || t.kind == isSlot || t.kind == isMember) && s.how > reads:
+			c.run(t, s.cause)
 		case t.kind == isTable:
 			c.openTable(t, s.cause)
 		}

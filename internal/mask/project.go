@@ -170,6 +170,7 @@ const (
 	isTable    // id: of the word under which its unit has what it holds
 	isResult   // id: of a function; what comes of a call of it
 	isSlot     // id: of a function; unit: the word of a parameter, or result
+	isMember   // of what is not known: id is its word
 )
 
 // thing is what a name stands for. id counts functions, groups, modules; unit is that

@@ -78,6 +78,22 @@ func TestMaskLoads(t *testing.T) {
 		"a_table_of_texts_for_a_function_that_imports": {
 			"-- pkg/__init__.py --\nfrom importlib import import_module\nNAMES = {'f': 'pkg.sub.f'}\ndef find(n):\n    m, f = NAMES[n].rsplit('.', 1)\n    return getattr(import_module(m), f)\n-- pkg/sub.py --\ndef f(x): return x + 1\n", "",
 		},
+		"a_table_that_an_heir_has": {
+			"-- a.py --\nclass C:\n    kinds = []\n    def pick(self, n):\n        for k in self.kinds:\n            if k.n == n: return k\n    def make(self, n):\n        k = self.pick(n)\n        return k()\n" + classes("A", "B") + "class D(C):\n    kinds = [A]\nclass E(C):\n    kinds = [B]\nD().make(1)\n",
+			"C.pick C.make A.__init__",
+		},
+		"a_table_of_what_is_not_known": {
+			"-- a.py --\n" + classes("A", "B") + "class C:\n    kinds = [A]\n    rest = [B]\ndef run(c, n):\n    for k in c.kinds: k()\n    return len(c.rest)\nrun(C(), 1)\n",
+			"A.__init__ run",
+		},
+		"a_lambda_in_a_table_that_calls_a_method": {
+			"-- a.py --\nclass C:\n    T = {1: lambda self: self.one()}\n    U = {1: lambda self: self.two()}\n    def run(self, k): return self.T[k](self)\n    def one(self): return 1\n    def two(self): return 1\nC().run(1)\n",
+			"C.run C.one",
+		},
+		"an_object_that_asks_another_for_what_it_has_not": {
+			"-- a.py --\nclass A:\n    def m(self): return 1\n    def n(self): return 1\nclass B:\n    def __init__(self): self.a = A()\n    def __getattr__(self, n): return getattr(self.a, n)\n    def run(self): return self.m()\nclass C:\n    def __getattr__(self, n): return 1\n    def run(self): return self.n()\nB().run()\nC().run()\n",
+			"A.m B.__init__ B.__getattr__ B.run C.__getattr__ C.run",
+		},
 		"what_is_put_into_a_table_by_a_parameter": {
 			"-- a.py --\nT = {}\nU = {}\nclass R:\n    def __init__(self): self.all = []\n    def add(self, f, n): self.all.append((n, f))\n    def more(self, f): self.every.append(f)\ndef keep(n, f): T[n.lower()] = f\ndef also(n, f): U[n] = 1, f\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\ndef i(): return 1\nkeep('f', f)\nalso('g', g)\nr = R()\nr.add(h, 1)\nr.more(i)\n",
 			"R.__init__ R.add R.more keep also i",

@@ -91,6 +91,8 @@ func (r *reader) elements(s *scope, n syntax.Node) [][]string {
 				}
 			}
 			return out
+		} else if ok && len(path) > 1 && (l.kind == given || l.kind == opaque) {
+			return [][]string{append(append([]string{"?"}, path[1:]...), mask.Element)}
 		} else if ok && l.kind != outside && l.kind != receiver {
 			return l.any
 		} else if ok && l.kind == receiver {
@@ -164,8 +166,12 @@ func (r *reader) calledIn(s *scope, n syntax.Node) [][]string {
 	}
 	var out [][]string
 	take := func(n syntax.Node) {
-		if path := r.path(n); len(path) > 0 && !own[path[0]] {
+		switch path := r.path(n); {
+		case len(path) == 0:
+		case !own[path[0]]:
 			out = append(out, r.element(s, n)...)
+		case len(path) > 1: // of what who calls it gives
+			out = append(out, append([]string{"?"}, path[1:]...))
 		}
 	}
 	for c := range n.Child("body").Walk(func(n syntax.Node) bool { return !n.Is("lambda") }) {
