@@ -157,7 +157,7 @@ func (c *closure) use(w where, r ref, why cause) {
 		c.reach(f, why)
 	}
 	parts := c.words.split[r.path]
-	if len(parts) == 2 && w.class >= 0 && r.use().calls() && w.unit.means.Flow && superWords[c.words.texts[parts[0]]] {
+	if len(parts) == 2 && w.class >= 0 && r.use().calls() && w.unit.means.Linear && superWords[c.words.texts[parts[0]]] {
 		c.superior(c.classes[w.unit.firstOf+w.class].group, superCall{parts[1], why})
 	}
 	use, puts := c.meant(w, r)
@@ -250,7 +250,7 @@ func (c *closure) received(w where, g, member int32, parts []int32, s site) {
 		c.face(g, member, s)
 	case len(c.ofMeta(g, member)) > 0:
 		c.instantiate(g, s.cause) // a method of the class's class makes objects of it
-	case w.unit.means.Flow && !selfWords[word] && !superWords[word]:
+	case w.unit.means.Lends && !selfWords[word] && !superWords[word]:
 		c.lend(g, s.cause) // it has the method from others, who may call its own
 	}
 }
@@ -304,8 +304,8 @@ func (c *closure) lend(g int32, why cause) {
 		return
 	}
 	private := "_"
-	if c.units[c.groups[g].unit].means.Flow {
-		private = "__" // one underscore is no secret to what is inherited from
+	if c.units[c.groups[g].unit].means.Protected {
+		private = "__"
 	}
 	for _, a := range line {
 		for _, f := range c.groups[a].listed {

@@ -217,7 +217,7 @@ func (c *closure) hand(t thing, why cause) {
 		c.reach(t.id, why)
 	case isClass:
 		c.instantiate(t.id, why)
-		if c.units[c.groups[t.id].unit].means.Flow { // who has it may make objects of it
+		if c.units[c.groups[t.id].unit].means.Lends {
 			c.lend(t.id, why)
 		}
 		if c.isMetaclass(t.id) { // and classes, which are called

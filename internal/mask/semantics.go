@@ -35,6 +35,15 @@ type Semantics struct {
 	// LocalClasses: what is inside of a function are methods of classes of its own, which
 	// run when they are called on an object, as those of any other class.
 	LocalClasses bool
+	// Linear: what comes after a class is what does so in the lineage of the object, which
+	// may inherit from several.
+	Linear bool
+	// Protected: a name with one underscore before it is no secret to what its class
+	// inherits from.
+	Protected bool
+	// Lends: others who are handed a class make objects of it, and those from whom it has
+	// a method that is called call what else it has.
+	Lends bool
 	// Universal are the classes whose methods every object and class has: what a tree adds
 	// to them is called by a bare name anywhere.
 	Universal []string

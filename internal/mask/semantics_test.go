@@ -50,6 +50,18 @@ func TestSemantics(t *testing.T) {
 			"-- a.py --\nALL = []\ndef keep(f):\n    ALL.append(f)\ndef one():\n    return 1\ndef run(f):\n    return f()\ndef two():\n    return 2\ndef three(f):\n    return 1\ndef four():\n    return 2\nkeep(one)\nrun(two)\nthree(four)\n",
 			"keep kept, one 0, run kept, two kept, three kept, four 0",
 		},
+		"python_Linear": {
+			"-- a.py --\nclass A:\n    def run(self):\n        return super().run()\nclass B:\n    def run(self):\n        return 1\nclass C(A, B):\n    pass\nX = C().run()\n",
+			"A.run kept, B.run kept",
+		},
+		"python_Protected": {
+			"-- a.py --\nimport lib\nclass A(lib.Base):\n    def _run(self):\n        return 1\n    def __own(self):\n        return 1\nX = lib.use(A)\n",
+			"A._run kept, A.__own 0",
+		},
+		"python_Lends": {
+			"-- a.py --\nimport lib\nclass A(lib.Base):\n    def run(self):\n        return 1\nclass B(lib.Base):\n    def run(self):\n        return 1\nX = lib.use(A)\nY = B()\nZ = Y.start()\n",
+			"A.run kept, B.run kept",
+		},
 		"go_OwnStars": {
 			"-- go.mod --\nmodule x.example/m\n-- a/a.go --\npackage a\n\nimport . \"x.example/m/b\"\n-- b/b.go --\npackage b\n\nfunc B() int { return 1 }\n-- c/c.go --\npackage c\n\nimport \"x.example/m/a\"\n\nvar C = a.B()\n",
 			"B 0",
