@@ -82,10 +82,19 @@ func (p *project) importOf(u *unit, im imported, depth int) []thing {
 		}
 		out = slices.DeleteFunc(out, func(t thing) bool { return t.kind != isModule })
 	}
-	if len(out) == 0 {
-		return []thing{{kind: isForeign}}
+	switch {
+	case len(out) > 0:
+		return out
+	case slices.ContainsFunc(homes, p.makesUp):
+		return []thing{{kind: isMember, id: im.name, unit: u.index}}
 	}
-	return out
+	return []thing{{kind: isForeign}}
+}
+
+// makesUp tells a module that has a hook for the names that stand nowhere in it.
+func (p *project) makesUp(m thing) bool {
+	id, ok := p.words.ids["__getattr__"]
+	return ok && m.kind == isModule && len(p.inModule(m.id, id, 1)) > 0
 }
 
 // join puts a name behind a module's; relative ones end with their dots.

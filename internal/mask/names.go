@@ -419,7 +419,7 @@ func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 		for _, t := range a.things {
 			found := p.step(t, name)
 			next = append(next, found...)
-			known = known || t.kind == isForeign || t.kind == isModule || t.kind == isFunction && p.isOwn(t.id, name)
+			known = known || t.kind == isForeign || t.kind == isModule && !p.makesUp(t) || t.kind == isFunction && p.isOwn(t.id, name)
 			if t.kind == isClass || t.kind == isInstance {
 				receivers = append(receivers, t.id)
 			}

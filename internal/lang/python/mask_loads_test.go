@@ -94,6 +94,14 @@ func TestMaskLoads(t *testing.T) {
 			"-- a.py --\nclass A:\n    def m(self): return 1\n    def n(self): return 1\nclass B:\n    def __init__(self): self.a = A()\n    def __getattr__(self, n): return getattr(self.a, n)\n    def run(self): return self.m()\nclass C:\n    def __getattr__(self, n): return 1\n    def run(self): return self.n()\nB().run()\nC().run()\n",
 			"A.m B.__init__ B.__getattr__ B.run C.__getattr__ C.run",
 		},
+		"a_module_that_makes_its_names_up": {
+			"-- pkg/__init__.py --\nfrom . import one, two\nfrom .one import second\none.first()\nsecond()\ntwo.third()\n-- pkg/one.py --\nclass C:\n    def first(self): return 1\n    def second(self): return 1\n    def third(self): return 1\nc = C()\ndef __getattr__(n): return getattr(c, n)\n-- pkg/two.py --\nX = 1\n",
+			"C.first C.second __getattr__",
+		},
+		"a_function_that_is_put_into_a_module": {
+			"-- pkg/__init__.py --\nfrom . import one\nimport lib\ndef f(): return 1\ndef g(): return 1\none.f = f\nlib.g = g\none.run()\n-- pkg/one.py --\ndef f(): return 1\ndef run(): return f()\n",
+			"f f run",
+		},
 		"what_is_put_into_a_table_by_a_parameter": {
 			"-- a.py --\nT = {}\nU = {}\nclass R:\n    def __init__(self): self.all = []\n    def add(self, f, n): self.all.append((n, f))\n    def more(self, f): self.every.append(f)\ndef keep(n, f): T[n.lower()] = f\ndef also(n, f): U[n] = 1, f\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\ndef i(): return 1\nkeep('f', f)\nalso('g', g)\nr = R()\nr.add(h, 1)\nr.more(i)\n",
 			"R.__init__ R.add R.more keep also i",

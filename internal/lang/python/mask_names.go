@@ -552,5 +552,11 @@ func (r *reader) memberNamed(n syntax.Node) string {
 	return ""
 }
 
+// ofModule tells what stands behind the name of a module of the tree.
+func (r *reader) ofModule(n syntax.Node) bool {
+	path := r.path(n)
+	return len(path) == 2 && r.quiet == 0 && strings.ToLower(path[0]) == path[0] && r.ofTree(path[0])
+}
+
 // attributed are functions that ask for an attribute by a name that is a value.
 var attributed = map[string]bool{"getattr": true, "hasattr": true}

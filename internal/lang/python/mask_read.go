@@ -349,6 +349,8 @@ func (r *reader) assignment(n syntax.Node, p spot) {
 		r.handed(right) // a metaclass may make objects of what a class holds
 	case left.Kind() == "attribute" && isClassName(r.path(right)) && !r.follows(left, right): // it may be made under the new name
 		r.given(right)
+	case left.Kind() == "attribute" && right.Kind() == "identifier" && r.ofModule(left): // it stands for the module's own
+		r.given(right)
 	case r.functions > 0 && left.Kind() == "identifier" && right.Kind() == "identifier" && r.follows(left, right): // each use of one is a use of the other
 	case r.functions > 0 && right.Is("identifier", "attribute", "conditional_expression", "boolean_operator") && !r.follows(left, right):
 		r.given(right) // it may be called under the new name
