@@ -122,6 +122,17 @@ func TestMaskLoads(t *testing.T) {
 		"an_object_of_a_class_that_is_handed_over": {
 			"-- a.js --\nclass A { constructor(f) { this.held = f; } run() { return this.held(); } }\nfunction f() { return 1; }\nfunction keep(x) { return x(); }\nexport const a = keep(new A(f));\n", "A.constructor keep",
 		},
+		"what_is_put_on_an_object_of_the_file": {
+			"-- a.js --\nconst own = {}, other = Object.create(null);\nown.f = () => { return 1; };\nown.g = function () { return this.k(); };\nown.k = () => { return 1; };\nown.rest = () => { return 1; };\nown.C = class { constructor() { this.x = 1; } };\n" +
+				"own.in = {};\nown.in.h = () => { return 2; };\nother.f = () => { return 3; };\nother.g = () => { return 4; };\nother.g();\nown.f();\nown.g();\nown.in.h();\nnew own.C();\nexports.all = own;\n-- b.js --\nimport { all } from './a.js';\nall.late();\n", "own.f own.g own.k own.C.constructor own.in.h other.g",
+		},
+		"what_is_put_on_the_object_that_a_module_is": {
+			"-- a.js --\nvar api = module.exports = {};\napi.f = function () { return 1; };\napi.g = function () { return 2; };\napi.f();\n-- b.js --\nrequire('./a').g();\n", "api.f api.g",
+		},
+		"what_has_several_names": {
+			"-- a.js --\nfunction f() { return 1; }\nconst own = {};\nexports.one = exports.two = f;\nexports.C = own.C = class { constructor() { this.x = 1; } };\nconst h = own.h = () => { return 1; };\nh();\n" +
+				"exports.o = own.o = { m() { return 1; } };\nexports.D = own.D = exports.E = class { constructor() { this.x = 1; } };\n-- b.js --\nconst a = require('./a');\na.one();\nnew a.C();\nnew a.D();\na.o.m();\n", "f own.C.constructor own.h own.o.m own.D.constructor",
+		},
 		"what_is_required_and_called": {
 			"-- a.js --\nconst x = require('./b')();\nrequire('./c')(1);\nnew (require('./d'))();\n-- b.js --\nmodule.exports = function f() { return 1; };\n-- c.js --\nmodule.exports = function g() { return 1; };\n-- d.js --\nmodule.exports = class D { constructor() { this.x = 1; } };\n", "f g D.constructor",
 		},

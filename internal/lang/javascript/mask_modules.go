@@ -211,9 +211,20 @@ func (r *reader) interop(call syntax.Node, p place) {
 	}
 }
 
-// valueRef is what an expression holds, where that is plain: new C(…), f(…), a name.
+// valueRef is what an expression holds, where that is plain: new C(…), f(…), a name; of
+// a = b = …, what b gets, or b where that has its name from b.
 func (r *reader) valueRef(value syntax.Node, p place) (mask.Ref, bool) {
 	value = unwrapped(value)
+	name := ""
+	for value.Is("assignment_expression") {
+		if t := r.target(value.Child("left"), p); !t.exports && t.name != "" {
+			name = t.name
+		}
+		value = unwrapped(value.Child("right"))
+	}
+	if name != "" && (isLiteral(value) || value.Is("class", "object")) {
+		return mask.Ref{Path: strings.Split(name, "."), Use: mask.Named, Class: p.class}, true
+	}
 	of, use := value, mask.Named
 	switch value.Kind() {
 	case "new_expression":
@@ -338,7 +349,9 @@ func (r *reader) target(left syntax.Node, p place) target {
 		return t
 	}
 	t.name = joined(p.prefix, strings.Join(path, "."))
-	if i, ok := r.classes[joined(p.prefix, path[0])]; ok {
+	if owner := joined(p.prefix, path[:len(path)-1]...); r.objects[owner] {
+		t.class = r.classOf(owner, left, p)
+	} else if i, ok := r.classes[joined(p.prefix, path[0])]; ok {
 		t.class = i
 	}
 	return t
@@ -415,6 +428,14 @@ func (r *reader) assigned(t target, n syntax.Node, p place) {
 	if !p.deep || p.class >= 0 && n.Child("left").Child("object").Is("this") {
 		r.bind(name, ref)
 	}
+}
+
+// makesObject tells {…}, Object.create(…), and a = b = {…}.
+func makesObject(value syntax.Node) bool {
+	for value = unwrapped(value); value.Is("assignment_expression"); {
+		value = unwrapped(value.Child("right"))
+	}
+	return value.Is("object") || value.Is("call_expression") && value.Child("function").Text() == "Object.create"
 }
 
 // prototypeMaker is B in Object.create(B.prototype) and new B().

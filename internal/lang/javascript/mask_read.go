@@ -29,6 +29,7 @@ type reader struct {
 	loads    *sink
 	classes  map[string]int
 	protos   map[string]string // names that hold X.prototype: X
+	objects  map[string]bool   // names that hold an object literal, and may get members
 	exported map[string]bool   // names that others can import
 	docs     map[int]bool      // where doc comments end
 	prefixes map[int]string    // by class: where its handlers begin
@@ -101,7 +102,7 @@ func Read(file string, tree *syntax.Tree, dialect Dialect) *mask.File {
 	r := &reader{
 		dialect: dialect, at: file, source: tree.Source,
 		file:  &mask.File{Modules: modules(file)},
-		loads: newSink(), classes: map[string]int{}, protos: map[string]string{},
+		loads: newSink(), classes: map[string]int{}, protos: map[string]string{}, objects: map[string]bool{},
 		exported: map[string]bool{}, docs: map[int]bool{}, names: map[string]int{}, taken: map[mask.Import]struct{}{}, declared: map[string]bool{}, prefixes: map[int]string{},
 	}
 	r.survey(tree)
@@ -320,6 +321,7 @@ func (r *reader) declarator(n syntax.Node, p place) {
 		if of, ok := prototypeOf(value); ok {
 			r.protos[text] = of
 		}
+		r.objects[at.name] = makesObject(value)
 	}
 	r.binding(text, n, p)
 	r.walk(value, at)
@@ -383,6 +385,7 @@ func (r *reader) assignment(n syntax.Node, p place) {
 	}
 	if !p.deep {
 		at = at.held(target.name)
+		r.objects[target.name] = makesObject(right)
 		if target.exports && target.name == "" {
 			at.holder = "default"
 		}
