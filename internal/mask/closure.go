@@ -458,7 +458,7 @@ func (c *closure) replaced(f int32) bool {
 	return slices.ContainsFunc(u.refs[at.wrapped.start:at.wrapped.end], func(r ref) bool {
 		w.class = r.class()
 		a := c.ask(w, r.path)
-		return a.unknown || len(a.things) == 0 && a.member >= 0
+		return len(a.things) == 0 && a.member >= 0
 	})
 }
 

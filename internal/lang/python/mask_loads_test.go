@@ -99,8 +99,17 @@ func TestMaskLoads(t *testing.T) {
 			"C.first C.second __getattr__",
 		},
 		"a_function_that_is_put_into_a_module": {
-			"-- pkg/__init__.py --\nfrom . import one\nimport lib\ndef f(): return 1\ndef g(): return 1\none.f = f\nlib.g = g\none.run()\n-- pkg/one.py --\ndef f(): return 1\ndef run(): return f()\n",
+			"-- pkg/__init__.py --\nfrom . import one\nimport lib\ndef f(): return 1\ndef g(): return 1\none.f = f\nlib.g = g\nfrom .one import D\nD.h = h\ndef h(): return 1\none.run()\n-- pkg/one.py --\nclass D: pass\ndef f(): return 1\ndef run(): return f()\n",
 			"f f run",
+		},
+		"one_of_two_of_which_one_is_not_known": {
+			"-- a.py --\nimport lib\nclass A:\n    def m(self): return 1\nclass B:\n    def m(self): return 1\nk = A if lib.X else lib.pick(B())\nk.m()\nd = A if lib.X else B\nd.n()\n", "B.m",
+		},
+		"a_display_that_is_handed_to_ours": {
+			"-- a.py --\nimport lib\ndef f(): return 1\ndef keep(all): lib.use(all)\ndef start(): keep([f])\nstart()\n", "keep start",
+		},
+		"a_cast_that_is_given_back": {
+			"-- a.py --\nfrom typing import cast\ndef f(): return 1\ndef pick(): return cast(int, f)\npick()()\n", "f pick",
 		},
 		"what_is_put_into_a_table_by_a_parameter": {
 			"-- a.py --\nT = {}\nU = {}\nclass R:\n    def __init__(self): self.all = []\n    def add(self, f, n): self.all.append((n, f))\n    def more(self, f): self.every.append(f)\ndef keep(n, f): T[n.lower()] = f\ndef also(n, f): U[n] = 1, f\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\ndef i(): return 1\nkeep('f', f)\nalso('g', g)\nr = R()\nr.add(h, 1)\nr.more(i)\n",
@@ -114,12 +123,51 @@ func TestMaskLoads(t *testing.T) {
 			"-- a.py --\nimport lib\nclass R:\n    def __init__(self): self.all = []\n    def add(self, f): self.all.append(f)\nclass S:\n    def __init__(self): self.each = []\n    def add(self, f): self.each.append(f)\nclass Q:\n    def __init__(self): self.rest = []\n    def add(self, f): self.rest.append(f)\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\nr = R()\nr.add(f)\nlib.use(r.all)\ns = S()\ns.add(g)\ndef every(x): return [one() for one in x.each]\nevery(s)\nq = Q()\nq.add(h)\n",
 			"R.__init__ R.add S.__init__ S.add Q.__init__ Q.add f g every",
 		},
+		"a_name_of_a_table_that_is_no_table": {
+			"-- a.py --\nimport lib\nclass R:\n    all = []\n    def __init__(self): self.all = lib.Thing()\n    def add(self, f): self.all.append(f)\ndef f(): return 1\nR().add(f)\n", "R.__init__ R.add f",
+		},
+		"a_table_of_a_class_by_its_methods": {
+			"-- a.py --\nclass R:\n    all = {}\n    @classmethod\n    def add(cls, f, n): cls.all[n] = f\n    @classmethod\n    def run(cls, n): return cls.all[n]()\ndef f(): return 1\nR.add(f, 1)\n", "R.add",
+		},
+		"a_table_that_is_picked_of_a_table": {
+			"-- a.py --\ndef f(): return 1\nT = {1: [f]}\ndef run(k):\n    for one in T.get(k, ()): one()\nrun(1)\n", "f run",
+		},
+		"a_table_that_is_asked_of_an_object": {
+			"-- a.py --\nimport lib\nclass R:\n    def __init__(self): self.all = []\n    def add(self, f): self.all.append(f)\ndef f(): return 1\nr = R()\nr.add(f)\ndef give(x): return lib.use(x.all)\ngive(r)\n", "R.__init__ R.add f give",
+		},
+		"a_table_of_the_standard_library": {
+			"-- a.py --\nfrom collections import defaultdict\nT = defaultdict(list)\ndef keep(n, f): T[n].append(f)\ndef f(): return 1\nkeep('f', f)\n", "keep",
+		},
+		"a_table_of_ours_by_a_name_of_the_standard_library": {
+			"-- pkg/__init__.py --\nfrom .own import deque\nQ = deque()\ndef add(f): Q.append(f)\ndef f(): return 1\nadd(f)\n-- pkg/own.py --\nclass deque:\n    def append(self, f): return f()\n", "add f deque.append",
+		},
+		"a_name_of_any_kind_where_another_is_asked": {
+			"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    def m(self): return 1\nclass B:\n    def __init__(self): self.a = A()\n    def __getattr__(self, n): return getattr(self.a, n)\n    def run(self, n):\n        f = getattr(self, n)\n        return f()\nB().run('m')\n", "A.__init__ B.__init__ B.__getattr__ B.run",
+		},
+		"a_table_of_a_part_of_the_object": {
+			"-- a.py --\n" + classes("A", "B") + "class D:\n    kinds = [A]\nclass C:\n    def __init__(self, t): self.t = t\n    def run(self): return self.t.kinds[0]()\nC(D()).run()\n", "A.__init__ C.__init__ C.run",
+		},
+		"what_a_decorator_has_put_into_a_table": {
+			"-- a.py --\nT = {}\ndef keep(n, f): T[n] = f\ndef on(n):\n    def inner(f):\n        keep(n, f)\n        return f\n    return inner\n@on('x')\ndef g(): return 1\nT['x']()\n", "keep on on.inner g",
+		},
+		"what_a_decorator_has_put_into_the_table_of_an_object": {
+			"-- a.py --\nclass R:\n    def __init__(self): self.all = []\n    def add(self, f):\n        self.put(f)\n        return f\n    def put(self, f): self.all.append(f)\nr = R()\n@r.add\ndef g(): return 1\ndef run(x): return x.all[0]()\nrun(r)\n", "R.__init__ R.add R.put g run",
+		},
+		"a_table_of_nothing_of_an_heir_of_others": {
+			"-- a.py --\nimport lib\nclass C(lib.Base):\n    kinds = []\n    def other(self): return 1\nc = C()\nc.kinds[0]()\n", "",
+		},
+		"a_decorator_that_is_a_parameter": {
+			"-- a.py --\ndef two(deco):\n    @deco\n    def inner(): return 1\n    return 1\nx = two(1)\n", "two two.inner",
+		},
+		"a_private_name_of_any_kind_of_what_a_call_gave": {
+			"-- a.py --\ndef make(n):\n    def inner(self): return n\n    return inner\nclass C:\n    _a = make(1)\n    def run(self, n):\n        f = getattr(self, n)\n        return f()\nC().run('a')\n", "make C.run",
+		},
 		"one_of_a_table_of_tables": {
 			"-- a.py --\nfrom collections import defaultdict\nT = defaultdict(list)\nU = {}\ndef keep(n, f): T[n].append(f)\ndef put(n, f): U.setdefault(n, []).append(f)\ndef f(): return 1\ndef g(): return 1\nkeep('f', f)\nput('g', g)\n-- b.py --\nfrom a import T\nfor f in T['f']: f()\n",
 			"keep put f",
 		},
 		"one_of_a_table_that_is_handed_on": {
-			"-- a.py --\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\ndef i(): return 1\nT = {1: f}\nU = {1: (g, 2)}\nV = {1: h}\nW = {1: i}\nclass C:\n    def __init__(self, k): self.f = V[k]\ndef run(f): return f()\nrun(T[1])\nC(1)\nU[1][0]()\nlen(W[1])\n",
+			"-- a.py --\ndef f(): return 1\ndef g(): return 1\ndef h(): return 1\ndef i(): return 1\nT = {1: f}\nU = {1: (g, 2)}\nV = {1: h}\nW = {1: i}\nX = {1: j}\ndef j(): return 1\nclass C:\n    def __init__(self, k): self.f = V[k]\ndef run(f): return f()\nrun(T[1])\nC(1)\nU[1][0]()\nlen(W[1])\nimport lib\nlib.all.append(X[1])\n",
 			"f g h C.__init__ run",
 		},
 		"what_a_decorator_puts_into_a_table": {
@@ -422,7 +470,7 @@ func TestMaskLoads(t *testing.T) {
 			"-- a.py --\nclass C:\n    T = {}\n    def __init__(self, n):\n        f = getattr(self, 'do_%s' % n)\n        self.T[n] = f\n    def do_a(self): return 1\n    def other(self): return 1\nc = C('a')\n", "C.__init__ C.do_a",
 		},
 		"a_table_of_a_function_that_is_handed_on": {
-			"-- a.py --\nimport lib\ndef f(x): return g()\ndef h(x): return g()\ndef i(x): return g()\ndef run(steps):\n    for s in steps: s(1)\ndef start():\n    table = [f]\n    table += (h,)\n    kept = [i]\n    run(table)\n    lib.use(len(kept))\nstart()\n", "f h run start",
+			"-- a.py --\nimport lib\ndef f(x): return g()\ndef h(x): return g()\ndef i(x): return g()\ndef run(steps):\n    for s in steps: s(1)\ndef start():\n    table = [f]\n    table += (h,)\n    kept = [i]\n    more = [j]\n    run(table)\n    lib.use(len(kept))\n    lib.all.append(more)\ndef j(x): return g()\nstart()\n", "f h run start",
 		},
 		"what_is_called_and_may_be_an_object_of_ours": {
 			"-- a.py --\nclass C:\n    def __init__(self): self.x = 1\n    def __call__(self): return 1\nclass D:\n    def __call__(self): return 1\nc = C()\ndef by(n): return lambda f: f\n@by(1)\ndef f(): return 1\n", "C.__init__ C.__call__ by",

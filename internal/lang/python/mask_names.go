@@ -546,7 +546,7 @@ func (r *reader) memberNamed(n syntax.Node) string {
 	case len(to) != 2:
 	case to[0] == "self" && r.class >= 0 && r.functions > 0:
 		return r.file.Classes[r.class].Name + "." + to[1]
-	case slices.ContainsFunc(r.file.Classes, func(c mask.Class) bool { return c.Name == to[0] && !c.Late }):
+	case slices.ContainsFunc(r.file.Classes, func(c mask.Class) bool { return c.Name == to[0] }):
 		return to[0] + "." + to[1]
 	}
 	return ""

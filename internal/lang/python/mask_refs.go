@@ -201,6 +201,7 @@ func (r *reader) either(n syntax.Node, value func(syntax.Node)) {
 func (r *reader) call(n syntax.Node, how mask.Use) {
 	r.counts.calls++
 	function, arguments := n.Child("function"), n.Child("arguments")
+	picked := function.Kind() == "subscript"
 	for function.Kind() == "subscript" { // Box[int](1), TABLE[k][0](1)
 		for s := range function.Children() {
 			if s.Field() == "subscript" {
@@ -213,6 +214,9 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 		}
 	}
 	path := r.path(function)
+	if picked && len(path) > 1 {
+		r.use(append(slices.Clone(path), mask.Element), how, n)
+	}
 	if len(path) > 0 && loads.MatchString(path[len(path)-1]) {
 		r.emit(mask.Ref{Path: []string{plugins}})
 	}
