@@ -52,6 +52,10 @@ func TestClosureByLanguage(t *testing.T) {
 			"lib/a.js f: masked\nsamples/a.js make: kept, runs when samples/a.js:3 is loaded\n" +
 				"samples/b.js g: kept, runs when samples/a.js:3 is loaded, by make\nsamples/b.js h: masked\n",
 		},
+		"an_operator_is_no_beginning_of_names": {
+			"-- lib/a.rb --\nclass A\n  def one; 1; end\n  def two; 2; end\nend\nMADE = A.new\nWIDTH = [2, 3].reduce(:*)\nGAP = WIDTH * 2\nMADE.one\n",
+			"lib/a.rb A.one: kept, runs when lib/a.rb:8 is loaded\nlib/a.rb A.two: masked\n",
+		},
 		"what_a_class_without_a_name_does_waits_for_its_call": {
 			"-- A.java --\nclass A {\n  static final Shape ONE = make();\n  static final int SIDES = ONE.sides();\n" +
 				"  static Shape make() {\n    return new Shape() {\n      int sides() { return count(); }\n      int size() { return A.size(); }\n    };\n  }\n" +

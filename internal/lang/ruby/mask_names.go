@@ -46,8 +46,12 @@ func (r *reader) path(n syntax.Node) []string {
 // tasks are Rake's words: their blocks run when the task is asked for.
 var tasks = []string{"task", "multitask", "file", "rule"}
 
-// Use leaves out what a task does: it is not loaded with what declares it.
+// Use leaves out what a task does: it is not loaded with what declares it. An operator is
+// kept with the object that has it; * is no beginning of names.
 func (r *reader) Use(n syntax.Node, use mask.Use, names ...string) {
+	if last := names[len(names)-1]; last == "*" || last == "**" {
+		return
+	}
 	if r.Function() < 0 && rake(r.file) {
 		for up := n.Parent(); up.Is(); up = up.Parent() {
 			if up.Is("block", "do_block") && slices.Contains(tasks, up.Parent().Child("method").Text()) {
