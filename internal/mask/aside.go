@@ -45,6 +45,18 @@ func loadable(family, p string) bool {
 	return found
 }
 
+// above is a path as far as the first folder that names are found below, or the whole of it:
+// in there a file is called as what it defines is.
+func above(family, p string) string {
+	parts := strings.Split(p, "/")
+	for i, part := range parts[:len(parts)-1] {
+		if slices.Contains(loadPath[family], part) {
+			return strings.Join(parts[:i+1], "/")
+		}
+	}
+	return p
+}
+
 // beside tells by the path of a file whether it is such a program.
 func beside(p string) bool {
 	stem, _, _ := strings.Cut(path.Base(p), ".")
@@ -73,7 +85,7 @@ func (r *run) setAside(ctx context.Context) error {
 		found[u.family] = found[u.family] || !u.outside && loadable(u.family, u.path)
 	}
 	for _, u := range r.project.units {
-		if _, placed := u.language.(Placed); !placed && !u.outside && (beside(u.path) || u.program && r.project.outsider(u) || found[u.family] && !loadable(u.family, u.path)) {
+		if _, placed := u.language.(Placed); !placed && !u.outside && (beside(above(u.family, u.path)) || u.program && r.project.outsider(u) || found[u.family] && !loadable(u.family, u.path)) {
 			aside[u.index] = true
 		}
 	}

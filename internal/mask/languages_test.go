@@ -45,6 +45,10 @@ func TestClosureByLanguage(t *testing.T) {
 				"-- perf-testing/a.js --\nimport { g } from '../lib/a.js';\ng();\n",
 			"examples/a.js show: masked\nlib/a.js f: masked\nlib/a.js g: masked\n",
 		},
+		"unless_names_are_found_there": {
+			"-- lib/a/example.rb --\ndef f; 1; end\nf\n-- examples/lib/a.rb --\ndef g; 1; end\ng\n",
+			"examples/lib/a.rb g: masked\nlib/a/example.rb f: kept, runs when lib/a/example.rb:2 is loaded\n",
+		},
 		"unless_they_are_imported": {
 			"-- lib/a.js --\nimport { made } from '../samples/a.js';\nexport function f() { return made; }\n" +
 				"-- samples/a.js --\nimport { g } from './b.js';\nexport function make() { return g(); }\nexport const made = make();\n" +
