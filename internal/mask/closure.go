@@ -47,8 +47,10 @@ type closure struct {
 	faced    map[place]site
 	dialled  map[int32]bool // numbers of arguments with which something without a name was called
 	supers   map[int32][]superCall
-	seen     []bool  // groups that are present
-	all      []int32 // those, in order
+	lent     map[int32]bool    // classes that somebody has
+	singles  map[place][]int32 // what those answer to, by family and name
+	seen     []bool            // groups that are present
+	all      []int32           // those, in order
 }
 
 // superCall is a call of what comes after a class: in one that inherits from several, that
@@ -92,7 +94,7 @@ func (p *project) closure(ctx context.Context) *closure {
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
 		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]stillness{}, slots: map[place]*slot{},
 		offers: map[int32][]offer{}, fields: map[int32]bool{}, unread: map[int32][]offer{}, rung: map[place]bool{}, faces: map[int32][]place{}, faced: map[place]site{}, dialled: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{}, kinds: map[int32][]int32{}, names: map[int32][]int32{},
-		stored: map[int32][]thing{}, used: map[int32]cause{}, supers: map[int32][]superCall{},
+		stored: map[int32][]thing{}, used: map[int32]cause{}, supers: map[int32][]superCall{}, lent: map[int32]bool{}, singles: map[place][]int32{},
 	}
 	for u := range p.until(ctx) {
 		if !u.outside {

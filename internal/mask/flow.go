@@ -271,6 +271,8 @@ func (c *closure) take(w where, r ref, how Use, t thing, why cause) {
 		c.hand(t, why)
 	case how.calls():
 		c.called(w, how, t, why)
+	case t.kind == isClass && w.unit.means.OpenClasses && how == Named: // who has it may call what it answers
+		c.lendClass(t.id)
 	case c.escapes(t):
 		c.hand(t, why)
 	}

@@ -56,6 +56,26 @@ func TestClosureByLanguage(t *testing.T) {
 			"lib/a.js f: masked\nsamples/a.js make: kept, runs when samples/a.js:3 is loaded\n" +
 				"samples/b.js g: kept, runs when samples/a.js:3 is loaded, by make\nsamples/b.js h: masked\n",
 		},
+		"a_class_that_is_named_is_asked_for_what_it_answers_itself": {
+			"-- lib/a.rb --\nclass A\n  def self.apply; 1; end\n  class << self\n    def apply!; 1; end\n  end\n  def apply?; 1; end\nend\n" +
+				"class B\n  def self.apply; 1; end\nend\ndef use(m)\n  m.apply\n  m.apply!\n  m.apply?\n  m.is_a?(B)\nrescue B\n  1\nend\nuse(A)\n",
+			"lib/a.rb A.apply: kept, runs when lib/a.rb:19 is loaded, by use\nlib/a.rb A.apply!: kept, runs when lib/a.rb:19 is loaded, by use\nlib/a.rb A.apply?: masked\n" +
+				"lib/a.rb B.apply: masked\nlib/a.rb use: kept, runs when lib/a.rb:19 is loaded\n",
+		},
+		"a_bare_new_makes_an_object_of_the_class_around": {
+			"-- lib/a.rb --\nclass A\n  def initialize; @a = 1; end\n  ONE = new\nend\n",
+			"lib/a.rb A.initialize: kept, runs when lib/a.rb:3 is loaded\n",
+		},
+		"an_empty_method_is_there_for_others_to_have": {
+			"-- lib/a.rb --\nclass A\n  def self.hook; end\n  def self.run; hook; end\nend\nclass B < A\n  def self.hook; 2; end\n  def self.go; run; end\nend\nB.go\n",
+			"lib/a.rb A.hook: kept, nothing to mask\nlib/a.rb A.run: kept, runs when lib/a.rb:9 is loaded, by B.go\n" +
+				"lib/a.rb B.hook: kept, runs when lib/a.rb:9 is loaded, by B.go\nlib/a.rb B.go: kept, runs when lib/a.rb:9 is loaded\n",
+		},
+		"a_block_that_is_loaded_may_run_for_another_object": {
+			"-- lib/a.rb --\nclass A\n  def self.rule; 1; end\n  def self.run(set); instance_exec(&set); end\nend\nSET = proc { rule }\nA.run(SET)\n" +
+				"-- lib/b.rb --\nclass B\n  def self.rule!; 1; end\nend\nRULES = proc { rule! }\nB.instance_exec(&RULES)\n",
+			"lib/a.rb A.rule: kept, runs when lib/a.rb:5 is loaded\nlib/a.rb A.run: kept, runs when lib/a.rb:6 is loaded\nlib/b.rb B.rule!: kept, runs when lib/b.rb:4 is loaded\n",
+		},
 		"an_operator_is_no_beginning_of_names": {
 			"-- lib/a.rb --\nclass A\n  def one; 1; end\n  def two; 2; end\nend\nMADE = A.new\nWIDTH = [2, 3].reduce(:*)\nGAP = WIDTH * 2\nMADE.one\n",
 			"lib/a.rb A.one: kept, runs when lib/a.rb:8 is loaded\nlib/a.rb A.two: masked\n",

@@ -129,6 +129,7 @@ type Function struct {
 	Construct Construct
 	Public    bool // by the language's own rule
 	Doc       bool // has a doc comment or docstring
+	Single    bool // the class itself answers to it, where a language's classes are objects
 	Literal   bool // no declaration: a name is bound to it
 	Parent    int  // index of the function around it, -1
 	Class     int  // index in File.Classes of the class it is a member of, -1
@@ -273,6 +274,10 @@ const Decorated = "@"
 // Parameter begins the path of a parameter of a function around: {"()", "p"}. No
 // language has such a name. A Binding's names the function, too: {"()", "p", "C.f"}.
 const Parameter = "()"
+
+// Whoever begins the path of a bare name where the code may run for another object than
+// the one around: {"&()", "f"} is f, and where nothing around has it, a member of anything.
+const Whoever = "&()"
 
 // Anywhere begins the path of a name of a module that is imported under a name that is
 // made up: {"*()", "f"}. It may be that of any.

@@ -71,6 +71,11 @@ func (p *project) answer(w where, parts []int32) answer {
 	if word == Element { // a literal
 		return answer{things: []thing{{kind: isForeign}}, member: -1}
 	}
+	if word == Whoever {
+		a := p.answer(w, parts[1:])
+		a.unknown = a.unknown || len(a.things) == 0
+		return a
+	}
 	if word == "?" {
 		return answer{member: p.memberIn(parts), unknown: len(parts) > 1}
 	}
@@ -119,13 +124,16 @@ func (p *project) memberIn(parts []int32) int32 {
 // implied is the class around the place of which a bare name is a method, -1 for none: the
 // object that it is called on may be of a class below, which has another.
 func (p *project) implied(w where, name int32) int32 {
-	if !w.unit.means.Overrides {
+	if !w.unit.means.Overrides && !w.unit.means.OpenClasses {
 		return -1
 	}
 	for c := w.class; c >= 0; c = w.unit.classes[c].parent {
 		g := p.classes[w.unit.firstOf+c].group
 		if found := p.member(g, name); len(found) > 0 {
-			if slices.ContainsFunc(found, func(t thing) bool { return t.kind == isFunction }) {
+			if slices.ContainsFunc(found, func(t thing) bool {
+				// One of which there is nothing is there for others to have it.
+				return t.kind == isFunction && (w.unit.means.Overrides || p.construct(t.id) == Trivial)
+			}) {
 				return g
 			}
 			return -1

@@ -285,9 +285,35 @@ func (c *closure) wait(at place, s site) {
 		c.patterns = append(c.patterns, at)
 	}
 	c.waiting[at] = s
+	for _, f := range c.singles[at] {
+		if s.how > reads {
+			c.reach(f, s.cause)
+		}
+	}
 	for _, g := range c.all {
 		if c.kin(g) == at.in {
 			c.answer(g, at.name, s)
+		}
+	}
+}
+
+// lendClass is a class that is named, and so an object: who has it may call on it what it
+// answers to itself.
+func (c *closure) lendClass(g int32) {
+	if c.lent[g] {
+		return
+	}
+	c.lent[g] = true
+	for _, a := range c.groups[g].lineage {
+		for _, f := range c.groups[a].listed {
+			if !c.of(f).single {
+				continue
+			}
+			at := place{c.kin(g), c.of(f).last}
+			c.singles[at] = append(c.singles[at], f)
+			if s, ok := c.waiting[at]; ok && s.how > reads {
+				c.reach(f, s.cause)
+			}
 		}
 	}
 }

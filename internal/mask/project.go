@@ -92,6 +92,7 @@ type function struct {
 // flags are what is or is not of a function.
 type flags struct {
 	public, doc, broken bool
+	single              bool // the class itself answers to it
 	inner               bool // functions are inside it
 }
 
@@ -388,7 +389,7 @@ func (p *project) function(f *Function) function {
 		span: spanOf(f.Span), body: spanOf(f.Body),
 		construct: p.words.id(string(f.Construct)), strict: p.words.id(strings.ReplaceAll(f.Strict, f.Name, "\x00")),
 		takes: int32(f.Arguments), into: p.given(f.Into), lines: int32(f.Shape.Lines), branches: int32(f.Shape.Branches), calls: int32(f.Shape.Calls), depth: int32(f.Shape.Depth),
-		flags: flags{public: f.Public, doc: f.Doc, broken: f.Broken},
+		flags: flags{public: f.Public, doc: f.Doc, broken: f.Broken, single: f.Single},
 	}
 }
 

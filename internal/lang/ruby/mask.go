@@ -239,7 +239,7 @@ func (r *reader) method(n syntax.Node) {
 	}
 	f := mask.Function{
 		Name: name.Text(), Construct: construct(name, r.Member() || single), Line: name.Line(),
-		Public: single || !r.private(n), Doc: r.documented(statement),
+		Public: single || !r.private(n), Doc: r.documented(statement), Single: single || r.eigen(n),
 	}
 	if object := n.Child("object"); object.Is("constant", "identifier") && !r.Member() {
 		f.Name = object.Text() + "." + f.Name

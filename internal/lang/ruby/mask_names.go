@@ -171,7 +171,34 @@ func (r *reader) identifier(n syntax.Node) {
 		}
 	}
 	if !r.local(name) && !r.visibility(n, name) {
-		r.Use(n, mask.Called, name)
+		if name == "new" {
+			r.own(n)
+		}
+		r.Use(n, mask.Called, append(r.whoever(n), name)...)
+	}
+}
+
+// whoever begins the path of a bare name in a block that is loaded: it may run for another
+// object.
+func (r *reader) whoever(n syntax.Node) []string {
+	if r.Function() >= 0 {
+		return nil
+	}
+	for range longest {
+		switch n = n.Parent(); {
+		case n.Is("block", "do_block"):
+			return []string{mask.Whoever}
+		case !n.Is() || n.Is("method", "singleton_method", "class", "module"):
+			return nil
+		}
+	}
+	return nil
+}
+
+// own is a bare new: an object of the class around.
+func (r *reader) own(n syntax.Node) {
+	if class := r.Class(); class >= 0 {
+		r.Use(n, mask.Called, strings.Split(r.File.Classes[class].Name, ".")...)
 	}
 }
 
@@ -200,11 +227,19 @@ func (r *reader) constant(n syntax.Node) {
 		return
 	case parent.Is("call") && (n.Field() == "receiver" || n.Field() == "method"):
 		return
-	case parent.Is("assignment") && n.Field() == "left":
+	case parent.Is("assignment") && n.Field() == "left", parent.Is("pattern", "exceptions"):
+		return
+	case parent.Is("argument_list") && slices.Contains(askers, parent.Parent().Child("method").Text()):
 		return
 	}
 	r.Use(n, mask.Named, constant(n)...)
 }
+
+// evals run a block for an object.
+var evals = []string{"instance_eval", "instance_exec", "class_eval", "class_exec", "module_eval", "module_exec"}
+
+// askers ask about a class, or take what it has for another.
+var askers = []string{"is_a?", "kind_of?", "instance_of?", "raise", "fail", "include", "extend", "prepend"}
 
 // mixins make a module an ancestor of the class around.
 var mixins = []string{"include", "extend", "prepend"}
@@ -234,11 +269,19 @@ func (r *reader) call(n syntax.Node) {
 	switch {
 	case name == "new" && len(of) > 0 && of[0] != "?":
 		r.Use(n, mask.Called, of...)
-	case name == "new" && len(of) == 0 && r.Class() >= 0:
-		r.Use(n, mask.Called, strings.Split(r.File.Classes[r.Class()].Name, ".")...)
+	case name == "new" && len(of) == 0:
+		r.own(n)
 	}
-	r.Use(n, mask.Called, append(slices.Clone(of), name+assigned(n))...)
+	if len(of) == 0 {
+		r.Use(n, mask.Called, append(r.whoever(n), name+assigned(n))...)
+	} else {
+		r.Use(n, mask.Called, append(slices.Clone(of), name+assigned(n))...)
+	}
 	switch {
+	case slices.Contains(evals, name) && len(of) == 0 && r.Class() >= 0:
+		r.Use(n, mask.Named, strings.Split(r.File.Classes[r.Class()].Name, ".")...)
+	case slices.Contains(evals, name) && receiver.Is("constant", "scope_resolution"):
+		r.Use(n, mask.Named, of...)
 	case len(of) == 0 && slices.Contains(mixins, name) && r.Member():
 		for c := range arguments.Children() {
 			if c.Is("constant", "scope_resolution") {
@@ -262,6 +305,16 @@ func (r *reader) call(n syntax.Node) {
 	if parent := n.Parent(); parent.Is("assignment") && n.Field() == "right" && parent.Child("left").Is("constant") {
 		r.made(parent.Child("left").Text(), n)
 	}
+}
+
+// eigen tells whether a node is in the body of class << self.
+func (r *reader) eigen(n syntax.Node) bool {
+	for up := n.Parent(); up.Is("body_statement", "argument_list", "call", "singleton_class"); up = up.Parent() {
+		if up.Is("singleton_class") {
+			return true
+		}
+	}
+	return false
 }
 
 // hooked tells whether the place is in a hook: what that extends, who includes the module
