@@ -43,6 +43,8 @@ type closure struct {
 	fields   map[int32]bool    // names behind dots
 	rung     map[place]bool    // and those of fields that were called, with numbers of arguments
 	unread   map[int32][]offer // functions that lie in fields whose names nobody has read yet
+	laid     map[int32][]offer // all that lie or lay in fields that others did not get
+	given    map[int32]bool    // names of fields that they got
 	faces    map[int32][]place // methods called on interfaces, by those
 	faced    map[place]site
 	dialled  map[int32]bool // numbers of arguments with which something without a name was called
@@ -93,7 +95,7 @@ func (p *project) closure(ctx context.Context) *closure {
 		project: p, causes: make([]cause, len(p.homes)), reached: make([]bool, len(p.homes)), freed: make([]bool, len(p.homes)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
 		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]stillness{}, slots: map[place]*slot{},
-		offers: map[int32][]offer{}, fields: map[int32]bool{}, unread: map[int32][]offer{}, rung: map[place]bool{}, faces: map[int32][]place{}, faced: map[place]site{}, dialled: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{}, kinds: map[int32][]int32{}, names: map[int32][]int32{},
+		offers: map[int32][]offer{}, fields: map[int32]bool{}, unread: map[int32][]offer{}, rung: map[place]bool{}, laid: map[int32][]offer{}, given: map[int32]bool{}, faces: map[int32][]place{}, faced: map[place]site{}, dialled: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{}, kinds: map[int32][]int32{}, names: map[int32][]int32{},
 		stored: map[int32][]thing{}, used: map[int32]cause{}, supers: map[int32][]superCall{}, lent: map[int32]bool{}, singles: map[place][]int32{},
 	}
 	for u := range p.until(ctx) {
@@ -142,6 +144,9 @@ func (c *closure) use(w where, r ref, why cause) {
 	a := c.ask(w, r.path)
 	if w.unit.means.ByArity {
 		c.readFields(c.words.split[r.path], r.use(), a)
+		if parts := c.words.split[r.path]; r.use() == Handed && r.into == 0 && len(parts) > 1 && len(a.things) == 0 {
+			c.giveField(parts[len(parts)-1])
+		}
 	}
 	if r.use() == Adorned {
 		for _, t := range a.things {

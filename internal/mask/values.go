@@ -94,6 +94,7 @@ func (c *closure) offer(takes, into int32, o offer) {
 	o.takes = takes
 	if into > 0 {
 		if parts := c.words.split[c.calls[into-1].path]; c.words.texts[parts[0]] == Field {
+			c.laid[parts[1]] = append(c.laid[parts[1]], o)
 			c.offerField(parts[1], o)
 			return
 		}
@@ -135,6 +136,8 @@ func (c *closure) dialField(name, n int32) {
 // with as many arguments, or read.
 func (c *closure) offerField(name int32, o offer) {
 	switch {
+	case c.given[name]:
+		c.perform(o)
 	case c.fields[name]:
 		c.offer(o.takes, 0, o)
 	case c.rung[place{name, o.takes}]:
@@ -142,6 +145,18 @@ func (c *closure) offerField(name int32, o offer) {
 	default:
 		c.unread[name] = append(c.unread[name], o)
 	}
+}
+
+// giveField is a field that others get: they may call what was put under its name.
+func (c *closure) giveField(name int32) {
+	if c.given[name] {
+		return
+	}
+	c.given[name] = true
+	for _, o := range c.laid[name] {
+		c.perform(o)
+	}
+	delete(c.laid, name)
 }
 
 // readField is a name that is read: what was put under it is there for all calls.

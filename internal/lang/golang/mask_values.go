@@ -153,6 +153,19 @@ func (r *maskReader) standard(name string) bool {
 	})
 }
 
+// imported is the path of the package that an identifier stands for, "" for none.
+func (r *maskReader) imported(n syntax.Node, s *scope) string {
+	if !n.Is("identifier") || s.has(n.Text()) {
+		return ""
+	}
+	for _, i := range r.specs {
+		if i.name == n.Text() || i.name == "" && path.Base(i.path) == n.Text() {
+			return i.path
+		}
+	}
+	return ""
+}
+
 // callable tells a field that may hold a function.
 func callable(t syntax.Node) bool {
 	return t.Is("function_type", "type_identifier", "qualified_type", "generic_type") && !predeclared[t.Text()]

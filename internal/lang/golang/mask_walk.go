@@ -216,7 +216,7 @@ func (r *maskReader) call(n syntax.Node, s *scope) {
 	into := r.gets(r.pathOf(of, s))
 	r.asks = nil
 	if into == others {
-		r.asks = asked[r.pathOf(of, s)[0]]
+		r.asks = asked[r.imported(of.Child("operand"), s)]
 	}
 	asks := r.asks
 	for a := range arguments.Children() {
@@ -263,8 +263,8 @@ func (r *maskReader) object(of []string, n syntax.Node) {
 
 // asked are the methods that packages of the standard library call on what they are given.
 var asked = map[string][]string{
-	"sort": {"Len", "Less", "Swap"}, "heap": {"Len", "Less", "Swap", "Push", "Pop"}, "flag": {"String", "Set"},
-	"fmt": {"String", "Error", "Format", "GoString"}, "json": {"MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText"},
+	"sort": {"Len", "Less", "Swap"}, "container/heap": {"Len", "Less", "Swap", "Push", "Pop"}, "flag": {"String", "Set"},
+	"fmt": {"String", "Error", "Format", "GoString"}, "encoding/json": {"MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText"},
 }
 
 // makes notes a type of which there is an object without a literal: a variable's, or one
