@@ -215,6 +215,18 @@ func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
 		u.functions[i].inner = u.functions[i].inner || inside[u.functions[i].name]
 	}
 	u.own = tableOf(all)
+	inner := map[int32]bool{}
+	for i := range u.functions {
+		if f := &u.functions[i]; f.inner {
+			inner[f.name] = true
+		}
+	}
+	for _, name := range u.own.names {
+		head, last := splitName(p.words.texts[name])
+		if id, ok := p.words.ids[head]; ok && inner[id] {
+			p.enclosed[place{id, p.words.id(last)}] = name
+		}
+	}
 }
 
 func (p *project) indexMembers(g *group) {

@@ -161,7 +161,7 @@ func (p *project) nested(w where, name int32) []thing {
 	for at := w.function; at >= 0; {
 		f := p.of(at)
 		if f.inner {
-			if id, ok := p.words.ids[p.words.texts[f.name]+"."+p.words.texts[name]]; ok {
+			if id, ok := p.enclosed[place{f.name, name}]; ok {
 				if found := p.own(w.unit.index, id); len(found) > 0 {
 					return found
 				}

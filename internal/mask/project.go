@@ -17,6 +17,7 @@ type project struct {
 	classes []class
 	groups  []group
 
+	enclosed  map[place]int32   // the words of what stands in functions, by those of both names
 	decorated map[place][]thing // what a unit's function decorates, elsewhere too
 	named     []bool            // of words: some unit names something so
 	stars     map[int32][]int32 // units from which a unit takes every name
@@ -298,8 +299,8 @@ func (w *words) path(parts []string) int32 {
 
 func newProject() *project {
 	return &project{
-		words:     words{ids: map[string]int32{}, paths: map[string]int32{}},
-		decorated: map[place][]thing{}, callIDs: map[given]int32{}, stars: map[int32][]int32{}, reach: map[int32][]int32{},
+		words:    words{ids: map[string]int32{}, paths: map[string]int32{}},
+		enclosed: map[place]int32{}, decorated: map[place][]thing{}, callIDs: map[given]int32{}, stars: map[int32][]int32{}, reach: map[int32][]int32{},
 		byModule: map[moduleKey]int32{}, byStem: map[moduleKey]int32{},
 		siblings: map[moduleKey][]int32{}, global: map[moduleKey][]int32{},
 		compiled: map[place]bool{}, callable: map[place]bool{}, memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
