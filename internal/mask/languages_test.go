@@ -62,6 +62,10 @@ func TestClosureByLanguage(t *testing.T) {
 			"lib/a.rb A.apply: kept, runs when lib/a.rb:19 is loaded, by use\nlib/a.rb A.apply!: kept, runs when lib/a.rb:19 is loaded, by use\nlib/a.rb A.apply?: masked\n" +
 				"lib/a.rb B.apply: masked\nlib/a.rb use: kept, runs when lib/a.rb:19 is loaded\n",
 		},
+		"a_class_is_no_method_of_its_name": {
+			"-- lib/a.rb --\nmodule S\n  class Model\n    def self.Model(x); x; end\n    Model::Part.make\n    module Part\n      def self.make; 1; end\n    end\n  end\nend\n",
+			"lib/a.rb S.Model.Model: masked\nlib/a.rb S.Model.Part.make: kept, runs when lib/a.rb:4 is loaded\n",
+		},
 		"a_bare_new_makes_an_object_of_the_class_around": {
 			"-- lib/a.rb --\nclass A\n  def initialize; @a = 1; end\n  ONE = new\nend\n",
 			"lib/a.rb A.initialize: kept, runs when lib/a.rb:3 is loaded\n",

@@ -97,6 +97,9 @@ func (p *project) answer(w where, parts []int32) answer {
 		}
 	}
 	found := p.lookup(w, parts[0])
+	if w.unit.means.OpenClasses && len(parts) > 1 && len(found) > 0 && found[0].kind == isFunction && word[0] >= 'A' && word[0] <= 'Z' {
+		found = p.constant(w, parts[0])
+	}
 	if g := p.implied(w, parts[0]); g >= 0 && len(parts) == 1 {
 		return answer{things: found, receivers: []int32{g}, member: parts[0]}
 	}
@@ -223,6 +226,19 @@ func (p *project) lookup(w where, name int32) []thing {
 		}
 	}
 	return p.expand(found, 0)
+}
+
+// constant is a name of which something is asked, and so no method that is called like it.
+func (p *project) constant(w where, name int32) []thing {
+	for c := w.class; c >= 0; c = w.unit.classes[c].parent {
+		for _, g := range p.groups[p.classes[w.unit.firstOf+c].group].lineage {
+			found := slices.DeleteFunc(slices.Clone(p.within(g, name)), func(t thing) bool { return t.kind == isFunction })
+			if len(found) > 0 {
+				return found
+			}
+		}
+	}
+	return nil
 }
 
 // deep is how many names may stand for names: cycles end here.
