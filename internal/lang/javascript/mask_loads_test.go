@@ -129,6 +129,10 @@ func TestMaskLoads(t *testing.T) {
 		"what_is_put_on_the_object_that_a_module_is": {
 			"-- a.js --\nvar api = module.exports = {};\napi.f = function () { return 1; };\napi.g = function () { return 2; };\napi.f();\n-- b.js --\nrequire('./a').g();\n", "api.f api.g",
 		},
+		"what_lies_on_a_prototype": {
+			"-- a.js --\nfunction A() { this.x = 1; }\nclass B { rest() { return 1; } }\nObject.defineProperty(A.prototype, 't', { get: function () { return 1; } });\nA.prototype.f = function () { return 2; };\nA.prototype.rest = function () { return 2; };\n" +
+				"B.prototype.g = function () { return 3; };\nconst proto = B.prototype;\nproto.h = function () { return 4; };\nA.prototype.t;\nA.prototype.f();\nB.prototype.g.call({});\nproto.h();\n", "A.t A.f B.g B.h",
+		},
 		"what_has_several_names": {
 			"-- a.js --\nfunction f() { return 1; }\nconst own = {};\nexports.one = exports.two = f;\nexports.C = own.C = class { constructor() { this.x = 1; } };\nconst h = own.h = () => { return 1; };\nh();\n" +
 				"exports.o = own.o = { m() { return 1; } };\nexports.D = own.D = exports.E = class { constructor() { this.x = 1; } };\n-- b.js --\nconst a = require('./a');\na.one();\nnew a.C();\nnew a.D();\na.o.m();\n", "f own.C.constructor own.h own.o.m own.D.constructor",

@@ -151,6 +151,17 @@ func (r *reader) resolved(path []string, p place) []string {
 	if path[0] == "?" {
 		return unknown(path)
 	}
+	return r.memberOf(path)
+}
+
+// memberOf is a path to a member without the prototype that it lies on.
+func (r *reader) memberOf(path []string) []string {
+	if of, ok := r.protos[path[0]]; ok && len(path) > 1 {
+		return append([]string{of}, path[1:]...)
+	}
+	if i := slices.Index(path, "prototype"); i > 0 && i < len(path)-1 {
+		return slices.Delete(slices.Clone(path), i, i+1)
+	}
 	return path
 }
 
