@@ -455,7 +455,7 @@ func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 		case last:
 			a.receivers, a.member = receivers, name
 		}
-		before = receivers
+		before, next = receivers, once(next)
 		if len(next) == 0 {
 			a.things = nil
 			// An attribute of unknown kind: the last name of the path is all there is.

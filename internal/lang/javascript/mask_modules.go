@@ -212,12 +212,15 @@ func (r *reader) interop(call syntax.Node, p place) {
 }
 
 // valueRef is what an expression holds, where that is plain: new C(…), f(…), a name; of
-// a = b = …, what b gets, or b where that has its name from b.
+// a = b.c = …, what b.c gets, or b.c where that has its name from there, and b is an object
+// of the file. Other names that get each other are not followed: in code that was made
+// small each is every other.
 func (r *reader) valueRef(value syntax.Node, p place) (mask.Ref, bool) {
 	value = unwrapped(value)
 	name := ""
-	for value.Is("assignment_expression") {
-		if t := r.target(value.Child("left"), p); !t.exports && t.name != "" {
+	for value.Is("assignment_expression") && !value.Child("left").Is("identifier") {
+		t := r.target(value.Child("left"), p)
+		if dot := strings.LastIndexByte(t.name, '.'); dot > 0 && r.objects[t.name[:dot]] {
 			name = t.name
 		}
 		value = unwrapped(value.Child("right"))
