@@ -37,10 +37,10 @@ func (r *reader) replaced(fn syntax.Node, a asked) body {
 	if !b.Is() {
 		return body{kept: mask.Bodiless}
 	}
-	if b.Is("arrow_function") && b.Child("return_type").Is() {
-		// (a) => (b): void => {…}: the type of what the first one gives stays written down.
-		a.typed, a.literal, a.async, a.generator = true, true, b.Has("async"), false
-		return r.replaced(b, a)
+	if last := curried(b); last.Is() {
+		// (a) => (b) => (c): void => {…}: the types of what the first ones give stay written down.
+		a.typed, a.literal, a.async, a.generator = true, true, last.Has("async"), false
+		return r.replaced(last, a)
 	}
 	if !b.Is("statement_block") {
 		return body{Range: mask.Range{Start: b.Start(), End: b.End()}, strict: r.expression(a)}
@@ -49,6 +49,18 @@ func (r *reader) replaced(fn syntax.Node, a asked) body {
 		return body{broken: true}
 	}
 	return r.block(fn, b, a)
+}
+
+// curried is the first arrow of a row, each the body of the one before, that says what
+// it gives.
+func curried(b syntax.Node) syntax.Node {
+	for b.Is("arrow_function") && !b.Child("return_type").Is() {
+		b = b.Child("body")
+	}
+	if !b.Is("arrow_function") {
+		return syntax.Node{}
+	}
+	return b
 }
 
 // block keeps what has to come first (directives, the call of super), and puts one
