@@ -5,10 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"runtime"
-	"runtime/debug"
-	"runtime/metrics"
 	"slices"
 	"strings"
 
@@ -139,9 +135,7 @@ func (p *program) mask(cmd *cobra.Command, o mask.Options, proof maskProof) (err
 		}
 		defer func() { err = errors.Join(err, proof.close()) }()
 	}
-	if os.Getenv("GOGC") == "" {
-		leaveRoom()
-	}
+	mask.LeaveRoom()
 	result, err := mask.Run(cmd.Context(), o)
 	if slice := new(mask.SliceError); errors.As(err, &slice) || errors.Is(err, mask.ErrUnmet) {
 		return &ended{exitUsage, err}
@@ -244,17 +238,4 @@ func pronoun(n int) string {
 		return "it"
 	}
 	return "them"
-}
-
-// headroom is what a heap may grow by before it is collected, where less than that is live.
-const headroom = 20 << 20
-
-// leaveRoom keeps collections rare in a small heap, where they were a tenth of the time,
-// and a large one at twice what is live, as ever: a percentage alone is wrong for one of
-// them. It looks again after each collection.
-func leaveRoom() {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	debug.SetGCPercent(int(max(100, headroom*100/max(live[0].Value.Uint64(), 4<<20))))
-	runtime.AddCleanup(new(metrics.Sample), func(struct{}) { leaveRoom() }, struct{}{})
 }

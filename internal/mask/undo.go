@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // UndoFormat is the word by which the undo is known. The file is gzip of lines of JSON:
@@ -50,7 +51,8 @@ type undoEdit struct {
 }
 
 var compressors = sync.Pool{New: func() any {
-	w, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is one of gzip's own
+	// Records are short: a window for each would be most of the work.
+	w, _ := gzip.NewWriterLevel(io.Discard, gzip.StatelessCompression) // the level is one of gzip's own
 	return w
 }}
 

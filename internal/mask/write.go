@@ -340,13 +340,13 @@ func (r *run) changeOf(e *entry, source []byte) (c change, why string, err error
 	if why := unreadable(e.unit.family, source); why != "" {
 		return c, why, nil
 	}
-	tree, err := syntax.ParseTree(e.unit.language.Grammar(e.path), source)
-	if err != nil {
-		return c, err.Error(), nil
-	}
 	compatible, ok := e.unit.language.(Compatible)
 	if !ok {
 		return c, "", fmt.Errorf("%s has no profile %s", e.unit.language.Name(), r.Profile)
+	}
+	tree, err := compatible.Commit0Tree(source)
+	if err != nil {
+		return c, err.Error(), nil
 	}
 	var choice Choice
 	err = guard(func() { choice = compatible.Commit0(e.path, tree, r.Profile) })

@@ -42,11 +42,12 @@ static uint64_t cpu(void) {
 }
 
 // flat_parse parses and writes down all named nodes, and of the others those whose
-// symbol is wanted; the root alone where no list is given. It is iterative: hostile
-// nesting costs memory and no stack of ours. micros bounds the processor time of the
+// symbol is wanted; the root alone where no list is given. Of a tree without errors it
+// goes into nodes only whose symbol is opened, where that list is given. It is iterative:
+// hostile nesting costs memory and no stack of ours. micros bounds the processor time of the
 // parse: what else a machine does takes none of it. tree-sitter itself looks at the clock
 // on the wall, each slice, and goes on from there.
-flat_tree flat_parse(TSParser *parser, const char *source, uint32_t length, uint64_t micros, uint64_t slice, const uint8_t *wanted) {
+flat_tree flat_parse(TSParser *parser, const char *source, uint32_t length, uint64_t micros, uint64_t slice, const uint8_t *wanted, const uint8_t *opened) {
   flat_tree out = {0};
   ts_parser_set_timeout_micros(parser, slice);
   uint64_t end = cpu() + micros;
@@ -59,14 +60,16 @@ flat_tree flat_parse(TSParser *parser, const char *source, uint32_t length, uint
     out.fault = FLAT_TIME;
     return out;
   }
-  out.capacity = wanted ? length / 4 + 64 : 1;
+  TSNode root = ts_tree_root_node(tree);
+  if (ts_node_has_error(root)) opened = NULL;
+  out.capacity = !wanted ? 1 : opened ? length / 64 + 64 : length / 4 + 64;
   out.nodes = malloc(out.capacity * sizeof *out.nodes);
   if (!out.nodes) {
     out.fault = FLAT_MEMORY;
     ts_tree_delete(tree);
     return out;
   }
-  TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
+  TSTreeCursor cursor = ts_tree_cursor_new(root);
   // parent is the innermost written node that is still open. A node that is not
   // written has no children: only tokens are left out.
   uint32_t parent = 0;
@@ -93,7 +96,7 @@ flat_tree flat_parse(TSParser *parser, const char *source, uint32_t length, uint
       if (ts_node_is_error(node)) n->flags |= FLAT_ERROR;
       if (ts_node_has_error(node)) n->flags |= FLAT_BROKEN;
       if (ts_node_is_extra(node)) n->flags |= FLAT_EXTRA;
-      down = wanted && ts_tree_cursor_goto_first_child(&cursor);
+      down = wanted && (!opened || opened[symbol]) && ts_tree_cursor_goto_first_child(&cursor);
       if (down) parent = out.count;
       out.count++;
     }

@@ -33,4 +33,4 @@ typedef struct {
 
 enum { FLAT_TIME = 1, FLAT_MEMORY = 2, FLAT_LANGUAGE = 3 };
 
-flat_tree flat_parse(TSParser *parser, const char *source, uint32_t length, uint64_t micros, uint64_t slice, const uint8_t *wanted);
+flat_tree flat_parse(TSParser *parser, const char *source, uint32_t length, uint64_t micros, uint64_t slice, const uint8_t *wanted, const uint8_t *opened);

@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -118,22 +119,48 @@ type Tree struct {
 }
 
 // ParseTree parses one file. A syntax error is no error: see Node.Broken.
-func ParseTree(l Language, source []byte) (*Tree, error) { return parseTree(l, source, true) }
+func ParseTree(l Language, source []byte) (*Tree, error) { return parseTree(l, source, whole) }
+
+// Outline gives a ParseTree that is cheaper: what lies in nodes of other kinds than the
+// given ones is not written down. A file with a syntax error has its whole tree: in an
+// error may lie anything.
+func Outline(l Language, kinds ...string) func(source []byte) (*Tree, error) {
+	opened := sync.OnceValue(func() []C.uint8_t {
+		symbols := dialects[l]().symbols
+		table := make([]C.uint8_t, len(symbols))
+		for i, name := range symbols {
+			if slices.Contains(kinds, name) {
+				table[i] = 1
+			}
+		}
+		return table
+	})
+	return func(source []byte) (*Tree, error) {
+		return parseTree(l, source, extent{nodes: true, opened: opened()})
+	}
+}
 
 // Sound tells whether a file has no syntax error. It costs the parse and nothing else.
 func Sound(l Language, source []byte) (bool, error) {
-	t, err := parseTree(l, source, false)
+	t, err := parseTree(l, source, extent{})
 	return err == nil && !t.Broken(), err
 }
 
-// parseTree writes the whole tree down, or its root only.
-func parseTree(l Language, source []byte, whole bool) (*Tree, error) {
-	return parseWithin(l, source, whole, maxTime, maxTime)
+// extent is how much of a tree is written down.
+type extent struct {
+	nodes  bool        // more than the root
+	opened []C.uint8_t // of each symbol: what lies in it, too; nil for all
+}
+
+var whole = extent{nodes: true}
+
+func parseTree(l Language, source []byte, e extent) (*Tree, error) {
+	return parseWithin(l, source, e, maxTime, maxTime)
 }
 
 // parseWithin ends a parse that takes more of the processor's time; the clock is looked at
 // each slice.
-func parseWithin(l Language, source []byte, whole bool, limit, slice time.Duration) (*Tree, error) {
+func parseWithin(l Language, source []byte, e extent, limit, slice time.Duration) (*Tree, error) {
 	of, ok := dialects[l]
 	if !ok {
 		return nil, fmt.Errorf("no grammar for %q", l)
@@ -158,11 +185,11 @@ func parseWithin(l Language, source []byte, whole bool, limit, slice time.Durati
 	}
 	defer d.parsers.Put(p)
 	var wanted *C.uint8_t
-	if whole {
+	if e.nodes {
 		wanted = &d.wanted[0]
 	}
 	flat := C.flat_parse(p.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(given))), C.uint32_t(len(given)),
-		C.uint64_t(limit/time.Microsecond), C.uint64_t(slice/time.Microsecond), wanted)
+		C.uint64_t(limit/time.Microsecond), C.uint64_t(slice/time.Microsecond), wanted, unsafe.SliceData(e.opened))
 	defer C.free(unsafe.Pointer(flat.nodes))
 	switch flat.fault {
 	case C.FLAT_TIME:

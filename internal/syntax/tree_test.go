@@ -60,14 +60,14 @@ func TestParseTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := parseWithin(l, source, true, maxTime, time.Millisecond)
+		got, err := parseWithin(l, source, whole, maxTime, time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(want.nodes, got.nodes) {
 			t.Errorf("%s: another tree in slices", l)
 		}
-		if _, err := parseWithin(l, source, true, time.Millisecond, time.Millisecond); !errors.Is(err, ErrTooSlow) {
+		if _, err := parseWithin(l, source, whole, time.Millisecond, time.Millisecond); !errors.Is(err, ErrTooSlow) {
 			t.Errorf("%s: %v, want %v", l, err, ErrTooSlow)
 		}
 		again, err := ParseTree(l, []byte(text))
