@@ -368,6 +368,7 @@ func TestHostileTree(t *testing.T) {
 	put(t, filepath.Join(src, "sub", ".git"), []byte("gitdir: x"))
 	put(t, filepath.Join(src, "old", "CVS", "Entries"), []byte("x"))
 	put(t, filepath.Join(src, "data", "CVS", "ignored"), []byte("x"))
+	put(t, filepath.Join(src, "file", "CVS"), []byte("x"))
 	put(t, filepath.Join(src, "run.sh"), []byte("x"))
 	must(t, os.Chmod(filepath.Join(src, "run.sh"), 0o755))
 	must(t, os.Chmod(filepath.Join(src, "a.py"), 0o555))

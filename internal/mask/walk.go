@@ -29,13 +29,13 @@ type entry struct {
 // would hold its solution.
 var bookkeeping = []string{".git", ".hg", ".svn", ".bzr", "_darcs", ".jj", ".pijul", "CVS", ".fslckout", "_FOSSIL_"}
 
-// fixture tells a folder that has the name of one of CVS only: that one has an Entries.
+// fixture tells what has the name of a folder of CVS only: that one has an Entries.
 func fixture(at, name string) bool {
 	if name != "CVS" {
 		return false
 	}
 	_, err := os.Lstat(filepath.Join(at, "Entries"))
-	return errors.Is(err, fs.ErrNotExist)
+	return err != nil
 }
 
 // walk lists the source folder, sorted, folders before what is in them. Links are
