@@ -487,17 +487,26 @@ func (p *project) isOwn(f, name int32) bool {
 
 var owned = map[string]bool{"__doc__": true, "__name__": true, "__qualname__": true, "__module__": true, "__dict__": true, "__annotations__": true}
 
-// read takes properties off the way: what they give is not known.
+// read takes properties and descriptors off the way: what they give is not known.
 func (p *project) read(things []thing, a *answer) []thing {
 	var out []thing
 	for _, t := range things {
-		if t.kind == isFunction && p.isProperty(t.id) {
+		switch {
+		case t.kind == isFunction && p.isProperty(t.id):
 			a.getters = append(a.getters, t.id)
 			continue
+		case t.kind == isInstance && p.describes(t.id):
+			continue // an object of such a class was made, which keeps its __get__
 		}
 		out = append(out, t)
 	}
 	return out
+}
+
+// describes tells a class whose objects give something else when they are read off another.
+func (p *project) describes(g int32) bool {
+	id, ok := p.words.ids["__get__"]
+	return ok && len(p.member(g, id)) > 0
 }
 
 func (p *project) isProperty(f int32) bool {

@@ -259,6 +259,7 @@ func (r *reader) decorators(whole syntax.Node) (names []string, wrapped []mask.R
 			continue
 		}
 		r.use(path, how, e)
+		r.receiver(e) // @C(x).m
 	}
 	return names, wrapped
 }

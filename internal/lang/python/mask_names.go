@@ -119,7 +119,7 @@ func (r *reader) bind(s *scope, body syntax.Node) {
 		case "global_statement", "nonlocal_statement", "import_statement", "import_from_statement":
 			r.bindOutside(s, n)
 		case "assignment":
-			r.bindAssignment(s, n)
+			r.bindValue(s, n.Child("left"), n.Child("right"))
 		case "augmented_assignment":
 			if l, again := s.names[r.word(n.Child("left"))]; again && l.kind == builtin { // TABLE += (f,)
 				l.any = append(l.any, r.elements(s, n.Child("right"))...)
@@ -130,7 +130,7 @@ func (r *reader) bind(s *scope, body syntax.Node) {
 		case "for_statement":
 			r.bindElement(s, n.Child("left"), r.elements(s, n.Child("right")))
 		case "named_expression":
-			r.bindTarget(s, n.Child("name"))
+			r.bindValue(s, n.Child("name"), n.Child("value"))
 		case "as_pattern_target":
 			r.bindTarget(s, n)
 		case "as_pattern": // of a case
@@ -171,10 +171,15 @@ func (r *reader) bindOutside(s *scope, n syntax.Node) {
 	}
 }
 
-// bindAssignment: a name that a call of what looks like a class is assigned to, and
-// nothing else, is an object of it.
-func (r *reader) bindAssignment(s *scope, n syntax.Node) {
-	left, right := n.Child("left"), n.Child("right")
+// bindValue: a name that a call of what looks like a class is assigned to, and nothing
+// else, is an object of it.
+func (r *reader) bindValue(s *scope, left, right syntax.Node) {
+	if pairs := paired(left, right); len(pairs) > 0 {
+		for _, pair := range pairs {
+			r.bindValue(s, pair[0], pair[1])
+		}
+		return
+	}
 	if left.Kind() == "identifier" && right.Kind() == "call" {
 		name, path := r.word(left), r.path(right.Child("function"))
 		if _, again := s.names[name]; !again && len(path) > 0 && path[0] != "?" && path[0] != name && (isTitle(path[len(path)-1]) || r.isOwnClass(s, path)) {
@@ -220,6 +225,37 @@ func (r *reader) bindAssignment(s *scope, n syntax.Node) {
 		return
 	}
 	r.bindTarget(s, left)
+}
+
+// paired are the targets of a, b = x, y, each with what it gets; none where they are not
+// told apart.
+func paired(left, right syntax.Node) [][2]syntax.Node {
+	for right.Kind() == "parenthesized_expression" {
+		right = right.First()
+	}
+	if !left.Is("pattern_list", "tuple_pattern") || !right.Is("tuple", "expression_list") {
+		return nil
+	}
+	parts := func(n syntax.Node) (out []syntax.Node) {
+		for c := range n.Children() {
+			if c.Is("list_splat", "list_splat_pattern") {
+				return nil
+			}
+			if c.Named() && c.Kind() != "comment" {
+				out = append(out, c)
+			}
+		}
+		return out
+	}
+	targets, values := parts(left), parts(right)
+	if len(targets) != len(values) {
+		return nil
+	}
+	out := make([][2]syntax.Node, len(targets))
+	for i := range targets {
+		out[i] = [2]syntax.Node{targets[i], values[i]}
+	}
+	return out
 }
 
 // isOwnClass tells cls in a method of a class.
@@ -481,6 +517,9 @@ func (r *reader) imports(n syntax.Node) {
 
 // binding notes what a name of a module, of a class or of an object's class holds.
 func (r *reader) binding(left, right, annotation syntax.Node, p spot) (bound bool) {
+	for _, pair := range paired(left, right) {
+		r.binding(pair[0], pair[1], syntax.Node{}, p)
+	}
 	name := ""
 	switch {
 	case left.Kind() == "identifier" && p.function < 0:

@@ -249,6 +249,7 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 	case "attribute":
 		r.attribute(function, how)
 	default:
+		r.eitherCalled(function, how)
 		r.expression(function)
 	}
 	if arguments.Kind() != "argument_list" { // f(x for x in y)
@@ -274,6 +275,24 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 		quiet:  len(path) > 0 && inert[path[len(path)-1]] && path[0] != "property" && !own, // x = property(f): who reads x calls f
 		inside: len(path) > 1 && addsTo(path[len(path)-1]),
 	})
+}
+
+// eitherCalled is (f or g)(…), (f if x else g)(…).
+func (r *reader) eitherCalled(n syntax.Node, how mask.Use) {
+	for n.Kind() == "parenthesized_expression" {
+		n = n.First()
+	}
+	if !n.Is("boolean_operator", "conditional_expression") {
+		return
+	}
+	for c := range n.Children() {
+		switch {
+		case c.Is("identifier", "attribute"):
+			r.use(r.path(c), how, c)
+		case c.Named():
+			r.eitherCalled(c, how)
+		}
+	}
 }
 
 // argument is one of a call.
