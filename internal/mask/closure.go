@@ -187,9 +187,22 @@ func (c *closure) use(w where, r ref, why cause) {
 	}
 	if a.unknown {
 		c.wait(place{w.unit.kin, a.member}, site{why, strengthOf(use, w.unit.means.ByResult)})
+		if w.unit.means.Flow {
+			c.onTheWay(w, parts, why)
+		}
 	}
 	for _, g := range a.receivers {
 		c.received(w, g, a.member, parts, site{why, strengthOf(use, false)})
+	}
+}
+
+// onTheWay are the names between the first of a path and the last, on what is not known:
+// each may be a property.
+func (c *closure) onTheWay(w where, parts []int32, why cause) {
+	for _, name := range parts[1:max(1, len(parts)-1)] {
+		if !c.isPattern(name) && c.words.texts[name] != Element {
+			c.wait(place{w.unit.kin, name}, site{why, reads})
+		}
 	}
 }
 
@@ -403,7 +416,7 @@ func (c *closure) drain(ctx context.Context) {
 		}
 		c.values(where{unit: u, function: f, class: at.class}, f-u.first, -1, why)
 		for _, r := range u.refs[at.wrapped.start:at.wrapped.end] {
-			for _, t := range c.ask(where{unit: u, function: f, class: r.class()}, r.path).things {
+			for _, t := range c.ask(where{unit: u, function: f, class: r.class(), loads: true}, r.path).things { // where the decorator stands
 				if t.kind == isFunction {
 					c.open(c.result(t.id), why)
 				}

@@ -130,6 +130,8 @@ func (c *closure) placeEach(each, t thing, why cause) {
 		}
 	case isSlot:
 		c.place(each, c.each(t), false, why)
+	case isFunction: // nobody goes through one: it is what a table was added to
+		c.place(each, t, true, why)
 	}
 }
 

@@ -236,7 +236,7 @@ func (c *closure) matching(g int32, prefix string, s site) {
 		for _, name := range c.groups[a].bound {
 			if word := c.words.texts[name]; strings.HasPrefix(word, prefix) && (prefix != "" || word[0] != '_') {
 				for _, t := range c.within(a, name) {
-					if t.kind == isSlot {
+					if t.kind == isSlot || t.kind == isFunction {
 						c.hand(t, s.cause)
 					}
 				}

@@ -121,7 +121,7 @@ func (r *reader) bind(s *scope, body syntax.Node) {
 		case "assignment":
 			r.bindValue(s, n.Child("left"), n.Child("right"))
 		case "augmented_assignment":
-			if l, again := s.names[r.word(n.Child("left"))]; again && l.kind == builtin { // TABLE += (f,)
+			if l, again := s.names[r.word(n.Child("left"))]; again && (l.kind == builtin || l.kind == element) { // TABLE += (f,)
 				l.any = append(l.any, r.elements(s, n.Child("right"))...)
 				s.names[r.word(n.Child("left"))] = l
 				continue
@@ -286,7 +286,7 @@ func (r *reader) computed(s *scope, n syntax.Node) []string {
 	}
 	path, prefix := r.path(all[0]), r.beginning(all[1])
 	if all[1].Kind() == "string" && !all[1].First("interpolation").Is() {
-		return nil
+		return r.attributeOf(n)
 	}
 	if l, ok := s.find(r.word(all[1])); ok && all[1].Kind() == "identifier" {
 		prefix = l.begins
@@ -534,6 +534,7 @@ func (r *reader) binding(left, right, annotation syntax.Node, p spot) (bound boo
 	for right.Kind() == "assignment" { // a = b = c
 		right = right.Child("right")
 	}
+	right = r.unwrapped(right)
 	r.table(name, right)
 	if right.Kind() == "conditional_expression" { // one of two functions or classes
 		sides := []syntax.Node{right.First(), lastOf(right)}
@@ -562,6 +563,18 @@ func (r *reader) binding(left, right, annotation syntax.Node, p spot) (bound boo
 		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: path, Use: how, Class: r.class}})
 	}
 	return bound
+}
+
+// unwrapped is f of staticmethod(f), and what stands in parentheses.
+func (r *reader) unwrapped(n syntax.Node) syntax.Node {
+	for n.Kind() == "parenthesized_expression" {
+		n = n.First()
+	}
+	path, all := r.path(n.Child("function")), positional(n)
+	if n.Kind() == "call" && len(path) == 1 && (path[0] == "staticmethod" || path[0] == "classmethod") && len(all) == 1 && all[0].Is("identifier", "attribute") {
+		return all[0]
+	}
+	return n
 }
 
 // isKnown tells a name that means the same in the whole file.
@@ -595,6 +608,14 @@ func (r *reader) memberNamed(n syntax.Node) string {
 func (r *reader) ofModule(n syntax.Node) bool {
 	path := r.path(n)
 	return len(path) == 2 && r.quiet == 0 && strings.ToLower(path[0]) == path[0] && r.ofTree(path[0])
+}
+
+// ofOthers tells what stands behind the name of a module that is none of the tree's: they
+// call what they find there.
+func (r *reader) ofOthers(n syntax.Node) bool {
+	path := r.path(n)
+	return len(path) == 2 && r.quiet == 0 && !r.ofTree(path[0]) &&
+		slices.ContainsFunc(r.file.Imports, func(im mask.Import) bool { return im.Local == path[0] && im.Name == "" })
 }
 
 // attributed are functions that ask for an attribute by a name that is a value.

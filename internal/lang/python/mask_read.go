@@ -332,6 +332,9 @@ func (r *reader) expressionStatement(n syntax.Node, p spot) {
 
 func (r *reader) assignment(n syntax.Node, p spot) {
 	left, right := n.Child("left"), n.Child("right")
+	for right.Kind() == "parenthesized_expression" {
+		right = right.First()
+	}
 	r.target(left)
 	stored := r.stores(left, right)
 	r.annotation(n.Child("type"))
@@ -349,7 +352,7 @@ func (r *reader) assignment(n syntax.Node, p spot) {
 		r.handed(right) // a metaclass may make objects of what a class holds
 	case left.Kind() == "attribute" && isClassName(r.path(right)) && !r.follows(left, right): // it may be made under the new name
 		r.given(right)
-	case left.Kind() == "attribute" && right.Kind() == "identifier" && r.ofModule(left): // it stands for the module's own
+	case left.Kind() == "attribute" && right.Kind() == "identifier" && (r.ofModule(left) || r.ofOthers(left)): // it stands for the module's own
 		r.given(right)
 	case r.functions > 0 && left.Kind() == "identifier" && right.Kind() == "identifier" && r.follows(left, right): // each use of one is a use of the other
 	case r.functions > 0 && right.Is("identifier", "attribute", "conditional_expression", "boolean_operator") && !r.follows(left, right):

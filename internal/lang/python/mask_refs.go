@@ -76,6 +76,12 @@ func (r *reader) expression(n syntax.Node) {
 	case "unary_operator", "augmented_assignment":
 		r.operators(n)
 		r.children(n)
+	case "subscript":
+		if path := r.path(n.Child("value")); len(path) > 1 && path[len(path)-1] == "modules" && strings.Trim(path[0], "_") == "sys" &&
+			n.Child("subscript").Kind() == "identifier" && r.word(n.Child("subscript")) != "__name__" {
+			r.loader = true
+		}
+		r.children(n)
 	case "interpolation":
 		r.text(n.Child("expression"))
 		r.children(n)
@@ -224,6 +230,7 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 		r.loader = true
 	}
 	if function.Kind() == "call" { // TABLE.get(k)(…)
+		r.use(r.attributeOf(function), how, n)
 		r.use(r.computed(r.scope, function), how, n)
 		for _, one := range r.picked(r.scope, function) {
 			r.emit(mask.Ref{Path: one, Use: mask.Called, Class: r.class, Line: n.Line()})
@@ -239,7 +246,10 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 			}
 		}
 	}
-	r.use(r.attributeOf(n), mask.Named, n) // it may be a property
+	r.use(r.attributeOf(n), mask.Named, n)                                                                                     // it may be a property
+	if all := positional(n); len(all) == 3 && len(path) == 1 && path[0] == "getattr" && all[2].Is("identifier", "attribute") { // and what there is without it
+		r.given(all[2])
+	}
 	r.unnamed(behind(path), n)
 	switch function.Kind() {
 	case "identifier":

@@ -30,5 +30,37 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\nclass D:\n    def __get__(self, x, of): return E()\nclass E:\n    def __init__(self): self.x = 1\n    def f(self): return g()\n    def other(self): return 1\ndef g(): return 1\nclass C:\n    d = D()\n    def __init__(self): self.d.f()\nC()\n",
 			"D.__get__ E.__init__ E.f g C.__init__",
 		},
+		"a_decorator_of_a_class_for_its_own_methods": {
+			"-- a.py --\nclass T:\n    def multi(f):\n        def inner(self, x): return f(self, x)\n        return inner\n    @multi\n    def g(self, x): return x + 1\n    @multi\n    def h(self, x): return x + 2\nT().g(1)\n",
+			"T.multi T.multi.inner T.g",
+		},
+		"properties_on_the_way_to_a_name": {
+			"-- a.py --\nclass C:\n    @property\n    def p(self): return D()\n    @property\n    def q(self): return 1\nclass D:\n    def __init__(self): self.x = 1\n    def m(self): return 1\ndef f(x): return x.y.p.m()\nf(C())\n",
+			"C.p D.__init__ D.m f",
+		},
+		"a_name_of_a_class_that_begins_so_and_stands_for_a_function": {
+			"-- a.py --\ndef f(x): return x + 1\ndef g(x): return x + 2\nclass C:\n    make_a = staticmethod(f)\n    other_a = staticmethod(g)\n    @classmethod\n    def make(cls, n): return getattr(cls, 'make_' + n)\nC.make('a')(1)\n-- b.py --\ndef h(x): return x + 1\nclass D:\n    h = staticmethod(h)\nD.h(1)\n",
+			"f C.make h",
+		},
+		"a_table_with_more_behind_it": {
+			"-- a.py --\ndef f(x): return x + 1\ndef g(x): return x + 2\ndef h(x): return x\nT = (f,)\ndef run(all):\n    for one in all: one(1)\ndef start():\n    all = T\n    all += (g,)\n    run(all)\nstart()\n",
+			"f g run start",
+		},
+		"one_of_two_methods_in_parentheses": {
+			"-- a.py --\nclass C:\n    def f(self): return 1\n    def g(self): return 2\n    def h(self): return 3\n    def run(self, x):\n        m = (self.f if x else self.g)\n        m()\nC().run(1)\n",
+			"C.f C.g C.run",
+		},
+		"what_there_is_where_a_name_that_is_put_together_is_not": {
+			"-- a.py --\nclass C:\n    def run(self, n):\n        m = getattr(self, 'on_' + n, self.default)\n        m()\n    def default(self): return 1\n    def on_a(self): return 1\n    def other(self): return 1\nC().run('b')\n",
+			"C.run C.default C.on_a",
+		},
+		"a_name_that_is_a_text_in_a_variable": {
+			"-- a.py --\nclass C:\n    def on(self): return 1\n    def off(self): return 1\n    def up(self): return 1\ndef run(x):\n    m = getattr(x, 'on')\n    m()\n    getattr(x, 'up')()\nrun(C())\n",
+			"C.on C.up run",
+		},
+		"a_module_that_was_imported_by_its_name": {
+			"-- p/__init__.py --\nimport sys\ndef find(n): __import__(n)\ndef start(n):\n    find(n)\n    m = sys.modules[n]\n    m.load()\nstart('p.x')\n-- p/x.py --\ndef load(): return 1\ndef other(): return 1\n-- p/y.py --\nimport sys\nsys.modules[__name__].other()\n",
+			"find start load",
+		},
 	})
 }
