@@ -40,6 +40,22 @@ type Anchored interface {
 	IsAnchor(path string) bool
 }
 
+// Mapped is a Language with settings that say what the beginning of an import stands for,
+// for the files below a folder.
+type Mapped interface {
+	// Anchors reads those of a tree, of which all paths are given. What cannot be read says
+	// nothing.
+	Anchors(paths []string, read func(path string) ([]byte, error)) []Anchor
+}
+
+// Anchor says that an import in a file below Within is looked for in Folder where it
+// begins with Prefix, by what comes behind that. A Whole one is the import, and Folder is
+// what it means.
+type Anchor struct {
+	Prefix, Folder, Within string
+	Whole                  bool
+}
+
 // Settled is a Language whose compiler is told by files that are no code (manifests,
 // settings) to refuse what every mask leaves behind.
 type Settled interface {

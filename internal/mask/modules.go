@@ -181,6 +181,9 @@ func (p *project) findModule(u *unit, name string) []thing {
 		}
 		return nil
 	}
+	if m, ok := p.mappedModule(u, name); ok {
+		return found(m, ok)
+	}
 	if m, ok := p.byModule[moduleKey{u.family, name}]; ok && !(u.means.OwnPrefix && p.hasAnchor(u.family)) {
 		return found(m, ok)
 	}

@@ -28,6 +28,7 @@ type project struct {
 	siblings  map[moduleKey][]int32 // units of one package, by its most usual name
 	global    map[moduleKey][]int32 // groups by family and qualified name
 	anchors   []anchor
+	mapped    map[moduleKey]*mapped // by family and the folder below which it is said
 
 	calls   []given // of references and parameters; their numbers begin with 1
 	callIDs map[given]int32
@@ -303,7 +304,7 @@ func newProject() *project {
 		enclosed: map[place]int32{}, decorated: map[place][]thing{}, callIDs: map[given]int32{}, stars: map[int32][]int32{}, reach: map[int32][]int32{},
 		byModule: map[moduleKey]int32{}, byStem: map[moduleKey]int32{},
 		siblings: map[moduleKey][]int32{}, global: map[moduleKey][]int32{},
-		compiled: map[place]bool{}, callable: map[place]bool{}, memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
+		compiled: map[place]bool{}, callable: map[place]bool{}, mapped: map[moduleKey]*mapped{}, memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
 	}
 }
 

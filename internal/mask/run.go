@@ -242,6 +242,7 @@ func (r *run) read(ctx context.Context) error {
 			code = append(code, e)
 		}
 	}
+	r.mapImports(paths)
 	if r.Profile != Strict {
 		r.choices(paths)
 		return nil // the choice is made file by file, in one pass

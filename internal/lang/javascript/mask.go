@@ -2,7 +2,7 @@
 // with the same reader (internal/lang/typescript), since its grammar holds this one's.
 //
 // It never runs node, and never looks outside the file that it is given: which file an
-// import means is said by paths alone.
+// import means is said by paths, and by the settings of the tree (Anchors).
 package javascript
 
 import (
@@ -21,6 +21,7 @@ type Masker struct{}
 var (
 	_ mask.Language = Masker{}
 	_ mask.Anchored = Masker{}
+	_ mask.Mapped   = Masker{}
 )
 
 // Name is the field's word.

@@ -1,12 +1,16 @@
 package typescript
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/jsonc"
 
 	"github.com/benchmint/benchmint/internal/lang/javascript"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
@@ -89,30 +93,43 @@ func projects(t *verify.Tree) []string {
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(config string) bool {
-		source, err := t.Read(config)
-		return err != nil || noFiles.Match(source) && len(references(t, config)) > 0
-	})
+	return slices.DeleteFunc(out, func(config string) bool { return settingsOf(t, config).onlyRefers() })
 }
 
-var (
-	noFiles       = lazyregexp.New(`"(files|include)"\s*:\s*\[\s*\]`)
-	referenceList = lazyregexp.New(`"references"\s*:\s*\[([^\]]*)\]`)
-	referencePath = lazyregexp.New(`"path"\s*:\s*"([^"]+)"`)
-)
+// settings are what a tsconfig.json says of which files are its own.
+type settings struct {
+	Files, Include *[]string
+	References     []struct{ Path string }
+}
 
-func references(t *verify.Tree, config string) []string {
+// onlyRefers tells one without files, and one that cannot be read.
+func (s *settings) onlyRefers() bool {
+	none := func(list *[]string) bool { return list != nil && len(*list) == 0 }
+	return s == nil || (none(s.Files) || none(s.Include)) && len(s.References) > 0
+}
+
+// settingsOf is nil where there are none. What is not as it should be says nothing.
+func settingsOf(t *verify.Tree, config string) *settings {
 	source, err := t.Read(config)
 	if err != nil {
 		return nil
 	}
-	list := referenceList.FindStringSubmatch(string(source))
-	if list == nil {
+	var s settings
+	if json.Unmarshal(jsonc.ToJSON(bytes.TrimPrefix(source, []byte("\xef\xbb\xbf"))), &s) != nil {
+		return &settings{}
+	}
+	return &s
+}
+
+// references are the projects of the tree that a project refers to.
+func references(t *verify.Tree, config string) []string {
+	s := settingsOf(t, config)
+	if s == nil {
 		return nil
 	}
 	var out []string
-	for _, m := range referencePath.FindAllStringSubmatch(list[1], -1) {
-		to := path.Join(path.Dir(config), m[1])
+	for _, r := range s.References {
+		to := path.Join(path.Dir(config), r.Path)
 		if !strings.HasSuffix(to, ".json") {
 			to = path.Join(to, "tsconfig.json")
 		}

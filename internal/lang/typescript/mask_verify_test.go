@@ -1,10 +1,15 @@
 package typescript
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/mask/verify"
 )
 
@@ -39,5 +44,31 @@ func TestRead(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestProjects(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	m := &mask.Manifest{}
+	for name, text := range map[string]string{
+		"tsconfig.json":            "{\n// the projects\n\"files\": [ /* none */ ],\n\"references\": [{\"path\": \"./packages/a\"}, // {\"path\": \"./packages/b\"}\n{ \"path\": \"tsconfig.app.json\", },],\n}\n",
+		"tsconfig.app.json":        "\ufeff{\"include\": [\"src\"]}\n",
+		"packages/a/tsconfig.json": "{\"compilerOptions\": {\"files\": []}}\n",
+		"packages/b/tsconfig.json": "{}\n",
+	} {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		m.Files = append(m.Files, mask.Record{Path: name, Before: "x"})
+	}
+	slices.SortFunc(m.Files, func(a, b mask.Record) int { return strings.Compare(a.Path, b.Path) })
+	want := []string{"packages/a/tsconfig.json", "tsconfig.app.json"}
+	if diff := cmp.Diff(want, projects(verify.NewTree(dir, m, "typescript"))); diff != "" {
+		t.Error(diff)
 	}
 }
