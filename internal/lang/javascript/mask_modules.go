@@ -216,15 +216,7 @@ func (r *reader) interop(call syntax.Node, p place) {
 // of the file. Other names that get each other are not followed: in code that was made
 // small each is every other.
 func (r *reader) valueRef(value syntax.Node, p place) (mask.Ref, bool) {
-	value = unwrapped(value)
-	name := ""
-	for value.Is("assignment_expression") && !value.Child("left").Is("identifier") {
-		t := r.target(value.Child("left"), p)
-		if dot := strings.LastIndexByte(t.name, '.'); dot > 0 && r.objects[t.name[:dot]] {
-			name = t.name
-		}
-		value = unwrapped(value.Child("right"))
-	}
+	value, name := r.chainOf(unwrapped(value), p)
 	if name != "" && (isLiteral(value) || value.Is("class", "object")) {
 		return mask.Ref{Path: strings.Split(name, "."), Use: mask.Named, Class: p.class}, true
 	}
@@ -248,6 +240,37 @@ func (r *reader) valueRef(value syntax.Node, p place) (mask.Ref, bool) {
 		return mask.Ref{}, false
 	}
 	return mask.Ref{Path: path, Use: use, Class: p.class}, true
+}
+
+// chain is what a row of assignments ends with.
+type chain struct {
+	value syntax.Node
+	name  string // the last one that is a member of an object of the file
+}
+
+// chainOf reads a row of assignments to members once, however long: what is assigned to
+// one of them is said of all further in.
+func (r *reader) chainOf(value syntax.Node, p place) (syntax.Node, string) {
+	var row []syntax.Node
+	end := chain{value: value}
+	for end.value.Is("assignment_expression") && !end.value.Child("left").Is("identifier") {
+		if known, ok := r.chains[end.value.Start()]; ok {
+			end = known
+			break
+		}
+		row = append(row, end.value)
+		end.value = unwrapped(end.value.Child("right"))
+	}
+	for _, one := range slices.Backward(row) {
+		if end.name == "" {
+			t := r.target(one.Child("left"), p)
+			if dot := strings.LastIndexByte(t.name, '.'); dot > 0 && r.objects[t.name[:dot]] {
+				end.name = t.name
+			}
+		}
+		r.chains[one.Start()] = end
+	}
+	return end.value, end.name
 }
 
 // binding notes what a variable holds: for all to see in a module, in a function for
@@ -433,12 +456,21 @@ func (r *reader) assigned(t target, n syntax.Node, p place) {
 	}
 }
 
-// makesObject tells {…}, Object.create(…), and a = b = {…}.
-func makesObject(value syntax.Node) bool {
+// makesObject tells {…}, Object.create(…), and a = b = {…}, of which each is read once.
+func (r *reader) makesObject(value syntax.Node) bool {
+	var row []int
 	for value = unwrapped(value); value.Is("assignment_expression"); {
+		if made, ok := r.made[value.Start()]; ok {
+			return made
+		}
+		row = append(row, value.Start())
 		value = unwrapped(value.Child("right"))
 	}
-	return value.Is("object") || value.Is("call_expression") && value.Child("function").Text() == "Object.create"
+	made := value.Is("object") || value.Is("call_expression") && value.Child("function").Text() == "Object.create"
+	for _, at := range row {
+		r.made[at] = made
+	}
+	return made
 }
 
 // prototypeMaker is B in Object.create(B.prototype) and new B().

@@ -35,6 +35,8 @@ type reader struct {
 	prefixes map[int]string    // by class: where its handlers begin
 	names    map[string]int    // how often a name was given
 	taken    map[mask.Import]struct{}
+	chains   map[int]chain   // rows of assignments, by where they begin
+	made     map[int]bool    // those of them that end with an object
 	declared map[string]bool // names that the file gives to something, anywhere
 	program  bool            // it is run, not imported
 	depth    int
@@ -103,7 +105,7 @@ func Read(file string, tree *syntax.Tree, dialect Dialect) *mask.File {
 		dialect: dialect, at: file, source: tree.Source,
 		file:  &mask.File{Modules: modules(file)},
 		loads: newSink(), classes: map[string]int{}, protos: map[string]string{}, objects: map[string]bool{},
-		exported: map[string]bool{}, docs: map[int]bool{}, names: map[string]int{}, taken: map[mask.Import]struct{}{}, declared: map[string]bool{}, prefixes: map[int]string{},
+		exported: map[string]bool{}, docs: map[int]bool{}, names: map[string]int{}, taken: map[mask.Import]struct{}{}, declared: map[string]bool{}, chains: map[int]chain{}, made: map[int]bool{}, prefixes: map[int]string{},
 	}
 	r.survey(tree)
 	r.inside(tree.Root(), place{function: -1, class: -1})
@@ -321,7 +323,7 @@ func (r *reader) declarator(n syntax.Node, p place) {
 		if of, ok := prototypeOf(value); ok {
 			r.protos[text] = of
 		}
-		r.objects[at.name] = makesObject(value)
+		r.objects[at.name] = r.makesObject(value)
 	}
 	r.binding(text, n, p)
 	r.walk(value, at)
@@ -385,7 +387,7 @@ func (r *reader) assignment(n syntax.Node, p place) {
 	}
 	if !p.deep {
 		at = at.held(target.name)
-		r.objects[target.name] = makesObject(right)
+		r.objects[target.name] = r.makesObject(right)
 		if target.exports && target.name == "" {
 			at.holder = "default"
 		}
