@@ -10,6 +10,11 @@ import (
 // means a .ts beside it as well, so all of them come off.
 var extensions = []string{".d.ts", ".d.mts", ".d.cts", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"}
 
+// Declares tells a file of declarations, in which nothing runs.
+func Declares(file string) bool {
+	return strings.HasSuffix(file, ".d.ts") || strings.HasSuffix(file, ".d.mts") || strings.HasSuffix(file, ".d.cts")
+}
+
 func bare(file string) string {
 	for _, ext := range extensions {
 		if rest, ok := strings.CutSuffix(file, ext); ok {

@@ -154,7 +154,12 @@ func (r *reader) finish() {
 		f.Public = f.Public && f.Parent < 0 && (r.exported[head] || r.exported[f.Name])
 	}
 	r.file.Program = len(r.exported) == 0
-	if !r.program || !r.file.Program {
+	switch {
+	case Declares(r.at): // the compiler alone reads it
+		for i := range r.file.Classes {
+			r.file.Classes[i].Late = true
+		}
+	case !r.program || !r.file.Program:
 		r.file.Loads = r.loads.refs
 	}
 }

@@ -12,7 +12,6 @@ package typescript
 
 import (
 	"path"
-	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang/javascript"
 	"github.com/benchmint/benchmint/internal/mask"
@@ -43,10 +42,8 @@ func (Masker) Grammar(file string) syntax.Language {
 
 // Exempt adds files of declarations to what JavaScript leaves alone.
 func (Masker) Exempt(file string, _ []byte) string {
-	for _, ending := range []string{".d.ts", ".d.mts", ".d.cts"} {
-		if strings.HasSuffix(file, ending) {
-			return "declarations only"
-		}
+	if javascript.Declares(file) {
+		return "declarations only"
 	}
 	return javascript.Exempt(file)
 }

@@ -6,6 +6,18 @@ import (
 	"github.com/benchmint/benchmint/internal/mask/masktest"
 )
 
+// A file of declarations is read by the compiler alone, whatever stands in it.
+func TestMaskDeclarations(t *testing.T) {
+	t.Parallel()
+	const head = "-- b.ts --\nexport function make(): number { return 1; }\nexport class B { static init() { return 1; } constructor() { this.go(); } go() { return 2; } }\n"
+	masktest.Keeps(t, Masker{}, head, map[string][2]string{
+		"declarations": {"-- a.d.ts --\nimport { make, B } from './b';\nexport default make();\nexport const b: B = new B();\n", ""},
+		"of_a_module":  {"-- a.d.mts --\nimport { make } from './b';\nexport const b = make();\n", ""},
+		"code":         {"-- a.ts --\nimport { make } from './b';\nexport default make();\n", "make"},
+		"their_types":  {"-- a.d.ts --\nexport { B } from './b';\n-- c.ts --\nimport { B } from './a';\nnew B();\n", "B.constructor B.go"},
+	})
+}
+
 // What a function does with its parameters is known whatever is said of their types.
 func TestMaskLoads(t *testing.T) {
 	t.Parallel()
