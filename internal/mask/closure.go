@@ -47,7 +47,8 @@ type closure struct {
 	given    map[int32]bool    // names of fields that they got
 	faces    map[int32][]place // methods called on interfaces, by those
 	faced    map[place]site
-	dialled  map[int32]bool // numbers of arguments with which something without a name was called
+	dialled  map[int32]bool // numbers of arguments with which something without a name or a known type was called
+	ringing  map[int32]bool // types of functions of which one without a name was called
 	supers   map[int32][]superCall
 	lent     map[int32]bool    // classes that somebody has
 	singles  map[place][]int32 // what those answer to, by family and name
@@ -95,7 +96,7 @@ func (p *project) closure(ctx context.Context) *closure {
 		project: p, causes: make([]cause, len(p.homes)), reached: make([]bool, len(p.homes)), freed: make([]bool, len(p.homes)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
 		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]stillness{}, slots: map[place]*slot{},
-		offers: map[int32][]offer{}, fields: map[int32]bool{}, unread: map[int32][]offer{}, rung: map[place]bool{}, laid: map[int32][]offer{}, given: map[int32]bool{}, faces: map[int32][]place{}, faced: map[place]site{}, dialled: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{}, kinds: map[int32][]int32{}, names: map[int32][]int32{},
+		offers: map[int32][]offer{}, fields: map[int32]bool{}, unread: map[int32][]offer{}, rung: map[place]bool{}, laid: map[int32][]offer{}, given: map[int32]bool{}, faces: map[int32][]place{}, faced: map[place]site{}, dialled: map[int32]bool{}, ringing: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{}, kinds: map[int32][]int32{}, names: map[int32][]int32{},
 		stored: map[int32][]thing{}, used: map[int32]cause{}, supers: map[int32][]superCall{}, lent: map[int32]bool{}, singles: map[place][]int32{},
 	}
 	for u := range p.until(ctx) {
@@ -126,7 +127,7 @@ func (c *closure) load(u *unit) {
 			c.reach(at, cause{u.index, f.line, -1})
 		}
 		if u.means.ByArity && c.construct(at) == Lambda && f.parent < 0 {
-			c.offer(f.takes, f.into, offer{function: at, cause: cause{u.index, f.line, -1}})
+			c.offer(f.takes, f.into, offer{function: at, signature: f.signature, cause: cause{u.index, f.line, -1}})
 		}
 	}
 	for i, k := range u.classes {
@@ -230,12 +231,14 @@ func (c *closure) wordless(w where, r ref, why cause) bool {
 		}
 		return true
 	}
-	n, runs, ok := c.dynamic(w, r.path)
-	if ok && runs {
+	n, of, ok := c.dynamic(w, r)
+	if len(of) > 0 {
 		if len(parts) > 1 {
 			c.dialField(parts[len(parts)-1], n)
 		}
-		c.dial(n)
+		for _, signature := range of {
+			c.dial(n, signature)
+		}
 	}
 	return ok
 }

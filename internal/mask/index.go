@@ -45,6 +45,7 @@ func (p *project) index(ctx context.Context) error {
 		p.lineage(int32(g))
 	}
 	for u := range p.until(ctx) {
+		p.indexCallables(u)
 		p.indexDecorated(u)
 		p.indexFilled(u)
 	}

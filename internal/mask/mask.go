@@ -169,6 +169,7 @@ type Function struct {
 	Shape      Shape
 	Into       *Argument // the field that it is put into, of those
 	Arguments  int       // how many it takes, -1 where that varies; of families in which it may be a Value
+	Signature  []string  // its type, of those: see Signature
 	// Compiles, of a Constant one, are names as of Compiled: what the compiler runs with it.
 	Compiles []string
 }
@@ -191,6 +192,10 @@ type Class struct {
 	Wants  []string // the methods of an interface: what has them all is one of it
 	Makes  []Ref    // what runs when an object is made, beside the constructor
 	Late   bool     // it is not made when the file is loaded: in a function, for type checkers only
+	// Signature is that of a type of functions. Solid says that none is of the type, Alias
+	// that it is another, too.
+	Signature    []string
+	Solid, Alias bool
 }
 
 // Ref is one name in use. Path is the dotted name as it is written, split: {"f"},
@@ -331,10 +336,17 @@ type File struct {
 	// Faults are syntax errors outside functions, by line.
 	Faults []int
 	Values []Value
-	// Callable are names of fields that may hold one.
-	Callable []string
+	// Callable are names of fields and variables that may hold one.
+	Callable []Callable
 	// Compiled are the names that the compiler may run for it, see Compiler.
 	Compiled []string
+}
+
+// Callable is a name under which functions may lie, with their type: the Signature, or the
+// path of a type; nil where it is not known.
+type Callable struct {
+	Name string
+	Type []string
 }
 
 // Route is one HTTP handler.

@@ -33,8 +33,10 @@ type project struct {
 	calls   []given // of references and parameters; their numbers begin with 1
 	callIDs map[given]int32
 
-	compiled map[place]bool // names of functions that a compiler runs, by family
-	callable map[place]bool // names of fields that may be functions
+	compiled map[place]bool    // names of functions that a compiler runs, by family
+	aliases  map[int32]bool    // names of types that are others, too
+	opened   map[int32]bool    // words of types that may be others
+	callable map[place][]int32 // names of fields that may be functions, with the types of those
 
 	memo     map[question]answer
 	imported map[place][]thing // of imports and bindings, resolved
@@ -67,6 +69,7 @@ type unit struct {
 	refs       []ref             // of functions and classes, which say from where to where
 	compiles   map[int32][]int32 // words: what functions have the compiler run, where they are constant
 	values     []value
+	callables  []callable
 	makes      map[int32][]int32 // of functions, values
 	own        table             // what its qualified names stand for
 	repair     func(masked func(function int) bool) []Edit
@@ -87,7 +90,7 @@ type function struct {
 	construct                     int32
 	strict                        int32 // a word: the text with a zero byte for the name
 	lines, branches, calls, depth int32 // of its shape
-	takes, into                   int32 // how many arguments, and the field, see Value
+	takes, into, signature        int32 // how many arguments, the field, and the type, see Value
 	flags
 }
 
@@ -114,6 +117,9 @@ type classOf struct {
 	span   span
 	late   bool    // it is not made when the file is loaded
 	wants  []int32 // methods of an interface
+
+	signature int32 // of functions
+	solid     bool  // no function is of it
 }
 
 // imported is an Import in words.
@@ -298,13 +304,25 @@ func (w *words) path(parts []string) int32 {
 	return id
 }
 
+// join is the path of all parts.
+func (w *words) join(all ...[]int32) int32 {
+	var parts []string
+	for _, path := range all {
+		for _, word := range path {
+			parts = append(parts, w.texts[word])
+		}
+	}
+	return w.path(parts)
+}
+
 func newProject() *project {
 	return &project{
 		words:    words{ids: map[string]int32{}, paths: map[string]int32{}},
 		enclosed: map[place]int32{}, decorated: map[place][]thing{}, callIDs: map[given]int32{}, stars: map[int32][]int32{}, reach: map[int32][]int32{},
 		byModule: map[moduleKey]int32{}, byStem: map[moduleKey]int32{},
 		siblings: map[moduleKey][]int32{}, global: map[moduleKey][]int32{},
-		compiled: map[place]bool{}, callable: map[place]bool{}, mapped: map[moduleKey]*mapped{}, memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
+		compiled: map[place]bool{}, callable: map[place][]int32{}, aliases: map[int32]bool{}, opened: map[int32]bool{},
+		mapped: map[moduleKey]*mapped{}, memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
 	}
 }
 
@@ -348,6 +366,10 @@ func (p *project) compact(u *unit, f *File) {
 		for _, name := range c.Wants {
 			k.wants = append(k.wants, p.words.id(name))
 		}
+		k.signature, k.solid = p.typed(c.Signature), c.Solid
+		if c.Alias {
+			p.aliases[k.name] = true
+		}
 		refs, k.bases = p.all(refs, c.Bases)
 		from := len(refs)
 		refs = p.distinct(refs, c.Makes)
@@ -357,7 +379,7 @@ func (p *project) compact(u *unit, f *File) {
 	for i, v := range f.Values {
 		from := len(refs)
 		refs = p.distinct(refs, v.Runs)
-		u.values = append(u.values, value{int32(v.Function), int32(v.Within), int32(v.Takes), p.given(v.Into), span{int32(from), int32(len(refs))}})
+		u.values = append(u.values, value{int32(v.Function), int32(v.Within), int32(v.Takes), p.given(v.Into), p.typed(v.Signature), span{int32(from), int32(len(refs))}})
 		if u.makes == nil {
 			u.makes = map[int32][]int32{}
 		}
@@ -379,8 +401,8 @@ func (p *project) compact(u *unit, f *File) {
 		u.routes = append(u.routes, r)
 	}
 	p.compile(u, f)
-	for _, name := range f.Callable {
-		p.callable[place{u.kin, p.words.id(name)}] = true
+	for _, c := range f.Callable {
+		u.callables = append(u.callables, callable{p.words.id(c.Name), p.typed(c.Type)})
 	}
 	u.repair, u.faults, u.program, u.read = f.Repair, f.Faults, f.Program, true
 }
@@ -390,7 +412,7 @@ func (p *project) function(f *Function) function {
 		name: p.words.id(f.Name), group: -1, parent: int32(f.Parent), class: int32(f.Class), line: int32(f.Line),
 		span: spanOf(f.Span), body: spanOf(f.Body),
 		construct: p.words.id(string(f.Construct)), strict: p.words.id(strings.ReplaceAll(f.Strict, f.Name, "\x00")),
-		takes: int32(f.Arguments), into: p.given(f.Into), lines: int32(f.Shape.Lines), branches: int32(f.Shape.Branches), calls: int32(f.Shape.Calls), depth: int32(f.Shape.Depth),
+		takes: int32(f.Arguments), into: p.given(f.Into), signature: p.typed(f.Signature), lines: int32(f.Shape.Lines), branches: int32(f.Shape.Branches), calls: int32(f.Shape.Calls), depth: int32(f.Shape.Depth),
 		flags: flags{public: f.Public, doc: f.Doc, broken: f.Broken, single: f.Single},
 	}
 }
@@ -413,6 +435,14 @@ func (p *project) ref(r Ref) ref {
 	out := refOf(p.words.path(r.Path), r.Class, r.Use)
 	out.into = p.given(r.Into)
 	return out
+}
+
+// typed is the path of a type, or a Signature; unknown for none.
+func (p *project) typed(parts []string) int32 {
+	if len(parts) == 0 {
+		return unknown
+	}
+	return p.words.path(parts)
 }
 
 // given is the number of a call, 0 for none.

@@ -5,57 +5,127 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Value is a function without a name: it runs when something is called of which only the
-// number of arguments is known, see Dynamic.
+// number of arguments, or the type, is known, see Dynamic.
 type Value struct {
-	Function int       // that makes it, -1 for what is loaded
-	Within   int       // index of the value whose code makes it, -1
-	Takes    int       // how many arguments, -1 where that varies
-	Into     *Argument // the call that gets it; nil where it is put, bound or given back
-	Runs     []Ref
+	Function  int       // that makes it, -1 for what is loaded
+	Within    int       // index of the value whose code makes it, -1
+	Takes     int       // how many arguments, -1 where that varies
+	Signature []string  // its type, nil where that is not known
+	Into      *Argument // the call that gets it; nil where it is put, bound or given back
+	Runs      []Ref
 }
 
 // Dynamic begins the path of a call of something that has no name of its own (a local, a
 // parameter, an element, what a call gave), with this many arguments; -1 for any number.
 // A name behind it is that of the field which is called; Field and a name, or a package and
-// a name, what may be a variable.
+// a name, what may be a variable. The Into of such a Ref has the type of what is called.
 func Dynamic(arguments int) string { return "(" + strconv.Itoa(arguments) + ")" }
 
 // Field begins the path of an Argument that is no call's: the variable, or the field of an
 // object, by its name, that a function is put into. It may run once that is called or read.
 const Field = "."
 
+// Gives stands in the type of a function, its Signature, between the types of its arguments
+// and of what it gives. A type is one word, alike wherever it is written; Any is, or is in,
+// one that may be any. Rest stands before the type of all further arguments.
+const (
+	Gives = "|"
+	Any   = "*"
+	Rest  = "..."
+)
+
+// unknown is the path of a type that nobody knows.
+const unknown = -1
+
 // value is a Value in numbers.
 type value struct {
 	function, within, takes int32
 	into                    int32 // of calls, 0 for none
+	signature               int32 // a path
 	runs                    span  // of refs
 }
 
-// offer is a function that runs when something is called with as many arguments as it has.
+// callable is a Callable in numbers.
+type callable struct{ name, of int32 }
+
+// offer is a function that runs when something is called with as many arguments as it has,
+// or is of its type.
 type offer struct {
-	takes    int32
-	function int32 // -1: the value of the unit
-	unit     *unit
-	value    int32
-	cause    cause
+	takes     int32
+	signature int32
+	function  int32 // -1: the value of the unit
+	unit      *unit
+	value     int32
+	cause     cause
 }
 
 // anyNumber is of those whose number of arguments varies.
 const anyNumber = -1
 
-// dynamic is the number of arguments of a call that has no name, where a path is one. A
-// field counts where one of its name may be a function.
-func (c *closure) dynamic(w where, path int32) (n int32, runs, ok bool) {
-	parts := c.words.split[path]
+// indexCallables notes the types of the functions that lie under the names of a file.
+func (p *project) indexCallables(u *unit) {
+	for _, c := range u.callables {
+		at := place{u.kin, c.name}
+		for _, of := range p.signatures(where{unit: u, function: -1, class: -1, loads: true}, c.of) {
+			if !slices.Contains(p.callable[at], of) {
+				p.callable[at] = append(p.callable[at], of)
+			}
+		}
+	}
+}
+
+// signatures are those of a type by its path; one that is unknown where it is not of the
+// tree, and none where no function is of it.
+func (p *project) signatures(w where, of int32) []int32 {
+	if of == unknown || slices.Contains(p.words.split[of], p.words.id(Gives)) {
+		return []int32{of}
+	}
+	var out []int32
+	found := false
+	for _, t := range p.ask(w, of).things {
+		if t.kind != isClass {
+			continue
+		}
+		for _, part := range p.groups[t.id].parts {
+			u := p.units[p.classes[part].unit]
+			if k := u.classes[p.classes[part].local]; k.span.end > 0 { // else only methods stand there
+				found = true
+				if !k.solid {
+					out = append(out, k.signature)
+				}
+			}
+		}
+	}
+	if !found {
+		return []int32{unknown}
+	}
+	return out
+}
+
+// dynamic is the number of arguments of a call that has no name, where a path is one, and
+// what the types of the called may be. A field counts where one of its name may be a
+// function.
+func (c *closure) dynamic(w where, r ref) (n int32, of []int32, ok bool) {
+	parts := c.words.split[r.path]
 	text := c.words.texts[parts[0]]
 	if len(text) < 3 || text[0] != '(' {
-		return 0, false, false
+		return 0, nil, false
 	}
 	number, err := strconv.Atoi(strings.Trim(text, "()"))
-	return int32(number), err == nil && (len(parts) == 1 || c.callable[place{w.unit.kin, parts[len(parts)-1]}] && !c.declared(w, parts[1:])), true
+	switch {
+	case err != nil || len(parts) > 1 && c.declared(w, parts[1:]):
+	case r.into > 0:
+		of = c.signatures(w, c.calls[r.into-1].path)
+	case len(parts) == 1:
+		of = []int32{unknown}
+	default:
+		of = c.callable[place{w.unit.kin, parts[len(parts)-1]}]
+	}
+	return int32(number), of, true
 }
 
 // declared tells a name, of this package or another, that is one of a function or a type.
@@ -72,20 +142,90 @@ func (c *closure) declared(w where, name []int32) bool {
 }
 
 // dial runs what was offered for such a call, and what will be.
-func (c *closure) dial(n int32) {
-	if c.dialled[n] {
+func (c *closure) dial(n, signature int32) {
+	if c.dialled[n] || signature != unknown && c.ringing[signature] {
 		return
 	}
-	c.dialled[n] = true
+	if signature == unknown {
+		c.dialled[n] = true
+	} else {
+		c.ringing[signature] = true
+		n = c.number(signature)
+	}
 	for _, takes := range slices.Sorted(maps.Keys(c.offers)) {
-		if n == anyNumber || takes == n || takes == anyNumber {
-			offers := c.offers[takes]
-			delete(c.offers, takes)
-			for _, o := range offers {
-				c.perform(o)
+		if !sameNumber(n, takes) {
+			continue
+		}
+		var run, rest []offer
+		for _, o := range c.offers[takes] {
+			if signature == unknown || c.alike(signature, o.signature) {
+				run = append(run, o)
+			} else {
+				rest = append(rest, o)
 			}
 		}
+		c.offers[takes] = rest
+		for _, o := range run {
+			c.perform(o)
+		}
 	}
+}
+
+// number is how many arguments functions of a type take.
+func (p *project) number(signature int32) int32 {
+	parts := p.words.split[signature]
+	all := slices.Index(parts, p.words.id(Gives))
+	if all > 0 && strings.HasPrefix(p.words.texts[parts[all-1]], Rest) {
+		return anyNumber
+	}
+	return int32(all)
+}
+
+func sameNumber(a, b int32) bool { return a == b || a == anyNumber || b == anyNumber }
+
+// alike tells types of functions that may be one.
+func (p *project) alike(a, b int32) bool {
+	if a == b || a == unknown || b == unknown {
+		return true
+	}
+	one, other := p.words.split[a], p.words.split[b]
+	if len(one) != len(other) {
+		return false
+	}
+	for i, word := range one {
+		if word != other[i] && !p.open(word) && !p.open(other[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// open tells the word of a type that may be another: there is a second name for it, or
+// for something in it.
+func (p *project) open(word int32) bool {
+	text := p.words.texts[word]
+	open, known := p.opened[word]
+	if !known {
+		open = strings.Contains(text, Any) || slices.ContainsFunc(strings.FieldsFunc(text, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }), func(name string) bool {
+			id, named := p.words.ids[name]
+			return named && p.aliases[id]
+		})
+		p.opened[word] = open
+	}
+	return open
+}
+
+// rang tells whether something was called that a function may be.
+func (c *closure) rang(o offer) bool {
+	if c.dialled[o.takes] || c.dialled[anyNumber] || o.takes == anyNumber && len(c.dialled) > 0 || c.ringing[o.signature] {
+		return true
+	}
+	for of := range c.ringing {
+		if c.alike(of, o.signature) {
+			return true
+		}
+	}
+	return false
 }
 
 // offer runs a function at once, where something was called that it may be. What is put
@@ -99,7 +239,7 @@ func (c *closure) offer(takes, into int32, o offer) {
 			return
 		}
 	}
-	if c.dialled[takes] || c.dialled[anyNumber] || takes == anyNumber && len(c.dialled) > 0 {
+	if c.rang(o) {
 		c.perform(o)
 		return
 	}
@@ -196,7 +336,7 @@ func (c *closure) values(w where, function, within int32, why cause) {
 		if v.within != within {
 			continue
 		}
-		o := offer{function: -1, unit: w.unit, value: i, cause: why}
+		o := offer{function: -1, signature: v.signature, unit: w.unit, value: i, cause: why}
 		if v.into > 0 && !c.ours(w, v.into) {
 			c.perform(o)
 			continue
@@ -231,9 +371,25 @@ func (c *closure) lends(w where, r ref, things []thing, why cause) bool {
 		}
 	}
 	for _, t := range things {
-		c.offer(c.of(t.id).takes, r.into, offer{function: t.id, cause: why})
+		f := c.of(t.id)
+		c.offer(f.takes, r.into, offer{function: t.id, signature: f.signature, cause: why})
+		if f.group >= 0 {
+			c.offer(c.unbound(f, r.into, offer{function: t.id, cause: why}))
+		}
 	}
 	return true
+}
+
+// unbound is a method that is taken from its type, and gets its receiver with a call.
+func (c *closure) unbound(f *function, into int32, o offer) (int32, int32, offer) {
+	o.signature = unknown
+	if f.signature != unknown {
+		o.signature = c.words.join([]int32{c.words.id(Any)}, c.words.split[f.signature])
+	}
+	if f.takes == anyNumber {
+		return anyNumber, into, o
+	}
+	return f.takes + 1, into, o
 }
 
 // ran is what a function runs, with the values that it makes; -1 for values that are

@@ -192,8 +192,13 @@ func (r *maskReader) defined(spec syntax.Node) {
 			c.Bases = append(c.Bases, mask.Ref{Path: t, Use: mask.Inherited, Class: -1, Line: n.Line()})
 		}
 	}
+	c.Alias = spec.Is("type_alias")
+	c.Solid = !def.Is("function_type", "type_identifier", "qualified_type", "generic_type", "parenthesized_type")
+	if def.Is("function_type") {
+		c.Signature = r.signature(def, parameters)
+	}
 	switch {
-	case spec.Is("type_alias"):
+	case c.Alias:
 		base(def)
 	case def.Is("struct_type"):
 		for field := range def.First("field_declaration_list").Children() {
@@ -201,8 +206,8 @@ func (r *maskReader) defined(spec syntax.Node) {
 				base(field.Child("type"))
 			}
 			for id := range field.Children() {
-				if id.Field() == "name" && callable(field.Child("type")) {
-					r.file.Callable = append(r.file.Callable, id.Text())
+				if t := field.Child("type"); id.Field() == "name" && callable(t) {
+					r.file.Callable = append(r.file.Callable, mask.Callable{Name: id.Text(), Type: r.functional(t, parameters)})
 				}
 				if t := typePath(field.Child("type")); t != nil && id.Field() == "name" && !parameters.has(t[0]) {
 					if !field.Child("type").Is("pointer_type") {
@@ -257,11 +262,13 @@ func (r *maskReader) function(n syntax.Node, doc bool) {
 		}
 	}
 	inside := &scope{}
+	receives(n, inside)
 	for c := range n.Children() {
 		if c.Field() != "body" && c.Field() != "name" {
 			r.walk(c, inside)
 		}
 	}
+	f.Signature = r.signature(n, inside)
 	switch {
 	case !body.Is():
 		f.Construct = mask.Bodiless
@@ -346,6 +353,21 @@ func receiverType(n syntax.Node) string {
 		}
 	}
 	return ""
+}
+
+// receives declares P of (t *T[P]).
+func receives(n syntax.Node, s *scope) {
+	for p := range n.Child("receiver").Children() {
+		t := p.Child("type")
+		if t.Is("pointer_type") {
+			t = last(t)
+		}
+		for a := range t.Child("type_arguments").Walk(func(syntax.Node) bool { return true }) {
+			if a.Is("type_identifier") {
+				s.declare(a.Text(), local{})
+			}
+		}
+	}
 }
 
 // resultType is the type of the only, or the first of several results, where it has a

@@ -33,7 +33,8 @@ func TestMaskValues(t *testing.T) {
 		"a_variable_that_is_called":        {"var keep = H(nil)\nfunc init() { keep(1); run(one) }\nfunc run(f H) { keep = f }\n", "one use init run"},
 		"a_conversion":                     {"func init() { keep = H(one); _ = (*T)(nil) }\nvar keep H\n", "init"},
 		"any_number":                       {"func init() { run(func(a ...int) { use() }, one) }\nfunc run(f func(...int), g H) { f(1, 2, 3) }\n", "use init run"},
-		"arguments_from_a_slice":           {"func init() { run(one, two) }\nfunc run(f H, g func(a, b int)) { var h func(...int); h([]int{}...) }\n", "one two use init run"},
+		"arguments_from_a_slice":           {"func init() { run(one, two) }\nfunc run(f H, g func(a, b int)) { h := get(); h([]int{}...) }\n", "one two use init run"},
+		"arguments_from_a_slice_of_a_type": {"func init() { run(one, two) }\nfunc run(f H, g func(a, b int)) { var h func(...int); h([]int{}...) }\n", "init run"},
 		"arguments_from_a_call":            {"func init() { run(two) }\nfunc run(f func(a, b int)) { f(get()) }\n", "two use init run"},
 		"a_loop_over_a_function":           {"func seq() func(func(int) bool) { return func(yield func(int) bool) { use(); yield(1) } }\nfunc init() { for range seq() {} }\n", "use seq init"},
 		"several_functions":                {"func reg(all ...func(int)) { for _, f := range all { keep = f } }\nvar keep H\nfunc init() { reg(one) }\n", "reg init"},
@@ -76,5 +77,37 @@ func TestMaskValues(t *testing.T) {
 		"a_field_that_takes_any":           {"type V struct{ v func(...int) }\nfunc many(a ...int) { use() }\nvar t = &V{v: many}\nfunc init() { t.v(1, 2) }\n", "use many init"},
 		"a_function_with_a_field_s_name":   {"type C struct{ start func(int) }\nfunc get2() func(int) { return one }\nvar x = get2()\nfunc init() { start(1) }\n-- b.go --\npackage a\nfunc start(a int) { print() }\n", "get2 init start"},
 		"when_a_variable_is_made":          {"var keep H\nfunc reg(f H) bool { keep = f; return true }\nvar done = reg(func(a int) { use() })\n", "reg"},
+	})
+}
+
+// TestMaskSignatures holds that what is called of a type runs functions of that type alone.
+func TestMaskSignatures(t *testing.T) {
+	t.Parallel()
+	const head = "-- go.mod --\nmodule example.com/m\n-- a.go --\npackage a\nimport \"sort\"\nvar keep any\nfunc use() { sort.Ints(nil) }\n" +
+		"type S struct{}\nfunc text(a string) { use() }\nfunc number(a int) { use() }\nfunc failing(a int) error { use(); return nil }\nfunc sized(a *S) { use() }\n" +
+		"func add(f any) { keep = f }\nfunc init() { add(text); add(number); add(failing); add(sized); run() }\n"
+	masktest.Keeps(t, Masker{}, head, map[string][2]string{
+		"a_parameter":               {"func call(f func(int)) { f(1) }\nfunc run() { call(nil) }\n", "use number add init call run"},
+		"a_result":                  {"func call(f func(int) error) { f(1) }\nfunc run() { call(nil) }\n", "use failing add init call run"},
+		"a_type_with_a_name":        {"type H func(a string)\nfunc run() { var h H; h(\"\") }\n", "use text add init run"},
+		"a_type_of_a_package":       {"func run() {}\n-- b.go --\npackage a\nimport \"example.com/m/c\"\nfunc init() { var h c.H; h(nil) }\n-- c/c.go --\npackage c\nimport \"example.com/m\"\ntype H func(a.S)\n", "use sized add init run init"},
+		"a_type_of_others":          {"func run() { var h sort.H; h(nil) }\n", "use text number failing sized add init run"},
+		"a_second_name":             {"type T = S\nfunc run() { var h func(*T); h(nil) }\n", "use text number sized add init run"},
+		"a_second_name_of_it":       {"type T = func(*S)\nfunc run() { var h T; h(nil) }\n", "use sized add init run"},
+		"a_parameter_of_types":      {"func call[T any](f func(T) error) { f(nil) }\nfunc run() { call(nil) }\n", "use failing add init call run"},
+		"that_of_a_receiver":        {"type G[T any] struct{}\nfunc (g *G[T]) call(f func(T)) { f(nil) }\nfunc run() { new(G[int]).call(nil) }\n", "use text number sized add init G.call run"},
+		"a_type_that_has_any_type":  {"type H[T any] func(T) error\nfunc run() { var h H[int]; h(1) }\n", "use failing add init run"},
+		"a_field":                   {"type F struct{ f func(a string) }\nfunc run() { new(F).f(\"\") }\n", "use text add init run"},
+		"fields_of_a_name":          {"type F struct{ f func(a string) }\ntype E struct{ f func(a int) }\nfunc run() { new(F).f(\"\") }\n", "use text number add init run"},
+		"a_field_that_is_no_one":    {"type F struct{ f S }\nfunc run() { get().f(1) }\n", "add init run"},
+		"a_table":                   {"var table map[string][]func(int) error\nvar done = []func(int) error{}\nfunc run() { table[\"\"][0](1); done[0](1) }\n", "use failing add init run"},
+		"a_variable":                {"var late func(int)\nfunc run() { late(1) }\n", "use number add init run"},
+		"what_is_asserted":          {"func run() { keep.(func(string))(\"\") }\n", "use text add init run"},
+		"a_parameter_s_name":        {"func run() { f := func(b int) error { return nil }; f(1) }\n", "use failing add init run"},
+		"a_method_of_a_type":        {"func (s *S) Do(a string) {use()}\nvar table = []func(*S, string){(*S).Do}\nfunc run() { table[0](nil, \"\") }\n", "use add init S.Do run"},
+		"a_method_of_an_object":     {"func (s *S) Do(a string) {use()}\nvar s S\nvar table = []func(string){s.Do}\nfunc run() { table[0](\"\") }\n", "use text add init S.Do run"},
+		"further_arguments":         {"func many(a string, b ...int) { use() }\nfunc run() { add(many); f := func(string, ...int) {}; f(\"\", 1, 2) }\n", "use add init many run"},
+		"a_literal":                 {"func run() { add(func(a byte) { use() }); add(func(a uint16) {}); f := func(uint8) {}; f(1) }\n", "use add init run"},
+		"an_interface_without_name": {"func run() { add(func(a any) { use() }); f := func(interface{}) {}; f(1) }\n", "use add init run"},
 	})
 }

@@ -13,7 +13,7 @@ import (
 // when something is called that it may be. into is the call that gets it, if one does.
 func (r *maskReader) literal(n syntax.Node, s *scope, into *mask.Argument) {
 	within, seen := r.value, r.seen
-	r.file.Values = append(r.file.Values, mask.Value{Function: r.owner, Within: within, Takes: takes(n), Into: into})
+	r.file.Values = append(r.file.Values, mask.Value{Function: r.owner, Within: within, Takes: takes(n), Signature: r.signature(n, s), Into: into})
 	r.value, r.seen = len(r.file.Values)-1, map[string]bool{}
 	r.children(n, &scope{up: s})
 	r.value, r.seen = within, seen
@@ -34,7 +34,7 @@ func (r *maskReader) gets(p []string) *mask.Argument {
 // type was made with.
 func (r *maskReader) lent(t []string) {
 	if method := lenders[strings.Join(t, ".")]; method != "" {
-		r.file.Callable = append(r.file.Callable, method)
+		r.file.Callable = append(r.file.Callable, mask.Callable{Name: method})
 	}
 }
 
@@ -64,14 +64,15 @@ func takes(n syntax.Node) int {
 // dynamic notes a call of what is no function or method of its own name. The number of
 // arguments varies where one call gives them all.
 func (r *maskReader) dynamic(n, of syntax.Node, s *scope) {
-	var name []string
+	var name, called []string
 	switch of.Kind() {
 	case "identifier":
 		text := of.Text()
 		_, function := r.results[text]
 		_, class := r.classes[text]
-		switch {
-		case s.has(text):
+		l, ok := s.find(text)
+		switch called = l.signature; {
+		case ok:
 		case function || class || predeclared[text]:
 			return
 		default: // a variable, or a function of another file
@@ -86,7 +87,9 @@ func (r *maskReader) dynamic(n, of syntax.Node, s *scope) {
 		if x := of.Child("operand"); x.Is("identifier") && !s.has(x.Text()) && !r.declared[x.Text()] { // of a package
 			name = []string{x.Text(), name[0]}
 		}
-	case "call_expression", "type_assertion_expression":
+	case "call_expression":
+	case "type_assertion_expression":
+		called = r.functional(of.Child("type"), s)
 	default:
 		return
 	}
@@ -95,29 +98,33 @@ func (r *maskReader) dynamic(n, of syntax.Node, s *scope) {
 	for a := range n.Child("arguments").Children() {
 		switch {
 		case a.Is("variadic_argument"):
-			r.dials(-1, n, name...)
+			r.dials(-1, n, called, name...)
 			return
 		case a.Named() && !a.Is("comment"):
 			given++
 			only = a
 		}
 	}
-	r.dials(given, n, name...)
+	r.dials(given, n, called, name...)
 	if given == 1 && only.Is("call_expression") { // it may give two
-		r.dials(2, n, name...)
+		r.dials(2, n, called, name...)
 	}
 }
 
-// dials notes a call with a number of arguments.
-func (r *maskReader) dials(arguments int, n syntax.Node, name ...string) {
-	r.note(append([]string{mask.Dynamic(arguments)}, name...), mask.Called, n)
+// dials notes a call with a number of arguments, of what has a type where that is known.
+func (r *maskReader) dials(arguments int, n syntax.Node, of []string, name ...string) {
+	ref := mask.Ref{Path: append([]string{mask.Dynamic(arguments)}, name...), Use: mask.Called, Class: r.class, Line: n.Line()}
+	if of != nil {
+		ref.Into = &mask.Argument{Path: of}
+	}
+	r.add(ref)
 }
 
 // passes notes a function of which only the local name is known among arguments: who is
 // no function of this package may call it.
 func (r *maskReader) passes(a, of syntax.Node, s *scope) {
 	if l, ok := s.find(a.Text()); ok && l.function && !of.Is("identifier") {
-		r.dials(l.takes, a)
+		r.dials(l.takes, a, l.signature)
 	}
 }
 
@@ -140,7 +147,7 @@ func (r *maskReader) ranges(n syntax.Node, s *scope) {
 	default:
 		return
 	}
-	r.dials(1, of)
+	r.dials(1, of, nil)
 }
 
 func sequence(name string) bool { return strings.HasPrefix(name, "Seq") }

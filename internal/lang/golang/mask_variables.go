@@ -22,9 +22,7 @@ func (r *maskReader) variables(n syntax.Node) {
 				names = append(names, c.Text())
 			}
 		}
-		if t := spec.Child("type"); !t.Is() || callable(t) {
-			r.file.Callable = append(r.file.Callable, names...)
-		}
+		r.callables(names, spec)
 		r.makes(spec.Child("type"), nil)
 		r.walk(spec.Child("type"), nil)
 		r.holds(names, typePath(spec.Child("type")), spec.Child("value"))
@@ -55,6 +53,26 @@ func (r *maskReader) variables(n syntax.Node) {
 		}
 	}
 	r.fault(n)
+}
+
+// callables notes variables that may be functions, or hold some.
+func (r *maskReader) callables(names []string, spec syntax.Node) {
+	t, value := spec.Child("type"), spec.Child("value").First()
+	if t.Is() && !callable(t) {
+		return
+	}
+	var of []string
+	switch {
+	case t.Is():
+		of = r.functional(t, nil)
+	case len(names) == 1 && value.Is("composite_literal"):
+		of = r.functional(value.Child("type"), nil)
+	case len(names) == 1 && value.Is("func_literal"):
+		of = r.signature(value, nil)
+	}
+	for _, name := range names {
+		r.file.Callable = append(r.file.Callable, mask.Callable{Name: name, Type: of})
+	}
 }
 
 // holds notes the type or the value of a package-level variable.
@@ -172,7 +190,7 @@ func (r *maskReader) lambda(n syntax.Node, name string, into *mask.Argument) {
 	first, _, _ := strings.Cut(name, ".")
 	f := mask.Function{
 		Name: name, Construct: mask.Lambda, Literal: true, Public: exported(first), Parent: -1, Class: -1, Line: n.Line(),
-		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken(), Arguments: takes(n), Into: into,
+		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken(), Arguments: takes(n), Signature: r.signature(n, nil), Into: into,
 	}
 	switch {
 	case trivial(body):

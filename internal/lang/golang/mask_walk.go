@@ -49,6 +49,8 @@ type local struct {
 	function bool     // it is one, that takes so many arguments
 	takes    int
 	prefix   string // of a group of routes
+
+	signature []string // the type of what is called by the name, see functional
 }
 
 func (s *scope) find(name string) (local, bool) {
@@ -378,6 +380,7 @@ func (r *maskReader) parameters(n syntax.Node, s *scope) {
 				continue
 			}
 			l := local{of: typePath(t)}
+			l.signature = r.functional(t, s)
 			if t.Is("function_type") && p.Is("parameter_declaration") {
 				l.function, l.takes = true, takes(t)
 			}
@@ -411,7 +414,7 @@ func (r *maskReader) assign(n syntax.Node, s *scope) {
 		return
 	}
 	if n.Is("short_var_declaration") {
-		r.bind(slices.Collect(left.Children()), right, nil, s)
+		r.bind(slices.Collect(left.Children()), right, local{}, s)
 		return
 	}
 	declareAll(left, s)
@@ -423,14 +426,14 @@ func declareAll(names syntax.Node, s *scope) {
 	}
 }
 
-// bind declares names with the types of their values.
-func (r *maskReader) bind(names []syntax.Node, values syntax.Node, of []string, s *scope) {
+// bind declares names with the type that is written, or those of their values.
+func (r *maskReader) bind(names []syntax.Node, values syntax.Node, typed local, s *scope) {
 	var all []local
 	for v := range values.Children() {
 		if v.Named() && !v.Is("comment") {
 			l := local{of: r.typeOf(v, s), prefix: r.prefixOf(v, s)}
 			if v.Is("func_literal") {
-				l.function, l.takes = true, takes(v)
+				l.function, l.takes, l.signature = true, takes(v), r.signature(v, s)
 			}
 			all = append(all, l)
 		}
@@ -440,8 +443,8 @@ func (r *maskReader) bind(names []syntax.Node, values syntax.Node, of []string, 
 		if !name.Is("identifier") {
 			continue
 		}
-		l := local{of: of}
-		if of == nil && i < len(all) {
+		l := typed
+		if typed.of == nil && typed.signature == nil && i < len(all) {
 			l = all[i]
 		}
 		s.declare(name.Text(), l)
@@ -459,7 +462,8 @@ func (r *maskReader) localVariable(n syntax.Node, s *scope) {
 			r.walk(c, s)
 		}
 	}
-	r.bind(names, n.Child("value"), typePath(n.Child("type")), s)
+	t := n.Child("type")
+	r.bind(names, n.Child("value"), local{of: typePath(t), signature: r.functional(t, s)}, s)
 }
 
 // typeOf is the type of an expression, where the file tells.
