@@ -242,11 +242,11 @@ func (r *run) read(ctx context.Context) error {
 			code = append(code, e)
 		}
 	}
-	r.mapImports(paths)
 	if r.Profile != Strict {
 		r.choices(paths)
 		return nil // the choice is made file by file, in one pass
 	}
+	r.mapImports(paths)
 	return inOrder(ctx, r.Workers, len(code), func(i int) int64 { return code[i].size }, func(i int) struct{} {
 		r.readOne(code[i])
 		return struct{}{}
