@@ -257,7 +257,9 @@ func (c *closure) byName(w where, parts []int32, use Use, things []thing, why ca
 // received is a member that is used of an object of a class, or of one that inherits.
 func (c *closure) received(w where, g, member int32, parts []int32, s site) {
 	c.touch(g)
-	c.watch(g, member, s)
+	if !w.unit.means.Structural { // there what inherits has its own for itself alone
+		c.watch(g, member, s)
+	}
 	if c.isPattern(member) {
 		c.answer(g, member, s)
 	}

@@ -10,7 +10,11 @@
 // the folder that it is given.
 package mask
 
-import "github.com/benchmint/benchmint/internal/syntax"
+import (
+	"strconv"
+
+	"github.com/benchmint/benchmint/internal/syntax"
+)
 
 // Language is what masking knows of one language; siblings stand in
 // internal/lang/<language>/mask.go.
@@ -170,6 +174,9 @@ type Function struct {
 	Into       *Argument // the field that it is put into, of those
 	Arguments  int       // how many it takes, -1 where that varies; of families in which it may be a Value
 	Signature  []string  // its type, of those: see Signature
+	// Results are the types of what it gives, as they are written: paths, as from the body;
+	// nil for one that is not known, {Element} where no member of it is of the tree.
+	Results [][]string
 	// Compiles, of a Constant one, are names as of Compiled: what the compiler runs with it.
 	Compiles []string
 }
@@ -287,6 +294,23 @@ type Import struct {
 // {"TABLE", "[]"} is what "for x in TABLE" gives. Alone it is a literal: a value that is
 // known, and nothing of the tree.
 const Element = "[]"
+
+// Outcome is the part of a path behind a function for what a call of it gives, where it says
+// by Results of what type that is: {"f", "=>", "m"} is what f().m stands for. Each is that
+// behind what holds many for one of them. At the beginning of a path they are a type: that
+// of functions that give what the rest says, or of what holds many.
+const (
+	Outcome = "=>"
+	Each    = "[:]"
+)
+
+// OutcomeOf is Outcome for one of several values, from 0.
+func OutcomeOf(at int) string {
+	if at == 0 {
+		return Outcome
+	}
+	return Outcome + strconv.Itoa(at)
+}
 
 // Decorated is the part of a path behind a function's name for what it decorates. A
 // Binding "deco.@" says that deco, as the file names it, decorates its value.

@@ -68,8 +68,11 @@ func (p *project) ask(w where, path int32) answer {
 
 func (p *project) answer(w where, parts []int32) answer {
 	word := p.words.texts[parts[0]]
-	if word == Element { // a literal
-		return answer{things: []thing{{kind: isForeign}}, member: -1}
+	switch word {
+	case Element: // a literal
+		return answer{things: []thing{{kind: isForeign, id: plainly}}, member: -1}
+	case Outcome, Each:
+		return answer{things: []thing{{kind: isType, id: p.words.join(parts), unit: w.unit.index}}, member: -1}
 	}
 	if word == Whoever {
 		a := p.answer(w, parts[1:])
@@ -440,8 +443,15 @@ func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 				}
 			}
 		}
+		at, typed := resultOf(p.words.texts[name])
 		for _, t := range a.things {
-			found := p.step(t, name)
+			found, told := p.step(t, name), true
+			if typed {
+				found, told = p.outcome(t, at)
+			}
+			if !told { // it may be anything
+				return answer{unknown: true, member: p.memberIn(parts), getters: a.getters, results: a.results}
+			}
 			next = append(next, found...)
 			known = known || t.kind == isForeign || t.kind == isModule && !p.makesUp(t) || t.kind == isFunction && p.isOwn(t.id, name)
 			if t.kind == isClass || t.kind == isInstance {
@@ -457,6 +467,7 @@ func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 		}
 		before, next = receivers, once(next)
 		if len(next) == 0 {
+			from := a.things
 			a.things = nil
 			// An attribute of unknown kind: the last name of the path is all there is.
 			if !known && !inherited && !(last && len(receivers) > 0) {
@@ -464,6 +475,10 @@ func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 			}
 			if known && !inherited {
 				a.receivers, a.member = nil, -1
+				// What others give may be of the tree.
+				if slices.ContainsFunc(parts[i+2:], p.isResult) && !slices.ContainsFunc(from, func(t thing) bool { return t.kind == isForeign && t.id == plainly }) {
+					a.unknown, a.member = true, p.memberIn(parts)
+				}
 			}
 			return a
 		}
@@ -518,6 +533,9 @@ func (p *project) isProperty(f int32) bool {
 func (p *project) step(t thing, name int32) []thing {
 	switch t.kind {
 	case isFunction:
+		if p.words.texts[name] == Each { // of an argument of types
+			return []thing{t}
+		}
 		if id, ok := p.words.ids[p.name(t.id)+"."+p.words.texts[name]]; ok {
 			return p.expand(p.own(p.homes[t.id], id), 1)
 		}
@@ -526,6 +544,11 @@ func (p *project) step(t thing, name int32) []thing {
 	case isTable:
 		if p.words.texts[name] == Element {
 			return p.expand(p.own(t.unit, t.id), 1)
+		}
+	case isType:
+		if p.words.split[t.id][0] == name {
+			out, _ := p.behind(t)
+			return out
 		}
 	}
 	return nil

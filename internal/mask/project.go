@@ -66,6 +66,7 @@ type unit struct {
 	handlers   []ref
 	takes      [][]take          // of functions
 	parameters []int32           // of functions, words
+	results    []int32           // of functions, paths of types
 	refs       []ref             // of functions and classes, which say from where to where
 	compiles   map[int32][]int32 // words: what functions have the compiler run, where they are constant
 	values     []value
@@ -85,7 +86,7 @@ type function struct {
 	group                         int32 // of which it is a member; -1
 	parent, class, line           int32
 	runs, wrapped                 span // of refs
-	parameters                    span // of those of the unit
+	parameters, results           span // of those of the unit
 	span, body                    span
 	construct                     int32
 	strict                        int32 // a word: the text with a zero byte for the name
@@ -180,6 +181,7 @@ const (
 	isResult   // id: of a function; what comes of a call of it
 	isSlot     // id: of a function; unit: the word of a parameter, or result
 	isMember   // of what is not known: id is its word
+	isType     // one without a name: id is its path, see Each; unit: where it is written
 )
 
 // thing is what a name stands for. id counts functions, groups, modules; unit is that
@@ -352,6 +354,11 @@ func (p *project) compact(u *unit, f *File) {
 			u.parameters = append(u.parameters, p.words.id(name))
 		}
 		u.functions[i].parameters.end = int32(len(u.parameters))
+		u.functions[i].results.start = int32(len(u.results))
+		for _, of := range f.Functions[i].Results {
+			u.results = append(u.results, p.typed(of))
+		}
+		u.functions[i].results.end = int32(len(u.results))
 		refs, u.functions[i].wrapped = p.all(refs, f.Functions[i].Wrapped)
 		if all := p.taken(f.Functions[i].Takes); all != nil {
 			if u.takes == nil {
@@ -385,7 +392,7 @@ func (p *project) compact(u *unit, f *File) {
 		}
 		u.makes[int32(v.Function)] = append(u.makes[int32(v.Function)], int32(i))
 	}
-	u.refs, u.parameters = slices.Clone(refs), slices.Clone(u.parameters)
+	u.refs, u.parameters, u.results = slices.Clone(refs), slices.Clone(u.parameters), slices.Clone(u.results)
 	u.imports = make([]imported, len(f.Imports))
 	for i, im := range f.Imports {
 		u.imports[i] = imported{p.words.id(im.Module), p.words.id(im.Name), p.words.id(im.Local)}

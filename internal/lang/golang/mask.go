@@ -14,8 +14,8 @@ import (
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
-// Masker is what masking knows of Go. It reads one file at a time and no types: what a
-// name means is told from the file alone, receivers and plain local variables included.
+// Masker is what masking knows of Go. It reads one file at a time: what a name is of is
+// told by the types that are written there, and by the names of what other files tell.
 type Masker struct{}
 
 var (
@@ -103,7 +103,7 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 	r := &maskReader{
 		file: &mask.File{Modules: []string{path.Dir(p)}}, source: tree.Source,
 		owner: -1, class: -1, value: -1, classes: map[string]int{}, declared: map[string]bool{},
-		results: map[string][]string{}, uses: map[string]*use{}, seen: map[string]bool{},
+		functions: map[string]bool{}, uses: map[string]*use{}, seen: map[string]bool{},
 		free: map[string]*use{},
 	}
 	root := tree.Root()
@@ -121,6 +121,10 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 			r.function(n, doc && docEnd+1 == n.Line())
 		case "var_declaration":
 			r.variables(n)
+		case "const_declaration":
+			r.constants(n)
+			r.fault(n)
+			r.walk(n, nil)
 		default:
 			r.fault(n)
 			r.walk(n, nil)
@@ -156,10 +160,10 @@ func (r *maskReader) outline(root syntax.Node) {
 		case "function_declaration":
 			name := n.Child("name").Text()
 			r.declared[name] = true
-			r.results[name] = resultType(n)
+			r.functions[name] = true
 		case "method_declaration":
 			if of := receiverType(n); of != "" {
-				r.results[of+"."+n.Child("name").Text()] = resultType(n)
+				r.functions[of+"."+n.Child("name").Text()] = true
 			}
 		case "type_declaration":
 			for spec := range n.Children() {
@@ -200,21 +204,30 @@ func (r *maskReader) defined(spec syntax.Node) {
 	switch {
 	case c.Alias:
 		base(def)
+	case def.Is("slice_type", "array_type", "map_type", "channel_type"):
+		r.bindType(name+"."+mask.Each, r.further(r.written(def, parameters), mask.Each))
+	case def.Is("function_type"):
+		r.bindType(name+"."+mask.Outcome, r.further(r.written(def, parameters), mask.Outcome))
 	case def.Is("struct_type"):
 		for field := range def.First("field_declaration_list").Children() {
 			if field.Is("field_declaration") && !field.Child("name").Is() {
 				base(field.Child("type"))
+				if of := typePath(field.Child("type")); of != nil {
+					r.bindType(name+"."+of[len(of)-1], r.written(field.Child("type"), parameters))
+				}
 			}
 			for id := range field.Children() {
 				if t := field.Child("type"); id.Field() == "name" && callable(t) {
 					r.file.Callable = append(r.file.Callable, mask.Callable{Name: id.Text(), Type: r.functional(t, parameters)})
 				}
-				if t := typePath(field.Child("type")); t != nil && id.Field() == "name" && !parameters.has(t[0]) {
-					if !field.Child("type").Is("pointer_type") {
-						c.Makes = append(c.Makes, mask.Ref{Path: t, Use: mask.Called, Class: -1, Line: id.Line()})
-					}
-					r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name + "." + id.Text(), Value: mask.Ref{Path: t, Use: mask.Named, Class: -1}})
+				if id.Field() != "name" {
+					continue
 				}
+				t := field.Child("type")
+				if of := typePath(t); of != nil && !t.Is("pointer_type") && !parameters.has(of[0]) {
+					c.Makes = append(c.Makes, mask.Ref{Path: of, Use: mask.Called, Class: -1, Line: id.Line()})
+				}
+				r.bindType(name+"."+id.Text(), r.written(t, parameters))
 			}
 		}
 	case def.Is("interface_type"):
@@ -230,6 +243,13 @@ func (r *maskReader) defined(spec syntax.Node) {
 	r.declared[name] = true
 	r.classes[name] = len(r.file.Classes)
 	r.file.Classes = append(r.file.Classes, c)
+}
+
+// bindType notes of which type what a name stands for is.
+func (r *maskReader) bindType(name string, of []string) {
+	if of != nil {
+		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: of, Use: mask.Named, Class: -1}})
+	}
 }
 
 // classOf is the index of a type; one that is declared in another file of the package
@@ -268,7 +288,7 @@ func (r *maskReader) function(n syntax.Node, doc bool) {
 			r.walk(c, inside)
 		}
 	}
-	f.Signature = r.signature(n, inside)
+	f.Signature, f.Results = r.signature(n, inside), r.gives(n, inside)
 	switch {
 	case !body.Is():
 		f.Construct = mask.Bodiless
@@ -368,16 +388,6 @@ func receives(n syntax.Node, s *scope) {
 			}
 		}
 	}
-}
-
-// resultType is the type of the only, or the first of several results, where it has a
-// name: a second one is an error as a rule.
-func resultType(n syntax.Node) []string {
-	result := n.Child("result")
-	if result.Is("parameter_list") {
-		result = result.First("parameter_declaration").Child("type")
-	}
-	return typePath(result)
 }
 
 // typePath is the name of a named type, behind pointers and instantiations.

@@ -37,6 +37,7 @@ func TestMaskValues(t *testing.T) {
 		"arguments_from_a_slice_of_a_type": {"func init() { run(one, two) }\nfunc run(f H, g func(a, b int)) { var h func(...int); h([]int{}...) }\n", "init run"},
 		"arguments_from_a_call":            {"func init() { run(two) }\nfunc run(f func(a, b int)) { f(get()) }\n", "two use init run"},
 		"a_loop_over_a_function":           {"func seq() func(func(int) bool) { return func(yield func(int) bool) { use(); yield(1) } }\nfunc init() { for range seq() {} }\n", "use seq init"},
+		"a_loop_over_a_parameter":          {"-- b.go --\npackage a\nimport \"iter\"\nfunc run(s iter.Seq[int]) { for range s { print() } }\nfunc init() { run(func(yield func(int) bool) { use() }) }\n", "use run init"},
 		"several_functions":                {"func reg(all ...func(int)) { for _, f := range all { keep = f } }\nvar keep H\nfunc init() { reg(one) }\n", "reg init"},
 		"a_method_of_an_interface":         {"type M struct{}\nfunc (M) Do() { use() }\ntype I interface{ Do() }\nfunc run(i I) { i.Do() }\nfunc init() { run(M{}) }\n", "use M.Do run init"},
 		"an_interface_that_wants_more":     {"type M struct{}\nfunc (M) Do() { use() }\ntype I interface{ Do(); More() }\nfunc run(i I) { i.Do() }\nvar m = M{}\nfunc init() { run(nil) }\n", "run init"},
@@ -109,5 +110,53 @@ func TestMaskSignatures(t *testing.T) {
 		"further_arguments":         {"func many(a string, b ...int) { use() }\nfunc run() { add(many); f := func(string, ...int) {}; f(\"\", 1, 2) }\n", "use add init many run"},
 		"a_literal":                 {"func run() { add(func(a byte) { use() }); add(func(a uint16) {}); f := func(uint8) {}; f(1) }\n", "use add init run"},
 		"an_interface_without_name": {"func run() { add(func(a any) { use() }); f := func(interface{}) {}; f(1) }\n", "use add init run"},
+	})
+}
+
+// TestMaskResults holds that a method is that of the type that is written, wherever it is.
+func TestMaskResults(t *testing.T) {
+	t.Parallel()
+	const head = "-- go.mod --\nmodule example.com/m\n-- b.go --\npackage a\nimport \"sort\"\nfunc use() { sort.Ints(nil) }\n" +
+		"type A struct{ b B; list []*B; by map[string]B; E }\ntype B struct{}\ntype E struct{}\ntype L []A\ntype F func() B\ntype I interface{ Do() }\n" +
+		"func (A) Do() { use() }\nfunc (B) Do() { use() }\nfunc (E) Do2() { use() }\nfunc (A) Next() *B { return nil }\nfunc (A) Do2() { use() }\n" +
+		"func NewA() *A { return nil }\nfunc both() (*A, B, error) { return nil, B{}, nil }\nfunc some() []A { return nil }\nfunc giver() func() B { return nil }\n" +
+		"func same[T any](t T) T { return t }\nfunc iface() I { return nil }\nvar _, _ = A{}, B{}\n-- a.go --\npackage a\nimport (\"time\"; \"io\"; \"strings\"; \"example.org/x\")\nvar _, _, _, _ = time.Now, io.Copy, strings.Cut, x.X\n"
+	masktest.Keeps(t, Masker{}, head, map[string][2]string{
+		"a_result":                    {"func init() { NewA().Do() }\n", "init use A.Do NewA"},
+		"a_local_of_a_result":         {"func init() { a := NewA(); a.Do() }\n", "init use A.Do NewA"},
+		"a_method_s_result":           {"func init() { a := NewA(); a.Next().Do() }\n", "init use B.Do A.Next NewA"},
+		"the_second_result":           {"func init() { _, b, err := both(); b.Do(); err.Error() }\n", "init use B.Do both"},
+		"the_first_result":            {"func init() { a, _, _ := both(); a.Do() }\n", "init use A.Do both"},
+		"a_variable_of_the_package":   {"var a = NewA()\nfunc init() { a.Do() }\n", "init use A.Do NewA"},
+		"several_of_the_package":      {"var a, b, _ = both()\nfunc init() { b.Do() }\n", "init use B.Do both"},
+		"a_field":                     {"func init() { NewA().b.Do() }\n", "init use B.Do NewA"},
+		"an_embedded_field":           {"func init() { NewA().E.Do2() }\n", "init use E.Do2 NewA"},
+		"an_element":                  {"func init() { some()[0].Do() }\n", "init use A.Do some"},
+		"an_element_of_a_field":       {"func init() { NewA().list[0].Do() }\n", "init use B.Do NewA"},
+		"a_value_of_a_map":            {"func init() { for _, b := range NewA().by { b.Do() } }\n", "init use B.Do NewA"},
+		"a_type_of_many":              {"func init() { var l L; for _, a := range l { a.Do() } }\n", "init use A.Do"},
+		"a_type_of_functions":         {"func init() { var f F; f().Do() }\n", "init use B.Do"},
+		"a_function_that_is_given":    {"func init() { giver()().Do() }\n", "init use B.Do giver"},
+		"a_channel":                   {"func init() { var c chan B; b := <-c; b.Do() }\n", "init use B.Do"},
+		"a_channel_in_a_select":       {"func init() { var c chan B; select { case b := <-c: b.Do() } }\n", "init use B.Do"},
+		"a_switch_over_types":         {"func init() { switch v := any(nil).(type) { case *A: v.Do() } }\n", "init use A.Do"},
+		"a_case_of_two_types":         {"func init() { switch v := any(nil).(type) { case I, *A: v.Do() } }\n", "init use A.Do B.Do"},
+		"an_assertion":                {"func init() { v, ok := any(nil).(*A); v.Do(); ok = ok }\n", "init use A.Do"},
+		"further_arguments":           {"func run(all ...B) { all[0].Do() }\nfunc init() { run() }\n", "run init use B.Do"},
+		"a_result_with_a_name":        {"func run() (b B) { b.Do(); return }\nfunc init() { run() }\n", "run init use B.Do"},
+		"an_interface":                {"func init() { iface().Do() }\n", "init use A.Do B.Do iface"},
+		"a_parameter_of_types":        {"func init() { same(1).Do() }\n", "init use A.Do B.Do same"},
+		"of_the_standard_library":     {"func init() { time.Now().Do(); strings.NewReader(\"\").Do() }\n", "init"},
+		"that_of_the_library_in_ours": {"func now() time.Time { return time.Time{} }\nfunc init() { now().Do() }\n", "now init"},
+		"an_error_of_the_library":     {"func init() { _, err := io.Copy(nil, nil); err.Do() }\n", "init use A.Do B.Do"},
+		"what_the_library_was_given":  {"func init() { io.MultiReader(nil).Do() }\n", "init use A.Do B.Do"},
+		"an_interface_of_the_library": {"func run(w io.Writer) { w.Do() }\nfunc init() { run(nil) }\n", "run init use A.Do B.Do"},
+		"what_the_library_may_hold":   {"func init() { time.NewTimer(1).Context().Do() }\n", "init use A.Do B.Do"},
+		"of_others":                   {"func init() { x.New().Do() }\n", "init use A.Do B.Do"},
+		"of_others_by_ours":           {"func run() x.T { return nil }\nfunc init() { run().Do() }\n", "run init use A.Do B.Do"},
+		"a_constant":                  {"const c A = 1\nfunc init() { c.Do() }\n", "init use A.Do"},
+		"a_constant_of_another":       {"const (\n\tc A = iota\n\td\n)\nconst e = 1 | d\nfunc init() { e.Do() }\n", "init use A.Do"},
+		"a_conversion":                {"func init() { A(1).Do(); (*B)(nil).Do() }\n", "init use A.Do B.Do"},
+		"a_name_that_is_taken":        {"func run[A any](a A) { a.Do() }\nfunc init() { run(1) }\n", "run init use A.Do B.Do"},
 	})
 }

@@ -24,7 +24,7 @@ var others = &mask.Argument{Path: []string{"?"}}
 
 // gets is the call that gets an argument, by what is called.
 func (r *maskReader) gets(p []string) *mask.Argument {
-	if len(p) == 0 || p[0] == "?" || r.standard(p[0]) {
+	if len(p) == 0 || p[0] == "?" || isAlien(p) || r.standard(p[0]) {
 		return others
 	}
 	return &mask.Argument{Path: p}
@@ -68,7 +68,7 @@ func (r *maskReader) dynamic(n, of syntax.Node, s *scope) {
 	switch of.Kind() {
 	case "identifier":
 		text := of.Text()
-		_, function := r.results[text]
+		function := r.functions[text]
 		_, class := r.classes[text]
 		l, ok := s.find(text)
 		switch called = l.signature; {
@@ -80,7 +80,7 @@ func (r *maskReader) dynamic(n, of syntax.Node, s *scope) {
 		}
 	case "selector_expression":
 		p := r.pathOf(of, s)
-		if _, method := r.results[strings.Join(p, ".")]; method || r.standard(p[0]) {
+		if r.functions[strings.Join(p, ".")] || isAlien(p) || r.standard(p[0]) {
 			return
 		}
 		name = []string{of.Child("field").Text()}
@@ -133,7 +133,7 @@ func (r *maskReader) ranges(n syntax.Node, s *scope) {
 	of := n.Child("right")
 	switch of.Kind() {
 	case "identifier":
-		if l, ok := s.find(of.Text()); !ok || !l.function && !slices.ContainsFunc(l.of, sequence) {
+		if l, ok := s.find(of.Text()); !ok || !l.function && !slices.ContainsFunc(l.signature, sequence) {
 			return
 		}
 	case "call_expression":
@@ -162,7 +162,7 @@ func (r *maskReader) standard(name string) bool {
 
 // imported is the path of the package that an identifier stands for, "" for none.
 func (r *maskReader) imported(n syntax.Node, s *scope) string {
-	if !n.Is("identifier") || s.has(n.Text()) {
+	if !n.Is("identifier", "package_identifier") || s.has(n.Text()) {
 		return ""
 	}
 	for _, i := range r.specs {

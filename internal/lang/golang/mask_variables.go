@@ -25,7 +25,7 @@ func (r *maskReader) variables(n syntax.Node) {
 		r.callables(names, spec)
 		r.makes(spec.Child("type"), nil)
 		r.walk(spec.Child("type"), nil)
-		r.holds(names, typePath(spec.Child("type")), spec.Child("value"))
+		r.holds(names, spec.Child("type"), spec.Child("value"))
 		i := 0
 		for v := range spec.Child("value").Children() {
 			if !v.Named() || v.Is("comment") {
@@ -75,34 +75,54 @@ func (r *maskReader) callables(names []string, spec syntax.Node) {
 	}
 }
 
-// holds notes the type or the value of a package-level variable.
-func (r *maskReader) holds(names []string, of []string, values syntax.Node) {
-	for _, name := range names {
-		if of != nil && name != "_" {
-			r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: of, Use: mask.Named, Class: -1}})
+// holds notes the types of package-level variables.
+func (r *maskReader) holds(names []string, t, values syntax.Node) {
+	for i, name := range names {
+		of := r.written(t, nil)
+		if !t.Is() {
+			of = r.valueOf(values, i, len(names))
+		}
+		if name != "_" && !(len(of) == 1 && of[0] == name) {
+			r.bindType(name, of)
 		}
 	}
-	value := values.First()
-	if of != nil || len(names) != 1 || names[0] == "_" || !value.Is() {
-		return
-	}
-	if value.Is("unary_expression") {
-		value = value.Child("operand")
-	}
-	ref := mask.Ref{Use: mask.Called, Class: -1, Line: value.Line()}
-	switch value.Kind() {
-	case "composite_literal":
-		ref.Path = typePath(value.Child("type"))
-	case "call_expression":
-		if f := value.Child("function"); f.Is("identifier", "selector_expression") {
-			ref.Path = r.pathOf(f, nil)
+}
+
+// constants notes the types of constants: one without a value repeats what is before it.
+func (r *maskReader) constants(n syntax.Node) {
+	var before syntax.Node
+	for spec := range n.Children() {
+		if !spec.Is("const_spec") {
+			continue
 		}
-	case "identifier", "selector_expression":
-		ref.Path, ref.Use = r.pathOf(value, nil), mask.Named
+		if spec.Child("value").Is() || spec.Child("type").Is() {
+			before = spec
+		}
+		var names []string
+		for c := range spec.Children() {
+			if c.Field() == "name" && c.Is("identifier") {
+				names = append(names, c.Text())
+			}
+		}
+		r.holds(names, before.Child("type"), before.Child("value"))
 	}
-	if len(ref.Path) > 0 && ref.Path[0] != "?" && !predeclared[ref.Path[0]] {
-		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: names[0], Value: ref})
+}
+
+// valueOf is the type of one of so many values.
+func (r *maskReader) valueOf(values syntax.Node, at, all int) []string {
+	var found []syntax.Node
+	for v := range values.Children() {
+		if v.Named() && !v.Is("comment") {
+			found = append(found, v)
+		}
 	}
+	switch {
+	case len(found) == all:
+		return r.typeOf(found[at], nil)
+	case len(found) == 1:
+		return r.several(values, nil, at)
+	}
+	return nil
 }
 
 // bound reads the value of a package-level variable. A function literal that is the

@@ -10,25 +10,25 @@ import (
 
 // maskReader reads one file.
 type maskReader struct {
-	file     *mask.File
-	source   []byte
-	pkg      string
-	declared map[string]bool     // names at package level, of this file
-	classes  map[string]int      // by name, index in file.Classes
-	results  map[string][]string // by function's name, the type of its result
-	specs    []spec              // imports, in order
-	uses     map[string]*use     // by the name before the dot
-	free     map[string]*use     // exported names of nowhere: those of dot imports
-	owner    int                 // function whose body is read, -1
-	class    int                 // of the method that is read, -1
-	value    int                 // function literal that is read, of the file's values, -1
-	seen     map[string]bool     // what the owner runs already
-	key      []byte
-	depth    int
-	chain    int      // how far what stands before the dots is followed
-	asks     []string // methods that the call which is read calls on what it is given
-	group    *local   // of the next literal's first parameter: a group of routes
-	verb     string   // of the routes below: r.HandleFunc(…).Methods(verb)
+	file      *mask.File
+	source    []byte
+	pkg       string
+	declared  map[string]bool // names at package level, of this file
+	classes   map[string]int  // by name, index in file.Classes
+	functions map[string]bool // their names, and those of methods
+	specs     []spec          // imports, in order
+	uses      map[string]*use // by the name before the dot
+	free      map[string]*use // exported names of nowhere: those of dot imports
+	owner     int             // function whose body is read, -1
+	class     int             // of the method that is read, -1
+	value     int             // function literal that is read, of the file's values, -1
+	seen      map[string]bool // what the owner runs already
+	key       []byte
+	depth     int
+	chain     int      // how far what stands before the dots is followed
+	asks      []string // methods that the call which is read calls on what it is given
+	group     *local   // of the next literal's first parameter: a group of routes
+	verb      string   // of the routes below: r.HandleFunc(…).Methods(verb)
 }
 
 // deepest bounds the nesting that is followed; no person writes such code.
@@ -51,6 +51,7 @@ type local struct {
 	prefix   string // of a group of routes
 
 	signature []string // the type of what is called by the name, see functional
+	typed     bool     // its type is written
 }
 
 func (s *scope) find(name string) (local, bool) {
@@ -112,8 +113,11 @@ func (r *maskReader) walk(n syntax.Node, s *scope) {
 	case "block", "if_statement", "for_statement", "expression_switch_statement", "type_switch_statement",
 		"select_statement", "expression_case", "default_case", "type_case", "communication_case", "function_type", "method_elem":
 		inner := &scope{up: s}
-		if n.Is("type_switch_statement") {
+		switch {
+		case n.Is("type_switch_statement"):
 			declareAll(n.Child("alias"), inner)
+		case n.Is("type_case"):
+			r.narrow(n, inner)
 		}
 		r.children(n, inner)
 	case "parameter_list", "type_parameter_list":
@@ -127,6 +131,20 @@ func (r *maskReader) walk(n syntax.Node, s *scope) {
 		r.children(n, &scope{up: s})
 	default:
 		r.children(n, s)
+	}
+}
+
+// narrow declares the name of a type switch for a case of one type.
+func (r *maskReader) narrow(n syntax.Node, s *scope) {
+	var types []syntax.Node
+	for c := range n.Children() {
+		if c.Field() == "type" && c.Named() {
+			types = append(types, c)
+		}
+	}
+	alias := n.Parent().Child("alias").First("identifier")
+	if alias.Is() && len(types) == 1 {
+		s.declare(alias.Text(), local{of: r.written(types[0], s.up), signature: r.functional(types[0], s.up), typed: true})
 	}
 }
 
@@ -379,8 +397,10 @@ func (r *maskReader) parameters(n syntax.Node, s *scope) {
 			if name.Field() != "name" || !name.Is("identifier") {
 				continue
 			}
-			l := local{of: typePath(t)}
-			l.signature = r.functional(t, s)
+			l := local{of: r.written(t, s), signature: r.functional(t, s)}
+			if p.Is("variadic_parameter_declaration") {
+				l.of = r.holding(mask.Each, t, s)
+			}
 			if t.Is("function_type") && p.Is("parameter_declaration") {
 				l.function, l.takes = true, takes(t)
 			}
@@ -417,7 +437,48 @@ func (r *maskReader) assign(n syntax.Node, s *scope) {
 		r.bind(slices.Collect(left.Children()), right, local{}, s)
 		return
 	}
-	declareAll(left, s)
+	if n.Is("range_clause") {
+		r.loops(left, right, s)
+		return
+	}
+	i := 0
+	for name := range left.Children() {
+		if name.Is("identifier") {
+			l := local{}
+			if i == 0 {
+				l.of = r.typeOf(right, s)
+			}
+			s.declare(name.Text(), l)
+			i++
+		}
+	}
+}
+
+// loops declares the names of a range clause: the second one is of what is gone through,
+// or the first, if that is a channel.
+func (r *maskReader) loops(left, right syntax.Node, s *scope) {
+	of := r.further(r.typeOf(right, s), mask.Each)
+	i := 0
+	for name := range left.Children() {
+		if name.Is("identifier") {
+			l := local{}
+			if i == 1 {
+				l.of = of
+			}
+			s.declare(name.Text(), l)
+			i++
+		}
+	}
+}
+
+// several is the type of one of the values that a single expression gives.
+func (r *maskReader) several(values syntax.Node, s *scope, at int) []string {
+	for v := range values.Children() {
+		if v.Is("call_expression") {
+			return r.outcome(v, s, at)
+		}
+	}
+	return alien // the second one tells whether there is a first
 }
 
 func declareAll(names syntax.Node, s *scope) {
@@ -444,8 +505,12 @@ func (r *maskReader) bind(names []syntax.Node, values syntax.Node, typed local, 
 			continue
 		}
 		l := typed
-		if typed.of == nil && typed.signature == nil && i < len(all) {
+		switch {
+		case typed.typed:
+		case i < len(all) && i < 1 || len(all) > 1 && i < len(all):
 			l = all[i]
+		case len(all) == 1:
+			l.of = r.several(values, s, i)
 		}
 		s.declare(name.Text(), l)
 		i++
@@ -463,41 +528,8 @@ func (r *maskReader) localVariable(n syntax.Node, s *scope) {
 		}
 	}
 	t := n.Child("type")
-	r.bind(names, n.Child("value"), local{of: typePath(t), signature: r.functional(t, s)}, s)
-}
-
-// typeOf is the type of an expression, where the file tells.
-func (r *maskReader) typeOf(n syntax.Node, s *scope) []string {
-	if r.chain++; r.chain > longest {
-		r.chain--
-		return nil
-	}
-	defer func() { r.chain-- }()
-	switch n.Kind() {
-	case "composite_literal":
-		return typePath(n.Child("type"))
-	case "parenthesized_expression":
-		return r.typeOf(n.First(), s)
-	case "unary_expression":
-		return r.typeOf(n.Child("operand"), s)
-	case "type_assertion_expression":
-		return typePath(n.Child("type"))
-	case "identifier":
-		l, _ := s.find(n.Text())
-		return l.of
-	case "call_expression":
-		p := r.pathOf(n.Child("function"), s)
-		if len(p) == 1 && p[0] == "new" {
-			return typePath(n.Child("arguments").First())
-		}
-		if len(p) == 1 && r.declared[p[0]] {
-			if _, ok := r.classes[p[0]]; ok {
-				return p // a conversion
-			}
-		}
-		return r.results[strings.Join(p, ".")]
-	}
-	return nil
+	typed := local{of: r.written(t, s), signature: r.functional(t, s), typed: t.Is()}
+	r.bind(names, n.Child("value"), typed, s)
 }
 
 // pathOf is the dotted name of what is called or named, locals told by their types:
@@ -520,8 +552,11 @@ func (r *maskReader) pathOf(n syntax.Node, s *scope) []string {
 	case "selector_expression":
 		field := n.Child("field").Text()
 		p := r.pathOf(n.Child("operand"), s)
-		if len(p) > 8 {
+		if len(p) > 12 || isAlien(p) && lent[field] {
 			p = []string{"?"}
+		}
+		if isAlien(p) {
+			return p
 		}
 		return append(slices.Clip(p), field)
 	case "parenthesized_expression":
@@ -551,7 +586,7 @@ func (r *maskReader) hand(p []string, n syntax.Node, into *mask.Argument) {
 
 func (r *maskReader) add(ref mask.Ref) {
 	p := ref.Path
-	if len(p) == 0 || p[0] == "" || len(p) == 1 && p[0] == "?" {
+	if len(p) == 0 || p[0] == "" || len(p) == 1 && p[0] == "?" || isAlien(p) {
 		return
 	}
 	r.key = append(r.key[:0], ref.Use...)

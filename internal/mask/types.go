@@ -1,0 +1,88 @@
+package mask
+
+import (
+	"strconv"
+	"strings"
+)
+
+// plainly is the id of what is foreign, and gives nothing of the tree, whatever it is
+// asked for.
+const plainly = 1
+
+// resultOf is which of the values of a call a part of a path stands for.
+func resultOf(word string) (at int, ok bool) {
+	rest, ok := strings.CutPrefix(word, Outcome)
+	if !ok || rest == "" {
+		return 0, ok
+	}
+	at, err := strconv.Atoi(rest)
+	return at, err == nil
+}
+
+func (p *project) isResult(word int32) bool {
+	_, ok := resultOf(p.words.texts[word])
+	return ok
+}
+
+// outcome is what a call of a thing gives; false where that is not told.
+func (p *project) outcome(t thing, at int) ([]thing, bool) {
+	switch t.kind {
+	case isFunction:
+		f, u := p.of(t.id), p.units[p.homes[t.id]]
+		if of := f.results; of.start+int32(at) < of.end {
+			return p.objects(where{unit: u, function: -1, class: f.class}, u.results[of.start+int32(at)])
+		}
+	case isClass, isInstance:
+		return p.converted(t.id, at)
+	case isType:
+		if at == 0 && p.words.texts[p.words.split[t.id][0]] == Outcome {
+			return p.behind(t)
+		}
+	case isForeign:
+		return []thing{t}, t.id == plainly
+	}
+	return nil, false
+}
+
+// objects are what is of a type.
+func (p *project) objects(w where, of int32) ([]thing, bool) {
+	if of == unknown {
+		return nil, false
+	}
+	var out []thing
+	for _, t := range p.ask(w, of).things {
+		switch t.kind {
+		case isClass, isInstance:
+			out = append(out, thing{kind: isInstance, id: t.id})
+		case isType:
+			out = append(out, t)
+		case isForeign:
+			if t.id == plainly {
+				out = append(out, t)
+			}
+		}
+	}
+	return out, len(out) > 0
+}
+
+// converted is what a call of a type gives: an object of it, or what its functions give.
+func (p *project) converted(g int32, at int) ([]thing, bool) {
+	if at > 0 {
+		return nil, false
+	}
+	out := []thing{{kind: isInstance, id: g}}
+	for _, part := range p.groups[g].parts {
+		k := p.units[p.classes[part].unit].classes[p.classes[part].local]
+		if k.signature != unknown {
+			more := p.member(g, p.words.id(Outcome))
+			return append(out, more...), len(more) > 0
+		}
+	}
+	return out, true
+}
+
+// behind is what a type without a name holds or gives.
+func (p *project) behind(t thing) ([]thing, bool) {
+	parts := p.words.split[t.id]
+	return p.objects(where{unit: p.units[t.unit], function: -1, class: -1}, p.words.join(parts[1:]))
+}
