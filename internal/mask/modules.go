@@ -8,25 +8,35 @@ import (
 
 // inUnit is what a name of a file means, that of a star import included.
 func (p *project) inUnit(u, name int32, depth int) []thing {
-	if found := p.own(u, name); len(found) > 0 {
-		return p.expand(found, depth)
-	}
-	if len(p.stars[u]) == 0 || !p.isNamed(name) {
-		return nil
+	own := p.own(u, name)
+	if len(p.stars[u]) == 0 || !p.isNamed(name) || len(own) > 0 && (!p.units[u].means.ManyStars || !plainly(own)) {
+		return p.expand(own, depth)
 	}
 	var first []thing
+	all := own[:len(own):len(own)]
 	for _, s := range p.starred(u) {
 		found := p.own(s, name)
 		// What a file takes from another is no answer where a third defines it: the import
 		// may lead back here.
-		if slices.ContainsFunc(found, func(t thing) bool { return t.kind != viaImport }) {
-			return p.expand(found, depth)
+		if len(own) > 0 || slices.ContainsFunc(found, func(t thing) bool { return t.kind != viaImport }) {
+			if all = append(all, found...); !p.units[u].means.ManyStars {
+				break
+			}
 		}
 		if len(first) == 0 {
 			first = found
 		}
 	}
-	return p.expand(first, depth)
+	if len(all) == 0 {
+		all = first
+	}
+	return p.expand(all, depth)
+}
+
+// plainly tells functions and classes that a file defines: there may be others of the name
+// for another machine, which it takes by a star.
+func plainly(things []thing) bool {
+	return !slices.ContainsFunc(things, func(t thing) bool { return t.kind != isFunction && t.kind != isClass })
 }
 
 // isNamed tells whether any file names something so. Most names in use are none of

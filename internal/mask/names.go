@@ -70,11 +70,13 @@ func (p *project) answer(w where, parts []int32) answer {
 	word := p.words.texts[parts[0]]
 	switch word {
 	case Element: // a literal
-		return answer{things: []thing{{kind: isForeign, id: plainly}}, member: -1}
+		return answer{things: []thing{{kind: isForeign, id: ofLiterals}}, member: -1}
 	case Outcome, Each:
 		return answer{things: []thing{{kind: isType, id: p.words.join(parts), unit: w.unit.index}}, member: -1}
-	}
-	if word == Whoever {
+	case Whoever:
+		if len(parts) == 1 {
+			return answer{things: []thing{{kind: isAnyone}}, member: -1}
+		}
 		a := p.answer(w, parts[1:])
 		a.unknown = a.unknown || len(a.things) == 0
 		return a
@@ -430,6 +432,14 @@ func (p *project) within(g, name int32) []thing {
 // follow goes along the rest of a path, from what its first name means.
 func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 	a := answer{things: things, member: -1}
+	if p.along(&a, parts) && p.words.texts[parts[len(parts)-1]] != Element {
+		a.unknown, a.member = true, p.memberIn(parts)
+	}
+	return a
+}
+
+// along is follow; it tells whether something on the way may be another than what is known.
+func (p *project) along(a *answer, parts []int32) (anyone bool) {
 	var before []int32 // receivers of the name before
 	for i, name := range parts[1:] {
 		last := i == len(parts)-2
@@ -445,12 +455,14 @@ func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 		}
 		at, typed := resultOf(p.words.texts[name])
 		for _, t := range a.things {
+			anyone = anyone || t.kind == isAnyone
 			found, told := p.step(t, name), true
 			if typed {
 				found, told = p.outcome(t, at)
 			}
 			if !told { // it may be anything
-				return answer{unknown: true, member: p.memberIn(parts), getters: a.getters, results: a.results}
+				*a = answer{unknown: true, member: p.memberIn(parts), getters: a.getters, results: a.results}
+				return anyone
 			}
 			next = append(next, found...)
 			known = known || t.kind == isForeign || t.kind == isModule && !p.makesUp(t) || t.kind == isFunction && p.isOwn(t.id, name)
@@ -476,22 +488,22 @@ func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 			if known && !inherited {
 				a.receivers, a.member = nil, -1
 				// What others give may be of the tree.
-				if slices.ContainsFunc(parts[i+2:], p.isResult) && !slices.ContainsFunc(from, func(t thing) bool { return t.kind == isForeign && t.id == plainly }) {
+				if slices.ContainsFunc(parts[i+2:], p.isResult) && !slices.ContainsFunc(from, func(t thing) bool { return t.kind == isForeign && t.id == ofLiterals }) {
 					a.unknown, a.member = true, p.memberIn(parts)
 				}
 			}
-			return a
+			return anyone
 		}
 		if !last {
-			next = p.read(next, &a)
+			next = p.read(next, a)
 			if len(next) == 0 {
 				a.things, a.unknown, a.receivers, a.member = nil, true, nil, p.memberIn(parts)
-				return a
+				return anyone
 			}
 		}
 		a.things = next
 	}
-	return a
+	return anyone
 }
 
 // isOwn tells what every function has of the language, of one that stays what it is.

@@ -214,6 +214,8 @@ func (c *closure) answer(g, name int32, s site) {
 			c.reach(t.id, s.cause)
 		case (t.kind == isClass || t.kind == isSlot || t.kind == isMember) && s.how > reads:
 			c.run(t, s.cause)
+		case t.kind == isInstance && s.how > reads:
+			c.call(t.id, s.cause)
 		case t.kind == isTable:
 			c.openTable(t, s.cause)
 		}

@@ -182,6 +182,7 @@ const (
 	isSlot     // id: of a function; unit: the word of a parameter, or result
 	isMember   // of what is not known: id is its word
 	isType     // one without a name: id is its path, see Each; unit: where it is written
+	isAnyone   // not known, beside what is
 )
 
 // thing is what a name stands for. id counts functions, groups, modules; unit is that

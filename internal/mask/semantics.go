@@ -19,6 +19,9 @@ type Semantics struct {
 	// OwnStars: what a file takes by a star (using, import a.*) is a name for itself alone,
 	// and not one of the file for those that import it.
 	OwnStars bool
+	// ManyStars: a name may come by any of the stars of a file, and stand in it as well: which
+	// of them counts is found when it runs.
+	ManyStars bool
 	// SharedModules: many files are of one module. To import is to load the file of what
 	// is named, and of a star none.
 	SharedModules bool

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// plainly is the id of what is foreign, and gives nothing of the tree, whatever it is
+// ofLiterals is the id of what is foreign, and gives nothing of the tree, whatever it is
 // asked for.
-const plainly = 1
+const ofLiterals = 1
 
 // resultOf is which of the values of a call a part of a path stands for.
 func resultOf(word string) (at int, ok bool) {
@@ -39,7 +39,7 @@ func (p *project) outcome(t thing, at int) ([]thing, bool) {
 			return p.behind(t)
 		}
 	case isForeign:
-		return []thing{t}, t.id == plainly
+		return []thing{t}, t.id == ofLiterals
 	}
 	return nil, false
 }
@@ -57,7 +57,7 @@ func (p *project) objects(w where, of int32) ([]thing, bool) {
 		case isType:
 			out = append(out, t)
 		case isForeign:
-			if t.id == plainly {
+			if t.id == ofLiterals {
 				out = append(out, t)
 			}
 		}

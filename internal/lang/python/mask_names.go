@@ -536,6 +536,15 @@ func (r *reader) binding(left, right, annotation syntax.Node, p spot) (bound boo
 	}
 	right = r.unwrapped(right)
 	r.table(name, right)
+	bound = r.bound(name, right, annotation)
+	if right.Is() && !bound && !isValue(r, right) {
+		r.unclear[name] = true
+	}
+	return bound
+}
+
+// bound notes a name with what is known of its value.
+func (r *reader) bound(name string, right, annotation syntax.Node) (bound bool) {
 	if right.Kind() == "conditional_expression" { // one of two functions or classes
 		sides := []syntax.Node{right.First(), lastOf(right)}
 		if slices.ContainsFunc(sides, func(n syntax.Node) bool { return !r.isKnown(n) }) {
@@ -548,7 +557,10 @@ func (r *reader) binding(left, right, annotation syntax.Node, p spot) (bound boo
 	}
 	how := mask.Named
 	path := r.path(right)
+	cast := r.castTo(right)
 	switch {
+	case cast != nil:
+		how, path = mask.Called, cast
 	case right.Kind() == "call":
 		how, path = mask.Called, r.path(right.Child("function"))
 	case !right.Is() && annotation.Is():
@@ -563,6 +575,21 @@ func (r *reader) binding(left, right, annotation syntax.Node, p spot) (bound boo
 		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: path, Use: how, Class: r.class}})
 	}
 	return bound
+}
+
+// castTo is T of cast(T, x), where that is a name.
+func (r *reader) castTo(n syntax.Node) []string {
+	if r.uncast(n) == n {
+		return nil
+	}
+	of := positional(n)[0]
+	if of.Kind() == "string" && !of.First("interpolation").Is() {
+		return strings.Split(of.First("string_content").Text(), ".")
+	}
+	if path := r.path(of); len(path) > 0 && path[0] != "?" {
+		return path
+	}
+	return nil
 }
 
 // unwrapped is f of staticmethod(f), and what stands in parentheses.

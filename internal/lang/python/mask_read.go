@@ -35,10 +35,12 @@ type reader struct {
 	// values are names of the module and its classes that a literal is assigned to; murky
 	// those that something else is assigned to.
 	values, murky map[string]bool
-	objects       map[string]bool // names for objects of functions, bound already
-	finder        bool            // the file imports modules by their names
-	plugins       []mask.Ref      // what texts of it name that stand in tables
-	names         []string        // of the functions around
+	// unclear are those that are bound to what has no name, once or more.
+	unclear map[string]bool
+	objects map[string]bool // names for objects of functions, bound already
+	finder  bool            // the file imports modules by their names
+	plugins []mask.Ref      // what texts of it name that stand in tables
+	names   []string        // of the functions around
 	// everything is the line of a call, when the file is loaded, of what it has under a
 	// name that is made up; 0 for none.
 	everything int
@@ -54,7 +56,7 @@ func newReader(tree *syntax.Tree) *reader {
 	return &reader{
 		finder: bytes.Contains(tree.Source, []byte("import_module")) || bytes.Contains(tree.Source, []byte("__import__")),
 		src:    tree.Source, tree: tree, file: &mask.File{}, words: map[string]string{},
-		class: -1, metas: map[int]bool{}, values: map[string]bool{}, murky: map[string]bool{}, objects: map[string]bool{},
+		class: -1, metas: map[int]bool{}, values: map[string]bool{}, murky: map[string]bool{}, unclear: map[string]bool{}, objects: map[string]bool{},
 	}
 }
 
@@ -344,6 +346,8 @@ func (r *reader) assignment(n syntax.Node, p spot) {
 		r.besides(right)
 	case bound && p.function < 0 && right.Kind() == "call" && !r.special(r.word(left), p):
 		r.call(right, mask.Ran)
+	case p.class >= 0 && r.functions == 0 && unseen[r.word(left)] && right.Kind() == "identifier": // __bool__ = __nonzero__
+		r.makes(right)
 	case right.Kind() == "assignment": // a = b = c
 		r.assignment(right, p)
 	case right.Kind() == "lambda" && left.Kind() == "identifier":

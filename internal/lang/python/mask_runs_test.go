@@ -62,5 +62,21 @@ func TestMaskRuns(t *testing.T) {
 			"-- p/__init__.py --\nimport sys\ndef find(n): __import__(n)\ndef start(n):\n    find(n)\n    m = sys.modules[n]\n    m.load()\nstart('p.x')\n-- p/x.py --\ndef load(): return 1\ndef other(): return 1\n-- p/y.py --\nimport sys\nsys.modules[__name__].other()\n",
 			"find start load",
 		},
+		"an_object_that_a_cast_says_it_is": {
+			"-- a.py --\nfrom typing import cast\nclass C:\n    def f(self): return 1\n    def g(self): return 2\n    def h(self): return 3\nclass Meta(type):\n    def __new__(m, n, b, d):\n        d['ONE'] = C()\n        return super().__new__(m, n, b, d)\nclass Codes(metaclass=Meta):\n    ONE = cast(C, 1)\n    TWO = cast('C', 2)\nCodes.ONE.f()\nCodes.TWO.g()\n",
+			"C.f C.g Meta.__new__",
+		},
+		"what_an_object_has_under_a_name_may_be_another": {
+			"-- a.py --\nclass None_:\n    def f(self): return 1\nclass Some:\n    def f(self): return self.g()\n    def g(self): return 1\n    def h(self): return 1\nclass C:\n    def __init__(self): self.x = None_()\n    def put(self, x): self.x = x\n    def run(self): self.x.f()\nc = C()\nc.put(Some())\nc.run()\n",
+			"None_.f Some.f Some.g C.__init__ C.put C.run",
+		},
+		"what_the_language_calls_by_another_name": {
+			"-- a.py --\nclass C:\n    def full(self): return self.f()\n    __bool__ = full\n    def add(self, x): return x\n    __add__ = add\n    def f(self): return 1\nx = not C()\n",
+			"C.full C.f",
+		},
+		"an_object_of_a_class_that_is_called": {
+			"-- a.py --\nclass F:\n    def __call__(self): return 1\n    def other(self): return 1\nclass C:\n    f = F()\ndef run(x): x.f()\nrun(C())\n",
+			"F.__call__ run",
+		},
 	})
 }

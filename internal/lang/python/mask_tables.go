@@ -429,6 +429,12 @@ func (r *reader) settle() {
 			names = append(names, name)
 		}
 	}
+	for _, b := range r.file.Bindings {
+		if r.unclear[b.Name] {
+			delete(r.unclear, b.Name)
+			r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: b.Name, Value: mask.Ref{Path: []string{mask.Whoever}, Use: mask.Named, Class: -1}})
+		}
+	}
 	slices.Sort(names)
 	for _, name := range names {
 		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: []string{mask.Element}, Use: mask.Named, Class: -1}})
