@@ -84,8 +84,9 @@ func (r *run) setAside(ctx context.Context) error {
 	for _, u := range r.project.units {
 		found[u.family] = found[u.family] || !u.outside && loadable(u.family, u.path)
 	}
+	lone := r.project.lone()
 	for _, u := range r.project.units {
-		if _, placed := u.language.(Placed); !placed && !u.outside && (beside(above(u.family, u.path)) || u.program && r.project.outsider(u) || found[u.family] && !loadable(u.family, u.path)) {
+		if _, placed := u.language.(Placed); !placed && !u.outside && (beside(above(u.family, u.path)) || (u.program || lone(u)) && r.project.outsider(u) || found[u.family] && !loadable(u.family, u.path)) {
 			aside[u.index] = true
 		}
 	}
@@ -94,6 +95,28 @@ func (r *run) setAside(ctx context.Context) error {
 		r.project.units[u].outside = true
 	}
 	return nil
+}
+
+// lone tells a file that nothing can import and nothing does: one of a package without an
+// entry, which is there for what it runs.
+func (p *project) lone() func(*unit) bool {
+	if len(p.closed) == 0 {
+		return func(*unit) bool { return false }
+	}
+	taken := map[int32]bool{}
+	for _, u := range p.units {
+		for _, at := range p.importedBy(u) {
+			taken[at] = taken[at] || at != u.index
+		}
+	}
+	return func(u *unit) bool {
+		for dir := path.Dir(u.path); !taken[u.index] && dir != "." && dir != "/"; dir = path.Dir(dir) {
+			if p.closed[moduleKey{u.family, dir}] {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 // outsider tells a file that takes what it needs from a package of the tree by the name

@@ -25,8 +25,12 @@ func (r *run) mapImports(paths []string) {
 			continue
 		}
 		done[family(l)] = true
-		for _, a := range m.Anchors(paths, r.readSetting) {
+		all, closed := m.Anchors(paths, r.readSetting)
+		for _, a := range all {
 			r.project.mapImport(family(l), a)
+		}
+		for _, folder := range closed {
+			r.project.closed[moduleKey{family(l), folder}] = true
 		}
 	}
 	for _, m := range r.project.mapped {

@@ -48,8 +48,8 @@ type Anchored interface {
 // for the files below a folder.
 type Mapped interface {
 	// Anchors reads those of a tree, of which all paths are given. What cannot be read says
-	// nothing.
-	Anchors(paths []string, read func(path string) ([]byte, error)) []Anchor
+	// nothing. Closed are the folders of packages within it that nobody can import.
+	Anchors(paths []string, read func(path string) ([]byte, error)) (all []Anchor, closed []string)
 }
 
 // Anchor says that an import in a file below Within is looked for in Folder where it

@@ -28,6 +28,7 @@ type project struct {
 	siblings  map[moduleKey][]int32 // units of one package, by its most usual name
 	global    map[moduleKey][]int32 // groups by family and qualified name
 	anchors   []anchor
+	closed    map[moduleKey]bool    // folders of packages that nobody can import
 	mapped    map[moduleKey]*mapped // by family and the folder below which it is said
 
 	calls   []given // of references and parameters; their numbers begin with 1
@@ -325,7 +326,7 @@ func newProject() *project {
 		byModule: map[moduleKey]int32{}, byStem: map[moduleKey]int32{},
 		siblings: map[moduleKey][]int32{}, global: map[moduleKey][]int32{},
 		compiled: map[place]bool{}, callable: map[place][]int32{}, aliases: map[int32]bool{}, opened: map[int32]bool{},
-		mapped: map[moduleKey]*mapped{}, memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
+		mapped: map[moduleKey]*mapped{}, closed: map[moduleKey]bool{}, memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
 	}
 }
 

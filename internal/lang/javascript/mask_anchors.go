@@ -20,11 +20,12 @@ type anchors struct {
 	modules  []string          // code, by the paths that imports say
 	packages map[string]string // folders by name
 	out      []mask.Anchor
+	closed   []string
 }
 
 // Anchors are the path mappings of tsconfig.json and jsconfig.json with what they extend,
 // and what package.json says of its own name and of imports with a "#".
-func (Masker) Anchors(paths []string, read func(string) ([]byte, error)) []mask.Anchor {
+func (Masker) Anchors(paths []string, read func(string) ([]byte, error)) (all []mask.Anchor, closed []string) {
 	a := &anchors{read: read, files: map[string]bool{}, packages: map[string]string{}}
 	var configs, packages []string
 	for _, p := range paths {
@@ -47,7 +48,7 @@ func (Masker) Anchors(paths []string, read func(string) ([]byte, error)) []mask.
 	for _, p := range configs {
 		a.config(p)
 	}
-	return a.out
+	return a.out, a.closed
 }
 
 // isConfig tells by its name a file with the compiler's settings for the files around it.
@@ -199,6 +200,9 @@ func (a *anchors) add(pattern, target, within string) {
 func (a *anchors) packageFile(file string) {
 	var p struct {
 		Name    string
+		Private bool
+		Bin     json.RawMessage
+		Types   string
 		Main    json.RawMessage
 		Module  json.RawMessage
 		Exports json.RawMessage
@@ -210,6 +214,9 @@ func (a *anchors) packageFile(file string) {
 	dir := path.Dir(file)
 	for _, pattern := range slices.Sorted(maps.Keys(p.Imports)) {
 		a.targets(pattern, p.Imports[pattern], dir, dir)
+	}
+	if p.Private && dir != "." && p.Bin == nil && p.Main == nil && p.Module == nil && p.Exports == nil && p.Types == "" {
+		a.closed = append(a.closed, dir)
 	}
 	if p.Name == "" {
 		return
