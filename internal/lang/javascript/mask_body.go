@@ -26,9 +26,10 @@ type asked struct {
 	name      string
 	generator bool
 	async     bool
-	literal   bool // an expression: without a type of its own, it would be never
-	typed     bool // its result's type is written down, or has no need to
-	derived   bool // a constructor that has to call super
+	literal   bool   // an expression: without a type of its own, it would be never
+	typed     bool   // its result's type is written down, or has no need to
+	derived   bool   // a constructor that has to call super
+	result    string // the type of what it gives, where that is not written down, "" for any
 }
 
 // replaced says what stands in the place of the body of fn.
@@ -36,6 +37,11 @@ func (r *reader) replaced(fn syntax.Node, a asked) body {
 	b := fn.Child("body")
 	if !b.Is() {
 		return body{kept: mask.Bodiless}
+	}
+	if a.result = "any"; r.dialect == Typed && !a.typed && !a.generator {
+		if of := r.result(fn, 0); of != "" {
+			a.result = of
+		}
 	}
 	if last := curried(b); last.Is() {
 		// (a) => (b) => (c): void => {…}: the types of what the first ones give stay written down.
@@ -182,7 +188,7 @@ func (r *reader) statement(b syntax.Node, a asked) string {
 		}
 		return "return yield* ((): " + generator + "<any, " + result + ", any> => { " + fails + " })();"
 	case gives:
-		return "return ((): any => { " + fails + " })();"
+		return "return ((): " + a.result + " => { " + fails + " })();"
 	case a.literal:
 		return "return ((): void => { " + fails + " })();"
 	}
@@ -194,7 +200,7 @@ func (r *reader) expression(a asked) string {
 	if r.dialect != Typed || a.typed {
 		return "{ " + r.throw(a.name) + " }"
 	}
-	return "((): any => { " + r.throw(a.name) + " })()"
+	return "((): " + a.result + " => { " + r.throw(a.name) + " })()"
 }
 
 // returns tells whether a body gives a value, functions in it left out.

@@ -35,10 +35,14 @@ type reader struct {
 	prefixes map[int]string    // by class: where its handlers begin
 	names    map[string]int    // how often a name was given
 	taken    map[mask.Import]struct{}
-	chains   map[int]chain   // rows of assignments, by where they begin
-	made     map[int]bool    // those of them that end with an object
-	declared map[string]bool // names that the file gives to something, anywhere
-	program  bool            // it is run, not imported
+	chains   map[int]chain                  // rows of assignments, by where they begin
+	made     map[int]bool                   // those of them that end with an object
+	plain    map[string]syntax.Node         // what the file itself declares without types to fill in
+	counted  map[string]int                 // how often it gives a name to a function, class, type or variable
+	results  map[int]string                 // what functions give, by where they begin
+	methods  map[int]map[string]syntax.Node // of classes, by where their bodies begin; none where a name has several
+	declared map[string]bool                // names that the file gives to something, anywhere
+	program  bool                           // it is run, not imported
 	depth    int
 }
 
@@ -105,7 +109,7 @@ func Read(file string, tree *syntax.Tree, dialect Dialect) *mask.File {
 		dialect: dialect, at: file, source: tree.Source,
 		file:  &mask.File{Modules: modules(file)},
 		loads: newSink(), classes: map[string]int{}, protos: map[string]string{}, objects: map[string]bool{},
-		exported: map[string]bool{}, docs: map[int]bool{}, names: map[string]int{}, taken: map[mask.Import]struct{}{}, declared: map[string]bool{}, chains: map[int]chain{}, made: map[int]bool{}, prefixes: map[int]string{},
+		exported: map[string]bool{}, docs: map[int]bool{}, names: map[string]int{}, taken: map[mask.Import]struct{}{}, declared: map[string]bool{}, plain: map[string]syntax.Node{}, counted: map[string]int{}, results: map[int]string{}, methods: map[int]map[string]syntax.Node{}, chains: map[int]chain{}, made: map[int]bool{}, prefixes: map[int]string{},
 	}
 	r.survey(tree)
 	r.inside(tree.Root(), place{function: -1, class: -1})
@@ -127,6 +131,8 @@ func (r *reader) survey(tree *syntax.Tree) {
 					r.declared[n.Text()] = true
 				}
 			}
+		case "function_declaration", "function_signature", "class_declaration", "abstract_class_declaration", "type_alias_declaration", "variable_declarator", "type_parameter":
+			r.notePlain(n)
 		case "hash_bang_line":
 			r.program = true
 		}

@@ -1,0 +1,157 @@
+package javascript
+
+import (
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// result is the type of what the body of a function gives, where that can be told by how it
+// looks: what it is made of, or said to be. "" else. It says no more of the body.
+func (r *reader) result(fn syntax.Node, depth int) string {
+	b := fn.Child("body")
+	if !b.Is("statement_block") {
+		return r.typeText(fn, b, depth)
+	}
+	if last := lastOf(b); !last.Is("return_statement") {
+		return ""
+	}
+	out := ""
+	for n := range b.Walk(func(n syntax.Node) bool { return n == b || !isFunction(n) && !n.Is("class_body") }) {
+		switch {
+		case n.Is("class_declaration", "interface_declaration", "type_alias_declaration", "enum_declaration"):
+			return "" // the type may be one of these
+		case n.Is("return_statement"):
+			of := r.typeText(fn, first(n), depth)
+			if of == "" || out != "" && out != of {
+				return ""
+			}
+			out = of
+		}
+	}
+	return out
+}
+
+// isObjectMethod tells a method of which this is an object of its class.
+func isObjectMethod(fn syntax.Node) bool {
+	return fn.Is("method_definition") && fn.Parent().Is("class_body") && !fn.Has("static")
+}
+
+// maxResult is how many methods that give each other's results are followed.
+const maxResult = 8
+
+// typeText is the type of an expression in fn.
+func (r *reader) typeText(fn, value syntax.Node, depth int) string {
+	value = unwrappedParens(value)
+	switch value.Kind() {
+	case "as_expression":
+		if of := lastOf(value); of != first(value) && !strings.Contains(of.Text(), "typeof ") {
+			return fitting(of.Text())
+		}
+	case "this":
+		if isObjectMethod(fn) {
+			return "this"
+		}
+	case "new_expression":
+		return r.madeType(value)
+	case "ternary_expression":
+		if of := r.typeText(fn, value.Child("consequence"), depth); of == r.typeText(fn, value.Child("alternative"), depth) {
+			return of
+		}
+	case "call_expression":
+		if depth < maxResult {
+			return r.calledType(fn, value, depth)
+		}
+	}
+	return ""
+}
+
+// madeType is that of an object of a class, with what it is made for or without need of it.
+func (r *reader) madeType(value syntax.Node) string {
+	of := value.Child("constructor")
+	if !of.Is("identifier") {
+		return ""
+	}
+	if arguments := value.First("type_arguments"); arguments.Is() {
+		if r.counted[of.Text()] == 0 {
+			return fitting(of.Text() + arguments.Text())
+		}
+		return ""
+	}
+	if one := r.plain[of.Text()]; one.Is("class_declaration", "abstract_class_declaration") && r.counted[of.Text()] == 1 {
+		return of.Text()
+	}
+	return ""
+}
+
+// calledType is what a function of the file gives, or a method of the same class.
+func (r *reader) calledType(fn, call syntax.Node, depth int) string {
+	of := unwrappedParens(call.Child("function"))
+	var target syntax.Node
+	switch {
+	case of.Is("identifier") && r.counted[of.Text()] == 1:
+		target = r.plain[of.Text()]
+	case of.Is("member_expression") && of.Child("object").Is("this") && isObjectMethod(fn):
+		target = r.onlyMethod(fn.Parent(), of.Child("property").Text())
+	}
+	if !target.Is("function_declaration", "method_definition") || target.Child("type_parameters").Is() || fn.Child("type_parameters").Is() || target.Has("async") || target.Has("*") {
+		return ""
+	}
+	if written := target.Child("return_type"); written.Is() {
+		if !written.Is("type_annotation") || strings.Contains(written.Text(), "typeof ") {
+			return ""
+		}
+		return fitting(strings.TrimSpace(strings.TrimPrefix(written.Text(), ":")))
+	}
+	at := target.Start()
+	if _, ok := r.results[at]; !ok {
+		r.results[at] = "" // for one that gives its own result
+		r.results[at] = r.result(target, depth+1)
+	}
+	return r.results[at]
+}
+
+// onlyMethod is the method of a name where a class has one of it.
+func (r *reader) onlyMethod(body syntax.Node, name string) syntax.Node {
+	methods, ok := r.methods[body.Start()]
+	if !ok {
+		methods = map[string]syntax.Node{}
+		r.methods[body.Start()] = methods
+		for c := range body.Children() {
+			name := c.Child("name").Text()
+			if _, twice := methods[name]; twice || !isObjectMethod(c) || c.Has("get") || c.Has("set") {
+				c = syntax.Node{}
+			}
+			methods[name] = c
+		}
+	}
+	return methods[name]
+}
+
+// fitting is a type that can be written in a line.
+func fitting(of string) string {
+	if of == "const" || strings.ContainsAny(of, "\n\r") || strings.Contains(of, "//") || len(of) > 120 {
+		return ""
+	}
+	return of
+}
+
+func unwrappedParens(n syntax.Node) syntax.Node {
+	for n.Is("parenthesized_expression") {
+		n = first(n)
+	}
+	return n
+}
+
+// notePlain notes what a name stands for in the file, and how often it is given to
+// something that holds types or values.
+func (r *reader) notePlain(n syntax.Node) {
+	name := n.Child("name")
+	if !name.Is("identifier", "type_identifier") {
+		return
+	}
+	r.counted[name.Text()]++
+	if up := n.Parent(); !n.Child("type_parameters").Is() && (up.Is("program") || up.Is("export_statement") && up.Parent().Is("program")) {
+		r.plain[name.Text()] = n
+	}
+}
