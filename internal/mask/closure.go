@@ -54,6 +54,13 @@ type closure struct {
 	singles  map[place][]int32 // what those answer to, by family and name
 	seen     []bool            // groups that are present
 	all      []int32           // those, in order
+	heirsOf  heirsOf
+}
+
+// heirsOf is what classes are asked for their heirs.
+type heirsOf struct {
+	any   bool    // one that is not known
+	given []int32 // those that functions got, as long as none was
 }
 
 // superCall is a call of what comes after a class: in one that inherits from several, that
@@ -186,6 +193,9 @@ func (c *closure) use(w where, r ref, why cause) {
 		}
 		c.take(w, r, use, t, why)
 	}
+	if a.member >= 0 && use.calls() && c.words.texts[a.member] == "__subclasses__" {
+		c.heirs(a)
+	}
 	if a.unknown {
 		c.wait(place{w.unit.kin, a.member}, site{why, strengthOf(use, w.unit.means.ByResult)})
 		if w.unit.means.Flow {
@@ -194,6 +204,35 @@ func (c *closure) use(w where, r ref, why cause) {
 	}
 	for _, g := range a.receivers {
 		c.received(w, g, a.member, parts, site{why, strengthOf(use, false)})
+	}
+}
+
+// heirs are the classes that a class is asked for which inherit from it: somebody has them.
+func (c *closure) heirs(a answer) {
+	for _, g := range a.receivers {
+		c.bring(g)
+	}
+	if a.unknown && !c.heirsOf.any {
+		c.heirsOf.any = true
+		for _, g := range c.heirsOf.given {
+			c.bring(g)
+		}
+	}
+}
+
+// giveClass is a class that a function of ours gets, which may ask it for its heirs.
+func (c *closure) giveClass(g int32) {
+	if c.heirsOf.any {
+		c.bring(g)
+	} else {
+		c.heirsOf.given = append(c.heirsOf.given, g)
+	}
+}
+
+// bring are the classes that inherit from one.
+func (c *closure) bring(g int32) {
+	for _, h := range c.groups[g].below {
+		c.lendClass(h)
 	}
 }
 

@@ -38,7 +38,11 @@ func (c *closure) slot(t thing) *slot {
 // parameter is the slot of the nearest parameter of a name.
 func (c *closure) parameter(f, name int32) (thing, bool) {
 	for f >= 0 {
-		if slices.Contains(c.parameters(f), name) {
+		all := c.parameters(f)
+		if slices.Contains(all, name) {
+			return thing{kind: isSlot, id: f, unit: name}, true
+		}
+		if again, ok := c.words.ids["!"+c.words.texts[name]]; ok && slices.Contains(all, again) {
 			return thing{kind: isSlot, id: f, unit: name}, true
 		}
 		of := c.of(f)
@@ -67,6 +71,9 @@ func (c *closure) place(into, t thing, weak bool, why cause) {
 	s.values, s.weak = append(s.values, t), append(s.weak, weak)
 	if (t.kind == isClass || t.kind == isInstance) && !weak {
 		c.present(t.id)
+	}
+	if t.kind == isClass {
+		c.giveClass(t.id)
 	}
 	for _, one := range s.adorn {
 		c.adorn(t, one, why)
@@ -455,6 +462,8 @@ func (c *closure) bindTo(f int32, as string, t thing, weak bool, why cause) {
 		case all[at][0] == '!' || all[at] == "**":
 			if !weak {
 				c.hand(t, why)
+			} else if all[at] != "**" { // it gets other values, too
+				c.place(thing{kind: isSlot, id: f, unit: c.words.id(all[at][1:])}, t, weak, why)
 			}
 		default:
 			c.place(thing{kind: isSlot, id: f, unit: c.words.id(all[at])}, t, weak, why)

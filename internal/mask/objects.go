@@ -34,6 +34,7 @@ func (c *closure) define(g int32, why cause) {
 		for _, m := range c.groups[a].made {
 			c.present(g)
 			c.instantiate(m, why)
+			c.lendMeta(m, why)
 			for _, name := range ofMetaclass {
 				c.method(m, name, why)
 			}
@@ -44,6 +45,25 @@ func (c *closure) define(g int32, why cause) {
 		c.instantiate(g, why)
 	}
 }
+
+// lendMeta is a metaclass that inherits from one of others: they call what it has when they
+// make its classes.
+func (c *closure) lendMeta(m int32, why cause) {
+	line := c.groups[m].lineage
+	if !slices.ContainsFunc(line, func(a int32) bool {
+		return slices.ContainsFunc(c.groups[a].foreign, func(base string) bool { return calls(base) && !plainMeta[base] })
+	}) {
+		return
+	}
+	for _, a := range line {
+		for _, f := range c.groups[a].listed {
+			c.reach(f, why)
+		}
+	}
+}
+
+// plainMeta are the metaclasses of the language.
+var plainMeta = map[string]bool{"type": true, "ABCMeta": true, "EnumMeta": true, "EnumType": true}
 
 // isMetaclass tells a class whose objects are classes.
 func (c *closure) isMetaclass(g int32) bool {

@@ -30,6 +30,7 @@ func (r *reader) function(whole, def syntax.Node, p spot) {
 		Name: p.prefix + name, Public: p.function < 0 && isPublic(p.prefix+name), Doc: l.doc.Is(), Parent: p.function, Class: p.class,
 		Line: lineOf(def), Span: mask.Range{Start: whole.Start(), End: whole.End()},
 		Broken: whole.Broken() || !ok || whole.Above("ERROR").Is() || hasPython2(def), Wrapped: wrapped,
+		Single: p.class >= 0 && (slices.Contains(decorators, "classmethod") || slices.Contains(decorators, "staticmethod")),
 	}
 	if len(l.statements) > 0 {
 		f.Body = l.cut
@@ -238,6 +239,7 @@ func (r *reader) decorators(whole syntax.Node) (names []string, wrapped []mask.R
 			r.emit(mask.Ref{Path: []string{"?", last[0]}, Use: mask.Called, Class: r.class, Line: e.Line()}) // of a property of ours, if any
 			continue
 		}
+		r.dispatched(whole, path)
 		if !r.isPlain(path) {
 			to := r.resolve(path)
 			if len(to) == 0 {
@@ -262,6 +264,23 @@ func (r *reader) decorators(whole syntax.Node) (names []string, wrapped []mask.R
 		r.receiver(e) // @C(x).m
 	}
 	return names, wrapped
+}
+
+// dispatched is one of several functions that are called by the name of the first:
+// @f.register.
+func (r *reader) dispatched(whole syntax.Node, path []string) {
+	name := r.word(whole.Child("definition").Child("name"))
+	if len(path) != 2 || path[1] != "register" || r.functions > 0 || name == "" ||
+		!slices.ContainsFunc(r.file.Functions, func(f mask.Function) bool { return f.Name == path[0] || strings.HasSuffix(f.Name, "."+path[0]) }) {
+		return
+	}
+	prefix := ""
+	if r.class >= 0 {
+		prefix = r.file.Classes[r.class].Name + "."
+	}
+	r.file.Bindings = append(r.file.Bindings, mask.Binding{
+		Name: prefix + path[0], Value: mask.Ref{Path: strings.Split(prefix+name, "."), Use: mask.Named, Class: r.class},
+	})
 }
 
 // adorned is a definition that goes to its decorators.

@@ -27,6 +27,8 @@ type local struct {
 	// it stands for begins with.
 	global bool
 	begins string
+	// again tells a parameter that gets other values, too.
+	again bool
 }
 
 type localKind int
@@ -332,7 +334,7 @@ func (r *reader) bindTarget(s *scope, n syntax.Node) {
 	case "identifier":
 		name := r.word(n)
 		if l, ok := s.names[name]; !ok || l.kind != outside {
-			s.names[name] = local{}
+			s.names[name] = local{again: l.again || l.kind == given}
 		}
 	case "pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern", "as_pattern_target", "tuple", "list",
 		"splat_pattern", "parenthesized_expression", "expression_list":
@@ -414,6 +416,11 @@ func (r *reader) note(path []string, ref mask.Ref, at syntax.Node) {
 		path = []string{r.object(l.path)}
 	}
 	if l, ok := r.scope.find(path[0]); ok && l.kind == given && len(path) == 1 {
+		ref.Path = []string{mask.Parameter, path[0]}
+		r.emit(ref)
+		return
+	}
+	if l, ok := r.scope.find(path[0]); ok && l.again && len(path) == 1 && called {
 		ref.Path = []string{mask.Parameter, path[0]}
 		r.emit(ref)
 		return
@@ -537,10 +544,16 @@ func (r *reader) binding(left, right, annotation syntax.Node, p spot) (bound boo
 	right = r.unwrapped(right)
 	r.table(name, right)
 	bound = r.bound(name, right, annotation)
-	if right.Is() && !bound && !isValue(r, right) {
+	if right.Is() && !bound && !isValue(r, right) || p.class >= 0 && annotation.Is() && makesField(r.path(right.Child("function"))) {
 		r.unclear[name] = true
 	}
 	return bound
+}
+
+// makesField tells field(…) of dataclasses and their like: what the objects have under the
+// name comes from elsewhere.
+func makesField(path []string) bool {
+	return len(path) > 0 && slices.Contains([]string{"field", "Field", "attrib", "ib"}, path[len(path)-1])
 }
 
 // bound notes a name with what is known of its value.
@@ -629,6 +642,30 @@ func (r *reader) memberNamed(n syntax.Node) string {
 		return to[0] + "." + to[1]
 	}
 	return ""
+}
+
+// replacesModule is sys.modules[…] = module: who imports the file has the names of that.
+func (r *reader) replacesModule(left, right syntax.Node) {
+	if r.functions > 0 || left.Kind() != "subscript" || !r.isModules(left.Child("value")) || right.Kind() != "identifier" {
+		return
+	}
+	for _, im := range r.file.Imports {
+		switch {
+		case im.Local != r.word(right):
+		case im.Name == "":
+			r.file.Imports = append(r.file.Imports, mask.Import{Module: im.Module, Name: "*"})
+		case strings.HasSuffix(im.Module, "."):
+			r.file.Imports = append(r.file.Imports, mask.Import{Module: im.Module + im.Name, Name: "*"})
+		default:
+			r.file.Imports = append(r.file.Imports, mask.Import{Module: im.Module + "." + im.Name, Name: "*"})
+		}
+	}
+}
+
+// isModules tells sys.modules.
+func (r *reader) isModules(n syntax.Node) bool {
+	path := r.path(n)
+	return len(path) > 1 && path[len(path)-1] == "modules" && strings.Trim(path[0], "_") == "sys"
 }
 
 // ofModule tells what stands behind the name of a module of the tree.

@@ -32,10 +32,11 @@ func (r *reader) parameters(def syntax.Node) []string {
 
 // isGiven tells the name of a parameter that means nothing else.
 func (r *reader) isGiven(n syntax.Node) bool {
-	if n.Kind() != "identifier" {
-		return false
-	}
-	l, ok := r.scope.find(r.word(n))
+	return n.Kind() == "identifier" && r.isGivenName(r.word(n))
+}
+
+func (r *reader) isGivenName(name string) bool {
+	l, ok := r.scope.find(name)
 	return ok && l.kind == given
 }
 

@@ -334,6 +334,7 @@ func (r *reader) expressionStatement(n syntax.Node, p spot) {
 
 func (r *reader) assignment(n syntax.Node, p spot) {
 	left, right := n.Child("left"), n.Child("right")
+	r.replacesModule(left, right)
 	for right.Kind() == "parenthesized_expression" {
 		right = right.First()
 	}

@@ -77,8 +77,7 @@ func (r *reader) expression(n syntax.Node) {
 		r.operators(n)
 		r.children(n)
 	case "subscript":
-		if path := r.path(n.Child("value")); len(path) > 1 && path[len(path)-1] == "modules" && strings.Trim(path[0], "_") == "sys" &&
-			n.Child("subscript").Kind() == "identifier" && r.word(n.Child("subscript")) != "__name__" {
+		if r.isModules(n.Child("value")) && n.Child("subscript").Kind() == "identifier" && r.word(n.Child("subscript")) != "__name__" {
 			r.loader = true
 		}
 		r.children(n)
@@ -354,6 +353,9 @@ func (r *reader) arguments(n syntax.Node, a argument) {
 		}
 		if len(a.path) > 1 && a.path[0] == "sys" {
 			r.asked(value)
+		}
+		if len(a.path) == 1 && r.isGivenName(a.path[0]) && r.isGiven(value) { // who is given may call it
+			r.emit(mask.Ref{Path: []string{mask.Parameter, r.word(value)}, Use: mask.Called, Class: r.class, Line: value.Line()})
 		}
 		if !a.looked || !r.isGiven(value) {
 			r.argument(value, a)

@@ -78,5 +78,33 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\nclass F:\n    def __call__(self): return 1\n    def other(self): return 1\nclass C:\n    f = F()\ndef run(x): x.f()\nrun(C())\n",
 			"F.__call__ run",
 		},
+		"a_module_that_takes_the_place_of_another": {
+			"-- p/__init__.py --\n-- p/m/__init__.py --\nimport sys\nfrom p.m import _m as m\nsys.modules['p.m'] = m\n-- p/m/_m.py --\ndef f(): return 1\ndef g(): return 1\n-- p/a.py --\nfrom p import m\nm.f()\n",
+			"f",
+		},
+		"what_is_asked_of_the_heirs_of_a_class": {
+			"-- a.py --\nclass A:\n    @classmethod\n    def name(cls): return 1\n    def other(self): return 1\nclass B(A):\n    @classmethod\n    def name(cls): return 2\n    def other(self): return 2\nclass C:\n    @classmethod\n    def name(cls): return 3\ndef heirs(of):\n    all = [of]\n    for one in all: all.extend(one.__subclasses__())\n    return all\nX = {one.name(): one for one in heirs(A)}\n",
+			"A.name B.name heirs",
+		},
+		"a_parameter_that_gets_what_it_gives": {
+			"-- a.py --\ndef make(f):\n    if f: f = f()\n    return f\ndef keep(f):\n    global X\n    X = f\n    f = 1\n    return f\n@make\ndef a(): return 1\n@keep\ndef b(): return 2\n",
+			"make keep a",
+		},
+		"a_parameter_that_is_called_with_another": {
+			"-- a.py --\nclass C:\n    def __init__(self, f): self.x = f()\ndef made(by):\n    def deco(f):\n        by(f)\n        return f\n    return deco\n@made(C)\ndef a(): return 1\ndef b(): return 2\n",
+			"C.__init__ made made.deco a",
+		},
+		"a_field_that_is_made_elsewhere": {
+			"-- a.py --\nfrom dataclasses import dataclass, field\nclass R:\n    def f(self): return 1\nclass S(R):\n    def f(self): return 2\n    def g(self): return 3\n@dataclass\nclass C:\n    r: R = field(default_factory=S)\n    def __post_init__(self): self.r.f()\nC()\n",
+			"S.f C.__post_init__",
+		},
+		"functions_that_are_called_by_the_name_of_the_first": {
+			"-- a.py --\nfrom functools import singledispatch\n@singledispatch\ndef f(x): return 1\n@f.register(str)\ndef _(x): return 2\n@f.register\ndef g(x: int): return 3\n@singledispatch\ndef h(x): return 4\n@h.register(str)\ndef k(x): return 5\nf('x')\n",
+			"f _ g",
+		},
+		"a_metaclass_that_inherits_from_one_of_others": {
+			"-- a.py --\nfrom lib import Meta\nclass M(Meta):\n    def __register__(cls): return f()\n    def more(cls): return 1\nclass N(type):\n    def __register__(cls): return 1\nclass C(metaclass=M): pass\nclass D(metaclass=N): pass\ndef f(): return 1\n",
+			"M.__register__ M.more f",
+		},
 	})
 }
