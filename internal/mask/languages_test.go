@@ -125,7 +125,7 @@ func TestClosureByLanguage(t *testing.T) {
 				"A.java A.open: kept, runs when A.java:6 is loaded, by A.<init>\nA.java A.read: kept, runs when A.java:6 is loaded, by A.<init>\nA.java A.f: masked\n",
 		},
 		"an_object_around_another": {
-			"-- A.java --\nclass A {\n  static final A ONE = new A();\n  B b = new B();\n  class B { int n = A.this.one(); int two = next().b.two(); }\n  int one() { return 1; }\n  int two() { return 1; }\n  A next() { return this; }\n}\n",
+			"-- A.java --\nclass A {\n  static final A ONE = new A();\n  B b = new B();\n  class B { int n = A.this.one(); int two = next().two(); }\n  int one() { return 1; }\n  int two() { return 1; }\n  A next() { return this; }\n}\n",
 			"A.java A.one: kept, runs when A.java:2 is loaded\nA.java A.two: kept, runs when A.java:2 is loaded\nA.java A.next: kept, runs when A.java:2 is loaded\n",
 		},
 		"files_of_one_family": {

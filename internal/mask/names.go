@@ -105,6 +105,11 @@ func (p *project) answer(w where, parts []int32) answer {
 	if w.unit.means.OpenClasses && len(parts) > 1 && len(found) > 0 && found[0].kind == isFunction && word[0] >= 'A' && word[0] <= 'Z' {
 		found = p.constant(w, parts[0])
 	}
+	if w.unit.means.Overrides && p.asked(parts) && p.methods(found) {
+		if fields := p.constant(w, parts[0]); len(fields) > 0 {
+			found = fields
+		}
+	}
 	if g := p.implied(w, parts[0]); g >= 0 && len(parts) == 1 {
 		return answer{things: found, receivers: []int32{g}, member: parts[0]}
 	}
@@ -236,11 +241,28 @@ func (p *project) lookup(w where, name int32) []thing {
 // constant is a name of which something is asked, and so no method that is called like it.
 func (p *project) constant(w where, name int32) []thing {
 	for c := w.class; c >= 0; c = w.unit.classes[c].parent {
-		for _, g := range p.groups[p.classes[w.unit.firstOf+c].group].lineage {
-			found := slices.DeleteFunc(slices.Clone(p.within(g, name)), func(t thing) bool { return t.kind == isFunction })
-			if len(found) > 0 {
-				return found
-			}
+		if found := p.fields(p.classes[w.unit.firstOf+c].group, name); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// asked tells that something is asked of the first name of a path, and not of what a call
+// of it gives: where methods have names of their own, it is none.
+func (p *project) asked(parts []int32) bool { return len(parts) > 1 && !p.isResult(parts[1]) }
+
+// methods tells functions that have to be called.
+func (p *project) methods(things []thing) bool {
+	return slices.ContainsFunc(things, func(t thing) bool { return t.kind == isFunction && !p.isProperty(t.id) })
+}
+
+// fields are what a class has under a name beside methods.
+func (p *project) fields(g, name int32) []thing {
+	for _, a := range p.groups[g].lineage {
+		found := slices.DeleteFunc(slices.Clone(p.within(a, name)), func(t thing) bool { return t.kind == isFunction })
+		if len(found) > 0 {
+			return found
 		}
 	}
 	return nil
@@ -432,14 +454,14 @@ func (p *project) within(g, name int32) []thing {
 // follow goes along the rest of a path, from what its first name means.
 func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 	a := answer{things: things, member: -1}
-	if p.along(&a, parts) && p.words.texts[parts[len(parts)-1]] != Element {
+	if p.along(u, &a, parts) && p.words.texts[parts[len(parts)-1]] != Element {
 		a.unknown, a.member = true, p.memberIn(parts)
 	}
 	return a
 }
 
 // along is follow; it tells whether something on the way may be another than what is known.
-func (p *project) along(a *answer, parts []int32) (anyone bool) {
+func (p *project) along(u *unit, a *answer, parts []int32) (anyone bool) {
 	var before []int32 // receivers of the name before
 	for i, name := range parts[1:] {
 		last := i == len(parts)-2
@@ -457,8 +479,13 @@ func (p *project) along(a *answer, parts []int32) (anyone bool) {
 		for _, t := range a.things {
 			anyone = anyone || t.kind == isAnyone
 			found, told := p.step(t, name), true
-			if typed {
+			switch {
+			case typed:
 				found, told = p.outcome(t, at)
+			case u.means.Overrides && p.asked(parts[i+1:]) && (t.kind == isClass || t.kind == isInstance) && p.methods(found):
+				if fields := p.fields(t.id, name); len(fields) > 0 {
+					found = fields
+				}
 			}
 			if !told { // it may be anything
 				*a = answer{unknown: true, member: p.memberIn(parts), getters: a.getters, results: a.results}

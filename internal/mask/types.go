@@ -28,10 +28,7 @@ func (p *project) isResult(word int32) bool {
 func (p *project) outcome(t thing, at int) ([]thing, bool) {
 	switch t.kind {
 	case isFunction:
-		f, u := p.of(t.id), p.units[p.homes[t.id]]
-		if of := f.results; of.start+int32(at) < of.end {
-			return p.objects(where{unit: u, function: -1, class: f.class}, u.results[of.start+int32(at)])
-		}
+		return p.results(t.id, at)
 	case isClass, isInstance:
 		return p.converted(t.id, at)
 	case isType:
@@ -42,6 +39,32 @@ func (p *project) outcome(t thing, at int) ([]thing, bool) {
 		return []thing{t}, t.id == ofLiterals
 	}
 	return nil, false
+}
+
+// results are what a function gives, with those of its name that it may hide: overloads.
+func (p *project) results(f int32, at int) (out []thing, told bool) {
+	all := []int32{f}
+	if of := p.of(f); of.group >= 0 && p.units[p.homes[f]].means.Overrides {
+		for _, a := range p.groups[of.group].lineage[1:] {
+			for _, t := range p.groups[a].members.of(of.last) {
+				if t.kind == isFunction {
+					all = append(all, t.id)
+				}
+			}
+		}
+	}
+	for _, f := range all {
+		of, u := p.of(f), p.units[p.homes[f]]
+		if of.results.start+int32(at) >= of.results.end {
+			return nil, false
+		}
+		one, told := p.objects(where{unit: u, function: -1, class: of.class}, u.results[of.results.start+int32(at)])
+		if !told {
+			return nil, false
+		}
+		out = append(out, one...)
+	}
+	return out, true
 }
 
 // objects are what is of a type.

@@ -9,6 +9,7 @@ package java
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/mask"
@@ -220,6 +221,7 @@ func (r *reader) compact(refs []mask.Ref) []mask.Ref {
 	seen := make(map[key]bool, len(refs))
 	out := refs[:0:0]
 	for _, ref := range refs {
+		ref = r.unknown(ref)
 		k := key{strings.Join(ref.Path, "."), ref.Use, ref.Class}
 		if !seen[k] && !r.alien(ref) {
 			seen[k] = true
@@ -227,6 +229,14 @@ func (r *reader) compact(refs []mask.Ref) []mask.Ref {
 		}
 	}
 	return out
+}
+
+// unknown is a reference to what a method of the platform's gives: that may be ours.
+func (r *reader) unknown(ref mask.Ref) mask.Ref {
+	if slices.Contains(ref.Path, mask.Outcome) && r.alien(ref) {
+		ref.Path = []string{"?", ref.Path[len(ref.Path)-1]}
+	}
+	return ref
 }
 
 // alien tells of what is asked of a field that holds an array or an object of the

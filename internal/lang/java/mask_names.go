@@ -1,6 +1,7 @@
 package java
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/mask"
@@ -119,6 +120,7 @@ func (r *reader) path(n syntax.Node, p place) []string {
 		if object := n.Child("object"); r.plain(object, p) {
 			return []string{"String"}
 		}
+		return r.given(n, p)
 	case "field_access":
 		if outer := r.path(n.Child("object"), p); len(outer) < 16 {
 			return append(append([]string{}, outer...), n.Child("field").Text())
@@ -129,6 +131,51 @@ func (r *reader) path(n syntax.Node, p place) []string {
 		}
 	}
 	return []string{"?"}
+}
+
+// given is what a call gives, as the method says that is called.
+func (r *reader) given(n syntax.Node, p place) []string {
+	path := []string{n.Child("name").Text()}
+	if object := n.Child("object"); object.Is() {
+		of := r.path(object, p)
+		if of[0] == "?" || of[0] == "super" || platform[of[0]] || r.foreign[of[0]] || len(of) > 16 {
+			return []string{"?"}
+		}
+		path = append(append([]string{}, of...), path...)
+	}
+	return append(path, mask.Outcome)
+}
+
+// written is the type of what a method gives; nil where it may be of any class. What is
+// no object, or one of a class of the platform that has no heirs, has no method of ours.
+func (r *reader) written(n syntax.Node) []string {
+	t := n.Child("type")
+	of := typeName(t)
+	switch {
+	case t.Is("void_type", "integral_type", "floating_point_type", "boolean_type"), len(of) == 1 && closed[of[0]]:
+		return []string{mask.Element}
+	case of == nil || platform[of[0]] || r.foreign[of[0]] || n.Child("dimensions").Is() || parameter(n, of[0]):
+		return nil
+	}
+	return of
+}
+
+// parameter tells a type that is one of those that a method, or a class around it, takes.
+func parameter(n syntax.Node, name string) bool {
+	for ; n.Is(); n = n.Above("class_declaration", "interface_declaration", "record_declaration", "method_declaration") {
+		for p := range n.First("type_parameters").Children() {
+			if p.First("type_identifier", "identifier").Text() == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// closed are classes of the platform from which nothing inherits.
+var closed = map[string]bool{
+	"String": true, "StringBuilder": true, "StringBuffer": true, "Class": true, "Integer": true, "Long": true, "Short": true, "Byte": true,
+	"Character": true, "Boolean": true, "Double": true, "Float": true, "Void": true,
 }
 
 // plain tells of what is asked for something whether it is an object of a class of the
@@ -222,7 +269,7 @@ func (r *reader) invocation(n syntax.Node, p place) {
 		}
 	}
 	// What prints an object of no known class comes late, as Python's __str__ does.
-	if path[0] != "?" || path[len(path)-1] != "toString" {
+	if path[len(path)-1] != "toString" || path[0] != "?" && !slices.Contains(path, mask.Outcome) {
 		r.note(mask.Ref{Path: path, Use: mask.Called, Class: p.class, Line: n.Line()}, p)
 	}
 	for _, s := range r.statics {
@@ -313,14 +360,19 @@ func (r *reader) local(n syntax.Node, p place) {
 		value := c.Child("value")
 		if p.scope != nil {
 			holds := of
-			if value.Is("object_creation_expression") {
+			switch {
+			case value.Is("object_creation_expression"):
 				holds = typeName(value.Child("type"))
+			case of == nil && n.Child("type").Text() == "var" && value.Is():
+				if path := r.path(value, p); path[0] != "?" {
+					holds = path
+				}
 			}
 			if c.Child("dimensions").Is() {
 				holds = nil
 			}
 			p.scope.types[c.Child("name").Text()] = holds
-			p.scope.plain[c.Child("name").Text()] = n.Child("type").Is("type_identifier")
+			p.scope.plain[c.Child("name").Text()] = of != nil && n.Child("type").Is("type_identifier")
 		}
 		in := p
 		in.inside = false

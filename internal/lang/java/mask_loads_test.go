@@ -1,0 +1,36 @@
+package java
+
+import (
+	"testing"
+
+	"github.com/benchmint/benchmint/internal/mask/masktest"
+)
+
+// TestMaskResults holds that a method is that of the type that is written, wherever it is.
+func TestMaskResults(t *testing.T) {
+	t.Parallel()
+	const head = "-- B.java --\nclass B {\n  B next() { return this; }\n  C other() { return null; }\n  C other(int a) { return null; }\n  C box;\n  <T> T any() { return null; }\n" +
+		"  String text() { return null; }\n  Object some() { return null; }\n  Runnable later() { return null; }\n  int go() { return A.use(); }\n  C box() { return null; }\n}\n" +
+		"-- C.java --\nclass C extends D {\n  int go() { return A.use(); }\n  int length() { return A.use(); }\n  B up(int a) { return null; }\n}\n" +
+		"-- D.java --\nclass D {\n  C up() { return null; }\n}\n" +
+		"-- A.java --\nimport java.util.List;\nclass A {\n  static C make() { return new C(); }\n  static B start() { return new B(); }\n  static int use() { return 1; }\n  static List<C> many() { return null; }\n" +
+		"  static List<C> all;\n  static C box;\n  static B box() { return null; }\n  static {\n    new B(); new C();\n"
+	masktest.Keeps(t, Masker{}, head, map[string][2]string{
+		"a_result":                 {"    make().go();\n  }\n}\n", "A.make A.use A.<static> C.go"},
+		"a_chain":                  {"    start().next().other().go();\n  }\n}\n", "A.start A.use A.<static> B.next B.other B.other C.go"},
+		"a_local":                  {"    var b = start().next();\n    b.go();\n  }\n}\n", "A.start A.use A.<static> B.next B.go"},
+		"a_field_of_a_result":      {"    start().box.go();\n  }\n}\n", "A.start A.use A.<static> C.go"},
+		"a_field_with_a_method":    {"    box.go();\n  }\n}\n", "A.use A.<static> C.go"},
+		"a_method_with_a_field":    {"    box().go();\n  }\n}\n", "A.use A.box A.<static> B.go"},
+		"a_type_of_the_method":     {"    start().any().go();\n  }\n}\n", "A.start A.use A.<static> B.any B.go C.go"},
+		"a_text":                   {"    start().text().length();\n  }\n}\n", "A.start A.<static> B.text"},
+		"an_object":                {"    start().some().go();\n  }\n}\n", "A.start A.use A.<static> B.some B.go C.go"},
+		"one_of_the_platform":      {"    start().later().go();\n  }\n}\n", "A.start A.use A.<static> B.later B.go C.go"},
+		"what_it_holds":            {"    many().get(0).go();\n  }\n}\n", "A.use A.many A.<static> B.go C.go"},
+		"what_a_field_holds":       {"    all.get(0).go();\n  }\n}\n", "A.use A.<static> B.go C.go"},
+		"what_a_local_holds":       {"    List<C> l = null;\n    var c = l;\n    c.get(0).go();\n  }\n}\n", "A.use A.<static> B.go C.go"},
+		"an_overload_of_a_parent":  {"    make().up(1).go();\n  }\n}\n", "A.make A.use A.<static> B.go C.go C.up"},
+		"a_parent_s":               {"    super.hashCode().go();\n  }\n}\n", "A.use A.<static> B.go C.go"},
+		"a_method_of_no_type_here": {"    start().gone().go();\n  }\n}\n", "A.start A.use A.<static> B.go C.go"},
+	})
+}
