@@ -34,3 +34,13 @@ func TestMaskResults(t *testing.T) {
 		"a_method_of_no_type_here": {"    start().gone().go();\n  }\n}\n", "A.start A.use A.<static> B.go C.go"},
 	})
 }
+
+// TestMaskConstants holds that an object of an enumeration is there once that is loaded, of
+// the class that it has for itself.
+func TestMaskConstants(t *testing.T) {
+	t.Parallel()
+	masktest.Keeps(t, Masker{}, "-- E.java --\nenum E {\n  ONE { int go() { return use(); } },\n  TWO;\n  int go() { return 2 + use(); }\n  static int use() { return 1; }\n}\n-- A.java --\nclass A {\n", map[string][2]string{
+		"called_on_the_type":     {"  static int x = run(E.ONE);\n  static int run(E e) { return e.go(); }\n}\n", "A.run E.ONE.go E.go E.use"},
+		"called_on_what_is_none": {"  static int run(E e) { return e.go(); }\n}\n", ""},
+	})
+}

@@ -303,6 +303,7 @@ func (r *reader) constant(n syntax.Node, p place) {
 		c := mask.Class{Name: p.prefix + name, Parent: p.class, Span: mask.Range{Start: n.Start(), End: n.End()}}
 		c.Bases = []mask.Ref{{Path: enum, Use: mask.Inherited, Class: p.class, Line: n.Line()}}
 		r.file.Classes = append(r.file.Classes, c)
+		r.note(mask.Ref{Path: strings.Split(c.Name, "."), Use: mask.Called, Class: p.class, Line: n.Line()}, p)
 		r.walk(body, place{function: p.function, class: len(r.file.Classes) - 1, prefix: c.Name + ".", scope: p.scope, level: p.level})
 	}
 }
