@@ -42,7 +42,8 @@ type reader struct {
 	results  map[int]string                 // what functions give, by where they begin
 	methods  map[int]map[string]syntax.Node // of classes, by where their bodies begin; none where a name has several
 	declared map[string]bool                // names that the file gives to something, anywhere
-	program  bool                           // it is run, not imported
+	expected []expected
+	program  bool // it is run, not imported
 	depth    int
 }
 
@@ -125,6 +126,9 @@ func (r *reader) survey(tree *syntax.Tree) {
 			if bytes.HasPrefix(r.source[n.Start():n.End()], []byte("/**")) {
 				r.docs[n.End()] = true
 			}
+			if r.dialect == Typed {
+				r.expecting(mask.Range{Start: n.Start(), End: n.End()})
+			}
 		case "identifier", "type_identifier":
 			if names := n.Field() == "name" || n.Field() == "alias" || n.Field() == "pattern"; names || n.Parent().Is("import_clause", "formal_parameters") {
 				if !n.Parent().Is("generic_type", "type_query", "interface_declaration") {
@@ -160,6 +164,13 @@ func (r *reader) finish() {
 		f.Public = f.Public && f.Parent < 0 && (r.exported[head] || r.exported[f.Name])
 	}
 	r.file.Program = len(r.exported) == 0
+	if len(r.expected) > 0 {
+		bodies := make([]mask.Range, len(r.file.Functions))
+		for i, f := range r.file.Functions {
+			bodies[i] = f.Body
+		}
+		r.file.Repair = unexpect(r.expected, bodies)
+	}
 	switch {
 	case Declares(r.at): // the compiler alone reads it
 		for i := range r.file.Classes {
