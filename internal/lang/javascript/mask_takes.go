@@ -1,6 +1,8 @@
 package javascript
 
 import (
+	"strings"
+
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
@@ -122,7 +124,7 @@ func (r *reader) judge(fn, n syntax.Node, take *mask.Take, p place) {
 			}
 		case "binary_expression":
 			switch {
-			case isLogic(parent): // its value may be that of the whole
+			case r.isLogic(parent): // its value may be that of the whole
 				continue
 			case len(chain) == 0:
 				return
@@ -183,7 +185,26 @@ func isAsked(n syntax.Node) bool {
 	return false
 }
 
-func isLogic(n syntax.Node) bool { return n.Has("||") || n.Has("&&") || n.Has("??") }
+// isLogic tells an operator that gives one of what stands beside it.
+func (r *reader) isLogic(n syntax.Node) bool {
+	sign := r.operator(n)
+	return sign == "||" || sign == "&&" || sign == "??"
+}
+
+// operator is what stands between both sides: signs are no nodes of a tree.
+func (r *reader) operator(n syntax.Node) string {
+	left, right := n.Child("left"), n.Child("right")
+	if !left.Is() || !right.Is() {
+		return ""
+	}
+	between := string(r.source[left.End():right.Start()])
+	for c := range n.Children() {
+		if c.Is("comment") {
+			between = strings.Replace(between, c.Text(), "", 1)
+		}
+	}
+	return strings.TrimSpace(between)
+}
 
 // argumentOf is the call that gets an argument; without a path where it is known to
 // leave it alone, nil where nothing is known.

@@ -24,6 +24,10 @@ func TestMaskLoads(t *testing.T) {
 	masktest.Keeps(t, Masker{}, "-- a.ts --\n", map[string][2]string{
 		"one_that_leaves_it":       {"export function quiet(f: () => number, n?: number) { return typeof f; }\nfunction g() { return 1; }\nexport const x = quiet(g);\n", "quiet"},
 		"one_that_calls_it":        {"export function loud(n: number, f: () => number) { return f(); }\nfunction g() { return 1; }\nexport const x = loud(1, g);\n", "loud g"},
+		"one_that_may_call_it":     {"export function loud(f?: () => number) { const g = f || null; return g!(); }\nfunction g() { return 1; }\nexport const x = loud(g);\n", "loud g"},
+		"one_with_another_default": {"export function loud(f?: () => number) { const g = f /* or */ ?? null; return g!(); }\nfunction g() { return 1; }\nexport const x = loud(g);\n", "loud g"},
+		"one_that_compares_it":     {"export function quiet(f?: () => number, n?: number) { return f === null; }\nfunction g() { return 1; }\nexport const x = quiet(g);\n", "quiet"},
+		"one_that_asks_for_both":   {"export function quiet(f?: () => number, n?: number) { if (n && f) return 1; return 2; }\nfunction g() { return 1; }\nexport const x = quiet(g);\n", "quiet"},
 		"one_with_overloads":       {"export function quiet(f: () => number): string;\nexport function quiet(f: () => string): string;\nexport function quiet(f: () => any): string { return typeof f; }\nfunction g() { return 1; }\nexport const x = quiet(g);\n", "quiet quiet quiet"},
 		"this_is_no_parameter":     {"export function quiet(this: unknown, f: () => number) { return typeof f; }\nfunction g() { return 1; }\nexport const x = quiet(g);\n", "quiet"},
 		"this_before_one_it_calls": {"export function loud(this: unknown, f: () => number, n: number) { return f(); }\nfunction g() { return 1; }\nexport const x = loud(g, 1);\n", "loud g"},
