@@ -29,6 +29,7 @@ type asked struct {
 	literal   bool   // an expression: without a type of its own, it would be never
 	typed     bool   // its result's type is written down, or has no need to
 	derived   bool   // a constructor that has to call super
+	uses      string // what stands before the failure, for a compiler that wants it used
 	result    string // the type of what it gives, where that is not written down, "" for any
 }
 
@@ -48,6 +49,9 @@ func (r *reader) replaced(fn syntax.Node, a asked) body {
 		a.typed, a.literal, a.async, a.generator = true, true, last.Has("async"), false
 		return r.replaced(last, a)
 	}
+	if r.dialect == Typed && isLiteral(fn) {
+		a.uses = r.tested(fn)
+	}
 	if !b.Is("statement_block") {
 		return body{Range: mask.Range{Start: b.Start(), End: b.End()}, strict: r.expression(a)}
 	}
@@ -55,6 +59,38 @@ func (r *reader) replaced(fn syntax.Node, a asked) body {
 		return body{broken: true}
 	}
 	return r.block(fn, b, a)
+}
+
+// tested mentions the name of which a condition asks whether it is there, where a function
+// stands behind it and uses it: of a function that is never missing, the compiler takes the
+// condition for a call that was forgotten unless it is used there.
+func (r *reader) tested(fn syntax.Node) string {
+	for at := fn; ; at = at.Parent() {
+		up := at.Parent()
+		if !up.Is() || isFunction(up) || up.Is("class_body", "program") {
+			return ""
+		}
+		asks := syntax.Node{}
+		switch {
+		case up.Is("ternary_expression", "if_statement") && up.Child("consequence") == at:
+			asks = unwrappedParens(up.Child("condition"))
+		case up.Is("binary_expression") && r.operator(up) == "&&" && up.Child("right") == at:
+			asks = unwrappedParens(up.Child("left"))
+		}
+		if asks.Is("identifier", "member_expression") && mentions(fn.Child("body"), asks.Text()) {
+			return "void " + oneLine(asks.Text()) + "; "
+		}
+	}
+}
+
+// mentions tells whether a name stands in code as it does elsewhere.
+func mentions(code syntax.Node, name string) bool {
+	for n := range code.Walk(func(syntax.Node) bool { return true }) {
+		if n.Is("identifier", "member_expression") && n.Text() == name {
+			return true
+		}
+	}
+	return false
 }
 
 // curried is the first arrow of a row, each the body of the one before, that says what
@@ -171,7 +207,7 @@ func (r *reader) opensLine(at int) bool {
 // is done with its result does not compile. A function that throws, called on the
 // spot, is of the type that is written on it.
 func (r *reader) statement(b syntax.Node, a asked) string {
-	fails := r.throw(a.name)
+	fails := a.uses + r.throw(a.name)
 	if r.dialect != Typed || a.typed {
 		return fails
 	}
@@ -198,9 +234,9 @@ func (r *reader) statement(b syntax.Node, a asked) string {
 // expression is the body of an arrow that has no braces.
 func (r *reader) expression(a asked) string {
 	if r.dialect != Typed || a.typed {
-		return "{ " + r.throw(a.name) + " }"
+		return "{ " + a.uses + r.throw(a.name) + " }"
 	}
-	return "((): " + a.result + " => { " + r.throw(a.name) + " })()"
+	return "((): " + a.result + " => { " + a.uses + r.throw(a.name) + " })()"
 }
 
 // returns tells whether a body gives a value, functions in it left out.
