@@ -78,13 +78,7 @@ func (r *reader) call(n syntax.Node, p place) {
 			r.use(through, use, p)
 		}
 	}
-	if index := unwrapped(fn).Child("index"); index.Is() && !index.Is("string") {
-		table, named := r.path(unwrapped(fn).Child("object"), p)
-		if !named || table[0] == "this" {
-			table = []string{"?"}
-		}
-		r.add(mask.Ref{Path: append(table, mask.Element), Use: mask.Called, Class: p.class, Line: n.Line()}, p)
-	}
+	r.element(calledItself(fn), p)
 	if !args.Is("arguments") {
 		r.walk(args, p.unbound()) // a template
 		return
@@ -103,6 +97,31 @@ func (r *reader) call(n syntax.Node, p place) {
 			at++
 		}
 	}
+}
+
+// element is one of a table that is called, by a key that is made up.
+func (r *reader) element(n syntax.Node, p place) {
+	index := n.Child("index")
+	if !n.Is("subscript_expression") || !index.Is() || index.Is("string") {
+		return
+	}
+	table, named := r.path(n.Child("object"), p)
+	if !named || table[0] == "this" {
+		table = []string{"?"}
+	}
+	r.add(mask.Ref{Path: append(table, mask.Element), Use: mask.Called, Class: p.class, Line: n.Line()}, p)
+}
+
+// calledItself is f for f.call and f.apply, too.
+func calledItself(fn syntax.Node) syntax.Node {
+	fn = unwrapped(fn)
+	if fn.Is("member_expression") {
+		switch fn.Child("property").Text() {
+		case "call", "apply":
+			return unwrapped(fn.Child("object"))
+		}
+	}
+	return fn
 }
 
 // argumentPlace is that of the argument of a number, -1 where that is not known. Where
@@ -150,14 +169,7 @@ func isName(path []string) bool {
 
 // onTheSpot is a function that is called where it is written, by .call and .apply too.
 func onTheSpot(fn syntax.Node) syntax.Node {
-	fn = unwrapped(fn)
-	if fn.Is("member_expression") {
-		switch fn.Child("property").Text() {
-		case "call", "apply":
-			fn = unwrapped(fn.Child("object"))
-		}
-	}
-	if isLiteral(fn) {
+	if fn = calledItself(fn); isLiteral(fn) {
 		return fn
 	}
 	return syntax.Node{}

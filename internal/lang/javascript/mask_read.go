@@ -42,6 +42,7 @@ type reader struct {
 	results  map[int]string                 // what functions give, by where they begin
 	methods  map[int]map[string]syntax.Node // of classes, by where their bodies begin; none where a name has several
 	declared map[string]bool                // names that the file gives to something, anywhere
+	callees  map[string]bool                // names that are called somewhere in the file
 	expected []expected
 	program  bool // it is run, not imported
 	depth    int
@@ -110,7 +111,7 @@ func Read(file string, tree *syntax.Tree, dialect Dialect) *mask.File {
 		dialect: dialect, at: file, source: tree.Source,
 		file:  &mask.File{Modules: modules(file)},
 		loads: newSink(), classes: map[string]int{}, protos: map[string]string{}, objects: map[string]bool{},
-		exported: map[string]bool{}, docs: map[int]bool{}, names: map[string]int{}, taken: map[mask.Import]struct{}{}, declared: map[string]bool{}, plain: map[string]syntax.Node{}, counted: map[string]int{}, results: map[int]string{}, methods: map[int]map[string]syntax.Node{}, chains: map[int]chain{}, made: map[int]bool{}, prefixes: map[int]string{},
+		exported: map[string]bool{}, docs: map[int]bool{}, names: map[string]int{}, taken: map[mask.Import]struct{}{}, declared: map[string]bool{}, plain: map[string]syntax.Node{}, counted: map[string]int{}, results: map[int]string{}, callees: map[string]bool{}, methods: map[int]map[string]syntax.Node{}, chains: map[int]chain{}, made: map[int]bool{}, prefixes: map[int]string{},
 	}
 	r.survey(tree)
 	r.inside(tree.Root(), place{function: -1, class: -1})
@@ -137,6 +138,12 @@ func (r *reader) survey(tree *syntax.Tree) {
 			}
 		case "function_declaration", "function_signature", "class_declaration", "abstract_class_declaration", "type_alias_declaration", "variable_declarator", "type_parameter":
 			r.notePlain(n)
+		case "call_expression":
+			if fn := calledItself(n.Child("function")); fn.Is("identifier") {
+				r.callees[fn.Text()] = true
+			}
+		case "new_expression":
+			r.callees[n.Child("constructor").Text()] = true
 		case "hash_bang_line":
 			r.program = true
 		}
@@ -338,6 +345,9 @@ func (r *reader) declarator(n syntax.Node, p place) {
 		return
 	}
 	text := name.Text()
+	if r.callees[text] {
+		r.element(unwrapped(value), p)
+	}
 	at := p.named(joined(p.prefix, text))
 	at.typed = n.Child("type").Is()
 	if !p.deep {

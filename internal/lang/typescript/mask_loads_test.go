@@ -18,6 +18,21 @@ func TestMaskDeclarations(t *testing.T) {
 	})
 }
 
+// What is called by a key that is made up may be any of a table; a key is looked up alone.
+func TestMaskTables(t *testing.T) {
+	t.Parallel()
+	const head = "-- a.ts --\nfunction one() { return 1; }\nfunction other() { return 2; }\nconst keys = { a: other };\nconst table: any = { x: one };\n"
+	masktest.Keeps(t, Masker{}, head, map[string][2]string{
+		"called":              {"table[keys.a]();\n", "one"},
+		"called_by_call":      {"table[other].call(null);\n", "one"},
+		"held_and_called":     {"const f = table[keys.a];\nf();\n", "one"},
+		"held_and_made":       {"const F = table[keys.a];\nnew F();\n", "one"},
+		"held_and_called_so":  {"const f = table[keys.a];\nf.apply(null, []);\n", "one"},
+		"held_in_a_function":  {"function g() { const f = table[keys.a]; return f(); }\ng();\n", "one g"},
+		"held_and_not_called": {"const f = table[keys.a];\nif (f) f.y = 1;\n", ""},
+	})
+}
+
 // What a function does with its parameters is known whatever is said of their types.
 func TestMaskLoads(t *testing.T) {
 	t.Parallel()
