@@ -35,6 +35,7 @@ type closure struct {
 	stored   map[int32][]thing // what functions that leave their arguments alone put under a name
 	used     map[int32]cause   // names that are read or called, where things may be stored
 	watched  map[place]site
+	refused  map[place][]int32 // of waiting, classes whose member takes another number of arguments
 	kinds    map[int32][]int32 // by metaclass, the classes in use that are made with it
 	patterns []place           // of those waiting, names of which the beginning is known
 	slots    map[place]*slot
@@ -74,6 +75,7 @@ type superCall struct {
 type site struct {
 	cause cause
 	how   strength
+	with  counts
 }
 
 // strength is how much of a member a use by name runs.
@@ -103,7 +105,9 @@ func (p *project) closure(ctx context.Context) *closure {
 		project: p, causes: make([]cause, len(p.homes)), reached: make([]bool, len(p.homes)), freed: make([]bool, len(p.homes)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
 		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]stillness{}, slots: map[place]*slot{},
-		offers: map[int32][]offer{}, fields: map[int32]bool{}, unread: map[int32][]offer{}, rung: map[place]bool{}, laid: map[int32][]offer{}, given: map[int32]bool{}, faces: map[int32][]place{}, faced: map[place]site{}, dialled: map[int32]bool{}, ringing: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{}, kinds: map[int32][]int32{}, names: map[int32][]int32{},
+		offers: map[int32][]offer{}, fields: map[int32]bool{}, unread: map[int32][]offer{}, rung: map[place]bool{}, laid: map[int32][]offer{}, given: map[int32]bool{},
+		faces: map[int32][]place{}, faced: map[place]site{}, dialled: map[int32]bool{}, ringing: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{},
+		refused: map[place][]int32{}, kinds: map[int32][]int32{}, names: map[int32][]int32{},
 		stored: map[int32][]thing{}, used: map[int32]cause{}, supers: map[int32][]superCall{}, lent: map[int32]bool{}, singles: map[place][]int32{},
 	}
 	for u := range p.until(ctx) {
@@ -197,13 +201,13 @@ func (c *closure) use(w where, r ref, why cause) {
 		c.heirs(a)
 	}
 	if a.unknown {
-		c.wait(place{w.unit.kin, a.member}, site{why, strengthOf(use, w.unit.means.ByResult)})
+		c.wait(place{w.unit.kin, a.member}, site{why, strengthOf(use, w.unit.means.ByResult), c.counts(r)})
 		if w.unit.means.Flow {
 			c.onTheWay(w, parts, why)
 		}
 	}
 	for _, g := range a.receivers {
-		c.received(w, g, a.member, parts, site{why, strengthOf(use, false)})
+		c.received(w, g, a.member, parts, site{why, strengthOf(use, false), c.counts(r)})
 	}
 }
 
@@ -241,7 +245,7 @@ func (c *closure) bring(g int32) {
 func (c *closure) onTheWay(w where, parts []int32, why cause) {
 	for _, name := range parts[1:max(1, len(parts)-1)] {
 		if !c.isPattern(name) && c.words.texts[name] != Element {
-			c.wait(place{w.unit.kin, name}, site{why, reads})
+			c.wait(place{w.unit.kin, name}, site{why, reads, 0})
 		}
 	}
 }

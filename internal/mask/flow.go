@@ -240,7 +240,7 @@ func (c *closure) hand(t thing, why cause) {
 	case isTable:
 		c.openTable(t, why)
 	case isMember:
-		c.wait(place{c.units[t.unit].kin, t.id}, site{why, called})
+		c.wait(place{c.units[t.unit].kin, t.id}, site{why, called, 0})
 	}
 }
 

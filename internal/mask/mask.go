@@ -172,7 +172,7 @@ type Function struct {
 	Takes      []Take // its parameters in order, in other families; nil: nobody can tell
 	Shape      Shape
 	Into       *Argument // the field that it is put into, of those
-	Arguments  int       // how many it takes, -1 where that varies; of families in which it may be a Value
+	Arguments  int       // how many it takes, -1 where that varies; of families in which it may be a Value, or that are Counted (Takes)
 	Signature  []string  // its type, of those: see Signature
 	// Results are the types of what it gives, as they are written: paths, as from the body;
 	// nil for one that is not known, {Element} where no member of it is of the tree.

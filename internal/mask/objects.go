@@ -228,6 +228,9 @@ func (c *closure) answer(g, name int32, s site) {
 	}
 	for _, t := range c.member(g, name) {
 		switch {
+		case t.kind == isFunction && s.how > reads && !c.isProperty(t.id) && !c.fits(t.id, s.with):
+			at := place{c.kin(g), name}
+			c.refused[at] = append(c.refused[at], g)
 		case t.kind == isFunction && s.how == binds && !c.isProperty(t.id):
 			c.begin(t.id, s.cause)
 		case t.kind == isFunction && (s.how > reads || c.isProperty(t.id)):
@@ -298,15 +301,39 @@ func (p *project) metaclasses(g int32) []int32 {
 	return slices.Compact(out)
 }
 
+// and is both of two uses of a name: what is only read has no arguments.
+func (s site) and(other site) site {
+	switch {
+	case other.how == reads:
+		return s
+	case s.how == reads:
+		return other
+	}
+	s.how, s.with = max(s.how, other.how), s.with.both(other.with)
+	return s
+}
+
 // wait is a method called on what is not known.
 func (c *closure) wait(at place, s site) {
-	if old, ok := c.waiting[at]; ok && old.how >= s.how {
+	old, ok := c.waiting[at]
+	if ok {
+		s = old.and(s)
+	}
+	if ok && old == s {
 		return
 	}
-	if _, ok := c.waiting[at]; !ok && c.isPattern(at.name) {
+	if !ok && c.isPattern(at.name) {
 		c.patterns = append(c.patterns, at)
 	}
 	c.waiting[at] = s
+	if ok && old.how == s.how { // of other numbers of arguments
+		again := c.refused[at]
+		delete(c.refused, at)
+		for _, g := range again {
+			c.answer(g, at.name, s)
+		}
+		return
+	}
 	for _, f := range c.singles[at] {
 		if s.how > reads {
 			c.reach(f, s.cause)
@@ -347,7 +374,10 @@ func (c *closure) kin(g int32) int32 { return c.units[c.groups[g].unit].kin }
 func (c *closure) watch(g, name int32, s site) {
 	key := place{g, name}
 	old, ok := c.watched[key]
-	if ok && old.how >= s.how {
+	if ok {
+		s = old.and(s)
+	}
+	if ok && old == s {
 		return
 	}
 	c.watched[key] = s

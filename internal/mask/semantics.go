@@ -61,6 +61,8 @@ type Semantics struct {
 	// is called that takes as many arguments, under the name of a variable or field where
 	// they were put under one. Who is not of the tree may call what it is handed.
 	ByArity bool
+	// Counted: calls say how many arguments they have, and functions how many they take.
+	Counted bool
 	// Structural: what has the methods of an interface is one of it, and says so nowhere.
 	Structural bool
 }

@@ -150,6 +150,10 @@ func TestSemantics(t *testing.T) {
 			"-- lib/a.rb --\nZ.f\n-- lib/b.rb --\ndef Z.f = [1].sum\n",
 			"Z.f kept",
 		},
+		"python_Counted": {
+			"-- a.py --\nclass A:\n    def f(self, x, y): return x + y\n    def g(self): return [self, 1]\nclass B:\n    def f(self, x): return x + 1\ndef run(x):\n    x.f(1)\n    x.g(1, 2)\nrun(A())\nrun(B())\n",
+			"A.f 0, A.g 1, B.f kept, run kept",
+		},
 		"python_ManyStars": {
 			"-- p/__init__.py --\nfrom .a import *\nfrom .b import *\nif not LINUX:\n    def h(): return 1 + 3\nf(h())\n-- p/a.py --\nfrom sys import LINUX\ndef f(x): return x\n-- p/b.py --\nfrom .c import h\ndef f(x): return x + 1\n-- p/c.py --\ndef h(): return 1 + 1\n",
 			"h kept, f kept, f kept, h kept",

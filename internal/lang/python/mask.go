@@ -23,7 +23,7 @@ func (Masker) Name() string { return Name }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{Flow: true, LocalClasses: true, Submodules: true, ManyStars: true, Linear: true, Protected: true, Lends: true}
+	return mask.Semantics{Flow: true, LocalClasses: true, Submodules: true, ManyStars: true, Counted: true, Linear: true, Protected: true, Lends: true}
 }
 
 // Grammar is Python's for modules. Stubs hold no bodies.

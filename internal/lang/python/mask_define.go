@@ -45,6 +45,9 @@ func (r *reader) function(whole, def syntax.Node, p spot) {
 	for _, path := range given {
 		r.emit(mask.Ref{Path: path, Use: mask.Handed, Class: r.class})
 	}
+	if len(wrapped) == 0 { // what takes its place may take others
+		r.file.Functions[i].Arguments = taken(def.Child("parameters"), p.class >= 0)
+	}
 	r.names = append(r.names, p.prefix+name)
 	generator := r.bodyOf(def, spot{prefix: p.prefix + name + ".", function: i, class: -1})
 	r.names = r.names[:len(r.names)-1]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
@@ -28,6 +29,32 @@ func (r *reader) parameters(def syntax.Node) []string {
 		}
 	}
 	return out
+}
+
+// taken is how many arguments a function takes; that before the dot is needed by nobody.
+func taken(parameters syntax.Node, member bool) int {
+	needs, most, behind := 0, 0, false
+	for c := range parameters.Children() {
+		name := parameter(c)
+		switch {
+		case c.Kind() == "list_splat_pattern", c.First().Kind() == "list_splat_pattern":
+			most, behind = -1, true
+		case c.Kind() == "keyword_separator":
+			behind = true
+		case c.Kind() == "dictionary_splat_pattern", c.First().Kind() == "dictionary_splat_pattern", !name.Is():
+		default:
+			if !behind {
+				most++
+			}
+			if !c.Child("value").Is() {
+				needs++
+			}
+		}
+	}
+	if member {
+		needs = max(0, needs-1)
+	}
+	return mask.Takes(needs, most)
 }
 
 // isGiven tells the name of a parameter that means nothing else.

@@ -256,7 +256,8 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 			r.use(path, how, function)
 		}
 	case "attribute":
-		r.attribute(function, how)
+		r.note(path, mask.Ref{Use: how, Class: r.class, Line: function.Line(), Into: counted(n)}, function)
+		r.receiver(function)
 	default:
 		r.eitherCalled(function, how)
 		r.expression(function)
@@ -302,6 +303,29 @@ func (r *reader) eitherCalled(n syntax.Node, how mask.Use) {
 			r.eitherCalled(c, how)
 		}
 	}
+}
+
+// counted says how many arguments a call has; nil where there may be any number.
+func counted(n syntax.Node) *mask.Argument {
+	placed, named := 0, 0
+	if n.Child("arguments").Kind() != "argument_list" {
+		placed = 1 // f(x for x in y)
+	}
+	for c := range n.Child("arguments").Children() {
+		switch {
+		case placed == 1 && n.Child("arguments").Kind() != "argument_list":
+		case c.Is("list_splat", "dictionary_splat", "ERROR"):
+			return nil
+		case c.Kind() == "keyword_argument":
+			named++
+		case c.Named() && c.Kind() != "comment":
+			placed++
+		}
+	}
+	if at := mask.Number(placed, named); at >= 0 {
+		return &mask.Argument{Path: []string{mask.Counted}, At: at}
+	}
+	return nil
 }
 
 // argument is one of a call.

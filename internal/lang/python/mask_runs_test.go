@@ -106,5 +106,9 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\nfrom lib import Meta\nclass M(Meta):\n    def __register__(cls): return f()\n    def more(cls): return 1\nclass N(type):\n    def __register__(cls): return 1\nclass C(metaclass=M): pass\nclass D(metaclass=N): pass\ndef f(): return 1\n",
 			"M.__register__ M.more f",
 		},
+		"as_many_arguments_as_a_function_takes": {
+			"-- a.py --\nfrom lib import other\nclass A:\n    def f(self, x, y): return x + y\n    def g(self, x=1): return x\n    def h(self, *, k): return k\n    def i(self, x, y): return 1\n    @other\n    def j(self, x, y): return 1\n    @staticmethod\n    def k(x): return 1\n    def l(self, **kw): return kw\n    def m(self, x, /, y): return 1\n    def n(self): return 1\n    @classmethod\n    def o(cls, x): return 1\n    def p(self, x): return 1\nclass B:\n    def f(self, *all): return all\n    def n(self, x, y): return 1\n    def p(self, x): return 2\ndef run(x, all):\n    x.f(1)\n    x.g()\n    x.h(k=1)\n    x.i(*all)\n    x.j()\n    x.k(1)\n    x.l(a=1)\n    x.m(1, y=2)\n    x.n(y=1)\n    x.n(1, 2, 3)\n    x.o(1)\n    x.p()\nrun(A(), (1, 2))\nrun(B(), ())\n",
+			"A.g A.h A.i A.j A.k A.l A.m A.n A.o B.f B.n run",
+		},
 	})
 }
