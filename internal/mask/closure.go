@@ -99,8 +99,9 @@ func strengthOf(u Use, unbound bool) strength {
 	return called
 }
 
-// closure is not whole where ctx ends it.
-func (p *project) closure(ctx context.Context) *closure {
+// closure is not whole where ctx ends it. Native functions are those that compiled code
+// calls.
+func (p *project) closure(ctx context.Context, native []int32) *closure {
 	c := &closure{
 		project: p, causes: make([]cause, len(p.homes)), reached: make([]bool, len(p.homes)), freed: make([]bool, len(p.homes)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
@@ -109,6 +110,9 @@ func (p *project) closure(ctx context.Context) *closure {
 		faces: map[int32][]place{}, faced: map[place]site{}, dialled: map[int32]bool{}, ringing: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{},
 		refused: map[place][]int32{}, kinds: map[int32][]int32{}, names: map[int32][]int32{},
 		stored: map[int32][]thing{}, used: map[int32]cause{}, supers: map[int32][]superCall{}, lent: map[int32]bool{}, singles: map[place][]int32{},
+	}
+	for _, f := range native {
+		c.reach(f, cause{p.homes[f], p.of(f).line, -1})
 	}
 	for u := range p.until(ctx) {
 		if !u.outside {

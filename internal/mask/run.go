@@ -421,7 +421,7 @@ func (r *run) decide(ctx context.Context) error {
 	if r.picked, err = p.pick(r.Slice, of); err != nil {
 		return err
 	}
-	r.closure, r.constants = p.closure(ctx), p.constants()
+	r.closure, r.constants = p.closure(ctx, r.nativeCalls(ctx)), p.constants()
 	r.fanIn = of().fanIn()
 	if err := ctx.Err(); err != nil {
 		return err

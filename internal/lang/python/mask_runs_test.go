@@ -110,5 +110,9 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\nfrom lib import other\nclass A:\n    def f(self, x, y): return x + y\n    def g(self, x=1): return x\n    def h(self, *, k): return k\n    def i(self, x, y): return 1\n    @other\n    def j(self, x, y): return 1\n    @staticmethod\n    def k(x): return 1\n    def l(self, **kw): return kw\n    def m(self, x, /, y): return 1\n    def n(self): return 1\n    @classmethod\n    def o(cls, x): return 1\n    def p(self, x): return 1\nclass B:\n    def f(self, *all): return all\n    def n(self, x, y): return 1\n    def p(self, x): return 2\ndef run(x, all):\n    x.f(1)\n    x.g()\n    x.h(k=1)\n    x.i(*all)\n    x.j()\n    x.k(1)\n    x.l(a=1)\n    x.m(1, y=2)\n    x.n(y=1)\n    x.n(1, 2, 3)\n    x.o(1)\n    x.p()\nrun(A(), (1, 2))\nrun(B(), ())\n",
 			"A.g A.h A.i A.j A.k A.l A.m A.n A.o B.f B.n run",
 		},
+		"functions_that_compiled_code_calls": {
+			"-- p/__init__.py --\nfrom . import _core\n-- p/_in.py --\ndef f(): return h()\ndef g(): return 1\ndef h(): return 1\nclass C:\n    def k(self): return 1\n-- p/other.py --\ndef f(): return 1\n-- p/_core.c --\nstatic int start(void) { call(\"p._in\", \"f\"); say(\"g of p._in\"); h(); call(\"p._in\", \"k\"); }\n-- p/more.c --\nint more(void) { call(\"p.other\", \"g\"); }\n",
+			"f h",
+		},
 	})
 }
