@@ -477,7 +477,7 @@ func (p *project) along(u *unit, a *answer, parts []int32) (anyone bool) {
 		}
 		at, typed := resultOf(p.words.texts[name])
 		for _, t := range a.things {
-			anyone = anyone || t.kind == isAnyone
+			anyone = anyone || t.kind == isAnyone || t.kind == isClass && p.adapts(t.id)
 			found, told := p.step(t, name), true
 			switch {
 			case typed:
@@ -531,6 +531,11 @@ func (p *project) along(u *unit, a *answer, parts []int32) (anyone bool) {
 		a.things = next
 	}
 	return anyone
+}
+
+// adapts tells an interface, of which a call gives any object that has its methods.
+func (p *project) adapts(g int32) bool {
+	return slices.ContainsFunc(p.groups[g].lineage, func(a int32) bool { return slices.Contains(p.groups[a].foreign, "Interface") })
 }
 
 // isOwn tells what every function has of the language, of one that stays what it is.

@@ -245,9 +245,10 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 			}
 		}
 	}
-	r.use(r.attributeOf(n), mask.Named, n)                                                                                     // it may be a property
-	if all := positional(n); len(all) == 3 && len(path) == 1 && path[0] == "getattr" && all[2].Is("identifier", "attribute") { // and what there is without it
-		r.given(all[2])
+	r.use(r.attributeOf(n), mask.Named, n) // it may be a property
+	r.without(n, path)
+	if len(path) == 1 && (path[0] == "eval" || path[0] == "exec") {
+		r.evaluated(arguments)
 	}
 	r.unnamed(behind(path), n)
 	switch function.Kind() {
@@ -285,6 +286,32 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 		quiet:  len(path) > 0 && inert[path[len(path)-1]] && path[0] != "property" && !own, // x = property(f): who reads x calls f
 		inside: len(path) > 1 && addsTo(path[len(path)-1]),
 	})
+}
+
+// calledInText are the names of what a text calls.
+var calledInText = lazyregexp.New(`(^|[^\w.])([A-Za-z_]\w*)\(`)
+
+// evaluated is a text that is run here: what it calls by a bare name.
+func (r *reader) evaluated(n syntax.Node) {
+	const longest = 2000
+	for c := range n.Within() {
+		if c.Kind() != "string_content" || c.End()-c.Start() > longest {
+			continue
+		}
+		for _, m := range calledInText.FindAllStringSubmatch(c.Text(), -1) {
+			if !builtins[m[2]] {
+				r.use([]string{m[2]}, mask.Called, c)
+			}
+		}
+	}
+}
+
+// without is what getattr gives where there is nothing of the name.
+func (r *reader) without(n syntax.Node, path []string) {
+	all := positional(n)
+	if len(all) == 3 && len(path) == 1 && path[0] == "getattr" && all[2].Is("identifier", "attribute") {
+		r.given(all[2])
+	}
 }
 
 // eitherCalled is (f or g)(…), (f if x else g)(…).

@@ -114,5 +114,13 @@ func TestMaskRuns(t *testing.T) {
 			"-- p/__init__.py --\nfrom . import _core\n-- p/_in.py --\ndef f(): return h()\ndef g(): return 1\ndef h(): return 1\nclass C:\n    def k(self): return 1\n-- p/other.py --\ndef f(): return 1\n-- p/_core.c --\nstatic int start(void) { call(\"p._in\", \"f\"); say(\"g of p._in\"); h(); call(\"p._in\", \"k\"); }\n-- p/more.c --\nint more(void) { call(\"p.other\", \"g\"); }\n",
 			"f h",
 		},
+		"what_a_text_calls_that_is_run": {
+			"-- a.py --\nclass C:\n    def make(n): return f(n)\n    def other(n): return n\n    for n in ('a', 'b'):\n        exec(n + ' = make(n)')\n    say = 'other(n)'\ndef f(x): return x\n",
+			"C.make f",
+		},
+		"what_an_interface_is_given_for": {
+			"-- a.py --\nfrom zope.interface import Interface, implementer\nclass I(Interface):\n    def m(x):\n        \"\"\"Says.\"\"\"\nclass J:\n    def n(self): return 1\n@implementer(I)\nclass A:\n    def m(self, x): return x\n    def n(self): return 1\nX = I(1, A()).m(2)\nY = J().n()\n",
+			"I.m J.n A.m",
+		},
 	})
 }
