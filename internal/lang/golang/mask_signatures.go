@@ -27,17 +27,11 @@ func (r *maskReader) listed(out []string, list syntax.Node, s *scope) []string {
 		if !p.Is("parameter_declaration", "variadic_parameter_declaration") {
 			continue
 		}
-		names := 0
-		for c := range p.Children() {
-			if c.Field() == "name" {
-				names++
-			}
-		}
 		word := r.wordOf(p.Child("type"), s)
 		if p.Is("variadic_parameter_declaration") {
 			word = mask.Rest + word
 		}
-		for range max(1, names) {
+		for range held(p) {
 			out = append(out, word)
 		}
 	}

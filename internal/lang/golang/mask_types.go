@@ -72,13 +72,7 @@ func results(n syntax.Node) []syntax.Node {
 		if !p.Is("parameter_declaration") {
 			continue
 		}
-		names := 0
-		for c := range p.Children() {
-			if c.Field() == "name" {
-				names++
-			}
-		}
-		for range max(1, names) {
+		for range held(p) {
 			out = append(out, p.Child("type"))
 		}
 	}

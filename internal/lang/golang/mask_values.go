@@ -50,15 +50,20 @@ func takes(n syntax.Node) int {
 		if !p.Is("parameter_declaration") {
 			continue
 		}
-		names := 0
-		for c := range p.Children() {
-			if c.Field() == "name" {
-				names++
-			}
-		}
-		all += max(1, names)
+		all += held(p)
 	}
 	return all
+}
+
+// held is how many parameters, or results, one declaration is: one where it has no name.
+func held(declaration syntax.Node) int {
+	names := 0
+	for c := range declaration.Children() {
+		if c.Field() == "name" {
+			names++
+		}
+	}
+	return max(1, names)
 }
 
 // dynamic notes a call of what is no function or method of its own name. The number of
