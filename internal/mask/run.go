@@ -404,6 +404,7 @@ func (r *run) decide(ctx context.Context) error {
 			e.unit.outside = strings.Contains(e.reason, "test")
 		}
 	}
+	r.nameRoots()
 	if err := p.index(ctx); err != nil {
 		return err
 	}

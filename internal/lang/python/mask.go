@@ -16,6 +16,7 @@ type Masker struct{}
 var (
 	_ mask.Compatible = Masker{}
 	_ mask.Placed     = Masker{}
+	_ mask.Rooted     = Masker{}
 )
 
 // Name is "python".
@@ -81,9 +82,20 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 	return r.file
 }
 
+// IsRoot tells a tree with an __init__.py that nobody builds.
+func (Masker) IsRoot(paths []string) bool {
+	return slices.Contains(paths, "__init__.py") && !slices.Contains(paths, "setup.py")
+}
+
+// Entry is that of a package's own file.
+func (Masker) Entry() string { return "__init__" }
+
 // Strays are the modules outside of every package, where there are packages: beside them
 // at the top, or in a folder that no import goes through.
-func (Masker) Strays(paths []string) []string {
+func (m Masker) Strays(paths []string) []string {
+	if m.IsRoot(paths) {
+		return nil
+	}
 	packages := map[string]bool{}
 	above := map[string]bool{} // folders that hold packages
 	for _, p := range paths {
