@@ -340,51 +340,8 @@ func (p *project) compact(u *unit, f *File) {
 	for _, name := range f.Modules {
 		u.modules = append(u.modules, p.words.texts[p.words.id(name)])
 	}
-	all := 0
-	for i := range f.Functions {
-		all += len(f.Functions[i].Runs)
-	}
-	refs := make([]ref, 0, all)
-	u.functions = make([]function, len(f.Functions))
-	for i := range f.Functions {
-		from := len(refs)
-		refs = p.distinct(refs, f.Functions[i].Runs)
-		u.functions[i] = p.function(&f.Functions[i])
-		u.functions[i].runs = span{int32(from), int32(len(refs))}
-		u.functions[i].parameters.start = int32(len(u.parameters))
-		for _, name := range f.Functions[i].Parameters {
-			u.parameters = append(u.parameters, p.words.id(name))
-		}
-		u.functions[i].parameters.end = int32(len(u.parameters))
-		u.functions[i].results.start = int32(len(u.results))
-		for _, of := range f.Functions[i].Results {
-			u.results = append(u.results, p.typed(of))
-		}
-		u.functions[i].results.end = int32(len(u.results))
-		refs, u.functions[i].wrapped = p.all(refs, f.Functions[i].Wrapped)
-		if all := p.taken(f.Functions[i].Takes); all != nil {
-			if u.takes == nil {
-				u.takes = make([][]take, len(f.Functions))
-			}
-			u.takes[i] = all
-		}
-	}
-	u.classes = make([]classOf, len(f.Classes))
-	for i, c := range f.Classes {
-		k := classOf{name: p.words.id(c.Name), parent: int32(c.Parent), span: spanOf(c.Span), late: c.Late}
-		for _, name := range c.Wants {
-			k.wants = append(k.wants, p.words.id(name))
-		}
-		k.signature, k.solid = p.typed(c.Signature), c.Solid
-		if c.Alias {
-			p.aliases[k.name] = true
-		}
-		refs, k.bases = p.all(refs, c.Bases)
-		from := len(refs)
-		refs = p.distinct(refs, c.Makes)
-		k.makes = span{int32(from), int32(len(refs))}
-		u.classes[i] = k
-	}
+	refs := p.compactFunctions(u, f)
+	refs = p.compactClasses(u, f, refs)
 	for i, v := range f.Values {
 		from := len(refs)
 		refs = p.distinct(refs, v.Runs)
@@ -414,6 +371,61 @@ func (p *project) compact(u *unit, f *File) {
 		u.callables = append(u.callables, callable{p.words.id(c.Name), p.typed(c.Type)})
 	}
 	u.repair, u.faults, u.program, u.read = f.Repair, f.Faults, f.Program, true
+}
+
+// compactFunctions gives what the functions of a file refer to.
+func (p *project) compactFunctions(u *unit, f *File) []ref {
+	all := 0
+	for i := range f.Functions {
+		all += len(f.Functions[i].Runs)
+	}
+	refs := make([]ref, 0, all)
+	u.functions = make([]function, len(f.Functions))
+	for i := range f.Functions {
+		from := len(refs)
+		refs = p.distinct(refs, f.Functions[i].Runs)
+		u.functions[i] = p.function(&f.Functions[i])
+		u.functions[i].runs = span{int32(from), int32(len(refs))}
+		u.functions[i].parameters.start = int32(len(u.parameters))
+		for _, name := range f.Functions[i].Parameters {
+			u.parameters = append(u.parameters, p.words.id(name))
+		}
+		u.functions[i].parameters.end = int32(len(u.parameters))
+		u.functions[i].results.start = int32(len(u.results))
+		for _, of := range f.Functions[i].Results {
+			u.results = append(u.results, p.typed(of))
+		}
+		u.functions[i].results.end = int32(len(u.results))
+		refs, u.functions[i].wrapped = p.all(refs, f.Functions[i].Wrapped)
+		if all := p.taken(f.Functions[i].Takes); all != nil {
+			if u.takes == nil {
+				u.takes = make([][]take, len(f.Functions))
+			}
+			u.takes[i] = all
+		}
+	}
+	return refs
+}
+
+// compactClasses adds what the classes of a file refer to.
+func (p *project) compactClasses(u *unit, f *File, refs []ref) []ref {
+	u.classes = make([]classOf, len(f.Classes))
+	for i, c := range f.Classes {
+		k := classOf{name: p.words.id(c.Name), parent: int32(c.Parent), span: spanOf(c.Span), late: c.Late}
+		for _, name := range c.Wants {
+			k.wants = append(k.wants, p.words.id(name))
+		}
+		k.signature, k.solid = p.typed(c.Signature), c.Solid
+		if c.Alias {
+			p.aliases[k.name] = true
+		}
+		refs, k.bases = p.all(refs, c.Bases)
+		from := len(refs)
+		refs = p.distinct(refs, c.Makes)
+		k.makes = span{int32(from), int32(len(refs))}
+		u.classes[i] = k
+	}
+	return refs
 }
 
 func (p *project) function(f *Function) function {
