@@ -2,39 +2,29 @@
 // so that the start of a program does not pay for the tables of words that it will
 // not read.
 //
-// It never compiles an expression twice, and never hides a wrong one: in a test of
-// the package that has it, it is compiled at once.
+// It never compiles an expression twice, and never hides a wrong one: a test of the
+// project's policy compiles each one that is written anywhere in it.
 package lazyregexp
 
 import (
-	"os"
 	"regexp"
-	"strings"
 	"sync"
 )
 
 // Regexp is a regular expression with the methods of the standard library's.
-type Regexp struct{ get func() *regexp.Regexp }
-
-// inTest knows a test by the name that the go tool gives it, as the standard library's
-// package does: testing itself stays out of programs.
-var inTest = strings.HasSuffix(executable(), ".test")
-
-func executable() string {
-	path, err := os.Executable()
-	if err != nil {
-		return "" // compiled at first use then
-	}
-	return path
+type Regexp struct {
+	expression string
+	once       sync.Once
+	compiled   *regexp.Regexp
 }
 
-// New takes an expression; it panics at the first use of a wrong one, in tests at once.
-func New(expression string) *Regexp {
-	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })}
-	if inTest {
-		r.get()
-	}
-	return r
+// New takes a constant expression; a wrong one panics at its first use. It does so
+// little that a variable made by it is laid out by the compiler: a start pays nothing.
+func New(expression string) *Regexp { return &Regexp{expression: expression} }
+
+func (r *Regexp) get() *regexp.Regexp {
+	r.once.Do(func() { r.compiled = regexp.MustCompile(r.expression) })
+	return r.compiled
 }
 
 // Find is as in the standard library.

@@ -209,6 +209,30 @@ func TestNoExpressionIsCompiledAtTheStart(t *testing.T) {
 	}
 }
 
+// An expression that waits for its first use hides a wrong one: here each is compiled.
+// What a function puts together is for the tests of its package.
+func TestExpressionsCompile(t *testing.T) {
+	t.Parallel()
+	all, n := sources(t), 0
+	for _, s := range all {
+		for _, c := range s.Calls(module+"internal/lazyregexp", "New") {
+			text, ok := s.Text(c.Args[0], all)
+			switch {
+			case !ok && !s.InFunction(c):
+				t.Errorf("%s: the expression is no constant", s.At(c))
+			case ok:
+				n++
+				if _, err := regexp.Compile(text); err != nil {
+					t.Errorf("%s: %v", s.At(c), err)
+				}
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no expression was found")
+	}
+}
+
 // Every package says what it is for and what it never does.
 func TestPackageDocs(t *testing.T) {
 	t.Parallel()

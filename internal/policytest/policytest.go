@@ -14,6 +14,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -114,6 +116,55 @@ func (s Source) Uses(importPath, member string) []ast.Node {
 		return true
 	})
 	return out
+}
+
+// Calls are the calls of a function of the imported package importPath.
+func (s Source) Calls(importPath, function string) []*ast.CallExpr {
+	uses := s.Uses(importPath, function)
+	var out []*ast.CallExpr
+	ast.Inspect(s.File, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok && slices.Contains(uses, ast.Node(c.Fun)) {
+			out = append(out, c)
+		}
+		return true
+	})
+	return out
+}
+
+// Text is what a constant expression of literals and names stands for; all are the files
+// among which names are looked for. A package is known by the last element of its path.
+func (s Source) Text(e ast.Expr, all []Source) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil
+	case *ast.BinaryExpr:
+		left, ok := s.Text(e.X, all)
+		right, too := s.Text(e.Y, all)
+		return left + right, ok && too && e.Op == token.ADD
+	case *ast.Ident:
+		return constant(path.Base(s.Dir()), e.Name, all)
+	case *ast.SelectorExpr:
+		if x, ok := e.X.(*ast.Ident); ok {
+			return constant(x.Name, e.Sel.Name, all)
+		}
+	}
+	return "", false
+}
+
+func constant(pkg, name string, all []Source) (string, bool) {
+	for _, s := range all {
+		o := s.File.Scope.Lookup(name)
+		if o == nil || o.Kind != ast.Con || path.Base(s.Dir()) != pkg {
+			continue
+		}
+		v := o.Decl.(*ast.ValueSpec)
+		i := slices.IndexFunc(v.Names, func(n *ast.Ident) bool { return n.Name == name })
+		if i < len(v.Values) {
+			return s.Text(v.Values[i], all)
+		}
+	}
+	return "", false
 }
 
 // InFunction tells whether a node lies in a function, and is not run with the package.

@@ -238,7 +238,7 @@ func (m *manifest) whereAfter(file, mark, needle string) string {
 
 // whereKey is the first line that assigns a key in TOML.
 func (m *manifest) whereKey(file, key string) string {
-	at := lazyregexp.New(`(?m)^["']?` + regexp.QuoteMeta(key) + `["']?\s*=`).FindIndex(m.read(file))
+	at := regexp.MustCompile(`(?m)^["']?` + regexp.QuoteMeta(key) + `["']?\s*=`).FindIndex(m.read(file))
 	if at == nil {
 		return file
 	}
@@ -272,7 +272,7 @@ func pyStrings(source, keyword string) []string {
 
 // bracketed is the bracket expression that follows keyword and "=" or ":".
 func bracketed(source, keyword string) string {
-	at := lazyregexp.New(`['"]?\b` + regexp.QuoteMeta(keyword) + `['"]?\s*[=:]\s*([\[({])`).FindStringSubmatchIndex(source)
+	at := regexp.MustCompile(`['"]?\b` + regexp.QuoteMeta(keyword) + `['"]?\s*[=:]\s*([\[({])`).FindStringSubmatchIndex(source)
 	if at == nil {
 		return ""
 	}
