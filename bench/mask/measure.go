@@ -57,7 +57,8 @@ func goal(lines int) (string, float64) {
 }
 
 // measure is one project: against the oracle, against parsing, and how far parsing on all
-// processors, after a start of so many milliseconds and with nothing else, would be.
+// processors, after a start of so many milliseconds and with nothing else, would be. Parsing
+// is as tree-sitter comes, with the memory of the C library.
 func (b *bench) measure(ctx context.Context, p project, start float64) error {
 	me, err := os.Executable()
 	if err != nil {

@@ -1,6 +1,7 @@
 // What of tree-sitter's C interface is needed to write a tree down flat. The
 // functions themselves are linked from github.com/smacker/go-tree-sitter, whose Go
 // side would cross the border between the languages once for each node.
+#include "arena.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,4 +34,4 @@ typedef struct {
 
 enum { FLAT_TIME = 1, FLAT_MEMORY = 2, FLAT_LANGUAGE = 3 };
 
-flat_tree flat_parse(TSParser *parser, const char *source, uint32_t length, uint64_t micros, uint64_t slice, const uint8_t *wanted, const uint8_t *opened);
+flat_tree flat_parse(arena *memory, const TSLanguage *language, const char *source, uint32_t length, uint64_t micros, uint64_t slice, const uint8_t *wanted, const uint8_t *opened);

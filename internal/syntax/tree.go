@@ -14,9 +14,6 @@ const TSLanguage *tree_sitter_rust(void);
 const TSLanguage *tree_sitter_c_sharp(void);
 const TSLanguage *tree_sitter_ruby(void);
 const TSLanguage *tree_sitter_php(void);
-TSParser *ts_parser_new(void);
-void ts_parser_delete(TSParser *);
-bool ts_parser_set_language(TSParser *, const TSLanguage *);
 uint32_t ts_language_symbol_count(const TSLanguage *);
 uint32_t ts_language_field_count(const TSLanguage *);
 const char *ts_language_symbol_name(const TSLanguage *, uint16_t);
@@ -67,7 +64,6 @@ type dialect struct {
 	symbols  []string
 	fields   []string
 	wanted   []C.uint8_t // of each symbol that is no named one: is it written down
-	parsers  sync.Pool   // of *parser
 }
 
 var dialects = map[Language]func() *dialect{
@@ -114,9 +110,12 @@ var ErrTooSlow = errors.New("the parse takes too long")
 type Tree struct {
 	Language Language
 	Source   []byte
-	nodes    []C.flat_node
+	nodes    []flatNode
 	dialect  *dialect
 }
+
+// flatNode is what is written down of one node.
+type flatNode = C.flat_node
 
 // ParseTree parses one file. A syntax error is no error: see Node.Broken.
 func ParseTree(l Language, source []byte) (*Tree, error) { return parseTree(l, source, whole) }
@@ -176,24 +175,23 @@ func parseWithin(l Language, source []byte, e extent, limit, slice time.Duration
 		}
 	}
 	d := of()
-	p, _ := d.parsers.Get().(*parser)
-	if p == nil {
-		var err error
-		if p, err = newParser(d); err != nil {
-			return nil, err
-		}
+	m, _ := memories.Get().(*memory)
+	if m == nil {
+		m = newMemory()
 	}
-	defer d.parsers.Put(p)
+	defer memories.Put(m)
 	var wanted *C.uint8_t
 	if e.nodes {
 		wanted = &d.wanted[0]
 	}
-	flat := C.flat_parse(p.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(given))), C.uint32_t(len(given)),
+	flat := C.flat_parse(m.c, d.language, (*C.char)(unsafe.Pointer(unsafe.SliceData(given))), C.uint32_t(len(given)),
 		C.uint64_t(limit/time.Microsecond), C.uint64_t(slice/time.Microsecond), wanted, unsafe.SliceData(e.opened))
 	defer C.free(unsafe.Pointer(flat.nodes))
 	switch flat.fault {
 	case C.FLAT_TIME:
 		return nil, ErrTooSlow
+	case C.FLAT_LANGUAGE:
+		return nil, errors.New("the grammar has another version than tree-sitter")
 	case C.FLAT_MEMORY:
 		return nil, fmt.Errorf("no memory for the tree of %d bytes", len(source))
 	}
@@ -205,18 +203,17 @@ func parseWithin(l Language, source []byte, e extent, limit, slice time.Duration
 // maxTree bounds a file: generated ones of several megabytes are masked too.
 const maxTree = 32 << 20
 
-// parser is tree-sitter's, used by one goroutine at a time.
-type parser struct{ c *C.TSParser }
+// memory is that of one parse at a time, used by one goroutine at a time.
+type memory struct{ c *C.arena }
 
-func newParser(d *dialect) (*parser, error) {
-	p := &parser{C.ts_parser_new()}
-	if !C.ts_parser_set_language(p.c, d.language) {
-		C.ts_parser_delete(p.c)
-		return nil, errors.New("the grammar has another version than tree-sitter")
-	}
-	// The pool forgets parsers when memory is collected; what is C's goes with them.
-	runtime.AddCleanup(p, func(c *C.TSParser) { C.ts_parser_delete(c) }, p.c)
-	return p, nil
+// memories are those that no parse uses. The pool forgets them when memory is collected;
+// what is C's goes with them.
+var memories sync.Pool
+
+func newMemory() *memory {
+	m := &memory{C.arena_new()}
+	runtime.AddCleanup(m, func(c *C.arena) { C.arena_delete(c) }, m.c)
+	return m
 }
 
 // Node is one node of a tree; the zero Node is none.
@@ -286,7 +283,7 @@ func (n Node) Is(kinds ...string) bool {
 	return false
 }
 
-func (n Node) c() *C.flat_node { return &n.tree.nodes[n.i] }
+func (n Node) c() *flatNode { return &n.tree.nodes[n.i] }
 
 // Index is the place in the tree's order, from 0: a key for tables.
 func (n Node) Index() int { return int(n.i) }

@@ -76,3 +76,49 @@ func TestParseTime(t *testing.T) {
 		}
 	}
 }
+
+// TestParseAgain: the memory of a parse is that of parses before, of other languages and
+// sizes, broken and ended ones too, and none of them shows.
+func TestParseAgain(t *testing.T) {
+	t.Parallel()
+	var sources []parsed
+	for l, text := range map[Language]string{
+		Python:     "class A:\n    def f(self, x):\n        return f'{x!r:>{self.w}}' if x else [y for y in (1, 2)]\n",
+		JavaScript: "const f = async (a, ...b) => ({a, [b]: `c${a}`});\n",
+		Rust:       "fn f<T: Into<u8>>(x: T) -> u8 { match x.into() { 0..=9 => 1, _ => todo!() } }\n",
+		Ruby:       "def f(x)\n  puts <<~A, \"#{x}\"\n    a #{x + 1}\n  A\nend\n",
+		PHP:        "<?php function f($x) { return <<<A\n  a {$x}\n  A; }\n?><b/>\n",
+		CSharp:     "class A<T> where T : B { int F(out int x) => x = $\"{1:x}\".Length; }\n",
+	} {
+		for _, n := range []int{1, 40, 4000} {
+			sound := strings.Repeat(text, n)
+			for _, source := range []string{sound, sound[:len(sound)*2/3] + "((" + sound} {
+				sources = append(sources, parsed{l, []byte(source), nil})
+			}
+		}
+	}
+	deep := strings.Repeat("[", 300_000) + strings.Repeat("]", 300_000) // a piece for itself
+	sources = append(sources, parsed{JavaScript, []byte(deep), nil})
+	for range 3 {
+		for i := range sources {
+			s := &sources[i]
+			tree, err := ParseTree(s.language, s.source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.nodes == nil {
+				s.nodes = tree.nodes
+			}
+			if !slices.Equal(s.nodes, tree.nodes) {
+				t.Errorf("%s, %d bytes: another tree", s.language, len(s.source))
+			}
+		}
+		slices.Reverse(sources)
+	}
+}
+
+type parsed struct {
+	language Language
+	source   []byte
+	nodes    []flatNode
+}

@@ -1,0 +1,167 @@
+#include "arena.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ts_set_allocator(void *(*)(size_t), void *(*)(size_t, size_t), void *(*)(void *, size_t), void (*)(void *));
+
+// A block comes from the C library; pieces are cut off it from the front.
+typedef struct block {
+  struct block *next;
+  size_t size; // with this head
+} block;
+
+// A piece begins with its size class, so that it can be given back, and grow.
+typedef struct {
+  uint64_t class; // FOREIGN: of the C library
+} piece;
+
+// Pieces are of multiples of STEP bytes up to STEPS of them, and of powers of two above:
+// class c < STEPS is (c + 1) * STEP bytes, class STEPS + n is (STEP * STEPS) << (n + 1).
+enum { STEP = 16, STEPS = 64, CLASSES = STEPS + 32, FOREIGN = CLASSES };
+
+// Blocks double from SMALLEST to LARGEST, and one of up to LARGEST outlives a parse. A
+// piece that is larger has a block of its own.
+enum { SMALLEST = 256 << 10, LARGEST = 4 << 20 };
+
+struct arena {
+  block *blocks; // the newest first
+  char *here, *end;
+  void *given[CLASSES]; // back, of each class, each pointing to the next
+  size_t size;          // of the newest block
+};
+
+static _Thread_local arena *current;
+
+static size_t class_of(size_t size) {
+  size += sizeof(piece);
+  if (size <= STEP * STEPS) return (size + STEP - 1) / STEP - 1;
+  return STEPS + 63 - (size_t)__builtin_clzll((size - 1) / (STEP * STEPS));
+}
+
+static size_t bytes_of(size_t class) {
+  return class < STEPS ? (class + 1) * STEP : (size_t)(STEP * STEPS) << (class - STEPS + 1);
+}
+
+static void *fail(size_t size) {
+  fprintf(stderr, "no memory for %zu bytes of a syntax tree\n", size);
+  abort();
+}
+
+// more cuts a piece off a new block.
+static char *more(arena *a, size_t bytes) {
+  size_t size = a->size < LARGEST ? 2 * a->size : a->size;
+  int own = bytes > size / 4; // what is left of the block before would be lost
+  if (own) size = bytes + sizeof(block);
+  block *b = malloc(size);
+  if (!b) return fail(bytes);
+  b->size = size;
+  b->next = a->blocks;
+  a->blocks = b;
+  char *first = (char *)(b + 1);
+  if (!own) {
+    a->size = size;
+    a->here = first + bytes;
+    a->end = (char *)b + size;
+  }
+  return first;
+}
+
+static void *take(size_t size) {
+  arena *a = current;
+  piece *p;
+  if (!a) {
+    p = malloc(sizeof *p + size);
+    if (!p) return fail(size);
+    p->class = FOREIGN;
+    return p + 1;
+  }
+  size_t class = class_of(size);
+  if (a->given[class]) {
+    void *back = a->given[class];
+    a->given[class] = *(void **)back;
+    return back;
+  }
+  size_t bytes = bytes_of(class);
+  if ((size_t)(a->end - a->here) >= bytes) {
+    p = (piece *)a->here;
+    a->here += bytes;
+  } else {
+    p = (piece *)more(a, bytes);
+  }
+  p->class = class;
+  return p + 1;
+}
+
+static void *take_clean(size_t count, size_t size) { return memset(take(count * size), 0, count * size); }
+
+static void give(void *back) {
+  if (!back) return;
+  piece *p = (piece *)back - 1;
+  if (p->class == FOREIGN) {
+    free(p);
+    return;
+  }
+  *(void **)back = current->given[p->class];
+  current->given[p->class] = back;
+}
+
+static void *grow(void *old, size_t size) {
+  if (!old) return take(size);
+  piece *p = (piece *)old - 1;
+  if (p->class == FOREIGN) {
+    p = realloc(p, sizeof *p + size);
+    return p ? p + 1 : fail(size);
+  }
+  size_t room = bytes_of(p->class) - sizeof *p;
+  if (size <= room) return old;
+  void *larger = take(size);
+  memcpy(larger, old, room);
+  give(old);
+  return larger;
+}
+
+// Before anything of tree-sitter runs: what was taken of one allocator cannot be given to
+// another.
+__attribute__((constructor)) static void install(void) { ts_set_allocator(take, take_clean, grow, give); }
+
+arena *arena_new(void) {
+  arena *a = calloc(1, sizeof *a);
+  if (a) a->size = SMALLEST / 2;
+  return a;
+}
+
+// keep gives all blocks back but one of at most LARGEST, and begins anew in that.
+static void keep(arena *a, size_t largest) {
+  block *kept = NULL;
+  for (block *b = a->blocks, *next; b; b = next) {
+    next = b->next;
+    if (b->size <= largest && (!kept || b->size > kept->size)) {
+      free(kept);
+      kept = b;
+    } else {
+      free(b);
+    }
+  }
+  a->blocks = kept;
+  a->here = a->end = NULL;
+  if (kept) {
+    kept->next = NULL;
+    a->here = (char *)(kept + 1);
+    a->end = (char *)kept + kept->size;
+  }
+  memset(a->given, 0, sizeof a->given);
+}
+
+void arena_enter(arena *a) { current = a; }
+
+void arena_leave(arena *a) {
+  current = NULL;
+  keep(a, LARGEST);
+}
+
+void arena_delete(arena *a) {
+  keep(a, 0);
+  free(a);
+}
