@@ -20,7 +20,7 @@ import (
 
 // speed measures whole processes. What is compared is run in turns, so that a busy
 // machine is as busy for both.
-func (b *bench) speed(ctx context.Context) error {
+func (b *bench) speed(ctx context.Context) (err error) {
 	b.program = filepath.Join(b.dir, "benchmint")
 	if said, err := exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/benchmint").CombinedOutput(); err != nil {
 		return fmt.Errorf("building the program: %w: %s", err, said)
@@ -31,6 +31,10 @@ func (b *bench) speed(ctx context.Context) error {
 		return err
 	}
 	b.table.AtMost("start (version), ms", start[0].wall, 15)
+	// Each starter goes to a folder of its own, and all are removed at the very end: for
+	// minutes a file system may search among what was just deleted (ext4 does, for inodes),
+	// and a third of the time went there.
+	defer func() { err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, "starters"))) }()
 	for _, p := range b.projects {
 		if err := b.measure(ctx, p, start[0].wall); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
@@ -64,11 +68,8 @@ func (b *bench) measure(ctx context.Context, p project, start float64) error {
 	if err != nil {
 		return err
 	}
-	// Each starter goes to a folder of its own, and all are removed at the end: for some
-	// seconds a file system may search among what was just deleted (ext4 does, for inodes),
-	// and a third of the time went there.
-	starters := filepath.Join(b.dir, "starters")
-	if err := errors.Join(os.RemoveAll(starters), os.MkdirAll(starters, 0o755)); err != nil {
+	starters := filepath.Join(b.dir, "starters", p.name)
+	if err := os.MkdirAll(starters, 0o755); err != nil {
 		return err
 	}
 	n, out := 0, ""
@@ -106,7 +107,7 @@ func (b *bench) measure(ctx context.Context, p project, start float64) error {
 	b.table.Row(name+": oracle ÷ (start; parse in, query, parse out on all processors)", fmt.Sprintf("%.2f", oracle.wall/bare))
 	b.table.Row(name+": CPU ours / parse in, query, parse out, ms", fmt.Sprintf("%.0f / %.0f", run.cpu, baseline.cpu))
 	b.table.AtMost(name+": CPU ÷ parsing", run.cpu/baseline.cpu, 1.25)
-	return os.RemoveAll(starters)
+	return nil
 }
 
 // starter stands for the next folder in the arguments of a program.

@@ -21,15 +21,16 @@ typedef struct {
 // class c < STEPS is (c + 1) * STEP bytes, class STEPS + n is (STEP * STEPS) << (n + 1).
 enum { STEP = 16, STEPS = 64, CLASSES = STEPS + 32, FOREIGN = CLASSES };
 
-// Blocks double from SMALLEST to LARGEST, and one of up to LARGEST outlives a parse. A
-// piece that is larger has a block of its own.
+// Blocks double from SMALLEST to LARGEST. Those up to the first of LARGEST outlive a parse
+// and are filled in the same order by the next one: memory that was used before costs less
+// than new memory. A piece of more than a quarter of a block has one of its own.
 enum { SMALLEST = 256 << 10, LARGEST = 4 << 20 };
 
 struct arena {
-  block *blocks; // the newest first
+  block *first, *filled; // of the blocks in their order, and the one that is being filled
+  block *own;            // of single pieces
   char *here, *end;
   void *given[CLASSES]; // back, of each class, each pointing to the next
-  size_t size;          // of the newest block
 };
 
 static _Thread_local arena *current;
@@ -44,28 +45,40 @@ static size_t bytes_of(size_t class) {
   return class < STEPS ? (class + 1) * STEP : (size_t)(STEP * STEPS) << (class - STEPS + 1);
 }
 
-static void *fail(size_t size) {
+_Noreturn static void fail(size_t size) {
   fprintf(stderr, "no memory for %zu bytes of a syntax tree\n", size);
   abort();
 }
 
-// more cuts a piece off a new block.
-static char *more(arena *a, size_t bytes) {
-  size_t size = a->size < LARGEST ? 2 * a->size : a->size;
-  int own = bytes > size / 4; // what is left of the block before would be lost
-  if (own) size = bytes + sizeof(block);
+static block *block_new(size_t size) {
   block *b = malloc(size);
-  if (!b) return fail(bytes);
+  if (!b) fail(size);
   b->size = size;
-  b->next = a->blocks;
-  a->blocks = b;
-  char *first = (char *)(b + 1);
-  if (!own) {
-    a->size = size;
-    a->here = first + bytes;
-    a->end = (char *)b + size;
+  b->next = NULL;
+  return b;
+}
+
+// fill makes b the block of which pieces are cut.
+static void fill(arena *a, block *b) {
+  a->filled = b;
+  a->here = (char *)(b + 1);
+  a->end = (char *)b + b->size;
+}
+
+// more cuts a piece off another block.
+static char *more(arena *a, size_t bytes) {
+  size_t size = a->filled->size < LARGEST ? 2 * a->filled->size : LARGEST;
+  if (bytes > size / 4) { // what is left of the block before would be lost
+    block *b = block_new(bytes + sizeof *b);
+    b->next = a->own;
+    a->own = b;
+    return (char *)(b + 1);
   }
-  return first;
+  if (!a->filled->next) a->filled->next = block_new(size);
+  fill(a, a->filled->next);
+  char *p = a->here;
+  a->here += bytes;
+  return p;
 }
 
 static void *take(size_t size) {
@@ -73,7 +86,7 @@ static void *take(size_t size) {
   piece *p;
   if (!a) {
     p = malloc(sizeof *p + size);
-    if (!p) return fail(size);
+    if (!p) fail(size);
     p->class = FOREIGN;
     return p + 1;
   }
@@ -112,7 +125,8 @@ static void *grow(void *old, size_t size) {
   piece *p = (piece *)old - 1;
   if (p->class == FOREIGN) {
     p = realloc(p, sizeof *p + size);
-    return p ? p + 1 : fail(size);
+    if (!p) fail(size);
+    return p + 1;
   }
   size_t room = bytes_of(p->class) - sizeof *p;
   if (size <= room) return old;
@@ -128,40 +142,35 @@ __attribute__((constructor)) static void install(void) { ts_set_allocator(take, 
 
 arena *arena_new(void) {
   arena *a = calloc(1, sizeof *a);
-  if (a) a->size = SMALLEST / 2;
+  if (!a) fail(sizeof *a);
+  a->first = block_new(SMALLEST);
+  fill(a, a->first);
   return a;
 }
 
-// keep gives all blocks back but one of at most LARGEST, and begins anew in that.
-static void keep(arena *a, size_t largest) {
-  block *kept = NULL;
-  for (block *b = a->blocks, *next; b; b = next) {
+static void drop(block *b) {
+  for (block *next; b; b = next) {
     next = b->next;
-    if (b->size <= largest && (!kept || b->size > kept->size)) {
-      free(kept);
-      kept = b;
-    } else {
-      free(b);
-    }
+    free(b);
   }
-  a->blocks = kept;
-  a->here = a->end = NULL;
-  if (kept) {
-    kept->next = NULL;
-    a->here = (char *)(kept + 1);
-    a->end = (char *)kept + kept->size;
-  }
-  memset(a->given, 0, sizeof a->given);
+}
+
+void arena_delete(arena *a) {
+  drop(a->first);
+  drop(a->own);
+  free(a);
 }
 
 void arena_enter(arena *a) { current = a; }
 
 void arena_leave(arena *a) {
   current = NULL;
-  keep(a, LARGEST);
-}
-
-void arena_delete(arena *a) {
-  keep(a, 0);
-  free(a);
+  block *last = a->first;
+  while (last->next && last->size < LARGEST) last = last->next;
+  drop(last->next);
+  last->next = NULL;
+  drop(a->own);
+  a->own = NULL;
+  fill(a, a->first);
+  memset(a->given, 0, sizeof a->given);
 }
