@@ -47,6 +47,9 @@ type Semantics struct {
 	// Lends: others who are handed a class make objects of it, and those from whom it has
 	// a method that is called call what else it has.
 	Lends bool
+	// Natives are classes of the language itself, or members of those: one that is named
+	// by its class is that one, and no member of another class.
+	Natives []string
 	// Universal are the classes whose methods every object and class has: what a tree adds
 	// to them is called by a bare name anywhere.
 	Universal []string

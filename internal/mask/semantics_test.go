@@ -154,6 +154,10 @@ func TestSemantics(t *testing.T) {
 			"-- a.py --\nclass A:\n    def f(self, x, y): return x + y\n    def g(self): return [self, 1]\nclass B:\n    def f(self, x): return x + 1\ndef run(x):\n    x.f(1)\n    x.g(1, 2)\nrun(A())\nrun(B())\n",
 			"A.f 0, A.g 1, B.f kept, run kept",
 		},
+		"python_Natives": {
+			"-- a.py --\nclass Single(type):\n    def make(cls): return type.__call__(cls)\nclass C(metaclass=Single):\n    def __init__(self): self.x = f()\nclass D(dict):\n    def __init__(self): dict.update(self, a=1)\nclass E:\n    def __init__(self): self.x = [1]\n    def __call__(self): return [2]\n    def update(self, a): return [a]\ndef f(): return 1\nC.make()\nD()\nE()\n",
+			"Single.make kept, C.__init__ kept, D.__init__ kept, E.__init__ kept, E.__call__ 0, E.update 0, f kept",
+		},
 		"python_ManyStars": {
 			"-- p/__init__.py --\nfrom .a import *\nfrom .b import *\nif not LINUX:\n    def h(): return 1 + 3\nf(h())\n-- p/a.py --\nfrom sys import LINUX\ndef f(x): return x\n-- p/b.py --\nfrom .c import h\ndef f(x): return x + 1\n-- p/c.py --\ndef h(): return 1 + 1\n",
 			"h kept, f kept, f kept, h kept",

@@ -24,8 +24,15 @@ func (Masker) Name() string { return Name }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{Flow: true, LocalClasses: true, Submodules: true, ManyStars: true, Counted: true, Linear: true, Protected: true, Lends: true}
+	return mask.Semantics{
+		Flow: true, LocalClasses: true, Submodules: true, ManyStars: true, Counted: true, Linear: true, Protected: true, Lends: true,
+		Natives: natives,
+	}
 }
+
+// natives are those of Python of which no member calls another of its object by name; and
+// type.__call__(C), which makes one: it gets the class.
+var natives = []string{"str", "bytes", "int", "float", "list", "dict", "tuple", "set", "frozenset", "type.__call__"}
 
 // Grammar is Python's for modules. Stubs hold no bodies.
 func (Masker) Grammar(p string) syntax.Language {

@@ -119,7 +119,16 @@ func (r *reader) bound(name string, right, annotation syntax.Node) (bound bool) 
 	if bound {
 		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: path, Use: how, Class: r.class}})
 	}
+	if bound && how == mask.Called && len(path) > 1 && makesOthers(path) { // where its module is one of others
+		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: path[:1], Use: how, Class: r.class}})
+	}
 	return bound
+}
+
+// makesOthers tells what, as one of a module of others, gives an object of theirs: a class,
+// and functions that everybody knows.
+func makesOthers(path []string) bool {
+	return isClassName(path) || slices.Contains([]string{"re.compile", "logging.getLogger"}, strings.Join(path, "."))
 }
 
 // castTo is T of cast(T, x), where that is a name.

@@ -184,7 +184,7 @@ func (r *reader) bindValue(s *scope, left, right syntax.Node) {
 	}
 	if left.Kind() == "identifier" && right.Kind() == "call" {
 		name, path := r.word(left), r.path(right.Child("function"))
-		if _, again := s.names[name]; !again && len(path) > 0 && path[0] != "?" && path[0] != name && (isTitle(path[len(path)-1]) || r.isOwnClass(s, path)) {
+		if _, again := s.names[name]; !again && len(path) > 0 && path[0] != "?" && path[0] != name && (isTitle(path[len(path)-1]) || makesOthers(path) || r.isOwnClass(s, path)) {
 			s.names[name] = local{kind: made, path: path}
 			return
 		}

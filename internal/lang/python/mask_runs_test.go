@@ -14,6 +14,18 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\n" + classes("A", "B", "C") + "T = {1: A, 2: B}\ndef pick(k):\n    if made := T[k]:\n        return made()\npick(1)\n",
 			"A.__init__ B.__init__ pick",
 		},
+		"what_others_made": {
+			"-- a.py --\nimport re, logging, threading\nRE = re.compile('x')\nLOG = logging.getLogger()\nLOCK = threading.Lock()\nclass A:\n    def __init__(self): self.lock = threading.RLock()\n    def match(self, x): return 1\n    def info(self, x): return 2\n    def acquire(self): return 3\n    def search(self, x): return 4\ndef f():\n    log = logging.getLogger('x')\n    log.info('y')\n    A().lock.acquire()\nRE.match('x')\nLOG.info('x')\nLOCK.acquire()\nf()\n",
+			"A.__init__ f",
+		},
+		"what_a_module_of_the_tree_made_under_such_a_name": {
+			"-- re.py --\nclass Pattern:\n    def match(self, x): return 1\n    def search(self, x): return 2\n    def sub(self, x): return 3\ndef compile(x): return Pattern()\n-- a.py --\nimport re\nRE = re.compile('x')\nRE.match('x')\ndef f():\n    r = re.compile('y')\n    r.search('x')\nf()\n",
+			"f Pattern.match Pattern.search compile",
+		},
+		"and_a_class_of_one_of_its_modules": {
+			"-- p/__init__.py --\nfrom p import threading\nLOCK = threading.Lock()\nLOCK.acquire()\n-- p/threading.py --\nclass Lock:\n    def acquire(self): return 1\n    def release(self): return 2\n",
+			"Lock.acquire",
+		},
 		"one_of_two_that_is_called_on_the_spot": {
 			"-- a.py --\n" + classes("A", "B", "C") + "def f(x): return x + 1\ndef g(x): return x + 2\ndef h(x): return x\ndef make(k=None):\n    return (k or A)()\nmake()\n(f if make else (g or None))(1)\n",
 			"A.__init__ f g make",
