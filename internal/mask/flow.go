@@ -270,7 +270,7 @@ func (c *closure) take(w where, r ref, how Use, t thing, why cause) {
 		}
 	case how == Bound && t.kind == isFunction:
 		c.begin(t.id, why)
-	case t.kind == isFunction && c.isProperty(t.id):
+	case t.kind == isFunction && c.isProperty(t.id) && (len(c.words.split[r.path]) > 1 || !w.unit.means.Flow): // by its name alone it is no value of an object
 		c.reach(t.id, why)
 	case how == Handed, how == Named && r.into > 0 && w.unit.means.Flow:
 		c.pass(w, r, how, t, why)

@@ -14,6 +14,10 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\n" + classes("A", "B", "C") + "T = {1: A, 2: B}\ndef pick(k):\n    if made := T[k]:\n        return made()\npick(1)\n",
 			"A.__init__ B.__init__ pick",
 		},
+		"a_property_under_two_names": {
+			"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    @property\n    def p(self): return self.f()\n    q = p\n    @property\n    def r(self): return 2\n    s = r\n    def f(self): return 3\nA().s\n",
+			"A.__init__ A.r",
+		},
 		"what_others_made": {
 			"-- a.py --\nimport re, logging, threading\nRE = re.compile('x')\nLOG = logging.getLogger()\nLOCK = threading.Lock()\nclass A:\n    def __init__(self): self.lock = threading.RLock()\n    def match(self, x): return 1\n    def info(self, x): return 2\n    def acquire(self): return 3\n    def search(self, x): return 4\ndef f():\n    log = logging.getLogger('x')\n    log.info('y')\n    A().lock.acquire()\nRE.match('x')\nLOG.info('x')\nLOCK.acquire()\nf()\n",
 			"A.__init__ f",
