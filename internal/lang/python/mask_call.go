@@ -223,8 +223,11 @@ func (r *reader) arguments(n syntax.Node, a argument) {
 			}
 			number++
 		}
-		if len(a.path) > 1 && a.path[0] == "sys" {
-			r.asked(value)
+		switch {
+		case len(a.path) > 1 && a.path[0] == "sys":
+			r.asked(value, importers...)
+		case len(a.path) > 1 && a.path[len(a.path)-1] == "addFilter": // of logging, for all that is said from then on
+			r.asked(value, "filter")
 		}
 		if len(a.path) == 1 && r.isGivenName(a.path[0]) && r.isGiven(value) { // who is given may call it
 			r.emit(mask.Ref{Path: []string{mask.Parameter, r.word(value)}, Use: mask.Called, Class: r.class, Line: value.Line()})

@@ -222,8 +222,9 @@ var lookers = map[string]bool{
 	"getattr": true, "len": true, "str": true, "bool": true,
 }
 
-// asked is an object that the interpreter gets, for sys.meta_path or sys.path_hooks.
-func (r *reader) asked(n syntax.Node) {
+// asked is an object that others get, who call it by names: the interpreter those of
+// importers, for sys.meta_path and sys.path_hooks.
+func (r *reader) asked(n syntax.Node, names ...string) {
 	path := r.path(n)
 	if n.Kind() == "call" {
 		path = r.path(n.Child("function"))
@@ -231,7 +232,7 @@ func (r *reader) asked(n syntax.Node) {
 	if len(path) == 0 || path[0] == "?" {
 		return
 	}
-	for _, name := range importers {
+	for _, name := range names {
 		r.use(append(slices.Clone(path), name), mask.Called, n)
 	}
 }

@@ -18,6 +18,10 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    @property\n    def p(self): return self.f()\n    q = p\n    @property\n    def r(self): return 2\n    s = r\n    def f(self): return 3\nA().s\n",
 			"A.__init__ A.r",
 		},
+		"a_filter_of_what_is_logged": {
+			"-- a.py --\nimport logging\nLOG = logging.getLogger()\nclass Only:\n    def filter(self, record): return 1\n    def rest(self): return 2\nLOG.addFilter(Only())\nLOG.error('x')\n",
+			"Only.filter",
+		},
 		"what_others_made": {
 			"-- a.py --\nimport re, logging, threading\nRE = re.compile('x')\nLOG = logging.getLogger()\nLOCK = threading.Lock()\nclass A:\n    def __init__(self): self.lock = threading.RLock()\n    def match(self, x): return 1\n    def info(self, x): return 2\n    def acquire(self): return 3\n    def search(self, x): return 4\ndef f():\n    log = logging.getLogger('x')\n    log.info('y')\n    A().lock.acquire()\nRE.match('x')\nLOG.info('x')\nLOCK.acquire()\nf()\n",
 			"A.__init__ f",
