@@ -87,6 +87,9 @@ func (r *reader) madeType(value syntax.Node) string {
 // calledType is what a function of the file gives, or a method of the same class.
 func (r *reader) calledType(fn, call syntax.Node, depth int) string {
 	of := unwrappedParens(call.Child("function"))
+	if r.givesList(fn, of, depth) {
+		return "any[]" // callers hand functions to it, for what they do not say of the elements
+	}
 	var target syntax.Node
 	switch {
 	case of.Is("identifier") && r.counted[of.Text()] == 1:
@@ -94,7 +97,14 @@ func (r *reader) calledType(fn, call syntax.Node, depth int) string {
 	case of.Is("member_expression") && of.Child("object").Is("this") && isObjectMethod(fn):
 		target = r.onlyMethod(fn.Parent(), of.Child("property").Text())
 	}
-	if !target.Is("function_declaration", "method_definition") || target.Child("type_parameters").Is() || fn.Child("type_parameters").Is() || target.Has("async") || target.Has("*") {
+	if target.Is("method_signature") {
+		if first(target.Child("parameters")).Is() || first(call.Child("arguments")).Is() {
+			return "" // the compiler chooses another
+		}
+	} else if !target.Is("function_declaration", "method_definition") {
+		return ""
+	}
+	if target.Child("type_parameters").Is() || fn.Child("type_parameters").Is() || target.Has("async") || target.Has("*") {
 		return ""
 	}
 	if written := target.Child("return_type"); written.Is() {
@@ -111,7 +121,61 @@ func (r *reader) calledType(fn, call syntax.Node, depth int) string {
 	return r.results[at]
 }
 
-// onlyMethod is the method of a name where a class has one of it.
+// listers give an array, of an array.
+var listers = words("concat filter flat flatMap map reverse slice sort splice")
+
+// givesList tells a method that gives an array of something that is written to be one: a
+// field of the object, what one of its methods or a function of the file gives.
+func (r *reader) givesList(fn, of syntax.Node, depth int) bool {
+	if !of.Is("member_expression") || !listers[of.Child("property").Text()] || of.Has("optional_chain") {
+		return false
+	}
+	switch object := unwrappedParens(of.Child("object")); {
+	case object.Is("call_expression") && depth < maxResult:
+		return isList(r.calledType(fn, object, depth+1))
+	case object.Is("member_expression") && object.Child("object").Is("this") && !object.Has("optional_chain") && isObjectMethod(fn):
+		return isList(r.fieldType(fn.Parent(), object.Child("property").Text()))
+	}
+	return false
+}
+
+// isList tells the type of an array, as it is written.
+func isList(of string) bool {
+	named := strings.HasSuffix(of, ">") && (strings.HasPrefix(of, "Array<") || strings.HasPrefix(of, "ReadonlyArray<"))
+	return (named || strings.HasSuffix(of, "[]")) && !strings.ContainsAny(of, "|&?:=") && !strings.Contains(of, "keyof ")
+}
+
+// fieldType is the type that a class writes of its field, "" where it has several of a name.
+func (r *reader) fieldType(body syntax.Node, name string) string {
+	fields, ok := r.fields[body.Start()]
+	if !ok {
+		fields = map[string]string{}
+		r.fields[body.Start()] = fields
+		note := func(name string, n syntax.Node) {
+			of := strings.TrimSpace(strings.TrimPrefix(n.Child("type").Text(), ":"))
+			if _, twice := fields[name]; twice {
+				of = ""
+			}
+			fields[name] = of
+		}
+		for c := range body.Children() {
+			switch {
+			case c.Is("public_field_definition") && !c.Has("static"):
+				note(c.Child("name").Text(), c)
+			case c.Is("method_definition") && c.Child("name").Text() == "constructor":
+				for p := range c.Child("parameters").Children() {
+					if p.Has("accessibility_modifier", "readonly", "override_modifier") {
+						note(p.Child("pattern").Text(), p)
+					}
+				}
+			}
+		}
+	}
+	return fields[name]
+}
+
+// onlyMethod is the method of a name where a class has one of it, or the first of the
+// signatures that it has.
 func (r *reader) onlyMethod(body syntax.Node, name string) syntax.Node {
 	methods, ok := r.methods[body.Start()]
 	if !ok {
@@ -119,7 +183,12 @@ func (r *reader) onlyMethod(body syntax.Node, name string) syntax.Node {
 		r.methods[body.Start()] = methods
 		for c := range body.Children() {
 			name := c.Child("name").Text()
-			if _, twice := methods[name]; twice || !isObjectMethod(c) || c.Has("get") || c.Has("set") {
+			before, twice := methods[name]
+			if before.Is("method_signature") {
+				continue
+			}
+			signs := c.Is("method_signature") && !c.Has("static") && !c.Has("?")
+			if twice || !signs && !isObjectMethod(c) || c.Has("get") || c.Has("set") {
 				c = syntax.Node{}
 			}
 			methods[name] = c
