@@ -24,6 +24,7 @@ func TestMaskAnchors(t *testing.T) {
 		"a_star":                     {app("@/a") + at("src/a.ts") + config(`{"compilerOptions": {"paths": {"@/*": ["./src/*"]}}}`), "make"},
 		"as_compiled":                {app("@/a.js") + at("src/a.ts") + config(`{"compilerOptions": {"paths": {"@/*": ["./src/*"]}}}`), "make"},
 		"comments_and_commas":        {app("@/a") + at("src/a.ts") + config("{\n// paths\n\"compilerOptions\": {\"paths\": {\"@/*\": [\"./src/*\",],}, /* so */},\n}"), "make"},
+		"with_a_mark":                {app("@/a") + at("src/a.ts") + config("\ufeff"+`{"compilerOptions": {"paths": {"@/*": ["./src/*"]}}}`), "make"},
 		"the_second":                 {app("@/a") + at("lib/a.ts") + config(`{"compilerOptions": {"paths": {"@/*": ["./src/*", "./lib/*"]}}}`), "make"},
 		"no_slash":                   {app("~a") + at("src/a.ts") + config(`{"compilerOptions": {"paths": {"~*": ["./src/*"]}}}`), "make"},
 		"whole":                      {app("made") + at("src/a.ts") + config(`{"compilerOptions": {"paths": {"made": ["src/a.ts"]}}}`), "make"},

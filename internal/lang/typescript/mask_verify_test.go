@@ -52,7 +52,7 @@ func TestProjects(t *testing.T) {
 	dir := t.TempDir()
 	m := &mask.Manifest{}
 	for name, text := range map[string]string{
-		"tsconfig.json":            "{\n// the projects\n\"files\": [ /* none */ ],\n\"references\": [{\"path\": \"./packages/a\"}, // {\"path\": \"./packages/b\"}\n{ \"path\": \"tsconfig.app.json\", },],\n}\n",
+		"tsconfig.json":            "\ufeff{\n// the projects\n\"files\": [ /* none */ ],\n\"references\": [{\"path\": \"./packages/a\"}, // {\"path\": \"./packages/b\"}\n{ \"path\": \"tsconfig.app.json\", },],\n}\n",
 		"tsconfig.app.json":        "\ufeff{\"include\": [\"src\"]}\n",
 		"packages/a/tsconfig.json": "{\"compilerOptions\": {\"files\": []}}\n",
 		"packages/b/tsconfig.json": "{}\n",
