@@ -38,6 +38,7 @@ type reader struct {
 	chains   map[int]chain                  // rows of assignments, by where they begin
 	made     map[int]bool                   // those of them that end with an object
 	plain    map[string]syntax.Node         // what the file itself declares without types to fill in
+	generic  map[string]syntax.Node         // functions with parameters that are types, likewise
 	counted  map[string]int                 // how often it gives a name to a function, class, type or variable
 	results  map[int]string                 // what functions give, by where they begin
 	fields   map[int]map[string]string      // their types, of classes, by where their bodies begin
@@ -112,7 +113,7 @@ func Read(file string, tree *syntax.Tree, dialect Dialect) *mask.File {
 		dialect: dialect, at: file, source: tree.Source,
 		file:  &mask.File{Modules: modules(file)},
 		loads: newSink(), classes: map[string]int{}, protos: map[string]string{}, objects: map[string]bool{},
-		exported: map[string]bool{}, docs: map[int]bool{}, names: map[string]int{}, taken: map[mask.Import]struct{}{}, declared: map[string]bool{}, plain: map[string]syntax.Node{}, counted: map[string]int{}, results: map[int]string{}, callees: map[string]bool{}, methods: map[int]map[string]syntax.Node{}, fields: map[int]map[string]string{}, chains: map[int]chain{}, made: map[int]bool{}, prefixes: map[int]string{},
+		exported: map[string]bool{}, docs: map[int]bool{}, names: map[string]int{}, taken: map[mask.Import]struct{}{}, declared: map[string]bool{}, plain: map[string]syntax.Node{}, generic: map[string]syntax.Node{}, counted: map[string]int{}, results: map[int]string{}, callees: map[string]bool{}, methods: map[int]map[string]syntax.Node{}, fields: map[int]map[string]string{}, chains: map[int]chain{}, made: map[int]bool{}, prefixes: map[int]string{},
 	}
 	r.survey(tree)
 	r.inside(tree.Root(), place{function: -1, class: -1})

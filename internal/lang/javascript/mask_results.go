@@ -1,8 +1,10 @@
 package javascript
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
@@ -93,6 +95,9 @@ func (r *reader) calledType(fn, call syntax.Node, depth int) string {
 	var target syntax.Node
 	switch {
 	case of.Is("identifier") && r.counted[of.Text()] == 1:
+		if generic := r.generic[of.Text()]; generic.Is() {
+			return r.filled(fn, generic, call.First("type_arguments"))
+		}
 		target = r.plain[of.Text()]
 	case of.Is("member_expression") && of.Child("object").Is("this") && isObjectMethod(fn):
 		target = r.onlyMethod(fn.Parent(), of.Child("property").Text())
@@ -119,6 +124,63 @@ func (r *reader) calledType(fn, call syntax.Node, depth int) string {
 		r.results[at] = r.result(target, depth+1)
 	}
 	return r.results[at]
+}
+
+// beyond are words of types that bind names, or are of values.
+var beyond = lazyregexp.New(`\b(asserts|in|infer|is|typeof)\b|=>|<[^<>]* extends |["'` + "`" + `]`)
+
+// filled is the written result of a generic function that is called in fn with types for
+// its parameters.
+func (r *reader) filled(fn, generic, types syntax.Node) string {
+	written := generic.Child("return_type")
+	if !written.Is("type_annotation") || generic.Has("async") || generic.Has("*") {
+		return ""
+	}
+	for _, n := range []syntax.Node{written, generic.Child("type_parameters"), fn.Child("type_parameters")} {
+		if n.Is() && n.End()-n.Start() > maxType {
+			return ""
+		}
+	}
+	if beyond.MatchString(written.Text()) {
+		return ""
+	}
+	var names, own []string
+	for c := range generic.Child("type_parameters").Children() {
+		if c.Is("type_parameter") {
+			names = append(names, c.Child("name").Text())
+		}
+	}
+	for c := range fn.Child("type_parameters").Children() {
+		own = append(own, c.Child("name").Text())
+	}
+	given := map[string]string{}
+	for c := range types.Children() {
+		if c.Named() && !c.Is("comment") && len(given) < len(names) {
+			given[names[len(given)]] = c.Text()
+		}
+	}
+	if len(given) != len(names) {
+		return ""
+	}
+	out, at := "", written.Start()
+	for n := range written.Walk(func(syntax.Node) bool { return true }) {
+		if !n.Is("type_identifier") || n.Parent().Is("nested_type_identifier") {
+			continue
+		}
+		text, ok := given[n.Text()]
+		switch {
+		case !ok && (r.counted[n.Text()] > 1 || slices.Contains(own, n.Text())):
+			return "" // it may be another here
+		case !ok:
+			continue
+		case strings.ContainsAny(text, " |&?"):
+			text = "(" + text + ")"
+		}
+		out += string(r.source[at:n.Start()]) + text
+		at = n.End()
+	}
+	out += string(r.source[at:written.End()])
+	return fitting(strings.TrimSpace(strings.TrimPrefix(out, ":")))
 }
 
 // listers give an array, of an array.
@@ -197,9 +259,12 @@ func (r *reader) onlyMethod(body syntax.Node, name string) syntax.Node {
 	return methods[name]
 }
 
+// maxType is how long a type may be, in bytes.
+const maxType = 120
+
 // fitting is a type that can be written in a line.
 func fitting(of string) string {
-	if of == "const" || strings.ContainsAny(of, "\n\r") || strings.Contains(of, "//") || len(of) > 120 {
+	if of == "const" || strings.ContainsAny(of, "\n\r") || strings.Contains(of, "//") || len(of) > maxType {
 		return ""
 	}
 	return of
@@ -220,7 +285,12 @@ func (r *reader) notePlain(n syntax.Node) {
 		return
 	}
 	r.counted[name.Text()]++
-	if up := n.Parent(); !n.Child("type_parameters").Is() && (up.Is("program") || up.Is("export_statement") && up.Parent().Is("program")) {
+	up := n.Parent()
+	switch {
+	case !up.Is("program") && (!up.Is("export_statement") || !up.Parent().Is("program")):
+	case !n.Child("type_parameters").Is():
 		r.plain[name.Text()] = n
+	case n.Is("function_declaration"):
+		r.generic[name.Text()] = n
 	}
 }
