@@ -138,7 +138,7 @@ func (r *reader) given(n syntax.Node, p place) []string {
 	path := []string{n.Child("name").Text()}
 	if object := n.Child("object"); object.Is() {
 		of := r.path(object, p)
-		if of[0] == "?" || of[0] == "super" || platform[of[0]] || r.foreign[of[0]] || len(of) > 16 {
+		if of[0] == "super" || platform[of[0]] || r.foreign[of[0]] || len(of) > 16 {
 			return []string{"?"}
 		}
 		path = append(append([]string{}, of...), path...)
@@ -154,7 +154,7 @@ func (r *reader) written(n syntax.Node) []string {
 	switch {
 	case t.Is("void_type", "integral_type", "floating_point_type", "boolean_type"), len(of) == 1 && closed[of[0]]:
 		return []string{mask.Element}
-	case of == nil || platform[of[0]] || r.foreign[of[0]] || n.Child("dimensions").Is() || parameter(n, of[0]):
+	case of == nil || r.foreign[of[0]] || parameter(n, of[0]):
 		return nil
 	}
 	return of
@@ -363,10 +363,8 @@ func (r *reader) local(n syntax.Node, p place) {
 			switch {
 			case value.Is("object_creation_expression"):
 				holds = typeName(value.Child("type"))
-			case of == nil && n.Child("type").Text() == "var" && value.Is():
-				if path := r.path(value, p); path[0] != "?" {
-					holds = path
-				}
+			case n.Child("type").Text() == "var":
+				holds = r.path(value, p)
 			}
 			if c.Child("dimensions").Is() {
 				holds = nil
