@@ -157,6 +157,11 @@ func TestMaskResults(t *testing.T) {
 		"a_constant":                  {"const c A = 1\nfunc init() { c.Do() }\n", "init use A.Do"},
 		"a_constant_of_another":       {"const (\n\tc A = iota\n\td\n)\nconst e = 1 | d\nfunc init() { e.Do() }\n", "init use A.Do"},
 		"a_conversion":                {"func init() { A(1).Do(); (*B)(nil).Do() }\n", "init use A.Do B.Do"},
+		"what_the_library_picks":      {"func init() {}\n-- c.go --\npackage a\nimport \"slices\"\nfunc init() { slices.MinFunc(some(), nil).Do() }\n", "init use A.Do B.Do some init"},
+		"an_error_of_ours":            {"func fail() error { return nil }\nfunc init() { fail().Do() }\n", "fail init use A.Do B.Do"},
+		"a_conversion_to_an_error":    {"func init() { error(A{}).Do() }\n", "init use A.Do B.Do"},
+		"the_lesser_of_two":           {"type D int\nfunc (D) Do() { use() }\nvar d D\nfunc init() { min(d, 1).Do() }\n", "D.Do init use A.Do B.Do"},
+		"a_variable_with_a_type":      {"func init() { var i I = NewA(); i.Do() }\n", "init use A.Do B.Do NewA"},
 		"a_name_that_is_taken":        {"func run[A any](a A) { a.Do() }\nfunc init() { run(1) }\n", "run init use A.Do B.Do"},
 	})
 }

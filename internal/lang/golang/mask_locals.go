@@ -170,7 +170,7 @@ func (r *maskReader) bind(names []syntax.Node, values syntax.Node, typed local, 
 		l := typed
 		switch {
 		case typed.typed:
-		case i < len(all) && i < 1 || len(all) > 1 && i < len(all):
+		case i < len(all):
 			l = all[i]
 		case len(all) == 1:
 			l.of = r.several(values, s, i)

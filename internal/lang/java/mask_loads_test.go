@@ -37,6 +37,7 @@ func TestMaskResults(t *testing.T) {
 		"a_chain_that_is_long":           {"    start()" + strings.Repeat(".next()", 9) + ".go();\n  }\n}\n", "A.start A.use A.<static> B.next B.go C.go"},
 		"an_overload_without_an_object": {"    new E().up().go();\n  }\n}\n-- E.java --\nclass E extends F {\n  C up() { return null; }\n}\n" +
 			"-- F.java --\nclass F {\n  int up(int a) { return 1; }\n  double up(double a) { return 1; }\n  boolean up(boolean a) { return true; }\n  void up(String a) { A.use(); }\n}\n", "A.use A.<static> C.go E.up"},
+		"a_text_of_what_is_not_known":       {"    new E();\n    B[] b = null;\n    b[0].toString();\n  }\n}\n-- E.java --\nclass E {\n  public String toString() { return \"\" + A.use(); }\n}\n", "A.<static>"},
 		"one_of_a_class_in_a_text_s":        {"    new E().up().go();\n  }\n}\n-- E.java --\nclass E {\n  Character.Subset up() { return null; }\n}\n", "A.use A.<static> B.go C.go E.up"},
 		"a_type_of_the_method_with_a_class": {"    start().any().go();\n  }\n}\n-- T.java --\nclass T {\n  int go() { return 1; }\n}\n", "A.start A.use A.<static> B.any B.go C.go"},
 		"a_class_of_the_platform_s_name":    {"    many().get(0).go();\n  }\n}\n-- List.java --\nclass List {\n  B get(int a) { return null; }\n}\n", "A.use A.many A.<static> B.go C.go"},

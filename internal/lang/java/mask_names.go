@@ -164,7 +164,7 @@ func (r *reader) written(n syntax.Node) []string {
 func parameter(n syntax.Node, name string) bool {
 	for ; n.Is(); n = n.Above("class_declaration", "interface_declaration", "record_declaration", "method_declaration") {
 		for p := range n.First("type_parameters").Children() {
-			if p.First("type_identifier", "identifier").Text() == name {
+			if p.First("type_identifier").Text() == name {
 				return true
 			}
 		}

@@ -215,7 +215,7 @@ func (a *anchors) packageFile(file string) {
 	for _, pattern := range slices.Sorted(maps.Keys(p.Imports)) {
 		a.targets(pattern, p.Imports[pattern], dir, dir)
 	}
-	if p.Private && dir != "." && p.Bin == nil && p.Main == nil && p.Module == nil && p.Exports == nil && p.Types == "" {
+	if p.Private && p.Bin == nil && p.Main == nil && p.Module == nil && p.Exports == nil && p.Types == "" {
 		a.closed = append(a.closed, dir)
 	}
 	if p.Name == "" {
