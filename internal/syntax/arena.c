@@ -24,7 +24,7 @@ enum { STEP = 16, STEPS = 64, CLASSES = STEPS + 32, FOREIGN = CLASSES };
 // Blocks double from SMALLEST to LARGEST. Those up to the first of LARGEST outlive a parse
 // and are filled in the same order by the next one: memory that was used before costs less
 // than new memory. A piece of more than a quarter of a block has one of its own.
-enum { SMALLEST = 256 << 10, LARGEST = 4 << 20 };
+enum { SMALLEST = 256 << 10, LARGEST = 2 << 20 };
 
 struct arena {
   block *first, *filled; // of the blocks in their order, and the one that is being filled

@@ -175,16 +175,13 @@ func parseWithin(l Language, source []byte, e extent, limit, slice time.Duration
 		}
 	}
 	d := of()
-	m, _ := memories.Get().(*memory)
-	if m == nil {
-		m = newMemory()
-	}
-	defer memories.Put(m)
+	memory := takeMemory()
+	defer giveMemory(memory)
 	var wanted *C.uint8_t
 	if e.nodes {
 		wanted = &d.wanted[0]
 	}
-	flat := C.flat_parse(m.c, d.language, (*C.char)(unsafe.Pointer(unsafe.SliceData(given))), C.uint32_t(len(given)),
+	flat := C.flat_parse(memory, d.language, (*C.char)(unsafe.Pointer(unsafe.SliceData(given))), C.uint32_t(len(given)),
 		C.uint64_t(limit/time.Microsecond), C.uint64_t(slice/time.Microsecond), wanted, unsafe.SliceData(e.opened))
 	defer C.free(unsafe.Pointer(flat.nodes))
 	switch flat.fault {
@@ -203,17 +200,32 @@ func parseWithin(l Language, source []byte, e extent, limit, slice time.Duration
 // maxTree bounds a file: generated ones of several megabytes are masked too.
 const maxTree = 32 << 20
 
-// memory is that of one parse at a time, used by one goroutine at a time.
-type memory struct{ c *C.arena }
+// memories are those that no parse uses, as many as run side by side at most.
+var memories struct {
+	sync.Mutex
+	idle []*C.arena
+}
 
-// memories are those that no parse uses. The pool forgets them when memory is collected;
-// what is C's goes with them.
-var memories sync.Pool
-
-func newMemory() *memory {
-	m := &memory{C.arena_new()}
-	runtime.AddCleanup(m, func(c *C.arena) { C.arena_delete(c) }, m.c)
+func takeMemory() *C.arena {
+	memories.Lock()
+	defer memories.Unlock()
+	n := len(memories.idle)
+	if n == 0 {
+		return C.arena_new()
+	}
+	m := memories.idle[n-1]
+	memories.idle = memories.idle[:n-1]
 	return m
+}
+
+func giveMemory(m *C.arena) {
+	memories.Lock()
+	defer memories.Unlock()
+	if len(memories.idle) < runtime.GOMAXPROCS(0) {
+		memories.idle = append(memories.idle, m)
+	} else {
+		C.arena_delete(m)
+	}
 }
 
 // Node is one node of a tree; the zero Node is none.
