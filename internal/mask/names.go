@@ -120,10 +120,8 @@ func (p *project) answer(w where, parts []int32) answer {
 	}
 	if len(found) == 0 {
 		// A local variable, a parameter, a built-in: the name of a method is all there is.
-		native := len(parts) == 2 && slices.ContainsFunc(w.unit.means.Natives, func(of string) bool {
-			return of == word || of == word+"."+p.words.texts[parts[1]]
-		})
-		return answer{member: parts[len(parts)-1], unknown: len(parts) > 1 && !native}
+		member := parts[len(parts)-1]
+		return answer{member: member, unknown: len(parts) > 1 && (len(parts) > 2 || !w.unit.means.isNative(word, p.words.texts[member]))}
 	}
 	return p.follow(w.unit, found, parts)
 }

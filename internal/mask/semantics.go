@@ -1,5 +1,7 @@
 package mask
 
+import "slices"
+
 // Semantics is what names and calls mean in a language, as far as the call graph hangs on
 // it. What it does not say is alike in all of them. The zero value is a language of
 // modules that are imported by name, whose classes stand in one file each.
@@ -68,6 +70,11 @@ type Semantics struct {
 	Counted bool
 	// Structural: what has the methods of an interface is one of it, and says so nowhere.
 	Structural bool
+}
+
+// isNative tells a member of a class of the language itself.
+func (s *Semantics) isNative(class, member string) bool {
+	return slices.Contains(s.Natives, class) || slices.Contains(s.Natives, class+"."+member)
 }
 
 // family is the word under which a language's files see each other.
