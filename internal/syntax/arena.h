@@ -1,8 +1,8 @@
 #pragma once
 
 // An arena is the memory of one parse at a time. tree-sitter asks for a piece of memory
-// for each node, and gives each back: with the allocator of the C library that was a
-// quarter of a parse, and on a thread that is not the first one its heap grows by a call
+// for each node, and gives each back: with the allocator of the C library that was an
+// eighth of a parse, and on a thread that is not the first one its heap grows by a call
 // of the kernel for every few pages. Here a piece costs a few instructions, and all of
 // them are given back at once.
 typedef struct arena arena;
