@@ -3,6 +3,7 @@
 //
 //	go run ./bench/mask -conformance DIR…   # files equal, differing, explained
 //	go run ./bench/mask -speed DIR…         # ratios of one run, medians
+//	go run ./bench/mask -trees DIR…         # each tree is that of tree-sitter's own runtime
 //
 // and its starters against their sources, in any language:
 //
@@ -52,6 +53,7 @@ func main() {
 	var b bench
 	conformance := flag.Bool("conformance", false, "compare with the oracle, file by file")
 	speed := flag.Bool("speed", false, "compare with the oracle's time")
+	trees := flag.Bool("trees", false, "compare each tree, and those of damaged sources, with tree-sitter's own runtime, in all languages")
 	starter := flag.Bool("starter", false, "mask with strict: what is left, what imports, which tests still pass")
 	child := flag.String("child", "", "start, run, baseline: one measurement in a process of its own (used by -speed); each, libtest: the tests of a program of Go or Rust in one process each")
 	flag.StringVar(&b.python, "python", "python3.12", "CPython 3.12")
@@ -59,6 +61,7 @@ func main() {
 	flag.StringVar(&b.dir, "dir", filepath.Join("_work", "bench-mask"), "where starters go; made anew")
 	flag.StringVar(&b.profiles, "profiles", "commit0-combined,commit0-all,commit0-docstring", "for -conformance")
 	flag.IntVar(&b.runs, "runs", 20, "of each measurement of -speed; the median counts")
+	flag.IntVar(&b.damage, "damage", 3, "for -trees: damaged sources of each file")
 	flag.StringVar(&b.imports, "imports", "", "for -starter: a Python that imports every module")
 	flag.StringVar(&b.check, "check", "", "for -starter: a command for sh that compiles what is in its folder")
 	flag.StringVar(&b.suite, "suite", "", "for -starter: a command for sh that runs the tests in its folder")
@@ -66,7 +69,7 @@ func main() {
 	flag.DurationVar(&b.limit, "limit", 20*time.Minute, "for each run of the suite")
 	flag.DurationVar(&b.alone, "alone", 2*time.Minute, "for each test that -child runs")
 	flag.Parse()
-	if err := b.run(context.Background(), mode{*conformance, *speed, *starter}, *child); err != nil {
+	if err := b.run(context.Background(), mode{*conformance, *speed, *starter, *trees}, *child); err != nil {
 		fmt.Fprintln(os.Stderr, "mask:", err)
 		if errors.Is(err, table.ErrMissed) {
 			os.Exit(1)
@@ -79,7 +82,7 @@ type bench struct {
 	python, oracle, dir, profiles string
 	imports, check, suite, report string
 	limit, alone                  time.Duration
-	runs                          int
+	runs, damage                  int
 	projects                      []project
 	program                       string
 	table                         table.Table
@@ -89,10 +92,10 @@ type bench struct {
 type project struct{ name, root, src, tests string }
 
 // mode is what is measured: one of them.
-type mode struct{ conformance, speed, starter bool }
+type mode struct{ conformance, speed, starter, trees bool }
 
 func (m mode) one() bool {
-	return m == mode{conformance: true} || m == mode{speed: true} || m == mode{starter: true}
+	return m == mode{conformance: true} || m == mode{speed: true} || m == mode{starter: true} || m == mode{trees: true}
 }
 
 func (b *bench) run(ctx context.Context, m mode, child string) error {
@@ -100,7 +103,7 @@ func (b *bench) run(ctx context.Context, m mode, child string) error {
 		return b.child(ctx, child, flag.Args())
 	}
 	if !m.one() || flag.NArg() == 0 {
-		return errors.New("usage: mask -conformance|-speed|-starter DIR…")
+		return errors.New("usage: mask -conformance|-speed|-starter|-trees DIR…")
 	}
 	for _, arg := range flag.Args() {
 		p, err := readProject(arg)
@@ -124,6 +127,8 @@ func (b *bench) run(ctx context.Context, m mode, child string) error {
 		return b.conformance(ctx)
 	case m.starter:
 		return b.starters(ctx)
+	case m.trees:
+		return b.trees(ctx)
 	}
 	return b.speed(ctx)
 }

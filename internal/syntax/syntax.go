@@ -1,4 +1,4 @@
-// Package syntax reads source files into plain data with tree-sitter: a Tree of nodes,
+// Package syntax reads source files into plain data by their grammars: a Tree of nodes,
 // for every language; and of Python and Go a File, which is what the tree says of
 // declarations, imports and uses. What functions there are, for filters and masks, is
 // not said here: see packages functions and mask.

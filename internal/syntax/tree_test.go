@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/treesitter"
 )
 
 // TestBefore: the sibling before a node, however deep what lies between.
@@ -45,8 +47,7 @@ func TestSound(t *testing.T) {
 	}
 }
 
-// TestParseTime: the limit is of the processor's time, and a parse that was looked at on
-// its way gives the same tree.
+// TestParseTime: a parse ends when its time is over, and leaves nothing behind.
 func TestParseTime(t *testing.T) {
 	t.Parallel()
 	for l, text := range map[Language]string{
@@ -56,22 +57,11 @@ func TestParseTime(t *testing.T) {
 		TSX:    "const f = <T,>(x: T) => <a b={`c${x}`}>d{x}</a>;\n",
 	} {
 		source := []byte(strings.Repeat(text, 3000) + ")")
-		want, err := ParseTree(l, source)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := parseWithin(l, source, whole, maxTime, time.Millisecond)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(want.nodes, got.nodes) {
-			t.Errorf("%s: another tree in slices", l)
-		}
-		if _, err := parseWithin(l, source, whole, time.Millisecond, time.Millisecond); !errors.Is(err, ErrTooSlow) {
+		if _, err := parseWithin(l, source, whole, time.Millisecond); !errors.Is(err, ErrTooSlow) {
 			t.Errorf("%s: %v, want %v", l, err, ErrTooSlow)
 		}
 		again, err := ParseTree(l, []byte(text))
-		if err != nil || int(again.nodes[0].end) > len(text) {
+		if err != nil || int(again.nodes[0].End) > len(text) {
 			t.Errorf("%s: after one that was ended: %v", l, err)
 		}
 	}
@@ -120,5 +110,5 @@ func TestParseAgain(t *testing.T) {
 type parsed struct {
 	language Language
 	source   []byte
-	nodes    []flatNode
+	nodes    []treesitter.Node
 }

@@ -1,16 +1,12 @@
-// What of tree-sitter's C interface is needed to write a tree down flat. The
-// functions themselves are linked from github.com/smacker/go-tree-sitter, whose Go
-// side would cross the border between the languages once for each node.
-#include "arena.h"
+// Trees written down flat: what Go reads of a parse.
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef struct TSLanguage TSLanguage;
-typedef struct TSParser TSParser;
-typedef struct TSTree TSTree;
-typedef struct { uint32_t row, column; } TSPoint;
-typedef struct { uint32_t context[4]; const void *id; const TSTree *tree; } TSNode;
-typedef struct { const void *tree; const void *id; uint32_t context[3]; } TSTreeCursor;
+typedef struct arena arena;
+
+arena *arena_new(void);
+void arena_delete(arena *);
 
 // flat_node is one node; nodes stand in preorder, so that the first child of node i is
 // i+1 and its next sibling is last.
@@ -34,4 +30,9 @@ typedef struct {
 
 enum { FLAT_TIME = 1, FLAT_MEMORY = 2, FLAT_LANGUAGE = 3 };
 
-flat_tree flat_parse(arena *memory, const TSLanguage *language, const char *source, uint32_t length, uint64_t micros, uint64_t slice, const uint8_t *wanted, const uint8_t *opened);
+flat_tree flat_parse(arena *memory, const TSLanguage *language, const char *source, uint32_t length, uint64_t micros, const uint8_t *wanted, const uint8_t *opened);
+
+uint32_t flat_symbols(const TSLanguage *);
+uint32_t flat_fields(const TSLanguage *);
+const char *flat_symbol(const TSLanguage *, uint32_t i);
+const char *flat_field(const TSLanguage *, uint32_t i); // from 1

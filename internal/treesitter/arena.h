@@ -1,8 +1,8 @@
-#include "arena.h"
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+// An arena is the memory of one parse at a time. A parse takes a piece of memory for each
+// node, and gives many back: with the allocator of the C library that was an eighth of a
+// parse, and on a thread that is not the first one its heap grows by a call of the kernel
+// for every few pages. Here a piece costs a few instructions, and all of them are given
+// back at once.
 
 void ts_set_allocator(void *(*)(size_t), void *(*)(size_t, size_t), void *(*)(void *, size_t), void (*)(void *));
 
@@ -26,13 +26,31 @@ enum { STEP = 16, STEPS = 64, CLASSES = STEPS + 32, FOREIGN = CLASSES };
 // than new memory. A piece of more than a quarter of a block has one of its own.
 enum { SMALLEST = 256 << 10, LARGEST = 2 << 20 };
 
+// What was looked up in the tables of a grammar, which are searched from their beginning:
+// the value of a state and a symbol, at a place that follows from both. It outlives a
+// parse, too.
+enum { LOOKUPS = 4096 };
+
+typedef struct {
+  uint32_t key; // state and symbol
+  uint16_t value;
+} lookup;
+
+typedef struct {
+  const TSLanguage *of;
+  lookup at[LOOKUPS];
+} lookups;
+
 struct arena {
+  lookups known;
   block *first, *filled; // of the blocks in their order, and the one that is being filled
   block *own;            // of single pieces
   char *here, *end;
   void *given[CLASSES]; // back, of each class, each pointing to the next
 };
 
+// current is the one that this thread parses with. Memory that a scanner takes outside of
+// a parse is the C library's.
 static _Thread_local arena *current;
 
 static size_t class_of(size_t size) {
@@ -136,8 +154,8 @@ static void *grow(void *old, size_t size) {
   return larger;
 }
 
-// Before anything of tree-sitter runs: what was taken of one allocator cannot be given to
-// another.
+// The scanners of the grammars take their memory by tree-sitter's functions. Before any of
+// them runs: what was taken of one allocator cannot be given to another.
 __attribute__((constructor)) static void install(void) { ts_set_allocator(take, take_clean, grow, give); }
 
 arena *arena_new(void) {
@@ -161,10 +179,9 @@ void arena_delete(arena *a) {
   free(a);
 }
 
-void arena_enter(arena *a) { current = a; }
 
-void arena_leave(arena *a) {
-  current = NULL;
+// arena_clear gives back all that was taken.
+static void arena_clear(arena *a) {
   block *last = a->first;
   while (last->next && last->size < LARGEST) last = last->next;
   drop(last->next);
