@@ -55,7 +55,7 @@ func main() {
 	speed := flag.Bool("speed", false, "compare with the oracle's time")
 	trees := flag.Bool("trees", false, "compare each tree, and those of damaged sources, with tree-sitter's own runtime, in all languages")
 	starter := flag.Bool("starter", false, "mask with strict: what is left, what imports, which tests still pass")
-	child := flag.String("child", "", "start, run, baseline: one measurement in a process of its own (used by -speed); each, libtest: the tests of a program of Go or Rust in one process each")
+	child := flag.String("child", "", "start, run, baseline, own: one measurement in a process of its own (used by -speed); each, libtest: the tests of a program of Go or Rust in one process each")
 	flag.StringVar(&b.python, "python", "python3.12", "CPython 3.12")
 	flag.StringVar(&b.oracle, "oracle", filepath.Join("..", "shared", "oracles", "commit0_oracle.py"), "the oracle")
 	flag.StringVar(&b.dir, "dir", filepath.Join("_work", "bench-mask"), "where starters go; made anew")
