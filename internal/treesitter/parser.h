@@ -87,16 +87,14 @@ typedef struct {
   bool in_error;
 } standing;
 
-typedef enum { TAKE_LEFT, PREFER_LEFT, EITHER, PREFER_RIGHT, TAKE_RIGHT } choice;
+typedef enum { TAKE_LEFT, KEEP_BOTH, PREFER_RIGHT, TAKE_RIGHT } choice;
 
 static choice choose(standing a, standing b) {
-  if (!a.in_error && b.in_error) return a.cost < b.cost ? TAKE_LEFT : PREFER_LEFT;
+  if (!a.in_error && b.in_error) return a.cost < b.cost ? TAKE_LEFT : KEEP_BOTH;
   if (a.in_error && !b.in_error) return b.cost < a.cost ? TAKE_RIGHT : PREFER_RIGHT;
-  if (a.cost < b.cost) return (b.cost - a.cost) * (1 + a.node_count) > COST_DIFFERENCE ? TAKE_LEFT : PREFER_LEFT;
+  if (a.cost < b.cost) return (b.cost - a.cost) * (1 + a.node_count) > COST_DIFFERENCE ? TAKE_LEFT : KEEP_BOTH;
   if (b.cost < a.cost) return (a.cost - b.cost) * (1 + b.node_count) > COST_DIFFERENCE ? TAKE_RIGHT : PREFER_RIGHT;
-  if (a.dynamic_precedence > b.dynamic_precedence) return PREFER_LEFT;
-  if (b.dynamic_precedence > a.dynamic_precedence) return PREFER_RIGHT;
-  return EITHER;
+  return b.dynamic_precedence > a.dynamic_precedence ? PREFER_RIGHT : KEEP_BOTH;
 }
 
 static standing standing_of(parser *p, uint32_t version) {

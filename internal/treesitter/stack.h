@@ -268,14 +268,15 @@ static all_popped stack_pop(stack *s, uint32_t version, uint32_t count) {
   return stack_walk(s, version, at_depth, &count, (int)count);
 }
 
-// stack_pop_only pops off the only version, where one path leads down: what is popped goes
-// over from the stack to the caller. It tells whether that is so.
+// stack_pop_only pops off the only version, where one path leads down: nothing else holds
+// what lies on it, and it goes over from the stack to the caller. It tells whether that is
+// so.
 static bool stack_pop_only(stack *s, uint32_t count, subtrees *taken) {
   stack_head *head = &s->heads.at[0];
   stack_node *n = head->node;
   uint32_t size = 0;
   for (uint32_t left = count; left;) {
-    if (n->link_count != 1 || n->references != 1 || !is_some(n->links[0].subtree)) return false;
+    if (n->link_count != 1 || !is_some(n->links[0].subtree)) return false;
     if (!is_extra(n->links[0].subtree)) left--;
     size++;
     n = n->links[0].node;
