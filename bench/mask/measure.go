@@ -184,22 +184,40 @@ type usage struct {
 	said      string
 }
 
+// process runs a program; what it says goes to files, so that nothing of this process has a
+// part in what is measured.
 func (b *bench) process(ctx context.Context, program string, args ...string) (usage, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
-	var complaint strings.Builder
-	cmd.Stderr = &complaint
+	said, err := b.file("said")
+	if err != nil {
+		return usage{}, err
+	}
+	defer said.Close()
+	complaint, err := b.file("complaint")
+	if err != nil {
+		return usage{}, err
+	}
+	defer complaint.Close()
+	cmd.Stdout, cmd.Stderr = said, complaint
 	began := time.Now()
-	said, err := cmd.Output()
+	err = cmd.Run()
 	wall := time.Since(began)
 	if err != nil {
-		return usage{}, fmt.Errorf("%s %s: %w: %s", filepath.Base(program), strings.Join(args, " "), err, complaint.String())
+		why, _ := os.ReadFile(complaint.Name())
+		return usage{}, fmt.Errorf("%s %s: %w: %s", filepath.Base(program), strings.Join(args, " "), err, why)
 	}
-	u := usage{wall: ms(wall), cpu: ms(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()), said: string(said)}
+	text, err := os.ReadFile(said.Name())
+	if err != nil {
+		return usage{}, err
+	}
+	u := usage{wall: ms(wall), cpu: ms(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()), said: string(text)}
 	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		u.peak = float64(r.Maxrss) / 1024 // KB on Linux
 	}
 	return u, nil
 }
+
+func (b *bench) file(name string) (*os.File, error) { return os.Create(filepath.Join(b.dir, name)) }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 

@@ -40,7 +40,8 @@ func TestTrees(t *testing.T) {
 	for _, f := range constructs(t) {
 		l := treetest.LanguageOf(f.Name)
 		seen[l] = true
-		for i, source := range append(treetest.Damaged(f.Data, 20, 1), f.Data) {
+		marked := append([]byte("\ufeff"), f.Data...)
+		for i, source := range append(treetest.Damaged(f.Data, 20, 1), f.Data, marked) {
 			if err := treetest.Compare(l, source); err != nil {
 				t.Errorf("%s, %d: %v", f.Name, i, err)
 			}

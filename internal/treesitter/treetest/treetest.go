@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	sitter "github.com/smacker/go-tree-sitter"
@@ -139,20 +140,19 @@ func reference(g *treesitter.Grammar, language *sitter.Language, source []byte) 
 }
 
 // Damaged gives n sources with syntax errors, most of them: the source with a span cut out,
-// twice, elsewhere, or with a character too many. The same seed gives the same ones.
+// twice, elsewhere, or with something put into it. The same seed gives the same ones.
 func Damaged(source []byte, n int, seed uint64) [][]byte {
+	if len(source) == 0 {
+		return nil
+	}
 	r := rand.New(rand.NewPCG(seed, uint64(len(source))))
-	const characters = "(){}[]<>\"'`:;,.=@#\\/*&|! \n\t\x00\xff\u00e9"
-	var all [][]byte
-	for range n {
-		if len(source) == 0 {
-			break
-		}
+	all := make([][]byte, n)
+	for i := range all {
 		from := r.IntN(len(source))
 		to := min(len(source), from+1+r.IntN(40))
 		at := r.IntN(len(source) + 1)
 		out := slices.Clone(source)
-		switch r.IntN(4) {
+		switch r.IntN(5) {
 		case 0:
 			out = slices.Delete(out, from, to)
 		case 1:
@@ -160,9 +160,15 @@ func Damaged(source []byte, n int, seed uint64) [][]byte {
 		case 2:
 			out = slices.Insert(out, at, source[from:to]...)
 		default:
-			out = slices.Insert(out, at, characters[r.IntN(len(characters))])
+			out = slices.Insert(out, at, []byte(debris[r.IntN(len(debris))])...)
 		}
-		all = append(all, out)
+		all[i] = out
 	}
 	return all
 }
+
+// debris is what closes, opens or ends something, and what is no text: ill-formed UTF-8
+// (overlong, a surrogate, beyond the last character, cut off), a mark of byte order.
+var debris = append(strings.Split("(){}[]<>\"'`:;,.=@#\\/*&|!-+ \n\t\r\x00", ""),
+	"\xff", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\u00e9", "\u2028", "\U0001f600", "\ufeff",
+	") # c\n", ") // c\n", ") /* c */ (", "\n  ", "\n\t", "\"\"\"", "f'{", "<<~A\n", "${", "?>", "<?php ", "=begin\n", "__END__\n", "#{", "/*", "r#\"", "@\"", "$\"{")
