@@ -7,12 +7,14 @@ import (
 	"html/template"
 	"math/bits"
 	"strconv"
+	"sync"
 )
 
 //go:embed plot.svg.tmpl
 var plotText string
 
-var plotTemplate = template.Must(template.New("plot").Parse(plotText))
+// plotTemplate is parsed where something is drawn: no start waits for it.
+var plotTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("plot").Parse(plotText)) })
 
 // plot is one drawing in whole pixels: equal numbers give equal bytes.
 type plot struct {
@@ -40,7 +42,7 @@ const (
 
 func (p plot) svg() ([]byte, error) {
 	var b bytes.Buffer
-	if err := plotTemplate.Execute(&b, p); err != nil {
+	if err := plotTemplate().Execute(&b, p); err != nil {
 		return nil, fmt.Errorf("drawing %s: %w", p.Title, err)
 	}
 	return b.Bytes(), nil

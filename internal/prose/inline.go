@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // gone marks the place of a reference or a person until the words around it are
@@ -49,15 +50,7 @@ var (
 
 // personal are the roles that name an issue or a person, and nothing that a
 // program knows.
-var personal = set("issue pr user gh ghuser ghissue ghpr commit pull bpo cve cwe contributor author pypi gh-issue github pullreq bug ticket")
-
-func set(words string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		out[w] = true
-	}
-	return out
-}
+var personal = wordset.New("issue pr user gh ghuser ghissue ghpr commit pull bpo cve cwe contributor author pypi gh-issue github pullreq bug ticket")
 
 // Inline turns the markup of one paragraph into plain words: links become their
 // text, roles and double backticks become names in backticks; references to
@@ -108,11 +101,11 @@ func roleText(s string) string {
 	m := role.FindStringSubmatch(s)
 	name, content := m[1]+m[2], m[3]
 	name = name[strings.LastIndexByte(name, ':')+1:]
-	if t := titled.FindStringSubmatch(content); t != nil && !personal[name] {
+	if t := titled.FindStringSubmatch(content); t != nil && !personal.Has(name) {
 		return t[1]
 	}
 	switch {
-	case personal[name]:
+	case personal.Has(name):
 		return gone
 	case name == "pep" || name == "rfc":
 		return strings.ToUpper(name) + " " + content

@@ -6,6 +6,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // moment is when a call runs the functions that it is given.
@@ -17,18 +18,10 @@ const (
 	later // or never
 )
 
-func words(s string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		set[w] = true
-	}
-	return set
-}
-
 // What is called by these names, as a method mostly, is known well enough everywhere.
 var (
-	callsAtOnce = words("forEach map filter reduce reduceRight some every sort find findIndex findLast flatMap each replace replaceAll from fromEntries")
-	callsLater  = words(`on once off addListener addEventListener removeListener prependListener then catch finally
+	callsAtOnce = wordset.New("forEach map filter reduce reduceRight some every sort find findIndex findLast flatMap each replace replaceAll from fromEntries")
+	callsLater  = wordset.New(`on once off addListener addEventListener removeListener prependListener then catch finally
 		setTimeout setInterval setImmediate nextTick queueMicrotask requestAnimationFrame
 		promisify callbackify deprecate inherits debounce throttle bind
 		forwardRef memo lazy observer asyncHandler catchAsync wrapAsync expressAsyncHandler
@@ -39,9 +32,9 @@ var (
 
 func momentOf(path []string) moment {
 	switch last := path[len(path)-1]; {
-	case callsAtOnce[last] && len(path) > 1:
+	case callsAtOnce.Has(last) && len(path) > 1:
 		return atOnce
-	case callsLater[last]:
+	case callsLater.Has(last):
 		return later
 	}
 	return perhaps

@@ -226,7 +226,7 @@ func (r *reader) argumentOf(call, arg, args syntax.Node, p place) *mask.Argument
 		}
 	}
 	callee := r.resolved(path, p)
-	if !isName(callee) || globals[callee[0]] {
+	if !isName(callee) || globals.Has(callee[0]) {
 		return nil
 	}
 	at := 0

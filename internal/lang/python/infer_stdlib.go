@@ -1,10 +1,12 @@
 package python
 
-import "strings"
+import (
+	"github.com/benchmint/benchmint/internal/wordset"
+)
 
 // stdlib are the top-level modules of the standard library, of every version
 // since 3.6 together: importing one asks for no distribution.
-var stdlib = wordSet(`
+var stdlib = wordset.New(`
 __future__ _thread abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64
 bdb binascii binhex bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop
 collections colorsys compileall concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes
@@ -23,11 +25,3 @@ token tokenize tomllib trace traceback tracemalloc tty turtle turtledemo types t
 urllib uu uuid venv warnings wave weakref webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile
 zipimport zlib zoneinfo
 `)
-
-func wordSet(text string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(text) {
-		out[w] = true
-	}
-	return out
-}

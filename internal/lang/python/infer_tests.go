@@ -68,7 +68,7 @@ func (m *manifest) outside(files []string) map[string]string {
 			continue
 		}
 		for _, name := range imports(m.read(f)) {
-			if !stdlib[name] && !own[name] && !m.tree.Has(path.Join(path.Dir(f), name+".py")) && !m.tree.Has(path.Join(path.Dir(f), name, "__init__.py")) {
+			if !stdlib.Has(name) && !own[name] && !m.tree.Has(path.Join(path.Dir(f), name+".py")) && !m.tree.Has(path.Join(path.Dir(f), name, "__init__.py")) {
 				if _, ok := out[name]; !ok {
 					out[name] = f
 				}

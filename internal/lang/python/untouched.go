@@ -6,6 +6,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // Untouched compares the test function with its decorators, what its class and
@@ -286,7 +287,7 @@ func around(f *syntax.File, class int) string {
 func isTestName(name string) bool { return strings.HasPrefix(name, "test") }
 
 // moduleHooks are what a module sets up around its tests.
-var moduleHooks = wordSet(`pytestmark pytest_plugins setup_module teardown_module setup_function teardown_function setUpModule tearDownModule setup teardown __test__`)
+var moduleHooks = wordset.New(`pytestmark pytest_plugins setup_module teardown_module setup_function teardown_function setUpModule tearDownModule setup teardown __test__`)
 
 // sameModule compares hooks and automatic fixtures of the test's own file.
 func (c *comparison) sameModule(p string) bool {
@@ -314,7 +315,7 @@ func (c *comparison) sameHooks(p string) bool {
 			return false
 		}
 		for _, i := range f.Top() {
-			if d := f.Decls[i]; moduleHooks[d.Name] || strings.HasPrefix(d.Name, "pytest_") || automatic(d) {
+			if d := f.Decls[i]; moduleHooks.Has(d.Name) || strings.HasPrefix(d.Name, "pytest_") || automatic(d) {
 				names[d.Name] = true
 			}
 		}
