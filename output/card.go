@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // features are the columns of a row for the card's header. All are strings, so
@@ -58,20 +59,22 @@ func frontMatter(b *bytes.Buffer, m Manifest, t *tally) {
 }
 
 // hubLicences are the SPDX identifiers that Hugging Face knows, by its own word.
-var hubLicences = map[string]string{
-	"0BSD": "0bsd", "AFL-3.0": "afl-3.0", "AGPL-3.0": "agpl-3.0", "Apache-2.0": "apache-2.0", "Artistic-2.0": "artistic-2.0", "BSD-2-Clause": "bsd-2-clause",
-	"BSD-3-Clause": "bsd-3-clause", "BSD-3-Clause-Clear": "bsd-3-clause-clear", "BSL-1.0": "bsl-1.0", "CC-BY-4.0": "cc-by-4.0", "CC0-1.0": "cc0-1.0",
-	"ECL-2.0": "ecl-2.0", "EPL-1.0": "epl-1.0", "EPL-2.0": "epl-2.0", "EUPL-1.1": "eupl-1.1", "EUPL-1.2": "eupl-1.2", "GPL-2.0": "gpl-2.0", "GPL-3.0": "gpl-3.0", "ISC": "isc",
-	"LGPL-2.1": "lgpl-2.1", "LGPL-3.0": "lgpl-3.0", "LPPL-1.3c": "lppl-1.3c", "MIT": "mit", "MPL-2.0": "mpl-2.0", "MS-PL": "ms-pl", "NCSA": "ncsa", "OSL-3.0": "osl-3.0",
-	"PostgreSQL": "postgresql", "Unlicense": "unlicense", "WTFPL": "wtfpl", "Zlib": "zlib",
-}
+var hubLicences = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"0BSD": "0bsd", "AFL-3.0": "afl-3.0", "AGPL-3.0": "agpl-3.0", "Apache-2.0": "apache-2.0", "Artistic-2.0": "artistic-2.0", "BSD-2-Clause": "bsd-2-clause",
+		"BSD-3-Clause": "bsd-3-clause", "BSD-3-Clause-Clear": "bsd-3-clause-clear", "BSL-1.0": "bsl-1.0", "CC-BY-4.0": "cc-by-4.0", "CC0-1.0": "cc0-1.0",
+		"ECL-2.0": "ecl-2.0", "EPL-1.0": "epl-1.0", "EPL-2.0": "epl-2.0", "EUPL-1.1": "eupl-1.1", "EUPL-1.2": "eupl-1.2", "GPL-2.0": "gpl-2.0", "GPL-3.0": "gpl-3.0", "ISC": "isc",
+		"LGPL-2.1": "lgpl-2.1", "LGPL-3.0": "lgpl-3.0", "LPPL-1.3c": "lppl-1.3c", "MIT": "mit", "MPL-2.0": "mpl-2.0", "MS-PL": "ms-pl", "NCSA": "ncsa", "OSL-3.0": "osl-3.0",
+		"PostgreSQL": "postgresql", "Unlicense": "unlicense", "WTFPL": "wtfpl", "Zlib": "zlib",
+	}
+})
 
 // licences are named in the header where every row has one that the hub knows;
 // else the table below says what there is.
 func licences(b *bytes.Buffer, t *tally) {
 	var words []string
 	for spdx := range t.licences {
-		word, ok := hubLicences[strings.TrimSuffix(strings.TrimSuffix(spdx, "-only"), "-or-later")]
+		word, ok := hubLicences()[strings.TrimSuffix(strings.TrimSuffix(spdx, "-only"), "-or-later")]
 		if !ok {
 			fmt.Fprintf(b, "license: other\nlicense_name: see-the-table-of-licences\n")
 			return

@@ -2,6 +2,7 @@ package parts
 
 import (
 	"path"
+	"sync"
 
 	"github.com/benchmint/benchmint/internal/wordset"
 )
@@ -62,14 +63,16 @@ var (
 
 // languageOf names languages by extension, known to a plugin or not: a reject
 // says what the change is written in.
-var languageOf = map[string]string{
-	".py": "python", ".pyx": "python", ".pyi": "python", ".go": "go", ".js": "javascript", ".jsx": "javascript", ".mjs": "javascript",
-	".cjs": "javascript", ".ts": "typescript", ".tsx": "typescript", ".rs": "rust", ".java": "java", ".kt": "kotlin", ".scala": "scala",
-	".c": "c", ".h": "c", ".cc": "c++", ".cpp": "c++", ".cxx": "c++", ".hpp": "c++", ".cs": "c#", ".rb": "ruby", ".php": "php",
-	".swift": "swift", ".m": "objective-c", ".sh": "shell", ".bash": "shell", ".pl": "perl", ".lua": "lua", ".ex": "elixir",
-	".exs": "elixir", ".erl": "erlang", ".hs": "haskell", ".ml": "ocaml", ".clj": "clojure", ".dart": "dart", ".r": "r", ".R": "r",
-	".jl": "julia", ".zig": "zig", ".s": "assembly", ".S": "assembly", ".asm": "assembly", ".vue": "javascript", ".sql": "sql",
-}
+var languageOf = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		".py": "python", ".pyx": "python", ".pyi": "python", ".go": "go", ".js": "javascript", ".jsx": "javascript", ".mjs": "javascript",
+		".cjs": "javascript", ".ts": "typescript", ".tsx": "typescript", ".rs": "rust", ".java": "java", ".kt": "kotlin", ".scala": "scala",
+		".c": "c", ".h": "c", ".cc": "c++", ".cpp": "c++", ".cxx": "c++", ".hpp": "c++", ".cs": "c#", ".rb": "ruby", ".php": "php",
+		".swift": "swift", ".m": "objective-c", ".sh": "shell", ".bash": "shell", ".pl": "perl", ".lua": "lua", ".ex": "elixir",
+		".exs": "elixir", ".erl": "erlang", ".hs": "haskell", ".ml": "ocaml", ".clj": "clojure", ".dart": "dart", ".r": "r", ".R": "r",
+		".jl": "julia", ".zig": "zig", ".s": "assembly", ".S": "assembly", ".asm": "assembly", ".vue": "javascript", ".sql": "sql",
+	}
+})
 
 // IsManifest knows the files that say what a project needs, by name.
 func IsManifest(name string) bool { return manifestNames.Has(path.Base(name)) }
@@ -83,5 +86,5 @@ func LanguageOf(name string) string {
 	if IsManifest(name) {
 		return ""
 	}
-	return languageOf[path.Ext(name)]
+	return languageOf()[path.Ext(name)]
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync"
 )
 
 // relocate makes every ELF file of a copied tree look for shared libraries of the
@@ -141,18 +142,20 @@ func Libraries(dir string) ([]string, error) {
 
 // debian names the package of each library that CPython, uv and Go toolchains
 // link, over the releases from bullseye to trixie.
-var debian = map[string]string{
-	"libbz2.so.1.0": "libbz2-1.0", "libcrypt.so.1": "libcrypt1", "libcrypto.so.1.1": "libssl1.1",
-	"libcrypto.so.3": "libssl3", "libssl.so.1.1": "libssl1.1", "libssl.so.3": "libssl3",
-	"libdb-5.3.so": "libdb5.3", "libexpat.so.1": "libexpat1", "libffi.so.7": "libffi7", "libffi.so.8": "libffi8",
-	"libgdbm.so.6": "libgdbm6", "libgdbm_compat.so.4": "libgdbm-compat4", "liblzma.so.5": "liblzma5",
-	"libmpdec.so.3": "libmpdec3", "libncurses.so.6": "libncurses6", "libncursesw.so.6": "libncursesw6",
-	"libpanel.so.6": "libncurses6", "libpanelw.so.6": "libncursesw6", "libtinfo.so.6": "libtinfo6",
-	"libnsl.so.2": "libnsl2", "libtirpc.so.3": "libtirpc3", "libreadline.so.8": "libreadline8",
-	"libsqlite3.so.0": "libsqlite3-0", "libuuid.so.1": "libuuid1", "libz.so.1": "zlib1g", "libzstd.so.1": "libzstd1",
-	"libtcl8.6.so": "libtcl8.6", "libtk8.6.so": "libtk8.6", "libX11.so.6": "libx11-6",
-	"libgcc_s.so.1": "libgcc-s1", "libstdc++.so.6": "libstdc++6",
-}
+var debian = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"libbz2.so.1.0": "libbz2-1.0", "libcrypt.so.1": "libcrypt1", "libcrypto.so.1.1": "libssl1.1",
+		"libcrypto.so.3": "libssl3", "libssl.so.1.1": "libssl1.1", "libssl.so.3": "libssl3",
+		"libdb-5.3.so": "libdb5.3", "libexpat.so.1": "libexpat1", "libffi.so.7": "libffi7", "libffi.so.8": "libffi8",
+		"libgdbm.so.6": "libgdbm6", "libgdbm_compat.so.4": "libgdbm-compat4", "liblzma.so.5": "liblzma5",
+		"libmpdec.so.3": "libmpdec3", "libncurses.so.6": "libncurses6", "libncursesw.so.6": "libncursesw6",
+		"libpanel.so.6": "libncurses6", "libpanelw.so.6": "libncursesw6", "libtinfo.so.6": "libtinfo6",
+		"libnsl.so.2": "libnsl2", "libtirpc.so.3": "libtirpc3", "libreadline.so.8": "libreadline8",
+		"libsqlite3.so.0": "libsqlite3-0", "libuuid.so.1": "libuuid1", "libz.so.1": "zlib1g", "libzstd.so.1": "libzstd1",
+		"libtcl8.6.so": "libtcl8.6", "libtk8.6.so": "libtk8.6", "libX11.so.6": "libx11-6",
+		"libgcc_s.so.1": "libgcc-s1", "libstdc++.so.6": "libstdc++6",
+	}
+})
 
 // Packages names the Debian packages of libraries; those of libc need none.
 // unknown are libraries that the table does not have.
@@ -162,7 +165,7 @@ func Packages(libraries []string) (packages, unknown []string) {
 		if strings.HasPrefix(l, "ld-linux") || libc[l] {
 			continue
 		}
-		p, ok := debian[l]
+		p, ok := debian()[l]
 		switch {
 		case !ok:
 			unknown = append(unknown, l)

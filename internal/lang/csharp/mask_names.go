@@ -6,6 +6,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // longest is how many links of a chain (a.b.c) are told apart; what is longer comes from
@@ -280,14 +281,12 @@ func (r *reader) bind(name string, of syntax.Node) {
 // by its parent.
 var (
 	noValue = map[string]bool{"name": true, "type": true, "returns": true, "function": true, "qualifier": true, "alias": true}
-	noPlace = map[string]bool{
-		"member_access_expression": true, "qualified_name": true, "generic_name": true, "type_argument_list": true,
-		"base_list": true, "type_parameter_constraints_clause": true, "type_parameter_constraint": true,
-		"explicit_interface_specifier": true, "member_binding_expression": true, "conditional_access_expression": true,
-		"alias_qualified_name": true, "namespace_declaration": true, "attribute": true, "name_colon": true,
-		"nullable_type": true, "array_type": true, "typeof_expression": true, "goto_statement": true, "labeled_statement": true,
-		"preproc_if": true, "preproc_elif": true, "ERROR": true,
-	}
+	noPlace = wordset.New(`member_access_expression qualified_name generic_name type_argument_list
+		base_list type_parameter_constraints_clause type_parameter_constraint
+		explicit_interface_specifier member_binding_expression conditional_access_expression
+		alias_qualified_name namespace_declaration attribute name_colon
+		nullable_type array_type typeof_expression goto_statement labeled_statement
+		preproc_if preproc_elif ERROR`)
 )
 
 // identifier is a name that is read or assigned to: a property's accessors run then.
@@ -299,7 +298,7 @@ func (r *reader) identifier(n syntax.Node) {
 		}
 		return
 	}
-	if n.Missing() || noValue[n.Field()] || noPlace[parent.Kind()] {
+	if n.Missing() || noValue[n.Field()] || noPlace.Has(parent.Kind()) {
 		return
 	}
 	if parent.Is("assignment_expression") && n.Field() == "left" && parent.Parent().Is("initializer_expression") {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
@@ -11,11 +12,13 @@ import (
 
 // verbs are the methods of routers that declare a handler, with the method of HTTP
 // that they stand for: net/http's mux, gin, echo, chi, fiber, httprouter, gorilla.
-var verbs = map[string]string{
-	"Get": "GET", "Head": "HEAD", "Post": "POST", "Put": "PUT", "Patch": "PATCH", "Delete": "DELETE", "Options": "OPTIONS",
-	"GET": "GET", "HEAD": "HEAD", "POST": "POST", "PUT": "PUT", "PATCH": "PATCH", "DELETE": "DELETE", "OPTIONS": "OPTIONS",
-	"Any": "", "Handle": "", "HandleFunc": "", "Handler": "", "HandlerFunc": "", "Method": "", "MethodFunc": "", "Add": "",
-}
+var verbs = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"Get": "GET", "Head": "HEAD", "Post": "POST", "Put": "PUT", "Patch": "PATCH", "Delete": "DELETE", "Options": "OPTIONS",
+		"GET": "GET", "HEAD": "HEAD", "POST": "POST", "PUT": "PUT", "PATCH": "PATCH", "DELETE": "DELETE", "OPTIONS": "OPTIONS",
+		"Any": "", "Handle": "", "HandleFunc": "", "Handler": "", "HandlerFunc": "", "Method": "", "MethodFunc": "", "Add": "",
+	}
+})
 
 // route notes a handler that a call declares: mux.HandleFunc("GET /x", h),
 // r.GET("/x", middleware, h), r.Method("GET", "/x", h). It also looks ahead: what a
@@ -47,7 +50,7 @@ func (r *maskReader) route(n, of syntax.Node, s *scope) bool {
 		}
 		return false
 	}
-	method, ok := verbs[name]
+	method, ok := verbs()[name]
 	if !ok || len(arguments) < 2 {
 		return false
 	}
@@ -56,10 +59,10 @@ func (r *maskReader) route(n, of syntax.Node, s *scope) bool {
 		return false
 	}
 	arguments = arguments[1:]
-	if second, ok := literal(arguments[0]); ok && len(arguments) > 1 && verbs[first] == first {
+	if second, ok := literal(arguments[0]); ok && len(arguments) > 1 && verbs()[first] == first {
 		method, first, arguments = first, second, arguments[1:]
 	}
-	if verb, rest, ok := strings.Cut(first, " "); ok && verbs[verb] == verb {
+	if verb, rest, ok := strings.Cut(first, " "); ok && verbs()[verb] == verb {
 		method, first = verb, strings.TrimSpace(rest)
 	}
 	if method == "" {
@@ -85,7 +88,7 @@ func (r *maskReader) handler(arguments []syntax.Node, s *scope) mask.Ref {
 	ref := mask.Ref{Use: mask.Named, Class: r.class}
 	switch a.Kind() {
 	case "identifier":
-		if !s.has(a.Text()) && !predeclared[a.Text()] {
+		if !s.has(a.Text()) && !predeclared.Has(a.Text()) {
 			ref.Path = []string{a.Text()}
 		}
 	case "selector_expression":

@@ -3,9 +3,11 @@ package golang
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // alien is the type of what has no method of the tree's: a string, a time.Time.
@@ -26,7 +28,7 @@ func (r *maskReader) written(n syntax.Node, s *scope) []string {
 		switch text := n.Text(); {
 		case s.has(text), text == "error", text == "any":
 			return nil
-		case predeclared[text] && !r.declared[text]:
+		case predeclared.Has(text) && !r.declared[text]:
 			return alien
 		default:
 			return []string{text}
@@ -158,7 +160,7 @@ func (r *maskReader) outcome(n syntax.Node, s *scope, at int) []string {
 		return r.written(of, s)
 	}
 	arguments := n.Child("arguments")
-	if of.Is("identifier") && !s.has(of.Text()) && predeclared[of.Text()] && !r.declared[of.Text()] {
+	if of.Is("identifier") && !s.has(of.Text()) && predeclared.Has(of.Text()) && !r.declared[of.Text()] {
 		switch of.Text() {
 		case "new", "make":
 			return r.written(arguments.First(), s)
@@ -192,7 +194,7 @@ func (r *maskReader) further(of []string, word string) []string {
 
 // standardType is a type of the standard library.
 func standardType(home, name string) []string {
-	if slices.Contains(strings.Fields(faces[home]), name) {
+	if slices.Contains(strings.Fields(faces()[home]), name) {
 		return nil
 	}
 	return alien
@@ -201,47 +203,49 @@ func standardType(home, name string) []string {
 // standardResult is the type of what a function of the standard library gives. Errors may
 // be of the tree, save those that are made there and then.
 func standardResult(home, name string, at int) []string {
-	if at > 0 || slices.Contains(strings.Fields(relays[home]), name) || relays[home] == "*" {
+	if at > 0 || slices.Contains(strings.Fields(relays()[home]), name) || relays()[home] == "*" {
 		return nil
 	}
 	return alien
 }
 
 // faces are the interfaces of the standard library that others may have methods for.
-var faces = map[string]string{
-	"compress/flate": "Reader Resetter", "compress/zlib": "Resetter", "container/heap": "Interface", "context": "Context",
-	"crypto": "Decapsulator Decrypter Encapsulator MessageSigner Signer SignerOpts", "crypto/cipher": "AEAD Block BlockMode Stream",
-	"crypto/elliptic": "Curve", "crypto/tls": "ClientSessionCache", "database/sql": "Result Scanner",
-	"database/sql/driver": "ColumnConverter Conn ConnBeginTx ConnPrepareContext Connector Driver DriverContext Execer ExecerContext " +
-		"NamedValueChecker Pinger Queryer QueryerContext Result Rows RowsNextResultSet SessionResetter Stmt StmtExecContext StmtQueryContext Tx Validator Valuer ValueConverter",
-	"encoding":        "BinaryAppender BinaryMarshaler BinaryUnmarshaler TextAppender TextMarshaler TextUnmarshaler",
-	"encoding/binary": "AppendByteOrder ByteOrder", "encoding/gob": "GobDecoder GobEncoder", "encoding/json": "Marshaler Unmarshaler",
-	"encoding/xml": "Marshaler MarshalerAttr TokenReader Unmarshaler UnmarshalerAttr", "expvar": "Var", "flag": "Getter Value",
-	"fmt": "Formatter GoStringer ScanState Scanner State Stringer", "go/ast": "Node Visitor", "go/types": "Importer ImporterFrom Sizes Type",
-	"hash": "Cloner Hash Hash32 Hash64 XOF", "image": "Image PalettedImage RGBA64Image", "image/color": "Color Model",
-	"image/draw": "Drawer Image Quantizer RGBA64Image", "image/png": "EncoderBufferPool",
-	"io": "ByteReader ByteScanner ByteWriter Closer ReadCloser ReadSeekCloser ReadSeeker ReadWriteCloser ReadWriteSeeker ReadWriter Reader " +
-		"ReaderAt ReaderFrom RuneReader RuneScanner Seeker StringWriter WriteCloser WriteSeeker Writer WriterAt WriterTo",
-	"io/fs":    "DirEntry FS File FileInfo GlobFS ReadDirFS ReadDirFile ReadFileFS ReadLinkFS StatFS SubFS",
-	"log/slog": "Handler Leveler LogValuer", "math/rand": "Source Source64", "math/rand/v2": "Source", "mime/multipart": "File",
-	"net": "Addr Conn Error Listener PacketConn", "net/http": "CloseNotifier CookieJar File FileSystem Flusher Handler Hijacker Pusher ResponseWriter RoundTripper",
-	"net/http/cookiejar": "PublicSuffixList", "net/http/httputil": "BufferPool", "net/rpc": "ClientCodec ServerCodec", "net/smtp": "Auth",
-	"os": "DirEntry FileInfo Signal", "runtime": "Error", "sort": "Interface", "sync": "Locker", "syscall": "Conn RawConn Sockaddr", "testing/quick": "Generator",
-}
+var faces = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"compress/flate": "Reader Resetter", "compress/zlib": "Resetter", "container/heap": "Interface", "context": "Context",
+		"crypto": "Decapsulator Decrypter Encapsulator MessageSigner Signer SignerOpts", "crypto/cipher": "AEAD Block BlockMode Stream",
+		"crypto/elliptic": "Curve", "crypto/tls": "ClientSessionCache", "database/sql": "Result Scanner",
+		"database/sql/driver": "ColumnConverter Conn ConnBeginTx ConnPrepareContext Connector Driver DriverContext Execer ExecerContext " +
+			"NamedValueChecker Pinger Queryer QueryerContext Result Rows RowsNextResultSet SessionResetter Stmt StmtExecContext StmtQueryContext Tx Validator Valuer ValueConverter",
+		"encoding":        "BinaryAppender BinaryMarshaler BinaryUnmarshaler TextAppender TextMarshaler TextUnmarshaler",
+		"encoding/binary": "AppendByteOrder ByteOrder", "encoding/gob": "GobDecoder GobEncoder", "encoding/json": "Marshaler Unmarshaler",
+		"encoding/xml": "Marshaler MarshalerAttr TokenReader Unmarshaler UnmarshalerAttr", "expvar": "Var", "flag": "Getter Value",
+		"fmt": "Formatter GoStringer ScanState Scanner State Stringer", "go/ast": "Node Visitor", "go/types": "Importer ImporterFrom Sizes Type",
+		"hash": "Cloner Hash Hash32 Hash64 XOF", "image": "Image PalettedImage RGBA64Image", "image/color": "Color Model",
+		"image/draw": "Drawer Image Quantizer RGBA64Image", "image/png": "EncoderBufferPool",
+		"io": "ByteReader ByteScanner ByteWriter Closer ReadCloser ReadSeekCloser ReadSeeker ReadWriteCloser ReadWriteSeeker ReadWriter Reader " +
+			"ReaderAt ReaderFrom RuneReader RuneScanner Seeker StringWriter WriteCloser WriteSeeker Writer WriterAt WriterTo",
+		"io/fs":    "DirEntry FS File FileInfo GlobFS ReadDirFS ReadDirFile ReadFileFS ReadLinkFS StatFS SubFS",
+		"log/slog": "Handler Leveler LogValuer", "math/rand": "Source Source64", "math/rand/v2": "Source", "mime/multipart": "File",
+		"net": "Addr Conn Error Listener PacketConn", "net/http": "CloseNotifier CookieJar File FileSystem Flusher Handler Hijacker Pusher ResponseWriter RoundTripper",
+		"net/http/cookiejar": "PublicSuffixList", "net/http/httputil": "BufferPool", "net/rpc": "ClientCodec ServerCodec", "net/smtp": "Auth",
+		"os": "DirEntry FileInfo Signal", "runtime": "Error", "sort": "Interface", "sync": "Locker", "syscall": "Conn RawConn Sockaddr", "testing/quick": "Generator",
+	}
+})
 
 // relays are the functions that give what they got, or got to know: "*" for all.
-var relays = map[string]string{
-	"cmp": "*", "maps": "*", "slices": "*", "iter": "*", "unique": "*", "weak": "*", "sync": "OnceValue OnceValues", "errors": "AsType Unwrap Join",
-	"context": "WithCancel WithCancelCause WithDeadline WithDeadlineCause WithTimeout WithTimeoutCause WithValue WithoutCancel Cause", "os/signal": "NotifyContext",
-	"crypto/cipher": "*", "crypto/hmac": "New", "encoding/ascii85": "*", "encoding/base32": "NewDecoder NewEncoder", "encoding/base64": "NewDecoder NewEncoder",
-	"encoding/hex": "Dumper NewDecoder NewEncoder", "go/types": "Default Instantiate Unalias", "image": "Decode", "io": "LimitReader MultiReader MultiWriter NopCloser TeeReader",
-	"io/fs": "*", "io/ioutil": "NopCloser", "log": "Writer", "net": "Dial DialTimeout Listen", "sort": "Reverse", "testing/iotest": "*",
-	"net/http":          "AllowQuerySemicolons DefaultTransport FS FileServer FileServerFS MaxBytesHandler MaxBytesReader NewFileTransport StripPrefix TimeoutHandler",
-	"net/http/httputil": "NewChunkedReader NewChunkedWriter", "flag": "Lookup", "expvar": "Get", "runtime/pprof": "WithLabels", "reflect": "TypeAssert",
-}
+var relays = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"cmp": "*", "maps": "*", "slices": "*", "iter": "*", "unique": "*", "weak": "*", "sync": "OnceValue OnceValues", "errors": "AsType Unwrap Join",
+		"context": "WithCancel WithCancelCause WithDeadline WithDeadlineCause WithTimeout WithTimeoutCause WithValue WithoutCancel Cause", "os/signal": "NotifyContext",
+		"crypto/cipher": "*", "crypto/hmac": "New", "encoding/ascii85": "*", "encoding/base32": "NewDecoder NewEncoder", "encoding/base64": "NewDecoder NewEncoder",
+		"encoding/hex": "Dumper NewDecoder NewEncoder", "go/types": "Default Instantiate Unalias", "image": "Decode", "io": "LimitReader MultiReader MultiWriter NopCloser TeeReader",
+		"io/fs": "*", "io/ioutil": "NopCloser", "log": "Writer", "net": "Dial DialTimeout Listen", "sort": "Reverse", "testing/iotest": "*",
+		"net/http":          "AllowQuerySemicolons DefaultTransport FS FileServer FileServerFS MaxBytesHandler MaxBytesReader NewFileTransport StripPrefix TimeoutHandler",
+		"net/http/httputil": "NewChunkedReader NewChunkedWriter", "flag": "Lookup", "expvar": "Get", "runtime/pprof": "WithLabels", "reflect": "TypeAssert",
+	}
+})
 
 // lent are members of types of the standard library that may hold what is of the tree.
-var lent = map[string]bool{
-	"Body": true, "Conn": true, "Context": true, "Driver": true, "FS": true, "Handler": true, "Jar": true, "L": true, "Level": true, "Listener": true,
-	"NetConn": true, "R": true, "Rand": true, "S": true, "Source": true, "Stderr": true, "Stdin": true, "Stdout": true, "Transport": true, "Value": true, "W": true, "Writer": true,
-}
+var lent = wordset.New(`Body Conn Context Driver FS Handler Jar L Level Listener
+	NetConn R Rand S Source Stderr Stdin Stdout Transport Value W Writer`)

@@ -78,7 +78,7 @@ func (r *maskReader) dynamic(n, of syntax.Node, s *scope) {
 		l, ok := s.find(text)
 		switch called = l.signature; {
 		case ok:
-		case function || class || predeclared[text]:
+		case function || class || predeclared.Has(text):
 			return
 		default: // a variable, or a function of another file
 			name = []string{mask.Field, text}
@@ -146,7 +146,7 @@ func (r *maskReader) ranges(n syntax.Node, s *scope) {
 		if x := f.Child("operand"); x.Is("identifier") && !s.has(x.Text()) && r.standard(x.Text()) {
 			return
 		}
-		if predeclared[f.Text()] {
+		if predeclared.Has(f.Text()) {
 			return
 		}
 	default:
@@ -180,5 +180,5 @@ func (r *maskReader) imported(n syntax.Node, s *scope) string {
 
 // callable tells a field that may hold a function.
 func callable(t syntax.Node) bool {
-	return t.Is("function_type", "type_identifier", "qualified_type", "generic_type") && !predeclared[t.Text()]
+	return t.Is("function_type", "type_identifier", "qualified_type", "generic_type") && !predeclared.Has(t.Text())
 }

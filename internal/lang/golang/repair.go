@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
@@ -152,16 +153,18 @@ func ignoreVendor(_ lang.Project, r *schemas.Recipe, _ [][]byte) string {
 }
 
 // headers names the Debian package of C headers that Go projects include.
-var headers = map[string]string{
-	"alsa/asoundlib.h": "libasound2-dev", "bzlib.h": "libbz2-dev", "curl/curl.h": "libcurl4-openssl-dev", "expat.h": "libexpat1-dev",
-	"ffi.h": "libffi-dev", "git2.h": "libgit2-dev", "GL/gl.h": "libgl1-mesa-dev", "gpgme.h": "libgpgme-dev", "jpeglib.h": "libjpeg-dev",
-	"krb5.h": "libkrb5-dev", "ldap.h": "libldap-dev", "libusb.h": "libusb-1.0-0-dev", "lmdb.h": "liblmdb-dev", "lz4.h": "liblz4-dev",
-	"lzma.h": "liblzma-dev", "openssl/ssl.h": "libssl-dev", "openssl/evp.h": "libssl-dev", "pcap.h": "libpcap-dev", "pcap/pcap.h": "libpcap-dev",
-	"pcre.h": "libpcre3-dev", "png.h": "libpng-dev", "readline/readline.h": "libreadline-dev", "rdkafka.h": "librdkafka-dev",
-	"rocksdb/c.h": "librocksdb-dev", "seccomp.h": "libseccomp-dev", "security/pam_appl.h": "libpam0g-dev", "snappy-c.h": "libsnappy-dev",
-	"sqlite3.h": "libsqlite3-dev", "systemd/sd-journal.h": "libsystemd-dev", "X11/Xlib.h": "libx11-dev", "webp/encode.h": "libwebp-dev",
-	"xxhash.h": "libxxhash-dev", "yaml.h": "libyaml-dev", "zlib.h": "zlib1g-dev", "zmq.h": "libzmq3-dev", "zstd.h": "libzstd-dev",
-}
+var headers = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"alsa/asoundlib.h": "libasound2-dev", "bzlib.h": "libbz2-dev", "curl/curl.h": "libcurl4-openssl-dev", "expat.h": "libexpat1-dev",
+		"ffi.h": "libffi-dev", "git2.h": "libgit2-dev", "GL/gl.h": "libgl1-mesa-dev", "gpgme.h": "libgpgme-dev", "jpeglib.h": "libjpeg-dev",
+		"krb5.h": "libkrb5-dev", "ldap.h": "libldap-dev", "libusb.h": "libusb-1.0-0-dev", "lmdb.h": "liblmdb-dev", "lz4.h": "liblz4-dev",
+		"lzma.h": "liblzma-dev", "openssl/ssl.h": "libssl-dev", "openssl/evp.h": "libssl-dev", "pcap.h": "libpcap-dev", "pcap/pcap.h": "libpcap-dev",
+		"pcre.h": "libpcre3-dev", "png.h": "libpng-dev", "readline/readline.h": "libreadline-dev", "rdkafka.h": "librdkafka-dev",
+		"rocksdb/c.h": "librocksdb-dev", "seccomp.h": "libseccomp-dev", "security/pam_appl.h": "libpam0g-dev", "snappy-c.h": "libsnappy-dev",
+		"sqlite3.h": "libsqlite3-dev", "systemd/sd-journal.h": "libsystemd-dev", "X11/Xlib.h": "libx11-dev", "webp/encode.h": "libwebp-dev",
+		"xxhash.h": "libxxhash-dev", "yaml.h": "libyaml-dev", "zlib.h": "zlib1g-dev", "zmq.h": "libzmq3-dev", "zstd.h": "libzstd-dev",
+	}
+})
 
 // libraries names the Debian package of what -l and pkg-config ask for, where it
 // is not lib<name>-dev.
@@ -181,7 +184,7 @@ func install(r *schemas.Recipe, pkg string) string {
 }
 
 func headerPackage(_ lang.Project, r *schemas.Recipe, match [][]byte) string {
-	return install(r, headers[string(match[1])])
+	return install(r, headers()[string(match[1])])
 }
 
 func libraryDev(_ lang.Project, r *schemas.Recipe, match [][]byte) string {
@@ -201,12 +204,14 @@ func devPackage(name string) string {
 }
 
 // programs are those that tests and generators of Go projects call.
-var programs = map[string]string{
-	"pkg-config": "pkg-config", "gcc": "gcc", "g++": "g++", "git": "git", "make": "make", "less": "less", "hg": "mercurial",
-	"svn": "subversion", "bzr": "brz", "dot": "graphviz", "openssl": "openssl", "rsync": "rsync", "ssh-keygen": "openssh-client",
-	"ssh": "openssh-client", "sqlite3": "sqlite3", "zip": "zip", "unzip": "unzip", "jq": "jq", "zsh": "zsh", "fish": "fish", "python3": "python3",
-}
+var programs = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"pkg-config": "pkg-config", "gcc": "gcc", "g++": "g++", "git": "git", "make": "make", "less": "less", "hg": "mercurial",
+		"svn": "subversion", "bzr": "brz", "dot": "graphviz", "openssl": "openssl", "rsync": "rsync", "ssh-keygen": "openssh-client",
+		"ssh": "openssh-client", "sqlite3": "sqlite3", "zip": "zip", "unzip": "unzip", "jq": "jq", "zsh": "zsh", "fish": "fish", "python3": "python3",
+	}
+})
 
 func program(_ lang.Project, r *schemas.Recipe, match [][]byte) string {
-	return install(r, programs[string(match[1])])
+	return install(r, programs()[string(match[1])])
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // scope is the variables of one method, by the type that they are declared with; nil
@@ -59,20 +60,18 @@ func typeName(n syntax.Node) []string {
 }
 
 // platform are classes that need no import, of which no method is the project's.
-var platform = map[string]bool{
-	"String": true, "StringBuilder": true, "StringBuffer": true, "CharSequence": true, "Object": true, "Class": true, "System": true, "Math": true,
-	"Integer": true, "Long": true, "Short": true, "Byte": true, "Character": true, "Boolean": true, "Double": true, "Float": true, "Number": true,
-	"Thread": true, "Runtime": true, "Iterable": true, "Runnable": true, "Throwable": true, "Exception": true, "RuntimeException": true,
-	"IllegalArgumentException": true, "IllegalStateException": true, "UnsupportedOperationException": true, "NullPointerException": true, "ThreadLocal": true,
-	"Enum": true, "Void": true, "Error": true, "AssertionError": true, "IndexOutOfBoundsException": true, "Comparable": true,
-}
+var platform = wordset.New(`String StringBuilder StringBuffer CharSequence Object Class System Math
+	Integer Long Short Byte Character Boolean Double Float Number
+	Thread Runtime Iterable Runnable Throwable Exception RuntimeException
+	IllegalArgumentException IllegalStateException UnsupportedOperationException NullPointerException ThreadLocal
+	Enum Void Error AssertionError IndexOutOfBoundsException Comparable`)
 
 // note takes a reference where it runs.
 func (r *reader) note(ref mask.Ref, p place) {
 	if len(ref.Path) == 0 || ref.Path[0] == "" || len(ref.Path) == 1 && (ref.Path[0] == "?" || ref.Path[0] == "this") {
 		return
 	}
-	if head := ref.Path[0]; r.foreign[head] || platform[head] {
+	if head := ref.Path[0]; r.foreign[head] || platform.Has(head) {
 		return
 	}
 	switch {
@@ -138,7 +137,7 @@ func (r *reader) given(n syntax.Node, p place) []string {
 	path := []string{n.Child("name").Text()}
 	if object := n.Child("object"); object.Is() {
 		of := r.path(object, p)
-		if of[0] == "super" || platform[of[0]] || r.foreign[of[0]] || len(of) > 16 {
+		if of[0] == "super" || platform.Has(of[0]) || r.foreign[of[0]] || len(of) > 16 {
 			return []string{"?"}
 		}
 		path = append(append([]string{}, of...), path...)
@@ -187,7 +186,7 @@ func (r *reader) plain(n syntax.Node, p place) bool {
 	case "identifier":
 		for s := p.scope; s != nil; s = s.outer {
 			if of, ok := s.types[n.Text()]; ok {
-				return s.plain[n.Text()] && len(of) == 1 && (platform[of[0]] || r.foreign[of[0]])
+				return s.plain[n.Text()] && len(of) == 1 && (platform.Has(of[0]) || r.foreign[of[0]])
 			}
 		}
 		for c := p.class; c >= 0; c = r.file.Classes[c].Parent {
@@ -381,7 +380,7 @@ func (r *reader) local(n syntax.Node, p place) {
 // bindType says of which class a field is.
 func (r *reader) bindType(name string, of syntax.Node, p place) {
 	path := typeName(of)
-	alien := path == nil || platform[path[0]] || r.foreign[path[0]]
+	alien := path == nil || platform.Has(path[0]) || r.foreign[path[0]]
 	r.simple[name] = alien && of.Is("type_identifier")
 	if r.fields[name] = alien; !alien {
 		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: path, Use: mask.Called, Class: p.class}})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // requirement is one line of what is to be installed, with where it was found.
@@ -36,21 +37,19 @@ func bounded(line string) bool {
 
 // tools are distributions that no test run needs: linters, type checkers,
 // documentation, packaging and release tools (facts: environments, P4 and P5).
-var tools = map[string]bool{
-	"asv": true, "autoflake": true, "autopep8": true, "bandit": true, "black": true, "blacken-docs": true, "build": true,
-	"bump2version": true, "bumpversion": true, "bump-my-version": true, "check-manifest": true, "codecov": true,
-	"codespell": true, "commitizen": true, "coveralls": true, "cruft": true, "doc8": true, "flake8": true, "furo": true,
-	"gha-update": true, "isort": true, "mkdocs": true, "mkautodoc": true, "mypy": true, "nox": true, "pdbpp": true,
-	"pdm": true, "pip": true, "pip-tools": true, "poetry": true, "pre-commit": true, "pycodestyle": true, "pydocstyle": true,
-	"pyflakes": true, "pylint": true, "pyre-check": true, "pyright": true, "pyroma": true, "pyupgrade": true,
-	"readme-renderer": true, "ruff": true, "snakeviz": true, "sphinx": true, "towncrier": true, "tox": true, "tox-gh-actions": true,
-	"tox-uv": true, "tox-gh": true, "twine": true, "ty": true, "unasync": true, "uv": true, "virtualenv": true, "watchdog": true,
-	"hatch": true, "basedpyright": true, "pytype": true, "validate-pyproject": true, "zizmor": true, "prek": true,
-}
+var tools = wordset.New(`asv autoflake autopep8 bandit black blacken-docs build
+	bump2version bumpversion bump-my-version check-manifest codecov
+	codespell commitizen coveralls cruft doc8 flake8 furo
+	gha-update isort mkdocs mkautodoc mypy nox pdbpp
+	pdm pip pip-tools poetry pre-commit pycodestyle pydocstyle
+	pyflakes pylint pyre-check pyright pyroma pyupgrade
+	readme-renderer ruff snakeviz sphinx towncrier tox tox-gh-actions
+	tox-uv tox-gh twine ty unasync uv virtualenv watchdog
+	hatch basedpyright pytype validate-pyproject zizmor prek`)
 
 // isTool also knows the families.
 func isTool(dist string) bool {
-	if tools[dist] {
+	if tools.Has(dist) {
 		return true
 	}
 	for _, prefix := range []string{"flake8-", "sphinx-", "sphinxcontrib-", "mkdocs-", "types-", "pylint-", "pre-commit-"} {

@@ -4,27 +4,30 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/workflow"
 )
 
 // distOf are distributions whose import has another name.
-var distOf = map[string]string{
-	"attr": "attrs", "bs4": "beautifulsoup4", "cairosvg": "cairosvg", "crypto": "pycryptodome", "cv2": "opencv-python", "dateutil": "python-dateutil",
-	"docx": "python-docx", "dotenv": "python-dotenv", "flask_sqlalchemy": "flask-sqlalchemy", "git": "gitpython", "google": "protobuf",
-	"grpc": "grpcio", "jose": "python-jose", "jwt": "pyjwt", "levenshtein": "levenshtein", "magic": "python-magic", "mock": "mock",
-	"mysqldb": "mysqlclient", "openssl": "pyopenssl", "pil": "pillow", "pkg_resources": "setuptools", "psycopg2": "psycopg2-binary",
-	"pytest_mock": "pytest-mock", "serial": "pyserial", "skimage": "scikit-image", "sklearn": "scikit-learn", "slugify": "python-slugify",
-	"snappy": "python-snappy", "socks": "pysocks", "usb": "pyusb", "win32api": "pywin32", "yaml": "pyyaml", "zmq": "pyzmq", "zstandard": "zstandard",
-	"brotli": "brotli", "markdown": "markdown", "memcache": "python-memcached", "ldap": "python-ldap", "lxml": "lxml", "websocket": "websocket-client",
-	"async_timeout": "async-timeout", "ruamel": "ruamel-yaml", "xdist": "pytest-xdist", "pythonjsonlogger": "python-json-logger",
-	"concurrent_log_handler": "concurrent-log-handler", "_pytest": "pytest", "py": "pytest", "opentelemetry": "opentelemetry-api",
-}
+var distOf = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"attr": "attrs", "bs4": "beautifulsoup4", "cairosvg": "cairosvg", "crypto": "pycryptodome", "cv2": "opencv-python", "dateutil": "python-dateutil",
+		"docx": "python-docx", "dotenv": "python-dotenv", "flask_sqlalchemy": "flask-sqlalchemy", "git": "gitpython", "google": "protobuf",
+		"grpc": "grpcio", "jose": "python-jose", "jwt": "pyjwt", "levenshtein": "levenshtein", "magic": "python-magic", "mock": "mock",
+		"mysqldb": "mysqlclient", "openssl": "pyopenssl", "pil": "pillow", "pkg_resources": "setuptools", "psycopg2": "psycopg2-binary",
+		"pytest_mock": "pytest-mock", "serial": "pyserial", "skimage": "scikit-image", "sklearn": "scikit-learn", "slugify": "python-slugify",
+		"snappy": "python-snappy", "socks": "pysocks", "usb": "pyusb", "win32api": "pywin32", "yaml": "pyyaml", "zmq": "pyzmq", "zstandard": "zstandard",
+		"brotli": "brotli", "markdown": "markdown", "memcache": "python-memcached", "ldap": "python-ldap", "lxml": "lxml", "websocket": "websocket-client",
+		"async_timeout": "async-timeout", "ruamel": "ruamel-yaml", "xdist": "pytest-xdist", "pythonjsonlogger": "python-json-logger",
+		"concurrent_log_handler": "concurrent-log-handler", "_pytest": "pytest", "py": "pytest", "opentelemetry": "opentelemetry-api",
+	}
+})
 
 // distFor is the distribution that an import most likely comes from.
 func distFor(module string) string {
-	if d := distOf[strings.ToLower(module)]; d != "" {
+	if d := distOf()[strings.ToLower(module)]; d != "" {
 		return d
 	}
 	return normalise(module)

@@ -56,7 +56,7 @@ func keepWords(t lang.Tree, words []string) []string {
 
 // valueFollows: dropped options whose value would else be taken for a path.
 func valueFollows(name string) bool {
-	return droppedWords[name] || name == "--durations" || name == "--tb" || name == "--color" || name == "-r" || name == "--rootdir" ||
+	return droppedWords()[name] || name == "--durations" || name == "--tb" || name == "--color" || name == "-r" || name == "--rootdir" ||
 		name == "--timeout" || name == "--verbosity" || name == "--capture" || name == "--log-level" || name == "--log-cli-level"
 }
 
@@ -155,7 +155,7 @@ func addopts(t lang.Tree, dir string) (kept string, changed bool) {
 	words := readPytestINI(t).values["addopts"]
 	for i := 0; i < len(words); i++ {
 		name, _, attached := strings.Cut(words[i], "=")
-		takes, drop := droppedWords[name]
+		takes, drop := droppedWords()[name]
 		if !drop && strings.HasPrefix(name, "-n") && len(name) > 2 && name[1] != '-' { // -n4, -nauto
 			drop, attached = true, true
 		}

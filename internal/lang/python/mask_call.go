@@ -70,7 +70,7 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 	own := len(path) == 2 && (path[0] == "self" || path[0] == "cls") // a method of ours
 	r.arguments(arguments, argument{
 		path: path, to: r.callee(path), looked: looksAt(path),
-		quiet:  len(path) > 0 && inert[path[len(path)-1]] && path[0] != "property" && !own, // x = property(f): who reads x calls f
+		quiet:  len(path) > 0 && inert()[path[len(path)-1]] && path[0] != "property" && !own, // x = property(f): who reads x calls f
 		inside: len(path) > 1 && addsTo(path[len(path)-1]),
 	})
 }
@@ -120,7 +120,7 @@ func (r *reader) evaluated(n syntax.Node) {
 			continue
 		}
 		for _, m := range calledInText.FindAllStringSubmatch(c.Text(), -1) {
-			if !builtins[m[2]] {
+			if !builtins.Has(m[2]) {
 				r.use([]string{m[2]}, mask.Called, c)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // candidate is what decides about a function's construct.
@@ -41,7 +42,7 @@ func (r *reader) construct(d candidate) mask.Construct {
 		return mask.Getter
 	case member && (d.name == "__init__" || d.name == "__new__"):
 		return mask.Constructor
-	case unseen[d.name], strings.HasPrefix(d.name, "__array_"): // numpy asks what is like its arrays
+	case unseen.Has(d.name), strings.HasPrefix(d.name, "__array_"): // numpy asks what is like its arrays
 		return mask.Special
 	case d.generator:
 		return mask.Generator
@@ -64,16 +65,14 @@ func (d candidate) readLikeData() bool {
 // unseen are the dunders that run without a word of the code: an object that is made
 // while a file is loaded keeps them. All others run where the code says so, by a call, an
 // operator, a with, an await, or for a text (mask_operators.go), or are some library's own.
-var unseen = map[string]bool{
-	"__hash__": true, "__eq__": true, "__bool__": true, "__len__": true, "__length_hint__": true, "__index__": true, "__fspath__": true,
-	"__iter__": true, "__next__": true, "__contains__": true, "__getitem__": true, "__setitem__": true, "__delitem__": true, "__missing__": true,
-	"__getattr__": true, "__getattribute__": true, "__setattr__": true, "__delattr__": true,
-	"__get__": true, "__set__": true, "__delete__": true, "__set_name__": true,
-	"__subclasses__": true, "__prepare__": true,
-	"__init_subclass__": true, "__class_getitem__": true, "__mro_entries__": true, "__buffer__": true, "__release_buffer__": true,
-	"__post_init__": true, "__attrs_pre_init__": true, "__attrs_post_init__": true,
-	"__aiter__": true, "__anext__": true, "__sizeof__": true, "__dir__": true, "__bytes__": true,
-}
+var unseen = wordset.New(`__hash__ __eq__ __bool__ __len__ __length_hint__ __index__ __fspath__
+	__iter__ __next__ __contains__ __getitem__ __setitem__ __delitem__ __missing__
+	__getattr__ __getattribute__ __setattr__ __delattr__
+	__get__ __set__ __delete__ __set_name__
+	__subclasses__ __prepare__
+	__init_subclass__ __class_getitem__ __mro_entries__ __buffer__ __release_buffer__
+	__post_init__ __attrs_pre_init__ __attrs_post_init__
+	__aiter__ __anext__ __sizeof__ __dir__ __bytes__`)
 
 // decorated goes by the last word of a decorator: typing.overload, t.overload, overload.
 func (d candidate) decorated(names ...string) bool {

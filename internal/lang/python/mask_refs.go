@@ -3,6 +3,7 @@ package python
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
@@ -10,17 +11,19 @@ import (
 )
 
 // inert take functions and classes without calling them.
-var inert = map[string]bool{
-	"property": true, "classmethod": true, "staticmethod": true, "cached_property": true,
-	"wraps": true, "update_wrapper": true, "isinstance": true, "issubclass": true, "getattr": true, "setattr": true,
-	"hasattr": true, "super": true, "type": true, "id": true, "callable": true, "print": true, "repr": true,
-	"cast": true, "TypeVar": true, "NewType": true, "contextmanager": true, "asynccontextmanager": true, "lru_cache": true,
-	"singledispatch": true, "overload": true, "namedtuple": true, "append": true, "add": true, "register": true, "tuple": true,
-	"suppress": true, "Depends": true, "add_argument": true,
-	// Routers keep their handlers for later.
-	"add_url_rule": true, "add_api_route": true, "add_route": true, "add_get": true, "add_post": true, "path": true,
-	"re_path": true, "url": true, "Route": true, "connect": true, "include_router": true, "register_blueprint": true,
-}
+var inert = sync.OnceValue(func() map[string]bool {
+	return map[string]bool{
+		"property": true, "classmethod": true, "staticmethod": true, "cached_property": true,
+		"wraps": true, "update_wrapper": true, "isinstance": true, "issubclass": true, "getattr": true, "setattr": true,
+		"hasattr": true, "super": true, "type": true, "id": true, "callable": true, "print": true, "repr": true,
+		"cast": true, "TypeVar": true, "NewType": true, "contextmanager": true, "asynccontextmanager": true, "lru_cache": true,
+		"singledispatch": true, "overload": true, "namedtuple": true, "append": true, "add": true, "register": true, "tuple": true,
+		"suppress": true, "Depends": true, "add_argument": true,
+		// Routers keep their handlers for later.
+		"add_url_rule": true, "add_api_route": true, "add_route": true, "add_get": true, "add_post": true, "path": true,
+		"re_path": true, "url": true, "Route": true, "connect": true, "include_router": true, "register_blueprint": true,
+	}
+})
 
 // addsTo tells a method that puts something somewhere, by its name.
 func addsTo(name string) bool {

@@ -6,14 +6,13 @@ import (
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // builtins give something of the language's own, as annotations or when they are called.
-var builtins = map[string]bool{
-	"str": true, "int": true, "float": true, "bool": true, "bytes": true, "complex": true, "bytearray": true, "list": true, "dict": true,
-	"tuple": true, "set": true, "frozenset": true, "len": true, "repr": true, "sorted": true, "range": true, "isinstance": true,
-	"hash": true, "id": true, "chr": true, "ord": true, "hex": true, "format": true, "enumerate": true, "zip": true,
-}
+var builtins = wordset.New(`str int float bool bytes complex bytearray list dict
+	tuple set frozenset len repr sorted range isinstance
+	hash id chr ord hex format enumerate zip`)
 
 // containers are those of the standard library that begin empty.
 var containers = map[string]bool{
@@ -35,13 +34,13 @@ func isBuiltin(r *reader, parameter syntax.Node) bool {
 func plainType(r *reader, n syntax.Node) bool {
 	switch n.Kind() {
 	case "identifier":
-		return builtins[r.word(n)]
+		return builtins.Has(r.word(n))
 	case "none":
 		return true
 	case "generic_type":
 		name := r.word(n.First())
 		if name != "Optional" && name != "Union" {
-			return builtins[strings.ToLower(name)]
+			return builtins.Has(strings.ToLower(name))
 		}
 		for c := range lastOf(n).Children() {
 			if c.Named() && !plainType(r, c.First()) {
@@ -68,7 +67,7 @@ func isValue(r *reader, n syntax.Node) bool {
 		return true
 	case "call":
 		path := r.path(n.Child("function"))
-		return len(path) == 1 && builtins[path[0]] || len(path) > 0 && containers[path[len(path)-1]] && !r.ofTree(path[0])
+		return len(path) == 1 && builtins.Has(path[0]) || len(path) > 0 && containers[path[len(path)-1]] && !r.ofTree(path[0])
 	}
 	return false
 }

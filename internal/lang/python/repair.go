@@ -153,9 +153,9 @@ func packages(names ...string) func(*repair, []string) (string, bool) {
 }
 
 // fromTable installs the packages of the longest key that the match begins with.
-func fromTable(t map[string]string) func(*repair, []string) (string, bool) {
+func fromTable(table func() map[string]string) func(*repair, []string) (string, bool) {
 	return func(e *repair, match []string) (string, bool) {
-		best := ""
+		t, best := table(), ""
 		for k := range t {
 			if strings.HasPrefix(match[1], k) && len(k) > len(best) {
 				best = k
@@ -170,7 +170,7 @@ func fromTable(t map[string]string) func(*repair, []string) (string, bool) {
 
 func (e *repair) program(match []string) (string, bool) {
 	name := match[1] + match[2]
-	p, ok := programs[name]
+	p, ok := programs()[name]
 	if !ok {
 		return "", false
 	}
@@ -270,20 +270,20 @@ func (e *repair) optionPlugin(match []string) (string, bool) {
 	for _, w := range strings.Fields(match[1]) {
 		name, _, _ := strings.Cut(w, "=")
 		best := ""
-		for prefix := range optionPlugins {
+		for prefix := range optionPlugins() {
 			if strings.HasPrefix(name, prefix) && len(prefix) > len(best) {
 				best = prefix
 			}
 		}
 		if best != "" {
-			return e.require(e.listed(optionPlugins[best]))
+			return e.require(e.listed(optionPlugins()[best]))
 		}
 	}
 	return "", false
 }
 
 func (e *repair) fixturePlugin(match []string) (string, bool) {
-	plugin, ok := fixturePlugins[match[1]]
+	plugin, ok := fixturePlugins()[match[1]]
 	if !ok {
 		return "", false
 	}
@@ -318,7 +318,7 @@ func (e *repair) module(match []string) (string, bool) {
 		}
 		return e.extra(selfExtras(line))
 	}
-	if distOf[strings.ToLower(name)] != "" || knownDists.Has(dist) {
+	if distOf()[strings.ToLower(name)] != "" || knownDists.Has(dist) {
 		return e.require(dist)
 	}
 	return "", false

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -42,23 +43,25 @@ var Flags = []Flag{
 
 // droppedWords are options that change which tests run, in which order, or that
 // write, measure or lint: dropped from addopts. A value follows where true.
-var droppedWords = map[string]bool{
-	"--cov": false, "--cov-report": true, "--cov-config": true, "--cov-fail-under": true, "--cov-append": false,
-	"--cov-branch": false, "--cov-context": true, "--no-cov-on-fail": false, "--no-cov": false, "--cov-reset": false,
-	"-n": true, "--numprocesses": true, "--dist": true, "--maxprocesses": true, "--forked": false, "--boxed": false,
-	"--reruns": true, "--reruns-delay": true, "--only-rerun": true, "--force-flaky": false, "--max-runs": true,
-	"-x": false, "--exitfirst": false, "--maxfail": true, "--lf": false, "--last-failed": false, "--ff": false,
-	"--failed-first": false, "--nf": false, "--new-first": false, "--sw": false, "--stepwise": false,
-	"--cache-clear": false, "--basetemp": true, "--junitxml": true, "--junit-xml": true, "--html": true,
-	"--self-contained-html": false, "--json-report": false, "--json-report-file": true, "--pdb": false,
-	"--random-order": false, "--random-order-bucket": true, "--random-order-seed": true,
-	"--randomly-seed": true, "--randomly-dont-reorganize": false, "--randomly-dont-reset-seed": false,
-	"--snapshot-update": false, "--record-mode": true, "--inline-snapshot": true, "--force-regen": false, "--regen-all": false,
-	"--flake8": false, "--pep8": false, "--black": false, "--mypy": false, "--pylint": false, "--isort": false,
-	"--ruff": false, "--ruff-format": false, "--pycodestyle": false, "--codestyle": false, "--pydocstyle": false, "--flakes": false,
-	"--looponfail": false, "-f": false, "--testmon": false, "--picked": true, "--instafail": false, "--pastebin": true,
-	"--codspeed": false,
-}
+var droppedWords = sync.OnceValue(func() map[string]bool {
+	return map[string]bool{
+		"--cov": false, "--cov-report": true, "--cov-config": true, "--cov-fail-under": true, "--cov-append": false,
+		"--cov-branch": false, "--cov-context": true, "--no-cov-on-fail": false, "--no-cov": false, "--cov-reset": false,
+		"-n": true, "--numprocesses": true, "--dist": true, "--maxprocesses": true, "--forked": false, "--boxed": false,
+		"--reruns": true, "--reruns-delay": true, "--only-rerun": true, "--force-flaky": false, "--max-runs": true,
+		"-x": false, "--exitfirst": false, "--maxfail": true, "--lf": false, "--last-failed": false, "--ff": false,
+		"--failed-first": false, "--nf": false, "--new-first": false, "--sw": false, "--stepwise": false,
+		"--cache-clear": false, "--basetemp": true, "--junitxml": true, "--junit-xml": true, "--html": true,
+		"--self-contained-html": false, "--json-report": false, "--json-report-file": true, "--pdb": false,
+		"--random-order": false, "--random-order-bucket": true, "--random-order-seed": true,
+		"--randomly-seed": true, "--randomly-dont-reorganize": false, "--randomly-dont-reset-seed": false,
+		"--snapshot-update": false, "--record-mode": true, "--inline-snapshot": true, "--force-regen": false, "--regen-all": false,
+		"--flake8": false, "--pep8": false, "--black": false, "--mypy": false, "--pylint": false, "--isort": false,
+		"--ruff": false, "--ruff-format": false, "--pycodestyle": false, "--codestyle": false, "--pydocstyle": false, "--flakes": false,
+		"--looponfail": false, "-f": false, "--testmon": false, "--picked": true, "--instafail": false, "--pastebin": true,
+		"--codspeed": false,
+	}
+})
 
 // Runs is one pytest process over the wanted files, or over the suite.
 func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []lang.TestRun {

@@ -8,6 +8,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 var _ mask.Compiler = Masker{}
@@ -53,7 +54,7 @@ func (c compiled) read(n syntax.Node, inside bool, depth int) {
 			c.tokens(child.First("attribute").First("token_tree"))
 			continue
 		case "macro_invocation":
-			if in || !atRunTime[last(typeName(child.Child("macro")))] {
+			if in || !atRunTime.Has(last(typeName(child.Child("macro")))) {
 				c.tokens(child)
 			} else {
 				c.given(child.First("token_tree"), depth)
@@ -138,7 +139,7 @@ func (c compiled) given(n syntax.Node, depth int) {
 			c.tokens(n)
 			return
 		case !t.Is("token_tree"):
-		case gap == "!" && !atRunTime[before.Text()], strings.HasSuffix(gap, "<"), source[t.Start()] == '[' && strings.Contains(t.Text(), ";"):
+		case gap == "!" && !atRunTime.Has(before.Text()), strings.HasSuffix(gap, "<"), source[t.Start()] == '[' && strings.Contains(t.Text(), ";"):
 			c.tokens(t)
 		default:
 			c.given(t, depth+1)
@@ -148,14 +149,8 @@ func (c compiled) given(n syntax.Node, depth int) {
 }
 
 // atRunTime are macros that make no constant of what they are given.
-var atRunTime = func() map[string]bool {
-	m := map[string]bool{}
-	for _, name := range strings.Fields(`assert assert_eq assert_ne debug_assert debug_assert_eq debug_assert_ne dbg eprint eprintln
-		format format_args matches panic print println todo try unimplemented unreachable vec write writeln`) {
-		m[name] = true
-	}
-	return m
-}()
+var atRunTime = wordset.New(`assert assert_eq assert_ne debug_assert debug_assert_eq debug_assert_ne dbg eprint eprintln
+	format format_args matches panic print println todo try unimplemented unreachable vec write writeln`)
 
 // words are all that may be names.
 func (c compiled) words(n syntax.Node) {

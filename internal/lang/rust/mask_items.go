@@ -8,6 +8,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // maskReader reads one file.
@@ -387,7 +388,7 @@ func construct(n syntax.Node, at around, b before) mask.Construct {
 		return mask.Constant
 	case modifiers.Has("async"):
 		return mask.Async
-	case operators[at.trait]:
+	case operators.Has(at.trait):
 		return mask.Special
 	case at.member:
 		return mask.Method
@@ -411,15 +412,9 @@ func marked(at around, b before) mask.Construct {
 }
 
 // operators are traits whose methods the language calls.
-var operators = func() map[string]bool {
-	m := map[string]bool{}
-	for _, t := range strings.Fields(`Add Sub Mul Div Rem Neg Not BitAnd BitOr BitXor Shl Shr AddAssign SubAssign MulAssign DivAssign
-		RemAssign BitAndAssign BitOrAssign BitXorAssign ShlAssign ShrAssign Deref DerefMut Index IndexMut PartialEq PartialOrd
-		Clone From TryFrom Iterator IntoIterator Future Fn FnMut FnOnce Display Debug`) {
-		m[t] = true
-	}
-	return m
-}()
+var operators = wordset.New(`Add Sub Mul Div Rem Neg Not BitAnd BitOr BitXor Shl Shr AddAssign SubAssign MulAssign DivAssign
+	RemAssign BitAndAssign BitOrAssign BitXorAssign ShlAssign ShrAssign Deref DerefMut Index IndexMut PartialEq PartialOrd
+	Clone From TryFrom Iterator IntoIterator Future Fn FnMut FnOnce Display Debug`)
 
 // opaque tells functions whose type or meaning outside is made by their body: impl Trait
 // anywhere in what they give back, and impl blocks inside, which hold everywhere.
