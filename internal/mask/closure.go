@@ -159,8 +159,8 @@ func (c *closure) use(w where, r ref, why cause) {
 	}
 	a := c.ask(w, r.path)
 	if w.unit.means.ByArity {
-		c.readFields(c.words.split[r.path], r.use(), a)
-		if parts := c.words.split[r.path]; r.use() == Handed && r.into == 0 && len(parts) > 1 && len(a.things) == 0 {
+		c.readFields(c.words.split(r.path), r.use(), a)
+		if parts := c.words.split(r.path); r.use() == Handed && r.into == 0 && len(parts) > 1 && len(a.things) == 0 {
 			c.giveField(parts[len(parts)-1])
 		}
 	}
@@ -179,7 +179,7 @@ func (c *closure) use(w where, r ref, why cause) {
 	for _, f := range a.results {
 		c.reach(f, why)
 	}
-	parts := c.words.split[r.path]
+	parts := c.words.split(r.path)
 	if len(parts) == 2 && w.class >= 0 && r.use().calls() && w.unit.means.Linear && superWords[c.words.texts[parts[0]]] {
 		c.superior(c.classes[w.unit.firstOf+w.class].group, superCall{parts[1], why})
 	}
@@ -257,7 +257,7 @@ func (c *closure) onTheWay(w where, parts []int32, why cause) {
 // wordless follows what goes by no name: a parameter, all that has a name anywhere, and
 // what is called of which the number of arguments is known; false for the rest.
 func (c *closure) wordless(w where, r ref, why cause) bool {
-	parts := c.words.split[r.path]
+	parts := c.words.split(r.path)
 	switch c.words.texts[parts[0]] {
 	case Parameter:
 		t, ok := c.parameter(w.function, parts[1])
@@ -332,7 +332,7 @@ func (c *closure) delegates(g int32) bool {
 	return slices.ContainsFunc(c.methods(g, "__getattr__"), func(f int32) bool {
 		u, runs := c.units[c.homes[f]], c.of(f).runs
 		return slices.ContainsFunc(u.refs[runs.start:runs.end], func(r ref) bool {
-			path := c.words.split[r.path]
+			path := c.words.split(r.path)
 			return len(path) == 1 && c.words.texts[path[0]] == "getattr"
 		})
 	})
@@ -410,7 +410,7 @@ func (c *closure) held(things []thing) []thing {
 	out := things
 	for _, t := range things {
 		if t.kind == isTable {
-			out = append(out[:len(out):len(out)], c.step(t, c.words.ids[Element])...)
+			out = append(out[:len(out):len(out)], c.step(t, c.words.known(Element))...)
 		}
 	}
 	return out

@@ -46,7 +46,7 @@ func (c *closure) counts(r ref) counts {
 		return 0
 	}
 	call := c.calls[r.into-1]
-	if c.words.texts[c.words.split[call.path][0]] != Counted {
+	if c.words.texts[c.words.split(call.path)[0]] != Counted {
 		return 0
 	}
 	return 1 << call.at

@@ -42,7 +42,7 @@ func (c *closure) parameter(f, name int32) (thing, bool) {
 		if slices.Contains(all, name) {
 			return thing{kind: isSlot, id: f, unit: name}, true
 		}
-		if again, ok := c.words.ids["!"+c.words.texts[name]]; ok && slices.Contains(all, again) {
+		if again, ok := c.words.find("!" + c.words.texts[name]); ok && slices.Contains(all, again) {
 			return thing{kind: isSlot, id: f, unit: name}, true
 		}
 		of := c.of(f)
@@ -132,7 +132,7 @@ func (c *closure) each(t thing) thing {
 func (c *closure) placeEach(each, t thing, why cause) {
 	switch t.kind {
 	case isTable:
-		for _, one := range c.step(t, c.words.ids[Element]) {
+		for _, one := range c.step(t, c.words.known(Element)) {
 			c.place(each, one, true, why)
 		}
 	case isSlot:
@@ -247,8 +247,8 @@ func (c *closure) hand(t thing, why cause) {
 // openTable is a table that goes where nobody follows it: what got into it by way of a
 // parameter may be called there.
 func (c *closure) openTable(t thing, why cause) {
-	for _, one := range c.step(t, c.words.ids[Element]) {
-		if one.kind == isSlot && one.unit != c.words.ids[result] {
+	for _, one := range c.step(t, c.words.known(Element)) {
+		if one.kind == isSlot && one.unit != c.words.known(result) {
 			c.open(one, why)
 		}
 	}
@@ -270,7 +270,7 @@ func (c *closure) take(w where, r ref, how Use, t thing, why cause) {
 		}
 	case how == Bound && t.kind == isFunction:
 		c.begin(t.id, why)
-	case t.kind == isFunction && c.isProperty(t.id) && (len(c.words.split[r.path]) > 1 || !w.unit.means.Flow): // by its name alone it is no value of an object
+	case t.kind == isFunction && c.isProperty(t.id) && (len(c.words.split(r.path)) > 1 || !w.unit.means.Flow): // by its name alone it is no value of an object
 		c.reach(t.id, why)
 	case how == Handed, how == Named && r.into > 0 && w.unit.means.Flow:
 		c.pass(w, r, how, t, why)
@@ -292,7 +292,7 @@ func (c *closure) take(w where, r ref, how Use, t thing, why cause) {
 func (c *closure) escapes(t thing) bool {
 	switch t.kind {
 	case isSlot:
-		return t.unit != c.words.ids[result]
+		return t.unit != c.words.known(result)
 	case isFunction:
 		return c.of(t.id).parent >= 0 && c.units[c.homes[t.id]].means.Flow
 	case isClass:
@@ -403,7 +403,7 @@ func (c *closure) callees(w where, path int32) (out []int32, known bool) {
 func (c *closure) makers(g int32) []int32 {
 	var out []int32
 	for _, at := range append([]int32{g}, c.groups[g].below...) {
-		if id, ok := c.words.ids["__call__"]; ok && len(c.ofMeta(at, id)) > 0 {
+		if id, ok := c.words.find("__call__"); ok && len(c.ofMeta(at, id)) > 0 {
 			return nil
 		}
 		own := append(c.methods(at, "__init__"), c.methods(at, "__new__")...)
@@ -417,7 +417,7 @@ func (c *closure) makers(g int32) []int32 {
 
 // methods are the functions that an object of a class has under a name.
 func (c *closure) methods(g int32, name string) []int32 {
-	id, ok := c.words.ids[name]
+	id, ok := c.words.find(name)
 	if !ok {
 		return nil
 	}

@@ -224,7 +224,7 @@ func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
 	}
 	for _, name := range u.own.names {
 		head, last := splitName(p.words.texts[name])
-		if id, ok := p.words.ids[head]; ok && inner[id] {
+		if id, ok := p.words.find(head); ok && inner[id] {
 			p.enclosed[place{id, p.words.id(last)}] = name
 		}
 	}
@@ -330,7 +330,7 @@ func (p *project) homesOf(u *unit, name string, asked map[home]bool) []place {
 				for _, s := range append([]int32{at}, p.starred(at)...) {
 					if further := p.homesOf(p.units[s], of, asked); len(further) > 0 {
 						out = append(out, further...)
-					} else if id, ok := p.words.ids[of]; ok && len(p.units[s].own.of(id)) > 0 {
+					} else if id, ok := p.words.find(of); ok && len(p.units[s].own.of(id)) > 0 {
 						out = append(out, place{s, id})
 					}
 				}
@@ -410,7 +410,7 @@ func (p *project) lineage(g int32) []int32 {
 				}
 			}
 			if !found && b.use() != Made {
-				parts := p.words.split[b.path]
+				parts := p.words.split(b.path)
 				p.groups[g].foreign = append(p.groups[g].foreign, p.words.texts[parts[len(parts)-1]])
 			}
 		}

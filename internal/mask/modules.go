@@ -103,7 +103,7 @@ func (p *project) importOf(u *unit, im imported, depth int) []thing {
 
 // makesUp tells a module that has a hook for the names that stand nowhere in it.
 func (p *project) makesUp(m thing) bool {
-	id, ok := p.words.ids["__getattr__"]
+	id, ok := p.words.find("__getattr__")
 	return ok && m.kind == isModule && len(p.inModule(m.id, id, 1)) > 0
 }
 

@@ -48,7 +48,7 @@ const maxMemo = 30_000
 
 // ask resolves a path in its place.
 func (p *project) ask(w where, path int32) answer {
-	parts := p.words.split[path]
+	parts := p.words.split(path)
 	if w.function >= 0 {
 		if found := p.nested(w, parts[0]); len(found) > 0 {
 			return p.follow(w.unit, p.expand(found, 0), parts)
@@ -334,7 +334,7 @@ func (p *project) through(t thing, depth int) []thing {
 // bindingOf is what a name holds: what a call of a class makes is an instance of it.
 func (p *project) bindingOf(u *unit, i int) []thing {
 	b := u.bindings[i]
-	if own := p.words.split[b.path]; len(own) == 1 && own[0] == b.name { // x = x, and X = X()
+	if own := p.words.split(b.path); len(own) == 1 && own[0] == b.name { // x = x, and X = X()
 		var out []thing
 		for _, t := range u.own.of(b.name) {
 			if t.kind == isClass && b.use() == Called {
@@ -343,7 +343,7 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 		}
 		return out
 	}
-	if own := p.words.split[b.path]; len(own) == 3 && p.words.texts[own[0]] == Parameter {
+	if own := p.words.split(b.path); len(own) == 3 && p.words.texts[own[0]] == Parameter {
 		return p.parameterOf(u, own[2], own[1])
 	}
 	a := p.ask(where{unit: u, function: -1, class: b.class(), loads: true}, b.path)
@@ -437,7 +437,7 @@ func (p *project) member(g, name int32) []thing {
 
 // within are nested classes and bindings of a class.
 func (p *project) within(g, name int32) []thing {
-	id, ok := p.words.ids[p.groups[g].name+"."+p.words.texts[name]]
+	id, ok := p.words.find(p.groups[g].name + "." + p.words.texts[name])
 	if !ok {
 		return nil
 	}
@@ -565,7 +565,7 @@ func (p *project) read(things []thing, a *answer) []thing {
 
 // describes tells a class whose objects give something else when they are read off another.
 func (p *project) describes(g int32) bool {
-	id, ok := p.words.ids["__get__"]
+	id, ok := p.words.find("__get__")
 	return ok && len(p.member(g, id)) > 0
 }
 
@@ -581,7 +581,7 @@ func (p *project) step(t thing, name int32) []thing {
 		if p.words.texts[name] == Each { // of an argument of types
 			return []thing{t}
 		}
-		if id, ok := p.words.ids[p.name(t.id)+"."+p.words.texts[name]]; ok {
+		if id, ok := p.words.find(p.name(t.id) + "." + p.words.texts[name]); ok {
 			return p.expand(p.own(p.homes[t.id], id), 1)
 		}
 	case isClass, isInstance, isModule:
@@ -591,7 +591,7 @@ func (p *project) step(t thing, name int32) []thing {
 			return p.expand(p.own(t.unit, t.id), 1)
 		}
 	case isType:
-		if p.words.split[t.id][0] == name {
+		if p.words.split(t.id)[0] == name {
 			out, _ := p.behind(t)
 			return out
 		}

@@ -74,7 +74,7 @@ func (c *closure) isMetaclass(g int32) bool {
 
 // method reaches the nearest member of a name.
 func (c *closure) method(g int32, name string, why cause) {
-	id, ok := c.words.ids[name]
+	id, ok := c.words.find(name)
 	if !ok {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // project is what all files of a run say, in tables: names are numbers, functions and
@@ -271,57 +270,9 @@ func (r ref) use() Use { return ways[r.in%int32(len(ways))] }
 
 func (r ref) class() int32 { return r.in/int32(len(ways)) - 1 }
 
-// words turns names into numbers.
-type words struct {
-	sync.Mutex
-	ids   map[string]int32
-	texts []string
-	paths map[string]int32
-	split [][]int32
-}
-
-// id is the number of a word; the lock is held.
-func (w *words) id(s string) int32 {
-	if id, ok := w.ids[s]; ok {
-		return id
-	}
-	id := int32(len(w.texts))
-	s = strings.Clone(s) // it may be a part of a whole source
-	w.ids[s], w.texts = id, append(w.texts, s)
-	return id
-}
-
-func (w *words) path(parts []string) int32 {
-	key := parts[0]
-	if len(parts) > 1 {
-		key = strings.Join(parts, "\x00")
-	}
-	if id, ok := w.paths[key]; ok {
-		return id
-	}
-	numbers := make([]int32, len(parts))
-	for i, p := range parts {
-		numbers[i] = w.id(p)
-	}
-	id := int32(len(w.split))
-	w.paths[strings.Clone(key)], w.split = id, append(w.split, numbers)
-	return id
-}
-
-// join is the path of all parts.
-func (w *words) join(all ...[]int32) int32 {
-	var parts []string
-	for _, path := range all {
-		for _, word := range path {
-			parts = append(parts, w.texts[word])
-		}
-	}
-	return w.path(parts)
-}
-
 func newProject() *project {
 	return &project{
-		words:    words{ids: map[string]int32{}, paths: map[string]int32{}},
+		words:    newWords(),
 		enclosed: map[place]int32{}, decorated: map[place][]thing{}, callIDs: map[given]int32{}, stars: map[int32][]int32{}, reach: map[int32][]int32{},
 		byModule: map[moduleKey]int32{}, byStem: map[moduleKey]int32{},
 		siblings: map[moduleKey][]int32{}, global: map[moduleKey][]int32{},

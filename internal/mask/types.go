@@ -32,7 +32,7 @@ func (p *project) outcome(t thing, at int) ([]thing, bool) {
 	case isClass, isInstance:
 		return p.converted(t.id, at)
 	case isType:
-		if at == 0 && p.words.texts[p.words.split[t.id][0]] == Outcome {
+		if at == 0 && p.words.texts[p.words.split(t.id)[0]] == Outcome {
 			return p.behind(t)
 		}
 	case isForeign:
@@ -106,6 +106,6 @@ func (p *project) converted(g int32, at int) ([]thing, bool) {
 
 // behind is what a type without a name holds or gives.
 func (p *project) behind(t thing) ([]thing, bool) {
-	parts := p.words.split[t.id]
+	parts := p.words.split(t.id)
 	return p.objects(where{unit: p.units[t.unit], function: -1, class: -1}, p.words.join(parts[1:]))
 }

@@ -81,7 +81,7 @@ func (p *project) indexCallables(u *unit) {
 // signatures are those of a type by its path; one that is unknown where it is not of the
 // tree, and none where no function is of it.
 func (p *project) signatures(w where, of int32) []int32 {
-	if of == unknown || slices.Contains(p.words.split[of], p.words.id(Gives)) {
+	if of == unknown || slices.Contains(p.words.split(of), p.words.id(Gives)) {
 		return []int32{of}
 	}
 	var out []int32
@@ -110,7 +110,7 @@ func (p *project) signatures(w where, of int32) []int32 {
 // what the types of the called may be. A field counts where one of its name may be a
 // function.
 func (c *closure) dynamic(w where, r ref) (n int32, of []int32, ok bool) {
-	parts := c.words.split[r.path]
+	parts := c.words.split(r.path)
 	text := c.words.texts[parts[0]]
 	if len(text) < 3 || text[0] != '(' {
 		return 0, nil, false
@@ -173,7 +173,7 @@ func (c *closure) dial(n, signature int32) {
 
 // number is how many arguments functions of a type take.
 func (p *project) number(signature int32) int32 {
-	parts := p.words.split[signature]
+	parts := p.words.split(signature)
 	all := slices.Index(parts, p.words.id(Gives))
 	if all > 0 && strings.HasPrefix(p.words.texts[parts[all-1]], Rest) {
 		return anyNumber
@@ -188,7 +188,7 @@ func (p *project) alike(a, b int32) bool {
 	if a == b || a == unknown || b == unknown {
 		return true
 	}
-	one, other := p.words.split[a], p.words.split[b]
+	one, other := p.words.split(a), p.words.split(b)
 	if len(one) != len(other) {
 		return false
 	}
@@ -207,7 +207,7 @@ func (p *project) open(word int32) bool {
 	open, known := p.opened[word]
 	if !known {
 		open = strings.Contains(text, Any) || slices.ContainsFunc(strings.FieldsFunc(text, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }), func(name string) bool {
-			id, named := p.words.ids[name]
+			id, named := p.words.find(name)
 			return named && p.aliases[id]
 		})
 		p.opened[word] = open
@@ -233,7 +233,7 @@ func (c *closure) rang(o offer) bool {
 func (c *closure) offer(takes, into int32, o offer) {
 	o.takes = takes
 	if into > 0 {
-		if parts := c.words.split[c.calls[into-1].path]; c.words.texts[parts[0]] == Field {
+		if parts := c.words.split(c.calls[into-1].path); c.words.texts[parts[0]] == Field {
 			c.laid[parts[1]] = append(c.laid[parts[1]], o)
 			c.offerField(parts[1], o)
 			return
@@ -347,7 +347,7 @@ func (c *closure) values(w where, function, within int32, why cause) {
 
 // ours tells a call that is one of functions of the tree, or a conversion to its types.
 func (c *closure) ours(w where, call int32) bool {
-	if c.words.texts[c.words.split[c.calls[call-1].path][0]] == Field {
+	if c.words.texts[c.words.split(c.calls[call-1].path)[0]] == Field {
 		return true
 	}
 	things := c.ask(w, c.calls[call-1].path).things
@@ -384,7 +384,7 @@ func (c *closure) lends(w where, r ref, things []thing, why cause) bool {
 func (c *closure) unbound(f *function, into int32, o offer) (int32, int32, offer) {
 	o.signature = unknown
 	if f.signature != unknown {
-		o.signature = c.words.join([]int32{c.words.id(Any)}, c.words.split[f.signature])
+		o.signature = c.words.join([]int32{c.words.id(Any)}, c.words.split(f.signature))
 	}
 	if f.takes == anyNumber {
 		return anyNumber, into, o
