@@ -129,11 +129,11 @@ func (c *closure) load(u *unit) {
 	for _, h := range u.handlers {
 		handlers[h.path] = true
 	}
-	for _, r := range u.loads {
+	for r, line := range u.refs.lines(u.loads) {
 		if r.use() == Handed && handlers[r.path] { // a router keeps it for later
-			r.ref = refOf(r.path, int(r.class()), Named)
+			r = refOf(r.path, int(r.class()), Named)
 		}
-		c.use(where{unit: u, function: -1, class: r.class(), loads: true}, r.ref, cause{u.index, r.line, -1})
+		c.use(where{unit: u, function: -1, class: r.class(), loads: true}, r, cause{u.index, line, -1})
 	}
 	c.values(where{unit: u, function: -1, class: -1, loads: true}, -1, -1, cause{u.index, 0, -1})
 	for i := range u.functions {
@@ -331,10 +331,12 @@ func (c *closure) received(w where, g, member int32, parts []int32, s site) {
 func (c *closure) delegates(g int32) bool {
 	return slices.ContainsFunc(c.methods(g, "__getattr__"), func(f int32) bool {
 		u, runs := c.units[c.homes[f]], c.of(f).runs
-		return slices.ContainsFunc(u.refs[runs.start:runs.end], func(r ref) bool {
-			path := c.words.split(r.path)
-			return len(path) == 1 && c.words.texts[path[0]] == "getattr"
-		})
+		for r := range u.refs.of(runs) {
+			if path := c.words.split(r.path); len(path) == 1 && c.words.texts[path[0]] == "getattr" {
+				return true
+			}
+		}
+		return false
 	})
 }
 
@@ -463,11 +465,11 @@ func (c *closure) drain(ctx context.Context) {
 		if why.first < 0 {
 			why.first = f
 		}
-		for _, r := range u.refs[at.runs.start:at.runs.end] {
+		for r := range u.refs.of(at.runs) {
 			c.use(where{unit: u, function: f, class: r.class()}, r, why)
 		}
 		c.values(where{unit: u, function: f, class: at.class}, f-u.first, -1, why)
-		for _, r := range u.refs[at.wrapped.start:at.wrapped.end] {
+		for r := range u.refs.of(at.wrapped) {
 			for _, t := range c.ask(where{unit: u, function: f, class: r.class(), loads: true}, r.path).things { // where the decorator stands
 				if t.kind == isFunction {
 					c.open(c.result(t.id), why)
@@ -527,11 +529,13 @@ func (c *closure) replaced(f int32) bool {
 	u := c.units[c.homes[f]]
 	at := c.of(f)
 	w := where{unit: u, function: u.first + at.parent}
-	return slices.ContainsFunc(u.refs[at.wrapped.start:at.wrapped.end], func(r ref) bool {
+	for r := range u.refs.of(at.wrapped) {
 		w.class = r.class()
-		a := c.ask(w, r.path)
-		return len(a.things) == 0 && a.member >= 0
-	})
+		if a := c.ask(w, r.path); len(a.things) == 0 && a.member >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // reason is why a function runs at load time, for the manifest.

@@ -30,69 +30,79 @@ func (p *project) graph(ctx context.Context) *graph {
 			}
 		}
 	}
+	var one callees
 	for u := range p.until(ctx) {
 		for i := range u.functions {
 			if u.functions[i].parent < 0 {
-				g.read(u, i)
+				p.calleesOf(u, i, &one)
+				g.callees[u.first+int32(i)], g.named[u.first+int32(i)] = slices.Clone(one.known), slices.Clone(one.named)
 			}
 		}
-		loads := u.ran(-1)
-		for _, r := range u.loads {
-			loads = append(loads, r.ref)
-		}
-		for _, r := range loads {
+		loads := func(r ref) {
 			a := p.ask(where{unit: u, function: -1, class: r.class(), loads: true}, r.path)
-			for _, f := range g.targets(a, r.use()) {
+			for _, f := range p.targets(nil, a, r.use()) {
 				g.loads[f] = true
 			}
 			if a.unknown {
 				g.loaded[place{u.kin, a.member}] = true
 			}
 		}
+		for r := range u.ran(-1) {
+			loads(r)
+		}
+		for r := range u.refs.lines(u.loads) {
+			loads(r)
+		}
 	}
 	return g
 }
 
-func (g *graph) read(u *unit, local int) {
+// callees are what one function calls.
+type callees struct {
+	known []int32
+	named []int32 // names called on what is not known
+}
+
+// calleesOf puts those of an outermost function in the place of what is there.
+func (p *project) calleesOf(u *unit, local int, out *callees) {
 	at := u.first + int32(local)
-	var callees, named []int32
+	out.known, out.named = out.known[:0], out.named[:0]
 	for i := local; i == local || i < len(u.functions) && u.functions[i].parent >= 0; i++ {
-		for _, r := range u.ran(int32(i)) {
-			a := g.ask(where{unit: u, function: u.first + int32(i), class: r.class()}, r.path)
-			callees = append(callees, g.targets(a, r.use())...)
+		for r := range u.ran(int32(i)) {
+			a := p.ask(where{unit: u, function: u.first + int32(i), class: r.class()}, r.path)
+			out.known = p.targets(out.known, a, r.use())
 			if a.unknown {
-				named = append(named, a.member)
+				out.named = append(out.named, a.member)
 			}
 		}
 	}
-	slices.Sort(callees)
-	callees = slices.Compact(callees)
-	g.callees[at] = slices.Clip(slices.DeleteFunc(callees, func(c int32) bool { return c == at }))
-	slices.Sort(named)
-	g.named[at] = slices.Clip(slices.Compact(named))
+	slices.Sort(out.known)
+	out.known = slices.DeleteFunc(slices.Compact(out.known), func(c int32) bool { return c == at })
+	slices.Sort(out.named)
+	out.named = slices.Compact(out.named)
 }
 
-// targets are the functions that a reference may run: a class's are its constructors.
-func (g *graph) targets(a answer, use Use) []int32 {
-	out := slices.Clone(a.getters)
+// targets adds the functions that a reference may run: a class's are its constructors.
+func (p *project) targets(out []int32, a answer, use Use) []int32 {
+	out = append(out, a.getters...)
 	for _, t := range a.things {
 		switch t.kind {
 		case isFunction:
 			out = append(out, t.id)
 		case isClass:
 			if use.calls() || use == Handed {
-				out = append(out, g.constructors(t.id)...)
+				out = append(out, p.constructors(t.id)...)
 			}
 		}
 	}
 	return out
 }
 
-func (g *graph) constructors(of int32) []int32 {
-	for _, a := range g.groups[of].lineage {
+func (p *project) constructors(of int32) []int32 {
+	for _, a := range p.groups[of].lineage {
 		var out []int32
-		for _, f := range g.groups[a].listed {
-			if g.construct(f) == Constructor {
+		for _, f := range p.groups[a].listed {
+			if p.construct(f) == Constructor {
 				out = append(out, f)
 			}
 		}
@@ -103,17 +113,42 @@ func (g *graph) constructors(of int32) []int32 {
 	return nil
 }
 
+// several stands for more than one function.
+const several = -1
+
 // fanIn counts, for every function, those that call it. A call on what is not known
-// counts where one function of the tree alone has the name.
-func (g *graph) fanIn() []int32 {
-	counts := make([]int32, len(g.homes))
-	for from := range g.callees {
-		for _, to := range g.callees[from] {
-			counts[to]++
+// counts where one function of the tree alone has the name. It goes from one to the next
+// and keeps no graph.
+func (p *project) fanIn(ctx context.Context) []int32 {
+	having := map[place]int32{} // members by family and name
+	for _, u := range p.units {
+		for i := range u.functions {
+			if f := &u.functions[i]; f.group >= 0 {
+				at := place{u.kin, f.last}
+				if _, ok := having[at]; ok {
+					having[at] = several
+				} else {
+					having[at] = u.first + int32(i)
+				}
+			}
 		}
-		for _, name := range g.named[from] {
-			if one := g.having[g.place(int32(from), name)]; len(one) == 1 && one[0] != int32(from) && !slices.Contains(g.callees[from], one[0]) {
-				counts[one[0]]++
+	}
+	counts := make([]int32, len(p.homes))
+	var one callees
+	for u := range p.until(ctx) {
+		for i := range u.functions {
+			if u.functions[i].parent >= 0 {
+				continue
+			}
+			p.calleesOf(u, i, &one)
+			for _, to := range one.known {
+				counts[to]++
+			}
+			for _, name := range one.named {
+				to, ok := having[place{u.kin, name}]
+				if ok && to != several && to != u.first+int32(i) && !slices.Contains(one.known, to) {
+					counts[to]++
+				}
 			}
 		}
 	}

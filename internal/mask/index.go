@@ -391,7 +391,7 @@ func (p *project) lineage(g int32) []int32 {
 		c := p.classes[part]
 		u := p.units[c.unit]
 		of := u.classes[c.local]
-		for _, b := range u.refs[of.bases.start:of.bases.end] {
+		for b := range u.refs.of(of.bases) {
 			scope := of.parent
 			if u.means.OpenClasses {
 				scope = c.local // include stands in the body, where the class's own names are known

@@ -99,7 +99,7 @@ func (c *closure) instantiate(g int32, why cause) {
 		for _, part := range c.groups[a].parts {
 			u := c.units[c.classes[part].unit]
 			makes := u.classes[c.classes[part].local].makes
-			for _, r := range u.refs[makes.start:makes.end] {
+			for r := range u.refs.of(makes) {
 				c.use(where{unit: u, function: -1, class: r.class(), loads: true}, r, why)
 			}
 		}

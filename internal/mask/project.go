@@ -2,6 +2,7 @@ package mask
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -61,13 +62,13 @@ type unit struct {
 	classes    []classOf
 	imports    []imported
 	bindings   []binding
-	loads      []load
+	loads      span    // of refs, with the lines
 	routes     []Route // their handlers are in handlers
 	handlers   []ref
 	takes      [][]take          // of functions
 	parameters []int32           // of functions, words
 	results    []int32           // of functions, paths of types
-	refs       []ref             // of functions and classes, which say from where to where
+	refs       refs              // of loads, functions and classes, which say from where to where
 	compiles   map[int32][]int32 // words: what functions have the compiler run, where they are constant
 	values     []value
 	callables  []callable
@@ -129,12 +130,6 @@ type imported struct{ module, name, local int32 }
 type binding struct {
 	name int32 // a word
 	ref
-}
-
-// load is a reference that runs when its file is loaded.
-type load struct {
-	ref
-	line int32
 }
 
 type class struct{ unit, local, group int32 }
@@ -252,24 +247,6 @@ func (t table) of(name int32) []thing {
 	return t.things[from:to:to]
 }
 
-// ref is a Ref, compact: there are millions of them. The class and the use are one number.
-type ref struct {
-	path int32
-	in   int32
-	into int32 // of calls, 0 for none
-}
-
-var ways = [...]Use{Named, Called, Inherited, Handed, Made, Bound, Ran, Applied, Returned, Relayed, Adorned}
-
-// refOf is a reference from within a class, -1 for none.
-func refOf(path int32, class int, u Use) ref {
-	return ref{path: path, in: int32(class+1)*int32(len(ways)) + int32(max(0, slices.Index(ways[:], u)))}
-}
-
-func (r ref) use() Use { return ways[r.in%int32(len(ways))] }
-
-func (r ref) class() int32 { return r.in/int32(len(ways)) - 1 }
-
 func newProject() *project {
 	return &project{
 		words:    newWords(),
@@ -291,18 +268,18 @@ func (p *project) compact(u *unit, f *File) {
 	for _, name := range f.Modules {
 		u.modules = append(u.modules, p.words.texts[p.words.id(name)])
 	}
-	refs := p.compactFunctions(u, f)
-	refs = p.compactClasses(u, f, refs)
+	var all refs
+	p.compactFunctions(u, f, &all)
+	p.compactClasses(u, f, &all)
 	for i, v := range f.Values {
-		from := len(refs)
-		refs = p.distinct(refs, v.Runs)
-		u.values = append(u.values, value{int32(v.Function), int32(v.Within), int32(v.Takes), p.given(v.Into), p.typed(v.Signature), span{int32(from), int32(len(refs))}})
+		u.values = append(u.values, value{int32(v.Function), int32(v.Within), int32(v.Takes), p.given(v.Into), p.typed(v.Signature), p.distinct(&all, v.Runs)})
 		if u.makes == nil {
 			u.makes = map[int32][]int32{}
 		}
 		u.makes[int32(v.Function)] = append(u.makes[int32(v.Function)], int32(i))
 	}
-	u.refs, u.parameters, u.results = slices.Clone(refs), slices.Clone(u.parameters), slices.Clone(u.results)
+	u.loads = p.loaded(&all, f.Loads)
+	u.refs, u.parameters, u.results = slices.Clone(all), slices.Clone(u.parameters), slices.Clone(u.results)
 	u.imports = make([]imported, len(f.Imports))
 	for i, im := range f.Imports {
 		u.imports[i] = imported{p.words.id(im.Module), p.words.id(im.Name), p.words.id(im.Local)}
@@ -311,7 +288,6 @@ func (p *project) compact(u *unit, f *File) {
 	for i, b := range f.Bindings {
 		u.bindings[i] = binding{p.words.id(b.Name), p.ref(b.Value)}
 	}
-	u.loads = p.loaded(f.Loads)
 	for _, r := range f.Routes {
 		u.handlers = append(u.handlers, p.ref(r.Handler))
 		r.Handler = Ref{}
@@ -324,19 +300,12 @@ func (p *project) compact(u *unit, f *File) {
 	u.repair, u.faults, u.program, u.read = f.Repair, f.Faults, f.Program, true
 }
 
-// compactFunctions gives what the functions of a file refer to.
-func (p *project) compactFunctions(u *unit, f *File) []ref {
-	all := 0
-	for i := range f.Functions {
-		all += len(f.Functions[i].Runs)
-	}
-	refs := make([]ref, 0, all)
+// compactFunctions adds what the functions of a file refer to.
+func (p *project) compactFunctions(u *unit, f *File, out *refs) {
 	u.functions = make([]function, len(f.Functions))
 	for i := range f.Functions {
-		from := len(refs)
-		refs = p.distinct(refs, f.Functions[i].Runs)
 		u.functions[i] = p.function(&f.Functions[i])
-		u.functions[i].runs = span{int32(from), int32(len(refs))}
+		u.functions[i].runs = p.distinct(out, f.Functions[i].Runs)
 		u.functions[i].parameters.start = int32(len(u.parameters))
 		for _, name := range f.Functions[i].Parameters {
 			u.parameters = append(u.parameters, p.words.id(name))
@@ -347,7 +316,7 @@ func (p *project) compactFunctions(u *unit, f *File) []ref {
 			u.results = append(u.results, p.typed(of))
 		}
 		u.functions[i].results.end = int32(len(u.results))
-		refs, u.functions[i].wrapped = p.all(refs, f.Functions[i].Wrapped)
+		u.functions[i].wrapped = p.all(out, f.Functions[i].Wrapped)
 		if all := p.taken(f.Functions[i].Takes); all != nil {
 			if u.takes == nil {
 				u.takes = make([][]take, len(f.Functions))
@@ -355,11 +324,10 @@ func (p *project) compactFunctions(u *unit, f *File) []ref {
 			u.takes[i] = all
 		}
 	}
-	return refs
 }
 
 // compactClasses adds what the classes of a file refer to.
-func (p *project) compactClasses(u *unit, f *File, refs []ref) []ref {
+func (p *project) compactClasses(u *unit, f *File, out *refs) {
 	u.classes = make([]classOf, len(f.Classes))
 	for i, c := range f.Classes {
 		k := classOf{name: p.words.id(c.Name), parent: int32(c.Parent), span: spanOf(c.Span), late: c.Late}
@@ -370,13 +338,9 @@ func (p *project) compactClasses(u *unit, f *File, refs []ref) []ref {
 		if c.Alias {
 			p.aliases[k.name] = true
 		}
-		refs, k.bases = p.all(refs, c.Bases)
-		from := len(refs)
-		refs = p.distinct(refs, c.Makes)
-		k.makes = span{int32(from), int32(len(refs))}
+		k.bases, k.makes = p.all(out, c.Bases), p.distinct(out, c.Makes)
 		u.classes[i] = k
 	}
-	return refs
 }
 
 func (p *project) function(f *Function) function {
@@ -451,39 +415,48 @@ func (p *project) taken(all []Take) []take {
 }
 
 // all adds references as they are, and says where they stand.
-func (p *project) all(out []ref, refs []Ref) ([]ref, span) {
-	from := len(out)
-	for _, r := range refs {
+func (p *project) all(out *refs, all []Ref) span {
+	from := len(*out)
+	for _, r := range all {
 		if c := p.ref(r); c.path >= 0 {
-			out = append(out, c)
+			out.add(c)
 		}
 	}
-	return out, span{int32(from), int32(len(out))}
+	return span{int32(from), int32(len(*out))}
 }
 
 // distinct leaves out what says the same again: the first stands for all.
-func (p *project) distinct(out []ref, all []Ref) []ref {
-	seen := make(map[ref]bool, len(all))
-	for _, r := range all {
-		c := p.ref(r)
-		if c.path < 0 || seen[c] {
-			continue
-		}
-		seen[c] = true
-		out = append(out, c)
+func (p *project) distinct(out *refs, all []Ref) span {
+	from := len(*out)
+	for c := range p.once(all) {
+		out.add(c)
 	}
-	return out
+	return span{int32(from), int32(len(*out))}
 }
 
 // loaded is distinct with the lines.
-func (p *project) loaded(all []Ref) []load {
-	seen := make(map[ref]bool, len(all))
-	var out []load
-	for _, r := range all {
-		if c := p.ref(r); c.path >= 0 && !seen[c] {
+func (p *project) loaded(out *refs, all []Ref) span {
+	from := len(*out)
+	for c, line := range p.once(all) {
+		out.add(c)
+		out.number(int32(line))
+	}
+	return span{int32(from), int32(len(*out))}
+}
+
+// once gives those that are different, with the line of the first.
+func (p *project) once(all []Ref) iter.Seq2[ref, int] {
+	return func(yield func(ref, int) bool) {
+		seen := make(map[ref]bool, len(all))
+		for _, r := range all {
+			c := p.ref(r)
+			if c.path < 0 || seen[c] {
+				continue
+			}
 			seen[c] = true
-			out = append(out, load{c, int32(r.Line)})
+			if !yield(c, r.Line) {
+				return
+			}
 		}
 	}
-	return slices.Clone(out)
 }

@@ -29,23 +29,40 @@ func (r ref) class() int32 { return r.in/int32(len(ways)) - 1 }
 type refs []byte
 
 func (s *refs) add(r ref) {
-	for _, n := range [...]int32{r.path, r.in, r.into} {
-		*s = binary.AppendUvarint(*s, uint64(n))
-	}
+	s.number(r.path)
+	s.number(r.in)
+	s.number(r.into)
 }
 
+func (s *refs) number(n int32) { *s = binary.AppendUvarint(*s, uint64(n)) }
+
+// of are those of a span.
 func (s refs) of(at span) iter.Seq[ref] {
 	return func(yield func(ref) bool) {
-		rest := s[at.start:at.end]
-		next := func() int32 {
-			n, size := binary.Uvarint(rest)
-			rest = rest[size:]
-			return int32(n)
-		}
-		for len(rest) > 0 {
-			if !yield(ref{next(), next(), next()}) {
+		for rest := s[at.start:at.end]; len(rest) > 0; {
+			if !yield(rest.ref()) {
 				return
 			}
 		}
 	}
+}
+
+// lines are those of a span in which the line stands behind each.
+func (s refs) lines(at span) iter.Seq2[ref, int32] {
+	return func(yield func(ref, int32) bool) {
+		for rest := s[at.start:at.end]; len(rest) > 0; {
+			if !yield(rest.ref(), rest.take()) {
+				return
+			}
+		}
+	}
+}
+
+// ref takes the first off.
+func (s *refs) ref() ref { return ref{path: s.take(), in: s.take(), into: s.take()} }
+
+func (s *refs) take() int32 {
+	n, size := binary.Uvarint(*s)
+	*s = (*s)[size:]
+	return int32(n)
 }

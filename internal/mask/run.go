@@ -411,19 +411,12 @@ func (r *run) decide(ctx context.Context) error {
 	if err := r.setAside(ctx); err != nil {
 		return err
 	}
-	var g *graph
-	of := func() *graph {
-		if g == nil {
-			g = p.graph(ctx)
-		}
-		return g
-	}
 	var err error
-	if r.picked, err = p.pick(r.Slice, of); err != nil {
+	if r.picked, err = p.pick(ctx, r.Slice); err != nil {
 		return err
 	}
 	r.closure, r.constants = p.closure(ctx, r.nativeCalls(ctx)), p.constants()
-	r.fanIn = of().fanIn()
+	r.fanIn = p.fanIn(ctx)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -447,7 +440,7 @@ func (p *project) forget() {
 	p.memo, p.imported, p.decorated, p.groups, p.named, p.calls, p.compiled, p.callable = nil, nil, nil, nil, nil, nil, nil, nil
 	p.words = words{texts: p.words.texts}
 	for _, u := range p.units {
-		u.own, u.refs, u.takes, u.loads, u.imports, u.bindings, u.compiles = table{}, nil, nil, nil, nil, nil, nil
+		u.own, u.refs, u.takes, u.imports, u.bindings, u.compiles = table{}, nil, nil, nil, nil, nil
 		u.values, u.makes = nil, nil
 	}
 }

@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"path"
@@ -29,7 +30,7 @@ type SliceError struct{ text string }
 func (e *SliceError) Error() string { return e.text }
 
 // pick gives the functions of a slice, nil for everything.
-func (p *project) pick(s Slice, g func() *graph) (map[int32]bool, error) {
+func (p *project) pick(ctx context.Context, s Slice) (map[int32]bool, error) {
 	switch {
 	case s.Module != "":
 		return p.pickModule(s.Module)
@@ -50,7 +51,7 @@ func (p *project) pick(s Slice, g func() *graph) (map[int32]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		return g().only(found), nil
+		return p.graph(ctx).only(found), nil
 	case s.Route != "":
 		return p.pickRoute(s.Route)
 	}

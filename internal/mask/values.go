@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -322,7 +323,7 @@ func (c *closure) perform(o offer) {
 	if v.function >= 0 {
 		w.function += o.unit.first
 	}
-	for _, r := range o.unit.refs[v.runs.start:v.runs.end] {
+	for r := range o.unit.refs.of(v.runs) {
 		w.class = r.class()
 		c.use(w, r, o.cause)
 	}
@@ -394,18 +395,21 @@ func (c *closure) unbound(f *function, into int32, o offer) (int32, int32, offer
 
 // ran is what a function runs, with the values that it makes; -1 for values that are
 // made when the file is loaded.
-func (u *unit) ran(function int32) []ref {
-	var out []ref
-	if function >= 0 {
-		at := u.functions[function].runs
-		if len(u.makes[function]) == 0 {
-			return u.refs[at.start:at.end]
+func (u *unit) ran(function int32) iter.Seq[ref] {
+	return func(yield func(ref) bool) {
+		if function >= 0 {
+			for r := range u.refs.of(u.functions[function].runs) {
+				if !yield(r) {
+					return
+				}
+			}
 		}
-		out = append(out, u.refs[at.start:at.end]...)
+		for _, i := range u.makes[function] {
+			for r := range u.refs.of(u.values[i].runs) {
+				if !yield(r) {
+					return
+				}
+			}
+		}
 	}
-	for _, i := range u.makes[function] {
-		at := u.values[i].runs
-		out = append(out, u.refs[at.start:at.end]...)
-	}
-	return out
 }
