@@ -50,7 +50,10 @@ func (p *project) index(ctx context.Context) error {
 		p.indexFilled(u)
 	}
 	clear(p.memo) // what was asked while classes had no lineage yet
-	clear(p.imported)
+	p.found = lists{}
+	for _, u := range p.units {
+		u.resolved = nil
+	}
 	for g := range p.groups {
 		for _, a := range p.groups[g].lineage[1:] {
 			p.groups[a].below = append(p.groups[a].below, int32(g))

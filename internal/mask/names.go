@@ -310,27 +310,6 @@ func once(things []thing) []thing {
 	return out
 }
 
-// through resolves one import or binding, once.
-func (p *project) through(t thing, depth int) []thing {
-	key := place{t.unit, t.id<<1 | int32(t.kind-viaImport)}
-	if found, ok := p.imported[key]; ok {
-		return found
-	}
-	if p.pending[key] || depth > deep {
-		return nil
-	}
-	p.pending[key] = true
-	defer delete(p.pending, key)
-	var found []thing
-	if t.kind == viaImport {
-		found = p.importOf(p.units[t.unit], p.units[t.unit].imports[t.id], depth+1)
-	} else {
-		found = p.bindingOf(p.units[t.unit], int(t.id))
-	}
-	p.imported[key] = found
-	return found
-}
-
 // bindingOf is what a name holds: what a call of a class makes is an instance of it.
 func (p *project) bindingOf(u *unit, i int) []thing {
 	b := u.bindings[i]

@@ -39,9 +39,8 @@ type project struct {
 	opened   map[int32]bool    // words of types that may be others
 	callable map[place][]int32 // names of fields that may be functions, with the types of those
 
-	memo     map[question]answer
-	imported map[place][]thing // of imports and bindings, resolved
-	pending  map[place]bool
+	memo  map[question]answer
+	found lists // what imports and bindings stand for
 }
 
 // unit is one file with the facts that are kept of it. It is what a File says, compact:
@@ -74,6 +73,7 @@ type unit struct {
 	callables  []callable
 	makes      map[int32][]int32 // of functions, values
 	own        table             // what its qualified names stand for
+	resolved   []int32           // of found, by import and binding behind those; 0 for what was not asked for yet
 	repair     func(masked func(function int) bool) []Edit
 	faults     []int
 	first      int32 // of its functions, among all
@@ -254,7 +254,7 @@ func newProject() *project {
 		byModule: map[moduleKey]int32{}, byStem: map[moduleKey]int32{},
 		siblings: map[moduleKey][]int32{}, global: map[moduleKey][]int32{},
 		compiled: map[place]bool{}, callable: map[place][]int32{}, aliases: map[int32]bool{}, opened: map[int32]bool{},
-		mapped: map[moduleKey]*mapped{}, closed: map[moduleKey]bool{}, memo: map[question]answer{}, imported: map[place][]thing{}, pending: map[place]bool{},
+		mapped: map[moduleKey]*mapped{}, closed: map[moduleKey]bool{}, memo: map[question]answer{},
 	}
 }
 

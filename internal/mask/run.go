@@ -437,11 +437,11 @@ func (p *project) until(ctx context.Context) iter.Seq[*unit] {
 
 // forget lets go of what only the decision needed.
 func (p *project) forget() {
-	p.memo, p.imported, p.decorated, p.groups, p.named, p.calls, p.compiled, p.callable = nil, nil, nil, nil, nil, nil, nil, nil
-	p.words = words{texts: p.words.texts}
+	p.memo, p.decorated, p.groups, p.named, p.calls, p.compiled, p.callable = nil, nil, nil, nil, nil, nil, nil
+	p.words, p.found = words{texts: p.words.texts}, lists{}
 	for _, u := range p.units {
 		u.own, u.refs, u.takes, u.imports, u.bindings, u.compiles = table{}, nil, nil, nil, nil, nil
-		u.values, u.makes = nil, nil
+		u.values, u.makes, u.resolved = nil, nil, nil
 	}
 }
 
