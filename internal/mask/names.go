@@ -44,7 +44,7 @@ var (
 )
 
 // maxMemo bounds the answers that are remembered: some 100 bytes each.
-const maxMemo = 30_000
+const maxMemo = 8_000
 
 // ask resolves a path in its place.
 func (p *project) ask(w where, path int32) answer {
