@@ -19,7 +19,7 @@ func TestExpand(t *testing.T) {
 		}
 	}
 	p := newProject()
-	u := &unit{path: "a.js", family: "javascript"}
+	u := &unit{path: "a.js", tongue: &tongue{family: "javascript"}}
 	p.units = []*unit{u}
 	p.compact(u, f)
 	if err := p.index(t.Context()); err != nil {

@@ -12,6 +12,9 @@ import (
 type project struct {
 	words words
 	units []*unit
+	none  further
+	// tongues are by the name of the language.
+	tongues map[string]*tongue
 
 	homes   []int32 // the units of all functions, in their order
 	classes []class
@@ -46,53 +49,66 @@ type project struct {
 // unit is one file with the facts that are kept of it. It is what a File says, compact:
 // there may be ten thousand of them.
 type unit struct {
+	*tongue
+	*further
 	index      int32
-	path       string
-	language   Language
-	family     string
-	means      Semantics
-	kin        int32 // the word for the family
+	first      int32 // of its functions, among all
+	firstOf    int32 // of its classes, among all
 	read       bool  // the facts are there
-	program    bool  // it gives nothing to those who import it
+	outside    bool  // a test: what it loads is no load of the project
+	path       string
 	reason     string
-	outside    bool // a test: what it loads is no load of the project
 	modules    []string
 	functions  []function
 	classes    []classOf
 	imports    []imported
 	bindings   []binding
 	loads      span    // of refs, with the lines
-	routes     []Route // their handlers are in handlers
-	handlers   []ref
-	takes      [][]take          // of functions
-	parameters []int32           // of functions, words
-	results    []int32           // of functions, paths of types
-	refs       refs              // of loads, functions and classes, which say from where to where
-	compiles   map[int32][]int32 // words: what functions have the compiler run, where they are constant
-	values     []value
-	callables  []callable
-	makes      map[int32][]int32 // of functions, values
-	own        table             // what its qualified names stand for
-	resolved   []int32           // of found, by import and binding behind those; 0 for what was not asked for yet
-	repair     func(masked func(function int) bool) []Edit
-	faults     []int
-	first      int32 // of its functions, among all
-	firstOf    int32 // of its classes, among all
+	parameters []int32 // of functions, words
+	results    []int32 // of functions, paths of types
+	refs       refs    // of loads, functions and classes, which say from where to where
+	shown      packed  // of functions, one after another: what is only written
+	own        table   // what its qualified names stand for
+	resolved   []int32 // of found, by import and binding behind those; 0 for what was not asked for yet
+}
+
+// tongue is what units of one language have in common.
+type tongue struct {
+	language Language
+	family   string
+	means    Semantics
+	kin      int32 // the word for the family
+}
+
+// further is what most files have nothing of, and those share one.
+type further struct {
+	program   bool    // it gives nothing to those who import it
+	routes    []Route // their handlers are in handlers
+	handlers  []ref
+	takes     [][]take          // of functions
+	compiles  map[int32][]int32 // words: what functions have the compiler run, where they are constant
+	values    []value
+	callables []callable
+	makes     map[int32][]int32 // of functions, values
+	repair    func(masked func(function int) bool) []Edit
+	faults    []int
+}
+
+func (f *further) isEmpty() bool {
+	return !f.program && f.repair == nil && f.takes == nil && len(f.compiles)+len(f.makes)+len(f.routes)+len(f.values)+len(f.callables)+len(f.faults) == 0
 }
 
 // function is one of a unit: a Function in numbers.
 type function struct {
-	name                          int32 // a word, as construct and last are
-	last                          int32 // the last part of its name
-	group                         int32 // of which it is a member; -1
-	parent, class, line           int32
-	runs, wrapped                 span // of refs
-	parameters, results           span // of those of the unit
-	span, body                    span
-	construct                     int32
-	strict                        int32 // a word: the text with a zero byte for the name
-	lines, branches, calls, depth int32 // of its shape
-	takes, into, signature        int32 // how many arguments, the field, and the type, see Value
+	name                   int32 // a word, as construct and last are
+	last                   int32 // the last part of its name
+	group                  int32 // of which it is a member; -1
+	parent, class, line    int32
+	runs, wrapped          span // of refs
+	parameters, results    span // of those of the unit
+	span                   span
+	construct              int32
+	takes, into, signature int32 // how many arguments, the field, and the type, see Value
 	flags
 }
 
@@ -250,6 +266,7 @@ func (t table) of(name int32) []thing {
 func newProject() *project {
 	return &project{
 		words:    newWords(),
+		tongues:  map[string]*tongue{},
 		enclosed: map[place]int32{}, decorated: map[place][]thing{}, callIDs: map[given]int32{}, stars: map[int32][]int32{}, reach: map[int32][]int32{},
 		byModule: map[moduleKey]int32{}, byStem: map[moduleKey]int32{},
 		siblings: map[moduleKey][]int32{}, global: map[moduleKey][]int32{},
@@ -264,7 +281,7 @@ func newProject() *project {
 func (p *project) compact(u *unit, f *File) {
 	p.words.Lock()
 	defer p.words.Unlock()
-	u.kin = p.words.id(u.family)
+	u.further = &further{}
 	for _, name := range f.Modules {
 		u.modules = append(u.modules, p.words.texts[p.words.id(name)])
 	}
@@ -279,7 +296,8 @@ func (p *project) compact(u *unit, f *File) {
 		u.makes[int32(v.Function)] = append(u.makes[int32(v.Function)], int32(i))
 	}
 	u.loads = p.loaded(&all, f.Loads)
-	u.refs, u.parameters, u.results = slices.Clone(all), slices.Clone(u.parameters), slices.Clone(u.results)
+	u.refs.packed, u.parameters, u.results = slices.Clone(all.packed), slices.Clone(u.parameters), slices.Clone(u.results)
+	u.shown = slices.Clone(u.shown)
 	u.imports = make([]imported, len(f.Imports))
 	for i, im := range f.Imports {
 		u.imports[i] = imported{p.words.id(im.Module), p.words.id(im.Name), p.words.id(im.Local)}
@@ -298,6 +316,20 @@ func (p *project) compact(u *unit, f *File) {
 		u.callables = append(u.callables, callable{p.words.id(c.Name), p.typed(c.Type)})
 	}
 	u.repair, u.faults, u.program, u.read = f.Repair, f.Faults, f.Program, true
+	if u.isEmpty() {
+		u.further = &p.none
+	}
+}
+
+// begin is a file of a language before anything is known of it. It is for one at a time.
+func (p *project) begin(path string, l Language) *unit {
+	of := p.tongues[l.Name()]
+	if of == nil {
+		of = &tongue{language: l, family: family(l), means: l.Semantics()}
+		of.kin = p.words.id(of.family)
+		p.tongues[l.Name()] = of
+	}
+	return &unit{path: path, tongue: of, further: &p.none}
 }
 
 // compactFunctions adds what the functions of a file refer to.
@@ -305,6 +337,7 @@ func (p *project) compactFunctions(u *unit, f *File, out *refs) {
 	u.functions = make([]function, len(f.Functions))
 	for i := range f.Functions {
 		u.functions[i] = p.function(&f.Functions[i])
+		p.show(&u.shown, &f.Functions[i])
 		u.functions[i].runs = p.distinct(out, f.Functions[i].Runs)
 		u.functions[i].parameters.start = int32(len(u.parameters))
 		for _, name := range f.Functions[i].Parameters {
@@ -346,22 +379,37 @@ func (p *project) compactClasses(u *unit, f *File, out *refs) {
 func (p *project) function(f *Function) function {
 	return function{
 		name: p.words.id(f.Name), group: -1, parent: int32(f.Parent), class: int32(f.Class), line: int32(f.Line),
-		span: spanOf(f.Span), body: spanOf(f.Body),
-		construct: p.words.id(string(f.Construct)), strict: p.words.id(strings.ReplaceAll(f.Strict, f.Name, "\x00")),
-		takes: int32(f.Arguments), into: p.given(f.Into), signature: p.typed(f.Signature), lines: int32(f.Shape.Lines), branches: int32(f.Shape.Branches), calls: int32(f.Shape.Calls), depth: int32(f.Shape.Depth),
+		span: spanOf(f.Span), construct: p.words.id(string(f.Construct)), takes: int32(f.Arguments), into: p.given(f.Into), signature: p.typed(f.Signature),
 		flags: flags{public: f.Public, doc: f.Doc, broken: f.Broken, single: f.Single},
 	}
 }
 
-// wide is a function as the language said it, but for what it runs and its callers.
-func (p *project) wide(f *function) Function {
-	name := p.words.texts[f.name]
-	return Function{
-		Name: name, Construct: Construct(p.words.texts[f.construct]), Public: f.public, Doc: f.doc,
-		Parent: int(f.parent), Class: int(f.class), Line: int(f.line), Span: f.span.wide(), Body: f.body.wide(),
-		Strict: strings.ReplaceAll(p.words.texts[f.strict], "\x00", name), Broken: f.broken,
-		Shape: Shape{Lines: int(f.lines), Branches: int(f.branches), Calls: int(f.calls), Depth: int(f.depth)},
+// show adds what nobody asks for before the function is written. Its text has a zero byte
+// for the name.
+func (p *project) show(out *packed, f *Function) {
+	strict := p.words.id(strings.ReplaceAll(f.Strict, f.Name, "\x00"))
+	for _, n := range []int{f.Body.Start, f.Body.End, int(strict), f.Shape.Lines, f.Shape.Branches, f.Shape.Calls, f.Shape.Depth} {
+		out.add(int32(n))
 	}
+}
+
+// wide are the functions of a file as the language said them, but for what they run and
+// their callers.
+func (p *project) wide(u *unit) []Function {
+	out := make([]Function, len(u.functions))
+	rest := u.shown
+	next := func() int { return int(rest.take()) }
+	for i := range u.functions {
+		f := &u.functions[i]
+		name := p.words.texts[f.name]
+		out[i] = Function{
+			Name: name, Construct: Construct(p.words.texts[f.construct]), Public: f.public, Doc: f.doc, Broken: f.broken,
+			Parent: int(f.parent), Class: int(f.class), Line: int(f.line), Span: f.span.wide(), Body: Range{next(), next()},
+			Strict: strings.ReplaceAll(p.words.texts[next()], "\x00", name),
+			Shape:  Shape{Lines: next(), Branches: next(), Calls: next(), Depth: next()},
+		}
+	}
+	return out
 }
 
 func (p *project) ref(r Ref) ref {
@@ -416,32 +464,32 @@ func (p *project) taken(all []Take) []take {
 
 // all adds references as they are, and says where they stand.
 func (p *project) all(out *refs, all []Ref) span {
-	from := len(*out)
+	from := len(out.packed)
 	for _, r := range all {
 		if c := p.ref(r); c.path >= 0 {
-			out.add(c)
+			out.put(c)
 		}
 	}
-	return span{int32(from), int32(len(*out))}
+	return span{int32(from), int32(len(out.packed))}
 }
 
 // distinct leaves out what says the same again: the first stands for all.
 func (p *project) distinct(out *refs, all []Ref) span {
-	from := len(*out)
+	from := len(out.packed)
 	for c := range p.once(all) {
-		out.add(c)
+		out.put(c)
 	}
-	return span{int32(from), int32(len(*out))}
+	return span{int32(from), int32(len(out.packed))}
 }
 
 // loaded is distinct with the lines.
 func (p *project) loaded(out *refs, all []Ref) span {
-	from := len(*out)
+	from := len(out.packed)
 	for c, line := range p.once(all) {
-		out.add(c)
-		out.number(int32(line))
+		out.put(c)
+		out.add(int32(line))
 	}
-	return span{int32(from), int32(len(*out))}
+	return span{int32(from), int32(len(out.packed))}
 }
 
 // once gives those that are different, with the line of the first.

@@ -24,23 +24,33 @@ func (r ref) use() Use { return ways[r.in%int32(len(ways))] }
 
 func (r ref) class() int32 { return r.in/int32(len(ways)) - 1 }
 
-// refs are references, one after another in as few bytes as they need: there are millions
-// of them, most are looked at twice, and one by one. A span of them is one of bytes.
-type refs []byte
+// packed are numbers, one after another in as few bytes as they need.
+type packed []byte
 
-func (s *refs) add(r ref) {
-	s.number(r.path)
-	s.number(r.in)
-	s.number(r.into)
+func (s *packed) add(n int32) { *s = binary.AppendUvarint(*s, uint64(uint32(n))) }
+
+// take takes the first off.
+func (s *packed) take() int32 {
+	n, size := binary.Uvarint(*s)
+	*s = (*s)[size:]
+	return int32(uint32(n))
 }
 
-func (s *refs) number(n int32) { *s = binary.AppendUvarint(*s, uint64(n)) }
+// refs are references, packed: there are millions of them, most are looked at twice, and
+// one by one. A span of them is one of bytes.
+type refs struct{ packed }
+
+func (s *refs) put(r ref) {
+	s.add(r.path)
+	s.add(r.in)
+	s.add(r.into)
+}
 
 // of are those of a span.
 func (s refs) of(at span) iter.Seq[ref] {
 	return func(yield func(ref) bool) {
-		for rest := s[at.start:at.end]; len(rest) > 0; {
-			if !yield(rest.ref()) {
+		for rest := s.packed[at.start:at.end]; len(rest) > 0; {
+			if !yield(refIn(&rest)) {
 				return
 			}
 		}
@@ -50,19 +60,14 @@ func (s refs) of(at span) iter.Seq[ref] {
 // lines are those of a span in which the line stands behind each.
 func (s refs) lines(at span) iter.Seq2[ref, int32] {
 	return func(yield func(ref, int32) bool) {
-		for rest := s[at.start:at.end]; len(rest) > 0; {
-			if !yield(rest.ref(), rest.take()) {
+		for rest := s.packed[at.start:at.end]; len(rest) > 0; {
+			if !yield(refIn(&rest), rest.take()) {
 				return
 			}
 		}
 	}
 }
 
-// ref takes the first off.
-func (s *refs) ref() ref { return ref{path: s.take(), in: s.take(), into: s.take()} }
-
-func (s *refs) take() int32 {
-	n, size := binary.Uvarint(*s)
-	*s = (*s)[size:]
-	return int32(n)
+func refIn(rest *packed) ref {
+	return ref{path: rest.take(), in: rest.take(), into: rest.take()}
 }

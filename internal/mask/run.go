@@ -238,7 +238,7 @@ func (r *run) read(ctx context.Context) error {
 			continue
 		}
 		if l := r.languageOf(e.path); l != nil {
-			e.unit = &unit{path: e.path, language: l, family: family(l), means: l.Semantics()}
+			e.unit = r.project.begin(e.path, l)
 			code = append(code, e)
 		}
 	}
@@ -440,8 +440,8 @@ func (p *project) forget() {
 	p.memo, p.decorated, p.groups, p.named, p.calls, p.compiled, p.callable = nil, nil, nil, nil, nil, nil, nil
 	p.words, p.found = words{texts: p.words.texts}, lists{}
 	for _, u := range p.units {
-		u.own, u.refs, u.takes, u.imports, u.bindings, u.compiles = table{}, nil, nil, nil, nil, nil
-		u.values, u.makes, u.resolved = nil, nil, nil
+		u.own, u.refs, u.imports, u.bindings, u.resolved, u.parameters, u.results = table{}, refs{}, nil, nil, nil, nil, nil
+		u.takes, u.values, u.makes, u.compiles = nil, nil, nil, nil
 	}
 }
 

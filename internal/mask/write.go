@@ -359,9 +359,8 @@ func (r *run) changeOf(e *entry, source []byte) (c change, why string, err error
 
 // strictly are strict's edits of a file, as decided.
 func (r *run) strictly(u *unit) change {
-	c := change{functions: make([]Function, len(u.functions)), faults: u.faults, broken: len(u.faults) > 0}
-	for i := range u.functions {
-		c.functions[i] = r.project.wide(&u.functions[i])
+	c := change{functions: r.project.wide(u), faults: u.faults, broken: len(u.faults) > 0}
+	for i := range c.functions {
 		c.functions[i].Shape.FanIn = int(r.fanIn[u.first+int32(i)])
 	}
 	c.fates = r.fates(u, c.functions)
