@@ -330,7 +330,7 @@ func (c *closure) received(w where, g, member int32, parts []int32, s site) {
 // delegates tells a class that asks another object for what it has not.
 func (c *closure) delegates(g int32) bool {
 	return slices.ContainsFunc(c.methods(g, "__getattr__"), func(f int32) bool {
-		u, runs := c.units[c.homes[f]], c.of(f).runs
+		u, runs := c.units[c.homes[f]], c.of(f).refs.first()
 		for r := range u.refs.of(runs) {
 			if path := c.words.split(r.path); len(path) == 1 && c.words.texts[path[0]] == "getattr" {
 				return true
@@ -465,11 +465,11 @@ func (c *closure) drain(ctx context.Context) {
 		if why.first < 0 {
 			why.first = f
 		}
-		for r := range u.refs.of(at.runs) {
+		for r := range u.refs.of(at.refs.first()) {
 			c.use(where{unit: u, function: f, class: r.class()}, r, why)
 		}
 		c.values(where{unit: u, function: f, class: at.class}, f-u.first, -1, why)
-		for r := range u.refs.of(at.wrapped) {
+		for r := range u.refs.of(at.refs.second()) {
 			for _, t := range c.ask(where{unit: u, function: f, class: r.class(), loads: true}, r.path).things { // where the decorator stands
 				if t.kind == isFunction {
 					c.open(c.result(t.id), why)
@@ -529,7 +529,7 @@ func (c *closure) replaced(f int32) bool {
 	u := c.units[c.homes[f]]
 	at := c.of(f)
 	w := where{unit: u, function: u.first + at.parent}
-	for r := range u.refs.of(at.wrapped) {
+	for r := range u.refs.of(at.refs.second()) {
 		w.class = r.class()
 		if a := c.ask(w, r.path); len(a.things) == 0 && a.member >= 0 {
 			return true

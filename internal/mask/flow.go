@@ -56,8 +56,8 @@ func (c *closure) parameter(f, name int32) (thing, bool) {
 
 // parameters are the words for those of a function.
 func (p *project) parameters(f int32) []int32 {
-	of := p.of(f).parameters
-	return p.units[p.homes[f]].parameters[of.start:of.end]
+	of := p.of(f).said.first()
+	return p.units[p.homes[f]].said[of.start:of.end]
 }
 
 // put is a value that gets into a slot. A class may be asked for its members there.
@@ -176,7 +176,7 @@ func (c *closure) run(t thing, why cause) {
 func (c *closure) adorn(by, t thing, why cause) {
 	switch by.kind {
 	case isFunction:
-		if w := c.of(by.id).wrapped; w.start == w.end {
+		if w := c.of(by.id).refs.second(); w.start == w.end {
 			c.bindTo(by.id, "0", t, true, why)
 		}
 	case isClass:
@@ -391,7 +391,7 @@ func (c *closure) callees(w where, path int32) (out []int32, known bool) {
 		}
 	}
 	for _, f := range out {
-		if w := c.of(f).wrapped; !c.units[c.homes[f]].means.Flow || c.isProperty(f) || w.start < w.end {
+		if w := c.of(f).refs.second(); !c.units[c.homes[f]].means.Flow || c.isProperty(f) || w.start < w.end {
 			return nil, false
 		}
 	}

@@ -8,6 +8,11 @@ import (
 
 // index makes the tables, when all files were read. The units are in order.
 func (p *project) index(ctx context.Context) error {
+	functions, classes := 0, 0
+	for _, u := range p.units {
+		functions, classes = functions+len(u.functions), classes+len(u.classes)
+	}
+	p.homes, p.classes = make([]int32, 0, functions), make([]class, 0, classes)
 	for i, u := range p.units {
 		u.index = int32(i)
 		u.first, u.firstOf = int32(len(p.homes)), int32(len(p.classes))
@@ -63,14 +68,10 @@ func (p *project) index(ctx context.Context) error {
 }
 
 func (p *project) indexModules(u *unit) {
-	for i, name := range u.modules {
+	for _, name := range u.modules {
 		m := p.module(u.family, name)
 		if !slices.Contains(p.modules[m].units, u.index) {
 			p.modules[m].units = append(p.modules[m].units, u.index)
-		}
-		if i == 0 {
-			key := moduleKey{u.family, name}
-			p.siblings[key] = append(p.siblings[key], u.index)
 		}
 	}
 	for _, s := range stems(u.path) {
@@ -148,8 +149,10 @@ func (p *project) group(u *unit, name string, groups map[moduleKey]int32) int32 
 		g = int32(len(p.groups))
 		groups[key] = g
 		p.groups = append(p.groups, group{name: name, unit: u.index})
-		global := moduleKey{u.family, name}
-		p.global[global] = append(p.global[global], g)
+		if u.means.OpenClasses {
+			global := moduleKey{u.family, name}
+			p.global[global] = append(p.global[global], g)
+		}
 	}
 	return g
 }

@@ -227,8 +227,8 @@ func (p *project) lookup(w where, name int32) []thing {
 		return nil
 	}
 	var found []thing
-	for _, u := range p.siblings[moduleKey{w.unit.family, w.unit.modules[0]}] {
-		if u != w.unit.index {
+	for _, u := range p.modules[p.byModule[moduleKey{w.unit.family, w.unit.modules[0]}]].units {
+		if u != w.unit.index && p.units[u].modules[0] == w.unit.modules[0] { // of one package
 			for _, t := range p.own(u, name) {
 				if t.kind != viaImport { // imports are of their file
 					found = append(found, t)
@@ -520,7 +520,7 @@ func (p *project) adapts(g int32) bool {
 
 // isOwn tells what every function has of the language, of one that stays what it is.
 func (p *project) isOwn(f, name int32) bool {
-	w := p.of(f).wrapped
+	w := p.of(f).refs.second()
 	return w.start == w.end && owned[p.words.texts[name]]
 }
 

@@ -28,8 +28,7 @@ type project struct {
 	modules   []module
 	byModule  map[moduleKey]int32
 	byStem    map[moduleKey]int32   // by path without what languages leave out in imports
-	siblings  map[moduleKey][]int32 // units of one package, by its most usual name
-	global    map[moduleKey][]int32 // groups by family and qualified name
+	global    map[moduleKey][]int32 // groups by family and qualified name, where that holds everywhere
 	anchors   []anchor
 	closed    map[moduleKey]bool    // folders of packages that nobody can import
 	mapped    map[moduleKey]*mapped // by family and the folder below which it is said
@@ -51,25 +50,23 @@ type project struct {
 type unit struct {
 	*tongue
 	*further
-	index      int32
-	first      int32 // of its functions, among all
-	firstOf    int32 // of its classes, among all
-	read       bool  // the facts are there
-	outside    bool  // a test: what it loads is no load of the project
-	path       string
-	reason     string
-	modules    []string
-	functions  []function
-	classes    []classOf
-	imports    []imported
-	bindings   []binding
-	loads      span    // of refs, with the lines
-	parameters []int32 // of functions, words
-	results    []int32 // of functions, paths of types
-	refs       refs    // of loads, functions and classes, which say from where to where
-	shown      packed  // of functions, one after another: what is only written
-	own        table   // what its qualified names stand for
-	resolved   []int32 // of found, by import and binding behind those; 0 for what was not asked for yet
+	index     int32
+	first     int32 // of its functions, among all
+	firstOf   int32 // of its classes, among all
+	read      bool  // the facts are there
+	outside   bool  // a test: what it loads is no load of the project
+	path      string
+	modules   []string // the first is the most usual name
+	functions []function
+	classes   []classOf
+	imports   []imported
+	bindings  []binding
+	loads     span    // of refs, with the lines
+	said      []int32 // of functions: words of parameters, paths of the types of results
+	refs      refs    // of loads, functions and classes, which say from where to where
+	shown     packed  // of functions, one after another: what is only written
+	own       table   // what its qualified names stand for
+	resolved  []int32 // of found, by import and binding behind those; 0 for what was not asked for yet
 }
 
 // tongue is what units of one language have in common.
@@ -104,11 +101,11 @@ type function struct {
 	last                   int32 // the last part of its name
 	group                  int32 // of which it is a member; -1
 	parent, class, line    int32
-	runs, wrapped          span // of refs
-	parameters, results    span // of those of the unit
-	span                   span
 	construct              int32
 	takes, into, signature int32 // how many arguments, the field, and the type, see Value
+	span                   span
+	refs                   two // what it runs, and what it is wrapped in
+	said                   two // parameters and results
 	flags
 }
 
@@ -125,6 +122,13 @@ type span struct{ start, end int32 }
 func spanOf(r Range) span { return span{int32(r.Start), int32(r.End)} }
 
 func (s span) wide() Range { return Range{int(s.start), int(s.end)} }
+
+// two are spans, one behind the other.
+type two struct{ start, middle, end int32 }
+
+func (t two) first() span { return span{t.start, t.middle} }
+
+func (t two) second() span { return span{t.middle, t.end} }
 
 // classOf is a class of a unit.
 type classOf struct {
@@ -269,7 +273,7 @@ func newProject() *project {
 		tongues:  map[string]*tongue{},
 		enclosed: map[place]int32{}, decorated: map[place][]thing{}, callIDs: map[given]int32{}, stars: map[int32][]int32{}, reach: map[int32][]int32{},
 		byModule: map[moduleKey]int32{}, byStem: map[moduleKey]int32{},
-		siblings: map[moduleKey][]int32{}, global: map[moduleKey][]int32{},
+		global:   map[moduleKey][]int32{},
 		compiled: map[place]bool{}, callable: map[place][]int32{}, aliases: map[int32]bool{}, opened: map[int32]bool{},
 		mapped: map[moduleKey]*mapped{}, closed: map[moduleKey]bool{}, memo: map[question]answer{},
 	}
@@ -296,8 +300,7 @@ func (p *project) compact(u *unit, f *File) {
 		u.makes[int32(v.Function)] = append(u.makes[int32(v.Function)], int32(i))
 	}
 	u.loads = p.loaded(&all, f.Loads)
-	u.refs.packed, u.parameters, u.results = slices.Clone(all.packed), slices.Clone(u.parameters), slices.Clone(u.results)
-	u.shown = slices.Clone(u.shown)
+	u.refs.packed, u.said, u.shown = slices.Clone(all.packed), slices.Clone(u.said), slices.Clone(u.shown)
 	u.imports = make([]imported, len(f.Imports))
 	for i, im := range f.Imports {
 		u.imports[i] = imported{p.words.id(im.Module), p.words.id(im.Name), p.words.id(im.Local)}
@@ -338,18 +341,18 @@ func (p *project) compactFunctions(u *unit, f *File, out *refs) {
 	for i := range f.Functions {
 		u.functions[i] = p.function(&f.Functions[i])
 		p.show(&u.shown, &f.Functions[i])
-		u.functions[i].runs = p.distinct(out, f.Functions[i].Runs)
-		u.functions[i].parameters.start = int32(len(u.parameters))
+		runs, wrapped := p.distinct(out, f.Functions[i].Runs), p.all(out, f.Functions[i].Wrapped)
+		u.functions[i].refs = two{runs.start, wrapped.start, wrapped.end}
+		said := &u.functions[i].said
+		said.start = int32(len(u.said))
 		for _, name := range f.Functions[i].Parameters {
-			u.parameters = append(u.parameters, p.words.id(name))
+			u.said = append(u.said, p.words.id(name))
 		}
-		u.functions[i].parameters.end = int32(len(u.parameters))
-		u.functions[i].results.start = int32(len(u.results))
+		said.middle = int32(len(u.said))
 		for _, of := range f.Functions[i].Results {
-			u.results = append(u.results, p.typed(of))
+			u.said = append(u.said, p.typed(of))
 		}
-		u.functions[i].results.end = int32(len(u.results))
-		u.functions[i].wrapped = p.all(out, f.Functions[i].Wrapped)
+		said.end = int32(len(u.said))
 		if all := p.taken(f.Functions[i].Takes); all != nil {
 			if u.takes == nil {
 				u.takes = make([][]take, len(f.Functions))

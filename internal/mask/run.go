@@ -400,7 +400,6 @@ func (r *run) decide(ctx context.Context) error {
 	}
 	for _, e := range r.entries {
 		if e.unit != nil && e.unit.read {
-			e.unit.reason = e.reason
 			e.unit.outside = strings.Contains(e.reason, "test")
 		}
 	}
@@ -440,7 +439,7 @@ func (p *project) forget() {
 	p.memo, p.decorated, p.groups, p.named, p.calls, p.compiled, p.callable = nil, nil, nil, nil, nil, nil, nil
 	p.words, p.found = words{texts: p.words.texts}, lists{}
 	for _, u := range p.units {
-		u.own, u.refs, u.imports, u.bindings, u.resolved, u.parameters, u.results = table{}, refs{}, nil, nil, nil, nil, nil
+		u.own, u.refs, u.imports, u.bindings, u.resolved, u.said = table{}, refs{}, nil, nil, nil, nil
 		u.takes, u.values, u.makes, u.compiles = nil, nil, nil, nil
 	}
 }

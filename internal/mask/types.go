@@ -55,10 +55,11 @@ func (p *project) results(f int32, at int) (out []thing, told bool) {
 	}
 	for _, f := range all {
 		of, u := p.of(f), p.units[p.homes[f]]
-		if of.results.start+int32(at) >= of.results.end {
+		results := of.said.second()
+		if results.start+int32(at) >= results.end {
 			return nil, false
 		}
-		one, told := p.objects(where{unit: u, function: -1, class: of.class}, u.results[of.results.start+int32(at)])
+		one, told := p.objects(where{unit: u, function: -1, class: of.class}, u.said[results.start+int32(at)])
 		if !told {
 			return nil, false
 		}

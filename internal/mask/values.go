@@ -398,7 +398,7 @@ func (c *closure) unbound(f *function, into int32, o offer) (int32, int32, offer
 func (u *unit) ran(function int32) iter.Seq[ref] {
 	return func(yield func(ref) bool) {
 		if function >= 0 {
-			for r := range u.refs.of(u.functions[function].runs) {
+			for r := range u.refs.of(u.functions[function].refs.first()) {
 				if !yield(r) {
 					return
 				}
