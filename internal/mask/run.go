@@ -420,6 +420,7 @@ func (r *run) decide(ctx context.Context) error {
 		return err
 	}
 	p.forget()
+	runtime.GC() // the next would come when as much again was made as the decision held
 	return nil
 }
 
