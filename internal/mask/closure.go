@@ -387,6 +387,13 @@ func (c *closure) lend(g int32, why cause) {
 				c.reach(f, why)
 			}
 		}
+		for _, name := range c.groups[a].bound { // parameter_class = Parameter: theirs make it
+			for _, t := range c.within(a, name) {
+				if t.kind == isClass {
+					c.instantiate(t.id, why)
+				}
+			}
+		}
 	}
 }
 

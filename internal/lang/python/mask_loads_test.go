@@ -102,6 +102,10 @@ func TestMaskLoads(t *testing.T) {
 			"-- pkg/__init__.py --\nfrom . import one\nimport lib\ndef f(): return 1\ndef g(): return 1\none.f = f\nlib.g = g\nfrom .one import D\nD.h = h\ndef h(): return 1\none.run()\n-- pkg/one.py --\nclass D: pass\ndef f(): return 1\ndef run(): return f()\n",
 			"f g f run",
 		},
+		"a_class_that_a_class_of_others_makes": {
+			"-- a.py --\nimport lib\nclass P(lib.P):\n    def __init__(self): self.x = 1\n    def __hash__(self): return 1\nclass Q(lib.P):\n    def __init__(self): self.x = 1\nclass S(lib.S):\n    _made = P\nclass T(lib.S):\n    _made = Q\nS._own = S\nP._of = S\nS.of(1)\n",
+			"P.__init__ P.__hash__",
+		},
 		"one_of_two_of_which_one_is_not_known": {
 			"-- a.py --\nimport lib\nclass A:\n    def m(self): return 1\nclass B:\n    def m(self): return 1\nk = A if lib.X else lib.pick(B())\nk.m()\nd = A if lib.X else B\nd.n()\n", "B.m",
 		},
