@@ -199,10 +199,13 @@ func (c *closure) adorn(by, t thing, why cause) {
 	}
 }
 
-// adorned is a definition with its decorator.
+// adorned is a definition with its decorator, which has a class in its hands.
 func (c *closure) adorned(w where, r ref, t thing, why cause) {
 	call := c.calls[r.into-1]
 	to := c.ask(w, call.path).things
+	if t.kind == isClass && len(to) > 0 {
+		c.lendClass(t.id)
+	}
 	if !call.of {
 		for _, by := range to {
 			c.adorn(by, t, why)

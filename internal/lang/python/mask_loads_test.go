@@ -102,6 +102,10 @@ func TestMaskLoads(t *testing.T) {
 			"-- pkg/__init__.py --\nfrom . import one\nimport lib\ndef f(): return 1\ndef g(): return 1\none.f = f\nlib.g = g\nfrom .one import D\nD.h = h\ndef h(): return 1\none.run()\n-- pkg/one.py --\nclass D: pass\ndef f(): return 1\ndef run(): return f()\n",
 			"f g f run",
 		},
+		"a_class_that_its_decorator_calls": {
+			"-- a.py --\ndef deco(cls):\n    cls._ready()\n    return cls\n@deco\nclass C:\n    def __init__(self): self.x = 1\n    @classmethod\n    def _ready(cls): cls.x = cls._made()\n    @classmethod\n    def _made(cls): return 1\n    def m(self): return 2\nclass D:\n    @classmethod\n    def _ready(cls): return 3\n",
+			"deco C._ready C._made",
+		},
 		"a_class_that_a_class_of_others_makes": {
 			"-- a.py --\nimport lib\nclass P(lib.P):\n    def __init__(self): self.x = 1\n    def __hash__(self): return 1\nclass Q(lib.P):\n    def __init__(self): self.x = 1\nclass S(lib.S):\n    _made = P\nclass T(lib.S):\n    _made = Q\nS._own = S\nP._of = S\nS.of(1)\n",
 			"P.__init__ P.__hash__",
