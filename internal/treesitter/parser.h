@@ -33,7 +33,6 @@ typedef struct {
   } cache;
   uint32_t accepted, operations;
   uint64_t deadline; // of the processor time of this thread, in microseconds
-  bool late;
   lookups *known;
 } parser;
 
@@ -543,8 +542,7 @@ static void shift(parser *p, uint32_t version, state_id next, subtree token, boo
 static bool in_time(parser *p) {
   if (++p->operations < OPERATIONS_PER_LOOK) return true;
   p->operations = 0;
-  p->late = processor_time() > p->deadline;
-  return !p->late;
+  return processor_time() <= p->deadline;
 }
 
 // advance goes on with a version until a token is shifted; false where the time is over.

@@ -1,7 +1,7 @@
 // Package treesitter parses a whole text with a grammar of github.com/smacker/go-tree-sitter
 // and gives its tree as plain data. The parser is tree-sitter's own generalized LR, taken
-// from its runtime (version 0.22, MIT, see LICENSE) and cut down to one parse of one text
-// that is in memory: its trees are the same, node by node, in a good half of the time. It
+// from its runtime as that module has it (MIT, see LICENSE) and cut down to one parse of one
+// text that is in memory: its trees are the same, node by node, in about half of the time. It
 // never edits trees, asks queries, or parses parts of a text.
 package treesitter
 
