@@ -2,7 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 // One unit, in which everything is static: calls between its parts are the most of a parse.
 #include "arena.h"
@@ -13,14 +17,10 @@
 #include "stack.h"
 #include "parser.h"
 
-static bool room(flat_tree *t) {
-  if (t->count < t->capacity) return true;
-  uint32_t capacity = t->capacity ? 2 * t->capacity : 4096;
-  flat_node *nodes = realloc(t->nodes, capacity * sizeof *nodes);
-  if (!nodes) return false;
-  t->nodes = nodes;
-  t->capacity = capacity;
-  return true;
+static void room(flat_tree *t) {
+  if (t->count < t->capacity) return;
+  t->capacity *= 2;
+  t->nodes = grow(t->nodes, t->capacity * sizeof *t->nodes);
 }
 
 // level is a node whose children are gone through.
@@ -72,10 +72,7 @@ static bool write_node(writer *w, subtree s, symbol_id alias, length at, uint32_
   symbol_id symbol = public_symbol(language, alias ? alias : symbol_of(s));
   bool named = alias ? kind_of(language, alias).named : is_named(s), missing = is_missing(s);
   if (!named && !missing && symbol != SYMBOL_ERROR && !w->wanted[symbol]) return false;
-  if (!room(w->out)) {
-    w->out->fault = FLAT_MEMORY;
-    return false;
-  }
+  room(w->out);
   flat_node *n = &w->out->nodes[w->out->count++];
   n->start = at.bytes;
   n->end = at.bytes + size_of(s).bytes;
@@ -96,17 +93,13 @@ static bool write_node(writer *w, subtree s, symbol_id alias, length at, uint32_
 static void write_down(flat_tree *out, const TSLanguage *language, subtree root, uint32_t length, const uint8_t *wanted, const uint8_t *opened) {
   if (error_cost(root)) opened = NULL;
   out->capacity = !wanted ? 1 : opened ? length / 64 + 64 : length / 4 + 64;
-  out->nodes = malloc(out->capacity * sizeof *out->nodes);
-  if (!out->nodes) {
-    out->fault = FLAT_MEMORY;
-    return;
-  }
+  out->nodes = take(out->capacity * sizeof *out->nodes);
   writer w = {language, wanted, opened, out};
   if (write_node(&w, root, 0, padding_of(root), 0, 0)) {
     struct length begin = {0};
     array_push(&w.levels, enter(language, root, begin, 0, 0, true));
   }
-  while (w.levels.size && !out->fault) {
+  while (w.levels.size) {
     level *l = &w.levels.at[w.levels.size - 1];
     if (l->next == l->of.node->child_count) {
       if (l->visible) out->nodes[l->parent].last = out->count;
@@ -146,7 +139,7 @@ static lookups *known_of(arena *a, const TSLanguage *language) {
 // goes into nodes only whose symbol is opened, where that list is given. It is iterative:
 // hostile nesting costs memory and no stack of ours. micros bounds the processor time of the
 // parse: what else a machine does takes none of it. Nothing of the tree is given back by
-// itself: all its memory is the arena's, and goes at once.
+// itself: all its memory is the arena's, the nodes too, and goes at once with arena_clear.
 flat_tree flat_parse(arena *memory, const TSLanguage *language, const char *source, uint32_t length, uint64_t micros, const uint8_t *wanted, const uint8_t *opened) {
   flat_tree out = {0};
   if (language->version < 13 || language->version > 14) {
@@ -169,7 +162,6 @@ flat_tree flat_parse(arena *memory, const TSLanguage *language, const char *sour
   }
   if (language->scanner.states) language->scanner.destroy(p->scanner); // may hold memory of the C library
   current = NULL;
-  arena_clear(memory);
   return out;
 }
 

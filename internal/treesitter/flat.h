@@ -8,6 +8,9 @@ typedef struct arena arena;
 arena *arena_new(void);
 void arena_delete(arena *);
 
+// arena_clear gives back all that was taken for a parse, its nodes with it.
+void arena_clear(arena *);
+
 // flat_node is one node; nodes stand in preorder, so that the first child of node i is
 // i+1 and its next sibling is last.
 typedef struct {
@@ -28,7 +31,7 @@ typedef struct {
   int fault; // 0, or one of FLAT_…
 } flat_tree;
 
-enum { FLAT_TIME = 1, FLAT_MEMORY = 2, FLAT_LANGUAGE = 3 };
+enum { FLAT_TIME = 1, FLAT_LANGUAGE = 2 };
 
 flat_tree flat_parse(arena *memory, const TSLanguage *language, const char *source, uint32_t length, uint64_t micros, const uint8_t *wanted, const uint8_t *opened);
 

@@ -1,13 +1,33 @@
 // The text as lexers see it: one character after the other.
 
+// row is one of the text, and what stands before it.
+typedef struct {
+  uint32_t number, bytes;
+} row;
+
+// place is one in the text. Most steps of a lexer move its bytes only: they are not moved
+// about with the row at once, as what was written in part cannot be read in one go.
+typedef struct {
+  row row;
+  uint32_t bytes;
+} place;
+
+static inline place place_of(length l) { return (place){{l.extent.row, l.bytes - l.extent.column}, l.bytes}; }
+
+static inline length between(place from, place to) {
+  uint32_t bytes = to.bytes - from.bytes, rows = to.row.number - from.row.number;
+  return (length){bytes, {rows, rows ? to.bytes - to.row.bytes : bytes}};
+}
+
 typedef struct {
   TSLexer data; // first: it is what the lexers of grammars are given
   const uint8_t *source;
   uint32_t source_length;
-  length position, token_start, token_end;
-  uint32_t lookahead_size; // bytes; 0 where it is not read yet
-  bool ended;              // the position is behind the text
+  uint32_t at, token_start, token_end; // bytes
+  uint32_t lookahead_size;             // bytes; 0 where it is not read yet
+  bool ended;                          // it is behind the text
   bool token_ended;
+  row at_row, start_row, end_row;
   char state[SCANNER_BYTES]; // what an external scanner writes down
 } lexer;
 
@@ -45,13 +65,17 @@ static uint32_t decode(const uint8_t *s, uint32_t length, int32_t *character) {
   return more + 1;
 }
 
+static inline place lexer_place(const lexer *l) { return (place){l->at_row, l->at}; }
+static inline place lexer_token_start(const lexer *l) { return (place){l->start_row, l->token_start}; }
+static inline place lexer_token_end(const lexer *l) { return (place){l->end_row, l->token_end}; }
+
 static inline void lexer_look(lexer *l) {
-  const uint8_t *at = l->source + l->position.bytes;
+  const uint8_t *at = l->source + l->at;
   if (*at < 0x80) {
     l->data.lookahead = *at;
     l->lookahead_size = 1;
   } else {
-    l->lookahead_size = decode(at, l->source_length - l->position.bytes, &l->data.lookahead);
+    l->lookahead_size = decode(at, l->source_length - l->at, &l->data.lookahead);
   }
 }
 
@@ -66,33 +90,34 @@ static bool lexer_eof(const TSLexer *data) { return ((const lexer *)data)->ended
 static void lexer_advance(TSLexer *data, bool skip) {
   lexer *l = (lexer *)data;
   if (l->ended) return;
-  l->position.bytes += l->lookahead_size;
+  l->at += l->lookahead_size;
   if (data->lookahead == '\n') {
-    l->position.extent.row++;
-    l->position.extent.column = 0;
-  } else {
-    l->position.extent.column += l->lookahead_size;
+    l->at_row.number++;
+    l->at_row.bytes = l->at;
   }
-  if (skip) l->token_start = l->position;
-  if (l->position.bytes < l->source_length) lexer_look(l);
+  if (skip) {
+    l->token_start = l->at;
+    l->start_row = l->at_row;
+  }
+  if (l->at < l->source_length) lexer_look(l);
   else lexer_end(l);
 }
 
 static void lexer_mark_end(TSLexer *data) {
   lexer *l = (lexer *)data;
-  l->token_end = l->position;
+  l->token_end = l->at;
+  l->end_row = l->at_row;
   l->token_ended = true;
 }
 
 // lexer_column is the number of characters since the line's beginning.
 static uint32_t lexer_column(TSLexer *data) {
   lexer *l = (lexer *)data;
-  uint32_t goal = l->position.bytes, column = 0;
-  l->position.bytes -= l->position.extent.column;
-  l->position.extent.column = 0;
+  uint32_t goal = l->at, column = 0;
+  l->at = l->at_row.bytes;
   if (l->ended) return 0;
   lexer_look(l);
-  while (l->position.bytes < goal && !l->ended) {
+  while (l->at < goal && !l->ended) {
     column++;
     lexer_advance(data, false);
   }
@@ -101,7 +126,7 @@ static uint32_t lexer_column(TSLexer *data) {
 
 static bool lexer_at_start(const TSLexer *data) {
   const lexer *l = (const lexer *)data;
-  return !l->ended && l->position.bytes == 0;
+  return !l->ended && l->at == 0;
 }
 
 static void lexer_init(lexer *l, const uint8_t *source, uint32_t length) {
@@ -114,26 +139,31 @@ static void lexer_init(lexer *l, const uint8_t *source, uint32_t length) {
   l->source_length = length;
 }
 
-static inline void lexer_go(lexer *l, length position) {
-  if (position.bytes == l->position.bytes) return;
-  l->position = position;
+static inline void lexer_go(lexer *l, place to) {
+  if (to.bytes == l->at) return;
+  l->at = to.bytes;
+  l->at_row = to.row;
   l->ended = false;
   l->lookahead_size = 0;
   l->data.lookahead = 0;
 }
 
 static inline void lexer_start(lexer *l) {
-  l->token_start = l->position;
-  l->token_end = (length){0};
+  l->token_start = l->at;
+  l->start_row = l->at_row;
+  l->token_end = 0;
   l->token_ended = false;
   l->data.result = 0;
   if (l->ended) return;
-  if (l->position.bytes >= l->source_length) lexer_end(l);
+  if (l->at >= l->source_length) lexer_end(l);
   else if (!l->lookahead_size) lexer_look(l);
-  if (l->position.bytes == 0 && l->data.lookahead == BYTE_ORDER_MARK) lexer_advance(&l->data, true);
+  if (l->at == 0 && l->data.lookahead == BYTE_ORDER_MARK) lexer_advance(&l->data, true);
 }
 
 static inline void lexer_finish(lexer *l) {
   if (!l->token_ended) lexer_mark_end(&l->data);
-  if (l->token_end.bytes < l->token_start.bytes) l->token_start = l->token_end;
+  if (l->token_end < l->token_start) {
+    l->token_start = l->token_end;
+    l->start_row = l->end_row;
+  }
 }

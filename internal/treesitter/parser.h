@@ -137,7 +137,7 @@ static bool can_reuse(parser *p, state_id state, subtree token, const actions *t
 // scan asks the external scanner of the grammar for a token.
 static bool scan(parser *p, uint32_t version, subtree external, uint16_t mode, bool in_error, uint32_t *written, bool *changed) {
   const TSLanguage *of = p->language;
-  length position = p->lexer.position;
+  uint32_t position = p->lexer.at;
   lexer_start(&p->lexer);
   const scanner_state *state = is_some(external) ? scanner_state_of(external) : NULL;
   of->scanner.deserialize(p->scanner, state ? scanner_bytes(state) : NULL, state ? state->length : 0);
@@ -147,7 +147,7 @@ static bool scan(parser *p, uint32_t version, subtree external, uint16_t mode, b
   *written = of->scanner.serialize(p->scanner, p->lexer.state);
   *changed = !same_bytes(scanner_state_of(external), p->lexer.state, *written);
   // What takes no text and changes nothing would be found again and again after an error.
-  return p->lexer.token_end.bytes > position.bytes || *changed ||
+  return p->lexer.token_end > position || *changed ||
          !(in_error || !stack_has_advanced_since_error(&p->stack, version));
 }
 
@@ -158,14 +158,14 @@ static subtree read_token(parser *p, uint32_t version, state_id state) {
   lexer *l = &p->lexer;
   lex_mode mode = of->lex_modes[state];
   if (mode.lex_state == UINT16_MAX) return no_subtree;
-  const length start = stack_position(&p->stack, version);
+  const place start = place_of(stack_position(&p->stack, version));
   const subtree external = p->stack.heads.at[version].last_external;
   bool from_scanner = false, in_error = state == STATE_ERROR, skipped = false, changed = false;
-  length error_start = {0}, error_end = {0};
+  place error_start = {0}, error_end = {0};
   uint32_t written = 0;
   lexer_go(l, start);
   for (;;) {
-    length position = l->position;
+    place position = lexer_place(l);
     if (mode.external_lex_state) {
       from_scanner = scan(p, version, external, mode.external_lex_state, in_error, &written, &changed);
       if (from_scanner) break;
@@ -183,29 +183,29 @@ static subtree read_token(parser *p, uint32_t version, state_id state) {
     }
     if (!skipped) {
       skipped = true;
-      error_start = error_end = l->token_start;
+      error_start = error_end = lexer_token_start(l);
     }
-    if (l->position.bytes == error_end.bytes) {
+    if (l->at == error_end.bytes) {
       if (l->ended) {
         l->data.result = SYMBOL_ERROR;
         break;
       }
       lexer_advance(&l->data, false);
     }
-    error_end = l->position;
+    error_end = lexer_place(l);
   }
-  if (skipped) return new_token(of, SYMBOL_ERROR, length_sub(error_start, start), length_sub(error_end, error_start), state, false, false);
+  if (skipped) return new_token(of, SYMBOL_ERROR, between(start, error_start), between(error_start, error_end), state, false, false);
   symbol_id symbol = l->data.result;
   bool keyword = false;
-  length padding = length_sub(l->token_start, start), size = length_sub(l->token_end, l->token_start);
+  length padding = between(start, lexer_token_start(l)), size = between(lexer_token_start(l), lexer_token_end(l));
   if (from_scanner) {
     symbol = of->scanner.symbols[symbol];
   } else if (symbol == of->keyword_capture_token && symbol != 0) {
-    uint32_t end = l->token_end.bytes;
-    lexer_go(l, l->token_start);
+    uint32_t end = l->token_end;
+    lexer_go(l, lexer_token_start(l));
     lexer_start(l);
     keyword = of->lex_keyword(&l->data, 0);
-    if (keyword && l->token_end.bytes == end && look_up(p, state, l->data.result)) symbol = l->data.result;
+    if (keyword && l->token_end == end && look_up(p, state, l->data.result)) symbol = l->data.result;
   }
   subtree token = new_token(of, symbol, padding, size, state, from_scanner, keyword);
   if (from_scanner) {

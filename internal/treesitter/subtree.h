@@ -20,16 +20,6 @@ static inline length length_add(length a, length b) {
   return a;
 }
 
-static inline length length_sub(length a, length b) {
-  a.bytes -= b.bytes;
-  if (a.extent.row > b.extent.row) {
-    a.extent.row -= b.extent.row;
-  } else {
-    a.extent = (point){0, a.extent.column - b.extent.column};
-  }
-  return a;
-}
-
 enum {
   COST_RECOVERY = 500,
   COST_MISSING_TREE = 110,

@@ -8,7 +8,6 @@ package treesitter
 /*
 #cgo LDFLAGS: -Wl,--unresolved-symbols=ignore-all
 #include "flat.h"
-#include <stdlib.h>
 const TSLanguage *tree_sitter_python(void);
 const TSLanguage *tree_sitter_go(void);
 const TSLanguage *tree_sitter_javascript(void);
@@ -24,7 +23,6 @@ import "C"
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 	"sync"
 	"time"
@@ -128,14 +126,12 @@ func (g *Grammar) Parse(source []byte, extent Extent, limit time.Duration) ([]No
 	defer giveMemory(memory)
 	flat := C.flat_parse(memory, g.language, (*C.char)(unsafe.Pointer(unsafe.SliceData(source))), C.uint32_t(len(source)),
 		C.uint64_t(limit/time.Microsecond), (*C.uint8_t)(unsafe.SliceData(extent.Wanted)), (*C.uint8_t)(unsafe.SliceData(extent.Opened)))
-	defer C.free(unsafe.Pointer(flat.nodes))
+	defer C.arena_clear(memory)
 	switch flat.fault {
 	case C.FLAT_TIME:
 		return nil, ErrTooSlow
 	case C.FLAT_LANGUAGE:
 		return nil, errors.New("the grammar has another version than the parser")
-	case C.FLAT_MEMORY:
-		return nil, fmt.Errorf("no memory for the tree of %d bytes", len(source))
 	}
 	return append([]Node(nil), unsafe.Slice((*Node)(unsafe.Pointer(flat.nodes)), flat.count)...), nil
 }
