@@ -58,18 +58,14 @@ var compressors = sync.Pool{New: func() any {
 
 // compress makes a whole member of a gzip file: members follow one another.
 func compress(v any) ([]byte, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
 	var out bytes.Buffer
 	w, _ := compressors.Get().(*gzip.Writer)
 	defer compressors.Put(w)
 	w.Reset(&out)
-	if _, err := w.Write(append(raw, '\n')); err != nil {
+	if err := json.NewEncoder(w).Encode(v); err != nil {
 		return nil, err
 	}
-	err = w.Close()
+	err := w.Close()
 	return out.Bytes(), err
 }
 

@@ -107,69 +107,72 @@ func heavyFirst(n, few int, weight func(int) int64) []int {
 
 // inOrder does n things, several at a time, and takes what they gave in their order;
 // no more than a few results wait to be taken. Of a few at a time the heavy ones begin
-// first, so that none is left to one worker at the end.
+// first, so that none is left to one worker at the end. Only one take runs at a time, on
+// whichever worker has what comes next.
 func inOrder[T any](ctx context.Context, workers, n int, weight func(int) int64, do func(int) T, take func(int, T) error) error {
-	type done struct {
-		i     int
-		value T
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	few := workers * 16
-	room := make(chan struct{}, 2*few)
-	jobs, results := make(chan int), make(chan done)
-	var busy sync.WaitGroup
-	for range workers {
-		busy.Go(func() {
-			for i := range jobs {
-				select {
-				case results <- done{i, do(i)}:
-				case <-ctx.Done():
-					return
-				}
-			}
-		})
-	}
-	go func() {
-		defer close(jobs)
-		for _, i := range heavyFirst(n, few, weight) {
-			select {
-			case room <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case jobs <- i:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	go func() { busy.Wait(); close(results) }()
-	early := map[int]T{}
-	next := 0
-	var fault error
-	for r := range results {
-		if fault != nil {
-			continue
-		}
-		early[r.i] = r.value
-		for value, ok := early[next]; ok; value, ok = early[next] {
-			delete(early, next)
-			if err := take(next, value); err != nil {
-				fault = err
-				cancel()
-				break
-			}
-			next++
-			<-room
+	l := &line[T]{order: heavyFirst(n, few, weight), room: 2 * few, take: take, early: map[int]T{}}
+	l.moved.L = &l.Mutex
+	work := func() {
+		for i, ok := l.begin(ctx); ok; i, ok = l.begin(ctx) {
+			l.end(i, do(i))
 		}
 	}
-	if fault != nil {
-		return fault
+	var others sync.WaitGroup
+	for range min(workers, n) - 1 {
+		others.Go(work)
 	}
-	if next < n {
+	work()
+	others.Wait()
+	if l.fault == nil && l.next < n {
 		return context.Cause(ctx)
 	}
-	return nil
+	return l.fault
+}
+
+// line is what stands between workers and what takes their results in order.
+type line[T any] struct {
+	sync.Mutex
+	order []int // in which things begin
+	begun int   // of them
+	room  int   // that many begin before the first of them is taken
+	take  func(int, T) error
+	early map[int]T
+	next  int // is taken next
+	fault error
+	moved sync.Cond
+}
+
+// begin gives the number of what is done next.
+func (l *line[T]) begin(ctx context.Context) (i int, ok bool) {
+	l.Lock()
+	defer l.Unlock()
+	for l.fault == nil && l.begun < len(l.order) && l.begun-l.next >= l.room {
+		l.moved.Wait() // what comes next has begun on another worker
+	}
+	if l.fault != nil || l.begun == len(l.order) || ctx.Err() != nil {
+		return 0, false
+	}
+	l.begun++
+	return l.order[l.begun-1], true
+}
+
+// end puts a result into the line, and takes what can be taken. While one worker takes what
+// comes next, that is in the line no more, and others have nothing to take.
+func (l *line[T]) end(i int, value T) {
+	l.Lock()
+	defer l.Unlock()
+	l.early[i] = value
+	for value, ok := l.early[l.next]; ok; value, ok = l.early[l.next] {
+		delete(l.early, l.next)
+		l.Unlock()
+		err := l.take(l.next, value)
+		l.Lock()
+		if err != nil {
+			l.fault = err // what comes next is never in the line again
+			break
+		}
+		l.next++
+	}
+	l.moved.Broadcast()
 }

@@ -120,8 +120,10 @@ func declared(source []byte) string {
 	for range 2 {
 		var line []byte
 		line, source, _ = bytes.Cut(source, []byte("\n"))
-		if m := encoding.FindStringSubmatch(string(line)); m != nil {
-			return m[1]
+		if bytes.Contains(line, []byte("coding")) { // few lines are worth the expression
+			if m := encoding.FindSubmatch(line); m != nil {
+				return string(m[1])
+			}
 		}
 		if t := bytes.TrimSpace(line); len(t) > 0 && t[0] != '#' {
 			return ""

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/benchmint/benchmint/internal/syntax"
 )
@@ -168,9 +169,9 @@ func (r *run) copy(ctx context.Context, e *entry, w *written) {
 		w.err = err
 		return
 	}
-	hash, sink := sha256.New(), &sink{ctx: ctx, w: to}
-	n, err := io.Copy(io.MultiWriter(sink, hash), from)
-	w.err = errors.Join(sink.err, to.Chmod(e.mode.Perm()), to.Close())
+	hash := sha256.New()
+	n, err := w.pour(ctx, to, from, hash)
+	w.err = errors.Join(w.err, to.Chmod(e.mode.Perm()), to.Close())
 	if err == nil && n != e.size {
 		err = errors.New("it changed while it was read")
 	}
@@ -185,19 +186,27 @@ func (r *run) copy(ctx context.Context, e *entry, w *written) {
 	}
 }
 
-// sink is a file of the starter while it is written: where that cannot be done, the run
-// ends, and not only what is said of the file.
-type sink struct {
-	ctx context.Context
-	w   io.Writer
-	err error
-}
+var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
-func (s *sink) Write(b []byte) (n int, err error) {
-	if s.err = s.ctx.Err(); s.err == nil {
-		n, s.err = s.w.Write(b)
+// pour copies a file and hashes it on the way; err is a fault of the source. Where the
+// starter cannot be written, or ctx ends, the run ends, and not only what is said of the
+// file: that goes to w.err.
+func (w *written) pour(ctx context.Context, to io.Writer, from io.Reader, hash io.Writer) (n int64, err error) {
+	buffer, _ := buffers.Get().(*[64 << 10]byte)
+	defer buffers.Put(buffer)
+	for err == nil && w.err == nil {
+		var got int
+		got, err = from.Read(buffer[:])
+		n += int64(got)
+		_, _ = hash.Write(buffer[:got]) // never fails
+		if w.err = ctx.Err(); w.err == nil {
+			_, w.err = to.Write(buffer[:got])
+		}
 	}
-	return n, s.err
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
 }
 
 // kindOf says what a thing is that is neither file, folder nor link.
