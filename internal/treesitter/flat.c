@@ -76,7 +76,7 @@ static bool write_node(writer *w, subtree s, symbol_id alias, length at, uint32_
   flat_node *n = &w->out->nodes[w->out->count++];
   n->start = at.bytes;
   n->end = at.bytes + size_of(s).bytes;
-  n->row = at.extent.row;
+  n->row = at.rows;
   n->symbol = symbol;
   n->field = field_of(language, &w->levels, s, place);
   n->parent = parent;

@@ -1,33 +1,16 @@
 // The text as lexers see it: one character after the other.
 
-// row is one of the text, and what stands before it.
-typedef struct {
-  uint32_t number, bytes;
-} row;
-
-// place is one in the text. Most steps of a lexer move its bytes only: they are not moved
-// about with the row at once, as what was written in part cannot be read in one go.
-typedef struct {
-  row row;
-  uint32_t bytes;
-} place;
-
-static inline place place_of(length l) { return (place){{l.extent.row, l.bytes - l.extent.column}, l.bytes}; }
-
-static inline length between(place from, place to) {
-  uint32_t bytes = to.bytes - from.bytes, rows = to.row.number - from.row.number;
-  return (length){bytes, {rows, rows ? to.bytes - to.row.bytes : bytes}};
-}
-
 typedef struct {
   TSLexer data; // first: it is what the lexers of grammars are given
   const uint8_t *source;
   uint32_t source_length;
+  // Most steps move bytes only. Bytes and rows lie apart: a compiler would copy a pair at
+  // once, and a processor cannot read at once what was just written in part.
   uint32_t at, token_start, token_end; // bytes
   uint32_t lookahead_size;             // bytes; 0 where it is not read yet
   bool ended;                          // it is behind the text
   bool token_ended;
-  row at_row, start_row, end_row;
+  uint32_t at_row, start_row, end_row;
   char state[SCANNER_BYTES]; // what an external scanner writes down
 } lexer;
 
@@ -65,9 +48,9 @@ static uint32_t decode(const uint8_t *s, uint32_t length, int32_t *character) {
   return more + 1;
 }
 
-static inline place lexer_place(const lexer *l) { return (place){l->at_row, l->at}; }
-static inline place lexer_token_start(const lexer *l) { return (place){l->start_row, l->token_start}; }
-static inline place lexer_token_end(const lexer *l) { return (place){l->end_row, l->token_end}; }
+static inline length lexer_position(const lexer *l) { return (length){l->at, l->at_row}; }
+static inline length lexer_token_start(const lexer *l) { return (length){l->token_start, l->start_row}; }
+static inline length lexer_token_end(const lexer *l) { return (length){l->token_end, l->end_row}; }
 
 static inline void lexer_look(lexer *l) {
   const uint8_t *at = l->source + l->at;
@@ -91,10 +74,7 @@ static void lexer_advance(TSLexer *data, bool skip) {
   lexer *l = (lexer *)data;
   if (l->ended) return;
   l->at += l->lookahead_size;
-  if (data->lookahead == '\n') {
-    l->at_row.number++;
-    l->at_row.bytes = l->at;
-  }
+  if (data->lookahead == '\n') l->at_row++;
   if (skip) {
     l->token_start = l->at;
     l->start_row = l->at_row;
@@ -110,17 +90,14 @@ static void lexer_mark_end(TSLexer *data) {
   l->token_ended = true;
 }
 
-// lexer_column is the number of characters since the line's beginning.
+// lexer_column is the number of characters since the line's beginning. No grammar of these
+// asks for it, so it is counted when one does.
 static uint32_t lexer_column(TSLexer *data) {
-  lexer *l = (lexer *)data;
-  uint32_t goal = l->at, column = 0;
-  l->at = l->at_row.bytes;
+  const lexer *l = (const lexer *)data;
+  uint32_t from = l->at, column = 0;
   if (l->ended) return 0;
-  lexer_look(l);
-  while (l->at < goal && !l->ended) {
-    column++;
-    lexer_advance(data, false);
-  }
+  while (from > 0 && l->source[from - 1] != '\n') from--;
+  for (int32_t character; from < l->at; column++) from += decode(l->source + from, l->source_length - from, &character);
   return column;
 }
 
@@ -139,10 +116,10 @@ static void lexer_init(lexer *l, const uint8_t *source, uint32_t length) {
   l->source_length = length;
 }
 
-static inline void lexer_go(lexer *l, place to) {
+static inline void lexer_go(lexer *l, length to) {
   if (to.bytes == l->at) return;
   l->at = to.bytes;
-  l->at_row = to.row;
+  l->at_row = to.rows;
   l->ended = false;
   l->lookahead_size = 0;
   l->data.lookahead = 0;

@@ -158,14 +158,14 @@ static subtree read_token(parser *p, uint32_t version, state_id state) {
   lexer *l = &p->lexer;
   lex_mode mode = of->lex_modes[state];
   if (mode.lex_state == UINT16_MAX) return no_subtree;
-  const place start = place_of(stack_position(&p->stack, version));
+  const length start = stack_position(&p->stack, version);
   const subtree external = p->stack.heads.at[version].last_external;
   bool from_scanner = false, in_error = state == STATE_ERROR, skipped = false, changed = false;
-  place error_start = {0}, error_end = {0};
+  length error_start = {0}, error_end = {0};
   uint32_t written = 0;
   lexer_go(l, start);
   for (;;) {
-    place position = lexer_place(l);
+    length position = lexer_position(l);
     if (mode.external_lex_state) {
       from_scanner = scan(p, version, external, mode.external_lex_state, in_error, &written, &changed);
       if (from_scanner) break;
@@ -192,12 +192,12 @@ static subtree read_token(parser *p, uint32_t version, state_id state) {
       }
       lexer_advance(&l->data, false);
     }
-    error_end = lexer_place(l);
+    error_end = lexer_position(l);
   }
-  if (skipped) return new_token(of, SYMBOL_ERROR, between(start, error_start), between(error_start, error_end), state, false, false);
+  if (skipped) return new_token(of, SYMBOL_ERROR, length_sub(error_start, start), length_sub(error_end, error_start), state, false, false);
   symbol_id symbol = l->data.result;
   bool keyword = false;
-  length padding = between(start, lexer_token_start(l)), size = between(lexer_token_start(l), lexer_token_end(l));
+  length padding = length_sub(lexer_token_start(l), start), size = length_sub(lexer_token_end(l), lexer_token_start(l));
   if (from_scanner) {
     symbol = of->scanner.symbols[symbol];
   } else if (symbol == of->keyword_capture_token && symbol != 0) {
@@ -450,7 +450,7 @@ static void recover(parser *p, uint32_t version, subtree lookahead) {
     }
     if (known) continue;
     uint32_t then = cost + at.depth * COST_SKIPPED_TREE + (position.bytes - at.position.bytes) * COST_SKIPPED_CHAR +
-                    (position.extent.row - at.position.extent.row) * COST_SKIPPED_LINE;
+                    (position.rows - at.position.rows) * COST_SKIPPED_LINE;
     if (better_exists(p, version, then)) break;
     if (look_up(p, at.state, symbol_of(lookahead)) && recover_to(p, version, at.depth + (since > 0), at.state)) {
       recovered = true;
@@ -472,7 +472,7 @@ static void recover(parser *p, uint32_t version, subtree lookahead) {
     return;
   }
   length skipped = total_of(lookahead);
-  uint32_t then = cost + COST_SKIPPED_TREE + skipped.bytes * COST_SKIPPED_CHAR + skipped.extent.row * COST_SKIPPED_LINE;
+  uint32_t then = cost + COST_SKIPPED_TREE + skipped.bytes * COST_SKIPPED_CHAR + skipped.rows * COST_SKIPPED_LINE;
   if (better_exists(p, version, then)) {
     s->heads.at[version].status = HALTED;
     release(&p->going, lookahead);

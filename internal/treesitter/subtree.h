@@ -1,24 +1,12 @@
 // The pieces that a parse puts together: tokens, and nodes of them.
 
-typedef struct {
-  uint32_t row, column; // column in bytes
-} point;
-
+// length is that of a piece of the text, or a place in it: what lies before.
 typedef struct length {
-  uint32_t bytes;
-  point extent;
+  uint32_t bytes, rows;
 } length;
 
-static inline length length_add(length a, length b) {
-  a.bytes += b.bytes;
-  if (b.extent.row) {
-    a.extent.row += b.extent.row;
-    a.extent.column = b.extent.column;
-  } else {
-    a.extent.column += b.extent.column;
-  }
-  return a;
-}
+static inline length length_add(length a, length b) { return (length){a.bytes + b.bytes, a.rows + b.rows}; }
+static inline length length_sub(length a, length b) { return (length){a.bytes - b.bytes, a.rows - b.rows}; }
 
 enum {
   COST_RECOVERY = 500,
@@ -58,8 +46,8 @@ typedef struct {
 } node;
 
 // subtree is a pointer to a node, or a small token itself where the lowest bit is set:
-// bits 1 to 5 its flags, 8 to 15 its symbol, 16 to 31 its state, then padding in bytes and
-// columns and size of 8 bits each, and rows of the padding of 4.
+// bits 1 to 5 its flags, 8 to 15 its symbol, 16 to 31 its state, then 12 for the bytes of the
+// padding, 4 for its rows, and 16 for the size in bytes.
 typedef union {
   uint64_t bits;
   node *node;
@@ -88,12 +76,12 @@ static inline subtree *children_of(subtree s) { return INLINE(s) ? NULL : (subtr
 
 static inline length padding_of(subtree s) {
   if (!INLINE(s)) return s.node->padding;
-  return (length){(uint8_t)(s.bits >> 32), {(s.bits >> 56) & 15, (uint8_t)(s.bits >> 40)}};
+  return (length){(s.bits >> 32) & 0xfff, (s.bits >> 44) & 15};
 }
 
 static inline length size_of(subtree s) {
   if (!INLINE(s)) return s.node->size;
-  return (length){(uint8_t)(s.bits >> 48), {0, (uint8_t)(s.bits >> 48)}};
+  return (length){(uint32_t)(s.bits >> 48), 0};
 }
 
 static inline length total_of(subtree s) { return length_add(padding_of(s), size_of(s)); }
@@ -167,10 +155,10 @@ static inline uint32_t room_for(uint32_t children) { return children + (sizeof(n
 static subtree new_token(const TSLanguage *language, symbol_id symbol, length padding, length size, state_id state, bool external, bool keyword) {
   symbol_kind kind = kind_of(language, symbol);
   bool extra = symbol == SYMBOL_END;
-  if (symbol <= UINT8_MAX && !external && padding.bytes < 255 && padding.extent.row < 16 && padding.extent.column < 255 && size.extent.row == 0 && size.extent.column < 255) {
+  if (symbol <= UINT8_MAX && !external && padding.bytes <= 0xfff && padding.rows < 16 && size.rows == 0 && size.bytes <= UINT16_MAX) {
     uint64_t flags = TOKEN | (kind.visible ? TOKEN_VISIBLE : 0) | (kind.named ? TOKEN_NAMED : 0) | (extra ? TOKEN_EXTRA : 0) | (keyword ? TOKEN_KEYWORD : 0);
-    return (subtree){.bits = flags | (uint64_t)symbol << 8 | (uint64_t)state << 16 | (uint64_t)padding.bytes << 32 |
-                             (uint64_t)padding.extent.column << 40 | (uint64_t)size.bytes << 48 | (uint64_t)padding.extent.row << 56};
+    return (subtree){.bits = flags | (uint64_t)symbol << 8 | (uint64_t)state << 16 |
+                             (uint64_t)padding.bytes << 32 | (uint64_t)padding.rows << 44 | (uint64_t)size.bytes << 48};
   }
   node *n = take(sizeof *n);
   *n = (node){
@@ -219,7 +207,7 @@ static void summarize(node *n, const TSLanguage *language) {
     }
     if (!is_extra(child)) place++;
   }
-  if (broken) cost += COST_RECOVERY + COST_SKIPPED_CHAR * n->size.bytes + COST_SKIPPED_LINE * n->size.extent.row;
+  if (broken) cost += COST_RECOVERY + COST_SKIPPED_CHAR * n->size.bytes + COST_SKIPPED_LINE * n->size.rows;
   n->visible_children = visible;
   n->visible_descendants = descendants;
   n->error_cost = cost;
