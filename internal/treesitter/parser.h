@@ -209,7 +209,7 @@ static subtree read_token(parser *p, uint32_t version, state_id state) {
   }
   subtree token = new_token(of, symbol, padding, size, state, from_scanner, keyword);
   if (from_scanner) {
-    keep_bytes(&token.node->scanner, l->state, written);
+    keep_bytes(after(token.node), l->state, written);
     token.node->scanner_changed = changed;
   }
   return token;

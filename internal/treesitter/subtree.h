@@ -33,17 +33,15 @@ typedef struct {
   uint32_t error_cost;
   symbol_id symbol;
   state_id state; // in which a token was read
-  bool visible : 1, named : 1, extra : 1, missing : 1, keyword : 1;
-  bool external : 1, scanner_changed : 1; // of a token that an external scanner found
-  union {
-    struct { // with children
-      uint32_t visible_children, visible_descendants;
-      int32_t dynamic_precedence;
-      uint16_t production;
-    };
-    scanner_state scanner; // external
-  };
+  // With children:
+  uint32_t visible_children, visible_descendants;
+  int32_t dynamic_precedence;
+  uint16_t production;
+  uint16_t visible : 1, named : 1, extra : 1, missing : 1, keyword : 1;
+  uint16_t external : 1, scanner_changed : 1; // of a token that an external scanner found: its state stands behind
 } node;
+
+_Static_assert(sizeof(node) % _Alignof(scanner_state) == 0, "a state can stand behind a node");
 
 // subtree is a pointer to a node, or a small token itself where the lowest bit is set:
 // bits 1 to 5 its flags, 8 to 15 its symbol, 16 to 31 its state, then 12 for the bytes of the
@@ -95,8 +93,11 @@ static inline uint32_t visible_children(subtree s) { return child_count(s) ? s.n
 static inline uint32_t visible_descendants(subtree s) { return child_count(s) ? s.node->visible_descendants : 0; }
 static inline int32_t dynamic_precedence(subtree s) { return child_count(s) ? s.node->dynamic_precedence : 0; }
 
+// after is the scanner's state behind an external token.
+static inline scanner_state *after(node *n) { return (scanner_state *)(n + 1); }
+
 static inline const scanner_state *scanner_state_of(subtree s) {
-  return is_some(s) && is_external(s) ? &s.node->scanner : &no_scanner_state;
+  return is_some(s) && is_external(s) ? after(s.node) : &no_scanner_state;
 }
 
 static inline const char *scanner_bytes(const scanner_state *s) {
@@ -135,7 +136,7 @@ static void release_node(subtrees *going, subtree s) {
       subtree child = children_of(at)[i];
       if (!INLINE(child) && --child.node->references == 0) array_push(going, child);
     }
-    if (at.node->external && at.node->scanner.length > sizeof at.node->scanner.near) give(at.node->scanner.far);
+    if (at.node->external && after(at.node)->length > sizeof after(at.node)->near) give(after(at.node)->far);
     give(children_of(at));
   }
 }
@@ -160,7 +161,7 @@ static subtree new_token(const TSLanguage *language, symbol_id symbol, length pa
     return (subtree){.bits = flags | (uint64_t)symbol << 8 | (uint64_t)state << 16 |
                              (uint64_t)padding.bytes << 32 | (uint64_t)padding.rows << 44 | (uint64_t)size.bytes << 48};
   }
-  node *n = take(sizeof *n);
+  node *n = take(sizeof *n + (external ? sizeof(scanner_state) : 0));
   *n = (node){
     .references = 1, .padding = padding, .size = size, .symbol = symbol, .state = state,
     .visible = kind.visible, .named = kind.named, .extra = extra, .external = external, .keyword = keyword,
@@ -231,11 +232,11 @@ static subtree new_node(const TSLanguage *language, symbol_id symbol, subtrees *
 static subtree own(subtrees *going, subtree s) {
   if (INLINE(s) || s.node->references == 1) return s;
   uint32_t count = s.node->child_count;
-  subtree *children = take(room_for(count) * sizeof *children);
+  subtree *children = take(room_for(count) * sizeof *children + (s.node->external ? sizeof(scanner_state) : 0));
   memcpy(children, children_of(s), count * sizeof *children + sizeof(node));
   node *n = (node *)(children + count);
   for (uint32_t i = 0; i < count; i++) retain(children[i]);
-  if (n->external) keep_bytes(&n->scanner, scanner_bytes(&s.node->scanner), s.node->scanner.length);
+  if (n->external) keep_bytes(after(n), scanner_bytes(after(s.node)), after(s.node)->length);
   n->references = 1;
   release(going, s);
   return (subtree){.node = n};
