@@ -1,4 +1,5 @@
 #include "flat.h"
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,19 +135,20 @@ static lookups *known_of(arena *a, const TSLanguage *language) {
   return known;
 }
 
-// flat_parse parses and writes down all named nodes, and of the others those whose
-// symbol is wanted; the root alone where no list is given. Of a tree without errors it
-// goes into nodes only whose symbol is opened, where that list is given. It is iterative:
-// hostile nesting costs memory and no stack of ours. micros bounds the processor time of the
-// parse: what else a machine does takes none of it. Nothing of the tree is given back by
-// itself: all its memory is the arena's, the nodes too, and goes at once with arena_clear.
-flat_tree flat_parse(arena *memory, const TSLanguage *language, const char *source, uint32_t length, uint64_t micros, const uint8_t *wanted, const uint8_t *opened) {
+// gives_up is where a parse of this thread goes on when a scanner of the grammar gives up.
+static _Thread_local jmp_buf *gives_up;
+
+// Scanners check their own state with assert, which ends the process: one does so for a text
+// that it cannot write down. Here that ends the parse. It is the name under which the C
+// library has what a failed assert calls.
+_Noreturn void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function) {
+  if (gives_up) longjmp(*gives_up, 1);
+  fprintf(stderr, "%s:%u: %s: %s does not hold\n", file, line, function, assertion);
+  abort();
+}
+
+static __attribute__((noinline)) flat_tree parse_text(arena *memory, const TSLanguage *language, const char *source, uint32_t length, uint64_t micros, const uint8_t *wanted, const uint8_t *opened) {
   flat_tree out = {0};
-  if (language->version < 13 || language->version > 14) {
-    out.fault = FLAT_LANGUAGE;
-    return out;
-  }
-  current = memory;
   parser *p = take_clean(1, sizeof *p);
   p->language = language;
   p->known = known_of(memory, language);
@@ -161,7 +163,28 @@ flat_tree flat_parse(arena *memory, const TSLanguage *language, const char *sour
     out.fault = FLAT_TIME;
   }
   if (language->scanner.states) language->scanner.destroy(p->scanner); // may hold memory of the C library
+  return out;
+}
+
+// flat_parse parses and writes down all named nodes, and of the others those whose
+// symbol is wanted; the root alone where no list is given. Of a tree without errors it
+// goes into nodes only whose symbol is opened, where that list is given. It is iterative:
+// hostile nesting costs memory and no stack of ours. micros bounds the processor time of the
+// parse: what else a machine does takes none of it. Nothing of the tree is given back by
+// itself: all its memory is the arena's, the nodes too, and goes at once with arena_clear.
+flat_tree flat_parse(arena *memory, const TSLanguage *language, const char *source, uint32_t length, uint64_t micros, const uint8_t *wanted, const uint8_t *opened) {
+  flat_tree out = {0};
+  jmp_buf here;
+  if (language->version < 13 || language->version > 14) {
+    out.fault = FLAT_LANGUAGE;
+    return out;
+  }
+  current = memory;
+  gives_up = &here;
+  if (_setjmp(here)) out.fault = FLAT_SCANNER;
+  else out = parse_text(memory, language, source, length, micros, wanted, opened);
   current = NULL;
+  gives_up = NULL;
   return out;
 }
 

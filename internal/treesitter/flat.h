@@ -31,7 +31,7 @@ typedef struct {
   int fault; // 0, or one of FLAT_…
 } flat_tree;
 
-enum { FLAT_TIME = 1, FLAT_LANGUAGE = 2 };
+enum { FLAT_TIME = 1, FLAT_LANGUAGE = 2, FLAT_SCANNER = 3 };
 
 flat_tree flat_parse(arena *memory, const TSLanguage *language, const char *source, uint32_t length, uint64_t micros, const uint8_t *wanted, const uint8_t *opened);
 

@@ -11,7 +11,7 @@ typedef struct {
   bool ended;                          // it is behind the text
   bool token_ended;
   uint32_t at_row, start_row, end_row;
-  char state[SCANNER_BYTES]; // what an external scanner writes down
+  char state[SCANNER_BYTES + 8]; // what an external scanner writes down; one counts four bytes as two
 } lexer;
 
 enum { BYTE_ORDER_MARK = 0xfeff, NO_CHARACTER = -1 };

@@ -116,6 +116,10 @@ type Extent struct {
 	Opened []uint8 // nodes whose children are, in a tree without a syntax error; nil for all
 }
 
+// ErrGivenUp is given for a text of which the grammar's own scanner loses its state: one is
+// known, a Ruby heredoc whose word has more than 255 bytes.
+var ErrGivenUp = errors.New("the grammar's scanner gives up")
+
 // ErrTooSlow is given for a parse that takes more of the processor's time than it may.
 var ErrTooSlow = errors.New("the parse takes too long")
 
@@ -130,6 +134,8 @@ func (g *Grammar) Parse(source []byte, extent Extent, limit time.Duration) ([]No
 	switch flat.fault {
 	case C.FLAT_TIME:
 		return nil, ErrTooSlow
+	case C.FLAT_SCANNER:
+		return nil, ErrGivenUp
 	case C.FLAT_LANGUAGE:
 		return nil, errors.New("the grammar has another version than the parser")
 	}

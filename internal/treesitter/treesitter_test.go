@@ -1,12 +1,17 @@
 package treesitter_test
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/benchmint/benchmint/internal/treesitter"
 	"github.com/benchmint/benchmint/internal/treesitter/treetest"
 )
 
@@ -50,6 +55,20 @@ func TestTrees(t *testing.T) {
 	for _, l := range treetest.Languages() {
 		if !seen[l] {
 			t.Errorf("no source in %s", l)
+		}
+	}
+}
+
+// TestScannerGivesUp: a heredoc's word of 256 bytes is written down as one of none, and the
+// scanner sees that its state does not add up. One of 255 is read.
+func TestScannerGivesUp(t *testing.T) {
+	t.Parallel()
+	ruby := treesitter.Of("ruby")
+	for _, word := range []int{255, 256, 300, 255} {
+		quoted := strings.Repeat("w", word)
+		_, err := ruby.Parse(fmt.Appendf(nil, "a = <<'%s'\n  text\n%[1]s\nb = 1\n", quoted), treesitter.Extent{}, time.Minute)
+		if gaveUp := errors.Is(err, treesitter.ErrGivenUp); gaveUp != (word > 255) || !gaveUp && err != nil {
+			t.Errorf("a word of %d bytes: %v", word, err)
 		}
 	}
 }

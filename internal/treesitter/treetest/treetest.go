@@ -4,6 +4,7 @@ package treetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -65,6 +66,8 @@ func LanguageOf(name string) string {
 }
 
 // Compare gives an error where a source has another tree than by tree-sitter's own runtime.
+// Where the scanner of a grammar gives up there is nothing to compare with: that runtime ends
+// the process.
 func Compare(language string, source []byte) error {
 	g := treesitter.Of(language)
 	wanted := make([]uint8, len(g.Symbols))
@@ -72,6 +75,9 @@ func Compare(language string, source []byte) error {
 		wanted[i] = 1
 	}
 	got, err := g.Parse(source, treesitter.Extent{Wanted: wanted}, time.Minute)
+	if errors.Is(err, treesitter.ErrGivenUp) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
