@@ -180,7 +180,7 @@ func (c *closure) use(w where, r ref, why cause) {
 		c.reach(f, why)
 	}
 	parts := c.words.split(r.path)
-	if len(parts) == 2 && w.class >= 0 && r.use().calls() && w.unit.means.Linear && superWords[c.words.texts[parts[0]]] {
+	if len(parts) == 2 && w.class >= 0 && r.use().calls() && w.unit.means.Linear && c.isSuper(w.unit, parts[0]) {
 		c.superior(c.classes[w.unit.firstOf+w.class].group, superCall{parts[1], why})
 	}
 	use, puts := c.meant(w, r)
@@ -316,13 +316,12 @@ func (c *closure) received(w where, g, member int32, parts []int32, s site) {
 	if !c.isPattern(member) && c.delegates(g) {
 		c.wait(place{w.unit.kin, member}, s)
 	}
-	word := c.words.texts[parts[0]]
 	switch {
 	case w.unit.means.Structural:
 		c.face(g, member, s)
 	case len(c.ofMeta(g, member)) > 0:
 		c.instantiate(g, s.cause) // a method of the class's class makes objects of it
-	case w.unit.means.Lends && !selfWords[word] && !superWords[word]:
+	case w.unit.means.Lends && !selfWords[c.words.texts[parts[0]]] && !c.isSuper(w.unit, parts[0]):
 		c.lend(g, s.cause) // it has the method from others, who may call its own
 	}
 }

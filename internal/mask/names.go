@@ -43,6 +43,11 @@ var (
 	superWords = map[string]bool{"super": true, "parent": true, "base": true}
 )
 
+// isSuper tells such a word; one that the file itself has is a name as any other.
+func (p *project) isSuper(u *unit, word int32) bool {
+	return superWords[p.words.texts[word]] && len(p.own(u.index, word)) == 0
+}
+
 // maxMemo bounds the answers that are remembered: some 100 bytes each.
 const maxMemo = 8_000
 
@@ -93,7 +98,7 @@ func (p *project) answer(w where, parts []int32) answer {
 			}
 			return p.follow(w.unit, []thing{{kind: what, id: g}}, parts)
 		}
-		if superWords[word] && len(p.groups[g].lineage) > 0 {
+		if p.isSuper(w.unit, parts[0]) && len(p.groups[g].lineage) > 0 {
 			var bases []thing
 			for _, b := range p.groups[g].lineage[1:] {
 				bases = append(bases, thing{kind: isInstance, id: b})
