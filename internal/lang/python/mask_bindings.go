@@ -149,7 +149,7 @@ func (r *reader) castTo(n syntax.Node) []string {
 // unwrapped is f of staticmethod(f), and what stands in parentheses.
 func (r *reader) unwrapped(n syntax.Node) syntax.Node {
 	for n.Kind() == "parenthesized_expression" {
-		n = n.First()
+		n = firstOf(n)
 	}
 	path, all := r.path(n.Child("function")), positional(n)
 	if n.Kind() == "call" && len(path) == 1 && (path[0] == "staticmethod" || path[0] == "classmethod") && len(all) == 1 && all[0].Is("identifier", "attribute") {

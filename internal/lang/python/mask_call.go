@@ -138,7 +138,7 @@ func (r *reader) without(n syntax.Node, path []string) {
 // eitherCalled is (f or g)(…), (f if x else g)(…).
 func (r *reader) eitherCalled(n syntax.Node, how mask.Use) {
 	for n.Kind() == "parenthesized_expression" {
-		n = n.First()
+		n = firstOf(n)
 	}
 	if !n.Is("boolean_operator", "conditional_expression") {
 		return

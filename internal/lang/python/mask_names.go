@@ -148,11 +148,21 @@ func (r *reader) bind(s *scope, body syntax.Node) {
 	}
 }
 
-// lastOf is the last named child.
+// firstOf is the first of the parts of an expression: a comment may stand before it.
+func firstOf(n syntax.Node) syntax.Node {
+	for c := range n.Children() {
+		if c.Named() && c.Kind() != "comment" {
+			return c
+		}
+	}
+	return syntax.Node{}
+}
+
+// lastOf is the last, with comments left out too.
 func lastOf(n syntax.Node) syntax.Node {
 	last := syntax.Node{}
 	for c := range n.Children() {
-		if c.Named() {
+		if c.Named() && c.Kind() != "comment" {
 			last = c
 		}
 	}
@@ -233,7 +243,7 @@ func (r *reader) bindValue(s *scope, left, right syntax.Node) {
 // told apart.
 func paired(left, right syntax.Node) [][2]syntax.Node {
 	for right.Kind() == "parenthesized_expression" {
-		right = right.First()
+		right = firstOf(right)
 	}
 	if !left.Is("pattern_list", "tuple_pattern") || !right.Is("tuple", "expression_list") {
 		return nil
@@ -378,7 +388,7 @@ func (r *reader) path(n syntax.Node) []string {
 			return of
 		}
 	case "parenthesized_expression":
-		return r.path(n.First())
+		return r.path(firstOf(n))
 	case "string", "concatenated_string", "integer", "float", "list", "tuple", "dictionary", "set", "none", "true", "false",
 		"ellipsis", "list_comprehension", "dictionary_comprehension", "set_comprehension", "generator_expression", "lambda", "":
 		return nil

@@ -306,7 +306,7 @@ func neverLoaded(n syntax.Node) bool {
 	case "identifier", "attribute":
 		return n.Text() == "TYPE_CHECKING" || strings.HasSuffix(n.Text(), ".TYPE_CHECKING")
 	case "parenthesized_expression":
-		return neverLoaded(n.First())
+		return neverLoaded(firstOf(n))
 	case "comparison_operator":
 		text := strings.Join(strings.Fields(n.Text()), "")
 		return slices.Contains([]string{"__name__=='__main__'", `__name__=="__main__"`, "'__main__'==__name__", `"__main__"==__name__`}, text)
@@ -336,7 +336,7 @@ func (r *reader) assignment(n syntax.Node, p spot) {
 	left, right := n.Child("left"), n.Child("right")
 	r.replacesModule(left, right)
 	for right.Kind() == "parenthesized_expression" {
-		right = right.First()
+		right = firstOf(right)
 	}
 	r.target(left)
 	stored := r.stores(left, right)

@@ -181,7 +181,7 @@ func (r *reader) condition(n syntax.Node) {
 			r.condition(c)
 		}
 	case n.Kind() == "parenthesized_expression":
-		r.condition(n.First())
+		r.condition(firstOf(n))
 	default:
 		r.expression(n)
 	}

@@ -142,6 +142,10 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\nfrom zope.interface import Interface, implementer\nclass I(Interface):\n    def m(x):\n        \"\"\"Says.\"\"\"\nclass J:\n    def n(self): return 1\n@implementer(I)\nclass A:\n    def m(self, x): return x\n    def n(self): return 1\nX = I(1, A()).m(2)\nY = J().n()\n",
 			"I.m J.n A.m",
 		},
+		"what_stands_behind_a_comment_in_parentheses": {
+			"-- a.py --\ndef f(x): return x + 1\ndef g(x): return x + 2\ndef h(x): return x\nX = (\n    # one\n    f(1)\n)\nY = (\n    # one\n    g(1) if X else\n    # none\n    None\n)\n",
+			"f g",
+		},
 		"a_module_by_a_word_that_other_languages_have": {
 			"-- p/__init__.py --\n-- p/base.py --\ndef deco(f): return f\ndef other(f): return f\n-- p/a.py --\nfrom p import base\nclass C:\n    @base.deco\n    def m(self): return 1\n",
 			"deco",

@@ -228,7 +228,7 @@ func (r *reader) picked(s *scope, n syntax.Node) [][]string {
 		return r.element(s, n)
 	case "conditional_expression":
 		var out [][]string
-		for _, side := range []syntax.Node{n.First(), lastOf(n)} {
+		for _, side := range []syntax.Node{firstOf(n), lastOf(n)} {
 			one := r.picked(s, side)
 			if len(one) == 0 && !isValue(r, side) {
 				return nil
