@@ -90,14 +90,8 @@ func makesField(path []string) bool {
 
 // bound notes a name with what is known of its value.
 func (r *reader) bound(name string, right, annotation syntax.Node) (bound bool) {
-	if right.Kind() == "conditional_expression" { // one of two functions or classes
-		sides := []syntax.Node{right.First(), lastOf(right)}
-		if slices.ContainsFunc(sides, func(n syntax.Node) bool { return !r.isKnown(n) }) {
-			return false
-		}
-		for _, side := range sides {
-			r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: r.resolve(r.path(side)), Use: mask.Named, Class: r.class}})
-		}
+	if right.Kind() == "conditional_expression" {
+		r.boundEither(name, right)
 		return false
 	}
 	how := mask.Named
@@ -123,6 +117,24 @@ func (r *reader) bound(name string, right, annotation syntax.Node) (bound bool) 
 		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: path[:1], Use: how, Class: r.class}})
 	}
 	return bound
+}
+
+// boundEither is one of two functions, classes or objects; of one and nothing that one.
+func (r *reader) boundEither(name string, n syntax.Node) {
+	var out []mask.Binding
+	for _, side := range []syntax.Node{firstOf(n), lastOf(n)} {
+		how, of := mask.Named, side
+		if side.Kind() == "call" && isClassName(r.path(side.Child("function"))) {
+			how, of = mask.Called, side.Child("function")
+		}
+		switch {
+		case r.isKnown(of):
+			out = append(out, mask.Binding{Name: name, Value: mask.Ref{Path: r.resolve(r.path(of)), Use: how, Class: r.class}})
+		case side.Kind() != "none":
+			return
+		}
+	}
+	r.file.Bindings = append(r.file.Bindings, out...)
 }
 
 // makesOthers tells what, as one of a module of others, gives an object of theirs: a class,
@@ -219,6 +231,6 @@ func (r *reader) ofModule(n syntax.Node) bool {
 // call what they find there.
 func (r *reader) ofOthers(n syntax.Node) bool {
 	path := r.path(n)
-	return len(path) == 2 && r.quiet == 0 && !r.ofTree(path[0]) &&
+	return len(path) > 1 && r.quiet == 0 && !r.ofTree(path[0]) &&
 		slices.ContainsFunc(r.file.Imports, func(im mask.Import) bool { return im.Local == path[0] && im.Name == "" })
 }

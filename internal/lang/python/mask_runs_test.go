@@ -150,5 +150,13 @@ func TestMaskRuns(t *testing.T) {
 			"-- p/__init__.py --\n-- p/base.py --\ndef deco(f): return f\ndef other(f): return f\n-- p/a.py --\nfrom p import base\nclass C:\n    @base.deco\n    def m(self): return 1\n",
 			"deco",
 		},
+		"what_a_class_of_others_gets_from_far": {
+			"-- a.py --\nimport logging\ndef f(self, n): return n\ndef g(self, n): return 1\nlogging.Logger.isEnabledFor = f\n",
+			"f",
+		},
+		"an_object_or_nothing": {
+			"-- a.py --\nimport logging, os\nclass Kept(logging.Handler):\n    def emit(self, r): return 1\nclass Rest(logging.Handler):\n    def emit(self, r): return 1\none = Kept() if 'X' in os.environ else None\nlogging.root.addHandler(one)\n",
+			"Kept.emit",
+		},
 	})
 }
