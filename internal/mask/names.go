@@ -332,7 +332,8 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 	}
 	a := p.ask(where{unit: u, function: -1, class: b.class(), loads: true}, b.path)
 	var out []thing
-	if _, last := splitName(p.words.texts[b.name]); last == Element && a.unknown {
+	home, last := splitName(p.words.texts[b.name])
+	if a.unknown && (last == Element || u.means.Flow && home == "" && b.use() == Named) {
 		out = append(out, thing{kind: isMember, id: a.member, unit: u.index})
 	}
 	for _, t := range a.things {

@@ -158,5 +158,9 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\nimport logging, os\nclass Kept(logging.Handler):\n    def emit(self, r): return 1\nclass Rest(logging.Handler):\n    def emit(self, r): return 1\none = Kept() if 'X' in os.environ else None\nlogging.root.addHandler(one)\n",
 			"Kept.emit",
 		},
+		"a_name_for_a_method_of_what_is_not_known": {
+			"-- a.py --\nclass A:\n    def text(self, x): return 1\n    def more(self, x): return 1\n    def rest(self, x): return 1\ndef make(): return A()\none = make()\nT, more = one.text, one.more\nX = T('x')\n",
+			"A.text make",
+		},
 	})
 }
