@@ -261,6 +261,10 @@ func (c *closure) wordless(w where, r ref, why cause) bool {
 	switch c.words.texts[parts[0]] {
 	case Parameter:
 		t, ok := c.parameter(w.function, parts[1])
+		if ok && len(parts) == 3 && c.isPattern(parts[2]) {
+			c.look(t, why)
+			return true
+		}
 		if ok && len(parts) == 3 {
 			t = c.each(t)
 		}

@@ -17,6 +17,7 @@ type slot struct {
 	open    bool
 	called  bool    // where it was opened, and nowhere else
 	applied bool    // its functions run, and what they give is not known to be called
+	looked  bool    // all properties of what it holds are read
 	each    bool    // a function goes through what it holds
 	adorn   []thing // definitions that it decorates
 	why     cause
@@ -81,6 +82,9 @@ func (c *closure) place(into, t thing, weak bool, why cause) {
 	if s.each {
 		c.placeEach(c.each(into), t, why)
 	}
+	if s.looked {
+		c.look(t, why)
+	}
 	switch {
 	case s.called:
 		c.run(t, why)
@@ -108,6 +112,23 @@ func (c *closure) apply(t thing, why cause) {
 			if !s.weak[i] {
 				c.apply(v, why)
 			}
+		}
+	}
+}
+
+// look reads all properties of a value.
+func (c *closure) look(t thing, why cause) {
+	switch t.kind {
+	case isInstance:
+		c.matching(t.id, "", site{why, reads, 0})
+	case isSlot:
+		s := c.slot(t)
+		if s.looked {
+			return
+		}
+		s.looked = true
+		for _, v := range s.values {
+			c.look(v, why)
 		}
 	}
 }

@@ -254,9 +254,12 @@ func (c *closure) matching(g int32, prefix string, s site) {
 	for _, a := range c.groups[g].lineage {
 		for _, f := range c.groups[a].listed {
 			name := c.words.texts[c.of(f).last]
-			if strings.HasPrefix(name, prefix) && (prefix != "" || name[0] != '_') {
+			if strings.HasPrefix(name, prefix) && (prefix != "" || name[0] != '_') && (s.how > reads || c.isProperty(f)) {
 				c.reach(f, s.cause)
 			}
+		}
+		if s.how == reads {
+			continue
 		}
 		for _, name := range c.groups[a].bound {
 			if word := c.words.texts[name]; strings.HasPrefix(word, prefix) && (prefix != "" || word[0] != '_') {

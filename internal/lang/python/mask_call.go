@@ -3,6 +3,7 @@ package python
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
@@ -37,6 +38,10 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 	}
 	r.use(r.attributeOf(n), mask.Named, n) // it may be a property
 	r.without(n, path)
+	if len(r.names) == 0 || !strings.HasSuffix(r.names[len(r.names)-1], "__new__") { // that runs for a class that is made already
+		r.use(r.madeBare(r.scope, n), mask.Called, n)
+	}
+	r.looksThrough(n, path)
 	r.unnamed(behind(path), n)
 	switch function.Kind() {
 	case "identifier":
@@ -106,6 +111,29 @@ func (r *reader) ofLanguage(n syntax.Node, name string) {
 			}
 		}
 		r.evaluated(n.Child("arguments"))
+	}
+}
+
+// looksThrough is getattr(x, name) for each name of dir(x): it reads all properties.
+func (r *reader) looksThrough(n syntax.Node, path []string) {
+	all := positional(n)
+	if len(path) != 1 || path[0] != "getattr" || len(all) < 2 || all[1].Kind() != "identifier" {
+		return
+	}
+	around := n.Above("for_statement", "list_comprehension", "set_comprehension", "dictionary_comprehension", "generator_expression")
+	if around.Kind() != "for_statement" {
+		around = around.First("for_in_clause")
+	}
+	object := r.path(all[0])
+	if around.Child("left").Text() != all[1].Text() || !strings.Contains(around.Child("right").Text(), "dir("+all[0].Text()+")") || len(object) == 0 {
+		return
+	}
+	if len(object) == 1 && r.isGiven(all[0]) {
+		r.emit(mask.Ref{Path: []string{mask.Parameter, object[0], "*"}, Class: r.class, Line: n.Line()})
+		return
+	}
+	if object[0] != "?" {
+		r.use(append(slices.Clone(object), "*"), mask.Named, n)
 	}
 }
 

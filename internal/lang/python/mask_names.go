@@ -199,6 +199,12 @@ func (r *reader) bindValue(s *scope, left, right syntax.Node) {
 			return
 		}
 	}
+	if of := r.madeBare(s, right); len(of) > 0 && left.Kind() == "identifier" {
+		if _, again := s.names[r.word(left)]; !again {
+			s.names[r.word(left)] = local{kind: made, path: of}
+			return
+		}
+	}
 	if any := r.picked(s, right); left.Is("pattern_list", "tuple_pattern") && right.Is("subscript", "call") && len(any) > 0 {
 		r.bindElement(s, left, any)
 		return
@@ -237,6 +243,22 @@ func (r *reader) bindValue(s *scope, left, right syntax.Node) {
 		return
 	}
 	r.bindTarget(s, left)
+}
+
+// madeBare is C of C.__new__(C) and object.__new__(C): an object without its constructor.
+func (r *reader) madeBare(s *scope, n syntax.Node) []string {
+	path, all := r.path(n.Child("function")), positional(n)
+	if n.Kind() != "call" || len(path) < 2 || path[len(path)-1] != "__new__" || path[0] == "super" || len(all) == 0 {
+		return nil
+	}
+	of := r.path(all[0])
+	if len(of) == 0 || of[0] == "?" {
+		return nil
+	}
+	if l, ok := s.find(of[0]); ok && l.kind == receiver {
+		return append(slices.Clone(l.path), of[1:]...)
+	}
+	return of
 }
 
 // paired are the targets of a, b = x, y, each with what it gets; none where they are not

@@ -162,5 +162,13 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\nclass A:\n    def text(self, x): return 1\n    def more(self, x): return 1\n    def rest(self, x): return 1\ndef make(): return A()\none = make()\nT, more = one.text, one.more\nX = T('x')\n",
 			"A.text make",
 		},
+		"an_object_without_its_constructor": {
+			"-- a.py --\nclass A:\n    def __hash__(self): return 1\n    @classmethod\n    def load(cls, x):\n        a = cls.__new__(cls)\n        return a.fill(x)\n    def fill(self, x): return x\n    def other(self, x): return x\nclass B:\n    def fill(self, x): return x\ndef make(): return object.__new__(C).ready()\nclass C:\n    def __eq__(self, o): return 1\n    def ready(self): return 1\nA.load(1)\nmake()\nB()\n",
+			"A.__hash__ A.load A.fill make C.__eq__ C.ready",
+		},
+		"all_that_an_object_has_is_looked_at": {
+			"-- a.py --\nclass A:\n    @property\n    def p(self): return f()\n    def m(self): return 1\nclass B:\n    @property\n    def p(self): return 1\nclass Car:\n    @property\n    def q(self): return 1\ndef f(): return 1\ndef kinds(of):\n    return {k: type(getattr(of, k, None)) for k in dir(of)}\ndef run(of):\n    for k in dir(of): getattr(of, k)\nx = A()\nkinds(x)\ny = Car()\nrun(y)\n",
+			"A.p Car.q f kinds run",
+		},
 	})
 }
