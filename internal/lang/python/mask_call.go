@@ -96,13 +96,17 @@ func (r *reader) unsubscripted(function syntax.Node) syntax.Node {
 	return function
 }
 
-// ofLanguage is a call of str, repr and format, of eval and exec.
+// ofLanguage is a call of str, repr and format, alone or by map, of eval and exec.
 func (r *reader) ofLanguage(n syntax.Node, name string) {
 	all := positional(n)
 	switch name {
 	case "str", "repr", "format":
 		if len(all) > 0 {
 			r.text(all[0])
+		}
+	case "map": // map(str, all)
+		if len(all) > 1 && all[0].Kind() == "identifier" && (r.word(all[0]) == "str" || r.word(all[0]) == "repr") {
+			r.use([]string{"?", "__" + r.word(all[0]) + "__"}, mask.Called, n)
 		}
 	case "eval", "exec":
 		for _, names := range all[min(1, len(all)):] { // eval(text, globals, TABLE)

@@ -122,6 +122,9 @@ func (r *reader) isHook(d candidate) bool {
 	if d.place.class < 0 {
 		return d.place.function < 0 && (d.name == "__getattr__" || d.name == "__dir__")
 	}
+	if r.isOfClass(d) {
+		return true
+	}
 	if slices.Contains(classHooks, d.name) || isDunder(d.name) && d.decorated("classmethod") {
 		return true // who is given the class asks it
 	}
@@ -130,6 +133,20 @@ func (r *reader) isHook(d candidate) bool {
 		return true // imports ask it
 	}
 	return slices.Contains(metaHooks, d.name) && isMeta(class) || slices.Contains(enumHooks, d.name) && isEnum(class.Bases)
+}
+
+// isOfClass tells what a decorator of others makes an attribute of the class: it gets the
+// class alone, and others read it when they make one.
+func (r *reader) isOfClass(d candidate) bool {
+	all := d.def.Child("parameters")
+	if only := firstOf(all); only != lastOf(all) || only.Text() != "cls" || d.decorated("classmethod", "staticmethod") || d.readLikeData() {
+		return false
+	}
+	return slices.ContainsFunc(d.decorators, func(decorator string) bool {
+		first, _, _ := strings.Cut(decorator, ".")
+		return first != "" && !plain[decorator[strings.LastIndexByte(decorator, '.')+1:]] && !r.ofTree(first) &&
+			slices.ContainsFunc(r.file.Imports, func(im mask.Import) bool { return im.Local == first })
+	})
 }
 
 // isMeta tells a metaclass: type or something called so is among its bases.

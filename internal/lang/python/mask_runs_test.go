@@ -166,6 +166,14 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\nclass A:\n    def __hash__(self): return 1\n    @classmethod\n    def load(cls, x):\n        a = cls.__new__(cls)\n        return a.fill(x)\n    def fill(self, x): return x\n    def other(self, x): return x\nclass B:\n    def fill(self, x): return x\ndef make(): return object.__new__(C).ready()\nclass C:\n    def __eq__(self, o): return 1\n    def ready(self): return 1\nA.load(1)\nmake()\nB()\n",
 			"A.__hash__ A.load A.fill make C.__eq__ C.ready",
 		},
+		"texts_of_all_of_a_list": {
+			"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    def __str__(self): return 'x'\n    def __repr__(self): return 'y'\nX = ' '.join(map(str, [A()]))\n",
+			"A.__init__ A.__str__",
+		},
+		"an_attribute_of_the_class_by_a_decorator_of_others": {
+			"-- a.py --\nfrom lib import declared, validator, thing\nclass A:\n    @declared.directive\n    def name(cls): return f()\n    @validator('x')\n    def check(cls, v): return v\n    @thing\n    def of(self): return 1\n    @classmethod\n    @thing\n    def own(cls): return 1\ndef f(): return 1\n",
+			"A.name f",
+		},
 		"all_that_an_object_has_is_looked_at": {
 			"-- a.py --\nclass A:\n    @property\n    def p(self): return f()\n    def m(self): return 1\nclass B:\n    @property\n    def p(self): return 1\nclass Car:\n    @property\n    def q(self): return 1\ndef f(): return 1\ndef kinds(of):\n    return {k: type(getattr(of, k, None)) for k in dir(of)}\ndef run(of):\n    for k in dir(of): getattr(of, k)\nx = A()\nkinds(x)\ny = Car()\nrun(y)\n",
 			"A.p Car.q f kinds run",
