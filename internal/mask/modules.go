@@ -126,7 +126,8 @@ func (p *project) inModule(m, name int32, depth int) []thing {
 	}
 	// What a call gives may be hidden by a module of the name: stars leave out what a
 	// file does not list.
-	if slices.ContainsFunc(out, func(t thing) bool { return t.kind != isSlot }) {
+	stands := func(t thing) bool { return t.kind == isInstance && p.forwards(t.id) } // for the module of its name
+	if slices.ContainsFunc(out, func(t thing) bool { return t.kind != isSlot && !stands(t) }) {
 		return out
 	}
 	for _, sep := range separators {
@@ -138,7 +139,40 @@ func (p *project) inModule(m, name int32, depth int) []thing {
 			return append(out, thing{kind: isModule, id: at})
 		}
 	}
+	if len(out) == 0 {
+		return p.below(m, name, depth)
+	}
 	return out
+}
+
+// below is what the modules of a package have under a name, where somebody else finds
+// what the package has not.
+func (p *project) below(m, name int32, depth int) []thing {
+	id, ok := p.words.find("__getattr__")
+	if !ok || name == id || !p.isNamed(name) || !slices.ContainsFunc(p.inModule(m, id, depth), func(t thing) bool { return t.kind == isAnyone }) {
+		return nil
+	}
+	var out []thing
+	for i := range p.modules {
+		of := &p.modules[i]
+		if rest, ok := strings.CutPrefix(of.name, p.modules[m].name); !ok || of.family != p.modules[m].family || rest == "" || !slices.Contains(separators, rest[:1]) {
+			continue
+		}
+		for _, u := range of.units {
+			for _, t := range p.own(u, name) {
+				if t.kind == isFunction || t.kind == isClass || t.kind == viaBinding {
+					out = append(out, t)
+				}
+			}
+		}
+	}
+	return p.expand(out, depth)
+}
+
+// forwards tells a class whose objects have a hook for the names that they have not.
+func (p *project) forwards(g int32) bool {
+	id, ok := p.words.find("__getattr__")
+	return ok && len(p.member(g, id)) > 0
 }
 
 // absolute resolves a path that begins with a package or a class known everywhere.

@@ -59,6 +59,13 @@ func (r *reader) binding(left, right, annotation syntax.Node, p spot) (bound boo
 	for _, pair := range paired(left, right) {
 		r.binding(pair[0], pair[1], syntax.Node{}, p)
 	}
+	if left.Is("pattern_list", "tuple_pattern") && right.Kind() == "call" && p.function < 0 && p.class < 0 {
+		for c := range left.Children() {
+			if r.word(c) == "__getattr__" { // somebody else finds what the module has not
+				r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: "__getattr__", Value: mask.Ref{Path: []string{mask.Whoever}, Use: mask.Named, Class: -1}})
+			}
+		}
+	}
 	name := ""
 	switch {
 	case left.Kind() == "identifier" && p.function < 0:
@@ -197,11 +204,22 @@ func (r *reader) memberNamed(n syntax.Node) string {
 	return ""
 }
 
-// replacesModule is sys.modules[…] = module: who imports the file has the names of that.
+// replacesModule is sys.modules[…] = module, or an object, or sys.modules[…].__class__ = C:
+// who imports the file has the names of that.
 func (r *reader) replacesModule(left, right syntax.Node) {
-	if r.functions > 0 || left.Kind() != "subscript" || !r.isModules(left.Child("value")) || right.Kind() != "identifier" {
+	if left.Kind() == "attribute" && r.word(left.Child("attribute")) == "__class__" {
+		left = left.Child("object")
+	}
+	if r.functions > 0 || left.Kind() != "subscript" || !r.isModules(left.Child("value")) {
 		return
 	}
+	if right.Kind() == "call" {
+		right = right.Child("function")
+	}
+	if right.Kind() != "identifier" {
+		return
+	}
+	r.hasOf(r.word(right))
 	for _, im := range r.file.Imports {
 		switch {
 		case im.Local != r.word(right):
@@ -212,6 +230,23 @@ func (r *reader) replacesModule(left, right syntax.Node) {
 		default:
 			r.file.Imports = append(r.file.Imports, mask.Import{Module: im.Module + "." + im.Name, Name: "*"})
 		}
+	}
+}
+
+// hasOf gives the module what a class of it has, or that of an object.
+func (r *reader) hasOf(name string) {
+	for _, b := range r.file.Bindings {
+		if b.Name == name && b.Value.Use == mask.Called {
+			name = strings.Join(b.Value.Path, ".")
+			break
+		}
+	}
+	for _, f := range r.file.Functions {
+		if f.Class < 0 || r.file.Classes[f.Class].Name != name {
+			continue
+		}
+		path := strings.Split(f.Name, ".")
+		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: path[len(path)-1], Value: mask.Ref{Path: path, Use: mask.Named, Class: -1}})
 	}
 }
 

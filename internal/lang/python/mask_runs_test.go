@@ -174,6 +174,18 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\nfrom lib import declared, validator, thing\nclass A:\n    @declared.directive\n    def name(cls): return f()\n    @validator('x')\n    def check(cls, v): return v\n    @thing\n    def of(self): return 1\n    @classmethod\n    @thing\n    def own(cls): return 1\ndef f(): return 1\n",
 			"A.name f",
 		},
+		"an_object_in_the_place_of_a_module": {
+			"-- p/__init__.py --\nfrom . import m, n\nX = m.ready\nn.go()\n-- p/m.py --\nimport sys, types\nclass M(types.ModuleType):\n    @property\n    def ready(self): return 1\n    @property\n    def other(self): return 1\nsys.modules[__name__] = M('m')\n-- p/n.py --\nimport sys\nclass N:\n    def go(self): return 1\n    def other(self): return 1\nsys.modules[__name__].__class__ = N\n",
+			"M.ready N.go",
+		},
+		"an_object_that_stands_for_a_module_of_its_name": {
+			"-- p/__init__.py --\nimport sys\nclass Later:\n    def __init__(self, n): self.n = n\n    def __getattr__(self, a): return getattr(sys.modules[self.n], a)\nclock = Later('p.clock')\n-- p/clock.py --\ndef get(): return 1\ndef other(): return 1\n-- p/a.py --\nfrom p import clock\nX = clock.get()\n",
+			"Later.__init__ Later.__getattr__ get",
+		},
+		"a_package_that_has_its_names_found_by_others": {
+			"-- p/__init__.py --\nimport lib\n(__getattr__, __dir__, __all__) = lib.attach_stub(__name__, __file__)\n-- p/deep/__init__.py --\nimport lib\n(__getattr__, __dir__, __all__) = lib.attach_stub(__name__, __file__)\n-- p/deep/one.py --\ndef f(): return 1\ndef g(): return 1\ndef more(): return 1\n-- p/q.py --\nfrom p import f\nfrom .deep import more\nX = f(), more()\n",
+			"f more",
+		},
 		"all_that_an_object_has_is_looked_at": {
 			"-- a.py --\nclass A:\n    @property\n    def p(self): return f()\n    def m(self): return 1\nclass B:\n    @property\n    def p(self): return 1\nclass Car:\n    @property\n    def q(self): return 1\ndef f(): return 1\ndef kinds(of):\n    return {k: type(getattr(of, k, None)) for k in dir(of)}\ndef run(of):\n    for k in dir(of): getattr(of, k)\nx = A()\nkinds(x)\ny = Car()\nrun(y)\n",
 			"A.p Car.q f kinds run",
