@@ -136,8 +136,8 @@ func (c *closure) load(u *unit) {
 		c.use(where{unit: u, function: -1, class: r.class(), loads: true}, r, cause{u.index, line, -1})
 	}
 	c.values(where{unit: u, function: -1, class: -1, loads: true}, -1, -1, cause{u.index, 0, -1})
-	for i := range u.functions {
-		f, at := &u.functions[i], u.first+int32(i)
+	for i := range u.functions.len() {
+		f, at := u.functions.at(int(i)), u.first+int32(i)
 		if c.construct(at) == Hook && f.parent < 0 && !ofHeirs[c.words.texts[f.last]] {
 			c.reach(at, cause{u.index, f.line, -1})
 		}
@@ -498,8 +498,8 @@ func (c *closure) drain(ctx context.Context) {
 }
 
 func (c *closure) inner(u *unit, local int32, why cause, freed bool) {
-	for i := local + 1; int(i) < len(u.functions); i++ {
-		f, at := &u.functions[i], u.first+i
+	for i := local + 1; int(i) < u.functions.len(); i++ {
+		f, at := u.functions.at(int(i)), u.first+i
 		switch {
 		case f.parent != local || u.means.LocalClasses && f.group >= 0:
 		case u.means.Flow:
@@ -511,7 +511,7 @@ func (c *closure) inner(u *unit, local int32, why cause, freed bool) {
 		default:
 			c.lie(at, why)
 		}
-		if f.span.start >= u.functions[local].span.end {
+		if f.span.start >= u.functions.at(int(local)).span.end {
 			return
 		}
 	}

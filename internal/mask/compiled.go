@@ -50,8 +50,8 @@ func (p *project) test(u *unit, source []byte) error {
 func (p *project) constants() map[int32]bool {
 	byName := map[place][]int32{}
 	for _, u := range p.units {
-		for i := range u.functions {
-			if f := &u.functions[i]; Construct(p.words.texts[f.construct]) == Constant {
+		for i := range u.functions.len() {
+			if f := u.functions.at(i); Construct(p.words.texts[f.construct]) == Constant {
 				at := place{u.kin, f.last}
 				byName[at] = append(byName[at], u.first+int32(i))
 			}

@@ -53,11 +53,11 @@ func TestFacts(t *testing.T) {
 		if diff := cmp.Diff(f.Functions[i].Runs[:20], runs); diff != "" {
 			t.Fatal(diff)
 		}
-		wrapped := slices.Collect(u.refs.of(u.functions[i].refs.second()))
+		wrapped := slices.Collect(u.refs.of(u.functions.at(i).refs.second()))
 		if len(wrapped) != 1 || p.said(wrapped[0]).Path[0] != "w" {
 			t.Fatalf("f%d is wrapped in %v", i, wrapped)
 		}
-		if said := u.functions[i].said; len(u.said[said.start:said.middle]) != 2 || len(u.said[said.middle:said.end]) != 2 || u.said[said.end-1] != unknown {
+		if said := u.functions.at(i).said; len(u.said[said.start:said.middle]) != 2 || len(u.said[said.middle:said.end]) != 2 || u.said[said.end-1] != unknown {
 			t.Fatalf("f%d takes and gives %v of %v", i, said, u.said)
 		}
 	}

@@ -378,8 +378,8 @@ func (c *closure) pass(w where, r ref, how Use, t thing, why cause) {
 func (c *closure) whole(m int32, why cause) {
 	for _, at := range c.modules[m].units {
 		u := c.units[at]
-		for i := range u.functions {
-			if f := &u.functions[i]; f.public && f.parent < 0 && f.class < 0 {
+		for i := range u.functions.len() {
+			if f := u.functions.at(i); f.public && f.parent < 0 && f.class < 0 {
 				c.reach(u.first+int32(i), why)
 			}
 		}

@@ -23,8 +23,8 @@ func (p *project) graph(ctx context.Context) *graph {
 		loads: make([]bool, len(p.homes)), loaded: map[place]bool{}, having: map[place][]int32{},
 	}
 	for _, u := range p.units {
-		for i := range u.functions {
-			if f := &u.functions[i]; f.group >= 0 {
+		for i := range u.functions.len() {
+			if f := u.functions.at(i); f.group >= 0 {
 				at := place{u.kin, f.last}
 				g.having[at] = append(g.having[at], u.first+int32(i))
 			}
@@ -32,8 +32,8 @@ func (p *project) graph(ctx context.Context) *graph {
 	}
 	var one callees
 	for u := range p.until(ctx) {
-		for i := range u.functions {
-			if u.functions[i].parent < 0 {
+		for i := range u.functions.len() {
+			if u.functions.at(i).parent < 0 {
 				p.calleesOf(u, i, &one)
 				g.callees[u.first+int32(i)], g.named[u.first+int32(i)] = slices.Clone(one.known), slices.Clone(one.named)
 			}
@@ -67,7 +67,7 @@ type callees struct {
 func (p *project) calleesOf(u *unit, local int, out *callees) {
 	at := u.first + int32(local)
 	out.known, out.named = out.known[:0], out.named[:0]
-	for i := local; i == local || i < len(u.functions) && u.functions[i].parent >= 0; i++ {
+	for i := local; i == local || i < u.functions.len() && u.functions.at(i).parent >= 0; i++ {
 		for r := range u.ran(int32(i)) {
 			a := p.ask(where{unit: u, function: u.first + int32(i), class: r.class()}, r.path)
 			out.known = p.targets(out.known, a, r.use())
@@ -122,8 +122,8 @@ const several = -1
 func (p *project) fanIn(ctx context.Context) []int32 {
 	having := map[place]int32{} // members by family and name
 	for _, u := range p.units {
-		for i := range u.functions {
-			if f := &u.functions[i]; f.group >= 0 {
+		for i := range u.functions.len() {
+			if f := u.functions.at(i); f.group >= 0 {
 				at := place{u.kin, f.last}
 				if _, ok := having[at]; ok {
 					having[at] = several
@@ -136,8 +136,8 @@ func (p *project) fanIn(ctx context.Context) []int32 {
 	counts := make([]int32, len(p.homes))
 	var one callees
 	for u := range p.until(ctx) {
-		for i := range u.functions {
-			if u.functions[i].parent >= 0 {
+		for i := range u.functions.len() {
+			if u.functions.at(i).parent >= 0 {
 				continue
 			}
 			p.calleesOf(u, i, &one)

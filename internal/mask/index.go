@@ -10,14 +10,14 @@ import (
 func (p *project) index(ctx context.Context) error {
 	functions, classes := 0, 0
 	for _, u := range p.units {
-		functions, classes = functions+len(u.functions), classes+len(u.classes)
+		functions, classes = functions+u.functions.len(), classes+len(u.classes)
 	}
 	p.homes, p.classes = make([]int32, 0, functions), make([]class, 0, classes)
 	for i, u := range p.units {
 		u.index = int32(i)
 		u.first, u.firstOf = int32(len(p.homes)), int32(len(p.classes))
 		p.indexModules(u)
-		for range u.functions {
+		for range u.functions.len() {
 			p.homes = append(p.homes, u.index)
 		}
 		for j := range u.classes {
@@ -175,17 +175,17 @@ func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
 	for i, c := range u.classes {
 		put(c.name, thing{kind: isClass, id: p.classes[int(u.firstOf)+i].group})
 	}
-	for i := range u.functions {
-		f, at := &u.functions[i], u.first+int32(i)
+	for i := range u.functions.len() {
+		f, at := u.functions.at(i), u.first+int32(i)
 		head, last := splitName(p.words.texts[f.name])
-		f.last = p.words.id(last)
-		f.group = p.memberOf(u, f, head, groups)
+		group := p.memberOf(u, f, head, groups)
+		u.functions.place(i, p.words.id(last), group)
 		if f.parent >= 0 {
-			u.functions[f.parent].inner = true
+			u.functions.hold(int(f.parent))
 		}
 		put(f.name, thing{kind: isFunction, id: at})
-		if f.group >= 0 {
-			p.groups[f.group].listed = append(p.groups[f.group].listed, at)
+		if group >= 0 {
+			p.groups[group].listed = append(p.groups[group].listed, at)
 		}
 	}
 	for i, b := range u.bindings {
@@ -218,13 +218,15 @@ func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
 			}
 		}
 	}
-	for i := range u.functions {
-		u.functions[i].inner = u.functions[i].inner || inside[u.functions[i].name]
+	for i := range u.functions.len() {
+		if inside[u.functions.at(i).name] {
+			u.functions.hold(i)
+		}
 	}
 	u.own = tableOf(all)
 	inner := map[int32]bool{}
-	for i := range u.functions {
-		if f := &u.functions[i]; f.inner {
+	for i := range u.functions.len() {
+		if f := u.functions.at(i); f.inner {
 			inner[f.name] = true
 		}
 	}
@@ -347,7 +349,7 @@ func (p *project) homesOf(u *unit, name string, asked map[home]bool) []place {
 }
 
 // memberOf is the group of a method, -1 for a function that is none.
-func (p *project) memberOf(u *unit, f *function, head string, groups map[moduleKey]int32) int32 {
+func (p *project) memberOf(u *unit, f function, head string, groups map[moduleKey]int32) int32 {
 	if f.class >= 0 && int(f.class) < len(u.classes) {
 		return p.classes[u.firstOf+f.class].group
 	}
@@ -456,9 +458,9 @@ func unique(all []int32) []int32 {
 }
 
 // of is a function by its number.
-func (p *project) of(f int32) *function {
+func (p *project) of(f int32) function {
 	u := p.units[p.homes[f]]
-	return &u.functions[f-u.first]
+	return u.functions.at(int(f - u.first))
 }
 
 func (p *project) name(f int32) string { return p.words.texts[p.of(f).name] }

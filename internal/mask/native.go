@@ -53,8 +53,8 @@ func (r *run) namedModules() (modules map[string]map[string][]*unit, names map[s
 		for _, m := range u.modules {
 			modules[u.family][m] = append(modules[u.family][m], u)
 		}
-		for i := range u.functions {
-			if f := &u.functions[i]; f.parent < 0 && f.class < 0 {
+		for i := range u.functions.len() {
+			if f := u.functions.at(i); f.parent < 0 && f.class < 0 {
 				names[u.family][r.project.words.texts[f.name]] = true
 			}
 		}
@@ -74,8 +74,8 @@ func (r *run) calledBy(source []byte, modules map[string][]*unit, names map[stri
 	}
 	var out []int32
 	for _, u := range units {
-		for i := range u.functions {
-			if f := &u.functions[i]; f.parent < 0 && f.class < 0 && named[r.project.words.texts[f.name]] {
+		for i := range u.functions.len() {
+			if f := u.functions.at(i); f.parent < 0 && f.class < 0 && named[r.project.words.texts[f.name]] {
 				out = append(out, u.first+int32(i))
 			}
 		}

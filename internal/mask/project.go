@@ -57,7 +57,7 @@ type unit struct {
 	outside   bool  // a test: what it loads is no load of the project
 	path      string
 	modules   []string // the first is the most usual name
-	functions []function
+	functions functions
 	classes   []classOf
 	imports   []imported
 	bindings  []binding
@@ -93,27 +93,6 @@ type further struct {
 
 func (f *further) isEmpty() bool {
 	return !f.program && f.repair == nil && f.takes == nil && len(f.compiles)+len(f.makes)+len(f.routes)+len(f.values)+len(f.callables)+len(f.faults) == 0
-}
-
-// function is one of a unit: a Function in numbers.
-type function struct {
-	name                   int32 // a word, as construct and last are
-	last                   int32 // the last part of its name
-	group                  int32 // of which it is a member; -1
-	parent, class, line    int32
-	construct              int32
-	takes, into, signature int32 // how many arguments, the field, and the type, see Value
-	span                   span
-	refs                   two // what it runs, and what it is wrapped in
-	said                   two // parameters and results
-	flags
-}
-
-// flags are what is or is not of a function.
-type flags struct {
-	public, doc, broken bool
-	single              bool // the class itself answers to it
-	inner               bool // functions are inside it
 }
 
 // span is a Range, compact.
@@ -268,7 +247,7 @@ func (t table) of(name int32) []thing {
 }
 
 func newProject() *project {
-	return &project{
+	p := &project{
 		words:    newWords(),
 		tongues:  map[string]*tongue{},
 		enclosed: map[place]int32{}, decorated: map[place][]thing{}, callIDs: map[given]int32{}, stars: map[int32][]int32{}, reach: map[int32][]int32{},
@@ -277,6 +256,12 @@ func newProject() *project {
 		compiled: map[place]bool{}, callable: map[place][]int32{}, aliases: map[int32]bool{}, opened: map[int32]bool{},
 		mapped: map[moduleKey]*mapped{}, closed: map[moduleKey]bool{}, memo: map[question]answer{},
 	}
+	// First the word of nothing, and those of which every function has one.
+	p.words.id("")
+	for _, policy := range Policies {
+		p.words.id(string(policy.Construct))
+	}
+	return p
 }
 
 // compact takes over what a language said of a file. It may be called by several at a
@@ -337,13 +322,13 @@ func (p *project) begin(path string, l Language) *unit {
 
 // compactFunctions adds what the functions of a file refer to.
 func (p *project) compactFunctions(u *unit, f *File, out *refs) {
-	u.functions = make([]function, len(f.Functions))
+	all := make([]function, len(f.Functions))
 	for i := range f.Functions {
-		u.functions[i] = p.function(&f.Functions[i])
+		all[i] = p.function(&f.Functions[i])
 		p.show(&u.shown, &f.Functions[i])
 		runs, wrapped := p.distinct(out, f.Functions[i].Runs), p.all(out, f.Functions[i].Wrapped)
-		u.functions[i].refs = two{runs.start, wrapped.start, wrapped.end}
-		said := &u.functions[i].said
+		all[i].refs = two{runs.start, wrapped.start, wrapped.end}
+		said := &all[i].said
 		said.start = int32(len(u.said))
 		for _, name := range f.Functions[i].Parameters {
 			u.said = append(u.said, p.words.id(name))
@@ -353,13 +338,14 @@ func (p *project) compactFunctions(u *unit, f *File, out *refs) {
 			u.said = append(u.said, p.typed(of))
 		}
 		said.end = int32(len(u.said))
-		if all := p.taken(f.Functions[i].Takes); all != nil {
+		if taken := p.taken(f.Functions[i].Takes); taken != nil {
 			if u.takes == nil {
 				u.takes = make([][]take, len(f.Functions))
 			}
-			u.takes[i] = all
+			u.takes[i] = taken
 		}
 	}
+	u.functions = functionsOf(all)
 }
 
 // compactClasses adds what the classes of a file refer to.
@@ -399,11 +385,11 @@ func (p *project) show(out *packed, f *Function) {
 // wide are the functions of a file as the language said them, but for what they run and
 // their callers.
 func (p *project) wide(u *unit) []Function {
-	out := make([]Function, len(u.functions))
+	out := make([]Function, u.functions.len())
 	rest := u.shown
 	next := func() int { return int(rest.take()) }
-	for i := range u.functions {
-		f := &u.functions[i]
+	for i := range out {
+		f := u.functions.at(i)
 		name := p.words.texts[f.name]
 		out[i] = Function{
 			Name: name, Construct: Construct(p.words.texts[f.construct]), Public: f.public, Doc: f.doc, Broken: f.broken,

@@ -478,7 +478,7 @@ func (r *run) fates(u *unit, functions []Function) []Fate {
 
 // inSlice tells whether the function or one around it was picked.
 func (r *run) inSlice(u *unit, i int) bool {
-	for ; i >= 0; i = int(u.functions[i].parent) {
+	for ; i >= 0; i = int(u.functions.at(i).parent) {
 		if r.picked[u.first+int32(i)] {
 			return true
 		}

@@ -70,7 +70,7 @@ func (p *project) pickModule(word string) (map[int32]bool, error) {
 		known = append(append(known, u.path), u.modules...)
 		if u.path == word || strings.HasPrefix(u.path, folder) || slices.ContainsFunc(u.modules, func(m string) bool { return under(m, word) }) {
 			hit = true
-			for i := range u.functions {
+			for i := range u.functions.len() {
 				in[u.first+int32(i)] = true
 			}
 		}
@@ -103,8 +103,8 @@ func (p *project) pickName(word string) ([]int32, error) {
 		if file != "" && u.path != file {
 			continue
 		}
-		for i := range u.functions {
-			f := p.words.texts[u.functions[i].name]
+		for i := range u.functions.len() {
+			f := p.words.texts[u.functions.at(i).name]
 			if f == name || strings.HasPrefix(f, name+".") && p.isClassOf(u, name) {
 				found = append(found, u.first+int32(i))
 			}

@@ -382,7 +382,7 @@ func (c *closure) lends(w where, r ref, things []thing, why cause) bool {
 }
 
 // unbound is a method that is taken from its type, and gets its receiver with a call.
-func (c *closure) unbound(f *function, into int32, o offer) (int32, int32, offer) {
+func (c *closure) unbound(f function, into int32, o offer) (int32, int32, offer) {
 	o.signature = unknown
 	if f.signature != unknown {
 		o.signature = c.words.join([]int32{c.words.id(Any)}, c.words.split(f.signature))
@@ -398,7 +398,7 @@ func (c *closure) unbound(f *function, into int32, o offer) (int32, int32, offer
 func (u *unit) ran(function int32) iter.Seq[ref] {
 	return func(yield func(ref) bool) {
 		if function >= 0 {
-			for r := range u.refs.of(u.functions[function].refs.first()) {
+			for r := range u.refs.of(u.functions.at(int(function)).refs.first()) {
 				if !yield(r) {
 					return
 				}
