@@ -210,7 +210,7 @@ func (p *project) declaring(u *unit, im imported) []int32 {
 		case isFunction:
 			out = append(out, p.homes[t.id])
 		case isClass:
-			for _, part := range p.groups[t.id].parts {
+			for _, part := range p.partsOf(t.id) {
 				out = append(out, p.classes[part].unit)
 			}
 		}

@@ -359,9 +359,9 @@ func (c *closure) superior(g int32, s superCall) {
 
 // after reaches what an object of a class has under a name behind another in its lineage.
 func (c *closure) after(h, g int32, s superCall) {
-	line := c.groups[h].lineage
+	line := c.lineage(h)
 	for _, a := range line[slices.Index(line, g)+1:] {
-		found := c.groups[a].members.of(s.name)
+		found := c.having(a, s.name)
 		for _, t := range found {
 			if t.kind == isFunction {
 				c.reach(t.id, s.why)
@@ -376,7 +376,7 @@ func (c *closure) after(h, g int32, s superCall) {
 // lend is an object that is given away, of a class that inherits from one of others:
 // they may call what it has under names that stand nowhere here.
 func (c *closure) lend(g int32, why cause) {
-	line := c.groups[g].lineage
+	line := c.lineage(g)
 	if !slices.ContainsFunc(line, func(a int32) bool { return slices.ContainsFunc(c.groups[a].foreign, calls) }) {
 		return
 	}
@@ -385,7 +385,7 @@ func (c *closure) lend(g int32, why cause) {
 		private = "__"
 	}
 	for _, a := range line {
-		for _, f := range c.groups[a].listed {
+		for _, f := range c.membersOf(a) {
 			if !strings.HasPrefix(c.words.texts[c.of(f).last], private) {
 				c.reach(f, why)
 			}
@@ -546,6 +546,11 @@ func (c *closure) replaced(f int32) bool {
 		}
 	}
 	return false
+}
+
+// told is what there is to say of what was reached.
+func (c *closure) told() *closure {
+	return &closure{project: c.project, causes: c.causes, reached: c.reached}
 }
 
 // reason is why a function runs at load time, for the manifest.

@@ -112,7 +112,7 @@ func TestForget(t *testing.T) {
 	}
 	before := p.wide(u)
 	p.forget()
-	if u.refs.packed != nil || u.said != nil || u.own.names != nil || u.bindings != nil || p.groups != nil || p.words.parts != nil {
+	if u.refs.packed != nil || u.said != nil || u.own != nil || u.bindings != nil || p.groups != nil || u.modules != nil || u.classes != nil || p.words.parts != nil {
 		t.Error("facts are left that nobody asks for any more")
 	}
 	if diff := cmp.Diff(before, p.wide(u)); diff != "" {

@@ -320,8 +320,8 @@ func (c *closure) escapes(t thing) bool {
 	case isFunction:
 		return c.of(t.id).parent >= 0 && c.units[c.homes[t.id]].means.Flow
 	case isClass:
-		g := &c.groups[t.id]
-		return len(g.parts) > 0 && c.units[g.unit].classes[c.classes[g.parts[0]].local].late
+		parts := c.partsOf(t.id)
+		return len(parts) > 0 && c.units[c.groups[t.id].unit].classes[c.classes[parts[0]].local].late
 	}
 	return false
 }

@@ -99,9 +99,9 @@ func (p *project) targets(out []int32, a answer, use Use) []int32 {
 }
 
 func (p *project) constructors(of int32) []int32 {
-	for _, a := range p.groups[of].lineage {
+	for _, a := range p.lineage(of) {
 		var out []int32
-		for _, f := range p.groups[a].listed {
+		for _, f := range p.membersOf(a) {
 			if p.construct(f) == Constructor {
 				out = append(out, f)
 			}

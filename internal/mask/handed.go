@@ -106,8 +106,8 @@ func (c *closure) leaves(t thing, at int32) stillness {
 
 // constructor is the one that gets what a class is called with, -1 where it is not ours.
 func (c *closure) constructor(g int32) int32 {
-	for _, a := range c.groups[g].lineage {
-		for _, f := range c.groups[a].listed {
+	for _, a := range c.lineage(g) {
+		for _, f := range c.membersOf(a) {
 			if c.construct(f) == Constructor || constructors[c.words.texts[c.of(f).last]] {
 				return f
 			}
@@ -158,7 +158,7 @@ func (c *closure) anyOf(w where, object []int32, why cause) {
 		if t.kind != isClass {
 			continue
 		}
-		for _, f := range c.groups[t.id].listed {
+		for _, f := range c.membersOf(t.id) {
 			c.reach(f, why)
 		}
 		for _, name := range c.groups[t.id].bound {

@@ -24,7 +24,8 @@ func (p *project) index(ctx context.Context) error {
 			p.classes = append(p.classes, class{unit: u.index, local: int32(j)})
 		}
 	}
-	groups := map[moduleKey]int32{}
+	p.groups = make([]group, 0, classes)
+	groups := map[groupKey]int32{}
 	for _, u := range p.units {
 		p.indexClasses(u, groups)
 	}
@@ -33,13 +34,11 @@ func (p *project) index(ctx context.Context) error {
 	}
 	p.named = make([]bool, len(p.words.texts))
 	for _, u := range p.units {
-		for _, name := range u.own.names {
-			p.named[name] = true
+		for _, e := range u.own {
+			p.named[e.name] = true
 		}
 	}
-	for g := range p.groups {
-		p.indexMembers(&p.groups[g])
-	}
+	p.indexMembers()
 	for u := range p.until(ctx) {
 		p.indexStars(u)
 	}
@@ -47,7 +46,7 @@ func (p *project) index(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		p.lineage(int32(g))
+		p.descent(int32(g))
 	}
 	for u := range p.until(ctx) {
 		p.indexCallables(u)
@@ -60,8 +59,9 @@ func (p *project) index(ctx context.Context) error {
 		u.resolved = nil
 	}
 	for g := range p.groups {
-		for _, a := range p.groups[g].lineage[1:] {
-			p.groups[a].below = append(p.groups[a].below, int32(g))
+		for _, a := range p.lineage(int32(g))[1:] {
+			above := p.relate(a)
+			above.below = append(above.below, int32(g))
 		}
 	}
 	return ctx.Err()
@@ -133,24 +133,21 @@ func stems(path string) []string {
 	return out
 }
 
-func (p *project) indexClasses(u *unit, groups map[moduleKey]int32) {
+func (p *project) indexClasses(u *unit, groups map[groupKey]int32) {
 	for i, c := range u.classes {
-		g := p.group(u, p.words.texts[c.name], groups)
-		at := u.firstOf + int32(i)
-		p.classes[at].group = g
-		p.groups[g].parts = append(p.groups[g].parts, at)
+		p.classes[int(u.firstOf)+i].group = p.group(u, c.name, groups)
 	}
 }
 
-func (p *project) group(u *unit, name string, groups map[moduleKey]int32) int32 {
-	key := groupKey(u, name)
+func (p *project) group(u *unit, name int32, groups map[groupKey]int32) int32 {
+	key := p.groupKey(u, name)
 	g, ok := groups[key]
 	if !ok {
 		g = int32(len(p.groups))
 		groups[key] = g
-		p.groups = append(p.groups, group{name: name, unit: u.index})
+		p.groups = append(p.groups, group{name: name, unit: u.index, relations: &p.alone})
 		if u.means.OpenClasses {
-			global := moduleKey{u.family, name}
+			global := moduleKey{u.family, p.words.texts[name]}
 			p.global[global] = append(p.global[global], g)
 		}
 	}
@@ -159,17 +156,41 @@ func (p *project) group(u *unit, name string, groups map[moduleKey]int32) int32 
 
 // groupKey tells apart classes of one name: by package where their parts may be spread,
 // else by file; Ruby's names hold everywhere.
-func groupKey(u *unit, name string) moduleKey {
-	switch {
-	case u.means.OpenClasses:
-		return moduleKey{u.family, "\x00" + name}
-	case u.means.SpreadClasses && len(u.modules) > 0:
-		return moduleKey{u.family + "\x00" + u.modules[0], name}
-	}
-	return moduleKey{u.family + "\x00\x00" + u.path, name}
+type groupKey struct {
+	scope    scopeOf
+	in, name int32 // the word of a family, a module or a unit; a word
 }
 
-func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
+// scopeOf is where a class of a name is the same.
+type scopeOf uint8
+
+const (
+	inFile scopeOf = iota
+	inPackage
+	inFamily
+)
+
+func (p *project) groupKey(u *unit, name int32) groupKey {
+	switch {
+	case u.means.OpenClasses:
+		return groupKey{inFamily, u.kin, name}
+	case u.means.SpreadClasses && len(u.modules) > 0:
+		return groupKey{inPackage, p.byModule[moduleKey{u.family, u.modules[0]}], name}
+	}
+	return groupKey{inFile, u.index, name}
+}
+
+// groupOf is the group of a name that is there, -1 for none.
+func (p *project) groupOf(u *unit, name string, groups map[groupKey]int32) int32 {
+	if id, ok := p.words.find(name); ok && name != "" {
+		if g, ok := groups[p.groupKey(u, id)]; ok {
+			return g
+		}
+	}
+	return -1
+}
+
+func (p *project) indexNames(u *unit, groups map[groupKey]int32) {
 	var all []entitled
 	put := func(name int32, t thing) { all = append(all, entitled{name, t}) }
 	for i, c := range u.classes {
@@ -184,9 +205,6 @@ func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
 			u.functions.hold(int(f.parent))
 		}
 		put(f.name, thing{kind: isFunction, id: at})
-		if group >= 0 {
-			p.groups[group].listed = append(p.groups[group].listed, at)
-		}
 	}
 	for i, b := range u.bindings {
 		if b.path < 0 {
@@ -199,14 +217,10 @@ func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
 		case Element:
 			put(p.words.id(head), thing{kind: isTable, id: b.name, unit: u.index})
 			if of, table := splitName(head); of != "" {
-				if g, ok := groups[groupKey(u, of)]; ok {
-					p.groups[g].bound = append(p.groups[g].bound, p.words.id(table+"."+Element))
-				}
+				p.bind(p.groupOf(u, of, groups), table+"."+Element)
 			}
 		default:
-			if g, ok := groups[groupKey(u, head)]; ok && head != "" {
-				p.groups[g].bound = append(p.groups[g].bound, p.words.id(last))
-			}
+			p.bind(p.groupOf(u, head, groups), last)
 		}
 	}
 	inside := map[int32]bool{} // functions that import
@@ -223,32 +237,47 @@ func (p *project) indexNames(u *unit, groups map[moduleKey]int32) {
 			u.functions.hold(i)
 		}
 	}
-	u.own = tableOf(all)
+	u.own = table(nil).with(all)
 	inner := map[int32]bool{}
 	for i := range u.functions.len() {
 		if f := u.functions.at(i); f.inner {
 			inner[f.name] = true
 		}
 	}
-	for _, name := range u.own.names {
-		head, last := splitName(p.words.texts[name])
+	for _, e := range u.own {
+		head, last := splitName(p.words.texts[e.name])
 		if id, ok := p.words.find(head); ok && inner[id] {
-			p.enclosed[place{id, p.words.id(last)}] = name
+			p.enclosed[place{id, p.words.id(last)}] = e.name
 		}
 	}
 }
 
-func (p *project) indexMembers(g *group) {
-	all := make([]entitled, len(g.listed))
-	for i, f := range g.listed {
-		all[i] = entitled{p.of(f).last, thing{kind: isFunction, id: f}}
+// bind notes that a binding is of a class, of group g; -1 for none.
+func (p *project) bind(g int32, name string) {
+	if g >= 0 {
+		of := p.relate(g)
+		of.bound = append(of.bound, p.words.id(name))
 	}
-	g.members = tableOf(all)
+}
+
+// indexMembers lays out what groups have many of.
+func (p *project) indexMembers() {
+	p.parts = p.gather(len(p.classes), func(i int) int32 { return p.classes[i].group }, func(g *group) *span { return &g.parts })
+	p.listed = p.gather(len(p.homes), func(i int) int32 { return p.of(int32(i)).group }, func(g *group) *span { return &g.listed })
+	p.members = make(table, 0, len(p.listed))
+	var all []entitled
+	for g := range p.groups {
+		all = all[:0]
+		for _, f := range p.membersOf(int32(g)) {
+			all = append(all, entitled{p.of(f).last, thing{kind: isFunction, id: f}})
+		}
+		p.members = p.members.with(all)
+	}
 }
 
 // own is what a qualified name of a unit stands for.
 func (p *project) own(u, name int32) []thing {
-	found := p.units[u].own.of(name)
+	found := p.units[u].own.of(name, u)
 	if more := p.decorated[place{u, name}]; len(more) > 0 {
 		return append(found, more...)
 	}
@@ -338,7 +367,7 @@ func (p *project) homesOf(u *unit, name string, asked map[home]bool) []place {
 				for _, s := range append([]int32{at}, p.starred(at)...) {
 					if further := p.homesOf(p.units[s], of, asked); len(further) > 0 {
 						out = append(out, further...)
-					} else if id, ok := p.words.find(of); ok && len(p.units[s].own.of(id)) > 0 {
+					} else if id, ok := p.words.find(of); ok && len(p.units[s].own.of(id, s)) > 0 {
 						out = append(out, place{s, id})
 					}
 				}
@@ -349,20 +378,17 @@ func (p *project) homesOf(u *unit, name string, asked map[home]bool) []place {
 }
 
 // memberOf is the group of a method, -1 for a function that is none.
-func (p *project) memberOf(u *unit, f function, head string, groups map[moduleKey]int32) int32 {
+func (p *project) memberOf(u *unit, f function, head string, groups map[groupKey]int32) int32 {
 	if f.class >= 0 && int(f.class) < len(u.classes) {
 		return p.classes[u.firstOf+f.class].group
 	}
 	if f.parent >= 0 || head == "" {
 		return -1
 	}
-	if g, ok := groups[groupKey(u, head)]; ok {
-		return g
-	}
 	if u.means.SpreadClasses {
-		return p.group(u, head, groups)
+		return p.group(u, p.words.id(head), groups)
 	}
-	return -1
+	return p.groupOf(u, head, groups)
 }
 
 // splitName takes the last part off a qualified name.
@@ -387,15 +413,15 @@ func (p *project) indexStars(u *unit) {
 	}
 }
 
-// lineage is a class with those that it inherits from, nearest first.
-func (p *project) lineage(g int32) []int32 {
+// descent is a class with those that it inherits from, nearest first.
+func (p *project) descent(g int32) []int32 {
 	if p.groups[g].solved {
-		return p.groups[g].lineage
+		return p.lineage(g)
 	}
 	p.groups[g].solved = true
-	p.groups[g].lineage = []int32{g}
+	p.descend(g, []int32{g})
 	var bases []int32
-	for _, part := range p.groups[g].parts {
+	for _, part := range p.partsOf(g) {
 		c := p.classes[part]
 		u := p.units[c.unit]
 		of := u.classes[c.local]
@@ -412,21 +438,23 @@ func (p *project) lineage(g int32) []int32 {
 				}
 				found = true
 				if b.use() == Made {
-					p.groups[g].made = append(p.groups[g].made, t.id)
+					of := p.relate(g)
+					of.made = append(of.made, t.id)
 				} else {
 					bases = append(bases, t.id)
 				}
 			}
 			if !found && b.use() != Made {
 				parts := p.words.split(b.path)
-				p.groups[g].foreign = append(p.groups[g].foreign, p.words.texts[parts[len(parts)-1]])
+				of := p.relate(g)
+				of.foreign = append(of.foreign, p.words.texts[parts[len(parts)-1]])
 			}
 		}
 	}
 	line := []int32{g}
 	var rest [][]int32
 	for _, b := range bases {
-		rest = append(rest, p.lineage(b))
+		rest = append(rest, p.descent(b))
 	}
 	// Breadth after breadth keeps what is common to several bases behind them.
 	for depth := 0; ; depth++ {
@@ -441,8 +469,10 @@ func (p *project) lineage(g int32) []int32 {
 			break
 		}
 	}
-	p.groups[g].lineage = unique(line)
-	return p.groups[g].lineage
+	if len(bases) > 0 {
+		p.descend(g, unique(line))
+	}
+	return p.lineage(g)
 }
 
 // unique keeps the first of each.

@@ -98,9 +98,9 @@ func (p *project) answer(w where, parts []int32) answer {
 			}
 			return p.follow(w.unit, []thing{{kind: what, id: g}}, parts)
 		}
-		if p.isSuper(w.unit, parts[0]) && len(p.groups[g].lineage) > 0 {
+		if p.isSuper(w.unit, parts[0]) && len(p.lineage(g)) > 0 {
 			var bases []thing
-			for _, b := range p.groups[g].lineage[1:] {
+			for _, b := range p.lineage(g)[1:] {
 				bases = append(bases, thing{kind: isInstance, id: b})
 			}
 			return p.super(w.unit, bases, parts)
@@ -265,7 +265,7 @@ func (p *project) methods(things []thing) bool {
 
 // fields are what a class has under a name beside methods.
 func (p *project) fields(g, name int32) []thing {
-	for _, a := range p.groups[g].lineage {
+	for _, a := range p.lineage(g) {
 		found := slices.DeleteFunc(slices.Clone(p.within(a, name)), func(t thing) bool { return t.kind == isFunction })
 		if len(found) > 0 {
 			return found
@@ -320,7 +320,7 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 	b := u.bindings[i]
 	if own := p.words.split(b.path); len(own) == 1 && own[0] == b.name { // x = x, and X = X()
 		var out []thing
-		for _, t := range u.own.of(b.name) {
+		for _, t := range u.own.of(b.name, u.index) {
 			if t.kind == isClass && b.use() == Called {
 				out = append(out, thing{kind: isInstance, id: t.id})
 			}
@@ -354,7 +354,7 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 // parameterOf is the slot of a parameter of a function of a file.
 func (p *project) parameterOf(u *unit, function, name int32) []thing {
 	var out []thing
-	for _, t := range u.own.of(function) {
+	for _, t := range u.own.of(function, u.index) {
 		if t.kind == isFunction && slices.Contains(p.parameters(t.id), name) {
 			out = append(out, thing{kind: isSlot, id: t.id, unit: name})
 		}
@@ -384,7 +384,7 @@ func (p *project) inside(t thing, name int32, depth int) []thing {
 
 // isEnum tells a class whose members are objects of it.
 func (p *project) isEnum(g int32) bool {
-	return slices.ContainsFunc(p.groups[g].lineage, func(a int32) bool {
+	return slices.ContainsFunc(p.lineage(g), func(a int32) bool {
 		return slices.ContainsFunc(p.groups[a].foreign, func(f string) bool {
 			return strings.HasSuffix(f, "Enum") || strings.HasSuffix(f, "Flag")
 		})
@@ -393,7 +393,7 @@ func (p *project) isEnum(g int32) bool {
 
 // ofMeta is what a class, not its objects, has of its metaclass.
 func (p *project) ofMeta(g, name int32) []thing {
-	for _, a := range p.groups[g].lineage {
+	for _, a := range p.lineage(g) {
 		for _, m := range p.groups[a].made {
 			if found := p.member(m, name); len(found) > 0 {
 				return found
@@ -405,12 +405,12 @@ func (p *project) ofMeta(g, name int32) []thing {
 
 // member is what a class or those that it inherits from have under a name.
 func (p *project) member(g, name int32) []thing {
-	line := p.groups[g].lineage
+	line := p.lineage(g)
 	if len(line) == 0 {
 		line = []int32{g}
 	}
 	for _, at := range line {
-		if found := p.groups[at].members.of(name); len(found) > 0 {
+		if found := p.having(at, name); len(found) > 0 {
 			return found
 		}
 		if found := p.within(at, name); len(found) > 0 {
@@ -422,14 +422,14 @@ func (p *project) member(g, name int32) []thing {
 
 // within are nested classes and bindings of a class.
 func (p *project) within(g, name int32) []thing {
-	id, ok := p.words.find(p.groups[g].name + "." + p.words.texts[name])
+	id, ok := p.words.find(p.words.texts[p.groups[g].name] + "." + p.words.texts[name])
 	if !ok {
 		return nil
 	}
 	if found := p.own(p.groups[g].unit, id); len(found) > 0 {
 		return p.expand(found, 1)
 	}
-	for _, part := range p.groups[g].parts {
+	for _, part := range p.partsOf(g) {
 		if found := p.own(p.classes[part].unit, id); len(found) > 0 {
 			return p.expand(found, 1)
 		}
@@ -521,7 +521,7 @@ func (p *project) along(u *unit, a *answer, parts []int32) (anyone bool) {
 
 // adapts tells an interface, of which a call gives any object that has its methods.
 func (p *project) adapts(g int32) bool {
-	return slices.ContainsFunc(p.groups[g].lineage, func(a int32) bool { return slices.Contains(p.groups[a].foreign, "Interface") })
+	return slices.ContainsFunc(p.lineage(g), func(a int32) bool { return slices.Contains(p.groups[a].foreign, "Interface") })
 }
 
 // isOwn tells what every function has of the language, of one that stays what it is.

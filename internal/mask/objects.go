@@ -21,9 +21,9 @@ var ofMetaclass = []string{"__new__", "__init__", "__prepare__", "mro", "__setat
 // define is what the definition of a class runs: hooks of what it inherits from, its
 // metaclass.
 func (c *closure) define(g int32, why cause) {
-	line := c.groups[g].lineage
+	line := c.lineage(g)
 	for _, a := range line[1:] {
-		for _, f := range c.groups[a].listed {
+		for _, f := range c.membersOf(a) {
 			if c.construct(f) == Hook {
 				c.present(g)
 				c.reach(f, why)
@@ -49,14 +49,14 @@ func (c *closure) define(g int32, why cause) {
 // lendMeta is a metaclass that inherits from one of others: they call what it has when they
 // make its classes.
 func (c *closure) lendMeta(m int32, why cause) {
-	line := c.groups[m].lineage
+	line := c.lineage(m)
 	if !slices.ContainsFunc(line, func(a int32) bool {
 		return slices.ContainsFunc(c.groups[a].foreign, func(base string) bool { return calls(base) && !plainMeta[base] })
 	}) {
 		return
 	}
 	for _, a := range line {
-		for _, f := range c.groups[a].listed {
+		for _, f := range c.membersOf(a) {
 			c.reach(f, why)
 		}
 	}
@@ -67,7 +67,7 @@ var plainMeta = map[string]bool{"type": true, "ABCMeta": true, "EnumMeta": true,
 
 // isMetaclass tells a class whose objects are classes.
 func (c *closure) isMetaclass(g int32) bool {
-	return slices.ContainsFunc(c.groups[g].lineage, func(a int32) bool {
+	return slices.ContainsFunc(c.lineage(g), func(a int32) bool {
 		return slices.Contains(c.groups[a].foreign, "type") || slices.Contains(c.groups[a].foreign, "ABCMeta") || slices.Contains(c.groups[a].foreign, "EnumMeta")
 	})
 }
@@ -95,8 +95,8 @@ func (c *closure) instantiate(g int32, why cause) {
 	for _, m := range c.metaclasses(g) {
 		c.method(m, "__call__", why)
 	}
-	for _, a := range c.groups[g].lineage {
-		for _, part := range c.groups[a].parts {
+	for _, a := range c.lineage(g) {
+		for _, part := range c.partsOf(a) {
 			u := c.units[c.classes[part].unit]
 			makes := u.classes[c.classes[part].local].makes
 			for r := range u.refs.of(makes) {
@@ -105,9 +105,9 @@ func (c *closure) instantiate(g int32, why cause) {
 		}
 	}
 	seen := map[int32]bool{}
-	for _, a := range c.groups[g].lineage {
+	for _, a := range c.lineage(g) {
 		var own []int32
-		for _, f := range c.groups[a].listed {
+		for _, f := range c.membersOf(a) {
 			name := c.of(f).last
 			if c.makes(f) && !seen[name] && !late[c.words.texts[name]] {
 				if c.units[c.homes[f]].means.ByResult { // what it makes is called by the names that it is put under
@@ -154,11 +154,11 @@ func (c *closure) present(g int32) {
 			c.answer(g, at.name, c.waiting[at])
 		}
 	}
-	for _, a := range c.groups[g].lineage {
+	for _, a := range c.lineage(g) {
 		for _, s := range c.supers[a] {
 			c.after(g, a, s)
 		}
-		for _, f := range c.groups[a].listed {
+		for _, f := range c.membersOf(a) {
 			if s, ok := c.waiting[place{kin, c.of(f).last}]; ok {
 				c.answer(g, c.of(f).last, s)
 			}
@@ -197,8 +197,8 @@ func (c *closure) face(g, name int32, s site) {
 // wants are the methods of an interface.
 func (c *closure) wants(g int32) []int32 {
 	var out []int32
-	for _, a := range c.groups[g].lineage {
-		for _, part := range c.groups[a].parts {
+	for _, a := range c.lineage(g) {
+		for _, part := range c.partsOf(a) {
 			out = append(out, c.units[c.classes[part].unit].classes[c.classes[part].local].wants...)
 		}
 	}
@@ -210,7 +210,7 @@ func (c *closure) conforms(h, g int32) bool {
 	if c.kin(h) != c.kin(g) {
 		return false
 	}
-	open := slices.ContainsFunc(c.groups[h].lineage, func(a int32) bool { return len(c.groups[a].foreign) > 0 })
+	open := slices.ContainsFunc(c.lineage(h), func(a int32) bool { return len(c.groups[a].foreign) > 0 })
 	return !slices.ContainsFunc(c.wants(g), func(name int32) bool { return !open && len(c.member(h, name)) == 0 })
 }
 
@@ -251,8 +251,8 @@ func (c *closure) isPattern(name int32) bool { return strings.HasSuffix(c.words.
 // matching is a call by a name that is made up: of all members that begin like it, those
 // that are private for themselves left out.
 func (c *closure) matching(g int32, prefix string, s site) {
-	for _, a := range c.groups[g].lineage {
-		for _, f := range c.groups[a].listed {
+	for _, a := range c.lineage(g) {
+		for _, f := range c.membersOf(a) {
 			name := c.words.texts[c.of(f).last]
 			if strings.HasPrefix(name, prefix) && (prefix != "" || name[0] != '_') && (s.how > reads || c.isProperty(f)) {
 				c.reach(f, s.cause)
@@ -279,7 +279,7 @@ func (c *closure) touch(g int32) {
 		return
 	}
 	c.touched[g] = true
-	for _, a := range c.groups[g].lineage[1:] {
+	for _, a := range c.lineage(g)[1:] {
 		for _, name := range c.names[a] {
 			c.answer(g, name, c.watched[place{a, name}])
 		}
@@ -295,9 +295,9 @@ func (c *closure) touch(g int32) {
 // metaclasses are those of a class, with what they inherit from.
 func (p *project) metaclasses(g int32) []int32 {
 	var out []int32
-	for _, a := range p.groups[g].lineage {
+	for _, a := range p.lineage(g) {
 		for _, m := range p.groups[a].made {
-			out = append(out, p.groups[m].lineage...)
+			out = append(out, p.lineage(m)...)
 		}
 	}
 	slices.Sort(out)
@@ -356,8 +356,8 @@ func (c *closure) lendClass(g int32) {
 		return
 	}
 	c.lent[g] = true
-	for _, a := range c.groups[g].lineage {
-		for _, f := range c.groups[a].listed {
+	for _, a := range c.lineage(g) {
+		for _, f := range c.membersOf(a) {
 			if !c.of(f).single {
 				continue
 			}

@@ -1,7 +1,6 @@
 package mask
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ type project struct {
 
 	homes   []int32 // the units of all functions, in their order
 	classes []class
-	groups  []group
+	families
 
 	enclosed  map[place]int32   // the words of what stands in functions, by those of both names
 	decorated map[place][]thing // what a unit's function decorates, elsewhere too
@@ -133,21 +132,6 @@ type binding struct {
 
 type class struct{ unit, local, group int32 }
 
-// group is one class, wherever its parts stand (partial classes, Go's methods).
-type group struct {
-	name    string
-	unit    int32   // of its first part
-	parts   []int32 // classes
-	listed  []int32 // functions that are its members, in order
-	members table   // the same by name
-	lineage []int32 // itself, then those it inherits from, nearest first
-	below   []int32 // those that inherit from it
-	bound   []int32 // names of its bindings
-	made    []int32 // its metaclasses
-	foreign []string
-	solved  bool
-}
-
 type module struct {
 	name, family string
 	units        []int32
@@ -198,52 +182,6 @@ type take struct {
 	runs, rest bool
 	into       []int32
 	puts       []int32 // words
-}
-
-// table is things by their names, which are sorted. It holds no more than that: a map of
-// slices takes five times the memory.
-type table struct {
-	names  []int32
-	things []thing
-}
-
-// tableOf keeps the order of what has one name, and each thing once.
-func tableOf(all []entitled) table {
-	slices.SortStableFunc(all, func(a, b entitled) int { return cmp.Compare(a.name, b.name) })
-	kept := all[:0]
-	first := 0 // of those of the name
-	for i, e := range all {
-		if i == 0 || kept[len(kept)-1].name != e.name {
-			first = len(kept)
-		}
-		if !slices.Contains(kept[first:], e) {
-			kept = append(kept, e)
-		}
-	}
-	t := table{make([]int32, len(kept)), make([]thing, len(kept))}
-	for i, e := range kept {
-		t.names[i], t.things[i] = e.name, e.thing
-	}
-	return t
-}
-
-// entitled is a thing with its name.
-type entitled struct {
-	name int32
-	thing
-}
-
-// of are the things of a name, in order.
-func (t table) of(name int32) []thing {
-	from, ok := slices.BinarySearch(t.names, name)
-	if !ok {
-		return nil
-	}
-	to := from
-	for to < len(t.names) && t.names[to] == name {
-		to++
-	}
-	return t.things[from:to:to]
 }
 
 func newProject() *project {

@@ -419,6 +419,7 @@ func (r *run) decide(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	r.closure = r.closure.told()
 	p.forget()
 	runtime.GC() // the next would come when as much again was made as the decision held
 	return nil
@@ -437,10 +438,9 @@ func (p *project) until(ctx context.Context) iter.Seq[*unit] {
 
 // forget lets go of what only the decision needed.
 func (p *project) forget() {
-	p.memo, p.decorated, p.groups, p.named, p.calls, p.compiled, p.callable = nil, nil, nil, nil, nil, nil, nil
-	p.words, p.found = words{texts: p.words.texts}, lists{}
+	*p = project{words: words{texts: p.words.texts}, units: p.units, tongues: p.tongues, homes: p.homes}
 	for _, u := range p.units {
-		u.own, u.refs, u.imports, u.bindings, u.resolved, u.said = table{}, refs{}, nil, nil, nil, nil
+		u.modules, u.classes, u.own, u.refs, u.imports, u.bindings, u.resolved, u.said = nil, nil, nil, refs{}, nil, nil, nil, nil
 		u.takes, u.values, u.makes, u.compiles = nil, nil, nil, nil
 	}
 }

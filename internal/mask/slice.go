@@ -157,7 +157,7 @@ func (p *project) pickRoute(prefix string) (map[int32]bool, error) {
 				case isFunction:
 					in[t.id] = true
 				case isClass, isInstance:
-					for _, f := range p.groups[t.id].listed {
+					for _, f := range p.membersOf(t.id) {
 						in[f] = true
 					}
 				}

@@ -45,8 +45,8 @@ func (p *project) outcome(t thing, at int) ([]thing, bool) {
 func (p *project) results(f int32, at int) (out []thing, told bool) {
 	all := []int32{f}
 	if of := p.of(f); of.group >= 0 && p.units[p.homes[f]].means.Overrides {
-		for _, a := range p.groups[of.group].lineage[1:] {
-			for _, t := range p.groups[a].members.of(of.last) {
+		for _, a := range p.lineage(of.group)[1:] {
+			for _, t := range p.having(a, of.last) {
 				if t.kind == isFunction {
 					all = append(all, t.id)
 				}
@@ -95,7 +95,7 @@ func (p *project) converted(g int32, at int) ([]thing, bool) {
 		return nil, false
 	}
 	out := []thing{{kind: isInstance, id: g}}
-	for _, part := range p.groups[g].parts {
+	for _, part := range p.partsOf(g) {
 		k := p.units[p.classes[part].unit].classes[p.classes[part].local]
 		if k.signature != unknown {
 			more := p.member(g, p.words.id(Outcome))

@@ -91,7 +91,7 @@ func (p *project) signatures(w where, of int32) []int32 {
 		if t.kind != isClass {
 			continue
 		}
-		for _, part := range p.groups[t.id].parts {
+		for _, part := range p.partsOf(t.id) {
 			u := p.units[p.classes[part].unit]
 			if k := u.classes[p.classes[part].local]; k.span.end > 0 { // else only methods stand there
 				found = true
