@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -38,8 +39,26 @@ func read(p *project, f *File) *unit {
 // What a file says is there again when it is asked for.
 func TestFacts(t *testing.T) {
 	t.Parallel()
-	p, f := newProject(), some(300, 20)
-	u := read(p, f)
+	for _, c := range []struct {
+		functions int
+		room      int64
+		small     bool
+	}{{300, roomOfShelf, true}, {300, 0, true}, {1000, roomOfShelf, false}} {
+		p, f := newProject(), some(c.functions, 20)
+		p.shelf.room = c.room
+		u := read(p, f)
+		if is := len(u.functions.small) > 0; is != c.small || (p.shelf.file != nil) != (c.room == 0) {
+			t.Fatalf("%+v: small %t, in a file %t", c, is, p.shelf.file != nil)
+		}
+		testFacts(t, p, u, f)
+		if err := errors.Join(p.shelf.err, p.shelf.close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func testFacts(t *testing.T, p *project, u *unit, f *File) {
+	t.Helper()
 	for i, of := range p.wide(u) {
 		want := f.Functions[i]
 		want.Runs, want.Parameters, want.Wrapped, want.Results = nil, nil, nil, nil
@@ -87,10 +106,10 @@ func TestRoomOfFacts(t *testing.T) {
 	t.Parallel()
 	const functions, each = 300, 20
 	u := read(newProject(), some(functions, each))
-	if n := cap(u.refs.packed) / (functions * (each + 2)); n > 6 {
+	if n := int(u.refs.size) / (functions * (each + 2)); n > 6 {
 		t.Errorf("a reference takes %d bytes", n)
 	}
-	if n := int(unsafe.Sizeof(function{})) + cap(u.shown)/functions; n > 100 {
+	if n := int(unsafe.Sizeof(small{})) + int(u.shown.size)/functions; n > 60 {
 		t.Errorf("a function takes %d bytes", n)
 	}
 	if n := unsafe.Sizeof(unit{}); n > 352 {
@@ -112,7 +131,7 @@ func TestForget(t *testing.T) {
 	}
 	before := p.wide(u)
 	p.forget()
-	if u.refs.packed != nil || u.said != nil || u.own != nil || u.bindings != nil || p.groups != nil || u.modules != nil || u.classes != nil || p.words.parts != nil {
+	if u.refs.size > 0 || u.said != nil || u.own != nil || u.bindings != nil || p.groups != nil || u.modules != nil || u.classes != nil || p.words.parts != nil {
 		t.Error("facts are left that nobody asks for any more")
 	}
 	if diff := cmp.Diff(before, p.wide(u)); diff != "" {

@@ -10,6 +10,7 @@ import (
 // classes are counted through over all files. No source and no tree is in it.
 type project struct {
 	words words
+	shelf shelf
 	units []*unit
 	none  further
 	// tongues are by the name of the language.
@@ -62,8 +63,8 @@ type unit struct {
 	bindings  []binding
 	loads     span    // of refs, with the lines
 	said      []int32 // of functions: words of parameters, paths of the types of results
-	refs      refs    // of loads, functions and classes, which say from where to where
-	shown     packed  // of functions, one after another: what is only written
+	refs      kept    // of loads, functions and classes, which say from where to where
+	shown     kept    // of functions, one after another: what is only written
 	own       table   // what its qualified names stand for
 	resolved  []int32 // of found, by import and binding behind those; 0 for what was not asked for yet
 }
@@ -187,6 +188,7 @@ type take struct {
 func newProject() *project {
 	p := &project{
 		words:    newWords(),
+		shelf:    shelf{room: roomOfShelf},
 		tongues:  map[string]*tongue{},
 		enclosed: map[place]int32{}, decorated: map[place][]thing{}, callIDs: map[given]int32{}, stars: map[int32][]int32{}, reach: map[int32][]int32{},
 		byModule: map[moduleKey]int32{}, byStem: map[moduleKey]int32{},
@@ -213,7 +215,7 @@ func (p *project) compact(u *unit, f *File) {
 		u.modules = append(u.modules, p.words.texts[p.words.id(name)])
 	}
 	var all refs
-	p.compactFunctions(u, f, &all)
+	shown := p.compactFunctions(u, f, &all)
 	p.compactClasses(u, f, &all)
 	for i, v := range f.Values {
 		u.values = append(u.values, value{int32(v.Function), int32(v.Within), int32(v.Takes), p.given(v.Into), p.typed(v.Signature), p.distinct(&all, v.Runs)})
@@ -223,7 +225,7 @@ func (p *project) compact(u *unit, f *File) {
 		u.makes[int32(v.Function)] = append(u.makes[int32(v.Function)], int32(i))
 	}
 	u.loads = p.loaded(&all, f.Loads)
-	u.refs.packed, u.said, u.shown = slices.Clone(all.packed), slices.Clone(u.said), slices.Clone(u.shown)
+	u.refs, u.shown, u.said = p.shelf.put(all.packed), p.shelf.put(shown), slices.Clone(u.said)
 	u.imports = make([]imported, len(f.Imports))
 	for i, im := range f.Imports {
 		u.imports[i] = imported{p.words.id(im.Module), p.words.id(im.Name), p.words.id(im.Local)}
@@ -258,12 +260,13 @@ func (p *project) begin(path string, l Language) *unit {
 	return &unit{path: path, tongue: of, further: &p.none}
 }
 
-// compactFunctions adds what the functions of a file refer to.
-func (p *project) compactFunctions(u *unit, f *File, out *refs) {
+// compactFunctions adds what the functions of a file refer to, and gives what is shown of
+// them, one after another.
+func (p *project) compactFunctions(u *unit, f *File, out *refs) (shown packed) {
 	all := make([]function, len(f.Functions))
 	for i := range f.Functions {
 		all[i] = p.function(&f.Functions[i])
-		p.show(&u.shown, &f.Functions[i])
+		p.show(&shown, &f.Functions[i])
 		runs, wrapped := p.distinct(out, f.Functions[i].Runs), p.all(out, f.Functions[i].Wrapped)
 		all[i].refs = two{runs.start, wrapped.start, wrapped.end}
 		said := &all[i].said
@@ -284,6 +287,7 @@ func (p *project) compactFunctions(u *unit, f *File, out *refs) {
 		}
 	}
 	u.functions = functionsOf(all)
+	return shown
 }
 
 // compactClasses adds what the classes of a file refer to.
@@ -324,7 +328,11 @@ func (p *project) show(out *packed, f *Function) {
 // their callers.
 func (p *project) wide(u *unit) []Function {
 	out := make([]Function, u.functions.len())
-	rest := u.shown
+	text, err := u.shown.read()
+	if err != nil {
+		panic(err) // the guard around makes it the failure of this file
+	}
+	rest := packed(text)
 	next := func() int { return int(rest.take()) }
 	for i := range out {
 		f := u.functions.at(i)

@@ -46,10 +46,10 @@ func (s *refs) put(r ref) {
 	s.add(r.into)
 }
 
-// of are those of a span.
-func (s refs) of(at span) iter.Seq[ref] {
+// of are the references of a span.
+func (k kept) of(at span) iter.Seq[ref] {
 	return func(yield func(ref) bool) {
-		for rest := s.packed[at.start:at.end]; len(rest) > 0; {
+		for rest := k.decide(at); len(rest) > 0; {
 			if !yield(refIn(&rest)) {
 				return
 			}
@@ -58,9 +58,9 @@ func (s refs) of(at span) iter.Seq[ref] {
 }
 
 // lines are those of a span in which the line stands behind each.
-func (s refs) lines(at span) iter.Seq2[ref, int32] {
+func (k kept) lines(at span) iter.Seq2[ref, int32] {
 	return func(yield func(ref, int32) bool) {
-		for rest := s.packed[at.start:at.end]; len(rest) > 0; {
+		for rest := k.decide(at); len(rest) > 0; {
 			if !yield(refIn(&rest), rest.take()) {
 				return
 			}

@@ -73,6 +73,8 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnmet, err)
 	}
 	defer func() { _ = r.source.Close() }() // only read
+	shelf := &r.project.shelf
+	defer func() { _ = shelf.close() }() // nobody looks for it any more
 	if r.entries, err = walk(ctx, o.Source); err != nil {
 		return nil, err
 	}
@@ -416,7 +418,7 @@ func (r *run) decide(ctx context.Context) error {
 	}
 	r.closure, r.constants = p.closure(ctx, r.nativeCalls(ctx)), p.constants()
 	r.fanIn = p.fanIn(ctx)
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), p.shelf.err); err != nil {
 		return err
 	}
 	r.closure = r.closure.told()
@@ -438,9 +440,9 @@ func (p *project) until(ctx context.Context) iter.Seq[*unit] {
 
 // forget lets go of what only the decision needed.
 func (p *project) forget() {
-	*p = project{words: words{texts: p.words.texts}, units: p.units, tongues: p.tongues, homes: p.homes}
+	*p = project{words: words{texts: p.words.texts}, shelf: shelf{memory: p.shelf.memory, file: p.shelf.file}, units: p.units, tongues: p.tongues, homes: p.homes}
 	for _, u := range p.units {
-		u.modules, u.classes, u.own, u.refs, u.imports, u.bindings, u.resolved, u.said = nil, nil, nil, refs{}, nil, nil, nil, nil
+		u.modules, u.classes, u.own, u.refs, u.imports, u.bindings, u.resolved, u.said = nil, nil, nil, kept{}, nil, nil, nil, nil
 		u.takes, u.values, u.makes, u.compiles = nil, nil, nil, nil
 	}
 }
