@@ -6,11 +6,13 @@ import (
 	"runtime/metrics"
 )
 
-// headroom is what a heap may grow by before it is collected, and share the least that it
-// may grow by, in percent of what is live.
+// A heap may grow by headroom before it is collected. Of what is live above smallHeap it
+// may grow by as much less, but always by least, and by share in percent of what is live.
 const (
-	headroom = 20 << 20
-	share    = 25
+	headroom  = 20 << 20
+	smallHeap = 20 << 20
+	least     = 8 << 20
+	share     = 15
 )
 
 // LeaveRoom is for a process that masks and does nothing else. It keeps collections rare in
@@ -26,5 +28,6 @@ func LeaveRoom() {
 
 // growth is the percentage for so many live bytes.
 func growth(live uint64) int {
-	return int(max(share, headroom*100/max(live, 4<<20)))
+	room := max(least, headroom-max(0, int(live)-smallHeap))
+	return max(share, room*100/max(int(live), 4<<20))
 }

@@ -416,12 +416,11 @@ func (r *run) decide(ctx context.Context) error {
 	if r.picked, err = p.pick(ctx, r.Slice); err != nil {
 		return err
 	}
-	r.closure, r.constants = p.closure(ctx, r.nativeCalls(ctx)), p.constants()
+	r.closure, r.constants = p.closure(ctx, r.nativeCalls(ctx)).told(), p.constants()
 	r.fanIn = p.fanIn(ctx)
 	if err := errors.Join(ctx.Err(), p.shelf.err); err != nil {
 		return err
 	}
-	r.closure = r.closure.told()
 	p.forget()
 	runtime.GC() // the next would come when as much again was made as the decision held
 	return nil
