@@ -144,6 +144,9 @@ func (c *closure) load(u *unit) {
 		if u.means.ByArity && c.construct(at) == Lambda && f.parent < 0 {
 			c.offer(f.takes, f.into, offer{function: at, signature: f.signature, cause: cause{u.index, f.line, -1}})
 		}
+		if u.means.ByResult && c.isPutElsewhere(u, f) {
+			c.lie(at, cause{u.index, f.line, -1})
+		}
 	}
 	for i, k := range u.classes {
 		if !k.late {
@@ -532,6 +535,16 @@ func (c *closure) lie(f int32, why cause) {
 		return
 	}
 	c.lying[name] = append(c.lying[name], f)
+}
+
+// isPutElsewhere tells a function that is put on what a file has from another (lib.f = …):
+// it is found there by its name alone.
+func (c *closure) isPutElsewhere(u *unit, f *function) bool {
+	head, _, dotted := strings.Cut(c.words.texts[f.name], ".")
+	if !dotted || f.parent >= 0 {
+		return false
+	}
+	return slices.ContainsFunc(c.own(u.index, c.words.id(head)), func(t thing) bool { return t.kind == viaImport })
 }
 
 // replaced tells a function that goes to a decorator that is not known.

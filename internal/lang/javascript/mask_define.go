@@ -49,7 +49,7 @@ func (r *reader) function(n syntax.Node, d definition, p place) {
 	async, generator := n.Has("async"), n.Has("*") || n.Is("generator_function", "generator_function_declaration")
 	b := r.replaced(n, asked{
 		name: name, generator: generator, async: async, derived: d.derived,
-		literal: isLiteral(n) || n.Parent().Is("object"), typed: p.typed || n.Child("return_type").Is() || d.construct == mask.Setter || d.construct == mask.Constructor,
+		literal: isLiteral(n) || n.Parent().Is("object"), typed: p.typed && d.construct != mask.Getter || n.Child("return_type").Is() || d.construct == mask.Setter || d.construct == mask.Constructor,
 	})
 	f := mask.Function{
 		Name: name, Construct: constructOf(d.construct, b, async, generator), Parent: p.function, Class: p.class, Line: n.Line(), Span: r.span(n),
@@ -120,7 +120,7 @@ func (r *reader) parameters(n syntax.Node, p place) {
 // literal is a function without a declaration: it has the name that it is bound to, or
 // is code of what is around it.
 func (r *reader) literal(n syntax.Node, p place) {
-	if !p.bound || p.plain {
+	if !p.bound || p.plain || r.astray(n) {
 		r.transparent(n, p)
 		return
 	}
@@ -142,6 +142,26 @@ func (r *reader) literal(n syntax.Node, p place) {
 		construct = mask.Method
 	}
 	r.function(n, definition{full: name, construct: construct, public: r.exported[name]}, p)
+}
+
+// mostAstray bounds how far out of an arrow a syntax error is looked for.
+const mostAstray = 200
+
+// astray tells an arrow that stands in a syntax error itself, and in no statement inside of
+// it: it may be a type, of which the parser lost the beginning.
+func (r *reader) astray(n syntax.Node) bool {
+	if len(r.file.Faults) == 0 || !n.Is("arrow_function") {
+		return false
+	}
+	for range mostAstray {
+		switch n = n.Parent(); {
+		case !n.Is(), n.Is("statement_block", "class_body", "variable_declarator", "expression_statement", "return_statement", "program"):
+			return false
+		case n.Is("ERROR"):
+			return true
+		}
+	}
+	return true
 }
 
 // transparent reads a function as code of what is around it. Its parameters are its
@@ -408,7 +428,10 @@ func (r *reader) object(n syntax.Node, p place) {
 			r.exportMember(p, r.keyName(c.Child("name")))
 		case "pair":
 			r.exportMember(p, r.keyName(c.Child("key")))
-			if one := unwrapped(c.Child("value")); p.tells == properties && one.Is("object") {
+			if one := unwrapped(c.Child("value")); p.lent && givesName(one) {
+				r.transparent(one, in)
+				continue
+			} else if p.tells == properties && one.Is("object") {
 				at := in.named(joined(in.prefix, r.keyName(c.Child("key"))))
 				at.tells = property
 				r.object(one, at)
@@ -425,6 +448,13 @@ func (r *reader) object(n syntax.Node, p place) {
 			}
 		}
 	}
+}
+
+// givesName tells () => a.b: in an object that a call gets, it stands for a.b itself, which
+// the call may make a property of something (how compilers write what a module exports).
+func givesName(n syntax.Node) bool {
+	return n.Is("arrow_function") && !n.Has("async") && !first(n.Child("parameters")).Is() && !n.Child("parameter").Is() &&
+		unwrappedParens(n.Child("body")).Is("identifier", "member_expression")
 }
 
 // exportMember is for the object that a CommonJS module is.

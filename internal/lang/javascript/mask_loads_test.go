@@ -137,6 +137,16 @@ func TestMaskLoads(t *testing.T) {
 			"-- a.js --\nfunction f() { return 1; }\nconst own = {};\nexports.one = exports.two = f;\nexports.C = own.C = class { constructor() { this.x = 1; } };\nconst h = own.h = () => { return 1; };\nh();\n" +
 				"exports.o = own.o = { m() { return 1; } };\nexports.D = own.D = exports.E = class { constructor() { this.x = 1; } };\n-- b.js --\nconst a = require('./a');\na.one();\nnew a.C();\nnew a.D();\na.o.m();\n", "f own.C.constructor own.h own.o.m own.D.constructor",
 		},
+		"what_a_module_is_by_a_choice": {
+			"-- a.js --\nconst f = (x) => { return h(x); };\nfunction g() { return 1; }\nfunction h(x) { return x; }\nfunction k() { return 1; }\nfunction rest() { return 1; }\nmodule.exports = rest.name ? f : g;\nexports.late = exports.k = k || rest;\n-- b.js --\nrequire('./a')(1);\nrequire('./a').late();\n", "f g h k rest",
+		},
+		"what_a_name_is_by_a_choice": {
+			"-- a.js --\nfunction f() { return 1; }\nfunction g() { return 1; }\nfunction rest() { return 1; }\nconst x = globalThis.x ?? f, y = rest.name ? g : null;\nx();\ny();\n", "f g",
+		},
+		"what_is_put_on_what_another_file_gives": {
+			"-- lib.js --\nmodule.exports = { options: {} };\n-- a.js --\nconst lib = require('./lib');\nmodule.exports = lib.part = lib.part || {};\nlib.part.add = function () { return 1; };\nlib.part.rest = function () { return 1; };\nconst own = {};\nown.drop = function () { return 1; };\nmodule.exports.own = own;\n" +
+				"-- b.js --\nconst lib = require('./lib');\nrequire('./a');\nlib.part.add(1);\nlib.other.drop(1);\n", "lib.part.add",
+		},
 		"what_is_required_and_called": {
 			"-- a.js --\nconst x = require('./b')();\nrequire('./c')(1);\nnew (require('./d'))();\n-- b.js --\nmodule.exports = function f() { return 1; };\n-- c.js --\nmodule.exports = function g() { return 1; };\n-- d.js --\nmodule.exports = class D { constructor() { this.x = 1; } };\n", "f g D.constructor",
 		},

@@ -124,7 +124,7 @@ func (r *reader) exports(n syntax.Node, p place) {
 		value = n.First("identifier", "member_expression") // export = x
 	}
 	r.export("default")
-	if ref, ok := r.valueRef(value, p); ok {
+	for _, ref := range r.valueRefs(value, p) {
 		r.bind("default", ref)
 		r.export(ref.Path[0])
 	}
@@ -242,6 +242,40 @@ func (r *reader) valueRef(value syntax.Node, p place) (mask.Ref, bool) {
 	return mask.Ref{Path: path, Use: use, Class: p.class}, true
 }
 
+// valueRefs are what an expression may hold: of a choice, what it gives on either side.
+func (r *reader) valueRefs(value syntax.Node, p place) []mask.Ref {
+	all := []syntax.Node{value}
+	if end, name := r.chainOf(unwrapped(value), p); name == "" {
+		all = r.choices(end)
+	}
+	var out []mask.Ref
+	for _, one := range all {
+		if ref, ok := r.valueRef(one, p); ok {
+			out = append(out, ref)
+		}
+	}
+	return out
+}
+
+// choices are the expressions of which one is the value: of a ?: b, a || b, a && b and
+// a ?? b, however many. The condition of the first is none.
+func (r *reader) choices(value syntax.Node) []syntax.Node {
+	var out []syntax.Node
+	for left := []syntax.Node{value}; len(left) > 0; {
+		one := unwrapped(left[len(left)-1])
+		left = left[:len(left)-1]
+		switch {
+		case one.Is("ternary_expression"):
+			left = append(left, one.Child("alternative"), one.Child("consequence"))
+		case one.Is("binary_expression") && r.isLogic(one):
+			left = append(left, one.Child("right"), one.Child("left"))
+		default:
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
 // chain is what a row of assignments ends with.
 type chain struct {
 	value syntax.Node
@@ -277,11 +311,12 @@ func (r *reader) chainOf(value syntax.Node, p place) (syntax.Node, string) {
 // what comes after in it.
 func (r *reader) binding(name string, declarator syntax.Node, p place) {
 	value := declarator.Child("value")
-	ref, ok := r.valueRef(value, p)
 	if !p.deep {
-		if ok {
+		refs := r.valueRefs(value, p)
+		for _, ref := range refs {
 			r.bind(joined(p.prefix, name), ref)
-		} else {
+		}
+		if len(refs) == 0 {
 			r.typedName(joined(p.prefix, name), declarator, p)
 		}
 		return
@@ -289,6 +324,7 @@ func (r *reader) binding(name string, declarator syntax.Node, p place) {
 	if p.scope == nil || p.scope.names[name].itself {
 		return
 	}
+	ref, ok := r.valueRef(value, p)
 	switch {
 	case unwrapped(value).Is("this"):
 		p.scope.names[name] = holding{path: []string{"this"}}
@@ -331,7 +367,7 @@ func (r *reader) objectBinding(prefix, name string, value syntax.Node, p place) 
 		r.bind(joined(prefix, name), mask.Ref{Path: []string{value.Text()}, Use: mask.Named, Class: -1})
 		return
 	}
-	if ref, ok := r.valueRef(value, p); ok {
+	for _, ref := range r.valueRefs(value, p) {
 		if prefix == "" {
 			r.export(ref.Path[0])
 		}
@@ -444,19 +480,18 @@ func (r *reader) assigned(t target, n syntax.Node, p place) {
 		}
 		return
 	}
-	ref, ok := r.valueRef(value, p)
-	if !ok {
-		return
-	}
-	if t.exports {
-		r.export(ref.Path[0])
-	}
-	if !p.deep || p.class >= 0 && n.Child("left").Child("object").Is("this") {
-		r.bind(name, ref)
+	for _, ref := range r.valueRefs(value, p) {
+		if t.exports {
+			r.export(ref.Path[0])
+		}
+		if !p.deep || p.class >= 0 && n.Child("left").Child("object").Is("this") {
+			r.bind(name, ref)
+		}
 	}
 }
 
-// makesObject tells {…}, Object.create(…), and a = b = {…}, of which each is read once.
+// makesObject tells {…}, Object.create(…), a || {…}, and a = b = {…}, of which each is read
+// once.
 func (r *reader) makesObject(value syntax.Node) bool {
 	var row []int
 	for value = unwrapped(value); value.Is("assignment_expression"); {
@@ -466,7 +501,9 @@ func (r *reader) makesObject(value syntax.Node) bool {
 		row = append(row, value.Start())
 		value = unwrapped(value.Child("right"))
 	}
-	made := value.Is("object") || value.Is("call_expression") && value.Child("function").Text() == "Object.create"
+	made := slices.ContainsFunc(r.choices(value), func(one syntax.Node) bool {
+		return one.Is("object") || one.Is("call_expression") && one.Child("function").Text() == "Object.create"
+	})
 	for _, at := range row {
 		r.made[at] = made
 	}
