@@ -544,7 +544,17 @@ func (c *closure) isPutElsewhere(u *unit, f *function) bool {
 	if !dotted || f.parent >= 0 {
 		return false
 	}
-	return slices.ContainsFunc(c.own(u.index, c.words.id(head)), func(t thing) bool { return t.kind == viaImport })
+	return c.isOfImport(u, c.words.id(head), 1)
+}
+
+// isOfImport tells a name of a file that is imported, or holds what an imported one has.
+func (c *closure) isOfImport(u *unit, name int32, further int) bool {
+	return slices.ContainsFunc(c.own(u.index, name), func(t thing) bool {
+		if t.kind == viaBinding && further > 0 && u.bindings[t.id].path >= 0 {
+			return c.isOfImport(u, c.words.split(u.bindings[t.id].path)[0], further-1)
+		}
+		return t.kind == viaImport
+	})
 }
 
 // replaced tells a function that goes to a decorator that is not known.

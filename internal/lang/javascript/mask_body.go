@@ -61,6 +61,26 @@ func (r *reader) replaced(fn syntax.Node, a asked) body {
 	return r.block(fn, b, a)
 }
 
+// mostAstray bounds how far out of an arrow a syntax error is looked for.
+const mostAstray = 200
+
+// astray tells an arrow that stands in a syntax error itself, and in no statement inside of
+// it: it may be a type, of which the parser lost the beginning.
+func (r *reader) astray(n syntax.Node) bool {
+	if len(r.file.Faults) == 0 || !n.Is("arrow_function") {
+		return false
+	}
+	for range mostAstray {
+		switch n = n.Parent(); {
+		case !n.Is(), n.Is("statement_block", "class_body", "variable_declarator", "expression_statement", "return_statement", "program"):
+			return false
+		case n.Is("ERROR"):
+			return true
+		}
+	}
+	return true
+}
+
 // tested mentions the name of which a condition asks whether it is there, where a function
 // stands behind it and uses it: of a function that is never missing, the compiler takes the
 // condition for a call that was forgotten unless it is used there.

@@ -263,6 +263,13 @@ func (r *reader) objectPlace(value syntax.Node, path []string, args syntax.Node,
 	return at.when(at.name != "")
 }
 
+// givesName tells () => a.b: in an object that a call gets, it stands for a.b itself, which
+// the call may make a property of something (how compilers write what a module exports).
+func givesName(n syntax.Node) bool {
+	return n.Is("arrow_function") && !n.Has("async") && !first(n.Child("parameters")).Is() && !n.Child("parameter").Is() &&
+		unwrappedParens(n.Child("body")).Is("identifier", "member_expression")
+}
+
 // definers are the methods that get objects which say what properties others have.
 var definers = map[string]telling{"defineProperty": property, "defineProperties": properties}
 

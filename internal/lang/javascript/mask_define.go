@@ -144,26 +144,6 @@ func (r *reader) literal(n syntax.Node, p place) {
 	r.function(n, definition{full: name, construct: construct, public: r.exported[name]}, p)
 }
 
-// mostAstray bounds how far out of an arrow a syntax error is looked for.
-const mostAstray = 200
-
-// astray tells an arrow that stands in a syntax error itself, and in no statement inside of
-// it: it may be a type, of which the parser lost the beginning.
-func (r *reader) astray(n syntax.Node) bool {
-	if len(r.file.Faults) == 0 || !n.Is("arrow_function") {
-		return false
-	}
-	for range mostAstray {
-		switch n = n.Parent(); {
-		case !n.Is(), n.Is("statement_block", "class_body", "variable_declarator", "expression_statement", "return_statement", "program"):
-			return false
-		case n.Is("ERROR"):
-			return true
-		}
-	}
-	return true
-}
-
 // transparent reads a function as code of what is around it. Its parameters are its
 // own; outside of declared functions, its variables are taken for the module's.
 func (r *reader) transparent(n syntax.Node, p place) {
@@ -448,13 +428,6 @@ func (r *reader) object(n syntax.Node, p place) {
 			}
 		}
 	}
-}
-
-// givesName tells () => a.b: in an object that a call gets, it stands for a.b itself, which
-// the call may make a property of something (how compilers write what a module exports).
-func givesName(n syntax.Node) bool {
-	return n.Is("arrow_function") && !n.Has("async") && !first(n.Child("parameters")).Is() && !n.Child("parameter").Is() &&
-		unwrappedParens(n.Child("body")).Is("identifier", "member_expression")
 }
 
 // exportMember is for the object that a CommonJS module is.

@@ -143,6 +143,13 @@ func TestMaskLoads(t *testing.T) {
 		"what_a_name_is_by_a_choice": {
 			"-- a.js --\nfunction f() { return 1; }\nfunction g() { return 1; }\nfunction rest() { return 1; }\nconst x = globalThis.x ?? f, y = rest.name ? g : null;\nx();\ny();\n", "f g",
 		},
+		"what_a_variable_is_by_a_choice": {
+			"-- a.js --\nfunction f() { return 1; }\nfunction g() { return 1; }\nfunction h() { return 1; }\nfunction make(o = {}) { const one = o.one || f, two = o.two ? g : null, three = o.three || h; two(); return one(three); }\nmake();\n", "f g make",
+		},
+		"what_is_put_on_a_part_of_what_another_file_gives": {
+			"-- lib.js --\nmodule.exports = {};\n-- a.js --\nconst lib = require('./lib');\nconst part = module.exports = lib.part = lib.part || {};\npart.add = function () { return 1; };\npart.rest = function () { return 1; };\n" +
+				"-- b.js --\nconst lib = require('./lib');\nrequire('./a');\nlib.part.add(1);\n", "part.add",
+		},
 		"what_is_put_on_what_another_file_gives": {
 			"-- lib.js --\nmodule.exports = { options: {} };\n-- a.js --\nconst lib = require('./lib');\nmodule.exports = lib.part = lib.part || {};\nlib.part.add = function () { return 1; };\nlib.part.rest = function () { return 1; };\nconst own = {};\nown.drop = function () { return 1; };\nmodule.exports.own = own;\n" +
 				"-- b.js --\nconst lib = require('./lib');\nrequire('./a');\nlib.part.add(1);\nlib.other.drop(1);\n", "lib.part.add",

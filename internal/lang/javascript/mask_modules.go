@@ -257,6 +257,16 @@ func (r *reader) valueRefs(value syntax.Node, p place) []mask.Ref {
 	return out
 }
 
+// either takes what a variable of a function may hold, and is called by its name, for called.
+func (r *reader) either(value syntax.Node, p place) {
+	for _, ref := range r.valueRefs(value, p) {
+		if ref.Use == mask.Named {
+			ref.Use, ref.Line = mask.Called, value.Line()
+			r.add(ref, p)
+		}
+	}
+}
+
 // choices are the expressions of which one is the value: of a ?: b, a || b, a && b and
 // a ?? b, however many. The condition of the first is none.
 func (r *reader) choices(value syntax.Node) []syntax.Node {
@@ -325,6 +335,9 @@ func (r *reader) binding(name string, declarator syntax.Node, p place) {
 		return
 	}
 	ref, ok := r.valueRef(value, p)
+	if r.callees[name] && !ok {
+		r.either(value, p)
+	}
 	switch {
 	case unwrapped(value).Is("this"):
 		p.scope.names[name] = holding{path: []string{"this"}}

@@ -133,7 +133,7 @@ func (r *reader) survey(tree *syntax.Tree) {
 				r.expecting(mask.Range{Start: n.Start(), End: n.End()})
 			}
 		case "identifier", "type_identifier":
-			if names := n.Field() == "name" || n.Field() == "alias" || n.Field() == "pattern"; names || n.Parent().Is("import_clause", "formal_parameters") {
+			if names := n.Field() == "name" || n.Field() == "alias" || n.Field() == "pattern"; names || n.Parent().Is("import_clause", "namespace_import", "import_require_clause", "formal_parameters") {
 				if !n.Parent().Is("generic_type", "type_query", "interface_declaration") {
 					r.declared[n.Text()] = true
 				}
