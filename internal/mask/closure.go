@@ -31,6 +31,8 @@ type closure struct {
 	waiting  map[place]site
 	asked    map[int32]cause   // names called on what has no such member
 	lying    map[int32][]int32 // functions inside of those that were reached and not freed, by name
+	placed   map[place][]int32 // functions that are put on what other files give, by whose member they are and their name
+	sought   map[place]cause   // those that are called so
 	still    map[place]stillness
 	stored   map[int32][]thing // what functions that leave their arguments alone put under a name
 	used     map[int32]cause   // names that are read or called, where things may be stored
@@ -105,7 +107,7 @@ func (p *project) closure(ctx context.Context, native []int32) *closure {
 	c := &closure{
 		project: p, causes: make([]cause, len(p.homes)), reached: make([]bool, len(p.homes)), freed: make([]bool, len(p.homes)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
-		asked: map[int32]cause{}, lying: map[int32][]int32{}, still: map[place]stillness{}, slots: map[place]*slot{},
+		asked: map[int32]cause{}, lying: map[int32][]int32{}, placed: map[place][]int32{}, sought: map[place]cause{}, still: map[place]stillness{}, slots: map[place]*slot{},
 		offers: map[int32][]offer{}, fields: map[int32]bool{}, unread: map[int32][]offer{}, rung: map[place]bool{}, laid: map[int32][]offer{}, given: map[int32]bool{},
 		faces: map[int32][]place{}, faced: map[place]site{}, dialled: map[int32]bool{}, ringing: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{},
 		refused: map[place][]int32{}, kinds: map[int32][]int32{}, names: map[int32][]int32{},
@@ -144,8 +146,8 @@ func (c *closure) load(u *unit) {
 		if u.means.ByArity && c.construct(at) == Lambda && f.parent < 0 {
 			c.offer(f.takes, f.into, offer{function: at, signature: f.signature, cause: cause{u.index, f.line, -1}})
 		}
-		if u.means.ByResult && c.isPutElsewhere(u, f) {
-			c.lie(at, cause{u.index, f.line, -1})
+		if u.means.ByResult {
+			c.putElsewhere(u, f, at)
 		}
 	}
 	for i, k := range u.classes {
@@ -301,6 +303,7 @@ func (c *closure) wordless(w where, r ref, why cause) bool {
 func (c *closure) byName(w where, parts []int32, use Use, things []thing, why cause) {
 	if (use.calls() || use == Handed) && len(things) == 0 && len(parts) > 1 {
 		c.askFor(parts[len(parts)-1], why)
+		c.askElsewhere(parts, why)
 	}
 	c.mention(parts, why)
 	if last := len(parts) - 1; last > 0 && c.words.texts[parts[last]] == Element {
@@ -535,26 +538,6 @@ func (c *closure) lie(f int32, why cause) {
 		return
 	}
 	c.lying[name] = append(c.lying[name], f)
-}
-
-// isPutElsewhere tells a function that is put on what a file has from another (lib.f = …):
-// it is found there by its name alone.
-func (c *closure) isPutElsewhere(u *unit, f *function) bool {
-	head, _, dotted := strings.Cut(c.words.texts[f.name], ".")
-	if !dotted || f.parent >= 0 {
-		return false
-	}
-	return c.isOfImport(u, c.words.id(head), 1)
-}
-
-// isOfImport tells a name of a file that is imported, or holds what an imported one has.
-func (c *closure) isOfImport(u *unit, name int32, further int) bool {
-	return slices.ContainsFunc(c.own(u.index, name), func(t thing) bool {
-		if t.kind == viaBinding && further > 0 && u.bindings[t.id].path >= 0 {
-			return c.isOfImport(u, c.words.split(u.bindings[t.id].path)[0], further-1)
-		}
-		return t.kind == viaImport
-	})
 }
 
 // replaced tells a function that goes to a decorator that is not known.

@@ -151,8 +151,8 @@ func TestMaskLoads(t *testing.T) {
 				"-- b.js --\nconst lib = require('./lib');\nrequire('./a');\nlib.part.add(1);\n", "part.add",
 		},
 		"what_is_put_on_what_another_file_gives": {
-			"-- lib.js --\nmodule.exports = { options: {} };\n-- a.js --\nconst lib = require('./lib');\nmodule.exports = lib.part = lib.part || {};\nlib.part.add = function () { return 1; };\nlib.part.rest = function () { return 1; };\nconst own = {};\nown.drop = function () { return 1; };\nmodule.exports.own = own;\n" +
-				"-- b.js --\nconst lib = require('./lib');\nrequire('./a');\nlib.part.add(1);\nlib.other.drop(1);\n", "lib.part.add",
+			"-- lib.js --\nmodule.exports = { options: {} };\n-- a.js --\nconst lib = require('./lib');\nmodule.exports = lib.part = lib.part || {};\nlib.part.add = function () { return 1; };\nlib.part.rest = function () { return 1; };\nlib.part.drop = function () { return 1; };\nlib.whole = function () { return 1; };\nconst own = {};\nown.drop = function () { return 1; };\nmodule.exports.own = own;\n" +
+				"-- b.js --\nconst lib = require('./lib');\nrequire('./a');\nlib.part.add(1);\nlib.other.drop(1);\nlib.whole();\n", "lib.part.add lib.whole",
 		},
 		"what_is_required_and_called": {
 			"-- a.js --\nconst x = require('./b')();\nrequire('./c')(1);\nnew (require('./d'))();\n-- b.js --\nmodule.exports = function f() { return 1; };\n-- c.js --\nmodule.exports = function g() { return 1; };\n-- d.js --\nmodule.exports = class D { constructor() { this.x = 1; } };\n", "f g D.constructor",
