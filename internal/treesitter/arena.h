@@ -24,8 +24,8 @@ enum { STEP = 16, STEPS = 64, CLASSES = STEPS + 32, FOREIGN = CLASSES };
 // Blocks are large pages of the machine, where the kernel gives them: the first use of one
 // costs a fifteenth of that of its 512 small pages. The first KEPT outlive a parse and are
 // filled in the same order by the next one: memory that was used before costs less than new
-// memory. A piece of more than a quarter of a block has one of its own.
-enum { BLOCK = 2 << 20, KEPT = 2 };
+// memory. A piece of more than LARGE_PIECE has one of its own.
+enum { BLOCK = 2 << 20, KEPT = 2, LARGE_PIECE = BLOCK / 4 };
 
 // What was looked up in the tables of a grammar, which are searched from their beginning:
 // the value of a state and a symbol, at a place that follows from both. It outlives a
@@ -89,7 +89,7 @@ static void fill(arena *a, block *b) {
 
 // more cuts a piece off another block.
 static char *more(arena *a, size_t bytes) {
-  if (bytes > BLOCK / 4) { // what is left of the block before would be lost
+  if (bytes > LARGE_PIECE) { // what is left of the block before would be lost
     block *b = block_new(bytes + sizeof *b);
     b->next = a->own;
     a->own = b;
@@ -158,12 +158,15 @@ static void *grow(void *old, size_t size) {
 }
 
 // The scanners of the grammars take their memory by tree-sitter's functions. Before any of
-// them runs: what was taken of one allocator cannot be given to another. And a heap of the C
-// library for each thread is calls of the kernel, for threads that take next to nothing.
+// them runs: what was taken of one allocator cannot be given to another. And the C library is
+// told what fits this use of it: a heap for each thread is calls of the kernel, for threads
+// that take next to nothing; and by itself it puts larger and larger pieces on its heap, which
+// then stays as large as a few large files made it.
 __attribute__((constructor)) static void install(void) {
   ts_set_allocator(take, take_clean, grow, give);
-#ifdef M_ARENA_MAX
+#ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_THRESHOLD, LARGE_PIECE);
 #endif
 }
 
