@@ -144,12 +144,14 @@ func readProject(arg string) (project, error) {
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
 		return project{}, fmt.Errorf("%s is no folder", root)
 	}
-	p := project{name: filepath.Base(root), root: root, src: src, tests: tests}
-	if p.src == "" {
-		p.src = "."
+	return project{name: filepath.Base(root), root: root, src: folder(src), tests: folder(tests)}, nil
+}
+
+// folder is one of a project, "" for its root: the oracle compares paths as they are put
+// together, and takes no file below ROOT/. for one below ROOT.
+func folder(name string) string {
+	if name = filepath.Clean(name); name == "." {
+		return ""
 	}
-	if p.tests == "" {
-		p.tests = "."
-	}
-	return p, nil
+	return name
 }
