@@ -147,6 +147,17 @@ func readProject(arg string) (project, error) {
 	return project{name: filepath.Base(root), root: root, src: folder(src), tests: folder(tests)}, nil
 }
 
+// flags name its folders to benchmint mask, for which the root is what no flag says.
+func (p project) flags() []string {
+	var out []string
+	for _, f := range [][2]string{{"--src", p.src}, {"--tests", p.tests}} {
+		if f[1] != "" {
+			out = append(out, f[0], f[1])
+		}
+	}
+	return out
+}
+
 // folder is one of a project, "" for its root: the oracle compares paths as they are put
 // together, and takes no file below ROOT/. for one below ROOT.
 func folder(name string) string {

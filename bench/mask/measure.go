@@ -89,7 +89,7 @@ func (b *bench) measure(ctx context.Context, p project, start float64) error {
 	profile := string(mask.Commit0Combined)
 	figures, err := b.medians(
 		func(int) (usage, error) {
-			return fresh(b.program, "mask", p.root, "--output", starter, "--profile", profile, "--src", p.src, "--tests", p.tests)
+			return fresh(b.program, append([]string{"mask", p.root, "--output", starter, "--profile", profile}, p.flags()...)...)
 		},
 		func(int) (usage, error) {
 			return fresh(b.python, b.oracle, p.root, p.src, p.tests, starter, "combined")
