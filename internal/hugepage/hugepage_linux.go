@@ -23,7 +23,7 @@ var _ = prepare(probe, mostPassed)
 // It runs before the packages that allocate much: those whose imports are ready are
 // initialized in the order of their paths (Go 1.21), and this one imports next to nothing.
 func prepare(probe, most uintptr) uintptr {
-	passed := make([]byte, probe) // of that many bytes it lies above what is there
+	passed := make([]byte, probe) // lies above what is there; of a constant size it would lie on the stack
 	top := uintptr(unsafe.Pointer(unsafe.SliceData(passed))) + probe
 	next := (top + size - 1) &^ (size - 1)
 	if next-top > most {
