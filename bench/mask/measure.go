@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -127,8 +129,8 @@ func (b *bench) measure(ctx context.Context, p project, start float64) error {
 // starter stands for the next folder in the arguments of a program.
 const starter = "STARTER"
 
-// memory is the peak of runs over many files, which are those of the first projects
-// again and again.
+// memory is the peak of runs over many files. Few and many are alike in their sizes: what a
+// large file takes for itself is no growth in the number of files.
 func (b *bench) memory(ctx context.Context) error {
 	var peaks []float64
 	for _, profile := range []mask.Profile{mask.Commit0Combined, mask.Strict} {
@@ -157,27 +159,37 @@ func (b *bench) many(ctx context.Context, n int, profile mask.Profile) (usage, e
 	return u, errors.Join(err, os.RemoveAll(root), os.RemoveAll(out))
 }
 
-// copies writes n modules into packages of a hundred each.
+// copies writes n modules into packages of a hundred each: all of the projects, where n is
+// more than they have again and again, where it is less evenly chosen by size.
 func (b *bench) copies(root string, n int) error {
-	var sources []string
+	type source struct {
+		path string
+		size int64
+	}
+	var sources []source
 	for _, p := range b.projects {
 		err := filepath.WalkDir(p.root, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.Type().IsRegular() && filepath.Ext(path) == ".py" {
-				sources = append(sources, path)
+			if err != nil || !d.Type().IsRegular() || filepath.Ext(path) != ".py" {
+				return err
 			}
+			info, err := d.Info()
+			sources = append(sources, source{path, info.Size()})
 			return err
 		})
 		if err != nil {
 			return err
 		}
 	}
-	for i := range n {
-		source, err := os.ReadFile(sources[i%len(sources)])
+	slices.SortStableFunc(sources, func(a, b source) int { return cmp.Compare(a.size, b.size) })
+	// The largest is in both; large ones do not stand together.
+	order := rand.New(rand.NewPCG(0, 0)).Perm(n)
+	for i, k := range order {
+		data, err := os.ReadFile(sources[((k+1)*len(sources)-1)/n].path)
 		if err != nil {
 			return err
 		}
 		folder := filepath.Join(root, fmt.Sprintf("package%d", i/100))
-		if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, fmt.Sprintf("module%d.py", i)), source, 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, fmt.Sprintf("module%d.py", i)), data, 0o644)); err != nil {
 			return err
 		}
 	}

@@ -430,7 +430,7 @@ func (p *project) loaded(out *refs, all []Ref) span {
 // once gives those that are different, with the line of the first.
 func (p *project) once(all []Ref) iter.Seq2[ref, int] {
 	return func(yield func(ref, int) bool) {
-		seen := make(map[ref]bool, len(all))
+		seen := map[ref]bool{} // far fewer than all, where there are many
 		for _, r := range all {
 			c := p.ref(r)
 			if c.path < 0 || seen[c] {

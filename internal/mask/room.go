@@ -6,13 +6,12 @@ import (
 	"runtime/metrics"
 )
 
-// A heap may grow by headroom before it is collected. Of what is live above smallHeap it
-// may grow by as much less, but always by least, and by share in percent of what is live.
+// A heap may grow to budget, and where much of that is live by least, and by share in
+// percent of what is live.
 const (
-	headroom  = 20 << 20
-	smallHeap = 20 << 20
-	least     = 8 << 20
-	share     = 15
+	budget = 24 << 20
+	least  = 8 << 20
+	share  = 15
 )
 
 // LeaveRoom is for a process that masks and does nothing else. It keeps collections rare in
@@ -26,8 +25,9 @@ func LeaveRoom() {
 	runtime.AddCleanup(new(metrics.Sample), func(struct{}) { LeaveRoom() }, struct{}{})
 }
 
-// growth is the percentage for so many live bytes.
+// growth is the percentage for so many live bytes. The runtime takes 4 MiB for the least
+// that is live.
 func growth(live uint64) int {
-	room := max(least, headroom-max(0, int(live)-smallHeap))
+	room := max(least, budget-int(live))
 	return max(share, room*100/max(int(live), 4<<20))
 }

@@ -149,11 +149,18 @@ var memories struct {
 }
 
 func takeMemory() *C.arena {
+	if m := idleMemory(); m != nil {
+		return m
+	}
+	return C.arena_new() // others need not wait for its pages
+}
+
+func idleMemory() *C.arena {
 	memories.Lock()
 	defer memories.Unlock()
 	n := len(memories.idle)
 	if n == 0 {
-		return C.arena_new()
+		return nil
 	}
 	m := memories.idle[n-1]
 	memories.idle = memories.idle[:n-1]

@@ -186,6 +186,10 @@ func TestMaskLoads(t *testing.T) {
 			"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    def __lt__(self, o): return 1\n    def __add__(self, o): return 2\n    def __hash__(self): return 3\n    def __deepcopy__(self, m): return 4\nx = A() + 1\n",
 			"A.__init__ A.__add__ A.__hash__",
 		},
+		"operators_between_literals_run_nothing_of_ours": {
+			"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    def __neg__(self): return 1\n    def __pos__(self): return 1\n    def __mul__(self, o): return 2\n    def __add__(self, o): return 3\n    def __mod__(self, o): return 4\nA()\nx = [-1, -.5, 'a' * 2, 'b' + f'{1}']\ny = +x\nz = '%s' % x\n",
+			"A.__init__ A.__pos__ A.__add__ A.__mod__",
+		},
 		"calls_behind_which_are_dunders": {
 			"-- a.py --\nimport copy\nclass A:\n    def __init__(self): self.x = 1\n    def __lt__(self, o): return 1\n    def __add__(self, o): return 2\n    def __deepcopy__(self, m): return 4\nx = sorted([A()])\ny = copy.deepcopy(x)\n",
 			"A.__init__ A.__lt__ A.__deepcopy__",

@@ -60,8 +60,11 @@ func behind(path []string) []string {
 }
 
 // operators notes what the operators of an expression or an assignment run: what stands
-// between its parts.
+// between its parts. Numbers and strings have none of ours: tables of negative numbers are long.
 func (r *reader) operators(n syntax.Node) {
+	if onlyLiterals(n) {
+		return
+	}
 	at := n.Start()
 	for c := range n.Children() {
 		if !c.Named() {
@@ -74,6 +77,15 @@ func (r *reader) operators(n syntax.Node) {
 		r.unnamed(byOperator()[sign], n)
 		at = c.End()
 	}
+}
+
+func onlyLiterals(n syntax.Node) bool {
+	for c := range n.Children() {
+		if c.Named() && !c.Is("integer", "float", "string", "concatenated_string") {
+			return false
+		}
+	}
+	return true
 }
 
 // unnamed are methods that run although nobody writes their names: on any object.
