@@ -35,7 +35,11 @@ def modules(root):
 
 
 def staged(source, root):
-    """A copy of the modules that parse: the oracle ends at the first that does not."""
+    """A copy of all folders, by whose names the oracle tells tests, and of the modules
+    that parse: the oracle ends at the first that does not."""
+    for folder, folders, _ in os.walk(source):
+        for name in folders:
+            os.makedirs(os.path.join(root, os.path.relpath(folder, source), name), exist_ok=True)
     faults = {}
     for path in modules(source):
         at = os.path.join(source, path)
@@ -45,7 +49,6 @@ def staged(source, root):
         if fault:
             faults[path] = fault
             continue
-        os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
         shutil.copyfile(at, os.path.join(root, path))
     return faults
 

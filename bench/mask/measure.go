@@ -129,34 +129,44 @@ func (b *bench) measure(ctx context.Context, p project, start float64) error {
 // starter stands for the next folder in the arguments of a program.
 const starter = "STARTER"
 
-// memory is the peak of runs over many files. Few and many are alike in their sizes: what a
-// large file takes for itself is no growth in the number of files.
+// memory is the peak of runs over many files: of parsing alone, in and out, by the engine's
+// parser, and of masks. Few and many are alike in their sizes: what a large file takes for
+// itself is no growth in the number of files.
 func (b *bench) memory(ctx context.Context) error {
-	var peaks []float64
-	for _, profile := range []mask.Profile{mask.Commit0Combined, mask.Strict} {
-		for _, n := range []int{1_000, 10_000} {
-			u, err := b.many(ctx, n, profile)
-			if err != nil {
-				return err
-			}
-			peaks = append(peaks, u.peak)
-			b.table.Row(fmt.Sprintf("peak memory, MB, %d files, %s", n, profile), fmt.Sprintf("%.0f", u.peak))
+	me, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	few, many := filepath.Join(b.dir, "few"), filepath.Join(b.dir, "many")
+	if err := errors.Join(b.copies(few, 1_000), b.copies(many, 10_000)); err != nil {
+		return err
+	}
+	masked := func(profile mask.Profile) func(root string) (usage, error) {
+		return func(root string) (u usage, err error) {
+			out := root + "-" + string(profile)
+			defer func() { err = errors.Join(err, os.RemoveAll(out)) }()
+			return b.process(ctx, b.program, "mask", root, "--output", out, "--profile", string(profile))
 		}
 	}
-	b.table.Row("10,000 files ÷ 1,000, commit0 / strict", fmt.Sprintf("%.2f / %.2f", peaks[1]/peaks[0], peaks[3]/peaks[2]))
-	return nil
-}
-
-func (b *bench) many(ctx context.Context, n int, profile mask.Profile) (usage, error) {
-	root, out := filepath.Join(b.dir, "many"), filepath.Join(b.dir, "many-out")
-	if err := errors.Join(os.RemoveAll(root), os.RemoveAll(out), os.RemoveAll(mask.ManifestPath(out)), os.RemoveAll(mask.UndoPath(out))); err != nil {
-		return usage{}, err
+	for _, of := range []struct {
+		name string
+		run  func(root string) (usage, error)
+	}{
+		{"parsing alone", func(root string) (usage, error) { return b.process(ctx, me, "-child", "own", root, root, "", "") }},
+		{string(mask.Commit0Combined), masked(mask.Commit0Combined)},
+		{string(mask.Strict), masked(mask.Strict)},
+	} {
+		small, err := of.run(few)
+		if err != nil {
+			return err
+		}
+		large, err := of.run(many)
+		if err != nil {
+			return err
+		}
+		b.table.Row("peak memory, MB, 1,000 / 10,000 files, "+of.name, fmt.Sprintf("%.0f / %.0f (%.2f)", small.peak, large.peak, large.peak/small.peak))
 	}
-	if err := b.copies(root, n); err != nil {
-		return usage{}, err
-	}
-	u, err := b.process(ctx, b.program, "mask", root, "--output", out, "--profile", string(profile))
-	return u, errors.Join(err, os.RemoveAll(root), os.RemoveAll(out))
+	return errors.Join(os.RemoveAll(few), os.RemoveAll(many))
 }
 
 // copies writes n modules into packages of a hundred each: all of the projects, where n is

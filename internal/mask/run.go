@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -389,12 +390,20 @@ func guard(do func()) (err error) {
 // isBroken is the reason for functions that the parser could not read.
 const isBroken = "a syntax error lies inside"
 
+// many files are those whose facts, on the way to a decision, take more than what is
+// left of reading them.
+const many = 1000
+
 // decide says of every function what becomes of it. What ctx ends is left as it is.
 func (r *run) decide(ctx context.Context) error {
 	if r.Profile != Strict {
 		return nil
 	}
 	p := r.project
+	if len(p.units) > many {
+		syntax.Release()
+		debug.FreeOSMemory()
+	}
 	for _, l := range r.Languages {
 		if err := r.host(l); err != nil {
 			return err

@@ -93,6 +93,9 @@ func Sound(l Language, source []byte) (bool, error) {
 	return err == nil && !t.Broken(), err
 }
 
+// Release gives back the memory that parses left for the next ones.
+func Release() { treesitter.Release() }
+
 // extent is how much of a tree is written down.
 type extent struct {
 	nodes  bool    // more than the root
@@ -121,17 +124,36 @@ func parseWithin(l Language, source []byte, e extent, limit time.Duration) (*Tre
 			return nil, err
 		}
 	}
-	d := of()
-	t := &Tree{Language: l, Source: source, dialect: d}
+	t, err := of().parse(l, source, given, e, limit)
+	if err != nil || l != Python || !t.Broken() {
+		return t, err
+	}
+	all := t
+	if !e.nodes {
+		if all, err = of().parse(l, source, given, whole, limit); err != nil {
+			return nil, err
+		}
+	}
+	if given = bridged(all); given == nil {
+		return t, nil
+	}
+	if all, err = of().parse(l, source, given, e, limit); err != nil || all.Broken() {
+		return t, err // it has errors of its own
+	}
+	return all, nil
+}
+
+// parse gives the tree of a source by a text of the same length that the grammar can read.
+func (d *dialect) parse(l Language, source, given []byte, e extent, limit time.Duration) (*Tree, error) {
 	part := treesitter.Extent{Opened: e.opened}
 	if e.nodes {
 		part.Wanted = d.wanted
 	}
-	var err error
-	if t.nodes, err = d.Parse(given, part, limit); err != nil {
+	nodes, err := d.Parse(given, part, limit)
+	if err != nil {
 		return nil, err
 	}
-	return t, nil
+	return &Tree{Language: l, Source: source, nodes: nodes, dialect: d}, nil
 }
 
 // maxTree bounds a file: generated ones of several megabytes are masked too.
@@ -338,6 +360,28 @@ func (n Node) First(kinds ...string) Node {
 		}
 	}
 	return Node{}
+}
+
+// BehindError tells whether what stands before it, but for comments, could not be read: an
+// error may be the beginning of what comes after it.
+func (n Node) BehindError() bool {
+	if n.tree == nil || !n.tree.Broken() {
+		return false
+	}
+	for i := n.i; i > 0; {
+		i--
+		before := Node{n.tree, i}
+		if before.Holds(n) || before.Is("comment") {
+			continue
+		}
+		for ; before.Is() && !before.Holds(n); before = before.Parent() {
+			if before.Is("ERROR") {
+				return true
+			}
+		}
+		return false
+	}
+	return false
 }
 
 // Has tells whether there is a child of one of the kinds.

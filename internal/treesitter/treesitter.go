@@ -167,6 +167,16 @@ func idleMemory() *C.arena {
 	return m
 }
 
+// Release gives the memory back that no parse uses. The next parses take new memory.
+func Release() {
+	memories.Lock()
+	defer memories.Unlock()
+	for _, m := range memories.idle {
+		C.arena_delete(m)
+	}
+	memories.idle = nil
+}
+
 func giveMemory(m *C.arena) {
 	memories.Lock()
 	defer memories.Unlock()

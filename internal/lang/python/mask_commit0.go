@@ -237,7 +237,7 @@ func (c *commit0) function(whole, def syntax.Node, f frame) bool {
 	c.choice.Functions = append(c.choice.Functions, mask.Function{
 		Name: f.prefix + name, Construct: commit0Construct(def, name, f), Public: isPublic(f.prefix + name), Doc: l.doc.Is(),
 		Parent: f.parent, Class: -1, Line: lineOf(def), Span: mask.Range{Start: whole.Start(), End: whole.End()},
-		Body: l.cut, Broken: whole.Broken() || !ok, Shape: mask.Shape{Lines: codeLines(c.src[l.cut.Start:l.cut.End])},
+		Body: l.cut, Broken: !ok || isUnread(whole), Shape: mask.Shape{Lines: codeLines(c.src[l.cut.Start:l.cut.End])},
 	})
 	fate := c.fate(c.choice.Functions[i], name)
 	c.choice.Fates = append(c.choice.Fates, fate)
@@ -314,7 +314,7 @@ func (c *commit0) nested(n syntax.Node, parent int, prefix string) {
 				l, ok := lay(def)
 				c.choice.Functions = append(c.choice.Functions, mask.Function{
 					Name: f.prefix + name, Construct: commit0Construct(def, name, f), Doc: l.doc.Is(), Parent: f.parent, Class: -1,
-					Line: lineOf(def), Span: mask.Range{Start: def.Start(), End: def.End()}, Body: l.cut, Broken: def.Broken() || !ok,
+					Line: lineOf(def), Span: mask.Range{Start: def.Start(), End: def.End()}, Body: l.cut, Broken: !ok || isUnread(def),
 				})
 				c.choice.Fates = append(c.choice.Fates, fate)
 				visit(def, frame{prefix: f.prefix + name + ".", parent: len(c.choice.Functions) - 1})

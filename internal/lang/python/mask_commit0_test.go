@@ -122,3 +122,18 @@ func TestMaskCommit0Outline(t *testing.T) {
 		t.Errorf("%d nodes of %d are written down", written, nodes)
 	}
 }
+
+// What an error may be the beginning of stays: without it a decorator would be left behind.
+func TestMaskCommit0BehindError(t *testing.T) {
+	t.Parallel()
+	tree, err := syntax.ParseTree(syntax.Python, []byte("class C:\n    @a\n# left\n    def f(self): pass\n\n    x = = 1\n\n    def g(self): pass\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	choice := Masker{}.Commit0("c.py", tree, mask.Commit0Combined)
+	for i, broken := range []bool{true, false} {
+		if f := choice.Functions[i]; f.Broken != broken {
+			t.Errorf("%s is broken: %v, want %v", f.Name, f.Broken, broken)
+		}
+	}
+}

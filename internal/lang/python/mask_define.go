@@ -29,7 +29,7 @@ func (r *reader) function(whole, def syntax.Node, p spot) {
 	f := mask.Function{
 		Name: p.prefix + name, Public: p.function < 0 && isPublic(p.prefix+name), Doc: l.doc.Is(), Parent: p.function, Class: p.class,
 		Line: lineOf(def), Span: mask.Range{Start: whole.Start(), End: whole.End()},
-		Broken: whole.Broken() || !ok || whole.Above("ERROR").Is() || hasPython2(def), Wrapped: wrapped,
+		Broken: !ok || isUnread(whole) || hasPython2(def), Wrapped: wrapped,
 		Single: p.class >= 0 && (slices.Contains(decorators, "classmethod") || slices.Contains(decorators, "staticmethod")),
 	}
 	if len(l.statements) > 0 {
@@ -148,6 +148,12 @@ func (r *reader) givesAway(n syntax.Node) bool {
 	return n.Kind() == "call" && len(of) == 1 && (of[0] == "locals" || of[0] == "vars") && len(positional(n)) == 0
 }
 
+// isUnread tells whether a definition, its surroundings, or what it begins with may be other
+// than the tree says.
+func isUnread(whole syntax.Node) bool {
+	return whole.Broken() || whole.Above("ERROR").Is() || whole.BehindError()
+}
+
 // lambda reads a function by another notation.
 func (r *reader) lambda(whole, left, n syntax.Node, p spot) {
 	name, body := r.word(left), n.Child("body")
@@ -158,7 +164,7 @@ func (r *reader) lambda(whole, left, n syntax.Node, p spot) {
 	i := r.begin(mask.Function{
 		Name: p.prefix + name, Construct: mask.Lambda, Literal: true, Public: p.function < 0 && isPublic(p.prefix+name), Parent: p.function, Class: p.class,
 		Line: left.Line(), Span: mask.Range{Start: whole.Start(), End: whole.End()},
-		Body: mask.Range{Start: body.Start(), End: body.End()}, Broken: whole.Broken() || whole.Above("ERROR").Is(),
+		Body: mask.Range{Start: body.Start(), End: body.End()}, Broken: isUnread(whole),
 		Strict: fmt.Sprintf("(_ for _ in ()).throw(NotImplementedError(\"masked: %s\"))", p.prefix+name),
 	})
 	before := r.enter(n, p, nil)

@@ -1,0 +1,66 @@
+package syntax_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// What Python reads and its grammar does not, alone and more than once in a file. What is
+// wrong for Python, too, stays an error.
+func TestGaps(t *testing.T) {
+	t.Parallel()
+	const decorated = "class C:\n    @a(b)\n# left\n  # right of it\n    def f(self):\n        return 1\n\n    def g(self):\n        return f'{a, * [b]}' f'{*c, d}'\n\n    @a\n# left\n    @b\n# left\n    class D:\n        pass\n"
+	for name, c := range map[string]struct {
+		source string
+		broken bool
+	}{
+		"comments_left_of_a_decorator": {decorated, false},
+		"no_star_but_a_product":        {"x = f'{a * }'\n", true},
+		"a_star_alone":                 {"x = f'{*}'\n", true},
+		"two_stars":                    {"x = f'{a, **b}'\n", true},
+		"something_else_beside":        {decorated + "x = = 1\n", true},
+	} {
+		tree, err := syntax.ParseTree(syntax.Python, []byte(c.source))
+		if err != nil || tree.Broken() != c.broken || string(tree.Source) != c.source {
+			t.Errorf("%s: broken %v, want %v (%v)", name, tree.Broken(), c.broken, err)
+		}
+		if sound, err := syntax.Sound(syntax.Python, []byte(c.source)); err != nil || sound == c.broken {
+			t.Errorf("%s: sound %v (%v)", name, sound, err)
+		}
+		outline, err := syntax.Outline(syntax.Python, "class_definition", "block")([]byte(c.source))
+		if err != nil || outline.Broken() != c.broken {
+			t.Errorf("%s: in outline %v (%v)", name, outline.Broken(), err)
+		}
+	}
+	tree, err := syntax.ParseTree(syntax.Python, []byte(decorated))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range tree.All() {
+		if n.Is("decorated_definition") && !strings.HasPrefix(n.Text(), "@") {
+			t.Errorf("a definition with decorators is %q", n.Text())
+		}
+	}
+}
+
+func TestBehindError(t *testing.T) {
+	t.Parallel()
+	const source = "def a(): pass\nclass C:\n    @d\n# left\n    def b(self): pass\n    def c(self): pass\n\nx = = 1\n# a comment\n\ndef e(): pass\n"
+	tree, err := syntax.ParseTree(syntax.Python, []byte(source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	for n := range tree.All() {
+		if n.Is("function_definition") {
+			got[n.Child("name").Text()] = n.BehindError()
+		}
+	}
+	for name, want := range map[string]bool{"a": false, "b": true, "c": false, "e": false} {
+		if got[name] != want {
+			t.Errorf("%s: %v, want %v", name, got[name], want)
+		}
+	}
+}
