@@ -136,7 +136,7 @@ func (r *reader) isHook(d candidate) bool {
 }
 
 // isOfClass tells what a decorator of others makes an attribute of the class: it gets the
-// class alone, and others read it when they make one.
+// class alone, and others read it when they make one. The standard library reads none.
 func (r *reader) isOfClass(d candidate) bool {
 	all := d.def.Child("parameters")
 	if only := firstOf(all); only != lastOf(all) || only.Text() != "cls" || d.decorated("classmethod", "staticmethod") || d.readLikeData() {
@@ -145,7 +145,10 @@ func (r *reader) isOfClass(d candidate) bool {
 	return slices.ContainsFunc(d.decorators, func(decorator string) bool {
 		first, _, _ := strings.Cut(decorator, ".")
 		return first != "" && !plain[decorator[strings.LastIndexByte(decorator, '.')+1:]] && !r.ofTree(first) &&
-			slices.ContainsFunc(r.file.Imports, func(im mask.Import) bool { return im.Local == first })
+			slices.ContainsFunc(r.file.Imports, func(im mask.Import) bool {
+				from, _, _ := strings.Cut(im.Module, ".")
+				return im.Local == first && !stdlib.Has(from)
+			})
 	})
 }
 

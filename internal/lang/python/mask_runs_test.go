@@ -171,7 +171,7 @@ func TestMaskRuns(t *testing.T) {
 			"A.__init__ A.__str__",
 		},
 		"an_attribute_of_the_class_by_a_decorator_of_others": {
-			"-- a.py --\nfrom lib import declared, validator, thing\nclass A:\n    @declared.directive\n    def name(cls): return f()\n    @validator('x')\n    def check(cls, v): return v\n    @thing\n    def of(self): return 1\n    @classmethod\n    @thing\n    def own(cls): return 1\ndef f(): return 1\n",
+			"-- a.py --\nimport functools\nfrom lib import declared, validator, thing\nclass A:\n    @functools.cache\n    def all(cls): return f()\n    @declared.directive\n    def name(cls): return f()\n    @validator('x')\n    def check(cls, v): return v\n    @thing\n    def of(self): return 1\n    @classmethod\n    @thing\n    def own(cls): return 1\ndef f(): return 1\n",
 			"A.name f",
 		},
 		"an_object_in_the_place_of_a_module": {
