@@ -281,7 +281,7 @@ func (c *closure) touch(g int32) {
 	c.touched[g] = true
 	for _, a := range c.lineage(g)[1:] {
 		for _, name := range c.names[a] {
-			c.answer(g, name, c.watched[place{a, name}])
+			c.inherited(g, name, c.watched[place{a, name}])
 		}
 	}
 	for _, m := range c.metaclasses(g) {
@@ -372,6 +372,15 @@ func (c *closure) lendClass(g int32) {
 
 func (c *closure) kin(g int32) int32 { return c.units[c.groups[g].unit].kin }
 
+// inherited is a call by name on a class that inherits from the one that is known: of
+// cls.__new__(cls), and of cls(), there is an object of it.
+func (c *closure) inherited(g, name int32, s site) {
+	c.answer(g, name, s)
+	if s.how > reads && c.words.texts[name] == "__new__" {
+		c.instantiate(g, s.cause)
+	}
+}
+
 // watch is a method called on a class of ours: those that inherit from it may have
 // another, and count when they are in use.
 func (c *closure) watch(g, name int32, s site) {
@@ -389,7 +398,7 @@ func (c *closure) watch(g, name int32, s site) {
 	}
 	for _, h := range c.groups[g].below {
 		if c.touched[h] {
-			c.answer(h, name, s)
+			c.inherited(h, name, s)
 		}
 	}
 	for _, h := range c.kinds[g] { // whose classes are its objects

@@ -166,6 +166,10 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\nclass A:\n    def __hash__(self): return 1\n    @classmethod\n    def load(cls, x):\n        a = cls.__new__(cls)\n        return a.fill(x)\n    def fill(self, x): return x\n    def other(self, x): return x\nclass B:\n    def fill(self, x): return x\ndef make(): return object.__new__(C).ready()\nclass C:\n    def __eq__(self, o): return 1\n    def ready(self): return 1\nA.load(1)\nmake()\nB()\n",
 			"A.__hash__ A.load A.fill make C.__eq__ C.ready",
 		},
+		"an_object_of_an_heir_without_its_constructor": {
+			"-- a.py --\nclass A:\n    def __hash__(self): return 1\n    @classmethod\n    def load(cls, x): return cls.__new__(cls)\nclass B(A):\n    def __hash__(self): return 2\n    def rest(self): return 3\nclass C(A):\n    def __hash__(self): return 4\nclass D:\n    def __eq__(self, o): return 5\n    @classmethod\n    def make(cls): return cls()\nclass E(D):\n    def __eq__(self, o): return 6\nclass F(D):\n    def __eq__(self, o): return 7\nB.load(1)\nE.make()\n",
+			"A.__hash__ A.load B.__hash__ D.__eq__ D.make E.__eq__",
+		},
 		"texts_of_all_of_a_list": {
 			"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    def __str__(self): return 'x'\n    def __repr__(self): return 'y'\nX = ' '.join(map(str, [A()]))\n",
 			"A.__init__ A.__str__",
