@@ -278,6 +278,20 @@ func (c *closure) openTable(t thing, why cause) {
 	}
 }
 
+// handEach is a table that others get: they may call the functions in it.
+func (c *closure) handEach(t thing, why cause) {
+	for _, one := range c.step(t, c.words.known(Element)) {
+		if one.kind == isFunction {
+			c.hand(one, why)
+		}
+	}
+}
+
+// ofOthers tells a function that is known to be none of the tree's.
+func (c *closure) ofOthers(w where, path int32) bool {
+	return slices.ContainsFunc(c.ask(w, path).things, func(t thing) bool { return t.kind == isForeign && t.id != ofLiterals })
+}
+
 // call is an object that is called.
 func (c *closure) call(g int32, why cause) {
 	for _, name := range []string{"__call__", "call", "__invoke"} {
@@ -362,6 +376,9 @@ func (c *closure) pass(w where, r ref, how Use, t thing, why cause) {
 	if !known {
 		if how == Handed || c.escapes(t) {
 			c.hand(t, why)
+		}
+		if t.kind == isTable && r.into > 0 && c.ofOthers(w, c.calls[r.into-1].path) {
+			c.handEach(t, why)
 		}
 		return
 	}

@@ -170,6 +170,18 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\nclass A:\n    def __hash__(self): return 1\n    @classmethod\n    def load(cls, x): return cls.__new__(cls)\nclass B(A):\n    def __hash__(self): return 2\n    def rest(self): return 3\nclass C(A):\n    def __hash__(self): return 4\nclass D:\n    def __eq__(self, o): return 5\n    @classmethod\n    def make(cls): return cls()\nclass E(D):\n    def __eq__(self, o): return 6\nclass F(D):\n    def __eq__(self, o): return 7\nB.load(1)\nE.make()\n",
 			"A.__hash__ A.load B.__hash__ D.__eq__ D.make E.__eq__",
 		},
+		"what_a_table_gives_where_it_has_nothing": {
+			"-- a.py --\nimport collections\ndef f(a): return 1\ndef g(a): return 1\nT = collections.defaultdict(lambda: f)\nclass A:\n    def __init__(self): self.x = 1\n    def __mul__(self, o): return T[o](o)\nA() * 2\n",
+			"f A.__init__ A.__mul__",
+		},
+		"a_table_that_a_function_makes_of_another": {
+			"-- a.py --\ndef f(a): return 1\ndef g(a): return 1\ndef both(a, b): return {**a, **b}\nT = both({}, {1: f})\nU = both({}, {1: g})\ndef run(x):\n    T[x] = found = T[1]\n    return found(x)\nrun(1)\n",
+			"f both run",
+		},
+		"a_table_that_others_get": {
+			"-- a.py --\nfrom lib import parse\nfrom b import own\ndef f(a): return 1\ndef g(a): return 1\ndef h(a): return 1\nT = (f,)\nU = (g,)\nV = (h,)\ndef run(x):\n    try:\n        x = parse(x, steps=T)\n    except Exception:\n        raise\n    own(U)\n    len(V)\nrun(1)\n-- b.py --\ndef own(x): return x\n",
+			"f run own",
+		},
 		"texts_of_all_of_a_list": {
 			"-- a.py --\nclass A:\n    def __init__(self): self.x = 1\n    def __str__(self): return 'x'\n    def __repr__(self): return 'y'\nX = ' '.join(map(str, [A()]))\n",
 			"A.__init__ A.__str__",

@@ -109,6 +109,10 @@ func (r *reader) elements(s *scope, n syntax.Node) [][]string {
 			out = append(out, r.elements(s, a)...)
 		}
 		return out
+	case "lambda": // defaultdict(lambda: f)
+		if !n.Child("parameters").Is() {
+			return r.listed(s, n.Child("body"))
+		}
 	case "list", "tuple", "set", "dictionary", "pair", "expression_list", "list_splat", "dictionary_splat", "parenthesized_expression":
 		var out [][]string
 		for c := range n.Children() {
@@ -307,6 +311,11 @@ func (r *reader) table(name string, right syntax.Node) {
 		r.holds(name, right)
 	default:
 		r.murky[name] = true
+		for _, of := range positional(right) { // f({…}): it may hold what that does
+			if of.Is("dictionary", "list", "tuple", "set") {
+				r.holds(name, of)
+			}
+		}
 	}
 }
 
