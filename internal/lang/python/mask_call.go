@@ -19,6 +19,10 @@ func (r *reader) call(n syntax.Node, how mask.Use) {
 	path := r.path(function)
 	if picked && len(path) > 1 {
 		r.use(append(slices.Clone(path), mask.Element), how, n)
+	} else if picked { // of a table of the function, or one that stands here
+		for _, one := range r.elements(r.scope, function) {
+			r.emit(mask.Ref{Path: one, Use: mask.Called, Class: r.class, Line: n.Line()})
+		}
 	}
 	if len(path) > 0 && loads.MatchString(path[len(path)-1]) {
 		r.emit(mask.Ref{Path: []string{plugins}})

@@ -178,6 +178,10 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\ndef f(a): return 1\ndef g(a): return 1\ndef both(a, b): return {**a, **b}\nT = both({}, {1: f})\nU = both({}, {1: g})\ndef run(x):\n    T[x] = found = T[1]\n    return found(x)\nrun(1)\n",
 			"f both run",
 		},
+		"one_of_a_table_that_is_called_where_it_stands": {
+			"-- a.py --\ndef f(a): return 1\ndef g(a): return 1\ndef h(a): return 1\ndef rest(a): return 1\ndef run(x, t):\n    own = {1: f}\n    other = {1: rest}\n    {1: g, 2: h}[x](1)\n    return own[x](t[x](1))\nrun(1, {1: len})\n",
+			"f g h run",
+		},
 		"a_table_that_others_get": {
 			"-- a.py --\nfrom lib import parse\nfrom b import own\ndef f(a): return 1\ndef g(a): return 1\ndef h(a): return 1\nT = (f,)\nU = (g,)\nV = (h,)\ndef run(x):\n    try:\n        x = parse(x, steps=T)\n    except Exception:\n        raise\n    own(U)\n    len(V)\nrun(1)\n-- b.py --\ndef own(x): return x\n",
 			"f run own",
