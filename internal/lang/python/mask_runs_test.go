@@ -182,6 +182,10 @@ func TestMaskRuns(t *testing.T) {
 			"-- a.py --\ndef f(a): return 1\ndef g(a): return 1\ndef h(a): return 1\ndef rest(a): return 1\ndef run(x, t):\n    own = {1: f}\n    other = {1: rest}\n    {1: g, 2: h}[x](1)\n    return own[x](t[x](1))\nrun(1, {1: len})\n",
 			"f g h run",
 		},
+		"a_container_that_calls_what_it_inherits_from": {
+			"-- a.py --\nclass Base:\n    def __init__(self, *all): self.x = 1\n    def rest(self): return 1\nclass L(Base, list):\n    def __init__(self, *all):\n        super().__init__(*all)\n    def insert(self, at, of): return super().insert(at, of)\nL(1)\n",
+			"Base.__init__ L.__init__",
+		},
 		"a_table_that_others_get": {
 			"-- a.py --\nfrom lib import parse\nfrom b import own\ndef f(a): return 1\ndef g(a): return 1\ndef h(a): return 1\nT = (f,)\nU = (g,)\nV = (h,)\ndef run(x):\n    try:\n        x = parse(x, steps=T)\n    except Exception:\n        raise\n    own(U)\n    len(V)\nrun(1)\n-- b.py --\ndef own(x): return x\n",
 			"f run own",

@@ -376,7 +376,7 @@ func (r *reader) tableNamed(n syntax.Node) string {
 		}
 	}
 	path := r.path(n)
-	if len(path) == 0 || path[0] == "?" {
+	if len(path) == 0 || path[0] == "?" || n.Kind() == "call" { // super(), C(): an object that has none
 		return ""
 	}
 	switch path = r.resolve(path); {
