@@ -377,7 +377,7 @@ func (c *closure) pass(w where, r ref, how Use, t thing, why cause) {
 		if how == Handed || c.escapes(t) {
 			c.hand(t, why)
 		}
-		if t.kind == isTable && r.into > 0 && c.ofOthers(w, c.calls[r.into-1].path) {
+		if t.kind == isTable && w.unit.means.Flow && r.into > 0 && c.ofOthers(w, c.calls[r.into-1].path) {
 			c.handEach(t, why)
 		}
 		return
