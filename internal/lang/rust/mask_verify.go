@@ -51,8 +51,10 @@ func (Masker) Toolchain(ctx context.Context, m verify.Machine) (*verify.Kit, err
 	if home == "" {
 		home = filepath.Join(m.Lookup("HOME"), ".cargo")
 	}
-	for _, name := range []string{"registry", "git"} {
-		shown, err := kit.Show("cargo-"+name, filepath.Join(home, name))
+	// Not registry/src: a file that its author kept to himself is unpacked with his rights,
+	// for the user of this machine only. Cargo unpacks what it needs once more.
+	for _, name := range []string{"registry/index", "registry/cache", "git"} {
+		shown, err := kit.Show("cargo-"+path.Base(name), filepath.Join(home, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // nothing was downloaded from there
 		}

@@ -72,6 +72,9 @@ func TestRun(t *testing.T) {
 		"Cargo.toml": "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
 		"src/lib.rs": "/// One.\npub fn one() -> i32 {\n    1\n}\n", "tests/one.rs": "#[test]\nfn one() {\n    assert_eq!(shop::one(), 1);\n}\n",
 	}
+	crate := shelved(t)
+	crate["Cargo.toml"] = rustc["Cargo.toml"] + "[dependencies]\nkept = \"1\"\n"
+	crate["src/lib.rs"] = "/// One.\npub fn one() -> i32 {\n    kept::ONE\n}\n"
 	lost := map[string]string{"Cargo.toml": rustc["Cargo.toml"] + "[dependencies]\nno-such-crate-of-ours = \"1\"\n", "src/lib.rs": rustc["src/lib.rs"]}
 	web := map[string]string{"cart.php": "<?php\nfunction total() { return 1; }\n"}
 	rb := map[string]string{"cart.rb": "def total\n  1 + 1\nend\n"}
@@ -103,6 +106,7 @@ func TestRun(t *testing.T) {
 		}},
 		{"rust_ok", rustc, nil, []string{"rust ok 2/2"}},
 		{"rust_type", rustc, map[string]string{"src/lib.rs": "/// One.\npub fn one() -> i32 {\n    \"1\"\n}\n"}, []string{"rust faults 0/2", "src/lib.rs:3: shop (lib): mismatched types"}},
+		{"rust_crate", crate, nil, []string{"rust ok 1/1"}},
 		{"rust_no_crate", lost, nil, []string{"rust cannot tell 0/0 in the source: cargo: error: no matching package named `no-such-crate-of-ours` found"}},
 		{"php_ok", web, nil, []string{"php ok 1/1"}},
 		{"php_broken", web, map[string]string{"cart.php": "<?php\nfunction total() { return 1 }\n"}, []string{
@@ -151,8 +155,14 @@ func (p pair) verify(t *testing.T, box sandbox.Sandbox) []string {
 	if strings.HasSuffix(p.name, "endless") {
 		limits.Timeout = 15 * time.Second
 	}
+	// Of the user's crates nothing is needed, and where they are unpacked nothing is written.
+	home := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(home, "registry", "src"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	results, err := verify.Run(t.Context(), verify.Options{
-		Source: source, Starter: starter, Manifest: m, Languages: languages, Machine: verify.Machine{Env: os.Environ()}, Sandbox: box, Limits: limits,
+		Source: source, Starter: starter, Manifest: m, Languages: languages, Sandbox: box, Limits: limits,
+		Machine: verify.Machine{Env: append([]string{"CARGO_HOME=" + home}, os.Environ()...)},
 	})
 	if err != nil {
 		t.Fatal(err)
