@@ -358,6 +358,11 @@ type File struct {
 	// Repair gives the further edits that a choice makes necessary (Go's unused
 	// imports); nil where a language needs none. It must not keep the tree.
 	Repair func(masked func(function int) bool) []Edit
+	// Stars is told, when all files are read, which modules are known to declare a name: of
+	// two that are taken by a star, Repair may go by it. "" is the file's own, without
+	// itself. What is not known is that of a module outside of the tree, and of a variable.
+	// It must not keep the tree, nor has.
+	Stars func(has func(module, name string) bool)
 	// Faults are syntax errors outside functions, by line.
 	Faults []int
 	Values []Value

@@ -69,6 +69,29 @@ func (p *project) starred(u int32) []int32 {
 	return out
 }
 
+// tellStars tells those that ask which modules declare what they use.
+func (p *project) tellStars() {
+	for _, u := range p.units {
+		if u.stars != nil {
+			u.stars(func(module, name string) bool { return p.declares(u, module, name) })
+		}
+	}
+}
+
+// declares tells whether a function, a class or a plain binding of a module has this name.
+func (p *project) declares(u *unit, module, name string) bool {
+	word, ok := p.words.find(name)
+	if !ok {
+		return false
+	}
+	homes := p.findModule(u, module)
+	if module == "" && len(u.modules) > 0 {
+		homes = []thing{{kind: isModule, id: p.byModule[moduleKey{u.family, u.modules[0]}]}}
+	}
+	has := func(at int32) bool { return at != u.index && len(p.own(at, word)) > 0 }
+	return slices.ContainsFunc(homes, func(t thing) bool { return t.kind == isModule && slices.ContainsFunc(p.modules[t.id].units, has) })
+}
+
 // importOf is what an import brings.
 func (p *project) importOf(u *unit, im imported, depth int) []thing {
 	module, name := p.words.texts[im.module], p.words.texts[im.name]

@@ -88,6 +88,7 @@ type further struct {
 	callables []callable
 	makes     map[int32][]int32 // of functions, values
 	repair    func(masked func(function int) bool) []Edit
+	stars     func(has func(module, name string) bool)
 	faults    []int
 }
 
@@ -243,7 +244,7 @@ func (p *project) compact(u *unit, f *File) {
 	for _, c := range f.Callable {
 		u.callables = append(u.callables, callable{p.words.id(c.Name), p.typed(c.Type)})
 	}
-	u.repair, u.faults, u.program, u.read = f.Repair, f.Faults, f.Program, true
+	u.repair, u.stars, u.faults, u.program, u.read = f.Repair, f.Stars, f.Faults, f.Program, true
 	if u.isEmpty() {
 		u.further = &p.none
 	}

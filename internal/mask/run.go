@@ -430,6 +430,7 @@ func (r *run) decide(ctx context.Context) error {
 	if err := errors.Join(ctx.Err(), p.shelf.err); err != nil {
 		return err
 	}
+	p.tellStars()
 	p.forget()
 	runtime.GC() // the next would come when as much again was made as the decision held
 	return nil
@@ -451,7 +452,7 @@ func (p *project) forget() {
 	*p = project{words: words{texts: p.words.texts}, shelf: shelf{memory: p.shelf.memory, file: p.shelf.file}, units: p.units, tongues: p.tongues, homes: p.homes}
 	for _, u := range p.units {
 		u.modules, u.classes, u.own, u.refs, u.imports, u.bindings, u.resolved, u.said = nil, nil, nil, kept{}, nil, nil, nil, nil
-		u.takes, u.values, u.makes, u.compiles = nil, nil, nil, nil
+		u.takes, u.values, u.makes, u.compiles, u.stars = nil, nil, nil, nil, nil
 	}
 }
 

@@ -136,6 +136,9 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 	if len(r.specs) > 0 {
 		r.file.Repair = r.repair
 	}
+	if slices.ContainsFunc(r.specs, func(s spec) bool { return s.name == "." }) {
+		r.file.Stars = r.stars
+	}
 	return r.file
 }
 

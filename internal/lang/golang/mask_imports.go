@@ -13,10 +13,11 @@ import (
 
 // spec is one import.
 type spec struct {
-	path  string
-	name  string     // as it is written; "" for none
-	at    mask.Range // of the name, empty before the path for none
-	local string     // what the file calls it; "" where it cannot be told
+	path   string
+	name   string          // as it is written; "" for none
+	at     mask.Range      // of the name, empty before the path for none
+	local  string          // what the file calls it; "" where it cannot be told
+	others map[string]bool // free names that are known to be others', of a dot import
 }
 
 // use is where a name is used: by code that always stays, and by bodies.
@@ -195,10 +196,26 @@ func (r *maskReader) repair(masked func(function int) bool) []mask.Edit {
 	return edits
 }
 
+// stars notes which free names are no use of a dot import: those that are known to be of
+// another, or of the package.
+func (r *maskReader) stars(has func(module, name string) bool) {
+	for i := range r.specs {
+		s := &r.specs[i]
+		if s.name != "." {
+			continue
+		}
+		s.others = map[string]bool{}
+		for name := range r.free {
+			other := has("", name) || slices.ContainsFunc(r.specs, func(o spec) bool { return o.name == "." && o.path != s.path && has(o.path, name) })
+			s.others[name] = other && !has(s.path, name)
+		}
+	}
+}
+
 func (r *maskReader) needed(s spec, masked func(function int) bool) bool {
 	switch s.local {
 	case ".":
-		return anyStays(r.free, masked, nil)
+		return anyStays(r.free, masked, s.others)
 	case "":
 		known := map[string]bool{}
 		for _, other := range r.specs {
