@@ -86,7 +86,7 @@ if [ -n "$MAVEN" ] && [ -f pom.xml ]; then
 		-o -q -fn -B -Dmaven.repo.local="$REPOSITORY" -Dmaven.legacyLocalRepo=true -Daether.enhancedLocalRepository.trackingFilename=none \
 		dependency:build-classpath -Dmdep.outputFile=.benchmint-classpath </dev/null >/tmp/maven 2>&1
 	classpath=$(find . -name .benchmint-classpath -exec cat {} + -exec echo : \; | tr -d '\n')
-	[ -n "$classpath" ] || echo "maven: $(grep -m1 ERROR /tmp/maven)"
+	[ -n "$classpath" ] || echo "maven: $(sed -n '/ERROR/{s/.*ERROR[] ]*//;s/^org[^ ]* - //;p;q}' /tmp/maven)"
 fi
 mkdir /tmp/classes
 exec "$javac" -proc:none -implicit:none -nowarn -encoding UTF-8 -Xmaxerrs 10000 -XDshould-stop.ifError=FLOW -XDshouldStopPolicyIfError=FLOW \
@@ -127,6 +127,8 @@ func readJavac(files []string, s verify.Said) verify.Report {
 		if m := javacError.FindStringSubmatch(line); m != nil {
 			at, _ := strconv.Atoi(m[2]) // digits
 			r.Faults = append(r.Faults, verify.Fault{Unit: m[1], Path: m[1], Line: at, Message: m[3]})
+		} else if why, ok := strings.CutPrefix(line, "maven: "); ok && why != "" {
+			r.Lacks = "without the jars of its pom: " + why
 		} else if m := symbolLine.FindStringSubmatch(line); m != nil && len(r.Faults) > 0 {
 			r.Faults[len(r.Faults)-1].Message += ": " + m[1]
 		}

@@ -53,6 +53,9 @@ func Compare(source, starter Report, whole bool) Result {
 	default:
 		out.State = OK
 	}
+	if out.Reason == "" {
+		out.Reason = source.Lacks
+	}
 	return out
 }
 

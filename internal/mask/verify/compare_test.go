@@ -22,6 +22,12 @@ func TestCompare(t *testing.T) {
 			want:    Result{State: OK, Units: 2, Held: 2},
 		},
 		{
+			name:    "less_than_it_might",
+			source:  Report{Units: []string{"a"}, Lacks: "no jars"},
+			starter: Report{Units: []string{"a"}, Lacks: "no jars"},
+			want:    Result{State: OK, Reason: "no jars", Units: 1, Held: 1},
+		},
+		{
 			name:    "new_in_the_starter",
 			source:  Report{Units: []string{"a", "b"}},
 			starter: Report{Units: []string{"a", "b"}, Faults: []Fault{at("b", "b.go", 3, "no"), at("b", "b.go", 3, "no")}},

@@ -61,6 +61,7 @@ type Report struct {
 	Units  []string // what was tried: packages, modules, files
 	Faults []Fault
 	Untold string // why it says nothing of this tree
+	Lacks  string // what it had to do without, so that it says less than it might
 }
 
 // Fault is one message. A fault without a unit fails none of them.
