@@ -242,13 +242,32 @@ func (r *reader) statement(b syntax.Node, a asked) string {
 		if a.async {
 			generator = "AsyncGenerator"
 		}
-		return "return yield* ((): " + generator + "<any, " + result + ", any> => { " + fails + " })();"
+		yields := "any"
+		if handsOn(b) {
+			yields = "never"
+		}
+		return "return yield* ((): " + generator + "<" + yields + ", " + result + ", any> => { " + fails + " })();"
 	case gives:
 		return "return ((): " + a.result + " => { " + fails + " })();"
 	case a.literal:
 		return "return ((): void => { " + fails + " })();"
 	}
 	return fails
+}
+
+// handsOn tells the body of a generator that a call is given and that yields nothing of its
+// own, but what others do: for who is given it these are steps, of which it tells the kinds. It
+// has to take a starter that yields nothing for one without any.
+func handsOn(b syntax.Node) bool {
+	if !b.Parent().Parent().Is("arguments") {
+		return false
+	}
+	for n := range b.Walk(func(n syntax.Node) bool { return n == b || !isFunction(n) && !n.Is("class_body") }) {
+		if n.Is("yield_expression") && !n.Has("*") {
+			return false
+		}
+	}
+	return true
 }
 
 // expression is the body of an arrow that has no braces.
