@@ -38,7 +38,7 @@ type reader struct {
 	chains   map[int]chain                  // rows of assignments, by where they begin
 	made     map[int]bool                   // those of them that end with an object
 	plain    map[string]syntax.Node         // what the file itself declares without types to fill in
-	generic  map[string]syntax.Node         // functions with parameters that are types, likewise
+	generic  map[string]syntax.Node         // functions and classes with parameters that are types, likewise
 	counted  map[string]int                 // how often it gives a name to a function, class, type or variable
 	results  map[int]string                 // what functions give, by where they begin
 	fields   map[int]map[string]string      // their types, of classes, by where their bodies begin

@@ -16,8 +16,14 @@ func (r *reader) result(fn syntax.Node, depth int) string {
 	if !b.Is("statement_block") {
 		return r.typeText(fn, b, depth)
 	}
-	if last := lastOf(b); !last.Is("return_statement") {
+	last := lastOf(b)
+	if !last.Is("return_statement") {
 		return ""
+	}
+	if last == first(b) {
+		if of := r.ownType(fn, first(last)); of != "" {
+			return of
+		}
 	}
 	out := ""
 	for n := range b.Walk(func(n syntax.Node) bool { return n == b || !isFunction(n) && !n.Is("class_body") }) {
@@ -38,6 +44,42 @@ func (r *reader) result(fn syntax.Node, depth int) string {
 // isObjectMethod tells a method of which this is an object of its class.
 func isObjectMethod(fn syntax.Node) bool {
 	return fn.Is("method_definition") && fn.Parent().Is("class_body") && !fn.Has("static")
+}
+
+// ownType is the type of a member of the object, however deep, where a method does nothing but
+// give it, or a getter what such a member's function gives. With more code around, the
+// compiler may know that it is one of several types only.
+func (r *reader) ownType(fn, value syntax.Node) string {
+	class := fn.Parent().Parent()
+	if !isObjectMethod(fn) || !class.Is("class_declaration", "abstract_class_declaration") || fn.Child("type_parameters").Is() {
+		return ""
+	}
+	head, tail := "", ""
+	// A function that is a member of the object itself is a method, mostly: its type may have several.
+	if callee := value.Child("function"); fn.Has("get") && callee.Child("object").Is("member_expression") && !first(value.Child("arguments")).Is() && !value.Has("type_arguments", "optional_chain") {
+		head, tail, value = "ReturnType<", ">", callee
+	}
+	for ; value.Is("member_expression"); value = value.Child("object") {
+		property := value.Child("property")
+		if !property.Is("property_identifier") || value.Has("optional_chain") {
+			return ""
+		}
+		tail = `["` + property.Text() + `"]` + tail
+	}
+	if !value.Is("this") || !strings.HasPrefix(tail, "[") {
+		return ""
+	}
+	var names []string
+	for c := range class.Child("type_parameters").Children() {
+		if c.Is("type_parameter") {
+			names = append(names, c.Child("name").Text())
+		}
+	}
+	of := class.Child("name").Text()
+	if len(names) > 0 {
+		of += "<" + strings.Join(names, ", ") + ">"
+	}
+	return fitting(head + of + tail)
 }
 
 // maxResult is how many methods that give each other's results are followed.
@@ -76,7 +118,7 @@ func (r *reader) madeType(value syntax.Node) string {
 		return ""
 	}
 	if arguments := value.First("type_arguments"); arguments.Is() {
-		if r.counted[of.Text()] == 0 {
+		if r.counted[of.Text()] == 0 || r.generic[of.Text()].Is("class_declaration", "abstract_class_declaration") && r.counted[of.Text()] == 1 {
 			return fitting(of.Text() + arguments.Text())
 		}
 		return ""
@@ -263,8 +305,12 @@ func (r *reader) onlyMethod(body syntax.Node, name string) syntax.Node {
 // maxType is how long a type may be, in bytes.
 const maxType = 120
 
-// fitting is a type that can be written in a line.
+// fitting is a type that can be written in a line: an object's cannot where the ends of
+// lines may be what is between its members.
 func fitting(of string) string {
+	if strings.ContainsAny(of, "\n\r") && !strings.ContainsAny(of, "{\"'`/") {
+		of = strings.Join(strings.Fields(of), " ")
+	}
 	if of == "const" || strings.ContainsAny(of, "\n\r") || strings.Contains(of, "//") || len(of) > maxType {
 		return ""
 	}
@@ -291,7 +337,7 @@ func (r *reader) notePlain(n syntax.Node) {
 	case !up.Is("program") && (!up.Is("export_statement") || !up.Parent().Is("program")):
 	case !n.Child("type_parameters").Is():
 		r.plain[name.Text()] = n
-	case n.Is("function_declaration"):
+	case n.Is("function_declaration", "class_declaration", "abstract_class_declaration"):
 		r.generic[name.Text()] = n
 	}
 }
