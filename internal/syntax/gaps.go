@@ -1,33 +1,59 @@
 package syntax
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
-// bridged gives Python of a tree with a syntax error as its grammar can read it, of the same
-// length; nil where there is nothing to change. Two things are known that Python reads and
-// the grammar does not: a comment between a decorator and what it decorates that stands
-// further left than both, and a star in a value of a formatted string, f"{a, *b}".
-func bridged(t *Tree) []byte {
-	var out []byte
-	blank := func(from, to int) {
-		if out == nil {
-			out = bytes.Clone(t.Source)
-		}
-		copy(out[from:to], bytes.Repeat([]byte(" "), to-from))
+// bridges give a file with a syntax error as its grammar can read it, of the same length; nil
+// where there is nothing to change. They are for what the language has and the grammar does
+// not know.
+var bridges = map[Language]func(*Tree) []byte{Python: bridgePython, CSharp: bridgeCSharp}
+
+// draft is a source that is changed in places, copied when the first of them is.
+type draft struct{ source, changed []byte }
+
+func (d *draft) put(at int, text string) {
+	if d.changed == nil {
+		d.changed = bytes.Clone(d.source)
 	}
+	copy(d.changed[at:], text)
+}
+
+// bridgePython is for a comment between a decorator and what it decorates that stands further
+// left than both, and for a star in a value of a formatted string, f"{a, *b}".
+func bridgePython(t *Tree) []byte {
+	d := draft{source: t.Source}
 	end := -1 // of an error, and of comments behind it
 	for n := range t.All() {
 		switch {
 		case n.Is("ERROR"):
 			end = n.End()
 			if n.Parent().Is("interpolation") && isStarred(t.Source, n.Start()) {
-				blank(n.Start(), n.Start()+1)
+				d.put(n.Start(), " ")
 			}
 		case n.Is("comment") && end >= 0 && len(bytes.TrimSpace(t.Source[end:max(end, n.Start())])) == 0:
-			blank(n.Start(), n.End())
+			d.put(n.Start(), strings.Repeat(" ", n.End()-n.Start()))
 			end = n.End()
 		}
 	}
-	return out
+	return d.changed
+}
+
+// bridgeCSharp is for an empty collection, [], which becomes an empty string (C# 12).
+func bridgeCSharp(t *Tree) []byte {
+	d := draft{source: t.Source}
+	for n := range t.All() {
+		if !n.Is("argument") || n.Start() != n.End() {
+			continue
+		}
+		before, behind := bytes.TrimRight(t.Source[:n.Start()], " "), bytes.TrimLeft(t.Source[n.Start():], " ")
+		if bytes.HasSuffix(before, []byte("[")) && bytes.HasPrefix(behind, []byte("]")) {
+			d.put(len(before)-1, `"`)
+			d.put(len(t.Source)-len(behind), `"`)
+		}
+	}
+	return d.changed
 }
 
 // isStarred tells whether a value *x begins at a place in braces.

@@ -45,6 +45,20 @@ func TestGaps(t *testing.T) {
 	}
 }
 
+func TestGapsCSharp(t *testing.T) {
+	t.Parallel()
+	for source, broken := range map[string]bool{
+		"class C { List<int> a = [], b = [ ]; int[] F() { return []; } void G() => H([], 1); }": false,
+		"class C { int F() { return a[]; } }":                                                   true,
+		"class C { List<int> a = []; int x = = 1; }":                                            true,
+	} {
+		tree, err := syntax.ParseTree(syntax.CSharp, []byte(source))
+		if err != nil || tree.Broken() != broken || string(tree.Source) != source {
+			t.Errorf("%s: broken %v (%v)", source, tree.Broken(), err)
+		}
+	}
+}
+
 func TestBehindError(t *testing.T) {
 	t.Parallel()
 	const source = "def a(): pass\nclass C:\n    @d\n# left\n    def b(self): pass\n    def c(self): pass\n\nx = = 1\n# a comment\n\ndef e(): pass\n"

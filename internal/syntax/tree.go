@@ -125,7 +125,8 @@ func parseWithin(l Language, source []byte, e extent, limit time.Duration) (*Tre
 		}
 	}
 	t, err := of().parse(l, source, given, e, limit)
-	if err != nil || l != Python || !t.Broken() {
+	bridge := bridges[l]
+	if err != nil || bridge == nil || !t.Broken() {
 		return t, err
 	}
 	all := t
@@ -134,7 +135,7 @@ func parseWithin(l Language, source []byte, e extent, limit time.Duration) (*Tre
 			return nil, err
 		}
 	}
-	if given = bridged(all); given == nil {
+	if given = bridge(all); given == nil {
 		return t, nil
 	}
 	if all, err = of().parse(l, source, given, e, limit); err != nil || all.Broken() {
