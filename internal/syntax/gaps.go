@@ -5,10 +5,12 @@ import (
 	"strings"
 )
 
-// bridges give a file with a syntax error as its grammar can read it, of the same length; nil
-// where there is nothing to change. They are for what the language has and the grammar does
-// not know.
-var bridges = map[Language]func(*Tree) []byte{Python: bridgePython, CSharp: bridgeCSharp}
+// bridges give texts by which a grammar may read a file in which it finds a syntax error, of
+// the same length. They are for what the language has and the grammar does not know.
+var bridges = map[Language]func(*Tree) [][]byte{
+	Python: bridgePython,
+	CSharp: func(t *Tree) [][]byte { return Readings(t.Source) },
+}
 
 // draft is a source that is changed in places, copied when the first of them is.
 type draft struct{ source, changed []byte }
@@ -22,7 +24,7 @@ func (d *draft) put(at int, text string) {
 
 // bridgePython is for a comment between a decorator and what it decorates that stands further
 // left than both, and for a star in a value of a formatted string, f"{a, *b}".
-func bridgePython(t *Tree) []byte {
+func bridgePython(t *Tree) [][]byte {
 	d := draft{source: t.Source}
 	end := -1 // of an error, and of comments behind it
 	for n := range t.All() {
@@ -37,23 +39,10 @@ func bridgePython(t *Tree) []byte {
 			end = n.End()
 		}
 	}
-	return d.changed
-}
-
-// bridgeCSharp is for an empty collection, [], which becomes an empty string (C# 12).
-func bridgeCSharp(t *Tree) []byte {
-	d := draft{source: t.Source}
-	for n := range t.All() {
-		if !n.Is("argument") || n.Start() != n.End() {
-			continue
-		}
-		before, behind := bytes.TrimRight(t.Source[:n.Start()], " "), bytes.TrimLeft(t.Source[n.Start():], " ")
-		if bytes.HasSuffix(before, []byte("[")) && bytes.HasPrefix(behind, []byte("]")) {
-			d.put(len(before)-1, `"`)
-			d.put(len(t.Source)-len(behind), `"`)
-		}
+	if d.changed == nil {
+		return nil
 	}
-	return d.changed
+	return [][]byte{d.changed}
 }
 
 // isStarred tells whether a value *x begins at a place in braces.

@@ -48,9 +48,13 @@ func TestGaps(t *testing.T) {
 func TestGapsCSharp(t *testing.T) {
 	t.Parallel()
 	for source, broken := range map[string]bool{
-		"class C { List<int> a = [], b = [ ]; int[] F() { return []; } void G() => H([], 1); }": false,
-		"class C { int F() { return a[]; } }":                                                   true,
-		"class C { List<int> a = []; int x = = 1; }":                                            true,
+		"class C { List<int> a = [], b = [ ]; int[] F() { return []; } void G() => H([], 1); }":                                     false,
+		"#!/usr/bin/env dotnet\n#:package A@1\nclass None;\nclass Of<T> : None where T : class;\nvoid F<T>() where T : class { }\n": false,
+		"class C\n{\n#if A\n    void F(int a)\n#else\n    void F()\n#endif\n    {\n    }\n}\n":                                      false,
+		"class C\n{\n#if A\n    void F(\n#else\n    void F()\n#endif\n    {\n    }\n}\n":                                            false,
+		"class C\n{\n#if A\n    void F(\n#else\n    void F(}\n#endif\n}\n":                                                          true,
+		"class C { int F() { return a[]; } }":                                                                                       true,
+		"class C { List<int> a = []; int x = = 1; }":                                                                                true,
 	} {
 		tree, err := syntax.ParseTree(syntax.CSharp, []byte(source))
 		if err != nil || tree.Broken() != broken || string(tree.Source) != source {

@@ -63,6 +63,7 @@ type Tree struct {
 	Source   []byte
 	nodes    []treesitter.Node
 	dialect  *dialect
+	bridged  bool
 }
 
 // ParseTree parses one file. A syntax error is no error: see Node.Broken.
@@ -135,13 +136,17 @@ func parseWithin(l Language, source []byte, e extent, limit time.Duration) (*Tre
 			return nil, err
 		}
 	}
-	if given = bridge(all); given == nil {
-		return t, nil
+	for _, given := range bridge(all) {
+		other, err := of().parse(l, source, given, e, limit)
+		if err != nil {
+			return nil, err
+		}
+		if !other.Broken() {
+			other.bridged = true
+			return other, nil
+		}
 	}
-	if all, err = of().parse(l, source, given, e, limit); err != nil || all.Broken() {
-		return t, err // it has errors of its own
-	}
-	return all, nil
+	return t, nil
 }
 
 // parse gives the tree of a source by a text of the same length that the grammar can read.
@@ -179,6 +184,10 @@ func (t *Tree) Len() int { return len(t.nodes) }
 
 // Broken tells whether there is a syntax error anywhere.
 func (t *Tree) Broken() bool { return t.Root().Broken() }
+
+// Bridged tells whether the grammar reads the source only by another text: it has what the
+// grammar does not know.
+func (t *Tree) Bridged() bool { return t.bridged }
 
 // All gives every node, outer ones before what is inside them.
 func (t *Tree) All() iter.Seq[Node] { return t.Root().Within() }

@@ -89,7 +89,7 @@ type reader struct {
 // Read says what a file declares.
 func (Masker) Read(_ string, tree *syntax.Tree) *mask.File {
 	file := read(tree, tree.Source)
-	if tree.Broken() {
+	if tree.Broken() || tree.Bridged() {
 		return again(file, tree)
 	}
 	return file

@@ -5,149 +5,20 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
-// The grammar reads a file with all branches of its conditions at once. Where they are
-// no whole statements or members, that does not parse; a file like that is read again
-// as a compiler does, with one branch of each condition: the first, then the last. The
-// others are blanked, so that every place stays what it is. What is masked comes from
-// the source as it is, and only from functions in which all directives have both ends.
-
-// directive is a line that a preprocessor reads.
-var directive = lazyregexp.New(`^(?:\xEF\xBB\xBF)?[ \t]*#[ \t]*(if|elif|else|endif|region|endregion|pragma|nullable|error|warning|line)\b`)
-
-// condition is an #if with its branches, by line.
-type condition struct {
-	at  []int
-	end int
-}
-
-// conditions are those of a file; false where they do not nest.
-func conditions(lines [][]byte) ([]condition, bool) {
-	var all []condition
-	var open []int
-	for i, line := range lines {
-		word := directive.FindStringSubmatch(string(line))
-		if word == nil {
-			continue
-		}
-		switch word[1] {
-		case "if":
-			open = append(open, len(all))
-			all = append(all, condition{at: []int{i}})
-		case "elif", "else", "endif":
-			if len(open) == 0 {
-				return nil, false
-			}
-			c := &all[open[len(open)-1]]
-			if word[1] == "endif" {
-				c.end, open = i, open[:len(open)-1]
-			} else {
-				c.at = append(c.at, i)
-			}
-		}
-	}
-	return all, len(open) == 0
-}
-
-// branch is the source with one branch of each condition, and without directives; false
-// where there is none to choose.
-func branch(source []byte, last bool) ([]byte, bool) {
-	lines := bytes.SplitAfter(source, []byte("\n"))
-	all, ok := conditions(lines)
-	if !ok || len(all) == 0 {
-		return nil, false
-	}
-	gone := make([]bool, len(lines))
-	for i, line := range lines {
-		gone[i] = directive.MatchString(string(line))
-	}
-	for _, c := range all {
-		chosen := 0
-		if last {
-			chosen = len(c.at) - 1
-		}
-		ends := append(c.at[1:len(c.at):len(c.at)], c.end)
-		for b, start := range c.at {
-			for i := start + 1; b != chosen && i < ends[b]; i++ {
-				gone[i] = true
-			}
-		}
-	}
-	out := make([]byte, 0, len(source))
-	for i, line := range lines {
-		if !gone[i] {
-			out = append(out, line...)
-			continue
-		}
-		for _, b := range line {
-			if b != '\n' && b != '\r' {
-				b = ' '
-			}
-			out = append(out, b)
-		}
-	}
-	return out, true
-}
-
-// collection begins a collection expression, or an attribute of a parameter.
-var collection = lazyregexp.New(`(?:=>?|\(|,|:|\?\?|\?\s|\breturn\b)\s*\[`)
-
-// older writes collection expressions (C# 12), which the grammar does not know, as what
-// it knows: [] as "", [a, b] as (a, b). Every place stays what it is.
-func older(source []byte) []byte {
-	out := bytes.Clone(source)
-	for _, found := range collection.FindAllIndex(source, -1) {
-		start := found[1] - 1
-		end := closed(source, start)
-		if end < 0 {
-			continue
-		}
-		if rest := bytes.TrimLeft(source[end+1:], " \t\r\n"); len(rest) > 0 && !bytes.ContainsRune([]byte(",;)]}.:?"), rune(rest[0])) {
-			continue // an attribute
-		}
-		out[start], out[end] = '(', ')'
-		switch inner := bytes.TrimRight(source[start+1:end], " \t\r\n"); {
-		case len(inner) == 0:
-			out[start], out[end] = '"', '"'
-		case inner[len(inner)-1] == ',':
-			out[start+len(inner)] = ' '
-		}
-	}
-	return out
-}
-
-// widest bounds how far the end of a collection is looked for.
-const widest = 4096
-
-// closed is the place of the bracket that closes one, -1 for none.
-func closed(source []byte, start int) int {
-	depth := 0
-	for i, b := range source[start:min(len(source), start+widest)] {
-		switch b {
-		case '[':
-			depth++
-		case ']':
-			if depth--; depth == 0 {
-				return start + i
-			}
-		}
-	}
-	return -1
-}
+// Where the branches of conditions are no whole statements or members, a file does not parse
+// with all of them at once. It is read again by each of syntax.Readings, in which every place
+// is what it was. What is masked comes from the source as it is, and only from functions in
+// which all directives have both ends.
 
 // balanced tells whether every directive in a range has its other end there too.
 func balanced(source []byte, at mask.Range) bool {
 	conditions, regions := 0, 0
 	for line := range bytes.Lines(source[at.Start:max(at.Start, at.End)]) {
-		word := directive.FindStringSubmatch(string(line))
-		if word == nil {
-			continue
-		}
-		switch word[1] {
+		switch syntax.Directive(line) {
 		case "if":
 			conditions++
 		case "endif":
@@ -168,18 +39,12 @@ func balanced(source []byte, at mask.Range) bool {
 	return conditions == 0 && regions == 0
 }
 
-// again reads a file that does not parse, whole and branch by branch. What parses best is
+// again reads a file that does not parse as it stands, whole and branch by branch. What parses best is
 // the base; the others give it the functions that it does not have whole.
 func again(file *mask.File, tree *syntax.Tree) *mask.File {
 	source, faults := tree.Source, unread(file, tree)
-	texts := [][]byte{older(source)}
-	for _, last := range []bool{false, true} {
-		if text, ok := branch(source, last); ok {
-			texts = append(texts, older(text))
-		}
-	}
 	readings := []*mask.File{file}
-	for _, text := range texts {
+	for _, text := range syntax.Readings(source) {
 		if tree, err := syntax.ParseTree(syntax.CSharp, text); err == nil {
 			readings = append(readings, read(tree, source))
 		}
@@ -192,7 +57,7 @@ func again(file *mask.File, tree *syntax.Tree) *mask.File {
 		join(base, other)
 	}
 	inOrder(base)
-	if broken(base) == 0 && len(base.Faults) == 0 {
+	if tree.Broken() && broken(base) == 0 && len(base.Faults) == 0 {
 		// Who parses the masked text whole must know that the source did not parse either.
 		base.Faults = faults
 	}

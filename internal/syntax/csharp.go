@@ -1,0 +1,160 @@
+package syntax
+
+import (
+	"bytes"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
+)
+
+// directive is a line of C# that a preprocessor reads.
+var directive = lazyregexp.New(`^(?:\xEF\xBB\xBF)?[ \t]*#[ \t]*(if\b|elif\b|else\b|endif\b|region\b|endregion\b|pragma\b|nullable\b|error\b|warning\b|line\b)`)
+
+// condition is an #if with its branches, by line.
+type condition struct {
+	at  []int
+	end int
+}
+
+// Directive is the word of such a line: if, endif, region …; "" for any other.
+func Directive(line []byte) string {
+	if word := directive.FindSubmatch(line); word != nil {
+		return string(word[1])
+	}
+	return ""
+}
+
+// Readings are texts of C# by which the grammar may read what it does not read as it stands,
+// of the same length: without what the grammar does not know, and so with one branch of each
+// condition, as a compiler has it: the first, then the last.
+func Readings(source []byte) [][]byte {
+	texts := [][]byte{older(source)}
+	for _, last := range []bool{false, true} {
+		if text, ok := branch(source, last); ok {
+			texts = append(texts, older(text))
+		}
+	}
+	return texts
+}
+
+// conditions are those of a file; false where they do not nest.
+func conditions(lines [][]byte) ([]condition, bool) {
+	var all []condition
+	var open []int
+	for i, line := range lines {
+		switch word := Directive(line); word {
+		case "if":
+			open = append(open, len(all))
+			all = append(all, condition{at: []int{i}})
+		case "elif", "else", "endif":
+			if len(open) == 0 {
+				return nil, false
+			}
+			c := &all[open[len(open)-1]]
+			if word == "endif" {
+				c.end, open = i, open[:len(open)-1]
+			} else {
+				c.at = append(c.at, i)
+			}
+		}
+	}
+	return all, len(open) == 0
+}
+
+// branch is the source with one branch of each condition, and without directives; false
+// where there is none to choose.
+func branch(source []byte, last bool) ([]byte, bool) {
+	lines := bytes.SplitAfter(source, []byte("\n"))
+	all, ok := conditions(lines)
+	if !ok || len(all) == 0 {
+		return nil, false
+	}
+	gone := make([]bool, len(lines))
+	for i, line := range lines {
+		gone[i] = Directive(line) != ""
+	}
+	for _, c := range all {
+		chosen := 0
+		if last {
+			chosen = len(c.at) - 1
+		}
+		ends := append(c.at[1:len(c.at):len(c.at)], c.end)
+		for b, start := range c.at {
+			for i := start + 1; b != chosen && i < ends[b]; i++ {
+				gone[i] = true
+			}
+		}
+	}
+	out := make([]byte, 0, len(source))
+	for i, line := range lines {
+		if !gone[i] {
+			out = append(out, line...)
+			continue
+		}
+		for _, b := range line {
+			if b != '\n' && b != '\r' {
+				b = ' '
+			}
+			out = append(out, b)
+		}
+	}
+	return out, true
+}
+
+// collection begins a collection expression, or an attribute of a parameter.
+var collection = lazyregexp.New(`(?:=>?|\(|,|:|\?\?|\?\s|\breturn\b)\s*\[`)
+
+// bodiless is a type that ends with its head (C# 12).
+var bodiless = lazyregexp.New(`\b(?:class|struct|interface)\s+[A-Za-z_]\w[^;{}()="]*;`)
+
+// scripted is a line that tells how a file is run (C# 14).
+var scripted = lazyregexp.New(`(?m)^#[:!].*$`)
+
+// older writes what came with C# 12, which the grammar does not know, as what it knows:
+// collections [] as "", [a, b] as (a, b); and a type without a body with an empty one, for
+// which its last name gives a letter. Every place stays what it is.
+func older(source []byte) []byte {
+	out := bytes.Clone(source)
+	for _, found := range scripted.FindAllIndex(source, -1) {
+		copy(out[found[0]:], bytes.Repeat([]byte(" "), found[1]-found[0]))
+	}
+	for _, found := range bodiless.FindAllIndex(source, -1) {
+		out[found[1]-2], out[found[1]-1] = '{', '}'
+	}
+	for _, found := range collection.FindAllIndex(source, -1) {
+		start := found[1] - 1
+		end := closed(source, start)
+		if end < 0 {
+			continue
+		}
+		if rest := bytes.TrimLeft(source[end+1:], " \t\r\n"); len(rest) > 0 && !bytes.ContainsRune([]byte(",;)]}.:?"), rune(rest[0])) {
+			continue // an attribute
+		}
+		out[start], out[end] = '(', ')'
+		switch inner := bytes.TrimRight(source[start+1:end], " \t\r\n"); {
+		case len(inner) == 0:
+			out[start], out[end] = '"', '"'
+		case inner[len(inner)-1] == ',':
+			out[start+len(inner)] = ' '
+		}
+	}
+	return out
+}
+
+// widest bounds how far the end of a collection is looked for.
+const widest = 4096
+
+// closed is the place of the bracket that closes one, -1 for none.
+func closed(source []byte, start int) int {
+	depth := 0
+	for i, b := range source[start:min(len(source), start+widest)] {
+		switch b {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return start + i
+			}
+		}
+	}
+	return -1
+}
