@@ -23,10 +23,20 @@ func Directive(line []byte) string {
 	return ""
 }
 
-// Readings are texts of C# by which the grammar may read what it does not read as it stands,
-// of the same length: without what the grammar does not know, and so with one branch of each
-// condition, as a compiler has it: the first, then the last.
-func Readings(source []byte) [][]byte {
+// Readings are trees of C# that the grammar does not read as it stands: of texts in which
+// every place is what it was, without what the grammar does not know; whole, and as a compiler
+// reads it, with the first branch of each condition, and with the last.
+func Readings(source []byte) []*Tree {
+	var trees []*Tree
+	for _, text := range readings(source) {
+		if t, err := dialects[CSharp]().parse(CSharp, text, text, whole, maxTime); err == nil {
+			trees = append(trees, t)
+		}
+	}
+	return trees
+}
+
+func readings(source []byte) [][]byte {
 	texts := [][]byte{older(source)}
 	for _, last := range []bool{false, true} {
 		if text, ok := branch(source, last); ok {
@@ -104,7 +114,7 @@ func branch(source []byte, last bool) ([]byte, bool) {
 var collection = lazyregexp.New(`(?:=>?|\(|,|:|\?\?|\?\s|\breturn\b)\s*\[`)
 
 // bodiless is a type that ends with its head (C# 12).
-var bodiless = lazyregexp.New(`\b(?:class|struct|interface)\s+[A-Za-z_]\w[^;{}()="]*;`)
+var bodiless = lazyregexp.New(`(?m)^[ \t]*(?:[a-z]+\s+)*(?:class|struct|interface)\s+[A-Za-z_]\w[^;{}()="]*;`)
 
 // scripted is a line that tells how a file is run (C# 14).
 var scripted = lazyregexp.New(`(?m)^#[:!].*$`)

@@ -9,7 +9,7 @@ import (
 // the same length. They are for what the language has and the grammar does not know.
 var bridges = map[Language]func(*Tree) [][]byte{
 	Python: bridgePython,
-	CSharp: func(t *Tree) [][]byte { return Readings(t.Source) },
+	CSharp: func(t *Tree) [][]byte { return readings(t.Source) },
 }
 
 // draft is a source that is changed in places, copied when the first of them is.

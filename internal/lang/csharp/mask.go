@@ -88,11 +88,10 @@ type reader struct {
 
 // Read says what a file declares.
 func (Masker) Read(_ string, tree *syntax.Tree) *mask.File {
-	file := read(tree, tree.Source)
 	if tree.Broken() || tree.Bridged() {
-		return again(file, tree)
+		return again(tree)
 	}
-	return file
+	return read(tree, tree.Source)
 }
 
 func read(tree *syntax.Tree, source []byte) *mask.File {

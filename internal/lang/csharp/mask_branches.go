@@ -39,15 +39,18 @@ func balanced(source []byte, at mask.Range) bool {
 	return conditions == 0 && regions == 0
 }
 
-// again reads a file that does not parse as it stands, whole and branch by branch. What parses best is
-// the base; the others give it the functions that it does not have whole.
-func again(file *mask.File, tree *syntax.Tree) *mask.File {
-	source, faults := tree.Source, unread(file, tree)
-	readings := []*mask.File{file}
-	for _, text := range syntax.Readings(source) {
-		if tree, err := syntax.ParseTree(syntax.CSharp, text); err == nil {
-			readings = append(readings, read(tree, source))
-		}
+// again reads a file that does not parse as it stands, whole and branch by branch. What parses
+// best is the base; the others give it the functions that it does not have whole.
+func again(tree *syntax.Tree) *mask.File {
+	var readings []*mask.File
+	for _, other := range syntax.Readings(tree.Source) {
+		readings = append(readings, read(other, tree.Source))
+	}
+	var faults []int
+	if tree.Broken() || len(readings) == 0 {
+		file := read(tree, tree.Source)
+		faults = unread(file, tree)
+		readings = slices.Insert(readings, 0, file)
 	}
 	slices.SortStableFunc(readings, func(a, b *mask.File) int {
 		return cmp.Or(cmp.Compare(len(a.Faults), len(b.Faults)), cmp.Compare(broken(a), broken(b)))
