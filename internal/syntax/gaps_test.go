@@ -52,6 +52,7 @@ func TestGapsCSharp(t *testing.T) {
 		"#!/usr/bin/env dotnet\n#:package A@1\nclass None;\nclass Of<T> : None where T : class;\nvoid F<T>() where T : class { }\n": false,
 		"class C\n{\n#if A\n    void F(int a)\n#else\n    void F()\n#endif\n    {\n    }\n}\n":                                      false,
 		"class C\n{\n#if A\n    void F(\n#else\n    void F()\n#endif\n    {\n    }\n}\n":                                            false,
+		"class C\n{\n#if A\n    void F()\n    {\n    }\n#else\n    void F(\n#endif\n}\n":                                            false,
 		"class C\n{\n#if A\n    void F(\n#else\n    void F(}\n#endif\n}\n":                                                          true,
 		"class C {\n#if A\n#endif\n    // A class of\n    private readonly List<int> a = [];\n    // the class is\n    int b;\n}\n": false,
 		"public sealed class Apart :\n    Base;\n":                                                                                  false,
