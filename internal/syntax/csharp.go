@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
@@ -71,16 +72,16 @@ func conditions(lines [][]byte) ([]condition, bool) {
 }
 
 // branch is the source with one branch of each condition, and without directives; false
-// where there is none to choose.
+// where it would be what it is, or the last branch is the first.
 func branch(source []byte, last bool) ([]byte, bool) {
 	lines := bytes.SplitAfter(source, []byte("\n"))
 	all, ok := conditions(lines)
-	if !ok || len(all) == 0 {
-		return nil, false
-	}
 	gone := make([]bool, len(lines))
 	for i, line := range lines {
 		gone[i] = Directive(line) != ""
+	}
+	if !ok || !slices.Contains(gone, true) || last && len(all) == 0 {
+		return nil, false
 	}
 	for _, c := range all {
 		chosen := 0
