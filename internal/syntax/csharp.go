@@ -120,13 +120,19 @@ var bodiless = lazyregexp.New(`(?m)^[ \t]*(?:[a-z]+\s+)*(?:class|struct|interfac
 // scripted is a line that tells how a file is run (C# 14).
 var scripted = lazyregexp.New(`(?m)^#[:!].*$`)
 
+// collected is a parameter of any number, which may be more than an array (C# 13).
+var collected = lazyregexp.New(`[(,]\s*(params)\s`)
+
 // older writes what came with C# 12, which the grammar does not know, as what it knows:
-// collections [] as "", [a, b] as (a, b); and a type without a body with an empty one, for
-// which its last name gives a letter. Every place stays what it is.
+// collections [] as "", [a, b] as (a, b); a type without a body with an empty one, for
+// which its last name gives a letter; and no params. Every place stays what it is.
 func older(source []byte) []byte {
 	out := bytes.Clone(source)
 	for _, found := range scripted.FindAllIndex(source, -1) {
 		copy(out[found[0]:], bytes.Repeat([]byte(" "), found[1]-found[0]))
+	}
+	for _, found := range collected.FindAllSubmatchIndex(source, -1) {
+		copy(out[found[2]:], "      ")
 	}
 	for _, found := range bodiless.FindAllIndex(source, -1) {
 		out[found[1]-2], out[found[1]-1] = '{', '}'

@@ -56,6 +56,7 @@ func TestGapsCSharp(t *testing.T) {
 		"class C\n{\n#if A\n    void F(\n#else\n    void F(}\n#endif\n}\n":                                                          true,
 		"class C {\n#if A\n#endif\n    // A class of\n    private readonly List<int> a = [];\n    // the class is\n    int b;\n}\n": false,
 		"class C\n{\n}\n#pragma warning restore 618":                                                                                false,
+		"class C { void F(params IEnumerable<int> a) { } }":                                                                         false,
 		"public sealed class Apart :\n    Base;\n":                                                                                  false,
 		"class C { int F() { return a[]; } }":                                                                                       true,
 		"class C { List<int> a = []; int x = = 1; }":                                                                                true,
