@@ -9,6 +9,7 @@ import (
 // the same length. They are for what the language has and the grammar does not know.
 var bridges = map[Language]func(*Tree) [][]byte{
 	Python: bridgePython,
+	PHP:    bridgePHP,
 	CSharp: func(t *Tree) [][]byte { return readings(t.Source) },
 }
 

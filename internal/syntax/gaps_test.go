@@ -68,6 +68,21 @@ func TestGapsCSharp(t *testing.T) {
 	}
 }
 
+func TestGapsPHP(t *testing.T) {
+	t.Parallel()
+	const enum = "<?php\nenum A: int\n{\n    case X = 1;\n    const D = self::X;\n    /** @var int[] */\n    public const V = [\n        1, \"a;\\\"b\", ';',\n    ];\n    #[B] final const int W = 3;\n    public function f(): int { return self::V[0]; }\n}\nclass B { const C = 1; }\nfunction g() { return 1; }\n"
+	for source, broken := range map[string]bool{
+		enum:                                    false,
+		enum + "function h( { }\n":              true,
+		"<?php\nenum A { case X; const D = 1\n": true,
+	} {
+		tree, err := syntax.ParseTree(syntax.PHP, []byte(source))
+		if err != nil || tree.Broken() != broken || tree.Bridged() == broken || string(tree.Source) != source {
+			t.Errorf("%s: broken %v (%v)", source, tree.Broken(), err)
+		}
+	}
+}
+
 func TestBehindError(t *testing.T) {
 	t.Parallel()
 	const source = "def a(): pass\nclass C:\n    @d\n# left\n    def b(self): pass\n    def c(self): pass\n\nx = = 1\n# a comment\n\ndef e(): pass\n"
