@@ -95,18 +95,13 @@ func branch(source []byte, last bool) ([]byte, bool) {
 			}
 		}
 	}
-	out := make([]byte, 0, len(source))
+	out := bytes.Clone(source)
+	at := 0
 	for i, line := range lines {
-		if !gone[i] {
-			out = append(out, line...)
-			continue
+		if gone[i] {
+			blank(out[at : at+len(line)])
 		}
-		for _, b := range line {
-			if b != '\n' && b != '\r' {
-				b = ' '
-			}
-			out = append(out, b)
-		}
+		at += len(line)
 	}
 	return out, true
 }
@@ -129,10 +124,10 @@ var collected = lazyregexp.New(`[(,]\s*(params)\s`)
 func older(source []byte) []byte {
 	out := bytes.Clone(source)
 	for _, found := range scripted.FindAllIndex(source, -1) {
-		copy(out[found[0]:], bytes.Repeat([]byte(" "), found[1]-found[0]))
+		blank(out[found[0]:found[1]])
 	}
 	for _, found := range collected.FindAllSubmatchIndex(source, -1) {
-		copy(out[found[2]:], "      ")
+		blank(out[found[2]:found[3]])
 	}
 	for _, found := range bodiless.FindAllIndex(source, -1) {
 		out[found[1]-2], out[found[1]-1] = '{', '}'

@@ -1,9 +1,6 @@
 package syntax
 
-import (
-	"bytes"
-	"strings"
-)
+import "bytes"
 
 // bridges give texts by which a grammar may read a file in which it finds a syntax error, of
 // the same length. They are for what the language has and the grammar does not know.
@@ -13,37 +10,33 @@ var bridges = map[Language]func(*Tree) [][]byte{
 	CSharp: func(t *Tree) [][]byte { return readings(t.Source) },
 }
 
-// draft is a source that is changed in places, copied when the first of them is.
-type draft struct{ source, changed []byte }
-
-func (d *draft) put(at int, text string) {
-	if d.changed == nil {
-		d.changed = bytes.Clone(d.source)
+// blank makes a text empty but for the ends of its lines.
+func blank(text []byte) {
+	for i, b := range text {
+		if b != '\n' && b != '\r' {
+			text[i] = ' '
+		}
 	}
-	copy(d.changed[at:], text)
 }
 
 // bridgePython is for a comment between a decorator and what it decorates that stands further
 // left than both, and for a star in a value of a formatted string, f"{a, *b}".
 func bridgePython(t *Tree) [][]byte {
-	d := draft{source: t.Source}
+	out := bytes.Clone(t.Source)
 	end := -1 // of an error, and of comments behind it
 	for n := range t.All() {
 		switch {
 		case n.Is("ERROR"):
 			end = n.End()
 			if n.Parent().Is("interpolation") && isStarred(t.Source, n.Start()) {
-				d.put(n.Start(), " ")
+				out[n.Start()] = ' '
 			}
 		case n.Is("comment") && end >= 0 && len(bytes.TrimSpace(t.Source[end:max(end, n.Start())])) == 0:
-			d.put(n.Start(), strings.Repeat(" ", n.End()-n.Start()))
+			blank(out[n.Start():n.End()])
 			end = n.End()
 		}
 	}
-	if d.changed == nil {
-		return nil
-	}
-	return [][]byte{d.changed}
+	return [][]byte{out}
 }
 
 // isStarred tells whether a value *x begins at a place in braces.

@@ -75,6 +75,7 @@ func TestGapsPHP(t *testing.T) {
 		enum:                                    false,
 		enum + "function h( { }\n":              true,
 		"<?php\nenum A { case X; const D = 1\n": true,
+		"<?php\nenum A\n{\n    const V = [1, // don't\n    ];\n    function f() { return ['a']; }\n    const W = [2, // it's\n    ];\n}\n": true,
 	} {
 		tree, err := syntax.ParseTree(syntax.PHP, []byte(source))
 		if err != nil || tree.Broken() != broken || tree.Bridged() == broken || string(tree.Source) != source {

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"bytes"
 	"fmt"
 	"iter"
 	"slices"
@@ -136,12 +137,11 @@ func parseWithin(l Language, source []byte, e extent, limit time.Duration) (*Tre
 			return nil, err
 		}
 	}
-	for _, given := range bridge(all) {
-		other, err := of().parse(l, source, given, e, limit)
-		if err != nil {
-			return nil, err
+	for _, text := range bridge(all) {
+		if bytes.Equal(text, given) {
+			continue
 		}
-		if !other.Broken() {
+		if other, err := of().parse(l, source, text, e, limit); err == nil && !other.Broken() {
 			other.bridged = true
 			return other, nil
 		}
