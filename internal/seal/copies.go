@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aquasecurity/go-pep440-version"
+	versions "deps.dev/util/semver"
 	"github.com/pelletier/go-toml/v2"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
@@ -259,12 +259,12 @@ func release(tag string) string {
 }
 
 func pep440Later(v, base string) bool {
-	a, err := version.Parse(v)
+	a, err := versions.PyPI.Parse(v)
 	if err != nil {
 		return true // what cannot be compared is not let through
 	}
-	b, err := version.Parse(release(base))
-	return err != nil || a.GreaterThan(b)
+	b, err := versions.PyPI.Parse(release(base))
+	return err != nil || a.Compare(b) > 0
 }
 
 func semverLater(v, base string) bool {

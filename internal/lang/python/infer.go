@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	pep440version "github.com/aquasecurity/go-pep440-version"
+	"deps.dev/util/semver"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
@@ -457,17 +457,30 @@ func (m *manifest) requiresPython() requirement {
 
 var pythonRequires = lazyregexp.New(`python_requires\s*=\s*['"]([^'"]+)['"]`)
 
-// satisfies reads a specifier that cannot be understood as "anything".
+// satisfies tells whether an interpreter fits a specifier of PEP 440. One that cannot be
+// understood is "anything".
 func satisfies(version, spec string) bool {
-	if strings.TrimSpace(spec) == "" {
-		return true
-	}
-	s, err := pep440version.NewSpecifiers(spec)
+	v, err := semver.PyPI.Parse(version)
 	if err != nil {
 		return true
 	}
-	v, err := pep440version.Parse(version)
-	return err != nil || s.Check(v)
+	fits := true
+	for _, clause := range strings.Split(spec, ",") {
+		clause = strings.TrimSpace(clause)
+		if clause == "" {
+			continue // pip reads past it: ">=3.8,"
+		}
+		if exact, ok := strings.CutPrefix(clause, "==="); ok { // the same text; the library does not have it
+			fits = fits && strings.TrimSpace(exact) == version
+			continue
+		}
+		c, err := semver.PyPI.ParseConstraint(clause)
+		if err != nil {
+			return true
+		}
+		fits = fits && c.MatchVersion(v)
+	}
+	return fits
 }
 
 // minor is 3.12 of 3.12.1.
