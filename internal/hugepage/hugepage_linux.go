@@ -6,29 +6,25 @@ import (
 )
 
 const (
-	size       = 2 << 20 // bytes of a large page on amd64 and arm64
-	probe      = 64 << 10
-	mostPassed = size / 4 * 3
-	advice     = 14 // MADV_HUGEPAGE of linux/mman.h, which package syscall leaves out for some machines
+	size   = 2 << 20 // bytes of a large page on amd64 and arm64
+	probe  = 64 << 10
+	advice = 14 // MADV_HUGEPAGE of linux/mman.h, which package syscall leaves out for some machines
 )
 
-var _ = prepare(probe, mostPassed)
+var _ = prepare(probe)
 
 // prepare asks for the first large page of the heap that nothing lies on yet, and tells where
-// it begins; 0 where that is more than most bytes away, or it cannot be had. The rest of the
-// page before is passed over: the kernel gives a large page for untouched memory only. What
-// is passed over is garbage that nobody touches; mostPassed bounds it so that no collection
-// begins for it (the first one does at about 3.8 MB).
+// it begins; 0 where it cannot be had. The rest of the page before is passed over: the
+// kernel gives a large page for untouched memory only. What is passed over is garbage that
+// nobody touches, two megabytes at most (Go 1.26 begins the heap at a random place): no
+// collection begins for it, the first one does at four.
 //
 // It runs before the packages that allocate much: those whose imports are ready are
 // initialized in the order of their paths (Go 1.21), and this one imports next to nothing.
-func prepare(probe, most uintptr) uintptr {
+func prepare(probe uintptr) uintptr {
 	passed := make([]byte, probe) // lies above what is there; of a constant size it would lie on the stack
 	top := uintptr(unsafe.Pointer(unsafe.SliceData(passed))) + probe
 	next := (top + size - 1) &^ (size - 1)
-	if next-top > most {
-		return 0
-	}
 	_ = make([]byte, next-top+1) // one more, so that the heap does not end there
 	if _, _, fault := syscall.RawSyscall(syscall.SYS_MADVISE, next, size, advice); fault != 0 {
 		return 0 // small pages do
