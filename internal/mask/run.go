@@ -58,6 +58,7 @@ type run struct {
 	fanIn           []int32
 	picked          map[int32]bool // nil: everything
 	choose          func(string) string
+	undo            *members
 }
 
 // Run makes a starter of a source folder: Output, and beside it Output.mask.json (the

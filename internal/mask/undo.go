@@ -50,17 +50,39 @@ type undoEdit struct {
 	Bytes []byte `json:"bytes,omitempty"` // in the place of Text for what is not UTF-8
 }
 
-var compressors = sync.Pool{New: func() any {
-	// Records are short: a window for each would be most of the work.
-	w, _ := gzip.NewWriterLevel(io.Discard, gzip.StatelessCompression) // the level is one of gzip's own
-	return w
-}}
+// storedUpTo bounds the bytes of code of a project whose undo is stored as it is: to make
+// that smaller takes longer than all that it saves is worth.
+const storedUpTo = 1 << 20
 
-// compress makes a whole member of a gzip file: members follow one another.
-func compress(v any) ([]byte, error) {
+// members gives its writers to one member of a gzip file at a time: members follow one
+// another.
+type members struct{ writers sync.Pool }
+
+var (
+	stored = newMembers(gzip.NoCompression)
+	// Records are short: a window for each would be most of the work.
+	deflated = newMembers(gzip.StatelessCompression)
+)
+
+// membersOf are those for a project of so many bytes of code.
+func membersOf(code int64) *members {
+	if code <= storedUpTo {
+		return stored
+	}
+	return deflated
+}
+
+func newMembers(level int) *members {
+	return &members{writers: sync.Pool{New: func() any {
+		w, _ := gzip.NewWriterLevel(io.Discard, level) // one of gzip's own
+		return w
+	}}}
+}
+
+func (m *members) of(v any) ([]byte, error) {
 	var out bytes.Buffer
-	w, _ := compressors.Get().(*gzip.Writer)
-	defer compressors.Put(w)
+	w, _ := m.writers.Get().(*gzip.Writer)
+	defer m.writers.Put(w)
 	w.Reset(&out)
 	if err := json.NewEncoder(w).Encode(v); err != nil {
 		return nil, err
@@ -69,11 +91,7 @@ func compress(v any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func undoHead() ([]byte, error) { return compress(undoHeader{UndoFormat}) }
-
-func undoTail(files int) ([]byte, error) { return compress(undoEnd{files}) }
-
-func undoRecord(r *Record, source []byte, edits []Edit) ([]byte, error) {
+func undoOf(r *Record, source []byte, edits []Edit) undoFile {
 	at := newMap(source, edits)
 	edits = slices.Clone(edits)
 	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Start, b.Start) })
@@ -90,7 +108,7 @@ func undoRecord(r *Record, source []byte, edits []Edit) ([]byte, error) {
 		}
 		u.Edits = append(u.Edits, back)
 	}
-	return compress(u)
+	return u
 }
 
 // RefusedError names the files of a starter that are not as the mask left them.

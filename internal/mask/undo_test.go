@@ -27,6 +27,21 @@ func undoes(t testing.TB, src, out string) {
 	}
 }
 
+// TestUndoRoom asks the undo of a small project to be stored, for the time, and that of a
+// large one to be compressed, for the room.
+func TestUndoRoom(t *testing.T) {
+	t.Parallel()
+	function := "def halt():\n  return 'a text that stands here again and again'\n"
+	for name, count := range map[string]int{"small": 100, "large": 18_000} {
+		src := source(t, "-- m.py --\n"+strings.Repeat(function, count))
+		result, _ := starter(t, mask.Options{Source: src})
+		if stored := strings.Contains(read(t, result.Undo), "stands here again"); stored != (name == "small") {
+			t.Errorf("%s: stored: %v", name, stored)
+		}
+		undoes(t, src, result.Output)
+	}
+}
+
 func TestUndoRefuses(t *testing.T) {
 	t.Parallel()
 	src := source(t, project)

@@ -24,7 +24,7 @@ type written struct {
 	record Record
 	lines  int
 	raw    []byte // the record, marshalled
-	undo   []byte // compressed; nil for what stays as it is
+	undo   []byte // a member of a gzip file; nil for what stays as it is
 	err    error  // of the output: the run ends
 }
 
@@ -66,13 +66,6 @@ func (r *run) writeAll(ctx context.Context, result *Result, manifest, undo strin
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	head, err := undoHead()
-	if err != nil {
-		return err
-	}
-	if _, err := b.Write(head); err != nil {
-		return err
-	}
 	out := newWriter(m, r.Options)
 	folders, files, err := r.folders()
 	if err != nil {
@@ -83,6 +76,18 @@ func (r *run) writeAll(ctx context.Context, result *Result, manifest, undo strin
 			return 0 // it is copied
 		}
 		return files[i].size
+	}
+	var code int64
+	for i := range files {
+		code += weight(i)
+	}
+	r.undo = membersOf(code)
+	head, err := r.undo.of(undoHeader{UndoFormat})
+	if err != nil {
+		return err
+	}
+	if _, err := b.Write(head); err != nil {
+		return err
 	}
 	err = inOrder(ctx, r.Workers, len(files), weight, func(i int) written { return r.one(ctx, files[i]) }, func(i int, w written) error {
 		if w.err != nil {
@@ -100,7 +105,7 @@ func (r *run) writeAll(ctx context.Context, result *Result, manifest, undo strin
 	if err != nil {
 		return err
 	}
-	tail, err := undoTail(result.Totals.Changed)
+	tail, err := r.undo.of(undoEnd{result.Totals.Changed})
 	if err != nil {
 		return err
 	}
@@ -324,7 +329,7 @@ func (r *run) apply(e *entry, w *written, c change, source []byte) {
 	}
 	w.describe(c, source, text)
 	if w.record.After != w.record.Before {
-		w.undo, w.err = undoRecord(&w.record, source, c.edits)
+		w.undo, w.err = r.undo.of(undoOf(&w.record, source, c.edits))
 	}
 	if w.err == nil {
 		w.err = r.put(e, text)
