@@ -28,7 +28,7 @@ func TestCompletion(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			env := &world{stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard, cache: t.TempDir()}
-			if code := execute(t.Context(), env, append([]string{"__complete"}, tc.args...)); code != exitOK {
+			if code := execute(t.Context(), env, newRoot(env), append([]string{"__complete"}, tc.args...)); code != exitOK {
 				t.Fatalf("exit code %d: %s", code, out.String())
 			}
 			lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")

@@ -52,21 +52,24 @@ func unmet(form string, args ...any) error {
 func main() {
 	env := newWorld()
 	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	listening := make(chan struct{}) // which waits for a thread; the verbs are put together meanwhile
 	go func() {
+		signals := make(chan os.Signal, 2)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+		close(listening)
 		<-signals
 		_, _ = fmt.Fprintln(env.stderr, "\ninterrupted: what is in hand is put away; once more to stop at once")
 		cancel()
 		<-signals
 		os.Exit(exitInterrupted)
 	}()
-	os.Exit(execute(ctx, env, os.Args[1:]))
+	root := newRoot(env)
+	<-listening
+	os.Exit(execute(ctx, env, root, os.Args[1:]))
 }
 
 // execute runs one command line and gives its exit code.
-func execute(ctx context.Context, env *world, args []string) int {
-	root := newRoot(env)
+func execute(ctx context.Context, env *world, root *cobra.Command, args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	code := codeOf(ctx, err)
