@@ -467,9 +467,6 @@ func satisfies(version, spec string) bool {
 	fits := true
 	for _, clause := range strings.Split(spec, ",") {
 		clause = strings.TrimSpace(clause)
-		if clause == "" {
-			continue // pip reads past it: ">=3.8,"
-		}
 		if exact, ok := strings.CutPrefix(clause, "==="); ok { // the same text; the library does not have it
 			fits = fits && strings.TrimSpace(exact) == version
 			continue
