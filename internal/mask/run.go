@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
@@ -58,7 +60,7 @@ type run struct {
 	fanIn           []int32
 	picked          map[int32]bool // nil: everything
 	choose          func(string) string
-	undo            *members
+	undo            undoLine
 }
 
 // Run makes a starter of a source folder: Output, and beside it Output.mask.json (the
@@ -355,9 +357,18 @@ func tooLarge(limit int64) string {
 	return fmt.Sprintf("larger than %d MiB", limit>>20)
 }
 
+// unwaiting is for files that are regular: they are read and written without waiting in any
+// case, and without the word package os asks the kernel whether it can wait for each of them
+// (five calls for each). A pipe that took the place of a file is not waited for either.
+const unwaiting = unix.O_NONBLOCK
+
+func (r *run) open(e *entry) (*os.File, error) {
+	return r.source.OpenFile(filepath.FromSlash(e.path), os.O_RDONLY|unwaiting, 0)
+}
+
 // load reads a file of the source; it may have grown since it was listed.
 func (r *run) load(e *entry) ([]byte, error) {
-	f, err := r.source.Open(filepath.FromSlash(e.path))
+	f, err := r.open(e)
 	if err != nil {
 		return nil, err
 	}

@@ -20,9 +20,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// UndoFormat is the word by which the undo is known. The file is gzip of lines of JSON:
-// the format, then one line per changed file, then their number, so that what was cut off
-// is missed.
+// UndoFormat is the word by which the undo is known. The file is lines of JSON, for a large
+// project compressed by gzip: the format, then one line per changed file, then their number,
+// so that what was cut off is missed.
 const UndoFormat = "benchmint-mask-undo/2"
 
 type undoHeader struct {
@@ -50,45 +50,45 @@ type undoEdit struct {
 	Bytes []byte `json:"bytes,omitempty"` // in the place of Text for what is not UTF-8
 }
 
-// storedUpTo bounds the bytes of code of a project whose undo is stored as it is: to make
-// that smaller takes longer than all that it saves is worth.
-const storedUpTo = 1 << 20
+// compressedFrom is from how many bytes of code on the undo of a project is compressed: to
+// make a smaller one smaller takes longer than all that it saves is worth, and a compressor
+// takes more memory than the whole project.
+const compressedFrom = 1 << 20
 
-// members gives its writers to one member of a gzip file at a time: members follow one
-// another.
-type members struct{ writers sync.Pool }
+// undoLine makes a line of an undo.
+type undoLine func(v any) ([]byte, error)
 
-var (
-	stored = newMembers(gzip.NoCompression)
-	// Records are short: a window for each would be most of the work.
-	deflated = newMembers(gzip.StatelessCompression)
-)
-
-// membersOf are those for a project of so many bytes of code.
-func membersOf(code int64) *members {
-	if code <= storedUpTo {
-		return stored
+// undoLines are those for a project of so many bytes of code.
+func undoLines(code int64) undoLine {
+	if code < compressedFrom {
+		return func(v any) ([]byte, error) {
+			line, err := json.Marshal(v)
+			return append(line, '\n'), err
+		}
 	}
-	return deflated
-}
-
-func newMembers(level int) *members {
-	return &members{writers: sync.Pool{New: func() any {
-		w, _ := gzip.NewWriterLevel(io.Discard, level) // one of gzip's own
+	// Members of a gzip file follow one another. They are short: a window for each would be
+	// most of the work.
+	writers := sync.Pool{New: func() any {
+		w, _ := gzip.NewWriterLevel(io.Discard, gzip.StatelessCompression) // one of gzip's own
 		return w
-	}}}
+	}}
+	return func(v any) ([]byte, error) {
+		var out bytes.Buffer
+		w, _ := writers.Get().(*gzip.Writer)
+		defer writers.Put(w)
+		w.Reset(&out)
+		err := errors.Join(json.NewEncoder(w).Encode(v), w.Close())
+		return out.Bytes(), err
+	}
 }
 
-func (m *members) of(v any) ([]byte, error) {
-	var out bytes.Buffer
-	w, _ := m.writers.Get().(*gzip.Writer)
-	defer m.writers.Put(w)
-	w.Reset(&out)
-	if err := json.NewEncoder(w).Encode(v); err != nil {
-		return nil, err
+// readUndo gives the lines of an undo as they are.
+func readUndo(file io.Reader) (io.Reader, error) {
+	in := bufio.NewReader(file)
+	if magic, _ := in.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) { // RFC 1952
+		return in, nil // what it is instead shows when it is read
 	}
-	err := w.Close()
-	return out.Bytes(), err
+	return gzip.NewReader(in)
 }
 
 func undoOf(r *Record, source []byte, edits []Edit) undoFile {
@@ -168,11 +168,11 @@ func eachUndo(ctx context.Context, file string, do func(*undoFile) error) error 
 		return err
 	}
 	defer func() { _ = f.Close() }() // only read
-	z, err := gzip.NewReader(bufio.NewReader(f))
+	lines, err := readUndo(f)
 	if err != nil {
 		return fmt.Errorf("%s is no undo of a mask: %w", file, err)
 	}
-	in := json.NewDecoder(z)
+	in := json.NewDecoder(lines)
 	var head undoHeader
 	if err := in.Decode(&head); err != nil {
 		return fmt.Errorf("%s is no whole undo of a mask: %w", file, err)

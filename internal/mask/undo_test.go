@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,16 +26,16 @@ func undoes(t testing.TB, src, out string) {
 	}
 }
 
-// TestUndoRoom asks the undo of a small project to be stored, for the time, and that of a
-// large one to be compressed, for the room.
+// TestUndoRoom asks the undo of a small project to be lines as they are, for the time, and
+// that of a large one to be compressed, for the room.
 func TestUndoRoom(t *testing.T) {
 	t.Parallel()
 	function := "def halt():\n  return 'a text that stands here again and again'\n"
 	for name, count := range map[string]int{"small": 100, "large": 18_000} {
 		src := source(t, "-- m.py --\n"+strings.Repeat(function, count))
 		result, _ := starter(t, mask.Options{Source: src})
-		if stored := strings.Contains(read(t, result.Undo), "stands here again"); stored != (name == "small") {
-			t.Errorf("%s: stored: %v", name, stored)
+		if plain := strings.Contains(read(t, result.Undo), "stands here again"); plain != (name == "small") {
+			t.Errorf("%s: lines as they are: %v", name, plain)
 		}
 		undoes(t, src, result.Output)
 	}
@@ -86,7 +85,7 @@ func TestUndoRefuses(t *testing.T) {
 func TestDamagedUndo(t *testing.T) {
 	t.Parallel()
 	result, _ := starter(t, mask.Options{Source: source(t, project)})
-	lines := unzipped(t, result.Undo)
+	lines := strings.Split(strings.TrimSuffix(read(t, result.Undo), "\n"), "\n")
 	before := listing(t, result.Output)
 	for name, c := range map[string]struct {
 		lines []string
@@ -104,9 +103,11 @@ func TestDamagedUndo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "undo")
-			zipped(t, file, c.lines)
-			if _, err := mask.Undo(t.Context(), file, result.Output); !errors.Is(err, mask.ErrUnmet) || !strings.Contains(err.Error(), c.fault) {
-				t.Errorf("got %v, want %s", err, c.fault)
+			for _, write := range []func(*testing.T, string, []string){written, zipped} {
+				write(t, file, c.lines)
+				if _, err := mask.Undo(t.Context(), file, result.Output); !errors.Is(err, mask.ErrUnmet) || !strings.Contains(err.Error(), c.fault) {
+					t.Errorf("got %v, want %s", err, c.fault)
+				}
 			}
 		})
 	}
@@ -121,7 +122,7 @@ func TestDamagedUndo(t *testing.T) {
 			changed := slices.Clone(lines)
 			changed[1] = strings.Replace(changed[1], c.old, c.new, 1)
 			file := filepath.Join(t.TempDir(), "undo")
-			zipped(t, file, changed)
+			written(t, file, changed)
 			_, err := mask.Undo(t.Context(), file, result.Output)
 			var refused *mask.RefusedError
 			if !errors.As(err, &refused) || refused.Files[0] != c.fault {
@@ -136,13 +137,10 @@ func TestDamagedUndo(t *testing.T) {
 	})
 }
 
-func unzipped(t *testing.T, file string) []string {
+// written and zipped are the two ways in which the lines of an undo lie in a file.
+func written(t *testing.T, file string, lines []string) {
 	t.Helper()
-	z, err := gzip.NewReader(strings.NewReader(read(t, file)))
-	must(t, err)
-	raw, err := io.ReadAll(z)
-	must(t, err)
-	return strings.Split(strings.TrimSuffix(string(raw), "\n"), "\n")
+	put(t, file, []byte(strings.Join(append(slices.Clone(lines), ""), "\n")))
 }
 
 func zipped(t *testing.T, file string, lines []string) {

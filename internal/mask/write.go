@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -24,7 +25,7 @@ type written struct {
 	record Record
 	lines  int
 	raw    []byte // the record, marshalled
-	undo   []byte // a member of a gzip file; nil for what stays as it is
+	undo   []byte // a line of the undo; nil for what stays as it is
 	err    error  // of the output: the run ends
 }
 
@@ -61,11 +62,12 @@ func (r *run) writeAll(ctx context.Context, result *Result, manifest, undo strin
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	b, err := os.Create(undo)
+	u, err := os.Create(undo)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.Close()) }()
+	defer func() { err = errors.Join(err, u.Close()) }()
+	back := bufio.NewWriter(u)
 	out := newWriter(m, r.Options)
 	folders, files, err := r.folders()
 	if err != nil {
@@ -81,12 +83,12 @@ func (r *run) writeAll(ctx context.Context, result *Result, manifest, undo strin
 	for i := range files {
 		code += weight(i)
 	}
-	r.undo = membersOf(code)
-	head, err := r.undo.of(undoHeader{UndoFormat})
+	r.undo = undoLines(code)
+	head, err := r.undo(undoHeader{UndoFormat})
 	if err != nil {
 		return err
 	}
-	if _, err := b.Write(head); err != nil {
+	if _, err := back.Write(head); err != nil {
 		return err
 	}
 	err = inOrder(ctx, r.Workers, len(files), weight, func(i int) written { return r.one(ctx, files[i]) }, func(i int, w written) error {
@@ -99,17 +101,20 @@ func (r *run) writeAll(ctx context.Context, result *Result, manifest, undo strin
 			result.Failed = append(result.Failed, w.record.Path+": "+w.record.Failed)
 		}
 		out.record(w.raw)
-		_, err := b.Write(w.undo)
+		_, err := back.Write(w.undo)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	tail, err := r.undo.of(undoEnd{result.Totals.Changed})
+	tail, err := r.undo(undoEnd{result.Totals.Changed})
 	if err != nil {
 		return err
 	}
-	if _, err := b.Write(tail); err != nil {
+	if _, err := back.Write(tail); err != nil {
+		return err
+	}
+	if err := back.Flush(); err != nil {
 		return err
 	}
 	root, err := r.source.Stat(".")
@@ -163,7 +168,7 @@ func (r *run) one(ctx context.Context, e *entry) written {
 
 // copy writes a file as it is, however large.
 func (r *run) copy(ctx context.Context, e *entry, w *written) {
-	from, err := r.source.Open(filepath.FromSlash(e.path))
+	from, err := r.open(e)
 	if err != nil {
 		w.record.Failed = plain(err)
 		return
@@ -204,7 +209,7 @@ func (w *written) pour(ctx context.Context, to io.Writer, from io.Reader, hash i
 		got, err = from.Read(buffer[:])
 		n += int64(got)
 		_, _ = hash.Write(buffer[:got]) // never fails
-		if w.err = ctx.Err(); w.err == nil {
+		if w.err = ctx.Err(); w.err == nil && got > 0 {
 			_, w.err = to.Write(buffer[:got])
 		}
 	}
@@ -238,7 +243,7 @@ func (w *written) fail(r *run, e *entry, why string) {
 }
 
 func (r *run) create(e *entry) (*os.File, error) {
-	return r.starter.OpenFile(filepath.FromSlash(e.path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	return r.starter.OpenFile(filepath.FromSlash(e.path), os.O_WRONLY|os.O_CREATE|os.O_EXCL|unwaiting, 0o600)
 }
 
 // change is what a profile does with one file.
@@ -329,7 +334,7 @@ func (r *run) apply(e *entry, w *written, c change, source []byte) {
 	}
 	w.describe(c, source, text)
 	if w.record.After != w.record.Before {
-		w.undo, w.err = r.undo.of(undoOf(&w.record, source, c.edits))
+		w.undo, w.err = r.undo(undoOf(&w.record, source, c.edits))
 	}
 	if w.err == nil {
 		w.err = r.put(e, text)

@@ -21,10 +21,10 @@ typedef struct {
 // class c < STEPS is (c + 1) * STEP bytes, class STEPS + n is (STEP * STEPS) << (n + 1).
 enum { STEP = 16, STEPS = 64, CLASSES = STEPS + 32, FOREIGN = CLASSES };
 
-// Blocks are large pages of the machine, where the kernel gives them: the first use of one
-// costs a fifteenth of that of its 512 small pages. The first KEPT outlive a parse and are
-// filled in the same order by the next one: memory that was used before costs less than new
-// memory. A piece of more than LARGE_PIECE has one of its own.
+// The first KEPT blocks outlive a parse and are filled in the same order by the next one:
+// memory that was used before costs less than new memory. They are no large pages of the
+// machine: to clear one of those takes as long as the 150 small ones of which a file of 30 kB
+// has need. A piece of more than LARGE_PIECE has a block of its own.
 enum { BLOCK = 2 << 20, KEPT = 2, LARGE_PIECE = BLOCK / 4 };
 
 // What was looked up in the tables of a grammar, which are searched from their beginning:
@@ -70,11 +70,8 @@ _Noreturn static void fail(size_t size) {
 }
 
 static block *block_new(size_t size) {
-  block *b = size == BLOCK ? aligned_alloc(BLOCK, BLOCK) : malloc(size);
+  block *b = malloc(size);
   if (!b) fail(size);
-#ifdef MADV_HUGEPAGE
-  if (size == BLOCK) madvise(b, BLOCK, MADV_HUGEPAGE); // where it cannot be had, small pages do
-#endif
   b->size = size;
   b->next = NULL;
   return b;
