@@ -18,11 +18,15 @@ const (
 // a small heap, where they were a tenth of the time, and lets a large one grow by little:
 // what is live are facts of all files, most of them numbers, over which a collection goes
 // quickly. It looks again after each collection.
-func LeaveRoom() {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	debug.SetGCPercent(growth(live[0].Value.Uint64()))
-	runtime.AddCleanup(new(metrics.Sample), func(struct{}) { LeaveRoom() }, struct{}{})
+func LeaveRoom() { leave(0) } // before the first collection next to nothing is live
+
+func leave(live uint64) {
+	debug.SetGCPercent(growth(live))
+	runtime.AddCleanup(new(metrics.Sample), func(struct{}) {
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(live)
+		leave(live[0].Value.Uint64())
+	}, struct{}{})
 }
 
 // growth is the percentage for so many live bytes. The runtime takes 4 MiB for the least
