@@ -106,8 +106,14 @@ func branch(source []byte, last bool) ([]byte, bool) {
 	return out, true
 }
 
-// collection begins a collection expression, or an attribute of a parameter.
-var collection = lazyregexp.New(`(?:=>?|\(|,|:|\?\?|\?\s|\breturn\b)\s*\[`)
+// collection begins a collection expression, an index in an initializer, or an attribute.
+var collection = lazyregexp.New(`(?:=>?|\(|,|:|\?\?|\?\s|\breturn\b|\{)\s*\[`)
+
+// named begins an index that the grammar takes for an attribute.
+var named = lazyregexp.New(`^\s*[A-Za-z_@]`)
+
+// assigned stands behind an index that gets a value.
+var assigned = lazyregexp.New(`^\s*=[^=>]`)
 
 // bodiless is a type that ends with its head (C# 12).
 var bodiless = lazyregexp.New(`(?m)^[ \t]*(?:[a-z]+\s+)*(?:class|struct|interface)\s+[A-Za-z_]\w[^;{}()="]*;`)
@@ -120,7 +126,8 @@ var collected = lazyregexp.New(`[(,]\s*(params)\s`)
 
 // older writes what came with C# 12, which the grammar does not know, as what it knows:
 // collections [] as "", [a, b] as (a, b); a type without a body with an empty one, for
-// which its last name gives a letter; and no params. Every place stays what it is.
+// which its last name gives a letter; and no params. An index with a name, { [a] = b }, which
+// is older and not known either, is written as { a = b }. Every place stays what it is.
 func older(source []byte) []byte {
 	out := bytes.Clone(source)
 	for _, found := range scripted.FindAllIndex(source, -1) {
@@ -136,6 +143,12 @@ func older(source []byte) []byte {
 		start := found[1] - 1
 		end := closed(source, start)
 		if end < 0 {
+			continue
+		}
+		if assigned.Match(source[end+1:]) {
+			if named.Match(source[start+1 : end]) {
+				out[start], out[end] = ' ', ' '
+			}
 			continue
 		}
 		if rest := bytes.TrimLeft(source[end+1:], " \t\r\n"); len(rest) > 0 && !bytes.ContainsRune([]byte(",;)]}.:?"), rune(rest[0])) {
