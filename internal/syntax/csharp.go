@@ -29,19 +29,30 @@ func Directive(line []byte) string {
 // reads it, with the first branch of each condition, and with the last.
 func Readings(source []byte) []*Tree {
 	var trees []*Tree
-	for _, text := range readings(source) {
-		if t, err := dialects[CSharp]().parse(CSharp, text, text, whole, maxTime); err == nil {
+	for _, text := range branches(source) {
+		if t, err := dialects[CSharp]().parse(CSharp, text, older(text), whole, maxTime); err == nil {
 			trees = append(trees, t)
 		}
 	}
 	return trees
 }
 
-func readings(source []byte) [][]byte {
-	texts := [][]byte{older(source)}
+// bridgeCSharp gives the texts of Readings.
+func bridgeCSharp(t *Tree) [][]byte {
+	texts := branches(t.Source)
+	for i, text := range texts {
+		texts[i] = older(text)
+	}
+	return texts
+}
+
+// branches are a source as it stands, with the first branch of each condition, and with the
+// last.
+func branches(source []byte) [][]byte {
+	texts := [][]byte{source}
 	for _, last := range []bool{false, true} {
 		if text, ok := branch(source, last); ok {
-			texts = append(texts, older(text))
+			texts = append(texts, text)
 		}
 	}
 	return texts
@@ -106,14 +117,8 @@ func branch(source []byte, last bool) ([]byte, bool) {
 	return out, true
 }
 
-// collection begins a collection expression, an index in an initializer, or an attribute.
-var collection = lazyregexp.New(`(?:=>?|\(|,|:|\?\?|\?\s|\breturn\b|\{)\s*\[`)
-
-// named begins an index that the grammar takes for an attribute.
-var named = lazyregexp.New(`^\s*[A-Za-z_@]`)
-
-// assigned stands behind an index that gets a value.
-var assigned = lazyregexp.New(`^\s*=[^=>]`)
+// collection begins a collection expression, or an attribute of a parameter.
+var collection = lazyregexp.New(`(?:=>?|\(|,|:|\?\?|\?\s|\breturn\b)\s*\[`)
 
 // bodiless is a type that ends with its head (C# 12).
 var bodiless = lazyregexp.New(`(?m)^[ \t]*(?:[a-z]+\s+)*(?:class|struct|interface)\s+[A-Za-z_]\w[^;{}()="]*;`)
@@ -124,10 +129,14 @@ var scripted = lazyregexp.New(`(?m)^#[:!].*$`)
 // collected is a parameter of any number, which may be more than an array (C# 13).
 var collected = lazyregexp.New(`[(,]\s*(params)\s`)
 
+// aimed begins an index with a name that the grammar takes for the target of an attribute,
+// [type: A], or for the word before a lambda.
+var aimed = lazyregexp.New(`\[\s*(type|field|method|param|property|async)\b\s*[^\s:]`)
+
 // older writes what came with C# 12, which the grammar does not know, as what it knows:
 // collections [] as "", [a, b] as (a, b); a type without a body with an empty one, for
-// which its last name gives a letter; and no params. An index with a name, { [a] = b }, which
-// is older and not known either, is written as { a = b }. Every place stays what it is.
+// which its last name gives a letter; and no params. A name that it takes for another word
+// gets another letter. Every place stays what it is.
 func older(source []byte) []byte {
 	out := bytes.Clone(source)
 	for _, found := range scripted.FindAllIndex(source, -1) {
@@ -136,6 +145,9 @@ func older(source []byte) []byte {
 	for _, found := range collected.FindAllSubmatchIndex(source, -1) {
 		blank(out[found[2]:found[3]])
 	}
+	for _, found := range aimed.FindAllSubmatchIndex(source, -1) {
+		out[found[2]] = '_'
+	}
 	for _, found := range bodiless.FindAllIndex(source, -1) {
 		out[found[1]-2], out[found[1]-1] = '{', '}'
 	}
@@ -143,12 +155,6 @@ func older(source []byte) []byte {
 		start := found[1] - 1
 		end := closed(source, start)
 		if end < 0 {
-			continue
-		}
-		if assigned.Match(source[end+1:]) {
-			if named.Match(source[start+1 : end]) {
-				out[start], out[end] = ' ', ' '
-			}
 			continue
 		}
 		if rest := bytes.TrimLeft(source[end+1:], " \t\r\n"); len(rest) > 0 && !bytes.ContainsRune([]byte(",;)]}.:?"), rune(rest[0])) {

@@ -7,7 +7,7 @@ import "bytes"
 var bridges = map[Language]func(*Tree) [][]byte{
 	Python: bridgePython,
 	PHP:    bridgePHP,
-	CSharp: func(t *Tree) [][]byte { return readings(t.Source) },
+	CSharp: bridgeCSharp,
 }
 
 // blank makes a text empty but for the ends of its lines.

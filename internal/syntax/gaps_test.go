@@ -58,8 +58,8 @@ func TestGapsCSharp(t *testing.T) {
 		"class C\n{\n}\n#pragma warning restore 618":                                                                                false,
 		"class C { void F(params IEnumerable<int> a) { } }":                                                                         false,
 		"public sealed class Apart :\n    Base;\n":                                                                                  false,
-		"class C { object F() => new D(t) { [type] = 1, [ a.B ]= 2, [0] = 3, [nameof(F), F] = 4 }; }":                               false,
-		"class C { [A] int a; void F([B] int b, [C(1)] int c = 2) { } enum E { [D] X = 1, [E] Y } }":                                false,
+		"class C { object F() => new D(t) { [type] = 1, [ async.B ]= 2, [typeof(F)] = 3, [field(F), F] = 4 }; }":                    false,
+		"class C { [field: A] int a = new D { [type] = 1 }; [type : B] class E { } [method:F] int G() => b[param]; }":               false,
 		"class C { int F() { return a[]; } }":                                                                                       true,
 		"class C { List<int> a = []; int x = = 1; }":                                                                                true,
 	} {
