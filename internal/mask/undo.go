@@ -178,7 +178,7 @@ func eachUndo(ctx context.Context, file string, do func(*undoFile) error) error 
 		return fmt.Errorf("%s is no whole undo of a mask: %w", file, err)
 	}
 	if head.Format != UndoFormat {
-		return fmt.Errorf("%s has the format %q, and this version reads %s", file, head.Format, UndoFormat)
+		return fmt.Errorf("%s is no undo of a mask: it has the format %q, and this version reads %s", file, head.Format, UndoFormat)
 	}
 	for n := 0; ; n++ {
 		if err := ctx.Err(); err != nil {
