@@ -60,6 +60,7 @@ func TestGapsCSharp(t *testing.T) {
 		"public sealed class Apart :\n    Base;\n":                                                                                  false,
 		"class C { object F() => new D(t) { [type] = 1, [ async.B ]= 2, [typeof(F)] = 3, [field(F), F] = 4 }; }":                    false,
 		"class C { [field: A] int a = new D { [type] = 1 }; [type : B] class E { } [method:F] int G() => b[param]; }":               false,
+		"class C { Func<Task>[] a = [async () => await F(), async x => { }], b = [async delegate { }]; int c = d[type]; }":          false,
 		"class C { int F() { return a[]; } }":                                                                                       true,
 		"class C { List<int> a = []; int x = = 1; }":                                                                                true,
 	} {
