@@ -51,10 +51,26 @@ func (t *Tree) Read(p string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(t.root, filepath.FromSlash(p)))
 }
 
-// Has tells whether a file is there.
+// Has tells whether a file is there, be it through a link to a folder of the tree, as pnpm
+// lays out node_modules.
 func (t *Tree) Has(p string) bool {
-	_, ok := slices.BinarySearch(t.Paths, p)
-	return ok
+	for at := p; at != "."; at = path.Dir(at) {
+		if _, ok := slices.BinarySearch(t.Paths, at); ok {
+			return at == p || t.leads(p)
+		}
+	}
+	return false
+}
+
+// leads tells whether a path leads to a file of the tree through its links.
+func (t *Tree) leads(p string) bool {
+	root, err := os.OpenRoot(t.root)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = root.Close() }() // only looked into
+	info, err := root.Stat(filepath.FromSlash(p))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Folders are those with a file of this name, fit to be looked at by its tool: other
