@@ -176,11 +176,7 @@ func (s *Sandbox) Base(ctx context.Context, b sandbox.Base) (sandbox.Layer, erro
 		b.Toolchains = slices.Clone(b.Toolchains)
 		b.Toolchains[i].Dir = dir
 	}
-	// The directories are part of the key: the layer is of this host anyway.
-	key := schemas.DigestOf(struct {
-		Base    sandbox.Base
-		Version int
-	}{b, 1})
+	key := baseKey(b)
 	id := layerID(key)
 	layer := sandbox.Layer{Key: key, ID: id}
 	unlock, err := sandbox.Lock(ctx, s.store.locks(), id)
@@ -188,8 +184,12 @@ func (s *Sandbox) Base(ctx context.Context, b sandbox.Base) (sandbox.Layer, erro
 		return layer, err
 	}
 	defer unlock()
-	if _, err := s.store.read(id); err == nil {
-		return layer, nil
+	if r, err := s.store.read(id); err == nil {
+		if slices.Equal(r.Toolchains, b.Toolchains) {
+			return layer, nil
+		}
+		r.Toolchains = b.Toolchains // they lie somewhere else by now
+		return layer, s.store.rewrite(id, r)
 	}
 	space, err := s.newSpace()
 	if err != nil {
@@ -202,6 +202,20 @@ func (s *Sandbox) Base(ctx context.Context, b sandbox.Base) (sandbox.Layer, erro
 		return layer, err
 	}
 	return layer, s.store.keep(space.merged(), id, record{Key: key, Full: true, Toolchains: b.Toolchains})
+}
+
+// baseKey is the key of a base layer. It says which toolchains there are and not where
+// on this host they lie: the key ends up in rows, which hold no path.
+func baseKey(b sandbox.Base) schemas.Digest {
+	var toolchains []schemas.Toolchain
+	for _, t := range b.Toolchains {
+		toolchains = append(toolchains, t.Toolchain)
+	}
+	return schemas.DigestOf(struct {
+		Toolchains     []schemas.Toolchain
+		SystemPackages []string
+		Version        int
+	}{toolchains, b.SystemPackages, 2})
 }
 
 // missingPackages asks the host's package database.

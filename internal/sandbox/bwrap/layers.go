@@ -215,6 +215,19 @@ func (s store) keep(tree, id string, r record) error {
 	return os.Rename(made, s.path(id))
 }
 
+// rewrite gives a layer another record, whole or not at all.
+func (s store) rewrite(id string, r record) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(s.path(id), "layer.json")
+	if err := os.WriteFile(name+".new", b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}
+
 // prune takes from a written tree all but what layers keep.
 func prune(tree string) error {
 	var kept []string

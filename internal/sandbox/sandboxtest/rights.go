@@ -2,6 +2,7 @@ package sandboxtest
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -136,6 +137,18 @@ func toolchains(t *testing.T, b *box) {
 	}
 	layer, _ := b.build(t, sandbox.Build{Parent: base, Steps: commands(bash(`"$1"/bin/hello >out`, at))})
 	if got := b.script(t, layer, `cat out`); got != "hello from "+at+"/bin/hello" {
+		t.Error(got)
+	}
+	// Where a toolchain lies on the host is no part of the key, and may change.
+	tc.Dir = filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(dir, tc.Dir); err != nil {
+		t.Fatal(err)
+	}
+	moved, err := b.Base(timeout(t), sandbox.Base{Toolchains: []sandbox.Toolchain{tc}})
+	if err != nil || moved.Key != base.Key {
+		t.Fatalf("key %s after a move, %s before: %v", moved.Key, base.Key, err)
+	}
+	if got := b.script(t, moved, `"$1"/bin/hello`, at); got != "hello from "+at+"/bin/hello" {
 		t.Error(got)
 	}
 }
