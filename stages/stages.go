@@ -87,7 +87,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	projects := environment.Projects{Repos: d.Repos, Toolchains: d.Builder.Toolchains, PinToDate: d.PinToDate}
+	projects := environment.Projects{Repos: d.Repos, Toolchains: d.Builder.Toolchains, Languages: d.Builder.Languages, PinToDate: d.PinToDate}
 	exporter := export.New(d.Dataset, export.Outside{
 		Records: records, Repos: d.Repos, Blobs: d.Blobs, Languages: d.Builder.Languages, Tools: d.Tools,
 		Stages: []string{Link, Classify, Resolve, Provision, Validate, Assess, Describe}, Labelled: Classify, Proved: Validate, Assessed: Assess,

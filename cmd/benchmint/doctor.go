@@ -172,7 +172,7 @@ func checkDebootstrap() finding {
 
 // checkToolchains says which interpreters and compilers the languages can choose from.
 func (p *program) checkToolchains(ctx context.Context, c *config.Config) []finding {
-	all, err := p.toolchains().Available(ctx)
+	store := p.toolchains(c)
 	var out []finding
 	names := append([]string{}, c.Filters.Languages...)
 	for _, l := range c.Filters.Languages {
@@ -181,6 +181,7 @@ func (p *program) checkToolchains(ctx context.Context, c *config.Config) []findi
 		}
 	}
 	for _, name := range names {
+		all, err := store.Available(ctx, name)
 		versions := newest(all, name)
 		f := finding{Name: name, State: stateOK, Detail: summarize(versions), Get: getToolchain[name]}
 		if len(versions) == 0 {
@@ -197,7 +198,6 @@ func (p *program) checkToolchains(ctx context.Context, c *config.Config) []findi
 var getToolchain = map[string]string{
 	toolchain.Python: "apt-get install python3 python3-venv, or pyenv install 3.12",
 	toolchain.Go:     "set GOPROXY to a proxy that answers, or install Go under /usr/local/go",
-	toolchain.UV:     "pip install uv, or pipx install uv",
 }
 
 // newest lists one name's versions, the newest first; all is oldest first.

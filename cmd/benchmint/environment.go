@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -55,8 +56,10 @@ func (e *world) lookup(name string) string {
 }
 
 // toolchains are the interpreters and compilers of this machine and of the registries.
-func (e *world) toolchains() *toolchain.Store {
-	return toolchain.New(toolchain.Host{Cache: e.cache, Env: e.environ})
+func (p *program) toolchains(c *config.Config) *toolchain.Store {
+	return toolchain.New(toolchain.Host{Cache: p.cache, Env: p.environ, CABundle: p.caBundle(c.Build.CABundle), Tell: func(line string) {
+		_, _ = fmt.Fprintln(p.stderr, line) // a terminal that is gone is no fault of the fetch
+	}})
 }
 
 // caBundles are where distributions keep the host's trusted certificates, in the

@@ -53,7 +53,7 @@ func (p *program) tryKinds(ctx context.Context, c *config.Config, want string) (
 		box, closer, err := p.openSandbox(ctx, kind, c)
 		if err == nil {
 			return &workshop{kind: kind, close: closer, builder: &environment.Builder{
-				Sandbox: box, Toolchains: p.toolchains(), Languages: languages(), Limits: c.Sandbox.Limits(),
+				Sandbox: box, Toolchains: p.toolchains(c), Languages: languages(), Limits: c.Sandbox.Limits(),
 			}}, nil
 		}
 		faults = append(faults, fmt.Errorf("sandbox %s: %w", kind, err))

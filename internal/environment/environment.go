@@ -22,7 +22,7 @@ import (
 
 // Toolchains gives copied-in interpreters and compilers.
 type Toolchains interface {
-	Available(ctx context.Context) ([]lang.ToolchainRelease, error)
+	Available(ctx context.Context, names ...string) ([]lang.ToolchainRelease, error)
 	Get(ctx context.Context, name, version string) (sandbox.Toolchain, error)
 }
 

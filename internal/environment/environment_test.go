@@ -53,7 +53,7 @@ func (s *scripted) Files(context.Context, sandbox.Layer, func(string, fs.FileInf
 
 type toolchains struct{}
 
-func (toolchains) Available(context.Context) ([]lang.ToolchainRelease, error) { return nil, nil }
+func (toolchains) Available(context.Context, ...string) ([]lang.ToolchainRelease, error) { return nil, nil }
 func (toolchains) Get(_ context.Context, name, version string) (sandbox.Toolchain, error) {
 	return sandbox.Toolchain{Toolchain: schemas.Toolchain{Name: name, Version: version, Digest: "sha256:x"}}, nil
 }

@@ -19,6 +19,7 @@ type Repos interface {
 type Projects struct {
 	Repos      Repos
 	Toolchains Toolchains
+	Languages  map[string]lang.Language
 	PinToDate  bool
 }
 
@@ -36,7 +37,10 @@ func (p Projects) Of(ctx context.Context, s schemas.Start) (lang.Project, error)
 	if err != nil {
 		return lang.Project{}, fmt.Errorf("describing the base: %w", err)
 	}
-	available, err := p.Toolchains.Available(ctx)
+	var available []lang.ToolchainRelease
+	if l, ok := p.Languages[s.Language]; ok {
+		available, err = p.Toolchains.Available(ctx, l.Toolchains()...)
+	}
 	if err != nil {
 		return lang.Project{}, fmt.Errorf("listing toolchains: %w", err)
 	}

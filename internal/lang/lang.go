@@ -98,6 +98,8 @@ type Test struct{ ID, Unit string }
 // Language is one plugin. Implementations hold no state.
 type Language interface {
 	Name() string
+	// Toolchains are the names of what Infer chooses from (Project.Available).
+	Toolchains() []string
 
 	// Files (files.go): the part of each path of a change, and manifests split by hunk.
 	Files

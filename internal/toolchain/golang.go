@@ -38,7 +38,7 @@ func (h Host) goCommand() (string, bool) {
 func (s *Store) runGo(ctx context.Context, args ...string) ([]byte, error) {
 	exe, ok := s.host.goCommand()
 	if !ok {
-		return nil, exec.ErrNotFound
+		return nil, &Missing{Name: Go, How: howGo()}
 	}
 	dir, err := os.MkdirTemp("", "benchmint-go-")
 	if err != nil {
@@ -77,20 +77,31 @@ func (s *Store) localGo(ctx context.Context) (version, root string) {
 	return version, lines[1]
 }
 
+// usualGo is where Go's own installer and most people put it.
+const usualGo = "/usr/local/go/bin"
+
+// howGo is how any Go can be had. Where the usual place holds one, only PATH is wrong.
+func howGo() string {
+	if executable(filepath.Join(usualGo, "go")) {
+		return "no go command is in PATH, and " + usualGo + " holds one: export PATH=$PATH:" + usualGo
+	}
+	return "no go command is in PATH: apt-get install golang-go, or install any Go and put its bin folder into PATH; it fetches the other versions"
+}
+
 // goVersions are the newest patch of every minor that the proxy has, and the
-// host's own Go. Without a list the newest patches known here are asked for one
-// by one. An error means that the proxy did not answer.
+// host's own Go. Where the proxy has no list, the newest patches known here are asked
+// for one by one. An error means that the list cannot be known now.
 func (s *Store) goVersions(ctx context.Context) ([]string, error) {
-	local, _ := s.localGo(ctx)
+	if _, ok := s.host.goCommand(); !ok {
+		return nil, &Missing{Name: Go, How: howGo()}
+	}
 	have := map[string]bool{}
-	if local != "" {
+	if local, _ := s.localGo(ctx); local != "" {
 		have[local] = true
 	}
-	if _, ok := s.host.goCommand(); !ok {
-		return nil, nil
-	}
 	listed, err := s.listGo(ctx)
-	if err != nil {
+	var lacks *Missing
+	if errors.As(err, &lacks) {
 		listed, err = s.probeGo(ctx)
 	}
 	newest := map[string]string{}
@@ -107,6 +118,9 @@ func (s *Store) goVersions(ctx context.Context) ([]string, error) {
 		out = append(out, v)
 	}
 	sort.Slice(out, func(i, j int) bool { return less(out[i], out[j]) })
+	if err == nil && len(out) == 0 {
+		err = &Missing{Name: Go, How: "the module proxy has no toolchain for this machine, and the go command in PATH is not a released one: set GOPROXY to a proxy that has " + module}
+	}
 	return out, err
 }
 
@@ -114,7 +128,7 @@ func (s *Store) goVersions(ctx context.Context) ([]string, error) {
 func (s *Store) listGo(ctx context.Context) ([]string, error) {
 	out, err := s.runGo(ctx, "list", "-m", "-versions", "-json", module)
 	if err != nil {
-		return nil, err
+		return nil, goFault("", err)
 	}
 	var list struct{ Versions []string }
 	if err := json.Unmarshal(out, &list); err != nil {
@@ -127,7 +141,7 @@ func (s *Store) listGo(ctx context.Context) ([]string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, errors.New("the list of Go toolchains is empty")
+		return nil, &Missing{Name: Go, How: "the module proxy's list of them is empty"}
 	}
 	return found, nil
 }
@@ -148,6 +162,9 @@ func moduleVersion(version string) string {
 }
 
 // probeGo asks for the known patches of each minor, newest first.
+//
+// NOTE: a proxy that has some, and forbids others, is believed to have what it gives:
+// proxies without a list answer 403 for a toolchain that was never made.
 func (s *Store) probeGo(ctx context.Context) ([]string, error) {
 	var mu sync.Mutex
 	var found []string
@@ -166,8 +183,8 @@ func (s *Store) probeGo(ctx context.Context) ([]string, error) {
 				mu.Lock()
 				if err == nil {
 					found = append(found, v)
-				} else if !absent(err) {
-					faults = append(faults, err)
+				} else {
+					faults = append(faults, goFault(v, err))
 				}
 				mu.Unlock()
 				if err == nil {
@@ -177,17 +194,43 @@ func (s *Store) probeGo(ctx context.Context) ([]string, error) {
 		}()
 	}
 	wait.Wait()
-	if len(faults) > 0 {
-		return found, &Unreachable{Err: faults[0]}
+	for _, err := range faults {
+		var lacks *Missing
+		var refused *Refused
+		if !errors.As(err, &lacks) && (!errors.As(err, &refused) || len(found) == 0) {
+			return found, err
+		}
 	}
 	return found, nil
 }
 
-// refusals are the registry's words for "I do not have it".
-var refusals = lazyregexp.New(`(?i)\b(404|410|403)\b|not found|no matching versions|unknown revision|forbidden|module lookup disabled`)
+// The go command's words. Only what a registry says of itself is absence; what the
+// way to it says (a firewall's 403, a setting of this host) is not.
+var (
+	goLacks     = lazyregexp.New(`(?i)\b(404 not found|410 gone)\b|no matching versions|unknown revision`)
+	goRefuses   = lazyregexp.New(`(?i)\b(401|403|407)\b|forbidden|lookup disabled|unauthorized`)
+	goDistrusts = lazyregexp.New(`(?i)x509:|tls: failed to verify|checksum mismatch|SECURITY ERROR`)
+	goNotNow    = lazyregexp.New(`(?i)\b(408|429|5\d\d) [A-Z]|dial tcp|no such host|i/o timeout|timeout|connection (reset|refused)|unexpected EOF|\bEOF\b|server misbehaving|proxyconnect|network is unreachable|broken pipe`)
+)
 
-// absent tells "cannot be had" from "not now".
-func absent(err error) bool { return refusals.MatchString(err.Error()) }
+// goFault is what the go command's error means: *Missing, *Refused, *Unreachable, or
+// a fault of this machine as it is.
+func goFault(version string, err error) error {
+	said := err.Error()
+	switch {
+	case errors.As(err, new(*Missing)):
+		return err
+	case goDistrusts.MatchString(said):
+		return &Refused{Err: err, How: howCertificates}
+	case goRefuses.MatchString(said):
+		return &Refused{Err: err, How: "set GOPROXY to a module proxy that gives " + module + ", or have the host's proxy let it through"}
+	case goLacks.MatchString(said):
+		return &Missing{Name: Go, Version: version, How: "the module proxy does not have it: " + said}
+	case goNotNow.MatchString(said):
+		return &Unreachable{Err: err}
+	}
+	return err
+}
 
 // goSource says how to copy one version: the host's own, or the proxy's.
 func (s *Store) goSource(ctx context.Context, version string) (source, error) {
@@ -198,8 +241,8 @@ func (s *Store) goSource(ctx context.Context, version string) (source, error) {
 			copy: func(ctx context.Context, dir string) error { return copyGo(ctx, root, dir) },
 		}, nil
 	}
-	if local == "" {
-		return source{}, &Missing{Name: Go, Version: version, How: "install any Go and put it in PATH; it fetches the others"}
+	if _, ok := s.host.goCommand(); !ok {
+		return source{}, &Missing{Name: Go, Version: version, How: howGo()}
 	}
 	return source{key: moduleVersion(version), copy: func(ctx context.Context, dir string) error {
 		root, err := s.download(ctx, version)
@@ -225,10 +268,8 @@ func (s *Store) download(ctx context.Context, version string) (string, error) {
 		return "", ctx.Err()
 	case err == nil:
 		return "", errors.New("go mod download named no folder")
-	case absent(err):
-		return "", &Missing{Name: Go, Version: version, How: "the module proxy does not have it: " + err.Error()}
 	}
-	return "", &Unreachable{Err: err}
+	return "", goFault(version, err)
 }
 
 // copyGo copies a GOROOT. A toolchain from the proxy comes without executable

@@ -2,12 +2,15 @@
 // and now, and copies the chosen one into a cache as a tree that runs from any
 // place, with a digest of its content.
 //
-// It never builds or installs a toolchain, never takes along what was installed
-// into one (site-packages), and never chooses: inference does, from Available.
+// uv is brought: one exact wheel, by its digest, from the host's package index.
+//
+// It never builds or installs any other toolchain, never takes along what was
+// installed into one (site-packages), and never chooses: inference does, from Available.
 package toolchain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sort"
@@ -30,6 +33,10 @@ const (
 type Host struct {
 	Cache string   // toolchains are kept under Cache/toolchains
 	Env   []string // of child processes, and where PATH, HOME and the like are read from
+	// CABundle is trusted beside the system's own certificates; "" is none.
+	CABundle string
+	// Tell is told what is fetched before it is; nil: nobody listens.
+	Tell func(line string)
 }
 
 // Store finds and keeps toolchains. It is safe for concurrent use; two processes
@@ -42,8 +49,8 @@ type Store struct {
 	found   bool
 	golangs []string // listed once, when the registry answered
 	listed  bool
-	uv      *uvFile  // looked for once
-	copies  sync.Map // name-version → *sync.Mutex
+	wheels  map[string]wheel
+	copies  sync.Map // name-version → *kept
 }
 
 // kept is one copy, checked once in a process: proofs ask for theirs at every step.
@@ -53,15 +60,25 @@ type kept struct {
 }
 
 // New makes a store over one cache folder.
-func New(host Host) *Store { return &Store{host: host} }
+func New(host Host) *Store { return &Store{host: host, wheels: uvWheels} }
 
-// Missing is a toolchain that cannot be had, here, and how it could be.
+func (s *Store) tell(line string) {
+	if s.host.Tell != nil {
+		s.host.Tell(line)
+	}
+}
+
+// Missing is a toolchain that cannot be had, here, and how it could be. Without a
+// Version it is one of which no version at all is there.
 type Missing struct {
 	Name, Version string
 	How           string
 }
 
 func (m *Missing) Error() string {
+	if m.Version == "" {
+		return fmt.Sprintf("%s cannot be had here: %s", m.Name, m.How)
+	}
 	return fmt.Sprintf("%s %s cannot be had here: %s", m.Name, m.Version, m.How)
 }
 
@@ -71,22 +88,46 @@ type Unreachable struct{ Err error }
 func (u *Unreachable) Error() string { return "toolchain registry: " + u.Err.Error() }
 func (u *Unreachable) Unwrap() error { return u.Err }
 
-// Available lists what can be had, oldest first by name and version. Released is
-// the day on which the minor came out, because a version rule asks whether a
-// minor existed at a date and the patch of it that can be had is mostly newer
-// (facts: environments, G2). uv has no date: it is a tool of ours.
-// An error says what could not be asked; the list is what is known without it.
-func (s *Store) Available(ctx context.Context) ([]lang.ToolchainRelease, error) {
+// Refused is a registry, or this host's own settings, that will not give what was
+// asked for. Whether it is there is not known: that it is absent would be a verdict.
+type Refused struct {
+	Err error
+	How string
+}
+
+func (r *Refused) Error() string { return "toolchain registry: " + r.Err.Error() + "; " + r.How }
+func (r *Refused) Unwrap() error { return r.Err }
+
+// names are those of every toolchain that is known.
+var names = []string{Python, Go, UV}
+
+// Available lists what can be had of the named toolchains (none named: of all),
+// oldest first by name and version. What nobody names is not asked for: a Go proxy
+// that is down says nothing of Python. Released is the day on which the minor came
+// out, because a version rule asks whether a minor existed at a date and the patch of
+// it that can be had is mostly newer (facts: environments, G2). uv has no date: it is
+// a tool of ours, and listed before it is fetched.
+//
+// An error says what could not be asked, or of what nothing at all is there
+// (*Missing, *Unreachable, *Refused); the list is what is known without it.
+func (s *Store) Available(ctx context.Context, wanted ...string) ([]lang.ToolchainRelease, error) {
+	if len(wanted) == 0 {
+		wanted = names
+	}
 	var out []lang.ToolchainRelease
-	for _, p := range s.interpreters(ctx) {
-		out = append(out, lang.ToolchainRelease{Name: Python, Version: p.Version, Released: released(Python, p.Version)})
-	}
-	versions, err := s.golang(ctx)
-	for _, v := range versions {
-		out = append(out, lang.ToolchainRelease{Name: Go, Version: v, Released: released(Go, v)})
-	}
-	if u, ok := s.tool(ctx); ok {
-		out = append(out, lang.ToolchainRelease{Name: UV, Version: u.version})
+	var faults []error
+	for _, name := range wanted {
+		versions, err := s.versions(ctx, name)
+		if err != nil {
+			faults = append(faults, err)
+		}
+		for _, v := range versions {
+			release := lang.ToolchainRelease{Name: name, Version: v}
+			if name != UV {
+				release.Released = released(name, v)
+			}
+			out = append(out, release)
+		}
 	}
 	if ctx.Err() != nil {
 		// Half a list would read as "no such toolchain", which is a verdict.
@@ -98,8 +139,29 @@ func (s *Store) Available(ctx context.Context) ([]lang.ToolchainRelease, error) 
 		}
 		return less(out[i].Version, out[j].Version)
 	})
-	return out, err
+	return out, errors.Join(faults...)
 }
+
+func (s *Store) versions(ctx context.Context, name string) ([]string, error) {
+	switch name {
+	case Python:
+		var out []string
+		for _, p := range s.interpreters(ctx) {
+			out = append(out, p.Version)
+		}
+		if len(out) == 0 {
+			return nil, &Missing{Name: Python, How: howPython}
+		}
+		return out, nil
+	case Go:
+		return s.golang(ctx)
+	case UV:
+		return []string{UVVersion}, nil
+	}
+	return nil, &Missing{Name: name, How: "only " + strings.Join(names, ", ") + " are known"}
+}
+
+const howPython = "no CPython is found in PATH, ~/.pyenv or uv's folder: apt-get install python3, or pyenv install 3.12"
 
 // golang is goVersions, asked once: every change of a run wants the same answer.
 // A registry that did not answer is asked again.
@@ -116,22 +178,9 @@ func (s *Store) golang(ctx context.Context) ([]string, error) {
 	return versions, err
 }
 
-// tool is findUV, asked once.
-func (s *Store) tool(ctx context.Context) (uvFile, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.uv != nil {
-		return *s.uv, true
-	}
-	u, ok := s.findUV(ctx)
-	if ok {
-		s.uv = &u
-	}
-	return u, ok
-}
-
 // Get gives a copy of one toolchain, made now or before. The error is a *Missing,
-// an *Unreachable, or a fault of this machine.
+// an *Unreachable, a *Refused, or a fault of this machine. None of them says anything
+// of whoever asks.
 func (s *Store) Get(ctx context.Context, name, version string) (sandbox.Toolchain, error) {
 	entry, _ := s.copies.LoadOrStore(name+"-"+version, &kept{})
 	k := entry.(*kept)
@@ -148,9 +197,9 @@ func (s *Store) Get(ctx context.Context, name, version string) (sandbox.Toolchai
 	case Go:
 		src, err = s.goSource(ctx, version)
 	case UV:
-		src, err = s.uvSource(ctx, version)
+		src, err = s.uvSource(version)
 	default:
-		err = &Missing{Name: name, Version: version, How: "only python, go and uv are known"}
+		err = &Missing{Name: name, Version: version, How: "only " + strings.Join(names, ", ") + " are known"}
 	}
 	if ctx.Err() != nil {
 		// Whatever was asked had no time to answer: nothing is missing for that.

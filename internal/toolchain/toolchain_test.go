@@ -54,21 +54,63 @@ func TestToolchainVersion(t *testing.T) {
 	}
 }
 
-func TestAbsent(t *testing.T) {
+// TestGoFault: only the registry's own word for it is absence. A firewall's 403 or a
+// setting of this host says nothing of what there is.
+func TestGoFault(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]bool{
-		"reading https://proxy/x.info: 404 Not Found":                  true,
-		"reading https://proxy/x.info: 403 Forbidden":                  true,
-		"golang.org/toolchain@v0.0.1-go1.99: unknown revision":         true,
-		"reading https://proxy/x.info: 503 Service Unavailable":        false,
-		"dial tcp: lookup proxy.example on 10.0.0.1:53: i/o timeout":   false,
-		"Get \"https://proxy\": net/http: TLS handshake timeout":       false,
-		"reading x: read tcp 10.4.0.3:40400: connection reset by peer": false,
+	for text, want := range map[string]string{
+		"reading https://proxy/x.info: 404 Not Found":                                                             "missing",
+		"reading https://proxy/x.info: 410 Gone":                                                                  "missing",
+		"golang.org/toolchain@v0.0.1-go1.99: unknown revision":                                                    "missing",
+		"module golang.org/toolchain: no matching versions for query \"latest\"":                                  "missing",
+		"reading https://proxy/x.info: 403 Forbidden":                                                             "refused",
+		"module lookup disabled by GOPROXY=off":                                                                   "refused",
+		"Get \"https://proxy\": proxyconnect tcp: 407 Proxy Authentication Required":                              "refused",
+		"Get \"https://proxy\": tls: failed to verify certificate: x509: certificate signed by unknown authority": "refused",
+		"reading https://proxy/x.info: 503 Service Unavailable":                                                   "unreachable",
+		"dial tcp: lookup proxy.example on 10.0.0.1:53: i/o timeout":                                              "unreachable",
+		"dial tcp: lookup proxy.example: no such host":                                                            "unreachable",
+		"Get \"https://proxy\": net/http: TLS handshake timeout":                                                  "unreachable",
+		"reading x: read tcp 10.4.0.3:40400: connection reset by peer":                                            "unreachable",
+		"open /cache/mod: no space left on device":                                                                "",
 	} {
-		if got := absent(errors.New(text)); got != want {
-			t.Errorf("absent(%q) = %v, want %v", text, got, want)
+		got := kind(goFault("1.99", errors.New("go list: exit status 1: "+text)))
+		if got != want {
+			t.Errorf("goFault(%q) is %q, want %q", text, got, want)
 		}
 	}
+}
+
+// TestOnlyWhatIsAsked: a Go proxy that gives nothing is a matter of those who ask for Go.
+func TestOnlyWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	s := New(Host{Cache: t.TempDir(), Env: append(os.Environ(), "GOPROXY=off")})
+	if _, ok := s.host.goCommand(); !ok {
+		t.Skip("LOUD SKIP: no go command in PATH")
+	}
+	if got, err := s.Available(t.Context(), UV); err != nil || len(got) != 1 {
+		t.Errorf("uv: %v, %v", got, err)
+	}
+	if _, err := s.Available(t.Context(), Go); kind(err) != "refused" || !strings.Contains(err.Error(), "set GOPROXY") {
+		t.Errorf("go with GOPROXY=off: %v, want a *Refused that says what to set", err)
+	}
+	down := New(Host{Cache: t.TempDir(), Env: append(os.Environ(), "GOPROXY=http://127.0.0.1:1")})
+	if _, err := down.Available(t.Context(), Go); kind(err) != "unreachable" {
+		t.Errorf("go with a proxy that is down: %v, want an *Unreachable", err)
+	}
+}
+
+// kind is which of the package's errors err is; "" is a fault of the machine.
+func kind(err error) string {
+	switch {
+	case errors.As(err, new(*Missing)):
+		return "missing"
+	case errors.As(err, new(*Refused)):
+		return "refused"
+	case errors.As(err, new(*Unreachable)):
+		return "unreachable"
+	}
+	return ""
 }
 
 func TestMissing(t *testing.T) {
@@ -76,9 +118,9 @@ func TestMissing(t *testing.T) {
 	s := New(Host{Cache: t.TempDir(), Env: []string{"PATH=/nonexistent", "HOME=/nonexistent"}})
 	for _, c := range []struct{ name, version, says string }{
 		{Python, "3.99.0", "uv python install 3.99.0"},
-		{Go, "1.99.0", "install any Go"},
-		{UV, "9.9.9", "pip install uv==9.9.9"},
-		{"ruby", "3.0", "only python, go and uv"},
+		{Go, "1.99.0", "no go command is in PATH"},
+		{UV, "9.9.9", "benchmint retry --stage resolve"},
+		{"ruby", "3.0", "only python, go, uv are known"},
 	} {
 		_, err := s.Get(context.Background(), c.name, c.version)
 		var missing *Missing
@@ -86,8 +128,15 @@ func TestMissing(t *testing.T) {
 			t.Errorf("Get(%s): error %v, want a *Missing that says %q", c.name, err, c.says)
 		}
 	}
-	if got, err := s.Available(context.Background()); len(got) > 0 || err != nil {
-		t.Errorf("Available on a bare host = %v, %v", got, err)
+	// An empty list without an error would be a verdict on all who ask.
+	for _, c := range []struct{ name, says string }{{Python, "apt-get install python3"}, {Go, "no go command is in PATH"}, {"ruby", "only python"}} {
+		got, err := s.Available(context.Background(), c.name)
+		if len(got) > 0 || kind(err) != "missing" || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("Available(%s) on a bare host = %v, %v; want a *Missing that says %q", c.name, got, err, c.says)
+		}
+	}
+	if got, err := s.Available(context.Background(), UV); len(got) != 1 || err != nil {
+		t.Errorf("Available(uv) on a bare host = %v, %v: uv is ours to bring", got, err)
 	}
 }
 

@@ -1,68 +1,156 @@
 package toolchain
 
 import (
+	"archive/zip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"sort"
-
-	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"runtime"
 )
 
-// uvFile is the uv of this host.
-type uvFile struct{ path, version string }
+// UVVersion is the uv that resolves and installs Python dependencies. It is ours to
+// bring, in one exact version and one exact file, because the program is part of
+// every environment key: two machines that had each their own uv would never agree.
+// So a uv of the host is taken only where it is this very file, byte for byte.
+const UVVersion = "0.13.8"
 
-var uvVersion = lazyregexp.New(`^uv (\d+\.\d+\.\d+)`)
-
-// findUV takes the uv in PATH. pyenv puts a script there that stands for a uv in
-// one of its interpreters: then the newest of those is taken.
-func (s *Store) findUV(ctx context.Context) (uvFile, bool) {
-	var files []string
-	if path, ok := s.host.look("uv", isELF); ok {
-		files = append(files, path)
-	} else {
-		files, _ = filepath.Glob(filepath.Join(s.host.pyenv(), "versions", "*", "bin", "uv"))
-		for _, dir := range []string{".local/bin", ".cargo/bin"} {
-			files = append(files, filepath.Join(s.host.env("HOME"), dir, "uv"))
-		}
-	}
-	var found []uvFile
-	for _, f := range files {
-		if !executable(f) || !isELF(f) {
-			continue
-		}
-		cmd := exec.CommandContext(ctx, f, "--version")
-		cmd.Env = s.host.plain()
-		out, err := cmd.Output()
-		if m := uvVersion.FindSubmatch(out); err == nil && m != nil {
-			found = append(found, uvFile{path: f, version: string(m[1])})
-		}
-	}
-	sort.SliceStable(found, func(i, j int) bool { return less(found[j].version, found[i].version) })
-	if len(found) == 0 {
-		return uvFile{}, false
-	}
-	return found[0], true
+// wheel is the file in which an index has uv for one architecture.
+type wheel struct {
+	file    string // its name in the index
+	sha256  string // of the file
+	program string // sha256 of bin/uv in it
 }
 
-// uvSource says how to copy uv: one file, bin/uv.
-func (s *Store) uvSource(ctx context.Context, version string) (source, error) {
-	u, ok := s.tool(ctx)
-	if !ok || u.version != version {
-		how := "install it: pip install uv==" + version
-		if ok {
-			how += " (here is " + u.version + ")"
+// uvWheels are by GOARCH. Where the version moves, all of it moves.
+var uvWheels = map[string]wheel{
+	"amd64": {
+		file:    "uv-0.13.8-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+		sha256:  "e18a57b8b352eb7c8feb317b9f6f533c8f0ad9673fd6cf34bbe3cf1a9f6a8984",
+		program: "4a7607589912d9c20e86b860b032f7c7f2913c9a3e76f46aef136885387452b8",
+	},
+	"arm64": {
+		file:    "uv-0.13.8-py3-none-manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64.whl",
+		sha256:  "0b3e8b1a4f5e405e31e2ff33de8af4744831e9f7338539671efbd8c3c94e791d",
+		program: "5aa4427bd923cfdca2d56a3577f60d8fa7825aa3b496fef975dfd6f03db57d28",
+	},
+}
+
+// wheelProgram is where uv is in its wheel.
+const wheelProgram = "uv-" + UVVersion + ".data/scripts/uv"
+
+// HasUV reports whether uv is at hand without asking an index: in the cache, or as
+// the same file on this host.
+func (s *Store) HasUV() bool {
+	w, ok := s.wheels[runtime.GOARCH]
+	if !ok {
+		return false
+	}
+	if _, _, ok := reuse(filepath.Join(s.host.Cache, "toolchains"), UV+"-"+UVVersion, layout+" "+w.key()); ok {
+		return true
+	}
+	_, ok = s.hostUV(w)
+	return ok
+}
+
+func (w wheel) key() string { return "uv program " + w.program }
+
+// uvSource says how to have uv: the host's own where it is the same file, else the
+// wheel of an index.
+func (s *Store) uvSource(version string) (source, error) {
+	w, ok := s.wheels[runtime.GOARCH]
+	switch {
+	case !ok:
+		return source{}, &Missing{Name: UV, Version: version, How: "there is no wheel of it that is known here for " + runtime.GOARCH}
+	case version != UVVersion:
+		return source{}, &Missing{Name: UV, Version: version,
+			How: "this program brings " + UVVersion + "; benchmint retry --stage resolve makes the recipes again with it"}
+	}
+	return source{key: w.key(), copy: func(ctx context.Context, dir string) error {
+		if path, ok := s.hostUV(w); ok {
+			return copyFile(path, filepath.Join(dir, "bin", "uv"))
 		}
-		return source{}, &Missing{Name: UV, Version: version, How: how}
+		return s.fetchUV(ctx, w, dir)
+	}}, nil
+}
+
+// hostUV finds the same file on this host: in PATH, in one of pyenv's interpreters
+// (it puts a script into PATH), or where uv's own installer puts it.
+func (s *Store) hostUV(w wheel) (string, bool) {
+	var files []string
+	for _, dir := range filepath.SplitList(s.host.env("PATH")) {
+		files = append(files, filepath.Join(dir, "uv"))
 	}
-	info, err := os.Stat(u.path)
+	pyenvs, _ := filepath.Glob(filepath.Join(s.host.pyenv(), "versions", "*", "bin", "uv")) // the only error is a malformed pattern: no such folder then
+	files = append(files, pyenvs...)
+	for _, dir := range []string{".local/bin", ".cargo/bin"} {
+		files = append(files, filepath.Join(s.host.env("HOME"), dir, "uv"))
+	}
+	for _, f := range files {
+		real, err := filepath.EvalSymlinks(f)
+		if err != nil || !filepath.IsAbs(f) || !executable(real) || !isELF(real) {
+			continue
+		}
+		info, err := os.Stat(real)
+		if err != nil {
+			continue
+		}
+		if sum, err := fileSum(real, info); err == nil && sum == w.program {
+			return real, true
+		}
+	}
+	return "", false
+}
+
+// fetchUV brings the wheel from an index and takes the program out of it. A wheel is
+// a zip file: neither pip nor a Python is needed.
+func (s *Store) fetchUV(ctx context.Context, w wheel, dir string) error {
+	file, err := os.CreateTemp(filepath.Dir(dir), "wheel-") // beside the copy, and removed with it
 	if err != nil {
-		return source{}, err
+		return err
 	}
-	return source{
-		key:  fmt.Sprintf("%s %d %d", u.path, info.Size(), info.ModTime().UnixNano()),
-		copy: func(_ context.Context, dir string) error { return copyFile(u.path, filepath.Join(dir, "bin", "uv")) },
-	}, nil
+	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }() // what is left goes with the folder of the copy
+	size, err := s.fetchWheel(ctx, UV, w, file)
+	if err != nil {
+		return err
+	}
+	archive, err := zip.NewReader(file, size)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", w.file, err)
+	}
+	in, err := archive.Open(wheelProgram)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", w.file, err)
+	}
+	defer in.Close()
+	program := filepath.Join(dir, "bin", "uv")
+	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
+		return err
+	}
+	if sum, err := writeProgram(program, in); err != nil {
+		return fmt.Errorf("unpacking %s: %w", w.file, err)
+	} else if sum != w.program {
+		return fmt.Errorf("unpacking %s: uv has the sha256 %s, and %s is expected", w.file, sum, w.program)
+	}
+	return os.Chtimes(program, stamp, stamp)
+}
+
+// writeProgram writes an executable file and gives the digest of what it wrote.
+func writeProgram(path string, in io.Reader) (sha string, err error) {
+	const mode fs.FileMode = 0o755
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(io.MultiWriter(out, sum), in)
+	if err := errors.Join(err, out.Close()); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), os.Chmod(path, mode) // the umask may be tighter
 }

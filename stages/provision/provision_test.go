@@ -59,7 +59,7 @@ func (world) Tree(context.Context, string, string) (*tree.Tree, error) {
 func (world) Describe(context.Context, string, string) (lang.Version, error) {
 	return lang.Version{}, nil
 }
-func (world) Available(context.Context) ([]lang.ToolchainRelease, error) { return nil, nil }
+func (world) Available(context.Context, ...string) ([]lang.ToolchainRelease, error) { return nil, nil }
 func (world) Get(_ context.Context, name, version string) (sandbox.Toolchain, error) {
 	return sandbox.Toolchain{Toolchain: schemas.Toolchain{Name: name, Version: version}}, nil
 }

@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"errors"
 	"fmt"
 	"go/version"
 	"path"
@@ -71,7 +72,7 @@ func chooseToolchain(r *schemas.Recipe, p lang.Project, l layout, jobs ci) error
 	floor, floorAt := goLine(l)
 	have := newestPatches(p.Available)
 	if len(have) == 0 {
-		return &lang.Refusal{Reason: schemas.NoToolchain, Detail: "no Go toolchain can be had here"}
+		return errors.New("no Go toolchain can be had here") // of this machine, and so not a verdict
 	}
 	pick := func(minor, value, source string) bool {
 		for _, t := range have {

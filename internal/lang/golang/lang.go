@@ -44,6 +44,9 @@ var (
 // Name is "go".
 func (Language) Name() string { return Name }
 
+// Toolchains is Go alone: it brings all that it needs.
+func (Language) Toolchains() []string { return []string{Name} }
+
 // Masker is Go's.
 func (Language) Masker() mask.Language { return Masker{} }
 

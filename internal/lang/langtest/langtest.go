@@ -28,6 +28,9 @@ var _ lang.Language = Toy{}
 // Name is toy.
 func (Toy) Name() string { return "toy" }
 
+// Toolchains is one.
+func (Toy) Toolchains() []string { return []string{"toy"} }
+
 // Masker is none.
 func (Toy) Masker() mask.Language { return nil }
 

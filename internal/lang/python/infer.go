@@ -1,6 +1,7 @@
 package python
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -61,7 +62,7 @@ func (g *guess) tools() error {
 		}
 	}
 	if best == "" {
-		return &lang.Refusal{Reason: schemas.NoToolchain, Detail: "uv, which resolves and installs Python dependencies, is not there: install it"}
+		return errors.New("uv, which resolves and installs Python dependencies, is not among the toolchains: it is ours to bring")
 	}
 	g.recipe.Tools = []schemas.Toolchain{{Name: UVName, Version: best}}
 	return nil

@@ -49,6 +49,9 @@ var _ lang.Language = Language{}
 // Name is "python".
 func (Language) Name() string { return Name }
 
+// Toolchains are the interpreter and the installer.
+func (Language) Toolchains() []string { return []string{"python", UVName} }
+
 // Masker is Python's.
 func (Language) Masker() mask.Language { return Masker{} }
 
