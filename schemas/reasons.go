@@ -31,6 +31,12 @@ const (
 	NoBuild      Reason = "provision/build"
 	NoRunner     Reason = "provision/no_tests_ran"
 	NoRecipe     Reason = "provision/recipe"
+	HostPackages Reason = "provision/packages"
+	BuildTime    Reason = "provision/time"
+	BuildMemory  Reason = "provision/memory"
+	BuildProcs   Reason = "provision/processes"
+	BuildDisk    Reason = "provision/disk"
+	BuildOutput  Reason = "provision/output"
 
 	NoF2P       Reason = "validate/no_f2p"
 	RegressionR Reason = "validate/regression"
@@ -86,6 +92,12 @@ var Reasons = []ReasonText{
 	{NoBuild, "the environment or the project does not build, repairs included", "see the log in show"},
 	{NoRunner, "no test runs in the solution", "see the log in show"},
 	{NoRecipe, "no recipe can be inferred from the tree", "see the evidence in show"},
+	{HostPackages, "the environment needs a system package that this host lacks, and does not work without it", "install the package that the reason names, or use sandbox docker"},
+	{BuildTime, "building the environment takes longer than sandbox.timeout", "raise the limit"},
+	{BuildMemory, "building the environment needs more memory than sandbox.memory", "raise the limit"},
+	{BuildProcs, "building the environment needs more processes than sandbox.processes", "raise the limit"},
+	{BuildDisk, "building the environment writes more than sandbox.disk", "raise the limit"},
+	{BuildOutput, "building the environment prints more than sandbox.output", "raise the limit"},
 	{NoF2P, "no test fails before the change and passes after it", "nothing: the tests do not tell the states apart"},
 	{RegressionR, "a test passes in every start run and fails in every solution run", "look at the environment first, then at the change"},
 	{Unnameable, "tests need a name that neither statement nor interface can give", "write the interface by hand"},

@@ -106,7 +106,7 @@ func languages() map[string]lang.Language {
 // openSandbox makes one kind of sandbox; it fails where the machine cannot keep a
 // rule of it.
 func (e *world) openSandbox(ctx context.Context, kind string, c *config.Config) (sandbox.Sandbox, func() error, error) {
-	registries := hosts.Registries()
+	registries := append(hosts.Registries(), c.Build.Hosts...)
 	var env map[string]string
 	if c.Build.Registries == config.RegistriesInherit {
 		env = sandbox.RegistryEnv(e.environ)

@@ -64,6 +64,7 @@ type Filters struct {
 type Build struct {
 	CABundle   string
 	Registries string
+	Hosts      []string
 	PinToDate  bool
 }
 
@@ -118,7 +119,7 @@ func Default() *Config {
 			Disk: sandbox.DefaultDisk, Output: sandbox.DefaultOutput, Timeout: sandbox.DefaultTimeout,
 		},
 		Proof:   Proof{Runs: 3, Parallel: 1, Hunks: 30},
-		Wait:    time.Minute,
+		Wait:    5 * time.Minute, // several pauses of what was put off (stages: Budget)
 		Store:   "benchmint-state",
 		Output:  "benchmint-out",
 		origins: map[string]Origin{},

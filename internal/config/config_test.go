@@ -34,7 +34,7 @@ sources:
   - git: https://example.org/a/b.git
 limits: {changes: 6, releases: 4}
 filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true}
-build: {registries: public, pin_to_date: false}
+build: {registries: public, hosts: [cdn.example.org], pin_to_date: false}
 sandbox: {kind: docker, image: "debian:12", cpus: 1.5, memory: 512MiB, processes: 64, disk: 1GB, output: 1MiB, timeout: 1h30m}
 proof: {runs: 5, parallel: 2, hunks: 7}
 jobs: 3
@@ -59,7 +59,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{Git: "https://example.org/a/b.git"},
 		},
 		Limits: Limits{6, 4}, Filters: Filters{2, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true},
-		Build:   Build{Registries: RegistriesPublic},
+		Build:   Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
 		Sandbox: Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
 		Proof:   Proof{5, 2, 7}, Jobs: 3, Wait: 90 * time.Second,
 		Store: "postgres://db.example/bench", Blobs: filepath.Join(filepath.Dir(file), "blobs"), Output: "/out",

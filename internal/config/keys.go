@@ -53,6 +53,7 @@ var Keys = []Key{
 
 	{Path: "build.ca_bundle", Doc: "trusted inside builds, never left in an image; empty: the host's bundle", IsPath: true, bind: func(c *Config) any { return &c.Build.CABundle }},
 	{Path: "build.registries", Doc: "inherit: mirrors and proxies as the environment has them (UV_DEFAULT_INDEX, PIP_INDEX_URL, GOPROXY, HTTPS_PROXY and the like); public: the well-known ones", Choices: []string{RegistriesInherit, RegistriesPublic}, bind: func(c *Config) any { return &c.Build.Registries }},
+	{Path: "build.hosts", Doc: "hosts that builds may reach beside the registries, as host or host:port: where a mirror keeps its files", Example: "[files.example.org, cdn.example.org:8443]", IsLocal: true, bind: func(c *Config) any { return &c.Build.Hosts }},
 	{Path: "build.pin_to_date", Doc: "dependencies as they were on the base commit's date", bind: func(c *Config) any { return &c.Build.PinToDate }},
 
 	{Path: "sandbox.kind", Doc: "docker or bwrap; empty: the first that works, then fixed in the store", Choices: []string{Docker, Bwrap}, bind: func(c *Config) any { return &c.Sandbox.Kind }},

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
@@ -83,7 +82,8 @@ func (b *Builder) keyed(r schemas.Recipe, base sandbox.Layer) (schemas.Digest, l
 }
 
 // Env is the env layer of a locked recipe, built now or found. A step that fails
-// is a *sandbox.BuildError; a registry that does not answer is ErrUnavailable.
+// is a *sandbox.BuildError; a registry that does not answer is ErrUnavailable; a fault
+// of this machine that the log tells is a *MachineError.
 func (b *Builder) Env(ctx context.Context, r schemas.Recipe) (sandbox.Layer, error) {
 	base, err := b.Base(ctx, r)
 	if err != nil {
@@ -94,11 +94,11 @@ func (b *Builder) Env(ctx context.Context, r schemas.Recipe) (sandbox.Layer, err
 		return sandbox.Layer{}, err
 	}
 	layer, _, err := b.Sandbox.Build(ctx, b.build(r, step, base, key))
-	return layer, unavailable(err)
+	return layer, judged(err, r, true)
 }
 
 // Resolve gives the recipe its lock. A resolver that finds no answer is a
-// *sandbox.BuildError; a registry that does not answer is ErrUnavailable.
+// *sandbox.BuildError; else as Env.
 func (b *Builder) Resolve(ctx context.Context, p lang.Project, r schemas.Recipe) (schemas.Recipe, error) {
 	l := b.Languages[r.Language]
 	step, err := l.Resolve(p, r)
@@ -113,7 +113,7 @@ func (b *Builder) Resolve(ctx context.Context, p lang.Project, r schemas.Recipe)
 	build.Discard, build.Collect = true, step.Collect
 	_, result, err := b.Sandbox.Build(ctx, build)
 	if err != nil {
-		return r, unavailable(err)
+		return r, judged(err, r, true)
 	}
 	return l.Locked(r, result.Files)
 }
@@ -141,6 +141,10 @@ func (b *Builder) Lock(ctx context.Context, p lang.Project, r schemas.Recipe) (s
 	}
 }
 
+// NotOnThisHost is the repair by which a recipe does without a system package: what
+// fails afterwards may have failed for the want of it.
+const NotOnThisHost = "package_not_on_this_host"
+
 // withoutMissing leaves out system packages that this kind of sandbox cannot add
 // (bwrap shows the host's own), and says so in the recipe: what needs them is
 // seen to be skipped or to fail, in every state alike.
@@ -152,7 +156,7 @@ func (b *Builder) withoutMissing(ctx context.Context, r schemas.Recipe) (schemas
 	}
 	r.SystemPackages = slices.DeleteFunc(slices.Clone(r.SystemPackages), func(p string) bool { return slices.Contains(lacks.Missing, p) })
 	r.Repairs = append(slices.Clone(r.Repairs), schemas.Repair{
-		Rule: "package_not_on_this_host", Symptom: lacks.Error(), Edit: "system_packages without " + strings.Join(lacks.Missing, ", "),
+		Rule: NotOnThisHost, Symptom: lacks.Error(), Edit: "system_packages without " + strings.Join(lacks.Missing, ", "),
 	})
 	return r, nil
 }
@@ -192,7 +196,7 @@ func (b *Builder) State(ctx context.Context, parent sandbox.Layer, r schemas.Rec
 		Env    map[string]string
 	}{parent.Key, files, r.Build, r.Variables})
 	layer, _, err := b.Sandbox.Build(ctx, sandbox.Build{Key: key, Parent: parent, Files: files, Steps: r.Build, Env: r.Variables, Lease: true, Limits: b.Limits})
-	return layer, err
+	return layer, judged(err, r, false)
 }
 
 func (b *Builder) build(r schemas.Recipe, step lang.Step, base sandbox.Layer, key schemas.Digest) sandbox.Build {
@@ -207,23 +211,4 @@ func (b *Builder) build(r schemas.Recipe, step lang.Step, base sandbox.Layer, ke
 		Key: key, Parent: base, Files: step.Files, Steps: step.Commands, Env: env,
 		Network: sandbox.Registries, Caches: step.Caches, Limits: b.Limits,
 	}
-}
-
-// notNow are the words of package clients when a registry or the way to it
-// fails: not a property of the item.
-var notNow = lazyregexp.New(`(?i)\b(50[0234]|429) (Bad Gateway|Service Unavailable|Gateway Time-?out|Internal Server Error|Too Many Requests)|` +
-	`connection (reset|refused|timed out)|operation timed out|Temporary failure (in name resolution|resolving)|TLS handshake timeout|i/o timeout|unexpected EOF`)
-
-// ErrUnavailable is a registry, or the way to it, that does not answer now.
-var ErrUnavailable = errors.New("registry unavailable")
-
-func unavailable(err error) error {
-	var build *sandbox.BuildError
-	if !errors.As(err, &build) {
-		return err
-	}
-	if m := notNow.Find(build.Result.Output); m != nil {
-		return fmt.Errorf("%w: %s: %w", ErrUnavailable, m, err)
-	}
-	return err
 }

@@ -102,12 +102,15 @@ func TestRegistryFaultsAreNoVerdict(t *testing.T) {
 		name, log string
 		want      bool
 	}{
-		{"bad_gateway", "error: HTTP status server error (502 Bad Gateway) for url", true},
-		{"rate_limit", "429 Too Many Requests", true},
-		{"dns", "Temporary failure in name resolution", true},
-		{"time_out", "dial tcp: i/o timeout", true},
+		{"bad_gateway", "error: Failed to fetch: https://index.example/simple/six/\n  cause: HTTP status server error (502 Bad Gateway) for url (https://index.example/simple/six/)", true},
+		{"rate_limit", "go: example.com/x@v1: reading https://proxy.example/x/@v/v1.mod: 429 Too Many Requests", true},
+		{"dns", "  cause: failed to lookup address information: Temporary failure in name resolution", true},
+		{"time_out", `go: example.com/x@v1: Get "https://proxy.example/x/@v/v1.mod": dial tcp: i/o timeout`, true},
+		{"older_uv", "  × Failed to download `six==1.0`\n  ╰─▶ connection reset by peer", true},
 		{"no_version", "no version of foo<2 is available", false},
 		{"compiler", "error: command 'gcc' failed: 502 errors", false},
+		{"words_of_the_project", "error: Failed to build `sd @ file:///tmp/sd`\n  cause: The build backend returned an error\n\n         [stderr]\n         error: [Errno 111] Connection refused\n", false},
+		{"test_of_the_project", "FAIL: dial tcp 127.0.0.1:1: connect: connection refused", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

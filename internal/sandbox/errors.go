@@ -11,13 +11,20 @@ import (
 type BuildError struct {
 	Step   schemas.Command
 	Result Result
+	// Denied are the hosts (with their ports) that it asked for and that builds may not
+	// reach; Unreached those that they may, with what the way to them said.
+	Denied, Unreached []string
 }
 
 func (e *BuildError) Error() string {
 	if e.Result.End != Exited {
 		return fmt.Sprintf("%s: over the limit on %s", strings.Join(e.Step.Argv, " "), e.Result.End)
 	}
-	return fmt.Sprintf("%s: exit %d: %s", strings.Join(e.Step.Argv, " "), e.Result.ExitCode, lastLines(e.Result.Output, 5))
+	asked := ""
+	if len(e.Denied) > 0 {
+		asked = "it asked for " + strings.Join(e.Denied, ", ") + ", which builds may not reach (build.hosts): "
+	}
+	return fmt.Sprintf("%s: exit %d: %s%s", strings.Join(e.Step.Argv, " "), e.Result.ExitCode, asked, lastLines(e.Result.Output, 5))
 }
 
 // lastLines is the tail of a log that fits in a message.
@@ -32,6 +39,23 @@ type PackagesError struct{ Missing []string }
 
 func (e *PackagesError) Error() string {
 	return fmt.Sprintf("this host lacks %s: apt-get install %[1]s", strings.Join(e.Missing, " "))
+}
+
+// ShortageError is a machine that ran out of something while a build or a run was under
+// way, or was about to: whatever the command did then says nothing of it.
+type ShortageError struct {
+	Of    string // disk, memory
+	Where string // the folder whose file system is short; "" for memory
+	Why   string
+	Get   string // what helps
+}
+
+func (e *ShortageError) Error() string {
+	where := ""
+	if e.Where != "" {
+		where = " at " + e.Where
+	}
+	return fmt.Sprintf("this machine is short of %s%s: %s; %s", e.Of, where, e.Why, e.Get)
 }
 
 // Refused is a machine that cannot keep a rule of the sandbox: nothing is run

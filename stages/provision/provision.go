@@ -68,7 +68,7 @@ func (p *Provisioner) build(ctx context.Context, r schemas.Resolved) (schemas.En
 	}
 	project, err := p.projects.Of(ctx, start)
 	if err != nil {
-		return schemas.Environment{}, err
+		return schemas.Environment{}, ends.Of(err, schemas.NoToolchain)
 	}
 	recipe := r.Recipe
 	for attempt := 1; ; attempt++ {
@@ -93,11 +93,11 @@ func (p *Provisioner) build(ctx context.Context, r schemas.Resolved) (schemas.En
 		if exhausted {
 			end := pipeline.Reject(rejected.Reason, "attempt %d, after repairs [%s]: %w", attempt, repairs(recipe), rejected.Err)
 			end.Own = rejected.Own
-			return schemas.Environment{}, end
+			return schemas.Environment{}, ends.For(end, recipe)
 		}
 		if repaired.Lock == "" {
 			if repaired, err = p.builder.Lock(ctx, project, repaired); err != nil {
-				return schemas.Environment{}, ends.Of(err, schemas.Unresolvable)
+				return schemas.Environment{}, ends.For(ends.Of(err, schemas.Unresolvable), repaired)
 			}
 		}
 		recipe = repaired

@@ -100,7 +100,7 @@ func TestBuild(t *testing.T) {
 		},
 		{name: "does_not_build", reason: schemas.NoBuild, m: &machine{fail: map[string]string{"setup a": "no compiler"}}},
 		{name: "project_does_not_build", reason: schemas.NoBuild, m: &machine{fail: map[string]string{"build": "syntax error"}}},
-		{name: "registry_is_down", deferds: true, m: &machine{fail: map[string]string{"setup a": "503 Service Unavailable"}}},
+		{name: "registry_is_down", deferds: true, m: &machine{fail: map[string]string{"setup a": "error: HTTP status server error (503 Service Unavailable) for url (https://index.example/a)"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

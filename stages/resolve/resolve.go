@@ -52,7 +52,7 @@ func (r *Resolver) Run(ctx context.Context, in schemas.Labelled) (schemas.Resolv
 	}
 	project, err := r.projects.Of(ctx, s)
 	if err != nil {
-		return schemas.Resolved{}, err
+		return schemas.Resolved{}, ends.Of(err, schemas.NoToolchain)
 	}
 	l, ok := r.builder.Languages[s.Language]
 	if !ok {
@@ -64,7 +64,7 @@ func (r *Resolver) Run(ctx context.Context, in schemas.Labelled) (schemas.Resolv
 	}
 	recipe, err := r.builder.Lock(ctx, project, guess)
 	if err != nil {
-		return schemas.Resolved{}, ends.Of(err, schemas.Unresolvable)
+		return schemas.Resolved{}, ends.For(ends.Of(err, schemas.Unresolvable), recipe)
 	}
 	key, err := r.builder.Key(ctx, recipe)
 	if err != nil {

@@ -280,7 +280,7 @@ func (s *Sandbox) build(ctx context.Context, b sandbox.Build, id string) (sandbo
 			return total, err
 		}
 		if res.End != sandbox.Exited || res.ExitCode != 0 {
-			return total, &sandbox.BuildError{Step: step, Result: res}
+			return total, &sandbox.BuildError{Step: step, Result: res, Denied: j.proxy.Denied(), Unreached: j.proxy.Unreached()}
 		}
 		if limits.Timeout -= res.Wall; limits.Timeout <= 0 {
 			limits.Timeout = time.Nanosecond // the next step is over at once

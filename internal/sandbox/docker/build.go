@@ -108,7 +108,11 @@ func (w *workplace) steps(ctx context.Context, b sandbox.Build, environ []map[st
 			return total, err
 		}
 		if res.End != sandbox.Exited || res.ExitCode != 0 {
-			return total, &sandbox.BuildError{Step: step, Result: res}
+			failed := &sandbox.BuildError{Step: step, Result: res}
+			if w.proxy != nil {
+				failed.Denied, failed.Unreached = w.proxy.Denied(), w.proxy.Unreached()
+			}
+			return total, failed
 		}
 		left -= res.Wall
 	}

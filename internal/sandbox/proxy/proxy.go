@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,8 +30,9 @@ type Proxy struct {
 	upstream Upstream
 	plain    *http.Transport
 
-	mu     sync.Mutex
-	denied []string
+	mu        sync.Mutex
+	denied    []string
+	unreached []string
 }
 
 const dialTimeout = 30 * time.Second
@@ -55,7 +57,15 @@ func New(hosts []string, upstream Upstream) *Proxy {
 func (p *Proxy) Denied() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]string(nil), p.denied...)
+	return slices.Clone(p.denied)
+}
+
+// Unreached are the allowed hosts that no connection came about to, with the reason:
+// the way out of this machine, or the registry, is at fault and no client.
+func (p *Proxy) Unreached() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.unreached)
 }
 
 // Serve answers on l until it is closed or ctx ends; then every connection is cut.
@@ -87,7 +97,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	target = strings.ToLower(target)
 	if !p.allowed[target] {
-		p.note(target)
+		p.note(&p.denied, target)
 		http.Error(w, fmt.Sprintf("benchmint: builds reach package registries only, and %s is none", target), http.StatusForbidden)
 		return
 	}
@@ -98,13 +108,20 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.forward(w, r, target)
 }
 
-// note remembers a denied host; the bound keeps a loop of a stranger's from filling memory.
-func (p *Proxy) note(target string) {
+// note remembers a line once; the bound keeps a loop of a stranger's from filling memory.
+func (p *Proxy) note(list *[]string, line string) {
 	const enough = 100
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.denied) < enough {
-		p.denied = append(p.denied, target)
+	if len(*list) < enough && !slices.Contains(*list, line) {
+		*list = append(*list, line)
+	}
+}
+
+// missed notes that a host was not reached, unless the client gave up.
+func (p *Proxy) missed(ctx context.Context, target string, err error) {
+	if ctx.Err() == nil {
+		p.note(&p.unreached, fmt.Sprintf("%s: %v", target, err))
 	}
 }
 
@@ -120,6 +137,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, target string) {
 	// No redirect is followed: the client asks again, and the list is asked again.
 	answer, err := p.plain.RoundTrip(out)
 	if err != nil {
+		p.missed(r.Context(), target, err)
 		http.Error(w, "benchmint: "+err.Error(), http.StatusBadGateway)
 		return
 	}
@@ -134,6 +152,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, target string) {
 func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request, target string) {
 	far, err := p.dial(r.Context(), target)
 	if err != nil {
+		p.missed(r.Context(), target, err)
 		http.Error(w, "benchmint: "+err.Error(), http.StatusBadGateway)
 		return
 	}

@@ -1,34 +1,108 @@
 // Package ends turns what the trades report into the ends of an item (design 5),
 // in one place, so that every stage books the same fault the same way.
 //
-// It never hides a fault: what it does not know stays an error, and so Failed.
+// It never hides a fault: what it does not know stays an error, and so Failed. A fault
+// of this machine stays one too, with the advice that it carries: it is no verdict.
 package ends
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/toolchain"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Of gives the end of an error from building layers: a registry that does not
-// answer defers, a refusal of a language rejects with its own reason, a build step
-// that does not succeed rejects with reason, and so does a repair that asks for a package
-// which this kind of sandbox cannot add.
+// Registry is the resource that is paused where a package registry does not answer.
+const Registry = "registry"
+
+// limits are the reasons of builds that passed a limit of ours.
+var limits = map[sandbox.End]schemas.Reason{
+	sandbox.TimedOut:  schemas.BuildTime,
+	sandbox.Memory:    schemas.BuildMemory,
+	sandbox.Processes: schemas.BuildProcs,
+	sandbox.Disk:      schemas.BuildDisk,
+	sandbox.Output:    schemas.BuildOutput,
+}
+
+// rule is one row: what an error is, and the end that it gives. nil leaves it an error.
+type rule struct {
+	is  func(error) bool
+	end func(err error, reason schemas.Reason) error
+}
+
+// rules are read from the top: what is not the item's doing comes first, because the
+// same chain may hold the build that failed for it.
+var rules = []rule{
+	{is[*toolchain.Unreachable], deferred},
+	{func(err error) bool { return errors.Is(err, environment.ErrUnavailable) }, deferred},
+	{is[*environment.MachineError], nil},
+	{is[*toolchain.Missing], nil},
+	{is[*toolchain.Refused], nil},
+	{is[*sandbox.Refused], nil},
+	{is[*sandbox.ShortageError], nil},
+	{is[*lang.Refusal], refused},
+	{is[*sandbox.PackagesError], func(err error, _ schemas.Reason) error { return pipeline.Reject(schemas.HostPackages, "%w", err) }},
+	{is[*sandbox.BuildError], failedBuild},
+}
+
+func is[E error](err error) bool {
+	var e E
+	return errors.As(err, &e)
+}
+
+// Of gives the end of an error from building layers. A build step that does not
+// succeed rejects with reason.
 func Of(err error, reason schemas.Reason) error {
-	var no *lang.Refusal
-	var build *sandbox.BuildError
-	var lacks *sandbox.PackagesError
-	switch {
-	case errors.Is(err, environment.ErrUnavailable):
-		return &pipeline.Deferred{Resource: "registry", Err: err}
-	case errors.As(err, &no):
-		return pipeline.Reject(no.Reason, "%s", no.Detail)
-	case errors.As(err, &build), errors.As(err, &lacks):
-		return pipeline.Reject(reason, "%w", err)
+	for _, r := range rules {
+		if !r.is(err) {
+			continue
+		}
+		if r.end == nil {
+			return err
+		}
+		return r.end(err, reason)
 	}
 	return err
+}
+
+func deferred(err error, _ schemas.Reason) error {
+	return &pipeline.Deferred{Resource: Registry, Err: err}
+}
+
+func refused(err error, _ schemas.Reason) error {
+	var no *lang.Refusal
+	errors.As(err, &no)
+	return pipeline.Reject(no.Reason, "%s", no.Detail)
+}
+
+func failedBuild(err error, reason schemas.Reason) error {
+	var build *sandbox.BuildError
+	errors.As(err, &build)
+	if over, ok := limits[build.Result.End]; ok {
+		reason = over
+	}
+	return pipeline.Reject(reason, "%w", err)
+}
+
+// For is the end of an item whose recipe does without a system package that this host
+// lacks: that it fails says nothing of how it would do with the package, so the reject
+// names the want, which other machines and a later day may not have.
+func For(err error, r schemas.Recipe) error {
+	var rejected *pipeline.Rejected
+	if !errors.As(err, &rejected) {
+		return err
+	}
+	forWant := []schemas.Reason{schemas.NoBuild, schemas.Unresolvable, schemas.NoRunner}
+	at := slices.IndexFunc(r.Repairs, func(x schemas.Repair) bool { return x.Rule == environment.NotOnThisHost })
+	if at < 0 || !slices.Contains(forWant, rejected.Reason) {
+		return err
+	}
+	end := pipeline.Reject(schemas.HostPackages, "%s; without it: %w", r.Repairs[at].Symptom, err)
+	end.Own, end.Evidence = rejected.Own, rejected.Evidence
+	return end
 }
