@@ -14,10 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/toolchain"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // The states of a finding. weaker: it works, and something of the design is not
@@ -34,6 +35,9 @@ type finding struct {
 	Name   string `json:"name"`
 	State  string `json:"state"`
 	Detail string `json:"detail"`
+	// Needed: a run with this configuration cannot do without it.
+	Needed bool   `json:"needed"`
+	Why    string `json:"why,omitempty"` // what it does, as the end of "it …"
 	Get    string `json:"get,omitempty"` // the command that gets it
 }
 
@@ -61,100 +65,91 @@ func newDoctor(p *program) *cobra.Command {
 	return cmd
 }
 
-// healthy: everything that every run needs is there, and one sandbox works.
+// healthy: nothing that a run here needs is missing, and nothing is wrong.
 func healthy(all []finding) bool {
-	sandboxes, working := 0, 0
 	for _, f := range all {
-		switch {
-		case strings.HasPrefix(f.Name, sandboxPrefix):
-			sandboxes++
-			if f.State != stateMissing {
-				working++
-			}
-		case f.State == stateMissing, f.State == stateWrong:
+		if f.State == stateWrong || f.State == stateMissing && f.Needed {
 			return false
 		}
 	}
-	return sandboxes == 0 || working > 0
+	return true
 }
 
 const sandboxPrefix = "sandbox "
+
+// stateWords are the states as they are printed. What is missing and not needed is no
+// fault, and does not look like one.
+var stateWords = map[string]string{stateOK: "OK", stateMissing: "missing", stateWeaker: "weaker", stateWrong: "wrong"}
 
 func (p *program) printFindings(all []finding) error {
 	t := p.out()
 	for _, f := range all {
 		color := map[string]string{stateOK: green, stateMissing: red, stateWeaker: yellow, stateWrong: red}[f.State]
-		word := fmt.Sprintf("%-7s", map[string]string{stateOK: "OK", stateMissing: "missing", stateWeaker: "weaker", stateWrong: "wrong"}[f.State])
-		t.line("%s  %-22s %s", t.in(color, word), f.Name, visible(f.Detail))
+		word := stateWords[f.State]
+		if f.State == stateMissing && !f.Needed {
+			word, color = "absent", ""
+		}
+		t.line("%s  %-22s %s", t.in(color, fmt.Sprintf("%-7s", word)), f.Name, visible(f.Detail))
 		if f.Get != "" && f.State != stateOK {
 			t.line("         %-22s → %s", "", f.Get)
 		}
 	}
+	if healthy(all) {
+		t.line("a run here has what it needs")
+	} else {
+		t.line("a run here needs what is missing or wrong")
+	}
 	return t.err
 }
 
+// diagnose looks at all that a run with this configuration needs, as the run itself
+// does, and at what is good to know beside it.
 func (p *program) diagnose(ctx context.Context, c *config.Config) []finding {
-	out := []finding{p.checkGit(ctx)}
-	kinds := []string{config.Docker, config.Bwrap}
-	if c.Sandbox.Kind != "" {
-		kinds = []string{c.Sandbox.Kind}
+	s := p.localSources(ctx, c)
+	asks := p.askers(c, s)
+	out, _ := p.needs(ctx, c, job{builds: true, kind: c.Sandbox.Kind, survey: true, asks: asks})
+	if err := s.close(); err != nil {
+		out = append(out, finding{Name: "sources", State: stateWeaker, Detail: err.Error()})
 	}
-	for _, kind := range kinds {
-		f := p.checkSandbox(ctx, kind, c)
-		out = append(out, f)
-		if kind == config.Docker && f.State != stateMissing && c.Sandbox.Image == "" {
-			out = append(out, checkDebootstrap())
+	out = p.withVersions(ctx, c, out)
+	for i, f := range out {
+		if f.Name == sandboxPrefix+config.Docker && f.State != stateMissing && c.Sandbox.Image == "" {
+			out = slices.Insert(out, i+1, checkDebootstrap())
+			break
 		}
 	}
-	out = append(out, p.checkToolchains(ctx, c)...)
-	out = append(out, p.checkCABundle(c), checkDisk("store", folderOf(c)), checkDisk("cache", p.cache))
+	out = append(out, checkDisk("store", folderOf(c)), checkDisk("cache", p.cache))
 	if store.Exists(c.Store) {
 		out = append(out, p.checkStore(ctx, c))
 	}
 	return out
 }
 
-// checkGit: trees and history are read by git itself.
-func (p *program) checkGit(ctx context.Context) finding {
-	f := finding{Name: "git", State: stateMissing, Get: "apt-get install git"}
-	out, err := exec.CommandContext(ctx, "git", "--version").Output()
-	if err != nil {
-		f.Detail = err.Error()
-		return f
+// localSources opens the configured sources that lie on this machine. Nothing is
+// fetched, and what cannot be opened is for the run to tell.
+func (p *program) localSources(ctx context.Context, c *config.Config) *sources {
+	s := &sources{repos: map[string]*gitrepo.Repo{}}
+	for _, src := range c.Sources {
+		if config.IsURL(src.Git) {
+			continue
+		}
+		r, err := gitrepo.Open(ctx, src.Git, src.Name, "")
+		if err != nil {
+			continue
+		}
+		name := r.Info().Name
+		if s.repos[name] != nil {
+			_ = r.Close() // two of one name: the run says so
+			continue
+		}
+		s.repos[name] = r
+		s.order = append(s.order, schemas.Source{Git: src.Git, Repo: r.Info()})
 	}
-	f.State, f.Detail = stateOK, strings.TrimSpace(string(out))
-	return f
+	return s
 }
 
 // describer says by what means a sandbox keeps its rules here.
 type describer interface{ Describe() string }
-
-// checkSandbox opens the sandbox as a run does: what it finds is what a run meets.
-func (p *program) checkSandbox(ctx context.Context, kind string, c *config.Config) finding {
-	f := finding{Name: sandboxPrefix + kind, State: stateMissing}
-	box, closer, err := p.openSandbox(ctx, kind, c)
-	var refused *sandbox.Refused
-	switch {
-	case errors.As(err, &refused):
-		f.Detail, f.Get = "rule on "+refused.Rule+": "+refused.Why, refused.Get
-		return f
-	case err != nil:
-		f.Detail = err.Error()
-		return f
-	}
-	f.State, f.Detail = stateOK, "works"
-	if d, ok := box.(describer); ok {
-		f.Detail = d.Describe()
-	}
-	// A watchdog looks every few milliseconds; the kernel's limit holds at every page.
-	if strings.Contains(f.Detail, "memory: watchdog") {
-		f.State, f.Get = stateWeaker, "systemd-run --user --scope -p Delegate=yes benchmint run …, or run as root"
-	}
-	if err := closer(); err != nil {
-		f.State, f.Detail = stateWeaker, err.Error()
-	}
-	return f
-}
 
 // checkDebootstrap: what the base image is made with, the first time.
 func checkDebootstrap() finding {
@@ -170,34 +165,32 @@ func checkDebootstrap() finding {
 	return f
 }
 
-// checkToolchains says which interpreters and compilers the languages can choose from.
-func (p *program) checkToolchains(ctx context.Context, c *config.Config) []finding {
-	store := p.toolchains(c)
-	var out []finding
-	names := append([]string{}, c.Filters.Languages...)
-	for _, l := range c.Filters.Languages {
-		if l == toolchain.Python {
-			names = append(names, toolchain.UV)
+// withVersions puts the versions that languages can choose from into their findings, a
+// registry's included, and uv beside Python. It reads a file or asks a registry, which
+// a run does only when it comes to that.
+func (p *program) withVersions(ctx context.Context, c *config.Config, found []finding) []finding {
+	tools := p.toolchains(c)
+	for i, f := range found {
+		if f.State != stateOK || languages()[f.Name] == nil {
+			continue
+		}
+		all, err := tools.Available(ctx, f.Name)
+		if versions := newest(all, f.Name); len(versions) > 0 {
+			found[i].Detail = summarize(versions)
+		}
+		if err != nil {
+			found[i].Detail += "; " + err.Error()
 		}
 	}
-	for _, name := range names {
-		all, err := store.Available(ctx, name)
-		versions := newest(all, name)
-		f := finding{Name: name, State: stateOK, Detail: summarize(versions), Get: getToolchain[name]}
-		if len(versions) == 0 {
-			f.State, f.Detail = stateMissing, "none found"
-			if err != nil {
-				f.Detail += ": " + err.Error()
-			}
-		}
-		out = append(out, f)
+	i := slices.IndexFunc(found, func(f finding) bool { return f.Name == toolchain.Python && f.State == stateOK })
+	if i < 0 {
+		return found
 	}
-	return out
-}
-
-var getToolchain = map[string]string{
-	toolchain.Python: "apt-get install python3 python3-venv, or pyenv install 3.12",
-	toolchain.Go:     "set GOPROXY to a proxy that answers, or install Go under /usr/local/go",
+	uv := finding{Name: toolchain.UV, State: stateOK, Detail: toolchain.UVVersion}
+	if !tools.HasUV() {
+		uv.Detail += ", which a run fetches when it first needs it"
+	}
+	return slices.Insert(found, i+1, uv)
 }
 
 // newest lists one name's versions, the newest first; all is oldest first.
@@ -220,18 +213,10 @@ func summarize(versions []string) string {
 	return strings.Join(versions[:few], " ") + fmt.Sprintf(" and %d more", len(versions)-few)
 }
 
-func (p *program) checkCABundle(c *config.Config) finding {
-	f := finding{Name: "CA bundle", State: stateOK, Detail: p.caBundle(c.Build.CABundle), Get: "apt-get install ca-certificates"}
-	if f.Detail == "" {
-		f.State, f.Detail = stateMissing, "no bundle of trusted certificates in the usual places"
-	}
-	return f
-}
-
 // checkStore counts the steps of the store, and holds that against the tallies that
 // it keeps of them: status and the end of a run believe those.
 func (p *program) checkStore(ctx context.Context, c *config.Config) finding {
-	f := finding{Name: "store", State: stateMissing}
+	f := finding{Name: "store", State: stateMissing, Needed: true}
 	s, err := p.openStore(ctx, c)
 	if err != nil {
 		f.Detail = err.Error()
@@ -280,7 +265,7 @@ func (p *program) recount(ctx context.Context, s *store.Store) (state, detail st
 const leastDisk = 10 << 30
 
 func checkDisk(what, dir string) finding {
-	f := finding{Name: "disk of the " + what, State: stateOK}
+	f := finding{Name: "disk of the " + what, State: stateOK, Needed: true}
 	free, err := freeDisk(dir)
 	switch {
 	case err != nil:

@@ -78,7 +78,7 @@ func (p *program) furnish(ctx context.Context, c *config.Config, r *room, s *she
 		return err
 	}
 	r.closers = append(r.closers, r.sources.close)
-	if r.workshop, err = p.openWorkshop(ctx, c, s.Store); err != nil {
+	if r.workshop, err = p.openWorkshop(ctx, c, s.Store, asksFor(id+" is", r.item.start.Language)); err != nil {
 		return err
 	}
 	r.closers = append(r.closers, r.workshop.close)
@@ -160,7 +160,7 @@ func newEnvBase(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w, err := p.tryKinds(cmd.Context(), c, c.Sandbox.Kind)
+			w, err := p.require(cmd.Context(), c, job{builds: true, kind: c.Sandbox.Kind, asks: asksFor("")}) // of no language
 			if err != nil {
 				return err
 			}

@@ -125,6 +125,14 @@ func rowsOf(c *config.Config, kind string, rows []output.Row) []output.Row {
 	return out
 }
 
+func languagesOf(rows []output.Row) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, r.Benchmint.Language)
+	}
+	return out
+}
+
 func (p *program) proveIn(ctx context.Context, c *config.Config, kind, dir string, d *output.Dataset, rows []output.Row) (done []proved, err error) {
 	s, err := store.Open(ctx, dir, store.Options{})
 	if err != nil {
@@ -133,7 +141,7 @@ func (p *program) proveIn(ctx context.Context, c *config.Config, kind, dir strin
 	defer func() { err = errors.Join(err, s.Close()) }()
 	in := *c
 	in.Sandbox.Kind = kind
-	w, err := p.openWorkshop(ctx, &in, s)
+	w, err := p.openWorkshop(ctx, &in, s, asksFor("there are rows", languagesOf(rows)...))
 	if err != nil {
 		return nil, err
 	}

@@ -95,8 +95,8 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 			err = errors.Join(err, o.close())
 		}
 	}()
-	// Sources first: a wrong path leaves no empty store behind.
-	if o.sources, err = p.openSources(ctx, c); err != nil {
+	// Sources and needs first: what cannot be begun leaves no empty store behind.
+	if o.sources, o.workshop, err = p.ready(ctx, c, until); err != nil {
 		return o, err
 	}
 	if o.store, err = p.openStore(ctx, c); err != nil {
@@ -112,11 +112,8 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 			return o, err
 		}
 	}
-	o.workshop = &workshop{builder: idleBuilder(c), close: func() error { return nil }}
-	if needsSandbox(until) {
-		if o.workshop, err = p.openWorkshop(ctx, c, o.store); err != nil {
-			return o, err
-		}
+	if err := p.hold(c, o.store, o.workshop); err != nil {
+		return o, err
 	}
 	if o.plan, err = p.plan(ctx, c, o.store, o.sources, o.workshop); err != nil {
 		return o, &ended{exitUsage, err}
@@ -219,15 +216,17 @@ func (p *program) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
 	}
 }
 
-// needsSandbox: what comes before resolve reads repositories only.
-func needsSandbox(until string) bool {
-	return until == "" || slices.Index(stages.Order, until) >= slices.Index(stages.Order, stages.Resolve)
-}
-
 // plan joins the world to the stages.
 func (p *program) plan(ctx context.Context, c *config.Config, s *store.Store, sources *sources, w *workshop) (*pipeline.Plan, error) {
-	return stages.New(stages.Deps{
-		Repos: sources, Steps: s, Blobs: s.Blobs, Builder: w.builder, SandboxKind: w.kind,
+	d := p.deps(c, sources, w)
+	d.Steps, d.Blobs = s, s.Blobs
+	return stages.New(d)
+}
+
+// deps is the world as the stages see it, without a store.
+func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.Deps {
+	return stages.Deps{
+		Repos: sources, Builder: w.builder, SandboxKind: w.kind,
 		Crawl:     crawl.Config{MinReleases: c.Filters.MinReleases, Licences: c.Filters.Licences, Languages: c.Filters.Languages},
 		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly},
 		Classify:  classify.Config{Labels: labels(c)},
@@ -238,7 +237,7 @@ func (p *program) plan(ctx context.Context, c *config.Config, s *store.Store, so
 		Tools:     tools(),
 		Observe:   p.observe,
 		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Configuration: c.Portable(w.kind)},
-	})
+	}
 }
 
 func labels(c *config.Config) []schemas.Label {

@@ -77,7 +77,32 @@ func condition(name string) (bool, error) {
 
 // commands are those of ours that scripts may use.
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt,
+	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path,
+}
+
+// path DIR PROGRAM… makes DIR the whole PATH: a machine that has these programs and no
+// others. One with a question mark in front is left out where it is not there.
+func path(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: path dir program…")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	for _, program := range args[1:] {
+		program, optional := strings.CutPrefix(program, "?")
+		for _, from := range filepath.SplitList(ts.Getenv("PATH")) {
+			file := filepath.Join(from, program)
+			if info, err := os.Stat(file); err == nil && !info.IsDir() {
+				ts.Check(os.Symlink(file, filepath.Join(dir, program)))
+				optional = true
+				break
+			}
+		}
+		if !optional {
+			ts.Fatalf("%s is not in PATH", program)
+		}
+	}
+	ts.Setenv("PATH", dir)
 }
 
 // code N PROGRAM ARG… runs a program and wants exactly this exit code; stdout and

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
 )
 
@@ -18,45 +18,59 @@ type workshop struct {
 	close   func() error
 }
 
+// newWorkshop is a workshop in a sandbox that is open.
+func (p *program) newWorkshop(kind string, box sandbox.Sandbox, closer func() error, c *config.Config) *workshop {
+	return &workshop{kind: kind, close: closer, builder: &environment.Builder{
+		Sandbox: box, Toolchains: p.toolchains(c), Languages: languages(), Limits: c.Sandbox.Limits(),
+	}}
+}
+
+// shut is close for a workshop that may not have been opened.
+func (w *workshop) shut() error {
+	if w == nil {
+		return nil
+	}
+	return w.close()
+}
+
 // openWorkshop opens the sandbox of the configuration, held to what the store was
-// begun with: results of two kinds are never mixed.
-func (p *program) openWorkshop(ctx context.Context, c *config.Config, s *store.Store) (*workshop, error) {
-	fixed, err := s.Fix("sandbox", "")
+// begun with. asks says who needs a language.
+func (p *program) openWorkshop(ctx context.Context, c *config.Config, s *store.Store, asks func(context.Context, string) string) (*workshop, error) {
+	kind, err := p.kindFor(c, s)
 	if err != nil {
 		return nil, err
 	}
-	want := c.Sandbox.Kind
-	if fixed != "" && want != "" && want != fixed {
-		return nil, unmet("the store at %s was begun with %s, and %s asks for %s: results of two sandboxes are never mixed; use another --store", folderOf(c), fixed, c.Origin("sandbox.kind"), want)
-	}
-	if want == "" {
-		want = fixed
-	}
-	w, err := p.tryKinds(ctx, c, want)
+	w, err := p.require(ctx, c, job{builds: true, kind: kind, asks: asks})
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.Fix("sandbox", w.kind); err != nil {
+	if err := p.hold(c, s, w); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
 }
 
-// tryKinds opens the kind that is wanted; "" takes the first that works here.
-func (p *program) tryKinds(ctx context.Context, c *config.Config, want string) (*workshop, error) {
-	kinds := []string{config.Docker, config.Bwrap}
-	if want != "" {
-		kinds = []string{want}
+// kindFor is the kind of sandbox that a store was begun with, else the one that is
+// asked for; results of two kinds are never mixed.
+func (p *program) kindFor(c *config.Config, s *store.Store) (string, error) {
+	fixed, err := s.Fix("sandbox", "")
+	if err != nil || fixed == "" {
+		return c.Sandbox.Kind, err
 	}
-	var faults []error
-	for _, kind := range kinds {
-		box, closer, err := p.openSandbox(ctx, kind, c)
-		if err == nil {
-			return &workshop{kind: kind, close: closer, builder: &environment.Builder{
-				Sandbox: box, Toolchains: p.toolchains(c), Languages: languages(), Limits: c.Sandbox.Limits(),
-			}}, nil
-		}
-		faults = append(faults, fmt.Errorf("sandbox %s: %w", kind, err))
+	if want := c.Sandbox.Kind; want != "" && want != fixed {
+		return "", unmet("the store at %s was begun with %s, and %s asks for %s: results of two sandboxes are never mixed; use another --store", folderOf(c), fixed, c.Origin("sandbox.kind"), want)
 	}
-	return nil, unmet("%w\nsee benchmint doctor for what is missing and the command that gets it", errors.Join(faults...))
+	return fixed, nil
+}
+
+// hold remembers the workshop's kind in a store that has none yet.
+func (p *program) hold(c *config.Config, s *store.Store, w *workshop) error {
+	if w.kind == "" {
+		return nil // nothing is built
+	}
+	fixed, err := s.Fix("sandbox", w.kind)
+	if err == nil && fixed != w.kind {
+		err = unmet("the store at %s was begun with %s meanwhile: results of two sandboxes are never mixed", folderOf(c), fixed)
+	}
+	return err
 }

@@ -95,11 +95,23 @@ type Step struct {
 // Test names one test of a report.
 type Test struct{ ID, Unit string }
 
+// Need is one thing that this machine has to have before anything of a language can
+// be built. It is asked for before a run starts: what is missing then is no verdict
+// on any change.
+type Need struct {
+	Name string // of a toolchain: python, go
+	Why  string // what it does here, as the end of "it …"
+	Get  string // the command that gets it, on Debian
+}
+
 // Language is one plugin. Implementations hold no state.
 type Language interface {
 	Name() string
 	// Toolchains are the names of what Infer chooses from (Project.Available).
 	Toolchains() []string
+	// Needs is what the language cannot do without. What the program fetches by
+	// itself is not among it.
+	Needs() []Need
 
 	// Files (files.go): the part of each path of a change, and manifests split by hunk.
 	Files

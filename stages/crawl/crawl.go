@@ -110,19 +110,25 @@ func (g *Gate) language(ctx context.Context, repo *gitrepo.Repo) error {
 	if err != nil {
 		return fmt.Errorf("listing the head of %s: %w", repo.Info().Name, err)
 	}
-	counts := map[string]int{}
-	for _, p := range paths {
-		part, rule := parts.Common(p)
-		language := parts.LanguageOf(p)
-		if language == "" || !parts.Ships(p, part, rule) {
-			continue
-		}
+	counts := Shipped(paths)
+	for language := range counts {
 		if slices.ContainsFunc(g.config.Languages, func(l string) bool { return strings.EqualFold(l, language) }) {
 			return nil
 		}
-		counts[language]++
 	}
 	return pipeline.Reject(schemas.NoSources, "no source file at the head is in %s; there are %s", strings.Join(g.config.Languages, " or "), summary(counts))
+}
+
+// Shipped counts the source files that ship, by their language.
+func Shipped(paths []string) map[string]int {
+	counts := map[string]int{}
+	for _, p := range paths {
+		part, rule := parts.Common(p)
+		if language := parts.LanguageOf(p); language != "" && parts.Ships(p, part, rule) {
+			counts[language]++
+		}
+	}
+	return counts
 }
 
 // summary names the languages there are, the most used first.

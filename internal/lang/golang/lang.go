@@ -47,6 +47,11 @@ func (Language) Name() string { return Name }
 // Toolchains is Go alone: it brings all that it needs.
 func (Language) Toolchains() []string { return []string{Name} }
 
+// Needs is any go command: it fetches the versions that projects ask for.
+func (Language) Needs() []lang.Need {
+	return []lang.Need{{Name: Name, Why: "builds Go projects and fetches the versions that they ask for", Get: "apt-get install golang-go, or a newer one from the Go project, its bin folder in PATH"}}
+}
+
 // Masker is Go's.
 func (Language) Masker() mask.Language { return Masker{} }
 

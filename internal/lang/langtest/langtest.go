@@ -31,6 +31,9 @@ func (Toy) Name() string { return "toy" }
 // Toolchains is one.
 func (Toy) Toolchains() []string { return []string{"toy"} }
 
+// Needs is nothing: a toy runs anywhere.
+func (Toy) Needs() []lang.Need { return nil }
+
 // Masker is none.
 func (Toy) Masker() mask.Language { return nil }
 

@@ -52,6 +52,12 @@ func (Language) Name() string { return Name }
 // Toolchains are the interpreter and the installer.
 func (Language) Toolchains() []string { return []string{"python", UVName} }
 
+// Needs is an interpreter: environments are made from copies of this machine's. uv is
+// fetched when it is first needed.
+func (Language) Needs() []lang.Need {
+	return []lang.Need{{Name: Name, Why: "runs Python projects and their tests", Get: "apt-get install python3 python3-venv, or pyenv install 3.12"}}
+}
+
 // Masker is Python's.
 func (Language) Masker() mask.Language { return Masker{} }
 

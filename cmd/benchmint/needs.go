@@ -1,0 +1,299 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/stages"
+	"github.com/benchmint/benchmint/stages/crawl"
+)
+
+// job is what is about to be done, as far as that decides what it needs of this
+// machine.
+type job struct {
+	builds bool   // environments are made and tests run
+	kind   string // of sandbox; "" is the first that works
+	// asks says who needs a language, as "./widget holds it", or "" where nobody does. It is
+	// asked only of those that this machine lacks: reading heads costs.
+	asks func(ctx context.Context, language string) string
+	// survey looks at all sandboxes, and opens none to keep: for doctor.
+	survey bool
+}
+
+// needs looks for all that a job cannot do without, the parts of it that are there
+// included. The workshop is nil where nothing is built, and where none can be had.
+func (p *program) needs(ctx context.Context, c *config.Config, j job) ([]finding, *workshop) {
+	out := []finding{p.checkGit(ctx)}
+	if !j.builds {
+		return out, nil
+	}
+	boxes, w := p.checkSandboxes(ctx, c, j)
+	out = append(out, boxes...)
+	for _, name := range c.Filters.Languages {
+		for _, n := range languages()[name].Needs() {
+			out = append(out, p.checkToolchain(ctx, c, n, func() string { return j.asks(ctx, name) }))
+		}
+	}
+	if j.survey { // of sources that nobody has named yet: a run needs one language at least
+		needOne(out)
+	}
+	return append(out, p.checkCABundle(c)), w
+}
+
+// needOne: where this machine can build in no language and it is not known which one a
+// source asks for, a run lacks one of them all the same.
+func needOne(found []finding) {
+	var none []*finding
+	for i := range found {
+		switch f := &found[i]; {
+		case languages()[f.Name] == nil:
+		case f.State != stateMissing, f.Needed:
+			return
+		default:
+			none = append(none, f)
+		}
+	}
+	for _, f := range none {
+		f.Needed = true
+	}
+}
+
+// require opens what a job works with, or says at once everything that it lacks.
+func (p *program) require(ctx context.Context, c *config.Config, j job) (*workshop, error) {
+	found, w := p.needs(ctx, c, j)
+	if err := ctx.Err(); err != nil { // what was broken off says nothing of this machine
+		return nil, errors.Join(err, w.shut())
+	}
+	if problems := lacking(found); len(problems) > 0 {
+		return nil, errors.Join(&ended{exitUsage, problems}, w.shut())
+	}
+	if w == nil {
+		w = &workshop{builder: idleBuilder(c), close: func() error { return nil }}
+	}
+	return w, nil
+}
+
+// lacking tells of each finding that something needs and is not there: what, why, and
+// the command that gets it.
+func lacking(found []finding) (problems config.Problems) {
+	say := func(form string, args ...any) {
+		problems = append(problems, config.Problem{Text: fmt.Sprintf(form, args...)})
+	}
+	boxes := 0
+	for _, f := range found {
+		if !f.Needed || f.State != stateMissing {
+			continue
+		}
+		box, isBox := strings.CutPrefix(f.Name, sandboxPrefix)
+		if isBox {
+			if boxes++; boxes == 1 {
+				say("no sandbox works here: it %s; one of these is enough:", f.Why)
+			}
+			say("  %s: %s → %s", box, f.Detail, f.Get)
+			continue
+		}
+		say("%s is missing: it %s (%s) → %s", f.Name, f.Why, f.Detail, f.Get)
+	}
+	if len(problems) > 0 {
+		say("nothing was started; benchmint doctor looks at the whole machine")
+	}
+	return problems
+}
+
+// checkSandboxes tries the kinds in question; the first that works is the one that is
+// used, and the others are then needed by nobody.
+func (p *program) checkSandboxes(ctx context.Context, c *config.Config, j job) (out []finding, w *workshop) {
+	kinds := []string{config.Docker, config.Bwrap}
+	if j.kind != "" {
+		kinds = []string{j.kind}
+	}
+	for _, kind := range kinds {
+		f, opened := p.checkSandbox(ctx, kind, c)
+		out = append(out, f)
+		if opened == nil {
+			continue
+		}
+		if w == nil {
+			w = opened
+		} else if err := opened.close(); err != nil {
+			out[len(out)-1].State, out[len(out)-1].Detail = stateWeaker, err.Error()
+		}
+		if !j.survey {
+			break
+		}
+	}
+	for i := range out {
+		out[i].Needed = w == nil || out[i].Name == sandboxPrefix+w.kind
+		if !out[i].Needed && out[i].State == stateMissing {
+			out[i].Detail += "; not needed: " + w.kind + " works"
+		}
+	}
+	if j.survey && w != nil {
+		if err := w.close(); err != nil {
+			out = append(out, finding{Name: sandboxPrefix + w.kind, State: stateWeaker, Detail: err.Error()})
+		}
+		w = nil
+	}
+	return out, w
+}
+
+// checkSandbox opens the sandbox as a run does: what it finds is what a run meets.
+func (p *program) checkSandbox(ctx context.Context, kind string, c *config.Config) (finding, *workshop) {
+	f := finding{Name: sandboxPrefix + kind, State: stateMissing, Why: "builds environments and runs tests", Get: "benchmint doctor"}
+	box, closer, err := p.openSandbox(ctx, kind, c)
+	var refused *sandbox.Refused
+	switch {
+	case errors.As(err, &refused):
+		f.Detail, f.Get = "rule on "+refused.Rule+": "+refused.Why, refused.Get
+		return f, nil
+	case err != nil:
+		f.Detail = err.Error()
+		return f, nil
+	}
+	f.State, f.Detail, f.Get = stateOK, "works", ""
+	if d, ok := box.(describer); ok {
+		f.Detail = d.Describe()
+	}
+	// A watchdog looks every few milliseconds; the kernel's limit holds at every page.
+	if strings.Contains(f.Detail, "memory: watchdog") {
+		f.State, f.Get = stateWeaker, "systemd-run --user --scope -p Delegate=yes benchmint run …, or run as root"
+	}
+	return f, p.newWorkshop(kind, box, closer, c)
+}
+
+// checkToolchain looks for what a language builds with. asks says who needs it.
+func (p *program) checkToolchain(ctx context.Context, c *config.Config, n lang.Need, asks func() string) finding {
+	f := finding{Name: n.Name, State: stateMissing, Why: n.Why, Get: n.Get}
+	tools := p.toolchains(c)
+	if where, ok := tools.Has(ctx, n.Name); ok {
+		f.State, f.Detail, f.Needed = stateOK, where, true
+		return f
+	}
+	who := asks()
+	f.Needed = who != ""
+	f.Detail = who
+	if !f.Needed {
+		f.Detail = "none found; needed only for projects in " + n.Name
+	}
+	if dir := tools.Elsewhere(n.Name); dir != "" {
+		f.Get = "export PATH=$PATH:" + dir
+	}
+	return f
+}
+
+// checkGit: trees and history are read by git itself.
+func (p *program) checkGit(ctx context.Context) finding {
+	f := finding{Name: "git", State: stateMissing, Needed: true, Why: "reads the sources", Get: "apt-get install git"}
+	out, err := exec.CommandContext(ctx, "git", "--version").Output()
+	if err != nil {
+		f.Detail = err.Error()
+		return f
+	}
+	f.State, f.Detail = stateOK, strings.TrimSpace(string(out))
+	return f
+}
+
+func (p *program) checkCABundle(c *config.Config) finding {
+	f := finding{
+		Name: "CA bundle", State: stateOK, Needed: true, Detail: p.caBundle(c.Build.CABundle),
+		Why: "proves to builds that a registry is who it says", Get: "apt-get install ca-certificates",
+	}
+	if f.Detail == "" {
+		f.State, f.Detail = stateMissing, "no bundle of trusted certificates in the usual places"
+	}
+	return f
+}
+
+// ready opens the sources and what the stages up to until work with. What is missing
+// is told all at once, and where git is, before it is missed.
+func (p *program) ready(ctx context.Context, c *config.Config, until string) (s *sources, w *workshop, err error) {
+	if _, err := exec.LookPath("git"); err == nil {
+		if s, err = p.openSources(ctx, c); err != nil {
+			return nil, nil, err
+		}
+	}
+	j, err := p.jobOf(ctx, c, s, until)
+	if err == nil {
+		w, err = p.require(ctx, c, j)
+	}
+	return s, w, err
+}
+
+// jobOf is what a run up to a stage does with sources, nil where they cannot be read.
+func (p *program) jobOf(ctx context.Context, c *config.Config, s *sources, until string) (job, error) {
+	j := job{asks: p.askers(c, s)}
+	plan, err := stages.New(p.deps(c, nil, &workshop{builder: idleBuilder(c)}))
+	if err != nil {
+		return j, &ended{exitUsage, err}
+	}
+	if j.builds = plan.Needs(until)[stages.Sandbox]; j.builds {
+		j.kind, err = p.kindOf(ctx, c)
+	}
+	return j, err
+}
+
+// kindOf is the sandbox that the store was begun with, else the one that is asked
+// for. Results of two kinds are never mixed. No store is made by asking.
+func (p *program) kindOf(ctx context.Context, c *config.Config) (kind string, err error) {
+	if !store.Exists(c.Store) {
+		return c.Sandbox.Kind, nil
+	}
+	s, err := p.openStore(ctx, c)
+	if err != nil {
+		return "", &ended{exitUsage, err}
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return p.kindFor(c, s)
+}
+
+// askers says who needs a language: the user who named it, or a source whose head holds
+// files of it that ship, as crawl decides.
+func (p *program) askers(c *config.Config, s *sources) func(context.Context, string) string {
+	return func(ctx context.Context, language string) string {
+		const key = "filters.languages"
+		if o := c.Origin(key); o.Layer != config.FromDefault {
+			return fmt.Sprintf("%s asks for %s", o, language)
+		}
+		if s == nil {
+			return ""
+		}
+		for _, src := range s.order {
+			if n := shipped(ctx, s.repos[src.Repo.Name])[language]; n > 0 {
+				return fmt.Sprintf("%s holds %s in %s; %s can leave it out", src.Git, plural(n, "source file"), language, key)
+			}
+		}
+		return ""
+	}
+}
+
+// shipped counts the source files at a repository's head by language; nothing where
+// the clone lacks its trees: the stages see that.
+func shipped(ctx context.Context, r *gitrepo.Repo) map[string]int {
+	if r == nil {
+		return nil
+	}
+	paths, err := r.Paths(ctx, r.Info().Head)
+	if err != nil {
+		return nil
+	}
+	return crawl.Shipped(paths)
+}
+
+// asksFor is a job on items whose languages are known.
+func asksFor(what string, names ...string) func(context.Context, string) string {
+	return func(_ context.Context, language string) string {
+		if slices.Contains(names, language) {
+			return what + " in " + language
+		}
+		return ""
+	}
+}
