@@ -341,7 +341,7 @@ func TestWriteReplaces(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".git", "HEAD"), []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	in.tasks = in.tasks[:1]
+	in.tasks, in.Replace = in.tasks[:1], true
 	if _, err := Write(dir, in.of()); err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,10 @@ type Input struct {
 	Open          int // items that neither came through nor ended
 	Configuration any // effective, without what names this machine
 	Tools         map[string]string
+	// Replace lets rows of the dataset that is there go without a verdict on them.
+	Replace bool
+	// Left is told of the rows that went, once they have; nil is told nothing.
+	Left func([]Leaving)
 }
 
 // DefaultSplit is where SWE-bench's clients look first.
@@ -57,7 +61,8 @@ func parquetPath(split string) string { return path.Join(DataDir, split+".parque
 
 // Write puts a dataset at dir, whole or not at all: it is written beside dir and
 // then swapped in, so that no reader meets a half one. What an earlier dataset
-// left is gone afterwards; what is not ours (a .git) stays. ErrNotOurs.
+// left is gone afterwards; what is not ours (a .git) stays. A row goes only where its
+// item was rejected by name, or where in.Replace says so: LossError. ErrNotOurs.
 func Write(dir string, in Input) (Manifest, error) {
 	if err := checkInput(&in); err != nil {
 		return Manifest{}, err
@@ -81,6 +86,9 @@ func Write(dir string, in Input) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("writing dataset: %w", err)
 	}
 	w, err := newWriter(tmp)
+	if err == nil {
+		w.before, err = standingAt(dir, in.Replace)
+	}
 	if err != nil {
 		return Manifest{}, fmt.Errorf("writing dataset: %w", err)
 	}
@@ -88,7 +96,14 @@ func Write(dir string, in Input) (Manifest, error) {
 	if err = errors.Join(err, w.close()); err != nil {
 		return Manifest{}, fmt.Errorf("writing dataset: %w", err)
 	}
-	return m, swap(tmp, dir)
+	left, err := w.before.leaving()
+	if err == nil {
+		err = swap(tmp, dir)
+	}
+	if err == nil && len(left) > 0 && in.Left != nil {
+		in.Left(left)
+	}
+	return m, err
 }
 
 func checkInput(in *Input) error {
@@ -164,6 +179,7 @@ type writer struct {
 	last     string
 	tally    *tally
 	rejected []Reject // by this writer, in order
+	before   *before  // the dataset that is there
 	counts   Counts
 }
 
@@ -280,6 +296,7 @@ func (w *writer) task(t Task, rows io.Writer, p *parquetWriter, timings io.Write
 	}
 	w.tally.add(row)
 	w.counts.Tasks++
+	w.before.stays(t.ID())
 	return nil
 }
 
@@ -334,6 +351,7 @@ func (w *writer) rejects(in iter.Seq2[Reject, error]) error {
 				return yield(nil, fmt.Errorf("%s at %s comes after %s: out of order", r.InstanceID, r.Stage, last.InstanceID))
 			}
 			last = r
+			w.before.ended(r)
 			return yield(r, w.count(r))
 		}
 		if in != nil {

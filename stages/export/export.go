@@ -27,6 +27,9 @@ type Config struct {
 	Name          string
 	Dir           string
 	Configuration any // effective, without what names this machine
+	// Replace lets rows go that no verdict takes away; Left is told which went.
+	Replace bool
+	Left    func([]output.Leaving)
 }
 
 // Told is what a dataset says beside its items. Where it is kept is no part of it.
@@ -87,6 +90,7 @@ func (e *Exporter) Run(ctx context.Context, done iter.Seq2[schemas.Statement, er
 	in := output.Input{
 		Name: e.Name, Configuration: e.Configuration, Tools: e.Tools,
 		Tasks: e.tasks(ctx, done, flaky), Rejects: e.rejects(ended.Steps, flaky), Flakes: flaky.Flakes(), Open: ended.Open,
+		Replace: e.Replace, Left: e.Left,
 	}
 	for _, c := range ended.Funnel[:len(ended.Funnel)-1] { // the last one is this stage, which is not over
 		in.Funnel = append(in.Funnel, output.Funnel{Stage: c.Stage, Done: c.Done, Rejected: c.Rejected, Deferred: c.Deferred, Failed: c.Failed})
