@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -40,6 +41,7 @@ type Repo struct {
 	info  schemas.Repo
 	view  string // our bare repository, removed by Close
 	hold  *os.File
+	copy  copied // of a URL
 	line  []entry
 	tags  []ref
 	pulls []pull
@@ -62,15 +64,17 @@ type Repo struct {
 }
 
 // Open opens source, which is a path (bare or not, a linked work tree) or a URL
-// that is mirrored under cacheDir first. name is owner/name, or "" to infer it.
+// that is mirrored under cacheDir first. name is owner/name, or "" to infer it. Where
+// the URL does not answer, its mirror serves if it is whole: see Silent.
 // ErrNoRepo, ErrRemote.
 func Open(ctx context.Context, source, name, cacheDir string) (*Repo, error) {
-	dir := source
+	dir, mirrored := source, copied{}
 	if isURL(source) {
 		var err error
-		if dir, err = mirror(ctx, source, cacheDir); err != nil {
+		if mirrored, err = mirror(ctx, source, cacheDir); err != nil {
 			return nil, fmt.Errorf("mirroring %s: %w", source, err)
 		}
+		dir = mirrored.dir
 	}
 	found, err := find(ctx, dir)
 	if err != nil {
@@ -82,7 +86,7 @@ func Open(ctx context.Context, source, name, cacheDir string) (*Repo, error) {
 			name = nameOfURL(source)
 		}
 	}
-	r := &Repo{info: schemas.Repo{Name: name, URL: source, Head: found.head}, tags: found.tags, pulls: found.pulls}
+	r := &Repo{copy: mirrored, info: schemas.Repo{Name: name, URL: source, Head: found.head}, tags: found.tags, pulls: found.pulls}
 	if r.view, r.hold, err = makeView(found); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", source, err), r.Close())
 	}
@@ -96,6 +100,19 @@ func Open(ctx context.Context, source, name, cacheDir string) (*Repo, error) {
 	}
 	r.info.Root = r.line[len(r.line)-1].commit
 	return r, nil
+}
+
+// Silent is why the URL of the repository could not be asked, and the time of the
+// mirror that is read instead; nil where it could, and for a path.
+func (r *Repo) Silent() (why error, asOf time.Time) { return r.copy.silent, r.copy.asOf }
+
+// NameOf is the name that Open infers for a URL, whether it answers or not; ok is
+// false for a path.
+func NameOf(source string) (name string, ok bool) {
+	if !isURL(source) {
+		return "", false
+	}
+	return nameOfURL(source), true
 }
 
 // Info is who the repository is.

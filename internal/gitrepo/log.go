@@ -156,3 +156,29 @@ func blobsOf(rows []schemas.ChangedFile) []string {
 	}
 	return ids
 }
+
+// Answer is what of the line a selection names: all commits of whose names it may be,
+// newest first. A number that no subject has is looked for among pull requests, which
+// costs a comparison with each of them.
+func (r *Repo) Answer(ctx context.Context, only string) ([]Landed, error) {
+	var out []Landed
+	line := r.Line()
+	for _, c := range line {
+		if Selects(only, c.Commit, c.Number) {
+			out = append(out, c)
+		}
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(only, "#"))
+	if len(out) > 0 || err != nil || !slices.ContainsFunc(r.pulls, func(p pull) bool { return p.number == n }) {
+		return out, nil
+	}
+	for i, c := range line {
+		if c.Number, _, err = r.numberOf(ctx, i); err != nil {
+			return nil, err
+		}
+		if c.Number == n {
+			return []Landed{c}, nil
+		}
+	}
+	return nil, nil
+}

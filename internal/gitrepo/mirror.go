@@ -9,14 +9,61 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// mirror makes or updates a bare copy of url under cacheDir and gives its path.
-// A fetch that is interrupted leaves the copy as it was before.
-func mirror(ctx context.Context, url, cacheDir string) (string, error) {
+// copied is a mirror, and how it stands to its remote.
+type copied struct {
+	dir string
+	// silent is why the remote could not be asked now: the mirror is as it was at asOf.
+	silent error
+	asOf   time.Time
+}
+
+// mirror makes or updates a bare copy of url under cacheDir. A fetch that is
+// interrupted leaves the copy as it was before. A remote that does not answer leaves
+// it as well: a whole copy serves until it does. ErrRemote where there is none.
+func mirror(ctx context.Context, url, cacheDir string) (copied, error) {
+	dir, err := mirrorDir(url, cacheDir)
+	if err != nil {
+		return copied{}, err
+	}
+	unlock, err := lock(dir + ".lock")
+	if err != nil {
+		return copied{}, fmt.Errorf("locking the mirror: %w", err)
+	}
+	defer unlock()
+	if err := sweepMirror(dir); err != nil {
+		return copied{}, fmt.Errorf("cleaning the mirror: %w", err)
+	}
+	err = update(ctx, url, dir)
+	if errors.Is(err, ErrRemote) {
+		if asOf, ok := whole(ctx, dir); ok {
+			return copied{dir, err, asOf}, nil
+		}
+	}
+	return copied{dir: dir}, err
+}
+
+// whole reports whether a mirror can be read as it is, and since when nobody has
+// asked its remote: every object is there that its refs lead to. A mirror that was
+// never fetched has no HEAD.
+func whole(ctx context.Context, dir string) (asOf time.Time, ok bool) {
+	if _, err := output(online(ctx, dir, "rev-list", "--quiet", "--objects", "HEAD", "--all")); err != nil {
+		return asOf, false
+	}
+	info, err := os.Stat(filepath.Join(dir, "HEAD"))
+	if err != nil {
+		return asOf, false
+	}
+	return info.ModTime(), true
+}
+
+// mirrorDir is where the mirror of a URL lies.
+func mirrorDir(url, cacheDir string) (string, error) {
 	if strings.HasPrefix(url, "-") || cacheDir == "" {
 		return "", fmt.Errorf("%w: %q cannot be mirrored", ErrNoRepo, url)
 	}
@@ -28,24 +75,20 @@ func mirror(ctx context.Context, url, cacheDir string) (string, error) {
 		return "", err
 	}
 	slug := unsafeInName.ReplaceAllString(nameOfURL(url), "_")
-	dir := filepath.Join(cacheDir, slug+"-"+schemas.DigestBytes([]byte(url)).Short()+".git")
-	unlock, err := lock(dir + ".lock")
-	if err != nil {
-		return "", fmt.Errorf("locking the mirror: %w", err)
-	}
-	defer unlock()
-	if err := sweepMirror(dir); err != nil {
-		return "", fmt.Errorf("cleaning the mirror: %w", err)
-	}
+	return filepath.Join(cacheDir, slug+"-"+schemas.DigestBytes([]byte(url)).Short()+".git"), nil
+}
+
+// update brings a mirror up to its remote, and dates it.
+func update(ctx context.Context, url, dir string) error {
 	// Each time: it changes nothing in a whole repository, and mends half a one.
-	if _, err := output(online(ctx, cacheDir, "init", "-q", "--bare", "--template=", "--object-format=sha1", dir)); err != nil {
-		return "", err
+	if _, err := output(online(ctx, filepath.Dir(dir), "init", "-q", "--bare", "--template=", "--object-format=sha1", dir)); err != nil {
+		return err
 	}
 	// One question, and no more where nothing changed: since protocol 2 a list of refs
 	// takes two requests. HEAD is in it: its branch is then among what is fetched.
 	out, err := output(online(ctx, dir, "-c", "protocol.version=0", "ls-remote", "--symref", "--", url))
 	if err != nil {
-		return "", remoteError(ctx, err)
+		return remoteError(ctx, err)
 	}
 	// The type makes git look at what each ref is at: where that is missing there is no
 	// list, and the fetch mends it.
@@ -54,10 +97,14 @@ func mirror(ctx context.Context, url, cacheDir string) (string, error) {
 		fetch := append([]string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", "-q", "--prune", "--no-write-fetch-head",
 			"--no-recurse-submodules", "--", url}, mirrored...)
 		if _, err := output(online(ctx, dir, fetch...)); err != nil {
-			return "", remoteError(ctx, err)
+			return remoteError(ctx, err)
 		}
 	}
-	return dir, setHead(ctx, dir, string(out))
+	if err := setHead(ctx, dir, string(out)); err != nil {
+		return err
+	}
+	now := time.Now() // of a cache, which no record is made of
+	return os.Chtimes(filepath.Join(dir, "HEAD"), now, now)
 }
 
 // offered are the lines of those refs that are mirrored, in order.

@@ -1,15 +1,20 @@
 package gitrepo_test
 
 import (
+	"bytes"
 	"errors"
+	"io/fs"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -171,6 +176,99 @@ func TestMirrorAsksOnce(t *testing.T) {
 		}
 		if diff := cmp.Diff(refs(upstream), refs(mirrors[0])); diff != "" {
 			t.Errorf("%s: refs (-upstream +mirror):\n%s", c.name, diff)
+		}
+	}
+}
+
+// A remote that falls silent costs nothing that its mirror has; a mirror with a hole is
+// as good as none.
+func TestMirrorOfSilentRemote(t *testing.T) {
+	t.Parallel()
+	upstream, cache := gitrepotest.New(t, dates), t.TempDir()
+	url := "file://" + upstream
+	first, err := gitrepo.Open(t.Context(), url, "", cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := subjects(log(t, first, gitrepo.Query{}))
+	if why, _ := first.Silent(); why != nil {
+		t.Errorf("a remote that answers is silent: %v", why)
+	}
+	if err := errors.Join(first.Close(), os.Rename(upstream, upstream+".away")); err != nil {
+		t.Fatal(err)
+	}
+	silent, err := gitrepo.Open(t.Context(), url, "", cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, subjects(log(t, silent, gitrepo.Query{}))); diff != "" {
+		t.Errorf("from the mirror (-want +got):\n%s", diff)
+	}
+	if why, asOf := silent.Silent(); !errors.Is(why, gitrepo.ErrRemote) || time.Since(asOf) > time.Hour || silent.Info().Name != first.Info().Name {
+		t.Errorf("silent: %v, as of %v, %+v", why, asOf, silent.Info())
+	}
+	if err := silent.Close(); err != nil {
+		t.Fatal(err)
+	}
+	blob := gitrepotest.Git(t, upstream+".away", "rev-parse", "HEAD:a")
+	mirrors, err := filepath.Glob(filepath.Join(cache, "*.git"))
+	if err != nil || len(mirrors) != 1 {
+		t.Fatal(mirrors, err)
+	}
+	unpack(t, mirrors[0])
+	if err := os.Remove(filepath.Join(mirrors[0], "objects", blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := gitrepo.Open(t.Context(), url, "", cache); !errors.Is(err, gitrepo.ErrRemote) {
+		t.Errorf("a mirror that lacks a blob serves: %v, %v", r.Info(), err)
+	}
+}
+
+// unpack makes loose objects of a repository's packs.
+func unpack(t *testing.T, dir string) {
+	t.Helper()
+	packs, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "*.pack"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pack := range packs {
+		b, err := os.ReadFile(pack)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ext := range []string{".pack", ".idx", ".rev"} {
+			if err := os.Remove(strings.TrimSuffix(pack, ".pack") + ext); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command("git", "--git-dir="+dir, "unpack-objects", "-q")
+		cmd.Stdin = bytes.NewReader(b)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+}
+
+// A selection is known before anything is done, by number, commit or pull ref.
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	r := open(t, gitrepotest.New(t, numbers))
+	all := log(t, r, gitrepo.Query{})
+	for _, c := range all {
+		asked := []string{c.Commit, c.Commit[:7]}
+		if c.Number != 0 {
+			asked = append(asked, strconv.Itoa(c.Number), "#"+strconv.Itoa(c.Number))
+		}
+		for _, only := range asked {
+			got, err := r.Answer(t.Context(), only)
+			if err != nil || len(got) != 1 || got[0].Commit != c.Commit {
+				t.Errorf("%s (%s): %v, %v", only, c.Subject, got, err)
+			}
+		}
+	}
+	for _, only := range []string{"4711", "deadbeef", "x"} {
+		if got, err := r.Answer(t.Context(), only); err != nil || len(got) != 0 {
+			t.Errorf("%s: %v, %v", only, got, err)
 		}
 	}
 }
