@@ -393,8 +393,8 @@ func TestWriteRefuses(t *testing.T) {
 		edit       func(*sample)
 		before     map[string]string
 	}{
-		{name: "folder_of_somebody", want: "no benchmint dataset", before: map[string]string{"thesis.tex": "x"}},
-		{name: "other_manifest", want: "no benchmint dataset", before: map[string]string{"manifest.json": `{"format":"other"}`}},
+		{name: "folder_of_somebody", want: "not a benchmint dataset", before: map[string]string{"thesis.tex": "x"}},
+		{name: "other_manifest", want: "not a benchmint dataset", before: map[string]string{"manifest.json": `{"format":"other"}`}},
 		{name: "ids_that_differ_by_case", want: "two tasks", edit: func(in *sample) {
 			other := in.tasks[0]
 			other.Start.ChangeID, other.Start.Identity = "ACME__widget-12", "sha256:other"

@@ -28,7 +28,7 @@ import (
 
 // ErrNotOurs is a folder that holds something and no manifest of ours: writing a
 // dataset there would lose it.
-var ErrNotOurs = errors.New("not empty and no benchmint dataset")
+var ErrNotOurs = errors.New("is not empty and not a benchmint dataset")
 
 // Input is all that a dataset is made of. Equal inputs give equal bytes. Tasks and
 // rejects come one by one, so that a dataset of any size needs the memory of one task.
@@ -67,12 +67,15 @@ func Write(dir string, in Input) (Manifest, error) {
 	if err := checkInput(&in); err != nil {
 		return Manifest{}, err
 	}
-	dir = filepath.Clean(dir)
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("writing dataset: %w", err)
+	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real // else the link would be swapped away, not the folder
 	}
 	if err := ours(dir); err != nil {
-		return Manifest{}, err
+		return Manifest{}, fmt.Errorf("writing dataset: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return Manifest{}, fmt.Errorf("writing dataset: %w", err)
@@ -123,12 +126,12 @@ func ours(dir string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("writing dataset: %w", err)
+		return cannot(dir, err)
 	}
 	var m struct{ Format string }
 	b, err := os.ReadFile(filepath.Join(dir, ManifestFile))
 	if err != nil || json.Unmarshal(b, &m) != nil || !strings.HasPrefix(m.Format, "benchmint-dataset/") {
-		return fmt.Errorf("writing dataset: %s: %w", dir, ErrNotOurs)
+		return fmt.Errorf("%s %w", dir, ErrNotOurs)
 	}
 	return nil
 }
