@@ -42,9 +42,12 @@ func outlive(lock func() error) error {
 	}
 }
 
+// lockName is the file that a run has locked.
+const lockName = "lock"
+
 // lockFile takes the lock that lies beside a store.
 func lockFile(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("locking store: %w", err)
 	}

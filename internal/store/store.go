@@ -68,7 +68,7 @@ type Store struct {
 }
 
 // Open opens the store at a folder (SQLite, made where it is missing) or at a
-// postgres:// address, and brings its tables up to date.
+// postgres:// address, and brings its tables up to date. ErrForeign.
 func Open(ctx context.Context, location string, o Options) (*Store, error) {
 	s := &Store{options: o, dialect: postgres}
 	if err := s.open(location); err != nil {
@@ -93,12 +93,15 @@ func (s *Store) open(location string) (err error) {
 		s.readers = s.db
 		return err
 	}
+	if err := Fit(location); err != nil {
+		return err
+	}
 	s.dir, s.dialect = location, sqlite
 	if err := os.MkdirAll(location, 0o755); err != nil {
 		return err
 	}
 	if blobs == "" {
-		blobs = filepath.Join(location, "blobs")
+		blobs = filepath.Join(location, blobsDir)
 	}
 	if s.Blobs, err = blob.Open(blobs); err != nil {
 		return err
