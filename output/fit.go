@@ -14,7 +14,7 @@ import (
 // Fit reports why Write would not write a dataset at dir, before there is one to
 // write. It leaves nothing behind. ErrNotOurs.
 func Fit(dir string) error {
-	real, err := realPath(dir)
+	real, err := RealPath(dir)
 	if err != nil {
 		return err
 	}
@@ -32,8 +32,8 @@ func Fit(dir string) error {
 	return writable(filepath.Dir(real))
 }
 
-// realPath is where dir is, its links followed as far as there is anything.
-func realPath(dir string) (string, error) {
+// RealPath is where dir is, its links followed as far as there is anything.
+func RealPath(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err

@@ -381,7 +381,11 @@ func (d *dispatcher) follow(l *lane, res result, step schemas.Step) {
 	if l.node.info.Drain {
 		d.drain = false
 		if step.State != schemas.StepDone {
-			d.drainErr = fmt.Errorf("%s: %s", l.node.info.Name, step.Detail)
+			cause := res.cause
+			if cause == nil { // the store had something against it
+				cause = errors.New(step.Detail)
+			}
+			d.drainErr = fmt.Errorf("%s: %w", l.node.info.Name, cause)
 		}
 		return
 	}

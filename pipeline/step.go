@@ -78,7 +78,8 @@ type result struct {
 	suspect     bool
 	interrupted bool
 	settled     schemas.Settled
-	err         error // of the drain: it is the run's as well
+	err         error // of the store
+	cause       error // of an end that is not done, with its types
 }
 
 // execute runs one step to its end.
@@ -174,7 +175,7 @@ func (r *run) end(ctx context.Context, res *result, err error) {
 	if err == nil {
 		return
 	}
-	s.Outputs, s.Detail = nil, err.Error()
+	s.Outputs, s.Detail, res.cause = nil, err.Error(), err
 	var rejected *Rejected
 	var deferred *Deferred
 	switch {

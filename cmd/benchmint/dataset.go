@@ -8,17 +8,15 @@ import (
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// datasetFile beside the store is the digest of the manifest that was written last.
-const datasetFile = "dataset"
-
 // lies tells whether the dataset at c.Output is the one that this store wrote last:
 // a run that has nothing to do has nothing to write either.
 func lies(c *config.Config) (bool, error) {
-	noted, err := os.ReadFile(filepath.Join(folderOf(c), datasetFile))
+	noted, err := os.ReadFile(filepath.Join(folderOf(c), store.DatasetFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -29,13 +27,13 @@ func lies(c *config.Config) (bool, error) {
 	return err == nil && string(noted) == string(manifest)+"\n", err
 }
 
-// noteDataset remembers what was written.
+// noteDataset remembers what was written, in store.DatasetFile beside the store.
 func noteDataset(c *config.Config) error {
 	manifest, err := manifestDigest(c)
 	if err != nil {
 		return err
 	}
-	return blob.WriteFile(filepath.Join(folderOf(c), datasetFile), []byte(manifest+"\n"))
+	return blob.WriteFile(filepath.Join(folderOf(c), store.DatasetFile), []byte(manifest+"\n"))
 }
 
 // manifestDigest is "" where there is no manifest.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/verify"
 	"github.com/benchmint/benchmint/output"
@@ -25,7 +26,7 @@ func newExport(p *program) *cobra.Command {
 	var check []string
 	cmd := &cobra.Command{
 		Use: "export [SOURCE…]", Short: "the dataset written again from the store; nothing else is run",
-		Long: "Writes the dataset of what the store holds, as the last run would have: no other stage is run, no\nsandbox is opened. With --verify it is then opened with the programs that people open it with\n(Hugging Face datasets, got once with uv), and every row is compared.",
+		Long: "Writes the dataset of what the store holds, as the last run would have: no other stage is run, no\nsandbox is opened. A row that is in the folder leaves it only where its change was rejected, or with\n--replace. With --verify it is then opened with the programs that people open it with\n(Hugging Face datasets, got once with uv), and every row is compared.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			formats, err := formatsOf(check)
 			if err != nil {
@@ -40,6 +41,7 @@ func newExport(p *program) *cobra.Command {
 	}
 	p.override(cmd, "output", "output", "`FOLDER` of the dataset")
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
+	cmd.Flags().BoolVar(&p.replace, "replace", false, replaceUsage)
 	cmd.Flags().StringSliceVar(&check, "verify", nil, "`FORMAT`,… to open with the real client: "+strings.Join(knownFormats(), ", "))
 	return cmd
 }
@@ -109,6 +111,9 @@ func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := places(c, ""); err != nil {
+		return err
+	}
 	if err := s.Lock(); err != nil {
 		return lockedOr(err)
 	}
@@ -133,10 +138,11 @@ func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
-	if _, err := plan.Redrain(ctx, s); err != nil {
-		return err
+	_, err = plan.Redrain(ctx, s)
+	if errors.Is(err, gitrepo.ErrRemote) {
+		return &ended{exitDeferred, err}
 	}
-	return nil
+	return err
 }
 
 // noted are the sources of a store as its runs noted them.

@@ -245,7 +245,7 @@ func TestStoreOnPostgres(t *testing.T) {
 	c := newCrew(t)
 	c.refuses("lite-state is for one process.*lite.yaml:", "work", "-c", "lite.yaml")
 	c.refuses("no run has begun on this store", "work", "-c", "pg.yaml")
-	if _, err := os.Stat(filepath.Join(c.dir, "shared", notesFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(c.dir, "shared", store.NotesFile)); err == nil {
 		t.Error("a worker noted sources")
 	}
 	c.says(exitOK, "the run ended at link, as asked; what was done is in postgres://benchmint:xxxxx@", "run", "--until", "link", "-c", "pg.yaml",

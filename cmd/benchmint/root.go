@@ -20,6 +20,7 @@ type program struct {
 	verbose bool
 	json    bool
 	color   string
+	replace bool // of the verbs that write a dataset
 	// overrides are the keys that flags set, by flag.
 	overrides map[string]string
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -43,7 +44,7 @@ func newRun(p *program) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use: "run [SOURCE…]", Short: "the whole pipeline, resumed where it stopped",
-		Long:    "Takes git repositories (paths, bare or not, or URLs) to a dataset of proved tasks and a file of\nrejects, each with its reason. Without a configuration: defaults, ./benchmint-state, ./benchmint-out.",
+		Long:    "Takes git repositories (paths, bare or not, or URLs) to a dataset of proved tasks and a file of\nrejects, each with its reason. Without a configuration: defaults, ./benchmint-state, ./benchmint-out.\n\nA dataset never loses a row unasked: a row that is in the output folder leaves it only where this\nrun rejects its change, by name and reason, or with --replace. A run with other sources, another\nwindow or --only that would take rows away ends with 2 before it begins.",
 		Example: "  benchmint run https://example.org/acme/widget.git\n  benchmint run ./clone --since 2025-01-01\n  benchmint run -c benchmint.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.until != "" && !slices.Contains(stages.Order, f.until) {
@@ -63,7 +64,7 @@ func newRun(p *program) *cobra.Command {
 		},
 	}
 	p.override(cmd, "since", "sources[].since", "`DATE`: changes committed on this day (UTC) or later")
-	p.override(cmd, "only", "sources[].only", "`ID,…`: exactly these IDs, pull request numbers or commits; may be repeated")
+	p.override(cmd, "only", "sources[].only", "`ID,…`: exactly these IDs, pull request numbers or commits, each of the sources that have it; may be repeated")
 	p.override(cmd, "limit", "limits.changes", "`N` newest changes of each repository")
 	p.override(cmd, "output", "output", "`FOLDER` of the dataset")
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
@@ -73,6 +74,7 @@ func newRun(p *program) *cobra.Command {
 	cmd.Flags().StringVar(&f.until, "until", "", "last `STAGE` to run: "+strings.Join(stages.Order, ", "))
 	cmd.Flags().IntVar(&f.allowFailed, "allow-failed", 0, "`N` failed items are no reason for exit code 1; for schedulers")
 	cmd.Flags().BoolVar(&f.partial, "partial", false, "write the dataset although some items are put off; the manifest counts them")
+	cmd.Flags().BoolVar(&p.replace, "replace", false, replaceUsage)
 	cmd.Flags().BoolVar(&f.retryCrashed, "retry-crashed", false, "try items again over which the process died five times")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, at what estimated cost")
 	return cmd
@@ -89,6 +91,9 @@ type opened struct {
 // open opens what stages up to until need; a worker that joins takes no lock: the
 // run that it joins has it. On an error nothing is left open.
 func (p *program) open(ctx context.Context, c *config.Config, until string, join bool) (o *opened, err error) {
+	if err := places(c, until); err != nil {
+		return nil, err
+	}
 	o = &opened{}
 	defer func() {
 		if err != nil {
@@ -98,6 +103,11 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 	// Sources and needs first: what cannot be begun leaves no empty store behind.
 	if o.sources, o.workshop, err = p.ready(ctx, c, until); err != nil {
 		return o, err
+	}
+	if !join && !p.replace && writes(until) {
+		if err := o.sources.keeps(c); err != nil {
+			return o, err
+		}
 	}
 	if o.store, err = p.openStore(ctx, c); err != nil {
 		return o, &ended{exitUsage, err}
@@ -149,17 +159,17 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 	if err != nil {
 		return err
 	}
-	options.Redrain = f.until == "" && !written
+	options.Redrain = writes(f.until) && !written
 	summary, err := p.watched(ctx, o.plan, o.store, o.sources.seeds(), options)
 	if err != nil {
-		return errors.Join(err, p.finish(c, f, summary, o.sources))
+		return p.finish(c, f, summary, o.sources, err)
 	}
 	if summary.Drained && !summary.Interrupted {
 		if err := noteDataset(c); err != nil {
 			return err
 		}
 	}
-	return p.finish(c, f, summary, o.sources)
+	return p.finish(c, f, summary, o.sources, nil)
 }
 
 // watched runs the plan before the eyes of a person: a live view on a terminal,
@@ -236,7 +246,7 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 		PinToDate: c.Build.PinToDate,
 		Tools:     tools(),
 		Observe:   p.observe,
-		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Configuration: c.Portable(w.kind)},
+		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Configuration: c.Portable(w.kind), Replace: p.replace, Left: p.left},
 	}
 }
 
@@ -270,6 +280,8 @@ func (w *watcher) Begin(stage, key string) {
 func (w *watcher) End(s schemas.Step, _ bool) {
 	switch {
 	case s.State == schemas.StepInterrupted:
+	case s.Stage == stages.Export:
+		// The closing lines say it, with its cause.
 	case s.State == schemas.StepRejected && strings.HasSuffix(s.Stage, ".build"):
 		// Each item that waits for the build says it itself.
 	case s.State == schemas.StepRejected && s.Stage == stages.Link && !w.verbose:
@@ -313,37 +325,44 @@ type result struct {
 }
 
 // finish prints the three lines that every run ends with, and gives its exit code.
-func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sources *sources) error {
+// fault is what ended the run or the writing of the dataset, nil for most.
+func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sources *sources, fault error) error {
 	r := result{Summary: s, Store: told(c.Store), Tasks: stageCount(s, stages.Describe).Done}
-	if s.Drained {
+	if s.Drained && fault == nil {
 		r.Dataset = c.Output
 		// The ledger and twins take rows out at the very end.
 		if m, err := output.ReadManifest(c.Output); err == nil {
 			r.Tasks = m.Counts.Tasks
 		}
 	}
-	code := codeOfRun(s, f, sources)
-	r.Next = next(r, code, c)
+	code := codeOfRun(s, f, sources, fault)
+	r.Next = next(r, f, code, c, fault)
 	var err error
 	if p.json {
 		err = p.writeJSON(r)
 	} else {
 		t := p.out()
 		t.line("funnel   %s", funnelLine(s))
-		t.line("dataset  %s", datasetLine(r, f))
+		t.line("dataset  %s", datasetLine(r, f, sources, fault))
 		t.line("next     %s", r.Next)
 		err = t.err
 	}
-	if err == nil && code != exitOK {
-		return &ended{code: code}
+	if err == nil && (fault != nil || code != exitOK) {
+		return &ended{code: code, err: fault}
 	}
-	return err
+	return errors.Join(err, fault)
 }
 
 // codeOfRun is the summary's code, failed items forgiven as far as --allow-failed
 // goes, and a source that could not be fetched counted as deferred.
-func codeOfRun(s pipeline.Summary, f runFlags, sources *sources) int {
+func codeOfRun(s pipeline.Summary, f runFlags, sources *sources, fault error) int {
 	code := s.Code()
+	if fault != nil && code != exitInterrupted {
+		if len(sources.silent) > 0 {
+			return exitDeferred // of what a source that does not answer has
+		}
+		return exitFailed
+	}
 	failed, deferred := 0, len(sources.later)
 	for _, c := range s.Stages {
 		failed += c.Failed
@@ -397,20 +416,33 @@ func rejects(s pipeline.Summary) map[schemas.Reason]int {
 	return out
 }
 
-func datasetLine(r result, f runFlags) string {
+func datasetLine(r result, f runFlags, sources *sources, fault error) string {
+	const kept = "what was done is in "
 	switch {
 	case r.Summary.Interrupted:
-		return "not written: interrupted; what was done is in " + r.Store
-	case r.Dataset == "" && f.until != "":
-		return fmt.Sprintf("not written: the run ended at %s, as asked; what was done is in %s", f.until, r.Store)
+		return "not written: interrupted; " + kept + r.Store
+	case fault != nil:
+		return "not written: " + visible(tail(fault.Error(), 1)) + "; " + kept + r.Store
+	case r.Dataset == "" && !writes(f.until):
+		return fmt.Sprintf("not written: the run ended at %s, as asked; %s%s", f.until, kept, r.Store)
+	case r.Dataset == "" && len(sources.silent) > 0:
+		return fmt.Sprintf("not written: %s not answer, and no mirror of it is whole; %s%s", doNot(slices.Sorted(maps.Keys(sources.silent))), kept, r.Store)
 	case r.Dataset == "":
-		return fmt.Sprintf("not written: items are put off; what was done is in %s, and --partial writes it", r.Store)
+		return fmt.Sprintf("not written: items are put off; %s%s, and --partial writes it", kept, r.Store)
 	}
 	return fmt.Sprintf("%s (%s)", filepath.Clean(r.Dataset), plural(r.Tasks, "row"))
 }
 
+// doNot is the beginning of "does not answer".
+func doNot(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " does"
+	}
+	return strings.Join(names, ", ") + " do"
+}
+
 // next is the one command that makes most sense now.
-func next(r result, code int, c *config.Config) string {
+func next(r result, f runFlags, code int, c *config.Config, fault error) string {
 	store := ""
 	if c.Origin("store").Layer != config.FromDefault && c.Origin("store").Layer != config.FromFile {
 		store = " --store " + told(c.Store)
@@ -418,11 +450,15 @@ func next(r result, code int, c *config.Config) string {
 	switch {
 	case r.Summary.Interrupted:
 		return "the same command goes on where this one stopped"
+	case errors.As(fault, new(*output.LossError)):
+		return "the same command with --replace to let the rows go, or with --output FOLDER"
+	case fault != nil && code == exitFailed:
+		return "the same command goes on from here once that is mended"
 	case code == exitFailed:
 		return "benchmint status" + store + ", then the same command tries what failed again"
 	case code == exitDeferred:
 		return "the same command later; what is settled is not done again"
-	case r.Dataset == "":
+	case r.Dataset == "" && !writes(f.until):
 		return "the same command without --until goes on from here"
 	case r.Tasks == 0:
 		return "benchmint status" + store + ", and benchmint explain ID" + store + " for why an item was rejected"

@@ -9,13 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -26,13 +25,20 @@ import (
 type sources struct {
 	repos map[string]*gitrepo.Repo
 	order []schemas.Source
-	later []error // could not be fetched now: the run ends with "again later"
+	place map[string]int  // of names in the configuration
+	asked map[string]bool // names of sources of which exact changes are asked
+	// silent are those that do not answer and have no mirror, by name: the crawl puts
+	// them off. later holds those as well that a mirror stands in for: the run ends with
+	// "again later".
+	silent map[string]error
+	later  []error
 }
 
 // openSources opens all of them before anything starts, so that every wrong path
-// is told at once. A URL that does not answer now leaves the others unharmed.
+// is told at once. A URL that does not answer now leaves the others unharmed: its
+// mirror serves where it is whole.
 func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, error) {
-	s := &sources{repos: map[string]*gitrepo.Repo{}}
+	s := &sources{repos: map[string]*gitrepo.Repo{}, place: map[string]int{}, asked: map[string]bool{}, silent: map[string]error{}}
 	var problems config.Problems
 	for i, src := range c.Sources {
 		where := c.Origin(fmt.Sprintf("sources[%d].git", i)).Where
@@ -43,29 +49,43 @@ func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, 
 		case errors.Is(err, gitrepo.ErrRemote):
 			s.later = append(s.later, err)
 			p.say("%s  deferred: %v", src.Git, err)
+			name := silentName(src)
+			s.silent[name], s.place[name] = err, i
+			s.order = append(s.order, schemas.Source{
+				Git: src.Git, Repo: schemas.Repo{Name: name, URL: src.Git}, Since: src.Since.String(), Until: src.Until.String(), Only: src.Only,
+				Changes: c.Limits.Changes, Releases: c.Limits.Releases,
+			})
 			continue
 		case err != nil:
 			problems = append(problems, config.Problem{Where: where, Text: err.Error()})
 			continue
 		}
+		if why, asOf := r.Silent(); why != nil {
+			s.later = append(s.later, why)
+			p.say("%s  does not answer; using its mirror of %s (%v)", src.Git, asOf.Format("2006-01-02 15:04"), why)
+		}
 		name := r.Info().Name
-		if s.repos[name] != nil {
+		if _, twice := s.place[name]; twice {
 			problems = append(problems, config.Problem{Where: where, Text: fmt.Sprintf("%s and another source are both %s; give one of them a name", src.Git, name)})
 			_ = r.Close() // the problem is told already
 			continue
 		}
-		s.repos[name] = r
+		s.repos[name], s.place[name] = r, i
 		s.order = append(s.order, schemas.Source{
 			Git: src.Git, Repo: r.Info(), Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes,
 			Releases: c.Limits.Releases, Refs: r.Refs(),
 		})
 	}
-	problems = append(problems, s.pick()...)
+	unknown, err := s.pick(ctx, c)
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	problems = append(problems, unknown...)
 	s.elders()
 	if len(problems) > 0 {
 		return nil, errors.Join(&ended{exitUsage, problems}, s.close())
 	}
-	if len(s.order) == 0 && len(s.later) > 0 {
+	if len(s.repos) == 0 && len(s.later) > 0 {
 		return nil, errors.Join(&ended{exitDeferred, errors.Join(s.later...)}, s.close())
 	}
 	return s, nil
@@ -76,58 +96,13 @@ func (s *sources) elders() {
 	for i := range s.order {
 		own := &s.order[i]
 		for _, other := range s.order {
-			if other.Repo.Root == own.Repo.Root && other.ID() < own.ID() {
+			if other.Repo.Root != "" && other.Repo.Root == own.Repo.Root && other.ID() < own.ID() {
 				own.Elders = append(own.Elders, other.Repo.Name)
 			}
 		}
 		slices.Sort(own.Elders)
 	}
 }
-
-// pick turns the IDs among the exact selections into numbers and commits of the
-// repository that they name, and leaves out a source of which nothing is asked.
-func (s *sources) pick() (problems config.Problems) {
-	var names []string
-	for _, src := range s.order {
-		names = append(names, src.ID())
-	}
-	var kept []schemas.Source
-	told := map[string]bool{}
-	for _, src := range s.order {
-		only := []string{}
-		for _, entry := range src.Only {
-			id, err := schemas.ParseInstanceID(entry)
-			switch {
-			case err != nil:
-				only = append(only, entry)
-			case strings.EqualFold(id.Repo, src.ID()):
-				only = append(only, keyToSelection(id.Key))
-			case !known(names, id.Repo) && !told[entry]:
-				told[entry] = true
-				problems = append(problems, config.Problem{Text: fmt.Sprintf("%s is of no source of this run (%s)%s", entry, strings.Join(names, ", "), nearest.Hint(id.Repo, names))})
-			}
-		}
-		if len(only) == 0 && len(src.Only) > 0 {
-			continue
-		}
-		src.Only = only
-		kept = append(kept, src)
-	}
-	s.order = kept
-	return problems
-}
-
-func known(names []string, name string) bool {
-	for _, n := range names {
-		if strings.EqualFold(n, name) {
-			return true
-		}
-	}
-	return false
-}
-
-// keyToSelection is an ID's key as git knows it: c and 12 hex digits is a commit.
-func keyToSelection(key string) string { return strings.TrimPrefix(key, "c") }
 
 // seeds are what the plan begins with.
 func (s *sources) seeds() []pipeline.Record {
@@ -151,7 +126,10 @@ func (s *sources) Repository(name string) (*gitrepo.Repo, error) {
 	if r, ok := s.repos[name]; ok {
 		return r, nil
 	}
-	return nil, fmt.Errorf("%s is no source of this run", name)
+	if err := s.silent[name]; err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%s is not a source of this run", name)
 }
 
 // Tree implements environment.Repos.
@@ -172,11 +150,8 @@ func (s *sources) Describe(ctx context.Context, repo, commit string) (lang.Versi
 	return r.Describe(ctx, commit)
 }
 
-// notesFile says where the sources of a store lie on this machine. It is no record:
-// nothing that is digested or exported is read from it.
-const notesFile = "sources.json"
-
-// note keeps where the sources lie, for env and for whoever comes back to the store.
+// note keeps where the sources lie on this machine, for env and for whoever comes back
+// to the store. It is not a record: nothing that is digested or exported is read from it.
 func (s *sources) note(dir string) error {
 	notes, err := readNotes(dir)
 	if err != nil {
@@ -195,12 +170,12 @@ func (s *sources) note(dir string) error {
 	if err != nil {
 		return err
 	}
-	return blob.WriteFile(filepath.Join(dir, notesFile), append(b, '\n'))
+	return blob.WriteFile(filepath.Join(dir, store.NotesFile), append(b, '\n'))
 }
 
 func readNotes(dir string) (map[string]string, error) {
 	notes := map[string]string{}
-	b, err := os.ReadFile(filepath.Join(dir, notesFile))
+	b, err := os.ReadFile(filepath.Join(dir, store.NotesFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return notes, nil
 	}
@@ -208,7 +183,7 @@ func readNotes(dir string) (map[string]string, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(b, &notes); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, notesFile), err)
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, store.NotesFile), err)
 	}
 	return notes, nil
 }

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// pick turns exact selections into numbers and commits that their repositories have,
+// and leaves out a source of which nothing is asked. An entry that no source answers
+// to is a problem: all of them are told before anything starts.
+//
+// What a flag gives holds for all sources, and each takes what it has. What a file
+// gives one source is that source's.
+func (s *sources) pick(ctx context.Context, c *config.Config) (config.Problems, error) {
+	var kept []schemas.Source
+	var asked []*asking
+	for _, src := range s.order {
+		if len(src.Only) == 0 {
+			kept = append(kept, src)
+			continue
+		}
+		s.asked[src.Repo.Name] = true
+		origin := c.Origin(fmt.Sprintf("sources[%d].only", s.place[src.Repo.Name]))
+		only := []string{}
+		for _, entry := range src.Only {
+			a := askingFor(&asked, entry, origin)
+			selection, ok, err := s.answer(ctx, src, entry, a)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				only = append(only, selection)
+			}
+		}
+		if src.Only = only; len(only) > 0 {
+			kept = append(kept, src)
+		}
+	}
+	known := s.idsOf(asked)
+	s.order = kept
+	var problems config.Problems
+	for _, a := range asked {
+		if !a.answered {
+			problems = append(problems, config.Problem{Where: a.origin.Where, Text: a.problem(known)})
+		}
+	}
+	return problems, nil
+}
+
+// asking is one entry of exact selections, and what became of it.
+type asking struct {
+	entry    string
+	origin   config.Origin
+	answered bool
+	outside  string   // where it was found, out of the window
+	sources  []string // that were asked
+}
+
+func askingFor(all *[]*asking, entry string, origin config.Origin) *asking {
+	for _, a := range *all {
+		if a.entry == entry && a.origin == origin {
+			return a
+		}
+	}
+	a := &asking{entry: entry, origin: origin}
+	*all = append(*all, a)
+	return a
+}
+
+// answer asks one source for an entry.
+func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, a *asking) (selection string, ok bool, err error) {
+	selection = entry
+	if id, err := schemas.ParseInstanceID(entry); err == nil {
+		if !strings.EqualFold(id.Repo, src.ID()) {
+			a.sources = append(a.sources, src.ID())
+			return "", false, nil
+		}
+		selection = keyToSelection(id.Key)
+	}
+	a.sources = append(a.sources, src.ID())
+	repo := s.repos[src.Repo.Name]
+	if repo == nil { // it does not answer: nobody can tell yet
+		a.answered = true
+		return selection, true, nil
+	}
+	found, err := repo.Answer(ctx, selection)
+	if err != nil {
+		return "", false, fmt.Errorf("looking for %s in %s: %w", entry, src.Repo.Name, err)
+	}
+	for _, landed := range found {
+		if out := outside(&src, landed); out != "" {
+			a.outside = out
+			continue
+		}
+		a.answered, ok = true, true
+	}
+	return selection, ok, nil
+}
+
+// idsOf are the IDs of all changes of the sources, where an entry is to be likened to
+// them.
+func (s *sources) idsOf(asked []*asking) (ids []string) {
+	if !slices.ContainsFunc(asked, func(a *asking) bool { return !a.answered }) {
+		return nil
+	}
+	for _, src := range s.order {
+		repo := s.repos[src.Repo.Name]
+		if repo == nil {
+			continue
+		}
+		for _, c := range repo.Line() {
+			ids = append(ids, schemas.FeatureID(src.Repo.Name, c.Number, c.Commit).String())
+		}
+	}
+	return ids
+}
+
+func (a *asking) problem(ids []string) string {
+	key := ""
+	if a.origin.Layer == config.FromFile {
+		key = "only: "
+	}
+	where := strings.Join(a.sources, ", ")
+	id, err := schemas.ParseInstanceID(a.entry)
+	switch {
+	case a.outside != "":
+		return fmt.Sprintf("%s%s is %s", key, a.entry, a.outside)
+	case err == nil && !slices.ContainsFunc(a.sources, func(s string) bool { return strings.EqualFold(s, id.Repo) }):
+		return fmt.Sprintf("%s%s is of no source of this run (%s)%s", key, a.entry, where, nearest.Hint(id.Repo, a.sources))
+	case err == nil:
+		return fmt.Sprintf("%s%s has no landed change %q%s", key, id.Repo, a.entry, a.near(ids))
+	case len(a.sources) == 1:
+		return fmt.Sprintf("%s%s has no landed change %q%s", key, where, a.entry, a.near(ids))
+	}
+	return fmt.Sprintf("%snone of %s has a landed change %q%s", key, where, a.entry, a.near(ids))
+}
+
+// near names the IDs that were probably meant: those that differ in a letter or two,
+// for a number those next to it.
+func (a *asking) near(ids []string) string {
+	if strings.Contains(a.entry, "__") {
+		return nearest.Hint(a.entry, ids)
+	}
+	keys := map[string]string{}
+	var words []string
+	for _, id := range ids {
+		if parsed, err := schemas.ParseInstanceID(id); err == nil {
+			keys[parsed.Key] = id
+			words = append(words, parsed.Key)
+		}
+	}
+	word, ok := nearest.Word(strings.TrimPrefix(a.entry, "#"), words)
+	if !ok {
+		return ""
+	}
+	return "; did you mean " + keys[word] + "?"
+}
+
+// keyToSelection is an ID's key as git knows it: c and 12 hex digits is a commit.
+func keyToSelection(key string) string { return strings.TrimPrefix(key, "c") }
+
+// silentName is the name of a source that does not answer.
+func silentName(src config.Source) string {
+	if src.Name != "" {
+		return src.Name
+	}
+	name, _ := gitrepo.NameOf(src.Git)
+	return name
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// replaceUsage is the help of --replace.
+const replaceUsage = "let rows of the dataset that is there go although no verdict takes them away"
+
+// keeps refuses a run that would take rows out of the dataset at c.Output for what is
+// known before it begins: other sources, other windows. What shows later is refused
+// when the dataset is written.
+func (s *sources) keeps(c *config.Config) error {
+	rows, err := output.Standings(c.Output)
+	if err != nil {
+		return unmet("reading the dataset that is there: %w; --replace writes over it, --output FOLDER writes elsewhere", err)
+	}
+	var lost []output.Leaving
+	selected := false
+	lines := map[string]map[string]gitrepo.Landed{}
+	for _, row := range rows {
+		why, only := s.drops(row, lines)
+		if why != "" {
+			lost = append(lost, output.Leaving{ID: row.ID, Why: why})
+			selected = selected || only
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	advice := "name all sources, or write elsewhere (--output FOLDER)"
+	if selected {
+		advice = "run without writing the dataset (--until describe), or write elsewhere (--output FOLDER)"
+	}
+	return unmet("%s of %s would go: %s; %s, or let them go (--replace)", plural(len(lost), "row"), filepath.Clean(c.Output), output.Names(lost), advice)
+}
+
+// drops is why a row is surely not among what the sources give now, "" where it may
+// be; only says that an exact selection leaves it out.
+func (s *sources) drops(row output.Standing, lines map[string]map[string]gitrepo.Landed) (why string, only bool) {
+	src := s.named(row.Repo)
+	if src == nil {
+		if s.asked[row.Repo] {
+			return "only does not name it", true
+		}
+		return row.Repo + " is not a source of this run", false
+	}
+	if len(src.Only) > 0 && !selects(src.Only, row) {
+		return "only does not name it", true
+	}
+	repo := s.repos[row.Repo]
+	if repo == nil {
+		return "", false // it does not answer
+	}
+	if lines[row.Repo] == nil {
+		lines[row.Repo] = map[string]gitrepo.Landed{}
+		for _, c := range repo.Line() {
+			lines[row.Repo][c.Commit] = c
+		}
+	}
+	landed, ok := lines[row.Repo][row.Commit]
+	if !ok {
+		return fmt.Sprintf("%s has no commit %.12s on its line", row.Repo, row.Commit), false
+	}
+	return outside(src, landed), false
+}
+
+// outside says where a change lies beside the window of its source, "" where it is in.
+func outside(src *schemas.Source, c gitrepo.Landed) string {
+	switch day := c.At.UTC().Format("2006-01-02"); {
+	case src.Since != "" && day < src.Since:
+		return fmt.Sprintf("of %s, before since %s", day, src.Since)
+	case src.Until != "" && day >= src.Until:
+		return fmt.Sprintf("of %s, not before until %s", day, src.Until)
+	}
+	return ""
+}
+
+func selects(only []string, row output.Standing) bool {
+	for _, entry := range only {
+		if gitrepo.Selects(entry, row.Commit, row.Number) {
+			return true
+		}
+	}
+	return false
+}
+
+// named is the source of this run with a name.
+func (s *sources) named(repo string) *schemas.Source {
+	for i := range s.order {
+		if strings.EqualFold(s.order[i].Repo.Name, repo) {
+			return &s.order[i]
+		}
+	}
+	return nil
+}
+
+// left says which rows a dataset has lost, and why, once it is written.
+func (p *program) left(rows []output.Leaving) {
+	verb := "leave"
+	if len(rows) == 1 {
+		verb = "leaves"
+	}
+	p.say("%s %s the dataset: %s", plural(len(rows), "row"), verb, output.Names(rows))
+}
