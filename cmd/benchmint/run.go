@@ -282,6 +282,8 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 	case s.State == schemas.StepInterrupted:
 	case s.Stage == stages.Export:
 		// The closing lines say it, with its cause.
+	case s.State == schemas.StepDeferred && s.Stage == stages.Crawl:
+		// Said when its source was opened.
 	case s.State == schemas.StepRejected && strings.HasSuffix(s.Stage, ".build"):
 		// Each item that waits for the build says it itself.
 	case s.State == schemas.StepRejected && s.Stage == stages.Link && !w.verbose:

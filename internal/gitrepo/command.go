@@ -84,8 +84,8 @@ func output(cmd *exec.Cmd) ([]byte, error) {
 
 func gitError(cmd *exec.Cmd, err error, stderr []byte) error {
 	verb := "git"
-	for _, a := range cmd.Args[1:] {
-		if !strings.HasPrefix(a, "-") {
+	for i, a := range cmd.Args[1:] {
+		if cmd.Args[i] != "-c" && !strings.HasPrefix(a, "-") {
 			verb += " " + a
 			break
 		}
