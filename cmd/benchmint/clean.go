@@ -10,44 +10,57 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/store"
 )
 
 // whatImage is a leftover that an engine keeps; the others are folders.
 const whatImage = "image"
 
-// leftover is one thing that can be deleted and made again.
+// leftover is one thing that can be deleted and made again, or that lies beside such.
 type leftover struct {
 	What  string `json:"what"`
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"`
 	Freed bool   `json:"freed"`
+	// Left is why it is not freed: it is not known to be benchmint's.
+	Left string `json:"left,omitempty"`
 }
+
+// Reasons to leave something.
+const (
+	notOurs   = "benchmint did not make it"
+	whatStore = "store"
+	cacheLock = "lock"
+)
 
 func newClean(p *program) *cobra.Command {
 	var force, stateToo bool
 	cmd := &cobra.Command{
 		Use: "clean", Short: "caches, layers, images: says what it would free; --force frees it",
-		Long: "Lists what may be deleted: it is made again when it is needed. The store holds results, not\ncaches: it is listed and freed with --store-too only. Nothing is deleted without --force.",
+		Long: "Lists what may be deleted: benchmint makes it again when it is needed. Files that it does not know\nto be its own are named and left. The store holds results, not caches: it is listed and freed with\n--store-too only. Nothing is deleted without --force, and nothing while another benchmint uses it.",
 		Args: argsOf(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			c, err := p.load()
 			if err != nil {
 				return err
 			}
+			if force {
+				unlock, lockErr := p.alone(cmd.Context(), c)
+				if lockErr != nil {
+					return lockErr
+				}
+				defer func() { err = errors.Join(err, unlock()) }()
+			}
 			all, err := p.leftovers(cmd.Context(), c, stateToo)
 			if err != nil {
 				return err
 			}
 			if force {
-				unlock, err := p.lockStore(cmd.Context(), c)
-				if err != nil {
-					return err
-				}
-				err = errors.Join(p.free(cmd.Context(), all), unlock())
-				if err != nil {
+				if err := p.free(cmd.Context(), all); err != nil {
 					return err
 				}
 			}
@@ -63,19 +76,23 @@ func newClean(p *program) *cobra.Command {
 	return cmd
 }
 
-// lockStore keeps a run from losing its layers under its hands.
-func (p *program) lockStore(ctx context.Context, c *config.Config) (unlock func() error, err error) {
-	if !isStore(c.Store) {
-		return func() error { return nil }, nil
-	}
-	s, err := p.openStore(ctx, c)
+// alone keeps every other benchmint from the cache and the store until unlock.
+func (p *program) alone(ctx context.Context, c *config.Config) (unlock func() error, err error) {
+	cache, err := p.ownCache(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Lock(); err != nil {
-		return nil, errors.Join(lockedOr(err), s.Close())
+	if !isStore(c.Store) {
+		return cache, nil
 	}
-	return s.Close, nil
+	s, err := p.openStore(ctx, c)
+	if err != nil {
+		return nil, errors.Join(err, cache())
+	}
+	if err := s.Lock(); err != nil {
+		return nil, errors.Join(lockedOr(err), s.Close(), cache())
+	}
+	return func() error { return errors.Join(s.Close(), cache()) }, nil
 }
 
 // isStore: a folder is only ever deleted as a store if it is one.
@@ -83,8 +100,17 @@ func isStore(dir string) bool {
 	return !strings.Contains(dir, "://") && store.Exists(dir)
 }
 
-// leftovers lists the folders of the cache, the images of an engine, and the store
-// where it is asked for.
+// cached is what this program makes in its cache, by folder: the names of what lies in
+// each. All of it is made again on need.
+var cached = map[string]*lazyregexp.Regexp{
+	"clients":    lazyregexp.New(`^datasets-[0-9a-f]{12}(\.lock)?$`),
+	"mirrors":    lazyregexp.New(`^.+-[0-9a-f]{12}\.git(\.lock)?$`),
+	"sandbox":    lazyregexp.New(`^(bwrap|docker)$`),
+	"toolchains": lazyregexp.New(`^\.(lock|copy)-.+$|^.+-[0-9a-f]{12}(\.json)?$`),
+}
+
+// leftovers lists what this program has in the cache, the images of an engine, and the
+// store where it is asked for; and what of others lies beside.
 func (p *program) leftovers(ctx context.Context, c *config.Config, stateToo bool) ([]leftover, error) {
 	all := []leftover{}
 	entries, err := os.ReadDir(p.cache)
@@ -93,7 +119,18 @@ func (p *program) leftovers(ctx context.Context, c *config.Config, stateToo bool
 	}
 	for _, e := range entries {
 		path := filepath.Join(p.cache, e.Name())
-		all = append(all, leftover{What: e.Name(), Path: path, Bytes: diskUsage(path)})
+		names, ok := cached[e.Name()]
+		switch {
+		case e.Name() == cacheLock:
+		case !ok || !e.IsDir(): // a link may lead anywhere
+			all = append(all, leftover{What: e.Name(), Path: path, Bytes: diskUsage(path), Left: notOurs})
+		default:
+			some, err := madeIn(path, names)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, some...)
+		}
 	}
 	images, err := p.images(ctx)
 	if err != nil {
@@ -101,9 +138,44 @@ func (p *program) leftovers(ctx context.Context, c *config.Config, stateToo bool
 	}
 	all = append(all, images...)
 	if stateToo && isStore(c.Store) {
-		all = append(all, leftover{What: "store", Path: c.Store, Bytes: diskUsage(c.Store)})
+		own, others, err := store.Files(c.Store)
+		if err != nil {
+			return nil, err
+		}
+		l := leftover{What: whatStore, Path: c.Store}
+		for _, path := range own {
+			l.Bytes += diskUsage(path)
+		}
+		all = append(all, l)
+		for _, path := range others {
+			all = append(all, leftover{What: whatStore, Path: path, Bytes: diskUsage(path), Left: notOurs})
+		}
 	}
 	return all, nil
+}
+
+// madeIn is one folder of the cache: what has a name of ours as one leftover, the rest
+// each by itself.
+func madeIn(dir string, names *lazyregexp.Regexp) (all []leftover, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	what := filepath.Base(dir)
+	own, n := leftover{What: what, Path: dir}, 0
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if names.MatchString(e.Name()) && e.Type()&fs.ModeSymlink == 0 {
+			own.Bytes += diskUsage(path)
+			n++
+			continue
+		}
+		all = append(all, leftover{What: what, Path: path, Bytes: diskUsage(path), Left: notOurs})
+	}
+	if n == 0 && len(all) > 0 {
+		return all, nil
+	}
+	return append([]leftover{own}, all...), nil
 }
 
 // diskUsage counts what can be read; a file that goes away meanwhile is no fault.
@@ -134,11 +206,14 @@ func removeAll(dir string) error {
 	return nil
 }
 
-// free deletes what is listed.
+// free deletes what is listed, but for what is left.
 func (p *program) free(ctx context.Context, all []leftover) error {
 	for i := range all {
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if all[i].Left != "" {
+			continue
 		}
 		if err := p.remove(ctx, all[i]); err != nil {
 			return err
@@ -149,26 +224,55 @@ func (p *program) free(ctx context.Context, all []leftover) error {
 }
 
 func (p *program) remove(ctx context.Context, l leftover) error {
-	if l.What == whatImage {
+	switch l.What {
+	case whatImage:
 		return p.removeImage(ctx, l.Path)
+	case whatStore:
+		return store.Remove(l.Path)
 	}
-	return removeAll(l.Path)
+	entries, err := os.ReadDir(l.Path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !cached[l.What].MatchString(e.Name()) || e.Type()&fs.ModeSymlink != 0 {
+			continue
+		}
+		if err := removeAll(filepath.Join(l.Path, e.Name())); err != nil {
+			return err
+		}
+	}
+	err = os.Remove(l.Path)
+	if errors.Is(err, unix.ENOTEMPTY) {
+		err = nil // what is not ours is left
+	}
+	return err
 }
 
 func (p *program) printLeftovers(all []leftover, force bool) error {
 	t := p.out()
 	var sum int64
+	n := 0
 	for _, l := range all {
+		if l.Left != "" {
+			continue
+		}
 		t.line("%10s  %-14s %s", bytesOf(l.Bytes), l.What, l.Path)
 		sum += l.Bytes
+		n++
 	}
 	switch {
-	case len(all) == 0:
+	case n == 0:
 		t.line("nothing to free")
 	case force:
 		t.line("%10s  freed", bytesOf(sum))
 	default:
 		t.line("%10s  would be freed by benchmint clean --force", bytesOf(sum))
+	}
+	for _, l := range all {
+		if l.Left != "" {
+			t.line("%10s  left           %s: %s", bytesOf(l.Bytes), l.Path, l.Left)
+		}
 	}
 	return t.err
 }

@@ -34,10 +34,11 @@ type world struct {
 	// cache is the user's cache folder for toolchains, downloads and layers: what
 	// may be deleted at any time between runs.
 	cache string
+	use   *cacheUse
 }
 
 func newWorld() *world {
-	e := &world{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now}
+	e := &world{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now, use: &cacheUse{}}
 	e.cache = filepath.Join(os.TempDir(), "benchmint-cache") // no home: still a place
 	if dir, err := os.UserCacheDir(); err == nil {
 		e.cache = filepath.Join(dir, "benchmint")
@@ -106,6 +107,9 @@ func languages() map[string]lang.Language {
 // openSandbox makes one kind of sandbox; it fails where the machine cannot keep a
 // rule of it.
 func (e *world) openSandbox(ctx context.Context, kind string, c *config.Config) (sandbox.Sandbox, func() error, error) {
+	if err := e.useCache(ctx); err != nil {
+		return nil, nil, err
+	}
 	registries := append(hosts.Registries(), c.Build.Hosts...)
 	var env map[string]string
 	if c.Build.Registries == config.RegistriesInherit {

@@ -83,6 +83,9 @@ func (p *program) export(ctx context.Context, c *config.Config, formats []string
 	}
 	r := exportResult{Dataset: filepath.Clean(c.Output), Rows: m.Counts.Tasks, Open: m.Counts.Open}
 	if len(formats) > 0 {
+		if err := p.useCache(ctx); err != nil {
+			return &ended{exitUsage, err}
+		}
 		seen, err := verify.HuggingFace(ctx, c.Output, m.Split, formats, verify.Options{Cache: p.cache, Env: p.environ, Say: p.say})
 		if errors.Is(err, verify.ErrNoClient) {
 			return &ended{exitUsage, err}

@@ -18,7 +18,7 @@ func newRetry(p *program) *cobra.Command {
 	var stage string
 	cmd := &cobra.Command{
 		Use: "retry [ID…]", Short: "failed or rejected items once more, by the next run",
-		Long: "Marks items so that the next run does them once more: the IDs given, else all that were\nrejected or failed; --failed leaves the rejected ones out, --stage S the other stages.\nA stage that is done is repeated only where both an ID and --stage name it.",
+		Long: "Marks items so that the next run does them once more: the IDs given, those that failed (--failed),\nthose that failed or were rejected at one stage (--stage S), or what several of these have in common.\nA stage that is done is repeated only where both an ID and --stage name it.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if len(args) == 0 && !failed && stage == "" {
 				return &usageError{errors.New("retry: give IDs, --failed or --stage S")}

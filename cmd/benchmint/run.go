@@ -290,7 +290,9 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 		// Most changes of a repository are no candidates: the funnel counts them.
 	case s.State == schemas.StepRejected:
 		w.say("%s  rejected %s", s.Key, s.Reason)
-	case s.State == schemas.StepDeferred, s.State == schemas.StepFailed:
+	case s.State == schemas.StepDeferred:
+		w.say("%s  put off at %s, tried next at %s: %s", name(s.Key), s.Stage, clock(s.NotBefore, w.now()), visible(tail(s.Detail, 1)))
+	case s.State == schemas.StepFailed:
 		w.say("%s  %s at %s: %s", name(s.Key), s.State, s.Stage, visible(tail(s.Detail, 1)))
 	case s.Stage == stages.Validate:
 		w.say("%s  proved: %s", s.Key, proofLine(s))
@@ -299,6 +301,15 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 	case w.verbose:
 		w.say("  %s  %s %s in %.1f s", name(s.Key), s.Stage, s.State, float64(s.MS)/1000)
 	}
+}
+
+// clock is a time of day, with its day where that is another one.
+func clock(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.YearDay() != now.YearDay() || t.Year() != now.Year() {
+		return t.Format("2006-01-02 15:04")
+	}
+	return t.Format("15:04:05")
 }
 
 // name keeps the digests of shared builds readable.

@@ -39,6 +39,11 @@ type sources struct {
 // mirror serves where it is whole.
 func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, error) {
 	s := &sources{repos: map[string]*gitrepo.Repo{}, place: map[string]int{}, asked: map[string]bool{}, silent: map[string]error{}}
+	if slices.ContainsFunc(c.Sources, func(src config.Source) bool { return config.IsURL(src.Git) }) { // of mirrors
+		if err := p.useCache(ctx); err != nil {
+			return nil, &ended{exitUsage, err}
+		}
+	}
 	var problems config.Problems
 	for i, src := range c.Sources {
 		where := c.Origin(fmt.Sprintf("sources[%d].git", i)).Where
