@@ -29,7 +29,7 @@ type source struct {
 }
 
 // layout changes whenever the copying rules do, so that older copies are not reused.
-const layout = "1"
+const layout = "2"
 
 // stamp is the one modification time of every copied file: Python compares it
 // with the one noted in compiled files, and a layer must not differ by it.

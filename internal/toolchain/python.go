@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -24,8 +26,9 @@ type install struct {
 	Stdlib  string `json:"stdlib"`
 	Include string `json:"include"`
 	LibDir  string `json:"libdir"`
-	LibName string `json:"libname"` // libpython3.12.so.1.0; "" where it is linked in
+	LibName string `json:"libname"` // libpython3.12.so.1.0; "" where none was built
 	Flags   string `json:"flags"`   // ABI flags; t is free-threaded
+	Arch    string `json:"arch"`    // Debian's name of the architecture, in its paths; "" elsewhere
 	exe     string
 }
 
@@ -38,7 +41,7 @@ print(json.dumps({
  'kind': platform.python_implementation(), 'prefix': sys.prefix,
  'base': getattr(sys, 'base_prefix', getattr(sys, 'real_prefix', sys.prefix)),
  'stdlib': sysconfig.get_path('stdlib'), 'include': sysconfig.get_path('include'),
- 'libdir': v.get('LIBDIR') or '', 'flags': getattr(sys, 'abiflags', ''),
+ 'libdir': v.get('LIBDIR') or '', 'flags': getattr(sys, 'abiflags', ''), 'arch': v.get('MULTIARCH') or '',
  'libname': (v.get('INSTSONAME') or '') if v.get('Py_ENABLE_SHARED') else '',
 }))`
 
@@ -143,7 +146,7 @@ func (s *Store) pythonSource(ctx context.Context, version string) (source, error
 		}
 		return source{
 			key:    fmt.Sprintf("%s %d %d", p.exe, info.Size(), info.ModTime().UnixNano()),
-			copy:   p.copyTo,
+			copy:   func(ctx context.Context, dir string) error { return p.copyTo(ctx, dir, s.host.plain()) },
 			finish: func(ctx context.Context, dir string) error { return s.finishPython(ctx, p, dir) },
 		}, nil
 	}
@@ -155,7 +158,7 @@ func (s *Store) pythonSource(ctx context.Context, version string) (source, error
 
 // copyTo copies the interpreter, its standard library and headers, and nothing
 // that was installed into it; then makes them independent of their old place.
-func (p install) copyTo(ctx context.Context, dir string) error {
+func (p install) copyTo(ctx context.Context, dir string, env []string) error {
 	minor := minorOf(p.Version)
 	name := "python" + minor
 	if err := copyFile(p.exe, filepath.Join(dir, "bin", name)); err != nil {
@@ -172,11 +175,13 @@ func (p install) copyTo(ctx context.Context, dir string) error {
 			return err
 		}
 	}
+	var folders []string
 	for _, tree := range []string{p.Stdlib, p.Include} {
 		rel, err := filepath.Rel(p.Prefix, tree)
 		if err != nil {
 			return err
 		}
+		folders = append(folders, filepath.ToSlash(rel))
 		if _, err := os.Stat(tree); err != nil && tree == p.Include {
 			continue // headers are a package of their own on some systems
 		}
@@ -187,21 +192,64 @@ func (p install) copyTo(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "lib", name, "site-packages"), 0o755); err != nil {
 		return err
 	}
+	if err := p.copyConfig(dir); err != nil {
+		return err
+	}
 	if err := p.copyShared(dir); err != nil {
 		return err
 	}
-	if err := relocate(dir, p.Prefix); err != nil {
+	l, err := loaderOf(p.exe, env)
+	if err != nil {
 		return err
 	}
-	return rewrite(dir, p.Prefix, Path(Python, p.Version))
+	if err := takeLibraries(ctx, dir, p.Prefix, l, p.origin); err != nil {
+		return err
+	}
+	return rewrite(dir, p.Prefix, Path(Python, p.Version), folders)
 }
 
-// copyShared takes libpython along where the interpreter links it.
+// origin is where a file of the copy comes from.
+func (p install) origin(rel string) string {
+	switch rel {
+	case filepath.Join("bin", "python"+minorOf(p.Version)):
+		return p.exe
+	case filepath.Join("lib", p.LibName):
+		return filepath.Join(p.LibDir, p.LibName)
+	}
+	return filepath.Join(p.Prefix, rel)
+}
+
+// copyConfig puts Debian's pyconfig.h of this architecture in the place of the one
+// that includes it from a folder beside all headers, where no compiler would look in
+// the copy.
+func (p install) copyConfig(dir string) error {
+	rel, err := filepath.Rel(p.Prefix, p.Include)
+	if err != nil || p.Arch == "" {
+		return err
+	}
+	own := filepath.Join(filepath.Dir(p.Include), p.Arch, filepath.Base(p.Include), "pyconfig.h")
+	target := filepath.Join(dir, rel, "pyconfig.h")
+	if _, err := os.Stat(own); err != nil {
+		return nil // headers are not installed, or are all in one folder
+	}
+	if err := os.Remove(target); err != nil {
+		return err
+	}
+	return copyFile(own, target)
+}
+
+// copyShared takes libpython along where there is one, for programs that embed the
+// interpreter. Whether it exists is not to be told from how the interpreter was built:
+// Debian's is built with one, which is a package of its own, and does not need it.
 func (p install) copyShared(dir string) error {
 	if p.LibName == "" {
 		return nil
 	}
-	if err := copyFile(filepath.Join(p.LibDir, p.LibName), filepath.Join(dir, "lib", p.LibName)); err != nil {
+	err := copyFile(filepath.Join(p.LibDir, p.LibName), filepath.Join(dir, "lib", p.LibName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	// The linker's name, for extensions that link it: libpython3.12.so.
@@ -239,12 +287,17 @@ func skipPython(rel string, dir bool) bool {
 
 // rewrite replaces the old prefix in the text files that name it: build
 // variables, the Makefile, and scripts. Names in compiled code stay: CPython
-// looks for its library beside itself first.
-func rewrite(dir, from, to string) error {
+// looks for its library beside itself first. Of a system's interpreter only these
+// folders below its prefix moved; the others are where they were.
+func rewrite(dir, from, to string, folders []string) error {
+	below := ""
 	if from == "/usr" || from == "/" {
-		return nil // a system interpreter: its prefix also names what does not move
+		for i, f := range folders {
+			folders[i] = regexp.QuoteMeta(f)
+		}
+		below = "/(?:" + strings.Join(folders, "|") + ")"
 	}
-	old := regexp.MustCompile(regexp.QuoteMeta(from) + `([/"'\s:;,)]|$)`)
+	old := regexp.MustCompile(regexp.QuoteMeta(strings.TrimSuffix(from, "/")) + "(" + below + `)([/"'\s:;,)]|$)`)
 	var files []string
 	for _, pattern := range []string{"bin/*-config", "lib/python*/_sysconfigdata*.py", "lib/python*/config*/*", "lib/python*/_sysconfig_vars*.json"} {
 		more, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -265,7 +318,7 @@ func rewrite(dir, from, to string) error {
 		if err != nil {
 			return err
 		}
-		moved := old.ReplaceAll(data, []byte(to+"${1}"))
+		moved := old.ReplaceAll(data, []byte(to+"${1}${2}"))
 		if bytes.Equal(moved, data) {
 			continue
 		}
