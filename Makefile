@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 DEMO := _work/demo
 
-.PHONY: help demo test setup build lint check clean
+.PHONY: help demo test fresh setup build lint check clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -15,6 +15,10 @@ demo: ## two small sample repositories, from their histories to a proved dataset
 test: ## every test, with all that they need
 	.ci/setup test
 	.ci/test </dev/null
+
+fresh: ## both commands on a Debian that has nothing, as a user with sudo; as root, an hour
+	.ci/fresh --user make demo
+	.ci/fresh --user make test
 
 setup: ## what the tests and the linter need, and nothing else
 	.ci/setup test lint
