@@ -35,7 +35,7 @@ func (b *bench) imported(ctx context.Context, p pair) error {
 		if err != nil {
 			return err
 		}
-		if (python.Masker{}).Exempt(r.Path, source) == "" {
+		if (python.Masker{}).Exempt(r.Path, source).Kind == "" {
 			paths = append(paths, r.Path)
 		}
 	}

@@ -160,7 +160,7 @@ func (r *run) namedByTests(ctx context.Context, l Placed, strays map[int32]bool)
 		}
 	}
 	for _, e := range r.entries {
-		if e.unit == nil || e.unit.read || e.reason == "" || e.unit.language.Name() != l.Name() {
+		if e.unit == nil || e.whole.Kind != ForTests || e.unit.language.Name() != l.Name() {
 			continue
 		}
 		if err := ctx.Err(); err != nil {

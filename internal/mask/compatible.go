@@ -1,6 +1,10 @@
 package mask
 
-import "github.com/benchmint/benchmint/internal/syntax"
+import (
+	"cmp"
+
+	"github.com/benchmint/benchmint/internal/syntax"
+)
 
 // Compatible is a Language that can also choose as the published commit0 tool does.
 type Compatible interface {
@@ -9,8 +13,8 @@ type Compatible interface {
 	// paths are all its regular files (slashes, relative to the root that is masked),
 	// src and tests the folders of the source and of the tests ("." for the root,
 	// tests "" where none is named). What it gives tells of one path why it stays as it
-	// is, "" for a file that the tool rewrites.
-	Commit0Files(paths []string, src, tests string) func(path string) string
+	// is, the zero value for a file that the tool rewrites.
+	Commit0Files(paths []string, src, tests string) func(path string) Whole
 	// Commit0Tree parses a file as far as Commit0 looks at it.
 	Commit0Tree(source []byte) (*syntax.Tree, error)
 	// Commit0 is what the published tool does with one file that it rewrites. The tree
@@ -33,7 +37,11 @@ type Choice struct {
 type Fate struct {
 	Done   Done
 	Reason string // of what is kept, one line
+	Group  string // the reason without what it says of one place, where it says that; functions are counted by it
 }
+
+// counted is what the function is counted by.
+func (f Fate) counted() string { return cmp.Or(f.Group, f.Reason) }
 
 // Done is a word of the manifest.
 type Done string

@@ -31,7 +31,7 @@ func (p *project) compiles(kin int32, names []string) {
 // test reads of a file that stays whole what the compiler runs for it, and nothing else.
 func (p *project) test(u *unit, source []byte) error {
 	c, ok := u.language.(Compiler)
-	if !ok || unreadable(u.family, source) != "" {
+	if !ok || unreadable(u.family, source).is() {
 		return nil
 	}
 	tree, err := syntax.ParseTree(u.language.Grammar(u.path), source)
@@ -103,8 +103,8 @@ func (r *run) host(l Language) error {
 	}
 	hosted := hosting.Hosted(settings)
 	for _, e := range r.entries {
-		if e.unit != nil && e.unit.language == l && e.reason == "" && hosted(e.path) {
-			e.reason = "of a package that runs in the compiler"
+		if e.unit != nil && e.unit.language == l && !e.whole.is() && hosted(e.path) {
+			e.whole = Whole{Kind: InCompiler, Reason: "of a package that runs in the compiler"}
 		}
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -33,11 +32,14 @@ type Record struct {
 	Link      string       `json:"link,omitempty"` // of a symbolic link: its target
 	Before    string       `json:"before,omitempty"`
 	After     string       `json:"after,omitempty"`
-	Reason    string       `json:"reason,omitempty"` // why the whole file stays
+	Kind      WholeKind    `json:"kind,omitempty"`   // what a file is that stays whole
+	Reason    string       `json:"reason,omitempty"` // why it does
 	Failed    string       `json:"failed,omitempty"` // why the file is not in the starter
 	Faults    []int        `json:"faults,omitempty"` // lines of syntax errors outside functions
 	Functions []Definition `json:"functions,omitempty"`
 	Repairs   []Repair     `json:"repairs,omitempty"` // edits outside bodies
+
+	group string // the reason that the file is counted by
 }
 
 // Definition is one function of a file.
@@ -54,6 +56,8 @@ type Definition struct {
 	Before    string    `json:"before,omitempty"` // digest of its body
 	After     string    `json:"after,omitempty"`
 	Shape     Shape     `json:"shape"`
+
+	group string // the reason that it is counted by
 }
 
 // Repair is an edit outside the bodies that what is masked made necessary.
@@ -95,9 +99,8 @@ func (t *Totals) add(r *Record) {
 	if r.Before != r.After && r.Failed == "" {
 		t.Changed++
 	}
-	if r.Reason != "" {
-		what, _, _ := strings.Cut(r.Reason, ": ")
-		t.Whole[what]++
+	if r.Kind != "" {
+		t.Whole[r.group]++
 	}
 	t.Repairs += len(r.Repairs)
 	for _, line := range r.Faults {
@@ -120,7 +123,7 @@ func (t *Totals) count(d *Definition) {
 	case Gone:
 		t.Gone++
 	default:
-		t.Kept[heading(d.Reason)]++
+		t.Kept[d.group]++
 	}
 }
 
@@ -134,17 +137,6 @@ func (t *Totals) close() {
 	if t.Lines > 0 {
 		t.Share = float64(t.Left) / float64(t.Lines)
 	}
-}
-
-// heading is the reason for a function without what it says of one place.
-func heading(reason string) string {
-	switch {
-	case strings.HasPrefix(reason, "runs when ") && strings.Contains(reason, " is loaded"):
-		return "runs when the code is loaded"
-	case strings.HasPrefix(reason, isBroken):
-		return isBroken
-	}
-	return reason
 }
 
 // ReadManifest reads a manifest that this version understands.

@@ -25,10 +25,10 @@ type Language interface {
 	// Grammar is the grammar for a path (slashes, relative to the root that is
 	// masked), "" for a file of no concern.
 	Grammar(path string) syntax.Language
-	// Exempt gives the reason why a whole file stays as it is (tests and their
-	// helpers, build scripts of the language); "" for none. Generated and vendored
-	// files are recognised for all languages alike.
-	Exempt(path string, source []byte) string
+	// Exempt says why a whole file stays as it is (tests and their helpers, build
+	// scripts of the language); the zero value for none. Generated and vendored files
+	// are recognised for all languages alike.
+	Exempt(path string, source []byte) Whole
 	// Semantics is what names and calls mean.
 	Semantics() Semantics
 	// Read says what a file holds. The tree is not kept.

@@ -54,7 +54,7 @@ type unit struct {
 	first     int32 // of its functions, among all
 	firstOf   int32 // of its classes, among all
 	read      bool  // the facts are there
-	outside   bool  // a test: what it loads is no load of the project
+	outside   bool  // nothing loads it: what it runs is no load of the project
 	path      string
 	modules   []string // the first is the most usual name
 	functions functions

@@ -59,7 +59,7 @@ type run struct {
 	constants       map[int32]bool
 	fanIn           []int32
 	picked          map[int32]bool // nil: everything
-	choose          func(string) string
+	choose          func(string) Whole
 	undo            undoLine
 }
 
@@ -275,18 +275,18 @@ func (r *run) languageOf(p string) Language {
 
 // choices asks the compatible languages which files the published tool would rewrite.
 func (r *run) choices(paths []string) {
-	rules := map[string]func(string) string{}
+	rules := map[string]func(string) Whole{}
 	for _, l := range r.Languages {
 		if c, ok := l.(Compatible); ok {
 			rules[l.Name()] = c.Commit0Files(paths, r.Src, r.Tests)
 		}
 	}
-	r.choose = func(p string) string {
+	r.choose = func(p string) Whole {
 		l := r.languageOf(p)
 		if rule, ok := rules[l.Name()]; ok {
 			return rule(p)
 		}
-		return "the published tool knows Python only"
+		return Whole{Kind: Unchosen, Reason: "the published tool knows Python only"}
 	}
 }
 
@@ -312,7 +312,7 @@ func (r *run) anchor(e *entry) error {
 func (r *run) readOne(e *entry) {
 	u := e.unit
 	if e.size > r.MaxFile {
-		e.reason = tooLarge(r.MaxFile)
+		e.whole = tooLarge(r.MaxFile)
 		return
 	}
 	source, err := r.load(e)
@@ -321,31 +321,29 @@ func (r *run) readOne(e *entry) {
 		return
 	}
 	e.hash = digest(source)
-	if why := u.language.Exempt(u.path, source); why != "" {
-		e.reason = why
-		if strings.Contains(why, "test") { // it is loaded with the tests, and fails with them
-			if err := r.project.test(u, source); err != nil {
-				e.reason += ", not read: " + err.Error()
-			}
-			return
+	e.whole = u.language.Exempt(u.path, source)
+	if e.whole.Kind == ForTests {
+		if err := r.project.test(u, source); err != nil {
+			e.whole.Detail = strings.TrimPrefix(e.whole.Detail+", not read: "+err.Error(), ", ")
 		}
-	}
-	if why := unreadable(u.family, source); why != "" {
-		e.reason = why
 		return
 	}
-	if e.reason == "" {
-		e.reason = wholeByPath(u.family, u.path)
+	if why := unreadable(u.family, source); why.is() {
+		e.whole = why
+		return
+	}
+	if !e.whole.is() {
+		e.whole = wholeByPath(u.family, u.path)
 	}
 	if installed(u.path) {
 		return // it is no other than where it is not there: others' packages, that know nothing of this tree
 	}
-	if e.reason == "" {
-		e.reason = wholeBySource(u.family, source)
+	if !e.whole.is() {
+		e.whole = wholeBySource(u.family, source)
 	}
 	tree, err := syntax.ParseTree(u.language.Grammar(u.path), source)
 	if err != nil {
-		e.reason = err.Error()
+		e.whole = Whole{Kind: Unreadable, Reason: err.Error()}
 		return
 	}
 	if err := guard(func() { r.project.compact(u, u.language.Read(u.path, tree)) }); err != nil {
@@ -353,8 +351,8 @@ func (r *run) readOne(e *entry) {
 	}
 }
 
-func tooLarge(limit int64) string {
-	return fmt.Sprintf("larger than %d MiB", limit>>20)
+func tooLarge(limit int64) Whole {
+	return Whole{Kind: Unreadable, Reason: fmt.Sprintf("larger than %d MiB", limit>>20)}
 }
 
 // unwaiting is for files that are regular: they are read and written without waiting in any
@@ -399,8 +397,12 @@ func guard(do func()) (err error) {
 	return nil
 }
 
-// isBroken is the reason for functions that the parser could not read.
-const isBroken = "a syntax error lies inside"
+// isBroken is the reason for functions that the parser could not read, isLoaded for what
+// runs with the code around them.
+const (
+	isBroken = "a syntax error lies inside"
+	isLoaded = "runs when the code is loaded"
+)
 
 // many files are those whose facts, on the way to a decision, take more than what is
 // left of reading them.
@@ -419,11 +421,6 @@ func (r *run) decide(ctx context.Context) error {
 	for _, l := range r.Languages {
 		if err := r.host(l); err != nil {
 			return err
-		}
-	}
-	for _, e := range r.entries {
-		if e.unit != nil && e.unit.read {
-			e.unit.outside = strings.Contains(e.reason, "test")
 		}
 	}
 	r.nameRoots()
@@ -474,12 +471,12 @@ func (r *run) fates(u *unit, functions []Function) []Fate {
 	for i, f := range functions {
 		at := u.first + int32(i)
 		policy, known := PolicyOf(f.Construct)
-		kept := func(why string) { fates[i] = Fate{Kept, why} }
+		kept := func(why string) { fates[i] = Fate{Done: Kept, Reason: why} }
 		switch {
 		case f.Parent >= 0 && fates[f.Parent].Done != Kept:
 			fates[i] = Fate{Done: Gone}
 		case f.Broken:
-			kept(fmt.Sprintf("%s, from line %d", isBroken, f.Line))
+			fates[i] = Fate{Kept, fmt.Sprintf("%s, from line %d", isBroken, f.Line), isBroken}
 		case !known:
 			kept("no policy for " + string(f.Construct))
 		case !policy.Mask:
@@ -489,7 +486,7 @@ func (r *run) fates(u *unit, functions []Function) []Fate {
 		case r.constants[at]:
 			kept("the compiler may run it")
 		case r.closure.reached[at]:
-			kept(r.closure.reason(at))
+			fates[i] = Fate{Kept, r.closure.reason(at), isLoaded}
 		case r.picked != nil && !r.inSlice(u, i):
 			kept("outside the slice")
 		default:

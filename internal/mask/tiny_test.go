@@ -28,14 +28,14 @@ func (tiny) Grammar(p string) syntax.Language {
 	return ""
 }
 
-func (tiny) Exempt(p string, source []byte) string {
+func (tiny) Exempt(p string, source []byte) mask.Whole {
 	switch {
 	case strings.HasPrefix(p, "tests/"):
-		return "a test: in tests/"
+		return mask.Whole{Kind: mask.ForTests, Reason: "a test", Detail: "in tests/"}
 	case bytes.Contains(source, []byte("# panic in exempt")):
 		panic("exempt")
 	}
-	return ""
+	return mask.Whole{}
 }
 
 func (tiny) Read(p string, tree *syntax.Tree) *mask.File {

@@ -21,7 +21,7 @@ type entry struct {
 	link   string
 	failed string // it could not be looked at
 	unit   *unit  // of a file of a language
-	reason string // why it stays whole
+	whole  Whole  // why it stays as it is
 	hash   string // of the source, where it was read
 }
 

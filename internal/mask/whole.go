@@ -11,6 +11,43 @@ import (
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
+// Whole says why a whole file stays as it is; the zero value is of one that does not.
+type Whole struct {
+	Kind   WholeKind
+	Reason string // files are counted by it
+	Detail string // what is said of this file alone
+}
+
+// String is the reason with its detail, as the manifest has it.
+func (w Whole) String() string {
+	if w.Detail == "" {
+		return w.Reason
+	}
+	return w.Reason + ": " + w.Detail
+}
+
+// is reports whether there is a reason.
+func (w Whole) is() bool { return w.Kind != "" }
+
+// WholeKind is what a file that stays whole is. Decisions go by it, and never by the words
+// of a reason, which may hold any path.
+type WholeKind string
+
+// The kinds, as the manifest has them.
+const (
+	// ForTests is loaded with the tests, and fails with them: what it runs is not kept for
+	// it. The settings of JavaScript's builds count too.
+	ForTests     WholeKind = "tests"
+	ForTools     WholeKind = "tools"        // builds the project, or sets a tool
+	Example      WholeKind = "example"      // shows or explains the project
+	Declarations WholeKind = "declarations" // has no bodies
+	InCompiler   WholeKind = "compiler"     // runs there
+	Vendored     WholeKind = "vendored"
+	Generated    WholeKind = "generated"
+	Unreadable   WholeKind = "unreadable" // not in an encoding or of a size that is read, or not by the parser
+	Unchosen     WholeKind = "profile"    // a compatible profile leaves it out
+)
+
 // vendored are folders of other people's code, in the words of the field.
 var vendored = []string{
 	"vendor", "_vendor", "vendored", "_vendored", "node_modules", "bower_components", "third_party", "third-party",
@@ -47,36 +84,33 @@ var minified = lazyregexp.New(`[.-]min\.`)
 const headLines = 30
 
 // wholeByPath is why a file stays as it is, by its path.
-func wholeByPath(family, p string) string {
+func wholeByPath(family, p string) Whole {
 	for dir := path.Dir(p); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		base := path.Base(dir)
 		if slices.Contains(vendored, base) && (base != "vendor" || !noVendor[family]) {
-			return "vendored: in " + dir + "/"
+			return Whole{Vendored, "vendored", "in " + dir + "/"}
 		}
 	}
 	if family == "javascript" && (minified.MatchString(path.Base(p)) || strings.HasSuffix(p, ".bundle.js")) {
-		return "generated: minified"
+		return Whole{Generated, "generated", "minified"}
 	}
-	return ""
+	return Whole{}
 }
 
-// wholeBySource is why a file stays as it is, by its text; "" for none.
-func wholeBySource(family string, source []byte) string {
-	if why := unreadable(family, source); why != "" {
-		return why
-	}
+// wholeBySource is why a file that can be read stays as it is, by its text.
+func wholeBySource(family string, source []byte) Whole {
 	rest := source
 	for n := 1; n <= headLines && len(rest) > 0; n++ {
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
 		if m := remark(line); m != "" && generatedBy.MatchString(m) {
-			return fmt.Sprintf("generated: line %d says so", n)
+			return Whole{Generated, "generated", fmt.Sprintf("line %d says so", n)}
 		}
 	}
 	if family == "javascript" && len(source) > 20<<10 && len(source)/(bytes.Count(source, []byte("\n"))+1) > 400 {
-		return "generated: minified"
+		return Whole{Generated, "generated", "minified"}
 	}
-	return ""
+	return Whole{}
 }
 
 // remark is what a comment that fills a line says.
@@ -92,26 +126,26 @@ func remark(line []byte) string {
 }
 
 // unreadable tells of files of which the bytes are not what the grammar takes them for.
-func unreadable(family string, source []byte) string {
+func unreadable(family string, source []byte) Whole {
 	switch {
 	case bytes.HasPrefix(source, []byte("\xff\xfe")), bytes.HasPrefix(source, []byte("\xfe\xff")):
-		return "its encoding is UTF-16"
+		return Whole{Kind: Unreadable, Reason: "its encoding is UTF-16"}
 	case bytes.IndexByte(source, 0) >= 0:
-		return "it holds zero bytes: no text, or in an encoding that is not known"
+		return Whole{Unreadable, "it holds zero bytes", "no text, or in an encoding that is not known"}
 	}
 	if family != "python" && family != "ruby" {
-		return ""
+		return Whole{}
 	}
 	if name := declared(source); name != "" {
 		if !likeASCII.MatchString(strings.ReplaceAll(strings.ToLower(name), "_", "-")) {
-			return "its encoding is declared as " + name
+			return Whole{Kind: Unreadable, Reason: "its encoding is declared as " + name}
 		}
-		return ""
+		return Whole{}
 	}
 	if family == "python" && !utf8.Valid(source) {
-		return "it is not UTF-8, and declares no encoding"
+		return Whole{Kind: Unreadable, Reason: "it is not UTF-8, and declares no encoding"}
 	}
-	return ""
+	return Whole{}
 }
 
 // declared is the encoding that one of the first two lines names (PEP 263).

@@ -147,7 +147,8 @@ func (r *run) folders() (folders, files []*entry, err error) {
 
 // one writes one entry.
 func (r *run) one(ctx context.Context, e *entry) written {
-	w := written{record: Record{Path: e.path, PathBytes: bytesOf(e.path), Link: e.link, Reason: e.reason, Failed: e.failed}}
+	w := written{record: Record{Path: e.path, PathBytes: bytesOf(e.path), Link: e.link, Failed: e.failed}}
+	w.whole(e.whole)
 	switch {
 	case e.failed != "":
 	case e.mode&fs.ModeSymlink != 0:
@@ -164,6 +165,11 @@ func (r *run) one(ctx context.Context, e *entry) written {
 		w.raw, w.err = json.Marshal(w.record)
 	}
 	return w
+}
+
+// whole says why a file stays as it is.
+func (w *written) whole(why Whole) {
+	w.record.Kind, w.record.Reason, w.record.group = why.Kind, why.String(), why.Reason
 }
 
 // copy writes a file as it is, however large.
@@ -260,12 +266,13 @@ type change struct {
 // code masks one file of a language.
 func (r *run) code(ctx context.Context, e *entry, w *written) {
 	if r.choose != nil {
-		w.record.Reason = r.choose(e.path)
-		if w.record.Reason == "" && e.size > r.MaxFile {
-			w.record.Reason = tooLarge(r.MaxFile)
+		why := r.choose(e.path)
+		if !why.is() && e.size > r.MaxFile {
+			why = tooLarge(r.MaxFile)
 		}
+		w.whole(why)
 	}
-	if w.record.Reason != "" {
+	if w.record.Kind != "" {
 		r.copy(ctx, e, w)
 		return
 	}
@@ -284,8 +291,8 @@ func (r *run) code(ctx context.Context, e *entry, w *written) {
 	case err != nil:
 		w.record.Failed = err.Error()
 		return
-	case why != "":
-		w.record.Reason = why
+	case why.is():
+		w.whole(why)
 		r.copy(ctx, e, w)
 		return
 	}
@@ -300,7 +307,7 @@ func (r *run) setting(ctx context.Context, e *entry, w *written) {
 	var source []byte
 	for _, l := range r.Languages {
 		s, ok := l.(Settled)
-		if !ok || r.Profile != Strict || e.size > 1<<20 || !s.IsSetting(e.path) || wholeByPath(family(l), e.path) != "" {
+		if !ok || r.Profile != Strict || e.size > 1<<20 || !s.IsSetting(e.path) || wholeByPath(family(l), e.path).is() {
 			continue
 		}
 		var err error
@@ -351,21 +358,21 @@ func (r *run) put(e *entry, text []byte) error {
 }
 
 // changeOf is what the profile does with a file; why is the reason where it stays whole.
-func (r *run) changeOf(e *entry, source []byte) (c change, why string, err error) {
+func (r *run) changeOf(e *entry, source []byte) (c change, why Whole, err error) {
 	if r.choose == nil {
 		err = guard(func() { c = r.strictly(e.unit) })
-		return c, "", err
+		return c, why, err
 	}
-	if why := unreadable(e.unit.family, source); why != "" {
+	if why := unreadable(e.unit.family, source); why.is() {
 		return c, why, nil
 	}
 	compatible, ok := e.unit.language.(Compatible)
 	if !ok {
-		return c, "", fmt.Errorf("%s has no profile %s", e.unit.language.Name(), r.Profile)
+		return c, why, fmt.Errorf("%s has no profile %s", e.unit.language.Name(), r.Profile)
 	}
 	tree, err := compatible.Commit0Tree(source)
 	if err != nil {
-		return c, err.Error(), nil
+		return c, Whole{Kind: Unreadable, Reason: err.Error()}, nil
 	}
 	var choice Choice
 	err = guard(func() { choice = compatible.Commit0(e.path, tree, r.Profile) })
@@ -373,7 +380,7 @@ func (r *run) changeOf(e *entry, source []byte) (c change, why string, err error
 	if err == nil && len(c.fates) != len(c.functions) {
 		err = errors.New("a function without its fate")
 	}
-	return c, "", err
+	return c, why, err
 }
 
 // strictly are strict's edits of a file, as decided.
@@ -437,7 +444,7 @@ func (w *written) describe(c change, source, text []byte) {
 	for i, f := range c.functions {
 		d := Definition{
 			Name: f.Name, Line: f.Line, Construct: f.Construct, Public: f.Public, Doc: f.Doc,
-			Done: c.fates[i].Done, Reason: c.fates[i].Reason, Span: f.Span, Shape: f.Shape,
+			Done: c.fates[i].Done, Reason: c.fates[i].Reason, Span: f.Span, Shape: f.Shape, group: c.fates[i].counted(),
 		}
 		if f.Body.Len() > 0 {
 			d.Before = digest(source[f.Body.Start:f.Body.End])

@@ -43,18 +43,18 @@ func (Masker) Grammar(file string) syntax.Language {
 var testProject = lazyregexp.New(`^((?i:(.*[._-])?(unit|integration|functional|acceptance|regression)?(tests?|specs?))|.*[a-z]Tests|.*\.(Tests?|Specs?)\..*)$`)
 
 // Exempt names tests by their projects and the names of their files.
-func (Masker) Exempt(file string, _ []byte) string {
+func (Masker) Exempt(file string, _ []byte) mask.Whole {
 	for folder := range strings.SplitSeq(path.Dir(file), "/") {
 		if testProject.MatchString(folder) {
-			return "a test, or a helper of tests"
+			return mask.Whole{Kind: mask.ForTests, Reason: "a test, or a helper of tests"}
 		}
 	}
 	for _, end := range []string{"Test.cs", "Tests.cs", "Specs.cs"} {
 		if strings.HasSuffix(path.Base(file), end) {
-			return "a test, or a helper of tests"
+			return mask.Whole{Kind: mask.ForTests, Reason: "a test, or a helper of tests"}
 		}
 	}
-	return ""
+	return mask.Whole{}
 }
 
 // counter is what counts for the shape of a body.

@@ -60,27 +60,27 @@ func (Masker) Anchor(p string, source []byte) string {
 }
 
 // Exempt tells tests, what serves them, and programs that only people run.
-func (Masker) Exempt(p string, source []byte) string {
+func (Masker) Exempt(p string, source []byte) mask.Whole {
 	dirs := strings.Split(path.Dir(p), "/")
 	name := strings.TrimSuffix(path.Base(p), ".go")
 	switch {
 	case strings.HasSuffix(name, "_test"):
-		return "a test"
+		return mask.Whole{Kind: mask.ForTests, Reason: "a test"}
 	case slices.Contains(dirs, "testdata"):
-		return "data of tests"
+		return mask.Whole{Kind: mask.ForTests, Reason: "data of tests"}
 	case slices.ContainsFunc(dirs, func(d string) bool { return helperNames[d] }),
 		testRoots[dirs[0]], slices.Contains(dirs, "internal") && testRoots[dirs[len(dirs)-1]]:
-		return "in a folder that serves tests"
+		return mask.Whole{Kind: mask.ForTests, Reason: "in a folder that serves tests"}
 	case testHelper.MatchString(name):
-		return "by its name a helper of tests"
+		return mask.Whole{Kind: mask.ForTests, Reason: "by its name a helper of tests"}
 	case slices.ContainsFunc(dirs, examples):
-		return "an example of use"
+		return mask.Whole{Kind: mask.Example, Reason: "an example of use"}
 	case bytes.Contains(source, []byte(`. "git`)) && framework.Match(source), bytes.Contains(source, []byte(`. "gop`)) && framework.Match(source):
-		return "written in the words of a test framework"
+		return mask.Whole{Kind: mask.ForTests, Reason: "written in the words of a test framework"}
 	case name == "magefile" || tool.Match(head(source)):
-		return "a program of the build: its build tag leaves it out of every package"
+		return mask.Whole{Kind: mask.ForTools, Reason: "a program of the build", Detail: "its build tag leaves it out of every package"}
 	}
-	return ""
+	return mask.Whole{}
 }
 
 var (

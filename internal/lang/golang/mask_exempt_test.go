@@ -20,7 +20,7 @@ func TestExempt(t *testing.T) {
 		{"gen.go", "// +build ignore\r\n\r\npackage main\r\n", "a program of the build: its build tag leaves it out of every package"},
 		{"a/unix.go", "//go:build unix && !ignore\n\npackage a\n", ""},
 	} {
-		if got := (Masker{}).Exempt(tt.path, []byte(tt.source)); got != tt.want {
+		if got := (Masker{}).Exempt(tt.path, []byte(tt.source)).String(); got != tt.want {
 			t.Errorf("Exempt(%q) = %q, want %q", tt.path, got, tt.want)
 		}
 	}

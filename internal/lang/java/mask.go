@@ -42,15 +42,15 @@ func (Masker) Grammar(file string) syntax.Language {
 
 // Exempt names tests as Maven, Gradle and their plugins find them. A folder test below
 // src/main is source: testing tools have one.
-func (Masker) Exempt(file string, _ []byte) string {
+func (Masker) Exempt(file string, _ []byte) mask.Whole {
 	dir, base := path.Split(file)
 	switch base {
 	case "package-info.java", "module-info.java":
-		return "declarations only"
+		return mask.Whole{Kind: mask.Declarations, Reason: "declarations only"}
 	}
 	for _, end := range []string{"Test.java", "Tests.java", "TestCase.java", "IT.java", "ITCase.java"} {
 		if strings.HasSuffix(base, end) {
-			return "a test, or a helper of tests"
+			return mask.Whole{Kind: mask.ForTests, Reason: "a test, or a helper of tests"}
 		}
 	}
 	folders := strings.Split(strings.Trim(dir, "/"), "/")
@@ -58,13 +58,13 @@ func (Masker) Exempt(file string, _ []byte) string {
 		source := i > 0 && folders[i-1] == "src"
 		switch {
 		case source && folder == "main":
-			return ""
+			return mask.Whole{}
 		case source && (strings.HasPrefix(folder, "test") || strings.HasSuffix(folder, "Test") || folder == "it" || folder == "jmh"),
 			folder == "test", folder == "tests":
-			return "a test, or a helper of tests"
+			return mask.Whole{Kind: mask.ForTests, Reason: "a test, or a helper of tests"}
 		}
 	}
-	return ""
+	return mask.Whole{}
 }
 
 // shapes are the kinds of nodes that count for the difficulty of a body.

@@ -18,7 +18,7 @@ func TestMaskExempt(t *testing.T) {
 		"testing/A.java":                  false,
 		"it/A.java":                       false,
 	} {
-		if got := (Masker{}).Exempt(path, nil) != ""; got != exempt {
+		if got := (Masker{}).Exempt(path, nil).Kind != ""; got != exempt {
 			t.Errorf("%s: exempt %v, want %v", path, got, exempt)
 		}
 	}

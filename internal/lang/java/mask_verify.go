@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/mask/verify"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
@@ -97,7 +98,7 @@ exec "$javac" -proc:none -implicit:none -nowarn -encoding UTF-8 -Xmaxerrs 10000 
 func (Masker) Checks(t *verify.Tree, k *verify.Kit) ([]verify.Check, error) {
 	var files, quoted []string
 	for _, f := range t.Files {
-		if (Masker{}).Exempt(f.Path, nil) == "" && !strings.HasPrefix(f.Reason, "vendored") && !otherRelease.MatchString(f.Path) {
+		if (Masker{}).Exempt(f.Path, nil).Kind == "" && f.Kind != mask.Vendored && !otherRelease.MatchString(f.Path) {
 			files = append(files, f.Path)
 			quoted = append(quoted, strconv.Quote(f.Path))
 		}

@@ -42,7 +42,7 @@ func (Masker) Grammar(file string) syntax.Language {
 }
 
 // Exempt is said by paths: neither language marks tests in the source.
-func (Masker) Exempt(file string, _ []byte) string { return Exempt(file) }
+func (Masker) Exempt(file string, _ []byte) mask.Whole { return Exempt(file) }
 
 // Read says what a file holds.
 func (Masker) Read(file string, tree *syntax.Tree) *mask.File { return Read(file, tree, Untyped) }
@@ -74,28 +74,28 @@ var testFolders = map[string]bool{
 var runners = []string{"jest", "vitest", "mocha", "karma", "ava", "playwright", "cypress", "jasmine", "wdio", "nyc", "tap"}
 
 // Exempt gives the reason why a file of either language stays whole.
-func Exempt(file string) string {
+func Exempt(file string) mask.Whole {
 	dir, base := path.Split(file)
 	for folder := range strings.SplitSeq(strings.Trim(dir, "/"), "/") {
 		if testFolders[folder] {
-			return "a test or its helper"
+			return mask.Whole{Kind: mask.ForTests, Reason: "a test or its helper"}
 		}
 	}
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	for _, mark := range []string{".test", ".spec", "-test", "_test", ".cy", ".e2e", ".test-d", ".bench"} {
 		if strings.HasSuffix(stem, mark) {
-			return "a test or its helper"
+			return mask.Whole{Kind: mask.ForTests, Reason: "a test or its helper"}
 		}
 	}
 	for _, runner := range runners {
 		if rest, ok := strings.CutPrefix(strings.TrimPrefix(stem, "."), runner); ok && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "-") || rest == "rc") {
-			return "a test or its helper"
+			return mask.Whole{Kind: mask.ForTests, Reason: "a test or its helper"}
 		}
 	}
 	switch {
 	case strings.HasSuffix(stem, ".config"), strings.HasPrefix(stem, ".") && strings.HasSuffix(stem, "rc"),
 		strings.EqualFold(stem, "gruntfile"), strings.EqualFold(stem, "gulpfile"), stem == "test" || stem == "tests":
-		return "settings of the build or the tests"
+		return mask.Whole{Kind: mask.ForTests, Reason: "settings of the build or the tests"}
 	}
-	return ""
+	return mask.Whole{}
 }

@@ -22,7 +22,7 @@ func TestMaskExempt(t *testing.T) {
 		".eslintrc.js":      true,
 		"test.js":           true,
 	} {
-		if got := (Masker{}).Exempt(path, nil) != ""; got != exempt {
+		if got := (Masker{}).Exempt(path, nil).Kind != ""; got != exempt {
 			t.Errorf("%s: exempt %v, want %v", path, got, exempt)
 		}
 	}

@@ -89,7 +89,7 @@ func entries(t *verify.Tree) []string {
 			Main    string `json:"main"`
 			Exports any    `json:"exports"`
 		}
-		if err != nil || json.Unmarshal(source, &p) != nil || Exempt(path.Join(dir, "index.js")) != "" {
+		if err != nil || json.Unmarshal(source, &p) != nil || Exempt(path.Join(dir, "index.js")).Kind != "" {
 			continue
 		}
 		targets := targetsOf(p.Exports)

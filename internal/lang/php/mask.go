@@ -37,28 +37,28 @@ func (Masker) Grammar(file string) syntax.Language {
 
 // Exempt names tests by the folders and endings of PHPUnit, Codeception, phpspec and
 // Behat, and the settings of tools that are PHP themselves.
-func (Masker) Exempt(file string, _ []byte) string {
+func (Masker) Exempt(file string, _ []byte) mask.Whole {
 	folders := strings.Split(strings.ToLower(path.Dir(file)), "/")
 	for i, folder := range folders {
 		switch folder {
 		case "test", "tests", "spec", "features":
 			// src/Test is what a framework gives its users, and no test.
 			if i == 0 || folders[0] != "src" && folders[0] != "lib" || folder == "tests" {
-				return "a test, or a helper of tests"
+				return mask.Whole{Kind: mask.ForTests, Reason: "a test, or a helper of tests"}
 			}
 		}
 	}
 	base := path.Base(file)
 	for _, end := range []string{"Test.php", "TestCase.php", "Cest.php", "Spec.php"} {
 		if strings.HasSuffix(base, end) {
-			return "a test, or a helper of tests"
+			return mask.Whole{Kind: mask.ForTests, Reason: "a test, or a helper of tests"}
 		}
 	}
 	switch base = strings.TrimPrefix(base, "."); {
 	case strings.HasPrefix(base, "php-cs-fixer"), strings.HasPrefix(base, "php_cs"), base == "rector.php", base == "ecs.php", base == "scoper.inc.php":
-		return "settings of a tool, in PHP"
+		return mask.Whole{Kind: mask.ForTools, Reason: "settings of a tool, in PHP"}
 	}
-	return ""
+	return mask.Whole{}
 }
 
 // counter is what counts for the shape of a body.

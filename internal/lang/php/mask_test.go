@@ -30,7 +30,7 @@ func TestMaskExempt(t *testing.T) {
 		"app/FooTest.php":                   true,
 		".php-cs-fixer.dist.php":            true,
 	} {
-		if got := (Masker{}).Exempt(path, nil) != ""; got != exempt {
+		if got := (Masker{}).Exempt(path, nil).Kind != ""; got != exempt {
 			t.Errorf("%s: exempt %v, want %v", path, got, exempt)
 		}
 	}

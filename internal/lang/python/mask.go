@@ -50,23 +50,23 @@ var (
 
 // Exempt goes by names of whole segments, and by the text where a module is only
 // named like a test. A folder called testing inside of a package ships with it.
-func (Masker) Exempt(p string, source []byte) string {
+func (Masker) Exempt(p string, source []byte) mask.Whole {
 	base, folders := path.Base(p), strings.Split(path.Dir(p), "/")
 	switch {
 	case base == "conftest.py":
-		return "a test's helper: conftest.py"
+		return mask.Whole{Kind: mask.ForTests, Reason: "a test's helper", Detail: "conftest.py"}
 	case slices.ContainsFunc(folders, testFolder.MatchString):
-		return "a test or its helper: in a folder of tests"
+		return mask.Whole{Kind: mask.ForTests, Reason: "a test or its helper", Detail: "in a folder of tests"}
 	case folders[0] == "testing":
-		return "a test or its helper: in testing/"
+		return mask.Whole{Kind: mask.ForTests, Reason: "a test or its helper", Detail: "in testing/"}
 	case testModule.MatchString(base) && definesTests.Match(source):
-		return "a test: " + nameRule(base)
+		return mask.Whole{Kind: mask.ForTests, Reason: "a test", Detail: nameRule(base)}
 	case buildScript.MatchString(base):
-		return "a build script: " + base
+		return mask.Whole{Kind: mask.ForTools, Reason: "a build script", Detail: base}
 	case aside(p):
-		return "no part of what is imported: in " + folders[0] + "/"
+		return mask.Whole{Kind: mask.Example, Reason: "no part of what is imported", Detail: "in " + folders[0] + "/"}
 	}
-	return ""
+	return mask.Whole{}
 }
 
 // asideFolders, at the root, hold what uses the project and is used by nothing.

@@ -14,23 +14,24 @@ import (
 // in .py, less the tests below the folder of tests, less whatever has __init__,
 // __main__ or conftest.py in its path. The tool walks folders in the order of the file
 // system; here it is that of names.
-func (Masker) Commit0Files(paths []string, src, tests string) func(string) string {
+func (Masker) Commit0Files(paths []string, src, tests string) func(string) mask.Whole {
 	testFolders := commit0Tests(paths, tests)
-	return func(p string) string {
+	unchosen := func(why string) mask.Whole { return mask.Whole{Kind: mask.Unchosen, Reason: "commit0", Detail: why} }
+	return func(p string) mask.Whole {
 		switch {
 		case !strings.HasSuffix(p, ".py"):
-			return "commit0: no module"
+			return unchosen("no module")
 		case !inFolder(p, src):
-			return "commit0: outside of the source folder"
+			return unchosen("outside of the source folder")
 		case testFolders[path.Dir(p)]:
-			return "commit0: in a folder of tests"
+			return unchosen("in a folder of tests")
 		}
 		for _, word := range []string{"__init__", "__main__", "conftest.py"} {
 			if strings.Contains(p, word) {
-				return "commit0: its path has " + word
+				return unchosen("its path has " + word)
 			}
 		}
-		return ""
+		return mask.Whole{}
 	}
 }
 

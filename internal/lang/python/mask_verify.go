@@ -128,7 +128,7 @@ func importable(t *verify.Tree) (names, roots []string) {
 // with the rest.
 func isAside(t *verify.Tree, f mask.Record) bool {
 	source, err := t.Read(f.Path)
-	return err != nil || Masker{}.Exempt(f.Path, source) != "" || strings.HasPrefix(f.Reason, "vendored")
+	return err != nil || Masker{}.Exempt(f.Path, source).Kind != "" || f.Kind == mask.Vendored
 }
 
 var dotted = lazyregexp.New(`^[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*$`)

@@ -46,29 +46,29 @@ func (Masker) Grammar(file string) syntax.Language {
 
 // Exempt names tests by the folders and endings of RSpec, Minitest and Cucumber, and
 // what builds the project.
-func (Masker) Exempt(file string, _ []byte) string {
+func (Masker) Exempt(file string, _ []byte) mask.Whole {
 	base := path.Base(file)
 	switch ext := path.Ext(base); {
 	case slices.Contains(tools, base), ext == ".gemspec", ext == ".rake", base == "extconf.rb":
-		return "builds the project"
+		return mask.Whole{Kind: mask.ForTools, Reason: "builds the project"}
 	}
 	for _, folder := range strings.Split(path.Dir(file), "/") {
 		switch folder {
 		case "lib": // what a gem gives its users for their tests is below it
 			return named(base)
 		case "test", "tests", "spec", "specs", "features":
-			return "a test, or a helper of tests"
+			return mask.Whole{Kind: mask.ForTests, Reason: "a test, or a helper of tests"}
 		}
 	}
 	return named(base)
 }
 
 // named tells a test by the name of its file.
-func named(base string) string {
+func named(base string) mask.Whole {
 	if strings.HasSuffix(base, "_spec.rb") || strings.HasSuffix(base, "_test.rb") || strings.HasPrefix(base, "test_") {
-		return "a test, or a helper of tests"
+		return mask.Whole{Kind: mask.ForTests, Reason: "a test, or a helper of tests"}
 	}
-	return ""
+	return mask.Whole{}
 }
 
 // counter is what counts for the shape of a body.

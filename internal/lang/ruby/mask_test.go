@@ -32,7 +32,7 @@ func TestMaskExempt(t *testing.T) {
 		"Rakefile":              true,
 		"i18n.gemspec":          true,
 	} {
-		if got := (Masker{}).Exempt(path, nil) != ""; got != exempt {
+		if got := (Masker{}).Exempt(path, nil).Kind != ""; got != exempt {
 			t.Errorf("%s: exempt %v, want %v", path, got, exempt)
 		}
 	}

@@ -39,20 +39,20 @@ func (Masker) Grammar(p string) syntax.Language {
 
 // Exempt tells tests and what serves them, build scripts, and crates of macros, which
 // run in the compiler.
-func (Masker) Exempt(p string, source []byte) string {
+func (Masker) Exempt(p string, source []byte) mask.Whole {
 	dirs := strings.Split(path.Dir(p), "/")
 	name := strings.TrimSuffix(path.Base(p), ".rs")
 	switch {
 	case buildScript(p):
-		return "a build script"
+		return mask.Whole{Kind: mask.ForTools, Reason: "a build script"}
 	case slices.ContainsFunc(dirs, func(d string) bool { return testDirs[d] }), testName.MatchString(name):
-		return "a test or of use to tests only"
+		return mask.Whole{Kind: mask.ForTests, Reason: "a test or of use to tests only"}
 	case slices.Contains(dirs, "examples"):
-		return "an example of use"
+		return mask.Whole{Kind: mask.Example, Reason: "an example of use"}
 	case slices.ContainsFunc(macroWords, func(w []byte) bool { return bytes.Contains(source, w) }) && macroCrate.Match(source):
-		return "of a crate of macros: it runs in the compiler"
+		return mask.Whole{Kind: mask.InCompiler, Reason: "of a crate of macros", Detail: "it runs in the compiler"}
 	}
-	return ""
+	return mask.Whole{}
 }
 
 func buildScript(p string) bool {

@@ -41,9 +41,9 @@ func (Masker) Grammar(file string) syntax.Language {
 }
 
 // Exempt adds files of declarations to what JavaScript leaves alone.
-func (Masker) Exempt(file string, _ []byte) string {
+func (Masker) Exempt(file string, _ []byte) mask.Whole {
 	if javascript.Declares(file) {
-		return "declarations only"
+		return mask.Whole{Kind: mask.Declarations, Reason: "declarations only"}
 	}
 	return javascript.Exempt(file)
 }
