@@ -187,7 +187,14 @@ func (p *program) printMask(r *mask.Result) error {
 	if n.Repairs > 0 {
 		t.line("  %6d  repaired outside of bodies", n.Repairs)
 	}
-	t.line("body lines left: %d of %d (%.1f %%)", n.Left, n.Lines, 100*n.Share)
+	t.line("body lines left: %d of %d (%.1f %%)%s", n.Left, n.Lines, 100*n.Share, notMasked(n.NotMasked))
+	largest := slices.SortedStableFunc(slices.Values(r.NotMasked), func(a, b mask.Source) int { return b.Lines - a.Lines })
+	for _, s := range largest[:min(fewSources, len(largest))] {
+		t.line("  not masked: %s (%s, %s)", visible(s.Path), s.Language, plural(s.Lines, "line"))
+	}
+	if more := len(largest) - fewSources; more > 0 {
+		t.line("  and %s more (%s has all)", plural(more, "file"), r.Manifest)
+	}
 	for _, place := range n.Faults[:min(fewFaults, len(n.Faults))] {
 		p.say("syntax error at %s, outside of functions", visible(place))
 	}
@@ -199,6 +206,21 @@ func (p *program) printMask(r *mask.Result) error {
 	}
 	t.line("what was done: %s; to undo it: benchmint mask --undo %s %s", r.Manifest, r.Undo, r.Output)
 	return t.err
+}
+
+// fewSources are as many files of languages that are not masked as are named.
+const fewSources = 5
+
+// notMasked is how much of what is left no mask reads, "" for nothing.
+func notMasked(by map[string]mask.Unread) string {
+	lines := 0
+	for _, u := range by {
+		lines += u.Lines
+	}
+	if len(by) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d of them in %s, which mask does not read", lines, strings.Join(slices.Sorted(maps.Keys(by)), ", "))
 }
 
 func plain(n int) string { return fmt.Sprint(n) }

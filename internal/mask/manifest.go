@@ -32,10 +32,11 @@ type Record struct {
 	Link      string       `json:"link,omitempty"` // of a symbolic link: its target
 	Before    string       `json:"before,omitempty"`
 	After     string       `json:"after,omitempty"`
-	Kind      WholeKind    `json:"kind,omitempty"`   // what a file is that stays whole
-	Reason    string       `json:"reason,omitempty"` // why it does
-	Failed    string       `json:"failed,omitempty"` // why the file is not in the starter
-	Faults    []int        `json:"faults,omitempty"` // lines of syntax errors outside functions
+	Kind      WholeKind    `json:"kind,omitempty"`       // what a file is that stays whole
+	Reason    string       `json:"reason,omitempty"`     // why it does
+	Failed    string       `json:"failed,omitempty"`     // why the file is not in the starter
+	Faults    []int        `json:"faults,omitempty"`     // lines of syntax errors outside functions
+	Lines     int          `json:"code_lines,omitempty"` // of a source in a language that is not masked
 	Functions []Definition `json:"functions,omitempty"`
 	Repairs   []Repair     `json:"repairs,omitempty"` // edits outside bodies
 
@@ -68,26 +69,28 @@ type Repair struct {
 }
 
 // Totals count a run. Files that stay whole are not among the functions and lines, nor
-// are tests that stand in others among the lines.
+// are tests that stand in others among the lines. Sources in languages that no mask reads
+// are among the lines, with all of their code: it is left.
 type Totals struct {
-	Files     int            `json:"files"`
-	Changed   int            `json:"changed"`
-	Failed    int            `json:"failed"`
-	Whole     map[string]int `json:"whole"` // files that stay as they are, by reason
-	Functions int            `json:"functions"`
-	Masked    int            `json:"masked"`
-	Removed   int            `json:"removed"`
-	Gone      int            `json:"gone"` // inside of those
-	Kept      map[string]int `json:"kept"` // by reason
-	Repairs   int            `json:"repairs"`
-	Lines     int            `json:"body_lines"`
-	Left      int            `json:"body_lines_left"`
-	Share     float64        `json:"share_left"` // of body lines, 0 to 1
-	Faults    []string       `json:"faults"`     // places of syntax errors outside functions
+	Files     int               `json:"files"`
+	Changed   int               `json:"changed"`
+	Failed    int               `json:"failed"`
+	Whole     map[string]int    `json:"whole"` // files that stay as they are, by reason
+	Functions int               `json:"functions"`
+	Masked    int               `json:"masked"`
+	Removed   int               `json:"removed"`
+	Gone      int               `json:"gone"` // inside of those
+	Kept      map[string]int    `json:"kept"` // by reason
+	Repairs   int               `json:"repairs"`
+	NotMasked map[string]Unread `json:"not_masked"` // sources in languages that no mask reads
+	Lines     int               `json:"body_lines"`
+	Left      int               `json:"body_lines_left"`
+	Share     float64           `json:"share_left"` // of body lines, 0 to 1
+	Faults    []string          `json:"faults"`     // places of syntax errors outside functions
 }
 
 func newTotals() Totals {
-	return Totals{Whole: map[string]int{}, Kept: map[string]int{}, Faults: []string{}}
+	return Totals{Whole: map[string]int{}, Kept: map[string]int{}, NotMasked: map[string]Unread{}, Faults: []string{}}
 }
 
 // add counts a record.
@@ -101,6 +104,10 @@ func (t *Totals) add(r *Record) {
 	}
 	if r.Kind != "" {
 		t.Whole[r.group]++
+	}
+	if r.Kind == NotRead {
+		u := t.NotMasked[r.Language]
+		t.NotMasked[r.Language] = Unread{u.Files + 1, u.Lines + r.Lines}
 	}
 	t.Repairs += len(r.Repairs)
 	for _, line := range r.Faults {
@@ -127,7 +134,8 @@ func (t *Totals) count(d *Definition) {
 	}
 }
 
-// lines adds the body lines of a file's outermost functions, which hold all others.
+// lines adds the body lines of a file's outermost functions, which hold all others, or
+// the lines of code of a source that no mask reads.
 func (t *Totals) lines(n int) {
 	t.Lines += n
 	t.Left += n

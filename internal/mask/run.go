@@ -47,6 +47,8 @@ type Result struct {
 	Undo     string   `json:"undo"`
 	Totals   Totals   `json:"totals"`
 	Failed   []string `json:"failed"` // path and reason of what is not in the starter
+	// NotMasked are the sources in languages that no mask reads, by their paths.
+	NotMasked []Source `json:"not_masked"`
 }
 
 // run is one mask in the making.

@@ -262,7 +262,7 @@ func TestManifest(t *testing.T) {
 	}
 	totals := mask.Totals{
 		Files: 6, Changed: 2, Whole: map[string]int{"vendored": 1, "a test": 1}, Functions: 10, Masked: 10,
-		Kept: map[string]int{}, Lines: 10, Faults: []string{},
+		Kept: map[string]int{}, NotMasked: map[string]mask.Unread{}, Lines: 10, Faults: []string{},
 	}
 	if diff := cmp.Diff(totals, m.Totals); diff != "" {
 		t.Errorf("totals, -want +got:\n%s", diff)

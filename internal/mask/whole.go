@@ -45,6 +45,7 @@ const (
 	Vendored     WholeKind = "vendored"
 	Generated    WholeKind = "generated"
 	Unreadable   WholeKind = "unreadable" // not in an encoding or of a size that is read, or not by the parser
+	NotRead      WholeKind = "not_masked" // source of a language that no mask reads
 	Unchosen     WholeKind = "profile"    // a compatible profile leaves it out
 )
 

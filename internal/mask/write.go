@@ -43,7 +43,7 @@ func (r *run) write(ctx context.Context) (_ *Result, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.starter.Close()) }()
-	result := &Result{Output: r.Output, Manifest: ManifestPath(r.Output), Undo: UndoPath(r.Output), Totals: newTotals(), Failed: []string{}}
+	result := &Result{Output: r.Output, Manifest: ManifestPath(r.Output), Undo: UndoPath(r.Output), Totals: newTotals(), Failed: []string{}, NotMasked: []Source{}}
 	if err := r.writeAll(ctx, result, place.manifest(), place.undo()); err != nil {
 		return nil, fmt.Errorf("writing the starter: %w", err)
 	}
@@ -99,6 +99,9 @@ func (r *run) writeAll(ctx context.Context, result *Result, manifest, undo strin
 		result.Totals.lines(w.lines)
 		if w.record.Failed != "" {
 			result.Failed = append(result.Failed, w.record.Path+": "+w.record.Failed)
+		}
+		if w.record.Kind == NotRead {
+			result.NotMasked = append(result.NotMasked, Source{w.record.Path, w.record.Language, w.record.Lines})
 		}
 		out.record(w.raw)
 		_, err := back.Write(w.undo)
@@ -159,7 +162,11 @@ func (r *run) one(ctx context.Context, e *entry) written {
 		w.record.Language = e.unit.language.Name()
 		r.code(ctx, e, &w)
 	default:
-		r.setting(ctx, e, &w)
+		if f := foreignOf(e.path); f != nil {
+			r.foreign(ctx, e, f, &w)
+		} else {
+			r.setting(ctx, e, &w)
+		}
 	}
 	if w.err == nil {
 		w.raw, w.err = json.Marshal(w.record)
