@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // features are the columns of a row for the card's header. All are strings, so
@@ -148,6 +150,14 @@ func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 func tallies(b *bytes.Buffer, t *tally) {
 	if t.hunks > 0 {
 		fmt.Fprintf(b, "\nOf %d hunks of the code parts that were taken back one by one, FAIL_TO_PASS tests notice %d (%.1f %%).\n", t.hunks, t.noticed, 100*float64(t.noticed)/float64(t.hunks))
+	}
+	for _, f := range []struct {
+		finding schemas.HunkFinding
+		says    string
+	}{{schemas.NoneNoticed, "FAIL_TO_PASS tests notice no hunk by itself"}, {schemas.NoneTried, "no hunk was taken back"}} {
+		if n := t.findings[f.finding]; n > 0 {
+			fmt.Fprintf(b, "\nTasks of which %s (`adequacy.finding` is `%s`): %d.\n", f.says, f.finding, n)
+		}
 	}
 	counts(b, "Label", t.labels)
 	counts(b, "Language", t.languages)

@@ -392,6 +392,14 @@ var corruptions = []struct {
 	{"share_is_not_of_the_counts", RuleAdequacy, "data/test.jsonl:1", "share is 1.5; 1 of 2", func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.Benchmint.Adequacy.Share = 1.5 })
 	}},
+	{"a_finding_that_the_counts_deny", RuleAdequacy, "data/test.jsonl:1", `finding is "all"; 1 of 2 noticed make "some"`, func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Adequacy.Finding = schemas.AllNoticed })
+	}},
+	{"hunks_skipped_for_no_reason", RuleAdequacy, "data/test.jsonl:1", "skipped is 2; skipped_for gives reasons for 1", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) {
+			r.Benchmint.Adequacy.Skipped, r.Benchmint.Adequacy.SkippedFor = 2, map[schemas.HunkSkip]int{schemas.SkipLimit: 1}
+		})
+	}},
 	{"unnoticed_hunk_missing", RuleAdequacy, "data/test.jsonl:1", "unnoticed names 0 hunks", func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.Benchmint.Adequacy.Unnoticed = nil })
 	}},
@@ -508,7 +516,7 @@ func TestReadRefuses(t *testing.T) {
 		t.Errorf("an empty folder: %v", err)
 	}
 	for _, tt := range []struct{ name, says, from, to string }{
-		{"other_format", `format is "benchmint-dataset/9"`, `"benchmint-dataset/2"`, `"benchmint-dataset/9"`},
+		{"other_format", `format is "benchmint-dataset/9"`, `"benchmint-dataset/3"`, `"benchmint-dataset/9"`},
 		{"unknown_key", `unknown key "splitt"; did you mean split?`, `"split"`, `"splitt"`},
 		{"split_that_leaves", "is no name", `"split": "test"`, `"split": "../../x"`},
 	} {

@@ -277,15 +277,20 @@ func (l *linter) label() {
 
 func (l *linter) adequacy() {
 	a := l.row.Benchmint.Adequacy
-	want := 1.0
-	if a.Tried > 0 {
-		want = float64(a.Noticed) / float64(a.Tried)
+	known := schemas.Adequacy{Hunks: make([]schemas.HunkNotice, max(a.Tried, 0)), Noticed: a.Noticed}
+	want, skipped := known.Share(), 0
+	for _, n := range a.SkippedFor {
+		skipped += n
 	}
 	switch {
 	case a.Noticed < 0 || a.Noticed > a.Tried || a.Skipped < 0:
 		l.add(RuleAdequacy, "noticed %d of %d, skipped %d: out of range", a.Noticed, a.Tried, a.Skipped)
 	case a.Share != want:
 		l.add(RuleAdequacy, "share is %v; %d of %d are noticed", a.Share, a.Noticed, a.Tried)
+	case a.Finding != known.Finding():
+		l.add(RuleAdequacy, "finding is %q; %d of %d noticed make %q", a.Finding, a.Noticed, a.Tried, known.Finding())
+	case skipped != a.Skipped:
+		l.add(RuleAdequacy, "skipped is %d; skipped_for gives reasons for %d", a.Skipped, skipped)
 	case len(a.Unnoticed) != a.Tried-a.Noticed:
 		l.add(RuleAdequacy, "unnoticed names %d hunks; %d of %d are noticed", len(a.Unnoticed), a.Noticed, a.Tried)
 	}

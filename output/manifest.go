@@ -7,7 +7,7 @@ import (
 )
 
 // Format is the version of the layout on disk.
-const Format = "benchmint-dataset/2"
+const Format = "benchmint-dataset/3"
 
 // Names in a dataset's folder.
 const (

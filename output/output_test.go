@@ -1,6 +1,7 @@
 package output
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -490,5 +491,24 @@ func TestRowColumns(t *testing.T) {
 	}
 	if d := cmp.Diff(features, names); d != "" {
 		t.Errorf("columns (-want +got):\n%s", d)
+	}
+}
+
+// TestCardOfWeakTests: tasks whose tests notice nothing by itself are told of.
+func TestCardOfWeakTests(t *testing.T) {
+	t.Parallel()
+	all := newTally()
+	for _, f := range []schemas.HunkFinding{schemas.NoneNoticed, schemas.SomeNoticed, schemas.NoneTried, schemas.NoneNoticed} {
+		all.add(Row{Benchmint: Extra{Adequacy: Adequacy{Finding: f}}})
+	}
+	var b bytes.Buffer
+	tallies(&b, all)
+	for _, want := range []string{
+		"\nTasks of which FAIL_TO_PASS tests notice no hunk by itself (`adequacy.finding` is `none`): 2.\n",
+		"\nTasks of which no hunk was taken back (`adequacy.finding` is `untried`): 1.\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the card does not say %q:\n%s", want, &b)
+		}
 	}
 }

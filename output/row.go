@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -169,11 +170,13 @@ type Functions struct {
 // Adequacy says how much of the code part the FAIL_TO_PASS tests notice when it is
 // taken back, hunk by hunk.
 type Adequacy struct {
-	Share     float64 `json:"share"` // noticed of tried; 1 where none was tried
-	Tried     int     `json:"tried"`
-	Noticed   int     `json:"noticed"`
-	Skipped   int     `json:"skipped"` // hunks over the limit
-	Unnoticed []Hunk  `json:"unnoticed"`
+	Share      float64                  `json:"share"`   // noticed of tried; 0 where none was tried
+	Finding    schemas.HunkFinding      `json:"finding"` // the same in a word
+	Tried      int                      `json:"tried"`
+	Noticed    int                      `json:"noticed"`
+	Skipped    int                      `json:"skipped"` // the other hunks of the code part
+	SkippedFor map[schemas.HunkSkip]int `json:"skipped_for"`
+	Unnoticed  []Hunk                   `json:"unnoticed"`
 }
 
 // Hunk is one hunk of the code part; Hunk counts in its file, from 0.
@@ -292,7 +295,11 @@ func functions(f schemas.FunctionEdits) Functions {
 }
 
 func adequacy(a schemas.Adequacy) Adequacy {
-	out := Adequacy{Share: a.Share(), Tried: len(a.Hunks), Noticed: a.Noticed, Skipped: a.Skipped, Unnoticed: []Hunk{}}
+	out := Adequacy{
+		Share: a.Share(), Finding: a.Finding(), Tried: len(a.Hunks), Noticed: a.Noticed,
+		Skipped: a.Skipped, SkippedFor: map[schemas.HunkSkip]int{}, Unnoticed: []Hunk{},
+	}
+	maps.Copy(out.SkippedFor, a.SkippedFor)
 	for _, h := range a.Hunks {
 		if h.End == unnoticed {
 			out.Unnoticed = append(out.Unnoticed, Hunk{Path: h.Path, Hunk: h.Hunk})

@@ -96,10 +96,11 @@ type tally struct {
 	repos     map[string]int
 	hunks     int // of the code parts, tried by the adequacy check
 	noticed   int
+	findings  map[schemas.HunkFinding]int
 }
 
 func newTally() *tally {
-	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}}
+	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, findings: map[schemas.HunkFinding]int{}}
 }
 
 func (t *tally) add(r Row) {
@@ -113,6 +114,7 @@ func (t *tally) add(r Row) {
 	t.repos[r.Repo]++
 	t.hunks += e.Adequacy.Tried
 	t.noticed += e.Adequacy.Noticed
+	t.findings[e.Adequacy.Finding]++
 }
 
 // tasks is how many rows there were.

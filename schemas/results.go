@@ -241,17 +241,56 @@ type Adequacy struct {
 	Proof   Digest       `json:"proof"` // of the stable proof
 	Hunks   []HunkNotice `json:"hunks"`
 	Noticed int          `json:"noticed"` // of Hunks
-	// Skipped says why hunks were not tried one by one: more than the limit.
-	Skipped int `json:"skipped,omitempty"`
+	// Skipped are the hunks that were not tried, SkippedFor the same by reason.
+	Skipped    int              `json:"skipped,omitempty"`
+	SkippedFor map[HunkSkip]int `json:"skipped_for,omitempty"`
+}
+
+// HunkSkip is why a hunk was not tried.
+type HunkSkip string
+
+// The reasons. With Hunks they are all hunks of the code part.
+const (
+	SkipLimit     HunkSkip = "limit"    // more than are tried of one task
+	SkipNoControl HunkSkip = "control"  // no FAIL_TO_PASS test passes today in what would be run
+	SkipManifest  HunkSkip = "manifest" // what it asks for was installed before, once for all states
+	SkipBinary    HunkSkip = "binary"
+	SkipLink      HunkSkip = "link" // a symbolic link
+	SkipMode      HunkSkip = "mode" // only the file's mode changes
+)
+
+// HunkFinding is what the hunks that were tried come to.
+type HunkFinding string
+
+// The findings.
+const (
+	AllNoticed  HunkFinding = "all"
+	SomeNoticed HunkFinding = "some"
+	NoneNoticed HunkFinding = "none" // whatever the tests check, no hunk of the code part by itself
+	NoneTried   HunkFinding = "untried"
+)
+
+// Finding sums up.
+func (a Adequacy) Finding() HunkFinding {
+	switch {
+	case len(a.Hunks) == 0:
+		return NoneTried
+	case a.Noticed == 0:
+		return NoneNoticed
+	case a.Noticed < len(a.Hunks):
+		return SomeNoticed
+	}
+	return AllNoticed
 }
 
 // ID is the instance ID.
 func (a Adequacy) ID() string { return a.StartID }
 
-// Share is the part of the hunks that were tried which is noticed; 1 where there are none.
+// Share is the part of the hunks that were tried which is noticed; 0 where there are none,
+// since nothing is known to be noticed.
 func (a Adequacy) Share() float64 {
 	if len(a.Hunks) == 0 {
-		return 1
+		return 0
 	}
 	return float64(a.Noticed) / float64(len(a.Hunks))
 }

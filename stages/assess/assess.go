@@ -2,6 +2,10 @@
 // (design 8, adequacy): each code hunk is reverted alone in the solution, and the
 // FAIL_TO_PASS files are run.
 //
+// Every hunk of the code part counts, in whatever language: it is tried, or skipped for a
+// reason that the record counts. A tree without a hunk is built with the recipe's own
+// commands, so that what is compiled is compiled again.
+//
 // It never ends a task: a hunk that nobody notices is listed, no more, and a run
 // that passes a limit notices its hunk. Only a fault of the machine is an error.
 package assess
@@ -22,7 +26,7 @@ import (
 
 // Version is the version of this stage's rules; raise it when equal input could
 // get another record.
-const Version = "1"
+const Version = "2"
 
 // Config bounds the work on one task.
 type Config struct {
@@ -79,16 +83,33 @@ func (a *Assessor) Assess(ctx context.Context, c testrun.Case, patch []byte, pro
 	if err != nil {
 		return out, err
 	}
-	tried := spread(all, a.config.MaxHunks)
+	skip := func(why schemas.HunkSkip, n int) {
+		if n > 0 {
+			out.Skipped += n
+			if out.SkippedFor == nil {
+				out.SkippedFor = map[schemas.HunkSkip]int{}
+			}
+			out.SkippedFor[why] += n
+		}
+	}
+	var triable []hunk
+	for _, h := range all {
+		if h.skip == "" {
+			triable = append(triable, h)
+		} else {
+			skip(h.skip, 1)
+		}
+	}
+	tried := spread(triable, a.config.MaxHunks)
+	skip(schemas.SkipLimit, len(triable)-len(tried))
 	if len(tried) == 0 {
-		out.Skipped = len(all)
 		return out, nil
 	}
 	w := &work{bench: testrun.New(a.outside, c, a.config.Limits)}
 	defer func() { err = errors.Join(err, w.bench.Remove(ctx)) }()
 	ready, err := w.control(ctx, c, proof)
 	if err != nil || !ready {
-		out.Skipped = len(all)
+		skip(schemas.SkipNoControl, len(tried))
 		return out, err
 	}
 	for i, h := range tried {
@@ -101,7 +122,6 @@ func (a *Assessor) Assess(ctx context.Context, c testrun.Case, patch []byte, pro
 		}
 		out.Hunks = append(out.Hunks, notice)
 	}
-	out.Skipped = len(all) - len(tried)
 	return out, nil
 }
 
@@ -251,7 +271,7 @@ func (w *work) run(ctx context.Context, name string, h hunk) (o *testrun.Outcome
 	if err != nil {
 		return nil, err
 	}
-	at, err := w.bench.Near(ctx, schemas.StateG, name, t)
+	at, err := w.bench.Instead(ctx, schemas.StateG, name, t)
 	if err != nil {
 		return nil, err
 	}

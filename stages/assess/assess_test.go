@@ -3,9 +3,11 @@ package assess_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +75,11 @@ func said(a schemas.Adequacy) []string {
 		}
 		out = append(out, line)
 	}
-	return append(out, fmt.Sprintf("%d noticed, %d skipped", a.Noticed, a.Skipped))
+	last := fmt.Sprintf("%d noticed, %d skipped", a.Noticed, a.Skipped)
+	for _, why := range slices.Sorted(maps.Keys(a.SkippedFor)) {
+		last += fmt.Sprintf(" %s=%d", why, a.SkippedFor[why])
+	}
+	return append(out, last)
 }
 
 const tests = "t alpha\nu beta\nkept one\n"
@@ -147,19 +153,19 @@ func TestEnds(t *testing.T) {
 		"nothing_can_be_said": {
 			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "alone alpha\n"},
 			solution: map[string]string{"code.toy": "one\nalpha\n", "test_a.toy": "alone alpha\n"},
-			want:     []string{"0 noticed, 1 skipped"},
+			want:     []string{"0 noticed, 1 skipped control=1"},
 			runs:     []string{"test_a.toy", "test_a.toy"},
 		},
 		"the_solution_is_over_a_limit_today": {
 			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "t alpha\n"},
 			solution: map[string]string{"code.toy": "one\nalpha\n\nhang\n", "test_a.toy": "t alpha\n"},
-			want:     []string{"0 noticed, 1 skipped"},
+			want:     []string{"0 noticed, 1 skipped control=1"},
 			runs:     []string{"test_a.toy", "test_a.toy"},
 		},
 		"the_solution_builds_over_a_limit_today": {
 			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "t alpha\n"},
 			solution: map[string]string{"code.toy": "one\nalpha\nhog\n", "test_a.toy": "t alpha\n"},
-			want:     []string{"0 noticed, 1 skipped"},
+			want:     []string{"0 noticed, 1 skipped control=1"},
 		},
 		"few_names": {
 			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "1 alpha\n2 alpha\n3 alpha\n4 alpha\n5 alpha\n6 alpha\n"},
@@ -170,26 +176,40 @@ func TestEnds(t *testing.T) {
 		"a_file_that_becomes_a_link": {
 			start:    map[string]string{"code.toy": "one\n", "link.toy": "text\n", "test_a.toy": "t alpha\n"},
 			solution: map[string]string{"code.toy": "one\nalpha\n", "link.toy": "-> code.toy", "test_a.toy": "t alpha\n"},
-			want:     []string{"code.toy 0 noticed test_a.toy::t", "1 noticed, 0 skipped"},
+			want:     []string{"code.toy 0 noticed test_a.toy::t", "1 noticed, 1 skipped link=1"},
 			runs:     []string{"test_a.toy", "test_a.toy"},
 		},
-		"not_code_or_no_source": {
-			start:    map[string]string{"code.toy": "one\n", "readme.md": "a\n", "link.toy": "-> code.toy", "test_a.toy": "t alpha\n"},
-			solution: map[string]string{"code.toy": "one\nalpha\n", "readme.md": "b\n", "link.toy": "-> readme.md", "blob.toy": "\x00\xff", "test_a.toy": "t alpha\n"},
-			want:     []string{"code.toy 0 noticed test_a.toy::t", "1 noticed, 0 skipped"},
+		"what_cannot_be_taken_back_by_hunks": {
+			start:    map[string]string{"code.toy": "one\n", "setup.cfg": "a\n", "link.toy": "-> code.toy", "test_a.toy": "t alpha\n"},
+			solution: map[string]string{"code.toy": "one\nalpha\n", "setup.cfg": "b\n", "link.toy": "-> setup.cfg", "blob.toy": "\x00\xff", "test_a.toy": "t alpha\n"},
+			want:     []string{"code.toy 0 noticed test_a.toy::t", "1 noticed, 3 skipped binary=1 link=1 manifest=1"},
 			runs:     []string{"test_a.toy", "test_a.toy"},
+		},
+		// The language reads neither: C beside it, and data that ships.
+		"in_any_language": {
+			start:    map[string]string{"code.toy": "one\n", "fast.c": "x\n", "names.json": "a\n", "test_a.toy": "t alpha\n"},
+			solution: map[string]string{"code.toy": "one\ntwo\n", "fast.c": "x\nalpha\n", "names.json": "b\n", "test_a.toy": "t alpha\n"},
+			want:     []string{"code.toy 0 unnoticed", "fast.c 0 noticed test_a.toy::t", "names.json 0 unnoticed", "1 noticed, 0 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy", "test_a.toy", "test_a.toy"},
+		},
+		// What the solution compiled is not there without the hunk, though the build fails.
+		"what_is_compiled_is_compiled_again": {
+			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "t made\n"},
+			solution: map[string]string{"code.toy": "one\ntwo\n", "compiled.c": "made\n", "build.needs": "compiled.c\n", "test_a.toy": "t made\n"},
+			want:     []string{"build.needs 0 unnoticed", "code.toy 0 unnoticed", "compiled.c 0 noticed test_a.toy::t", "1 noticed, 0 skipped"},
+			runs:     []string{"test_a.toy", "test_a.toy", "test_a.toy", "test_a.toy"},
 		},
 		"none_are_asked_for": {
 			max:      -1,
 			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "t alpha\n"},
 			solution: map[string]string{"code.toy": "one\nalpha\n", "test_a.toy": "t alpha\n"},
-			want:     []string{"0 noticed, 1 skipped"},
+			want:     []string{"0 noticed, 1 skipped limit=1"},
 		},
 		"at_most_so_many_spread_over_the_patch": {
 			max:      3,
 			start:    map[string]string{"code.toy": "1\n2\n3\n4\n5\n6\n7\n", "test_a.toy": "t alpha\n"},
 			solution: map[string]string{"code.toy": "1\na\n2\nb\n3\nalpha\n4\nd\n5\ne\n6\nf\n7\ng\n", "test_a.toy": "t alpha\n"},
-			want:     []string{"code.toy 0 unnoticed", "code.toy 2 noticed test_a.toy::t", "code.toy 4 unnoticed", "1 noticed, 4 skipped"},
+			want:     []string{"code.toy 0 unnoticed", "code.toy 2 noticed test_a.toy::t", "code.toy 4 unnoticed", "1 noticed, 4 skipped limit=4"},
 			runs:     []string{"test_a.toy", "test_a.toy", "test_a.toy", "test_a.toy"},
 		},
 	} {
@@ -217,8 +237,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestBuildsAgain: the build command runs after every revert, on top of the
-// solution's own layer.
+// TestBuildsAgain: the build command runs after every revert, as it did for the solution.
 func TestBuildsAgain(t *testing.T) {
 	t.Parallel()
 	b := newBox()

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -52,7 +51,8 @@ func (toy) Parse(_ schemas.Recipe, outs []lang.Output) testlog.Report {
 
 // box is a sandbox whose layers are trees in memory. Words of the code steer it:
 // "broken" does not load, "unbuildable" does not build, "hang" hangs, "hog" builds with
-// alpha for ever, "fire" is a machine on fire.
+// alpha for ever, "fire" is a machine on fire. C counts as what "compile" made of it, which
+// stays until it is made again; it is not made where a file that build.needs names is gone.
 type box struct {
 	layers map[string]map[string]string
 	runs   []string // layer and command
@@ -72,7 +72,7 @@ func (b *box) Base(context.Context, sandbox.Base) (sandbox.Layer, error) { retur
 func (b *box) code(id string) []string {
 	var out []string
 	for _, p := range slices.Sorted(maps.Keys(b.layers[id])) {
-		if !strings.HasPrefix(p, "test_") {
+		if !strings.HasPrefix(p, "test_") && !strings.HasSuffix(p, ".c") {
 			out = append(out, strings.Fields(b.layers[id][p])...)
 		}
 	}
@@ -103,6 +103,18 @@ func (b *box) Build(_ context.Context, build sandbox.Build) (sandbox.Layer, sand
 			return sandbox.Layer{}, r, &sandbox.BuildError{Step: step, Result: r}
 		case slices.Contains(code, "unbuildable") && step.Argv[0] == "compile":
 			return sandbox.Layer{}, r, &sandbox.BuildError{Step: step, Result: r}
+		}
+		if step.Argv[0] == "compile" {
+			for _, p := range strings.Fields(files["build.needs"]) {
+				if _, ok := files[p]; !ok {
+					return sandbox.Layer{}, r, &sandbox.BuildError{Step: step, Result: r}
+				}
+			}
+			for p, text := range maps.Clone(files) {
+				if stem, ok := strings.CutSuffix(p, ".c"); ok {
+					files[stem+".so"] = text
+				}
+			}
 		}
 		b.steps = append(b.steps, step.Argv[0])
 	}
@@ -193,7 +205,7 @@ func caseOf(t testing.TB, start, solution map[string]string) (testrun.Case, sche
 	all := maps.Clone(start)
 	maps.Copy(all, solution)
 	for _, p := range slices.Sorted(maps.Keys(all)) {
-		if start[p] == solution[p] || path.Ext(p) != ".toy" && path.Ext(p) != ".md" {
+		if start[p] == solution[p] || strings.HasPrefix(p, "test_") {
 			continue
 		}
 		f := schemas.PartFile{ChangedFile: schemas.ChangedFile{Status: "M", Path: p}, Part: schemas.PartCode}

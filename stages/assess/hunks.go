@@ -7,6 +7,7 @@ import (
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
+	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
@@ -15,9 +16,10 @@ import (
 // hunk is one place of the gold patch.
 type hunk struct {
 	path  string
-	index int         // in the file's diff without context lines
-	edit  *edit       // nil: the whole file
-	old   *tree.Entry // what stood there before, of a whole file; nil: nothing
+	index int              // in the file's diff without context lines
+	skip  schemas.HunkSkip // why it cannot be tried; "" where it can
+	edit  *edit            // nil: the whole file
+	old   *tree.Entry      // what stood there before, of a whole file; nil: nothing
 }
 
 // edit is a hunk without context lines: added lines of the solution from line at
@@ -48,8 +50,9 @@ func (h hunk) without(solution *tree.Tree) (*tree.Tree, error) {
 	return tree.New(entries)
 }
 
-// hunksOf are the hunks of the source files in the code part, in the patch's order.
-// A file that is new or gone is one hunk; modes, symlinks and binary files have none.
+// hunksOf are the hunks of the code part, in the patch's order, be it source code in any
+// language or data that ships. A file that is new or gone is one hunk, and so is one that
+// is no text, or of which only the mode changes.
 func hunksOf(patch []byte, c testrun.Case) ([]hunk, error) {
 	files, _, err := gitdiff.Parse(bytes.NewReader(patch))
 	if err != nil {
@@ -57,8 +60,11 @@ func hunksOf(patch []byte, c testrun.Case) ([]hunk, error) {
 	}
 	code := map[string]bool{}
 	for _, f := range c.Start.Files {
-		if f.Part == schemas.PartCode && f.Status != "T" && c.Lang.Source(f.Path) {
+		if f.Part == schemas.PartCode {
 			code[f.Path] = true
+			if f.OldPath != "" {
+				code[f.OldPath] = true // a patch holds a rename as what goes and what comes
+			}
 		}
 	}
 	var out []hunk
@@ -67,10 +73,15 @@ func hunksOf(patch []byte, c testrun.Case) ([]hunk, error) {
 		if f.IsDelete {
 			path = f.OldName
 		}
-		if !code[path] || len(f.TextFragments) == 0 {
+		if !code[path] {
 			continue
 		}
-		switch {
+		switch why := untriable(f, path, c); {
+		case why != "":
+			// git writes a file that becomes a link as one that goes and one that comes.
+			if n := len(out); n == 0 || out[n-1].path != path {
+				out = append(out, hunk{path: path, skip: why})
+			}
 		case f.IsNew:
 			out = append(out, hunk{path: path})
 		case f.IsDelete:
@@ -80,15 +91,30 @@ func hunksOf(patch []byte, c testrun.Case) ([]hunk, error) {
 			}
 			out = append(out, hunk{path: path, old: &old})
 		default:
-			if now, _ := c.Solution.Entry(path); now.Mode == tree.ModeSymlink {
-				continue
-			}
 			for i, e := range edits(f.TextFragments) {
 				out = append(out, hunk{path: path, index: i, edit: &e})
 			}
 		}
 	}
 	return out, nil
+}
+
+// untriable is why a file of the patch cannot be taken back by hunks, or why that would
+// say nothing; "" for none.
+func untriable(f *gitdiff.File, path string, c testrun.Case) schemas.HunkSkip {
+	before, _ := c.StartTree.Entry(path)
+	now, _ := c.Solution.Entry(path)
+	switch {
+	case before.Mode == tree.ModeSymlink || now.Mode == tree.ModeSymlink:
+		return schemas.SkipLink
+	case parts.IsManifest(path):
+		return schemas.SkipManifest
+	case f.IsBinary || f.BinaryFragment != nil:
+		return schemas.SkipBinary
+	case len(f.TextFragments) == 0 && !f.IsNew && !f.IsDelete:
+		return schemas.SkipMode
+	}
+	return ""
 }
 
 // edits parts hunks at their context lines, which gives those of a diff without any.

@@ -36,17 +36,18 @@ func (b *Bench) Place(ctx context.Context, s schemas.State) (Place, error) {
 	return p, err
 }
 
-// Near is a tree that differs little from a state's, built again on top of that
-// state's layer, so that only what differs is compiled. The caller removes its
+// Instead is a tree in the place of a state's, S or G: written over B and built there, as
+// that state was. What was compiled of the state itself is not in it: a C extension that the
+// tree no longer builds would else be loaded as the state left it. The caller removes its
 // layer when it is done; it must be done before the bench is removed.
-func (b *Bench) Near(ctx context.Context, s schemas.State, name string, t *tree.Tree) (Place, error) {
-	from, err := b.Place(ctx, s)
+func (b *Bench) Instead(ctx context.Context, s schemas.State, name string, t *tree.Tree) (Place, error) {
+	base, err := b.Place(ctx, schemas.StateB)
 	if err != nil {
 		return Place{}, err
 	}
-	near := Place{State: schemas.State(name), Tree: t}
-	near.Layer, err = b.build(ctx, near.State, from.Layer, from.Tree.Changes(t, b.Start.BaseDate.Add(age(s)+time.Second)))
-	return near, err
+	at := Place{State: schemas.State(name), Tree: t}
+	at.Layer, err = b.build(ctx, at.State, base.Layer, b.Base.Changes(t, b.Start.BaseDate.Add(age(s))))
+	return at, err
 }
 
 // age makes changed files younger than what was compiled from their elders: a
