@@ -98,7 +98,7 @@ func silent(w *world) *world {
 // languages are the plugins, by the name that records and configuration use.
 func languages() map[string]lang.Language {
 	all := map[string]lang.Language{}
-	for _, l := range []lang.Language{python.Language{}, golang.New()} {
+	for _, l := range []lang.Language{python.Language{}, golang.Language{}} {
 		all[l.Name()] = l
 	}
 	return all

@@ -133,9 +133,11 @@ type Language interface {
 	// Parse (report.go) reads what they left. It never fails on hostile bytes: what
 	// cannot be read is a run without its end.
 	Parse(r schemas.Recipe, out []Output) testlog.Report
-	// Untouched (names.go): the test function with its decorators, and every fixture
-	// or helper in changed files that it names, is the same in both trees.
-	Untouched(base, start Tree, changed []string, t Test) bool
+	// Untouched (untouched.go) prepares a question about the tests of one change: is a
+	// test, with all fixtures and helpers that it may run, the same in both trees? What
+	// it gives keeps what it read of the trees, for one goroutine at a time; false where
+	// it cannot tell.
+	Untouched(base, start Tree, changed []string) func(Test) bool
 	// NewNames lists the names that the test paths use and that only the solution's
 	// code defines; a Name without a Kind could not be found as a definition.
 	NewNames(base, solution Tree, code, tests []string) []schemas.Name

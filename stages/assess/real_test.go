@@ -64,7 +64,7 @@ var reals = map[string]real{
 		},
 	},
 	"go": {
-		language: golang.New(),
+		language: golang.Language{},
 		start: map[string]string{
 			"go.mod":          "module example.com/widget\n\ngo 1.21\n",
 			"widget.go":       "package widget\n\n// Limit bounds.\nconst Limit = 3\n\nfunc Size() int { return 1 }\n\nfunc Name() string { return \"w\" }\n",

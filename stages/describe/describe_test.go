@@ -28,7 +28,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-var languages = map[string]lang.Language{"python": python.Language{}, "go": golang.New()}
+var languages = map[string]lang.Language{"python": python.Language{}, "go": golang.Language{}}
 
 // world is one task out of a txtar file: subject, body, notes.json, cause, and the
 // trees under base/ and solution/. What is in neither tests/ nor a text is code.

@@ -68,11 +68,13 @@ func (scripted) Parse(_ schemas.Recipe, outs []lang.Output) testlog.Report {
 	return all
 }
 
-func (l scripted) Untouched(_, _ lang.Tree, changed []string, t lang.Test) bool {
-	if l.asked != nil {
-		*l.asked = append(*l.asked, t.ID+" "+strings.Join(changed, " "))
+func (l scripted) Untouched(_, _ lang.Tree, changed []string) func(lang.Test) bool {
+	return func(t lang.Test) bool {
+		if l.asked != nil {
+			*l.asked = append(*l.asked, t.ID+" "+strings.Join(changed, " "))
+		}
+		return !l.changed[t.ID]
 	}
-	return !l.changed[t.ID]
 }
 
 func (l scripted) NewNames(lang.Tree, lang.Tree, []string, []string) []schemas.Name { return l.names }

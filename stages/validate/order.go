@@ -181,7 +181,10 @@ func hasCause(tests []schemas.TestVerdict, c schemas.Cause) bool {
 func (p *prover) untouched(t lang.Test) bool {
 	same, known := p.same[t]
 	if !known {
-		same = p.c.Lang.Untouched(p.c.Base, p.c.StartTree, p.changedPaths(), t)
+		if p.compare == nil {
+			p.compare = p.c.Lang.Untouched(p.c.Base, p.c.StartTree, p.changedPaths())
+		}
+		same = p.compare(t)
 		p.same[t] = same
 	}
 	return same

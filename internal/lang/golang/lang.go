@@ -9,7 +9,6 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/sandbox"
-	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -29,12 +28,8 @@ const (
 	planPath       = sandbox.RunPath + "/packages"
 )
 
-// Language implements lang.Language. The zero value works; New remembers what it
-// has parsed.
-type Language struct{ parses *parses }
-
-// New makes a Language for many questions about the same trees.
-func New() Language { return Language{parses: &parses{files: map[string]*syntax.File{}}} }
+// Language implements lang.Language.
+type Language struct{}
 
 var (
 	_ lang.Language     = Language{}

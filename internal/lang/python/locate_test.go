@@ -66,7 +66,7 @@ func TestUntouchedThroughImportsAndBases(t *testing.T) {
 			t.Parallel()
 			b, s := treeOf(t, inheritance), treeOf(t, replaceOnce(t, inheritance, c.from, c.to))
 			for _, x := range all {
-				if got := (Language{}).Untouched(b, s, []string{c.changed}, x); got == c.touched[x.ID] {
+				if got := (Language{}).Untouched(b, s, []string{c.changed})(x); got == c.touched[x.ID] {
 					t.Errorf("%s: untouched is %v", x.ID, got)
 				}
 			}

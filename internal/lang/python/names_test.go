@@ -182,7 +182,7 @@ func TestUntouched(t *testing.T) {
 				touched[x] = true
 			}
 			for _, x := range all {
-				got := Language{}.Untouched(b, s, c.changed, lang.Test{ID: "tests/test_a.py::" + x, Unit: "tests/test_a.py"})
+				got := Language{}.Untouched(b, s, c.changed)(lang.Test{ID: "tests/test_a.py::" + x, Unit: "tests/test_a.py"})
 				if got == touched[x] {
 					t.Errorf("%s: untouched is %v", x, got)
 				}
@@ -197,7 +197,7 @@ func TestUntouchedOfUnknown(t *testing.T) {
 	for _, id := range []lang.Test{
 		{ID: "tests/test_a.py::test_missing", Unit: "tests/test_a.py"}, {ID: "tests/test_b.py::test_x", Unit: "tests/test_b.py"}, {ID: "odd", Unit: "tests/test_a.py"},
 	} {
-		if (Language{}).Untouched(b, b, nil, id) {
+		if (Language{}).Untouched(b, b, nil)(id) {
 			t.Errorf("%s is not known and called untouched", id.ID)
 		}
 	}
@@ -264,7 +264,7 @@ class TestOld(unittest.TestCase):
 			touched[x] = true
 		}
 		for _, x := range []string{"TestMore::test_own", "TestMore::test_plain", "TestMore::test_made", "TestMore::test_changes", "TestBase::test_plain", "TestBase::test_changes", "Again::test_changes", "TestOld::test_by_a_library", "TestMissing::test_x"} {
-			got := Language{}.Untouched(b, s, []string{"tests/pkg/test_base.py"}, lang.Test{ID: file + "::" + x, Unit: file})
+			got := Language{}.Untouched(b, s, []string{"tests/pkg/test_base.py"})(lang.Test{ID: file + "::" + x, Unit: file})
 			if got == touched[x] {
 				t.Errorf("%s: %s: untouched is %v", c.name, x, got)
 			}

@@ -12,11 +12,17 @@ import (
 // Untouched compares the test function with its decorators, what its class and
 // module set up around it, and every fixture and helper in changed files that it
 // names, directly or through others. Where that cannot be told, it says false.
-func (Language) Untouched(base, start lang.Tree, changed []string, t lang.Test) bool {
-	c := &comparison{base: newSources(base), start: newSources(start), changed: map[string]bool{}, seen: map[string]bool{}}
+func (Language) Untouched(base, start lang.Tree, changed []string) func(lang.Test) bool {
+	c := &comparison{base: newSources(base), start: newSources(start), changed: map[string]bool{}}
 	for _, p := range changed {
 		c.changed[p] = true
 	}
+	return c.untouched
+}
+
+func (c *comparison) untouched(t lang.Test) bool {
+	c.seen = map[string]bool{}
+	base, start := c.base.tree, c.start.tree
 	if path.Ext(t.Unit) != ".py" {
 		return !c.changed[t.Unit]
 	}
