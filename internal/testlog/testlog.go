@@ -44,10 +44,13 @@ type Test struct {
 type Report struct {
 	// Started and Ended are the session's own records. A run without its end is
 	// aborted, whatever its exit code.
-	Started bool   `json:"started"`
-	Ended   bool   `json:"ended"`
-	Units   []Unit `json:"units"`
-	Tests   []Test `json:"tests"`
+	Started bool `json:"started"`
+	Ended   bool `json:"ended"`
+	// Fault is what the machine did to a session before it began (a full disk): such
+	// a report says nothing of the code.
+	Fault string `json:"fault,omitempty"`
+	Units []Unit `json:"units"`
+	Tests []Test `json:"tests"`
 }
 
 // Index answers Status in constant time.

@@ -211,6 +211,9 @@ func (p *Provisioner) run(ctx context.Context, layer sandbox.Layer, t *tree.Tree
 		outs = append(outs, lang.Output{Run: tr, Report: res.Files[tr.Report], Result: res})
 	}
 	report := l.Parse(r, outs)
+	if report.Fault != "" {
+		return testlog.Report{}, nil, fmt.Errorf("trying the environment: the test session did not begin, for a fault of this machine: %s", report.Fault)
+	}
 	for _, u := range report.Units {
 		log = append(log, u.Message...) // import errors are often in the report alone
 		log = append(log, '\n')

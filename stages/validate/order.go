@@ -49,9 +49,22 @@ func (p *prover) suite(ctx context.Context, s schemas.State, n int) error {
 	}
 	o, err := p.run(ctx, s, testrun.ScopeSuite, lang.Select{Number: n})
 	if err == nil {
+		err = began(o, s)
+	}
+	if err == nil {
 		p.ev.runs[s] = append(p.ev.runs[s], o)
 	}
 	return err
+}
+
+// began fails for a run that left no report at all. The language tells sessions that
+// the tree ended before they collected anything (their files are not loaded); what is
+// left was ended from outside, and is evidence of nothing.
+func began(o *testrun.Outcome, s schemas.State) error {
+	if o.Report.Started {
+		return nil
+	}
+	return fmt.Errorf("state %s: the test runner was ended before it wrote its report", s)
 }
 
 func (p *prover) run(ctx context.Context, s schemas.State, scope string, sel lang.Select) (*testrun.Outcome, error) {
@@ -76,6 +89,9 @@ func (p *prover) changed(ctx context.Context) error {
 		return nothingPassed(gold)
 	}
 	start, err := p.first(ctx, schemas.StateS)
+	if err == nil {
+		err = began(start, schemas.StateS)
+	}
 	if err != nil {
 		return err
 	}

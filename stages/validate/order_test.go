@@ -63,6 +63,17 @@ func TestOrderOfWork(t *testing.T) {
 		"the_runner_does_not_start": {
 			script: states{"G": "dead"}, want: changed[:1], reason: schemas.NoRunner,
 		},
+		"no_report_at_the_start_is_no_verdict": {
+			script: states{"S": "dead", "G": passes}, want: changed,
+			reason: "fault: state S: the test runner was ended before it wrote its report",
+		},
+		"no_report_of_the_suite_is_no_verdict": {
+			script: states{"S": fails, "G changed": passes, "G": "dead"}, want: join(changed, suites[:2]),
+			reason: "fault: state G: the test runner was ended before it wrote its report",
+		},
+		"a_session_that_does_not_start_leaves_it_to_the_base": {
+			script: states{"S": ". not_loaded\nend", "G": passes, "B": "a finished u=passed\nend"}, want: join(changed, suites, []string{"B suite 1"}), reason: "valid",
+		},
 		"changed_files_are_the_suite": {
 			script: states{"S": fails, "G": passes}, whole: true,
 			want: []string{"G suite 1", "S suite 1", "S suite 2", "G suite 2", "S suite 3", "G suite 3"}, reason: "valid",

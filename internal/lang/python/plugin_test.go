@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
@@ -116,15 +118,20 @@ type session struct {
 
 func runSession(t *testing.T, r runner, archive string, sel lang.Select, words ...string) session {
 	t.Helper()
+	a, err := txtar.ParseFile(filepath.Join("testdata", "plugin", archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sessionIn(t, r, a, sel, words...)
+}
+
+func sessionIn(t *testing.T, r runner, a *txtar.Archive, sel lang.Select, words ...string) session {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	root := filepath.Join(dir, "tree")
-	a, err := txtar.ParseFile(filepath.Join("testdata", "plugin", archive))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var entries []tree.Entry
 	for _, f := range a.Files {
 		entries = append(entries, tree.Entry{Path: f.Name, Mode: "100644", Data: f.Data})
@@ -193,8 +200,13 @@ func execute(t *testing.T, r runner, dir, root string, run lang.TestRun) session
 	if _, statErr := os.Stat(filepath.Join(dir, "run.json")); statErr == nil {
 		t.Error("the plugin left its configuration, with the nonce, behind")
 	}
-	got := Language{}.Parse(schemas.Recipe{}, []lang.Output{{Run: run, Report: data}})
-	return session{report: got, output: out.String(), exit: cmd.ProcessState.ExitCode()}
+	exit := cmd.ProcessState.ExitCode()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		exit = 128 + int(status.Signal()) // as sandboxes say it
+	}
+	result := sandbox.Result{End: sandbox.Exited, ExitCode: exit, Output: out.Bytes()}
+	got := Language{}.Parse(schemas.Recipe{}, []lang.Output{{Run: run, Report: data, Result: result}})
+	return session{report: got, output: out.String(), exit: exit}
 }
 
 // forEach runs a test with every pair.

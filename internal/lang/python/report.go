@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -38,7 +40,11 @@ func (l Language) Parse(_ schemas.Recipe, out []lang.Output) testlog.Report {
 	for _, o := range out {
 		p := newParser()
 		p.read(o.Report, nonceOf(o.Run))
+		p.settle(o.Result)
 		one := p.report()
+		if report.Fault == "" {
+			report.Fault = one.Fault
+		}
 		report.Started = report.Started && one.Started
 		report.Ended = report.Ended && one.Ended
 		report.Units = append(report.Units, one.Units...)
@@ -49,7 +55,9 @@ func (l Language) Parse(_ schemas.Recipe, out []lang.Output) testlog.Report {
 
 // parser follows the records of one process.
 type parser struct {
+	booted         bool // our code ran, before any of the tree's
 	started, ended bool
+	fault          string
 	units          map[string]*unit
 	order          []string
 	tests          []*test
@@ -137,12 +145,51 @@ func (p *parser) take(r record) {
 			delete(p.open, r.ID)
 			delete(p.unit(r.Unit).pending, r.ID)
 		}
-	case "dead": // pytest gave up before the session: the units say why
-		p.started, p.ended = true, true
+	case "boot":
+		p.booted = true
+	case "dead": // pytest gave up before it met a file: nothing of the tree loaded
+		p.dead(r.Why)
+	case "fault":
+		p.started, p.fault = false, cut(r.Why)
 	case "finish":
 		// 0 passed, 1 failed, 5 nothing collected; others stopped early.
 		p.ended = p.started && (r.Status == 0 || r.Status == 1 || r.Status == 5)
 	}
+}
+
+// wholeTree is the unit of a session that met no file: what no other unit is named for
+// lies in it.
+const wholeTree = "."
+
+// dead is a session that ended in order before it collected anything.
+func (p *parser) dead(why string) {
+	p.started, p.ended = true, true
+	if len(p.order) == 0 {
+		u := p.unit(wholeTree)
+		u.loaded, u.failed, u.why = true, true, why
+	}
+}
+
+// settle judges a process that wrote nothing more after its beginning and ended by
+// itself: the code that pytest loads first left the program (os._exit) or crashed it.
+// One that was killed from outside, or that never began, says nothing.
+func (p *parser) settle(r sandbox.Result) {
+	if !p.booted || p.ended || p.fault != "" || len(p.order) > 0 || r.End != sandbox.Exited {
+		return
+	}
+	if killed(r.ExitCode) {
+		p.started = false
+		return
+	}
+	p.dead(fmt.Sprintf("the process ended with status %d before it collected anything: %s", r.ExitCode, lastLine(r.Output)))
+}
+
+// killed reports whether an exit status is that of a signal that others send: KILL, TERM.
+func killed(status int) bool { return status == 128+9 || status == 128+15 || status < 0 }
+
+func lastLine(output []byte) string {
+	lines := bytes.Split(bytes.TrimSpace(output), []byte("\n"))
+	return string(lines[len(lines)-1])
 }
 
 func (p *parser) unit(name string) *unit {
@@ -204,7 +251,7 @@ func worse(s schemas.Status) int {
 
 // report draws the conclusions, in the order of the run.
 func (p *parser) report() testlog.Report {
-	r := testlog.Report{Started: p.started, Ended: p.ended}
+	r := testlog.Report{Started: p.started, Ended: p.ended, Fault: p.fault}
 	running := ""
 	if !p.ended && p.open[p.last] != nil {
 		running = p.last

@@ -67,6 +67,9 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 	if err != nil {
 		return report, fmt.Errorf("%s: %w", doing, err)
 	}
+	if report.Fault != "" {
+		return report, fmt.Errorf("%s: the test session did not begin, for a fault of this machine: %s", doing, report.Fault)
+	}
 	rec.State, rec.Scope, rec.Number = at.State, scope, sel.Number
 	b.Records = append(b.Records, rec)
 	if m.Run = rec; b.Observe != nil {

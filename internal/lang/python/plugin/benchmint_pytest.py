@@ -20,6 +20,8 @@ import sys
 
 MAX_WHY = 2000  # characters of a failure's text; the log has the rest
 LIST_CHUNK = 500  # test IDs per record, to keep lines short
+# What the machine, and no code, answers a system call with.
+FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EIO)
 
 _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 _text = type(u"")
@@ -89,6 +91,7 @@ class Plugin(object):
         self.skip = set(_to_text(i) for i in config.get("skip") or [])
         self.root, self.ids = self.tree, {}
         self.loaded, self.dead = set(), []
+        self.met, self.through, self.error = False, False, None
         self._join, self._normpath, self._relpath = os.path.join, os.path.normpath, os.path.relpath
 
     # Names
@@ -147,6 +150,7 @@ class Plugin(object):
 
     def collect_start(self, collector):
         if self.is_file(collector):
+            self.met = True
             self.out.write("loading", unit=self.relative(self.file_of(collector)))
 
     def is_file(self, collector):
@@ -176,19 +180,57 @@ class Plugin(object):
             return self.tree  # the session itself: old pytest loses everything for one conftest
         return path if os.path.isdir(path) else os.path.dirname(path)
 
-    def conftest_failed(self, error):
-        """The first conftest files are loaded before the session: pytest gives up at once."""
-        self.dead.append((self.tree, self.crash_of(error)))
+    def failed(self, error):
+        """Keeps the error that ends pytest: its exit status alone does not say why."""
+        self.error = error
+
+    def ended(self, status, error=None):
+        """Tells of a session that ended before it met a file: nothing of the tree loaded.
+
+        Its settings or its first conftest name what is not there, or a plugin gave up.
+        Where the machine is at fault nothing is known of the tree.
+        """
+        if self.met or self.through:
+            return
+        error = error or self.error
+        fault = self.fault_in(error)
+        if fault is not None:
+            self.out.write("fault", why=self.crash_of(fault))
+            return
+        why = u"pytest ended with status %s before it collected anything" % _to_text(status)
+        if error is not None:
+            why = self.crash_of(error)
+        if not self.dead:
+            self.dead.append((self.tree, why))
         self.bury()
-        self.out.write("dead")
+        self.out.write("dead", why=why)
+
+    def fault_in(self, error):
+        """The fault of the machine that an error comes from, if it does."""
+        seen = []
+        while error is not None and not any(error is e for e in seen):
+            if isinstance(error, (MemoryError, KeyboardInterrupt)):
+                return error
+            if isinstance(error, EnvironmentError) and error.errno in FAULTS:
+                return error
+            seen.append(error)
+            excinfo = getattr(error, "excinfo", None)  # of a conftest, in old pytest
+            inner = excinfo[1] if isinstance(excinfo, tuple) else None
+            error = inner or getattr(error, "__cause__", None) or getattr(error, "__context__", None)
+        return None
 
     def crash_of(self, error):
         cause = getattr(error, "cause", None) or getattr(error, "__cause__", None)
         excinfo = getattr(error, "excinfo", None)
         if cause is None and excinfo is not None:
             cause = excinfo[1]
-        where = self.relative(getattr(error, "path", u""))
-        return (u"%s: %s: %s" % (_to_text(where), type(cause or error).__name__, _to_text(cause or error)))[:MAX_WHY]
+        said = u"%s: %s" % (type(cause or error).__name__, _to_text(cause or error))
+        if type(error).__name__ == "UsageError":
+            said = u"\n".join(_to_text(a) for a in error.args)  # written for users of pytest
+        path = getattr(error, "path", None)
+        if path:
+            said = u"%s: %s" % (self.relative(path), said)
+        return said.strip()[-MAX_WHY:]
 
     def bury(self):
         """Names the test files below folders that did not load."""
@@ -264,7 +306,9 @@ class Plugin(object):
 
     def finish(self, session, status):
         self.bury()
-        self.out.write("finish", status=int(getattr(session, "exitstatus", status)))
+        status = int(getattr(session, "exitstatus", status))
+        self.through = status in (0, 1, 5)
+        self.out.write("finish", status=status)
 
 
 def hooks(plugin, pytest):
@@ -275,13 +319,29 @@ def hooks(plugin, pytest):
         def pytest_load_initial_conftests(self, early_config):
             outcome = yield
             error = (getattr(outcome, "excinfo", None) or (None, None))[1]
-            if error is not None and type(error).__name__ == "ConftestImportFailure":
-                plugin.conftest_failed(error)
+            if error is not None:
+                plugin.failed(error)
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_cmdline_main(self, config):
             plugin.cmdline_main(config)
-            yield
+            outcome = yield
+            error = (getattr(outcome, "excinfo", None) or (None, None))[1]
+            if error is not None:
+                plugin.failed(error)
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_cmdline_parse(self):
+            outcome = yield
+            error = (getattr(outcome, "excinfo", None) or (None, None))[1]
+            if error is not None:
+                plugin.failed(error)
+
+        def pytest_internalerror(self, excinfo):
+            plugin.failed(excinfo.value)
+
+        def pytest_keyboard_interrupt(self, excinfo):  # of pytest.exit too
+            plugin.failed(excinfo.value)
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_sessionstart(self, session):
@@ -341,9 +401,17 @@ def main(argv):
     else:
         sys.path[0] = os.path.dirname(sys.executable)
     writer = Writer(config["report"], config["nonce"])
-    import pytest
-    sys.argv[:] = [os.path.join(os.path.dirname(sys.executable), "pytest")] + argv[3:]
-    return int(pytest.main(argv[3:], plugins=[hooks(Plugin(config, writer), pytest)]) or 0)
+    writer.write("boot")
+    plugin = Plugin(config, writer)
+    try:
+        import pytest
+        sys.argv[:] = [os.path.join(os.path.dirname(sys.executable), "pytest")] + argv[3:]
+        status = int(pytest.main(argv[3:], plugins=[hooks(plugin, pytest)]) or 0)
+    except BaseException as error:
+        plugin.ended(1, error)
+        raise
+    plugin.ended(status)
+    return status
 
 
 if __name__ == "__main__":
