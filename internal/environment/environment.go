@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/recipe"
@@ -31,6 +32,8 @@ type Builder struct {
 	Toolchains Toolchains
 	Languages  map[string]lang.Language
 	Limits     sandbox.Limits
+
+	tried sync.Map // keys of base layers whose toolchains have started
 }
 
 // Base is the base layer of a recipe: system packages, its toolchain, and the
@@ -48,7 +51,7 @@ func (b *Builder) Base(ctx context.Context, r schemas.Recipe) (sandbox.Layer, er
 	if err != nil {
 		return layer, fmt.Errorf("making the base layer: %w", err)
 	}
-	return layer, nil
+	return layer, b.started(ctx, layer, base.Toolchains)
 }
 
 func (b *Builder) wanted(r schemas.Recipe) []schemas.Toolchain {

@@ -24,6 +24,14 @@ type scripted struct {
 	fail   map[string]string
 	lacks  []string // system packages
 	builds []sandbox.Build
+	broken string // what a toolchain says that does not start
+}
+
+func (s *scripted) Run(context.Context, sandbox.Run) (sandbox.Result, error) {
+	if s.broken != "" {
+		return sandbox.Result{End: sandbox.Exited, ExitCode: 127, Output: []byte(s.broken)}, nil
+	}
+	return sandbox.Result{End: sandbox.Exited}, nil
 }
 
 func (s *scripted) Base(_ context.Context, b sandbox.Base) (sandbox.Layer, error) {
@@ -53,7 +61,9 @@ func (s *scripted) Files(context.Context, sandbox.Layer, func(string, fs.FileInf
 
 type toolchains struct{}
 
-func (toolchains) Available(context.Context, ...string) ([]lang.ToolchainRelease, error) { return nil, nil }
+func (toolchains) Available(context.Context, ...string) ([]lang.ToolchainRelease, error) {
+	return nil, nil
+}
 func (toolchains) Get(_ context.Context, name, version string) (sandbox.Toolchain, error) {
 	return sandbox.Toolchain{Toolchain: schemas.Toolchain{Name: name, Version: version, Digest: "sha256:x"}}, nil
 }
@@ -63,6 +73,24 @@ func builder(s sandbox.Sandbox, toy langtest.Toy) *environment.Builder {
 }
 
 var recipe = schemas.Recipe{Language: "toy", Toolchain: schemas.Toolchain{Name: "toy", Version: "1"}, Requirements: []string{"a"}}
+
+// A toolchain that does not start is no fault of a project: nothing is built on it.
+func TestToolchainDoesNotStart(t *testing.T) {
+	t.Parallel()
+	s := &scripted{broken: "error while loading shared libraries: libpython3.12.so.1.0"}
+	r := recipe
+	r.Toolchain = schemas.Toolchain{Name: "python", Version: "3.12.1"}
+	for range 2 { // the answer is not kept
+		_, err := builder(s, langtest.Toy{}).Lock(t.Context(), lang.Project{}, r)
+		var build *sandbox.BuildError
+		if err == nil || errors.As(err, &build) || !strings.Contains(err.Error(), "python 3.12.1 does not start") || !strings.Contains(err.Error(), "libpython3.12") {
+			t.Errorf("got %v, want a fault of the machine that names python 3.12.1 and quotes the loader", err)
+		}
+	}
+	if len(s.builds) > 0 {
+		t.Errorf("%d builds ran on a toolchain that does not start", len(s.builds))
+	}
+}
 
 func TestLockRepairsAndRecords(t *testing.T) {
 	t.Parallel()

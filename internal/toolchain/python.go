@@ -96,8 +96,14 @@ func (h Host) pythonFiles() []string {
 	return out
 }
 
+// pyenv is pyenv's folder. Links are followed: the interpreters name the folder that
+// they were built for, and a copy is rewritten where they do.
 func (h Host) pyenv() string {
-	return or(h.env("PYENV_ROOT"), filepath.Join(h.env("HOME"), ".pyenv"))
+	dir := or(h.env("PYENV_ROOT"), filepath.Join(h.env("HOME"), ".pyenv"))
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
 }
 
 func or(a, b string) string {

@@ -221,6 +221,21 @@ func Path(name, version string) string {
 	return sandbox.ToolchainPath + "/" + name + "-" + version
 }
 
+// Probe is a command inside a sandbox that succeeds where a toolchain starts: its
+// program and shared libraries are found. nil for a name that is not known.
+func Probe(name, version string) []string {
+	bin := Path(name, version) + "/bin/"
+	switch name {
+	case Python:
+		return []string{bin + "python3", "-c", "import encodings, os, zipimport"}
+	case Go:
+		return []string{bin + "go", "version"}
+	case UV:
+		return []string{bin + "uv", "--version"}
+	}
+	return nil
+}
+
 // env is one variable of the host.
 func (h Host) env(key string) string {
 	for i := len(h.Env) - 1; i >= 0; i-- {
