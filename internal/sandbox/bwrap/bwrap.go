@@ -149,6 +149,8 @@ func (s *Sandbox) probe(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, new(*sandbox.ShortageError)):
+		return err
 	case err != nil:
 		return &sandbox.Refused{Rule: "isolation", Why: err.Error(), Get: userNamespaceHint}
 	case res.End != sandbox.Exited || res.ExitCode != 0:

@@ -8,8 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
@@ -127,7 +132,81 @@ func TestSandbox(t *testing.T) {
 		},
 		Left:   func(t *testing.T) []string { return left(t, dir) },
 		Looked: os.Geteuid() != 0,
+		Kill:   killAll,
+		OnSmall: func(t *testing.T) (sandbox.Sandbox, string) {
+			dir := sandboxtest.Small(t, 64<<20)
+			return open(t, bwrap.Options{Dir: dir}), dir
+		},
 	})
+}
+
+// killAll is what "killall -9 bwrap" does to one sandbox.
+func killAll(t *testing.T, marker string) {
+	var pids []int
+	for _, line := range sandboxtest.Processes(marker) {
+		pid, command, _ := strings.Cut(line, " ")
+		if n, err := strconv.Atoi(pid); err == nil && strings.HasPrefix(command, "bwrap ") {
+			pids = append(pids, n)
+		}
+	}
+	if len(pids) == 0 {
+		t.Error("no bwrap is there")
+	}
+	slices.Sort(pids)
+	for _, pid := range pids {
+		_ = unix.Kill(pid, unix.SIGKILL) // one may be gone with the one before
+	}
+}
+
+// TestFullDisk: a command that meets a full disk itself is no result either: not where
+// it fails for that, not where it hides it, and not where it is so quick to tidy up
+// that only its words are left.
+func TestFullDisk(t *testing.T) {
+	dir := sandboxtest.Small(t, 64<<20)
+	s := open(t, bwrap.Options{Dir: dir})
+	base, err := s.Base(t.Context(), sandbox.Base{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, script := range map[string]string{
+		"fails":        `head -c 100M /dev/zero >big`,
+		"goes_on":      `head -c 100M /dev/zero >big; rm big; exit 0`,
+		"in_a_report":  `echo "OSError: [Errno 28] No space left on device" >/tmp/report; exit 1`,
+		"in_its_words": `echo "write failed: No space left on device (os error 28)"; exit 1`,
+	} {
+		command := schemas.Command{Argv: []string{"/bin/bash", "-c", script}}
+		res, err := s.Run(t.Context(), sandbox.Run{Layer: base, Command: command, Collect: []string{"/tmp/report"}})
+		t.Run(name, func(t *testing.T) { sandboxtest.WantShort(t, res, err, "disk") })
+		if name == "in_a_report" {
+			continue
+		}
+		_, res, err = s.Build(t.Context(), sandbox.Build{Key: schemas.Digest(name), Parent: base, Steps: []schemas.Command{command}})
+		t.Run("build_"+name, func(t *testing.T) { sandboxtest.WantShort(t, res, err, "disk") })
+	}
+	res, err := s.Run(t.Context(), sandbox.Run{Layer: base, Command: schemas.Command{Argv: []string{"/bin/bash", "-c", "head -c 20M /dev/zero >x; exit 3"}}})
+	if err != nil || res.ExitCode != 3 {
+		t.Errorf("a command that fits: exit %d, %v", res.ExitCode, err)
+	}
+}
+
+// TestMemoryOfTheMachine: a process that the kernel kills for another's limit (here a
+// group above its own) has not passed its own.
+func TestMemoryOfTheMachine(t *testing.T) {
+	s := open(t, bwrap.Options{})
+	base, err := s.Base(t.Context(), sandbox.Base{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hog := schemas.Command{Argv: []string{"/usr/bin/perl", "-e", `my @a; while (1) { push @a, "x" x 1_000_000 }`}}
+	res, err := s.Run(t.Context(), sandbox.Run{Layer: base, Command: hog, Limits: sandbox.Limits{Memory: 16 << 20}})
+	if err != nil || res.End != sandbox.Memory {
+		t.Errorf("over its own limit: %s, %v", res.End, err)
+	}
+	if !s.Narrow(t, 64<<20) {
+		t.Skip("NO CONTROL GROUP FOR MEMORY: whose kill it is cannot be told")
+	}
+	res, err = s.Run(t.Context(), sandbox.Run{Layer: base, Command: hog, Limits: sandbox.Limits{Memory: 1 << 30}})
+	sandboxtest.WantShort(t, res, err, "memory")
 }
 
 // left are scratch directories and control groups that no run needs any more.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net"
@@ -92,6 +93,7 @@ type job struct {
 	proxy       *proxy.Proxy
 	written     string
 	group       *group
+	space       *watch.Space // of the disk that everything is written to
 }
 
 // stacked puts the layers under a space: by an overlay, or by a copy.
@@ -125,6 +127,10 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	if err := sandbox.CheckFiles(r.Inputs, []string{sandbox.RunPath}, r.Collect); err != nil {
 		return res, err
 	}
+	free, err := watch.NewSpace(s.store.dir)
+	if err != nil {
+		return res, err
+	}
 	release, err := s.store.use(ctx, r.Layer.ID)
 	if err != nil {
 		return res, err
@@ -142,12 +148,15 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	o.Put, o.Network = r.Inputs, true
 	res, err = s.do(ctx, job{
 		order: o, command: r.Command, env: sandbox.Environ(r.Interactive.Env(), r.Env, r.Command.Env), toolchains: toolchains,
-		limits: r.Limits.Filled(), interactive: r.Interactive, written: written,
+		limits: r.Limits.Filled(), interactive: r.Interactive, written: written, space: free,
 	})
 	if err != nil {
 		return res, err
 	}
-	return res, collect(trees, r.Collect, r.CollectMax, &res)
+	if err := collect(trees, r.Collect, r.CollectMax, &res); err != nil {
+		return res, err
+	}
+	return res, free.Short(slices.Collect(maps.Values(res.Files))...)
 }
 
 const defaultCollect = 256 << 20
@@ -234,6 +243,10 @@ func (s *Sandbox) Build(ctx context.Context, b sandbox.Build) (layer sandbox.Lay
 
 func (s *Sandbox) build(ctx context.Context, b sandbox.Build, id string) (sandbox.Result, error) {
 	total := sandbox.Result{End: sandbox.Exited}
+	free, err := watch.NewSpace(s.store.dir)
+	if err != nil {
+		return total, err
+	}
 	release, err := s.store.use(ctx, b.Parent.ID)
 	if err != nil {
 		return total, err
@@ -270,7 +283,7 @@ func (s *Sandbox) build(ctx context.Context, b sandbox.Build, id string) (sandbo
 	for _, step := range b.Steps {
 		j := job{
 			order: o, command: step, env: sandbox.Environ(append(environ, b.Env, step.Env)...), toolchains: toolchains,
-			caches: made, limits: limits, written: written, proxy: proxy.New(s.options.Registries, s.options.Upstream),
+			caches: made, limits: limits, written: written, space: free, proxy: proxy.New(s.options.Registries, s.options.Upstream),
 		}
 		res, err := s.do(ctx, j)
 		total.Output = append(total.Output, res.Output...)

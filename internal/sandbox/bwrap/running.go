@@ -97,9 +97,11 @@ func (c *running) wait(ctx context.Context, faults *os.File) (sandbox.Result, er
 	began := time.Now()
 	done := make(chan struct{})
 	var watchers sync.WaitGroup
+	kills := watch.Kills()
 	dog := &watchdog{limits: c.limits, group: c.group, written: c.written, pid: c.cmd.Process.Pid}
 	watchers.Go(func() { dog.watch(done, c.stop) })
 	watchers.Go(func() { c.clock(ctx, done) })
+	watchers.Go(func() { c.space.Watch(done, c.kill) })
 	err := c.cmd.Wait()
 	wall := time.Since(began)
 	<-c.copied // every writer died with the sandbox
@@ -118,6 +120,16 @@ func (c *running) wait(ctx context.Context, faults *os.File) (sandbox.Result, er
 	case err != nil && c.cmd.ProcessState == nil:
 		return res, fmt.Errorf("waiting for the sandbox: %w", err)
 	}
+	// Whatever the command did on a machine that was short of something, or what of it
+	// was ended for that, says nothing of it.
+	if err := c.space.Short(res.Output); err != nil {
+		return res, err
+	}
+	if res.End == "" || res.End == sandbox.Memory {
+		if err := c.starved(res, kills); err != nil {
+			return res, err
+		}
+	}
 	if res.End == "" {
 		res.End = dog.last()
 	}
@@ -128,7 +140,26 @@ func (c *running) wait(ctx context.Context, faults *os.File) (sandbox.Result, er
 	return res, nil
 }
 
-// executed tells that the command ran at all. bwrap fails with the same exit codes
+// starved tells a kill by the kernel for the machine's want of memory from one for the
+// command's limit. Where a control group counts, it knows whose; else, any kill on this
+// machine while a command failed may have been of it.
+func (c *running) starved(res sandbox.Result, before int) error {
+	short := &sandbox.ShortageError{Of: "memory", Get: "lower proof.parallel or sandbox.memory, or end what else runs here, and run again"}
+	if c.group.dirs["memory"] != "" {
+		if c.group.outOfMemory() && watch.Starved(c.group.dirs["memory"]) {
+			short.Why = "the kernel killed a process of the command, which was below its limit"
+			return short
+		}
+		return nil
+	}
+	if res.End == "" && res.ExitCode != 0 && watch.Kills() > before {
+		short.Why = "the kernel killed a process for it while the command ran"
+		return short
+	}
+	return nil
+}
+
+// executed reports that the command ran at all. bwrap fails with the same exit codes
 // as commands do, and a fault of the machine must never read as the command's.
 func (c *running) executed(res sandbox.Result) error {
 	said, err := io.ReadAll(io.NewSectionReader(c.status, 0, 1<<16))
@@ -137,6 +168,9 @@ func (c *running) executed(res sandbox.Result) error {
 	}
 	if bytes.Contains(said, []byte(`"exit-code"`)) {
 		return nil
+	}
+	if st, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && st.Signaled() {
+		return fmt.Errorf("the sandbox was killed from outside (%s): nothing is known of the command", st.Signal())
 	}
 	const few = 500
 	log := res.Output[:min(len(res.Output), few)]

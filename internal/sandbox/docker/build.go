@@ -18,6 +18,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/sandbox/watch"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -94,13 +95,17 @@ func (s *Sandbox) build(ctx context.Context, b sandbox.Build, parent record, id 
 // steps runs all steps under the limits of the whole build.
 func (w *workplace) steps(ctx context.Context, b sandbox.Build, environ []map[string]string) (sandbox.Result, error) {
 	total := sandbox.Result{End: sandbox.Exited}
+	free, err := w.s.space()
+	if err != nil {
+		return total, err
+	}
 	dog, err := w.s.newWatchdog(ctx, w.id, w.limits)
 	if err != nil {
 		return total, err
 	}
 	left := w.limits.Timeout
 	for _, step := range b.Steps {
-		res, err := w.step(ctx, step, append(environ[:len(environ):len(environ)], step.Env), left, dog)
+		res, err := w.step(ctx, step, append(environ[:len(environ):len(environ)], step.Env), left, dog, free)
 		total.Output = append(total.Output, res.Output...)
 		total.Wall += res.Wall
 		total.End, total.ExitCode = res.End, res.ExitCode
@@ -120,7 +125,7 @@ func (w *workplace) steps(ctx context.Context, b sandbox.Build, environ []map[st
 }
 
 // step runs one step of the build. A limit that is passed ends the whole workplace.
-func (w *workplace) step(ctx context.Context, step schemas.Command, environ []map[string]string, left time.Duration, dog *watchdog) (sandbox.Result, error) {
+func (w *workplace) step(ctx context.Context, step schemas.Command, environ []map[string]string, left time.Duration, dog *watchdog, free *watch.Space) (sandbox.Result, error) {
 	var mu sync.Mutex
 	var end sandbox.End
 	stop := func(e sandbox.End) {
@@ -137,6 +142,7 @@ func (w *workplace) step(ctx context.Context, step schemas.Command, environ []ma
 	done := make(chan struct{})
 	var watching sync.WaitGroup
 	watching.Go(func() { dog.watch(done, stop) })
+	watching.Go(func() { free.Watch(done, func() { w.stop(context.WithoutCancel(ctx)) }) })
 	out := sandbox.NewCapped(w.limits.Output, func() { go stop(sandbox.Output) })
 	argv := append([]string{"/usr/bin/env", "-i", "--"}, sandbox.Environ(environ...)...)
 	code, err := w.exec(ctx, client.ExecCreateOptions{
@@ -151,14 +157,27 @@ func (w *workplace) step(ctx context.Context, step schemas.Command, environ []ma
 	if ctx.Err() != nil {
 		return res, ctx.Err()
 	}
+	// On a machine that was short of something, what the step did says nothing of it.
+	if err := free.Short(res.Output); err != nil {
+		return res, err
+	}
+	if res.End == sandbox.Memory && dog.hungry {
+		return res, errStarved
+	}
 	if res.End != "" {
 		return res, nil // what exec says of a killed container says nothing
 	}
 	if err != nil {
 		return res, err
 	}
-	if res.End = dog.last(); res.End == "" && code != 0 {
-		res.End = w.judge(ctx)
+	res.End = dog.last()
+	if dog.hungry {
+		return res, errStarved
+	}
+	if res.End == "" && code != 0 {
+		if res.End, err = w.judge(ctx); err != nil {
+			return res, err
+		}
 	}
 	if res.End == "" {
 		res.End = sandbox.Exited
@@ -167,12 +186,21 @@ func (w *workplace) step(ctx context.Context, step schemas.Command, environ []ma
 }
 
 // judge asks the container's own control groups what a failed step ran into.
-func (w *workplace) judge(ctx context.Context) sandbox.End {
+// Where the container does not run any more, nobody of ours has ended it, and the
+// step was killed with it.
+func (w *workplace) judge(ctx context.Context) (sandbox.End, error) {
 	out, err := w.root(ctx, "looking at the limits", []string{"/bin/sh", "-c", judgeScript})
-	if err != nil {
-		return ""
+	if err == nil {
+		return parseJudgement(out, w.limits.Disk)
 	}
-	return parseJudgement(out, w.limits.Disk)
+	inspected, gone := w.s.api.ContainerInspect(ctx, w.id, client.ContainerInspectOptions{})
+	if gone != nil {
+		return "", fmt.Errorf("asking for a container: %w", gone)
+	}
+	if state := inspected.Container.State; state == nil || !state.Running {
+		return "", errKilled
+	}
+	return "", nil // full of processes, say: the step's own exit code counts
 }
 
 // put writes files as the user: where a stranger's link leads out of what the user

@@ -27,6 +27,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/proxy"
+	"github.com/benchmint/benchmint/internal/sandbox/watch"
 )
 
 // Options configure the sandbox.
@@ -49,7 +50,8 @@ type Sandbox struct {
 	token   string // this process in the names of containers
 	owner   func() // lets go of the token
 	ca      []byte
-	local   bool // the engine's files and processes are in our sight
+	local   bool   // the engine's files and processes are in our sight
+	data    string // where an engine of this machine keeps its files; "" is out of our sight
 	leases  *sandbox.Leases
 }
 
@@ -120,6 +122,9 @@ func (s *Sandbox) check(ctx context.Context) error {
 	if i.OSType != "linux" {
 		return &sandbox.Refused{Rule: "isolation", Why: "the engine runs " + i.OSType + " containers"}
 	}
+	if _, err := os.Stat(i.DockerRootDir); err == nil && strings.HasPrefix(s.api.DaemonHost(), "unix://") {
+		s.data = i.DockerRootDir
+	}
 	// An engine of another machine may answer with the same path; that of a
 	// container's cgroup is looked up by its process, which decides again.
 	_, err = os.ReadDir(filepath.Join(i.DockerRootDir, "overlay2"))
@@ -134,6 +139,15 @@ func (s *Sandbox) Describe() string {
 		return all + "watchdog over the engine's files"
 	}
 	return all + "the engine's own count of a container's size"
+}
+
+// space watches the disk that containers write to. That of an engine on another
+// machine is out of sight, and then nothing is watched.
+func (s *Sandbox) space() (*watch.Space, error) {
+	if s.data == "" {
+		return nil, nil
+	}
+	return watch.NewSpace(s.data)
 }
 
 const namePrefix = "benchmint-"

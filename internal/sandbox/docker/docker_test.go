@@ -163,7 +163,44 @@ func TestSandbox(t *testing.T) {
 			return box
 		},
 		Left: func(t *testing.T) []string { return left(t, box) },
+		Kill: killOne,
+		OnSmall: func(t *testing.T) (sandbox.Sandbox, string) {
+			dir := sandboxtest.Small(t, 64<<20)
+			s := open(t, docker.Options{})
+			s.Watch(dir)
+			return s, dir
+		},
 	})
+}
+
+// killOne is what "docker kill" does to the container in which a process runs.
+func killOne(t *testing.T, marker string) {
+	api, err := docker.Connect(t.Context(), dockertest.Host(t))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer api.Close()
+	list, err := api.ContainerList(t.Context(), client.ContainerListOptions{})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for _, c := range list.Items {
+		top, err := api.ContainerTop(t.Context(), c.ID, client.ContainerTopOptions{})
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		for _, process := range top.Processes {
+			if strings.Contains(strings.Join(process, " "), "sleep "+marker) {
+				if _, err := api.ContainerKill(t.Context(), c.ID, client.ContainerKillOptions{Signal: "KILL"}); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+		}
+	}
+	t.Error("no container runs it")
 }
 
 // TestRemoteEngine: where the engine's files are out of sight, it is asked for what

@@ -14,6 +14,9 @@ func (s *Sandbox) Token() string { return s.token }
 // not read its files.
 func (s *Sandbox) Blind() { s.local = false }
 
+// Watch has the room of another folder's file system watched.
+func (s *Sandbox) Watch(dir string) { s.data = dir }
+
 // System is the image below every base.
 func (s *Sandbox) System(ctx context.Context) (string, error) {
 	layer, err := s.system(ctx)

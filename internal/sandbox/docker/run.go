@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/sandbox/watch"
 )
 
 // user is whom steps and runs are.
@@ -55,7 +58,11 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	if len(r.Command.Argv) == 0 {
 		return res, errors.New("an empty command")
 	}
-	c := &running{s: s, limits: r.Limits.Filled(), terminal: r.Interactive}
+	free, err := s.space()
+	if err != nil {
+		return res, err
+	}
+	c := &running{s: s, limits: r.Limits.Filled(), terminal: r.Interactive, space: free}
 	if err := c.create(ctx, r); err != nil {
 		return res, err
 	}
@@ -71,7 +78,10 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	if res, err = c.run(ctx); err != nil {
 		return res, err
 	}
-	return res, s.collect(ctx, c.id, r.Collect, r.CollectMax, &res)
+	if err := s.collect(ctx, c.id, r.Collect, r.CollectMax, &res); err != nil {
+		return res, err
+	}
+	return res, free.Short(slices.Collect(maps.Values(res.Files))...)
 }
 
 // running is one container between its start and its end.
@@ -81,6 +91,7 @@ type running struct {
 	limits   sandbox.Limits
 	terminal *sandbox.Terminal
 	output   *sandbox.Capped
+	space    *watch.Space
 
 	mu  sync.Mutex
 	end sandbox.End
@@ -134,6 +145,7 @@ func (c *running) run(ctx context.Context) (sandbox.Result, error) {
 	var watchers sync.WaitGroup
 	watchers.Go(func() { dog.watch(done, c.stop) })
 	watchers.Go(func() { c.clock(ctx, done) })
+	watchers.Go(func() { c.space.Watch(done, func() { c.signal("KILL") }) })
 	select {
 	case w := <-waited.Result:
 		res.ExitCode = int(w.StatusCode)
@@ -157,6 +169,10 @@ func (c *running) run(ctx context.Context) (sandbox.Result, error) {
 	}
 	if c.output != nil {
 		res.Output = c.output.Bytes()
+	}
+	// On a machine that was short of something, what the command did says nothing of it.
+	if err := c.space.Short(res.Output); err != nil {
+		return res, err
 	}
 	return res, c.judge(ctx, dog, &res)
 }
@@ -212,21 +228,32 @@ func (c *running) judge(ctx context.Context, dog *watchdog, res *sandbox.Result)
 	c.mu.Lock()
 	res.End = c.end
 	c.mu.Unlock()
-	if res.End == "" && state.OOMKilled {
-		res.End = sandbox.Memory
-	}
 	if res.End == "" {
 		res.End = dog.last()
 	}
+	if dog.hungry {
+		return errStarved
+	}
 	if res.End == "" && res.ExitCode != 0 {
 		left, _, ok, err := c.s.read(ctx, c.id, endDir+"/end", defaultCollect)
-		if err != nil {
+		const killed = 137 // 128 and SIGKILL
+		switch {
+		case err != nil:
 			return fmt.Errorf("asking for a container: %w", err)
-		}
-		if !ok {
+		case !ok && state.OOMKilled: // with its first process
+			res.End = sandbox.Memory
+		case !ok && res.ExitCode == killed:
+			return errKilled
+		case !ok:
 			return fmt.Errorf("preparing the sandbox: exit %d: %s", res.ExitCode, tail(res.Output))
+		default:
+			if res.End, err = parseJudgement(left, c.limits.Disk); err != nil {
+				return err
+			}
 		}
-		res.End = parseJudgement(left, c.limits.Disk)
+	}
+	if res.End == "" && state.OOMKilled {
+		res.End = sandbox.Memory
 	}
 	if res.End == "" {
 		res.End = sandbox.Exited
@@ -248,7 +275,7 @@ func wall(state *container.State) time.Duration {
 }
 
 // parseJudgement reads what judgeScript printed: name and number, a line each.
-func parseJudgement(b []byte, disk int64) sandbox.End {
+func parseJudgement(b []byte, disk int64) (sandbox.End, error) {
 	counts := map[string]int64{}
 	for _, line := range strings.Split(string(b), "\n") {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -257,15 +284,27 @@ func parseJudgement(b []byte, disk int64) sandbox.End {
 		}
 	}
 	switch {
+	case counts["killed"] > 0 && counts["reached"] == 0:
+		return "", errStarved
 	case counts["killed"] > 0:
-		return sandbox.Memory
+		return sandbox.Memory, nil
 	case counts["refused"] > 0:
-		return sandbox.Processes
+		return sandbox.Processes, nil
 	case counts["shm"]*1024 > disk:
-		return sandbox.Disk
+		return sandbox.Disk, nil
 	}
-	return ""
+	return "", nil
 }
+
+// errStarved is a kill by the kernel for the machine's want of memory: the container
+// was below its own limit.
+var errStarved = &sandbox.ShortageError{
+	Of: "memory", Why: "the kernel killed a process of the command, which was below its limit",
+	Get: "lower proof.parallel or sandbox.memory, or end what else runs here, and run again",
+}
+
+// errKilled is a container that somebody else ended: nothing is known of its command.
+var errKilled = errors.New("the container was killed from outside: nothing is known of the command")
 
 func (c *running) stop(end sandbox.End) {
 	c.mu.Lock()

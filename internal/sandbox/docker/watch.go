@@ -26,6 +26,7 @@ type watchdog struct {
 	pid     int    // of the container's first process, 0 where it is out of our sight
 	written string // the container's own layer on this disk, or ""
 	groups  map[string]string
+	hungry  bool // the kernel killed below the limit
 	ctx     context.Context
 }
 
@@ -94,6 +95,7 @@ func (w *watchdog) cheap() sandbox.End {
 	case w.groups == nil:
 		return ""
 	case w.counter("memory", "memory.oom_control", "oom_kill")+w.counter("", "memory.events", "oom_kill") > 0:
+		w.hungry = watch.Starved(w.groups["memory"]) || watch.Starved(w.groups[""])
 		return sandbox.Memory
 	case w.counter("pids", "pids.events", "max")+w.counter("", "pids.events", "max") > 0:
 		return sandbox.Processes

@@ -27,6 +27,12 @@ type Kind struct {
 	Open func(t *testing.T, o Options) sandbox.Sandbox
 	// Left names what runs of ours have left on the machine: containers, directories.
 	Left func(t *testing.T) []string
+	// Kill ends, as another user of the machine could, the sandbox in which a process with
+	// this marker runs.
+	Kill func(t *testing.T, marker string)
+	// OnSmall opens a sandbox that watches a small file system, and names its folder;
+	// nil where its disk is out of sight.
+	OnSmall func(t *testing.T) (s sandbox.Sandbox, dir string)
 	// Looked: processes are counted by looking from time to time, not by the kernel.
 	// The limit holds; that a run which ended at once had met it is not seen.
 	Looked bool
@@ -138,6 +144,8 @@ var cases = []testCase{
 	{"toolchains", toolchains},
 	{"interactive", interactive},
 	{"missing_packages", systemPackages},
+	{"disk_of_the_machine", diskOfTheMachine},
+	{"killed_from_outside", killedFromOutside},
 }
 
 func write(t *testing.T, file, content string) {

@@ -101,3 +101,30 @@ func TestProcesses(t *testing.T) {
 		t.Errorf("descendants of the dead: %v", got)
 	}
 }
+
+// TestStarved: whose limit a kill for memory was, as both versions of control groups say it.
+func TestStarved(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name  string
+		files map[string]string
+		want  bool
+	}{
+		{"v2_own_limit", map[string]string{"memory.events": "low 0\nmax 9\noom 1\noom_kill 1\n"}, false},
+		{"v2_of_the_machine", map[string]string{"memory.events": "low 0\nmax 0\noom 0\noom_kill 1\n"}, true},
+		{"v2_none", map[string]string{"memory.events": "oom 0\noom_kill 0\n"}, false},
+		{"v1_own_limit", map[string]string{"memory.oom_control": "oom_kill 1\n", "memory.max_usage_in_bytes": "16777216\n", "memory.limit_in_bytes": "16777216\n"}, false},
+		{"v1_of_the_machine", map[string]string{"memory.oom_control": "oom_kill 1\n", "memory.max_usage_in_bytes": "9000000\n", "memory.limit_in_bytes": "16777216\n"}, true},
+		{"v1_unreadable", map[string]string{"memory.oom_control": "oom_kill 1\n"}, false},
+	} {
+		dir := t.TempDir()
+		for name, content := range tc.files {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := watch.Starved(dir); got != tc.want {
+			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
