@@ -64,6 +64,8 @@ const (
 	leave = 5 * time.Second
 	// pause is how long a deferred step waits where neither it nor the budget says.
 	pause = time.Minute
+	// restPart is the part of a step's wait for which its resource is paused.
+	restPart = 4
 )
 
 // result is a step that is over, on its way to the store.
@@ -187,9 +189,15 @@ func (r *run) end(ctx context.Context, res *result, err error) {
 	case s.State == schemas.StepDeferred && errors.As(err, &deferred):
 		res.resource, res.until = deferred.Resource, deferred.Until
 		// A time that has passed says nothing: the step would be asked without a pause.
-		if s.NotBefore = deferred.Until; !s.NotBefore.After(r.opts.Now()) {
-			s.NotBefore = r.opts.Now().Add(wait(res.lane.node.options.Budget, res.claim.Key))
+		if now := r.opts.Now(); !deferred.Until.After(now) {
+			put := wait(res.lane.node.options.Budget, res.claim.Key)
+			// The resource rests for a part of that: long enough that what is down is not
+			// asked by every item in turn, and so short that the trouble of one item does
+			// not hold up all others.
+			res.until = now.Add(put / restPart)
+			deferred = &Deferred{Until: now.Add(put)}
 		}
+		s.NotBefore = deferred.Until
 	case ctx.Err() != nil:
 		s.Detail = fmt.Sprintf("%v: %v", context.Cause(ctx), err)
 	}

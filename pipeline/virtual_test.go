@@ -465,6 +465,35 @@ func TestPausedResource(t *testing.T) {
 	})
 }
 
+// TestRestingResource: a resource that fails a step without saying until when rests for
+// a while, and not for as long as the step is put off: its trouble may be its own.
+func TestRestingResource(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, out, start := pipelinetest.New(time.Now), &sink{}, time.Now()
+		var tries []time.Duration
+		var next time.Duration
+		plan := line(then(func(_ context.Context, in word) (word, error) {
+			if in.Text == "a" {
+				tries = append(tries, time.Since(start))
+				return in, &pipeline.Deferred{Resource: "registry", Err: errors.New("503")}
+			}
+			if next == 0 {
+				next = time.Since(start)
+			}
+			return in, nil
+		}), pipeline.Options{Needs: map[string]int{"registry": 1}, Budget: schemas.Budget{Tries: 3, Wait: time.Minute}}, out)
+		sum := mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{Slots: 1, Resources: map[string]int{"registry": 1}, Patience: 10 * time.Minute}, "a b c d")
+		if next < 4*time.Second || next > 7*time.Second {
+			t.Errorf("the next step began after %s, want about 5s", next)
+		}
+		// No deferral is without end: the last one is a fault, which the next run tries again.
+		if len(tries) > 4 || len(tries) < 3 || tries[1] < 20*time.Second || sum.Code() != 1 {
+			t.Errorf("tried at %v, code %d", tries, sum.Code())
+		}
+	})
+}
+
 // TestOthersGoOnMeanwhile: a pause concerns those who need the resource, also where
 // they come later and would go first.
 func TestOthersGoOnMeanwhile(t *testing.T) {

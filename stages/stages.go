@@ -6,6 +6,8 @@
 package stages
 
 import (
+	"time"
+
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/prose"
@@ -18,6 +20,7 @@ import (
 	"github.com/benchmint/benchmint/stages/describe"
 	"github.com/benchmint/benchmint/stages/export"
 	"github.com/benchmint/benchmint/stages/harvest"
+	"github.com/benchmint/benchmint/stages/internal/ends"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 	"github.com/benchmint/benchmint/stages/link"
 	"github.com/benchmint/benchmint/stages/provision"
@@ -41,6 +44,18 @@ const (
 
 // Order is every stage of a plan.
 var Order = []string{Crawl, Harvest, Link, Classify, Resolve, Provision, Validate, Assess, Describe, Export}
+
+// budget is how often and for how long a step is put off before it is Failed (and tried
+// again by the next run): some twenty seconds each time, so that a run that waits its
+// default five minutes tries again more than ten times.
+var budget = schemas.Budget{Tries: 45, Wait: 15 * time.Minute}
+
+// attempt bounds what a step does beside the commands that have limits of their own:
+// asking registries, copying toolchains, making a mirror. A step over it hangs.
+const attempt = 2 * time.Hour
+
+// Git is the resource of sources that are fetched.
+const Git = "git"
 
 // Sandbox is the resource that builds and suites need: one at a time where timing
 // tests of strangers are not to fail beside others.
@@ -101,16 +116,20 @@ func New(d Deps) (*pipeline.Plan, error) {
 		Tools   map[string]string
 	}
 	sandboxes := map[string]int{Sandbox: 1}
+	builds := map[string]int{Sandbox: 1, ends.Registry: 1}
+	// A lock is made at most so often, and with an environment tried on two layers.
+	locks := attempt + environment.Attempts*d.Builder.Limits.Filled().Timeout
+	environments := locks + environment.Attempts*(locks+3*d.Builder.Limits.Filled().Timeout)
 	where := places{d.SandboxKind, d.Builder.Limits, d.PinToDate, d.Tools}
 	sources := pipeline.New[schemas.Source]()
-	crawled := pipeline.Then(sources, Crawl, pipeline.Stage[schemas.Source, schemas.Crawled](crawl.NewGate(d.Repos, d.Crawl)), pipeline.Options{Version: crawl.Version, Config: d.Crawl})
+	crawled := pipeline.Then(sources, Crawl, pipeline.Stage[schemas.Source, schemas.Crawled](crawl.NewGate(d.Repos, d.Crawl)), pipeline.Options{Version: crawl.Version, Config: d.Crawl, Needs: map[string]int{Git: 1}, Timeout: attempt, Budget: budget})
 	changes := pipeline.Expand(crawled, Harvest, pipeline.Expander[schemas.Crawled, schemas.Change](harvest.New(d.Repos)), pipeline.Options{Version: harvest.Version})
 	starts := pipeline.Then(changes, Link, pipeline.Stage[schemas.Change, schemas.Start](do.linker), pipeline.Options{Version: link.Version, Config: d.Link})
 	labelled := pipeline.Then(starts, Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), pipeline.Options{Version: classify.Version, Config: d.Classify, Reads: []string{Harvest}})
-	resolved := pipeline.Then(labelled, Resolve, pipeline.Stage[schemas.Labelled, schemas.Resolved](resolve.New(d.Builder, projects, records)), pipeline.Options{Version: resolve.Version, Config: where, Needs: sandboxes})
-	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), pipeline.Options{Version: provision.Version, Config: where, Needs: sandboxes})
-	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), pipeline.Options{Version: validate.Version, Config: d.Validate, Needs: sandboxes})
-	assessed := pipeline.Then(proofs, Assess, pipeline.Stage[schemas.Proof, schemas.Adequacy](do.assessor), pipeline.Options{Version: assess.Version, Config: d.Assess, Needs: sandboxes})
+	resolved := pipeline.Then(labelled, Resolve, pipeline.Stage[schemas.Labelled, schemas.Resolved](resolve.New(d.Builder, projects, records)), pipeline.Options{Version: resolve.Version, Config: where, Needs: builds, Timeout: locks, Budget: budget})
+	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), pipeline.Options{Version: provision.Version, Config: where, Needs: builds, Timeout: environments, Budget: budget})
+	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), pipeline.Options{Version: validate.Version, Config: d.Validate, Needs: sandboxes, Budget: budget})
+	assessed := pipeline.Then(proofs, Assess, pipeline.Stage[schemas.Proof, schemas.Adequacy](do.assessor), pipeline.Options{Version: assess.Version, Config: d.Assess, Needs: sandboxes, Budget: budget})
 	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describe.New(records, d.Repos, d.Builder.Languages, d.Describe)), pipeline.Options{Version: describe.Version, Config: d.Describe.Fingerprint(), Reads: []string{Harvest}})
 	return pipeline.Drain(described, Export, pipeline.Drainer[schemas.Statement](exporter), pipeline.Options{Version: export.Version, Config: d.Dataset.Told(d.Tools)}), nil
 }

@@ -20,6 +20,9 @@ import (
 // Version is part of the stage's fingerprint.
 const Version = "2"
 
+// gitResource is paused where a remote does not answer; stages names it in Needs.
+const gitResource = "git"
+
 // Config is what a source must be to be read at all; the zero Config lets every
 // source in.
 type Config struct {
@@ -49,7 +52,7 @@ var _ pipeline.Stage[schemas.Source, schemas.Crawled] = (*Gate)(nil)
 func (g *Gate) Run(ctx context.Context, s schemas.Source) (schemas.Crawled, error) {
 	repo, err := g.repos.Repository(s.Repo.Name)
 	if errors.Is(err, gitrepo.ErrRemote) {
-		return schemas.Crawled{}, &pipeline.Deferred{Resource: "git", Err: err}
+		return schemas.Crawled{}, &pipeline.Deferred{Resource: gitResource, Err: err}
 	}
 	if err != nil {
 		return schemas.Crawled{}, err
