@@ -90,9 +90,12 @@ func gitError(cmd *exec.Cmd, err error, stderr []byte) error {
 			break
 		}
 	}
-	said := strings.TrimSpace(string(stderr))
-	if i := strings.IndexByte(said, '\n'); i >= 0 {
-		said = said[:i]
+	said, _, _ := strings.Cut(strings.TrimSpace(string(stderr)), "\n")
+	for line := range strings.Lines(string(stderr)) { // hints and warnings may come first
+		if strings.HasPrefix(line, "fatal: ") {
+			said = strings.TrimSpace(line)
+			break
+		}
 	}
 	if said == "" {
 		return fmt.Errorf("%s: %w", verb, err)

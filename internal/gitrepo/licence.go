@@ -1,7 +1,9 @@
 package gitrepo
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -14,26 +16,28 @@ import (
 var licenceFile = lazyregexp.New(`(?i)^(licen[cs]e|copying|unlicense)([-_.].*)?$`)
 
 // Licence is the SPDX expression of the licence files at HEAD: several files with
-// one licence each are a choice between them. "" where none is recognised. The
-// first call takes most of a second of processor time, which is why Open does
+// one licence each are a choice between them. "" where none is recognised; ErrMissing
+// where the clone lacks what it would have to read, which says nothing of the licence.
+// The first call takes most of a second of processor time, which is why Open does
 // without it.
-func (r *Repo) Licence(ctx context.Context) string {
+func (r *Repo) Licence(ctx context.Context) (string, error) {
 	r.licensing.Lock()
 	defer r.licensing.Unlock()
 	if r.licence != nil {
-		return *r.licence
+		return *r.licence, nil
 	}
-	found := r.readLicence(ctx)
-	if ctx.Err() == nil { // a question that was broken off is no answer
-		r.licence = &found
+	found, err := r.readLicence(ctx)
+	if err = cmp.Or(ctx.Err(), err); err != nil { // a question that was broken off is no answer
+		return "", err
 	}
-	return found
+	r.licence = &found
+	return found, nil
 }
 
-func (r *Repo) readLicence(ctx context.Context) string {
+func (r *Repo) readLicence(ctx context.Context) (string, error) {
 	rows, err := r.treeRows(ctx, r.line[0].tree)
 	if err != nil {
-		return "" // a repository that lacks its newest tree still has its history
+		return "", fmt.Errorf("listing the newest tree: %w", err)
 	}
 	var ids []string
 	for _, row := range rows {
@@ -42,14 +46,14 @@ func (r *Repo) readLicence(ctx context.Context) string {
 		}
 		text, err := r.objects.blob(ctx, row.id)
 		if err != nil {
-			continue
+			return "", fmt.Errorf("reading %s: %w", row.name, err)
 		}
 		if id := recognise(text); id != "" && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids)
-	return strings.Join(ids, " OR ")
+	return strings.Join(ids, " OR "), nil
 }
 
 // recognise names the licence that most of a text is. A licence file that only

@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -30,10 +31,14 @@ type Query struct {
 // objects rejects them, and the others are unharmed.
 func (r *Repo) Log(ctx context.Context, q Query) iter.Seq2[schemas.Change, error] {
 	return func(yield func(schemas.Change, error) bool) {
-		licence := r.Licence(ctx)
+		licence, err := r.Licence(ctx)
+		if err != nil && !errors.Is(err, ErrMissing) { // a clone that lacks its newest tree still has its history
+			yield(schemas.Change{}, fmt.Errorf("reading the licence: %w", err))
+			return
+		}
 		i := -1
 		var failed error
-		err := r.walk(ctx, []string{"%H", "%b"}, func(f []string) bool {
+		err = r.walk(ctx, []string{"%H", "%b"}, func(f []string) bool {
 			i++
 			if !q.inWindow(r.line[i].at) {
 				return true

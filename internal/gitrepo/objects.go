@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/tree"
 )
 
@@ -285,6 +286,9 @@ func writeWhole(path string, b []byte) error {
 	return os.Rename(f.Name(), path)
 }
 
+// noTag is how git says that there is no tag to find; it exits 128 for everything.
+var noTag = lazyregexp.New(`No names found, cannot describe anything|No tags can describe|No annotated tags can describe`)
+
 // Describe is what tools that take versions from tags read at a commit: the
 // nearest tag among its ancestors, as git describe --tags finds it.
 func (r *Repo) Describe(ctx context.Context, commit string) (lang.Version, error) {
@@ -295,7 +299,11 @@ func (r *Repo) Describe(ctx context.Context, commit string) (lang.Version, error
 		if ctx.Err() != nil {
 			return v, ctx.Err()
 		}
-		return v, nil //nolint:nilerr // exit 128 is how git says that no tag is there
+		if noTag.MatchString(err.Error()) {
+			return v, nil
+		}
+		// Another pretend version would be built from this than on the next try.
+		return v, fmt.Errorf("looking for the tag nearest to %s: %w", commit, err)
 	}
 	// <tag>-<distance>-g<commit>; the tag may hold dashes.
 	s := strings.TrimSpace(string(out))

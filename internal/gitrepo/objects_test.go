@@ -243,6 +243,16 @@ merge: maintenance
 	}
 }
 
+// TestDescribeFails: that git could not look is not that there is no tag: the project
+// would be told another version than on the next try.
+func TestDescribeFails(t *testing.T) {
+	t.Parallel()
+	r := open(t, gitrepotest.New(t, "-- commit: Start --\n-- a --\n0\n-- tag: v1.0 --\n"))
+	if v, err := r.Describe(t.Context(), strings.Repeat("01", 20)); err == nil {
+		t.Errorf("of a commit that is not there: %+v", v)
+	}
+}
+
 func TestCancelledQuestionHarmsNoOther(t *testing.T) {
 	t.Parallel()
 	r := open(t, gitrepotest.New(t, dates))

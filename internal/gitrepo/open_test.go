@@ -2,6 +2,7 @@ package gitrepo_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -336,8 +337,39 @@ THE SOFTWARE IS PROVIDED "AS IS" AND THE AUTHOR DISCLAIMS ALL WARRANTIES WITH RE
 		"pointer": {"-- LICENSE --\nSee the files beside this one.\n", ""},
 	} {
 		r := open(t, gitrepotest.New(t, "-- commit: Start --\n"+c.files))
-		if got, of := r.Licence(t.Context()), log(t, r, gitrepo.Query{})[0].Licence; got != c.want || of != c.want {
-			t.Errorf("%s: %q, of its changes %q, want %q", name, got, of, c.want)
+		got, err := r.Licence(t.Context())
+		if of := log(t, r, gitrepo.Query{})[0].Licence; err != nil || got != c.want || of != c.want {
+			t.Errorf("%s: %q, %v, of its changes %q, want %q", name, got, err, of, c.want)
 		}
+	}
+}
+
+// TestLicenceNotRead: what cannot be read is no word on the licence, and is asked again.
+func TestLicenceNotRead(t *testing.T) {
+	t.Parallel()
+	dir := gitrepotest.New(t, "-- commit: Start --\n-- LICENSE --\nx\n")
+	id := strings.TrimSpace(gitrepotest.Git(t, dir, "rev-parse", "HEAD:LICENSE"))
+	loosen(t, dir)
+	object := filepath.Join(dir, ".git", "objects", id[:2], id[2:])
+	if err := os.Rename(object, object+".away"); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, dir)
+	if got, err := r.Licence(t.Context()); !errors.Is(err, gitrepo.ErrMissing) {
+		t.Errorf("without its file: %q, %v", got, err)
+	}
+	if changes := log(t, r, gitrepo.Query{}); len(changes) != 1 {
+		t.Errorf("%d changes", len(changes))
+	}
+	if err := os.Rename(object+".away", object); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Licence(t.Context()); err != nil || got != "" {
+		t.Errorf("with its file again: %q, %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := open(t, dir).Licence(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("broken off: %v", err)
 	}
 }

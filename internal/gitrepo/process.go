@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // coprocess is a git that answers questions for as long as it lives. One that
@@ -68,11 +70,15 @@ func (c *coprocess) autopsy(err error) error {
 	died := cmd.Wait()
 	c.cmd = nil
 	err = gitError(cmd, cmp.Or(died, err), c.stderr.Bytes())
-	if cmd.ProcessState.Exited() && cmd.ProcessState.ExitCode() == 128 {
+	if cmd.ProcessState.Exited() && cmd.ProcessState.ExitCode() == 128 && !starved.Match(c.stderr.Bytes()) {
 		return fmt.Errorf("%w: %w", ErrMissing, err)
 	}
 	return err
 }
+
+// starved are git's words where the machine, and not the repository, lacks something:
+// it ends with the same exit code.
+var starved = lazyregexp.New(`(?i)out of memory|cannot allocate memory|too many open files|input/output error|no space left on device|permission denied|resource temporarily unavailable|stale file handle`)
 
 // errNoAnswer is an answer that says that there is none.
 var errNoAnswer = fmt.Errorf("%w", ErrMissing)

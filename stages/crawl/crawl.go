@@ -57,7 +57,14 @@ func (g *Gate) Run(ctx context.Context, s schemas.Source) (schemas.Crawled, erro
 	if err != nil {
 		return schemas.Crawled{}, err
 	}
-	s.Repo.Licence = repo.Licence(ctx)
+	s.Repo.Licence, err = repo.Licence(ctx)
+	switch {
+	case errors.Is(err, gitrepo.ErrMissing) && len(g.config.Licences) == 0: // nobody asks for it
+	case errors.Is(err, gitrepo.ErrMissing):
+		return schemas.Crawled{}, fmt.Errorf("reading the licence of %s: %w: fetch what the clone lacks (git fetch --refetch --no-filter) and run again", s.Repo.Name, err)
+	case err != nil:
+		return schemas.Crawled{}, fmt.Errorf("reading the licence of %s: %w", s.Repo.Name, err)
+	}
 	if err := g.licence(s.Repo.Licence); err != nil {
 		return schemas.Crawled{}, err
 	}
