@@ -1,5 +1,7 @@
 package schemas
 
+import "slices"
+
 // Reason is why an item was rejected: "stage/what". Only those of Reasons are used.
 type Reason string
 
@@ -77,7 +79,7 @@ var Reasons = []ReasonText{
 	{MixedManifest, "a manifest changes for tests and for code in one hunk", "review the hunk by hand"},
 	{Submodule, "a submodule moves with the change", "vendor the submodule, or leave it out"},
 	{LFSPointer, "a file that the change needs is a Git LFS pointer", "fetch the LFS objects and run again"},
-	{MissingBlob, "the clone lacks an object that the change needs", "fetch without a filter, then retry"},
+	{MissingBlob, "the clone lacks an object that the change needs", "fetch it with the command that the reason names"},
 	{RootCommit, "the commit has no parent to start from", "nothing"},
 	{DuplicateStart, "the same base and landed trees stand under another ID", "see the alias in its row"},
 	{OtherLanguage, "the code part is in no language that is asked for", "widen filters.languages"},
@@ -114,4 +116,16 @@ var Reasons = []ReasonText{
 	{Uncovered, "tests need a name that neither statement nor interface can give", "write the interface by hand"},
 	{LedgerFlaky, "every FAIL_TO_PASS test disagreed with itself in some run of this repository", "nothing: the tests are flaky"},
 	{Crashed, "the process died five times over this item", "look at the log, then run with --retry-crashed"},
+}
+
+// Host lists the reasons that rest on what this machine, or the clone on it, has: such
+// an item is tried again by itself when that has changed.
+var Host = []Reason{MissingBlob, NoToolchain, HostPackages}
+
+// Advice is what to do about a reason, with what happens by itself.
+func (t ReasonText) Advice() string {
+	if slices.Contains(Host, t.Reason) {
+		return t.Do + "; the next run then tries it again by itself"
+	}
+	return t.Do
 }

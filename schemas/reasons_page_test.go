@@ -28,7 +28,7 @@ func TestReasonsPage(t *testing.T) {
 			stage = s
 			fmt.Fprintf(&want, "\n## %s\n\n| Reason | Meaning | What to do |\n| --- | --- | --- |\n", stage)
 		}
-		fmt.Fprintf(&want, "| `%s` | %s | %s |\n", r.Reason, r.Meaning, r.Do)
+		fmt.Fprintf(&want, "| `%s` | %s | %s |\n", r.Reason, r.Meaning, r.Advice())
 	}
 	if *update {
 		if err := os.WriteFile(page, want.Bytes(), 0o644); err != nil {

@@ -64,7 +64,7 @@ func (s *shelf) explain(i *item) explanation {
 	e := explanation{ID: i.ID, State: end.State, Stage: end.Stage, Reason: end.Reason, Detail: end.Detail}
 	for _, row := range schemas.Reasons {
 		if row.Reason == end.Reason {
-			e.Meaning, e.Do = row.Meaning, row.Do
+			e.Meaning, e.Do = row.Meaning, row.Advice()
 		}
 	}
 	if r := i.recipe(); r != nil {

@@ -253,6 +253,14 @@ func TestStoreOnPostgres(t *testing.T) {
 	if ok, err := condition(config.Bwrap); ok && err == nil {
 		c.refuses("another plan is at work on this store: a worker needs the configuration", "work", "-c", "other.yaml")
 	}
+	if ok, err := condition(config.Bwrap); ok && err == nil {
+		// A machine that has other toolchains takes no part.
+		_, err := c.db.Exec(`INSERT INTO fixed VALUES ('inventory', '{"sandbox":"bwrap","toolchains":{"python":{"versions":["9.8.7"]}}}')`)
+		c.check(err)
+		c.refuses(`(?s)this machine differs from the one that began the run.*only there: python 9\.8\.7\n.*only here: python 3.*nothing was started`, "work", "-c", "pg.yaml")
+		_, err = c.db.Exec("DELETE FROM fixed WHERE name = 'inventory'")
+		c.check(err)
+	}
 	c.says(exitOK, "link/no_tests +1", "status", "-c", "pg.yaml")
 	c.says(exitOK, "(?s)demo__.*link.*rejected", "show", "demo__tally-1", "-c", "pg.yaml")
 	c.says(exitOK, "demo__tally-1", "explain", "demo__tally-1", "-c", "pg.yaml")

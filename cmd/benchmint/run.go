@@ -125,6 +125,13 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 	if err := p.hold(c, o.store, o.workshop); err != nil {
 		return o, err
 	}
+	stock := p.takeStock
+	if join {
+		stock = p.sameMachine
+	}
+	if err := stock(ctx, c, o); err != nil {
+		return o, err
+	}
 	if o.plan, err = p.plan(ctx, c, o.store, o.sources, o.workshop); err != nil {
 		return o, &ended{exitUsage, err}
 	}
@@ -161,6 +168,7 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 	}
 	options.Redrain = writes(f.until) && !written
 	summary, err := p.watched(ctx, o.plan, o.store, o.sources.seeds(), options)
+	err = errors.Join(err, p.learn(context.WithoutCancel(ctx), c, o))
 	if err != nil {
 		return p.finish(c, f, summary, o.sources, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,6 +59,9 @@ func condition(name string) (bool, error) {
 	if name == "root" { // who reads every file
 		return os.Getuid() == 0, nil
 	}
+	if name == "pythons" { // two that a script may choose from
+		return len(pythons()) > 1, nil
+	}
 	if name != config.Bwrap && name != config.Docker {
 		return false, fmt.Errorf("unknown condition %q", name)
 	}
@@ -77,7 +81,57 @@ func condition(name string) (bool, error) {
 
 // commands are those of ours that scripts may use.
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path,
+	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget,
+}
+
+// pythons are the folders of this machine's interpreters, the oldest first.
+func pythons() []string {
+	root := os.Getenv("PYENV_ROOT")
+	if home, err := os.UserHomeDir(); err == nil && root == "" {
+		root = filepath.Join(home, ".pyenv")
+	}
+	var out []string
+	for minor := 8; minor < 30; minor++ { // older ones are no more on most indexes
+		found, _ := filepath.Glob(filepath.Join(root, "versions", fmt.Sprintf("3.%d.*", minor)))
+		out = append(out, found...)
+	}
+	return out
+}
+
+// pyenv DIR N puts the first N interpreters of this machine into DIR, oldest first, all
+// of them for -1, in place of pyenv's own; MINOR is the newest minor that there is.
+func pyenv(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: pyenv dir n")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	all := pythons()
+	minor := func(dir string) string { return strings.Join(strings.Split(filepath.Base(dir), ".")[:2], ".") }
+	ts.Setenv("MINOR", minor(all[len(all)-1]))
+	ts.Setenv("PYENV_ROOT", ts.MkAbs("no-pyenv"))
+	if n < 0 {
+		n = len(all)
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	for _, from := range all[:n] {
+		program := "python" + minor(from)
+		if err := os.Symlink(filepath.Join(from, "bin", program), filepath.Join(dir, program)); !errors.Is(err, fs.ErrExist) {
+			ts.Check(err)
+		}
+	}
+}
+
+// forget STORE NAME takes a note out of a store, as one of an older program has none.
+func forget(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: forget store name")
+	}
+	db, err := sql.Open("sqlite3", filepath.Join(ts.MkAbs(args[0]), "steps.db"))
+	ts.Check(err)
+	_, err = db.Exec("DELETE FROM fixed WHERE name = ?", args[1])
+	ts.Check(errors.Join(err, db.Close()))
 }
 
 // path DIR PROGRAM… makes DIR the whole PATH: a machine that has these programs and no

@@ -8,6 +8,7 @@ import (
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/internal/toolchain"
 )
 
 // workshop is where environments are made and tests run: one sandbox with the
@@ -15,13 +16,15 @@ import (
 type workshop struct {
 	kind    string
 	builder *environment.Builder
+	tools   *toolchain.Store // those of the builder
 	close   func() error
 }
 
 // newWorkshop is a workshop in a sandbox that is open.
 func (p *program) newWorkshop(kind string, box sandbox.Sandbox, closer func() error, c *config.Config) *workshop {
-	return &workshop{kind: kind, close: closer, builder: &environment.Builder{
-		Sandbox: box, Toolchains: p.toolchains(c), Languages: languages(), Limits: c.Sandbox.Limits(),
+	tools := p.toolchains(c)
+	return &workshop{kind: kind, close: closer, tools: tools, builder: &environment.Builder{
+		Sandbox: box, Toolchains: tools, Languages: languages(), Limits: c.Sandbox.Limits(),
 	}}
 }
 

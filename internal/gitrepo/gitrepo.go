@@ -38,13 +38,14 @@ const EmptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 // Repo is one opened repository. Its methods may be called from many goroutines.
 type Repo struct {
-	info  schemas.Repo
-	view  string // our bare repository, removed by Close
-	hold  *os.File
-	copy  copied // of a URL
-	line  []entry
-	tags  []ref
-	pulls []pull
+	info   schemas.Repo
+	view   string   // our bare repository, removed by Close
+	stores []string // the folders of objects that the view borrows
+	hold   *os.File
+	copy   copied // of a URL
+	line   []entry
+	tags   []ref
+	pulls  []pull
 
 	objects *objects
 	raw     *differ // trees only: works without any blob
@@ -86,7 +87,7 @@ func Open(ctx context.Context, source, name, cacheDir string) (*Repo, error) {
 			name = nameOfURL(source)
 		}
 	}
-	r := &Repo{copy: mirrored, info: schemas.Repo{Name: name, URL: source, Head: found.head}, tags: found.tags, pulls: found.pulls}
+	r := &Repo{copy: mirrored, info: schemas.Repo{Name: name, URL: source, Head: found.head}, tags: found.tags, pulls: found.pulls, stores: []string{filepath.Join(found.common, "objects")}}
 	if r.view, r.hold, err = makeView(found); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", source, err), r.Close())
 	}

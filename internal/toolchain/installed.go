@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sort"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Installed lists what this machine itself has of the named toolchains, as Available
-// does, and asks no registry. Without a name it lists nothing.
+// Installed lists what this machine itself has of the named toolchains, oldest first,
+// and asks no registry. Without a name it lists nothing.
 func (s *Store) Installed(ctx context.Context, names ...string) ([]lang.ToolchainRelease, error) {
 	var out []lang.ToolchainRelease
 	for _, name := range names {
@@ -27,6 +28,7 @@ func (s *Store) Installed(ctx context.Context, names ...string) ([]lang.Toolchai
 			}
 		}
 	}
+	sort.SliceStable(out, func(i, j int) bool { return less(out[i].Version, out[j].Version) })
 	return out, ctx.Err() // half a list would read as "not there"
 }
 
@@ -80,4 +82,27 @@ func (s *Store) Elsewhere(name string) string {
 		}
 	}
 	return ""
+}
+
+// Newest is the newest version that can be had, the registry's included: it is asked,
+// and an error means that it did not answer. "" where there is none, or no registry.
+func (s *Store) Newest(ctx context.Context, name string) (string, error) {
+	if name != Go {
+		return "", nil
+	}
+	all, err := s.golang(ctx)
+	if err != nil || len(all) == 0 {
+		return "", err
+	}
+	return all[len(all)-1], nil
+}
+
+// Listed is Newest without asking: what this process was told already, or "".
+func (s *Store) Listed(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if name != Go || !s.listed || len(s.golangs) == 0 {
+		return ""
+	}
+	return s.golangs[len(s.golangs)-1]
 }
