@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -209,9 +207,7 @@ func (p *program) sameMachine(ctx context.Context, c *config.Config, o *opened) 
 		return err
 	}
 	if differ := inventory.Differences(there, here, p.toolchainsAsked(ctx, c, o)); len(differ) > 0 {
-		return &ended{exitUsage, errors.Join(
-			errors.New("this machine differs from the one that began the run, and what is made on one cannot be built on the other:"),
-			fmt.Errorf("  %s", strings.Join(differ, "\n  ")), errors.New("nothing was started; make them the same, or begin the run here"))}
+		return unmet("this machine differs from the one that began the run (%s): what is made on one cannot be built on the other; make them the same, or begin the run here", strings.Join(differ, "; "))
 	}
 	return nil
 }

@@ -147,10 +147,18 @@ func Differences(there, here Inventory, names []string) []string {
 			only = append(only, d.Text)
 		}
 		if len(only) > 0 {
-			out = append(out, "only "+side.where+": "+strings.Join(only, ", "))
+			out = append(out, "only "+side.where+": "+shortened(only))
 		}
 	}
 	return out
+}
+
+// shortened keeps a long list readable.
+func shortened(all []string) string {
+	if len(all) <= few {
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:few], ", "), len(all)-few)
 }
 
 // without is a less b.
