@@ -14,7 +14,8 @@ type Source struct {
 	// Releases bounds the window to the changes of the newest releases, and what is not
 	// released yet; 0 is no bound.
 	Releases int `json:"releases,omitempty"`
-	// Refs is the digest of all tags: a new tag changes notes, not commits.
+	// Refs is the digest of all tags, and of whether the clone lacks objects: a new tag
+	// changes notes, not commits.
 	Refs Digest `json:"refs,omitempty"`
 	// Elders are the sources of the same history whose names sort before this one: a
 	// change that one of them has as well is theirs.

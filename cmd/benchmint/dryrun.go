@@ -38,7 +38,7 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	sources, err := p.openSources(ctx, c)
+	sources, err := p.openWhole(ctx, c)
 	if err != nil {
 		return err
 	}

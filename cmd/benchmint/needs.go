@@ -217,7 +217,7 @@ func (p *program) checkCABundle(c *config.Config) finding {
 // is told all at once, and where git is, before it is missed.
 func (p *program) ready(ctx context.Context, c *config.Config, until string) (s *sources, w *workshop, err error) {
 	if _, err := exec.LookPath("git"); err == nil {
-		if s, err = p.openSources(ctx, c); err != nil {
+		if s, err = p.openWhole(ctx, c); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -226,6 +226,35 @@ func (p *program) ready(ctx context.Context, c *config.Config, until string) (s 
 		w, err = p.require(ctx, c, j)
 	}
 	return s, w, err
+}
+
+// openWhole opens the sources and tells of clones that lack something, with the command
+// that mends each. One in which nothing has a commit before it is of no use.
+func (p *program) openWhole(ctx context.Context, c *config.Config) (*sources, error) {
+	s, err := p.openSources(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var problems config.Problems
+	for _, src := range s.order {
+		r := s.repos[src.Repo.Name]
+		switch n, oldest := r.Shallow(); {
+		case n == 1:
+			problems = append(problems, config.Problem{Text: fmt.Sprintf("%s is a shallow clone with one commit, and nothing before it to start from; git -C %[1]s fetch --unshallow gets the rest", src.Git)})
+		case n > 1:
+			p.say("%s is a shallow clone: only %d commits are there, and the oldest, %s, has nothing to start from; git -C %[1]s fetch --unshallow gets the rest", src.Git, n, oldest[:12])
+		}
+		switch url, fetched, err := r.Partial(); {
+		case err != nil:
+			p.say("%s is a partial clone, and what it lacks cannot be read from %s now; git -C %[1]s fetch --refetch --no-filter gets it: %[3]v", src.Git, url, err)
+		case fetched:
+			p.say("%s is a partial clone: what it lacks was read from %s into the cache", src.Git, url)
+		}
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(&ended{exitUsage, problems}, s.close())
+	}
+	return s, nil
 }
 
 // jobOf is what a run up to a stage does with sources, nil where they cannot be read.

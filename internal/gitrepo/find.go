@@ -22,6 +22,9 @@ type found struct {
 	tags    []ref
 	pulls   []pull
 	shallow []byte
+	// promisor is the address from which a partial clone may fetch what it lacks; "" where
+	// the clone is none.
+	promisor string
 }
 
 type ref struct{ id, name string }
@@ -65,7 +68,8 @@ func find(ctx context.Context, path string) (*found, error) {
 	if s.shallow, err = os.ReadFile(filepath.Join(common, "shallow")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	s.name = inferName(ctx, dir, common)
+	origin := s.remotes(ctx, dir)
+	s.name = inferName(origin, common)
 	return s, nil
 }
 
@@ -92,10 +96,44 @@ func (s *found) refs(ctx context.Context, dir string) error {
 
 var pullRef = lazyregexp.New(`^refs/pull/([1-9][0-9]{0,8})/head$`)
 
+// remotes reads where the clone comes from, and whether it is a partial one. Only
+// addresses are taken from its configuration.
+func (s *found) remotes(ctx context.Context, dir string) (origin string) {
+	out, err := output(inside(ctx, dir, "config", "-z", "--get-regexp", `^remote\..*\.(url|promisor|partialclonefilter)$|^extensions\.partialclone$`))
+	if err != nil {
+		return "" // no remote
+	}
+	urls, promisors := map[string]string{}, []string{}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		key, value, _ := strings.Cut(entry, "\n")
+		if key == "extensions.partialclone" {
+			promisors = append(promisors, value)
+			continue
+		}
+		name, variable := strings.TrimPrefix(key, "remote."), ""
+		if i := strings.LastIndexByte(name, '.'); i >= 0 {
+			name, variable = name[:i], name[i+1:]
+		}
+		switch variable {
+		case "url":
+			urls[name] = value
+		case "promisor", "partialclonefilter":
+			if value != "false" {
+				promisors = append(promisors, name)
+			}
+		}
+	}
+	for _, name := range promisors {
+		if s.promisor = urls[name]; s.promisor != "" {
+			break
+		}
+	}
+	return urls["origin"]
+}
+
 // inferName takes owner/name from origin where that is a URL, else the folder's name.
-func inferName(ctx context.Context, dir, common string) string {
-	out, err := output(inside(ctx, dir, "config", "--get", "remote.origin.url"))
-	if url := strings.TrimSpace(string(out)); err == nil && isURL(url) && !strings.HasPrefix(url, "file:") {
+func inferName(origin, common string) string {
+	if url := strings.TrimSpace(origin); isURL(url) && !strings.HasPrefix(url, "file:") {
 		return nameOfURL(url)
 	}
 	base := filepath.Base(common) // the main work tree's name, wherever the linked one lies

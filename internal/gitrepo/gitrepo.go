@@ -25,7 +25,7 @@ import (
 // Errors that callers tell apart.
 var (
 	// ErrMissing is an object that the repository lacks or cannot read: a partial
-	// clone, a damaged pack.
+	// clone whose remote does not answer, a damaged pack.
 	ErrMissing = errors.New("object is missing")
 	// ErrRemote is a URL that could not be fetched now.
 	ErrRemote = errors.New("remote cannot be fetched")
@@ -47,6 +47,9 @@ type Repo struct {
 	tags   []ref
 	pulls  []pull
 
+	clone   clone
+	partial partial
+
 	objects *objects
 	raw     *differ // trees only: works without any blob
 	stats   *differ // counts lines and finds renames: reads blobs
@@ -65,7 +68,8 @@ type Repo struct {
 }
 
 // Open opens source, which is a path (bare or not, a linked work tree) or a URL
-// that is mirrored under cacheDir first. name is owner/name, or "" to infer it. Where
+// that is mirrored under cacheDir first. What a partial clone lacks is read from a
+// mirror of its remote, in the same place. name is owner/name, or "" to infer it. Where
 // the URL does not answer, its mirror serves if it is whole: see Silent.
 // ErrNoRepo, ErrRemote.
 func Open(ctx context.Context, source, name, cacheDir string) (*Repo, error) {
@@ -87,11 +91,19 @@ func Open(ctx context.Context, source, name, cacheDir string) (*Repo, error) {
 			name = nameOfURL(source)
 		}
 	}
-	r := &Repo{copy: mirrored, info: schemas.Repo{Name: name, URL: source, Head: found.head}, tags: found.tags, pulls: found.pulls, stores: []string{filepath.Join(found.common, "objects")}}
-	if r.view, r.hold, err = makeView(found); err != nil {
+	partial, err := promised(ctx, found, cacheDir)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", source, err)
+	}
+	r := &Repo{copy: mirrored, info: schemas.Repo{Name: name, URL: source, Head: found.head}, tags: found.tags, pulls: found.pulls, stores: []string{filepath.Join(found.common, "objects")}, partial: partial}
+	if partial.mirror != "" {
+		r.stores = append(r.stores, filepath.Join(partial.mirror, "objects"))
+	}
+	if r.view, r.hold, err = makeView(found, r.stores); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", source, err), r.Close())
 	}
 	r.objects = &objects{view: r.view}
+	r.clone = cloneOf(source, found)
 	r.raw = &differ{view: r.view, args: []string{"--raw", "--no-renames", "-z"}}
 	r.stats = &differ{view: r.view, args: append([]string{"--raw", "--numstat", "-z"}, renames...)}
 	r.patches = &differ{view: r.view, args: append([]string{"-p", "--binary", "--full-index", "-U3"}, renames...)}
@@ -139,7 +151,7 @@ func (r *Repo) Close() error {
 
 // makeView writes the bare repository that all reading goes through. Only tags
 // are put into it (for Describe): other refs are known as commits.
-func makeView(s *found) (view string, hold *os.File, err error) {
+func makeView(s *found, stores []string) (view string, hold *os.File, err error) {
 	if view, hold, err = newView(); err != nil {
 		return view, hold, err
 	}
@@ -147,11 +159,15 @@ func makeView(s *found) (view string, hold *os.File, err error) {
 	for _, t := range s.tags {
 		fmt.Fprintf(&refs, "%s %s\n", t.id, t.name)
 	}
+	var alternates bytes.Buffer
+	for _, dir := range stores {
+		alternates.WriteString(quoteAlternate(dir) + "\n")
+	}
 	files := map[string][]byte{
 		"HEAD":                    []byte(s.head + "\n"),
 		"config":                  []byte(viewConfig),
 		"packed-refs":             refs.Bytes(),
-		"objects/info/alternates": []byte(quoteAlternate(filepath.Join(s.common, "objects")) + "\n"),
+		"objects/info/alternates": alternates.Bytes(),
 	}
 	if s.shallow != nil {
 		files["shallow"] = s.shallow // without it git takes the cut for a broken history

@@ -28,7 +28,8 @@ type Query struct {
 //
 // A change whose blobs are not all there has -1 lines and no renames; one whose
 // trees are not there has no files. Both come out: the stage that needs the
-// objects rejects them, and the others are unharmed.
+// objects rejects them, and the others are unharmed. The oldest commit of a shallow
+// clone does not come out: Shallow tells of it.
 func (r *Repo) Log(ctx context.Context, q Query) iter.Seq2[schemas.Change, error] {
 	return func(yield func(schemas.Change, error) bool) {
 		licence, err := r.Licence(ctx)
@@ -40,6 +41,9 @@ func (r *Repo) Log(ctx context.Context, q Query) iter.Seq2[schemas.Change, error
 		var failed error
 		err = r.walk(ctx, []string{"%H", "%b"}, func(f []string) bool {
 			i++
+			if r.clone.cut[f[0]] {
+				return true // it has parents, and they are not here: nobody knows what it changed
+			}
 			if !q.inWindow(r.line[i].at) {
 				return true
 			}

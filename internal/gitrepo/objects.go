@@ -26,11 +26,11 @@ import (
 func (r *Repo) Tree(ctx context.Context, id string) (*tree.Tree, error) {
 	root, err := r.objects.id(ctx, id+"^{tree}")
 	if err != nil {
-		return nil, fmt.Errorf("reading tree %s: %w", id, err)
+		return nil, r.missing(fmt.Errorf("reading tree %s: %w", id, err))
 	}
 	var entries []tree.Entry
 	if err := r.list(ctx, root, "", &entries); err != nil {
-		return nil, fmt.Errorf("reading tree %s: %w", id, err)
+		return nil, r.missing(fmt.Errorf("reading tree %s: %w", id, err))
 	}
 	for i, e := range entries {
 		if e.Mode == tree.ModeModule {
@@ -38,7 +38,7 @@ func (r *Repo) Tree(ctx context.Context, id string) (*tree.Tree, error) {
 		}
 		data, err := r.objects.blob(ctx, string(e.Data))
 		if err != nil {
-			return nil, fmt.Errorf("reading %s of tree %s: %w", RecordPath(e.Path), id, err)
+			return nil, r.missing(fmt.Errorf("reading %s of tree %s: %w", RecordPath(e.Path), id, err))
 		}
 		entries[i].Data = data
 	}
@@ -109,7 +109,7 @@ func (r *Repo) treeRows(ctx context.Context, id string) ([]treeRow, error) {
 func (r *Repo) Blob(ctx context.Context, id string) ([]byte, error) {
 	b, err := r.objects.blob(ctx, id)
 	if err != nil {
-		return nil, fmt.Errorf("reading blob: %w", err)
+		return nil, r.missing(fmt.Errorf("reading blob: %w", err))
 	}
 	return slices.Clone(b), nil
 }
@@ -137,7 +137,7 @@ func (r *Repo) patch(ctx context.Context, d *differ, from, to string) ([]byte, e
 		return readPatch(out, &patch)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("comparing trees: %w", err)
+		return nil, r.missing(fmt.Errorf("comparing trees: %w", err))
 	}
 	return patch.Bytes(), nil
 }
@@ -165,7 +165,7 @@ func (r *Repo) Graft(ctx context.Context, base string, edits []Edit) (string, er
 		root.add(e.Path, e)
 	}
 	id, err := r.graft(ctx, base, &root)
-	return cmp.Or(id, EmptyTree), err
+	return cmp.Or(id, EmptyTree), r.missing(err)
 }
 
 // edit is the edits below one folder.

@@ -18,9 +18,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 func TestOpenEveryKindOfSource(t *testing.T) {
@@ -310,9 +312,107 @@ func TestShallowClone(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "shallow")
 	gitrepotest.Git(t, t.TempDir(), "clone", "-q", "--depth=2", "file://"+gitrepotest.New(t, dates), dir)
-	got := log(t, open(t, dir), gitrepo.Query{})
-	if diff := cmp.Diff([]string{"April", "First of February"}, subjects(got)); diff != "" {
+	r := open(t, dir)
+	// Of the oldest nobody knows what it changed.
+	if diff := cmp.Diff([]string{"April"}, subjects(log(t, r, gitrepo.Query{}))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	oldest := gitrepotest.Git(t, dir, "rev-parse", "HEAD^")
+	if n, cut := r.Shallow(); n != 2 || cut != strings.TrimSpace(oldest) {
+		t.Errorf("%d commits, cut at %s, want 2 and %s", n, cut, oldest)
+	}
+	gitrepotest.Git(t, dir, "fetch", "-q", "--unshallow")
+	r = open(t, dir)
+	if n, cut := r.Shallow(); n != 0 || cut != "" {
+		t.Errorf("of a whole clone: %d, %s", n, cut)
+	}
+	if got := log(t, r, gitrepo.Query{}); len(got) < 3 || got[len(got)-1].Base != "" {
+		t.Errorf("its history: %v", subjects(got))
+	}
+}
+
+// A partial clone is read whole, from a mirror of its remote, and is left as it is; once
+// the mirror is there, and the remote is not, too.
+func TestPartialClone(t *testing.T) {
+	t.Parallel()
+	upstream := gitrepotest.New(t, dates)
+	gitrepotest.Git(t, upstream, "config", "uploadpack.allowFilter", "true")
+	whole := log(t, open(t, upstream), gitrepo.Query{})
+	dir, cache := filepath.Join(t.TempDir(), "partial"), t.TempDir()
+	gitrepotest.Git(t, t.TempDir(), "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+upstream, dir)
+	reopen := func(cache string) *gitrepo.Repo {
+		t.Helper()
+		r, err := gitrepo.Open(t.Context(), dir, "acme/widget", cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Close() }) // a view
+		return r
+	}
+	r := reopen("") // nowhere to put a mirror
+	_, err := r.Tree(t.Context(), whole[0].Commit)
+	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), dir+" is a partial clone; git -C "+dir+" fetch --refetch --no-filter") {
+		t.Errorf("without a mirror: %v", err)
+	}
+	sound := open(t, upstream).Refs()
+	before, files := r.Objects(), gitrepotest.Git(t, dir, "count-objects", "-v")
+
+	for _, step := range []struct {
+		name    string
+		fetched bool
+	}{{"first", true}, {"second", false}, {"remote_gone", false}} {
+		if step.name == "remote_gone" {
+			if err := os.Rename(upstream, upstream+".away"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := reopen(cache)
+		if url, fetched, err := r.Partial(); err != nil || url != "file://"+upstream || fetched != step.fetched {
+			t.Errorf("%s: %s, fetched %t: %v", step.name, url, fetched, err)
+		}
+		got := log(t, r, gitrepo.Query{})
+		if diff := cmp.Diff(whole, got, cmpopts.IgnoreFields(schemas.Change{}, "Repo")); diff != "" {
+			t.Errorf("%s (-whole +partial):\n%s", step.name, diff)
+		}
+		for _, c := range got {
+			if _, err := r.Tree(t.Context(), c.Tree); err != nil {
+				t.Errorf("%s: %v", step.name, err)
+			}
+		}
+		if r.Refs() != sound {
+			t.Errorf("%s: it is read otherwise than a whole clone", step.name)
+		}
+		if r.Objects() == before {
+			t.Errorf("%s: it has other objects now, and looks the same", step.name)
+		}
+	}
+	if diff := cmp.Diff(files, gitrepotest.Git(t, dir, "count-objects", "-v")); diff != "" {
+		t.Errorf("the clone was written to:\n%s", diff)
+	}
+
+	// A remote that does not answer, and no mirror.
+	r = reopen(t.TempDir())
+	if _, _, err := r.Partial(); !errors.Is(err, gitrepo.ErrRemote) {
+		t.Errorf("no remote: %v", err)
+	}
+	if got := log(t, r, gitrepo.Query{}); len(got) != len(whole) || r.Refs() == sound {
+		t.Errorf("%d changes, want %d; read again later: %t", len(got), len(whole), r.Refs() != sound)
+	}
+	// The command that is named mends it.
+	if err := os.Rename(upstream+".away", upstream); err != nil {
+		t.Fatal(err)
+	}
+	looked := r.Objects()
+	gitrepotest.Git(t, dir, "fetch", "-q", "--refetch", "--no-filter")
+	r = reopen(t.TempDir())
+	if url, _, err := r.Partial(); url != "" || err != nil {
+		t.Errorf("mended, it still asks %s: %v", url, err)
+	}
+	if r.Objects() == looked {
+		t.Error("mended, it looks the same")
+	}
+	if _, err := r.Tree(t.Context(), whole[0].Tree); err != nil {
+		t.Error(err)
 	}
 }
 

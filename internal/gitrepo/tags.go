@@ -32,6 +32,9 @@ func (r *Repo) Refs() schemas.Digest {
 	for _, t := range r.tags {
 		lines = append(lines, t.name+" "+t.id)
 	}
+	if r.partial.err != nil {
+		lines = append(lines, "lacks objects") // licence, notes and line counts are read again when they are there
+	}
 	slices.Sort(lines)
 	return schemas.DigestOf(lines)
 }
