@@ -16,6 +16,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -209,6 +210,9 @@ func (s *Store) Get(ctx context.Context, name, version string) (sandbox.Toolchai
 		return sandbox.Toolchain{}, err
 	}
 	dir, digest, err := s.keep(ctx, name, version, src)
+	if errors.Is(err, syscall.ENOSPC) {
+		err = &sandbox.ShortageError{Of: "disk", Where: s.host.Cache, Why: err.Error(), Get: "make room there (benchmint clean), or set XDG_CACHE_HOME to a folder on a larger disk, and run again"}
+	}
 	if err != nil {
 		return sandbox.Toolchain{}, fmt.Errorf("copying %s %s: %w", name, version, err)
 	}
