@@ -10,9 +10,11 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/inventory"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/internal/toolchain"
 	"github.com/benchmint/benchmint/stages"
 	"github.com/benchmint/benchmint/stages/crawl"
 )
@@ -25,6 +27,8 @@ type job struct {
 	// asks says who needs a language, as "./widget holds it", or "" where nobody does. It is
 	// asked only of those that this machine lacks: reading heads costs.
 	asks func(ctx context.Context, language string) string
+	// known is what the store's last run found: what looks the same is not asked again.
+	known inventory.Inventory
 	// survey looks at all sandboxes, and opens none to keep: for doctor.
 	survey bool
 }
@@ -32,7 +36,7 @@ type job struct {
 // needs looks for all that a job cannot do without, the parts of it that are there
 // included. The workshop is nil where nothing is built, and where none can be had.
 func (p *program) needs(ctx context.Context, c *config.Config, j job) ([]finding, *workshop) {
-	out := []finding{p.checkGit(ctx)}
+	out := []finding{p.checkGit(ctx, j.survey)}
 	if !j.builds {
 		return out, nil
 	}
@@ -40,7 +44,7 @@ func (p *program) needs(ctx context.Context, c *config.Config, j job) ([]finding
 	out = append(out, boxes...)
 	for _, name := range c.Filters.Languages {
 		for _, n := range languages()[name].Needs() {
-			out = append(out, p.checkToolchain(ctx, c, n, func() string { return j.asks(ctx, name) }))
+			out = append(out, j.checkToolchain(ctx, p.toolchains(c), n, name))
 		}
 	}
 	if j.survey { // of sources that nobody has named yet: a run needs one language at least
@@ -170,15 +174,18 @@ func (p *program) checkSandbox(ctx context.Context, kind string, c *config.Confi
 	return f, p.newWorkshop(kind, box, closer, c)
 }
 
-// checkToolchain looks for what a language builds with. asks says who needs it.
-func (p *program) checkToolchain(ctx context.Context, c *config.Config, n lang.Need, asks func() string) finding {
+// checkToolchain looks for what a language builds with.
+func (j job) checkToolchain(ctx context.Context, tools *toolchain.Store, n lang.Need, language string) finding {
 	f := finding{Name: n.Name, State: stateMissing, Why: n.Why, Get: n.Get}
-	tools := p.toolchains(c)
+	if t := j.known.Toolchains[n.Name]; len(t.Versions) > 0 && t.Sight == tools.Sight(n.Name) {
+		f.State, f.Needed = stateOK, true
+		return f
+	}
 	if where, ok := tools.Has(ctx, n.Name); ok {
 		f.State, f.Detail, f.Needed = stateOK, where, true
 		return f
 	}
-	who := asks()
+	who := j.asks(ctx, language)
 	f.Needed = who != ""
 	f.Detail = who
 	if !f.Needed {
@@ -191,14 +198,21 @@ func (p *program) checkToolchain(ctx context.Context, c *config.Config, n lang.N
 }
 
 // checkGit: trees and history are read by git itself.
-func (p *program) checkGit(ctx context.Context) finding {
+func (p *program) checkGit(ctx context.Context, survey bool) finding {
 	f := finding{Name: "git", State: stateMissing, Needed: true, Why: "reads the sources", Get: "apt-get install git"}
-	out, err := exec.CommandContext(ctx, "git", "--version").Output()
+	path, err := exec.LookPath("git")
 	if err != nil {
 		f.Detail = err.Error()
 		return f
 	}
-	f.State, f.Detail = stateOK, strings.TrimSpace(string(out))
+	if f.State, f.Detail = stateOK, path; !survey {
+		return f // the sources were read with it
+	}
+	out, err := exec.CommandContext(ctx, "git", "--version").Output()
+	f.Detail = strings.TrimSpace(string(out))
+	if err != nil {
+		f.State, f.Detail = stateMissing, path+" does not run: "+err.Error()
+	}
 	return f
 }
 
@@ -265,23 +279,31 @@ func (p *program) jobOf(ctx context.Context, c *config.Config, s *sources, until
 		return j, &ended{exitUsage, err}
 	}
 	if j.builds = plan.Needs(until)[stages.Sandbox]; j.builds {
-		j.kind, err = p.kindOf(ctx, c)
+		err = p.recall(ctx, c, &j)
 	}
 	return j, err
 }
 
-// kindOf is the sandbox that the store was begun with, else the one that is asked
-// for. Results of two kinds are never mixed. No store is made by asking.
-func (p *program) kindOf(ctx context.Context, c *config.Config) (kind string, err error) {
+// recall takes from the store the sandbox that it was begun with, else the one that is
+// asked for, and what its last run found on this machine. No store is made by asking.
+func (p *program) recall(ctx context.Context, c *config.Config, j *job) (err error) {
+	j.kind = c.Sandbox.Kind
 	if !store.Exists(c.Store) {
-		return c.Sandbox.Kind, nil
+		return nil
 	}
 	s, err := p.openStore(ctx, c)
 	if err != nil {
-		return "", &ended{exitUsage, err}
+		return &ended{exitUsage, err}
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	return p.kindFor(c, s)
+	if j.kind, err = p.kindFor(c, s); err != nil {
+		return err
+	}
+	note, err := s.Note(machineNote)
+	if err == nil {
+		j.known, err = inventory.Parse(note)
+	}
+	return err
 }
 
 // askers says who needs a language: the user who named it, or a source whose head holds
