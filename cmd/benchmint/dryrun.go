@@ -47,7 +47,7 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
-	summary, err := plan.Run(ctx, s, sources.seeds(), &watcher{program: &program{world: silent(p.world)}}, p.runOptions(c, runFlags{until: stages.Classify}))
+	summary, err := plan.Run(ctx, s, sources.seeds(), &faults{watcher{p}}, p.runOptions(c, runFlags{until: stages.Classify}))
 	if err != nil {
 		return err
 	}
@@ -62,6 +62,17 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 		return &ended{code: code}
 	}
 	return nil
+}
+
+// faults says only what kept a dry run from seeing everything.
+type faults struct{ watcher }
+
+func (f *faults) Begin(string, string) {}
+
+func (f *faults) End(s schemas.Step, reused bool) {
+	if s.State == schemas.StepFailed || s.State == schemas.StepDeferred {
+		f.watcher.End(s, reused)
+	}
 }
 
 func (p *program) forecast(ctx context.Context, c *config.Config, dry *store.Store, summary pipeline.Summary) (f forecast, err error) {

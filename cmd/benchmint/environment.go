@@ -88,13 +88,6 @@ func (e *world) caBundle(configured string) string {
 	return ""
 }
 
-// silent is the same world without a voice.
-func silent(w *world) *world {
-	mute := *w
-	mute.stderr = io.Discard
-	return &mute
-}
-
 // languages are the plugins, by the name that records and configuration use.
 func languages() map[string]lang.Language {
 	all := map[string]lang.Language{}

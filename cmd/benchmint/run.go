@@ -167,6 +167,9 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 		return err
 	}
 	options.Redrain = writes(f.until) && !written
+	if len(o.sources.silent) > 0 {
+		options.Patience = 0 // it was asked already: this run cannot end whole
+	}
 	summary, err := p.watched(ctx, o.plan, o.store, o.sources.seeds(), options)
 	err = errors.Join(err, p.learn(context.WithoutCancel(ctx), c, o))
 	if err != nil {
@@ -299,7 +302,7 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 	case s.State == schemas.StepRejected:
 		w.say("%s  rejected %s", s.Key, s.Reason)
 	case s.State == schemas.StepDeferred:
-		w.say("%s  put off at %s, tried next at %s: %s", name(s.Key), s.Stage, clock(s.NotBefore, w.now()), visible(tail(s.Detail, 1)))
+		w.say("%s  deferred at %s, tried next at %s: %s", name(s.Key), s.Stage, clock(s.NotBefore, w.now()), visible(tail(s.Detail, 1)))
 	case s.State == schemas.StepFailed:
 		w.say("%s  %s at %s: %s", name(s.Key), s.State, s.Stage, visible(tail(s.Detail, 1)))
 	case s.Stage == stages.Validate:
@@ -340,9 +343,11 @@ func proofLine(s schemas.Step) string {
 type result struct {
 	Summary pipeline.Summary `json:"summary"`
 	Dataset string           `json:"dataset,omitempty"` // "" where none was written
-	Store   string           `json:"store"`
-	Tasks   int              `json:"tasks"`
-	Next    string           `json:"next"`
+	// NotWritten is why there is no dataset, or why the one that is there is as it was.
+	NotWritten string `json:"not_written,omitempty"`
+	Store      string `json:"store"`
+	Tasks      int    `json:"tasks"`
+	Next       string `json:"next"`
 }
 
 // finish prints the three lines that every run ends with, and gives its exit code.
@@ -358,13 +363,17 @@ func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sourc
 	}
 	code := codeOfRun(s, f, sources, fault)
 	r.Next = next(r, f, code, c, fault)
+	line := datasetLine(r, f, sources, fault)
+	if why, ok := strings.CutPrefix(line, "not written: "); ok {
+		r.NotWritten = why
+	}
 	var err error
 	if p.json {
 		err = p.writeJSON(r)
 	} else {
 		t := p.out()
 		t.line("funnel   %s", funnelLine(s))
-		t.line("dataset  %s", datasetLine(r, f, sources, fault))
+		t.line("dataset  %s", line)
 		t.line("next     %s", r.Next)
 		err = t.err
 	}

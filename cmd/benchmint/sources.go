@@ -131,8 +131,8 @@ func (s *sources) Repository(name string) (*gitrepo.Repo, error) {
 	if r, ok := s.repos[name]; ok {
 		return r, nil
 	}
-	if err := s.silent[name]; err != nil {
-		return nil, err
+	if err := s.silent[name]; err != nil { // at whatever stage it is asked
+		return nil, &pipeline.Deferred{Resource: "git", Err: err}
 	}
 	return nil, fmt.Errorf("%s is not a source of this run", name)
 }

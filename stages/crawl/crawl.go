@@ -51,7 +51,8 @@ var _ pipeline.Stage[schemas.Source, schemas.Crawled] = (*Gate)(nil)
 // crawl/releases, crawl/language.
 func (g *Gate) Run(ctx context.Context, s schemas.Source) (schemas.Crawled, error) {
 	repo, err := g.repos.Repository(s.Repo.Name)
-	if errors.Is(err, gitrepo.ErrRemote) {
+	var later *pipeline.Deferred
+	if errors.Is(err, gitrepo.ErrRemote) && !errors.As(err, &later) {
 		return schemas.Crawled{}, &pipeline.Deferred{Resource: gitResource, Err: err}
 	}
 	if err != nil {
