@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
@@ -44,6 +45,8 @@ func setup(env *testscript.Env) error {
 	}
 	data, err := filepath.Abs("testdata")
 	env.Setenv("DATA", data)
+	bin, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
+	env.Setenv("BIN", bin) // of benchmint itself, for scripts that take the rest of PATH away
 	return err
 }
 
@@ -81,7 +84,7 @@ func condition(name string) (bool, error) {
 
 // commands are those of ours that scripts may use.
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget,
+	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk,
 }
 
 // pythons are the folders of this machine's interpreters, the oldest first.
@@ -179,6 +182,31 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// disk DIR N mounts a small file system of N MiB, or gives the one that is there this
+// size; +N leaves N MiB free in it.
+func disk(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: disk dir [+]mib")
+	}
+	dir := ts.MkAbs(args[0])
+	number, left := strings.CutPrefix(args[1], "+")
+	size, err := strconv.Atoi(number)
+	ts.Check(err)
+	var st unix.Statfs_t
+	const isTmpfs, mib = 0x01021994, 1 << 20
+	var flags uintptr
+	if unix.Statfs(dir, &st) == nil && st.Type == isTmpfs {
+		flags = unix.MS_REMOUNT
+	} else {
+		ts.Check(os.MkdirAll(dir, 0o755))
+		ts.Defer(func() { ts.Check(unix.Unmount(dir, unix.MNT_DETACH)) })
+	}
+	if left {
+		size += int(int64(st.Blocks-st.Bfree) * st.Bsize / mib)
+	}
+	ts.Check(unix.Mount("tmpfs", dir, "tmpfs", flags, fmt.Sprintf("size=%dm", size)))
 }
 
 // repo DIR FILE builds a repository from a history in gitrepotest's form.
