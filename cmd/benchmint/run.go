@@ -372,7 +372,7 @@ func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sourc
 		err = p.writeJSON(r)
 	} else {
 		t := p.out()
-		t.line("funnel   %s", funnelLine(s))
+		t.line("funnel   %s", funnelLine(s, sources))
 		t.line("dataset  %s", line)
 		t.line("next     %s", r.Next)
 		err = t.err
@@ -417,8 +417,9 @@ func stageCount(s pipeline.Summary, stage string) pipeline.Count {
 }
 
 // funnelLine is one line: what went in, what got through, and why the rest did not.
-func funnelLine(s pipeline.Summary) string {
-	rejected, lost, deferred, failed := rejects(s), 0, 0, 0
+// A source that a mirror stands in for is put off as well: its run is to be repeated.
+func funnelLine(s pipeline.Summary, sources *sources) string {
+	rejected, lost, deferred, failed := rejects(s), 0, len(sources.later)-len(sources.silent), 0
 	for _, n := range rejected {
 		lost += n
 	}
