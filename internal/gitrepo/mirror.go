@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -103,8 +105,8 @@ func update(ctx context.Context, url, dir string) error {
 	if err := setHead(ctx, dir, string(out)); err != nil {
 		return err
 	}
-	now := time.Now() // of a cache, which no record is made of
-	return os.Chtimes(filepath.Join(dir, "HEAD"), now, now)
+	now := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
+	return unix.UtimesNanoAt(unix.AT_FDCWD, filepath.Join(dir, "HEAD"), now, 0)
 }
 
 // offered are the lines of those refs that are mirrored, in order.
