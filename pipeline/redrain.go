@@ -6,8 +6,17 @@ import (
 	"fmt"
 )
 
+// OutdatedError says that settings or inputs changed after items had come to their
+// ends, and that no run has come to all of them since.
+type OutdatedError struct{ Items int }
+
+func (e *OutdatedError) Error() string {
+	return fmt.Sprintf("%d results rest on steps that are to be made again, because settings or inputs have changed", e.Items)
+}
+
 // Redrain gives the drain what the store holds, as the last run has left it. No other
 // stage is run and nothing is booked: a drain that fails leaves the store as it was.
+// Results that rest on what is to be made again are an OutdatedError.
 func (p *Plan) Redrain(ctx context.Context, store Store) (Summary, error) {
 	if err := p.Check(); err != nil {
 		return Summary{}, err
@@ -16,6 +25,13 @@ func (p *Plan) Redrain(ctx context.Context, store Store) (Summary, error) {
 	n := r.last()
 	if n.drain == nil {
 		return Summary{}, errors.New("the plan does not end in a drain")
+	}
+	old, err := store.Outdated(ctx)
+	if err != nil {
+		return Summary{}, fmt.Errorf("looking for what is to be made again: %w", err)
+	}
+	if old > 0 {
+		return Summary{}, &OutdatedError{old}
 	}
 	ended, err := r.ended(ctx)
 	if err != nil {

@@ -189,7 +189,7 @@ func (n *node) list(seeds []Record) (schemas.Digest, error) {
 }
 
 func (r *run) begin(ctx context.Context, list schemas.Digest, seeds iter.Seq2[schemas.Made, error]) error {
-	o := schemas.BeginOptions{Worker: r.opts.Worker, Stages: r.plan.Infos(), Join: r.opts.Join, RetryCrashed: r.opts.RetryCrashed}
+	o := schemas.BeginOptions{Worker: r.opts.Worker, Stages: r.plan.Infos(), Join: r.opts.Join, RetryCrashed: r.opts.RetryCrashed, Until: r.opts.Until}
 	if err := r.store.Begin(ctx, o); err != nil {
 		return fmt.Errorf("beginning the run: %w", err)
 	}

@@ -15,12 +15,14 @@ import (
 type Store interface {
 	// Begin makes the store ready for a run of this plan: what was running when a
 	// process died is ready again, what failed is tried again, and the settled steps
-	// of a stage whose fingerprint changed are ready.
+	// of a stage whose fingerprint changed are ready. What stages behind o.Until have
+	// settled stands, whatever changed.
 	Begin(ctx context.Context, o schemas.BeginOptions) error
 	// Seed says what the inputs of the first stage are, all of them in order of key.
 	// Where list, their digest, is that of the last time, they need not be read.
 	Seed(ctx context.Context, stage string, list schemas.Digest, seeds iter.Seq2[schemas.Made, error]) error
-	// Claim takes ready steps for owner, at most as many of each stage as wanted.
+	// Claim takes ready steps for owner, at most as many of each stage as wanted, and
+	// none below a step that is to be made again.
 	Claim(ctx context.Context, owner string, wants []schemas.Want) ([]schemas.Claim, error)
 	// ClaimSuspect takes the step over which the fewest processes died, if any and if
 	// none is running.
@@ -35,10 +37,13 @@ type Store interface {
 	// Built is what a done build made.
 	Built(ctx context.Context, stage, key string) (json.RawMessage, error)
 	Tallies(ctx context.Context) ([]schemas.Tally, error)
-	// Held is a page of the drain's inputs, by key, from behind after.
+	// Held is a page of the drain's inputs, by key, from behind after. What rests on
+	// steps that are to be made again is left out here and in Ended.
 	Held(ctx context.Context, stage, after string, n int) ([]schemas.Made, error)
 	// Ended is a page of what was rejected, deferred or failed, by key and stage.
 	Ended(ctx context.Context, afterKey, afterStage string, n int) ([]schemas.Step, error)
+	// Outdated counts what Held and Ended leave out.
+	Outdated(ctx context.Context) (int, error)
 	// Pause keeps steps that need a resource from starting, whichever process.
 	Pause(ctx context.Context, resource string, until time.Time) error
 	Resources(ctx context.Context) ([]schemas.Resource, error)

@@ -124,6 +124,10 @@ type BeginOptions struct {
 	Join bool
 	// RetryCrashed tries steps again that ended the process five times.
 	RetryCrashed bool
+	// Until is the last stage of the run; "" is all of them. What later stages have
+	// settled stands: it is neither compared with their fingerprints nor tried again,
+	// and where its input changes it is kept until a run comes to its stage.
+	Until string
 }
 
 // Answer is what a paid request came to. The intent is written before it is sent.

@@ -28,6 +28,10 @@ func (s *Store) Begin(ctx context.Context, o schemas.BeginOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.Until != "" && p.stages[o.Until] == nil {
+		return fmt.Errorf("the run ends at stage %q, which is not in the plan", o.Until)
+	}
+	p.until(o.Until, have)
 	if o.Join {
 		for _, name := range p.order {
 			if have[name].Fingerprint != p.stages[name].Fingerprint {
@@ -49,13 +53,16 @@ func (s *Store) Begin(ctx context.Context, o schemas.BeginOptions) error {
 	above := false // something before this stage is done again
 	for _, st := range p.buildsFirst() {
 		old, ok := have[st.Name]
-		if !ok || old.Fingerprint == st.Fingerprint && old.follows(st) {
+		if !ok || st.later || old.Fingerprint == st.Fingerprint && old.follows(st) {
 			continue
 		}
 		if err := s.redo(ctx, st, above); err != nil {
 			return fmt.Errorf("stage %s has changed: %w", st.Name, err)
 		}
 		above = above || st.Of == ""
+	}
+	if err := s.fence(ctx); err != nil {
+		return fmt.Errorf("taking steps back whose input is made again: %w", err)
 	}
 	if err := s.retryFailed(ctx, o.RetryCrashed); err != nil {
 		return fmt.Errorf("trying failed steps again: %w", err)
@@ -277,7 +284,7 @@ func (s *Store) retryFailed(ctx context.Context, crashedToo bool) error {
 			err := s.write(ctx, "begin", func(t *tx) {
 				rows := t.load("state = 'failed' AND live AND id > $1 AND (reason <> 'engine/crashed' OR $2) ORDER BY id LIMIT 1000 {lock}", last, crashedToo)
 				for _, r := range rows {
-					if (s.stage(r.stage).Of != "") == builds {
+					if st := s.stage(r.stage); (st.Of != "") == builds && !st.later {
 						t.retry(r)
 					}
 				}

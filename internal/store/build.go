@@ -56,7 +56,7 @@ func (t *tx) reviveAs(b, m *row) {
 // tryWith makes a build ready, with the record of m.
 func (t *tx) tryWith(b, m *row) {
 	b.parent = m.id
-	b.state, b.owner, b.notBefore, b.waited, b.deferrals, b.crashes = schemas.StepReady, "", 0, 0, 0, 0
+	b.state, b.below, b.owner, b.notBefore, b.waited, b.deferrals, b.crashes = schemas.StepReady, false, "", 0, 0, 0, 0
 	t.save(b)
 	t.exec("UPDATE step SET record = (SELECT m.record FROM step m WHERE m.id = $1) WHERE id = $2", m.id, b.id)
 }
@@ -91,8 +91,8 @@ func (t *tx) leaveBuild(m *row, share string) {
 		if settled(b.state) && len(t.members(b)) > 0 {
 			return // of members that ended by themselves
 		}
-		b.live, b.owner = false, ""
-		if b.state == schemas.StepRunning {
+		b.live, b.below, b.owner = false, false, ""
+		if b.state == schemas.StepRunning || b.state == schemas.StepWaiting {
 			b.state = schemas.StepReady
 		}
 		t.save(b)
@@ -133,7 +133,7 @@ func (t *tx) candidate(b *row, but int64) *row {
 // rebuild asks for a build again. Those that its end ended, or that were ready to
 // run with it, wait for it.
 func (t *tx) rebuild(b *row) {
-	b.state, b.owner, b.notBefore, b.waited, b.deferrals, b.crashes = schemas.StepReady, "", 0, 0, 0, 0
+	b.state, b.below, b.owner, b.notBefore, b.waited, b.deferrals, b.crashes = schemas.StepReady, false, "", 0, 0, 0, 0
 	t.save(b)
 	for _, m := range t.members(b) {
 		if m.through == b.id && settled(m.state) || m.state == schemas.StepReady {

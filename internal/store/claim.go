@@ -19,8 +19,14 @@ func (s *Store) Claim(ctx context.Context, owner string, wants []schemas.Want) (
 	err := s.write(ctx, "claim", func(t *tx) {
 		out = nil
 		for _, w := range wants {
-			if w.N > 0 {
-				out = append(out, t.claim(owner, w.Stage, "crashes = 0 AND stage = $4", w.Stage, w.N)...)
+			for n := w.N; n > 0; {
+				got, put := t.startable(t.claim(owner, w.Stage, "crashes = 0 AND stage = $4", w.Stage, n))
+				out = append(out, got...)
+				if n -= len(got); put == 0 {
+					break
+				}
+				// Behind those that were put off there may be one that can start.
+				t.putOff(w.Stage)
 			}
 		}
 	})
@@ -59,6 +65,52 @@ func (t *tx) claim(owner, stage, which string, arg any, n int) []schemas.Claim {
 	return out
 }
 
+// startable keeps the claims whose input holds. The others are put off, as if they
+// had not been claimed.
+func (t *tx) startable(claims []schemas.Claim) (out []schemas.Claim, put int) {
+	if len(claims) == 0 {
+		return nil, 0
+	}
+	ids := make([]int64, len(claims))
+	for i, c := range claims {
+		ids[i] = c.ID
+	}
+	blocked := t.blocked(ids)
+	waits := map[int64]bool{}
+	if len(blocked) > 0 {
+		for _, r := range loadAll(t, "id", ids, "AND state = 'running'") {
+			if blocked[r.id] {
+				r.attempts--
+				waits[r.id] = t.await(r)
+			}
+		}
+	}
+	for _, c := range claims {
+		if waits[c.ID] {
+			put++
+		} else {
+			out = append(out, c)
+		}
+	}
+	return out, put
+}
+
+// putOff puts off what is ready at a stage and may not start, so many at a time.
+func (t *tx) putOff(stage string) {
+	const many = 1000
+	rows := t.load("state = 'ready' AND live AND crashes = 0 AND stage = $1 ORDER BY id LIMIT $2 {skip}", stage, many)
+	ids := make([]int64, len(rows))
+	for i, r := range rows {
+		ids[i] = r.id
+	}
+	blocked := t.blocked(ids)
+	for _, r := range rows {
+		if blocked[r.id] {
+			t.await(r)
+		}
+	}
+}
+
 // ClaimSuspect gives an owner one step over which a process died before: the one
 // with the fewest deaths, so that bystanders are cleared and the culprit comes
 // last. Nil where there is none, or where this owner runs one already.
@@ -81,7 +133,7 @@ func (s *Store) ClaimSuspect(ctx context.Context, owner string, stages []string)
 			return err
 		}, "SELECT id, stage FROM step WHERE state = 'ready' AND crashes > 0 AND live ORDER BY crashes, id")
 		if id != 0 {
-			out = t.claim(owner, stage, "crashes > 0 AND id = $4", id, 1)
+			out, _ = t.startable(t.claim(owner, stage, "crashes > 0 AND id = $4", id, 1))
 		}
 	})
 	if err != nil || len(out) == 0 {

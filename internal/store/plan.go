@@ -14,6 +14,7 @@ import (
 type stage struct {
 	schemas.StageInfo
 	readers []string // the stages that read its outputs
+	later   bool     // behind the last stage of this run: what it has settled stands
 }
 
 // plan is the stages of a run, as they were given to Begin, else as the last run
@@ -41,6 +42,21 @@ func newPlan(infos []schemas.StageInfo) *plan {
 		}
 	}
 	return p
+}
+
+// until marks the stages behind the last one of a run. Their fingerprints are those
+// of the store: a run that does not come to a stage says nothing of it, and may not
+// even know what its results depend on.
+func (p *plan) until(last string, have map[string]stageRow) {
+	if last == "" {
+		return
+	}
+	for _, name := range p.order[slices.Index(p.order, last)+1:] {
+		s := p.stages[name]
+		if s.later = true; have[name].text != "" {
+			s.Fingerprint = have[name].Fingerprint
+		}
+	}
 }
 
 // none stands for a stage that the plan does not have (any more).

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -49,7 +50,13 @@ func (s *Store) Settle(ctx context.Context, all []schemas.Settlement) ([]schemas
 		for _, r := range loadAll(t, "id", ids, "AND state = 'running'") {
 			mine[r.id] = r
 		}
+		blocked := t.blocked(slices.Collect(maps.Keys(mine)))
 		for i, st := range kept {
+			if r := mine[st.ID]; r != nil && blocked[r.id] && r.owner == st.Owner {
+				t.outdated(r, st)
+				out[i] = schemas.Settled{Lost: true}
+				continue
+			}
 			out[i] = t.settle(mine[st.ID], st)
 		}
 	})
@@ -57,6 +64,16 @@ func (s *Store) Settle(ctx context.Context, all []schemas.Settlement) ([]schemas
 		return nil, err
 	}
 	return out, nil
+}
+
+// outdated drops a result: what it was made of has been asked for again meanwhile.
+func (t *tx) outdated(r *row, s *settlement) {
+	if t.mine(r) {
+		r.cost += s.Cost
+		if !t.await(r) {
+			t.place(r)
+		}
+	}
 }
 
 // settle ends one step.

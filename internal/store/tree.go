@@ -15,6 +15,11 @@ func (t *tx) reopen(r *row) {
 		t.save(r)
 		return
 	}
+	if info := t.s.stage(r.stage); info.later && !info.Drain && settled(r.state) {
+		t.owe(r)
+		return
+	}
+	t.takeBelow(r)
 	r.owner, r.notBefore, r.waited, r.deferrals, r.crashes, r.through = "", 0, 0, 0, 0, 0
 	t.place(r)
 }
@@ -49,8 +54,17 @@ func (t *tx) place(r *row) {
 		return
 	default:
 		r.state = schemas.StepWaiting
+		t.save(r)
+		t.offer(b, r)
 	}
 	t.save(r)
+}
+
+// offer gives a build that waits for a member whose input holds this one.
+func (t *tx) offer(b, m *row) {
+	if b != nil && b.live && b.below && b.state == schemas.StepWaiting {
+		t.tryWith(b, m)
+	}
 }
 
 // unsettledAbove tells whether a step that r's input came from is to be done again.
@@ -66,7 +80,7 @@ func (t *tx) unsettledAbove(r *row) bool {
 		return false // a seed or a build
 	}
 	var up []step
-	highest := -1
+	highest, top := -1, int64(0)
 	t.each(func(rows *sql.Rows) error {
 		var id int64
 		var name string
@@ -74,7 +88,7 @@ func (t *tx) unsettledAbove(r *row) bool {
 		err := rows.Scan(&id, &name, &state)
 		open := !settled(state) && t.s.stage(name) != none // nobody is at a stage that is gone
 		if open {
-			highest = len(up)
+			highest, top = len(up), id
 		}
 		up = append(up, step{id, open})
 		return err
@@ -82,12 +96,19 @@ func (t *tx) unsettledAbove(r *row) bool {
 		SELECT id, parent, stage, state, made_epoch, 0 FROM step WHERE id = $1
 		UNION ALL SELECT s.id, s.parent, s.stage, s.state, s.made_epoch, up.n + 1 FROM step s JOIN up ON s.id = up.parent WHERE up.made_epoch > 0)
 		SELECT id, stage, state FROM up ORDER BY n`, r.parent) // what r says: its row may not be written yet
+	if highest < 0 {
+		return false
+	}
+	// Whoever ends that redo must see the marks: it is kept from ending before.
+	if rows := t.load("id = $1 {lock}", top); len(rows) == 0 || settled(rows[0].state) {
+		return t.unsettledAbove(r)
+	}
 	for i := range highest {
 		if !up[i].open {
 			t.exec("UPDATE step SET below = TRUE WHERE id = $1 AND NOT below", up[i].id)
 		}
 	}
-	return highest >= 0
+	return true
 }
 
 // letGo ends a redo at a step whose input it left as it was: what waits below is
@@ -103,6 +124,9 @@ func (t *tx) letGo(r *row) {
 		return
 	}
 	t.save(r)
+	if info := t.s.stage(r.stage); r.share != "" && info.Build != "" {
+		t.offer(t.find("{lock}", info.Build, r.share), r)
+	}
 	for _, c := range t.load("parent = $1 AND made_epoch = $2 AND live AND below ORDER BY id {lock}", r.id, r.epoch) {
 		t.letGo(c)
 	}
@@ -154,7 +178,9 @@ func (t *tx) revive(r *row, redo bool) {
 	case r.state == schemas.StepHeld, r.state == schemas.StepDeferred && !redo:
 		t.save(r)
 	case redo, t.stale(r):
-		t.reopen(r)
+		if t.reopen(r); settled(r.state) { // what is owed stands with its build
+			t.reviveBuild(r)
+		}
 	case settled(r.state):
 		t.save(r)
 		t.reviveBuild(r)

@@ -77,7 +77,8 @@ func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
 	return out, nil
 }
 
-// Held are the live inputs of the drain behind a key, in order of key.
+// Held are the live inputs of the drain behind a key, in order of key; those that
+// rest on what is to be made again are left out: nothing could be joined to them.
 func (s *Store) Held(ctx context.Context, stage, after string, n int) ([]schemas.Made, error) {
 	var out []schemas.Made
 	err := s.read(ctx, func(r *sql.Rows) error {
@@ -89,7 +90,8 @@ func (s *Store) Held(ctx context.Context, stage, after string, n int) ([]schemas
 		m.Record = json.RawMessage(stored)
 		out = append(out, m)
 		return nil
-	}, "SELECT key, digest, whole, record FROM step WHERE stage = $1 AND key > $2 AND state = 'held' AND live ORDER BY key LIMIT $3", stage, after, n)
+	}, "SELECT s.key, s.digest, s.whole, s.record FROM step s WHERE s.stage = $1 AND s.key > $2 AND s.state = 'held' AND s.live AND "+current+
+		" ORDER BY s.key LIMIT $3", stage, after, n)
 	for i := range out {
 		if err == nil {
 			out[i].Record, err = s.record(string(out[i].Record))
@@ -281,14 +283,15 @@ func (s *Store) Steps(stage string) ([]schemas.Step, error) {
 }
 
 // Ended are the live steps that got no further, behind a key and stage, by key,
-// then stage. Builds are left out: each of their members says it.
+// then stage. Builds are left out: each of their members says it. So is what rests
+// on steps that are to be made again, as in Held.
 func (s *Store) Ended(ctx context.Context, afterKey, afterStage string, n int) ([]schemas.Step, error) {
 	p, err := s.known(ctx)
 	if err != nil {
 		return nil, err
 	}
 	args := []any{afterKey, afterStage}
-	where := "s.state IN ('rejected', 'deferred', 'failed') AND s.live AND (s.key, s.stage) > ($1, $2)"
+	where := "s.state IN ('rejected', 'deferred', 'failed') AND s.live AND (s.key, s.stage) > ($1, $2) AND " + current
 	if builds := p.builds(); len(builds) > 0 {
 		where += " AND s.stage NOT IN (" + places(3, len(builds)) + ")"
 		for _, b := range builds {
@@ -364,8 +367,9 @@ func (s *Store) Stuck(ctx context.Context) ([]string, error) {
 			out = append(out, name+"/"+key)
 			return err
 		}, `SELECT key FROM step m WHERE stage = $1 AND state = 'waiting' AND NOT (m.live AND NOT m.below AND EXISTS (SELECT 1 FROM step b
-			WHERE b.stage = $2 AND b.key = m.share AND b.live AND b.state IN ('ready', 'running', 'deferred'))) AND NOT (m.live AND m.below AND EXISTS (
-			WITH RECURSIVE up (parent, state, made_epoch) AS (SELECT m.parent, '', m.made_epoch UNION ALL
+			WHERE b.stage = $2 AND b.key = m.share AND b.live AND b.state IN ('ready', 'running', 'deferred', 'waiting'))) AND NOT (m.live AND m.below AND EXISTS (
+			WITH RECURSIVE up (parent, state, made_epoch) AS (SELECT coalesce(w.parent, m.parent), '', coalesce(w.made_epoch, m.made_epoch)
+				FROM (SELECT 1) one LEFT JOIN step w ON m.made_epoch < 0 AND w.id = m.parent UNION ALL
 				SELECT s.parent, s.state, s.made_epoch FROM step s JOIN up ON s.id = up.parent WHERE up.made_epoch > 0)
 			SELECT 1 FROM up WHERE state IN ('ready', 'running', 'deferred', 'waiting'))) ORDER BY key`,
 			name, p.stages[name].Build)

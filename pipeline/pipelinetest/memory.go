@@ -32,6 +32,8 @@ type row struct {
 	whole    schemas.Digest
 	children []*row // at the last settle
 	owner    string
+	blocked  bool      // waits for what is above it
+	owed     bool      // a settled step that is to be made again by a run that comes to its stage
 	since    time.Time // first deferral
 	built    *schemas.Made
 }
@@ -57,6 +59,7 @@ type Memory struct {
 	// What has not changed is not counted again.
 	tallies   []schemas.Tally
 	crashed   bool // some step may have
+	until     int  // place of the last stage of the run; -1 is all of them
 	postponed bool
 	// Fail makes the named method answer with an error, once it gives one.
 	Fail func(method string) error
@@ -66,7 +69,7 @@ type Memory struct {
 func New(now func() time.Time) *Memory {
 	return &Memory{
 		now: now, at: map[string]int{}, prints: map[string]schemas.Digest{}, rows: map[string]map[string]*row{}, byID: map[int64]*row{},
-		ready: map[string][]*row{}, resources: map[string]*schemas.Resource{}, answers: map[schemas.Digest]schemas.Answer{}, workers: map[string]time.Time{}, settles: map[string]int{},
+		until: -1, ready: map[string][]*row{}, resources: map[string]*schemas.Resource{}, answers: map[schemas.Digest]schemas.Answer{}, workers: map[string]time.Time{}, settles: map[string]int{},
 	}
 }
 
@@ -101,20 +104,30 @@ func (m *Memory) Begin(_ context.Context, o schemas.BeginOptions) error {
 		}
 		return nil
 	}
-	m.stages = o.Stages
+	for _, rows := range m.rows {
+		for _, r := range rows {
+			m.died(r)
+		}
+	}
+	m.stages, m.until = o.Stages, -1
 	for i, s := range o.Stages {
-		m.at[s.Name] = i
+		if m.at[s.Name] = i; s.Name == o.Until {
+			m.until = i
+		}
 	}
 	for _, s := range o.Stages {
-		changed := m.prints[s.Name] != s.Fingerprint
+		later, changed := m.later(s.Name), m.prints[s.Name] != s.Fingerprint
 		for _, r := range m.sorted(s.Name) {
-			m.again(r, changed, o.RetryCrashed)
+			m.again(r, changed && !later, o.RetryCrashed)
 		}
-		m.prints[s.Name] = s.Fingerprint
+		if !later {
+			m.prints[s.Name] = s.Fingerprint
+		}
 		if s.Drain && m.rows[s.Name][""] == nil {
 			m.insert(&row{Step: schemas.Step{Stage: s.Name, State: schemas.StepReady}, live: true})
 		}
 	}
+	defer m.unblock()
 	for _, s := range o.Stages { // a member whose build is to be done again waits for it
 		for _, r := range m.rows[s.Name] {
 			if r.live && s.Build != "" && r.State == schemas.StepReady {
@@ -125,8 +138,8 @@ func (m *Memory) Begin(_ context.Context, o schemas.BeginOptions) error {
 	return nil
 }
 
-// again is what the beginning of a run does to one row.
-func (m *Memory) again(r *row, changed, retryCrashed bool) {
+// died takes a row back that a process had when it died.
+func (m *Memory) died(r *row) {
 	if r.State == schemas.StepRunning {
 		m.crashed = true
 		r.State, r.owner = schemas.StepReady, ""
@@ -135,11 +148,16 @@ func (m *Memory) again(r *row, changed, retryCrashed bool) {
 		}
 		m.changed()
 	}
+}
+
+// again is what the beginning of a run does to one row.
+func (m *Memory) again(r *row, changed, retryCrashed bool) {
 	crashed := r.Reason == schemas.Crashed
 	if crashed && retryCrashed {
 		r.Crashes = 0
 	}
-	if r.State == schemas.StepFailed && (!crashed || retryCrashed) || changed && r.live && (r.settled() || r.State == schemas.StepDeferred) {
+	again := r.owed || r.State == schemas.StepFailed && (!crashed || retryCrashed)
+	if again && !m.later(r.Stage) || changed && r.live && (r.settled() || r.State == schemas.StepDeferred) {
 		if crashed {
 			r.Crashes = 0
 		}
@@ -150,8 +168,63 @@ func (m *Memory) again(r *row, changed, retryCrashed bool) {
 	}
 }
 
+// later: a stage behind the last one of the run.
+func (m *Memory) later(stage string) bool { return m.until >= 0 && m.at[stage] > m.until }
+
+// outdated: something above a row is to be made again; owed says whether what is left
+// to a later run counts.
+func (m *Memory) outdated(r *row, owed bool) bool {
+	up := r.parent
+	if up != nil && m.info(r.Stage).Of != "" {
+		up = up.parent // the member itself waits for its build
+	}
+	for ; up != nil; up = up.parent {
+		if !up.settled() || owed && up.owed {
+			return true
+		}
+	}
+	return false
+}
+
+// unblock lets go what waited for something above it that is made by now.
+func (m *Memory) unblock() {
+	for _, rows := range m.rows {
+		for _, r := range rows {
+			if r.blocked && r.live && r.State == schemas.StepWaiting && !m.outdated(r, false) {
+				m.open(r)
+			}
+		}
+	}
+}
+
+// hold makes a row wait for what is above it.
+func (m *Memory) hold(r *row) { r.State, r.owner, r.blocked = schemas.StepWaiting, "", true }
+
+// takeBelow holds what runs below a row that is opened.
+func (m *Memory) takeBelow(r *row) {
+	for _, rows := range m.rows {
+		for _, c := range rows {
+			if c.live && c.State == schemas.StepRunning && m.outdated(c, false) {
+				m.hold(c)
+			}
+		}
+	}
+}
+
 // open makes a row ready, or waiting for its build. A run in flight loses its fence.
+// What a later run comes to stands until then.
 func (m *Memory) open(r *row) {
+	if m.later(r.Stage) && r.settled() && !m.info(r.Stage).Drain {
+		r.owed = true
+		return
+	}
+	was := r.settled()
+	r.blocked, r.owed = false, false
+	defer func() {
+		if was {
+			m.takeBelow(r)
+		}
+	}()
 	r.State, r.owner, r.Reason, r.Detail, r.NotBefore = schemas.StepReady, "", "", "", time.Time{}
 	info := m.info(r.Stage)
 	if info.Build != "" && r.live {
@@ -293,19 +366,25 @@ func (m *Memory) revive(r *row) {
 		return
 	}
 	if !r.settled() && r.State != schemas.StepDeferred || r.Fingerprint != m.prints[r.Stage] {
-		m.open(r)
-		return
+		if m.open(r); !r.settled() {
+			return
+		}
 	}
 	if info.Build != "" {
 		m.ensureBuild(info, r)
 	}
 	for _, c := range r.children {
 		if c.parent != r { // another made it meanwhile, perhaps otherwise
-			m.open(r)
-			return
+			if m.open(r); !r.settled() {
+				return
+			}
+			break
 		}
 	}
 	for _, c := range r.children {
+		if c.parent != r {
+			continue
+		}
 		m.revive(c)
 	}
 }
@@ -359,6 +438,8 @@ func (m *Memory) Claim(_ context.Context, owner string, wants []schemas.Want) ([
 			queue = queue[1:]
 			switch {
 			case !r.live || r.State != schemas.StepReady:
+			case m.outdated(r, false):
+				m.hold(r)
 			case r.Crashes > 0:
 				later = append(later, r)
 			default:
@@ -395,6 +476,9 @@ func (m *Memory) ClaimSuspect(_ context.Context, owner string, stages []string) 
 			}
 			if r.State == schemas.StepRunning {
 				return nil, nil
+			}
+			if r.State == schemas.StepReady && m.outdated(r, false) {
+				m.hold(r)
 			}
 			if r.State == schemas.StepReady && slices.Contains(stages, r.Stage) && (best == nil || r.Crashes < best.Crashes || r.Crashes == best.Crashes && r.id < best.id) {
 				best = r
@@ -516,7 +600,7 @@ func (m *Memory) Held(_ context.Context, stage, after string, n int) ([]schemas.
 	defer unlock()
 	var out []schemas.Made
 	for _, r := range m.sorted(stage) {
-		if r.live && r.State == schemas.StepHeld && r.Key > after && len(out) < n {
+		if r.live && r.State == schemas.StepHeld && r.Key > after && !m.outdated(r, true) && len(out) < n {
 			out = append(out, schemas.Made{Key: r.Key, Digest: r.digest, Whole: r.whole, Record: r.Record})
 		}
 	}
@@ -534,13 +618,32 @@ func (m *Memory) Ended(_ context.Context, afterKey, afterStage string, n int) ([
 	for _, s := range m.stages {
 		for _, r := range m.rows[s.Name] {
 			bad := r.State == schemas.StepRejected || r.State == schemas.StepDeferred || r.State == schemas.StepFailed
-			if bad && r.live && s.Of == "" && !s.Drain && cmp.Or(cmp.Compare(r.Key, afterKey), cmp.Compare(s.Name, afterStage)) > 0 {
+			if bad && r.live && s.Of == "" && !s.Drain && !r.owed && !m.outdated(r, true) && cmp.Or(cmp.Compare(r.Key, afterKey), cmp.Compare(s.Name, afterStage)) > 0 {
 				out = append(out, m.step(r))
 			}
 		}
 	}
 	slices.SortFunc(out, func(a, b schemas.Step) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Stage, b.Stage)) })
 	return out[:min(n, len(out))], nil
+}
+
+// Outdated implements pipeline.Store.
+func (m *Memory) Outdated(context.Context) (int, error) {
+	unlock, err := m.lock("Outdated")
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	n := 0
+	for _, s := range m.stages {
+		for _, r := range m.rows[s.Name] {
+			end := r.settled() && r.State != schemas.StepDone || r.State == schemas.StepDeferred || r.State == schemas.StepHeld
+			if end && r.live && s.Of == "" && (r.owed || m.outdated(r, true)) {
+				n++
+			}
+		}
+	}
+	return n, nil
 }
 
 func (m *Memory) step(r *row) schemas.Step {
@@ -672,6 +775,7 @@ func (m *Memory) Beat(_ context.Context, worker string, silent time.Duration) (r
 	for _, rows := range m.rows {
 		for _, r := range rows {
 			if r.State == schemas.StepRunning && now.Sub(m.workers[r.owner]) > silent {
+				m.died(r)
 				m.again(r, false, false)
 				rescued++
 			}

@@ -29,8 +29,14 @@ func (m *Memory) Settle(_ context.Context, all []schemas.Settlement) ([]schemas.
 			out[i].Lost = true
 			continue
 		}
+		if m.outdated(r, false) { // what it was made of has been asked for again
+			m.hold(r)
+			out[i].Lost = true
+			continue
+		}
 		out[i].Err = m.settle(r, s)
 	}
+	m.unblock()
 	return out, nil
 }
 
