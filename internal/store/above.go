@@ -71,7 +71,7 @@ func (t *tx) await(r *row) bool {
 func (t *tx) awaitMember(b *row) bool {
 	members := t.members(b)
 	i := slices.IndexFunc(members, func(m *row) bool { return m.id == b.parent })
-	if i < 0 || !t.unsettledAbove(members[i]) {
+	if i >= 0 && !t.unsettledAbove(members[i]) {
 		return false
 	}
 	for _, waiting := range []bool{true, false} {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"slices"
 
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -135,7 +136,14 @@ func (t *tx) candidate(b *row, but int64) *row {
 func (t *tx) rebuild(b *row) {
 	b.state, b.below, b.owner, b.notBefore, b.waited, b.deferrals, b.crashes = schemas.StepReady, false, "", 0, 0, 0, 0
 	t.save(b)
-	for _, m := range t.members(b) {
+	members := t.members(b)
+	if !slices.ContainsFunc(members, func(m *row) bool { return m.id == b.parent }) {
+		// Whom it was made with has left: what that one was made of may be gone.
+		if next := t.candidate(b, 0); next != nil {
+			t.tryWith(b, next)
+		}
+	}
+	for _, m := range members {
 		if m.through == b.id && settled(m.state) || m.state == schemas.StepReady {
 			m.state, m.through = schemas.StepWaiting, 0
 			t.save(m)

@@ -174,12 +174,28 @@ func (m *Memory) later(stage string) bool { return m.until >= 0 && m.at[stage] >
 // outdated: something above a row is to be made again; owed says whether what is left
 // to a later run counts.
 func (m *Memory) outdated(r *row, owed bool) bool {
-	up := r.parent
-	if up != nil && m.info(r.Stage).Of != "" {
-		up = up.parent // the member itself waits for its build
+	if m.info(r.Stage).Of != "" {
+		return !m.hasMember(r)
 	}
-	for ; up != nil; up = up.parent {
+	for up := r.parent; up != nil; up = up.parent {
 		if !up.settled() || owed && up.owed {
+			return true
+		}
+	}
+	return false
+}
+
+// hasMember: a build has a live member whose input holds. It is tried with it: what
+// another was made of may be gone.
+func (m *Memory) hasMember(b *row) bool {
+	of := m.info(b.Stage).Of
+	holds := func(r *row) bool { return r.live && r.Stage == of && r.Share == b.Key && !m.outdated(r, false) }
+	if holds(b.parent) {
+		return true
+	}
+	for _, r := range m.sorted(of) {
+		if holds(r) && r.State != schemas.StepRejected && r.State != schemas.StepFailed {
+			b.parent, b.Record = r, r.Record
 			return true
 		}
 	}
@@ -652,8 +668,11 @@ func (m *Memory) step(r *row) schemas.Step {
 	if r.parent != nil {
 		s.Parent = r.parent.Key
 	}
+	if r.State != schemas.StepDone {
+		return s // what is to be made again is not there
+	}
 	for _, c := range r.children {
-		if c.parent == r && c.live {
+		if c.parent == r {
 			s.Outputs = append(s.Outputs, schemas.Output{Key: c.Key, Digest: c.digest, Record: c.Record})
 		}
 	}
@@ -672,6 +691,17 @@ func (m *Memory) Step(stage, key string) (schemas.Step, bool, error) {
 		return schemas.Step{}, false, nil
 	}
 	return m.step(r), true, nil
+}
+
+// Inputs is the input record of a step.
+func (m *Memory) Inputs(stage, key string) (json.RawMessage, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.rows[stage][key]
+	if r == nil {
+		return nil, false, nil
+	}
+	return r.Record, true, nil
 }
 
 // Settles is how often a step was settled.
