@@ -11,7 +11,10 @@ import (
 type OutdatedError struct{ Items int }
 
 func (e *OutdatedError) Error() string {
-	return fmt.Sprintf("%d results rest on steps that are to be made again, because settings or inputs have changed", e.Items)
+	if e.Items == 1 {
+		return "1 result of the store is to be made again: settings or inputs changed after it was made"
+	}
+	return fmt.Sprintf("%d results of the store are to be made again: settings or inputs changed after they were made", e.Items)
 }
 
 // Redrain gives the drain what the store holds, as the last run has left it. No other

@@ -145,6 +145,10 @@ func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
 	if errors.Is(err, gitrepo.ErrRemote) {
 		return &ended{exitDeferred, err}
 	}
+	var outdated *pipeline.OutdatedError
+	if errors.As(err, &outdated) {
+		return &ended{exitDeferred, fmt.Errorf("dataset not written: %w; benchmint run makes them and writes it", err)}
+	}
 	return err
 }
 

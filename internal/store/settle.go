@@ -66,6 +66,12 @@ func (s *Store) Settle(ctx context.Context, all []schemas.Settlement) ([]schemas
 	return out, nil
 }
 
+// anyOpen: a stage other than this one has open steps, by the tally.
+func (t *tx) anyOpen(but string) bool {
+	return one[int64](t, `SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM tally WHERE state IN ('ready', 'running', 'waiting', 'deferred')
+		AND stage <> $1 AND stage IN (SELECT name FROM stage WHERE place >= 0)`, but) > 0
+}
+
 // outdated drops a result: what it was made of has been asked for again meanwhile.
 func (t *tx) outdated(r *row, s *settlement) {
 	if t.mine(r) {
@@ -103,10 +109,14 @@ func (t *tx) settle(r *row, s *settlement) schemas.Settled {
 	}
 	switch {
 	case s.State == schemas.StepDeferred:
+	case s.State == schemas.StepDone && st.Drain:
+		if t.anyOpen(st.Name) {
+			t.owe(r) // it went without some, whose ends may be what they were
+		}
 	case build:
 		t.keepBuilt(r, s)
 		t.built(r, again, before != r.outputDigest)
-	case s.State == schemas.StepDone && !st.Drain:
+	case s.State == schemas.StepDone:
 		if err := t.outputs(r, st, s.made); err != nil {
 			fault = err
 			t.end(r, schemas.StepFailed, "", err.Error(), "")

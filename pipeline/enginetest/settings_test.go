@@ -154,16 +154,35 @@ func slow(round uint64, phase int) func(stage, key string) error {
 
 // stopper cancels a run at the end of its nth step.
 type stopper struct {
-	left atomic.Int64
-	stop context.CancelFunc
+	left    atomic.Int64
+	stop    context.CancelFunc
+	vain    atomic.Int64 // steps whose result was dropped although nobody stopped the run
+	stopped atomic.Bool
 }
 
 func (s *stopper) Begin(string, string) {}
 
-func (s *stopper) End(schemas.Step, bool) {
+func (s *stopper) End(step schemas.Step, _ bool) {
+	if step.State == schemas.StepInterrupted && !s.stopped.Load() {
+		s.vain.Add(1)
+	}
 	if s.left.Add(-1) == 0 {
+		s.stopped.Store(true)
 		s.stop()
 	}
+}
+
+// known are the settings as a run that ends early knows them: what later stages rest
+// on, as the kind of a sandbox, it may not have asked for.
+func known(s enginetest.Settings, until string, all bool) enginetest.Settings {
+	if all || until == "" {
+		return s
+	}
+	s.Stages = maps.Clone(s.Stages)
+	for _, stage := range enginetest.SettingStages[slices.Index(enginetest.SettingStages, until)+1:] {
+		s.Stages[stage] = enginetest.Setting{Version: -1}
+	}
+	return s
 }
 
 func pieces(seeds []string) []pipeline.Record {
@@ -202,7 +221,7 @@ func changeSettings(t *testing.T, round uint64, p place) {
 			continue // it died while it opened the store
 		}
 		before := settledSteps(t, s)
-		plan := enginetest.SettingPlan(set, s, ends, slow(round, phase))
+		plan := enginetest.SettingPlan(known(set, until, c.IntN(2) == 0), s, ends, slow(round, phase))
 		o := pipeline.RunOptions{Until: until, Now: time.Now, Slots: 1 + c.IntN(4), Worker: schemas.Worker{ID: fmt.Sprint("w", phase)}}
 		if c.IntN(2) == 0 {
 			o.Patience, o.Partial = time.Millisecond, until == ""
@@ -214,6 +233,9 @@ func changeSettings(t *testing.T, round uint64, p place) {
 		case err != nil:
 			t.Fatalf("%v\n%s", err, strings.Join(told, "\n"))
 		default:
+			if n := stop.vain.Load(); n > 0 {
+				t.Fatalf("%d steps were run in vain: what they were made of was to be made again\n%s", n, strings.Join(told, "\n"))
+			}
 			for _, count := range sum.Stages {
 				if count.Failed > 0 {
 					t.Fatalf("%d failed at %s\n%s\n%s", count.Failed, count.Stage, whyFailed(s), strings.Join(told, "\n"))
@@ -257,6 +279,22 @@ func looks(t *testing.T, p place, set enginetest.Settings, ends *enginetest.Ends
 	var outdated *pipeline.OutdatedError
 	if err != nil && !errors.As(err, &outdated) {
 		t.Fatalf("export: %v\n%s", err, strings.Join(told, "\n"))
+	}
+	all, tallyErr := s.Tallies(t.Context())
+	if tallyErr != nil {
+		t.Fatal(tallyErr)
+	}
+	n := 0
+	for _, x := range all {
+		switch x.State {
+		case schemas.StepHeld, schemas.StepRejected, schemas.StepDeferred, schemas.StepFailed:
+			if x.Stage != "ready.build" {
+				n += x.N
+			}
+		}
+	}
+	if got := len(ends.Lines()); err == nil && got != n {
+		t.Fatalf("export wrote %d of %d ends\n%s", got, n, strings.Join(told, "\n"))
 	}
 }
 

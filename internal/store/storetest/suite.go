@@ -16,7 +16,7 @@ func Run(t *testing.T, place func(testing.TB) Place) {
 		"crashes": testCrashes, "suspects": testSuspects, "fingerprints": testFingerprints, "redo_cut_off": testRedoCutOff, "join": testJoin,
 		"deferral": testDeferral, "budget": testBudget, "drain": testDrain, "retry": testRetry,
 		"resources": testResources, "answers": testAnswers, "commit": testCommit, "crash_points": testCrashPoints, "contention": testContention, "late_members": testLateMembers,
-		"fix": testFix, "reopen": testReopen, "notes": testNotes,
+		"fix": testFix, "reopen": testReopen, "notes": testNotes, "above": testAbove, "member_left": testMemberLeft, "until": testUntil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
