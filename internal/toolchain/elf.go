@@ -11,10 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/sandbox"
 )
 
@@ -47,7 +47,7 @@ func loaderOf(exe string, env []string) (loader, error) {
 	return l, nil
 }
 
-var loaded = regexp.MustCompile(`(?m)^\s*(\S+) => (/.*) \(0x[0-9a-f]+\)$`)
+var loaded = lazyregexp.New(`(?m)^\s*(\S+) => (/.*) \(0x[0-9a-f]+\)$`)
 
 // libraries gives the host's file for each library that a file needs, itself or by
 // another library. A name that the host does not have is not in it.
