@@ -46,6 +46,14 @@ func TestLibrariesAreTaken(t *testing.T) {
 			from, to := t.TempDir(), t.TempDir()
 			exe := filepath.Join(from, "bin", "deep", "down", "program")
 			away := filepath.Join(t.TempDir(), "a")
+			if name == "path_without_room" {
+				// Shorter than the way from the program to lib.
+				var err error
+				if away, err = os.MkdirTemp("", "b"); err != nil {
+					t.Fatal(err)
+				}
+				defer os.RemoveAll(away)
+			}
 			place := func(options []string) (out []string) {
 				for _, o := range options {
 					out = append(out, strings.ReplaceAll(o, "AWAY", away))
