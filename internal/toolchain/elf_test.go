@@ -156,6 +156,32 @@ func TestSystemPython(t *testing.T) {
 	}
 }
 
+// TestSystemHeaders: a header that includes one from a folder beside the copy's would
+// be found on hosts that show it, and nowhere else.
+func TestSystemHeaders(t *testing.T) {
+	t.Parallel()
+	prefix, dir := t.TempDir(), t.TempDir()
+	p := install{Version: "3.11.2", Prefix: prefix, Arch: "x86_64-linux-gnu", Include: filepath.Join(prefix, "include", "python3.11")}
+	for path, text := range map[string]string{
+		filepath.Join(dir, "include/python3.11/pyconfig.h"):                     "#include <x86_64-linux-gnu/python3.11/pyconfig.h>",
+		filepath.Join(prefix, "include/x86_64-linux-gnu/python3.11/pyconfig.h"): "#define SIZEOF_LONG 8",
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.copyConfig(dir); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "include/python3.11/pyconfig.h")); err != nil || string(text) != "#define SIZEOF_LONG 8" {
+		t.Errorf("pyconfig.h of the copy says %q, %v", text, err)
+	}
+	p.Arch = "riscv64-linux-gnu" // headers that are not installed
+	if err := p.copyConfig(dir); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestNoRoom: a file that has no place for a search path is refused, not broken.
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
