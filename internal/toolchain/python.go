@@ -238,7 +238,7 @@ func (p install) copyConfig(dir string) error {
 	if _, err := os.Stat(own); err != nil {
 		return nil // headers are not installed, or are all in one folder
 	}
-	if err := os.Remove(target); err != nil {
+	if err := os.Remove(target); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return copyFile(own, target)
