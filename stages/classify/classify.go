@@ -4,7 +4,9 @@
 // it. What people wrote down as a label (a heading of release notes, the type of a
 // fragment or of a conventional commit, a ticked box) goes before words, and words
 // before traces in the code. It never runs code, never asks anyone, and never says
-// more than its evidence: where nothing says what a change is, it is other.
+// more than its evidence: where nothing says what a change is, it is other. Other is what
+// is left where no kind is told: as much said for a kind is said for the kind, since a
+// feature whose notes tell of upkeep too is a feature.
 package classify
 
 import (
@@ -20,7 +22,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "2"
+const Version = "3"
 
 // Provider says in a record who decided.
 const Provider = "rules"
@@ -149,7 +151,8 @@ func (f *findings) add(label schemas.Label, rule, quote string, weight int) {
 const explicit = 100
 
 // decide gives the label of the heaviest evidence where that is explicit; where
-// several labels have it, and among words, weights add up.
+// several labels have it, and among words, weights add up. Written down beside a kind,
+// other has no say; among words it has to outweigh every kind.
 func decide(all findings) schemas.Label {
 	heaviest := 0
 	for _, e := range all {
@@ -165,12 +168,15 @@ func decide(all findings) schemas.Label {
 			sums[e.Label] += e.Weight
 		}
 	}
-	// Of equals, the lesser claim.
-	best := schemas.LabelOther
+	// Of equal kinds, the lesser claim.
+	var best schemas.Label
 	for _, l := range []schemas.Label{schemas.LabelFix, schemas.LabelImprovement, schemas.LabelFeature} {
-		if candidates[l] && (sums[l] > sums[best] || !candidates[best]) {
+		if candidates[l] && (best == "" || sums[l] > sums[best]) {
 			best = l
 		}
+	}
+	if best == "" || heaviest < explicit && sums[schemas.LabelOther] > sums[best] {
+		return schemas.LabelOther
 	}
 	return best
 }

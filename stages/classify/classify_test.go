@@ -33,6 +33,15 @@ func noted(title, heading, text string) schemas.Change {
 	return schemas.Change{Subject: title, Notes: []schemas.Note{{Heading: heading, Text: text, Form: schemas.NoteChangelog, Link: schemas.LinkDiff}}}
 }
 
+// changelog is a change with entries of its own.
+func changelog(title, heading string, texts ...string) schemas.Change {
+	c := schemas.Change{Subject: title}
+	for _, text := range texts {
+		c.Notes = append(c.Notes, schemas.Note{Heading: heading, Text: text, Form: schemas.NoteChangelog, Link: schemas.LinkDiff})
+	}
+	return c
+}
+
 // many is a change with the same entry in five places.
 func many(title, text string) schemas.Change {
 	c := schemas.Change{Subject: title}
@@ -89,13 +98,23 @@ var cases = map[string]struct {
 		{Heading: "Added", Text: "b", Form: schemas.NoteChangelog, Link: schemas.LinkDiff},
 		{Heading: "Fixed", Text: "a crash", Form: schemas.NoteChangelog, Link: schemas.LinkDiff},
 	}}, fix, "heading"},
-	"words_never_outvote":      {many("✨ Widgets", "Fix the crash when a wrong widget was not there, properly."), feature, "gitmoji"},
-	"entry_conventional":       {noted("x", "", "fix(api): add widgets"), fix, "entry_type"},
-	"entry_emoji":              {noted("x", "Changes", "✨ Fix widgets"), feature, "entry_type"},
-	"entry_role_bug":           {noted("x", "", ":bug:`12 major` Add widgets"), fix, "entry_type"},
-	"entry_role_support":       {noted("x", "", ":support:`-` Add widgets"), other, "entry_type"},
-	"entry_below_a_heading":    {noted("x", "Added", "fix: widgets"), feature, "heading"},
-	"note_that_is_the_subject": {schemas.Change{Subject: "Fix it", Notes: []schemas.Note{{Text: "Fix it", Form: schemas.NoteSubject, Link: schemas.LinkSelf}}}, fix, "title_words"},
+	"notes_of_a_feature_and_of_upkeep":      {changelog("x", "", "Implement format_map and removeprefix methods.", "Fix static typing of widgets."), feature, "note_words"},
+	"notes_of_upkeep_and_of_a_feature":      {changelog("x", "", "Fix static typing of widgets.", "Implement format_map and removeprefix methods."), feature, "note_words"},
+	"notes_of_an_improvement_and_of_upkeep": {changelog("x", "", "Tweak parsing.", "Remove widgets."), improvement, "note_words"},
+	"notes_of_upkeep_and_a_fix":             {changelog("x", "", "Forbid widgets.", "Refactor widgets."), other, "note_words"},
+	"heading_of_a_feature_beside_upkeep": {schemas.Change{Subject: "Refactor the documentation of tests", Notes: []schemas.Note{
+		{Heading: "Internal", Text: "Cleanup of tests, docs", Form: schemas.NoteChangelog, Link: schemas.LinkDiff},
+		{Heading: "Added", Text: "Widgets", Form: schemas.NoteChangelog, Link: schemas.LinkDiff},
+	}}, feature, "heading"},
+	"heading_of_upkeep_before_words": {noted("Add a widget", "Internal", "Add support for widgets."), other, "heading"},
+	"upkeep_outweighs_a_word":        {titled("Refactor tests, now faster"), other, "title_words"},
+	"words_never_outvote":            {many("✨ Widgets", "Fix the crash when a wrong widget was not there, properly."), feature, "gitmoji"},
+	"entry_conventional":             {noted("x", "", "fix(api): add widgets"), fix, "entry_type"},
+	"entry_emoji":                    {noted("x", "Changes", "✨ Fix widgets"), feature, "entry_type"},
+	"entry_role_bug":                 {noted("x", "", ":bug:`12 major` Add widgets"), fix, "entry_type"},
+	"entry_role_support":             {noted("x", "", ":support:`-` Add widgets"), other, "entry_type"},
+	"entry_below_a_heading":          {noted("x", "Added", "fix: widgets"), feature, "heading"},
+	"note_that_is_the_subject":       {schemas.Change{Subject: "Fix it", Notes: []schemas.Note{{Text: "Fix it", Form: schemas.NoteSubject, Link: schemas.LinkSelf}}}, fix, "title_words"},
 
 	"fragment_feature":     {fragment("feature", "changes/12.feature.rst"), feature, "fragment_type"},
 	"fragment_improvement": {fragment("improvement", "changes/12.improvement.rst"), improvement, "fragment_type"},
