@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -63,6 +64,26 @@ var reals = map[string]real{
 			"4 noticed, 0 skipped",
 		},
 	},
+	// The whole change is in C: each hunk of it is compiled again.
+	"python_with_c": {
+		language: python.Language{},
+		start: map[string]string{
+			"pyproject.toml":  "[build-system]\nrequires = [\"setuptools\"]\nbuild-backend = \"setuptools.build_meta\"\n",
+			"setup.py":        "from setuptools import Extension, setup\n\nsetup(name=\"fast\", version=\"1.0\", ext_modules=[Extension(\"fast\", [\"src/fast.c\"])])\n",
+			"src/fast.c":      fastC(1, ""),
+			"test_fast.py":    "import fast\n\n\ndef test_size():\n    assert fast.size() == 2\n\n\ndef test_loads():\n    assert fast\n",
+			"src/limits.json": "{}\n",
+		},
+		solution: map[string]string{"src/fast.c": fastC(2, "/* Two. */\n"), "src/limits.json": "{\"size\": 2}\n"},
+		code:     []string{"src/fast.c", "src/limits.json"}, tests: "test_fast.py",
+		failing: []lang.Test{{ID: "test_fast.py::test_size", Unit: "test_fast.py"}},
+		want: []string{
+			"src/fast.c 0 unnoticed",
+			"src/fast.c 1 noticed test_fast.py::test_size",
+			"src/limits.json 0 unnoticed",
+			"1 noticed, 0 skipped",
+		},
+	},
 	"go": {
 		language: golang.Language{},
 		start: map[string]string{
@@ -87,6 +108,13 @@ var reals = map[string]real{
 	},
 }
 
+// fastC is an extension module in C with one function.
+func fastC(size int, comment string) string {
+	return comment + "#define PY_SSIZE_T_CLEAN\n#include <Python.h>\n\nstatic PyObject *size(PyObject *self, PyObject *args) {\n\treturn PyLong_FromLong(" + strconv.Itoa(size) + ");\n}\n\n" +
+		"static PyMethodDef methods[] = {{\"size\", size, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};\n" +
+		"static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, \"fast\", NULL, -1, methods};\n\nPyMODINIT_FUNC PyInit_fast(void) { return PyModule_Create(&module); }\n"
+}
+
 // TestReal reverts real hunks in real sandboxes.
 func TestReal(t *testing.T) {
 	if testing.Short() {
@@ -106,7 +134,7 @@ func TestReal(t *testing.T) {
 			box := open(t, kind, cache)
 			for name, r := range reals {
 				t.Run(name, func(t *testing.T) {
-					b := &environment.Builder{Sandbox: box, Toolchains: chains, Languages: map[string]lang.Language{name: r.language}}
+					b := &environment.Builder{Sandbox: box, Toolchains: chains, Languages: map[string]lang.Language{r.language.Name(): r.language}}
 					got := r.assess(t, b, available)
 					if d := cmp.Diff(r.want, said(got)); d != "" {
 						t.Errorf("(-want +got):\n%s", d)
