@@ -80,10 +80,16 @@ func (w *work) mostLines(part schemas.Part) string {
 	return most
 }
 
-// census says what the change is made of: "2 docs, 1 ci".
+// census says what the change is made of: "2 docs, 1 ci". Manifests of the test part are
+// none of its tests.
 func (w *work) census() string {
 	count := map[schemas.Part]int{}
+	var settings []string
 	for _, f := range w.files {
+		if f.Part == schemas.PartTest && !parts.Counts(f.Part, f.Rule) {
+			settings = append(settings, f.Path)
+			continue
+		}
 		count[f.Part]++
 	}
 	var words []string
@@ -92,10 +98,21 @@ func (w *work) census() string {
 			words = append(words, fmt.Sprintf("%d %s", n, p))
 		}
 	}
+	if len(settings) > 0 {
+		words = append(words, fmt.Sprintf("%d that only set up tests (%s)", len(settings), first(settings)))
+	}
 	if len(words) == 0 {
 		return "no files"
 	}
 	return strings.Join(words, ", ")
+}
+
+// first names one of several.
+func first(paths []string) string {
+	if len(paths) > 1 {
+		return paths[0] + " …"
+	}
+	return paths[0]
 }
 
 // readable refuses what the trees only point at: submodules that move with the
