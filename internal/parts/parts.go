@@ -91,15 +91,22 @@ func (r Rules) ManifestIn(p string, before, after []byte, hunks []lang.Hunk, sol
 // Counts tells whether a path of the test part can tell two states apart: a
 // manifest of the test part cannot by itself.
 func Counts(part schemas.Part, rule string) bool {
-	return part == schemas.PartTest && !strings.Contains(rule, manifestRule)
+	return part == schemas.PartTest && !isManifestRule(rule)
 }
 
 // Ships tells whether a path is code that ships: what a manifest asks for is not.
 func Ships(p string, part schemas.Part, rule string) bool {
-	return part == schemas.PartCode && !strings.Contains(rule, manifestRule) && !IsManifest(p)
+	return part == schemas.PartCode && !isManifestRule(rule) && !IsManifest(p)
 }
 
 const manifestRule = "manifest:"
+
+// isManifestRule goes by the kind of a rule, which stands before the colon: what follows
+// may be the name of any file.
+func isManifestRule(rule string) bool {
+	kind, _, _ := strings.Cut(rule, ":")
+	return kind == "manifest" || kind == "test-only manifest"
+}
 
 // Common decides by the rules that hold in every language.
 func Common(p string) (schemas.Part, string) {

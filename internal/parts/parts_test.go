@@ -58,6 +58,14 @@ func TestCountsLeavesManifestsOut(t *testing.T) {
 	}
 }
 
+// TestRuleOfAnOddName: a file's name in a rule is not the rule.
+func TestRuleOfAnOddName(t *testing.T) {
+	t.Parallel()
+	if odd := "name:manifest:a.json"; !parts.Counts(schemas.PartTest, odd) || parts.Counts(schemas.PartTest, "test-only manifest:dev.txt") || parts.Counts(schemas.PartTest, "manifest:tox.ini") {
+		t.Errorf("%q is taken for a manifest, or a manifest for a test", odd)
+	}
+}
+
 func TestShips(t *testing.T) {
 	t.Parallel()
 	for p, want := range map[string]bool{"pkg/table.csv": true, "a.go": true, "setup.py": false, "requirements.txt": false, "uv.lock": false, "README.md": false} {

@@ -1,6 +1,7 @@
 package seal
 
 import (
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func projectOf(t Task) project {
 			case "__init__.py":
 				p.addImport(strings.TrimPrefix(path.Dir(name), "src/"))
 			case "go.mod":
-				if mod := modfile.ModulePath(data); mod != "" && !strings.Contains(name, "testdata/") {
+				if mod := modfile.ModulePath(data); mod != "" && !slices.Contains(strings.Split(name, "/"), "testdata") {
 					p.addModule(mod)
 				}
 			case "pyproject.toml", "setup.cfg", "setup.py":
@@ -143,7 +144,7 @@ var (
 
 // path looks at one path; members of archives come as archive!member.
 func (c *copies) path(name string) {
-	if strings.HasPrefix(name, sandbox.TreePath+"/") && !strings.Contains(name, "!") && !strings.Contains(name, "-packages/") {
+	if strings.HasPrefix(name, sandbox.TreePath+"/") && !strings.Contains(name, "!") && !strings.Contains(name, "/site-packages/") && !strings.Contains(name, "/dist-packages/") {
 		return // the tree is the one copy; what its build leaves there is searched by content
 	}
 	member := name[strings.LastIndexByte(name, '!')+1:]
@@ -188,8 +189,17 @@ func (c *copies) install(name, dir, version string) {
 
 // linked is told the content of direct_url.json (PEP 610) beside an installation.
 func (c *copies) linked(name string, content []byte) {
-	text := strings.ReplaceAll(string(content), " ", "")
-	if strings.Contains(text, `"editable":true`) && strings.Contains(text, `"file://`+sandbox.TreePath) {
+	var from struct {
+		URL string `json:"url"`
+		Dir struct {
+			Editable bool `json:"editable"`
+		} `json:"dir_info"`
+	}
+	at, isFile := "", false
+	if json.Unmarshal(content, &from) == nil { // what is none says nothing
+		at, isFile = strings.CutPrefix(from.URL, "file://")
+	}
+	if isFile && from.Dir.Editable && (at == sandbox.TreePath || strings.HasPrefix(at, sandbox.TreePath+"/")) {
 		c.inPlace[path.Dir(name)] = true
 	}
 }

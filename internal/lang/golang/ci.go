@@ -68,8 +68,12 @@ func (c *ci) addStep(s workflow.Step) {
 // namesGo tells a key of a matrix whose values are versions of Go.
 func namesGo(key string) bool {
 	key = strings.ToLower(key)
-	return strings.Contains(key, "go") || key == "version" || key == "versions"
+	return goWord.MatchString(key) || key == "version" || key == "versions"
 }
+
+// goWord is Go in the words of a key: go, go-version, goversions, test_golang; not mongo,
+// category or django.
+var goWord = lazyregexp.New(`(^|[^a-z])(go|golang|gover|go-?lang)([^a-z]|$|vers)|(^|[^a-z])govers`)
 
 // minorWord takes 1.21 of "1.21", "1.21.x", "^1.21", "~1.21.3", "go1.21"; words
 // like stable, oldstable, 1.x and previews name no version.

@@ -180,3 +180,16 @@ func TestWorkspace(t *testing.T) {
 		}
 	}
 }
+
+// TestKeysOfGo: a key that only holds the letters names no versions of Go.
+func TestKeysOfGo(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]bool{
+		"go": true, "Go": true, "go-version": true, "go_version": true, "goversion": true, "goVersions": true, "golang": true, "test-go": true, "gover": true, "version": true,
+		"mongo": false, "mongo-version": false, "category": false, "django": false, "google": false, "cargo": false, "algorithm": false, "os": false,
+	} {
+		if got := namesGo(key); got != want {
+			t.Errorf("namesGo(%q) = %t", key, got)
+		}
+	}
+}

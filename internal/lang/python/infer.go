@@ -3,6 +3,7 @@ package python
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"sort"
 	"strconv"
@@ -362,9 +363,13 @@ func (g *guess) mentionsPytest() bool {
 	})
 }
 
+// usesUnittest reports whether a test imports unittest: what ships may take its mocks.
 func (g *guess) usesUnittest() bool {
 	for _, p := range g.p.Solution.Paths() {
-		if strings.HasSuffix(p, ".py") && strings.Contains(p, "test") && slices.Contains(imports(g.m.read(p)), "unittest") {
+		_, inRoot := testRoot(p, g.p.Solution)
+		base := path.Base(p)
+		isTest := inRoot || strings.HasPrefix(base, "test") || testModule.MatchString(base)
+		if isTest && strings.HasSuffix(p, ".py") && slices.Contains(imports(g.m.read(p)), "unittest") {
 			return true
 		}
 	}

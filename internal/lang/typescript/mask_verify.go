@@ -159,7 +159,7 @@ func read(s verify.Said) verify.Report {
 			types = types || !strings.HasPrefix(m[3], "TS1")
 		} else if m := settingsError.FindStringSubmatch(line); m != nil {
 			r.Untold = "tsc: " + m[1]
-		} else if file, ok := strings.CutPrefix(line, sandbox.TreePath+"/"); ok && !strings.Contains(file, "node_modules/") {
+		} else if file, ok := strings.CutPrefix(line, sandbox.TreePath+"/"); ok && !slices.Contains(strings.Split(file, "/"), "node_modules") {
 			r.Units = append(r.Units, file)
 		}
 	}
