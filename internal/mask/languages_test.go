@@ -268,3 +268,22 @@ func TestRoutesByLanguage(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
+
+// What a grammar does not know, in code that is no function's, is named and stays; the rest
+// of the file is masked.
+func TestUnknownSyntaxInACallback(t *testing.T) {
+	t.Parallel()
+	const callback = "bench('x', async () => {\n  const a = 1;\n  using x = open(a);\n  await x.go();\n});\n"
+	src, out := source(t, "-- a.js --\nexport function f() {\n  return 1;\n}\n"+callback), filepath.Join(t.TempDir(), "out")
+	result, m := starter(t, mask.Options{Source: src, Output: out, Languages: []mask.Language{javascript.Masker{}}})
+	if len(result.Failed) > 0 {
+		t.Fatalf("failed: %q", result.Failed)
+	}
+	if d := cmp.Diff("export function f() {\n  throw new Error(\"masked: f\");\n}\n"+callback, read(t, filepath.Join(out, "a.js"))); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"a.js:6"}, m.Totals.Faults); d != "" {
+		t.Errorf("faults, -want +got:\n%s", d)
+	}
+	undoes(t, src, out)
+}

@@ -512,6 +512,21 @@ func TestNeverTheUnmaskedFile(t *testing.T) {
 	}
 }
 
+// A source that does not parse in one place is no leave to break it in another.
+func TestNoMoreFaultsThanTheSource(t *testing.T) {
+	t.Parallel()
+	src := source(t, "-- a.py --\ndef f():\n  return 1\nprint(1))\n")
+	for _, c := range []struct {
+		language mask.Language
+		failed   int
+	}{{tiny{}, 0}, {breaking{}, 1}} {
+		result, _ := starter(t, mask.Options{Source: src, Languages: []mask.Language{c.language}})
+		if len(result.Failed) != c.failed {
+			t.Errorf("%T: failed %q", c.language, result.Failed)
+		}
+	}
+}
+
 func TestNothingIsLeftOfACancelledRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
