@@ -27,7 +27,8 @@ import (
 //
 // For every test of a package count TestMain and init functions and variables named
 // _ whose value makes a call, of its test files and of the helper packages that they
-// import. A variable with a name counts for those that refer to it.
+// import. A variable with a name counts for those that refer to it; one that loses or
+// gets its name is still evaluated, and nothing changes for the others.
 //
 // Comments and layout do not count, but for directives and the output of examples. A
 // subtest stands with its whole function; a method of a test suite with itself and
@@ -43,6 +44,8 @@ func (Language) Untouched(base, start lang.Tree, changed []string) func(lang.Tes
 		levels := strings.Split(name, "/")
 		was, found := before.reach(t.Unit, levels)
 		is, foundAfter := after.reach(t.Unit, levels)
+		was.drop(is.values)
+		is.drop(was.values)
 		if !found || !foundAfter || !was.same(is) {
 			return false
 		}
@@ -55,6 +58,17 @@ func (Language) Untouched(base, start lang.Tree, changed []string) func(lang.Tes
 type reached struct {
 	texts    map[string][]string // by folder and qualified name
 	literals map[string]bool     // strings in it
+	nameless map[string]string   // values of variables named _ that run before any test, by key
+	values   map[string]bool     // of all variables of the package's test code
+}
+
+// drop leaves out nameless variables whose value the other tree evaluates as well.
+func (r reached) drop(values map[string]bool) {
+	for key, value := range r.nameless {
+		if values[value] {
+			delete(r.texts, key)
+		}
+	}
 }
 
 func (r reached) same(other reached) bool {
@@ -89,9 +103,15 @@ func (c *testCode) reach(unit string, levels []string) (reached, bool) {
 		w.queue = w.queue[1:]
 		w.visit(d)
 	}
-	out := reached{texts: map[string][]string{}, literals: map[string]bool{}}
+	out := reached{texts: map[string][]string{}, literals: map[string]bool{}, nameless: map[string]string{}, values: u.values}
 	for d := range w.seen {
-		out.texts[d.key] = append(out.texts[d.key], d.text())
+		key := d.key
+		if d.name == "_" {
+			value := d.value()
+			key += value
+			out.nameless[key] = value
+		}
+		out.texts[key] = append(out.texts[key], d.text())
 		for _, l := range d.facts().literals {
 			out.literals[l] = true
 		}

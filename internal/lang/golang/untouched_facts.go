@@ -116,19 +116,29 @@ func (d *declaration) node() ast.Node {
 	return d.spec
 }
 
-// calls tells a variable whose value may do something when the program starts.
+// calls tells a variable whose value may do something when the program starts. A
+// conversion does nothing: var _ I = (*T)(nil) asks the compiler only.
 func (d *declaration) calls() bool {
 	found := false
 	ast.Inspect(d.node(), func(n ast.Node) bool {
-		switch n.(type) {
+		switch n := n.(type) {
 		case *ast.CallExpr:
-			found = true
+			found = found || !d.in.info.Types[n.Fun].IsType() && !ofNil(n)
 		case *ast.FuncLit:
 			return false
 		}
 		return !found
 	})
 	return found
+}
+
+// ofNil tells a conversion to a type that is not there: pkg.T(nil).
+func ofNil(n *ast.CallExpr) bool {
+	if len(n.Args) != 1 {
+		return false
+	}
+	id, ok := n.Args[0].(*ast.Ident)
+	return ok && id.Name == "nil"
 }
 
 // text is what is compared: the words of the source, the packages that its names
@@ -157,6 +167,19 @@ func (d *declaration) text() string {
 	}
 	d.said = b.String()
 	return d.said
+}
+
+// value is the words of what a variable is given.
+func (d *declaration) value() string {
+	spec, ok := d.spec.(*ast.ValueSpec)
+	if !ok {
+		return ""
+	}
+	var b strings.Builder
+	for _, v := range spec.Values {
+		b.WriteString(d.words(v) + ",")
+	}
+	return b.String()
 }
 
 func (d *declaration) slice(from, to token.Pos) string {

@@ -37,6 +37,7 @@ type testCode struct {
 type unit struct {
 	packages []*checked // with its own tests, and with those of package x_test
 	always   []*declaration
+	values   map[string]bool // that the variables of its test files are given
 }
 
 // checked is one package after type-checking.
@@ -124,9 +125,13 @@ func (c *testCode) unit(importPath string) *unit {
 			continue
 		}
 		size += int(f.FileEnd - f.FileStart)
-		if strings.HasSuffix(p, "_test.go") && strings.HasSuffix(f.Name.Name, "_test") {
+		switch {
+		case strings.HasSuffix(p, "_test.go") && strings.HasSuffix(f.Name.Name, "_test"):
 			external = append(external, f)
-		} else {
+		case strings.HasSuffix(p, "_test.go"):
+			// First, so that a name means the test's where a change moved it there.
+			own = append([]*ast.File{f}, own...)
+		default:
 			own = append(own, f)
 		}
 	}
@@ -141,7 +146,14 @@ func (c *testCode) unit(importPath string) *unit {
 	if outside == nil {
 		return nil
 	}
-	u := &unit{packages: []*checked{inside, outside}}
+	u := &unit{packages: []*checked{inside, outside}, values: map[string]bool{}}
+	for _, f := range slices.Concat(own, external) {
+		for _, name := range declaredNames(f) {
+			if d := c.at[name.Pos()]; d != nil && d.spec != nil {
+				u.values[d.value()] = true
+			}
+		}
+	}
 	u.always = append(append(u.always, inside.always...), outside.always...)
 	seen := map[string]bool{}
 	for _, p := range c.folders[dir] {
