@@ -2,16 +2,28 @@ package python
 
 import (
 	"path"
+	"slices"
+	"sort"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // Untouched compares the test function with its decorators, what its class and
-// module set up around it, and every fixture and helper in changed files that it
-// names, directly or through others. Where that cannot be told, it says false.
+// module set up around it, and every fixture and helper that it may run, directly or
+// through others, in files that changed or not. A name is what it is bound to:
+//   - in a function its own names hide those of the module, and a name of the module is
+//     what the module defines or imports, followed to where it is defined;
+//   - a parameter is a fixture in tests and fixtures only. It is the nearest of that
+//     name: of the class, the module, the conftest files from the test's folder up, the
+//     plugins that these name. A fixture that asks for its own name gets the next one;
+//   - a string is a fixture's name in usefixtures, getfixturevalue and indirect only.
+//
+// What is reached through an object (self.x, a fixture's value) stands with the whole
+// class: types are not inferred. Where it cannot be told, the answer is false.
 func (Language) Untouched(base, start lang.Tree, changed []string) func(lang.Test) bool {
 	c := &comparison{base: newSources(base), start: newSources(start), changed: map[string]bool{}}
 	for _, p := range changed {
@@ -42,6 +54,8 @@ func (c *comparison) untouched(t lang.Test) bool {
 	if was, found := locate(c.base, place{t.Unit, qualified}, 0); !ok || !found || was != home {
 		return false
 	}
+	c.test, c.class = home, place{t.Unit, outerOf(qualified)}
+	c.scopes = c.scopesOf(t.Unit)
 	if !c.same(home.path, home.name) {
 		return false
 	}
@@ -51,11 +65,11 @@ func (c *comparison) untouched(t lang.Test) bool {
 				return false
 			}
 		}
-		if !c.sameModule(at.path) {
+		if !c.sameHooks(at.path) {
 			return false
 		}
 	}
-	return c.sameConftests(t.Unit) && !c.namesData(home.path, home.name)
+	return c.sameScopes() && !c.namesData(home.path, home.name)
 }
 
 // sameOuter compares a class without its tests, wherever it is defined.
@@ -85,10 +99,20 @@ func outers(qualified string) []string {
 	}
 }
 
+// outerOf is the class around a method, "" for a function.
+func outerOf(qualified string) string {
+	return qualified[:max(0, strings.LastIndexByte(qualified, '.'))]
+}
+
 type comparison struct {
 	base, start *sources
 	changed     map[string]bool
-	seen        map[string]bool // path + qualified name: compared already
+
+	// Of the test that is asked about:
+	test   place           // where it is written
+	class  place           // where it is collected; no name for a function
+	scopes []string        // files that it has fixtures from, nearest first
+	seen   map[string]bool // path + qualified name: compared already
 }
 
 // same compares one definition in both trees, and what it names.
@@ -117,58 +141,143 @@ func (c *comparison) same(p, qualified string) bool {
 	return true
 }
 
-// sameNames compares the definitions that a definition names: in its own file, by
-// import from changed files, and as fixtures of its parameters.
+// sameNames compares the definitions that a definition names.
 func (c *comparison) sameNames(p string, f *syntax.File, d syntax.Decl) bool {
-	names := map[string]bool{}
+	asks := asksByString(f.Text(d.Span))
+	names, fixtures := map[string]bool{}, map[string]bool{}
 	for _, u := range f.In(d.Span) {
 		switch u.Kind {
-		case syntax.Identifier, syntax.String: // strings: usefixtures("x"), getfixturevalue("x")
-			names[u.Name] = true
+		case syntax.Identifier:
+			if !hidden(f, d.Span, u) {
+				names[u.Name] = true
+			}
+		case syntax.String:
+			if asks {
+				for _, word := range strings.FieldsFunc(u.Name, func(r rune) bool { return r == ',' || r == ' ' }) {
+					fixtures[word] = true
+				}
+			}
 		case syntax.Attribute:
 			if !c.sameAttribute(p, f, u) {
 				return false
 			}
 		}
 	}
-	for _, param := range d.Params {
-		names[param.Name] = true
+	if isFixture(d) || c.test == (place{p, d.Qualified}) {
+		for _, param := range d.Params {
+			fixtures[param.Name] = true
+		}
 	}
 	for name := range names {
 		if !c.sameName(p, f, name) {
 			return false
 		}
 	}
-	return true
-}
-
-func (c *comparison) sameName(p string, f *syntax.File, name string) bool {
-	if c.changed[p] && topLevel(f, name) {
-		return c.same(p, name)
-	}
-	if topLevel(f, name) {
-		// Unchanged itself; what it names may lie in changed files.
-		return c.same(p, name)
-	}
-	for _, i := range f.Imports {
-		if boundName(i) != name && i.Name != "*" {
-			continue
-		}
-		file := c.start.moduleFrom(p, absolute(p, i.Module))
-		if i.Name == "*" {
-			if c.changed[file] {
-				return false // what a star brings is not told here
-			}
-			continue
-		}
-		if c.changed[file] && i.Name != "" && !c.same(file, i.Name) {
+	for name := range fixtures {
+		if !c.sameFixture(p, d, name) {
 			return false
 		}
 	}
-	return c.sameFixture(p, name)
+	return true
 }
 
-// sameAttribute compares helpers.name where helpers is a changed module.
+// asksByString tells code in which a string may name a fixture.
+func asksByString(text string) bool {
+	return strings.Contains(text, "usefixtures") || strings.Contains(text, "getfixturevalue") || strings.Contains(text, "indirect")
+}
+
+// hidden tells a name that a function around it binds for itself.
+func hidden(f *syntax.File, within syntax.Span, u syntax.Use) bool {
+	from := sort.Search(len(f.Decls), func(i int) bool { return f.Decls[i].Span.Start >= within.Start })
+	for i := from; i < len(f.Decls) && f.Decls[i].Span.Start <= u.Span.Start; i++ {
+		d := f.Decls[i]
+		if d.Kind != syntax.Function && d.Kind != syntax.Method || !d.Body.Holds(u.Span) {
+			continue
+		}
+		for j := i + 1; j < len(f.Decls) && d.Span.Holds(f.Decls[j].Span); j++ {
+			if f.Decls[j].Parent == i && f.Decls[j].Name == u.Name && f.Decls[j].Kind != syntax.Field {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// follows tells a file whose definitions may lead to a changed one: code of the
+// project itself never names its tests.
+func (c *comparison) follows(file string) bool {
+	return file != "" && (c.changed[file] || isTestPath(file, c.start.tree))
+}
+
+// sameName compares what a module's name stands for: a definition, or an import.
+func (c *comparison) sameName(p string, f *syntax.File, name string) bool {
+	if topLevel(f, name) {
+		return c.same(p, name)
+	}
+	for _, i := range f.Imports {
+		if boundName(i) != name && i.Name != "*" || i.Name == "" {
+			continue // of a whole module the attributes are compared
+		}
+		file := c.start.moduleFrom(p, absolute(p, i.Module))
+		if !c.follows(file) {
+			continue
+		}
+		imported := i.Name
+		if i.Name == "*" {
+			if imported = name; !c.gives(file, name, 0) {
+				continue
+			}
+		} else if c.start.moduleFrom(p, strings.TrimPrefix(absolute(p, i.Module)+"."+i.Name, ".")) != "" && !c.gives(file, name, 0) {
+			continue // a module in a package
+		}
+		if !c.sameIn(file, imported) {
+			return false
+		}
+	}
+	return true
+}
+
+// gives tells whether a module has a name in one of the trees, for others to import.
+func (c *comparison) gives(file, name string, hops int) bool {
+	for _, s := range []*sources{c.base, c.start} {
+		f := s.file(file)
+		if f == nil || hops > maxHops {
+			continue
+		}
+		if topLevel(f, name) {
+			return true
+		}
+		for _, i := range f.Imports {
+			if i.Name != "*" && boundName(i) == name || i.Name == "*" && c.gives(s.moduleFrom(file, absolute(file, i.Module)), name, hops+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameIn compares a name of a module that is followed: its definition there, or what
+// it is imported from.
+func (c *comparison) sameIn(file, name string) bool {
+	old, now := c.base.file(file), c.start.file(file)
+	if old == nil || now == nil {
+		return false
+	}
+	if topLevel(old, name) || topLevel(now, name) {
+		return c.same(file, name)
+	}
+	key := "import\x00" + file + "\x00" + name
+	if c.seen[key] {
+		return true // compared, or being compared further up
+	}
+	c.seen[key] = true
+	if !c.gives(file, name, 0) {
+		return !c.changed[file] // it is made at run time
+	}
+	return c.sameName(file, now, name)
+}
+
+// sameAttribute compares helpers.name where helpers is a module of test code.
 func (c *comparison) sameAttribute(p string, f *syntax.File, u syntax.Use) bool {
 	root, _, _ := strings.Cut(u.Of, ".")
 	for _, i := range f.Imports {
@@ -182,28 +291,91 @@ func (c *comparison) sameAttribute(p string, f *syntax.File, u syntax.Use) bool 
 		if i.As == "" && i.Name == "" && u.Of != "" {
 			module = u.Of
 		}
-		if file := c.start.moduleFrom(p, module); c.changed[file] && !c.same(file, u.Name) {
+		if file := c.start.moduleFrom(p, module); c.follows(file) && !c.sameIn(file, u.Name) {
 			return false
 		}
 	}
 	return true
 }
 
-// sameFixture compares a fixture that a parameter names in the conftest files above.
-func (c *comparison) sameFixture(p, name string) bool {
-	for _, conftest := range conftests(p) {
-		if conftest == p || !c.start.tree.Has(conftest) && !c.base.tree.Has(conftest) {
-			continue
-		}
-		now, old := c.start.file(conftest), c.base.file(conftest)
-		if now != nil && topLevel(now, name) || old != nil && topLevel(old, name) {
-			if (now == nil || old == nil) && c.changed[conftest] {
-				return false
+// sameFixture compares the fixture that a test or a fixture asks for by name.
+func (c *comparison) sameFixture(p string, d syntax.Decl, name string) bool {
+	from := 0
+	if isFixture(d) && fixtureName(d) == name { // it stands before another one of its name
+		for i, file := range c.scopes {
+			if file == p && outerOf(d.Qualified) == "" {
+				from = i + 1
 			}
-			return c.same(conftest, name)
+		}
+	} else if c.class.name != "" {
+		if _, ok := locate(c.start, place{c.class.path, c.class.name + "." + name}, 0); ok {
+			return true // it is compared with its class
 		}
 	}
-	return true
+	for _, file := range c.scopes[from:] {
+		for _, s := range []*sources{c.base, c.start} {
+			if definition := fixtureIn(s.file(file), name); definition != "" {
+				return c.same(file, definition)
+			}
+		}
+		if c.gives(file, name, 0) {
+			return c.sameIn(file, name)
+		}
+	}
+	return true // of a plugin that is no file of the project
+}
+
+// fixtureIn finds the function that makes a fixture; "" where a file has none.
+func fixtureIn(f *syntax.File, name string) string {
+	if f == nil {
+		return ""
+	}
+	for _, i := range f.Top() {
+		if d := f.Decls[i]; isFixture(d) && fixtureName(d) == name {
+			return d.Name
+		}
+	}
+	return ""
+}
+
+func isFixture(d syntax.Decl) bool {
+	return slices.ContainsFunc(d.Decorators, func(text string) bool {
+		return strings.Contains(text, "fixture") && !strings.Contains(text, "usefixtures")
+	})
+}
+
+var givenName = lazyregexp.New(`\bname\s*=\s*["'](\w+)["']`)
+
+// fixtureName is the name that others ask for.
+func fixtureName(d syntax.Decl) string {
+	for _, text := range d.Decorators {
+		if m := givenName.FindStringSubmatch(text); m != nil && strings.Contains(text, "fixture") {
+			return m[1]
+		}
+	}
+	return d.Name
+}
+
+// scopesOf are the files that a test has fixtures from: its own, the conftest files
+// above it, and the modules of the project that one of these names as plugins.
+func (c *comparison) scopesOf(unit string) []string {
+	out := append([]string{unit}, conftests(unit)...)
+	for _, p := range out {
+		for _, s := range []*sources{c.base, c.start} {
+			f := s.file(p)
+			if f == nil {
+				continue
+			}
+			for _, i := range f.Find("pytest_plugins") {
+				for _, u := range f.In(f.Decls[i].Span) {
+					if file := s.moduleFrom(p, u.Name); u.Kind == syntax.String && file != "" && !slices.Contains(out, file) {
+						out = append(out, file)
+					}
+				}
+			}
+		}
+	}
+	return out
 }
 
 func topLevel(f *syntax.File, name string) bool {
@@ -295,21 +467,17 @@ func isTestName(name string) bool { return strings.HasPrefix(name, "test") }
 // moduleHooks are what a module sets up around its tests.
 var moduleHooks = wordset.New(`pytestmark pytest_plugins setup_module teardown_module setup_function teardown_function setUpModule tearDownModule setup teardown __test__`)
 
-// sameModule compares hooks and automatic fixtures of the test's own file.
-func (c *comparison) sameModule(p string) bool {
-	return !c.changed[p] || c.sameHooks(p)
-}
-
-// sameConftests compares what conftest files do to every test.
-func (c *comparison) sameConftests(p string) bool {
-	for _, conftest := range conftests(p) {
-		if c.changed[conftest] && !c.sameHooks(conftest) {
+// sameScopes compares what conftest files and plugins do to every test.
+func (c *comparison) sameScopes() bool {
+	for _, p := range c.scopes {
+		if !c.sameHooks(p) {
 			return false
 		}
 	}
 	return true
 }
 
+// sameHooks compares hooks and automatic fixtures of a file.
 func (c *comparison) sameHooks(p string) bool {
 	names := map[string]bool{}
 	for _, s := range []*sources{c.base, c.start} {
