@@ -111,9 +111,10 @@ func (f dataFiles) listed(dir, rel string, levels []string, literals map[string]
 // mentions tells a string that is a folder, or a pattern or format for paths below it.
 func mentions(literals map[string]bool, folder string) bool {
 	for l := range literals {
-		l = strings.TrimPrefix(l, "./")
-		rest, ok := strings.CutPrefix(l, folder)
-		if ok && (rest == "" || rest == "/" || rest[0] == '/' && strings.ContainsAny(rest, "*?[%")) {
+		if i := strings.IndexAny(l, "*?[%"); i >= 0 {
+			l = path.Dir(l[:i] + "x")
+		}
+		if path.Clean(l) == folder {
 			return true
 		}
 	}

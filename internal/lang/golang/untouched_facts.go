@@ -195,18 +195,24 @@ func (d *declaration) words(n ast.Node) string {
 	fset := token.NewFileSet()
 	s.Init(fset.AddFile("", fset.Base(), len(src)), src, func(token.Position, string) {}, 0)
 	var b strings.Builder
+	held := "" // what layout may add before a closing bracket
 	for {
 		_, tok, lit := s.Scan()
-		switch {
-		case tok == token.EOF:
+		switch tok {
+		case token.EOF:
 			return b.String()
-		case tok == token.SEMICOLON:
-			b.WriteString(";\x00") // written or not
-		case lit != "":
-			b.WriteString(lit + "\x00")
-		default:
-			b.WriteString(tok.String() + "\x00")
+		case token.SEMICOLON, token.COMMA:
+			held = tok.String() + "\x00" // a semicolon that is not written as well
+			continue
+		case token.RBRACE, token.RPAREN:
+			held = ""
 		}
+		b.WriteString(held)
+		held = ""
+		if lit == "" {
+			lit = tok.String()
+		}
+		b.WriteString(lit + "\x00")
 	}
 }
 
