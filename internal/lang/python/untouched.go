@@ -22,8 +22,10 @@ import (
 //     plugins that these name. A fixture that asks for its own name gets the next one;
 //   - a string is a fixture's name in usefixtures, getfixturevalue and indirect only.
 //
-// What is reached through an object (self.x, a fixture's value) stands with the whole
-// class: types are not inferred. Where it cannot be told, the answer is false.
+// Types are not inferred. A member of the test's class or its bases counts where the
+// runner uses it by itself, or where anything that the test may run names it after a
+// dot, whatever stands before the dot. Any other class counts as a whole. Where it
+// cannot be told, the answer is false.
 func (Language) Untouched(base, start lang.Tree, changed []string) func(lang.Test) bool {
 	c := &comparison{base: newSources(base), start: newSources(start), changed: map[string]bool{}}
 	for _, p := range changed {
@@ -33,7 +35,7 @@ func (Language) Untouched(base, start lang.Tree, changed []string) func(lang.Tes
 }
 
 func (c *comparison) untouched(t lang.Test) bool {
-	c.seen = map[string]bool{}
+	c.seen, c.asked, c.members = map[string]bool{}, map[string]bool{}, map[place]string{}
 	base, start := c.base.tree, c.start.tree
 	if path.Ext(t.Unit) != ".py" {
 		return !c.changed[t.Unit]
@@ -55,6 +57,7 @@ func (c *comparison) untouched(t lang.Test) bool {
 		return false
 	}
 	c.test, c.class = home, place{t.Unit, outerOf(qualified)}
+	c.opaque = c.class.name != "" && (hasForeignBase(c.start, c.class, 0) || hasForeignBase(c.base, c.class, 0))
 	c.scopes = c.scopesOf(t.Unit)
 	if !c.same(home.path, home.name) {
 		return false
@@ -69,7 +72,7 @@ func (c *comparison) untouched(t lang.Test) bool {
 			return false
 		}
 	}
-	return c.sameScopes() && !c.namesData(home.path, home.name)
+	return c.sameScopes() && c.sameMembers() && !c.namesData(home.path, home.name)
 }
 
 // sameOuter compares a class without its tests, wherever it is defined.
@@ -112,7 +115,12 @@ type comparison struct {
 	test   place           // where it is written
 	class  place           // where it is collected; no name for a function
 	scopes []string        // files that it has fixtures from, nearest first
+	opaque bool            // the class has a base that cannot be read
 	seen   map[string]bool // path + qualified name: compared already
+	// asked are the names of attributes and fixtures in all that the test may run, and
+	// members those of its classes that nothing has asked for yet.
+	asked   map[string]bool
+	members map[place]string
 }
 
 // same compares one definition in both trees, and what it names.
@@ -152,12 +160,14 @@ func (c *comparison) sameNames(p string, f *syntax.File, d syntax.Decl) bool {
 				names[u.Name] = true
 			}
 		case syntax.String:
+			c.asked[u.Name] = true // getattr, patch.object
 			if asks {
 				for _, word := range strings.FieldsFunc(u.Name, func(r rune) bool { return r == ',' || r == ' ' }) {
 					fixtures[word] = true
 				}
 			}
 		case syntax.Attribute:
+			c.asked[u.Name] = true
 			if !c.sameAttribute(p, f, u) {
 				return false
 			}
@@ -174,6 +184,7 @@ func (c *comparison) sameNames(p string, f *syntax.File, d syntax.Decl) bool {
 		}
 	}
 	for name := range fixtures {
+		c.asked[name] = true
 		if !c.sameFixture(p, d, name) {
 			return false
 		}
@@ -398,8 +409,8 @@ func conftests(p string) []string {
 	}
 }
 
-// sameAround compares a class without its tests: decorators, bases, attributes,
-// set-up methods, fixtures.
+// sameAround compares a class without its tests: decorators, bases, what is set up,
+// automatic fixtures. Its other members wait until something asks for them.
 func (c *comparison) sameAround(p, class string) bool {
 	old, now := c.base.file(p), c.start.file(p)
 	a, b := old.Find(class), now.Find(class)
@@ -407,7 +418,7 @@ func (c *comparison) sameAround(p, class string) bool {
 		return false
 	}
 	for i := range a {
-		if around(old, a[i]) != around(now, b[i]) {
+		if c.around(old, a[i]) != c.around(now, b[i]) {
 			return false
 		}
 		d := now.Decls[b[i]]
@@ -417,12 +428,86 @@ func (c *comparison) sameAround(p, class string) bool {
 			}
 		}
 		for _, child := range now.Children(b[i]) {
-			if cd := now.Decls[child]; !isTestName(cd.Name) && !c.sameNames(p, now, cd) {
+			if cd := now.Decls[child]; c.setsUp(cd) && !c.sameNames(p, now, cd) {
+				return false
+			}
+		}
+		c.note(p, old, a[i])
+		c.note(p, now, b[i])
+	}
+	return true
+}
+
+// note keeps the members of a class for sameMembers.
+func (c *comparison) note(p string, f *syntax.File, class int) {
+	for _, i := range f.Children(class) {
+		if d := f.Decls[i]; isMember(d) && !c.setsUp(d) {
+			c.members[place{p, d.Qualified}] = d.Name
+		}
+	}
+}
+
+// sameMembers compares the members of the test's classes that anything it may run
+// asks for by name: of which object is not told, so that any counts.
+func (c *comparison) sameMembers() bool {
+	for again := true; again; {
+		again = false
+		for at, name := range c.members {
+			if !c.asked[name] {
+				continue
+			}
+			delete(c.members, at)
+			again = true
+			if !c.same(at.path, at.name) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// isMember leaves out tests, which are compared by themselves, and what methods set
+// on self, which stands in their text.
+func isMember(d syntax.Decl) bool {
+	return !isTestName(d.Name) && !(d.Kind == syntax.Field && strings.HasPrefix(d.Signature, "self."))
+}
+
+// runnerMembers are members that a test runner uses without being asked to.
+var runnerMembers = wordset.New(`setUp tearDown setUpClass tearDownClass asyncSetUp asyncTearDown setup_method teardown_method setup_class teardown_class setup teardown pytestmark run maxDiff longMessage failureException`)
+
+// setsUp tells a member that counts for every test of its class. Where a class has
+// a base that is no file of the project, all do: nobody knows what that one calls.
+func (c *comparison) setsUp(d syntax.Decl) bool {
+	return isMember(d) && (c.opaque || runnerMembers.Has(d.Name) || strings.HasPrefix(d.Name, "__") || automatic(d))
+}
+
+var plainBases = wordset.New(`object TestCase IsolatedAsyncioTestCase ABC`)
+
+// hasForeignBase tells a class with a base, at any depth, that cannot be read.
+func hasForeignBase(s *sources, class place, hops int) bool {
+	home, ok := locate(s, class, 0)
+	if !ok || hops > maxHops {
+		return true
+	}
+	f := s.file(home.path)
+	modules := map[string]bool{}
+	for _, i := range f.Imports {
+		if i.Name == "" {
+			modules[boundName(i)] = true
+		}
+	}
+	for _, i := range f.Find(home.name) {
+		d := f.Decls[i]
+		for _, u := range f.In(d.Span) {
+			if u.Span.Start < d.NameSpan.End || u.Span.Start >= d.Body.Start || u.Kind == syntax.Identifier && modules[u.Name] {
+				continue
+			}
+			if !plainBases.Has(u.Name) && hasForeignBase(s, place{home.path, u.Name}, hops+1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sameBase compares what a class's head names: a base class without its tests,
@@ -446,8 +531,8 @@ func (c *comparison) sameBase(p string, f *syntax.File, name string) bool {
 	return c.sameAround(home.path, home.name)
 }
 
-// around is the text of a class outside its test methods.
-func around(f *syntax.File, class int) string {
+// around is the text of a class without its tests and members.
+func (c *comparison) around(f *syntax.File, class int) string {
 	d := f.Decls[class]
 	end := d.Body.Start
 	if end == 0 {
@@ -455,7 +540,7 @@ func around(f *syntax.File, class int) string {
 	}
 	text := f.Text(syntax.Span{Start: d.Span.Start, End: end})
 	for _, i := range f.Children(class) {
-		if !isTestName(f.Decls[i].Name) {
+		if c.setsUp(f.Decls[i]) {
 			text += "\n" + f.Text(f.Decls[i].Span)
 		}
 	}

@@ -196,3 +196,84 @@ func TestUntouchedByWhatNamesAreBoundTo(t *testing.T) {
 		}
 	}
 }
+
+const members = `
+-- tests/bases.py --
+import unittest
+from elsewhere import Foreign
+
+class Base(unittest.TestCase):
+    LIMIT = 21
+
+    def setUp(self):
+        self.x = 22
+
+    def verify(self, x):
+        return 23
+
+    def extra(self):
+        return 24
+
+    def unused(self):
+        return 25
+
+class Framed(Foreign):
+    OPTION = 26
+-- tests/test_c.py --
+from bases import Base, Framed
+
+def handed(case):
+    return case.verify(1)
+
+class TestMore(Base):
+    def outer(self):
+        return self.extra()
+
+    def test_plain(self):
+        pass
+
+    def test_verify(self):
+        assert self.verify(1)
+
+    def test_handed(self):
+        assert handed(self)
+
+    def test_outer(self):
+        assert self.outer()
+
+    def test_limit(self):
+        assert self.LIMIT
+
+class TestFramed(Framed):
+    def test_framed(self):
+        pass
+`
+
+func TestUntouchedMembers(t *testing.T) {
+	t.Parallel()
+	const file = "tests/test_c.py"
+	more := []string{"TestMore::test_plain", "TestMore::test_verify", "TestMore::test_handed", "TestMore::test_outer", "TestMore::test_limit"}
+	for _, c := range []struct {
+		name, from, to string
+		want           []string
+	}{
+		{"method", "return 23", "return 5", []string{"TestMore::test_verify", "TestMore::test_handed"}},
+		{"behind_a_method", "return 24", "return 5", []string{"TestMore::test_outer"}},
+		{"unused", "return 25", "return 5", nil},
+		{"new", "    def unused", "    def fresh(self): ...\n\n    def unused", nil},
+		{"attribute", "LIMIT = 21", "LIMIT = 5", []string{"TestMore::test_limit"}},
+		{"set_up", "self.x = 22", "self.x = 5", more},
+		{"of_a_base_that_cannot_be_read", "OPTION = 26", "OPTION = 5", []string{"TestFramed::test_framed"}},
+	} {
+		untouched := Language{}.Untouched(treeOf(t, members), treeOf(t, replaceOnce(t, members, c.from, c.to)), []string{"tests/bases.py"})
+		var got []string
+		for _, id := range append(append([]string{}, more...), "TestFramed::test_framed") {
+			if !untouched(lang.Test{ID: file + "::" + id, Unit: file}) {
+				got = append(got, id)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: touched (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
