@@ -67,6 +67,10 @@ func newShape() *shape { return &shape{} }
 
 func shown(s fmt.Stringer) string { return s.String() }
 
+type namer interface{ String() string }
+
+func named(n namer) {}
+
 func each[T any](list []T, do func(T)) {}
 
 func TestOther(t *testing.T) { _ = other{}.String() }
@@ -88,6 +92,8 @@ func TestValue(t *testing.T) { f := newShape().String; _ = f }
 func TestExpression(t *testing.T) { f := shape.String; _ = f }
 
 func TestInterface(t *testing.T) { _ = shown(newShape()) }
+
+func TestOwnInterface(t *testing.T) { named(newShape()) }
 
 func TestAssigned(t *testing.T) {
 	var s fmt.Stringer
@@ -132,11 +138,11 @@ func TestUntouchedMethods(t *testing.T) {
 		}
 	}
 	called := []string{
-		"TestCalled", "TestPromoted", "TestValue", "TestExpression", "TestInterface", "TestAssigned", "TestInside",
+		"TestCalled", "TestPromoted", "TestValue", "TestExpression", "TestInterface", "TestOwnInterface", "TestAssigned", "TestInside",
 		"TestFar", "TestFarType", "TestFarInstance", "TestUnknown", "TestInstance", "TestReturned",
 	}
 	// Whoever may call all methods of a value may call Set.
-	left := []string{"TestInterface", "TestAssigned", "TestInside", "TestFar", "TestFarType", "TestFarInstance", "TestInstance", "TestReturned"}
+	left := []string{"TestInterface", "TestOwnInterface", "TestAssigned", "TestInside", "TestFar", "TestFarType", "TestFarInstance", "TestInstance", "TestReturned"}
 	for _, c := range []struct {
 		name, old, new string
 		want           []string
@@ -148,7 +154,7 @@ func TestUntouchedMethods(t *testing.T) {
 		{"a_method_more", "type round", "func (s shape) More() {}\n\ntype round", left},
 		{"assertion", "type round", "var _ fmt.Stringer = (*shape)(nil)\n\nvar _ far.I = far.I(nil)\n\ntype round", nil},
 		{"comment", "func newShape", "// newShape is new.\nfunc newShape", nil},
-		{"directive", "func newShape", "//go:noinline\nfunc newShape", []string{"TestCalled", "TestField", "TestValue", "TestInterface", "TestAssigned"}},
+		{"directive", "func newShape", "//go:noinline\nfunc newShape", []string{"TestCalled", "TestField", "TestValue", "TestInterface", "TestOwnInterface", "TestAssigned"}},
 		{"layout", "{ newShape().n++ }", "{\n\n\tnewShape().n++ // one more\n}", nil},
 		{"import", `"example.org/far/v2"`, `"example.org/far/v3"`, []string{"TestFar", "TestFarType", "TestFarInstance", "TestUnknown"}},
 		{"named_variable", "type round", "var table = make([]int, 1)\n\ntype round", nil},
@@ -165,7 +171,7 @@ func TestUntouchedPackages(t *testing.T) {
 	t.Parallel()
 	base := memory{
 		"go.mod":              "module example.com/m\n",
-		"m.go":                "package m\n\ntype Real struct{}\n\nfunc (Real) Close() {}\n\nvar moved = 1\n",
+		"a.go":                "package m\n\ntype Real struct{}\n\nfunc (Real) Close() {}\n\nvar moved = 1\n",
 		"export_test.go":      "package m\n\nfunc Opened() int { return 1 }\n\nfunc (r Real) Hook() {}\n",
 		"m_windows_test.go":   "package m\n\nfunc TestHere(t *testing.T) { panic(1) }\n",
 		"a_test.go":           "package m\n\nimport \"testing\"\n\nvar _ = Flag(\"a\")\n\nvar level = Flag(\"b\")\n\nconst (\n\tone = iota\n\ttwo\n)\n\nfunc TestHere(t *testing.T) { (Real{}).Close() }\n\nfunc TestTwo(t *testing.T) { _ = two }\n\nfunc TestMoved(t *testing.T) { _ = moved }\n",
