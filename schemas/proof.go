@@ -91,6 +91,9 @@ type Proof struct {
 	// Interface lists the names that the tests use and that exist only in the solution.
 	Interface []Name `json:"interface,omitempty"`
 	Leaks     Scan   `json:"leaks"`
+	// Test is the recipe's rival that the suite was run by, because the recipe's own
+	// command does not run what the change tests; nil where that one holds.
+	Test []Command `json:"test,omitempty"`
 }
 
 // ID is the instance ID.

@@ -1,6 +1,10 @@
 package schemas
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Part is the one part that every path or hunk of a change belongs to (design 6.3).
 type Part string
@@ -153,6 +157,17 @@ type Recipe struct {
 	Report   string     `json:"report"` // report format: benchmint-pytest, go-test-json
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Repairs  []Repair   `json:"repairs,omitempty"`
+	// Rivals are the other test commands that were found, best first. They decide no
+	// layer: a proof whose suite does not hold the changed tests goes on with the next.
+	Rivals []Rival `json:"rivals,omitempty"`
+}
+
+// Rival is a test command that a recipe could have had.
+type Rival struct {
+	Test   []Command `json:"test"`
+	Source string    `json:"source"`
+	// Other says why the command is not the test suite's: such a one is never tried.
+	Other string `json:"other,omitempty"`
 }
 
 // Resolved is a start with the recipe that its environment will be built from.
@@ -165,6 +180,38 @@ type Resolved struct {
 
 // ID is the instance ID.
 func (r Resolved) ID() string { return r.StartID }
+
+// Settled is the recipe with the test command that a proof came to; the one that it
+// replaces is kept among the rivals.
+func (r Recipe) Settled(p Proof) Recipe {
+	at := slices.IndexFunc(r.Rivals, func(x Rival) bool { return len(p.Test) > 0 && DigestOf(x.Test) == DigestOf(p.Test) })
+	if at < 0 {
+		return r
+	}
+	chosen := r.Rivals[at]
+	first := Rival{Test: r.Test, Other: "it does not run what the change tests"}
+	r.Evidence = slices.Clone(r.Evidence)
+	for i, e := range r.Evidence {
+		if e.Field == "test" {
+			first.Source = e.Source
+			r.Evidence[i] = Evidence{Field: "test", Value: chosen.Line(), Source: chosen.Source}
+		}
+	}
+	r.Test, r.Rivals = chosen.Test, slices.Concat([]Rival{first}, r.Rivals[:at], r.Rivals[at+1:])
+	return r
+}
+
+// Line is the command as one line, for readers.
+func (r Rival) Line() string { return CommandLine(r.Test) }
+
+// CommandLine is commands as one line, for readers.
+func CommandLine(commands []Command) string {
+	var lines []string
+	for _, c := range commands {
+		lines = append(lines, strings.Join(c.Argv, " "))
+	}
+	return strings.Join(lines, " && ")
+}
 
 // Environment is one built env layer.
 type Environment struct {

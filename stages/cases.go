@@ -161,6 +161,7 @@ func (a *assessing) Run(ctx context.Context, p schemas.Proof) (schemas.Adequacy,
 		return schemas.Adequacy{}, err
 	}
 	m := Material{Start: start, Environment: provisioned.Environment}
+	m.Environment.Recipe = m.Environment.Recipe.Settled(p)
 	if err := m.read(ctx, a.repos, a.blobs); err != nil {
 		return schemas.Adequacy{}, err
 	}

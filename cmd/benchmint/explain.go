@@ -27,6 +27,7 @@ type explanation struct {
 	PassToPass int                `json:"pass_to_pass"`
 	Evidence   []schemas.Evidence `json:"evidence,omitempty"`
 	Repairs    []schemas.Repair   `json:"repairs,omitempty"`
+	Rivals     []schemas.Rival    `json:"rivals,omitempty"`
 	ByHand     []string           `json:"by_hand,omitempty"`
 }
 
@@ -68,7 +69,7 @@ func (s *shelf) explain(i *item) explanation {
 		}
 	}
 	if r := i.recipe(); r != nil {
-		e.Evidence, e.Repairs = r.Evidence, r.Repairs
+		e.Evidence, e.Repairs, e.Rivals = r.Evidence, r.Repairs, r.Rivals
 	}
 	if i.proof != nil {
 		said := firstMessages(s.Blobs, i.proof)
@@ -171,10 +172,25 @@ func (p *program) printExplanation(e explanation, i *item) error {
 	for _, v := range e.Repairs {
 		t.line("  repaired by %s: %s  (%s)", v.Rule, v.Edit, visible(cut(v.Symptom, 100)))
 	}
+	t.rivals(e.Rivals)
 	if len(e.ByHand) > 0 {
 		t.line("\nTo see it by hand\n  %s", strings.Join(e.ByHand, "\n  "))
 	}
 	return t.err
+}
+
+// rivals are the test commands that were not chosen.
+func (t *printer) rivals(all []schemas.Rival) {
+	if len(all) > 0 {
+		t.line("\nOther test commands that were found")
+	}
+	for _, r := range all {
+		why := ""
+		if r.Other != "" {
+			why = "; not the suite: " + visible(r.Other)
+		}
+		t.line("  %s  (%s%s)", visible(cut(r.Line(), 100)), visible(r.Source), why)
+	}
 }
 
 // onOnePage is how many tests that failed for one and the same reason are named.

@@ -65,6 +65,9 @@ func (i *item) end() schemas.Step {
 // recipe is the recipe as built, else as resolved.
 func (i *item) recipe() *schemas.Recipe {
 	switch {
+	case i.env != nil && i.proof != nil:
+		r := i.env.Recipe.Settled(*i.proof)
+		return &r
 	case i.env != nil:
 		return &i.env.Recipe
 	case i.known != nil:

@@ -205,6 +205,7 @@ func (e *Exporter) task(ctx context.Context, s schemas.Statement, flaky *ledger.
 		return t, err
 	}
 	t.Environment = provisioned.Environment
+	t.Environment.Recipe = t.Environment.Recipe.Settled(t.Proof)
 	if t.Patch, err = e.Blobs.Get(t.Start.Patch); err != nil {
 		return t, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/testlog"
@@ -33,13 +34,64 @@ func (p *prover) work(ctx context.Context) error {
 
 func (p *prover) suites(ctx context.Context) error {
 	for n := 1; n <= p.Runs; n++ {
-		for _, s := range []schemas.State{schemas.StateS, schemas.StateG} {
-			if err := p.suite(ctx, s, n); err != nil {
+		if err := p.both(ctx, n); err != nil {
+			return err
+		}
+		for n == 1 && p.lacks() {
+			if !p.rival(testrun.ScopeSuite, testrun.ScopeRest) {
+				return pipeline.Reject(schemas.NoRecipe, "no test command runs what the change tests (%s); tried: %s",
+					p.shown[0].ID, strings.Join(p.tried, "; "))
+			}
+			if err := p.both(ctx, n); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// both is run n of the suite in S and in G.
+func (p *prover) both(ctx context.Context, n int) error {
+	for _, s := range []schemas.State{schemas.StateS, schemas.StateG} {
+		if err := p.suite(ctx, s, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lacks tells a suite that holds none of the tests that tell the states apart by
+// themselves: a command that runs something else, not a change without evidence.
+func (p *prover) lacks() bool {
+	gold := p.ev.runs[schemas.StateG][0]
+	for _, t := range p.shown {
+		if gold.Status(t) != schemas.Absent {
+			return false
+		}
+	}
+	return true
+}
+
+// rival goes on with the recipe's next test command, in the same environment: the
+// command decides no layer. The runs of the given scopes are no evidence any more. It is
+// false where no command is left.
+func (p *prover) rival(scopes ...string) bool {
+	recipe := &p.bench.Environment.Recipe
+	p.tried = append(p.tried, schemas.CommandLine(recipe.Test))
+	at := slices.IndexFunc(p.rivals, func(r schemas.Rival) bool { return r.Other == "" })
+	if at < 0 {
+		return false
+	}
+	test := p.rivals[at].Test
+	p.rivals = p.rivals[at+1:]
+	recipe.Test, p.c.Environment.Recipe.Test, p.proof.Test = test, test, test
+	for i := range p.bench.Records {
+		if slices.Contains(scopes, p.bench.Records[i].Scope) {
+			p.bench.Records[i].Scope = testrun.ScopeTried
+		}
+	}
+	p.ev.runs = map[schemas.State][]*testrun.Outcome{}
+	return true
 }
 
 // suite is run n of the whole suite in a state, unless it was run already.
@@ -82,6 +134,9 @@ func (p *prover) run(ctx context.Context, s schemas.State, scope string, sel lan
 // commands, they are the first run of the suite.
 func (p *prover) changed(ctx context.Context) error {
 	gold, err := p.first(ctx, schemas.StateG)
+	for err == nil && nothingRan(gold) && p.rival(testrun.ScopeChanged, testrun.ScopeSuite, testrun.ScopeRest) {
+		gold, err = p.first(ctx, schemas.StateG)
+	}
 	if err != nil {
 		return err
 	}
@@ -95,7 +150,7 @@ func (p *prover) changed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !transition(start, gold) {
+	if p.shown = transitions(start, gold); len(p.shown) == 0 {
 		return pipeline.Reject(schemas.NoF2P, "no changed test that passes in the solution fails, is new or does not load at the start")
 	}
 	return nil
@@ -132,6 +187,13 @@ func passedAny(o *testrun.Outcome) bool {
 	return false
 }
 
+// nothingRan tells a session that went through without a test, though its files load:
+// an option of the command leaves them out.
+func nothingRan(o *testrun.Outcome) bool {
+	return o.Report.Started && o.Report.Ended && len(o.Report.Tests) == 0 &&
+		!slices.ContainsFunc(o.Report.Units, func(u testlog.Unit) bool { return u.State == testlog.NotLoaded })
+}
+
 // nothingPassed says why the changed tests prove nothing in the solution.
 func nothingPassed(gold *testrun.Outcome) error {
 	for _, u := range gold.Report.Units {
@@ -145,11 +207,12 @@ func nothingPassed(gold *testrun.Outcome) error {
 	return pipeline.Reject(schemas.NoF2P, "no changed test passes in the solution")
 }
 
-// transition tells whether some test can still become FAIL_TO_PASS. What was
-// skipped or not reached at the start never can.
-func transition(start, gold *testrun.Outcome) bool {
+// transitions are the tests that can still become FAIL_TO_PASS. What was skipped or
+// not reached at the start never can.
+func transitions(start, gold *testrun.Outcome) []lang.Test {
 	start.Blame(testrun.Parents(start, gold))
 	gold.Blame(testrun.Parents(start, gold))
+	var out []lang.Test
 	for _, x := range gold.Report.Tests {
 		t := lang.Test{ID: x.ID, Unit: x.Unit}
 		if gold.Status(t) != schemas.Passed {
@@ -157,10 +220,10 @@ func transition(start, gold *testrun.Outcome) bool {
 		}
 		switch start.Status(t) {
 		case schemas.Failed, schemas.Errored, schemas.Absent, schemas.NotLoaded:
-			return true
+			out = append(out, t)
 		}
 	}
-	return false
+	return out
 }
 
 // baseline runs the suite in B where a class of the table depends on it: once,

@@ -20,7 +20,7 @@ import (
 
 // Version is the version of this stage's rules; raise it when equal input could
 // get another verdict.
-const Version = "1"
+const Version = "2"
 
 // Config decides how hard a proof looks.
 type Config struct {
@@ -75,7 +75,7 @@ func (v *Validator) Prove(ctx context.Context, c Case) (schemas.Proof, error) {
 	if err := c.Check(); err != nil {
 		return schemas.Proof{}, err
 	}
-	p := &prover{Config: v.Config, c: c, bench: testrun.New(v.Outside, c.Case, v.Limits), same: map[lang.Test]bool{}}
+	p := &prover{Config: v.Config, c: c, bench: testrun.New(v.Outside, c.Case, v.Limits), same: map[lang.Test]bool{}, rivals: c.Environment.Recipe.Rivals}
 	p.proof = schemas.Proof{StartID: c.Start.ID(), Environment: c.Environment.Key, Tests: []schemas.TestVerdict{}}
 	err := p.prove(ctx)
 	p.proof.Runs = p.bench.Records
@@ -92,6 +92,10 @@ type prover struct {
 	same  map[lang.Test]bool // answers of untouched
 	// compare is the language's answer to it, made for the first test that needs it.
 	compare func(lang.Test) bool
+
+	shown  []lang.Test     // what the changed test files alone show
+	rivals []schemas.Rival // test commands that are left to try
+	tried  []string        // those that do not run what was shown
 }
 
 // prove is the whole story: work in order, then the questions that can still

@@ -41,12 +41,14 @@ func (l Language) Infer(p lang.Project) (schemas.Recipe, error) {
 
 // guess is one inference at work.
 type guess struct {
-	p       lang.Project
-	m       *manifest
-	ci      ci
-	plan    plan // of the test runner's configuration
-	version string
-	recipe  schemas.Recipe
+	p    lang.Project
+	m    *manifest
+	ci   ci
+	plan plan // of the test runner's configuration
+	// commands are the test commands that were found, the chosen one first.
+	commands []command
+	version  string
+	recipe   schemas.Recipe
 }
 
 func (g *guess) evidence(field, value, source string) {
@@ -181,11 +183,7 @@ func (g *guess) requirements() {
 
 // testRequirements accumulates sources until one has named pytest.
 func (g *guess) testRequirements() []requirement {
-	if p, ok := g.m.tox(g.version); ok {
-		g.plan = p
-	} else if p, ok := g.m.nox(); ok {
-		g.plan = p
-	}
+	g.choose()
 	found := withoutTools(g.plan.requires)
 	for _, source := range []func() []requirement{
 		g.m.testGroups, g.m.hatch, g.m.testExtras, func() []requirement { return g.m.installs(g.ci) },
@@ -307,33 +305,15 @@ func editable(uvPath string, env map[string]string) schemas.Command {
 	}
 }
 
-// test is the pytest command with the words that say what the suite is.
+// test is the chosen pytest command with the words that say what the suite is.
 func (g *guess) test() {
-	command, source := g.plan.command, g.plan.source
-	if command == nil {
-		for _, r := range g.ci.runs {
-			if words, ok := pytestLine(shellWords(r.line)); ok {
-				command, source = words, r.source
-				break
-			}
-		}
+	g.rivals()
+	best := g.commands[0]
+	g.recipe.Test = best.test
+	g.evidence("test", strings.Join(best.test[0].Argv, " "), best.source)
+	for _, c := range g.commands[1:] {
+		g.recipe.Rivals = append(g.recipe.Rivals, schemas.Rival{Test: c.test, Source: c.source, Other: c.other})
 	}
-	style, words := splitPytest(command)
-	words = keepWords(g.p.Solution, words)
-	argv := []string{venvPath + "/bin/pytest"}
-	if style == "module" {
-		argv = []string{venvPython, "-m", "pytest"}
-	}
-	argv = append(argv, words...)
-	if command == nil {
-		source = "convention"
-		if !g.mentionsPytest() && g.usesUnittest() {
-			argv = append(argv, "-o", "python_files=test*.py") // unittest's own pattern
-			source = "convention: unittest"
-		}
-	}
-	g.recipe.Test = []schemas.Command{{Argv: argv, Env: activated()}}
-	g.evidence("test", strings.Join(argv, " "), source)
 	g.variables()
 }
 

@@ -11,17 +11,18 @@ import (
 
 // Sources of test requirements other than tox, each in its tool's own form.
 
-// nox reads the session of a noxfile that runs pytest.
-func (m *manifest) nox() (plan, bool) {
+// nox reads the sessions of a noxfile that run pytest, in order.
+func (m *manifest) nox() []plan {
+	var plans []plan
 	source := string(m.read("noxfile.py"))
 	for _, body := range noxSession.FindAllStringSubmatchIndex(source, -1) {
 		text := source[body[0]:functionEnd(source, body[1])]
-		if workflow.OtherWork(source[body[2]:body[3]]) || !strings.Contains(text, "pytest") {
+		if !strings.Contains(text, "pytest") {
 			continue
 		}
 		line := strings.Count(source[:body[0]], "\n") + 1
 		at := "noxfile.py:" + itoa(line)
-		p := plan{source: at}
+		p := plan{source: at, name: source[body[2]:body[3]]}
 		for _, call := range noxCall.FindAllStringSubmatch(text, -1) {
 			var words []string
 			for _, x := range pyLiteral.FindAllStringSubmatch(call[2], -1) {
@@ -42,9 +43,9 @@ func (m *manifest) nox() (plan, bool) {
 		for _, x := range noxGroup.FindAllStringSubmatch(text, -1) {
 			p.requires = append(p.requires, groups[normalise(x[1])]...)
 		}
-		return p, true
+		plans = append(plans, p)
 	}
-	return plan{}, false
+	return plans
 }
 
 var (

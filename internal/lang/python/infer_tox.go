@@ -2,6 +2,7 @@ package python
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -14,12 +15,14 @@ type plan struct {
 	requires []requirement
 	command  []string // the pytest line, whole; nil where none was found
 	source   string   // of the command
+	name     string   // of the environment or session
 	env      map[string]requirement
 }
 
 // tox reads tox.ini, setup.cfg [tox:tox], legacy_tox_ini, tox.toml or
 // [tool.tox], in tox's own order; version is the chosen "3.12".
-func (m *manifest) tox(version string) (plan, bool) {
+// It gives every environment that runs tests, the likeliest first.
+func (m *manifest) tox(version string) []plan {
 	if m.tree.Has("tox.ini") {
 		return m.toxINI("tox.ini", m.read("tox.ini"), 0, version)
 	}
@@ -35,7 +38,7 @@ func (m *manifest) tox(version string) (plan, bool) {
 	if len(m.setupCfg["tox:tox"]) > 0 {
 		return m.toxINI("setup.cfg", m.read("setup.cfg"), 0, version)
 	}
-	return plan{}, false
+	return nil
 }
 
 // toxEnv is one environment of an INI file, with what it inherits.
@@ -47,23 +50,24 @@ type toxEnv struct {
 	factors map[string]bool
 }
 
-func (m *manifest) toxINI(file string, data []byte, offset int, version string) (plan, bool) {
+func (m *manifest) toxINI(file string, data []byte, offset int, version string) []plan {
 	ini := parseINI(data)
 	env := toxEnv{ini: ini, file: file, offset: offset, factors: toxFactors(ini, version)}
 	sections := []string{"testenv:py" + strings.ReplaceAll(version, ".", ""), "testenv", "testenv:tests", "testenv:test", "testenv:py", "testenv:unit", "testenv:pytest"}
 	var others []string
 	for s := range ini {
-		if strings.HasPrefix(s, "testenv:") && !workflow.OtherWork(s) {
+		if strings.HasPrefix(s, "testenv:") && !slices.Contains(sections, s) {
 			others = append(others, s)
 		}
 	}
 	sort.Strings(others)
+	var plans []plan
 	for _, s := range append(sections, others...) {
 		env.section = s
 		if ini[s] == nil {
 			continue
 		}
-		p := plan{env: map[string]requirement{}}
+		p := plan{env: map[string]requirement{}, name: strings.TrimPrefix(strings.TrimPrefix(s, "testenv"), ":")}
 		p.command, p.source = env.pytest()
 		if p.command == nil && !strings.Contains(strings.Join(env.commands(), " "), "unittest") {
 			continue
@@ -74,9 +78,9 @@ func (m *manifest) toxINI(file string, data []byte, offset int, version string) 
 				p.env[strings.TrimSpace(k)] = requirement{strings.TrimSpace(v), env.at(l)}
 			}
 		}
-		return p, true
+		plans = append(plans, p)
 	}
-	return plan{}, false
+	return plans
 }
 
 // toxFactors are the factors of the plainest environment of the list for this version.
@@ -300,17 +304,19 @@ func (m *manifest) toxRequires(e toxEnv) []requirement {
 }
 
 // toxTOML reads tox's native TOML form.
-func (m *manifest) toxTOML(file string, t map[string]any, version string) (plan, bool) {
+func (m *manifest) toxTOML(file string, t map[string]any, version string) []plan {
 	base := table(t, "env_run_base")
 	var envs []string
+	short := "py" + strings.ReplaceAll(version, ".", "")
+	first := []string{short, version, "py" + version, "", "tests", "test"}
 	for name := range table(t, "env") {
-		if !workflow.OtherWork(name) {
+		if !slices.Contains(first, name) {
 			envs = append(envs, name)
 		}
 	}
 	sort.Strings(envs)
-	short := "py" + strings.ReplaceAll(version, ".", "")
-	for _, name := range append([]string{short, version, "py" + version, "", "tests", "test"}, envs...) {
+	var plans []plan
+	for _, name := range append(first, envs...) {
 		env := table(t, "env", name)
 		if name == "" {
 			env = base
@@ -324,7 +330,7 @@ func (m *manifest) toxTOML(file string, t map[string]any, version string) (plan,
 			}
 			return base[key]
 		}
-		p := plan{env: map[string]requirement{}}
+		p := plan{env: map[string]requirement{}, name: name}
 		p.command = tomlPytest(get("commands"))
 		if p.command == nil {
 			continue
@@ -349,9 +355,9 @@ func (m *manifest) toxTOML(file string, t map[string]any, version string) (plan,
 				}
 			}
 		}
-		return p, true
+		plans = append(plans, p)
 	}
-	return plan{}, false
+	return plans
 }
 
 func literal(v any) (string, bool) {

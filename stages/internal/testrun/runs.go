@@ -16,7 +16,8 @@ const (
 	ScopeBuild   = "build" // only builds that failed
 	ScopeChanged = "changed"
 	ScopeSuite   = "suite"
-	ScopeRest    = "rest" // what was left after an abort
+	ScopeTried   = "tried" // the suite by a command that does not run what the change tests: no evidence
+	ScopeRest    = "rest"  // what was left after an abort
 )
 
 // maxRest is how often the rest of an aborted run is run again (design 8).
