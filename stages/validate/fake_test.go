@@ -40,7 +40,7 @@ type scripted struct {
 	modules int  // processes a run; 0 is 1
 }
 
-func (l scripted) Runs(_ schemas.Recipe, _ lang.Tree, sel lang.Select) []lang.TestRun {
+func (l scripted) Runs(r schemas.Recipe, _ lang.Tree, sel lang.Select) []lang.TestRun {
 	if l.whole {
 		sel.Paths = nil
 	}
@@ -48,9 +48,13 @@ func (l scripted) Runs(_ schemas.Recipe, _ lang.Tree, sel lang.Select) []lang.Te
 	if err != nil {
 		panic(err)
 	}
+	name := "test"
+	if len(r.Test) > 0 {
+		name = r.Test[0].Argv[0]
+	}
 	var out []lang.TestRun
 	for i := range max(1, l.modules) {
-		out = append(out, lang.TestRun{Command: schemas.Command{Argv: []string{"test", fmt.Sprint(i), string(arg)}}, Report: "/tmp/report"})
+		out = append(out, lang.TestRun{Command: schemas.Command{Argv: []string{name, fmt.Sprint(i), string(arg)}}, Report: "/tmp/report"})
 	}
 	return out
 }
@@ -125,11 +129,15 @@ func (b *box) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 	if err := json.Unmarshal([]byte(r.Command.Argv[2]), &sel); err != nil {
 		return sandbox.Result{}, err
 	}
-	b.runs = append(b.runs, describe(r.Layer.ID, sel))
+	state := r.Layer.ID
+	if name := r.Command.Argv[0]; name != "test" { // a rival of the recipe's command
+		state = name + " " + state
+	}
+	b.runs = append(b.runs, describe(state, sel))
 	if err := b.fault["run"]; err != nil {
 		return sandbox.Result{}, err
 	}
-	report, end := b.script(r.Layer.ID, sel)
+	report, end := b.script(state, sel)
 	raw, err := json.Marshal(report)
 	code := 0
 	if !report.Ended {

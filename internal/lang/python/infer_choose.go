@@ -171,7 +171,7 @@ var (
 // otherName is why the name of an environment or session is not the suite's.
 func otherName(name string) string {
 	if workflow.OtherWork(name) || slices.ContainsFunc(strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' }), func(w string) bool {
-		return w == "codspeed" || w == "perf" || w == "doctest" || w == "coverage"
+		return w == "codspeed" || w == "perf"
 	}) {
 		return "by its name: " + name
 	}
