@@ -93,6 +93,9 @@ func describe(r schemas.Recipe, err error) string {
 	for _, c := range r.Test {
 		fmt.Fprintf(&b, "test %q\n", c.Argv)
 	}
+	for _, x := range r.Rivals {
+		fmt.Fprintf(&b, "rival %q | %s | %s\n", x.Test[0].Argv, x.Source, x.Other)
+	}
 	for _, e := range r.Evidence {
 		fmt.Fprintf(&b, "evidence %s | %s | %s\n", e.Field, e.Value, e.Source)
 	}
