@@ -93,7 +93,7 @@ var Reasons = []ReasonText{
 	{Unresolvable, "the dependencies do not resolve, dated or undated", "see the resolver's last lines in show"},
 	{NoBuild, "the environment or the project does not build, repairs included", "see the log in show"},
 	{NoRunner, "no test runs in the solution", "see the log in show"},
-	{NoRecipe, "no recipe can be inferred from the tree", "see the evidence in show"},
+	{NoRecipe, "no recipe can be inferred from the tree, or none of its test commands runs what the change tests", "see the evidence and the commands in explain"},
 	{HostPackages, "the environment needs a system package that this host lacks, and does not work without it", "install the package that the reason names, or use sandbox docker"},
 	{BuildTime, "building the environment takes longer than sandbox.timeout", "raise the limit"},
 	{BuildMemory, "building the environment needs more memory than sandbox.memory", "raise the limit"},
