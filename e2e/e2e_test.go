@@ -330,8 +330,10 @@ func (b *bench) prove(t *testing.T) {
 }
 
 // provedAgain: a test file that does not load at start, patches that are no text, a
-// version from tags, a program that ends early, a dependency.
+// version from tags, a program that ends early, a dependency, a session that does not
+// start, a test command that took another's place.
 var provedAgain = []string{
 	"sample__golden-python-1", "sample__golden-python-11", "sample__golden-python-tags-1",
 	"sample__golden-go-1", "sample__golden-go-6", "sample__golden-go-13",
+	"sample__golden-python-start-1", "sample__golden-python-suite-2",
 }
