@@ -193,12 +193,16 @@ func (w *workplace) judge(ctx context.Context) (sandbox.End, error) {
 	if err == nil {
 		return parseJudgement(out, w.limits.Disk)
 	}
-	inspected, gone := w.s.api.ContainerInspect(ctx, w.id, client.ContainerInspectOptions{})
-	if gone != nil {
-		return "", fmt.Errorf("asking for a container: %w", gone)
-	}
-	if state := inspected.Container.State; state == nil || !state.Running {
-		return "", errKilled
+	// The engine books the end of a container some time after its processes are gone.
+	const patience, look = 3 * time.Second, 100 * time.Millisecond
+	for began := time.Now(); time.Since(began) < patience && ctx.Err() == nil; time.Sleep(look) {
+		inspected, gone := w.s.api.ContainerInspect(ctx, w.id, client.ContainerInspectOptions{})
+		if gone != nil {
+			return "", fmt.Errorf("asking for a container: %w", gone)
+		}
+		if state := inspected.Container.State; state == nil || !state.Running {
+			return "", errKilled
+		}
 	}
 	return "", nil // full of processes, say: the step's own exit code counts
 }
