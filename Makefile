@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 DEMO := _work/demo
 
-.PHONY: help demo test fresh setup build lint check clean
+.PHONY: help demo test fresh soak setup build lint check clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -19,6 +19,11 @@ test: ## every test, with all that they need
 fresh: ## both commands on a Debian that has nothing, as a user with sudo; as root, an hour
 	.ci/fresh --user make demo
 	.ci/fresh --user make test
+
+soak: ## faults of the machine, changes of settings, interruptions and kills at random: two hours
+	go test ./pipeline/enginetest -run 'TestChangedSettings|TestKill' -soak 20 -timeout 3h
+	go test ./internal/store -run Random -rapid.checks 1000 -timeout 3h
+	go test ./e2e -run TestChaos -chaos 20 -v -timeout 3h
 
 setup: ## what the tests and the linter need, and nothing else
 	.ci/setup test lint

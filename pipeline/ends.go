@@ -3,6 +3,15 @@
 // to the step table, which is the truth about every step and the queue of those
 // that may start (Store). A process may die at any point: what was settled stands.
 //
+// A step runs, and its result is taken, only while nothing that it is made of is to
+// be made again: the steps above it, up to the seed, are settled. A stage may so join
+// what any of them made. A result that is to be made again is never read as one, and
+// never lost: equal work makes it stand again.
+//
+// A run that ends early (RunOptions.Until) leaves the stages behind that alone. What
+// they settled stands, in status too; what has another input now is left out of a
+// dataset (OutdatedError), and made again by the run that comes to its stage.
+//
 // It never knows of git, models or containers, and imports schemas only; it never
 // decides by the order in which steps happen to end.
 package pipeline

@@ -50,7 +50,7 @@ func TestKill(t *testing.T) {
 			t.Parallel()
 			seed := uint64(slots)
 			e := enginetest.Engine{Program: compiled(t), Dir: t.TempDir(), Slots: slots, Config: enginetest.Spike(1000, seed)}
-			k, err := e.KillRounds(t.Context(), 4, time.Second, rand.New(rand.NewPCG(seed, 1)))
+			k, err := e.KillRounds(t.Context(), 4**soak, time.Second, rand.New(rand.NewPCG(seed, 1)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,7 +25,7 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-var soak = flag.Int("soak", 1, "how many times as many random changes of settings; a hundred takes an hour")
+var soak = flag.Int("soak", 1, "how many times as many random changes of settings, and kills")
 
 // table is a step table with its views.
 type table interface {
