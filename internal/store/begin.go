@@ -61,6 +61,9 @@ func (s *Store) Begin(ctx context.Context, o schemas.BeginOptions) error {
 		}
 		above = above || st.Of == ""
 	}
+	if err := s.drainAgain(ctx, p); err != nil {
+		return fmt.Errorf("asking for the drain again: %w", err)
+	}
 	if err := s.fence(ctx); err != nil {
 		return fmt.Errorf("taking steps back whose input is made again: %w", err)
 	}
@@ -136,6 +139,23 @@ func (t *tx) newDrain(name string) {
 		t.count(&d.fields, 1)
 		return err
 	}, "INSERT INTO step (stage, key, state) VALUES ($1, '', 'ready') ON CONFLICT (stage, key) DO NOTHING RETURNING id", name)
+}
+
+// drainAgain asks for a drain again that went without open steps.
+func (s *Store) drainAgain(ctx context.Context, p *plan) error {
+	if p.drain == "" || p.stages[p.drain].later {
+		return nil
+	}
+	const query = "SELECT count(*) FROM step WHERE stage = $1 AND key = '' AND state = 'done' AND made_by = ''"
+	n := 0
+	if err := s.read(ctx, func(r *sql.Rows) error { return r.Scan(&n) }, query, p.drain); err != nil || n == 0 {
+		return err
+	}
+	return s.write(ctx, "begin", func(t *tx) {
+		if r := t.find("{lock}", p.drain, ""); r != nil && r.state == schemas.StepDone {
+			t.reopen(r)
+		}
+	})
 }
 
 // takeBack gives out again what a dead process had. On SQLite that is everything

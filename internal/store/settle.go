@@ -111,7 +111,8 @@ func (t *tx) settle(r *row, s *settlement) schemas.Settled {
 	case s.State == schemas.StepDeferred:
 	case s.State == schemas.StepDone && st.Drain:
 		if t.anyOpen(st.Name) {
-			t.owe(r) // it went without some, whose ends may be what they were
+			r.madeBy = "" // it went without some, whose ends may be what they were (drainAgain)
+			t.save(r)
 		}
 	case build:
 		t.keepBuilt(r, s)
