@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -41,7 +42,8 @@ func errorsOf(t *tree.Tree, dir string) []string {
 	}
 	var out []string
 	conf := types.Config{Importer: empty{}, FakeImportC: true, Error: func(err error) {
-		if e, ok := err.(types.Error); ok {
+		var e types.Error
+		if errors.As(err, &e) {
 			out = append(out, e.Msg)
 		}
 	}}

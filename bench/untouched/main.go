@@ -70,7 +70,7 @@ func measure(ctx context.Context, source string, most int, print bool) (counts, 
 	if err != nil {
 		return n, err
 	}
-	defer repo.Close() //nolint:errcheck // a reader
+	defer repo.Close()
 	for c, err := range repo.Log(ctx, gitrepo.Query{}) {
 		if err != nil {
 			return n, err

@@ -65,7 +65,7 @@ func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, 
 			problems = append(problems, config.Problem{Where: where, Text: err.Error()})
 			continue
 		}
-		if why, asOf := r.Silent(); why != nil {
+		if asOf, why := r.Silent(); why != nil {
 			s.later = append(s.later, why)
 			p.say("%s  does not answer; using its mirror of %s (%v)", src.Git, asOf.Format("2006-01-02 15:04"), why)
 		}

@@ -96,7 +96,8 @@ func judged(err error, r schemas.Recipe, network bool) error {
 		return err
 	}
 	// The proxy saw each request: its word on the way out needs no reading of logs.
-	for _, host := range build.Unreached {
+	if len(build.Unreached) > 0 {
+		host := build.Unreached[0]
 		if strings.Contains(host, "407 ") {
 			return &MachineError{What: "the machine's proxy asks for a password", Get: "put it into HTTPS_PROXY (http://user:password@host:port) and run again", Said: host}
 		}

@@ -115,9 +115,9 @@ func Open(ctx context.Context, source, name, cacheDir string) (*Repo, error) {
 	return r, nil
 }
 
-// Silent is why the URL of the repository could not be asked, and the time of the
-// mirror that is read instead; nil where it could, and for a path.
-func (r *Repo) Silent() (why error, asOf time.Time) { return r.copy.silent, r.copy.asOf }
+// Silent is the time of the mirror that is read because the URL of the repository
+// could not be asked, and why it could not; nil where it could, and for a path.
+func (r *Repo) Silent() (asOf time.Time, why error) { return r.copy.asOf, r.copy.silent }
 
 // NameOf is the name that Open infers for a URL, whether it answers or not; ok is
 // false for a path.

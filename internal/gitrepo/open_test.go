@@ -194,7 +194,7 @@ func TestMirrorOfSilentRemote(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := subjects(log(t, first, gitrepo.Query{}))
-	if why, _ := first.Silent(); why != nil {
+	if _, why := first.Silent(); why != nil {
 		t.Errorf("a remote that answers is silent: %v", why)
 	}
 	if err := errors.Join(first.Close(), os.Rename(upstream, upstream+".away")); err != nil {
@@ -207,7 +207,7 @@ func TestMirrorOfSilentRemote(t *testing.T) {
 	if diff := cmp.Diff(want, subjects(log(t, silent, gitrepo.Query{}))); diff != "" {
 		t.Errorf("from the mirror (-want +got):\n%s", diff)
 	}
-	if why, asOf := silent.Silent(); !errors.Is(why, gitrepo.ErrRemote) || time.Since(asOf) > time.Hour || silent.Info().Name != first.Info().Name {
+	if asOf, why := silent.Silent(); !errors.Is(why, gitrepo.ErrRemote) || time.Since(asOf) > time.Hour || silent.Info().Name != first.Info().Name {
 		t.Errorf("silent: %v, as of %v, %+v", why, asOf, silent.Info())
 	}
 	if err := silent.Close(); err != nil {

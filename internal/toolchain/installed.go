@@ -2,6 +2,7 @@ package toolchain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,6 +92,10 @@ func (s *Store) Newest(ctx context.Context, name string) (string, error) {
 		return "", nil
 	}
 	all, err := s.golang(ctx)
+	var missing *Missing
+	if errors.As(err, &missing) { // no go command: there is nobody to ask
+		return "", nil
+	}
 	if err != nil || len(all) == 0 {
 		return "", err
 	}

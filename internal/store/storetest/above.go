@@ -122,7 +122,6 @@ func testUntil(t *testing.T, place func(testing.TB) Place) {
 	for _, stage := range []string{"make", "make.build", "judge", "pack"} {
 		d.Version(stage, "unknown")
 	}
-	unknown := d.Plan
 	d.Kill(until("note"))
 	stands := []string{
 		"grow done 1", "note done 3", "make.build done 1", "make done 2", "make failed 1", "judge done 2", "pack held 2", "pack done 1",
@@ -132,7 +131,7 @@ func testUntil(t *testing.T, place func(testing.TB) Place) {
 	d.outdated(0)
 	// Equal inputs leave nothing behind; one that goes and comes back has its results.
 	d.Version("note", "2")
-	unknown = d.Plan
+	unknown := d.Plan
 	d.Kill(until("note"))
 	d.Seed("s=b=1 x/1=1")
 	d.Take("make", 0)

@@ -98,7 +98,7 @@ func TestFor(t *testing.T) {
 			t.Errorf("%s: %v does not say what to install", tc.name, got)
 		}
 	}
-	if err := errors.New("disk"); ends.For(err, without) != err {
+	if err := errors.New("disk"); !errors.Is(ends.For(err, without), err) {
 		t.Error("a fault became a reject")
 	}
 }
