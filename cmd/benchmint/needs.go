@@ -50,7 +50,30 @@ func (p *program) needs(ctx context.Context, c *config.Config, j job) ([]finding
 	if j.survey { // of sources that nobody has named yet: a run needs one language at least
 		needOne(out)
 	}
-	return append(out, p.checkCABundle(c)), w
+	out = append(out, p.checkCABundle(c))
+	if !j.survey && len(j.known.Toolchains) == 0 && len(lacking(out)) == 0 {
+		out = append(out, p.bring(ctx, c, j)...)
+	}
+	return out, w
+}
+
+// bring fetches uv before the first run where a language asks for it, so that an index
+// which does not answer is told once, and not item by item. A later run may have nothing
+// left to resolve, and fetches it when it comes to that.
+func (p *program) bring(ctx context.Context, c *config.Config, j job) []finding {
+	tools := p.toolchains(c)
+	for _, name := range c.Filters.Languages {
+		if !slices.Contains(languages()[name].Toolchains(), toolchain.UV) || tools.HasUV() || j.asks(ctx, name) == "" {
+			continue
+		}
+		if _, err := tools.Get(ctx, toolchain.UV, toolchain.UVVersion); err != nil {
+			return []finding{{
+				Name: toolchain.UV, State: stateMissing, Needed: true, Detail: err.Error(), Why: "resolves and installs Python dependencies",
+				Get: "the same command when the index answers, or UV_DEFAULT_INDEX=URL for another index",
+			}}
+		}
+	}
+	return nil
 }
 
 // needOne: where this machine can build in no language and it is not known which one a
