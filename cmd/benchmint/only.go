@@ -74,6 +74,9 @@ func askingFor(all *[]*asking, entry string, origin config.Origin) *asking {
 	return a
 }
 
+// commitDigits is how many digits of a commit are in an ID.
+const commitDigits = 12
+
 // answer asks one source for an entry.
 func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, a *asking) (selection string, ok bool, err error) {
 	selection = entry
@@ -91,6 +94,11 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 		return selection, true, nil
 	}
 	found, err := repo.Answer(ctx, selection)
+	// The end of an ID, as a reader copies it: c and the commit.
+	if commit := keyToSelection(entry); err == nil && len(found) == 0 && len(commit) == commitDigits && commit != entry {
+		selection = commit
+		found, err = repo.Answer(ctx, selection)
+	}
 	if err != nil {
 		return "", false, fmt.Errorf("looking for %s in %s: %w", entry, src.Repo.Name, err)
 	}
