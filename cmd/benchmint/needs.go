@@ -275,6 +275,9 @@ func (p *program) openWhole(ctx context.Context, c *config.Config) (*sources, er
 	var problems config.Problems
 	for _, src := range s.order {
 		r := s.repos[src.Repo.Name]
+		if r == nil {
+			continue // it does not answer now
+		}
 		switch n, oldest := r.Shallow(); {
 		case n == 1:
 			problems = append(problems, config.Problem{Text: fmt.Sprintf("%s is a shallow clone with one commit, and nothing before it to start from; git -C %[1]s fetch --unshallow gets the rest", src.Git)})

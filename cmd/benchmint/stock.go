@@ -185,10 +185,14 @@ func (p *program) tryAgain(ctx context.Context, o *opened, why string, reasons .
 func (p *program) takeClones(ctx context.Context, o *opened) error {
 	var now []string
 	for _, src := range o.sources.order {
-		now = append(now, src.Repo.Name+" "+string(o.sources.repos[src.Repo.Name].Objects()))
+		r := o.sources.repos[src.Repo.Name]
+		if r == nil {
+			return nil // it does not answer now: the next run that sees it compares
+		}
+		now = append(now, src.Repo.Name+" "+string(r.Objects()))
 	}
 	slices.Sort(now)
-	note, digest := "", string(schemas.DigestOf(now))
+	digest := string(schemas.DigestOf(now))
 	note, err := o.store.Note(clonesNote)
 	if err != nil || note == digest {
 		return err
