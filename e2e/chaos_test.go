@@ -234,7 +234,7 @@ func (r *round) disturbedRun(took time.Duration, allowed map[schemas.Reason]int)
 	r.t.Helper()
 	r.runs++
 	setting := plain
-	if r.rng.IntN(3) == 0 {
+	if r.rng.IntN(2) == 0 {
 		names := slices.Sorted(func(yield func(string) bool) {
 			for name := range changes {
 				if !yield(name) {
@@ -250,9 +250,9 @@ func (r *round) disturbedRun(took time.Duration, allowed map[schemas.Reason]int)
 		args = append(args, "--until", until[r.rng.IntN(len(until))])
 	}
 	d := disturbances[r.rng.IntN(len(disturbances))]
-	// Later runs are shorter: early instants are likelier.
+	// Later runs find most of the work done: early instants are likelier.
 	early := r.rng.Float64()
-	after := time.Duration(early * early * float64(took))
+	after := time.Duration(early * early * early * float64(took))
 	hold := time.Duration(r.rng.Int64N(int64(20 * time.Second)))
 	code, out := r.watch(args, func(alive context.Context, cmd *exec.Cmd) {
 		if hit = wait(alive, after); !hit {
