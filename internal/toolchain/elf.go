@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/command"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/sandbox"
 )
@@ -59,7 +60,7 @@ func (l loader) libraries(ctx context.Context, file string) (map[string]string, 
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || command.Unanswered(err)) {
 		return nil, fmt.Errorf("asking %s for the libraries of %s: %w", l.program, file, err)
 	}
 	found := map[string]string{}

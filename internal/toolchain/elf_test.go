@@ -119,7 +119,11 @@ func TestSystemPython(t *testing.T) {
 	t.Parallel()
 	s := hostStore(t)
 	ctx := context.Background()
-	at := slices.IndexFunc(s.interpreters(ctx), func(p install) bool { return p.Prefix == "/usr" })
+	all, err := s.interpreters(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(all, func(p install) bool { return p.Prefix == "/usr" })
 	if at < 0 {
 		t.Skip("LOUD SKIP: no python3 of the distribution on this machine: its copy is not tested")
 	}

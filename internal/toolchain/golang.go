@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/benchmint/benchmint/internal/command"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
@@ -60,21 +61,22 @@ func (s *Store) runGo(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// localGo is the version and root of the host's own Go; "" where there is none.
-func (s *Store) localGo(ctx context.Context) (version, root string) {
+// localGo is the version and root of the host's own Go; "" where there is none. The
+// error is of one that did not come to its answer.
+func (s *Store) localGo(ctx context.Context) (version, root string, err error) {
 	out, err := s.runGo(ctx, "env", "GOVERSION", "GOROOT")
-	if err != nil {
-		return "", ""
+	if ctx.Err() != nil || command.Unanswered(err) {
+		return "", "", err
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if len(lines) != 2 {
-		return "", ""
+	if err != nil || len(lines) != 2 {
+		return "", "", nil
 	}
 	version = strings.TrimPrefix(strings.Fields(lines[0] + " ")[0], "go")
 	if numbers(version) == nil {
-		return "", "" // a development version
+		return "", "", nil // a development version
 	}
-	return version, lines[1]
+	return version, lines[1], nil
 }
 
 // usualGo is where Go's own installer and most people put it.
@@ -96,7 +98,11 @@ func (s *Store) goVersions(ctx context.Context) ([]string, error) {
 		return nil, &Missing{Name: Go, How: howGo()}
 	}
 	have := map[string]bool{}
-	if local, _ := s.localGo(ctx); local != "" {
+	local, _, err := s.localGo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if local != "" {
 		have[local] = true
 	}
 	listed, err := s.listGo(ctx)
@@ -234,7 +240,10 @@ func goFault(version string, err error) error {
 
 // goSource says how to copy one version: the host's own, or the proxy's.
 func (s *Store) goSource(ctx context.Context, version string) (source, error) {
-	local, root := s.localGo(ctx)
+	local, root, err := s.localGo(ctx)
+	if err != nil {
+		return source{}, err
+	}
 	if local == version {
 		return source{
 			key:  "goroot " + root + " " + version,

@@ -20,11 +20,19 @@ func (s *Store) Installed(ctx context.Context, names ...string) ([]lang.Toolchai
 	for _, name := range names {
 		switch name {
 		case Python:
-			for _, p := range s.interpreters(ctx) {
+			all, err := s.interpreters(ctx)
+			if err != nil {
+				return nil, err
+			}
+			for _, p := range all {
 				out = append(out, lang.ToolchainRelease{Name: Python, Version: p.Version, Released: released(Python, p.Version)})
 			}
 		case Go:
-			if v, _ := s.localGo(ctx); v != "" {
+			v, _, err := s.localGo(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if v != "" {
 				out = append(out, lang.ToolchainRelease{Name: Go, Version: v, Released: released(Go, v)})
 			}
 		}
@@ -39,7 +47,7 @@ func (s *Store) Has(ctx context.Context, name string) (where string, ok bool) {
 	switch name {
 	case Python:
 		for _, exe := range s.host.pythonFiles() {
-			if _, ok := s.describe(ctx, exe); ok {
+			if _, ok, err := s.describe(ctx, exe); ok || err != nil { // what does not answer now is there
 				return exe, true
 			}
 		}

@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/command"
 )
 
 // install is one CPython as it describes itself.
@@ -46,26 +48,28 @@ print(json.dumps({
 }))`
 
 // interpreters finds every CPython once: pyenv's, uv's, then those in PATH. Of
-// two with one version the first counts.
-func (s *Store) interpreters(ctx context.Context) []install {
+// two with one version the first counts. An error is of a search that has not seen all:
+// what it misses may be there.
+func (s *Store) interpreters(ctx context.Context) ([]install, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.found {
-		return s.pythons
+		return s.pythons, nil
 	}
 	seen := map[string]bool{}
 	var all []install
 	for _, exe := range s.host.pythonFiles() {
-		p, ok := s.describe(ctx, exe)
+		p, ok, err := s.describe(ctx, exe)
+		if err != nil {
+			return nil, err
+		}
 		if ok && !seen[p.Version] {
 			seen[p.Version] = true
 			all = append(all, p)
 		}
 	}
-	if ctx.Err() == nil { // a cancelled search has not seen all
-		s.pythons, s.found = all, true
-	}
-	return all
+	s.pythons, s.found = all, true
+	return all, nil
 }
 
 // pythonFiles are the files that may be a CPython, each once.
@@ -114,19 +118,26 @@ func or(a, b string) string {
 }
 
 // describe asks one interpreter; other implementations, previews, virtual
-// environments and free-threaded builds are none of ours.
-func (s *Store) describe(ctx context.Context, exe string) (install, bool) {
+// environments and free-threaded builds are none of ours. The error is of one that did
+// not come to its answer.
+func (s *Store) describe(ctx context.Context, exe string) (install, bool, error) {
 	cmd := exec.CommandContext(ctx, exe, "-E", "-s", "-S", "-c", ask)
 	cmd.Env = s.host.plain()
 	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return install{}, false, ctx.Err()
+	}
+	if command.Unanswered(err) {
+		return install{}, false, fmt.Errorf("asking %s for its version: %w", exe, err)
+	}
 	var p install
 	if err != nil || json.Unmarshal(out, &p) != nil {
-		return p, false
+		return p, false, nil
 	}
 	real, err := filepath.EvalSymlinks(exe)
 	p.exe = real
 	ok := err == nil && p.Kind == "CPython" && p.Level == "final" && p.Base == p.Prefix && !strings.Contains(p.Flags, "t")
-	return p, ok && within(p.Prefix, p.Stdlib)
+	return p, ok && within(p.Prefix, p.Stdlib), nil
 }
 
 // plain is the host's environment without what steers a Python or a loader.
@@ -142,7 +153,11 @@ func (h Host) plain() []string {
 
 // pythonSource says how to copy one version.
 func (s *Store) pythonSource(ctx context.Context, version string) (source, error) {
-	for _, p := range s.interpreters(ctx) {
+	all, err := s.interpreters(ctx)
+	if err != nil {
+		return source{}, err
+	}
+	for _, p := range all {
 		if p.Version != version {
 			continue
 		}
@@ -155,9 +170,6 @@ func (s *Store) pythonSource(ctx context.Context, version string) (source, error
 			copy:   func(ctx context.Context, dir string) error { return p.copyTo(ctx, dir, s.host.plain()) },
 			finish: func(ctx context.Context, dir string) error { return s.finishPython(ctx, p, dir) },
 		}, nil
-	}
-	if err := ctx.Err(); err != nil {
-		return source{}, err
 	}
 	return source{}, &Missing{Name: Python, Version: version, How: "install it: uv python install " + version + ", or pyenv install " + version}
 }
@@ -343,7 +355,10 @@ func rewrite(dir, from, to string, folders []string) error {
 // files every process would pay for its imports again.
 func (s *Store) finishPython(ctx context.Context, p install, dir string) error {
 	exe := filepath.Join(dir, "bin", "python")
-	got, ok := s.describe(ctx, exe)
+	got, ok, err := s.describe(ctx, exe)
+	if err != nil {
+		return err
+	}
 	if !ok || got.Version != p.Version || got.Prefix != dir {
 		return fmt.Errorf("the copy does not run on its own (version %q, prefix %q)", got.Version, got.Prefix)
 	}

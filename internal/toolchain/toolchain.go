@@ -146,8 +146,12 @@ func (s *Store) Available(ctx context.Context, wanted ...string) ([]lang.Toolcha
 func (s *Store) versions(ctx context.Context, name string) ([]string, error) {
 	switch name {
 	case Python:
+		all, err := s.interpreters(ctx)
+		if err != nil {
+			return nil, err
+		}
 		var out []string
-		for _, p := range s.interpreters(ctx) {
+		for _, p := range all {
 			out = append(out, p.Version)
 		}
 		if len(out) == 0 {

@@ -143,7 +143,10 @@ func TestMissing(t *testing.T) {
 // anyPython is one interpreter of this machine.
 func anyPython(t *testing.T, s *Store) install {
 	t.Helper()
-	found := s.interpreters(context.Background())
+	found, err := s.interpreters(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(found) == 0 {
 		t.Skip("LOUD SKIP: no CPython on this machine: copies of interpreters are not tested")
 	}
@@ -262,7 +265,10 @@ func TestCopyTree(t *testing.T) {
 func TestGoCopyRunsAlone(t *testing.T) {
 	t.Parallel()
 	s := hostStore(t)
-	version, _ := s.localGo(context.Background())
+	version, _, err := s.localGo(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if version == "" {
 		t.Skip("LOUD SKIP: no released Go in PATH: copies of Go are not tested")
 	}
@@ -295,8 +301,9 @@ func TestOutOfTime(t *testing.T) {
 	}
 	// And nothing of it is remembered.
 	fresh := hostStore(t)
-	want, one := fresh.interpreters(context.Background()), s.interpreters(context.Background())
-	if len(want) != len(one) {
+	want, err := fresh.interpreters(context.Background())
+	one, again := s.interpreters(context.Background())
+	if err != nil || again != nil || len(want) != len(one) {
 		t.Errorf("after a search that was cut short there are %d interpreters, of %d", len(one), len(want))
 	}
 }

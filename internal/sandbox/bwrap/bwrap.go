@@ -29,6 +29,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/benchmint/benchmint/internal/command"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/proxy"
 	"github.com/benchmint/benchmint/schemas"
@@ -164,7 +165,11 @@ const userNamespaceHint = "sysctl kernel.unprivileged_userns_clone=1 kernel.appa
 
 // Base is the host's system with toolchains beside it.
 func (s *Sandbox) Base(ctx context.Context, b sandbox.Base) (sandbox.Layer, error) {
-	if missing := missingPackages(ctx, b.SystemPackages); len(missing) > 0 {
+	missing, err := missingPackages(ctx, b.SystemPackages)
+	if err != nil {
+		return sandbox.Layer{}, err
+	}
+	if len(missing) > 0 {
 		return sandbox.Layer{}, &sandbox.PackagesError{Missing: missing}
 	}
 	for i, t := range b.Toolchains {
@@ -221,15 +226,18 @@ func baseKey(b sandbox.Base) schemas.Digest {
 }
 
 // missingPackages asks the host's package database.
-func missingPackages(ctx context.Context, names []string) []string {
+func missingPackages(ctx context.Context, names []string) ([]string, error) {
 	var missing []string
 	for _, name := range names {
 		out, err := exec.CommandContext(ctx, "dpkg-query", "-W", "-f", "${Status}", "--", name).Output()
+		if ctx.Err() != nil || command.Unanswered(err) {
+			return nil, fmt.Errorf("asking for the package %s: %w", name, err)
+		}
 		if err != nil || !strings.HasSuffix(string(out), " installed") {
 			missing = append(missing, name)
 		}
 	}
-	return missing
+	return missing, nil
 }
 
 // Remove forgets a layer.
