@@ -372,21 +372,37 @@ func (r *round) hideTool(_ *exec.Cmd) func() {
 	return func() { _ = os.Symlink(target, path) }
 }
 
-// killSandbox kills one process that the program has started, at any depth.
+// killSandbox kills a process that the program has started itself, or one of a sandbox:
+// bubblewrap or the command in it. What a command starts in turn is its own affair: a
+// test whose child dies has failed, whoever killed it.
 func (r *round) killSandbox(cmd *exec.Cmd) func() {
-	var below []int
-	for parents := []int{cmd.Process.Pid}; len(parents) > 0; {
-		parents = children(parents)
-		below = append(below, parents...)
+	var targets []int
+	level := []process{{pid: cmd.Process.Pid}}
+	for own := true; len(level) > 0; own = false {
+		var next []process
+		for _, parent := range level {
+			for _, p := range children(parent) {
+				next = append(next, p)
+				if own || p.name == "bwrap" || parent.name == "bwrap" {
+					targets = append(targets, p.pid)
+				}
+			}
+		}
+		level = next
 	}
-	if len(below) > 0 {
-		_ = syscall.Kill(below[r.rng.IntN(len(below))], syscall.SIGKILL) // it may be gone by now
+	if len(targets) > 0 {
+		_ = syscall.Kill(targets[r.rng.IntN(len(targets))], syscall.SIGKILL) // it may be gone by now
 	}
 	return func() {}
 }
 
-// children are the processes whose parents are given.
-func children(parents []int) (out []int) {
+type process struct {
+	pid  int
+	name string
+}
+
+// children are the processes that a process has started.
+func children(of process) (out []process) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range stats {
 		text, err := os.ReadFile(file)
@@ -394,11 +410,11 @@ func children(parents []int) (out []int) {
 			continue
 		}
 		// pid (name) state ppid …; a name may hold anything.
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		begin, end := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
+		fields := strings.Fields(string(text[end+1:]))
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		ppid, _ := strconv.Atoi(fields[1])
-		if slices.Contains(parents, ppid) {
-			out = append(out, pid)
+		if ppid, _ := strconv.Atoi(fields[1]); ppid == of.pid {
+			out = append(out, process{pid, string(text[begin+1 : end])})
 		}
 	}
 	return out
