@@ -1,6 +1,6 @@
 // Package command tells the answer of a program from an end that somebody else gave it.
 //
-// It runs nothing.
+// It never runs one.
 package command
 
 import (
