@@ -58,7 +58,7 @@ func main() {
 		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 		close(listening)
 		<-signals
-		_, _ = fmt.Fprintln(env.stderr, "\ninterrupted: what is in hand is put away; once more to stop at once")
+		_, _ = fmt.Fprintln(env.stderr, "\ninterrupted: finishing running steps; press Ctrl-C again to stop now")
 		cancel()
 		<-signals
 		os.Exit(exitInterrupted)
