@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,21 +28,25 @@ func lock(ctx context.Context, dir, name string, how int) (unlock func(), err er
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the lock directory: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR, 0o600)
+	// No *os.File, which the collector closes, and so unlocks, once nobody has unlock.
+	fd, err := unix.Open(filepath.Join(dir, name), unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+	for errors.Is(err, unix.EINTR) {
+		fd, err = unix.Open(filepath.Join(dir, name), unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("opening a lock: %w", err)
+		return nil, fmt.Errorf("opening the lock %s: %w", name, err)
 	}
 	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
-		switch err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); {
+		switch err := unix.Flock(fd, how|unix.LOCK_NB); {
 		case err == nil:
-			return func() { f.Close() }, nil
+			return sync.OnceFunc(func() { unix.Close(fd) }), nil
 		case !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR):
-			f.Close()
+			unix.Close(fd)
 			return nil, fmt.Errorf("locking %s: %w", name, err)
 		}
 		select {
 		case <-ctx.Done():
-			f.Close()
+			unix.Close(fd)
 			return nil, ctx.Err()
 		case <-time.After(wait):
 		}
