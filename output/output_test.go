@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
-	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/ledger"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
@@ -133,8 +133,8 @@ func task(t testing.TB, number int, gold string) Task {
 			Interface: []schemas.Name{{Name: "colour", Kind: "function", Path: "widget.py"}}},
 		Patch: []byte(gold), TestPatch: []byte(testPatch), Version: "v1.0",
 		Base:  func() (*tree.Tree, error) { return base, nil },
-		Setup: lang.Step{Commands: setup, Files: []sandbox.File{requirements}},
-		Runs: []lang.TestRun{{
+		Setup: recipe.Step{Commands: setup, Files: []sandbox.File{requirements}},
+		Runs: []recipe.TestRun{{
 			Command: schemas.Command{Argv: []string{"pytest", "-p", "report"}}, Report: "/run/benchmint/report.jsonl",
 			Inputs: []sandbox.File{{Path: "/run/benchmint/report.py", Data: []byte("# plugin\n")}},
 		}},

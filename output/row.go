@@ -14,7 +14,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/internal/recipe"
@@ -223,8 +222,8 @@ type Task struct {
 	// needs the memory of one tree.
 	Base func() (*tree.Tree, error)
 	// Setup and Runs are the language's answers for the recipe, for the renderings.
-	Setup      lang.Step
-	Runs       []lang.TestRun
+	Setup      recipe.Step
+	Runs       []recipe.TestRun
 	Provenance []Provenance
 	Timings    []Timing
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/python"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -18,7 +19,7 @@ import (
 // pytestRun is how the program itself runs pytest: its plugin writes outcomes as they
 // come, so that a test that ends the process takes no others with it.
 type pytestRun struct {
-	run    lang.TestRun
+	run    recipe.TestRun
 	report string
 	args   []string // what stands behind the interpreter: the suite's "$@"
 }

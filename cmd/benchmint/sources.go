@@ -13,7 +13,6 @@ import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo"
-	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
@@ -147,10 +146,10 @@ func (s *sources) Tree(ctx context.Context, repo, id string) (*tree.Tree, error)
 }
 
 // Describe implements environment.Repos.
-func (s *sources) Describe(ctx context.Context, repo, commit string) (lang.Version, error) {
+func (s *sources) Describe(ctx context.Context, repo, commit string) (tree.Version, error) {
 	r, err := s.Repository(repo)
 	if err != nil {
-		return lang.Version{}, err
+		return tree.Version{}, err
 	}
 	return r.Describe(ctx, commit)
 }

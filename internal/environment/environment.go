@@ -72,7 +72,7 @@ func (b *Builder) Key(ctx context.Context, r schemas.Recipe) (schemas.Digest, er
 // keyed is the key with the steps that it stands for: what the language does with
 // a recipe decides the layer as much as the recipe. The step's environment is left
 // out: it holds dates, and a date by itself makes no new environment.
-func (b *Builder) keyed(r schemas.Recipe, base sandbox.Layer) (schemas.Digest, lang.Step, error) {
+func (b *Builder) keyed(r schemas.Recipe, base sandbox.Layer) (schemas.Digest, recipe.Step, error) {
 	step, err := b.Languages[r.Language].Setup(r)
 	if err != nil {
 		return "", step, fmt.Errorf("planning the env layer: %w", err)
@@ -202,7 +202,7 @@ func (b *Builder) State(ctx context.Context, parent sandbox.Layer, r schemas.Rec
 	return layer, judged(err, r, false)
 }
 
-func (b *Builder) build(r schemas.Recipe, step lang.Step, base sandbox.Layer, key schemas.Digest) sandbox.Build {
+func (b *Builder) build(r schemas.Recipe, step recipe.Step, base sandbox.Layer, key schemas.Digest) sandbox.Build {
 	env := map[string]string{}
 	for k, v := range r.Variables {
 		env[k] = v

@@ -12,7 +12,7 @@ import (
 // Repos reads trees and history of the sources.
 type Repos interface {
 	Tree(ctx context.Context, repo, id string) (*tree.Tree, error)
-	Describe(ctx context.Context, repo, commit string) (lang.Version, error)
+	Describe(ctx context.Context, repo, commit string) (tree.Version, error)
 }
 
 // Projects says what inference may look at.

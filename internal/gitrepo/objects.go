@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/tree"
 )
@@ -291,9 +290,9 @@ var noTag = lazyregexp.New(`No names found, cannot describe anything|No tags can
 
 // Describe is what tools that take versions from tags read at a commit: the
 // nearest tag among its ancestors, as git describe --tags finds it.
-func (r *Repo) Describe(ctx context.Context, commit string) (lang.Version, error) {
+func (r *Repo) Describe(ctx context.Context, commit string) (tree.Version, error) {
 	const abbreviated = 7
-	v := lang.Version{Commit: commit[:min(abbreviated, len(commit))]}
+	v := tree.Version{Commit: commit[:min(abbreviated, len(commit))]}
 	out, err := output(command(ctx, r.view, "describe", "--tags", "--long", "--abbrev=40", "--match=*[0-9]*", commit))
 	if err != nil {
 		if ctx.Err() != nil {

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -21,13 +23,6 @@ type Tree interface {
 	Read(path string) ([]byte, error) // a symlink reads as its target
 }
 
-// Version is what the history says at base, for versions taken from tags.
-type Version struct {
-	Tag      string // nearest tag among the ancestors, as git describe --tags finds it; "" for none
-	Distance int    // commits since
-	Commit   string // abbreviated base commit
-}
-
 // Project is what inference may look at. The solution's manifests and the
 // changed tests decide dependencies; the base's date decides versions.
 type Project struct {
@@ -35,7 +30,7 @@ type Project struct {
 	Base      Tree
 	Solution  Tree
 	Date      time.Time // commit date of base
-	Version   Version
+	Version   tree.Version
 	TestPaths []string // changed test files, in the solution
 	// PinToDate holds dependency versions to Date (build.pin_to_date).
 	PinToDate bool
@@ -69,27 +64,11 @@ type Select struct {
 	Nonce string
 }
 
-// TestRun is one process of a run, and where its report will be.
-type TestRun struct {
-	Command schemas.Command
-	Inputs  []sandbox.File // ours, under sandbox.RunPath (the pytest plugin)
-	Report  string         // absolute path collected after the run; "" = standard output
-}
-
 // Output is what came back from one TestRun.
 type Output struct {
-	Run    TestRun
+	Run    recipe.TestRun
 	Report []byte // nil where no report was written
 	Result sandbox.Result
-}
-
-// Step is one stage of getting a lock or an env layer, to be run in the sandbox.
-type Step struct {
-	Commands []schemas.Command
-	Files    []sandbox.File    // put in place first
-	Caches   map[string]string // download caches: name → path inside
-	Env      map[string]string
-	Collect  []string // files to read back
 }
 
 // Test names one test of a report.
@@ -121,15 +100,15 @@ type Language interface {
 	Infer(p Project) (schemas.Recipe, error)
 	// Resolve gives the steps whose Collect holds the lock; Locked puts it into the
 	// recipe. nil steps: the recipe is complete (the lock file is the lock).
-	Resolve(p Project, r schemas.Recipe) (*Step, error)
+	Resolve(p Project, r schemas.Recipe) (*recipe.Step, error)
 	Locked(r schemas.Recipe, files map[string][]byte) (schemas.Recipe, error)
 	// Setup gives the steps that make the env layer from a locked recipe.
-	Setup(r schemas.Recipe) (Step, error)
+	Setup(r schemas.Recipe) (recipe.Step, error)
 	// Repair looks at a failed log and gives an edited recipe, or false (failure table).
 	// Edits that change Requirements clear Lock, so that it is resolved again.
 	Repair(p Project, r schemas.Recipe, log []byte) (schemas.Recipe, bool)
 	// Runs (run.go) are the processes of one proof run in state tree t.
-	Runs(r schemas.Recipe, t Tree, sel Select) []TestRun
+	Runs(r schemas.Recipe, t Tree, sel Select) []recipe.TestRun
 	// Parse (report.go) reads what they left. It never fails on hostile bytes: what
 	// cannot be read is a run without its end.
 	Parse(r schemas.Recipe, out []Output) testlog.Report

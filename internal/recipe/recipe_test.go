@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -69,13 +68,13 @@ func rendering() Rendering {
 	r := sample()
 	return Rendering{
 		ID: "acme__widget-12", Recipe: r, SetupDir: "tasks/acme__widget-12/setup", Archive: "blobs/ab.tar.gz", Date: "2024-03-09T00:00:00Z",
-		Setup: lang.Step{
+		Setup: Step{
 			Commands: r.Setup,
 			Files:    []sandbox.File{{Path: "/run/benchmint/requirements.txt", Data: []byte("pytest==8.0.0\n")}, {Path: "/opt/env/modules/a/go.mod", Data: []byte("module a\n")}},
 			Env:      map[string]string{"UV_OFFLINE": "0"},
 			Caches:   map[string]string{"uv": "/home/tester/.cache/uv"},
 		},
-		Runs: []lang.TestRun{{
+		Runs: []TestRun{{
 			Command: schemas.Command{Argv: []string{"pytest", "-p", "benchmint_report", "tests/a b.py::test[x\ny]"}},
 			Inputs:  []sandbox.File{{Path: "/run/benchmint/benchmint_report.py", Data: []byte("#\n")}},
 			Report:  "/run/benchmint/report.jsonl",

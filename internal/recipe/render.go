@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -18,13 +17,13 @@ type Rendering struct {
 	ID     string
 	Recipe schemas.Recipe
 	// Setup is the language's answer for the recipe; its files lie under SetupDir.
-	Setup    lang.Step
+	Setup    Step
 	SetupDir string
 	Archive  string // the base tree, blobs/<sha256>.tar.gz
 	Date     string // RFC 3339; the neutral commit's date
 	// Runs are the processes of one proof run; their inputs lie under InputDir,
 	// relative to the run script.
-	Runs     []lang.TestRun
+	Runs     []TestRun
 	InputDir string
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/langtest"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/internal/tree"
@@ -29,7 +30,7 @@ var baseDate = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
 // where a line of the code is the word.
 type toy struct{ langtest.Toy }
 
-func (toy) Runs(_ schemas.Recipe, t lang.Tree, sel lang.Select) []lang.TestRun {
+func (toy) Runs(_ schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.TestRun {
 	paths := sel.Paths
 	if paths == nil {
 		for _, p := range t.Paths() {
@@ -38,7 +39,7 @@ func (toy) Runs(_ schemas.Recipe, t lang.Tree, sel lang.Select) []lang.TestRun {
 			}
 		}
 	}
-	return []lang.TestRun{{Command: schemas.Command{Argv: append([]string{"test"}, paths...)}, Report: "/tmp/report"}}
+	return []recipe.TestRun{{Command: schemas.Command{Argv: append([]string{"test"}, paths...)}, Report: "/tmp/report"}}
 }
 
 func (toy) Parse(_ schemas.Recipe, outs []lang.Output) testlog.Report {

@@ -52,7 +52,7 @@ type Records interface {
 // Repos reads base trees and the release that a base stands after.
 type Repos interface {
 	Tree(ctx context.Context, repo, id string) (*tree.Tree, error)
-	Describe(ctx context.Context, repo, commit string) (lang.Version, error)
+	Describe(ctx context.Context, repo, commit string) (tree.Version, error)
 }
 
 // Outside is what the exporter reads.

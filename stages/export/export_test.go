@@ -64,8 +64,8 @@ func (s *shop) Step(stage, id string) (schemas.Step, bool, error) {
 	return step, ok, nil
 }
 func (s *shop) Tree(_ context.Context, _, id string) (*tree.Tree, error) { return s.trees[id], nil }
-func (s *shop) Describe(context.Context, string, string) (lang.Version, error) {
-	return lang.Version{Tag: "v1"}, nil
+func (s *shop) Describe(context.Context, string, string) (tree.Version, error) {
+	return tree.Version{Tag: "v1"}, nil
 }
 
 func (s *shop) put(stage, id string, v any) {

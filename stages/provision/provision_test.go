@@ -56,8 +56,8 @@ type world struct{}
 func (world) Tree(context.Context, string, string) (*tree.Tree, error) {
 	return tree.New([]tree.Entry{{Path: "test_a.toy", Mode: tree.ModeFile, Data: []byte("a")}})
 }
-func (world) Describe(context.Context, string, string) (lang.Version, error) {
-	return lang.Version{}, nil
+func (world) Describe(context.Context, string, string) (tree.Version, error) {
+	return tree.Version{}, nil
 }
 func (world) Available(context.Context, ...string) ([]lang.ToolchainRelease, error) { return nil, nil }
 func (world) Get(_ context.Context, name, version string) (sandbox.Toolchain, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/langtest"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/internal/tree"
@@ -40,7 +41,7 @@ type scripted struct {
 	modules int  // processes a run; 0 is 1
 }
 
-func (l scripted) Runs(r schemas.Recipe, _ lang.Tree, sel lang.Select) []lang.TestRun {
+func (l scripted) Runs(r schemas.Recipe, _ lang.Tree, sel lang.Select) []recipe.TestRun {
 	if l.whole {
 		sel.Paths = nil
 	}
@@ -52,9 +53,9 @@ func (l scripted) Runs(r schemas.Recipe, _ lang.Tree, sel lang.Select) []lang.Te
 	if len(r.Test) > 0 {
 		name = r.Test[0].Argv[0]
 	}
-	var out []lang.TestRun
+	var out []recipe.TestRun
 	for i := range max(1, l.modules) {
-		out = append(out, lang.TestRun{Command: schemas.Command{Argv: []string{name, fmt.Sprint(i), string(arg)}}, Report: "/tmp/report"})
+		out = append(out, recipe.TestRun{Command: schemas.Command{Argv: []string{name, fmt.Sprint(i), string(arg)}}, Report: "/tmp/report"})
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -170,10 +171,10 @@ func (p *prover) first(ctx context.Context, s schemas.State) (*testrun.Outcome, 
 // isSuite tells whether a selection comes to the whole suite: the same processes,
 // or none of its own (changed data that no test file names).
 func (p *prover) isSuite(s schemas.State, sel lang.Select) bool {
-	runs := func(sel lang.Select) []lang.TestRun { return p.c.Lang.Runs(p.c.Environment.Recipe, p.c.Tree(s), sel) }
+	runs := func(sel lang.Select) []recipe.TestRun { return p.c.Lang.Runs(p.c.Environment.Recipe, p.c.Tree(s), sel) }
 	part, whole := runs(sel), runs(lang.Select{Number: sel.Number})
 	// Inputs are not compared: they are ours, and each run has a nonce of its own.
-	return len(part) == 0 || slices.EqualFunc(part, whole, func(a, b lang.TestRun) bool {
+	return len(part) == 0 || slices.EqualFunc(part, whole, func(a, b recipe.TestRun) bool {
 		return a.Report == b.Report && reflect.DeepEqual(a.Command, b.Command)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/schemas"
@@ -14,7 +15,7 @@ import (
 
 func output(end sandbox.End, code int, plan string, lines ...string) lang.Output {
 	return lang.Output{
-		Run:    lang.TestRun{Inputs: []sandbox.File{{Path: planPath, Data: []byte(plan)}}},
+		Run:    recipe.TestRun{Inputs: []sandbox.File{{Path: planPath, Data: []byte(plan)}}},
 		Result: sandbox.Result{End: end, ExitCode: code, Output: []byte(strings.Join(lines, "\n") + "\n")},
 	}
 }

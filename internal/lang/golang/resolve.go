@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -297,12 +298,12 @@ func required(t lang.Tree, l layout) bool {
 
 // Resolve gives the steps that complete go.sum, where the tree's is not: the go
 // command itself resolves, over the manifests and without the project's code.
-func (Language) Resolve(p lang.Project, r schemas.Recipe) (*lang.Step, error) {
+func (Language) Resolve(p lang.Project, r schemas.Recipe) (*recipe.Step, error) {
 	if r.Lock != "" {
 		return nil, nil
 	}
 	set := manifestSets(p)
-	step := &lang.Step{Files: files(set), Env: setupEnv(r, set)}
+	step := &recipe.Step{Files: files(set), Env: setupEnv(r, set)}
 	for _, m := range set {
 		step.Collect = append(step.Collect, path.Join(modulesPath, m.Path))
 	}
@@ -444,13 +445,13 @@ const (
 // Setup downloads the modules of the lock and compiles them with the standard
 // library. The manifests are removed at the end, and so are the answers of the
 // checksum database: both quote lines of the solution's manifests.
-func (Language) Setup(r schemas.Recipe) (lang.Step, error) {
+func (Language) Setup(r schemas.Recipe) (recipe.Step, error) {
 	set, err := parseLock(r.Lock)
 	if err != nil {
-		return lang.Step{}, err
+		return recipe.Step{}, err
 	}
 	stdDir := path.Join(modulesPath, "std")
-	step := lang.Step{
+	step := recipe.Step{
 		Env:    setupEnv(r, set),
 		Caches: map[string]string{"go-build-" + r.Toolchain.Version: sharedCachePath},
 		Files: append(files(set),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
@@ -37,11 +38,11 @@ const gomaxprocs = "2"
 // Runs is one go test per module, over the wanted packages, or over all. The report is on
 // standard output: there it is bounded with everything else that a run prints,
 // and go writes each event in one piece.
-func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []lang.TestRun {
+func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.TestRun {
 	l := layoutOf(t)
 	wanted := wantedPackages(l, t, sel)
 	skips := skipsByPackage(sel.Skip)
-	var out []lang.TestRun
+	var out []recipe.TestRun
 	for _, c := range r.Test {
 		i, ok := l.index(c.Dir)
 		if !ok || l.modules[i].Dir != c.Dir {
@@ -77,7 +78,7 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []lang.Test
 
 // testRun is one process. Its plan (the packages that it covers) lets the report
 // tell a package that never began from one that is not there.
-func testRun(c schemas.Command, packages, words, plan []string) lang.TestRun {
+func testRun(c schemas.Command, packages, words, plan []string) recipe.TestRun {
 	argv := slices.Clone(c.Argv)
 	if n := len(argv); n > 0 && argv[n-1] == "./..." {
 		argv = argv[:n-1]
@@ -90,7 +91,7 @@ func testRun(c schemas.Command, packages, words, plan []string) lang.TestRun {
 	for k, v := range c.Env {
 		env[k] = v
 	}
-	return lang.TestRun{
+	return recipe.TestRun{
 		Command: schemas.Command{Argv: argv, Dir: c.Dir, Env: env},
 		Inputs:  []sandbox.File{{Path: planPath, Mode: 0o444, Data: []byte(strings.Join(plan, "\n") + "\n")}},
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -30,7 +31,7 @@ func runRecipe(version string) schemas.Recipe {
 }
 
 // lines are the runs without the flags of the table: folder, words, plan.
-func lines(runs []lang.TestRun) []string {
+func lines(runs []recipe.TestRun) []string {
 	drop := map[string]bool{}
 	for _, f := range Flags {
 		for _, w := range f.Words {

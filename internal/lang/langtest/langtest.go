@@ -10,6 +10,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -72,9 +73,9 @@ func (t Toy) Infer(p lang.Project) (schemas.Recipe, error) {
 }
 
 // Resolve runs "resolve <requirements>".
-func (Toy) Resolve(_ lang.Project, r schemas.Recipe) (*lang.Step, error) {
+func (Toy) Resolve(_ lang.Project, r schemas.Recipe) (*recipe.Step, error) {
 	argv := append([]string{"resolve"}, r.Requirements...)
-	return &lang.Step{Commands: []schemas.Command{{Argv: argv}}, Collect: []string{LockPath}}, nil
+	return &recipe.Step{Commands: []schemas.Command{{Argv: argv}}, Collect: []string{LockPath}}, nil
 }
 
 // Locked takes the collected file.
@@ -84,8 +85,8 @@ func (Toy) Locked(r schemas.Recipe, files map[string][]byte) (schemas.Recipe, er
 }
 
 // Setup runs "setup <lock>".
-func (Toy) Setup(r schemas.Recipe) (lang.Step, error) {
-	return lang.Step{Commands: []schemas.Command{{Argv: []string{"setup", r.Lock}}}}, nil
+func (Toy) Setup(r schemas.Recipe) (recipe.Step, error) {
+	return recipe.Step{Commands: []schemas.Command{{Argv: []string{"setup", r.Lock}}}}, nil
 }
 
 // Repair adds the requirement that a log asks for.
@@ -102,9 +103,9 @@ func (t Toy) Repair(_ lang.Project, r schemas.Recipe, log []byte) (schemas.Recip
 }
 
 // Runs is one process.
-func (Toy) Runs(r schemas.Recipe, _ lang.Tree, sel lang.Select) []lang.TestRun {
+func (Toy) Runs(r schemas.Recipe, _ lang.Tree, sel lang.Select) []recipe.TestRun {
 	argv := append(append([]string{}, r.Test[0].Argv...), sel.Paths...)
-	return []lang.TestRun{{Command: schemas.Command{Argv: argv}}}
+	return []recipe.TestRun{{Command: schemas.Command{Argv: argv}}}
 }
 
 // Parse reads "name status" lines; a line "end" is the session's end.

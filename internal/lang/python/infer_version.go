@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/tree"
 )
 
 // pretend is a version that is handed over because the sealed tree has no tags.
@@ -51,7 +51,7 @@ func scm(dist, version string) map[string]string {
 }
 
 // pretendVersion finds the tool and computes what it would have computed.
-func (m *manifest) pretendVersion(v lang.Version) (pretend, bool) {
+func (m *manifest) pretendVersion(v tree.Version) (pretend, bool) {
 	requires := list(m.pyproject, "build-system", "requires")
 	requires = append(requires, pyStrings(m.setupPy, "setup_requires")...)
 	if strings.Contains(m.setupPy, "use_scm_version") {
@@ -89,7 +89,7 @@ func (m *manifest) usesTags(tool string) bool {
 
 // untold are tools without a variable: the version is what they make of a tree
 // without tags, and the recipe says so.
-func (m *manifest) untold(v lang.Version) (pretend, bool) {
+func (m *manifest) untold(v tree.Version) (pretend, bool) {
 	switch {
 	case m.setupCfg["versioneer"] != nil || dig(m.pyproject, "tool", "versioneer") != nil || strings.Contains(m.setupPy, "versioneer"):
 		return pretend{tool: "versioneer", source: m.first("versioneer.py", "setup.cfg", "setup.py", "pyproject.toml"),
@@ -102,7 +102,7 @@ func (m *manifest) untold(v lang.Version) (pretend, bool) {
 }
 
 // computed is the version at base. Without a tag there is only the distance.
-func (m *manifest) computed(form func(tagVersion, int) string, v lang.Version) string {
+func (m *manifest) computed(form func(tagVersion, int) string, v tree.Version) string {
 	tag, ok := parseTag(v.Tag)
 	if !ok {
 		if f := str(m.pyproject, "tool", "setuptools_scm", "fallback_version"); f != "" {

@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/internal/tree"
@@ -156,7 +157,7 @@ func sessionIn(t *testing.T, r runner, a *txtar.Archive, sel lang.Select, words 
 }
 
 // execute maps the sandbox's paths to a scratch folder.
-func execute(t *testing.T, r runner, dir, root string, run lang.TestRun) session {
+func execute(t *testing.T, r runner, dir, root string, run recipe.TestRun) session {
 	t.Helper()
 	report := filepath.Join(dir, "report.jsonl")
 	argv := slices.Clone(run.Command.Argv)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/schemas"
@@ -21,7 +22,7 @@ func records(lines ...string) []byte {
 }
 
 func parse(data []byte) testlog.Report {
-	run := lang.TestRun{Inputs: []sandbox.File{{Path: configPath, Data: []byte(`{"nonce":"` + nonce + `"}`)}}}
+	run := recipe.TestRun{Inputs: []sandbox.File{{Path: configPath, Data: []byte(`{"nonce":"` + nonce + `"}`)}}}
 	return Language{}.Parse(schemas.Recipe{}, []lang.Output{{Run: run, Report: data}})
 }
 

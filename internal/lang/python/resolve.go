@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -39,7 +40,7 @@ type attempt struct {
 
 // Resolve asks uv for a lock of Requirements: first with the versions of the
 // base's date, then lock file, then the nearest dates that resolve, then undated.
-func (l Language) Resolve(p lang.Project, r schemas.Recipe) (*lang.Step, error) {
+func (l Language) Resolve(p lang.Project, r schemas.Recipe) (*recipe.Step, error) {
 	uvPath, err := uv(r)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (l Language) Resolve(p lang.Project, r schemas.Recipe) (*lang.Step, error) 
 			}
 		}
 	}
-	return &lang.Step{
+	return &recipe.Step{
 		Commands: []schemas.Command{{Argv: []string{interpreter(r), resolveDir + "/resolve.py", resolveDir + "/plan.json"}}},
 		Files:    files,
 		Caches:   map[string]string{"uv": cacheDir},
@@ -258,13 +259,13 @@ func setupCommands(r schemas.Recipe, uvPath string) []schemas.Command {
 
 // Setup makes a virtual environment from the lock. The date is a variable and not
 // a word of the commands, so that equal locks have equal keys whatever the date.
-func (l Language) Setup(r schemas.Recipe) (lang.Step, error) {
+func (l Language) Setup(r schemas.Recipe) (recipe.Step, error) {
 	if r.Lock == "" {
-		return lang.Step{}, errors.New("the recipe has no lock")
+		return recipe.Step{}, errors.New("the recipe has no lock")
 	}
 	uvPath, err := uv(r)
 	if err != nil {
-		return lang.Step{}, err
+		return recipe.Step{}, err
 	}
 	env := uvEnv()
 	if r.PinDate != "" {
@@ -275,7 +276,7 @@ func (l Language) Setup(r schemas.Recipe) (lang.Step, error) {
 			env["UV_EXCLUDE_NEWER"] = max(env["UV_EXCLUDE_NEWER"], date)
 		}
 	}
-	return lang.Step{
+	return recipe.Step{
 		Commands: setupCommands(r, uvPath),
 		Files:    []sandbox.File{text(lockPath, r.Lock)},
 		Caches:   map[string]string{"uv": cacheDir},

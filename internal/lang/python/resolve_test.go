@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -37,7 +38,7 @@ func inferred(t *testing.T, p lang.Project) schemas.Recipe {
 }
 
 // planOf reads back what the driver in the sandbox will be told.
-func planOf(t *testing.T, s *lang.Step) []attempt {
+func planOf(t *testing.T, s *recipe.Step) []attempt {
 	t.Helper()
 	for _, f := range s.Files {
 		if f.Path == resolveDir+"/plan.json" {

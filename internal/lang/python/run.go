@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -64,8 +65,8 @@ var droppedWords = sync.OnceValue(func() map[string]bool {
 })
 
 // Runs is one pytest process over the wanted files, or over the suite.
-func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []lang.TestRun {
-	var runs []lang.TestRun
+func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.TestRun {
+	var runs []recipe.TestRun
 	for i, command := range r.Test {
 		run, ok := testRun(t, sel, command)
 		if !ok {
@@ -79,12 +80,12 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []lang.Test
 	return runs
 }
 
-func testRun(t lang.Tree, sel lang.Select, command schemas.Command) (lang.TestRun, bool) {
+func testRun(t lang.Tree, sel lang.Select, command schemas.Command) (recipe.TestRun, bool) {
 	style, words := splitPytest(command.Argv)
 	if sel.Paths != nil {
 		targets := targetsOf(t, sel)
 		if len(targets) == 0 {
-			return lang.TestRun{}, false
+			return recipe.TestRun{}, false
 		}
 		if !wholeSuite(t, words, targets) {
 			words = append(withoutPaths(words), targets...)
@@ -103,7 +104,7 @@ func testRun(t lang.Tree, sel lang.Select, command schemas.Command) (lang.TestRu
 		env[k] = v
 	}
 	env["PYTHONHASHSEED"] = strconv.Itoa(sel.Number)
-	return lang.TestRun{
+	return recipe.TestRun{
 		Command: schemas.Command{Argv: argv, Dir: command.Dir, Env: env},
 		Report:  reportPath,
 	}, true
@@ -124,7 +125,7 @@ type runConfig struct {
 // plugin: text that a test writes into the report by itself is not read. It
 // guards against accidents and plain forging, not against code that searches
 // its own process's memory.
-func withConfig(run lang.TestRun, sel lang.Select) lang.TestRun {
+func withConfig(run recipe.TestRun, sel lang.Select) recipe.TestRun {
 	if sel.Nonce == "" {
 		nonce := make([]byte, 16)
 		rand.Read(nonce) // never fails: crypto/rand ends the program instead
@@ -144,7 +145,7 @@ func withConfig(run lang.TestRun, sel lang.Select) lang.TestRun {
 }
 
 // nonceOf finds the nonce that a run was given.
-func nonceOf(run lang.TestRun) string {
+func nonceOf(run recipe.TestRun) string {
 	for _, f := range run.Inputs {
 		var c runConfig
 		if f.Path == configPath && json.Unmarshal(f.Data, &c) == nil {

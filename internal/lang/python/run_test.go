@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -173,7 +174,7 @@ func TestPretendVersions(t *testing.T) {
 		if c.scheme != "" {
 			archive += "[tool.setuptools_scm]\nversion_scheme = \"" + c.scheme + "\"\n"
 		}
-		got, ok := readManifest(treeOf(t, archive)).pretendVersion(lang.Version{Tag: c.tag, Distance: c.distance})
+		got, ok := readManifest(treeOf(t, archive)).pretendVersion(tree.Version{Tag: c.tag, Distance: c.distance})
 		if !ok || got.variables["SETUPTOOLS_SCM_PRETEND_VERSION_FOR_A_B"] != c.want {
 			t.Errorf("%s +%d %s: %v", c.tag, c.distance, c.scheme, got.variables)
 		}
@@ -187,7 +188,7 @@ func TestPretendVersions(t *testing.T) {
 		"-- setup.cfg --\n[versioneer]\nVCS = git\n":                                                                 "versioneer",
 		"-- pyproject.toml --\n[build-system]\nrequires = [\"setuptools\"]\n":                                        "",
 	} {
-		got, _ := readManifest(treeOf(t, archive)).pretendVersion(lang.Version{Tag: "1.6.0", Distance: 9})
+		got, _ := readManifest(treeOf(t, archive)).pretendVersion(tree.Version{Tag: "1.6.0", Distance: 9})
 		name, value, pair := strings.Cut(want, "=")
 		switch {
 		case pair && got.variables[name] != value, !pair && want == "" && got.tool != "", !pair && want != "" && (got.tool != want || got.note == ""):

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/schemas"
@@ -82,7 +83,7 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 	return report, nil
 }
 
-func (b *Bench) process(ctx context.Context, layer sandbox.Layer, tr lang.TestRun) (lang.Output, error) {
+func (b *Bench) process(ctx context.Context, layer sandbox.Layer, tr recipe.TestRun) (lang.Output, error) {
 	run := sandbox.Run{Layer: layer, Command: tr.Command, Env: b.Environment.Recipe.Variables, Inputs: tr.Inputs, Limits: b.Limits}
 	if tr.Report != "" {
 		run.Collect = []string{tr.Report}
