@@ -121,19 +121,16 @@ func (s *Store) ClaimSuspect(ctx context.Context, owner string, stages []string)
 		if one[int](t, "SELECT count(*) FROM step WHERE state = 'running' AND owner = $1 AND crashes > 0", owner) > 0 {
 			return
 		}
-		var stage string
-		var id int64
-		t.each(func(r *sql.Rows) error {
-			var name string
-			var n int64
-			err := r.Scan(&n, &name)
-			if id == 0 && slices.Contains(stages, name) {
-				id, stage = n, name
+		for {
+			id, stage := t.leastSuspect(stages)
+			if id == 0 {
+				return
 			}
-			return err
-		}, "SELECT id, stage FROM step WHERE state = 'ready' AND crashes > 0 AND live ORDER BY crashes, id")
-		if id != 0 {
-			out, _ = t.startable(t.claim(owner, stage, "crashes > 0 AND id = $4", id, 1))
+			// One that may not start is put off; the next may be what it waits for.
+			var put int
+			if out, put = t.startable(t.claim(owner, stage, "crashes > 0 AND id = $4", id, 1)); put == 0 {
+				return
+			}
 		}
 	})
 	if err != nil || len(out) == 0 {
@@ -143,6 +140,20 @@ func (s *Store) ClaimSuspect(ctx context.Context, owner string, stages []string)
 		return nil, err
 	}
 	return &out[0], nil
+}
+
+// leastSuspect is the ready suspect of these stages with the fewest deaths, 0 for none.
+func (t *tx) leastSuspect(stages []string) (id int64, stage string) {
+	t.each(func(r *sql.Rows) error {
+		var name string
+		var n int64
+		err := r.Scan(&n, &name)
+		if id == 0 && slices.Contains(stages, name) {
+			id, stage = n, name
+		}
+		return err
+	}, "SELECT id, stage FROM step WHERE state = 'ready' AND crashes > 0 AND live ORDER BY crashes, id")
+	return id, stage
 }
 
 // withRecords reads the records that are blobs. A step whose record is lost is

@@ -113,6 +113,26 @@ func testSuspects(t *testing.T, place func(testing.TB) Place) {
 	d.Stands("grow done 4", "pack ready 1")
 }
 
+// testBlockedSuspects: one that waits for another suspect does not hide it.
+func testBlockedSuspects(t *testing.T, place func(testing.TB) Place) {
+	d := Open(t, place(t), store.Options{})
+	d.Seed("s=a=1 b=1")
+	d.End(Default(d.TakeOne("grow")))
+	d.Take("note", 2)
+	d.Kill() // a 1, b 1
+	d.Version("grow", "2")
+	d.Begin()
+	d.TakeOne("grow")
+	d.Kill()
+	if c := d.suspect("grow"); c == nil {
+		t.Fatal("grow/s died once and is no suspect")
+	}
+	d.Kill() // s 2: a and b come first, and rest on it
+	if c := d.suspect("note", "grow"); c == nil || c.Stage != "grow" {
+		t.Fatalf("first suspect that may start: %+v, want grow/s", c)
+	}
+}
+
 func testFingerprints(t *testing.T, place func(testing.TB) Place) {
 	d := Open(t, place(t), store.Options{})
 	d.Do = func(c schemas.Claim) schemas.Settlement {

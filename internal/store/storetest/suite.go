@@ -13,7 +13,7 @@ func Run(t *testing.T, place func(testing.TB) Place) {
 		"revived_stale": testRevivedStale, "reads": testReads, "two_parents": testTwoParents, "key_moves": testKeyMoves, "faults": testFaults,
 		"build_once": testBuildOnce, "build_ends": testBuildEnds, "build_redone": testBuildRedone, "build_refused": testBuildRefused,
 		"build_withdrawn": testBuildWithdrawn, "build_changes": testBuildChanges,
-		"crashes": testCrashes, "suspects": testSuspects, "fingerprints": testFingerprints, "redo_cut_off": testRedoCutOff, "join": testJoin,
+		"crashes": testCrashes, "suspects": testSuspects, "blocked_suspects": testBlockedSuspects, "fingerprints": testFingerprints, "redo_cut_off": testRedoCutOff, "join": testJoin,
 		"deferral": testDeferral, "budget": testBudget, "drain": testDrain, "retry": testRetry,
 		"resources": testResources, "answers": testAnswers, "commit": testCommit, "crash_points": testCrashPoints, "contention": testContention, "late_members": testLateMembers,
 		"fix": testFix, "reopen": testReopen, "notes": testNotes, "above": testAbove, "member_left": testMemberLeft, "until": testUntil,
