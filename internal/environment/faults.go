@@ -58,6 +58,8 @@ var signatures = []signature{
 		line: lazyregexp.New(`(?i)no space left on device|\bENOSPC\b|disk quota exceeded`)},
 	{name: "memory", what: "this machine has no memory left", get: "lower proof.parallel or sandbox.memory, or end what else runs here, and run again",
 		line: lazyregexp.New(`(?i)cannot allocate memory|virtual memory exhausted|\bENOMEM\b`)},
+	{name: "python_headers", what: "this machine's Python comes without the headers that C extensions include", get: "apt-get install python3-dev, or install that Python by pyenv or uv, and run again",
+		line: lazyregexp.New(`fatal error: '?(?:\S*/)?Python\.h'?(?:: No such file| file not found)`)},
 	{name: "certificates", network: true, what: "this machine does not trust a certificate of the registry", get: "set build.ca_bundle or SSL_CERT_FILE to a bundle that holds its authority, or apt-get install ca-certificates, and run again",
 		line: lazyregexp.New(`(?i)x509: |invalid peer certificate|CERTIFICATE_VERIFY_FAILED|unable to get local issuer certificate|self[- ]signed certificate`)},
 	{name: "proxy_password", network: true, what: "the machine's proxy asks for a password", get: "put it into HTTPS_PROXY (http://user:password@host:port) and run again",

@@ -27,6 +27,8 @@ func TestJudged(t *testing.T) {
 	}{
 		{name: "disk", log: "  ├─▶ failed to write to file\n  ╰─▶ No space left on device (os error 28)", want: "machine", says: "benchmint clean"},
 		{name: "disk_of_a_compiler", log: "cc1: fatal error: /tmp/x.s: No space left on device", want: "machine", says: "the disk of this machine is full"},
+		{name: "python_headers", log: "src/fast.c:1:10: fatal error: Python.h: No such file or directory\n    1 | #include <Python.h>\ncompilation terminated.", want: "machine", says: "apt-get install python3-dev"},
+		{name: "python_headers", log: "src/fast.c:1:10: fatal error: 'Python.h' file not found", want: "machine", says: "python3-dev"},
 		{name: "memory", log: "OSError: [Errno 12] Cannot allocate memory", want: "machine", says: "lower proof.parallel"},
 		{name: "certificates_of_uv", log: "  cause: invalid peer certificate: UnknownIssuer", want: "machine", says: "build.ca_bundle", offline: "project"},
 		{name: "certificates_of_go", log: `go: x@v1: Get "https://p": tls: failed to verify certificate: x509: certificate signed by unknown authority`, want: "machine", says: "SSL_CERT_FILE", offline: "project"},

@@ -171,7 +171,7 @@ func (g *group) write(which, file, value string) error {
 	if g.dirs[which] == "" {
 		return nil
 	}
-	if err := os.WriteFile(filepath.Join(g.dirs[which], file), []byte(value), 0); err != nil {
+	if err := os.WriteFile(filepath.Join(g.dirs[which], file), []byte(value), 0o644); err != nil {
 		return fmt.Errorf("setting %s: %w", file, err)
 	}
 	return nil
@@ -179,12 +179,12 @@ func (g *group) write(which, file, value string) error {
 
 // optional is for swap accounting, which many kernels are built or started without.
 func (g *group) optional(which, file, value string) {
-	_ = os.WriteFile(filepath.Join(g.dirs[which], file), []byte(value), 0)
+	_ = os.WriteFile(filepath.Join(g.dirs[which], file), []byte(value), 0o644)
 }
 
 func (g *group) add(pid int) error {
 	for which, dir := range g.dirs {
-		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0o644); err != nil {
 			return fmt.Errorf("entering the control group for %s: %w", which, err)
 		}
 	}

@@ -125,7 +125,7 @@ func (c *copier) entries(dir string) error {
 	return nil
 }
 
-func (c *copier) entry(name string, info fs.FileInfo) error {
+func (c *copier) entry(name string, info fs.FileInfo) (failed error) {
 	from, to := path.Join(c.from, name), path.Join(c.to, name)
 	old, err := os.Lstat(to)
 	both := err == nil && old.IsDir() && info.IsDir() && !isOpaque(from)
@@ -135,6 +135,13 @@ func (c *copier) entry(name string, info fs.FileInfo) error {
 		}
 	}
 	st := info.Sys().(*unixStat)
+	if mode := info.Mode(); mode.IsDir() || mode.IsRegular() {
+		restore, err := readable(from, info)
+		if err != nil {
+			return err
+		}
+		defer func() { failed = errors.Join(failed, restore()) }()
+	}
 	switch mode := info.Mode(); {
 	case isWhiteout(info):
 		return nil
@@ -182,6 +189,17 @@ func (c *copier) stamp(to string, info fs.FileInfo, st *unixStat) error {
 	}
 	times := []unix.Timespec{unix.NsecToTimespec(info.ModTime().UnixNano()), unix.NsecToTimespec(info.ModTime().UnixNano())}
 	return unix.UtimesNanoAt(unix.AT_FDCWD, to, times, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+// readable gives the owner of a file or directory the right to read it until restore:
+// who is not root has to take it first where a build has taken it away.
+func readable(name string, info fs.FileInfo) (restore func() error, err error) {
+	const need = 0o500
+	if os.Geteuid() == 0 || info.Mode().Perm()&need == need || !info.IsDir() && info.Mode().Perm()&0o400 != 0 {
+		return func() error { return nil }, nil
+	}
+	mode := info.Sys().(*unixStat).Mode & 0o7777
+	return func() error { return unix.Chmod(name, mode) }, unix.Chmod(name, mode|need)
 }
 
 func copyFile(from, to string) error {
