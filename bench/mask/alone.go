@@ -19,6 +19,17 @@ import (
 	"github.com/benchmint/benchmint/internal/mask"
 )
 
+// child runs the tests of a program in one process each.
+func (b *bench) child(ctx context.Context, what string, args []string) error {
+	switch {
+	case what == "each" && len(args) > 0:
+		return b.each(ctx, os.Stdout, args[0], args[1:])
+	case what == "libtest" && len(args) > 0:
+		return b.libtest(ctx, os.Stdout, args[0], args[1:])
+	}
+	return errors.New("-child is each or libtest, with a program and its arguments")
+}
+
 // each runs the tests of a Go test program in a process each, as go test -exec has it
 // run: what panics ends its process.
 func (b *bench) each(ctx context.Context, out io.Writer, program string, args []string) error {

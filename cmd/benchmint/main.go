@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/config"
-	_ "github.com/benchmint/benchmint/internal/hugepage"
 )
 
 // Exit codes (interface: "Everywhere").

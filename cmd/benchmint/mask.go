@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -135,9 +134,6 @@ func (p *program) mask(cmd *cobra.Command, o mask.Options, proof maskProof) (err
 			return err
 		}
 		defer func() { err = errors.Join(err, proof.close()) }()
-	}
-	if os.Getenv("GOGC") == "" {
-		mask.LeaveRoom()
 	}
 	result, err := mask.Run(cmd.Context(), o)
 	if slice := new(mask.SliceError); errors.As(err, &slice) || errors.Is(err, mask.ErrUnmet) {

@@ -1,10 +1,10 @@
 package changelog
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 var (
@@ -57,14 +57,14 @@ func (s *scanner) bury() {
 }
 
 // noted are directives whose text is a note of its own.
-var noted = wordset.New("versionadded versionchanged deprecated versionremoved")
+var noted = strings.Fields("versionadded versionchanged deprecated versionremoved")
 
 // buryDirective drops a directive with what is indented below it; one that stands
 // inside an entry leaves its text there.
 func (s *scanner) buryDirective(i int, m []string) int {
 	indent := len(m[1])
 	switch {
-	case noted.Has(m[2]):
+	case slices.Contains(noted, m[2]):
 		number, text, _ := strings.Cut(m[3], " ")
 		s.lines[i] = "- " + strings.TrimSpace(text)
 		if strings.TrimSpace(text) == "" {

@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 var (
@@ -177,10 +176,10 @@ func (s *scanner) enter(text string, level, line int) {
 
 func isCategory(text string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(strings.TrimFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })), " ")
-	return categories.Has(strings.TrimRight(first, ":"))
+	return slices.Contains(categories, strings.TrimRight(first, ":"))
 }
 
-var categories = wordset.New(`added changed deprecated removed fixed security features feature bug bugs bugfixes bugfix fixes enhancements
+var categories = strings.Fields(`added changed deprecated removed fixed security features feature bug bugs bugfixes bugfix fixes enhancements
 	improvements improvement documentation docs performance breaking deprecations removals miscellaneous misc internal dependencies`)
 
 var (
@@ -215,7 +214,7 @@ var (
 	dateWord       = lazyregexp.New(`(?i)^(?:\d{1,4}(?:st|nd|rd|th)?|\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|mon\w*|tue\w*|wed\w*|thu\w*|fri\w*|sat\w*|sun\w*|released?|on|date|of|unreleased|yanked|not|yet|tbd|tba|latest|lts|x+|xx+-xx-xx|20xx-xx-xx|yyyy-mm-dd|\?+(?:-\?+)*|in|development|dev|final|stable|the|to|be|soon)$`)
 	toComeNamed    = lazyregexp.New(`(?i)^unreleased ?[:–—-] ?[\w.-]+(?: (?:next|dev|main|master|head|[xX.\d]+))?$`)
 	leadingDate    = lazyregexp.New(`^(?:\d{1,2}(?:st|nd|rd|th)? [A-Z][a-z]+,? \d{4}|[A-Z][a-z]+ \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{4}[-/.]\d{2}[-/.]\d{2}) ?[:,–—-] `)
-	beforeVersion  = wordset.New("version release releases ver v changes change in what's new whats what’s changelog for notes note of the announcing since")
+	beforeVersion  = strings.Fields("version release releases ver v changes change in what's new whats what’s changelog for notes note of the announcing since")
 )
 
 // readVersion reads a heading as a version's: "1.2.0", "[1.2.0] - 2024-01-01",
@@ -246,9 +245,9 @@ func readVersion(heading string) version {
 		before := strings.ToLower(strings.TrimRight(w, ":"))
 		if m := versionWord.FindStringSubmatch(w); m != nil {
 			v.text, v.named = m[2], named > 0 || m[1] != ""
-		} else if m := wholeNumber.FindStringSubmatch(w); m != nil && named == 0 && (i > 0 && beforeVersion.Has(strings.ToLower(words[i-1])) || strings.ContainsAny(w[:1], "vV")) {
+		} else if m := wholeNumber.FindStringSubmatch(w); m != nil && named == 0 && (i > 0 && slices.Contains(beforeVersion, strings.ToLower(words[i-1])) || strings.ContainsAny(w[:1], "vV")) {
 			v.text = m[1]
-		} else if beforeVersion.Has(before) || w == "-" || w == "–" || w == "—" {
+		} else if slices.Contains(beforeVersion, before) || w == "-" || w == "–" || w == "—" {
 			continue
 		} else if named++; named > names {
 			return version{}
@@ -283,10 +282,10 @@ func closes(rest string) (ok, plain bool) {
 func versionOfPath(name string) string {
 	dir, file := path.Split(name)
 	stem := strings.TrimSuffix(file, path.Ext(file))
-	if m := versionWord.FindStringSubmatch(stem); m != nil && m[1] == "" && versionDirs.Has(strings.ToLower(path.Base(dir))) {
+	if m := versionWord.FindStringSubmatch(stem); m != nil && m[1] == "" && slices.Contains(versionDirs, strings.ToLower(path.Base(dir))) {
 		return m[2]
 	}
-	if m := versionWord.FindStringSubmatch(file); m != nil && m[1] == "" && versionDirs.Has(strings.ToLower(path.Base(dir))) {
+	if m := versionWord.FindStringSubmatch(file); m != nil && m[1] == "" && slices.Contains(versionDirs, strings.ToLower(path.Base(dir))) {
 		return m[2]
 	}
 	return ""

@@ -2,30 +2,30 @@ package changelog
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 var (
 	stems = lazyregexp.New(`^(?:change[-_ ]?logs?|changes|history|news|releases?[-_ ]?notes?|releases|whats[-_ ]?new|version[-_ ]?history|release[-_ ]?history|versions)(?:[-_.]?v?\d[\w.]*|[-_.](?:old|archive|pre\w*))?$`)
-	texts = wordset.New(`.md .markdown .mdx .rst .rest .txt .adoc .asciidoc .textile`)
+	texts = strings.Fields(`.md .markdown .mdx .rst .rest .txt .adoc .asciidoc .textile`)
 
-	fragmentDirs = wordset.New(`changelog.d changes changelog changelogs news newsfragments newsfragment .changes .changeset .changelog changelog_unreleased
+	fragmentDirs = strings.Fields(`changelog.d changes changelog changelogs news newsfragments newsfragment .changes .changeset .changelog changelog_unreleased
 		upcoming_changes changelog_entries changelog-entries changelog-fragments news.d changes.d release-notes.d towncrier fragments unreleased notes`)
 	// only stands below a folder of release notes: "notes" and the like are common names.
-	needsParent = wordset.New(`fragments unreleased notes towncrier`)
-	parents     = wordset.New(`releasenotes release-notes release_notes changelog changelogs changes .changes .changelog news docs doc changelog.d`)
-	versionDirs = wordset.New(`changelog changelogs changes releases release_notes release-notes releasenotes whatsnew whats_new whats-new history news notes .changes`)
+	needsParent = strings.Fields(`fragments unreleased notes towncrier`)
+	parents     = strings.Fields(`releasenotes release-notes release_notes changelog changelogs changes .changes .changelog news docs doc changelog.d`)
+	versionDirs = strings.Fields(`changelog changelogs changes releases release_notes release-notes releasenotes whatsnew whats_new whats-new history news notes .changes`)
 	notFragment = lazyregexp.New(`(?i)^(?:readme|\w*template|index|\.git|contributing|conf|config|header|footer|changelog|changes|news|history|about|example)`)
-	outside     = wordset.New(`node_modules vendor third_party third-party testdata tests test __tests__ fixtures site-packages locale locales`)
+	outside     = strings.Fields(`node_modules vendor third_party third-party testdata tests test __tests__ fixtures site-packages locale locales`)
 	// releaseFile says at the root what the next release is to tell (autopub).
-	releaseFile = wordset.New(`release.md release.rst`)
+	releaseFile = strings.Fields(`release.md release.rst`)
 	// kinds are the words that tools put into a fragment's name.
-	kinds = wordset.New(`feature features feat bugfix bug bugfixes fix fixes fixed doc docs documentation removal removed remove misc trivial breaking break
+	kinds = strings.Fields(`feature features feat bugfix bug bugfixes fix fixes fixed doc docs documentation removal removed remove misc trivial breaking break
 		deprecation deprecations deprecated deprecate improvement improvements enhancement enhancements change changes changed added add new security
 		vendor packaging contrib process internal performance perf refactor typing typo api backward backwards-incompatible significant refs fixups
 		newfeature other dependency dependencies build ci test tests chore addition compatibility new_feature expired c_api highlight style major minor patch`)
@@ -36,24 +36,24 @@ var (
 func IsLog(name string) bool {
 	dirs, file := dirsOf(name)
 	for _, d := range dirs {
-		if outside.Has(d) {
+		if slices.Contains(outside, d) {
 			return false
 		}
 	}
 	file = strings.ToLower(file)
 	ext := path.Ext(file)
-	if !texts.Has(ext) && ext != "" && versionWord.FindString(file) != file {
+	if !slices.Contains(texts, ext) && ext != "" && versionWord.FindString(file) != file {
 		return false
 	}
 	stem := file
-	if texts.Has(ext) {
+	if slices.Contains(texts, ext) {
 		stem = strings.TrimSuffix(file, ext)
 	}
 	if stems.MatchString(stem) {
 		// changelog/changes.md may be either; a folder of fragments holds no changelog but its own.
 		return true
 	}
-	return texts.Has(ext) && versionOfPath(name) != ""
+	return slices.Contains(texts, ext) && versionOfPath(name) != ""
 }
 
 // inManual tells whether a path lies in the documentation.
@@ -65,20 +65,20 @@ func inManual(name string) bool {
 // IsFragment tells whether a path is one change's own note for the next release.
 func IsFragment(name string) bool {
 	dirs, file := dirsOf(name)
-	if len(dirs) == 0 && releaseFile.Has(strings.ToLower(file)) {
+	if len(dirs) == 0 && slices.Contains(releaseFile, strings.ToLower(file)) {
 		return true
 	}
 	if len(dirs) == 0 || notFragment.MatchString(file) || versionOfPath(name) != "" {
 		return false
 	}
 	for _, d := range dirs {
-		if outside.Has(d) {
+		if slices.Contains(outside, d) {
 			return false
 		}
 	}
 	at := -1
 	for i, d := range dirs {
-		if fragmentDirs.Has(d) && (!needsParent.Has(d) || i > 0 && parents.Has(dirs[i-1])) {
+		if slices.Contains(fragmentDirs, d) && (!slices.Contains(needsParent, d) || i > 0 && slices.Contains(parents, dirs[i-1])) {
 			at = i
 		}
 	}
@@ -91,17 +91,17 @@ func IsFragment(name string) bool {
 		return true
 	}
 	kind, number := fragmentName(name)
-	if texts.Has(ext) || ext == "" {
+	if slices.Contains(texts, ext) || ext == "" {
 		// In a folder with a common name, the file's name has to say what it is.
-		return kind != "" || number != 0 || !commonDirs.Has(dirs[at])
+		return kind != "" || number != 0 || !slices.Contains(commonDirs, dirs[at])
 	}
-	return kinds.Has(strings.TrimPrefix(ext, ".")) // 123.bugfix
+	return slices.Contains(kinds, strings.TrimPrefix(ext, ".")) // 123.bugfix
 }
 
-var commonDirs = wordset.New(`changes changelog changelogs news notes docs`)
+var commonDirs = strings.Fields(`changes changelog changelogs news notes docs`)
 
 // bodyKeys hold the text of an entry that is written as YAML.
-var bodyKeys = wordset.New("body title note summary description message prelude")
+var bodyKeys = strings.Fields("body title note summary description message prelude")
 
 func dirsOf(name string) (dirs []string, file string) {
 	parts := strings.Split(name, "/")
@@ -133,17 +133,17 @@ func fragmentName(name string) (kind string, number int) {
 		number = atoi(m[1])
 	}
 	for _, w := range words[1:] {
-		if w = strings.ToLower(w); kinds.Has(w) {
+		if w = strings.ToLower(w); slices.Contains(kinds, w) {
 			return w, number
 		}
 	}
 	if len(words) > 2 && !strings.ContainsAny(words[1], "0123456789+") && words[1] != "" {
 		return strings.ToLower(words[1]), number // a kind of the project's own
 	}
-	if len(dirs) > 0 && kinds.Has(dirs[len(dirs)-1]) && !fragmentDirs.Has(dirs[len(dirs)-1]) {
+	if len(dirs) > 0 && slices.Contains(kinds, dirs[len(dirs)-1]) && !slices.Contains(fragmentDirs, dirs[len(dirs)-1]) {
 		return dirs[len(dirs)-1], number
 	}
-	if first, _, ok := strings.Cut(words[0], "-"); ok && kinds.Has(strings.ToLower(first)) {
+	if first, _, ok := strings.Cut(words[0], "-"); ok && slices.Contains(kinds, strings.ToLower(first)) {
 		return first, number
 	}
 	return "", number
@@ -198,14 +198,14 @@ func (r Reader) yamlFragment(text, kind string) []Entry {
 		key, _ := item.Key.(string)
 		switch value := item.Value.(type) {
 		case string:
-			if bodyKeys.Has(key) {
+			if slices.Contains(bodyKeys, key) {
 				add(kind, value)
-			} else if kinds.Has(key) {
+			} else if slices.Contains(kinds, key) {
 				add(key, value)
 			}
 		case []any:
 			for _, v := range value {
-				if s, ok := v.(string); ok && (kinds.Has(key) || key == "upgrade" || key == "issues") {
+				if s, ok := v.(string); ok && (slices.Contains(kinds, key) || key == "upgrade" || key == "issues") {
 					add(key, s)
 				}
 			}

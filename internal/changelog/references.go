@@ -7,13 +7,12 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
-	"github.com/benchmint/benchmint/internal/wordset"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 var (
 	role      = lazyregexp.New("(?::(?:[a-z]+:)?([A-Za-z_-]+):|\\{([A-Za-z_-]+)\\})`([^`]*)`")
-	numbered  = wordset.New("pr pull pulls ghpull pullreq pull-request issue issues ghissue gh bug ticket gh-pr gh-issue mr feature support")
+	numbered  = strings.Fields("pr pull pulls ghpull pullreq pull-request issue issues ghissue gh bug ticket gh-pr gh-issue mr feature support")
 	ofRole    = lazyregexp.New(`^[#!]?([1-9]\d{0,8})$|<[#!]?([1-9]\d{0,8})>$`)
 	restHref  = lazyregexp.New("`([^`<]*?)\\s*<([^>`]+)>`_{1,2}")
 	restName  = lazyregexp.New("`([^`]+)`_{1,2}|(?:^|[\\s(\\[,])(#?[A-Za-z0-9][\\w.+-]*)_(?:$|[\\s)\\],.;:])")
@@ -151,7 +150,7 @@ func digestLinks(links map[string]string) {
 }
 
 // aside are the words that stand around references without telling anything.
-var aside = wordset.New(`a an and also as at by closes closing contributed fix fixed fixes for from gh in issue issues original merge mr of on or patch per pr prs
+var aside = strings.Fields(`a an and also as at by closes closing contributed fix fixed fixes for from gh in issue issues original merge mr of on or patch per pr prs
 	pull pulls refs reported reporting request requested requests resolved resolves see suggested suggestion thank thanks the ticket to via with work report idea
 	help review catching spotting`)
 
@@ -160,7 +159,7 @@ var aside = wordset.New(`a an and also as at by closes closing contributed fix f
 func (f *finder) named() (all, pulls []int) {
 	silent := func(from, to int) bool {
 		for _, w := range word.FindAllString(credit.ReplaceAllString(strings.ToLower(string(f.text[min(from, to):to])), " "), -1) {
-			if !aside.Has(w) {
+			if !slices.Contains(aside, w) {
 				return false
 			}
 		}
@@ -236,7 +235,7 @@ func (f *finder) each(re *lazyregexp.Regexp, visit func(at int, m []string) bool
 
 func (f *finder) roles() {
 	f.each(role, func(at int, m []string) bool {
-		if numbered.Has(strings.ToLower(m[1] + m[2])) {
+		if slices.Contains(numbered, strings.ToLower(m[1]+m[2])) {
 			if n := ofRole.FindStringSubmatch(strings.TrimSpace(m[3])); n != nil {
 				f.add(at, schemas.Reference{Number: atoi(n[1] + n[2]), Text: m[0]})
 				f.found[len(f.found)-1].pull = isPull(m[1] + m[2])

@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -406,20 +405,12 @@ const (
 	isLoaded = "runs when the code is loaded"
 )
 
-// many files are those whose facts, on the way to a decision, take more than what is
-// left of reading them.
-const many = 1000
-
 // decide says of every function what becomes of it. What ctx ends is left as it is.
 func (r *run) decide(ctx context.Context) error {
 	if r.Profile != Strict {
 		return nil
 	}
 	p := r.project
-	if len(p.units) > many {
-		syntax.Release()
-		debug.FreeOSMemory()
-	}
 	for _, l := range r.Languages {
 		if err := r.host(l); err != nil {
 			return err
@@ -443,7 +434,6 @@ func (r *run) decide(ctx context.Context) error {
 	}
 	p.tellStars()
 	p.forget()
-	runtime.GC() // the next would come when as much again was made as the decision held
 	return nil
 }
 

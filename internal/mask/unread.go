@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // Unread counts the sources of one language that no mask reads.
@@ -94,12 +93,12 @@ var foreignBy = sync.OnceValue(func() map[string]*foreign {
 var (
 	// pattern is what a source is named behind its ending when a build fills it in:
 	// loops.c.src, config.h.in, algos.pxi.tp.
-	pattern = wordset.New(`.src .in .tp .tmpl .tpl .j2 .template`)
+	pattern = strings.Fields(`.src .in .tp .tmpl .tpl .j2 .template`)
 	// built are the names of programs that tell a build what to do.
-	built = wordset.New(`build.zig build.gradle.kts settings.gradle.kts Package.swift mix.exs Setup.hs project.clj configure.ac rebar.config.script
+	built = strings.Fields(`build.zig build.gradle.kts settings.gradle.kts Package.swift mix.exs Setup.hs project.clj configure.ac rebar.config.script
 		Makefile.PL Build.PL build.sc setup.ml myocamlbuild.ml`)
 	// tried are folders of tests, in any language.
-	tried = wordset.New(`test tests testdata test_data test-data testcases spec specs unittest unittests unit_tests e2e __tests__ t fuzz`)
+	tried = strings.Fields(`test tests testdata test_data test-data testcases spec specs unittest unittests unit_tests e2e __tests__ t fuzz`)
 	// triedName is the name of a test's file, in any language.
 	triedName = lazyregexp.New(`^(test|Test)s?([_-].*)?$|[_-](test|spec)s?$|[a-z0-9](Test|Tests|Spec)$`)
 )
@@ -110,15 +109,15 @@ var (
 func foreignOf(p string) *foreign {
 	dir, name := path.Split(p)
 	ending := strings.ToLower(path.Ext(name))
-	if pattern.Has(ending) {
+	if slices.Contains(pattern, ending) {
 		name = strings.TrimSuffix(name, path.Ext(name))
 		ending = strings.ToLower(path.Ext(name))
 	}
 	f := foreignBy()[ending]
-	if f == nil || built.Has(name) || beside(dir+"_") || triedName.MatchString(strings.TrimSuffix(name, path.Ext(name))) {
+	if f == nil || slices.Contains(built, name) || beside(dir+"_") || triedName.MatchString(strings.TrimSuffix(name, path.Ext(name))) {
 		return nil
 	}
-	if slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return tried.Has(strings.ToLower(part)) }) {
+	if slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return slices.Contains(tried, strings.ToLower(part)) }) {
 		return nil
 	}
 	return f

@@ -125,7 +125,7 @@ func Common(p string) (schemas.Part, string) {
 // byVendor is other projects' files, which ship whatever they are called.
 func byVendor(dirs []string, _ string) (schemas.Part, string) {
 	for _, d := range dirs {
-		if vendorDirs.Has(d) {
+		if slices.Contains(vendorDirs, d) {
 			return schemas.PartCode, "path:" + d + "/"
 		}
 	}
@@ -134,10 +134,10 @@ func byVendor(dirs []string, _ string) (schemas.Part, string) {
 
 // byAutomation is what forges and CI services read, at the root of a tree.
 func byAutomation(dirs []string, name string) (schemas.Part, string) {
-	if len(dirs) > 0 && automationDirs.Has(dirs[0]) {
+	if len(dirs) > 0 && slices.Contains(automationDirs, dirs[0]) {
 		return schemas.PartCI, "path:" + dirs[0] + "/"
 	}
-	if len(dirs) == 0 && automationNames.Has(name) {
+	if len(dirs) == 0 && slices.Contains(automationNames, name) {
 		return schemas.PartCI, "name:" + name
 	}
 	return "", ""
@@ -152,13 +152,13 @@ func byTestName(dirs []string, name string) (schemas.Part, string) {
 		return schemas.PartTest, "name:test.py"
 	}
 	for _, d := range dirs {
-		if goldenDirs.Has(d) && !IsSource(name) {
+		if slices.Contains(goldenDirs, d) && !IsSource(name) {
 			return schemas.PartTest, "path:" + d + "/"
 		}
 	}
 	// The words between the full stops: out.golden.json, page.approved.html, x.snap.
 	for _, word := range strings.Split(name, ".")[1:] {
-		if goldenWords.Has(word) {
+		if slices.Contains(goldenWords, word) {
 			return schemas.PartTest, "name:." + word
 		}
 	}
@@ -208,10 +208,10 @@ func byFolder(dirs []string, name string) (schemas.Part, string) {
 		switch {
 		case testFolder(d, depth, path.Ext(name)):
 			return schemas.PartTest, "path:" + d + "/"
-		case depth == 0 && topDocDirs.Has(d), docDirs.Has(d) && !IsSource(name):
+		case depth == 0 && slices.Contains(topDocDirs, d), slices.Contains(docDirs, d) && !IsSource(name):
 			// Source below a folder of that name inside a package ships.
 			return schemas.PartDocs, "path:" + d + "/"
-		case depth == 0 && fragmentDirs.Has(d) && !IsSource(name):
+		case depth == 0 && slices.Contains(fragmentDirs, d) && !IsSource(name):
 			return schemas.PartDocs, "path:" + d + "/"
 		}
 	}
@@ -223,22 +223,22 @@ func byFolder(dirs []string, name string) (schemas.Part, string) {
 // for source these names are believed only where such a package is not usual.
 func testFolder(name string, depth int, ext string) bool {
 	switch {
-	case testDirs.Has(name):
+	case slices.Contains(testDirs, name):
 		return true
 	case name == "test":
 		return depth == 0 || ext != ".go" && ext != ".py"
 	case name == "testing":
 		return depth == 0 && ext != ".go"
 	}
-	return depth == 0 && topTestDirs.Has(name) && ext != ".go" && ext != ".py"
+	return depth == 0 && slices.Contains(topTestDirs, name) && ext != ".go" && ext != ".py"
 }
 
 // byManifest is requirement files by their purpose, and the settings of runners.
 func byManifest(dirs []string, name string) (schemas.Part, string) {
-	if runnerNames.Has(name) {
+	if slices.Contains(runnerNames, name) {
 		return schemas.PartTest, manifestRule + name
 	}
-	if manifestNames.Has(name) {
+	if slices.Contains(manifestNames, name) {
 		return schemas.PartCode, manifestRule + name
 	}
 	stem, isText := strings.CutSuffix(name, ".txt")
@@ -268,16 +268,16 @@ func byManifest(dirs []string, name string) (schemas.Part, string) {
 // byDocName is documentation by its name or form.
 func byDocName(dirs []string, name string) (schemas.Part, string) {
 	ext := strings.ToLower(path.Ext(name))
-	if len(dirs) == 0 && (docNames.Has(name) || imageExts.Has(ext)) {
+	if len(dirs) == 0 && (slices.Contains(docNames, name) || slices.Contains(imageExts, ext)) {
 		return schemas.PartDocs, "name:" + name
 	}
 	if isNotice(name, ext) {
 		return schemas.PartDocs, "name:" + name
 	}
-	if docExts.Has(ext) && !slices.ContainsFunc(dirs, func(d string) bool { return dataDirs.Has(d) }) {
+	if slices.Contains(docExts, ext) && !slices.ContainsFunc(dirs, func(d string) bool { return slices.Contains(dataDirs, d) }) {
 		return schemas.PartDocs, "name:*" + ext
 	}
-	if len(dirs) > 0 && imageDirs.Has(dirs[0]) && imageExts.Has(ext) {
+	if len(dirs) > 0 && slices.Contains(imageDirs, dirs[0]) && slices.Contains(imageExts, ext) {
 		return schemas.PartDocs, "path:" + dirs[0] + "/"
 	}
 	return "", ""
@@ -295,23 +295,23 @@ func isNotice(name, ext string) bool {
 	switch {
 	case IsSource(name):
 		return false
-	case legalStems.Has(word):
+	case slices.Contains(legalStems, word):
 		return true
 	case ext == "":
-		return docStems.Has(stem) && name[0] >= 'A' && name[0] <= 'Z'
+		return slices.Contains(docStems, stem) && name[0] >= 'A' && name[0] <= 'Z'
 	}
-	return plainText.Has(ext) && (docStems.Has(stem) || docStems.Has(word))
+	return slices.Contains(plainText, ext) && (slices.Contains(docStems, stem) || slices.Contains(docStems, word))
 }
 
 // byTooling is what serves the repository's own upkeep and does not ship.
 func byTooling(dirs []string, name string) (schemas.Part, string) {
-	if len(dirs) > 0 && (toolingDirs.Has(dirs[0]) || dirs[0] == "tools" && path.Ext(name) != ".go") {
+	if len(dirs) > 0 && (slices.Contains(toolingDirs, dirs[0]) || dirs[0] == "tools" && path.Ext(name) != ".go") {
 		return schemas.PartCI, "path:" + dirs[0] + "/"
 	}
-	if len(dirs) == 0 && toolingNames.Has(name) {
+	if len(dirs) == 0 && slices.Contains(toolingNames, name) {
 		return schemas.PartCI, "name:" + name
 	}
-	if strings.HasPrefix(name, ".") && !docNames.Has(name) && !slices.ContainsFunc(dirs, func(d string) bool { return dataDirs.Has(d) }) {
+	if strings.HasPrefix(name, ".") && !slices.Contains(docNames, name) && !slices.ContainsFunc(dirs, func(d string) bool { return slices.Contains(dataDirs, d) }) {
 		return schemas.PartCI, "name:.*"
 	}
 	if len(dirs) > 0 && strings.HasPrefix(dirs[0], ".") {

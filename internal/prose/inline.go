@@ -2,10 +2,10 @@ package prose
 
 import (
 	"html"
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // gone marks the place of a reference or a person until the words around it are
@@ -50,7 +50,7 @@ var (
 
 // personal are the roles that name an issue or a person, and nothing that a
 // program knows.
-var personal = wordset.New("issue pr user gh ghuser ghissue ghpr commit pull bpo cve cwe contributor author pypi gh-issue github pullreq bug ticket")
+var personal = strings.Fields("issue pr user gh ghuser ghissue ghpr commit pull bpo cve cwe contributor author pypi gh-issue github pullreq bug ticket")
 
 // Inline turns the markup of one paragraph into plain words: links become their
 // text, roles and double backticks become names in backticks; references to
@@ -101,11 +101,11 @@ func roleText(s string) string {
 	m := role.FindStringSubmatch(s)
 	name, content := m[1]+m[2], m[3]
 	name = name[strings.LastIndexByte(name, ':')+1:]
-	if t := titled.FindStringSubmatch(content); t != nil && !personal.Has(name) {
+	if t := titled.FindStringSubmatch(content); t != nil && !slices.Contains(personal, name) {
 		return t[1]
 	}
 	switch {
-	case personal.Has(name):
+	case slices.Contains(personal, name):
 		return gone
 	case name == "pep" || name == "rfc":
 		return strings.ToUpper(name) + " " + content

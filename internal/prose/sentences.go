@@ -1,15 +1,15 @@
 package prose
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
-var shortened = wordset.New("e.g. i.e. vs. cf. etc. approx. resp. incl. a.k.a. w.r.t. no. fig. mr. dr. st. al. ca. esp. eg. ie.")
+var shortened = strings.Fields("e.g. i.e. vs. cf. etc. approx. resp. incl. a.k.a. w.r.t. no. fig. mr. dr. st. al. ca. esp. eg. ie.")
 
 // Sentences splits one plain paragraph. What stands between backticks, quotes or
 // brackets is never split.
@@ -54,7 +54,7 @@ func ends(text string, i int) bool {
 	}
 	word := text[:i+1]
 	word = word[strings.LastIndexAny(word, " (")+1:]
-	return !shortened.Has(strings.ToLower(word))
+	return !slices.Contains(shortened, strings.ToLower(word))
 }
 
 var (

@@ -1,12 +1,12 @@
 package describe
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 var (
@@ -150,14 +150,14 @@ func noun(word string, v verb, rest string) bool {
 	case v.form == past && (next == "is" || next == "are"):
 		return true
 	case v.form == third || v.form == past:
-		return v.form == third && finite.Has(next)
+		return v.form == third && slices.Contains(finite, next)
 	case v.form == gerund:
 		return clause(word+" "+rest) || next == "of" || next == "for"
-	case next == "for" || next == "of" || finite.Has(next):
-		return nouny.Has(word)
+	case next == "for" || next == "of" || slices.Contains(finite, next):
+		return slices.Contains(nouny, word)
 	}
 	// "Log messages now include": a verb of its own after a noun in the plural.
-	return nouny.Has(word) && plainWord(next) && strings.HasSuffix(next, "s") && !determiners.Has(next) && clause(word+" "+rest)
+	return slices.Contains(nouny, word) && plainWord(next) && strings.HasSuffix(next, "s") && !slices.Contains(determiners, next) && clause(word+" "+rest)
 }
 
 // verbal is the request of a sentence that begins with a verb.
@@ -211,7 +211,7 @@ func able(what string) string {
 func article(verb, what string) string {
 	first, rest, _ := strings.Cut(what, " ")
 	switch {
-	case rest == "" || determiners.Has(strings.ToLower(first)):
+	case rest == "" || slices.Contains(determiners, strings.ToLower(first)):
 		return what
 	case verb == "fix":
 		if v, isV := verbs()[first]; plainWord(first) && !strings.HasSuffix(first, "ing") && !strings.HasSuffix(first, "ly") && (!isV || v.form == base) {
@@ -223,7 +223,7 @@ func article(verb, what string) string {
 	case first == "missing":
 		return "the " + what
 	}
-	if !countable.Has(head(what)) {
+	if !slices.Contains(countable, head(what)) {
 		return what
 	}
 	what = lowerCommon(what)
@@ -246,7 +246,7 @@ func head(phrase string) string {
 		if !plainWord(bare) && !strings.HasPrefix(bare, "`") && bare != strings.ToUpper(bare) && !strings.Contains(bare, "_") && !hasInner(bare) {
 			bare = strings.ToLower(bare)
 		}
-		if prepositions.Has(bare) || finite.Has(bare) || relative.Has(bare) || countable.Has(last) && strings.HasPrefix(bare, "`") {
+		if slices.Contains(prepositions, bare) || slices.Contains(finite, bare) || slices.Contains(relative, bare) || slices.Contains(countable, last) && strings.HasPrefix(bare, "`") {
 			break // "validator `ne`"
 		}
 		last = bare
@@ -261,12 +261,12 @@ func hasInner(w string) bool {
 	return strings.IndexFunc(w[1:], unicode.IsUpper) >= 0
 }
 
-var prepositions = wordset.New(`for to of on in with by from at as into over under between without per via through across when and or (not`)
+var prepositions = strings.Fields(`for to of on in with by from at as into over under between without per via through across when and or (not`)
 
 // clause tells a sentence with a verb of its own from a noun and what belongs to it.
 func clause(s string) bool {
 	fields := strings.Fields(quietSpans(s))
-	begins := len(fields) > 0 && relative.Has(strings.ToLower(fields[0])) // "When X, Y does"
+	begins := len(fields) > 0 && slices.Contains(relative, strings.ToLower(fields[0])) // "When X, Y does"
 	prev, within := "", false
 	for i, w := range fields {
 		bare := strings.ToLower(strings.Trim(w, ",.;:()"))
@@ -278,18 +278,18 @@ func clause(s string) bool {
 		case i == 0:
 		case bare == "no" && strings.HasPrefix(next, "longer"):
 			return true
-		case relative.Has(bare) && !begins:
+		case slices.Contains(relative, bare) && !begins:
 			// "An error raised while … no longer …"
 			return strings.Contains(s, " no longer ") || strings.Contains(s, " now ") || i > 1 && mainVerb(fields)
-		case verbs()[bare].form == third && bare != "" && (determiners.Has(next) || next == "`"):
+		case verbs()[bare].form == third && bare != "" && (slices.Contains(determiners, next) || next == "`"):
 			return true // "marks its", "renders `x`"
 		case verbs()[bare].base == bare && bare != "" && i > 2 && prev == "`" && (fields[i-2] == "and" || fields[i-2] == "or"):
 			return true // "`a` and `b` strip"
-		case finite.Has(bare):
+		case slices.Contains(finite, bare):
 			return true
-		case prepositions.Has(bare):
+		case slices.Contains(prepositions, bare):
 			within = true
-		case !within && verbs()[bare].base == bare && bare != "" && (strings.HasSuffix(prev, "s") && len(prev) > 3) && !strings.HasSuffix(prev, ",") && !nouny.Has(bare):
+		case !within && verbs()[bare].base == bare && bare != "" && (strings.HasSuffix(prev, "s") && len(prev) > 3) && !strings.HasSuffix(prev, ",") && !slices.Contains(nouny, bare):
 			return true // "hooks accept"
 		}
 		prev = strings.ToLower(w)
@@ -300,16 +300,16 @@ func clause(s string) bool {
 // mainVerb tells whether a sentence with parts of their own ("The x that y takes
 // does not crash") has a verb more than these need.
 func mainVerb(fields []string) bool {
-	if first := strings.ToLower(fields[0]); !determiners.Has(first) && first != "`" {
+	if first := strings.ToLower(fields[0]); !slices.Contains(determiners, first) && first != "`" {
 		return false
 	}
 	spare := 0
 	for i, w := range fields {
 		bare := strings.ToLower(strings.Trim(w, ",.;:()"))
 		switch {
-		case finite.Has(bare):
+		case slices.Contains(finite, bare):
 			spare++
-		case relative.Has(bare) && !(i+1 < len(fields) && verbs()[strings.ToLower(fields[i+1])].form == gerund): // "when using x"
+		case slices.Contains(relative, bare) && !(i+1 < len(fields) && verbs()[strings.ToLower(fields[i+1])].form == gerund): // "when using x"
 			spare--
 		}
 	}
@@ -347,7 +347,7 @@ func lowerCommon(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	word := strings.TrimRight(first, ",;:.'s’")
 	runes := []rune(first)
-	if len(runes) < 2 || !unicode.IsUpper(runes[0]) || proper.Has(word) || strings.IndexFunc(string(runes[1:]), func(r rune) bool {
+	if len(runes) < 2 || !unicode.IsUpper(runes[0]) || slices.Contains(proper, word) || strings.IndexFunc(string(runes[1:]), func(r rune) bool {
 		return unicode.IsUpper(r) || unicode.IsDigit(r) || r == '_' || r == '.' && !strings.HasSuffix(first, ".")
 	}) >= 0 {
 		if first != "A" {
@@ -381,7 +381,7 @@ func asked(sentence string) string {
 		}
 		s = string(r)
 	}
-	if first, rest, _ := strings.Cut(s, " "); orders.Has(verbs()[strings.ToLower(first)].base) && rest != "" && !noun(strings.ToLower(first), verbs()[strings.ToLower(first)], rest) {
+	if first, rest, _ := strings.Cut(s, " "); slices.Contains(orders, verbs()[strings.ToLower(first)].base) && rest != "" && !noun(strings.ToLower(first), verbs()[strings.ToLower(first)], rest) {
 		return wish("I want to ", verbal(verbs()[strings.ToLower(first)], strings.TrimRight(rest, ".")))
 	}
 	m := thisChange.FindStringSubmatch(s)
@@ -397,7 +397,7 @@ func asked(sentence string) string {
 
 // orders are verbs that at the head of an author's sentence tell what was done;
 // others ("Use x instead") tell a reader what to do.
-var orders = wordset.New(`add fix allow support make ensure improve introduce remove rename change deprecate implement prevent handle extend expose
+var orders = strings.Fields(`add fix allow support make ensure improve introduce remove rename change deprecate implement prevent handle extend expose
 	replace restore enable drop treat raise validate preserve respect accept adjust avoid`)
 
 var ownChange = lazyregexp.New(`(?i)^(?:(?:this|the|my) (?:pr|pull request|change|changeset|commit|patch|mr)\b|this (?:adds|allows|introduces|enables|makes|changes|fixes|implements|moves|removes|improves|prevents|ensures|lets|provides|supports)\b)`)

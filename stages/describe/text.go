@@ -191,7 +191,7 @@ func startsWithVerb(s string) bool {
 	}
 	first, rest, _ := strings.Cut(s, " ")
 	v := verbs()[strings.ToLower(first)]
-	return orders.Has(v.base) && !noun(strings.ToLower(first), v, rest)
+	return slices.Contains(orders, v.base) && !noun(strings.ToLower(first), v, rest)
 }
 
 // presently takes the news out of a sentence: who asks speaks of no "now".

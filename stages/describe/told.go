@@ -7,7 +7,6 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
-	"github.com/benchmint/benchmint/internal/wordset"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -211,7 +210,7 @@ func unlisted(in []piece) []piece {
 var (
 	letters = lazyregexp.New(`[A-Za-z][A-Za-z'-]*[A-Za-z]`)
 	// empty words carry nothing of what is wanted.
-	empty = wordset.New(`the and for with from that this when then than not now are was were has have had can could will would should may might must its into
+	empty = strings.Fields(`the and for with from that this when then than not now are was were has have had can could will would should may might must its into
 		only also any all some each per via one two new use used uses using add adds added support supports supported allow allows make makes made
 		want able sure been being but does did doing done just like more most other such them they there these those which while where who how what
 		you your our his her out off over under about after before between both few same too very still never longer fix fixed fixes fixing change changes
@@ -227,7 +226,7 @@ func content(text string) map[string]bool {
 	}
 	for _, w := range letters.FindAllString(text, -1) {
 		w = strings.ToLower(strings.TrimSuffix(w, "'s"))
-		if len(w) > 2 && !empty.Has(w) {
+		if len(w) > 2 && !slices.Contains(empty, w) {
 			out[stem(w)] = true
 		}
 	}

@@ -3,8 +3,6 @@ package describe
 import (
 	"strings"
 	"sync"
-
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // form is how a verb stands in a text.
@@ -135,7 +133,7 @@ func consonantY(b string) bool {
 
 var (
 	// finite are words that make a statement of a noun that stands before them.
-	finite = wordset.New(`is are was were has have had can could may might must will would should does do did doesn't don't isn't aren't wasn't weren't
+	finite = strings.Fields(`is are was were has have had can could may might must will would should does do did doesn't don't isn't aren't wasn't weren't
 		won't can't cannot shouldn't hasn't haven't now no-longer always never
 		accepts allows appends applies assumes becomes behaves calls causes closes contains converts copies creates deals defaults defers detects
 		determines disables drops emits enables ensures evaluates exposes expands fails falls finds follows forwards generates gets gives goes
@@ -145,22 +143,22 @@ var (
 		restores retains retries returns runs sends serializes sets settles ships shows skips sorts starts stays stops stores strips supports
 		survives takes treats tries unlinks uses validates verifies waits warns works wraps writes yields`)
 	// relative begin a part of a sentence whose verb is not the sentence's own.
-	relative = wordset.New(`that which who whose where when whenever if while because since unless until although though so whether after before`)
+	relative = strings.Fields(`that which who whose where when whenever if while because since unless until although though so whether after before`)
 	// nouny are verbs that a note may begin with as a noun.
-	nouny = wordset.New(`access build cache call change check color colour copy count cover default display dump fix format group hook import list lock log map mark
+	nouny = strings.Fields(`access build cache call change check color colour copy count cover default display dump fix format group hook import list lock log map mark
 		match output override pass place point port print process quote record release report return route run scope search set share show sort
 		start stop store style support sync trace track update upgrade use work wrap yield release file filter order link limit load mirror`)
-	determiners = wordset.New(`a an the this that these those its their his her our your my any all some each every both no more most such another other several many two three
+	determiners = strings.Fields(`a an the this that these those its their his her our your my any all some each every both no more most such another other several many two three
 		it them they us him as when if to with for in on and or not only correct how what whether`)
 	// countable are things that stand alone only with an article.
-	countable = wordset.New(`option parameter argument keyword flag method function class validator field attribute property type hook decorator setting
+	countable = strings.Fields(`option parameter argument keyword flag method function class validator field attribute property type hook decorator setting
 		command error exception handler helper module package interface implementation fixture filter formatter processor parser
 		encoder decoder converter constant variable warning message check mode way test tag step plugin context manager fallback cache
 		alias wrapper callback key value header scheme route middleware level limit timeout backend provider strategy
 		primitive utility generator iterator protocol base mixin subclass version api extension format rule shortcut subcommand builder
 		writer reader logger adapter sampler container widget column style theme template endpoint resource loader dumper serializer`)
 	// proper keep their capital within a sentence.
-	proper = wordset.New(`Python Windows Linux Unix Go Markdown Django Flask Rich Click Sphinx Jupyter Unicode English French German Japanese Chinese Atom
+	proper = strings.Fields(`Python Windows Linux Unix Go Markdown Django Flask Rich Click Sphinx Jupyter Unicode English French German Japanese Chinese Atom
 		Bash Zsh Fish PowerShell Emacs Vim Docker Kubernetes Git GitHub Redis Postgres Mozilla Chrome Firefox Apple Google Amazon Microsoft Darwin
 		Trio Twisted Tornado Pygments Jinja Cython Boolean I ReStructuredText`)
 )

@@ -6,7 +6,6 @@ import (
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // longest is how many links of a chain (a.b.c) are told apart; what is longer comes from
@@ -281,7 +280,7 @@ func (r *reader) bind(name string, of syntax.Node) {
 // by its parent.
 var (
 	noValue = map[string]bool{"name": true, "type": true, "returns": true, "function": true, "qualifier": true, "alias": true}
-	noPlace = wordset.New(`member_access_expression qualified_name generic_name type_argument_list
+	noPlace = strings.Fields(`member_access_expression qualified_name generic_name type_argument_list
 		base_list type_parameter_constraints_clause type_parameter_constraint
 		explicit_interface_specifier member_binding_expression conditional_access_expression
 		alias_qualified_name namespace_declaration attribute name_colon
@@ -298,7 +297,7 @@ func (r *reader) identifier(n syntax.Node) {
 		}
 		return
 	}
-	if n.Missing() || noValue[n.Field()] || noPlace.Has(parent.Kind()) {
+	if n.Missing() || noValue[n.Field()] || slices.Contains(noPlace, parent.Kind()) {
 		return
 	}
 	if parent.Is("assignment_expression") && n.Field() == "left" && parent.Parent().Is("initializer_expression") {

@@ -12,7 +12,6 @@ import (
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // Masker is what masking knows of Go. It reads one file at a time: what a name is of is
@@ -399,7 +398,7 @@ func typePath(n syntax.Node) []string {
 	for {
 		switch n.Kind() {
 		case "type_identifier":
-			if t := n.Text(); !predeclared.Has(t) {
+			if t := n.Text(); !slices.Contains(predeclared, t) {
 				return []string{t}
 			}
 			return nil
@@ -454,6 +453,6 @@ func exported(name string) bool {
 }
 
 // predeclared are names that mean the language's own unless something hides them.
-var predeclared = wordset.New(`any bool byte comparable complex64 complex128 error float32 float64 int int8 int16
+var predeclared = strings.Fields(`any bool byte comparable complex64 complex128 error float32 float64 int int8 int16
 	int32 int64 rune string uint uint8 uint16 uint32 uint64 uintptr true false iota nil _ append cap clear close complex
 	copy delete imag len make max min new panic print println real recover`)

@@ -88,7 +88,7 @@ func (r *maskReader) handler(arguments []syntax.Node, s *scope) mask.Ref {
 	ref := mask.Ref{Use: mask.Named, Class: r.class}
 	switch a.Kind() {
 	case "identifier":
-		if !s.has(a.Text()) && !predeclared.Has(a.Text()) {
+		if !s.has(a.Text()) && !slices.Contains(predeclared, a.Text()) {
 			ref.Path = []string{a.Text()}
 		}
 	case "selector_expression":

@@ -7,7 +7,6 @@ import (
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // alien is the type of what has no method of the tree's: a string, a time.Time.
@@ -28,7 +27,7 @@ func (r *maskReader) written(n syntax.Node, s *scope) []string {
 		switch text := n.Text(); {
 		case s.has(text), text == "error", text == "any":
 			return nil
-		case predeclared.Has(text) && !r.declared[text]:
+		case slices.Contains(predeclared, text) && !r.declared[text]:
 			return alien
 		default:
 			return []string{text}
@@ -160,7 +159,7 @@ func (r *maskReader) outcome(n syntax.Node, s *scope, at int) []string {
 		return r.written(of, s)
 	}
 	arguments := n.Child("arguments")
-	if of.Is("identifier") && !s.has(of.Text()) && predeclared.Has(of.Text()) && !r.declared[of.Text()] {
+	if of.Is("identifier") && !s.has(of.Text()) && slices.Contains(predeclared, of.Text()) && !r.declared[of.Text()] {
 		switch of.Text() {
 		case "new", "make":
 			return r.written(arguments.First(), s)
@@ -247,5 +246,5 @@ var relays = sync.OnceValue(func() map[string]string {
 })
 
 // lent are members of types of the standard library that may hold what is of the tree.
-var lent = wordset.New(`Body Conn Context Driver FS Handler Jar L Level Listener
+var lent = strings.Fields(`Body Conn Context Driver FS Handler Jar L Level Listener
 	NetConn R Rand S Source Stderr Stdin Stdout Transport Value W Writer`)

@@ -78,7 +78,7 @@ func (r *maskReader) dynamic(n, of syntax.Node, s *scope) {
 		l, ok := s.find(text)
 		switch called = l.signature; {
 		case ok:
-		case function || class || predeclared.Has(text):
+		case function || class || slices.Contains(predeclared, text):
 			return
 		default: // a variable, or a function of another file
 			name = []string{mask.Field, text}
@@ -146,7 +146,7 @@ func (r *maskReader) ranges(n syntax.Node, s *scope) {
 		if x := f.Child("operand"); x.Is("identifier") && !s.has(x.Text()) && r.standard(x.Text()) {
 			return
 		}
-		if predeclared.Has(f.Text()) {
+		if slices.Contains(predeclared, f.Text()) {
 			return
 		}
 	default:
@@ -180,5 +180,5 @@ func (r *maskReader) imported(n syntax.Node, s *scope) string {
 
 // callable tells a field that may hold a function.
 func callable(t syntax.Node) bool {
-	return t.Is("function_type", "type_identifier", "qualified_type", "generic_type") && !predeclared.Has(t.Text())
+	return t.Is("function_type", "type_identifier", "qualified_type", "generic_type") && !slices.Contains(predeclared, t.Text())
 }

@@ -116,7 +116,7 @@ func (r *maskReader) children(n syntax.Node, s *scope) {
 // name is an identifier that stands alone.
 func (r *maskReader) name(n syntax.Node, s *scope) {
 	text := n.Text()
-	if s.has(text) || predeclared.Has(text) {
+	if s.has(text) || slices.Contains(predeclared, text) {
 		return
 	}
 	r.note([]string{text}, mask.Named, n)
@@ -166,7 +166,7 @@ func (r *maskReader) call(n syntax.Node, s *scope) {
 		}
 		of = of.First()
 	}
-	if p := r.pathOf(of, s); of.Is("identifier", "selector_expression") && !(len(p) == 1 && (p[0] == "?" || predeclared.Has(p[0]))) {
+	if p := r.pathOf(of, s); of.Is("identifier", "selector_expression") && !(len(p) == 1 && (p[0] == "?" || slices.Contains(predeclared, p[0]))) {
 		r.note(p, mask.Called, n)
 	}
 	r.dynamic(n, of, s)
@@ -187,7 +187,7 @@ func (r *maskReader) call(n syntax.Node, s *scope) {
 	r.verb = verb
 	r.walk(n.Child("type_arguments"), s)
 	arguments := n.Child("arguments")
-	if declares || of.Is("identifier") && predeclared.Has(of.Text()) {
+	if declares || of.Is("identifier") && slices.Contains(predeclared, of.Text()) {
 		r.makes(arguments.First(), s)
 		r.children(arguments, s)
 		return
@@ -215,7 +215,7 @@ func (r *maskReader) handed(n syntax.Node, s *scope, into *mask.Argument) {
 		switch l, ok := s.find(n.Text()); {
 		case l.of != nil:
 			r.object(l.of, n)
-		case !ok && !predeclared.Has(n.Text()):
+		case !ok && !slices.Contains(predeclared, n.Text()):
 			r.hand([]string{n.Text()}, n, into)
 			r.object([]string{n.Text()}, n)
 			r.unbound(n.Text())
@@ -323,7 +323,7 @@ func (r *maskReader) element(n syntax.Node, s *scope, into *mask.Argument) {
 	switch {
 	case n.Is("func_literal"):
 		r.literal(n, s, into)
-	case n.Is("identifier") && !s.has(n.Text()) && !predeclared.Has(n.Text()):
+	case n.Is("identifier") && !s.has(n.Text()) && !slices.Contains(predeclared, n.Text()):
 		r.add(mask.Ref{Path: []string{n.Text()}, Use: mask.Named, Class: r.class, Line: n.Line(), Into: into})
 		r.unbound(n.Text())
 	case n.Is("selector_expression"):
@@ -365,7 +365,7 @@ func (r *maskReader) pathOf(n syntax.Node, s *scope) []string {
 	case "selector_expression":
 		field := n.Child("field").Text()
 		p := r.pathOf(n.Child("operand"), s)
-		if len(p) > 12 || isAlien(p) && lent.Has(field) {
+		if len(p) > 12 || isAlien(p) && slices.Contains(lent, field) {
 			p = []string{"?"}
 		}
 		if isAlien(p) {

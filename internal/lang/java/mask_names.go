@@ -6,7 +6,6 @@ import (
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // scope is the variables of one method, by the type that they are declared with; nil
@@ -60,7 +59,7 @@ func typeName(n syntax.Node) []string {
 }
 
 // platform are classes that need no import, of which no method is the project's.
-var platform = wordset.New(`String StringBuilder StringBuffer CharSequence Object Class System Math
+var platform = strings.Fields(`String StringBuilder StringBuffer CharSequence Object Class System Math
 	Integer Long Short Byte Character Boolean Double Float Number
 	Thread Runtime Iterable Runnable Throwable Exception RuntimeException
 	IllegalArgumentException IllegalStateException UnsupportedOperationException NullPointerException ThreadLocal
@@ -71,7 +70,7 @@ func (r *reader) note(ref mask.Ref, p place) {
 	if len(ref.Path) == 0 || ref.Path[0] == "" || len(ref.Path) == 1 && (ref.Path[0] == "?" || ref.Path[0] == "this") {
 		return
 	}
-	if head := ref.Path[0]; r.foreign[head] || platform.Has(head) {
+	if head := ref.Path[0]; r.foreign[head] || slices.Contains(platform, head) {
 		return
 	}
 	switch {
@@ -137,7 +136,7 @@ func (r *reader) given(n syntax.Node, p place) []string {
 	path := []string{n.Child("name").Text()}
 	if object := n.Child("object"); object.Is() {
 		of := r.path(object, p)
-		if of[0] == "super" || platform.Has(of[0]) || r.foreign[of[0]] || len(of) > 16 {
+		if of[0] == "super" || slices.Contains(platform, of[0]) || r.foreign[of[0]] || len(of) > 16 {
 			return []string{"?"}
 		}
 		path = append(append([]string{}, of...), path...)
@@ -186,7 +185,7 @@ func (r *reader) plain(n syntax.Node, p place) bool {
 	case "identifier":
 		for s := p.scope; s != nil; s = s.outer {
 			if of, ok := s.types[n.Text()]; ok {
-				return s.plain[n.Text()] && len(of) == 1 && (platform.Has(of[0]) || r.foreign[of[0]])
+				return s.plain[n.Text()] && len(of) == 1 && (slices.Contains(platform, of[0]) || r.foreign[of[0]])
 			}
 		}
 		for c := p.class; c >= 0; c = r.file.Classes[c].Parent {
@@ -380,7 +379,7 @@ func (r *reader) local(n syntax.Node, p place) {
 // bindType says of which class a field is.
 func (r *reader) bindType(name string, of syntax.Node, p place) {
 	path := typeName(of)
-	alien := path == nil || platform.Has(path[0]) || r.foreign[path[0]]
+	alien := path == nil || slices.Contains(platform, path[0]) || r.foreign[path[0]]
 	r.simple[name] = alien && of.Is("type_identifier")
 	if r.fields[name] = alien; !alien {
 		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: path, Use: mask.Called, Class: p.class}})

@@ -11,7 +11,6 @@ import (
 	"github.com/tidwall/jsonc"
 
 	"github.com/benchmint/benchmint/internal/mask"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // anchors gathers what the settings of a tree say of imports.
@@ -238,7 +237,7 @@ func (a *anchors) packageFile(file string) {
 func isSubpath(key string) bool { return strings.HasPrefix(key, ".") }
 
 // built are folders of what is written by a compiler; the source lies in src beside them.
-var built = wordset.New("dist build lib out output es esm cjs dist-src")
+var built = strings.Fields("dist build lib out output es esm cjs dist-src")
 
 // targets are all files that a pattern may stand for, whatever the condition, and behind
 // each where its source may be.
@@ -250,7 +249,7 @@ func (a *anchors) targets(pattern string, said json.RawMessage, dir, within stri
 	for _, target := range all {
 		for at := path.Clean(target); ; {
 			head, rest, ok := strings.Cut(at, "/")
-			if !ok || !built.Has(head) {
+			if !ok || !slices.Contains(built, head) {
 				break
 			}
 			a.add(pattern, path.Join(dir, "src", rest), within)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // moment is when a call runs the functions that it is given.
@@ -20,8 +19,8 @@ const (
 
 // What is called by these names, as a method mostly, is known well enough everywhere.
 var (
-	callsAtOnce = wordset.New("forEach map filter reduce reduceRight some every sort find findIndex findLast flatMap each replace replaceAll from fromEntries")
-	callsLater  = wordset.New(`on once off addListener addEventListener removeListener prependListener then catch finally
+	callsAtOnce = strings.Fields("forEach map filter reduce reduceRight some every sort find findIndex findLast flatMap each replace replaceAll from fromEntries")
+	callsLater  = strings.Fields(`on once off addListener addEventListener removeListener prependListener then catch finally
 		setTimeout setInterval setImmediate nextTick queueMicrotask requestAnimationFrame
 		promisify callbackify deprecate inherits debounce throttle bind
 		forwardRef memo lazy observer asyncHandler catchAsync wrapAsync expressAsyncHandler
@@ -32,9 +31,9 @@ var (
 
 func momentOf(path []string) moment {
 	switch last := path[len(path)-1]; {
-	case callsAtOnce.Has(last) && len(path) > 1:
+	case slices.Contains(callsAtOnce, last) && len(path) > 1:
 		return atOnce
-	case callsLater.Has(last):
+	case slices.Contains(callsLater, last):
 		return later
 	}
 	return perhaps

@@ -7,7 +7,6 @@ import (
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // sink takes references, each once.
@@ -39,7 +38,7 @@ func (s *sink) add(ref mask.Ref) {
 
 // add notes a reference where it runs.
 func (r *reader) add(ref mask.Ref, p place) {
-	if ref.Path = r.resolved(ref.Path, p); ref.Path == nil || ref.Path[0] == builtIn || len(ref.Path) == 1 && ref.Path[0] == "this" || globals.Has(ref.Path[0]) && !r.declared[ref.Path[0]] {
+	if ref.Path = r.resolved(ref.Path, p); ref.Path == nil || ref.Path[0] == builtIn || len(ref.Path) == 1 && ref.Path[0] == "this" || slices.Contains(globals, ref.Path[0]) && !r.declared[ref.Path[0]] {
 		return
 	}
 	switch {
@@ -58,7 +57,7 @@ const builtIn = ""
 
 // globals are what the language and its runtimes have by themselves: of theirs, a
 // method is never the project's of the same name.
-var globals = wordset.New(`console Object Array Math JSON Promise Reflect Symbol String Number Boolean Date RegExp Map Set WeakMap WeakSet
+var globals = strings.Fields(`console Object Array Math JSON Promise Reflect Symbol String Number Boolean Date RegExp Map Set WeakMap WeakSet
 	Buffer process Intl Atomics Proxy BigInt Uint8Array Uint16Array Uint32Array Int8Array Int16Array Int32Array Float32Array Float64Array
 	ArrayBuffer DataView URL URLSearchParams window document navigator globalThis global performance crypto define
 	parseInt parseFloat isNaN isFinite setTimeout setInterval setImmediate clearTimeout clearInterval queueMicrotask

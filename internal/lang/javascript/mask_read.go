@@ -452,7 +452,7 @@ func (r *reader) givenBack(value syntax.Node, p place) {
 // passes tells a call that gives what it is given: Object.assign(…), Object.freeze(…).
 func passes(n syntax.Node) bool {
 	fn := unwrapped(n.Child("function"))
-	return n.Is("call_expression") && fn.Is("member_expression") && fn.Child("object").Text() == "Object" && callsLater.Has(fn.Child("property").Text())
+	return n.Is("call_expression") && fn.Is("member_expression") && fn.Child("object").Text() == "Object" && slices.Contains(callsLater, fn.Child("property").Text())
 }
 
 // isProgram is how a file asks whether it is the program.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/syntax"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // result is the type of what the body of a function gives, where that can be told by how it
@@ -227,12 +226,12 @@ func (r *reader) filled(fn, generic, types syntax.Node) string {
 }
 
 // listers give an array, of an array.
-var listers = wordset.New("concat filter flat flatMap map reverse slice sort splice")
+var listers = strings.Fields("concat filter flat flatMap map reverse slice sort splice")
 
 // givesList tells a method that gives an array of something that is written to be one: a
 // field of the object, what one of its methods or a function of the file gives.
 func (r *reader) givesList(fn, of syntax.Node, depth int) bool {
-	if !of.Is("member_expression") || !listers.Has(of.Child("property").Text()) || of.Has("optional_chain") {
+	if !of.Is("member_expression") || !slices.Contains(listers, of.Child("property").Text()) || of.Has("optional_chain") {
 		return false
 	}
 	switch object := unwrappedParens(of.Child("object")); {

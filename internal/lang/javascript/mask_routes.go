@@ -1,22 +1,22 @@
 package javascript
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 var (
-	verbs   = wordset.New("get post put patch delete del head options all")
-	routers = wordset.New("app router server fastify api route routes koa hono express")
+	verbs   = strings.Fields("get post put patch delete del head options all")
+	routers = strings.Fields("app router server fastify api route routes koa hono express")
 )
 
 // route reads app.get("/x", …, handler), as express, koa's routers, fastify and hono
 // have it, and app.route("/x").get(handler).
 func (r *reader) route(n syntax.Node, path []string, p place) bool {
-	if len(path) < 2 || p.plain || !verbs.Has(path[len(path)-1]) || n.Is("new_expression") {
+	if len(path) < 2 || p.plain || !slices.Contains(verbs, path[len(path)-1]) || n.Is("new_expression") {
 		return false
 	}
 	fn := unwrapped(n.Child("function"))
@@ -89,7 +89,7 @@ func method(verb string) string {
 
 func isRouter(name string) bool {
 	name = strings.ToLower(name)
-	return routers.Has(name) || strings.HasSuffix(name, "router") || strings.HasSuffix(name, "app")
+	return slices.Contains(routers, name) || strings.HasSuffix(name, "router") || strings.HasSuffix(name, "app")
 }
 
 // chained is the path of app.route("/x").get(…)…, "" for any other call.
@@ -126,9 +126,9 @@ func lastOf(args syntax.Node) syntax.Node {
 }
 
 // decorated is what a decorator's call is given, for one of the names.
-func (r *reader) decorated(n syntax.Node, names *wordset.Set) (name, argument string, ok bool) {
+func (r *reader) decorated(n syntax.Node, names []string) (name, argument string, ok bool) {
 	call := first(n)
-	if !call.Is("call_expression") || !names.Has(call.Child("function").Text()) {
+	if !call.Is("call_expression") || !slices.Contains(names, call.Child("function").Text()) {
 		return "", "", false
 	}
 	arg := first(call.Child("arguments"))
@@ -139,8 +139,8 @@ func (r *reader) decorated(n syntax.Node, names *wordset.Set) (name, argument st
 }
 
 var (
-	controllers = wordset.New("Controller RestController JsonController")
-	handlers    = wordset.New("Get Post Put Patch Delete Head Options All")
+	controllers = strings.Fields("Controller RestController JsonController")
+	handlers    = strings.Fields("Get Post Put Patch Delete Head Options All")
 )
 
 // controller notes the prefix of a class whose methods are handlers.

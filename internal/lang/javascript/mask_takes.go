@@ -1,6 +1,7 @@
 package javascript
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/mask"
@@ -226,7 +227,7 @@ func (r *reader) argumentOf(call, arg, args syntax.Node, p place) *mask.Argument
 		}
 	}
 	callee := r.resolved(path, p)
-	if !isName(callee) || globals.Has(callee[0]) {
+	if !isName(callee) || slices.Contains(globals, callee[0]) {
 		return nil
 	}
 	at := 0

@@ -2,11 +2,11 @@ package python
 
 import (
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // requirement is one line of what is to be installed, with where it was found.
@@ -37,7 +37,7 @@ func bounded(line string) bool {
 
 // tools are distributions that no test run needs: linters, type checkers,
 // documentation, packaging and release tools (facts: environments, P4 and P5).
-var tools = wordset.New(`asv autoflake autopep8 bandit black blacken-docs build
+var tools = strings.Fields(`asv autoflake autopep8 bandit black blacken-docs build
 	bump2version bumpversion bump-my-version check-manifest codecov
 	codespell commitizen coveralls cruft doc8 flake8 furo
 	gha-update isort mkdocs mkautodoc mypy nox pdbpp
@@ -49,7 +49,7 @@ var tools = wordset.New(`asv autoflake autopep8 bandit black blacken-docs build
 
 // isTool also knows the families.
 func isTool(dist string) bool {
-	if tools.Has(dist) {
+	if slices.Contains(tools, dist) {
 		return true
 	}
 	for _, prefix := range []string{"flake8-", "sphinx-", "sphinxcontrib-", "mkdocs-", "types-", "pylint-", "pre-commit-"} {

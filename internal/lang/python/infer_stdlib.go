@@ -1,12 +1,10 @@
 package python
 
-import (
-	"github.com/benchmint/benchmint/internal/wordset"
-)
+import "strings"
 
 // stdlib are the top-level modules of the standard library, of every version
 // since 3.6 together: importing one asks for no distribution.
-var stdlib = wordset.New(`
+var stdlib = strings.Fields(`
 __future__ _thread abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64
 bdb binascii binhex bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop
 collections colorsys compileall concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes

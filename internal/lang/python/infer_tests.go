@@ -2,6 +2,7 @@ package python
 
 import (
 	"path"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -71,7 +72,7 @@ func (m *manifest) outside(files []string) map[string]string {
 			continue
 		}
 		for _, name := range imports(m.read(f)) {
-			if !stdlib.Has(name) && !own[name] && !m.tree.Has(path.Join(path.Dir(f), name+".py")) && !m.tree.Has(path.Join(path.Dir(f), name, "__init__.py")) {
+			if !slices.Contains(stdlib, name) && !own[name] && !m.tree.Has(path.Join(path.Dir(f), name+".py")) && !m.tree.Has(path.Join(path.Dir(f), name, "__init__.py")) {
 				if _, ok := out[name]; !ok {
 					out[name] = f
 				}

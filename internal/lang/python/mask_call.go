@@ -156,7 +156,7 @@ func (r *reader) evaluated(n syntax.Node) {
 			continue
 		}
 		for _, m := range calledInText.FindAllStringSubmatch(c.Text(), -1) {
-			if !builtins.Has(m[2]) {
+			if !slices.Contains(builtins, m[2]) {
 				r.use([]string{m[2]}, mask.Called, c)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // candidate is what decides about a function's construct.
@@ -42,7 +41,7 @@ func (r *reader) construct(d candidate) mask.Construct {
 		return mask.Getter
 	case member && (d.name == "__init__" || d.name == "__new__"):
 		return mask.Constructor
-	case unseen.Has(d.name), strings.HasPrefix(d.name, "__array_"): // numpy asks what is like its arrays
+	case slices.Contains(unseen, d.name), strings.HasPrefix(d.name, "__array_"): // numpy asks what is like its arrays
 		return mask.Special
 	case d.generator:
 		return mask.Generator
@@ -65,7 +64,7 @@ func (d candidate) readLikeData() bool {
 // unseen are the dunders that run without a word of the code: an object that is made
 // while a file is loaded keeps them. All others run where the code says so, by a call, an
 // operator, a with, an await, or for a text (mask_operators.go), or are some library's own.
-var unseen = wordset.New(`__hash__ __eq__ __bool__ __len__ __length_hint__ __index__ __fspath__
+var unseen = strings.Fields(`__hash__ __eq__ __bool__ __len__ __length_hint__ __index__ __fspath__
 	__iter__ __next__ __contains__ __getitem__ __setitem__ __delitem__ __missing__
 	__getattr__ __getattribute__ __setattr__ __delattr__
 	__get__ __set__ __delete__ __set_name__
@@ -147,7 +146,7 @@ func (r *reader) isOfClass(d candidate) bool {
 		return first != "" && !plain[decorator[strings.LastIndexByte(decorator, '.')+1:]] && !r.ofTree(first) &&
 			slices.ContainsFunc(r.file.Imports, func(im mask.Import) bool {
 				from, _, _ := strings.Cut(im.Module, ".")
-				return im.Local == first && !stdlib.Has(from)
+				return im.Local == first && !slices.Contains(stdlib, from)
 			})
 	})
 }

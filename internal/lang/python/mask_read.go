@@ -347,7 +347,7 @@ func (r *reader) assignment(n syntax.Node, p spot) {
 		r.besides(right)
 	case bound && p.function < 0 && right.Kind() == "call" && !r.special(r.word(left), p):
 		r.call(right, mask.Ran)
-	case p.class >= 0 && r.functions == 0 && unseen.Has(r.word(left)) && right.Kind() == "identifier": // __bool__ = __nonzero__
+	case p.class >= 0 && r.functions == 0 && slices.Contains(unseen, r.word(left)) && right.Kind() == "identifier": // __bool__ = __nonzero__
 		r.makes(right)
 	case right.Kind() == "assignment": // a = b = c
 		r.assignment(right, p)

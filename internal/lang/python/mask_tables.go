@@ -6,11 +6,10 @@ import (
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // builtins give something of the language's own, as annotations or when they are called.
-var builtins = wordset.New(`str int float bool bytes complex bytearray list dict
+var builtins = strings.Fields(`str int float bool bytes complex bytearray list dict
 	tuple set frozenset len repr sorted range isinstance
 	hash id chr ord hex format enumerate zip`)
 
@@ -34,13 +33,13 @@ func isBuiltin(r *reader, parameter syntax.Node) bool {
 func plainType(r *reader, n syntax.Node) bool {
 	switch n.Kind() {
 	case "identifier":
-		return builtins.Has(r.word(n))
+		return slices.Contains(builtins, r.word(n))
 	case "none":
 		return true
 	case "generic_type":
 		name := r.word(n.First())
 		if name != "Optional" && name != "Union" {
-			return builtins.Has(strings.ToLower(name))
+			return slices.Contains(builtins, strings.ToLower(name))
 		}
 		for c := range lastOf(n).Children() {
 			if c.Named() && !plainType(r, c.First()) {
@@ -67,7 +66,7 @@ func isValue(r *reader, n syntax.Node) bool {
 		return true
 	case "call":
 		path := r.path(n.Child("function"))
-		return len(path) == 1 && builtins.Has(path[0]) || len(path) > 0 && containers[path[len(path)-1]] && !r.ofTree(path[0])
+		return len(path) == 1 && slices.Contains(builtins, path[0]) || len(path) > 0 && containers[path[len(path)-1]] && !r.ofTree(path[0])
 	}
 	return false
 }

@@ -307,7 +307,7 @@ func (e *repair) listed(dist string) string {
 // may have registered it.
 func (e *repair) module(match []string) (string, bool) {
 	name, _, _ := strings.Cut(match[1], ".")
-	if stdlib.Has(name) || e.m.ownModules()[name] {
+	if slices.Contains(stdlib, name) || e.m.ownModules()[name] {
 		return "", false
 	}
 	dist := distFor(name)
@@ -318,7 +318,7 @@ func (e *repair) module(match []string) (string, bool) {
 		}
 		return e.extra(selfExtras(line))
 	}
-	if distOf()[strings.ToLower(name)] != "" || knownDists.Has(dist) {
+	if distOf()[strings.ToLower(name)] != "" || slices.Contains(knownDists, dist) {
 		return e.require(dist)
 	}
 	return "", false

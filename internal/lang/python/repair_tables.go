@@ -1,9 +1,8 @@
 package python
 
 import (
+	"strings"
 	"sync"
-
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // Debian packages (bookworm) of programs that tests call and images lack.
@@ -79,7 +78,7 @@ var fixturePlugins = sync.OnceValue(func() map[string]string {
 
 // knownDists are distributions that builds and tests import under their own name;
 // a name outside the project's lists and this one is never installed.
-var knownDists = wordset.New(`setuptools wheel cython numpy cffi pbr hatchling hatch-vcs hatch-fancy-pypi-readme flit-core flit-scm poetry-core pdm-backend pdm-pep517
+var knownDists = strings.Fields(`setuptools wheel cython numpy cffi pbr hatchling hatch-vcs hatch-fancy-pypi-readme flit-core flit-scm poetry-core pdm-backend pdm-pep517
 editables packaging setuptools-scm versioneer tomli toml pybind11 scikit-build scikit-build-core meson-python setuptools-rust maturin
 pytest pytest-asyncio pytest-mock pytest-cov pytest-timeout pytest-xdist pytest-benchmark pytest-django pytest-httpbin
 hypothesis freezegun mock parameterized nose attrs six requests trio anyio aiohttp uvloop sybil coverage pretend simplejson

@@ -9,7 +9,6 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/syntax"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // Untouched compares the test function with its decorators, what its class and
@@ -473,15 +472,15 @@ func isMember(d syntax.Decl) bool {
 }
 
 // runnerMembers are members that a test runner uses without being asked to.
-var runnerMembers = wordset.New(`setUp tearDown setUpClass tearDownClass asyncSetUp asyncTearDown setup_method teardown_method setup_class teardown_class setup teardown pytestmark run maxDiff longMessage failureException`)
+var runnerMembers = strings.Fields(`setUp tearDown setUpClass tearDownClass asyncSetUp asyncTearDown setup_method teardown_method setup_class teardown_class setup teardown pytestmark run maxDiff longMessage failureException`)
 
 // setsUp tells a member that counts for every test of its class. Where a class has
 // a base that is no file of the project, all do: nobody knows what that one calls.
 func (c *comparison) setsUp(d syntax.Decl) bool {
-	return isMember(d) && (c.opaque || runnerMembers.Has(d.Name) || strings.HasPrefix(d.Name, "__") || automatic(d))
+	return isMember(d) && (c.opaque || slices.Contains(runnerMembers, d.Name) || strings.HasPrefix(d.Name, "__") || automatic(d))
 }
 
-var plainBases = wordset.New(`object TestCase IsolatedAsyncioTestCase ABC`)
+var plainBases = strings.Fields(`object TestCase IsolatedAsyncioTestCase ABC`)
 
 // hasForeignBase tells a class with a base, at any depth, that cannot be read.
 func hasForeignBase(s *sources, class place, hops int) bool {
@@ -502,7 +501,7 @@ func hasForeignBase(s *sources, class place, hops int) bool {
 			if u.Span.Start < d.NameSpan.End || u.Span.Start >= d.Body.Start || u.Kind == syntax.Identifier && modules[u.Name] {
 				continue
 			}
-			if !plainBases.Has(u.Name) && hasForeignBase(s, place{home.path, u.Name}, hops+1) {
+			if !slices.Contains(plainBases, u.Name) && hasForeignBase(s, place{home.path, u.Name}, hops+1) {
 				return true
 			}
 		}
@@ -550,7 +549,7 @@ func (c *comparison) around(f *syntax.File, class int) string {
 func isTestName(name string) bool { return strings.HasPrefix(name, "test") }
 
 // moduleHooks are what a module sets up around its tests.
-var moduleHooks = wordset.New(`pytestmark pytest_plugins setup_module teardown_module setup_function teardown_function setUpModule tearDownModule setup teardown __test__`)
+var moduleHooks = strings.Fields(`pytestmark pytest_plugins setup_module teardown_module setup_function teardown_function setUpModule tearDownModule setup teardown __test__`)
 
 // sameScopes compares what conftest files and plugins do to every test.
 func (c *comparison) sameScopes() bool {
@@ -574,7 +573,7 @@ func (c *comparison) sameHooks(p string) bool {
 			return false
 		}
 		for _, i := range f.Top() {
-			if d := f.Decls[i]; moduleHooks.Has(d.Name) || strings.HasPrefix(d.Name, "pytest_") || automatic(d) {
+			if d := f.Decls[i]; slices.Contains(moduleHooks, d.Name) || strings.HasPrefix(d.Name, "pytest_") || automatic(d) {
 				names[d.Name] = true
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
-	"github.com/benchmint/benchmint/internal/wordset"
 )
 
 // maskReader reads one file.
@@ -388,7 +387,7 @@ func construct(n syntax.Node, at around, b before) mask.Construct {
 		return mask.Constant
 	case modifiers.Has("async"):
 		return mask.Async
-	case operators.Has(at.trait):
+	case slices.Contains(operators, at.trait):
 		return mask.Special
 	case at.member:
 		return mask.Method
@@ -412,7 +411,7 @@ func marked(at around, b before) mask.Construct {
 }
 
 // operators are traits whose methods the language calls.
-var operators = wordset.New(`Add Sub Mul Div Rem Neg Not BitAnd BitOr BitXor Shl Shr AddAssign SubAssign MulAssign DivAssign
+var operators = strings.Fields(`Add Sub Mul Div Rem Neg Not BitAnd BitOr BitXor Shl Shr AddAssign SubAssign MulAssign DivAssign
 	RemAssign BitAndAssign BitOrAssign BitXorAssign ShlAssign ShrAssign Deref DerefMut Index IndexMut PartialEq PartialOrd
 	Clone From TryFrom Iterator IntoIterator Future Fn FnMut FnOnce Display Debug`)
 
