@@ -214,8 +214,11 @@ func (w *writer) put(parts ...[]byte) {
 	}
 }
 
-// record takes a marshalled Record.
-func (w *writer) record(raw []byte) {
+func (w *writer) record(r *Record) {
+	raw, err := json.Marshal(r)
+	if w.err == nil {
+		w.err = err
+	}
 	sep := []byte(",\n")
 	if w.count == 0 {
 		sep = []byte("\n")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -13,8 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/syntax"
@@ -61,7 +58,6 @@ type run struct {
 	fanIn           []int32
 	picked          map[int32]bool // nil: everything
 	choose          func(string) Whole
-	undo            undoLine
 }
 
 // Run makes a starter of a source folder: Output, and beside it Output.mask.json (the
@@ -254,7 +250,7 @@ func (r *run) read(ctx context.Context) error {
 		return nil // the choice is made file by file, in one pass
 	}
 	r.mapImports(paths)
-	return inOrder(ctx, r.Workers, len(code), func(i int) int64 { return code[i].size }, func(i int) struct{} {
+	return inOrder(ctx, r.Workers, len(code), func(i int) struct{} {
 		r.readOne(code[i])
 		return struct{}{}
 	}, func(i int, _ struct{}) error {
@@ -356,35 +352,13 @@ func tooLarge(limit int64) Whole {
 	return Whole{Kind: Unreadable, Reason: fmt.Sprintf("larger than %d MiB", limit>>20)}
 }
 
-// unwaiting is for files that are regular: they are read and written without waiting in any
-// case, and without the word package os asks the kernel whether it can wait for each of them
-// (five calls for each). A pipe that took the place of a file is not waited for either.
-const unwaiting = unix.O_NONBLOCK
-
-func (r *run) open(e *entry) (*os.File, error) {
-	return r.source.OpenFile(filepath.FromSlash(e.path), os.O_RDONLY|unwaiting, 0)
-}
-
 // load reads a file of the source; it may have grown since it was listed.
 func (r *run) load(e *entry) ([]byte, error) {
-	f, err := r.open(e)
-	if err != nil {
-		return nil, err
+	source, err := r.source.ReadFile(filepath.FromSlash(e.path))
+	if err == nil && int64(len(source)) > e.size {
+		err = errors.New("it changed while it was read")
 	}
-	defer func() { _ = f.Close() }() // only read
-	source := make([]byte, 0, e.size+1)
-	for {
-		n, err := f.Read(source[len(source):cap(source)])
-		source = source[:len(source)+n]
-		switch {
-		case errors.Is(err, io.EOF):
-			return source, nil
-		case err != nil:
-			return nil, err
-		case int64(len(source)) > e.size:
-			return nil, errors.New("it changed while it was read")
-		}
-	}
+	return source, err
 }
 
 // guard turns a panic of a language into the failure of one file, which is said.

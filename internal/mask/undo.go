@@ -14,15 +14,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
 )
 
-// UndoFormat is the word by which the undo is known. The file is lines of JSON, for a large
-// project compressed by gzip: the format, then one line per changed file, then their number,
-// so that what was cut off is missed.
+// UndoFormat is the word by which the undo is known. The file is lines of JSON, compressed
+// by gzip: the format, then one line per changed file, then their number, so that what was
+// cut off is missed.
 const UndoFormat = "benchmint-mask-undo/2"
 
 type undoHeader struct {
@@ -50,39 +49,25 @@ type undoEdit struct {
 	Bytes []byte `json:"bytes,omitempty"` // in the place of Text for what is not UTF-8
 }
 
-// compressedFrom is from how many bytes of code on the undo of a project is compressed: to
-// make a smaller one smaller takes longer than all that it saves is worth, and a compressor
-// takes more memory than the whole project.
-const compressedFrom = 1 << 20
-
-// undoLine makes a line of an undo.
-type undoLine func(v any) ([]byte, error)
-
-// undoLines are those for a project of so many bytes of code.
-func undoLines(code int64) undoLine {
-	if code < compressedFrom {
-		return func(v any) ([]byte, error) {
-			line, err := json.Marshal(v)
-			return append(line, '\n'), err
-		}
-	}
-	// Members of a gzip file follow one another. They are short: a window for each would be
-	// most of the work.
-	writers := sync.Pool{New: func() any {
-		w, _ := gzip.NewWriterLevel(io.Discard, gzip.StatelessCompression) // one of gzip's own
-		return w
-	}}
-	return func(v any) ([]byte, error) {
-		var out bytes.Buffer
-		w, _ := writers.Get().(*gzip.Writer)
-		defer writers.Put(w)
-		w.Reset(&out)
-		err := errors.Join(json.NewEncoder(w).Encode(v), w.Close())
-		return out.Bytes(), err
-	}
+// undoWriter writes an undo, each line by Encode.
+type undoWriter struct {
+	*json.Encoder
+	zip *gzip.Writer
 }
 
-// readUndo gives the lines of an undo as they are.
+func newUndo(file io.Writer) (*undoWriter, error) {
+	zip := gzip.NewWriter(file)
+	w := &undoWriter{json.NewEncoder(zip), zip}
+	return w, w.Encode(undoHeader{UndoFormat})
+}
+
+// close writes the last line, for so many changed files. It leaves the file open.
+func (w *undoWriter) close(files int) error {
+	return errors.Join(w.Encode(undoEnd{files}), w.zip.Close())
+}
+
+// readUndo gives the lines of an undo. Earlier versions left a small one uncompressed, and
+// compressed each line of a large one by itself.
 func readUndo(file io.Reader) (io.Reader, error) {
 	in := bufio.NewReader(file)
 	if magic, _ := in.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) { // RFC 1952
@@ -91,11 +76,11 @@ func readUndo(file io.Reader) (io.Reader, error) {
 	return gzip.NewReader(in)
 }
 
-func undoOf(r *Record, source []byte, edits []Edit) undoFile {
+func undoOf(r *Record, source []byte, edits []Edit) *undoFile {
 	at := newMap(source, edits)
 	edits = slices.Clone(edits)
 	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Start, b.Start) })
-	u := undoFile{Path: r.Path, PathBytes: r.PathBytes, Before: r.Before, After: r.After}
+	u := &undoFile{Path: r.Path, PathBytes: r.PathBytes, Before: r.Before, After: r.After}
 	shift := 0
 	for i, e := range edits {
 		taken := source[e.Start:e.End]

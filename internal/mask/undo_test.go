@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,19 +27,31 @@ func undoes(t testing.TB, src, out string) {
 	}
 }
 
-// TestUndoRoom asks the undo of a small project to be lines as they are, for the time, and
-// that of a large one to be compressed, for the room.
-func TestUndoRoom(t *testing.T) {
+// An undo is one stream of gzip, and those of earlier versions are read too.
+func TestUndoForms(t *testing.T) {
 	t.Parallel()
-	function := "def halt():\n  return 'a text that stands here again and again'\n"
-	for name, count := range map[string]int{"small": 100, "large": 18_000} {
-		src := source(t, "-- m.py --\n"+strings.Repeat(function, count))
-		result, _ := starter(t, mask.Options{Source: src})
-		if plain := strings.Contains(read(t, result.Undo), "stands here again"); plain != (name == "small") {
-			t.Errorf("%s: lines as they are: %v", name, plain)
-		}
-		undoes(t, src, result.Output)
+	src := source(t, project)
+	for name, write := range map[string]func(*testing.T, string, []string){"written": nil, "lines": written, "zipped": zipped, "members": members} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result, _ := starter(t, mask.Options{Source: src})
+			if write != nil {
+				write(t, result.Undo, undoLines(t, result.Undo))
+			}
+			undoes(t, src, result.Output)
+		})
 	}
+}
+
+// undoLines are the lines of an undo that is one stream.
+func undoLines(t *testing.T, file string) []string {
+	t.Helper()
+	z, err := gzip.NewReader(strings.NewReader(read(t, file)))
+	must(t, err)
+	z.Multistream(false)
+	text, err := io.ReadAll(z)
+	must(t, err)
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
 func TestUndoRefuses(t *testing.T) {
@@ -85,7 +98,7 @@ func TestUndoRefuses(t *testing.T) {
 func TestDamagedUndo(t *testing.T) {
 	t.Parallel()
 	result, _ := starter(t, mask.Options{Source: source(t, project)})
-	lines := strings.Split(strings.TrimSuffix(read(t, result.Undo), "\n"), "\n")
+	lines := undoLines(t, result.Undo)
 	before := listing(t, result.Output)
 	for name, c := range map[string]struct {
 		lines []string
@@ -103,7 +116,7 @@ func TestDamagedUndo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "undo")
-			for _, write := range []func(*testing.T, string, []string){written, zipped} {
+			for _, write := range []func(*testing.T, string, []string){written, zipped, members} {
 				write(t, file, c.lines)
 				if _, err := mask.Undo(t.Context(), file, result.Output); !errors.Is(err, mask.ErrUnmet) || !strings.Contains(err.Error(), c.fault) {
 					t.Errorf("got %v, want %s", err, c.fault)
@@ -137,7 +150,8 @@ func TestDamagedUndo(t *testing.T) {
 	})
 }
 
-// written and zipped are the two ways in which the lines of an undo lie in a file.
+// written, zipped and members are the ways in which the lines of an undo lie in a file: as
+// they are, in one stream of gzip, each line in one of its own.
 func written(t *testing.T, file string, lines []string) {
 	t.Helper()
 	put(t, file, []byte(strings.Join(append(slices.Clone(lines), ""), "\n")))
@@ -152,5 +166,16 @@ func zipped(t *testing.T, file string, lines []string) {
 		must(t, err)
 	}
 	must(t, z.Close())
+	put(t, file, out.Bytes())
+}
+
+func members(t *testing.T, file string, lines []string) {
+	t.Helper()
+	var out bytes.Buffer
+	for _, line := range lines {
+		z := gzip.NewWriter(&out)
+		_, err := z.Write([]byte(line + "\n"))
+		must(t, errors.Join(err, z.Close()))
+	}
 	put(t, file, out.Bytes())
 }

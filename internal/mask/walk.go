@@ -1,7 +1,6 @@
 package mask
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // entry is one thing of the source folder.
@@ -93,97 +93,34 @@ func plain(err error) string {
 	return err.Error()
 }
 
-// heavyFirst are the numbers below n, each few of them by weight.
-func heavyFirst(n, few int, weight func(int) int64) []int {
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	for some := range slices.Chunk(order, few) {
-		slices.SortStableFunc(some, func(a, b int) int { return cmp.Compare(weight(b), weight(a)) })
-	}
-	return order
-}
+// batch is how many files are worked on before what came of them is taken: it bounds how
+// much of that is held.
+const batch = 256
 
-// inOrder does n things, several at a time, and takes what they gave in their order;
-// no more than a few results wait to be taken. Of a few at a time the heavy ones begin
-// first, so that none is left to one worker at the end. Only one take runs at a time, on
-// whichever worker has what comes next.
-func inOrder[T any](ctx context.Context, workers, n int, weight func(int) int64, do func(int) T, take func(int, T) error) error {
-	few := workers * 16
-	l := &line[T]{order: heavyFirst(n, few, weight), room: 2 * few, take: take, early: map[int]T{}}
-	l.moved.L = &l.Mutex
-	work := func() {
-		stretch(0)
-		for i, ok := l.begin(ctx); ok; i, ok = l.begin(ctx) {
-			l.end(i, do(i))
+// inOrder calls do with the numbers below n, several at a time, and take with what it gave,
+// in order and one at a time.
+func inOrder[T any](ctx context.Context, workers, n int, do func(int) T, take func(int, T) error) error {
+	for from := 0; from < n; from += batch {
+		values := make([]T, min(batch, n-from))
+		var group errgroup.Group
+		group.SetLimit(workers)
+		for i := range values {
+			group.Go(func() error {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				values[i] = do(from + i)
+				return nil
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		for i, v := range values {
+			if err := take(from+i, v); err != nil {
+				return err
+			}
 		}
 	}
-	var others sync.WaitGroup
-	for range min(workers, n) - 1 {
-		others.Go(work)
-	}
-	work()
-	others.Wait()
-	if l.fault == nil && l.next < n {
-		return context.Cause(ctx)
-	}
-	return l.fault
-}
-
-// stretch makes the stack of a goroutine as large at once as reading and writing code needs
-// it. By itself it grows from 2 kB by doubling, and is gone through frame by frame each time:
-// of a mask of a small project that was three hundredths.
-//
-//go:noinline
-func stretch(at int) byte {
-	var room [24 << 10]byte
-	return room[at]
-}
-
-// line is what stands between workers and what takes their results in order.
-type line[T any] struct {
-	sync.Mutex
-	order []int // in which things begin
-	begun int   // of them
-	room  int   // that many begin before the first of them is taken
-	take  func(int, T) error
-	early map[int]T
-	next  int // is taken next
-	fault error
-	moved sync.Cond
-}
-
-// begin gives the number of what is done next.
-func (l *line[T]) begin(ctx context.Context) (i int, ok bool) {
-	l.Lock()
-	defer l.Unlock()
-	for l.fault == nil && l.begun < len(l.order) && l.begun-l.next >= l.room {
-		l.moved.Wait() // what comes next has begun on another worker
-	}
-	if l.fault != nil || l.begun == len(l.order) || ctx.Err() != nil {
-		return 0, false
-	}
-	l.begun++
-	return l.order[l.begun-1], true
-}
-
-// end puts a result into the line, and takes what can be taken. While one worker takes what
-// comes next, that is in the line no more, and others have nothing to take.
-func (l *line[T]) end(i int, value T) {
-	l.Lock()
-	defer l.Unlock()
-	l.early[i] = value
-	for value, ok := l.early[l.next]; ok; value, ok = l.early[l.next] {
-		delete(l.early, l.next)
-		l.Unlock()
-		err := l.take(l.next, value)
-		l.Lock()
-		if err != nil {
-			l.fault = err // what comes next is never in the line again
-			break
-		}
-		l.next++
-	}
-	l.moved.Broadcast()
+	return nil
 }

@@ -11,17 +11,6 @@ import (
 	"testing"
 )
 
-func TestHeavyFirst(t *testing.T) {
-	t.Parallel()
-	sizes := []int64{1, 5, 3, 5, 9, 2, 7}
-	got := heavyFirst(len(sizes), 4, func(i int) int64 { return sizes[i] })
-	if want := []int{1, 3, 2, 0, 4, 6, 5}; !slices.Equal(got, want) {
-		t.Errorf("order %v, want %v: heavy first of four at a time, else as they stand", got, want)
-	}
-}
-
-func even(int) int64 { return 1 }
-
 // Whatever comes to its end first: things are taken in their order, one at a time.
 func TestInOrder(t *testing.T) {
 	t.Parallel()
@@ -29,7 +18,7 @@ func TestInOrder(t *testing.T) {
 	for _, workers := range []int{1, 2, 5} {
 		var taking atomic.Int64
 		var order []int
-		err := inOrder(t.Context(), workers, n, even, func(i int) int {
+		err := inOrder(t.Context(), workers, n, func(i int) int {
 			for range i % 7 * 50 {
 				runtime.Gosched()
 			}
@@ -49,31 +38,19 @@ func TestInOrder(t *testing.T) {
 	}
 }
 
-// While the first thing is not done, others begin up to a bound, and wait.
-func TestInOrderWaits(t *testing.T) {
+// What was done and not taken is bounded.
+func TestInOrderBound(t *testing.T) {
 	t.Parallel()
-	const workers, most = 3, 2 * 3 * 16
-	var begun atomic.Int64
-	err := inOrder(t.Context(), workers, 2*most, even, func(i int) int64 {
-		begun.Add(1)
-		if i > 0 {
-			return 0
-		}
-		for begun.Load() < most {
-			runtime.Gosched()
-		}
-		for range 1000 {
-			runtime.Gosched()
-		}
-		return begun.Load()
-	}, func(i int, then int64) error {
-		if i == 0 && then != most {
-			t.Errorf("%d began before the first was done, want %d", then, most)
+	const n = 2*batch + 1
+	var done atomic.Int64
+	err := inOrder(t.Context(), 3, n, func(int) struct{} { done.Add(1); return struct{}{} }, func(i int, _ struct{}) error {
+		if wait := int(done.Load()) - i; wait > batch {
+			t.Errorf("%d wait to be taken at %d, want %d at most", wait, i, batch)
 		}
 		return nil
 	})
-	if err != nil || begun.Load() != 2*most {
-		t.Errorf("%v, %d of %d done", err, begun.Load(), 2*most)
+	if err != nil || done.Load() != n {
+		t.Errorf("%v, %d of %d done", err, done.Load(), n)
 	}
 }
 
@@ -89,7 +66,7 @@ func TestInOrderEnds(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		var done atomic.Int64
 		taken := 0
-		err := inOrder(ctx, 4, 1000, even, func(int) int64 { return done.Add(1) }, func(i int, _ int64) error {
+		err := inOrder(ctx, 4, 1000, func(int) int64 { return done.Add(1) }, func(i int, _ int64) error {
 			taken++
 			if i == 200 {
 				return end(cancel)

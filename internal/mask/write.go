@@ -1,12 +1,10 @@
 package mask
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/benchmint/benchmint/internal/syntax"
 )
@@ -24,9 +21,8 @@ import (
 type written struct {
 	record Record
 	lines  int
-	raw    []byte // the record, marshalled
-	undo   []byte // a line of the undo; nil for what stays as it is
-	err    error  // of the output: the run ends
+	undo   *undoFile // nil for what stays as it is
+	err    error     // of the output: the run ends
 }
 
 // write is the second pass: every source is read again, edited, parsed again, written.
@@ -67,31 +63,16 @@ func (r *run) writeAll(ctx context.Context, result *Result, manifest, undo strin
 		return err
 	}
 	defer func() { err = errors.Join(err, u.Close()) }()
-	back := bufio.NewWriter(u)
+	back, err := newUndo(u)
+	if err != nil {
+		return err
+	}
 	out := newWriter(m, r.Options)
 	folders, files, err := r.folders()
 	if err != nil {
 		return err
 	}
-	weight := func(i int) int64 {
-		if files[i].unit == nil {
-			return 0 // it is copied
-		}
-		return files[i].size
-	}
-	var code int64
-	for i := range files {
-		code += weight(i)
-	}
-	r.undo = undoLines(code)
-	head, err := r.undo(undoHeader{UndoFormat})
-	if err != nil {
-		return err
-	}
-	if _, err := back.Write(head); err != nil {
-		return err
-	}
-	err = inOrder(ctx, r.Workers, len(files), weight, func(i int) written { return r.one(ctx, files[i]) }, func(i int, w written) error {
+	err = inOrder(ctx, r.Workers, len(files), func(i int) written { return r.one(ctx, files[i]) }, func(_ int, w written) error {
 		if w.err != nil {
 			return w.err
 		}
@@ -103,21 +84,16 @@ func (r *run) writeAll(ctx context.Context, result *Result, manifest, undo strin
 		if w.record.Kind == NotRead {
 			result.NotMasked = append(result.NotMasked, Source{w.record.Path, w.record.Language, w.record.Lines})
 		}
-		out.record(w.raw)
-		_, err := back.Write(w.undo)
-		return err
+		out.record(&w.record)
+		if w.undo == nil {
+			return nil
+		}
+		return back.Encode(w.undo)
 	})
 	if err != nil {
 		return err
 	}
-	tail, err := r.undo(undoEnd{result.Totals.Changed})
-	if err != nil {
-		return err
-	}
-	if _, err := back.Write(tail); err != nil {
-		return err
-	}
-	if err := back.Flush(); err != nil {
+	if err := back.close(result.Totals.Changed); err != nil {
 		return err
 	}
 	root, err := r.source.Stat(".")
@@ -168,9 +144,6 @@ func (r *run) one(ctx context.Context, e *entry) written {
 			r.setting(ctx, e, &w)
 		}
 	}
-	if w.err == nil {
-		w.raw, w.err = json.Marshal(w.record)
-	}
 	return w
 }
 
@@ -181,7 +154,7 @@ func (w *written) whole(why Whole) {
 
 // copy writes a file as it is, however large.
 func (r *run) copy(ctx context.Context, e *entry, w *written) {
-	from, err := r.open(e)
+	from, err := r.source.Open(filepath.FromSlash(e.path))
 	if err != nil {
 		w.record.Failed = plain(err)
 		return
@@ -209,17 +182,14 @@ func (r *run) copy(ctx context.Context, e *entry, w *written) {
 	}
 }
 
-var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
-
 // pour copies a file and hashes it on the way; err is a fault of the source. Where the
 // starter cannot be written, or ctx ends, the run ends, and not only what is said of the
 // file: that goes to w.err.
 func (w *written) pour(ctx context.Context, to io.Writer, from io.Reader, hash io.Writer) (n int64, err error) {
-	buffer, _ := buffers.Get().(*[64 << 10]byte)
-	defer buffers.Put(buffer)
+	buffer := make([]byte, 64<<10)
 	for err == nil && w.err == nil {
 		var got int
-		got, err = from.Read(buffer[:])
+		got, err = from.Read(buffer)
 		n += int64(got)
 		_, _ = hash.Write(buffer[:got]) // never fails
 		if w.err = ctx.Err(); w.err == nil && got > 0 {
@@ -256,7 +226,7 @@ func (w *written) fail(r *run, e *entry, why string) {
 }
 
 func (r *run) create(e *entry) (*os.File, error) {
-	return r.starter.OpenFile(filepath.FromSlash(e.path), os.O_WRONLY|os.O_CREATE|os.O_EXCL|unwaiting, 0o600)
+	return r.starter.OpenFile(filepath.FromSlash(e.path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 // change is what a profile does with one file.
@@ -348,11 +318,9 @@ func (r *run) apply(e *entry, w *written, c change, source []byte) {
 	}
 	w.describe(c, source, text)
 	if w.record.After != w.record.Before {
-		w.undo, w.err = r.undo(undoOf(&w.record, source, c.edits))
+		w.undo = undoOf(&w.record, source, c.edits)
 	}
-	if w.err == nil {
-		w.err = r.put(e, text)
-	}
+	w.err = r.put(e, text)
 }
 
 func (r *run) put(e *entry, text []byte) error {
