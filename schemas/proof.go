@@ -149,14 +149,3 @@ type Hit struct {
 	Place  string `json:"place"`  // path, with the members of archives after "!"
 	Kind   string `json:"kind"`   // solution_line, test_line, later_release, second_copy
 }
-
-// Task is a proved row, ready to be written.
-type Task struct {
-	StartID     string `json:"start_id"`
-	Start       Digest `json:"start"`
-	Environment Digest `json:"environment"`
-	Proof       Digest `json:"proof"`
-}
-
-// ID is the instance ID.
-func (t Task) ID() string { return t.StartID }

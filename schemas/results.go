@@ -37,20 +37,26 @@ type Sizes struct {
 	TestFiles     int `json:"test_files"`
 }
 
-// Start is a task's two states and the parts between them.
+// Start is a task's two states and the parts between them: SourceTree ⊕ Derive = B,
+// B ⊕ TestPatch = S, S ⊕ Patch = G. internal/states makes the trees.
 type Start struct {
-	ChangeID     string     `json:"change_id"`
-	Repo         string     `json:"repo"`
-	Kind         Kind       `json:"kind"`
-	Language     string     `json:"language"` // of the code part: python, go
-	Base         string     `json:"base"`     // commit
-	Commit       string     `json:"commit"`
-	BaseDate     time.Time  `json:"base_date"`
+	ChangeID string    `json:"change_id"`
+	Repo     string    `json:"repo"`
+	Kind     Kind      `json:"kind"`
+	Language string    `json:"language"` // of the code part: python, go
+	Base     string    `json:"base"`     // commit
+	Commit   string    `json:"commit"`
+	BaseDate time.Time `json:"base_date"`
+	// SourceTree is the tree of the repository that B is made from, and Derive the
+	// blob of the patch that makes it. Both are empty where B is a tree of the
+	// repository itself, as for a feature.
+	SourceTree   string     `json:"source_tree,omitempty"`
+	Derive       Digest     `json:"derive,omitempty"`
 	BaseTree     string     `json:"base_tree"`     // B
 	StartTree    string     `json:"start_tree"`    // S = B + test part
 	SolutionTree string     `json:"solution_tree"` // G = S + the rest
 	Patch        Digest     `json:"patch"`         // blob; S ⊕ Patch = G
-	TestPatch    Digest     `json:"test_patch"`    // blob; B ⊕ TestPatch = S
+	TestPatch    Digest     `json:"test_patch"`    // blob; B ⊕ TestPatch = S; empty where the tests are in B
 	Files        []PartFile `json:"files"`
 	Sizes        Sizes      `json:"sizes"`
 	// Identity is the digest of (root commit, base tree, landed tree).

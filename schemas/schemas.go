@@ -1,6 +1,6 @@
 // Package schemas holds the records that benchmint stores and exchanges: facts,
 // which come from the world (Repo, Change), and results, which are ours (Start,
-// Environment, Proof, Task), with their IDs, digests and reject reasons.
+// Environment, Proof, Statement), with their IDs, digests and reject reasons.
 //
 // It never imports another package of this module, never reads a file or a
 // clock, and holds plain values only: trees, patches, logs and reports are

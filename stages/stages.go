@@ -10,8 +10,8 @@ import (
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/environment"
-	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/assess"
@@ -63,7 +63,8 @@ const Sandbox = "sandbox"
 
 // Repos is what the stages read of the sources.
 type Repos interface {
-	environment.Repos
+	states.Repos
+	environment.History
 	crawl.Repositories
 	link.Repos
 }
@@ -91,20 +92,21 @@ type Deps struct {
 type doers struct {
 	linker     *link.Linker
 	classifier *classify.Classifier
-	prover     *proving
-	assessor   *assessing
+	prover     *validate.Stage
+	assessor   *assess.Stage
 }
 
 // New is the plan of the feature kind.
 func New(d Deps) (*pipeline.Plan, error) {
 	records := NewRecords(d.Steps)
-	do, err := d.doers(records)
+	trees := states.Maker{Repos: d.Repos, Blobs: d.Blobs}
+	do, err := d.doers(records, trees)
 	if err != nil {
 		return nil, err
 	}
-	projects := environment.Projects{Repos: d.Repos, Toolchains: d.Builder.Toolchains, Languages: d.Builder.Languages, PinToDate: d.PinToDate}
+	projects := environment.Projects{States: trees, History: d.Repos, Toolchains: d.Builder.Toolchains, Languages: d.Builder.Languages, PinToDate: d.PinToDate}
 	exporter := export.New(d.Dataset, export.Outside{
-		Records: records, Repos: d.Repos, Blobs: d.Blobs, Languages: d.Builder.Languages, Tools: d.Tools,
+		Records: records, States: trees, History: d.Repos, Blobs: d.Blobs, Languages: d.Builder.Languages, Tools: d.Tools,
 		Stages: []string{Link, Classify, Resolve, Provision, Validate, Assess, Describe}, Labelled: Classify, Proved: Validate, Assessed: Assess,
 		Releases: records.Releases,
 	})
@@ -130,18 +132,18 @@ func New(d Deps) (*pipeline.Plan, error) {
 	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), pipeline.Options{Version: provision.Version, Config: where, Needs: builds, Timeout: environments, Budget: budget})
 	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), pipeline.Options{Version: validate.Version, Config: d.Validate, Needs: sandboxes, Budget: budget})
 	assessed := pipeline.Then(proofs, Assess, pipeline.Stage[schemas.Proof, schemas.Adequacy](do.assessor), pipeline.Options{Version: assess.Version, Config: d.Assess, Needs: sandboxes, Budget: budget})
-	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describe.New(records, d.Repos, d.Builder.Languages, d.Describe)), pipeline.Options{Version: describe.Version, Config: d.Describe.Fingerprint(), Reads: []string{Harvest}})
+	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describe.New(records, trees, d.Builder.Languages, d.Describe)), pipeline.Options{Version: describe.Version, Config: d.Describe.Fingerprint(), Reads: []string{Harvest}})
 	return pipeline.Drain(described, Export, pipeline.Drainer[schemas.Statement](exporter), pipeline.Options{Version: export.Version, Config: d.Dataset.Told(d.Tools)}), nil
 }
 
-func (d Deps) doers(records *Records) (do doers, err error) {
+func (d Deps) doers(records *Records, trees states.Maker) (do doers, err error) {
 	if do.linker, err = link.New(d.Repos, d.Blobs, d.Builder.Languages, d.Link); err != nil {
 		return do, err
 	}
 	if do.classifier, err = classify.New(records, d.Classify); err != nil {
 		return do, err
 	}
-	runs := testrun.Outside{Sandbox: d.Builder.Sandbox, States: d.Builder, Blobs: d.Blobs, Observe: d.Observe}
+	runs := testrun.Outside{Builder: d.Builder, Blobs: d.Blobs, Observe: d.Observe}
 	validator, err := validate.New(runs, d.Validate)
 	if err != nil {
 		return do, err
@@ -150,8 +152,7 @@ func (d Deps) doers(records *Records) (do doers, err error) {
 	if err != nil {
 		return do, err
 	}
-	words := func(c schemas.Change) string { return prose.Plain(c.Subject, c.Body) }
-	do.prover = &proving{validator: validator, builder: d.Builder, repos: d.Repos, blobs: d.Blobs, records: records, statement: words}
-	do.assessor = &assessing{assessor: assessor, builder: d.Builder, repos: d.Repos, blobs: d.Blobs, records: records}
+	do.prover = validate.NewStage(validator, validate.Sources{Records: records, States: trees, History: d.Repos})
+	do.assessor = assess.NewStage(assessor, records, trees)
 	return do, nil
 }

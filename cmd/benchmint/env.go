@@ -17,7 +17,7 @@ import (
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/seal"
-	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -249,11 +249,11 @@ func (p *program) shell(ctx context.Context, r *room, state schemas.State, argv 
 // stateLayers makes the layer of a state and those under it, the lowest first.
 func (p *program) stateLayers(ctx context.Context, r *room, state schemas.State) ([]sandbox.Layer, error) {
 	s := r.item.start
-	base, err := r.sources.Tree(ctx, s.Repo, s.BaseTree)
+	trees, err := states.Maker{Repos: r.sources, Blobs: r.blobs}.Of(ctx, *s)
 	if err != nil {
-		return nil, fmt.Errorf("reading the base tree: %w", err)
+		return nil, err
 	}
-	sealed, err := seal.Files(base, s.BaseDate)
+	sealed, err := seal.Files(trees.B, s.BaseDate)
 	if err != nil {
 		return nil, err
 	}
@@ -265,31 +265,9 @@ func (p *program) stateLayers(ctx context.Context, r *room, state schemas.State)
 	if err != nil || state == schemas.StateB {
 		return []sandbox.Layer{b}, err
 	}
-	to, err := r.tree(base, state)
-	if err != nil {
-		return []sandbox.Layer{b}, err
-	}
 	// Younger than what was compiled from B, as in a proof.
-	top, err := p.stateLayer(ctx, r, b, base.Changes(to, s.BaseDate.Add(2*time.Second)))
+	top, err := p.stateLayer(ctx, r, b, trees.B.Changes(trees.Tree(state), s.BaseDate.Add(2*time.Second)))
 	return []sandbox.Layer{b, top}, err
-}
-
-// tree is S or G, made as a proof makes it: from the base and the patches.
-func (r *room) tree(base *tree.Tree, state schemas.State) (*tree.Tree, error) {
-	patches := []schemas.Digest{r.item.start.TestPatch}
-	if state == schemas.StateG {
-		patches = append(patches, r.item.start.Patch)
-	}
-	for _, d := range patches {
-		patch, err := r.blobs.Get(d)
-		if err != nil {
-			return nil, err
-		}
-		if base, err = base.Apply(patch); err != nil {
-			return nil, fmt.Errorf("making state %s: %w", state, err)
-		}
-	}
-	return base, nil
 }
 
 // stateLayer is one state, built; a build that fails is said and left out, because

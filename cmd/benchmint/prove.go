@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
-	"github.com/benchmint/benchmint/stages"
 	"github.com/benchmint/benchmint/stages/validate"
 )
 
@@ -146,7 +146,7 @@ func (p *program) proveIn(ctx context.Context, c *config.Config, kind, dir strin
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	v, err := validate.New(validate.Outside{Sandbox: w.builder.Sandbox, States: w.builder, Blobs: s.Blobs}, validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits()})
+	v, err := validate.New(validate.Outside{Builder: w.builder, Blobs: s.Blobs}, validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits()})
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (p *program) proveIn(ctx context.Context, c *config.Config, kind, dir strin
 			return done, nil
 		}
 		p.say("proving %s in %s", row.InstanceID, kind)
-		result := proveRow(ctx, v, w, d, row)
+		result := proveRow(ctx, v, w.kind, d, row)
 		if result.End == schemas.StepInterrupted {
 			return done, nil
 		}
@@ -167,12 +167,12 @@ func (p *program) proveIn(ctx context.Context, c *config.Config, kind, dir strin
 	return done, nil
 }
 
-func proveRow(ctx context.Context, v *validate.Validator, w *workshop, d *output.Dataset, row output.Row) proved {
-	out := proved{ID: row.InstanceID, Sandbox: w.kind}
-	m, err := material(d, row, w.kind)
+func proveRow(ctx context.Context, v *validate.Validator, kind string, d *output.Dataset, row output.Row) proved {
+	out := proved{ID: row.InstanceID, Sandbox: kind}
+	m, err := material(d, row, kind)
 	var proof schemas.Proof
 	if err == nil {
-		proof, err = stages.Prove(ctx, v, w.builder, m)
+		proof, err = v.Prove(ctx, m)
 	}
 	out.End = pipeline.EndOf(ctx, err)
 	if err != nil {
@@ -187,9 +187,9 @@ func proveRow(ctx context.Context, v *validate.Validator, w *workshop, d *output
 	return out
 }
 
-// material is what stages.Prove needs, from the folder alone.
-func material(d *output.Dataset, row output.Row, kind string) (stages.Material, error) {
-	m := stages.Material{Statement: row.ProblemStatement, Version: row.Release()}
+// material is what a proof is made from, from the folder alone.
+func material(d *output.Dataset, row output.Row, kind string) (validate.Material, error) {
+	m := validate.Material{Statement: row.ProblemStatement, Version: row.Release()}
 	var err error
 	if m.Start, err = d.Start(row.InstanceID); err != nil {
 		return m, fmt.Errorf("reading the start: %w", err)
@@ -198,13 +198,19 @@ func material(d *output.Dataset, row output.Row, kind string) (stages.Material, 
 		return m, fmt.Errorf("reading the recipe: %w", err)
 	}
 	m.Environment.Sandbox, m.Environment.Host = kind, kind == config.Bwrap
-	if m.Base, _, _, err = d.States(row); err != nil {
+	base, _, _, err := d.States(row)
+	if err != nil {
 		return m, err
 	}
-	if m.Patch, err = row.GoldPatch(); err != nil {
+	patch, err := row.GoldPatch()
+	if err != nil {
 		return m, err
 	}
-	m.TestPart, err = row.Tests()
+	tests, err := row.Tests()
+	if err != nil {
+		return m, err
+	}
+	m.Trees, err = states.From(base, tests, patch, m.Start)
 	return m, err
 }
 

@@ -5,19 +5,25 @@ import (
 	"fmt"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Repos reads trees and history of the sources.
-type Repos interface {
-	Tree(ctx context.Context, repo, id string) (*tree.Tree, error)
+// History reads what tags say of a commit.
+type History interface {
 	Describe(ctx context.Context, repo, commit string) (tree.Version, error)
+}
+
+// States makes the trees of starts; states.Maker does.
+type States interface {
+	Of(ctx context.Context, s schemas.Start) (states.Trees, error)
 }
 
 // Projects says what inference may look at.
 type Projects struct {
-	Repos      Repos
+	States     States
+	History    History
 	Toolchains Toolchains
 	Languages  map[string]lang.Language
 	PinToDate  bool
@@ -25,15 +31,11 @@ type Projects struct {
 
 // Of is the project of a start.
 func (p Projects) Of(ctx context.Context, s schemas.Start) (lang.Project, error) {
-	base, err := p.Repos.Tree(ctx, s.Repo, s.BaseTree)
+	trees, err := p.States.Of(ctx, s)
 	if err != nil {
-		return lang.Project{}, fmt.Errorf("reading the base tree: %w", err)
+		return lang.Project{}, err
 	}
-	solution, err := p.Repos.Tree(ctx, s.Repo, s.SolutionTree)
-	if err != nil {
-		return lang.Project{}, fmt.Errorf("reading the solution tree: %w", err)
-	}
-	version, err := p.Repos.Describe(ctx, s.Repo, s.Base)
+	version, err := p.History.Describe(ctx, s.Repo, s.Base)
 	if err != nil {
 		return lang.Project{}, fmt.Errorf("describing the base: %w", err)
 	}
@@ -45,7 +47,7 @@ func (p Projects) Of(ctx context.Context, s schemas.Start) (lang.Project, error)
 		return lang.Project{}, fmt.Errorf("listing toolchains: %w", err)
 	}
 	return lang.Project{
-		Name: s.Repo, Base: base, Solution: solution, Date: s.BaseDate, Version: version,
+		Name: s.Repo, Base: trees.B, Solution: trees.G, Date: s.BaseDate, Version: version,
 		TestPaths: s.TestPaths(), PinToDate: p.PinToDate, Available: available,
 	}, nil
 }

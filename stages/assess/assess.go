@@ -74,12 +74,9 @@ func (nowhere) Put([]byte) (schemas.Digest, error) { return "", nil }
 
 // Assess tries the code hunks of a proved case's gold patch, in the patch's order.
 // Equal input gives an equal record as far as the tests repeat themselves.
-func (a *Assessor) Assess(ctx context.Context, c testrun.Case, patch []byte, proof schemas.Proof) (out schemas.Adequacy, err error) {
+func (a *Assessor) Assess(ctx context.Context, c testrun.Case, proof schemas.Proof) (out schemas.Adequacy, err error) {
 	out = schemas.Adequacy{StartID: c.Start.ID(), Proof: schemas.DigestOf(proof.Stable()), Hunks: []schemas.HunkNotice{}}
-	if err := c.Check(); err != nil {
-		return out, err
-	}
-	all, err := hunksOf(patch, c)
+	all, err := hunksOf(c)
 	if err != nil {
 		return out, err
 	}
@@ -212,7 +209,7 @@ func selection(c testrun.Case, tests []lang.Test) lang.Select {
 			continue
 		}
 		sel.Units = append(sel.Units, t.Unit)
-		if c.Solution.Has(t.Unit) {
+		if c.G.Has(t.Unit) {
 			sel.Paths = append(sel.Paths, t.Unit)
 		}
 	}
@@ -267,7 +264,7 @@ func (w *work) try(ctx context.Context, name string, h hunk) (schemas.HunkNotice
 
 // run builds the solution without a hunk and runs the selection in it.
 func (w *work) run(ctx context.Context, name string, h hunk) (o *testrun.Outcome, err error) {
-	t, err := h.without(w.bench.Solution)
+	t, err := h.without(w.bench.G)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +273,7 @@ func (w *work) run(ctx context.Context, name string, h hunk) (o *testrun.Outcome
 		return nil, err
 	}
 	defer func() {
-		if fault := w.bench.Sandbox.Remove(context.WithoutCancel(ctx), at.Layer); fault != nil {
+		if fault := w.bench.Builder.Sandbox.Remove(context.WithoutCancel(ctx), at.Layer); fault != nil {
 			err = fmt.Errorf("removing the layer of state %s: %w", name, fault) // whatever the run came to
 		}
 	}()

@@ -60,7 +60,7 @@ func run(t testing.TB, b *box, max int, start, solution map[string]string) (sche
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.Assess(t.Context(), c, diff(t, 3, start, solution), proof)
+	return a.Assess(t.Context(), c, proof)
 }
 
 // said is a record as lines: "path hunk end tests limit", then the counts.
@@ -273,7 +273,7 @@ func TestTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := a.Assess(t.Context(), c, diff(t, 3, start, solution), proof); err != nil {
+			if _, err := a.Assess(t.Context(), c, proof); err != nil {
 				t.Fatal(err)
 			}
 			if d := cmp.Diff([]time.Duration{tc.limit, tc.want}, b.limits); d != "" || told != 2 {
@@ -308,21 +308,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestWrongTrees: a case that is not its start would say something of another patch.
-func TestWrongTrees(t *testing.T) {
-	t.Parallel()
-	files := map[string]string{"code.toy": "one\n"}
-	c, proof := caseOf(t, files, files)
-	c.Solution = newTree(t, map[string]string{"code.toy": "two\n"})
-	a, err := assess.New(outside(newBox()), assess.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.Assess(t.Context(), c, nil, proof); err == nil || !strings.Contains(err.Error(), "state G") {
-		t.Errorf("got %v", err)
-	}
-}
-
 // TestPatchesWithoutContext give the same hunks as those with any.
 func TestPatchesWithoutContext(t *testing.T) {
 	t.Parallel()
@@ -335,11 +320,12 @@ func TestPatchesWithoutContext(t *testing.T) {
 		for _, context := range []int{0, 1, 3, 100} {
 			b := newBox()
 			c, proof := caseOf(t, start, solution)
+			c.Patch = diff(t, context, start, solution)
 			a, err := assess.New(outside(b), assess.Config{MaxHunks: 100})
 			if err != nil {
 				rt.Fatal(err)
 			}
-			got, err := a.Assess(t.Context(), c, diff(t, context, start, solution), proof)
+			got, err := a.Assess(t.Context(), c, proof)
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -366,11 +352,11 @@ func TestRevertingAllGivesTheStart(t *testing.T) {
 		solution := map[string]string{"code.toy": text.Draw(rt, "solution") + end.Draw(rt, "solution's end"), "test_a.toy": "t alpha\n"}
 		c, _ := caseOf(t, start, solution)
 		for range 100 {
-			patch := diff(t, 3, start, solution)
-			if len(patch) == 0 {
+			c.Patch = diff(t, 3, start, solution)
+			if len(c.Patch) == 0 {
 				return
 			}
-			trees, err := assess.Reverts(patch, c)
+			trees, err := assess.Reverts(c)
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -379,7 +365,7 @@ func TestRevertingAllGivesTheStart(t *testing.T) {
 				rt.Fatal(err)
 			}
 			solution = map[string]string{"code.toy": string(first), "test_a.toy": "t alpha\n"}
-			if c.Solution = trees[0]; solution["code.toy"] == start["code.toy"] {
+			if c.G = trees[0]; solution["code.toy"] == start["code.toy"] {
 				return
 			}
 		}

@@ -6,14 +6,14 @@ import (
 )
 
 // Reverts are the solutions without one hunk each.
-func Reverts(patch []byte, c testrun.Case) ([]*tree.Tree, error) {
-	hunks, err := hunksOf(patch, c)
+func Reverts(c testrun.Case) ([]*tree.Tree, error) {
+	hunks, err := hunksOf(c)
 	if err != nil {
 		return nil, err
 	}
 	var out []*tree.Tree
 	for _, h := range hunks {
-		t, err := h.without(c.Solution)
+		t, err := h.without(c.G)
 		if err != nil {
 			return nil, err
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang/langtest"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
@@ -30,7 +31,7 @@ var baseDate = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
 // where a line of the code is the word.
 type toy struct{ langtest.Toy }
 
-func (toy) Runs(_ schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.TestRun {
+func (toy) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.TestRun {
 	paths := sel.Paths
 	if paths == nil {
 		for _, p := range t.Paths() {
@@ -39,7 +40,11 @@ func (toy) Runs(_ schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.TestRun
 			}
 		}
 	}
-	return []recipe.TestRun{{Command: schemas.Command{Argv: append([]string{"test"}, paths...)}, Report: "/tmp/report"}}
+	command := "test"
+	if len(r.Test) > 0 {
+		command = r.Test[0].Argv[0]
+	}
+	return []recipe.TestRun{{Command: schemas.Command{Argv: append([]string{command}, paths...)}, Report: "/tmp/report"}}
 }
 
 func (toy) Parse(_ schemas.Recipe, outs []lang.Output) testlog.Report {
@@ -55,13 +60,14 @@ func (toy) Parse(_ schemas.Recipe, outs []lang.Output) testlog.Report {
 // alpha for ever, "fire" is a machine on fire. C counts as what "compile" made of it, which
 // stays until it is made again; it is not made where a file that build.needs names is gone.
 type box struct {
-	layers map[string]map[string]string
-	runs   []string // layer and command
-	steps  []string // layer and build steps that succeeded
-	left   map[string]bool
-	fault  error // of Remove
-	takes  time.Duration
-	limits []time.Duration // of each run
+	layers   map[string]map[string]string
+	runs     []string // paths
+	commands []string // with the command before the paths
+	steps    []string // layer and build steps that succeeded
+	left     map[string]bool
+	fault    error // of Remove
+	takes    time.Duration
+	limits   []time.Duration // of each run
 }
 
 func newBox() *box {
@@ -125,6 +131,7 @@ func (b *box) Build(_ context.Context, build sandbox.Build) (sandbox.Layer, sand
 
 func (b *box) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 	b.runs = append(b.runs, strings.Join(r.Command.Argv[1:], " "))
+	b.commands = append(b.commands, strings.Join(r.Command.Argv, " "))
 	b.limits = append(b.limits, r.Limits.Timeout)
 	code := b.code(r.Layer.ID)
 	report := testlog.Report{Started: !slices.Contains(code, "mute"), Ended: true}
@@ -192,7 +199,7 @@ func caseOf(t testing.TB, start, solution map[string]string) (testrun.Case, sche
 	s, g := newTree(t, start), newTree(t, solution)
 	c := testrun.Case{
 		Start: schemas.Start{ChangeID: "acme__widget-7", BaseDate: baseDate, BaseTree: s.ID(), StartTree: s.ID(), SolutionTree: g.ID()},
-		Base:  s, StartTree: s, Solution: g, Env: sandbox.Layer{ID: "env"}, Lang: toy{}, SealedBase: s.Files(baseDate),
+		Trees: states.Trees{B: s, S: s, G: g, Patch: diff(t, 3, start, solution)}, Env: sandbox.Layer{ID: "env"}, Lang: toy{}, SealedBase: s.Files(baseDate),
 		Environment: schemas.Environment{Key: "sha256:env", Recipe: schemas.Recipe{
 			Language: "toy", Build: []schemas.Command{{Argv: []string{"compile"}}, {Argv: []string{"warm"}}},
 		}},
@@ -245,7 +252,7 @@ func caseOf(t testing.TB, start, solution map[string]string) (testrun.Case, sche
 
 // outside answers from the box; layers are made as in production.
 func outside(b *box) testrun.Outside {
-	return testrun.Outside{Sandbox: b, States: &environment.Builder{Sandbox: b}, Blobs: refusing{}}
+	return testrun.Outside{Builder: &environment.Builder{Sandbox: b}, Blobs: refusing{}}
 }
 
 // refusing is a blob store that must not be used.

@@ -53,8 +53,8 @@ func (h hunk) without(solution *tree.Tree) (*tree.Tree, error) {
 // hunksOf are the hunks of the code part, in the patch's order, be it source code in any
 // language or data that ships. A file that is new or gone is one hunk, and so is one that
 // is no text, or of which only the mode changes.
-func hunksOf(patch []byte, c testrun.Case) ([]hunk, error) {
-	files, _, err := gitdiff.Parse(bytes.NewReader(patch))
+func hunksOf(c testrun.Case) ([]hunk, error) {
+	files, _, err := gitdiff.Parse(bytes.NewReader(c.Patch))
 	if err != nil {
 		return nil, fmt.Errorf("parsing the gold patch: %w", err)
 	}
@@ -85,7 +85,7 @@ func hunksOf(patch []byte, c testrun.Case) ([]hunk, error) {
 		case f.IsNew:
 			out = append(out, hunk{path: path})
 		case f.IsDelete:
-			old, ok := c.StartTree.Entry(path)
+			old, ok := c.S.Entry(path)
 			if !ok {
 				return nil, fmt.Errorf("%s: the patch deletes it, the start has no such file", path)
 			}
@@ -102,8 +102,8 @@ func hunksOf(patch []byte, c testrun.Case) ([]hunk, error) {
 // untriable is why a file of the patch cannot be taken back by hunks, or why that would
 // say nothing; "" for none.
 func untriable(f *gitdiff.File, path string, c testrun.Case) schemas.HunkSkip {
-	before, _ := c.StartTree.Entry(path)
-	now, _ := c.Solution.Entry(path)
+	before, _ := c.S.Entry(path)
+	now, _ := c.G.Entry(path)
 	switch {
 	case before.Mode == tree.ModeSymlink || now.Mode == tree.ModeSymlink:
 		return schemas.SkipLink

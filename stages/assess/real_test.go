@@ -22,6 +22,7 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox/docker"
 	"github.com/benchmint/benchmint/internal/sandbox/docker/dockertest"
 	"github.com/benchmint/benchmint/internal/seal"
+	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/toolchain"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/assess"
@@ -200,7 +201,7 @@ func (r real) assess(t *testing.T, b *environment.Builder, available []lang.Tool
 	}
 	c := testrun.Case{
 		Start: schemas.Start{ChangeID: "acme__widget-1", Language: r.language.Name(), BaseDate: date, BaseTree: start.ID(), StartTree: start.ID(), SolutionTree: solution.ID()},
-		Base:  start, StartTree: start, Solution: solution, Environment: schemas.Environment{Recipe: recipe}, Env: env, Lang: r.language, SealedBase: sealed,
+		Trees: states.Trees{B: start, S: start, G: solution, Patch: diff(t, 3, r.start, files)}, Environment: schemas.Environment{Recipe: recipe}, Env: env, Lang: r.language, SealedBase: sealed,
 	}
 	c.Start.Files = append(c.Start.Files, schemas.PartFile{ChangedFile: schemas.ChangedFile{Status: "M", Path: r.tests}, Part: schemas.PartTest})
 	for _, p := range r.code {
@@ -210,13 +211,13 @@ func (r real) assess(t *testing.T, b *environment.Builder, available []lang.Tool
 	for _, f := range r.failing {
 		proof.Tests = append(proof.Tests, schemas.TestVerdict{ID: f.ID, Unit: f.Unit, Class: schemas.F2P})
 	}
-	a, err := assess.New(testrun.Outside{Sandbox: b.Sandbox, States: b, Observe: func(m testrun.Measured) {
+	a, err := assess.New(testrun.Outside{Builder: b, Observe: func(m testrun.Measured) {
 		t.Logf("%s: %.1f s and %.1f s around", m.Run.State, m.Wall.Seconds(), m.Overhead.Seconds())
 	}}, assess.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := a.Assess(t.Context(), c, diff(t, 3, r.start, files), proof)
+	got, err := a.Assess(t.Context(), c, proof)
 	if err != nil {
 		t.Fatal(err)
 	}

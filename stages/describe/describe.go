@@ -13,13 +13,12 @@ package describe
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/prose"
-	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
@@ -41,15 +40,15 @@ type Records interface {
 	Proof(id string) (schemas.Proof, error)
 }
 
-// Repos reads trees by the repository's name.
-type Repos interface {
-	Tree(ctx context.Context, repo, id string) (*tree.Tree, error)
+// States makes the trees of starts; states.Maker does.
+type States interface {
+	Of(ctx context.Context, s schemas.Start) (states.Trees, error)
 }
 
 // Describer is the stage.
 type Describer struct {
 	records   Records
-	repos     Repos
+	states    States
 	languages map[string]lang.Language
 	config    Config
 }
@@ -57,8 +56,8 @@ type Describer struct {
 var _ pipeline.Stage[schemas.Adequacy, schemas.Statement] = (*Describer)(nil)
 
 // New makes the stage.
-func New(records Records, repos Repos, languages map[string]lang.Language, c Config) *Describer {
-	return &Describer{records: records, repos: repos, languages: languages, config: c}
+func New(records Records, s States, languages map[string]lang.Language, c Config) *Describer {
+	return &Describer{records: records, states: s, languages: languages, config: c}
 }
 
 // Fingerprint is what results depend on beside their inputs.
@@ -103,17 +102,13 @@ func (d *Describer) material(ctx context.Context, id string) (Material, error) {
 	if m.Proof, err = d.records.Proof(id); err != nil {
 		return m, err
 	}
-	base, err := d.repos.Tree(ctx, m.Start.Repo, m.Start.BaseTree)
+	trees, err := d.states.Of(ctx, m.Start)
 	if err != nil {
-		return m, fmt.Errorf("reading the base tree: %w", err)
+		return m, err
 	}
-	after, err := d.repos.Tree(ctx, m.Start.Repo, m.Start.SolutionTree)
-	if err != nil {
-		return m, fmt.Errorf("reading the solution tree: %w", err)
-	}
-	m.Base, m.Solution = base, after
+	m.Base, m.Solution = trees.B, trees.G
 	if l := d.languages[m.Start.Language]; l != nil {
-		m.Names = l.NewNames(base, after, codePaths(m.Start), m.Start.TestPaths())
+		m.Names = l.NewNames(trees.B, trees.G, codePaths(m.Start), m.Start.TestPaths())
 	}
 	return m, nil
 }

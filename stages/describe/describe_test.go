@@ -20,6 +20,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang/golang"
 	"github.com/benchmint/benchmint/internal/lang/python"
 	"github.com/benchmint/benchmint/internal/prose"
+	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/prompts"
@@ -116,11 +117,8 @@ func (w *world) names() []schemas.Name {
 func (w *world) Change(string) (schemas.Change, error) { return w.change, nil }
 func (w *world) Start(string) (schemas.Start, error)   { return w.start, nil }
 func (w *world) Proof(string) (schemas.Proof, error)   { return w.proof, nil }
-func (w *world) Tree(_ context.Context, _, id string) (*tree.Tree, error) {
-	if id == w.base.ID() {
-		return w.base, nil
-	}
-	return w.solution, nil
+func (w *world) Of(context.Context, schemas.Start) (states.Trees, error) {
+	return states.Trees{B: w.base, G: w.solution}, nil
 }
 
 func (w *world) run(t *testing.T, c Config) (schemas.Statement, error) {
@@ -297,7 +295,9 @@ func TestRun_gives_faults_as_they_are(t *testing.T) {
 
 type broken struct{ err error }
 
-func (b broken) Tree(context.Context, string, string) (*tree.Tree, error) { return nil, b.err }
+func (b broken) Of(context.Context, schemas.Start) (states.Trees, error) {
+	return states.Trees{}, b.err
+}
 
 func TestRequest(t *testing.T) {
 	t.Parallel()

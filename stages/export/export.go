@@ -10,9 +10,10 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/ledger"
+	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/pipeline"
@@ -49,17 +50,12 @@ type Records interface {
 	Step(stage, id string) (schemas.Step, bool, error)
 }
 
-// Repos reads base trees and the release that a base stands after.
-type Repos interface {
-	Tree(ctx context.Context, repo, id string) (*tree.Tree, error)
-	Describe(ctx context.Context, repo, commit string) (tree.Version, error)
-}
-
 // Outside is what the exporter reads.
 type Outside struct {
 	Records   Records
-	Repos     Repos
-	Blobs     *blob.Store
+	States    environment.States
+	History   environment.History
+	Blobs     states.Blobs
 	Languages map[string]lang.Language
 	Tools     map[string]string
 	Stages    []string // whose steps are the provenance of a row, in order
@@ -206,19 +202,18 @@ func (e *Exporter) task(ctx context.Context, s schemas.Statement, flaky *ledger.
 	}
 	t.Environment = provisioned.Environment
 	t.Environment.Recipe = t.Environment.Recipe.Settled(t.Proof)
-	if t.Patch, err = e.Blobs.Get(t.Start.Patch); err != nil {
+	trees, err := e.States.Of(ctx, t.Start)
+	if err != nil {
 		return t, err
 	}
-	if t.TestPatch, err = e.Blobs.Get(t.Start.TestPatch); err != nil {
-		return t, err
-	}
-	version, err := e.Repos.Describe(ctx, t.Start.Repo, t.Start.Base)
+	t.Patch, t.TestPatch = trees.Patch, trees.TestPatch
+	t.Base = func() (*tree.Tree, error) { return trees.B, nil }
+	version, err := e.History.Describe(ctx, t.Start.Repo, t.Start.Base)
 	if err != nil {
 		return t, err
 	}
 	t.Version = version.Tag
-	t.Base = func() (*tree.Tree, error) { return e.Repos.Tree(ctx, t.Start.Repo, t.Start.BaseTree) }
-	if err := e.render(ctx, &t); err != nil {
+	if err := e.render(&t, trees.G); err != nil {
 		return t, err
 	}
 	return t, e.provenance(&t, proof)
@@ -255,15 +250,11 @@ func record[T any](r Records, stage, id string) (T, error) {
 }
 
 // render asks the language for the commands that Dockerfile and run script show.
-func (e *Exporter) render(ctx context.Context, t *output.Task) error {
+func (e *Exporter) render(t *output.Task, solution *tree.Tree) error {
 	l := e.Languages[t.Start.Language]
 	var err error
 	if t.Setup, err = l.Setup(t.Environment.Recipe); err != nil {
 		return fmt.Errorf("rendering the set-up: %w", err)
-	}
-	solution, err := e.Repos.Tree(ctx, t.Start.Repo, t.Start.SolutionTree)
-	if err != nil {
-		return err
 	}
 	t.Runs = l.Runs(t.Environment.Recipe, solution, lang.Select{Number: 1, Nonce: rendered})
 	return nil

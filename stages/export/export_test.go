@@ -16,6 +16,7 @@ import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/langtest"
+	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/pipeline"
@@ -143,8 +144,9 @@ func doubts(p schemas.Proof, i int) schemas.Proof {
 
 func (s *shop) export(dir string, steps []schemas.Step, ids ...string) error {
 	e := New(Config{Name: "toys", Dir: dir, Configuration: map[string]any{}}, Outside{
-		Records: s, Repos: s, Blobs: s.blobs, Languages: map[string]lang.Language{"toy": langtest.Toy{}},
-		Stages: []string{"link", "classify", "provision", "validate", "assess", "describe"}, Labelled: "classify", Proved: "validate", Assessed: "assess",
+		Records: s, States: states.Maker{Repos: s, Blobs: s.blobs}, History: s, Blobs: s.blobs,
+		Languages: map[string]lang.Language{"toy": langtest.Toy{}},
+		Stages:    []string{"link", "classify", "provision", "validate", "assess", "describe"}, Labelled: "classify", Proved: "validate", Assessed: "assess",
 		Releases: func() (int, error) { return 3, s.trouble },
 	})
 	return e.Run(s.t.Context(), func(yield func(schemas.Statement, error) bool) {

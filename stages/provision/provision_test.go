@@ -11,6 +11,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/langtest"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -53,8 +54,9 @@ func (m *machine) Remove(context.Context, sandbox.Layer) error {
 
 type world struct{}
 
-func (world) Tree(context.Context, string, string) (*tree.Tree, error) {
-	return tree.New([]tree.Entry{{Path: "test_a.toy", Mode: tree.ModeFile, Data: []byte("a")}})
+func (world) Of(context.Context, schemas.Start) (states.Trees, error) {
+	t, err := tree.New([]tree.Entry{{Path: "test_a.toy", Mode: tree.ModeFile, Data: []byte("a")}})
+	return states.Trees{B: t, S: t, G: t}, err
 }
 func (world) Describe(context.Context, string, string) (tree.Version, error) {
 	return tree.Version{}, nil
@@ -105,7 +107,7 @@ func TestBuild(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			b := &environment.Builder{Sandbox: tc.m, Toolchains: world{}, Languages: map[string]lang.Language{"toy": langtest.Toy{Fixes: tc.fixes}}}
-			p := provision.New(b, environment.Projects{Repos: world{}, Toolchains: world{}}, world{}, "bwrap")
+			p := provision.New(b, environment.Projects{States: world{}, History: world{}, Toolchains: world{}}, world{}, "bwrap")
 			recipe := schemas.Recipe{
 				Language: "toy", Toolchain: schemas.Toolchain{Name: "toy", Version: "1"}, Requirements: []string{"a"}, Lock: "a",
 				Build: []schemas.Command{{Argv: []string{"build"}}}, Test: []schemas.Command{{Argv: []string{"test"}}},

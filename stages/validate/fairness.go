@@ -16,12 +16,12 @@ import (
 // solver can only hit the names that the tests use by being told them.
 func (p *prover) fairness() error {
 	s := p.c.Start
-	names := p.c.Lang.NewNames(p.c.Base, p.c.Solution, codePaths(s), s.TestPaths())
+	names := p.c.Lang.NewNames(p.c.B, p.c.G, codePaths(s), s.TestPaths())
 	p.proof.Interface = nameable(names)
 	if hasCause(p.proof.Tests, schemas.CauseFails) {
 		return nil
 	}
-	if bad := unnameable(names, p.c.Statement); len(bad) > 0 {
+	if bad := unnameable(names, p.c.statement); len(bad) > 0 {
 		return pipeline.Reject(schemas.Unnameable, "no definition in the solution and no word in the statement: %s", strings.Join(bad, ", "))
 	}
 	return nil

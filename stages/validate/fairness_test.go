@@ -34,8 +34,8 @@ func TestFairness(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, states{"S": tc.s, "G": passes, "B": "a finished u=passed\nend"}.script)
-			b.lang.names, b.c.Statement = tc.names, tc.statement
+			b := newBench(t, reports{"S": tc.s, "G": passes, "B": "a finished u=passed\nend"}.script)
+			b.lang.names, b.c.statement = tc.names, tc.statement
 			proof, err := b.prove(t)
 			if got := reason(err); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)

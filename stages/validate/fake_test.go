@@ -17,6 +17,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang/langtest"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
@@ -172,11 +173,11 @@ func describe(state string, sel lang.Select) string {
 	return line
 }
 
-// states is a script of reports by state; "S 2" is for run 2 of S only, and
+// reports is a script of what runs say by state; "S 2" is for run 2 of S only, and
 // "S changed" for the run of the changed files.
-type states map[string]string
+type reports map[string]string
 
-func (s states) script(state string, sel lang.Select) (testlog.Report, sandbox.End) {
+func (s reports) script(state string, sel lang.Select) (testlog.Report, sandbox.End) {
 	keys := []string{fmt.Sprintf("%s %d", state, sel.Number), state}
 	if sel.Paths != nil {
 		keys = append([]string{state + " changed"}, keys...)
@@ -193,7 +194,7 @@ func (s states) script(state string, sel lang.Select) (testlog.Report, sandbox.E
 type bench struct {
 	box   *box
 	lang  scripted
-	c     Case
+	c     task
 	cfg   Config
 	blobs *blob.Store
 	saw   []Measured
@@ -210,7 +211,7 @@ func newBench(t *testing.T, script func(string, lang.Select) (testlog.Report, sa
 	}
 	return &bench{
 		box: &box{script: script, fault: map[string]error{}}, cfg: Default(), blobs: blobs,
-		c: Case{Case: testrun.Case{
+		c: task{Case: testrun.Case{
 			Start: schemas.Start{
 				ChangeID: "acme__widget-7", BaseDate: baseDate, BaseTree: base.ID(), StartTree: start.ID(), SolutionTree: solution.ID(),
 				Files: []schemas.PartFile{
@@ -218,7 +219,7 @@ func newBench(t *testing.T, script func(string, lang.Select) (testlog.Report, sa
 					{ChangedFile: schemas.ChangedFile{Status: "M", Path: "code.toy"}, Part: schemas.PartCode},
 				},
 			},
-			Base: base, StartTree: start, Solution: solution, Env: sandbox.Layer{Key: "env-key", ID: "env"},
+			Trees: states.Trees{B: base, S: start, G: solution}, Env: sandbox.Layer{Key: "env-key", ID: "env"},
 			Environment: schemas.Environment{Key: "sha256:env", Recipe: schemas.Recipe{Language: "toy", Build: []schemas.Command{
 				{Argv: []string{"compile"}}, {Argv: []string{"warm"}},
 			}}},
@@ -231,16 +232,14 @@ func (b *bench) prove(t *testing.T) (schemas.Proof, error) {
 	t.Helper()
 	b.c.Lang = b.lang
 	v, err := New(Outside{
-		Sandbox: b.box, States: b.states(), Blobs: b.blobs,
+		Builder: &environment.Builder{Sandbox: b.box}, Blobs: b.blobs,
 		Observe: func(m Measured) { b.saw = append(b.saw, m) },
 	}, b.cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v.Prove(t.Context(), b.c)
+	return v.proveCase(t.Context(), b.c)
 }
-
-func (b *bench) states() testrun.States { return &environment.Builder{Sandbox: b.box} }
 
 // cutting is a sandbox that reads reports back in part.
 type cutting struct{ *box }

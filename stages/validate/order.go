@@ -171,7 +171,9 @@ func (p *prover) first(ctx context.Context, s schemas.State) (*testrun.Outcome, 
 // isSuite tells whether a selection comes to the whole suite: the same processes,
 // or none of its own (changed data that no test file names).
 func (p *prover) isSuite(s schemas.State, sel lang.Select) bool {
-	runs := func(sel lang.Select) []recipe.TestRun { return p.c.Lang.Runs(p.c.Environment.Recipe, p.c.Tree(s), sel) }
+	runs := func(sel lang.Select) []recipe.TestRun {
+		return p.c.Lang.Runs(p.c.Environment.Recipe, p.c.Tree(s), sel)
+	}
 	part, whole := runs(sel), runs(lang.Select{Number: sel.Number})
 	// Inputs are not compared: they are ours, and each run has a nonce of its own.
 	return len(part) == 0 || slices.EqualFunc(part, whole, func(a, b recipe.TestRun) bool {
@@ -262,7 +264,7 @@ func (p *prover) untouched(t lang.Test) bool {
 	same, known := p.same[t]
 	if !known {
 		if p.compare == nil {
-			p.compare = p.c.Lang.Untouched(p.c.Base, p.c.StartTree, p.changedPaths())
+			p.compare = p.c.Lang.Untouched(p.c.B, p.c.S, p.changedPaths())
 		}
 		same = p.compare(t)
 		p.same[t] = same
@@ -287,19 +289,19 @@ func (p *prover) changedPaths() []string {
 // newUnit tells that a unit is a file that B does not have: its tests are absent
 // there, and no run is needed to know it. A unit that is no path says nothing.
 func (p *prover) newUnit(unit string) bool {
-	return p.c.StartTree.Has(unit) && !p.c.Base.Has(unit)
+	return p.c.S.Has(unit) && !p.c.B.Has(unit)
 }
 
 // scan searches what a solver gets, last: it reads every byte of every layer.
 func (p *prover) scan(ctx context.Context) error {
-	if p.c.Scan == nil {
+	if p.c.scan == nil {
 		return nil
 	}
 	solver, err := p.bench.Place(ctx, schemas.StateB)
 	if err != nil {
 		return err
 	}
-	if p.proof.Leaks, err = p.c.Scan(ctx, solver.Layer); err != nil {
+	if p.proof.Leaks, err = p.c.scan(ctx, solver.Layer); err != nil {
 		return fmt.Errorf("searching what a solver gets: %w", err)
 	}
 	if hits := p.proof.Leaks.Hits; len(hits) > 0 {

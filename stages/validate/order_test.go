@@ -33,83 +33,83 @@ func TestOrderOfWork(t *testing.T) {
 		return out
 	}
 	for name, tc := range map[string]struct {
-		script states
+		script reports
 		whole  bool
 		runs   int // of the configuration; 0 is 3
 		want   []string
 		reason schemas.Reason
 	}{
 		"valid": {
-			script: states{"S": fails, "G": passes}, want: join(changed, suites), reason: "valid",
+			script: reports{"S": fails, "G": passes}, want: join(changed, suites), reason: "valid",
 		},
 		"one_run_each": {
-			script: states{"S": fails, "G": passes}, runs: 1, want: join(changed, suites[:2]), reason: "valid",
+			script: reports{"S": fails, "G": passes}, runs: 1, want: join(changed, suites[:2]), reason: "valid",
 		},
 		"no_transition_ends_at_once": {
-			script: states{"S": passes, "G": passes}, want: changed, reason: schemas.NoF2P,
+			script: reports{"S": passes, "G": passes}, want: changed, reason: schemas.NoF2P,
 		},
 		"skipped_at_start_is_no_transition": {
-			script: states{"S": "a finished t=skipped u=xfailed\nend", "G": passes}, want: changed, reason: schemas.NoF2P,
+			script: reports{"S": "a finished t=skipped u=xfailed\nend", "G": passes}, want: changed, reason: schemas.NoF2P,
 		},
 		"unreached_at_start_is_no_transition": {
-			script: states{"S": "a aborted t=passed", "G": "a finished t=passed\nend"}, want: changed, reason: schemas.NoF2P,
+			script: reports{"S": "a aborted t=passed", "G": "a finished t=passed\nend"}, want: changed, reason: schemas.NoF2P,
 		},
 		"nothing_passes_in_the_solution": {
-			script: states{"G": "a finished t=failed\nend"}, want: changed[:1], reason: schemas.NoF2P,
+			script: reports{"G": "a finished t=failed\nend"}, want: changed[:1], reason: schemas.NoF2P,
 		},
 		"nothing_loads_in_the_solution": {
-			script: states{"G": "a not_loaded\nend"}, want: changed[:1], reason: schemas.GoldFails,
+			script: reports{"G": "a not_loaded\nend"}, want: changed[:1], reason: schemas.GoldFails,
 		},
 		"the_runner_does_not_start": {
-			script: states{"G": "dead"}, want: changed[:1], reason: schemas.NoRunner,
+			script: reports{"G": "dead"}, want: changed[:1], reason: schemas.NoRunner,
 		},
 		"no_report_at_the_start_is_no_verdict": {
-			script: states{"S": "dead", "G": passes}, want: changed,
+			script: reports{"S": "dead", "G": passes}, want: changed,
 			reason: "fault: state S: the test runner was ended before it wrote its report",
 		},
 		"no_report_of_the_suite_is_no_verdict": {
-			script: states{"S": fails, "G changed": passes, "G": "dead"}, want: join(changed, suites[:2]),
+			script: reports{"S": fails, "G changed": passes, "G": "dead"}, want: join(changed, suites[:2]),
 			reason: "fault: state G: the test runner was ended before it wrote its report",
 		},
 		"a_session_that_does_not_start_leaves_it_to_the_base": {
-			script: states{"S": ". not_loaded\nend", "G": passes, "B": "a finished u=passed\nend"}, want: join(changed, suites, []string{"B suite 1"}), reason: "valid",
+			script: reports{"S": ". not_loaded\nend", "G": passes, "B": "a finished u=passed\nend"}, want: join(changed, suites, []string{"B suite 1"}), reason: "valid",
 		},
 		"changed_files_are_the_suite": {
-			script: states{"S": fails, "G": passes}, whole: true,
+			script: reports{"S": fails, "G": passes}, whole: true,
 			want: []string{"G suite 1", "S suite 1", "S suite 2", "G suite 2", "S suite 3", "G suite 3"}, reason: "valid",
 		},
 		"no_transition_in_the_suite": {
-			script: states{"S changed": fails, "S": passes, "G": passes}, want: join(changed, suites), reason: schemas.NoF2P,
+			script: reports{"S changed": fails, "S": passes, "G": passes}, want: join(changed, suites), reason: schemas.NoF2P,
 		},
 		"base_once_where_the_start_does_not_load": {
-			script: states{"S": "a not_loaded\nend", "G": passes, "B": "a finished u=passed\nend"}, want: join(changed, suites, []string{"B suite 1"}), reason: "valid",
+			script: reports{"S": "a not_loaded\nend", "G": passes, "B": "a finished u=passed\nend"}, want: join(changed, suites, []string{"B suite 1"}), reason: "valid",
 		},
 		"base_once_where_the_start_is_not_reached": {
-			script: states{"S": "a aborted>t", "G": passes, "B": passes},
+			script: reports{"S": "a aborted>t", "G": passes, "B": passes},
 			want: []string{
 				"G changed 1", "S changed 1", "S rest 1 -a::t", "S suite 1", "S rest 1 -a::t", "G suite 1", "S suite 2", "S rest 2 -a::t",
 				"G suite 2", "S suite 3", "S rest 3 -a::t", "G suite 3", "B suite 1",
 			}, reason: "valid",
 		},
 		"base_again_where_its_failure_would_list_a_test": {
-			script: states{"S": "a not_loaded\nend", "G": passes, "B": fails}, want: join(changed, suites, []string{"B suite 1", "B suite 2", "B suite 3"}), reason: "valid",
+			script: reports{"S": "a not_loaded\nend", "G": passes, "B": fails}, want: join(changed, suites, []string{"B suite 1", "B suite 2", "B suite 3"}), reason: "valid",
 		},
 		"no_base_for_a_file_that_is_new": {
-			script: states{"S": "a finished u=passed\nn not_loaded\nend", "G": "a finished u=passed\nn finished t=passed\nend"}, want: join(changed, suites), reason: "valid",
+			script: reports{"S": "a finished u=passed\nn not_loaded\nend", "G": "a finished u=passed\nn finished t=passed\nend"}, want: join(changed, suites), reason: "valid",
 		},
 		"no_base_for_a_test_that_fails_in_the_solution": {
-			script: states{"S": "a finished t=failed\nb not_loaded\nend", "G": "a finished t=passed\nb finished u=failed\nend"}, want: join(changed, suites), reason: "valid",
+			script: reports{"S": "a finished t=failed\nb not_loaded\nend", "G": "a finished t=passed\nb finished u=failed\nend"}, want: join(changed, suites), reason: "valid",
 		},
 		"no_base_for_a_test_that_flakes_in_the_solution": {
-			script: states{"S": "a finished t=failed\nb not_loaded\nend", "G": "a finished t=passed\nb finished u=passed\nend", "G 2": "a finished t=passed\nb finished u=failed\nend"},
+			script: reports{"S": "a finished t=failed\nb not_loaded\nend", "G": "a finished t=passed\nb finished u=passed\nend", "G 2": "a finished t=passed\nb finished u=failed\nend"},
 			want:   join(changed, suites), reason: "valid",
 		},
 		"a_base_that_flakes_lists_nothing": {
-			script: states{"S": "a not_loaded\nend", "G": "a finished t=passed\nend", "B": "a finished t=failed\nend", "B 2": "a finished t=passed\nend"},
+			script: reports{"S": "a not_loaded\nend", "G": "a finished t=passed\nend", "B": "a finished t=failed\nend", "B 2": "a finished t=passed\nend"},
 			want:   join(changed, suites, []string{"B suite 1", "B suite 2", "B suite 3"}), reason: schemas.AllFlaky,
 		},
 		"regression": {
-			script: states{"S": fails, "G": "a finished t=passed u=failed\nend"}, want: join(changed, suites), reason: schemas.RegressionR,
+			script: reports{"S": fails, "G": "a finished t=passed u=failed\nend"}, want: join(changed, suites), reason: schemas.RegressionR,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestOrderOfWork(t *testing.T) {
 // TestChangedDataRunsTheSuite: no process of its own means the suite, not nothing.
 func TestChangedDataRunsTheSuite(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, states{"S": fails, "G": passes}.script)
+	b := newBench(t, reports{"S": fails, "G": passes}.script)
 	b.c.Start.Files = b.c.Start.Files[1:]
 	if _, err := b.prove(t); err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestChangedDataRunsTheSuite(t *testing.T) {
 // TestRegressionNamesItsTests and keeps the classes for show.
 func TestRegressionNamesItsTests(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, states{"S": "a finished t=failed u=passed v=passed\nend", "G": "a finished t=passed u=failed v=error\nend"}.script)
+	b := newBench(t, reports{"S": "a finished t=failed u=passed v=passed\nend", "G": "a finished t=passed u=failed v=error\nend"}.script)
 	proof, err := b.prove(t)
 	var r *pipeline.Rejected
 	if !errors.As(err, &r) || !strings.Contains(r.Detail(), "a::u, a::v") {
@@ -165,7 +165,7 @@ func TestRegressionNamesItsTests(t *testing.T) {
 // and about every changed path of the test part.
 func TestSourcesDecide(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, states{"S": "a not_loaded\nend", "G": "a finished t=passed u=passed v=passed\nend", "B": "a finished t=passed u=passed v=failed\nend"}.script)
+	b := newBench(t, reports{"S": "a not_loaded\nend", "G": "a finished t=passed u=passed v=passed\nend", "B": "a finished t=passed u=passed v=failed\nend"}.script)
 	var asked []string
 	b.lang.asked, b.lang.changed = &asked, map[string]bool{"a::u": true}
 	b.c.Start.Files = append(b.c.Start.Files, schemas.PartFile{
@@ -187,7 +187,7 @@ func TestSourcesDecide(t *testing.T) {
 
 func TestEqualEvidenceGivesEqualBytes(t *testing.T) {
 	t.Parallel()
-	script := states{
+	script := reports{
 		"S": "a not_loaded\nb finished T=failed T/x=failed T/y=passed\nend", "G": "b finished T=passed T/x=passed T/y=passed\na finished u=passed t=passed\nend",
 		"B": "a finished u=passed\nend",
 	}
@@ -218,7 +218,7 @@ func TestStableIsWithoutChance(t *testing.T) {
 	var got [2]schemas.Proof
 	for i := range got {
 		b := newBench(t, func(state string, sel lang.Select) (testlog.Report, sandbox.End) {
-			r, end := states{"S": fails, "G": passes}.script(state, sel)
+			r, end := reports{"S": fails, "G": passes}.script(state, sel)
 			for j := range r.Tests {
 				if r.Tests[j].Message != "" {
 					r.Tests[j].Message = fmt.Sprintf("took %d ms", i)
@@ -246,7 +246,7 @@ func TestStableIsWithoutChance(t *testing.T) {
 // TestRecordsNameTheirBlobs: what a run said can be read back.
 func TestRecordsNameTheirBlobs(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, states{"S": fails, "G": passes}.script)
+	b := newBench(t, reports{"S": fails, "G": passes}.script)
 	b.lang.modules = 2
 	proof, err := b.prove(t)
 	if err != nil {
@@ -269,7 +269,7 @@ func TestFaultsAreNoVerdict(t *testing.T) {
 	for _, at := range []string{"run", "build", "remove"} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, states{"S": fails, "G": passes}.script)
+			b := newBench(t, reports{"S": fails, "G": passes}.script)
 			fault := errors.New("the daemon is gone")
 			b.box.fault[at] = fault
 			_, err := b.prove(t)
@@ -283,27 +283,10 @@ func TestFaultsAreNoVerdict(t *testing.T) {
 // TestRejectStaysAReject, whatever the removal of its layers says.
 func TestRejectStaysAReject(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, states{"S": passes, "G": passes}.script)
+	b := newBench(t, reports{"S": passes, "G": passes}.script)
 	b.box.fault["remove"] = errors.New("the daemon is gone")
 	if _, err := b.prove(t); reason(err) != schemas.NoF2P {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestOtherTreesAreRefused(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, states{}.script)
-	v, err := New(Outside{Sandbox: b.box}, b.cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.c.Start.Language = "cobol"
-	if _, err := v.Prove(t.Context(), b.c); err == nil || !strings.Contains(err.Error(), `"cobol"`) {
-		t.Errorf("got %v, want the language that is missing", err)
-	}
-	b.c.Start.SolutionTree = b.c.Start.StartTree
-	if _, err := b.prove(t); err == nil || !strings.Contains(err.Error(), "state G") || len(b.box.builds) > 0 {
-		t.Errorf("got %v after %d builds, want an error on state G", err, len(b.box.builds))
 	}
 }
 
@@ -321,8 +304,8 @@ func TestScan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, states{"S": fails, "G": passes}.script)
-			b.c.Scan = func(_ context.Context, l sandbox.Layer) (schemas.Scan, error) {
+			b := newBench(t, reports{"S": fails, "G": passes}.script)
+			b.c.scan = func(_ context.Context, l sandbox.Layer) (schemas.Scan, error) {
 				if l.ID != "B" || len(b.box.removed) > 0 {
 					t.Errorf("searched %s after removal of %v, want B as a solver gets it", l.ID, b.box.removed)
 				}
@@ -353,7 +336,7 @@ func TestConfig(t *testing.T) {
 // one that the ledger has to know.
 func TestLimitKeepsWhatWasSeen(t *testing.T) {
 	t.Parallel()
-	script := states{"S": "a finished t=failed u=passed\nend", "S 2": "a finished t=failed u=failed\nend", "G": passes}
+	script := reports{"S": "a finished t=failed u=passed\nend", "S 2": "a finished t=failed u=failed\nend", "G": passes}
 	b := newBench(t, func(state string, sel lang.Select) (testlog.Report, sandbox.End) {
 		report, end := script.script(state, sel)
 		if sel.Number == 3 {

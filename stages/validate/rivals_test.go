@@ -20,7 +20,7 @@ func TestRivals(t *testing.T) {
 	t.Parallel()
 	const bench = "b finished speed=passed\nend"
 	for name, tc := range map[string]struct {
-		script states
+		script reports
 		rivals []schemas.Rival
 		want   []string
 		reason schemas.Reason
@@ -29,37 +29,37 @@ func TestRivals(t *testing.T) {
 		detail string
 	}{
 		"the_next_command_holds_them": {
-			script: states{"S changed": fails, "G changed": passes, "S": bench, "G": bench, "all S": fails, "all G": passes},
+			script: reports{"S changed": fails, "G changed": passes, "S": bench, "G": bench, "all S": fails, "all G": passes},
 			rivals: []schemas.Rival{{Test: commandOf("lint"), Other: "by its name"}, {Test: commandOf("all")}},
 			want:   []string{"G changed 1", "S changed 1", "S suite 1", "G suite 1", "all S suite 1", "all G suite 1"},
 			reason: "valid", test: commandOf("all"), tried: 2,
 		},
 		"one_after_another": {
-			script: states{"S changed": fails, "G changed": passes, "S": bench, "G": bench, "docs S": bench, "docs G": bench, "all S": fails, "all G": passes},
+			script: reports{"S changed": fails, "G changed": passes, "S": bench, "G": bench, "docs S": bench, "docs G": bench, "all S": fails, "all G": passes},
 			rivals: []schemas.Rival{{Test: commandOf("docs")}, {Test: commandOf("all")}},
 			want:   []string{"G changed 1", "S changed 1", "S suite 1", "G suite 1", "docs S suite 1", "docs G suite 1", "all S suite 1", "all G suite 1"},
 			reason: "valid", test: commandOf("all"), tried: 4,
 		},
 		"no_command_holds_them": {
-			script: states{"S changed": fails, "G changed": passes, "S": bench, "G": bench, "docs S": bench, "docs G": bench},
+			script: reports{"S changed": fails, "G changed": passes, "S": bench, "G": bench, "docs S": bench, "docs G": bench},
 			rivals: []schemas.Rival{{Test: commandOf("docs")}, {Test: commandOf("lint"), Other: "by its name"}},
 			want:   []string{"G changed 1", "S changed 1", "S suite 1", "G suite 1", "docs S suite 1", "docs G suite 1"},
 			reason: schemas.NoRecipe, test: commandOf("docs"), tried: 2, detail: "(a::t); tried: test; docs",
 		},
 		"an_option_leaves_the_changed_tests_out": {
-			script: states{"G changed": "a finished\nend", "all S": fails, "all G": passes},
+			script: reports{"G changed": "a finished\nend", "all S": fails, "all G": passes},
 			rivals: []schemas.Rival{{Test: commandOf("all")}},
 			want:   []string{"G changed 1", "all G changed 1", "all S changed 1", "all S suite 1", "all G suite 1"},
 			reason: "valid", test: commandOf("all"), tried: 1,
 		},
 		"a_suite_that_is_cut_short_says_nothing": {
-			script: states{"S changed": fails, "G changed": passes, "S": bench, "G": "a aborted\nend"},
+			script: reports{"S changed": fails, "G changed": passes, "S": bench, "G": "a aborted\nend"},
 			rivals: []schemas.Rival{{Test: commandOf("all")}},
 			want:   []string{"G changed 1", "S changed 1", "S suite 1", "G suite 1"},
 			reason: schemas.NoF2P,
 		},
 		"one_that_is_held_is_enough": {
-			script: states{"S": fails, "G changed": passes + "\nx finished t=passed\nend", "G": passes},
+			script: reports{"S": fails, "G changed": passes + "\nx finished t=passed\nend", "G": passes},
 			rivals: []schemas.Rival{{Test: commandOf("all")}},
 			want:   []string{"G changed 1", "S changed 1", "S suite 1", "G suite 1"},
 			reason: "valid",

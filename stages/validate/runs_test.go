@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
@@ -244,7 +245,7 @@ func TestAbortInTheSolution(t *testing.T) {
 // TestAbortWithoutTest: nobody to leave out, so nothing is run again.
 func TestAbortWithoutTest(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, states{"S": "a aborted t=failed", "G": passes, "B": passes}.script)
+	b := newBench(t, reports{"S": "a aborted t=failed", "G": passes, "B": passes}.script)
 	proof, err := b.prove(t)
 	if err != nil {
 		t.Fatal(err)
@@ -303,13 +304,13 @@ func TestLimitNamesTheTest(t *testing.T) {
 // TestCutReport: what was cut off could have been anything.
 func TestCutReport(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, states{"S": fails, "G": passes}.script)
+	b := newBench(t, reports{"S": fails, "G": passes}.script)
 	b.c.Lang = b.lang
-	v, err := New(Outside{Sandbox: cutting{b.box}, States: b.states(), Blobs: b.blobs}, b.cfg)
+	v, err := New(Outside{Builder: &environment.Builder{Sandbox: cutting{b.box}}, Blobs: b.blobs}, b.cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Prove(t.Context(), b.c); reason(err) != schemas.OverOutput {
+	if _, err := v.proveCase(t.Context(), b.c); reason(err) != schemas.OverOutput {
 		t.Errorf("got %v", err)
 	}
 }

@@ -32,9 +32,9 @@ func layerOf(b sandbox.Build) []string {
 
 func TestStatesAreLayers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, states{"S": fails, "G": passes}.script)
-	b.c.Base = newTree(t, "code.toy", "1", "test_a.toy", "1", "a", "1", "gone", "1")
-	b.c.Start.BaseTree, b.c.SealedBase = b.c.Base.ID(), b.c.Base.Files(baseDate)
+	b := newBench(t, reports{"S": fails, "G": passes}.script)
+	b.c.B = newTree(t, "code.toy", "1", "test_a.toy", "1", "a", "1", "gone", "1")
+	b.c.Start.BaseTree, b.c.SealedBase = b.c.B.ID(), b.c.B.Files(baseDate)
 	if _, err := b.prove(t); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestStatesAreLayers(t *testing.T) {
 
 func TestNoStartLayerWithoutNeed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, states{"G": "a finished t=failed\nend"}.script)
+	b := newBench(t, reports{"G": "a finished t=failed\nend"}.script)
 	_, _ = b.prove(t) // rejected: TestOrderOfWork
 	if len(b.box.builds) != 2 {
 		t.Errorf("%d layers, want B and G", len(b.box.builds))
@@ -87,7 +87,7 @@ func TestBuildThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, states{"S": fails, "G": passes}.script)
+			b := newBench(t, reports{"S": fails, "G": passes}.script)
 			b.box.fails = map[string]string{tc.state: tc.step}
 			b.box.over = map[string]sandbox.End{tc.state: tc.over}
 			proof, err := b.prove(t)

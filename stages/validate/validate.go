@@ -2,18 +2,23 @@
 // B, S and G by the order of work of design section 8, and turns what the runs
 // say into the lists of a row or into a typed reject.
 //
-// It never reads a repository, a clock or a path of the host: the same code
-// serves the pipeline and prove, which has rows and blobs only. It never turns a
-// fault of the sandbox into a verdict: such an error is returned as it is.
+// A proof never reads a repository, a clock or a path of the host: the same code
+// serves a run, whose Stage collects what a proof is made from, and prove, which has
+// rows and blobs only. It never turns a fault of the sandbox into a verdict: such an
+// error is returned as it is.
 package validate
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/seal"
+	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
@@ -45,7 +50,7 @@ type Outside = testrun.Outside
 // Measured is what one run cost. It goes to timings, never into a record.
 type Measured = testrun.Measured
 
-// Validator proves cases, one after another.
+// Validator proves starts, one after another.
 type Validator struct {
 	Outside
 	Config
@@ -59,33 +64,60 @@ func New(o Outside, c Config) (*Validator, error) {
 	return &Validator{Outside: o, Config: c}, nil
 }
 
-// Case is one start with all that its proof rests on.
-type Case struct {
-	testrun.Case
-	Statement string
-	// Scan searches what a solver gets for what it must not hold; nil: not asked for.
-	Scan func(ctx context.Context, solver sandbox.Layer) (schemas.Scan, error)
+// Material is what a proof of one start is made from, wherever it comes from: a
+// repository in a run, a dataset in prove.
+type Material struct {
+	Start       schemas.Start
+	Trees       states.Trees
+	Environment schemas.Environment
+	Statement   string
+	Version     string // nearest release at base, "" where there is none
 }
 
-// Prove gives the verdict on a case. The error is a *pipeline.Rejected for a
-// property of the item; anything else is a fault of ours or of the machine. The
-// proof is returned with a reject too, as far as it came: runs, and tests once
-// they were classified.
-func (v *Validator) Prove(ctx context.Context, c Case) (schemas.Proof, error) {
-	if err := c.Check(); err != nil {
+// Prove builds the environment and the states, and gives the verdict. The error is a
+// *pipeline.Rejected for a property of the item, a *pipeline.Deferred where a registry
+// does not answer; anything else is a fault of ours or of the machine. The proof is
+// returned with a reject too, as far as it came: runs, and tests once they were
+// classified.
+func (v *Validator) Prove(ctx context.Context, m Material) (schemas.Proof, error) {
+	c, err := v.Prepare(ctx, m.Start, m.Trees, m.Environment)
+	if err != nil {
 		return schemas.Proof{}, err
 	}
-	p := &prover{Config: v.Config, c: c, bench: testrun.New(v.Outside, c.Case, v.Limits), same: map[lang.Test]bool{}, rivals: c.Environment.Recipe.Rivals}
-	p.proof = schemas.Proof{StartID: c.Start.ID(), Environment: c.Environment.Key, Tests: []schemas.TestVerdict{}}
+	needles := seal.Needles(seal.Task{
+		Base: m.Trees.B, Solution: m.Trees.G, Patch: m.Trees.Patch, TestPatch: m.Trees.TestPatch,
+		Name: m.Start.Repo, Commit: m.Start.Commit, Version: m.Version,
+	})
+	return v.proveCase(ctx, task{
+		Case: c, statement: m.Statement,
+		scan: func(ctx context.Context, solver sandbox.Layer) (schemas.Scan, error) {
+			return seal.Scan(ctx, needles, func(ctx context.Context, visit func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
+				return v.Builder.Sandbox.Files(ctx, solver, visit)
+			})
+		},
+	})
+}
+
+// task is one start with all that its proof rests on.
+type task struct {
+	testrun.Case
+	statement string
+	// scan searches what a solver gets for what it must not hold; nil: not asked for.
+	scan func(ctx context.Context, solver sandbox.Layer) (schemas.Scan, error)
+}
+
+func (v *Validator) proveCase(ctx context.Context, t task) (schemas.Proof, error) {
+	p := &prover{Config: v.Config, c: t, bench: testrun.New(v.Outside, t.Case, v.Limits), same: map[lang.Test]bool{}, rivals: t.Environment.Recipe.Rivals}
+	p.proof = schemas.Proof{StartID: t.Start.ID(), Environment: t.Environment.Key, Tests: []schemas.TestVerdict{}}
 	err := p.prove(ctx)
 	p.proof.Runs = p.bench.Records
 	return p.proof, errors.Join(err, p.bench.Remove(ctx))
 }
 
-// prover is one call of Prove.
+// prover is one call of proveCase.
 type prover struct {
 	Config
-	c     Case
+	c     task
 	bench *testrun.Bench
 	proof schemas.Proof
 	ev    evidence

@@ -27,7 +27,7 @@ func (b *Bench) Place(ctx context.Context, s schemas.State) (Place, error) {
 		if err != nil {
 			return p, err
 		}
-		parent, files = base.Layer, b.Base.Changes(p.Tree, b.Start.BaseDate.Add(age(s)))
+		parent, files = base.Layer, b.B.Changes(p.Tree, b.Start.BaseDate.Add(age(s)))
 	}
 	var err error
 	if p.Layer, err = b.build(ctx, s, parent, files); err == nil {
@@ -46,7 +46,7 @@ func (b *Bench) Instead(ctx context.Context, s schemas.State, name string, t *tr
 		return Place{}, err
 	}
 	at := Place{State: schemas.State(name), Tree: t}
-	at.Layer, err = b.build(ctx, at.State, base.Layer, b.Base.Changes(t, b.Start.BaseDate.Add(age(s))))
+	at.Layer, err = b.build(ctx, at.State, base.Layer, b.B.Changes(t, b.Start.BaseDate.Add(age(s))))
 	return at, err
 }
 
@@ -67,7 +67,7 @@ func age(s schemas.State) time.Duration {
 func (b *Bench) build(ctx context.Context, s schemas.State, parent sandbox.Layer, files []sandbox.File) (sandbox.Layer, error) {
 	recipe := b.Environment.Recipe
 	for {
-		l, err := b.States.State(ctx, parent, recipe, files)
+		l, err := b.Builder.State(ctx, parent, recipe, files)
 		var failed *sandbox.BuildError
 		switch {
 		case err == nil:
@@ -123,7 +123,7 @@ func (b *Bench) Remove(ctx context.Context) error {
 		if !ok {
 			continue
 		}
-		if err := b.Sandbox.Remove(ctx, l); err != nil {
+		if err := b.Builder.Sandbox.Remove(ctx, l); err != nil {
 			errs = append(errs, fmt.Errorf("removing the layer of state %s: %w", s, err))
 		}
 	}

@@ -88,7 +88,7 @@ func (b *Bench) process(ctx context.Context, layer sandbox.Layer, tr recipe.Test
 	if tr.Report != "" {
 		run.Collect = []string{tr.Report}
 	}
-	res, err := b.Sandbox.Run(ctx, run)
+	res, err := b.Builder.Sandbox.Run(ctx, run)
 	if err != nil {
 		return lang.Output{}, fmt.Errorf("running the tests: %w", err)
 	}

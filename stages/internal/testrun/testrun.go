@@ -10,16 +10,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/seal"
+	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/ends"
 )
-
-// States makes the layer of one state; internal/environment does.
-type States interface {
-	State(ctx context.Context, parent sandbox.Layer, r schemas.Recipe, files []sandbox.File) (sandbox.Layer, error)
-}
 
 // Blobs keeps logs and reports.
 type Blobs interface {
@@ -36,49 +35,35 @@ type Measured struct {
 
 // Outside is everything that runs need beside their case.
 type Outside struct {
-	Sandbox sandbox.Sandbox
-	States  States
+	Builder *environment.Builder
 	Blobs   Blobs
 	Observe func(Measured) // nil: nobody asks
 }
 
 // Case is one start with all that its states rest on.
 type Case struct {
-	Start                     schemas.Start
-	Base, StartTree, Solution *tree.Tree
-	Environment               schemas.Environment
-	Env                       sandbox.Layer // the environment's layer
-	Lang                      lang.Language
-	SealedBase                []sandbox.File // the base tree with its one neutral commit (internal/seal)
+	Start schemas.Start
+	states.Trees
+	Environment schemas.Environment
+	Env         sandbox.Layer // the environment's layer
+	Lang        lang.Language
+	SealedBase  []sandbox.File // the base tree with its one neutral commit (internal/seal)
 }
 
-// Check is the tree digests of design 8: a case whose trees are not those of its
-// start would prove something else.
-func (c Case) Check() error {
+// Prepare finds or builds the environment of a start and seals its base.
+func (o Outside) Prepare(ctx context.Context, s schemas.Start, t states.Trees, e schemas.Environment) (Case, error) {
+	c := Case{Start: s, Trees: t, Environment: e, Lang: o.Builder.Languages[s.Language]}
 	if c.Lang == nil {
-		return fmt.Errorf("no language %q is at hand", c.Start.Language)
+		return c, fmt.Errorf("no language %q is at hand", s.Language)
 	}
-	for _, t := range []struct {
-		state schemas.State
-		tree  *tree.Tree
-		want  string
-	}{{schemas.StateB, c.Base, c.Start.BaseTree}, {schemas.StateS, c.StartTree, c.Start.StartTree}, {schemas.StateG, c.Solution, c.Start.SolutionTree}} {
-		if got := t.tree.ID(); got != t.want {
-			return fmt.Errorf("state %s: tree is %s, the start says %s", t.state, got, t.want)
-		}
+	var err error
+	if c.SealedBase, err = seal.Files(t.B, s.BaseDate); err != nil {
+		return c, fmt.Errorf("sealing the base: %w", err)
 	}
-	return nil
-}
-
-// Tree is the tree of a state.
-func (c Case) Tree(s schemas.State) *tree.Tree {
-	switch s {
-	case schemas.StateB:
-		return c.Base
-	case schemas.StateS:
-		return c.StartTree
+	if c.Env, err = o.Builder.Env(ctx, e.Recipe); err != nil {
+		return c, ends.Of(err, schemas.NoBuild)
 	}
-	return c.Solution
+	return c, nil
 }
 
 // Bench holds the layers of one case and keeps a record of all that is run in
