@@ -58,6 +58,32 @@ func TestStatesAreLayers(t *testing.T) {
 	}
 }
 
+// TestTestsInTheBase: where S is the tree of B, its layer is B's, and nothing is built
+// twice.
+func TestTestsInTheBase(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, reports{"B": fails, "G": passes}.script)
+	b.c.S, b.c.Start.StartTree = b.c.B, b.c.Start.BaseTree
+	proof, err := b.prove(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b.box.builds) != 2 {
+		t.Errorf("%d layers, want B and G", len(b.box.builds))
+	}
+	if diff := cmp.Diff([]string{"G changed 1", "B changed 1", "B suite 1", "G suite 1", "B suite 2", "G suite 2", "B suite 3", "G suite 3"}, b.box.runs); diff != "" {
+		t.Errorf("runs by layer (-want +got):\n%s", diff)
+	}
+	for i, r := range proof.Runs {
+		if want := []schemas.State{"G", "S"}[min(i, 1)]; i < 2 && r.State != want {
+			t.Errorf("run %d is of state %s, want %s", i, r.State, want)
+		}
+	}
+	if diff := cmp.Diff([]string{"G", "B"}, b.box.removed); diff != "" {
+		t.Errorf("removed (-want +got):\n%s", diff)
+	}
+}
+
 func TestNoStartLayerWithoutNeed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, reports{"G": "a finished t=failed\nend"}.script)

@@ -14,9 +14,13 @@ import (
 
 // Place is a state with its layer, made when it is first asked for. B lies on the
 // environment, S and G on B with only their changes written, so that build caches
-// and everything unchanged are shared.
+// and everything unchanged are shared. Where S is the tree of B (the tests are in
+// it), its layer is B's.
 func (b *Bench) Place(ctx context.Context, s schemas.State) (Place, error) {
 	p := Place{State: s, Tree: b.Tree(s)}
+	if s == schemas.StateS && b.Start.StartTree == b.Start.BaseTree {
+		s = schemas.StateB
+	}
 	if l, ok := b.layers[s]; ok {
 		p.Layer = l
 		return p, nil
