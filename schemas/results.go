@@ -160,7 +160,7 @@ type Recipe struct {
 	Build []Command `json:"build,omitempty"`
 	// Test is one command a module; the language adds the flags of its runner table.
 	Test     []Command  `json:"test"`
-	Report   string     `json:"report"` // report format: benchmint-pytest, go-test-json
+	Report   string     `json:"report"` // report format, which chooses the runner: benchmint-pytest, go-test-json
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Repairs  []Repair   `json:"repairs,omitempty"`
 	// Rivals are the other test commands that were found, best first. They decide no

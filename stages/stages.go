@@ -106,7 +106,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	}
 	projects := environment.Projects{States: trees, History: d.Repos, Toolchains: d.Builder.Toolchains, Languages: d.Builder.Languages, PinToDate: d.PinToDate}
 	exporter := export.New(d.Dataset, export.Outside{
-		Records: records, States: trees, History: d.Repos, Blobs: d.Blobs, Languages: d.Builder.Languages, Tools: d.Tools,
+		Records: records, States: trees, History: d.Repos, Blobs: d.Blobs, Commands: d.Builder, Tools: d.Tools,
 		Stages: []string{Link, Classify, Resolve, Provision, Validate, Assess, Describe}, Labelled: Classify, Proved: Validate, Assessed: Assess,
 		Releases: records.Releases,
 	})

@@ -97,6 +97,11 @@ func languages() map[string]lang.Language {
 	return all
 }
 
+// runners are those of test suites, by the report format that recipes name.
+func runners() map[string]lang.Runner {
+	return map[string]lang.Runner{python.ReportFormat: python.Language{}, golang.ReportFormat: golang.Language{}}
+}
+
 // openSandbox makes one kind of sandbox; it fails where the machine cannot keep a
 // rule of it.
 func (e *world) openSandbox(ctx context.Context, kind string, c *config.Config) (sandbox.Sandbox, func() error, error) {
@@ -126,7 +131,7 @@ func (e *world) engine(ctx context.Context) (*client.Client, error) { return doc
 
 // idleBuilder serves stages that read repositories only.
 func idleBuilder(c *config.Config) *environment.Builder {
-	return &environment.Builder{Languages: languages(), Limits: c.Sandbox.Limits()}
+	return &environment.Builder{Languages: languages(), Runners: runners(), Limits: c.Sandbox.Limits()}
 }
 
 // tools are those whose version decides results, beside what recipes name.

@@ -24,7 +24,7 @@ type workshop struct {
 func (p *program) newWorkshop(kind string, box sandbox.Sandbox, closer func() error, c *config.Config) *workshop {
 	tools := p.toolchains(c)
 	return &workshop{kind: kind, close: closer, tools: tools, builder: &environment.Builder{
-		Sandbox: sandbox.Again(box), Toolchains: tools, Languages: languages(), Limits: c.Sandbox.Limits(),
+		Sandbox: sandbox.Again(box), Toolchains: tools, Languages: languages(), Runners: runners(), Limits: c.Sandbox.Limits(),
 	}}
 }
 

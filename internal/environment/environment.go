@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -30,7 +31,8 @@ type Toolchains interface {
 type Builder struct {
 	Sandbox    sandbox.Sandbox
 	Toolchains Toolchains
-	Languages  map[string]lang.Language
+	Languages  map[string]lang.Language // by Recipe.Language
+	Runners    map[string]lang.Runner   // by Recipe.Report
 	Limits     sandbox.Limits
 
 	tried sync.Map // keys of base layers whose toolchains have started
@@ -69,11 +71,41 @@ func (b *Builder) Key(ctx context.Context, r schemas.Recipe) (schemas.Digest, er
 	return key, err
 }
 
+// Setup gives the steps that make the env layer of a locked recipe.
+func (b *Builder) Setup(r schemas.Recipe) (recipe.Step, error) {
+	l, err := b.language(r)
+	if err != nil {
+		return recipe.Step{}, err
+	}
+	return l.Setup(r)
+}
+
+// Runner runs the tests of a recipe and reads their report.
+func (b *Builder) Runner(r schemas.Recipe) (lang.Runner, error) {
+	runner, ok := b.Runners[r.Report]
+	if !ok {
+		return nil, unknown("report format", r.Report, b.Runners)
+	}
+	return runner, nil
+}
+
+func (b *Builder) language(r schemas.Recipe) (lang.Language, error) {
+	l, ok := b.Languages[r.Language]
+	if !ok {
+		return nil, unknown("language", r.Language, b.Languages)
+	}
+	return l, nil
+}
+
+func unknown[T any](what, name string, known map[string]T) error {
+	return fmt.Errorf("the recipe has the %s %q; known are %s", what, name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+}
+
 // keyed is the key with the steps that it stands for: what the language does with
 // a recipe decides the layer as much as the recipe. The step's environment is left
 // out: it holds dates, and a date by itself makes no new environment.
 func (b *Builder) keyed(r schemas.Recipe, base sandbox.Layer) (schemas.Digest, recipe.Step, error) {
-	step, err := b.Languages[r.Language].Setup(r)
+	step, err := b.Setup(r)
 	if err != nil {
 		return "", step, fmt.Errorf("planning the env layer: %w", err)
 	}
@@ -103,7 +135,10 @@ func (b *Builder) Env(ctx context.Context, r schemas.Recipe) (sandbox.Layer, err
 // Resolve gives the recipe its lock. A resolver that finds no answer is a
 // *sandbox.BuildError; else as Env.
 func (b *Builder) Resolve(ctx context.Context, p lang.Project, r schemas.Recipe) (schemas.Recipe, error) {
-	l := b.Languages[r.Language]
+	l, err := b.language(r)
+	if err != nil {
+		return r, err
+	}
 	step, err := l.Resolve(p, r)
 	if err != nil || step == nil {
 		return r, err

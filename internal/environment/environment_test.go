@@ -3,6 +3,7 @@ package environment_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
@@ -69,10 +70,42 @@ func (toolchains) Get(_ context.Context, name, version string) (sandbox.Toolchai
 }
 
 func builder(s sandbox.Sandbox, toy langtest.Toy) *environment.Builder {
-	return &environment.Builder{Sandbox: s, Toolchains: toolchains{}, Languages: map[string]lang.Language{"toy": toy}}
+	return &environment.Builder{Sandbox: s, Toolchains: toolchains{}, Languages: map[string]lang.Language{"toy": toy}, Runners: langtest.Runners()}
 }
 
 var recipe = schemas.Recipe{Language: "toy", Toolchain: schemas.Toolchain{Name: "toy", Version: "1"}, Requirements: []string{"a"}}
+
+// TestRunner: the report format of a recipe chooses who runs its tests, whatever its
+// language, and a format or language that nobody knows is said with those that are known.
+func TestRunner(t *testing.T) {
+	t.Parallel()
+	b := builder(&scripted{}, langtest.Toy{})
+	for format, want := range langtest.Runners() {
+		r := recipe
+		r.Report = format
+		got, err := b.Runner(r)
+		if err != nil || fmt.Sprintf("%T", got) != fmt.Sprintf("%T", want) {
+			t.Errorf("%s: %T, %v, want %T", format, got, err, want)
+		}
+	}
+	r := recipe
+	r.Language, r.Report = "cobol", "tap"
+	_, noRunner := b.Runner(r)
+	_, noSetup := b.Setup(r)
+	_, noLock := b.Lock(t.Context(), lang.Project{}, r)
+	for _, tc := range []struct {
+		err  error
+		want string
+	}{
+		{noRunner, `the recipe has the report format "tap"; known are toy, toy-reversed`},
+		{noSetup, `the recipe has the language "cobol"; known are toy`},
+		{noLock, `the recipe has the language "cobol"; known are toy`},
+	} {
+		if tc.err == nil || tc.err.Error() != tc.want {
+			t.Errorf("got %v, want %s", tc.err, tc.want)
+		}
+	}
+}
 
 // A toolchain that does not start is no fault of a project: nothing is built on it.
 func TestToolchainDoesNotStart(t *testing.T) {

@@ -1,5 +1,6 @@
-// Package lang is the family of languages: each has the same files (files,
-// infer, run, report, names) and the same behaviour towards the stages.
+// Package lang is the family of languages and of test runners: each language has the
+// same files (files, infer, run, report, names) and the same behaviour towards the
+// stages.
 //
 // It never runs a process and never touches the network: it reads trees and
 // reports, and answers with data that others execute.
@@ -54,7 +55,7 @@ type Select struct {
 	// Skip are test IDs left out: they ended the run before (design 8, after an abort).
 	Skip []string
 	// Units are the only units to run (what is left after an abort); nil is all of
-	// Paths. A language that cannot narrow a run to units ignores it: of a test that
+	// Paths. A runner that cannot narrow a run to units ignores it: of a test that
 	// runs twice the first outcome counts.
 	Units []string
 	// Number is the run's number within its state, from 1: hash seeds and the like.
@@ -107,11 +108,6 @@ type Language interface {
 	// Repair looks at a failed log and gives an edited recipe, or false (failure table).
 	// Edits that change Requirements clear Lock, so that it is resolved again.
 	Repair(p Project, r schemas.Recipe, log []byte) (schemas.Recipe, bool)
-	// Runs (run.go) are the processes of one proof run in state tree t.
-	Runs(r schemas.Recipe, t Tree, sel Select) []recipe.TestRun
-	// Parse (report.go) reads what they left. It never fails on hostile bytes: what
-	// cannot be read is a run without its end.
-	Parse(r schemas.Recipe, out []Output) testlog.Report
 	// Untouched (untouched.go) prepares a question about the tests of one change: is a
 	// test, with all fixtures and helpers that it may run, the same in both trees? What
 	// it gives keeps what it read of the trees, for one goroutine at a time; false where
@@ -120,6 +116,17 @@ type Language interface {
 	// NewNames lists the names that the test paths use and that only the solution's
 	// code defines; a Name without a Kind could not be found as a definition.
 	NewNames(base, solution Tree, code, tests []string) []schemas.Name
+}
+
+// Runner runs test suites of one report format (Recipe.Report). A runner is not a
+// language: one language has several, and one runner can serve several languages.
+// Implementations hold no state.
+type Runner interface {
+	// Runs (run.go) are the processes of one proof run in state tree t.
+	Runs(r schemas.Recipe, t Tree, sel Select) []recipe.TestRun
+	// Parse (report.go) reads what they left. It never fails on hostile bytes: what
+	// cannot be read is a run without its end.
+	Parse(r schemas.Recipe, out []Output) testlog.Report
 }
 
 // Files decides parts.

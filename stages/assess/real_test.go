@@ -34,6 +34,7 @@ func TestMain(m *testing.M) { os.Exit(dockertest.Main(m)) }
 // real is one tiny repository, and what reverting each hunk of its change does.
 type real struct {
 	language lang.Language
+	runner   lang.Runner
 	start    map[string]string
 	solution map[string]string // beside start
 	code     []string
@@ -44,7 +45,7 @@ type real struct {
 
 var reals = map[string]real{
 	"python": {
-		language: python.Language{},
+		language: python.Language{}, runner: python.Language{},
 		start: map[string]string{
 			"pyproject.toml": "[build-system]\nrequires = [\"setuptools\"]\nbuild-backend = \"setuptools.build_meta\"\n[project]\nname = \"widget\"\nversion = \"1.0\"\n[tool.setuptools]\npy-modules = [\"widget\"]\n",
 			"widget.py":      "LIMIT = 3\n\n\ndef size():\n    return 1\n\n\ndef name():\n    return \"w\"\n",
@@ -67,7 +68,7 @@ var reals = map[string]real{
 	},
 	// The whole change is in C: each hunk of it is compiled again.
 	"python_with_c": {
-		language: python.Language{},
+		language: python.Language{}, runner: python.Language{},
 		start: map[string]string{
 			"pyproject.toml":  "[build-system]\nrequires = [\"setuptools\"]\nbuild-backend = \"setuptools.build_meta\"\n",
 			"setup.py":        "from setuptools import Extension, setup\n\nsetup(name=\"fast\", version=\"1.0\", ext_modules=[Extension(\"fast\", [\"src/fast.c\"])])\n",
@@ -86,7 +87,7 @@ var reals = map[string]real{
 		},
 	},
 	"go": {
-		language: golang.Language{},
+		language: golang.Language{}, runner: golang.Language{},
 		start: map[string]string{
 			"go.mod":          "module example.com/widget\n\ngo 1.21\n",
 			"widget.go":       "package widget\n\n// Limit bounds.\nconst Limit = 3\n\nfunc Size() int { return 1 }\n\nfunc Name() string { return \"w\" }\n",
@@ -201,7 +202,7 @@ func (r real) assess(t *testing.T, b *environment.Builder, available []lang.Tool
 	}
 	c := testrun.Case{
 		Start: schemas.Start{ChangeID: "acme__widget-1", Language: r.language.Name(), BaseDate: date, BaseTree: start.ID(), StartTree: start.ID(), SolutionTree: solution.ID()},
-		Trees: states.Trees{B: start, S: start, G: solution, Patch: diff(t, 3, r.start, files)}, Environment: schemas.Environment{Recipe: recipe}, Env: env, Lang: r.language, SealedBase: sealed,
+		Trees: states.Trees{B: start, S: start, G: solution, Patch: diff(t, 3, r.start, files)}, Environment: schemas.Environment{Recipe: recipe}, Env: env, Lang: r.language, Runner: r.runner, SealedBase: sealed,
 	}
 	c.Start.Files = append(c.Start.Files, schemas.PartFile{ChangedFile: schemas.ChangedFile{Status: "M", Path: r.tests}, Part: schemas.PartTest})
 	for _, p := range r.code {

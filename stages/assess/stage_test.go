@@ -62,12 +62,13 @@ func stage(t *testing.T, fault error, log string, settled []schemas.Command) (sc
 	t.Helper()
 	start := map[string]string{"code.toy": "one\n", "test_a.toy": "t alpha\n"}
 	c, proof := caseOf(t, start, map[string]string{"code.toy": "one\nalpha\n", "test_a.toy": "t alpha\n"})
+	c.Environment.Recipe.Report = "toy"
 	c.Environment.Recipe.Rivals = []schemas.Rival{{Test: settled}}
 	proof.Test = settled
 	b := newBox()
 	builder := &environment.Builder{
 		Sandbox: whole{b, log}, Toolchains: noToolchains{},
-		Languages: map[string]lang.Language{"toy": toy{}},
+		Languages: map[string]lang.Language{"toy": toy{}}, Runners: map[string]lang.Runner{"toy": toy{}},
 	}
 	a, err := assess.New(testrun.Outside{Builder: builder, Blobs: refusing{}}, assess.Default())
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/ledger"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/output"
@@ -50,15 +51,21 @@ type Records interface {
 	Step(stage, id string) (schemas.Step, bool, error)
 }
 
+// Commands gives what is run for a recipe; environment.Builder does.
+type Commands interface {
+	Setup(r schemas.Recipe) (recipe.Step, error)
+	Runner(r schemas.Recipe) (lang.Runner, error)
+}
+
 // Outside is what the exporter reads.
 type Outside struct {
-	Records   Records
-	States    environment.States
-	History   environment.History
-	Blobs     states.Blobs
-	Languages map[string]lang.Language
-	Tools     map[string]string
-	Stages    []string // whose steps are the provenance of a row, in order
+	Records  Records
+	States   environment.States
+	History  environment.History
+	Blobs    states.Blobs
+	Commands Commands
+	Tools    map[string]string
+	Stages   []string // whose steps are the provenance of a row, in order
 	// The stages that made the label, the proof and the adequacy; of a plan without
 	// one "" stands for it.
 	Labelled, Proved, Assessed string
@@ -249,14 +256,17 @@ func record[T any](r Records, stage, id string) (T, error) {
 	return v, nil
 }
 
-// render asks the language for the commands that Dockerfile and run script show.
+// render asks language and runner for the commands that Dockerfile and run script show.
 func (e *Exporter) render(t *output.Task, solution *tree.Tree) error {
-	l := e.Languages[t.Start.Language]
 	var err error
-	if t.Setup, err = l.Setup(t.Environment.Recipe); err != nil {
+	if t.Setup, err = e.Commands.Setup(t.Environment.Recipe); err != nil {
 		return fmt.Errorf("rendering the set-up: %w", err)
 	}
-	t.Runs = l.Runs(t.Environment.Recipe, solution, lang.Select{Number: 1, Nonce: rendered})
+	runner, err := e.Commands.Runner(t.Environment.Recipe)
+	if err != nil {
+		return fmt.Errorf("rendering the runs: %w", err)
+	}
+	t.Runs = runner.Runs(t.Environment.Recipe, solution, lang.Select{Number: 1, Nonce: rendered})
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/langtest"
 	"github.com/benchmint/benchmint/internal/states"
@@ -145,8 +146,8 @@ func doubts(p schemas.Proof, i int) schemas.Proof {
 func (s *shop) export(dir string, steps []schemas.Step, ids ...string) error {
 	e := New(Config{Name: "toys", Dir: dir, Configuration: map[string]any{}}, Outside{
 		Records: s, States: states.Maker{Repos: s, Blobs: s.blobs}, History: s, Blobs: s.blobs,
-		Languages: map[string]lang.Language{"toy": langtest.Toy{}},
-		Stages:    []string{"link", "classify", "provision", "validate", "assess", "describe"}, Labelled: "classify", Proved: "validate", Assessed: "assess",
+		Commands: &environment.Builder{Languages: map[string]lang.Language{"toy": langtest.Toy{}}, Runners: langtest.Runners()},
+		Stages:   []string{"link", "classify", "provision", "validate", "assess", "describe"}, Labelled: "classify", Proved: "validate", Assessed: "assess",
 		Releases: func() (int, error) { return 3, s.trouble },
 	})
 	return e.Run(s.t.Context(), func(yield func(schemas.Statement, error) bool) {

@@ -192,10 +192,13 @@ func own(err error) error {
 var errOverLimit = errors.New("over a limit")
 
 func (p *Provisioner) run(ctx context.Context, layer sandbox.Layer, t *tree.Tree, r schemas.Recipe, paths []string) (testlog.Report, []byte, error) {
-	l := p.builder.Languages[r.Language]
+	runner, err := p.builder.Runner(r)
+	if err != nil {
+		return testlog.Report{}, nil, err
+	}
 	var outs []lang.Output
 	var log []byte
-	for _, tr := range l.Runs(r, t, lang.Select{Paths: paths, Number: 1}) {
+	for _, tr := range runner.Runs(r, t, lang.Select{Paths: paths, Number: 1}) {
 		run := sandbox.Run{Layer: layer, Command: tr.Command, Env: r.Variables, Inputs: tr.Inputs, Limits: p.limits}
 		if tr.Report != "" {
 			run.Collect = []string{tr.Report}
@@ -210,7 +213,7 @@ func (p *Provisioner) run(ctx context.Context, layer sandbox.Layer, t *tree.Tree
 		}
 		outs = append(outs, lang.Output{Run: tr, Report: res.Files[tr.Report], Result: res})
 	}
-	report := l.Parse(r, outs)
+	report := runner.Parse(r, outs)
 	if report.Fault != "" {
 		return testlog.Report{}, nil, fmt.Errorf("trying the environment: the test session did not begin, for a fault of this machine: %s", report.Fault)
 	}

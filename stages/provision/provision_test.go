@@ -1,6 +1,7 @@
 package provision_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -78,6 +79,7 @@ func TestBuild(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		m       *machine
+		report  string // of the recipe; "" is the toy's own
 		fixes   map[string]string
 		reason  schemas.Reason // "" = it builds
 		lock    string
@@ -100,17 +102,18 @@ func TestBuild(t *testing.T) {
 			name: "nothing_runs", reason: schemas.NoRunner,
 			m: &machine{prints: map[string]string{"test test_a.toy@a": "t failed\nend\n", "test@a": "boom\n"}},
 		},
+		{name: "another_runner", report: langtest.ReversedFormat, lock: "a", m: &machine{prints: map[string]string{"test reversed test_a.toy@a": "passed t\nend\n"}}},
 		{name: "does_not_build", reason: schemas.NoBuild, m: &machine{fail: map[string]string{"setup a": "no compiler"}}},
 		{name: "project_does_not_build", reason: schemas.NoBuild, m: &machine{fail: map[string]string{"build": "syntax error"}}},
 		{name: "registry_is_down", deferds: true, m: &machine{fail: map[string]string{"setup a": "error: HTTP status server error (503 Service Unavailable) for url (https://index.example/a)"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			b := &environment.Builder{Sandbox: tc.m, Toolchains: world{}, Languages: map[string]lang.Language{"toy": langtest.Toy{Fixes: tc.fixes}}}
+			b := &environment.Builder{Sandbox: tc.m, Toolchains: world{}, Languages: map[string]lang.Language{"toy": langtest.Toy{Fixes: tc.fixes}}, Runners: langtest.Runners()}
 			p := provision.New(b, environment.Projects{States: world{}, History: world{}, Toolchains: world{}}, world{}, "bwrap")
 			recipe := schemas.Recipe{
 				Language: "toy", Toolchain: schemas.Toolchain{Name: "toy", Version: "1"}, Requirements: []string{"a"}, Lock: "a",
-				Build: []schemas.Command{{Argv: []string{"build"}}}, Test: []schemas.Command{{Argv: []string{"test"}}},
+				Build: []schemas.Command{{Argv: []string{"build"}}}, Test: []schemas.Command{{Argv: []string{"test"}}}, Report: cmp.Or(tc.report, langtest.Format),
 			}
 			built, err := p.Build(t.Context(), schemas.Resolved{StartID: "acme__widget-1", Recipe: recipe})
 			var rejected *pipeline.Rejected

@@ -230,7 +230,7 @@ func newBench(t *testing.T, script func(string, lang.Select) (testlog.Report, sa
 
 func (b *bench) prove(t *testing.T) (schemas.Proof, error) {
 	t.Helper()
-	b.c.Lang = b.lang
+	b.c.Lang, b.c.Runner = b.lang, b.lang
 	v, err := New(Outside{
 		Builder: &environment.Builder{Sandbox: b.box}, Blobs: b.blobs,
 		Observe: func(m Measured) { b.saw = append(b.saw, m) },

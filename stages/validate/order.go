@@ -172,7 +172,7 @@ func (p *prover) first(ctx context.Context, s schemas.State) (*testrun.Outcome, 
 // or none of its own (changed data that no test file names).
 func (p *prover) isSuite(s schemas.State, sel lang.Select) bool {
 	runs := func(sel lang.Select) []recipe.TestRun {
-		return p.c.Lang.Runs(p.c.Environment.Recipe, p.c.Tree(s), sel)
+		return p.c.Runner.Runs(p.c.Environment.Recipe, p.c.Tree(s), sel)
 	}
 	part, whole := runs(sel), runs(lang.Select{Number: sel.Number})
 	// Inputs are not compared: they are ours, and each run has a nonce of its own.

@@ -305,7 +305,7 @@ func TestLimitNamesTheTest(t *testing.T) {
 func TestCutReport(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, reports{"S": fails, "G": passes}.script)
-	b.c.Lang = b.lang
+	b.c.Lang, b.c.Runner = b.lang, b.lang
 	v, err := New(Outside{Builder: &environment.Builder{Sandbox: cutting{b.box}}, Blobs: b.blobs}, b.cfg)
 	if err != nil {
 		t.Fatal(err)

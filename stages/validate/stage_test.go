@@ -61,8 +61,9 @@ func (w world) stage(t *testing.T) (schemas.Proof, error) {
 	w.c.Start.Language = "toy"
 	b := &environment.Builder{
 		Sandbox: whole{w.box}, Toolchains: noToolchains{},
-		Languages: map[string]lang.Language{"toy": w.lang},
+		Languages: map[string]lang.Language{"toy": w.lang}, Runners: map[string]lang.Runner{"toy": w.lang},
 	}
+	w.c.Environment.Recipe.Report = "toy"
 	v, err := New(Outside{Builder: b, Blobs: w.blobs}, w.cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -28,11 +28,12 @@ const (
 	planPath       = sandbox.RunPath + "/packages"
 )
 
-// Language implements lang.Language.
+// Language implements lang.Language, and lang.Runner for ReportFormat.
 type Language struct{}
 
 var (
 	_ lang.Language     = Language{}
+	_ lang.Runner       = Language{}
 	_ lang.TreeManifest = Language{}
 )
 

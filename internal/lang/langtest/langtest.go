@@ -1,6 +1,6 @@
 // Package langtest is a small real language for tests of what stands above lang:
 // its trees hold one requirement and one test a line, its reports are the lines
-// of the output.
+// of the output. It has two runners, by the report format of a recipe.
 //
 // It never pretends to be Python or Go; those have tests of their own.
 package langtest
@@ -18,13 +18,27 @@ import (
 // LockPath is the file that the resolve step collects.
 const LockPath = "/tmp/lock"
 
+// The report formats: of Toy itself, which Infer takes, and of Reversed.
+const (
+	Format         = "toy"
+	ReversedFormat = "toy-reversed"
+)
+
+// Runners are both, by format.
+func Runners() map[string]lang.Runner {
+	return map[string]lang.Runner{Format: Toy{}, ReversedFormat: Reversed{}}
+}
+
 // Toy is the language; the zero value works. Fields replace single answers.
 type Toy struct {
 	Fixes   map[string]string // log substring → requirement to add
 	Refuses *lang.Refusal
 }
 
-var _ lang.Language = Toy{}
+var (
+	_ lang.Language = Toy{}
+	_ lang.Runner   = Toy{}
+)
 
 // Name is toy.
 func (Toy) Name() string { return "toy" }
@@ -68,7 +82,7 @@ func (t Toy) Infer(p lang.Project) (schemas.Recipe, error) {
 	}
 	return schemas.Recipe{
 		Language: "toy", Toolchain: schemas.Toolchain{Name: "toy", Version: "1"}, Requirements: reqs,
-		Build: []schemas.Command{{Argv: []string{"build"}}}, Test: []schemas.Command{{Argv: []string{"test"}}}, Report: "toy",
+		Build: []schemas.Command{{Argv: []string{"build"}}}, Test: []schemas.Command{{Argv: []string{"test"}}}, Report: Format,
 	}, nil
 }
 
@@ -110,14 +124,33 @@ func (Toy) Runs(r schemas.Recipe, _ lang.Tree, sel lang.Select) []recipe.TestRun
 
 // Parse reads "name status" lines; a line "end" is the session's end.
 func (Toy) Parse(_ schemas.Recipe, outs []lang.Output) testlog.Report {
+	return read(outs, func(first, second string) (name, status string) { return first, second })
+}
+
+// Reversed is a second runner of the same suites.
+type Reversed struct{}
+
+// Runs is Toy's process with the word reversed before its paths.
+func (Reversed) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.TestRun {
+	r.Test = []schemas.Command{{Argv: append(append([]string{}, r.Test[0].Argv...), "reversed")}}
+	return Toy{}.Runs(r, t, sel)
+}
+
+// Parse reads "status name" lines; a line "end" is the session's end.
+func (Reversed) Parse(_ schemas.Recipe, outs []lang.Output) testlog.Report {
+	return read(outs, func(first, second string) (name, status string) { return second, first })
+}
+
+func read(outs []lang.Output, order func(first, second string) (name, status string)) testlog.Report {
 	rep := testlog.Report{Started: true, Units: []testlog.Unit{{Name: "all", State: testlog.Finished}}}
 	for _, o := range outs {
 		for line := range strings.Lines(string(o.Result.Output)) {
-			name, status, ok := strings.Cut(strings.TrimSpace(line), " ")
+			first, second, ok := strings.Cut(strings.TrimSpace(line), " ")
 			switch {
 			case ok:
+				name, status := order(first, second)
 				rep.Tests = append(rep.Tests, testlog.Test{ID: name, Unit: "all", Status: schemas.Status(status)})
-			case name == "end":
+			case first == "end":
 				rep.Ended = true
 			}
 		}

@@ -41,10 +41,13 @@ func activated() map[string]string {
 	return map[string]string{"PATH": searchPath, "VIRTUAL_ENV": venvPath}
 }
 
-// Language implements lang.Language.
+// Language implements lang.Language, and lang.Runner for ReportFormat.
 type Language struct{}
 
-var _ lang.Language = Language{}
+var (
+	_ lang.Language = Language{}
+	_ lang.Runner   = Language{}
+)
 
 // Name is "python".
 func (Language) Name() string { return Name }

@@ -52,7 +52,7 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 	doing := fmt.Sprintf("state %s, %s, run %d", at.State, scope, sel.Number)
 	var outs []lang.Output
 	m := Measured{StartID: b.Start.ID()}
-	for _, tr := range b.Lang.Runs(b.Environment.Recipe, at.Tree, sel) {
+	for _, tr := range b.Runner.Runs(b.Environment.Recipe, at.Tree, sel) {
 		out, err := b.process(ctx, at.Layer, tr)
 		if err != nil {
 			return testlog.Report{}, fmt.Errorf("%s: %w", doing, err)
@@ -64,7 +64,7 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 			break // the item ends here
 		}
 	}
-	report := b.Lang.Parse(b.Environment.Recipe, outs)
+	report := b.Runner.Parse(b.Environment.Recipe, outs)
 	rec, err := b.record(report, outs)
 	if err != nil {
 		return report, fmt.Errorf("%s: %w", doing, err)

@@ -47,6 +47,7 @@ type Case struct {
 	Environment schemas.Environment
 	Env         sandbox.Layer // the environment's layer
 	Lang        lang.Language
+	Runner      lang.Runner
 	SealedBase  []sandbox.File // the base tree with its one neutral commit (internal/seal)
 }
 
@@ -57,6 +58,9 @@ func (o Outside) Prepare(ctx context.Context, s schemas.Start, t states.Trees, e
 		return c, fmt.Errorf("no language %q is at hand", s.Language)
 	}
 	var err error
+	if c.Runner, err = o.Builder.Runner(e.Recipe); err != nil {
+		return c, err
+	}
 	if c.SealedBase, err = seal.Files(t.B, s.BaseDate); err != nil {
 		return c, fmt.Errorf("sealing the base: %w", err)
 	}
