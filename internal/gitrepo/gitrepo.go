@@ -7,6 +7,11 @@
 // store beside it. All reading goes through that private store ("the view"), an
 // empty bare repository of ours that borrows the source's objects, so that
 // nothing that stands in the source's own configuration can change an answer.
+//
+// It reads with git's own co-processes (cat-file, diff-tree) and not with a library:
+// they read partial, shallow and damaged clones, alternates and every pack, give git's
+// own patches and renames, and take no configuration but the view's. What it writes
+// goes through go-git.
 package gitrepo
 
 import (
@@ -51,6 +56,7 @@ type Repo struct {
 	partial partial
 
 	objects *objects
+	loose   *looseObjects
 	raw     *differ // trees only: works without any blob
 	stats   *differ // counts lines and finds renames: reads blobs
 	patches *differ
@@ -102,7 +108,7 @@ func Open(ctx context.Context, source, name, cacheDir string) (*Repo, error) {
 	if r.view, r.hold, err = makeView(found, r.stores); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", source, err), r.Close())
 	}
-	r.objects = &objects{view: r.view}
+	r.objects, r.loose = &objects{view: r.view}, writeInto(r.view)
 	r.clone = cloneOf(source, found)
 	r.raw = &differ{view: r.view, args: []string{"--raw", "--no-renames", "-z"}}
 	r.stats = &differ{view: r.view, args: append([]string{"--raw", "--numstat", "-z"}, renames...)}

@@ -4,16 +4,21 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/zlib"
 	"context"
-	"crypto/sha1" //nolint:gosec // git's object IDs are SHA-1
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/hash"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/tree"
@@ -92,14 +97,14 @@ func (r *Repo) treeRows(ctx context.Context, id string) ([]treeRow, error) {
 	for len(data) > 0 {
 		meta, rest, ok := bytes.Cut(data, []byte{0})
 		mode, name, space := strings.Cut(string(meta), " ")
-		if !ok || !space || len(rest) < sha1.Size {
+		if !ok || !space || len(rest) < hash.Size {
 			return nil, fmt.Errorf("tree object %s is malformed: %w", id, ErrMissing)
 		}
 		if mode == "040000" { // as very old programs wrote it
 			mode = modeTree
 		}
-		rows = append(rows, treeRow{mode, name, hex.EncodeToString(rest[:sha1.Size])})
-		data = rest[sha1.Size:]
+		rows = append(rows, treeRow{mode, name, hex.EncodeToString(rest[:hash.Size])})
+		data = rest[hash.Size:]
 	}
 	return rows, nil
 }
@@ -155,11 +160,11 @@ func (r *Repo) Graft(ctx context.Context, base string, edits []Edit) (string, er
 	root := edit{dirs: map[string]*edit{}}
 	for _, e := range edits {
 		if e.Mode != "" && e.ID == "" {
-			id, err := r.store("blob", e.Data)
+			id, err := tree.WriteBlob(r.loose, e.Data)
 			if err != nil {
-				return "", err
+				return "", fmt.Errorf("writing %s: %w", e.Path, err)
 			}
-			e.ID = id
+			e.ID = id.String()
 		}
 		root.add(e.Path, e)
 	}
@@ -225,64 +230,41 @@ func (r *Repo) graft(ctx context.Context, base string, d *edit) (string, error) 
 	if len(rows) == 0 {
 		return "", nil
 	}
-	return r.storeTree(rows)
+	return r.writeRows(rows)
 }
 
-func (r *Repo) storeTree(rows []treeRow) (string, error) {
-	sortName := func(t treeRow) string { // git sorts folders as if their names ended in a slash
-		if t.mode == modeTree {
-			return t.name + "/"
-		}
-		return t.name
-	}
-	slices.SortFunc(rows, func(a, b treeRow) int { return strings.Compare(sortName(a), sortName(b)) })
-	var buf bytes.Buffer
-	for _, row := range rows {
-		id, err := hex.DecodeString(row.id)
+func (r *Repo) writeRows(rows []treeRow) (string, error) {
+	entries := make([]object.TreeEntry, len(rows))
+	for i, row := range rows {
+		mode, err := tree.FileMode(row.mode)
 		if err != nil {
-			return "", fmt.Errorf("object ID %q: %w", row.id, err)
+			return "", fmt.Errorf("writing %s: %w", row.name, err)
 		}
-		fmt.Fprintf(&buf, "%s %s\x00%s", strings.TrimLeft(row.mode, "0"), row.name, id)
+		if !plumbing.IsHash(row.id) {
+			return "", fmt.Errorf("writing %s: %q is not an object ID", row.name, row.id)
+		}
+		entries[i] = object.TreeEntry{Name: row.name, Mode: mode, Hash: plumbing.NewHash(row.id)}
 	}
-	return r.store("tree", buf.Bytes())
+	id, err := tree.WriteFolder(r.loose, entries)
+	return id.String(), err
 }
 
-// store writes a loose object into the view.
-func (r *Repo) store(kind string, data []byte) (string, error) {
-	object := append(fmt.Appendf(nil, "%s %d\x00", kind, len(data)), data...)
-	sum := sha1.Sum(object) //nolint:gosec // git's object IDs are SHA-1
-	id := hex.EncodeToString(sum[:])
-	path := filepath.Join(r.view, "objects", id[:2], id[2:])
-	if _, err := os.Stat(path); err == nil {
-		return id, nil
-	}
-	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
-	_, err := z.Write(object)
-	if err := errors.Join(err, z.Close()); err != nil {
-		return "", fmt.Errorf("writing object: %w", err)
-	}
-	if err := writeWhole(path, packed.Bytes()); err != nil {
-		return "", fmt.Errorf("writing object: %w", err)
-	}
-	return id, nil
+// looseObjects writes objects into the view; many goroutines may do so.
+type looseObjects struct {
+	mu sync.Mutex
+	to *filesystem.ObjectStorage
 }
 
-// writeWhole writes a file or none; it is not synced, because the view does not
-// outlive the process.
-func writeWhole(path string, b []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "tmp_obj_")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return os.Rename(f.Name(), path)
+func writeInto(view string) *looseObjects {
+	dir := dotgit.New(osfs.New(view))
+	return &looseObjects{to: filesystem.NewObjectStorage(dir, cache.NewObjectLRUDefault())}
+}
+
+// SetEncodedObject implements tree.Objects.
+func (l *looseObjects) SetEncodedObject(o plumbing.EncodedObject) (plumbing.Hash, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.SetEncodedObject(o)
 }
 
 // noTag is how git says that there is no tag to find; it exits 128 for everything.

@@ -118,6 +118,57 @@ func TestCgoOnlyInItsPlaces(t *testing.T) {
 	}
 }
 
+// parserless are packages whose users build without the parser and its grammars: who
+// reads repositories or datasets need not compile them.
+var parserless = []string{"internal/gitrepo", "output"}
+
+func TestReadersNeedNoParser(t *testing.T) {
+	t.Parallel()
+	imports := map[string][]string{}
+	for _, s := range sources(t) {
+		if s.IsTest() {
+			continue
+		}
+		for _, imp := range s.File.Imports {
+			imports[s.Dir()] = append(imports[s.Dir()], strings.TrimPrefix(strings.Trim(imp.Path.Value, `"`), module))
+		}
+	}
+	for _, dir := range parserless {
+		if imports[dir] == nil {
+			t.Errorf("there is no package %s", dir)
+		}
+		if chain := chainToParser(imports, dir); chain != nil {
+			t.Errorf("%s needs the parser: %s", dir, strings.Join(chain, " → "))
+		}
+	}
+	if chainToParser(imports, "internal/mask") == nil {
+		t.Error("internal/mask is said to need no parser: the search is broken")
+	}
+}
+
+// chainToParser is how a package comes to import languages or a parser; nil if it does
+// not.
+func chainToParser(imports map[string][]string, from string) []string {
+	seen := map[string]bool{}
+	var search func(dir string) []string
+	search = func(dir string) []string {
+		if dir == "internal/lang" || strings.HasPrefix(dir, "internal/lang/") || strings.Contains(dir, "tree-sitter") || dir == "C" {
+			return []string{dir}
+		}
+		if seen[dir] {
+			return nil
+		}
+		seen[dir] = true
+		for _, to := range imports[dir] {
+			if chain := search(to); chain != nil {
+				return append([]string{dir}, chain...)
+			}
+		}
+		return nil
+	}
+	return search(from)
+}
+
 // environmentReaders are the functions that make a result depend on the caller's
 // environment variables or command line.
 var environmentReaders = map[string][]string{

@@ -20,6 +20,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/go-git/go-git/v5/storage/memory"
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
@@ -291,10 +292,15 @@ var planted = []struct {
 		return under(t, filepath.Join(dir, ".git"), "/opt/env/gomod/cache/vcs/ab")
 	}},
 	{"second_pack_in_task", "/testbed/.git/objects/pack/pack-x.pack!", KindSolution, func(t *testing.T) layer {
-		var p pack
-		p.add(objBlob, []byte(baseCode+solutionCode))
-		data, _, _ := p.encode()
-		return layer{"/testbed/.git/objects/pack/pack-x.pack": string(data)}
+		objects := memory.NewStorage()
+		if _, err := tree.WriteBlob(objects, []byte(baseCode+solutionCode)); err != nil {
+			t.Fatal(err)
+		}
+		p, err := pack(objects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return layer{"/testbed/.git/objects/pack/pack-x.pack": string(p.data)}
 	}},
 	{"loose_object", "/objects/", KindSolution, func(t *testing.T) layer {
 		dir := repository(t)

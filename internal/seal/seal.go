@@ -12,6 +12,8 @@ import (
 	"path"
 	"time"
 
+	"github.com/go-git/go-git/v5/storage/memory"
+
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/tree"
 )
@@ -20,11 +22,10 @@ import (
 const GitDir = sandbox.TreePath + "/.git"
 
 const (
-	author  = "benchmint <benchmint@localhost>"
+	author  = "benchmint"
+	address = "benchmint@localhost"
 	message = "Start of the task\n"
 	branch  = "main"
-	// maxPack keeps pack offsets in the 31 bits of the plain index table.
-	maxPack = 1 << 31
 )
 
 // config leaves out what the sandbox cannot keep: inode and change times differ
@@ -40,17 +41,24 @@ const attributes = "* -text -filter -ident -working-tree-encoding\n"
 // are empty directories, as in a clone without them.
 func Files(t *tree.Tree, date time.Time) ([]sandbox.File, error) {
 	date = date.UTC().Truncate(time.Second)
-	var p pack
-	root, err := p.addTree(t)
+	stamp := date
+	if stamp.Unix() < 0 { // git has no time before 1970
+		stamp = time.Unix(0, 0).UTC()
+	}
+	objects := memory.NewStorage()
+	head, err := commit(objects, t, stamp)
 	if err != nil {
 		return nil, fmt.Errorf("sealing: %w", err)
 	}
-	if p.size > maxPack {
-		return nil, fmt.Errorf("sealing: the tree has %d bytes, more than %d", p.size, int64(maxPack))
+	p, err := pack(objects)
+	if err != nil {
+		return nil, fmt.Errorf("sealing: %w", err)
 	}
-	when := fmt.Sprintf("%d +0000", max(date.Unix(), 0)) // git has no time before 1970
-	commit := p.add(objCommit, fmt.Appendf(nil, "tree %x\nauthor %s %s\ncommitter %s %s\n\n%s", root, author, when, author, when, message))
-	data, idx, name := p.encode()
+	index, err := indexOf(t, stamp)
+	if err != nil {
+		return nil, fmt.Errorf("sealing: %w", err)
+	}
+	name := "objects/pack/pack-" + p.sum.String()
 	meta := []struct {
 		path string
 		mode fs.FileMode
@@ -59,10 +67,10 @@ func Files(t *tree.Tree, date time.Time) ([]sandbox.File, error) {
 		{"HEAD", 0o644, []byte("ref: refs/heads/" + branch + "\n")},
 		{"config", 0o644, []byte(config)},
 		{"info/attributes", 0o644, []byte(attributes)},
-		{"objects/pack/pack-" + name + ".idx", 0o444, idx},
-		{"objects/pack/pack-" + name + ".pack", 0o444, data},
-		{"refs/heads/" + branch, 0o644, fmt.Appendf(nil, "%x\n", commit)},
-		{"index", 0o644, index(t, date)},
+		{name + ".idx", 0o444, p.index},
+		{name + ".pack", 0o444, p.data},
+		{"refs/heads/" + branch, 0o644, []byte(head.String() + "\n")},
+		{"index", 0o644, index},
 	}
 	files := t.Files(date)
 	for _, m := range meta {

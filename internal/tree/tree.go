@@ -6,9 +6,6 @@
 package tree
 
 import (
-	"bytes"
-	"crypto/sha1" //nolint:gosec // git's object IDs are SHA-1
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -126,67 +123,3 @@ func (t *Tree) Entry(path string) (Entry, bool) {
 func (t *Tree) Entries() []Entry {
 	return slices.SortedFunc(maps.Values(t.entries), func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 }
-
-// ID is the tree's object ID as git computes it.
-func (t *Tree) ID() string {
-	root := newDir()
-	for _, e := range t.entries {
-		root.add(e.Path, e)
-	}
-	return hex.EncodeToString(root.id())
-}
-
-type dir struct {
-	dirs  map[string]*dir
-	files map[string]Entry
-}
-
-func newDir() *dir { return &dir{dirs: map[string]*dir{}, files: map[string]Entry{}} }
-
-func (d *dir) add(path string, e Entry) {
-	head, rest, ok := strings.Cut(path, "/")
-	if !ok {
-		d.files[head] = e
-		return
-	}
-	sub := d.dirs[head]
-	if sub == nil {
-		sub = newDir()
-		d.dirs[head] = sub
-	}
-	sub.add(rest, e)
-}
-
-func (d *dir) id() []byte {
-	type row struct {
-		sort, name, mode string
-		id               []byte
-	}
-	var rows []row
-	for name, e := range d.files {
-		id := objectID("blob", e.Data)
-		if e.Mode == ModeModule {
-			id, _ = hex.DecodeString(string(e.Data)) // a broken hash gives a short row, and so another tree ID
-		}
-		rows = append(rows, row{name, name, e.Mode, id})
-	}
-	for name, sub := range d.dirs {
-		rows = append(rows, row{name + "/", name, "40000", sub.id()}) // git sorts directories as if they ended in a slash
-	}
-	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.sort, b.sort) })
-	var buf bytes.Buffer
-	for _, r := range rows {
-		fmt.Fprintf(&buf, "%s %s\x00%s", r.mode, r.name, r.id)
-	}
-	return objectID("tree", buf.Bytes())
-}
-
-func objectID(kind string, data []byte) []byte {
-	h := sha1.New() //nolint:gosec // git's object IDs are SHA-1
-	fmt.Fprintf(h, "%s %d\x00", kind, len(data))
-	h.Write(data)
-	return h.Sum(nil)
-}
-
-// BlobID is the object ID of content as git computes it.
-func BlobID(data []byte) string { return hex.EncodeToString(objectID("blob", data)) }

@@ -24,8 +24,8 @@
 //
 // It never touches the network and never reads the reader's git configuration,
 // and equal archives give equal commit IDs on every machine. Objects are
-// written here and not by git, because git refuses to write the hostile trees
-// that some tests need ("../" in a path).
+// written with go-git and not by git, because git refuses to write the hostile
+// trees that some tests need ("../" in a path).
 package gitrepotest
 
 import (
@@ -103,7 +103,8 @@ func write(gitDir string, h *history) (head string, err error) {
 	if _, err := git(filepath.Dir(gitDir), "", "init", "-q", "--bare", "--template=", "--object-format=sha1", gitDir); err != nil {
 		return "", err
 	}
-	ids, err := writeObjects(gitDir, h)
+	to := objectsOf(gitDir)
+	ids, err := writeObjects(to, h)
 	if err != nil {
 		return "", err
 	}
@@ -114,7 +115,7 @@ func write(gitDir string, h *history) (head string, err error) {
 	for _, r := range h.refs {
 		id := ids[r.commit]
 		if r.message != "" {
-			if id, err = writeTag(gitDir, r, id, h.commits[r.commit]); err != nil {
+			if id, err = writeTag(to, r, id, h.commits[r.commit]); err != nil {
 				return "", err
 			}
 		}

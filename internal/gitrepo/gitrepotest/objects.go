@@ -1,117 +1,68 @@
 package gitrepotest
 
 import (
-	"bytes"
-	"compress/zlib"
-	"crypto/sha1" //nolint:gosec // git's object format, not a protection
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"sort"
 	"strings"
 	"time"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/benchmint/benchmint/internal/tree"
 )
 
+// objectsOf is where the objects of a repository are written.
+func objectsOf(gitDir string) tree.Objects {
+	return filesystem.NewStorage(osfs.New(gitDir), cache.NewObjectLRUDefault())
+}
+
 // writeObjects writes every object of h and gives the IDs of its commits.
-func writeObjects(gitDir string, h *history) ([]string, error) {
+func writeObjects(to tree.Objects, h *history) ([]string, error) {
 	ids := make([]string, len(h.commits))
 	for i, c := range h.commits {
-		tree, err := writeTree(gitDir, c.tree)
+		root, err := writeTree(to, c.tree)
 		if err != nil {
 			return nil, err
 		}
-		var text strings.Builder
-		fmt.Fprintf(&text, "tree %s\n", tree)
-		for _, p := range c.parents {
-			fmt.Fprintf(&text, "parent %s\n", ids[p])
-		}
-		fmt.Fprintf(&text, "author %s %s\ncommitter %s %s\n\n%s\n", c.author, stamp(c.authored), c.committer, stamp(c.landed), c.subject)
+		made := object.Commit{TreeHash: root, Author: signature(c.author, c.authored), Committer: signature(c.committer, c.landed), Message: c.subject + "\n"}
 		if c.body != "" {
-			fmt.Fprintf(&text, "\n%s\n", c.body)
+			made.Message += "\n" + c.body + "\n"
 		}
-		if ids[i], err = writeObject(gitDir, "commit", []byte(text.String())); err != nil {
+		for _, p := range c.parents {
+			made.ParentHashes = append(made.ParentHashes, plumbing.NewHash(ids[p]))
+		}
+		id, err := tree.Encode(to, &made)
+		if err != nil {
 			return nil, err
 		}
+		ids[i] = id.String()
 	}
 	return ids, nil
 }
 
-func writeTag(gitDir string, r ref, commit string, c commit) (string, error) {
-	text := fmt.Sprintf("object %s\ntype commit\ntag %s\ntagger %s %s\n\n%s\n",
-		commit, strings.TrimPrefix(r.name, "refs/tags/"), c.committer, stamp(c.landed), r.message)
-	return writeObject(gitDir, "tag", []byte(text))
+func writeTag(to tree.Objects, r ref, commit string, c commit) (string, error) {
+	id, err := tree.Encode(to, &object.Tag{
+		Name: strings.TrimPrefix(r.name, "refs/tags/"), Tagger: signature(c.committer, c.landed), Message: r.message + "\n",
+		TargetType: plumbing.CommitObject, Target: plumbing.NewHash(commit),
+	})
+	return id.String(), err
 }
 
-// stamp is git's form of a time, with the zone that was written.
-func stamp(t time.Time) string { return fmt.Sprintf("%d %s", t.Unix(), t.Format("-0700")) }
+// signature is who ("Name <address>") with a time, in the zone that was written.
+func signature(who string, at time.Time) (s object.Signature) {
+	s.Decode([]byte(who))
+	s.When = at
+	return s
+}
 
-// writeTree writes a directory and all below it. Names are taken as they are:
-// "../x" becomes an entry "..", which is the point of hostile samples.
-func writeTree(gitDir string, files map[string]file) (string, error) {
-	dirs := map[string]map[string]file{}
-	type entry struct{ sortKey, mode, name, id string }
-	var entries []entry
+// writeTree writes a folder and all below it. Paths are taken as they are: "../x"
+// becomes an entry "..", which is the point of hostile samples.
+func writeTree(to tree.Objects, files map[string]file) (plumbing.Hash, error) {
+	entries := make([]tree.Entry, 0, len(files))
 	for _, path := range sortedKeys(files) {
-		name, rest, deeper := strings.Cut(path, "/")
-		if deeper {
-			if dirs[name] == nil {
-				dirs[name] = map[string]file{}
-			}
-			dirs[name][rest] = files[path]
-			continue
-		}
-		f := files[path]
-		id := string(f.data)
-		if f.mode != "160000" {
-			var err error
-			if id, err = writeObject(gitDir, "blob", f.data); err != nil {
-				return "", err
-			}
-		}
-		entries = append(entries, entry{name, f.mode, name, id})
+		entries = append(entries, tree.Entry{Path: path, Mode: files[path].mode, Data: files[path].data})
 	}
-	for _, name := range sortedKeys(dirs) {
-		id, err := writeTree(gitDir, dirs[name])
-		if err != nil {
-			return "", err
-		}
-		entries = append(entries, entry{name + "/", "40000", name, id})
-	}
-	// git sorts a directory as if its name ended in a slash.
-	sort.Slice(entries, func(i, j int) bool { return entries[i].sortKey < entries[j].sortKey })
-	var buf bytes.Buffer
-	for _, e := range entries {
-		raw, err := hex.DecodeString(e.id)
-		if err != nil || len(raw) != sha1.Size {
-			return "", fmt.Errorf("%s: %q is no object ID", e.name, e.id)
-		}
-		fmt.Fprintf(&buf, "%s %s\x00%s", e.mode, e.name, raw)
-	}
-	return writeObject(gitDir, "tree", buf.Bytes())
-}
-
-func writeObject(gitDir, kind string, data []byte) (string, error) {
-	whole := append(fmt.Appendf(nil, "%s %d\x00", kind, len(data)), data...)
-	sum := sha1.Sum(whole) //nolint:gosec // see the import
-	id := hex.EncodeToString(sum[:])
-	path := filepath.Join(gitDir, "objects", id[:2], id[2:])
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", err
-	}
-	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
-	if _, err := z.Write(whole); err != nil {
-		return "", err
-	}
-	if err := z.Close(); err != nil {
-		return "", err
-	}
-	err := os.WriteFile(path, packed.Bytes(), 0o444)
-	if errors.Is(err, fs.ErrPermission) { // read-only because it is there already
-		err = nil
-	}
-	return id, err
+	return tree.Write(to, entries)
 }
