@@ -3,10 +3,10 @@ package output
 import (
 	"bytes"
 	"math"
-	"path"
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lang/languages"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -39,17 +39,11 @@ func statistics(r Row, b Base) Statistics {
 	}
 }
 
-// sources are the file names of each language's source code, by extension.
-var sources = map[string][]string{
-	"go":     {".go"},
-	"python": {".py", ".pyi", ".pyx", ".pxd"},
-}
-
 // code counts the source files of a language and their lines.
 func code(t *tree.Tree, language string) (files, lines int) {
 	for _, p := range t.Paths() {
 		e, _ := t.Entry(p)
-		if e.Mode == tree.ModeSymlink || !slices.Contains(sources[language], path.Ext(p)) {
+		if e.Mode == tree.ModeSymlink || !languages.IsSource(language, p) {
 			continue
 		}
 		files++

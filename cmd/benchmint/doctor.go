@@ -16,8 +16,9 @@ import (
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lang/all"
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
-	"github.com/benchmint/benchmint/internal/toolchain"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -39,6 +40,8 @@ type finding struct {
 	Needed bool   `json:"needed"`
 	Why    string `json:"why,omitempty"` // what it does, as the end of "it …"
 	Get    string `json:"get,omitempty"` // the command that gets it
+	// language is the one that builds with it, where it is a toolchain.
+	language string
 }
 
 func newDoctor(p *program) *cobra.Command {
@@ -149,7 +152,7 @@ func (p *program) localSources(ctx context.Context, c *config.Config) *sources {
 }
 
 // describer says by what means a sandbox keeps its rules here.
-type describer interface{ Describe() string }
+type describer interface{ Describe() sandbox.Means }
 
 // checkDebootstrap: what the base image is made with, the first time.
 func checkDebootstrap() finding {
@@ -166,31 +169,36 @@ func checkDebootstrap() finding {
 }
 
 // withVersions puts the versions that languages can choose from into their findings, a
-// registry's included, and uv beside Python. It reads a file or asks a registry, which
-// a run does only when it comes to that.
+// registry's included, and beside them what this program brings for a language. It reads
+// a file or asks a registry, which a run does only when it comes to that.
 func (p *program) withVersions(ctx context.Context, c *config.Config, found []finding) []finding {
 	tools := p.toolchains(c)
-	for i, f := range found {
-		if f.State != stateOK || languages()[f.Name] == nil {
+	var out []finding
+	for _, f := range found {
+		if f.State != stateOK || f.language == "" {
+			out = append(out, f)
 			continue
 		}
-		all, err := tools.Available(ctx, f.Name)
-		if versions := newest(all, f.Name); len(versions) > 0 {
-			found[i].Detail = summarize(versions)
+		had, err := tools.Available(ctx, f.Name)
+		if versions := newest(had, f.Name); len(versions) > 0 {
+			f.Detail = summarize(versions)
 		}
 		if err != nil {
-			found[i].Detail += "; " + err.Error()
+			f.Detail += "; " + err.Error()
+		}
+		out = append(out, f)
+		for _, name := range all.Languages()[f.language].Toolchains() {
+			b, ok := tools.Brought(name)
+			if !ok {
+				continue
+			}
+			if !b.AtHand {
+				b.Version += ", which a run fetches when it first needs it"
+			}
+			out = append(out, finding{Name: name, State: stateOK, Detail: b.Version})
 		}
 	}
-	i := slices.IndexFunc(found, func(f finding) bool { return f.Name == toolchain.Python && f.State == stateOK })
-	if i < 0 {
-		return found
-	}
-	uv := finding{Name: toolchain.UV, State: stateOK, Detail: toolchain.UVVersion}
-	if !tools.HasUV() {
-		uv.Detail += ", which a run fetches when it first needs it"
-	}
-	return slices.Insert(found, i+1, uv)
+	return out
 }
 
 // newest lists one name's versions, the newest first; all is oldest first.

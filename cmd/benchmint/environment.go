@@ -14,10 +14,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/environment"
-	"github.com/benchmint/benchmint/internal/hosts"
-	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/lang/golang"
-	"github.com/benchmint/benchmint/internal/lang/python"
+	"github.com/benchmint/benchmint/internal/lang/all"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
 	"github.com/benchmint/benchmint/internal/sandbox/docker"
@@ -88,27 +85,13 @@ func (e *world) caBundle(configured string) string {
 	return ""
 }
 
-// languages are the plugins, by the name that records and configuration use.
-func languages() map[string]lang.Language {
-	all := map[string]lang.Language{}
-	for _, l := range []lang.Language{python.Language{}, golang.Language{}} {
-		all[l.Name()] = l
-	}
-	return all
-}
-
-// runners are those of test suites, by the report format that recipes name.
-func runners() map[string]lang.Runner {
-	return map[string]lang.Runner{python.ReportFormat: python.Language{}, golang.ReportFormat: golang.Language{}}
-}
-
 // openSandbox makes one kind of sandbox; it fails where the machine cannot keep a
 // rule of it.
 func (e *world) openSandbox(ctx context.Context, kind string, c *config.Config) (sandbox.Sandbox, func() error, error) {
 	if err := e.useCache(ctx); err != nil {
 		return nil, nil, err
 	}
-	registries := append(hosts.Registries(), c.Build.Hosts...)
+	registries := append(sandbox.PublicRegistries(), c.Build.Hosts...)
 	var env map[string]string
 	if c.Build.Registries == config.RegistriesInherit {
 		env = sandbox.RegistryEnv(e.environ)
@@ -131,7 +114,7 @@ func (e *world) engine(ctx context.Context) (*client.Client, error) { return doc
 
 // idleBuilder serves stages that read repositories only.
 func idleBuilder(c *config.Config) *environment.Builder {
-	return &environment.Builder{Languages: languages(), Runners: runners(), Limits: c.Sandbox.Limits()}
+	return &environment.Builder{Languages: all.Languages(), Runners: all.Runners(), Limits: c.Sandbox.Limits()}
 }
 
 // tools are those whose version decides results, beside what recipes name.

@@ -11,27 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/benchmint/benchmint/internal/lang/csharp"
-	"github.com/benchmint/benchmint/internal/lang/golang"
-	"github.com/benchmint/benchmint/internal/lang/java"
-	"github.com/benchmint/benchmint/internal/lang/javascript"
-	"github.com/benchmint/benchmint/internal/lang/php"
-	"github.com/benchmint/benchmint/internal/lang/python"
-	"github.com/benchmint/benchmint/internal/lang/ruby"
-	"github.com/benchmint/benchmint/internal/lang/rust"
-	"github.com/benchmint/benchmint/internal/lang/typescript"
+	"github.com/benchmint/benchmint/internal/lang/all"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/mask/verify"
 )
-
-// maskers are the languages of which code can be masked. The first that knows a path
-// has it.
-func maskers() []mask.Language {
-	return []mask.Language{
-		python.Masker{}, golang.Masker{}, javascript.Masker{}, typescript.Masker{}, java.Masker{}, rust.Masker{},
-		csharp.Masker{}, ruby.Masker{}, php.Masker{},
-	}
-}
 
 func newMask(p *program) *cobra.Command {
 	var o mask.Options
@@ -54,7 +37,7 @@ func newMask(p *program) *cobra.Command {
 			if o.Output == "" {
 				return &usageError{errors.New("--output DIR is needed: a mask never writes into its source")}
 			}
-			o.Source, o.Profile, o.Languages = args[0], mask.Profile(profile), maskers()
+			o.Source, o.Profile, o.Languages = args[0], mask.Profile(profile), all.Maskers()
 			return p.mask(cmd, o, proof)
 		},
 	}

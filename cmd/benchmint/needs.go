@@ -12,6 +12,7 @@ import (
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/inventory"
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lang/all"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/toolchain"
@@ -43,7 +44,7 @@ func (p *program) needs(ctx context.Context, c *config.Config, j job) ([]finding
 	boxes, w := p.checkSandboxes(ctx, c, j)
 	out = append(out, boxes...)
 	for _, name := range c.Filters.Languages {
-		for _, n := range languages()[name].Needs() {
+		for _, n := range all.Languages()[name].Needs() {
 			out = append(out, j.checkToolchain(ctx, p.toolchains(c), n, name))
 		}
 	}
@@ -57,20 +58,21 @@ func (p *program) needs(ctx context.Context, c *config.Config, j job) ([]finding
 	return out, w
 }
 
-// bring fetches uv before the first run where a language asks for it, so that an index
-// which does not answer is told once, and not item by item. A later run may have nothing
-// left to resolve, and fetches it when it comes to that.
+// bring fetches what this program brings for a language (uv) before the first run where
+// somebody asks for the language, so that an index which does not answer is told once,
+// and not item by item. A later run may have nothing left to resolve, and fetches it when
+// it comes to that.
 func (p *program) bring(ctx context.Context, c *config.Config, j job) []finding {
 	tools := p.toolchains(c)
-	for _, name := range c.Filters.Languages {
-		if !slices.Contains(languages()[name].Toolchains(), toolchain.UV) || tools.HasUV() || j.asks(ctx, name) == "" {
-			continue
-		}
-		if _, err := tools.Get(ctx, toolchain.UV, toolchain.UVVersion); err != nil {
-			return []finding{{
-				Name: toolchain.UV, State: stateMissing, Needed: true, Detail: err.Error(), Why: "resolves and installs Python dependencies",
-				Get: "the same command when the index answers, or UV_DEFAULT_INDEX=URL for another index",
-			}}
+	for _, language := range c.Filters.Languages {
+		for _, name := range all.Languages()[language].Toolchains() {
+			b, ok := tools.Brought(name)
+			if !ok || b.AtHand || j.asks(ctx, language) == "" {
+				continue
+			}
+			if _, err := tools.Get(ctx, name, b.Version); err != nil {
+				return []finding{{Name: name, State: stateMissing, Needed: true, Detail: err.Error(), Why: b.Why, Get: b.Get}}
+			}
 		}
 	}
 	return nil
@@ -82,7 +84,7 @@ func needOne(found []finding) {
 	var none []*finding
 	for i := range found {
 		switch f := &found[i]; {
-		case languages()[f.Name] == nil:
+		case f.language == "":
 		case f.State != stateMissing, f.Needed:
 			return
 		default:
@@ -188,18 +190,18 @@ func (p *program) checkSandbox(ctx context.Context, kind string, c *config.Confi
 	}
 	f.State, f.Detail, f.Get = stateOK, "works", ""
 	if d, ok := box.(describer); ok {
-		f.Detail = d.Describe()
-	}
-	// A watchdog looks every few milliseconds; the kernel's limit holds at every page.
-	if strings.Contains(f.Detail, "memory: watchdog") {
-		f.State, f.Get = stateWeaker, "systemd-run --user --scope -p Delegate=yes benchmint run …, or run as root"
+		means := d.Describe()
+		f.Detail = means.Text
+		if means.MemoryWatched {
+			f.State, f.Get = stateWeaker, "systemd-run --user --scope -p Delegate=yes benchmint run …, or run as root"
+		}
 	}
 	return f, p.newWorkshop(kind, box, closer, c)
 }
 
 // checkToolchain looks for what a language builds with.
 func (j job) checkToolchain(ctx context.Context, tools *toolchain.Store, n lang.Need, language string) finding {
-	f := finding{Name: n.Name, State: stateMissing, Why: n.Why, Get: n.Get}
+	f := finding{Name: n.Name, State: stateMissing, Why: n.Why, Get: n.Get, language: language}
 	if t := j.known.Toolchains[n.Name]; len(t.Versions) > 0 && t.Sight == tools.Sight(n.Name) {
 		f.State, f.Needed = stateOK, true
 		return f
@@ -212,7 +214,7 @@ func (j job) checkToolchain(ctx context.Context, tools *toolchain.Store, n lang.
 	f.Needed = who != ""
 	f.Detail = who
 	if !f.Needed {
-		f.Detail = "none found; needed only for projects in " + n.Name
+		f.Detail = "none found; needed only for projects in " + language
 	}
 	if dir := tools.Elsewhere(n.Name); dir != "" {
 		f.Get = "export PATH=$PATH:" + dir

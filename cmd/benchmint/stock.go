@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/inventory"
+	"github.com/benchmint/benchmint/internal/lang/all"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -86,7 +87,7 @@ func (p *program) inventory(ctx context.Context, c *config.Config, o *opened) (n
 func toolchainNames(c *config.Config) []string {
 	var out []string
 	for _, l := range c.Filters.Languages {
-		for _, n := range languages()[l].Needs() {
+		for _, n := range all.Languages()[l].Needs() {
 			out = append(out, n.Name)
 		}
 	}
@@ -102,7 +103,7 @@ func (p *program) toolchainsAsked(ctx context.Context, c *config.Config, o *open
 		if asks(ctx, l) == "" {
 			continue
 		}
-		for _, n := range languages()[l].Needs() {
+		for _, n := range all.Languages()[l].Needs() {
 			out = append(out, n.Name)
 		}
 	}

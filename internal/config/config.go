@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/lang/languages"
 	"github.com/benchmint/benchmint/internal/sandbox"
 )
 
@@ -110,7 +111,7 @@ func Default() *Config {
 		Kinds:   []string{"feature"},
 		Limits:  Limits{Changes: 200},
 		Filters: Filters{
-			MaxSourceLines: 1000, Languages: []string{"python", "go"},
+			MaxSourceLines: 1000, Languages: languages.Built(),
 			ModifiesOnly: true, Labels: []string{"feature", "improvement"},
 		},
 		Build: Build{Registries: RegistriesInherit, PinToDate: true},

@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"time"
+
+	"github.com/benchmint/benchmint/internal/lang/languages"
 )
 
 // Key is one row of the table that everything is made from. The type of what
@@ -45,7 +47,7 @@ var Keys = []Key{
 
 	{Path: "filters.min_releases", Doc: "a repository with fewer releases is left out", bind: func(c *Config) any { return &c.Filters.MinReleases }},
 	{Path: "filters.licences", Doc: "SPDX identifiers; a repository under another licence is left out; empty: any", Example: "[MIT, Apache-2.0, BSD-3-Clause]", bind: func(c *Config) any { return &c.Filters.Licences }},
-	{Path: "filters.languages", Doc: "languages of the code part", Choices: []string{"python", "go"}, bind: func(c *Config) any { return &c.Filters.Languages }},
+	{Path: "filters.languages", Doc: "languages of the code part", Choices: languages.Built(), bind: func(c *Config) any { return &c.Filters.Languages }},
 	{Path: "filters.max_source_lines", Doc: "added and removed lines of the code part; 0 is no limit", bind: func(c *Config) any { return &c.Filters.MaxSourceLines }},
 	{Path: "filters.modifies_only", Doc: "only changes that add and remove no function and no class (FeatBench)", bind: func(c *Config) any { return &c.Filters.ModifiesOnly }},
 	{Path: "filters.labels", Doc: "what a change must be", Choices: []string{"feature", "improvement", "fix", "other"}, bind: func(c *Config) any { return &c.Filters.Labels }},

@@ -1,7 +1,8 @@
 // Package hosts names every public host that benchmint talks to unasked; a test
 // of the whole repository holds that no other file does.
 //
-// It never talks to one: it is a list that others allow or read from.
+// It never talks to one: others allow them to builds (which, says package languages) or
+// read from them.
 package hosts
 
 // What builds may reach when the machine names no registries of its own.
@@ -15,8 +16,3 @@ const (
 	DebianURL   = "http://" + Debian + "/debian"
 	SecurityURL = "http://" + Debian + "/debian-security"
 )
-
-// Registries are the package registries that builds may reach by default.
-func Registries() []string {
-	return []string{PyPI, PyPIFiles, GoProxy, GoSum, Debian, DebianSec}
-}

@@ -8,8 +8,8 @@ package recipe
 import (
 	"maps"
 	"slices"
-	"strings"
 
+	"github.com/benchmint/benchmint/internal/lang/languages"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -49,9 +49,7 @@ func Key(r schemas.Recipe, base schemas.Digest) schemas.Digest {
 // differs from commit to commit, and the project is never in the shared layer.
 func shared(vars map[string]string) map[string]string {
 	out := maps.Clone(vars)
-	maps.DeleteFunc(out, func(name, _ string) bool {
-		return strings.Contains(name, "PRETEND_VERSION") || name == "PBR_VERSION"
-	})
+	maps.DeleteFunc(out, func(name, _ string) bool { return languages.IsOwn(name) })
 	if len(out) == 0 {
 		return nil
 	}

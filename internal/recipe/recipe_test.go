@@ -40,6 +40,8 @@ func TestKey(t *testing.T) {
 	}{
 		{"pretend_version", true, func(r *schemas.Recipe) { r.Variables["SETUPTOOLS_SCM_PRETEND_VERSION"] = "9" }},
 		{"no_pretend_version", true, func(r *schemas.Recipe) { delete(r.Variables, "SETUPTOOLS_SCM_PRETEND_VERSION") }},
+		{"pbr_version", true, func(r *schemas.Recipe) { r.Variables["PBR_VERSION"] = "9" }},
+		{"bypass_of_another_tool", false, func(r *schemas.Recipe) { r.Variables["UV_DYNAMIC_VERSIONING_BYPASS"] = "9" }},
 		{"order_of_packages", true, func(r *schemas.Recipe) { r.SystemPackages = []string{"gcc", "less"} }},
 		{"date", true, func(r *schemas.Recipe) { r.PinDate = "2025-01-01" }},
 		{"build_command", true, func(r *schemas.Recipe) { r.Build = nil }},

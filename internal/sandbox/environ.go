@@ -5,6 +5,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/hosts"
+	"github.com/benchmint/benchmint/internal/lang/languages"
 )
 
 // CAPath is where a build finds the machine's CA bundle; it exists for the build only.
@@ -36,11 +39,9 @@ func Environ(envs ...map[string]string) []string {
 	return out
 }
 
-// caVariables are what the programs of our languages read a CA bundle from.
-var caVariables = []string{
-	"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "CURL_CA_BUNDLE",
-	"NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO",
-}
+// caVariables are those from which OpenSSL, curl and git read the path of a CA bundle;
+// those of languages are in package languages.
+var caVariables = []string{"SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO"}
 
 // Env is the environment of a run on a person's terminal, beside the standard one.
 func (t *Terminal) Env() map[string]string {
@@ -52,8 +53,12 @@ func (t *Terminal) Env() map[string]string {
 
 // CAEnv points builds at the bundle under CAPath.
 func CAEnv() map[string]string {
-	env := map[string]string{"UV_NATIVE_TLS": "true"}
-	for _, name := range caVariables {
+	env, names := map[string]string{}, slices.Clone(caVariables)
+	for _, l := range languages.All() {
+		maps.Copy(env, l.Registry.Trust)
+		names = append(names, l.Registry.Bundle...)
+	}
+	for _, name := range names {
 		env[name] = CAPath
 	}
 	return env
@@ -68,21 +73,28 @@ func ProxyEnv(proxyURL string) map[string]string {
 	}
 }
 
-// registryVariables say where packages come from; each value is a URL or a list of them.
-var registryVariables = []string{
-	"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_INDEX",
-	"GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOSUMCHECK", "GONOPROXY", "GOPRIVATE", "GOINSECURE",
-	"NPM_CONFIG_REGISTRY", "npm_config_registry",
+// PublicRegistries are the hosts that builds may reach where the machine names no others:
+// the registries of the languages and Debian's.
+func PublicRegistries() []string {
+	var out []string
+	for _, l := range languages.All() {
+		out = append(out, l.Registry.Hosts...)
+	}
+	return append(out, hosts.Debian, hosts.DebianSec)
 }
 
 // RegistryEnv picks from a process environment the variables that name package
 // registries. User names and passwords in their URLs are taken out: a build step
 // is a stranger's code and gets no credential.
 func RegistryEnv(environ []string) map[string]string {
+	var names []string
+	for _, l := range languages.All() {
+		names = append(names, l.Registry.Variables...)
+	}
 	out := map[string]string{}
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
-		if value != "" && slices.Contains(registryVariables, name) {
+		if value != "" && slices.Contains(names, name) {
 			out[name] = mapURLs(value, func(u *url.URL) string { u.User = nil; return u.String() })
 		}
 	}

@@ -164,3 +164,11 @@ type Sandbox interface {
 	// waits for runs in it. Removing twice is no error.
 	Remove(ctx context.Context, l Layer) error
 }
+
+// Means are those by which a sandbox keeps its limits on one machine.
+type Means struct {
+	Text string // all of them, in one line
+	// MemoryWatched means that a watchdog looks at the memory every few milliseconds,
+	// where the kernel's own limit would hold at every page.
+	MemoryWatched bool
+}

@@ -48,6 +48,34 @@ func TestRegistryEnv(t *testing.T) {
 	}
 }
 
+// What the languages declare comes together here; NODE_EXTRA_CA_CERTS is of one that is
+// only masked, and of packages that others bring.
+func TestDeclaredByLanguages(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{"UV_NATIVE_TLS": "true"}
+	for _, name := range []string{"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO"} {
+		want[name] = sandbox.CAPath
+	}
+	if d := cmp.Diff(want, sandbox.CAEnv()); d != "" {
+		t.Errorf("CAEnv (-want +got):\n%s", d)
+	}
+	public := []string{"pypi.org", "files.pythonhosted.org", "proxy.golang.org", "sum.golang.org", "deb.debian.org", "security.debian.org"}
+	if d := cmp.Diff(public, sandbox.PublicRegistries()); d != "" {
+		t.Errorf("PublicRegistries (-want +got):\n%s", d)
+	}
+	var environ []string
+	for _, name := range []string{
+		"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_INDEX",
+		"GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOSUMCHECK", "GONOPROXY", "GOPRIVATE", "GOINSECURE",
+		"NPM_CONFIG_REGISTRY", "npm_config_registry",
+	} {
+		environ = append(environ, name+"=x")
+	}
+	if got := sandbox.RegistryEnv(environ); len(got) != len(environ) {
+		t.Errorf("of %d variables %d are passed on: %v", len(environ), len(got), got)
+	}
+}
+
 func TestEnviron(t *testing.T) {
 	t.Parallel()
 	got := sandbox.Environ(map[string]string{"A": "1", "HOME": "/x"}, map[string]string{"A": "2"})

@@ -32,32 +32,37 @@ var goPatches = map[string][]int{
 	"1.23": {12, 10, 0}, "1.24": {13, 11, 0}, "1.25": {14, 11, 0}, "1.26": {11, 8, 0}, "1.27": {4, 3, 0},
 }
 
-// released is the day on which the version's minor came out. A minor that the
-// tables do not know yet is dated by the rhythm of its project: CPython one a
-// year in October, Go in February (even) and August (odd).
-func released(name, version string) time.Time {
-	table := pythonMinors
-	if name == Go {
-		table = goMinors
-	}
+// releasedPython is the day on which the version's minor came out. One that the table
+// does not know yet is dated by CPython's rhythm: one a year, in October.
+func releasedPython(version string) time.Time {
+	return released(pythonMinors, version, func(minor int) time.Time {
+		return time.Date(2011+minor, time.October, 1, 0, 0, 0, 0, time.UTC)
+	})
+}
+
+// releasedGo is releasedPython for Go, which comes in February (even minors) and in
+// August (odd).
+func releasedGo(version string) time.Time {
+	return released(goMinors, version, func(minor int) time.Time {
+		month := time.February
+		if minor%2 == 1 {
+			month = time.August
+		}
+		return time.Date(2013+minor/2, month, 15, 0, 0, 0, 0, time.UTC)
+	})
+}
+
+// released looks a version's minor up in a table of days, and else goes by a rhythm.
+func released(table map[string]string, version string, rhythm func(minor int) time.Time) time.Time {
 	if day, ok := table[minorOf(version)]; ok {
-		t, err := time.Parse(time.DateOnly, day)
-		if err == nil {
+		if t, err := time.Parse(time.DateOnly, day); err == nil {
 			return t
 		}
 	}
-	v := numbers(version)
-	if len(v) < 2 {
-		return time.Time{}
+	if v := numbers(version); len(v) > 1 {
+		return rhythm(v[1])
 	}
-	if name == Go {
-		month := time.February
-		if v[1]%2 == 1 {
-			month = time.August
-		}
-		return time.Date(2013+v[1]/2, month, 15, 0, 0, 0, 0, time.UTC)
-	}
-	return time.Date(2011+v[1], time.October, 1, 0, 0, 0, 0, time.UTC)
+	return time.Time{}
 }
 
 // minorOf is x.y of x.y.z.

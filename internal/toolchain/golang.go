@@ -35,6 +35,22 @@ func (h Host) goCommand() (string, bool) {
 	})
 }
 
+func (h Host) goFiles() []string {
+	if exe, ok := h.goCommand(); ok {
+		return []string{exe}
+	}
+	return nil
+}
+
+// installedGo is the version of the host's own Go, where it is a released one.
+func (s *Store) installedGo(ctx context.Context) ([]string, error) {
+	version, _, err := s.localGo(ctx)
+	if version == "" {
+		return nil, err
+	}
+	return []string{version}, err
+}
+
 // runGo runs the host's go outside of any module.
 func (s *Store) runGo(ctx context.Context, args ...string) ([]byte, error) {
 	exe, ok := s.host.goCommand()

@@ -78,7 +78,7 @@ func TestNewest(t *testing.T) {
 	if v, err := s.Newest(t.Context(), Go); err == nil || s.Listed(Go) != "" {
 		t.Errorf("a dead registry: %q, listed %q, %v", v, s.Listed(Go), err)
 	}
-	s.golangs, s.listed = []string{"1.25.9", "1.27.0"}, true // as one told it
+	s.listed[Go] = []string{"1.25.9", "1.27.0"} // as one told it
 	if v, err := s.Newest(t.Context(), Go); v != "1.27.0" || err != nil || s.Listed(Go) != v {
 		t.Errorf("newest %q, listed %q, %v", v, s.Listed(Go), err)
 	}

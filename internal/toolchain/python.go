@@ -72,6 +72,32 @@ func (s *Store) interpreters(ctx context.Context) ([]install, error) {
 	return all, nil
 }
 
+const howPython = "no CPython is found in PATH, ~/.pyenv or uv's folder: apt-get install python3, or pyenv install 3.12"
+
+// pythonVersions are those of this machine; none at all is a *Missing.
+func (s *Store) pythonVersions(ctx context.Context) ([]string, error) {
+	out, err := s.installedPythons(ctx)
+	if err == nil && len(out) == 0 {
+		err = &Missing{Name: Python, How: howPython}
+	}
+	return out, err
+}
+
+func (s *Store) installedPythons(ctx context.Context) ([]string, error) {
+	all, err := s.interpreters(ctx)
+	var out []string
+	for _, p := range all {
+		out = append(out, p.Version)
+	}
+	return out, err
+}
+
+// startsPython reports whether a file is a CPython, or may be one that does not answer now.
+func (s *Store) startsPython(ctx context.Context, file string) bool {
+	_, ok, err := s.describe(ctx, file)
+	return ok || err != nil
+}
+
 // pythonFiles are the files that may be a CPython, each once.
 func (h Host) pythonFiles() []string {
 	home := h.env("HOME")

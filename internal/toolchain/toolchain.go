@@ -23,13 +23,6 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// The names of toolchains.
-const (
-	Python = "python"
-	Go     = "go"
-	UV     = "uv"
-)
-
 // Host is where toolchains are looked for. cmd fills it from its environment.
 type Host struct {
 	Cache string   // toolchains are kept under Cache/toolchains
@@ -48,10 +41,12 @@ type Store struct {
 	mu      sync.Mutex
 	pythons []install // found once
 	found   bool
-	golangs []string // listed once, when the registry answered
-	listed  bool
-	wheels  map[string]wheel
-	copies  sync.Map // name-version → *kept
+
+	listing sync.Mutex
+	listed  map[string][]string // by name, once its registry answered
+
+	wheels map[string]wheel
+	copies sync.Map // name-version → *kept
 }
 
 // kept is one copy, checked once in a process: proofs ask for theirs at every step.
@@ -61,7 +56,9 @@ type kept struct {
 }
 
 // New makes a store over one cache folder.
-func New(host Host) *Store { return &Store{host: host, wheels: uvWheels} }
+func New(host Host) *Store {
+	return &Store{host: host, listed: map[string][]string{}, wheels: uvWheels}
+}
 
 func (s *Store) tell(line string) {
 	if s.host.Tell != nil {
@@ -99,35 +96,30 @@ type Refused struct {
 func (r *Refused) Error() string { return "toolchain registry: " + r.Err.Error() + "; " + r.How }
 func (r *Refused) Unwrap() error { return r.Err }
 
-// names are those of every toolchain that is known.
-var names = []string{Python, Go, UV}
-
-// Available lists what can be had of the named toolchains (none named: of all),
-// oldest first by name and version. What nobody names is not asked for: a Go proxy
-// that is down says nothing of Python. Released is the day on which the minor came
+// Available lists what can be had of the named toolchains, oldest first by name and
+// version. What nobody names is not asked for: a Go proxy that is down says nothing of
+// Python. Released is the day on which the minor came
 // out, because a version rule asks whether a minor existed at a date and the patch of
 // it that can be had is mostly newer (facts: environments, G2). uv has no date: it is
 // a tool of ours, and listed before it is fetched.
 //
 // An error says what could not be asked, or of what nothing at all is there
 // (*Missing, *Unreachable, *Refused); the list is what is known without it.
-func (s *Store) Available(ctx context.Context, wanted ...string) ([]lang.ToolchainRelease, error) {
-	if len(wanted) == 0 {
-		wanted = names
-	}
+func (s *Store) Available(ctx context.Context, names ...string) ([]lang.ToolchainRelease, error) {
 	var out []lang.ToolchainRelease
 	var faults []error
-	for _, name := range wanted {
-		versions, err := s.versions(ctx, name)
+	for _, name := range names {
+		k, err := kindOf(name, "")
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		versions, err := s.versions(ctx, k)
 		if err != nil {
 			faults = append(faults, err)
 		}
 		for _, v := range versions {
-			release := lang.ToolchainRelease{Name: name, Version: v}
-			if name != UV {
-				release.Released = released(name, v)
-			}
-			out = append(out, release)
+			out = append(out, k.release(v))
 		}
 	}
 	if ctx.Err() != nil {
@@ -143,46 +135,6 @@ func (s *Store) Available(ctx context.Context, wanted ...string) ([]lang.Toolcha
 	return out, errors.Join(faults...)
 }
 
-func (s *Store) versions(ctx context.Context, name string) ([]string, error) {
-	switch name {
-	case Python:
-		all, err := s.interpreters(ctx)
-		if err != nil {
-			return nil, err
-		}
-		var out []string
-		for _, p := range all {
-			out = append(out, p.Version)
-		}
-		if len(out) == 0 {
-			return nil, &Missing{Name: Python, How: howPython}
-		}
-		return out, nil
-	case Go:
-		return s.golang(ctx)
-	case UV:
-		return []string{UVVersion}, nil
-	}
-	return nil, &Missing{Name: name, How: "only " + strings.Join(names, ", ") + " are known"}
-}
-
-const howPython = "no CPython is found in PATH, ~/.pyenv or uv's folder: apt-get install python3, or pyenv install 3.12"
-
-// golang is goVersions, asked once: every change of a run wants the same answer.
-// A registry that did not answer is asked again.
-func (s *Store) golang(ctx context.Context) ([]string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.listed {
-		return s.golangs, nil
-	}
-	versions, err := s.goVersions(ctx)
-	if err == nil && ctx.Err() == nil {
-		s.golangs, s.listed = versions, true
-	}
-	return versions, err
-}
-
 // Get gives a copy of one toolchain, made now or before. The error is a *Missing,
 // an *Unreachable, a *Refused, or a fault of this machine. None of them says anything
 // of whoever asks.
@@ -195,16 +147,9 @@ func (s *Store) Get(ctx context.Context, name, version string) (sandbox.Toolchai
 		return k.toolchain, nil
 	}
 	var src source
-	var err error
-	switch name {
-	case Python:
-		src, err = s.pythonSource(ctx, version)
-	case Go:
-		src, err = s.goSource(ctx, version)
-	case UV:
-		src, err = s.uvSource(version)
-	default:
-		err = &Missing{Name: name, Version: version, How: "only " + strings.Join(names, ", ") + " are known"}
+	kind, err := kindOf(name, version)
+	if err == nil {
+		src, err = kind.source(s, ctx, version)
 	}
 	if ctx.Err() != nil {
 		// Whatever was asked had no time to answer: nothing is missing for that.
@@ -227,21 +172,6 @@ func (s *Store) Get(ctx context.Context, name, version string) (sandbox.Toolchai
 // Path is where a toolchain stands inside every sandbox.
 func Path(name, version string) string {
 	return sandbox.ToolchainPath + "/" + name + "-" + version
-}
-
-// Probe is a command inside a sandbox that succeeds where a toolchain starts: its
-// program and shared libraries are found. nil for a name that is not known.
-func Probe(name, version string) []string {
-	bin := Path(name, version) + "/bin/"
-	switch name {
-	case Python:
-		return []string{bin + "python3", "-c", "import encodings, os, zipimport"}
-	case Go:
-		return []string{bin + "go", "version"}
-	case UV:
-		return []string{bin + "uv", "--version"}
-	}
-	return nil
 }
 
 // env is one variable of the host.

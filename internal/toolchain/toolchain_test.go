@@ -31,8 +31,12 @@ func TestReleased(t *testing.T) {
 		{Go, "1.28.0", "2027-02-15"}, // by rhythm
 		{Go, "1.29.0", "2027-08-15"},
 	} {
-		if got := released(c.name, c.version).Format("2006-01-02"); got != c.want {
-			t.Errorf("released(%s, %s) = %s, want %s", c.name, c.version, got, c.want)
+		k, err := kindOf(c.name, c.version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := k.release(c.version).Released.Format("2006-01-02"); got != c.want {
+			t.Errorf("release %s of %s is of %s, want %s", c.version, c.name, got, c.want)
 		}
 	}
 }
@@ -74,7 +78,7 @@ func TestGoFault(t *testing.T) {
 		"reading x: read tcp 10.4.0.3:40400: connection reset by peer":                                            "unreachable",
 		"open /cache/mod: no space left on device":                                                                "",
 	} {
-		got := kind(goFault("1.99", errors.New("go list: exit status 1: "+text)))
+		got := kindOfError(goFault("1.99", errors.New("go list: exit status 1: "+text)))
 		if got != want {
 			t.Errorf("goFault(%q) is %q, want %q", text, got, want)
 		}
@@ -91,17 +95,17 @@ func TestOnlyWhatIsAsked(t *testing.T) {
 	if got, err := s.Available(t.Context(), UV); err != nil || len(got) != 1 {
 		t.Errorf("uv: %v, %v", got, err)
 	}
-	if _, err := s.Available(t.Context(), Go); kind(err) != "refused" || !strings.Contains(err.Error(), "set GOPROXY") {
+	if _, err := s.Available(t.Context(), Go); kindOfError(err) != "refused" || !strings.Contains(err.Error(), "set GOPROXY") {
 		t.Errorf("go with GOPROXY=off: %v, want a *Refused that says what to set", err)
 	}
 	down := New(Host{Cache: t.TempDir(), Env: append(os.Environ(), "GOPROXY=http://127.0.0.1:1")})
-	if _, err := down.Available(t.Context(), Go); kind(err) != "unreachable" {
+	if _, err := down.Available(t.Context(), Go); kindOfError(err) != "unreachable" {
 		t.Errorf("go with a proxy that is down: %v, want an *Unreachable", err)
 	}
 }
 
-// kind is which of the package's errors err is; "" is a fault of the machine.
-func kind(err error) string {
+// kindOfError is which of the package's errors err is; "" is a fault of the machine.
+func kindOfError(err error) string {
 	switch {
 	case errors.As(err, new(*Missing)):
 		return "missing"
@@ -131,7 +135,7 @@ func TestMissing(t *testing.T) {
 	// An empty list without an error would be a verdict on all who ask.
 	for _, c := range []struct{ name, says string }{{Python, "apt-get install python3"}, {Go, "no go command is in PATH"}, {"ruby", "only python"}} {
 		got, err := s.Available(context.Background(), c.name)
-		if len(got) > 0 || kind(err) != "missing" || !strings.Contains(err.Error(), c.says) {
+		if len(got) > 0 || kindOfError(err) != "missing" || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("Available(%s) on a bare host = %v, %v; want a *Missing that says %q", c.name, got, err, c.says)
 		}
 	}
@@ -291,8 +295,8 @@ func TestOutOfTime(t *testing.T) {
 	s := hostStore(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	s.listed = true // the registry had answered before
-	if got, err := s.Available(ctx); !errors.Is(err, context.Canceled) || got != nil {
+	s.listed[Go] = []string{"1.27.0"} // the registry had answered before
+	if got, err := s.Available(ctx, Python, Go, UV); !errors.Is(err, context.Canceled) || got != nil {
 		t.Errorf("Available: %v, %v", got, err)
 	}
 	for _, name := range []string{Python, Go, UV} {

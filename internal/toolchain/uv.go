@@ -44,9 +44,17 @@ var uvWheels = map[string]wheel{
 // wheelProgram is where uv is in its wheel.
 const wheelProgram = "uv-" + UVVersion + ".data/scripts/uv"
 
-// HasUV reports whether uv is at hand without asking an index: in the cache, or as
+// broughtUV says which uv is brought, and what for.
+func (s *Store) broughtUV() Brought {
+	return Brought{
+		Version: UVVersion, AtHand: s.hasUV(), Why: "resolves and installs Python dependencies",
+		Get: "the same command when the index answers, or UV_DEFAULT_INDEX=URL for another index",
+	}
+}
+
+// hasUV reports whether uv is at hand without asking an index: in the cache, or as
 // the same file on this host.
-func (s *Store) HasUV() bool {
+func (s *Store) hasUV() bool {
 	w, ok := s.wheels[runtime.GOARCH]
 	if !ok {
 		return false
@@ -62,7 +70,7 @@ func (w wheel) key() string { return "uv program " + w.program }
 
 // uvSource says how to have uv: the host's own where it is the same file, else the
 // wheel of an index.
-func (s *Store) uvSource(version string) (source, error) {
+func (s *Store) uvSource(_ context.Context, version string) (source, error) {
 	w, ok := s.wheels[runtime.GOARCH]
 	switch {
 	case !ok:

@@ -104,7 +104,7 @@ func TestUVIsBrought(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, told := uvStore(t, "UV_DEFAULT_INDEX="+x.URL+"/simple/")
-			if s.HasUV() {
+			if s.hasUV() {
 				t.Fatal("uv is there before it was fetched")
 			}
 			tc, err := s.Get(context.Background(), UV, UVVersion)
@@ -120,7 +120,7 @@ func TestUVIsBrought(t *testing.T) {
 			// Another process over the same cache asks nobody.
 			again := New(s.host)
 			again.wheels = s.wheels
-			if other, err := again.Get(context.Background(), UV, UVVersion); err != nil || other.Dir != tc.Dir || !again.HasUV() {
+			if other, err := again.Get(context.Background(), UV, UVVersion); err != nil || other.Dir != tc.Dir || !again.hasUV() {
 				t.Errorf("a second time: %v, %v", other, err)
 			}
 			if len(x.asked) != 2 {
@@ -189,13 +189,13 @@ func TestUVCannotBeBrought(t *testing.T) {
 			t.Parallel()
 			s, _ := uvStore(t, "UV_INDEX_URL="+c.index+"/simple")
 			_, err := s.Get(context.Background(), UV, UVVersion)
-			if err == nil || kind(err) != c.kind || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("error %v (%q), want one of kind %q that says %q", err, kind(err), c.kind, c.says)
+			if err == nil || kindOfError(err) != c.kind || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v (%q), want one of kind %q that says %q", err, kindOfError(err), c.kind, c.says)
 			}
 			left, _ := filepath.Glob(filepath.Join(s.host.Cache, "toolchains", "[^.]*"))
 			half, _ := filepath.Glob(filepath.Join(s.host.Cache, "toolchains", ".copy-*"))
 			left = append(left, half...)
-			if len(left) > 0 || s.HasUV() {
+			if len(left) > 0 || s.hasUV() {
 				t.Errorf("left: %q", left)
 			}
 		})
@@ -245,7 +245,7 @@ func TestPinnedUV(t *testing.T) {
 	}
 	s := New(Host{Cache: t.TempDir(), Env: env})
 	_, err := s.Get(t.Context(), UV, UVVersion)
-	if kind(err) == "unreachable" {
+	if kindOfError(err) == "unreachable" {
 		t.Skipf("NO PACKAGE INDEX ANSWERS: %v", err)
 	}
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/environment"
-	"github.com/benchmint/benchmint/internal/hosts"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/golang"
 	"github.com/benchmint/benchmint/internal/lang/python"
@@ -127,7 +126,7 @@ func TestReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	chains := toolchain.New(toolchain.Host{Cache: cache, Env: os.Environ()})
-	available, err := chains.Available(t.Context())
+	available, err := chains.Available(t.Context(), toolchain.Python, toolchain.Go, toolchain.UV)
 	if err != nil {
 		t.Logf("toolchains: %v", err)
 	}
@@ -150,7 +149,7 @@ func TestReal(t *testing.T) {
 func open(t *testing.T, kind, cache string) sandbox.Sandbox {
 	t.Helper()
 	env := sandbox.RegistryEnv(os.Environ())
-	registries := append(hosts.Registries(), sandbox.RegistryHosts(env)...)
+	registries := append(sandbox.PublicRegistries(), sandbox.RegistryHosts(env)...)
 	const bundle = "/etc/ssl/certs/ca-certificates.crt"
 	var box sandbox.Sandbox
 	var err error

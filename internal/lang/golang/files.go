@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lang/languages"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 // Source tells Go files, whatever part they belong to.
-func (Language) Source(p string) bool { return strings.HasSuffix(p, ".go") }
+func (Language) Source(p string) bool { return languages.IsSource(Name, p) }
 
 // Part decides Go files, testdata and the manifests of modules; the common rules
 // know the rest. Only whole names count: latest.go is no test.

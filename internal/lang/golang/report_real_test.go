@@ -66,7 +66,7 @@ func goAt(t *testing.T, minor string) string {
 		t.Skipf("LOUD SKIP: no cache folder for Go %s: %v", minor, err)
 	}
 	store := toolchain.New(toolchain.Host{Cache: filepath.Join(cache, "benchmint-test"), Env: os.Environ()})
-	all, err := store.Available(context.Background())
+	all, err := store.Available(context.Background(), Name)
 	for _, r := range all {
 		if r.Name != Name || minorOf(r.Version) != minor {
 			continue

@@ -5,18 +5,13 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lang/languages"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 // Source tells Python source, stubs and Cython included.
-func (Language) Source(p string) bool {
-	switch path.Ext(p) {
-	case ".py", ".pyi", ".pyx", ".pxd":
-		return true
-	}
-	return false
-}
+func (Language) Source(p string) bool { return languages.IsSource(Name, p) }
 
 var (
 	testModule   = lazyregexp.New(`^(test_.*|.*_test|tests)\.py$`)

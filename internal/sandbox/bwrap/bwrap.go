@@ -105,7 +105,7 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 }
 
 // Describe says by what means the limits are kept on this machine, for doctor.
-func (s *Sandbox) Describe() string {
+func (s *Sandbox) Describe() sandbox.Means {
 	means := func(name, other string) string {
 		if c, ok := s.groups[name]; ok && c.v2 {
 			return name + ": cgroup v2"
@@ -118,9 +118,10 @@ func (s *Sandbox) Describe() string {
 	if !s.overlay {
 		layers = "layers: copies"
 	}
-	return strings.Join([]string{
+	_, kept := s.groups["memory"]
+	return sandbox.Means{MemoryWatched: !kept, Text: strings.Join([]string{
 		means("memory", "watchdog"), means("pids", "rlimit and watchdog"), means("cpu", "affinity"), "disk: watchdog", layers,
-	}, ", ")
+	}, ", ")}
 }
 
 // probe runs a first command, and finds out whether overlays can be mounted.

@@ -46,7 +46,7 @@ func TestWeakMachine(t *testing.T) {
 		Open: func(t *testing.T, o sandboxtest.Options) sandbox.Sandbox {
 			s := open(t, bwrap.Options{Dir: dir, CABundle: o.CABundle, Registries: o.Registries, Env: o.Env})
 			s.Weaken()
-			t.Log(s.Describe())
+			t.Log(s.Describe().Text)
 			return s
 		},
 		Left:   func(t *testing.T) []string { return left(t, dir) },
@@ -127,7 +127,7 @@ func TestSandbox(t *testing.T) {
 	sandboxtest.Run(t, sandboxtest.Kind{
 		Open: func(t *testing.T, o sandboxtest.Options) sandbox.Sandbox {
 			s := open(t, bwrap.Options{Dir: dir, CABundle: o.CABundle, Registries: o.Registries, Env: o.Env})
-			t.Log(s.Describe())
+			t.Log(s.Describe().Text)
 			return s
 		},
 		Left:   func(t *testing.T) []string { return left(t, dir) },
@@ -414,5 +414,5 @@ func TestKilledAtAnyInstant(t *testing.T) {
 			t.Errorf("%s has %d files, %v", l, len(files), err)
 		}
 	}
-	t.Logf("%d layers kept; %s", seen, s.Describe())
+	t.Logf("%d layers kept; %s", seen, s.Describe().Text)
 }

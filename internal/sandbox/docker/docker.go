@@ -133,12 +133,12 @@ func (s *Sandbox) check(ctx context.Context) error {
 }
 
 // Describe says by what means the limits are kept, for doctor.
-func (s *Sandbox) Describe() string {
-	const all = "memory, pids, cpu: the engine's cgroups, layers: images, disk: "
+func (s *Sandbox) Describe() sandbox.Means {
+	disk := "the engine's own count of a container's size"
 	if s.local {
-		return all + "watchdog over the engine's files"
+		disk = "watchdog over the engine's files"
 	}
-	return all + "the engine's own count of a container's size"
+	return sandbox.Means{Text: "memory, pids, cpu: the engine's cgroups, layers: images, disk: " + disk}
 }
 
 // space watches the disk that containers write to. That of an engine on another

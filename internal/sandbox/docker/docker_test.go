@@ -159,7 +159,7 @@ func TestSandbox(t *testing.T) {
 	sandboxtest.Run(t, sandboxtest.Kind{
 		Open: func(t *testing.T, o sandboxtest.Options) sandbox.Sandbox {
 			box = open(t, docker.Options{CABundle: o.CABundle, Registries: o.Registries, Env: o.Env})
-			t.Log(box.Describe())
+			t.Log(box.Describe().Text)
 			return box
 		},
 		Left: func(t *testing.T) []string { return left(t, box) },
@@ -211,7 +211,7 @@ func TestRemoteEngine(t *testing.T) {
 		Open: func(t *testing.T, o sandboxtest.Options) sandbox.Sandbox {
 			box = open(t, docker.Options{CABundle: o.CABundle, Registries: o.Registries, Env: o.Env})
 			box.Blind()
-			t.Log(box.Describe())
+			t.Log(box.Describe().Text)
 			return box
 		},
 		Left:  func(t *testing.T) []string { return left(t, box) },
