@@ -157,8 +157,7 @@ func TestUVOfTheHost(t *testing.T) {
 // TestUVCannotBeBrought: what an index says is told apart, and nothing half-made stays.
 func TestUVCannotBeBrought(t *testing.T) {
 	t.Parallel()
-	dead := httptest.NewServer(http.NotFoundHandler())
-	dead.Close()
+	const dead = "http://127.0.0.1:1" // the port of a closed server may be given to another test's
 	status := func(code int) *index {
 		return serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
 	}
@@ -179,7 +178,7 @@ func TestUVCannotBeBrought(t *testing.T) {
 		{"forbidden", status(403).URL, "refused", "403 Forbidden"},
 		{"unavailable", status(503).URL, "unreachable", "503 Service Unavailable"},
 		{"rate_limit", status(429).URL, "unreachable", "429"},
-		{"dead", dead.URL, "unreachable", "connection refused"},
+		{"dead", dead, "unreachable", "connection refused"},
 		{"cut_off", cut.URL, "unreachable", "unexpected EOF"},
 		{"not_trusted", tls.URL, "refused", "set SSL_CERT_FILE"},
 		{"other_file", good(t, jsonIndex, jsonPage, packed(t, "\x7fELF forged")).URL, "", "the index serves another file under this name"},
