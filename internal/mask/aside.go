@@ -70,7 +70,7 @@ func beside(p string) bool {
 // they are run, and what they run is not kept for them. A language that is Placed tells
 // them by where they stand; its programs may be modules of the project.
 func (r *run) setAside(ctx context.Context) error {
-	aside := map[int32]bool{}
+	aside := map[int]bool{}
 	for _, l := range r.Languages {
 		if placed, ok := l.(Placed); ok {
 			strays := r.strays(placed)
@@ -103,7 +103,7 @@ func (p *project) lone() func(*unit) bool {
 	if len(p.closed) == 0 {
 		return func(*unit) bool { return false }
 	}
-	taken := map[int32]bool{}
+	taken := map[int]bool{}
 	for _, u := range p.units {
 		for _, at := range p.importedBy(u) {
 			taken[at] = taken[at] || at != u.index
@@ -132,8 +132,8 @@ func (p *project) outsider(u *unit) bool {
 }
 
 // strays are the units that stand where nothing is imported from.
-func (r *run) strays(l Placed) map[int32]bool {
-	at := map[string]int32{}
+func (r *run) strays(l Placed) map[int]bool {
+	at := map[string]int{}
 	var paths []string
 	for _, u := range r.project.units {
 		if u.language.Name() == l.Name() && !u.outside {
@@ -141,7 +141,7 @@ func (r *run) strays(l Placed) map[int32]bool {
 			paths = append(paths, u.path)
 		}
 	}
-	out := map[int32]bool{}
+	out := map[int]bool{}
 	for _, p := range l.Strays(paths) {
 		out[at[p]] = true
 	}
@@ -149,11 +149,11 @@ func (r *run) strays(l Placed) map[int32]bool {
 }
 
 // namedByTests takes out what a test imports. Tests are not read otherwise.
-func (r *run) namedByTests(ctx context.Context, l Placed, strays map[int32]bool) error {
+func (r *run) namedByTests(ctx context.Context, l Placed, strays map[int]bool) error {
 	if len(strays) == 0 {
 		return nil
 	}
-	of := map[string][]int32{}
+	of := map[string][]int{}
 	for u := range strays {
 		for _, name := range r.project.units[u].modules {
 			of[name] = append(of[name], u)
@@ -180,7 +180,7 @@ func (r *run) namedByTests(ctx context.Context, l Placed, strays map[int32]bool)
 }
 
 // load takes out what is imported by what is loaded, and what that imports.
-func (p *project) load(aside map[int32]bool) {
+func (p *project) load(aside map[int]bool) {
 	var loaded []*unit
 	for _, u := range p.units {
 		if !aside[u.index] && !u.outside {
@@ -200,18 +200,18 @@ func (p *project) load(aside map[int32]bool) {
 }
 
 // declaring are the units that declare what an import names.
-func (p *project) declaring(u *unit, im imported) []int32 {
+func (p *project) declaring(u *unit, im imported) []int {
 	if p.words.texts[im.name] == "*" {
 		return nil
 	}
-	var out []int32
+	var out []int
 	for _, t := range p.importOf(u, im, 0) {
 		switch t.kind {
 		case isFunction:
-			out = append(out, p.homes[t.id])
+			out = append(out, p.of(t.id).unit.index)
 		case isClass:
-			for _, part := range p.partsOf(t.id) {
-				out = append(out, p.classes[part].unit)
+			for _, part := range p.groups[t.id].parts {
+				out = append(out, p.classes[part].unit.index)
 			}
 		}
 	}
@@ -219,8 +219,8 @@ func (p *project) declaring(u *unit, im imported) []int32 {
 }
 
 // importedBy are the units that a unit's imports name.
-func (p *project) importedBy(u *unit) []int32 {
-	var out []int32
+func (p *project) importedBy(u *unit) []int {
+	var out []int
 	for _, im := range u.imports {
 		module, name := p.words.texts[im.module], p.words.texts[im.name]
 		if u.means.SharedModules && (name != "*" || module == `\` || u.means.OwnStars) {

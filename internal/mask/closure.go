@@ -10,8 +10,8 @@ import (
 // cause says why something runs when the project is loaded: a line of a file, and the
 // first function that it runs.
 type cause struct {
-	unit, line int32
-	first      int32 // of the chain; -1 for what runs directly
+	unit, line int
+	first      int // of the chain; -1 for what runs directly
 }
 
 // closure is what runs when the files of a project are loaded. Names are resolved in
@@ -24,52 +24,52 @@ type closure struct {
 	freed   []bool // functions of which what is inside may run too
 	made    []bool // groups of which there is an object
 	touched []bool // groups whose own methods may have been called on the class
-	queue   []int32
+	queue   []int
 	// waiting are names called on what is not known, by family and name: an object is one
 	// of its language. watched are those called on a class whose heirs may have their own,
 	// by class and name.
 	waiting  map[place]site
-	asked    map[int32]cause   // names called on what has no such member
-	lying    map[int32][]int32 // functions inside of those that were reached and not freed, by name
-	placed   map[place][]int32 // functions that are put on what other files give, by whose member they are and their name
-	sought   map[place]cause   // those that are called so
+	asked    map[int]cause   // names called on what has no such member
+	lying    map[int][]int   // functions inside of those that were reached and not freed, by name
+	placed   map[place][]int // functions that are put on what other files give, by whose member they are and their name
+	sought   map[place]cause // those that are called so
 	still    map[place]stillness
-	stored   map[int32][]thing // what functions that leave their arguments alone put under a name
-	used     map[int32]cause   // names that are read or called, where things may be stored
+	stored   map[int][]thing // what functions that leave their arguments alone put under a name
+	used     map[int]cause   // names that are read or called, where things may be stored
 	watched  map[place]site
-	refused  map[place][]int32 // of waiting, classes whose member takes another number of arguments
-	kinds    map[int32][]int32 // by metaclass, the classes in use that are made with it
-	patterns []place           // of those waiting, names of which the beginning is known
+	refused  map[place][]int // of waiting, classes whose member takes another number of arguments
+	kinds    map[int][]int   // by metaclass, the classes in use that are made with it
+	patterns []place         // of those waiting, names of which the beginning is known
 	slots    map[place]*slot
-	names    map[int32][]int32 // of watched, by class
-	offers   map[int32][]offer // functions that nothing has called yet, by their number of arguments
-	fields   map[int32]bool    // names behind dots
-	rung     map[place]bool    // and those of fields that were called, with numbers of arguments
-	unread   map[int32][]offer // functions that lie in fields whose names nobody has read yet
-	laid     map[int32][]offer // all that lie or lay in fields that others did not get
-	given    map[int32]bool    // names of fields that they got
-	faces    map[int32][]place // methods called on interfaces, by those
+	names    map[int][]int   // of watched, by class
+	offers   map[int][]offer // functions that nothing has called yet, by their number of arguments
+	fields   map[int]bool    // names behind dots
+	rung     map[place]bool  // and those of fields that were called, with numbers of arguments
+	unread   map[int][]offer // functions that lie in fields whose names nobody has read yet
+	laid     map[int][]offer // all that lie or lay in fields that others did not get
+	given    map[int]bool    // names of fields that they got
+	faces    map[int][]place // methods called on interfaces, by those
 	faced    map[place]site
-	dialled  map[int32]bool // numbers of arguments with which something without a name or a known type was called
-	ringing  map[int32]bool // types of functions of which one without a name was called
-	supers   map[int32][]superCall
-	lent     map[int32]bool    // classes that somebody has
-	singles  map[place][]int32 // what those answer to, by family and name
-	seen     []bool            // groups that are present
-	all      []int32           // those, in order
+	dialled  map[int]bool // numbers of arguments with which something without a name or a known type was called
+	ringing  map[int]bool // types of functions of which one without a name was called
+	supers   map[int][]superCall
+	lent     map[int]bool    // classes that somebody has
+	singles  map[place][]int // what those answer to, by family and name
+	seen     []bool          // groups that are present
+	all      []int           // those, in order
 	heirsOf  heirsOf
 }
 
 // heirsOf is what classes are asked for their heirs.
 type heirsOf struct {
-	any   bool    // one that is not known
-	given []int32 // those that functions got, as long as none was
+	any   bool  // one that is not known
+	given []int // those that functions got, as long as none was
 }
 
 // superCall is a call of what comes after a class: in one that inherits from several, that
 // is one of the others.
 type superCall struct {
-	name int32
+	name int
 	why  cause
 }
 
@@ -103,18 +103,18 @@ func strengthOf(u Use, unbound bool) strength {
 
 // closure is not whole where ctx ends it. Native functions are those that compiled code
 // calls.
-func (p *project) closure(ctx context.Context, native []int32) *closure {
+func (p *project) closure(ctx context.Context, native []int) *closure {
 	c := &closure{
-		project: p, causes: make([]cause, len(p.homes)), reached: make([]bool, len(p.homes)), freed: make([]bool, len(p.homes)),
+		project: p, causes: make([]cause, len(p.functions)), reached: make([]bool, len(p.functions)), freed: make([]bool, len(p.functions)),
 		made: make([]bool, len(p.groups)), seen: make([]bool, len(p.groups)), touched: make([]bool, len(p.groups)),
-		asked: map[int32]cause{}, lying: map[int32][]int32{}, placed: map[place][]int32{}, sought: map[place]cause{}, still: map[place]stillness{}, slots: map[place]*slot{},
-		offers: map[int32][]offer{}, fields: map[int32]bool{}, unread: map[int32][]offer{}, rung: map[place]bool{}, laid: map[int32][]offer{}, given: map[int32]bool{},
-		faces: map[int32][]place{}, faced: map[place]site{}, dialled: map[int32]bool{}, ringing: map[int32]bool{}, waiting: map[place]site{}, watched: map[place]site{},
-		refused: map[place][]int32{}, kinds: map[int32][]int32{}, names: map[int32][]int32{},
-		stored: map[int32][]thing{}, used: map[int32]cause{}, supers: map[int32][]superCall{}, lent: map[int32]bool{}, singles: map[place][]int32{},
+		asked: map[int]cause{}, lying: map[int][]int{}, placed: map[place][]int{}, sought: map[place]cause{}, still: map[place]stillness{}, slots: map[place]*slot{},
+		offers: map[int][]offer{}, fields: map[int]bool{}, unread: map[int][]offer{}, rung: map[place]bool{}, laid: map[int][]offer{}, given: map[int]bool{},
+		faces: map[int][]place{}, faced: map[place]site{}, dialled: map[int]bool{}, ringing: map[int]bool{}, waiting: map[place]site{}, watched: map[place]site{},
+		refused: map[place][]int{}, kinds: map[int][]int{}, names: map[int][]int{},
+		stored: map[int][]thing{}, used: map[int]cause{}, supers: map[int][]superCall{}, lent: map[int]bool{}, singles: map[place][]int{},
 	}
 	for _, f := range native {
-		c.reach(f, cause{p.homes[f], p.of(f).line, -1})
+		c.reach(f, cause{p.of(f).unit.index, p.of(f).Line, -1})
 	}
 	for u := range p.until(ctx) {
 		if !u.outside {
@@ -127,32 +127,32 @@ func (p *project) closure(ctx context.Context, native []int32) *closure {
 
 // load is what one file runs itself.
 func (c *closure) load(u *unit) {
-	handlers := map[int32]bool{}
+	handlers := map[int]bool{}
 	for _, h := range u.handlers {
 		handlers[h.path] = true
 	}
-	for r, line := range u.refs.lines(u.loads) {
-		if r.use() == Handed && handlers[r.path] { // a router keeps it for later
-			r = refOf(r.path, int(r.class()), Named)
+	for _, r := range u.loads {
+		if r.use == Handed && handlers[r.path] { // a router keeps it for later
+			r.use, r.into = Named, 0
 		}
-		c.use(where{unit: u, function: -1, class: r.class(), loads: true}, r, cause{u.index, line, -1})
+		c.use(where{unit: u, function: -1, class: r.class, loads: true}, r, cause{u.index, r.line, -1})
 	}
 	c.values(where{unit: u, function: -1, class: -1, loads: true}, -1, -1, cause{u.index, 0, -1})
-	for i := range u.functions.len() {
-		f, at := u.functions.at(int(i)), u.first+int32(i)
-		if c.construct(at) == Hook && f.parent < 0 && !ofHeirs[c.words.texts[f.last]] {
-			c.reach(at, cause{u.index, f.line, -1})
+	for i, f := range u.functions {
+		at := u.first + i
+		if c.of(at).Construct == Hook && f.Parent < 0 && !ofHeirs[c.words.texts[f.last]] {
+			c.reach(at, cause{u.index, f.Line, -1})
 		}
-		if u.means.ByArity && c.construct(at) == Lambda && f.parent < 0 {
-			c.offer(f.takes, f.into, offer{function: at, signature: f.signature, cause: cause{u.index, f.line, -1}})
+		if u.means.ByArity && c.of(at).Construct == Lambda && f.Parent < 0 {
+			c.offer(f.Arguments, f.into, offer{function: at, signature: f.signature, cause: cause{u.index, f.Line, -1}})
 		}
 		if u.means.ByResult {
 			c.putElsewhere(u, f, at)
 		}
 	}
-	for i, k := range u.classes {
+	for _, k := range u.classes {
 		if !k.late {
-			c.define(c.classes[int(u.firstOf)+i].group, cause{u.index, 0, -1})
+			c.define(k.group, cause{u.index, 0, -1})
 		}
 	}
 }
@@ -164,12 +164,12 @@ func (c *closure) use(w where, r ref, why cause) {
 	}
 	a := c.ask(w, r.path)
 	if w.unit.means.ByArity {
-		c.readFields(c.words.split(r.path), r.use(), a)
-		if parts := c.words.split(r.path); r.use() == Handed && r.into == 0 && len(parts) > 1 && len(a.things) == 0 {
+		c.readFields(c.words.split(r.path), r.use, a)
+		if parts := c.words.split(r.path); r.use == Handed && r.into == 0 && len(parts) > 1 && len(a.things) == 0 {
 			c.giveField(parts[len(parts)-1])
 		}
 	}
-	if r.use() == Adorned {
+	if r.use == Adorned {
 		for _, t := range a.things {
 			c.adorned(w, r, t, why)
 		}
@@ -185,8 +185,8 @@ func (c *closure) use(w where, r ref, why cause) {
 		c.reach(f, why)
 	}
 	parts := c.words.split(r.path)
-	if len(parts) == 2 && w.class >= 0 && r.use().calls() && w.unit.means.Linear && c.isSuper(w.unit, parts[0]) {
-		c.superior(c.classes[w.unit.firstOf+w.class].group, superCall{parts[1], why})
+	if len(parts) == 2 && w.class >= 0 && r.use.calls() && w.unit.means.Linear && c.isSuper(w.unit, parts[0]) {
+		c.superior(w.unit.classes[w.class].group, superCall{parts[1], why})
 	}
 	use, puts := c.meant(w, r)
 	things := a.things
@@ -234,7 +234,7 @@ func (c *closure) heirs(a answer) {
 }
 
 // giveClass is a class that a function of ours gets, which may ask it for its heirs.
-func (c *closure) giveClass(g int32) {
+func (c *closure) giveClass(g int) {
 	if c.heirsOf.any {
 		c.bring(g)
 	} else {
@@ -243,7 +243,7 @@ func (c *closure) giveClass(g int32) {
 }
 
 // bring are the classes that inherit from one.
-func (c *closure) bring(g int32) {
+func (c *closure) bring(g int) {
 	for _, h := range c.groups[g].below {
 		c.lendClass(h)
 	}
@@ -251,7 +251,7 @@ func (c *closure) bring(g int32) {
 
 // onTheWay are the names between the first of a path and the last, on what is not known:
 // each may be a property.
-func (c *closure) onTheWay(w where, parts []int32, why cause) {
+func (c *closure) onTheWay(w where, parts []int, why cause) {
 	for _, name := range parts[1:max(1, len(parts)-1)] {
 		if !c.isPattern(name) && c.words.texts[name] != Element {
 			c.wait(place{w.unit.kin, name}, site{why, reads, 0})
@@ -274,7 +274,7 @@ func (c *closure) wordless(w where, r ref, why cause) bool {
 			t = c.each(t)
 		}
 		if ok && len(parts) <= 3 {
-			c.take(w, r, r.use(), t, why)
+			c.take(w, r, r.use, t, why)
 		}
 		return true
 	case Anywhere:
@@ -300,7 +300,7 @@ func (c *closure) wordless(w where, r ref, why cause) bool {
 }
 
 // byName notes what a path reads and calls under names that may stand for what was stored.
-func (c *closure) byName(w where, parts []int32, use Use, things []thing, why cause) {
+func (c *closure) byName(w where, parts []int, use Use, things []thing, why cause) {
 	if (use.calls() || use == Handed) && len(things) == 0 && len(parts) > 1 {
 		c.askFor(parts[len(parts)-1], why)
 		c.askElsewhere(parts, why)
@@ -312,7 +312,7 @@ func (c *closure) byName(w where, parts []int32, use Use, things []thing, why ca
 }
 
 // received is a member that is used of an object of a class, or of one that inherits.
-func (c *closure) received(w where, g, member int32, parts []int32, s site) {
+func (c *closure) received(w where, g, member int, parts []int, s site) {
 	c.touch(g)
 	if !w.unit.means.Structural { // there what inherits has its own for itself alone
 		c.watch(g, member, s)
@@ -337,10 +337,9 @@ func (c *closure) received(w where, g, member int32, parts []int32, s site) {
 }
 
 // delegates tells a class that asks another object for what it has not.
-func (c *closure) delegates(g int32) bool {
-	return slices.ContainsFunc(c.methods(g, "__getattr__"), func(f int32) bool {
-		u, runs := c.units[c.homes[f]], c.of(f).refs.first()
-		for r := range u.refs.of(runs) {
+func (c *closure) delegates(g int) bool {
+	return slices.ContainsFunc(c.methods(g, "__getattr__"), func(f int) bool {
+		for _, r := range c.of(f).runs {
 			if path := c.words.split(r.path); len(path) == 1 && c.words.texts[path[0]] == "getattr" {
 				return true
 			}
@@ -351,7 +350,7 @@ func (c *closure) delegates(g int32) bool {
 
 // superior is a call of what comes after a class: of those present that inherit from it,
 // and of those to come.
-func (c *closure) superior(g int32, s superCall) {
+func (c *closure) superior(g int, s superCall) {
 	if slices.ContainsFunc(c.supers[g], func(old superCall) bool { return old.name == s.name }) {
 		return
 	}
@@ -364,10 +363,10 @@ func (c *closure) superior(g int32, s superCall) {
 }
 
 // after reaches what an object of a class has under a name behind another in its lineage.
-func (c *closure) after(h, g int32, s superCall) {
-	line := c.lineage(h)
+func (c *closure) after(h, g int, s superCall) {
+	line := c.groups[h].line
 	for _, a := range line[slices.Index(line, g)+1:] {
-		found := c.having(a, s.name)
+		found := c.members[place{a, s.name}]
 		for _, t := range found {
 			if t.kind == isFunction {
 				c.reach(t.id, s.why)
@@ -381,17 +380,17 @@ func (c *closure) after(h, g int32, s superCall) {
 
 // lend is an object that is given away, of a class that inherits from one of others:
 // they may call what it has under names that stand nowhere here.
-func (c *closure) lend(g int32, why cause) {
-	line := c.lineage(g)
-	if !slices.ContainsFunc(line, func(a int32) bool { return slices.ContainsFunc(c.groups[a].foreign, calls) }) {
+func (c *closure) lend(g int, why cause) {
+	line := c.groups[g].line
+	if !slices.ContainsFunc(line, func(a int) bool { return slices.ContainsFunc(c.groups[a].foreign, calls) }) {
 		return
 	}
 	private := "_"
-	if c.units[c.groups[g].unit].means.Protected {
+	if c.groups[g].unit.means.Protected {
 		private = "__"
 	}
 	for _, a := range line {
-		for _, f := range c.membersOf(a) {
+		for _, f := range c.groups[a].members {
 			if !strings.HasPrefix(c.words.texts[c.of(f).last], private) {
 				c.reach(f, why)
 			}
@@ -436,7 +435,7 @@ func (c *closure) held(things []thing) []thing {
 
 // askFor is a member called on what is not known to have it: one inside of a function
 // that was reached may have been put there.
-func (c *closure) askFor(name int32, why cause) {
+func (c *closure) askFor(name int, why cause) {
 	if _, ok := c.asked[name]; ok {
 		return
 	}
@@ -447,7 +446,7 @@ func (c *closure) askFor(name int32, why cause) {
 }
 
 // begin keeps a function and takes up what it runs itself.
-func (c *closure) begin(f int32, why cause) {
+func (c *closure) begin(f int, why cause) {
 	if c.reached[f] {
 		return
 	}
@@ -457,7 +456,7 @@ func (c *closure) begin(f int32, why cause) {
 
 // reach is begin, with what is inside of the function: what a kept one makes and gives
 // away may run under any name.
-func (c *closure) reach(f int32, why cause) {
+func (c *closure) reach(f int, why cause) {
 	if !c.freed[f] {
 		c.freed[f] = true
 		if c.reached[f] {
@@ -465,7 +464,7 @@ func (c *closure) reach(f int32, why cause) {
 		}
 	}
 	c.begin(f, why)
-	if c.units[c.homes[f]].means.Flow {
+	if c.of(f).unit.means.Flow {
 		c.open(c.result(f), why)
 	}
 }
@@ -476,17 +475,17 @@ func (c *closure) drain(ctx context.Context) {
 		f := c.queue[0]
 		c.queue = c.queue[1:]
 		at := c.of(f)
-		u := c.units[c.homes[f]]
+		u := c.of(f).unit
 		why := c.causes[f]
 		if why.first < 0 {
 			why.first = f
 		}
-		for r := range u.refs.of(at.refs.first()) {
-			c.use(where{unit: u, function: f, class: r.class()}, r, why)
+		for _, r := range at.runs {
+			c.use(where{unit: u, function: f, class: r.class}, r, why)
 		}
-		c.values(where{unit: u, function: f, class: at.class}, f-u.first, -1, why)
-		for r := range u.refs.of(at.refs.second()) {
-			for _, t := range c.ask(where{unit: u, function: f, class: r.class(), loads: true}, r.path).things { // where the decorator stands
+		c.values(where{unit: u, function: f, class: at.Class}, f-u.first, -1, why)
+		for _, r := range at.wrapped {
+			for _, t := range c.ask(where{unit: u, function: f, class: r.class, loads: true}, r.path).things { // where the decorator stands
 				if t.kind == isFunction {
 					c.open(c.result(t.id), why)
 				}
@@ -495,19 +494,19 @@ func (c *closure) drain(ctx context.Context) {
 		if at.inner {
 			c.inner(u, f-u.first, why, c.freed[f])
 		}
-		for i, k := range u.classes {
-			if k.late && at.span.wide().Holds(k.span.wide()) {
-				c.define(c.classes[int(u.firstOf)+i].group, why)
+		for _, k := range u.classes {
+			if k.late && at.Span.Holds(k.span) {
+				c.define(k.group, why)
 			}
 		}
 	}
 }
 
-func (c *closure) inner(u *unit, local int32, why cause, freed bool) {
-	for i := local + 1; int(i) < u.functions.len(); i++ {
-		f, at := u.functions.at(int(i)), u.first+i
+func (c *closure) inner(u *unit, local int, why cause, freed bool) {
+	for i := local + 1; i < len(u.functions); i++ {
+		f, at := u.functions[i], u.first+i
 		switch {
-		case f.parent != local || u.means.LocalClasses && f.group >= 0:
+		case f.Parent != local || u.means.LocalClasses && f.group >= 0:
 		case u.means.Flow:
 			if c.replaced(at) {
 				c.reach(at, why)
@@ -517,16 +516,16 @@ func (c *closure) inner(u *unit, local int32, why cause, freed bool) {
 		default:
 			c.lie(at, why)
 		}
-		if f.span.start >= u.functions.at(int(local)).span.end {
+		if f.Span.Start >= u.functions[local].Span.End {
 			return
 		}
 	}
 }
 
 // lie notes what waits to be called by its name.
-func (c *closure) lie(f int32, why cause) {
+func (c *closure) lie(f int, why cause) {
 	name := c.of(f).last
-	if full := c.words.texts[c.of(f).name]; strings.HasSuffix(full, "]") {
+	if full := c.of(f).Name; strings.HasSuffix(full, "]") {
 		if strings.Contains(full, "[Symbol.") { // the language calls it
 			c.reach(f, why)
 			return
@@ -541,12 +540,12 @@ func (c *closure) lie(f int32, why cause) {
 }
 
 // replaced tells a function that goes to a decorator that is not known.
-func (c *closure) replaced(f int32) bool {
-	u := c.units[c.homes[f]]
+func (c *closure) replaced(f int) bool {
+	u := c.of(f).unit
 	at := c.of(f)
-	w := where{unit: u, function: u.first + at.parent}
-	for r := range u.refs.of(at.refs.second()) {
-		w.class = r.class()
+	w := where{unit: u, function: u.first + at.Parent}
+	for _, r := range at.wrapped {
+		w.class = r.class
 		if a := c.ask(w, r.path); len(a.things) == 0 && a.member >= 0 {
 			return true
 		}
@@ -554,20 +553,15 @@ func (c *closure) replaced(f int32) bool {
 	return false
 }
 
-// told is what there is to say of what was reached.
-func (c *closure) told() *closure {
-	return &closure{project: c.project, causes: c.causes, reached: c.reached}
-}
-
 // reason is why a function runs at load time, for the manifest.
-func (c *closure) reason(f int32) string {
+func (c *closure) reason(f int) string {
 	why := c.causes[f]
 	at := c.units[why.unit].path
 	if why.line > 0 {
 		at = fmt.Sprintf("%s:%d", at, why.line)
 	}
 	if why.first >= 0 && why.first != f {
-		return fmt.Sprintf("runs when %s is loaded, by %s", at, c.name(why.first))
+		return fmt.Sprintf("runs when %s is loaded, by %s", at, c.of(why.first).Name)
 	}
 	return fmt.Sprintf("runs when %s is loaded", at)
 }

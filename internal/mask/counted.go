@@ -42,7 +42,7 @@ func (c counts) both(other counts) counts {
 
 // counts are those of one call.
 func (c *closure) counts(r ref) counts {
-	if r.into == 0 || !r.use().calls() {
+	if r.into == 0 || !r.use.calls() {
 		return 0
 	}
 	call := c.calls[r.into-1]
@@ -54,14 +54,14 @@ func (c *closure) counts(r ref) counts {
 
 // fits tells whether a function may be called so. One that is called on its class has the
 // object among its arguments.
-func (c *closure) fits(f int32, of counts) bool {
-	takes := c.of(f).takes
-	if of == 0 || takes <= 0 || !c.units[c.homes[f]].means.Counted {
+func (c *closure) fits(f int, of counts) bool {
+	takes := c.of(f).Arguments
+	if of == 0 || takes <= 0 || !c.of(f).unit.means.Counted {
 		return true
 	}
 	needs, most := takes>>8, takes&anyPlaced
-	for placed := int32(0); placed <= maxPlaced; placed++ {
-		for named := int32(0); named <= maxNamed; named++ {
+	for placed := 0; placed <= maxPlaced; placed++ {
+		for named := 0; named <= maxNamed; named++ {
 			if of&(1<<(placed*(maxNamed+1)+named)) != 0 && placed <= most && placed+named >= needs {
 				return true
 			}

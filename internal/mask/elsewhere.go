@@ -7,9 +7,9 @@ const ofAnything = -1
 
 // putElsewhere notes a function that a file puts on what it has from another (lib.part.f =
 // …): there it is found by its name and that of the part.
-func (c *closure) putElsewhere(u *unit, f function, at int32) {
-	parts := strings.Split(c.words.texts[f.name], ".")
-	if len(parts) < 2 || f.parent >= 0 {
+func (c *closure) putElsewhere(u *unit, f *function, at int) {
+	parts := strings.Split(f.Name, ".")
+	if len(parts) < 2 || f.Parent >= 0 {
 		return
 	}
 	holder, ok := c.partOfImport(u, c.words.id(parts[0]))
@@ -29,7 +29,7 @@ func (c *closure) putElsewhere(u *unit, f function, at int32) {
 
 // partOfImport is the part that a name stands for of what a file has from another;
 // ofAnything for the whole of it.
-func (c *closure) partOfImport(u *unit, name int32) (int32, bool) {
+func (c *closure) partOfImport(u *unit, name int) (int, bool) {
 	for _, t := range c.own(u.index, name) {
 		if t.kind == viaImport {
 			return ofAnything, true
@@ -49,7 +49,7 @@ func (c *closure) partOfImport(u *unit, name int32) (int32, bool) {
 
 // askElsewhere is a member called on what is not known to have it: another file may have put
 // it there.
-func (c *closure) askElsewhere(parts []int32, why cause) {
+func (c *closure) askElsewhere(parts []int, why cause) {
 	last := len(parts) - 1
 	for _, key := range []place{{parts[last-1], parts[last]}, {ofAnything, parts[last]}} {
 		if _, ok := c.sought[key]; ok {

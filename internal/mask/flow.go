@@ -24,7 +24,7 @@ type slot struct {
 }
 
 // result is the slot of what a function gives.
-func (c *closure) result(f int32) thing {
+func (c *closure) result(f int) thing {
 	return thing{kind: isSlot, id: f, unit: c.words.id(result)}
 }
 
@@ -37,7 +37,7 @@ func (c *closure) slot(t thing) *slot {
 }
 
 // parameter is the slot of the nearest parameter of a name.
-func (c *closure) parameter(f, name int32) (thing, bool) {
+func (c *closure) parameter(f, name int) (thing, bool) {
 	for f >= 0 {
 		all := c.parameters(f)
 		if slices.Contains(all, name) {
@@ -47,18 +47,17 @@ func (c *closure) parameter(f, name int32) (thing, bool) {
 			return thing{kind: isSlot, id: f, unit: name}, true
 		}
 		of := c.of(f)
-		if of.parent < 0 {
+		if of.Parent < 0 {
 			break
 		}
-		f = c.units[c.homes[f]].first + of.parent
+		f = c.of(f).unit.first + of.Parent
 	}
 	return thing{}, false
 }
 
 // parameters are the words for those of a function.
-func (p *project) parameters(f int32) []int32 {
-	of := p.of(f).said.first()
-	return p.units[p.homes[f]].said[of.start:of.end]
+func (p *project) parameters(f int) []int {
+	return p.of(f).parameters
 }
 
 // put is a value that gets into a slot. A class may be asked for its members there.
@@ -197,7 +196,7 @@ func (c *closure) run(t thing, why cause) {
 func (c *closure) adorn(by, t thing, why cause) {
 	switch by.kind {
 	case isFunction:
-		if w := c.of(by.id).refs.second(); w.start == w.end {
+		if len(c.of(by.id).wrapped) == 0 {
 			c.bindTo(by.id, "0", t, true, why)
 		}
 	case isClass:
@@ -250,7 +249,7 @@ func (c *closure) hand(t thing, why cause) {
 		c.reach(t.id, why)
 	case isClass:
 		c.instantiate(t.id, why)
-		if c.units[c.groups[t.id].unit].means.Lends {
+		if c.groups[t.id].unit.means.Lends {
 			c.lend(t.id, why)
 		}
 		if c.isMetaclass(t.id) { // and classes, which are called
@@ -288,12 +287,12 @@ func (c *closure) handEach(t thing, why cause) {
 }
 
 // ofOthers tells a function that is known to be none of the tree's.
-func (c *closure) ofOthers(w where, path int32) bool {
+func (c *closure) ofOthers(w where, path int) bool {
 	return slices.ContainsFunc(c.ask(w, path).things, func(t thing) bool { return t.kind == isForeign && t.id != ofLiterals })
 }
 
 // call is an object that is called.
-func (c *closure) call(g int32, why cause) {
+func (c *closure) call(g int, why cause) {
 	for _, name := range []string{"__call__", "call", "__invoke"} {
 		c.method(g, name, why)
 	}
@@ -332,10 +331,10 @@ func (c *closure) escapes(t thing) bool {
 	case isSlot:
 		return t.unit != c.words.known(result)
 	case isFunction:
-		return c.of(t.id).parent >= 0 && c.units[c.homes[t.id]].means.Flow
+		return c.of(t.id).Parent >= 0 && c.of(t.id).unit.means.Flow
 	case isClass:
-		parts := c.partsOf(t.id)
-		return len(parts) > 0 && c.units[c.groups[t.id].unit].classes[c.classes[parts[0]].local].late
+		parts := c.groups[t.id].parts
+		return len(parts) > 0 && c.groups[t.id].unit.classes[c.classes[parts[0]].local].late
 	}
 	return false
 }
@@ -368,7 +367,7 @@ func (c *closure) called(w where, how Use, t thing, why cause) {
 
 // pass is an argument: it gets into a parameter where what is called is known.
 func (c *closure) pass(w where, r ref, how Use, t thing, why cause) {
-	var to []int32
+	var to []int
 	known := false
 	if r.into > 0 && w.unit.means.Flow {
 		to, known = c.callees(w, c.calls[r.into-1].path)
@@ -392,12 +391,12 @@ func (c *closure) pass(w where, r ref, how Use, t thing, why cause) {
 }
 
 // whole is a module that is handed to a function of ours: its public functions.
-func (c *closure) whole(m int32, why cause) {
+func (c *closure) whole(m int, why cause) {
 	for _, at := range c.modules[m].units {
 		u := c.units[at]
-		for i := range u.functions.len() {
-			if f := u.functions.at(i); f.public && f.parent < 0 && f.class < 0 {
-				c.reach(u.first+int32(i), why)
+		for i, f := range u.functions {
+			if f.Public && f.Parent < 0 && f.Class < 0 {
+				c.reach(u.first+i, why)
 			}
 		}
 	}
@@ -405,13 +404,13 @@ func (c *closure) whole(m int32, why cause) {
 
 // callees are the functions that a call of a path runs, those of heirs included; false
 // where there may be others.
-func (c *closure) callees(w where, path int32) (out []int32, known bool) {
+func (c *closure) callees(w where, path int) (out []int, known bool) {
 	a := c.ask(w, path)
 	if a.unknown || len(a.things) == 0 {
 		return nil, false
 	}
 	for _, t := range a.things {
-		found := []int32{t.id}
+		found := []int{t.id}
 		switch t.kind {
 		case isFunction:
 		case isClass:
@@ -432,7 +431,7 @@ func (c *closure) callees(w where, path int32) (out []int32, known bool) {
 		}
 	}
 	for _, f := range out {
-		if w := c.of(f).refs.second(); !c.units[c.homes[f]].means.Flow || c.isProperty(f) || w.start < w.end {
+		if of := c.of(f); !of.unit.means.Flow || c.isProperty(f) || len(of.wrapped) > 0 {
 			return nil, false
 		}
 	}
@@ -441,9 +440,9 @@ func (c *closure) callees(w where, path int32) (out []int32, known bool) {
 
 // makers are the functions that get what a class, or one that inherits from it, is called
 // with; none where not all of them are known.
-func (c *closure) makers(g int32) []int32 {
-	var out []int32
-	for _, at := range append([]int32{g}, c.groups[g].below...) {
+func (c *closure) makers(g int) []int {
+	var out []int
+	for _, at := range append([]int{g}, c.groups[g].below...) {
 		if id, ok := c.words.find("__call__"); ok && len(c.ofMeta(at, id)) > 0 {
 			return nil
 		}
@@ -457,12 +456,12 @@ func (c *closure) makers(g int32) []int32 {
 }
 
 // methods are the functions that an object of a class has under a name.
-func (c *closure) methods(g int32, name string) []int32 {
+func (c *closure) methods(g int, name string) []int {
 	id, ok := c.words.find(name)
 	if !ok {
 		return nil
 	}
-	var out []int32
+	var out []int
 	for _, t := range c.member(g, id) {
 		if t.kind == isFunction {
 			out = append(out, t.id)
@@ -473,9 +472,9 @@ func (c *closure) methods(g int32, name string) []int32 {
 
 // bind puts an argument into the parameter that it is for. A method may be called with
 // its receiver among the arguments, or before them.
-func (c *closure) bind(f int32, as string, t thing, why cause) { c.bindTo(f, as, t, false, why) }
+func (c *closure) bind(f int, as string, t thing, why cause) { c.bindTo(f, as, t, false, why) }
 
-func (c *closure) bindTo(f int32, as string, t thing, weak bool, why cause) {
+func (c *closure) bindTo(f int, as string, t thing, weak bool, why cause) {
 	var all []string
 	for _, word := range c.parameters(f) {
 		all = append(all, c.words.texts[word])

@@ -6,8 +6,8 @@ package mask
 // is freed, its value is in use.
 //
 // It comes with the names under which the value is put on something on the way.
-func (c *closure) meant(w where, r ref) (Use, []int32) {
-	use := r.use()
+func (c *closure) meant(w where, r ref) (Use, []int) {
+	use := r.use
 	free := w.function >= 0 && c.freed[w.function]
 	switch {
 	case w.unit.means.Flow:
@@ -31,20 +31,20 @@ func (c *closure) meant(w where, r ref) (Use, []int32) {
 // the names under which it puts it on something.
 type stillness struct {
 	still bool
-	puts  []int32
+	puts  []int
 }
 
 // quiet tells whether none of the calls that get an argument, one from the other, runs it.
 // An object that was made with it holds it by the names under which it was put there, and
 // by none else.
-func (c *closure) quiet(w where, at int32) stillness {
+func (c *closure) quiet(w where, at int) stillness {
 	var all stillness
 	for ; at > 0; at = c.calls[at-1].into {
 		call := c.calls[at-1]
 		a := c.ask(w, call.path)
 		known, made := false, false
 		for _, t := range a.things {
-			if t.kind == isModule || t.kind == isFunction && c.construct(t.id) == Overload {
+			if t.kind == isModule || t.kind == isFunction && c.of(t.id).Construct == Overload {
 				continue // this is the default of one, or the function itself stands beside it
 			}
 			one := c.leaves(t, call.at)
@@ -67,7 +67,7 @@ func (c *closure) quiet(w where, at int32) stillness {
 
 // leaves tells what a function, or the constructor of a class, does with its argument of
 // a number.
-func (c *closure) leaves(t thing, at int32) stillness {
+func (c *closure) leaves(t thing, at int) stillness {
 	f := t.id
 	switch t.kind {
 	case isFunction:
@@ -83,19 +83,15 @@ func (c *closure) leaves(t thing, at int32) stillness {
 		return known
 	}
 	c.still[key] = stillness{still: true} // those that hand it on to each other
-	u := c.units[c.homes[f]]
-	var all []take
-	if u.takes != nil {
-		all = u.takes[f-u.first]
-	}
+	all := c.of(f).takes
 	out := stillness{still: all != nil}
-	if last := int32(len(all)) - 1; out.still && at >= last && last >= 0 && all[last].rest {
+	if last := len(all) - 1; out.still && at >= last && last >= 0 && all[last].rest {
 		at = last
 	}
-	if out.still && at < int32(len(all)) {
+	if out.still && at < len(all) {
 		out.still, out.puts = !all[at].runs, all[at].puts
 		for _, call := range all[at].into {
-			one := c.quiet(where{unit: u, function: f, class: c.of(f).class}, call)
+			one := c.quiet(where{unit: c.of(f).unit, function: f, class: c.of(f).Class}, call)
 			out.still = out.still && one.still
 			out.puts = append(out.puts[:len(out.puts):len(out.puts)], one.puts...)
 		}
@@ -105,10 +101,10 @@ func (c *closure) leaves(t thing, at int32) stillness {
 }
 
 // constructor is the one that gets what a class is called with, -1 where it is not ours.
-func (c *closure) constructor(g int32) int32 {
-	for _, a := range c.lineage(g) {
-		for _, f := range c.membersOf(a) {
-			if c.construct(f) == Constructor || constructors[c.words.texts[c.of(f).last]] {
+func (c *closure) constructor(g int) int {
+	for _, a := range c.groups[g].line {
+		for _, f := range c.groups[a].members {
+			if c.of(f).Construct == Constructor || constructors[c.words.texts[c.of(f).last]] {
 				return f
 			}
 		}
@@ -117,7 +113,7 @@ func (c *closure) constructor(g int32) int32 {
 }
 
 // store is what lies under a name until that is read.
-func (c *closure) store(name int32, things []thing, why cause) {
+func (c *closure) store(name int, things []thing, why cause) {
 	if used, ok := c.used[name]; ok {
 		c.wake(things, used)
 		return
@@ -126,7 +122,7 @@ func (c *closure) store(name int32, things []thing, why cause) {
 }
 
 // mention is a path that stands somewhere: what is stored under its names may be meant.
-func (c *closure) mention(parts []int32, why cause) {
+func (c *closure) mention(parts []int, why cause) {
 	for _, name := range parts {
 		if _, ok := c.used[name]; !ok {
 			c.used[name] = why
@@ -149,7 +145,7 @@ func (c *closure) wake(things []thing, why cause) {
 }
 
 // anyOf is a member of an object that is called by a name that is made up: it may be any.
-func (c *closure) anyOf(w where, object []int32, why cause) {
+func (c *closure) anyOf(w where, object []int, why cause) {
 	path := make([]string, len(object))
 	for i, word := range object {
 		path[i] = c.words.texts[word]
@@ -158,7 +154,7 @@ func (c *closure) anyOf(w where, object []int32, why cause) {
 		if t.kind != isClass {
 			continue
 		}
-		for _, f := range c.membersOf(t.id) {
+		for _, f := range c.groups[t.id].members {
 			c.reach(f, why)
 		}
 		for _, name := range c.groups[t.id].bound {

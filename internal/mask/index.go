@@ -8,34 +8,22 @@ import (
 
 // index makes the tables, when all files were read. The units are in order.
 func (p *project) index(ctx context.Context) error {
-	functions, classes := 0, 0
-	for _, u := range p.units {
-		functions, classes = functions+u.functions.len(), classes+len(u.classes)
-	}
-	p.homes, p.classes = make([]int32, 0, functions), make([]class, 0, classes)
 	for i, u := range p.units {
-		u.index = int32(i)
-		u.first, u.firstOf = int32(len(p.homes)), int32(len(p.classes))
+		u.index, u.first = i, len(p.functions)
 		p.indexModules(u)
-		for range u.functions.len() {
-			p.homes = append(p.homes, u.index)
-		}
-		for j := range u.classes {
-			p.classes = append(p.classes, class{unit: u.index, local: int32(j)})
-		}
+		p.functions = append(p.functions, u.functions...)
+		p.classes = append(p.classes, u.classes...)
 	}
-	p.groups = make([]group, 0, classes)
-	groups := map[groupKey]int32{}
+	groups := map[groupKey]int{}
 	for _, u := range p.units {
 		p.indexClasses(u, groups)
 	}
 	for _, u := range p.units {
 		p.indexNames(u, groups)
 	}
-	p.named = make([]bool, len(p.words.texts))
 	for _, u := range p.units {
-		for _, e := range u.own {
-			p.named[e.name] = true
+		for name := range u.own {
+			p.named[name] = true
 		}
 	}
 	p.indexMembers()
@@ -46,7 +34,7 @@ func (p *project) index(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		p.descent(int32(g))
+		p.descent(g)
 	}
 	for u := range p.until(ctx) {
 		p.indexCallables(u)
@@ -54,14 +42,10 @@ func (p *project) index(ctx context.Context) error {
 		p.indexFilled(u)
 	}
 	clear(p.memo) // what was asked while classes had no lineage yet
-	p.found = lists{}
-	for _, u := range p.units {
-		u.resolved = nil
-	}
+	clear(p.found)
 	for g := range p.groups {
-		for _, a := range p.lineage(int32(g))[1:] {
-			above := p.relate(a)
-			above.below = append(above.below, int32(g))
+		for _, a := range p.groups[g].line[1:] {
+			p.groups[a].below = append(p.groups[a].below, g)
 		}
 	}
 	return ctx.Err()
@@ -78,7 +62,7 @@ func (p *project) indexModules(u *unit) {
 		key := moduleKey{u.family, s}
 		m, ok := p.byStem[key]
 		if !ok {
-			m = int32(len(p.modules))
+			m = len(p.modules)
 			p.modules = append(p.modules, module{name: s, family: u.family})
 			p.byStem[key] = m
 		}
@@ -87,12 +71,12 @@ func (p *project) indexModules(u *unit) {
 }
 
 // module is the entry of a name, made with those above it, which are packages.
-func (p *project) module(family, name string) int32 {
+func (p *project) module(family, name string) int {
 	key := moduleKey{family, name}
 	if m, ok := p.byModule[key]; ok {
 		return m
 	}
-	m := int32(len(p.modules))
+	m := len(p.modules)
 	p.modules = append(p.modules, module{name: name, family: family})
 	p.byModule[key] = m
 	if up, _, ok := cutLast(name); ok && up != "" {
@@ -133,19 +117,19 @@ func stems(path string) []string {
 	return out
 }
 
-func (p *project) indexClasses(u *unit, groups map[groupKey]int32) {
-	for i, c := range u.classes {
-		p.classes[int(u.firstOf)+i].group = p.group(u, c.name, groups)
+func (p *project) indexClasses(u *unit, groups map[groupKey]int) {
+	for _, c := range u.classes {
+		c.group = p.group(u, c.name, groups)
 	}
 }
 
-func (p *project) group(u *unit, name int32, groups map[groupKey]int32) int32 {
+func (p *project) group(u *unit, name int, groups map[groupKey]int) int {
 	key := p.groupKey(u, name)
 	g, ok := groups[key]
 	if !ok {
-		g = int32(len(p.groups))
+		g = len(p.groups)
 		groups[key] = g
-		p.groups = append(p.groups, group{name: name, unit: u.index, relations: &p.alone})
+		p.groups = append(p.groups, group{name: name, unit: u})
 		if u.means.OpenClasses {
 			global := moduleKey{u.family, p.words.texts[name]}
 			p.global[global] = append(p.global[global], g)
@@ -158,7 +142,7 @@ func (p *project) group(u *unit, name int32, groups map[groupKey]int32) int32 {
 // else by file; Ruby's names hold everywhere.
 type groupKey struct {
 	scope    scopeOf
-	in, name int32 // the word of a family, a module or a unit; a word
+	in, name int // the word of a family, a module or a unit; a word
 }
 
 // scopeOf is where a class of a name is the same.
@@ -170,7 +154,7 @@ const (
 	inFamily
 )
 
-func (p *project) groupKey(u *unit, name int32) groupKey {
+func (p *project) groupKey(u *unit, name int) groupKey {
 	switch {
 	case u.means.OpenClasses:
 		return groupKey{inFamily, u.kin, name}
@@ -181,7 +165,7 @@ func (p *project) groupKey(u *unit, name int32) groupKey {
 }
 
 // groupOf is the group of a name that is there, -1 for none.
-func (p *project) groupOf(u *unit, name string, groups map[groupKey]int32) int32 {
+func (p *project) groupOf(u *unit, name string, groups map[groupKey]int) int {
 	if id, ok := p.words.find(name); ok && name != "" {
 		if g, ok := groups[p.groupKey(u, id)]; ok {
 			return g
@@ -190,27 +174,29 @@ func (p *project) groupOf(u *unit, name string, groups map[groupKey]int32) int32
 	return -1
 }
 
-func (p *project) indexNames(u *unit, groups map[groupKey]int32) {
-	var all []entitled
-	put := func(name int32, t thing) { all = append(all, entitled{name, t}) }
-	for i, c := range u.classes {
-		put(c.name, thing{kind: isClass, id: p.classes[int(u.firstOf)+i].group})
-	}
-	for i := range u.functions.len() {
-		f, at := u.functions.at(i), u.first+int32(i)
-		head, last := splitName(p.words.texts[f.name])
-		group := p.memberOf(u, f, head, groups)
-		u.functions.place(i, p.words.id(last), group)
-		if f.parent >= 0 {
-			u.functions.hold(int(f.parent))
+func (p *project) indexNames(u *unit, groups map[groupKey]int) {
+	u.own = map[int][]thing{}
+	put := func(name int, t thing) {
+		if !slices.Contains(u.own[name], t) {
+			u.own[name] = append(u.own[name], t)
 		}
-		put(f.name, thing{kind: isFunction, id: at})
+	}
+	for _, c := range u.classes {
+		put(c.name, thing{kind: isClass, id: c.group})
+	}
+	for i, f := range u.functions {
+		head, last := splitName(f.Name)
+		f.last, f.group = p.words.id(last), p.memberOf(u, f, head, groups)
+		if f.Parent >= 0 {
+			u.functions[f.Parent].inner = true
+		}
+		put(f.name, thing{kind: isFunction, id: u.first + i})
 	}
 	for i, b := range u.bindings {
 		if b.path < 0 {
 			continue
 		}
-		put(b.name, thing{kind: viaBinding, id: int32(i), unit: u.index})
+		put(b.name, thing{kind: viaBinding, id: i, unit: u.index})
 		head, last := splitName(p.words.texts[b.name])
 		switch last {
 		case Decorated:
@@ -223,63 +209,53 @@ func (p *project) indexNames(u *unit, groups map[groupKey]int32) {
 			p.bind(p.groupOf(u, head, groups), last)
 		}
 	}
-	inside := map[int32]bool{} // functions that import
+	inside := map[string]bool{} // functions that import
 	for i, im := range u.imports {
 		if local := p.words.texts[im.local]; p.words.texts[im.name] != "*" && local != "" && local != "_" {
-			put(im.local, thing{kind: viaImport, id: int32(i), unit: u.index})
+			put(im.local, thing{kind: viaImport, id: i, unit: u.index})
 			if head, _ := splitName(local); head != "" && local[0] != '\'' {
-				inside[p.words.id(head)] = true
+				inside[head] = true
 			}
 		}
 	}
-	for i := range u.functions.len() {
-		if inside[u.functions.at(i).name] {
-			u.functions.hold(i)
-		}
+	inner := map[string]bool{}
+	for _, f := range u.functions {
+		f.inner = f.inner || inside[f.Name]
+		inner[f.Name] = inner[f.Name] || f.inner
 	}
-	u.own = table(nil).with(all)
-	inner := map[int32]bool{}
-	for i := range u.functions.len() {
-		if f := u.functions.at(i); f.inner {
-			inner[f.name] = true
-		}
-	}
-	for _, e := range u.own {
-		head, last := splitName(p.words.texts[e.name])
-		if id, ok := p.words.find(head); ok && inner[id] {
-			p.enclosed[place{id, p.words.id(last)}] = e.name
+	for name := range u.own {
+		if head, last := splitName(p.words.texts[name]); inner[head] {
+			p.enclosed[place{p.words.id(head), p.words.id(last)}] = name
 		}
 	}
 }
 
 // bind notes that a binding is of a class, of group g; -1 for none.
-func (p *project) bind(g int32, name string) {
+func (p *project) bind(g int, name string) {
 	if g >= 0 {
-		of := p.relate(g)
-		of.bound = append(of.bound, p.words.id(name))
+		p.groups[g].bound = append(p.groups[g].bound, p.words.id(name))
 	}
 }
 
-// indexMembers lays out what groups have many of.
+// indexMembers gives groups what is of them.
 func (p *project) indexMembers() {
-	p.parts = p.gather(len(p.classes), func(i int) int32 { return p.classes[i].group }, func(g *group) *span { return &g.parts })
-	p.listed = p.gather(len(p.homes), func(i int) int32 { return p.of(int32(i)).group }, func(g *group) *span { return &g.listed })
-	p.members = make(table, 0, len(p.listed))
-	var all []entitled
-	for g := range p.groups {
-		all = all[:0]
-		for _, f := range p.membersOf(int32(g)) {
-			all = append(all, entitled{p.of(f).last, thing{kind: isFunction, id: f}})
+	for i, c := range p.classes {
+		p.groups[c.group].parts = append(p.groups[c.group].parts, i)
+	}
+	for i, f := range p.functions {
+		if f.group >= 0 {
+			p.groups[f.group].members = append(p.groups[f.group].members, i)
+			at := place{f.group, f.last}
+			p.members[at] = append(p.members[at], thing{kind: isFunction, id: i})
 		}
-		p.members = p.members.with(all)
 	}
 }
 
 // own is what a qualified name of a unit stands for.
-func (p *project) own(u, name int32) []thing {
-	found := p.units[u].own.of(name, u)
+func (p *project) own(u, name int) []thing {
+	found := p.units[u].own[name]
 	if more := p.decorated[place{u, name}]; len(more) > 0 {
-		return append(found, more...)
+		return slices.Concat(found, more)
 	}
 	return found
 }
@@ -292,12 +268,12 @@ func (p *project) indexDecorated(u *unit) {
 			continue
 		}
 		path := p.words.path(strings.Split(head, "."))
-		for _, t := range p.ask(where{unit: u, function: -1, class: b.class(), loads: true}, path).things {
+		for _, t := range p.ask(where{unit: u, function: -1, class: b.class, loads: true}, path).things {
 			if t.kind != isFunction {
 				continue
 			}
-			key := place{p.homes[t.id], p.words.id(p.name(t.id) + "." + Decorated)}
-			p.decorated[key] = append(p.decorated[key], thing{kind: viaBinding, id: int32(i), unit: u.index})
+			key := place{p.of(t.id).unit.index, p.words.id(p.of(t.id).Name + "." + Decorated)}
+			p.decorated[key] = append(p.decorated[key], thing{kind: viaBinding, id: i, unit: u.index})
 		}
 	}
 }
@@ -322,14 +298,14 @@ func (p *project) indexFilled(u *unit) {
 				p.decorated[of] = append(p.decorated[of], table)
 			}
 			key := place{of.in, table.id}
-			p.decorated[key] = append(p.decorated[key], thing{kind: viaBinding, id: int32(i), unit: u.index})
+			p.decorated[key] = append(p.decorated[key], thing{kind: viaBinding, id: i, unit: u.index})
 		}
 	}
 }
 
 // home is a name in a file that was asked for already: files import from each other.
 type home struct {
-	in   int32
+	in   int
 	name string
 }
 
@@ -364,10 +340,10 @@ func (p *project) homesOf(u *unit, name string, asked map[home]bool) []place {
 				continue
 			}
 			for _, at := range p.modules[m.id].units {
-				for _, s := range append([]int32{at}, p.starred(at)...) {
+				for _, s := range append([]int{at}, p.starred(at)...) {
 					if further := p.homesOf(p.units[s], of, asked); len(further) > 0 {
 						out = append(out, further...)
-					} else if id, ok := p.words.find(of); ok && len(p.units[s].own.of(id, s)) > 0 {
+					} else if id, ok := p.words.find(of); ok && len(p.units[s].own[id]) > 0 {
 						out = append(out, place{s, id})
 					}
 				}
@@ -378,11 +354,11 @@ func (p *project) homesOf(u *unit, name string, asked map[home]bool) []place {
 }
 
 // memberOf is the group of a method, -1 for a function that is none.
-func (p *project) memberOf(u *unit, f function, head string, groups map[groupKey]int32) int32 {
-	if f.class >= 0 && int(f.class) < len(u.classes) {
-		return p.classes[u.firstOf+f.class].group
+func (p *project) memberOf(u *unit, f *function, head string, groups map[groupKey]int) int {
+	if f.Class >= 0 && f.Class < len(u.classes) {
+		return u.classes[f.Class].group
 	}
-	if f.parent >= 0 || head == "" {
+	if f.Parent >= 0 || head == "" {
 		return -1
 	}
 	if u.means.SpreadClasses {
@@ -414,71 +390,70 @@ func (p *project) indexStars(u *unit) {
 }
 
 // descent is a class with those that it inherits from, nearest first.
-func (p *project) descent(g int32) []int32 {
-	if p.groups[g].solved {
-		return p.lineage(g)
+func (p *project) descent(g int) []int {
+	of := &p.groups[g]
+	if of.solved {
+		return of.line
 	}
-	p.groups[g].solved = true
-	p.descend(g, []int32{g})
-	var bases []int32
-	for _, part := range p.partsOf(g) {
-		c := p.classes[part]
-		u := p.units[c.unit]
-		of := u.classes[c.local]
-		for b := range u.refs.of(of.bases) {
-			scope := of.parent
-			if u.means.OpenClasses {
-				scope = c.local // include stands in the body, where the class's own names are known
+	of.solved, of.line = true, []int{g}
+	var rest [][]int
+	for _, b := range p.basesOf(g) {
+		rest = append(rest, p.descent(b))
+	}
+	line := of.line
+	// Breadth after breadth keeps what is common to several bases behind them.
+	for depth := 0; ; depth++ {
+		before := len(line)
+		for _, r := range rest {
+			if depth < len(r) {
+				line = append(line, r[depth])
 			}
-			a := p.ask(where{unit: u, function: -1, class: scope, loads: true}, b.path)
+		}
+		if len(line) == before {
+			break
+		}
+	}
+	of.line = unique(line)
+	return of.line
+}
+
+// basesOf are the groups that a group inherits from. Those of others, and metaclasses, are
+// noted with it.
+func (p *project) basesOf(g int) []int {
+	of := &p.groups[g]
+	var bases []int
+	for _, part := range of.parts {
+		c := p.classes[part]
+		scope := c.parent
+		if c.unit.means.OpenClasses {
+			scope = c.local // include stands in the body, where the class's own names are known
+		}
+		for _, b := range c.bases {
 			found := false
-			for _, t := range a.things {
-				if t.kind != isClass && t.kind != isInstance || t.id == g {
+			for _, t := range p.ask(where{unit: c.unit, function: -1, class: scope, loads: true}, b.path).things {
+				switch {
+				case t.kind != isClass && t.kind != isInstance || t.id == g:
 					continue
-				}
-				found = true
-				if b.use() == Made {
-					of := p.relate(g)
+				case b.use == Made:
 					of.made = append(of.made, t.id)
-				} else {
+				default:
 					bases = append(bases, t.id)
 				}
+				found = true
 			}
-			if !found && b.use() != Made {
+			if !found && b.use != Made {
 				parts := p.words.split(b.path)
-				of := p.relate(g)
 				of.foreign = append(of.foreign, p.words.texts[parts[len(parts)-1]])
 			}
 		}
 	}
-	line := []int32{g}
-	var rest [][]int32
-	for _, b := range bases {
-		rest = append(rest, p.descent(b))
-	}
-	// Breadth after breadth keeps what is common to several bases behind them.
-	for depth := 0; ; depth++ {
-		more := false
-		for _, r := range rest {
-			if depth < len(r) {
-				more = true
-				line = append(line, r[depth])
-			}
-		}
-		if !more {
-			break
-		}
-	}
-	if len(bases) > 0 {
-		p.descend(g, unique(line))
-	}
-	return p.lineage(g)
+	return bases
 }
 
 // unique keeps the first of each.
-func unique(all []int32) []int32 {
-	seen := make(map[int32]bool, len(all))
-	return slices.DeleteFunc(all, func(i int32) bool {
+func unique(all []int) []int {
+	seen := make(map[int]bool, len(all))
+	return slices.DeleteFunc(all, func(i int) bool {
 		if seen[i] {
 			return true
 		}
@@ -488,11 +463,4 @@ func unique(all []int32) []int32 {
 }
 
 // of is a function by its number.
-func (p *project) of(f int32) function {
-	u := p.units[p.homes[f]]
-	return u.functions.at(int(f - u.first))
-}
-
-func (p *project) name(f int32) string { return p.words.texts[p.of(f).name] }
-
-func (p *project) construct(f int32) Construct { return Construct(p.words.texts[p.of(f).construct]) }
+func (p *project) of(f int) *function { return p.functions[f] }

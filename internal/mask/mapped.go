@@ -70,7 +70,7 @@ func (p *project) mapImport(family string, a Anchor) {
 }
 
 // mappedModule is what an import means by settings: those of the nearest folder go first.
-func (p *project) mappedModule(u *unit, name string) (int32, bool) {
+func (p *project) mappedModule(u *unit, name string) (int, bool) {
 	if len(p.mapped) == 0 {
 		return 0, false
 	}
@@ -108,8 +108,8 @@ func (m *mapped) places(name string) []string {
 var compiledTo = []string{".js", ".mjs", ".cjs", ".jsx"}
 
 // moduleAt is that of a path, be it with the ending that it is compiled to.
-func (p *project) moduleAt(family, at string) (int32, bool) {
-	for _, by := range []map[moduleKey]int32{p.byModule, p.byStem} {
+func (p *project) moduleAt(family, at string) (int, bool) {
+	for _, by := range []map[moduleKey]int{p.byModule, p.byStem} {
 		if m, ok := by[moduleKey{family, at}]; ok && len(p.modules[m].units) > 0 {
 			return m, true
 		}

@@ -7,8 +7,7 @@
 // stand here.
 //
 // It never runs code, never guesses at what does not parse, and never writes outside
-// the folder that it is given, but for a temporary file without a name that holds what is
-// known of many files.
+// the folder that it is given.
 package mask
 
 import (

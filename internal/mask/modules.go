@@ -7,9 +7,9 @@ import (
 )
 
 // inUnit is what a name of a file means, that of a star import included.
-func (p *project) inUnit(u, name int32, depth int) []thing {
+func (p *project) inUnit(u, name int, depth int) []thing {
 	own := p.own(u, name)
-	if len(p.stars[u]) == 0 || !p.isNamed(name) || len(own) > 0 && (!p.units[u].means.ManyStars || !plainly(own)) {
+	if len(p.stars[u]) == 0 || !p.named[name] || len(own) > 0 && (!p.units[u].means.ManyStars || !plainly(own)) {
 		return p.expand(own, depth)
 	}
 	var first []thing
@@ -39,12 +39,8 @@ func plainly(things []thing) bool {
 	return !slices.ContainsFunc(things, func(t thing) bool { return t.kind != isFunction && t.kind != isClass })
 }
 
-// isNamed tells whether any file names something so. Most names in use are none of
-// those, and need not be looked for in all files of all packages.
-func (p *project) isNamed(word int32) bool { return int(word) < len(p.named) && p.named[word] }
-
 // starred are the units whose names a unit has by stars, of stars too.
-func (p *project) starred(u int32) []int32 {
+func (p *project) starred(u int) []int {
 	if p.units[u].means.OwnStars {
 		return p.stars[u]
 	}
@@ -52,8 +48,8 @@ func (p *project) starred(u int32) []int32 {
 	if ok {
 		return out
 	}
-	seen := map[int32]bool{u: true}
-	take := func(from int32) {
+	seen := map[int]bool{u: true}
+	take := func(from int) {
 		for _, s := range p.stars[from] {
 			if !seen[s] {
 				seen[s] = true
@@ -88,7 +84,7 @@ func (p *project) declares(u *unit, module, name string) bool {
 	if module == "" && len(u.modules) > 0 {
 		homes = []thing{{kind: isModule, id: p.byModule[moduleKey{u.family, u.modules[0]}]}}
 	}
-	has := func(at int32) bool { return at != u.index && len(p.own(at, word)) > 0 }
+	has := func(at int) bool { return at != u.index && len(p.own(at, word)) > 0 }
 	return slices.ContainsFunc(homes, func(t thing) bool { return t.kind == isModule && slices.ContainsFunc(p.modules[t.id].units, has) })
 }
 
@@ -138,7 +134,7 @@ func join(module, sep, name string) string {
 	return module + sep + name
 }
 
-func (p *project) inModule(m, name int32, depth int) []thing {
+func (p *project) inModule(m, name int, depth int) []thing {
 	var out []thing
 	for _, u := range p.modules[m].units {
 		if p.units[u].means.OwnStars {
@@ -170,9 +166,9 @@ func (p *project) inModule(m, name int32, depth int) []thing {
 
 // below is what the modules of a package have under a name, where somebody else finds
 // what the package has not.
-func (p *project) below(m, name int32, depth int) []thing {
+func (p *project) below(m, name int, depth int) []thing {
 	id, ok := p.words.find("__getattr__")
-	if !ok || name == id || !p.isNamed(name) || !slices.ContainsFunc(p.inModule(m, id, depth), func(t thing) bool { return t.kind == isAnyone }) {
+	if !ok || name == id || !p.named[name] || !slices.ContainsFunc(p.inModule(m, id, depth), func(t thing) bool { return t.kind == isAnyone }) {
 		return nil
 	}
 	var out []thing
@@ -193,13 +189,13 @@ func (p *project) below(m, name int32, depth int) []thing {
 }
 
 // forwards tells a class whose objects have a hook for the names that they have not.
-func (p *project) forwards(g int32) bool {
+func (p *project) forwards(g int) bool {
 	id, ok := p.words.find("__getattr__")
 	return ok && len(p.member(g, id)) > 0
 }
 
 // absolute resolves a path that begins with a package or a class known everywhere.
-func (p *project) absolute(u *unit, parts []int32) (answer, bool) {
+func (p *project) absolute(u *unit, parts []int) (answer, bool) {
 	word := p.words.texts[parts[0]]
 	if u.means.OpenClasses { // a file goes by the names of its classes, too
 		name := word
@@ -225,7 +221,7 @@ func (p *project) absolute(u *unit, parts []int32) (answer, bool) {
 // findModule finds what an import's module names: by what files say of themselves, by
 // folders for relative ones, by the project's own prefix, or a member of a module.
 func (p *project) findModule(u *unit, name string) []thing {
-	found := func(m int32, ok bool) []thing {
+	found := func(m int, ok bool) []thing {
 		if !ok {
 			return nil
 		}

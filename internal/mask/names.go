@@ -8,14 +8,14 @@ import (
 // where is the place that a reference stands in.
 type where struct {
 	unit     *unit
-	function int32 // -1: what runs at load time
-	class    int32 // of the unit; -1
-	loads    bool  // in a class body its own names are in reach
+	function int  // -1: what runs at load time
+	class    int  // of the unit; -1
+	loads    bool // in a class body its own names are in reach
 }
 
 // question is what an answer is remembered by.
 type question struct {
-	unit, class, path int32
+	unit, class, path int
 	loads             bool
 }
 
@@ -23,16 +23,16 @@ type question struct {
 type answer struct {
 	things []thing
 	// getters are properties that are read on the way.
-	getters []int32
+	getters []int
 	// results are functions of which something that a call gives is asked for a member:
 	// it is theirs, or one that they were given.
-	results []int32
+	results []int
 	// receivers are the classes on which the last name was looked up: what inherits from
 	// them may have another member of that name.
-	receivers []int32
+	receivers []int
 	// member is the last name where it is looked up on a receiver, -1 else; unknown
 	// tells that nothing is known of the receiver.
-	member  int32
+	member  int
 	unknown bool
 }
 
@@ -44,7 +44,7 @@ var (
 )
 
 // isSuper tells such a word; one that the file itself has is a name as any other.
-func (p *project) isSuper(u *unit, word int32) bool {
+func (p *project) isSuper(u *unit, word int) bool {
 	return superWords[p.words.texts[word]] && len(p.own(u.index, word)) == 0
 }
 
@@ -52,7 +52,7 @@ func (p *project) isSuper(u *unit, word int32) bool {
 const maxMemo = 8_000
 
 // ask resolves a path in its place.
-func (p *project) ask(w where, path int32) answer {
+func (p *project) ask(w where, path int) answer {
 	parts := p.words.split(path)
 	if w.function >= 0 {
 		if found := p.nested(w, parts[0]); len(found) > 0 {
@@ -71,7 +71,7 @@ func (p *project) ask(w where, path int32) answer {
 	return a
 }
 
-func (p *project) answer(w where, parts []int32) answer {
+func (p *project) answer(w where, parts []int) answer {
 	word := p.words.texts[parts[0]]
 	switch word {
 	case Element: // a literal
@@ -90,7 +90,7 @@ func (p *project) answer(w where, parts []int32) answer {
 		return answer{member: p.memberIn(parts), unknown: len(parts) > 1}
 	}
 	if w.class >= 0 {
-		g := p.classes[w.unit.firstOf+w.class].group
+		g := w.unit.classes[w.class].group
 		if selfWords[word] {
 			what := isInstance
 			if classWords[word] { // cls(…) makes an object
@@ -98,9 +98,9 @@ func (p *project) answer(w where, parts []int32) answer {
 			}
 			return p.follow(w.unit, []thing{{kind: what, id: g}}, parts)
 		}
-		if p.isSuper(w.unit, parts[0]) && len(p.lineage(g)) > 0 {
+		if p.isSuper(w.unit, parts[0]) && len(p.groups[g].line) > 0 {
 			var bases []thing
-			for _, b := range p.lineage(g)[1:] {
+			for _, b := range p.groups[g].line[1:] {
 				bases = append(bases, thing{kind: isInstance, id: b})
 			}
 			return p.super(w.unit, bases, parts)
@@ -116,7 +116,7 @@ func (p *project) answer(w where, parts []int32) answer {
 		}
 	}
 	if g := p.implied(w, parts[0]); g >= 0 && len(parts) == 1 {
-		return answer{things: found, receivers: []int32{g}, member: parts[0]}
+		return answer{things: found, receivers: []int{g}, member: parts[0]}
 	}
 	if len(found) == 0 && w.unit.means.FullNames {
 		if a, ok := p.absolute(w.unit, parts); ok {
@@ -132,7 +132,7 @@ func (p *project) answer(w where, parts []int32) answer {
 }
 
 // memberIn is the last name of a path: of one of a table, that with the table's.
-func (p *project) memberIn(parts []int32) int32 {
+func (p *project) memberIn(parts []int) int {
 	last := parts[len(parts)-1]
 	if len(parts) > 2 && p.words.texts[last] == Element {
 		return p.words.id(p.words.texts[parts[len(parts)-2]] + "." + Element)
@@ -142,16 +142,16 @@ func (p *project) memberIn(parts []int32) int32 {
 
 // implied is the class around the place of which a bare name is a method, -1 for none: the
 // object that it is called on may be of a class below, which has another.
-func (p *project) implied(w where, name int32) int32 {
+func (p *project) implied(w where, name int) int {
 	if !w.unit.means.Overrides && !w.unit.means.OpenClasses {
 		return -1
 	}
 	for c := w.class; c >= 0; c = w.unit.classes[c].parent {
-		g := p.classes[w.unit.firstOf+c].group
+		g := w.unit.classes[c].group
 		if found := p.member(g, name); len(found) > 0 {
 			if slices.ContainsFunc(found, func(t thing) bool {
 				// One of which there is nothing is there for others to have it.
-				return t.kind == isFunction && (w.unit.means.Overrides || p.construct(t.id) == Trivial)
+				return t.kind == isFunction && (w.unit.means.Overrides || p.of(t.id).Construct == Trivial)
 			}) {
 				return g
 			}
@@ -162,7 +162,7 @@ func (p *project) implied(w where, name int32) int32 {
 }
 
 // super looks a name up in what comes after the class: the first that has it.
-func (p *project) super(u *unit, bases []thing, parts []int32) answer {
+func (p *project) super(u *unit, bases []thing, parts []int) answer {
 	if len(parts) == 1 && len(bases) > 0 { // super(…): the constructor of the nearest
 		return answer{things: []thing{{kind: isClass, id: bases[0].id}}, member: -1}
 	}
@@ -176,7 +176,7 @@ func (p *project) super(u *unit, bases []thing, parts []int32) answer {
 }
 
 // nested finds a name among the functions inside of those around the place.
-func (p *project) nested(w where, name int32) []thing {
+func (p *project) nested(w where, name int) []thing {
 	for at := w.function; at >= 0; {
 		f := p.of(at)
 		if f.inner {
@@ -186,19 +186,19 @@ func (p *project) nested(w where, name int32) []thing {
 				}
 			}
 		}
-		if f.parent < 0 {
+		if f.Parent < 0 {
 			return nil
 		}
-		at = w.unit.first + f.parent
+		at = w.unit.first + f.Parent
 	}
 	return nil
 }
 
 // lookup finds a bare name: in the class where that counts, the file, its package, what
 // it takes by a star.
-func (p *project) lookup(w where, name int32) []thing {
+func (p *project) lookup(w where, name int) []thing {
 	for c := w.class; c >= 0; c = w.unit.classes[c].parent {
-		g := p.classes[w.unit.firstOf+c].group
+		g := w.unit.classes[c].group
 		if w.unit.means.BareMembers {
 			if found := p.member(g, name); len(found) > 0 {
 				return found
@@ -228,7 +228,7 @@ func (p *project) lookup(w where, name int32) []thing {
 			return []thing{{kind: isModule, id: m}}
 		}
 	}
-	if !p.isNamed(name) {
+	if !p.named[name] {
 		return nil
 	}
 	var found []thing
@@ -245,9 +245,9 @@ func (p *project) lookup(w where, name int32) []thing {
 }
 
 // constant is a name of which something is asked, and so no method that is called like it.
-func (p *project) constant(w where, name int32) []thing {
+func (p *project) constant(w where, name int) []thing {
 	for c := w.class; c >= 0; c = w.unit.classes[c].parent {
-		if found := p.fields(p.classes[w.unit.firstOf+c].group, name); len(found) > 0 {
+		if found := p.fields(w.unit.classes[c].group, name); len(found) > 0 {
 			return found
 		}
 	}
@@ -256,7 +256,7 @@ func (p *project) constant(w where, name int32) []thing {
 
 // asked tells that something is asked of the first name of a path, and not of what a call
 // of it gives: where methods have names of their own, it is none.
-func (p *project) asked(parts []int32) bool { return len(parts) > 1 && !p.isResult(parts[1]) }
+func (p *project) asked(parts []int) bool { return len(parts) > 1 && !p.isResult(parts[1]) }
 
 // methods tells functions that have to be called.
 func (p *project) methods(things []thing) bool {
@@ -264,8 +264,8 @@ func (p *project) methods(things []thing) bool {
 }
 
 // fields are what a class has under a name beside methods.
-func (p *project) fields(g, name int32) []thing {
-	for _, a := range p.lineage(g) {
+func (p *project) fields(g, name int) []thing {
+	for _, a := range p.groups[g].line {
 		found := slices.DeleteFunc(slices.Clone(p.within(a, name)), func(t thing) bool { return t.kind == isFunction })
 		if len(found) > 0 {
 			return found
@@ -320,8 +320,8 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 	b := u.bindings[i]
 	if own := p.words.split(b.path); len(own) == 1 && own[0] == b.name { // x = x, and X = X()
 		var out []thing
-		for _, t := range u.own.of(b.name, u.index) {
-			if t.kind == isClass && b.use() == Called {
+		for _, t := range u.own[b.name] {
+			if t.kind == isClass && b.use == Called {
 				out = append(out, thing{kind: isInstance, id: t.id})
 			}
 		}
@@ -330,15 +330,15 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 	if own := p.words.split(b.path); len(own) == 3 && p.words.texts[own[0]] == Parameter {
 		return p.parameterOf(u, own[2], own[1])
 	}
-	a := p.ask(where{unit: u, function: -1, class: b.class(), loads: true}, b.path)
+	a := p.ask(where{unit: u, function: -1, class: b.class, loads: true}, b.path)
 	var out []thing
 	home, last := splitName(p.words.texts[b.name])
-	if a.unknown && (last == Element || u.means.Flow && home == "" && b.use() == Named) {
+	if a.unknown && (last == Element || u.means.Flow && home == "" && b.use == Named) {
 		out = append(out, thing{kind: isMember, id: a.member, unit: u.index})
 	}
 	for _, t := range a.things {
 		switch {
-		case b.use() != Called && b.use() != Bound || t.kind == isForeign:
+		case b.use != Called && b.use != Bound || t.kind == isForeign:
 			out = append(out, t)
 		case t.kind == isClass:
 			out = append(out, thing{kind: isInstance, id: t.id})
@@ -352,9 +352,9 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 }
 
 // parameterOf is the slot of a parameter of a function of a file.
-func (p *project) parameterOf(u *unit, function, name int32) []thing {
+func (p *project) parameterOf(u *unit, function, name int) []thing {
 	var out []thing
-	for _, t := range u.own.of(function, u.index) {
+	for _, t := range u.own[function] {
 		if t.kind == isFunction && slices.Contains(p.parameters(t.id), name) {
 			out = append(out, thing{kind: isSlot, id: t.id, unit: name})
 		}
@@ -363,7 +363,7 @@ func (p *project) parameterOf(u *unit, function, name int32) []thing {
 }
 
 // inside is what a name means on something that holds names.
-func (p *project) inside(t thing, name int32, depth int) []thing {
+func (p *project) inside(t thing, name int, depth int) []thing {
 	switch t.kind {
 	case isModule:
 		return p.inModule(t.id, name, depth)
@@ -383,8 +383,8 @@ func (p *project) inside(t thing, name int32, depth int) []thing {
 }
 
 // isEnum tells a class whose members are objects of it.
-func (p *project) isEnum(g int32) bool {
-	return slices.ContainsFunc(p.lineage(g), func(a int32) bool {
+func (p *project) isEnum(g int) bool {
+	return slices.ContainsFunc(p.groups[g].line, func(a int) bool {
 		return slices.ContainsFunc(p.groups[a].foreign, func(f string) bool {
 			return strings.HasSuffix(f, "Enum") || strings.HasSuffix(f, "Flag")
 		})
@@ -392,8 +392,8 @@ func (p *project) isEnum(g int32) bool {
 }
 
 // ofMeta is what a class, not its objects, has of its metaclass.
-func (p *project) ofMeta(g, name int32) []thing {
-	for _, a := range p.lineage(g) {
+func (p *project) ofMeta(g, name int) []thing {
+	for _, a := range p.groups[g].line {
 		for _, m := range p.groups[a].made {
 			if found := p.member(m, name); len(found) > 0 {
 				return found
@@ -404,13 +404,13 @@ func (p *project) ofMeta(g, name int32) []thing {
 }
 
 // member is what a class or those that it inherits from have under a name.
-func (p *project) member(g, name int32) []thing {
-	line := p.lineage(g)
+func (p *project) member(g, name int) []thing {
+	line := p.groups[g].line
 	if len(line) == 0 {
-		line = []int32{g}
+		line = []int{g}
 	}
 	for _, at := range line {
-		if found := p.having(at, name); len(found) > 0 {
+		if found := p.members[place{at, name}]; len(found) > 0 {
 			return found
 		}
 		if found := p.within(at, name); len(found) > 0 {
@@ -421,16 +421,16 @@ func (p *project) member(g, name int32) []thing {
 }
 
 // within are nested classes and bindings of a class.
-func (p *project) within(g, name int32) []thing {
+func (p *project) within(g, name int) []thing {
 	id, ok := p.words.find(p.words.texts[p.groups[g].name] + "." + p.words.texts[name])
 	if !ok {
 		return nil
 	}
-	if found := p.own(p.groups[g].unit, id); len(found) > 0 {
+	if found := p.own(p.groups[g].unit.index, id); len(found) > 0 {
 		return p.expand(found, 1)
 	}
-	for _, part := range p.partsOf(g) {
-		if found := p.own(p.classes[part].unit, id); len(found) > 0 {
+	for _, part := range p.groups[g].parts {
+		if found := p.own(p.classes[part].unit.index, id); len(found) > 0 {
 			return p.expand(found, 1)
 		}
 	}
@@ -438,7 +438,7 @@ func (p *project) within(g, name int32) []thing {
 }
 
 // follow goes along the rest of a path, from what its first name means.
-func (p *project) follow(u *unit, things []thing, parts []int32) answer {
+func (p *project) follow(u *unit, things []thing, parts []int) answer {
 	a := answer{things: things, member: -1}
 	if p.along(u, &a, parts) && p.words.texts[parts[len(parts)-1]] != Element {
 		a.unknown, a.member = true, p.memberIn(parts)
@@ -447,12 +447,12 @@ func (p *project) follow(u *unit, things []thing, parts []int32) answer {
 }
 
 // along is follow; it tells whether something on the way may be another than what is known.
-func (p *project) along(u *unit, a *answer, parts []int32) (anyone bool) {
-	var before []int32 // receivers of the name before
+func (p *project) along(u *unit, a *answer, parts []int) (anyone bool) {
+	var before []int // receivers of the name before
 	for i, name := range parts[1:] {
 		last := i == len(parts)-2
 		var next []thing
-		var receivers []int32
+		var receivers []int
 		known := false // is nothing found because there is nothing of ours
 		if slices.ContainsFunc(a.things, func(t thing) bool { return t.kind == isResult }) {
 			for _, t := range a.things {
@@ -520,14 +520,13 @@ func (p *project) along(u *unit, a *answer, parts []int32) (anyone bool) {
 }
 
 // adapts tells an interface, of which a call gives any object that has its methods.
-func (p *project) adapts(g int32) bool {
-	return slices.ContainsFunc(p.lineage(g), func(a int32) bool { return slices.Contains(p.groups[a].foreign, "Interface") })
+func (p *project) adapts(g int) bool {
+	return slices.ContainsFunc(p.groups[g].line, func(a int) bool { return slices.Contains(p.groups[a].foreign, "Interface") })
 }
 
 // isOwn tells what every function has of the language, of one that stays what it is.
-func (p *project) isOwn(f, name int32) bool {
-	w := p.of(f).refs.second()
-	return w.start == w.end && owned[p.words.texts[name]]
+func (p *project) isOwn(f, name int) bool {
+	return len(p.of(f).wrapped) == 0 && owned[p.words.texts[name]]
 }
 
 var owned = map[string]bool{"__doc__": true, "__name__": true, "__qualname__": true, "__module__": true, "__dict__": true, "__annotations__": true}
@@ -549,25 +548,25 @@ func (p *project) read(things []thing, a *answer) []thing {
 }
 
 // describes tells a class whose objects give something else when they are read off another.
-func (p *project) describes(g int32) bool {
+func (p *project) describes(g int) bool {
 	id, ok := p.words.find("__get__")
 	return ok && len(p.member(g, id)) > 0
 }
 
-func (p *project) isProperty(f int32) bool {
-	c := p.construct(f)
+func (p *project) isProperty(f int) bool {
+	c := p.of(f).Construct
 	return c == Getter || c == Setter
 }
 
 // step is a name on one thing.
-func (p *project) step(t thing, name int32) []thing {
+func (p *project) step(t thing, name int) []thing {
 	switch t.kind {
 	case isFunction:
 		if p.words.texts[name] == Each { // of an argument of types
 			return []thing{t}
 		}
-		if id, ok := p.words.find(p.name(t.id) + "." + p.words.texts[name]); ok {
-			return p.expand(p.own(p.homes[t.id], id), 1)
+		if id, ok := p.words.find(p.of(t.id).Name + "." + p.words.texts[name]); ok {
+			return p.expand(p.own(p.of(t.id).unit.index, id), 1)
 		}
 	case isClass, isInstance, isModule:
 		return p.inside(t, name, 1)
@@ -582,4 +581,19 @@ func (p *project) step(t thing, name int32) []thing {
 		}
 	}
 	return nil
+}
+
+// through resolves one import or binding, once. While it is resolved it stands for nothing.
+func (p *project) through(t thing, depth int) []thing {
+	if found, ok := p.found[t]; ok || depth > deep {
+		return found
+	}
+	p.found[t] = nil
+	u := p.units[t.unit]
+	if t.kind == viaImport {
+		p.found[t] = slices.Clip(p.importOf(u, u.imports[t.id], depth+1))
+	} else {
+		p.found[t] = slices.Clip(p.bindingOf(u, t.id))
+	}
+	return p.found[t]
 }

@@ -19,9 +19,7 @@ func TestExpand(t *testing.T) {
 		}
 	}
 	p := newProject()
-	u := &unit{path: "a.js", tongue: &tongue{family: "javascript"}}
-	p.units = []*unit{u}
-	p.compact(u, f)
+	p.add(&unit{path: "a.js", family: "javascript"}, f)
 	if err := p.index(t.Context()); err != nil {
 		t.Fatal(err)
 	}

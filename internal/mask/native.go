@@ -17,9 +17,9 @@ var compiledFrom = map[string][]string{
 const maxNative = 64 << 20
 
 // nativeCalls are the functions that compiled code names together with their modules.
-func (r *run) nativeCalls(ctx context.Context) []int32 {
+func (r *run) nativeCalls(ctx context.Context) []int {
 	modules, names := r.namedModules()
-	var out []int32
+	var out []int
 	for _, e := range r.entries {
 		if ctx.Err() != nil {
 			return nil
@@ -53,9 +53,9 @@ func (r *run) namedModules() (modules map[string]map[string][]*unit, names map[s
 		for _, m := range u.modules {
 			modules[u.family][m] = append(modules[u.family][m], u)
 		}
-		for i := range u.functions.len() {
-			if f := u.functions.at(i); f.parent < 0 && f.class < 0 {
-				names[u.family][r.project.words.texts[f.name]] = true
+		for _, f := range u.functions {
+			if f.Parent < 0 && f.Class < 0 {
+				names[u.family][f.Name] = true
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func (r *run) namedModules() (modules map[string]map[string][]*unit, names map[s
 }
 
 // calledBy are the functions of which one file has both texts.
-func (r *run) calledBy(source []byte, modules map[string][]*unit, names map[string]bool) []int32 {
+func (r *run) calledBy(source []byte, modules map[string][]*unit, names map[string]bool) []int {
 	var units []*unit
 	named := map[string]bool{}
 	for text := range texts(source) {
@@ -72,11 +72,11 @@ func (r *run) calledBy(source []byte, modules map[string][]*unit, names map[stri
 			named[string(text)] = true
 		}
 	}
-	var out []int32
+	var out []int
 	for _, u := range units {
-		for i := range u.functions.len() {
-			if f := u.functions.at(i); f.parent < 0 && f.class < 0 && named[r.project.words.texts[f.name]] {
-				out = append(out, u.first+int32(i))
+		for i, f := range u.functions {
+			if f.Parent < 0 && f.Class < 0 && named[f.Name] {
+				out = append(out, u.first+i)
 			}
 		}
 	}

@@ -20,11 +20,11 @@ var ofMetaclass = []string{"__new__", "__init__", "__prepare__", "mro", "__setat
 
 // define is what the definition of a class runs: hooks of what it inherits from, its
 // metaclass.
-func (c *closure) define(g int32, why cause) {
-	line := c.lineage(g)
+func (c *closure) define(g int, why cause) {
+	line := c.groups[g].line
 	for _, a := range line[1:] {
-		for _, f := range c.membersOf(a) {
-			if c.construct(f) == Hook {
+		for _, f := range c.groups[a].members {
+			if c.of(f).Construct == Hook {
 				c.present(g)
 				c.reach(f, why)
 			}
@@ -48,15 +48,15 @@ func (c *closure) define(g int32, why cause) {
 
 // lendMeta is a metaclass that inherits from one of others: they call what it has when they
 // make its classes.
-func (c *closure) lendMeta(m int32, why cause) {
-	line := c.lineage(m)
-	if !slices.ContainsFunc(line, func(a int32) bool {
+func (c *closure) lendMeta(m int, why cause) {
+	line := c.groups[m].line
+	if !slices.ContainsFunc(line, func(a int) bool {
 		return slices.ContainsFunc(c.groups[a].foreign, func(base string) bool { return calls(base) && !plainMeta[base] })
 	}) {
 		return
 	}
 	for _, a := range line {
-		for _, f := range c.membersOf(a) {
+		for _, f := range c.groups[a].members {
 			c.reach(f, why)
 		}
 	}
@@ -66,14 +66,14 @@ func (c *closure) lendMeta(m int32, why cause) {
 var plainMeta = map[string]bool{"type": true, "ABCMeta": true, "EnumMeta": true, "EnumType": true}
 
 // isMetaclass tells a class whose objects are classes.
-func (c *closure) isMetaclass(g int32) bool {
-	return slices.ContainsFunc(c.lineage(g), func(a int32) bool {
+func (c *closure) isMetaclass(g int) bool {
+	return slices.ContainsFunc(c.groups[g].line, func(a int) bool {
 		return slices.Contains(c.groups[a].foreign, "type") || slices.Contains(c.groups[a].foreign, "ABCMeta") || slices.Contains(c.groups[a].foreign, "EnumMeta")
 	})
 }
 
 // method reaches the nearest member of a name.
-func (c *closure) method(g int32, name string, why cause) {
+func (c *closure) method(g int, name string, why cause) {
 	id, ok := c.words.find(name)
 	if !ok {
 		return
@@ -87,7 +87,7 @@ func (c *closure) method(g int32, name string, why cause) {
 
 // instantiate is a class that is called: its constructors, and what the language calls
 // on an object unseen (operators, hashes, descriptors).
-func (c *closure) instantiate(g int32, why cause) {
+func (c *closure) instantiate(g int, why cause) {
 	if c.made[g] {
 		return
 	}
@@ -95,22 +95,21 @@ func (c *closure) instantiate(g int32, why cause) {
 	for _, m := range c.metaclasses(g) {
 		c.method(m, "__call__", why)
 	}
-	for _, a := range c.lineage(g) {
-		for _, part := range c.partsOf(a) {
-			u := c.units[c.classes[part].unit]
-			makes := u.classes[c.classes[part].local].makes
-			for r := range u.refs.of(makes) {
-				c.use(where{unit: u, function: -1, class: r.class(), loads: true}, r, why)
+	for _, a := range c.groups[g].line {
+		for _, part := range c.groups[a].parts {
+			k := c.classes[part]
+			for _, r := range k.makes {
+				c.use(where{unit: k.unit, function: -1, class: r.class, loads: true}, r, why)
 			}
 		}
 	}
-	seen := map[int32]bool{}
-	for _, a := range c.lineage(g) {
-		var own []int32
-		for _, f := range c.membersOf(a) {
+	seen := map[int]bool{}
+	for _, a := range c.groups[g].line {
+		var own []int
+		for _, f := range c.groups[a].members {
 			name := c.of(f).last
 			if c.makes(f) && !seen[name] && !late[c.words.texts[name]] {
-				if c.units[c.homes[f]].means.ByResult { // what it makes is called by the names that it is put under
+				if c.of(f).unit.means.ByResult { // what it makes is called by the names that it is put under
 					c.begin(f, why)
 				} else {
 					c.reach(f, why)
@@ -127,8 +126,8 @@ func (c *closure) instantiate(g int32, why cause) {
 
 // makes tells a member that runs when an object is made. A constructor that stays whatever
 // runs may still run others: it does no more than call its parent's.
-func (c *closure) makes(f int32) bool {
-	switch c.construct(f) {
+func (c *closure) makes(f int) bool {
+	switch c.of(f).Construct {
 	case Constructor, Special, Hook:
 		return true
 	case Trivial, Opaque:
@@ -142,7 +141,7 @@ var constructors = map[string]bool{"constructor": true, "__construct": true, "in
 
 // present is a class of which there is an object, or which is one itself for code that
 // gets classes: hooks and metaclasses. What is called on the unknown may be called on it.
-func (c *closure) present(g int32) {
+func (c *closure) present(g int) {
 	if c.seen[g] {
 		return
 	}
@@ -154,11 +153,11 @@ func (c *closure) present(g int32) {
 			c.answer(g, at.name, c.waiting[at])
 		}
 	}
-	for _, a := range c.lineage(g) {
+	for _, a := range c.groups[g].line {
 		for _, s := range c.supers[a] {
 			c.after(g, a, s)
 		}
-		for _, f := range c.membersOf(a) {
+		for _, f := range c.groups[a].members {
 			if s, ok := c.waiting[place{kin, c.of(f).last}]; ok {
 				c.answer(g, c.of(f).last, s)
 			}
@@ -180,7 +179,7 @@ func (c *closure) present(g int32) {
 }
 
 // face is a method called on an interface: on any object that has all of its methods.
-func (c *closure) face(g, name int32, s site) {
+func (c *closure) face(g, name int, s site) {
 	at := place{g, name}
 	if _, ok := c.faced[at]; ok || len(c.wants(g)) == 0 {
 		return
@@ -195,23 +194,23 @@ func (c *closure) face(g, name int32, s site) {
 }
 
 // wants are the methods of an interface.
-func (c *closure) wants(g int32) []int32 {
-	var out []int32
-	for _, a := range c.lineage(g) {
-		for _, part := range c.partsOf(a) {
-			out = append(out, c.units[c.classes[part].unit].classes[c.classes[part].local].wants...)
+func (c *closure) wants(g int) []int {
+	var out []int
+	for _, a := range c.groups[g].line {
+		for _, part := range c.groups[a].parts {
+			out = append(out, c.classes[part].wants...)
 		}
 	}
 	return out
 }
 
 // conforms tells an object that has what an interface wants, or may have it of others.
-func (c *closure) conforms(h, g int32) bool {
+func (c *closure) conforms(h, g int) bool {
 	if c.kin(h) != c.kin(g) {
 		return false
 	}
-	open := slices.ContainsFunc(c.lineage(h), func(a int32) bool { return len(c.groups[a].foreign) > 0 })
-	return !slices.ContainsFunc(c.wants(g), func(name int32) bool { return !open && len(c.member(h, name)) == 0 })
+	open := slices.ContainsFunc(c.groups[h].line, func(a int) bool { return len(c.groups[a].foreign) > 0 })
+	return !slices.ContainsFunc(c.wants(g), func(name int) bool { return !open && len(c.member(h, name)) == 0 })
 }
 
 // late are what the language calls on an object when it is printed or awaited: not
@@ -221,7 +220,7 @@ var late = map[string]bool{
 }
 
 // answer is a call by name on an object of a class.
-func (c *closure) answer(g, name int32, s site) {
+func (c *closure) answer(g, name int, s site) {
 	if c.isPattern(name) {
 		c.matching(g, strings.TrimSuffix(c.words.texts[name], "*"), s)
 		return
@@ -246,13 +245,13 @@ func (c *closure) answer(g, name int32, s site) {
 }
 
 // isPattern tells a name of which only the beginning is known.
-func (c *closure) isPattern(name int32) bool { return strings.HasSuffix(c.words.texts[name], "*") }
+func (c *closure) isPattern(name int) bool { return strings.HasSuffix(c.words.texts[name], "*") }
 
 // matching is a call by a name that is made up: of all members that begin like it, those
 // that are private for themselves left out.
-func (c *closure) matching(g int32, prefix string, s site) {
-	for _, a := range c.lineage(g) {
-		for _, f := range c.membersOf(a) {
+func (c *closure) matching(g int, prefix string, s site) {
+	for _, a := range c.groups[g].line {
+		for _, f := range c.groups[a].members {
 			name := c.words.texts[c.of(f).last]
 			if strings.HasPrefix(name, prefix) && (prefix != "" || name[0] != '_') && (s.how > reads || c.isProperty(f)) {
 				c.reach(f, s.cause)
@@ -274,12 +273,12 @@ func (c *closure) matching(g int32, prefix string, s site) {
 }
 
 // touch notes a class whose own methods may be called on it, or on what it makes.
-func (c *closure) touch(g int32) {
+func (c *closure) touch(g int) {
 	if c.touched[g] {
 		return
 	}
 	c.touched[g] = true
-	for _, a := range c.lineage(g)[1:] {
+	for _, a := range c.groups[g].line[1:] {
 		for _, name := range c.names[a] {
 			c.inherited(g, name, c.watched[place{a, name}])
 		}
@@ -293,11 +292,11 @@ func (c *closure) touch(g int32) {
 }
 
 // metaclasses are those of a class, with what they inherit from.
-func (p *project) metaclasses(g int32) []int32 {
-	var out []int32
-	for _, a := range p.lineage(g) {
+func (p *project) metaclasses(g int) []int {
+	var out []int
+	for _, a := range p.groups[g].line {
 		for _, m := range p.groups[a].made {
-			out = append(out, p.lineage(m)...)
+			out = append(out, p.groups[m].line...)
 		}
 	}
 	slices.Sort(out)
@@ -351,14 +350,14 @@ func (c *closure) wait(at place, s site) {
 
 // lendClass is a class that is named, and so an object: who has it may call on it what it
 // answers to itself.
-func (c *closure) lendClass(g int32) {
+func (c *closure) lendClass(g int) {
 	if c.lent[g] {
 		return
 	}
 	c.lent[g] = true
-	for _, a := range c.lineage(g) {
-		for _, f := range c.membersOf(a) {
-			if !c.of(f).single {
+	for _, a := range c.groups[g].line {
+		for _, f := range c.groups[a].members {
+			if !c.of(f).Single {
 				continue
 			}
 			at := place{c.kin(g), c.of(f).last}
@@ -370,11 +369,11 @@ func (c *closure) lendClass(g int32) {
 	}
 }
 
-func (c *closure) kin(g int32) int32 { return c.units[c.groups[g].unit].kin }
+func (c *closure) kin(g int) int { return c.groups[g].unit.kin }
 
 // inherited is a call by name on a class that inherits from the one that is known: of
 // cls.__new__(cls), and of cls(), there is an object of it.
-func (c *closure) inherited(g, name int32, s site) {
+func (c *closure) inherited(g, name int, s site) {
 	c.answer(g, name, s)
 	if s.how > reads && c.words.texts[name] == "__new__" {
 		c.instantiate(g, s.cause)
@@ -383,7 +382,7 @@ func (c *closure) inherited(g, name int32, s site) {
 
 // watch is a method called on a class of ours: those that inherit from it may have
 // another, and count when they are in use.
-func (c *closure) watch(g, name int32, s site) {
+func (c *closure) watch(g, name int, s site) {
 	key := place{g, name}
 	old, ok := c.watched[key]
 	if ok {

@@ -54,9 +54,9 @@ type run struct {
 	entries         []*entry
 	project         *project
 	closure         *closure
-	constants       map[int32]bool
-	fanIn           []int32
-	picked          map[int32]bool // nil: everything
+	constants       map[int]bool
+	fanIn           []int
+	picked          map[int]bool // nil: everything
 	choose          func(string) Whole
 }
 
@@ -74,8 +74,6 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnmet, err)
 	}
 	defer func() { _ = r.source.Close() }() // only read
-	shelf := &r.project.shelf
-	defer func() { _ = shelf.close() }() // nobody looks for it any more
 	if r.entries, err = walk(ctx, o.Source); err != nil {
 		return nil, err
 	}
@@ -250,12 +248,13 @@ func (r *run) read(ctx context.Context) error {
 		return nil // the choice is made file by file, in one pass
 	}
 	r.mapImports(paths)
-	return inOrder(ctx, r.Workers, len(code), func(i int) struct{} {
-		r.readOne(code[i])
-		return struct{}{}
-	}, func(i int, _ struct{}) error {
-		if u := code[i].unit; u.read {
-			r.project.units = append(r.project.units, u) // the entries are in order
+	return inOrder(ctx, r.Workers, len(code), func(i int) *File { return r.readOne(code[i]) }, func(i int, f *File) error {
+		switch u := code[i].unit; {
+		case f == nil:
+		case code[i].whole.Kind == ForTests:
+			r.project.compiles(u.kin, f.Compiled)
+		default:
+			r.project.add(u, f)
 		}
 		return nil
 	})
@@ -304,36 +303,38 @@ func (r *run) anchor(e *entry) error {
 	return nil
 }
 
-// readOne reads one file and keeps its facts only. What stays whole is read too where
-// it is loaded with the project: generated and vendored code.
-func (r *run) readOne(e *entry) {
+// readOne says what one file holds, nil where that does not count. What stays whole is read
+// too where it is loaded with the project: generated and vendored code. Of a test it says
+// what the compiler runs for it, and nothing else.
+func (r *run) readOne(e *entry) (f *File) {
 	u := e.unit
 	if e.size > r.MaxFile {
 		e.whole = tooLarge(r.MaxFile)
-		return
+		return nil
 	}
 	source, err := r.load(e)
 	if err != nil {
 		e.failed = plain(err)
-		return
+		return nil
 	}
 	e.hash = digest(source)
 	e.whole = u.language.Exempt(u.path, source)
 	if e.whole.Kind == ForTests {
-		if err := r.project.test(u, source); err != nil {
+		names, err := compiledFor(u, source)
+		if err != nil {
 			e.whole.Detail = strings.TrimPrefix(e.whole.Detail+", not read: "+err.Error(), ", ")
 		}
-		return
+		return &File{Compiled: names}
 	}
 	if why := unreadable(u.family, source); why.is() {
 		e.whole = why
-		return
+		return nil
 	}
 	if !e.whole.is() {
 		e.whole = wholeByPath(u.family, u.path)
 	}
 	if installed(u.path) {
-		return // it is no other than where it is not there: others' packages, that know nothing of this tree
+		return nil // it is no other than where it is not there: others' packages, that know nothing of this tree
 	}
 	if !e.whole.is() {
 		e.whole = wholeBySource(u.family, source)
@@ -341,11 +342,13 @@ func (r *run) readOne(e *entry) {
 	tree, err := syntax.ParseTree(u.language.Grammar(u.path), source)
 	if err != nil {
 		e.whole = Whole{Kind: Unreadable, Reason: err.Error()}
-		return
+		return nil
 	}
-	if err := guard(func() { r.project.compact(u, u.language.Read(u.path, tree)) }); err != nil {
+	if err := guard(func() { f = u.language.Read(u.path, tree) }); err != nil {
 		e.failed = err.Error()
+		return nil
 	}
+	return f
 }
 
 func tooLarge(limit int64) Whole {
@@ -401,13 +404,12 @@ func (r *run) decide(ctx context.Context) error {
 	if r.picked, err = p.pick(ctx, r.Slice); err != nil {
 		return err
 	}
-	r.closure, r.constants = p.closure(ctx, r.nativeCalls(ctx)).told(), p.constants()
+	r.closure, r.constants = p.closure(ctx, r.nativeCalls(ctx)), p.constants()
 	r.fanIn = p.fanIn(ctx)
-	if err := errors.Join(ctx.Err(), p.shelf.err); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	p.tellStars()
-	p.forget()
 	return nil
 }
 
@@ -422,20 +424,11 @@ func (p *project) until(ctx context.Context) iter.Seq[*unit] {
 	}
 }
 
-// forget lets go of what only the decision needed.
-func (p *project) forget() {
-	*p = project{words: words{texts: p.words.texts}, shelf: shelf{memory: p.shelf.memory, file: p.shelf.file}, units: p.units, tongues: p.tongues, homes: p.homes}
-	for _, u := range p.units {
-		u.modules, u.classes, u.own, u.refs, u.imports, u.bindings, u.resolved, u.said = nil, nil, nil, kept{}, nil, nil, nil, nil
-		u.takes, u.values, u.makes, u.compiles, u.stars = nil, nil, nil, nil, nil
-	}
-}
-
 // fates say of every function of a unit what becomes of it.
 func (r *run) fates(u *unit, functions []Function) []Fate {
 	fates := make([]Fate, len(functions))
 	for i, f := range functions {
-		at := u.first + int32(i)
+		at := u.first + i
 		policy, known := PolicyOf(f.Construct)
 		kept := func(why string) { fates[i] = Fate{Done: Kept, Reason: why} }
 		switch {
@@ -464,8 +457,8 @@ func (r *run) fates(u *unit, functions []Function) []Fate {
 
 // inSlice tells whether the function or one around it was picked.
 func (r *run) inSlice(u *unit, i int) bool {
-	for ; i >= 0; i = int(u.functions.at(i).parent) {
-		if r.picked[u.first+int32(i)] {
+	for ; i >= 0; i = u.functions[i].Parent {
+		if r.picked[u.first+i] {
 			return true
 		}
 	}

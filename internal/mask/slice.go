@@ -30,12 +30,12 @@ type SliceError struct{ text string }
 func (e *SliceError) Error() string { return e.text }
 
 // pick gives the functions of a slice, nil for everything.
-func (p *project) pick(ctx context.Context, s Slice) (map[int32]bool, error) {
+func (p *project) pick(ctx context.Context, s Slice) (map[int]bool, error) {
 	switch {
 	case s.Module != "":
 		return p.pickModule(s.Module)
 	case len(s.Names) > 0:
-		in := map[int32]bool{}
+		in := map[int]bool{}
 		for _, name := range s.Names {
 			found, err := p.pickName(name)
 			if err != nil {
@@ -58,8 +58,8 @@ func (p *project) pick(ctx context.Context, s Slice) (map[int32]bool, error) {
 	return nil, nil
 }
 
-func (p *project) pickModule(word string) (map[int32]bool, error) {
-	in := map[int32]bool{}
+func (p *project) pickModule(word string) (map[int]bool, error) {
+	in := map[int]bool{}
 	var known []string
 	hit := false
 	if strings.Contains(word, "/") { // as a shell completes it
@@ -70,8 +70,8 @@ func (p *project) pickModule(word string) (map[int32]bool, error) {
 		known = append(append(known, u.path), u.modules...)
 		if u.path == word || strings.HasPrefix(u.path, folder) || slices.ContainsFunc(u.modules, func(m string) bool { return under(m, word) }) {
 			hit = true
-			for i := range u.functions.len() {
-				in[u.first+int32(i)] = true
+			for i := range u.functions {
+				in[u.first+i] = true
 			}
 		}
 	}
@@ -92,21 +92,21 @@ func under(module, word string) bool {
 
 // pickName finds what path::Class.method or Class.method names: all its definitions,
 // and for a class all its methods.
-func (p *project) pickName(word string) ([]int32, error) {
+func (p *project) pickName(word string) ([]int, error) {
 	file, name, ok := strings.Cut(word, "::")
 	if !ok {
 		file, name = "", word
 	}
-	var found []int32
+	var found []int
 	var known []string
 	for _, u := range p.units {
 		if file != "" && u.path != file {
 			continue
 		}
-		for i := range u.functions.len() {
-			f := p.words.texts[u.functions.at(i).name]
+		for i := range u.functions {
+			f := p.words.texts[u.functions[i].name]
 			if f == name || strings.HasPrefix(f, name+".") && p.isClassOf(u, name) {
-				found = append(found, u.first+int32(i))
+				found = append(found, u.first+i)
 			}
 			known = append(known, f)
 		}
@@ -126,12 +126,12 @@ func (p *project) pickName(word string) ([]int32, error) {
 }
 
 func (p *project) isClassOf(u *unit, name string) bool {
-	return slices.ContainsFunc(u.classes, func(c classOf) bool { return p.words.texts[c.name] == name })
+	return slices.ContainsFunc(u.classes, func(c *class) bool { return p.words.texts[c.name] == name })
 }
 
 // pickRoute gives the handlers of routes under a prefix.
-func (p *project) pickRoute(prefix string) (map[int32]bool, error) {
-	in := map[int32]bool{}
+func (p *project) pickRoute(prefix string) (map[int]bool, error) {
+	in := map[int]bool{}
 	known := map[string]bool{} // with what is above them
 	routes := map[string]bool{}
 	hit := false
@@ -146,18 +146,18 @@ func (p *project) pickRoute(prefix string) (map[int32]bool, error) {
 			}
 			hit = true
 			if r.Function >= 0 {
-				in[u.first+int32(r.Function)] = true
+				in[u.first+r.Function] = true
 			}
 			if u.handlers[i].path < 0 {
 				continue
 			}
-			a := p.ask(where{unit: u, function: -1, class: u.handlers[i].class(), loads: true}, u.handlers[i].path)
+			a := p.ask(where{unit: u, function: -1, class: u.handlers[i].class, loads: true}, u.handlers[i].path)
 			for _, t := range a.things {
 				switch t.kind {
 				case isFunction:
 					in[t.id] = true
 				case isClass, isInstance:
-					for _, f := range p.membersOf(t.id) {
+					for _, f := range p.groups[t.id].members {
 						in[f] = true
 					}
 				}

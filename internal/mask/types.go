@@ -19,7 +19,7 @@ func resultOf(word string) (at int, ok bool) {
 	return at, err == nil
 }
 
-func (p *project) isResult(word int32) bool {
+func (p *project) isResult(word int) bool {
 	_, ok := resultOf(p.words.texts[word])
 	return ok
 }
@@ -42,11 +42,11 @@ func (p *project) outcome(t thing, at int) ([]thing, bool) {
 }
 
 // results are what a function gives, with those of its name that it may hide: overloads.
-func (p *project) results(f int32, at int) (out []thing, told bool) {
-	all := []int32{f}
-	if of := p.of(f); of.group >= 0 && p.units[p.homes[f]].means.Overrides {
-		for _, a := range p.lineage(of.group)[1:] {
-			for _, t := range p.having(a, of.last) {
+func (p *project) results(f int, at int) (out []thing, told bool) {
+	all := []int{f}
+	if of := p.of(f); of.group >= 0 && p.of(f).unit.means.Overrides {
+		for _, a := range p.groups[of.group].line[1:] {
+			for _, t := range p.members[place{a, of.last}] {
 				if t.kind == isFunction {
 					all = append(all, t.id)
 				}
@@ -54,12 +54,11 @@ func (p *project) results(f int32, at int) (out []thing, told bool) {
 		}
 	}
 	for _, f := range all {
-		of, u := p.of(f), p.units[p.homes[f]]
-		results := of.said.second()
-		if results.start+int32(at) >= results.end {
+		of := p.of(f)
+		if at >= len(of.results) {
 			return nil, false
 		}
-		one, told := p.objects(where{unit: u, function: -1, class: of.class}, u.said[results.start+int32(at)])
+		one, told := p.objects(where{unit: of.unit, function: -1, class: of.Class}, of.results[at])
 		if !told {
 			return nil, false
 		}
@@ -69,7 +68,7 @@ func (p *project) results(f int32, at int) (out []thing, told bool) {
 }
 
 // objects are what is of a type.
-func (p *project) objects(w where, of int32) ([]thing, bool) {
+func (p *project) objects(w where, of int) ([]thing, bool) {
 	if of == unknown {
 		return nil, false
 	}
@@ -90,14 +89,13 @@ func (p *project) objects(w where, of int32) ([]thing, bool) {
 }
 
 // converted is what a call of a type gives: an object of it, or what its functions give.
-func (p *project) converted(g int32, at int) ([]thing, bool) {
+func (p *project) converted(g int, at int) ([]thing, bool) {
 	if at > 0 {
 		return nil, false
 	}
 	out := []thing{{kind: isInstance, id: g}}
-	for _, part := range p.partsOf(g) {
-		k := p.units[p.classes[part].unit].classes[p.classes[part].local]
-		if k.signature != unknown {
+	for _, part := range p.groups[g].parts {
+		if p.classes[part].signature != unknown {
 			more := p.member(g, p.words.id(Outcome))
 			return append(out, more...), len(more) > 0
 		}

@@ -1,7 +1,6 @@
 package mask
 
 import (
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -44,23 +43,23 @@ const unknown = -1
 
 // value is a Value in numbers.
 type value struct {
-	function, within, takes int32
-	into                    int32 // of calls, 0 for none
-	signature               int32 // a path
-	runs                    span  // of refs
+	function, within, takes int
+	into                    int // of calls, 0 for none
+	signature               int // a path
+	runs                    []ref
 }
 
 // callable is a Callable in numbers.
-type callable struct{ name, of int32 }
+type callable struct{ name, of int }
 
 // offer is a function that runs when something is called with as many arguments as it has,
 // or is of its type.
 type offer struct {
-	takes     int32
-	signature int32
-	function  int32 // -1: the value of the unit
+	takes     int
+	signature int
+	function  int // -1: the value of the unit
 	unit      *unit
-	value     int32
+	value     int
 	cause     cause
 }
 
@@ -81,19 +80,18 @@ func (p *project) indexCallables(u *unit) {
 
 // signatures are those of a type by its path; one that is unknown where it is not of the
 // tree, and none where no function is of it.
-func (p *project) signatures(w where, of int32) []int32 {
+func (p *project) signatures(w where, of int) []int {
 	if of == unknown || slices.Contains(p.words.split(of), p.words.id(Gives)) {
-		return []int32{of}
+		return []int{of}
 	}
-	var out []int32
+	var out []int
 	found := false
 	for _, t := range p.ask(w, of).things {
 		if t.kind != isClass {
 			continue
 		}
-		for _, part := range p.partsOf(t.id) {
-			u := p.units[p.classes[part].unit]
-			if k := u.classes[p.classes[part].local]; k.span.end > 0 { // else only methods stand there
+		for _, part := range p.groups[t.id].parts {
+			if k := p.classes[part]; k.span.End > 0 { // else only methods stand there
 				found = true
 				if !k.solid {
 					out = append(out, k.signature)
@@ -102,7 +100,7 @@ func (p *project) signatures(w where, of int32) []int32 {
 		}
 	}
 	if !found {
-		return []int32{unknown}
+		return []int{unknown}
 	}
 	return out
 }
@@ -110,7 +108,7 @@ func (p *project) signatures(w where, of int32) []int32 {
 // dynamic is the number of arguments of a call that has no name, where a path is one, and
 // what the types of the called may be. A field counts where one of its name may be a
 // function.
-func (c *closure) dynamic(w where, r ref) (n int32, of []int32, ok bool) {
+func (c *closure) dynamic(w where, r ref) (n int, of []int, ok bool) {
 	parts := c.words.split(r.path)
 	text := c.words.texts[parts[0]]
 	if len(text) < 3 || text[0] != '(' {
@@ -122,15 +120,15 @@ func (c *closure) dynamic(w where, r ref) (n int32, of []int32, ok bool) {
 	case r.into > 0:
 		of = c.signatures(w, c.calls[r.into-1].path)
 	case len(parts) == 1:
-		of = []int32{unknown}
+		of = []int{unknown}
 	default:
 		of = c.callable[place{w.unit.kin, parts[len(parts)-1]}]
 	}
-	return int32(number), of, true
+	return number, of, true
 }
 
 // declared tells a name, of this package or another, that is one of a function or a type.
-func (c *closure) declared(w where, name []int32) bool {
+func (c *closure) declared(w where, name []int) bool {
 	if len(name) < 2 {
 		return false
 	}
@@ -139,11 +137,11 @@ func (c *closure) declared(w where, name []int32) bool {
 		path = of + "." + path
 	}
 	things := c.ask(w, c.words.path(strings.Split(path, "."))).things
-	return slices.ContainsFunc(things, func(t thing) bool { return t.kind == isFunction && c.construct(t.id) != Lambda || t.kind == isClass })
+	return slices.ContainsFunc(things, func(t thing) bool { return t.kind == isFunction && c.of(t.id).Construct != Lambda || t.kind == isClass })
 }
 
 // dial runs what was offered for such a call, and what will be.
-func (c *closure) dial(n, signature int32) {
+func (c *closure) dial(n, signature int) {
 	if c.dialled[n] || signature != unknown && c.ringing[signature] {
 		return
 	}
@@ -173,19 +171,19 @@ func (c *closure) dial(n, signature int32) {
 }
 
 // number is how many arguments functions of a type take.
-func (p *project) number(signature int32) int32 {
+func (p *project) number(signature int) int {
 	parts := p.words.split(signature)
 	all := slices.Index(parts, p.words.id(Gives))
 	if all > 0 && strings.HasPrefix(p.words.texts[parts[all-1]], Rest) {
 		return anyNumber
 	}
-	return int32(all)
+	return all
 }
 
-func sameNumber(a, b int32) bool { return a == b || a == anyNumber || b == anyNumber }
+func sameNumber(a, b int) bool { return a == b || a == anyNumber || b == anyNumber }
 
 // alike tells types of functions that may be one.
-func (p *project) alike(a, b int32) bool {
+func (p *project) alike(a, b int) bool {
 	if a == b || a == unknown || b == unknown {
 		return true
 	}
@@ -203,7 +201,7 @@ func (p *project) alike(a, b int32) bool {
 
 // open tells the word of a type that may be another: there is a second name for it, or
 // for something in it.
-func (p *project) open(word int32) bool {
+func (p *project) open(word int) bool {
 	text := p.words.texts[word]
 	open, known := p.opened[word]
 	if !known {
@@ -231,7 +229,7 @@ func (c *closure) rang(o offer) bool {
 
 // offer runs a function at once, where something was called that it may be. What is put
 // into a field waits for the name.
-func (c *closure) offer(takes, into int32, o offer) {
+func (c *closure) offer(takes, into int, o offer) {
 	o.takes = takes
 	if into > 0 {
 		if parts := c.words.split(c.calls[into-1].path); c.words.texts[parts[0]] == Field {
@@ -249,7 +247,7 @@ func (c *closure) offer(takes, into int32, o offer) {
 
 // readFields are those of a path: what is a method, or of others, is none, and for one that
 // is called there is a Dynamic path too.
-func (c *closure) readFields(parts []int32, use Use, a answer) {
+func (c *closure) readFields(parts []int, use Use, a answer) {
 	for i, name := range parts[min(1, len(parts)-1):] {
 		switch last := i >= len(parts)-2; {
 		case last && use.calls(), last && slices.ContainsFunc(a.things, func(t thing) bool { return t.kind == isFunction }):
@@ -260,7 +258,7 @@ func (c *closure) readFields(parts []int32, use Use, a answer) {
 }
 
 // dialField is a call of a field with a number of arguments.
-func (c *closure) dialField(name, n int32) {
+func (c *closure) dialField(name, n int) {
 	at := place{name, n}
 	if c.rung[at] {
 		return
@@ -275,7 +273,7 @@ func (c *closure) dialField(name, n int32) {
 
 // offerField keeps a function that is put into a field until one of that name is called
 // with as many arguments, or read.
-func (c *closure) offerField(name int32, o offer) {
+func (c *closure) offerField(name int, o offer) {
 	switch {
 	case c.given[name]:
 		c.perform(o)
@@ -289,7 +287,7 @@ func (c *closure) offerField(name int32, o offer) {
 }
 
 // giveField is a field that others get: they may call what was put under its name.
-func (c *closure) giveField(name int32) {
+func (c *closure) giveField(name int) {
 	if c.given[name] {
 		return
 	}
@@ -301,7 +299,7 @@ func (c *closure) giveField(name int32) {
 }
 
 // readField is a name that is read: what was put under it is there for all calls.
-func (c *closure) readField(name int32) {
+func (c *closure) readField(name int) {
 	if c.fields[name] {
 		return
 	}
@@ -323,15 +321,15 @@ func (c *closure) perform(o offer) {
 	if v.function >= 0 {
 		w.function += o.unit.first
 	}
-	for r := range o.unit.refs.of(v.runs) {
-		w.class = r.class()
+	for _, r := range v.runs {
+		w.class = r.class
 		c.use(w, r, o.cause)
 	}
 	c.values(w, v.function, o.value, o.cause)
 }
 
 // values offers what a function, or a value in it, makes.
-func (c *closure) values(w where, function, within int32, why cause) {
+func (c *closure) values(w where, function, within int, why cause) {
 	for _, i := range w.unit.makes[function] {
 		v := &w.unit.values[i]
 		if v.within != within {
@@ -347,7 +345,7 @@ func (c *closure) values(w where, function, within int32, why cause) {
 }
 
 // ours tells a call that is one of functions of the tree, or a conversion to its types.
-func (c *closure) ours(w where, call int32) bool {
+func (c *closure) ours(w where, call int) bool {
 	if c.words.texts[c.words.split(c.calls[call-1].path)[0]] == Field {
 		return true
 	}
@@ -363,7 +361,7 @@ func (c *closure) ours(w where, call int32) bool {
 // lends offers the functions that a call of the tree gets, and those that are put, bound or
 // given back; false where there are none.
 func (c *closure) lends(w where, r ref, things []thing, why cause) bool {
-	if !w.unit.means.ByArity || r.use() != Named && (r.use() != Handed || r.into == 0 || !c.ours(w, r.into)) {
+	if !w.unit.means.ByArity || r.use != Named && (r.use != Handed || r.into == 0 || !c.ours(w, r.into)) {
 		return false
 	}
 	for _, t := range things {
@@ -373,7 +371,7 @@ func (c *closure) lends(w where, r ref, things []thing, why cause) bool {
 	}
 	for _, t := range things {
 		f := c.of(t.id)
-		c.offer(f.takes, r.into, offer{function: t.id, signature: f.signature, cause: why})
+		c.offer(f.Arguments, r.into, offer{function: t.id, signature: f.signature, cause: why})
 		if f.group >= 0 {
 			c.offer(c.unbound(f, r.into, offer{function: t.id, cause: why}))
 		}
@@ -382,34 +380,26 @@ func (c *closure) lends(w where, r ref, things []thing, why cause) bool {
 }
 
 // unbound is a method that is taken from its type, and gets its receiver with a call.
-func (c *closure) unbound(f function, into int32, o offer) (int32, int32, offer) {
+func (c *closure) unbound(f *function, into int, o offer) (int, int, offer) {
 	o.signature = unknown
 	if f.signature != unknown {
-		o.signature = c.words.join([]int32{c.words.id(Any)}, c.words.split(f.signature))
+		o.signature = c.words.join([]int{c.words.id(Any)}, c.words.split(f.signature))
 	}
-	if f.takes == anyNumber {
+	if f.Arguments == anyNumber {
 		return anyNumber, into, o
 	}
-	return f.takes + 1, into, o
+	return f.Arguments + 1, into, o
 }
 
 // ran is what a function runs, with the values that it makes; -1 for values that are
 // made when the file is loaded.
-func (u *unit) ran(function int32) iter.Seq[ref] {
-	return func(yield func(ref) bool) {
-		if function >= 0 {
-			for r := range u.refs.of(u.functions.at(int(function)).refs.first()) {
-				if !yield(r) {
-					return
-				}
-			}
-		}
-		for _, i := range u.makes[function] {
-			for r := range u.refs.of(u.values[i].runs) {
-				if !yield(r) {
-					return
-				}
-			}
-		}
+func (u *unit) ran(function int) []ref {
+	var all []ref
+	if function >= 0 {
+		all = append(all, u.functions[function].runs...)
 	}
+	for _, i := range u.makes[function] {
+		all = append(all, u.values[i].runs...)
+	}
+	return all
 }

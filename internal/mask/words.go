@@ -1,144 +1,75 @@
 package mask
 
-import (
-	"hash/maphash"
-	"slices"
-	"strings"
-	"sync"
-)
+import "slices"
 
-// words turns names, and the paths that are made of them, into numbers. There are as many
-// as a tree has names: each stands here once, and is found by a table of numbers alone.
+// words turns names, and the paths that are made of them, into numbers.
 type words struct {
-	sync.Mutex
 	texts []string
-	room  strings.Builder // a piece of memory that several texts lie in
-	seed  maphash.Seed
-	ids   numbers
+	ids   map[string]int
 
-	parts []int32 // of all paths, one behind the other
-	from  []int32 // where each begins
-	paths numbers
+	paths  [][]int // the first has no words
+	longer map[step]int
 }
 
-// roomOf is the size of a piece of memory for texts.
-const roomOf = 16 << 10
+// step is a path with one more word.
+type step struct{ path, word int }
 
-func newWords() words { return words{seed: maphash.MakeSeed()} }
+func newWords() words {
+	return words{ids: map[string]int{}, paths: [][]int{nil}, longer: map[step]int{}}
+}
 
 // find is the number of a word, 0 and false for none.
-func (w *words) find(s string) (int32, bool) {
-	return w.ids.find(maphash.String(w.seed, s), func(id int32) bool { return w.texts[id] == s })
+func (w *words) find(s string) (int, bool) {
+	id, ok := w.ids[s]
+	return id, ok
 }
 
 // known is the number of a word, 0 for none.
-func (w *words) known(s string) int32 {
-	id, _ := w.find(s)
+func (w *words) known(s string) int { return w.ids[s] }
+
+// id is the number of a word, a new one where there was none.
+func (w *words) id(s string) int {
+	id, ok := w.ids[s]
+	if !ok {
+		id = len(w.texts)
+		w.texts = append(w.texts, s)
+		w.ids[s] = id
+	}
 	return id
 }
 
-// id is the number of a word; the lock is held.
-func (w *words) id(s string) int32 {
-	if id, ok := w.find(s); ok {
-		return id
+// all are the numbers of words.
+func (w *words) all(texts []string) []int {
+	var out []int
+	for _, s := range texts {
+		out = append(out, w.id(s))
 	}
-	id := int32(len(w.texts))
-	w.texts = append(w.texts, w.keep(s))
-	w.ids.add(id, func(id int32) uint64 { return maphash.String(w.seed, w.texts[id]) })
-	return id
-}
-
-// keep copies a text: it may be a part of a whole source.
-func (w *words) keep(s string) string {
-	if w.room.Cap()-w.room.Len() < len(s) {
-		w.room = strings.Builder{}
-		w.room.Grow(max(roomOf, len(s)))
-	}
-	at := w.room.Len()
-	w.room.WriteString(s)
-	return w.room.String()[at:]
+	return out
 }
 
 // path is the number of a path of words.
-func (w *words) path(parts []string) int32 {
-	all := make([]int32, 0, 8)
-	for _, p := range parts {
-		all = append(all, w.id(p))
-	}
-	return w.join(all)
-}
+func (w *words) path(parts []string) int { return w.join(w.all(parts)) }
 
 // join is the path of all parts.
-func (w *words) join(all ...[]int32) int32 {
-	of := all[0]
-	if len(all) > 1 {
-		of = slices.Concat(all...)
+func (w *words) join(all ...[]int) int {
+	path := 0
+	for _, parts := range all {
+		for _, word := range parts {
+			path = w.with(path, word)
+		}
 	}
-	if id, ok := w.paths.find(hashOf(of), func(id int32) bool { return slices.Equal(w.split(id), of) }); ok {
-		return id
+	return path
+}
+
+func (w *words) with(path, word int) int {
+	next, ok := w.longer[step{path, word}]
+	if !ok {
+		next = len(w.paths)
+		w.paths = append(w.paths, append(slices.Clip(w.paths[path]), word))
+		w.longer[step{path, word}] = next
 	}
-	id := int32(len(w.from))
-	w.from = append(w.from, int32(len(w.parts)))
-	w.parts = append(w.parts, of...)
-	w.paths.add(id, func(id int32) uint64 { return hashOf(w.split(id)) })
-	return id
+	return next
 }
 
 // split are the words of a path.
-func (w *words) split(path int32) []int32 {
-	from, to := w.from[path], int32(len(w.parts))
-	if next := path + 1; int(next) < len(w.from) {
-		to = w.from[next]
-	}
-	return w.parts[from:to:to]
-}
-
-func hashOf(parts []int32) uint64 {
-	h := uint64(len(parts))
-	for _, p := range parts {
-		h = (h ^ uint64(p)) * 0x9e3779b97f4a7c15 // 2^64 by the golden ratio: near numbers come to lie far apart
-		h ^= h >> 32
-	}
-	return h
-}
-
-// numbers is a table of the numbers of things that are kept elsewhere, in their order. A
-// map with the things for keys takes ten times the memory.
-type numbers struct {
-	slots []int32 // one more than the number, 0 where none is
-	used  int
-}
-
-func (n *numbers) find(hash uint64, is func(int32) bool) (int32, bool) {
-	if len(n.slots) == 0 {
-		return 0, false
-	}
-	mask := uint64(len(n.slots) - 1)
-	for at := hash & mask; n.slots[at] > 0; at = (at + 1) & mask {
-		if is(n.slots[at] - 1) {
-			return n.slots[at] - 1, true
-		}
-	}
-	return 0, false
-}
-
-// add puts in the next number, which is not there.
-func (n *numbers) add(id int32, hash func(int32) uint64) {
-	if n.used*4 >= len(n.slots)*3 {
-		n.slots = make([]int32, max(1024, 2*len(n.slots)))
-		for old := range id {
-			n.put(old, hash(old))
-		}
-	}
-	n.put(id, hash(id))
-	n.used++
-}
-
-func (n *numbers) put(id int32, hash uint64) {
-	mask := uint64(len(n.slots) - 1)
-	at := hash & mask
-	for n.slots[at] > 0 {
-		at = (at + 1) & mask
-	}
-	n.slots[at] = id + 1
-}
+func (w *words) split(path int) []int { return w.paths[path] }

@@ -360,9 +360,10 @@ func (r *run) changeOf(e *entry, source []byte) (c change, why Whole, err error)
 
 // strictly are strict's edits of a file, as decided.
 func (r *run) strictly(u *unit) change {
-	c := change{functions: r.project.wide(u), faults: u.faults, broken: len(u.faults) > 0}
-	for i := range c.functions {
-		c.functions[i].Shape.FanIn = int(r.fanIn[u.first+int32(i)])
+	c := change{faults: u.faults, broken: len(u.faults) > 0}
+	for i, f := range u.functions {
+		c.functions = append(c.functions, f.Function)
+		c.functions[i].Shape.FanIn = r.fanIn[u.first+i]
 	}
 	c.fates = r.fates(u, c.functions)
 	for i, f := range c.functions {
