@@ -13,17 +13,17 @@ import (
 type question struct {
 	back     []int64
 	suspects []string // stages whose suspects there is room for
-	wants    []schemas.Want
+	wants    []Want
 	look     bool
 }
 
 type answer struct {
 	question
-	claims    []schemas.Claim
-	suspect   *schemas.Claim
+	claims    []Claim
+	suspect   *Claim
 	next      time.Time
-	tallies   []schemas.Tally
-	resources []schemas.Resource
+	tallies   []Tally
+	resources []Resource
 	err       error
 }
 
@@ -119,8 +119,8 @@ func (d *dispatcher) ask() {
 
 // wants is how many steps of each stage there is room for, the last stage first:
 // those that could start, and some ahead of time where they are quick.
-func (d *dispatcher) wants() []schemas.Want {
-	var out []schemas.Want
+func (d *dispatcher) wants() []Want {
+	var out []Want
 	free := d.opts.Slots - d.running - d.unsaved
 	ahead := d.opts.Slots - d.queued
 	held := map[string]bool{}
@@ -147,7 +147,7 @@ func (d *dispatcher) wants() []schemas.Want {
 			more = max(0, min(l.maybe-now, wish, ahead))
 		}
 		if now+more > 0 {
-			out = append(out, schemas.Want{Stage: l.node.info.Name, N: now + more})
+			out = append(out, Want{Stage: l.node.info.Name, N: now + more})
 			free -= now
 			ahead -= more
 		}
@@ -217,7 +217,7 @@ func (d *dispatcher) lane(stage string) *lane {
 	return nil
 }
 
-func (d *dispatcher) take(c schemas.Claim, suspect bool) {
+func (d *dispatcher) take(c Claim, suspect bool) {
 	l := d.lane(c.Stage)
 	d.queued++
 	d.stuck, d.fresh, d.tried = 0, false, false
@@ -226,7 +226,7 @@ func (d *dispatcher) take(c schemas.Claim, suspect bool) {
 		return
 	}
 	l.suspect[c.ID] = true
-	l.queue = append([]schemas.Claim{c}, l.queue...)
+	l.queue = append([]Claim{c}, l.queue...)
 }
 
 // sees draws the outlook from the tallies.

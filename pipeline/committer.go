@@ -44,7 +44,7 @@ var errStore = errors.New("the store cannot be written")
 // settle books a batch. Where that fails it goes one by one, so that only the
 // guilty step fails; an error is the store's.
 func (r *run) settle(ctx context.Context, batch []result) error {
-	all := make([]schemas.Settlement, len(batch))
+	all := make([]Settlement, len(batch))
 	for i, res := range batch {
 		all[i] = res.settlement
 		if res.resource != "" && !res.until.IsZero() {
@@ -70,11 +70,11 @@ func (r *run) settle(ctx context.Context, batch []result) error {
 
 // settleOne books one result; one that the store cannot take is Failed for it.
 func (r *run) settleOne(ctx context.Context, res *result) error {
-	settled, err := r.store.Settle(ctx, []schemas.Settlement{res.settlement})
+	settled, err := r.store.Settle(ctx, []Settlement{res.settlement})
 	if err != nil {
 		old := res.settlement
-		res.settlement = schemas.Settlement{ID: old.ID, Owner: old.Owner, Attempt: old.Attempt, State: schemas.StepFailed, Detail: "storing the result: " + err.Error(), MS: old.MS, Cost: old.Cost}
-		if settled, err = r.store.Settle(ctx, []schemas.Settlement{res.settlement}); err != nil {
+		res.settlement = Settlement{ID: old.ID, Owner: old.Owner, Attempt: old.Attempt, State: schemas.StepFailed, Detail: "storing the result: " + err.Error(), MS: old.MS, Cost: old.Cost}
+		if settled, err = r.store.Settle(ctx, []Settlement{res.settlement}); err != nil {
 			return err
 		}
 	}

@@ -26,8 +26,8 @@ type lane struct {
 	at   int // place in the plan, builds counted
 	cap  int // steps at once
 
-	queue   []schemas.Claim // claimed and not yet started
-	suspect map[int64]bool  // of the queue
+	queue   []Claim        // claimed and not yet started
+	suspect map[int64]bool // of the queue
 	running int
 	unsaved int // ended, not yet booked
 	maybe   int // how many ready steps the table may hold

@@ -527,7 +527,7 @@ func TestSuspectsRunAlone(t *testing.T) {
 			}
 			return in, nil
 		}), pipeline.Options{}, out)
-		sum := mustRun(t, ctx, plan, s, silent{}, pipeline.RunOptions{Slots: 4, Worker: schemas.Worker{ID: fmt.Sprint("run", deaths)}}, "a poison b c d e f g h")
+		sum := mustRun(t, ctx, plan, s, silent{}, pipeline.RunOptions{Slots: 4, Worker: pipeline.Worker{ID: fmt.Sprint("run", deaths)}}, "a poison b c d e f g h")
 		cancel(nil)
 		if !sum.Interrupted {
 			break

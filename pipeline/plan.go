@@ -65,7 +65,7 @@ type Options struct {
 	Slots int
 	// Timeout ends one step as Failed; 0 is none.
 	Timeout time.Duration
-	Budget  schemas.Budget
+	Budget  Budget
 	// Reads are earlier stages whose output under the same key is used as well.
 	Reads []string
 }
@@ -82,14 +82,14 @@ const buildSuffix = ".build"
 
 // node is one stage as runner and store see it: bytes in, bytes out.
 type node struct {
-	info    schemas.StageInfo
+	info    StageInfo
 	options Options
 	// run makes the outputs; built is what the step's build made.
-	run func(ctx context.Context, in, built json.RawMessage) ([]schemas.Made, error)
+	run func(ctx context.Context, in, built json.RawMessage) ([]Made, error)
 	// drain is run's counterpart at the last stage.
-	drain func(context.Context, iter.Seq2[schemas.Made, error], Ended) error
+	drain func(context.Context, iter.Seq2[Made, error], Ended) error
 	// enter says what a record is to this stage: what it depends on, what build it needs.
-	enter func(*schemas.Made) error
+	enter func(*Made) error
 	next  *node
 	build *node // of a stage that shares
 }
@@ -117,8 +117,8 @@ func (p *Plan) Stages() []string {
 
 // Infos is what a store has to know of the plan: its stages in order, each build
 // before the stage that shares it.
-func (p *Plan) Infos() []schemas.StageInfo {
-	var out []schemas.StageInfo
+func (p *Plan) Infos() []StageInfo {
+	var out []StageInfo
 	for _, n := range p.nodes() {
 		info := n.info
 		if n.next != nil {
@@ -170,7 +170,7 @@ func New[T Record]() Flow[T] { return Flow[T]{plan: &Plan{}} }
 func add[A, B Record](f Flow[A], n *node, s any) Flow[B] {
 	f.plan.append(f.from, n)
 	share := n.enter
-	n.enter = func(m *schemas.Made) error {
+	n.enter = func(m *Made) error {
 		m.Digest = m.Whole
 		if d, ok := s.(Depender[A]); ok {
 			a, err := decode[A](m.Record)
@@ -202,13 +202,13 @@ func (p *Plan) append(from, n *node) {
 }
 
 func newNode(name string, o Options) *node {
-	return &node{options: o, info: schemas.StageInfo{Name: name, Fingerprint: o.fingerprint(name), Reads: o.Reads, Budget: o.Budget}}
+	return &node{options: o, info: StageInfo{Name: name, Fingerprint: o.fingerprint(name), Reads: o.Reads, Budget: o.Budget}}
 }
 
 // Then appends a stage that makes one record from each.
 func Then[A, B Record](f Flow[A], name string, s Stage[A, B], o Options) Flow[B] {
 	n := newNode(name, o)
-	n.run = func(ctx context.Context, in, _ json.RawMessage) ([]schemas.Made, error) {
+	n.run = func(ctx context.Context, in, _ json.RawMessage) ([]Made, error) {
 		a, err := decode[A](in)
 		if err != nil {
 			return nil, err
@@ -225,7 +225,7 @@ func Then[A, B Record](f Flow[A], name string, s Stage[A, B], o Options) Flow[B]
 // Expand appends a stage that makes any number of records from each.
 func Expand[A, B Record](f Flow[A], name string, s Expander[A, B], o Options) Flow[B] {
 	n := newNode(name, o)
-	n.run = func(ctx context.Context, in, _ json.RawMessage) ([]schemas.Made, error) {
+	n.run = func(ctx context.Context, in, _ json.RawMessage) ([]Made, error) {
 		a, err := decode[A](in)
 		if err != nil {
 			return nil, err
@@ -244,7 +244,7 @@ func Expand[A, B Record](f Flow[A], name string, s Expander[A, B], o Options) Fl
 // both: a build needs what its members need.
 func Share[A Record, S any, B Record](f Flow[A], name string, s Sharer[A, S, B], o Options) Flow[B] {
 	n := newNode(name, o)
-	n.run = func(ctx context.Context, in, built json.RawMessage) ([]schemas.Made, error) {
+	n.run = func(ctx context.Context, in, built json.RawMessage) ([]Made, error) {
 		a, err := decode[A](in)
 		if err != nil {
 			return nil, err
@@ -259,7 +259,7 @@ func Share[A Record, S any, B Record](f Flow[A], name string, s Sharer[A, S, B],
 		}
 		return encode([]B{b})
 	}
-	n.enter = func(m *schemas.Made) error {
+	n.enter = func(m *Made) error {
 		a, err := decode[A](m.Record)
 		if err != nil {
 			return err
@@ -270,7 +270,7 @@ func Share[A Record, S any, B Record](f Flow[A], name string, s Sharer[A, S, B],
 		return nil
 	}
 	n.build = newNode(name+buildSuffix, o)
-	n.build.run = func(ctx context.Context, in, _ json.RawMessage) ([]schemas.Made, error) {
+	n.build.run = func(ctx context.Context, in, _ json.RawMessage) ([]Made, error) {
 		a, err := decode[A](in)
 		if err != nil {
 			return nil, err
@@ -283,7 +283,7 @@ func Share[A Record, S any, B Record](f Flow[A], name string, s Sharer[A, S, B],
 		if err != nil {
 			return nil, fmt.Errorf("writing what %s made: %w", name+buildSuffix, err)
 		}
-		return []schemas.Made{{Key: s.Key(a), Digest: schemas.DigestBytes(raw), Whole: schemas.DigestBytes(raw), Record: raw}}, nil
+		return []Made{{Key: s.Key(a), Digest: schemas.DigestBytes(raw), Whole: schemas.DigestBytes(raw), Record: raw}}, nil
 	}
 	n.info.Build, n.build.info.Of, n.build.info.Reads = n.build.info.Name, name, nil
 	return add[A, B](f, n, s)
@@ -293,7 +293,7 @@ func Share[A Record, S any, B Record](f Flow[A], name string, s Sharer[A, S, B],
 func Drain[A Record](f Flow[A], name string, d Drainer[A], o Options) *Plan {
 	n := newNode(name, o)
 	n.info.Drain = true
-	n.drain = func(ctx context.Context, held iter.Seq2[schemas.Made, error], ended Ended) error {
+	n.drain = func(ctx context.Context, held iter.Seq2[Made, error], ended Ended) error {
 		return d.Run(ctx, func(yield func(A, error) bool) {
 			for m, err := range held {
 				var a A
@@ -318,8 +318,8 @@ func decode[A Record](in json.RawMessage) (A, error) {
 	return a, nil
 }
 
-func encode[B Record](bs []B) ([]schemas.Made, error) {
-	out := make([]schemas.Made, 0, len(bs))
+func encode[B Record](bs []B) ([]Made, error) {
+	out := make([]Made, 0, len(bs))
 	for _, b := range bs {
 		m, err := madeOf(b)
 		if err != nil {
@@ -330,10 +330,10 @@ func encode[B Record](bs []B) ([]schemas.Made, error) {
 	return out, nil
 }
 
-func madeOf(b Record) (schemas.Made, error) {
+func madeOf(b Record) (Made, error) {
 	raw, err := schemas.Canonical(b)
 	if err != nil {
-		return schemas.Made{}, fmt.Errorf("writing %s: %w", b.ID(), err)
+		return Made{}, fmt.Errorf("writing %s: %w", b.ID(), err)
 	}
-	return schemas.Made{Key: b.ID(), Whole: schemas.DigestBytes(raw), Record: raw}, nil
+	return Made{Key: b.ID(), Whole: schemas.DigestBytes(raw), Record: raw}, nil
 }

@@ -41,7 +41,7 @@ type RunOptions struct {
 	// Join takes part in a run that another process began; there are no seeds.
 	Join bool
 	// Worker is this process; its ID owns what it claims.
-	Worker schemas.Worker
+	Worker Worker
 	// Beat is how often a worker says that it lives, Silent after what time without it
 	// its steps are taken back, or it stops by itself; 0 is 5 s and 15 s.
 	Beat, Silent time.Duration
@@ -137,7 +137,7 @@ func (r *run) check() error {
 
 // seeds are the inputs of the first stage in order of key, made one at a time, and
 // the digest by which the store tells the list that it had last.
-func (p *Plan) seeds(records []Record) (schemas.Digest, iter.Seq2[schemas.Made, error], error) {
+func (p *Plan) seeds(records []Record) (schemas.Digest, iter.Seq2[Made, error], error) {
 	if len(p.order) == 0 {
 		return "", nil, nil
 	}
@@ -151,9 +151,9 @@ func (p *Plan) seeds(records []Record) (schemas.Digest, iter.Seq2[schemas.Made, 
 		}
 		return first.list(sorted)
 	})
-	return digest, func(yield func(schemas.Made, error) bool) {
+	return digest, func(yield func(Made, error) bool) {
 		for _, seed := range sorted {
-			m, err := guarded(func() (schemas.Made, error) {
+			m, err := guarded(func() (Made, error) {
 				m, err := madeOf(seed)
 				if err == nil {
 					err = first.enter(&m)
@@ -188,8 +188,8 @@ func (n *node) list(seeds []Record) (schemas.Digest, error) {
 	return schemas.DigestSum(sum), errors.Join(errs...)
 }
 
-func (r *run) begin(ctx context.Context, list schemas.Digest, seeds iter.Seq2[schemas.Made, error]) error {
-	o := schemas.BeginOptions{Worker: r.opts.Worker, Stages: r.plan.Infos(), Join: r.opts.Join, RetryCrashed: r.opts.RetryCrashed, Until: r.opts.Until}
+func (r *run) begin(ctx context.Context, list schemas.Digest, seeds iter.Seq2[Made, error]) error {
+	o := BeginOptions{Worker: r.opts.Worker, Stages: r.plan.Infos(), Join: r.opts.Join, RetryCrashed: r.opts.RetryCrashed, Until: r.opts.Until}
 	if err := r.store.Begin(ctx, o); err != nil {
 		return fmt.Errorf("beginning the run: %w", err)
 	}

@@ -44,7 +44,7 @@ type beside struct {
 	cost       float64
 }
 
-func (b *beside) into(s *schemas.Settlement) error {
+func (b *beside) into(s *Settlement) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s.Cost = b.cost
@@ -71,21 +71,21 @@ const (
 // result is a step that is over, on its way to the store.
 type result struct {
 	lane       *lane
-	claim      schemas.Claim
-	settlement schemas.Settlement
+	claim      Claim
+	settlement Settlement
 	// resource is to be paused until then: a rate limit belongs to the resource.
 	resource string
 	until    time.Time
 
 	suspect     bool
 	interrupted bool
-	settled     schemas.Settled
+	settled     Settled
 	err         error // of the store
 	cause       error // of an end that is not done, with its types
 }
 
 // execute runs one step to its end.
-func (r *run) execute(ctx context.Context, l *lane, c schemas.Claim) result {
+func (r *run) execute(ctx context.Context, l *lane, c Claim) result {
 	n, start := l.node, r.opts.Now()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -95,7 +95,7 @@ func (r *run) execute(ctx context.Context, l *lane, c schemas.Claim) result {
 	}
 	b := &beside{}
 	outs, err := r.work(context.WithValue(ctx, besideKey{}, b), n, c)
-	res := result{lane: l, claim: c, settlement: schemas.Settlement{ID: c.ID, Owner: r.owner, Attempt: c.Attempt, Outputs: outs}}
+	res := result{lane: l, claim: c, settlement: Settlement{ID: c.ID, Owner: r.owner, Attempt: c.Attempt, Outputs: outs}}
 	if besideErr := b.into(&res.settlement); err == nil {
 		err = besideErr
 	}
@@ -106,14 +106,14 @@ func (r *run) execute(ctx context.Context, l *lane, c schemas.Claim) result {
 
 // work runs the stage in a goroutine of its own, which is left behind where it
 // does not end when it is told to: others need its place.
-func (r *run) work(ctx context.Context, n *node, c schemas.Claim) ([]schemas.Made, error) {
+func (r *run) work(ctx context.Context, n *node, c Claim) ([]Made, error) {
 	type output struct {
-		made []schemas.Made
+		made []Made
 		err  error
 	}
 	over := make(chan output, 1)
 	go func() {
-		made, err := guarded(func() ([]schemas.Made, error) { return r.call(ctx, n, c) })
+		made, err := guarded(func() ([]Made, error) { return r.call(ctx, n, c) })
 		over <- output{made, err}
 	}()
 	select {
@@ -131,7 +131,7 @@ func (r *run) work(ctx context.Context, n *node, c schemas.Claim) ([]schemas.Mad
 	}
 }
 
-func (r *run) call(ctx context.Context, n *node, c schemas.Claim) ([]schemas.Made, error) {
+func (r *run) call(ctx context.Context, n *node, c Claim) ([]Made, error) {
 	if n.drain != nil {
 		ended, err := r.ended(ctx)
 		if err != nil {
@@ -214,7 +214,7 @@ func (r *run) isTold() bool {
 
 // wait is how long a step is put off that does not say so itself: its part of the
 // budget, and up to a tenth more by its key, so that not all come back at once.
-func wait(b schemas.Budget, key string) time.Duration {
+func wait(b Budget, key string) time.Duration {
 	d := pause
 	if b.Tries > 0 && b.Wait > 0 {
 		d = b.Wait / time.Duration(b.Tries)

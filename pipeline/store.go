@@ -17,18 +17,18 @@ type Store interface {
 	// process died is ready again, what failed is tried again, and the settled steps
 	// of a stage whose fingerprint changed are ready. What stages behind o.Until have
 	// settled stands, whatever changed.
-	Begin(ctx context.Context, o schemas.BeginOptions) error
+	Begin(ctx context.Context, o BeginOptions) error
 	// Seed says what the inputs of the first stage are, all of them in order of key.
 	// Where list, their digest, is that of the last time, they need not be read.
-	Seed(ctx context.Context, stage string, list schemas.Digest, seeds iter.Seq2[schemas.Made, error]) error
+	Seed(ctx context.Context, stage string, list schemas.Digest, seeds iter.Seq2[Made, error]) error
 	// Claim takes ready steps for owner, at most as many of each stage as wanted, and
 	// none below a step that is to be made again.
-	Claim(ctx context.Context, owner string, wants []schemas.Want) ([]schemas.Claim, error)
+	Claim(ctx context.Context, owner string, wants []Want) ([]Claim, error)
 	// ClaimSuspect takes the step over which the fewest processes died, if any and if
 	// none is running.
-	ClaimSuspect(ctx context.Context, owner string, stages []string) (*schemas.Claim, error)
+	ClaimSuspect(ctx context.Context, owner string, stages []string) (*Claim, error)
 	// Settle ends claimed steps and makes what follows from them, all or nothing.
-	Settle(ctx context.Context, all []schemas.Settlement) ([]schemas.Settled, error)
+	Settle(ctx context.Context, all []Settlement) ([]Settled, error)
 	// Release gives claimed steps back, as if they had not been claimed.
 	Release(ctx context.Context, owner string, ids []int64) error
 	// Due makes deferred steps ready whose time has come, and says when the next one's
@@ -36,17 +36,17 @@ type Store interface {
 	Due(ctx context.Context, now time.Time) (next time.Time, err error)
 	// Built is what a done build made.
 	Built(ctx context.Context, stage, key string) (json.RawMessage, error)
-	Tallies(ctx context.Context) ([]schemas.Tally, error)
+	Tallies(ctx context.Context) ([]Tally, error)
 	// Held is a page of the drain's inputs, by key, from behind after. What rests on
 	// steps that are to be made again is left out here and in Ended.
-	Held(ctx context.Context, stage, after string, n int) ([]schemas.Made, error)
+	Held(ctx context.Context, stage, after string, n int) ([]Made, error)
 	// Ended is a page of what was rejected, deferred or failed, by key and stage.
 	Ended(ctx context.Context, afterKey, afterStage string, n int) ([]schemas.Step, error)
 	// Outdated counts what Held and Ended leave out.
 	Outdated(ctx context.Context) (int, error)
 	// Pause keeps steps that need a resource from starting, whichever process.
 	Pause(ctx context.Context, resource string, until time.Time) error
-	Resources(ctx context.Context) ([]schemas.Resource, error)
+	Resources(ctx context.Context) ([]Resource, error)
 	// Reserve and Spend book money before and after a paid call.
 	Reserve(ctx context.Context, resource string, cost float64) (bool, error)
 	Spend(ctx context.Context, resource string, reserved, used float64) error
@@ -55,8 +55,8 @@ type Store interface {
 	Beat(ctx context.Context, worker string, silent time.Duration) (rescued int, err error)
 	Leave(ctx context.Context, worker string) error
 	// Intend and Answered stand around a paid call, apart from the step's end.
-	Intend(ctx context.Context, request schemas.Digest) (schemas.Answer, error)
-	Answered(ctx context.Context, request schemas.Digest, a schemas.Answer) error
+	Intend(ctx context.Context, request schemas.Digest) (Answer, error)
+	Answered(ctx context.Context, request schemas.Digest, a Answer) error
 	// Retry makes one settled step ready, with the build that it rests on.
 	Retry(stage, key string) error
 }
@@ -68,9 +68,9 @@ type Store interface {
 // elsewhere takes tickets in Take and claims their steps by ID; it writes and
 // closes tickets in the transaction that settles, hence inside the store.
 type Queue interface {
-	Take(ctx context.Context, wants []schemas.Want) ([]schemas.Claim, error)
+	Take(ctx context.Context, wants []Want) ([]Claim, error)
 	// TakeSuspect gives one step over which a process died.
-	TakeSuspect(ctx context.Context, stages []string) (*schemas.Claim, error)
+	TakeSuspect(ctx context.Context, stages []string) (*Claim, error)
 	// Back returns steps that were taken and will not be run.
 	Back(ctx context.Context, ids []int64) error
 }
@@ -82,11 +82,11 @@ type tableQueue struct {
 
 var _ Queue = tableQueue{}
 
-func (q tableQueue) Take(ctx context.Context, wants []schemas.Want) ([]schemas.Claim, error) {
+func (q tableQueue) Take(ctx context.Context, wants []Want) ([]Claim, error) {
 	return q.store.Claim(ctx, q.owner, wants)
 }
 
-func (q tableQueue) TakeSuspect(ctx context.Context, stages []string) (*schemas.Claim, error) {
+func (q tableQueue) TakeSuspect(ctx context.Context, stages []string) (*Claim, error) {
 	return q.store.ClaimSuspect(ctx, q.owner, stages)
 }
 

@@ -81,7 +81,7 @@ func (r *run) summary(ctx context.Context) (Summary, error) {
 // table is the tallies by stage and state.
 type table map[string]map[schemas.StepState]map[schemas.Reason]int
 
-func (t table) add(row schemas.Tally) {
+func (t table) add(row Tally) {
 	if t[row.Stage] == nil {
 		t[row.Stage] = map[schemas.StepState]map[schemas.Reason]int{}
 	}
@@ -129,12 +129,12 @@ const page = 1000
 
 // held streams what got through, in order of key, so that bytes do not depend on
 // the order of work.
-func (r *run) held(ctx context.Context, stage string) iter.Seq2[schemas.Made, error] {
-	return func(yield func(schemas.Made, error) bool) {
+func (r *run) held(ctx context.Context, stage string) iter.Seq2[Made, error] {
+	return func(yield func(Made, error) bool) {
 		for after := ""; ; {
 			rows, err := r.store.Held(ctx, stage, after, page)
 			if err != nil {
-				yield(schemas.Made{}, err)
+				yield(Made{}, err)
 				return
 			}
 			for _, m := range rows {

@@ -482,7 +482,7 @@ func TestRestingResource(t *testing.T) {
 				next = time.Since(start)
 			}
 			return in, nil
-		}), pipeline.Options{Needs: map[string]int{"registry": 1}, Budget: schemas.Budget{Tries: 3, Wait: time.Minute}}, out)
+		}), pipeline.Options{Needs: map[string]int{"registry": 1}, Budget: pipeline.Budget{Tries: 3, Wait: time.Minute}}, out)
 		sum := mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{Slots: 1, Resources: map[string]int{"registry": 1}, Patience: 10 * time.Minute}, "a b c d")
 		if next < 4*time.Second || next > 7*time.Second {
 			t.Errorf("the next step began after %s, want about 5s", next)
@@ -531,7 +531,7 @@ func TestBudgetIsSpent(t *testing.T) {
 		plan := line(then(func(_ context.Context, in word) (word, error) {
 			tries++
 			return in, &pipeline.Deferred{Resource: "registry", Err: fmt.Errorf("503, the %d. time", tries)}
-		}), pipeline.Options{Budget: schemas.Budget{Tries: 3, Wait: time.Hour}}, out)
+		}), pipeline.Options{Budget: pipeline.Budget{Tries: 3, Wait: time.Hour}}, out)
 		sum := mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{Patience: time.Hour}, "a")
 		step, _, _ := s.Step("work", "a")
 		if tries != 3 && tries != 4 || step.State != schemas.StepFailed || !strings.Contains(step.Detail, fmt.Sprintf("%d. time", tries)) || sum.Code() != 1 {
@@ -594,7 +594,7 @@ type noBeat struct {
 	takes time.Duration // of the settling of work
 }
 
-func (n *noBeat) Settle(ctx context.Context, all []schemas.Settlement) ([]schemas.Settled, error) {
+func (n *noBeat) Settle(ctx context.Context, all []pipeline.Settlement) ([]pipeline.Settled, error) {
 	if len(all) > 0 && len(all[0].Outputs) == 1 {
 		time.Sleep(n.takes)
 	}
@@ -703,14 +703,14 @@ func TestWorkersJoin(t *testing.T) {
 			}), pipeline.Options{Version: version}, out)
 		}
 		// The store is at this plan, and has no seeds yet.
-		if err := s.Begin(t.Context(), schemas.BeginOptions{Worker: schemas.Worker{ID: "w0"}, Stages: plan("1").Infos()}); err != nil {
+		if err := s.Begin(t.Context(), pipeline.BeginOptions{Worker: pipeline.Worker{ID: "w0"}, Stages: plan("1").Infos()}); err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
 		var helpers sync.WaitGroup
 		for i := range 3 {
 			helpers.Go(func() {
-				sum := mustRun(t, t.Context(), plan("1"), s, j, pipeline.RunOptions{Slots: 2, Join: true, Worker: schemas.Worker{ID: fmt.Sprint("w", i+1)}})
+				sum := mustRun(t, t.Context(), plan("1"), s, j, pipeline.RunOptions{Slots: 2, Join: true, Worker: pipeline.Worker{ID: fmt.Sprint("w", i+1)}})
 				if sum.Code() != 0 || !sum.Drained {
 					t.Errorf("code %d, drained %t", sum.Code(), sum.Drained)
 				}
@@ -720,7 +720,7 @@ func TestWorkersJoin(t *testing.T) {
 		if out.runs > 0 {
 			t.Error("drained before there was anything")
 		}
-		mustRun(t, t.Context(), plan("1"), s, j, pipeline.RunOptions{Slots: 2, Worker: schemas.Worker{ID: "w0"}}, strings.Join(words, " "))
+		mustRun(t, t.Context(), plan("1"), s, j, pipeline.RunOptions{Slots: 2, Worker: pipeline.Worker{ID: "w0"}}, strings.Join(words, " "))
 		helpers.Wait()
 		equal(t, "drained", words, out.got)
 		for key, n := range j.began {
@@ -754,6 +754,6 @@ func TestTableAtOdds(t *testing.T) {
 // hoarder gives nothing out.
 type hoarder struct{ *pipelinetest.Memory }
 
-func (hoarder) Claim(context.Context, string, []schemas.Want) ([]schemas.Claim, error) {
+func (hoarder) Claim(context.Context, string, []pipeline.Want) ([]pipeline.Claim, error) {
 	return nil, nil
 }

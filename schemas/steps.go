@@ -17,6 +17,14 @@ const (
 	StepInterrupted StepState = "interrupted" // an end of a run, never stored
 )
 
+// The states of a step that no stage gives: where it stands between its ends.
+const (
+	StepReady   StepState = "ready"
+	StepRunning StepState = "running"
+	StepWaiting StepState = "waiting" // for a shared build
+	StepHeld    StepState = "held"    // input of the drain
+)
+
 // Step is one record at one stage, as it is stored.
 type Step struct {
 	Stage       string    `json:"stage"`

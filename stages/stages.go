@@ -48,7 +48,7 @@ var Order = []string{Crawl, Harvest, Link, Classify, Resolve, Provision, Validat
 // budget is how often and for how long a step is put off before it is Failed (and tried
 // again by the next run): some twenty seconds each time, so that a run that waits its
 // default five minutes tries again more than ten times.
-var budget = schemas.Budget{Tries: 45, Wait: 15 * time.Minute}
+var budget = pipeline.Budget{Tries: 45, Wait: 15 * time.Minute}
 
 // attempt bounds what a step does beside the commands that have limits of their own:
 // asking registries, copying toolchains, making a mirror. A step over it hangs.

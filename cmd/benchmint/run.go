@@ -233,7 +233,7 @@ func (p *program) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
 	return pipeline.RunOptions{
 		Until: f.until, Now: p.now, Slots: slots, Resources: map[string]int{stages.Sandbox: c.Proof.Parallel},
 		Patience: c.Wait, Partial: f.partial, Grace: grace, RetryCrashed: f.retryCrashed,
-		Worker: schemas.Worker{ID: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), p.now().UnixNano()), Host: host},
+		Worker: pipeline.Worker{ID: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), p.now().UnixNano()), Host: host},
 	}
 }
 

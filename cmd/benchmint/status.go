@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
 )
@@ -131,7 +132,7 @@ func (s *shelf) funnel(ctx context.Context) ([]tally, error) {
 	return out, nil
 }
 
-func (t *tally) add(s schemas.Tally) {
+func (t *tally) add(s pipeline.Tally) {
 	t.MS += s.MS
 	switch s.State {
 	case schemas.StepDone:

@@ -9,6 +9,7 @@ import (
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/inventory"
 	"github.com/benchmint/benchmint/internal/lang/all"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -117,7 +118,7 @@ func (p *program) askRegistries(ctx context.Context, c *config.Config, o *opened
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(tallies, func(t schemas.Tally) bool {
+	if !slices.ContainsFunc(tallies, func(t pipeline.Tally) bool {
 		return t.State == schemas.StepRejected && t.Reason == schemas.NoToolchain
 	}) {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -17,7 +18,7 @@ const page = 5000
 
 // Begin makes the store ready for a run of this plan (engine, 4 and 10). With
 // equal fingerprints it reads one row a stage and writes nothing.
-func (s *Store) Begin(ctx context.Context, o schemas.BeginOptions) error {
+func (s *Store) Begin(ctx context.Context, o pipeline.BeginOptions) error {
 	if s.dir != "" { // on PostgreSQL several may; the process that begins a run locks by itself
 		if err := s.Lock(); err != nil {
 			return err
@@ -75,7 +76,7 @@ func (s *Store) Begin(ctx context.Context, o schemas.BeginOptions) error {
 
 // stageRow is a stage as it is stored.
 type stageRow struct {
-	schemas.StageInfo
+	pipeline.StageInfo
 	place int
 	text  string
 }
@@ -83,7 +84,7 @@ type stageRow struct {
 // follows: the same stage comes next, the same build before. Otherwise the rows
 // that stand for its outputs are in another place than they are looked for.
 func (r *stageRow) follows(st *stage) bool {
-	var old schemas.StageInfo
+	var old pipeline.StageInfo
 	return json.Unmarshal([]byte(r.text), &old) == nil && old.Next == st.Next && old.Build == st.Build
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/store/storetest"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -16,17 +17,17 @@ func benchmarkSettle(b *testing.B, place storetest.Place, group int) {
 	d := storetest.Open(b, place, store.Options{})
 	ctx := context.Background()
 	record := fmt.Sprintf(`{"text":%q}`, make([]byte, 120))
-	var words []schemas.Made
+	var words []pipeline.Made
 	n := b.N/4 + 1
 	for i := range n {
-		words = append(words, schemas.Made{Key: fmt.Sprintf("k%07d", i), Digest: "sha256:0123456789012345678901234567890123456789012345678901234567890123", Whole: "sha256:0123456789012345678901234567890123456789012345678901234567890123", Record: []byte(record)})
+		words = append(words, pipeline.Made{Key: fmt.Sprintf("k%07d", i), Digest: "sha256:0123456789012345678901234567890123456789012345678901234567890123", Whole: "sha256:0123456789012345678901234567890123456789012345678901234567890123", Record: []byte(record)})
 	}
 	if err := d.Store.Seed(ctx, "grow", "", storetest.Seeds(words...)); err != nil {
 		b.Fatal(err)
 	}
-	var wants []schemas.Want
+	var wants []pipeline.Want
 	for _, s := range []string{"judge", "make", "note", "grow"} {
-		wants = append(wants, schemas.Want{Stage: s, N: group})
+		wants = append(wants, pipeline.Want{Stage: s, N: group})
 	}
 	done := 0
 	b.ResetTimer()
@@ -38,10 +39,10 @@ func benchmarkSettle(b *testing.B, place storetest.Place, group int) {
 		for len(claims) > 0 {
 			some := claims[:min(group, len(claims))]
 			claims = claims[len(some):]
-			var all []schemas.Settlement
+			var all []pipeline.Settlement
 			for _, c := range some {
-				all = append(all, schemas.Settlement{ID: c.ID, Owner: "w1", Attempt: c.Attempt, State: schemas.StepDone, MS: 1,
-					Outputs: []schemas.Made{{Key: c.Key, Digest: c.Digest, Whole: c.Digest, Record: c.Record}}})
+				all = append(all, pipeline.Settlement{ID: c.ID, Owner: "w1", Attempt: c.Attempt, State: schemas.StepDone, MS: 1,
+					Outputs: []pipeline.Made{{Key: c.Key, Digest: c.Digest, Whole: c.Digest, Record: c.Record}}})
 			}
 			if _, err := d.Settle(ctx, all); err != nil {
 				b.Fatal(err)

@@ -9,13 +9,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 // Claim gives an owner up to so many ready steps of each stage, in the order of
 // wants, oldest first.
-func (s *Store) Claim(ctx context.Context, owner string, wants []schemas.Want) ([]schemas.Claim, error) {
-	var out []schemas.Claim
+func (s *Store) Claim(ctx context.Context, owner string, wants []pipeline.Want) ([]pipeline.Claim, error) {
+	var out []pipeline.Claim
 	err := s.write(ctx, "claim", func(t *tx) {
 		out = nil
 		for _, w := range wants {
@@ -39,10 +40,10 @@ func (s *Store) Claim(ctx context.Context, owner string, wants []schemas.Want) (
 // claim takes ready steps. The state is asked inside, where rows that another
 // takes are skipped, and outside, which is what is checked again after a wait. A
 // stage that another plan has changed meanwhile gives nothing.
-func (t *tx) claim(owner, stage, which string, arg any, n int) []schemas.Claim {
-	var out []schemas.Claim
+func (t *tx) claim(owner, stage, which string, arg any, n int) []pipeline.Claim {
+	var out []pipeline.Claim
 	t.change(func(r *sql.Rows) error {
-		c := schemas.Claim{Stage: stage}
+		c := pipeline.Claim{Stage: stage}
 		was := fields{live: true, state: schemas.StepReady, stage: stage}
 		var record string
 		if err := r.Scan(&c.ID, &c.Key, &record, &c.Digest, &c.Share, &c.Crashes, &c.Attempt, &was.cost, &was.ms); err != nil {
@@ -61,13 +62,13 @@ func (t *tx) claim(owner, stage, which string, arg any, n int) []schemas.Claim {
 		AND id IN (SELECT id FROM step WHERE state = 'ready' AND live AND `+which+` ORDER BY id LIMIT $5 {skip})
 		RETURNING id, key, record, digest, share, crashes, attempts, cost, ms`,
 		owner, stage, t.s.stage(stage).Fingerprint, arg, n)
-	slices.SortFunc(out, func(a, b schemas.Claim) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b pipeline.Claim) int { return cmp.Compare(a.ID, b.ID) })
 	return out
 }
 
 // startable keeps the claims whose input holds. The others are put off, as if they
 // had not been claimed.
-func (t *tx) startable(claims []schemas.Claim) (out []schemas.Claim, put int) {
+func (t *tx) startable(claims []pipeline.Claim) (out []pipeline.Claim, put int) {
 	if len(claims) == 0 {
 		return nil, 0
 	}
@@ -114,8 +115,8 @@ func (t *tx) putOff(stage string) {
 // ClaimSuspect gives an owner one step over which a process died before: the one
 // with the fewest deaths, so that bystanders are cleared and the culprit comes
 // last. Nil where there is none, or where this owner runs one already.
-func (s *Store) ClaimSuspect(ctx context.Context, owner string, stages []string) (*schemas.Claim, error) {
-	var out []schemas.Claim
+func (s *Store) ClaimSuspect(ctx context.Context, owner string, stages []string) (*pipeline.Claim, error) {
+	var out []pipeline.Claim
 	err := s.write(ctx, "suspect", func(t *tx) {
 		out = nil
 		if one[int](t, "SELECT count(*) FROM step WHERE state = 'running' AND owner = $1 AND crashes > 0", owner) > 0 {
@@ -158,7 +159,7 @@ func (t *tx) leastSuspect(stages []string) (id int64, stage string) {
 
 // withRecords reads the records that are blobs. A step whose record is lost is
 // Failed; it must not end the run that claims it.
-func (s *Store) withRecords(ctx context.Context, owner string, claims []schemas.Claim) ([]schemas.Claim, error) {
+func (s *Store) withRecords(ctx context.Context, owner string, claims []pipeline.Claim) ([]pipeline.Claim, error) {
 	out := claims[:0]
 	for _, c := range claims {
 		record, err := s.record(string(c.Record))
@@ -167,7 +168,7 @@ func (s *Store) withRecords(ctx context.Context, owner string, claims []schemas.
 			out = append(out, c)
 			continue
 		}
-		_, err = s.Settle(ctx, []schemas.Settlement{{ID: c.ID, Owner: owner, Attempt: c.Attempt, State: schemas.StepFailed, Detail: fmt.Sprintf("reading its record: %v", err)}})
+		_, err = s.Settle(ctx, []pipeline.Settlement{{ID: c.ID, Owner: owner, Attempt: c.Attempt, State: schemas.StepFailed, Detail: fmt.Sprintf("reading its record: %v", err)}})
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/store/storetest"
-	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/pipeline"
 )
 
 var holdFor = flag.String("hold", "", "take the lock of the store there, say so, and wait for a killer")
@@ -70,7 +70,7 @@ func TestLockOnPostgres(t *testing.T) {
 	d := storetest.Open(t, place, store.Options{})
 	d.Seed("s=a=1")
 	d.Owner = "w2"
-	d.Begin(func(o *schemas.BeginOptions) { o.Join = true })
+	d.Begin(func(o *pipeline.BeginOptions) { o.Join = true })
 	d.End(storetest.Default(d.TakeOne("grow"))) // not refused
 
 	if err := a.Close(); err != nil {

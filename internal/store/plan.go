@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/pipeline"
 )
 
 // stage is what the store knows of a stage.
 type stage struct {
-	schemas.StageInfo
+	pipeline.StageInfo
 	readers []string // the stages that read its outputs
 	later   bool     // behind the last stage of this run: what it has settled stands
 }
@@ -25,7 +25,7 @@ type plan struct {
 	drain  string
 }
 
-func newPlan(infos []schemas.StageInfo) *plan {
+func newPlan(infos []pipeline.StageInfo) *plan {
 	p := &plan{stages: map[string]*stage{}}
 	for _, info := range infos {
 		p.order = append(p.order, info.Name)
@@ -83,13 +83,13 @@ func (s *Store) known(ctx context.Context) (*plan, error) {
 	if p := s.plan.Load(); p != nil {
 		return p, nil
 	}
-	var infos []schemas.StageInfo
+	var infos []pipeline.StageInfo
 	err := s.read(ctx, func(r *sql.Rows) error {
 		var text string
 		if err := r.Scan(&text); err != nil {
 			return err
 		}
-		var info schemas.StageInfo
+		var info pipeline.StageInfo
 		err := json.Unmarshal([]byte(text), &info)
 		infos = append(infos, info)
 		return err

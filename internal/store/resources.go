@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -18,10 +19,10 @@ func (s *Store) Pause(ctx context.Context, resource string, until time.Time) err
 }
 
 // Resources are all that were ever paused, capped or paid from, by name.
-func (s *Store) Resources(ctx context.Context) ([]schemas.Resource, error) {
-	var out []schemas.Resource
+func (s *Store) Resources(ctx context.Context) ([]pipeline.Resource, error) {
+	var out []pipeline.Resource
 	err := s.read(ctx, func(r *sql.Rows) error {
-		var x schemas.Resource
+		var x pipeline.Resource
 		var until int64
 		err := r.Scan(&x.Name, &until, &x.Spent, &x.Cap)
 		x.PausedUntil = moment(until)
@@ -75,7 +76,7 @@ func (s *Store) Spend(ctx context.Context, resource string, reserved, used float
 
 // Intend says before a paid request that it is about to be sent, and gives the
 // answer where there is one already: then nothing is sent.
-func (s *Store) Intend(ctx context.Context, request schemas.Digest) (a schemas.Answer, err error) {
+func (s *Store) Intend(ctx context.Context, request schemas.Digest) (a pipeline.Answer, err error) {
 	const fields = "answered, sent, blob, model, input, output"
 	scan := func(r *sql.Rows) error {
 		return r.Scan(&a.Answered, &a.Sent, &a.Blob, &a.Model, &a.Input, &a.Output)
@@ -92,7 +93,7 @@ func (s *Store) Intend(ctx context.Context, request schemas.Digest) (a schemas.A
 
 // Answered keeps what a request came to. The first answer stays: a stage that asks
 // again gets the same bytes.
-func (s *Store) Answered(ctx context.Context, request schemas.Digest, a schemas.Answer) error {
+func (s *Store) Answered(ctx context.Context, request schemas.Digest, a pipeline.Answer) error {
 	return s.write(ctx, "answer", func(t *tx) {
 		t.exec(`INSERT INTO answer (request, answered, sent, blob, model, input, output) VALUES ($1, TRUE, 1, $2, $3, $4, $5)
 			ON CONFLICT (request) DO UPDATE SET answered = TRUE, blob = excluded.blob, model = excluded.model,

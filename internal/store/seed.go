@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -17,11 +18,11 @@ const seedPage = 512
 // keys: new ones are added, changed ones done again, missing ones withdrawn with all
 // that was made of them, in one transaction. seeds may be read more than once, and
 // is not read at all where list, their digest, is that of the last time.
-func (s *Store) Seed(ctx context.Context, name string, list schemas.Digest, seeds iter.Seq2[schemas.Made, error]) error {
+func (s *Store) Seed(ctx context.Context, name string, list schemas.Digest, seeds iter.Seq2[pipeline.Made, error]) error {
 	return s.write(ctx, "seed", func(t *tx) { t.seed(name, list, seeds) })
 }
 
-func (t *tx) seed(name string, list schemas.Digest, seeds iter.Seq2[schemas.Made, error]) {
+func (t *tx) seed(name string, list schemas.Digest, seeds iter.Seq2[pipeline.Made, error]) {
 	if t.s.stage(name) == none {
 		t.err = fmt.Errorf("seeds for stage %q, which is not in the plan", name)
 		return
@@ -59,7 +60,7 @@ type seeding struct {
 }
 
 // next takes one seed.
-func (w *seeding) next(m schemas.Made) error {
+func (w *seeding) next(m pipeline.Made) error {
 	switch {
 	case m.Key == "" || m.Key == w.last:
 		return fmt.Errorf("seed %q is given twice, or has no name", m.Key)

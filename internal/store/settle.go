@@ -11,18 +11,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 // settlement is one with its records as they are stored.
 type settlement struct {
-	schemas.Settlement
+	pipeline.Settlement
 	made []*made
 }
 
 // made is an output; stored is its record, or the digest of the blob with it.
 type made struct {
-	schemas.Made
+	pipeline.Made
 	stored string
 }
 
@@ -30,7 +31,7 @@ type made struct {
 // changed. The fence, state, owner and attempt, gives exactly-once in effect: what
 // comes from an owner that lost its step is dropped, also where the same owner has
 // claimed it anew meanwhile.
-func (s *Store) Settle(ctx context.Context, all []schemas.Settlement) ([]schemas.Settled, error) {
+func (s *Store) Settle(ctx context.Context, all []pipeline.Settlement) ([]pipeline.Settled, error) {
 	kept := make([]*settlement, len(all))
 	ids := make([]int64, len(all))
 	for i, st := range all {
@@ -44,7 +45,7 @@ func (s *Store) Settle(ctx context.Context, all []schemas.Settlement) ([]schemas
 			kept[i].made = append(kept[i].made, &made{Made: m, stored: stored})
 		}
 	}
-	out := make([]schemas.Settled, len(all))
+	out := make([]pipeline.Settled, len(all))
 	err := s.write(ctx, "settle", func(t *tx) {
 		mine := map[int64]*row{}
 		for _, r := range loadAll(t, "id", ids, "AND state = 'running'") {
@@ -54,7 +55,7 @@ func (s *Store) Settle(ctx context.Context, all []schemas.Settlement) ([]schemas
 		for i, st := range kept {
 			if r := mine[st.ID]; r != nil && blocked[r.id] && r.owner == st.Owner {
 				t.outdated(r, st)
-				out[i] = schemas.Settled{Lost: true}
+				out[i] = pipeline.Settled{Lost: true}
 				continue
 			}
 			out[i] = t.settle(mine[st.ID], st)
@@ -83,9 +84,9 @@ func (t *tx) outdated(r *row, s *settlement) {
 }
 
 // settle ends one step.
-func (t *tx) settle(r *row, s *settlement) schemas.Settled {
+func (t *tx) settle(r *row, s *settlement) pipeline.Settled {
 	if r == nil || r.owner != s.Owner || s.Attempt != 0 && s.Attempt != r.attempts {
-		return schemas.Settled{Lost: true}
+		return pipeline.Settled{Lost: true}
 	}
 	st := t.s.stage(r.stage)
 	fault := check(st, s)
@@ -98,14 +99,14 @@ func (t *tx) settle(r *row, s *settlement) schemas.Settled {
 	build := st.Of != ""
 	if build && s.Own && s.State == schemas.StepRejected {
 		if !t.mine(r) {
-			return schemas.Settled{Lost: true}
+			return pipeline.Settled{Lost: true}
 		}
 		t.refused(r, s)
-		return schemas.Settled{}
+		return pipeline.Settled{}
 	}
 	again, before := r.epoch > 0, r.outputDigest
 	if !t.book(r, st, s) {
-		return schemas.Settled{Lost: true}
+		return pipeline.Settled{Lost: true}
 	}
 	switch {
 	case s.State == schemas.StepDeferred:
@@ -128,7 +129,7 @@ func (t *tx) settle(r *row, s *settlement) schemas.Settled {
 			t.withdrawOld(r.id, r.epoch)
 		}
 	}
-	return schemas.Settled{Err: fault}
+	return pipeline.Settled{Err: fault}
 }
 
 // check finds what is wrong with a settlement by itself.

@@ -14,6 +14,7 @@ import (
 	"github.com/benchmint/benchmint/internal/postgrestest"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/store/storetest"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -67,7 +68,7 @@ func TestRescue(t *testing.T) {
 	a.Seed("s=a=1 b=1", "r=c=1")
 	b := storetest.Open(t, place, store.Options{}) // begins beside a: nothing of a's is reset
 	b.Owner = "w2"
-	b.Begin(func(o *schemas.BeginOptions) { o.Join = true })
+	b.Begin(func(o *pipeline.BeginOptions) { o.Join = true })
 	got := a.Take("grow", 1)
 	storetest.Open(t, place, store.Options{}) // who begins beside others takes nothing from them
 	a.Stands("grow running 1", "grow ready 1", "pack ready 1")
@@ -123,7 +124,7 @@ func TestRescueAndDueOnce(t *testing.T) {
 	for _, name := range []string{"w2", "w3", "w4"} {
 		o := storetest.Open(t, place, store.Options{})
 		o.Owner = name
-		o.Begin(func(b *schemas.BeginOptions) { b.Join = true })
+		o.Begin(func(b *pipeline.BeginOptions) { b.Join = true })
 		others = append(others, o)
 	}
 	var words []string
@@ -163,13 +164,13 @@ func TestRescueAndDueOnce(t *testing.T) {
 			t.Errorf("%d steps were rescued, want 40", n)
 		}
 		a.Sound()
-		var all []schemas.Settlement
+		var all []pipeline.Settlement
 		for range 40 {
 			c, err := a.ClaimSuspect(ctx, a.Owner, []string{"grow"})
 			if err != nil || c == nil {
 				t.Fatal(c, err)
 			}
-			all = append(all[:0], schemas.Settlement{ID: c.ID, State: schemas.StepDeferred, NotBefore: time.Now().Add(-time.Second)})
+			all = append(all[:0], pipeline.Settlement{ID: c.ID, State: schemas.StepDeferred, NotBefore: time.Now().Add(-time.Second)})
 			a.End(all...)
 		}
 		for _, o := range others {
@@ -252,7 +253,7 @@ func TestEveryStatementHasAnIndex(t *testing.T) {
 	d.Begin()
 	d.Seed("s=a=4 x/1=2 x/3=3", "r=b=1")
 	for _, c := range d.Take("grow", 10) {
-		d.End(schemas.Settlement{ID: c.ID, State: schemas.StepDeferred, NotBefore: time.Unix(1, 0)})
+		d.End(pipeline.Settlement{ID: c.ID, State: schemas.StepDeferred, NotBefore: time.Unix(1, 0)})
 	}
 	if _, err := d.Due(ctx, time.Unix(2, 0)); err != nil {
 		t.Fatal(err)

@@ -9,22 +9,23 @@ import (
 	"math"
 	"slices"
 
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 // Tallies are how many live steps stand where, in the stages of the present plan:
 // some hundred rows, never a count.
-func (s *Store) Tallies(ctx context.Context) ([]schemas.Tally, error) {
+func (s *Store) Tallies(ctx context.Context) ([]pipeline.Tally, error) {
 	return s.tallies(ctx, fmt.Sprintf(tallyQuery, "WHERE stage IN (SELECT name FROM stage WHERE place >= 0)"))
 }
 
 const tallyQuery = `SELECT stage, state, reason, CAST(sum(n) AS BIGINT), sum(cost), CAST(sum(ms) AS BIGINT) FROM tally %s
 	GROUP BY stage, state, reason HAVING sum(n) <> 0 ORDER BY stage, state, reason`
 
-func (s *Store) tallies(ctx context.Context, query string) ([]schemas.Tally, error) {
-	var out []schemas.Tally
+func (s *Store) tallies(ctx context.Context, query string) ([]pipeline.Tally, error) {
+	var out []pipeline.Tally
 	err := s.read(ctx, func(r *sql.Rows) error {
-		var x schemas.Tally
+		var x pipeline.Tally
 		err := r.Scan(&x.Stage, &x.State, &x.Reason, &x.N, &x.Cost, &x.MS)
 		out = append(out, x)
 		return err
@@ -34,7 +35,7 @@ func (s *Store) tallies(ctx context.Context, query string) ([]schemas.Tally, err
 
 // Miscount is a line of the tally that is not what the steps add up to.
 type Miscount struct {
-	Tallied, Counted schemas.Tally
+	Tallied, Counted pipeline.Tally
 }
 
 // Recount compares the tally with a count over all steps, for doctor. Beside a
@@ -55,7 +56,7 @@ func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
 		reason schemas.Reason
 	}
 	both := map[name]*Miscount{}
-	at := func(x schemas.Tally) *Miscount {
+	at := func(x pipeline.Tally) *Miscount {
 		k := name{x.Stage, x.State, x.Reason}
 		if both[k] == nil {
 			both[k] = &Miscount{}
@@ -79,10 +80,10 @@ func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
 
 // Held are the live inputs of the drain behind a key, in order of key; those that
 // rest on what is to be made again are left out: nothing could be joined to them.
-func (s *Store) Held(ctx context.Context, stage, after string, n int) ([]schemas.Made, error) {
-	var out []schemas.Made
+func (s *Store) Held(ctx context.Context, stage, after string, n int) ([]pipeline.Made, error) {
+	var out []pipeline.Made
 	err := s.read(ctx, func(r *sql.Rows) error {
-		var m schemas.Made
+		var m pipeline.Made
 		var stored string
 		if err := r.Scan(&m.Key, &m.Digest, &m.Whole, &stored); err != nil {
 			return err

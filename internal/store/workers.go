@@ -5,20 +5,20 @@ import (
 	"database/sql"
 	"time"
 
-	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/pipeline"
 )
 
 // On SQLite there is one process, which holds the file's lock: nobody asks for its
 // beats, and none are written.
 
-func (s *Store) register(ctx context.Context, w schemas.Worker) error {
+func (s *Store) register(ctx context.Context, w pipeline.Worker) error {
 	if s.dir != "" {
 		return nil
 	}
 	return s.write(ctx, "register", func(t *tx) { t.beat(w) })
 }
 
-func (t *tx) beat(w schemas.Worker) {
+func (t *tx) beat(w pipeline.Worker) {
 	t.exec(`INSERT INTO worker (id, host, beat) VALUES ($1, $2, {now}) ON CONFLICT (id) DO UPDATE SET beat = excluded.beat`, w.ID, w.Host)
 }
 
@@ -32,7 +32,7 @@ func (s *Store) Beat(ctx context.Context, worker string, silent time.Duration) (
 		return 0, err
 	}
 	err = s.write(ctx, "beat", func(t *tx) {
-		t.beat(schemas.Worker{ID: worker})
+		t.beat(pipeline.Worker{ID: worker})
 		rescued = 0
 		for _, dead := range t.silent(worker, silent) {
 			rescued += t.rescue(dead)
@@ -83,10 +83,10 @@ func (s *Store) Leave(ctx context.Context, worker string) error {
 }
 
 // Workers are the processes that are registered, by ID.
-func (s *Store) Workers(ctx context.Context) ([]schemas.Worker, error) {
-	var out []schemas.Worker
+func (s *Store) Workers(ctx context.Context) ([]pipeline.Worker, error) {
+	var out []pipeline.Worker
 	err := s.read(ctx, func(r *sql.Rows) error {
-		var w schemas.Worker
+		var w pipeline.Worker
 		var beat int64
 		err := r.Scan(&w.ID, &w.Host, &beat)
 		w.Beat = moment(beat)

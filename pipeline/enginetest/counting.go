@@ -50,9 +50,9 @@ func (c *Counting) Calls() map[string]int {
 }
 
 // Settle counts results, groups and refusals.
-func (c *Counting) Settle(ctx context.Context, all []schemas.Settlement) ([]schemas.Settled, error) {
+func (c *Counting) Settle(ctx context.Context, all []pipeline.Settlement) ([]pipeline.Settled, error) {
 	if c.Ungrouped && len(all) > 1 {
-		var out []schemas.Settled
+		var out []pipeline.Settled
 		for i := range all {
 			settled, err := c.Settle(ctx, all[i:i+1])
 			if err != nil {
@@ -79,7 +79,7 @@ func (c *Counting) Settle(ctx context.Context, all []schemas.Settlement) ([]sche
 }
 
 // Claim counts claims that gave something.
-func (c *Counting) Claim(ctx context.Context, owner string, wants []schemas.Want) ([]schemas.Claim, error) {
+func (c *Counting) Claim(ctx context.Context, owner string, wants []pipeline.Want) ([]pipeline.Claim, error) {
 	claims, err := c.Store.Claim(ctx, owner, wants)
 	c.add("claim", 1)
 	if len(claims) > 0 {
@@ -89,7 +89,7 @@ func (c *Counting) Claim(ctx context.Context, owner string, wants []schemas.Want
 }
 
 // ClaimSuspect counts steps from the lane of one.
-func (c *Counting) ClaimSuspect(ctx context.Context, owner string, stages []string) (*schemas.Claim, error) {
+func (c *Counting) ClaimSuspect(ctx context.Context, owner string, stages []string) (*pipeline.Claim, error) {
 	claim, err := c.Store.ClaimSuspect(ctx, owner, stages)
 	if claim != nil {
 		c.add("suspects", 1)
@@ -105,7 +105,7 @@ func (c *Counting) Beat(ctx context.Context, worker string, silent time.Duration
 }
 
 // Tallies counts.
-func (c *Counting) Tallies(ctx context.Context) ([]schemas.Tally, error) {
+func (c *Counting) Tallies(ctx context.Context) ([]pipeline.Tally, error) {
 	c.add("tallies", 1)
 	return c.Store.Tallies(ctx)
 }
@@ -123,7 +123,7 @@ func (c *Counting) Built(ctx context.Context, stage, key string) (json.RawMessag
 }
 
 // Held counts pages.
-func (c *Counting) Held(ctx context.Context, stage, after string, n int) ([]schemas.Made, error) {
+func (c *Counting) Held(ctx context.Context, stage, after string, n int) ([]pipeline.Made, error) {
 	c.add("held", 1)
 	return c.Store.Held(ctx, stage, after, n)
 }

@@ -121,7 +121,7 @@ func here(ctx context.Context, e enginetest.Engine, worker string, hook func(str
 	}()
 	plan := e.Config.Plan(enginetest.World{Log: log, Dir: e.DatasetPath()})
 	return plan.Run(ctx, db, e.Config.Seeds(), quiet{}, pipeline.RunOptions{
-		Slots: e.Slots, Now: time.Now, Patience: time.Minute, Worker: schemas.Worker{ID: worker},
+		Slots: e.Slots, Now: time.Now, Patience: time.Minute, Worker: pipeline.Worker{ID: worker},
 		Beat: 500 * time.Millisecond, Silent: 4 * time.Second, // where there are beats: PostgreSQL
 	})
 }

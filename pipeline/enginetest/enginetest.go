@@ -172,7 +172,7 @@ func (c Config) Plan(w World) *pipeline.Plan {
 	}
 	kept, work := o(Filter), o(Work)
 	// What is put off to a time that has passed when it is booked waits a second.
-	kept.Budget = schemas.Budget{Tries: 20, Wait: 20 * time.Second}
+	kept.Budget = pipeline.Budget{Tries: 20, Wait: 20 * time.Second}
 	work.Timeout = c.Limit
 	items := pipeline.Expand(pipeline.New[Source](), Expand, pipeline.Expander[Source, Item](expand{p}), o(Expand))
 	filtered := pipeline.Then(items, Filter, pipeline.Stage[Item, Item](filter{p}), kept)

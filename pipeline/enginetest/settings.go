@@ -78,7 +78,7 @@ func SettingPlan(s Settings, views Views, ends *Ends, slow func(stage, key strin
 		return pipeline.Options{
 			Version: fmt.Sprint(s.Stages[stage].Version), Config: s.Stages[stage], Reads: reads,
 			// What is put off to a time that has passed when it is booked waits a moment.
-			Budget: schemas.Budget{Tries: 1000, Wait: 100 * time.Second},
+			Budget: pipeline.Budget{Tries: 1000, Wait: 100 * time.Second},
 		}
 	}
 	then := func(f pipeline.Flow[Piece], stage string, joins []string, reads ...string) pipeline.Flow[Piece] {

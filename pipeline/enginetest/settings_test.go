@@ -224,7 +224,7 @@ func changeSettings(t *testing.T, round uint64, p place) {
 		}
 		before := settledSteps(t, s)
 		plan := enginetest.SettingPlan(known(set, until, c.IntN(2) == 0), s, ends, slow(round, phase))
-		o := pipeline.RunOptions{Until: until, Now: time.Now, Slots: 1 + c.IntN(4), Worker: schemas.Worker{ID: fmt.Sprint("w", phase)}}
+		o := pipeline.RunOptions{Until: until, Now: time.Now, Slots: 1 + c.IntN(4), Worker: pipeline.Worker{ID: fmt.Sprint("w", phase)}}
 		if c.IntN(2) == 0 {
 			o.Patience, o.Partial = time.Millisecond, until == ""
 		}
@@ -345,7 +345,7 @@ func finish(t *testing.T, p place, set enginetest.Settings, round uint64, ends *
 	defer end()
 	for again := range 2 {
 		plan := enginetest.SettingPlan(set, s, ends, slow(round, 99+again))
-		o := pipeline.RunOptions{Now: time.Now, Slots: 3, Patience: time.Minute, Worker: schemas.Worker{ID: fmt.Sprint("last", again)}}
+		o := pipeline.RunOptions{Now: time.Now, Slots: 3, Patience: time.Minute, Worker: pipeline.Worker{ID: fmt.Sprint("last", again)}}
 		sum, err := plan.Run(t.Context(), s, pieces(set.Seeds), &stopper{}, o)
 		if err != nil || sum.Code() != 0 || !sum.Drained {
 			t.Fatalf("the last run: %v, %+v\n%s\n%s", err, sum, whyFailed(s), strings.Join(told, "\n"))

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -35,7 +36,7 @@ type row struct {
 	blocked  bool      // waits for what is above it
 	owed     bool      // a settled step that is to be made again by a run that comes to its stage
 	since    time.Time // first deferral
-	built    *schemas.Made
+	built    *pipeline.Made
 }
 
 func (r *row) settled() bool {
@@ -46,18 +47,18 @@ func (r *row) settled() bool {
 type Memory struct {
 	mu        sync.Mutex
 	now       func() time.Time
-	stages    []schemas.StageInfo
+	stages    []pipeline.StageInfo
 	at        map[string]int // place of a stage
 	prints    map[string]schemas.Digest
 	rows      map[string]map[string]*row // by stage, by key
 	byID      map[int64]*row
 	ready     map[string][]*row // may hold rows that no longer are
-	resources map[string]*schemas.Resource
-	answers   map[schemas.Digest]schemas.Answer
+	resources map[string]*pipeline.Resource
+	answers   map[schemas.Digest]pipeline.Answer
 	workers   map[string]time.Time
 	settles   map[string]int
 	// What has not changed is not counted again.
-	tallies   []schemas.Tally
+	tallies   []pipeline.Tally
 	crashed   bool // some step may have
 	until     int  // place of the last stage of the run; -1 is all of them
 	postponed bool
@@ -69,7 +70,7 @@ type Memory struct {
 func New(now func() time.Time) *Memory {
 	return &Memory{
 		now: now, at: map[string]int{}, prints: map[string]schemas.Digest{}, rows: map[string]map[string]*row{}, byID: map[int64]*row{},
-		until: -1, ready: map[string][]*row{}, resources: map[string]*schemas.Resource{}, answers: map[schemas.Digest]schemas.Answer{}, workers: map[string]time.Time{}, settles: map[string]int{},
+		until: -1, ready: map[string][]*row{}, resources: map[string]*pipeline.Resource{}, answers: map[schemas.Digest]pipeline.Answer{}, workers: map[string]time.Time{}, settles: map[string]int{},
 	}
 }
 
@@ -89,7 +90,7 @@ func (m *Memory) lock(method string) (func(), error) {
 }
 
 // Begin implements pipeline.Store.
-func (m *Memory) Begin(_ context.Context, o schemas.BeginOptions) error {
+func (m *Memory) Begin(_ context.Context, o pipeline.BeginOptions) error {
 	unlock, err := m.lock("Begin")
 	if err != nil {
 		return err
@@ -256,11 +257,11 @@ func (m *Memory) open(r *row) {
 	m.ready[r.Stage] = append(m.ready[r.Stage], r)
 }
 
-func (m *Memory) info(stage string) schemas.StageInfo {
+func (m *Memory) info(stage string) pipeline.StageInfo {
 	if i, ok := m.at[stage]; ok {
 		return m.stages[i]
 	}
-	return schemas.StageInfo{}
+	return pipeline.StageInfo{}
 }
 
 func (m *Memory) insert(r *row) *row {
@@ -275,7 +276,7 @@ func (m *Memory) insert(r *row) *row {
 	return r
 }
 
-func (m *Memory) ensureBuild(info schemas.StageInfo, member *row) *row {
+func (m *Memory) ensureBuild(info pipeline.StageInfo, member *row) *row {
 	b := m.rows[info.Build][member.Share]
 	if b == nil {
 		b = m.insert(&row{Step: schemas.Step{Stage: info.Build, Key: member.Share, Record: member.Record, State: schemas.StepReady}, parent: member, digest: member.digest, live: true})
@@ -314,7 +315,7 @@ func (m *Memory) sorted(stage string) []*row {
 }
 
 // Seed implements pipeline.Store.
-func (m *Memory) Seed(_ context.Context, stage string, _ schemas.Digest, seeds iter.Seq2[schemas.Made, error]) error {
+func (m *Memory) Seed(_ context.Context, stage string, _ schemas.Digest, seeds iter.Seq2[pipeline.Made, error]) error {
 	unlock, err := m.lock("Seed")
 	if err != nil {
 		return err
@@ -342,7 +343,7 @@ func (m *Memory) Seed(_ context.Context, stage string, _ schemas.Digest, seeds i
 }
 
 // upsert puts one record into a stage.
-func (m *Memory) upsert(stage string, parent *row, made schemas.Made) (*row, error) {
+func (m *Memory) upsert(stage string, parent *row, made pipeline.Made) (*row, error) {
 	r := m.rows[stage][made.Key]
 	info := m.info(stage)
 	if r == nil {
@@ -421,7 +422,7 @@ func (m *Memory) withdraw(r *row) {
 }
 
 // dropBuild: a build without a live member is not live.
-func (m *Memory) dropBuild(info schemas.StageInfo, share string) {
+func (m *Memory) dropBuild(info pipeline.StageInfo, share string) {
 	b := m.rows[info.Build][share]
 	if info.Build == "" || b == nil {
 		return
@@ -438,13 +439,13 @@ func (m *Memory) dropBuild(info schemas.StageInfo, share string) {
 }
 
 // Claim implements pipeline.Store.
-func (m *Memory) Claim(_ context.Context, owner string, wants []schemas.Want) ([]schemas.Claim, error) {
+func (m *Memory) Claim(_ context.Context, owner string, wants []pipeline.Want) ([]pipeline.Claim, error) {
 	unlock, err := m.lock("Claim")
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	var out []schemas.Claim
+	var out []pipeline.Claim
 	for _, w := range wants {
 		queue := m.ready[w.Stage]
 		var later []*row
@@ -468,14 +469,14 @@ func (m *Memory) Claim(_ context.Context, owner string, wants []schemas.Want) ([
 	return out, nil
 }
 
-func (m *Memory) claim(r *row, owner string) schemas.Claim {
+func (m *Memory) claim(r *row, owner string) pipeline.Claim {
 	r.State, r.owner = schemas.StepRunning, owner
 	r.Attempts++
-	return schemas.Claim{ID: r.id, Stage: r.Stage, Key: r.Key, Record: r.Record, Digest: r.digest, Share: r.Share, Crashes: r.Crashes}
+	return pipeline.Claim{ID: r.id, Stage: r.Stage, Key: r.Key, Record: r.Record, Digest: r.digest, Share: r.Share, Crashes: r.Crashes}
 }
 
 // ClaimSuspect implements pipeline.Store.
-func (m *Memory) ClaimSuspect(_ context.Context, owner string, stages []string) (*schemas.Claim, error) {
+func (m *Memory) ClaimSuspect(_ context.Context, owner string, stages []string) (*pipeline.Claim, error) {
 	unlock, err := m.lock("ClaimSuspect")
 	if err != nil {
 		return nil, err
@@ -567,7 +568,7 @@ func (m *Memory) Built(_ context.Context, stage, key string) (json.RawMessage, e
 }
 
 // Tallies implements pipeline.Store.
-func (m *Memory) Tallies(context.Context) ([]schemas.Tally, error) {
+func (m *Memory) Tallies(context.Context) ([]pipeline.Tally, error) {
 	unlock, err := m.lock("Tallies")
 	if err != nil {
 		return nil, err
@@ -581,7 +582,7 @@ func (m *Memory) Tallies(context.Context) ([]schemas.Tally, error) {
 		state  schemas.StepState
 		reason schemas.Reason
 	}
-	sums := map[key]*schemas.Tally{}
+	sums := map[key]*pipeline.Tally{}
 	for stage, rows := range m.rows {
 		for _, r := range rows {
 			if !r.live {
@@ -589,18 +590,18 @@ func (m *Memory) Tallies(context.Context) ([]schemas.Tally, error) {
 			}
 			k := key{stage, r.State, r.Reason}
 			if sums[k] == nil {
-				sums[k] = &schemas.Tally{Stage: stage, State: r.State, Reason: r.Reason}
+				sums[k] = &pipeline.Tally{Stage: stage, State: r.State, Reason: r.Reason}
 			}
 			sums[k].N++
 			sums[k].Cost += r.Cost
 			sums[k].MS += r.MS
 		}
 	}
-	var out []schemas.Tally
+	var out []pipeline.Tally
 	for _, t := range sums {
 		out = append(out, *t)
 	}
-	slices.SortFunc(out, func(a, b schemas.Tally) int {
+	slices.SortFunc(out, func(a, b pipeline.Tally) int {
 		return cmp.Or(cmp.Compare(m.at[a.Stage], m.at[b.Stage]), cmp.Compare(a.State, b.State), cmp.Compare(a.Reason, b.Reason))
 	})
 	m.tallies = out
@@ -608,16 +609,16 @@ func (m *Memory) Tallies(context.Context) ([]schemas.Tally, error) {
 }
 
 // Held implements pipeline.Store.
-func (m *Memory) Held(_ context.Context, stage, after string, n int) ([]schemas.Made, error) {
+func (m *Memory) Held(_ context.Context, stage, after string, n int) ([]pipeline.Made, error) {
 	unlock, err := m.lock("Held")
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	var out []schemas.Made
+	var out []pipeline.Made
 	for _, r := range m.sorted(stage) {
 		if r.live && r.State == schemas.StepHeld && r.Key > after && !m.outdated(r, true) && len(out) < n {
-			out = append(out, schemas.Made{Key: r.Key, Digest: r.digest, Whole: r.whole, Record: r.Record})
+			out = append(out, pipeline.Made{Key: r.Key, Digest: r.digest, Whole: r.whole, Record: r.Record})
 		}
 	}
 	return out, nil
@@ -738,25 +739,25 @@ func (m *Memory) Pause(_ context.Context, resource string, until time.Time) erro
 	return nil
 }
 
-func (m *Memory) resource(name string) *schemas.Resource {
+func (m *Memory) resource(name string) *pipeline.Resource {
 	if m.resources[name] == nil {
-		m.resources[name] = &schemas.Resource{Name: name}
+		m.resources[name] = &pipeline.Resource{Name: name}
 	}
 	return m.resources[name]
 }
 
 // Resources implements pipeline.Store.
-func (m *Memory) Resources(context.Context) ([]schemas.Resource, error) {
+func (m *Memory) Resources(context.Context) ([]pipeline.Resource, error) {
 	unlock, err := m.lock("Resources")
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	var out []schemas.Resource
+	var out []pipeline.Resource
 	for _, r := range m.resources {
 		out = append(out, *r)
 	}
-	slices.SortFunc(out, func(a, b schemas.Resource) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b pipeline.Resource) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
@@ -826,10 +827,10 @@ func (m *Memory) Leave(_ context.Context, worker string) error {
 }
 
 // Intend implements pipeline.Store.
-func (m *Memory) Intend(_ context.Context, request schemas.Digest) (schemas.Answer, error) {
+func (m *Memory) Intend(_ context.Context, request schemas.Digest) (pipeline.Answer, error) {
 	unlock, err := m.lock("Intend")
 	if err != nil {
-		return schemas.Answer{}, err
+		return pipeline.Answer{}, err
 	}
 	defer unlock()
 	a := m.answers[request]
@@ -841,7 +842,7 @@ func (m *Memory) Intend(_ context.Context, request schemas.Digest) (schemas.Answ
 }
 
 // Answered implements pipeline.Store.
-func (m *Memory) Answered(_ context.Context, request schemas.Digest, a schemas.Answer) error {
+func (m *Memory) Answered(_ context.Context, request schemas.Digest, a pipeline.Answer) error {
 	unlock, err := m.lock("Answered")
 	if err != nil {
 		return err

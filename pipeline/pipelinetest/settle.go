@@ -5,11 +5,12 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 // Settle implements pipeline.Store.
-func (m *Memory) Settle(_ context.Context, all []schemas.Settlement) ([]schemas.Settled, error) {
+func (m *Memory) Settle(_ context.Context, all []pipeline.Settlement) ([]pipeline.Settled, error) {
 	unlock, err := m.lock("Settle")
 	if err != nil {
 		return nil, err
@@ -22,7 +23,7 @@ func (m *Memory) Settle(_ context.Context, all []schemas.Settlement) ([]schemas.
 			}
 		}
 	}
-	out := make([]schemas.Settled, len(all))
+	out := make([]pipeline.Settled, len(all))
 	for i, s := range all {
 		r := m.byID[s.ID]
 		if r == nil || r.State != schemas.StepRunning || r.owner != s.Owner || !r.live {
@@ -40,7 +41,7 @@ func (m *Memory) Settle(_ context.Context, all []schemas.Settlement) ([]schemas.
 	return out, nil
 }
 
-func (m *Memory) settle(r *row, s schemas.Settlement) error {
+func (m *Memory) settle(r *row, s pipeline.Settlement) error {
 	info := m.info(r.Stage)
 	m.settles[r.Stage+" "+r.Key]++
 	r.State, r.owner, r.Fingerprint = s.State, "", m.prints[r.Stage]
@@ -67,7 +68,7 @@ func (m *Memory) settle(r *row, s schemas.Settlement) error {
 }
 
 // deferred puts a step off, or ends it where its budget is spent.
-func (m *Memory) deferred(r *row, s schemas.Settlement) {
+func (m *Memory) deferred(r *row, s pipeline.Settlement) {
 	b, now := m.info(r.Stage).Budget, m.now()
 	if r.Deferrals == 0 {
 		r.since = now
@@ -81,7 +82,7 @@ func (m *Memory) deferred(r *row, s schemas.Settlement) {
 }
 
 // follow makes what comes of a step, and withdraws what no longer does.
-func (m *Memory) follow(r *row, s schemas.Settlement, info schemas.StageInfo) error {
+func (m *Memory) follow(r *row, s pipeline.Settlement, info pipeline.StageInfo) error {
 	old := r.children
 	var made []*row
 	for _, o := range s.Outputs {
@@ -124,7 +125,7 @@ func (m *Memory) reread(stage, key string) {
 }
 
 // settleBuild gives a build's end to those who wait for it.
-func (m *Memory) settleBuild(b *row, s schemas.Settlement) {
+func (m *Memory) settleBuild(b *row, s pipeline.Settlement) {
 	stage := m.info(b.Stage).Of
 	var waiting []*row
 	for _, r := range m.sorted(stage) {

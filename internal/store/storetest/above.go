@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-func until(stage string) func(*schemas.BeginOptions) {
-	return func(o *schemas.BeginOptions) { o.Until = stage }
+func until(stage string) func(*pipeline.BeginOptions) {
+	return func(o *pipeline.BeginOptions) { o.Until = stage }
 }
 
 // outdated wants so many ends to be left out of a dataset.
@@ -110,9 +111,9 @@ func testMemberLeft(t *testing.T, place func(testing.TB) Place) {
 // what later stages rest on.
 func testUntil(t *testing.T, place func(testing.TB) Place) {
 	d := Open(t, place(t), store.Options{})
-	d.Do = func(c schemas.Claim) schemas.Settlement {
+	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if c.Stage == "make" && c.Key == "b" {
-			return schemas.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepFailed, Detail: "disk full"}
+			return pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepFailed, Detail: "disk full"}
 		}
 		return Default(c)
 	}

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 func testBuildOnce(t *testing.T, place func(testing.TB) Place) {
 	d := Open(t, place(t), store.Options{})
 	d.Seed("s=x/1=1 x/2=2 y/1=3 z=4")
-	d.Do = func(c schemas.Claim) schemas.Settlement {
+	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if c.Stage == "make.build" {
 			d.T.Fatal("built too early")
 		}
@@ -36,8 +37,8 @@ func testBuildOnce(t *testing.T, place func(testing.TB) Place) {
 	d.Stands("grow done 1", "note done 5", "make.build done 2", "make done 5", "judge done 5", "pack held 5", "pack done 1")
 }
 
-func buildEnds(d *Desk, end schemas.Settlement) {
-	d.Do = func(c schemas.Claim) schemas.Settlement {
+func buildEnds(d *Desk, end pipeline.Settlement) {
+	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if c.Stage == "make.build" {
 			s := end
 			s.ID = c.ID
@@ -52,7 +53,7 @@ func buildEnds(d *Desk, end schemas.Settlement) {
 
 func testBuildEnds(t *testing.T, place func(testing.TB) Place) {
 	d := Open(t, place(t), store.Options{})
-	buildEnds(d, schemas.Settlement{State: schemas.StepRejected, Reason: schemas.NoBuild, Detail: "no x", Evidence: "log"})
+	buildEnds(d, pipeline.Settlement{State: schemas.StepRejected, Reason: schemas.NoBuild, Detail: "no x", Evidence: "log"})
 	d.Seed("s=x/1=1 x/2=2 y=3")
 	d.Run()
 	if s := d.Is("make", "x/2", "rejected provision/build"); s.Detail != "no x" || s.Evidence != "log" || s.Fingerprint != "make 1" {
@@ -67,7 +68,7 @@ func testBuildEnds(t *testing.T, place func(testing.TB) Place) {
 	d.Runs("grow/s", "note/x/3", "pack/")
 	d.Is("make", "x/3", "rejected provision/build")
 	// A new version of the build tries for all of them.
-	buildEnds(d, schemas.Settlement{State: schemas.StepFailed, Detail: "disk full"})
+	buildEnds(d, pipeline.Settlement{State: schemas.StepFailed, Detail: "disk full"})
 	d.Version("make.build", "2")
 	d.Begin()
 	d.Stands("grow done 1", "note done 4", "make.build ready 1", "make waiting 3", "make done 1", "judge done 1", "pack held 1", "pack done 1")
@@ -95,7 +96,7 @@ func testBuildRedone(t *testing.T, place func(testing.TB) Place) {
 	d.Run()
 	d.Runs("make.build/x")
 	// Another comes out: they are.
-	buildEnds(d, schemas.Settlement{State: schemas.StepDone, Detail: "otherwise"})
+	buildEnds(d, pipeline.Settlement{State: schemas.StepDone, Detail: "otherwise"})
 	d.Version("make.build", "3")
 	d.Begin()
 	d.Run()
@@ -109,7 +110,7 @@ func testBuildRedone(t *testing.T, place func(testing.TB) Place) {
 	d.Run()
 	d.Runs("make.build/x", "make/x/1", "make/x/2", "make/y")
 	// It is rejected now: so is what rested on it, and what came of that goes.
-	buildEnds(d, schemas.Settlement{State: schemas.StepRejected, Reason: schemas.NoBuild})
+	buildEnds(d, pipeline.Settlement{State: schemas.StepRejected, Reason: schemas.NoBuild})
 	d.Version("make.build", "5")
 	d.Begin()
 	d.Run()
@@ -124,7 +125,7 @@ func testBuildRedone(t *testing.T, place func(testing.TB) Place) {
 	d.Runs("make.build/x", "make/x/1", "make/x/2", "pack/")
 	d.Packs("x/1=1", "x/2=2", "y=3")
 	// The same while they are away: rejected, withdrawn, and built when they are back.
-	buildEnds(d, schemas.Settlement{State: schemas.StepRejected, Reason: schemas.NoBuild})
+	buildEnds(d, pipeline.Settlement{State: schemas.StepRejected, Reason: schemas.NoBuild})
 	d.Version("make.build", "7")
 	d.Begin()
 	d.Run()
@@ -141,9 +142,9 @@ func testBuildRedone(t *testing.T, place func(testing.TB) Place) {
 func testBuildRefused(t *testing.T, place func(testing.TB) Place) {
 	d := Open(t, place(t), store.Options{})
 	odd := map[string]bool{"x/1": true, "y/1": true, "y/2": true}
-	d.Do = func(c schemas.Claim) schemas.Settlement {
+	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if c.Stage == "make.build" && odd[c.Key+"/"+Text(c.Record)] {
-			return schemas.Settlement{ID: c.ID, State: schemas.StepRejected, Reason: schemas.NoRunner, Own: true, Detail: Text(c.Record), Cost: 1}
+			return pipeline.Settlement{ID: c.ID, State: schemas.StepRejected, Reason: schemas.NoRunner, Own: true, Detail: Text(c.Record), Cost: 1}
 		}
 		return Default(c)
 	}
@@ -211,7 +212,7 @@ func testBuildWithdrawn(t *testing.T, place func(testing.TB) Place) {
 	d.Seed("s=x/2=3")
 	d.End(Default(d.TakeOne("grow")))
 	d.End(Default(d.TakeOne("note")))
-	refusal := schemas.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: schemas.NoRunner, Own: true}
+	refusal := pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: schemas.NoRunner, Own: true}
 	if got := d.End(refusal); !got[0].Lost {
 		t.Error("a member was refused for an input that it has no more")
 	}
@@ -255,7 +256,7 @@ func testBuildWithdrawn(t *testing.T, place func(testing.TB) Place) {
 func testBuildChanges(t *testing.T, place func(testing.TB) Place) {
 	d := Open(t, place(t), store.Options{})
 	share := "x"
-	d.Do = func(c schemas.Claim) schemas.Settlement {
+	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		s := Default(c)
 		if c.Stage == "note" && c.Key == "k" {
 			s.Outputs[0].Share = share

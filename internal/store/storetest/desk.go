@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -35,24 +36,24 @@ type Desk struct {
 	*store.Store
 	Owner   string
 	Options store.Options
-	Plan    []schemas.StageInfo
+	Plan    []pipeline.StageInfo
 	// Do says what a step comes to; nil is Default.
-	Do func(schemas.Claim) schemas.Settlement
+	Do func(pipeline.Claim) pipeline.Settlement
 	// Ran are the steps that were run, "stage/key", since the last Runs.
 	Ran []string
 }
 
 // Plan is the plan of the suite: grow expands, note is plain, make shares builds,
 // judge reads what grow made, pack drains.
-func Plan() []schemas.StageInfo {
-	info := func(name, next string) schemas.StageInfo {
-		return schemas.StageInfo{Name: name, Next: next, Fingerprint: schemas.Digest(name + " 1")}
+func Plan() []pipeline.StageInfo {
+	info := func(name, next string) pipeline.StageInfo {
+		return pipeline.StageInfo{Name: name, Next: next, Fingerprint: schemas.Digest(name + " 1")}
 	}
 	grow, note, build, share, judge, pack := info("grow", "note"), info("note", "make"), info("make.build", ""), info("make", "judge"), info("judge", "pack"), info("pack", "")
 	build.Of, share.Build = "make", "make.build"
 	judge.Reads = []string{"grow"}
 	pack.Drain = true
-	return []schemas.StageInfo{grow, note, build, share, judge, pack}
+	return []pipeline.StageInfo{grow, note, build, share, judge, pack}
 }
 
 // Open opens a store and begins a run of the suite's plan.
@@ -79,9 +80,9 @@ func (d *Desk) Reopen() {
 }
 
 // Begin begins a run.
-func (d *Desk) Begin(change ...func(*schemas.BeginOptions)) {
+func (d *Desk) Begin(change ...func(*pipeline.BeginOptions)) {
 	d.T.Helper()
-	o := schemas.BeginOptions{Worker: schemas.Worker{ID: d.Owner, Host: "here"}, Stages: d.Plan}
+	o := pipeline.BeginOptions{Worker: pipeline.Worker{ID: d.Owner, Host: "here"}, Stages: d.Plan}
 	for _, c := range change {
 		c(&o)
 	}
@@ -90,7 +91,7 @@ func (d *Desk) Begin(change ...func(*schemas.BeginOptions)) {
 
 // Kill ends the process and begins the next run. On PostgreSQL another worker
 // takes back what the dead one had.
-func (d *Desk) Kill(change ...func(*schemas.BeginOptions)) {
+func (d *Desk) Kill(change ...func(*pipeline.BeginOptions)) {
 	d.T.Helper()
 	if !d.Place.Postgres {
 		d.Reopen()
@@ -125,14 +126,14 @@ func (d *Desk) check(err error) {
 
 // Made is a record: "key" or "key=text"; a key with a slash needs the build that
 // stands before it. What follows # is no field that the next stage depends on.
-func Made(word string) schemas.Made {
+func Made(word string) pipeline.Made {
 	key, text, _ := strings.Cut(word, "=")
 	told, _, _ := strings.Cut(text, "#")
 	record, err := json.Marshal(map[string]string{"text": text})
 	if err != nil {
 		panic(err) // of strings: it cannot be
 	}
-	return schemas.Made{Key: key, Digest: schemas.Digest("told " + told), Whole: schemas.Digest("all " + text), Record: record}
+	return pipeline.Made{Key: key, Digest: schemas.Digest("told " + told), Whole: schemas.Digest("all " + text), Record: record}
 }
 
 // Text is what Made put into a record.
@@ -155,8 +156,8 @@ func ShareOf(key string) string {
 
 // Done settles a step as done; outputs are words of Made. Those of note need a
 // build.
-func Done(c schemas.Claim, words ...string) schemas.Settlement {
-	s := schemas.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepDone}
+func Done(c pipeline.Claim, words ...string) pipeline.Settlement {
+	s := pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepDone}
 	for _, w := range words {
 		m := Made(w)
 		if c.Stage == "note" {
@@ -169,7 +170,7 @@ func Done(c schemas.Claim, words ...string) schemas.Settlement {
 
 // Default is what a step comes to: grow makes what its text lists, each other
 // stage hands on, a build makes its name.
-func Default(c schemas.Claim) schemas.Settlement {
+func Default(c pipeline.Claim) pipeline.Settlement {
 	switch c.Stage {
 	case "grow":
 		return Done(c, strings.Fields(Text(c.Record))...)
@@ -182,9 +183,9 @@ func Default(c schemas.Claim) schemas.Settlement {
 }
 
 // Seeds are a list of seeds in order of key.
-func Seeds(all ...schemas.Made) iter.Seq2[schemas.Made, error] {
-	slices.SortFunc(all, func(a, b schemas.Made) int { return strings.Compare(a.Key, b.Key) })
-	return func(yield func(schemas.Made, error) bool) {
+func Seeds(all ...pipeline.Made) iter.Seq2[pipeline.Made, error] {
+	slices.SortFunc(all, func(a, b pipeline.Made) int { return strings.Compare(a.Key, b.Key) })
+	return func(yield func(pipeline.Made, error) bool) {
 		for _, m := range all {
 			if !yield(m, nil) {
 				return
@@ -196,7 +197,7 @@ func Seeds(all ...schemas.Made) iter.Seq2[schemas.Made, error] {
 // Seed gives the first stage its inputs.
 func (d *Desk) Seed(words ...string) {
 	d.T.Helper()
-	var all []schemas.Made
+	var all []pipeline.Made
 	for _, w := range words {
 		m := Made(w)
 		m.Digest = m.Whole
@@ -206,15 +207,15 @@ func (d *Desk) Seed(words ...string) {
 }
 
 // Take claims up to n steps of a stage.
-func (d *Desk) Take(stage string, n int) []schemas.Claim {
+func (d *Desk) Take(stage string, n int) []pipeline.Claim {
 	d.T.Helper()
-	c, err := d.Claim(context.Background(), d.Owner, []schemas.Want{{Stage: stage, N: n}})
+	c, err := d.Claim(context.Background(), d.Owner, []pipeline.Want{{Stage: stage, N: n}})
 	d.check(err)
 	return c
 }
 
 // TakeOne claims the one ready step of a stage.
-func (d *Desk) TakeOne(stage string) schemas.Claim {
+func (d *Desk) TakeOne(stage string) pipeline.Claim {
 	d.T.Helper()
 	c := d.Take(stage, 10)
 	if len(c) != 1 {
@@ -225,7 +226,7 @@ func (d *Desk) TakeOne(stage string) schemas.Claim {
 
 // End settles, in one transaction; every settlement is d's own where it names no
 // other owner.
-func (d *Desk) End(all ...schemas.Settlement) []schemas.Settled {
+func (d *Desk) End(all ...pipeline.Settlement) []pipeline.Settled {
 	d.T.Helper()
 	for i := range all {
 		if all[i].Owner == "" {
@@ -257,7 +258,7 @@ func (d *Desk) round(drain bool) bool {
 		if d.Plan[i].Drain != drain {
 			continue
 		}
-		var all []schemas.Settlement
+		var all []pipeline.Settlement
 		for _, c := range d.Take(d.Plan[i].Name, 64) {
 			d.Ran = append(d.Ran, c.Stage+"/"+c.Key)
 			all = append(all, do(c))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -23,7 +24,7 @@ func (d *Desk) others(n int) []*Desk {
 		if d.Place.Postgres {
 			o.Store = nil
 			o.Reopen()
-			o.Begin(func(b *schemas.BeginOptions) { b.Join = true })
+			o.Begin(func(b *pipeline.BeginOptions) { b.Join = true })
 		}
 		out[i] = &o
 	}
@@ -70,9 +71,9 @@ func testContention(t *testing.T, place func(testing.TB) Place) {
 func (d *Desk) workAlong(mu *sync.Mutex, ran map[string]int) {
 	ctx := context.Background()
 	for {
-		var wants []schemas.Want
+		var wants []pipeline.Want
 		for i := len(d.Plan) - 2; i >= 0; i-- {
-			wants = append(wants, schemas.Want{Stage: d.Plan[i].Name, N: 3})
+			wants = append(wants, pipeline.Want{Stage: d.Plan[i].Name, N: 3})
 		}
 		claims, err := d.Claim(ctx, d.Owner, wants)
 		if err != nil {
@@ -95,7 +96,7 @@ func (d *Desk) workAlong(mu *sync.Mutex, ran map[string]int) {
 			time.Sleep(time.Millisecond)
 			continue
 		}
-		var all []schemas.Settlement
+		var all []pipeline.Settlement
 		for _, c := range claims {
 			s := Default(c)
 			s.Owner = d.Owner

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -59,9 +60,9 @@ type world struct {
 // hand is a claimed step, with what it comes to: that is worked out when it is
 // claimed, as a stage does that runs meanwhile.
 type hand struct {
-	schemas.Claim
+	pipeline.Claim
 	owner  string
-	result schemas.Settlement
+	result pipeline.Settlement
 }
 
 func newWorld(t *testing.T, r *rapid.T, p Place) *world {
@@ -148,12 +149,12 @@ func (w *world) judge(key, text, grown string) string {
 }
 
 // result is what a claim comes to, by what the store shows at its start.
-func (w *world) result(c schemas.Claim) schemas.Settlement {
+func (w *world) result(c pipeline.Claim) pipeline.Settlement {
 	d := w.desk
 	text := Text(c.Record)
-	ended := func(out string) schemas.Settlement {
+	ended := func(out string) pipeline.Settlement {
 		if out == "" {
-			return schemas.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: schemas.NoCode}
+			return pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: schemas.NoCode}
 		}
 		return Done(c, c.Key+"="+out)
 	}
@@ -164,9 +165,9 @@ func (w *world) result(c schemas.Claim) schemas.Settlement {
 		return ended(w.note(c.Key, text))
 	case "make.build":
 		if out := w.build(c.Key); out == "" {
-			return schemas.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: schemas.NoBuild}
+			return pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: schemas.NoBuild}
 		} else if w.odd(c.Key, text) {
-			return schemas.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: schemas.NoRunner, Own: true}
+			return pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: schemas.NoRunner, Own: true}
 		} else {
 			return Done(c, c.Key+"="+out)
 		}
@@ -189,17 +190,17 @@ func (w *world) result(c schemas.Claim) schemas.Settlement {
 	return Done(c)
 }
 
-func (w *world) take(claims ...schemas.Claim) {
+func (w *world) take(claims ...pipeline.Claim) {
 	for _, c := range claims {
 		w.hands = append(w.hands, hand{c, w.desk.Owner, w.result(c)})
 	}
 }
 
 func (w *world) claim() {
-	var wants []schemas.Want
+	var wants []pipeline.Want
 	for _, s := range w.desk.Plan {
 		if !s.Drain {
-			wants = append(wants, schemas.Want{Stage: s.Name, N: rapid.IntRange(0, 3).Draw(w.r, s.Name)})
+			wants = append(wants, pipeline.Want{Stage: s.Name, N: rapid.IntRange(0, 3).Draw(w.r, s.Name)})
 		}
 	}
 	slices.Reverse(wants)
@@ -233,22 +234,22 @@ func (w *world) draw() []hand {
 
 func (w *world) settle() {
 	group := w.draw()
-	var all []schemas.Settlement
+	var all []pipeline.Settlement
 	for _, h := range group {
 		s := h.result
 		s.Owner, s.MS, s.Cost = h.owner, 3, 0.1
 		switch rapid.IntRange(0, 9).Draw(w.r, "luck") {
 		case 0:
-			s = schemas.Settlement{ID: s.ID, Owner: s.Owner, Attempt: s.Attempt, State: schemas.StepFailed, Detail: "disk full"}
+			s = pipeline.Settlement{ID: s.ID, Owner: s.Owner, Attempt: s.Attempt, State: schemas.StepFailed, Detail: "disk full"}
 		case 1:
-			s = schemas.Settlement{ID: s.ID, Owner: s.Owner, Attempt: s.Attempt, State: schemas.StepDeferred, NotBefore: w.clock.Add(time.Minute)}
+			s = pipeline.Settlement{ID: s.ID, Owner: s.Owner, Attempt: s.Attempt, State: schemas.StepDeferred, NotBefore: w.clock.Add(time.Minute)}
 		}
 		all = append(all, s)
 	}
 	w.book(group, all)
 }
 
-func (w *world) book(group []hand, all []schemas.Settlement) {
+func (w *world) book(group []hand, all []pipeline.Settlement) {
 	got, err := w.desk.Settle(context.Background(), all)
 	if err != nil {
 		w.fog = true // it may have been committed
@@ -264,7 +265,7 @@ func (w *world) book(group []hand, all []schemas.Settlement) {
 
 // settled checks that a step was settled for a reason, and notes for whom its end
 // is one.
-func (w *world) settled(h hand, s schemas.Settlement, got schemas.Settled) {
+func (w *world) settled(h hand, s pipeline.Settlement, got pipeline.Settled) {
 	id := h.Stage + "/" + h.Key
 	if w.ended[id] && !w.excused[id] && !w.fog {
 		w.r.Fatalf("%s was settled a second time for nothing", id)
@@ -342,7 +343,7 @@ func (w *world) retry() {
 }
 
 func (w *world) seed() {
-	var all []schemas.Made
+	var all []pipeline.Made
 	for seed, given := range w.seeds {
 		if !given {
 			continue
@@ -411,12 +412,12 @@ func (w *world) move() {
 }
 
 // next is the process that comes after one that ended. It may die as it begins.
-func (w *world) next(change ...func(*schemas.BeginOptions)) {
+func (w *world) next(change ...func(*pipeline.BeginOptions)) {
 	for {
 		w.n++
 		w.desk.Owner = fmt.Sprintf("w%d", w.n)
 		w.desk.Reopen()
-		o := schemas.BeginOptions{Worker: schemas.Worker{ID: w.desk.Owner}, Stages: w.desk.Plan}
+		o := pipeline.BeginOptions{Worker: pipeline.Worker{ID: w.desk.Owner}, Stages: w.desk.Plan}
 		for _, c := range change {
 			c(&o)
 		}
@@ -503,7 +504,7 @@ func (w *world) quiesce() {
 	w.hands = nil
 	ctx := context.Background()
 	for range 4 { // failed ones are tried again by the next run
-		w.next(func(o *schemas.BeginOptions) { o.RetryCrashed = true })
+		w.next(func(o *pipeline.BeginOptions) { o.RetryCrashed = true })
 		w.seed()
 		w.clock = w.clock.Add(time.Hour)
 		_, err := w.desk.Due(ctx, w.clock)
@@ -541,7 +542,7 @@ func (w *world) claimAll() {
 func (w *world) settleAll() {
 	group := w.hands
 	w.hands = nil
-	var all []schemas.Settlement
+	var all []pipeline.Settlement
 	for _, h := range group {
 		s := h.result
 		s.Owner = h.owner

@@ -5,20 +5,21 @@ import (
 	"testing"
 
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 // rejects rejects each step that is named "stage/key" for its reason; a build named
 // with the text of a member refuses that member alone.
 func rejects(d *Desk, reasons map[string]schemas.Reason) {
-	d.Do = func(c schemas.Claim) schemas.Settlement {
+	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		for _, own := range []bool{false, true} {
 			name := c.Stage + "/" + c.Key
 			if own {
 				name += "/" + Text(c.Record)
 			}
 			if reason := reasons[name]; reason != "" {
-				return schemas.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: reason, Own: own, Detail: name}
+				return pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: reason, Own: own, Detail: name}
 			}
 		}
 		return Default(c)

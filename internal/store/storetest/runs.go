@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -38,7 +39,7 @@ func testCrashes(t *testing.T, place func(testing.TB) Place) {
 	}
 	d.Begin()
 	d.Stands("grow done 1", "note done 1", "make.build failed engine/crashed 1", "make failed engine/crashed 1", "pack ready 1")
-	d.Begin(func(o *schemas.BeginOptions) { o.RetryCrashed = true })
+	d.Begin(func(o *pipeline.BeginOptions) { o.RetryCrashed = true })
 	d.Stands("grow done 1", "note done 1", "make.build ready 1", "make waiting 1", "pack ready 1")
 	if got := d.Take("make.build", 1); len(got) > 0 {
 		t.Error("a suspect was given out beside others")
@@ -68,7 +69,7 @@ func testCrashes(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func (d *Desk) suspect(stages ...string) *schemas.Claim {
+func (d *Desk) suspect(stages ...string) *pipeline.Claim {
 	d.T.Helper()
 	c, err := d.ClaimSuspect(context.Background(), d.Owner, stages)
 	d.check(err)
@@ -76,7 +77,7 @@ func (d *Desk) suspect(stages ...string) *schemas.Claim {
 }
 
 // claimAny claims the one step of a stage, by either lane.
-func (d *Desk) claimAny(stage string) schemas.Claim {
+func (d *Desk) claimAny(stage string) pipeline.Claim {
 	d.T.Helper()
 	if c := d.suspect(stage); c != nil {
 		return *c
@@ -135,9 +136,9 @@ func testBlockedSuspects(t *testing.T, place func(testing.TB) Place) {
 
 func testFingerprints(t *testing.T, place func(testing.TB) Place) {
 	d := Open(t, place(t), store.Options{})
-	d.Do = func(c schemas.Claim) schemas.Settlement {
+	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if c.Stage == "note" && c.Key == "no" {
-			return schemas.Settlement{ID: c.ID, State: schemas.StepRejected, Reason: schemas.NoCode}
+			return pipeline.Settlement{ID: c.ID, State: schemas.StepRejected, Reason: schemas.NoCode}
 		}
 		return Default(c)
 	}
@@ -200,7 +201,7 @@ func testRedoCutOff(t *testing.T, place func(testing.TB) Place) {
 		d.Version("note", "2")
 		d.Options.Crash = killer([]string{"redo/before", "redo/after"}[n%2], (n+1)/2)
 		d.Reopen()
-		err := d.Store.Begin(context.Background(), schemas.BeginOptions{Worker: schemas.Worker{ID: d.Owner}, Stages: d.Plan})
+		err := d.Store.Begin(context.Background(), pipeline.BeginOptions{Worker: pipeline.Worker{ID: d.Owner}, Stages: d.Plan})
 		if err == nil {
 			if n < 10 {
 				t.Errorf("only %d points to die at", n)
@@ -226,11 +227,11 @@ func testJoin(t *testing.T, place func(testing.TB) Place) {
 	d := Open(t, place(t), store.Options{})
 	d.Seed("s=a=1")
 	d.TakeOne("grow")
-	join := func(o *schemas.BeginOptions) { o.Join = true }
+	join := func(o *pipeline.BeginOptions) { o.Join = true }
 	d.Begin(join)
 	d.Stands("grow running 1", "pack ready 1") // nothing was reset
 	d.Version("judge", "2")
-	err := d.Store.Begin(context.Background(), schemas.BeginOptions{Worker: schemas.Worker{ID: "w2"}, Stages: d.Plan, Join: true})
+	err := d.Store.Begin(context.Background(), pipeline.BeginOptions{Worker: pipeline.Worker{ID: "w2"}, Stages: d.Plan, Join: true})
 	if !errors.Is(err, store.ErrPlan) {
 		t.Errorf("joined with another plan: %v", err)
 	}
@@ -240,8 +241,8 @@ func testDeferral(t *testing.T, place func(testing.TB) Place) {
 	ctx := context.Background()
 	start := time.UnixMilli(1_700_000_000_000).UTC()
 	d := Open(t, place(t), store.Options{Now: func() time.Time { return start }})
-	put := func(c schemas.Claim, after time.Duration) schemas.Settlement {
-		return schemas.Settlement{ID: c.ID, State: schemas.StepDeferred, Reason: "registry", Detail: "503", NotBefore: start.Add(after), Cost: 0.5, MS: 3}
+	put := func(c pipeline.Claim, after time.Duration) pipeline.Settlement {
+		return pipeline.Settlement{ID: c.ID, State: schemas.StepDeferred, Reason: "registry", Detail: "503", NotBefore: start.Add(after), Cost: 0.5, MS: 3}
 	}
 	due := func(after time.Duration) time.Duration {
 		t.Helper()
@@ -295,7 +296,7 @@ func testDeferral(t *testing.T, place func(testing.TB) Place) {
 func testBudget(t *testing.T, place func(testing.TB) Place) {
 	now := time.UnixMilli(1_700_000_000_000)
 	d := Open(t, place(t), store.Options{Now: func() time.Time { return now }})
-	budget := func(b schemas.Budget) {
+	budget := func(b pipeline.Budget) {
 		d.Plan = slices.Clone(d.Plan)
 		d.Plan[0].Budget = b
 		d.Begin()
@@ -305,10 +306,10 @@ func testBudget(t *testing.T, place func(testing.TB) Place) {
 		_, err := d.Due(context.Background(), now)
 		d.check(err)
 		c := d.TakeOne("grow")
-		d.End(schemas.Settlement{ID: c.ID, State: schemas.StepDeferred, Detail: "503", NotBefore: now.Add(time.Minute)})
+		d.End(pipeline.Settlement{ID: c.ID, State: schemas.StepDeferred, Detail: "503", NotBefore: now.Add(time.Minute)})
 		now = now.Add(time.Minute)
 	}
-	budget(schemas.Budget{Tries: 2})
+	budget(pipeline.Budget{Tries: 2})
 	d.Seed("a=")
 	put()
 	put()
@@ -318,7 +319,7 @@ func testBudget(t *testing.T, place func(testing.TB) Place) {
 		t.Errorf("detail %q", s.Detail)
 	}
 	// The next run gives it a new budget, by time now.
-	budget(schemas.Budget{Wait: 150 * time.Second})
+	budget(pipeline.Budget{Wait: 150 * time.Second})
 	put()
 	put()
 	d.Is("grow", "a", "deferred")
@@ -346,8 +347,8 @@ func testDrain(t *testing.T, place func(testing.TB) Place) {
 	d.Run()
 	d.Runs("note/a", "make/a", "judge/a", "pack/")
 	// Other ends are changes as well, the same end is none.
-	end := schemas.Settlement{State: schemas.StepRejected, Reason: schemas.NoCode, Provenance: []byte(`1`)}
-	d.Do = func(c schemas.Claim) schemas.Settlement {
+	end := pipeline.Settlement{State: schemas.StepRejected, Reason: schemas.NoCode, Provenance: []byte(`1`)}
+	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if c.Stage == "judge" {
 			s := end
 			s.ID, s.MS = c.ID, int64(len(d.Ran))
@@ -369,7 +370,7 @@ func testDrain(t *testing.T, place func(testing.TB) Place) {
 
 func testRetry(t *testing.T, place func(testing.TB) Place) {
 	d := Open(t, place(t), store.Options{})
-	buildEnds(d, schemas.Settlement{State: schemas.StepRejected, Reason: schemas.NoBuild})
+	buildEnds(d, pipeline.Settlement{State: schemas.StepRejected, Reason: schemas.NoBuild})
 	d.Seed("s=a=1 x/1=1 x/2=2", "r=b=1")
 	d.Run()
 	d.Ran = nil
@@ -428,7 +429,7 @@ func testResources(t *testing.T, place func(testing.TB) Place) {
 	for i := range got {
 		got[i].Spent = float64(int(got[i].Spent*1000+0.5)) / 1000
 	}
-	want := []schemas.Resource{{Name: "free"}, {Name: "github", PausedUntil: at}, {Name: "model", Spent: 1.1, Cap: 1}}
+	want := []pipeline.Resource{{Name: "free"}, {Name: "github", PausedUntil: at}, {Name: "model", Spent: 1.1, Cap: 1}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -443,7 +444,7 @@ func testResources(t *testing.T, place func(testing.TB) Place) {
 func testAnswers(t *testing.T, place func(testing.TB) Place) {
 	ctx := context.Background()
 	d := Open(t, place(t), store.Options{})
-	intend := func(want schemas.Answer) {
+	intend := func(want pipeline.Answer) {
 		t.Helper()
 		got, err := d.Intend(ctx, "q")
 		d.check(err)
@@ -451,16 +452,16 @@ func testAnswers(t *testing.T, place func(testing.TB) Place) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	intend(schemas.Answer{Sent: 1})
+	intend(pipeline.Answer{Sent: 1})
 	d.Kill()
-	intend(schemas.Answer{Sent: 2})
-	a := schemas.Answer{Blob: "b", Model: "m", Input: 3, Output: 4}
+	intend(pipeline.Answer{Sent: 2})
+	a := pipeline.Answer{Blob: "b", Model: "m", Input: 3, Output: 4}
 	d.check(d.Answered(ctx, "q", a))
 	a.Answered, a.Sent = true, 2
 	intend(a)
-	d.check(d.Answered(ctx, "q", schemas.Answer{Blob: "another"}))
+	d.check(d.Answered(ctx, "q", pipeline.Answer{Blob: "another"}))
 	intend(a)
-	d.check(d.Answered(ctx, "unasked", schemas.Answer{Blob: "c"}))
+	d.check(d.Answered(ctx, "unasked", pipeline.Answer{Blob: "c"}))
 	if got, err := d.Intend(ctx, "unasked"); err != nil || got.Blob != "c" || !got.Answered {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -477,7 +478,7 @@ func testCommit(t *testing.T, place func(testing.TB) Place) {
 		d.Seed("s=a=1 b=1")
 		s := Default(d.TakeOne("grow"))
 		s.Owner = d.Owner
-		if _, err := d.Settle(context.Background(), []schemas.Settlement{s}); !errors.Is(err, errKilled) {
+		if _, err := d.Settle(context.Background(), []pipeline.Settlement{s}); !errors.Is(err, errKilled) {
 			t.Fatal(err)
 		}
 		d.Options.Crash = nil

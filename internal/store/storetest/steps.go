@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -39,8 +40,8 @@ func testFlow(t *testing.T, place func(testing.TB) Place) {
 	d.Runs("note/x/1", "note/x/2", "note/y", "make.build/x", "make/x/1", "make/x/2", "make/y", "judge/x/1", "judge/x/2", "judge/y", "pack/")
 	all, err := d.Tallies(context.Background())
 	d.check(err)
-	want := schemas.Tally{Stage: "grow", State: "done", N: 1, Cost: 0.25, MS: 12}
-	if i := slices.IndexFunc(all, func(x schemas.Tally) bool { return x.Stage == "grow" }); all[i] != want {
+	want := pipeline.Tally{Stage: "grow", State: "done", N: 1, Cost: 0.25, MS: 12}
+	if i := slices.IndexFunc(all, func(x pipeline.Tally) bool { return x.Stage == "grow" }); all[i] != want {
 		t.Errorf("tally %+v, want %+v", all[i], want)
 	}
 }
@@ -48,17 +49,17 @@ func testFlow(t *testing.T, place func(testing.TB) Place) {
 func testViews(t *testing.T, place func(testing.TB) Place) {
 	ctx := context.Background()
 	d := Open(t, place(t), store.Options{})
-	d.Do = func(c schemas.Claim) schemas.Settlement {
+	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		s := Default(c)
 		switch c.Stage + "/" + c.Key {
 		case "make/x/1":
 			s.Provenance, s.MS = []byte(`{"model":"m"}`), 7
 		case "note/no":
-			s = schemas.Settlement{ID: c.ID, State: schemas.StepRejected, Reason: schemas.NoCode, Detail: "nothing in it", Evidence: "e"}
+			s = pipeline.Settlement{ID: c.ID, State: schemas.StepRejected, Reason: schemas.NoCode, Detail: "nothing in it", Evidence: "e"}
 		case "judge/bad":
-			s = schemas.Settlement{ID: c.ID, State: schemas.StepFailed, Detail: "disk full"}
+			s = pipeline.Settlement{ID: c.ID, State: schemas.StepFailed, Detail: "disk full"}
 		case "make.build/z":
-			s = schemas.Settlement{ID: c.ID, State: schemas.StepRejected, Reason: schemas.NoBuild, Detail: "no z"}
+			s = pipeline.Settlement{ID: c.ID, State: schemas.StepRejected, Reason: schemas.NoBuild, Detail: "no z"}
 		}
 		return s
 	}
@@ -139,7 +140,7 @@ func testOddTexts(t *testing.T, place func(testing.TB) Place) {
 		if c.Key != key {
 			t.Errorf("key %q came back as %q", key, c.Key)
 		}
-		d.End(schemas.Settlement{ID: c.ID, State: schemas.StepRejected, Reason: schemas.NoCode, Detail: "\xff\x00 {lock} $1 ' ä", Provenance: []byte(`{"a":"\u0000"}`)})
+		d.End(pipeline.Settlement{ID: c.ID, State: schemas.StepRejected, Reason: schemas.NoCode, Detail: "\xff\x00 {lock} $1 ' ä", Provenance: []byte(`{"a":"\u0000"}`)})
 		if s := d.Is("grow", key, "rejected link/no_code"); s.Detail != "\uFFFD {lock} $1 ' ä" || string(s.Provenance) != `{"a":"\u0000"}` {
 			t.Errorf("detail came back as %q, provenance as %s", s.Detail, s.Provenance)
 		}
@@ -157,7 +158,7 @@ func testBigRecords(t *testing.T, place func(testing.TB) Place) {
 	} else {
 		d.End(Done(c, "k="+big+"1"))
 	}
-	d.Do = func(c schemas.Claim) schemas.Settlement {
+	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if c.Stage == "judge" {
 			return Done(c, c.Key+"="+big+"2")
 		}
@@ -194,7 +195,7 @@ func testExpansion(t *testing.T, place func(testing.TB) Place) {
 	for i := range 203 {
 		words = append(words, fmt.Sprintf("k%03d=%d", i, i))
 	}
-	d.Do = func(c schemas.Claim) schemas.Settlement {
+	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if c.Stage == "grow" {
 			return Done(c, words...)
 		}
@@ -226,7 +227,7 @@ func testSeeds(t *testing.T, place func(testing.TB) Place) {
 	d := Open(t, place(t), store.Options{})
 	random := rand.New(rand.NewPCG(1, 2))
 	done := map[string]string{} // what was done of each seed, also of one that is gone
-	var last []schemas.Made
+	var last []pipeline.Made
 	for _, share := range []int{50, 70, 0, 100, 3, 60} {
 		now, want := map[string]string{}, map[string]string{}
 		for i := range 2000 {
@@ -237,7 +238,7 @@ func testSeeds(t *testing.T, place func(testing.TB) Place) {
 				}
 			}
 		}
-		var all []schemas.Made
+		var all []pipeline.Made
 		for key, text := range now {
 			m := Made(key + "=" + text)
 			m.Digest = m.Whole
@@ -248,7 +249,7 @@ func testSeeds(t *testing.T, place func(testing.TB) Place) {
 		d.check(d.Store.Seed(context.Background(), "grow", list, Seeds(all...)))
 		d.check(d.Store.Seed(context.Background(), "grow", list, unread(t)))
 		got := map[string]string{}
-		var ends []schemas.Settlement
+		var ends []pipeline.Settlement
 		for _, c := range d.Take("grow", 5000) {
 			got[c.Key], done[c.Key] = Text(c.Record), Text(c.Record)
 			ends = append(ends, Done(c))
@@ -271,8 +272,8 @@ func testSeeds(t *testing.T, place func(testing.TB) Place) {
 }
 
 // unread are seeds that are not to be read.
-func unread(t *testing.T) iter.Seq2[schemas.Made, error] {
-	return func(func(schemas.Made, error) bool) { t.Error("an equal list of seeds was read") }
+func unread(t *testing.T) iter.Seq2[pipeline.Made, error] {
+	return func(func(pipeline.Made, error) bool) { t.Error("an equal list of seeds was read") }
 }
 
 func testFence(t *testing.T, place func(testing.TB) Place) {
@@ -367,9 +368,9 @@ func testRedoOfFailed(t *testing.T, place func(testing.TB) Place) {
 	d.Run()
 	d.Ran = nil
 	broken := true
-	d.Do = func(c schemas.Claim) schemas.Settlement {
+	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if broken && c.Stage == "note" && c.Key == "a" {
-			return schemas.Settlement{ID: c.ID, State: schemas.StepFailed, Detail: "disk full"}
+			return pipeline.Settlement{ID: c.ID, State: schemas.StepFailed, Detail: "disk full"}
 		}
 		return Default(c)
 	}
@@ -449,7 +450,7 @@ func testRevivedStale(t *testing.T, place func(testing.TB) Place) {
 
 func testReads(t *testing.T, place func(testing.TB) Place) {
 	d := Open(t, place(t), store.Options{})
-	d.Do = func(c schemas.Claim) schemas.Settlement {
+	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if c.Stage == "make" { // hands on less than it knows
 			told, _, _ := strings.Cut(Text(c.Record), "#")
 			return Done(c, c.Key+"="+told)
@@ -540,7 +541,7 @@ func testFaults(t *testing.T, place func(testing.TB) Place) {
 		t.Error("a seed was taken twice")
 	}
 	b, a := Seeds(Made("b")), Seeds(Made("a"))
-	backwards := func(yield func(schemas.Made, error) bool) { b(yield); a(yield) }
+	backwards := func(yield func(pipeline.Made, error) bool) { b(yield); a(yield) }
 	if err := d.Store.Seed(context.Background(), "grow", "", backwards); err == nil {
 		t.Error("seeds were taken that are not in order")
 	}

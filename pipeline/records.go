@@ -1,25 +1,19 @@
-package schemas
+package pipeline
 
 import (
 	"encoding/json"
 	"time"
-)
 
-// The states of a step that no stage gives: where it stands between its ends.
-const (
-	StepReady   StepState = "ready"
-	StepRunning StepState = "running"
-	StepWaiting StepState = "waiting" // for a shared build
-	StepHeld    StepState = "held"    // input of the drain
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // StageInfo is what a store has to know of one stage of a plan.
 type StageInfo struct {
 	Name        string
-	Fingerprint Digest // of version, configuration, prompts, models, deciding tools
-	Next        string // the stage that its outputs go to; "" for the drain
-	Build       string // of a stage that shares: the name of its build stage
-	Of          string // of a build stage: the stage that shares it
+	Fingerprint schemas.Digest // of version, configuration, prompts, models, deciding tools
+	Next        string         // the stage that its outputs go to; "" for the drain
+	Build       string         // of a stage that shares: the name of its build stage
+	Of          string         // of a build stage: the stage that shares it
 	Drain       bool
 	// Reads are earlier stages of whose output under the same key this stage makes
 	// use beside its input: when such an output changes, the step is done again.
@@ -38,9 +32,9 @@ type Budget struct {
 type Made struct {
 	Key string
 	// Digest is of the fields that the next stage depends on.
-	Digest Digest
+	Digest schemas.Digest
 	// Whole is of the whole record: what other stages read of it (StageInfo.Reads).
-	Whole  Digest
+	Whole  schemas.Digest
 	Record json.RawMessage
 	// Share names the build that the next stage needs for it; "" for none.
 	Share string
@@ -52,7 +46,7 @@ type Claim struct {
 	Stage   string
 	Key     string
 	Record  json.RawMessage
-	Digest  Digest
+	Digest  schemas.Digest
 	Share   string
 	Crashes int
 	Attempt int // which claim of the step it is
@@ -68,12 +62,12 @@ type Want struct {
 type Settlement struct {
 	ID         int64
 	Owner      string
-	Attempt    int       // of the claim: an owner may have a step a second time before its first run ends
-	State      StepState // done, rejected, deferred, failed
-	Outputs    []Made    // of done
-	Reason     Reason
+	Attempt    int               // of the claim: an owner may have a step a second time before its first run ends
+	State      schemas.StepState // done, rejected, deferred, failed
+	Outputs    []Made            // of done
+	Reason     schemas.Reason
 	Detail     string
-	Evidence   Digest
+	Evidence   schemas.Digest
 	Own        bool // a build rejected for a property of the member that it was tried with
 	NotBefore  time.Time
 	MS         int64
@@ -92,12 +86,12 @@ type Settled struct {
 
 // Tally is how many steps of a stage stand in a state, for a reason.
 type Tally struct {
-	Stage  string    `json:"stage"`
-	State  StepState `json:"state"`
-	Reason Reason    `json:"reason,omitempty"`
-	N      int       `json:"n"`
-	Cost   float64   `json:"cost,omitempty"`
-	MS     int64     `json:"ms,omitempty"`
+	Stage  string            `json:"stage"`
+	State  schemas.StepState `json:"state"`
+	Reason schemas.Reason    `json:"reason,omitempty"`
+	N      int               `json:"n"`
+	Cost   float64           `json:"cost,omitempty"`
+	MS     int64             `json:"ms,omitempty"`
 }
 
 // Resource is one limit that all workers share.
@@ -132,10 +126,10 @@ type BeginOptions struct {
 
 // Answer is what a paid request came to. The intent is written before it is sent.
 type Answer struct {
-	Answered bool   `json:"answered"`
-	Sent     int    `json:"sent"` // intents: more than one where a process died between
-	Blob     Digest `json:"blob,omitempty"`
-	Model    string `json:"model,omitempty"`
-	Input    int64  `json:"input_tokens,omitempty"`
-	Output   int64  `json:"output_tokens,omitempty"`
+	Answered bool           `json:"answered"`
+	Sent     int            `json:"sent"` // intents: more than one where a process died between
+	Blob     schemas.Digest `json:"blob,omitempty"`
+	Model    string         `json:"model,omitempty"`
+	Input    int64          `json:"input_tokens,omitempty"`
+	Output   int64          `json:"output_tokens,omitempty"`
 }
