@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang/languages"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // DefaultFile is read from the working directory where -c is not given.
@@ -108,7 +109,7 @@ type Proof struct{ Runs, Parallel, Hunks int }
 func Default() *Config {
 	return &Config{
 		Dataset: "benchmint",
-		Kinds:   []string{"feature"},
+		Kinds:   []string{string(schemas.KindFeature)},
 		Limits:  Limits{Changes: 200},
 		Filters: Filters{
 			MaxSourceLines: 1000, Languages: languages.Built(),

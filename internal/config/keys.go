@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/lang/languages"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // Key is one row of the table that everything is made from. The type of what
@@ -33,7 +34,7 @@ var sections = map[string]string{
 // Keys is the table, in the order of the file. Only what does something is here.
 var Keys = []Key{
 	{Path: "dataset", Doc: "name in the manifest and the card", Example: "my-features", bind: func(c *Config) any { return &c.Dataset }},
-	{Path: "kinds", Doc: "kinds of tasks; this version makes feature", Choices: []string{"feature"}, bind: func(c *Config) any { return &c.Kinds }},
+	{Path: "kinds", Doc: "kinds of tasks; this version makes feature, and edit, library and service come later", Choices: []string{string(schemas.KindFeature)}, bind: func(c *Config) any { return &c.Kinds }},
 
 	{Path: "sources[].git", Doc: "path (bare or not) or URL", Example: "https://example.org/acme/widget.git", source: func(s *Source) any { return &s.Git }},
 	{Path: "sources[].name", Doc: "owner/name for IDs; inferred where it can be", Example: "acme/widget", source: func(s *Source) any { return &s.Name }},

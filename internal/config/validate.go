@@ -110,7 +110,7 @@ func (k *checker) listChoices(key Key, words []string) {
 	for _, w := range words {
 		switch {
 		case slices.Contains(key.Choices, w):
-		case key.Path == "kinds" && slices.Contains([]string{"edit", "library", "service"}, w):
+		case key.Path == "kinds" && slices.Contains(schemas.Kinds, schemas.Kind(w)):
 			k.at(key.Path, "%q is not in this version; it makes %s", w, strings.Join(key.Choices, ", "))
 		default:
 			k.at(key.Path, "%q is not one of %s%s", w, strings.Join(key.Choices, ", "), nearest.Hint(w, key.Choices))
