@@ -37,8 +37,10 @@ func synthetic(t testing.TB, n int) iter.Seq2[Task, error] {
 	return func(yield func(Task, error) bool) {
 		for i := range n {
 			x := one
-			x.Change.Number = 1_000_000 + i
-			id := schemas.FeatureID(x.Change.Repo, x.Change.Number, x.Change.Commit).String()
+			c := *one.Origin.Change
+			c.Number = 1_000_000 + i
+			x.Origin.Change = &c
+			id := c.ID()
 			x.Start.ChangeID, x.Start.Identity = id, schemas.DigestBytes([]byte(id))
 			x.Proof.StartID, x.Label.StartID, x.Statement.StartID, x.Adequacy.StartID = id, id, id, id
 			x.Base = func() (*tree.Tree, error) { return base, nil }
@@ -93,7 +95,7 @@ func write(b *testing.B, n int, tasks iter.Seq2[Task, error]) {
 	var peak uint64
 	before := cpu(b)
 	dir := filepath.Join(b.TempDir(), "out")
-	in := Input{Name: "bench", Funnel: []Funnel{{Stage: "link", Done: n}}, Tasks: func(yield func(Task, error) bool) {
+	in := Input{Name: "bench", Funnel: []Funnel{{Stage: "link", Done: n}}, Splits: []SplitInput{{Tasks: func(yield func(Task, error) bool) {
 		i := 0
 		for x, err := range tasks {
 			if i++; i%(n/20) == 0 {
@@ -108,7 +110,7 @@ func write(b *testing.B, n int, tasks iter.Seq2[Task, error]) {
 				return
 			}
 		}
-	}}
+	}}}}
 	if _, err := Write(dir, in); err != nil {
 		b.Fatal(err)
 	}

@@ -52,7 +52,10 @@ func frontMatter(b *bytes.Buffer, m Manifest, t *tally) {
 		fmt.Fprintf(b, "- %q\n", l)
 	}
 	fmt.Fprintf(b, "size_categories:\n- %s\nconfigs:\n", sizeCategory(m.Counts.Tasks))
-	fmt.Fprintf(b, "- config_name: default\n  default: true\n  data_files:\n  - split: %s\n    path: %s\n", m.Split, parquetPath(m.Split))
+	fmt.Fprintf(b, "- config_name: default\n  default: true\n  data_files:\n")
+	for _, s := range m.Splits {
+		fmt.Fprintf(b, "  - split: %s\n    path: %s\n", s.Name, parquetPath(s.Name))
+	}
 	fmt.Fprintf(b, "dataset_info:\n  config_name: default\n  features:\n")
 	for _, f := range features {
 		fmt.Fprintf(b, "  - name: %s\n    dtype: string\n", f)
@@ -106,7 +109,7 @@ func sizeCategory(n int) string {
 }
 
 func columnsText(b *bytes.Buffer, m Manifest) {
-	fmt.Fprintf(b, "\n```python\nfrom datasets import load_dataset\n\ntasks = load_dataset(DIR, split=%[1]q)\n\n# the same rows from the JSONL\ntasks = load_dataset(DIR, data_files={%[1]q: %[2]q}, split=%[1]q)\n```\n", m.Split, dataPath(m.Split))
+	fmt.Fprintf(b, "\n```python\nfrom datasets import load_dataset\n\ntasks = load_dataset(DIR, split=%[1]q)\n\n# the same rows from the JSONL\ntasks = load_dataset(DIR, data_files={%[1]q: %[2]q}, split=%[1]q)\n```\n", m.Splits[0].Name, dataPath(m.Splits[0].Name))
 	fmt.Fprintf(b, "\nEach row has the columns of SWE-bench, all of them strings. `FAIL_TO_PASS`, `PASS_TO_PASS` and `benchmint` are JSON text.\n")
 	fmt.Fprintf(b, "A patch that is not UTF-8 is base64 (`patch_encoding` in `benchmint`); `%s/<ID>/` holds it as it is.\n", TasksDir)
 	fmt.Fprintf(b, "`image_key` names the image that a task is worked on in: rows with one key need one image.\n")
@@ -159,7 +162,9 @@ func tallies(b *bytes.Buffer, t *tally) {
 			fmt.Fprintf(b, "\nTasks of which %s (`adequacy.finding` is `%s`): %d.\n", f.says, f.finding, n)
 		}
 	}
-	counts(b, "Label", t.labels)
+	if len(t.labels) > 0 {
+		counts(b, "Label", t.labels)
+	}
 	counts(b, "Language", t.languages)
 	counts(b, "Repository", t.repos)
 	fmt.Fprintf(b, "\nThe code belongs to its authors. Licences of the repositories:\n")

@@ -70,7 +70,9 @@ func Check(dir string) ([]Finding, error) {
 	c.counts()
 	c.ids()
 	c.rejects()
-	c.parquet()
+	for _, s := range d.Manifest.Splits {
+		c.parquet(s.Name)
+	}
 	c.card()
 	flaky := c.flakes()
 	for _, r := range d.Rows {
@@ -99,6 +101,15 @@ func (c *checker) addRow(r Located, rule Rule, format string, args ...any) {
 func (c *checker) counts() {
 	var got Counts
 	got.Tasks = len(c.d.Rows)
+	rows := map[string]int{}
+	for _, r := range c.d.Rows {
+		rows[r.File]++
+	}
+	for i, s := range c.d.Manifest.Splits {
+		if file := dataPath(s.Name); rows[file] != s.Tasks {
+			c.add(ManifestFile, RuleCount, "splits[%d].tasks is %d; %s holds %d", i, s.Tasks, file, rows[file])
+		}
+	}
 	for _, r := range c.d.Rejects {
 		switch r.End {
 		case schemas.StepRejected:
@@ -115,7 +126,7 @@ func (c *checker) counts() {
 		got, want int
 		file      string
 	}{
-		{"tasks", got.Tasks, want.Tasks, dataPath(c.d.Manifest.Split)},
+		{"tasks", got.Tasks, want.Tasks, DataDir + "/"},
 		{"rejected", got.Rejected, want.Rejected, RejectsFile},
 		{"deferred", got.Deferred, want.Deferred, RejectsFile},
 		{"failed", got.Failed, want.Failed, RejectsFile},
@@ -136,7 +147,7 @@ func (c *checker) ids() {
 		} else {
 			seen[fold] = r
 		}
-		if i > 0 && r.InstanceID < c.d.Rows[i-1].InstanceID {
+		if i > 0 && r.File == c.d.Rows[i-1].File && r.InstanceID < c.d.Rows[i-1].InstanceID {
 			c.addRow(r, RuleOrder, "it stands after %s", c.d.Rows[i-1].InstanceID)
 		}
 	}

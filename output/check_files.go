@@ -108,9 +108,9 @@ func hashFile(name string) (string, error) {
 }
 
 // parquet holds the same rows as the JSONL, value by value.
-func (c *checker) parquet() {
-	name := parquetPath(c.d.Manifest.Split)
-	b, err := os.ReadFile(filepath.Join(c.d.Dir, filepath.FromSlash(dataPath(c.d.Manifest.Split))))
+func (c *checker) parquet(split string) {
+	name := parquetPath(split)
+	b, err := os.ReadFile(filepath.Join(c.d.Dir, filepath.FromSlash(dataPath(split))))
 	if err != nil {
 		return // reported where it was read
 	}

@@ -14,7 +14,7 @@ import (
 
 // row lints the row by itself, then against its folder, its trees and its proof.
 func (c *checker) row(r Located) {
-	for _, f := range Lint(r.Row) {
+	for _, f := range c.d.layout.lint(r.Row) {
 		f.File, f.Line = r.File, r.Line
 		c.findings = append(c.findings, f)
 	}
@@ -108,7 +108,7 @@ func (c *checker) adequacy(r Located) {
 		c.addRow(r, RuleFolder, "%v", err)
 		return
 	}
-	if !bytes.Equal(mustJSON(adequacy(a)), mustJSON(r.Benchmint.Adequacy)) {
+	if !bytes.Equal(mustJSON(c.d.layout.adequacyIn(a)), mustJSON(r.Benchmint.Adequacy)) {
 		c.addRow(r, RuleAdequacy, "adequacy is not that of %s", path.Join(TasksDir, r.InstanceID, AdequacyFile))
 	}
 }

@@ -411,11 +411,26 @@ var corruptions = []struct {
 			t.Fatal(err)
 		}
 	}},
+	{"no_change", RuleField, "data/test.jsonl:1", "change is null, of a feature", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Change = nil })
+	}},
+	{"change_of_another_task", RuleID, "data/test.jsonl:1", "repo, number and commit make acme__widget-13", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Change.Number = 13 })
+	}},
+	{"label_of_nobody", RuleField, "data/test.jsonl:1", "change.label_provider is empty", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Change.LabelProvider = "" })
+	}},
+	{"kind_of_a_later_version", RuleField, "data/test.jsonl:1", `kind is "library", which no rule is known for`, func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Kind = schemas.KindLibrary })
+	}},
+	{"split_of_other_rows", RuleCount, ManifestFile, "splits[0].tasks is 3; data/test.jsonl holds 2", func(t *testing.T, dir string) {
+		edit(t, dir, ManifestFile, false, replace("\"name\": \"test\",\n      \"tasks\": 2", "\"name\": \"test\",\n      \"tasks\": 3"))
+	}},
 	{"unknown_label", RuleLabel, "data/test.jsonl:1", `did you mean feature?`, func(t *testing.T, dir string) {
-		editRow(t, dir, func(r *Row) { r.Benchmint.Label = "featur" })
+		editRow(t, dir, func(r *Row) { r.Benchmint.Change.Label = "featur" })
 	}},
 	{"evidence_for_no_label", RuleLabel, "data/test.jsonl:1", "is for no label", func(t *testing.T, dir string) {
-		editRow(t, dir, func(r *Row) { r.Benchmint.LabelEvidence[0].Label = "" })
+		editRow(t, dir, func(r *Row) { r.Benchmint.Change.LabelEvidence[0].Label = "" })
 	}},
 	{"statement_of_no_person", RuleStatement, "data/test.jsonl:1", "does not begin with", func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.ProblemStatement = "Add a colour.\n" })
@@ -517,8 +532,9 @@ func TestReadRefuses(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, says, from, to string }{
 		{"other_format", `format is "benchmint-dataset/9"`, `"benchmint-dataset/3"`, `"benchmint-dataset/9"`},
-		{"unknown_key", `unknown key "splitt"; did you mean split?`, `"split"`, `"splitt"`},
-		{"split_that_leaves", "is no name", `"split": "test"`, `"split": "../../x"`},
+		{"unknown_key", `unknown key "splitts"; did you mean splits?`, `"splits"`, `"splitts"`},
+		{"no_split", "splits is empty", "\"splits\": [\n    {\n      \"name\": \"test\",\n      \"tasks\": 2\n    }\n  ]", `"splits": []`},
+		{"split_that_leaves", "is no name", `"name": "test"`, `"name": "../../x"`},
 	} {
 		dir := filepath.Join(t.TempDir(), "out")
 		if _, err := Write(dir, input(t).of()); err != nil {

@@ -15,7 +15,7 @@ func TestDocsNameEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want []string
-	for _, of := range []reflect.Type{reflect.TypeFor[Row](), reflect.TypeFor[Extra](), reflect.TypeFor[Statistics](), reflect.TypeFor[Adequacy](), reflect.TypeFor[Manifest](), reflect.TypeFor[Reject]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[Row](), reflect.TypeFor[Extra](), reflect.TypeFor[Change](), reflect.TypeFor[Split](), reflect.TypeFor[Statistics](), reflect.TypeFor[Adequacy](), reflect.TypeFor[Manifest](), reflect.TypeFor[Reject]()} {
 		for i := range of.NumField() {
 			want = append(want, of.Field(i).Tag.Get("json"))
 		}

@@ -22,12 +22,60 @@ type level struct {
 	failed   int
 }
 
-// shape are the reasons of FeatBench's filter "only modifies existing functions",
-// which stages/link decides among others.
-var shape = []schemas.Reason{schemas.AddsFunctions, schemas.DropsFunctions, schemas.UnreadSource}
+// branch is the part of the funnel that one kind has for itself: the stage that makes
+// its items, and what that stage filters out.
+type branch struct {
+	stage string
+	title string // of all that came in
+	// filters are the levels behind it, in order. One takes the rejects of its reasons;
+	// one without reasons takes everything that no other one takes.
+	filters []filter
+}
 
-// levels is the funnel of a manifest, from repositories to rows. A stage that was
-// not in the plan has no level.
+type filter struct {
+	title   string
+	reasons []schemas.Reason
+}
+
+// levels are those of a branch, and how many items it made.
+func (b branch) levels(f Funnel) ([]level, int) {
+	rest := Funnel{Rejected: maps.Clone(f.Rejected), Deferred: f.Deferred, Failed: f.Failed}
+	taken := make([]Funnel, len(b.filters))
+	for i, x := range b.filters {
+		taken[i].Rejected = map[schemas.Reason]int{}
+		for _, r := range x.reasons {
+			if n := rest.Rejected[r]; n > 0 {
+				taken[i].Rejected[r] = n
+				delete(rest.Rejected, r)
+			}
+		}
+	}
+	last := total(f)
+	out := []level{{title: b.title, count: last}}
+	for i, x := range b.filters {
+		if len(x.reasons) == 0 {
+			taken[i] = rest
+		}
+		l := lost(level{title: x.title, count: last - total(taken[i]), of: last}, taken[i])
+		out, last = append(out, l), l.count
+	}
+	return out, last
+}
+
+// met are the levels behind the branches: each is over when all its stages are.
+var met = []struct {
+	title  string
+	stages []string
+}{
+	{"with a label that is asked for", []string{"classify"}},
+	{"with an environment", []string{"resolve", "provision"}},
+	{"proved", []string{"validate"}},
+	{"with a statement", []string{"assess", "describe"}},
+	{"in the dataset", []string{exported}},
+}
+
+// levels is the funnel of a manifest, from repositories over the branch of each kind to
+// rows. A stage that was not in the plan has no level.
 func levels(m Manifest) []level {
 	stages := map[string]Funnel{}
 	for _, f := range m.Funnel {
@@ -41,33 +89,17 @@ func levels(m Manifest) []level {
 			out = append(out, level{title: "Releases", count: m.Releases})
 		}
 	}
-	link, ok := stages["link"]
-	if !ok {
-		return out
-	}
-	changes, kept := total(link), link.Done
-	wrong := level{title: "that only modify existing functions", count: link.Done, rejected: map[schemas.Reason]int{}}
-	rest := Funnel{Rejected: maps.Clone(link.Rejected), Deferred: link.Deferred, Failed: link.Failed}
-	for _, r := range shape {
-		if n := rest.Rejected[r]; n > 0 {
-			wrong.rejected[r], kept = n, kept+n
-			delete(rest.Rejected, r)
+	last, made := 0, false
+	for _, k := range kinds {
+		if f, ok := stages[k.funnel.stage]; ok {
+			own, n := k.funnel.levels(f)
+			out, last, made = append(out, own...), last+n, true
 		}
 	}
-	wrong.of = kept
-	out = append(out, level{title: "Changes (pull requests)", count: changes},
-		lost(level{title: "with code and tests", count: kept, of: changes}, rest), wrong)
-	last := link.Done
-	for _, l := range []struct {
-		title  string
-		stages []string
-	}{
-		{"with a label that is asked for", []string{"classify"}},
-		{"with an environment", []string{"resolve", "provision"}},
-		{"proved", []string{"validate"}},
-		{"with a statement", []string{"assess", "describe"}},
-		{"in the dataset", []string{exported}},
-	} {
+	if !made {
+		return out
+	}
+	for _, l := range met {
 		next, in := level{title: l.title, count: last, of: last}, false
 		for _, name := range l.stages {
 			if f, ok := stages[name]; ok {

@@ -39,24 +39,35 @@ var (
 	secret   = lazyregexp.New(`AKIA[0-9A-Z]{16}|\bgh[pousr]_[A-Za-z0-9]{36}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bxox[abp]-[0-9A-Za-z-]{10,}|\bsk-[A-Za-z0-9_-]{32,}`)
 )
 
-// Lint is every rule that a row must keep by itself. It is pure: check, export
-// and the release gate share it.
-func Lint(r Row) []Finding {
-	l := linter{row: r}
+// Lint is every rule that a row must keep by itself, those of its kind among them. It
+// is pure: check, export and the release gate share it.
+func Lint(r Row) []Finding { return layouts[0].lint(r) }
+
+// lint is Lint for a row that was read from a folder of another format.
+func (f layout) lint(r Row) []Finding {
+	l := linter{row: r, layout: f}
+	k, known := kindOf(r.Benchmint.Kind)
+	l.kind = k
 	l.fields()
 	l.lists()
 	l.patches()
 	l.fairness()
 	l.text()
-	l.statement()
-	l.label()
 	l.adequacy()
 	l.figures()
+	if !known && r.Benchmint.Kind != "" {
+		l.add(RuleField, "kind is %q, which no rule is known for", r.Benchmint.Kind)
+	}
+	for _, rule := range k.lints {
+		rule(&l)
+	}
 	return l.findings
 }
 
 type linter struct {
 	row      Row
+	kind     kind
+	layout   layout
 	findings []Finding
 }
 
@@ -68,21 +79,19 @@ func (l *linter) fields() {
 	r, e := l.row, l.row.Benchmint
 	if _, err := schemas.ParseInstanceID(r.InstanceID); err != nil {
 		l.add(RuleID, "%v", err)
-	} else if want := schemas.FeatureID(r.Repo, e.Number, e.Commit).String(); want != r.InstanceID {
-		l.add(RuleID, "repo, number and commit make %s", want)
 	}
 	for _, f := range []struct{ key, value string }{
-		{"repo", r.Repo}, {"patch", r.Patch}, {"test_patch", r.TestPatch}, {"problem_statement", r.ProblemStatement}, {"version", r.Version},
+		{"repo", r.Repo}, {"patch", r.Patch}, {"problem_statement", r.ProblemStatement}, {"version", r.Version},
 		{"language", e.Language}, {"kind", string(e.Kind)}, {"report", e.Report}, {"sandbox", e.Sandbox}, {"deps_from", e.DepsFrom},
 		{"pinning", string(e.Pinning)}, {"statement_from", e.StatementFrom}, {"statement_provider", e.StatementProvider},
-		{"label_provider", e.LabelProvider}, {"toolchain.version", e.Toolchain.Version},
+		{"toolchain.version", e.Toolchain.Version},
 	} {
 		if strings.TrimSpace(f.value) == "" {
 			l.add(RuleField, "%s is empty", f.key)
 		}
 	}
 	for _, f := range []struct{ key, value string }{
-		{"base_commit", r.BaseCommit}, {"environment_setup_commit", r.EnvironmentSetupCommit}, {"commit", e.Commit},
+		{"base_commit", r.BaseCommit}, {"environment_setup_commit", r.EnvironmentSetupCommit},
 		{"trees.base", e.Trees.Base}, {"trees.start", e.Trees.Start}, {"trees.solution", e.Trees.Solution},
 	} {
 		if !commitShape.MatchString(f.value) {
@@ -155,7 +164,8 @@ func (l *linter) lists() {
 	}
 }
 
-// patches: each parses, and touches only its own parts.
+// patches: each parses, and touches only its own parts. The tests of a kind whose solver
+// has them are in no patch.
 func (l *linter) patches() {
 	e := l.row.Benchmint
 	tests := e.Parts[schemas.PartTest]
@@ -180,8 +190,11 @@ func (l *linter) patches() {
 			l.add(RulePatch, "%s: %v", p.key, err)
 			continue
 		}
-		if len(files) == 0 {
+		switch hidden := p.key == "patch" || l.kind.hidden; {
+		case hidden && len(files) == 0:
 			l.add(RulePatch, "%s: no file in it", p.key)
+		case !hidden && len(files) > 0:
+			l.add(RulePatch, "%s: the tests of a %s are in the tree", p.key, l.kind.name)
 		}
 		for _, f := range files {
 			name := f.NewName
@@ -248,8 +261,8 @@ func (l *linter) text() {
 	}
 }
 
-// statement: in the first person, and words only (FeatBench's rules of a prompt).
-func (l *linter) statement() {
+// wish: in the first person, and words only (FeatBench's rules of a prompt).
+func (l *linter) wish() {
 	text, _ := prose.Split(l.row.ProblemStatement)
 	if !prose.Begins(text) {
 		l.add(RuleStatement, "problem_statement does not begin with \"I want to\"")
@@ -259,8 +272,32 @@ func (l *linter) statement() {
 	}
 }
 
+// change: a feature is named by its change.
+func (l *linter) change() {
+	r, c := l.row, l.row.Benchmint.Change
+	if strings.TrimSpace(r.TestPatch) == "" {
+		l.add(RuleField, "test_patch is empty")
+	}
+	if c == nil {
+		l.add(RuleField, "change is null, of a %s", r.Benchmint.Kind)
+		return
+	}
+	if !commitShape.MatchString(c.Commit) {
+		l.add(RuleField, "change.commit is %q, not 40 hex digits", c.Commit)
+	}
+	if want := schemas.FeatureID(r.Repo, c.Number, c.Commit).String(); want != r.InstanceID {
+		l.add(RuleID, "repo, number and commit make %s", want)
+	}
+}
+
 func (l *linter) label() {
-	e := l.row.Benchmint
+	e := l.row.Benchmint.Change
+	if e == nil {
+		return // change says so
+	}
+	if strings.TrimSpace(e.LabelProvider) == "" {
+		l.add(RuleField, "change.label_provider is empty")
+	}
 	if !slices.Contains(schemas.Labels, e.Label) {
 		var known []string
 		for _, k := range schemas.Labels {
@@ -277,19 +314,19 @@ func (l *linter) label() {
 
 func (l *linter) adequacy() {
 	a := l.row.Benchmint.Adequacy
-	known := schemas.Adequacy{Hunks: make([]schemas.HunkNotice, max(a.Tried, 0)), Noticed: a.Noticed}
-	want, skipped := known.Share(), 0
+	want := l.layout.adequacyIn(schemas.Adequacy{Hunks: make([]schemas.HunkNotice, max(a.Tried, 0)), Noticed: a.Noticed})
+	skipped := 0
 	for _, n := range a.SkippedFor {
 		skipped += n
 	}
 	switch {
 	case a.Noticed < 0 || a.Noticed > a.Tried || a.Skipped < 0:
 		l.add(RuleAdequacy, "noticed %d of %d, skipped %d: out of range", a.Noticed, a.Tried, a.Skipped)
-	case a.Share != want:
+	case a.Share != want.Share:
 		l.add(RuleAdequacy, "share is %v; %d of %d are noticed", a.Share, a.Noticed, a.Tried)
-	case a.Finding != known.Finding():
-		l.add(RuleAdequacy, "finding is %q; %d of %d noticed make %q", a.Finding, a.Noticed, a.Tried, known.Finding())
-	case skipped != a.Skipped:
+	case a.Finding != want.Finding:
+		l.add(RuleAdequacy, "finding is %q; %d of %d noticed make %q", a.Finding, a.Noticed, a.Tried, want.Finding)
+	case skipped != a.Skipped && want.SkippedFor != nil:
 		l.add(RuleAdequacy, "skipped is %d; skipped_for gives reasons for %d", a.Skipped, skipped)
 	case len(a.Unnoticed) != a.Tried-a.Noticed:
 		l.add(RuleAdequacy, "unnoticed names %d hunks; %d of %d are noticed", len(a.Unnoticed), a.Noticed, a.Tried)

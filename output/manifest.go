@@ -39,9 +39,9 @@ const (
 
 // Manifest says what a dataset holds. It is written last.
 type Manifest struct {
-	Format string   `json:"format"`
+	Format string   `json:"format"` // Format, or that of the version that wrote the folder
 	Name   string   `json:"name"`
-	Split  string   `json:"split"`
+	Splits []Split  `json:"splits"` // one at least
 	Counts Counts   `json:"counts"`
 	Funnel []Funnel `json:"funnel"`
 	// Releases is how many the repositories have that passed the gates.
@@ -52,6 +52,12 @@ type Manifest struct {
 	Configuration json.RawMessage `json:"configuration"`
 	// Checksums is of ChecksumsFile, which names all other files.
 	Checksums Checksums `json:"checksums"`
+}
+
+// Split is one set of rows, which clients open by its name.
+type Split struct {
+	Name  string `json:"name"`
+	Tasks int    `json:"tasks"`
 }
 
 // Counts are the ends of all items.

@@ -86,14 +86,13 @@ func task(t testing.TB, number int, gold string) Task {
 	requirements := sandbox.File{Path: "/run/benchmint/requirements.txt", Data: []byte("pytest==8.0.0\n")}
 	setup := []schemas.Command{{Argv: []string{"uv", "pip", "sync", requirements.Path}}}
 	return Task{
-		Repo: schemas.Repo{Name: "acme/widget", Licence: "MIT"},
-		Change: schemas.Change{
-			Repo: "acme/widget", Commit: commit, Base: strings.Repeat("1", 40), Number: number, NumberFrom: schemas.NumberSubject,
+		Origin: schemas.Origin{Change: &schemas.Change{
+			Repo: "acme/widget", Licence: "MIT", Commit: commit, Base: strings.Repeat("1", 40), Number: number, NumberFrom: schemas.NumberSubject,
 			Subject: "Give widgets a colour (#12)", Body: "Ask jo@example.org.\r\n\r\nCo-authored-by: Jo <jo@example.org>\n",
 			CommittedAt: time.Date(2024, 3, 10, 1, 2, 3, 0, time.FixedZone("", 3600)), Release: "v1.1",
 			Notes: []schemas.Note{{Release: "v1.1", Version: "1.1", Heading: "Added", Text: "Widgets have a colour (#12).", Path: "CHANGES.md", Line: 5, Form: schemas.NoteChangelog, Link: schemas.LinkDiff,
 				References: []schemas.Reference{{Number: 12, Text: "#12"}}}},
-		},
+		}},
 		Start: schemas.Start{
 			ChangeID: id, Repo: "acme/widget", Kind: schemas.KindFeature, Language: "python", Base: strings.Repeat("1", 40), Commit: commit,
 			BaseDate: time.Date(2024, 3, 9, 0, 0, 0, 0, time.UTC), BaseTree: base.ID(), StartTree: start.ID(), SolutionTree: solution.ID(),
@@ -145,6 +144,7 @@ func task(t testing.TB, number int, gold string) Task {
 // sample is an input whose parts tests may change.
 type sample struct {
 	Input
+	split   string
 	tasks   []Task
 	rejects []Reject
 	flakes  []ledger.Flake
@@ -153,7 +153,8 @@ type sample struct {
 // of gives the input of the parts as they are now.
 func (s *sample) of() Input {
 	in := s.Input
-	in.Tasks, in.Rejects, in.Flakes = each(s.tasks), each(s.rejects), slices.Values(s.flakes)
+	in.Splits = []SplitInput{{Name: s.split, Tasks: each(s.tasks)}}
+	in.Rejects, in.Flakes = each(s.rejects), slices.Values(s.flakes)
 	return in
 }
 
@@ -171,7 +172,8 @@ func input(t testing.TB) *sample {
 	t.Helper()
 	latin1 := strings.Replace(goldPatch, "cornflower", "bleu-\xe9", 1)
 	odd := task(t, 0, latin1)
-	odd.Repo.Licence, odd.Version, odd.Change.Notes, odd.Change.Release = "", "2024-01-01", nil, ""
+	c := odd.Origin.Change
+	c.Licence, odd.Version, c.Notes, c.Release = "", "2024-01-01", nil, ""
 	return &sample{
 		Input: Input{
 			Name: "my-features",
@@ -401,7 +403,7 @@ func TestWriteRefuses(t *testing.T) {
 			other.Start.ChangeID, other.Start.Identity = "ACME__widget-12", "sha256:other"
 			in.tasks = append([]Task{other}, in.tasks...)
 		}},
-		{name: "split_with_slash", want: "split", edit: func(in *sample) { in.Split = "../test" }},
+		{name: "split_with_slash", want: "split", edit: func(in *sample) { in.split = "../test" }},
 		{name: "no_f2p", want: "no FAIL_TO_PASS", edit: func(in *sample) { in.tasks[0].Proof.Tests, in.tasks[0].QuarantinedIn = nil, nil }},
 		{name: "wrong_base", want: "the base tree is", edit: func(in *sample) {
 			in.tasks[0].Start.BaseTree = strings.Repeat("0", 40)

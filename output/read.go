@@ -41,9 +41,11 @@ type Dataset struct {
 	Rows     []Located
 	Rejects  []Reject
 	Flakes   []ledger.Flake
+
+	layout layout
 }
 
-// Read reads a dataset strictly: unknown keys, broken lines and missing columns
+// Read reads a dataset, in Format or one before that is still read, strictly: unknown keys, broken lines and missing columns
 // are errors that name file:line and key, all of them at once. Digests are not
 // compared; Check does that.
 func Read(dir string) (*Dataset, error) {
@@ -60,43 +62,69 @@ func Read(dir string) (*Dataset, error) {
 
 // ReadManifest reads what a dataset says of itself. ErrNoDataset.
 func ReadManifest(dir string) (Manifest, error) {
+	m, _, err := readManifest(dir)
+	return m, err
+}
+
+func readManifest(dir string) (Manifest, layout, error) {
 	var m Manifest
 	name := filepath.Join(dir, ManifestFile)
 	b, err := os.ReadFile(name)
 	if err != nil {
-		return m, fmt.Errorf("%s: %w: %w", dir, ErrNoDataset, err)
+		return m, layout{}, fmt.Errorf("%s: %w: %w", dir, ErrNoDataset, err)
 	}
-	var format struct{ Format string }
-	if err := json.Unmarshal(b, &format); err == nil && format.Format != Format { // of another version other keys are right
-		return m, fmt.Errorf("%s: format is %q; this version reads %q", name, format.Format, Format)
+	var of struct{ Format string }
+	l, known := layouts[0], true
+	if err := json.Unmarshal(b, &of); err == nil { // of another version other keys are right
+		l, known = findLayout(of.Format)
+	}
+	if !known {
+		var reads []string
+		for _, l := range layouts {
+			reads = append(reads, fmt.Sprintf("%q", l.format))
+		}
+		return m, l, fmt.Errorf("%s: format is %q; this version reads %s", name, of.Format, strings.Join(reads, " and "))
+	}
+	if l.manifest != nil {
+		b = l.manifest(b)
 	}
 	if err := strict(b, &m); err != nil {
-		return m, fmt.Errorf("%s: %w", name, err)
+		return m, l, fmt.Errorf("%s: %w", name, err)
 	}
-	if s := m.Split; s == "" || strings.ContainsAny(s, "/\\") || s == ".." {
-		return m, fmt.Errorf("%s: split %q is no name", name, s)
+	if len(m.Splits) == 0 {
+		return m, l, fmt.Errorf("%s: splits is empty", name)
 	}
-	return m, nil
+	for _, s := range m.Splits {
+		if s.Name == "" || strings.ContainsAny(s.Name, "/\\") || s.Name == ".." {
+			return m, l, fmt.Errorf("%s: split %q is no name", name, s.Name)
+		}
+	}
+	return m, l, nil
 }
 
 // load reads what can be read, and says what cannot.
 func load(dir string) (*Dataset, []Finding, error) {
-	m, err := ReadManifest(dir)
+	m, l, err := readManifest(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	d := &Dataset{Dir: dir, Manifest: m}
+	d := &Dataset{Dir: dir, Manifest: m, layout: l}
 	var findings []Finding
-	data := dataPath(d.Manifest.Split)
 	add := func(f Finding) { findings = append(findings, f) }
-	eachLine(dir, data, add, func(n int, b []byte) {
-		row := Located{File: data, Line: n}
-		if err := ReadRow(b, &row.Row); err != nil {
-			add(Finding{File: data, Line: n, Instance: row.InstanceID, Rule: RuleSyntax, Message: err.Error()})
-			return
-		}
-		d.Rows = append(d.Rows, row)
-	})
+	for _, s := range m.Splits {
+		data := dataPath(s.Name)
+		eachLine(dir, data, add, func(n int, b []byte) {
+			row := Located{File: data, Line: n}
+			if l.row != nil {
+				b = l.row(b)
+			}
+			if err := ReadRow(b, &row.Row); err != nil {
+				add(Finding{File: data, Line: n, Instance: row.InstanceID, Rule: RuleSyntax, Message: err.Error()})
+				return
+			}
+			d.Rows = append(d.Rows, row)
+		})
+	}
 	eachLine(dir, RejectsFile, add, func(n int, b []byte) {
 		var r Reject
 		if err := strict(b, &r); err != nil {
@@ -132,7 +160,7 @@ func eachLine(dir, name string, add func(Finding), do func(int, []byte)) {
 	}
 }
 
-// ReadRow reads one line of a dataset. Every column must be there.
+// ReadRow reads one line of a dataset in Format. Every column must be there.
 func ReadRow(b []byte, r *Row) error {
 	if err := strict(b, r); err != nil {
 		return err

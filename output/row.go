@@ -100,35 +100,23 @@ type Provenance struct {
 // extra is the JSON form of Extra, without its methods.
 type extra Extra
 
-// Extra is everything that is ours, under one key, as JSON text in a string.
+// Extra is everything that is ours, under one key, as JSON text in a string. What only
+// one kind of task has is in an object of that kind, null in rows of the others.
 type Extra struct {
-	Language    string               `json:"language"`
-	Kind        schemas.Kind         `json:"kind"`
-	Licence     string               `json:"licence"`
-	Test        []schemas.Command    `json:"test"`
-	Report      string               `json:"report"`
-	Environment schemas.Digest       `json:"environment"` // key
-	ImageKey    schemas.Digest       `json:"image_key"`   // ImageKey
-	Toolchain   schemas.Toolchain    `json:"toolchain"`
-	Pinning     schemas.Pinning      `json:"pinning"`
-	PinDate     string               `json:"pin_date"`
-	DepsFrom    string               `json:"deps_from"`
-	Sandbox     string               `json:"sandbox"`
-	Host        bool                 `json:"host"` // toolchains of the host
-	Commit      string               `json:"commit"`
-	Number      int                  `json:"number"` // pull request; 0 = none
-	NumberFrom  schemas.NumberSource `json:"number_from"`
-	Subject     string               `json:"subject"`
-	// BaseRelease is the tag that the base stands after, Release that of the first
-	// release with the change; "" where there is none.
-	BaseRelease string         `json:"base_release"`
-	Release     string         `json:"release"`
-	Notes       []schemas.Note `json:"notes"` // of the change, best first
-	Label       schemas.Label  `json:"label"`
-	// LabelEvidence is what the label rests on, strongest first; LabelProvider is who
-	// decided: "rules", or a model's name.
-	LabelEvidence     []schemas.LabelEvidence  `json:"label_evidence"`
-	LabelProvider     string                   `json:"label_provider"`
+	Language          string                   `json:"language"`
+	Kind              schemas.Kind             `json:"kind"`
+	Licence           string                   `json:"licence"`
+	Test              []schemas.Command        `json:"test"`
+	Report            string                   `json:"report"`
+	Environment       schemas.Digest           `json:"environment"` // key
+	ImageKey          schemas.Digest           `json:"image_key"`   // ImageKey
+	Toolchain         schemas.Toolchain        `json:"toolchain"`
+	Pinning           schemas.Pinning          `json:"pinning"`
+	PinDate           string                   `json:"pin_date"`
+	DepsFrom          string                   `json:"deps_from"`
+	Sandbox           string                   `json:"sandbox"`
+	Host              bool                     `json:"host"`         // toolchains of the host
+	BaseRelease       string                   `json:"base_release"` // the tag that the base stands after, "" where there is none
 	Identity          schemas.Digest           `json:"identity"`
 	Trees             Trees                    `json:"trees"`
 	BaseArchive       schemas.Digest           `json:"base_archive"` // blobs/<hex>.tar.gz
@@ -155,6 +143,22 @@ type Extra struct {
 	Thin              bool                `json:"thin"`               // too little text to go on
 	Leaks             schemas.Scan        `json:"leaks"`
 	Provenance        []Provenance        `json:"provenance"`
+	Change            *Change             `json:"change"` // of kind feature
+}
+
+// Change is the landed change that a row was made from.
+type Change struct {
+	Commit     string               `json:"commit"`
+	Number     int                  `json:"number"` // pull request; 0 = none
+	NumberFrom schemas.NumberSource `json:"number_from"`
+	Subject    string               `json:"subject"`
+	Release    string               `json:"release"` // the tag of the first release with it, "" where there is none
+	Notes      []schemas.Note       `json:"notes"`   // of the change, best first
+	Label      schemas.Label        `json:"label"`
+	// LabelEvidence is what the label rests on, strongest first; LabelProvider is who
+	// decided: "rules", or a model's name.
+	LabelEvidence []schemas.LabelEvidence `json:"label_evidence"`
+	LabelProvider string                  `json:"label_provider"`
 }
 
 // Functions are the qualified names (path::Class.method) of what the code part
@@ -204,8 +208,7 @@ func (e *Extra) UnmarshalJSON(b []byte) error {
 
 // Task is a proved task with all that its row and folder are made of.
 type Task struct {
-	Repo        schemas.Repo
-	Change      schemas.Change
+	Origin      schemas.Origin
 	Start       schemas.Start
 	Label       schemas.Labelled
 	Environment schemas.Environment
@@ -242,17 +245,15 @@ func RowOf(t Task, base Base) Row {
 	patch, patchEncoding := text(t.Patch)
 	testPatch, testEncoding := text(t.TestPatch)
 	row := Row{
-		InstanceID: t.ID(), Repo: t.Change.Repo, BaseCommit: t.Start.Base, Patch: patch, TestPatch: testPatch,
+		InstanceID: t.ID(), Repo: t.Origin.Repo(), BaseCommit: t.Start.Base, Patch: patch, TestPatch: testPatch,
 		ProblemStatement: prose.Problem(t.Statement.Text, t.Statement.Interface), HintsText: t.Statement.Hints,
-		CreatedAt: t.Change.CommittedAt.UTC().Format(createdAt), Version: version(t.Version),
+		CreatedAt: t.Origin.CreatedAt().UTC().Format(createdAt), Version: version(t.Version),
 		FailToPass: sorted(t.Proof.List(schemas.F2P)), PassToPass: sorted(t.Proof.List(schemas.P2P)), EnvironmentSetupCommit: t.Start.Base,
 		Benchmint: Extra{
-			Language: t.Start.Language, Kind: t.Start.Kind, Licence: t.Repo.Licence, Test: r.Test, Report: r.Report,
+			Language: t.Start.Language, Kind: t.Start.Kind, Licence: t.Origin.Licence(), Test: r.Test, Report: r.Report,
 			Environment: t.Environment.Key, ImageKey: ImageKey(t.Environment, t.Start), Toolchain: r.Toolchain, Pinning: r.Pinning, PinDate: r.PinDate, DepsFrom: r.DepsFrom,
 			Sandbox: t.Environment.Sandbox, Host: t.Environment.Host,
-			Commit: t.Change.Commit, Number: t.Change.Number, NumberFrom: t.Change.NumberFrom, Subject: t.Change.Subject,
-			BaseRelease: t.Version, Release: t.Change.Release, Notes: some(t.Change.Notes),
-			Label: t.Label.Label, LabelEvidence: some(t.Label.Evidence), LabelProvider: t.Label.Provider, Identity: t.Start.Identity,
+			BaseRelease: t.Version, Identity: t.Start.Identity, Change: changeOf(t),
 			Trees:       Trees{Base: t.Start.BaseTree, Start: t.Start.StartTree, Solution: t.Start.SolutionTree},
 			BaseArchive: base.Archive, PatchEncoding: patchEncoding, TestPatchEncoding: testEncoding,
 			Parts: parts(t.Start), Sizes: t.Start.Sizes, Functions: functions(t.Start.Functions), Interface: some(t.Statement.Interface),
@@ -265,6 +266,17 @@ func RowOf(t Task, base Base) Row {
 	}
 	row.Benchmint.Statistics = statistics(row, base)
 	return row
+}
+
+func changeOf(t Task) *Change {
+	c := t.Origin.Change
+	if c == nil {
+		return nil
+	}
+	return &Change{
+		Commit: c.Commit, Number: c.Number, NumberFrom: c.NumberFrom, Subject: c.Subject, Release: c.Release, Notes: some(c.Notes),
+		Label: t.Label.Label, LabelEvidence: some(t.Label.Evidence), LabelProvider: t.Label.Provider,
+	}
 }
 
 // ImageKey names the image that a task is worked on in, as FeatBench's image_key

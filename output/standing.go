@@ -34,15 +34,33 @@ func Standings(dir string) (rows []Standing, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var m struct{ Split string }
+	var m struct {
+		Split  string // before format 3
+		Splits []Split
+	}
 	if err := json.Unmarshal(b, &m); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, ManifestFile), err)
 	}
-	name := filepath.FromSlash(dataPath(m.Split))
-	if m.Split == "" || !filepath.IsLocal(name) {
-		return nil, fmt.Errorf("%s: split %q is not a name", filepath.Join(dir, ManifestFile), m.Split)
+	if len(m.Splits) == 0 {
+		m.Splits = []Split{{Name: m.Split}}
 	}
-	f, err := os.Open(filepath.Join(dir, name))
+	for _, s := range m.Splits {
+		name := filepath.FromSlash(dataPath(s.Name))
+		if s.Name == "" || !filepath.IsLocal(name) {
+			return nil, fmt.Errorf("%s: split %q is not a name", filepath.Join(dir, ManifestFile), s.Name)
+		}
+		of, err := standingsOf(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, of...)
+	}
+	return rows, nil
+}
+
+// standingsOf are the rows of one file.
+func standingsOf(name string) (rows []Standing, err error) {
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +71,7 @@ func Standings(dir string) (rows []Standing, err error) {
 			return rows, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s, row %d: %w", filepath.Join(dir, name), len(rows)+1, err)
+			return nil, fmt.Errorf("%s, row %d: %w", name, len(rows)+1, err)
 		}
 		rows = append(rows, row)
 	}
@@ -68,14 +86,21 @@ func standing(in *json.Decoder) (Standing, error) {
 	if err := in.Decode(&row); err != nil {
 		return Standing{}, err
 	}
-	var own struct {
+	type change struct {
 		Commit string `json:"commit"`
 		Number int    `json:"number"`
+	}
+	var own struct {
+		change         // before format 3
+		Change *change `json:"change"`
 	}
 	if err := json.Unmarshal([]byte(row.Benchmint), &own); err != nil {
 		return Standing{}, fmt.Errorf("key %q: %w", "benchmint", err)
 	}
-	return Standing{row.InstanceID, row.Repo, own.Commit, own.Number}, nil
+	if own.Change != nil {
+		own.change = *own.Change
+	}
+	return Standing{row.InstanceID, row.Repo, own.change.Commit, own.change.Number}, nil
 }
 
 // Leaving is a row that is in a dataset now and is not in the next one.

@@ -103,7 +103,9 @@ func (t *tally) add(r Row) {
 		t.figures[i] = append(t.figures[i], m.of(e.Statistics))
 	}
 	t.languages[e.Language]++
-	t.labels[string(e.Label)]++
+	if e.Change != nil {
+		t.labels[string(e.Change.Label)]++
+	}
 	t.licences[orUnknown(e.Licence)]++
 	t.repos[r.Repo]++
 	t.hunks += e.Adequacy.Tried

@@ -34,8 +34,7 @@ var ErrNotOurs = errors.New("is not empty and not a benchmint dataset")
 // rejects come one by one, so that a dataset of any size needs the memory of one task.
 type Input struct {
 	Name    string
-	Split   string                   // "" is test
-	Tasks   iter.Seq2[Task, error]   // in order of ID
+	Splits  []SplitInput             // one at least
 	Rejects iter.Seq2[Reject, error] // in order of ID, then stage
 	// Flakes are the lines of the flake ledger, in its own order.
 	Flakes        iter.Seq[ledger.Flake]
@@ -48,6 +47,12 @@ type Input struct {
 	Replace bool
 	// Left is told of the rows that went, once they have; nil is told nothing.
 	Left func([]Leaving)
+}
+
+// SplitInput is the tasks of one split.
+type SplitInput struct {
+	Name  string                 // "" is test
+	Tasks iter.Seq2[Task, error] // in order of ID
 }
 
 // DefaultSplit is where SWE-bench's clients look first.
@@ -110,11 +115,22 @@ func Write(dir string, in Input) (Manifest, error) {
 }
 
 func checkInput(in *Input) error {
-	if in.Split == "" {
-		in.Split = DefaultSplit
+	if len(in.Splits) == 0 {
+		return errors.New("a dataset has one split at least")
 	}
-	if strings.Trim(in.Split, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") != "" {
-		return fmt.Errorf("split %q: only letters, digits, _ and . (Hugging Face)", in.Split)
+	in.Splits = slices.Clone(in.Splits)
+	seen := map[string]bool{}
+	for i := range in.Splits {
+		s := &in.Splits[i]
+		s.Name = cmp.Or(s.Name, DefaultSplit)
+		if strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") != "" {
+			return fmt.Errorf("split %q: only letters, digits, _ and . (Hugging Face)", s.Name)
+		}
+		fold := strings.ToLower(s.Name)
+		if seen[fold] {
+			return fmt.Errorf("split %q is given twice", s.Name)
+		}
+		seen[fold] = true
 	}
 	return nil
 }
@@ -179,7 +195,8 @@ type writer struct {
 	bases    map[string]Base           // by tree and language, so that equal trees are packed once
 	ids      map[string]string         // folded → ID
 	states   map[schemas.Digest]string // identity → ID
-	last     string
+	last     string                    // ID of the split
+	splits   []Split
 	tally    *tally
 	rejected []Reject // by this writer, in order
 	before   *before  // the dataset that is there
@@ -241,28 +258,39 @@ func (w *writer) all(in Input) (Manifest, error) {
 
 // tasks writes every row and folder, one task at a time.
 func (w *writer) tasks(in Input) error {
-	rows, err := w.stream(dataPath(in.Split))
+	timings, err := w.stream(TimingsFile)
 	if err != nil {
 		return err
 	}
-	packed, err := w.stream(parquetPath(in.Split))
+	for _, s := range in.Splits {
+		if err := w.split(s, timings); err != nil {
+			return errors.Join(err, timings.drop())
+		}
+	}
+	return timings.drop() // times are measured: outside of the digests
+}
+
+func (w *writer) split(s SplitInput, timings io.Writer) error {
+	rows, err := w.stream(dataPath(s.Name))
+	if err != nil {
+		return err
+	}
+	packed, err := w.stream(parquetPath(s.Name))
 	if err != nil {
 		return errors.Join(err, rows.drop())
 	}
-	timings, err := w.stream(TimingsFile)
-	if err != nil {
-		return errors.Join(err, rows.drop(), packed.drop())
-	}
-	p := newParquet(packed)
-	for t, err := range in.Tasks {
+	p, before := newParquet(packed), w.counts.Tasks
+	w.last = ""
+	for t, err := range s.Tasks {
 		if err == nil {
 			err = w.task(t, rows, p, timings)
 		}
 		if err != nil {
-			return errors.Join(err, rows.drop(), packed.drop(), timings.drop())
+			return errors.Join(err, rows.drop(), packed.drop())
 		}
 	}
-	return errors.Join(p.close(), w.keep(rows), w.keep(packed), timings.drop()) // times are measured: outside of the digests
+	w.splits = append(w.splits, Split{Name: s.Name, Tasks: w.counts.Tasks - before})
+	return errors.Join(p.close(), w.keep(rows), w.keep(packed))
 }
 
 // task writes one task, or puts it among the rejects.
@@ -320,7 +348,7 @@ func (w *writer) known(id string) error {
 // refused tells whether a proved task is no row: its states stand under another ID
 // already, or the flake ledger has left it no FAIL_TO_PASS.
 func (w *writer) refused(t Task) (Reject, bool) {
-	r := Reject{InstanceID: t.ID(), Repo: t.Change.Repo, Commit: t.Change.Commit, End: schemas.StepRejected, Stage: exported}
+	r := Reject{InstanceID: t.ID(), Repo: t.Origin.Repo(), Commit: t.Origin.Commit(), End: schemas.StepRejected, Stage: exported}
 	if first, ok := w.states[t.Start.Identity]; ok && t.Start.Identity != "" {
 		r.Reason, r.Detail = schemas.DuplicateStart, "the same states as "+first
 		return r, true
@@ -402,7 +430,7 @@ func (w *writer) count(r Reject) error {
 func (w *writer) manifest(in Input) (Manifest, error) {
 	w.counts.Open = in.Open
 	m := Manifest{
-		Format: Format, Name: in.Name, Split: in.Split, Funnel: w.funnel(in.Funnel), Tools: in.Tools, Counts: w.counts,
+		Format: Format, Name: in.Name, Splits: w.splits, Funnel: w.funnel(in.Funnel), Tools: in.Tools, Counts: w.counts,
 		Releases: in.Releases, Statistics: w.tally.statistics(),
 	}
 	if m.Tools == nil {

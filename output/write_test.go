@@ -82,7 +82,7 @@ func TestWriteEndsWithItsSources(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the store is gone")
 	for name, edit := range map[string]func(*Input){
-		"tasks":   func(in *Input) { in.Tasks = func(yield func(Task, error) bool) { yield(Task{}, broken) } },
+		"tasks":   func(in *Input) { in.Splits[0].Tasks = func(yield func(Task, error) bool) { yield(Task{}, broken) } },
 		"rejects": func(in *Input) { in.Rejects = func(yield func(Reject, error) bool) { yield(Reject{}, broken) } },
 	} {
 		parent := t.TempDir()
@@ -103,7 +103,7 @@ func TestWriteOfManyFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	in := input(t)
 	whole := in.of()
-	whole.Tasks = synthetic(t, 40)
+	whole.Splits[0].Tasks = synthetic(t, 40)
 	m, err := Write(dir, whole)
 	if err != nil {
 		t.Fatal(err)
@@ -379,7 +379,7 @@ func peakOf(t *testing.T, n int) uint64 {
 	t.Helper()
 	big := strings.Repeat("# padding that is long enough\n", 1<<19/30)
 	var peak uint64
-	in := Input{Name: "big", Tasks: func(yield func(Task, error) bool) {
+	in := Input{Name: "big", Splits: []SplitInput{{Tasks: func(yield func(Task, error) bool) {
 		i := 0
 		for x := range synthetic(t, n) {
 			x.Patch = []byte(goldPatch + big)
@@ -393,7 +393,7 @@ func peakOf(t *testing.T, n int) uint64 {
 				return
 			}
 		}
-	}}
+	}}}}
 	if _, err := Write(filepath.Join(t.TempDir(), "out"), in); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,9 @@ func newCheck(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if m, err := output.ReadManifest(args[0]); err == nil {
+				p.sayFormat(args[0], m)
+			}
 			if err := p.printLint(args[0], findings); err != nil {
 				return err
 			}
@@ -27,6 +31,13 @@ func newCheck(p *program) *cobra.Command {
 			}
 			return nil
 		},
+	}
+}
+
+// sayFormat tells what a dataset of an earlier version lacks.
+func (p *program) sayFormat(dir string, m output.Manifest) {
+	if lacks := m.Lacks(); len(lacks) > 0 {
+		p.say("%s has the format %s: its rows have no %s", dir, m.Format, strings.Join(lacks, " and no "))
 	}
 }
 

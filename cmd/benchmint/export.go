@@ -86,14 +86,17 @@ func (p *program) export(ctx context.Context, c *config.Config, formats []string
 		if err := p.useCache(ctx); err != nil {
 			return &ended{exitUsage, err}
 		}
-		seen, err := verify.HuggingFace(ctx, c.Output, m.Split, formats, verify.Options{Cache: p.cache, Env: p.environ, Say: p.say})
-		if errors.Is(err, verify.ErrNoClient) {
-			return &ended{exitUsage, err}
+		r.Verify = &verify.Result{}
+		for _, s := range m.Splits {
+			seen, err := verify.HuggingFace(ctx, c.Output, s.Name, formats, verify.Options{Cache: p.cache, Env: p.environ, Say: p.say})
+			if errors.Is(err, verify.ErrNoClient) {
+				return &ended{exitUsage, err}
+			}
+			if err != nil {
+				return err
+			}
+			r.Verify.Client, r.Verify.Rows, r.Verify.Formats = seen.Client, r.Verify.Rows+seen.Rows, append(r.Verify.Formats, seen.Formats...)
 		}
-		if err != nil {
-			return err
-		}
-		r.Verify = &seen
 	}
 	if err := p.printExport(r); err != nil {
 		return err

@@ -46,6 +46,7 @@ func newProve(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			p.sayFormat(args[0], d.Manifest)
 			return p.prove(cmd.Context(), c, d, rows)
 		},
 	}

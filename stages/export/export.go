@@ -22,7 +22,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "1"
+const Version = "2"
 
 // Config is where a dataset goes and what it is called.
 type Config struct {
@@ -92,7 +92,7 @@ func (e *Exporter) Run(ctx context.Context, done iter.Seq2[schemas.Statement, er
 	}
 	in := output.Input{
 		Name: e.Name, Configuration: e.Configuration, Tools: e.Tools,
-		Tasks: e.tasks(ctx, done, flaky), Rejects: e.rejects(ended.Steps, flaky), Flakes: flaky.Flakes(), Open: ended.Open,
+		Splits: []output.SplitInput{{Tasks: e.tasks(ctx, done, flaky)}}, Rejects: e.rejects(ended.Steps, flaky), Flakes: flaky.Flakes(), Open: ended.Open,
 		Replace: e.Replace, Left: e.Left,
 	}
 	for _, c := range ended.Funnel[:len(ended.Funnel)-1] { // the last one is this stage, which is not over
@@ -189,11 +189,11 @@ func (e *Exporter) tasks(ctx context.Context, done iter.Seq2[schemas.Statement, 
 func (e *Exporter) task(ctx context.Context, s schemas.Statement, flaky *ledger.Ledger) (output.Task, error) {
 	id := s.ID()
 	t := output.Task{Statement: s}
-	var err error
-	if t.Change, err = e.Records.Change(id); err != nil {
+	change, err := e.Records.Change(id)
+	if err != nil {
 		return t, err
 	}
-	t.Repo = schemas.Repo{Name: t.Change.Repo, Root: t.Change.RepoRoot, Licence: t.Change.Licence}
+	t.Origin = schemas.Origin{Change: &change}
 	var proof schemas.Proof
 	if t.Start, proof, err = e.proved(id); err != nil {
 		return t, err

@@ -193,7 +193,7 @@ func TestRows(t *testing.T) {
 	d := s.read(dir)
 	r := d.Rows[0].Row
 	e := r.Benchmint
-	got := []any{r.ProblemStatement, r.HintsText, r.Version, e.Release, e.Label, e.LabelProvider, e.StatementFrom, e.Adequacy.Share, e.Licence, len(e.Quarantined), d.Manifest.Releases, d.Manifest.Counts.Open}
+	got := []any{r.ProblemStatement, r.HintsText, r.Version, e.Change.Release, e.Change.Label, e.Change.LabelProvider, e.StatementFrom, e.Adequacy.Share, e.Licence, len(e.Quarantined), d.Manifest.Releases, d.Manifest.Counts.Open}
 	want := []any{"I want to have two.\n", "Count.", "v1", "v2", schemas.LabelFix, "rules", "note+body", 1.0, "MIT", 0, 3, 2}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -1,0 +1,2 @@
+module example.org/slug
+go 1.22

@@ -1,0 +1,3 @@
+module std.invalid
+
+go 1.13

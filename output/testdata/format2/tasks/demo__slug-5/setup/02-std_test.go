@@ -1,0 +1,8 @@
+package std
+
+import (
+	_ "fmt"
+	_ "os"
+	_ "strings"
+	_ "testing"
+)

@@ -1,0 +1,37 @@
+package schemas
+
+import "time"
+
+// Origin is the fact that a start was made of: one of its fields is set, by the kind.
+type Origin struct {
+	Change *Change `json:"change,omitempty"`
+}
+
+// ID is the instance ID.
+func (o Origin) ID() string { return o.change().ID() }
+
+// Repo is owner/name.
+func (o Origin) Repo() string { return o.change().Repo }
+
+// RepoRoot is the repository's oldest first-parent commit.
+func (o Origin) RepoRoot() string { return o.change().RepoRoot }
+
+// Licence is the repository's SPDX identifier, "" where none was recognised.
+func (o Origin) Licence() string { return o.change().Licence }
+
+// Commit is the one that the solution was read from.
+func (o Origin) Commit() string { return o.change().Commit }
+
+// CreatedAt is when the solution was committed, UTC.
+func (o Origin) CreatedAt() time.Time { return o.change().CommittedAt }
+
+// Subject is one line that tells what the origin is about.
+func (o Origin) Subject() string { return o.change().Subject }
+
+// change is the change, or the zero Change of no ID.
+func (o Origin) change() Change {
+	if o.Change == nil {
+		return Change{}
+	}
+	return *o.Change
+}
