@@ -149,13 +149,18 @@ func TestReadersNeedNoParser(t *testing.T) {
 	}
 }
 
+// languageTable is of the family and holds data only: what it imports is searched like
+// that of any other package.
+const languageTable = "internal/lang/languages"
+
 // chainToParser is how a package comes to import languages or a parser; nil if it does
 // not.
 func chainToParser(imports map[string][]string, from string) []string {
 	seen := map[string]bool{}
 	var search func(dir string) []string
 	search = func(dir string) []string {
-		if dir == "internal/lang" || strings.HasPrefix(dir, "internal/lang/") || strings.Contains(dir, "tree-sitter") || dir == "C" {
+		plugin := dir == "internal/lang" || strings.HasPrefix(dir, "internal/lang/") && dir != languageTable
+		if plugin || strings.Contains(dir, "tree-sitter") || dir == "C" {
 			return []string{dir}
 		}
 		if seen[dir] {
