@@ -167,6 +167,14 @@ func TestSplits(t *testing.T) {
 	if err != nil || !strings.Contains(string(card), "  - split: dev\n    path: data/dev.parquet\n") {
 		t.Errorf("%v, the card:\n%s", err, card)
 	}
+	var want []Standing
+	for _, x := range []Task{in.tasks[1], in.tasks[0]} {
+		want = append(want, Standing{x.ID(), "acme/widget", x.Origin.Commit(), x.Origin.Change.Number})
+	}
+	rows, err := Standings(dir)
+	if d := cmp.Diff(want, rows); d != "" || err != nil {
+		t.Errorf("standings: %v (-want +got):\n%s", err, d)
+	}
 	// A row of any split is one that may be lost.
 	if _, err := write(SplitInput{Name: "test", Tasks: each(in.tasks[1:])}); err == nil || !strings.Contains(err.Error(), in.tasks[0].ID()) {
 		t.Errorf("a split is dropped: %v", err)

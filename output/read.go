@@ -45,9 +45,9 @@ type Dataset struct {
 	layout layout
 }
 
-// Read reads a dataset, in Format or one before that is still read, strictly: unknown keys, broken lines and missing columns
-// are errors that name file:line and key, all of them at once. Digests are not
-// compared; Check does that.
+// Read reads a dataset in Format, or in one before it that is still read, strictly:
+// unknown keys, broken lines and missing columns are errors that name file:line and key,
+// all of them at once. Digests are not compared; Check does that.
 func Read(dir string) (*Dataset, error) {
 	d, findings, err := load(dir)
 	if err != nil {

@@ -3,7 +3,6 @@ package schemas
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -140,19 +139,16 @@ func repoSlug(name string, room int) string {
 		return slug
 	}
 	suffix := "_" + DigestBytes([]byte(name)).Short()[:8]
-	if owner == "" {
-		slug = "_" + slug
-	}
 	if cut := head(slug, room-len(suffix)); strings.Contains(cut[1:], sep) {
 		return cut + suffix
 	}
-	// The owner alone fills the room.
+	// There is no owner, or it fills the room alone.
 	return head(slug, room-len(suffix)-1) + "_" + suffix
 }
 
 // slug makes a part of a key of a tag, a group or a slice. One that had to be changed
-// gets 4 hex of the original, one that had to be cut 8. Only a tag keeps its dots, and
-// none that would read as the end of it.
+// gets 4 hex of the original, one that had to be cut 8. Only a tag keeps its dots. A
+// slice called service is changed: with its tag it would read as a service.
 func slug(s string, most int, dots bool) string {
 	allowed := func(r rune) rune {
 		switch {
@@ -163,8 +159,7 @@ func slug(s string, most int, dots bool) string {
 	}
 	const short, long = 4, 8
 	out, digest := strings.Map(allowed, s), DigestBytes([]byte(s)).Short()
-	words := strings.Split(out, ".")
-	changed := out != s || s == "" || slices.Contains(words, string(KindLibrary)) || slices.Contains(words, string(KindService))
+	changed := out != s || s == "" || s == string(KindService) && !dots
 	switch {
 	case !changed && len(out) <= most:
 		return out

@@ -74,7 +74,7 @@ func TestIDsOfKinds(t *testing.T) {
 // Equal parts of other things never make one ID.
 func TestIDsKeepTasksApart(t *testing.T) {
 	t.Parallel()
-	words := []string{"v1", "V1.0", "v1.library", "v1.users.service", "library", "service", "env", "strict", "commit0_all", "a.b", "a_b", "a-b", "a/b", "b", "", "e0123456789ab", "12"}
+	words := []string{"v1", "v1.a", "V1.0", "v1.library", "v1.users.service", "library", "service", "env", "strict", "commit0_all", "a.b", "a_b", "a-b", "a/b", "b", "", "e0123456789ab", "12"}
 	seen := map[string]string{}
 	add := func(id schemas.InstanceID, of ...string) {
 		what := strings.Join(of, "|")
