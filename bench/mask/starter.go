@@ -13,15 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/benchmint/benchmint/internal/lang/csharp"
-	"github.com/benchmint/benchmint/internal/lang/golang"
-	"github.com/benchmint/benchmint/internal/lang/java"
-	"github.com/benchmint/benchmint/internal/lang/javascript"
-	"github.com/benchmint/benchmint/internal/lang/php"
-	"github.com/benchmint/benchmint/internal/lang/python"
-	"github.com/benchmint/benchmint/internal/lang/ruby"
-	"github.com/benchmint/benchmint/internal/lang/rust"
-	"github.com/benchmint/benchmint/internal/lang/typescript"
+	plugins "github.com/benchmint/benchmint/internal/lang/all"
 	"github.com/benchmint/benchmint/internal/mask"
 )
 
@@ -55,10 +47,7 @@ func (b *bench) starter(ctx context.Context, p pair) error {
 		return err
 	}
 	began := time.Now()
-	result, err := mask.Run(ctx, mask.Options{Source: p.root, Output: p.path("starter"), Profile: mask.Strict, Languages: []mask.Language{
-		python.Masker{}, golang.Masker{}, javascript.Masker{}, typescript.Masker{}, java.Masker{}, rust.Masker{},
-		csharp.Masker{}, ruby.Masker{}, php.Masker{},
-	}})
+	result, err := mask.Run(ctx, mask.Options{Source: p.root, Output: p.path("starter"), Profile: mask.Strict, Languages: plugins.Maskers()})
 	if err != nil {
 		return err
 	}
