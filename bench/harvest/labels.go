@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"text/tabwriter"
@@ -15,24 +16,21 @@ type labels map[[2]schemas.Label]int
 
 // add takes the changes whose own note stands under a heading that names one label.
 // Nothing is known of their code here: the rules for its size and names rest.
-func (l labels) add(changes []schemas.Change, quiet bool) (told, same int, err error) {
-	shown, err := classify.New(nil, classify.Default())
-	if err != nil {
-		return 0, 0, err
-	}
-	blind := classify.Default()
-	blind.HideHeadings = true
-	hidden, err := classify.New(nil, blind)
-	if err != nil {
-		return 0, 0, err
-	}
+func (l labels) add(ctx context.Context, changes []schemas.Change, quiet bool) (told, same int, err error) {
+	shown, hidden := classify.Rules{}, classify.Rules{HideHeadings: true}
 	for _, c := range changes {
-		_, evidence := shown.Label(c, schemas.Start{})
+		_, evidence, err := shown.Decide(ctx, c, schemas.Start{})
+		if err != nil {
+			return told, same, err
+		}
 		want, one := heading(evidence)
 		if !one {
 			continue
 		}
-		got, why := hidden.Label(c, schemas.Start{})
+		got, why, err := hidden.Decide(ctx, c, schemas.Start{})
+		if err != nil {
+			return told, same, err
+		}
 		l[[2]schemas.Label{want, got}]++
 		told++
 		if got == want {

@@ -86,7 +86,7 @@ func (o options) run(ctx context.Context) error {
 		}
 	}
 	if o.labels != nil {
-		told, same, err := o.labels.add(changes, o.quiet)
+		told, same, err := o.labels.add(ctx, changes, o.quiet)
 		fmt.Printf("%s: %d told by a heading, %d the same\n", repo.Info().Name, told, same)
 		return err
 	}

@@ -1,6 +1,7 @@
 package classify_test
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -56,11 +57,15 @@ func fragment(heading, path string) schemas.Change {
 }
 
 func labelled(change schemas.Change) (schemas.Label, []schemas.LabelEvidence) {
-	c, err := classify.New(nil, classify.Config{Labels: schemas.Labels})
+	return byRules(classify.Rules{}, change, schemas.Start{})
+}
+
+func byRules(r classify.Rules, change schemas.Change, s schemas.Start) (schemas.Label, []schemas.LabelEvidence) {
+	label, evidence, err := r.Decide(context.Background(), change, s)
 	if err != nil {
-		panic(err)
+		panic(err) // rules never fail
 	}
-	return c.Label(change, schemas.Start{})
+	return label, evidence
 }
 
 var cases = map[string]struct {
@@ -264,10 +269,6 @@ func TestEvidenceGolden(t *testing.T) {
 // TestTraces: what is found in the code tips the balance, and no more.
 func TestTraces(t *testing.T) {
 	t.Parallel()
-	c, err := classify.New(nil, classify.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
 	start := func(added ...string) schemas.Start {
 		return schemas.Start{Functions: schemas.FunctionEdits{Added: added}, Sizes: schemas.Sizes{SourceFiles: 1, SourceAdded: 40}}
 	}
@@ -284,7 +285,7 @@ func TestTraces(t *testing.T) {
 		"few_lines":       {"Widgets", schemas.Start{Sizes: schemas.Sizes{SourceFiles: 1, SourceAdded: 2}}, fix},
 		"many_lines":      {"Widgets", schemas.Start{Sizes: schemas.Sizes{SourceFiles: 1, SourceAdded: 200}}, feature},
 	} {
-		if got, evidence := c.Label(titled(v.title), v.start); got != v.want {
+		if got, evidence := byRules(classify.Rules{}, titled(v.title), v.start); got != v.want {
 			t.Errorf("%s: %s, want %s: %+v", name, got, v.want, evidence)
 		}
 	}
@@ -292,17 +293,13 @@ func TestTraces(t *testing.T) {
 
 func TestHideHeadings(t *testing.T) {
 	t.Parallel()
-	c, err := classify.New(nil, classify.Config{Labels: schemas.Labels, HideHeadings: true})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, change := range map[string]schemas.Change{
 		"heading": noted("Widgets", "Fixed", "Add widgets."), "commit": titled("fix: add widgets"), "emoji": titled("🐛 add widgets"),
 		"fragment": {Subject: "Widgets", Notes: []schemas.Note{{Heading: "bugfix", Path: "news/1.bugfix.md", Text: "Add widgets.", Form: schemas.NoteFragment, Link: schemas.LinkDiff}}},
 		"role":     noted("Widgets", "", ":bug:`1` Add widgets"),
 		"entry":    noted("Widgets", "Fixed", "🐛 fix(api): add widgets"),
 	} {
-		if got, evidence := c.Label(change, schemas.Start{}); got != feature || evidence[0].Weight >= 100 {
+		if got, evidence := byRules(classify.Rules{HideHeadings: true}, change, schemas.Start{}); got != feature || evidence[0].Weight >= 100 {
 			t.Errorf("%s: %s by %+v, want the words to decide", name, got, evidence)
 		}
 	}
@@ -348,12 +345,68 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// decider answers with one piece of evidence of its own weight, and counts the questions.
+type decider struct {
+	name   string
+	label  schemas.Label
+	weight int
+	err    error
+	asked  *int
+}
+
+func (d decider) Provider() string { return d.name }
+
+func (d decider) Decide(context.Context, schemas.Change, schemas.Start) (schemas.Label, []schemas.LabelEvidence, error) {
+	*d.asked++
+	return d.label, []schemas.LabelEvidence{{Label: d.label, Rule: d.name, Quote: "q", Weight: d.weight}}, d.err
+}
+
+// TestDeciders: others are asked only about what rests on nothing explicit.
+func TestDeciders(t *testing.T) {
+	t.Parallel()
+	down := errors.New("model is down")
+	for _, tc := range []struct {
+		name   string
+		change schemas.Change
+		others []decider
+		label  schemas.Label
+		by     string
+		asked  int
+		err    error
+	}{
+		{"explicit_needs_nobody", noted("x", "Added", "Widgets."), []decider{{name: "m", label: fix}}, feature, "rules", 0, nil},
+		{"heaviest_word_is_not_explicit", titled("Add a widget"), []decider{{name: "m", label: fix}}, fix, "m", 1, nil},
+		{"nothing_said", titled("Widgets"), []decider{{name: "m", label: improvement}}, improvement, "m", 1, nil},
+		{"first_explicit_holds", titled("Widgets"), []decider{{name: "m", label: improvement, weight: 100}, {name: "n", label: fix}}, improvement, "m", 1, nil},
+		{"else_the_last", titled("Widgets"), []decider{{name: "m", label: improvement, weight: 99}, {name: "n", label: fix}}, fix, "n", 2, nil},
+		{"no_answer_is_no_label", titled("Widgets"), []decider{{name: "m", label: improvement, err: down}}, "", "", 1, down},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			asked := 0
+			var others []classify.Decider
+			for _, d := range tc.others {
+				d.asked = &asked
+				others = append(others, d)
+			}
+			c, err := classify.New(changes{"id": tc.change}, classify.Config{Labels: schemas.Labels}, others...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := c.Run(t.Context(), schemas.Start{ChangeID: "id"})
+			if got.Label != tc.label || got.Provider != tc.by || asked != tc.asked || !errors.Is(err, tc.err) {
+				t.Errorf("%q by %q, asked %d times, %v; want %q by %q, %d times, %v", got.Label, got.Provider, asked, err, tc.label, tc.by, tc.asked, tc.err)
+			}
+		})
+	}
+}
+
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		labels []schemas.Label
 		want   string
-	}{"default": {classify.Default().Labels, ""}, "all": {schemas.Labels, ""}, "none": {nil, "empty"}, "unknown": {[]schemas.Label{"feature", "bug"}, `"bug" is none of feature, improvement, fix, other`}} {
+	}{"default": {classify.Default().Labels, ""}, "all": {schemas.Labels, ""}, "none": {nil, "empty"}, "unknown": {[]schemas.Label{"feature", "bug"}, `"bug" is not one of feature, improvement, fix, other`}} {
 		_, err := classify.New(nil, classify.Config{Labels: c.labels})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

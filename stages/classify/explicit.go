@@ -8,8 +8,8 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Weights of what people wrote down as a label: of notes, the change's own before
-// one that was found by its number, which can be an issue's.
+// Weights of what people wrote down as a label. A note from the change's own diff
+// outweighs one that was found by its number, because the number can be an issue's.
 const (
 	weightNote         = 1000
 	weightNoteByNumber = 900
@@ -19,27 +19,27 @@ const (
 	weightEmoji        = 600
 )
 
-// word makes a pattern of whole words, without regard to case.
+// word returns a pattern that matches whole words in any case.
 func word(alternatives string) *lazyregexp.Regexp {
 	return lazyregexp.New(`(?i)(^|[^\pL\pN])(` + alternatives + `)($|[^\pL\pN])`)
 }
 
-// kinds are the words of headings, fragment types and boxes. Upkeep outweighs what
-// stands beside it: "Documentation fixes", "Internal improvements".
+// kinds are the words of headings, fragment types and boxes. Upkeep outweighs other
+// kinds in the same text: "Documentation fixes", "Internal improvements".
 var kinds = []struct {
 	label  schemas.Label
 	upkeep bool
 	words  *lazyregexp.Regexp
 }{
 	{schemas.LabelOther, true, word(`docs?|documentation|internals?|chores?|dependenc(y|ies)|deps|remov(ed|als?|es?)|deprecat(ed|ions?|es)|housekeeping|maintenance|ci|builds?|packaging|tests?|testing|code quality|cod(e|ing) styl(e|ing)|\A\W*styl(e|ing)\W*\z|refactor(ed|ing|s)?|clean-?ups?|tooling|infrastructure|contrib(utors)?|trivial|vendor(ed|ing)?|under the hood|developers?|development|typos?|lint(ing)?|releases?|reverts?|examples?|tidy`)},
-	// An enhancement is as often something new (forges' default label says "new feature
-	// or request"): it is both, and words decide.
+	// "Enhancement" is in both this row and the next, so that other words decide: the
+	// default label of forges describes it as "new feature or request".
 	{schemas.LabelFeature, false, word(`add(ed|itions?|s)?|new|features?|feat|enhancements?`)},
 	{schemas.LabelImprovement, false, word(`changed|improve(d|ments?|s)?|enhance(d|ments?|s)?|perf(ormance)?|optimi[sz](ations?|ed)|faster`)},
 	{schemas.LabelFix, false, word(`fix(es|ed)?|bugs?|bug-?fix(es)?|hotfix(es)?|security|regressions?|corrections?`)},
 }
 
-// rest are words that say "other" only where no kind does.
+// rest are words that mean "other" only where no kind matches.
 var rest = word(`misc(ellaneous)?|others?|support|general`)
 
 var emojis = []struct {
@@ -53,7 +53,7 @@ var emojis = []struct {
 		":memo:", ":books:", ":recycle:", ":wrench:", ":hammer:", ":art:", ":white_check_mark:", ":test_tube:", ":construction_worker:", ":green_heart:", ":arrow_up:", ":arrow_down:", ":pushpin:", ":bookmark:", ":rotating_light:", ":fire:", ":wastebasket:", ":pencil2:", ":truck:", ":package:", ":label:", ":bulb:"}},
 }
 
-// emojiOf is the label of the emoji that a text begins with.
+// emojiOf returns the label of the emoji that a text begins with, and the emoji.
 func emojiOf(text string) (schemas.Label, string) {
 	for _, e := range emojis {
 		for _, sign := range e.signs {
@@ -65,7 +65,7 @@ func emojiOf(text string) (schemas.Label, string) {
 	return "", ""
 }
 
-// kindsOf are the labels that a heading, a fragment's type or a box names.
+// kindsOf returns the labels that a heading, a fragment's type or a box names.
 func kindsOf(text string) []schemas.Label {
 	var out []schemas.Label
 	for _, k := range kinds {
@@ -85,8 +85,8 @@ func kindsOf(text string) []schemas.Label {
 	return out
 }
 
-// notes reads headings and fragment types. "Changes" and "Breaking changes" are in
-// no list: the entries below them are of every kind.
+// notes reads headings and fragment types. "Changes" and "Breaking changes" are not in
+// any list, because entries of every kind stand below them.
 func (f *findings) notes(notes []schemas.Note) {
 	for _, n := range notes {
 		if n.Form == schemas.NoteSubject { // read as the commit's title
@@ -115,8 +115,8 @@ func (f *findings) notes(notes []schemas.Note) {
 // releasesRole begins an entry in the form of Sphinx's "releases": :bug:`12 major`.
 var releasesRole = lazyregexp.New("^:(feature|bug|support):`[^`]*`\\s*")
 
-// entryType splits an entry that begins with a type: a role, or what the commit
-// that it was generated from began with. quote is "" where it does not.
+// entryType splits an entry that begins with a type: a role, or the type of the commit
+// that the entry was generated from. quote is "" where there is no type.
 func entryType(text string) (label schemas.Label, quote, rest string) {
 	if m := releasesRole.FindStringSubmatch(text); m != nil {
 		return kindsOf(m[1])[0], strings.TrimSpace(m[0]), text[len(m[0]):]
@@ -132,13 +132,13 @@ func entryType(text string) (label schemas.Label, quote, rest string) {
 	return label, quote, rest
 }
 
-// fragmentType reads the type out of a fragment's name: 12.feature.rst, 12.bugfix.1.md,
-// +name.misc.rst, feature-12.md; or out of its folder: feature/12.md.
+// fragmentType reads the type from a fragment's name (12.feature.rst, 12.bugfix.1.md,
+// +name.misc.rst, feature-12.md) or from its folder (feature/12.md).
 func fragmentType(p string) (string, []schemas.Label) {
 	dir, name := path.Split(p)
 	words := strings.FieldsFunc(name, func(c rune) bool { return c == '.' || c == '-' || c == '_' })
 	if len(words) > 1 {
-		words = words[1:] // not a bare name: "docs.rst" is no type
+		words = words[1:] // a bare name such as "docs.rst" is not a type
 	}
 	for _, w := range append(words, path.Base(dir)) {
 		if labels := kindsOf(w); len(labels) > 0 {
@@ -148,13 +148,13 @@ func fragmentType(p string) (string, []schemas.Label) {
 	return "", nil
 }
 
-// conventional is type, scope and "!" of a conventional commit, at the beginning of a title.
+// conventional matches type, scope and "!" of a conventional commit at the start of a title.
 var conventional = lazyregexp.New(`(?i)^(\[)?(feat(?:ures?)?|fix(?:es|ed)?|bug ?fix|hotfix|bug|perf|improve(?:ment)?s?|enh(?:ancement)?|refactor|docs?|documentation|chore|ci|tests?|build|style|revert|deps|release|lint|typo|typing|cleanup|maint(?:enance)?|security)(?:\(([^)]*)\)|(\]))?(!)?(?::|\]|(\])?[ ]*:)\s*`)
 
 // aside are scopes in which even a fix is upkeep.
 var aside = lazyregexp.New(`(?i)^(ci|docs?|tests?|deps|lint|readme|tox|nox|pre-commit|mypy|typing)$`)
 
-// commitType splits a conventional title.
+// commitType splits a conventional title. quote is "" where the title is not one.
 func commitType(title string) (label schemas.Label, quote, text string) {
 	m := conventional.FindStringSubmatch(title)
 	if m == nil {
@@ -190,8 +190,8 @@ var (
 )
 
 // template reads the ticked boxes of a pull request template. Boxes of a checklist
-// ("Tests added", "Documentation") are no kinds: upkeep counts only in a list that
-// offers features or fixes as well.
+// ("Tests added", "Documentation") are not kinds, so upkeep counts only in a list that
+// also offers features or fixes.
 func (f *findings) template(body string) {
 	type ticked struct {
 		text   string

@@ -7,7 +7,7 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// texts are what a change says of itself in words, with labels and markup taken off.
+// texts are a change's own words, without labels and markup.
 type texts struct {
 	title  string   // of the pull request, or the commit's subject
 	notes  []string // entries of release notes
@@ -29,7 +29,7 @@ func textsOf(c schemas.Change) texts {
 		t.title, _, _ = strings.Cut(strings.TrimLeft(c.Body, "\n "), "\n")
 	}
 	t.title = strings.TrimSpace(t.title)
-	// An emoji stands before or behind the type: "🐛 fix(api): …", "fix: 🐛 …".
+	// An emoji stands before or after the type: "🐛 fix(api): …", "fix: 🐛 …".
 	for range 2 {
 		if label, sign := emojiOf(t.title); sign != "" && t.emoji == "" {
 			t.emoji, t.emojiLabel = sign, label
@@ -50,7 +50,7 @@ func textsOf(c schemas.Change) texts {
 
 var boldScope = lazyregexp.New(`^\*\*[^*\s]+\*\*:\s*`)
 
-// untyped takes emoji, type and scope off an entry that was generated from commits.
+// untyped removes emoji, type and scope from an entry that was generated from commits.
 func untyped(text string) string {
 	_, _, text = entryType(text)
 	return boldScope.ReplaceAllString(text, "")
@@ -66,10 +66,10 @@ var (
 	front   = lazyregexp.New(`^(?:[\s*•\-–:,.;\[\]()])+`)
 )
 
-// plain is a text without markup, references and thanks: "(fixes #12)" says nothing
-// of what a change is.
+// plain removes markup, references and thanks: "(fixes #12)" does not mean that the
+// change is a fix.
 func plain(text string) string {
-	const most = 2000 // bytes: what matters is said by then
+	const most = 2000 // bytes; what matters comes early
 	text = strings.ToValidUTF8(text[:min(most, len(text))], "")
 	text = role.ReplaceAllString(text, "`$1`")
 	text = link.ReplaceAllString(text, "$1")

@@ -27,7 +27,7 @@ func (f *findings) branch(name string) {
 	}
 }
 
-// traces is what the code part itself lets guess.
+// traces guesses from the code part: its exported names and its size.
 func (f *findings) traces(s schemas.Start) {
 	for _, name := range s.Functions.Added {
 		if exported(name) {
@@ -47,7 +47,7 @@ func (f *findings) traces(s schemas.Start) {
 
 var private = lazyregexp.New(`(^|\.)_`)
 
-// exported tells whether others can use a function by its name (path::Qualified.name).
+// exported reports whether other code can use the function name, a path::Qualified.name.
 func exported(name string) bool {
 	p, qualified, _ := strings.Cut(name, "::")
 	if path.Ext(p) != ".go" {

@@ -12,7 +12,7 @@ const (
 	other       = schemas.LabelOther
 )
 
-// saying is a way to say what a change is.
+// saying is a pattern of words that speaks for a label.
 type saying struct {
 	label  schemas.Label
 	weight int
@@ -27,9 +27,9 @@ func has(label schemas.Label, weight int, alternatives string) saying {
 	return saying{label, weight, word(alternatives)}
 }
 
-// leads are the words that a text begins with; the first that matches counts.
+// leads match the words at the start of a text. Only the first match counts.
 var leads = []saying{
-	// Traps first: an addition that mends, tests or documents.
+	// Traps come first: text that says "add" and means a fix, a test or documentation.
 	begins(other, 70, `add(s|ed|ing)? (a |an |some |more |the |few |new |missing |extra |additional |simple |basic |unit |regression |failing )*(tests?|test cases?|testing|unit ?tests?|regression tests?|docs?|documentation|docstrings?|doc ?strings?|comments?|examples?|benchmarks?|changelog|news|readme|badges?|links?|notes?|type[ -]?hints?|type annotations?|annotations?|typing|types|stubs?|ci|workflow|github actions?|pre-commit|codecov|coverage|licen[cs]e|authors?|sponsors?|contribut\S*|\.gitignore|dependabot|python \d[\d.]* to|py\d+)`),
 	begins(fix, 60, `\S+ (for|of|in|to|with) .*\b(was|were|is|are) (broken|ignored|missing|lost|wrong|incorrect\S*|not)`),
 	begins(fix, 60, `add(s|ed|ing)? (a |an |some |the )?(missing|guard|safeguard|workaround|work-around|fix|(nil|null|none|bounds?|sanity|safety)[ -]checks?)\S*( back)?`),
@@ -46,7 +46,7 @@ var leads = []saying{
 	begins(feature, 50, `(add(s|ed|ing|itions?)?|support(s|ed|ing)?|allow(s|ed|ing)?|enabl(e|es|ed|ing)|implement\S*|introduc\S+|expos(e|es|ed|ing)|accept(s|ed|ing)?|provid\S+|new|creat(e|es|ed|ing)|initial|first|feature|permit\S*|extend\S*|export(s|ed|ing)?|offer\S*|publish\S*|give|opt-in|optional|configurable|custom\S*)`),
 }
 
-// turns are words anywhere in a text; each counts.
+// turns match words anywhere in a text. Every match counts.
 var turns = []saying{
 	has(fix, 30, `bugs?|bug ?fix(es)?|regressions?|crash(es|ed|ing)?|broken|broke|wrong|wrongly|incorrect|incorrectly|erroneous(ly)?|mistaken(ly)?|dead-?lock(s|ed)?|race conditions?|data races?|memory leaks?|leak(s|ed|ing)?|infinite (loop|recursion)|panic(s|ked|king)?|hang(s|ing)?|segfault\S*|unexpected(ly)?|accidental(ly)?|corrupt\S*|vulnerab\S+|cve-\S+|traceback`),
 	has(fix, 20, `no longer|not being|was(n't| not)|were(n't| not)|did(n't| not)|would(n't| not)|failed to|failing|fails?( to| when| if| on)|failure|when (the )?\S+ (is|was|are|were) (not|missing|empty|none|nil|null)|properly|correctly|(raises?|raised|raising) (an? )?\S*(error|exception)|(type|attribute|value|key|index|name|import|runtime|unicode\w*|assertion|recursion)error|edge[ -]case|issue (where|with|when|in)|problems?|previously|mishandl\S+|lost|missing|invalid`),
@@ -60,8 +60,8 @@ var turns = []saying{
 	has(other, 25, `documentation|docs|docstrings?|readme|typos?|unit ?tests?|test suite|tests|pre-commit|github actions?|linter|linting|mypy|flake8|ruff|type[ -]?hints?|type annotations?|coverage|refactor\S*|drop(s|ped|ping)? (support|python|go)|end[ -]of[ -]life|eol|deprecat\S+|copyright|dependabot|packaging|setup\.py|pyproject\S*|sdist|wheels?|py\.typed|cleanup|benchmarks?`),
 }
 
-// words reads entries of notes and the title. Where there is a note, it is what users
-// are told, and the title counts half: "test fix", "docs and rule".
+// words reads entries of notes and the title. A note is what users are told, so beside
+// a note the title counts half: titles such as "test fix" or "docs and rule" mislead.
 func (f *findings) words(t texts) {
 	const half = 2
 	for _, n := range t.notes {
@@ -74,7 +74,7 @@ func (f *findings) words(t texts) {
 	f.say("title_words", t.title, half)
 }
 
-// prefix is what Go's and other projects put before a title: "assert: …", "docs/x: …".
+// prefix matches what Go projects and others put before a title: "assert: …", "docs/x: …".
 var prefix = lazyregexp.New("^[`\\w./*(),-]+(?: [`\\w./*-]+)?: +")
 
 func (f *findings) say(rule, text string, share int) {
