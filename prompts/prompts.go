@@ -1,9 +1,9 @@
-// Package prompts holds what a model is asked: one folder a prompt, with its
-// template, the schema of its answer, and examples. A prompt's hash covers every
+// Package prompts holds the questions for models: one folder per prompt, with its
+// template, the schema of its answer, and examples. The hash of a prompt covers every
 // byte of its folder.
 //
-// It never asks a model, and imports nothing of ours. Text of repositories goes
-// into a prompt as data, marked as such and written so that it cannot end its mark.
+// The package never asks a model and imports no other package of this module. Text from
+// repositories goes into a prompt as marked data, escaped so that it cannot end its mark.
 package prompts
 
 import (
@@ -21,10 +21,10 @@ import (
 //go:embed describe classify
 var files embed.FS
 
-// Prompt is one question with the types of what is put in and what comes back.
+// Prompt is one question, with the type of its input and the type of its answer.
 type Prompt[In, Answer any] struct {
 	name  string
-	files fs.FS // with the folder name
+	files fs.FS // holds the folder called name
 }
 
 // The prompts.
@@ -39,24 +39,24 @@ type Note struct {
 	Text    string `json:"text"`
 }
 
-// DescribeInput is what a statement is made of.
+// DescribeInput is what a model may use to write a statement.
 type DescribeInput struct {
 	Repository string   `json:"repository"`
 	Notes      []Note   `json:"notes,omitempty"` // best first
 	Subject    string   `json:"subject"`
 	Body       string   `json:"body,omitempty"`
-	Required   []string `json:"required,omitempty"`  // names and literals that must be said
-	Interface  []string `json:"interface,omitempty"` // names that stand below the statement anyway
+	Required   []string `json:"required,omitempty"`  // names and literals that the statement must say
+	Interface  []string `json:"interface,omitempty"` // names that are listed below the statement anyway
 	Forbidden  []string `json:"forbidden,omitempty"` // names that only the solution has
 }
 
 // DescribeAnswer is a statement.
 type DescribeAnswer struct {
 	Statement string `json:"statement"`
-	Thin      bool   `json:"thin"` // there was too little to go on
+	Thin      bool   `json:"thin"` // the texts say too little
 }
 
-// ClassifyInput is what a label rests on.
+// ClassifyInput is what a model may use to choose a label.
 type ClassifyInput struct {
 	Repository string   `json:"repository"`
 	Notes      []Note   `json:"notes,omitempty"`
@@ -65,25 +65,26 @@ type ClassifyInput struct {
 	Files      []string `json:"files,omitempty"` // paths of the code part
 }
 
-// ClassifyAnswer is a label and the words of the input that it rests on.
+// ClassifyAnswer is a label, and the words of the input that decided it.
 type ClassifyAnswer struct {
 	Label string `json:"label"`
 	Quote string `json:"quote"`
 }
 
-// Example is an input and the answer that is wanted for it.
+// Example is an input with the wanted answer.
 type Example[In, Answer any] struct {
 	Input  In     `json:"input"`
 	Answer Answer `json:"answer"`
 }
 
-// Name is the folder's name.
+// Name returns the name of the prompt's folder.
 func (p Prompt[In, Answer]) Name() string { return p.name }
 
-// Hash names the prompt's content: every file of its folder, by name and bytes.
+// Hash returns the SHA-256 of every file of the prompt's folder, names and bytes, as
+// "sha256:" and hex digits.
 func (p Prompt[In, Answer]) Hash() string {
 	h := sha256.New()
-	// The files are compiled in: the walk cannot fail.
+	// The files are compiled in, so the walk cannot fail.
 	_ = fs.WalkDir(p.files, p.name, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -104,7 +105,7 @@ func (p Prompt[In, Answer]) read(name string) ([]byte, error) {
 	return b, nil
 }
 
-// Examples are the prompt's own.
+// Examples returns the prompt's examples.
 func (p Prompt[In, Answer]) Examples() ([]Example[In, Answer], error) {
 	b, err := p.read("examples.json")
 	if err != nil {
@@ -117,7 +118,7 @@ func (p Prompt[In, Answer]) Examples() ([]Example[In, Answer], error) {
 	return out, nil
 }
 
-// Render is the text that a model is sent.
+// Render returns the text to send to a model.
 func (p Prompt[In, Answer]) Render(in In) (string, error) {
 	text, err := p.read("template.txt")
 	if err != nil {
@@ -147,14 +148,14 @@ func (p Prompt[In, Answer]) Render(in In) (string, error) {
 	return b.String(), nil
 }
 
-// data writes a value as JSON with < > & escaped: a text that holds the mark which
-// ends the data does not end it.
+// data returns a value as JSON with < > & escaped, so that no text can contain the mark
+// that ends the data.
 func data(v any) (string, error) {
-	b, err := json.MarshalIndent(v, "", "  ") // escapes HTML: that is the point
+	b, err := json.MarshalIndent(v, "", "  ") // escapes HTML, which is the point
 	return string(b), err
 }
 
-// Parse reads an answer: one JSON object that the prompt's schema allows.
+// Parse reads an answer: one JSON object that matches the prompt's schema.
 func (p Prompt[In, Answer]) Parse(answer []byte) (Answer, error) {
 	var out Answer
 	b, err := p.read("schema.json")
@@ -178,7 +179,7 @@ func (p Prompt[In, Answer]) Parse(answer []byte) (Answer, error) {
 	return out, nil
 }
 
-// strictly reads one JSON value and nothing after it.
+// strictly decodes one JSON value without unknown keys, and refuses anything after it.
 func strictly(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
@@ -191,20 +192,15 @@ func strictly(b []byte, v any) error {
 	return nil
 }
 
-// Rules is the provider that writes by rule. It is no model.
+// Rules is the provider of results that were made by rules, without a model.
 const Rules = "rules"
 
 // Provenance says who made a result, and by which prompt.
 type Provenance struct {
-	Provider string `json:"provider"` // "rules", or a model's name
-	// Prompt is the name and Hash the hash of the prompt that was asked, or that
-	// the rules stood in for.
-	Prompt string `json:"prompt"`
-	Hash   string `json:"hash"`
-	Asked  bool   `json:"asked"` // false: no model saw it
+	Provider string `json:"provider"`         // "rules", or a model's name
+	Prompt   string `json:"prompt,omitempty"` // name of the prompt that was asked; "" where none was
+	Hash     string `json:"hash,omitempty"`   // of that prompt
 }
 
-// ByRules is the provenance of what rules made where a model could have been asked.
-func ByRules[In, Answer any](p Prompt[In, Answer]) Provenance {
-	return Provenance{Provider: Rules, Prompt: p.Name(), Hash: p.Hash()}
-}
+// ByRules is the provenance of what rules made.
+func ByRules() Provenance { return Provenance{Provider: Rules} }

@@ -144,7 +144,7 @@ func TestParse(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Classify.Parse([]byte(`{"label": "bug", "quote": ""}`)); err == nil || !strings.Contains(err.Error(), `"bug" is none of feature`) {
+	if _, err := Classify.Parse([]byte(`{"label": "bug", "quote": ""}`)); err == nil || !strings.Contains(err.Error(), `"bug" is not one of feature`) {
 		t.Errorf("a label that there is not: %v", err)
 	}
 }
@@ -166,8 +166,8 @@ func TestSchema_that_is_not_closed_is_refused(t *testing.T) {
 
 func TestByRules_never_poses_as_a_model(t *testing.T) {
 	t.Parallel()
-	p := ByRules(Describe)
-	if p.Provider != "rules" || p.Asked || p.Hash != Describe.Hash() || p.Prompt != "describe" {
-		t.Errorf("%+v", p)
+	b, err := json.Marshal(ByRules())
+	if err != nil || string(b) != `{"provider":"rules"}` {
+		t.Errorf("%s, %v", b, err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// schema is the part of JSON Schema that our answers need: closed objects of plain
-// values. A word that is not here is an error, so that none is silently ignored.
+// schema is the part of JSON Schema that the answers need: closed objects of plain
+// values. Any other keyword is an error, so that none is silently ignored.
 type schema struct {
 	Type                 string            `json:"type"`
 	Description          string            `json:"description,omitempty"`
@@ -22,7 +22,7 @@ type schema struct {
 	MaxLength            int               `json:"maxLength,omitempty"`
 }
 
-// check gives the first place where a value is not what the schema says.
+// check returns an error that names the first place where v does not match the schema.
 func (s schema) check(at string, v any) error {
 	switch s.Type {
 	case "object":
@@ -35,7 +35,7 @@ func (s schema) check(at string, v any) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%s: the schema has type %q, which is not read", at, s.Type)
+	return fmt.Errorf("%s: the schema has the unsupported type %q", at, s.Type)
 }
 
 func (s schema) object(at string, v any) error {
@@ -76,7 +76,7 @@ func (s schema) text(at string, v any) error {
 	n := utf8.RuneCountInString(t)
 	switch {
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, t):
-		return fmt.Errorf("%s: %q is none of %s", at, t, strings.Join(s.Enum, ", "))
+		return fmt.Errorf("%s: %q is not one of %s", at, t, strings.Join(s.Enum, ", "))
 	case n < s.MinLength:
 		return fmt.Errorf("%s: %d characters, at least %d", at, n, s.MinLength)
 	case s.MaxLength > 0 && n > s.MaxLength:

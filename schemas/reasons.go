@@ -55,6 +55,7 @@ const (
 	ThinStatement  Reason = "describe/thin"
 	LeakyStatement Reason = "describe/leak"
 	Uncovered      Reason = "describe/uncovered"
+	StatementForm  Reason = "describe/form"
 
 	LedgerFlaky Reason = "export/flaky"
 
@@ -114,6 +115,7 @@ var Reasons = []ReasonText{
 	{ThinStatement, "the change's own text and notes say too little to ask for it", "set filters.thin, or write the statement by hand"},
 	{LeakyStatement, "no text without a leak of the solution is left", "write the statement by hand"},
 	{Uncovered, "tests need a name that neither statement nor interface can give", "write the interface by hand"},
+	{StatementForm, "the statement does not begin with \"I want to\", or it holds code", "write the statement by hand"},
 	{LedgerFlaky, "every FAIL_TO_PASS test disagreed with itself in some run of this repository", "nothing: the tests are flaky"},
 	{Crashed, "the process died five times over this item", "look at the log, then run with --retry-crashed"},
 }

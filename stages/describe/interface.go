@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
-	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -32,7 +31,7 @@ func (s *solution) interfaceOf(proved []schemas.Name) []schemas.Name {
 		if given[name] {
 			continue
 		}
-		if i := slices.IndexFunc(s.declared[name], func(d declaration) bool { return d.decl.Kind != syntax.Parameter || s.tests.keywords[name] }); i >= 0 {
+		if i := slices.IndexFunc(s.declared[name], func(d declaration) bool { return !d.parameter() || s.tests.keywords[name] }); i >= 0 {
 			add(nameOf(name, s.declared[name][i], s)) // one of several is enough to know the name
 		}
 	}
@@ -42,42 +41,10 @@ func (s *solution) interfaceOf(proved []schemas.Name) []schemas.Name {
 	return slices.Compact(out)
 }
 
-// nameOf describes a declaration; a parameter stands with its function.
-func nameOf(name string, d declaration, s *solution) schemas.Name {
-	n := schemas.Name{Name: d.decl.Qualified, Kind: string(d.decl.Kind), Signature: d.decl.Signature, Path: d.path}
-	if d.decl.Kind == syntax.Parameter {
-		n.Name = name
-		if f := s.after.file(d.path); f != nil && d.decl.Parent >= 0 {
-			n.Signature = f.Decls[d.decl.Parent].Signature
-		}
-	}
-	return n
-}
-
 var (
-	comment = lazyregexp.New(`(?m)(^|\s)#.*$`)
 	opening = lazyregexp.New(`([(\[]) | ([)\]])`)
 	closing = lazyregexp.New(`,([)\]])`)
 )
-
-// uncommented is a signature of several lines without the comments between them.
-func (s *solution) uncommented(n schemas.Name) string {
-	f := s.after.file(n.Path)
-	if f == nil || f.Language != syntax.Python {
-		return n.Signature
-	}
-	if !strings.Contains(n.Signature, "#") {
-		return tight(n.Signature)
-	}
-	for _, d := range f.Decls {
-		if d.Signature == n.Signature && d.Body.Start > d.NameSpan.Start {
-			head := comment.ReplaceAllString(string(f.Source[d.NameSpan.Start:d.Body.Start]), "$1")
-			before, _, _ := strings.Cut(d.Signature, d.Name)
-			return strings.TrimRight(tight(before+strings.Join(strings.Fields(head), " ")), " :")
-		}
-	}
-	return n.Signature
-}
 
 // tight takes the blanks out that breaking a signature into lines left.
 func tight(s string) string {
@@ -118,22 +85,4 @@ func (s *solution) shown(n schemas.Name) string {
 		return n.Signature
 	}
 	return strings.TrimSpace(m[1])
-}
-
-// longSignature is what one line of an interface may hold.
-const longSignature = 160
-
-// parameter shows a parameter in its function, and of a long signature it alone.
-func (s *solution) parameter(n schemas.Name) string {
-	if len(n.Signature) <= longSignature {
-		return n.Signature
-	}
-	head, _, ok := strings.Cut(n.Signature, "(")
-	for _, d := range s.declared[n.Name] {
-		f := s.after.file(n.Path)
-		if ok && d.path == n.Path && d.decl.Kind == syntax.Parameter && f != nil && strings.HasPrefix(f.Decls[d.decl.Parent].Signature, head+"(") {
-			return head + "(…, " + strings.Join(strings.Fields(f.Text(d.decl.Span)), " ") + ", …)"
-		}
-	}
-	return n.Signature
 }

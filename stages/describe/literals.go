@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
-	"github.com/benchmint/benchmint/internal/syntax"
 )
 
 // literal is one string of a program; neighbours that the language joins are one.
@@ -21,25 +20,6 @@ var (
 	placed      = lazyregexp.New(`\{\{|\}\}|\{[^{}]*\}`)
 	escapedMark = lazyregexp.New(`\\(["'` + "`" + `\\])`)
 )
-
-// literalsOf are the strings of a file that are short enough to be a name or a message.
-func literalsOf(f *syntax.File) []literal {
-	var out []literal
-	end := -1
-	for _, u := range f.Uses {
-		if u.Kind != syntax.String || u.Span.Start < end { // a string within an f-string
-			continue
-		}
-		l := literalOf(f.Text(u.Span), u.Name)
-		if n := len(out); n > 0 && end >= 0 && f.Language == syntax.Python && strings.TrimSpace(string(f.Source[end:u.Span.Start])) == "" {
-			out[n-1] = literal{raw: out[n-1].raw + "\x00" + l.raw, value: out[n-1].value + l.value}
-		} else {
-			out = append(out, l)
-		}
-		end = u.Span.End
-	}
-	return out
-}
 
 func literalOf(text, content string) literal {
 	m := opened.FindStringSubmatch(text)
@@ -57,26 +37,6 @@ func literalOf(text, content string) literal {
 		})
 	}
 	return literal{raw: raw, value: escapedMark.ReplaceAllString(value, "$1")}
-}
-
-var (
-	helpBefore = lazyregexp.New(`(?:^|[\s(,])(?:help|usage|description|epilog)\s*[=:]\s*\(?\s*$`)
-	flagShape  = lazyregexp.New(`^--?[A-Za-z][\w-]*(?:[/ ,]+--?[A-Za-z][\w-]*)*$`)
-)
-
-// helpOf are the strings of a file that a program prints about itself: options, and
-// what stands as help.
-func helpOf(f *syntax.File) []string {
-	var out []string
-	for _, u := range f.Uses {
-		if u.Kind != syntax.String {
-			continue
-		}
-		if flagShape.MatchString(u.Name) || helpBefore.Match(f.Source[max(0, u.Span.Start-40):u.Span.Start]) {
-			out = append(out, u.Name)
-		}
-	}
-	return out
 }
 
 // hole is what a program puts into a message, in the forms of both languages.
@@ -123,7 +83,7 @@ const (
 	partLetters  = 12 // of a test's literal within a message
 )
 
-// sameText tells whether a test's literal is a literal of the code: the same, a
+// sameText reports whether a test's literal is a literal of the code: the same, a
 // part of it, or it with its holes filled in. Patterns of tests (match=) are read
 // as the text they stand for.
 func sameText(code, test string) bool {
@@ -137,7 +97,7 @@ func sameText(code, test string) bool {
 	return filled(code, pattern) || hole.MatchString(pattern) && filled(pattern, code)
 }
 
-// filled tells whether text holds the fixed parts of a message in their order.
+// filled reports whether text holds the fixed parts of a message in their order.
 func filled(message, text string) bool {
 	fixed, words := 0, false
 	for _, part := range hole.Split(message, -1) {

@@ -143,7 +143,7 @@ func marked(scope string) string {
 	return "`" + scope + "`"
 }
 
-// noun tells whether a word that may be a verb stands as a noun at the head of rest.
+// noun reports whether a word that may be a verb stands as a noun at the head of rest.
 func noun(word string, v verb, rest string) bool {
 	next, _, _ := strings.Cut(rest, " ")
 	switch {
@@ -297,7 +297,7 @@ func clause(s string) bool {
 	return false
 }
 
-// mainVerb tells whether a sentence with parts of their own ("The x that y takes
+// mainVerb reports whether a sentence with parts of their own ("The x that y takes
 // does not crash") has a verb more than these need.
 func mainVerb(fields []string) bool {
 	if first := strings.ToLower(fields[0]); !slices.Contains(determiners, first) && first != "`" {

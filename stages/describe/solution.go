@@ -9,7 +9,6 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
-	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -29,11 +28,6 @@ type solution struct {
 	only     map[string]bool
 }
 
-type declaration struct {
-	path string
-	decl syntax.Decl
-}
-
 // uses is what the test part names.
 type uses struct {
 	names    map[string]bool // all
@@ -42,75 +36,12 @@ type uses struct {
 	literals []string
 }
 
-// source is one tree, read by syntax where a question needs it.
-type source struct {
-	tree  lang.Tree
-	files map[string]*syntax.File
-	bytes map[string][]byte
-	paths []string
-}
-
-func newSource(t lang.Tree) *source {
-	return &source{tree: t, files: map[string]*syntax.File{}, bytes: map[string][]byte{}, paths: t.Paths()}
-}
-
-func grammar(p string) (syntax.Language, bool) {
-	switch path.Ext(p) {
-	case ".py", ".pyi":
-		return syntax.Python, true
-	case ".go":
-		return syntax.Go, true
-	}
-	return "", false
-}
-
-// read is nil for what is missing.
-func (s *source) read(p string) []byte {
-	b, ok := s.bytes[p]
-	if !ok {
-		b, _ = s.tree.Read(p) // a path that cannot be read says nothing
-		s.bytes[p] = b
-	}
-	return b
-}
-
-// file is nil for what is missing, too large, or in no language that is read.
-func (s *source) file(p string) *syntax.File {
-	f, ok := s.files[p]
-	if ok {
-		return f
-	}
-	if l, known := grammar(p); known && s.tree.Has(p) {
-		f, _ = syntax.Parse(l, s.read(p)) // nil with an error
-	}
-	s.files[p] = f
-	return f
-}
-
-// names tells whether some file declares, uses or imports the identifier. What is
-// in no language that is read counts by its words: templates, C, data.
-func (s *source) names(identifier string) bool {
-	word := []byte(identifier)
-	for _, p := range s.paths {
-		if !bytes.Contains(s.read(p), word) {
-			continue
-		}
-		switch f := s.file(p); {
-		case f != nil && identifiers(f)[identifier]:
-			return true
-		case f == nil && !isDocs(p) && prose.Says(string(s.read(p)), identifier):
-			return true
-		}
-	}
-	return false
-}
-
-// holds tells whether any file has the text.
+// holds reports whether any file has the text.
 func (s *source) holds(text string) bool {
 	return slices.ContainsFunc(s.paths, func(p string) bool { return bytes.Contains(s.read(p), []byte(text)) })
 }
 
-// documents tells whether the docs call something by this name: a name that may be
+// documents reports whether the docs call something by this name: a name that may be
 // an English word has to be marked as one.
 func (s *source) documents(name string) bool {
 	plainWord := english.MatchString(name)
@@ -145,28 +76,6 @@ func isDocs(p string) bool {
 	return false
 }
 
-// identifiers are all names that a file speaks of, strings left out.
-func identifiers(f *syntax.File) map[string]bool {
-	out := map[string]bool{}
-	for _, d := range f.Decls {
-		out[d.Name] = true
-	}
-	for _, u := range f.Uses {
-		if u.Kind != syntax.String {
-			out[u.Name] = true
-		}
-	}
-	for _, i := range f.Imports {
-		for _, name := range []string{i.Module, i.Name, i.As} {
-			for _, part := range strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '/' }) {
-				out[part] = true
-			}
-		}
-	}
-	delete(out, "")
-	return out
-}
-
 // newSolution reads the code part and the test part of a start.
 func newSolution(start schemas.Start, base, after lang.Tree, c schemas.Change) *solution {
 	s := &solution{base: newSource(base), after: newSource(after), start: start, named: map[string]bool{}, declared: map[string][]declaration{}, only: map[string]bool{}}
@@ -185,10 +94,8 @@ func newSolution(start schemas.Start, base, after lang.Tree, c schemas.Change) *
 		for name := range identifiers(f) {
 			s.named[name] = true
 		}
-		for _, d := range f.Decls {
-			if d.Kind != syntax.Local {
-				s.declared[d.Name] = append(s.declared[d.Name], declaration{p, d})
-			}
+		for _, d := range declarations(p, f) {
+			s.declared[d.decl.Name] = append(s.declared[d.decl.Name], d)
 		}
 		for _, l := range literalsOf(f) {
 			l.path = p
@@ -211,41 +118,7 @@ func codePaths(s schemas.Start) []string {
 	return out
 }
 
-// usesOf reads the test part. A bare name that the file binds itself is its own.
-func (s *solution) usesOf(tests []string) uses {
-	u := uses{names: map[string]bool{}, asked: map[string]bool{}, keywords: map[string]bool{}}
-	for _, p := range tests {
-		f := s.after.file(p)
-		if f == nil {
-			continue
-		}
-		own := map[string]bool{}
-		for _, d := range f.Decls {
-			own[d.Name] = true
-		}
-		for _, use := range f.Uses {
-			switch {
-			case use.Kind == syntax.String:
-			case use.Kind == syntax.Identifier && own[use.Name]:
-			default:
-				u.names[use.Name], u.asked[use.Name] = true, true
-				u.keywords[use.Name] = u.keywords[use.Name] || use.Kind == syntax.Keyword
-			}
-		}
-		for _, i := range f.Imports {
-			u.names[i.Name], u.asked[i.Name] = true, true
-			for _, part := range strings.FieldsFunc(i.Module, func(r rune) bool { return r == '.' || r == '/' }) {
-				u.names[part] = true
-			}
-		}
-		for _, l := range literalsOf(f) {
-			u.literals = append(u.literals, l.value)
-		}
-	}
-	return u
-}
-
-// onlyHere tells whether an identifier exists in the solution's code part and
+// onlyHere reports whether an identifier exists in the solution's code part and
 // nowhere in the base.
 func (s *solution) onlyHere(identifier string) bool {
 	is, known := s.only[identifier]
@@ -269,15 +142,15 @@ func (s *solution) required() []string {
 	return out
 }
 
-// declares tells whether the code part declares what the tests may mean: a
+// declares reports whether the code part declares what the tests may mean: a
 // parameter is only meant where it is passed by its name.
 func (s *solution) declares(name string) bool {
 	return slices.ContainsFunc(s.declared[name], func(d declaration) bool {
-		return d.decl.Kind != syntax.Parameter || s.tests.keywords[name]
+		return !d.parameter() || s.tests.keywords[name]
 	})
 }
 
-// allowed tells whether the project itself tells users the name: in its notes, in
+// allowed reports whether the project itself tells users the name: in its notes, in
 // the docs that were there before, or in what the program prints about itself.
 func (s *solution) allowed(name string) bool {
 	if slices.ContainsFunc(s.notes, func(n string) bool { return prose.Says(n, name) }) || s.base.documents(name) {

@@ -38,6 +38,18 @@ type told struct {
 	hints []piece // how it was done
 }
 
+// pieces is all of t.
+func (t told) pieces() []piece { return slices.Concat(t.notes, []piece{t.title}, t.body, t.hints) }
+
+// words is the text on one line.
+func (t told) words() string {
+	var out []string
+	for _, p := range slices.Concat(t.notes, []piece{t.title}, t.body) {
+		out = append(out, p.text)
+	}
+	return strings.Join(out, " ")
+}
+
 // read takes the texts of a change apart.
 func read(c schemas.Change) told {
 	var t told
@@ -157,7 +169,7 @@ func sentences(text, from string, group *int) []piece {
 	})
 }
 
-// speaksOf tells whether a text calls one of these by name.
+// speaksOf reports whether a text calls one of these by name.
 func speaksOf(text string, shown []string) bool {
 	for _, name := range names(text) {
 		first, _, _ := strings.Cut(name, ".")

@@ -1,0 +1,245 @@
+package describe
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/prose"
+	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// This file holds all calls into the parser; the rest of the package sees names,
+// declarations and literals.
+
+// declaration is one name that a file declares.
+type declaration struct {
+	path string
+	decl syntax.Decl
+}
+
+// parameter reports whether the declaration is a function's parameter.
+func (d declaration) parameter() bool { return d.decl.Kind == syntax.Parameter }
+
+// declarations returns what a file declares at any level, local variables left out.
+func declarations(p string, f *syntax.File) []declaration {
+	var out []declaration
+	for _, d := range f.Decls {
+		if d.Kind != syntax.Local {
+			out = append(out, declaration{p, d})
+		}
+	}
+	return out
+}
+
+// source is one tree, read by syntax where a question needs it.
+type source struct {
+	tree  lang.Tree
+	files map[string]*syntax.File
+	bytes map[string][]byte
+	paths []string
+}
+
+func newSource(t lang.Tree) *source {
+	return &source{tree: t, files: map[string]*syntax.File{}, bytes: map[string][]byte{}, paths: t.Paths()}
+}
+
+func grammar(p string) (syntax.Language, bool) {
+	switch path.Ext(p) {
+	case ".py", ".pyi":
+		return syntax.Python, true
+	case ".go":
+		return syntax.Go, true
+	}
+	return "", false
+}
+
+// read is nil for what is missing.
+func (s *source) read(p string) []byte {
+	b, ok := s.bytes[p]
+	if !ok {
+		b, _ = s.tree.Read(p) // a path that cannot be read says nothing
+		s.bytes[p] = b
+	}
+	return b
+}
+
+// file is nil for what is missing, too large, or in no language that is read.
+func (s *source) file(p string) *syntax.File {
+	f, ok := s.files[p]
+	if ok {
+		return f
+	}
+	if l, known := grammar(p); known && s.tree.Has(p) {
+		f, _ = syntax.Parse(l, s.read(p)) // nil with an error
+	}
+	s.files[p] = f
+	return f
+}
+
+// names reports whether some file declares, uses or imports the identifier. What is
+// in no language that is read counts by its words: templates, C, data.
+func (s *source) names(identifier string) bool {
+	word := []byte(identifier)
+	for _, p := range s.paths {
+		if !bytes.Contains(s.read(p), word) {
+			continue
+		}
+		switch f := s.file(p); {
+		case f != nil && identifiers(f)[identifier]:
+			return true
+		case f == nil && !isDocs(p) && prose.Says(string(s.read(p)), identifier):
+			return true
+		}
+	}
+	return false
+}
+
+// identifiers are all names that a file speaks of, strings left out.
+func identifiers(f *syntax.File) map[string]bool {
+	out := map[string]bool{}
+	for _, d := range f.Decls {
+		out[d.Name] = true
+	}
+	for _, u := range f.Uses {
+		if u.Kind != syntax.String {
+			out[u.Name] = true
+		}
+	}
+	for _, i := range f.Imports {
+		for _, name := range []string{i.Module, i.Name, i.As} {
+			for _, part := range strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '/' }) {
+				out[part] = true
+			}
+		}
+	}
+	delete(out, "")
+	return out
+}
+
+// usesOf reads the test part. A bare name that the file binds itself is its own.
+func (s *solution) usesOf(tests []string) uses {
+	u := uses{names: map[string]bool{}, asked: map[string]bool{}, keywords: map[string]bool{}}
+	for _, p := range tests {
+		f := s.after.file(p)
+		if f == nil {
+			continue
+		}
+		own := map[string]bool{}
+		for _, d := range f.Decls {
+			own[d.Name] = true
+		}
+		for _, use := range f.Uses {
+			switch {
+			case use.Kind == syntax.String:
+			case use.Kind == syntax.Identifier && own[use.Name]:
+			default:
+				u.names[use.Name], u.asked[use.Name] = true, true
+				u.keywords[use.Name] = u.keywords[use.Name] || use.Kind == syntax.Keyword
+			}
+		}
+		for _, i := range f.Imports {
+			u.names[i.Name], u.asked[i.Name] = true, true
+			for _, part := range strings.FieldsFunc(i.Module, func(r rune) bool { return r == '.' || r == '/' }) {
+				u.names[part] = true
+			}
+		}
+		for _, l := range literalsOf(f) {
+			u.literals = append(u.literals, l.value)
+		}
+	}
+	return u
+}
+
+// literalsOf are the strings of a file that are short enough to be a name or a message.
+func literalsOf(f *syntax.File) []literal {
+	var out []literal
+	end := -1
+	for _, u := range f.Uses {
+		if u.Kind != syntax.String || u.Span.Start < end { // a string within an f-string
+			continue
+		}
+		l := literalOf(f.Text(u.Span), u.Name)
+		if n := len(out); n > 0 && end >= 0 && f.Language == syntax.Python && strings.TrimSpace(string(f.Source[end:u.Span.Start])) == "" {
+			out[n-1] = literal{raw: out[n-1].raw + "\x00" + l.raw, value: out[n-1].value + l.value}
+		} else {
+			out = append(out, l)
+		}
+		end = u.Span.End
+	}
+	return out
+}
+
+var (
+	helpBefore = lazyregexp.New(`(?:^|[\s(,])(?:help|usage|description|epilog)\s*[=:]\s*\(?\s*$`)
+	flagShape  = lazyregexp.New(`^--?[A-Za-z][\w-]*(?:[/ ,]+--?[A-Za-z][\w-]*)*$`)
+)
+
+// helpOf are the strings of a file that a program prints about itself: options, and
+// what stands as help.
+func helpOf(f *syntax.File) []string {
+	var out []string
+	for _, u := range f.Uses {
+		if u.Kind != syntax.String {
+			continue
+		}
+		if flagShape.MatchString(u.Name) || helpBefore.Match(f.Source[max(0, u.Span.Start-40):u.Span.Start]) {
+			out = append(out, u.Name)
+		}
+	}
+	return out
+}
+
+// nameOf describes a declaration; a parameter stands with its function.
+func nameOf(name string, d declaration, s *solution) schemas.Name {
+	n := schemas.Name{Name: d.decl.Qualified, Kind: string(d.decl.Kind), Signature: d.decl.Signature, Path: d.path}
+	if d.parameter() {
+		n.Name = name
+		if f := s.after.file(d.path); f != nil && d.decl.Parent >= 0 {
+			n.Signature = f.Decls[d.decl.Parent].Signature
+		}
+	}
+	return n
+}
+
+var comment = lazyregexp.New(`(?m)(^|\s)#.*$`)
+
+// uncommented is a signature of several lines without the comments between them.
+func (s *solution) uncommented(n schemas.Name) string {
+	f := s.after.file(n.Path)
+	if f == nil || f.Language != syntax.Python {
+		return n.Signature
+	}
+	if !strings.Contains(n.Signature, "#") {
+		return tight(n.Signature)
+	}
+	for _, d := range f.Decls {
+		if d.Signature == n.Signature && d.Body.Start > d.NameSpan.Start {
+			head := comment.ReplaceAllString(string(f.Source[d.NameSpan.Start:d.Body.Start]), "$1")
+			before, _, _ := strings.Cut(d.Signature, d.Name)
+			return strings.TrimRight(tight(before+strings.Join(strings.Fields(head), " ")), " :")
+		}
+	}
+	return n.Signature
+}
+
+// longSignature is what one line of an interface may hold.
+const longSignature = 160
+
+// parameter shows a parameter in its function, and of a long signature it alone.
+func (s *solution) parameter(n schemas.Name) string {
+	if len(n.Signature) <= longSignature {
+		return n.Signature
+	}
+	head, _, ok := strings.Cut(n.Signature, "(")
+	for _, d := range s.declared[n.Name] {
+		f := s.after.file(n.Path)
+		if ok && d.path == n.Path && d.parameter() && f != nil && strings.HasPrefix(f.Decls[d.decl.Parent].Signature, head+"(") {
+			return head + "(…, " + strings.Join(strings.Fields(f.Text(d.decl.Span)), " ") + ", …)"
+		}
+	}
+	return n.Signature
+}

@@ -1,0 +1,36 @@
+package describe
+
+import (
+	"context"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Drafter writes the text of a statement.
+type Drafter interface {
+	// Draft writes from the material alone. An empty text means that nothing in it can be
+	// asked for. An error means that there is no draft now; it is never a verdict.
+	Draft(ctx context.Context, m Material) (Draft, error)
+}
+
+// Material is what a drafter may use.
+type Material struct {
+	// Change has the author's texts: notes, subject and body.
+	Change schemas.Change
+	// Interface are the names that stand below the statement, with their signatures.
+	Interface []schemas.Name
+	// Required are the solution's own identifiers and literals that the tests use. The
+	// interface gives the identifiers; a literal that the text leaves out is stated below it.
+	Required []string
+	// Forbidden are names of the author's texts that exist only in the solution, that no
+	// test uses and that the project tells nobody.
+	Forbidden []string
+}
+
+// Draft is a text that no gate has seen yet.
+type Draft struct {
+	Provider string   // who wrote it: "rules", or a model's name
+	Text     string   // begins with "I want to"; no code
+	From     []string // the texts that it was made of: "note", "subject", "body"
+	Hints    string   // what else the author says, one sentence a line
+}

@@ -1,0 +1,143 @@
+package describe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/prose"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// task is one change on its way to a statement: what a drafter may use, and what the
+// gates judge by.
+type task struct {
+	facts
+	code     *solution
+	material Material
+	literals []string // that the tests compare with or pass in
+	words    string   // the change's own text on one line, for a reject
+}
+
+func newTask(f facts) *task {
+	code := newSolution(f.start, f.base, f.solution, f.change)
+	told := read(f.change).plainly()
+	t := &task{facts: f, code: code, literals: code.wanted(), words: told.words()}
+	t.material = Material{
+		Change:    f.change,
+		Interface: code.interfaceOf(f.proof.Interface),
+		Required:  slices.Compact(slices.Sorted(slices.Values(slices.Concat(code.required(), t.literals)))),
+		Forbidden: code.forbidden(told),
+	}
+	return t
+}
+
+// forbidden are the names in the change's own text that exist only in the solution.
+func (s *solution) forbidden(t told) []string {
+	var out []string
+	for _, p := range t.pieces() {
+		out = append(out, s.leaks(p.text)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// judge makes the statement of a draft that passes every gate, whoever wrote it. The
+// gates, in order: something is said, no leak, form, coverage. What is thin is marked;
+// the configuration decides whether it is kept. Literals that the tests compare with
+// and that the draft leaves out are stated below it.
+func (t *task) judge(d Draft) (schemas.Statement, error) {
+	st := schemas.Statement{
+		StartID: t.start.ID(), Provider: d.Provider, Interface: t.material.Interface,
+		Text: d.Text, From: d.From, Hints: d.Hints, Required: t.material.Required, Dropped: t.material.Forbidden,
+	}
+	if d.Text == "" {
+		return st, t.unsaid()
+	}
+	if leaks := t.leaks(d); len(leaks) > 0 {
+		return st, pipeline.Reject(schemas.LeakyStatement, "the draft by %s names what only the solution has: %s", d.Provider, strings.Join(leaks, ", "))
+	}
+	st.Thin = thin(d.Text, len(st.Interface)+len(t.literals))
+	if more := spell(d.Text, t.literals); more != "" {
+		st.Text += "\n\n" + more
+		st.From = append(slices.Clone(st.From), fromTests)
+	}
+	if err := wellFormed(st.Text); err != nil {
+		return st, pipeline.Reject(schemas.StatementForm, "the draft by %s %w", d.Provider, err)
+	}
+	if bad := uncovered(t.names, st); len(bad) > 0 && !failsByBehaviour(t.proof) {
+		return st, pipeline.Reject(schemas.Uncovered, "neither the statement nor a definition gives: %s", strings.Join(bad, ", "))
+	}
+	return st, nil
+}
+
+// leaks are the names in a draft that exist only in the solution. A word of the author's
+// that a draft marks as a name (the scope of a title: "parser: add x") is not one.
+func (t *task) leaks(d Draft) []string {
+	var out []string
+	for _, name := range slices.Concat(t.code.leaks(d.Text), t.code.leaks(d.Hints)) {
+		if slices.Contains(t.material.Forbidden, name) || !prose.Says(t.words, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// unsaid rejects an empty draft.
+func (t *task) unsaid() error {
+	if len(t.material.Forbidden) > 0 {
+		return pipeline.Reject(schemas.LeakyStatement, "every sentence names what only the solution has: %s", strings.Join(t.material.Forbidden, ", "))
+	}
+	return pipeline.Reject(schemas.ThinStatement, "nothing of what the change says of itself can be said: %.200s", t.words)
+}
+
+// wellFormed checks what holds of every statement: the first person, and words only.
+func wellFormed(text string) error {
+	if !prose.Begins(text) {
+		return fmt.Errorf("does not begin with \"I want to\": %.60q", text)
+	}
+	if code := prose.Code(text); len(code) > 0 {
+		return fmt.Errorf("holds code: %.60q", code[0])
+	}
+	return nil
+}
+
+// uncovered are names that tests need, that have no definition to put into the
+// interface, and that the text does not say.
+func uncovered(names []schemas.Name, st schemas.Statement) []string {
+	given := map[string]bool{}
+	for _, n := range names {
+		given[n.Name] = given[n.Name] || n.Kind != "" || prose.Says(st.Text, n.Name)
+	}
+	var out []string
+	for name, ok := range given {
+		if !ok {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func failsByBehaviour(p schemas.Proof) bool {
+	return slices.ContainsFunc(p.Tests, func(t schemas.TestVerdict) bool { return t.Class == schemas.F2P && t.Cause == schemas.CauseFails })
+}
+
+// A statement needs that many words of meaning. Names say where, so that fewer
+// words will do beside them, but at least one. The figures come from reading:
+// "`WriteLogger` is usable after unpickling" can be worked on, "disabled category
+// output" and "`asdict` is faster" cannot.
+const (
+	enough      = 4
+	enoughNamed = 3 // words and names together
+	maxNames    = 2 // that count
+)
+
+// thin tells a statement that says too little to go on.
+// stated are the names and literals that stand below the text.
+func thin(text string, stated int) bool {
+	words := len(content(text))
+	named := min(maxNames, len(names(text))+stated)
+	return words < enough && (words == 0 || named == 0 || words+named < enoughNamed)
+}

@@ -1,0 +1,100 @@
+package describe
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// stranger drafts a fixed text, and remembers what it was given.
+type stranger struct {
+	draft Draft
+	err   error
+	given *Material
+}
+
+func (s stranger) Draft(_ context.Context, m Material) (Draft, error) {
+	*s.given = m
+	return s.draft, s.err
+}
+
+// TestGates_judge_any_draft: what somebody else writes about the task of a golden file
+// meets the same gates as what the rules write.
+func TestGates_judge_any_draft(t *testing.T) {
+	t.Parallel()
+	down := errors.New("model is down")
+	const good = "I want to make `Reader` refuse unknown keys when it is told to be strict."
+	for _, tc := range []struct {
+		name   string
+		file   string
+		draft  Draft
+		err    error
+		reason schemas.Reason // "" passes
+		detail string
+	}{
+		{name: "good", file: "leak_in_body", draft: Draft{Text: good, From: []string{"note"}, Hints: "It checks early."}},
+		{name: "leak", file: "leak_in_body", draft: Draft{Text: good + " `_check_keys` does it."}, reason: schemas.LeakyStatement, detail: "the draft by m names what only the solution has: _check_keys"},
+		{name: "leak_in_hints", file: "leak_in_body", draft: Draft{Text: good, Hints: "`_check_keys` does it."}, reason: schemas.LeakyStatement, detail: "_check_keys"},
+		{name: "another_opening", file: "leak_in_body", draft: Draft{Text: "Please make `Reader` refuse unknown keys when it is told to be strict."}, reason: schemas.StatementForm, detail: `the draft by m does not begin with "I want to"`},
+		{name: "code", file: "leak_in_body", draft: Draft{Text: good + "\n\n```python\nReader(strict=True)\n```"}, reason: schemas.StatementForm, detail: "the draft by m holds code: \"a block\""},
+		{name: "call", file: "leak_in_body", draft: Draft{Text: good + " Call `Reader(strict=True).read()` for it."}, reason: schemas.StatementForm, detail: "holds code"},
+		{name: "thin", file: "leak_in_body", draft: Draft{Text: "I want to update it."}, reason: schemas.ThinStatement, detail: "I want to update it."},
+		{name: "nothing_beside_a_leak", file: "leak_in_body", draft: Draft{}, reason: schemas.LeakyStatement, detail: "every sentence names what only the solution has: "},
+		{name: "nothing", file: "thin", draft: Draft{}, reason: schemas.ThinStatement, detail: "nothing of what the change says of itself can be said: "},
+		{name: "uncovered", file: "uncovered", draft: Draft{Text: "I want to make readers refuse unknown keys in configuration files."}, reason: schemas.Uncovered, detail: "neither the statement nor a definition gives: "},
+		{name: "no_draft_is_no_verdict", file: "leak_in_body", err: down},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			w, _ := read1(t, "testdata/"+tc.file+".txtar")
+			tc.draft.Provider = "m"
+			d := New(&w, &w, languages, Config{})
+			d.drafter = stranger{tc.draft, tc.err, new(Material)}
+			st, err := d.Run(context.Background(), schemas.Adequacy{StartID: w.start.ID()})
+			var no *pipeline.Rejected
+			switch rejected := errors.As(err, &no); {
+			case tc.err != nil:
+				if !errors.Is(err, tc.err) || rejected {
+					t.Errorf("%v, want the fault as it is", err)
+				}
+			case tc.reason == "":
+				// What the tests compare with and the draft leaves out stands below it.
+				want := tc.draft.Text + "\n\nThe message is \"unknown key: …\"."
+				if err != nil || st.Text != want || !slices.Equal(st.From, []string{"note", "literals"}) || st.Provider != "m" || st.Hints != tc.draft.Hints {
+					t.Errorf("%+v, %v", st, err)
+				}
+			case !rejected || no.Reason != tc.reason || !strings.Contains(no.Detail(), tc.detail):
+				t.Errorf("%v, want %s: %s", err, tc.reason, tc.detail)
+			}
+		})
+	}
+}
+
+// TestMaterial is what a drafter is told: what stands below its text, what it must say,
+// and what it must not say.
+func TestMaterial(t *testing.T) {
+	t.Parallel()
+	w, _ := read1(t, "testdata/leak_in_body.txtar")
+	var got Material
+	d := New(&w, &w, languages, Config{})
+	d.drafter = stranger{Draft{}, nil, &got}
+	if _, err := d.Run(context.Background(), schemas.Adequacy{StartID: w.start.ID()}); err == nil {
+		t.Error("an empty draft passed")
+	}
+	want := Material{
+		Change:    w.change,
+		Interface: []schemas.Name{{Name: "strict", Kind: "parameter", Path: "kit/reader.py", Signature: "def read(self, text, strict=False)"}},
+		Required:  []string{"strict", "unknown key: …"},
+		Forbidden: []string{"_check_keys"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
