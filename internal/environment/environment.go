@@ -33,6 +33,7 @@ type Builder struct {
 	Toolchains Toolchains
 	Languages  map[string]lang.Language // by Recipe.Language
 	Runners    map[string]lang.Runner   // by Recipe.Report
+	Repairers  []Repairer               // asked in order where the failure table has no edit
 	Limits     sandbox.Limits
 
 	tried sync.Map // keys of base layers whose toolchains have started
@@ -156,7 +157,7 @@ func (b *Builder) Resolve(ctx context.Context, p lang.Project, r schemas.Recipe)
 	return l.Locked(r, result.Files)
 }
 
-// Lock is Resolve with repairs by the failure table, a bounded number of times.
+// Lock is Resolve with repairs, a bounded number of times.
 func (b *Builder) Lock(ctx context.Context, p lang.Project, r schemas.Recipe) (schemas.Recipe, error) {
 	r, err := b.withoutMissing(ctx, r)
 	if err != nil {
@@ -171,8 +172,14 @@ func (b *Builder) Lock(ctx context.Context, p lang.Project, r schemas.Recipe) (s
 		if errors.Is(err, ErrUnavailable) || !errors.As(err, &failed) {
 			return locked, err
 		}
-		repaired, ok := b.Languages[r.Language].Repair(p, r, failed.Result.Output)
-		if !ok || attempt == Attempts {
+		if attempt == Attempts {
+			return r, err
+		}
+		repaired, ok, fault := b.Repair(ctx, p, r, failed.Result.Output)
+		if fault != nil {
+			return r, fault
+		}
+		if !ok {
 			return r, err
 		}
 		r = repaired
@@ -219,9 +226,6 @@ func pointers(ts []schemas.Toolchain) []*schemas.Toolchain {
 	}
 	return out
 }
-
-// Attempts bounds every repair loop.
-const Attempts = 5
 
 // State is a layer on top of env or of another state: files are changed, then the
 // project is built in place, without network. It is leased: the caller gives it

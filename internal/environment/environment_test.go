@@ -142,6 +142,77 @@ func TestLockRepairsAndRecords(t *testing.T) {
 	}
 }
 
+// repairer adds one requirement, or says that it cannot answer now.
+type repairer struct {
+	add   string // "": it has no edit
+	err   error
+	asked *[]string
+}
+
+func (x repairer) Repair(_ context.Context, _ lang.Project, r schemas.Recipe, log []byte) (schemas.Recipe, bool, error) {
+	*x.asked = append(*x.asked, x.add+" about "+string(log))
+	if x.add == "" || x.err != nil {
+		return r, false, x.err
+	}
+	r.Requirements = append(slices.Clone(r.Requirements), x.add)
+	r.Lock, r.Repairs = "", append(slices.Clone(r.Repairs), schemas.Repair{Rule: "repairer", Edit: "requirements += " + x.add})
+	return r, true, nil
+}
+
+// TestRepairers: the failure table goes first, others follow in order, and one that
+// cannot answer now gives no verdict.
+func TestRepairers(t *testing.T) {
+	t.Parallel()
+	down := errors.New("model is down")
+	table := map[string]string{"needs b": "b"}
+	for _, tc := range []struct {
+		name  string
+		fail  map[string]string
+		by    []repairer
+		lock  string
+		asked []string
+		err   error
+	}{
+		{"table_needs_nobody", map[string]string{"resolve a": "needs b"}, []repairer{{add: "c"}}, "locked:a+b", nil, nil},
+		{"next_after_the_table", map[string]string{"resolve a": "needs c"}, []repairer{{add: "c"}, {add: "d"}}, "locked:a+c", []string{"c about needs c"}, nil},
+		{"next_without_an_edit", map[string]string{"resolve a": "needs d"}, []repairer{{}, {add: "d"}}, "locked:a+d", []string{" about needs d", "d about needs d"}, nil},
+		{"table_again_after_another", map[string]string{"resolve a": "needs c", "resolve a c": "needs b"}, []repairer{{add: "c"}}, "locked:a+c+b", []string{"c about needs c"}, nil},
+		{"cannot_answer_now", map[string]string{"resolve a": "needs c"}, []repairer{{err: down}, {add: "c"}}, "", []string{" about needs c"}, down},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b := builder(&scripted{fail: tc.fail}, langtest.Toy{Fixes: table})
+			var asked []string
+			for _, x := range tc.by {
+				x.asked = &asked
+				b.Repairers = append(b.Repairers, x)
+			}
+			got, err := b.Lock(t.Context(), lang.Project{}, recipe)
+			var build *sandbox.BuildError
+			if got.Lock != tc.lock || !slices.Equal(asked, tc.asked) || !errors.Is(err, tc.err) || errors.As(err, &build) {
+				t.Errorf("lock %q, asked %q, %v; want %q, %q, %v", got.Lock, asked, err, tc.lock, tc.asked, tc.err)
+			}
+		})
+	}
+}
+
+// A paid repairer is not asked for an edit that nobody would try.
+func TestLockAsksNobodyAfterTheLastAttempt(t *testing.T) {
+	t.Parallel()
+	s, asked := &scripted{fail: map[string]string{}}, []string{}
+	argv := "resolve a"
+	for range 20 {
+		s.fail[argv] = "needs more"
+		argv += " more"
+	}
+	b := builder(s, langtest.Toy{})
+	b.Repairers = []environment.Repairer{repairer{add: "more", asked: &asked}}
+	_, err := b.Lock(t.Context(), lang.Project{}, recipe)
+	if err == nil || len(asked) != environment.Attempts-1 {
+		t.Errorf("asked %d times for %d attempts, %v", len(asked), environment.Attempts, err)
+	}
+}
+
 func TestLockIsBounded(t *testing.T) {
 	t.Parallel()
 	s := &scripted{fail: map[string]string{}}

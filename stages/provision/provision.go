@@ -81,16 +81,20 @@ func (p *Provisioner) build(ctx context.Context, r schemas.Resolved) (schemas.En
 		if !errors.As(err, &rejected) {
 			return schemas.Environment{}, err
 		}
-		repaired, ok := p.builder.Languages[recipe.Language].Repair(project, recipe, log)
-		exhausted := !ok || attempt == environment.Attempts
-		if exhausted && rejected.Reason == schemas.NoRunner && len(project.TestPaths) > 0 {
+		repaired, ok := recipe, false
+		if attempt < environment.Attempts {
+			if repaired, ok, err = p.builder.Repair(ctx, project, recipe, log); err != nil {
+				return schemas.Environment{}, err
+			}
+		}
+		if !ok && rejected.Reason == schemas.NoRunner && len(project.TestPaths) > 0 {
 			// The changed tests may fail for reasons of their own; an environment in which
 			// the rest of the suite runs is sound, and others share it.
 			project.TestPaths = nil
 			attempt--
 			continue
 		}
-		if exhausted {
+		if !ok {
 			end := pipeline.Reject(rejected.Reason, "attempt %d, after repairs [%s]: %w", attempt, repairs(recipe), rejected.Err)
 			end.Own = rejected.Own
 			return schemas.Environment{}, ends.For(end, recipe)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +129,45 @@ func TestBuild(t *testing.T) {
 			}
 			if built.Environment.Recipe.Lock != tc.lock {
 				t.Errorf("lock %q, want %q", built.Environment.Recipe.Lock, tc.lock)
+			}
+		})
+	}
+}
+
+// fixer adds a requirement to any recipe that failed, or says that it cannot answer now.
+type fixer struct {
+	add string
+	err error
+}
+
+func (f fixer) Repair(_ context.Context, _ lang.Project, r schemas.Recipe, _ []byte) (schemas.Recipe, bool, error) {
+	r.Requirements, r.Lock = append(slices.Clone(r.Requirements), f.add), ""
+	return r, f.err == nil, f.err
+}
+
+// What the failure table does not know goes to the builder's repairers; one that cannot
+// answer now is a fault and rejects nothing.
+func TestBuildAsksRepairers(t *testing.T) {
+	t.Parallel()
+	down := errors.New("model is down")
+	for _, tc := range []struct {
+		name string
+		by   fixer
+		lock string
+	}{{"edits", fixer{add: "d"}, "a+d"}, {"cannot_answer", fixer{err: down}, ""}} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			m := &machine{fail: map[string]string{"setup a": "unknown symptom"}, prints: map[string]string{"test test_a.toy@a+d": "t passed\nend\n"}}
+			b := &environment.Builder{Sandbox: m, Toolchains: world{}, Languages: map[string]lang.Language{"toy": langtest.Toy{}}, Runners: langtest.Runners(), Repairers: []environment.Repairer{tc.by}}
+			p := provision.New(b, environment.Projects{States: world{}, History: world{}, Toolchains: world{}}, world{}, "bwrap")
+			recipe := schemas.Recipe{
+				Language: "toy", Toolchain: schemas.Toolchain{Name: "toy", Version: "1"}, Requirements: []string{"a"}, Lock: "a",
+				Build: []schemas.Command{{Argv: []string{"build"}}}, Test: []schemas.Command{{Argv: []string{"test"}}}, Report: langtest.Format,
+			}
+			built, err := p.Build(t.Context(), schemas.Resolved{StartID: "acme__widget-1", Recipe: recipe})
+			var rejected *pipeline.Rejected
+			if built.Environment.Recipe.Lock != tc.lock || !errors.Is(err, tc.by.err) || errors.As(err, &rejected) {
+				t.Errorf("lock %q, %v; want %q, %v", built.Environment.Recipe.Lock, err, tc.lock, tc.by.err)
 			}
 		})
 	}
