@@ -1,8 +1,8 @@
 // Package changelog reads what projects write about their changes: changelogs in
 // Markdown, reST and plain text, fragments, tag messages.
 //
-// It is pure text: it never reads a file, never asks git or a forge, and never
-// decides which change an entry tells of.
+// It works on text alone: it never reads a file, never asks git or a forge, and never
+// decides which change an entry is about.
 package changelog
 
 import (
@@ -13,36 +13,36 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Entry is one thing that a changelog tells.
+// Entry is one entry of a changelog.
 type Entry struct {
-	Version  string // as the heading above writes it: "1.2.0", "Unreleased"; "" where none stands
-	Released bool   // the heading names a version and does not say that it is still to come
-	Heading  string // of the part of the version's section: "Added"
-	Text     string // markup kept; marker and hard wraps undone
-	Line     int    // of its first line, from 1
-	// References are what the entry points at, in order, each once.
+	Version  string // as in the heading above: "1.2.0", "Unreleased"; "" where there is none
+	Released bool   // the heading names a version and does not call it unreleased
+	Heading  string // within the section of the version: "Added"
+	Text     string // with markup, without the bullet and line breaks
+	Line     int    // number of the first line, from 1
+	// References are the numbers, commits and comparisons in the entry, in order, each once.
 	References []schemas.Reference
-	// Named are the numbers that the entry says it is of: those that it begins or
-	// ends with.
+	// Named are the numbers that the entry begins or ends with: those of its own change.
 	Named []int
-	// Pulls are those of Named that are written as pull requests: :pr:`12`,
-	// …/pull/12, PR #12. The others may be issues.
+	// Pulls are those of Named that are written as pull requests: :pr:`12`, …/pull/12,
+	// PR #12. The others can be issues.
 	Pulls []int
 }
 
-// point fills in what the entry's text points at.
+// point fills in References, Named and Pulls from the text.
 func (e *Entry) point(k known) { e.References, e.Named, e.Pulls = k.refs, k.named, k.pulls }
 
-// Reader knows whose changelog it is: numbers of other repositories are none. It
-// remembers what it read, and is for one goroutine.
+// Reader reads the changelogs of one repository, and ignores the numbers of others. It
+// remembers texts that it has read, and is for one goroutine.
 type Reader struct {
-	own   map[string]bool // owner/name in lower case, and former names; none where nothing tells it
+	own   map[string]bool // owner/name in lower case, with former names; empty where unknown
 	known map[string]known
 }
 
-// NewReader reads for a repository's name, owner/name, with its changelogs as they
-// stand for samples. A repository without an owner is whom most of their links
-// name; one that moved is also whom many of them name by the same last name.
+// NewReader makes a reader for a repository named owner/name. samples are its present
+// changelogs. Where the name has no owner, the reader takes the repository that most of
+// their links name. A repository that moved is also known by its former owners, if many
+// links name them with the same last name.
 func NewReader(repo string, samples ...string) Reader {
 	counts := map[string]int{}
 	for _, s := range samples {
@@ -66,7 +66,7 @@ func NewReader(repo string, samples ...string) Reader {
 		return r
 	}
 	r.own[repo] = true
-	const many = 5 // links: a fork is not named that often
+	const many = 5 // links; a fork is named less often
 	for name, n := range counts {
 		if n >= many && base(name) == base(repo) {
 			r.own[name] = true
@@ -75,8 +75,8 @@ func NewReader(repo string, samples ...string) Reader {
 	return r
 }
 
-// Parse reads a whole changelog. path says which markup it is written in, and the
-// version where a file is one version's.
+// Parse reads a whole changelog. The path tells the markup, and the version of a file that
+// describes one version.
 func (r Reader) Parse(path, text string) []Entry {
 	s := scan(path, text, false)
 	links := s.links
@@ -87,7 +87,7 @@ func (r Reader) Parse(path, text string) []Entry {
 	return out
 }
 
-// Fragment reads a file that a change brings along for the next release's notes.
+// Fragment reads a file that a change adds for the notes of the next release.
 func (r Reader) Fragment(path, text string) []Entry {
 	kind, number := fragmentName(path)
 	if isYAML(path) {
@@ -130,15 +130,14 @@ func (r Reader) Fragment(path, text string) []Entry {
 			out[i].Heading = kind
 		}
 		if named := (schemas.Reference{Number: number, Text: base(path)}); number != 0 && !hasNumber(out[i].References, number) {
-			// What was read is remembered: it is not written into.
+			// Remembered results are shared, so copy before writing.
 			out[i].References, out[i].Named = append(slices.Clone(out[i].References), named), append(slices.Clone(out[i].Named), number)
 		}
 	}
 	return out
 }
 
-// Message reads an annotated tag's message: only its lists, for the rest is a
-// title.
+// Message reads the lists in an annotated tag's message; the rest is a title.
 func (r Reader) Message(text string) []Entry {
 	s := scan("", text, false)
 	var out []Entry
@@ -159,8 +158,8 @@ func hasNumber(refs []schemas.Reference, n int) bool {
 
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// split gives the entries of one block: itself, or its children where it is no
-// more than a heading of theirs.
+// split returns the entries of one block: the block itself, or its children if its own
+// text is only their heading.
 func (b block) split(r Reader, links map[string]string) []Entry {
 	entry := Entry{Version: b.version, Released: b.released, Heading: b.heading, Text: b.whole(), Line: b.line}
 	own := b.own()

@@ -16,22 +16,22 @@ var (
 	labelLine = lazyregexp.New(`^ {0,3}([^\s:][^:]{0,40}):$`)
 )
 
-// releaseRole is how the releases extension of Sphinx ends a section: what came
-// after a release stands above it.
+// releaseRole ends a section in the form of Sphinx's releases extension: the entries above
+// it came after that release.
 var releaseRole = lazyregexp.New("^:release:`([^ <`]+)[^`]*`")
 
-// longestPlain bounds headings that no markup makes one, in bytes.
+// longestPlain is how many bytes a heading without markup may have.
 const longestPlain = 120
 
-// Levels of headings that no markup ranks: below all others.
+// Levels of headings without a level in the markup: below all others.
 const (
 	plainLevel = 40
 	boldLevel  = 50
 	labelLevel = 60
 )
 
-// heading reads a heading that begins at line i: its text, its level, and how
-// many lines it takes; 0 where none does.
+// heading reads a heading that begins at line i: its text, its level, and its number of
+// lines, 0 where there is none.
 func (s *scanner) heading(i int) (string, int, int) {
 	line := s.lines[i]
 	if strings.HasPrefix(strings.TrimLeft(line, " "), "#") && !s.rest {
@@ -46,7 +46,7 @@ func (s *scanner) heading(i int) (string, int, int) {
 		if r := releaseRole.FindStringSubmatch(m[4]); r != nil {
 			return r[1], plainLevel, 1
 		}
-		// "* 1.2.0 (date)" with its entries nested below.
+		// "* 1.2.0 (date)", with its entries nested below.
 		if (s.blank || len(s.open) == 0) && len(m[4]) <= longestPlain && s.deeperBelow(i, len(m[1])) {
 			if v := readVersion(m[4]); v.ok && !v.named && v.plain {
 				return m[4], plainLevel, 1
@@ -76,10 +76,10 @@ func (s *scanner) heading(i int) (string, int, int) {
 	return "", 0, 0
 }
 
-// underlined reads setext and reST titles; a reST title may have a line above.
+// underlined reads setext and reST titles. A reST title can have a line above it too.
 func (s *scanner) underlined(i int) (string, int, int) {
 	rule := func(j int) string {
-		if j >= len(s.lines) || s.dead[j] {
+		if j >= len(s.lines) || s.ignored[j] {
 			return ""
 		}
 		return isRule(s.lines[j])
@@ -95,7 +95,7 @@ func (s *scanner) underlined(i int) (string, int, int) {
 		return "", 0, 0
 	}
 	text := strings.TrimSpace(s.lines[i])
-	// Without a blank line above it may be the end of a paragraph and a rule below it.
+	// Without a blank line above, it can be the end of a paragraph with a rule below.
 	if !s.blank && !s.afterHead && len(s.open) > 0 && !readVersion(text).ok {
 		return "", 0, 0
 	}
@@ -133,15 +133,15 @@ func (s *scanner) deeperBelow(i, indent int) bool {
 	return false
 }
 
-// enter begins what stands below a heading.
+// enter begins the section below a heading.
 func (s *scanner) enter(text string, level, line int) {
 	s.close(0)
 	s.blank, s.afterHead = true, true
 	s.group++
 	v := readVersion(text)
 	deeper := s.versionAt > 0 && level > s.versionAt
-	// Deeper headings with a package's or a language's name are no versions of ours;
-	// bold lines are versions only where versions stand in such lines.
+	// A deeper heading with the name of a package or a language is not a version of this
+	// project. A bold line is one only if the file writes versions in bold lines.
 	if v.ok && (!deeper || !v.named && (level < boldLevel || s.versionAt >= plainLevel)) {
 		s.version, s.released, s.versionAt, s.headings = v.text, v.released, level, nil
 		s.anyVersion, s.versionHead = true, s.group
@@ -162,7 +162,7 @@ func (s *scanner) enter(text string, level, line int) {
 	if s.version != "" {
 		s.groupParent[s.group] = s.versionHead
 	}
-	// A heading that names a pull request is an entry, and what is below tells more of it.
+	// A heading that names a pull request is an entry, and the text below belongs to it.
 	if s.versionAt > 0 && level < boldLevel && pointsAtNumber.MatchString(text) {
 		s.open = append(s.open, &block{
 			line: line, indent: -2, bullet: true, version: s.version, released: s.released, heading: s.headingText(), group: s.group,
@@ -189,19 +189,19 @@ var (
 	shortcode = lazyregexp.New(`:[a-z0-9_+-]+:`)
 )
 
-// cleanHeading is a heading's text without markup around it; emojis stay.
+// cleanHeading returns the text of a heading without the markup around it, but with emoji.
 func cleanHeading(text string) string {
 	text = htmlTag.ReplaceAllString(restLink.ReplaceAllString(mdTarget.ReplaceAllString(text, "]"), "$1"), "")
 	text = strings.TrimSpace(strings.TrimRight(strings.Trim(strings.TrimSpace(text), "*_"), "*_:"))
 	return strings.Join(strings.Fields(strings.NewReplacer("**", "", "[", "", "]", "", "`", "").Replace(text)), " ")
 }
 
-// version is what a heading says of a version.
+// version is a version in a heading.
 type version struct {
 	text     string
 	ok       bool
-	named    bool // a package's name stands before it
-	plain    bool // nothing stands beside it but a date: it is a heading without any markup
+	named    bool // the name of a package stands before it
+	plain    bool // only a date stands beside it, so that it is a heading without any markup
 	released bool
 }
 
@@ -217,7 +217,7 @@ var (
 	beforeVersion  = strings.Fields("version release releases ver v changes change in what's new whats what’s changelog for notes note of the announcing since")
 )
 
-// readVersion reads a heading as a version's: "1.2.0", "[1.2.0] - 2024-01-01",
+// readVersion reads a version from a heading: "1.2.0", "[1.2.0] - 2024-01-01",
 // "Version 2.1.0", "pkg 1.2 (2024-01-01)", "2 January 2024: pkg 1.2", "Unreleased",
 // "master (unreleased)".
 func readVersion(heading string) version {
@@ -263,8 +263,8 @@ func readVersion(heading string) version {
 	return version{}
 }
 
-// closes tells whether what stands behind a version leaves it a heading: nothing,
-// a date, something in parentheses or behind a dash.
+// closes reports whether a heading can end like this after its version: in nothing, a
+// date, something in parentheses or behind a dash.
 func closes(rest string) (ok, plain bool) {
 	onlyDates := true
 	for _, w := range strings.FieldsFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("()[],:;/|-–—*_\"'“”", r) }) {
@@ -278,7 +278,7 @@ func closes(rest string) (ok, plain bool) {
 	return strings.ContainsRune("(-–—:/|,\"“'", first) && len(strings.Fields(rest)) <= longest || unicode.Is(unicode.So, first), false
 }
 
-// versionOfPath is the version that a file is named for: docs/releases/4.2.txt.
+// versionOfPath returns the version in the name of a file: docs/releases/4.2.txt.
 func versionOfPath(name string) string {
 	dir, file := path.Split(name)
 	stem := strings.TrimSuffix(file, path.Ext(file))
@@ -294,7 +294,7 @@ func versionOfPath(name string) string {
 func atoi(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
-		return 0 // beyond every number there is
+		return 0 // larger than any number in use
 	}
 	return n
 }

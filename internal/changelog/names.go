@@ -16,23 +16,23 @@ var (
 
 	fragmentDirs = strings.Fields(`changelog.d changes changelog changelogs news newsfragments newsfragment .changes .changeset .changelog changelog_unreleased
 		upcoming_changes changelog_entries changelog-entries changelog-fragments news.d changes.d release-notes.d towncrier fragments unreleased notes`)
-	// only stands below a folder of release notes: "notes" and the like are common names.
+	// "notes" and the like are common names, and count only below a folder of release notes.
 	needsParent = strings.Fields(`fragments unreleased notes towncrier`)
 	parents     = strings.Fields(`releasenotes release-notes release_notes changelog changelogs changes .changes .changelog news docs doc changelog.d`)
 	versionDirs = strings.Fields(`changelog changelogs changes releases release_notes release-notes releasenotes whatsnew whats_new whats-new history news notes .changes`)
 	notFragment = lazyregexp.New(`(?i)^(?:readme|\w*template|index|\.git|contributing|conf|config|header|footer|changelog|changes|news|history|about|example)`)
 	outside     = strings.Fields(`node_modules vendor third_party third-party testdata tests test __tests__ fixtures site-packages locale locales`)
-	// releaseFile says at the root what the next release is to tell (autopub).
+	// releaseFile is a file at the root with the notes of the next release (autopub).
 	releaseFile = strings.Fields(`release.md release.rst`)
-	// kinds are the words that tools put into a fragment's name.
+	// kinds are the words that tools put into the name of a fragment.
 	kinds = strings.Fields(`feature features feat bugfix bug bugfixes fix fixes fixed doc docs documentation removal removed remove misc trivial breaking break
 		deprecation deprecations deprecated deprecate improvement improvements enhancement enhancements change changes changed added add new security
 		vendor packaging contrib process internal performance perf refactor typing typo api backward backwards-incompatible significant refs fixups
 		newfeature other dependency dependencies build ci test tests chore addition compatibility new_feature expired c_api highlight style major minor patch`)
 )
 
-// IsLog tells whether a path is a changelog: by its whole name, or by its folder
-// where it is named for a version.
+// IsLog reports whether a path is that of a changelog: by its name, or by its folder if the
+// file is named for a version.
 func IsLog(name string) bool {
 	dirs, file := dirsOf(name)
 	for _, d := range dirs {
@@ -50,19 +50,20 @@ func IsLog(name string) bool {
 		stem = strings.TrimSuffix(file, ext)
 	}
 	if stems.MatchString(stem) {
-		// changelog/changes.md may be either; a folder of fragments holds no changelog but its own.
+		// changelog/changes.md can be both; a folder of fragments has no other changelog.
 		return true
 	}
 	return slices.Contains(texts, ext) && versionOfPath(name) != ""
 }
 
-// inManual tells whether a path lies in the documentation.
+// inManual reports whether a path lies in the documentation.
 func inManual(name string) bool {
 	dirs, _ := dirsOf(name)
 	return len(dirs) > 0 && (dirs[0] == "docs" || dirs[0] == "doc" || dirs[0] == "documentation")
 }
 
-// IsFragment tells whether a path is one change's own note for the next release.
+// IsFragment reports whether a path is that of a fragment: one change's note for the next
+// release.
 func IsFragment(name string) bool {
 	dirs, file := dirsOf(name)
 	if len(dirs) == 0 && slices.Contains(releaseFile, strings.ToLower(file)) {
@@ -92,7 +93,7 @@ func IsFragment(name string) bool {
 	}
 	kind, number := fragmentName(name)
 	if slices.Contains(texts, ext) || ext == "" {
-		// In a folder with a common name, the file's name has to say what it is.
+		// In a folder with a common name, the name of the file has to be that of a fragment.
 		return kind != "" || number != 0 || !slices.Contains(commonDirs, dirs[at])
 	}
 	return slices.Contains(kinds, strings.TrimPrefix(ext, ".")) // 123.bugfix
@@ -100,7 +101,7 @@ func IsFragment(name string) bool {
 
 var commonDirs = strings.Fields(`changes changelog changelogs news notes docs`)
 
-// bodyKeys hold the text of an entry that is written as YAML.
+// bodyKeys are the keys of the text of a YAML fragment.
 var bodyKeys = strings.Fields("body title note summary description message prelude")
 
 func dirsOf(name string) (dirs []string, file string) {
@@ -121,9 +122,8 @@ var (
 	trailingNumber = lazyregexp.New(`[-_](?:pr|gh)?([1-9]\d{0,6})$`)
 )
 
-// fragmentName reads kind and number from a fragment's name: 123.bugfix.rst,
-// +orphan.feature.md, 705.bugfix.2.rst, Added-20240101.yaml; or the kind from its
-// folder.
+// fragmentName reads kind and number from the name of a fragment (123.bugfix.rst,
+// +orphan.feature.md, 705.bugfix.2.rst, Added-20240101.yaml), or the kind from its folder.
 func fragmentName(name string) (kind string, number int) {
 	dirs, file := dirsOf(name)
 	words := strings.Split(file, ".")
@@ -138,7 +138,7 @@ func fragmentName(name string) (kind string, number int) {
 		}
 	}
 	if len(words) > 2 && !strings.ContainsAny(words[1], "0123456789+") && words[1] != "" {
-		return strings.ToLower(words[1]), number // a kind of the project's own
+		return strings.ToLower(words[1]), number // a kind that only this project uses
 	}
 	if len(dirs) > 0 && slices.Contains(kinds, dirs[len(dirs)-1]) && !slices.Contains(fragmentDirs, dirs[len(dirs)-1]) {
 		return dirs[len(dirs)-1], number
@@ -149,8 +149,8 @@ func fragmentName(name string) (kind string, number int) {
 	return "", number
 }
 
-// frontMatter takes a changeset's head off, or autopub's: the highest bump that it
-// asks for, the text, and how many lines went.
+// frontMatter cuts off the head of a fragment for changesets or autopub. It returns the
+// highest bump that the head asks for, the text, and the number of lines it cut.
 func frontMatter(text string) (kind, body string, lines int) {
 	if m := releaseType.FindStringSubmatch(text); m != nil {
 		return strings.ToLower(m[1]), text[len(m[0]):], strings.Count(m[0], "\n")
@@ -172,7 +172,7 @@ func frontMatter(text string) (kind, body string, lines int) {
 
 var releaseType = lazyregexp.New(`(?i)^release type: *(\w+)\s*\n`)
 
-// yamlFragment reads what changie, reno and their like keep: a kind and a body,
+// yamlFragment reads the fragments of changie, reno and similar tools: a kind and a body,
 // or lists by kind.
 func (r Reader) yamlFragment(text, kind string) []Entry {
 	var doc yaml.MapSlice

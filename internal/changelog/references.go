@@ -31,11 +31,11 @@ var (
 	hexID     = lazyregexp.New(`^[0-9a-f]{7,40}$`)
 )
 
-// link is what a URL of a forge names.
+// link is what a forge URL points to.
 type link struct {
-	repo    string // owner/name in lower case; "" where it names none
+	repo    string // owner/name in lower case; "" where there is none
 	number  int
-	pull    bool // it is a pull request's number, not perhaps an issue's
+	pull    bool // the number is of a pull request, not perhaps of an issue
 	commit  string
 	compare bool
 }
@@ -61,22 +61,22 @@ func parseLink(url string) link {
 	return l
 }
 
-// found is a reference and where it stands.
+// found is a reference and its position.
 type found struct {
 	at, to int
 	ref    schemas.Reference
 	pull   bool
 }
 
-// isPull tells words for pull requests from those for issues.
+// isPull reports whether a word means a pull request, not an issue.
 func isPull(s string) bool {
 	s = strings.ToLower(s)
 	return strings.HasPrefix(s, "pr") || strings.HasPrefix(s, "pull") || strings.HasPrefix(s, "merge") || strings.HasPrefix(s, "mr") ||
 		strings.HasPrefix(s, "ghpull") || strings.HasPrefix(s, "gh-pr")
 }
 
-// finder takes references out of a text; what was read is blanked, so that
-// nothing is read twice, and places stay.
+// finder collects the references of a text. It overwrites what it read with blanks, so that
+// nothing is read twice and positions stay.
 type finder struct {
 	own   map[string]bool
 	links map[string]string
@@ -84,16 +84,15 @@ type finder struct {
 	found []found
 }
 
-// References are what a text points at: numbers, commits and comparisons of its
-// own repository. Code spans, colours and other repositories' numbers are none.
-// links are the link definitions of the text around it.
+// References returns the numbers, commits and comparisons in a text that belong to the
+// reader's repository. Code spans, colours and numbers of other repositories do not count.
+// links are the link definitions of the file.
 func (r Reader) References(text string, links map[string]string) []schemas.Reference {
 	return r.read(text, links).refs
 }
 
-// read gives the references, and the numbers among them that the text says it is
-// of: those it begins or ends with. One in the middle of a sentence ("broken by
-// #12") is a mention.
+// read returns the references, and the numbers of the change itself: those that the text
+// begins or ends with. One in the middle of a sentence ("broken by #12") is a mention.
 func (r Reader) read(text string, links map[string]string) (all known) {
 	if !strings.ContainsAny(text, "#!`:/_") && !commitID.MatchString(text) && !spelled.MatchString(text) {
 		return known{}
@@ -126,16 +125,16 @@ func (r Reader) read(text string, links map[string]string) (all known) {
 	return all
 }
 
-// known is what a text was read as: an entry stands in hundreds of versions of its
-// file.
+// known is the result for one text. It is kept because an entry is in hundreds of versions
+// of its file.
 type known struct {
 	refs         []schemas.Reference
 	named, pulls []int
 }
 
-const most = 20000 // texts that are remembered
+const most = 20000 // remembered texts
 
-// linksKey holds the digest of all link definitions among them: no label is empty.
+// linksKey is the key of the digest of all link definitions in their map. No label is empty.
 const linksKey = ""
 
 func digestLinks(links map[string]string) {
@@ -149,13 +148,13 @@ func digestLinks(links map[string]string) {
 	links[linksKey] = "\x00" + string(h.Sum(nil))
 }
 
-// aside are the words that stand around references without telling anything.
+// aside are words around references that mean nothing by themselves.
 var aside = strings.Fields(`a an and also as at by closes closing contributed fix fixed fixes for from gh in issue issues original merge mr of on or patch per pr prs
 	pull pulls refs reported reporting request requested requests resolved resolves see suggested suggestion thank thanks the ticket to via with work report idea
 	help review catching spotting`)
 
-// named are the numbers at the two ends of a text, or the only one, and which of
-// them are said to be pull requests.
+// named returns the numbers at the two ends of a text, or the only one, and which of them
+// are written as pull requests.
 func (f *finder) named() (all, pulls []int) {
 	silent := func(from, to int) bool {
 		for _, w := range word.FindAllString(credit.ReplaceAllString(strings.ToLower(string(f.text[min(from, to):to])), " "), -1) {
@@ -176,7 +175,7 @@ func (f *finder) named() (all, pulls []int) {
 		if i+1 < len(f.found) {
 			end = f.found[i+1].at
 		}
-		// "broken by #12. (#13)": another sentence's.
+		// "broken by #12. (#13)": #12 belongs to another sentence.
 		another := end < len(f.text) && strings.HasPrefix(strings.TrimLeft(string(f.text[min(f.found[i].to, end):end]), " _"), ".")
 		if another || !silent(f.found[i].to, end) {
 			break
@@ -213,8 +212,7 @@ func (f *finder) blank(from, to int) {
 	}
 }
 
-// each visits the matches of a pattern with their groups; visit says whether the
-// match was read.
+// each calls visit with the groups of each match. visit reports whether it read the match.
 func (f *finder) each(re *lazyregexp.Regexp, visit func(at int, m []string) bool) {
 	for _, at := range re.FindAllSubmatchIndex(f.text, -1) {
 		m := make([]string, len(at)/2)
@@ -245,8 +243,8 @@ func (f *finder) roles() {
 	})
 }
 
-// target books what a link leads to, and tells whether the link's label was told
-// by it: "#12" that leads to another repository is none of ours.
+// target records what a link points to, and reports whether that settles the link's label:
+// "#12" that points to another repository does not count.
 func (f *finder) target(at int, label, url string) bool {
 	l := parseLink(url)
 	switch {
@@ -280,8 +278,8 @@ func (f *finder) hrefs() {
 	}
 }
 
-// names are links whose targets are defined elsewhere in the text. A number in
-// such a link without a definition of ours stays a number.
+// names reads links whose targets are defined elsewhere in the file. A number in a link
+// without a definition stays a number.
 func (f *finder) names() {
 	f.each(mdName, func(at int, m []string) bool {
 		name := m[2]
@@ -304,7 +302,7 @@ func (f *finder) names() {
 	})
 }
 
-// commitsInCode are commits as forges show them: (`abc1234`).
+// commitsInCode reads commits in the form of forges: (`abc1234`).
 func (f *finder) commitsInCode() {
 	f.each(codeHash, func(at int, m []string) bool {
 		if looksLikeCommit(m[1]) {
@@ -340,8 +338,8 @@ func (f *finder) spelled() {
 	})
 }
 
-// hashes are #12 and !12 that stand for themselves: not in a word, a path, an
-// entity, an anchor, a colour.
+// hashes reads #12 and !12 that are not part of a word, a path, an entity, an anchor or a
+// colour.
 func (f *finder) hashes() {
 	for _, at := range hash.FindAllSubmatchIndex(f.text, -1) {
 		from, to := at[0], at[1]
@@ -372,7 +370,8 @@ func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// commits are hex words in parentheses, or where an entry begins or says so.
+// commits reads hex words in parentheses, at the start of an entry, or after a word for a
+// commit.
 func (f *finder) commits() {
 	for _, at := range commitID.FindAllIndex(f.text, -1) {
 		id := string(f.text[at[0]:at[1]])
@@ -387,7 +386,7 @@ func (f *finder) commits() {
 	}
 }
 
-// looksLikeCommit leaves out words and numbers that happen to be hex.
+// looksLikeCommit reports whether a hex word is not an English word or a plain number.
 func looksLikeCommit(s string) bool {
 	return strings.ContainsAny(s, "0123456789") && strings.ContainsAny(s, "abcdef")
 }

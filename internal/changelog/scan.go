@@ -8,31 +8,31 @@ import (
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
-// block is a bullet or a paragraph, with what is nested in it.
+// block is a bullet or a paragraph, with the blocks nested in it.
 type block struct {
 	line     int
 	indent   int
 	bullet   bool
-	counted  bool // its marker is a number
+	counted  bool // the bullet is a number
 	version  string
 	released bool
 	heading  string
-	group    int // which heading it stands below
+	group    int // number of the heading above
 	pieces   []piece
 	children []block
 }
 
-// piece is a run of lines between blanks.
+// piece is a run of lines without blank lines.
 type piece struct {
 	lines   []string
 	literal bool
-	after   int // how many children stand before it
+	after   int // number of children before it
 }
 
-// own is a block's text without its children.
+// own returns the text of a block without its children.
 func (b block) own() string { return joinPieces(b.pieces) }
 
-// whole is a block's text; each child is a line that begins with "- ".
+// whole returns the text of a block, with a line "- …" for each child.
 func (b block) whole() string {
 	if len(b.children) == 0 {
 		return b.own()
@@ -68,33 +68,33 @@ func joinPieces(pieces []piece) string {
 	return strings.TrimSpace(strings.Join(out, "\n\n"))
 }
 
-// scanner walks the lines of one text.
+// scanner splits the lines of one text into blocks.
 type scanner struct {
-	lines []string
-	dead  []bool // comments, directives, link definitions, front matter
-	rest  bool
-	// releases says that the text is for the extension of that name: see releaseRole.
+	lines   []string
+	ignored []bool // comments, directives, link definitions, front matter
+	rest    bool
+	// releases says that the text is in the form of Sphinx's releases (see releaseRole).
 	releases bool
-	manual   bool // a page of the documentation: without versions it is about changelogs
-	// fragment says that the whole text is one change's: a line above a list is the
-	// beginning of a sentence, and no heading.
+	manual   bool // a page of the documentation, which without versions is not a changelog
+	// fragment says that the text is of one change: a line above a list begins a sentence,
+	// and is not a heading.
 	fragment bool
 	links    map[string]string
 	levels   []string // underlines in order of appearance
 
 	blocks      []block
-	open        []*block // bullets from the outermost in, or one paragraph
-	blank       bool     // a blank line stands before
+	open        []*block // bullets, outermost first, or one paragraph
+	blank       bool     // the line before is blank
 	fence       string
 	afterHead   bool
-	wide        bool // the open entry is a heading with a reference: all below is its own
+	wide        bool // the open entry is a heading with a reference, and includes all text below
 	group       int
 	version     string
 	released    bool
-	versionAt   int // level of the version's heading; 0 for none
+	versionAt   int // level of the version's heading, 0 for none
 	headings    []heading
 	anyVersion  bool
-	groupHeads  map[int]bool // groups that are a version's heading itself
+	groupHeads  map[int]bool // groups directly below the heading of a version
 	groupParent map[int]int
 	versionHead int // group of the version's heading
 }
@@ -119,8 +119,8 @@ func scan(name, text string, fragment bool) *scanner {
 		s.lines = append(s.lines, strings.TrimRight(tabs.Replace(line), " \r"))
 	}
 	s.manual = inManual(name)
-	s.dead = make([]bool, len(s.lines))
-	s.bury()
+	s.ignored = make([]bool, len(s.lines))
+	s.ignore()
 	digestLinks(s.links)
 	if strings.Contains(text, ":release:`") {
 		s.releases, s.version, s.versionAt, s.anyVersion = true, "Unreleased", plainLevel, true
@@ -131,8 +131,8 @@ func scan(name, text string, fragment bool) *scanner {
 	return s
 }
 
-// A changelog is read at every commit that touches it: what most lines are not is
-// told by a look at them, before any pattern.
+// A changelog is read at every commit that touches it, so cheap checks rule out most lines
+// before any pattern is tried.
 
 func isFence(line string) bool {
 	return (strings.Contains(line, "```") || strings.Contains(line, "~~~")) && fenceShape.MatchString(line)
@@ -159,14 +159,14 @@ func bulletOf(line string) []string {
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// step takes the line at i, and gives how many lines it took.
+// step reads the line at i, and returns how many lines it read.
 func (s *scanner) step(i int) int {
 	line := s.lines[i]
 	switch {
-	case s.fence != "" || !s.dead[i] && isFence(line):
+	case s.fence != "" || !s.ignored[i] && isFence(line):
 		s.literal(line)
 		return 1
-	case s.dead[i]:
+	case s.ignored[i]:
 		return 1
 	case line == "":
 		s.blank = true
@@ -190,11 +190,11 @@ func (s *scanner) step(i int) int {
 	return 1
 }
 
-// beginsItem tells a bullet from a wrapped line that happens to begin like one: a
-// number is one only where a list can begin or goes on.
+// beginsItem reports whether a line begins a bullet, and is not a wrapped line that looks
+// like one. A number is a bullet only where a list can begin or continue.
 func (s *scanner) beginsItem(m []string) bool {
 	if m[2] == "#." || !strings.ContainsAny(m[2], "0123456789") {
-		// "- " in the middle of a paragraph that is not indented is text.
+		// "- " in the middle of an unindented paragraph is text.
 		return s.blank || s.afterHead || len(s.open) == 0 || s.open[0].bullet || m[2] != "-" && m[2] != "–"
 	}
 	sibling := slices.ContainsFunc(s.open, func(b *block) bool { return b.counted && b.indent == len(m[1]) })
@@ -217,7 +217,7 @@ func (s *scanner) literal(line string) {
 	s.blank = s.fence == ""
 }
 
-// close ends all open blocks from a depth on, and books the outermost.
+// close ends all open blocks from a depth on, and records the outermost.
 func (s *scanner) close(depth int) {
 	for len(s.open) > depth {
 		b := s.open[len(s.open)-1]
@@ -248,7 +248,7 @@ func (s *scanner) add(p piece) {
 	}
 }
 
-// item opens a bullet: nested where it stands deeper than the one above.
+// item opens a bullet, nested if it is indented deeper than the one above.
 func (s *scanner) item(line, indent int, text string) {
 	depth := 0
 	if s.wide {
@@ -267,7 +267,7 @@ func (s *scanner) item(line, indent int, text string) {
 	})
 }
 
-// words continue the open block, or begin a paragraph.
+// words continues the open block, or begins a paragraph.
 func (s *scanner) words(i int, line string) {
 	indent := indentOf(line)
 	if !s.blank && !s.afterHead && len(s.open) > 0 {
@@ -275,7 +275,7 @@ func (s *scanner) words(i int, line string) {
 		b.pieces[len(b.pieces)-1].lines = append(b.pieces[len(b.pieces)-1].lines, line)
 		return
 	}
-	// After a blank line, what is indented belongs to the bullet that it stands below.
+	// After a blank line, indented text belongs to the bullet above.
 	depth := len(s.open)
 	for depth > 0 && (!s.open[depth-1].bullet || indent <= s.open[depth-1].indent) && (!s.wide || depth > 1) {
 		depth--
@@ -304,12 +304,12 @@ var (
 	meta = lazyregexp.New(`(?i)^[*_\[(]*(?:release[ds]?(?: on| date)?\b.{0,60}|unreleased|released?:? .{0,40}|no (?:significant |notable |user-facing )?changes.{0,40}|` +
 		`nothing.{0,30}|full change ?log.{0,200}|see .{0,200}|to be released.{0,30}|not yet released.{0,30}|tbd|tba|in development|under development|date: .{0,40})[*_\])]*\.?$`)
 	onlyDate = lazyregexp.New(`(?i)^[*_(]*(?:released? )?(?:on )?(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|(?:\d{1,2}(?:st|nd|rd|th)? )?[a-z]{3,9} (?:\d{1,2}(?:st|nd|rd|th)?,? )?\d{4})[*_)]*\.?$`)
-	// pointers lead elsewhere and tell nothing.
+	// pointers match entries that only link to another page.
 	pointers = lazyregexp.New(`(?i)^[*_` + "`" + `\[]*(?:full change ?log|all changes|compare|diff)\b|\bmade (?:their|his|her|its) first contribution\b`)
 )
 
-// entries are the blocks that tell of changes. fallback is the version of text
-// that stands below no version's heading.
+// entries returns the blocks about changes. fallback is the version of text that is not
+// below the heading of a version.
 func (s *scanner) entries(fallback string) []block {
 	s.close(0)
 	listed := map[int]bool{}
@@ -326,15 +326,15 @@ func (s *scanner) entries(fallback string) []block {
 			continue
 		}
 		if b.version == "" {
-			// Bullets of a file without any version count; of one that has them, what
-			// stands above or outside is an introduction.
+			// In a file without versions all bullets count. In a file with versions, text
+			// outside of their sections is an introduction.
 			if b.version = fallback; fallback == "" && (s.anyVersion || !b.bullet || s.manual) {
 				continue
 			}
 			b.released = fallback != ""
 		}
 		if !b.bullet && listed[b.group] && !pointsAtNumber.MatchString(text) {
-			continue // what introduces a list
+			continue // the introduction of a list
 		}
 		out = append(out, b)
 	}

@@ -13,9 +13,8 @@ var (
 	word      = lazyregexp.New(`[\p{L}\p{N}]+`)
 )
 
-// Words are what a text says, without markup, references and credits: two entries
-// with the same words are the same entry, wherever they stand and however they
-// are wrapped.
+// Words returns the words of a text without markup, references and credits. Two entries
+// with the same words are the same entry, wherever they stand and however they are wrapped.
 func Words(text string) []string {
 	text = mdTarget.ReplaceAllString(text, "]")
 	text = restLink.ReplaceAllString(text, "$1")
@@ -26,8 +25,8 @@ func Words(text string) []string {
 	return word.FindAllString(strings.ToLower(text), -1)
 }
 
-// Likeness is how much two texts have in common, by words: 1 for the same words,
-// 0 for none (Dice's coefficient).
+// Likeness returns how many words two texts have in common (Dice's coefficient): 1 for the
+// same words, 0 for none.
 func Likeness(a, b []string) float64 {
 	if len(a)+len(b) == 0 {
 		return 0

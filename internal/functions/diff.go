@@ -11,18 +11,18 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Source is one file of one side of a change.
+// Source is one file before or after a change.
 type Source struct {
 	Path     string
-	Language mask.Language // nil for one that nobody reads
+	Language mask.Language // nil where no language reads the file
 	Data     []byte
 }
 
-// Pair is a changed file before and after, under two paths where it was renamed.
-// A side that is not there is nil.
+// Pair is a changed file before and after, with two paths if it was renamed. A missing
+// side is nil.
 type Pair struct{ Before, After *Source }
 
-// path is the one that a record names the file by.
+// path returns the path that records use for the file.
 func (p Pair) path() string {
 	if p.After != nil {
 		return p.After.Path
@@ -30,22 +30,22 @@ func (p Pair) path() string {
 	return p.Before.Path
 }
 
-// Diff says what a change does to functions; pairs are all its source files, because
-// a function can move from one to another. The rules:
+// Diff returns what a change does to functions. pairs are all source files of the change,
+// because a function can move from one to another. The rules:
 //
-//   - A function of the same name in the same file (a renamed file is the same) is
-//     modified where its own code is: signature, decorators, body, docstring; not
-//     layout, comments, or the functions inside it. A class or type is modified where
-//     its head is: attributes and fields are data.
-//   - Several definitions of one name are paired as far as they go, equal ones first.
-//   - One of the same qualified name that is gone here and new there, and is at least
-//     half the same lines, or is inside one that is, moved: it is not removed and
-//     added, and is modified where its own code is.
+//   - A function of the same name in the same file (also a renamed one) is modified if its
+//     own code is: signature, decorators, body, docstring; not layout, comments, or the
+//     functions inside it. A class or type is modified if its head is: attributes and
+//     fields are data.
+//   - Several definitions of one name are paired one to one, equal ones first.
+//   - A function that is gone in one file and new in another under the same qualified
+//     name moved, if it shares at least half of its lines or is inside one that moved. It
+//     is then neither removed nor added, and is modified if its own code is.
 //   - A function under another name, or moved into or out of a class, is removed and added.
-//   - A file that does not parse before or after is unread, and says nothing else.
+//   - A file that does not parse before or after is listed as unread, and nothing else.
 //
-// Names are path::Qualified.name, with the path before the change for what is removed
-// and after it for the others; sorted, each once.
+// Names are path::Qualified.name, sorted, each once. The path is that before the change for
+// removed functions and that after it for others.
 func Diff(pairs []Pair) schemas.FunctionEdits {
 	var d differ
 	for _, p := range pairs {
@@ -55,7 +55,7 @@ func Diff(pairs []Pair) schemas.FunctionEdits {
 	return schemas.FunctionEdits{Added: d.names(d.added), Removed: d.names(d.removed), Modified: d.names(d.modified), Unread: d.sorted(d.unread)}
 }
 
-// definition is a function at its place.
+// definition is a function with its file.
 type definition struct {
 	path   string
 	name   string
@@ -63,14 +63,14 @@ type definition struct {
 	shape  [16]byte
 	text   string
 	parent *definition
-	// to is what it became in another file.
+	// to is the definition in another file that it became.
 	to *definition
 
-	counted map[string]int // its lines, once they are asked for
+	counted map[string]int // its lines, counted on first use
 	lines   int
 }
 
-// id is what definitions are matched by.
+// id is the key by which definitions are matched.
 type id struct {
 	name  string
 	class bool
@@ -110,14 +110,14 @@ func (d *differ) file(p Pair) {
 		d.removed = append(d.removed, gone[both:]...)
 		delete(old, which)
 	}
-	for _, f := range before { // in order of source
+	for _, f := range before { // in source order
 		if _, left := old[f.id()]; left {
 			d.removed = append(d.removed, f)
 		}
 	}
 }
 
-// read gives the functions of a file, and whether it could be read.
+// read returns the functions of a file, and whether it could be read.
 func read(s *Source) ([]*definition, bool) {
 	if s == nil {
 		return nil, true
@@ -125,7 +125,7 @@ func read(s *Source) ([]*definition, bool) {
 	switch path.Ext(s.Path) {
 	case ".pyi": // repeats what other files define
 		return nil, true
-	case ".pyx", ".pxd": // Cython, which no grammar here reads
+	case ".pyx", ".pxd": // Cython, which has no grammar here
 		return nil, false
 	}
 	if s.Language == nil {
@@ -147,7 +147,7 @@ func read(s *Source) ([]*definition, bool) {
 	return out, true
 }
 
-// unequal takes away the definitions of one name that have an equal on the other side.
+// unequal removes the definitions of one name that have an equal on the other side.
 func unequal(before, after []*definition) (gone, come []*definition) {
 	equal := map[[16]byte]int{}
 	for _, f := range before {
@@ -160,7 +160,7 @@ func unequal(before, after []*definition) (gone, come []*definition) {
 		}
 		come = append(come, f)
 	}
-	// What is left of equal has no match; the last ones of a shape are as good as the first.
+	// What remains of equal has no match; which ones of a shape remain does not matter.
 	for _, f := range slices.Backward(before) {
 		if equal[f.shape] > 0 {
 			equal[f.shape]--
@@ -171,18 +171,18 @@ func unequal(before, after []*definition) (gone, come []*definition) {
 	return gone, come
 }
 
-// moves pairs what is gone in one file with what is new in another.
+// moves pairs definitions that are gone in one file with those new in another.
 func (d *differ) moves() {
 	gone := map[id][]*definition{}
 	for _, f := range d.removed {
 		gone[f.id()] = append(gone[f.id()], f)
 	}
-	// Outer ones first: what is inside goes with them.
+	// Outer ones first: the inner ones move with them.
 	slices.SortStableFunc(d.added, func(a, b *definition) int {
 		return cmp.Compare(strings.Count(a.name, "."), strings.Count(b.name, "."))
 	})
 	from := map[*definition]*definition{}
-	for _, near := range []bool{false, true} { // what is the same must not lose its place to what is like it
+	for _, near := range []bool{false, true} { // equal ones are paired before similar ones
 		for _, f := range d.added {
 			if from[f] != nil {
 				continue
@@ -201,11 +201,11 @@ func (d *differ) moves() {
 	d.removed = slices.DeleteFunc(d.removed, func(f *definition) bool { return f.to != nil })
 }
 
-// origin is the definition that became f: the one most like it.
+// origin returns the definition that became f: the most similar one.
 func origin(f *definition, gone []*definition, near bool) *definition {
 	const (
 		enough = 0.5
-		most   = 100 // of one name, for hostile files: likeness is not free
+		most   = 100 // of one name; bounds the work for hostile files
 	)
 	var best *definition
 	score := 0.0
@@ -226,7 +226,8 @@ func origin(f *definition, gone []*definition, near bool) *definition {
 	return best
 }
 
-// alike is the share of lines that two definitions have in common, layout apart.
+// alike returns the share of lines that two definitions have in common, 0 to 1, layout
+// ignored.
 func alike(a, b *definition) float64 {
 	counts, lines := a.count()
 	others, more := b.count()

@@ -1,19 +1,20 @@
 // Package functions says which functions a change adds, removes and modifies.
 //
-// What a function is, it takes from what a mask.Language says of a file: the notion
-// that filters and masks share. Of that it counts
+// It takes functions from a mask.Language, so that filters and masks mean the same by the
+// word. Of these it counts
 //
-//   - what a word of the language declares, wherever it stands: async, nested,
-//     conditional, decorated; methods, accessors, constructors;
-//   - of function literals those that a module's, a class's or a package's own name is
-//     bound to directly. Others are code of what encloses them, though masks name more;
-//   - and, told apart by Class, classes and what is like them: types, traits, modules.
-//     An alias is a second name and no definition, nor is an object that has functions.
+//   - functions declared by a keyword, wherever they stand: async, nested, conditional,
+//     decorated; methods, accessors, constructors;
+//   - function literals that are bound directly to a name of a module, class or package.
+//     Other literals are code of the enclosing function, though masks name more of them;
+//   - classes and their like (types, traits, modules), marked by Class. An alias is a
+//     second name, not a definition; nor is an object that has functions.
 //
-// One name can have several definitions: overloads, a property with its setter, the
-// branches of an if, the implementations of a singledispatch, Go's init. Each counts.
+// One name can have several definitions, and each counts: overloads, a property with its
+// setter, the branches of an if, the implementations of a singledispatch, Go's init.
 //
-// It never resolves a name, never runs code, and never guesses at what does not parse.
+// The package never resolves a name, never runs code, and never guesses about a file that
+// does not parse.
 package functions
 
 import (
@@ -29,14 +30,14 @@ import (
 type Function struct {
 	Name   string // qualified within the file: Class.method, outer.inner, Type.Method
 	Class  bool
-	Parent int        // index, among the functions of the file, of the one around it; -1
-	Span   mask.Range // with decorators; of a literal with the name that it is bound to
-	Data   mask.Range // of a class: what it holds, which is not its own code
+	Parent int        // index of the enclosing function among those of the file, or -1
+	Span   mask.Range // with decorators; of a literal, with the name that it is bound to
+	Data   mask.Range // of a class: its body, which is not its own code
 
 	literal bool
 }
 
-// In are the functions of a file, an outer one before what is inside it.
+// In returns the functions of a file, an outer one before those inside it.
 func In(file *mask.File, tree *syntax.Tree) []Function {
 	var all, out []Function
 	for _, f := range file.Functions {
@@ -70,8 +71,8 @@ func In(file *mask.File, tree *syntax.Tree) []Function {
 	return out
 }
 
-// node is the innermost one that a span begins with and holds most of: comments and
-// the text of heredocs may come behind it.
+// node returns the innermost node that begins a span and covers most of it; comments and
+// the text of heredocs may follow it.
 func node(tree *syntax.Tree, span mask.Range) syntax.Node {
 	var n syntax.Node
 	for at := range tree.From(span.Start) {
@@ -85,7 +86,7 @@ func node(tree *syntax.Tree, span mask.Range) syntax.Node {
 	return n
 }
 
-// bound is the span of what binds a name to a literal, where nothing else stands
+// bound returns the span of the binding of a name to a literal, if nothing else stands
 // between the two.
 func bound(tree *syntax.Tree, literal mask.Range) mask.Range {
 	n := node(tree, literal)
@@ -112,7 +113,7 @@ func bound(tree *syntax.Tree, literal mask.Range) mask.Range {
 
 func last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-// data is what a class holds, behind its decorators.
+// data returns the body of a class, without its decorators.
 func data(n syntax.Node) mask.Range {
 	for c := range n.Children() {
 		switch {

@@ -9,9 +9,9 @@ import (
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
-// shape digests the own code of a function: of what is inside it, the name and the
-// place. Two texts of one shape differ in layout, comments, needless parentheses and the
-// quotes around strings only: in what formatters change.
+// shape digests the code of a function; of a function inside it, only name and place. Two
+// texts of one shape differ only in what formatters change: layout, comments, needless
+// parentheses and the quotes around strings.
 func shape(tree *syntax.Tree, f Function, inside []Function) [16]byte {
 	s := shaper{source: tree.Source, hash: sha256.New(), at: f.Span.Start, data: f.Data, inside: inside}
 	s.children(node(tree, f.Span))
@@ -22,15 +22,15 @@ func shape(tree *syntax.Tree, f Function, inside []Function) [16]byte {
 type shaper struct {
 	source []byte
 	hash   hash.Hash
-	at     int    // what is before it is read
-	tokens []byte // that are no nodes, before at
+	at     int    // everything before it was read
+	tokens []byte // that are not nodes, before at
 	data   mask.Range
 	inside []Function // from at on
 	depth  int
 }
 
-// write adds one word; the kind before it keeps words of different kinds, and a
-// word from two, apart.
+// write adds one word after its kind, so that words of different kinds, or one word and
+// two, never give the same bytes.
 func (s *shaper) write(kind byte, word string) {
 	if len(s.tokens) > 0 {
 		s.hash.Write([]byte("\x00t"))
@@ -41,7 +41,7 @@ func (s *shaper) write(kind byte, word string) {
 	s.hash.Write([]byte(word))
 }
 
-// maxDepth bounds recursion: what nests deeper is hostile, and counts by its text.
+// maxDepth bounds recursion. Deeper nesting is hostile input, and is compared as text.
 const maxDepth = 5000
 
 func (s *shaper) children(n syntax.Node) {
@@ -55,19 +55,19 @@ func (s *shaper) children(n syntax.Node) {
 	s.skip(n, n.End())
 }
 
-// skip reads tokens within a node, up to a place.
+// skip reads the tokens of a node up to a position.
 func (s *shaper) skip(within syntax.Node, to int) {
 	for ; s.at < to; s.at++ {
 		switch c := s.source[s.at]; {
 		case c <= ' ', c == ',', grouping(within):
-		case c == ';' && !within.Is("for_clause", "for_statement"): // as good as a line break
+		case c == ';' && !within.Is("for_clause", "for_statement"): // the same as a line break
 		default:
 			s.tokens = append(s.tokens, c)
 		}
 	}
 }
 
-// grouping tells what the tree says without it.
+// grouping reports whether a node only groups: its own tokens do not count.
 func grouping(n syntax.Node) bool { return n.Is("parenthesized_expression") }
 
 func (s *shaper) node(n syntax.Node) {
@@ -83,7 +83,7 @@ func (s *shaper) node(n syntax.Node) {
 		s.at = s.inside[0].Span.End
 	case strings.HasSuffix(kind, "comment"), kind == "line_continuation":
 		s.at = at.End
-	case kind == "expression_statement" && n.First().Is("string") && wraps(n): // a docstring, whose indentation says nothing
+	case kind == "expression_statement" && n.First().Is("string") && wraps(n): // a docstring; its indentation does not count
 		s.word(n, strings.Join(strings.Fields(n.Text()), " "))
 	case kind == "string":
 		s.word(n, unquoted(n.Text()))
@@ -98,7 +98,7 @@ func (s *shaper) node(n syntax.Node) {
 	}
 }
 
-// wraps tells a node that is nothing but the one in it.
+// wraps reports whether a node consists of a single other node.
 func wraps(n syntax.Node) bool {
 	first := n.First()
 	return first.Is() && first.Start() == n.Start() && first.End() == n.End()
@@ -109,7 +109,8 @@ func (s *shaper) word(n syntax.Node, text string) {
 	s.at = n.End()
 }
 
-// isText tells literals, which are taken whole: the text between escapes is no node.
+// isText reports whether a node is a literal. Literals are read whole, because the text
+// between escapes is not a node.
 func isText(kind string) bool {
 	for _, part := range []string{"string", "char", "rune", "heredoc", "regex"} {
 		if strings.Contains(kind, part) {
@@ -119,8 +120,7 @@ func isText(kind string) bool {
 	return kind == "text"
 }
 
-// unquoted is a literal that reads the same between all quotes, with one kind of
-// them; others as they are written.
+// unquoted gives a literal one kind of quotes if its text means the same in all of them.
 func unquoted(literal string) string {
 	at := strings.IndexAny(literal, "'\"")
 	if at < 0 || strings.ContainsAny(literal, "\\\n") || strings.Contains(literal, "#{") {

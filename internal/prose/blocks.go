@@ -6,10 +6,10 @@ import (
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
-// Kind is what a block of a text is.
+// Kind is the kind of a block.
 type Kind int
 
-// The kinds. Of listings only their place is known.
+// The kinds of blocks.
 const (
 	Paragraph Kind = iota
 	Item           // of a list
@@ -19,8 +19,8 @@ const (
 // Block is a paragraph or a list item on one line, its markup kept, or a listing.
 type Block struct {
 	Kind  Kind
-	Text  string // of a listing, its lines as they are
-	Under string // the nearest heading, as it is written
+	Text  string // the lines of a listing are unchanged
+	Under string // the nearest heading above, with its markup
 }
 
 var (
@@ -37,7 +37,7 @@ var (
 	quote     = lazyregexp.New(`^\s{0,3}>`)
 )
 
-// reader is the state between two lines.
+// reader splits a text into blocks, line by line.
 type reader struct {
 	out     []Block
 	lines   []string // of the open paragraph or item
@@ -48,8 +48,8 @@ type reader struct {
 	literal bool // a paragraph ended in "::"
 }
 
-// Blocks reads a text. Headings, check boxes, quotations and comments are no
-// blocks; a heading stands with what is under it.
+// Blocks splits a text. Headings, check boxes, quotations and comments are not blocks; a
+// heading is in Under of the blocks below it.
 func Blocks(text string) []Block {
 	text = comments.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
 	lines := strings.Split(strings.ReplaceAll(text, "\t", "    "), "\n")
@@ -61,7 +61,7 @@ func Blocks(text string) []Block {
 	return r.out
 }
 
-// line takes the line at i, and gives the index of the last line that it took.
+// line reads the line at i, and returns the index of the last line that belongs to it.
 func (r *reader) line(lines []string, i int) int {
 	s := lines[i]
 	depth := len(s) - len(strings.TrimLeft(s, " "))
@@ -93,7 +93,7 @@ func (r *reader) line(lines []string, i int) int {
 		r.code(lines[i : i+1])
 	case quote.MatchString(s):
 		r.flush()
-		for i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" { // its lines may go on without the mark
+		for i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" { // its further lines may lack the mark
 			i++
 		}
 	case underline.MatchString(s) && len(strings.TrimSpace(s)) > 2:
@@ -151,7 +151,7 @@ func (r *reader) flush() {
 	r.out = append(r.out, Block{Kind: kind, Text: text, Under: r.heading})
 }
 
-// closing is the line that closes the fence at i; the last one where none does.
+// closing returns the line that closes the fence at i, or the last line.
 func closing(lines []string, i int) int {
 	mark := strings.TrimSpace(fence.FindString(lines[i]))
 	for j := i + 1; j < len(lines); j++ {
@@ -162,7 +162,8 @@ func closing(lines []string, i int) int {
 	return len(lines)
 }
 
-// indented is the last line after i that is deeper than depth, or empty.
+// indented returns the last line of those after i that are indented deeper than depth or
+// empty.
 func indented(lines []string, i, depth int) int {
 	for j := i + 1; j < len(lines); j++ {
 		s := lines[j]
@@ -178,10 +179,9 @@ var (
 	rule     = lazyregexp.New(`(?m)^-{3,}\s*$`)
 )
 
-// Squashed takes out of a squash commit's body the list of commits that forges
-// write there, one bullet each between empty lines: what is left are the words
-// before it and those of the first commit. The later ones tell of the work on the
-// change ("fix lint", "review"), not of the change.
+// Squashed removes the list of commits that forges write into the body of a squash commit,
+// one bullet each between empty lines. It keeps the words before the list and those of the
+// first commit. The later ones are about the work on the change ("fix lint", "review").
 func Squashed(title, body string) string {
 	body = strings.ReplaceAll(body, "\r\n", "\n")
 	at := squashed.FindAllStringIndex(body, -1)
@@ -214,7 +214,7 @@ func Squashed(title, body string) string {
 	return strings.TrimSpace(body[:at[0][0]]) + "\n\n" + strings.TrimSpace(first)
 }
 
-// continues tells whether a bullet goes on in indented lines up to an empty one.
+// continues reports whether a bullet has further, indented lines up to an empty one.
 func continues(after string) bool {
 	for _, line := range strings.Split(after, "\n") {
 		switch {

@@ -8,24 +8,24 @@ import (
 )
 
 var (
-	// oneName is one token: a dotted name, a flag, a number, a version, a path, a
+	// oneName matches one token: a dotted name, a flag, a number, a version, a path, a
 	// quoted word, an operator.
 	oneName = lazyregexp.New(`^(?:\*{0,2}[\w.]*\w\*?|@[\w.]+|-{1,2}[A-Za-z][\w-]*|\$?[\w-]+|[\w.*?~-]*[/\\][\w./\\*?~:-]*|v?\d[\w.+-]*|[A-Za-z_][\w.]*\(\)|[^\w\s()]{1,3}|"[^"]*"|'[^']*'|\.[\w.*-]+|[A-Za-z][\w.+-]*[+#*]*|https?://\S+|[<>=~!]=?\s?[\d.]+|\{[\w.]*\}|%[\w.]+|\\\w+|<\w+>|\[\w+\]|[\w-]+:)$`)
-	// A call, an index, an assignment or an annotation is named by what it begins with.
+	// leadName matches a call, an index or an annotation, which its first name stands for.
 	leadName = lazyregexp.New(`^@?((?:[A-Za-z_][\w-]*\.)*[A-Za-z_]\w*)\s*(?:\(.*\)|\[.*\]|:\s*[^=\s].*|<\w.*>)$`)
-	// A call with plain values stands for what it gives, and is not what it is called.
+	// valued matches a call with plain values: it stands for its result, not for its name.
 	valued = lazyregexp.New(`\((?:[^()=]*["'][^()=]*|[\d.,\s+-]+)\)$`)
-	// An assignment says what is set to what, if both are one token.
+	// setTo matches an assignment of one token to one token.
 	setTo = lazyregexp.New(`^((?:[A-Za-z_][\w-]*\.)*[A-Za-z_]\w*|--?[A-Za-z][\w-]*)\s*=\s*([^=\s].*)$`)
-	// A command line of a command and its options.
+	// command matches a command with options.
 	command = lazyregexp.New(`^[\w./-]+(?: --?[\w-]+)+$`)
-	// A message or a label, not code: plain words.
+	// message matches plain words: a message or a label, not code.
 	message = lazyregexp.New(`^[A-Za-z][A-Za-z'’]*(?:,? [A-Za-z0-9'’-]+){2,}[.!?]?$`)
 	invoked = lazyregexp.New(`^(?:pip|python3?|go|git|npm|uv|make|pytest|tox|nox|docker|apt|import|from|def|class|func|type|var|const|return|if|for|while|with|lambda|assert|raise|del|async|await|yield|x|a|b)\b`)
-	// A requirement: a package and a version.
+	// requirement matches a package and a version.
 	requirement = lazyregexp.New(`^([\w.-]+?)\s*(>=|<=|==|~=|<|>)\s*(\d[\w.]*)$`)
 	setting     = lazyregexp.New(`(?i)\bset(?:s|ting)?(?: (?:the|a|an))?\s*$`)
-	// keywords are phrases of a language: "async with".
+	// keywords matches phrases of a language: "async with".
 	keywords = lazyregexp.New(`^(?:async|not|is|yield|await|else|if|from|for|go|select|raise|import) [a-z]+$`)
 
 	bareCall  = lazyregexp.New(`\b([A-Za-z_](?:[\w.]*\w)?)\(([^()]*)\)`)
@@ -37,9 +37,9 @@ var (
 	plural    = lazyregexp.New(`^(?:s|es|ies|n|d|ed|a|an|un|re|or|and|\d+|i|ii|O|n²)$`)
 )
 
-// Named reduces code in a sentence to the names that it is about: `f(x)` becomes
-// `f`, `strict=True` becomes `strict`. ok is false where a piece of code is left,
-// or where two pieces became one name: without them the sentence says something else.
+// Named reduces code in a sentence to names: `f(x)` becomes `f`. ok is false where code is
+// left, or where two pieces of code became the same name: the sentence then says something
+// else.
 func Named(sentence string) (text string, ok bool) {
 	ok = true
 	var made []string
@@ -81,15 +81,15 @@ func Named(sentence string) (text string, ok bool) {
 	return rest, ok && len(Code(rest)) == 0
 }
 
-// remark tells "argument(s)" and "fix(scope)" from calls.
+// remark reports whether word(inside) is not a call: "argument(s)", "fix(scope)".
 func remark(word, inside string) bool {
 	return fragment.MatchString(word+":") || plural.MatchString(inside) && english.MatchString(word)
 }
 
 var english = lazyregexp.New(`^[A-Za-z]?[a-z]+$`)
 
-// verbFor is what an assignment needs after the words before it: "set x", "when x is
-// set", "with x set".
+// verbFor returns the words between the two sides of an assignment, by the words before
+// it: "set x to", "when x is set to", "with x set to".
 func verbFor(words string) string {
 	switch {
 	case setting.MatchString(words):
@@ -102,8 +102,8 @@ func verbFor(words string) string {
 
 var condition = lazyregexp.New(`(?i)\b(?:when|if|where|unless|while|whenever)(?: the)?\s*$`)
 
-// reduce gives what a piece of code is called, in backticks; set stands between
-// what is assigned and its value.
+// reduce returns the name of a piece of code, in backticks. set stands between the two
+// sides of an assignment. It returns false where there is no such name.
 func reduce(code, set string) (string, bool) {
 	switch {
 	case strings.HasSuffix(code, "()") && oneName.MatchString(strings.TrimSuffix(code, "()")):
@@ -135,7 +135,7 @@ func reduce(code, set string) (string, bool) {
 	return "`" + code + "`", false
 }
 
-// compared says a comparison in words: of versions where there is a full stop.
+// compared returns a comparison in words. A value with a full stop is a version.
 func compared(operator, value string) string {
 	version := strings.Contains(value, ".")
 	switch operator {
@@ -163,8 +163,8 @@ func compared(operator, value string) string {
 	return value
 }
 
-// Code lists what is code in a text: blocks, expressions of more than one token
-// between backticks, and the like without them. A bare name is not code.
+// Code returns the code in a text: blocks, and expressions of more than one token, with
+// or without backticks. A bare name is not code.
 func Code(text string) []string {
 	var out []string
 	for _, b := range Blocks(text) {
@@ -190,7 +190,7 @@ func Code(text string) []string {
 	return out
 }
 
-// Messages and literals in quotation marks; curly ones stand around those that hold
+// Messages and literals in quotation marks. Curly marks are used around text that contains
 // straight ones or backticks.
 var (
 	straight = lazyregexp.New(`"[^"\n]*"`)

@@ -8,15 +8,14 @@ import (
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
-// gone marks the place of a reference or a person until the words around it are
-// tidied.
+// gone marks where a reference or a person was removed, until tidy removes the mark.
 const gone = "\x00"
 
-// torn stands where a reference went from within a sentence.
+// torn marks where a reference was removed from the middle of a sentence.
 const torn = "\x01"
 
-// Torn tells whether a sentence lost a reference that it needs, and gives it
-// without the mark.
+// Torn returns the sentence without the mark, and whether it lost a reference that it
+// needs.
 func Torn(sentence string) (string, bool) {
 	if !strings.Contains(sentence, torn) {
 		return sentence, false
@@ -48,13 +47,12 @@ var (
 	emoji     = lazyregexp.New(`[\x{1F000}-\x{1FAFF}\x{2600}-\x{27BF}\x{2B00}-\x{2BFF}\x{FE0F}\x{200D}]+\s*|(?:^|\s):[a-z][a-z_]+:(?:\s|$)`)
 )
 
-// personal are the roles that name an issue or a person, and nothing that a
-// program knows.
+// personal are the roles that name an issue or a person, not something in a program.
 var personal = strings.Fields("issue pr user gh ghuser ghissue ghpr commit pull bpo cve cwe contributor author pypi gh-issue github pullreq bug ticket")
 
-// Inline turns the markup of one paragraph into plain words: links become their
-// text, roles and double backticks become names in backticks; references to
-// issues, commits and people go, with the words that only lead to them.
+// Inline turns the markup of one paragraph into plain words. Links become their text, and
+// roles and double backticks become names in backticks. References to issues, commits and
+// people are removed, with the words that only lead to them.
 func Inline(text string) string {
 	text = strings.NewReplacer(gone, "", torn, "").Replace(text)
 	text = role.ReplaceAllStringFunc(text, roleText)
@@ -86,7 +84,7 @@ func Inline(text string) string {
 	return tidy(text)
 }
 
-// outside changes what stands outside of backticks.
+// outside applies a function to the text outside of backticks.
 func outside(text string, change func(string) string) string {
 	var b strings.Builder
 	at := 0
@@ -118,7 +116,7 @@ func roleText(s string) string {
 	return "`" + strings.TrimLeft(content, ".!") + "`"
 }
 
-// commitHash tells abbreviated commits from words and numbers.
+// commitHash reports whether a word is an abbreviated commit, not a word or a number.
 func commitHash(s string) string {
 	if strings.ContainsAny(s, "0123456789") && strings.ContainsAny(s, "abcdef") {
 		return gone
@@ -129,12 +127,12 @@ func commitHash(s string) string {
 const refs = gone + `(?:[,;&\s/]*(?:and|or|et al\.?)?\s*` + gone + `)*`
 
 var (
-	// The words that only lead to a reference, a person or an address.
+	// Words that only lead to a reference, a person or an address.
 	credit   = lazyregexp.New(`(?i)[,;:–—-]*\s*\b(?:(?:thanks|kudos|patch|pr|contributed|implemented|reported|requested|suggested|added|fixed|written|provided|made|done|authored|thank you|courtesy|original(?:ly)?)\s+(?:(?:by|to|goes to|go to|from|of)\s+)?|(?:see|see also|cf\.?|refs?|via|by|in|from|since|per|as of|through)\s+)(?:(?:the|issue|issues|pr|prs|pull request|discussion|ticket|bug|commit|also|for|details)\s+)*` + refs)
 	closes   = lazyregexp.New(`(?i)[,;:–—-]*\s*\b(?:(?:also|partially|hopefully|this|should)\s+)*(?:fix(?:es|ed|ing)?|clos(?:es|ed|e)|resolv(?:es|ed|e)|refs?|references|related to|relates to|part of|addresses|implements|supersedes|replaces|reverts|follow[- ]?ups? (?:to|from|of|on)|issues?|prs?|pull requests?|gh|bug|ticket|link|cc|re|tracked (?:in|by))\b(?:\s+(?:the\s+)?(?:issues?|prs?|pull requests?|bugs?|tickets?))?\s*:?\s*` + refs)
 	thankful = lazyregexp.New(`(?i)(^|[.!?,;]\s+)(?:special |many |big )?(?:thanks|thank you|kudos)(?: to)?[^.]*` + gone + `[^.]*(?:\.|$)`)
 	inside   = lazyregexp.New(`([a-z,]\s*)` + refs + `(\s+[a-z])`)
-	// A reference that does something is somebody's earlier work.
+	// A reference that is the subject of a sentence is somebody's earlier work.
 	subject      = lazyregexp.New(`\b((?:when|because|that|until|while|where|than|as|since|after|before) )(?:(?:PR|issue|pull request|commit) )?` + refs + `\s+([a-z-]+(?:ed|es|s|gan|de)\b)`)
 	subjectFirst = lazyregexp.New(`^(?:(?:PR|Issue|Pull request|Commit) )?` + refs + `\s+([a-z-]+(?:ed|es|s|gan|de)\b)`)
 	inBrackets   = lazyregexp.New(`\([^()` + "`" + `]*\)`)
@@ -148,7 +146,7 @@ var (
 	leftover     = lazyregexp.New(`(?i)\b(?:and|or|by|pr|prs|see|also|issue|issues|fix|fixes|fixed|closes?|resolves?|resolved|refs?|thanks|to|for|the|pull request|via|in|gh|contributed|patch|reported|based on|part of|from|with|of|help)\b|[\s,;:.&#!]|` + gone)
 )
 
-// tidy takes away the marks of what is gone, and the words that they hung on.
+// tidy removes the marks that gone left, and the words that only lead to them.
 func tidy(text string) string {
 	if strings.Contains(text, gone) {
 		text = inBrackets.ReplaceAllStringFunc(text, func(s string) string {
@@ -159,7 +157,7 @@ func tidy(text string) string {
 		})
 		text = subject.ReplaceAllString(text, "${1}an earlier change $2")
 		text = subjectFirst.ReplaceAllString(text, "An earlier change $1")
-		for again := ""; again != text; { // one thanks takes the blank before the next
+		for again := ""; again != text; { // one match can consume the blank before the next
 			again, text = text, thankful.ReplaceAllString(text, "$1")
 		}
 		text = credit.ReplaceAllString(text, "")
@@ -171,7 +169,7 @@ func tidy(text string) string {
 	text = spaces.ReplaceAllString(text, " ")
 	text = before.ReplaceAllString(text, "$1")
 	text = stops.ReplaceAllString(text, ".$1$2")
-	if i := strings.LastIndexByte(text, '`'); strings.Count(text, "`")%2 == 1 { // nobody's
+	if i := strings.LastIndexByte(text, '`'); strings.Count(text, "`")%2 == 1 { // an unpaired backtick
 		text = text[:i] + text[i+1:]
 	}
 	return strings.TrimSpace(leading.ReplaceAllString(text, ""))

@@ -1,9 +1,9 @@
 // Package prose reads what people write about changes (commit messages, pull
 // request texts, changelog entries, in Markdown or reStructuredText) as plain
-// English sentences, and says what in a sentence is a name and what is code.
+// English sentences, and finds names and code in them.
 //
-// It never writes a sentence of its own, never rewords one beyond its markup, and
-// knows nothing of the change that a text is about.
+// It never writes a sentence of its own, never rewords one beyond its markup, and knows
+// nothing about the change.
 package prose
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Says tells whether a text holds a name as a word of its own.
+// Says reports whether a text holds a name as a word of its own.
 func Says(text, name string) bool {
 	first, _ := utf8.DecodeRuneInString(name)
 	last, _ := utf8.DecodeLastRuneInString(name)
@@ -27,8 +27,7 @@ func Says(text, name string) bool {
 		i += from
 		before, _ := utf8.DecodeLastRuneInString(text[:i])
 		after, _ := utf8.DecodeRuneInString(text[i+len(name):])
-		// A literal may begin or end with what is no part of a word: "--flag" next to one is
-		// whole all the same.
+		// A literal may begin or end with a mark ("--flag"), which separates it from a word.
 		if !(inWord(before) && inWord(first)) && !(inWord(after) && inWord(last)) {
 			return true
 		}
@@ -39,15 +38,15 @@ func Says(text, name string) bool {
 
 func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// opening is how each statement begins.
+// opening is the beginning of each statement.
 const opening = "I want to "
 
-// Begins tells whether a statement begins as all do.
+// Begins reports whether a statement begins with "I want to".
 func Begins(text string) bool { return strings.HasPrefix(text, opening) }
 
 const interfaceHead = "Interface:\n"
 
-// Problem is a problem statement: the text, and below it the names that tests need.
+// Problem returns a problem statement: the text, and below it the names that tests need.
 func Problem(text string, names []schemas.Name) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(text) + "\n")
@@ -68,7 +67,7 @@ func Problem(text string, names []schemas.Name) string {
 	return b.String()
 }
 
-// quoted puts code into backticks, two where it holds one itself (struct tags).
+// quoted puts code into backticks, double ones if it contains a backtick (struct tags).
 func quoted(code string) string {
 	if strings.Contains(code, "`") {
 		return "`` " + code + " ``"
@@ -84,8 +83,8 @@ func Split(problem string) (text, list string) {
 	return problem, ""
 }
 
-// Plain is a change's own text without what names people or tools: trailers,
-// addresses, comments of a template.
+// Plain returns a change's own text without trailers, mail addresses and comments of a
+// template. It ends in a newline.
 func Plain(subject, body string) string {
 	text := comments.ReplaceAllString(strings.ReplaceAll(body, "\r\n", "\n"), "")
 	text = strings.TrimSpace(subject + "\n\n" + strings.TrimSpace(trailers.ReplaceAllString(text, "")))
@@ -99,10 +98,10 @@ var (
 	reserved = lazyregexp.New(`(?i)@(?:[a-z0-9-]+\.)*(?:example(?:\.[a-z]+)?|test|invalid)>?$`)
 )
 
-// addresses takes out mail addresses, but for those of nobody.
+// addresses replaces mail addresses, except the reserved ones that belong to nobody.
 func addresses(text string) string {
 	return email.ReplaceAllStringFunc(text, func(found string) string {
-		if strings.HasPrefix(found, "git@") || reserved.MatchString(found) { // the user of SSH remotes is no person
+		if strings.HasPrefix(found, "git@") || reserved.MatchString(found) { // the user of SSH remotes is not a person
 			return found
 		}
 		return "<address>"
@@ -111,14 +110,14 @@ func addresses(text string) string {
 
 var (
 	span = lazyregexp.New("`([^`\n]+)`")
-	// compound is what nobody writes as an English word: an underscore inside, a
+	// compound matches what is not an English word: an underscore inside, a
 	// capital or digit after a small letter, a dotted name, a flag, a path.
 	compound = lazyregexp.New(`^(?:--[a-z][\w-]+|_+\w+|\w+_\w*|[A-Za-z0-9]*[a-z][A-Z]\w*|[A-Z]+[A-Z][a-z]\w*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.-]*/[\w./-]*\.\w+|\w+\.(?:py|go|toml|cfg|ini|yml|yaml|json))$`)
 	bare     = lazyregexp.New(`[\w./-]*\w`)
 )
 
-// Names are the names that a text uses as names: what stands between backticks,
-// and bare words that can be nothing else. Dotted ones come whole.
+// Names returns what a text uses as names: text in backticks, and bare words that cannot
+// be anything else. A dotted name is one name.
 func Names(text string) []string {
 	var out []string
 	for _, m := range span.FindAllStringSubmatch(text, -1) {

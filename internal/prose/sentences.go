@@ -11,8 +11,8 @@ import (
 
 var shortened = strings.Fields("e.g. i.e. vs. cf. etc. approx. resp. incl. a.k.a. w.r.t. no. fig. mr. dr. st. al. ca. esp. eg. ie.")
 
-// Sentences splits one plain paragraph. What stands between backticks, quotes or
-// brackets is never split.
+// Sentences splits one plain paragraph. It never splits inside backticks, quotation marks
+// or brackets.
 func Sentences(text string) []string {
 	var out []string
 	start, depth, code, quoted := 0, 0, false, false
@@ -38,8 +38,8 @@ func Sentences(text string) []string {
 	return out
 }
 
-// ends tells whether the mark at i ends a sentence: a blank follows it and a
-// capital, a digit or a name, and no known short form stands before it.
+// ends reports whether the mark at i ends a sentence: a blank and a capital, a digit or a
+// name follow, and it does not belong to a known abbreviation.
 func ends(text string, i int) bool {
 	rest := text[i+1:]
 	if rest == "" {
@@ -68,34 +68,33 @@ var (
 	fragment    = lazyregexp.New(`(?i)^(?:(?:feat|fix|chore|docs?|refactor|perf|tests?|build|ci|style|revert|deps)(?:\([^)]*\))?!?:)`)
 )
 
-// Noise tells sentences that say nothing of what a change does for a user:
-// greetings, thanks, bots, and talk of the work on it (tests, changelog, review).
+// Noise reports whether a sentence does not say what a change does for a user: greetings,
+// thanks, bots, and remarks about the work on it (tests, changelog, review).
 func Noise(sentence string) bool {
 	words := strings.FieldsFunc(sentence, func(r rune) bool { return !unicode.IsLetter(r) })
 	return len(words) < 2 || aside.MatchString(sentence) || boilerplate.MatchString(sentence) || bots.MatchString(sentence) || process.MatchString(sentence) || aboutTests.MatchString(sentence) ||
 		upkeep.MatchString(sentence) || fragment.MatchString(sentence)
 }
 
-// Bot tells what no person wrote, or wrote for a machine.
+// Bot reports whether a text was written by a machine or for one.
 func Bot(sentence string) bool { return bots.MatchString(sentence) || thanks.MatchString(sentence) }
 
 var thanks = lazyregexp.New(`(?i)^(?:thanks|thank you|kudos|contributed by|patch by|reported by|pr by|by\b|see\b|refer to\b|read more\b)[^.]{0,60}\.?$`)
 
-// Leads tells sentences that are half of what a block next to them shows.
+// Leads reports whether a sentence is incomplete without the block next to it.
 func Leads(sentence string) bool { return leads.MatchString(sentence) }
 
 var leads = lazyregexp.New(`(?i)(?:\b(?:do|does|did|example|this|that|these|those|with|use it|like|run|running|be|is|was|now|becomes?|output|returns?|prints?|shows?|gives?|raises?|error|usage)[.:…]*$)|^(?:e\.g|for (?:example|instance)|given|consider|for)\b`)
 
-// Points tells sentences that hang on a block next to them: without it they are
-// promises of nothing.
+// Points reports whether a sentence refers to the block next to it ("as shown below").
 func Points(sentence string) bool {
 	return strings.HasSuffix(sentence, ":") || pointing.MatchString(sentence)
 }
 
 var defines = lazyregexp.New(`(?m)^[\s>.]*(?:(?:class|def|func|type|var|const)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?::=|=[^=]))`)
 
-// Defines are the names that a listing makes for itself: whoever speaks of them
-// speaks of the listing.
+// Defines returns the names that a listing defines: a sentence with such a name is about
+// the listing.
 func Defines(listing string) []string {
 	var out []string
 	for _, m := range defines.FindAllStringSubmatch(listing, -1) {

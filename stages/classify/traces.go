@@ -10,7 +10,7 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-var branchKinds = []saying{
+var branchKinds = []phrase{
 	has(fix, 25, `fix\w*|bug\w*|hotfix|issue\d*`),
 	has(feature, 25, `feat(ure)?s?|add\w*|support\w*|new|implement\w*`),
 	has(improvement, 20, `improve\w*|perf|speed\w*|optimi[sz]\w*|better|enhance\w*`),

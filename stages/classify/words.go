@@ -12,23 +12,23 @@ const (
 	other       = schemas.LabelOther
 )
 
-// saying is a pattern of words that speaks for a label.
-type saying struct {
+// phrase is a pattern of words that speaks for a label.
+type phrase struct {
 	label  schemas.Label
 	weight int
 	words  *lazyregexp.Regexp
 }
 
-func begins(label schemas.Label, weight int, alternatives string) saying {
-	return saying{label, weight, lazyregexp.New(`(?i)^(?:` + alternatives + `)(?:$|[^\pL\pN])`)}
+func begins(label schemas.Label, weight int, alternatives string) phrase {
+	return phrase{label, weight, lazyregexp.New(`(?i)^(?:` + alternatives + `)(?:$|[^\pL\pN])`)}
 }
 
-func has(label schemas.Label, weight int, alternatives string) saying {
-	return saying{label, weight, word(alternatives)}
+func has(label schemas.Label, weight int, alternatives string) phrase {
+	return phrase{label, weight, word(alternatives)}
 }
 
 // leads match the words at the start of a text. Only the first match counts.
-var leads = []saying{
+var leads = []phrase{
 	// Traps come first: text that says "add" and means a fix, a test or documentation.
 	begins(other, 70, `add(s|ed|ing)? (a |an |some |more |the |few |new |missing |extra |additional |simple |basic |unit |regression |failing )*(tests?|test cases?|testing|unit ?tests?|regression tests?|docs?|documentation|docstrings?|doc ?strings?|comments?|examples?|benchmarks?|changelog|news|readme|badges?|links?|notes?|type[ -]?hints?|type annotations?|annotations?|typing|types|stubs?|ci|workflow|github actions?|pre-commit|codecov|coverage|licen[cs]e|authors?|sponsors?|contribut\S*|\.gitignore|dependabot|python \d[\d.]* to|py\d+)`),
 	begins(fix, 60, `\S+ (for|of|in|to|with) .*\b(was|were|is|are) (broken|ignored|missing|lost|wrong|incorrect\S*|not)`),
@@ -46,8 +46,8 @@ var leads = []saying{
 	begins(feature, 50, `(add(s|ed|ing|itions?)?|support(s|ed|ing)?|allow(s|ed|ing)?|enabl(e|es|ed|ing)|implement\S*|introduc\S+|expos(e|es|ed|ing)|accept(s|ed|ing)?|provid\S+|new|creat(e|es|ed|ing)|initial|first|feature|permit\S*|extend\S*|export(s|ed|ing)?|offer\S*|publish\S*|give|opt-in|optional|configurable|custom\S*)`),
 }
 
-// turns match words anywhere in a text. Every match counts.
-var turns = []saying{
+// anywhere match words anywhere in a text. Every match counts.
+var anywhere = []phrase{
 	has(fix, 30, `bugs?|bug ?fix(es)?|regressions?|crash(es|ed|ing)?|broken|broke|wrong|wrongly|incorrect|incorrectly|erroneous(ly)?|mistaken(ly)?|dead-?lock(s|ed)?|race conditions?|data races?|memory leaks?|leak(s|ed|ing)?|infinite (loop|recursion)|panic(s|ked|king)?|hang(s|ing)?|segfault\S*|unexpected(ly)?|accidental(ly)?|corrupt\S*|vulnerab\S+|cve-\S+|traceback`),
 	has(fix, 20, `no longer|not being|was(n't| not)|were(n't| not)|did(n't| not)|would(n't| not)|failed to|failing|fails?( to| when| if| on)|failure|when (the )?\S+ (is|was|are|were) (not|missing|empty|none|nil|null)|properly|correctly|(raises?|raised|raising) (an? )?\S*(error|exception)|(type|attribute|value|key|index|name|import|runtime|unicode\w*|assertion|recursion)error|edge[ -]case|issue (where|with|when|in)|problems?|previously|mishandl\S+|lost|missing|invalid`),
 	has(fix, 15, `fix(es|ed|ing)?|handling of|work(s)? (again|correctly|properly|as expected)|instead of (raising|crash\S*|fail\S*|panic\S*)|was (broken|ignored|lost|missing|wrong|incorrect\S*|raised|set|called|used|being)|were (broken|ignored|lost|missing|raised|being)|could (cause|lead|result|raise)|caus(e|es|ed|ing)`),
@@ -84,14 +84,14 @@ func (f *findings) say(rule, text string, share int) {
 			break
 		}
 	}
-	for _, s := range turns {
+	for _, s := range anywhere {
 		if m := s.words.FindStringSubmatch(text); m != nil {
 			f.add(s.label, rule, m[2], s.weight/share)
 		}
 	}
 }
 
-func leading(text string) (*saying, string) {
+func leading(text string) (*phrase, string) {
 	for i, s := range leads {
 		if m := s.words.FindString(text); m != "" {
 			return &leads[i], m

@@ -35,7 +35,7 @@ func declarations(p string, f *syntax.File) []declaration {
 	return out
 }
 
-// source is one tree, read by syntax where a question needs it.
+// source is one tree. Files are read and parsed on first use.
 type source struct {
 	tree  lang.Tree
 	files map[string]*syntax.File
@@ -57,17 +57,17 @@ func grammar(p string) (syntax.Language, bool) {
 	return "", false
 }
 
-// read is nil for what is missing.
+// read returns the bytes of a file, nil where it is missing.
 func (s *source) read(p string) []byte {
 	b, ok := s.bytes[p]
 	if !ok {
-		b, _ = s.tree.Read(p) // a path that cannot be read says nothing
+		b, _ = s.tree.Read(p) // a path that cannot be read counts as empty
 		s.bytes[p] = b
 	}
 	return b
 }
 
-// file is nil for what is missing, too large, or in no language that is read.
+// file returns the parsed file, nil where it is missing, too large or in an unknown language.
 func (s *source) file(p string) *syntax.File {
 	f, ok := s.files[p]
 	if ok {
@@ -80,8 +80,8 @@ func (s *source) file(p string) *syntax.File {
 	return f
 }
 
-// names reports whether some file declares, uses or imports the identifier. What is
-// in no language that is read counts by its words: templates, C, data.
+// names reports whether some file declares, uses or imports the identifier. In a file of an
+// unknown language (templates, C, data), any word counts.
 func (s *source) names(identifier string) bool {
 	word := []byte(identifier)
 	for _, p := range s.paths {
@@ -98,7 +98,7 @@ func (s *source) names(identifier string) bool {
 	return false
 }
 
-// identifiers are all names that a file speaks of, strings left out.
+// identifiers returns all names in a file that are not strings.
 func identifiers(f *syntax.File) map[string]bool {
 	out := map[string]bool{}
 	for _, d := range f.Decls {
@@ -120,7 +120,8 @@ func identifiers(f *syntax.File) map[string]bool {
 	return out
 }
 
-// usesOf reads the test part. A bare name that the file binds itself is its own.
+// usesOf collects the names that the test part uses. A plain identifier that the file
+// itself declares does not count.
 func (s *solution) usesOf(tests []string) uses {
 	u := uses{names: map[string]bool{}, asked: map[string]bool{}, keywords: map[string]bool{}}
 	for _, p := range tests {
@@ -154,7 +155,7 @@ func (s *solution) usesOf(tests []string) uses {
 	return u
 }
 
-// literalsOf are the strings of a file that are short enough to be a name or a message.
+// literalsOf returns the strings of a file that are short enough to be a name or a message.
 func literalsOf(f *syntax.File) []literal {
 	var out []literal
 	end := -1
@@ -178,8 +179,8 @@ var (
 	flagShape  = lazyregexp.New(`^--?[A-Za-z][\w-]*(?:[/ ,]+--?[A-Za-z][\w-]*)*$`)
 )
 
-// helpOf are the strings of a file that a program prints about itself: options, and
-// what stands as help.
+// helpOf returns the strings of a file that a program prints about itself: options and
+// help texts.
 func helpOf(f *syntax.File) []string {
 	var out []string
 	for _, u := range f.Uses {
@@ -193,7 +194,7 @@ func helpOf(f *syntax.File) []string {
 	return out
 }
 
-// nameOf describes a declaration; a parameter stands with its function.
+// nameOf describes a declaration. A parameter has the signature of its function.
 func nameOf(name string, d declaration, s *solution) schemas.Name {
 	n := schemas.Name{Name: d.decl.Qualified, Kind: string(d.decl.Kind), Signature: d.decl.Signature, Path: d.path}
 	if d.parameter() {
@@ -207,7 +208,7 @@ func nameOf(name string, d declaration, s *solution) schemas.Name {
 
 var comment = lazyregexp.New(`(?m)(^|\s)#.*$`)
 
-// uncommented is a signature of several lines without the comments between them.
+// uncommented returns a signature of several lines without comments and surplus blanks.
 func (s *solution) uncommented(n schemas.Name) string {
 	f := s.after.file(n.Path)
 	if f == nil || f.Language != syntax.Python {
@@ -226,10 +227,11 @@ func (s *solution) uncommented(n schemas.Name) string {
 	return n.Signature
 }
 
-// longSignature is what one line of an interface may hold.
+// longSignature is how many bytes of a signature one line of an interface may hold.
 const longSignature = 160
 
-// parameter shows a parameter in its function, and of a long signature it alone.
+// parameter returns the signature of a parameter's function. Of a long signature it keeps
+// only the parameter.
 func (s *solution) parameter(n schemas.Name) string {
 	if len(n.Signature) <= longSignature {
 		return n.Signature

@@ -22,19 +22,19 @@ type task struct {
 
 func newTask(f facts) *task {
 	code := newSolution(f.start, f.base, f.solution, f.change)
-	told := read(f.change).plainly()
-	t := &task{facts: f, code: code, literals: code.wanted(), words: told.words()}
+	own := read(f.change).withoutCode()
+	t := &task{facts: f, code: code, literals: code.wanted(), words: own.words()}
 	t.material = Material{
 		Change:    f.change,
 		Interface: code.interfaceOf(f.proof.Interface),
 		Required:  slices.Compact(slices.Sorted(slices.Values(slices.Concat(code.required(), t.literals)))),
-		Forbidden: code.forbidden(told),
+		Forbidden: code.forbidden(own),
 	}
 	return t
 }
 
-// forbidden are the names in the change's own text that exist only in the solution.
-func (s *solution) forbidden(t told) []string {
+// forbidden returns the names in the change's own text that exist only in the solution.
+func (s *solution) forbidden(t texts) []string {
 	var out []string
 	for _, p := range t.pieces() {
 		out = append(out, s.leaks(p.text)...)
@@ -59,7 +59,7 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 		return st, pipeline.Reject(schemas.LeakyStatement, "the draft by %s names what only the solution has: %s", d.Provider, strings.Join(leaks, ", "))
 	}
 	st.Thin = thin(d.Text, len(st.Interface)+len(t.literals))
-	if more := spell(d.Text, t.literals); more != "" {
+	if more := stateLiterals(d.Text, t.literals); more != "" {
 		st.Text += "\n\n" + more
 		st.From = append(slices.Clone(st.From), fromTests)
 	}
@@ -72,8 +72,8 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 	return st, nil
 }
 
-// leaks are the names in a draft that exist only in the solution. A word of the author's
-// that a draft marks as a name (the scope of a title: "parser: add x") is not one.
+// leaks returns the names in a draft that exist only in the solution. It leaves out a word
+// of the author's that the draft marks as a name: the scope of a title ("parser: add x").
 func (t *task) leaks(d Draft) []string {
 	var out []string
 	for _, name := range slices.Concat(t.code.leaks(d.Text), t.code.leaks(d.Hints)) {
@@ -103,7 +103,7 @@ func wellFormed(text string) error {
 	return nil
 }
 
-// uncovered are names that tests need, that have no definition to put into the
+// uncovered returns the names that tests need, that have no definition to put into the
 // interface, and that the text does not say.
 func uncovered(names []schemas.Name, st schemas.Statement) []string {
 	given := map[string]bool{}
@@ -124,20 +124,20 @@ func failsByBehaviour(p schemas.Proof) bool {
 	return slices.ContainsFunc(p.Tests, func(t schemas.TestVerdict) bool { return t.Class == schemas.F2P && t.Cause == schemas.CauseFails })
 }
 
-// A statement needs that many words of meaning. Names say where, so that fewer
-// words will do beside them, but at least one. The figures come from reading:
-// "`WriteLogger` is usable after unpickling" can be worked on, "disabled category
-// output" and "`asdict` is faster" cannot.
+// How many words with meaning a statement needs. Names say where, so that beside names
+// fewer words are enough, but at least one. The figures come from reading statements:
+// "`WriteLogger` is usable after unpickling" can be worked on, "disabled category output"
+// and "`asdict` is faster" cannot.
 const (
 	enough      = 4
 	enoughNamed = 3 // words and names together
 	maxNames    = 2 // that count
 )
 
-// thin tells a statement that says too little to go on.
-// stated are the names and literals that stand below the text.
+// thin reports whether a text says too little to work on. stated is how many names and
+// literals stand below it.
 func thin(text string, stated int) bool {
 	words := len(content(text))
-	named := min(maxNames, len(names(text))+stated)
+	named := min(maxNames, len(prose.Names(text))+stated)
 	return words < enough && (words == 0 || named == 0 || words+named < enoughNamed)
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// interfaceOf is what a solver has to know of the names that tests use: those of
-// the proof, and others that only the solution's code part declares. Values and
-// new files, which are the solution's own affair, are cut from them.
+// interfaceOf returns the names that the tests use and that a solver has to know: those of
+// the proof, and others that only the solution's code part declares. It cuts off values
+// and paths of new files, which would tell how the solution does it.
 func (s *solution) interfaceOf(proved []schemas.Name) []schemas.Name {
 	given := map[string]bool{}
 	var out []schemas.Name
 	add := func(n schemas.Name) {
 		n.Signature = s.uncommented(n)
-		n.Signature, n.Path = s.shown(n), s.placeOf(n)
+		n.Signature, n.Path = s.shown(n), s.shownPath(n)
 		out = append(out, n)
 		for _, part := range partsOf(n.Name) {
 			given[part] = true
@@ -32,7 +32,7 @@ func (s *solution) interfaceOf(proved []schemas.Name) []schemas.Name {
 			continue
 		}
 		if i := slices.IndexFunc(s.declared[name], func(d declaration) bool { return !d.parameter() || s.tests.keywords[name] }); i >= 0 {
-			add(nameOf(name, s.declared[name][i], s)) // one of several is enough to know the name
+			add(nameOf(name, s.declared[name][i], s)) // the first declaration is enough to know the name
 		}
 	}
 	slices.SortFunc(out, func(a, b schemas.Name) int {
@@ -46,14 +46,14 @@ var (
 	closing = lazyregexp.New(`,([)\]])`)
 )
 
-// tight takes the blanks out that breaking a signature into lines left.
+// tight removes the blanks that joining the lines of a signature left.
 func tight(s string) string {
 	return closing.ReplaceAllString(opening.ReplaceAllString(s, "$1$2"), "$1")
 }
 
-// placeOf is where a name is defined, as far as the base knows the place: the
-// file, or the folder of a file that only the solution has.
-func (s *solution) placeOf(n schemas.Name) string {
+// shownPath returns where a name is defined, as far as the base has the place: the file, or
+// the nearest existing folder of a file that only the solution has. "" where there is none.
+func (s *solution) shownPath(n schemas.Name) string {
 	if n.Kind == "module" || s.base.tree.Has(n.Path) || n.Path == "" {
 		return n.Path
 	}
@@ -70,8 +70,8 @@ var (
 	simple   = lazyregexp.New(`^(?:-?[\d._]+|"[^"]{0,60}"|'[^']{0,60}'|True|False|None|true|false|nil|iota)$`)
 )
 
-// shown is a name's signature; of a value only what is plain to see: the rest is
-// how the solution does it.
+// shown returns a name's signature. It keeps the value of a constant or variable only
+// where that is a simple literal: anything else would tell how the solution does it.
 func (s *solution) shown(n schemas.Name) string {
 	switch n.Kind {
 	case "constant", "variable", "field":

@@ -8,10 +8,10 @@ import (
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
-// literal is one string of a program; neighbours that the language joins are one.
+// literal is one string of a program. Adjacent strings that the language joins are one.
 type literal struct {
-	raw   string // between the quotation marks, as it is written
-	value string // the same with what a program puts in shown as "…"
+	raw   string // the source between the quotation marks
+	value string // the same, with "…" for each value that the program inserts
 	path  string // of its file
 }
 
@@ -39,18 +39,18 @@ func literalOf(text, content string) literal {
 	return literal{raw: raw, value: escapedMark.ReplaceAllString(value, "$1")}
 }
 
-// hole is what a program puts into a message, in the forms of both languages.
+// hole matches a placeholder in a message, in the forms of both languages.
 var hole = lazyregexp.New(`…|\{[^{}]*\}|%[-+#0-9.*]*[a-zA-Z]|%\(\w+\)[a-z]|\.\*\??|\.\+`)
 
-// wanted are the literals of the solution that the tests compare with or pass in,
-// and that exist only there, as the statement has to give them.
+// wanted returns the literals that exist only in the solution and that the tests compare
+// with or pass in. The statement has to give them.
 func (s *solution) wanted() []string {
 	var out []string
 	for _, l := range s.texts {
-		if strings.TrimSpace(l.value) == "" || slices.Contains(out, l.value) || s.known(l) {
+		if strings.TrimSpace(l.value) == "" || slices.Contains(out, l.value) || s.inBase(l) {
 			continue
 		}
-		// A key of settings is a string in the code and a keyword in the tests.
+		// The key of a setting is a string in the code and a keyword in the tests.
 		asKeyword := s.tests.keywords[l.value] && len(s.declared[l.value]) == 0
 		if asKeyword || slices.ContainsFunc(s.tests.literals, func(t string) bool { return sameText(l.value, t) && !s.base.holds(t) }) {
 			out = append(out, l.value)
@@ -60,9 +60,9 @@ func (s *solution) wanted() []string {
 	return out
 }
 
-// known: all that the literal is made of stands in the base. A short one that is
-// only a word counts by its quotation marks, or it would be found in any comment.
-func (s *solution) known(l literal) bool {
+// inBase reports whether every part of the literal is in the base. A part that could be an
+// English word has to stand in quotation marks there: any comment may hold the word.
+func (s *solution) inBase(l literal) bool {
 	for _, part := range strings.Split(l.raw, "\x00") {
 		if english.MatchString(part) {
 			if s.base.holds(`"`+part+`"`) || s.base.holds(`'`+part+`'`) || s.base.holds("`"+part+"`") {
@@ -70,7 +70,7 @@ func (s *solution) known(l literal) bool {
 			}
 			return false
 		}
-		// Most stood in the same file before.
+		// Look in the same file first: most literals were there before.
 		if !bytes.Contains(s.base.read(l.path), []byte(part)) && !s.base.holds(part) {
 			return false
 		}
@@ -79,13 +79,13 @@ func (s *solution) known(l literal) bool {
 }
 
 const (
-	pieceLetters = 8  // of a message's fixed parts: fewer are found anywhere
+	pieceLetters = 8  // of a message's fixed parts; fewer would match by chance
 	partLetters  = 12 // of a test's literal within a message
 )
 
-// sameText reports whether a test's literal is a literal of the code: the same, a
-// part of it, or it with its holes filled in. Patterns of tests (match=) are read
-// as the text they stand for.
+// sameText reports whether a test's literal is a literal of the code: equal to it, a part
+// of it, or the same with its placeholders filled in. A pattern in a test (match=) is
+// compared by the text that it matches.
 func sameText(code, test string) bool {
 	if code == test {
 		return true
@@ -97,7 +97,7 @@ func sameText(code, test string) bool {
 	return filled(code, pattern) || hole.MatchString(pattern) && filled(pattern, code)
 }
 
-// filled reports whether text holds the fixed parts of a message in their order.
+// filled reports whether text contains the fixed parts of a message in order.
 func filled(message, text string) bool {
 	fixed, words := 0, false
 	for _, part := range hole.Split(message, -1) {
@@ -121,11 +121,11 @@ func unescape(pattern string) string { return escaped.ReplaceAllString(pattern, 
 
 var nameShape = lazyregexp.New(`^[A-Za-z_][\w.-]*\w$`)
 
-// maxLiterals bounds a list: a table of a hundred messages is data.
+// maxLiterals bounds how many literals a statement gives; a longer table is data.
 const maxLiterals = 100
 
-// spell states the literals that the tests need and that text does not say yet.
-func spell(text string, literals []string) string {
+// stateLiterals returns sentences that state the literals which text does not contain.
+func stateLiterals(text string, literals []string) string {
 	var messages, exact, flags, words []string
 	for _, l := range literals[:min(len(literals), maxLiterals)] {
 		switch {
@@ -169,7 +169,7 @@ func state(one, many string, what []string) []string {
 	return []string{head + list + tail + "."}
 }
 
-// quotation marks are those that the text itself does not use.
+// quotation puts s into quotation marks that s itself does not use.
 func quotation(s string) string {
 	s = strings.TrimSpace(s)
 	if strings.ContainsAny(s, "\"`") {

@@ -6,7 +6,6 @@ import (
 	"unicode"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
-	"github.com/benchmint/benchmint/internal/prose"
 )
 
 var (
@@ -27,14 +26,13 @@ var (
 	sure         = lazyregexp.New(`(?i)^(?:make|making|made|makes) sure (?:that )?(.+)$`)
 )
 
-// request says what a note, a subject or a sentence of its author's tells of as
-// what somebody wants, after "I want to". certain is false where nothing in the
-// text showed how it is meant: a bare noun, taken as something to have.
+// request rewords a note, a subject or an author's sentence as what follows "I want to".
+// certain is false where nothing in the text says how it is meant: a bare noun then
+// becomes something to have.
 //
-// The cases, in order: "You can now V" and "It is possible to V" → be able to V;
-// a verb first, in any form ("Added", "Fixes", "Allow") → the verb; a sentence of
-// its own ("X no longer raises") → make sure that X …; else a noun → what its
-// heading says is done with it.
+// The cases, in order: "You can now V" and "It is possible to V" → be able to V; a verb
+// first, in any form ("Added", "Fixes", "Allow") → the verb; a whole sentence ("X no longer
+// raises") → make sure that X …; else a noun → the verb that its heading suggests.
 func request(sentence, heading string) (text string, certain bool) {
 	s, scope, kind := unscoped(strings.TrimSpace(sentence))
 	if heading == "" {
@@ -79,7 +77,7 @@ func want(s, heading string) (string, bool) {
 		if next, _, _ := strings.Cut(m[2], " "); isVerb(strings.ToLower(next)) {
 			return lower(s), true // "Add/remove hooks"
 		}
-		s = m[1] + " " + m[2] // a branch's name that became a title
+		s = m[1] + " " + m[2] // a title made from a branch's name
 	}
 	first, rest, _ := strings.Cut(s, " ")
 	word := strings.ToLower(first)
@@ -87,17 +85,16 @@ func want(s, heading string) (string, bool) {
 		return verbal(v, rest), true
 	}
 	if clause(s) {
-		return "make sure that " + lower(presently(s)), true
+		return "make sure that " + lower(withoutNow(s)), true
 	}
 	if m := fixed.FindStringSubmatch(s); m != nil {
-		return "fix " + article("fix", lowerCommon(m[1])), true
+		return "fix " + article("fix", lower(m[1])), true
 	}
 	return nominal(s, heading)
 }
 
-// unscoped takes the type of a conventional commit, tags in brackets and a scope
-// ("hooks/slog: …") from the head of a sentence. The type or tag says of a noun what
-// is done with it.
+// unscoped cuts the type of a conventional commit, tags in brackets and a scope
+// ("hooks/slog: …") from the head of a sentence. kind is the type or tag.
 func unscoped(s string) (rest, scope, kind string) {
 	for range 3 {
 		before := s
@@ -143,7 +140,7 @@ func marked(scope string) string {
 	return "`" + scope + "`"
 }
 
-// noun reports whether a word that may be a verb stands as a noun at the head of rest.
+// noun reports whether a word that can be a verb is a noun before rest.
 func noun(word string, v verb, rest string) bool {
 	next, _, _ := strings.Cut(rest, " ")
 	switch {
@@ -156,11 +153,11 @@ func noun(word string, v verb, rest string) bool {
 	case next == "for" || next == "of" || slices.Contains(finite, next):
 		return slices.Contains(nouny, word)
 	}
-	// "Log messages now include": a verb of its own after a noun in the plural.
+	// "Log messages now include": the verb comes after a noun in the plural.
 	return slices.Contains(nouny, word) && plainWord(next) && strings.HasSuffix(next, "s") && !slices.Contains(determiners, next) && clause(word+" "+rest)
 }
 
-// verbal is the request of a sentence that begins with a verb.
+// verbal returns the request of a sentence that begins with a verb.
 func verbal(v verb, rest string) string {
 	next, after, _ := strings.Cut(rest, " ")
 	switch v.base {
@@ -192,7 +189,7 @@ var (
 	overly     = lazyregexp.New(`^(?:the )?(?:use|usage) of (.+)$`)
 )
 
-// able: what is supported can be used, or done where it is an action.
+// able returns the request of a sentence that says what is supported.
 func able(what string) string {
 	first, rest, _ := strings.Cut(what, " ")
 	if v, ok := verbs()[strings.ToLower(first)]; ok && v.form == gerund && rest != "" {
@@ -202,12 +199,12 @@ func able(what string) string {
 		what = m[1]
 	}
 	if toWhat.MatchString(what) { // "of `Path` to `edit`"
-		return "add support for " + lowerCommon(what)
+		return "add support for " + lower(what)
 	}
-	return "be able to use " + lowerCommon(what)
+	return "be able to use " + lower(what)
 }
 
-// article adds the article that short entries leave out.
+// article adds an article where a short entry leaves it out.
 func article(verb, what string) string {
 	first, rest, _ := strings.Cut(what, " ")
 	switch {
@@ -226,7 +223,7 @@ func article(verb, what string) string {
 	if !slices.Contains(countable, head(what)) {
 		return what
 	}
-	what = lowerCommon(what)
+	what = lower(what)
 	if strings.ContainsAny(strings.ToLower(strings.TrimLeft(what, "`"))[:1], "aeio") {
 		return "an " + what
 	}
@@ -237,8 +234,7 @@ func plainWord(w string) bool {
 	return w != "" && strings.IndexFunc(w, func(r rune) bool { return !unicode.IsLower(r) && r != '-' }) < 0
 }
 
-// head is the noun that the beginning of a phrase comes to: "new `x` option" of
-// "new `x` option to foo".
+// head returns the noun that a phrase is about: "option" of "new `x` option to foo".
 func head(phrase string) string {
 	last := ""
 	for _, w := range strings.Fields(phrase) {
@@ -263,7 +259,7 @@ func hasInner(w string) bool {
 
 var prepositions = strings.Fields(`for to of on in with by from at as into over under between without per via through across when and or (not`)
 
-// clause tells a sentence with a verb of its own from a noun and what belongs to it.
+// clause reports whether s is a sentence with a verb, not a noun with its attributes.
 func clause(s string) bool {
 	fields := strings.Fields(quietSpans(s))
 	begins := len(fields) > 0 && slices.Contains(relative, strings.ToLower(fields[0])) // "When X, Y does"
@@ -297,8 +293,8 @@ func clause(s string) bool {
 	return false
 }
 
-// mainVerb reports whether a sentence with parts of their own ("The x that y takes
-// does not crash") has a verb more than these need.
+// mainVerb reports whether a sentence with subordinate clauses ("The x that y takes does
+// not crash") has more verbs than these clauses.
 func mainVerb(fields []string) bool {
 	if first := strings.ToLower(fields[0]); !slices.Contains(determiners, first) && first != "`" {
 		return false
@@ -316,7 +312,7 @@ func mainVerb(fields []string) bool {
 	return spare > 0
 }
 
-// quietSpans makes one word of each name in backticks and of each bracket.
+// quietSpans replaces each name in backticks by one backtick and drops brackets.
 func quietSpans(s string) string {
 	return inBrackets.ReplaceAllString(spans.ReplaceAllString(s, "`"), "")
 }
@@ -326,7 +322,7 @@ var (
 	inBrackets = lazyregexp.New(`\([^()]*\)`)
 )
 
-// nominal is the request of a noun: its heading says what is done with it.
+// nominal returns the request of a noun, with the verb that its heading suggests.
 func nominal(s, heading string) (string, bool) {
 	h := strings.ToLower(heading)
 	for _, row := range []struct{ word, verb string }{
@@ -334,16 +330,14 @@ func nominal(s, heading string) (string, bool) {
 		{"add", "have"}, {"feature", "have"}, {"new", "have"},
 	} {
 		if strings.Contains(h, row.word) {
-			return row.verb + " " + article(row.verb, lowerCommon(s)), row.verb != "have"
+			return row.verb + " " + article(row.verb, lower(s)), row.verb != "have"
 		}
 	}
-	return "have " + article("have", lowerCommon(s)), false
+	return "have " + article("have", lower(s)), false
 }
 
-// lower takes the capital from the head of a sentence, unless it is a name's.
-func lower(s string) string { return lowerCommon(s) }
-
-func lowerCommon(s string) string {
+// lower makes the first letter of a sentence small, unless it belongs to a name.
+func lower(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	word := strings.TrimRight(first, ",;:.'s’")
 	runes := []rune(first)
@@ -357,7 +351,7 @@ func lowerCommon(s string) string {
 	return strings.ToLower(first) + s[len(first):]
 }
 
-// wish makes a whole sentence of a request.
+// wish makes a sentence of a request.
 func wish(opening, text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -370,8 +364,8 @@ func wish(opening, text string) string {
 	return opening + text + end
 }
 
-// asked rewords a sentence that speaks of the change itself ("This PR adds X");
-// any other stays as its author wrote it.
+// asked rewords a sentence about the change itself ("This PR adds X"). Any other stays as
+// its author wrote it.
 func asked(sentence string) string {
 	s := withChange.ReplaceAllString(sentence, "")
 	if s != sentence {
@@ -395,13 +389,9 @@ func asked(sentence string) string {
 	return wish("I want to ", verbal(v, strings.TrimRight(strings.TrimSpace(m[2]), ".")))
 }
 
-// orders are verbs that at the head of an author's sentence tell what was done;
-// others ("Use x instead") tell a reader what to do.
+// orders are verbs that say what was done, at the head of an author's sentence. Other
+// verbs ("Use x instead") tell a reader what to do.
 var orders = strings.Fields(`add fix allow support make ensure improve introduce remove rename change deprecate implement prevent handle extend expose
 	replace restore enable drop treat raise validate preserve respect accept adjust avoid`)
 
 var ownChange = lazyregexp.New(`(?i)^(?:(?:this|the|my) (?:pr|pull request|change|changeset|commit|patch|mr)\b|this (?:adds|allows|introduces|enables|makes|changes|fixes|implements|moves|removes|improves|prevents|ensures|lets|provides|supports)\b)`)
-
-// names are what a sentence calls by name; it stands here so that rules of
-// English need not know what a name looks like.
-func names(sentence string) []string { return prose.Names(sentence) }

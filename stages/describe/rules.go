@@ -19,25 +19,25 @@ var _ Drafter = Rules{}
 // Draft implements Drafter.
 func (Rules) Draft(ctx context.Context, m Material) (Draft, error) {
 	pipeline.Provide(ctx, prompts.ByRules())
-	d := read(m.Change).plainly().without(m.Forbidden).draft()
+	d := read(m.Change).withoutCode().without(m.Forbidden).draft()
 	text, from := d.render()
 	return Draft{Provider: prompts.Rules, Text: text, From: from, Hints: lines(d.hints)}, nil
 }
 
-// maxText bounds a statement: what comes later in a long message is about details.
+// maxText bounds a statement, in bytes. The end of a long message is about details.
 const maxText = 6000
 
-// draft is a statement on its way.
+// draft is a statement before it is rendered.
 type draft struct {
-	wishes []piece // "I want to …", "I also want to …", each with what follows it in its note
-	rest   []piece // of the author's own words
+	wishes []piece // "I want to …", "I also want to …", each with the sentences that follow it in its note
+	rest   []piece // the author's other sentences
 	hints  []piece
 }
 
-// example begins what is said to show code.
+// example matches the start of a sentence that introduces code.
 var example = lazyregexp.New(`(?i)^(?:for (?:example|instance)|e\.g)`)
 
-// plain reduces code to names, and drops what cannot be said without code.
+// plain reduces code to names, and drops pieces that cannot be said without code.
 func plain(in []piece) []piece {
 	var out []piece
 	for _, p := range in {
@@ -51,8 +51,8 @@ func plain(in []piece) []piece {
 	return out
 }
 
-// plainly is all of t without code.
-func (t told) plainly() told {
+// withoutCode returns t without code.
+func (t texts) withoutCode() texts {
 	t.notes, t.body, t.hints = plain(t.notes), plain(t.body), plain(t.hints)
 	if titles := plain([]piece{t.title}); len(titles) == 1 {
 		t.title = titles[0]
@@ -64,7 +64,7 @@ func (t told) plainly() told {
 
 // without drops each sentence that says one of the names, even where the name could
 // be an English word there.
-func (t told) without(names []string) told {
+func (t texts) without(names []string) texts {
 	bad := func(p piece) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return prose.Says(p.text, name) })
 	}
@@ -77,17 +77,17 @@ func (t told) without(names []string) told {
 	return t
 }
 
-// draft makes wishes of the best text there is: each note's first sentence; where
-// there is no note, the title, or the sentence of the body that says the same and
-// more.
-func (t told) draft() draft {
+// draft makes wishes from the best text there is: the first sentence of each note. Where
+// there are no notes, it takes the title, or a sentence of the body that says the same
+// and more.
+func (t texts) draft() draft {
 	var d draft
 	var seen map[string]bool
 	switch {
 	case len(t.notes) > 0:
-		d.wishes = t.withTitle(t.noted())
+		d.wishes = t.withTitle(t.noteWishes())
 	default:
-		d.wishes, t.body = titled(t.title, t.body)
+		d.wishes, t.body = titleWish(t.title, t.body)
 	}
 	if len(d.wishes) == 0 {
 		return draft{} // nothing in it can be asked for
@@ -110,17 +110,17 @@ func (t told) draft() draft {
 	return d
 }
 
-// few: a note of fewer words of meaning may say less than the title.
-const few = 5
+// fewWords is a number of words with meaning. A note with fewer may say less than the title.
+const fewWords = 5
 
-// withTitle adds the title to a short note that leaves out what it says.
-func (t told) withTitle(wishes []piece) []piece {
+// withTitle adds the title where the notes are short and do not say the same.
+func (t texts) withTitle(wishes []piece) []piece {
 	have := map[string]bool{}
 	for _, p := range wishes {
 		have = union(have, content(p.text))
 	}
 	words := content(t.title.text)
-	if len(have) >= few || len(words) < 2 || share(words, have) > 0.6 {
+	if len(have) >= fewWords || len(words) < 2 || share(words, have) > 0.6 {
 		return wishes
 	}
 	if text, certain := request(t.title.text, ""); certain {
@@ -140,16 +140,16 @@ func union(a, b map[string]bool) map[string]bool {
 	return a
 }
 
-// noted: the first sentence of each note is a wish, the others follow it. Where the
-// first one could not be said, the title says what the others are about.
-func (t told) noted() []piece {
+// noteWishes makes a wish of the first sentence of each note, followed by its other sentences.
+// Where the first one was dropped, the title says what the others are about.
+func (t texts) noteWishes() []piece {
 	var out []piece
 	last := 0
 	for _, p := range t.notes {
 		switch {
 		case p.note == last:
 			if !p.item {
-				p.text = presently(p.text)
+				p.text = withoutNow(p.text)
 			}
 			out = append(out, p)
 			continue
@@ -178,8 +178,8 @@ func (t told) noted() []piece {
 
 const first = "I want to "
 
-// titled makes the wish where nobody wrote a note.
-func titled(title piece, body []piece) (wishes, rest []piece) {
+// titleWish makes the wish of a change without notes.
+func titleWish(title piece, body []piece) (wishes, rest []piece) {
 	text, certain := request(title.text, "")
 	words := content(title.text)
 	for i, p := range body {
@@ -203,7 +203,7 @@ func titled(title piece, body []piece) (wishes, rest []piece) {
 	return []piece{title}, body
 }
 
-// startsWithVerb: "Adds X", "This PR adds X".
+// startsWithVerb reports whether s begins like "Adds X" or "This PR adds X".
 func startsWithVerb(s string) bool {
 	if m := thisChange.FindStringSubmatch(s); m != nil && verbs()[strings.ToLower(m[1])].form == third {
 		s = m[1] + m[2]
@@ -213,13 +213,13 @@ func startsWithVerb(s string) bool {
 	return slices.Contains(orders, v.base) && !noun(strings.ToLower(first), v, rest)
 }
 
-// presently takes the news out of a sentence: who asks speaks of no "now".
-func presently(s string) string {
+// withoutNow removes "now" from a sentence: a request is not news.
+func withoutNow(s string) string {
 	return endingNow.ReplaceAllString(nowWord.ReplaceAllString(s, "$1$2"), "$1")
 }
 
-// render writes the statement's text: wishes first, then the author's words,
-// paragraph by paragraph, items as a list. It gives the sources that got a word in.
+// render returns the text, wishes first, then the author's sentences in their paragraphs,
+// items as a list. from names the sources that were used.
 func (d draft) render() (text string, from []string) {
 	var b strings.Builder
 	group, item := -1, false
@@ -249,7 +249,7 @@ func (d draft) render() (text string, from []string) {
 	return b.String(), from
 }
 
-// sentence closes what its author left open.
+// sentence adds the full stop that its author left out.
 func sentence(p piece) string {
 	s := strings.TrimSpace(p.text)
 	if p.item || s == "" || strings.ContainsRune(".!?:…", []rune(s)[len([]rune(s))-1]) || strings.HasSuffix(s, ".)") {
@@ -258,7 +258,7 @@ func sentence(p piece) string {
 	return s + "."
 }
 
-// lines writes pieces as plain sentences, one a line.
+// lines returns the pieces as sentences, one on each line.
 func lines(in []piece) string {
 	var out []string
 	for _, p := range in {

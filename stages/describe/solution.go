@@ -12,8 +12,8 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// solution answers what of a change's code part exists only in the solution, and
-// which of it the tests use.
+// solution knows which names and literals of a change's code part exist only in the
+// solution, and which of them the tests use.
 type solution struct {
 	base  *source
 	after *source
@@ -23,7 +23,7 @@ type solution struct {
 	declared map[string][]declaration
 	tests    uses
 	notes    []string
-	help     []string  // what the program prints about itself
+	help     []string  // that the program prints about itself
 	texts    []literal // of the code part of the solution
 	only     map[string]bool
 }
@@ -41,8 +41,8 @@ func (s *source) holds(text string) bool {
 	return slices.ContainsFunc(s.paths, func(p string) bool { return bytes.Contains(s.read(p), []byte(text)) })
 }
 
-// documents reports whether the docs call something by this name: a name that may be
-// an English word has to be marked as one.
+// documents reports whether the docs use the name. A name that could be an English word
+// has to be marked as a name there.
 func (s *source) documents(name string) bool {
 	plainWord := english.MatchString(name)
 	for _, p := range s.paths {
@@ -82,7 +82,7 @@ func newSolution(start schemas.Start, base, after lang.Tree, c schemas.Change) *
 	for _, n := range notesOf(c) {
 		s.notes = append(s.notes, n.Text)
 	}
-	if len(s.notes) == 0 { // where nobody writes notes, the subjects are what a project tells (design 6.1)
+	if len(s.notes) == 0 { // a project without notes tells its users by subjects (design 6)
 		title, _ := titleOf(c)
 		s.notes = append(s.notes, title)
 	}
@@ -107,7 +107,7 @@ func newSolution(start schemas.Start, base, after lang.Tree, c schemas.Change) *
 	return s
 }
 
-// codePaths are the files of the code part that the solution has.
+// codePaths returns the files of the code part that the solution has.
 func codePaths(s schemas.Start) []string {
 	var out []string
 	for _, f := range s.Files {
@@ -129,8 +129,7 @@ func (s *solution) onlyHere(identifier string) bool {
 	return is
 }
 
-// required are the identifiers of the solution that the tests use: what only its
-// code part declares.
+// required returns the identifiers that only the solution declares and that the tests use.
 func (s *solution) required() []string {
 	var out []string
 	for name := range s.tests.asked {
@@ -142,16 +141,16 @@ func (s *solution) required() []string {
 	return out
 }
 
-// declares reports whether the code part declares what the tests may mean: a
-// parameter is only meant where it is passed by its name.
+// declares reports whether the code part declares a name that the tests can mean. They
+// mean a parameter only where they pass it by name.
 func (s *solution) declares(name string) bool {
 	return slices.ContainsFunc(s.declared[name], func(d declaration) bool {
 		return !d.parameter() || s.tests.keywords[name]
 	})
 }
 
-// allowed reports whether the project itself tells users the name: in its notes, in
-// the docs that were there before, or in what the program prints about itself.
+// allowed reports whether the project itself tells users the name: in its notes, in docs
+// of the base, or in the help that the program prints.
 func (s *solution) allowed(name string) bool {
 	if slices.ContainsFunc(s.notes, func(n string) bool { return prose.Says(n, name) }) || s.base.documents(name) {
 		return true
@@ -159,11 +158,11 @@ func (s *solution) allowed(name string) bool {
 	return slices.ContainsFunc(s.help, func(h string) bool { return prose.Says(h, name) })
 }
 
-// leaks are the names in a text that exist only in the solution, that no test uses
-// and that the project tells nobody.
+// leaks returns the names and literals in a text that exist only in the solution, that no
+// test uses and that the project does not tell its users.
 func (s *solution) leaks(text string) []string {
 	var out []string
-	for _, name := range names(text) {
+	for _, name := range prose.Names(text) {
 		for _, part := range partsOf(name) {
 			if s.onlyHere(part) && !s.tests.names[part] && !s.allowed(part) {
 				out = append(out, part)
@@ -182,7 +181,8 @@ func (s *solution) leaks(text string) []string {
 	return slices.Compact(out)
 }
 
-// longLiteral is the length from which a literal in running text is no accident.
+// longLiteral is how many bytes a literal needs so that finding it in a text is no
+// coincidence.
 const longLiteral = 12
 
 func (s *solution) allowedText(text string) bool {
@@ -198,7 +198,7 @@ func (s *solution) testsSay(text string) bool {
 	})
 }
 
-// newPath is the path of the code part that a name means and that base does not have.
+// newPath returns the path of a new file of the code part that a name means, else "".
 func (s *solution) newPath(name string) string {
 	if !strings.ContainsAny(name, "./") {
 		return ""
@@ -216,7 +216,7 @@ func (s *solution) newPath(name string) string {
 	return ""
 }
 
-// partsOf are the identifiers that a name is made of.
+// partsOf returns the identifiers in a name.
 func partsOf(name string) []string {
 	return wordShape.FindAllString(name, -1)
 }

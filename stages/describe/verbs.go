@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// form is how a verb stands in a text.
+// form is the form of a verb in a text.
 type form int
 
 const (
@@ -20,7 +20,7 @@ type verb struct {
 	form form
 }
 
-// bases are the verbs that changes are told with.
+// bases are the verbs that changes are described with.
 const bases = `accept access account add address adjust adopt advertise align allow alter anchor annotate append apply arrange assign
 	assume attach avoid await backport be block bound break bring bubble buffer build bump bypass cache calculate call cap capture
 	carry cast catch change check clamp clarify clean clear clone close coerce collapse collect color colour combine compare compile complete
@@ -45,16 +45,16 @@ const bases = `accept access account add address adjust adopt advertise align al
 	weaken wire work cope disclose perform mention instantiate interpolate encapsulate assert autodetect receive rework appear happen occur lose evict roll cull purge prune probe poll resume retire signal spawn subtract touch unlock upload wake wipe demand
 	stringify memoize mutate nest pickle unpickle subclass iterate quote reserve redact wrap write yield`
 
-// irregular are past forms that no rule gives.
+// irregular are the past forms of irregular verbs.
 var irregular = map[string]string{"be": "was", "break": "broke", "bring": "brought", "build": "built", "catch": "caught", "cut": "cut", "deal": "dealt", "fall": "fell", "find": "found", "forbid": "forbade",
 	"freeze": "froze", "get": "got", "give": "gave", "hide": "hid", "hold": "held", "keep": "kept", "leave": "left", "let": "let", "make": "made", "overwrite": "overwrote", "put": "put", "lose": "lost",
 	"read": "read", "rebuild": "rebuilt", "redo": "redid", "rewrite": "rewrote", "run": "ran", "send": "sent", "set": "set", "show": "showed", "shrink": "shrank", "speed": "sped", "split": "split",
 	"take": "took", "teach": "taught", "throw": "threw", "write": "wrote", "unset": "unset", "reset": "reset", "override": "overrode"}
 
-// doubled end in a consonant that is written twice before "ed" and "ing".
+// doubled are verbs whose last consonant is written twice before "ed" and "ing".
 const doubled = " plug stop drop skip strip trim wrap unwrap swap map log pin pad cap clamp run set get put cut let reset unset split omit permit emit submit ship scan forbid tag step flag shut format_ "
 
-// verbs are all forms of all verbs.
+// verbs returns all forms of all verbs.
 var verbs = sync.OnceValue(allVerbs)
 
 func allVerbs() map[string]verb {
@@ -75,7 +75,7 @@ func allVerbs() map[string]verb {
 	return out
 }
 
-// verbOf knows a word as a verb, with the usual syllables before it ("auto-detect").
+// verbOf looks a word up as a verb, also behind a usual prefix ("auto-detect").
 func verbOf(word string) (verb, bool) {
 	if v, ok := verbs()[word]; ok {
 		return v, true
@@ -132,7 +132,7 @@ func consonantY(b string) bool {
 }
 
 var (
-	// finite are words that make a statement of a noun that stands before them.
+	// finite are verbs that make a sentence of the noun before them.
 	finite = strings.Fields(`is are was were has have had can could may might must will would should does do did doesn't don't isn't aren't wasn't weren't
 		won't can't cannot shouldn't hasn't haven't now no-longer always never
 		accepts allows appends applies assumes becomes behaves calls causes closes contains converts copies creates deals defaults defers detects
@@ -142,22 +142,22 @@ var (
 		recognizes reflects refuses registers rejects removes renders replaces reports represents requires resets resolves respects respects
 		restores retains retries returns runs sends serializes sets settles ships shows skips sorts starts stays stops stores strips supports
 		survives takes treats tries unlinks uses validates verifies waits warns works wraps writes yields`)
-	// relative begin a part of a sentence whose verb is not the sentence's own.
+	// relative are words that begin a subordinate clause, whose verb is not the main verb.
 	relative = strings.Fields(`that which who whose where when whenever if while because since unless until although though so whether after before`)
-	// nouny are verbs that a note may begin with as a noun.
+	// nouny are verbs that can be nouns at the start of a note.
 	nouny = strings.Fields(`access build cache call change check color colour copy count cover default display dump fix format group hook import list lock log map mark
 		match output override pass place point port print process quote record release report return route run scope search set share show sort
 		start stop store style support sync trace track update upgrade use work wrap yield release file filter order link limit load mirror`)
 	determiners = strings.Fields(`a an the this that these those its their his her our your my any all some each every both no more most such another other several many two three
 		it them they us him as when if to with for in on and or not only correct how what whether`)
-	// countable are things that stand alone only with an article.
+	// countable are nouns that need an article.
 	countable = strings.Fields(`option parameter argument keyword flag method function class validator field attribute property type hook decorator setting
 		command error exception handler helper module package interface implementation fixture filter formatter processor parser
 		encoder decoder converter constant variable warning message check mode way test tag step plugin context manager fallback cache
 		alias wrapper callback key value header scheme route middleware level limit timeout backend provider strategy
 		primitive utility generator iterator protocol base mixin subclass version api extension format rule shortcut subcommand builder
 		writer reader logger adapter sampler container widget column style theme template endpoint resource loader dumper serializer`)
-	// proper keep their capital within a sentence.
+	// proper are words that keep their capital within a sentence.
 	proper = strings.Fields(`Python Windows Linux Unix Go Markdown Django Flask Rich Click Sphinx Jupyter Unicode English French German Japanese Chinese Atom
 		Bash Zsh Fish PowerShell Emacs Vim Docker Kubernetes Git GitHub Redis Postgres Mozilla Chrome Firefox Apple Google Amazon Microsoft Darwin
 		Trio Twisted Tornado Pygments Jinja Cython Boolean I ReStructuredText`)

@@ -13,9 +13,9 @@ var (
 	directive      = lazyregexp.New(`^(\s*)\.\. (?:([A-Za-z_-]+(?::[A-Za-z_-]+)?)::\s*(.*))?(.*)$`)
 )
 
-// bury marks the lines that are no text: comments, front matter, directives, link
-// definitions (which are kept aside).
-func (s *scanner) bury() {
+// ignore marks the lines that are not text: comments, front matter, directives and link
+// definitions. It records the link definitions.
+func (s *scanner) ignore() {
 	s.buryFrontMatter()
 	comment, fence := false, ""
 	for i := 0; i < len(s.lines); i++ {
@@ -30,11 +30,11 @@ func (s *scanner) bury() {
 			}
 			continue
 		}
-		if fence != "" || s.dead[i] {
+		if fence != "" || s.ignored[i] {
 			continue
 		}
 		if comment || strings.HasPrefix(strings.TrimSpace(line), "<!--") {
-			s.dead[i] = true
+			s.ignored[i] = true
 			comment = !strings.Contains(line, "-->")
 			continue
 		}
@@ -44,24 +44,24 @@ func (s *scanner) bury() {
 		}
 		if m := mdDefinition.FindStringSubmatch(line); m != nil {
 			s.links[strings.ToLower(m[1])] = m[2]
-			s.dead[i] = true
+			s.ignored[i] = true
 		} else if m := restDefinition.FindStringSubmatch(line); m != nil {
 			s.links[strings.ToLower(strings.Trim(strings.ReplaceAll(m[1], "\\", ""), "`"))] = m[2]
-			s.dead[i] = true
+			s.ignored[i] = true
 		} else if m := directive.FindStringSubmatch(line); m != nil {
-			i = s.buryDirective(i, m)
+			i = s.ignoreDirective(i, m)
 		} else if line == ".." {
 			i = s.buryBelow(i, 0)
 		}
 	}
 }
 
-// noted are directives whose text is a note of its own.
+// noted are directives whose text is a note.
 var noted = strings.Fields("versionadded versionchanged deprecated versionremoved")
 
-// buryDirective drops a directive with what is indented below it; one that stands
-// inside an entry leaves its text there.
-func (s *scanner) buryDirective(i int, m []string) int {
+// ignoreDirective drops a directive with the text indented below it. Inside an entry it
+// keeps the text.
+func (s *scanner) ignoreDirective(i int, m []string) int {
 	indent := len(m[1])
 	switch {
 	case slices.Contains(noted, m[2]):
@@ -76,20 +76,20 @@ func (s *scanner) buryDirective(i int, m []string) int {
 				}
 			}
 		}
-		_ = number // the section's own version stands above
+		_ = number // the heading above has the version
 		return i
 	case indent > 0 && m[2] != "":
-		s.dead[i] = true
+		s.ignored[i] = true
 		return i
 	}
 	return s.buryBelow(i, indent)
 }
 
 func (s *scanner) buryBelow(i, indent int) int {
-	s.dead[i] = true
+	s.ignored[i] = true
 	for i+1 < len(s.lines) && (s.lines[i+1] == "" || indentOf(s.lines[i+1]) > indent) {
 		i++
-		s.dead[i] = s.lines[i] != ""
+		s.ignored[i] = s.lines[i] != ""
 	}
 	return i
 }
@@ -101,7 +101,7 @@ func (s *scanner) buryFrontMatter() {
 	for i := 1; i < len(s.lines); i++ {
 		if s.lines[i] == "---" {
 			for j := 0; j <= i; j++ {
-				s.dead[j] = true
+				s.ignored[j] = true
 			}
 			return
 		}

@@ -29,20 +29,20 @@ type piece struct {
 	lead    bool // the first of its note
 }
 
-// told is everything that a change says of itself, cleaned, best first: its notes,
-// its title, and the rest of its message.
-type told struct {
+// texts is a change's own text, cleaned, best source first: its notes, its title, and the
+// rest of its message.
+type texts struct {
 	notes []piece
 	title piece
 	body  []piece
 	hints []piece // how it was done
 }
 
-// pieces is all of t.
-func (t told) pieces() []piece { return slices.Concat(t.notes, []piece{t.title}, t.body, t.hints) }
+// pieces returns every piece of t.
+func (t texts) pieces() []piece { return slices.Concat(t.notes, []piece{t.title}, t.body, t.hints) }
 
-// words is the text on one line.
-func (t told) words() string {
+// words returns the text without hints, on one line.
+func (t texts) words() string {
 	var out []string
 	for _, p := range slices.Concat(t.notes, []piece{t.title}, t.body) {
 		out = append(out, p.text)
@@ -50,9 +50,9 @@ func (t told) words() string {
 	return strings.Join(out, " ")
 }
 
-// read takes the texts of a change apart.
-func read(c schemas.Change) told {
-	var t told
+// read splits the texts of a change into pieces.
+func read(c schemas.Change) texts {
+	var t texts
 	group := 0
 	title, body := titleOf(c)
 	for i, n := range notesOf(c) {
@@ -84,10 +84,10 @@ func read(c schemas.Change) told {
 
 var order = map[schemas.NoteForm]int{schemas.NoteFragment: 0, schemas.NoteChangelog: 1, schemas.NoteTag: 2}
 
-// notesOf are the notes that somebody wrote, best first, none twice. A note that is
-// only the subject again stands for itself.
+// notesOf returns the notes that somebody wrote, best first, without repetitions. It
+// leaves out notes that only repeat the subject.
 func notesOf(c schemas.Change) []schemas.Note {
-	const most = 5 // a change that tells more at once is many
+	const most = 5 // a change with more notes is several changes
 	var out []schemas.Note
 	var seen []map[string]bool
 	all := slices.Clone(c.Notes)
@@ -106,16 +106,17 @@ func notesOf(c schemas.Change) []schemas.Note {
 	return out
 }
 
-// upkeep are the types of conventional commits that no user would ask for.
+// upkeep matches the types of conventional commits that no user would ask for.
 var upkeep = lazyregexp.New(`(?i)^\W*(?:docs?|tests?|ci|style|build|chore|deps|typo|lint|release)(?:\([^)]*\))?!?: `)
 
-// aside are headings of what is no behaviour: a change may tell of it as well.
+// aside matches headings of notes that are not about behaviour. A change can have such
+// notes beside others.
 var aside = lazyregexp.New(`(?i)^(?:docs?|documentation|misc|miscellaneous|packaging|internal|contrib\w*|trivial|maintenance|chores?|tests?|ci|dependencies)\b`)
 
 var mergeSubject = lazyregexp.New(`^(?i:merge (?:pull request|branch|remote|commit|tag|changes|from)|merged in)\b`)
 
-// titleOf gives the title of a change and the rest of its message: a merge has its
-// title in the first paragraph below, and a forge breaks long titles with "…".
+// titleOf returns the title of a change and the rest of its message. The title of a merge
+// is in its first paragraph, and forges break long titles with "…".
 func titleOf(c schemas.Change) (title, body string) {
 	title, body = strings.TrimSpace(c.Subject), strings.TrimSpace(prose.Plain("", c.Body))
 	if mergeSubject.MatchString(title) {
@@ -129,13 +130,14 @@ func titleOf(c schemas.Change) (title, body string) {
 	return title, prose.Squashed(bare.ReplaceAllString(title, ""), body)
 }
 
-// bare is a title without the number that a forge puts behind it.
+// bare matches the number that a forge appends to a title.
 var bare = lazyregexp.New(`\s*\(#\d+\)\s*$`)
 
-// maxSource bounds what is read of one text: nobody asks for more.
+// maxSource is how many bytes of one text are read.
 const maxSource = 64 << 10
 
-// sentences reads one text. A sentence that leads to a block of code goes with it.
+// sentences splits one text. A sentence that only introduces a block of code is dropped
+// with the block.
 func sentences(text, from string, group *int) []piece {
 	var out []piece
 	var shown []string // names that listings define
@@ -158,7 +160,7 @@ func sentences(text, from string, group *int) []piece {
 		for i, s := range prose.Sentences(prose.Inline(b.Text)) {
 			s, broken := prose.Torn(s)
 			first, _, _ := strings.Cut(s, " ")
-			if from == fromBody && (broken || i == 0 && after && plainWord(first)) { // it began before the listing
+			if from == fromBody && (broken || i == 0 && after && plainWord(first)) { // the rest of a sentence that began before the listing
 				continue
 			}
 			out = append(out, piece{text: s, from: from, group: *group, item: b.Kind == prose.Item})
@@ -169,9 +171,9 @@ func sentences(text, from string, group *int) []piece {
 	})
 }
 
-// speaksOf reports whether a text calls one of these by name.
+// speaksOf reports whether a text uses one of these names.
 func speaksOf(text string, shown []string) bool {
-	for _, name := range names(text) {
+	for _, name := range prose.Names(text) {
 		first, _, _ := strings.Cut(name, ".")
 		if slices.Contains(shown, first) {
 			return true
@@ -182,22 +184,23 @@ func speaksOf(text string, shown []string) bool {
 
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x7F }
 
-// sections are the headings of a template below which nobody says what a change
-// does: kinds to tick, tests, lists of files, things to read.
+// sections matches headings of templates whose text does not say what a change does:
+// kinds to tick, tests, lists of files, things to read.
 var sections = lazyregexp.New(`(?i)\b(?:types? of|check ?lists?|related|tickets?|issues?|test(?:s|ed|ing)?|test plan|screenshots?|validation|verification|verified|verify|benchmarks?|performance results|files?|reviewers?|review|licen[cs]e|documentation|docs|changelog|to-?dos?|disclosure|before (?:submitting|you)|dependencies|deploy\w*|gif|ci|acknowledge?ments?|credits?|references?|links?|ai|steps to reproduce|reproduc\w+|environment|results?|example\w*|usage|how to|implementation|technical details|approach|alternatives?|out of scope|follow[- ]?ups?|future work|open questions?)\b`)
 
 func skipped(heading string) bool { return sections.MatchString(heading) }
 
 var (
-	// chore are list items of work on the code, not of what it does.
+	// chore matches list items about work on the code, not about what the code does.
 	chore = lazyregexp.New(`(?i)^(?:refactor|clean|move|extract|rename|reformat|simplif|inline|split|rework|bump|lint|typo|format|use |update (?:docs|tests|changelog|readme|_)|add(?:s|ed)? (?:tests?|docs?|changelog|comment|news|type|test)|remove (?:unused|dead|unneeded|duplicate)|fix(?:es|ed)? (?:lint|tests?|ci|typo|docs?|format|pre-commit|mypy|merge|style)|test|docs?\b|ci\b|style|chore|wip|code review|address|review|apply|revert|merge|minor|more |better|tweak|small|some |be more|adapt|adjust|polish|streamline)`)
-	// private names and files of the code tell how a thing was done, not what is wanted.
+	// private matches names and files of the code: they say how a thing was done, not what
+	// is wanted.
 	private = lazyregexp.New("(?:^|[\\s`(.])_[a-z]\\w*|\\b[\\w/]+\\.(?:py|go|pyx|c|h)\\b")
 	doing   = lazyregexp.New(`(?i)^(?:(?:fix|solution|implementation|approach|root cause|details?|technically|internally|under the hood|instead)\b[:,]|(?:the|this) (?:[\w-]+ )?(?:fix|solution|approach|implementation|helper)\b|in the [\w ]+, (?:treat|use|move|call|add|check)\b|i (?:decided|chose|opted|moved|refactored|extracted|replaced|also moved)\b|(?:move|retire|capture|extract|refactor|rename|inline|replace|swap|route|look up|rewrite|reuse|hoist|wrap|split|switch|convert|use|copy|copies|call|store|cache)s? )`)
 )
 
-// howTo tells what a change's author says of the way it was done: no part of what
-// somebody would ask for, kept as a hint.
+// howTo reports whether a sentence says how the change was made. Nobody would ask for
+// that; it is kept as a hint.
 func howTo(p piece) bool {
 	s := p.text
 	if m := thisChange.FindStringSubmatch(s); m != nil {
@@ -206,7 +209,7 @@ func howTo(p piece) bool {
 	return private.MatchString(s) || doing.MatchString(s) || doing.MatchString(p.text)
 }
 
-// unlisted drops what leads to a list of which nothing is left.
+// unlisted drops the introduction of a list that has no items left.
 func unlisted(in []piece) []piece {
 	var out []piece
 	for i, p := range in {
@@ -221,7 +224,7 @@ func unlisted(in []piece) []piece {
 
 var (
 	letters = lazyregexp.New(`[A-Za-z][A-Za-z'-]*[A-Za-z]`)
-	// empty words carry nothing of what is wanted.
+	// empty words do not say what is wanted.
 	empty = strings.Fields(`the and for with from that this when then than not now are was were has have had can could will would should may might must its into
 		only also any all some each per via one two new use used uses using add adds added support supports supported allow allows make makes made
 		want able sure been being but does did doing done just like more most other such them they there these those which while where who how what
@@ -229,11 +232,11 @@ var (
 		changed update updated updates improve improved implement implemented be is it in on of to as at by an or if so no do we us he up issue bug please etc`)
 )
 
-// content are the words of a text that carry meaning, by their stems. Names do not
+// content returns the stems of the words of a text that carry meaning. Names do not
 // count: they say where, not what.
 func content(text string) map[string]bool {
 	out := map[string]bool{}
-	for _, name := range names(text) {
+	for _, name := range prose.Names(text) {
 		text = strings.ReplaceAll(text, name, " ")
 	}
 	for _, w := range letters.FindAllString(text, -1) {
@@ -257,7 +260,7 @@ func stem(w string) string {
 	return strings.TrimSuffix(w, "e")
 }
 
-// share is the part of a's words that b has.
+// share returns how many of a's words b has, from 0 to 1.
 func share(a, b map[string]bool) float64 {
 	if len(a) == 0 {
 		return 0
