@@ -15,8 +15,6 @@ type Compatible interface {
 	// tests "" where none is named). What it gives tells of one path why it stays as it
 	// is, the zero value for a file that the tool rewrites.
 	Commit0Files(paths []string, src, tests string) func(path string) Whole
-	// Commit0Tree parses a file as far as Commit0 looks at it.
-	Commit0Tree(source []byte) (*syntax.Tree, error)
 	// Commit0 is what the published tool does with one file that it rewrites. The tree
 	// is not kept. What the file needs to stay valid (a refilled block) is among the
 	// edits.

@@ -345,7 +345,7 @@ func (r *run) changeOf(e *entry, source []byte) (c change, why Whole, err error)
 	if !ok {
 		return c, why, fmt.Errorf("%s has no profile %s", e.unit.language.Name(), r.Profile)
 	}
-	tree, err := compatible.Commit0Tree(source)
+	tree, err := syntax.ParseTree(compatible.Grammar(e.path), source)
 	if err != nil {
 		return c, Whole{Kind: Unreadable, Reason: err.Error()}, nil
 	}
@@ -390,16 +390,12 @@ func (r *run) check(e *entry, c *change, source, text []byte) error {
 		return nil
 	}
 	grammar := e.unit.language.Grammar(e.path)
-	sound, err := syntax.Sound(grammar, text)
+	tree, err := syntax.ParseTree(grammar, text)
 	if err != nil {
 		return fmt.Errorf("parsing it again: %w", err)
 	}
-	if sound || c.broken {
+	if !tree.Broken() || c.broken {
 		return nil
-	}
-	tree, err := syntax.ParseTree(grammar, text) // for the place
-	if err != nil {
-		return fmt.Errorf("parsing it again: %w", err)
 	}
 	before, err := syntax.ParseTree(grammar, source)
 	if err != nil {

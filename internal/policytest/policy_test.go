@@ -95,22 +95,19 @@ func TestImportDirection(t *testing.T) {
 
 // cgoAllowed are the packages that may import what is made with cgo: it slows
 // every build and every cross-compilation.
-// bench/mask and treetest hold ours against tree-sitter as others use it.
+// bench/mask measures a parse alone.
 var cgoAllowed = map[string][]string{
-	"go-tree-sitter": {"internal/treesitter", "internal/treesitter/treetest", "bench/mask"},
+	"go-tree-sitter": {"internal/syntax", "bench/mask"},
 	"go-sqlite3":     {"internal/store"},
 }
-
-// cgoOwn is the one package with C of its own: the parser.
-const cgoOwn = "internal/treesitter"
 
 func TestCgoOnlyInItsPlaces(t *testing.T) {
 	t.Parallel()
 	for _, s := range sources(t) {
 		for _, imp := range s.File.Imports {
 			name := strings.Trim(imp.Path.Value, `"`)
-			if name == "C" && s.Dir() != cgoOwn {
-				t.Errorf("%s imports C; only %s may", s.At(imp), cgoOwn)
+			if name == "C" {
+				t.Errorf("%s imports C; we have none of our own", s.At(imp))
 			}
 			for module, dirs := range cgoAllowed {
 				if strings.Contains(name, module) && !slices.Contains(dirs, s.Dir()) {

@@ -30,7 +30,7 @@ func Directive(line []byte) string {
 func Readings(source []byte) []*Tree {
 	var trees []*Tree
 	for _, text := range branches(source) {
-		if t, err := dialects[CSharp]().parse(CSharp, text, older(text), whole, maxTime); err == nil {
+		if t, err := parseAs(CSharp, text, older(text), maxTime); err == nil {
 			trees = append(trees, t)
 		}
 	}

@@ -26,13 +26,6 @@ func TestGaps(t *testing.T) {
 		if err != nil || tree.Broken() != c.broken || string(tree.Source) != c.source {
 			t.Errorf("%s: broken %v, want %v (%v)", name, tree.Broken(), c.broken, err)
 		}
-		if sound, err := syntax.Sound(syntax.Python, []byte(c.source)); err != nil || sound == c.broken {
-			t.Errorf("%s: sound %v (%v)", name, sound, err)
-		}
-		outline, err := syntax.Outline(syntax.Python, "class_definition", "block")([]byte(c.source))
-		if err != nil || outline.Broken() != c.broken {
-			t.Errorf("%s: in outline %v (%v)", name, outline.Broken(), err)
-		}
 	}
 	tree, err := syntax.ParseTree(syntax.Python, []byte(decorated))
 	if err != nil {

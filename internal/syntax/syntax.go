@@ -31,8 +31,8 @@ const MaxSize = 1 << 20
 var ErrTooLarge = errors.New("the source file is too large")
 
 const (
-	maxTime  = 20 * time.Second // of one parse, of the processor's time
-	maxDepth = 1500             // of nested nodes that are read; deeper code is marked broken
+	maxTime  = time.Minute // of one parse
+	maxDepth = 1500        // of nested nodes that are read; deeper code is marked broken
 )
 
 // Kind is what a declaration is.

@@ -2,15 +2,11 @@ package syntax
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"sort"
-	"strings"
-	"sync"
 	"time"
-
-	"github.com/benchmint/benchmint/internal/treesitter"
 )
 
 // The languages of which trees are made, beside Python and Go.
@@ -25,36 +21,8 @@ const (
 	PHP        Language = "php"
 )
 
-// dialect is a grammar with the tokens of it that are written down.
-type dialect struct {
-	*treesitter.Grammar
-	wanted []uint8 // of each symbol: is it written down though it is no named one
-}
-
-var dialects = map[Language]func() *dialect{
-	Python: dialectOf(Python), Go: dialectOf(Go), JavaScript: dialectOf(JavaScript), TypeScript: dialectOf(TypeScript), TSX: dialectOf(TSX),
-	Java: dialectOf(Java), Rust: dialectOf(Rust), CSharp: dialectOf(CSharp), Ruby: dialectOf(Ruby), PHP: dialectOf(PHP),
-}
-
-func dialectOf(l Language) func() *dialect {
-	return sync.OnceValue(func() *dialect {
-		d := &dialect{Grammar: treesitter.Of(string(l))}
-		d.wanted = make([]uint8, len(d.Symbols))
-		for i, name := range d.Symbols {
-			if isWord(name) || name == "*" || name == "=>" || name == "?." {
-				d.wanted[i] = 1
-			}
-		}
-		return d
-	})
-}
-
-func isWord(s string) bool {
-	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
-}
-
-// ErrTooSlow is given for a file whose parse takes more than 20 s of the processor's time.
-var ErrTooSlow = treesitter.ErrTooSlow
+// ErrTooSlow is given for a file whose parse takes more than a minute.
+var ErrTooSlow = errors.New("the parse takes too long")
 
 // Tree is a parsed file as plain data: no C memory, nothing to close, safe for any
 // number of readers. Named nodes are all there; of the tokens those that are words
@@ -62,58 +30,17 @@ var ErrTooSlow = treesitter.ErrTooSlow
 type Tree struct {
 	Language Language
 	Source   []byte
-	nodes    []treesitter.Node
-	dialect  *dialect
+	nodes    []node
 	bridged  bool
 }
 
 // ParseTree parses one file. A syntax error is no error: see Node.Broken.
-func ParseTree(l Language, source []byte) (*Tree, error) { return parseTree(l, source, whole) }
+func ParseTree(l Language, source []byte) (*Tree, error) { return parseWithin(l, source, maxTime) }
 
-// Outline gives a ParseTree that is cheaper: what lies in nodes of other kinds than the
-// given ones is not written down. A file with a syntax error has its whole tree: in an
-// error may lie anything.
-func Outline(l Language, kinds ...string) func(source []byte) (*Tree, error) {
-	opened := sync.OnceValue(func() []uint8 {
-		symbols := dialects[l]().Symbols
-		table := make([]uint8, len(symbols))
-		for i, name := range symbols {
-			if slices.Contains(kinds, name) {
-				table[i] = 1
-			}
-		}
-		return table
-	})
-	return func(source []byte) (*Tree, error) {
-		return parseTree(l, source, extent{nodes: true, opened: opened()})
-	}
-}
-
-// Sound tells whether a file has no syntax error. It costs the parse and nothing else.
-func Sound(l Language, source []byte) (bool, error) {
-	t, err := parseTree(l, source, extent{})
-	return err == nil && !t.Broken(), err
-}
-
-// Release gives back the memory that parses left for the next ones.
-func Release() { treesitter.Release() }
-
-// extent is how much of a tree is written down.
-type extent struct {
-	nodes  bool    // more than the root
-	opened []uint8 // of each symbol: what lies in it, too; nil for all
-}
-
-var whole = extent{nodes: true}
-
-func parseTree(l Language, source []byte, e extent) (*Tree, error) {
-	return parseWithin(l, source, e, maxTime)
-}
-
-// parseWithin ends a parse that takes more of the processor's time.
-func parseWithin(l Language, source []byte, e extent, limit time.Duration) (*Tree, error) {
-	of, ok := dialects[l]
-	if !ok {
+// parseWithin ends a parse that takes longer.
+func parseWithin(l Language, source []byte, limit time.Duration) (*Tree, error) {
+	of := grammars[l]
+	if of == nil {
 		return nil, fmt.Errorf("no grammar for %q", l)
 	}
 	if len(source) > maxTree {
@@ -126,22 +53,16 @@ func parseWithin(l Language, source []byte, e extent, limit time.Duration) (*Tre
 			return nil, err
 		}
 	}
-	t, err := of().parse(l, source, given, e, limit)
+	t, err := parseAs(l, source, given, limit)
 	bridge := bridges[l]
 	if err != nil || bridge == nil || !t.Broken() {
 		return t, err
 	}
-	all := t
-	if !e.nodes {
-		if all, err = of().parse(l, source, given, whole, limit); err != nil {
-			return nil, err
-		}
-	}
-	for _, text := range bridge(all) {
+	for _, text := range bridge(t) {
 		if bytes.Equal(text, given) {
 			continue
 		}
-		if other, err := of().parse(l, source, text, e, limit); err == nil && !other.Broken() {
+		if other, err := parseAs(l, source, text, limit); err == nil && !other.Broken() {
 			other.bridged = true
 			return other, nil
 		}
@@ -149,17 +70,13 @@ func parseWithin(l Language, source []byte, e extent, limit time.Duration) (*Tre
 	return t, nil
 }
 
-// parse gives the tree of a source by a text of the same length that the grammar can read.
-func (d *dialect) parse(l Language, source, given []byte, e extent, limit time.Duration) (*Tree, error) {
-	part := treesitter.Extent{Opened: e.opened}
-	if e.nodes {
-		part.Wanted = d.wanted
-	}
-	nodes, err := d.Parse(given, part, limit)
+// parseAs gives the tree of a source by a text of the same length that the grammar can read.
+func parseAs(l Language, source, given []byte, limit time.Duration) (*Tree, error) {
+	nodes, err := grammars[l]().parse(given, limit)
 	if err != nil {
 		return nil, err
 	}
-	return &Tree{Language: l, Source: source, nodes: nodes, dialect: d}, nil
+	return &Tree{Language: l, Source: source, nodes: nodes}, nil
 }
 
 // maxTree bounds a file: generated ones of several megabytes are masked too.
@@ -168,7 +85,7 @@ const maxTree = 32 << 20
 // Node is one node of a tree; the zero Node is none.
 type Node struct {
 	tree *Tree
-	i    uint32
+	i    int
 }
 
 // Root is the whole file.
@@ -195,8 +112,8 @@ func (t *Tree) All() iter.Seq[Node] { return t.Root().Within() }
 // From gives the nodes that begin at a byte or after it, in order.
 func (t *Tree) From(offset int) iter.Seq[Node] {
 	return func(yield func(Node) bool) {
-		first := sort.Search(len(t.nodes), func(i int) bool { return int(t.nodes[i].Start) >= offset })
-		for i := first; i < len(t.nodes) && yield(Node{t, uint32(i)}); i++ {
+		first := sort.Search(len(t.nodes), func(i int) bool { return t.nodes[i].start >= offset })
+		for i := first; i < len(t.nodes) && yield(Node{t, i}); i++ {
 		}
 	}
 }
@@ -236,10 +153,10 @@ func (n Node) Is(kinds ...string) bool {
 	return false
 }
 
-func (n Node) c() *treesitter.Node { return &n.tree.nodes[n.i] }
+func (n Node) c() *node { return &n.tree.nodes[n.i] }
 
 // Index is the place in the tree's order, from 0: a key for tables.
-func (n Node) Index() int { return int(n.i) }
+func (n Node) Index() int { return n.i }
 
 // Tree is the tree that the node belongs to.
 func (n Node) Tree() *Tree { return n.tree }
@@ -250,10 +167,7 @@ func (n Node) Kind() string {
 	if n.tree == nil {
 		return ""
 	}
-	if s := n.c().Symbol; int(s) < len(n.tree.dialect.Symbols) {
-		return n.tree.dialect.Symbols[s]
-	}
-	return "ERROR"
+	return n.c().kind
 }
 
 // Field is the name under which its parent has the node; "" for none.
@@ -261,35 +175,35 @@ func (n Node) Field() string {
 	if n.tree == nil {
 		return ""
 	}
-	return n.tree.dialect.Fields[n.c().Field]
+	return n.c().field
 }
 
 // Start and End are its bytes [Start, End).
-func (n Node) Start() int { return int(n.c().Start) }
+func (n Node) Start() int { return n.c().start }
 
 // End is the byte after it.
-func (n Node) End() int { return int(n.c().End) }
+func (n Node) End() int { return n.c().end }
 
 // Line is that of its start, from 1.
-func (n Node) Line() int { return int(n.c().Row) + 1 }
+func (n Node) Line() int { return n.c().row + 1 }
 
 // Text is its source.
 func (n Node) Text() string {
 	if n.tree == nil {
 		return ""
 	}
-	return string(n.tree.Source[n.c().Start:n.c().End])
+	return string(n.tree.Source[n.c().start:n.c().end])
 }
 
 // Named tells named nodes from tokens.
-func (n Node) Named() bool { return n.c().Flags&treesitter.Named != 0 }
+func (n Node) Named() bool { return n.c().named }
 
 // Missing is a token that the parser put in to go on.
-func (n Node) Missing() bool { return n.c().Flags&treesitter.Missing != 0 }
+func (n Node) Missing() bool { return n.c().missing }
 
 // Broken tells whether a syntax error lies inside.
 func (n Node) Broken() bool {
-	return n.tree != nil && n.c().Flags&(treesitter.Broken|treesitter.Missing|treesitter.Error) != 0
+	return n.tree != nil && n.c().broken
 }
 
 // Parent is the node that it lies in; none for the root.
@@ -297,7 +211,7 @@ func (n Node) Parent() Node {
 	if n.tree == nil || n.i == 0 {
 		return Node{}
 	}
-	return Node{n.tree, uint32(n.c().Parent)}
+	return Node{n.tree, n.c().parent}
 }
 
 // Before is the node before it below the same parent; none for the first.
@@ -319,7 +233,7 @@ func (n Node) Children() iter.Seq[Node] {
 		if n.tree == nil {
 			return
 		}
-		for i, last := n.i+1, uint32(n.c().Last); i < last; i = uint32(n.tree.nodes[i].Last) {
+		for i, last := n.i+1, n.c().last; i < last; i = n.tree.nodes[i].last {
 			if !yield(Node{n.tree, i}) {
 				return
 			}
@@ -338,7 +252,7 @@ func (n Node) Walk(down func(Node) bool) iter.Seq[Node] {
 		if n.tree == nil {
 			return
 		}
-		for i, last := n.i, uint32(n.c().Last); i < last; {
+		for i, last := n.i, n.c().last; i < last; {
 			at := Node{n.tree, i}
 			if !yield(at) {
 				return
@@ -346,7 +260,7 @@ func (n Node) Walk(down func(Node) bool) iter.Seq[Node] {
 			if down(at) {
 				i++
 			} else {
-				i = uint32(at.c().Last)
+				i = at.c().last
 			}
 		}
 	}
@@ -409,5 +323,5 @@ func (n Node) Above(kinds ...string) Node {
 
 // Holds tells whether other is n or lies below it.
 func (n Node) Holds(other Node) bool {
-	return n.tree != nil && n.tree == other.tree && n.i <= other.i && other.i < uint32(n.c().Last)
+	return n.tree != nil && n.tree == other.tree && n.i <= other.i && other.i < n.c().last
 }

@@ -74,16 +74,6 @@ func commit0Tests(paths []string, tests string) map[string]bool {
 	return out
 }
 
-// outline opens what definitions lie in, and of the rest what a docstring is known by.
-var outline = syntax.Outline(syntax.Python,
-	"module", "block", "class_definition", "function_definition", "decorated_definition",
-	"if_statement", "for_statement", "while_statement", "with_statement", "try_statement", "match_statement",
-	"elif_clause", "else_clause", "except_clause", "except_group_clause", "finally_clause", "case_clause",
-	"expression_statement", "parenthesized_expression", "concatenated_string", "string")
-
-// Commit0Tree parses a module without the insides of its expressions.
-func (Masker) Commit0Tree(source []byte) (*syntax.Tree, error) { return outline(source) }
-
 // Commit0 does what the published tool does with one file: facts in the order of
 // ../facts, each checked against its own parser and unparser.
 func (Masker) Commit0(_ string, tree *syntax.Tree, profile mask.Profile) mask.Choice {
