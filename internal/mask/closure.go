@@ -196,7 +196,7 @@ func (c *closure) use(w where, r ref, why cause) {
 	if w.unit.means.ByResult {
 		c.byName(w, parts, use, things, why)
 		for _, name := range puts {
-			c.store(name, things, why)
+			c.store(name, things)
 		}
 	}
 	for _, t := range things {

@@ -113,7 +113,7 @@ func (c *closure) constructor(g int) int {
 }
 
 // store is what lies under a name until that is read.
-func (c *closure) store(name int, things []thing, why cause) {
+func (c *closure) store(name int, things []thing) {
 	if used, ok := c.used[name]; ok {
 		c.wake(things, used)
 		return

@@ -221,54 +221,52 @@ func (p *project) absolute(u *unit, parts []int) (answer, bool) {
 // findModule finds what an import's module names: by what files say of themselves, by
 // folders for relative ones, by the project's own prefix, or a member of a module.
 func (p *project) findModule(u *unit, name string) []thing {
-	found := func(m int, ok bool) []thing {
-		if !ok {
-			return nil
-		}
-		return []thing{{kind: isModule, id: m}}
-	}
 	if dots := len(name) - len(strings.TrimLeft(name, ".")); dots > 0 && !strings.Contains(name, "/") && name != "." && name != ".." {
 		return p.relative(u, dots, name[dots:])
 	}
 	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") || name == "." || name == ".." {
-		at := path.Join(path.Dir(u.path), name)
-		if m, ok := p.byStem[moduleKey{u.family, at}]; ok {
-			return found(m, ok)
-		}
-		if m, ok := p.byModule[moduleKey{u.family, at}]; ok {
-			return found(m, ok)
-		}
-		if dot := strings.LastIndexByte(at, '.'); dot > strings.LastIndexByte(at, '/') { // ./a.js for a.ts
-			m, ok := p.byStem[moduleKey{u.family, at[:dot]}]
-			return found(m, ok)
-		}
-		return nil
+		return p.beside(u, path.Join(path.Dir(u.path), name))
 	}
 	if m, ok := p.mappedModule(u, name); ok {
-		return found(m, ok)
+		return []thing{{kind: isModule, id: m}}
 	}
 	if m, ok := p.byModule[moduleKey{u.family, name}]; ok && !(u.means.OwnPrefix && p.hasAnchor(u.family)) {
-		return found(m, ok)
+		return []thing{{kind: isModule, id: m}}
 	}
 	for _, a := range p.anchors {
-		if rest, ok := strings.CutPrefix(name, a.prefix); ok && a.family == u.family && (rest == "" || strings.ContainsAny(rest[:1], "/.:\\")) {
-			at := path.Join(a.folder, strings.TrimLeft(rest, "/"))
-			if m, ok := p.byModule[moduleKey{u.family, at}]; ok {
-				return found(m, ok)
-			}
-			if m, ok := p.byStem[moduleKey{u.family, at}]; ok {
-				return found(m, ok)
+		rest, ok := strings.CutPrefix(name, a.prefix)
+		if !ok || a.family != u.family || rest != "" && !strings.ContainsAny(rest[:1], "/.:\\") {
+			continue
+		}
+		at := moduleKey{u.family, path.Join(a.folder, strings.TrimLeft(rest, "/"))}
+		for _, by := range []map[moduleKey]int{p.byModule, p.byStem} {
+			if m, ok := by[at]; ok {
+				return []thing{{kind: isModule, id: m}}
 			}
 		}
 	}
+	var out []thing
 	if head, last, ok := cutLast(name); ok && head != "" {
-		var out []thing
 		for _, t := range p.findModule(u, head) {
 			out = append(out, p.inside(t, p.words.id(last), 1)...)
 		}
-		return out
 	}
-	return nil
+	return out
+}
+
+// beside is the module of a path from the root, with an ending or without: ./a.js for a.ts.
+func (p *project) beside(u *unit, at string) []thing {
+	m, ok := p.byStem[moduleKey{u.family, at}]
+	if !ok {
+		m, ok = p.byModule[moduleKey{u.family, at}]
+	}
+	if dot := strings.LastIndexByte(at, '.'); !ok && dot > strings.LastIndexByte(at, '/') {
+		m, ok = p.byStem[moduleKey{u.family, at[:dot]}]
+	}
+	if !ok {
+		return nil
+	}
+	return []thing{{kind: isModule, id: m}}
 }
 
 func (p *project) hasAnchor(family string) bool {

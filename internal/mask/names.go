@@ -85,29 +85,57 @@ func (p *project) answer(w where, parts []int) answer {
 		a := p.answer(w, parts[1:])
 		a.unknown = a.unknown || len(a.things) == 0
 		return a
-	}
-	if word == "?" {
+	case "?":
 		return answer{member: p.memberIn(parts), unknown: len(parts) > 1}
 	}
 	if w.class >= 0 {
-		g := w.unit.classes[w.class].group
-		if selfWords[word] {
-			what := isInstance
-			if classWords[word] { // cls(…) makes an object
-				what = isClass
-			}
-			return p.follow(w.unit, []thing{{kind: what, id: g}}, parts)
-		}
-		if p.isSuper(w.unit, parts[0]) && len(p.groups[g].line) > 0 {
-			var bases []thing
-			for _, b := range p.groups[g].line[1:] {
-				bases = append(bases, thing{kind: isInstance, id: b})
-			}
-			return p.super(w.unit, bases, parts)
+		if a, ok := p.ofObject(w, parts); ok {
+			return a
 		}
 	}
+	found := p.meaning(w, parts)
+	if g := p.implied(w, parts[0]); g >= 0 && len(parts) == 1 {
+		return answer{things: found, receivers: []int{g}, member: parts[0]}
+	}
+	if len(found) > 0 {
+		return p.follow(w.unit, found, parts)
+	}
+	if w.unit.means.FullNames {
+		if a, ok := p.absolute(w.unit, parts); ok {
+			return a
+		}
+	}
+	// A local variable, a parameter, a built-in: the name of a method is all there is.
+	member := parts[len(parts)-1]
+	return answer{member: member, unknown: len(parts) > 1 && (len(parts) > 2 || !w.unit.means.isNative(word, p.words.texts[member]))}
+}
+
+// ofObject resolves a path that begins with the object or class around the place, or with
+// what that inherits from; false for any other.
+func (p *project) ofObject(w where, parts []int) (answer, bool) {
+	word, g := p.words.texts[parts[0]], w.unit.classes[w.class].group
+	if selfWords[word] {
+		what := isInstance
+		if classWords[word] { // cls(…) makes an object
+			what = isClass
+		}
+		return p.follow(w.unit, []thing{{kind: what, id: g}}, parts), true
+	}
+	if !p.isSuper(w.unit, parts[0]) || len(p.groups[g].line) == 0 {
+		return answer{}, false
+	}
+	var bases []thing
+	for _, b := range p.groups[g].line[1:] {
+		bases = append(bases, thing{kind: isInstance, id: b})
+	}
+	return p.super(w.unit, bases, parts), true
+}
+
+// meaning is what the first name of a path stands for. Of one of which something is asked
+// that is no method.
+func (p *project) meaning(w where, parts []int) []thing {
 	found := p.lookup(w, parts[0])
-	if w.unit.means.OpenClasses && len(parts) > 1 && len(found) > 0 && found[0].kind == isFunction && word[0] >= 'A' && word[0] <= 'Z' {
+	if word := p.words.texts[parts[0]]; w.unit.means.OpenClasses && len(parts) > 1 && len(found) > 0 && found[0].kind == isFunction && word[0] >= 'A' && word[0] <= 'Z' {
 		found = p.constant(w, parts[0])
 	}
 	if w.unit.means.Overrides && p.asked(parts) && p.methods(found) {
@@ -115,20 +143,7 @@ func (p *project) answer(w where, parts []int) answer {
 			found = fields
 		}
 	}
-	if g := p.implied(w, parts[0]); g >= 0 && len(parts) == 1 {
-		return answer{things: found, receivers: []int{g}, member: parts[0]}
-	}
-	if len(found) == 0 && w.unit.means.FullNames {
-		if a, ok := p.absolute(w.unit, parts); ok {
-			return a
-		}
-	}
-	if len(found) == 0 {
-		// A local variable, a parameter, a built-in: the name of a method is all there is.
-		member := parts[len(parts)-1]
-		return answer{member: member, unknown: len(parts) > 1 && (len(parts) > 2 || !w.unit.means.isNative(word, p.words.texts[member]))}
-	}
-	return p.follow(w.unit, found, parts)
+	return found
 }
 
 // memberIn is the last name of a path: of one of a table, that with the table's.
@@ -197,18 +212,8 @@ func (p *project) nested(w where, name int) []thing {
 // lookup finds a bare name: in the class where that counts, the file, its package, what
 // it takes by a star.
 func (p *project) lookup(w where, name int) []thing {
-	for c := w.class; c >= 0; c = w.unit.classes[c].parent {
-		g := w.unit.classes[c].group
-		if w.unit.means.BareMembers {
-			if found := p.member(g, name); len(found) > 0 {
-				return found
-			}
-		} else if w.loads && c == w.class {
-			if found := p.member(g, name); len(found) > 0 {
-				// A member stands for its name from where it is declared on.
-				return append(found[:len(found):len(found)], p.inUnit(w.unit.index, name, 0)...)
-			}
-		}
+	if found := p.amongMembers(w, name); len(found) > 0 {
+		return found
 	}
 	if found := p.inUnit(w.unit.index, name, 0); len(found) > 0 {
 		return found
@@ -220,24 +225,52 @@ func (p *project) lookup(w where, name int) []thing {
 			}
 		}
 	}
-	if len(w.unit.modules) == 0 {
+	return p.inPackage(w.unit, name)
+}
+
+// amongMembers finds a bare name among the members of the classes around, where it counts.
+func (p *project) amongMembers(w where, name int) []thing {
+	if !w.unit.means.BareMembers {
+		if w.class < 0 || !w.loads {
+			return nil
+		}
+		found := p.member(w.unit.classes[w.class].group, name)
+		if len(found) == 0 {
+			return nil
+		}
+		// A member stands for its name from where it is declared on.
+		return slices.Concat(found, p.inUnit(w.unit.index, name, 0))
+	}
+	for c := w.class; c >= 0; c = w.unit.classes[c].parent {
+		if found := p.member(w.unit.classes[c].group, name); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// inPackage finds a name in the other files of a file's package.
+func (p *project) inPackage(u *unit, name int) []thing {
+	if len(u.modules) == 0 {
 		return nil
 	}
-	if w.unit.means.Submodules {
-		if m, ok := p.byModule[moduleKey{w.unit.family, w.unit.modules[0] + "." + p.words.texts[name]}]; ok {
+	if u.means.Submodules {
+		if m, ok := p.byModule[moduleKey{u.family, u.modules[0] + "." + p.words.texts[name]}]; ok {
 			return []thing{{kind: isModule, id: m}}
 		}
 	}
+	// Most names in use are none of the tree, and need not be looked for in all files.
 	if !p.named[name] {
 		return nil
 	}
 	var found []thing
-	for _, u := range p.modules[p.byModule[moduleKey{w.unit.family, w.unit.modules[0]}]].units {
-		if u != w.unit.index && p.units[u].modules[0] == w.unit.modules[0] { // of one package
-			for _, t := range p.own(u, name) {
-				if t.kind != viaImport { // imports are of their file
-					found = append(found, t)
-				}
+	for _, at := range p.modules[p.byModule[moduleKey{u.family, u.modules[0]}]].units {
+		if at == u.index || p.units[at].modules[0] != u.modules[0] {
+			continue
+		}
+		for _, t := range p.own(at, name) {
+			if t.kind != viaImport { // imports are of their file
+				found = append(found, t)
 			}
 		}
 	}
@@ -432,152 +465,6 @@ func (p *project) within(g, name int) []thing {
 	for _, part := range p.groups[g].parts {
 		if found := p.own(p.classes[part].unit.index, id); len(found) > 0 {
 			return p.expand(found, 1)
-		}
-	}
-	return nil
-}
-
-// follow goes along the rest of a path, from what its first name means.
-func (p *project) follow(u *unit, things []thing, parts []int) answer {
-	a := answer{things: things, member: -1}
-	if p.along(u, &a, parts) && p.words.texts[parts[len(parts)-1]] != Element {
-		a.unknown, a.member = true, p.memberIn(parts)
-	}
-	return a
-}
-
-// along is follow; it tells whether something on the way may be another than what is known.
-func (p *project) along(u *unit, a *answer, parts []int) (anyone bool) {
-	var before []int // receivers of the name before
-	for i, name := range parts[1:] {
-		last := i == len(parts)-2
-		var next []thing
-		var receivers []int
-		known := false // is nothing found because there is nothing of ours
-		if slices.ContainsFunc(a.things, func(t thing) bool { return t.kind == isResult }) {
-			for _, t := range a.things {
-				if t.kind == isResult || t.kind == isFunction {
-					a.results = append(a.results, t.id)
-				}
-			}
-		}
-		at, typed := resultOf(p.words.texts[name])
-		for _, t := range a.things {
-			anyone = anyone || t.kind == isAnyone || t.kind == isClass && p.adapts(t.id)
-			found, told := p.step(t, name), true
-			switch {
-			case typed:
-				found, told = p.outcome(t, at)
-			case u.means.Overrides && p.asked(parts[i+1:]) && (t.kind == isClass || t.kind == isInstance) && p.methods(found):
-				if fields := p.fields(t.id, name); len(fields) > 0 {
-					found = fields
-				}
-			}
-			if !told { // it may be anything
-				*a = answer{unknown: true, member: p.memberIn(parts), getters: a.getters, results: a.results}
-				return anyone
-			}
-			next = append(next, found...)
-			known = known || t.kind == isForeign || t.kind == isModule && !p.makesUp(t) || t.kind == isFunction && p.isOwn(t.id, name)
-			if t.kind == isClass || t.kind == isInstance {
-				receivers = append(receivers, t.id)
-			}
-		}
-		inherited := last && i > 0 && p.words.texts[name] == Element && len(before) > 0 // heirs may have another table
-		switch {
-		case inherited:
-			a.receivers, a.member = before, p.memberIn(parts)
-		case last:
-			a.receivers, a.member = receivers, name
-		}
-		before, next = receivers, once(next)
-		if len(next) == 0 {
-			from := a.things
-			a.things = nil
-			// An attribute of unknown kind: the last name of the path is all there is.
-			if !known && !inherited && !(last && len(receivers) > 0) {
-				a.unknown, a.receivers, a.member = true, nil, p.memberIn(parts)
-			}
-			if known && !inherited {
-				a.receivers, a.member = nil, -1
-				// What others give may be of the tree.
-				if slices.ContainsFunc(parts[i+2:], p.isResult) && !slices.ContainsFunc(from, func(t thing) bool { return t.kind == isForeign && t.id == ofLiterals }) {
-					a.unknown, a.member = true, p.memberIn(parts)
-				}
-			}
-			return anyone
-		}
-		if !last {
-			next = p.read(next, a)
-			if len(next) == 0 {
-				a.things, a.unknown, a.receivers, a.member = nil, true, nil, p.memberIn(parts)
-				return anyone
-			}
-		}
-		a.things = next
-	}
-	return anyone
-}
-
-// adapts tells an interface, of which a call gives any object that has its methods.
-func (p *project) adapts(g int) bool {
-	return slices.ContainsFunc(p.groups[g].line, func(a int) bool { return slices.Contains(p.groups[a].foreign, "Interface") })
-}
-
-// isOwn tells what every function has of the language, of one that stays what it is.
-func (p *project) isOwn(f, name int) bool {
-	return len(p.of(f).wrapped) == 0 && owned[p.words.texts[name]]
-}
-
-var owned = map[string]bool{"__doc__": true, "__name__": true, "__qualname__": true, "__module__": true, "__dict__": true, "__annotations__": true}
-
-// read takes properties and descriptors off the way: what they give is not known.
-func (p *project) read(things []thing, a *answer) []thing {
-	var out []thing
-	for _, t := range things {
-		switch {
-		case t.kind == isFunction && p.isProperty(t.id):
-			a.getters = append(a.getters, t.id)
-			continue
-		case t.kind == isInstance && p.describes(t.id):
-			continue // an object of such a class was made, which keeps its __get__
-		}
-		out = append(out, t)
-	}
-	return out
-}
-
-// describes tells a class whose objects give something else when they are read off another.
-func (p *project) describes(g int) bool {
-	id, ok := p.words.find("__get__")
-	return ok && len(p.member(g, id)) > 0
-}
-
-func (p *project) isProperty(f int) bool {
-	c := p.of(f).Construct
-	return c == Getter || c == Setter
-}
-
-// step is a name on one thing.
-func (p *project) step(t thing, name int) []thing {
-	switch t.kind {
-	case isFunction:
-		if p.words.texts[name] == Each { // of an argument of types
-			return []thing{t}
-		}
-		if id, ok := p.words.find(p.of(t.id).Name + "." + p.words.texts[name]); ok {
-			return p.expand(p.own(p.of(t.id).unit.index, id), 1)
-		}
-	case isClass, isInstance, isModule:
-		return p.inside(t, name, 1)
-	case isTable:
-		if p.words.texts[name] == Element {
-			return p.expand(p.own(t.unit, t.id), 1)
-		}
-	case isType:
-		if p.words.split(t.id)[0] == name {
-			out, _ := p.behind(t)
-			return out
 		}
 	}
 	return nil

@@ -405,7 +405,7 @@ func (r *run) decide(ctx context.Context) error {
 		return err
 	}
 	r.closure, r.constants = p.closure(ctx, r.nativeCalls(ctx)), p.constants()
-	r.fanIn = p.fanIn(ctx)
+	r.fanIn = p.graph(ctx).fanIn()
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (p *project) pick(ctx context.Context, s Slice) (map[int]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		return p.graph(ctx).only(found), nil
+		return p.graph(ctx).only(ctx, found), nil
 	case s.Route != "":
 		return p.pickRoute(s.Route)
 	}
