@@ -394,8 +394,10 @@ func (d *dispatcher) follow(l *lane, res result, step schemas.Step) {
 	}
 	name := l.node.info.Name
 	for _, other := range d.lanes[l.at+1:] {
-		if other.node == l.node.next || l.node.next != nil && other.node == l.node.next.build {
-			other.maybe += len(step.Outputs)
+		for _, way := range l.node.next {
+			if other.node == way.to || other.node == way.to.build {
+				other.maybe += len(step.Outputs)
+			}
 		}
 		for _, read := range other.node.info.Reads {
 			if read == name {

@@ -84,7 +84,7 @@ func (res result) step() schemas.Step {
 		Crashes: res.claim.Crashes, NotBefore: s.NotBefore, Cost: s.Cost, Provenance: s.Provenance, MS: s.MS,
 	}
 	for _, m := range s.Outputs {
-		step.Outputs = append(step.Outputs, schemas.Output{Key: m.Key, Digest: m.Digest, Record: m.Record})
+		step.Outputs = append(step.Outputs, schemas.Output{To: m.To, Key: m.Key, Digest: m.Digest, Record: m.Record})
 	}
 	switch {
 	case res.interrupted, res.settled.Lost:

@@ -47,14 +47,10 @@ func TestPlansAreChecked(t *testing.T) {
 	end := func(f pipeline.Flow[word]) *pipeline.Plan {
 		return pipeline.Drain(f, "end", pipeline.Drainer[word](drain(nil)), pipeline.Options{})
 	}
-	first := one(pipeline.New[word](), "first", pipeline.Options{})
-	forked := one(first, "second", pipeline.Options{})
-	one(first, "third", pipeline.Options{})
 	for name, c := range map[string]struct {
 		plan *pipeline.Plan
 		want string
 	}{
-		"two_behind_one": {end(forked), "stages second and third both follow first"},
 		"same_name":      {end(one(one(words, "x", pipeline.Options{}), "x", pipeline.Options{})), `"x": the name is taken`},
 		"reads_later":    {end(one(pipeline.New[word](), "x", pipeline.Options{Reads: []string{"end"}})), "x reads end"},
 		"needs_too_much": {end(one(pipeline.New[word](), "x", pipeline.Options{Needs: map[string]int{"cpu": 4}})), "x needs 4 cpu, and there is 2"},

@@ -90,17 +90,42 @@ type node struct {
 	drain func(context.Context, iter.Seq2[Made, error], Ended) error
 	// enter says what a record is to this stage: what it depends on, what build it needs.
 	enter func(*Made) error
-	next  *node
+	next  []way
 	build *node // of a stage that shares
+}
+
+// way leads from a stage to one that takes its records, or those of them for which all
+// conditions hold.
+type way struct {
+	to    *node
+	where conditions
+}
+
+// conditions are those of Where, on a record as it is stored.
+type conditions []func(json.RawMessage) (bool, error)
+
+func (c conditions) holds(record json.RawMessage) (bool, error) {
+	for _, keep := range c {
+		if ok, err := keep(record); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// outlet is a stage that a flow comes from, and which of its records.
+type outlet struct {
+	node  *node // nil: the seeds
+	where conditions
 }
 
 // Flow is a place in the plan where records of type T come by.
 type Flow[T Record] struct {
 	plan *Plan
-	from *node // nil: the seeds
+	from []outlet
 }
 
-// Plan is the stages in a row, the last one a drain.
+// Plan is the stages in order, each behind those that lead to it, the last one a drain.
 type Plan struct {
 	order []*node // without builds
 	errs  []error
@@ -121,8 +146,8 @@ func (p *Plan) Infos() []StageInfo {
 	var out []StageInfo
 	for _, n := range p.nodes() {
 		info := n.info
-		if n.next != nil {
-			info.Next = n.next.info.Name
+		for _, way := range n.next {
+			info.Next = append(info.Next, way.to.info.Name)
 		}
 		out = append(out, info)
 	}
@@ -140,8 +165,8 @@ func (p *Plan) nodes() []*node {
 	return out
 }
 
-// Check says what the types cannot: names that come twice, two stages behind one,
-// a stage that reads what comes later.
+// Check says what the types cannot: names that come twice, a stage whose records nobody
+// takes, a stage that reads what does not lead to it.
 func (p *Plan) Check() error {
 	errs := slices.Clone(p.errs)
 	if len(p.order) == 0 || !p.order[len(p.order)-1].info.Drain {
@@ -150,10 +175,14 @@ func (p *Plan) Check() error {
 	seen := map[string]bool{}
 	for _, n := range p.nodes() {
 		name := n.info.Name
+		leads := p.leadsTo(name)
 		for _, r := range n.info.Reads {
-			if !seen[r] {
-				errs = append(errs, fmt.Errorf("stage %s reads %s, which is no stage before it", name, r))
+			if r == name || !leads[r] {
+				errs = append(errs, fmt.Errorf("stage %s reads %s, which does not lead to it", name, r))
 			}
+		}
+		if len(n.next) == 0 && n.info.Of == "" && !n.info.Drain {
+			errs = append(errs, fmt.Errorf("nobody takes what stage %s makes", name))
 		}
 		if seen[name] || name == "" {
 			errs = append(errs, fmt.Errorf("stage %q: the name is taken or empty", name))
@@ -163,8 +192,57 @@ func (p *Plan) Check() error {
 	return errors.Join(errs...)
 }
 
+// leadsTo are the names of a stage, of those that lead to it, and of their builds.
+func (p *Plan) leadsTo(stage string) map[string]bool {
+	leads := map[string]bool{}
+	for _, n := range slices.Backward(p.order) { // a stage stands behind those that lead to it
+		name := n.info.Name
+		if name == stage || slices.ContainsFunc(n.next, func(w way) bool { return leads[w.to.info.Name] }) {
+			leads[name] = true
+			if n.build != nil {
+				leads[n.build.info.Name] = true
+			}
+		}
+	}
+	return leads
+}
+
 // New begins a plan whose seeds are of type T.
-func New[T Record]() Flow[T] { return Flow[T]{plan: &Plan{}} }
+func New[T Record]() Flow[T] { return Flow[T]{plan: &Plan{}, from: []outlet{{}}} }
+
+// Where is the part of a flow for which keep holds. Several stages may take one flow: a
+// record goes to each whose Where holds, and a step with a record that goes to none is
+// Failed, so that nothing is lost between branches.
+//
+// keep is a pure function of the record. Where it changes, so must the Version of the
+// stages that the flow comes from: what they made is not sent anew otherwise.
+func Where[A Record](f Flow[A], keep func(A) bool) Flow[A] {
+	out := Flow[A]{plan: f.plan}
+	for _, o := range f.from {
+		if o.node == nil {
+			f.plan.errs = append(f.plan.errs, errors.New("one stage takes all seeds; they have no Where"))
+		}
+		o.where = append(slices.Clip(o.where), func(record json.RawMessage) (bool, error) {
+			a, err := decode[A](record)
+			return err == nil && keep(a), err
+		})
+		out.from = append(out.from, o)
+	}
+	return out
+}
+
+// Merge is where branches meet: one stage takes the records of all of them. Where two
+// make one key, the step that makes it second is Failed.
+func Merge[A Record](first Flow[A], more ...Flow[A]) Flow[A] {
+	out := Flow[A]{plan: first.plan, from: slices.Clone(first.from)}
+	for _, f := range more {
+		if f.plan != out.plan {
+			out.plan.errs = append(out.plan.errs, errors.New("branches of two plans cannot meet"))
+		}
+		out.from = append(out.from, f.from...)
+	}
+	return out
+}
 
 // add appends n, which takes records of type A; s is the stage's value.
 func add[A, B Record](f Flow[A], n *node, s any) Flow[B] {
@@ -188,15 +266,20 @@ func add[A, B Record](f Flow[A], n *node, s any) Flow[B] {
 		}
 		return nil
 	}
-	return Flow[B]{plan: f.plan, from: n}
+	return Flow[B]{plan: f.plan, from: []outlet{{node: n}}}
 }
 
-func (p *Plan) append(from, n *node) {
-	if from != nil {
-		if from.next != nil {
-			p.errs = append(p.errs, fmt.Errorf("stages %s and %s both follow %s", from.next.info.Name, n.info.Name, from.info.Name))
+func (p *Plan) append(from []outlet, n *node) {
+	for _, o := range from {
+		switch {
+		case o.node == nil && len(p.order) > 0:
+			p.errs = append(p.errs, fmt.Errorf("stages %s and %s both take the seeds", p.order[0].info.Name, n.info.Name))
+		case o.node == nil:
+		case slices.ContainsFunc(o.node.next, func(w way) bool { return w.to == n }):
+			p.errs = append(p.errs, fmt.Errorf("stage %s takes what %s makes twice", n.info.Name, o.node.info.Name))
+		default:
+			o.node.next = append(o.node.next, way{n, o.where})
 		}
-		from.next = n
 	}
 	p.order = append(p.order, n)
 }

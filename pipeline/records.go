@@ -11,15 +11,34 @@ import (
 type StageInfo struct {
 	Name        string
 	Fingerprint schemas.Digest // of version, configuration, prompts, models, deciding tools
-	Next        string         // the stage that its outputs go to; "" for the drain
-	Build       string         // of a stage that shares: the name of its build stage
-	Of          string         // of a build stage: the stage that shares it
-	Drain       bool
+	// Next are the stages that take its outputs; none for the drain. Behind several the
+	// plan forks, and where several name one stage, their branches meet.
+	Next  Takers
+	Build string // of a stage that shares: the name of its build stage
+	Of    string // of a build stage: the stage that shares it
+	Drain bool
 	// Reads are earlier stages of whose output under the same key this stage makes
 	// use beside its input: when such an output changes, the step is done again.
 	Reads []string
 	// Budget bounds deferrals; past it the step is Failed.
 	Budget Budget
+}
+
+// Takers are names of stages.
+type Takers []string
+
+// UnmarshalJSON reads a list, or the one name that a store has which was made when a
+// plan could not fork: no stage of it has another taker now.
+func (t *Takers) UnmarshalJSON(text []byte) error {
+	*t = nil
+	var name string
+	if json.Unmarshal(text, &name) != nil {
+		return json.Unmarshal(text, (*[]string)(t))
+	}
+	if name != "" {
+		*t = Takers{name}
+	}
+	return nil
 }
 
 // Budget bounds how often and how long a step may be put off; zero is no bound.
@@ -31,6 +50,9 @@ type Budget struct {
 // Made is one record on its way to the next stage.
 type Made struct {
 	Key string
+	// To is the stage that takes it, one of StageInfo.Next; "" for a seed and for what a
+	// build makes. A record that several stages take is there once for each.
+	To string
 	// Digest is of the fields that the next stage depends on.
 	Digest schemas.Digest
 	// Whole is of the whole record: what other stages read of it (StageInfo.Reads).
@@ -118,9 +140,10 @@ type BeginOptions struct {
 	Join bool
 	// RetryCrashed tries steps again that ended the process five times.
 	RetryCrashed bool
-	// Until is the last stage of the run; "" is all of them. What later stages have
-	// settled stands: it is neither compared with their fingerprints nor tried again,
-	// and where its input changes it is kept until a run comes to its stage.
+	// Until is the last stage of the run; "" is all of them. What stages have settled
+	// that neither are it nor lead to it stands: it is neither compared with their
+	// fingerprints nor tried again, and where its input changes it is kept until a run
+	// comes to its stage.
 	Until string
 }
 

@@ -17,7 +17,8 @@ import (
 
 // RunOptions narrow a run, and say what it may use.
 type RunOptions struct {
-	// Until names the last stage to run; "" is all of them.
+	// Until names the last stage to run: only it and those that lead to it are; "" is
+	// all of them.
 	Until string
 	// Now gives the time for measured times and deferrals; never part of a record.
 	Now func() time.Time
@@ -77,6 +78,8 @@ type run struct {
 	opts  RunOptions
 	// told is closed when the run was told to end.
 	told <-chan struct{}
+	// until are the stages of this run, as leadsTo has them; nil is all.
+	until map[string]bool
 	// executed counts the steps that ended here; the dispatcher's alone.
 	executed map[string]int
 	// dead: nothing may be booked any more, others may have our steps by now.
@@ -92,6 +95,9 @@ func (p *Plan) Run(ctx context.Context, store Store, seeds []Record, observer Ob
 	r := &run{plan: p, store: store, queue: tableQueue{store, opts.Worker.ID}, owner: opts.Worker.ID, opts: opts, told: ctx.Done(), executed: map[string]int{}}
 	if err := r.check(); err != nil {
 		return Summary{}, err
+	}
+	if opts.Until != "" {
+		r.until = p.leadsTo(opts.Until)
 	}
 	list, made, err := p.seeds(seeds)
 	if err != nil {
@@ -209,18 +215,5 @@ func (r *run) begin(ctx context.Context, list schemas.Digest, seeds iter.Seq2[Ma
 
 func (r *run) last() *node { return r.plan.order[len(r.plan.order)-1] }
 
-// within tells whether a stage lies before or at Until.
-func (r *run) within(stage string) bool {
-	if r.opts.Until == "" {
-		return true
-	}
-	for _, n := range r.plan.order {
-		if n.info.Name == stage || n.build != nil && n.build.info.Name == stage {
-			return true
-		}
-		if n.info.Name == r.opts.Until {
-			return false
-		}
-	}
-	return false
-}
+// within reports whether a stage is Until or leads to it.
+func (r *run) within(stage string) bool { return r.until == nil || r.until[stage] }

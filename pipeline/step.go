@@ -147,15 +147,37 @@ func (r *run) call(ctx context.Context, n *node, c Claim) ([]Made, error) {
 		}
 	}
 	outs, err := n.run(ctx, c.Record, built)
-	if err != nil || n.next == nil { // a build's output goes to its members
+	if err != nil || len(n.next) == 0 { // a build's output goes to its members
 		return outs, err
 	}
-	for i := range outs {
-		if err := n.next.enter(&outs[i]); err != nil {
-			return nil, err
+	return n.send(outs)
+}
+
+// send addresses records to the stages that take them.
+func (n *node) send(outs []Made) ([]Made, error) {
+	sent := make([]Made, 0, len(outs))
+	for _, m := range outs {
+		taken := false
+		for _, way := range n.next {
+			holds, err := way.where.holds(m.Record)
+			if err != nil {
+				return nil, err
+			}
+			if !holds {
+				continue
+			}
+			to := m
+			to.To = way.to.info.Name
+			if err := way.to.enter(&to); err != nil {
+				return nil, err
+			}
+			sent, taken = append(sent, to), true
+		}
+		if !taken {
+			return nil, fmt.Errorf("no stage behind %s takes %s", n.info.Name, m.Key)
 		}
 	}
-	return outs, nil
+	return sent, nil
 }
 
 // guarded turns a panic into Failed with its stack: one item never ends a run.

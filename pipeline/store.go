@@ -15,8 +15,8 @@ import (
 type Store interface {
 	// Begin makes the store ready for a run of this plan: what was running when a
 	// process died is ready again, what failed is tried again, and the settled steps
-	// of a stage whose fingerprint changed are ready. What stages behind o.Until have
-	// settled stands, whatever changed.
+	// of a stage whose fingerprint changed are ready. What stages that do not lead to o.Until
+	// have settled stands, whatever changed.
 	Begin(ctx context.Context, o BeginOptions) error
 	// Seed says what the inputs of the first stage are, all of them in order of key.
 	// Where list, their digest, is that of the last time, they need not be read.

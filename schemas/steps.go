@@ -56,8 +56,24 @@ type Step struct {
 	Again bool `json:"again,omitempty"`
 }
 
+// Output is the one record that a step made, whatever the stages that took it; false
+// where it made none, or several.
+func (s Step) Output() (Output, bool) {
+	for _, o := range s.Outputs {
+		if o.Key != s.Outputs[0].Key {
+			return Output{}, false
+		}
+	}
+	if len(s.Outputs) == 0 {
+		return Output{}, false
+	}
+	return s.Outputs[0], true
+}
+
 // Output is one record that a step made.
 type Output struct {
+	// To is the stage that took it: what several stages took is there once for each.
+	To     string          `json:"to,omitempty"`
 	Key    string          `json:"key"`
 	Digest Digest          `json:"digest"`
 	Record json.RawMessage `json:"record"`

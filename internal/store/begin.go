@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -54,10 +55,11 @@ func (s *Store) Begin(ctx context.Context, o pipeline.BeginOptions) error {
 	above := false // something before this stage is done again
 	for _, st := range p.buildsFirst() {
 		old, ok := have[st.Name]
-		if !ok || st.later || old.Fingerprint == st.Fingerprint && old.follows(st) {
+		moved := ok && !old.follows(st)
+		if !ok || st.later || old.Fingerprint == st.Fingerprint && !moved {
 			continue
 		}
-		if err := s.redo(ctx, st, above); err != nil {
+		if err := s.redo(ctx, st, above, moved); err != nil {
 			return fmt.Errorf("stage %s has changed: %w", st.Name, err)
 		}
 		above = above || st.Of == ""
@@ -81,11 +83,11 @@ type stageRow struct {
 	text  string
 }
 
-// follows: the same stage comes next, the same build before. Otherwise the rows
+// follows: the same stages come next, the same build before. Otherwise the rows
 // that stand for its outputs are in another place than they are looked for.
 func (r *stageRow) follows(st *stage) bool {
 	var old pipeline.StageInfo
-	return json.Unmarshal([]byte(r.text), &old) == nil && old.Next == st.Next && old.Build == st.Build
+	return json.Unmarshal([]byte(r.text), &old) == nil && slices.Equal(old.Next, st.Next) && old.Build == st.Build
 }
 
 func (s *Store) fingerprints(ctx context.Context) (map[string]stageRow, error) {
@@ -112,8 +114,9 @@ func (s *Store) newStages(ctx context.Context, p *plan, have map[string]stageRow
 				return
 			}
 			old, ok := have[name]
-			if ok && !old.follows(st) {
-				t.exec("UPDATE stage SET fingerprint = '' WHERE name = $1", name) // until redo has ended
+			if ok && !old.follows(st) { // until redo has ended, which writes down the rest
+				t.exec("UPDATE stage SET fingerprint = '', place = $1 WHERE name = $2", i, name)
+				continue
 			}
 			if !ok {
 				t.exec("INSERT INTO stage (name, place, fingerprint, info) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING",
@@ -202,17 +205,25 @@ func (t *tx) crashed(rows []*row, retryCrashed bool) {
 	}
 }
 
-// redo asks for every settled step of a stage again whose fingerprint has changed.
-// The new fingerprint is written last, so that a kill in between only repeats, and
+// redo asks for every settled step of a stage again whose fingerprint has changed, and
+// for all of them where the stage has moved: others take its outputs now. The new fingerprint is written last, so that a kill in between only repeats, and
 // nothing is given out under the old one meanwhile.
-func (s *Store) redo(ctx context.Context, st *stage, above bool) error {
-	err := s.write(ctx, "redo", func(t *tx) {
+func (s *Store) redo(ctx context.Context, st *stage, above, moved bool) error {
+	info, err := json.Marshal(st.StageInfo)
+	if err != nil {
+		return err
+	}
+	err = s.write(ctx, "redo", func(t *tx) {
 		t.exec("UPDATE stage SET fingerprint = '' WHERE name = $1", st.Name)
 	})
 	if err != nil {
 		return err
 	}
-	pages := []func(*tx, string) (bool, string){func(t *tx, after string) (bool, string) { return t.redoPage(st, after, above) }}
+	good := st.Fingerprint // of the steps that stay
+	if moved {
+		good = "of none"
+	}
+	pages := []func(*tx, string) (bool, string){func(t *tx, after string) (bool, string) { return t.redoPage(st, good, after, above) }}
 	if st.Of != "" {
 		pages = append(pages, func(t *tx, after string) (bool, string) { return t.refusedPage(st, after) })
 	}
@@ -227,13 +238,14 @@ func (s *Store) redo(ctx context.Context, st *stage, above bool) error {
 		}
 	}
 	return s.write(ctx, "redo", func(t *tx) {
-		t.exec("UPDATE stage SET fingerprint = $1 WHERE name = $2", st.Fingerprint, st.Name)
+		t.exec("UPDATE stage SET fingerprint = $1, info = $2 WHERE name = $3", st.Fingerprint, string(info), st.Name)
 	})
 }
 
-// redoPage walks one page of a stage by key; it says whether there may be more.
+// redoPage walks one page of a stage by key; it says whether there may be more. Steps that
+// were made by good stay.
 // above says that steps may have to wait for what they were made of.
-func (t *tx) redoPage(st *stage, after string, above bool) (more bool, last string) {
+func (t *tx) redoPage(st *stage, good schemas.Digest, after string, above bool) (more bool, last string) {
 	if st.Drain {
 		for _, r := range t.load("stage = $1 AND key = '' AND state <> 'ready' {lock}", st.Name) {
 			t.reopen(r)
@@ -254,10 +266,10 @@ func (t *tx) redoPage(st *stage, after string, above bool) (more bool, last stri
 		if one {
 			break
 		}
-		t.reopened(state, span+" AND share = '' AND state = $5", st.Name, after, last, st.Fingerprint, state)
+		t.reopened(state, span+" AND share = '' AND state = $5", st.Name, after, last, good, state)
 	}
 	for _, r := range t.load(span+" AND (share <> '' OR $5) AND state IN ('done', 'rejected', 'failed', 'running') ORDER BY id {lock}",
-		st.Name, after, last, st.Fingerprint, one) {
+		st.Name, after, last, good, one) {
 		if st.Of != "" {
 			t.rebuild(r)
 		} else {

@@ -37,3 +37,12 @@ func (s *Store) Plans() (map[string]string, error) {
 	})
 	return out, err
 }
+
+// Rewrite changes what is stored of stages.
+func (s *Store) Rewrite(ctx context.Context, infos map[string]string) error {
+	return s.write(ctx, "begin", func(t *tx) {
+		for name, info := range infos {
+			t.exec("UPDATE stage SET info = $1 WHERE name = $2", info, name)
+		}
+	})
+}

@@ -14,7 +14,7 @@ import (
 type stage struct {
 	pipeline.StageInfo
 	readers []string // the stages that read its outputs
-	later   bool     // behind the last stage of this run: what it has settled stands
+	later   bool     // does not lead to the last stage of this run: what it has settled stands
 }
 
 // plan is the stages of a run, as they were given to Begin, else as the last run
@@ -44,15 +44,20 @@ func newPlan(infos []pipeline.StageInfo) *plan {
 	return p
 }
 
-// until marks the stages behind the last one of a run. Their fingerprints are those
+// until marks the stages that neither are the last one of a run nor lead to it. Their fingerprints are those
 // of the store: a run that does not come to a stage says nothing of it, and may not
 // even know what its results depend on.
 func (p *plan) until(last string, have map[string]stageRow) {
 	if last == "" {
 		return
 	}
-	for _, name := range p.order[slices.Index(p.order, last)+1:] {
+	leads := map[string]bool{last: true}
+	for _, name := range slices.Backward(p.order) { // a stage stands behind those that lead to it
 		s := p.stages[name]
+		leads[name] = leads[name] || leads[s.Of] || slices.ContainsFunc(s.Next, func(to string) bool { return leads[to] })
+		if leads[name] {
+			continue
+		}
 		if s.later = true; have[name].text != "" {
 			s.Fingerprint = have[name].Fingerprint
 		}

@@ -144,15 +144,16 @@ func check(st *stage, s *settlement) error {
 	if st.Of != "" && len(s.made) != 1 {
 		return fmt.Errorf("a build made %d records, not one", len(s.made))
 	}
-	if st.Of == "" && !st.Drain && st.Next == "" && len(s.made) > 0 {
-		return fmt.Errorf("stage %q made records and has no next one", st.Name)
-	}
-	seen := make(map[string]bool, len(s.made))
+	seen := make(map[[2]string]bool, len(s.made))
 	for _, m := range s.made {
-		if m.Key == "" || seen[m.Key] {
+		at := [2]string{m.To, m.Key}
+		if m.Key == "" || seen[at] {
 			return fmt.Errorf("key %q was made twice, or is empty", m.Key)
 		}
-		seen[m.Key] = true
+		seen[at] = true
+		if st.Of == "" && !slices.Contains(st.Next, m.To) {
+			return fmt.Errorf("stage %q made %s for %q, which does not follow it", st.Name, m.Key, m.To)
+		}
 	}
 	return nil
 }
@@ -239,44 +240,81 @@ func (t *tx) keepBuilt(b *row, s *settlement) {
 	t.exec("UPDATE step SET output = $1 WHERE id = $2", stored, b.id)
 }
 
-// outputs hands what a step made to the next stage. A key that another living
-// step made as well is a fault of the plan.
+// outputs hands what a step made to the stages that take it. A key that another living
+// step made as well is a fault of the plan: then none of all is handed on.
 func (t *tx) outputs(r *row, st *stage, all []*made) error {
-	next := t.s.stage(st.Next)
+	if r.epoch > 1 && len(st.Next) > 1 {
+		t.withdrawGone(r, all)
+	}
 	var added []*row
+	var known []meeting
+	for _, name := range st.Next {
+		a, k, err := t.offerAll(r, name, slices.DeleteFunc(slices.Clone(all), func(m *made) bool { return m.To != name }))
+		added, known = append(added, a...), append(known, k...)
+		if err != nil {
+			for _, a := range added {
+				t.exec("DELETE FROM step WHERE id = $1", a.id)
+			}
+			return err
+		}
+	}
+	t.enter(added)
+	for _, m := range known {
+		t.again(m.row, m.made, r, st.Name)
+	}
+	return nil
+}
+
+// withdrawGone takes out what a step makes no more, before its new outputs come. One
+// that takes another branch now may meet a key that was made of it on the old one.
+func (t *tx) withdrawGone(r *row, all []*made) {
+	still := map[[2]string]bool{}
+	for _, m := range all {
+		still[[2]string{m.To, m.Key}] = true
+	}
+	old := t.load("parent = $1 AND made_epoch >= 0 AND made_epoch < $2 AND live ORDER BY id {lock}", r.id, r.epoch)
+	t.withdraw(slices.DeleteFunc(old, func(c *row) bool { return still[[2]string{c.stage, c.key}] }))
+}
+
+// meeting is an output and the step that has its key already.
+type meeting struct {
+	row  *row
+	made *made
+}
+
+// offerAll gives records to one stage. It returns the steps that are new, and those that
+// were there.
+func (t *tx) offerAll(r *row, name string, all []*made) (added []*row, known []meeting, err error) {
+	next := t.s.stage(name)
 	var taken []*made
 	for _, share := range []bool{false, true} {
 		some := slices.DeleteFunc(slices.Clone(all), func(m *made) bool { return (m.Share != "") != share })
 		if len(some) == 0 {
 			continue
 		}
-		a, k := t.insert(st.Next, r, next.first(some[0].Share), some)
+		a, k := t.insert(name, r, next.first(some[0].Share), some)
 		added, taken = append(added, a...), append(taken, k...)
 	}
-	old := map[string]*row{}
+	slices.SortFunc(taken, func(a, b *made) int { return cmp.Compare(a.Key, b.Key) })
 	for chunk := range slices.Chunk(taken, batch) {
 		keys := make([]string, len(chunk))
 		for i, m := range chunk {
 			keys[i] = m.Key
 		}
-		for _, x := range t.loadKeys(st.Next, keys) {
+		old := map[string]*row{}
+		for _, x := range t.loadKeys(name, keys) {
 			old[x.key] = x
 			if err := t.contested(x, r); err != nil {
-				for _, a := range added {
-					t.exec("DELETE FROM step WHERE id = $1", a.id)
-				}
-				return err
+				return added, nil, err
+			}
+		}
+		for _, m := range chunk {
+			if x := old[m.Key]; x != nil {
+				known = append(known, meeting{x, m})
 			}
 		}
 	}
-	t.enter(added)
-	slices.SortFunc(taken, func(a, b *made) int { return cmp.Compare(a.Key, b.Key) })
-	for _, m := range taken {
-		if x := old[m.Key]; x != nil {
-			t.again(x, m, r, st.Name)
-		}
-	}
-	return nil
+	return added, known, nil
 }
 
 // contested: two living steps made one key. A parent that is itself to be done
@@ -287,7 +325,11 @@ func (t *tx) contested(x, by *row) error {
 	}
 	for _, p := range t.load("id = $1", x.parent) {
 		if p.live && p.state == schemas.StepDone && p.epoch == x.madeEpoch {
-			return fmt.Errorf("%s of stage %s is made by both %s and %s", x.key, x.stage, p.key, by.key)
+			one, other := p.key, by.key
+			if p.stage != by.stage { // branches that meet
+				one, other = p.stage+" "+one, by.stage+" "+other
+			}
+			return fmt.Errorf("%s of stage %s is made by both %s and %s", x.key, x.stage, one, other)
 		}
 	}
 	return nil

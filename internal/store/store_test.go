@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -219,6 +220,71 @@ func TestOlderPlanIsGivenNothing(t *testing.T) {
 		t.Errorf("%d of 3 given to the newer plan", len(got))
 	}
 	b.Sound()
+}
+
+// A store that was made when a plan could not fork names one taker as a word; nothing is
+// done again where it is the only one still.
+func TestPlanThatCouldNotFork(t *testing.T) {
+	t.Parallel()
+	d := storetest.Open(t, onSQLite(t), store.Options{})
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.Plan = d.Plan[2:] // without a fork
+	d.Plan[len(d.Plan)-2].Reads = nil
+	d.Begin()
+	note := func() {
+		check(d.Store.Seed(t.Context(), "note", "", storetest.Seeds(storetest.Made("a=1"), storetest.Made("x/1=1"))))
+		d.Run()
+	}
+	note()
+	older := map[string]string{}
+	for _, info := range d.Plan {
+		text, err := json.Marshal(info)
+		check(err)
+		var all map[string]any
+		check(json.Unmarshal(text, &all))
+		if all["Next"] = strings.Join(info.Next, " "); len(info.Next) > 1 {
+			t.Fatalf("stage %s forks", info.Name)
+		}
+		text, err = json.Marshal(all)
+		check(err)
+		older[info.Name] = string(text)
+	}
+	check(d.Rewrite(t.Context(), older))
+	d.Reopen()
+	if all, err := d.Ended(t.Context(), "", "", 9); err != nil || len(all) > 0 {
+		t.Errorf("reading without a plan: %v, %v", all, err)
+	}
+	d.Ran = nil
+	d.Begin()
+	note()
+	d.Runs()
+	// One that is followed by others now is done again.
+	check(d.Rewrite(t.Context(), map[string]string{"note": strings.Replace(older["note"], `"make"`, `"judge"`, 1)}))
+	d.Options.Crash = func(point string) error { // also where the process dies over it
+		if point == "redo/after" {
+			return errors.New("killed")
+		}
+		return nil
+	}
+	d.Reopen()
+	if err := d.Store.Begin(t.Context(), pipeline.BeginOptions{Stages: d.Plan}); !errors.Is(err, store.ErrDead) {
+		t.Errorf("begun with %v", err)
+	}
+	d.Options.Crash = nil
+	d.Reopen()
+	d.Begin()
+	note()
+	d.Runs("note/a", "note/x/1")
+	d.Sound()
+	var info pipeline.StageInfo
+	if err := json.Unmarshal([]byte(`{"Next": 7}`), &info); err == nil {
+		t.Errorf("a number is a stage: %v", info.Next)
+	}
 }
 
 // scansAllowed are statements that may read a whole table, and why.

@@ -158,7 +158,7 @@ func (s *Store) view(ctx context.Context, where string, args ...any) ([]*viewed,
 }
 
 // withOutputs reads what steps made at their last end, by key: the rows of the
-// next stage that they stand behind, or what a build made.
+// next stages that they stand behind, or what a build made.
 func (s *Store) withOutputs(ctx context.Context, all []*viewed) error {
 	byID := map[int64]*viewed{}
 	var ids []int64
@@ -179,7 +179,7 @@ func (s *Store) withOutputs(ctx context.Context, all []*viewed) error {
 			var parent, epoch int64
 			var o schemas.Output
 			var stored string
-			if err := r.Scan(&parent, &epoch, &o.Key, &o.Digest, &stored); err != nil {
+			if err := r.Scan(&parent, &epoch, &o.To, &o.Key, &o.Digest, &stored); err != nil {
 				return err
 			}
 			if v := byID[parent]; v.epoch == epoch {
@@ -187,7 +187,7 @@ func (s *Store) withOutputs(ctx context.Context, all []*viewed) error {
 				v.Outputs = append(v.Outputs, o)
 			}
 			return nil
-		}, "SELECT parent, made_epoch, key, whole, record FROM step WHERE parent IN ("+places(1, batch)+") AND made_epoch > 0 ORDER BY key", args...)
+		}, "SELECT parent, made_epoch, stage, key, whole, record FROM step WHERE parent IN ("+places(1, batch)+") AND made_epoch > 0 ORDER BY key, stage", args...)
 		if err != nil {
 			return err
 		}

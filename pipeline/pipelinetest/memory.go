@@ -674,7 +674,7 @@ func (m *Memory) step(r *row) schemas.Step {
 	}
 	for _, c := range r.children {
 		if c.parent == r {
-			s.Outputs = append(s.Outputs, schemas.Output{Key: c.Key, Digest: c.digest, Record: c.Record})
+			s.Outputs = append(s.Outputs, schemas.Output{To: c.Stage, Key: c.Key, Digest: c.digest, Record: c.Record})
 		}
 	}
 	if r.built != nil {

@@ -64,7 +64,7 @@ func (m *Memory) settle(r *row, s pipeline.Settlement) error {
 		m.settleBuild(r, s)
 		return nil
 	}
-	return m.follow(r, s, info)
+	return m.follow(r, s)
 }
 
 // deferred puts a step off, or ends it where its budget is spent.
@@ -82,15 +82,15 @@ func (m *Memory) deferred(r *row, s pipeline.Settlement) {
 }
 
 // follow makes what comes of a step, and withdraws what no longer does.
-func (m *Memory) follow(r *row, s pipeline.Settlement, info pipeline.StageInfo) error {
+func (m *Memory) follow(r *row, s pipeline.Settlement) error {
 	old := r.children
 	var made []*row
 	for _, o := range s.Outputs {
 		before := schemas.Digest("")
-		if e := m.rows[info.Next][o.Key]; e != nil {
+		if e := m.rows[o.To][o.Key]; e != nil {
 			before = e.whole
 		}
-		child, err := m.upsert(info.Next, r, o)
+		child, err := m.upsert(o.To, r, o)
 		if err != nil {
 			r.State, r.Detail = schemas.StepFailed, err.Error()
 			for _, c := range made {

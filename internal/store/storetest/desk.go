@@ -43,17 +43,33 @@ type Desk struct {
 	Ran []string
 }
 
-// Plan is the plan of the suite: grow expands, note is plain, make shares builds,
-// judge reads what grow made, pack drains.
+// Plan is the plan of the suite: grow expands, trim takes some of what it made and note
+// the others with what trim made, make shares builds, judge reads what grow and trim made,
+// pack drains.
 func Plan() []pipeline.StageInfo {
-	info := func(name, next string) pipeline.StageInfo {
+	info := func(name string, next ...string) pipeline.StageInfo {
 		return pipeline.StageInfo{Name: name, Next: next, Fingerprint: schemas.Digest(name + " 1")}
 	}
-	grow, note, build, share, judge, pack := info("grow", "note"), info("note", "make"), info("make.build", ""), info("make", "judge"), info("judge", "pack"), info("pack", "")
+	grow, trim, note := info("grow", "trim", "note"), info("trim", "note"), info("note", "make")
+	build, share, judge, pack := info("make.build"), info("make", "judge"), info("judge", "pack"), info("pack")
 	build.Of, share.Build = "make", "make.build"
-	judge.Reads = []string{"grow"}
+	judge.Reads = []string{"grow", "trim"}
 	pack.Drain = true
-	return []pipeline.StageInfo{grow, note, build, share, judge, pack}
+	return []pipeline.StageInfo{grow, trim, note, build, share, judge, pack}
+}
+
+// Takers are the stages that take what a stage of the plan made of a text: trim takes
+// those that begin with ~, trim and note those that begin with +.
+func Takers(stage, text string) []string {
+	switch {
+	case stage != "grow":
+		return map[string][]string{"trim": {"note"}, "note": {"make"}, "make": {"judge"}, "judge": {"pack"}, "make.build": {""}}[stage]
+	case strings.HasPrefix(text, "~"):
+		return []string{"trim"}
+	case strings.HasPrefix(text, "+"):
+		return []string{"trim", "note"}
+	}
+	return []string{"note"}
 }
 
 // Open opens a store and begins a run of the suite's plan.
@@ -154,8 +170,8 @@ func ShareOf(key string) string {
 	return share
 }
 
-// Done settles a step as done; outputs are words of Made. Those of note need a
-// build.
+// Done settles a step as done; outputs are words of Made, for those that Takers names.
+// Those of note need a build.
 func Done(c pipeline.Claim, words ...string) pipeline.Settlement {
 	s := pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepDone}
 	for _, w := range words {
@@ -163,23 +179,36 @@ func Done(c pipeline.Claim, words ...string) pipeline.Settlement {
 		if c.Stage == "note" {
 			m.Share = ShareOf(m.Key)
 		}
-		s.Outputs = append(s.Outputs, m)
+		for _, m.To = range Takers(c.Stage, Text(m.Record)) {
+			s.Outputs = append(s.Outputs, m)
+		}
 	}
 	return s
 }
 
-// Default is what a step comes to: grow makes what its text lists, each other
-// stage hands on, a build makes its name.
+// Default is what a step comes to: grow makes what its text lists, trim takes the sign
+// from a text (and marks the key of one that note has as well), each other stage hands on,
+// a build makes its name.
 func Default(c pipeline.Claim) pipeline.Settlement {
 	switch c.Stage {
 	case "grow":
 		return Done(c, strings.Fields(Text(c.Record))...)
+	case "trim":
+		return Done(c, Trimmed(c.Key, Text(c.Record)))
 	case "pack":
 		return Done(c)
 	case "make.build":
 		return Done(c, c.Key+"=built")
 	}
 	return Done(c, c.Key+"="+Text(c.Record))
+}
+
+// Trimmed is the word that trim makes of a record.
+func Trimmed(key, text string) string {
+	if rest, both := strings.CutPrefix(text, "+"); both {
+		return key + "t=" + rest
+	}
+	return key + "=" + strings.TrimPrefix(text, "~")
 }
 
 // Seeds are a list of seeds in order of key.

@@ -110,8 +110,13 @@ func roll(n uint32, words ...any) bool {
 	return h.Sum32()%n == 0
 }
 
-// note, make and judge say what a stage makes of a text, by its version. "" is
+// trim, note, make and judge say what a stage makes of a text, by its version. "" is
 // nothing: rejected.
+func (w *world) trim(text string) string {
+	told, _, _ := strings.Cut(strings.TrimPrefix(text, "~"), "#")
+	return fmt.Sprintf("%s^%d", told, w.versions["trim"]/2)
+}
+
 func (w *world) note(key, text string) string {
 	v := w.versions["note"]
 	told, hidden, _ := strings.Cut(text, "#")
@@ -161,6 +166,8 @@ func (w *world) result(c pipeline.Claim) pipeline.Settlement {
 	switch c.Stage {
 	case "grow":
 		return Done(c, strings.Fields(text)...)
+	case "trim":
+		return ended(w.trim(text))
 	case "note":
 		return ended(w.note(c.Key, text))
 	case "make.build":
@@ -210,7 +217,7 @@ func (w *world) claim() {
 }
 
 func (w *world) suspect() {
-	c, err := w.desk.ClaimSuspect(context.Background(), w.desk.Owner, []string{"grow", "note", "make.build", "make", "judge"})
+	c, err := w.desk.ClaimSuspect(context.Background(), w.desk.Owner, []string{"grow", "trim", "note", "make.build", "make", "judge"})
 	w.alive(err)
 	if err == nil && c != nil {
 		w.take(*c)
@@ -288,15 +295,17 @@ func (w *world) settled(h hand, s pipeline.Settlement, got pipeline.Settled) {
 		}
 		return
 	}
-	next := map[string]string{"grow": "note", "note": "make", "make": "judge"}[h.Stage]
 	for _, m := range s.Outputs {
-		out := h.Stage + ">" + m.Key
+		out := m.To + "<" + m.Key
 		if text := Text(m.Record); w.made[out] != text {
 			w.made[out] = text
-			w.excused[next+"/"+m.Key] = true
-			if h.Stage == "grow" {
+			w.excused[m.To+"/"+m.Key] = true
+			if h.Stage == "grow" || h.Stage == "trim" {
 				w.excused["judge/"+m.Key] = true
 			}
+		}
+		if h.Stage == "grow" && m.To == "note" { // trim has lost its key: it makes it anew
+			w.excused["trim/"+m.Key] = true
 		}
 	}
 }
@@ -380,7 +389,7 @@ func (w *world) change() {
 	if _, there := w.home(key); there && w.texts[seed][key] == "" {
 		return // it lives elsewhere now
 	}
-	text := rapid.SampledFrom([]string{"", "1", "2", "3", "1#a", "1#b", "2#a"}).Draw(w.r, "text")
+	text := rapid.SampledFrom([]string{"", "1", "2", "3", "1#a", "1#b", "2#a", "~1", "~2", "~1#a"}).Draw(w.r, "text")
 	if delete(w.texts[seed], key); text != "" {
 		w.texts[seed][key] = text
 	}
@@ -440,7 +449,7 @@ func (w *world) next(change ...func(*pipeline.BeginOptions)) {
 func (w *world) kill() { w.next() }
 
 func (w *world) version() {
-	stage := rapid.SampledFrom([]string{"grow", "note", "make.build", "make", "judge"}).Draw(w.r, "stage")
+	stage := rapid.SampledFrom([]string{"grow", "trim", "note", "make.build", "make", "judge"}).Draw(w.r, "stage")
 	w.versions[stage]++
 	w.desk.Version(stage, fmt.Sprintf("v%d", w.versions[stage]))
 	w.excuse(stage, "")
@@ -564,6 +573,9 @@ func (w *world) want() map[string]string {
 		}
 		out["grow/"+seed] = "done"
 		for key, text := range w.texts[seed] {
+			if strings.HasPrefix(text, "~") {
+				out["trim/"+key], text = "done", w.trim(text)
+			}
 			note := w.note(key, text)
 			if note == "" {
 				out["note/"+key] = "rejected"

@@ -68,7 +68,7 @@ func testViews(t *testing.T, place func(testing.TB) Place) {
 	want := schemas.Step{
 		Stage: "make", Key: "x/1", State: schemas.StepDone, Fingerprint: "make 1", Input: Made("x/1=one").Digest, Parent: "x/1", Share: "x",
 		Record: Made("x/1=one").Record, Attempts: 1, Provenance: []byte(`{"model":"m"}`), MS: 7,
-		Outputs: []schemas.Output{{Key: "x/1", Digest: Made("x/1=one").Whole, Record: Made("x/1=one").Record}},
+		Outputs: []schemas.Output{{To: "judge", Key: "x/1", Digest: Made("x/1=one").Whole, Record: Made("x/1=one").Record}},
 	}
 	if diff := cmp.Diff(want, d.Is("make", "x/1", "done")); diff != "" {
 		t.Errorf("step (-want +got):\n%s", diff)

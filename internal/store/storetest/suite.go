@@ -17,6 +17,7 @@ func Run(t *testing.T, place func(testing.TB) Place) {
 		"deferral": testDeferral, "budget": testBudget, "drain": testDrain, "retry": testRetry,
 		"resources": testResources, "answers": testAnswers, "commit": testCommit, "crash_points": testCrashPoints, "contention": testContention, "late_members": testLateMembers,
 		"fix": testFix, "reopen": testReopen, "notes": testNotes, "above": testAbove, "member_left": testMemberLeft, "until": testUntil,
+		"forks": testForks, "branches_contest": testBranchesContest,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
