@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/internal/store/storetest"
 	"github.com/benchmint/benchmint/pipeline"
-	"github.com/benchmint/benchmint/pipeline/pipelinetest"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -388,13 +388,10 @@ func TestAnswersAreNotAskedForTwice(t *testing.T) {
 // by one.
 func TestOnlyTheGuiltySettlementFails(t *testing.T) {
 	t.Parallel()
-	s, out := pipelinetest.New(time.Now), &sink{}
+	s, out := refusing{virtual(t)}, &sink{}
 	gate := make(chan struct{})
 	plan := line(then(func(_ context.Context, in word) (word, error) {
 		<-gate
-		if in.Text == "odd" {
-			return word{}, nil // no ID: the store takes no such record
-		}
 		return in, nil
 	}), pipeline.Options{}, out)
 	var words []string
@@ -412,15 +409,27 @@ func TestOnlyTheGuiltySettlementFails(t *testing.T) {
 	}
 }
 
+// refusing is a store that takes no group with an odd record of work.
+type refusing struct{ *store.Store }
+
+func (r refusing) Settle(ctx context.Context, all []pipeline.Settlement) ([]pipeline.Settled, error) {
+	for _, s := range all {
+		if len(s.Outputs) == 1 && s.Outputs[0].Key == "odd" {
+			return nil, errors.New("a record too odd")
+		}
+	}
+	return r.Store.Settle(ctx, all)
+}
+
 // TestFaultsOfTheStoreEndTheRun: whichever method it is, the run ends with the
 // cause, and the next one makes the same of it.
 func TestFaultsOfTheStoreEndTheRun(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"Begin", "Seed", "Claim", "ClaimSuspect", "Settle", "Due", "Resources", "Tallies", "Built", "Held", "Ended", "Pause", "Leave"} {
 		for at := 1; at <= 40; at += 3 {
-			p, s, calls := &plant{bad: map[string]error{"later": &pipeline.Deferred{Resource: "r", Until: time.Now().Add(time.Hour), Err: errors.New("429")}}}, pipelinetest.New(time.Now), 0
+			p, s, calls := &plant{bad: map[string]error{"later": &pipeline.Deferred{Resource: "r", Until: time.Now().Add(time.Hour), Err: errors.New("429")}}}, &faulty{Store: virtual(t)}, 0
 			broken := errors.New("broken pipe")
-			s.Fail = func(m string) error { // under the store's lock
+			s.fail = func(m string) error {
 				if m == method {
 					if calls++; calls == at || method == "Settle" && calls > at {
 						return broken
@@ -435,8 +444,8 @@ func TestFaultsOfTheStoreEndTheRun(t *testing.T) {
 			if err == nil && sum.Code() != 1 && sum.Code() != 3 { // a drain or a stage may have got the fault
 				t.Errorf("%s, call %d: ended with code %d and no error", method, at, sum.Code())
 			}
-			s.Fail, p.bad = nil, nil
-			_ = s.Retry("check", "later") // where it came so far
+			s.fail, p.bad = nil, nil
+			_ = s.Store.Retry("check", "later") // where it came so far
 			if sum := run(t, t.Context(), p, s, "1", pipeline.RunOptions{Slots: 3}, "apple later banana", "zoo avocado"); sum.Code() != 0 || !sum.Drained {
 				t.Errorf("%s, call %d: resumed with code %d: %+v", method, at, sum.Code(), sum)
 			}
@@ -498,13 +507,27 @@ func TestLiveKnowsWhatRuns(t *testing.T) {
 // Failed only after five deaths over it alone.
 func TestSuspectsRunAlone(t *testing.T) {
 	t.Parallel()
-	s, out := pipelinetest.New(time.Now), &sink{}
-	dead := errors.New("killed")
+	out, dir := &sink{}, storetest.Dir(t)
 	deaths, most := 0, 0
+	var s *store.Store
 	for ; deaths < 20; deaths++ {
+		var dead atomic.Bool
+		if s != nil {
+			_ = s.Close()
+		}
+		var err error
+		s, err = store.Open(t.Context(), dir, store.Options{Crash: func(string) error {
+			if dead.Load() { // from here on nothing that this process says counts
+				return errors.New("killed")
+			}
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
 		var mu sync.Mutex
 		running, suspects := 0, 0
-		ctx, cancel := context.WithCancelCause(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
 		plan := line(then(func(inner context.Context, in word) (word, error) {
 			step, _, _ := s.Step("work", in.Text)
 			mu.Lock()
@@ -515,8 +538,8 @@ func TestSuspectsRunAlone(t *testing.T) {
 			}
 			mu.Unlock()
 			if in.Text == "poison" {
-				s.Kill() // from here on nothing that this process says counts
-				cancel(dead)
+				dead.Store(true)
+				cancel()
 				<-inner.Done()
 				return in, inner.Err()
 			}
@@ -527,12 +550,14 @@ func TestSuspectsRunAlone(t *testing.T) {
 			}
 			return in, nil
 		}), pipeline.Options{}, out)
-		sum := mustRun(t, ctx, plan, s, silent{}, pipeline.RunOptions{Slots: 4, Worker: pipeline.Worker{ID: fmt.Sprint("run", deaths)}}, "a poison b c d e f g h")
-		cancel(nil)
-		if !sum.Interrupted {
+		o := pipeline.RunOptions{Now: time.Now, Slots: 4, Worker: pipeline.Worker{ID: fmt.Sprint("run", deaths)}}
+		_, err = plan.Run(ctx, s, records("a poison b c d e f g h"), silent{}, o)
+		cancel()
+		if !errors.Is(err, store.ErrDead) {
 			break
 		}
 	}
+	defer func() { _ = s.Close() }()
 	step, _, _ := s.Step("work", "poison")
 	if deaths != 5 || step.State != schemas.StepFailed || step.Reason != schemas.Crashed || most > 1 {
 		t.Errorf("%d deaths, %s %s, %d suspects at once", deaths, step.State, step.Reason, most)
@@ -540,14 +565,31 @@ func TestSuspectsRunAlone(t *testing.T) {
 	equal(t, "bystanders", []string{"a", "b", "c", "d", "e", "f", "g", "h"}, out.got)
 }
 
-// TestResultOfALostStepIsDropped: a step that was asked for again while it ran is
-// no longer its run's: what that brings counts for nothing.
+// losing is a store to which another process gives a step back before its first result
+// comes.
+type losing struct {
+	*store.Store
+	done bool
+}
+
+func (l *losing) Settle(ctx context.Context, all []pipeline.Settlement) ([]pipeline.Settled, error) {
+	if !l.done && all[0].Outputs != nil && all[0].Outputs[0].Key == "stale" {
+		l.done = true
+		if err := l.Release(ctx, all[0].Owner, []int64{all[0].ID}); err != nil {
+			return nil, err
+		}
+	}
+	return l.Store.Settle(ctx, all)
+}
+
+// TestResultOfALostStepIsDropped: a step that is no longer its run's when it ends is done
+// again: what its first run brings counts for nothing.
 func TestResultOfALostStepIsDropped(t *testing.T) {
 	t.Parallel()
-	s, out, j, calls := pipelinetest.New(time.Now), &sink{}, newJournal(), 0
+	s, out, j, calls := &losing{Store: virtual(t)}, &sink{}, newJournal(), 0
 	plan := line(then(func(_ context.Context, in word) (word, error) {
 		if calls++; calls == 1 {
-			return word{"stale"}, s.Retry("work", in.Text)
+			return word{"stale"}, nil
 		}
 		return word{"new"}, nil
 	}), pipeline.Options{}, out)

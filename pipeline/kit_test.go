@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -122,4 +124,85 @@ func mustRun(t *testing.T, ctx context.Context, p *pipeline.Plan, s pipeline.Sto
 func count(s pipeline.Summary, stage string) pipeline.Count {
 	i := slices.IndexFunc(s.Stages, func(c pipeline.Count) bool { return c.Stage == stage })
 	return s.Stages[i]
+}
+
+// faulty is a store whose methods answer with an error where fail gives one.
+type faulty struct {
+	*store.Store
+	mu   sync.Mutex
+	fail func(method string) error
+}
+
+func (f *faulty) or(method string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fail == nil {
+		return nil
+	}
+	return f.fail(method)
+}
+
+// but asks the store where fail has nothing against it.
+func but[T any](f *faulty, method string, ask func() (T, error)) (T, error) {
+	if err := f.or(method); err != nil {
+		var none T
+		return none, err
+	}
+	return ask()
+}
+
+func (f *faulty) Begin(ctx context.Context, o pipeline.BeginOptions) error {
+	_, err := but(f, "Begin", func() (any, error) { return nil, f.Store.Begin(ctx, o) })
+	return err
+}
+
+func (f *faulty) Seed(ctx context.Context, stage string, list schemas.Digest, seeds iter.Seq2[pipeline.Made, error]) error {
+	_, err := but(f, "Seed", func() (any, error) { return nil, f.Store.Seed(ctx, stage, list, seeds) })
+	return err
+}
+
+func (f *faulty) Leave(ctx context.Context, worker string) error {
+	_, err := but(f, "Leave", func() (any, error) { return nil, f.Store.Leave(ctx, worker) })
+	return err
+}
+
+func (f *faulty) Pause(ctx context.Context, resource string, until time.Time) error {
+	_, err := but(f, "Pause", func() (any, error) { return nil, f.Store.Pause(ctx, resource, until) })
+	return err
+}
+
+func (f *faulty) Claim(ctx context.Context, owner string, wants []pipeline.Want) ([]pipeline.Claim, error) {
+	return but(f, "Claim", func() ([]pipeline.Claim, error) { return f.Store.Claim(ctx, owner, wants) })
+}
+
+func (f *faulty) ClaimSuspect(ctx context.Context, owner string, stages []string) (*pipeline.Claim, error) {
+	return but(f, "ClaimSuspect", func() (*pipeline.Claim, error) { return f.Store.ClaimSuspect(ctx, owner, stages) })
+}
+
+func (f *faulty) Settle(ctx context.Context, all []pipeline.Settlement) ([]pipeline.Settled, error) {
+	return but(f, "Settle", func() ([]pipeline.Settled, error) { return f.Store.Settle(ctx, all) })
+}
+
+func (f *faulty) Due(ctx context.Context, now time.Time) (time.Time, error) {
+	return but(f, "Due", func() (time.Time, error) { return f.Store.Due(ctx, now) })
+}
+
+func (f *faulty) Resources(ctx context.Context) ([]pipeline.Resource, error) {
+	return but(f, "Resources", func() ([]pipeline.Resource, error) { return f.Store.Resources(ctx) })
+}
+
+func (f *faulty) Tallies(ctx context.Context) ([]pipeline.Tally, error) {
+	return but(f, "Tallies", func() ([]pipeline.Tally, error) { return f.Store.Tallies(ctx) })
+}
+
+func (f *faulty) Built(ctx context.Context, stage, key string) (json.RawMessage, error) {
+	return but(f, "Built", func() (json.RawMessage, error) { return f.Store.Built(ctx, stage, key) })
+}
+
+func (f *faulty) Held(ctx context.Context, stage, after string, n int) ([]pipeline.Made, error) {
+	return but(f, "Held", func() ([]pipeline.Made, error) { return f.Store.Held(ctx, stage, after, n) })
+}
+
+func (f *faulty) Ended(ctx context.Context, afterKey, afterStage string, n int) ([]schemas.Step, error) {
+	return but(f, "Ended", func() ([]schemas.Step, error) { return f.Store.Ended(ctx, afterKey, afterStage, n) })
 }

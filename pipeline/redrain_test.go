@@ -5,18 +5,16 @@ import (
 	"errors"
 	"iter"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/pipeline"
-	"github.com/benchmint/benchmint/pipeline/pipelinetest"
 )
 
 // The drain again gets what it got, and nothing else is run or booked.
 func TestRedrain(t *testing.T) {
 	t.Parallel()
-	s, st, calls := &sink{}, pipelinetest.New(time.Now), 0
+	s, st, calls := &sink{}, virtual(t), 0
 	work := then(func(_ context.Context, in word) (word, error) {
 		if calls++; in.Text == "bad" {
 			return word{}, errors.New("broken")

@@ -15,12 +15,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/internal/store/storetest"
 	"github.com/benchmint/benchmint/pipeline"
-	"github.com/benchmint/benchmint/pipeline/pipelinetest"
 	"github.com/benchmint/benchmint/schemas"
 )
-
-var _ pipeline.Store = (*pipelinetest.Memory)(nil)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -163,17 +161,18 @@ type table interface {
 }
 
 // open is the step table that runs use.
-func open(t *testing.T) table {
+func open(t *testing.T) table { return virtual(t) }
+
+// virtual is one whose clock may be that of a synctest bubble.
+func virtual(t *testing.T) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), t.TempDir(), store.Options{})
+	s, err := store.Open(context.Background(), storetest.Dir(t), store.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
-
-var _ table = (*pipelinetest.Memory)(nil)
 
 func equal(t *testing.T, what string, want, got any) {
 	t.Helper()

@@ -11,12 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
-	"github.com/benchmint/benchmint/pipeline/pipelinetest"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// The tests of this file run in virtual time, on a step table in memory.
+// The tests of this file run in virtual time.
 
 // TestLongStagesAreNotCut: engine, test 17.
 func TestLongStagesAreNotCut(t *testing.T) {
@@ -32,7 +32,7 @@ func TestLongStagesAreNotCut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s, out, start := pipelinetest.New(time.Now), &sink{}, time.Now()
+				s, out, start := virtual(t), &sink{}, time.Now()
 				plan := line(then(func(ctx context.Context, in word) (word, error) {
 					select {
 					case <-time.After(c.takes):
@@ -69,7 +69,7 @@ func bool01(b bool) time.Duration {
 func TestHangsArePutAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, out, hang := pipelinetest.New(time.Now), &sink{}, make(chan struct{})
+		s, out, hang := virtual(t), &sink{}, make(chan struct{})
 		plan := line(then(func(_ context.Context, in word) (word, error) {
 			if in.Text == "hangs" {
 				<-hang
@@ -125,7 +125,7 @@ func resources(t *testing.T, r *rand.Rand) {
 	const slots, stages, items = 12, 5, 500 // with four seeds 10,000 steps
 	limits := map[string]int{"cpu": 8, "net": 3, "box": 5}
 	l := &load{running: map[string]int{}, used: map[string]int{}, limits: limits}
-	s, out := pipelinetest.New(time.Now), &sink{}
+	s, out := virtual(t), &sink{}
 	flow := pipeline.Expand(pipeline.New[word](), "words", pipeline.Expander[word, word](expand(fields)), pipeline.Options{})
 	needs, caps := map[string]map[string]int{}, map[string]int{}
 	for i := range stages {
@@ -182,7 +182,7 @@ func resources(t *testing.T, r *rand.Rand) {
 }
 
 // idle names a stage that has work and everything that it needs, and does not run.
-func (l *load) idle(t *testing.T, s *pipelinetest.Memory, stages, slots int, caps map[string]int, needs map[string]map[string]int) string {
+func (l *load) idle(t *testing.T, s *store.Store, stages, slots int, caps map[string]int, needs map[string]map[string]int) string {
 	t.Helper()
 	tallies, err := s.Tallies(t.Context())
 	if err != nil {
@@ -223,7 +223,7 @@ func TestFirstTaskComesEarly(t *testing.T) {
 		t.Run(fmt.Sprint(slots), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s, out, start, j := pipelinetest.New(time.Now), &sink{}, time.Now(), newJournal()
+				s, out, start, j := virtual(t), &sink{}, time.Now(), newJournal()
 				slowly := func(d time.Duration) pipeline.Stage[word, word] {
 					return then(func(_ context.Context, in word) (word, error) { time.Sleep(d); return in, nil })
 				}
@@ -266,7 +266,7 @@ func TestFirstTaskOfQuickStages(t *testing.T) {
 	t.Parallel()
 	for _, slots := range []int{1, 4, 16} {
 		synctest.Test(t, func(t *testing.T) {
-			s, out, start, j := pipelinetest.New(time.Now), &sink{}, time.Now(), newJournal()
+			s, out, start, j := virtual(t), &sink{}, time.Now(), newJournal()
 			flow := pipeline.Expand(pipeline.New[word](), "words", pipeline.Expander[word, word](expand(fields)), pipeline.Options{})
 			const stages, items = 6, 1000
 			for i := range stages {
@@ -302,7 +302,7 @@ func TestFirstTaskOfQuickStages(t *testing.T) {
 func TestMuchHasItsTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, out, start, j := pipelinetest.New(time.Now), &sink{}, time.Now(), newJournal()
+		s, out, start, j := virtual(t), &sink{}, time.Now(), newJournal()
 		takes := func(d time.Duration) pipeline.Stage[word, word] {
 			return then(func(_ context.Context, in word) (word, error) {
 				time.Sleep(d + time.Duration(schemas.DigestOf(in.Text)[10]%7)*time.Millisecond) // never all at once
@@ -329,7 +329,7 @@ func TestMuchHasItsTurn(t *testing.T) {
 func TestDeferral(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, out := pipelinetest.New(time.Now), &sink{}
+		s, out := virtual(t), &sink{}
 		var mu sync.Mutex
 		due, late := map[string]time.Time{}, []time.Duration{}
 		plan := line(then(func(_ context.Context, in word) (word, error) {
@@ -359,7 +359,7 @@ func TestPatienceEnds(t *testing.T) {
 	t.Parallel()
 	for _, partial := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			s, out, start := pipelinetest.New(time.Now), &sink{}, time.Now()
+			s, out, start := virtual(t), &sink{}, time.Now()
 			plan := line(then(func(_ context.Context, in word) (word, error) {
 				if in.Text == "later" {
 					return in, &pipeline.Deferred{Resource: "registry", Until: start.Add(2 * time.Hour), Err: errors.New("503")}
@@ -391,7 +391,7 @@ func TestPatienceEnds(t *testing.T) {
 func TestPatienceIsOneForAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, out, start := pipelinetest.New(time.Now), &sink{}, time.Now()
+		s, out, start := virtual(t), &sink{}, time.Now()
 		ready := start.Add(50 * time.Second)
 		plan := line(then(func(_ context.Context, in word) (word, error) {
 			if in.Text == "soon" && time.Now().After(ready) {
@@ -410,7 +410,7 @@ func TestPatienceIsOneForAll(t *testing.T) {
 func TestPastDeferral(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, out, tries := pipelinetest.New(time.Now), &sink{}, 0
+		s, out, tries := virtual(t), &sink{}, 0
 		plan := line(then(func(_ context.Context, in word) (word, error) {
 			tries++
 			return in, &pipeline.Deferred{Resource: "github", Until: time.Now().Add(-time.Minute), Err: errors.New("429")}
@@ -427,7 +427,7 @@ func TestPastDeferral(t *testing.T) {
 func TestPausedResource(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, out := pipelinetest.New(time.Now), &sink{}
+		s, out := virtual(t), &sink{}
 		var mu sync.Mutex
 		var until time.Time
 		asked, during := 0, 0
@@ -470,7 +470,7 @@ func TestPausedResource(t *testing.T) {
 func TestRestingResource(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, out, start := pipelinetest.New(time.Now), &sink{}, time.Now()
+		s, out, start := virtual(t), &sink{}, time.Now()
 		var tries []time.Duration
 		var next time.Duration
 		plan := line(then(func(_ context.Context, in word) (word, error) {
@@ -499,7 +499,7 @@ func TestRestingResource(t *testing.T) {
 func TestOthersGoOnMeanwhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, j, start := pipelinetest.New(time.Now), newJournal(), time.Now()
+		s, j, start := virtual(t), newJournal(), time.Now()
 		var last time.Time
 		flow := pipeline.Expand(pipeline.New[word](), "words", pipeline.Expander[word, word](expand(fields)), pipeline.Options{})
 		flow = pipeline.Then(flow, "first", pipeline.Stage[word, word](then(func(_ context.Context, in word) (word, error) {
@@ -527,7 +527,7 @@ func TestOthersGoOnMeanwhile(t *testing.T) {
 func TestBudgetIsSpent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, out, tries := pipelinetest.New(time.Now), &sink{}, 0
+		s, out, tries := virtual(t), &sink{}, 0
 		plan := line(then(func(_ context.Context, in word) (word, error) {
 			tries++
 			return in, &pipeline.Deferred{Resource: "registry", Err: fmt.Errorf("503, the %d. time", tries)}
@@ -546,21 +546,21 @@ func TestNoBeatNoWork(t *testing.T) {
 	t.Parallel()
 	for _, hangs := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			s, out, start := pipelinetest.New(time.Now), &sink{}, time.Now()
+			s, out, start := virtual(t), &sink{}, time.Now()
 			cut := make(chan struct{})
 			plan := line(then(func(ctx context.Context, in word) (word, error) {
 				<-ctx.Done()
 				close(cut)
 				return in, nil // as if it had got through
 			}), pipeline.Options{}, out)
-			lost := &noBeat{Memory: s, hangs: hangs, from: start.Add(time.Minute)}
+			lost := &noBeat{Store: s, hangs: hangs, from: start.Add(time.Minute)}
 			_, err := plan.Run(t.Context(), lost, records("a"), silent{}, pipeline.RunOptions{Now: time.Now})
 			<-cut
 			if err == nil || !strings.Contains(err.Error(), "no sign of life") || time.Since(start) > time.Minute+15*time.Second {
 				t.Errorf("ended after %s with %v", time.Since(start), err)
 			}
-			if n := s.Settles("work", "a"); n != 0 {
-				t.Errorf("its result was settled %d times", n)
+			if step, _, _ := s.Step("work", "a"); step.State != schemas.StepRunning {
+				t.Errorf("its result was settled as %s", step.State)
 			}
 		})
 	}
@@ -571,8 +571,8 @@ func TestNoBeatNoWork(t *testing.T) {
 func TestNothingIsBookedWithoutBeat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, out, start := pipelinetest.New(time.Now), &sink{}, time.Now()
-		slow := &noBeat{Memory: s, from: start.Add(time.Second), takes: time.Minute}
+		s, out, start := virtual(t), &sink{}, time.Now()
+		slow := &noBeat{Store: s, from: start.Add(time.Second), takes: time.Minute}
 		plan := line(then(func(_ context.Context, in word) (word, error) {
 			if in.Text == "b" {
 				time.Sleep(time.Second) // it comes while the other is being settled
@@ -580,15 +580,15 @@ func TestNothingIsBookedWithoutBeat(t *testing.T) {
 			return in, nil
 		}), pipeline.Options{}, out)
 		_, err := plan.Run(t.Context(), slow, records("a b"), silent{}, pipeline.RunOptions{Now: time.Now, Slots: 2})
-		if err == nil || s.Settles("work", "b") != 0 {
-			t.Errorf("%v; settled %d times", err, s.Settles("work", "b"))
+		if step, _, _ := s.Step("work", "b"); err == nil || step.State != schemas.StepRunning {
+			t.Errorf("%v; settled as %s", err, step.State)
 		}
 	})
 }
 
 // noBeat is a store whose beats fail from a time on, or hang until they are given up.
 type noBeat struct {
-	*pipelinetest.Memory
+	*store.Store
 	from  time.Time
 	hangs bool
 	takes time.Duration // of the settling of work
@@ -598,13 +598,13 @@ func (n *noBeat) Settle(ctx context.Context, all []pipeline.Settlement) ([]pipel
 	if len(all) > 0 && len(all[0].Outputs) == 1 {
 		time.Sleep(n.takes)
 	}
-	return n.Memory.Settle(ctx, all)
+	return n.Store.Settle(ctx, all)
 }
 
 func (n *noBeat) Beat(ctx context.Context, worker string, silent time.Duration) (int, error) {
 	switch {
 	case time.Now().Before(n.from):
-		return n.Memory.Beat(ctx, worker, silent)
+		return n.Store.Beat(ctx, worker, silent)
 	case n.hangs:
 		<-ctx.Done()
 		return 0, ctx.Err()
@@ -629,7 +629,7 @@ func TestSignals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s, out, hang := pipelinetest.New(time.Now), &sink{}, make(chan struct{})
+				s, out, hang := virtual(t), &sink{}, make(chan struct{})
 				plan := line(then(func(ctx context.Context, in word) (word, error) {
 					if c.takes < 0 {
 						<-hang
@@ -691,7 +691,7 @@ func TestSignals(t *testing.T) {
 func TestWorkersJoin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, out, j := pipelinetest.New(time.Now), &sink{}, newJournal()
+		s, out, j := virtual(t), &sink{}, newJournal()
 		var words []string
 		for i := range 60 {
 			words = append(words, fmt.Sprintf("w%02d", i))
@@ -743,7 +743,7 @@ func TestWorkersJoin(t *testing.T) {
 func TestTableAtOdds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, start := hoarder{pipelinetest.New(time.Now)}, time.Now()
+		s, start := hoarder{virtual(t)}, time.Now()
 		_, err := line(then(same), pipeline.Options{}, &sink{}).Run(t.Context(), s, records("a"), silent{}, pipeline.RunOptions{Now: time.Now})
 		if err == nil || !strings.Contains(err.Error(), "1 steps are open and none can start") || time.Since(start) > time.Minute {
 			t.Errorf("after %s: %v", time.Since(start), err)
@@ -752,7 +752,7 @@ func TestTableAtOdds(t *testing.T) {
 }
 
 // hoarder gives nothing out.
-type hoarder struct{ *pipelinetest.Memory }
+type hoarder struct{ *store.Store }
 
 func (hoarder) Claim(context.Context, string, []pipeline.Want) ([]pipeline.Claim, error) {
 	return nil, nil

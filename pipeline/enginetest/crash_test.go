@@ -17,6 +17,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/postgrestest"
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/internal/store/storetest"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/pipeline/enginetest"
 	"github.com/benchmint/benchmint/schemas"
@@ -77,7 +78,7 @@ func phases(c enginetest.Config) []phase {
 		{"first", c, all},
 		{"again", c, nil},
 		{"equal_output", equal, of(c, enginetest.Filter)},
-		{"other_output", other, of(c, enginetest.Filter, enginetest.Join, enginetest.Work)},
+		{"other_output", other, of(c, enginetest.Filter, enginetest.Refine, enginetest.Join, enginetest.Work)},
 		{"fewer_outputs", fewer, of(fewer, enginetest.Expand)},
 		{"back", back, of(back, enginetest.Expand)},
 	}
@@ -138,13 +139,13 @@ func TestCrashPoints(t *testing.T) {
 	for _, slots := range []int{1, 4} {
 		t.Run(fmt.Sprintf("%d_slots", slots), func(t *testing.T) {
 			t.Parallel()
-			base := quickDir(t)
+			base := storetest.Dir(t)
 			for _, p := range phases(small(t)) {
-				after := quickDir(t)
+				after := storetest.Dir(t)
 				copyDir(t, base, after)
 				points := undisturbed(t, p, enginetest.Engine{Dir: after, Slots: slots})
 				t.Logf("%s: %d points", p.name, points)
-				if err := p.crashes(t.Context(), quickDir(t), base, points, slots); err != nil {
+				if err := p.crashes(t.Context(), storetest.Dir(t), base, points, slots); err != nil {
 					t.Fatalf("%s: %v", p.name, err)
 				}
 				base = after

@@ -81,7 +81,9 @@ func (c Config) Want() Dataset {
 				_ = s.end(i.Name, stage, state, reason) // io.Discard takes all
 				continue
 			}
-			i.Trail = c.trail(Filter, i.Trail)
+			if i.Trail = c.trail(Filter, i.Trail); c.rough(i.Name) {
+				i.Trail = c.trail(Refine, i.Trail)
+			}
 			i = c.joined(i, c.token(c.share(i.Name)))
 			i.Trail = c.trail(Work, i.Trail)
 			_ = s.row(i)
@@ -118,6 +120,9 @@ func (c Config) Expected() map[Execution]int {
 			out[Execution{Filter, key}] = 1
 			if c.rejected(key) {
 				continue
+			}
+			if c.rough(key) {
+				out[Execution{Refine, key}] = 1
 			}
 			out[Execution{Build, c.share(key)}] = 1
 			if c.bad(c.share(key)) {

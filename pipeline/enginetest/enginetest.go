@@ -23,6 +23,7 @@ import (
 const (
 	Expand = "expand"
 	Filter = "filter"
+	Refine = "refine"
 	Join   = "join"
 	Build  = "join.build"
 	Work   = "work"
@@ -30,7 +31,7 @@ const (
 )
 
 // Stages are the names in order, the build before those that wait for it.
-var Stages = []string{Expand, Filter, Build, Join, Work, Export}
+var Stages = []string{Expand, Filter, Refine, Build, Join, Work, Export}
 
 // The kinds of poison: what the one bad item does at work.
 const (
@@ -114,6 +115,7 @@ func (c Config) item(source string, n int) Item {
 func (c Config) rejected(key string) bool { return c.fate(Filter, key, 1000) < c.Reject }
 func (c Config) deferred(key string) bool { return c.fate("defer", key, 1000) < c.Defer }
 func (c Config) failed(key string) bool   { return c.fate(Work, key, 1000) < c.Fail }
+func (c Config) rough(key string) bool    { return c.fate(Refine, key, 3) == 0 }
 func (c Config) share(key string) string  { return fmt.Sprintf("k%04d", c.fate(Join, key, c.Keys)) }
 func (c Config) bad(share string) bool    { return share < fmt.Sprintf("k%04d", c.BadKeys) }
 
@@ -164,7 +166,8 @@ type World struct {
 	Worked func(key string)
 }
 
-// Plan is expand, filter, join (with its shared build), work and export.
+// Plan is expand, filter, refine (one of three items), join (with its shared build), work
+// and export.
 func (c Config) Plan(w World) *pipeline.Plan {
 	p := stages{c, w, c.poisoned()}
 	o := func(stage string) pipeline.Options {
@@ -176,7 +179,10 @@ func (c Config) Plan(w World) *pipeline.Plan {
 	work.Timeout = c.Limit
 	items := pipeline.Expand(pipeline.New[Source](), Expand, pipeline.Expander[Source, Item](expand{p}), o(Expand))
 	filtered := pipeline.Then(items, Filter, pipeline.Stage[Item, Item](filter{p}), kept)
-	joined := pipeline.Share(filtered, Join, pipeline.Sharer[Item, Token, Item](join{p}), o(Join))
+	rough := pipeline.Where(filtered, func(i Item) bool { return c.rough(i.Name) })
+	fine := pipeline.Where(filtered, func(i Item) bool { return !c.rough(i.Name) })
+	refined := pipeline.Then(rough, Refine, pipeline.Stage[Item, Item](refine{p}), o(Refine))
+	joined := pipeline.Share(pipeline.Merge(refined, fine), Join, pipeline.Sharer[Item, Token, Item](join{p}), o(Join))
 	worked := pipeline.Then(joined, Work, pipeline.Stage[Item, Item](worker{p}), work)
 	return pipeline.Drain(worked, Export, pipeline.Drainer[Item](export{p}), o(Export))
 }
@@ -219,6 +225,16 @@ func (s filter) Run(_ context.Context, in Item) (Item, error) {
 		return Item{}, pipeline.Reject(schemas.NoCode, "by lot")
 	}
 	in.Trail = s.c.trail(Filter, in.Trail)
+	return in, nil
+}
+
+type refine struct{ stages }
+
+func (s refine) Run(_ context.Context, in Item) (Item, error) {
+	if err := s.w.Log.Began(Refine, in.Name); err != nil {
+		return Item{}, err
+	}
+	in.Trail = s.c.trail(Refine, in.Trail)
 	return in, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/benchmint/benchmint/internal/store/storetest"
 	"github.com/benchmint/benchmint/pipeline/enginetest"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -30,7 +31,7 @@ func TestScale(t *testing.T) {
 	// A peak is the worst moment of a run, and a longer run has more of them: the
 	// middle size has several runs, of which the worst counts.
 	for _, n := range append([]int{10_000, 10_000}, sizes...) {
-		e := enginetest.Engine{Program: compiled(t), Dir: quickDir(t), Slots: 64, Config: enginetest.Spike(n, 5)}
+		e := enginetest.Engine{Program: compiled(t), Dir: storetest.Dir(t), Slots: 64, Config: enginetest.Spike(n, 5)}
 		r, _, err := e.Run()
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +61,7 @@ func TestSecondRun(t *testing.T) {
 	const sources = 40 // of both: what is offered again is compared
 	took := map[int]float64{}
 	for _, n := range []int{1000, 10_000} {
-		e := enginetest.Engine{Program: compiled(t), Dir: quickDir(t), Slots: 64, Config: enginetest.Spike(n, 5)}
+		e := enginetest.Engine{Program: compiled(t), Dir: storetest.Dir(t), Slots: 64, Config: enginetest.Spike(n, 5)}
 		e.Config.Sources, e.Config.Fan = sources, n/sources
 		e.Config.Fail = 0 // those would be tried again
 		if _, _, err := e.Run(); err != nil {

@@ -16,7 +16,7 @@ import (
 
 // SettingStages are the stages of the plan whose settings change: its stages join what
 // earlier ones left, by ID, as those of a kind do.
-var SettingStages = []string{"list", "find", "part", "label", "plan", "ready", "prove", "tell", "write"}
+var SettingStages = []string{"list", "find", "part", "mend", "patch", "label", "plan", "ready", "prove", "tell", "write"}
 
 // Setting is what one stage does: it keeps two of three items where it is strict, and
 // marks its output by Tag. Version alone changes nothing but the fingerprint.
@@ -70,8 +70,14 @@ type settingPlan struct {
 	slow  func(stage, key string) error // may put a step off, or wait
 }
 
-// SettingPlan is list → find (many) → part → label → plan → ready (shared builds) →
-// prove → tell → write. From plan on each joins what part made; write joins all.
+// Beside reports whether a run until a stage does not come to another.
+func Beside(stage, until string) bool {
+	at, last := slices.Index(SettingStages, stage), slices.Index(SettingStages, until)
+	return at > last || stage == "mend" && until == "patch"
+}
+
+// SettingPlan is list → find (many) → part → mend or patch or neither → label → plan →
+// ready (shared builds) → prove → tell → write. From plan on each joins what part made; write joins all.
 func SettingPlan(s Settings, views Views, ends *Ends, slow func(stage, key string) error) *pipeline.Plan {
 	p := &settingPlan{s, views, ends, slow}
 	o := func(stage string, reads ...string) pipeline.Options {
@@ -87,7 +93,11 @@ func SettingPlan(s Settings, views Views, ends *Ends, slow func(stage, key strin
 	listed := then(pipeline.New[Piece](), "list", nil)
 	found := pipeline.Expand(listed, "find", pipeline.Expander[Piece, Piece](finding{p}), o("find"))
 	parted := then(found, "part", nil)
-	labelled := then(parted, "label", []string{"note"}, "find")
+	way := func(n int) pipeline.Flow[Piece] { // by what was made of it: another setting may send it another way
+		return pipeline.Where(parted, func(p Piece) bool { return Config{}.fate("way", p.Name+p.Trail, 3) == n })
+	}
+	ways := pipeline.Merge(then(way(0), "mend", []string{"part"}), then(way(1), "patch", []string{"part"}), way(2))
+	labelled := then(ways, "label", []string{"note"}, "find")
 	planned := then(labelled, "plan", []string{"part"})
 	ready := pipeline.Share(planned, "ready", pipeline.Sharer[Piece, Piece, Piece](sharing{joining{p, "ready", []string{"part", "plan"}}}), o("ready"))
 	proved := then(ready, "prove", []string{"part", "ready", "note"}, "find")

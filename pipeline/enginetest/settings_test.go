@@ -19,9 +19,9 @@ import (
 
 	"github.com/benchmint/benchmint/internal/postgrestest"
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/internal/store/storetest"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/pipeline/enginetest"
-	"github.com/benchmint/benchmint/pipeline/pipelinetest"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -39,23 +39,6 @@ type table interface {
 type place struct {
 	open  func(t testing.TB, crash int64) (s table, end func())
 	death bool // a process can die without a word
-}
-
-func inMemory() place {
-	m := pipelinetest.New(time.Now)
-	return place{death: true, open: func(_ testing.TB, crash int64) (table, func()) {
-		var n atomic.Int64
-		m.Fail = func(method string) error {
-			switch method {
-			case "Settle", "Claim", "Release", "Leave": // after its death nothing gets through
-				if now := n.Add(1); crash > 0 && now >= crash {
-					return errCrash
-				}
-			}
-			return nil
-		}
-		return m, func() { m.Fail = nil; m.Kill() }
-	}}
 }
 
 func inStore(location, blobs string, death bool) place {
@@ -86,8 +69,7 @@ func TestChangedSettings(t *testing.T) {
 		rounds int
 		place  func(t testing.TB) place
 	}{
-		"memory":   {150, func(testing.TB) place { return inMemory() }},
-		"sqlite":   {40, func(testing.TB) place { dir := quickDir(t); return inStore(dir, "", true) }},
+		"sqlite":   {80, func(testing.TB) place { dir := storetest.Dir(t); return inStore(dir, "", true) }},
 		"postgres": {4, func(t testing.TB) place { return inStore(postgrestest.Location(t), t.TempDir(), false) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,8 +163,10 @@ func known(s enginetest.Settings, until string, all bool) enginetest.Settings {
 		return s
 	}
 	s.Stages = maps.Clone(s.Stages)
-	for _, stage := range enginetest.SettingStages[slices.Index(enginetest.SettingStages, until)+1:] {
-		s.Stages[stage] = enginetest.Setting{Version: -1}
+	for _, stage := range enginetest.SettingStages {
+		if enginetest.Beside(stage, until) {
+			s.Stages[stage] = enginetest.Setting{Version: -1}
+		}
 	}
 	return s
 }
@@ -252,7 +236,7 @@ func changeSettings(t *testing.T, round uint64, p place) {
 	}
 	set := c.past[len(c.past)-1]
 	lines, tallies := finish(t, p, set, round, ends, told)
-	wantLines, wantTallies := finish(t, inMemory(), set, round, &enginetest.Ends{}, told)
+	wantLines, wantTallies := finish(t, inStore(storetest.Dir(t), "", true), set, round, &enginetest.Ends{}, told)
 	if diff := cmp.Diff(wantLines, lines); diff != "" {
 		t.Fatalf("not what a fresh run writes (-fresh +got):\n%s\n%s", diff, strings.Join(told, "\n"))
 	}
@@ -332,7 +316,7 @@ func untaken(t *testing.T, s table, before map[string]schemas.StepState, until s
 	after := settledSteps(t, s)
 	for id, state := range before {
 		stage, _, _ := strings.Cut(id, " ")
-		if slices.Index(enginetest.SettingStages, stage) > slices.Index(enginetest.SettingStages, until) && after[id] != state {
+		if enginetest.Beside(stage, until) && after[id] != state {
 			t.Fatalf("a run until %s took %s back: it was %s, is %q\n%s", until, id, state, after[id], strings.Join(told, "\n"))
 		}
 	}

@@ -151,17 +151,6 @@ func tally(ctx context.Context, db *sql.DB, query string) ([]string, error) {
 	return slices.Sorted(maps.Keys(out)), rows.Err()
 }
 
-// Claims counts how often steps were given to a worker, deferrals left out.
-func Claims(ctx context.Context, e Engine) (n int, err error) {
-	db, done, err := e.look()
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	err = db.QueryRowContext(ctx, "SELECT coalesce(sum(attempts - deferrals), 0) FROM step WHERE live").Scan(&n)
-	return n, err
-}
-
 // Running counts the steps that are somebody's.
 func (e Engine) Running(ctx context.Context) (n int, err error) {
 	db, done, err := e.look()

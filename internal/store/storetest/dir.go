@@ -1,4 +1,4 @@
-package enginetest_test
+package storetest
 
 import (
 	"os"
@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// quickDir is a folder in memory where the machine has one: tests in which no
-// power cut is played wait for the disk only.
-func quickDir(t *testing.T) string {
+// Dir is a folder in memory where the machine has one: tests in which no power cut is
+// played wait for the disk only.
+func Dir(t testing.TB) string {
 	t.Helper()
 	const memory, room = "/dev/shm", 1 << 30
 	var fs syscall.Statfs_t
