@@ -187,7 +187,6 @@ var readersAllowed = map[string]string{
 	"bench/main.go":                             "a command of its own",
 	"bench/engine/main.go":                      "a command of its own",
 	"bench/harvest/main.go":                     "a command of its own",
-	"bench/kill/main.go":                        "a command of its own",
 	"bench/mask/main.go":                        "a command of its own",
 	"bench/twice/main.go":                       "a command of its own",
 	"bench/untouched/main.go":                   "a command of its own",
@@ -217,7 +216,6 @@ func TestOnlyCmdReadsTheEnvironment(t *testing.T) {
 var clockAllowed = map[string]string{
 	"cmd":              "the one place that hands the time to others",
 	"bench/engine":     "it measures",
-	"bench/kill":       "how long a run takes says when to kill the next one",
 	"bench/mask":       "it measures",
 	"bench/twice":      "it measures",
 	"internal/sandbox": "time limits, and measured times that stand outside of digests",
