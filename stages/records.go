@@ -22,22 +22,51 @@ type Records struct{ Steps }
 // NewRecords reads from steps.
 func NewRecords(steps Steps) *Records { return &Records{Steps: steps} }
 
-// Change is the change with this instance ID: what link was given, whatever it
-// made of it.
+// Origin is the fact that an item comes from: what the stage that makes its start was
+// given, whatever it made of it. Which fact it is depends on the stage: link is given a
+// change.
+func (r *Records) Origin(id string) (stage string, record json.RawMessage, err error) {
+	for _, stage := range Makers {
+		record, ok, err := r.Inputs(stage, id)
+		if err != nil {
+			return "", nil, missing(stage, id, err)
+		}
+		if ok {
+			return stage, record, nil
+		}
+	}
+	return "", nil, fmt.Errorf("the store has nothing that %s comes from", id)
+}
+
+// Change is the change that an item comes from.
 func (r *Records) Change(id string) (schemas.Change, error) {
 	var c schemas.Change
-	raw, ok, err := r.Inputs(Link, id)
-	if err != nil || !ok {
-		return c, missing(Link, id, err)
+	stage, record, err := r.Origin(id)
+	if err != nil {
+		return c, err
 	}
-	if err := json.Unmarshal(raw, &c); err != nil {
+	if stage != Link {
+		return c, fmt.Errorf("%s does not come from a change", id)
+	}
+	if err := json.Unmarshal(record, &c); err != nil {
 		return c, fmt.Errorf("reading change %s: %w", id, err)
 	}
 	return c, nil
 }
 
-// Start is the start with this instance ID.
-func (r *Records) Start(id string) (schemas.Start, error) { return record[schemas.Start](r, Link, id) }
+// Start is the start with this instance ID, of whatever kind: what the first stage of all
+// kinds was given.
+func (r *Records) Start(id string) (schemas.Start, error) {
+	var s schemas.Start
+	raw, ok, err := r.Inputs(Begin, id)
+	if err != nil || !ok {
+		return s, missing(Begin, id, err)
+	}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return s, fmt.Errorf("reading start %s: %w", id, err)
+	}
+	return s, nil
+}
 
 // Provisioned is the start's environment.
 func (r *Records) Provisioned(id string) (schemas.Provisioned, error) {
@@ -56,13 +85,15 @@ func (r *Records) Releases() (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		for _, out := range step.Outputs {
-			var crawled schemas.Crawled
-			if err := json.Unmarshal(out.Record, &crawled); err != nil {
-				return 0, fmt.Errorf("reading what crawl made of %s: %w", step.Key, err)
-			}
-			n += len(crawled.Releases)
+		out, ok := step.Output()
+		if !ok {
+			continue
 		}
+		var crawled schemas.Crawled
+		if err := json.Unmarshal(out.Record, &crawled); err != nil {
+			return 0, fmt.Errorf("reading what crawl made of %s: %w", step.Key, err)
+		}
+		n += len(crawled.Releases)
 	}
 	return n, nil
 }
@@ -70,10 +101,14 @@ func (r *Records) Releases() (int, error) {
 func record[T any](r *Records, stage, id string) (T, error) {
 	var v T
 	step, ok, err := r.Step(stage, id)
-	if err != nil || !ok || len(step.Outputs) != 1 {
+	if err != nil || !ok {
 		return v, missing(stage, id, err)
 	}
-	if err := json.Unmarshal(step.Outputs[0].Record, &v); err != nil {
+	out, ok := step.Output()
+	if !ok {
+		return v, missing(stage, id, nil)
+	}
+	if err := json.Unmarshal(out.Record, &v); err != nil {
 		return v, fmt.Errorf("reading %s of %s: %w", stage, id, err)
 	}
 	return v, nil

@@ -51,15 +51,60 @@ var Order = []string{Crawl, Harvest, Link, Classify, Resolve, Provision, Validat
 var budget = pipeline.Budget{Tries: 45, Wait: 15 * time.Minute}
 
 // attempt bounds what a step does beside the commands that have limits of their own:
-// asking registries, copying toolchains, making a mirror. A step over it hangs.
+// asking registries, copying toolchains, making a mirror, reading a history or a change.
+// A step over it hangs.
 const attempt = 2 * time.Hour
 
-// Git is the resource of sources that are fetched.
-const Git = "git"
+// writing bounds the writing of a dataset, of however many tasks.
+const writing = 24 * time.Hour
 
-// Sandbox is the resource that builds and suites need: one at a time where timing
-// tests of strangers are not to fail beside others.
-const Sandbox = "sandbox"
+// The resources that stages need.
+const (
+	Git = "git" // of sources that are fetched
+	CPU = "cpu" // what computes: as many at one time as the user allows
+	// Sandbox is for builds and suites: one at a time where timing tests of strangers are
+	// not to fail beside others.
+	Sandbox = "sandbox"
+)
+
+// Makers are the stages that make the starts, one or more for each kind.
+var Makers = []string{Link}
+
+// Begin is the first stage of all kinds together; Last is the last before the dataset.
+const (
+	Begin = Classify
+	Last  = Describe
+)
+
+// needs are the resources that one step of a stage holds while it runs.
+var needs = map[string]map[string]int{
+	Crawl:     {Git: 1},
+	Harvest:   {CPU: 1},
+	Link:      {CPU: 1},
+	Classify:  {CPU: 1},
+	Resolve:   {CPU: 1, Sandbox: 1, ends.Registry: 1},
+	Provision: {CPU: 1, Sandbox: 1, ends.Registry: 1},
+	Validate:  {CPU: 1, Sandbox: 1},
+	Assess:    {CPU: 1, Sandbox: 1},
+	Describe:  {CPU: 1},
+	Export:    {CPU: 1},
+}
+
+// Dear reports whether a stage runs what a repository brings, in a sandbox: what takes
+// most of the time of a run.
+func Dear(stage string) bool { return needs[stage][Sandbox] > 0 }
+
+// options are those of a stage whose step hangs where it takes longer than timeout.
+func options(stage, version string, config any, timeout time.Duration, reads ...string) pipeline.Options {
+	return pipeline.Options{Version: version, Config: config, Needs: needs[stage], Timeout: timeout, Budget: budget, Reads: reads}
+}
+
+// suites bounds what n runs of a suite take: each is a few attempts of a few processes,
+// and a process ends at the limit of its sandbox. It is far above what a proof comes to.
+func suites(n int, l sandbox.Limits) time.Duration {
+	const processes = 64
+	return attempt + time.Duration(n)*processes*l.Filled().Timeout
+}
 
 // Repos is what the stages read of the sources.
 type Repos interface {
@@ -117,23 +162,24 @@ func New(d Deps) (*pipeline.Plan, error) {
 		Pin     bool
 		Tools   map[string]string
 	}
-	sandboxes := map[string]int{Sandbox: 1}
-	builds := map[string]int{Sandbox: 1, ends.Registry: 1}
 	// A lock is made at most so often, and with an environment tried on two layers.
 	locks := attempt + environment.Attempts*d.Builder.Limits.Filled().Timeout
 	environments := locks + environment.Attempts*(locks+3*d.Builder.Limits.Filled().Timeout)
+	// In S, in G and in B, with a few more of the change's own tests and of other commands;
+	// each hunk once, and once more.
+	proof, hunks := suites(4*(d.Validate.Runs+2), d.Validate.Limits), suites(2*(d.Assess.MaxHunks+1), d.Assess.Limits)
 	where := places{d.SandboxKind, d.Builder.Limits, d.PinToDate, d.Tools}
 	sources := pipeline.New[schemas.Source]()
-	crawled := pipeline.Then(sources, Crawl, pipeline.Stage[schemas.Source, schemas.Crawled](crawl.NewGate(d.Repos, d.Crawl)), pipeline.Options{Version: crawl.Version, Config: d.Crawl, Needs: map[string]int{Git: 1}, Timeout: attempt, Budget: budget})
-	changes := pipeline.Expand(crawled, Harvest, pipeline.Expander[schemas.Crawled, schemas.Change](harvest.New(d.Repos)), pipeline.Options{Version: harvest.Version})
-	starts := pipeline.Then(changes, Link, pipeline.Stage[schemas.Change, schemas.Start](do.linker), pipeline.Options{Version: link.Version, Config: d.Link})
-	labelled := pipeline.Then(starts, Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), pipeline.Options{Version: classify.Version, Config: d.Classify, Reads: []string{Harvest}})
-	resolved := pipeline.Then(labelled, Resolve, pipeline.Stage[schemas.Labelled, schemas.Resolved](resolve.New(d.Builder, projects, records)), pipeline.Options{Version: resolve.Version, Config: where, Needs: builds, Timeout: locks, Budget: budget})
-	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), pipeline.Options{Version: provision.Version, Config: where, Needs: builds, Timeout: environments, Budget: budget})
-	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), pipeline.Options{Version: validate.Version, Config: d.Validate, Needs: sandboxes, Budget: budget})
-	assessed := pipeline.Then(proofs, Assess, pipeline.Stage[schemas.Proof, schemas.Adequacy](do.assessor), pipeline.Options{Version: assess.Version, Config: d.Assess, Needs: sandboxes, Budget: budget})
-	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describe.New(records, trees, d.Builder.Languages, d.Describe)), pipeline.Options{Version: describe.Version, Config: d.Describe.Fingerprint(), Reads: []string{Harvest}})
-	return pipeline.Drain(described, Export, pipeline.Drainer[schemas.Statement](exporter), pipeline.Options{Version: export.Version, Config: d.Dataset.Told(d.Tools)}), nil
+	crawled := pipeline.Then(sources, Crawl, pipeline.Stage[schemas.Source, schemas.Crawled](crawl.NewGate(d.Repos, d.Crawl)), options(Crawl, crawl.Version, d.Crawl, attempt))
+	changes := pipeline.Expand(crawled, Harvest, pipeline.Expander[schemas.Crawled, schemas.Change](harvest.New(d.Repos)), options(Harvest, harvest.Version, nil, attempt))
+	starts := pipeline.Then(changes, Link, pipeline.Stage[schemas.Change, schemas.Start](do.linker), options(Link, link.Version, d.Link, attempt))
+	labelled := pipeline.Then(starts, Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), options(Classify, classify.Version, d.Classify, attempt, Harvest))
+	resolved := pipeline.Then(labelled, Resolve, pipeline.Stage[schemas.Labelled, schemas.Resolved](resolve.New(d.Builder, projects, records)), options(Resolve, resolve.Version, where, locks))
+	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), options(Provision, provision.Version, where, environments))
+	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), options(Validate, validate.Version, d.Validate, proof))
+	assessed := pipeline.Then(proofs, Assess, pipeline.Stage[schemas.Proof, schemas.Adequacy](do.assessor), options(Assess, assess.Version, d.Assess, hunks))
+	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describe.New(records, trees, d.Builder.Languages, d.Describe)), options(Describe, describe.Version, d.Describe.Fingerprint(), attempt, Harvest))
+	return pipeline.Drain(described, Export, pipeline.Drainer[schemas.Statement](exporter), options(Export, export.Version, d.Dataset.Told(d.Tools), writing)), nil
 }
 
 func (d Deps) doers(records *Records, trees states.Maker) (do doers, err error) {

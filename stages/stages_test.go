@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -61,6 +62,7 @@ func TestRecordsJoinWhatStagesLeft(t *testing.T) {
 	one := schemas.Change{Repo: "acme/widget", Number: 1, Subject: "one", Commit: strings.Repeat("1", 40)}
 	two := schemas.Change{Repo: "acme/widget", Number: 2, Subject: "two", Commit: strings.Repeat("2", 40)}
 	s.put(t, schemas.Step{Stage: Link, Key: one.ID(), State: schemas.StepDone}, one, schemas.Start{ChangeID: one.ID()})
+	s.put(t, schemas.Step{Stage: Begin, Key: one.ID(), State: schemas.StepReady}, schemas.Start{ChangeID: one.ID()})
 	s.put(t, schemas.Step{Stage: Link, Key: two.ID(), State: schemas.StepRejected, Reason: schemas.NoTests}, two)
 	r := NewRecords(s)
 	for _, want := range []schemas.Change{one, two} { // a reject has its change as well
@@ -92,5 +94,25 @@ func TestOrderIsThePlan(t *testing.T) {
 	}
 	if diff := cmp.Diff(Order, plan.Stages()); diff != "" {
 		t.Errorf("(-order +plan):\n%s", diff)
+	}
+}
+
+// A call that hangs must not hold up a run for ever, and what is put off must end.
+func TestEveryStageEnds(t *testing.T) {
+	t.Parallel()
+	for _, stage := range Order {
+		if len(needs[stage]) == 0 {
+			t.Errorf("%s needs nothing: it is bounded by nothing", stage)
+		}
+		if o := options(stage, "1", nil, attempt); o.Timeout <= 0 || o.Budget.Tries <= 0 || o.Budget.Wait <= 0 {
+			t.Errorf("%s: %+v", stage, o)
+		}
+		if want := stage == Resolve || stage == Provision || stage == Validate || stage == Assess; Dear(stage) != want {
+			t.Errorf("%s is dear: %t", stage, !want)
+		}
+	}
+	d := validate.Default()
+	if got, least := suites(4*(d.Runs+2), d.Limits), 64*4*time.Duration(d.Runs+2)*30*time.Minute; got < least {
+		t.Errorf("a proof has %s, less than %s", got, least)
 	}
 }

@@ -47,7 +47,7 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
-	summary, err := plan.Run(ctx, s, sources.seeds(), &faults{watcher{p}}, p.runOptions(c, runFlags{until: stages.Classify}))
+	summary, err := plan.Run(ctx, s, sources.seeds(), &faults{watcher{p}}, p.runOptions(c, runFlags{until: stages.Begin}))
 	if err != nil {
 		return err
 	}
@@ -77,11 +77,11 @@ func (f *faults) End(s schemas.Step, reused bool) {
 
 func (p *program) forecast(ctx context.Context, c *config.Config, dry *store.Store, summary pipeline.Summary) (f forecast, err error) {
 	f = forecast{Rejected: rejects(summary), Prove: []string{}, Seconds: -1}
-	labels, err := dry.Steps(stages.Classify)
+	labels, err := dry.Steps(stages.Begin)
 	if err != nil {
 		return f, err
 	}
-	f.Changes = stageCount(summary, stages.Link).Items()
+	f.Changes = made(summary.Stages).Items()
 	var real *store.Store
 	if store.Exists(c.Store) {
 		if real, err = p.openStore(ctx, c); err != nil {
@@ -111,12 +111,12 @@ func (p *program) forecast(ctx context.Context, c *config.Config, dry *store.Sto
 	return f, nil
 }
 
-// hasVerdict: the item was proved or rejected behind link.
+// hasVerdict: the item was proved, or rejected by a stage behind those that look at it.
 func hasVerdict(s *store.Store, id string) (bool, error) {
 	if s == nil {
 		return false, nil
 	}
-	steps, err := s.Ladder([]string{stages.Resolve, stages.Provision, stages.Validate, stages.Assess, stages.Describe}, id)
+	steps, err := s.Ladder(stages.Order[slices.Index(stages.Order, stages.Begin)+1:], id)
 	for _, step := range steps {
 		if step.State == schemas.StepRejected || step.Stage == stages.Validate && step.State == schemas.StepDone {
 			return true, err

@@ -79,12 +79,15 @@ func (i *item) recipe() *schemas.Recipe {
 // ids are all items, sorted: what the sources gave, in this run or an earlier one.
 func (s *shelf) ids() ([]string, error) {
 	var out []string
-	for step, err := range s.Each(stages.Link) {
-		if err != nil {
-			return nil, err
+	for _, maker := range stages.Makers {
+		for step, err := range s.Each(maker) {
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, step.Key)
 		}
-		out = append(out, step.Key)
 	}
+	slices.Sort(out)
 	return out, nil
 }
 
@@ -144,10 +147,11 @@ func (s *shelf) item(id string) (*item, error) {
 
 // read keeps the record that a step made, by stage.
 func (i *item) read(step schemas.Step) error {
-	if step.State != schemas.StepDone || len(step.Outputs) == 0 {
+	out, ok := step.Output()
+	if step.State != schemas.StepDone || !ok {
 		return nil
 	}
-	raw := step.Outputs[0].Record
+	raw := out.Record
 	switch step.Stage {
 	case stages.Link:
 		i.start = new(schemas.Start)

@@ -225,17 +225,21 @@ const grace = 2 * time.Second
 
 // runOptions are what a run may use of this machine.
 func (p *program) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
-	slots := c.Jobs
-	if slots == 0 {
-		slots = runtime.NumCPU()
+	jobs := c.Jobs
+	if jobs == 0 {
+		jobs = runtime.NumCPU()
 	}
 	host, _ := os.Hostname() // a name for people; the ID tells workers apart
 	return pipeline.RunOptions{
-		Until: f.until, Now: p.now, Slots: slots, Resources: map[string]int{stages.Sandbox: c.Proof.Parallel},
+		Until: f.until, Now: p.now, Slots: max(slots, jobs), Resources: map[string]int{stages.CPU: jobs, stages.Sandbox: c.Proof.Parallel},
 		Patience: c.Wait, Partial: f.partial, Grace: grace, RetryCrashed: f.retryCrashed,
 		Worker: pipeline.Worker{ID: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), p.now().UnixNano()), Host: host},
 	}
 }
+
+// slots is how many steps run at one time that wait for others more than they compute:
+// repositories that are fetched.
+const slots = 64
 
 // plan joins the world to the stages.
 func (p *program) plan(ctx context.Context, c *config.Config, s *store.Store, sources *sources, w *workshop) (*pipeline.Plan, error) {
@@ -297,7 +301,7 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 		// Said when its source was opened.
 	case s.State == schemas.StepRejected && strings.HasSuffix(s.Stage, ".build"):
 		// Each item that waits for the build says it itself.
-	case s.State == schemas.StepRejected && s.Stage == stages.Link && !w.verbose:
+	case s.State == schemas.StepRejected && slices.Contains(stages.Makers, s.Stage) && !w.verbose:
 		// Most changes of a repository are no candidates: the funnel counts them.
 	case s.State == schemas.StepRejected:
 		w.say("%s  rejected %s", s.Key, s.Reason)
@@ -333,7 +337,8 @@ func name(key string) string {
 
 func proofLine(s schemas.Step) string {
 	var proof schemas.Proof
-	if len(s.Outputs) != 1 || json.Unmarshal(s.Outputs[0].Record, &proof) != nil {
+	out, ok := s.Output()
+	if !ok || json.Unmarshal(out.Record, &proof) != nil {
 		return "unreadable"
 	}
 	return fmt.Sprintf("%d FAIL_TO_PASS, %d PASS_TO_PASS", len(proof.List(schemas.F2P)), len(proof.List(schemas.P2P)))
@@ -353,7 +358,7 @@ type result struct {
 // finish prints the three lines that every run ends with, and gives its exit code.
 // fault is what ended the run or the writing of the dataset, nil for most.
 func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sources *sources, fault error) error {
-	r := result{Summary: s, Store: told(c.Store), Tasks: stageCount(s, stages.Describe).Done}
+	r := result{Summary: s, Store: told(c.Store), Tasks: stageCount(s, stages.Last).Done}
 	if s.Drained && fault == nil {
 		r.Dataset = c.Output
 		// The ledger and twins take rows out at the very end.
@@ -416,6 +421,21 @@ func stageCount(s pipeline.Summary, stage string) pipeline.Count {
 	return pipeline.Count{Stage: stage}
 }
 
+// made counts the steps that make items, of all kinds.
+func made(counts []pipeline.Count) pipeline.Count {
+	all := pipeline.Count{Rejected: map[schemas.Reason]int{}}
+	for _, c := range counts {
+		if !slices.Contains(stages.Makers, c.Stage) {
+			continue
+		}
+		all.Done, all.Deferred, all.Failed, all.Open = all.Done+c.Done, all.Deferred+c.Deferred, all.Failed+c.Failed, all.Open+c.Open
+		for reason, n := range c.Rejected {
+			all.Rejected[reason] += n
+		}
+	}
+	return all
+}
+
 // funnelLine is one line: what went in, what got through, and why the rest did not.
 // A source that a mirror stands in for is put off as well: its run is to be repeated.
 func funnelLine(s pipeline.Summary, sources *sources) string {
@@ -427,9 +447,10 @@ func funnelLine(s pipeline.Summary, sources *sources) string {
 		deferred += c.Deferred
 		failed += c.Failed
 	}
+	items := made(s.Stages)
 	done := func(stage string) int { return stageCount(s, stage).Done }
 	line := fmt.Sprintf("%s, %d linked, %d wanted, %d provisioned, %d proved, %d described; %d rejected, %d deferred, %d failed",
-		plural(stageCount(s, stages.Link).Items(), "change"), done(stages.Link), done(stages.Classify), done(stages.Provision), done(stages.Validate), done(stages.Describe), lost, deferred, failed)
+		plural(items.Items(), "change"), items.Done, done(stages.Begin), done(stages.Provision), done(stages.Validate), done(stages.Last), lost, deferred, failed)
 	if lost > 0 {
 		line += " (" + reasons(rejected) + ")"
 	}

@@ -46,12 +46,12 @@ func (p *program) work(ctx context.Context, c *config.Config, stay bool) (err er
 	if err := p.begun(ctx, c); err != nil {
 		return err
 	}
-	o, err := p.open(ctx, c, stages.Describe, true)
+	o, err := p.open(ctx, c, stages.Last, true)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
-	options := p.runOptions(c, runFlags{until: stages.Describe})
+	options := p.runOptions(c, runFlags{until: stages.Last})
 	options.Join = true
 	done := worked{Worker: options.Worker.ID}
 	for {
