@@ -18,8 +18,13 @@ type Source struct {
 	// changes notes, not commits.
 	Refs Digest `json:"refs,omitempty"`
 	// Elders are the sources of the same history whose names sort before this one: a
-	// change that one of them has as well is theirs.
+	// change that one of them has as well is theirs. Before it is crawled, those that
+	// are known without fetching anything.
 	Elders []string `json:"elders,omitempty"`
+	// Beside tells of a source that is not crawled yet the names before its own of which
+	// nobody knows whether they are elders: they were never fetched. A crawl that looked
+	// at fewer or others is done again.
+	Beside Digest `json:"beside,omitempty"`
 }
 
 // ID is the repository's.
@@ -38,7 +43,9 @@ func (c Crawled) ID() string { return c.Source.ID() }
 type Repo struct {
 	Name string `json:"name"` // owner/name; local/<name> where there is no owner
 	URL  string `json:"url"`  // as the user gave it; a path stays a path
-	Root string `json:"root"` // the oldest first-parent commit: who it is, under any name
+	// Root is the oldest first-parent commit: who it is, under any name. "" in a Source
+	// that was never fetched.
+	Root string `json:"root"`
 	Head string `json:"head"` // the commit that the walk began at
 	// Licence is the SPDX identifier of the licence file at Head, "" where none is
 	// recognised, and before the repository was crawled.

@@ -59,7 +59,9 @@ type options struct {
 // only is a world of one repository.
 type only struct{ *gitrepo.Repo }
 
-func (o only) Repository(string) (*gitrepo.Repo, error) { return o.Repo, nil }
+func (o only) Open(context.Context, schemas.Repo) (*gitrepo.Repo, func(), error) {
+	return o.Repo, func() {}, nil
+}
 
 func (o options) run(ctx context.Context) error {
 	name := o.name

@@ -109,7 +109,7 @@ func (p *program) printFindings(all []finding) error {
 // does, and at what is good to know beside it.
 func (p *program) diagnose(ctx context.Context, c *config.Config) []finding {
 	s := p.localSources(ctx, c)
-	asks := p.askers(c, s)
+	asks := p.askers(c, s, false)
 	out, _ := p.needs(ctx, c, job{builds: true, kind: c.Sandbox.Kind, survey: true, asks: asks})
 	if err := s.close(); err != nil {
 		out = append(out, finding{Name: "sources", State: stateWeaker, Detail: err.Error()})
@@ -128,25 +128,20 @@ func (p *program) diagnose(ctx context.Context, c *config.Config) []finding {
 	return out
 }
 
-// localSources opens the configured sources that lie on this machine. Nothing is
+// localSources looks up the configured sources that lie on this machine. Nothing is
 // fetched, and what cannot be opened is for the run to tell.
 func (p *program) localSources(ctx context.Context, c *config.Config) *sources {
-	s := &sources{repos: map[string]*gitrepo.Repo{}}
+	s := newSources(c.Jobs)
 	for _, src := range c.Sources {
 		if config.IsURL(src.Git) {
 			continue
 		}
-		r, err := gitrepo.Open(ctx, src.Git, src.Name, "")
-		if err != nil {
+		o, err := gitrepo.Look(ctx, src.Git, src.Name, "")
+		if err != nil || s.origins[o.Info().Name] != nil { // two of one name: the run says so
 			continue
 		}
-		name := r.Info().Name
-		if s.repos[name] != nil {
-			_ = r.Close() // two of one name: the run says so
-			continue
-		}
-		s.repos[name] = r
-		s.order = append(s.order, schemas.Source{Git: src.Git, Repo: r.Info()})
+		s.add(o)
+		s.order = append(s.order, schemas.Source{Git: src.Git, Repo: o.Info()})
 	}
 	return s
 }

@@ -47,7 +47,7 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
-	summary, err := plan.Run(ctx, s, sources.seeds(), &faults{watcher{p}}, p.runOptions(c, runFlags{until: stages.Begin}))
+	summary, err := plan.Run(ctx, s, sources.seeds(), &faults{watcher{p, sources}}, p.runOptions(c, runFlags{until: stages.Begin}))
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/config"
-	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/inventory"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/all"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/toolchain"
+	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
 	"github.com/benchmint/benchmint/stages/crawl"
 )
@@ -113,7 +113,16 @@ func (p *program) require(ctx context.Context, c *config.Config, j job) (*worksh
 
 // lacking tells of each finding that something needs and is not there: what, why, and
 // the command that gets it.
-func lacking(found []finding) (problems config.Problems) {
+func lacking(found []finding) config.Problems {
+	problems := missing(found)
+	if len(problems) > 0 {
+		problems = append(problems, config.Problem{Text: "nothing was started; benchmint doctor looks at the whole machine"})
+	}
+	return problems
+}
+
+// missing is lacking for what is found while a run goes on.
+func missing(found []finding) (problems config.Problems) {
 	say := func(form string, args ...any) {
 		problems = append(problems, config.Problem{Text: fmt.Sprintf(form, args...)})
 	}
@@ -131,9 +140,6 @@ func lacking(found []finding) (problems config.Problems) {
 			continue
 		}
 		say("%s is missing: it %s (%s) → %s", f.Name, f.Why, f.Detail, f.Get)
-	}
-	if len(problems) > 0 {
-		say("nothing was started; benchmint doctor looks at the whole machine")
 	}
 	return problems
 }
@@ -264,7 +270,40 @@ func (p *program) ready(ctx context.Context, c *config.Config, until string) (s 
 	if err == nil {
 		w, err = p.require(ctx, c, j)
 	}
+	if err == nil && s != nil && j.builds {
+		s.lacks = p.lateNeeds(c, j)
+	}
 	return s, w, err
+}
+
+// lateNeeds tells what this machine lacks for a source that was fetched after the run had
+// begun, by how many files of each language it ships.
+func (p *program) lateNeeds(c *config.Config, j job) func(context.Context, string, map[string]int) error {
+	return func(ctx context.Context, source string, files map[string]int) error {
+		own, tools := *c, p.toolchains(c)
+		own.Filters.Languages = slices.DeleteFunc(slices.Clone(c.Filters.Languages), func(l string) bool { return files[l] == 0 })
+		j.asks = func(_ context.Context, language string) string { return heldBy(source, language, files[language]) }
+		var found []finding
+		for _, name := range own.Filters.Languages {
+			for _, n := range all.Languages()[name].Needs() {
+				found = append(found, j.checkToolchain(ctx, tools, n, name))
+			}
+		}
+		if len(missing(found)) == 0 && len(j.known.Toolchains) == 0 {
+			found = append(found, p.bring(ctx, &own, j)...)
+		}
+		if problems := missing(found); len(problems) > 0 {
+			return problems
+		}
+		return nil
+	}
+}
+
+// languagesKey is the key that leaves languages out.
+const languagesKey = "filters.languages"
+
+func heldBy(source, language string, files int) string {
+	return fmt.Sprintf("%s holds %s in %s; %s can leave it out", source, plural(files, "source file"), language, languagesKey)
 }
 
 // openWhole opens the sources and tells of clones that lack something, with the command
@@ -276,7 +315,7 @@ func (p *program) openWhole(ctx context.Context, c *config.Config) (*sources, er
 	}
 	var problems config.Problems
 	for _, src := range s.order {
-		r := s.repos[src.Repo.Name]
+		r := s.origins[src.Repo.Name]
 		if r == nil {
 			continue // it does not answer now
 		}
@@ -301,7 +340,7 @@ func (p *program) openWhole(ctx context.Context, c *config.Config) (*sources, er
 
 // jobOf is what a run up to a stage does with sources, nil where they cannot be read.
 func (p *program) jobOf(ctx context.Context, c *config.Config, s *sources, until string) (job, error) {
-	j := job{asks: p.askers(c, s)}
+	j := job{asks: p.askers(c, s, false)}
 	plan, err := stages.New(p.deps(c, nil, &workshop{builder: idleBuilder(c)}))
 	if err != nil {
 		return j, &ended{exitUsage, err}
@@ -335,19 +374,22 @@ func (p *program) recall(ctx context.Context, c *config.Config, j *job) (err err
 }
 
 // askers says who needs a language: the user who named it, or a source whose head holds
-// files of it that ship, as crawl decides.
-func (p *program) askers(c *config.Config, s *sources) func(context.Context, string) string {
+// files of it that ship, as crawl decides. Of a source that has to be fetched nobody
+// knows: it is fetched to ask, or left to the crawl, which asks again.
+func (p *program) askers(c *config.Config, s *sources, fetch bool) func(context.Context, string) string {
 	return func(ctx context.Context, language string) string {
-		const key = "filters.languages"
-		if o := c.Origin(key); o.Layer != config.FromDefault {
+		if o := c.Origin(languagesKey); o.Layer != config.FromDefault {
 			return fmt.Sprintf("%s asks for %s", o, language)
 		}
 		if s == nil {
 			return ""
 		}
 		for _, src := range s.order {
-			if n := shipped(ctx, s.repos[src.Repo.Name])[language]; n > 0 {
-				return fmt.Sprintf("%s holds %s in %s; %s can leave it out", src.Git, plural(n, "source file"), language, key)
+			if o := s.origins[src.Repo.Name]; o != nil && !o.Here() && !fetch {
+				continue
+			}
+			if n := s.shipped(ctx, src.Repo)[language]; n > 0 {
+				return heldBy(src.Git, language, n)
 			}
 		}
 		return ""
@@ -355,12 +397,14 @@ func (p *program) askers(c *config.Config, s *sources) func(context.Context, str
 }
 
 // shipped counts the source files at a repository's head by language; nothing where
-// the clone lacks its trees: the stages see that.
-func shipped(ctx context.Context, r *gitrepo.Repo) map[string]int {
-	if r == nil {
+// the clone lacks its trees or cannot be opened: the stages see that.
+func (s *sources) shipped(ctx context.Context, r schemas.Repo) map[string]int {
+	repo, release, err := s.Open(ctx, r)
+	if err != nil {
 		return nil
 	}
-	paths, err := r.Paths(ctx, r.Info().Head)
+	defer release()
+	paths, err := repo.Paths(ctx, repo.Info().Head)
 	if err != nil {
 		return nil
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,7 +44,10 @@ func (s *sources) pick(ctx context.Context, c *config.Config) (config.Problems, 
 			kept = append(kept, src)
 		}
 	}
-	known := s.idsOf(asked)
+	known, err := s.idsOf(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
 	s.order = kept
 	var problems config.Problems
 	for _, a := range asked {
@@ -88,11 +92,15 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 		selection = keyToSelection(id.Key)
 	}
 	a.sources = append(a.sources, src.ID())
-	repo := s.repos[src.Repo.Name]
-	if repo == nil { // it does not answer: nobody can tell yet
+	repo, release, err := s.Open(ctx, src.Repo)
+	if errors.Is(err, gitrepo.ErrRemote) { // it does not answer: nobody can tell yet
 		a.answered = true
 		return selection, true, nil
 	}
+	if err != nil {
+		return "", false, err
+	}
+	defer release()
 	found, err := repo.Answer(ctx, selection)
 	// The end of an ID, as a reader copies it: c and the commit.
 	if commit := keyToSelection(entry); err == nil && len(found) == 0 && len(commit) == commitDigits && commit != entry {
@@ -114,20 +122,33 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 
 // idsOf are the IDs of all changes of the sources, where an entry is to be likened to
 // them.
-func (s *sources) idsOf(asked []*asking) (ids []string) {
+func (s *sources) idsOf(ctx context.Context, asked []*asking) (ids []string, err error) {
 	if !slices.ContainsFunc(asked, func(a *asking) bool { return !a.answered }) {
-		return nil
+		return nil, nil
 	}
 	for _, src := range s.order {
-		repo := s.repos[src.Repo.Name]
-		if repo == nil {
-			continue
+		line, err := s.lineOf(ctx, src.Repo)
+		if err != nil {
+			return nil, err
 		}
-		for _, c := range repo.Line() {
+		for _, c := range line {
 			ids = append(ids, schemas.FeatureID(src.Repo.Name, c.Number, c.Commit).String())
 		}
 	}
-	return ids
+	return ids, nil
+}
+
+// lineOf is the line of a source, nothing where it does not answer. A URL is fetched for it.
+func (s *sources) lineOf(ctx context.Context, r schemas.Repo) ([]gitrepo.Landed, error) {
+	repo, release, err := s.Open(ctx, r)
+	if errors.Is(err, gitrepo.ErrRemote) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return repo.Line(), nil
 }
 
 func (a *asking) problem(ids []string) string {

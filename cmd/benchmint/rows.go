@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,7 @@ const replaceUsage = "let rows of the dataset that is there go although no verdi
 // keeps refuses a run that would take rows out of the dataset at c.Output for what is
 // known before it begins: other sources, other windows. What shows later is refused
 // when the dataset is written.
-func (s *sources) keeps(c *config.Config) error {
+func (s *sources) keeps(ctx context.Context, c *config.Config) error {
 	rows, err := output.Standings(c.Output)
 	if err != nil {
 		return unmet("reading the dataset that is there: %w; --replace writes over it, --output FOLDER writes elsewhere", err)
@@ -26,7 +27,10 @@ func (s *sources) keeps(c *config.Config) error {
 	selected := false
 	lines := map[string]map[string]gitrepo.Landed{}
 	for _, row := range rows {
-		why, only := s.drops(row, lines)
+		why, only, err := s.drops(ctx, row, lines)
+		if err != nil {
+			return err
+		}
 		if why != "" {
 			lost = append(lost, output.Leaving{ID: row.ID, Why: why})
 			selected = selected || only
@@ -44,32 +48,35 @@ func (s *sources) keeps(c *config.Config) error {
 
 // drops is why a row is surely not among what the sources give now, "" where it may
 // be; only says that an exact selection leaves it out.
-func (s *sources) drops(row output.Standing, lines map[string]map[string]gitrepo.Landed) (why string, only bool) {
+func (s *sources) drops(ctx context.Context, row output.Standing, lines map[string]map[string]gitrepo.Landed) (why string, only bool, err error) {
 	src := s.named(row.Repo)
 	if src == nil {
 		if s.asked[row.Repo] {
-			return "only does not name it", true
+			return "only does not name it", true, nil
 		}
-		return row.Repo + " is not a source of this run", false
+		return row.Repo + " is not a source of this run", false, nil
 	}
 	if len(src.Only) > 0 && !selects(src.Only, row) {
-		return "only does not name it", true
-	}
-	repo := s.repos[row.Repo]
-	if repo == nil {
-		return "", false // it does not answer
+		return "only does not name it", true, nil
 	}
 	if lines[row.Repo] == nil {
 		lines[row.Repo] = map[string]gitrepo.Landed{}
-		for _, c := range repo.Line() {
+		line, err := s.lineOf(ctx, src.Repo)
+		if err != nil {
+			return "", false, err
+		}
+		for _, c := range line {
 			lines[row.Repo][c.Commit] = c
 		}
 	}
+	if len(lines[row.Repo]) == 0 {
+		return "", false, nil // it does not answer
+	}
 	landed, ok := lines[row.Repo][row.Commit]
 	if !ok {
-		return fmt.Sprintf("%s has no commit %.12s on its line", row.Repo, row.Commit), false
+		return fmt.Sprintf("%s has no commit %.12s on its line", row.Repo, row.Commit), false, nil
 	}
-	return outside(src, landed), false
+	return outside(src, landed), false, nil
 }
 
 // outside says where a change lies beside the window of its source, "" where it is in.

@@ -105,7 +105,7 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 		return o, err
 	}
 	if !join && !p.replace && writes(until) {
-		if err := o.sources.keeps(c); err != nil {
+		if err := o.sources.keeps(ctx, c); err != nil {
 			return o, err
 		}
 	}
@@ -170,7 +170,7 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 	if len(o.sources.silent) > 0 {
 		options.Patience = 0 // it was asked already: this run cannot end whole
 	}
-	summary, err := p.watched(ctx, o.plan, o.store, o.sources.seeds(), options)
+	summary, err := p.watched(ctx, o, o.sources.seeds(), options)
 	err = errors.Join(err, p.learn(context.WithoutCancel(ctx), c, o))
 	if err != nil {
 		return p.finish(c, f, summary, o.sources, err)
@@ -185,10 +185,10 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 
 // watched runs the plan before the eyes of a person: a live view on a terminal,
 // plain lines elsewhere.
-func (p *program) watched(ctx context.Context, plan *pipeline.Plan, s *store.Store, seeds []pipeline.Record, o pipeline.RunOptions) (pipeline.Summary, error) {
-	live := pipeline.NewLive(&watcher{program: p}, p.now)
-	end := p.shown(live, (&shelf{Store: s}).funnel, o.Resources[stages.Sandbox])
-	summary, err := plan.Run(ctx, s, seeds, live, o)
+func (p *program) watched(ctx context.Context, o *opened, seeds []pipeline.Record, options pipeline.RunOptions) (pipeline.Summary, error) {
+	live := pipeline.NewLive(&watcher{p, o.sources}, p.now)
+	end := p.shown(live, (&shelf{Store: o.store}).funnel, options.Resources[stages.Sandbox])
+	summary, err := o.plan.Run(ctx, o.store, seeds, live, options)
 	return summary, errors.Join(err, end())
 }
 
@@ -281,7 +281,10 @@ func (p *program) observe(m validate.Measured) {
 }
 
 // watcher tells a person how items end, on standard error.
-type watcher struct{ *program }
+type watcher struct {
+	*program
+	sources *sources
+}
 
 // Begin is said with -v only: a stage may take minutes, and most take none.
 func (w *watcher) Begin(stage, key string) {
@@ -297,8 +300,8 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 	case s.State == schemas.StepInterrupted:
 	case s.Stage == stages.Export:
 		// The closing lines say it, with its cause.
-	case s.State == schemas.StepDeferred && s.Stage == stages.Crawl:
-		// Said when its source was opened.
+	case s.State == schemas.StepDeferred && s.Stage == stages.Crawl && w.sources.isSilent(s.Key):
+		// Said when its source was looked up.
 	case s.State == schemas.StepRejected && strings.HasSuffix(s.Stage, ".build"):
 		// Each item that waits for the build says it itself.
 	case s.State == schemas.StepRejected && slices.Contains(stages.Makers, s.Stage) && !w.verbose:

@@ -9,6 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
@@ -20,12 +23,20 @@ import (
 	"github.com/benchmint/benchmint/stages"
 )
 
-// sources are the opened repositories of a run, by name.
+// sources are the repositories of a run, by name. They are looked up before it begins,
+// and opened when a stage asks for one.
 type sources struct {
-	repos map[string]*gitrepo.Repo
-	order []schemas.Source
-	place map[string]int  // of names in the configuration
-	asked map[string]bool // names of sources of which exact changes are asked
+	shelf   *gitrepo.Shelf
+	origins map[string]*gitrepo.Origin
+	order   []schemas.Source
+	place   map[string]int  // of names in the configuration
+	asked   map[string]bool // names of sources of which exact changes are asked
+	// late are those that had to be fetched when the run began: what they need of this
+	// machine shows when they are crawled.
+	late map[string]bool
+	// lacks tells what this machine cannot build a source without; nil where nothing is
+	// built.
+	lacks func(ctx context.Context, source string, files map[string]int) error
 	// silent are those that do not answer and have no mirror, by name: the crawl puts
 	// them off. later holds those as well that a mirror stands in for: the run ends with
 	// "again later".
@@ -33,52 +44,64 @@ type sources struct {
 	later  []error
 }
 
-// openSources opens all of them before anything starts, so that every wrong path
-// is told at once. A URL that does not answer now leaves the others unharmed: its
-// mirror serves where it is whole.
+func newSources(most int) *sources {
+	return &sources{
+		shelf: gitrepo.NewShelf(max(most, gitrepo.DefaultOpen)), origins: map[string]*gitrepo.Origin{}, place: map[string]int{},
+		asked: map[string]bool{}, late: map[string]bool{}, silent: map[string]error{},
+	}
+}
+
+// add takes a source that was looked up.
+func (s *sources) add(o *gitrepo.Origin) {
+	name := o.Info().Name
+	s.origins[name], s.late[name] = o, !o.Here()
+	s.shelf.Add(o)
+}
+
+// looksAtOnce bounds how many sources are looked up at one time.
+const looksAtOnce = 8
+
+// looked is a source of the configuration that was looked up.
+type looked struct {
+	origin *gitrepo.Origin
+	err    error
+}
+
+func (p *program) look(ctx context.Context, all []config.Source) []looked {
+	out := make([]looked, len(all))
+	var g errgroup.Group
+	g.SetLimit(looksAtOnce)
+	for i, src := range all {
+		g.Go(func() error {
+			if ctx.Err() == nil {
+				out[i].origin, out[i].err = gitrepo.Look(ctx, src.Git, src.Name, filepath.Join(p.cache, "mirrors"))
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // each has its own error
+	return out
+}
+
+// openSources looks up all of them before anything starts, so that every wrong path is
+// told at once. A URL that does not answer now leaves the others unharmed: its mirror
+// serves where it is whole.
 func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, error) {
-	s := &sources{repos: map[string]*gitrepo.Repo{}, place: map[string]int{}, asked: map[string]bool{}, silent: map[string]error{}}
 	if slices.ContainsFunc(c.Sources, func(src config.Source) bool { return config.IsURL(src.Git) }) { // of mirrors
 		if err := p.useCache(ctx); err != nil {
 			return nil, &ended{exitUsage, err}
 		}
 	}
+	s := newSources(c.Jobs)
+	all := p.look(ctx, c.Sources)
+	if err := ctx.Err(); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
 	var problems config.Problems
-	for i, src := range c.Sources {
-		where := c.Origin(fmt.Sprintf("sources[%d].git", i)).Where
-		r, err := gitrepo.Open(ctx, src.Git, src.Name, filepath.Join(p.cache, "mirrors"))
-		switch {
-		case ctx.Err() != nil:
-			return nil, errors.Join(ctx.Err(), s.close())
-		case errors.Is(err, gitrepo.ErrRemote):
-			s.later = append(s.later, err)
-			p.say("%s  deferred: %v", src.Git, err)
-			name := silentName(src)
-			s.silent[name], s.place[name] = err, i
-			s.order = append(s.order, schemas.Source{
-				Git: src.Git, Repo: schemas.Repo{Name: name, URL: src.Git}, Since: src.Since.String(), Until: src.Until.String(), Only: src.Only,
-				Changes: c.Limits.Changes, Releases: c.Limits.Releases,
-			})
-			continue
-		case err != nil:
-			problems = append(problems, config.Problem{Where: where, Text: err.Error()})
-			continue
+	for i := range c.Sources {
+		if text := p.addLooked(s, c, i, all[i]); text != "" {
+			problems = append(problems, config.Problem{Where: c.Origin(fmt.Sprintf("sources[%d].git", i)).Where, Text: text})
 		}
-		if asOf, why := r.Silent(); why != nil {
-			s.later = append(s.later, why)
-			p.say("%s  does not answer; using its mirror of %s (%v)", src.Git, asOf.Format("2006-01-02 15:04"), why)
-		}
-		name := r.Info().Name
-		if _, twice := s.place[name]; twice {
-			problems = append(problems, config.Problem{Where: where, Text: fmt.Sprintf("%s and another source are both %s; give one of them a name", src.Git, name)})
-			_ = r.Close() // the problem is told already
-			continue
-		}
-		s.repos[name], s.place[name] = r, i
-		s.order = append(s.order, schemas.Source{
-			Git: src.Git, Repo: r.Info(), Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes,
-			Releases: c.Limits.Releases, Refs: r.Refs(),
-		})
 	}
 	unknown, err := s.pick(ctx, c)
 	if err != nil {
@@ -89,69 +112,146 @@ func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, 
 	if len(problems) > 0 {
 		return nil, errors.Join(&ended{exitUsage, problems}, s.close())
 	}
-	if len(s.repos) == 0 && len(s.later) > 0 {
+	if len(s.origins) == 0 && len(s.later) > 0 {
 		return nil, errors.Join(&ended{exitDeferred, errors.Join(s.later...)}, s.close())
 	}
 	return s, nil
 }
 
-// elders tells each source of those with the same history whose names come first.
+// addLooked takes the i-th source of the configuration, or says what is wrong with it.
+func (p *program) addLooked(s *sources, c *config.Config, i int, l looked) (problem string) {
+	src := c.Sources[i]
+	seed := schemas.Source{Git: src.Git, Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes, Releases: c.Limits.Releases}
+	switch {
+	case errors.Is(l.err, gitrepo.ErrRemote):
+		s.later = append(s.later, l.err)
+		p.say("%s  deferred: %v", src.Git, l.err)
+		seed.Repo = schemas.Repo{Name: silentName(src), URL: src.Git}
+		s.silent[seed.Repo.Name] = l.err
+	case l.err != nil:
+		return l.err.Error()
+	default:
+		if asOf, why := l.origin.Silent(); why != nil {
+			s.later = append(s.later, why)
+			p.say("%s  does not answer; using its mirror of %s (%v)", src.Git, asOf.Format("2006-01-02 15:04"), why)
+		}
+		seed.Repo, seed.Refs = l.origin.Info(), l.origin.Refs()
+		if _, twice := s.place[seed.Repo.Name]; twice {
+			return fmt.Sprintf("%s and another source are both %s; give one of them a name", src.Git, seed.Repo.Name)
+		}
+		s.add(l.origin)
+	}
+	s.place[seed.Repo.Name] = i
+	s.order = append(s.order, seed)
+	return ""
+}
+
+// elders tells each source of those with the same history whose names come first, as far
+// as that is known without fetching any; the crawl finds the others.
 func (s *sources) elders() {
 	for i := range s.order {
 		own := &s.order[i]
+		var unknown []string
 		for _, other := range s.order {
-			if other.Repo.Root != "" && other.Repo.Root == own.Repo.Root && other.ID() < own.ID() {
+			switch {
+			case other.ID() >= own.ID() || s.origins[other.Repo.Name] == nil:
+			case other.Repo.Root == "" || own.Repo.Root == "":
+				unknown = append(unknown, other.Repo.Name)
+			case other.Repo.Root == own.Repo.Root:
 				own.Elders = append(own.Elders, other.Repo.Name)
 			}
 		}
 		slices.Sort(own.Elders)
+		if len(unknown) > 0 {
+			slices.Sort(unknown)
+			own.Beside = schemas.DigestOf(unknown)
+		}
 	}
+}
+
+// Elders implements crawl.Repositories. A source that cannot be read now is nobody's
+// elder: once it can, the others are crawled again.
+func (s *sources) Elders(ctx context.Context, r schemas.Repo) ([]string, error) {
+	var out []string
+	for _, other := range s.order {
+		origin := s.origins[other.Repo.Name]
+		if origin == nil || other.ID() >= r.ID() {
+			continue
+		}
+		root, err := origin.Root(ctx)
+		switch {
+		case errors.Is(err, gitrepo.ErrRemote), errors.Is(err, gitrepo.ErrNoRepo), errors.Is(err, gitrepo.ErrMissing):
+		case err != nil:
+			return nil, err
+		case root == r.Root:
+			out = append(out, other.Repo.Name)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// Lacks implements crawl.Repositories.
+func (s *sources) Lacks(ctx context.Context, r schemas.Repo, files map[string]int) error {
+	if s.lacks == nil || !s.late[r.Name] {
+		return nil
+	}
+	return s.lacks(ctx, r.URL, files)
 }
 
 // seeds are what the plan begins with.
 func (s *sources) seeds() []pipeline.Record {
 	var out []pipeline.Record
-	for _, src := range s.order {
+	// By name: each waits for those before it that were never fetched.
+	for _, src := range slices.SortedFunc(slices.Values(s.order), func(a, b schemas.Source) int { return strings.Compare(a.ID(), b.ID()) }) {
 		out = append(out, src)
 	}
 	return out
 }
 
-func (s *sources) close() error {
-	var errs []error
-	for _, r := range s.repos {
-		errs = append(errs, r.Close())
+// isSilent reports whether the source with an ID did not answer when it was looked up.
+func (s *sources) isSilent(id string) bool {
+	for name := range s.silent {
+		if schemas.RepoSlug(name) == id {
+			return true
+		}
 	}
-	return errors.Join(errs...)
+	return false
 }
 
-// Repository is one repository by its name: the stages know no others.
-func (s *sources) Repository(name string) (*gitrepo.Repo, error) {
-	if r, ok := s.repos[name]; ok {
-		return r, nil
+func (s *sources) close() error { return s.shelf.Close() }
+
+// Open implements the stages: one repository at the head of its record.
+func (s *sources) Open(ctx context.Context, r schemas.Repo) (*gitrepo.Repo, func(), error) {
+	if err := s.silent[r.Name]; err != nil { // at whatever stage it is asked
+		return nil, nil, &pipeline.Deferred{Resource: stages.Git, Err: err}
 	}
-	if err := s.silent[name]; err != nil { // at whatever stage it is asked
-		return nil, &pipeline.Deferred{Resource: "git", Err: err}
+	repo, release, err := s.shelf.Open(ctx, r)
+	if errors.Is(err, gitrepo.ErrRemote) {
+		err = &pipeline.Deferred{Resource: stages.Git, Err: err}
 	}
-	return nil, fmt.Errorf("%s is not a source of this run", name)
+	return repo, release, err
 }
 
-// Tree implements environment.Repos.
+// reading has read use a repository where it stands; what is read by the IDs of objects
+// is the same at every head.
+func reading[T any](ctx context.Context, s *sources, name string, read func(*gitrepo.Repo) (T, error)) (out T, err error) {
+	repo, release, err := s.Open(ctx, schemas.Repo{Name: name})
+	if err != nil {
+		return out, err
+	}
+	defer release()
+	return read(repo)
+}
+
+// Tree implements states.Repos.
 func (s *sources) Tree(ctx context.Context, repo, id string) (*tree.Tree, error) {
-	r, err := s.Repository(repo)
-	if err != nil {
-		return nil, err
-	}
-	return r.Tree(ctx, id)
+	return reading(ctx, s, repo, func(r *gitrepo.Repo) (*tree.Tree, error) { return r.Tree(ctx, id) })
 }
 
-// Describe implements environment.Repos.
+// Describe implements environment.History.
 func (s *sources) Describe(ctx context.Context, repo, commit string) (tree.Version, error) {
-	r, err := s.Repository(repo)
-	if err != nil {
-		return tree.Version{}, err
-	}
-	return r.Describe(ctx, commit)
+	return reading(ctx, s, repo, func(r *gitrepo.Repo) (tree.Version, error) { return r.Describe(ctx, commit) })
 }
 
 // note keeps where the sources lie on this machine, for env and for whoever comes back
@@ -194,38 +294,22 @@ func readNotes(dir string) (map[string]string, error) {
 
 // Files implements link.Repos.
 func (s *sources) Files(ctx context.Context, repo, from, to string) ([]schemas.ChangedFile, error) {
-	r, err := s.Repository(repo)
-	if err != nil {
-		return nil, err
-	}
-	return r.Files(ctx, from, to)
+	return reading(ctx, s, repo, func(r *gitrepo.Repo) ([]schemas.ChangedFile, error) { return r.Files(ctx, from, to) })
 }
 
 // Graft implements link.Repos.
 func (s *sources) Graft(ctx context.Context, repo, base string, edits []gitrepo.Edit) (string, error) {
-	r, err := s.Repository(repo)
-	if err != nil {
-		return "", err
-	}
-	return r.Graft(ctx, base, edits)
+	return reading(ctx, s, repo, func(r *gitrepo.Repo) (string, error) { return r.Graft(ctx, base, edits) })
 }
 
 // Diff implements link.Repos.
 func (s *sources) Diff(ctx context.Context, repo, from, to string) ([]byte, error) {
-	r, err := s.Repository(repo)
-	if err != nil {
-		return nil, err
-	}
-	return r.Diff(ctx, from, to)
+	return reading(ctx, s, repo, func(r *gitrepo.Repo) ([]byte, error) { return r.Diff(ctx, from, to) })
 }
 
 // Hunks implements link.Repos.
 func (s *sources) Hunks(ctx context.Context, repo, from, to string) ([]byte, error) {
-	r, err := s.Repository(repo)
-	if err != nil {
-		return nil, err
-	}
-	return r.Hunks(ctx, from, to)
+	return reading(ctx, s, repo, func(r *gitrepo.Repo) ([]byte, error) { return r.Hunks(ctx, from, to) })
 }
 
 var _ stages.Repos = (*sources)(nil)

@@ -68,7 +68,7 @@ func (p *program) concerning(ctx context.Context, c *config.Config, o *opened, a
 	if len(all) == 0 {
 		return nil // heads are not read for nothing
 	}
-	names := p.toolchainsAsked(ctx, c, o)
+	names := p.toolchainsAsked(ctx, c, o, false)
 	return slices.DeleteFunc(all, func(d inventory.Difference) bool { return d.Toolchain != "" && !slices.Contains(names, d.Toolchain) })
 }
 
@@ -96,9 +96,10 @@ func toolchainNames(c *config.Config) []string {
 }
 
 // toolchainsAsked are those of languages that a source holds or the user named: what
-// this machine has of others changes nothing.
-func (p *program) toolchainsAsked(ctx context.Context, c *config.Config, o *opened) []string {
-	asks := p.askers(c, o.sources)
+// this machine has of others changes nothing. Sources that were never fetched hold none,
+// unless fetch is asked for.
+func (p *program) toolchainsAsked(ctx context.Context, c *config.Config, o *opened, fetch bool) []string {
+	asks := p.askers(c, o.sources, fetch)
 	var out []string
 	for _, l := range c.Filters.Languages {
 		if asks(ctx, l) == "" {
@@ -126,7 +127,7 @@ func (p *program) askRegistries(ctx context.Context, c *config.Config, o *opened
 	const patience = 10 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for _, name := range p.toolchainsAsked(ctx, c, o) {
+	for _, name := range p.toolchainsAsked(ctx, c, o, false) {
 		t := now.Toolchains[name]
 		if p.now().Sub(t.Asked) < askAgain {
 			continue
@@ -187,7 +188,7 @@ func (p *program) tryAgain(ctx context.Context, o *opened, why string, reasons .
 func (p *program) takeClones(ctx context.Context, o *opened) error {
 	var now []string
 	for _, src := range o.sources.order {
-		r := o.sources.repos[src.Repo.Name]
+		r := o.sources.origins[src.Repo.Name]
 		if r == nil {
 			return nil // it does not answer now: the next run that sees it compares
 		}
@@ -212,7 +213,10 @@ func (p *program) sameMachine(ctx context.Context, c *config.Config, o *opened) 
 	if err != nil || note == "" {
 		return err
 	}
-	if differ := inventory.Differences(there, here, p.toolchainsAsked(ctx, c, o)); len(differ) > 0 {
+	if len(inventory.Differences(there, here, toolchainNames(c))) == 0 {
+		return nil // nothing is fetched to ask who needs what
+	}
+	if differ := inventory.Differences(there, here, p.toolchainsAsked(ctx, c, o, true)); len(differ) > 0 {
 		return unmet("this machine differs from the one that began the run (%s): what is made on one cannot be built on the other; make them the same, or begin the run here", strings.Join(differ, "; "))
 	}
 	return nil

@@ -55,7 +55,7 @@ func (p *program) work(ctx context.Context, c *config.Config, stay bool) (err er
 	options.Join = true
 	done := worked{Worker: options.Worker.ID}
 	for {
-		summary, err := p.watched(ctx, o.plan, o.store, nil, options)
+		summary, err := p.watched(ctx, o, nil, options)
 		for _, count := range summary.Stages {
 			done.Executed += count.Executed
 		}

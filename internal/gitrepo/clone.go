@@ -6,31 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	neturl "net/url"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/benchmint/benchmint/schemas"
 )
-
-// Objects tells apart two states of a repository in which it may have other objects,
-// by the files that hold them: what was missing may be there now.
-func (r *Repo) Objects() schemas.Digest {
-	var seen []string
-	for _, dir := range r.stores {
-		// Packs by name; a loose object changes the folder that it is put into.
-		for _, pattern := range []string{"pack/*.pack", "[0-9a-f][0-9a-f]"} {
-			files, _ := filepath.Glob(filepath.Join(dir, pattern)) // the only error is a malformed pattern
-			for _, f := range files {
-				if info, err := os.Stat(f); err == nil {
-					seen = append(seen, fmt.Sprintf("%s %d", f, info.ModTime().UnixNano()))
-				}
-			}
-		}
-	}
-	return schemas.DigestOf(seen)
-}
 
 // clone is what a clone was made without.
 type clone struct {
@@ -54,16 +33,6 @@ func cloneOf(source string, f *found) clone {
 	return c
 }
 
-// Shallow tells of a shallow clone how many commits of its line are there, and the
-// oldest: what that changed cannot be known. 0 of any other clone.
-func (r *Repo) Shallow() (commits int, oldest string) {
-	last := r.line[len(r.line)-1]
-	if !r.clone.cut[last.commit] {
-		return 0, ""
-	}
-	return len(r.line), last.commit
-}
-
 // missing adds to an error that an object is missing how it can be had.
 func (r *Repo) missing(err error) error {
 	if err == nil || r.clone.mend == "" || !errors.Is(err, ErrMissing) {
@@ -78,15 +47,6 @@ type partial struct {
 	url    string
 	err    error // why it cannot be had
 	fresh  bool  // it was asked now
-}
-
-// Partial tells of a partial clone which lacks something the address that its objects
-// are read from, whether that was asked now, and why it could not be. "" of any other.
-func (r *Repo) Partial() (url string, fetched bool, err error) {
-	if u, err := neturl.Parse(r.partial.url); err == nil { // one may hold a password
-		return u.Redacted(), r.partial.fresh, r.partial.err
-	}
-	return r.partial.url, r.partial.fresh, r.partial.err
 }
 
 // promised finds the objects that a partial clone lacks: in a mirror of the remote that

@@ -20,7 +20,6 @@ type found struct {
 	head    string
 	name    string
 	tags    []ref
-	pulls   []pull
 	shallow []byte
 	// promisor is the address from which a partial clone may fetch what it lacks; "" where
 	// the clone is none.
@@ -62,7 +61,7 @@ func find(ctx context.Context, path string) (*found, error) {
 		return nil, fmt.Errorf("%w: HEAD has no commit: %w", ErrNoRepo, err)
 	}
 	s.head = strings.TrimSpace(string(out))
-	if err := s.refs(ctx, dir); err != nil {
+	if err := s.readTags(ctx, dir); err != nil {
 		return nil, err
 	}
 	if s.shallow, err = os.ReadFile(filepath.Join(common, "shallow")); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -73,25 +72,36 @@ func find(ctx context.Context, path string) (*found, error) {
 	return s, nil
 }
 
-func (s *found) refs(ctx context.Context, dir string) error {
-	out, err := output(inside(ctx, dir, "for-each-ref", "--format=%(objectname) %(refname)", "refs/tags", "refs/pull"))
+func (s *found) readTags(ctx context.Context, dir string) error {
+	return eachRef(ctx, dir, "refs/tags", func(id, name string) { s.tags = append(s.tags, ref{id, name}) })
+}
+
+func eachRef(ctx context.Context, dir, below string, visit func(id, name string)) error {
+	out, err := output(inside(ctx, dir, "for-each-ref", "--format=%(objectname) %(refname)", below))
 	if err != nil {
 		return fmt.Errorf("listing refs: %w", err)
 	}
 	for line := range strings.Lines(string(out)) {
 		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if strings.HasPrefix(name, "refs/tags/") {
-			s.tags = append(s.tags, ref{id, name})
-		} else if m := pullRef.FindStringSubmatch(name); m != nil {
-			n, err := strconv.Atoi(m[1])
-			if err != nil {
-				continue // a number beyond int is no pull request
-			}
-			s.pulls = append(s.pulls, pull{n, id})
-		}
+		visit(id, name)
 	}
-	slices.SortFunc(s.pulls, func(a, b pull) int { return a.number - b.number })
 	return nil
+}
+
+// pullRefs are the heads of pull requests that a repository has, by number.
+func pullRefs(ctx context.Context, dir string) ([]pull, error) {
+	var out []pull
+	err := eachRef(ctx, dir, "refs/pull", func(id, name string) {
+		m := pullRef.FindStringSubmatch(name)
+		if m == nil {
+			return
+		}
+		if n, err := strconv.Atoi(m[1]); err == nil { // a number beyond int is not a pull request
+			out = append(out, pull{n, id})
+		}
+	})
+	slices.SortFunc(out, func(a, b pull) int { return a.number - b.number })
+	return out, err
 }
 
 var pullRef = lazyregexp.New(`^refs/pull/([1-9][0-9]{0,8})/head$`)

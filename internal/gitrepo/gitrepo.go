@@ -2,7 +2,7 @@
 // their trees as bytes, the differences between trees as patches.
 //
 // It never reads the reader's configuration, attributes, hooks, filters, grafts
-// or replacements, never fetches by itself after Open, and never writes into a
+// or replacements, never fetches after Open, and never writes into a
 // repository that it was given: objects that it makes are kept in a private
 // store beside it. All reading goes through that private store ("the view"), an
 // empty bare repository of ours that borrows the source's objects, so that
@@ -16,13 +16,14 @@ package gitrepo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
-	"time"
 
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -43,17 +44,15 @@ const EmptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 // Repo is one opened repository. Its methods may be called from many goroutines.
 type Repo struct {
+	origin *Origin
 	info   schemas.Repo
-	view   string   // our bare repository, removed by Close
-	stores []string // the folders of objects that the view borrows
+	view   string // our bare repository, removed by Close
 	hold   *os.File
-	copy   copied // of a URL
 	line   []entry
 	tags   []ref
 	pulls  []pull
 
-	clone   clone
-	partial partial
+	clone clone
 
 	objects *objects
 	loose   *looseObjects
@@ -73,57 +72,54 @@ type Repo struct {
 	oldest  map[[2]string]int // positions by base tree and tree; nil until first needed
 }
 
-// Open opens source, which is a path (bare or not, a linked work tree) or a URL
-// that is mirrored under cacheDir first. What a partial clone lacks is read from a
-// mirror of its remote, in the same place. name is owner/name, or "" to infer it. Where
-// the URL does not answer, its mirror serves if it is whole: see Silent.
+// Open looks up a source, which is a path (bare or not, a linked work tree) or a URL
+// that is mirrored under cacheDir, and opens it where it stands. What a partial clone
+// lacks is read from a mirror of its remote, in the same place. name is owner/name, or
+// "" to infer it. Where the URL does not answer, its mirror serves if it is whole.
 // ErrNoRepo, ErrRemote.
 func Open(ctx context.Context, source, name, cacheDir string) (*Repo, error) {
-	dir, mirrored := source, copied{}
-	if isURL(source) {
-		var err error
-		if mirrored, err = mirror(ctx, source, cacheDir); err != nil {
-			return nil, fmt.Errorf("mirroring %s: %w", source, err)
-		}
-		dir = mirrored.dir
-	}
-	found, err := find(ctx, dir)
+	o, err := Look(ctx, source, name, cacheDir)
 	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", source, err)
+		return nil, err
 	}
-	if name == "" {
-		name = found.name
-		if isURL(source) {
-			name = nameOfURL(source)
+	return o.Open(ctx, "")
+}
+
+// open opens the repository at a commit. Objects that are made of it are kept in made,
+// "" for the view, which is gone once it is closed.
+func (o *Origin) open(ctx context.Context, head string, kept *blobs, made string) (r *Repo, err error) {
+	if err := o.fetch(ctx, head); err != nil {
+		return nil, err
+	}
+	r = &Repo{origin: o, info: o.info, tags: o.found.tags, clone: o.clone}
+	r.info.Head = head
+	if r.pulls, err = pullRefs(ctx, o.found.common); err != nil {
+		return nil, fmt.Errorf("opening %s: %w", o.source, err)
+	}
+	stores := o.stores
+	if made != "" {
+		if err := os.MkdirAll(filepath.Join(made, "objects", "pack"), 0o755); err != nil {
+			return nil, fmt.Errorf("opening %s: %w", o.source, err)
 		}
+		stores = append(slices.Clone(stores), filepath.Join(made, "objects"))
 	}
-	partial, err := promised(ctx, found, cacheDir)
-	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", source, err)
+	if r.view, r.hold, err = makeView(&o.found, head, stores); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening %s: %w", o.source, err), r.Close())
 	}
-	r := &Repo{copy: mirrored, info: schemas.Repo{Name: name, URL: source, Head: found.head}, tags: found.tags, pulls: found.pulls, stores: []string{filepath.Join(found.common, "objects")}, partial: partial}
-	if partial.mirror != "" {
-		r.stores = append(r.stores, filepath.Join(partial.mirror, "objects"))
-	}
-	if r.view, r.hold, err = makeView(found, r.stores); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening %s: %w", source, err), r.Close())
-	}
-	r.objects, r.loose = &objects{view: r.view}, writeInto(r.view)
-	r.clone = cloneOf(source, found)
+	r.objects, r.loose = &objects{view: r.view, of: o, kept: kept}, writeInto(cmp.Or(made, r.view))
 	r.raw = &differ{view: r.view, args: []string{"--raw", "--no-renames", "-z"}}
 	r.stats = &differ{view: r.view, args: append([]string{"--raw", "--numstat", "-z"}, renames...)}
 	r.patches = &differ{view: r.view, args: append([]string{"-p", "--binary", "--full-index", "-U3"}, renames...)}
 	r.hunks = &differ{view: r.view, args: append([]string{"-p", "--full-index", "-U0"}, renames...)}
 	if r.line, err = r.readLine(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("reading the history of %s: %w", source, err), r.Close())
+		return nil, errors.Join(fmt.Errorf("reading the history of %s: %w", o.source, err), r.Close())
 	}
 	r.info.Root = r.line[len(r.line)-1].commit
 	return r, nil
 }
 
-// Silent is the time of the mirror that is read because the URL of the repository
-// could not be asked, and why it could not; nil where it could, and for a path.
-func (r *Repo) Silent() (asOf time.Time, why error) { return r.copy.asOf, r.copy.silent }
+// Origin is where the repository was looked up.
+func (r *Repo) Origin() *Origin { return r.origin }
 
 // NameOf is the name that Open infers for a URL, whether it answers or not; ok is
 // false for a path.
@@ -157,7 +153,7 @@ func (r *Repo) Close() error {
 
 // makeView writes the bare repository that all reading goes through. Only tags
 // are put into it (for Describe): other refs are known as commits.
-func makeView(s *found, stores []string) (view string, hold *os.File, err error) {
+func makeView(s *found, head string, stores []string) (view string, hold *os.File, err error) {
 	if view, hold, err = newView(); err != nil {
 		return view, hold, err
 	}
@@ -170,7 +166,7 @@ func makeView(s *found, stores []string) (view string, hold *os.File, err error)
 		alternates.WriteString(quoteAlternate(dir) + "\n")
 	}
 	files := map[string][]byte{
-		"HEAD":                    []byte(s.head + "\n"),
+		"HEAD":                    []byte(head + "\n"),
 		"config":                  []byte(viewConfig),
 		"packed-refs":             refs.Bytes(),
 		"objects/info/alternates": alternates.Bytes(),

@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -86,27 +84,59 @@ func update(ctx context.Context, url, dir string) error {
 	if _, err := output(online(ctx, filepath.Dir(dir), "init", "-q", "--bare", "--template=", "--object-format=sha1", dir)); err != nil {
 		return err
 	}
-	// One question, and no more where nothing changed: since protocol 2 a list of refs
-	// takes two requests. HEAD is in it: its branch is then among what is fetched.
-	out, err := output(online(ctx, dir, "-c", "protocol.version=0", "ls-remote", "--symref", "--", url))
+	list, err := listRemote(ctx, url, dir)
 	if err != nil {
-		return remoteError(ctx, err)
-	}
-	// The type makes git look at what each ref is at: where that is missing there is no
-	// list, and the fetch mends it.
-	has, _ := output(online(ctx, dir, "for-each-ref", "--format=%(objectname)\t%(refname)%(if)%(objecttype)%(then)%(end)"))
-	if !slices.Equal(offered(string(out)), offered(string(has))) {
-		fetch := append([]string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", "-q", "--prune", "--no-write-fetch-head",
-			"--no-recurse-submodules", "--", url}, mirrored...)
-		if _, err := output(online(ctx, dir, fetch...)); err != nil {
-			return remoteError(ctx, err)
-		}
-	}
-	if err := setHead(ctx, dir, string(out)); err != nil {
 		return err
 	}
-	now := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
-	return unix.UtimesNanoAt(unix.AT_FDCWD, filepath.Join(dir, "HEAD"), now, 0)
+	has, _ := listMirror(ctx, dir)
+	if !slices.Equal(offered(list), offered(has)) {
+		if err := fetch(ctx, url, dir, mirrored...); err != nil {
+			return err
+		}
+	}
+	if err := setHead(ctx, dir, list); err != nil {
+		return err
+	}
+	return date(dir)
+}
+
+// listRemote asks a remote for its refs. One question, and no more where nothing
+// changed: since protocol 2 a list takes two requests. HEAD is in it: its branch is then
+// among what is fetched. ErrRemote.
+func listRemote(ctx context.Context, url, dir string) (string, error) {
+	cmd := online(ctx, dir, "-c", "protocol.version=0", "ls-remote", "--symref", "--", url)
+	cmd.Env = append(cmd.Env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir)) // no repository around the cache
+	out, err := output(cmd)
+	if err != nil {
+		return "", remoteError(ctx, err)
+	}
+	return string(out), nil
+}
+
+// listMirror is the same list of a mirror. The type makes git look at what each ref is
+// at: where that is missing there is no list, and a fetch mends it.
+func listMirror(ctx context.Context, dir string) (string, error) {
+	out, err := output(online(ctx, dir, "for-each-ref", "--format=%(objectname)\t%(refname)%(if)%(objecttype)%(then)%(end)"))
+	return string(out), err
+}
+
+func fetch(ctx context.Context, url, dir string, what ...string) error {
+	args := append([]string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", "-q", "--prune", "--no-write-fetch-head",
+		"--no-recurse-submodules", "--", url}, what...)
+	if _, err := output(online(ctx, dir, args...)); err != nil {
+		return remoteError(ctx, err)
+	}
+	return nil
+}
+
+// fetchCommit fetches one commit that no ref leads to any more, and what is below it.
+func fetchCommit(ctx context.Context, url, dir, commit string) error {
+	unlock, err := lock(dir + ".lock")
+	if err != nil {
+		return fmt.Errorf("locking the mirror: %w", err)
+	}
+	defer unlock()
+	return fetch(ctx, url, dir, commit)
 }
 
 // offered are the lines of those refs that are mirrored, in order.

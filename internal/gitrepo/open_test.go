@@ -194,7 +194,7 @@ func TestMirrorOfSilentRemote(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := subjects(log(t, first, gitrepo.Query{}))
-	if _, why := first.Silent(); why != nil {
+	if _, why := first.Origin().Silent(); why != nil {
 		t.Errorf("a remote that answers is silent: %v", why)
 	}
 	if err := errors.Join(first.Close(), os.Rename(upstream, upstream+".away")); err != nil {
@@ -207,7 +207,7 @@ func TestMirrorOfSilentRemote(t *testing.T) {
 	if diff := cmp.Diff(want, subjects(log(t, silent, gitrepo.Query{}))); diff != "" {
 		t.Errorf("from the mirror (-want +got):\n%s", diff)
 	}
-	if asOf, why := silent.Silent(); !errors.Is(why, gitrepo.ErrRemote) || time.Since(asOf) > time.Hour || silent.Info().Name != first.Info().Name {
+	if asOf, why := silent.Origin().Silent(); !errors.Is(why, gitrepo.ErrRemote) || time.Since(asOf) > time.Hour || silent.Info().Name != first.Info().Name {
 		t.Errorf("silent: %v, as of %v, %+v", why, asOf, silent.Info())
 	}
 	if err := silent.Close(); err != nil {
@@ -318,12 +318,12 @@ func TestShallowClone(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	oldest := gitrepotest.Git(t, dir, "rev-parse", "HEAD^")
-	if n, cut := r.Shallow(); n != 2 || cut != strings.TrimSpace(oldest) {
+	if n, cut := r.Origin().Shallow(); n != 2 || cut != strings.TrimSpace(oldest) {
 		t.Errorf("%d commits, cut at %s, want 2 and %s", n, cut, oldest)
 	}
 	gitrepotest.Git(t, dir, "fetch", "-q", "--unshallow")
 	r = open(t, dir)
-	if n, cut := r.Shallow(); n != 0 || cut != "" {
+	if n, cut := r.Origin().Shallow(); n != 0 || cut != "" {
 		t.Errorf("of a whole clone: %d, %s", n, cut)
 	}
 	if got := log(t, r, gitrepo.Query{}); len(got) < 3 || got[len(got)-1].Base != "" {
@@ -354,8 +354,8 @@ func TestPartialClone(t *testing.T) {
 	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), dir+" is a partial clone; git -C "+dir+" fetch --refetch --no-filter") {
 		t.Errorf("without a mirror: %v", err)
 	}
-	sound := open(t, upstream).Refs()
-	before, files := r.Objects(), gitrepotest.Git(t, dir, "count-objects", "-v")
+	sound := open(t, upstream).Origin().Refs()
+	before, files := r.Origin().Objects(), gitrepotest.Git(t, dir, "count-objects", "-v")
 
 	for _, step := range []struct {
 		name    string
@@ -367,7 +367,7 @@ func TestPartialClone(t *testing.T) {
 			}
 		}
 		r := reopen(cache)
-		if url, fetched, err := r.Partial(); err != nil || url != "file://"+upstream || fetched != step.fetched {
+		if url, fetched, err := r.Origin().Partial(); err != nil || url != "file://"+upstream || fetched != step.fetched {
 			t.Errorf("%s: %s, fetched %t: %v", step.name, url, fetched, err)
 		}
 		got := log(t, r, gitrepo.Query{})
@@ -379,10 +379,10 @@ func TestPartialClone(t *testing.T) {
 				t.Errorf("%s: %v", step.name, err)
 			}
 		}
-		if r.Refs() != sound {
+		if r.Origin().Refs() != sound {
 			t.Errorf("%s: it is read otherwise than a whole clone", step.name)
 		}
-		if r.Objects() == before {
+		if r.Origin().Objects() == before {
 			t.Errorf("%s: it has other objects now, and looks the same", step.name)
 		}
 	}
@@ -392,23 +392,23 @@ func TestPartialClone(t *testing.T) {
 
 	// A remote that does not answer, and no mirror.
 	r = reopen(t.TempDir())
-	if _, _, err := r.Partial(); !errors.Is(err, gitrepo.ErrRemote) {
+	if _, _, err := r.Origin().Partial(); !errors.Is(err, gitrepo.ErrRemote) {
 		t.Errorf("no remote: %v", err)
 	}
-	if got := log(t, r, gitrepo.Query{}); len(got) != len(whole) || r.Refs() == sound {
-		t.Errorf("%d changes, want %d; read again later: %t", len(got), len(whole), r.Refs() != sound)
+	if got := log(t, r, gitrepo.Query{}); len(got) != len(whole) || r.Origin().Refs() == sound {
+		t.Errorf("%d changes, want %d; read again later: %t", len(got), len(whole), r.Origin().Refs() != sound)
 	}
 	// The command that is named mends it.
 	if err := os.Rename(upstream+".away", upstream); err != nil {
 		t.Fatal(err)
 	}
-	looked := r.Objects()
+	looked := r.Origin().Objects()
 	gitrepotest.Git(t, dir, "fetch", "-q", "--refetch", "--no-filter")
 	r = reopen(t.TempDir())
-	if url, _, err := r.Partial(); url != "" || err != nil {
+	if url, _, err := r.Origin().Partial(); url != "" || err != nil {
 		t.Errorf("mended, it still asks %s: %v", url, err)
 	}
-	if r.Objects() == looked {
+	if r.Origin().Objects() == looked {
 		t.Error("mended, it looks the same")
 	}
 	if _, err := r.Tree(t.Context(), whole[0].Tree); err != nil {

@@ -155,36 +155,55 @@ func (d *differ) diff(ctx context.Context, from, to string, read func(*bufio.Rea
 type objects struct {
 	coprocess
 	view string
+	of   *Origin
+	kept *blobs
+}
+
+// blobs are blobs that are remembered: neighbouring trees share nearly all of them. The
+// repositories of a Shelf share the room, and no blob: what one lacks it must not have
+// by chance.
+type blobs struct {
 	mu   sync.Mutex
-	kept map[string][]byte // blobs of trees: neighbours share nearly all
+	kept map[blobOf][]byte
 	size int
 }
 
-func (o *objects) close() { o.coprocess.close() }
+type blobOf struct {
+	origin *Origin
+	id     string
+}
 
 // keep bounds the blobs that are remembered, in bytes.
 const keep = 256 << 20
 
+func (b *blobs) get(id blobOf) ([]byte, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	data, ok := b.kept[id]
+	return data, ok
+}
+
+func (b *blobs) put(id blobOf, data []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.kept == nil || b.size+len(data) > keep {
+		b.kept, b.size = map[blobOf][]byte{}, 0
+	}
+	b.kept[id] = data
+	b.size += len(data)
+}
+
 // blob is a blob that is remembered; its bytes must not be changed.
 func (o *objects) blob(ctx context.Context, id string) ([]byte, error) {
-	o.mu.Lock()
-	b, ok := o.kept[id]
-	o.mu.Unlock()
-	if ok {
-		return b, nil
+	key := blobOf{o.of, id}
+	if data, ok := o.kept.get(key); ok {
+		return data, nil
 	}
-	b, err := o.get(ctx, "blob", id)
-	if err != nil {
-		return nil, err
+	data, err := o.get(ctx, "blob", id)
+	if err == nil {
+		o.kept.put(key, data)
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.kept == nil || o.size+len(b) > keep {
-		o.kept, o.size = map[string][]byte{}, 0
-	}
-	o.kept[id] = b
-	o.size += len(b)
-	return b, nil
+	return data, err
 }
 
 // get reads one object of a kind. ErrMissing.

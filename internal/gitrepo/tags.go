@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/benchmint/benchmint/schemas"
 )
 
 // Tag is one tag that leads to a commit, annotated or not.
@@ -24,19 +22,6 @@ type Tag struct {
 	// At is the newest commit of the line that the tag holds, counted from the head;
 	// -1 where it holds none.
 	At int
-}
-
-// Refs is the digest of all tags: names and what they name.
-func (r *Repo) Refs() schemas.Digest {
-	lines := []string{}
-	for _, t := range r.tags {
-		lines = append(lines, t.name+" "+t.id)
-	}
-	if r.partial.err != nil {
-		lines = append(lines, "lacks objects") // licence, notes and line counts are read again when they are there
-	}
-	slices.Sort(lines)
-	return schemas.DigestOf(lines)
 }
 
 // History is what tags hold of the first-parent line, and what landed with what.

@@ -1,7 +1,8 @@
 // Package crawl decides which sources are wanted, before anything of them is read
 // that costs: by their releases, their licence, their languages.
 //
-// It never looks at a change, and never asks a forge: tags are releases.
+// It is the first to open a source: a URL is fetched here. It never looks at a change,
+// and never asks a forge: tags are releases.
 package crawl
 
 import (
@@ -31,9 +32,15 @@ type Config struct {
 	Languages   []string // one of them has a source file at the head; empty: any
 }
 
-// Repositories gives repositories by their names.
+// Repositories are the sources of a run.
 type Repositories interface {
-	Repository(name string) (*gitrepo.Repo, error)
+	// Open opens one at the head that its record names; release gives it back.
+	Open(ctx context.Context, r schemas.Repo) (repo *gitrepo.Repo, release func(), err error)
+	// Elders names those with the root of r whose names come before its own.
+	Elders(ctx context.Context, r schemas.Repo) ([]string, error)
+	// Lacks tells what this machine cannot build a source without, by how many files of
+	// each language it ships; nil where it has all, and where that was told before.
+	Lacks(ctx context.Context, r schemas.Repo, files map[string]int) error
 }
 
 // Gate is the stage: it lets sources in, with what they released.
@@ -50,7 +57,21 @@ var _ pipeline.Stage[schemas.Source, schemas.Crawled] = (*Gate)(nil)
 // Run rejects a source that is not what the configuration asks for: crawl/licence,
 // crawl/releases, crawl/language.
 func (g *Gate) Run(ctx context.Context, s schemas.Source) (schemas.Crawled, error) {
-	repo, err := g.repos.Repository(s.Repo.Name)
+	c, err := g.read(ctx, s)
+	if err != nil {
+		return c, err
+	}
+	// Others may have to be fetched for this: the repository is given back before.
+	c.Source.Beside = ""
+	if c.Source.Elders, err = g.repos.Elders(ctx, c.Source.Repo); err != nil {
+		return c, fmt.Errorf("comparing %s with the other sources: %w", s.Repo.Name, err)
+	}
+	return c, nil
+}
+
+// read lets a source in by what it holds.
+func (g *Gate) read(ctx context.Context, s schemas.Source) (schemas.Crawled, error) {
+	repo, release, err := g.repos.Open(ctx, s.Repo)
 	var later *pipeline.Deferred
 	if errors.Is(err, gitrepo.ErrRemote) && !errors.As(err, &later) {
 		return schemas.Crawled{}, &pipeline.Deferred{Resource: gitResource, Err: err}
@@ -58,6 +79,8 @@ func (g *Gate) Run(ctx context.Context, s schemas.Source) (schemas.Crawled, erro
 	if err != nil {
 		return schemas.Crawled{}, err
 	}
+	defer release()
+	s.Repo.Root = repo.Info().Root
 	s.Repo.Licence, err = repo.Licence(ctx)
 	switch {
 	case errors.Is(err, gitrepo.ErrMissing) && len(g.config.Licences) == 0: // nobody asks for it
@@ -124,7 +147,7 @@ func (g *Gate) language(ctx context.Context, repo *gitrepo.Repo) error {
 	counts := Shipped(paths)
 	for language := range counts {
 		if slices.ContainsFunc(g.config.Languages, func(l string) bool { return strings.EqualFold(l, language) }) {
-			return nil
+			return g.repos.Lacks(ctx, repo.Info(), counts)
 		}
 	}
 	return pipeline.Reject(schemas.NoSources, "no source file at the head is in %s; there are %s", strings.Join(g.config.Languages, " or "), summary(counts))

@@ -1,6 +1,7 @@
 package crawl_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,11 +16,24 @@ import (
 
 // one is a world of one repository.
 type one struct {
-	repo *gitrepo.Repo
-	err  error
+	repo   *gitrepo.Repo
+	elders []string
+	lacks  error
+	err    error
 }
 
-func (o one) Repository(string) (*gitrepo.Repo, error) { return o.repo, o.err }
+func (o one) Open(context.Context, schemas.Repo) (*gitrepo.Repo, func(), error) {
+	return o.repo, func() {}, o.err
+}
+
+func (o one) Elders(context.Context, schemas.Repo) ([]string, error) { return o.elders, o.err }
+
+func (o one) Lacks(_ context.Context, _ schemas.Repo, files map[string]int) error {
+	if files["go"] > 0 {
+		return o.lacks
+	}
+	return nil
+}
 
 // source has two releases and a candidate, Go that ships, and Python that does not.
 const source = `
@@ -87,5 +101,24 @@ func TestGateDefersRemoteFaults(t *testing.T) {
 		if got := pipeline.EndOf(t.Context(), err); got != c.want {
 			t.Errorf("%v ends %s, want %s", c.err, got, c.want)
 		}
+	}
+}
+
+func TestGateKnowsElders(t *testing.T) {
+	t.Parallel()
+	r, err := gitrepo.Open(t.Context(), gitrepotest.New(t, source), "acme/widget", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	unfetched := schemas.Source{Repo: schemas.Repo{Name: "acme/widget", Head: r.Info().Head}, Beside: "sha256:00"}
+	c, err := crawl.NewGate(one{repo: r, elders: []string{"acme/elder"}}, crawl.Config{}).Run(t.Context(), unfetched)
+	if err != nil || len(c.Source.Elders) != 1 || c.Source.Beside != "" || c.Source.Repo.Root != r.Info().Root {
+		t.Errorf("%+v: %v", c.Source, err)
+	}
+	lacks := errors.New("go is missing")
+	_, err = crawl.NewGate(one{repo: r, lacks: lacks}, crawl.Config{Languages: []string{"go"}}).Run(t.Context(), unfetched)
+	if !errors.Is(err, lacks) || pipeline.EndOf(t.Context(), err) != schemas.StepFailed {
+		t.Errorf("on a machine without Go: %v", err)
 	}
 }

@@ -22,9 +22,10 @@ import (
 // Version is part of the stage's fingerprint.
 const Version = "3"
 
-// Repos gives repositories by their names.
+// Repos opens repositories at the head that their records name, or where they stand
+// where a record names none; release gives one back. This stage has one open at a time.
 type Repos interface {
-	Repository(name string) (*gitrepo.Repo, error)
+	Open(ctx context.Context, r schemas.Repo) (repo *gitrepo.Repo, release func(), err error)
 }
 
 // Harvester is the stage.
@@ -51,15 +52,24 @@ func (h *Harvester) Run(ctx context.Context, c schemas.Crawled) ([]schemas.Chang
 }
 
 func (h *Harvester) run(ctx context.Context, c schemas.Crawled) ([]schemas.Change, error) {
+	query, err := queryOf(c.Source)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := h.read(ctx, c, query)
+	if err != nil {
+		return nil, err
+	}
+	return changes, h.elders(ctx, c.Source, changes)
+}
+
+func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Query) ([]schemas.Change, error) {
 	s := c.Source
-	query, err := queryOf(s)
+	repo, release, err := h.repos.Open(ctx, s.Repo)
 	if err != nil {
 		return nil, err
 	}
-	repo, err := h.repos.Repository(s.Repo.Name)
-	if err != nil {
-		return nil, err
-	}
+	defer release()
 	history, err := repo.History(ctx)
 	if err != nil {
 		return nil, err
@@ -87,41 +97,58 @@ func (h *Harvester) run(ctx context.Context, c schemas.Crawled) ([]schemas.Chang
 			break
 		}
 	}
-	if err := h.twins(ctx, s, repo, changes); err != nil {
-		return nil, err
+	for i := range changes {
+		if _, err := twin(ctx, repo, &changes[i]); err != nil {
+			return nil, err
+		}
 	}
 	return changes, takeNotes(ctx, &desk{repo: repo, history: history, shelf: shelf, line: line, changes: changes})
 }
 
-// twins names the change that had the same identity first: on a source that comes
-// before this one, or earlier on this line.
-func (h *Harvester) twins(ctx context.Context, s schemas.Source, repo *gitrepo.Repo, changes []schemas.Change) error {
-	lines := []*gitrepo.Repo{}
+// elders names twins on sources that come before this one: they count before one that is
+// earlier on this line.
+func (h *Harvester) elders(ctx context.Context, s schemas.Source, changes []schemas.Change) error {
+	found := make([]bool, len(changes))
 	for _, name := range s.Elders {
-		elder, err := h.repos.Repository(name)
-		if err != nil {
+		if err := h.elder(ctx, name, s.Repo.Root, changes, found); err != nil {
 			return fmt.Errorf("reading elder source: %w", err)
-		}
-		if elder.Info().Root == s.Repo.Root {
-			lines = append(lines, elder)
-		}
-	}
-	lines = append(lines, repo)
-	for i := range changes {
-		for _, line := range lines {
-			id, err := line.Oldest(ctx, changes[i].BaseTree, changes[i].Tree)
-			if err != nil {
-				return err
-			}
-			if changes[i].Base != "" && id != "" && id != changes[i].ID() {
-				changes[i].Twin = id
-			}
-			if id != "" {
-				break
-			}
 		}
 	}
 	return nil
+}
+
+func (h *Harvester) elder(ctx context.Context, name, root string, changes []schemas.Change, found []bool) error {
+	repo, release, err := h.repos.Open(ctx, schemas.Repo{Name: name})
+	if err != nil {
+		return err
+	}
+	defer release()
+	if repo.Info().Root != root {
+		return nil
+	}
+	for i := range changes {
+		if found[i] {
+			continue
+		}
+		if found[i], err = twin(ctx, repo, &changes[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// twin names the oldest change of a line that had the same identity; false where the line
+// has none.
+func twin(ctx context.Context, line *gitrepo.Repo, c *schemas.Change) (bool, error) {
+	id, err := line.Oldest(ctx, c.BaseTree, c.Tree)
+	if err != nil || id == "" {
+		return false, err
+	}
+	c.Twin = ""
+	if c.Base != "" && id != c.ID() {
+		c.Twin = id
+	}
+	return true, nil
 }
 
 func queryOf(s schemas.Source) (gitrepo.Query, error) {

@@ -1,6 +1,7 @@
 package harvest_test
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -24,11 +25,11 @@ var update = flag.Bool("update", false, "write what is harvested into the archiv
 // world is repositories by name.
 type world map[string]*gitrepo.Repo
 
-func (w world) Repository(name string) (*gitrepo.Repo, error) {
-	if r, ok := w[name]; ok {
-		return r, nil
+func (w world) Open(_ context.Context, of schemas.Repo) (*gitrepo.Repo, func(), error) {
+	if r, ok := w[of.Name]; ok {
+		return r, func() {}, nil
 	}
-	return nil, fmt.Errorf("%s is not there", name)
+	return nil, nil, fmt.Errorf("%s is not there", of.Name)
 }
 
 func open(t *testing.T, history, name string) *gitrepo.Repo {
@@ -245,7 +246,9 @@ func TestWindowsAgree(t *testing.T) {
 // faulty is a world whose repositories cannot be read now.
 type faulty struct{ err error }
 
-func (f faulty) Repository(string) (*gitrepo.Repo, error) { return nil, f.err }
+func (f faulty) Open(context.Context, schemas.Repo) (*gitrepo.Repo, func(), error) {
+	return nil, nil, f.err
+}
 
 func TestRemoteFaultsAreDeferred(t *testing.T) {
 	t.Parallel()
