@@ -24,6 +24,7 @@ soak: ## faults of the machine, changes of settings, interruptions and kills at 
 	go test ./pipeline/enginetest -run 'TestChangedSettings|Kill' -soak 20 -timeout 3h
 	go test ./internal/store -run Random -rapid.checks 1000 -timeout 3h
 	go test ./e2e -run TestChaos -chaos 20 -v -timeout 3h
+	go build -o _work/benchmint ./cmd/benchmint && bench/sources/run.sh _work/benchmint 300
 
 setup: ## what the tests and the linter need, and nothing else
 	.ci/setup test lint
