@@ -16,6 +16,8 @@ import (
 	"io/fs"
 	"path"
 	"text/template"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 //go:embed describe classify
@@ -162,16 +164,20 @@ func (p Prompt[In, Answer]) Parse(answer []byte) (Answer, error) {
 	if err != nil {
 		return out, err
 	}
-	var s schema
-	if err := strictly(b, &s); err != nil {
+	var s jsonschema.Schema
+	if err := json.Unmarshal(b, &s); err != nil {
+		return out, fmt.Errorf("prompt %s: schema.json: %w", p.name, err)
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
 		return out, fmt.Errorf("prompt %s: schema.json: %w", p.name, err)
 	}
 	var v any
 	if err := strictly(answer, &v); err != nil {
 		return out, fmt.Errorf("answer to %s: %w", p.name, err)
 	}
-	if err := s.check("answer", v); err != nil {
-		return out, fmt.Errorf("prompt %s: %w", p.name, err)
+	if err := resolved.Validate(v); err != nil {
+		return out, fmt.Errorf("answer to %s: %w", p.name, err)
 	}
 	if err := strictly(answer, &out); err != nil {
 		return out, fmt.Errorf("answer to %s: %w", p.name, err)

@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // write puts a configuration into a folder of its own.
@@ -251,6 +253,50 @@ func TestSchemaNamesEveryKey(t *testing.T) {
 		}
 		if !ok {
 			t.Errorf("the schema lacks %s", k.Path)
+		}
+	}
+}
+
+// The example has every key, so it is a document for each of the schema's rules.
+func TestSchemaAllowsTheExample(t *testing.T) {
+	t.Parallel()
+	b, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(b, &s); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// An empty kind is "not set", and in no closed set.
+	example := strings.Replace(Example(), `kind: ""`, "kind: bwrap", 1)
+	for _, tc := range []struct{ old, new, wrong string }{
+		{"", "", ""},
+		{"memory: ", "memroy: ", `additional properties ["memroy"]`},
+		{"  - git: ", "  - title: ", "/properties/sources"},
+		{"timeout: 30m", "timeout: soon", "does not match"},
+		{"kind: bwrap", "kind: jail", "does not equal any"},
+	} {
+		text := strings.Replace(example, tc.old, tc.new, 1)
+		if tc.old != "" && text == example {
+			t.Errorf("the example has no %q", tc.old)
+		}
+		var v any
+		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		if b, err = json.Marshal(v); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(b, &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := resolved.Validate(v); (err == nil) != (tc.wrong == "") || err != nil && !strings.Contains(err.Error(), tc.wrong) {
+			t.Errorf("%q for %q: %v, want %q", tc.new, tc.old, err, tc.wrong)
 		}
 	}
 }

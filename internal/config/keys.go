@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"github.com/benchmint/benchmint/internal/lang/languages"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -170,32 +172,35 @@ func (c *Config) sourceValues(i int) []Value {
 }
 
 // schemaOf is the JSON Schema of one key's type.
-func schemaOf(k Key) map[string]any {
-	s := map[string]any{"description": k.Doc}
+func schemaOf(k Key) *jsonschema.Schema {
+	s := &jsonschema.Schema{Description: k.Doc}
 	switch k.zero().(type) {
 	case *string:
-		s["type"] = "string"
+		s.Type = "string"
 	case *int:
-		s["type"], s["minimum"] = "integer", 0
+		s.Type, s.Minimum = "integer", new(float64)
 	case *float64:
-		s["type"] = "number"
+		s.Type = "number"
 	case *bool:
-		s["type"] = "boolean"
+		s.Type = "boolean"
 	case *Size:
-		s["type"], s["pattern"] = "string", sizePattern
+		s.Type, s.Pattern = "string", sizePattern
 	case *time.Duration:
-		s["type"], s["pattern"] = "string", durationPattern
+		s.Type, s.Pattern = "string", durationPattern
 	case *Date:
-		s["type"], s["pattern"] = "string", datePattern
+		s.Type, s.Pattern = "string", datePattern
 	case *[]string:
-		entry := map[string]any{"type": []string{"string", "integer"}}
-		if len(k.Choices) > 0 {
-			entry = map[string]any{"enum": k.Choices}
-		}
-		s["type"], s["items"] = "array", entry
+		s.Type, s.Items = "array", &jsonschema.Schema{Types: []string{"string", "integer"}}
 	}
-	if len(k.Choices) > 0 && !k.isList() {
-		s["enum"] = k.Choices
+	var choices []any
+	for _, c := range k.Choices {
+		choices = append(choices, c)
+	}
+	switch {
+	case len(choices) > 0 && k.isList():
+		s.Items = &jsonschema.Schema{Enum: choices}
+	case len(choices) > 0:
+		s.Enum = choices
 	}
 	return s
 }

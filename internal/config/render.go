@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // Example is a commented configuration file with every key; it parses.
@@ -37,7 +39,16 @@ func Example() string {
 // Schema is the JSON Schema (2020-12) of the file, for editors.
 func Schema() ([]byte, error) {
 	root := object("benchmint configuration")
+	root.Schema = "https://json-schema.org/draft/2020-12/schema"
 	for _, k := range Keys {
+		entry := schemaOf(k)
+		// An empty word is "not set" and is in no closed set.
+		if k.source == nil && format(k.zero()) != quote("") {
+			var err error
+			if entry.Default, err = json.Marshal(jsonOf(k.zero())); err != nil {
+				return nil, err
+			}
+		}
 		section, name := k.split()
 		into := root
 		switch {
@@ -46,41 +57,34 @@ func Schema() ([]byte, error) {
 		case section != "":
 			into = child(root, section)
 		}
-		entry := schemaOf(k)
-		// An empty word is "not set" and is in no closed set.
-		if k.source == nil && format(k.zero()) != quote("") {
-			entry["default"] = jsonDefault(k)
-		}
-		into["properties"].(map[string]any)[name] = entry
+		into.Properties[name] = entry
 	}
-	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	return json.MarshalIndent(root, "", "  ")
 }
 
-func object(doc string) map[string]any {
-	return map[string]any{"type": "object", "description": doc, "additionalProperties": false, "properties": map[string]any{}}
-}
-
-func child(root map[string]any, name string) map[string]any {
-	properties := root["properties"].(map[string]any)
-	if _, ok := properties[name]; !ok {
-		properties[name] = object(sections[name])
+// object is an object with no other properties than those that it is given later.
+func object(doc string) *jsonschema.Schema {
+	return &jsonschema.Schema{
+		Type: "object", Description: doc, Properties: map[string]*jsonschema.Schema{},
+		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}, // false
 	}
-	return properties[name].(map[string]any)
 }
 
-func sourceSchema(root map[string]any) map[string]any {
-	properties := root["properties"].(map[string]any)
-	if _, ok := properties["sources"]; !ok {
+func child(root *jsonschema.Schema, name string) *jsonschema.Schema {
+	if root.Properties[name] == nil {
+		root.Properties[name] = object(sections[name])
+	}
+	return root.Properties[name]
+}
+
+func sourceSchema(root *jsonschema.Schema) *jsonschema.Schema {
+	if root.Properties["sources"] == nil {
 		entry := object("one repository")
-		entry["required"] = []string{"git"}
-		properties["sources"] = map[string]any{"type": "array", "description": sections["sources"], "items": entry}
+		entry.Required = []string{"git"}
+		root.Properties["sources"] = &jsonschema.Schema{Type: "array", Description: sections["sources"], Items: entry}
 	}
-	return properties["sources"].(map[string]any)["items"].(map[string]any)
+	return root.Properties["sources"].Items
 }
-
-// jsonDefault is a key's default in JSON.
-func jsonDefault(k Key) any { return jsonOf(k.zero()) }
 
 // jsonOf is a value in JSON: sizes, durations and dates as they are written.
 func jsonOf(ptr any) any {
