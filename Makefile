@@ -12,7 +12,7 @@ demo: ## two small sample repositories, from their histories to a proved dataset
 	.ci/setup demo
 	.ci/demo $(DEMO)
 
-test: ## every test, with all that they need
+test: ## every test but those of make soak, with all that they need: 15 minutes
 	.ci/setup test
 	.ci/test </dev/null
 
@@ -20,11 +20,9 @@ fresh: ## both commands on a Debian that has nothing, as a user with sudo; as ro
 	.ci/fresh --user make demo
 	.ci/fresh --user make test
 
-soak: ## faults of the machine, changes of settings, interruptions and kills at random: two hours
-	go test ./pipeline/enginetest -run 'TestChangedSettings|Kill' -soak 20 -timeout 3h
-	go test ./internal/store -run Random -rapid.checks 1000 -timeout 3h
-	go test ./e2e -run TestChaos -chaos 20 -v -timeout 3h
-	go build -o _work/benchmint ./cmd/benchmint && bench/sources/run.sh _work/benchmint 300
+soak: ## what make test leaves out (.ci/test has the list), more random tests, and each fuzz test: hours
+	.ci/setup test
+	.ci/test soak </dev/null
 
 setup: ## what the tests and the linter need, and nothing else
 	.ci/setup test lint
@@ -32,9 +30,9 @@ setup: ## what the tests and the linter need, and nothing else
 build: ## ./benchmint
 	go build -o benchmint ./cmd/benchmint
 
-lint: ## gofmt, go vet, golangci-lint
+lint: ## golangci-lint, with gofmt and go vet; go.mod; licences
 	.ci/setup lint
-	.ci/run format vet lint
+	.ci/run tidy lint licences
 
 check: ## all that has to hold before a merge
 	.ci/run

@@ -117,7 +117,7 @@ func newRound(t *testing.T, env []string, seed uint64) *round {
 	if err := os.MkdirAll(r.path("tmp"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range load(t, "demo-python") {
+	for _, s := range (&bench{kind: "bwrap"}).load(t, "demo-python") {
 		r.write(s)
 	}
 	return r

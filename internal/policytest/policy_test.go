@@ -190,7 +190,6 @@ var readersAllowed = map[string]string{
 	"bench/mask/main.go":                        "a command of its own",
 	"bench/twice/main.go":                       "a command of its own",
 	"bench/untouched/main.go":                   "a command of its own",
-	"internal/gotest/main.go":                   "a command of its own, for .ci/test",
 	"internal/samples/cmd/writesamples/main.go": "a command of its own, for make demo",
 	"internal/sandbox/bwrap/shim.go":            "the process inside the sandbox: what it is told comes by arguments",
 }
