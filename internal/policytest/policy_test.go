@@ -80,9 +80,8 @@ func TestImportDirection(t *testing.T) {
 
 // cgoAllowed are the packages that may import what is made with cgo: it slows
 // every build and every cross-compilation.
-// bench/mask measures a parse alone.
 var cgoAllowed = map[string][]string{
-	"go-tree-sitter": {"internal/syntax", "bench/mask"},
+	"go-tree-sitter": {"internal/syntax"},
 	"go-sqlite3":     {"internal/store"},
 }
 
