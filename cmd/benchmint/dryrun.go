@@ -43,7 +43,7 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, sources.close()) }()
-	plan, err := p.plan(ctx, c, s, sources, &workshop{builder: idleBuilder(c)})
+	plan, err := p.plan(c, s, sources, &workshop{builder: idleBuilder(c)})
 	if err != nil {
 		return &ended{exitUsage, err}
 	}

@@ -155,7 +155,7 @@ func (c *copies) path(name string) {
 		c.add(name, m[1]+" "+m[2], c.kind(m[2], pep440Later, true))
 	}
 	if m := installed.FindStringSubmatchIndex(name); m != nil && c.project.dists[normal(name[m[2]:m[3]])] {
-		c.install(name, strings.TrimSuffix(name[:m[1]], "/"), name[m[4]:m[5]])
+		c.install(strings.TrimSuffix(name[:m[1]], "/"), name[m[4]:m[5]])
 	}
 	if m := importable.FindStringSubmatch(name); m != nil && c.project.imports[m[1]] {
 		c.add(name, m[1], KindCopy)
@@ -181,7 +181,7 @@ func (c *copies) ownModule(mod string) bool {
 
 // install takes a file of an installation's metadata. It is the in-place one if
 // it lists no file of a package.
-func (c *copies) install(name, dir, version string) {
+func (c *copies) install(dir, version string) {
 	if _, ok := c.metadata[dir]; !ok {
 		c.metadata[dir] = schemas.Hit{Needle: path.Base(dir), Place: dir, Kind: c.kind(version, pep440Later, true)}
 	}

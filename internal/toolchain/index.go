@@ -296,7 +296,7 @@ func get(ctx context.Context, client *http.Client, at *url.URL, accept string) (
 	said := fmt.Errorf("%s answers %s", at.Redacted(), answer.Status)
 	switch answer.StatusCode {
 	case http.StatusNotFound, http.StatusGone:
-		return nil, lacking(at, said)
+		return nil, lacking(said)
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return nil, &Refused{Err: said, How: "put the user and password into the address of the index (UV_DEFAULT_INDEX), or name an index that lets you in"}
 	case http.StatusProxyAuthRequired:
@@ -305,12 +305,12 @@ func get(ctx context.Context, client *http.Client, at *url.URL, accept string) (
 	return nil, &Unreachable{Err: said}
 }
 
-func lacking(at *url.URL, said error) error {
+func lacking(said error) error {
 	return &Missing{Name: UV, Version: UVVersion, How: fmt.Sprintf("%v; name an index that has it with UV_DEFAULT_INDEX, or put uv %s into PATH", said, UVVersion)}
 }
 
 func (s *Store) lacks(project string, page *url.URL, what string) error {
-	return lacking(page, fmt.Errorf("%s of %s %s", page.Redacted(), project, what))
+	return lacking(fmt.Errorf("%s of %s %s", page.Redacted(), project, what))
 }
 
 const (
