@@ -83,7 +83,7 @@ func (c *checker) files() {
 			}
 		case e.IsDir(), known && e.Type().IsRegular(), name == ManifestFile, name == TimingsFile, name == ChecksumsFile:
 		case known:
-			c.add(name, RuleExtraFile, "it is no regular file")
+			c.add(name, RuleExtraFile, "it is not a regular file")
 		default:
 			c.add(name, RuleExtraFile, "%s does not name it", ChecksumsFile)
 		}

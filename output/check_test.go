@@ -236,7 +236,7 @@ var corruptions = []struct {
 	{"start_of_other_task", RuleFolder, "data/test.jsonl:1", "start.json is of another task", func(t *testing.T, dir string) {
 		edit(t, dir, "tasks/"+sampleID+"/start.json", true, replace(sampleID, "acme__widget-13"))
 	}},
-	{"id_is_no_id", RuleID, "data/test.jsonl:1", "is no instance ID", func(t *testing.T, dir string) {
+	{"id_is_no_id", RuleID, "data/test.jsonl:1", "is not an instance ID", func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.InstanceID = "../widget" })
 	}},
 	{"id_of_other_repo", RuleID, "data/test.jsonl:1", "make acme__gadget-12", func(t *testing.T, dir string) {

@@ -96,7 +96,7 @@ func readManifest(dir string) (Manifest, layout, error) {
 	}
 	for _, s := range m.Splits {
 		if s.Name == "" || strings.ContainsAny(s.Name, "/\\") || s.Name == ".." {
-			return m, l, fmt.Errorf("%s: split %q is no name", name, s.Name)
+			return m, l, fmt.Errorf("%s: split %q is not a name", name, s.Name)
 		}
 	}
 	return m, l, nil
@@ -278,7 +278,7 @@ func (d *Dataset) Proof(id string) (schemas.Proof, error) {
 func (d *Dataset) record(id, name string, v any) error {
 	rel := path.Join(TasksDir, id, name)
 	if !filepath.IsLocal(rel) || path.Dir(path.Dir(rel)) != TasksDir {
-		return fmt.Errorf("%q is no instance ID", id)
+		return fmt.Errorf("%q is not an instance ID", id)
 	}
 	b, err := os.ReadFile(filepath.Join(d.Dir, filepath.FromSlash(rel)))
 	if err != nil {
@@ -324,7 +324,7 @@ func applied(t *tree.Tree, key string, patch func() ([]byte, error), want string
 func (d *Dataset) base(r Row) (*tree.Tree, error) {
 	digest := r.Benchmint.BaseArchive
 	if !digestShape.MatchString(string(digest)) {
-		return nil, fmt.Errorf("base_archive: %q is no digest", digest)
+		return nil, fmt.Errorf("base_archive: %q is not a digest", digest)
 	}
 	packed, err := os.ReadFile(filepath.Join(d.Dir, filepath.FromSlash(BlobPath(digest))))
 	if err != nil {

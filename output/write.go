@@ -135,7 +135,7 @@ func checkInput(in *Input) error {
 	return nil
 }
 
-// ours tells whether dir may be replaced.
+// ours reports whether dir may be replaced.
 func ours(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -345,7 +345,7 @@ func (w *writer) known(id string) error {
 	return nil
 }
 
-// refused tells whether a proved task is no row: its states stand under another ID
+// refused reports whether a proved task is no row: its states stand under another ID
 // already, or the flake ledger has left it no FAIL_TO_PASS.
 func (w *writer) refused(t Task) (Reject, bool) {
 	r := Reject{InstanceID: t.ID(), Repo: t.Origin.Repo(), Commit: t.Origin.Commit(), End: schemas.StepRejected, Stage: exported}

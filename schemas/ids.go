@@ -115,7 +115,7 @@ func lazily(expression string) func() *regexp.Regexp {
 func ParseInstanceID(s string) (InstanceID, error) {
 	m := idShape().FindStringSubmatch(s)
 	if m == nil || len(s) > maxID {
-		return InstanceID{}, fmt.Errorf("%q is no instance ID (owner__name-KEY, at most %d of A-Z a-z 0-9 . _ -)", s, maxID)
+		return InstanceID{}, fmt.Errorf("%q is not an instance ID (owner__name-KEY, at most %d of A-Z a-z 0-9 . _ -)", s, maxID)
 	}
 	if !keyShape().MatchString(m[2]) {
 		return InstanceID{}, fmt.Errorf("%q: key %q is that of no kind: not a number, nor c and %d hex digits, nor one of an edit, library or service", s, m[2], commitHex)

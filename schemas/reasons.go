@@ -75,7 +75,7 @@ var Reasons = []ReasonText{
 	{FewReleases, "the repository has fewer releases than filters.min_releases", "lower the limit"},
 	{BadLicence, "the repository's licence is not among filters.licences", "add it to the list, where you may"},
 	{NoSources, "the repository has no source file in a language that is asked for", "widen filters.languages"},
-	{NoCode, "the change touches no code that ships", "nothing: it is no feature"},
+	{NoCode, "the change touches no code that ships", "nothing: it is not a feature"},
 	{NoTests, "the change touches no test, nor what tests read; requirements and settings of tests are neither", "nothing: there is no proof without a test"},
 	{MixedManifest, "a manifest changes for tests and for code in one hunk", "review the hunk by hand"},
 	{Submodule, "a submodule moves with the change", "vendor the submodule, or leave it out"},

@@ -104,7 +104,7 @@ func all(names []string, do func(name string) (bool, error)) error {
 	return nil
 }
 
-// ends runs a program, and tells whether it ended well, and in time: what waits for a
+// ends runs a program, and reports whether it ended well, and in time: what waits for a
 // thread that has failed waits for ever.
 func (b *bench) ends(ctx context.Context, out io.Writer, program string, args []string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.alone)

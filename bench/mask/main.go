@@ -123,7 +123,7 @@ func readProject(arg string) (project, error) {
 		return project{}, err
 	}
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
-		return project{}, fmt.Errorf("%s is no folder", root)
+		return project{}, fmt.Errorf("%s is not a folder", root)
 	}
 	return project{name: filepath.Base(root), root: root, src: folder(src), tests: folder(tests)}, nil
 }

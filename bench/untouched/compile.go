@@ -16,7 +16,7 @@ import (
 	"github.com/benchmint/benchmint/internal/tree"
 )
 
-// breaks tells whether the start has errors in a package that the solution has not.
+// breaks reports whether the start has errors in a package that the solution has not.
 func breaks(start, solution *tree.Tree, dir string) bool {
 	fine := errorsOf(solution, dir)
 	return slices.ContainsFunc(errorsOf(start, dir), func(e string) bool { return !slices.Contains(fine, e) })

@@ -13,7 +13,7 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// lies tells whether the dataset at c.Output is the one that this store wrote last:
+// lies reports whether the dataset at c.Output is the one that this store wrote last:
 // a run that has nothing to do has nothing to write either.
 func lies(c *config.Config) (bool, error) {
 	noted, err := os.ReadFile(filepath.Join(folderOf(c), store.DatasetFile))

@@ -55,7 +55,7 @@ func (s *Store) sweep() {
 func (s *Store) path(d schemas.Digest) (string, error) {
 	const prefix = len("sha256:")
 	if len(d) != prefix+64 {
-		return "", fmt.Errorf("%q is no digest", d)
+		return "", fmt.Errorf("%q is not a digest", d)
 	}
 	hex := string(d[prefix:])
 	return filepath.Join(s.dir, hex[:2], hex[2:]), nil

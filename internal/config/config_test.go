@@ -96,7 +96,7 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"scalar_wanted", "store: [a]\n", []string{`:1: store must be a single value`}},
 		{"source_without_git", "sources:\n- name: a/b\n", []string{`:2: sources[0].git: is missing`}},
 		{"sources_of_one_name", "sources:\n- {git: x, name: a/b}\n- {git: y, name: A/B}\n", []string{`:3: sources[1].name: "A/B" is also the name of sources[0]`}},
-		{"bad_only", "sources:\n- {git: x, only: [12a]}\n", []string{`:2: sources[0].only: "12a" is no pull request number, commit (7 hex digits or more) or ID`}},
+		{"bad_only", "sources:\n- {git: x, only: [12a]}\n", []string{`:2: sources[0].only: "12a" is not a pull request number, commit (7 hex digits or more) or ID`}},
 		{"git_is_an_option", "sources:\n- {git: --upload-pack=x, name: a/b}\n", []string{`:2: sources[0].git: "--upload-pack=x" looks like an option, not like a path or URL`}},
 		{"remote_store", "store: s3://h/db\n", []string{`:1: store: "s3://h/db": this version keeps it in a local folder`}},
 		{"database_without_blobs", "store: postgres://h/db\n", []string{`blobs: is needed where the store is a database: a folder that all processes see`}},

@@ -166,7 +166,7 @@ func (r *reader) words(into *[]string, list *ast.SequenceNode) error {
 	for _, n := range list.Values {
 		text, ok := scalarOf(n)
 		if !ok {
-			return errors.New("an entry is no single value")
+			return errors.New("an entry is not a single value")
 		}
 		*into = append(*into, text)
 	}

@@ -81,7 +81,7 @@ func (k *checker) places() {
 	}
 }
 
-// IsPostgres tells whether a store is a PostgreSQL database.
+// IsPostgres reports whether a store is a PostgreSQL database.
 func IsPostgres(store string) bool {
 	return strings.HasPrefix(store, "postgres://") || strings.HasPrefix(store, "postgresql://")
 }
@@ -179,7 +179,7 @@ func (k *checker) source(i int) {
 	}
 	for _, entry := range s.Only {
 		if _, err := schemas.ParseInstanceID(entry); err != nil && !onlyEntry.MatchString(entry) {
-			k.at(sourcePath(i, "only"), "%q is no pull request number, commit (7 hex digits or more) or ID", entry)
+			k.at(sourcePath(i, "only"), "%q is not a pull request number, commit (7 hex digits or more) or ID", entry)
 		}
 	}
 }

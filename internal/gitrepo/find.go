@@ -45,7 +45,7 @@ func find(ctx context.Context, path string) (*found, error) {
 		return nil, fmt.Errorf("%w: %w", ErrNoRepo, err)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("%w: %s is no directory", ErrNoRepo, path)
+		return nil, fmt.Errorf("%w: %s is not a directory", ErrNoRepo, path)
 	}
 	out, err := output(inside(ctx, dir, "rev-parse", "--path-format=absolute", "--show-object-format", "--git-common-dir"))
 	if err != nil {

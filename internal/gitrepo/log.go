@@ -83,7 +83,7 @@ func (q Query) selects(commit string, number int) bool {
 	return slices.ContainsFunc(q.Only, func(only string) bool { return Selects(only, commit, number) })
 }
 
-// Selects tells whether one entry of Query.Only means the commit with a number.
+// Selects reports whether one entry of Query.Only means the commit with a number.
 func Selects(only, commit string, number int) bool {
 	only = strings.TrimPrefix(only, "#")
 	if n, err := strconv.Atoi(only); err == nil {

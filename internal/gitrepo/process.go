@@ -239,7 +239,7 @@ func (o *objects) id(ctx context.Context, name string) (string, error) {
 	return id, err
 }
 
-// haveAll tells whether every object is there, without reading any.
+// haveAll reports whether every object is there, without reading any.
 func (o *objects) haveAll(ctx context.Context, ids []string) (bool, error) {
 	const chunk = 400 // questions and answers fit into the pipes: neither side waits for the other
 	all := true

@@ -233,7 +233,7 @@ func (h *History) At(tag string) int {
 	return -1
 }
 
-// Holds tells whether a tag holds the change at a position of the line: as an
+// Holds reports whether a tag holds the change at a position of the line: as an
 // ancestor, or as the same patch on the tag's own branch.
 func (h *History) Holds(tag string, position int) bool {
 	i, ok := h.tags[tag]

@@ -169,7 +169,7 @@ func (v Version) phaseAt(i int) phase {
 	return phase{}
 }
 
-// Prepares tells whether v is w or a pre-release of it.
+// Prepares reports whether v is w or a pre-release of it.
 func (v Version) Prepares(w Version) bool {
 	return slices.Equal(v.numbers, w.numbers) && (v.Pre || v.Compare(w) == 0)
 }

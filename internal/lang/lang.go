@@ -131,13 +131,13 @@ type Runner interface {
 
 // Files decides parts.
 type Files interface {
-	// Source tells whether path is source code of this language.
+	// Source reports whether path is source code of this language.
 	Source(path string) bool
 	// Part decides one path of a change; ok is false where the language has no say
 	// and the common rules of stages/link apply. after is the solution tree.
 	Part(path string, after Tree) (part schemas.Part, rule string, ok bool)
 	// Manifest splits the hunks of a manifest: for each hunk (its changed lines and
-	// its place) whether it is of the test part; ok is false if path is no manifest
+	// its place) whether it is of the test part; ok is false if path is not a manifest
 	// that can serve both.
 	Manifest(path string, before, after []byte, hunks []Hunk) (test []bool, mixed bool, ok bool)
 }

@@ -146,7 +146,7 @@ func (e *entry) count(at place, runs []schemas.Status) {
 	}
 }
 
-// Quarantined tells whether a test of a repository ever disagreed with itself,
+// Quarantined reports whether a test of a repository ever disagreed with itself,
 // and in which changes, sorted.
 func (l *Ledger) Quarantined(repo, test string) (changes []string, ok bool) {
 	e := l.repos[repo][test]
@@ -268,7 +268,7 @@ func Agreed(runs []schemas.Status) (schemas.Status, bool) {
 	return said, true
 }
 
-// Ran tells whether a runner gave this status to a test that it ran.
+// Ran reports whether a runner gave this status to a test that it ran.
 func Ran(s schemas.Status) bool {
 	switch s {
 	case schemas.Passed, schemas.Failed, schemas.Errored, schemas.Skipped, schemas.XFailed, schemas.XPassed:

@@ -53,7 +53,7 @@ func (c Counter) Shape(body syntax.Node, at Range) Shape {
 	return s
 }
 
-// logical tells whether a binary expression is one of those that leave out their right
+// logical reports whether a binary expression is one of those that leave out their right
 // side. Operators are no nodes in every grammar: it is what stands between the sides.
 func logical(n syntax.Node) bool {
 	left, right := n.Child("left"), n.Child("right")

@@ -52,7 +52,7 @@ func (c *closure) counts(r ref) counts {
 	return 1 << call.at
 }
 
-// fits tells whether a function may be called so. One that is called on its class has the
+// fits reports whether a function may be called so. One that is called on its class has the
 // object among its arguments.
 func (c *closure) fits(f int, of counts) bool {
 	takes := c.of(f).Arguments

@@ -34,7 +34,7 @@ type stillness struct {
 	puts  []int
 }
 
-// quiet tells whether none of the calls that get an argument, one from the other, runs it.
+// quiet reports whether none of the calls that get an argument, one from the other, runs it.
 // An object that was made with it holds it by the names under which it was put there, and
 // by none else.
 func (c *closure) quiet(w where, at int) stillness {

@@ -84,7 +84,7 @@ type Hosting interface {
 	Hosted(settings map[string][]byte) func(path string) bool
 }
 
-// Placed is a Language in which the place of a file tells whether it is loaded with the
+// Placed is a Language in which the place of a file reports whether it is loaded with the
 // project.
 type Placed interface {
 	Language
@@ -104,7 +104,7 @@ type Range struct {
 // Len is the number of bytes.
 func (r Range) Len() int { return r.End - r.Start }
 
-// Holds tells whether other lies within r.
+// Holds reports whether other lies within r.
 func (r Range) Holds(other Range) bool { return r.Start <= other.Start && other.End <= r.End }
 
 // Edit replaces bytes. Edits of one file do not overlap.
@@ -279,7 +279,7 @@ const (
 	Adorned Use = "adorned"
 )
 
-// calls tells whether something of that name runs there and then.
+// calls reports whether something of that name runs there and then.
 func (u Use) calls() bool {
 	return u == Called || u == Bound || u == Ran || u == Applied || u == Relayed
 }

@@ -74,7 +74,7 @@ func (p *project) tellStars() {
 	}
 }
 
-// declares tells whether a function, a class or a plain binding of a module has this name.
+// declares reports whether a function, a class or a plain binding of a module has this name.
 func (p *project) declares(u *unit, module, name string) bool {
 	word, ok := p.words.find(name)
 	if !ok {

@@ -11,7 +11,7 @@ func (p *project) follow(u *unit, things []thing, parts []int) answer {
 	return a
 }
 
-// along is follow; it tells whether something on the way may be another than what is known.
+// along is follow; it reports whether something on the way may be another than what is known.
 func (p *project) along(u *unit, a *answer, parts []int) (anyone bool) {
 	var before []int // receivers of the name before
 	for i := 1; i < len(parts); i++ {

@@ -120,7 +120,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// checkFolder tells whether a folder of the source is there.
+// checkFolder reports whether a folder of the source is there.
 func (o *Options) checkFolder(folder string) error {
 	if info, err := os.Stat(filepath.Join(o.Source, folder)); filepath.IsLocal(folder) && err == nil && info.IsDir() || folder == "" {
 		return nil
@@ -141,7 +141,7 @@ func (o *Options) checkSource() error {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is no folder", o.Source)
+		return fmt.Errorf("%s is not a folder", o.Source)
 	}
 	if bare(o.Source) {
 		return fmt.Errorf("%s is the inside of a git repository, with its history and no files: check it out first", o.Source)
@@ -162,7 +162,7 @@ func bare(dir string) bool {
 	return true
 }
 
-// checkOutput tells whether nothing is overwritten, and the source stays what it is.
+// checkOutput reports whether nothing is overwritten, and the source stays what it is.
 func (o *Options) checkOutput() error {
 	o.Output = filepath.Clean(o.Output)
 	at, err := filepath.Abs(o.Output)
@@ -455,7 +455,7 @@ func (r *run) fates(u *unit, functions []Function) []Fate {
 	return fates
 }
 
-// inSlice tells whether the function or one around it was picked.
+// inSlice reports whether the function or one around it was picked.
 func (r *run) inSlice(u *unit, i int) bool {
 	for ; i >= 0; i = u.functions[i].Parent {
 		if r.picked[u.first+i] {

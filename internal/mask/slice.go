@@ -19,7 +19,7 @@ type Slice struct {
 	Route    string   `json:"route,omitempty"`    // handlers of HTTP routes under this prefix
 }
 
-// Everything tells whether nothing is left out.
+// Everything reports whether nothing is left out.
 func (s Slice) Everything() bool {
 	return s.Module == "" && len(s.Names) == 0 && s.Function == "" && s.Route == ""
 }
@@ -81,7 +81,7 @@ func (p *project) pickModule(word string) (map[int]bool, error) {
 	return in, nil
 }
 
-// under tells whether a module is the one that is named or lies in it.
+// under reports whether a module is the one that is named or lies in it.
 func under(module, word string) bool {
 	if module == word {
 		return true

@@ -155,15 +155,15 @@ func eachUndo(ctx context.Context, file string, do func(*undoFile) error) error 
 	defer func() { _ = f.Close() }() // only read
 	lines, err := readUndo(f)
 	if err != nil {
-		return fmt.Errorf("%s is no undo of a mask: %w", file, err)
+		return fmt.Errorf("%s is not the undo record of a mask: %w", file, err)
 	}
 	in := json.NewDecoder(lines)
 	var head undoHeader
 	if err := in.Decode(&head); err != nil {
-		return fmt.Errorf("%s is no whole undo of a mask: %w", file, err)
+		return fmt.Errorf("%s is not a complete undo record of a mask: %w", file, err)
 	}
 	if head.Format != UndoFormat {
-		return fmt.Errorf("%s is no undo of a mask: it has the format %q, and this version reads %s", file, head.Format, UndoFormat)
+		return fmt.Errorf("%s is not the undo record of a mask: it has the format %q, and this version reads %s", file, head.Format, UndoFormat)
 	}
 	for n := 0; ; n++ {
 		if err := ctx.Err(); err != nil {
@@ -184,7 +184,7 @@ func eachUndo(ctx context.Context, file string, do func(*undoFile) error) error 
 			err = errors.New("no path")
 		}
 		if err != nil {
-			return fmt.Errorf("%s is no whole undo of a mask, from line %d: %w", file, n+2, err)
+			return fmt.Errorf("%s is not a complete undo record of a mask, from line %d: %w", file, n+2, err)
 		}
 		if err := do(&u.undoFile); err != nil {
 			return err
@@ -203,7 +203,7 @@ func restored(root *os.Root, u *undoFile) ([]byte, error) {
 		return nil, errors.New(plain(err))
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file any more")
+		return nil, errors.New("it is no longer a regular file")
 	}
 	text, err := root.ReadFile(name)
 	if err != nil {

@@ -104,14 +104,14 @@ func TestDamagedUndo(t *testing.T) {
 		lines []string
 		fault string
 	}{
-		"cut_off":        {lines[:2], "is no whole undo of a mask, from line 3: EOF"},
-		"no_files":       {lines[:1], "is no whole undo of a mask, from line 2: EOF"},
+		"cut_off":        {lines[:2], "is not a complete undo record of a mask, from line 3: EOF"},
+		"no_files":       {lines[:1], "is not a complete undo record of a mask, from line 2: EOF"},
 		"one_is_missing": {slices.Delete(slices.Clone(lines), 1, 2), "from line 3: 2 files are said, and 1 are there"},
 		"two_together":   {slices.Concat(lines, lines), "from line 4: 2 files are said, and 2 are there"},
 		"no_path":        {[]string{lines[0], "{}", lines[2]}, "from line 2: no path"},
-		"no_json":        {[]string{lines[0], "["}, "is no whole undo of a mask, from line 2: "},
+		"no_json":        {[]string{lines[0], "["}, "is not a complete undo record of a mask, from line 2: "},
 		"another":        {[]string{`{"format":"x"}`}, `has the format "x"`},
-		"empty":          {nil, "is no whole undo of a mask: EOF"},
+		"empty":          {nil, "is not a complete undo record of a mask: EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -214,7 +214,7 @@ func (p *project) open(word int) bool {
 	return open
 }
 
-// rang tells whether something was called that a function may be.
+// rang reports whether something was called that a function may be.
 func (c *closure) rang(o offer) bool {
 	if c.dialled[o.takes] || c.dialled[anyNumber] || o.takes == anyNumber && len(c.dialled) > 0 || c.ringing[o.signature] {
 		return true

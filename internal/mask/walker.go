@@ -35,7 +35,7 @@ func NewWalker(tree *syntax.Tree) *Walker {
 func (w *Walker) Skip(n syntax.Node) { w.left = n }
 
 // Step goes on to the next node of the tree: scopes that ended are left, a syntax
-// error outside of functions is written down. It tells whether the node counts.
+// error outside of functions is written down. It reports whether the node counts.
 func (w *Walker) Step(n syntax.Node) bool {
 	for len(w.scopes) > 1 && !w.top().node.Holds(n) {
 		w.scopes = w.scopes[:len(w.scopes)-1]
@@ -59,10 +59,10 @@ func (w *Walker) Function() int { return w.top().function }
 // Class is the index of the innermost class around, -1 for none.
 func (w *Walker) Class() int { return w.top().class }
 
-// Member tells whether what is declared here is a member of Class.
+// Member reports whether what is declared here is a member of Class.
 func (w *Walker) Member() bool { return w.top().member }
 
-// Deep tells whether definitions nest so deep that nobody wrote them: what is declared
+// Deep reports whether definitions nest so deep that nobody wrote them: what is declared
 // further in counts as code of what is around it.
 func (w *Walker) Deep() bool { return len(w.scopes) > 64 }
 
@@ -110,7 +110,7 @@ func (w *Walker) Use(n syntax.Node, use Use, path ...string) {
 	}
 }
 
-// Documented tells whether the last comment stands right before the node and begins
+// Documented reports whether the last comment stands right before the node and begins
 // with one of the marks.
 func (w *Walker) Documented(n syntax.Node, marks ...string) bool {
 	if !w.Comment.Is() || w.Comment.End() > n.Start() {

@@ -19,7 +19,7 @@ import (
 	"github.com/benchmint/benchmint/internal/mask"
 )
 
-// A folder whose name has the letters of "test" in it is no folder of tests: what the code
+// A folder whose name has the letters of "test" in it is not a folder of tests: what the code
 // in it runs when it is loaded stays. The code that runs it is vendored, so that the reason
 // why it stays whole names the folder.
 func TestFoldersNamedLikeTests(t *testing.T) {

@@ -120,7 +120,7 @@ func (p *workplace) settle(result *Result) (err error) {
 		return err
 	}
 	if err := os.Remove(result.Output); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: the output %s is no empty folder any more", ErrUnmet, result.Output)
+		return fmt.Errorf("%w: output folder %s is no longer empty", ErrUnmet, result.Output)
 	}
 	for _, move := range [][2]string{{p.undo(), result.Undo}, {p.manifest(), result.Manifest}, {p.tree(), result.Output}} {
 		if err := os.Rename(move[0], move[1]); err != nil {

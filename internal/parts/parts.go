@@ -88,13 +88,13 @@ func (r Rules) ManifestIn(p string, before, after []byte, hunks []lang.Hunk, sol
 	return r.Manifest(p, before, after, hunks)
 }
 
-// Counts tells whether a path of the test part can tell two states apart: a
+// Counts reports whether a path of the test part can tell two states apart: a
 // manifest of the test part cannot by itself.
 func Counts(part schemas.Part, rule string) bool {
 	return part == schemas.PartTest && !isManifestRule(rule)
 }
 
-// Ships tells whether a path is code that ships: what a manifest asks for is not.
+// Ships reports whether a path is code that ships: what a manifest asks for is not.
 func Ships(p string, part schemas.Part, rule string) bool {
 	return part == schemas.PartCode && !isManifestRule(rule) && !IsManifest(p)
 }
@@ -218,7 +218,7 @@ func byFolder(dirs []string, name string) (schemas.Part, string) {
 	return "", ""
 }
 
-// testFolder tells whether what lies in a folder is of the tests. Packages called
+// testFolder reports whether what lies in a folder is of the tests. Packages called
 // test, testing or spec ship (django.test, numpy.testing, logrus/hooks/test), so
 // for source these names are believed only where such a package is not usual.
 func testFolder(name string, depth int, ext string) bool {

@@ -167,7 +167,7 @@ func constant(pkg, name string, all []Source) (string, bool) {
 	return "", false
 }
 
-// InFunction tells whether a node lies in a function, and is not run with the package.
+// InFunction reports whether a node lies in a function, and is not run with the package.
 func (s Source) InFunction(n ast.Node) bool {
 	for _, d := range s.File.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Pos() <= n.Pos() && n.Pos() < f.End() {

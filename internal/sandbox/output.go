@@ -36,7 +36,7 @@ func (c *Capped) Bytes() []byte {
 	return c.bytes[:len(c.bytes):len(c.bytes)]
 }
 
-// Full tells whether more came than was kept.
+// Full reports whether more came than was kept.
 func (c *Capped) Full() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -70,7 +70,7 @@ func projectOf(t Task) project {
 	return p
 }
 
-// names tells whether a component of a path is one of the project's names: a
+// names reports whether a component of a path is one of the project's names: a
 // vendored copy of it, a cache of it.
 func (p project) names(place string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(place), func(r rune) bool { return strings.ContainsRune("/!@-.", r) }), func(c string) bool {
@@ -212,7 +212,7 @@ func (c *copies) link(name string, content []byte) {
 	}
 }
 
-// reads tells whether the content of a file decides, and who is to be told.
+// reads reports whether the content of a file decides, and who is to be told.
 func (c *copies) reads(name string) func(string, []byte) {
 	base := path.Base(name)
 	switch {

@@ -76,7 +76,7 @@ func twinKey(name string) (string, bool) {
 	return "", false
 }
 
-// hasTwin tells whether name may be a compiled form of a changed module.
+// hasTwin reports whether name may be a compiled form of a changed module.
 func (s *Set) hasTwin(name string) bool {
 	key, ok := twinKey(name)
 	_, changed := s.twins[key]

@@ -45,7 +45,7 @@ var postgres = dialect{
 	),
 }
 
-// isPostgres tells a location that is no folder.
+// isPostgres tells a location that is not a folder.
 func isPostgres(location string) bool {
 	return strings.HasPrefix(location, "postgres://") || strings.HasPrefix(location, "postgresql://")
 }

@@ -110,7 +110,7 @@ func (s *Store) open(location string) (err error) {
 	return err
 }
 
-// Exists tells whether there is a store at a location without making one. Of
+// Exists reports whether there is a store at a location without making one. Of
 // PostgreSQL it says yes.
 func Exists(location string) bool {
 	if isPostgres(location) {

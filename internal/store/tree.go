@@ -67,7 +67,7 @@ func (t *tx) offer(b, m *row) {
 	}
 }
 
-// unsettledAbove tells whether a step that r's input came from is to be done again.
+// unsettledAbove reports whether a step that r's input came from is to be done again.
 // Then r waits: dear work on an input that may be another in a moment would be
 // done twice. The settled steps between are marked, so that the end of that redo,
 // wherever it comes, finds its way to r (letGo).

@@ -39,7 +39,7 @@ func bridgePython(t *Tree) [][]byte {
 	return [][]byte{out}
 }
 
-// isStarred tells whether a value *x begins at a place in braces.
+// isStarred reports whether a value *x begins at a place in braces.
 func isStarred(source []byte, at int) bool {
 	before, behind := bytes.TrimSpace(source[:at]), bytes.TrimSpace(source[at+1:])
 	return source[at] == '*' && bytes.ContainsAny(before[len(before)-1:], "{,") && len(behind) > 0 && !bytes.ContainsAny(behind[:1], "*}")

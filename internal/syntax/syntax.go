@@ -27,7 +27,7 @@ const (
 // MaxSize bounds a file for Parse: larger ones are generated or data.
 const MaxSize = 1 << 20
 
-// ErrTooLarge is given for files over MaxSize (Parse) or 32 MiB (ParseTree).
+// ErrTooLarge is given for files over MaxSize (Parse) or 8 MiB (ParseTree).
 var ErrTooLarge = errors.New("the source file is too large")
 
 const (
@@ -57,7 +57,7 @@ type Span struct {
 	StartLine, EndLine int
 }
 
-// Holds tells whether other lies within s.
+// Holds reports whether other lies within s.
 func (s Span) Holds(other Span) bool { return s.Start <= other.Start && other.End <= s.End }
 
 // Decl is one declaration. Declarations stand in source order, an outer one

@@ -79,8 +79,9 @@ func parseAs(l Language, source, given []byte, limit time.Duration) (*Tree, erro
 	return &Tree{Language: l, Source: source, nodes: nodes}, nil
 }
 
-// maxTree bounds a file: generated ones of several megabytes are masked too.
-const maxTree = 32 << 20
+// maxTree bounds a file. A parse takes some 300 bytes of memory for each byte of source, and
+// what is larger was written by a program.
+const maxTree = 8 << 20
 
 // Node is one node of a tree; the zero Node is none.
 type Node struct {
@@ -99,10 +100,10 @@ func (t *Tree) Root() Node {
 // Len is the number of nodes.
 func (t *Tree) Len() int { return len(t.nodes) }
 
-// Broken tells whether there is a syntax error anywhere.
+// Broken reports whether there is a syntax error anywhere.
 func (t *Tree) Broken() bool { return t.Root().Broken() }
 
-// Bridged tells whether the grammar reads the source only by another text: it has what the
+// Bridged reports whether the grammar reads the source only by another text: it has what the
 // grammar does not know.
 func (t *Tree) Bridged() bool { return t.bridged }
 
@@ -136,7 +137,7 @@ func (t *Tree) At(offset int) Node {
 	}
 }
 
-// Is tells whether there is a node, and where kinds are given, whether it is of one of them.
+// Is reports whether there is a node, and where kinds are given, whether it is of one of them.
 func (n Node) Is(kinds ...string) bool {
 	if n.tree == nil {
 		return false
@@ -201,7 +202,7 @@ func (n Node) Named() bool { return n.c().named }
 // Missing is a token that the parser put in to go on.
 func (n Node) Missing() bool { return n.c().missing }
 
-// Broken tells whether a syntax error lies inside.
+// Broken reports whether a syntax error lies inside.
 func (n Node) Broken() bool {
 	return n.tree != nil && n.c().broken
 }
@@ -286,7 +287,7 @@ func (n Node) First(kinds ...string) Node {
 	return Node{}
 }
 
-// BehindError tells whether what stands before it, but for comments, could not be read: an
+// BehindError reports whether what stands before it, but for comments, could not be read: an
 // error may be the beginning of what comes after it.
 func (n Node) BehindError() bool {
 	if n.tree == nil || !n.tree.Broken() {
@@ -308,7 +309,7 @@ func (n Node) BehindError() bool {
 	return false
 }
 
-// Has tells whether there is a child of one of the kinds.
+// Has reports whether there is a child of one of the kinds.
 func (n Node) Has(kinds ...string) bool { return n.First(kinds...).Is() }
 
 // Above is the innermost ancestor of one of the kinds, the node itself left out.
@@ -321,7 +322,7 @@ func (n Node) Above(kinds ...string) Node {
 	return Node{}
 }
 
-// Holds tells whether other is n or lies below it.
+// Holds reports whether other is n or lies below it.
 func (n Node) Holds(other Node) bool {
 	return n.tree != nil && n.tree == other.tree && n.i <= other.i && other.i < n.c().last
 }

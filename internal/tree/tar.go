@@ -69,7 +69,7 @@ func ReadTar(r io.Reader) (*Tree, error) {
 		case tar.TypeDir:
 			commit, ok := h.PAXRecords[submoduleRecord]
 			if !ok {
-				return nil, fmt.Errorf("%s: a directory that is no submodule", h.Name)
+				return nil, fmt.Errorf("%s: a directory that is not a submodule", h.Name)
 			}
 			e.Path, e.Mode, e.Data = h.Name[:len(h.Name)-1], ModeModule, []byte(commit)
 		default:

@@ -98,7 +98,7 @@ func checkPath(path string) error {
 // Paths are the files and symlinks, sorted.
 func (t *Tree) Paths() []string { return t.paths }
 
-// Has tells whether path is a file or symlink.
+// Has reports whether path is a file or symlink.
 func (t *Tree) Has(path string) bool {
 	e, ok := t.entries[path]
 	return ok && e.Mode != ModeModule

@@ -63,7 +63,7 @@ type Format struct {
 	Columns    map[string]string `json:"columns"` // name → type
 }
 
-// Equal tells whether every format gives every row as it is.
+// Equal reports whether every format gives every row as it is.
 func (r Result) Equal() bool {
 	for _, f := range r.Formats {
 		if f.Difference != "" {

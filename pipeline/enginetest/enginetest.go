@@ -321,7 +321,7 @@ func (c Config) count(which func(key string) bool) int {
 	return n
 }
 
-// Fails tells whether an execution fails each time: every run repeats it.
+// Fails reports whether an execution fails each time: every run repeats it.
 func (c Config) Fails(e Execution) bool {
 	return e.Stage == Work && (c.failed(e.Key) || e.Key == c.poisoned())
 }

@@ -97,7 +97,7 @@ func (p *Process) Signal(s syscall.Signal) error {
 	return err
 }
 
-// Kill is kill -9; it returns when the process is gone. Killed tells whether it was
+// Kill is kill -9; it returns when the process is gone. Killed reports whether it was
 // in time.
 func (p *Process) Kill() (killed bool, err error) {
 	if err := p.Signal(syscall.SIGKILL); err != nil {
@@ -107,7 +107,7 @@ func (p *Process) Kill() (killed bool, err error) {
 	return p.Killed(), nil
 }
 
-// Killed tells whether a signal ended it, its own poison included.
+// Killed reports whether a signal ended it, its own poison included.
 func (p *Process) Killed() bool {
 	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled()

@@ -337,7 +337,7 @@ func sections(all []entry) []gitrepo.Version {
 	return out
 }
 
-// newVersion tells whether entries stand below a released version that was not
+// newVersion reports whether entries stand below a released version that was not
 // there before.
 func (d *desk) newVersion(before, added []entry) bool {
 	for _, e := range added {
@@ -403,7 +403,7 @@ func description(text string) string {
 	return strings.Join(said, " ")
 }
 
-// has tells whether a change was given an entry before it was re-worded.
+// has reports whether a change was given an entry before it was re-worded.
 func (d *desk) has(at int, words []string) bool {
 	c := d.places[at]
 	return c != nil && slices.ContainsFunc(c.Notes, func(n schemas.Note) bool { return changelog.Likeness(changelog.Words(n.Text), words) >= alike })

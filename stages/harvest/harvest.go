@@ -169,7 +169,7 @@ func queryOf(s schemas.Source) (gitrepo.Query, error) {
 	return q, nil
 }
 
-// Candidate tells whether a change touches both code and tests, by its paths
+// Candidate reports whether a change touches both code and tests, by its paths
 // alone. The link stage looks closer, and may think otherwise.
 func Candidate(c schemas.Change) bool {
 	if c.Base == "" {

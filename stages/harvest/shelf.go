@@ -134,7 +134,7 @@ func (s *shelf) end(n int) int {
 
 func (s *shelf) inWindow(c schemas.Change, at, n int) bool { return at < s.bound(s.of(c), n) }
 
-// fits tells whether an entry can be about a change: the release that its section
+// fits reports whether an entry can be about a change: the release that its section
 // is for must not come after one that held the change already.
 func (s *shelf) fits(e entry, change int, by author) bool {
 	if b := s.release(e.Version); b != nil {
@@ -154,7 +154,7 @@ func (s *shelf) fits(e entry, change int, by author) bool {
 	return true
 }
 
-// held tells whether a release holds a change as an ancestor. One that it holds as
+// held reports whether a release holds a change as an ancestor. One that it holds as
 // a pick may well be told of in the next release of the line.
 func (s *shelf) held(tag string, change int) bool {
 	at := s.history.At(tag)

@@ -54,7 +54,7 @@ func (e evidence) tests() []lang.Test {
 	return slices.SortedFunc(maps.Values(all), func(a, b lang.Test) int { return strings.Compare(a.ID, b.ID) })
 }
 
-// needsBase tells whether some test that passes in G did not load or was not
+// needsBase reports whether some test that passes in G did not load or was not
 // reached in S, and B is not known without a run.
 func (e evidence) needsBase() bool {
 	return slices.ContainsFunc(e.tests(), func(t lang.Test) bool {

@@ -68,7 +68,7 @@ func unnameable(names []schemas.Name, statement string) []string {
 	return out
 }
 
-// says tells whether a text holds a name as a word of its own.
+// says reports whether a text holds a name as a word of its own.
 func says(text, name string) bool {
 	for from := 0; name != ""; {
 		i := strings.Index(text[from:], name)

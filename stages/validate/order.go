@@ -168,7 +168,7 @@ func (p *prover) first(ctx context.Context, s schemas.State) (*testrun.Outcome, 
 	return p.run(ctx, s, testrun.ScopeChanged, sel)
 }
 
-// isSuite tells whether a selection comes to the whole suite: the same processes,
+// isSuite reports whether a selection comes to the whole suite: the same processes,
 // or none of its own (changed data that no test file names).
 func (p *prover) isSuite(s schemas.State, sel lang.Select) bool {
 	runs := func(sel lang.Select) []recipe.TestRun {

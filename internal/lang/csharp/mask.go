@@ -150,7 +150,7 @@ func (r *reader) node(n syntax.Node) {
 	}
 }
 
-// modified tells whether a declaration has one of the modifiers.
+// modified reports whether a declaration has one of the modifiers.
 func modified(n syntax.Node, words ...string) bool {
 	for c := range n.Children() {
 		if c.Is("modifier") {
@@ -327,7 +327,7 @@ func (r *reader) generator(n syntax.Node) {
 	}
 }
 
-// trivial tells whether there is nothing to mask: no statement, or one that says that it
+// trivial reports whether there is nothing to mask: no statement, or one that says that it
 // is not implemented.
 func trivial(body syntax.Node) bool {
 	var only syntax.Node

@@ -14,7 +14,7 @@ import (
 // is what it was. What is masked comes from the source as it is, and only from functions in
 // which all directives have both ends.
 
-// balanced tells whether every directive in a range has its other end there too.
+// balanced reports whether every directive in a range has its other end there too.
 func balanced(source []byte, at mask.Range) bool {
 	conditions, regions := 0, 0
 	for line := range bytes.Lines(source[at.Start:max(at.Start, at.End)]) {

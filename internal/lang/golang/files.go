@@ -53,7 +53,7 @@ func examples(dir string) bool {
 	return dir == "examples" || dir == "_examples" || dir == "example" || dir == "_example"
 }
 
-// testModule tells whether a module holds tests only: every Go file of it is a
+// testModule reports whether a module holds tests only: every Go file of it is a
 // test or test data, and there is one.
 func testModule(dir string, t lang.Tree) bool {
 	l := layoutOf(t)

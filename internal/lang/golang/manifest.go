@@ -185,7 +185,7 @@ func importersOf(t lang.Tree, dir string) func(string) serves {
 	}
 }
 
-// provides tells whether a package's path is below a module's. A longer major
+// provides reports whether a package's path is below a module's. A longer major
 // version is another module (x and x/v2).
 func provides(mod, imp string) bool {
 	rest, ok := strings.CutPrefix(imp, mod)

@@ -40,7 +40,7 @@ func (r *maskReader) used(in map[string]*use, name string) {
 	}
 }
 
-// stays tells whether code that is left uses the name.
+// stays reports whether code that is left uses the name.
 func (u *use) stays(masked func(function int) bool) bool {
 	return u != nil && (u.kept || slices.ContainsFunc(u.owner, func(i int) bool { return !masked(i) }))
 }
@@ -227,7 +227,7 @@ func (r *maskReader) needed(s spec, masked func(function int) bool) bool {
 	return u == nil || u.stays(masked) // one that was used nowhere did not compile before
 }
 
-// anyStays tells whether any of the names, but for some, is still in use, or whether
+// anyStays reports whether any of the names, but for some, is still in use, or whether
 // there was none to begin with.
 func anyStays(uses map[string]*use, masked func(function int) bool, but map[string]bool) bool {
 	seen := false

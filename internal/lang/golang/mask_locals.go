@@ -141,7 +141,7 @@ func (r *maskReader) several(values syntax.Node, s *scope, at int) []string {
 			return r.outcome(v, s, at)
 		}
 	}
-	return alien // the second one tells whether there is a first
+	return alien // the second one reports whether there is a first
 }
 
 func declareAll(names syntax.Node, s *scope) {

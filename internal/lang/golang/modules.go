@@ -38,7 +38,7 @@ func notPackages(dir string) bool {
 	return dir == "testdata" || dir == "vendor" || dir == "node_modules" || strings.HasPrefix(dir, "_") || strings.HasPrefix(dir, ".")
 }
 
-// walked tells whether the go tool's ./... reaches a folder.
+// walked reports whether the go tool's ./... reaches a folder.
 func walked(dir string) bool {
 	return dir == "" || !slices.ContainsFunc(strings.Split(dir, "/"), notPackages)
 }
@@ -140,13 +140,13 @@ func (l layout) dir(importPath string) (string, bool) {
 	return best, found
 }
 
-// own tells whether an import path belongs to the project.
+// own reports whether an import path belongs to the project.
 func (l layout) own(importPath string) bool {
 	_, ok := l.dir(importPath)
 	return ok
 }
 
-// builds tells whether a file is compiled on linux/amd64 by its name and its
+// builds reports whether a file is compiled on linux/amd64 by its name and its
 // build constraints. cgo counts as on, no other tag does.
 func builds(t lang.Tree, p string) bool {
 	ctx := build.Context{

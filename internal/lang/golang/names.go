@@ -172,7 +172,7 @@ func (u used) add(f *syntax.File, packages map[string]string) {
 	}
 }
 
-// uses tells whether the tests may mean this declaration: a bare name of their
+// uses reports whether the tests may mean this declaration: a bare name of their
 // own package, pkg.Name of an imported one, or any selector for what belongs to a type.
 func (u used) uses(d syntax.Decl, l layout, dir string) bool {
 	imp, _ := l.importPath(dir)

@@ -84,7 +84,7 @@ func command(r schemas.Recipe, set []manifest, dir string, args ...string) schem
 	return c
 }
 
-// inWorkspace tells whether a folder of a set is used by the set's go.work.
+// inWorkspace reports whether a folder of a set is used by the set's go.work.
 func inWorkspace(set []manifest, dir string) bool {
 	top, rest, _ := strings.Cut(dir, "/")
 	for _, m := range set {
@@ -275,7 +275,7 @@ func replaced(m module, r *modfile.Require) string {
 	return r.Mod.Path + " " + r.Mod.Version
 }
 
-// provided tells whether some requirement of a module can hold a package. Before
+// provided reports whether some requirement of a module can hold a package. Before
 // Go 1.17 go.mod need not name a module that comes through another.
 func provided(m module, imp string) bool {
 	if m.File.Go == nil || version.Compare("go"+m.File.Go.Version, "go1.17") < 0 {
@@ -286,7 +286,7 @@ func provided(m module, imp string) bool {
 	})
 }
 
-// required tells whether every import has a module in go.mod.
+// required reports whether every import has a module in go.mod.
 func required(t lang.Tree, l layout) bool {
 	for _, m := range l.modules {
 		if m.Tests && !m.Vendored && slices.ContainsFunc(l.external(t, m), func(imp string) bool { return !provided(m, imp) }) {
@@ -330,7 +330,7 @@ func (Language) Locked(r schemas.Recipe, got map[string][]byte) (schemas.Recipe,
 	for name, data := range got {
 		rel, ok := strings.CutPrefix(name, modulesPath+"/")
 		if !ok {
-			return r, fmt.Errorf("locking: %s is no manifest", name)
+			return r, fmt.Errorf("locking: %s is not a manifest", name)
 		}
 		text := string(data)
 		switch path.Base(rel) {

@@ -29,7 +29,7 @@ func changedData(base, start lang.Tree, changed []string) dataFiles {
 	return out
 }
 
-// touches tells whether a test reads a changed data file, by what the strings in the
+// touches reports whether a test reads a changed data file, by what the strings in the
 // code that it runs say. It does where
 //   - a string ends in the file's name, or, below the package's own folder, in its
 //     name without extension (golden files);
@@ -84,7 +84,7 @@ func named(p string, below bool, literals map[string]bool) bool {
 	return false
 }
 
-// listed tells whether a test goes through a folder that holds the file.
+// listed reports whether a test goes through a folder that holds the file.
 func (f dataFiles) listed(dir, rel string, levels []string, literals map[string]bool) bool {
 	for folder := path.Dir(rel); folder != "."; folder = path.Dir(folder) {
 		if !mentions(literals, folder) {

@@ -70,7 +70,7 @@ func newTestCode(t lang.Tree, changed []string) *testCode {
 // isGo tells source from data: below testdata Go files are data.
 func isGo(p string) bool { return strings.HasSuffix(p, ".go") && walked(dirOf(p)) }
 
-// leads tells whether a package has a changed file or imports one that has; tests,
+// leads reports whether a package has a changed file or imports one that has; tests,
 // which nobody imports, left out.
 func (c *testCode) leads(dir string) bool {
 	if len(c.helpers) == 0 {

@@ -103,7 +103,7 @@ func (r *reader) tested(fn syntax.Node) string {
 	}
 }
 
-// mentions tells whether a name stands in code as it does elsewhere.
+// mentions reports whether a name stands in code as it does elsewhere.
 func mentions(code syntax.Node, name string) bool {
 	for n := range code.Walk(func(syntax.Node) bool { return true }) {
 		if n.Is("identifier", "member_expression") && n.Text() == name {
@@ -278,7 +278,7 @@ func (r *reader) expression(a asked) string {
 	return "((): " + a.result + " => { " + a.uses + r.throw(a.name) + " })()"
 }
 
-// returns tells whether a body gives a value, functions in it left out.
+// returns reports whether a body gives a value, functions in it left out.
 func returns(b syntax.Node) bool {
 	for n := range b.Walk(func(n syntax.Node) bool { return n == b || !isFunction(n) && !n.Is("class_body") }) {
 		if n.Is("return_statement") && n.First().Is() && !n.First().Is("comment") {

@@ -215,7 +215,7 @@ func escaped(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s)
 }
 
-// trivial tells whether there is nothing to mask: no statement, or one that says that
+// trivial reports whether there is nothing to mask: no statement, or one that says that
 // it is not implemented.
 func trivial(body syntax.Node) bool {
 	var only syntax.Node

@@ -136,7 +136,7 @@ func (o *routes) call(r *reader, n syntax.Node) {
 	}
 }
 
-// router tells whether what is called is a router, by its name: get('/x', …) is a
+// router reports whether what is called is a router, by its name: get('/x', …) is a
 // method of caches and clients too.
 func router(n syntax.Node) bool {
 	for range longest {

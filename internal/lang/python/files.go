@@ -96,7 +96,7 @@ func testRoot(p string, after lang.Tree) (string, bool) {
 	return "", false
 }
 
-// holdsTests tells whether dir has test modules of its own. Inside a package those
+// holdsTests reports whether dir has test modules of its own. Inside a package those
 // of a nested tests folder do not count: they test what the folder ships.
 func holdsTests(dir string, after lang.Tree, inPackage bool) bool {
 	if inPackage && !after.Has(path.Dir(dir)+"/__init__.py") {
@@ -124,7 +124,7 @@ func topModule(p string) string {
 	return strings.TrimSuffix(top, ".py")
 }
 
-// onlyTestsImport tells whether some test imports the module and nothing else does.
+// onlyTestsImport reports whether some test imports the module and nothing else does.
 func onlyTestsImport(module string, after lang.Tree) bool {
 	byTest := false
 	for _, p := range after.Paths() {

@@ -183,6 +183,6 @@ line-length = 100
 		})
 	}
 	if _, _, ok := (Language{}).Manifest("tox.ini", nil, nil, nil); ok {
-		t.Error("tox.ini is no manifest of both")
+		t.Error("tox.ini is not a manifest of both")
 	}
 }

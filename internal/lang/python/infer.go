@@ -254,7 +254,7 @@ func (g *guess) system() {
 	}
 }
 
-// compiled tells whether the project has extension modules.
+// compiled reports whether the project has extension modules.
 func (m *manifest) compiled() (string, bool) {
 	for _, mark := range []string{"ext_modules", "cffi_modules", "cythonize"} {
 		if strings.Contains(m.setupPy, mark) {
@@ -443,7 +443,7 @@ func (m *manifest) requiresPython() requirement {
 
 var pythonRequires = lazyregexp.New(`python_requires\s*=\s*['"]([^'"]+)['"]`)
 
-// satisfies tells whether an interpreter fits a specifier of PEP 440. One that cannot be
+// satisfies reports whether an interpreter fits a specifier of PEP 440. One that cannot be
 // understood is "anything".
 func satisfies(version, spec string) bool {
 	v, err := semver.PyPI.Parse(version)

@@ -62,7 +62,7 @@ func (g *guess) choose() {
 }
 
 // rivals adds pytest without words, for trees that name nothing better, before the
-// commands of other work. It comes after the requirements: they tell whether the tests
+// commands of other work. It comes after the requirements: they report whether the tests
 // are written for pytest.
 func (g *guess) rivals() {
 	found := g.commands

@@ -72,7 +72,7 @@ func (m *manifest) findName() string {
 	return ""
 }
 
-// buildable tells whether the tree's root can be installed as a distribution.
+// buildable reports whether the tree's root can be installed as a distribution.
 func (m *manifest) buildable() bool {
 	if off, ok := dig(m.pyproject, "tool", "poetry", "package-mode").(bool); ok && !off {
 		return false

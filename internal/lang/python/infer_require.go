@@ -29,7 +29,7 @@ func normalise(name string) string {
 	return strings.ToLower(separators.ReplaceAllString(name, "-"))
 }
 
-// bounded tells whether a requirement has an upper bound or a pin.
+// bounded reports whether a requirement has an upper bound or a pin.
 func bounded(line string) bool {
 	spec, _, _ := strings.Cut(line, ";")
 	return strings.Contains(spec, "<") || strings.Contains(spec, "==") || strings.Contains(spec, "~=")

@@ -65,7 +65,7 @@ func dropsPlugin(name, value string) bool {
 	return name == "-p" && (value == "xdist" || value == "no:terminal" || value == "pytest_cov" || value == "xdist.plugin")
 }
 
-// isPath tells whether a word names something in the tree.
+// isPath reports whether a word names something in the tree.
 func isPath(t lang.Tree, w string) bool {
 	w, _, _ = strings.Cut(w, "::")
 	w = path.Clean(w)

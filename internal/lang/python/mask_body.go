@@ -141,7 +141,7 @@ func headEnd(def syntax.Node) int {
 	return at
 }
 
-// inline tells whether what stands between a head and the first statement leaves the
+// inline reports whether what stands between a head and the first statement leaves the
 // statement on the same line.
 func inline(between []byte) bool {
 	for i, c := range between {

@@ -219,7 +219,7 @@ func (c *commit0) optional(n, clause syntax.Node, f frame) {
 }
 
 // function decides about one definition that no function is around; whole has its
-// decorators. It tells whether the definition was taken out.
+// decorators. It reports whether the definition was taken out.
 func (c *commit0) function(whole, def syntax.Node, f frame) bool {
 	name := def.Child("name").Text()
 	i := len(c.choice.Functions)

@@ -84,7 +84,7 @@ func (r *reader) begin(f mask.Function) int {
 	return len(r.file.Functions) - 1
 }
 
-// bodyOf reads a body and tells whether it is a generator's.
+// bodyOf reads a body and reports whether it is a generator's.
 func (r *reader) bodyOf(def syntax.Node, p spot) (generator bool) {
 	body := def.Child("body")
 	outer := r.loader
@@ -148,7 +148,7 @@ func (r *reader) givesAway(n syntax.Node) bool {
 	return n.Kind() == "call" && len(of) == 1 && (of[0] == "locals" || of[0] == "vars") && len(positional(n)) == 0
 }
 
-// isUnread tells whether a definition, its surroundings, or what it begins with may be other
+// isUnread reports whether a definition, its surroundings, or what it begins with may be other
 // than the tree says.
 func isUnread(whole syntax.Node) bool {
 	return whole.Broken() || whole.Above("ERROR").Is() || whole.BehindError()

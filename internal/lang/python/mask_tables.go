@@ -340,7 +340,7 @@ func (r *reader) stores(left, right syntax.Node) bool {
 }
 
 // puts is what goes into a table: a name; what a function is called with or decorates,
-// where the name is its parameter. It tells whether parameters go there, and the table is
+// where the name is its parameter. It reports whether parameters go there, and the table is
 // one of the language's.
 func (r *reader) puts(table, n syntax.Node) bool {
 	name := r.tableNamed(table)

@@ -117,7 +117,7 @@ func boundName(i syntax.Import) string {
 	return root
 }
 
-// imported handles one import of a test and tells whether it is of the project.
+// imported handles one import of a test and reports whether it is of the project.
 func (n *newNames) imported(p string, i syntax.Import, own map[string]bool) bool {
 	module := absolute(p, i.Module)
 	root, _, _ := strings.Cut(module, ".")
@@ -286,7 +286,7 @@ func (s *sources) load() {
 	}
 }
 
-// says tells whether any code of the tree holds the word.
+// says reports whether any code of the tree holds the word.
 func (s *sources) says(word string) bool {
 	s.load()
 	for _, text := range s.texts {
@@ -342,7 +342,7 @@ func (s *sources) definitions(name string) []definition {
 	return out
 }
 
-// takes tells whether some callable of this name has the parameter.
+// takes reports whether some callable of this name has the parameter.
 func (s *sources) takes(callee, param string) bool {
 	for _, d := range callables(map[string][]definition{callee: s.definitions(callee)}, callee) {
 		if takes(d.decl, param) {
@@ -365,7 +365,7 @@ func (s *sources) module(dotted string) string {
 	return ""
 }
 
-// binds tells whether a module of the tree gives a name: defined or imported.
+// binds reports whether a module of the tree gives a name: defined or imported.
 func (s *sources) binds(module, name string) bool {
 	p := s.module(module)
 	if p == "" {
@@ -406,7 +406,7 @@ func absolute(p, module string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(path.Join(dir, rel), "./"), "/", ".")
 }
 
-// isTestPath tells whether Part would put a path into the test part.
+// isTestPath reports whether Part would put a path into the test part.
 func isTestPath(p string, t lang.Tree) bool {
 	base := path.Base(p)
 	if base == "conftest.py" {

@@ -223,7 +223,7 @@ func targetsOf(t lang.Tree, sel lang.Select) []string {
 	return dropNested(set)
 }
 
-// wholeSuite tells whether targets are all that the suite would collect by name.
+// wholeSuite reports whether targets are all that the suite would collect by name.
 // Where the suite holds more than test modules (doctests, given tests), it is not told.
 func wholeSuite(t lang.Tree, words, targets []string) bool {
 	roots := readPytestINI(t).values["testpaths"]
@@ -251,7 +251,7 @@ func wholeSuite(t lang.Tree, words, targets []string) bool {
 	return true
 }
 
-// below tells whether p is one of the roots or lies in one.
+// below reports whether p is one of the roots or lies in one.
 func below(p string, roots []string) bool {
 	for _, r := range roots {
 		if r = path.Clean(r); r == "." || p == r || strings.HasPrefix(p, r+"/") {
@@ -306,7 +306,7 @@ func testFolders(t lang.Tree, patterns []string) map[string]bool {
 	return out
 }
 
-// isTestModule tells whether pytest takes p for a test module by its name.
+// isTestModule reports whether pytest takes p for a test module by its name.
 func isTestModule(p string, patterns []string) bool {
 	base := path.Base(p)
 	if path.Ext(base) != ".py" || base == "conftest.py" || base == "__init__.py" {

@@ -247,7 +247,7 @@ func (c *comparison) sameName(p string, f *syntax.File, name string) bool {
 	return true
 }
 
-// gives tells whether a module has a name in one of the trees, for others to import.
+// gives reports whether a module has a name in one of the trees, for others to import.
 func (c *comparison) gives(file, name string, hops int) bool {
 	for _, s := range []*sources{c.base, c.start} {
 		f := s.file(file)
@@ -595,7 +595,7 @@ func automatic(d syntax.Decl) bool {
 	return false
 }
 
-// namesData tells whether the test names a changed file that is no Python.
+// namesData reports whether the test names a changed file that is no Python.
 func (c *comparison) namesData(p, qualified string) bool {
 	f := c.start.file(p)
 	for _, i := range f.Find(qualified) {

@@ -278,7 +278,7 @@ func (r *reader) documented(n syntax.Node) bool {
 	return r.Documented(n, "#", "=begin")
 }
 
-// private tells whether a method is declared after a bare private, or as its argument.
+// private reports whether a method is declared after a bare private, or as its argument.
 func (r *reader) private(n syntax.Node) bool {
 	if call := n.Parent().Parent(); n.Parent().Is("argument_list") {
 		word := call.Child("method").Text()
@@ -287,7 +287,7 @@ func (r *reader) private(n syntax.Node) bool {
 	return r.hidden[n.Parent().Index()]
 }
 
-// trivial tells whether there is nothing to mask: no statement, or one that says that it
+// trivial reports whether there is nothing to mask: no statement, or one that says that it
 // is not implemented.
 func trivial(method syntax.Node) bool {
 	of := method.Child("body")

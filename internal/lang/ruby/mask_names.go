@@ -85,12 +85,12 @@ func (r *reader) head(n syntax.Node) []string {
 	return nil
 }
 
-// bound tells whether the file said what a name holds.
+// bound reports whether the file said what a name holds.
 func (r *reader) bound(name string) bool {
 	return slices.ContainsFunc(r.File.Bindings, func(b mask.Binding) bool { return b.Name == name })
 }
 
-// local tells whether a name is a variable of the function around.
+// local reports whether a name is a variable of the function around.
 func (r *reader) local(name string) bool { return r.locals[r.Function()][name] }
 
 func (r *reader) variable(name string) {
@@ -307,7 +307,7 @@ func (r *reader) call(n syntax.Node) {
 	}
 }
 
-// eigen tells whether a node is in the body of class << self.
+// eigen reports whether a node is in the body of class << self.
 func (r *reader) eigen(n syntax.Node) bool {
 	for up := n.Parent(); up.Is("body_statement", "argument_list", "call", "singleton_class"); up = up.Parent() {
 		if up.Is("singleton_class") {
@@ -317,7 +317,7 @@ func (r *reader) eigen(n syntax.Node) bool {
 	return false
 }
 
-// hooked tells whether the place is in a hook: what that extends, who includes the module
+// hooked reports whether the place is in a hook: what that extends, who includes the module
 // has as its own.
 func (r *reader) hooked() bool {
 	return r.Function() >= 0 && r.File.Functions[r.Function()].Construct == mask.Hook

@@ -45,7 +45,7 @@ type before struct {
 	doc        bool
 }
 
-// has tells whether there is an attribute of one of these names: the last word of its
+// has reports whether there is an attribute of one of these names: the last word of its
 // path, or the name inside of unsafe(…).
 func (b before) has(names ...string) bool {
 	for _, a := range b.attributes {

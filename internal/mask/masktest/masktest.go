@@ -27,7 +27,7 @@ var (
 	corpus = flag.String("corpus", "", "a folder of real code for TestCorpus, in the language of the package")
 )
 
-// Updating tells whether golden files are to be written anew: a package has one flag
+// Updating reports whether golden files are to be written anew: a package has one flag
 // of that name, and those with goldens of their own ask here.
 func Updating() bool { return *update }
 
@@ -65,7 +65,7 @@ func Strict(l mask.Language, path string, source []byte) (Masked, error) {
 	return m, err
 }
 
-// inMasked tells whether the function or one around it is masked.
+// inMasked reports whether the function or one around it is masked.
 func inMasked(m Masked, i int) bool {
 	for ; i >= 0; i = m.File.Functions[i].Parent {
 		if m.Masked[i] {

@@ -51,7 +51,7 @@ func (t *Tree) Read(p string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(t.root, filepath.FromSlash(p)))
 }
 
-// Has tells whether a file is there, be it through a link to a folder of the tree, as pnpm
+// Has reports whether a file is there, be it through a link to a folder of the tree, as pnpm
 // lays out node_modules.
 func (t *Tree) Has(p string) bool {
 	for at := p; at != "."; at = path.Dir(at) {
@@ -62,7 +62,7 @@ func (t *Tree) Has(p string) bool {
 	return false
 }
 
-// leads tells whether a path leads to a file of the tree through its links.
+// leads reports whether a path leads to a file of the tree through its links.
 func (t *Tree) leads(p string) bool {
 	root, err := os.OpenRoot(t.root)
 	if err != nil {
@@ -169,7 +169,7 @@ func readFile(root, p string) (sandbox.File, error) {
 		out.Data, err = os.ReadFile(at)
 		out.ModTime = timeOf(out.Data)
 	default:
-		return out, fmt.Errorf("%s is no file", p)
+		return out, fmt.Errorf("%s is not a file", p)
 	}
 	return out, err
 }

@@ -191,7 +191,7 @@ func (g *group) add(pid int) error {
 	return nil
 }
 
-// outOfMemory tells whether the kernel killed for the memory limit.
+// outOfMemory reports whether the kernel killed for the memory limit.
 func (g *group) outOfMemory() bool {
 	file := "memory.oom_control"
 	if g.v2["memory"] {
@@ -200,7 +200,7 @@ func (g *group) outOfMemory() bool {
 	return g.counter("memory", file, "oom_kill") > 0
 }
 
-// outOfProcesses tells whether a fork failed for the limit.
+// outOfProcesses reports whether a fork failed for the limit.
 func (g *group) outOfProcesses() bool { return g.counter("pids", "pids.events", "max") > 0 }
 
 func (g *group) counter(which, file, name string) int {

@@ -190,7 +190,7 @@ func (s store) free(ctx context.Context, id string) error {
 	return nil
 }
 
-// wellFormed tells whether an ID can be a layer's: it names a file.
+// wellFormed reports whether an ID can be a layer's: it names a file.
 func wellFormed(id string) bool { return id != "" && !strings.ContainsAny(id, "/.") }
 
 // keep moves a finished tree into place under its ID, at once or not at all.

@@ -17,7 +17,7 @@ import (
 type unixStat = syscall.Stat_t
 
 // readMerged reads one regular file as the stack of trees (top first) shows it:
-// at most max bytes, cut tells whether there was more. It follows no link.
+// at most max bytes, cut reports whether there was more. It follows no link.
 func readMerged(trees []string, inside string, max int64) (data []byte, cut bool, err error) {
 	for _, tree := range trees {
 		data, cut, hidden, err := readBelow(tree, inside, max)
@@ -51,7 +51,7 @@ func readBelow(tree, inside string, max int64) (data []byte, cut, hidden bool, e
 		return nil, false, hidden, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, false, true, fmt.Errorf("%s is no regular file: %w", inside, fs.ErrInvalid)
+		return nil, false, true, fmt.Errorf("%s is not a regular file: %w", inside, fs.ErrInvalid)
 	}
 	data, err = io.ReadAll(io.LimitReader(f, max+1))
 	if int64(len(data)) > max {
@@ -74,8 +74,8 @@ func openDespite(root int, inside string) (int, error) {
 	return openBelow(root, inside, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
 }
 
-// hides tells whether a tree hides a path of the trees below it: by a whiteout, an
-// opaque directory, or anything that is no directory on the way.
+// hides reports whether a tree hides a path of the trees below it: by a whiteout, an
+// opaque directory, or anything that is not a directory on the way.
 func hides(tree, inside string) bool {
 	p := tree
 	for _, name := range strings.Split(strings.Trim(inside, "/"), "/") {

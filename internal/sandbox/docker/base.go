@@ -49,7 +49,7 @@ var prepareScript string
 func (s *Sandbox) Base(ctx context.Context, b sandbox.Base) (sandbox.Layer, error) {
 	for _, p := range b.SystemPackages {
 		if !packageName.MatchString(p) {
-			return sandbox.Layer{}, fmt.Errorf("%q is no name of a Debian package", p)
+			return sandbox.Layer{}, fmt.Errorf("%q is not the name of a Debian package", p)
 		}
 	}
 	system, err := s.system(ctx)

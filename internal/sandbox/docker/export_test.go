@@ -23,7 +23,7 @@ func (s *Sandbox) System(ctx context.Context) (string, error) {
 	return layer.ID, err
 }
 
-// Found tells whether a layer is kept, or its image is there without being found.
+// Found reports whether a layer is kept, or its image is there without being found.
 func (s *Sandbox) Found(t *testing.T, key schemas.Digest) (image string, ok bool) {
 	t.Helper()
 	r, ok, err := s.find(t.Context(), layerID(key))

@@ -149,7 +149,7 @@ func (s *Sandbox) create(ctx context.Context, config *container.Config, host *co
 
 func (s *Sandbox) containerName() string { return namePrefix + s.token + "-" + randomName() }
 
-// hasForwarder tells whether the image is one that we prepared.
+// hasForwarder reports whether the image is one that we prepared.
 func (w *workplace) hasForwarder(ctx context.Context) bool { return w.image != w.s.userImage(ctx) }
 
 func (s *Sandbox) userImage(ctx context.Context) string {
