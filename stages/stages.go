@@ -90,10 +90,6 @@ var needs = map[string]map[string]int{
 	Export:    {CPU: 1},
 }
 
-// Dear reports whether a stage runs what a repository brings, in a sandbox: what takes
-// most of the time of a run.
-func Dear(stage string) bool { return needs[stage][Sandbox] > 0 }
-
 // options are those of a stage whose step hangs where it takes longer than timeout.
 func options(stage, version string, config any, timeout time.Duration, reads ...string) pipeline.Options {
 	return pipeline.Options{Version: version, Config: config, Needs: needs[stage], Timeout: timeout, Budget: budget, Reads: reads}

@@ -107,8 +107,9 @@ func TestEveryStageEnds(t *testing.T) {
 		if o := options(stage, "1", nil, attempt); o.Timeout <= 0 || o.Budget.Tries <= 0 || o.Budget.Wait <= 0 {
 			t.Errorf("%s: %+v", stage, o)
 		}
-		if want := stage == Resolve || stage == Provision || stage == Validate || stage == Assess; Dear(stage) != want {
-			t.Errorf("%s is dear: %t", stage, !want)
+		want := stage == Resolve || stage == Provision || stage == Validate || stage == Assess
+		if got := needs[stage][Sandbox] > 0; got != want {
+			t.Errorf("%s needs a sandbox: %t", stage, got)
 		}
 	}
 	d := validate.Default()
