@@ -189,7 +189,7 @@ var corruptions = []struct {
 			t.Fatal(err)
 		}
 	}},
-	{"file_is_a_link", RuleExtraFile, CardFile, "no regular file", func(t *testing.T, dir string) {
+	{"file_is_a_link", RuleExtraFile, CardFile, "not a regular file", func(t *testing.T, dir string) {
 		p := filepath.Join(dir, CardFile)
 		if err := errors.Join(os.Rename(p, p+".away"), os.Symlink(CardFile+".away", p)); err != nil {
 			t.Fatal(err)
@@ -534,7 +534,7 @@ func TestReadRefuses(t *testing.T) {
 		{"other_format", `format is "benchmint-dataset/9"`, `"benchmint-dataset/3"`, `"benchmint-dataset/9"`},
 		{"unknown_key", `unknown key "splitts"; did you mean splits?`, `"splits"`, `"splitts"`},
 		{"no_split", "splits is empty", "\"splits\": [\n    {\n      \"name\": \"test\",\n      \"tasks\": 2\n    }\n  ]", `"splits": []`},
-		{"split_that_leaves", "is no name", `"name": "test"`, `"name": "../../x"`},
+		{"split_that_leaves", "is not a name", `"name": "test"`, `"name": "../../x"`},
 	} {
 		dir := filepath.Join(t.TempDir(), "out")
 		if _, err := Write(dir, input(t).of()); err != nil {
@@ -556,7 +556,7 @@ func TestReadRefuses(t *testing.T) {
 		t.Errorf("Read must name all faults at once: %v", err)
 	}
 	d := &Dataset{Dir: dir}
-	if _, err := d.Proof("../../etc"); err == nil || !strings.Contains(err.Error(), "no instance ID") {
+	if _, err := d.Proof("../../etc"); err == nil || !strings.Contains(err.Error(), "not an instance ID") {
 		t.Errorf("an ID that leaves the folder: %v", err)
 	}
 }

@@ -3,7 +3,6 @@ package output
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,9 +19,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/ledger"
-	"github.com/benchmint/benchmint/internal/recipe"
-	"github.com/benchmint/benchmint/internal/sandbox"
-	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -457,136 +453,6 @@ func (w *writer) funnel(before []Funnel) []Funnel {
 		here.Rejected[r.Reason]++
 	}
 	return append(out, here)
-}
-
-// folderOf writes one task's folder and gives its row.
-func (w *writer) folderOf(t Task) (Row, error) {
-	base, err := w.base(t)
-	if err != nil {
-		return Row{}, err
-	}
-	row := RowOf(t, base)
-	if len(row.FailToPass) == 0 {
-		// SWE-bench's grader takes empty lists for resolved.
-		return Row{}, errors.New("no FAIL_TO_PASS: not a task")
-	}
-	dir := path.Join(TasksDir, t.ID())
-	r := rendering(t, base.Archive)
-	files := []struct {
-		name string
-		mode fs.FileMode
-		data []byte
-	}{
-		{StatementFile, 0o644, []byte(row.ProblemStatement)},
-		{GoldFile, 0o644, t.Patch},
-		{TestFile, 0o644, t.TestPatch},
-		{DockerfileFile, 0o644, recipe.Dockerfile(r)},
-		{RunFile, 0o755, recipe.RunScript(r)},
-	}
-	for _, f := range files {
-		if err := w.put(path.Join(dir, f.name), f.mode, f.data); err != nil {
-			return Row{}, err
-		}
-	}
-	for _, f := range []struct {
-		name string
-		v    any
-	}{{RecipeFile, t.Environment.Recipe}, {StartFile, t.Start}, {ProofFile, proofOf(t)}, {AdequacyFile, t.Adequacy}} {
-		b, err := indented(f.v)
-		if err != nil {
-			return Row{}, fmt.Errorf("%s: %w", f.name, err)
-		}
-		if err := w.put(path.Join(dir, f.name), 0o644, b); err != nil {
-			return Row{}, err
-		}
-	}
-	return row, w.inputs(dir, r)
-}
-
-func proofOf(t Task) schemas.Proof {
-	p := t.Proof.Stable()
-	slices.SortFunc(p.Tests, func(a, b schemas.TestVerdict) int { return strings.Compare(a.ID, b.ID) })
-	return p
-}
-
-func rendering(t Task, archive schemas.Digest) recipe.Rendering {
-	dir := path.Join(TasksDir, t.ID())
-	return recipe.Rendering{
-		ID: t.ID(), Recipe: t.Environment.Recipe, Setup: t.Setup, SetupDir: path.Join(dir, setupDir),
-		Archive: BlobPath(archive), Date: sealed(t.Start), Runs: t.Runs, InputDir: inputDir,
-	}
-}
-
-// inputs writes what Dockerfile and run script copy.
-func (w *writer) inputs(dir string, r recipe.Rendering) error {
-	for i, f := range r.Setup.Files {
-		if f.Delete || f.Mode.IsDir() {
-			continue
-		}
-		if err := w.put(recipe.SetupName(r.SetupDir, i, f), perm(f), f.Data); err != nil {
-			return err
-		}
-	}
-	for i, run := range r.Runs {
-		for j, f := range run.Inputs {
-			if err := w.put(path.Join(dir, recipe.InputName(r.InputDir, i, j, f)), perm(f), f.Data); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func perm(f sandbox.File) fs.FileMode {
-	if f.Mode&0o100 != 0 {
-		return 0o755
-	}
-	return 0o644
-}
-
-// BlobPath is where a blob lies in the folder.
-func BlobPath(d schemas.Digest) string {
-	return path.Join(BlobsDir, strings.TrimPrefix(string(d), "sha256:")+".tar.gz")
-}
-
-// base packs the base tree, named by the digest of its bytes, and counts in it.
-func (w *writer) base(t Task) (Base, error) {
-	key := t.Start.BaseTree + "\x00" + t.Start.Language
-	if b, ok := w.bases[key]; ok {
-		return b, nil
-	}
-	tr, err := t.Base()
-	if err != nil {
-		return Base{}, fmt.Errorf("reading the base tree: %w", err)
-	}
-	if tr.ID() != t.Start.BaseTree {
-		return Base{}, fmt.Errorf("the base tree is %s, not %s", tr.ID(), t.Start.BaseTree)
-	}
-	packed, err := Archive(tr)
-	if err != nil {
-		return Base{}, err
-	}
-	b := Base{Archive: schemas.DigestBytes(packed)}
-	b.Files, b.Lines = code(tr, t.Start.Language)
-	w.bases[key] = b
-	return b, w.put(BlobPath(b.Archive), 0o644, packed)
-}
-
-// Archive packs a tree as blobs hold it: no name, no time, no system in the header.
-func Archive(t *tree.Tree) ([]byte, error) {
-	var buf bytes.Buffer
-	zw, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	zw.OS = 255 // unknown
-	if err := t.WriteTar(zw); err != nil {
-		return nil, err
-	}
-	if err := zw.Close(); err != nil {
-		return nil, fmt.Errorf("packing: %w", err)
-	}
-	return buf.Bytes(), nil
 }
 
 // lines writes a file of one JSON value a line.
