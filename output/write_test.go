@@ -325,6 +325,23 @@ func TestCode(t *testing.T) {
 }
 
 // The funnel is FeatBench's, and falls from line to line.
+// A reason whose stage has no level is left out of the card.
+func TestEveryReasonHasALevel(t *testing.T) {
+	t.Parallel()
+	shown := []string{"crawl", "engine"} // its own level; each stage's own
+	for _, k := range kinds {
+		shown = append(shown, k.funnel.stage)
+	}
+	for _, l := range met {
+		shown = append(shown, l.stages...)
+	}
+	for _, r := range schemas.Reasons {
+		if stage, _, _ := strings.Cut(string(r.Reason), "/"); !slices.Contains(shown, stage) {
+			t.Errorf("%s: the funnel has no level for %s", r.Reason, stage)
+		}
+	}
+}
+
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	m := Manifest{Releases: 9, Funnel: []Funnel{

@@ -70,10 +70,10 @@ const (
 // Makers are the stages that make the starts, one or more for each kind.
 var Makers = []string{Link}
 
-// Begin is the first stage of all kinds together; Last is the last before the dataset.
 const (
-	Begin = Classify
-	Last  = Describe
+	Begin = Classify // the first stage of all kinds together: what it is given is a Start
+	Cheap = Classify // the last stage before a sandbox is needed: a dry run ends with it
+	Last  = Describe // the last stage before the dataset
 )
 
 // needs are the resources that one step of a stage holds while it runs.

@@ -97,6 +97,26 @@ func TestOrderIsThePlan(t *testing.T) {
 	}
 }
 
+// A dry run ends before anything needs a sandbox, and reasons belong to stages.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	at := slices.Index(Order, Cheap)
+	for i, stage := range Order {
+		if needs[stage][Sandbox] > 0 && i <= at {
+			t.Errorf("%s needs a sandbox, and %s is said to be the last before", stage, Cheap)
+		}
+	}
+	if next := Order[at+1]; needs[next][Sandbox] == 0 {
+		t.Errorf("%s needs no sandbox, and comes after %s", next, Cheap)
+	}
+	for _, r := range schemas.Reasons {
+		stage, _, _ := strings.Cut(string(r.Reason), "/")
+		if stage != "engine" && !slices.Contains(Order, stage) {
+			t.Errorf("%s is a reason of no stage", r.Reason)
+		}
+	}
+}
+
 // A call that hangs must not hold up a run for ever, and what is put off must end.
 func TestEveryStageEnds(t *testing.T) {
 	t.Parallel()

@@ -47,7 +47,7 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
-	summary, err := plan.Run(ctx, s, sources.seeds(), &faults{watcher{p, sources}}, p.runOptions(c, runFlags{until: stages.Begin}))
+	summary, err := plan.Run(ctx, s, sources.seeds(), &faults{watcher{p, sources}}, p.runOptions(c, runFlags{until: stages.Cheap}))
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (f *faults) End(s schemas.Step, reused bool) {
 
 func (p *program) forecast(ctx context.Context, c *config.Config, dry *store.Store, summary pipeline.Summary) (f forecast, err error) {
 	f = forecast{Rejected: rejects(summary), Prove: []string{}, Seconds: -1}
-	labels, err := dry.Steps(stages.Begin)
+	labels, err := dry.Steps(stages.Cheap)
 	if err != nil {
 		return f, err
 	}
@@ -116,7 +116,7 @@ func hasVerdict(s *store.Store, id string) (bool, error) {
 	if s == nil {
 		return false, nil
 	}
-	steps, err := s.Ladder(stages.Order[slices.Index(stages.Order, stages.Begin)+1:], id)
+	steps, err := s.Ladder(stages.Order[slices.Index(stages.Order, stages.Cheap)+1:], id)
 	for _, step := range steps {
 		if step.State == schemas.StepRejected || step.Stage == stages.Validate && step.State == schemas.StepDone {
 			return true, err

@@ -453,7 +453,7 @@ func funnelLine(s pipeline.Summary, sources *sources) string {
 	items := made(s.Stages)
 	done := func(stage string) int { return stageCount(s, stage).Done }
 	line := fmt.Sprintf("%s, %d linked, %d wanted, %d provisioned, %d proved, %d described; %d rejected, %d deferred, %d failed",
-		plural(items.Items(), "change"), items.Done, done(stages.Begin), done(stages.Provision), done(stages.Validate), done(stages.Last), lost, deferred, failed)
+		plural(items.Items(), "change"), items.Done, done(stages.Cheap), done(stages.Provision), done(stages.Validate), done(stages.Last), lost, deferred, failed)
 	if lost > 0 {
 		line += " (" + reasons(rejected) + ")"
 	}
