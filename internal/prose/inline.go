@@ -14,6 +14,15 @@ const gone = "\x00"
 // torn marks where a reference was removed from the middle of a sentence.
 const torn = "\x01"
 
+// emptyRound and emptySquare stand for the author's own "()" and "[]" while the brackets
+// that lost a reference are removed.
+const emptyRound, emptySquare = "\x02", "\x03"
+
+var (
+	hideEmpty = strings.NewReplacer("()", emptyRound, "[]", emptySquare)
+	showEmpty = strings.NewReplacer(emptyRound, "()", emptySquare, "[]")
+)
+
 // Torn returns the sentence without the mark, and whether it lost a reference that it
 // needs.
 func Torn(sentence string) (string, bool) {
@@ -30,8 +39,8 @@ var (
 	named     = lazyregexp.New("(^|[\\s(])`([^`\n]+)`__?($|[\\s).,;:!?])")
 	double    = lazyregexp.New("``([^`\n]+)``")
 	picture   = lazyregexp.New(`!\[[^\]]*\]\([^)]*\)`)
-	link      = lazyregexp.New("\\[((?:[^\\[\\]`]|`[^`]*`)+)\\]\\((?:[^()\\s]|\\([^()]*\\))*(?:\\s+\"[^\"]*\")?\\)")
-	linkRef   = lazyregexp.New("\\[((?:[^\\[\\]`]|`[^`]*`)+)\\]\\[[^\\[\\]]*\\]")
+	link      = lazyregexp.New("(^|[^\\w\\]`])\\[((?:[^\\[\\]`]|`[^`]*`)+)\\]\\((?:[^()\\s]|\\([^()]*\\))*(?:\\s+\"[^\"]*\")?\\)")
+	linkRef   = lazyregexp.New("(^|[^\\w\\]`])\\[((?:[^\\[\\]`]|`[^`]*`)+)\\]\\[[^\\[\\]]*\\]")
 	refLink   = lazyregexp.New(`\[(?:#|!|GH-|gh-)\d+\]`)
 	url       = lazyregexp.New(`<?https?://[^\s<>()]*(?:\([^\s()]*\)[^\s<>()]*)*>?`)
 	urlTail   = lazyregexp.New(`[.,;:!?'"]+$`)
@@ -39,7 +48,7 @@ var (
 	hash      = lazyregexp.New(`\b[0-9a-f]{7,40}\b`)
 	mention   = lazyregexp.New(`(^|[\s(,/])@[A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9-]+|\[bot\])?`)
 	decorator = lazyregexp.New(`@(?:property|staticmethod|classmethod|overload|dataclass|cached_property|contextmanager|final|override|abstractmethod)\b`)
-	strong    = lazyregexp.New(`\*\*(\S[^*]*?)\*\*`)
+	strong    = lazyregexp.New(`\*\*(\S|\S[^*]*?\S)\*\*`)
 	emphasis  = lazyregexp.New(`(^|[\s("])[*](\S[^*\n]*?\S|\w)[*]($|[\s)".,;:!?'’])`)
 	under     = lazyregexp.New(`(^|[\s("])_([A-Za-z][^_\n]*[A-Za-z]|[A-Za-z])_($|[\s)".,;:!?])`)
 	tag       = lazyregexp.New(`(?i)</?(?:br|b|i|em|strong|details|summary|sub|sup|p|kbd|a|img|h[1-6]|center|ins|u)(?:\s[^<>]*)?/?>`)
@@ -54,7 +63,7 @@ var personal = strings.Fields("issue pr user gh ghuser ghissue ghpr commit pull 
 // roles and double backticks become names in backticks. References to issues, commits and
 // people are removed, with the words that only lead to them.
 func Inline(text string) string {
-	text = strings.NewReplacer(gone, "", torn, "").Replace(text)
+	text = strings.NewReplacer(gone, "", torn, "", emptyRound, "", emptySquare, "").Replace(text)
 	text = role.ReplaceAllStringFunc(text, roleText)
 	text = hyperlink.ReplaceAllString(text, "$1")
 	text = double.ReplaceAllStringFunc(text, func(s string) string {
@@ -62,9 +71,10 @@ func Inline(text string) string {
 	})
 	text = named.ReplaceAllString(text, "$1$2$3")
 	text = picture.ReplaceAllString(text, "")
-	text = link.ReplaceAllString(text, "$1")
-	text = linkRef.ReplaceAllString(text, "$1")
+	text = link.ReplaceAllString(text, "$1$2")
+	text = linkRef.ReplaceAllString(text, "$1$2")
 	text = codeTag.ReplaceAllString(text, "`$1`")
+	text = outside(text, hideEmpty.Replace)
 	text = outside(text, func(s string) string {
 		s = tag.ReplaceAllString(s, " ")
 		s = url.ReplaceAllStringFunc(s, func(u string) string { return gone + urlTail.FindString(u) })
@@ -142,7 +152,7 @@ var (
 	spaces       = lazyregexp.New(`\s+`)
 	before       = lazyregexp.New(`\s+([.,;:!?)](?:\s|$))`)
 	stops        = lazyregexp.New(`(?:\s*[,;:])+\s*\.(\s|$)|\.\s*\.(\s|$)`)
-	leading      = lazyregexp.New(`^[\s,;:.)\]–—]+|^-+\s+`)
+	leading      = lazyregexp.New(`^(?:[\s,;:)\]–—]|\.(?:\s|$))+|^-+\s+`)
 	leftover     = lazyregexp.New(`(?i)\b(?:and|or|by|pr|prs|see|also|issue|issues|fix|fixes|fixed|closes?|resolves?|resolved|refs?|thanks|to|for|the|pull request|via|in|gh|contributed|patch|reported|based on|part of|from|with|of|help)\b|[\s,;:.&#!]|` + gone)
 )
 
@@ -166,7 +176,7 @@ func tidy(text string) string {
 		text = strings.TrimRight(loneRefs.ReplaceAllString(text, ""), ",;: ")
 	}
 	text = outside(text, func(s string) string { return headless.ReplaceAllString(empties.ReplaceAllString(s, ""), "(") })
-	text = spaces.ReplaceAllString(text, " ")
+	text = showEmpty.Replace(spaces.ReplaceAllString(text, " "))
 	text = before.ReplaceAllString(text, "$1")
 	text = stops.ReplaceAllString(text, ".$1$2")
 	if i := strings.LastIndexByte(text, '`'); strings.Count(text, "`")%2 == 1 { // an unpaired backtick

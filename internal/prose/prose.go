@@ -116,14 +116,20 @@ var (
 	bare     = lazyregexp.New(`[\w./-]*\w`)
 )
 
-// Names returns what a text uses as names: text in backticks, and bare words that cannot
-// be anything else. A dotted name is one name.
+// Names returns what a text uses as names: text in backticks, bare words that are called,
+// and bare words that cannot be anything else. A dotted name is one name.
 func Names(text string) []string {
 	var out []string
 	for _, m := range span.FindAllStringSubmatch(text, -1) {
 		out = append(out, strings.TrimSuffix(strings.TrimSpace(m[1]), "()"))
 	}
-	for _, w := range bare.FindAllString(span.ReplaceAllString(text, " "), -1) {
+	text = span.ReplaceAllString(text, " ")
+	for _, m := range bareCall.FindAllStringSubmatch(text, -1) {
+		if !remark(m[1], m[2]) && !compound.MatchString(m[1]) {
+			out = append(out, m[1])
+		}
+	}
+	for _, w := range bare.FindAllString(text, -1) {
 		if compound.MatchString(w) && !abbreviation.MatchString(w) {
 			out = append(out, w)
 		}

@@ -2,8 +2,9 @@
 // first person, from the project's own notes and the change's own words.
 //
 // A Drafter writes the text from Material. Today's drafter is Rules: it turns a
-// sentence into a wish, keeps the author's other sentences, and reduces code to names
-// or leaves it out. The gates (gates.go) then judge the draft, whoever wrote it.
+// sentence into a wish and keeps the author's other sentences, with code and quotations
+// unchanged (faithful.go). It leaves out blocks of code, and wishes that no test can
+// see (unseen.go). The gates (gates.go) then judge the draft, whoever wrote it.
 //
 // A statement never tells what exists only in the solution, unless the tests use it or
 // the project told its users. The stage never invents, never edits a draft beyond
@@ -22,7 +23,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "1"
+const Version = "2"
 
 // Config is the stage's settings.
 type Config struct {

@@ -44,7 +44,7 @@ func TestGates_judge_any_draft(t *testing.T) {
 		{name: "leak_in_hints", file: "leak_in_body", draft: Draft{Text: good, Hints: "`_check_keys` does it."}, reason: schemas.LeakyStatement, detail: "_check_keys"},
 		{name: "another_opening", file: "leak_in_body", draft: Draft{Text: "Please make `Reader` refuse unknown keys when it is told to be strict."}, reason: schemas.StatementForm, detail: `the draft by m does not begin with "I want to"`},
 		{name: "code", file: "leak_in_body", draft: Draft{Text: good + "\n\n```python\nReader(strict=True)\n```"}, reason: schemas.StatementForm, detail: "the draft by m holds code: \"a block\""},
-		{name: "call", file: "leak_in_body", draft: Draft{Text: good + " Call `Reader(strict=True).read()` for it."}, reason: schemas.StatementForm, detail: "holds code"},
+		{name: "line_of_code", file: "leak_in_body", draft: Draft{Text: good + "\n\nfor key in keys: check(key)"}, reason: schemas.StatementForm, detail: "holds code"},
 		{name: "thin", file: "leak_in_body", draft: Draft{Text: "I want to update it."}, reason: schemas.ThinStatement, detail: "I want to update it."},
 		{name: "nothing_beside_a_leak", file: "leak_in_body", draft: Draft{}, reason: schemas.LeakyStatement, detail: "every sentence names what only the solution has: "},
 		{name: "nothing", file: "thin", draft: Draft{}, reason: schemas.ThinStatement, detail: "nothing of what the change says of itself can be said: "},

@@ -23,7 +23,10 @@ var (
 	nowWord      = lazyregexp.New(`\b((?:is|are|can|will|does|has|have|was|were|should|may|do|must)(?: not|n't)?) now\b|\bnow ((?:` + "`" + `|\w))`)
 	endingNow    = lazyregexp.New(` now([.,;]?)$`)
 	dont         = lazyregexp.New(`(?i)^(?:don't|do not|don’t|never) (.+)$`)
-	sure         = lazyregexp.New(`(?i)^(?:make|making|made|makes) sure (?:that )?(.+)$`)
+	// earlier matches a sentence about what was: nobody wants that.
+	earlier = lazyregexp.New(`(?i)^(?:previously|formerly|before this|currently|at the moment|until now|so far|right now|historically|as it (?:is|stands))\b`)
+	bullet  = lazyregexp.New(`^[*•-]\s+`)
+	sure    = lazyregexp.New(`(?i)^(?:make|making|made|makes) sure (?:that )?(.+)$`)
 )
 
 // request rewords a note, a subject or an author's sentence as what follows "I want to".
@@ -34,7 +37,7 @@ var (
 // first, in any form ("Added", "Fixes", "Allow") → the verb; a whole sentence ("X no longer
 // raises") → make sure that X …; else a noun → the verb that its heading suggests.
 func request(sentence, heading string) (text string, certain bool) {
-	s, scope, kind := unscoped(strings.TrimSpace(sentence))
+	s, scope, kind := unscoped(bullet.ReplaceAllString(strings.TrimSpace(sentence), ""))
 	if heading == "" {
 		heading = kind
 	}
@@ -51,6 +54,9 @@ func request(sentence, heading string) (text string, certain bool) {
 
 func want(s, heading string) (string, bool) {
 	s = withChange.ReplaceAllString(s, "")
+	if earlier.MatchString(s) {
+		return "", false
+	}
 	if m := possible.FindStringSubmatch(s); m != nil {
 		return "be able to " + m[1], true
 	}
@@ -341,7 +347,7 @@ func lower(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	word := strings.TrimRight(first, ",;:.'s’")
 	runes := []rune(first)
-	if len(runes) < 2 || !unicode.IsUpper(runes[0]) || slices.Contains(proper, word) || strings.IndexFunc(string(runes[1:]), func(r rune) bool {
+	if len(runes) < 2 || strings.ContainsAny(first, "()[]{}=<>") || !unicode.IsUpper(runes[0]) || slices.Contains(proper, word) || strings.IndexFunc(string(runes[1:]), func(r rune) bool {
 		return unicode.IsUpper(r) || unicode.IsDigit(r) || r == '_' || r == '.' && !strings.HasSuffix(first, ".")
 	}) >= 0 {
 		if first != "A" {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/prompts"
@@ -19,7 +18,7 @@ var _ Drafter = Rules{}
 // Draft implements Drafter.
 func (Rules) Draft(ctx context.Context, m Material) (Draft, error) {
 	pipeline.Provide(ctx, prompts.ByRules())
-	d := read(m.Change).withoutCode().without(m.Forbidden).draft()
+	d := read(m.Change).withoutCode().without(m.Forbidden).draft().testable()
 	text, from := d.render()
 	return Draft{Provider: prompts.Rules, Text: text, From: from, Hints: lines(d.hints)}, nil
 }
@@ -34,24 +33,14 @@ type draft struct {
 	hints  []piece
 }
 
-// example matches the start of a sentence that introduces code.
-var example = lazyregexp.New(`(?i)^(?:for (?:example|instance)|e\.g)`)
-
-// plain reduces code to names, and drops pieces that cannot be said without code.
+// plain drops pieces that are lines of code, and those whose marks do not close.
 func plain(in []piece) []piece {
-	var out []piece
-	for _, p := range in {
-		text, ok := prose.Named(p.text)
-		if !ok || strings.Contains(text, "``") || text != p.text && example.MatchString(text) {
-			continue
-		}
-		p.text = text
-		out = append(out, p)
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(in), func(p piece) bool {
+		return len(prose.Code(p.text)) > 0 || p.from == fromBody && !p.item && !prose.Worded(p.text) || strings.Contains(p.text, "``") || strings.Count(p.text, "`")%2 == 1
+	})
 }
 
-// withoutCode returns t without code.
+// withoutCode returns t without lines of code.
 func (t texts) withoutCode() texts {
 	t.notes, t.body, t.hints = plain(t.notes), plain(t.body), plain(t.hints)
 	if titles := plain([]piece{t.title}); len(titles) == 1 {
@@ -110,6 +99,31 @@ func (t texts) draft() draft {
 	return d
 }
 
+// testable returns the draft without what no test can see and without sentences that do
+// not say what their author said. The sentences that follow a wish go with it.
+func (d draft) testable() draft {
+	drop := func(p piece) bool { return untestable(p.text) || !faithful(p.text, p.source, p.heading) }
+	var wishes []piece
+	gone := false
+	for _, p := range d.wishes {
+		rest, leads := strings.CutPrefix(p.text, also)
+		leads = leads || prose.Begins(p.text)
+		gone = drop(p) || gone && !leads
+		if gone {
+			continue
+		}
+		if len(wishes) == 0 && leads && !prose.Begins(p.text) {
+			p.text = first + rest
+		}
+		wishes = append(wishes, p)
+	}
+	d.wishes, d.rest = unlisted(wishes), unlisted(slices.DeleteFunc(d.rest, drop))
+	if len(d.wishes) == 0 || !prose.Begins(d.wishes[0].text) {
+		return draft{} // nothing in it can be asked for
+	}
+	return d
+}
+
 // fewWords is a number of words with meaning. A note with fewer may say less than the title.
 const fewWords = 5
 
@@ -163,7 +177,7 @@ func (t texts) noteWishes() []piece {
 		}
 		opening := first
 		if last != 0 {
-			opening = "I also want to "
+			opening = also
 		}
 		if text, _ := request(p.text, p.heading); text != "" {
 			if strings.HasSuffix(p.text, ":") {
@@ -176,7 +190,10 @@ func (t texts) noteWishes() []piece {
 	return unlisted(out)
 }
 
-const first = "I want to "
+const (
+	first = "I want to "
+	also  = "I also want to "
+)
 
 // titleWish makes the wish of a change without notes.
 func titleWish(title piece, body []piece) (wishes, rest []piece) {

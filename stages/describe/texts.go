@@ -21,6 +21,7 @@ const (
 // piece is one sentence or list item of one text.
 type piece struct {
 	text    string
+	source  string // the sentence as its author wrote it, without its markup
 	from    string
 	group   int    // pieces of one paragraph have one group
 	note    int    // which note, from 1
@@ -65,7 +66,7 @@ func read(c schemas.Change) texts {
 		}
 	}
 	text, _ := prose.Torn(prose.Inline(title))
-	t.title = piece{text: text, from: fromSubject}
+	t.title = piece{text: text, source: text, from: fromSubject}
 	if prose.Noise(t.title.text) && !conventional.MatchString(t.title.text) || upkeep.MatchString(t.title.text) || prose.Bot(t.title.text) {
 		t.title.text = ""
 	}
@@ -163,7 +164,7 @@ func sentences(text, from string, group *int) []piece {
 			if from == fromBody && (broken || i == 0 && after && plainWord(first)) { // the rest of a sentence that began before the listing
 				continue
 			}
-			out = append(out, piece{text: s, from: from, group: *group, item: b.Kind == prose.Item})
+			out = append(out, piece{text: s, source: s, from: from, group: *group, item: b.Kind == prose.Item})
 		}
 	}
 	return slices.DeleteFunc(out, func(p piece) bool {

@@ -43,16 +43,17 @@ const bases = `accept access account add address adjust adopt advertise align al
 	supply support suppress survive swallow swap switch sync synchronize take teach terminate throw tighten toggle tolerate trace track transform
 	translate treat trigger trim truncate try tune turn unescape unify unlink unset unwrap update upgrade use validate vendor verify wait walk warn
 	weaken wire work cope disclose perform mention instantiate interpolate encapsulate assert autodetect receive rework appear happen occur lose evict roll cull purge prune probe poll resume retire signal spawn subtract touch unlock upload wake wipe demand
+	initialize initialise optimise normalise customise minimise organise organize sanitise summarise summarize coalesce tweak reformat say tell bind scrub fuse batch debounce throttle pause reach
 	stringify memoize mutate nest pickle unpickle subclass iterate quote reserve redact wrap write yield`
 
 // irregular are the past forms of irregular verbs.
 var irregular = map[string]string{"be": "was", "break": "broke", "bring": "brought", "build": "built", "catch": "caught", "cut": "cut", "deal": "dealt", "fall": "fell", "find": "found", "forbid": "forbade",
 	"freeze": "froze", "get": "got", "give": "gave", "hide": "hid", "hold": "held", "keep": "kept", "leave": "left", "let": "let", "make": "made", "overwrite": "overwrote", "put": "put", "lose": "lost",
-	"read": "read", "rebuild": "rebuilt", "redo": "redid", "rewrite": "rewrote", "run": "ran", "send": "sent", "set": "set", "show": "showed", "shrink": "shrank", "speed": "sped", "split": "split",
+	"read": "read", "rebuild": "rebuilt", "redo": "redid", "rewrite": "rewrote", "run": "ran", "send": "sent", "set": "set", "show": "showed", "shrink": "shrank", "speed": "sped", "split": "split", "say": "said", "tell": "told", "bind": "bound",
 	"take": "took", "teach": "taught", "throw": "threw", "write": "wrote", "unset": "unset", "reset": "reset", "override": "overrode"}
 
 // doubled are verbs whose last consonant is written twice before "ed" and "ing".
-const doubled = " plug stop drop skip strip trim wrap unwrap swap map log pin pad cap clamp run set get put cut let reset unset split omit permit emit submit ship scan forbid tag step flag shut format_ "
+const doubled = " scrub plug stop drop skip strip trim wrap unwrap swap map log pin pad cap clamp run set get put cut let reset unset split omit permit emit submit ship scan forbid tag step flag shut format_ "
 
 // verbs returns all forms of all verbs.
 var verbs = sync.OnceValue(allVerbs)
@@ -80,8 +81,8 @@ func verbOf(word string) (verb, bool) {
 	if v, ok := verbs()[word]; ok {
 		return v, true
 	}
-	for _, before := range []string{"auto-", "re-", "pre-", "de-", "un-", "double-", "hard-", "soft-", "lazy-"} {
-		if rest, ok := strings.CutPrefix(word, before); ok && verbs()[rest].base != "" {
+	for _, before := range []string{"auto-", "re-", "pre-", "de-", "un-", "double-", "hard-", "soft-", "lazy-", "re"} {
+		if rest, ok := strings.CutPrefix(word, before); ok && verbs()[rest].base != "" && len(rest) > 3 {
 			v := verbs()[rest]
 			v.base = before + v.base
 			return v, true
