@@ -26,7 +26,7 @@ func newTask(f facts) *task {
 	t := &task{facts: f, code: code, literals: code.wanted(), words: own.words()}
 	t.material = Material{
 		Change:    f.change,
-		Interface: code.interfaceOf(f.proof.Interface),
+		Interface: code.interfaceOf(slices.Concat(f.proof.Interface, defined(f.names))),
 		Required:  slices.Compact(slices.Sorted(slices.Values(slices.Concat(code.required(), t.literals)))),
 		Forbidden: code.forbidden(own),
 	}
@@ -103,12 +103,20 @@ func wellFormed(text string) error {
 	return nil
 }
 
-// uncovered returns the names that tests need, that have no definition to put into the
-// interface, and that the text does not say.
+// defined returns the names that an interface can give.
+func defined(names []schemas.Name) []schemas.Name {
+	return slices.DeleteFunc(slices.Clone(names), func(n schemas.Name) bool { return n.Kind == "" })
+}
+
+// uncovered returns the names that tests need and that neither the interface nor the text
+// gives.
 func uncovered(names []schemas.Name, st schemas.Statement) []string {
 	given := map[string]bool{}
+	for _, n := range st.Interface {
+		given[n.Name] = true
+	}
 	for _, n := range names {
-		given[n.Name] = given[n.Name] || n.Kind != "" || prose.Says(st.Text, n.Name)
+		given[n.Name] = given[n.Name] || prose.Says(st.Text, n.Name)
 	}
 	var out []string
 	for name, ok := range given {

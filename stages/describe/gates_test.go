@@ -98,3 +98,13 @@ func TestMaterial(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// What the interface does not state is not given, whatever kind it is of.
+func TestUncovered(t *testing.T) {
+	t.Parallel()
+	names := []schemas.Name{{Name: "walk", Kind: "import"}, {Name: "lazy"}, {Name: "said"}, {Name: "stated", Kind: "function"}}
+	st := schemas.Statement{Text: "I want to be able to use `said`.", Interface: []schemas.Name{{Name: "stated", Kind: "function"}}}
+	if got := uncovered(names, st); !slices.Equal(got, []string{"lazy", "walk"}) {
+		t.Errorf("%q", got)
+	}
+}

@@ -13,8 +13,9 @@ import (
 
 // NewNames lists what the tests name and only the solution's code defines:
 // functions, classes, methods, fields, variables, parameters that are passed by
-// keyword, modules and names at new places. A Name without a Kind is asked of the
-// project by name and has no definition that can be read.
+// keyword, modules, and names that a module gives without defining them (Kind import,
+// the Signature is the test's import). A Name without a Kind is asked of the project by
+// name and has no definition that can be read.
 func (Language) NewNames(base, solution lang.Tree, code, tests []string) []schemas.Name {
 	n := &newNames{base: newSources(base), solution: newSources(solution), found: map[schemas.Name]schemas.Name{}}
 	n.index(code)
@@ -58,6 +59,7 @@ func (n *newNames) index(code []string) {
 	n.defs, n.words = map[string][]definition{}, map[string]bool{}
 	for _, p := range code {
 		if path.Ext(p) != ".py" && path.Ext(p) != ".pyi" {
+			n.native(p)
 			continue
 		}
 		f := n.solution.file(p)
@@ -75,6 +77,20 @@ func (n *newNames) index(code []string) {
 	}
 }
 
+// native reads the words of an extension module's source.
+func (n *newNames) native(p string) {
+	if !extension[path.Ext(p)] {
+		return
+	}
+	data, _ := n.solution.tree.Read(p) // what cannot be read has no words
+	for _, w := range wordShape.FindAllString(string(data), -1) {
+		n.words[w] = true
+	}
+}
+
+// extension are the suffixes of sources that extension modules are made of.
+var extension = map[string]bool{".c": true, ".cc": true, ".cpp": true, ".h": true, ".hpp": true, ".pyx": true, ".pxd": true, ".rs": true}
+
 var wordShape = lazyregexp.New(`[A-Za-z_]\w*`)
 
 // use goes through what one test file names.
@@ -83,10 +99,12 @@ func (n *newNames) use(p string, f *syntax.File, own map[string]bool) {
 	for _, d := range f.Decls {
 		bound[d.Name] = true
 	}
-	project := map[string]bool{} // names that imports of the project bind
+	project := map[string]bool{}   // names that imports of the project bind
+	modules := map[string]string{} // the project's modules, by what the file calls them
 	for _, i := range f.Imports {
 		if n.imported(p, i, own) {
 			project[boundName(i)] = true
+			n.callModule(modules, p, i)
 		}
 	}
 	for _, u := range f.Uses {
@@ -97,6 +115,9 @@ func (n *newNames) use(p string, f *syntax.File, own map[string]bool) {
 			}
 		case syntax.Attribute:
 			root, _, _ := strings.Cut(u.Of, ".")
+			if module := modules[u.Of]; module != "" {
+				n.given(module, u.Name)
+			}
 			if !n.defined(u.Name) && project[root] && !bound[u.Name] {
 				n.undefined(u.Name)
 			}
@@ -104,6 +125,32 @@ func (n *newNames) use(p string, f *syntax.File, own map[string]bool) {
 			n.keyword(u, project)
 		}
 	}
+}
+
+// callModule notes what an import calls modules of the project.
+func (n *newNames) callModule(modules map[string]string, p string, i syntax.Import) {
+	module := absolute(p, i.Module)
+	switch {
+	case i.Name == "" && i.As != "":
+		modules[i.As] = module
+	case i.Name == "":
+		modules[module] = module
+		root, _, _ := strings.Cut(module, ".")
+		modules[root] = root
+	case n.solution.module(module+"."+i.Name) != "":
+		modules[boundName(i)] = module + "." + i.Name
+	}
+}
+
+// given adds a name that a module of the solution gives and that it does not define,
+// where the base's module does not give it. It reports whether it added one.
+func (n *newNames) given(module, name string) bool {
+	at := n.solution.module(module)
+	if at == "" || isTestPath(at, n.solution.tree) || n.solution.defines(at, name) || n.solution.module(module+"."+name) != "" || n.base.binds(module, name) || !n.solution.binds(module, name) {
+		return false
+	}
+	n.add(schemas.Name{Name: name, Kind: "import", Signature: "from " + module + " import " + name, Path: at})
+	return true
 }
 
 func boundName(i syntax.Import) string {
@@ -134,18 +181,14 @@ func (n *newNames) imported(p string, i syntax.Import, own map[string]bool) bool
 	if i.Name == "" || i.Name == "*" {
 		return true
 	}
-	if n.defined(i.Name) || n.base.binds(module, i.Name) {
+	given := n.given(module, i.Name)
+	if n.defined(i.Name) || given || n.base.binds(module, i.Name) {
 		return true
 	}
 	if sub := n.solution.module(module + "." + i.Name); sub != "" {
 		if n.base.module(module+"."+i.Name) == "" {
 			n.add(schemas.Name{Name: module + "." + i.Name, Kind: "module", Path: sub})
 		}
-		return true
-	}
-	// Defined at base, but not at the place that the test imports it from.
-	for _, d := range n.solution.definitions(i.Name) {
-		n.add(nameOf(d, now))
 		return true
 	}
 	n.undefined(i.Name)
@@ -246,7 +289,7 @@ type sources struct {
 	tree  lang.Tree
 	files map[string]*syntax.File
 	code  []string          // paths outside tests
-	texts map[string]string // of code
+	texts map[string]string // of code, extension modules included
 	defs  map[string][]definition
 }
 
@@ -276,12 +319,17 @@ func (s *sources) load() {
 	}
 	s.texts, s.defs = map[string]string{}, map[string][]definition{}
 	for _, p := range s.tree.Paths() {
-		if ext := path.Ext(p); ext != ".py" && ext != ".pyi" || isTestPath(p, s.tree) {
+		ext := path.Ext(p)
+		if ext != ".py" && ext != ".pyi" && !extension[ext] || isTestPath(p, s.tree) {
 			continue
 		}
-		if data, err := s.tree.Read(p); err == nil {
+		data, err := s.tree.Read(p)
+		if err != nil {
+			continue
+		}
+		s.texts[p] = string(data)
+		if !extension[ext] {
 			s.code = append(s.code, p)
-			s.texts[p] = string(data)
 		}
 	}
 }
@@ -365,12 +413,8 @@ func (s *sources) module(dotted string) string {
 	return ""
 }
 
-// binds reports whether a module of the tree gives a name: defined or imported.
-func (s *sources) binds(module, name string) bool {
-	p := s.module(module)
-	if p == "" {
-		return false
-	}
+// defines reports whether the file at p defines a name at its top level.
+func (s *sources) defines(p, name string) bool {
 	f := s.file(p)
 	if f == nil {
 		return false
@@ -380,12 +424,52 @@ func (s *sources) binds(module, name string) bool {
 			return true
 		}
 	}
+	return false
+}
+
+// binds reports whether a module of the tree gives a name: it defines or imports it. What
+// a star gives of a module outside of the tree is not known; it counts as given.
+func (s *sources) binds(module, name string) bool { return s.bindsAt(module, name, 8) }
+
+func (s *sources) bindsAt(module, name string, depth int) bool {
+	s.load()
+	p := s.module(module)
+	if p == "" {
+		return false
+	}
+	if s.defines(p, name) {
+		return true
+	}
+	f := s.file(p)
+	if f == nil {
+		return false
+	}
 	for _, i := range f.Imports {
-		if boundName(i) == name || i.Name == "*" {
+		from := absolute(p, i.Module)
+		switch {
+		case i.Name != "*":
+			if boundName(i) == name {
+				return true
+			}
+		case depth == 0 || s.module(s.dotted(from)) == "":
+			return true
+		case strings.HasPrefix(name, "_") && !strings.Contains(s.texts[s.module(s.dotted(from))], `"`+name+`"`):
+			// A star leaves private names out, except those of __all__.
+		case s.bindsAt(s.dotted(from), name, depth-1):
 			return true
 		}
 	}
 	return false
+}
+
+// dotted cuts the folder that holds packages off a module that was made of a path.
+func (s *sources) dotted(module string) string {
+	for _, root := range []string{"src.", "lib.", "python."} {
+		if rest, ok := strings.CutPrefix(module, root); ok && s.module(rest) != "" {
+			return rest
+		}
+	}
+	return module
 }
 
 // absolute turns a relative import of the file at p into a dotted path from the

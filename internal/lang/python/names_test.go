@@ -66,12 +66,45 @@ func TestNewNamesOfPlaces(t *testing.T) {
 		"-- tests/test_pkg.py --\nfrom pkg import moved\nfrom pkg.extra import LIMIT\nfrom pkg import extra\n")
 	want := []schemas.Name{
 		{Name: "LIMIT", Kind: "constant", Signature: "LIMIT = 3", Path: "pkg/extra.py"},
-		{Name: "moved", Kind: "function", Signature: "def moved()", Path: "pkg/__init__.py"},
+		{Name: "moved", Kind: "import", Signature: "from pkg import moved", Path: "pkg/__init__.py"},
 		{Name: "pkg.extra", Kind: "module", Path: "pkg/extra.py"},
 	}
 	got := Language{}.NewNames(b, s, []string{"pkg/__init__.py", "pkg/extra.py"}, []string{"tests/test_pkg.py"})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What a module gives without defining it is named with the module: tests of markupsafe
+// import a private name from the package that two modules define.
+func TestNewNamesOfImports(t *testing.T) {
+	t.Parallel()
+	base := "-- src/pkg/__init__.py --\nfrom .core import *\nfrom ._speed import fast as fast\n-- src/pkg/core.py --\ndef run(): ...\n-- src/pkg/_speed.c --\nint fast;\n"
+	solution := "-- src/pkg/__init__.py --\nfrom .core import *\ntry:\n    from ._speed import _escape\nexcept ImportError:\n    from .core import _escape\n-- src/pkg/core.py --\ndef run(): ...\ndef _escape(s): ...\ndef walk(): ...\n-- src/pkg/_speed.c --\nint fast; int _escape; int slow_path;\n"
+	for _, c := range []struct {
+		name, test string
+		want       []schemas.Name
+	}{
+		{"from", "from pkg import _escape\n", []schemas.Name{
+			{Name: "_escape", Kind: "import", Signature: "from pkg import _escape", Path: "src/pkg/__init__.py"},
+			{Name: "_escape", Kind: "function", Signature: "def _escape(s)", Path: "src/pkg/core.py"},
+		}},
+		{"attribute", "import pkg\npkg._escape('')\n", []schemas.Name{
+			{Name: "_escape", Kind: "import", Signature: "from pkg import _escape", Path: "src/pkg/__init__.py"},
+			{Name: "_escape", Kind: "function", Signature: "def _escape(s)", Path: "src/pkg/core.py"},
+		}},
+		{"star", "from pkg import walk\n", []schemas.Name{
+			{Name: "walk", Kind: "import", Signature: "from pkg import walk", Path: "src/pkg/__init__.py"},
+			{Name: "walk", Kind: "function", Signature: "def walk()", Path: "src/pkg/core.py"},
+		}},
+		{"defined_there", "from pkg.core import walk\n", []schemas.Name{{Name: "walk", Kind: "function", Signature: "def walk()", Path: "src/pkg/core.py"}}},
+		{"given_at_base", "from pkg import run, fast\n", []schemas.Name{}},
+		{"of_an_extension", "import pkg\npkg.slow_path()\n", []schemas.Name{{Name: "slow_path"}}},
+	} {
+		got := Language{}.NewNames(treeOf(t, base), treeOf(t, solution+"-- tests/test_pkg.py --\n"+c.test), []string{"src/pkg/__init__.py", "src/pkg/core.py", "src/pkg/_speed.c"}, []string{"tests/test_pkg.py"})
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
 	}
 }
 
