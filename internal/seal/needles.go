@@ -227,7 +227,8 @@ func strong(line string, own map[string]bool) bool {
 // that a framework calls are the framework's.
 func defined(line string) string {
 	m := definition.FindStringSubmatch(line)
-	if m == nil {
+	// An argument passed by keyword on a line of its own ("python_requires=…,") defines nothing.
+	if m == nil || m[2] != "" && strings.HasSuffix(line, ",") {
 		return ""
 	}
 	name := m[1] + m[2]

@@ -549,6 +549,24 @@ func TestScanRule(t *testing.T) {
 	}
 }
 
+// Arguments of setup() are no names that the change defines: every package passes them, and
+// packages hold them compiled.
+func TestScanOfKeywordArguments(t *testing.T) {
+	t.Parallel()
+	base, err := tree.New([]tree.Entry{{Path: "setup.py", Mode: tree.ModeFile, Data: []byte("from setuptools import setup\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := Needles(Task{Base: base, Solution: base, Name: "acme/widget", Patch: []byte(added("setup.py", 1, "\nsetup(\n    python_requires=P,\n    install_requires=I,\n    package_data=D,\n    include_package_data=True,\n)\n"))})
+	got, err := Scan(t.Context(), set, walkOf(layer{"/opt/env/cache1/setup.bin": "\x00python_requires\x00install_requires\x00package_data\x00include_package_data\x00"}))
+	if err != nil || len(got.Hits) > 0 {
+		t.Errorf("%+v, %v", got.Hits, err)
+	}
+	if defined("minimum_size = 3") == "" || defined("minimum_size: int = 3") == "" || defined("def minimum_size(") == "" {
+		t.Error("definitions are none")
+	}
+}
+
 func TestScanBounds(t *testing.T) {
 	t.Parallel()
 	deep := solutionCode

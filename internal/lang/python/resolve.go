@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/semver"
+
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/recipe"
@@ -251,11 +253,19 @@ func withoutProject(lock string) string {
 }
 
 func setupCommands(r schemas.Recipe, uvPath string) []schemas.Command {
+	install := []string{uvPath, "pip", "install", "--python", venvPython, "--require-hashes", "--no-deps"}
+	if compiles(r.Toolchain.Version) {
+		install = append(install, "--compile-bytecode")
+	}
 	return []schemas.Command{
 		{Argv: []string{uvPath, "venv", "--python", interpreter(r), venvPath}, Dir: sandbox.EnvPath},
-		{Argv: []string{uvPath, "pip", "install", "--python", venvPython, "--require-hashes", "--no-deps", "--compile-bytecode", "-r", lockPath}, Dir: sandbox.EnvPath},
+		{Argv: append(install, "-r", lockPath), Dir: sandbox.EnvPath},
 	}
 }
+
+// compiles reports whether uv can compile packages for a Python: the script that it gives
+// the interpreter for that needs 3.7.
+func compiles(version string) bool { return semver.Compare("v"+version, "v3.7") >= 0 }
 
 // Setup makes a virtual environment from the lock. The date is a variable and not
 // a word of the commands, so that equal locks have equal keys whatever the date.

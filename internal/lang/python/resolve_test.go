@@ -2,6 +2,7 @@ package python
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -199,6 +200,18 @@ func TestQuarter(t *testing.T) {
 	for in, want := range map[string]string{"2024-01-01": "2024-01-01", "2024-03-31": "2024-01-01", "2024-05-15": "2024-04-01", "2023-12-31": "2023-10-01"} {
 		if got := quarter(day(t, in)).Format(dateOnly); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// The script by which uv compiles packages needs Python 3.7: an older one got no
+// environment.
+func TestSetupCompiles(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]bool{"3.6.15": false, "2.7.18": false, "3.7.0": true, "3.12.4": true} {
+		r := schemas.Recipe{Toolchain: schemas.Toolchain{Name: Name, Version: version}}
+		if got := slices.Contains(setupCommands(r, "uv")[1].Argv, "--compile-bytecode"); got != want {
+			t.Errorf("%s: %t", version, got)
 		}
 	}
 }
