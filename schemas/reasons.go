@@ -53,6 +53,7 @@ const (
 	AllFlaky    Reason = "validate/flaky"
 
 	ThinStatement  Reason = "describe/thin"
+	NoneNoticing   Reason = "describe/unnoticed"
 	LeakyStatement Reason = "describe/leak"
 	Uncovered      Reason = "describe/uncovered"
 	StatementForm  Reason = "describe/form"
@@ -113,6 +114,7 @@ var Reasons = []ReasonText{
 	{Leaked, "what a solver gets holds the solution, its tests or a later release", "see the places in show"},
 	{AllFlaky, "every test that tells the states apart disagrees with itself", "nothing: the tests are flaky"},
 	{ThinStatement, "the change's own text and notes say too little to ask for it", "set filters.thin, or write the statement by hand"},
+	{NoneNoticing, "no hunk of the code part that was taken back alone makes a FAIL_TO_PASS test fail", "set filters.unnoticed, or review the hunks that explain lists"},
 	{LeakyStatement, "no text without a leak of the solution is left", "write the statement by hand"},
 	{Uncovered, "tests need a name that neither statement nor interface can give", "write the interface by hand"},
 	{StatementForm, "the statement does not begin with \"I want to\", or it holds code", "write the statement by hand"},

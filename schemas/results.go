@@ -308,8 +308,9 @@ const (
 	SkipNoControl HunkSkip = "control"  // no FAIL_TO_PASS test passes today in what would be run
 	SkipManifest  HunkSkip = "manifest" // what it asks for was installed before, once for all states
 	SkipBinary    HunkSkip = "binary"
-	SkipLink      HunkSkip = "link" // a symbolic link
-	SkipMode      HunkSkip = "mode" // only the file's mode changes
+	SkipLink      HunkSkip = "link"   // a symbolic link
+	SkipMode      HunkSkip = "mode"   // only the file's mode changes
+	SkipSyntax    HunkSkip = "syntax" // without it the file does not parse, which any test notices
 )
 
 // HunkFinding is what the hunks that were tried come to.

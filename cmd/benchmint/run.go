@@ -257,7 +257,7 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 		Classify:  classify.Config{Labels: labels(c)},
 		Validate:  validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits()},
 		Assess:    assess.Config{MaxHunks: c.Proof.Hunks, Limits: c.Sandbox.Limits()},
-		Describe:  describe.Config{Thin: c.Filters.Thin},
+		Describe:  describe.Config{Thin: c.Filters.Thin, Unnoticed: c.Filters.Unnoticed},
 		PinToDate: c.Build.PinToDate,
 		Tools:     tools(),
 		Observe:   p.observe,

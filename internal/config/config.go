@@ -60,6 +60,7 @@ type Filters struct {
 	ModifiesOnly   bool
 	Labels         []string
 	Thin           bool
+	Unnoticed      bool
 }
 
 // Build is what builds of environments may use.

@@ -35,7 +35,7 @@ sources:
     only: [123, 0012345, 1234567e8]
   - git: https://example.org/a/b.git
 limits: {changes: 6, releases: 4}
-filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true}
+filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true, unnoticed: true}
 build: {registries: public, hosts: [cdn.example.org], pin_to_date: false}
 sandbox: {kind: docker, image: "debian:12", cpus: 1.5, memory: 512MiB, processes: 64, disk: 1GB, output: 1MiB, timeout: 1h30m}
 proof: {runs: 5, parallel: 2, hunks: 7}
@@ -60,7 +60,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{Git: filepath.Join(filepath.Dir(file), "../clones/widget.git"), Name: "acme/widget", Since: day(2025), Until: day(2026), Only: []string{"123", "0012345", "1234567e8"}},
 			{Git: "https://example.org/a/b.git"},
 		},
-		Limits: Limits{6, 4}, Filters: Filters{2, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true},
+		Limits: Limits{6, 4}, Filters: Filters{2, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true},
 		Build:   Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
 		Sandbox: Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
 		Proof:   Proof{5, 2, 7}, Jobs: 3, Wait: 90 * time.Second,
@@ -331,7 +331,7 @@ func TestPortableNamesNoPath(t *testing.T) {
 	want := map[string]any{
 		"dataset": "my-features", "kinds": []string{"feature"}, "limits.changes": 6, "limits.releases": 4,
 		"filters.min_releases": 2, "filters.licences": []string{"MIT"}, "filters.languages": []string{"go"}, "filters.max_source_lines": 50,
-		"filters.modifies_only": false, "filters.labels": []string{"fix"}, "filters.thin": true, "proof.hunks": 7,
+		"filters.modifies_only": false, "filters.labels": []string{"fix"}, "filters.thin": true, "filters.unnoticed": true, "proof.hunks": 7,
 		"build.registries": "public", "build.pin_to_date": false,
 		"sandbox.kind": "bwrap", "sandbox.image": "debian:12", "sandbox.cpus": 1.5, "sandbox.memory": "512MiB", "sandbox.processes": 64,
 		"sandbox.disk": "1000000000B", "sandbox.output": "1MiB", "sandbox.timeout": "1h30m", "proof.runs": 5,

@@ -55,6 +55,7 @@ var Keys = []Key{
 	{Path: "filters.modifies_only", Doc: "only changes that add and remove no function and no class (FeatBench)", bind: func(c *Config) any { return &c.Filters.ModifiesOnly }},
 	{Path: "filters.labels", Doc: "what a change must be", Choices: []string{"feature", "improvement", "fix", "other"}, bind: func(c *Config) any { return &c.Filters.Labels }},
 	{Path: "filters.thin", Doc: "keep tasks whose own text says too little; they are marked thin", bind: func(c *Config) any { return &c.Filters.Thin }},
+	{Path: "filters.unnoticed", Doc: "keep tasks of whose code hunks the FAIL_TO_PASS tests notice none", bind: func(c *Config) any { return &c.Filters.Unnoticed }},
 
 	{Path: "build.ca_bundle", Doc: "trusted inside builds, never left in an image; empty: the host's bundle", IsPath: true, bind: func(c *Config) any { return &c.Build.CABundle }},
 	{Path: "build.registries", Doc: "inherit: mirrors and proxies as the environment has them (UV_DEFAULT_INDEX, PIP_INDEX_URL, GOPROXY, HTTPS_PROXY and the like); public: the well-known ones", Choices: []string{RegistriesInherit, RegistriesPublic}, bind: func(c *Config) any { return &c.Build.Registries }},

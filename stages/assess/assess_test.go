@@ -112,6 +112,12 @@ func TestEnds(t *testing.T) {
 			want:     []string{"code.toy 0 noticed test_a.toy::t", "more.toy 0 unnoticed", "1 noticed, 0 skipped"},
 			runs:     []string{"test_a.toy", "test_a.toy", "test_a.toy"},
 		},
+		"half_of_an_edit_is_skipped": {
+			start:    map[string]string{"code.py": "one\ntwo\n", "test_a.toy": "t alpha\n"},
+			solution: map[string]string{"code.py": "f(\none\n)\ntwo\nalpha\n", "test_a.toy": "t alpha\n"},
+			want:     []string{"code.py 2 noticed test_a.toy::t", "1 noticed, 2 skipped syntax=2"},
+			runs:     []string{"test_a.toy", "test_a.toy"},
+		},
 		"new_and_deleted_files": {
 			start:    map[string]string{"old.toy": "broken\n", "code.toy": "one\n", "test_a.toy": "t alpha\n"},
 			solution: map[string]string{"new.toy": "alpha\n", "code.toy": "one\n", "test_a.toy": "t alpha\n"},

@@ -3,11 +3,13 @@ package assess
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
 	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
@@ -50,6 +52,30 @@ func (h hunk) without(solution *tree.Tree) (*tree.Tree, error) {
 	return tree.New(entries)
 }
 
+// half reports whether the file parses in the solution and not without the hunk: the edit
+// is half of one whose other half is further down (a bracket, a name of a block). That
+// tests do not load without it says nothing of what they check. Files that the parser does
+// not read are whole.
+func (h hunk) half(solution *tree.Tree) bool {
+	l, known := map[string]syntax.Language{".py": syntax.Python, ".pyi": syntax.Python, ".go": syntax.Go}[path.Ext(h.path)]
+	now, ok := solution.Entry(h.path)
+	if !known || !ok {
+		return false
+	}
+	without, err := h.without(solution)
+	if err != nil {
+		return false // the run says what is wrong with the patch
+	}
+	before, _ := without.Entry(h.path)
+	return !broken(l, now.Data) && broken(l, before.Data)
+}
+
+// broken reports whether a file has a syntax error; one that is too large has none.
+func broken(l syntax.Language, source []byte) bool {
+	t, err := syntax.ParseTree(l, source)
+	return err == nil && t.Broken()
+}
+
 // hunksOf are the hunks of the code part, in the patch's order, be it source code in any
 // language or data that ships. A file that is new or gone is one hunk, and so is one that
 // is no text, or of which only the mode changes.
@@ -69,30 +95,34 @@ func hunksOf(c testrun.Case) ([]hunk, error) {
 	}
 	var out []hunk
 	for _, f := range files {
-		path := f.NewName
+		name := f.NewName
 		if f.IsDelete {
-			path = f.OldName
+			name = f.OldName
 		}
-		if !code[path] {
+		if !code[name] {
 			continue
 		}
-		switch why := untriable(f, path, c); {
+		switch why := untriable(f, name, c); {
 		case why != "":
 			// git writes a file that becomes a link as one that goes and one that comes.
-			if n := len(out); n == 0 || out[n-1].path != path {
-				out = append(out, hunk{path: path, skip: why})
+			if n := len(out); n == 0 || out[n-1].path != name {
+				out = append(out, hunk{path: name, skip: why})
 			}
 		case f.IsNew:
-			out = append(out, hunk{path: path})
+			out = append(out, hunk{path: name})
 		case f.IsDelete:
-			old, ok := c.S.Entry(path)
+			old, ok := c.S.Entry(name)
 			if !ok {
-				return nil, fmt.Errorf("%s: the patch deletes it, the start has no such file", path)
+				return nil, fmt.Errorf("%s: the patch deletes it, the start has no such file", name)
 			}
-			out = append(out, hunk{path: path, old: &old})
+			out = append(out, hunk{path: name, old: &old})
 		default:
 			for i, e := range edits(f.TextFragments) {
-				out = append(out, hunk{path: path, index: i, edit: &e})
+				h := hunk{path: name, index: i, edit: &e}
+				if h.half(c.G) {
+					h.skip = schemas.SkipSyntax
+				}
+				out = append(out, h)
 			}
 		}
 	}
@@ -101,13 +131,13 @@ func hunksOf(c testrun.Case) ([]hunk, error) {
 
 // untriable is why a file of the patch cannot be taken back by hunks, or why that would
 // say nothing; "" for none.
-func untriable(f *gitdiff.File, path string, c testrun.Case) schemas.HunkSkip {
-	before, _ := c.S.Entry(path)
-	now, _ := c.G.Entry(path)
+func untriable(f *gitdiff.File, name string, c testrun.Case) schemas.HunkSkip {
+	before, _ := c.S.Entry(name)
+	now, _ := c.G.Entry(name)
 	switch {
 	case before.Mode == tree.ModeSymlink || now.Mode == tree.ModeSymlink:
 		return schemas.SkipLink
-	case parts.IsManifest(path):
+	case parts.IsManifest(name):
 		return schemas.SkipManifest
 	case f.IsBinary || f.BinaryFragment != nil:
 		return schemas.SkipBinary

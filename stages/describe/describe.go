@@ -13,6 +13,8 @@ package describe
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
@@ -29,6 +31,9 @@ const Version = "2"
 type Config struct {
 	// Thin keeps statements that say too little; they are labelled.
 	Thin bool `json:"thin"`
+	// Unnoticed keeps tasks of which hunks were tried, and of whose hunks the FAIL_TO_PASS
+	// tests notice none: a solver may pass them without the change.
+	Unnoticed bool `json:"unnoticed"`
 }
 
 // Records joins what earlier stages left.
@@ -68,17 +73,21 @@ func (c Config) Fingerprint() any {
 	}{c, prompts.Rules}
 }
 
-// Depends leaves out how much of the patch the tests notice: it says nothing of what
-// is asked for.
+// Depends leaves out how much of the patch the tests notice, but for none at all: it says
+// nothing of what is asked for.
 func (d *Describer) Depends(a schemas.Adequacy) any {
 	return struct {
-		StartID string
-		Proof   schemas.Digest
-	}{a.StartID, a.Proof}
+		StartID   string
+		Proof     schemas.Digest
+		Unnoticed bool
+	}{a.StartID, a.Proof, a.Finding() == schemas.NoneNoticed}
 }
 
 // Run has one statement drafted and judges it. Rejections: every reason of describe/.
 func (d *Describer) Run(ctx context.Context, a schemas.Adequacy) (schemas.Statement, error) {
+	if a.Finding() == schemas.NoneNoticed && !d.config.Unnoticed {
+		return schemas.Statement{}, pipeline.Reject(schemas.NoneNoticing, "FAIL_TO_PASS tests notice none of %d hunks that were tried: %s", len(a.Hunks), places(a.Hunks))
+	}
 	f, err := d.facts(ctx, a.StartID)
 	if err != nil {
 		return schemas.Statement{}, err
@@ -93,6 +102,21 @@ func (d *Describer) Run(ctx context.Context, a schemas.Adequacy) (schemas.Statem
 		return st, pipeline.Reject(schemas.ThinStatement, "%s", strings.TrimSpace(st.Text))
 	}
 	return st, err
+}
+
+// places names the first files of hunks.
+func places(hunks []schemas.HunkNotice) string {
+	const most = 3
+	var out []string
+	for _, h := range hunks {
+		if !slices.Contains(out, h.Path) {
+			out = append(out, h.Path)
+		}
+	}
+	if more := len(out) - most; more > 0 {
+		out = append(out[:most], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(out, ", ")
 }
 
 // facts is what one statement is made from.

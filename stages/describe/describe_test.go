@@ -277,6 +277,10 @@ func TestDepends_on_the_proof_and_not_on_what_was_noticed(t *testing.T) {
 	b, c := a, a
 	b.Noticed, b.Hunks = 3, []schemas.HunkNotice{{Path: "x"}}
 	c.Proof = "q"
+	none := schemas.Adequacy{StartID: "a", Proof: "p", Hunks: []schemas.HunkNotice{{Path: "x"}}}
+	if schemas.DigestOf(d.Depends(a)) == schemas.DigestOf(d.Depends(none)) {
+		t.Error("a task of which no hunk is noticed counts as any other")
+	}
 	if schemas.DigestOf(d.Depends(a)) != schemas.DigestOf(d.Depends(b)) || schemas.DigestOf(d.Depends(a)) == schemas.DigestOf(d.Depends(c)) {
 		t.Error("it depends on something else")
 	}
@@ -285,10 +289,28 @@ func TestDepends_on_the_proof_and_not_on_what_was_noticed(t *testing.T) {
 // The rules ask no prompt: one more word in it must not redo what they wrote.
 func TestFingerprint_knows_settings_and_provider_and_no_prompt(t *testing.T) {
 	t.Parallel()
-	for thin, want := range map[bool]string{false: `{"thin":false,"provider":"rules"}`, true: `{"thin":true,"provider":"rules"}`} {
+	for thin, want := range map[bool]string{false: `{"thin":false,"unnoticed":false,"provider":"rules"}`, true: `{"thin":true,"unnoticed":false,"provider":"rules"}`} {
 		if b, err := schemas.Canonical(Config{Thin: thin}.Fingerprint()); err != nil || string(b) != want {
 			t.Errorf("%s, %v, want %s", b, err, want)
 		}
+	}
+}
+
+func TestUnnoticed_is_kept_where_it_is_asked_for(t *testing.T) {
+	t.Parallel()
+	w, _ := read1(t, "testdata/note.txtar")
+	a := schemas.Adequacy{StartID: w.start.ID(), Hunks: []schemas.HunkNotice{{Path: "kit/reader.py", End: "unnoticed"}, {Path: "kit/reader.py", Hunk: 1, End: "unnoticed"}}}
+	_, err := New(&w, &w, languages, Config{}).Run(context.Background(), a)
+	var no *pipeline.Rejected
+	if !errors.As(err, &no) || no.Reason != schemas.NoneNoticing || !strings.Contains(no.Detail(), "none of 2 hunks that were tried: kit/reader.py") {
+		t.Errorf("%v", err)
+	}
+	if _, err := New(&w, &w, languages, Config{Unnoticed: true}).Run(context.Background(), a); err != nil {
+		t.Error(err)
+	}
+	a.Noticed = 1
+	if _, err := New(&w, &w, languages, Config{}).Run(context.Background(), a); err != nil {
+		t.Errorf("one hunk is noticed: %v", err)
 	}
 }
 
