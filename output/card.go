@@ -34,6 +34,7 @@ func card(m Manifest, t *tally) []byte {
 	columnsText(&b, m)
 	funnelTable(&b, m)
 	if t.tasks() > 0 {
+		tasksTable(&b, t)
 		statisticsTable(&b, m)
 		tallies(&b, t)
 	}
@@ -109,7 +110,7 @@ func sizeCategory(n int) string {
 }
 
 func columnsText(b *bytes.Buffer, m Manifest) {
-	fmt.Fprintf(b, "\n```python\nfrom datasets import load_dataset\n\ntasks = load_dataset(DIR, split=%[1]q)\n\n# the same rows from the JSONL\ntasks = load_dataset(DIR, data_files={%[1]q: %[2]q}, split=%[1]q)\n```\n", m.Splits[0].Name, dataPath(m.Splits[0].Name))
+	fmt.Fprintf(b, "\n```python\nfrom datasets import load_dataset\n\nDIR = \".\"  # this folder, or the name of the dataset on a hub\ntasks = load_dataset(DIR, split=%[1]q)\n\n# the same rows from the JSONL\ntasks = load_dataset(DIR, data_files={%[1]q: %[2]q}, split=%[1]q)\n```\n", m.Splits[0].Name, dataPath(m.Splits[0].Name))
 	fmt.Fprintf(b, "\nEach row has the columns of SWE-bench, all of them strings. `FAIL_TO_PASS`, `PASS_TO_PASS` and `benchmint` are JSON text.\n")
 	fmt.Fprintf(b, "A patch that is not UTF-8 is base64 (`patch_encoding` in `benchmint`); `%s/<ID>/` holds it as it is.\n", TasksDir)
 	fmt.Fprintf(b, "`image_key` names the image that a task is worked on in: rows with one key need one image.\n")
@@ -130,7 +131,31 @@ func funnelTable(b *bytes.Buffer, m Manifest) {
 	for _, f := range m.Funnel {
 		stages = append(stages, f.Stage)
 	}
-	fmt.Fprintf(b, "\nStages: %s.\n", strings.Join(stages, ", "))
+	fmt.Fprintf(b, "\nStages: %s.", strings.Join(stages, ", "))
+	if m.Releases > 0 {
+		fmt.Fprintf(b, " Releases of the repositories: %d.", m.Releases)
+	}
+	fmt.Fprintf(b, "\n")
+}
+
+// tasksTable lists the first tasks, in the order of the rows.
+func tasksTable(b *bytes.Buffer, t *tally) {
+	fmt.Fprintf(b, "\n## Tasks\n\n| Task | Language | Label | FAIL_TO_PASS | What is asked for |\n| --- | --- | --- | ---: | --- |\n")
+	for _, l := range t.listed {
+		fmt.Fprintf(b, "| [%s](%s) | %s | %s | %d | %s |\n", plain(l.id), path.Join(TasksDir, l.id, StatementFile), plain(l.language), plain(l.label), l.failToPass, short120(plain(l.wish)))
+	}
+	if more := t.tasks() - len(t.listed); more > 0 {
+		fmt.Fprintf(b, "\n%d more.\n", more)
+	}
+}
+
+// short120 cuts a cell after 120 characters.
+func short120(s string) string {
+	const most = 120
+	if r := []rune(s); len(r) > most {
+		return strings.TrimRight(string(r[:most]), " \\") + "…"
+	}
+	return s
 }
 
 func statisticsTable(b *bytes.Buffer, m Manifest) {
@@ -214,7 +239,7 @@ func plots(m Manifest, t *tally) (map[string][]byte, error) {
 		if t.tasks() == 0 {
 			break
 		}
-		b, err := histogram(x.title, t.figures[i])
+		b, err := histogram(x.title, x.unit, t.figures[i])
 		if err != nil {
 			return nil, err
 		}

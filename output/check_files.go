@@ -161,6 +161,9 @@ func (c *checker) card() {
 		c.add(ManifestFile, RuleStatistics, "statistics are not those of the rows")
 		m.Statistics = want
 	}
+	if m.Card != CardVersion {
+		return // another version wrote it; the checksums hold it
+	}
 	c.same(CardFile, RuleCard, card(m, t))
 	drawn, err := plots(m, t)
 	if err != nil {

@@ -2,6 +2,7 @@ package output
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +17,8 @@ type level struct {
 	title string
 	count int
 	of    int // the level before that this one is a share of; 0 where it is none
+	// sources says that it counts repositories, and not what was found in them.
+	sources bool
 	// Lost are the ends of what came in and did not get here.
 	rejected map[schemas.Reason]int
 	deferred int
@@ -35,10 +38,19 @@ type branch struct {
 type filter struct {
 	title   string
 	reasons []schemas.Reason
+	// key is the setting that turns it on; "" for what is always on. A filter that was off
+	// took nothing and checked nothing: it has no level.
+	key string
+}
+
+// off reports whether a configuration turns the filter off.
+func (x filter) off(configuration map[string]any) bool {
+	on, set := configuration[x.key].(bool)
+	return x.key != "" && set && !on
 }
 
 // levels are those of a branch, and how many items it made.
-func (b branch) levels(f Funnel) ([]level, int) {
+func (b branch) levels(f Funnel, configuration map[string]any) ([]level, int) {
 	rest := Funnel{Rejected: maps.Clone(f.Rejected), Deferred: f.Deferred, Failed: f.Failed}
 	taken := make([]Funnel, len(b.filters))
 	for i, x := range b.filters {
@@ -53,6 +65,9 @@ func (b branch) levels(f Funnel) ([]level, int) {
 	last := total(f)
 	out := []level{{title: b.title, count: last}}
 	for i, x := range b.filters {
+		if x.off(configuration) {
+			continue
+		}
 		if len(x.reasons) == 0 {
 			taken[i] = rest
 		}
@@ -81,18 +96,17 @@ func levels(m Manifest) []level {
 	for _, f := range m.Funnel {
 		stages[f.Stage] = f
 	}
+	var configuration map[string]any
+	_ = json.Unmarshal(m.Configuration, &configuration) // one that cannot be read turns nothing off
 	var out []level
 	if crawl, ok := stages["crawl"]; ok {
 		sources := total(crawl)
-		out = append(out, level{title: "Repositories", count: sources}, lost(level{title: "that pass the gates", count: crawl.Done, of: sources}, crawl))
-		if m.Releases > 0 {
-			out = append(out, level{title: "Releases", count: m.Releases})
-		}
+		out = append(out, level{title: "Repositories", count: sources, sources: true}, lost(level{title: "that pass the gates", count: crawl.Done, of: sources, sources: true}, crawl))
 	}
 	last, made := 0, false
 	for _, k := range kinds {
 		if f, ok := stages[k.funnel.stage]; ok {
-			own, n := k.funnel.levels(f)
+			own, n := k.funnel.levels(f, configuration)
 			out, last, made = append(out, own...), last+n, true
 		}
 	}

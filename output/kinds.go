@@ -27,7 +27,7 @@ var kinds = []kind{
 			stage: "link", title: "Changes (pull requests)",
 			filters: []filter{
 				{title: "with code and tests"},
-				{title: "that only modify existing functions", reasons: []schemas.Reason{schemas.AddsFunctions, schemas.DropsFunctions, schemas.UnreadSource}},
+				{title: "that only modify existing functions", reasons: []schemas.Reason{schemas.AddsFunctions, schemas.DropsFunctions, schemas.UnreadSource}, key: "filters.modifies_only"},
 			},
 		},
 	},

@@ -9,6 +9,10 @@ import (
 // Format is the version of the layout on disk.
 const Format = "benchmint-dataset/3"
 
+// CardVersion is the version of the card and its plots; 0 is of datasets made before it
+// was written.
+const CardVersion = 1
+
 // Names in a dataset's folder.
 const (
 	ManifestFile = "manifest.json"
@@ -45,9 +49,13 @@ type Manifest struct {
 	Counts Counts   `json:"counts"`
 	Funnel []Funnel `json:"funnel"`
 	// Releases is how many the repositories have that passed the gates.
-	Releases   int               `json:"releases"`
-	Statistics []Statistic       `json:"statistics"` // of the rows; empty where there are none
-	Tools      map[string]string `json:"tools"`      // name → version and digest
+	Releases   int         `json:"releases"`
+	Statistics []Statistic `json:"statistics"` // of the rows; empty where there are none
+	// Tools are what decides results, name → version: this program as "benchmint" and the
+	// commit that it was built of as "commit".
+	Tools map[string]string `json:"tools"`
+	// Card is the version of card and plots: check makes them again where it is CardVersion.
+	Card int `json:"card"`
 	// Configuration is the effective one, without what names this machine.
 	Configuration json.RawMessage `json:"configuration"`
 	// Checksums is of ChecksumsFile, which names all other files.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"math/bits"
+	"slices"
 	"strconv"
 	"sync"
 )
@@ -48,35 +49,40 @@ func (p plot) svg() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// funnelPlot has one bar a level; where a level is a share of another, what was
-// lost is grey.
+// funnelPlot has one bar a level in the middle of the drawing, each a part of the one
+// above it; what was lost is grey. Repositories are another unit: they are in the table.
 func funnelPlot(lines []level) ([]byte, error) {
 	const left, right, step, top = 250, 130, 26, 36
-	p := plot{Title: "Funnel", Width: 720, Height: top + step*len(lines) + 10}
+	lines = slices.DeleteFunc(slices.Clone(lines), func(l level) bool { return l.sources })
+	p := plot{Title: "Funnel: from changes to tasks", Width: 720, Height: top + step*len(lines) + 10}
 	most := 1
 	for _, l := range lines {
 		most = max(most, l.count)
 	}
-	width := func(n int) int { return n * (p.Width - left - right) / most }
+	const whole = 720 - left - right
+	bar := func(n, y int, fill string) plotBar {
+		w := n * whole / most
+		return plotBar{left + (whole-w)/2, y, w, step - 8, fill}
+	}
 	for i, l := range lines {
 		y := top + i*step
 		if l.of > l.count {
-			p.Bars = append(p.Bars, plotBar{left, y, width(l.of), step - 8, plotGrey})
+			p.Bars = append(p.Bars, bar(l.of, y, plotGrey))
 		}
-		p.Bars = append(p.Bars, plotBar{left, y, width(l.count), step - 8, plotBlue})
+		p.Bars = append(p.Bars, bar(l.count, y, plotBlue))
 		text := strconv.Itoa(l.count)
 		if s := l.share(); s != "" {
 			text += " (" + s + ")"
 		}
-		p.Texts = append(p.Texts, plotLabel{left - 8, y + 13, "end", l.title}, plotLabel{left + width(max(l.count, l.of)) + 6, y + 13, "start", text})
+		p.Texts = append(p.Texts, plotLabel{left - 8, y + 13, "end", l.title}, plotLabel{left + whole + 6, y + 13, "start", text})
 	}
 	return p.svg()
 }
 
 // histogram has a bar for 0 and one for each power of two: the figures of tasks
 // span four orders.
-func histogram(title string, values []int) ([]byte, error) {
-	const step, top, tall = 66, 50, 150
+func histogram(title, unit string, values []int) ([]byte, error) {
+	const step, top, tall, axis = 66, 66, 150, 20
 	counts := make([]int, 1)
 	for _, v := range values {
 		k := bits.Len(uint(max(v, 0)))
@@ -93,7 +99,8 @@ func histogram(title string, values []int) ([]byte, error) {
 	for _, n := range counts {
 		most = max(most, n)
 	}
-	p := plot{Title: title + fmt.Sprintf(" (%d tasks)", len(values)), Width: max(360, 24+step*(len(counts)-first)), Height: top + tall + 30}
+	p := plot{Title: fmt.Sprintf("%s (%d tasks)", title, len(values)), Width: max(360, 24+step*(len(counts)-first)), Height: top + tall + 30 + axis}
+	p.Texts = append(p.Texts, plotLabel{12, 42, "start", "tasks"}, plotLabel{p.Width / 2, top + tall + 16 + axis, "middle", unit + " of a task"})
 	for k := first; k < len(counts); k++ {
 		x, h := 12+step*(k-first), counts[k]*tall/most
 		p.Texts = append(p.Texts, plotLabel{x + step/2, top + tall + 16, "middle", bin(k)})

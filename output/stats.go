@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang/languages"
+	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -58,18 +59,19 @@ func code(t *tree.Tree, language string) (files, lines int) {
 // metric is one figure of the table of statistics.
 type metric struct {
 	name, title string
+	unit        string // of its values
 	of          func(Statistics) int
 }
 
 var metrics = []metric{
-	{"repository_files", "Repository: source files at base", func(s Statistics) int { return s.RepositoryFiles }},
-	{"repository_lines", "Repository: source lines at base", func(s Statistics) int { return s.RepositoryLines }},
-	{"patch_files", "Gold patch: files", func(s Statistics) int { return s.PatchFiles }},
-	{"patch_hunks", "Gold patch: hunks", func(s Statistics) int { return s.PatchHunks }},
-	{"patch_lines", "Gold patch: lines", func(s Statistics) int { return s.PatchLines }},
-	{"fail_to_pass", "FAIL_TO_PASS tests", func(s Statistics) int { return s.FailToPass }},
-	{"pass_to_pass", "PASS_TO_PASS tests", func(s Statistics) int { return s.PassToPass }},
-	{"statement_words", "Statement: words", func(s Statistics) int { return s.StatementWords }},
+	{"repository_files", "Repository: source files at base", "source files", func(s Statistics) int { return s.RepositoryFiles }},
+	{"repository_lines", "Repository: source lines at base", "source lines", func(s Statistics) int { return s.RepositoryLines }},
+	{"patch_files", "Gold patch: files", "files", func(s Statistics) int { return s.PatchFiles }},
+	{"patch_hunks", "Gold patch: hunks", "hunks", func(s Statistics) int { return s.PatchHunks }},
+	{"patch_lines", "Gold patch: lines", "lines", func(s Statistics) int { return s.PatchLines }},
+	{"fail_to_pass", "FAIL_TO_PASS tests", "tests", func(s Statistics) int { return s.FailToPass }},
+	{"pass_to_pass", "PASS_TO_PASS tests", "tests", func(s Statistics) int { return s.PassToPass }},
+	{"statement_words", "Statement: words", "words", func(s Statistics) int { return s.StatementWords }},
 }
 
 // Statistic is one figure over all rows.
@@ -91,6 +93,14 @@ type tally struct {
 	hunks     int // of the code parts, tried by the adequacy check
 	noticed   int
 	findings  map[schemas.HunkFinding]int
+	listed    []listed // the first tableRows tasks
+}
+
+// listed is a task as the card lists it.
+type listed struct {
+	id, language, label string
+	failToPass          int
+	wish                string // the statement's first sentence
 }
 
 func newTally() *tally {
@@ -111,6 +121,18 @@ func (t *tally) add(r Row) {
 	t.hunks += e.Adequacy.Tried
 	t.noticed += e.Adequacy.Noticed
 	t.findings[e.Adequacy.Finding]++
+	if len(t.listed) < tableRows {
+		l := listed{id: r.InstanceID, language: e.Language, failToPass: len(r.FailToPass)}
+		if e.Change != nil {
+			l.label = string(e.Change.Label)
+		}
+		text, _ := prose.Split(r.ProblemStatement)
+		l.wish, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+		if all := prose.Sentences(l.wish); len(all) > 0 {
+			l.wish = all[0]
+		}
+		t.listed = append(t.listed, l)
+	}
 }
 
 // tasks is how many rows there were.

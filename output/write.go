@@ -426,7 +426,7 @@ func (w *writer) count(r Reject) error {
 func (w *writer) manifest(in Input) (Manifest, error) {
 	w.counts.Open = in.Open
 	m := Manifest{
-		Format: Format, Name: in.Name, Splits: w.splits, Funnel: w.funnel(in.Funnel), Tools: in.Tools, Counts: w.counts,
+		Format: Format, Name: in.Name, Splits: w.splits, Funnel: w.funnel(in.Funnel), Tools: in.Tools, Card: CardVersion, Counts: w.counts,
 		Releases: in.Releases, Statistics: w.tally.statistics(),
 	}
 	if m.Tools == nil {

@@ -241,7 +241,7 @@ func TestPlotsAreXML(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := histogram("lines", []int{0, 1, 1, 3, 1 << 21})
+	h, err := histogram("lines", "lines", []int{0, 1, 1, 3, 1 << 21})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +362,6 @@ func TestLevels(t *testing.T) {
 	if d := cmp.Diff([]string{
 		"Repositories: 5 () ",
 		"that pass the gates: 3 (60.0 %) 1 `crawl/licence`, 1 failed",
-		"Releases: 9 () ",
 		"Changes (pull requests): 122 () ",
 		"with code and tests: 60 (49.2 %) 30 `link/no_code`, 30 `link/no_tests`, 2 deferred",
 		"that only modify existing functions: 40 (66.7 %) 15 `link/adds_functions`, 5 `link/unread_source`",
@@ -373,6 +372,12 @@ func TestLevels(t *testing.T) {
 		"in the dataset: 8 (88.9 %) 1 `export/flaky`",
 	}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+	m.Configuration = []byte(`{"filters.modifies_only": false}`)
+	for _, l := range levels(m) {
+		if strings.Contains(l.title, "only modify") {
+			t.Error("a filter that was off has a level")
+		}
 	}
 	if got := levels(Manifest{}); len(got) != 0 {
 		t.Errorf("of nothing: %v", got)

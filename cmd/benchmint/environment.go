@@ -117,7 +117,9 @@ func idleBuilder(c *config.Config) *environment.Builder {
 	return &environment.Builder{Languages: all.Languages(), Runners: all.Runners(), Limits: c.Sandbox.Limits()}
 }
 
-// tools are those whose version decides results, beside what recipes name.
+// tools are those whose version decides results, beside what recipes name: this program,
+// and the grammars in it.
 func tools() map[string]string {
-	return map[string]string{"grammars": readVersion().Grammars}
+	v := readVersion()
+	return map[string]string{"benchmint": v.Version, "commit": v.Commit, "grammars": v.Grammars}
 }
