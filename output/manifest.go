@@ -51,8 +51,8 @@ type Manifest struct {
 	// Releases is how many the repositories have that passed the gates.
 	Releases   int         `json:"releases"`
 	Statistics []Statistic `json:"statistics"` // of the rows; empty where there are none
-	// Tools are what decides results, name → version: this program as "benchmint" and the
-	// commit that it was built of as "commit".
+	// Tools are name → version: what decides results, and the program that wrote the folder
+	// as "benchmint", with the commit that it was built of as "commit".
 	Tools map[string]string `json:"tools"`
 	// Card is the version of card and plots: check makes them again where it is CardVersion.
 	Card int `json:"card"`

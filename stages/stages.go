@@ -6,6 +6,7 @@
 package stages
 
 import (
+	"maps"
 	"time"
 
 	"github.com/benchmint/benchmint/internal/blob"
@@ -125,6 +126,7 @@ type Deps struct {
 	Describe    describe.Config
 	PinToDate   bool
 	Tools       map[string]string // deciding tools and their versions
+	Program     map[string]string // what writes a dataset, beside them: it redoes nothing
 	Observe     func(validate.Measured)
 	Dataset     export.Config
 }
@@ -147,7 +149,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	}
 	projects := environment.Projects{States: trees, History: d.Repos, Toolchains: d.Builder.Toolchains, Languages: d.Builder.Languages, PinToDate: d.PinToDate}
 	exporter := export.New(d.Dataset, export.Outside{
-		Records: records, States: trees, History: d.Repos, Blobs: d.Blobs, Commands: d.Builder, Tools: d.Tools,
+		Records: records, States: trees, History: d.Repos, Blobs: d.Blobs, Commands: d.Builder, Tools: merged(d.Tools, d.Program),
 		Stages: []string{Link, Classify, Resolve, Provision, Validate, Assess, Describe}, Labelled: Classify, Proved: Validate, Assessed: Assess,
 		Releases: records.Releases,
 	})
@@ -176,6 +178,14 @@ func New(d Deps) (*pipeline.Plan, error) {
 	assessed := pipeline.Then(proofs, Assess, pipeline.Stage[schemas.Proof, schemas.Adequacy](do.assessor), options(Assess, assess.Version, d.Assess, hunks))
 	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describe.New(records, trees, d.Builder.Languages, d.Describe)), options(Describe, describe.Version, d.Describe.Fingerprint(), attempt, Harvest))
 	return pipeline.Drain(described, Export, pipeline.Drainer[schemas.Statement](exporter), options(Export, export.Version, d.Dataset.Told(d.Tools), writing)), nil
+}
+
+func merged(of ...map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, m := range of {
+		maps.Copy(out, m)
+	}
+	return out
 }
 
 func (d Deps) doers(records *Records, trees states.Maker) (do doers, err error) {

@@ -117,9 +117,14 @@ func idleBuilder(c *config.Config) *environment.Builder {
 	return &environment.Builder{Languages: all.Languages(), Runners: all.Runners(), Limits: c.Sandbox.Limits()}
 }
 
-// tools are those whose version decides results, beside what recipes name: this program,
-// and the grammars in it.
+// tools are those whose version decides results, beside what recipes name.
 func tools() map[string]string {
+	return map[string]string{"grammars": readVersion().Grammars}
+}
+
+// self is this program, as a dataset names what wrote it. It decides no result by itself:
+// the versions of the stages do.
+func self() map[string]string {
 	v := readVersion()
-	return map[string]string{"benchmint": v.Version, "commit": v.Commit, "grammars": v.Grammars}
+	return map[string]string{"benchmint": v.Version, "commit": v.Commit}
 }

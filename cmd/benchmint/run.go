@@ -260,6 +260,7 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 		Describe:  describe.Config{Thin: c.Filters.Thin, Unnoticed: c.Filters.Unnoticed},
 		PinToDate: c.Build.PinToDate,
 		Tools:     tools(),
+		Program:   self(),
 		Observe:   p.observe,
 		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Configuration: c.Portable(w.kind), Replace: p.replace, Left: p.left},
 	}
