@@ -187,6 +187,9 @@ func tallies(b *bytes.Buffer, t *tally) {
 			fmt.Fprintf(b, "\nTasks of which %s (`adequacy.finding` is `%s`): %d.\n", f.says, f.finding, n)
 		}
 	}
+	if t.byHand > 0 {
+		fmt.Fprintf(b, "\nTasks whose statement or interface somebody wrote by hand (`written_by` is `hand`): %d.\n", t.byHand)
+	}
 	if len(t.labels) > 0 {
 		counts(b, "Label", t.labels)
 	}

@@ -138,9 +138,10 @@ type Extra struct {
 	UnstableIDs       []string            `json:"unstable_ids"`
 	Adequacy          Adequacy            `json:"adequacy"`
 	TestsVisible      bool                `json:"tests_visible"`
-	StatementFrom     string              `json:"statement_from"`     // the texts that it was made of, by +: note+body
-	StatementProvider string              `json:"statement_provider"` // "rules", or a model's name
-	Thin              bool                `json:"thin"`               // too little text to go on
+	StatementFrom     string              `json:"statement_from"`       // the texts that it was made of, by +: note+body
+	StatementProvider string              `json:"statement_provider"`   // "rules", a model's name, or "hand"
+	WrittenBy         string              `json:"written_by,omitempty"` // "hand": somebody wrote the statement or its interface
+	Thin              bool                `json:"thin"`                 // too little text to go on
 	Leaks             schemas.Scan        `json:"leaks"`
 	Provenance        []Provenance        `json:"provenance"`
 	Change            *Change             `json:"change"` // of kind feature
@@ -260,7 +261,7 @@ func RowOf(t Task, base Base) Row {
 			Causes: causes(t.Proof), BaselineB: baselineB(t.Proof), SkipToPass: sorted(t.Proof.List(schemas.SkipToPass)),
 			Quarantined: sorted(t.Proof.List(schemas.Quarantined)), QuarantinedIn: quarantinedIn(t.QuarantinedIn), Vanished: sorted(t.Proof.List(schemas.Vanished)),
 			UnstableIDs: sorted(t.Proof.List(schemas.UnstableID)), Adequacy: adequacy(t.Adequacy),
-			StatementFrom: strings.Join(t.Statement.From, "+"), StatementProvider: t.Statement.Provider, Thin: t.Statement.Thin,
+			StatementFrom: strings.Join(t.Statement.From, "+"), StatementProvider: t.Statement.Provider, WrittenBy: t.Statement.WrittenBy, Thin: t.Statement.Thin,
 			Leaks: t.Proof.Leaks, Provenance: some(t.Provenance),
 		},
 	}

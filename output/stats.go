@@ -93,6 +93,7 @@ type tally struct {
 	hunks     int // of the code parts, tried by the adequacy check
 	noticed   int
 	findings  map[schemas.HunkFinding]int
+	byHand    int      // whose statement or interface somebody wrote
 	listed    []listed // the first tableRows tasks
 }
 
@@ -121,6 +122,9 @@ func (t *tally) add(r Row) {
 	t.hunks += e.Adequacy.Tried
 	t.noticed += e.Adequacy.Noticed
 	t.findings[e.Adequacy.Finding]++
+	if e.WrittenBy == schemas.Hand {
+		t.byHand++
+	}
 	if len(t.listed) < tableRows {
 		l := listed{id: r.InstanceID, language: e.Language, failToPass: len(r.FailToPass)}
 		if e.Change != nil {

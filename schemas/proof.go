@@ -126,9 +126,16 @@ func (p Proof) Stable() Proof {
 // Name is one identifier that tests need and that only the solution defines.
 type Name struct {
 	Name      string `json:"name"`
-	Kind      string `json:"kind"` // function, method, class, type, constant, variable, parameter, field, module
+	Kind      string `json:"kind"` // function, method, class, type, constant, variable, parameter, field, module, import
 	Signature string `json:"signature,omitempty"`
 	Path      string `json:"path,omitempty"` // where it is defined, in the solution
+}
+
+// Override is what somebody wrote by hand for one task: a statement, names of its
+// interface, or both.
+type Override struct {
+	Statement string `json:"statement,omitempty"`
+	Interface []Name `json:"interface,omitempty"`
 }
 
 // Scan is the leak scan of what a solver gets (design 8, Sealing).

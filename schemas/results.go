@@ -364,9 +364,14 @@ type Statement struct {
 	// use; Dropped are those that the sources named and that had to be left out.
 	Required []string `json:"required,omitempty"`
 	Dropped  []string `json:"dropped,omitempty"`
-	// Provider says who wrote it: "rules", or a model's name.
+	// Provider says who wrote it: "rules", a model's name, or "hand".
 	Provider string `json:"provider"`
+	// WrittenBy is "hand" where somebody wrote the text or the interface by hand.
+	WrittenBy string `json:"written_by,omitempty"`
 }
+
+// Hand is the provider of what somebody wrote by hand.
+const Hand = "hand"
 
 // ID is the instance ID.
 func (s Statement) ID() string { return s.StartID }

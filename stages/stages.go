@@ -124,6 +124,7 @@ type Deps struct {
 	Validate    validate.Config
 	Assess      assess.Config
 	Describe    describe.Config
+	Overrides   map[string]schemas.Override // statements and interfaces written by hand, by ID
 	PinToDate   bool
 	Tools       map[string]string // deciding tools and their versions
 	Program     map[string]string // what writes a dataset, beside them: it redoes nothing
@@ -176,7 +177,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), options(Provision, provision.Version, where, environments))
 	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), options(Validate, validate.Version, d.Validate, proof))
 	assessed := pipeline.Then(proofs, Assess, pipeline.Stage[schemas.Proof, schemas.Adequacy](do.assessor), options(Assess, assess.Version, d.Assess, hunks))
-	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describe.New(records, trees, d.Builder.Languages, d.Describe)), options(Describe, describe.Version, d.Describe.Fingerprint(), attempt, Harvest))
+	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describe.New(records, trees, d.Builder.Languages, d.Overrides, d.Describe)), options(Describe, describe.Version, d.Describe.Fingerprint(), attempt, Harvest))
 	return pipeline.Drain(described, Export, pipeline.Drainer[schemas.Statement](exporter), options(Export, export.Version, d.Dataset.Told(d.Tools), writing)), nil
 }
 

@@ -29,6 +29,7 @@ type explanation struct {
 	Repairs    []schemas.Repair   `json:"repairs,omitempty"`
 	Rivals     []schemas.Rival    `json:"rivals,omitempty"`
 	ByHand     []string           `json:"by_hand,omitempty"`
+	Override   []string           `json:"override,omitempty"` // YAML that a person may complete
 }
 
 // transition is one FAIL_TO_PASS test: what it said at start, and its pass.
@@ -88,7 +89,7 @@ func (s *shelf) explain(i *item) explanation {
 		}
 		e.PassToPass = len(i.proof.List(schemas.P2P))
 	}
-	e.ByHand = byHand(i)
+	e.ByHand, e.Override = byHand(i), overrideOf(e)
 	return e
 }
 
@@ -173,6 +174,9 @@ func (p *program) printExplanation(e explanation, i *item) error {
 		t.line("  repaired by %s: %s  (%s)", v.Rule, v.Edit, visible(cut(v.Symptom, 100)))
 	}
 	t.rivals(e.Rivals)
+	if len(e.Override) > 0 {
+		t.line("\nTo write it by hand, put this into a file, and run with --overrides FILE\n  %s", strings.Join(e.Override, "\n  "))
+	}
 	if len(e.ByHand) > 0 {
 		t.line("\nTo see it by hand\n  %s", strings.Join(e.ByHand, "\n  "))
 	}

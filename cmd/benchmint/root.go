@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // program is what every verb has: the world, and the flags that hold everywhere.
@@ -23,6 +24,8 @@ type program struct {
 	replace bool // of the verbs that write a dataset
 	// overrides are the keys that flags set, by flag.
 	overrides map[string]string
+	// written is what somebody wrote by hand, by instance ID.
+	written map[string]schemas.Override
 }
 
 // colours are the words of --color.

@@ -67,6 +67,7 @@ func newRun(p *program) *cobra.Command {
 	p.override(cmd, "only", "sources[].only", "`ID,…`: exactly these IDs, pull request numbers or commits, each of the sources that have it; may be repeated")
 	p.override(cmd, "limit", "limits.changes", "`N` newest changes of each repository")
 	p.override(cmd, "output", "output", "`FOLDER` of the dataset")
+	p.override(cmd, "overrides", "overrides", "`FILE` of statements and interfaces written by hand, by ID")
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` of sandbox: docker or bwrap")
 	p.overrideShort(cmd, "jobs", "j", "jobs", "`N` steps at one time, cheap ones included")
@@ -91,7 +92,7 @@ type opened struct {
 // open opens what stages up to until need; a worker that joins takes no lock: the
 // run that it joins has it. On an error nothing is left open.
 func (p *program) open(ctx context.Context, c *config.Config, until string, join bool) (o *opened, err error) {
-	if err := places(c, until); err != nil {
+	if err := errors.Join(places(c, until), p.readOverrides(c)); err != nil {
 		return nil, err
 	}
 	o = &opened{}
@@ -123,6 +124,9 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 		}
 	}
 	if err := p.hold(c, o.store, o.workshop); err != nil {
+		return o, err
+	}
+	if err := p.holdOverrides(ctx, o.store, join); err != nil {
 		return o, err
 	}
 	stock := p.takeStock
@@ -174,6 +178,9 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 	err = errors.Join(err, p.learn(context.WithoutCancel(ctx), c, o))
 	if err != nil {
 		return p.finish(c, f, summary, o.sources, err)
+	}
+	if err := p.unusedOverrides(c, o.store); err != nil {
+		return err
 	}
 	if summary.Drained && !summary.Interrupted {
 		if err := noteDataset(c); err != nil {
@@ -261,6 +268,7 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 		PinToDate: c.Build.PinToDate,
 		Tools:     tools(),
 		Program:   self(),
+		Overrides: p.written,
 		Observe:   p.observe,
 		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Configuration: c.Portable(w.kind), Replace: p.replace, Left: p.left},
 	}

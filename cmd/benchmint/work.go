@@ -34,6 +34,7 @@ func newWork(p *program) *cobra.Command {
 		},
 	}
 	p.override(cmd, "store", "store", "`URL` of the store")
+	p.override(cmd, "overrides", "overrides", "`FILE` of statements and interfaces written by hand, as the run has it")
 	p.overrideShort(cmd, "jobs", "j", "jobs", "`N` steps at one time, cheap ones included")
 	cmd.Flags().BoolVar(&stay, "stay", false, "wait for more when nothing is left to do, until interrupted")
 	return cmd

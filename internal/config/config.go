@@ -32,9 +32,11 @@ type Config struct {
 	Proof   Proof
 	Jobs    int
 	Wait    time.Duration
-	Store   string
-	Blobs   string
-	Output  string
+	// Overrides is a file of statements and interfaces written by hand; "" is none.
+	Overrides string
+	Store     string
+	Blobs     string
+	Output    string
 
 	origins map[string]Origin
 }

@@ -78,6 +78,8 @@ var Keys = []Key{
 	{Path: "jobs", Doc: "steps at one time, cheap ones included; 0: the number of processors", IsLocal: true, bind: func(c *Config) any { return &c.Jobs }},
 	{Path: "wait", Doc: "how long a run waits for what was put off, when nothing else is left to do", IsLocal: true, bind: func(c *Config) any { return &c.Wait }},
 
+	{Path: "overrides", Doc: "file of statements and interfaces written by hand, by ID (docs/dataset.md)", IsPath: true, bind: func(c *Config) any { return &c.Overrides }},
+
 	{Path: "store", Doc: "folder of records (SQLite) and blobs, or postgres://… for several processes; a run resumes where it stopped", IsPath: true, bind: func(c *Config) any { return &c.Store }},
 	{Path: "blobs", Doc: "folder of blobs where the store is postgres://…: all processes must see it", IsPath: true, bind: func(c *Config) any { return &c.Blobs }},
 	{Path: "output", Doc: "folder of the dataset", IsPath: true, bind: func(c *Config) any { return &c.Output }},

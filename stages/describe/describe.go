@@ -54,14 +54,16 @@ type Describer struct {
 	states    States
 	languages map[string]lang.Language
 	drafter   Drafter
+	overrides map[string]schemas.Override
 	config    Config
 }
 
 var _ pipeline.Stage[schemas.Adequacy, schemas.Statement] = (*Describer)(nil)
 
-// New makes the stage; Rules write the drafts.
-func New(records Records, s States, languages map[string]lang.Language, c Config) *Describer {
-	return &Describer{records: records, states: s, languages: languages, drafter: Rules{}, config: c}
+// New makes the stage; Rules write the drafts. overrides are what was written by hand, by
+// instance ID. They are not in the fingerprint: who changes one asks for that item again.
+func New(records Records, s States, languages map[string]lang.Language, overrides map[string]schemas.Override, c Config) *Describer {
+	return &Describer{records: records, states: s, languages: languages, drafter: Rules{}, overrides: overrides, config: c}
 }
 
 // Fingerprint is what results depend on beside their inputs: the settings, and who
@@ -93,11 +95,20 @@ func (d *Describer) Run(ctx context.Context, a schemas.Adequacy) (schemas.Statem
 		return schemas.Statement{}, err
 	}
 	t := newTask(f)
-	draft, err := d.drafter.Draft(ctx, t.material)
+	hand := d.overrides[f.change.ID()]
+	t.material.Interface = withNames(t.material.Interface, hand.Interface)
+	drafter := d.drafter
+	if hand.Statement != "" {
+		drafter = byHand(hand.Statement)
+	}
+	draft, err := drafter.Draft(ctx, t.material)
 	if err != nil {
 		return schemas.Statement{}, err
 	}
 	st, err := t.judge(draft)
+	if hand.Statement != "" || len(hand.Interface) > 0 {
+		st.WrittenBy = schemas.Hand
+	}
 	if err == nil && st.Thin && !d.config.Thin {
 		return st, pipeline.Reject(schemas.ThinStatement, "%s", strings.TrimSpace(st.Text))
 	}

@@ -122,7 +122,7 @@ func (w *world) Of(context.Context, schemas.Start) (states.Trees, error) {
 
 func (w *world) run(t *testing.T, c Config) (schemas.Statement, error) {
 	t.Helper()
-	return New(w, w, languages, c).Run(context.Background(), schemas.Adequacy{StartID: w.start.ID()})
+	return New(w, w, languages, nil, c).Run(context.Background(), schemas.Adequacy{StartID: w.start.ID()})
 }
 
 // TestStatements tells each golden task as the stage does: the problem statement,
@@ -272,7 +272,7 @@ func TestThin_is_kept_where_it_is_asked_for(t *testing.T) {
 
 func TestDepends_on_the_proof_and_not_on_what_was_noticed(t *testing.T) {
 	t.Parallel()
-	d := New(nil, nil, nil, Config{})
+	d := New(nil, nil, nil, nil, Config{})
 	a := schemas.Adequacy{StartID: "a", Proof: "p"}
 	b, c := a, a
 	b.Noticed, b.Hunks = 3, []schemas.HunkNotice{{Path: "x"}}
@@ -300,16 +300,16 @@ func TestUnnoticed_is_kept_where_it_is_asked_for(t *testing.T) {
 	t.Parallel()
 	w, _ := read1(t, "testdata/note.txtar")
 	a := schemas.Adequacy{StartID: w.start.ID(), Hunks: []schemas.HunkNotice{{Path: "kit/reader.py", End: "unnoticed"}, {Path: "kit/reader.py", Hunk: 1, End: "unnoticed"}}}
-	_, err := New(&w, &w, languages, Config{}).Run(context.Background(), a)
+	_, err := New(&w, &w, languages, nil, Config{}).Run(context.Background(), a)
 	var no *pipeline.Rejected
 	if !errors.As(err, &no) || no.Reason != schemas.NoneNoticing || !strings.Contains(no.Detail(), "none of 2 hunks that were tried: kit/reader.py") {
 		t.Errorf("%v", err)
 	}
-	if _, err := New(&w, &w, languages, Config{Unnoticed: true}).Run(context.Background(), a); err != nil {
+	if _, err := New(&w, &w, languages, nil, Config{Unnoticed: true}).Run(context.Background(), a); err != nil {
 		t.Error(err)
 	}
 	a.Noticed = 1
-	if _, err := New(&w, &w, languages, Config{}).Run(context.Background(), a); err != nil {
+	if _, err := New(&w, &w, languages, nil, Config{}).Run(context.Background(), a); err != nil {
 		t.Errorf("one hunk is noticed: %v", err)
 	}
 }
@@ -318,7 +318,7 @@ func TestRun_gives_faults_as_they_are(t *testing.T) {
 	t.Parallel()
 	w, _ := read1(t, "testdata/note.txtar")
 	down := errors.New("disk gone")
-	_, err := New(&w, broken{down}, languages, Config{}).Run(context.Background(), schemas.Adequacy{StartID: "x"})
+	_, err := New(&w, broken{down}, languages, nil, Config{}).Run(context.Background(), schemas.Adequacy{StartID: "x"})
 	var no *pipeline.Rejected
 	if !errors.Is(err, down) || errors.As(err, &no) {
 		t.Errorf("%v", err)

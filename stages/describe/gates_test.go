@@ -55,7 +55,7 @@ func TestGates_judge_any_draft(t *testing.T) {
 			t.Parallel()
 			w, _ := read1(t, "testdata/"+tc.file+".txtar")
 			tc.draft.Provider = "m"
-			d := New(&w, &w, languages, Config{})
+			d := New(&w, &w, languages, nil, Config{})
 			d.drafter = stranger{tc.draft, tc.err, new(Material)}
 			st, err := d.Run(context.Background(), schemas.Adequacy{StartID: w.start.ID()})
 			var no *pipeline.Rejected
@@ -83,7 +83,7 @@ func TestMaterial(t *testing.T) {
 	t.Parallel()
 	w, _ := read1(t, "testdata/leak_in_body.txtar")
 	var got Material
-	d := New(&w, &w, languages, Config{})
+	d := New(&w, &w, languages, nil, Config{})
 	d.drafter = stranger{Draft{}, nil, &got}
 	if _, err := d.Run(context.Background(), schemas.Adequacy{StartID: w.start.ID()}); err == nil {
 		t.Error("an empty draft passed")
