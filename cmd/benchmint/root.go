@@ -58,6 +58,16 @@ func newRoot(env *world) *cobra.Command {
 		},
 	}
 	root.Version = ownVersion()
+	root.SetHelpCommand(&cobra.Command{
+		Use: "help [VERB]", Short: "help about a verb",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownVerb(root, strings.Join(args, " "))
+			}
+			return of.Help()
+		},
+	})
 	root.SetOut(env.stdout)
 	root.SetErr(env.stderr)
 	root.SetFlagErrorFunc(unknownFlag)
@@ -131,9 +141,21 @@ func (p *program) overrideShort(cmd *cobra.Command, flag, short, key, usage stri
 	})
 }
 
+// set adds --set KEY=VALUE, which sets any key but those of one source.
+func (p *program) set(cmd *cobra.Command) {
+	cmd.Flags().Func("set", "`KEY=VALUE` of the configuration (filters.thin=true); may be repeated", func(text string) error {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || strings.HasPrefix(key, "sources") {
+			return fmt.Errorf("%q is not KEY=VALUE with a key that is not of one source", text)
+		}
+		p.overrides["set\x00"+key] = value
+		return nil
+	})
+}
+
 // load is the effective configuration for a verb.
 func (p *program) load(sources ...string) (*config.Config, error) {
-	in := config.Input{File: p.file, Environ: p.environ, Sources: sources}
+	in := config.Input{File: p.file, Environ: p.environ, Sources: sources, Now: p.now()}
 	if in.File == "" {
 		if _, err := os.Stat(config.DefaultFile); err == nil {
 			in.File = config.DefaultFile

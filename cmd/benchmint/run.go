@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,6 +48,9 @@ func newRun(p *program) *cobra.Command {
 		Long:    "Takes git repositories (paths, bare or not, or URLs) to a dataset of proved tasks and a file of\nrejects, each with its reason. Without a configuration: defaults, ./benchmint-state, ./benchmint-out.\n\nA dataset never loses a row unasked: a row that is in the output folder leaves it only where this\nrun rejects its change, by name and reason, or with --replace. A run with other sources, another\nwindow or --only that would take rows away ends with 2 before it begins.",
 		Example: "  benchmint run https://example.org/acme/widget.git\n  benchmint run ./clone --since 2025-01-01\n  benchmint run -c benchmint.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.allowFailed < 0 {
+				return unmet("--allow-failed: %d is below 0", f.allowFailed)
+			}
 			if f.until != "" && !slices.Contains(stages.Order, f.until) {
 				return unknownStage("--until", f.until)
 			}
@@ -55,7 +59,7 @@ func newRun(p *program) *cobra.Command {
 				return err
 			}
 			if len(c.Sources) == 0 {
-				return unmet("no source: benchmint run PATH-OR-URL, or sources: in %s (benchmint config example)", config.DefaultFile)
+				return unmet("no source: benchmint run PATH-OR-URL, or sources: in %s (benchmint config example)", cmp.Or(c.File, config.DefaultFile))
 			}
 			if f.dryRun {
 				return p.dryRun(cmd.Context(), c)
@@ -64,14 +68,16 @@ func newRun(p *program) *cobra.Command {
 		},
 	}
 	p.override(cmd, "since", "sources[].since", "`DATE`: changes committed on this day (UTC) or later")
+	p.override(cmd, "before", "sources[].until", "`DATE`: changes committed before this day (UTC)")
 	p.override(cmd, "only", "sources[].only", "`ID,…`: exactly these IDs, pull request numbers or commits, each of the sources that have it; may be repeated")
-	p.override(cmd, "limit", "limits.changes", "`N` newest changes of each repository")
+	p.override(cmd, "limit", "limits.changes", "`N` newest candidates of each repository: changes that touch code and tests; 0 is all")
 	p.override(cmd, "output", "output", "`FOLDER` of the dataset")
 	p.override(cmd, "overrides", "overrides", "`FILE` of statements and interfaces written by hand, by ID")
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` of sandbox: docker or bwrap")
 	p.overrideShort(cmd, "jobs", "j", "jobs", "`N` steps at one time, cheap ones included")
 	p.override(cmd, "wait", "wait", "`DURATION` that a run waits for what was put off, when nothing else is left to do")
+	p.set(cmd)
 	cmd.Flags().StringVar(&f.until, "until", "", "last `STAGE` to run: "+strings.Join(stages.Order, ", "))
 	cmd.Flags().IntVar(&f.allowFailed, "allow-failed", 0, "`N` failed items are no reason for exit code 1; for schedulers")
 	cmd.Flags().BoolVar(&f.partial, "partial", false, "write the dataset although some items are put off; the manifest counts them")

@@ -16,6 +16,8 @@ import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/hosts"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
@@ -129,7 +131,7 @@ func (p *program) addLooked(s *sources, c *config.Config, i int, l looked) (prob
 		seed.Repo = schemas.Repo{Name: silentName(src), URL: src.Git}
 		s.silent[seed.Repo.Name] = l.err
 	case l.err != nil:
-		return l.err.Error()
+		return l.err.Error() + elsewhere(src)
 	default:
 		if asOf, why := l.origin.Silent(); why != nil {
 			s.later = append(s.later, why)
@@ -143,6 +145,33 @@ func (p *program) addLooked(s *sources, c *config.Config, i int, l looked) (prob
 	}
 	s.place[seed.Repo.Name] = i
 	s.order = append(s.order, seed)
+	return ""
+}
+
+// ownerName matches what names a repository on a forge, and may be meant for a path.
+var ownerName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
+
+// elsewhere is where a source may be that is not at its path: in a folder above, or on
+// GitHub.
+func elsewhere(src config.Source) string {
+	if config.IsURL(src.Git) {
+		return ""
+	}
+	if _, err := os.Stat(src.Git); err != nil {
+		if ownerName.MatchString(src.Git) {
+			return "; did you mean " + hosts.GitHub + src.Git + "?"
+		}
+		return ""
+	}
+	dir, err := filepath.Abs(src.Git)
+	if err != nil {
+		return ""
+	}
+	for above := filepath.Dir(dir); above != dir; dir, above = above, filepath.Dir(above) {
+		if _, err := os.Stat(filepath.Join(above, ".git")); err == nil {
+			return "; it lies in the repository at " + above
+		}
+	}
 	return ""
 }
 

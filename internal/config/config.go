@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,9 @@ type Config struct {
 	Store     string
 	Blobs     string
 	Output    string
+
+	// File is what was read; "" is none.
+	File string
 
 	origins map[string]Origin
 }
@@ -174,16 +178,20 @@ type Setting struct {
 type Input struct {
 	File    string   // "": none
 	Environ []string // NAME=value; only BENCHMINT_* is looked at
-	// Sources are those of the command line: they replace the file's, except that
-	// the name or address of one of the file's takes it with its window.
+	// Sources are those of the command line, each as PATH-OR-URL or owner/name=PATH-OR-URL:
+	// they replace the file's, except that the name or address of one of the file's takes
+	// it with its window.
 	Sources []string
 	Flags   []Setting
+	// Now is the present, which no window begins after; the zero time is not compared.
+	Now time.Time
 }
 
 // Load reads and checks a configuration: defaults < file < environment < flags.
 // An error is a Problems with all that is wrong, or the fault of reading the file.
 func Load(in Input) (*Config, error) {
 	c := Default()
+	c.File = in.File
 	var problems Problems
 	if in.File != "" {
 		b, err := os.ReadFile(in.File)
@@ -195,8 +203,9 @@ func Load(in Input) (*Config, error) {
 	problems = append(problems, c.readEnviron(in.Environ)...)
 	c.takeSources(in.Sources)
 	problems = append(problems, c.readFlags(in.Flags)...)
-	problems = append(problems, c.validate()...)
+	problems = append(problems, c.validate(in.Now)...)
 	if len(problems) > 0 {
+		slices.SortStableFunc(problems, Problem.compare)
 		return nil, problems
 	}
 	return c, nil
@@ -211,6 +220,10 @@ func (c *Config) takeSources(args []string) {
 	origins := map[string]Origin{}
 	for i, arg := range args {
 		s := Source{Git: arg}
+		if name, git, ok := strings.Cut(arg, "="); ok && sourceName.MatchString(name) {
+			s.Name, s.Git = name, git
+			origins[sourcePath(i, "name")] = Origin{FromFlag, "command line"}
+		}
 		prefix := sourcePath(i, "")
 		from := -1
 		for j, have := range c.Sources {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 	}
 	day := func(y int) Date { return Date{time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC)} }
 	want := &Config{
-		Dataset: "my-features", Kinds: []string{"feature"},
+		File: file, Dataset: "my-features", Kinds: []string{"feature"},
 		Sources: []Source{
 			{Git: filepath.Join(filepath.Dir(file), "../clones/widget.git"), Name: "acme/widget", Since: day(2025), Until: day(2026), Only: []string{"123", "0012345", "1234567e8"}},
 			{Git: "https://example.org/a/b.git"},
@@ -85,12 +86,12 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"kind_of_a_later_version", "kinds: [feature, library]\n", []string{`:1: kinds: "library" is not in this version; it makes feature`}},
 		{"kind_misspelt", "kinds: [featrue]\n", []string{`:1: kinds: "featrue" is not one of feature; did you mean feature?`}},
 		{"empty_window", "sources:\n- git: x\n  since: 2026-01-01\n  until: 2025-01-01\n", []string{`:4: sources[0].until: 2025-01-01 is not after since (2026-01-01): no commit can lie between them`}},
-		{"bad_memory", "sandbox:\n  memory: 4\n", []string{`:2: sandbox.memory: "4" is no size (a number and B, KiB, MiB, GiB or TiB, such as 4GiB)`}},
-		{"negative_memory", "sandbox: {memory: -4GiB}\n", []string{`:1: sandbox.memory: "-4GiB" is no size (a number and B, KiB, MiB, GiB or TiB, such as 4GiB)`}},
+		{"bad_memory", "sandbox:\n  memory: 4\n", []string{`:2: sandbox.memory: "4" is not a size (a number and B, KiB, MiB, GiB or TiB, such as 4GiB)`}},
+		{"negative_memory", "sandbox: {memory: -4GiB}\n", []string{`:1: sandbox.memory: "-4GiB" is not a size (a number and B, KiB, MiB, GiB or TiB, such as 4GiB)`}},
 		{"little_memory", "sandbox: {memory: 1MiB}\n", []string{`:1: sandbox.memory: 1MiB is below 64MiB`}},
-		{"bad_timeout", "sandbox: {timeout: soon}\n", []string{`:1: sandbox.timeout: "soon" is no duration (such as 90s, 30m, 1h30m)`}},
-		{"bad_date", "sources:\n- git: x\n  since: 2025-13-01\n", []string{`:3: sources.since: "2025-13-01" is no date (YYYY-MM-DD, UTC)`}},
-		{"bad_bool", "build: {pin_to_date: maybe}\n", []string{`:1: build.pin_to_date: "maybe" is neither true nor false`}},
+		{"bad_timeout", "sandbox: {timeout: soon}\n", []string{`:1: sandbox.timeout: "soon" is not a duration (such as 90s, 30m, 1h30m)`}},
+		{"bad_date", "sources:\n- git: x\n  since: 2025-13-01\n", []string{`:3: sources.since: "2025-13-01" is not a date (YYYY-MM-DD, UTC)`}},
+		{"bad_bool", "build: {pin_to_date: maybe}\n", []string{`:1: build.pin_to_date: "maybe" is not true or false`}},
 		{"no_runs", "proof: {runs: 0}\n", []string{`:1: proof.runs: 0 is not between 1 and 100`}},
 		{"list_wanted", "kinds: feature\n", []string{`:1: kinds must be a list`}},
 		{"scalar_wanted", "store: [a]\n", []string{`:1: store must be a single value`}},
@@ -105,7 +106,7 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"missing_bundle", "build: {ca_bundle: /does/not/exist}\n", []string{`:1: build.ca_bundle: /does/not/exist: no such file`}},
 		{"all_at_once", "sandbx: {}\nproof: {runs: x}\nlanguages: [go]\n", []string{
 			`:1: unknown key "sandbx"; did you mean sandbox?`,
-			`:2: proof.runs: "x" is no whole number`,
+			`:2: proof.runs: "x" is not a whole number`,
 			`:3: unknown key "languages"; did you mean filters.languages?`,
 		}},
 	} {
@@ -202,12 +203,23 @@ func TestExampleHasEveryKeyAndParses(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, Example())
 	}
+	if diff := cmp.Diff(Default(), c, cmpopts.IgnoreUnexported(Config{}), cmpopts.IgnoreFields(Config{}, "File", "Store", "Output"), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the example is not the default (-default +example):\n%s", diff)
+	}
+	if c, err = Load(Input{File: write(t, sampled(Example()))}); err != nil {
+		t.Fatalf("%v\n%s", err, Example())
+	}
 	for _, k := range Keys {
 		path := strings.Replace(k.Path, "[]", "[0]", 1)
 		if c.Origin(path).Layer != FromFile {
 			t.Errorf("the example lacks %s", k.Path)
 		}
 	}
+}
+
+// sampled is the example with its samples.
+func sampled(example string) string {
+	return regexp.MustCompile(`(?m)^# (sources:|  - |    )`).ReplaceAllString(example, "$1")
 }
 
 func TestShowParsesToTheSame(t *testing.T) {
@@ -220,6 +232,7 @@ func TestShowParsesToTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, c.Show())
 	}
+	again.File, c.File = "", ""
 	again.Store, c.Store = "", "" // relative to each file's own folder
 	again.Sources[0].Git, c.Sources[0].Git = "", ""
 	if diff := cmp.Diff(c, again, cmpopts.IgnoreUnexported(Config{})); diff != "" {
@@ -273,7 +286,7 @@ func TestSchemaAllowsTheExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	// An empty kind is "not set", and in no closed set.
-	example := strings.Replace(Example(), `kind: ""`, "kind: bwrap", 1)
+	example := strings.Replace(sampled(Example()), `kind: ""`, "kind: bwrap", 1)
 	for _, tc := range []struct{ old, new, wrong string }{
 		{"", "", ""},
 		{"memory: ", "memroy: ", `additional properties ["memroy"]`},

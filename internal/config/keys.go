@@ -15,7 +15,7 @@ import (
 type Key struct {
 	Path    string // as in the file: sandbox.memory, sources[].git
 	Doc     string
-	Example string   // YAML in the example; "" shows the default
+	Example string   // YAML of a sample
 	Choices []string // closed set of words, also of a list's entries
 	IsPath  bool     // relative to the file that names it
 	IsLocal bool     // how this machine works, which changes no byte of a dataset
@@ -134,7 +134,8 @@ func findKey(path string) (Key, bool) {
 // Value is one key with its effective value and where it came from.
 type Value struct {
 	Key    string `json:"key"`
-	Value  string `json:"value"` // as in the file
+	Value  string `json:"-"`     // as in the file
+	Typed  any    `json:"value"` // as JSON has it; sizes, durations and dates as in the file
 	Origin string `json:"origin"`
 }
 
@@ -144,7 +145,7 @@ func (c *Config) Values() []Value {
 	sourcesDone := false
 	for _, k := range Keys {
 		if k.source == nil {
-			out = append(out, Value{k.Path, format(k.bind(c)), c.Origin(k.Path).String()})
+			out = append(out, Value{k.Path, format(k.bind(c)), jsonOf(k.bind(c)), c.Origin(k.Path).String()})
 			continue
 		}
 		if sourcesDone {
@@ -168,7 +169,7 @@ func (c *Config) sourceValues(i int) []Value {
 		_, name := k.split()
 		path := sourcePath(i, name)
 		if _, set := c.origins[path]; set {
-			out = append(out, Value{path, format(k.source(&c.Sources[i])), c.Origin(path).String()})
+			out = append(out, Value{path, format(k.source(&c.Sources[i])), jsonOf(k.source(&c.Sources[i])), c.Origin(path).String()})
 		}
 	}
 	return out

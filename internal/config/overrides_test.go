@@ -38,7 +38,7 @@ func TestReadOverrides(t *testing.T) {
 		{"no_kind", "a__b-1:\n  interface:\n    - {name: x}\n", "needs name and kind"},
 		{"no_list", "a__b-1:\n  interface: x\n", ":2: a__b-1: the interface must be a list"},
 		{"no_mapping", "- x\n", ":1: overrides must hold instance IDs"},
-		{"no_yaml", "a: [\n", "no YAML"},
+		{"no_yaml", "a: [\n", "not YAML"},
 	} {
 		if _, err := read(tc.text); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %s", tc.name, err, tc.want)

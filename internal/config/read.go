@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -26,7 +28,31 @@ func (p Problem) String() string {
 	return p.Where + ": " + p.Text
 }
 
-// Problems is every problem of a configuration, in the order they were met.
+// compare orders problems by the line of the file, then those of variables and flags.
+func (p Problem) compare(other Problem) int {
+	a, b := p.line(), other.line()
+	switch {
+	case a > 0 && b > 0:
+		return cmp.Compare(a, b)
+	case a > 0:
+		return -1
+	case b > 0:
+		return 1
+	}
+	return 0
+}
+
+// line is the line of the file; 0 where it is not in a file.
+func (p Problem) line() int {
+	n, err := strconv.Atoi(p.Where[strings.LastIndexByte(p.Where, ':')+1:])
+	if err != nil || !strings.Contains(p.Where, ":") {
+		return 0
+	}
+	return n
+}
+
+// Problems is every problem of a configuration: those of the file by line, then those of
+// variables and flags in the order they were met.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -64,12 +90,12 @@ func syntaxProblem(file string, err error) Problem {
 	where := file
 	var syntax yaml.Error
 	if !errors.As(err, &syntax) {
-		return Problem{file, "no YAML: " + err.Error()}
+		return Problem{file, "not YAML: " + err.Error()}
 	}
 	if at := syntax.GetToken(); at != nil {
 		where = fmt.Sprintf("%s:%d", file, at.Position.Line)
 	}
-	return Problem{where, "no YAML: " + syntax.GetMessage()}
+	return Problem{where, "not YAML: " + syntax.GetMessage()}
 }
 
 func (r *reader) where(n ast.Node) string {
@@ -104,9 +130,17 @@ func (r *reader) mapping(section string, source int, n ast.Node) {
 				r.mapping(path, source, pair.Value)
 			}
 		default:
-			r.problem(pair.Key, "unknown key %q%s", strings.ReplaceAll(path, "[]", ""), hintKey(section, name))
+			r.problem(pair.Key, "unknown key %q%s", strings.ReplaceAll(path, "[]", index(source)), hintKey(section, name))
 		}
 	}
+}
+
+// index is that of a source, "" elsewhere.
+func index(source int) string {
+	if source < 0 {
+		return ""
+	}
+	return fmt.Sprintf("[%d]", source)
 }
 
 func (r *reader) sources(n ast.Node) {
@@ -263,11 +297,22 @@ func (c *Config) readEnviron(environ []string) (problems Problems) {
 }
 
 // readFlags applies the flags; a flag of a source's key sets it for every source.
+// settable are the keys that --set may set: all but those of one source.
+func settable() []string {
+	var out []string
+	for _, k := range Keys {
+		if k.source == nil {
+			out = append(out, k.Path)
+		}
+	}
+	return out
+}
+
 func (c *Config) readFlags(flags []Setting) (problems Problems) {
 	for _, f := range flags {
 		k, ok := findKey(f.Key)
 		if !ok {
-			problems = append(problems, Problem{f.Flag, "sets the unknown key " + f.Key})
+			problems = append(problems, Problem{f.Flag, fmt.Sprintf("unknown key %q%s", f.Key, nearest.Hint(f.Key, settable()))})
 			continue
 		}
 		targets := 1

@@ -8,21 +8,25 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Example is a commented configuration file with every key; it parses.
+// Example is a commented configuration file with every key; it parses, and is the same as
+// no file.
 func Example() string {
 	var b strings.Builder
-	b.WriteString("# " + DefaultFile + ": every key, with its default unless the comment says otherwise.\n")
+	b.WriteString("# " + DefaultFile + ": every key with its default. What is commented out is a sample.\n")
 	defaults := Default()
 	section := ""
 	for _, k := range Keys {
 		s, name := k.split()
-		value := k.Example
-		if value == "" {
+		value, doc := k.Example, k.Doc
+		if k.source == nil {
 			value = format(k.bind(defaults))
+		}
+		if k.source == nil && k.Example != "" {
+			doc += "; for example " + k.Example
 		}
 		first := s != section
 		if first && s != "" {
-			fmt.Fprintf(&b, "\n# %s\n%s:\n", sections[s], s)
+			fmt.Fprintf(&b, "\n# %s\n%s%s:\n", sections[s], sample(k), s)
 		} else if first {
 			b.WriteString("\n")
 		}
@@ -31,9 +35,17 @@ func Example() string {
 		if k.source != nil {
 			indent = map[bool]string{true: "  - ", false: "    "}[first]
 		}
-		fmt.Fprintf(&b, "%-46s # %s\n", indent+name+": "+value, k.Doc)
+		fmt.Fprintf(&b, "%-46s # %s\n", sample(k)+indent+name+": "+value, doc)
 	}
 	return b.String()
+}
+
+// sample comments a key out that has no default: those of a source.
+func sample(k Key) string {
+	if k.source != nil {
+		return "# "
+	}
+	return ""
 }
 
 // Schema is the JSON Schema (2020-12) of the file, for editors.

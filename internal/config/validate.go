@@ -22,6 +22,7 @@ var (
 // checker collects what is wrong with values that could be read.
 type checker struct {
 	c        *Config
+	now      time.Time
 	problems Problems
 }
 
@@ -30,8 +31,8 @@ func (k *checker) at(path, form string, args ...any) {
 	k.problems = append(k.problems, Problem{k.c.Origin(path).Where, path + ": " + fmt.Sprintf(form, args...)})
 }
 
-func (c *Config) validate() Problems {
-	k := &checker{c: c}
+func (c *Config) validate(now time.Time) Problems {
+	k := &checker{c: c, now: now}
 	k.choices()
 	if !datasetName.MatchString(c.Dataset) {
 		k.at("dataset", "%q may hold A-Z a-z 0-9 . _ - only", c.Dataset)
@@ -176,6 +177,9 @@ func (k *checker) source(i int) {
 	}
 	if !s.Since.IsZero() && !s.Until.IsZero() && !s.Since.Before(s.Until.Time) {
 		k.at(sourcePath(i, "until"), "%s is not after since (%s): no commit can lie between them", s.Until, s.Since)
+	}
+	if !k.now.IsZero() && s.Since.After(k.now) {
+		k.at(sourcePath(i, "since"), "%s is in the future: no commit is that new", s.Since)
 	}
 	for _, entry := range s.Only {
 		if _, err := schemas.ParseInstanceID(entry); err != nil && !onlyEntry.MatchString(entry) {

@@ -103,7 +103,7 @@ func assign(ptr any, text string) error {
 		return keep(p, text, "number", parseFloat)
 	case *bool:
 		if text != "true" && text != "false" {
-			return fmt.Errorf("%q is neither true nor false", text)
+			return fmt.Errorf("%q is not true or false", text)
 		}
 		*p = text == "true"
 	case *Size:
@@ -121,7 +121,7 @@ func assign(ptr any, text string) error {
 func keep[T any](p *T, text, what string, parse func(string) (T, error)) error {
 	v, err := parse(text)
 	if err != nil {
-		return fmt.Errorf("%q is no %s", text, what)
+		return fmt.Errorf("%q is not a %s", text, what)
 	}
 	*p = v
 	return nil

@@ -36,7 +36,7 @@ var (
 	// ErrRemote is a URL that could not be fetched now.
 	ErrRemote = errors.New("remote cannot be fetched")
 	// ErrNoRepo is a path or URL that holds no repository with a commit.
-	ErrNoRepo = errors.New("no git repository")
+	ErrNoRepo = errors.New("not a git repository")
 )
 
 // EmptyTree is the object ID of the tree without entries.

@@ -5,6 +5,9 @@
 // read from them.
 package hosts
 
+// GitHub is the host of repositories that are named owner/name alone.
+const GitHub = "https://github.com/"
+
 // What builds may reach when the machine names no registries of its own.
 const (
 	PyPI        = "pypi.org"
