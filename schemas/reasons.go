@@ -75,7 +75,7 @@ type ReasonText struct {
 var Reasons = []ReasonText{
 	{FewReleases, "the repository has fewer releases than filters.min_releases", "lower the limit"},
 	{BadLicence, "the repository's licence is not among filters.licences", "add it to the list, where you may"},
-	{NoSources, "the repository has no source file in a language that is asked for", "widen filters.languages"},
+	{NoSources, "the repository has no source file in a language that is asked for", "nothing for a language that benchmint does not build; else widen filters.languages"},
 	{NoCode, "the change touches no code that ships", "nothing: it is not a feature"},
 	{NoTests, "the change touches no test, nor what tests read; requirements and settings of tests are neither", "nothing: there is no proof without a test"},
 	{MixedManifest, "a manifest changes for tests and for code in one hunk", "nothing: what is for tests and what for code cannot be told apart"},
@@ -84,7 +84,7 @@ var Reasons = []ReasonText{
 	{MissingBlob, "the clone lacks an object that the change needs", "fetch it with the command that the reason names"},
 	{RootCommit, "the commit has no parent to start from", "nothing"},
 	{DuplicateStart, "the same base and landed trees stand under another ID", "see the alias in its row"},
-	{OtherLanguage, "the code part is in no language that is asked for", "widen filters.languages"},
+	{OtherLanguage, "the code part is in no language that is asked for", "nothing for a language that benchmint does not build; else widen filters.languages"},
 	{TooLarge, "the code part is over filters.max_source_lines", "raise the limit"},
 	{UnsafePath, "a path of the tree leaves it or cannot be written", "nothing: the tree is hostile or broken"},
 	{AddsFunctions, "the code part adds a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},

@@ -57,7 +57,7 @@ func (p *program) itemWords(cmd *cobra.Command, taken []string, begun string) (o
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ids, err := s.ids()
+	ids, err := s.words()
 	if errors.Join(err, s.Close()) != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

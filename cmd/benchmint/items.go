@@ -10,6 +10,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/schemas"
@@ -91,20 +92,70 @@ func (s *shelf) ids() ([]string, error) {
 	return out, nil
 }
 
-// find resolves what a person typed: an ID, in any case, or the key alone where
-// only one item has it (12 for acme__widget-12).
+// repositories are the sources that the store knows, as IDs.
+func (s *shelf) repositories() ([]string, error) {
+	var out []string
+	for step, err := range s.Each(stages.Crawl) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, step.Key)
+	}
+	return out, nil
+}
+
+// words are all that find resolves: items, then sources.
+func (s *shelf) words() ([]string, error) {
+	items, err := s.ids()
+	if err != nil {
+		return nil, err
+	}
+	sources, err := s.repositories()
+	return append(items, sources...), err
+}
+
+// commitWord matches the beginning of a commit's hash.
+var commitWord = lazyregexp.New(`^[0-9a-fA-F]{7,40}$`)
+
+// ofCommit are the items whose change is a commit that begins so.
+func (s *shelf) ofCommit(begin string, ids []string) ([]string, error) {
+	begin = strings.ToLower(begin)
+	var out []string
+	for _, id := range ids {
+		raw, ok, err := s.Inputs(stages.Link, id)
+		if err != nil {
+			return nil, err
+		}
+		var c struct {
+			Commit string `json:"commit"`
+		}
+		if ok && json.Unmarshal(raw, &c) == nil && strings.HasPrefix(c.Commit, begin) {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+// find resolves what a person typed: an ID, in any case, the key alone where only one
+// item has it (12 for acme__widget-12), the beginning of a commit's hash, or a source
+// (acme__widget, acme/widget).
 func (s *shelf) find(word string) (string, error) {
-	all, err := s.ids()
+	all, err := s.words()
 	if err != nil {
 		return "", err
 	}
 	var close []string
 	for _, id := range all {
-		if strings.EqualFold(id, word) {
+		if strings.EqualFold(id, word) || strings.EqualFold(id, strings.Replace(word, "/", "__", 1)) {
 			return id, nil
 		}
 		if strings.HasSuffix(id, "-"+word) {
 			close = append(close, id)
+		}
+	}
+	if len(close) == 0 && commitWord.MatchString(word) {
+		if close, err = s.ofCommit(word, all); err != nil {
+			return "", err
 		}
 	}
 	switch {

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/store"
 )
 
 // Exit codes (interface: "Everywhere").
@@ -89,6 +90,8 @@ func codeOf(ctx context.Context, err error) int {
 		return exitOK
 	case ctx.Err() != nil:
 		return exitInterrupted
+	case store.Damaged(err):
+		return exitUsage
 	case errors.As(err, &e):
 		return e.code
 	case errors.As(err, &problems), errors.As(err, &usage):
@@ -108,6 +111,9 @@ func report(w io.Writer, err error) {
 		return
 	}
 	_, _ = fmt.Fprintln(w, "benchmint:", err)
+	if store.Damaged(err) {
+		_, _ = fmt.Fprintln(w, "benchmint: the store is damaged; put back a copy of its folder, or move it away and the next run makes a new one")
+	}
 }
 
 // usageError is a command line that cannot be understood.

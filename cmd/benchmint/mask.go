@@ -14,6 +14,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang/all"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/mask/verify"
+	"github.com/benchmint/benchmint/internal/recipe"
 )
 
 func newMask(p *program) *cobra.Command {
@@ -183,7 +184,7 @@ func (p *program) printMask(r *mask.Result) error {
 	for _, fault := range r.Failed {
 		t.line("%s  %s", t.in(red, "failed"), visible(fault))
 	}
-	t.line("what was done: %s; to undo it: benchmint mask --undo %s %s", r.Manifest, r.Undo, r.Output)
+	t.line("what was done: %s; to undo it: benchmint mask --undo %s %s", r.Manifest, recipe.Quote(r.Undo), recipe.Quote(r.Output))
 	return t.err
 }
 

@@ -23,8 +23,9 @@ func newRetry(p *program) *cobra.Command {
 			if len(args) == 0 && !failed && stage == "" {
 				return &usageError{errors.New("retry: give IDs, --failed or --stage S")}
 			}
-			if stage != "" && !slices.Contains(stages.Order, stage) {
-				return unknownStage("--stage", stage)
+			stage, reason, err := stageAndReason(stage)
+			if err != nil {
+				return err
 			}
 			c, err := p.load()
 			if err != nil {
@@ -35,7 +36,7 @@ func newRetry(p *program) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
-			n, err := s.retry(args, failed, stage)
+			n, err := s.retry(args, failed, stage, reason)
 			if err != nil {
 				return err
 			}
@@ -43,14 +44,46 @@ func newRetry(p *program) *cobra.Command {
 				return p.writeJSON(map[string]int{"marked": n})
 			}
 			t := p.out()
-			t.line("%s marked; the next run does them once more", plural(n, "step"))
+			switch {
+			case n == 1:
+				t.line("1 step marked; the next run does it once more")
+			case n > 1:
+				t.line("%d steps marked; the next run does them once more", n)
+			case len(args) > 0 && stage == "" && !failed:
+				t.line("nothing marked: what is done is repeated with --stage S (%s)", strings.Join(stages.Order, ", "))
+			default:
+				t.line("nothing marked: no step is so")
+			}
 			return t.err
 		},
 	}
 	cmd.Flags().BoolVar(&failed, "failed", false, "only what failed")
-	cmd.Flags().StringVar(&stage, "stage", "", "only at stage `S`")
+	cmd.Flags().StringVar(&stage, "stage", "", "only at stage `S`, or for one reason as status prints it (classify/label)")
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
 	return cmd
+}
+
+// stageAndReason reads --stage: a stage, a build of one (provision.build), or a reason of
+// rejects (classify/label), which belongs to the stage that gives it.
+func stageAndReason(word string) (stage string, reason schemas.Reason, err error) {
+	for _, r := range schemas.Reasons {
+		if string(r.Reason) == word {
+			stage, _, _ = strings.Cut(word, "/")
+			return stage, r.Reason, nil
+		}
+	}
+	stage = strings.TrimSuffix(word, ".build")
+	if stage != "" && !slices.Contains(stages.Order, stage) {
+		var known []string
+		for _, r := range schemas.Reasons {
+			known = append(known, string(r.Reason))
+		}
+		if hint := nearest.Hint(word, known); strings.Contains(word, "/") && hint != "" {
+			return "", "", unmet("--stage: unknown reason %q%s", word, hint)
+		}
+		return "", "", unknownStage("--stage", stage)
+	}
+	return stage, "", nil
 }
 
 func unknownStage(flag, stage string) error {
@@ -63,7 +96,7 @@ func unknownStage(flag, stage string) error {
 
 // retry marks steps, under the lock: a run that settles the same step at the same
 // moment would lose the mark.
-func (s *shelf) retry(words []string, failedOnly bool, stage string) (n int, err error) {
+func (s *shelf) retry(words []string, failedOnly bool, stage string, reason schemas.Reason) (n int, err error) {
 	ids := map[string]bool{}
 	for _, w := range words {
 		id, err := s.find(w)
@@ -76,7 +109,7 @@ func (s *shelf) retry(words []string, failedOnly bool, stage string) (n int, err
 		return 0, lockedOr(err)
 	}
 	for _, name := range stages.Order {
-		if stage != "" && name != stage {
+		if stage != "" && name != stage && !(reason != "" && gives(name, reason)) {
 			continue
 		}
 		steps, err := s.Steps(name)
@@ -84,7 +117,7 @@ func (s *shelf) retry(words []string, failedOnly bool, stage string) (n int, err
 			return n, err
 		}
 		for _, step := range steps {
-			if len(ids) > 0 && !ids[step.Key] || !wanted(step, failedOnly, stage != "" && len(ids) > 0) {
+			if len(ids) > 0 && !ids[step.Key] || reason != "" && step.Reason != reason || !wanted(step, failedOnly, stage != "" && len(ids) > 0) {
 				continue
 			}
 			if err := s.Retry(step.Stage, step.Key); err != nil {
@@ -94,6 +127,13 @@ func (s *shelf) retry(words []string, failedOnly bool, stage string) (n int, err
 		}
 	}
 	return n, nil
+}
+
+// gives reports whether steps of a stage can end for a reason: most of a stage's own name,
+// a few of the stage before it.
+func gives(stage string, reason schemas.Reason) bool {
+	of, _, _ := strings.Cut(string(reason), "/")
+	return of == stage || !slices.Contains(stages.Order, of) || of == stages.Provision && stage == stages.Resolve
 }
 
 func wanted(s schemas.Step, failedOnly, doneToo bool) bool {

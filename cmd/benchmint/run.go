@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/pipeline"
@@ -209,7 +210,7 @@ func (p *program) watched(ctx context.Context, o *opened, seeds []pipeline.Recor
 func (p *program) openStore(ctx context.Context, c *config.Config) (*store.Store, error) {
 	s, err := store.Open(ctx, c.Store, store.Options{Blobs: c.Blobs, Now: p.now})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", folderOf(c), err)
+		return nil, &ended{exitUsage, fmt.Errorf("%s: %w", folderOf(c), err)}
 	}
 	return s, nil
 }
@@ -395,7 +396,10 @@ func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sourc
 		err = p.writeJSON(r)
 	} else {
 		t := p.out()
-		t.line("funnel   %s", funnelLine(s, sources))
+		t.line("funnel   %s", funnelLine(s, f.until, sources))
+		if line := filterLine(s); line != "" {
+			t.line("filter   %s", line)
+		}
 		t.line("dataset  %s", line)
 		t.line("next     %s", r.Next)
 		err = t.err
@@ -456,7 +460,7 @@ func made(counts []pipeline.Count) pipeline.Count {
 
 // funnelLine is one line: what went in, what got through, and why the rest did not.
 // A source that a mirror stands in for is put off as well: its run is to be repeated.
-func funnelLine(s pipeline.Summary, sources *sources) string {
+func funnelLine(s pipeline.Summary, until string, sources *sources) string {
 	rejected, lost, deferred, failed := rejects(s), 0, len(sources.later)-len(sources.silent), 0
 	for _, n := range rejected {
 		lost += n
@@ -467,10 +471,59 @@ func funnelLine(s pipeline.Summary, sources *sources) string {
 	}
 	items := made(s.Stages)
 	done := func(stage string) int { return stageCount(s, stage).Done }
-	line := fmt.Sprintf("%s, %d linked, %d wanted, %d provisioned, %d proved, %d described; %d rejected, %d deferred, %d failed",
-		plural(items.Items(), "change"), items.Done, done(stages.Cheap), done(stages.Provision), done(stages.Validate), done(stages.Last), lost, deferred, failed)
+	line := plural(items.Items(), "change")
+	for _, l := range []struct {
+		stage, word string
+		n           int
+	}{
+		{stages.Link, "linked", items.Done}, {stages.Cheap, "wanted", done(stages.Cheap)}, {stages.Provision, "provisioned", done(stages.Provision)},
+		{stages.Validate, "proved", done(stages.Validate)}, {stages.Last, "described", done(stages.Last)},
+	} {
+		if until == "" || slices.Index(stages.Order, l.stage) <= slices.Index(stages.Order, until) {
+			line += fmt.Sprintf(", %d %s", l.n, l.word)
+		}
+	}
+	line += fmt.Sprintf("; %d rejected, %d deferred, %d failed", lost, deferred, failed)
+	open := 0
+	for _, c := range s.Stages {
+		open += c.Open
+	}
+	if open > 0 {
+		line += fmt.Sprintf(", %d to do", open)
+	}
 	if lost > 0 {
 		line += " (" + reasons(rejected) + ")"
+	}
+	return line
+}
+
+// widens are the settings that let through what a filter left out, with its reasons.
+var widens = []struct {
+	key, value string
+	reasons    []schemas.Reason
+}{
+	{"filters.modifies_only", "false", []schemas.Reason{schemas.AddsFunctions, schemas.DropsFunctions, schemas.UnreadSource}},
+	{"filters.labels", "feature,improvement,fix,other", []schemas.Reason{schemas.OtherLabel}},
+	{"filters.max_source_lines", "0", []schemas.Reason{schemas.TooLarge}},
+	{"filters.thin", "true", []schemas.Reason{schemas.ThinStatement}},
+	{"filters.unnoticed", "true", []schemas.Reason{schemas.NoneNoticing}},
+	{"filters.min_releases", "0", []schemas.Reason{schemas.FewReleases}},
+	{"filters.licences", "", []schemas.Reason{schemas.BadLicence}},
+}
+
+// filterLine is which filter left out the most, and what lets that through; "" where none
+// left out anything.
+func filterLine(s pipeline.Summary) string {
+	by := rejects(s)
+	most, line := 0, ""
+	for _, w := range widens {
+		n := 0
+		for _, r := range w.reasons {
+			n += by[r]
+		}
+		if n > most {
+			most, line = n, fmt.Sprintf("%s left out %d, the most of all filters; --set %s=%s lets them through", w.key, n, w.key, w.value)
+		}
 	}
 	return line
 }
@@ -515,7 +568,7 @@ func doNot(names []string) string {
 func next(r result, f runFlags, code int, c *config.Config, fault error) string {
 	store := ""
 	if c.Origin("store").Layer != config.FromDefault && c.Origin("store").Layer != config.FromFile {
-		store = " --store " + told(c.Store)
+		store = " --store " + recipe.Quote(told(c.Store))
 	}
 	switch {
 	case r.Summary.Interrupted:
@@ -533,5 +586,6 @@ func next(r result, f runFlags, code int, c *config.Config, fault error) string 
 	case r.Tasks == 0:
 		return "benchmint status" + store + ", and benchmint explain ID" + store + " for why an item was rejected"
 	}
-	return "benchmint check " + filepath.Clean(r.Dataset) + " && benchmint prove " + filepath.Clean(r.Dataset)
+	folder := recipe.Quote(filepath.Clean(r.Dataset))
+	return "benchmint check " + folder + " && benchmint prove " + folder
 }

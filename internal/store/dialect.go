@@ -45,6 +45,13 @@ var postgres = dialect{
 	),
 }
 
+// Damaged reports whether an error is that of a file which is not a database, or not a
+// whole one.
+func Damaged(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrNotADB)
+}
+
 // isPostgres tells a location that is not a folder.
 func isPostgres(location string) bool {
 	return strings.HasPrefix(location, "postgres://") || strings.HasPrefix(location, "postgresql://")

@@ -163,7 +163,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		return err
 	}
 	if have > len(names) {
-		return fmt.Errorf("the store is of version %d; this program knows %d", have, len(names))
+		return fmt.Errorf("the store is of version %d, and this program knows %d: a newer benchmint made it; install that, or give another folder with --store", have, len(names))
 	}
 	for i := have; i < len(names); i++ {
 		text, err := migrations.ReadFile(names[i])
