@@ -476,7 +476,8 @@ func TestLiveKnowsWhatRuns(t *testing.T) {
 	j, gate, out := newJournal(), make(chan struct{}), &sink{}
 	live := pipeline.NewLive(j, time.Now)
 	var seen []pipeline.Running
-	plan := line(then(func(_ context.Context, in word) (word, error) {
+	plan := line(then(func(ctx context.Context, in word) (word, error) {
+		pipeline.Doing(ctx, "half of %s", in.Text)
 		if in.Text == "b" {
 			seen = live.Running()
 			close(gate)
@@ -491,8 +492,12 @@ func TestLiveKnowsWhatRuns(t *testing.T) {
 		if r.Since.Before(begun) {
 			t.Errorf("%s runs since %s", r.Key, r.Since)
 		}
+		if r.Key == "b" && r.Doing != "half of b" {
+			t.Errorf("b is doing %q", r.Doing)
+		}
 		names = append(names, r.Stage+"/"+r.Key)
 	}
+	pipeline.Doing(t.Context(), "a step of no run") // says nothing, and may be called
 	if !slices.Contains(names, "work/b") || len(live.Running()) != 0 {
 		t.Errorf("saw %v, at the end %v", names, live.Running())
 	}

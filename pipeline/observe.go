@@ -22,6 +22,8 @@ type Running struct {
 	Stage string
 	Key   string
 	Since time.Time
+	// Doing is how far it is, in its own words (Doing); "" where it says nothing.
+	Doing string
 }
 
 // Live is an observer that knows what runs now, for whoever asks meanwhile, and
@@ -44,10 +46,20 @@ func NewLive(next Observer, now func() time.Time) *Live {
 // Begin implements Observer.
 func (l *Live) Begin(stage, key string) {
 	l.mu.Lock()
-	l.running[[2]string{stage, key}] = Running{stage, key, l.now()}
+	l.running[[2]string{stage, key}] = Running{Stage: stage, Key: key, Since: l.now()}
 	l.mu.Unlock()
 	if l.next != nil {
 		l.next.Begin(stage, key)
+	}
+}
+
+// Doing takes note of how far a step is. It may be called from any goroutine.
+func (l *Live) Doing(stage, key, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r, ok := l.running[[2]string{stage, key}]; ok {
+		r.Doing = text
+		l.running[[2]string{stage, key}] = r
 	}
 }
 

@@ -76,6 +76,8 @@ type run struct {
 	queue Queue
 	owner string
 	opts  RunOptions
+	// observer is told what happens; it may be asked how far a step is.
+	observer Observer
 	// told is closed when the run was told to end.
 	told <-chan struct{}
 	// until are the stages of this run, as leadsTo has them; nil is all.
@@ -92,7 +94,7 @@ type run struct {
 // what runs has Grace to end, and the rest is ready for the next run.
 func (p *Plan) Run(ctx context.Context, store Store, seeds []Record, observer Observer, opts RunOptions) (Summary, error) {
 	opts = opts.withDefaults()
-	r := &run{plan: p, store: store, queue: tableQueue{store, opts.Worker.ID}, owner: opts.Worker.ID, opts: opts, told: ctx.Done(), executed: map[string]int{}}
+	r := &run{plan: p, store: store, queue: tableQueue{store, opts.Worker.ID}, owner: opts.Worker.ID, opts: opts, observer: observer, told: ctx.Done(), executed: map[string]int{}}
 	if err := r.check(); err != nil {
 		return Summary{}, err
 	}

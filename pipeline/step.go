@@ -35,6 +35,14 @@ func Charge(ctx context.Context, cost float64) {
 	}
 }
 
+// Doing tells an observer how far the step that ctx belongs to is ("hunk 3 of 14"). It
+// decides nothing and is kept nowhere.
+func Doing(ctx context.Context, form string, args ...any) {
+	if b, ok := ctx.Value(besideKey{}).(*beside); ok && b.doing != nil {
+		b.doing(fmt.Sprintf(form, args...))
+	}
+}
+
 type besideKey struct{}
 
 // beside is what a step says of itself apart from its result.
@@ -42,6 +50,7 @@ type beside struct {
 	mu         sync.Mutex
 	provenance any
 	cost       float64
+	doing      func(text string) // nil where nobody asks
 }
 
 func (b *beside) into(s *Settlement) error {
@@ -94,6 +103,9 @@ func (r *run) execute(ctx context.Context, l *lane, c Claim) result {
 		defer cancel()
 	}
 	b := &beside{}
+	if o, ok := r.observer.(interface{ Doing(stage, key, text string) }); ok {
+		b.doing = func(text string) { o.Doing(n.info.Name, c.Key, text) }
+	}
 	outs, err := r.work(context.WithValue(ctx, besideKey{}, b), n, c)
 	res := result{lane: l, claim: c, settlement: Settlement{ID: c.ID, Owner: r.owner, Attempt: c.Attempt, Outputs: outs}}
 	if besideErr := b.into(&res.settlement); err == nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -27,7 +28,7 @@ func TestCompletion(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			env := &world{stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard, cache: t.TempDir()}
+			env := &world{stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard, cache: t.TempDir(), now: time.Now}
 			if code := execute(t.Context(), env, newRoot(env), append([]string{"__complete"}, tc.args...)); code != exitOK {
 				t.Fatalf("exit code %d: %s", code, out.String())
 			}

@@ -149,7 +149,11 @@ func (v *view) lines() []string {
 			out = append(out, fmt.Sprintf("  and %d more", len(running)-most))
 			break
 		}
-		out = append(out, fmt.Sprintf("  %-16s %-44s %5s", r.Stage, visible(name(r.Key)), v.now().Sub(r.Since).Round(time.Second)))
+		line := fmt.Sprintf("  %-16s %-44s %5s", r.Stage, visible(name(r.Key)), v.now().Sub(r.Since).Round(time.Second))
+		if r.Doing != "" {
+			line += "  " + r.Doing
+		}
+		out = append(out, line)
 	}
 	return append(out, v.funnel())
 }
@@ -193,6 +197,10 @@ func (t tally) settled() int {
 
 func (t tally) items() int { return t.settled() + t.Deferred + t.Open }
 
+// enoughProofs is from how many settled proofs on there is an estimate: of fewer, one slow
+// suite would be most of it.
+const enoughProofs = 3
+
 // timeLeft is what the open steps and those that will follow from them take, by
 // what their stages took so far. ok is false until the dear stage has a past.
 func timeLeft(counts []tally, parallel int) (left time.Duration, ok bool) {
@@ -210,7 +218,7 @@ func timeLeft(counts []tally, parallel int) (left time.Duration, ok bool) {
 		if n == 0 {
 			continue
 		}
-		ok = ok || t.Stage == stages.Validate
+		ok = ok || t.Stage == stages.Validate && n >= enoughProofs
 		total += waiting * float64(t.MS) / float64(n)
 		waiting *= float64(t.Done) / float64(n)
 		if t.Stage == stages.Harvest { // one source becomes many changes: unknown beforehand

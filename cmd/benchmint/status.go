@@ -43,19 +43,19 @@ func newStatus(p *program) *cobra.Command {
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
 			if watch {
-				return p.watchStatus(cmd.Context(), s)
+				return p.watchStatus(cmd.Context(), s, c.Proof.Parallel)
 			}
 			return p.printStatus(cmd.Context(), s)
 		},
 	}
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
-	cmd.Flags().BoolVar(&watch, "watch", false, "print it again every two seconds, until interrupted")
+	cmd.Flags().BoolVar(&watch, "watch", false, "print it again every two seconds, with what runs now and the time left, until interrupted")
 	return cmd
 }
 
 // watchStatus prints the funnel again and again: in place where a person reads it,
 // below the last one elsewhere.
-func (p *program) watchStatus(ctx context.Context, s *shelf) error {
+func (p *program) watchStatus(ctx context.Context, s *shelf, parallel int) error {
 	view := newScreen(p.stdout)
 	for {
 		var page bytes.Buffer
@@ -65,7 +65,7 @@ func (p *program) watchStatus(ctx context.Context, s *shelf) error {
 		}
 		reader := *p
 		reader.world = &world
-		if err := reader.printStatus(ctx, s); err != nil {
+		if err := errors.Join(reader.printStatus(ctx, s), reader.printNow(ctx, s, parallel)); err != nil {
 			return err
 		}
 		if view != nil {
@@ -79,6 +79,38 @@ func (p *program) watchStatus(ctx context.Context, s *shelf) error {
 		case <-time.After(2 * time.Second):
 		}
 	}
+}
+
+// printNow is what runs now and how long the rest will take, where that can be told.
+func (p *program) printNow(ctx context.Context, s *shelf, parallel int) error {
+	if p.json {
+		return nil
+	}
+	running, err := s.Running(ctx)
+	if err != nil {
+		return err
+	}
+	funnel, err := s.funnel(ctx)
+	if err != nil {
+		return err
+	}
+	t := p.out()
+	t.line("")
+	const most = 8
+	for i, r := range running {
+		if i == most {
+			t.line("now  and %d more", len(running)-most)
+			break
+		}
+		t.line("now  %-16s %s", r.Stage, visible(name(r.Key)))
+	}
+	if len(running) == 0 {
+		t.line("now  nothing runs")
+	}
+	if left, ok := timeLeft(funnel, parallel); ok && len(running) > 0 {
+		t.line("left about %s", left.Round(time.Second))
+	}
+	return t.err
 }
 
 func (p *program) printStatus(ctx context.Context, s *shelf) error {

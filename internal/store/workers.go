@@ -82,6 +82,19 @@ func (s *Store) Leave(ctx context.Context, worker string) error {
 	})
 }
 
+// Running are the steps that are being done, as stage and key, in this order; after a
+// process that died, those that the next run takes back.
+func (s *Store) Running(ctx context.Context) ([]pipeline.Running, error) {
+	var out []pipeline.Running
+	err := s.read(ctx, func(r *sql.Rows) error {
+		var x pipeline.Running
+		err := r.Scan(&x.Stage, &x.Key)
+		out = append(out, x)
+		return err
+	}, "SELECT stage, key FROM step WHERE state = 'running' ORDER BY stage, key")
+	return out, err
+}
+
 // Workers are the processes that are registered, by ID.
 func (s *Store) Workers(ctx context.Context) ([]pipeline.Worker, error) {
 	var out []pipeline.Worker

@@ -110,6 +110,7 @@ func (a *Assessor) Assess(ctx context.Context, c testrun.Case, proof schemas.Pro
 		return out, err
 	}
 	for i, h := range tried {
+		pipeline.Doing(ctx, "hunk %d of %d", i+1, len(tried))
 		notice, err := w.try(ctx, fmt.Sprintf("G-%d", i), h)
 		if err != nil {
 			return out, fmt.Errorf("without hunk %d of %s: %w", h.index, h.path, err)

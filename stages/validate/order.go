@@ -121,9 +121,15 @@ func began(o *testrun.Outcome, s schemas.State) error {
 }
 
 func (p *prover) run(ctx context.Context, s schemas.State, scope string, sel lang.Select) (*testrun.Outcome, error) {
+	pipeline.Doing(ctx, "building state %s", s)
 	at, err := p.bench.Place(ctx, s)
 	if err != nil {
 		return nil, err
+	}
+	if scope == testrun.ScopeSuite {
+		pipeline.Doing(ctx, "state %s, run %d of %d", s, sel.Number, p.Config.Runs)
+	} else {
+		pipeline.Doing(ctx, "state %s, the changed tests", s)
 	}
 	return p.bench.Run(ctx, at, scope, sel)
 }
