@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 DEMO := _work/demo
 
-.PHONY: help demo test fresh soak setup build lint check clean
+.PHONY: help demo test install fresh soak setup build lint check clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -15,6 +15,10 @@ demo: ## two small sample repositories, from their histories to a proved dataset
 test: ## every test but those of make soak, with all that they need: 15 minutes
 	.ci/setup test
 	.ci/test </dev/null
+
+install: ## benchmint into PATH: /usr/local/bin for root, else ~/.local/bin; PREFIX=FOLDER elsewhere
+	.ci/setup install
+	.ci/install $(PREFIX)
 
 fresh: ## both commands on a Debian that has nothing, as a user with sudo; as root, an hour
 	.ci/fresh --user make demo

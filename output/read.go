@@ -22,7 +22,7 @@ import (
 )
 
 // ErrNoDataset is a folder without a readable manifest.
-var ErrNoDataset = errors.New("no benchmint dataset")
+var ErrNoDataset = errors.New("not a benchmint dataset")
 
 // ErrUnknownID is an ID that the dataset does not hold.
 var ErrUnknownID = errors.New("no such task in the dataset")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,7 @@ func newCheck(p *program) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			findings, err := output.Check(args[0])
 			if errors.Is(err, output.ErrNoDataset) {
-				return &ended{exitUsage, err}
+				return unmet("%w%s", err, datasetAround(args[0]))
 			}
 			if err != nil {
 				return err
@@ -31,6 +32,18 @@ func newCheck(p *program) *cobra.Command {
 			}
 			return nil
 		},
+	}
+}
+
+// datasetAround is the dataset that a file belongs to, as a hint.
+func datasetAround(path string) string {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if _, err := output.ReadManifest(dir); err == nil {
+			return "; did you mean " + dir + "?"
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
 	}
 }
 

@@ -139,7 +139,7 @@ func (p *program) addLooked(s *sources, c *config.Config, i int, l looked) (prob
 		}
 		seed.Repo, seed.Refs = l.origin.Info(), l.origin.Refs()
 		if _, twice := s.place[seed.Repo.Name]; twice {
-			return fmt.Sprintf("%s and another source are both %s; give one of them a name", src.Git, seed.Repo.Name)
+			return fmt.Sprintf("%s and another source are both %s; give one of them a name (owner/name=%s)", src.Git, seed.Repo.Name, src.Git)
 		}
 		s.add(l.origin)
 	}

@@ -89,6 +89,9 @@ func (t *task) unsaid() error {
 	if len(t.material.Forbidden) > 0 {
 		return pipeline.Reject(schemas.LeakyStatement, "every sentence names what only the solution has: %s", strings.Join(t.material.Forbidden, ", "))
 	}
+	if t.words == "" {
+		return pipeline.Reject(schemas.ThinStatement, "the change says nothing that can be asked for: %.200s", t.change.Subject)
+	}
 	return pipeline.Reject(schemas.ThinStatement, "nothing of what the change says of itself can be said: %.200s", t.words)
 }
 
