@@ -80,7 +80,7 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 	}{
 		{"unknown_key", "dataset: x\nsandbx: {}\n", []string{`:2: unknown key "sandbx"; did you mean sandbox?`}},
 		{"unknown_in_section", "sandbox:\n  cpus: 1\n  memroy: 4GiB\n", []string{`:3: unknown key "sandbox.memroy"; did you mean memory?`}},
-		{"unknown_in_source", "sources:\n- git: x\n  sinec: 2025-01-01\n", []string{`:3: unknown key "sources.sinec"; did you mean since?`}},
+		{"unknown_in_source", "sources:\n- git: x\n  sinec: 2025-01-01\n", []string{`:3: unknown key "sources[0].sinec"; did you mean since?`}},
 		{"key_of_another_section", "memory: 4GiB\n", []string{`:1: unknown key "memory"; did you mean sandbox.memory?`}},
 		{"far_off", "limits: {frobnicate: 3}\n", []string{`:1: unknown key "limits.frobnicate" (known: changes, releases)`}},
 		{"kind_of_a_later_version", "kinds: [feature, library]\n", []string{`:1: kinds: "library" is not in this version; it makes feature`}},

@@ -32,7 +32,7 @@ func TestReadOverrides(t *testing.T) {
 		{"no_id", "widget: {}\n", `:1: "widget" is not an instance ID`},
 		{"twice", "a__b-1: {statement: I want to go}\na__b-1: {statement: I want to go}\n", ":2"},
 		{"other_opening", "a__b-1:\n  statement: Go.\n", `:2: a__b-1: the statement must be a text that begins with "I want to"`},
-		{"unknown_key", "a__b-1:\n  statment: I want to go\n", `:2: unknown key "statment" of a__b-1; did you mean statement?`},
+		{"unknown_key", "a__b-1:\n  statements: I want to go\n", `:2: unknown key "statements" of a__b-1; did you mean statement?`},
 		{"unknown_key_of_a_name", "a__b-1:\n  interface:\n    - {name: x, kind: function, file: y}\n", `unknown key "file" in the interface of a__b-1 (known: name, kind, path, signature)`},
 		{"kind", "a__b-1:\n  interface:\n    - {name: x, kind: functoin}\n", `kind "functoin" is not one of`},
 		{"no_kind", "a__b-1:\n  interface:\n    - {name: x}\n", "needs name and kind"},
