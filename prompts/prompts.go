@@ -50,6 +50,7 @@ type DescribeInput struct {
 	Required   []string `json:"required,omitempty"`  // names and literals that the statement must say
 	Interface  []string `json:"interface,omitempty"` // names that are listed below the statement anyway
 	Forbidden  []string `json:"forbidden,omitempty"` // names that only the solution has
+	Fault      string   `json:"fault,omitempty"`     // what was wrong with the statement that was written before
 }
 
 // DescribeAnswer is a statement.
@@ -120,34 +121,49 @@ func (p Prompt[In, Answer]) Examples() ([]Example[In, Answer], error) {
 	return out, nil
 }
 
+// Text is what is sent to a model. The material comes before the question, so that several
+// questions about one material share a prefix, which providers keep, and so that the
+// instructions stand behind the strangers' text.
+type Text struct {
+	System   string `json:"system"`
+	Material string `json:"material"`
+	Question string `json:"question"`
+	Schema   string `json:"schema"` // JSON Schema of the answer
+}
+
 // Render returns the text to send to a model.
-func (p Prompt[In, Answer]) Render(in In) (string, error) {
+func (p Prompt[In, Answer]) Render(in In) (Text, error) {
+	var out Text
 	text, err := p.read("template.txt")
 	if err != nil {
-		return "", err
+		return out, err
 	}
 	schema, err := p.read("schema.json")
 	if err != nil {
-		return "", err
+		return out, err
 	}
 	examples, err := p.Examples()
 	if err != nil {
-		return "", err
+		return out, err
 	}
 	t, err := template.New(p.name).Option("missingkey=error").Funcs(template.FuncMap{"data": data}).Parse(string(text))
 	if err != nil {
-		return "", fmt.Errorf("prompt %s: %w", p.name, err)
+		return out, fmt.Errorf("prompt %s: %w", p.name, err)
 	}
-	var b bytes.Buffer
-	err = t.Execute(&b, struct {
+	out.Schema = string(bytes.TrimSpace(schema))
+	values := struct {
 		Input    In
 		Schema   string
 		Examples []Example[In, Answer]
-	}{in, string(bytes.TrimSpace(schema)), examples})
-	if err != nil {
-		return "", fmt.Errorf("prompt %s: %w", p.name, err)
+	}{in, out.Schema, examples}
+	for name, into := range map[string]*string{"system": &out.System, "material": &out.Material, "question": &out.Question} {
+		var b bytes.Buffer
+		if err := t.ExecuteTemplate(&b, name, values); err != nil {
+			return out, fmt.Errorf("prompt %s: %w", p.name, err)
+		}
+		*into = b.String()
 	}
-	return b.String(), nil
+	return out, nil
 }
 
 // data returns a value as JSON with < > & escaped, so that no text can contain the mark

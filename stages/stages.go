@@ -11,9 +11,11 @@ import (
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/assess"
 	"github.com/benchmint/benchmint/stages/classify"
@@ -21,6 +23,7 @@ import (
 	"github.com/benchmint/benchmint/stages/describe"
 	"github.com/benchmint/benchmint/stages/export"
 	"github.com/benchmint/benchmint/stages/harvest"
+	"github.com/benchmint/benchmint/stages/internal/asked"
 	"github.com/benchmint/benchmint/stages/internal/ends"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 	"github.com/benchmint/benchmint/stages/link"
@@ -96,6 +99,14 @@ func options(stage, version string, config any, timeout time.Duration, reads ...
 	return pipeline.Options{Version: version, Config: config, Needs: needs[stage], Timeout: timeout, Budget: budget, Reads: reads}
 }
 
+// asking are the options of a stage that may ask a model: it waits, and computes little.
+func asking(d *llm.Desk, o pipeline.Options) pipeline.Options {
+	if d != nil {
+		o.Needs = map[string]int{llm.Resource: 1}
+	}
+	return o
+}
+
 // suites bounds what n runs of a suite take: each is a few attempts of a few processes,
 // and a process ends at the limit of its sandbox. It is far above what a proof comes to.
 func suites(n int, l sandbox.Limits) time.Duration {
@@ -125,11 +136,16 @@ type Deps struct {
 	Assess      assess.Config
 	Describe    describe.Config
 	Overrides   map[string]schemas.Override // statements and interfaces written by hand, by ID
-	PinToDate   bool
-	Tools       map[string]string // deciding tools and their versions
-	Program     map[string]string // what writes a dataset, beside them: it redoes nothing
-	Observe     func(validate.Measured)
-	Dataset     export.Config
+	// Desk is where models are asked, without its ledger, which Books keeps; nil asks
+	// nobody: the rules decide and write alone.
+	Desk      *llm.Desk
+	Books     asked.Books
+	Now       func() time.Time // for Desk
+	PinToDate bool
+	Tools     map[string]string // deciding tools and their versions
+	Program   map[string]string // what writes a dataset, beside them: it redoes nothing
+	Observe   func(validate.Measured)
+	Dataset   export.Config
 }
 
 // doers are the stages, made of what they need.
@@ -142,6 +158,9 @@ type doers struct {
 
 // New is the plan of the feature kind.
 func New(d Deps) (*pipeline.Plan, error) {
+	if d.Desk != nil {
+		d.Classify.Model, d.Classify.Prompt, d.Describe.Model = &d.Desk.Settings, prompts.Classify.Hash(), &d.Desk.Settings
+	}
 	records := NewRecords(d.Steps)
 	trees := states.Maker{Repos: d.Repos, Blobs: d.Blobs}
 	do, err := d.doers(records, trees)
@@ -172,13 +191,23 @@ func New(d Deps) (*pipeline.Plan, error) {
 	crawled := pipeline.Then(sources, Crawl, pipeline.Stage[schemas.Source, schemas.Crawled](crawl.NewGate(d.Repos, d.Crawl)), options(Crawl, crawl.Version, d.Crawl, attempt))
 	changes := pipeline.Expand(crawled, Harvest, pipeline.Expander[schemas.Crawled, schemas.Change](harvest.New(d.Repos)), options(Harvest, harvest.Version, nil, attempt))
 	starts := pipeline.Then(changes, Link, pipeline.Stage[schemas.Change, schemas.Start](do.linker), options(Link, link.Version, d.Link, attempt))
-	labelled := pipeline.Then(starts, Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), options(Classify, classify.Version, d.Classify, attempt, Harvest))
+	labelled := pipeline.Then(starts, Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), asking(d.Desk, options(Classify, classify.Version, d.Classify, attempt, Harvest)))
 	resolved := pipeline.Then(labelled, Resolve, pipeline.Stage[schemas.Labelled, schemas.Resolved](resolve.New(d.Builder, projects, records)), options(Resolve, resolve.Version, where, locks))
 	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), options(Provision, provision.Version, where, environments))
 	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), options(Validate, validate.Version, d.Validate, proof))
 	assessed := pipeline.Then(proofs, Assess, pipeline.Stage[schemas.Proof, schemas.Adequacy](do.assessor), options(Assess, assess.Version, d.Assess, hunks))
-	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describe.New(records, trees, d.Builder.Languages, d.Overrides, d.Describe)), options(Describe, describe.Version, d.Describe.Fingerprint(), attempt, Harvest))
+	describer := describe.New(records, trees, d.Builder.Languages, d.Overrides, d.Describe)
+	if d.Desk != nil {
+		describer.With(describe.Model{Desk: d.desk()})
+	}
+	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describer), asking(d.Desk, options(Describe, describe.Version, d.Describe.Fingerprint(), attempt, Harvest)))
 	return pipeline.Drain(described, Export, pipeline.Drainer[schemas.Statement](exporter), options(Export, export.Version, d.Dataset.Told(d.Tools), writing)), nil
+}
+
+func (d Deps) desk() asked.Desk {
+	desk := *d.Desk
+	desk.Ledger = asked.Ledger(d.Books)
+	return asked.Desk{Desk: &desk, Now: d.Now}
 }
 
 func merged(of ...map[string]string) map[string]string {
@@ -193,7 +222,11 @@ func (d Deps) doers(records *Records, trees states.Maker) (do doers, err error) 
 	if do.linker, err = link.New(d.Repos, d.Blobs, d.Builder.Languages, d.Link); err != nil {
 		return do, err
 	}
-	if do.classifier, err = classify.New(records, d.Classify); err != nil {
+	var others []classify.Decider
+	if d.Desk != nil {
+		others = append(others, classify.Model{Desk: d.desk()})
+	}
+	if do.classifier, err = classify.New(records, d.Classify, others...); err != nil {
 		return do, err
 	}
 	runs := testrun.Outside{Builder: d.Builder, Blobs: d.Blobs, Observe: d.Observe}

@@ -8,6 +8,8 @@
 // that yield a statement, and the statements with code or quotations that their message
 // has not (prose.Strays); it ends with 1 where there is one. -print lists every statement
 // below its message.
+//
+// It never judges whether a statement is good: somebody reads what -print prints.
 package main
 
 import (

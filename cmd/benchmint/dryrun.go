@@ -43,7 +43,9 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, sources.close()) }()
-	plan, err := p.plan(c, s, sources, &workshop{builder: idleBuilder(c)})
+	free := *c
+	free.Model = config.Model{} // nobody is asked
+	plan, err := p.plan(&free, s, sources, &workshop{builder: idleBuilder(c)})
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
@@ -161,6 +163,11 @@ func (p *program) printForecast(c *config.Config, f forecast) error {
 	} else {
 		t.line("  estimated time: nothing was proved here yet to go by; each proof runs the suite %d times", 2*c.Proof.Runs)
 	}
-	t.line("  estimated cost: no paid service is used")
+	if c.Model.Name == "" {
+		t.line("  estimated cost: no paid service is used")
+	} else {
+		n, dollars := price(c, len(f.Prove)+f.Rejected[schemas.OtherLabel], len(f.Prove))
+		t.line("  estimated cost: at most %s to %s, about $%.4f of $%.2f (model.max_cost); labels are here as the rules give them", plural(n, "question"), c.Model.Name, dollars, c.Model.MaxCost)
+	}
 	return t.err
 }

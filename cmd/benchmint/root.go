@@ -24,6 +24,9 @@ type program struct {
 	replace bool // of the verbs that write a dataset
 	// overrides are the keys that flags set, by flag.
 	overrides map[string]string
+	// spent are the dollars that went to models, and broke says that there were no more.
+	spent float64
+	broke bool
 	// written is what somebody wrote by hand, by instance ID.
 	written map[string]schemas.Override
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/output"
@@ -99,7 +100,7 @@ type opened struct {
 // open opens what stages up to until need; a worker that joins takes no lock: the
 // run that it joins has it. On an error nothing is left open.
 func (p *program) open(ctx context.Context, c *config.Config, until string, join bool) (o *opened, err error) {
-	if err := errors.Join(places(c, until), p.readOverrides(c)); err != nil {
+	if err := errors.Join(places(c, until), p.readOverrides(c), p.needsModel(c)); err != nil {
 		return nil, err
 	}
 	o = &opened{}
@@ -135,6 +136,11 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 	}
 	if err := p.holdOverrides(ctx, o.store, join); err != nil {
 		return o, err
+	}
+	if !join {
+		if err := p.budget(ctx, c, o.store); err != nil {
+			return o, err
+		}
 	}
 	stock := p.takeStock
 	if join {
@@ -182,7 +188,7 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 		options.Patience = 0 // it was asked already: this run cannot end whole
 	}
 	summary, err := p.watched(ctx, o, o.sources.seeds(), options)
-	err = errors.Join(err, p.learn(context.WithoutCancel(ctx), c, o))
+	err = errors.Join(err, p.learn(context.WithoutCancel(ctx), c, o), p.count(context.WithoutCancel(ctx), o.store))
 	if err != nil {
 		return p.finish(c, f, summary, o.sources, err)
 	}
@@ -245,7 +251,7 @@ func (p *program) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
 	}
 	host, _ := os.Hostname() // a name for people; the ID tells workers apart
 	return pipeline.RunOptions{
-		Until: f.until, Now: p.now, Slots: max(slots, jobs), Resources: map[string]int{stages.CPU: jobs, stages.Sandbox: c.Proof.Parallel},
+		Until: f.until, Now: p.now, Slots: max(slots, jobs), Resources: map[string]int{stages.CPU: jobs, stages.Sandbox: c.Proof.Parallel, llm.Resource: questionsAtOnce},
 		Patience: c.Wait, Partial: f.partial, Grace: grace, RetryCrashed: f.retryCrashed,
 		Worker: pipeline.Worker{ID: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), p.now().UnixNano()), Host: host},
 	}
@@ -258,7 +264,7 @@ const slots = 64
 // plan joins the world to the stages.
 func (p *program) plan(c *config.Config, s *store.Store, sources *sources, w *workshop) (*pipeline.Plan, error) {
 	d := p.deps(c, sources, w)
-	d.Steps, d.Blobs = s, s.Blobs
+	d.Steps, d.Blobs, d.Books, d.Desk, d.Now = s, s.Blobs, s, p.desk(c, s), p.now
 	return stages.New(d)
 }
 
@@ -325,6 +331,7 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 	case s.State == schemas.StepRejected:
 		w.say("%s  rejected %s", s.Key, s.Reason)
 	case s.State == schemas.StepDeferred:
+		w.broke = w.broke || strings.Contains(s.Detail, llm.ErrBudget.Error())
 		w.say("%s  deferred at %s, tried next at %s: %s", name(s.Key), s.Stage, clock(s.NotBefore, w.now()), visible(tail(s.Detail, 1)))
 	case s.State == schemas.StepFailed:
 		w.say("%s  %s at %s: %s", name(s.Key), s.State, s.Stage, visible(tail(s.Detail, 1)))
@@ -371,13 +378,17 @@ type result struct {
 	NotWritten string `json:"not_written,omitempty"`
 	Store      string `json:"store"`
 	Tasks      int    `json:"tasks"`
-	Next       string `json:"next"`
+	// Spent are the dollars that all runs of the store spent on models; MaxSpent is what
+	// they may.
+	Spent    float64 `json:"spent,omitempty"`
+	MaxSpent float64 `json:"max_spent,omitempty"`
+	Next     string  `json:"next"`
 }
 
 // finish prints the three lines that every run ends with, and gives its exit code.
 // fault is what ended the run or the writing of the dataset, nil for most.
 func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sources *sources, fault error) error {
-	r := result{Summary: s, Store: told(c.Store), Tasks: stageCount(s, stages.Last).Done}
+	r := result{Summary: s, Store: told(c.Store), Tasks: stageCount(s, stages.Last).Done, Spent: p.spent, MaxSpent: p.maxSpent(c)}
 	if s.Drained && fault == nil {
 		r.Dataset = c.Output
 		// The ledger and twins take rows out at the very end.
@@ -387,6 +398,9 @@ func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sourc
 	}
 	code := codeOfRun(s, f, sources, fault)
 	r.Next = next(r, f, code, c, fault)
+	if p.broke && code == exitDeferred {
+		r.Next = "raise model.max_cost (--set model.max_cost=DOLLARS), then the same command goes on from here"
+	}
 	line := datasetLine(r, f, sources, fault)
 	if why, ok := strings.CutPrefix(line, "not written: "); ok {
 		r.NotWritten = why
@@ -399,6 +413,9 @@ func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sourc
 		t.line("funnel   %s", funnelLine(s, f.until, sources))
 		if line := filterLine(s); line != "" {
 			t.line("filter   %s", line)
+		}
+		if c.Model.Name != "" {
+			t.line("models   %s", spent(p.spent, c.Model.MaxCost))
 		}
 		t.line("dataset  %s", line)
 		t.line("next     %s", r.Next)

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
+	"github.com/benchmint/benchmint/internal/llm/llmtest"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
@@ -84,7 +86,57 @@ func condition(name string) (bool, error) {
 
 // commands are those of ours that scripts may use.
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk,
+	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk, "model": model, "asked": askedTimes,
+}
+
+// endpoints are the model endpoints of scripts, by their base.
+var endpoints sync.Map
+
+// model FILE starts a model endpoint until the script ends, with its base in $MODEL. FILE
+// has what it says as JSON: the first entry whose words stand in the question or the
+// material gives its next answer, and keeps its last one.
+func model(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: model file.json")
+	}
+	type entry struct {
+		Words []string        `json:"words"`
+		Says  []llmtest.Reply `json:"says"`
+	}
+	var script []*entry
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &script))
+	var mu sync.Mutex
+	s := llmtest.Start(func(a llmtest.Asked) llmtest.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, e := range script {
+			if slices.ContainsFunc(e.Words, func(w string) bool { return !strings.Contains(a.Question+a.Material, w) }) {
+				continue
+			}
+			r := e.Says[0]
+			if len(e.Says) > 1 {
+				e.Says = e.Says[1:]
+			}
+			return r
+		}
+		return llmtest.Reply{Status: 400, Body: `{"error":{"message":"the script has no answer"}}`}
+	})
+	ts.Defer(s.Close)
+	ts.Setenv("MODEL", s.Base())
+	endpoints.Store(s.Base(), s)
+}
+
+// asked N wants that the endpoint of $MODEL was asked so often.
+func askedTimes(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	s, ok := endpoints.Load(ts.Getenv("MODEL"))
+	if !ok || neg {
+		ts.Fatalf("no model was started")
+	}
+	if got := len(s.(*llmtest.Server).Asked()); got != want {
+		ts.Fatalf("asked %d times, want %d", got, want)
+	}
 }
 
 // pythons are the folders of this machine's interpreters, the oldest first.

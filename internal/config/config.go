@@ -7,6 +7,8 @@ package config
 
 import (
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +33,7 @@ type Config struct {
 	Build   Build
 	Sandbox Sandbox
 	Proof   Proof
+	Model   Model
 	Jobs    int
 	Wait    time.Duration
 	// Overrides is a file of statements and interfaces written by hand; "" is none.
@@ -109,6 +112,34 @@ func (s Sandbox) Limits() sandbox.Limits {
 	}
 }
 
+// Model is who is asked where rules do not decide, and what that may cost. Without a name
+// nobody is.
+type Model struct {
+	Endpoint    string
+	Name        string
+	Fallback    []string
+	PriceInput  float64 // dollars per million tokens
+	PriceOutput float64
+	MaxCost     float64 // dollars, of one store; 0 is no bound
+	MaxCostItem float64 // dollars, of one question; 0 is no bound
+	MaxTokens   int
+	Tries       int
+	Timeout     time.Duration
+}
+
+// Names are the models in the order in which they are asked.
+func (m Model) Names() []string { return append([]string{m.Name}, m.Fallback...) }
+
+// Local reports whether the endpoint is on this machine: it needs no key and no price.
+func (m Model) Local() bool {
+	u, err := url.Parse(m.Endpoint)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsPrivate())
+}
+
 // Proof is how much is run, and how much of it at one time.
 type Proof struct{ Runs, Parallel, Hunks int }
 
@@ -128,6 +159,7 @@ func Default() *Config {
 			Disk: sandbox.DefaultDisk, Output: sandbox.DefaultOutput, Timeout: sandbox.DefaultTimeout,
 		},
 		Proof:   Proof{Runs: 3, Parallel: 1, Hunks: 30},
+		Model:   Model{MaxCost: 5, MaxCostItem: 0.1, MaxTokens: 2000, Tries: 2, Timeout: 2 * time.Minute},
 		Wait:    5 * time.Minute, // several pauses of what was put off (stages: Budget)
 		Store:   "benchmint-state",
 		Output:  "benchmint-out",

@@ -40,8 +40,10 @@ filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 5
 build: {registries: public, hosts: [cdn.example.org], pin_to_date: false}
 sandbox: {kind: docker, image: "debian:12", cpus: 1.5, memory: 512MiB, processes: 64, disk: 1GB, output: 1MiB, timeout: 1h30m}
 proof: {runs: 5, parallel: 2, hunks: 7}
+model: {endpoint: "https://models.example.org/v1", name: small, fallback: [large], price_input: 0.1, price_output: 0.5, max_cost: 7, max_cost_item: 0.2, max_tokens: 900, tries: 3, timeout: 30s}
 jobs: 3
 wait: 90s
+overrides: hand.yaml
 store: postgres://db.example/bench
 blobs: blobs
 output: /out
@@ -62,9 +64,11 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{Git: "https://example.org/a/b.git"},
 		},
 		Limits: Limits{6, 4}, Filters: Filters{2, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true},
-		Build:   Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
-		Sandbox: Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
-		Proof:   Proof{5, 2, 7}, Jobs: 3, Wait: 90 * time.Second,
+		Build:     Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
+		Sandbox:   Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
+		Proof:     Proof{5, 2, 7},
+		Model:     Model{"https://models.example.org/v1", "small", []string{"large"}, 0.1, 0.5, 7, 0.2, 900, 3, 30 * time.Second},
+		Overrides: filepath.Join(filepath.Dir(file), "hand.yaml"), Jobs: 3, Wait: 90 * time.Second,
 		Store: "postgres://db.example/bench", Blobs: filepath.Join(filepath.Dir(file), "blobs"), Output: "/out",
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
@@ -91,6 +95,11 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"little_memory", "sandbox: {memory: 1MiB}\n", []string{`:1: sandbox.memory: 1MiB is below 64MiB`}},
 		{"bad_timeout", "sandbox: {timeout: soon}\n", []string{`:1: sandbox.timeout: "soon" is not a duration (such as 90s, 30m, 1h30m)`}},
 		{"bad_date", "sources:\n- git: x\n  since: 2025-13-01\n", []string{`:3: sources.since: "2025-13-01" is not a date (YYYY-MM-DD, UTC)`}},
+		{"model_without_a_name", "model: {endpoint: \"http://127.0.0.1:1/v1\"}\n", []string{`model.name: is missing: which model of http://127.0.0.1:1/v1 is asked?`}},
+		{"model_without_an_endpoint", "model: {name: small}\n", []string{`model.endpoint: is missing: where is small asked?`}},
+		{"model_without_prices", "model: {name: small, endpoint: \"https://models.example.org/v1\"}\n", []string{`model.price_output: the prices of an endpoint elsewhere are needed: without them model.max_cost holds nothing back`}},
+		{"model_with_a_secret", "model: {name: small, endpoint: \"http://a:b@127.0.0.1/v1\"}\n", []string{`:1: model.endpoint: the URL holds a secret; the key comes from OPENAI_API_KEY`}},
+		{"model_tries", "model: {tries: 0}\n", []string{`:1: model.tries: 0 is not between 1 and 10`}},
 		{"bad_bool", "build: {pin_to_date: maybe}\n", []string{`:1: build.pin_to_date: "maybe" is not true or false`}},
 		{"no_runs", "proof: {runs: 0}\n", []string{`:1: proof.runs: 0 is not between 1 and 100`}},
 		{"list_wanted", "kinds: feature\n", []string{`:1: kinds must be a list`}},
@@ -347,6 +356,7 @@ func TestPortableNamesNoPath(t *testing.T) {
 		"filters.modifies_only": false, "filters.labels": []string{"fix"}, "filters.thin": true, "filters.unnoticed": true, "proof.hunks": 7,
 		"build.registries": "public", "build.pin_to_date": false,
 		"sandbox.kind": "bwrap", "sandbox.image": "debian:12", "sandbox.cpus": 1.5, "sandbox.memory": "512MiB", "sandbox.processes": 64,
+		"model.name": "small", "model.fallback": []string{"large"}, "model.max_tokens": 900, "model.tries": 3,
 		"sandbox.disk": "1000000000B", "sandbox.output": "1MiB", "sandbox.timeout": "1h30m", "proof.runs": 5,
 		"sources": []map[string]any{
 			{"name": "acme/widget", "since": "2025-01-01", "until": "2026-01-01", "only": []string{"123", "0012345", "1234567e8"}},

@@ -31,6 +31,7 @@ var sections = map[string]string{
 	"build":   "What builds of environments may use.",
 	"sandbox": "Where strangers' code runs, and the limits of each run.",
 	"proof":   "How a change is proved.",
+	"model":   "Who is asked where rules do not decide: any endpoint that speaks OpenAI's chat API. Without a name nobody is. The key comes from OPENAI_API_KEY.",
 }
 
 // Keys is the table, in the order of the file. Only what does something is here.
@@ -74,6 +75,17 @@ var Keys = []Key{
 	{Path: "proof.runs", Doc: "whole suites in the start and in the solution state", bind: func(c *Config) any { return &c.Proof.Runs }},
 	{Path: "proof.parallel", Doc: "suites and builds at one time; timing tests of strangers fail beside others", IsLocal: true, bind: func(c *Config) any { return &c.Proof.Parallel }},
 	{Path: "proof.hunks", Doc: "code hunks of a task that are reverted one at a time, to see whether FAIL_TO_PASS notices; 0 is none", bind: func(c *Config) any { return &c.Proof.Hunks }},
+
+	{Path: "model.endpoint", Doc: "base URL", Example: "http://127.0.0.1:8000/v1", IsLocal: true, bind: func(c *Config) any { return &c.Model.Endpoint }},
+	{Path: "model.name", Doc: "as the endpoint calls it", Example: "qwen3-32b", bind: func(c *Config) any { return &c.Model.Name }},
+	{Path: "model.fallback", Doc: "asked where the one before refuses or has no quota left", Example: "[qwen3-8b]", bind: func(c *Config) any { return &c.Model.Fallback }},
+	{Path: "model.price_input", Doc: "dollars per million tokens; an endpoint elsewhere needs both prices", IsLocal: true, bind: func(c *Config) any { return &c.Model.PriceInput }},
+	{Path: "model.price_output", Doc: "likewise, of answers", IsLocal: true, bind: func(c *Config) any { return &c.Model.PriceOutput }},
+	{Path: "model.max_cost", Doc: "dollars that all runs of a store may spend; 0 is no bound", IsLocal: true, bind: func(c *Config) any { return &c.Model.MaxCost }},
+	{Path: "model.max_cost_item", Doc: "dollars that one question may cost; the rules answer what could cost more; 0 is no bound", IsLocal: true, bind: func(c *Config) any { return &c.Model.MaxCostItem }},
+	{Path: "model.max_tokens", Doc: "of one answer", bind: func(c *Config) any { return &c.Model.MaxTokens }},
+	{Path: "model.tries", Doc: "how often an answer is asked for that a schema or a gate refuses", bind: func(c *Config) any { return &c.Model.Tries }},
+	{Path: "model.timeout", Doc: "of one question", IsLocal: true, bind: func(c *Config) any { return &c.Model.Timeout }},
 
 	{Path: "jobs", Doc: "steps at one time, cheap ones included; 0: the number of processors", IsLocal: true, bind: func(c *Config) any { return &c.Jobs }},
 	{Path: "wait", Doc: "how long a run waits for what was put off, when nothing else is left to do", IsLocal: true, bind: func(c *Config) any { return &c.Wait }},

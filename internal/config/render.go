@@ -156,6 +156,7 @@ func (c *Config) Portable(kind string) map[string]any {
 	for _, k := range Keys {
 		switch {
 		case k.IsPath, k.IsLocal, k.Path == "sandbox.kind":
+		case c.Model.Name == "" && strings.HasPrefix(k.Path, "model."): // nobody is asked
 		case k.source == nil:
 			out[k.Path] = jsonOf(k.bind(c))
 		default:

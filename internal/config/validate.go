@@ -42,6 +42,7 @@ func (c *Config) validate(now time.Time) Problems {
 		k.source(i)
 	}
 	k.sameName()
+	k.model()
 	k.places()
 	if c.Store == c.Output && c.Store != "" {
 		k.at("output", "is the folder of the store")
@@ -185,6 +186,41 @@ func (k *checker) source(i int) {
 		if _, err := schemas.ParseInstanceID(entry); err != nil && !onlyEntry.MatchString(entry) {
 			k.at(sourcePath(i, "only"), "%q is not a pull request number, commit (7 hex digits or more) or ID", entry)
 		}
+	}
+}
+
+// model checks who is asked and what it may cost.
+func (k *checker) model() {
+	m := k.c.Model
+	for path, v := range map[string]float64{"model.price_input": m.PriceInput, "model.price_output": m.PriceOutput, "model.max_cost": m.MaxCost, "model.max_cost_item": m.MaxCostItem} {
+		if v < 0 {
+			k.at(path, "%g is below 0", v)
+		}
+	}
+	if m.Tries < 1 || m.Tries > 10 {
+		k.at("model.tries", "%d is not between 1 and 10", m.Tries)
+	}
+	if m.MaxTokens < 100 {
+		k.at("model.max_tokens", "%d is below 100", m.MaxTokens)
+	}
+	if m.Timeout < time.Second {
+		k.at("model.timeout", "%s is below 1s", formatDuration(m.Timeout))
+	}
+	if m.Name == "" && m.Endpoint == "" {
+		return
+	}
+	u, err := url.Parse(m.Endpoint)
+	switch {
+	case m.Name == "":
+		k.at("model.name", "is missing: which model of %s is asked?", m.Endpoint)
+	case m.Endpoint == "":
+		k.at("model.endpoint", "is missing: where is %s asked?", m.Name)
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		k.at("model.endpoint", "is not a URL (https://HOST/v1)")
+	case u.User != nil:
+		k.at("model.endpoint", "the URL holds a secret; the key comes from OPENAI_API_KEY")
+	case !m.Local() && (m.PriceInput == 0 || m.PriceOutput == 0):
+		k.at("model.price_output", "the prices of an endpoint elsewhere are needed: without them model.max_cost holds nothing back")
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -58,6 +59,10 @@ type Config struct {
 	// HideHeadings makes the rules ignore headings of notes, types of fragments and of
 	// commits, and emoji. The benchmark uses it to measure the other rules against these.
 	HideHeadings bool
+	// Model is who is asked where the rules find nothing explicit, with the hash of the
+	// prompt; nil is nobody.
+	Model  *llm.Settings `json:"model,omitempty"`
+	Prompt string        `json:"prompt,omitempty"`
 }
 
 // Default is what holds where nothing is configured.
@@ -115,10 +120,14 @@ func (c *Classifier) Run(ctx context.Context, s schemas.Start) (schemas.Labelled
 	out := schemas.Labelled{StartID: s.ChangeID, Start: schemas.DigestOf(s)}
 	// The first decider with explicit evidence has the say, else the last one asked.
 	for _, d := range c.deciders {
-		if out.Label, out.Evidence, err = d.Decide(ctx, change, s); err != nil {
+		label, evidence, err := d.Decide(ctx, change, s)
+		if errors.Is(err, ErrUndecided) {
+			continue
+		}
+		if err != nil {
 			return schemas.Labelled{}, err
 		}
-		out.Provider = d.Provider()
+		out.Label, out.Evidence, out.Provider = label, evidence, d.Provider()
 		if Explicit(out.Evidence) {
 			break
 		}

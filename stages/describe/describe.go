@@ -13,11 +13,13 @@ package describe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/prompts"
@@ -34,6 +36,8 @@ type Config struct {
 	// Unnoticed keeps tasks of which hunks were tried, and of whose hunks the FAIL_TO_PASS
 	// tests notice none: a solver may pass them without the change.
 	Unnoticed bool `json:"unnoticed"`
+	// Model is who drafts before the rules; nil is nobody.
+	Model *llm.Settings `json:"model,omitempty"`
 }
 
 // Records joins what earlier stages left.
@@ -54,6 +58,7 @@ type Describer struct {
 	states    States
 	languages map[string]lang.Language
 	drafter   Drafter
+	first     Drafter // asked before, as often as config.Model says; nil is none
 	overrides map[string]schemas.Override
 	config    Config
 }
@@ -66,13 +71,25 @@ func New(records Records, s States, languages map[string]lang.Language, override
 	return &Describer{records: records, states: s, languages: languages, drafter: Rules{}, overrides: overrides, config: c}
 }
 
+// With has a drafter asked before the rules. What the gates refuse is asked for again with
+// the fault, as often as the settings say; then the rules' draft is judged.
+func (d *Describer) With(first Drafter) *Describer {
+	d.first = first
+	return d
+}
+
 // Fingerprint is what results depend on beside their inputs: the settings, and who
-// writes. It holds no prompt, since the rules ask none.
+// writes. It holds no prompt where the rules alone write, since they ask none.
 func (c Config) Fingerprint() any {
+	prompt := ""
+	if c.Model != nil {
+		prompt = prompts.Describe.Hash()
+	}
 	return struct {
 		Config
 		Provider string `json:"provider"`
-	}{c, prompts.Rules}
+		Prompt   string `json:"prompt,omitempty"`
+	}{c, prompts.Rules, prompt}
 }
 
 // Depends leaves out how much of the patch the tests notice, but for none at all: it says
@@ -97,15 +114,7 @@ func (d *Describer) Run(ctx context.Context, a schemas.Adequacy) (schemas.Statem
 	t := newTask(f)
 	hand := d.overrides[f.change.ID()]
 	t.material.Interface = withNames(t.material.Interface, hand.Interface)
-	drafter := d.drafter
-	if hand.Statement != "" {
-		drafter = byHand(hand.Statement)
-	}
-	draft, err := drafter.Draft(ctx, t.material)
-	if err != nil {
-		return schemas.Statement{}, err
-	}
-	st, err := t.judge(draft)
+	st, err := d.write(ctx, t, hand.Statement)
 	if hand.Statement != "" || len(hand.Interface) > 0 {
 		st.WrittenBy = schemas.Hand
 	}
@@ -113,6 +122,38 @@ func (d *Describer) Run(ctx context.Context, a schemas.Adequacy) (schemas.Statem
 		return st, pipeline.Reject(schemas.ThinStatement, "%s", strings.TrimSpace(st.Text))
 	}
 	return st, err
+}
+
+// write has a statement drafted and judged: what somebody wrote by hand, else what the first
+// drafter writes that passes the gates, else what the rules write.
+func (d *Describer) write(ctx context.Context, t *task, hand string) (schemas.Statement, error) {
+	last := d.drafter
+	switch {
+	case hand != "":
+		last = byHand(hand)
+	case d.first != nil:
+		for range d.config.Model.Tries {
+			st, err := t.drafted(ctx, d.first)
+			var no *pipeline.Rejected
+			if llm.NoAnswer(err) {
+				break
+			}
+			if !errors.As(err, &no) {
+				return st, err
+			}
+			t.material.Fault = no.Error()
+		}
+		t.material.Fault = ""
+	}
+	return t.drafted(ctx, last)
+}
+
+func (t *task) drafted(ctx context.Context, by Drafter) (schemas.Statement, error) {
+	draft, err := by.Draft(ctx, t.material)
+	if err != nil {
+		return schemas.Statement{}, err
+	}
+	return t.judge(draft)
 }
 
 // places names the first files of hunks.

@@ -390,7 +390,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-func TestAsked(t *testing.T) {
+func TestReworded(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"This change adds a validator that raises.": "I want to add a validator that raises.",
@@ -400,7 +400,7 @@ func TestAsked(t *testing.T) {
 		"Use the other one instead.":                "Use the other one instead.",
 		"This is slow.":                             "This is slow.",
 	} {
-		if got := asked(in); got != want {
+		if got := reworded(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

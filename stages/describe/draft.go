@@ -25,6 +25,8 @@ type Material struct {
 	// Forbidden are names of the author's texts that exist only in the solution, that no
 	// test uses and that the project tells nobody.
 	Forbidden []string
+	// Fault is what a gate had against the draft before; "" at the first.
+	Fault string
 }
 
 // Draft is a text that no gate has seen yet.
@@ -33,4 +35,5 @@ type Draft struct {
 	Text     string   // begins with "I want to"; no code
 	From     []string // the texts that it was made of: "note", "subject", "body"
 	Hints    string   // what else the author says, one sentence a line
+	Thin     bool     // its drafter says that there was too little to go on
 }

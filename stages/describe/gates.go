@@ -58,7 +58,7 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 	if leaks := t.leaks(d); len(leaks) > 0 {
 		return st, pipeline.Reject(schemas.LeakyStatement, "the draft by %s names what only the solution has: %s", d.Provider, strings.Join(leaks, ", "))
 	}
-	st.Thin = thin(d.Text, len(st.Interface)+len(t.literals))
+	st.Thin = d.Thin || thin(d.Text, len(st.Interface)+len(t.literals))
 	if more := stateLiterals(d.Text, t.literals); more != "" {
 		st.Text += "\n\n" + more
 		st.From = append(slices.Clone(st.From), fromTests)

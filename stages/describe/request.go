@@ -370,9 +370,9 @@ func wish(opening, text string) string {
 	return opening + text + end
 }
 
-// asked rewords a sentence about the change itself ("This PR adds X"). Any other stays as
+// reworded rewords a sentence about the change itself ("This PR adds X"). Any other stays as
 // its author wrote it.
-func asked(sentence string) string {
+func reworded(sentence string) string {
 	s := withChange.ReplaceAllString(sentence, "")
 	if s != sentence {
 		r := []rune(s)

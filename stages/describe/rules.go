@@ -91,7 +91,7 @@ func (t texts) draft() draft {
 		}
 		seen = union(seen, words)
 		if !p.item {
-			p.text = asked(p.text)
+			p.text = reworded(p.text)
 		}
 		d.rest = append(d.rest, p)
 	}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/llm"
+	"github.com/benchmint/benchmint/internal/llm/openai"
+	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages"
+)
+
+// modelKey is the variable that holds the key of the endpoint.
+const modelKey = "OPENAI_API_KEY"
+
+// questionsAtOnce bounds how many questions are open at one time.
+const questionsAtOnce = 4
+
+// needsModel refuses a run that could not ask.
+func (p *program) needsModel(c *config.Config) error {
+	if c.Model.Name != "" && !c.Model.Local() && p.lookup(modelKey) == "" {
+		return unmet("model.endpoint: %s needs a key: set %s, or leave model.name empty for rules alone (%s)", c.Model.Endpoint, modelKey, c.Origin("model.endpoint"))
+	}
+	return nil
+}
+
+// desk is where the stages of a run ask; nil where nobody is to be asked.
+func (p *program) desk(c *config.Config, s *store.Store) *llm.Desk {
+	if c.Model.Name == "" {
+		return nil
+	}
+	return &llm.Desk{
+		Settings: llm.Settings{Models: c.Model.Names(), MaxTokens: c.Model.MaxTokens, Tries: c.Model.Tries},
+		Provider: openai.New(c.Model.Endpoint, p.lookup(modelKey), c.Model.Timeout, p.now),
+		Blobs:    s.Blobs,
+		Price:    llm.Price{Input: c.Model.PriceInput, Output: c.Model.PriceOutput},
+		MaxItem:  c.Model.MaxCostItem,
+	}
+}
+
+// money is what was spent on models, and what may be.
+func money(ctx context.Context, s *store.Store) (pipeline.Resource, error) {
+	all, err := s.Resources(ctx)
+	if err != nil {
+		return pipeline.Resource{}, err
+	}
+	for _, r := range all {
+		if r.Name == llm.Resource {
+			return r, nil
+		}
+	}
+	return pipeline.Resource{}, nil
+}
+
+// budget sets what may be spent, says so before anything is asked, and asks at once for
+// what waits for money where there is more of it than before.
+func (p *program) budget(ctx context.Context, c *config.Config, s *store.Store) error {
+	if c.Model.Name == "" {
+		return nil
+	}
+	was, err := money(ctx, s)
+	if err != nil {
+		return err
+	}
+	if err := s.Cap(ctx, llm.Resource, c.Model.MaxCost); err != nil {
+		return err
+	}
+	p.say("models   %s at %s: %s", c.Model.Name, c.Model.Endpoint, spent(was.Spent, c.Model.MaxCost))
+	if c.Model.MaxCost != 0 && c.Model.MaxCost <= was.Cap {
+		return nil
+	}
+	for _, stage := range []string{stages.Classify, stages.Describe} {
+		steps, err := s.Steps(stage)
+		if err != nil {
+			return err
+		}
+		for _, step := range steps {
+			if step.State != schemas.StepDeferred {
+				continue
+			}
+			if err := s.Retry(stage, step.Key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// count takes note of what was spent, for the closing lines.
+func (p *program) count(ctx context.Context, s *store.Store) error {
+	r, err := money(ctx, s)
+	p.spent = r.Spent
+	return err
+}
+
+// maxSpent is what may be spent; 0 where nobody is asked.
+func (p *program) maxSpent(c *config.Config) float64 {
+	if c.Model.Name == "" {
+		return 0
+	}
+	return c.Model.MaxCost
+}
+
+// What a question and its answer come to, in tokens: means over real changes of fifteen
+// Python, six Go and three TypeScript libraries.
+const (
+	tokensAsked     = 3100
+	tokensLabel     = 80
+	tokensStatement = 450
+)
+
+// price estimates what a run asks: a label for each change, and a statement for each that
+// is proved, twice where a gate refuses the first.
+func price(c *config.Config, labels, statements int) (questions int, dollars float64) {
+	in := float64(labels+2*statements) * tokensAsked * c.Model.PriceInput
+	out := float64(labels*tokensLabel+2*statements*tokensStatement) * c.Model.PriceOutput
+	return labels + 2*statements, (in + out) / 1e6
+}
+
+func spent(dollars, most float64) string {
+	if most == 0 {
+		return fmt.Sprintf("$%.4f spent, without a bound (model.max_cost)", dollars)
+	}
+	return fmt.Sprintf("$%.4f of $%.2f spent (model.max_cost)", dollars, most)
+}

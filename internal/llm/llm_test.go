@@ -1,0 +1,190 @@
+package llm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/benchmint/benchmint/internal/llm"
+	"github.com/benchmint/benchmint/prompts"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// books is a ledger and a shelf of blobs in memory.
+type books struct {
+	answers  map[schemas.Digest]llm.Answer
+	blobs    map[schemas.Digest][]byte
+	cap      float64
+	reserved float64
+	spent    float64
+	dies     bool // before the money is booked
+}
+
+func newBooks() *books {
+	return &books{answers: map[schemas.Digest]llm.Answer{}, blobs: map[schemas.Digest][]byte{}}
+}
+
+func (b *books) Intend(_ context.Context, k schemas.Digest) (llm.Answer, error) {
+	return b.answers[k], nil
+}
+
+func (b *books) Answered(_ context.Context, k schemas.Digest, a llm.Answer) error {
+	if !b.answers[k].Answered {
+		b.answers[k] = a
+	}
+	return nil
+}
+
+func (b *books) Reserve(_ context.Context, _ string, cost float64) (bool, error) {
+	if b.cap > 0 && b.spent+b.reserved+cost > b.cap {
+		return false, nil
+	}
+	b.reserved += cost
+	return true, nil
+}
+
+func (b *books) Spend(_ context.Context, _ string, reserved, used float64) error {
+	if b.dies {
+		return errors.New("killed")
+	}
+	b.reserved, b.spent = b.reserved-reserved, b.spent+used
+	return nil
+}
+
+func (b *books) Put(x []byte) (schemas.Digest, error) {
+	d := schemas.DigestOf(string(x))
+	b.blobs[d] = x
+	return d, nil
+}
+
+func (b *books) Get(d schemas.Digest) ([]byte, error) {
+	if x, ok := b.blobs[d]; ok {
+		return x, nil
+	}
+	return nil, errors.New("no blob")
+}
+
+// script answers one request after another.
+type script struct {
+	says  []any // a text, or an error
+	asked []llm.Request
+}
+
+func (s *script) Complete(_ context.Context, r llm.Request) (llm.Reply, error) {
+	s.asked = append(s.asked, r)
+	if len(s.says) == 0 {
+		return llm.Reply{}, errors.New("asked once more than was wanted")
+	}
+	next := s.says[0]
+	s.says = s.says[1:]
+	reply := llm.Reply{Model: r.Model, Input: 1000, Output: 100}
+	if err, ok := next.(error); ok {
+		return reply, err
+	}
+	reply.Text = []byte(fmt.Sprint(next))
+	return reply, nil
+}
+
+func desk(b *books, s *script) *llm.Desk {
+	return &llm.Desk{
+		Settings: llm.Settings{Models: []string{"small", "large"}, MaxTokens: 1000, Tries: 2},
+		Provider: s, Ledger: b, Blobs: b, Price: llm.Price{Input: 1, Output: 10},
+	}
+}
+
+const good = `{"label":"fix","quote":"Fixed"}`
+
+func ask(t *testing.T, d *llm.Desk) (prompts.ClassifyAnswer, llm.Receipt, error) {
+	t.Helper()
+	return llm.Ask(t.Context(), d, prompts.Classify, prompts.ClassifyInput{Repository: "a/b", Subject: "Fixed it"})
+}
+
+func TestAsk_pays_once(t *testing.T) {
+	t.Parallel()
+	b, s := newBooks(), &script{says: []any{good}}
+	for i := range 3 {
+		out, receipt, err := ask(t, desk(b, s))
+		if err != nil || out.Label != "fix" || receipt.Provenance.Provider != "small" || receipt.Provenance.Hash != prompts.Classify.Hash() {
+			t.Fatalf("%+v, %+v, %v", out, receipt, err)
+		}
+		if want := map[bool]float64{true: 0.002}[i == 0]; receipt.Cost != want {
+			t.Errorf("time %d costs %v, want %v", i, receipt.Cost, want)
+		}
+	}
+	if len(s.asked) != 1 || b.spent != 0.002 || b.reserved > 1e-9 {
+		t.Errorf("asked %d times, spent %v, reserved %v", len(s.asked), b.spent, b.reserved)
+	}
+}
+
+// A death between the answer and the money: the next run has the answer.
+func TestAsk_keeps_the_answer_before_the_money(t *testing.T) {
+	t.Parallel()
+	b, s := newBooks(), &script{says: []any{good}}
+	b.dies = true
+	if _, _, err := ask(t, desk(b, s)); err == nil {
+		t.Error("a ledger that fails is no fault")
+	}
+	b.dies = false
+	if out, _, err := ask(t, desk(b, s)); err != nil || out.Label != "fix" || len(s.asked) != 1 {
+		t.Errorf("%+v, %v, asked %d times", out, err, len(s.asked))
+	}
+}
+
+func TestAsk_says_what_was_wrong(t *testing.T) {
+	t.Parallel()
+	b, s := newBooks(), &script{says: []any{`{"label":"bug","quote":""}`, good}}
+	if out, _, err := ask(t, desk(b, s)); err != nil || out.Label != "fix" {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if s.asked[1].Try != 1 || !strings.Contains(s.asked[1].Fault, "label") {
+		t.Errorf("the second request: try %d, fault %q", s.asked[1].Try, s.asked[1].Fault)
+	}
+	b, s = newBooks(), &script{says: []any{"no JSON", "no JSON"}}
+	var unusable *llm.Unusable
+	for range 2 { // the second time from the ledger
+		if _, _, err := ask(t, desk(b, s)); !errors.As(err, &unusable) || !llm.NoAnswer(err) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestAsk_falls_back(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]error{"quota": llm.ErrQuota, "refusal": &llm.Refused{Why: "refusal"}} {
+		b, s := newBooks(), &script{says: []any{first, good}}
+		if out, receipt, err := ask(t, desk(b, s)); err != nil || out.Label != "fix" || receipt.Provenance.Provider != "large" {
+			t.Errorf("%s: %+v, %+v, %v", name, out, receipt, err)
+		}
+	}
+	b, s := newBooks(), &script{says: []any{&llm.Refused{Why: "length"}, &llm.Refused{Why: "filter"}}}
+	for range 2 { // a refusal is an answer: nobody is asked again
+		var refused *llm.Refused
+		if _, _, err := ask(t, desk(b, s)); !errors.As(err, &refused) || refused.Why != "filter" || !llm.NoAnswer(err) {
+			t.Errorf("%v", err)
+		}
+	}
+	s = &script{says: []any{&llm.Later{Err: errors.New("busy")}}}
+	var later *llm.Later
+	if _, _, err := ask(t, desk(newBooks(), s)); !errors.As(err, &later) || llm.NoAnswer(err) || len(s.asked) != 1 {
+		t.Errorf("a model that is busy: %v, asked %d times", err, len(s.asked))
+	}
+}
+
+func TestAsk_keeps_to_the_budget(t *testing.T) {
+	t.Parallel()
+	b, s := newBooks(), &script{}
+	b.cap = 0.001
+	if _, _, err := ask(t, desk(b, s)); !errors.Is(err, llm.ErrBudget) || llm.NoAnswer(err) {
+		t.Errorf("%v", err)
+	}
+	d := desk(newBooks(), s)
+	d.MaxItem = 0.001
+	if _, _, err := ask(t, d); !errors.Is(err, llm.ErrItem) || !llm.NoAnswer(err) {
+		t.Errorf("%v", err)
+	}
+	if len(s.asked) > 0 {
+		t.Error("something was sent")
+	}
+}

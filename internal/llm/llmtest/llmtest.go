@@ -1,0 +1,111 @@
+// Package llmtest is a model endpoint for tests: it speaks OpenAI's chat API over HTTP,
+// answers as it is told, and has the faults of real endpoints. It has a tiny model as well,
+// for a real server.
+//
+// It never answers by itself: each test says what is answered.
+package llmtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+)
+
+// Asked is one request as the endpoint saw it.
+type Asked struct {
+	Model       string
+	System      string
+	Material    string
+	Question    string
+	Format      string // of response_format; "" is none
+	Temperature *float64
+	Key         string // of the Authorization header
+}
+
+// Reply is what the endpoint says to one request. A zero Status is 200.
+type Reply struct {
+	Status int
+	Header map[string]string
+	Body   string // instead of an answer: as it is
+	Text   string // of the answer
+	Finish string // "" is stop
+	Cut    bool   // the connection ends in the middle of the body
+}
+
+// Server is one endpoint. Its base is URL()+"/v1".
+type Server struct {
+	http   *httptest.Server
+	answer func(Asked) Reply
+
+	mu    sync.Mutex
+	asked []Asked
+}
+
+// Start starts an endpoint that answers by a function.
+func Start(answer func(Asked) Reply) *Server {
+	s := &Server{answer: answer}
+	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
+	return s
+}
+
+// Base is what a configuration names as the endpoint.
+func (s *Server) Base() string { return s.http.URL + "/v1" }
+
+// Close ends it.
+func (s *Server) Close() { s.http.Close() }
+
+// Asked are all requests so far.
+func (s *Server) Asked() []Asked {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Asked(nil), s.asked...)
+}
+
+func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
+	var in struct {
+		Model    string
+		Messages []struct{ Role, Content string }
+		Format   struct{ Type string } `json:"response_format"`
+		Temp     *float64              `json:"temperature"`
+	}
+	if req.URL.Path != "/v1/chat/completions" || json.NewDecoder(req.Body).Decode(&in) != nil || len(in.Messages) != 3 {
+		http.Error(w, `{"error":{"message":"not a chat request"}}`, http.StatusBadRequest)
+		return
+	}
+	a := Asked{
+		Model: in.Model, System: in.Messages[0].Content, Material: in.Messages[1].Content, Question: in.Messages[2].Content,
+		Format: in.Format.Type, Temperature: in.Temp, Key: strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "),
+	}
+	s.mu.Lock()
+	s.asked = append(s.asked, a)
+	s.mu.Unlock()
+	r := s.answer(a)
+	w.Header().Set("Content-Type", "application/json")
+	for k, v := range r.Header {
+		w.Header().Set(k, v)
+	}
+	if r.Status != 0 {
+		w.WriteHeader(r.Status)
+	}
+	body := r.Body
+	if body == "" {
+		finish := r.Finish
+		if finish == "" {
+			finish = "stop"
+		}
+		b, _ := json.Marshal(map[string]any{
+			"model":   in.Model + "-2026",
+			"choices": []any{map[string]any{"index": 0, "finish_reason": finish, "message": map[string]any{"role": "assistant", "content": r.Text}}},
+			"usage":   map[string]int{"prompt_tokens": (len(a.System) + len(a.Material) + len(a.Question)) / 4, "completion_tokens": len(r.Text)/4 + 1},
+		})
+		body = string(b)
+	}
+	if r.Cut {
+		w.Header().Set("Content-Length", "100000")
+		_, _ = w.Write([]byte(body[:len(body)/2])) // the client hears that it is cut
+		return
+	}
+	_, _ = w.Write([]byte(body))
+}

@@ -1,0 +1,75 @@
+package classify
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/llm"
+	"github.com/benchmint/benchmint/prompts"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/asked"
+)
+
+// ErrUndecided means that a decider has no answer to this change and never will: who was
+// asked before it has the say.
+var ErrUndecided = errors.New("no decision")
+
+// Model asks a model.
+type Model struct{ Desk asked.Desk }
+
+var _ Decider = Model{}
+
+// Provider implements Decider.
+func (m Model) Provider() string { return m.Desk.Models[0] }
+
+// What a question holds at most: the end of a long message is about details.
+const (
+	maxNotes = 5
+	maxBody  = 8 << 10 // bytes
+	maxFiles = 50
+)
+
+// weightModel is below what somebody wrote down as a label, and above words.
+const weightModel = 90
+
+// Decide implements Decider. The words that decided have to stand in what was asked: an
+// answer that rests on others is none.
+func (m Model) Decide(ctx context.Context, change schemas.Change, s schemas.Start) (schemas.Label, []schemas.LabelEvidence, error) {
+	in := prompts.ClassifyInput{Repository: change.Repo, Subject: change.Subject, Body: strings.ToValidUTF8(change.Body[:min(maxBody, len(change.Body))], "")}
+	for _, n := range change.Notes[:min(maxNotes, len(change.Notes))] {
+		in.Notes = append(in.Notes, prompts.Note{Heading: n.Heading, Text: n.Text})
+	}
+	for _, f := range s.Files {
+		if f.Part == schemas.PartCode && len(in.Files) < maxFiles {
+			in.Files = append(in.Files, f.Path)
+		}
+	}
+	out, _, err := asked.Put(ctx, m.Desk, prompts.Classify, in)
+	switch {
+	case llm.NoAnswer(err):
+		return "", nil, errors.Join(ErrUndecided, err)
+	case err != nil:
+		return "", nil, err
+	case !stands(out.Quote, in) && (out.Quote != "" || out.Label != string(schemas.LabelOther)):
+		return "", nil, ErrUndecided
+	}
+	label := schemas.Label(out.Label)
+	return label, []schemas.LabelEvidence{{Label: label, Rule: "model", Quote: out.Quote, Weight: weightModel}}, nil
+}
+
+// stands reports whether the input has these words.
+func stands(quote string, in prompts.ClassifyInput) bool {
+	all := []string{in.Subject, in.Body}
+	for _, n := range in.Notes {
+		all = append(all, n.Heading, n.Text)
+	}
+	all = append(all, in.Files...)
+	quote = strings.Join(strings.Fields(quote), " ")
+	for _, text := range all {
+		if quote != "" && strings.Contains(strings.Join(strings.Fields(text), " "), quote) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,75 @@
+// Package asked puts the questions of stages to models: what an answer cost is the step's,
+// who gave it stands beside its result, and what a model cannot do now puts the item off.
+//
+// It never decides what an answer means, and a model that gives none is no verdict.
+package asked
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/llm"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/prompts"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Desk is where one stage asks.
+type Desk struct {
+	*llm.Desk
+	Now func() time.Time
+}
+
+// rest is how long an item waits for money: longer than a run waits, since only a person
+// brings some. A run with a higher budget asks at once.
+const rest = 10 * time.Minute
+
+// Put puts one question. An error for which llm.NoAnswer holds means that somebody else
+// has to decide; others put the item off, or are faults.
+func Put[In, Out any](ctx context.Context, d Desk, p prompts.Prompt[In, Out], in In) (Out, prompts.Provenance, error) {
+	out, receipt, err := llm.Ask(ctx, d.Desk, p, in)
+	pipeline.Charge(ctx, receipt.Cost)
+	if err != nil {
+		return out, receipt.Provenance, d.end(err)
+	}
+	pipeline.Provide(ctx, receipt.Provenance)
+	return out, receipt.Provenance, nil
+}
+
+func (d Desk) end(err error) error {
+	var later *llm.Later
+	switch {
+	case errors.As(err, &later):
+		return &pipeline.Deferred{Resource: llm.Resource, Until: later.Until, Err: err}
+	case errors.Is(err, llm.ErrBudget):
+		// No resource is paused: what the next run may spend is known at once.
+		return &pipeline.Deferred{Until: d.Now().Add(rest), Err: fmt.Errorf("%w; model.max_cost raises it", err)}
+	case errors.Is(err, llm.ErrQuota):
+		return &pipeline.Deferred{Resource: llm.Resource, Until: d.Now().Add(rest), Err: err}
+	}
+	return err
+}
+
+// Books is what a store keeps of questions and money.
+type Books interface {
+	Intend(ctx context.Context, request schemas.Digest) (pipeline.Answer, error)
+	Answered(ctx context.Context, request schemas.Digest, a pipeline.Answer) error
+	Reserve(ctx context.Context, resource string, cost float64) (bool, error)
+	Spend(ctx context.Context, resource string, reserved, used float64) error
+}
+
+// Ledger is a store as models' ledger.
+func Ledger(b Books) llm.Ledger { return ledger{b} }
+
+type ledger struct{ Books }
+
+func (l ledger) Intend(ctx context.Context, request schemas.Digest) (llm.Answer, error) {
+	a, err := l.Books.Intend(ctx, request)
+	return llm.Answer{Answered: a.Answered, Blob: a.Blob, Model: a.Model, Input: a.Input, Output: a.Output}, err
+}
+
+func (l ledger) Answered(ctx context.Context, request schemas.Digest, a llm.Answer) error {
+	return l.Books.Answered(ctx, request, pipeline.Answer{Answered: a.Answered, Blob: a.Blob, Model: a.Model, Input: a.Input, Output: a.Output})
+}
