@@ -7,6 +7,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/outline"
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
@@ -18,17 +19,17 @@ import (
 // declaration is one name that a file declares.
 type declaration struct {
 	path string
-	decl syntax.Decl
+	decl outline.Decl
 }
 
 // parameter reports whether the declaration is a function's parameter.
-func (d declaration) parameter() bool { return d.decl.Kind == syntax.Parameter }
+func (d declaration) parameter() bool { return d.decl.Kind == outline.Parameter }
 
 // declarations returns what a file declares at any level, local variables left out.
-func declarations(p string, f *syntax.File) []declaration {
+func declarations(p string, f *outline.File) []declaration {
 	var out []declaration
 	for _, d := range f.Decls {
-		if d.Kind != syntax.Local {
+		if d.Kind != outline.Local {
 			out = append(out, declaration{p, d})
 		}
 	}
@@ -38,13 +39,13 @@ func declarations(p string, f *syntax.File) []declaration {
 // source is one tree. Files are read and parsed on first use.
 type source struct {
 	tree  lang.Tree
-	files map[string]*syntax.File
+	files map[string]*outline.File
 	bytes map[string][]byte
 	paths []string
 }
 
 func newSource(t lang.Tree) *source {
-	return &source{tree: t, files: map[string]*syntax.File{}, bytes: map[string][]byte{}, paths: t.Paths()}
+	return &source{tree: t, files: map[string]*outline.File{}, bytes: map[string][]byte{}, paths: t.Paths()}
 }
 
 func grammar(p string) (syntax.Language, bool) {
@@ -68,13 +69,13 @@ func (s *source) read(p string) []byte {
 }
 
 // file returns the parsed file, nil where it is missing, too large or in an unknown language.
-func (s *source) file(p string) *syntax.File {
+func (s *source) file(p string) *outline.File {
 	f, ok := s.files[p]
 	if ok {
 		return f
 	}
 	if l, known := grammar(p); known && s.tree.Has(p) {
-		f, _ = syntax.Parse(l, s.read(p)) // nil with an error
+		f, _ = outline.Parse(l, s.read(p)) // nil with an error
 	}
 	s.files[p] = f
 	return f
@@ -99,13 +100,13 @@ func (s *source) names(identifier string) bool {
 }
 
 // identifiers returns all names in a file that are not strings.
-func identifiers(f *syntax.File) map[string]bool {
+func identifiers(f *outline.File) map[string]bool {
 	out := map[string]bool{}
 	for _, d := range f.Decls {
 		out[d.Name] = true
 	}
 	for _, u := range f.Uses {
-		if u.Kind != syntax.String {
+		if u.Kind != outline.String {
 			out[u.Name] = true
 		}
 	}
@@ -135,11 +136,11 @@ func (s *solution) usesOf(tests []string) uses {
 		}
 		for _, use := range f.Uses {
 			switch {
-			case use.Kind == syntax.String:
-			case use.Kind == syntax.Identifier && own[use.Name]:
+			case use.Kind == outline.String:
+			case use.Kind == outline.Identifier && own[use.Name]:
 			default:
 				u.names[use.Name], u.asked[use.Name] = true, true
-				u.keywords[use.Name] = u.keywords[use.Name] || use.Kind == syntax.Keyword
+				u.keywords[use.Name] = u.keywords[use.Name] || use.Kind == outline.Keyword
 			}
 		}
 		for _, i := range f.Imports {
@@ -156,11 +157,11 @@ func (s *solution) usesOf(tests []string) uses {
 }
 
 // literalsOf returns the strings of a file that are short enough to be a name or a message.
-func literalsOf(f *syntax.File) []literal {
+func literalsOf(f *outline.File) []literal {
 	var out []literal
 	end := -1
 	for _, u := range f.Uses {
-		if u.Kind != syntax.String || u.Span.Start < end { // a string within an f-string
+		if u.Kind != outline.String || u.Span.Start < end { // a string within an f-string
 			continue
 		}
 		l := literalOf(f.Text(u.Span), u.Name)
@@ -181,10 +182,10 @@ var (
 
 // helpOf returns the strings of a file that a program prints about itself: options and
 // help texts.
-func helpOf(f *syntax.File) []string {
+func helpOf(f *outline.File) []string {
 	var out []string
 	for _, u := range f.Uses {
-		if u.Kind != syntax.String {
+		if u.Kind != outline.String {
 			continue
 		}
 		if flagShape.MatchString(u.Name) || helpBefore.Match(f.Source[max(0, u.Span.Start-40):u.Span.Start]) {

@@ -7,16 +7,17 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/outline"
 	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 // sources reads the files of one question, each once: the same ones are asked for
 // with every name.
-type sources map[string]*syntax.File // by content
+type sources map[string]*outline.File // by content
 
 // parsed reads one Go file; nil where it is missing, too large or unreadable.
-func (s sources) parsed(t lang.Tree, p string) *syntax.File {
+func (s sources) parsed(t lang.Tree, p string) *outline.File {
 	if t == nil || !strings.HasSuffix(p, ".go") || !t.Has(p) {
 		return nil
 	}
@@ -26,7 +27,7 @@ func (s sources) parsed(t lang.Tree, p string) *syntax.File {
 	}
 	f, ok := s[string(data)]
 	if !ok {
-		f, _ = syntax.Parse(syntax.Go, data) // nil with an error, and again nil the next time
+		f, _ = outline.Parse(syntax.Go, data) // nil with an error, and again nil the next time
 		s[string(data)] = f
 	}
 	return f
@@ -64,7 +65,7 @@ func (Language) NewNames(base, solution lang.Tree, code, tests []string) []schem
 				continue
 			}
 			signature, existed := before[dir][d.Qualified]
-			if existed && (signature == d.Signature || d.Kind != syntax.Function && d.Kind != syntax.Method) {
+			if existed && (signature == d.Signature || d.Kind != outline.Function && d.Kind != outline.Method) {
 				continue
 			}
 			n := schemas.Name{Name: d.Qualified, Kind: string(d.Kind), Signature: d.Signature, Path: p}
@@ -84,16 +85,16 @@ func (Language) NewNames(base, solution lang.Tree, code, tests []string) []schem
 
 // defines tells declarations that other files can name: top-level ones, and the
 // fields and methods of top-level types.
-func defines(f *syntax.File, i int) bool {
+func defines(f *outline.File, i int) bool {
 	d := f.Decls[i]
 	switch {
-	case d.Kind == syntax.Local || d.Kind == syntax.Parameter || d.Name == "_" || d.Name == "init":
+	case d.Kind == outline.Local || d.Kind == outline.Parameter || d.Name == "_" || d.Name == "init":
 		return false
 	case d.Parent < 0:
 		return true
 	}
 	parent := f.Decls[d.Parent]
-	return parent.Parent < 0 && parent.Kind == syntax.Type
+	return parent.Parent < 0 && parent.Kind == outline.Type
 }
 
 // definitions are the qualified names that a folder's package defines, with their
@@ -142,7 +143,7 @@ func (s sources) usesOf(t lang.Tree, tests []string) used {
 	return u
 }
 
-func (u used) add(f *syntax.File, packages map[string]string) {
+func (u used) add(f *outline.File, packages map[string]string) {
 	bound := map[int]map[string]bool{}
 	top := f.Top()
 	for _, i := range top {
@@ -153,11 +154,11 @@ func (u used) add(f *syntax.File, packages map[string]string) {
 			return slices.ContainsFunc(top, func(i int) bool { return f.Decls[i].Span.Holds(use.Span) && bound[i][name] })
 		}
 		switch use.Kind {
-		case syntax.Identifier:
+		case outline.Identifier:
 			if !local(use.Name) {
 				u.plain[use.Name] = true
 			}
-		case syntax.Attribute:
+		case outline.Attribute:
 			u.selected[use.Name] = true
 			// A variable may hide the package that it is named after.
 			if imp, ok := packages[use.Of]; ok && !local(use.Of) {
@@ -166,7 +167,7 @@ func (u used) add(f *syntax.File, packages map[string]string) {
 				}
 				u.qualified[imp][use.Name] = true
 			}
-		case syntax.Keyword:
+		case outline.Keyword:
 			u.selected[use.Name] = true
 		}
 	}
@@ -174,7 +175,7 @@ func (u used) add(f *syntax.File, packages map[string]string) {
 
 // uses reports whether the tests may mean this declaration: a bare name of their
 // own package, pkg.Name of an imported one, or any selector for what belongs to a type.
-func (u used) uses(d syntax.Decl, l layout, dir string) bool {
+func (u used) uses(d outline.Decl, l layout, dir string) bool {
 	imp, _ := l.importPath(dir)
 	if d.Parent >= 0 || d.Receiver != "" {
 		return u.selected[d.Name]

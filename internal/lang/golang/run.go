@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/outline"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/syntax"
@@ -247,12 +248,12 @@ func testFunctions(t lang.Tree, dir string) []string {
 		if err != nil {
 			continue
 		}
-		f, err := syntax.Parse(syntax.Go, data)
+		f, err := outline.Parse(syntax.Go, data)
 		if err != nil {
 			continue
 		}
 		for _, i := range f.Top() {
-			if d := f.Decls[i]; d.Kind == syntax.Function && testName.MatchString(d.Name) && d.Name != "TestMain" {
+			if d := f.Decls[i]; d.Kind == outline.Function && testName.MatchString(d.Name) && d.Name != "TestMain" {
 				out = append(out, d.Name)
 			}
 		}

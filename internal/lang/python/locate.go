@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/internal/outline"
 )
 
 // place is a definition: a file and a qualified name in it.
@@ -54,7 +54,7 @@ func locateInherited(s *sources, p, class, method string, hops int) (place, bool
 	for _, d := range f.Find(class) {
 		decl := f.Decls[d]
 		for _, u := range f.In(decl.Span) {
-			if u.Span.Start >= decl.Body.Start || u.Kind != syntax.Identifier && u.Kind != syntax.Attribute || u.Name == class {
+			if u.Span.Start >= decl.Body.Start || u.Kind != outline.Identifier && u.Kind != outline.Attribute || u.Name == class {
 				continue
 			}
 			if home, ok := locate(s, place{p, u.Name + "." + method}, hops+1); ok {

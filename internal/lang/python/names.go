@@ -7,6 +7,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/outline"
 	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -50,8 +51,8 @@ type newNames struct {
 
 type definition struct {
 	path string
-	file *syntax.File
-	decl syntax.Decl
+	file *outline.File
+	decl outline.Decl
 }
 
 // index reads the definitions of the code part.
@@ -67,7 +68,7 @@ func (n *newNames) index(code []string) {
 			continue
 		}
 		for _, d := range f.Decls {
-			if d.Kind != syntax.Local && d.Kind != syntax.Parameter {
+			if d.Kind != outline.Local && d.Kind != outline.Parameter {
 				n.defs[d.Name] = append(n.defs[d.Name], definition{p, f, d})
 			}
 		}
@@ -94,7 +95,7 @@ var extension = map[string]bool{".c": true, ".cc": true, ".cpp": true, ".h": tru
 var wordShape = lazyregexp.New(`[A-Za-z_]\w*`)
 
 // use goes through what one test file names.
-func (n *newNames) use(p string, f *syntax.File, own map[string]bool) {
+func (n *newNames) use(p string, f *outline.File, own map[string]bool) {
 	bound := map[string]bool{} // names that the file defines for itself
 	for _, d := range f.Decls {
 		bound[d.Name] = true
@@ -109,11 +110,11 @@ func (n *newNames) use(p string, f *syntax.File, own map[string]bool) {
 	}
 	for _, u := range f.Uses {
 		switch u.Kind {
-		case syntax.Identifier:
+		case outline.Identifier:
 			if !bound[u.Name] {
 				n.defined(u.Name)
 			}
-		case syntax.Attribute:
+		case outline.Attribute:
 			root, _, _ := strings.Cut(u.Of, ".")
 			if module := modules[u.Of]; module != "" {
 				n.given(module, u.Name)
@@ -121,14 +122,14 @@ func (n *newNames) use(p string, f *syntax.File, own map[string]bool) {
 			if !n.defined(u.Name) && project[root] && !bound[u.Name] {
 				n.undefined(u.Name)
 			}
-		case syntax.Keyword:
+		case outline.Keyword:
 			n.keyword(u, project)
 		}
 	}
 }
 
 // callModule notes what an import calls modules of the project.
-func (n *newNames) callModule(modules map[string]string, p string, i syntax.Import) {
+func (n *newNames) callModule(modules map[string]string, p string, i outline.Import) {
 	module := absolute(p, i.Module)
 	switch {
 	case i.Name == "" && i.As != "":
@@ -153,7 +154,7 @@ func (n *newNames) given(module, name string) bool {
 	return true
 }
 
-func boundName(i syntax.Import) string {
+func boundName(i outline.Import) string {
 	switch {
 	case i.As != "":
 		return i.As
@@ -165,7 +166,7 @@ func boundName(i syntax.Import) string {
 }
 
 // imported handles one import of a test and reports whether it is of the project.
-func (n *newNames) imported(p string, i syntax.Import, own map[string]bool) bool {
+func (n *newNames) imported(p string, i outline.Import, own map[string]bool) bool {
 	module := absolute(p, i.Module)
 	root, _, _ := strings.Cut(module, ".")
 	if !own[root] {
@@ -219,13 +220,13 @@ func (n *newNames) undefined(name string) {
 }
 
 // keyword handles f(name=…): a parameter that f has in the solution and not at base.
-func (n *newNames) keyword(u syntax.Use, project map[string]bool) {
+func (n *newNames) keyword(u outline.Use, project map[string]bool) {
 	callee := u.Of[strings.LastIndexByte(u.Of, '.')+1:]
 	for _, d := range n.callables(callee) {
 		if !takes(d.decl, u.Name) || n.base.takes(callee, u.Name) {
 			continue
 		}
-		n.add(schemas.Name{Name: u.Name, Kind: string(syntax.Parameter), Signature: d.decl.Signature, Path: d.path})
+		n.add(schemas.Name{Name: u.Name, Kind: string(outline.Parameter), Signature: d.decl.Signature, Path: d.path})
 	}
 	root, _, _ := strings.Cut(u.Of, ".")
 	if project[root] && len(n.callables(callee)) == 0 && len(n.defs[u.Name]) == 0 {
@@ -240,12 +241,12 @@ func (n *newNames) callables(name string) []definition { return callables(n.defs
 func callables(defs map[string][]definition, name string) []definition {
 	var out []definition
 	for _, d := range defs[name] {
-		if d.decl.Kind != syntax.Class {
+		if d.decl.Kind != outline.Class {
 			out = append(out, d)
 			continue
 		}
 		for i, c := range d.file.Decls {
-			if c.Parent >= 0 && d.file.Decls[c.Parent].Qualified == d.decl.Qualified && (c.Name == "__init__" || c.Name == "__new__" || c.Kind == syntax.Field && !strings.HasPrefix(c.Signature, "self.")) {
+			if c.Parent >= 0 && d.file.Decls[c.Parent].Qualified == d.decl.Qualified && (c.Name == "__init__" || c.Name == "__new__" || c.Kind == outline.Field && !strings.HasPrefix(c.Signature, "self.")) {
 				out = append(out, definition{d.path, d.file, d.file.Decls[i]})
 			}
 		}
@@ -253,8 +254,8 @@ func callables(defs map[string][]definition, name string) []definition {
 	return out
 }
 
-func takes(d syntax.Decl, name string) bool {
-	if d.Kind == syntax.Field {
+func takes(d outline.Decl, name string) bool {
+	if d.Kind == outline.Field {
 		return d.Name == name
 	}
 	for _, p := range d.Params {
@@ -278,7 +279,7 @@ func (n *newNames) add(name schemas.Name) {
 // nameOf names methods and fields with their class.
 func nameOf(d definition, at string) schemas.Name {
 	name := d.decl.Name
-	if d.decl.Kind == syntax.Method || d.decl.Kind == syntax.Field {
+	if d.decl.Kind == outline.Method || d.decl.Kind == outline.Field {
 		name = d.decl.Qualified
 	}
 	return schemas.Name{Name: name, Kind: string(d.decl.Kind), Signature: d.decl.Signature, Path: at}
@@ -287,24 +288,24 @@ func nameOf(d definition, at string) schemas.Name {
 // sources is one tree's Python code, parsed when it is asked for.
 type sources struct {
 	tree  lang.Tree
-	files map[string]*syntax.File
+	files map[string]*outline.File
 	code  []string          // paths outside tests
 	texts map[string]string // of code, extension modules included
 	defs  map[string][]definition
 }
 
 func newSources(t lang.Tree) *sources {
-	return &sources{tree: t, files: map[string]*syntax.File{}}
+	return &sources{tree: t, files: map[string]*outline.File{}}
 }
 
 // file is nil for what cannot be read or parsed.
-func (s *sources) file(p string) *syntax.File {
+func (s *sources) file(p string) *outline.File {
 	if f, ok := s.files[p]; ok {
 		return f
 	}
-	var f *syntax.File
+	var f *outline.File
 	if data, err := s.tree.Read(p); err == nil {
-		f, err = syntax.Parse(syntax.Python, data)
+		f, err = outline.Parse(syntax.Python, data)
 		if err != nil {
 			f = nil
 		}
@@ -381,7 +382,7 @@ func (s *sources) definitions(name string) []definition {
 			continue
 		}
 		for _, d := range f.Decls {
-			if d.Name == name && d.Kind != syntax.Local && d.Kind != syntax.Parameter {
+			if d.Name == name && d.Kind != outline.Local && d.Kind != outline.Parameter {
 				out = append(out, definition{p, f, d})
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
-	"github.com/benchmint/benchmint/internal/syntax"
+	"github.com/benchmint/benchmint/internal/outline"
 )
 
 // Untouched compares the test function with its decorators, what its class and
@@ -149,23 +149,23 @@ func (c *comparison) same(p, qualified string) bool {
 }
 
 // sameNames compares the definitions that a definition names.
-func (c *comparison) sameNames(p string, f *syntax.File, d syntax.Decl) bool {
+func (c *comparison) sameNames(p string, f *outline.File, d outline.Decl) bool {
 	asks := asksByString(f.Text(d.Span))
 	names, fixtures := map[string]bool{}, map[string]bool{}
 	for _, u := range f.In(d.Span) {
 		switch u.Kind {
-		case syntax.Identifier:
+		case outline.Identifier:
 			if !hidden(f, d.Span, u) {
 				names[u.Name] = true
 			}
-		case syntax.String:
+		case outline.String:
 			c.asked[u.Name] = true // getattr, patch.object
 			if asks {
 				for _, word := range strings.FieldsFunc(u.Name, func(r rune) bool { return r == ',' || r == ' ' }) {
 					fixtures[word] = true
 				}
 			}
-		case syntax.Attribute:
+		case outline.Attribute:
 			c.asked[u.Name] = true
 			if !c.sameAttribute(p, f, u) {
 				return false
@@ -197,15 +197,15 @@ func asksByString(text string) bool {
 }
 
 // hidden tells a name that a function around it binds for itself.
-func hidden(f *syntax.File, within syntax.Span, u syntax.Use) bool {
+func hidden(f *outline.File, within outline.Span, u outline.Use) bool {
 	from := sort.Search(len(f.Decls), func(i int) bool { return f.Decls[i].Span.Start >= within.Start })
 	for i := from; i < len(f.Decls) && f.Decls[i].Span.Start <= u.Span.Start; i++ {
 		d := f.Decls[i]
-		if d.Kind != syntax.Function && d.Kind != syntax.Method || !d.Body.Holds(u.Span) {
+		if d.Kind != outline.Function && d.Kind != outline.Method || !d.Body.Holds(u.Span) {
 			continue
 		}
 		for j := i + 1; j < len(f.Decls) && d.Span.Holds(f.Decls[j].Span); j++ {
-			if f.Decls[j].Parent == i && f.Decls[j].Name == u.Name && f.Decls[j].Kind != syntax.Field {
+			if f.Decls[j].Parent == i && f.Decls[j].Name == u.Name && f.Decls[j].Kind != outline.Field {
 				return true
 			}
 		}
@@ -220,7 +220,7 @@ func (c *comparison) follows(file string) bool {
 }
 
 // sameName compares what a module's name stands for: a definition, or an import.
-func (c *comparison) sameName(p string, f *syntax.File, name string) bool {
+func (c *comparison) sameName(p string, f *outline.File, name string) bool {
 	if topLevel(f, name) {
 		return c.same(p, name)
 	}
@@ -288,7 +288,7 @@ func (c *comparison) sameIn(file, name string) bool {
 }
 
 // sameAttribute compares helpers.name where helpers is a module of test code.
-func (c *comparison) sameAttribute(p string, f *syntax.File, u syntax.Use) bool {
+func (c *comparison) sameAttribute(p string, f *outline.File, u outline.Use) bool {
 	root, _, _ := strings.Cut(u.Of, ".")
 	for _, i := range f.Imports {
 		if root == "" || boundName(i) != root {
@@ -309,7 +309,7 @@ func (c *comparison) sameAttribute(p string, f *syntax.File, u syntax.Use) bool 
 }
 
 // sameFixture compares the fixture that a test or a fixture asks for by name.
-func (c *comparison) sameFixture(p string, d syntax.Decl, name string) bool {
+func (c *comparison) sameFixture(p string, d outline.Decl, name string) bool {
 	from := 0
 	if isFixture(d) && fixtureName(d) == name { // it stands before another one of its name
 		for i, file := range c.scopes {
@@ -336,7 +336,7 @@ func (c *comparison) sameFixture(p string, d syntax.Decl, name string) bool {
 }
 
 // fixtureIn finds the function that makes a fixture; "" where a file has none.
-func fixtureIn(f *syntax.File, name string) string {
+func fixtureIn(f *outline.File, name string) string {
 	if f == nil {
 		return ""
 	}
@@ -348,7 +348,7 @@ func fixtureIn(f *syntax.File, name string) string {
 	return ""
 }
 
-func isFixture(d syntax.Decl) bool {
+func isFixture(d outline.Decl) bool {
 	return slices.ContainsFunc(d.Decorators, func(text string) bool {
 		return strings.Contains(text, "fixture") && !strings.Contains(text, "usefixtures")
 	})
@@ -357,7 +357,7 @@ func isFixture(d syntax.Decl) bool {
 var givenName = lazyregexp.New(`\bname\s*=\s*["'](\w+)["']`)
 
 // fixtureName is the name that others ask for.
-func fixtureName(d syntax.Decl) string {
+func fixtureName(d outline.Decl) string {
 	for _, text := range d.Decorators {
 		if m := givenName.FindStringSubmatch(text); m != nil && strings.Contains(text, "fixture") {
 			return m[1]
@@ -378,7 +378,7 @@ func (c *comparison) scopesOf(unit string) []string {
 			}
 			for _, i := range f.Find("pytest_plugins") {
 				for _, u := range f.In(f.Decls[i].Span) {
-					if file := s.moduleFrom(p, u.Name); u.Kind == syntax.String && file != "" && !slices.Contains(out, file) {
+					if file := s.moduleFrom(p, u.Name); u.Kind == outline.String && file != "" && !slices.Contains(out, file) {
 						out = append(out, file)
 					}
 				}
@@ -388,7 +388,7 @@ func (c *comparison) scopesOf(unit string) []string {
 	return out
 }
 
-func topLevel(f *syntax.File, name string) bool {
+func topLevel(f *outline.File, name string) bool {
 	for _, i := range f.Top() {
 		if f.Decls[i].Name == name {
 			return true
@@ -422,7 +422,7 @@ func (c *comparison) sameAround(p, class string) bool {
 		}
 		d := now.Decls[b[i]]
 		for _, u := range now.In(d.Span) {
-			if u.Span.Start < d.Body.Start && u.Kind == syntax.Identifier && !c.sameBase(p, now, u.Name) {
+			if u.Span.Start < d.Body.Start && u.Kind == outline.Identifier && !c.sameBase(p, now, u.Name) {
 				return false
 			}
 		}
@@ -438,7 +438,7 @@ func (c *comparison) sameAround(p, class string) bool {
 }
 
 // note keeps the members of a class for sameMembers.
-func (c *comparison) note(p string, f *syntax.File, class int) {
+func (c *comparison) note(p string, f *outline.File, class int) {
 	for _, i := range f.Children(class) {
 		if d := f.Decls[i]; isMember(d) && !c.setsUp(d) {
 			c.members[place{p, d.Qualified}] = d.Name
@@ -467,8 +467,8 @@ func (c *comparison) sameMembers() bool {
 
 // isMember leaves out tests, which are compared by themselves, and what methods set
 // on self, which stands in their text.
-func isMember(d syntax.Decl) bool {
-	return !isTestName(d.Name) && !(d.Kind == syntax.Field && strings.HasPrefix(d.Signature, "self."))
+func isMember(d outline.Decl) bool {
+	return !isTestName(d.Name) && !(d.Kind == outline.Field && strings.HasPrefix(d.Signature, "self."))
 }
 
 // runnerMembers are members that a test runner uses without being asked to.
@@ -476,7 +476,7 @@ var runnerMembers = strings.Fields(`setUp tearDown setUpClass tearDownClass asyn
 
 // setsUp tells a member that counts for every test of its class. Where a class has
 // a base that is no file of the project, all do: nobody knows what that one calls.
-func (c *comparison) setsUp(d syntax.Decl) bool {
+func (c *comparison) setsUp(d outline.Decl) bool {
 	return isMember(d) && (c.opaque || slices.Contains(runnerMembers, d.Name) || strings.HasPrefix(d.Name, "__") || automatic(d))
 }
 
@@ -498,7 +498,7 @@ func hasForeignBase(s *sources, class place, hops int) bool {
 	for _, i := range f.Find(home.name) {
 		d := f.Decls[i]
 		for _, u := range f.In(d.Span) {
-			if u.Span.Start < d.NameSpan.End || u.Span.Start >= d.Body.Start || u.Kind == syntax.Identifier && modules[u.Name] {
+			if u.Span.Start < d.NameSpan.End || u.Span.Start >= d.Body.Start || u.Kind == outline.Identifier && modules[u.Name] {
 				continue
 			}
 			if !slices.Contains(plainBases, u.Name) && hasForeignBase(s, place{home.path, u.Name}, hops+1) {
@@ -511,14 +511,14 @@ func hasForeignBase(s *sources, class place, hops int) bool {
 
 // sameBase compares what a class's head names: a base class without its tests,
 // which are tests of their own here, anything else as it is.
-func (c *comparison) sameBase(p string, f *syntax.File, name string) bool {
+func (c *comparison) sameBase(p string, f *outline.File, name string) bool {
 	home, ok := locate(c.start, place{p, name}, 0)
 	if !ok {
 		return c.sameName(p, f, name)
 	}
 	file := c.start.file(home.path)
 	for _, i := range file.Find(home.name) {
-		if file.Decls[i].Kind != syntax.Class {
+		if file.Decls[i].Kind != outline.Class {
 			return c.sameName(p, f, name)
 		}
 	}
@@ -531,13 +531,13 @@ func (c *comparison) sameBase(p string, f *syntax.File, name string) bool {
 }
 
 // around is the text of a class without its tests and members.
-func (c *comparison) around(f *syntax.File, class int) string {
+func (c *comparison) around(f *outline.File, class int) string {
 	d := f.Decls[class]
 	end := d.Body.Start
 	if end == 0 {
 		end = d.Span.End
 	}
-	text := f.Text(syntax.Span{Start: d.Span.Start, End: end})
+	text := f.Text(outline.Span{Start: d.Span.Start, End: end})
 	for _, i := range f.Children(class) {
 		if c.setsUp(f.Decls[i]) {
 			text += "\n" + f.Text(f.Decls[i].Span)
@@ -586,7 +586,7 @@ func (c *comparison) sameHooks(p string) bool {
 	return true
 }
 
-func automatic(d syntax.Decl) bool {
+func automatic(d outline.Decl) bool {
 	for _, text := range d.Decorators {
 		if strings.Contains(text, "autouse") {
 			return true

@@ -1,4 +1,4 @@
-package syntax
+package outline
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/syntax"
 )
 
 var update = flag.Bool("update", false, "write the goldens again")
@@ -48,9 +50,9 @@ func dump(f *File) string {
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		language Language
+		language syntax.Language
 		path     string
-	}{{Go, "testdata/sample.go.txt"}, {Python, "testdata/sample.py.txt"}} {
+	}{{syntax.Go, "testdata/sample.go.txt"}, {syntax.Python, "testdata/sample.py.txt"}} {
 		src, err := os.ReadFile(c.path)
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +77,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func mustParse(t *testing.T, l Language, src string) *File {
+func mustParse(t *testing.T, l syntax.Language, src string) *File {
 	t.Helper()
 	f, err := Parse(l, []byte(src))
 	if err != nil {
@@ -86,7 +88,7 @@ func mustParse(t *testing.T, l Language, src string) *File {
 
 func TestBrokenIsLocal(t *testing.T) {
 	t.Parallel()
-	f := mustParse(t, Python, "def good():\n    return 1\n\ndef bad():\n    return (1 +\n\n")
+	f := mustParse(t, syntax.Python, "def good():\n    return 1\n\ndef bad():\n    return (1 +\n\n")
 	if !f.Broken {
 		t.Fatal("a file with a syntax error is not broken")
 	}
@@ -106,13 +108,13 @@ func TestHostileSources(t *testing.T) {
 		"empty":       "",
 		"only_blank":  "\n\n  \n",
 	} {
-		for _, l := range []Language{Python, Go} {
+		for _, l := range []syntax.Language{syntax.Python, syntax.Go} {
 			if _, err := Parse(l, []byte(src)); err != nil {
 				t.Errorf("%s as %s: %v", name, l, err)
 			}
 		}
 	}
-	if _, err := Parse(Go, make([]byte, MaxSize+1)); !errors.Is(err, ErrTooLarge) {
+	if _, err := Parse(syntax.Go, make([]byte, MaxSize+1)); !errors.Is(err, syntax.ErrTooLarge) {
 		t.Errorf("a file over the limit gives %v", err)
 	}
 	if _, err := Parse("cobol", nil); err == nil {
@@ -122,7 +124,7 @@ func TestHostileSources(t *testing.T) {
 
 func TestBound(t *testing.T) {
 	t.Parallel()
-	f := mustParse(t, Go, "package p\nfunc f(a int) { b := 1; for c := range x { func(d int) {}(c) } }\nvar e int\n")
+	f := mustParse(t, syntax.Go, "package p\nfunc f(a int) { b := 1; for c := range x { func(d int) {}(c) } }\nvar e int\n")
 	want := map[string]bool{"a": true, "b": true, "c": true, "d": true}
 	if diff := cmp.Diff(want, f.Bound(f.Find("f")[0])); diff != "" {
 		t.Errorf("bound names (-want +got):\n%s", diff)
@@ -135,11 +137,11 @@ func TestConcurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := dump(mustParse(t, Python, string(src)))
+	want := dump(mustParse(t, syntax.Python, string(src)))
 	done := make(chan string)
 	for range 8 {
 		go func() {
-			f, err := Parse(Python, src)
+			f, err := Parse(syntax.Python, src)
 			if err != nil {
 				done <- err.Error()
 				return
@@ -163,7 +165,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(src)
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		for _, l := range []Language{Python, Go} {
+		for _, l := range []syntax.Language{syntax.Python, syntax.Go} {
 			file, err := Parse(l, src)
 			if err != nil {
 				continue

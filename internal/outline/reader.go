@@ -1,8 +1,9 @@
-package syntax
+package outline
 
 import (
-	"bytes"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/syntax"
 )
 
 // reader collects what one tree says.
@@ -12,12 +13,12 @@ type reader struct {
 	depth int
 }
 
-func span(n Node) Span {
+func span(n syntax.Node) Span {
 	if !n.Is() {
 		return Span{}
 	}
-	lines := bytes.Count(n.tree.Source[n.Start():n.End()], []byte("\n"))
-	if n.End() > n.Start() && n.tree.Source[n.End()-1] == '\n' {
+	lines := strings.Count(n.Text(), "\n")
+	if strings.HasSuffix(n.Text(), "\n") {
 		lines-- // a node that ends with its line break
 	}
 	return Span{Start: n.Start(), End: n.End(), StartLine: n.Line(), EndLine: n.Line() + lines}
@@ -36,7 +37,7 @@ func (r *reader) deeper() bool {
 func (r *reader) leave() { r.depth-- }
 
 // each calls visit for every named child.
-func each(n Node, visit func(child Node)) {
+func each(n syntax.Node, visit func(child syntax.Node)) {
 	for c := range n.Children() {
 		if c.Named() {
 			visit(c)
@@ -45,8 +46,8 @@ func each(n Node, visit func(child Node)) {
 }
 
 // fields are the children under one field name, which a node can have several of.
-func fields(n Node, name string) []Node {
-	var out []Node
+func fields(n syntax.Node, name string) []syntax.Node {
+	var out []syntax.Node
 	for c := range n.Children() {
 		if c.Field() == name {
 			out = append(out, c)
@@ -65,12 +66,12 @@ func (r *reader) declare(d Decl) int {
 	return len(r.file.Decls) - 1
 }
 
-func (r *reader) use(kind UseKind, n Node, of string) {
+func (r *reader) use(kind UseKind, n syntax.Node, of string) {
 	r.file.Uses = append(r.file.Uses, Use{Kind: kind, Name: n.Text(), Of: of, Span: span(n)})
 }
 
 // quote adds the content of a string literal; long ones are data, not names.
-func (r *reader) quote(n Node, content string) {
+func (r *reader) quote(n syntax.Node, content string) {
 	const most = 200
 	if content != "" && len(content) <= most && !strings.Contains(content, "\n") {
 		r.file.Uses = append(r.file.Uses, Use{Kind: String, Name: content, Span: span(n)})
@@ -78,7 +79,7 @@ func (r *reader) quote(n Node, content string) {
 }
 
 // dotted is the text of a.b.c, "" for any other expression.
-func dotted(n Node) string {
+func dotted(n syntax.Node) string {
 	text := n.Text()
 	if len(text) > 200 || strings.ContainsAny(text, " \t\r\n()[]{}\"'`,:;+-/%&|<>=!?*^~@#") {
 		return ""

@@ -1,9 +1,11 @@
-package syntax
+package outline
 
 import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/syntax"
 )
 
 // goScope is what encloses a node: the declaration, and whether it is a function's inside.
@@ -12,9 +14,9 @@ type goScope struct {
 	function bool
 }
 
-func readGo(r *reader, root Node) {
+func readGo(r *reader, root syntax.Node) {
 	s := goScope{decl: -1}
-	each(root, func(child Node) {
+	each(root, func(child syntax.Node) {
 		if child.Is("package_clause") {
 			r.file.Package = child.First().Text()
 			return
@@ -23,11 +25,11 @@ func readGo(r *reader, root Node) {
 	})
 }
 
-func (r *reader) golangs(n Node, s goScope) {
-	each(n, func(child Node) { r.golang(child, s) })
+func (r *reader) golangs(n syntax.Node, s goScope) {
+	each(n, func(child syntax.Node) { r.golang(child, s) })
 }
 
-func (r *reader) golang(n Node, s goScope) {
+func (r *reader) golang(n syntax.Node, s goScope) {
 	if !n.Is() || !r.deeper() {
 		return
 	}
@@ -53,7 +55,7 @@ func (r *reader) golang(n Node, s goScope) {
 		r.golang(n.Child("right"), s)
 	case "type_switch_statement":
 		r.goLeft(n.Child("alias"), n, s)
-		each(n, func(child Node) {
+		each(n, func(child syntax.Node) {
 			if child != n.Child("alias") {
 				r.golang(child, s)
 			}
@@ -80,7 +82,7 @@ func (r *reader) golang(n Node, s goScope) {
 }
 
 // withDoc is a declaration's span with the comment directly above it.
-func (r *reader) withDoc(n Node) Span {
+func (r *reader) withDoc(n syntax.Node) Span {
 	s := span(n)
 	for prev := n.Before(); prev.Is("comment"); prev = prev.Before() {
 		p := span(prev)
@@ -93,7 +95,7 @@ func (r *reader) withDoc(n Node) Span {
 	return s
 }
 
-func (r *reader) goFunction(n Node, s goScope) {
+func (r *reader) goFunction(n syntax.Node, s goScope) {
 	name, body := n.Child("name"), n.Child("body")
 	d := Decl{Kind: Function, Name: name.Text(), Parent: -1, Span: r.withDoc(n), NameSpan: span(name), Body: span(body), Broken: n.Broken()}
 	end := n.End()
@@ -119,7 +121,7 @@ func (r *reader) goFunction(n Node, s goScope) {
 }
 
 // goReceiver is T of (t *T[P]).
-func goReceiver(n Node) string {
+func goReceiver(n syntax.Node) string {
 	t := n.First("parameter_declaration").Child("type")
 	for t.Is("pointer_type", "parenthesized_type", "generic_type") {
 		t = t.First()
@@ -128,7 +130,7 @@ func goReceiver(n Node) string {
 }
 
 // goParams declares named parameters and results and reads their types.
-func (r *reader) goParams(n Node, s goScope, kind Kind) []Param {
+func (r *reader) goParams(n syntax.Node, s goScope, kind Kind) []Param {
 	if !n.Is() {
 		return nil
 	}
@@ -137,7 +139,7 @@ func (r *reader) goParams(n Node, s goScope, kind Kind) []Param {
 		return nil
 	}
 	var out []Param
-	each(n, func(child Node) {
+	each(n, func(child syntax.Node) {
 		kindOf := child.Child("type")
 		star := ""
 		if child.Is("variadic_parameter_declaration") {
@@ -158,7 +160,7 @@ func (r *reader) goParams(n Node, s goScope, kind Kind) []Param {
 	return out
 }
 
-func (r *reader) goType(n Node, s goScope) {
+func (r *reader) goType(n syntax.Node, s goScope) {
 	name, def := n.Child("name"), n.Child("type")
 	kind := Type
 	if s.function {
@@ -176,11 +178,11 @@ func (r *reader) goType(n Node, s goScope) {
 	r.goParams(n.Child("type_parameters"), inside, Parameter)
 	switch def.Kind() {
 	case "struct_type":
-		each(def, func(list Node) {
-			each(list, func(field Node) { r.goField(field, inside) })
+		each(def, func(list syntax.Node) {
+			each(list, func(field syntax.Node) { r.goField(field, inside) })
 		})
 	case "interface_type":
-		each(def, func(elem Node) { r.goElem(elem, inside) })
+		each(def, func(elem syntax.Node) { r.goElem(elem, inside) })
 	default:
 		r.golang(def, inside)
 	}
@@ -188,14 +190,14 @@ func (r *reader) goType(n Node, s goScope) {
 
 // specSpan is a spec's span: the whole declaration with its comment where the
 // spec stands alone in it, else the spec with the comment above it.
-func (r *reader) specSpan(n Node) Span {
+func (r *reader) specSpan(n syntax.Node) Span {
 	if parent := n.Parent(); strings.HasSuffix(parent.Kind(), "_declaration") && parent.End() == n.End() {
 		n = parent
 	}
 	return r.withDoc(n)
 }
 
-func (r *reader) goField(n Node, s goScope) {
+func (r *reader) goField(n syntax.Node, s goScope) {
 	if !n.Is("field_declaration") {
 		return
 	}
@@ -217,7 +219,7 @@ func (r *reader) goField(n Node, s goScope) {
 }
 
 // goElem is one element of an interface: a method, or types.
-func (r *reader) goElem(n Node, s goScope) {
+func (r *reader) goElem(n syntax.Node, s goScope) {
 	if !n.Is("method_spec", "method_elem") {
 		r.golang(n, s)
 		return
@@ -229,7 +231,7 @@ func (r *reader) goElem(n Node, s goScope) {
 	r.goParams(n.Child("result"), outside, Parameter)
 }
 
-func (r *reader) goValue(n Node, s goScope) {
+func (r *reader) goValue(n syntax.Node, s goScope) {
 	kind := Variable
 	if n.Is("const_spec") {
 		kind = Constant
@@ -251,12 +253,12 @@ func (r *reader) goValue(n Node, s goScope) {
 }
 
 // goLeft declares the names on the left of := and range.
-func (r *reader) goLeft(n, whole Node, s goScope) {
+func (r *reader) goLeft(n, whole syntax.Node, s goScope) {
 	if !n.Is() {
 		return
 	}
 	assigns := whole.Is("range_clause") && !strings.Contains(whole.Text(), ":=")
-	each(n, func(child Node) {
+	each(n, func(child syntax.Node) {
 		if child.Is("identifier") && !assigns {
 			r.declare(Decl{Kind: Local, Name: child.Text(), Parent: s.decl, Span: span(child), NameSpan: span(child)})
 			return
@@ -267,12 +269,12 @@ func (r *reader) goLeft(n, whole Node, s goScope) {
 
 // goLiteral reads a composite literal's body: keys that are names are fields, as
 // far as syntax can tell.
-func (r *reader) goLiteral(n Node, of string, s goScope) {
+func (r *reader) goLiteral(n syntax.Node, of string, s goScope) {
 	if !n.Is() || !r.deeper() {
 		return
 	}
 	defer r.leave()
-	each(n, func(child Node) {
+	each(n, func(child syntax.Node) {
 		switch child.Kind() {
 		case "keyed_element":
 			key := child.First()
@@ -281,7 +283,7 @@ func (r *reader) goLiteral(n Node, of string, s goScope) {
 			} else {
 				r.goElement(key, s)
 			}
-			each(child, func(value Node) {
+			each(child, func(value syntax.Node) {
 				if value != key {
 					r.goElement(value, s)
 				}
@@ -293,24 +295,24 @@ func (r *reader) goLiteral(n Node, of string, s goScope) {
 }
 
 // goElement is one element; a literal without a type is read like its parent.
-func (r *reader) goElement(n Node, s goScope) {
+func (r *reader) goElement(n syntax.Node, s goScope) {
 	switch n.Kind() {
 	case "literal_value":
 		r.goLiteral(n, "", s)
 	case "literal_element":
-		each(n, func(child Node) { r.goElement(child, s) })
+		each(n, func(child syntax.Node) { r.goElement(child, s) })
 	default:
 		r.golang(n, s)
 	}
 }
 
 // loneName is the identifier that a key consists of.
-func loneName(n Node) Node {
+func loneName(n syntax.Node) syntax.Node {
 	for n.Is("literal_element") {
 		n = n.First()
 	}
 	if n.Is("identifier", "field_identifier") {
 		return n
 	}
-	return Node{}
+	return syntax.Node{}
 }

@@ -1,8 +1,10 @@
-package syntax
+package outline
 
 import (
 	"strings"
 	"unicode"
+
+	"github.com/benchmint/benchmint/internal/syntax"
 )
 
 // pyScope is what encloses a node.
@@ -12,16 +14,16 @@ type pyScope struct {
 	function bool
 }
 
-func readPython(r *reader, root Node) {
+func readPython(r *reader, root syntax.Node) {
 	r.python(root, pyScope{decl: -1, class: -1})
 }
 
 // pythons visits all named children.
-func (r *reader) pythons(n Node, s pyScope) {
-	each(n, func(child Node) { r.python(child, s) })
+func (r *reader) pythons(n syntax.Node, s pyScope) {
+	each(n, func(child syntax.Node) { r.python(child, s) })
 }
 
-func (r *reader) python(n Node, s pyScope) {
+func (r *reader) python(n syntax.Node, s pyScope) {
 	if !n.Is() || !r.deeper() {
 		return
 	}
@@ -40,18 +42,18 @@ func (r *reader) python(n Node, s pyScope) {
 	case "type_alias_statement":
 		r.pyTypeAlias(n, s)
 	case "for_in_clause": // of a comprehension, which has a scope of its own
-		r.pyBind(n.Child("left"), n, Node{}, pyScope{decl: s.decl, class: s.class, function: true})
+		r.pyBind(n.Child("left"), n, syntax.Node{}, pyScope{decl: s.decl, class: s.class, function: true})
 		for _, right := range fields(n, "right") {
 			r.python(right, s)
 		}
 	case "for_statement":
-		r.pyBind(n.Child("left"), n, Node{}, s)
+		r.pyBind(n.Child("left"), n, syntax.Node{}, s)
 		r.python(n.Child("right"), s)
 		r.python(n.Child("body"), s)
 		r.python(n.Child("alternative"), s)
 	case "as_pattern":
 		r.python(n.First(), s)
-		r.pyBind(n.Child("alias"), n, Node{}, s)
+		r.pyBind(n.Child("alias"), n, syntax.Node{}, s)
 	case "named_expression":
 		r.pyBind(n.Child("name"), n, n.Child("value"), s)
 		r.python(n.Child("value"), s)
@@ -73,9 +75,9 @@ func (r *reader) python(n Node, s pyScope) {
 	}
 }
 
-func (r *reader) pyDecorated(n Node, s pyScope) {
+func (r *reader) pyDecorated(n syntax.Node, s pyScope) {
 	var decorators []string
-	each(n, func(child Node) {
+	each(n, func(child syntax.Node) {
 		if child.Is("decorator") {
 			decorators = append(decorators, strings.TrimSpace(strings.TrimPrefix(child.Text(), "@")))
 			r.pythons(child, s)
@@ -90,7 +92,7 @@ func (r *reader) pyDecorated(n Node, s pyScope) {
 }
 
 // pyFunction reads a definition; whole has its decorators, too.
-func (r *reader) pyFunction(n, whole Node, decorators []string, s pyScope) {
+func (r *reader) pyFunction(n, whole syntax.Node, decorators []string, s pyScope) {
 	kind := Function
 	if s.decl >= 0 && r.file.Decls[s.decl].Kind == Class {
 		kind = Method
@@ -106,7 +108,7 @@ func (r *reader) pyFunction(n, whole Node, decorators []string, s pyScope) {
 	r.python(body, inside)
 }
 
-func (r *reader) pyClass(n, whole Node, decorators []string, s pyScope) {
+func (r *reader) pyClass(n, whole syntax.Node, decorators []string, s pyScope) {
 	name, body := n.Child("name"), n.Child("body")
 	i := r.declare(Decl{
 		Kind: Class, Name: name.Text(), Parent: s.decl, Span: span(whole), NameSpan: span(name), Body: span(body),
@@ -120,7 +122,7 @@ func (r *reader) pyClass(n, whole Node, decorators []string, s pyScope) {
 
 // pyHead is the text before the body, without the colon that ends it and
 // whatever comment follows that.
-func (r *reader) pyHead(n, body Node) string {
+func (r *reader) pyHead(n, body syntax.Node) string {
 	end := n.Start()
 	for c := range n.Children() {
 		if c != body && !c.Is("comment") {
@@ -131,12 +133,12 @@ func (r *reader) pyHead(n, body Node) string {
 }
 
 // pyParams declares the parameters, and reads annotations and defaults.
-func (r *reader) pyParams(n Node, s pyScope, declared bool) []Param {
+func (r *reader) pyParams(n syntax.Node, s pyScope, declared bool) []Param {
 	if !n.Is() {
 		return nil
 	}
 	var out []Param
-	each(n, func(child Node) {
+	each(n, func(child syntax.Node) {
 		p, name := r.pyParam(child, s)
 		if !name.Is() {
 			return
@@ -153,7 +155,7 @@ func (r *reader) pyParams(n Node, s pyScope, declared bool) []Param {
 	return out
 }
 
-func (r *reader) pyParam(n Node, s pyScope) (Param, Node) {
+func (r *reader) pyParam(n syntax.Node, s pyScope) (Param, syntax.Node) {
 	switch n.Kind() {
 	case "identifier":
 		return Param{Name: n.Text()}, n
@@ -178,10 +180,10 @@ func (r *reader) pyParam(n Node, s pyScope) (Param, Node) {
 			return p, name
 		}
 	}
-	return Param{}, Node{}
+	return Param{}, syntax.Node{}
 }
 
-func (r *reader) pyCall(n Node, s pyScope) {
+func (r *reader) pyCall(n syntax.Node, s pyScope) {
 	function := n.Child("function")
 	r.python(function, s)
 	args := n.Child("arguments")
@@ -195,8 +197,8 @@ func (r *reader) pyCall(n Node, s pyScope) {
 	r.pyArguments(args, dotted(function), s)
 }
 
-func (r *reader) pyArguments(args Node, of string, s pyScope) {
-	each(args, func(child Node) {
+func (r *reader) pyArguments(args syntax.Node, of string, s pyScope) {
+	each(args, func(child syntax.Node) {
 		if child.Is("keyword_argument") {
 			r.use(Keyword, child.Child("name"), of)
 			r.python(child.Child("value"), s)
@@ -206,13 +208,13 @@ func (r *reader) pyArguments(args Node, of string, s pyScope) {
 	})
 }
 
-func (r *reader) pyAssign(n Node, s pyScope) {
+func (r *reader) pyAssign(n syntax.Node, s pyScope) {
 	r.pyBind(n.Child("left"), n, n.Child("right"), s)
 	r.python(n.Child("type"), s)
 	r.python(n.Child("right"), s)
 }
 
-func (r *reader) pyTypeAlias(n Node, s pyScope) {
+func (r *reader) pyTypeAlias(n syntax.Node, s pyScope) {
 	left := n.Child("left")
 	if !left.Is() {
 		left = n.First()
@@ -224,7 +226,7 @@ func (r *reader) pyTypeAlias(n Node, s pyScope) {
 		}
 		r.declare(Decl{Kind: kind, Name: name.Text(), Parent: s.decl, Span: span(n), NameSpan: span(name), Signature: oneLine(n.Text())})
 	}
-	each(n, func(child Node) {
+	each(n, func(child syntax.Node) {
 		if child != n.First() {
 			r.python(child, s)
 		}
@@ -232,7 +234,7 @@ func (r *reader) pyTypeAlias(n Node, s pyScope) {
 }
 
 // firstOf is the first node of a type at or below n, depth first.
-func firstOf(n Node, kind string) Node {
+func firstOf(n syntax.Node, kind string) syntax.Node {
 	for n.Is() && !n.Is(kind) {
 		n = n.First()
 	}
@@ -240,7 +242,7 @@ func firstOf(n Node, kind string) Node {
 }
 
 // pyBind declares the names that an assignment's left side binds.
-func (r *reader) pyBind(target, whole, value Node, s pyScope) {
+func (r *reader) pyBind(target, whole, value syntax.Node, s pyScope) {
 	if !target.Is() || !r.deeper() {
 		return
 	}
@@ -259,7 +261,7 @@ func (r *reader) pyBind(target, whole, value Node, s pyScope) {
 		}
 		r.python(target, s)
 	case "pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern", "as_pattern_target", "tuple", "list", "expression_list":
-		each(target, func(child Node) { r.pyBind(child, whole, value, s) })
+		each(target, func(child syntax.Node) { r.pyBind(child, whole, value, s) })
 	default:
 		r.python(target, s)
 	}
@@ -278,7 +280,7 @@ func pyKind(name string, f *File, s pyScope) Kind {
 	return Variable
 }
 
-func (r *reader) pyImport(n Node, s pyScope) {
+func (r *reader) pyImport(n syntax.Node, s pyScope) {
 	module := n.Child("module_name").Text()
 	if n.Is("future_import_statement") {
 		module = "__future__"
@@ -296,7 +298,7 @@ func (r *reader) pyImport(n Node, s pyScope) {
 		}
 		r.file.Imports = append(r.file.Imports, i)
 	}
-	each(n, func(child Node) {
+	each(n, func(child syntax.Node) {
 		if child.Is("wildcard_import") {
 			r.file.Imports = append(r.file.Imports, Import{Module: module, Name: "*", Span: span(n), Parent: s.decl})
 		}
@@ -304,9 +306,9 @@ func (r *reader) pyImport(n Node, s pyScope) {
 }
 
 // pyString adds the content of a literal; an f-string's expressions are read.
-func (r *reader) pyString(n Node, s pyScope) {
+func (r *reader) pyString(n syntax.Node, s pyScope) {
 	var content strings.Builder
-	each(n, func(child Node) {
+	each(n, func(child syntax.Node) {
 		switch child.Kind() {
 		case "string_content":
 			content.WriteString(child.Text())
