@@ -11,7 +11,8 @@ var unseen = []*lazyregexp.Regexp{
 	lazyregexp.New(`(?i)^(?:have |release )?(?:an? |the )?(?:new |initial |first |next )?(?:release|version|v)? ?v?\d+(?:\.\d+)+\w*(?: release)?\.?$`),
 	lazyregexp.New(`(?i)^(?:have |add |make )?(?:an? |the )?(?:initial|first) (?:commit|version|release|import)\b(?: of (?:the )?(?:library|project|code|package|module|repo\w*)\b.*|[^.]{0,30}from\b.*| in \S+)?\.?$`),
 	// Packages.
-	lazyregexp.New(`(?i)^[^.]{0,80}\b(?:wheels?|sdists?|manylinux\w*|musllinux\w*|cibuildwheel|pyproject(?:\.toml)?|setup\.(?:py|cfg)|MANIFEST\.in|trove classifiers?|classifiers|packaging|build backend|(?:on|to) PyPI|conda(?:-forge)?|setuptools|flit|hatch(?:ling)?|poetry)\b`),
+	lazyregexp.New(`(?i)\b(?:(?:binary|python|pypi|universal2?|abi3|windows|linux|macos|osx|arm64|aarch64|x86_64|riscv64|pypy|platform) wheels?\b|(?:build|publish|upload|ship|release|distribute|provide)\b[^.]{0,30}\bwheels?\b)`),
+	lazyregexp.New(`(?i)^[^.]{0,80}\b(?:sdists?|manylinux\w*|musllinux\w*|cibuildwheel|pyproject(?:\.toml)?|setup\.(?:py|cfg)|MANIFEST\.in|trove classifiers?|classifiers|packaging|build backend|(?:on|to) PyPI|conda(?:-forge)?|setuptools|flit|hatch(?:ling)?|poetry)\b`),
 	// Versions that the project supports or needs.
 	lazyregexp.New(`(?i)\b(?:minimum|minimal|lowest|oldest|supported)\b[^.]{0,40}\b(?:version|go|python|cpython)\b`),
 	lazyregexp.New(`(?i)^(?:(?:be able to )?(?:drop|remove|add|end|stop|deprecate|use|support|declare|require|test|enable|allow|bump|update|upgrade|raise)\b)[^.]{0,40}\b(?:cpython|pypy|python|go|golang|go\.mod|django|node)\b(?: ?version)?[\s<>=]*(?:to )?(?:v|py)?\d[\w.]*(?:(?:,| and| or|,? \&)* ?v?\d[\w.]*)*(?: support| and (?:later|newer|older|up|below))?\.?$`),
