@@ -5,7 +5,8 @@ import "time"
 // Source is one source as it is asked for, and where it stands now: a source that
 // moved is crawled again.
 type Source struct {
-	Git     string   `json:"git"` // path or URL
+	Git     string   `json:"git"`              // path or URL
+	GitHub  string   `json:"github,omitempty"` // owner/name, where GitHub is asked of pull requests
 	Repo    Repo     `json:"repo"`
 	Since   string   `json:"since,omitempty"` // YYYY-MM-DD, UTC, inclusive
 	Until   string   `json:"until,omitempty"` // exclusive
@@ -88,14 +89,38 @@ type Change struct {
 	Release string `json:"release,omitempty"`
 	// Notes are the entries of release notes that tell of the change, best first.
 	Notes []Note `json:"notes,omitempty"`
+	// Pull is what the forge says of the change's pull request; nil where it was not asked,
+	// or has none of the number.
+	Pull *Pull `json:"pull,omitempty"`
 	// Twin is the ID of the change that had the same identity first; "" for most.
 	Twin string `json:"twin,omitempty"`
 }
 
+// Written is what its author wrote of the change: the pull request's title and body where
+// they are known, else the commit's.
+func (c Change) Written() (title, body string) {
+	title, body = c.Subject, c.Body
+	if c.Pull != nil && c.Pull.Title != "" {
+		title = c.Pull.Title
+		if c.Pull.Body != "" {
+			body = c.Pull.Body
+		}
+	}
+	return title, body
+}
+
+// Pull is what a forge says of a pull request.
+type Pull struct {
+	Title  string   `json:"title"`
+	Body   string   `json:"body,omitempty"`
+	Labels []string `json:"labels,omitempty"`
+	Merge  string   `json:"merge,omitempty"` // the commit that it was merged as
+}
+
 // Told is the change without what later work in its repository can alter: its
-// release, its notes. Stages that read the states of a change only depend on this.
+// release, its notes, what its pull request says. Stages that read the states of a change only depend on this.
 func (c Change) Told() Change {
-	c.Release, c.Notes = "", nil
+	c.Release, c.Notes, c.Pull = "", nil, nil
 	return c
 }
 

@@ -107,6 +107,14 @@ func asking(d *llm.Desk, o pipeline.Options) pipeline.Options {
 	return o
 }
 
+// telling are the options of the stage that asks GitHub.
+func (d Deps) telling(o pipeline.Options) pipeline.Options {
+	if d.Pulls != nil {
+		o.Needs = map[string]int{CPU: 1, harvest.GitHub: 1}
+	}
+	return o
+}
+
 // suites bounds what n runs of a suite take: each is a few attempts of a few processes,
 // and a process ends at the limit of its sandbox. It is far above what a proof comes to.
 func suites(n int, l sandbox.Limits) time.Duration {
@@ -138,8 +146,10 @@ type Deps struct {
 	Overrides   map[string]schemas.Override // statements and interfaces written by hand, by ID
 	// Desk is where models are asked, without its ledger, which Books keeps; nil asks
 	// nobody: the rules decide and write alone.
-	Desk      *llm.Desk
-	Books     asked.Books
+	Desk  *llm.Desk
+	Books asked.Books
+	// Pulls is asked what pull requests say; nil asks nobody.
+	Pulls     harvest.Pulls
 	Now       func() time.Time // for Desk
 	PinToDate bool
 	Tools     map[string]string // deciding tools and their versions
@@ -189,7 +199,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	where := places{d.SandboxKind, d.Builder.Limits, d.PinToDate, d.Tools}
 	sources := pipeline.New[schemas.Source]()
 	crawled := pipeline.Then(sources, Crawl, pipeline.Stage[schemas.Source, schemas.Crawled](crawl.NewGate(d.Repos, d.Crawl)), options(Crawl, crawl.Version, d.Crawl, attempt))
-	changes := pipeline.Expand(crawled, Harvest, pipeline.Expander[schemas.Crawled, schemas.Change](harvest.New(d.Repos)), options(Harvest, harvest.Version, nil, attempt))
+	changes := pipeline.Expand(crawled, Harvest, pipeline.Expander[schemas.Crawled, schemas.Change](harvest.New(d.Repos, d.Pulls)), d.telling(options(Harvest, harvest.Version, nil, attempt)))
 	starts := pipeline.Then(changes, Link, pipeline.Stage[schemas.Change, schemas.Start](do.linker), options(Link, link.Version, d.Link, attempt))
 	labelled := pipeline.Then(starts, Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), asking(d.Desk, options(Classify, classify.Version, d.Classify, attempt, Harvest)))
 	resolved := pipeline.Then(labelled, Resolve, pipeline.Stage[schemas.Labelled, schemas.Resolved](resolve.New(d.Builder, projects, records)), options(Resolve, resolve.Version, where, locks))

@@ -78,7 +78,7 @@ func (o options) run(ctx context.Context) error {
 		return err
 	}
 	source := schemas.Source{Git: o.source, Repo: repo.Info(), Since: o.since}
-	changes, err := harvest.New(only{repo}).Run(ctx, schemas.Crawled{Source: source, Releases: releases})
+	changes, err := harvest.New(only{repo}, nil).Run(ctx, schemas.Crawled{Source: source, Releases: releases})
 	if err != nil {
 		return err
 	}

@@ -165,7 +165,11 @@ func (p *program) printForecast(c *config.Config, f forecast) error {
 	}
 	if c.Model.Name == "" {
 		t.line("  estimated cost: no paid service is used")
-	} else {
+	}
+	if slices.ContainsFunc(c.Sources, func(s config.Source) bool { return s.GitHub != "" }) {
+		t.line("  GitHub is asked once for each hundred candidates of a source; here it was not: labels and texts of pull requests are unknown")
+	}
+	if c.Model.Name != "" {
 		n, dollars := price(c, len(f.Prove)+f.Rejected[schemas.OtherLabel], len(f.Prove))
 		t.line("  estimated cost: at most %s to %s, about $%.4f of $%.2f (model.max_cost); labels are here as the rules give them", plural(n, "question"), c.Model.Name, dollars, c.Model.MaxCost)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/github"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -27,6 +28,8 @@ type program struct {
 	// spent are the dollars that went to models, and broke says that there were no more.
 	spent float64
 	broke bool
+	// github is the client where a source is asked of there; nil elsewhere.
+	github *github.Client
 	// written is what somebody wrote by hand, by instance ID.
 	written map[string]schemas.Override
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/benchmint/benchmint/stages/crawl"
 	"github.com/benchmint/benchmint/stages/describe"
 	"github.com/benchmint/benchmint/stages/export"
+	"github.com/benchmint/benchmint/stages/harvest"
 	"github.com/benchmint/benchmint/stages/link"
 	"github.com/benchmint/benchmint/stages/validate"
 )
@@ -100,7 +101,7 @@ type opened struct {
 // open opens what stages up to until need; a worker that joins takes no lock: the
 // run that it joins has it. On an error nothing is left open.
 func (p *program) open(ctx context.Context, c *config.Config, until string, join bool) (o *opened, err error) {
-	if err := errors.Join(places(c, until), p.readOverrides(c), p.needsModel(c)); err != nil {
+	if err := errors.Join(places(c, until), p.readOverrides(c), p.needsModel(c), p.needsGitHub(c)); err != nil {
 		return nil, err
 	}
 	o = &opened{}
@@ -251,7 +252,7 @@ func (p *program) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
 	}
 	host, _ := os.Hostname() // a name for people; the ID tells workers apart
 	return pipeline.RunOptions{
-		Until: f.until, Now: p.now, Slots: max(slots, jobs), Resources: map[string]int{stages.CPU: jobs, stages.Sandbox: c.Proof.Parallel, llm.Resource: questionsAtOnce},
+		Until: f.until, Now: p.now, Slots: max(slots, jobs), Resources: map[string]int{stages.CPU: jobs, stages.Sandbox: c.Proof.Parallel, llm.Resource: questionsAtOnce, harvest.GitHub: 1},
 		Patience: c.Wait, Partial: f.partial, Grace: grace, RetryCrashed: f.retryCrashed,
 		Worker: pipeline.Worker{ID: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), p.now().UnixNano()), Host: host},
 	}
@@ -282,6 +283,7 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 		Tools:     tools(),
 		Program:   self(),
 		Overrides: p.written,
+		Pulls:     p.pulls(),
 		Observe:   p.observe,
 		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Configuration: c.Portable(w.kind), Replace: p.replace, Left: p.left},
 	}
@@ -413,6 +415,9 @@ func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sourc
 		t.line("funnel   %s", funnelLine(s, f.until, sources))
 		if line := filterLine(s); line != "" {
 			t.line("filter   %s", line)
+		}
+		if line := p.asked(); line != "" {
+			t.line("github   %s", line)
 		}
 		if c.Model.Name != "" {
 			t.line("models   %s", spent(p.spent, c.Model.MaxCost))

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/github/githubtest"
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
 	"github.com/benchmint/benchmint/internal/llm/llmtest"
 	"github.com/benchmint/benchmint/internal/store"
@@ -86,7 +87,23 @@ func condition(name string) (bool, error) {
 
 // commands are those of ours that scripts may use.
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk, "model": model, "asked": askedTimes,
+	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk, "model": model, "asked": askedTimes, "github": gitHub,
+}
+
+// gitHub FILE N starts a GitHub until the script ends, with its API in $GITHUB_API_URL: FILE
+// has pull requests by repository and number, as JSON, and faults that come first.
+func gitHub(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: github file.json")
+	}
+	var in struct {
+		Pulls  map[string]map[int]schemas.Pull `json:"pulls"`
+		Faults []githubtest.Fault              `json:"faults"`
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &in))
+	s := githubtest.Start(in.Pulls, in.Faults...)
+	ts.Defer(s.Close)
+	ts.Setenv("GITHUB_API_URL", s.URL())
 }
 
 // endpoints are the model endpoints of scripts, by their base.

@@ -123,7 +123,7 @@ func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, 
 // addLooked takes the i-th source of the configuration, or says what is wrong with it.
 func (p *program) addLooked(s *sources, c *config.Config, i int, l looked) (problem string) {
 	src := c.Sources[i]
-	seed := schemas.Source{Git: src.Git, Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes, Releases: c.Limits.Releases}
+	seed := schemas.Source{Git: src.Git, GitHub: src.GitHub, Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes, Releases: c.Limits.Releases}
 	switch {
 	case errors.Is(l.err, gitrepo.ErrRemote):
 		s.later = append(s.later, l.err)

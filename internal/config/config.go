@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/hosts"
 	"github.com/benchmint/benchmint/internal/lang/languages"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
@@ -50,11 +51,14 @@ type Config struct {
 
 // Source is one git repository and the window of it that is wanted.
 type Source struct {
-	Git   string
-	Name  string
-	Since Date // inclusive
-	Until Date // exclusive
-	Only  []string
+	Git string
+	// GitHub is owner/name where pull requests are asked of GitHub; Git is then its address
+	// there where it is not set.
+	GitHub string
+	Name   string
+	Since  Date // inclusive
+	Until  Date // exclusive
+	Only   []string
 }
 
 // Limits bound the work per repository.
@@ -234,6 +238,7 @@ func Load(in Input) (*Config, error) {
 	}
 	problems = append(problems, c.readEnviron(in.Environ)...)
 	c.takeSources(in.Sources)
+	c.completeSources()
 	problems = append(problems, c.readFlags(in.Flags)...)
 	problems = append(problems, c.validate(in.Now)...)
 	if len(problems) > 0 {
@@ -241,6 +246,23 @@ func Load(in Input) (*Config, error) {
 		return nil, problems
 	}
 	return c, nil
+}
+
+// completeSources gives sources that name a repository on GitHub their address and name.
+func (c *Config) completeSources() {
+	for i := range c.Sources {
+		s := &c.Sources[i]
+		if s.GitHub == "" || !sourceName.MatchString(s.GitHub) {
+			continue
+		}
+		from := c.Origin(sourcePath(i, "github"))
+		if s.Git == "" {
+			s.Git, c.origins[sourcePath(i, "git")] = hosts.GitHub+s.GitHub+".git", from
+		}
+		if s.Name == "" {
+			s.Name, c.origins[sourcePath(i, "name")] = s.GitHub, from
+		}
+	}
 }
 
 // takeSources applies the sources of the command line.
@@ -259,7 +281,7 @@ func (c *Config) takeSources(args []string) {
 		prefix := sourcePath(i, "")
 		from := -1
 		for j, have := range c.Sources {
-			if have.Name == arg || have.Git == arg {
+			if have.Name == arg || have.Git == arg || have.GitHub == arg {
 				s, from = have, j
 			}
 		}

@@ -35,6 +35,7 @@ sources:
     until: "2026-01-01"
     only: [123, 0012345, 1234567e8]
   - git: https://example.org/a/b.git
+  - github: acme/kit
 limits: {changes: 6, releases: 4}
 filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true, unnoticed: true}
 build: {registries: public, hosts: [cdn.example.org], pin_to_date: false}
@@ -62,6 +63,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 		Sources: []Source{
 			{Git: filepath.Join(filepath.Dir(file), "../clones/widget.git"), Name: "acme/widget", Since: day(2025), Until: day(2026), Only: []string{"123", "0012345", "1234567e8"}},
 			{Git: "https://example.org/a/b.git"},
+			{Git: "https://github.com/acme/kit.git", GitHub: "acme/kit", Name: "acme/kit"},
 		},
 		Limits: Limits{6, 4}, Filters: Filters{2, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true},
 		Build:     Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
@@ -361,6 +363,7 @@ func TestPortableNamesNoPath(t *testing.T) {
 		"sources": []map[string]any{
 			{"name": "acme/widget", "since": "2025-01-01", "until": "2026-01-01", "only": []string{"123", "0012345", "1234567e8"}},
 			{"git": "https://example.org/a/b.git"},
+			{"git": "https://github.com/acme/kit.git", "github": "acme/kit", "name": "acme/kit"},
 		},
 	}
 	if diff := cmp.Diff(want, c.Portable("bwrap")); diff != "" {

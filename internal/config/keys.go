@@ -25,7 +25,7 @@ type Key struct {
 
 // sections are the comments over the groups of the example.
 var sections = map[string]string{
-	"sources": "Where changes come from: git repositories, by path or URL. No API is used.",
+	"sources": "Where changes come from: git repositories, by path or URL. No API is used but where github is set.",
 	"limits":  "Per repository, newest first.",
 	"filters": "Which changes are wanted.",
 	"build":   "What builds of environments may use.",
@@ -40,6 +40,7 @@ var Keys = []Key{
 	{Path: "kinds", Doc: "kinds of tasks; this version makes feature, and edit, library and service come later", Choices: []string{string(schemas.KindFeature)}, bind: func(c *Config) any { return &c.Kinds }},
 
 	{Path: "sources[].git", Doc: "path (bare or not) or URL", Example: "https://example.org/acme/widget.git", source: func(s *Source) any { return &s.Git }},
+	{Path: "sources[].github", Doc: "owner/name: GitHub is asked for titles, texts and labels of pull requests (GITHUB_TOKEN); without git the code comes from there too", Example: "acme/widget", source: func(s *Source) any { return &s.GitHub }},
 	{Path: "sources[].name", Doc: "owner/name for IDs; inferred where it can be", Example: "acme/widget", source: func(s *Source) any { return &s.Name }},
 	{Path: "sources[].since", Doc: "by commit date of the change, UTC; inclusive", Example: "2025-01-01", source: func(s *Source) any { return &s.Since }},
 	{Path: "sources[].until", Doc: "exclusive", Example: "2026-01-01", source: func(s *Source) any { return &s.Until }},

@@ -173,6 +173,9 @@ func (k *checker) source(i int) {
 			k.at(sourcePath(i, "git"), "the URL holds a password; secrets come from the environment only (an SSH agent, a credential helper)")
 		}
 	}
+	if s.GitHub != "" && !sourceName.MatchString(s.GitHub) {
+		k.at(sourcePath(i, "github"), "%q is not owner/name", s.GitHub)
+	}
 	if s.Name != "" && !sourceName.MatchString(s.Name) {
 		k.at(sourcePath(i, "name"), "%q is not owner/name", s.Name)
 	}

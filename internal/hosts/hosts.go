@@ -8,6 +8,9 @@ package hosts
 // GitHub is the host of repositories that are named owner/name alone.
 const GitHub = "https://github.com/"
 
+// GitHubAPI is where GitHub is asked of pull requests.
+const GitHubAPI = "https://api.github.com/"
+
 // What builds may reach when the machine names no registries of its own.
 const (
 	PyPI        = "pypi.org"

@@ -41,7 +41,7 @@ func (r *reader) golang(n syntax.Node, s goScope) {
 			r.file.Imports = append(r.file.Imports, Import{Module: path, As: n.Child("name").Text(), Span: span(n), Parent: -1})
 		}
 	case "function_declaration", "method_declaration":
-		r.goFunction(n, s)
+		r.goFunction(n)
 	case "type_spec", "type_alias":
 		r.goType(n, s)
 	case "const_spec", "var_spec":
@@ -95,7 +95,7 @@ func (r *reader) withDoc(n syntax.Node) Span {
 	return s
 }
 
-func (r *reader) goFunction(n syntax.Node, s goScope) {
+func (r *reader) goFunction(n syntax.Node) {
 	name, body := n.Child("name"), n.Child("body")
 	d := Decl{Kind: Function, Name: name.Text(), Parent: -1, Span: r.withDoc(n), NameSpan: span(name), Body: span(body), Broken: n.Broken()}
 	end := n.End()

@@ -250,7 +250,7 @@ func (r *reader) pyBind(target, whole, value syntax.Node, s pyScope) {
 	switch target.Kind() {
 	case "identifier":
 		r.declare(Decl{
-			Kind: pyKind(target.Text(), r.file, s), Name: target.Text(), Parent: s.decl, Span: span(whole),
+			Kind: pyKind(target.Text(), s), Name: target.Text(), Parent: s.decl, Span: span(whole),
 			NameSpan: span(target), Value: span(value), Signature: oneLine(whole.Text()), Broken: whole.Broken(),
 		})
 	case "attribute":
@@ -268,7 +268,7 @@ func (r *reader) pyBind(target, whole, value syntax.Node, s pyScope) {
 }
 
 // pyKind is what an assigned name is, by where it stands and how it is written.
-func pyKind(name string, f *File, s pyScope) Kind {
+func pyKind(name string, s pyScope) Kind {
 	switch {
 	case s.function:
 		return Local

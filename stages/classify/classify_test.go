@@ -434,3 +434,24 @@ func FuzzLabel(f *testing.F) {
 		}
 	})
 }
+
+// Labels of a pull request are what maintainers wrote down; its title and text stand for the
+// commit's.
+func TestPull(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		pull schemas.Pull
+		want schemas.Label
+		rule string
+	}{
+		{"label", schemas.Pull{Title: "Reader", Labels: []string{"area: io", "bug"}}, schemas.LabelFix, "pull_label"},
+		{"feature", schemas.Pull{Title: "Reader", Labels: []string{"feature request"}}, schemas.LabelFeature, "pull_label"},
+		{"title", schemas.Pull{Title: "feat: read ahead"}, schemas.LabelFeature, "conventional_commit"},
+	} {
+		got, evidence := byRules(classify.Rules{}, schemas.Change{Subject: "Merge pull request #1 from a/b", Body: "Rework", Pull: &tc.pull}, schemas.Start{})
+		if got != tc.want || len(evidence) == 0 || evidence[0].Rule != tc.rule {
+			t.Errorf("%s: %s, %+v", tc.name, got, evidence)
+		}
+	}
+}

@@ -15,6 +15,7 @@ const (
 	weightNoteByNumber = 900
 	weightTemplate     = 800
 	weightTrailer      = 750
+	weightLabel        = 720 // of a pull request: maintainers set it
 	weightCommit       = 700
 	weightEmoji        = 600
 )
@@ -108,6 +109,18 @@ func (f *findings) notes(notes []schemas.Note) {
 		}
 		if label, quote, _ := entryType(n.Text); quote != "" {
 			f.add(label, "entry_type", quote, weightCommit)
+		}
+	}
+}
+
+// pull reads the labels of a pull request.
+func (f *findings) pull(p *schemas.Pull) {
+	if p == nil {
+		return
+	}
+	for _, name := range p.Labels {
+		for _, l := range kindsOf(name) {
+			f.add(l, "pull_label", name, weightLabel)
 		}
 	}
 }

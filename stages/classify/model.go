@@ -36,7 +36,8 @@ const weightModel = 90
 // Decide implements Decider. The words that decided have to stand in what was asked: an
 // answer that rests on others is none.
 func (m Model) Decide(ctx context.Context, change schemas.Change, s schemas.Start) (schemas.Label, []schemas.LabelEvidence, error) {
-	in := prompts.ClassifyInput{Repository: change.Repo, Subject: change.Subject, Body: strings.ToValidUTF8(change.Body[:min(maxBody, len(change.Body))], "")}
+	title, body := change.Written()
+	in := prompts.ClassifyInput{Repository: change.Repo, Subject: title, Body: strings.ToValidUTF8(body[:min(maxBody, len(body))], "")}
 	for _, n := range change.Notes[:min(maxNotes, len(change.Notes))] {
 		in.Notes = append(in.Notes, prompts.Note{Heading: n.Heading, Text: n.Text})
 	}

@@ -29,6 +29,7 @@ func (r Rules) Decide(_ context.Context, change schemas.Change, s schemas.Start)
 	if !r.HideHeadings {
 		found.notes(change.Notes)
 		found.commit(t)
+		found.pull(change.Pull)
 	}
 	found.template(t.body)
 	found.trailers(t.body)

@@ -23,10 +23,13 @@ type texts struct {
 var mergeSubject = lazyregexp.New(`^Merge (?:pull request #\d+ from [^/\s]+/(\S+)|branch '([^']+)'|remote-tracking branch '([^']+)')`)
 
 func textsOf(c schemas.Change) texts {
-	t := texts{title: c.Subject, body: c.Body}
+	var t texts
+	t.title, t.body = c.Written()
 	if m := mergeSubject.FindStringSubmatch(c.Subject); m != nil {
 		t.branch = m[1] + m[2] + m[3]
-		t.title, _, _ = strings.Cut(strings.TrimLeft(c.Body, "\n "), "\n")
+		if c.Pull == nil {
+			t.title, _, _ = strings.Cut(strings.TrimLeft(c.Body, "\n "), "\n")
+		}
 	}
 	t.title = strings.TrimSpace(t.title)
 	// An emoji stands before or after the type: "🐛 fix(api): …", "fix: 🐛 …".

@@ -20,8 +20,9 @@ const maxBody = 12 << 10
 // Draft implements Drafter.
 func (m Model) Draft(ctx context.Context, material Material) (Draft, error) {
 	c := material.Change
+	title, body := c.Written()
 	in := prompts.DescribeInput{
-		Repository: c.Repo, Subject: c.Subject, Body: strings.ToValidUTF8(c.Body[:min(maxBody, len(c.Body))], ""),
+		Repository: c.Repo, Subject: title, Body: strings.ToValidUTF8(body[:min(maxBody, len(body))], ""),
 		Required: material.Required, Forbidden: material.Forbidden, Fault: material.Fault,
 	}
 	var from []string
@@ -29,10 +30,10 @@ func (m Model) Draft(ctx context.Context, material Material) (Draft, error) {
 		in.Notes = append(in.Notes, prompts.Note{Heading: n.Heading, Text: n.Text})
 		from = []string{fromNote}
 	}
-	if c.Subject != "" {
+	if title != "" {
 		from = append(from, fromSubject)
 	}
-	if strings.TrimSpace(c.Body) != "" {
+	if strings.TrimSpace(body) != "" {
 		from = append(from, fromBody)
 	}
 	for _, n := range material.Interface {

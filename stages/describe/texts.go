@@ -119,7 +119,8 @@ var mergeSubject = lazyregexp.New(`^(?i:merge (?:pull request|branch|remote|comm
 // titleOf returns the title of a change and the rest of its message. The title of a merge
 // is in its first paragraph, and forges break long titles with "…".
 func titleOf(c schemas.Change) (title, body string) {
-	title, body = strings.TrimSpace(c.Subject), strings.TrimSpace(prose.Plain("", c.Body))
+	title, body = c.Written()
+	title, body = strings.TrimSpace(title), strings.TrimSpace(prose.Plain("", body))
 	if mergeSubject.MatchString(title) {
 		title, body, _ = strings.Cut(body, "\n\n")
 		title = strings.Join(strings.Fields(title), " ")

@@ -11,8 +11,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/github"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/pipeline"
@@ -28,11 +30,21 @@ type Repos interface {
 	Open(ctx context.Context, r schemas.Repo) (repo *gitrepo.Repo, release func(), err error)
 }
 
-// Harvester is the stage.
-type Harvester struct{ repos Repos }
+// Pulls gives pull requests of owner/name by number, as package github does. A number that
+// is none is not among the answers.
+type Pulls interface {
+	Pulls(ctx context.Context, name string, numbers []int) (map[int]schemas.Pull, error)
+}
 
-// New reads from repos.
-func New(repos Repos) *Harvester { return &Harvester{repos: repos} }
+// Harvester is the stage.
+type Harvester struct {
+	repos Repos
+	pulls Pulls
+}
+
+// New reads from repos. pulls is asked of sources that name a repository on GitHub; nil is
+// asked nothing.
+func New(repos Repos, pulls Pulls) *Harvester { return &Harvester{repos, pulls} }
 
 var _ pipeline.Expander[schemas.Crawled, schemas.Change] = (*Harvester)(nil)
 
@@ -44,6 +56,10 @@ func (h *Harvester) Run(ctx context.Context, c schemas.Crawled) ([]schemas.Chang
 	changes, err := h.run(ctx, c)
 	if errors.Is(err, gitrepo.ErrRemote) {
 		return nil, &pipeline.Deferred{Resource: "git", Err: err}
+	}
+	var deferred *pipeline.Deferred
+	if errors.As(err, &deferred) {
+		return nil, deferred
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of %s: %w", c.Source.Repo.Name, err)
@@ -60,8 +76,46 @@ func (h *Harvester) run(ctx context.Context, c schemas.Crawled) ([]schemas.Chang
 	if err != nil {
 		return nil, err
 	}
+	if err := h.told(ctx, c.Source, changes); err != nil {
+		return nil, err
+	}
 	return changes, h.elders(ctx, c.Source, changes)
 }
+
+// told asks what the pull requests of candidates say. Changes that are none are not paid
+// for.
+func (h *Harvester) told(ctx context.Context, s schemas.Source, changes []schemas.Change) error {
+	if h.pulls == nil || s.GitHub == "" {
+		return nil
+	}
+	var numbers []int
+	for _, c := range changes {
+		if c.Number > 0 && Candidate(c) {
+			numbers = append(numbers, c.Number)
+		}
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	slices.Sort(numbers)
+	pulls, err := h.pulls.Pulls(ctx, s.GitHub, slices.Compact(numbers))
+	var later *github.Later
+	if errors.As(err, &later) {
+		return &pipeline.Deferred{Resource: GitHub, Until: later.Until, Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	for i, c := range changes {
+		if p, ok := pulls[c.Number]; ok && c.Number > 0 && Candidate(c) {
+			changes[i].Pull = &p
+		}
+	}
+	return nil
+}
+
+// GitHub is the resource that is paused where GitHub does not answer.
+const GitHub = "github"
 
 func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Query) ([]schemas.Change, error) {
 	s := c.Source

@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/benchmint/benchmint/internal/github"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
 	"github.com/benchmint/benchmint/pipeline"
@@ -60,7 +63,7 @@ func crawled(t *testing.T, r *gitrepo.Repo, s schemas.Source) schemas.Crawled {
 func run(t *testing.T, history string, s schemas.Source) ([]schemas.Change, error) {
 	t.Helper()
 	r := open(t, history, "acme/widget")
-	return harvest.New(world{"acme/widget": r}).Run(t.Context(), crawled(t, r, s))
+	return harvest.New(world{"acme/widget": r}, nil).Run(t.Context(), crawled(t, r, s))
 }
 
 // show is a line for each change, and one for each of its notes.
@@ -257,7 +260,7 @@ func TestRemoteFaultsAreDeferred(t *testing.T) {
 		err  error
 		want schemas.StepState
 	}{{fmt.Errorf("mirroring: %w", gitrepo.ErrRemote), schemas.StepDeferred}, {broken, schemas.StepFailed}} {
-		_, err := harvest.New(faulty{c.err}).Run(t.Context(), schemas.Crawled{})
+		_, err := harvest.New(faulty{c.err}, nil).Run(t.Context(), schemas.Crawled{})
 		if got := pipeline.EndOf(t.Context(), err); got != c.want {
 			t.Errorf("%v ends %s, want %s", c.err, got, c.want)
 		}
@@ -284,7 +287,7 @@ func TestElders(t *testing.T) {
 		if elders != "" {
 			source.Elders = strings.Split(elders, ",")
 		}
-		changes, err := harvest.New(repos).Run(t.Context(), crawled(t, repos["fork/widget"], source))
+		changes, err := harvest.New(repos, nil).Run(t.Context(), crawled(t, repos["fork/widget"], source))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,6 +298,57 @@ func TestElders(t *testing.T) {
 		want = strings.Replace(want, "acme__widget-c"+repos["acme/widget"].Info().Root[:12], "", 1) // a root has no base: it is no change
 		if diff := cmp.Diff(want, strings.Join(got, "; ")); diff != "" {
 			t.Errorf("elders %q (-want +got):\n%s", elders, diff)
+		}
+	}
+}
+
+// pullsOf answers from a table, and remembers what it was asked.
+type pullsOf struct {
+	all   map[int]schemas.Pull
+	err   error
+	asked *[]int
+}
+
+func (p pullsOf) Pulls(_ context.Context, name string, numbers []int) (map[int]schemas.Pull, error) {
+	if name != "acme/widget" {
+		return nil, errors.New("asked of " + name)
+	}
+	*p.asked = append(*p.asked, numbers...)
+	return p.all, p.err
+}
+
+// GitHub is asked of candidates alone, of a source that names a repository there.
+func TestPulls(t *testing.T) {
+	t.Parallel()
+	const history = "-- commit: One --\n-- widget.py --\na = 1\n-- tests/test_widget.py --\nimport widget\n-- commit: Two (#2) --\n-- widget.py --\na = 2\n-- tests/test_widget.py --\nimport widget as w\n-- commit: Docs (#3) --\n-- README.md --\nText.\n"
+	r := open(t, history, "acme/widget")
+	want := schemas.Pull{Title: "Make it two", Body: "Because.", Labels: []string{"bug"}}
+	later := &github.Later{Until: time.Unix(1000, 0), Err: errors.New("limit")}
+	for _, tc := range []struct {
+		name   string
+		source schemas.Source
+		pulls  pullsOf
+		asked  []int
+		late   bool
+	}{
+		{"asked", schemas.Source{GitHub: "acme/widget"}, pullsOf{all: map[int]schemas.Pull{2: want, 3: {Title: "not asked"}}}, []int{2}, false},
+		{"no_name", schemas.Source{}, pullsOf{}, nil, false},
+		{"limit", schemas.Source{GitHub: "acme/widget"}, pullsOf{err: later}, []int{2}, true},
+	} {
+		var asked []int
+		tc.pulls.asked = &asked
+		changes, err := harvest.New(world{"acme/widget": r}, tc.pulls).Run(t.Context(), crawled(t, r, tc.source))
+		var deferred *pipeline.Deferred
+		if late := errors.As(err, &deferred) && deferred.Until.Equal(later.Until); late != tc.late || err != nil && !late || !slices.Equal(asked, tc.asked) {
+			t.Errorf("%s: %v, asked %v", tc.name, err, asked)
+		}
+		for _, c := range changes {
+			if has := c.Pull != nil; has != (tc.name == "asked" && c.Number == 2) {
+				t.Errorf("%s: the pull request of %s is %+v", tc.name, c.Subject, c.Pull)
+			}
+			if c.Pull != nil && schemas.DigestOf(c.Told()) != schemas.DigestOf(func() schemas.Change { c.Pull = nil; return c.Told() }()) {
+				t.Error("stages that read states depend on what a pull request says")
+			}
 		}
 	}
 }
