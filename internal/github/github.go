@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
+	"github.com/benchmint/benchmint/internal/wholebody"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -282,16 +283,12 @@ func (t *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err = errors.Join(err, resp.Body.Close()); err != nil {
-		return nil, fmt.Errorf("reading the answer: %w", err)
+	b, err := wholebody.Read(resp, maxAnswer)
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case len(b) > maxAnswer:
-		return nil, fmt.Errorf("the answer is larger than %d bytes", maxAnswer)
-	case len(b) == 0 && resp.StatusCode == http.StatusOK:
+	if len(b) == 0 && resp.StatusCode == http.StatusOK {
 		return nil, errors.New("the answer is empty")
 	}
-	resp.Body = io.NopCloser(strings.NewReader(string(b)))
 	return resp, nil
 }

@@ -20,6 +20,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 
 	"github.com/benchmint/benchmint/internal/llm"
+	"github.com/benchmint/benchmint/internal/wholebody"
 )
 
 // Provider asks one endpoint.
@@ -285,17 +286,13 @@ func (t *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err = errors.Join(err, resp.Body.Close()); err != nil {
-		return nil, fmt.Errorf("reading the answer: %w", err)
-	}
-	if len(b) > maxAnswer {
-		return nil, fmt.Errorf("the answer is larger than %d bytes", maxAnswer)
+	b, err := wholebody.Read(resp, maxAnswer)
+	if err != nil {
+		return nil, err
 	}
 	if raw, ok := req.Context().Value(rawKey{}).(*[]byte); ok {
 		*raw = b
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(b))
 	return resp, nil
 }
 

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages"
+)
+
+// result is the end of a run for scripts.
+type result struct {
+	Summary pipeline.Summary `json:"summary"`
+	Dataset string           `json:"dataset,omitempty"` // "" where none was written
+	// NotWritten is why there is no dataset, or why the one that is there is as it was.
+	NotWritten string `json:"not_written,omitempty"`
+	Store      string `json:"store"`
+	Tasks      int    `json:"tasks"`
+	// Spent are the dollars that all runs of the store spent on models; MaxSpent is what
+	// they may.
+	Spent    float64 `json:"spent,omitempty"`
+	MaxSpent float64 `json:"max_spent,omitempty"`
+	Next     string  `json:"next"`
+}
+
+// finish prints the three lines that every run ends with, and gives its exit code.
+// fault is what ended the run or the writing of the dataset, nil for most.
+func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sources *sources, fault error) error {
+	r := result{Summary: s, Store: told(c.Store), Tasks: stageCount(s, stages.Last).Done, Spent: p.spent, MaxSpent: p.maxSpent(c)}
+	if s.Drained && fault == nil {
+		r.Dataset = c.Output
+		// The ledger and twins take rows out at the very end.
+		if m, err := output.ReadManifest(c.Output); err == nil {
+			r.Tasks = m.Counts.Tasks
+		}
+	}
+	code := codeOfRun(s, f, sources, fault)
+	r.Next = next(r, f, code, c, fault)
+	if p.broke && code == exitDeferred {
+		r.Next = "raise model.max_cost (--set model.max_cost=DOLLARS), then the same command goes on from here"
+	}
+	line := datasetLine(r, f, sources, fault)
+	if why, ok := strings.CutPrefix(line, "not written: "); ok {
+		r.NotWritten = why
+	}
+	var err error
+	if p.json {
+		err = p.writeJSON(r)
+	} else {
+		t := p.out()
+		t.line("funnel   %s", funnelLine(s, f.until, sources))
+		if line := filterLine(s); line != "" {
+			t.line("filter   %s", line)
+		}
+		if line := p.asked(); line != "" {
+			t.line("github   %s", line)
+		}
+		if c.Model.Name != "" {
+			t.line("models   %s", spent(p.spent, c.Model.MaxCost))
+		}
+		t.line("dataset  %s", line)
+		t.line("next     %s", r.Next)
+		err = t.err
+	}
+	if err == nil && (fault != nil || code != exitOK) {
+		return &ended{code: code, err: fault}
+	}
+	return errors.Join(err, fault)
+}
+
+// codeOfRun is the summary's code, failed items forgiven as far as --allow-failed
+// goes, and a source that could not be fetched counted as deferred.
+func codeOfRun(s pipeline.Summary, f runFlags, sources *sources, fault error) int {
+	code := s.Code()
+	if fault != nil && code != exitInterrupted {
+		if len(sources.silent) > 0 {
+			return exitDeferred // of what a source that does not answer has
+		}
+		return exitFailed
+	}
+	failed, deferred := 0, len(sources.later)
+	for _, c := range s.Stages {
+		failed += c.Failed
+		deferred += c.Deferred + c.Open
+	}
+	if code == exitFailed && failed <= f.allowFailed {
+		code = exitOK
+	}
+	if code == exitOK && deferred > 0 {
+		code = exitDeferred
+	}
+	return code
+}
+
+func stageCount(s pipeline.Summary, stage string) pipeline.Count {
+	for _, c := range s.Stages {
+		if c.Stage == stage {
+			return c
+		}
+	}
+	return pipeline.Count{Stage: stage}
+}
+
+// made counts the steps that make items, of all kinds.
+func made(counts []pipeline.Count) pipeline.Count {
+	all := pipeline.Count{Rejected: map[schemas.Reason]int{}}
+	for _, c := range counts {
+		if !slices.Contains(stages.Makers, c.Stage) {
+			continue
+		}
+		all.Done, all.Deferred, all.Failed, all.Open = all.Done+c.Done, all.Deferred+c.Deferred, all.Failed+c.Failed, all.Open+c.Open
+		for reason, n := range c.Rejected {
+			all.Rejected[reason] += n
+		}
+	}
+	return all
+}
+
+// funnelLine is one line: what went in, what got through, and why the rest did not.
+// A source that a mirror stands in for is put off as well: its run is to be repeated.
+func funnelLine(s pipeline.Summary, until string, sources *sources) string {
+	rejected, lost, deferred, failed := rejects(s), 0, len(sources.later)-len(sources.silent), 0
+	for _, n := range rejected {
+		lost += n
+	}
+	for _, c := range s.Stages {
+		deferred += c.Deferred
+		failed += c.Failed
+	}
+	items := made(s.Stages)
+	done := func(stage string) int { return stageCount(s, stage).Done }
+	line := plural(items.Items(), "change")
+	for _, l := range []struct {
+		stage, word string
+		n           int
+	}{
+		{stages.Link, "linked", items.Done}, {stages.Cheap, "wanted", done(stages.Cheap)}, {stages.Provision, "provisioned", done(stages.Provision)},
+		{stages.Validate, "proved", done(stages.Validate)}, {stages.Last, "described", done(stages.Last)},
+	} {
+		if until == "" || slices.Index(stages.Order, l.stage) <= slices.Index(stages.Order, until) {
+			line += fmt.Sprintf(", %d %s", l.n, l.word)
+		}
+	}
+	line += fmt.Sprintf("; %d rejected, %d deferred, %d failed", lost, deferred, failed)
+	open := 0
+	for _, c := range s.Stages {
+		open += c.Open
+	}
+	if open > 0 {
+		line += fmt.Sprintf(", %d to do", open)
+	}
+	if lost > 0 {
+		line += " (" + reasons(rejected) + ")"
+	}
+	return line
+}
+
+// widens are the settings that let through what a filter left out, with its reasons.
+var widens = []struct {
+	key, value string
+	reasons    []schemas.Reason
+}{
+	{"filters.modifies_only", "false", []schemas.Reason{schemas.AddsFunctions, schemas.DropsFunctions, schemas.UnreadSource}},
+	{"filters.labels", "feature,improvement,fix,other", []schemas.Reason{schemas.OtherLabel}},
+	{"filters.max_source_lines", "0", []schemas.Reason{schemas.TooLarge}},
+	{"filters.thin", "true", []schemas.Reason{schemas.ThinStatement}},
+	{"filters.unnoticed", "true", []schemas.Reason{schemas.NoneNoticing}},
+	{"filters.min_releases", "0", []schemas.Reason{schemas.FewReleases}},
+	{"filters.licences", "", []schemas.Reason{schemas.BadLicence}},
+}
+
+// filterLine is which filter left out the most, and what lets that through; "" where none
+// left out anything.
+func filterLine(s pipeline.Summary) string {
+	by := rejects(s)
+	most, line := 0, ""
+	for _, w := range widens {
+		n := 0
+		for _, r := range w.reasons {
+			n += by[r]
+		}
+		if n > most {
+			most, line = n, fmt.Sprintf("%s left out %d, the most of all filters; --set %s=%s lets them through", w.key, n, w.key, w.value)
+		}
+	}
+	return line
+}
+
+// rejects are the rejected items of all stages by reason.
+func rejects(s pipeline.Summary) map[schemas.Reason]int {
+	out := map[schemas.Reason]int{}
+	for _, c := range s.Stages {
+		for reason, n := range c.Rejected {
+			out[reason] += n
+		}
+	}
+	return out
+}
+
+func datasetLine(r result, f runFlags, sources *sources, fault error) string {
+	const kept = "what was done is in "
+	switch {
+	case r.Summary.Interrupted:
+		return "not written: interrupted; " + kept + r.Store
+	case fault != nil:
+		return "not written: " + visible(tail(fault.Error(), 1)) + "; " + kept + r.Store
+	case r.Dataset == "" && !writes(f.until):
+		return fmt.Sprintf("not written: the run ended at %s, as asked; %s%s", f.until, kept, r.Store)
+	case r.Dataset == "" && len(sources.silent) > 0:
+		return fmt.Sprintf("not written: %s not answer, and no mirror of it is whole; %s%s", doNot(slices.Sorted(maps.Keys(sources.silent))), kept, r.Store)
+	case r.Dataset == "":
+		return fmt.Sprintf("not written: items are put off; %s%s, and --partial writes it", kept, r.Store)
+	}
+	return fmt.Sprintf("%s (%s)", filepath.Clean(r.Dataset), plural(r.Tasks, "row"))
+}
+
+// doNot is the beginning of "does not answer".
+func doNot(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " does"
+	}
+	return strings.Join(names, ", ") + " do"
+}
+
+// next is the one command that makes most sense now.
+func next(r result, f runFlags, code int, c *config.Config, fault error) string {
+	store := ""
+	if c.Origin("store").Layer != config.FromDefault && c.Origin("store").Layer != config.FromFile {
+		store = " --store " + recipe.Quote(told(c.Store))
+	}
+	switch {
+	case r.Summary.Interrupted:
+		return "the same command goes on where this one stopped"
+	case errors.As(fault, new(*output.LossError)):
+		return "the same command with --replace to let the rows go, or with --output FOLDER"
+	case fault != nil && code == exitFailed:
+		return "the same command goes on from here once that is mended"
+	case code == exitFailed:
+		return "benchmint status" + store + ", then the same command tries what failed again"
+	case code == exitDeferred:
+		return "the same command later; what is settled is not done again"
+	case r.Dataset == "" && !writes(f.until):
+		return "the same command without --until goes on from here"
+	case r.Tasks == 0:
+		return "benchmint status" + store + ", and benchmint explain ID" + store + " for why an item was rejected"
+	}
+	folder := recipe.Quote(filepath.Clean(r.Dataset))
+	return "benchmint check " + folder + " && benchmint prove " + folder
+}
