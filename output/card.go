@@ -142,15 +142,15 @@ func funnelTable(b *bytes.Buffer, m Manifest) {
 func tasksTable(b *bytes.Buffer, t *tally) {
 	fmt.Fprintf(b, "\n## Tasks\n\n| Task | Language | Label | FAIL_TO_PASS | What is asked for |\n| --- | --- | --- | ---: | --- |\n")
 	for _, l := range t.listed {
-		fmt.Fprintf(b, "| [%s](%s) | %s | %s | %d | %s |\n", plain(l.id), path.Join(TasksDir, l.id, StatementFile), plain(l.language), plain(l.label), l.failToPass, short120(plain(l.wish)))
+		fmt.Fprintf(b, "| [%s](%s) | %s | %s | %d | %s |\n", plain(l.id), path.Join(TasksDir, l.id, StatementFile), plain(l.language), plain(l.label), l.failToPass, cell(plain(l.wish)))
 	}
 	if more := t.tasks() - len(t.listed); more > 0 {
 		fmt.Fprintf(b, "\n%d more.\n", more)
 	}
 }
 
-// short120 cuts a cell after 120 characters.
-func short120(s string) string {
+// cell cuts a text after 120 characters.
+func cell(s string) string {
 	const most = 120
 	if r := []rune(s); len(r) > most {
 		return strings.TrimRight(string(r[:most]), " \\") + "…"
