@@ -38,6 +38,7 @@ type runFlags struct {
 	allowFailed  int
 	partial      bool
 	retryCrashed bool
+	repositories string
 }
 
 func newRun(p *program) *cobra.Command {
@@ -45,13 +46,20 @@ func newRun(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run [SOURCE…]", Short: "the whole pipeline, resumed where it stopped",
 		Long:    "Takes git repositories (paths, bare or not, or URLs) to a dataset of proved tasks and a file of\nrejects, each with its reason. Without a configuration: defaults, ./benchmint-state, ./benchmint-out.\n\nA dataset never loses a row unasked: a row that is in the output folder leaves it only where this\nrun rejects its change, by name and reason, or with --replace. A run with other sources, another\nwindow or --only that would take rows away ends with 2 before it begins.",
-		Example: "  benchmint run https://example.org/acme/widget.git\n  benchmint run ./clone --since 2025-01-01\n  benchmint run -c benchmint.yaml",
+		Example: "  benchmint run https://example.org/acme/widget.git\n  benchmint run github:acme/widget    # with GITHUB_TOKEN\n  benchmint run ./clone --since 2025-01-01\n  benchmint run -c benchmint.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.allowFailed < 0 {
 				return unmet("--allow-failed: %d is below 0", f.allowFailed)
 			}
 			if f.until != "" && !slices.Contains(stages.Order, f.until) {
 				return unknownStage("--until", f.until)
+			}
+			if f.repositories != "" {
+				listed, err := readRepositories(f.repositories, p.lookup(githubToken) != "")
+				if err != nil {
+					return err
+				}
+				args = append(args, listed...)
 			}
 			c, err := p.load(args...)
 			if err != nil {
@@ -76,6 +84,7 @@ func newRun(p *program) *cobra.Command {
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` of sandbox: docker or bwrap")
 	p.overrideShort(cmd, "jobs", "j", "jobs", "`N` steps at one time, cheap ones included")
 	p.override(cmd, "wait", "wait", "`DURATION` that a run waits for what was put off, when nothing else is left to do")
+	cmd.Flags().StringVar(&f.repositories, "repositories", "", "`FILE` of sources, one on a line: owner/name (on GitHub), owner/name=PATH-OR-URL, a path or a URL")
 	p.set(cmd)
 	cmd.Flags().StringVar(&f.until, "until", "", "last `STAGE` to run: "+strings.Join(stages.Order, ", "))
 	cmd.Flags().IntVar(&f.allowFailed, "allow-failed", 0, "`N` failed items are no reason for exit code 1; for schedulers")

@@ -214,7 +214,8 @@ type Setting struct {
 type Input struct {
 	File    string   // "": none
 	Environ []string // NAME=value; only BENCHMINT_* is looked at
-	// Sources are those of the command line, each as PATH-OR-URL or owner/name=PATH-OR-URL:
+	// Sources are those of the command line, each as PATH-OR-URL, owner/name=PATH-OR-URL or
+	// github:owner/name:
 	// they replace the file's, except that the name or address of one of the file's takes
 	// it with its window.
 	Sources []string
@@ -248,6 +249,9 @@ func Load(in Input) (*Config, error) {
 	return c, nil
 }
 
+// OnGitHub begins a source of the command line that GitHub is asked of.
+const OnGitHub = "github:"
+
 // completeSources gives sources that name a repository on GitHub their address and name.
 func (c *Config) completeSources() {
 	for i := range c.Sources {
@@ -278,6 +282,10 @@ func (c *Config) takeSources(args []string) {
 			s.Name, s.Git = name, git
 			origins[sourcePath(i, "name")] = Origin{FromFlag, "command line"}
 		}
+		if name, ok := strings.CutPrefix(arg, OnGitHub); ok {
+			s.GitHub, s.Git = name, ""
+			origins[sourcePath(i, "github")] = Origin{FromFlag, "command line"}
+		}
 		prefix := sourcePath(i, "")
 		from := -1
 		for j, have := range c.Sources {
@@ -285,7 +293,7 @@ func (c *Config) takeSources(args []string) {
 				s, from = have, j
 			}
 		}
-		if from < 0 {
+		if from < 0 && s.Git != "" {
 			origins[prefix+"git"] = Origin{FromFlag, "command line"}
 		}
 		for path, o := range c.origins {
