@@ -191,7 +191,7 @@ func TestNoise(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
 		"Add tests.", "Update the changelog.", "This PR adds unit tests for it.", "Thanks to all.", "for more information, see", "[pre-commit.ci] auto fixes",
-		"All existing tests continue to pass.", "Make sure that you've checked the boxes below.", "chore: lint", "Fix typos in docs.", "Generated with a tool.", "(no need to say more)",
+		"All existing tests continue to pass.", "Make sure that you've checked the boxes below.", "chore: lint", "Fix typos in docs.", "Generated with a tool.", "(no need to say more)", "for details.",
 	} {
 		if !prose.Noise(s) {
 			t.Errorf("kept: %q", s)
