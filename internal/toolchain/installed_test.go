@@ -11,7 +11,9 @@ import (
 func bare(t *testing.T, more ...string) (*Store, string) {
 	t.Helper()
 	dir := t.TempDir()
-	env := append([]string{"PATH=" + dir, "HOME=" + dir, "PYENV_ROOT=" + filepath.Join(dir, "none")}, more...)
+	// go leaves a process behind that counts its uses in the folder of settings: here there
+	// can be none, or it writes into a folder that the test is deleting.
+	env := append([]string{"PATH=" + dir, "HOME=" + dir, "XDG_CONFIG_HOME=/dev/null", "PYENV_ROOT=" + filepath.Join(dir, "none")}, more...)
 	return New(Host{Cache: t.TempDir(), Env: env}), dir
 }
 
