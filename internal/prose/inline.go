@@ -148,6 +148,7 @@ var (
 	inBrackets   = lazyregexp.New(`\([^()` + "`" + `]*\)`)
 	loneRefs     = lazyregexp.New(`\s*` + refs)
 	empties      = lazyregexp.New(`\(\s*[,;:.\s]*\s*\)|\[\s*\]`)
+	joint        = lazyregexp.New(`(?i)([.!?])\s+(?:and|or|by|with|via|also)[.,;:]*$`) // what joined two references
 	headless     = lazyregexp.New(`\(\s*[,;]\s*`)
 	spaces       = lazyregexp.New(`\s+`)
 	before       = lazyregexp.New(`\s+([.,;:!?)](?:\s|$))`)
@@ -174,6 +175,7 @@ func tidy(text string) string {
 		text = closes.ReplaceAllString(text, "")
 		text = inside.ReplaceAllString(text, "$1"+torn+"$2")
 		text = strings.TrimRight(loneRefs.ReplaceAllString(text, ""), ",;: ")
+		text = joint.ReplaceAllString(text, "$1")
 	}
 	text = outside(text, func(s string) string { return headless.ReplaceAllString(empties.ReplaceAllString(s, ""), "(") })
 	text = showEmpty.Replace(spaces.ReplaceAllString(text, " "))

@@ -142,6 +142,7 @@ func TestInline(t *testing.T) {
 		{"url_in_code_stays", "opens `http://example.com/x`", "opens `http://example.com/x`"},
 		{"closing_words", "Add x, closes #12 and #13.", "Add x."},
 		{"words_of_thanks", "Fix y (:issue:`2`). Thanks :user:`a` for reporting and :user:`b` for the fix.", "Fix y."},
+		{"joined_references", "Fixed x. Reported by @a (gh issue #401) and fixed by @b (gh pr #429)", "Fixed x."},
 		{"thanks_twice", "Fix y (:issue:`2`). Thanks :user:`a` for reporting. Thanks :user:`b` and :user:`c` for the PRs.", "Fix y."},
 		{"reference_that_does_something", "lost in 8.4.0 when #2969 began to write", "lost in 8.4.0 when an earlier change began to write"},
 		{"reference_first", "#516 bulk-scanned one line", "An earlier change bulk-scanned one line"},

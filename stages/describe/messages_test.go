@@ -91,3 +91,14 @@ func TestUntestable(t *testing.T) {
 		}
 	}
 }
+
+// What is left between two references that are removed is no sentence.
+func TestJoint(t *testing.T) {
+	t.Parallel()
+	draft, err := Rules{}.Draft(context.Background(), Material{Change: schemas.Change{Notes: []schemas.Note{{
+		Text: "Added support for VALUE=DATE-TIME in rrulestr. Reported by @jaraco (gh issue #401) and fixed by @Unrud (gh pr #429)", Form: schemas.NoteChangelog,
+	}}}})
+	if want := "I want to be able to use VALUE=DATE-TIME in rrulestr."; err != nil || draft.Text != want {
+		t.Errorf("%q, want %q, %v", draft.Text, want, err)
+	}
+}
