@@ -14,13 +14,13 @@ const gone = "\x00"
 // torn marks where a reference was removed from the middle of a sentence.
 const torn = "\x01"
 
-// emptyRound and emptySquare stand for the author's own "()" and "[]" while the brackets
-// that lost a reference are removed.
-const emptyRound, emptySquare = "\x02", "\x03"
+// emptyRound, emptySquare and dotted stand for the author's own "()", "[]" and "(...)" while
+// the brackets that lost a reference are removed.
+const emptyRound, emptySquare, dotted = "\x02", "\x03", "\x04"
 
 var (
-	hideEmpty = strings.NewReplacer("()", emptyRound, "[]", emptySquare)
-	showEmpty = strings.NewReplacer(emptyRound, "()", emptySquare, "[]")
+	hideEmpty = strings.NewReplacer("()", emptyRound, "[]", emptySquare, "(...)", dotted)
+	showEmpty = strings.NewReplacer(emptyRound, "()", emptySquare, "[]", dotted, "(...)")
 )
 
 // Torn returns the sentence without the mark, and whether it lost a reference that it
@@ -63,7 +63,7 @@ var personal = strings.Fields("issue pr user gh ghuser ghissue ghpr commit pull 
 // roles and double backticks become names in backticks. References to issues, commits and
 // people are removed, with the words that only lead to them.
 func Inline(text string) string {
-	text = strings.NewReplacer(gone, "", torn, "", emptyRound, "", emptySquare, "").Replace(text)
+	text = strings.NewReplacer(gone, "", torn, "", emptyRound, "", emptySquare, "", dotted, "").Replace(text)
 	text = role.ReplaceAllStringFunc(text, roleText)
 	text = hyperlink.ReplaceAllString(text, "$1")
 	text = double.ReplaceAllStringFunc(text, func(s string) string {

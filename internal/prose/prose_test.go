@@ -158,6 +158,7 @@ func TestInline(t *testing.T) {
 		{"brackets_with_words", "a (see the manual) b", "a (see the manual) b"},
 		{"slice", "instead of as []byte literal (#3)", "instead of as []byte literal"},
 		{"types", "takes map[string][]int, grid[i][j], f[T](x), interface{} and func()", "takes map[string][]int, grid[i][j], f[T](x), interface{} and func()"},
+		{"dots", "db.count(where(...)) and f(...) count (#3)", "db.count(where(...)) and f(...) count"},
 		{"keywords", "passes **kwargs and **options on, .env files too", "passes **kwargs and **options on, .env files too"},
 		{"leading_dot", ".env files are read", ".env files are read"},
 		{"unbalanced", "ends with `a` and `", "ends with `a` and"},
