@@ -5,8 +5,14 @@ import "time"
 // Source is one source as it is asked for, and where it stands now: a source that
 // moved is crawled again.
 type Source struct {
-	Git     string   `json:"git"`              // path or URL
-	GitHub  string   `json:"github,omitempty"` // owner/name, where GitHub is asked of pull requests
+	Git    string `json:"git"`              // path or URL
+	GitHub string `json:"github,omitempty"` // owner/name, where GitHub is asked of pull requests
+	// Forge is what GitHub says of the repository, nil where it was not asked; Edits is how
+	// often it was found to say other things of releases and pull requests than before.
+	Forge *Forge `json:"forge,omitempty"`
+	Edits int    `json:"edits,omitempty"`
+	// Gates are what the repository must be by what GitHub says of it; nil lets all in.
+	Gates   *Gates   `json:"gates,omitempty"`
 	Repo    Repo     `json:"repo"`
 	Since   string   `json:"since,omitempty"` // YYYY-MM-DD, UTC, inclusive
 	Until   string   `json:"until,omitempty"` // exclusive
@@ -109,8 +115,39 @@ func (c Change) Written() (title, body string) {
 	return title, body
 }
 
+// Forge is what a forge says of a repository.
+type Forge struct {
+	Name      string    `json:"name"`           // owner/name there; another where it was renamed
+	Gone      string    `json:"gone,omitempty"` // why it is not to be had; then nothing else is known
+	Stars     int       `json:"stars"`
+	Size      int64     `json:"size"` // of its git directory there, in bytes
+	Archived  bool      `json:"archived,omitempty"`
+	Fork      bool      `json:"fork,omitempty"`
+	Template  bool      `json:"template,omitempty"`
+	Topics    []string  `json:"topics,omitempty"`
+	Languages []string  `json:"languages,omitempty"` // as the forge calls them, largest first; empty: not known
+	Licence   string    `json:"licence,omitempty"`   // SPDX; "NOASSERTION" and "" are not known
+	Pushed    time.Time `json:"pushed,omitzero"`
+	Root      []string  `json:"root,omitempty"` // names at the head, those of folders with "/"; empty: not known
+}
+
+// Gates are what a repository must be by what its forge says of it, before it is fetched.
+// The zero Gates let all in.
+type Gates struct {
+	Stars         int      `json:"stars,omitempty"`
+	Size          int64    `json:"size,omitempty"`         // at most, in bytes
+	PushedSince   string   `json:"pushed_since,omitempty"` // YYYY-MM-DD
+	NotArchived   bool     `json:"not_archived,omitempty"`
+	TopicsNot     []string `json:"topics_not,omitempty"`
+	Releases      int      `json:"releases,omitempty"`       // final ones
+	ReleaseText   int      `json:"release_text,omitempty"`   // characters that a release must be told in to count
+	ReleasedSince string   `json:"released_since,omitempty"` // YYYY-MM-DD; older releases do not count
+	Tests         bool     `json:"tests,omitempty"`          // its root must show tests
+}
+
 // Pull is what a forge says of a pull request.
 type Pull struct {
+	Number int      `json:"number,omitempty"`
 	Title  string   `json:"title"`
 	Body   string   `json:"body,omitempty"`
 	Labels []string `json:"labels,omitempty"`
@@ -139,6 +176,8 @@ type Release struct {
 	// Previous is the tag that the notes are counted from: the nearest earlier release
 	// of the same package, "" for the first.
 	Previous string `json:"previous,omitempty"`
+	// Body is how a forge announces it; "" where none does.
+	Body string `json:"body,omitempty"`
 }
 
 // NoteForm is the kind of text that a note was found in.
@@ -148,6 +187,7 @@ type NoteForm string
 const (
 	NoteFragment  NoteForm = "fragment"  // a towncrier (or alike) file of the change's own
 	NoteChangelog NoteForm = "changelog" // an entry of a changelog file
+	NoteRelease   NoteForm = "release"   // a line of how a forge announces the release
 	NoteTag       NoteForm = "tag"       // a line of an annotated tag's message
 	NoteSubject   NoteForm = "subject"   // the commit subject, between two tags: no one wrote notes
 )

@@ -10,6 +10,13 @@ const (
 	FewReleases Reason = "crawl/releases"
 	BadLicence  Reason = "crawl/licence"
 	NoSources   Reason = "crawl/language"
+	GoneSource  Reason = "crawl/gone"
+	IsArchived  Reason = "crawl/archived"
+	FewStars    Reason = "crawl/stars"
+	LargeSource Reason = "crawl/size"
+	Inactive    Reason = "crawl/inactive"
+	OffTopic    Reason = "crawl/content"
+	Untested    Reason = "crawl/no_tests"
 
 	NoCode         Reason = "link/no_code"
 	NoTests        Reason = "link/no_tests"
@@ -76,6 +83,13 @@ var Reasons = []ReasonText{
 	{FewReleases, "the repository has fewer releases than filters.min_releases", "lower the limit"},
 	{BadLicence, "the repository's licence is not among filters.licences", "add it to the list, where you may"},
 	{NoSources, "the repository has no source file in a language that is asked for", "nothing for a language that benchmint does not build; else widen filters.languages"},
+	{GoneSource, "GitHub has no such repository: deleted, private, blocked or never there, and there is no mirror of it", "take it off the list, or name where its code is (git)"},
+	{IsArchived, "the repository is archived, and filters.archived is off", "turn filters.archived on"},
+	{FewStars, "the repository has fewer stars than filters.min_stars or the preset asks for", "lower the limit"},
+	{LargeSource, "the repository is larger than filters.max_size", "raise the limit"},
+	{Inactive, "nobody pushed to the repository since filters.pushed_since", "choose an earlier day"},
+	{OffTopic, "the repository has a topic of filters.topics_not (tutorials, lists, examples)", "take the topic off the list"},
+	{Untested, "the root of the repository shows no tests, and filters.tests is on", "turn filters.tests off: tests may lie deeper"},
 	{NoCode, "the change touches no code that ships", "nothing: it is not a feature"},
 	{NoTests, "the change touches no test, nor what tests read; requirements and settings of tests are neither", "nothing: there is no proof without a test"},
 	{MixedManifest, "a manifest changes for tests and for code in one hunk", "nothing: what is for tests and what for code cannot be told apart"},

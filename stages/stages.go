@@ -109,7 +109,7 @@ func asking(d *llm.Desk, o pipeline.Options) pipeline.Options {
 
 // telling are the options of the stage that asks GitHub.
 func (d Deps) telling(o pipeline.Options) pipeline.Options {
-	if d.Pulls != nil {
+	if d.Forge != nil {
 		o.Needs = map[string]int{CPU: 1, harvest.GitHub: 1}
 	}
 	return o
@@ -130,6 +130,12 @@ type Repos interface {
 	link.Repos
 }
 
+// Forge is GitHub, as the stages ask it.
+type Forge interface {
+	crawl.Announcements
+	harvest.Pulls
+}
+
 // Deps is the world as the stages see it. Every outside dependency comes in here.
 type Deps struct {
 	Repos       Repos
@@ -148,8 +154,8 @@ type Deps struct {
 	// nobody: the rules decide and write alone.
 	Desk  *llm.Desk
 	Books asked.Books
-	// Pulls is asked what pull requests say; nil asks nobody.
-	Pulls     harvest.Pulls
+	// Forge is asked what pull requests and releases say; nil asks nobody.
+	Forge     Forge
 	Now       func() time.Time // for Desk
 	PinToDate bool
 	Tools     map[string]string // deciding tools and their versions
@@ -198,8 +204,8 @@ func New(d Deps) (*pipeline.Plan, error) {
 	proof, hunks := suites(4*(d.Validate.Runs+2), d.Validate.Limits), suites(2*(d.Assess.MaxHunks+1), d.Assess.Limits)
 	where := places{d.SandboxKind, d.Builder.Limits, d.PinToDate, d.Tools}
 	sources := pipeline.New[schemas.Source]()
-	crawled := pipeline.Then(sources, Crawl, pipeline.Stage[schemas.Source, schemas.Crawled](crawl.NewGate(d.Repos, d.Crawl)), options(Crawl, crawl.Version, d.Crawl, attempt))
-	changes := pipeline.Expand(crawled, Harvest, pipeline.Expander[schemas.Crawled, schemas.Change](harvest.New(d.Repos, d.Pulls)), d.telling(options(Harvest, harvest.Version, nil, attempt)))
+	crawled := pipeline.Then(sources, Crawl, pipeline.Stage[schemas.Source, schemas.Crawled](crawl.NewGate(d.Repos, d.Forge, d.Crawl)), options(Crawl, crawl.Version, d.Crawl, attempt))
+	changes := pipeline.Expand(crawled, Harvest, pipeline.Expander[schemas.Crawled, schemas.Change](harvest.New(d.Repos, d.Forge)), d.telling(options(Harvest, harvest.Version, nil, attempt)))
 	starts := pipeline.Then(changes, Link, pipeline.Stage[schemas.Change, schemas.Start](do.linker), options(Link, link.Version, d.Link, attempt))
 	labelled := pipeline.Then(starts, Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), asking(d.Desk, options(Classify, classify.Version, d.Classify, attempt, Harvest)))
 	resolved := pipeline.Then(labelled, Resolve, pipeline.Stage[schemas.Labelled, schemas.Resolved](resolve.New(d.Builder, projects, records)), options(Resolve, resolve.Version, where, locks))

@@ -104,6 +104,7 @@ func isStore(dir string) bool {
 // each. All of it is made again on need.
 var cached = map[string]*lazyregexp.Regexp{
 	"clients":    lazyregexp.New(`^datasets-[0-9a-f]{12}(\.lock)?$`),
+	"github":     lazyregexp.New(`^.+-[0-9a-f]{12}\.json$`),
 	"mirrors":    lazyregexp.New(`^.+-[0-9a-f]{12}\.git(\.lock)?$`),
 	"sandbox":    lazyregexp.New(`^(bwrap|docker)$`),
 	"toolchains": lazyregexp.New(`^\.(lock|copy)-.+$|^.+-[0-9a-f]{12}(\.json)?$`),

@@ -66,6 +66,9 @@ func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sourc
 		if c.Model.Name != "" {
 			t.line("models   %s", spent(p.spent, c.Model.MaxCost))
 		}
+		if p.refreshing {
+			t.line("old      tasks that were there are not proved again: that comes with releases")
+		}
 		t.line("dataset  %s", line)
 		t.line("next     %s", r.Next)
 		err = t.err
@@ -240,7 +243,7 @@ func next(r result, f runFlags, code int, c *config.Config, fault error) string 
 	case r.Summary.Interrupted:
 		return "the same command goes on where this one stopped"
 	case errors.As(fault, new(*output.LossError)):
-		return "the same command with --replace to let the rows go, or with --output FOLDER"
+		return "the same command with --replace to let the rows go, or with --output FOLDER; benchmint refresh keeps what a moving window leaves behind"
 	case fault != nil && code == exitFailed:
 		return "the same command goes on from here once that is mended"
 	case code == exitFailed:

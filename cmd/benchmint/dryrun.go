@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/github"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -23,6 +25,8 @@ type forecast struct {
 	// Seconds is the estimate for Prove from the middle time of earlier proofs in
 	// the store; -1 where there is none to go by.
 	Seconds float64 `json:"seconds"`
+	// GitHub is what GitHub would be asked: what the dry run asked is not in it.
+	GitHub *github.Bill `json:"github,omitempty"`
 }
 
 // dryRun crawls and links into a store that is thrown away: reading costs seconds,
@@ -38,6 +42,10 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	// Which repositories there are, and what they are, is asked; of pull requests nothing is.
+	if err := p.needsGitHub(c); err != nil {
+		return err
+	}
 	sources, err := p.openWhole(ctx, c)
 	if err != nil {
 		return err
@@ -45,7 +53,12 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	defer func() { err = errors.Join(err, sources.close()) }()
 	free := *c
 	free.Model = config.Model{} // nobody is asked
-	plan, err := p.plan(&free, s, sources, &workshop{builder: idleBuilder(c)})
+	var bill github.Bill
+	d := p.deps(&free, sources, &workshop{builder: idleBuilder(c)})
+	if p.github != nil {
+		d.Forge = planned{p.github, &bill}
+	}
+	plan, err := p.planOf(d, &free, s)
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
@@ -57,7 +70,10 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := p.printForecast(c, f); err != nil {
+	if p.github != nil {
+		f.GitHub = &bill
+	}
+	if err := p.printForecast(c, f, len(sources.order)); err != nil {
 		return err
 	}
 	if code := summary.Code(); code != exitOK {
@@ -144,12 +160,12 @@ func middleTime(s *store.Store) (time.Duration, bool, error) {
 	return time.Duration(ms[len(ms)/2]) * time.Millisecond, true, nil
 }
 
-func (p *program) printForecast(c *config.Config, f forecast) error {
+func (p *program) printForecast(c *config.Config, f forecast, sources int) error {
 	if p.json {
 		return p.writeJSON(f)
 	}
 	t := p.out()
-	t.line("would look at %s of %s", plural(f.Changes, "change"), plural(len(c.Sources), "source"))
+	t.line("would look at %s of %s", plural(f.Changes, "change"), plural(sources, "source"))
 	if len(f.Rejected) > 0 {
 		t.line("  rejected by reading alone: %s", reasons(f.Rejected))
 	}
@@ -166,8 +182,9 @@ func (p *program) printForecast(c *config.Config, f forecast) error {
 	if c.Model.Name == "" {
 		t.line("  estimated cost: no paid service is used")
 	}
-	if slices.ContainsFunc(c.Sources, func(s config.Source) bool { return s.GitHub != "" }) {
-		t.line("  GitHub is asked once for each hundred candidates of a source; here it was not: labels and texts of pull requests are unknown")
+	if f.GitHub != nil {
+		t.line("  GitHub would be sent %s of pull requests, at %s; their labels and texts may change what is wanted", plural(f.GitHub.Requests, "more question"), plural(f.GitHub.Points, "point"))
+		t.line("  GitHub was asked: %s", cmp.Or(p.asked(), "nothing"))
 	}
 	if c.Model.Name != "" {
 		n, dollars := price(c, len(f.Prove)+f.Rejected[schemas.OtherLabel], len(f.Prove))

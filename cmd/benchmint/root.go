@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,7 +30,12 @@ type program struct {
 	spent float64
 	broke bool
 	// github is the client where a source is asked of there; nil elsewhere.
-	github *github.Client
+	github *github.Library
+	// candidates counts the pull requests that it was asked of.
+	candidates *atomic.Int64
+	// refreshing says that searches are asked again, and that windows only grow.
+	refreshing bool
+	starts     map[string]string // the day that each window began at, by the source's ID
 	// written is what somebody wrote by hand, by instance ID.
 	written map[string]schemas.Override
 }
@@ -38,7 +44,7 @@ type program struct {
 var colours = []string{"auto", "always", "never"}
 
 func newRoot(env *world) *cobra.Command {
-	p := &program{world: env, overrides: map[string]string{}}
+	p := &program{world: env, overrides: map[string]string{}, candidates: new(atomic.Int64)}
 	var fault error // of the tables above the verbs
 	root := &cobra.Command{
 		Use:           "benchmint",
@@ -83,7 +89,7 @@ func newRoot(env *world) *cobra.Command {
 	flags.BoolVar(&p.json, "json", false, "machine-readable result on standard output")
 	flags.StringVar(&p.color, "color", "auto", "colour: auto, always or never; NO_COLOR holds for auto")
 	root.AddCommand(
-		newRun(p), newWork(p), newStatus(p), newShow(p), newExplain(p), newRetry(p),
+		newRun(p), newRefresh(p), newWork(p), newStatus(p), newShow(p), newExplain(p), newRetry(p),
 		newCheck(p), newProve(p), newExport(p), newMask(p), newEnv(p), newDoctor(p), newConfig(p), newClean(p), newVersion(p),
 	)
 	fault = p.completion(root)
@@ -161,7 +167,7 @@ func (p *program) set(cmd *cobra.Command) {
 
 // load is the effective configuration for a verb.
 func (p *program) load(sources ...string) (*config.Config, error) {
-	in := config.Input{File: p.file, Environ: p.environ, Sources: sources, Now: p.now()}
+	in := config.Input{File: p.file, Environ: p.environ, Sources: sources, Now: p.now(), GitHub: p.onGitHub()}
 	if in.File == "" {
 		if _, err := os.Stat(config.DefaultFile); err == nil {
 			in.File = config.DefaultFile

@@ -269,7 +269,11 @@ const slots = 64
 
 // plan joins the world to the stages.
 func (p *program) plan(c *config.Config, s *store.Store, sources *sources, w *workshop) (*pipeline.Plan, error) {
-	d := p.deps(c, sources, w)
+	return p.planOf(p.deps(c, sources, w), c, s)
+}
+
+// planOf gives the stages their store.
+func (p *program) planOf(d stages.Deps, c *config.Config, s *store.Store) (*pipeline.Plan, error) {
 	d.Steps, d.Blobs, d.Books, d.Desk, d.Now = s, s.Blobs, s, p.desk(c, s), p.now
 	return stages.New(d)
 }
@@ -278,7 +282,7 @@ func (p *program) plan(c *config.Config, s *store.Store, sources *sources, w *wo
 func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.Deps {
 	return stages.Deps{
 		Repos: sources, Builder: w.builder, SandboxKind: w.kind,
-		Crawl:     crawl.Config{MinReleases: c.Filters.MinReleases, Licences: c.Filters.Licences, Languages: c.Filters.Languages},
+		Crawl:     crawlConfig(c),
 		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly},
 		Classify:  classify.Config{Labels: labels(c)},
 		Validate:  validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits()},
@@ -288,10 +292,14 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 		Tools:     tools(),
 		Program:   self(),
 		Overrides: p.written,
-		Pulls:     p.pulls(),
+		Forge:     p.forge(),
 		Observe:   p.observe,
 		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Configuration: c.Portable(w.kind), Replace: p.replace, Left: p.left},
 	}
+}
+
+func crawlConfig(c *config.Config) crawl.Config {
+	return crawl.Config{MinReleases: c.Filters.MinReleases, Licences: c.Filters.Licences, Languages: c.Filters.Languages}
 }
 
 func labels(c *config.Config) []schemas.Label {

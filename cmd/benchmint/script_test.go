@@ -90,20 +90,45 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk, "model": model, "asked": askedTimes, "github": gitHub,
 }
 
-// gitHub FILE N starts a GitHub until the script ends, with its API in $GITHUB_API_URL: FILE
-// has pull requests by repository and number, as JSON, and faults that come first.
+// gitHubs are those of scripts, by their URL.
+var gitHubs sync.Map
+
+// gitHub FILE starts a GitHub until the script ends, with its API in $GITHUB_API_URL and its
+// git in $GITHUB_SERVER_URL: FILE has repositories, or pull requests by repository and
+// number, as JSON, and faults that come first. Git is served from git/OWNER/NAME.git. A second time it changes
+// what the same GitHub says.
 func gitHub(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: github file.json")
 	}
 	var in struct {
-		Pulls  map[string]map[int]schemas.Pull `json:"pulls"`
-		Faults []githubtest.Fault              `json:"faults"`
+		Repositories githubtest.Repositories         `json:"repositories"`
+		Pulls        map[string]map[int]schemas.Pull `json:"pulls"`
+		Faults       []githubtest.Fault              `json:"faults"`
 	}
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &in))
-	s := githubtest.Start(in.Pulls, in.Faults...)
-	ts.Defer(s.Close)
+	all := in.Repositories
+	if all == nil {
+		all = githubtest.Repositories{}
+	}
+	for name, pulls := range in.Pulls {
+		all.Add(name, pulls)
+	}
+	if s, ok := gitHubs.Load(ts.Getenv("GITHUB_API_URL")); ok {
+		s.(*githubtest.Server).Replace(all, in.Faults...)
+		return
+	}
+	s := githubtest.Start(all, in.Faults...)
+	gitHubs.Store(s.URL(), s)
+	s.ServeGit(ts.MkAbs("git"))
+	ts.Defer(func() {
+		s.Close()
+		for _, bad := range s.Bad() {
+			ts.Logf("not as GitHub describes itself: %s", bad)
+		}
+	})
 	ts.Setenv("GITHUB_API_URL", s.URL())
+	ts.Setenv("GITHUB_SERVER_URL", s.URL())
 }
 
 // endpoints are the model endpoints of scripts, by their base.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/github"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/hosts"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
@@ -23,6 +24,8 @@ import (
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
+	"github.com/benchmint/benchmint/stages/crawl"
+	"github.com/benchmint/benchmint/stages/harvest"
 )
 
 // sources are the repositories of a run, by name. They are looked up before it begins,
@@ -44,12 +47,16 @@ type sources struct {
 	// "again later".
 	silent map[string]error
 	later  []error
+	// absent are those that GitHub does not have, and nobody else: the crawl rejects them.
+	absent map[string]error
+	// found is what searches found, for the runs after this one.
+	found findings
 }
 
 func newSources(most int) *sources {
 	return &sources{
 		shelf: gitrepo.NewShelf(max(most, gitrepo.DefaultOpen)), origins: map[string]*gitrepo.Origin{}, place: map[string]int{},
-		asked: map[string]bool{}, late: map[string]bool{}, silent: map[string]error{},
+		asked: map[string]bool{}, late: map[string]bool{}, silent: map[string]error{}, absent: map[string]error{},
 	}
 }
 
@@ -69,11 +76,19 @@ type looked struct {
 	err    error
 }
 
-func (p *program) look(ctx context.Context, all []config.Source) []looked {
+// errNotWanted is a source that is not looked at: what GitHub says of it keeps it out.
+var errNotWanted = errors.New("it is kept out by what GitHub says of it")
+
+func (p *program) look(ctx context.Context, c *config.Config, all []placed, said answers) []looked {
 	out := make([]looked, len(all))
 	var g errgroup.Group
 	g.SetLimit(looksAtOnce)
 	for i, src := range all {
+		seed := schemas.Source{GitHub: src.GitHub, Gates: src.gates, Forge: p.forgeOf(src, said)}
+		if p.github != nil && crawl.Told(seed, p.github, crawlConfig(c)) != nil {
+			out[i].err = errNotWanted
+			continue
+		}
 		g.Go(func() error {
 			if ctx.Err() == nil {
 				out[i].origin, out[i].err = gitrepo.Look(ctx, src.Git, src.Name, filepath.Join(p.cache, "mirrors"))
@@ -89,21 +104,33 @@ func (p *program) look(ctx context.Context, all []config.Source) []looked {
 // told at once. A URL that does not answer now leaves the others unharmed: its mirror
 // serves where it is whole.
 func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, error) {
-	if slices.ContainsFunc(c.Sources, func(src config.Source) bool { return config.IsURL(src.Git) }) { // of mirrors
+	places, found, err := p.find(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if p.github != nil || slices.ContainsFunc(places, func(src placed) bool { return config.IsURL(src.Git) }) { // of mirrors
 		if err := p.useCache(ctx); err != nil {
 			return nil, &ended{exitUsage, err}
 		}
 	}
+	said, err := p.ask(ctx, c, places)
+	if err != nil {
+		return nil, err
+	}
 	s := newSources(c.Jobs)
-	all := p.look(ctx, c.Sources)
+	s.found = found
+	all := p.look(ctx, c, places, said)
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	var problems config.Problems
-	for i := range c.Sources {
-		if text := p.addLooked(s, c, i, all[i]); text != "" {
-			problems = append(problems, config.Problem{Where: c.Origin(fmt.Sprintf("sources[%d].git", i)).Where, Text: text})
+	for i, src := range places {
+		if text := p.addLooked(s, c, src, said, all[i]); text != "" {
+			problems = append(problems, config.Problem{Where: c.Origin(fmt.Sprintf("sources[%d].git", src.at)).Where, Text: text})
 		}
+	}
+	if said.later != nil {
+		s.later = append(s.later, said.later)
 	}
 	unknown, err := s.pick(ctx, c)
 	if err != nil {
@@ -120,18 +147,27 @@ func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, 
 	return s, nil
 }
 
-// addLooked takes the i-th source of the configuration, or says what is wrong with it.
-func (p *program) addLooked(s *sources, c *config.Config, i int, l looked) (problem string) {
-	src := c.Sources[i]
-	seed := schemas.Source{Git: src.Git, GitHub: src.GitHub, Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes, Releases: c.Limits.Releases}
+// addLooked takes one source, or says what is wrong with it.
+func (p *program) addLooked(s *sources, c *config.Config, src placed, said answers, l looked) (problem string) {
+	seed := schemas.Source{Git: src.Git, GitHub: src.GitHub, Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes, Releases: c.Limits.Releases, Gates: src.gates}
+	none := p.askedOf(s, src, said, &seed)
+	if none != nil && l.err == nil {
+		p.say("%v; its code is still to be had from %s", none, src.Git)
+	}
 	switch {
+	case errors.Is(l.err, errNotWanted):
+		seed.Repo = schemas.Repo{Name: silentName(src.Source), URL: src.Git}
+		s.absent[seed.Repo.Name] = l.err
+	case none != nil && l.err != nil:
+		seed.Repo, seed.Forge = schemas.Repo{Name: silentName(src.Source), URL: src.Git}, &schemas.Forge{Name: src.GitHub, Gone: none.Error()}
+		s.absent[seed.Repo.Name] = none
 	case errors.Is(l.err, gitrepo.ErrRemote):
 		s.later = append(s.later, l.err)
 		p.say("%s  deferred: %v", src.Git, l.err)
-		seed.Repo = schemas.Repo{Name: silentName(src), URL: src.Git}
+		seed.Repo = schemas.Repo{Name: silentName(src.Source), URL: src.Git}
 		s.silent[seed.Repo.Name] = l.err
 	case l.err != nil:
-		return l.err.Error() + elsewhere(src)
+		return l.err.Error() + elsewhere(src.Source)
 	default:
 		if asOf, why := l.origin.Silent(); why != nil {
 			s.later = append(s.later, why)
@@ -143,8 +179,8 @@ func (p *program) addLooked(s *sources, c *config.Config, i int, l looked) (prob
 		}
 		s.add(l.origin)
 	}
-	s.place[seed.Repo.Name] = i
-	s.order = append(s.order, seed)
+	s.place[seed.Repo.Name] = src.at
+	s.order = append(s.order, p.grown(seed))
 	return ""
 }
 
@@ -252,7 +288,13 @@ func (s *sources) close() error { return s.shelf.Close() }
 
 // Open implements the stages: one repository at the head of its record.
 func (s *sources) Open(ctx context.Context, r schemas.Repo) (*gitrepo.Repo, func(), error) {
-	if err := s.silent[r.Name]; err != nil { // at whatever stage it is asked
+	if err := s.absent[r.Name]; err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", gitrepo.ErrRemote, err)
+	}
+	var waits *github.Later
+	if err := s.silent[r.Name]; errors.As(err, &waits) {
+		return nil, nil, &pipeline.Deferred{Resource: harvest.GitHub, Until: waits.Until, Err: err}
+	} else if err != nil { // at whatever stage it is asked
 		return nil, nil, &pipeline.Deferred{Resource: stages.Git, Err: err}
 	}
 	repo, release, err := s.shelf.Open(ctx, r)
@@ -286,6 +328,9 @@ func (s *sources) Describe(ctx context.Context, repo, commit string) (tree.Versi
 // note keeps where the sources lie on this machine, for env and for whoever comes back
 // to the store. It is not a record: nothing that is digested or exported is read from it.
 func (s *sources) note(dir string) error {
+	if err := s.found.write(dir); err != nil {
+		return err
+	}
 	notes, err := readNotes(dir)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/url"
@@ -35,8 +36,10 @@ type Config struct {
 	Sandbox Sandbox
 	Proof   Proof
 	Model   Model
-	Jobs    int
-	Wait    time.Duration
+	// MaxRequests bounds what a run asks of GitHub; 0 is no bound.
+	MaxRequests int
+	Jobs        int
+	Wait        time.Duration
 	// Overrides is a file of statements and interfaces written by hand; "" is none.
 	Overrides string
 	Store     string
@@ -49,17 +52,24 @@ type Config struct {
 	origins map[string]Origin
 }
 
-// Source is one git repository and the window of it that is wanted.
+// Source is one git repository and the window of it that is wanted, or how several are
+// found: by a search, a list or a preset, which stand alone.
 type Source struct {
 	Git string
 	// GitHub is owner/name where pull requests are asked of GitHub; Git is then its address
 	// there where it is not set.
 	GitHub string
+	Search Search
+	List   string // a file of owner/name by category
+	Preset string
 	Name   string
 	Since  Date // inclusive
 	Until  Date // exclusive
 	Only   []string
 }
+
+// Finds reports whether a source stands for the repositories that are found by it.
+func (s Source) Finds() bool { return !s.Search.IsZero() || s.List != "" || s.Preset != "" }
 
 // Limits bound the work per repository.
 type Limits struct{ Changes, Releases int }
@@ -67,6 +77,14 @@ type Limits struct{ Changes, Releases int }
 // Filters say which changes are wanted.
 type Filters struct {
 	MinReleases    int
+	MinReleaseText int
+	ReleasedSince  Date
+	MinStars       int
+	MaxSize        Size
+	PushedSince    Date
+	Archived       bool
+	TopicsNot      []string
+	Tests          bool
 	Licences       []string
 	Languages      []string
 	MaxSourceLines int
@@ -154,7 +172,7 @@ func Default() *Config {
 		Kinds:   []string{string(schemas.KindFeature)},
 		Limits:  Limits{Changes: 200},
 		Filters: Filters{
-			MaxSourceLines: 1000, Languages: languages.Built(),
+			Archived: true, MaxSourceLines: 1000, Languages: languages.Built(),
 			ModifiesOnly: true, Labels: []string{"feature", "improvement"},
 		},
 		Build: Build{Registries: RegistriesInherit, PinToDate: true},
@@ -220,6 +238,8 @@ type Input struct {
 	// it with its window.
 	Sources []string
 	Flags   []Setting
+	// GitHub is the base of addresses of repositories there; "" is hosts.GitHub.
+	GitHub string
 	// Now is the present, which no window begins after; the zero time is not compared.
 	Now time.Time
 }
@@ -239,7 +259,7 @@ func Load(in Input) (*Config, error) {
 	}
 	problems = append(problems, c.readEnviron(in.Environ)...)
 	c.takeSources(in.Sources)
-	c.completeSources()
+	c.completeSources(cmp.Or(in.GitHub, hosts.GitHub))
 	problems = append(problems, c.readFlags(in.Flags)...)
 	problems = append(problems, c.validate(in.Now)...)
 	if len(problems) > 0 {
@@ -253,7 +273,7 @@ func Load(in Input) (*Config, error) {
 const OnGitHub = "github:"
 
 // completeSources gives sources that name a repository on GitHub their address and name.
-func (c *Config) completeSources() {
+func (c *Config) completeSources(base string) {
 	for i := range c.Sources {
 		s := &c.Sources[i]
 		if s.GitHub == "" || !sourceName.MatchString(s.GitHub) {
@@ -261,7 +281,7 @@ func (c *Config) completeSources() {
 		}
 		from := c.Origin(sourcePath(i, "github"))
 		if s.Git == "" {
-			s.Git, c.origins[sourcePath(i, "git")] = hosts.GitHub+s.GitHub+".git", from
+			s.Git, c.origins[sourcePath(i, "git")] = base+s.GitHub+".git", from
 		}
 		if s.Name == "" {
 			s.Name, c.origins[sourcePath(i, "name")] = s.GitHub, from

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -36,8 +37,13 @@ sources:
     only: [123, 0012345, 1234567e8]
   - git: https://example.org/a/b.git
   - github: acme/kit
+  - search: {language: python, stars: ">=5000", pushed: ">=2026-01-01", created: 2015-01-01..2020-01-01, topics: [web], topics_not: [tutorial], archived: true, forks: true, ranks: 100..200}
+  - list: curated.yaml
+  - {preset: featbench, since: 2025-01-01}
 limits: {changes: 6, releases: 4}
-filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true, unnoticed: true}
+filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true, unnoticed: true,
+  min_release_text: 30, released_since: 2025-01-01, min_stars: 100, max_size: 1GiB, pushed_since: 2025-01-01, archived: false, topics_not: [awesome], tests: true}
+github: {max_requests: 12}
 build: {registries: public, hosts: [cdn.example.org], pin_to_date: false}
 sandbox: {kind: docker, image: "debian:12", cpus: 1.5, memory: 512MiB, processes: 64, disk: 1GB, output: 1MiB, timeout: 1h30m}
 proof: {runs: 5, parallel: 2, hunks: 7}
@@ -64,13 +70,16 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{Git: filepath.Join(filepath.Dir(file), "../clones/widget.git"), Name: "acme/widget", Since: day(2025), Until: day(2026), Only: []string{"123", "0012345", "1234567e8"}},
 			{Git: "https://example.org/a/b.git"},
 			{Git: "https://github.com/acme/kit.git", GitHub: "acme/kit", Name: "acme/kit"},
+			{Search: Search{"python", ">=5000", ">=2026-01-01", "2015-01-01..2020-01-01", []string{"web"}, []string{"tutorial"}, true, true, "100..200"}},
+			{List: filepath.Join(filepath.Dir(file), "curated.yaml")},
+			{Preset: PresetPaper, Since: day(2025)},
 		},
-		Limits: Limits{6, 4}, Filters: Filters{2, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true},
-		Build:     Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
-		Sandbox:   Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
-		Proof:     Proof{5, 2, 7},
-		Model:     Model{"https://models.example.org/v1", "small", []string{"large"}, 0.1, 0.5, 7, 0.2, 900, 3, 30 * time.Second},
-		Overrides: filepath.Join(filepath.Dir(file), "hand.yaml"), Jobs: 3, Wait: 90 * time.Second,
+		Limits: Limits{6, 4}, Filters: Filters{2, 30, day(2025), 100, 1 << 30, day(2025), false, []string{"awesome"}, true, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true},
+		Build:       Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
+		Sandbox:     Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
+		Proof:       Proof{5, 2, 7},
+		Model:       Model{"https://models.example.org/v1", "small", []string{"large"}, 0.1, 0.5, 7, 0.2, 900, 3, 30 * time.Second},
+		MaxRequests: 12, Overrides: filepath.Join(filepath.Dir(file), "hand.yaml"), Jobs: 3, Wait: 90 * time.Second,
 		Store: "postgres://db.example/bench", Blobs: filepath.Join(filepath.Dir(file), "blobs"), Output: "/out",
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
@@ -113,6 +122,13 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"remote_store", "store: s3://h/db\n", []string{`:1: store: "s3://h/db": this version keeps it in a local folder`}},
 		{"database_without_blobs", "store: postgres://h/db\n", []string{`blobs: is needed where the store is a database: a folder that all processes see`}},
 		{"password_in_file", "store: postgres://me:secret@h/db\nblobs: b\n", []string{`:1: store: the URL holds a password; secrets come from the environment only (PGPASSWORD, a password file, BENCHMINT_STORE)`}},
+		{"search_misspelt", "sources:\n- search:\n    language: go\n    star: 5\n", []string{`:4: unknown key "search.star"; did you mean stars?`}},
+		{"search_without_a_range", "sources:\n- search: {stars: many}\n", []string{`:2: search.stars: "many": it is not a range (>=10, >10, <=10, <10, 10..20 or 10)`}},
+		{"search_of_a_day", "sources:\n- search: {pushed: \">=2026\"}\n", []string{`:2: search.pushed: ">=2026" is not a range of days (>=2026-01-31, <2026-01-31, 2025-01-31..2026-01-31)`}},
+		{"search_of_nothing", "sources:\n- search: {stars: 20..10}\n", []string{`:2: search.stars: "20..10" is empty: no number lies in it`}},
+		{"search_without_words", "sources:\n- search: {}\n", []string{`:2: search: is empty: it would find all of GitHub`}},
+		{"search_beside_git", "sources:\n- {search: {language: go}, git: x, since: 2025-01-01}\n", []string{`:2: sources[0]: git and search cannot stand together: an entry is one repository, or one way of finding some`}},
+		{"preset_misspelt", "sources:\n- preset: featbenh\n", []string{`:2: sources[0].preset: "featbenh" is not one of featbench, featbench-code; did you mean featbench?`}},
 		{"label_misspelt", "filters: {labels: [feture]}\n", []string{`:1: filters.labels: "feture" is not one of feature, improvement, fix, other; did you mean feature?`}},
 		{"missing_bundle", "build: {ca_bundle: /does/not/exist}\n", []string{`:1: build.ca_bundle: /does/not/exist: no such file`}},
 		{"all_at_once", "sandbx: {}\nproof: {runs: x}\nlanguages: [go]\n", []string{
@@ -220,8 +236,12 @@ func TestExampleHasEveryKeyAndParses(t *testing.T) {
 	if c, err = Load(Input{File: write(t, sampled(Example()))}); err != nil {
 		t.Fatalf("%v\n%s", err, Example())
 	}
+	source := 0
 	for _, k := range Keys {
-		path := strings.Replace(k.Path, "[]", "[0]", 1)
+		if k.Alone {
+			source++
+		}
+		path := strings.Replace(k.Path, "[]", fmt.Sprintf("[%d]", source), 1)
 		if c.Origin(path).Layer != FromFile {
 			t.Errorf("the example lacks %s", k.Path)
 		}
@@ -364,7 +384,15 @@ func TestPortableNamesNoPath(t *testing.T) {
 			{"name": "acme/widget", "since": "2025-01-01", "until": "2026-01-01", "only": []string{"123", "0012345", "1234567e8"}},
 			{"git": "https://example.org/a/b.git"},
 			{"git": "https://github.com/acme/kit.git", "github": "acme/kit", "name": "acme/kit"},
+			{"search": map[string]any{
+				"language": "python", "stars": ">=5000", "pushed": ">=2026-01-01", "created": "2015-01-01..2020-01-01", "topics": []string{"web"},
+				"topics_not": []string{"tutorial"}, "archived": true, "forks": true, "ranks": "100..200",
+			}},
+			{}, // a list lies on this machine
+			{"preset": "featbench", "since": "2025-01-01"},
 		},
+		"filters.min_release_text": 30, "filters.released_since": "2025-01-01", "filters.min_stars": 100, "filters.max_size": "1GiB",
+		"filters.pushed_since": "2025-01-01", "filters.archived": false, "filters.topics_not": []string{"awesome"}, "filters.tests": true,
 	}
 	if diff := cmp.Diff(want, c.Portable("bwrap")); diff != "" {
 		t.Error(diff)

@@ -18,6 +18,8 @@ type Key struct {
 	Example string   // YAML of a sample
 	Choices []string // closed set of words, also of a list's entries
 	IsPath  bool     // relative to the file that names it
+	Alone   bool     // of a source: it stands in an entry of its own
+	Forge   bool     // it holds for sources that GitHub is asked of, and for no others
 	IsLocal bool     // how this machine works, which changes no byte of a dataset
 	bind    func(*Config) any
 	source  func(*Source) any // instead of bind: a key of one source
@@ -25,7 +27,8 @@ type Key struct {
 
 // sections are the comments over the groups of the example.
 var sections = map[string]string{
-	"sources": "Where changes come from: git repositories, by path or URL. No API is used but where github is set.",
+	"sources": "Where changes come from: git repositories, by path or URL. GitHub is asked where github, search, list or preset is set.",
+	"github":  "What a run may ask of GitHub. The token comes from GITHUB_TOKEN; several are separated by commas.",
 	"limits":  "Per repository, newest first.",
 	"filters": "Which changes are wanted.",
 	"build":   "What builds of environments may use.",
@@ -46,11 +49,23 @@ var Keys = []Key{
 	{Path: "sources[].until", Doc: "exclusive", Example: "2026-01-01", source: func(s *Source) any { return &s.Until }},
 	{Path: "sources[].only", Doc: "pull request numbers or commits, for exact selections", Example: "[123, 4567, 1a2b3c4d]", source: func(s *Source) any { return &s.Only }},
 
+	{Path: "sources[].search", Alone: true, Doc: "repositories of GitHub: language, stars, pushed, created, topics, topics_not, archived, forks, ranks (by stars)", Example: `{language: python, stars: ">=5000", pushed: ">=2026-01-01", topics_not: [tutorial]}`, source: func(s *Source) any { return &s.Search }},
+	{Path: "sources[].list", Alone: true, Doc: "file of repositories by category: {web: [acme/widget, acme/gadget]}", Example: "curated.yaml", IsPath: true, source: func(s *Source) any { return &s.List }},
+	{Path: "sources[].preset", Alone: true, Doc: "thresholds of FeatBench's paper, or those of its code", Example: PresetPaper, Choices: []string{PresetPaper, PresetCode}, source: func(s *Source) any { return &s.Preset }},
+
 	{Path: "limits.changes", Doc: "candidates that are taken; 0 is all", bind: func(c *Config) any { return &c.Limits.Changes }},
 
 	{Path: "limits.releases", Doc: "releases whose changes are taken, and what is not released yet; 0 is all", bind: func(c *Config) any { return &c.Limits.Releases }},
 
 	{Path: "filters.min_releases", Doc: "a repository with fewer releases is left out", bind: func(c *Config) any { return &c.Filters.MinReleases }},
+	{Path: "filters.min_release_text", Forge: true, Doc: "GitHub: releases told in fewer characters do not count", bind: func(c *Config) any { return &c.Filters.MinReleaseText }},
+	{Path: "filters.released_since", Forge: true, Doc: "GitHub: older releases do not count", Example: "2025-06-01", bind: func(c *Config) any { return &c.Filters.ReleasedSince }},
+	{Path: "filters.min_stars", Forge: true, Doc: "GitHub: a repository with fewer stars is left out", bind: func(c *Config) any { return &c.Filters.MinStars }},
+	{Path: "filters.max_size", Forge: true, Doc: "GitHub: a repository with more to fetch is left out; 0B is no limit", bind: func(c *Config) any { return &c.Filters.MaxSize }},
+	{Path: "filters.pushed_since", Forge: true, Doc: "GitHub: a repository that nobody pushed to since is left out", Example: "2026-01-01", bind: func(c *Config) any { return &c.Filters.PushedSince }},
+	{Path: "filters.archived", Forge: true, Doc: "GitHub: keep archived repositories", bind: func(c *Config) any { return &c.Filters.Archived }},
+	{Path: "filters.topics_not", Forge: true, Doc: "GitHub: a repository with one of these topics is left out", Example: "[tutorial, course, awesome]", bind: func(c *Config) any { return &c.Filters.TopicsNot }},
+	{Path: "filters.tests", Forge: true, Doc: "GitHub: a repository whose root shows no tests is left out", bind: func(c *Config) any { return &c.Filters.Tests }},
 	{Path: "filters.licences", Doc: "SPDX identifiers; a repository under another licence is left out; empty: any", Example: "[MIT, Apache-2.0, BSD-3-Clause]", bind: func(c *Config) any { return &c.Filters.Licences }},
 	{Path: "filters.languages", Doc: "languages of the code part", Choices: languages.Built(), bind: func(c *Config) any { return &c.Filters.Languages }},
 	{Path: "filters.max_source_lines", Doc: "added and removed lines of the code part; 0 is no limit", bind: func(c *Config) any { return &c.Filters.MaxSourceLines }},
@@ -87,6 +102,8 @@ var Keys = []Key{
 	{Path: "model.max_tokens", Doc: "of one answer", bind: func(c *Config) any { return &c.Model.MaxTokens }},
 	{Path: "model.tries", Doc: "how often an answer is asked for that a schema or a gate refuses", bind: func(c *Config) any { return &c.Model.Tries }},
 	{Path: "model.timeout", Doc: "of one question", IsLocal: true, bind: func(c *Config) any { return &c.Model.Timeout }},
+
+	{Path: "github.max_requests", Doc: "that a run may send; 0 is no bound", IsLocal: true, bind: func(c *Config) any { return &c.MaxRequests }},
 
 	{Path: "jobs", Doc: "steps at one time, cheap ones included; 0: the number of processors", IsLocal: true, bind: func(c *Config) any { return &c.Jobs }},
 	{Path: "wait", Doc: "how long a run waits for what was put off, when nothing else is left to do", IsLocal: true, bind: func(c *Config) any { return &c.Wait }},
@@ -206,6 +223,9 @@ func schemaOf(k Key) *jsonschema.Schema {
 		s.Type, s.Pattern = "string", durationPattern
 	case *Date:
 		s.Type, s.Pattern = "string", datePattern
+	case *Search:
+		s.Type, s.Properties = "object", searchSchema()
+		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}} // false
 	case *[]string:
 		s.Type, s.Items = "array", &jsonschema.Schema{Types: []string{"string", "integer"}}
 	}

@@ -146,7 +146,7 @@ func index(source int) string {
 func (r *reader) sources(n ast.Node) {
 	list, ok := n.(*ast.SequenceNode)
 	if !ok {
-		r.problem(n, "sources must be a list, each entry with - git: PATH or URL")
+		r.problem(n, "sources must be a list, each entry with - git: PATH or URL, or how repositories are found")
 		return
 	}
 	for _, entry := range list.Values {
@@ -162,6 +162,10 @@ func (r *reader) value(k Key, source int, pair *ast.MappingValueNode) {
 	shown := strings.ReplaceAll(k.Path, "[]", "")
 	var err error
 	ptr := k.pointer(r.config, source)
+	if s, ok := ptr.(*Search); ok {
+		r.search(s, source, pair)
+		return
+	}
 	switch list, isList := pair.Value.(*ast.SequenceNode); {
 	case isList != k.isList():
 		want := map[bool]string{true: "a list", false: "a single value"}[k.isList()]

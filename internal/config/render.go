@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -33,7 +34,7 @@ func Example() string {
 		section = s
 		indent := map[bool]string{true: "", false: "  "}[s == ""]
 		if k.source != nil {
-			indent = map[bool]string{true: "  - ", false: "    "}[first]
+			indent = map[bool]string{true: "  - ", false: "    "}[first || k.Alone]
 		}
 		fmt.Fprintf(&b, "%-46s # %s\n", sample(k)+indent+name+": "+value, doc)
 	}
@@ -91,8 +92,10 @@ func child(root *jsonschema.Schema, name string) *jsonschema.Schema {
 
 func sourceSchema(root *jsonschema.Schema) *jsonschema.Schema {
 	if root.Properties["sources"] == nil {
-		entry := object("one repository")
-		entry.Required = []string{"git"}
+		entry := object("one repository, or several that are found")
+		for _, name := range []string{"git", "github", "search", "list", "preset"} {
+			entry.AnyOf = append(entry.AnyOf, &jsonschema.Schema{Required: []string{name}})
+		}
 		root.Properties["sources"] = &jsonschema.Schema{Type: "array", Description: sections["sources"], Items: entry}
 	}
 	return root.Properties["sources"].Items
@@ -113,6 +116,8 @@ func jsonOf(ptr any) any {
 		return *p
 	case *Date:
 		return p.String()
+	case *Search:
+		return p.fields()
 	}
 	return format(ptr)
 }
@@ -155,7 +160,8 @@ func (c *Config) Portable(kind string) map[string]any {
 	}
 	for _, k := range Keys {
 		switch {
-		case k.IsPath, k.IsLocal, k.Path == "sandbox.kind":
+		case k.source == nil && k.IsPath, k.IsLocal, k.Path == "sandbox.kind":
+		case k.Forge && !slices.ContainsFunc(c.Sources, func(s Source) bool { return s.GitHub != "" || s.Finds() }):
 		case c.Model.Name == "" && strings.HasPrefix(k.Path, "model."): // nobody is asked
 		case k.source == nil:
 			out[k.Path] = jsonOf(k.bind(c))
@@ -173,7 +179,7 @@ func (c *Config) Portable(kind string) map[string]any {
 func (c *Config) portableSource(k Key, i int, into map[string]any) {
 	_, name := k.split()
 	_, set := c.origins[sourcePath(i, name)]
-	if !set || name == "git" && !IsURL(c.Sources[i].Git) {
+	if !set || k.IsPath || name == "git" && !IsURL(c.Sources[i].Git) {
 		return
 	}
 	into[name] = jsonOf(k.source(&c.Sources[i]))

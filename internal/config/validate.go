@@ -123,6 +123,7 @@ func (k *checker) listChoices(key Key, words []string) {
 func (k *checker) numbers() {
 	c, s := k.c, k.c.Sandbox
 	for path, n := range map[string]int{
+		"filters.min_release_text": c.Filters.MinReleaseText, "filters.min_stars": c.Filters.MinStars, "github.max_requests": c.MaxRequests,
 		"limits.changes": c.Limits.Changes, "limits.releases": c.Limits.Releases, "filters.min_releases": c.Filters.MinReleases,
 		"filters.max_source_lines": c.Filters.MaxSourceLines, "proof.hunks": c.Proof.Hunks, "jobs": c.Jobs,
 	} {
@@ -162,6 +163,10 @@ func (k *checker) numbers() {
 
 func (k *checker) source(i int) {
 	s := k.c.Sources[i]
+	if _, searched := k.c.origins[sourcePath(i, "search")]; s.Finds() || searched {
+		k.finds(i)
+		return
+	}
 	if s.Git == "" {
 		k.problems = append(k.problems, Problem{k.c.Origin(sourcePath(i, "")).Where, sourcePath(i, "git") + ": is missing"})
 	}
@@ -179,6 +184,12 @@ func (k *checker) source(i int) {
 	if s.Name != "" && !sourceName.MatchString(s.Name) {
 		k.at(sourcePath(i, "name"), "%q is not owner/name", s.Name)
 	}
+	k.window(i)
+}
+
+// window checks which changes of a source are wanted.
+func (k *checker) window(i int) {
+	s := k.c.Sources[i]
 	if !s.Since.IsZero() && !s.Until.IsZero() && !s.Since.Before(s.Until.Time) {
 		k.at(sourcePath(i, "until"), "%s is not after since (%s): no commit can lie between them", s.Until, s.Since)
 	}

@@ -76,7 +76,7 @@ func formatDuration(d time.Duration) string {
 // Date is a day in UTC; the zero Date is no bound.
 type Date struct{ time.Time }
 
-const datePattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`
+const datePattern = `^([0-9]{4}-[0-9]{2}-[0-9]{2})?$`
 
 func (d Date) String() string {
 	if d.IsZero() {
@@ -111,6 +111,10 @@ func assign(ptr any, text string) error {
 	case *time.Duration:
 		return keep(p, text, "duration (such as 90s, 30m, 1h30m)", parseDuration)
 	case *Date:
+		if text == "" { // no bound
+			*p = Date{}
+			return nil
+		}
 		return keep(p, text, "date (YYYY-MM-DD, UTC)", ParseDate)
 	case *[]string:
 		*p = splitList(text)
@@ -165,6 +169,8 @@ func format(ptr any) string {
 		return formatDuration(*p)
 	case *Date:
 		return quote(p.String())
+	case *Search:
+		return p.String()
 	case *[]string:
 		words := make([]string, len(*p))
 		for i, w := range *p {

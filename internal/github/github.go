@@ -1,7 +1,8 @@
-// Package github reads what GitHub says of pull requests: titles, bodies and labels. It
-// asks by GraphQL, many at a time, through go-github's client.
+// Package github reads what GitHub says of repositories, their releases and their pull
+// requests, and searches for repositories. It asks by GraphQL, many at a time, through
+// go-github's client, and by REST where GraphQL is not served.
 //
-// It never reads code from GitHub (git does), never sends its token to another host than
+// It never reads code from GitHub (git does), never sends a token to another host than
 // the API's, and never waits: a limit is said with its end.
 package github
 
@@ -13,7 +14,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,13 +22,13 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/benchmint/benchmint/internal/wholebody"
-	"github.com/benchmint/benchmint/schemas"
 )
 
 // Later is "not now": a limit, the primary or a secondary one, or an overloaded service.
 type Later struct {
 	Until time.Time // zero: not said
 	Err   error
+	limit bool // of a token, so that another one may ask
 }
 
 func (l *Later) Error() string { return "GitHub does not answer now: " + l.Err.Error() }
@@ -51,30 +51,47 @@ type Spent struct {
 	Left     int // points of this hour; -1 where it was not said
 }
 
-// Client asks one GitHub with one token.
+// ErrBudget is why nothing more is asked: a run may ask only so often.
+var ErrBudget = errors.New("the requests of github.max_requests are used up")
+
+// errNoGraphQL is the answer of a server that has the REST API alone.
+var errNoGraphQL = errors.New("GraphQL is not served")
+
+// Client asks one GitHub, with one token after another as their limits are reached.
 type Client struct {
-	rest *github.Client
-	now  func() time.Time
+	sessions []*session
+	now      func() time.Time
+	most     int // requests; 0 is no bound
 
 	mu    sync.Mutex
 	spent Spent
+	rest  bool // GraphQL is not served here
 }
 
-// batch is how many pull requests one question asks for: 2,800 nodes, 5 points.
-const batch = 100
+// session is one token, and until when it is of no use. go-github holds a client back whose
+// limit is reached, so that each token has its own.
+type session struct {
+	client *github.Client
+	until  map[string]time.Time // by what has a limit of its own: "core", "search"
+	dead   bool                 // not accepted
+}
 
-// New asks the API at base ("https://api.github.com/") with a token.
-func New(base, token string, now func() time.Time) (*Client, error) {
+// New asks the API at base ("https://api.github.com/") with tokens, at most so many times
+// (0 is no bound).
+func New(base string, tokens []string, most int, now func() time.Time) (*Client, error) {
 	u, err := url.Parse(strings.TrimRight(base, "/") + "/")
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("%q is not the URL of an API", base)
 	}
-	c := &Client{now: now, spent: Spent{Left: -1}}
-	c.rest = github.NewClient(&http.Client{
-		Timeout:   time.Minute,
-		Transport: &wire{base: http.DefaultTransport, host: u.Host, token: token},
-	})
-	c.rest.BaseURL = u
+	c := &Client{now: now, most: most, spent: Spent{Left: -1}}
+	for _, token := range tokens {
+		client := github.NewClient(&http.Client{
+			Timeout:   time.Minute,
+			Transport: &wire{base: http.DefaultTransport, host: u.Host, token: token},
+		})
+		client.BaseURL = u
+		c.sessions = append(c.sessions, &session{client: client, until: map[string]time.Time{}})
+	}
 	return c, nil
 }
 
@@ -85,131 +102,177 @@ func (c *Client) Spent() Spent {
 	return c.spent
 }
 
-// Pulls reads pull requests of owner/name by number. A number that is an issue, or nothing,
-// is not among the answers. Errors: *Later, *Gone, or a fault.
-func (c *Client) Pulls(ctx context.Context, name string, numbers []int) (map[int]schemas.Pull, error) {
-	out := map[int]schemas.Pull{}
-	for chunk := range slices.Chunk(numbers, batch) {
-		if err := c.some(ctx, name, chunk, out); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+// do asks with the first token that may ask, and with the next one where its limit is
+// reached. name is the repository, for errors.
+func (c *Client) do(ctx context.Context, name string, ask func(*github.Client) error) error {
+	return c.doFor(ctx, "core", name, ask)
 }
 
-// some asks for a few, and for half of them at a time where that is too much: GitHub
-// answers 502 to heavy questions.
-func (c *Client) some(ctx context.Context, name string, numbers []int, out map[int]schemas.Pull) error {
-	err := c.ask(ctx, name, numbers, out)
-	var heavy *heavyError
-	if !errors.As(err, &heavy) {
-		return err
+func (c *Client) doFor(ctx context.Context, kind, name string, ask func(*github.Client) error) error {
+	var refused error
+	first := time.Time{}
+	for _, s := range c.sessions {
+		c.mu.Lock()
+		until, dead := s.until[kind], s.dead
+		c.mu.Unlock()
+		switch {
+		case dead:
+			continue
+		case until.After(c.now()):
+			first = earlier(first, until)
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := c.count(); err != nil {
+			return err
+		}
+		err := ask(s.client)
+		var later *Later
+		switch {
+		case errors.As(err, &later) && later.limit:
+			c.mu.Lock()
+			s.until[kind] = later.Until
+			c.mu.Unlock()
+			first, refused = earlier(first, later.Until), later
+		case errors.Is(err, errToken):
+			c.mu.Lock()
+			s.dead = true
+			c.mu.Unlock()
+			refused = err
+		default:
+			return err
+		}
 	}
-	if len(numbers) == 1 {
-		return &Later{Err: heavy.err}
+	if first.IsZero() && refused == nil {
+		return fmt.Errorf("asking GitHub of %s: %w", name, errToken)
 	}
-	half := len(numbers) / 2
-	if err := c.some(ctx, name, numbers[:half], out); err != nil {
-		return err
+	if first.IsZero() {
+		return refused
 	}
-	return c.some(ctx, name, numbers[half:], out)
+	why := errors.New("the limit is reached")
+	var later *Later
+	if errors.As(refused, &later) {
+		why = later.Err
+	}
+	return &Later{Until: first, Err: why, limit: true}
 }
+
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// count takes one request from the budget.
+func (c *Client) count() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.most > 0 && c.spent.Requests >= c.most {
+		return &Later{Err: ErrBudget}
+	}
+	c.spent.Requests++
+	return nil
+}
+
+// errToken is a token that GitHub does not know, or no longer.
+var errToken = errors.New("the token of the environment (GITHUB_TOKEN) is not accepted")
 
 type heavyError struct{ err error }
 
 func (h *heavyError) Error() string { return h.err.Error() }
 
-// answer is what GraphQL gives, errors with status 200 included.
-type answer struct {
-	Data struct {
-		Repository map[string]*pull
-		RateLimit  *struct {
-			Cost, Remaining int
-			ResetAt         time.Time
+// graphError is one error of GraphQL, which come with status 200.
+type graphError struct {
+	Type    string
+	Message string
+	Path    []any
+}
+
+// alias is the name within the question that an error is of; "" is the whole.
+func (e graphError) alias(depth int) string {
+	if len(e.Path) <= depth {
+		return ""
+	}
+	s, _ := e.Path[depth].(string)
+	return s
+}
+
+// price is what a question cost.
+type price struct {
+	Cost, Remaining int
+	ResetAt         time.Time
+}
+
+// graph asks one question of GraphQL. What it says of parts of the question (NOT_FOUND,
+// FORBIDDEN) is for the caller; all else is a typed error.
+func (c *Client) graph(ctx context.Context, name, query string, variables map[string]any, data any) ([]graphError, error) {
+	var errs []graphError
+	err := c.do(ctx, name, func(rest *github.Client) error {
+		req, err := rest.NewRequest(http.MethodPost, "graphql", map[string]any{"query": query, "variables": variables})
+		if err != nil {
+			return err
 		}
-	}
-	Errors []struct {
-		Type    string
-		Message string
-		Path    []any
-	}
+		var a struct {
+			Data   json.RawMessage
+			Errors []graphError
+		}
+		if _, err := rest.Do(ctx, req, &a); err != nil {
+			var status *github.ErrorResponse
+			if errors.As(err, &status) && (status.Response.StatusCode == http.StatusNotFound || status.Response.StatusCode == http.StatusNotImplemented) {
+				return errNoGraphQL
+			}
+			return c.fault(ctx, name, err)
+		}
+		errs = nil
+		var paid struct{ RateLimit *price }
+		if len(a.Data) > 0 && json.Unmarshal(a.Data, &paid) == nil && paid.RateLimit != nil {
+			c.mu.Lock()
+			c.spent.Points, c.spent.Left = c.spent.Points+paid.RateLimit.Cost, paid.RateLimit.Remaining
+			c.mu.Unlock()
+		}
+		for _, e := range a.Errors {
+			switch e.Type {
+			case "NOT_FOUND", "FORBIDDEN":
+				errs = append(errs, e)
+			case "RATE_LIMITED":
+				until := c.now().Add(time.Minute)
+				if paid.RateLimit != nil && !paid.RateLimit.ResetAt.IsZero() {
+					until = paid.RateLimit.ResetAt
+				}
+				return &Later{Until: until, Err: errors.New(e.Message), limit: true}
+			case "", "INTERNAL", "SERVICE_UNAVAILABLE", "TIMEOUT", "MAX_NODE_LIMIT_EXCEEDED", "RESOURCE_LIMITS_EXCEEDED":
+				return &heavyError{fmt.Errorf("%s %s", e.Type, e.Message)}
+			default:
+				return fmt.Errorf("asking GitHub of %s: %s: %s", name, e.Type, e.Message)
+			}
+		}
+		if err := json.Unmarshal(a.Data, data); err != nil {
+			return &Later{Err: errors.New("the answer is not what was asked for")}
+		}
+		return nil
+	})
+	return errs, err
 }
 
-type pull struct {
-	Number      int
-	Title       string
-	Body        string
-	MergeCommit *struct{ OID string }
-	Labels      struct{ Nodes []struct{ Name string } }
-}
-
-// Query is the question for some pull requests.
-func Query(numbers []int) string {
-	var q strings.Builder
-	q.WriteString("query($owner: String!, $name: String!) {\n  repository(owner: $owner, name: $name) {\n")
-	for _, n := range numbers {
-		fmt.Fprintf(&q, "    p%d: pullRequest(number: %d) { number title body mergeCommit { oid } labels(first: 20) { nodes { name } } }\n", n, n)
-	}
-	q.WriteString("  }\n  rateLimit { cost remaining resetAt }\n}")
-	return q.String()
-}
-
-func (c *Client) ask(ctx context.Context, name string, numbers []int, out map[int]schemas.Pull) error {
-	owner, repo, _ := strings.Cut(name, "/")
-	req, err := c.rest.NewRequest(http.MethodPost, "graphql", map[string]any{"query": Query(numbers), "variables": map[string]string{"owner": owner, "name": repo}})
-	if err != nil {
+// halved asks of all, and of half of them at a time where that is too much: GitHub answers
+// 502 to heavy questions.
+func halved[T any](all []T, ask func([]T) error) error {
+	err := ask(all)
+	var heavy *heavyError
+	if !errors.As(err, &heavy) {
 		return err
 	}
-	var a answer
-	_, err = c.rest.Do(ctx, req, &a)
-	c.count(a)
-	if err != nil {
-		return c.fault(ctx, name, err)
+	if len(all) == 1 {
+		return &Later{Err: heavy.err}
 	}
-	for _, f := range a.Errors {
-		switch f.Type {
-		case "NOT_FOUND", "FORBIDDEN":
-			if len(f.Path) < 2 { // of the repository, not of one number
-				return &Gone{name, errors.New(f.Message)}
-			}
-		case "RATE_LIMITED":
-			later := &Later{Err: errors.New(f.Message)}
-			if a.Data.RateLimit != nil {
-				later.Until = a.Data.RateLimit.ResetAt
-			}
-			return later
-		case "", "INTERNAL", "SERVICE_UNAVAILABLE", "TIMEOUT", "MAX_NODE_LIMIT_EXCEEDED", "RESOURCE_LIMITS_EXCEEDED":
-			return &heavyError{fmt.Errorf("%s %s", f.Type, f.Message)}
-		default:
-			return fmt.Errorf("asking GitHub of %s: %s: %s", name, f.Type, f.Message)
-		}
+	half := len(all) / 2
+	if err := halved(all[:half], ask); err != nil {
+		return err
 	}
-	if a.Data.Repository == nil {
-		return &Gone{name, errors.New("the answer has no repository")}
-	}
-	for _, p := range a.Data.Repository {
-		if p == nil {
-			continue
-		}
-		pull := schemas.Pull{Title: p.Title, Body: p.Body}
-		if p.MergeCommit != nil {
-			pull.Merge = p.MergeCommit.OID
-		}
-		for _, l := range p.Labels.Nodes {
-			pull.Labels = append(pull.Labels, l.Name)
-		}
-		out[p.Number] = pull
-	}
-	return nil
-}
-
-func (c *Client) count(a answer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.spent.Requests++
-	if l := a.Data.RateLimit; l != nil {
-		c.spent.Points, c.spent.Left = c.spent.Points+l.Cost, l.Remaining
-	}
+	return halved(all[half:], ask)
 }
 
 // fault says what an error of the client means. go-github 60 knows neither status 429 nor
@@ -222,22 +285,17 @@ func (c *Client) fault(ctx context.Context, name string, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &primary):
-		return &Later{primary.Rate.Reset.Time, errors.New("the hourly limit is reached")}
+		return &Later{primary.Rate.Reset.Time, errors.New("the hourly limit is reached"), true}
 	case errors.As(err, &secondary):
-		return &Later{c.after(secondary.RetryAfter), errors.New("a secondary limit is reached")}
+		return &Later{c.after(secondary.RetryAfter), errors.New("a secondary limit is reached"), true}
 	case errors.As(err, &other):
 		status := other.Response.StatusCode
 		said := fmt.Errorf("GitHub answers %d", status)
 		switch {
 		case status == http.StatusTooManyRequests:
-			var wait *time.Duration
-			if s, e := strconv.Atoi(other.Response.Header.Get("Retry-After")); e == nil {
-				d := time.Duration(s) * time.Second
-				wait = &d
-			}
-			return &Later{c.after(wait), said}
+			return &Later{c.until(other.Response.Header), said, true}
 		case status == http.StatusUnauthorized:
-			return fmt.Errorf("%w: the token of the environment (GITHUB_TOKEN) is not accepted", said)
+			return fmt.Errorf("%w: %w", said, errToken)
 		case status == http.StatusUnavailableForLegalReasons, status == http.StatusNotFound, status == http.StatusForbidden:
 			return &Gone{name, said}
 		case status == http.StatusBadGateway || status == http.StatusGatewayTimeout:
@@ -252,6 +310,17 @@ func (c *Client) fault(ctx context.Context, name string, err error) error {
 		return &Later{Err: errors.New("the answer is not JSON")}
 	}
 	return &Later{Err: err}
+}
+
+// until is when a limit ends that go-github does not know as one.
+func (c *Client) until(h http.Header) time.Time {
+	if s, err := strconv.Atoi(h.Get("Retry-After")); err == nil {
+		return c.now().Add(time.Duration(s) * time.Second)
+	}
+	if s, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64); err == nil && h.Get("X-RateLimit-Remaining") == "0" {
+		return time.Unix(s, 0)
+	}
+	return c.after(nil)
 }
 
 // after is when a secondary limit ends: at least a minute, where it is not said.

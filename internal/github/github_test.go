@@ -21,7 +21,17 @@ var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func client(t *testing.T, s *githubtest.Server) *github.Client {
 	t.Helper()
-	c, err := github.New(s.URL(), token, func() time.Time { return now })
+	return clientOf(t, s, 0, token)
+}
+
+func clientOf(t *testing.T, s *githubtest.Server, most int, tokens ...string) *github.Client {
+	t.Helper()
+	t.Cleanup(func() {
+		for _, bad := range s.Bad() {
+			t.Errorf("not as GitHub describes itself: %s", bad)
+		}
+	})
+	c, err := github.New(s.URL(), tokens, most, func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,13 +45,17 @@ func TestPulls(t *testing.T) {
 	for n := 1; n <= 250; n++ {
 		numbers = append(numbers, n)
 		if n%5 != 0 { // the others are issues
-			want[n] = schemas.Pull{Title: fmt.Sprintf("Pull %d", n), Body: "Because.", Labels: []string{"bug", "good first issue"}, Merge: strings.Repeat("a", 40)}
+			want[n] = schemas.Pull{Number: n, Title: fmt.Sprintf("Pull %d", n), Body: "Because.", Labels: []string{"bug", "good first issue"}, Merge: strings.Repeat("a", 40)}
 		}
 	}
-	s := githubtest.Start(map[string]map[int]schemas.Pull{"acme/kit": want})
+	s := githubtest.Start(githubtest.Of(map[string]map[int]schemas.Pull{"acme/kit": want}))
 	defer s.Close()
 	c := client(t, s)
-	got, err := c.Pulls(t.Context(), "acme/kit", numbers)
+	read, err := c.Pulls(t.Context(), "acme/kit", numbers)
+	got := map[int]schemas.Pull{}
+	for n, p := range read {
+		got[n] = p.Pull
+	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -56,7 +70,7 @@ func TestPulls(t *testing.T) {
 // GitHub answers 502 to a question that is too heavy: it is asked in halves.
 func TestHalves(t *testing.T) {
 	t.Parallel()
-	s := githubtest.Start(map[string]map[int]schemas.Pull{"acme/kit": {1: {Title: "One"}, 4: {Title: "Four"}}}, githubtest.Fault{Status: 502, Body: "<html>", Most: 2, Times: 9})
+	s := githubtest.Start(githubtest.Of(map[string]map[int]schemas.Pull{"acme/kit": {1: {Title: "One"}, 4: {Title: "Four"}}}), githubtest.Fault{Status: 502, Body: "<html>", Most: 2, Times: 9})
 	defer s.Close()
 	got, err := client(t, s).Pulls(t.Context(), "acme/kit", []int{1, 2, 3, 4})
 	if err != nil || len(got) != 2 || s.Requests() != 3 {
@@ -96,10 +110,12 @@ func TestFaults(t *testing.T) {
 		{"bad_token", githubtest.Fault{Status: 401, Body: `{"message":"Bad credentials"}`}, func(err error) bool {
 			return !later(time.Time{})(err) && !gone(err) && strings.Contains(err.Error(), "GITHUB_TOKEN")
 		}},
+		{"primary_limit_as_429", githubtest.Fault{Status: 429, Header: map[string]string{"X-RateLimit-Limit": "5000", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset}, Body: `{}`}, later(time.Unix(now.Add(time.Hour).Unix(), 0))},
+		{"not_what_was_asked", githubtest.Fault{Body: `{"data":{"repository":7}}`}, later(time.Time{})},
 		{"redirect_to_another_host", githubtest.Fault{Status: http.StatusTemporaryRedirect, Header: map[string]string{"Location": other.URL() + "/graphql"}}, func(err error) bool { return err != nil }},
 	} {
 		tc.fault.Times = 1
-		s := githubtest.Start(map[string]map[int]schemas.Pull{"acme/kit": {1: {}}}, tc.fault)
+		s := githubtest.Start(githubtest.Of(map[string]map[int]schemas.Pull{"acme/kit": {1: {}}}), tc.fault)
 		_, err := client(t, s).Pulls(t.Context(), "acme/kit", []int{1})
 		if err == nil || !tc.is(err) {
 			t.Errorf("%s: %v", tc.name, err)

@@ -1,8 +1,9 @@
 // Package crawl decides which sources are wanted, before anything of them is read
 // that costs: by their releases, their licence, their languages.
 //
-// It is the first to open a source: a URL is fetched here. It never looks at a change,
-// and never asks a forge: tags are releases.
+// It is the first to open a source: a URL is fetched here, once what its forge says of it
+// lets it in. It never looks at a change, and never asks a forge itself: what that said
+// stands in the record.
 package crawl
 
 import (
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/github"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/pipeline"
@@ -43,24 +45,43 @@ type Repositories interface {
 	Lacks(ctx context.Context, r schemas.Repo, files map[string]int) error
 }
 
+// Announcements are how releases were announced on GitHub.
+type Announcements interface {
+	// Releases are those of owner/name, newest first.
+	Releases(name string) []github.Release
+}
+
 // Gate is the stage: it lets sources in, with what they released.
 type Gate struct {
 	repos  Repositories
+	forge  Announcements
 	config Config
 }
 
-// NewGate reads from repos.
-func NewGate(repos Repositories, config Config) *Gate { return &Gate{repos: repos, config: config} }
+// NewGate reads from repos; forge is nil where GitHub was not asked.
+func NewGate(repos Repositories, forge Announcements, config Config) *Gate {
+	return &Gate{repos: repos, forge: forge, config: config}
+}
 
 var _ pipeline.Stage[schemas.Source, schemas.Crawled] = (*Gate)(nil)
 
 // Run rejects a source that is not what the configuration asks for: crawl/licence,
-// crawl/releases, crawl/language.
+// crawl/releases, crawl/language, and by what GitHub says of it crawl/gone, crawl/archived,
+// crawl/stars, crawl/size, crawl/inactive, crawl/content, crawl/no_tests.
 func (g *Gate) Run(ctx context.Context, s schemas.Source) (schemas.Crawled, error) {
+	announced := announcedBy(g.forge, s)
+	if s.Forge != nil {
+		if err := g.told(s, announced); err != nil {
+			return schemas.Crawled{}, err
+		}
+	}
+	// What moves from day to day decides here, and nothing later.
+	s.Forge, s.Gates = nil, nil
 	c, err := g.read(ctx, s)
 	if err != nil {
 		return c, err
 	}
+	announce(c.Releases, announced)
 	// Others may have to be fetched for this: the repository is given back before.
 	c.Source.Beside = ""
 	if c.Source.Elders, err = g.repos.Elders(ctx, c.Source.Repo); err != nil {

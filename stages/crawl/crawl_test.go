@@ -78,7 +78,7 @@ func TestGate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := schemas.Source{Repo: r.Info()}
-			got, err := crawl.NewGate(one{repo: r}, c.config).Run(t.Context(), s)
+			got, err := crawl.NewGate(one{repo: r}, nil, c.config).Run(t.Context(), s)
 			var rejected *pipeline.Rejected
 			if c.want == "" {
 				if err != nil || len(got.Releases) != 3 || got.Releases[0].Tag != "v1.1" || got.ID() != "acme__widget" {
@@ -97,7 +97,7 @@ func TestGateDefersRemoteFaults(t *testing.T) {
 		err  error
 		want schemas.StepState
 	}{{fmt.Errorf("mirroring: %w", gitrepo.ErrRemote), schemas.StepDeferred}, {errors.New("disk full"), schemas.StepFailed}} {
-		_, err := crawl.NewGate(one{err: c.err}, crawl.Config{}).Run(t.Context(), schemas.Source{})
+		_, err := crawl.NewGate(one{err: c.err}, nil, crawl.Config{}).Run(t.Context(), schemas.Source{})
 		if got := pipeline.EndOf(t.Context(), err); got != c.want {
 			t.Errorf("%v ends %s, want %s", c.err, got, c.want)
 		}
@@ -112,12 +112,12 @@ func TestGateKnowsElders(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = r.Close() })
 	unfetched := schemas.Source{Repo: schemas.Repo{Name: "acme/widget", Head: r.Info().Head}, Beside: "sha256:00"}
-	c, err := crawl.NewGate(one{repo: r, elders: []string{"acme/elder"}}, crawl.Config{}).Run(t.Context(), unfetched)
+	c, err := crawl.NewGate(one{repo: r, elders: []string{"acme/elder"}}, nil, crawl.Config{}).Run(t.Context(), unfetched)
 	if err != nil || len(c.Source.Elders) != 1 || c.Source.Beside != "" || c.Source.Repo.Root != r.Info().Root {
 		t.Errorf("%+v: %v", c.Source, err)
 	}
 	lacks := errors.New("go is missing")
-	_, err = crawl.NewGate(one{repo: r, lacks: lacks}, crawl.Config{Languages: []string{"go"}}).Run(t.Context(), unfetched)
+	_, err = crawl.NewGate(one{repo: r, lacks: lacks}, nil, crawl.Config{Languages: []string{"go"}}).Run(t.Context(), unfetched)
 	if !errors.Is(err, lacks) || pipeline.EndOf(t.Context(), err) != schemas.StepFailed {
 		t.Errorf("on a machine without Go: %v", err)
 	}

@@ -83,7 +83,7 @@ func read(c schemas.Change) texts {
 	return t
 }
 
-var order = map[schemas.NoteForm]int{schemas.NoteFragment: 0, schemas.NoteChangelog: 1, schemas.NoteTag: 2}
+var order = map[schemas.NoteForm]int{schemas.NoteFragment: 0, schemas.NoteChangelog: 1, schemas.NoteRelease: 2, schemas.NoteTag: 3}
 
 // notesOf returns the notes that somebody wrote, best first, without repetitions. It
 // leaves out notes that only repeat the subject.

@@ -106,6 +106,7 @@ type entry struct {
 	changelog.Entry
 	path     string
 	fragment bool
+	form     schemas.NoteForm // of what stands in no file
 	words    []string
 	key      string // words and numbers
 }
@@ -464,7 +465,7 @@ func (d *desk) note(at int, e entry, link schemas.NoteLink) {
 		form = schemas.NoteFragment
 	}
 	if e.path == "" {
-		form = schemas.NoteTag
+		form = e.form
 	}
 	n := schemas.Note{
 		Release: c.Release, Version: e.Version, Heading: e.Heading, Text: e.Text, Path: gitrepo.RecordPath(e.path), Line: e.Line,
@@ -475,37 +476,48 @@ func (d *desk) note(at int, e entry, link schemas.NoteLink) {
 	}
 }
 
-// tags read the messages of annotated tags: an entry is tied by number, by commit,
-// or by being a change's subject.
+// tags read how releases are announced on the forge, and the messages of annotated tags.
 func (d *desk) tags() {
 	for _, t := range d.history.Tags {
 		b := d.shelf.byTag[t.Name]
-		if b == nil || t.Message == "" {
+		if b == nil {
 			continue
 		}
-		in := func(at int) bool {
-			return at >= 0 && d.history.Holds(t.Name, at) && !d.shelf.held(b.Previous, at)
+		d.message(t, b, b.Body, schemas.NoteRelease)
+		if t.Message != b.Body {
+			d.message(t, b, t.Message, schemas.NoteTag)
 		}
-		for _, e := range d.reader.Message(t.Message) {
-			e.Version = b.Release.Version
-			tagged := entry{Entry: e}
-			linked := false
-			for _, n := range e.Named {
-				if at, ok := d.line.numbers[n]; ok && in(at) {
-					d.note(at, tagged, schemas.LinkNumber)
-					linked = true
-				}
+	}
+}
+
+// message reads what a release says: an entry is tied by number, by commit, or by being a
+// change's subject.
+func (d *desk) message(t gitrepo.Tag, b *book, text string, form schemas.NoteForm) {
+	if text == "" {
+		return
+	}
+	in := func(at int) bool {
+		return at >= 0 && d.history.Holds(t.Name, at) && !d.shelf.held(b.Previous, at)
+	}
+	for _, e := range d.reader.Message(text) {
+		e.Version = b.Release.Version
+		tagged := entry{Entry: e, form: form}
+		linked := false
+		for _, n := range e.Named {
+			if at, ok := d.line.numbers[n]; ok && in(at) {
+				d.note(at, tagged, schemas.LinkNumber)
+				linked = true
 			}
-			for _, id := range tagged.commits() {
-				if at := d.history.Landed(id); !linked && in(at) {
-					d.note(at, tagged, schemas.LinkCommit)
-					linked = true
-				}
+		}
+		for _, id := range tagged.commits() {
+			if at := d.history.Landed(id); !linked && in(at) {
+				d.note(at, tagged, schemas.LinkCommit)
+				linked = true
 			}
-			for at, c := range d.places {
-				if !linked && (e.Text == c.Subject || e.Text == title(*c)) && in(at) {
-					d.note(at, tagged, schemas.LinkSelf)
-				}
+		}
+		for at, c := range d.places {
+			if !linked && (e.Text == c.Subject || e.Text == title(*c)) && in(at) {
+				d.note(at, tagged, schemas.LinkSelf)
 			}
 		}
 	}
@@ -520,7 +532,7 @@ func (d *desk) finish(c *schemas.Change) {
 		}}
 		return
 	}
-	forms := []schemas.NoteForm{schemas.NoteFragment, schemas.NoteChangelog, schemas.NoteTag, schemas.NoteSubject}
+	forms := []schemas.NoteForm{schemas.NoteFragment, schemas.NoteChangelog, schemas.NoteRelease, schemas.NoteTag, schemas.NoteSubject}
 	links := []schemas.NoteLink{schemas.LinkDiff, schemas.LinkNumber, schemas.LinkCommit, schemas.LinkSelf}
 	slices.SortStableFunc(c.Notes, func(a, b schemas.Note) int {
 		return cmp.Or(cmp.Compare(slices.Index(forms, a.Form), slices.Index(forms, b.Form)),

@@ -34,6 +34,8 @@ type Repos interface {
 // is none is not among the answers.
 type Pulls interface {
 	Pulls(ctx context.Context, name string, numbers []int) (map[int]schemas.Pull, error)
+	// Merged gives those that were touched since a time, by the commit they were merged as.
+	Merged(ctx context.Context, name string, since time.Time) (map[string]schemas.Pull, error)
 }
 
 // Harvester is the stage.
@@ -89,25 +91,50 @@ func (h *Harvester) told(ctx context.Context, s schemas.Source, changes []schema
 		return nil
 	}
 	var numbers []int
+	var oldest time.Time // of those without a number
 	for _, c := range changes {
-		if c.Number > 0 && Candidate(c) {
+		switch {
+		case !Candidate(c):
+		case c.Number > 0:
 			numbers = append(numbers, c.Number)
+		case oldest.IsZero() || c.CommittedAt.Before(oldest):
+			oldest = c.CommittedAt
 		}
 	}
-	if len(numbers) == 0 {
-		return nil
-	}
 	slices.Sort(numbers)
-	pulls, err := h.pulls.Pulls(ctx, s.GitHub, slices.Compact(numbers))
+	err := h.fill(ctx, s.GitHub, changes, slices.Compact(numbers), oldest)
 	var later *github.Later
 	if errors.As(err, &later) {
 		return &pipeline.Deferred{Resource: GitHub, Until: later.Until, Err: err}
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// fill gives candidates their pull requests: by number, and those without one by the commit
+// that GitHub says it merged. An ID stays as git alone tells it.
+func (h *Harvester) fill(ctx context.Context, name string, changes []schemas.Change, numbers []int, oldest time.Time) error {
+	var pulls map[int]schemas.Pull
+	var merged map[string]schemas.Pull
+	var err error
+	if len(numbers) > 0 {
+		if pulls, err = h.pulls.Pulls(ctx, name, numbers); err != nil {
+			return err
+		}
+	}
+	if !oldest.IsZero() {
+		if merged, err = h.pulls.Merged(ctx, name, oldest); err != nil {
+			return err
+		}
 	}
 	for i, c := range changes {
-		if p, ok := pulls[c.Number]; ok && c.Number > 0 && Candidate(c) {
+		if !Candidate(c) {
+			continue
+		}
+		p, ok := pulls[c.Number]
+		if c.Number == 0 {
+			p, ok = merged[c.Commit]
+		}
+		if ok {
 			changes[i].Pull = &p
 		}
 	}

@@ -307,6 +307,16 @@ type pullsOf struct {
 	all   map[int]schemas.Pull
 	err   error
 	asked *[]int
+	// merged are those by commit, since asked for the last time.
+	merged map[string]schemas.Pull
+	since  *time.Time
+}
+
+func (p pullsOf) Merged(_ context.Context, _ string, since time.Time) (map[string]schemas.Pull, error) {
+	if p.since != nil {
+		*p.since = since
+	}
+	return p.merged, p.err
 }
 
 func (p pullsOf) Pulls(_ context.Context, name string, numbers []int) (map[int]schemas.Pull, error) {
@@ -350,5 +360,37 @@ func TestPulls(t *testing.T) {
 				t.Error("stages that read states depend on what a pull request says")
 			}
 		}
+	}
+}
+
+// A change without a number has the pull request that GitHub says it was merged as, and keeps
+// its ID; a release's announcement is a note like a tag's message.
+func TestMergedAndAnnounced(t *testing.T) {
+	t.Parallel()
+	const history = "-- commit: One --\n-- widget.py --\na = 1\n-- tests/test_widget.py --\nimport widget\n-- tag: v1 --\n-- commit: Two --\ndate: 2025-03-01T00:00:00Z\n-- widget.py --\na = 2\n-- tests/test_widget.py --\nimport widget as w\n-- commit: Three (#3) --\n-- widget.py --\na = 3\n-- tests/test_widget.py --\nimport widget as x\n-- tag: v2 --\n"
+	r := open(t, history, "acme/widget")
+	var asked []int
+	var since time.Time
+	two := r.Line()[1]
+	pulls := pullsOf{asked: &asked, since: &since, merged: map[string]schemas.Pull{two.Commit: {Number: 12, Title: "Make it two"}}, all: map[int]schemas.Pull{3: {Number: 3, Title: "Make it three"}}}
+	c := crawled(t, r, schemas.Source{GitHub: "acme/widget"})
+	for i := range c.Releases {
+		if c.Releases[i].Tag == "v2" {
+			c.Releases[i].Body = "## What's Changed\n* Make it three by @ann in https://github.com/acme/widget/pull/3\n"
+		}
+	}
+	changes, err := harvest.New(world{"acme/widget": r}, pulls).Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !since.Equal(two.At) || !slices.Equal(asked, []int{3}) {
+		t.Errorf("asked since %v, and of %v", since, asked)
+	}
+	if c := changes[1]; c.Pull == nil || c.Pull.Number != 12 || c.Number != 0 || c.ID() != "acme__widget-c"+c.Commit[:12] {
+		t.Errorf("%s has %+v", c.ID(), c.Pull)
+	}
+	notes := changes[0].Notes
+	if len(notes) != 1 || notes[0].Form != schemas.NoteRelease || notes[0].Release != "v2" || notes[0].Heading != "What's Changed" {
+		t.Errorf("%+v", notes)
 	}
 }

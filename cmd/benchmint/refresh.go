@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages"
+)
+
+func newRefresh(p *program) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use: "refresh [SOURCE…]", Short: "what is new since the last run, beside what is there",
+		Long:    "Searches are asked again, and what they found before stays. The window of each source begins where\nit began, however much is new: no row leaves the dataset for that. What is settled is not done again,\nand nothing is fetched twice. Tasks that are there are not proved again: that comes with releases.\n\nWithout a SOURCE: those of the configuration, or else of the store.",
+		Example: "  benchmint refresh\n  benchmint refresh -c benchmint.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := p.load(args...)
+			if err != nil {
+				return err
+			}
+			if p.starts, err = p.began(cmd.Context(), c); err != nil {
+				return err
+			}
+			if len(c.Sources) == 0 {
+				if c.Sources, err = p.known(c); err != nil {
+					return err
+				}
+			}
+			p.refreshing = true
+			return p.run(cmd.Context(), c, f)
+		},
+	}
+	p.override(cmd, "output", "output", "`FOLDER` of the dataset")
+	p.override(cmd, "store", "store", "`FOLDER` of the store")
+	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` of sandbox: docker or bwrap")
+	p.overrideShort(cmd, "jobs", "j", "jobs", "`N` steps at one time, cheap ones included")
+	p.override(cmd, "wait", "wait", "`DURATION` that it waits for what was put off, when nothing else is left to do")
+	p.set(cmd)
+	cmd.Flags().StringVar(&f.until, "until", "", "last `STAGE` to run: "+strings.Join(stages.Order, ", "))
+	cmd.Flags().IntVar(&f.allowFailed, "allow-failed", 0, "`N` failed items are no reason for exit code 1; for schedulers")
+	cmd.Flags().BoolVar(&f.partial, "partial", false, "write the dataset although some items are put off; the manifest counts them")
+	cmd.Flags().BoolVar(&p.replace, "replace", false, replaceUsage)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if f.allowFailed < 0 {
+			return unmet("--allow-failed: %d is below 0", f.allowFailed)
+		}
+		if f.until != "" && !slices.Contains(stages.Order, f.until) {
+			return unknownStage("--until", f.until)
+		}
+		return nil
+	}
+	return cmd
+}
+
+// began is the day of the oldest change that was taken of each source, by ID.
+func (p *program) began(ctx context.Context, c *config.Config) (days map[string]string, err error) {
+	s, err := p.openShelf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	days = map[string]string{}
+	for step, err := range s.Each(stages.Harvest) {
+		if err != nil {
+			return nil, err
+		}
+		for _, out := range step.Outputs {
+			var change schemas.Change
+			if err := json.Unmarshal(out.Record, &change); err != nil {
+				return nil, fmt.Errorf("reading change %s: %w", out.Key, err)
+			}
+			if day := change.CommittedAt.UTC().Format(time.DateOnly); days[step.Key] == "" || day < days[step.Key] {
+				days[step.Key] = day
+			}
+		}
+	}
+	return days, nil
+}
+
+// known are the sources of the store, those on GitHub as such where it can be asked.
+func (p *program) known(c *config.Config) ([]config.Source, error) {
+	all, err := noted(folderOf(c))
+	if err != nil {
+		return nil, err
+	}
+	for i, src := range all {
+		name, ok := strings.CutPrefix(src.Git, p.onGitHub())
+		if name = strings.TrimSuffix(name, ".git"); ok && ownerName.MatchString(name) && p.lookup(githubToken) != "" {
+			all[i].GitHub = name
+		}
+	}
+	return all, nil
+}
+
+// grown is the window of a source where it may only grow: from the day of the oldest change
+// that was taken of it, with all that came after.
+func (p *program) grown(s schemas.Source) schemas.Source {
+	if day := p.starts[s.ID()]; p.refreshing && day != "" {
+		s.Since, s.Changes, s.Releases = max(s.Since, day), 0, 0
+	}
+	return s
+}
