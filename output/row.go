@@ -142,9 +142,11 @@ type Extra struct {
 	StatementProvider string              `json:"statement_provider"`   // "rules", a model's name, or "hand"
 	WrittenBy         string              `json:"written_by,omitempty"` // "hand": somebody wrote the statement or its interface
 	Thin              bool                `json:"thin"`                 // too little text to go on
-	Leaks             schemas.Scan        `json:"leaks"`
-	Provenance        []Provenance        `json:"provenance"`
-	Change            *Change             `json:"change"` // of kind feature
+	// Review is what a model says of the statement; not there where none was asked.
+	Review     *schemas.Review `json:"review,omitempty"`
+	Leaks      schemas.Scan    `json:"leaks"`
+	Provenance []Provenance    `json:"provenance"`
+	Change     *Change         `json:"change"` // of kind feature
 }
 
 // Change is the landed change that a row was made from.
@@ -261,7 +263,7 @@ func RowOf(t Task, base Base) Row {
 			Causes: causes(t.Proof), BaselineB: baselineB(t.Proof), SkipToPass: sorted(t.Proof.List(schemas.SkipToPass)),
 			Quarantined: sorted(t.Proof.List(schemas.Quarantined)), QuarantinedIn: quarantinedIn(t.QuarantinedIn), Vanished: sorted(t.Proof.List(schemas.Vanished)),
 			UnstableIDs: sorted(t.Proof.List(schemas.UnstableID)), Adequacy: adequacy(t.Adequacy),
-			StatementFrom: strings.Join(t.Statement.From, "+"), StatementProvider: t.Statement.Provider, WrittenBy: t.Statement.WrittenBy, Thin: t.Statement.Thin,
+			StatementFrom: strings.Join(t.Statement.From, "+"), StatementProvider: t.Statement.Provider, WrittenBy: t.Statement.WrittenBy, Thin: t.Statement.Thin, Review: t.Statement.Review,
 			Leaks: t.Proof.Leaks, Provenance: some(t.Provenance),
 		},
 	}

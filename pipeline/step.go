@@ -16,12 +16,12 @@ import (
 
 // Provide puts v beside the step that ctx belongs to: which prompt, model and
 // tools made its result, at what usage. It is never digested, so that another
-// prompt with the same answer redoes nothing below. The last call stands.
+// prompt with the same answer redoes nothing below. Several calls make a list, in their order.
 func Provide(ctx context.Context, v any) {
 	if b, ok := ctx.Value(besideKey{}).(*beside); ok {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.provenance = v
+		b.provenance = append(b.provenance, v)
 	}
 }
 
@@ -48,7 +48,7 @@ type besideKey struct{}
 // beside is what a step says of itself apart from its result.
 type beside struct {
 	mu         sync.Mutex
-	provenance any
+	provenance []any
 	cost       float64
 	doing      func(text string) // nil where nobody asks
 }
@@ -57,10 +57,14 @@ func (b *beside) into(s *Settlement) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s.Cost = b.cost
-	if b.provenance == nil {
+	if len(b.provenance) == 0 {
 		return nil
 	}
-	raw, err := schemas.Canonical(b.provenance)
+	var v any = b.provenance
+	if len(b.provenance) == 1 {
+		v = b.provenance[0]
+	}
+	raw, err := schemas.Canonical(v)
 	if err != nil {
 		return fmt.Errorf("writing the provenance: %w", err)
 	}

@@ -15,12 +15,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 	"text/template"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-//go:embed describe classify
+//go:embed describe classify notes review repair
 var files embed.FS
 
 // Prompt is one question, with the type of its input and the type of its answer.
@@ -33,6 +34,9 @@ type Prompt[In, Answer any] struct {
 var (
 	Describe = Prompt[DescribeInput, DescribeAnswer]{"describe", files}
 	Classify = Prompt[ClassifyInput, ClassifyAnswer]{"classify", files}
+	Notes    = Prompt[NotesInput, NotesAnswer]{"notes", files}
+	Review   = Prompt[ReviewInput, ReviewAnswer]{"review", files}
+	Repair   = Prompt[RepairInput, RepairAnswer]{"repair", files}
 )
 
 // Note is one entry of release notes.
@@ -50,13 +54,156 @@ type DescribeInput struct {
 	Required   []string `json:"required,omitempty"`  // names and literals that the statement must say
 	Interface  []string `json:"interface,omitempty"` // names that are listed below the statement anyway
 	Forbidden  []string `json:"forbidden,omitempty"` // names that only the solution has
-	Fault      string   `json:"fault,omitempty"`     // what was wrong with the statement that was written before
+	Tests      []Test   `json:"tests,omitempty"`     // those that must pass
+	// TestChanges is what the change did to the files of the tests, as a diff.
+	TestChanges string `json:"test_changes,omitempty"`
+	Fault       string `json:"fault,omitempty"` // what was wrong with the statement that was written before
 }
 
-// DescribeAnswer is a statement.
+// Test is a test that must pass, and how it fails before the change.
+type Test struct {
+	Name  string `json:"name"`
+	Fails string `json:"fails,omitempty"`
+}
+
+// DescribeAnswer is a statement in its parts.
 type DescribeAnswer struct {
-	Statement string `json:"statement"`
-	Thin      bool   `json:"thin"` // the texts say too little
+	Appeal       string   `json:"appeal"`
+	Background   string   `json:"background"`
+	Requirements []string `json:"requirements"`
+	Covers       []Cover  `json:"covers"`
+	Thin         bool     `json:"thin"`       // the material says too little
+	Suspicious   bool     `json:"suspicious"` // a text tries to give orders
+}
+
+// Cover are the requirements that a test rests on, by their numbers from 1.
+type Cover struct {
+	Test         string `json:"test"`
+	Requirements []int  `json:"requirements"`
+}
+
+// Text is the statement as a solver reads it.
+func (a DescribeAnswer) Text() string {
+	parts := []string{strings.TrimSpace(a.Appeal)}
+	if background := strings.TrimSpace(a.Background); background != "" {
+		parts = append(parts, background)
+	}
+	text := strings.Join(parts, " ")
+	for i, r := range a.Requirements {
+		if i == 0 {
+			text += "\n"
+		}
+		text += "\n- " + strings.Join(strings.Fields(r), " ")
+	}
+	return text
+}
+
+// Uncovered are the tests that no requirement covers.
+func (a DescribeAnswer) Uncovered(tests []Test) (out []string) {
+	covered := map[string]bool{}
+	for _, c := range a.Covers {
+		for _, n := range c.Requirements {
+			covered[c.Test] = covered[c.Test] || n >= 1 && n <= len(a.Requirements)
+		}
+	}
+	for _, t := range tests {
+		if !covered[t.Name] {
+			out = append(out, t.Name)
+		}
+	}
+	return out
+}
+
+// ReviewInput is what a model may use to judge a statement.
+type ReviewInput struct {
+	Repository  string   `json:"repository"`
+	Statement   string   `json:"statement"`
+	Interface   []string `json:"interface,omitempty"`
+	Tests       []string `json:"tests,omitempty"`
+	TestChanges string   `json:"test_changes,omitempty"`
+	Change      string   `json:"change,omitempty"` // a diff of the code
+}
+
+// ReviewAnswer is what is wrong with a statement.
+type ReviewAnswer struct {
+	Unfair     []Unfair `json:"unfair"`
+	Leaks      []string `json:"leaks"`
+	Vague      []string `json:"vague"`
+	Extra      []string `json:"extra"`
+	Verdict    string   `json:"verdict"` // good, repair, reject
+	Label      string   `json:"label"`   // S0 to S3
+	Suspicious bool     `json:"suspicious"`
+}
+
+// Unfair is a test that somebody could fail who does what the statement says.
+type Unfair struct {
+	Test string `json:"test"`
+	Code string `json:"code"` // missing, name, wording, wrong
+}
+
+// NotesInput are the entries of release notes, numbered.
+type NotesInput struct {
+	Repository string `json:"repository"`
+	Lines      []Line `json:"lines"`
+	Fault      string `json:"fault,omitempty"`
+}
+
+// Line is one entry.
+type Line struct {
+	N       int    `json:"n"`
+	Heading string `json:"heading,omitempty"`
+	Text    string `json:"text"`
+}
+
+// NotesAnswer are the labels of entries.
+type NotesAnswer struct {
+	Lines      []LineLabel `json:"lines"`
+	Suspicious bool        `json:"suspicious"`
+}
+
+// LineLabel is the label of one entry.
+type LineLabel struct {
+	N     int    `json:"n"`
+	Label string `json:"label"`
+	Quote string `json:"quote"`
+}
+
+// RepairInput is a recipe that does not build, and why.
+type RepairInput struct {
+	Repository     string            `json:"repository"`
+	Language       string            `json:"language"`
+	Date           string            `json:"date"` // YYYY-MM-DD
+	Toolchain      string            `json:"toolchain"`
+	SystemPackages []string          `json:"system_packages"`
+	Requirements   []string          `json:"requirements"`
+	Variables      map[string]string `json:"variables,omitempty"`
+	Test           []string          `json:"test"`
+	Log            string            `json:"log"` // its end
+	Files          []File            `json:"files,omitempty"`
+	Toolchains     []string          `json:"toolchains,omitempty"` // that can be had
+	Commands       []string          `json:"commands,omitempty"`   // for tests, that were found
+	Tried          []string          `json:"tried,omitempty"`
+}
+
+// File is one of the project's build files.
+type File struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+}
+
+// RepairAnswer are edits of a recipe.
+type RepairAnswer struct {
+	Cause      string `json:"cause"`
+	Quote      string `json:"quote"`
+	Edits      []Edit `json:"edits"`
+	Suspicious bool   `json:"suspicious"`
+}
+
+// Edit is one edit of a recipe.
+type Edit struct {
+	Op    string `json:"op"`
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // ClassifyInput is what a model may use to choose a label.
@@ -70,8 +217,9 @@ type ClassifyInput struct {
 
 // ClassifyAnswer is a label, and the words of the input that decided it.
 type ClassifyAnswer struct {
-	Label string `json:"label"`
-	Quote string `json:"quote"`
+	Label      string `json:"label"`
+	Quote      string `json:"quote"`
+	Suspicious bool   `json:"suspicious"`
 }
 
 // Example is an input with the wanted answer.

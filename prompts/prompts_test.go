@@ -63,6 +63,9 @@ func TestExamples_pass_their_own_schema(t *testing.T) {
 	t.Parallel()
 	examples(t, Describe)
 	examples(t, Classify)
+	examples(t, Notes)
+	examples(t, Review)
+	examples(t, Repair)
 }
 
 func examples[In, Answer any](t *testing.T, p Prompt[In, Answer]) {
@@ -90,12 +93,15 @@ func TestExamples_keep_the_rules_that_they_show(t *testing.T) {
 	}
 	for i, e := range all {
 		for _, name := range e.Input.Required {
-			if !strings.Contains(e.Answer.Statement, name) {
+			if !strings.Contains(e.Answer.Text(), name) {
 				t.Errorf("example %d does not say %q", i, name)
 			}
 		}
+		if none := e.Answer.Uncovered(e.Input.Tests); len(none) > 0 && !e.Answer.Thin {
+			t.Errorf("example %d covers %q with nothing", i, none)
+		}
 		for _, name := range e.Input.Forbidden {
-			if strings.Contains(e.Answer.Statement, name) {
+			if strings.Contains(e.Answer.Text(), name) {
 				t.Errorf("example %d says %q", i, name)
 			}
 		}
@@ -131,15 +137,17 @@ func TestRender_keeps_repository_text_inside_the_data_mark(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	t.Parallel()
+	const rest = `"background": "", "requirements": ["It reads."], "covers": [], "thin": false, "suspicious": false}`
 	for _, tc := range []struct{ name, answer, wrong string }{
-		{"good", `{"statement": "I want to be able to read files.", "thin": false}`, ""},
-		{"missing", `{"statement": "I want to be able to read files."}`, `missing properties: ["thin"]`},
-		{"another_key", `{"statement": "I want to be able to read files.", "thin": false, "note": ""}`, `additional properties ["note"]`},
-		{"another_type", `{"statement": "I want to be able to read files.", "thin": "no"}`, `want "boolean"`},
-		{"another_opening", `{"statement": "Please let me be able to read files.", "thin": false}`, "does not match"},
-		{"too_short", `{"statement": "I want to go", "thin": false}`, "fewer than 20"},
+		{"good", `{"appeal": "I want to be able to read files.", ` + rest, ""},
+		{"missing", `{"appeal": "I want to be able to read files."}`, `missing properties`},
+		{"another_key", `{"appeal": "I want to be able to read files.", "note": "", ` + rest, `additional properties ["note"]`},
+		{"another_type", `{"appeal": "I want to be able to read files.", ` + strings.Replace(rest, "false", `"no"`, 1), `want "boolean"`},
+		{"another_element", `{"appeal": "I want to be able to read files.", ` + strings.Replace(rest, `"It reads."`, `1`, 1), `want "string"`},
+		{"another_opening", `{"appeal": "Please let me be able to read files.", ` + rest, "does not match"},
+		{"too_short", `{"appeal": "I want to go", ` + rest, "fewer than 20"},
 		{"no_json", `I want to be able to read files.`, "invalid character"},
-		{"two_values", `{"statement": "I want to be able to read files.", "thin": false} {}`, "more than one value"},
+		{"two_values", `{"appeal": "I want to be able to read files.", ` + rest + ` {}`, "more than one value"},
 		{"an_array", `[]`, `want "object"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -150,7 +158,7 @@ func TestParse(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Classify.Parse([]byte(`{"label": "bug", "quote": ""}`)); err == nil || !strings.Contains(err.Error(), "bug does not equal any of: [feature") {
+	if _, err := Classify.Parse([]byte(`{"label": "bug", "quote": "", "suspicious": false}`)); err == nil || !strings.Contains(err.Error(), "bug does not equal any of: [feature") {
 		t.Errorf("a label that there is not: %v", err)
 	}
 }
@@ -158,7 +166,7 @@ func TestParse(t *testing.T) {
 // What a model may answer is closed, and no keyword of a schema is one that nobody checks.
 func TestSchemas_are_closed(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"describe", "classify"} {
+	for _, name := range []string{"describe", "classify", "notes", "review", "repair"} {
 		b, err := fs.ReadFile(files, name+"/schema.json")
 		if err != nil {
 			t.Fatal(err)
@@ -167,17 +175,31 @@ func TestSchemas_are_closed(t *testing.T) {
 		if err := json.Unmarshal(b, &s); err != nil {
 			t.Fatal(err)
 		}
-		if p := s.AdditionalProperties; s.Type != "object" || p == nil || p.Not == nil {
-			t.Errorf("%s: the schema is no object with additionalProperties: false", name)
+		if s.Type != "object" {
+			t.Errorf("%s: an answer is no object", name)
+		}
+		closed(t, name, &s)
+	}
+}
+
+func closed(t *testing.T, name string, s *jsonschema.Schema) {
+	t.Helper()
+	if len(s.Extra) > 0 {
+		t.Errorf("%s: unknown keywords %v", name, s.Extra)
+	}
+	switch s.Type {
+	case "string", "boolean", "integer":
+	case "array":
+		closed(t, name+"[]", s.Items)
+	case "object":
+		if p := s.AdditionalProperties; p == nil || p.Not == nil || len(s.Required) != len(s.Properties) {
+			t.Errorf("%s: other properties are allowed, or some are not required", name)
 		}
 		for key, p := range s.Properties {
-			if p.Type != "string" && p.Type != "boolean" || len(p.Extra) > 0 {
-				t.Errorf("%s: %s has type %q and the unknown keywords %v", name, key, p.Type, p.Extra)
-			}
+			closed(t, name+"."+key, p)
 		}
-		if len(s.Extra) > 0 {
-			t.Errorf("%s: unknown keywords %v", name, s.Extra)
-		}
+	default:
+		t.Errorf("%s has type %q", name, s.Type)
 	}
 }
 

@@ -29,6 +29,7 @@ const (
 	OtherLanguage  Reason = "link/language"
 	TooLarge       Reason = "link/too_large"
 	UnsafePath     Reason = "link/unsafe_path"
+	HoldsSecret    Reason = "link/secret"
 	AddsFunctions  Reason = "link/adds_functions"
 	DropsFunctions Reason = "link/removes_functions"
 	UnreadSource   Reason = "link/unread_source"
@@ -101,6 +102,7 @@ var Reasons = []ReasonText{
 	{OtherLanguage, "the code part is in no language that is asked for", "nothing for a language that benchmint does not build; else widen filters.languages"},
 	{TooLarge, "the code part is over filters.max_source_lines", "raise the limit"},
 	{UnsafePath, "a path of the tree leaves it or cannot be written", "nothing: the tree is hostile or broken"},
+	{HoldsSecret, "the change's diff holds what looks like a credential of a service (a token or key in its documented form)", "nothing: it is not to be spread; tell its owner"},
 	{AddsFunctions, "the code part adds a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
 	{DropsFunctions, "the code part removes a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
 	{UnreadSource, "a source file of the code part does not parse, so that filters.modifies_only cannot be decided", "clear the filter for changes of any shape"},

@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -368,6 +369,46 @@ type Statement struct {
 	Provider string `json:"provider"`
 	// WrittenBy is "hand" where somebody wrote the text or the interface by hand.
 	WrittenBy string `json:"written_by,omitempty"`
+	// Review is what a model says of the statement; nil where none was asked, or had an answer.
+	Review *Review `json:"review,omitempty"`
+}
+
+// Review is a judgement of a statement, in codes.
+type Review struct {
+	Provider string   `json:"provider"`
+	Verdict  string   `json:"verdict"`          // good, repair, reject
+	Label    string   `json:"label"`            // S0 well specified, S1 gaps, S2 vague, S3 cannot be solved from it
+	Unfair   []Unfair `json:"unfair,omitempty"` // tests that somebody could fail who does what it says
+	Leaks    []string `json:"leaks,omitempty"`  // passages that tell how it is done
+	Vague    []string `json:"vague,omitempty"`
+	Extra    []string `json:"extra,omitempty"` // passages that neither the tests nor the change bear out
+}
+
+// Unfair is one test, and why.
+type Unfair struct {
+	Test string `json:"test"`
+	Code string `json:"code"` // missing, name, wording, wrong
+}
+
+// Fault is what is to be mended, in words; "" where nothing is.
+func (r Review) Fault() string {
+	if r.Verdict == "good" {
+		return ""
+	}
+	var parts []string
+	why := map[string]string{"missing": "its behaviour is not said", "name": "a name or value cannot be guessed", "wording": "an exact text is not said", "wrong": "the statement says otherwise"}
+	for _, u := range r.Unfair {
+		parts = append(parts, fmt.Sprintf("the test %s can fail: %s", u.Test, why[u.Code]))
+	}
+	for _, p := range []struct {
+		what string
+		all  []string
+	}{{"tells how it is done", r.Leaks}, {"is vague", r.Vague}, {"is borne out by nothing", r.Extra}} {
+		for _, passage := range p.all {
+			parts = append(parts, fmt.Sprintf("%q %s", passage, p.what))
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Hand is the provider of what somebody wrote by hand.

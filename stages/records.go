@@ -1,9 +1,12 @@
 package stages
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -52,6 +55,33 @@ func (r *Records) Change(id string) (schemas.Change, error) {
 		return c, fmt.Errorf("reading change %s: %w", id, err)
 	}
 	return c, nil
+}
+
+// Told is what release notes tell of the changes of a repository in one release, each entry
+// once, by file and line.
+func (r *Records) Told(repo, release string) ([]schemas.Note, error) {
+	step, ok, err := r.Step(Harvest, schemas.RepoSlug(repo))
+	if err != nil || !ok {
+		return nil, missing(Harvest, repo, err)
+	}
+	var out []schemas.Note
+	seen := map[string]bool{}
+	for _, o := range step.Outputs {
+		var c schemas.Change
+		if err := json.Unmarshal(o.Record, &c); err != nil {
+			return nil, fmt.Errorf("reading change %s: %w", o.Key, err)
+		}
+		for _, n := range c.Notes {
+			if key := n.Heading + "\x00" + n.Text; c.Release == release && n.Form != schemas.NoteSubject && !seen[key] {
+				seen[key] = true
+				out = append(out, n)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b schemas.Note) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), strings.Compare(a.Text, b.Text))
+	})
+	return out, nil
 }
 
 // Start is the start with this instance ID, of whatever kind: what the first stage of all

@@ -25,6 +25,7 @@ import (
 	"github.com/benchmint/benchmint/stages/harvest"
 	"github.com/benchmint/benchmint/stages/internal/asked"
 	"github.com/benchmint/benchmint/stages/internal/ends"
+	"github.com/benchmint/benchmint/stages/internal/mend"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 	"github.com/benchmint/benchmint/stages/link"
 	"github.com/benchmint/benchmint/stages/provision"
@@ -175,7 +176,7 @@ type doers struct {
 // New is the plan of the feature kind.
 func New(d Deps) (*pipeline.Plan, error) {
 	if d.Desk != nil {
-		d.Classify.Model, d.Classify.Prompt, d.Describe.Model = &d.Desk.Settings, prompts.Classify.Hash(), &d.Desk.Settings
+		d.Classify.Model, d.Classify.Prompt, d.Describe.Model = &d.Desk.Settings, prompts.Classify.Hash()+" "+prompts.Notes.Hash(), &d.Desk.Settings
 	}
 	records := NewRecords(d.Steps)
 	trees := states.Maker{Repos: d.Repos, Blobs: d.Blobs}
@@ -195,6 +196,8 @@ func New(d Deps) (*pipeline.Plan, error) {
 		Limits  sandbox.Limits
 		Pin     bool
 		Tools   map[string]string
+		Model   *llm.Settings `json:",omitempty"`
+		Prompt  string        `json:",omitempty"`
 	}
 	// A lock is made at most so often, and with an environment tried on two layers.
 	locks := attempt + environment.Attempts*d.Builder.Limits.Filled().Timeout
@@ -202,7 +205,11 @@ func New(d Deps) (*pipeline.Plan, error) {
 	// In S, in G and in B, with a few more of the change's own tests and of other commands;
 	// each hunk once, and once more.
 	proof, hunks := suites(4*(d.Validate.Runs+2), d.Validate.Limits), suites(2*(d.Assess.MaxHunks+1), d.Assess.Limits)
-	where := places{d.SandboxKind, d.Builder.Limits, d.PinToDate, d.Tools}
+	where := places{Sandbox: d.SandboxKind, Limits: d.Builder.Limits, Pin: d.PinToDate, Tools: d.Tools}
+	if d.Desk != nil {
+		where.Model, where.Prompt = &d.Desk.Settings, prompts.Repair.Hash()
+		d.Builder.Repairers = []environment.Repairer{mend.Model{Desk: d.desk()}}
+	}
 	sources := pipeline.New[schemas.Source]()
 	crawled := pipeline.Then(sources, Crawl, pipeline.Stage[schemas.Source, schemas.Crawled](crawl.NewGate(d.Repos, d.Forge, d.Crawl)), options(Crawl, crawl.Version, d.Crawl, attempt))
 	changes := pipeline.Expand(crawled, Harvest, pipeline.Expander[schemas.Crawled, schemas.Change](harvest.New(d.Repos, d.Forge)), d.telling(options(Harvest, harvest.Version, nil, attempt)))
@@ -214,7 +221,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	assessed := pipeline.Then(proofs, Assess, pipeline.Stage[schemas.Proof, schemas.Adequacy](do.assessor), options(Assess, assess.Version, d.Assess, hunks))
 	describer := describe.New(records, trees, d.Builder.Languages, d.Overrides, d.Describe)
 	if d.Desk != nil {
-		describer.With(describe.Model{Desk: d.desk()})
+		describer.With(describe.Model{Desk: d.desk()}, describe.Model{Desk: d.desk()})
 	}
 	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describer), asking(d.Desk, options(Describe, describe.Version, d.Describe.Fingerprint(), attempt, Harvest)))
 	return pipeline.Drain(described, Export, pipeline.Drainer[schemas.Statement](exporter), options(Export, export.Version, d.Dataset.Told(d.Tools), writing)), nil
@@ -240,7 +247,7 @@ func (d Deps) doers(records *Records, trees states.Maker) (do doers, err error) 
 	}
 	var others []classify.Decider
 	if d.Desk != nil {
-		others = append(others, classify.Model{Desk: d.desk()})
+		others = append(others, classify.Notes{Desk: d.desk(), Told: records}, classify.Model{Desk: d.desk()})
 	}
 	if do.classifier, err = classify.New(records, d.Classify, others...); err != nil {
 		return do, err

@@ -72,7 +72,7 @@ func (p *program) budget(ctx context.Context, c *config.Config, s *store.Store) 
 	if c.Model.MaxCost != 0 && c.Model.MaxCost <= was.Cap {
 		return nil
 	}
-	for _, stage := range []string{stages.Classify, stages.Describe} {
+	for _, stage := range []string{stages.Classify, stages.Resolve, stages.Provision, stages.Describe} {
 		steps, err := s.Steps(stage)
 		if err != nil {
 			return err
@@ -110,14 +110,17 @@ const (
 	tokensAsked     = 3100
 	tokensLabel     = 80
 	tokensStatement = 450
+	tokensReview    = 150
 )
 
-// price estimates what a run asks: a label for each change, and a statement for each that
-// is proved, twice where a gate refuses the first.
+// price estimates what a run asks at most: a label for each change, where notes of a release
+// share a question; and a statement with its review for each that is proved, twice where the
+// first is refused. Repairs of recipes are not known beforehand.
 func price(c *config.Config, labels, statements int) (questions int, dollars float64) {
-	in := float64(labels+2*statements) * tokensAsked * c.Model.PriceInput
-	out := float64(labels*tokensLabel+2*statements*tokensStatement) * c.Model.PriceOutput
-	return labels + 2*statements, (in + out) / 1e6
+	n := labels + 4*statements
+	in := float64(n) * tokensAsked * c.Model.PriceInput
+	out := float64(labels*tokensLabel+2*statements*(tokensStatement+tokensReview)) * c.Model.PriceOutput
+	return n, (in + out) / 1e6
 }
 
 func spent(dollars, most float64) string {

@@ -87,7 +87,67 @@ func condition(name string) (bool, error) {
 
 // commands are those of ours that scripts may use.
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk, "model": model, "asked": askedTimes, "github": gitHub,
+	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk, "model": model, "asked": askedTimes, "github": gitHub, "plant": plant, "leaked": leaked,
+}
+
+// planted is the n-th of fifty credentials, in one of the forms of package secrets. It is
+// made here, so that no file of ours holds one.
+func planted(n int) string {
+	tail := fmt.Sprintf("%s%02d", strings.Repeat("aB3dE6gH9j", 8), n)
+	forms := []string{"ghp_" + tail[42:], "github_pat_" + tail, "sk-proj-" + tail, "AKIA" + strings.ToUpper(tail[70:]) + "QQQQ", "gho_" + tail[40:]}
+	return forms[n%len(forms)]
+}
+
+const plantedSecrets = 50
+
+// plant FILE… puts the n-th credential in the place of SECRETnn, and into $SECRETnn.
+func plant(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: plant file…")
+	}
+	for n := 1; n <= plantedSecrets; n++ {
+		ts.Setenv(fmt.Sprintf("SECRET%02d", n), planted(n))
+	}
+	places := 0
+	for _, file := range args {
+		text := ts.ReadFile(file)
+		for n := 1; n <= plantedSecrets; n++ {
+			word := fmt.Sprintf("SECRET%02d", n)
+			if strings.Contains(text, word) {
+				places++
+			}
+			text = strings.ReplaceAll(text, word, planted(n))
+		}
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(text), 0o600))
+	}
+	ts.Logf("%d credentials in files", places)
+}
+
+// leaked DIR… wants that no file below holds one of the credentials, nor standard output and
+// error of the command before.
+func leaked(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: leaked dir…")
+	}
+	look := func(where, text string) {
+		for n := 1; n <= plantedSecrets; n++ {
+			if strings.Contains(text, planted(n)) {
+				ts.Fatalf("%s holds SECRET%02d", where, n)
+			}
+		}
+	}
+	look("standard output", ts.ReadFile("stdout"))
+	look("standard error", ts.ReadFile("stderr"))
+	for _, dir := range args {
+		ts.Check(filepath.WalkDir(ts.MkAbs(dir), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			look(path, string(b))
+			return err
+		}))
+	}
 }
 
 // gitHubs are those of scripts, by their URL.

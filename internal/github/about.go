@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
+	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -141,7 +142,7 @@ func (p pageInfo) next() string {
 func (r releasesNode) releases() []Release {
 	var out []Release
 	for _, n := range r.Nodes {
-		r := Release{Tag: n.TagName, Title: n.Name, Body: text(n.Description), Draft: n.IsDraft, Pre: n.IsPrerelease}
+		r := Release{Tag: n.TagName, Title: text(n.Name), Body: text(n.Description), Draft: n.IsDraft, Pre: n.IsPrerelease}
 		if n.PublishedAt != nil {
 			r.Published = n.PublishedAt.UTC()
 		}
@@ -154,12 +155,12 @@ func (r releasesNode) releases() []Release {
 }
 
 func (n pullNode) pull() Pull {
-	p := Pull{Pull: schemas.Pull{Number: n.Number, Title: n.Title, Body: text(n.Body)}, Updated: n.UpdatedAt.UTC()}
+	p := Pull{Pull: schemas.Pull{Number: n.Number, Title: text(n.Title), Body: text(n.Body)}, Updated: n.UpdatedAt.UTC()}
 	if n.MergeCommit != nil {
 		p.Merge = n.MergeCommit.OID
 	}
 	for _, l := range n.Labels.Nodes {
-		p.Labels = append(p.Labels, l.Name)
+		p.Labels = append(p.Labels, text(l.Name))
 	}
 	return p
 }
@@ -172,8 +173,9 @@ func (n pullsNode) pulls() []Pull {
 	return out
 }
 
-// text has lines end as git's do: forms of a browser send CR LF.
-func text(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+// text has lines end as git's do, since forms of a browser send CR LF, and holds no
+// credential.
+func text(s string) string { return secrets.Scrub(strings.ReplaceAll(s, "\r\n", "\n")) }
 
 func (n aboutNode) answer() Answer {
 	f := schemas.Forge{
@@ -220,7 +222,7 @@ func (c *Client) About(ctx context.Context, names []string) (map[string]Answer, 
 	out := map[string]Answer{}
 	for chunk := range slices.Chunk(names, aboutBatch) {
 		err := c.either(func() error {
-			return halved(chunk, func(part []string) error { return c.about(ctx, part, out) })
+			return halved(chunk, func(part []string) error { return c.oneGone(ctx, part, out) })
 		}, func() error { return c.aboutREST(ctx, chunk, out) })
 		if err != nil {
 			return out, err
@@ -243,6 +245,26 @@ func (c *Client) either(graph, rest func() error) error {
 		c.mu.Unlock()
 	}
 	return rest()
+}
+
+// oneGone asks of repositories where the whole question may be refused for one of them
+// (blocked, forbidden): then each is asked for alone.
+func (c *Client) oneGone(ctx context.Context, names []string, out map[string]Answer) error {
+	err := c.about(ctx, names, out)
+	var gone *Gone
+	if !errors.As(err, &gone) {
+		return err
+	}
+	if len(names) == 1 {
+		out[names[0]] = Answer{Err: &Gone{names[0], gone.Err}}
+		return nil
+	}
+	for _, name := range names {
+		if err := c.oneGone(ctx, []string{name}, out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *Client) about(ctx context.Context, names []string, out map[string]Answer) error {
@@ -268,7 +290,7 @@ func (c *Client) about(ctx context.Context, names []string, out map[string]Answe
 		why := errors.New("the answer has no repository")
 		for _, e := range errs {
 			if e.alias(0) == alias {
-				why = errors.New(e.Message)
+				why = c.say(e.Message)
 			}
 		}
 		out[name] = Answer{Err: &Gone{name, why}}

@@ -289,3 +289,23 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%v, %v after %d requests", got, err, s.Requests())
 	}
 }
+
+// A question that is refused for one of several repositories is no verdict on the others.
+func TestOneGone(t *testing.T) {
+	t.Parallel()
+	blocked := githubtest.Fault{Status: 451, Body: `{"message":"Repository access blocked"}`, Times: 2}
+	s := githubtest.Start(githubtest.Repositories{"acme/a": kit(1, 1), "acme/b": kit(1, 1)}, blocked)
+	defer s.Close()
+	got, err := client(t, s).About(t.Context(), []string{"acme/a", "acme/b"})
+	var gone *github.Gone
+	if err != nil || !errors.As(got["acme/a"].Err, &gone) || got["acme/b"].Err != nil || s.Requests() != 3 {
+		t.Errorf("%+v, %v after %d requests", got, err, s.Requests())
+	}
+	limit := githubtest.Fault{Status: 403, Header: map[string]string{"Retry-After": "7"}, Body: `{"message":"You have exceeded a secondary rate limit","documentation_url":"https://docs.github.com/elsewhere"}`, Times: 1}
+	busy := githubtest.Start(githubtest.Repositories{"acme/a": kit(1, 1)}, limit)
+	defer busy.Close()
+	var later *github.Later
+	if _, err := client(t, busy).About(t.Context(), []string{"acme/a"}); !errors.As(err, &later) || !later.Until.Equal(now.Add(7*time.Second)) {
+		t.Errorf("a limit that go-github does not know: %v", err)
+	}
+}

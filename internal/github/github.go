@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
+	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/wholebody"
 )
 
@@ -60,6 +61,7 @@ var errNoGraphQL = errors.New("GraphQL is not served")
 // Client asks one GitHub, with one token after another as their limits are reached.
 type Client struct {
 	sessions []*session
+	tokens   []string
 	now      func() time.Time
 	most     int // requests; 0 is no bound
 
@@ -83,7 +85,7 @@ func New(base string, tokens []string, most int, now func() time.Time) (*Client,
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("%q is not the URL of an API", base)
 	}
-	c := &Client{now: now, most: most, spent: Spent{Left: -1}}
+	c := &Client{tokens: tokens, now: now, most: most, spent: Spent{Left: -1}}
 	for _, token := range tokens {
 		client := github.NewClient(&http.Client{
 			Timeout:   time.Minute,
@@ -242,11 +244,11 @@ func (c *Client) graph(ctx context.Context, name, query string, variables map[st
 				if paid.RateLimit != nil && !paid.RateLimit.ResetAt.IsZero() {
 					until = paid.RateLimit.ResetAt
 				}
-				return &Later{Until: until, Err: errors.New(e.Message), limit: true}
+				return &Later{Until: until, Err: c.say(e.Message), limit: true}
 			case "", "INTERNAL", "SERVICE_UNAVAILABLE", "TIMEOUT", "MAX_NODE_LIMIT_EXCEEDED", "RESOURCE_LIMITS_EXCEEDED":
-				return &heavyError{fmt.Errorf("%s %s", e.Type, e.Message)}
+				return &heavyError{c.say(e.Type + " " + e.Message)}
 			default:
-				return fmt.Errorf("asking GitHub of %s: %s: %s", name, e.Type, e.Message)
+				return fmt.Errorf("asking GitHub of %s: %w", name, c.say(e.Type+": "+e.Message))
 			}
 		}
 		if err := json.Unmarshal(a.Data, data); err != nil {
@@ -292,7 +294,7 @@ func (c *Client) fault(ctx context.Context, name string, err error) error {
 		status := other.Response.StatusCode
 		said := fmt.Errorf("GitHub answers %d", status)
 		switch {
-		case status == http.StatusTooManyRequests:
+		case status == http.StatusTooManyRequests, status == http.StatusForbidden && strings.Contains(strings.ToLower(other.Message), "rate limit"):
 			return &Later{c.until(other.Response.Header), said, true}
 		case status == http.StatusUnauthorized:
 			return fmt.Errorf("%w: %w", said, errToken)
@@ -309,7 +311,16 @@ func (c *Client) fault(ctx context.Context, name string, err error) error {
 	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &Later{Err: errors.New("the answer is not JSON")}
 	}
-	return &Later{Err: err}
+	return &Later{Err: c.say(err.Error())}
+}
+
+// maxSaid bounds what GitHub says in an error.
+const maxSaid = 300
+
+// say is an error in GitHub's words, without a token: a redirect or a body may have one.
+func (c *Client) say(what string) error {
+	what = secrets.Scrub(what, c.tokens...)
+	return errors.New(strings.ToValidUTF8(what[:min(len(what), maxSaid)], ""))
 }
 
 // until is when a limit ends that go-github does not know as one.

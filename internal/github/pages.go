@@ -73,7 +73,7 @@ func (c *Client) one(ctx context.Context, name, query, after string, data any) e
 		return unheavy(err)
 	}
 	for _, e := range errs {
-		return &Gone{name, errors.New(e.Message)}
+		return &Gone{name, c.say(e.Message)}
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (c *Client) pulls(ctx context.Context, name string, numbers []int, out map[
 	}
 	for _, e := range errs {
 		if e.alias(1) == "" { // of the repository, not of one number
-			return &Gone{name, errors.New(e.Message)}
+			return &Gone{name, c.say(e.Message)}
 		}
 	}
 	if data.Repository == nil {
@@ -158,7 +158,7 @@ func (c *Client) releasesREST(ctx context.Context, name, after string) (out []Re
 		out = nil
 		for _, r := range all {
 			out = append(out, Release{
-				Tag: r.GetTagName(), Title: r.GetName(), Body: text(r.GetBody()), Author: r.GetAuthor().GetLogin(),
+				Tag: r.GetTagName(), Title: text(r.GetName()), Body: text(r.GetBody()), Author: r.GetAuthor().GetLogin(),
 				Draft: r.GetDraft(), Pre: r.GetPrerelease(), Published: r.GetPublishedAt().UTC(),
 			})
 		}
@@ -184,9 +184,9 @@ func (c *Client) recentREST(ctx context.Context, name, after string) (out []Pull
 				continue
 			}
 			pull := Pull{Updated: p.GetUpdatedAt().UTC()}
-			pull.Number, pull.Title, pull.Body, pull.Merge = p.GetNumber(), p.GetTitle(), text(p.GetBody()), p.GetMergeCommitSHA()
+			pull.Number, pull.Title, pull.Body, pull.Merge = p.GetNumber(), text(p.GetTitle()), text(p.GetBody()), p.GetMergeCommitSHA()
 			for _, l := range p.Labels {
-				pull.Labels = append(pull.Labels, l.GetName())
+				pull.Labels = append(pull.Labels, text(l.GetName()))
 			}
 			out = append(out, pull)
 		}

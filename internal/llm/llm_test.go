@@ -94,7 +94,7 @@ func desk(b *books, s *script) *llm.Desk {
 	}
 }
 
-const good = `{"label":"fix","quote":"Fixed"}`
+const good = `{"label":"fix","quote":"Fixed","suspicious":false}`
 
 func ask(t *testing.T, d *llm.Desk) (prompts.ClassifyAnswer, llm.Receipt, error) {
 	t.Helper()
@@ -134,7 +134,7 @@ func TestAsk_keeps_the_answer_before_the_money(t *testing.T) {
 
 func TestAsk_says_what_was_wrong(t *testing.T) {
 	t.Parallel()
-	b, s := newBooks(), &script{says: []any{`{"label":"bug","quote":""}`, good}}
+	b, s := newBooks(), &script{says: []any{`{"label":"bug","quote":"","suspicious":false}`, good}}
 	if out, _, err := ask(t, desk(b, s)); err != nil || out.Label != "fix" {
 		t.Fatalf("%+v, %v", out, err)
 	}

@@ -118,8 +118,9 @@ func (c *Classifier) Run(ctx context.Context, s schemas.Start) (schemas.Labelled
 		return schemas.Labelled{}, err
 	}
 	out := schemas.Labelled{StartID: s.ChangeID, Start: schemas.DigestOf(s)}
-	// The first decider with explicit evidence has the say, else the last one asked.
-	for _, d := range c.deciders {
+	// The rules have the say where they find something explicit; else the first of the others
+	// that decides; else the rules.
+	for i, d := range c.deciders {
 		label, evidence, err := d.Decide(ctx, change, s)
 		if errors.Is(err, ErrUndecided) {
 			continue
@@ -128,7 +129,7 @@ func (c *Classifier) Run(ctx context.Context, s schemas.Start) (schemas.Labelled
 			return schemas.Labelled{}, err
 		}
 		out.Label, out.Evidence, out.Provider = label, evidence, d.Provider()
-		if Explicit(out.Evidence) {
+		if i > 0 || Explicit(out.Evidence) {
 			break
 		}
 	}

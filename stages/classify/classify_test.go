@@ -377,8 +377,8 @@ func TestDeciders(t *testing.T) {
 		{"explicit_needs_nobody", noted("x", "Added", "Widgets."), []decider{{name: "m", label: fix}}, feature, "rules", 0, nil},
 		{"heaviest_word_is_not_explicit", titled("Add a widget"), []decider{{name: "m", label: fix}}, fix, "m", 1, nil},
 		{"nothing_said", titled("Widgets"), []decider{{name: "m", label: improvement}}, improvement, "m", 1, nil},
-		{"first_explicit_holds", titled("Widgets"), []decider{{name: "m", label: improvement, weight: 100}, {name: "n", label: fix}}, improvement, "m", 1, nil},
-		{"else_the_last", titled("Widgets"), []decider{{name: "m", label: improvement, weight: 99}, {name: "n", label: fix}}, fix, "n", 2, nil},
+		{"first_that_decides_holds", titled("Widgets"), []decider{{name: "m", label: improvement}, {name: "n", label: fix}}, improvement, "m", 1, nil},
+		{"undecided_asks_the_next", titled("Widgets"), []decider{{name: "m", err: classify.ErrUndecided}, {name: "n", label: fix}}, fix, "n", 2, nil},
 		{"no_answer_is_no_label", titled("Widgets"), []decider{{name: "m", label: improvement, err: down}}, "", "", 1, down},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

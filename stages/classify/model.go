@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
@@ -52,11 +53,26 @@ func (m Model) Decide(ctx context.Context, change schemas.Change, s schemas.Star
 		return "", nil, errors.Join(ErrUndecided, err)
 	case err != nil:
 		return "", nil, err
+	case out.Suspicious:
+		return "", nil, ErrUndecided
 	case !stands(out.Quote, in) && (out.Quote != "" || out.Label != string(schemas.LabelOther)):
 		return "", nil, ErrUndecided
 	}
 	label := schemas.Label(out.Label)
 	return label, []schemas.LabelEvidence{{Label: label, Rule: "model", Quote: out.Quote, Weight: weightModel}}, nil
+}
+
+// ordering matches sentences that speak to whoever decides, and not of the change.
+var ordering = lazyregexp.New(`(?i)\b(?:(?:ignore|disregard|forget) (?:all |any |the |these |previous |prior |above |earlier )*(?:rules?|instructions?|prompts?)|you (?:are|must) (?:an? |now |answer|label)|answer (?:with|only|feature|improvement|fix|other)|label (?:it|this) (?:as )?\W*(?:feature|improvement|fix|other)|language model|suspicious\W+(?:to )?false)`)
+
+// said reports whether a text has these words, in a sentence that does not give orders.
+func said(text, quote string) bool {
+	for sentence := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' }) {
+		if strings.Contains(sentence, quote) && ordering.MatchString(sentence) {
+			return false
+		}
+	}
+	return strings.Contains(strings.Join(strings.Fields(text), " "), quote)
 }
 
 // stands reports whether the input has these words.
@@ -68,7 +84,7 @@ func stands(quote string, in prompts.ClassifyInput) bool {
 	all = append(all, in.Files...)
 	quote = strings.Join(strings.Fields(quote), " ")
 	for _, text := range all {
-		if quote != "" && strings.Contains(strings.Join(strings.Fields(text), " "), quote) {
+		if quote != "" && said(text, quote) {
 			return true
 		}
 	}

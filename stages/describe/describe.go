@@ -59,6 +59,7 @@ type Describer struct {
 	languages map[string]lang.Language
 	drafter   Drafter
 	first     Drafter // asked before, as often as config.Model says; nil is none
+	reviewer  Reviewer
 	overrides map[string]schemas.Override
 	config    Config
 }
@@ -72,9 +73,10 @@ func New(records Records, s States, languages map[string]lang.Language, override
 }
 
 // With has a drafter asked before the rules. What the gates refuse is asked for again with
-// the fault, as often as the settings say; then the rules' draft is judged.
-func (d *Describer) With(first Drafter) *Describer {
-	d.first = first
+// the fault, as often as the settings say; then the rules' draft is judged. reviewer has its
+// say of each statement that passes; nil is nobody.
+func (d *Describer) With(first Drafter, reviewer Reviewer) *Describer {
+	d.first, d.reviewer = first, reviewer
 	return d
 }
 
@@ -83,7 +85,7 @@ func (d *Describer) With(first Drafter) *Describer {
 func (c Config) Fingerprint() any {
 	prompt := ""
 	if c.Model != nil {
-		prompt = prompts.Describe.Hash()
+		prompt = prompts.Describe.Hash() + " " + prompts.Review.Hash()
 	}
 	return struct {
 		Config
@@ -115,6 +117,9 @@ func (d *Describer) Run(ctx context.Context, a schemas.Adequacy) (schemas.Statem
 	hand := d.overrides[f.change.ID()]
 	t.material.Interface = withNames(t.material.Interface, hand.Interface)
 	st, err := d.write(ctx, t, hand.Statement)
+	if err == nil && st.Review == nil {
+		st, _, err = d.reviewed(ctx, t, st)
+	}
 	if hand.Statement != "" || len(hand.Interface) > 0 {
 		st.WrittenBy = schemas.Hand
 	}
@@ -132,20 +137,58 @@ func (d *Describer) write(ctx context.Context, t *task, hand string) (schemas.St
 	case hand != "":
 		last = byHand(hand)
 	case d.first != nil:
-		for range d.config.Model.Tries {
-			st, err := t.drafted(ctx, d.first)
-			var no *pipeline.Rejected
-			if llm.NoAnswer(err) {
-				break
-			}
-			if !errors.As(err, &no) {
-				return st, err
-			}
-			t.material.Fault = no.Error()
+		st, ok, err := d.asked(ctx, t)
+		if ok || err != nil {
+			return st, err
 		}
-		t.material.Fault = ""
 	}
 	return t.drafted(ctx, last)
+}
+
+// asked has the first drafter write, until a draft passes the gates and the reviewer has
+// nothing against it; then, or after so many tries, the last one that passed the gates is
+// the statement. ok is false where none did.
+func (d *Describer) asked(ctx context.Context, t *task) (st schemas.Statement, ok bool, err error) {
+	defer func() { t.material.Fault = "" }()
+	for range d.config.Model.Tries {
+		draft, err := t.drafted(ctx, d.first)
+		var no *pipeline.Rejected
+		switch {
+		case llm.NoAnswer(err):
+			return st, ok, nil
+		case errors.As(err, &no):
+			t.material.Fault = no.Error()
+			continue
+		case err != nil:
+			return st, false, err
+		}
+		fault := ""
+		if draft, fault, err = d.reviewed(ctx, t, draft); err != nil {
+			return st, false, err
+		}
+		st, ok = draft, true
+		if fault == "" {
+			return st, true, nil
+		}
+		t.material.Fault = fault
+	}
+	return st, ok, nil
+}
+
+// reviewed is a statement with what the reviewer says of it; fault is what is to be mended.
+func (d *Describer) reviewed(ctx context.Context, t *task, st schemas.Statement) (out schemas.Statement, fault string, err error) {
+	if d.reviewer == nil {
+		return st, "", nil
+	}
+	r, err := d.reviewer.Review(ctx, t.material, st)
+	if llm.NoAnswer(err) {
+		return st, "", nil
+	}
+	if err != nil {
+		return st, "", err
+	}
+	st.Review = &r
+	return st, r.Fault(), nil
 }
 
 func (t *task) drafted(ctx context.Context, by Drafter) (schemas.Statement, error) {

@@ -25,8 +25,18 @@ type Material struct {
 	// Forbidden are names of the author's texts that exist only in the solution, that no
 	// test uses and that the project tells nobody.
 	Forbidden []string
+	// Tests are those that have to pass, with how each fails at the start.
+	Tests []schemas.TestVerdict
+	// TestPatch and Patch are the blobs of what the change does to the tests, and to the rest.
+	TestPatch, Patch schemas.Digest
 	// Fault is what a gate had against the draft before; "" at the first.
 	Fault string
+}
+
+// Reviewer says what is wrong with a statement that passed the gates. An error for which
+// llm.NoAnswer holds means that it has nothing to say, and never will.
+type Reviewer interface {
+	Review(ctx context.Context, m Material, st schemas.Statement) (schemas.Review, error)
 }
 
 // Draft is a text that no gate has seen yet.
@@ -36,4 +46,7 @@ type Draft struct {
 	From     []string // the texts that it was made of: "note", "subject", "body"
 	Hints    string   // what else the author says, one sentence a line
 	Thin     bool     // its drafter says that there was too little to go on
+	// Gaps are the tests of which its drafter knows that the text says nothing; a drafter
+	// that does not know has none.
+	Gaps []string
 }

@@ -29,6 +29,8 @@ func newTask(f facts) *task {
 		Interface: code.interfaceOf(slices.Concat(f.proof.Interface, defined(f.names))),
 		Required:  slices.Compact(slices.Sorted(slices.Values(slices.Concat(code.required(), t.literals)))),
 		Forbidden: code.forbidden(own),
+		Tests:     slices.DeleteFunc(slices.Clone(f.proof.Tests), func(v schemas.TestVerdict) bool { return v.Class != schemas.F2P }),
+		TestPatch: f.start.TestPatch, Patch: f.start.Patch,
 	}
 	return t
 }
@@ -65,6 +67,9 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 	}
 	if err := wellFormed(st.Text); err != nil {
 		return st, pipeline.Reject(schemas.StatementForm, "the draft by %s %w", d.Provider, err)
+	}
+	if len(d.Gaps) > 0 && !d.Thin {
+		return st, pipeline.Reject(schemas.Uncovered, "no requirement of the draft by %s covers: %s", d.Provider, strings.Join(d.Gaps, ", "))
 	}
 	if bad := uncovered(t.names, st); len(bad) > 0 && !failsByBehaviour(t.proof) {
 		return st, pipeline.Reject(schemas.Uncovered, "neither the statement nor a definition gives: %s", strings.Join(bad, ", "))

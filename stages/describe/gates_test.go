@@ -93,6 +93,7 @@ func TestMaterial(t *testing.T) {
 		Interface: []schemas.Name{{Name: "strict", Kind: "parameter", Path: "kit/reader.py", Signature: "def read(self, text, strict=False)"}},
 		Required:  []string{"strict", "unknown key: …"},
 		Forbidden: []string{"_check_keys"},
+		Tests:     []schemas.TestVerdict{{ID: "t", Class: schemas.F2P, Cause: schemas.CauseLoad}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

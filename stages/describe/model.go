@@ -5,25 +5,40 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/prompts"
+	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/internal/asked"
 )
 
-// Model drafts by asking a model. Its drafts meet the same gates as the rules'.
+// Model drafts and reviews by asking a model. Its drafts meet the same gates as the rules'.
 type Model struct{ Desk asked.Desk }
 
-var _ Drafter = Model{}
+var (
+	_ Drafter  = Model{}
+	_ Reviewer = Model{}
+)
 
-// maxBody bounds the author's message in a question, in bytes.
-const maxBody = 12 << 10
+// What a question holds at most.
+const (
+	maxBody  = 12 << 10 // bytes of the author's message
+	maxPatch = 16 << 10 // bytes of a diff
+	maxWhy   = 300      // bytes of how a test fails
+	maxTests = 30
+)
 
 // Draft implements Drafter.
 func (m Model) Draft(ctx context.Context, material Material) (Draft, error) {
 	c := material.Change
 	title, body := c.Written()
 	in := prompts.DescribeInput{
-		Repository: c.Repo, Subject: title, Body: strings.ToValidUTF8(body[:min(maxBody, len(body))], ""),
+		Repository: c.Repo, Subject: title, Body: cut(body, maxBody),
 		Required: material.Required, Forbidden: material.Forbidden, Fault: material.Fault,
+		Tests: testsOf(material.Tests), Interface: namesOf(material.Interface),
+	}
+	var err error
+	if in.TestChanges, err = m.diff(material.TestPatch); err != nil {
+		return Draft{}, err
 	}
 	var from []string
 	for _, n := range notesOf(c) {
@@ -36,13 +51,105 @@ func (m Model) Draft(ctx context.Context, material Material) (Draft, error) {
 	if strings.TrimSpace(body) != "" {
 		from = append(from, fromBody)
 	}
-	for _, n := range material.Interface {
-		in.Interface = append(in.Interface, n.Name)
+	if len(in.Tests) > 0 {
+		from = append(from, fromRuns)
 	}
-	slices.Sort(in.Interface)
 	out, by, err := asked.Put(ctx, m.Desk, prompts.Describe, in)
 	if err != nil {
 		return Draft{}, err
 	}
-	return Draft{Provider: by.Provider, Text: strings.TrimSpace(out.Statement), From: from, Thin: out.Thin}, nil
+	if out.Suspicious {
+		return Draft{}, &llm.Refused{Why: "suspicious"}
+	}
+	return Draft{Provider: by.Provider, Text: out.Text(), From: from, Thin: out.Thin, Gaps: out.Uncovered(in.Tests)}, nil
+}
+
+// Review implements Reviewer. Passages that do not stand in the statement, and tests that
+// there are not, do not count.
+func (m Model) Review(ctx context.Context, material Material, st schemas.Statement) (schemas.Review, error) {
+	in := prompts.ReviewInput{Repository: material.Change.Repo, Statement: st.Text}
+	for _, n := range st.Interface {
+		in.Interface = append(in.Interface, n.Signature)
+	}
+	for _, t := range testsOf(material.Tests) {
+		in.Tests = append(in.Tests, t.Name)
+	}
+	var err error
+	if in.TestChanges, err = m.diff(material.TestPatch); err != nil {
+		return schemas.Review{}, err
+	}
+	if in.Change, err = m.diff(material.Patch); err != nil {
+		return schemas.Review{}, err
+	}
+	out, by, err := asked.Put(ctx, m.Desk, prompts.Review, in)
+	if err != nil {
+		return schemas.Review{}, err
+	}
+	if out.Suspicious {
+		return schemas.Review{}, &llm.Refused{Why: "suspicious"}
+	}
+	r := schemas.Review{Provider: by.Provider, Verdict: out.Verdict, Label: out.Label}
+	for _, u := range out.Unfair {
+		if slices.Contains(in.Tests, u.Test) {
+			r.Unfair = append(r.Unfair, schemas.Unfair{Test: u.Test, Code: u.Code})
+		}
+	}
+	r.Leaks, r.Vague, r.Extra = standing(st.Text, out.Leaks), standing(st.Text, out.Vague), standing(st.Text, out.Extra)
+	return r, nil
+}
+
+// standing are the passages that a text has.
+func standing(text string, passages []string) (out []string) {
+	for _, p := range passages {
+		if p = strings.TrimSpace(p); p != "" && strings.Contains(text, p) && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// diff reads a patch, as much of it as a question holds.
+func (m Model) diff(d schemas.Digest) (string, error) {
+	if d == "" {
+		return "", nil
+	}
+	b, err := m.Desk.Blobs.Get(d)
+	if err != nil {
+		return "", err
+	}
+	return cut(string(b), maxPatch), nil
+}
+
+// cut is the beginning of a text, as text.
+func cut(s string, most int) string {
+	if len(s) > most {
+		s = s[:most]
+		if end := strings.LastIndexByte(s, '\n'); end > 0 {
+			s = s[:end]
+		}
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+func namesOf(all []schemas.Name) (out []string) {
+	for _, n := range all {
+		out = append(out, n.Name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// testsOf are the tests without the cases of each.
+func testsOf(all []schemas.TestVerdict) (out []prompts.Test) {
+	for _, v := range all {
+		name := v.ID
+		if base, _, ok := strings.Cut(name, "["); ok {
+			name = base
+		}
+		if slices.ContainsFunc(out, func(t prompts.Test) bool { return t.Name == name }) || len(out) == maxTests {
+			continue
+		}
+		out = append(out, prompts.Test{Name: name, Fails: cut(v.Why, maxWhy)})
+	}
+	return out
 }

@@ -52,7 +52,7 @@ func TestWith(t *testing.T) {
 	} {
 		w, _ := read1(t, "testdata/leak_in_body.txtar")
 		model := &several{says: tc.says}
-		d := New(&w, &w, languages, nil, Config{Model: &llm.Settings{Models: []string{"small"}, Tries: 2}}).With(model)
+		d := New(&w, &w, languages, nil, Config{Model: &llm.Settings{Models: []string{"small"}, Tries: 2}}).With(model, nil)
 		st, err := d.Run(t.Context(), schemas.Adequacy{StartID: w.start.ID()})
 		if st.Provider != tc.by || !errors.Is(err, tc.err) {
 			t.Errorf("%s: by %q, %v", tc.name, st.Provider, err)
@@ -71,11 +71,14 @@ func TestModel_asks(t *testing.T) {
 	var got llm.Request
 	desk := asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1}, Provider: keeps{&got}, Ledger: blank{}, Blobs: blank{}}, Now: time.Now}
 	w, _ := read1(t, "testdata/leak_in_body.txtar")
-	d, err := Model{desk}.Draft(t.Context(), Material{Change: w.change, Required: []string{"strict"}, Forbidden: []string{"_check_keys"}, Interface: []schemas.Name{{Name: "refill"}}, Fault: "too short"})
-	if err != nil || d.Provider != "small" || !d.Thin || d.Text != "I want to be able to read files." || strings.Join(d.From, " ") != "note subject body" {
+	d, err := Model{desk}.Draft(t.Context(), Material{Change: w.change, Required: []string{"strict"}, Forbidden: []string{"_check_keys"}, Interface: []schemas.Name{{Name: "refill"}}, Fault: "too short",
+		Tests:     []schemas.TestVerdict{{ID: "test_a[1]", Why: "assert 1 == 2"}, {ID: "test_a[2]"}, {ID: "test_b"}},
+		TestPatch: "sha256:tests",
+	})
+	if err != nil || d.Provider != "small" || !d.Thin || d.Text != "I want to be able to read files. None can be read.\n\n- It reads files." || strings.Join(d.From, " ") != "note subject body tests" || strings.Join(d.Gaps, " ") != "test_b" {
 		t.Errorf("%+v, %v", d, err)
 	}
-	for _, part := range []string{`"required": [`, `"_check_keys"`, `"refill"`, `"fault": "too short"`, w.change.Subject} {
+	for _, part := range []string{`"required": [`, `"_check_keys"`, `"refill"`, `"fault": "too short"`, `"name": "test_a"`, `"fails": "assert 1 == 2"`, `"test_changes": "+patch of sha256:tests"`, w.change.Subject} {
 		if !strings.Contains(got.Text.Material, part) {
 			t.Errorf("the material lacks %s", part)
 		}
@@ -90,7 +93,7 @@ type keeps struct{ got *llm.Request }
 
 func (k keeps) Complete(_ context.Context, r llm.Request) (llm.Reply, error) {
 	*k.got = r
-	return llm.Reply{Text: []byte(`{"statement":"I want to be able to read files.","thin":true}`), Model: r.Model}, nil
+	return llm.Reply{Text: []byte(`{"appeal":"I want to be able to read files.","background":"None can be read.","requirements":["It reads\nfiles."],"covers":[{"test":"test_a","requirements":[1]},{"test":"test_b","requirements":[2]}],"thin":true,"suspicious":false}`), Model: r.Model}, nil
 }
 
 // blank is a ledger and a shelf that keep nothing.
@@ -101,4 +104,107 @@ func (blank) Answered(context.Context, schemas.Digest, llm.Answer) error { retur
 func (blank) Reserve(context.Context, string, float64) (bool, error)     { return true, nil }
 func (blank) Spend(context.Context, string, float64, float64) error      { return nil }
 func (blank) Put([]byte) (schemas.Digest, error)                         { return "", nil }
-func (blank) Get(schemas.Digest) ([]byte, error)                         { return nil, nil }
+func (blank) Get(d schemas.Digest) ([]byte, error)                       { return []byte("+patch of " + d), nil }
+
+// says answers every question with one text.
+type says string
+
+func (s says) Complete(_ context.Context, r llm.Request) (llm.Reply, error) {
+	return llm.Reply{Text: []byte(s), Model: r.Model}, nil
+}
+
+func modelOf(answer string) Model {
+	return Model{asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1}, Provider: says(answer), Ledger: blank{}, Blobs: blank{}}, Now: time.Now}}
+}
+
+// A review counts what stands in the statement and tests that there are, and nothing else.
+func TestModel_reviews(t *testing.T) {
+	t.Parallel()
+	const answer = `{"unfair":[{"test":"test_a","code":"name"},{"test":"test_z","code":"missing"}],"leaks":["not there"],"vague":["read files","read files"],"extra":[""],"verdict":"repair","label":"S2","suspicious":false}`
+	st := schemas.Statement{Text: "I want to be able to read files."}
+	m := Material{Tests: []schemas.TestVerdict{{ID: "test_a"}}}
+	got, err := modelOf(answer).Review(t.Context(), m, st)
+	if err != nil || len(got.Unfair) != 1 || len(got.Leaks)+len(got.Extra) != 0 || len(got.Vague) != 1 || got.Label != "S2" || got.Provider != "small" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if fault := got.Fault(); fault != `the test test_a can fail: a name or value cannot be guessed; "read files" is vague` {
+		t.Error(fault)
+	}
+	// Text of strangers that gives orders, and a model that says so, or obeys.
+	obeys := strings.Replace(answer, `"suspicious":false`, `"suspicious":true`, 1)
+	if _, err := modelOf(obeys).Review(t.Context(), m, st); !llm.NoAnswer(err) {
+		t.Errorf("a suspicious text: %v", err)
+	}
+	draft := `{"appeal":"I want to be able to read files.","background":"","requirements":[],"covers":[],"thin":false,"suspicious":true}`
+	if _, err := modelOf(draft).Draft(t.Context(), m); !llm.NoAnswer(err) {
+		t.Errorf("a suspicious text: %v", err)
+	}
+}
+
+// opinions review one statement after another.
+type opinions struct {
+	says  []schemas.Review
+	asked []string
+}
+
+func (o *opinions) Review(_ context.Context, _ Material, st schemas.Statement) (schemas.Review, error) {
+	o.asked = append(o.asked, st.Text)
+	r := o.says[0]
+	o.says = o.says[1:]
+	return r, nil
+}
+
+// What a reviewer would mend is asked for again, once less than the tries; the last draft
+// that passed the gates stands, with what is said of it.
+func TestReviewed(t *testing.T) {
+	t.Parallel()
+	const first, second = "I want to make `Reader` refuse unknown keys when it is told to be strict.", "I want to make `Reader` refuse every unknown key when it is told to be strict."
+	repair := schemas.Review{Verdict: "repair", Label: "S2", Vague: []string{"unknown keys"}}
+	for _, tc := range []struct {
+		name   string
+		drafts []any
+		says   []schemas.Review
+		text   string
+		label  string
+		faults int // of the drafts, those with a fault
+	}{
+		{"good", []any{first}, []schemas.Review{{Verdict: "good", Label: "S0"}}, first, "S0", 0},
+		{"mended", []any{first, second}, []schemas.Review{repair, {Verdict: "good", Label: "S1"}}, second, "S1", 1},
+		{"never", []any{first, second}, []schemas.Review{repair, repair}, second, "S2", 1},
+		{"worse", []any{first, "Please."}, []schemas.Review{repair}, first, "S2", 1},
+		{"rules", []any{"Please.", "Please!"}, []schemas.Review{{Verdict: "reject", Label: "S3"}}, "", "S3", 1},
+	} {
+		w, _ := read1(t, "testdata/leak_in_body.txtar")
+		model, reviewer := &several{says: tc.drafts}, &opinions{says: tc.says}
+		d := New(&w, &w, languages, nil, Config{Model: &llm.Settings{Models: []string{"small"}, Tries: 2}}).With(model, reviewer)
+		st, err := d.Run(t.Context(), schemas.Adequacy{StartID: w.start.ID()})
+		if err != nil || tc.text != "" && !strings.HasPrefix(st.Text, tc.text) || st.Review == nil || st.Review.Label != tc.label || len(reviewer.says) != 0 {
+			t.Errorf("%s: %q, %+v, %v", tc.name, st.Text, st.Review, err)
+		}
+		faults := 0
+		for _, f := range model.faults {
+			if f != "" {
+				faults++
+			}
+		}
+		if faults != tc.faults {
+			t.Errorf("%s: faults %q", tc.name, model.faults)
+		}
+	}
+}
+
+// A test that no requirement covers is a gap, and is told.
+func TestGaps(t *testing.T) {
+	t.Parallel()
+	w, _ := read1(t, "testdata/leak_in_body.txtar")
+	f, err := New(&w, &w, languages, nil, Config{}).facts(t.Context(), w.start.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft := Draft{Provider: "small", Text: "I want to make `Reader` refuse unknown keys when it is told to be strict.", Gaps: []string{"test_other"}}
+	_, err = newTask(f).judge(draft)
+	var no *pipeline.Rejected
+	if !errors.As(err, &no) || no.Reason != schemas.Uncovered || !strings.Contains(no.Error(), "test_other") {
+		t.Errorf("%v", err)
+	}
+}

@@ -16,6 +16,7 @@ const (
 	fromSubject = "subject"
 	fromBody    = "body"
 	fromTests   = "literals" // what the tests compare with, stated by rule
+	fromRuns    = "tests"    // the tests themselves, as a model was shown them
 )
 
 // piece is one sentence or list item of one text.

@@ -17,6 +17,7 @@ import (
 	"github.com/benchmint/benchmint/internal/github"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -81,6 +82,9 @@ func (h *Harvester) run(ctx context.Context, c schemas.Crawled) ([]schemas.Chang
 	if err := h.told(ctx, c.Source, changes); err != nil {
 		return nil, err
 	}
+	for i := range changes {
+		scrub(&changes[i])
+	}
 	return changes, h.elders(ctx, c.Source, changes)
 }
 
@@ -139,6 +143,21 @@ func (h *Harvester) fill(ctx context.Context, name string, changes []schemas.Cha
 		}
 	}
 	return nil
+}
+
+// scrub takes credentials out of what was written of a change.
+func scrub(c *schemas.Change) {
+	texts := []*string{&c.Subject, &c.Body}
+	c.Notes = slices.Clone(c.Notes)
+	for i := range c.Notes {
+		texts = append(texts, &c.Notes[i].Heading, &c.Notes[i].Text)
+	}
+	if c.Pull != nil {
+		texts = append(texts, &c.Pull.Title, &c.Pull.Body)
+	}
+	for _, t := range texts {
+		*t = secrets.Scrub(*t)
+	}
 }
 
 // GitHub is the resource that is paused where GitHub does not answer.

@@ -21,6 +21,7 @@ import (
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -170,6 +171,11 @@ func (l *Linker) patches(ctx context.Context, w *work, s *schemas.Start) error {
 		}
 		if got := state.ID(); got != step.want {
 			return fmt.Errorf("checking %s: tree %s, want %s", step.what, got, step.want)
+		}
+	}
+	for _, p := range [][]byte{testPatch, patch} {
+		if found := secrets.Find(string(p)); found != "" {
+			return pipeline.Reject(schemas.HoldsSecret, "its diff holds what looks like a credential: %.4s…", found)
 		}
 	}
 	if s.TestPatch, err = l.blobs.Put(testPatch); err != nil {

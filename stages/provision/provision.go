@@ -83,7 +83,11 @@ func (p *Provisioner) build(ctx context.Context, r schemas.Resolved) (schemas.En
 		}
 		repaired, ok := recipe, false
 		if attempt < environment.Attempts {
-			if repaired, ok, err = p.builder.Repair(ctx, project, recipe, log); err != nil {
+			var by environment.Repairer = p.builder
+			if rejected.Reason == schemas.NoRunner && len(project.TestPaths) > 0 {
+				by = environment.FailureTable(p.builder.Languages) // the suite is tried before others are asked
+			}
+			if repaired, ok, err = by.Repair(ctx, project, recipe, log); err != nil {
 				return schemas.Environment{}, err
 			}
 		}

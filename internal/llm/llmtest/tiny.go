@@ -121,8 +121,10 @@ func ones(n int) []float32 {
 // bias is how likely a token is.
 func (m *tiny) bias(t int) float64 {
 	switch token := m.tokens[t]; {
-	case token == `"` || t == 2: // the end of the text
-		return 1
+	case token == `"` || token == "]" || token == "}" || t == 2: // the end of a text, a list, an object, an answer
+		return 12
+	case token == ",":
+		return 11
 	case token == `\` || token == "`":
 		return -20
 	case token == "▁":

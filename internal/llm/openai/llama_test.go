@@ -23,21 +23,21 @@ var answers = flag.Int("answers", 5, "how many answers of each prompt the real s
 func TestLlama(t *testing.T) {
 	t.Parallel()
 	p := openai.New(llmtest.Llama(t, key), key, time.Minute, time.Now)
-	classify, err := prompts.Classify.Render(prompts.ClassifyInput{Repository: "a/b", Subject: "Read the end"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	describe, err := prompts.Describe.Render(prompts.DescribeInput{Repository: "a/b", Subject: "Read the end"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]prompts.Text{"classify": classify, "describe": describe} {
+	all := map[string]prompts.Text{}
+	classify := render(t, all, prompts.Classify, prompts.ClassifyInput{Repository: "a/b", Subject: "Read the end"})
+	render(t, all, prompts.Notes, prompts.NotesInput{Repository: "a/b", Lines: []prompts.Line{{N: 1, Text: "Read the end"}}})
+	render(t, all, prompts.Describe, prompts.DescribeInput{Repository: "a/b", Subject: "Read the end", Tests: []prompts.Test{{Name: "test_end"}}})
+	render(t, all, prompts.Review, prompts.ReviewInput{Repository: "a/b", Statement: "I want to read the end.", Tests: []string{"test_end"}})
+	render(t, all, prompts.Repair, prompts.RepairInput{Repository: "a/b", Log: "No module named 'x'"})
+	lengths := map[string]int{}
+	for name, text := range all {
 		for i := range *answers {
 			text.Question += " " // another request
 			reply, err := p.Complete(t.Context(), llm.Request{Model: "tiny", Prompt: name, Text: text, MaxTokens: 600})
 			var refused *llm.Refused
 			if errors.As(err, &refused) && refused.Why == "length" {
-				continue // nonsense without an end
+				lengths[name]++ // nonsense without an end
+				continue
 			}
 			if err != nil {
 				t.Fatalf("%s %d: %v", name, i, err)
@@ -47,6 +47,12 @@ func TestLlama(t *testing.T) {
 			}
 		}
 	}
+	for name, n := range lengths {
+		if n > *answers/2 {
+			t.Errorf("%s: %d of %d answers have no end", name, n, *answers)
+		}
+	}
+	t.Logf("answers of each of %d prompts: %d; without an end: %v", len(all), *answers, lengths)
 	long := llm.Request{Model: "tiny", Prompt: "classify", Text: classify, MaxTokens: 100}
 	long.Text.Material = strings.Repeat("x", 40000)
 	var refused *llm.Refused
@@ -59,15 +65,23 @@ func TestLlama(t *testing.T) {
 	}
 }
 
+func render[In, Answer any](t *testing.T, all map[string]prompts.Text, p prompts.Prompt[In, Answer], in In) prompts.Text {
+	t.Helper()
+	text, err := p.Render(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all[p.Name()] = text
+	return text
+}
+
 // fits holds an answer against a schema, the bounds of texts left out.
 func fits(schema string, answer []byte) error {
 	var s jsonschema.Schema
 	if err := json.Unmarshal([]byte(schema), &s); err != nil {
 		return err
 	}
-	for _, p := range s.Properties {
-		p.Pattern, p.MinLength, p.MaxLength = "", nil, nil
-	}
+	unbound(&s)
 	resolved, err := s.Resolve(nil)
 	if err != nil {
 		return err
@@ -77,4 +91,14 @@ func fits(schema string, answer []byte) error {
 		return err
 	}
 	return resolved.Validate(v)
+}
+
+func unbound(s *jsonschema.Schema) {
+	s.Pattern, s.MinLength, s.MaxLength, s.MaxItems = "", nil, nil, nil
+	if s.Items != nil {
+		unbound(s.Items)
+	}
+	for _, p := range s.Properties {
+		unbound(p)
+	}
 }

@@ -20,6 +20,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 
 	"github.com/benchmint/benchmint/internal/llm"
+	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/wholebody"
 )
 
@@ -99,7 +100,7 @@ func (p *Provider) complete(ctx context.Context, r llm.Request, rung int) (llm.R
 		return reply, p.noChoice(raw)
 	}
 	choice := resp.Choices[0]
-	switch text := strings.TrimSpace(choice.Message.Content); {
+	switch text := secrets.Scrub(strings.TrimSpace(choice.Message.Content), p.key); {
 	case choice.Message.Refusal != "":
 		return reply, &llm.Refused{Why: "refusal"}
 	case choice.FinishReason == openai.FinishReasonContentFilter:
@@ -250,9 +251,7 @@ func (p *Provider) classify(status int, e answerError, retryAfter string) error 
 const maxSaid = 160
 
 func (p *Provider) scrubbed(text string) string {
-	if p.key != "" {
-		text = strings.ReplaceAll(text, p.key, "<key>")
-	}
+	text = secrets.Scrub(text, p.key)
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > maxSaid {
 		text = string(r[:maxSaid]) + "…"

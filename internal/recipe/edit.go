@@ -1,0 +1,110 @@
+package recipe
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Edit is one edit of a recipe, of a closed set: nothing else can be said.
+type Edit struct {
+	Op    Op
+	Name  string // of a variable
+	Value string
+}
+
+// Op is what an edit does.
+type Op string
+
+// The edits.
+const (
+	AddSystemPackage  Op = "add_system_package"
+	AddRequirement    Op = "add_requirement"
+	RemoveRequirement Op = "remove_requirement"
+	SetVariable       Op = "set_variable"
+	SetToolchain      Op = "set_toolchain"
+	SetTestCommand    Op = "set_test_command"
+)
+
+var (
+	debianPackage = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]{1,60}$`) // Debian policy 5.6.7
+	// A name with extras and versions (PEP 508): no URL, no path, no option, no marker.
+	requirement = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,60}(?:\[[A-Za-z0-9,_-]{1,60}\])?(?:(?:===?|[<>!~]=|<|>)[0-9A-Za-z.*+!-]{1,40}(?:,(?:===?|[<>!~]=|<|>)[0-9A-Za-z.*+!-]{1,40}){0,3})?$`)
+	variable    = lazyregexp.New(`^[A-Z][A-Z0-9_]{1,60}$`)
+	// What decides which programs, packages and tests run is not for a variable to say.
+	reserved = lazyregexp.New(`^(?:PATH|HOME|SHELL|IFS|ENV|BASH_ENV|LD_.*|DYLD_.*|PYTHON(?:PATH|HOME|STARTUP)|PYTEST_.*|GO(?:FLAGS|PROXY|SUMDB|PRIVATE|NOSUMDB|ROOT|PATH|TOOLCHAIN)|.*_PROXY|.*INDEX.*|PIP_.*|UV_.*|NPM_.*|SSL_.*|GIT_.*|BENCHMINT_.*)$`)
+)
+
+// Apply makes an edit of a recipe, and says what it changed. available are the versions of
+// its toolchain that can be had. An edit that there is not, or that changes nothing, is an
+// error. A recipe whose dependencies may be others now has lost its lock.
+func Apply(r schemas.Recipe, e Edit, available []string) (schemas.Recipe, string, error) {
+	refuse := func(form string, args ...any) (schemas.Recipe, string, error) {
+		return r, "", fmt.Errorf("%s %q: %s", e.Op, e.Value, fmt.Sprintf(form, args...))
+	}
+	switch e.Op {
+	case AddSystemPackage:
+		if !debianPackage.MatchString(e.Value) || slices.Contains(r.SystemPackages, e.Value) {
+			return refuse("it is not the name of a Debian package, or is there already")
+		}
+		r.SystemPackages = sortedWith(r.SystemPackages, e.Value)
+		return unlocked(r), "system_packages += " + e.Value, nil
+	case AddRequirement:
+		if r.Language != "python" || !requirement.MatchString(e.Value) || slices.Contains(r.Requirements, e.Value) {
+			return refuse("it is not a requirement with a name and versions, or is there already")
+		}
+		r.Requirements = sortedWith(r.Requirements, e.Value)
+		return unlocked(r), "requirements += " + e.Value, nil
+	case RemoveRequirement:
+		if !slices.Contains(r.Requirements, e.Value) || !requirement.MatchString(e.Value) {
+			return refuse("the recipe has no such requirement")
+		}
+		r.Requirements = slices.DeleteFunc(slices.Clone(r.Requirements), func(line string) bool { return line == e.Value })
+		return unlocked(r), "requirements -= " + e.Value, nil
+	case SetVariable:
+		switch {
+		case !variable.MatchString(e.Name) || reserved.MatchString(e.Name):
+			return refuse("%s is not a variable that may be set", e.Name)
+		case strings.ContainsAny(e.Value, "\n\r\x00") || strings.Contains(e.Value, "://") || r.Variables[e.Name] == e.Value:
+			return refuse("it is not a value of %s, or is there already", e.Name)
+		}
+		r.Variables = maps.Clone(r.Variables)
+		if r.Variables == nil {
+			r.Variables = map[string]string{}
+		}
+		r.Variables[e.Name] = e.Value
+		return r, "variables += " + e.Name + "=" + e.Value, nil
+	case SetToolchain:
+		if !slices.Contains(available, e.Value) || r.Toolchain.Version == e.Value {
+			return refuse("it is not another version that can be had")
+		}
+		r.Toolchain = schemas.Toolchain{Name: r.Toolchain.Name, Version: e.Value}
+		return unlocked(r), "toolchain = " + e.Value, nil
+	case SetTestCommand:
+		at := slices.IndexFunc(r.Rivals, func(x schemas.Rival) bool { return x.Other == "" && x.Line() == e.Value })
+		if at < 0 {
+			return refuse("it is not one of the commands that were found")
+		}
+		chosen := r.Rivals[at]
+		r.Rivals = slices.Concat([]schemas.Rival{{Test: r.Test, Other: "a repair replaced it"}}, r.Rivals[:at], r.Rivals[at+1:])
+		r.Test = chosen.Test
+		return r, "test = " + e.Value, nil
+	}
+	return r, "", errors.New("there is no edit " + string(e.Op))
+}
+
+func sortedWith(list []string, one string) []string {
+	out := append(slices.Clone(list), one)
+	slices.Sort(out)
+	return out
+}
+
+func unlocked(r schemas.Recipe) schemas.Recipe {
+	r.Lock, r.Setup = "", nil
+	return r
+}
