@@ -160,7 +160,7 @@ func (b *bench) once(ctx context.Context, name string, after time.Duration) (c c
 	cmd.Env = append(os.Environ(), "GITHUB_TOKEN=ghp_bench", "GITHUB_API_URL="+b.server.URL(), "GITHUB_SERVER_URL="+b.server.URL(), "XDG_CACHE_HOME="+filepath.Join(folder, "cache"))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	requests, points, begun := b.server.Requests(), b.server.Points(), time.Now() //nolint:forbidigo // it measures
+	requests, points, begun := b.server.Requests(), b.server.Points(), time.Now()
 	err = cmd.Run()
 	c = cost{b.server.Requests() - requests, b.server.Points() - points, time.Since(begun)}
 	if err != nil && (after == 0 || ctx.Err() == nil) {
@@ -171,7 +171,7 @@ func (b *bench) once(ctx context.Context, name string, after time.Duration) (c c
 
 // labelsOf is a digest of all labels of a store, and the number of candidates with a number.
 func labelsOf(ctx context.Context, folder string) (d schemas.Digest, candidates int, err error) {
-	s, err := store.Open(ctx, filepath.Join(folder, "benchmint-state"), store.Options{Now: time.Now}) //nolint:forbidigo // a store wants a clock
+	s, err := store.Open(ctx, filepath.Join(folder, "benchmint-state"), store.Options{Now: time.Now})
 	if err != nil {
 		return "", 0, err
 	}

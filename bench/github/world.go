@@ -12,6 +12,7 @@ import (
 	"github.com/benchmint/benchmint/internal/github"
 	"github.com/benchmint/benchmint/internal/github/githubtest"
 	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/hosts"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -92,7 +93,7 @@ func repositoryOf(ctx context.Context, name, clone string) (*githubtest.Reposito
 		title = strings.TrimSuffix(title, fmt.Sprintf(" (#%d)", number))
 		r.Pulls[number] = github.Pull{Pull: schemas.Pull{Number: number, Title: title, Body: body, Merge: f[0]}, Updated: at.UTC()}
 		if release != nil {
-			release.Body += fmt.Sprintf("* %s by @dev in https://github.com/%s/pull/%d\n", title, name, number)
+			release.Body += fmt.Sprintf("* %s by @dev in %s%s/pull/%d\n", title, hosts.GitHub, name, number)
 		}
 	}
 	return r, nil

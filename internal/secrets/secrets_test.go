@@ -15,7 +15,7 @@ func TestScrub(t *testing.T) {
 		{"github_pat_" + a[:82], "<secret>"},
 		{"key=sk-proj-" + a[:60] + "&x", "key=<secret>&x"},
 		{"AKIA" + strings.Repeat("Q", 16), "<secret>"},
-		{"xoxb-123456789012-" + a[:24], "<secret>"},
+		{"xoxb" + "-123456789012-" + a[:24], "<secret>"},
 		{"pypi-" + a[:100], "<secret>"},
 		{"the password hunter2 is known", "the password <secret> is known"},
 	} {
