@@ -103,6 +103,16 @@ func TestSearchGoesOn(t *testing.T) {
 			t.Errorf("%d found, want %d: %v", len(got), len(want), err)
 		}
 		// A window of ten pages may be read again for each limit, and no more.
+		// Where the search was cut in two is known: its first question is asked once.
+		again := 0
+		for _, path := range cut.Paths() {
+			if path == cut.Paths()[0] {
+				again++
+			}
+		}
+		if again != 1 {
+			t.Errorf("the first question was asked %d times", again)
+		}
 		if extra := cut.Requests() - whole.Requests(); extra > 4*10 {
 			t.Errorf("%d requests more than without limits", extra)
 		}
