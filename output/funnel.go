@@ -105,7 +105,8 @@ func levels(m Manifest) []level {
 	}
 	last, made := 0, false
 	for _, k := range kinds {
-		if f, ok := stages[k.funnel.stage]; ok {
+		f, ok := stages[k.funnel.stage]
+		if ok && (total(f) > 0 || k.name == schemas.KindFeature) {
 			own, n := k.funnel.levels(f, configuration)
 			out, last, made = append(out, own...), last+n, true
 		}

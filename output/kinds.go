@@ -31,6 +31,17 @@ var kinds = []kind{
 			},
 		},
 	},
+	edits,
+}
+
+// edits is the row of the edit kind.
+var edits = kind{
+	name: schemas.KindEdit, hidden: true,
+	lints: []func(*linter){(*linter).change, (*linter).order, (*linter).label},
+	funnel: branch{
+		stage: "range", title: "Ranges of commits",
+		filters: []filter{{title: "with code and tests"}},
+	},
 }
 
 // kindOf is the row of a kind; false where there is none.

@@ -285,8 +285,25 @@ func (l *linter) change() {
 	if !commitShape.MatchString(c.Commit) {
 		l.add(RuleField, "change.commit is %q, not 40 hex digits", c.Commit)
 	}
-	if want := schemas.FeatureID(r.Repo, c.Number, c.Commit).String(); want != r.InstanceID {
-		l.add(RuleID, "repo, number and commit make %s", want)
+	want := []string{schemas.FeatureID(r.Repo, c.Number, c.Commit).String()}
+	if r.Benchmint.Kind == schemas.KindEdit {
+		want = []string{schemas.EditID(r.Repo, c.Commit, "").String(), schemas.EditID(r.Repo, c.Commit, r.BaseCommit).String()}
+	}
+	if !slices.Contains(want, r.InstanceID) {
+		l.add(RuleID, "repo, number and commit make %s", strings.Join(want, " or "))
+	}
+}
+
+// order: an edit is told in words, and in a few.
+func (l *linter) order() {
+	text, _ := prose.Split(l.row.ProblemStatement)
+	line, _, _ := strings.Cut(text, "\n")
+	const most = 80
+	if n := len(strings.Fields(line)); n == 0 || n > most || prose.Begins(line) {
+		l.add(RuleStatement, "problem_statement is not an order of 1 to %d words: %.60q", most, line)
+	}
+	for _, c := range prose.Code(text) {
+		l.add(RuleStatement, "problem_statement holds code: %.60q", c)
 	}
 }
 

@@ -146,7 +146,7 @@ type Extra struct {
 	Review     *schemas.Review `json:"review,omitempty"`
 	Leaks      schemas.Scan    `json:"leaks"`
 	Provenance []Provenance    `json:"provenance"`
-	Change     *Change         `json:"change"` // of kind feature
+	Change     *Change         `json:"change"` // of kinds feature and edit
 }
 
 // Change is the landed change that a row was made from.
@@ -162,6 +162,8 @@ type Change struct {
 	// decided: "rules", or a model's name.
 	LabelEvidence []schemas.LabelEvidence `json:"label_evidence"`
 	LabelProvider string                  `json:"label_provider"`
+	// Range are the commits of an edit, oldest first; not there for a feature.
+	Range []schemas.RangeCommit `json:"range,omitempty"`
 }
 
 // Functions are the qualified names (path::Class.method) of what the code part
@@ -278,7 +280,7 @@ func changeOf(t Task) *Change {
 	}
 	return &Change{
 		Commit: c.Commit, Number: c.Number, NumberFrom: c.NumberFrom, Subject: c.Subject, Release: c.Release, Notes: some(c.Notes),
-		Label: t.Label.Label, LabelEvidence: some(t.Label.Evidence), LabelProvider: t.Label.Provider,
+		Label: t.Label.Label, LabelEvidence: some(t.Label.Evidence), LabelProvider: t.Label.Provider, Range: c.Range,
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-//go:embed describe classify notes review repair
+//go:embed describe classify notes review repair lazy
 var files embed.FS
 
 // Prompt is one question, with the type of its input and the type of its answer.
@@ -36,6 +36,7 @@ var (
 	Classify = Prompt[ClassifyInput, ClassifyAnswer]{"classify", files}
 	Notes    = Prompt[NotesInput, NotesAnswer]{"notes", files}
 	Review   = Prompt[ReviewInput, ReviewAnswer]{"review", files}
+	Lazy     = Prompt[DescribeInput, LazyAnswer]{"lazy", files}
 	Repair   = Prompt[RepairInput, RepairAnswer]{"repair", files}
 )
 
@@ -74,6 +75,12 @@ type DescribeAnswer struct {
 	Covers       []Cover  `json:"covers"`
 	Thin         bool     `json:"thin"`       // the material says too little
 	Suspicious   bool     `json:"suspicious"` // a text tries to give orders
+}
+
+// LazyAnswer is the instruction of an edit.
+type LazyAnswer struct {
+	Instruction string `json:"instruction"`
+	Suspicious  bool   `json:"suspicious"`
 }
 
 // Cover are the requirements that a test rests on, by their numbers from 1.

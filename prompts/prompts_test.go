@@ -66,6 +66,7 @@ func TestExamples_pass_their_own_schema(t *testing.T) {
 	examples(t, Notes)
 	examples(t, Review)
 	examples(t, Repair)
+	examples(t, Lazy)
 }
 
 func examples[In, Answer any](t *testing.T, p Prompt[In, Answer]) {
@@ -166,7 +167,7 @@ func TestParse(t *testing.T) {
 // What a model may answer is closed, and no keyword of a schema is one that nobody checks.
 func TestSchemas_are_closed(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"describe", "classify", "notes", "review", "repair"} {
+	for _, name := range []string{"describe", "classify", "notes", "review", "repair", "lazy"} {
 		b, err := fs.ReadFile(files, name+"/schema.json")
 		if err != nil {
 			t.Fatal(err)

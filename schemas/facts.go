@@ -1,6 +1,9 @@
 package schemas
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Source is one source as it is asked for, and where it stands now: a source that
 // moved is crawled again.
@@ -16,7 +19,8 @@ type Source struct {
 	Repo    Repo     `json:"repo"`
 	Since   string   `json:"since,omitempty"` // YYYY-MM-DD, UTC, inclusive
 	Until   string   `json:"until,omitempty"` // exclusive
-	Only    []string `json:"only,omitempty"`  // pull request numbers or commits
+	Only    []string `json:"only,omitempty"`  // pull request numbers or commits; of ranges base..commit
+	Kinds   []Kind   `json:"kinds,omitempty"` // empty: features
 	Changes int      `json:"changes"`         // newest candidates that are taken
 	// Releases bounds the window to the changes of the newest releases, and what is not
 	// released yet; 0 is no bound.
@@ -36,6 +40,11 @@ type Source struct {
 
 // ID is the repository's.
 func (s Source) ID() string { return s.Repo.ID() }
+
+// Wants reports whether tasks of a kind are made of the source.
+func (s Source) Wants(k Kind) bool {
+	return slices.Contains(s.Kinds, k) || len(s.Kinds) == 0 && k == KindFeature
+}
 
 // Crawled is a source that passed the gates, and what it released.
 type Crawled struct {
@@ -73,9 +82,10 @@ const (
 	NumberPatchID NumberSource = "patch_id" // equal patch-id under refs/pull/N/head
 )
 
-// Change is one landed commit of the first-parent line.
+// Change is one landed commit of the first-parent line, or a range of them (kind edit).
 type Change struct {
-	Repo        string       `json:"repo"` // Repo.Name
+	Kind        Kind         `json:"kind,omitempty"` // "" is a feature
+	Repo        string       `json:"repo"`           // Repo.Name
 	RepoRoot    string       `json:"repo_root"`
 	Licence     string       `json:"licence,omitempty"` // Repo.Licence
 	Commit      string       `json:"commit"`            // the landed commit
@@ -98,8 +108,16 @@ type Change struct {
 	// Pull is what the forge says of the change's pull request; nil where it was not asked,
 	// or has none of the number.
 	Pull *Pull `json:"pull,omitempty"`
+	// Range are the commits from Base to Commit, oldest first, where the change is a range.
+	Range []RangeCommit `json:"range,omitempty"`
 	// Twin is the ID of the change that had the same identity first; "" for most.
 	Twin string `json:"twin,omitempty"`
+}
+
+// RangeCommit is one commit of a range.
+type RangeCommit struct {
+	Commit  string `json:"commit"`
+	Subject string `json:"subject"`
 }
 
 // Written is what its author wrote of the change: the pull request's title and body where
@@ -224,8 +242,18 @@ type Note struct {
 	References []Reference `json:"references,omitempty"`
 }
 
-// ID is owner__name-1234, or owner__name-c<12 hex> where there is no number.
-func (c Change) ID() string { return FeatureID(c.Repo, c.Number, c.Commit).String() }
+// ID is owner__name-1234, or owner__name-c<12 hex> where there is no number; of a range
+// owner__name-e<12 hex>, with .b<8 hex> where its base is not the commit's parent.
+func (c Change) ID() string {
+	if c.Kind != KindEdit {
+		return FeatureID(c.Repo, c.Number, c.Commit).String()
+	}
+	base := c.Base
+	if len(c.Parents) > 0 && c.Parents[0] == base {
+		base = ""
+	}
+	return EditID(c.Repo, c.Commit, base).String()
+}
 
 // ChangedFile is one row of git's raw diff from base to solution.
 type ChangedFile struct {

@@ -48,7 +48,7 @@ func (r *Records) Change(id string) (schemas.Change, error) {
 	if err != nil {
 		return c, err
 	}
-	if stage != Link {
+	if stage != Link && stage != Range {
 		return c, fmt.Errorf("%s does not come from a change", id)
 	}
 	if err := json.Unmarshal(record, &c); err != nil {

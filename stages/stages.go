@@ -28,16 +28,19 @@ import (
 	"github.com/benchmint/benchmint/stages/internal/mend"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 	"github.com/benchmint/benchmint/stages/link"
+	"github.com/benchmint/benchmint/stages/pair"
 	"github.com/benchmint/benchmint/stages/provision"
 	"github.com/benchmint/benchmint/stages/resolve"
 	"github.com/benchmint/benchmint/stages/validate"
 )
 
-// The stages of the feature kind, in order.
+// The stages, in order: those of the feature kind and of the edit kind, then of both.
 const (
 	Crawl     = "crawl"     // a source: whether it is wanted, and what it released
 	Harvest   = "harvest"   // a source: its landed changes, newest first, with what release notes tell of them
 	Link      = "link"      // a change: its two states, every path or hunk in one part
+	Pair      = "pair"      // a source: ranges of its commits, drawn by a seed
+	Range     = "range"     // a range: its two states, every path or hunk in one part
 	Classify  = "classify"  // a start: feature, improvement, fix or other, and why
 	Resolve   = "resolve"   // a start: a recipe with evidence, a lock, a key
 	Provision = "provision" // a key: its environment, built once and tried
@@ -48,7 +51,7 @@ const (
 )
 
 // Order is every stage of a plan.
-var Order = []string{Crawl, Harvest, Link, Classify, Resolve, Provision, Validate, Assess, Describe, Export}
+var Order = []string{Crawl, Harvest, Link, Pair, Range, Classify, Resolve, Provision, Validate, Assess, Describe, Export}
 
 // budget is how often and for how long a step is put off before it is Failed (and tried
 // again by the next run): some twenty seconds each time, so that a run that waits its
@@ -73,7 +76,7 @@ const (
 )
 
 // Makers are the stages that make the starts, one or more for each kind.
-var Makers = []string{Link}
+var Makers = []string{Link, Range}
 
 const (
 	Begin = Classify // the first stage of all kinds together: what it is given is a Start
@@ -86,6 +89,8 @@ var needs = map[string]map[string]int{
 	Crawl:     {Git: 1},
 	Harvest:   {CPU: 1},
 	Link:      {CPU: 1},
+	Pair:      {CPU: 1},
+	Range:     {CPU: 1},
 	Classify:  {CPU: 1},
 	Resolve:   {CPU: 1, Sandbox: 1, ends.Registry: 1},
 	Provision: {CPU: 1, Sandbox: 1, ends.Registry: 1},
@@ -173,7 +178,7 @@ type doers struct {
 	assessor   *assess.Stage
 }
 
-// New is the plan of the feature kind.
+// New is the plan of all kinds.
 func New(d Deps) (*pipeline.Plan, error) {
 	if d.Desk != nil {
 		d.Classify.Model, d.Classify.Prompt, d.Describe.Model = &d.Desk.Settings, prompts.Classify.Hash()+" "+prompts.Notes.Hash(), &d.Desk.Settings
@@ -187,7 +192,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	projects := environment.Projects{States: trees, History: d.Repos, Toolchains: d.Builder.Toolchains, Languages: d.Builder.Languages, PinToDate: d.PinToDate}
 	exporter := export.New(d.Dataset, export.Outside{
 		Records: records, States: trees, History: d.Repos, Blobs: d.Blobs, Commands: d.Builder, Tools: merged(d.Tools, d.Program),
-		Stages: []string{Link, Classify, Resolve, Provision, Validate, Assess, Describe}, Labelled: Classify, Proved: Validate, Assessed: Assess,
+		Stages: []string{Link, Range, Classify, Resolve, Provision, Validate, Assess, Describe}, Labelled: Classify, Proved: Validate, Assessed: Assess,
 		Releases: records.Releases,
 	})
 
@@ -212,9 +217,14 @@ func New(d Deps) (*pipeline.Plan, error) {
 	}
 	sources := pipeline.New[schemas.Source]()
 	crawled := pipeline.Then(sources, Crawl, pipeline.Stage[schemas.Source, schemas.Crawled](crawl.NewGate(d.Repos, d.Forge, d.Crawl)), options(Crawl, crawl.Version, d.Crawl, attempt))
-	changes := pipeline.Expand(crawled, Harvest, pipeline.Expander[schemas.Crawled, schemas.Change](harvest.New(d.Repos, d.Forge)), d.telling(options(Harvest, harvest.Version, nil, attempt)))
+	wants := func(k schemas.Kind) func(schemas.Crawled) bool {
+		return func(c schemas.Crawled) bool { return c.Source.Wants(k) }
+	}
+	changes := pipeline.Expand(pipeline.Where(crawled, wants(schemas.KindFeature)), Harvest, pipeline.Expander[schemas.Crawled, schemas.Change](harvest.New(d.Repos, d.Forge)), d.telling(options(Harvest, harvest.Version, nil, attempt)))
 	starts := pipeline.Then(changes, Link, pipeline.Stage[schemas.Change, schemas.Start](do.linker), options(Link, link.Version, d.Link, attempt))
-	labelled := pipeline.Then(starts, Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), asking(d.Desk, options(Classify, classify.Version, d.Classify, attempt, Harvest)))
+	ranges := pipeline.Expand(pipeline.Where(crawled, wants(schemas.KindEdit)), Pair, pipeline.Expander[schemas.Crawled, schemas.Change](pair.New(d.Repos)), options(Pair, pair.Version, nil, attempt))
+	edits := pipeline.Then(ranges, Range, pipeline.Stage[schemas.Change, schemas.Start](do.linker), options(Range, link.Version, d.Link, attempt))
+	labelled := pipeline.Then(pipeline.Merge(starts, edits), Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), asking(d.Desk, options(Classify, classify.Version, d.Classify, attempt, Harvest)))
 	resolved := pipeline.Then(labelled, Resolve, pipeline.Stage[schemas.Labelled, schemas.Resolved](resolve.New(d.Builder, projects, records)), options(Resolve, resolve.Version, where, locks))
 	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), options(Provision, provision.Version, where, environments))
 	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), options(Validate, validate.Version, d.Validate, proof))

@@ -93,7 +93,7 @@ func (p *program) find(ctx context.Context, c *config.Config) (all []placed, f f
 				continue
 			}
 			named[strings.ToLower(name)] = true
-			one := config.Source{Git: p.onGitHub() + name + ".git", Name: name, Since: src.Since, Until: src.Until, Only: src.Only}
+			one := config.Source{Git: p.onGitHub() + name + ".git", Name: name, Since: src.Since, Until: src.Until, Only: src.Only, Kinds: src.Kinds}
 			if p.github != nil {
 				one.GitHub = name
 			}

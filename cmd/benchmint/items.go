@@ -122,14 +122,14 @@ func (s *shelf) ofCommit(begin string, ids []string) ([]string, error) {
 	begin = strings.ToLower(begin)
 	var out []string
 	for _, id := range ids {
-		raw, ok, err := s.Inputs(stages.Link, id)
+		_, raw, err := stages.NewRecords(s).Origin(id)
 		if err != nil {
 			return nil, err
 		}
 		var c struct {
 			Commit string `json:"commit"`
 		}
-		if ok && json.Unmarshal(raw, &c) == nil && strings.HasPrefix(c.Commit, begin) {
+		if json.Unmarshal(raw, &c) == nil && strings.HasPrefix(c.Commit, begin) {
 			out = append(out, id)
 		}
 	}
@@ -172,11 +172,18 @@ func (s *shelf) find(word string) (string, error) {
 // item reads the ladder of one ID.
 func (s *shelf) item(id string) (*item, error) {
 	i := &item{ID: id}
-	raw, ok, err := s.Inputs(stages.Link, id)
-	if err != nil {
-		return nil, err
+	var raw json.RawMessage
+	for _, maker := range stages.Makers {
+		own, ok, err := s.Inputs(maker, id)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			raw = own
+		}
 	}
-	if ok {
+	var err error
+	if raw != nil {
 		i.Change = new(schemas.Change)
 		if err := json.Unmarshal(raw, i.Change); err != nil {
 			return nil, fmt.Errorf("reading the change of %s: %w", id, err)
@@ -204,7 +211,7 @@ func (i *item) read(step schemas.Step) error {
 	}
 	raw := out.Record
 	switch step.Stage {
-	case stages.Link:
+	case stages.Link, stages.Range:
 		i.start = new(schemas.Start)
 		return json.Unmarshal(raw, i.start)
 	case stages.Resolve:

@@ -11,6 +11,7 @@ import (
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/pair"
 )
 
 // pick turns exact selections into numbers and commits that their repositories have,
@@ -101,6 +102,15 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 		return "", false, err
 	}
 	defer release()
+	if base, commit, ok := pair.Between(entry); ok {
+		from, err := repo.Answer(ctx, base)
+		if err != nil {
+			return "", false, fmt.Errorf("looking for %s in %s: %w", entry, src.Repo.Name, err)
+		}
+		to, err := repo.Answer(ctx, commit)
+		a.answered = a.answered || err == nil && len(from) > 0 && len(to) > 0
+		return entry, a.answered, err
+	}
 	found, err := repo.Answer(ctx, selection)
 	// The end of an ID, as a reader copies it: c and the commit.
 	if commit := keyToSelection(entry); err == nil && len(found) == 0 && len(commit) == commitDigits && commit != entry {

@@ -166,6 +166,10 @@ func (v *view) funnel() string {
 		switch t.Stage {
 		case stages.Link:
 			words = append(words, plural(t.items(), "change"), fmt.Sprintf("%d linked", t.Done))
+		case stages.Range:
+			if t.items() > 0 {
+				words = append(words, plural(t.items(), "range"), fmt.Sprintf("%d linked", t.Done))
+			}
 		case stages.Classify:
 			words = append(words, fmt.Sprintf("%d wanted", t.Done))
 		case stages.Validate:
@@ -221,7 +225,7 @@ func timeLeft(counts []tally, parallel int) (left time.Duration, ok bool) {
 		ok = ok || t.Stage == stages.Validate && n >= enoughProofs
 		total += waiting * float64(t.MS) / float64(n)
 		waiting *= float64(t.Done) / float64(n)
-		if t.Stage == stages.Harvest { // one source becomes many changes: unknown beforehand
+		if t.Stage == stages.Harvest || t.Stage == stages.Pair { // one source becomes many changes: unknown beforehand
 			waiting = 0
 		}
 	}

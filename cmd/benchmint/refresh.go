@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -69,7 +70,7 @@ func (p *program) began(ctx context.Context, c *config.Config) (days map[string]
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	days = map[string]string{}
-	for step, err := range s.Each(stages.Harvest) {
+	for step, err := range both(s.Each(stages.Harvest), s.Each(stages.Pair)) {
 		if err != nil {
 			return nil, err
 		}
@@ -84,6 +85,19 @@ func (p *program) began(ctx context.Context, c *config.Config) (days map[string]
 		}
 	}
 	return days, nil
+}
+
+// both is one sequence after the other.
+func both[K, V any](all ...iter.Seq2[K, V]) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
+		for _, seq := range all {
+			for k, v := range seq {
+				if !yield(k, v) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // known are the sources of the store, those on GitHub as such where it can be asked.

@@ -10,6 +10,7 @@ import (
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/pair"
 )
 
 // replaceUsage is the help of --replace.
@@ -92,6 +93,9 @@ func outside(src *schemas.Source, c gitrepo.Landed) string {
 
 func selects(only []string, row output.Standing) bool {
 	for _, entry := range only {
+		if _, commit, ok := pair.Between(entry); ok {
+			entry = commit
+		}
 		if gitrepo.Selects(entry, row.Commit, row.Number) {
 			return true
 		}

@@ -352,6 +352,8 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 		w.say("%s  %s at %s: %s", name(s.Key), s.State, s.Stage, visible(tail(s.Detail, 1)))
 	case s.Stage == stages.Validate:
 		w.say("%s  proved: %s", s.Key, proofLine(s))
+	case s.Stage == stages.Pair:
+		w.say("%s  %s", s.Key, plural(len(s.Outputs), "range"))
 	case s.Stage == stages.Harvest:
 		w.say("%s  %s", s.Key, plural(len(s.Outputs), "change"))
 	case w.verbose:

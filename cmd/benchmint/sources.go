@@ -149,7 +149,7 @@ func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, 
 
 // addLooked takes one source, or says what is wrong with it.
 func (p *program) addLooked(s *sources, c *config.Config, src placed, said answers, l looked) (problem string) {
-	seed := schemas.Source{Git: src.Git, GitHub: src.GitHub, Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes, Releases: c.Limits.Releases, Gates: src.gates}
+	seed := schemas.Source{Git: src.Git, GitHub: src.GitHub, Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes, Releases: c.Limits.Releases, Gates: src.gates, Kinds: kindsOfSource(c, src.Source)}
 	none := p.askedOf(s, src, said, &seed)
 	if none != nil && l.err == nil {
 		p.say("%v; its code is still to be had from %s", none, src.Git)
@@ -182,6 +182,24 @@ func (p *program) addLooked(s *sources, c *config.Config, src placed, said answe
 	s.place[seed.Repo.Name] = src.at
 	s.order = append(s.order, p.grown(seed))
 	return ""
+}
+
+// kindsOfSource are the kinds of tasks that are made of a source; nil is features alone.
+func kindsOfSource(c *config.Config, src config.Source) []schemas.Kind {
+	words := src.Kinds
+	if len(words) == 0 {
+		words = c.Kinds
+	}
+	var out []schemas.Kind
+	for _, w := range schemas.Kinds {
+		if slices.Contains(words, string(w)) {
+			out = append(out, w)
+		}
+	}
+	if len(out) == 1 && out[0] == schemas.KindFeature {
+		return nil
+	}
+	return out
 }
 
 // ownerName matches what names a repository on a forge, and may be meant for a path.

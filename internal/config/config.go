@@ -66,6 +66,7 @@ type Source struct {
 	Since  Date // inclusive
 	Until  Date // exclusive
 	Only   []string
+	Kinds  []string // empty: those of the configuration
 }
 
 // Finds reports whether a source stands for the repositories that are found by it.

@@ -39,7 +39,7 @@ sources:
   - github: acme/kit
   - search: {language: python, stars: ">=5000", pushed: ">=2026-01-01", created: 2015-01-01..2020-01-01, topics: [web], topics_not: [tutorial], archived: true, forks: true, ranks: 100..200}
   - list: curated.yaml
-  - {preset: featbench, since: 2025-01-01}
+  - {preset: featbench, since: 2025-01-01, kinds: [edit]}
 limits: {changes: 6, releases: 4}
 filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true, unnoticed: true,
   min_release_text: 30, released_since: 2025-01-01, min_stars: 100, max_size: 1GiB, pushed_since: 2025-01-01, archived: false, topics_not: [awesome], tests: true}
@@ -72,7 +72,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{Git: "https://github.com/acme/kit.git", GitHub: "acme/kit", Name: "acme/kit"},
 			{Search: Search{"python", ">=5000", ">=2026-01-01", "2015-01-01..2020-01-01", []string{"web"}, []string{"tutorial"}, true, true, "100..200"}},
 			{List: filepath.Join(filepath.Dir(file), "curated.yaml")},
-			{Preset: PresetPaper, Since: day(2025)},
+			{Preset: PresetPaper, Since: day(2025), Kinds: []string{"edit"}},
 		},
 		Limits: Limits{6, 4}, Filters: Filters{2, 30, day(2025), 100, 1 << 30, day(2025), false, []string{"awesome"}, true, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true},
 		Build:       Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
@@ -98,8 +98,8 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"unknown_in_source", "sources:\n- git: x\n  sinec: 2025-01-01\n", []string{`:3: unknown key "sources[0].sinec"; did you mean since?`}},
 		{"key_of_another_section", "memory: 4GiB\n", []string{`:1: unknown key "memory"; did you mean sandbox.memory?`}},
 		{"far_off", "limits: {frobnicate: 3}\n", []string{`:1: unknown key "limits.frobnicate" (known: changes, releases)`}},
-		{"kind_of_a_later_version", "kinds: [feature, library]\n", []string{`:1: kinds: "library" is not in this version; it makes feature`}},
-		{"kind_misspelt", "kinds: [featrue]\n", []string{`:1: kinds: "featrue" is not one of feature; did you mean feature?`}},
+		{"kind_of_a_later_version", "kinds: [feature, library]\n", []string{`:1: kinds: "library" is not in this version; it makes feature, edit`}},
+		{"kind_misspelt", "kinds: [featrue]\n", []string{`:1: kinds: "featrue" is not one of feature, edit; did you mean feature?`}},
 		{"empty_window", "sources:\n- git: x\n  since: 2026-01-01\n  until: 2025-01-01\n", []string{`:4: sources[0].until: 2025-01-01 is not after since (2026-01-01): no commit can lie between them`}},
 		{"bad_memory", "sandbox:\n  memory: 4\n", []string{`:2: sandbox.memory: "4" is not a size (a number and B, KiB, MiB, GiB or TiB, such as 4GiB)`}},
 		{"negative_memory", "sandbox: {memory: -4GiB}\n", []string{`:1: sandbox.memory: "-4GiB" is not a size (a number and B, KiB, MiB, GiB or TiB, such as 4GiB)`}},
@@ -117,7 +117,7 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"scalar_wanted", "store: [a]\n", []string{`:1: store must be a single value`}},
 		{"source_without_git", "sources:\n- name: a/b\n", []string{`:2: sources[0].git: is missing`}},
 		{"sources_of_one_name", "sources:\n- {git: x, name: a/b}\n- {git: y, name: A/B}\n", []string{`:3: sources[1].name: "A/B" is also the name of sources[0]`}},
-		{"bad_only", "sources:\n- {git: x, only: [12a]}\n", []string{`:2: sources[0].only: "12a" is not a pull request number, commit (7 hex digits or more) or ID`}},
+		{"bad_only", "sources:\n- {git: x, only: [12a]}\n", []string{`:2: sources[0].only: "12a" is not a pull request number, commit (7 hex digits or more), range of commits or ID`}},
 		{"git_is_an_option", "sources:\n- {git: --upload-pack=x, name: a/b}\n", []string{`:2: sources[0].git: "--upload-pack=x" looks like an option, not like a path or URL`}},
 		{"remote_store", "store: s3://h/db\n", []string{`:1: store: "s3://h/db": this version keeps it in a local folder`}},
 		{"database_without_blobs", "store: postgres://h/db\n", []string{`blobs: is needed where the store is a database: a folder that all processes see`}},
@@ -389,7 +389,7 @@ func TestPortableNamesNoPath(t *testing.T) {
 				"topics_not": []string{"tutorial"}, "archived": true, "forks": true, "ranks": "100..200",
 			}},
 			{}, // a list lies on this machine
-			{"preset": "featbench", "since": "2025-01-01"},
+			{"preset": "featbench", "since": "2025-01-01", "kinds": []string{"edit"}},
 		},
 		"filters.min_release_text": 30, "filters.released_since": "2025-01-01", "filters.min_stars": 100, "filters.max_size": "1GiB",
 		"filters.pushed_since": "2025-01-01", "filters.archived": false, "filters.topics_not": []string{"awesome"}, "filters.tests": true,

@@ -37,17 +37,22 @@ var sections = map[string]string{
 	"model":   "Who is asked where rules do not decide: any endpoint that speaks OpenAI's chat API. Without a name nobody is. The key comes from OPENAI_API_KEY.",
 }
 
+// madeKinds are the kinds of this version.
+var madeKinds = []string{string(schemas.KindFeature), string(schemas.KindEdit)}
+
 // Keys is the table, in the order of the file. Only what does something is here.
 var Keys = []Key{
 	{Path: "dataset", Doc: "name in the manifest and the card", Example: "my-features", bind: func(c *Config) any { return &c.Dataset }},
-	{Path: "kinds", Doc: "kinds of tasks; this version makes feature, and edit, library and service come later", Choices: []string{string(schemas.KindFeature)}, bind: func(c *Config) any { return &c.Kinds }},
+	{Path: "kinds", Doc: "kinds of tasks: feature (a landed change), edit (a range of commits, told in a sentence); library and service come later", Choices: madeKinds, bind: func(c *Config) any { return &c.Kinds }},
 
 	{Path: "sources[].git", Doc: "path (bare or not) or URL", Example: "https://example.org/acme/widget.git", source: func(s *Source) any { return &s.Git }},
 	{Path: "sources[].github", Doc: "owner/name: GitHub is asked for titles, texts and labels of pull requests (GITHUB_TOKEN); without git the code comes from there too", Example: "acme/widget", source: func(s *Source) any { return &s.GitHub }},
 	{Path: "sources[].name", Doc: "owner/name for IDs; inferred where it can be", Example: "acme/widget", source: func(s *Source) any { return &s.Name }},
 	{Path: "sources[].since", Doc: "by commit date of the change, UTC; inclusive", Example: "2025-01-01", source: func(s *Source) any { return &s.Since }},
 	{Path: "sources[].until", Doc: "exclusive", Example: "2026-01-01", source: func(s *Source) any { return &s.Until }},
-	{Path: "sources[].only", Doc: "pull request numbers or commits, for exact selections", Example: "[123, 4567, 1a2b3c4d]", source: func(s *Source) any { return &s.Only }},
+	{Path: "sources[].only", Doc: "pull request numbers or commits, for exact selections; of edits BASE..COMMIT", Example: "[123, 4567, 1a2b3c4d]", source: func(s *Source) any { return &s.Only }},
+
+	{Path: "sources[].kinds", Doc: "of this source", Example: "[feature, edit]", Choices: madeKinds, source: func(s *Source) any { return &s.Kinds }},
 
 	{Path: "sources[].search", Alone: true, Doc: "repositories of GitHub: language, stars, pushed, created, topics, topics_not, archived, forks, ranks (by stars)", Example: `{language: python, stars: ">=5000", pushed: ">=2026-01-01", topics_not: [tutorial]}`, source: func(s *Source) any { return &s.Search }},
 	{Path: "sources[].list", Alone: true, Doc: "file of repositories by category: {web: [acme/widget, acme/gadget]}", Example: "curated.yaml", IsPath: true, source: func(s *Source) any { return &s.List }},

@@ -16,7 +16,7 @@ import (
 var (
 	datasetName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 	sourceName  = lazyregexp.New(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
-	onlyEntry   = lazyregexp.New(`^([1-9][0-9]{0,8}|[0-9a-fA-F]{7,64})$`)
+	onlyEntry   = lazyregexp.New(`^([1-9][0-9]{0,8}|[0-9a-fA-F]{7,64}(\.\.[0-9a-fA-F]{7,64})?)$`)
 )
 
 // checker collects what is wrong with values that could be read.
@@ -112,7 +112,7 @@ func (k *checker) listChoices(key Key, words []string) {
 	for _, w := range words {
 		switch {
 		case slices.Contains(key.Choices, w):
-		case key.Path == "kinds" && slices.Contains(schemas.Kinds, schemas.Kind(w)):
+		case strings.HasSuffix(key.Path, "kinds") && slices.Contains(schemas.Kinds, schemas.Kind(w)):
 			k.at(key.Path, "%q is not in this version; it makes %s", w, strings.Join(key.Choices, ", "))
 		default:
 			k.at(key.Path, "%q is not one of %s%s", w, strings.Join(key.Choices, ", "), nearest.Hint(w, key.Choices))
@@ -185,6 +185,9 @@ func (k *checker) source(i int) {
 		k.at(sourcePath(i, "name"), "%q is not owner/name", s.Name)
 	}
 	k.window(i)
+	if len(s.Kinds) > 0 {
+		k.listChoices(Key{Path: sourcePath(i, "kinds"), Choices: madeKinds}, s.Kinds)
+	}
 }
 
 // window checks which changes of a source are wanted.
@@ -198,7 +201,7 @@ func (k *checker) window(i int) {
 	}
 	for _, entry := range s.Only {
 		if _, err := schemas.ParseInstanceID(entry); err != nil && !onlyEntry.MatchString(entry) {
-			k.at(sourcePath(i, "only"), "%q is not a pull request number, commit (7 hex digits or more) or ID", entry)
+			k.at(sourcePath(i, "only"), "%q is not a pull request number, commit (7 hex digits or more), range of commits or ID", entry)
 		}
 	}
 }

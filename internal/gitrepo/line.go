@@ -20,6 +20,7 @@ type entry struct {
 	parents      []string
 	at           time.Time
 	subject      string
+	author       string // address
 	number       int
 	from         schemas.NumberSource
 }
@@ -28,12 +29,12 @@ type entry struct {
 // no tree and no blob, so it works in every partial clone.
 func (r *Repo) readLine(ctx context.Context) ([]entry, error) {
 	var line []entry
-	err := r.walk(ctx, []string{"%H", "%T", "%P", "%ct", "%s"}, func(f []string) bool {
+	err := r.walk(ctx, []string{"%H", "%T", "%P", "%ct", "%ae", "%s"}, func(f []string) bool {
 		seconds, err := strconv.ParseInt(f[3], 10, 64)
 		if err != nil {
 			seconds = 0 // a commit without a readable date; git itself shows 1970
 		}
-		e := entry{commit: f[0], tree: f[1], parents: strings.Fields(f[2]), at: time.Unix(seconds, 0).UTC(), subject: text(f[4])}
+		e := entry{commit: f[0], tree: f[1], parents: strings.Fields(f[2]), at: time.Unix(seconds, 0).UTC(), author: text(f[4]), subject: text(f[5])}
 		e.number, e.from = SubjectNumber(e.subject)
 		line = append(line, e)
 		return true

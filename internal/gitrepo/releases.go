@@ -99,13 +99,15 @@ type Landed struct {
 	Subject                string
 	Number                 int // of its subject
 	At                     time.Time
+	Author                 string   // address
+	Parents                []string // commits
 }
 
 // Line is the first-parent line, newest first.
 func (r *Repo) Line() []Landed {
 	out := make([]Landed, len(r.line))
 	for i, e := range r.line {
-		out[i] = Landed{Commit: e.commit, Tree: e.tree, BaseTree: EmptyTree, Subject: e.subject, Number: e.number, At: e.at}
+		out[i] = Landed{Commit: e.commit, Tree: e.tree, BaseTree: EmptyTree, Subject: e.subject, Number: e.number, At: e.at, Author: e.author, Parents: e.parents}
 		if i+1 < len(r.line) {
 			out[i].BaseTree = r.line[i+1].tree
 		}

@@ -133,7 +133,8 @@ func (c *Classifier) Run(ctx context.Context, s schemas.Start) (schemas.Labelled
 			break
 		}
 	}
-	if !slices.Contains(c.config.Labels, out.Label) {
+	// What an edit must be is not said by a label.
+	if s.Kind != schemas.KindEdit && !slices.Contains(c.config.Labels, out.Label) {
 		return schemas.Labelled{}, pipeline.Reject(schemas.OtherLabel, "%s: %s", out.Label, first(out.Evidence))
 	}
 	return out, nil

@@ -85,7 +85,7 @@ func (d *Describer) With(first Drafter, reviewer Reviewer) *Describer {
 func (c Config) Fingerprint() any {
 	prompt := ""
 	if c.Model != nil {
-		prompt = prompts.Describe.Hash() + " " + prompts.Review.Hash()
+		prompt = prompts.Describe.Hash() + " " + prompts.Review.Hash() + " " + prompts.Lazy.Hash()
 	}
 	return struct {
 		Config
@@ -133,6 +133,9 @@ func (d *Describer) Run(ctx context.Context, a schemas.Adequacy) (schemas.Statem
 // drafter writes that passes the gates, else what the rules write.
 func (d *Describer) write(ctx context.Context, t *task, hand string) (schemas.Statement, error) {
 	last := d.drafter
+	if t.start.Kind == schemas.KindEdit {
+		last = Lazy{}
+	}
 	switch {
 	case hand != "":
 		last = byHand(hand)

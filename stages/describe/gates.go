@@ -65,7 +65,11 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 		st.Text += "\n\n" + more
 		st.From = append(slices.Clone(st.From), fromTests)
 	}
-	if err := wellFormed(st.Text); err != nil {
+	formed := wellFormed
+	if t.start.Kind == schemas.KindEdit {
+		formed = ordered
+	}
+	if err := formed(st.Text); err != nil {
 		return st, pipeline.Reject(schemas.StatementForm, "the draft by %s %w", d.Provider, err)
 	}
 	if len(d.Gaps) > 0 && !d.Thin {

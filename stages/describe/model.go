@@ -29,18 +29,47 @@ const (
 
 // Draft implements Drafter.
 func (m Model) Draft(ctx context.Context, material Material) (Draft, error) {
+	in, from, err := m.question(material)
+	if err != nil {
+		return Draft{}, err
+	}
+	if material.Change.Kind == schemas.KindEdit {
+		return m.lazy(ctx, in, from)
+	}
+	out, by, err := asked.Put(ctx, m.Desk, prompts.Describe, in)
+	if err != nil {
+		return Draft{}, err
+	}
+	if out.Suspicious {
+		return Draft{}, &llm.Refused{Why: "suspicious"}
+	}
+	return Draft{Provider: by.Provider, Text: out.Text(), From: from, Thin: out.Thin, Gaps: out.Uncovered(in.Tests)}, nil
+}
+
+// lazy asks for the instruction of an edit.
+func (m Model) lazy(ctx context.Context, in prompts.DescribeInput, from []string) (Draft, error) {
+	out, by, err := asked.Put(ctx, m.Desk, prompts.Lazy, in)
+	if err != nil {
+		return Draft{}, err
+	}
+	if out.Suspicious {
+		return Draft{}, &llm.Refused{Why: "suspicious"}
+	}
+	return Draft{Provider: by.Provider, Text: strings.Join(strings.Fields(out.Instruction), " "), From: from}, nil
+}
+
+// question is what a drafter is told, and the texts that it is of.
+func (m Model) question(material Material) (in prompts.DescribeInput, from []string, err error) {
 	c := material.Change
 	title, body := c.Written()
-	in := prompts.DescribeInput{
+	in = prompts.DescribeInput{
 		Repository: c.Repo, Subject: title, Body: cut(body, maxBody),
 		Required: material.Required, Forbidden: material.Forbidden, Fault: material.Fault,
 		Tests: testsOf(material.Tests), Interface: namesOf(material.Interface),
 	}
-	var err error
 	if in.TestChanges, err = m.diff(material.TestPatch); err != nil {
-		return Draft{}, err
+		return in, nil, err
 	}
-	var from []string
 	for _, n := range notesOf(c) {
 		in.Notes = append(in.Notes, prompts.Note{Heading: n.Heading, Text: n.Text})
 		from = []string{fromNote}
@@ -54,14 +83,7 @@ func (m Model) Draft(ctx context.Context, material Material) (Draft, error) {
 	if len(in.Tests) > 0 {
 		from = append(from, fromRuns)
 	}
-	out, by, err := asked.Put(ctx, m.Desk, prompts.Describe, in)
-	if err != nil {
-		return Draft{}, err
-	}
-	if out.Suspicious {
-		return Draft{}, &llm.Refused{Why: "suspicious"}
-	}
-	return Draft{Provider: by.Provider, Text: out.Text(), From: from, Thin: out.Thin, Gaps: out.Uncovered(in.Tests)}, nil
+	return in, from, nil
 }
 
 // Review implements Reviewer. Passages that do not stand in the statement, and tests that

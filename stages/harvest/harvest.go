@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/benchmint/benchmint/internal/github"
@@ -67,10 +68,15 @@ func (h *Harvester) Run(ctx context.Context, c schemas.Crawled) ([]schemas.Chang
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of %s: %w", c.Source.Repo.Name, err)
 	}
-	return changes, unanswered(c.Source.Only, changes)
+	return changes, unanswered(features(c.Source.Only), changes)
 }
 
 func (h *Harvester) run(ctx context.Context, c schemas.Crawled) ([]schemas.Change, error) {
+	if only := features(c.Source.Only); len(only) == 0 && len(c.Source.Only) > 0 {
+		return []schemas.Change{}, nil // ranges alone are asked for
+	} else {
+		c.Source.Only = only
+	}
 	query, err := queryOf(c.Source)
 	if err != nil {
 		return nil, err
@@ -86,6 +92,11 @@ func (h *Harvester) run(ctx context.Context, c schemas.Crawled) ([]schemas.Chang
 		scrub(&changes[i])
 	}
 	return changes, h.elders(ctx, c.Source, changes)
+}
+
+// features are the entries of only that name no range.
+func features(only []string) []string {
+	return slices.DeleteFunc(slices.Clone(only), func(s string) bool { return strings.Contains(s, "..") })
 }
 
 // told asks what the pull requests of candidates say. Changes that are none are not paid

@@ -34,7 +34,7 @@ func (w *work) functions() error {
 		}
 	}
 	w.edits = functions.Diff(pairs)
-	if !w.config.ModifiesOnly {
+	if !w.config.ModifiesOnly || w.any {
 		return nil
 	}
 	// What is unread comes first: a function may have come out of it, or gone into it.

@@ -11,6 +11,7 @@
 package link
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,13 +125,14 @@ func (l *Linker) run(ctx context.Context, c schemas.Change) (schemas.Start, erro
 	w.parts()
 	// What the change is about comes first: a mixed manifest says nothing of one
 	// that has no code or no test.
+	w.any = c.Kind == schemas.KindEdit // an edit may add and remove functions
 	for _, check := range []func() error{w.substance, w.readable, w.manifests, w.size, w.functions} {
 		if err := check(); err != nil {
 			return schemas.Start{}, err
 		}
 	}
 	start := schemas.Start{
-		ChangeID: c.ID(), Repo: c.Repo, Kind: schemas.KindFeature, Language: w.language, Base: c.Base, Commit: c.Commit, BaseDate: c.BaseDate,
+		ChangeID: c.ID(), Repo: c.Repo, Kind: cmp.Or(c.Kind, schemas.KindFeature), Language: w.language, Base: c.Base, Commit: c.Commit, BaseDate: c.BaseDate,
 		BaseTree: c.BaseTree, SolutionTree: c.Tree, Files: w.partFiles(), Sizes: w.sizes,
 		Identity: Identity(c), Functions: w.edits,
 	}

@@ -20,6 +20,7 @@ type work struct {
 	languages map[string]lang.Language
 	rules     parts.Rules
 	config    Config
+	any       bool // config.ModifiesOnly does not hold
 	base      *tree.Tree
 	solution  *tree.Tree
 	files     []file

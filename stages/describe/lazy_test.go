@@ -1,0 +1,37 @@
+package describe
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// An instruction is the first wish as an order.
+func TestLazy(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ subject, want string }{
+		{"Adds a `strict` option to the reader. Unknown keys were dropped.", "Add a `strict` option to the reader."},
+		{"feat: let sessions time out (#12)", "Let sessions time out."},
+		{"Fixed the end of long lines", "Fix the end of long lines."},
+		{"release 1.2", ""},
+	} {
+		d, err := Lazy{}.Draft(t.Context(), Material{Change: schemas.Change{Kind: schemas.KindEdit, Subject: tc.subject}})
+		if err != nil || d.Text != tc.want || d.Hints != "" {
+			t.Errorf("%q: %q, %v", tc.subject, d.Text, err)
+		}
+		if tc.want != "" && ordered(d.Text) != nil {
+			t.Errorf("%q: %v", d.Text, ordered(d.Text))
+		}
+	}
+	for text, wrong := range map[string]string{
+		"I want to have it.":                              "does not begin with an order",
+		"Adds a thing to the reader.":                     "does not begin with an order",
+		"Add " + strings.Repeat("a thing and ", 40) + "x": "is to be short",
+		"Add it:\n\n    raise ValueError(x)":              "holds code",
+	} {
+		if err := ordered(text); err == nil || !strings.Contains(err.Error(), wrong) {
+			t.Errorf("%.40q: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package pair
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// one is a world of one repository.
+type one struct{ repo *gitrepo.Repo }
+
+func (o one) Open(context.Context, schemas.Repo) (*gitrepo.Repo, func(), error) {
+	return o.repo, func() {}, nil
+}
+
+func open(t *testing.T, history string) *gitrepo.Repo {
+	t.Helper()
+	r, err := gitrepo.Open(t.Context(), gitrepotest.New(t, history), "acme/kit", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+// commit is a block of a history.
+func commit(subject, author, date string, files ...string) string {
+	b := fmt.Sprintf("-- commit: %s --\nauthor: %s <%[2]s@example.org>\ndate: %sT00:00:00Z\n", subject, author, date)
+	for _, f := range files {
+		b += fmt.Sprintf("-- %s --\n# %s\n", f, subject)
+	}
+	return b
+}
+
+// ranges are the subjects of each range, oldest first.
+func ranges(t *testing.T, r *gitrepo.Repo, s schemas.Source) (out []string) {
+	t.Helper()
+	s.Repo, s.Kinds = r.Info(), append(s.Kinds, schemas.KindEdit)
+	all, err := New(one{r}).Run(t.Context(), schemas.Crawled{Source: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		var subjects []string
+		for _, x := range c.Range {
+			subjects = append(subjects, x.Subject)
+		}
+		out = append(out, strings.Join(subjects, "+"))
+		if c.Kind != schemas.KindEdit || c.Subject != c.Range[0].Subject || c.Commit != c.Range[len(c.Range)-1].Commit || len(c.Files) == 0 || c.Base == "" || !strings.Contains(c.ID(), "acme__kit-e"+c.Commit[:12]) {
+			t.Errorf("%+v", c)
+		}
+		if multi := len(c.Range) > 1; strings.Contains(c.ID(), ".b"+c.Base[:8]) != multi {
+			t.Errorf("%s: %d commits", c.ID(), len(c.Range))
+		}
+	}
+	return out
+}
+
+func TestRanges(t *testing.T) {
+	t.Parallel()
+	const code, tests = "kit/read.py", "tests/test_read.py"
+	root := commit("Root", "ann", "2025-01-01", code, tests)
+	for _, tc := range []struct {
+		name, history string
+		source        schemas.Source
+		want          []string // newest first
+	}{
+		{"one_author_one_file", commit("Add a", "ann", "2025-01-02", code) + commit("Test a", "ann", "2025-01-03", code, tests), schemas.Source{}, []string{"Add a+Test a"}},
+		{"another_author", commit("Add a", "ann", "2025-01-02", code, tests) + commit("Add b", "bob", "2025-01-03", code, tests), schemas.Source{}, []string{"Add b", "Add a"}},
+		{"another_file", commit("Add a", "ann", "2025-01-02", code, tests) + commit("Add b", "ann", "2025-01-03", "kit/write.py", tests), schemas.Source{}, []string{"Add b", "Add a"}},
+		{"too_long_ago", commit("Add a", "ann", "2025-01-02", code, tests) + commit("Add b", "ann", "2025-01-20", code, tests), schemas.Source{}, []string{"Add b", "Add a"}},
+		{"at_most_five", commit("1", "ann", "2025-01-02", code, tests) + commit("2", "ann", "2025-01-02", code, tests) + commit("3", "ann", "2025-01-02", code, tests) + commit("4", "ann", "2025-01-02", code, tests) + commit("5", "ann", "2025-01-02", code, tests) + commit("6", "ann", "2025-01-02", code, tests), schemas.Source{}, []string{"2+3+4+5+6", "1"}},
+		{"without_tests", commit("Add a", "bob", "2025-01-02", code) + commit("Add b", "bob", "2025-01-03", code), schemas.Source{}, nil},
+		{"docs_end_a_range", commit("Add a", "ann", "2025-01-02", code, tests) + commit("Docs", "ann", "2025-01-03", "README.md") + commit("Add b", "ann", "2025-01-04", code, tests), schemas.Source{}, []string{"Add b", "Add a"}},
+		{"window", commit("Add a", "bob", "2025-01-02", code, tests) + commit("Add b", "bob", "2025-01-05", code, tests) + commit("Add c", "bob", "2025-01-08", code, tests), schemas.Source{Since: "2025-01-04", Until: "2025-01-07"}, []string{"Add b"}},
+		{"features_as_well", commit("Add a", "bob", "2025-01-02", code) + commit("Test a", "bob", "2025-01-03", code, tests) + commit("Add b", "ann", "2025-01-04", code, tests), schemas.Source{Kinds: []schemas.Kind{schemas.KindFeature}}, []string{"Add a+Test a"}},
+	} {
+		if got := ranges(t, open(t, root+tc.history), tc.source); !cmp.Equal(tc.want, got) {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+// Exact selections: a base and a later commit, whoever wrote what lies between.
+func TestOnly(t *testing.T) {
+	t.Parallel()
+	r := open(t, commit("Root", "ann", "2025-01-01", "kit/read.py")+commit("Add a", "ann", "2025-01-02", "kit/read.py", "tests/test_a.py")+commit("Docs", "bob", "2025-01-03", "README.md")+commit("Add b", "cid", "2025-02-02", "kit/read.py", "tests/test_a.py"))
+	line := r.Line()
+	only := line[3].Commit[:10] + ".." + strings.ToUpper(line[0].Commit[:12])
+	if got := ranges(t, r, schemas.Source{Only: []string{"12", only}}); !cmp.Equal([]string{"Add a+Docs+Add b"}, got) {
+		t.Errorf("%q", got)
+	}
+	if got := ranges(t, r, schemas.Source{Only: []string{"12"}}); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+	for _, bad := range []string{line[0].Commit + ".." + line[3].Commit, line[0].Commit + ".." + line[0].Commit, "0000000..0000001"} {
+		s := schemas.Source{Repo: r.Info(), Only: []string{bad}}
+		if _, err := New(one{r}).Run(t.Context(), schemas.Crawled{Source: s}); err == nil || !strings.Contains(err.Error(), "is not a commit of the line and a later one") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// Ranges are drawn by a seed to the repository's own mix, and the same ones each time.
+func TestDraw(t *testing.T) {
+	t.Parallel()
+	var all []span
+	for i := range 100 {
+		class := "fix"
+		if i%4 == 0 {
+			class = "feature"
+		}
+		all = append(all, span{newest: i, class: class})
+	}
+	rank := func(sp span) string { return string(schemas.DigestOf(sp.newest)) }
+	got := draw(all, map[string]int{"fix": 750, "feature": 250, "other": 1000}, 20, rank)
+	count := map[string]int{}
+	for _, sp := range got {
+		count[sp.class]++
+	}
+	// Half of the repository is of a class that has no ranges: others give what is left.
+	if len(got) != 20 || count["fix"] < 7 || count["feature"] < 2 || !slices.IsSortedFunc(got, func(a, b span) int { return a.newest - b.newest }) {
+		t.Errorf("%v, %v", count, got)
+	}
+	if again := draw(slices.Clone(all), map[string]int{"fix": 750, "feature": 250, "other": 1000}, 20, rank); !cmp.Equal(got, again, cmp.AllowUnexported(span{})) {
+		t.Error("drawn again, others come")
+	}
+	if len(draw(all, nil, 0, rank)) != 100 || len(draw(all, nil, 200, rank)) != 100 {
+		t.Error("all are asked for")
+	}
+}
+
+func TestClass(t *testing.T) {
+	t.Parallel()
+	for subject, want := range map[string]string{
+		"Fix a leak": "fix", "Add `strict`": "feature", "feat(api): strict": "feature", "Remove x": "removal", "Rename x to y": "refactor", "Update x": "change", "x": "other", "Reader: fixes the end": "fix",
+	} {
+		if got := Class(subject); got != want {
+			t.Errorf("%q is %s, want %s", subject, got, want)
+		}
+	}
+}
