@@ -37,6 +37,7 @@ func card(m Manifest, t *tally) []byte {
 		tasksTable(&b, t)
 		statisticsTable(&b, m)
 		tallies(&b, t)
+		t.edits.print(&b)
 	}
 	return b.Bytes()
 }

@@ -162,6 +162,9 @@ type Change struct {
 	// decided: "rules", or a model's name.
 	LabelEvidence []schemas.LabelEvidence `json:"label_evidence"`
 	LabelProvider string                  `json:"label_provider"`
+	// Class is what an edit does by its subject: fix, feature, removal, refactor, change or
+	// other; not there for a feature.
+	Class string `json:"class,omitempty"`
 	// Range are the commits of an edit, oldest first; not there for a feature.
 	Range []schemas.RangeCommit `json:"range,omitempty"`
 }
@@ -280,7 +283,7 @@ func changeOf(t Task) *Change {
 	}
 	return &Change{
 		Commit: c.Commit, Number: c.Number, NumberFrom: c.NumberFrom, Subject: c.Subject, Release: c.Release, Notes: some(c.Notes),
-		Label: t.Label.Label, LabelEvidence: some(t.Label.Evidence), LabelProvider: t.Label.Provider, Range: c.Range,
+		Label: t.Label.Label, LabelEvidence: some(t.Label.Evidence), LabelProvider: t.Label.Provider, Range: c.Range, Class: c.Class,
 	}
 }
 

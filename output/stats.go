@@ -95,6 +95,7 @@ type tally struct {
 	findings  map[schemas.HunkFinding]int
 	byHand    int      // whose statement or interface somebody wrote
 	listed    []listed // the first tableRows tasks
+	edits     *editTally
 }
 
 // listed is a task as the card lists it.
@@ -105,7 +106,7 @@ type listed struct {
 }
 
 func newTally() *tally {
-	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, findings: map[schemas.HunkFinding]int{}}
+	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, findings: map[schemas.HunkFinding]int{}, edits: newEditTally()}
 }
 
 func (t *tally) add(r Row) {
@@ -122,6 +123,9 @@ func (t *tally) add(r Row) {
 	t.hunks += e.Adequacy.Tried
 	t.noticed += e.Adequacy.Noticed
 	t.findings[e.Adequacy.Finding]++
+	if e.Kind == schemas.KindEdit {
+		t.edits.add(r)
+	}
 	if e.WrittenBy == schemas.Hand {
 		t.byHand++
 	}

@@ -108,6 +108,8 @@ type Change struct {
 	// Pull is what the forge says of the change's pull request; nil where it was not asked,
 	// or has none of the number.
 	Pull *Pull `json:"pull,omitempty"`
+	// Class is what a range does, by the subject that it began with; "" for a feature.
+	Class string `json:"class,omitempty"`
 	// Range are the commits from Base to Commit, oldest first, where the change is a range.
 	Range []RangeCommit `json:"range,omitempty"`
 	// Twin is the ID of the change that had the same identity first; "" for most.

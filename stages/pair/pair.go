@@ -194,7 +194,7 @@ func (sp span) change(ctx context.Context, repo *gitrepo.Repo, line []gitrepo.La
 	newest, oldest, base := line[sp.newest], line[sp.oldest], line[sp.oldest+1]
 	c := schemas.Change{
 		Kind: schemas.KindEdit, Repo: repo.Info().Name, RepoRoot: repo.Info().Root, Commit: newest.Commit, Tree: newest.Tree,
-		Base: base.Commit, BaseTree: base.Tree, Parents: newest.Parents, Subject: oldest.Subject, CommittedAt: newest.At, BaseDate: base.At,
+		Base: base.Commit, BaseTree: base.Tree, Parents: newest.Parents, Subject: oldest.Subject, Class: Class(oldest.Subject), CommittedAt: newest.At, BaseDate: base.At,
 	}
 	rows, err := repo.Files(ctx, base.Tree, newest.Tree)
 	if err != nil {
