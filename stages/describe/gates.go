@@ -61,6 +61,9 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 		return st, pipeline.Reject(schemas.LeakyStatement, "the draft by %s names what only the solution has: %s", d.Provider, strings.Join(leaks, ", "))
 	}
 	st.Thin = d.Thin || thin(d.Text, len(st.Interface)+len(t.literals))
+	if t.start.Kind == schemas.KindEdit { // which says little on purpose
+		st.Thin = d.Thin || lazyThin(d.Text, len(st.Interface)+len(t.literals))
+	}
 	if more := stateLiterals(d.Text, t.literals); more != "" {
 		st.Text += "\n\n" + more
 		st.From = append(slices.Clone(st.From), fromTests)

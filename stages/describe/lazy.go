@@ -54,3 +54,10 @@ func ordered(text string) error {
 	}
 	return nil
 }
+
+// lazyThin reports whether an instruction does not even say what is to be edited: one needs
+// two words with meaning, or one beside names that stand below it.
+func lazyThin(text string, stated int) bool {
+	words := len(content(text)) + len(prose.Names(text))
+	return words == 0 || words+min(stated, 1) < 2
+}

@@ -34,4 +34,13 @@ func TestLazy(t *testing.T) {
 			t.Errorf("%.40q: %v", text, err)
 		}
 	}
+	for _, tc := range []struct {
+		text   string
+		stated int
+		thin   bool
+	}{{"Add WalkDir.", 1, false}, {"Add WalkDir.", 0, true}, {"Add it.", 0, true}, {"Extend.", 1, false}, {"Let sessions time out.", 0, false}} {
+		if got := lazyThin(tc.text, tc.stated); got != tc.thin {
+			t.Errorf("%q with %d: thin %v", tc.text, tc.stated, got)
+		}
+	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -66,9 +67,13 @@ func (p *Pairer) Run(ctx context.Context, c schemas.Crawled) ([]schemas.Change, 
 	if err != nil {
 		return nil, fmt.Errorf("looking for ranges in %s: %w", s.Repo.Name, err)
 	}
+	words, err := said(ctx, repo, line, spans)
+	if err != nil {
+		return nil, fmt.Errorf("reading the messages of %s: %w", s.Repo.Name, err)
+	}
 	out := []schemas.Change{}
 	for _, sp := range spans {
-		change, err := sp.change(ctx, repo, line)
+		change, err := sp.change(ctx, repo, line, words)
 		if err != nil {
 			return nil, fmt.Errorf("reading a range of %s: %w", s.Repo.Name, err)
 		}
@@ -189,12 +194,42 @@ func grow(ctx context.Context, repo *gitrepo.Repo, line []gitrepo.Landed, i int,
 	return sp, nil
 }
 
+// message is what a commit says: of a merge, what the pull request is called.
+type message struct{ title, body string }
+
+// said are the messages of all commits of ranges.
+func said(ctx context.Context, repo *gitrepo.Repo, line []gitrepo.Landed, spans []span) (map[string]message, error) {
+	var commits []string
+	for _, sp := range spans {
+		for i := sp.newest; i <= sp.oldest; i++ {
+			commits = append(commits, line[i].Commit)
+		}
+	}
+	out := map[string]message{}
+	if len(commits) == 0 {
+		return out, nil
+	}
+	for c, err := range repo.Log(ctx, gitrepo.Query{Only: commits}) {
+		if err != nil {
+			return nil, err
+		}
+		m := message{c.Subject, c.Body}
+		if strings.HasPrefix(c.Subject, "Merge ") {
+			if title, rest, _ := strings.Cut(strings.TrimSpace(c.Body), "\n"); title != "" {
+				m = message{strings.TrimSpace(title), strings.TrimSpace(rest)}
+			}
+		}
+		out[c.Commit] = message{secrets.Scrub(m.title), secrets.Scrub(m.body)}
+	}
+	return out, nil
+}
+
 // change is a range as a record.
-func (sp span) change(ctx context.Context, repo *gitrepo.Repo, line []gitrepo.Landed) (schemas.Change, error) {
+func (sp span) change(ctx context.Context, repo *gitrepo.Repo, line []gitrepo.Landed, words map[string]message) (schemas.Change, error) {
 	newest, oldest, base := line[sp.newest], line[sp.oldest], line[sp.oldest+1]
 	c := schemas.Change{
 		Kind: schemas.KindEdit, Repo: repo.Info().Name, RepoRoot: repo.Info().Root, Commit: newest.Commit, Tree: newest.Tree,
-		Base: base.Commit, BaseTree: base.Tree, Parents: newest.Parents, Subject: oldest.Subject, Class: Class(oldest.Subject), CommittedAt: newest.At, BaseDate: base.At,
+		Base: base.Commit, BaseTree: base.Tree, Parents: newest.Parents, Subject: words[oldest.Commit].title, Body: words[oldest.Commit].body, Class: Class(words[oldest.Commit].title), CommittedAt: newest.At, BaseDate: base.At,
 	}
 	rows, err := repo.Files(ctx, base.Tree, newest.Tree)
 	if err != nil {
@@ -205,8 +240,9 @@ func (sp span) change(ctx context.Context, repo *gitrepo.Repo, line []gitrepo.La
 	}
 	c.Files = rows
 	for i := sp.oldest; i >= sp.newest; i-- {
-		c.Range = append(c.Range, schemas.RangeCommit{Commit: line[i].Commit, Subject: line[i].Subject})
-		c.Notes = append(c.Notes, schemas.Note{Text: line[i].Subject, Form: schemas.NoteSubject, Link: schemas.LinkSelf})
+		title := words[line[i].Commit].title
+		c.Range = append(c.Range, schemas.RangeCommit{Commit: line[i].Commit, Subject: title})
+		c.Notes = append(c.Notes, schemas.Note{Text: title, Form: schemas.NoteSubject, Link: schemas.LinkSelf})
 	}
 	return c, nil
 }
