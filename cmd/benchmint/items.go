@@ -122,14 +122,14 @@ func (s *shelf) ofCommit(begin string, ids []string) ([]string, error) {
 	begin = strings.ToLower(begin)
 	var out []string
 	for _, id := range ids {
-		_, raw, err := stages.NewRecords(s).Origin(id)
+		raw, err := s.fact(id)
 		if err != nil {
 			return nil, err
 		}
 		var c struct {
 			Commit string `json:"commit"`
 		}
-		if json.Unmarshal(raw, &c) == nil && strings.HasPrefix(c.Commit, begin) {
+		if raw != nil && json.Unmarshal(raw, &c) == nil && strings.HasPrefix(c.Commit, begin) {
 			out = append(out, id)
 		}
 	}
@@ -169,20 +169,27 @@ func (s *shelf) find(word string) (string, error) {
 	return "", unmet("no item %q in the store at %s%s", word, s.place, nearest.Hint(word, all))
 }
 
-// item reads the ladder of one ID.
-func (s *shelf) item(id string) (*item, error) {
-	i := &item{ID: id}
-	var raw json.RawMessage
+// fact is what an item comes from, whatever its kind; nil for a source.
+func (s *shelf) fact(id string) (json.RawMessage, error) {
 	for _, maker := range stages.Makers {
-		own, ok, err := s.Inputs(maker, id)
+		raw, ok, err := s.Inputs(maker, id)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			raw = own
+			return raw, nil
 		}
 	}
-	var err error
+	return nil, nil
+}
+
+// item reads the ladder of one ID.
+func (s *shelf) item(id string) (*item, error) {
+	i := &item{ID: id}
+	raw, err := s.fact(id)
+	if err != nil {
+		return nil, err
+	}
 	if raw != nil {
 		i.Change = new(schemas.Change)
 		if err := json.Unmarshal(raw, i.Change); err != nil {
