@@ -215,7 +215,8 @@ func said(ctx context.Context, repo *gitrepo.Repo, line []gitrepo.Landed, spans 
 		}
 		m := message{c.Subject, c.Body}
 		if strings.HasPrefix(c.Subject, "Merge ") {
-			if title, rest, _ := strings.Cut(strings.TrimSpace(c.Body), "\n"); title != "" {
+			title, rest, _ := strings.Cut(strings.TrimSpace(c.Body), "\n")
+			if title != "" && !strings.HasPrefix(title, "#") { // "# Conflicts:" is git's
 				m = message{strings.TrimSpace(title), strings.TrimSpace(rest)}
 			}
 		}
