@@ -8,10 +8,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/benchmint/benchmint/internal/prose"
+	"github.com/benchmint/benchmint/schemas"
 )
 
-// Lazy drafts the instruction of an edit by the rules: the first wish as an order, and
-// nothing else, as somebody says it who has the code open.
+// Lazy drafts the instruction of an edit by the rules: the first wish of each commit as an
+// order, and nothing else, as somebody says it who has the code open.
 type Lazy struct{}
 
 var _ Drafter = Lazy{}
@@ -22,17 +23,54 @@ func (Lazy) Draft(ctx context.Context, m Material) (Draft, error) {
 	if err != nil {
 		return d, err
 	}
-	text, _, _ := strings.Cut(d.Text, "\n")
+	orders := []string{orderOf(d.Text)}
+	for i, c := range m.Change.Range {
+		if i == 0 { // whose message the change has
+			continue
+		}
+		own := m
+		own.Change = schemas.Change{Kind: schemas.KindEdit, Subject: c.Subject}
+		more, err := Rules{}.Draft(ctx, own)
+		if err != nil {
+			return d, err
+		}
+		orders = append(orders, orderOf(more.Text))
+	}
+	d.Text, d.Hints = joined(orders), ""
+	return d, nil
+}
+
+// orderOf is the first wish of a draft, without its opening and its full stop.
+func orderOf(text string) string {
+	text, _, _ = strings.Cut(text, "\n")
 	text = strings.TrimPrefix(text, first)
 	if at := strings.Index(text, ". "); at > 0 {
-		text = text[:at+1]
+		text = text[:at]
+	}
+	return strings.TrimSuffix(text, ".")
+}
+
+// joined is one sentence of the first few orders that do not say the same.
+func joined(orders []string) string {
+	const most, alike = 3, 0.6
+	var kept []string
+	seen := map[string]bool{}
+	for _, o := range orders {
+		words := content(o)
+		if o == "" || len(kept) == most || len(kept) > 0 && share(words, seen) > alike {
+			continue
+		}
+		kept, seen = append(kept, o), union(seen, words)
+	}
+	if len(kept) == 0 {
+		return ""
+	}
+	text := kept[0]
+	for i, o := range kept[1:] {
+		text += map[bool]string{true: ", and ", false: ", "}[i == len(kept)-2] + o
 	}
 	r, n := utf8.DecodeRuneInString(text)
-	d.Text, d.Hints = string(unicode.ToUpper(r))+text[n:], ""
-	if text == "" {
-		d.Text = ""
-	}
-	return d, nil
+	return string(unicode.ToUpper(r)) + text[n:] + "."
 }
 
 // mostWords bounds an instruction (the paper's mean is 70 tokens, deviation 37).

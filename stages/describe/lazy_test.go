@@ -24,6 +24,13 @@ func TestLazy(t *testing.T) {
 			t.Errorf("%q: %v", d.Text, ordered(d.Text))
 		}
 	}
+	ranged := schemas.Change{Kind: schemas.KindEdit, Subject: "Add a limit to areas", Range: []schemas.RangeCommit{
+		{Subject: "Add a limit to areas"}, {Subject: "Fix the limit to areas"}, {Subject: "release 1.2"}, {Subject: "Let readers stop early (#4)"}, {Subject: "Rename `Reader.end` to `Reader.close`"}, {Subject: "Support names in upper case"},
+	}}
+	d, err := Lazy{}.Draft(t.Context(), Material{Change: ranged})
+	if want := "Add a limit to areas, let readers stop early, and rename `Reader.end` to `Reader.close`."; err != nil || d.Text != want {
+		t.Errorf("%q, %v", d.Text, err)
+	}
 	for text, wrong := range map[string]string{
 		"I want to have it.":                              "does not begin with an order",
 		"Adds a thing to the reader.":                     "does not begin with an order",

@@ -74,6 +74,9 @@ func (m Model) question(material Material) (in prompts.DescribeInput, from []str
 		in.Notes = append(in.Notes, prompts.Note{Heading: n.Heading, Text: n.Text})
 		from = []string{fromNote}
 	}
+	for _, r := range c.Range {
+		in.Notes = append(in.Notes, prompts.Note{Heading: "Commit", Text: r.Subject})
+	}
 	if title != "" {
 		from = append(from, fromSubject)
 	}
