@@ -142,6 +142,7 @@ func TestInline(t *testing.T) {
 		{"url_in_code_stays", "opens `http://example.com/x`", "opens `http://example.com/x`"},
 		{"number_without_a_mark", "Add steps to `shift` in Issue 869", "Add steps to `shift`"},
 		{"number_without_a_mark_inside", "Replace the logic of issue 900 in PR 12 with a test", "Replace the logic of issue 900 with a test"},
+		{"number_before_a_title", "Issue 900: Replace iequals fillvalue logic", "Replace iequals fillvalue logic"},
 		{"a_count_of_issues", "Show at most 20 issues, in issue order", "Show at most 20 issues, in issue order"},
 		{"closing_words", "Add x, closes #12 and #13.", "Add x."},
 		{"words_of_thanks", "Fix y (:issue:`2`). Thanks :user:`a` for reporting and :user:`b` for the fix.", "Fix y."},

@@ -14,6 +14,7 @@ func TestLazy(t *testing.T) {
 		{"Adds a `strict` option to the reader. Unknown keys were dropped.", "Add a `strict` option to the reader."},
 		{"feat: let sessions time out (#12)", "Let sessions time out."},
 		{"Fixed the end of long lines", "Fix the end of long lines."},
+		{"Issue 869: Add a steps argument to circular_shifts", "Add a steps argument to circular_shifts."},
 		{"release 1.2", ""},
 	} {
 		d, err := Lazy{}.Draft(t.Context(), Material{Change: schemas.Change{Kind: schemas.KindEdit, Subject: tc.subject}})
