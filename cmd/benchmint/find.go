@@ -84,7 +84,7 @@ func (p *program) find(ctx context.Context, c *config.Config) (all []placed, f f
 			all = append(all, placed{Source: src, at: i, gates: gatesOf(c, schemas.Gates{}, src)})
 			continue
 		}
-		names, gates, err := p.finds(ctx, c, src, f)
+		names, gates, err := p.foundBy(ctx, c, src, f)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -111,8 +111,8 @@ func (p *program) onGitHub() string {
 	return hosts.GitHub
 }
 
-// finds are the names of one entry that finds, and what they must be.
-func (p *program) finds(ctx context.Context, c *config.Config, src config.Source, f findings) ([]string, schemas.Gates, error) {
+// foundBy are the names that one entry finds, and what the repositories must be.
+func (p *program) foundBy(ctx context.Context, c *config.Config, src config.Source, f findings) ([]string, schemas.Gates, error) {
 	if src.List != "" {
 		listed, err := config.ReadList(src.List)
 		if err != nil {

@@ -5,8 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -15,19 +15,54 @@ import (
 	"github.com/benchmint/benchmint/internal/llm/llmtest"
 )
 
+// alone marks the process that has a network namespace of its own.
+const alone = "BENCHMINT_TEST_ALONE"
+
 // With local repositories and a model of this machine nothing else is contacted: the run ends
 // well in a network namespace that has this endpoint and nothing more.
 func TestPrivate(t *testing.T) {
-	// The thread is given up at the end: nothing else may run in its namespace.
-	runtime.LockOSThread()
-	if err := unix.Unshare(unix.CLONE_NEWNET); errors.Is(err, unix.EPERM) {
-		runtime.UnlockOSThread()
-		t.Skip("NO NAMESPACE: a network namespace needs root")
-	} else if err != nil {
-		t.Fatal(err)
+	t.Parallel()
+	if os.Getenv(alone) != "" {
+		private(t)
+		return
 	}
-	if out, err := exec.CommandContext(t.Context(), "ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
-		t.Skipf("NO NAMESPACE: its loopback cannot be used: %v: %s", err, out)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPrivate$", "-test.v")
+	cmd.Env = append(os.Environ(), alone+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET}
+	if uid := os.Getuid(); uid != 0 {
+		cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: uid, Size: 1}}
+	}
+	out, err := cmd.CombinedOutput()
+	switch {
+	case errors.Is(err, unix.EPERM) && os.Getenv("CI") == "":
+		t.Skip("NO NAMESPACE: this user may make no network namespace")
+	case err != nil:
+		t.Errorf("%v:\n%s", err, out)
+	case !strings.Contains(string(out), "--- PASS: TestPrivate"):
+		t.Errorf("it did not run:\n%s", out)
+	}
+}
+
+// loopback brings up the only interface of a new namespace.
+func loopback() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(fd) }() // nothing was written
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	lo.SetUint16(unix.IFF_UP)
+	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
+}
+
+func private(t *testing.T) {
+	t.Helper()
+	if err := loopback(); err != nil {
+		t.Fatal(err)
 	}
 	s := llmtest.Start(func(llmtest.Asked) llmtest.Reply {
 		return llmtest.Reply{Text: `{"label": "improvement", "quote": "Round areas", "suspicious": false}`}

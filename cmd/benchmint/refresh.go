@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +23,9 @@ func newRefresh(p *program) *cobra.Command {
 		Long:    "Searches are asked again, and what they found before stays. The window of each source begins where\nit began, however much is new: no row leaves the dataset for that. What is settled is not done again,\nand nothing is fetched twice. Tasks that are there are not proved again: that comes with releases.\n\nWithout a SOURCE: those of the configuration, or else of the store.",
 		Example: "  benchmint refresh\n  benchmint refresh -c benchmint.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
 			c, err := p.load(args...)
 			if err != nil {
 				return err
@@ -40,25 +42,7 @@ func newRefresh(p *program) *cobra.Command {
 			return p.run(cmd.Context(), c, f)
 		},
 	}
-	p.override(cmd, "output", "output", "`FOLDER` of the dataset")
-	p.override(cmd, "store", "store", "`FOLDER` of the store")
-	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` of sandbox: docker or bwrap")
-	p.overrideShort(cmd, "jobs", "j", "jobs", "`N` steps at one time, cheap ones included")
-	p.override(cmd, "wait", "wait", "`DURATION` that it waits for what was put off, when nothing else is left to do")
-	p.set(cmd)
-	cmd.Flags().StringVar(&f.until, "until", "", "last `STAGE` to run: "+strings.Join(stages.Order, ", "))
-	cmd.Flags().IntVar(&f.allowFailed, "allow-failed", 0, "`N` failed items are no reason for exit code 1; for schedulers")
-	cmd.Flags().BoolVar(&f.partial, "partial", false, "write the dataset although some items are put off; the manifest counts them")
-	cmd.Flags().BoolVar(&p.replace, "replace", false, replaceUsage)
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if f.allowFailed < 0 {
-			return unmet("--allow-failed: %d is below 0", f.allowFailed)
-		}
-		if f.until != "" && !slices.Contains(stages.Order, f.until) {
-			return unknownStage("--until", f.until)
-		}
-		return nil
-	}
+	p.running(cmd, &f)
 	return cmd
 }
 

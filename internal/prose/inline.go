@@ -141,7 +141,7 @@ var (
 	// Words that only lead to a reference, a person or an address.
 	// "Issue 900: Replace x" is "Replace x", and no part of the program called Issue 900.
 	numberFirst = lazyregexp.New(`^(?:[Ii]ssue|PR|[Pp]ull [Rr]equest|[Bb]ug|[Tt]icket) \d{1,6}(?::| [-–—]) +`)
-	numbered    = lazyregexp.New(`\b((?:[Ii]n|[Ff]or|[Ff]rom|[Pp]er|[Ss]ee|[Ff]ix(?:es)?|[Cc]loses?) (?:[Ii]ssue|PR|[Pp]ull [Rr]equest|[Bb]ug|[Tt]icket) )\d{1,6}\b`)
+	numbered    = lazyregexp.New(`\b((?:[Ii]n|[Ff]rom|[Pp]er|[Ss]ee|[Ff]ix(?:es)?|[Cc]loses?) (?:[Ii]ssue|PR|[Pp]ull [Rr]equest|[Bb]ug|[Tt]icket) )\d{1,6}\b`)
 	credit      = lazyregexp.New(`(?i)[,;:–—-]*\s*\b(?:(?:thanks|kudos|patch|pr|contributed|implemented|reported|requested|suggested|added|fixed|written|provided|made|done|authored|thank you|courtesy|original(?:ly)?)\s+(?:(?:by|to|goes to|go to|from|of)\s+)?|(?:see|see also|cf\.?|refs?|via|by|in|from|since|per|as of|through)\s+)(?:(?:the|issue|issues|pr|prs|pull request|discussion|ticket|bug|commit|also|for|details)\s+)*` + refs)
 	closes      = lazyregexp.New(`(?i)[,;:–—-]*\s*\b(?:(?:also|partially|hopefully|this|should)\s+)*(?:fix(?:es|ed|ing)?|clos(?:es|ed|e)|resolv(?:es|ed|e)|refs?|references|related to|relates to|part of|addresses|implements|supersedes|replaces|reverts|follow[- ]?ups? (?:to|from|of|on)|issues?|prs?|pull requests?|gh|bug|ticket|link|cc|re|tracked (?:in|by))\b(?:\s+(?:the\s+)?(?:issues?|prs?|pull requests?|bugs?|tickets?))?\s*:?\s*` + refs)
 	thankful    = lazyregexp.New(`(?i)(^|[.!?,;]\s+)(?:special |many |big )?(?:thanks|thank you|kudos)(?: to)?[^.]*` + gone + `[^.]*(?:\.|$)`)

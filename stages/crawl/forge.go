@@ -54,7 +54,7 @@ func (g *Gate) told(s schemas.Source, announced []github.Release) error {
 	if err := g.licensed(f.Licence); err != nil {
 		return err
 	}
-	if n, all := told(announced, gates), len(announced); n < gates.Releases {
+	if n, all := counting(announced, gates), len(announced); n < gates.Releases {
 		return pipeline.Reject(schemas.FewReleases, "%d of %d releases on GitHub count, %d are asked for", n, all, gates.Releases)
 	}
 	return g.languages(f.Languages)
@@ -93,8 +93,9 @@ func (g *Gate) languages(names []string) error {
 	return pipeline.Reject(schemas.NoSources, "GitHub finds %s in it; %s is asked for", strings.Join(names, ", "), strings.Join(g.config.Languages, " or "))
 }
 
-// told counts the final releases that are told in enough words, and not too long ago.
-func told(releases []github.Release, gates schemas.Gates) int {
+// counting is how many releases count: final ones that are told in enough words, not too long
+// ago.
+func counting(releases []github.Release, gates schemas.Gates) int {
 	n := 0
 	for _, r := range releases {
 		if !r.Pre && utf8.RuneCountInString(strings.TrimSpace(r.Body)) >= gates.ReleaseText && r.Published.Format(time.DateOnly) >= gates.ReleasedSince {

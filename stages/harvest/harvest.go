@@ -72,11 +72,11 @@ func (h *Harvester) Run(ctx context.Context, c schemas.Crawled) ([]schemas.Chang
 }
 
 func (h *Harvester) run(ctx context.Context, c schemas.Crawled) ([]schemas.Change, error) {
-	if only := features(c.Source.Only); len(only) == 0 && len(c.Source.Only) > 0 {
+	only := features(c.Source.Only)
+	if len(only) == 0 && len(c.Source.Only) > 0 {
 		return []schemas.Change{}, nil // ranges alone are asked for
-	} else {
-		c.Source.Only = only
 	}
+	c.Source.Only = only
 	query, err := queryOf(c.Source)
 	if err != nil {
 		return nil, err

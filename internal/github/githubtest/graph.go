@@ -115,14 +115,14 @@ func (e *execution) project(set ast.SelectionSet, v any, path []any) any {
 		}
 		out := map[string]any{}
 		for _, s := range set {
-			e.select1(s, x, path, out)
+			e.take(s, x, path, out)
 		}
 		return out
 	}
 	return v
 }
 
-func (e *execution) select1(s ast.Selection, x object, path []any, out map[string]any) {
+func (e *execution) take(s ast.Selection, x object, path []any, out map[string]any) {
 	switch f := s.(type) {
 	case *ast.InlineFragment:
 		maps.Copy(out, e.project(f.SelectionSet, x, path).(map[string]any))
