@@ -20,7 +20,7 @@ func newRefresh(p *program) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use: "refresh [SOURCE…]", Short: "what is new since the last run, beside what is there",
-		Long:    "Searches are asked again, and what they found before stays. The window of each source begins where\nit began, however much is new: no row leaves the dataset for that. What is settled is not done again,\nand nothing is fetched twice. Tasks that are there are not proved again: that comes with releases.\n\nWithout a SOURCE: those of the configuration, or else of the store.",
+		Long:    "Searches are asked again; what they found before stays. The window of each source keeps its first\nday, so that newer changes push no row out of the dataset. What is settled is not done again, and\nnothing is fetched twice. Tasks that are there are not proved again: that comes with releases.\n\nWithout a SOURCE: those of the configuration, or else of the store.",
 		Example: "  benchmint refresh\n  benchmint refresh -c benchmint.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {

@@ -152,7 +152,7 @@ func (p *program) addLooked(s *sources, c *config.Config, src placed, said answe
 	seed := schemas.Source{Git: src.Git, GitHub: src.GitHub, Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes, Releases: c.Limits.Releases, Gates: src.gates, Kinds: kindsOfSource(c, src.Source)}
 	none := p.askedOf(s, src, said, &seed)
 	if none != nil && l.err == nil {
-		p.say("%v; its code is still to be had from %s", none, src.Git)
+		p.say("%v; using the code at %s", none, src.Git)
 	}
 	switch {
 	case errors.Is(l.err, errNotWanted):
