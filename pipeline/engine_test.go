@@ -355,7 +355,7 @@ func TestAnswersAreNotAskedForTwice(t *testing.T) {
 				if a.Blob, err = s.Blobs.Put([]byte("an answer")); err != nil {
 					return in, err
 				}
-				if err := s.Answered(ctx, request, a); err != nil {
+				if err := s.Pay(ctx, pipeline.Payment{Request: request, Answer: &a}); err != nil {
 					return in, err
 				}
 			}
@@ -365,7 +365,7 @@ func TestAnswersAreNotAskedForTwice(t *testing.T) {
 	}
 	answered := false
 	s, plan := start(func(point string) error {
-		answered = answered || point == "answer/after"
+		answered = answered || point == "pay/after"
 		if answered && point == "settle/before" {
 			return errors.New("killed")
 		}

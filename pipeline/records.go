@@ -156,3 +156,24 @@ type Answer struct {
 	Input    int64          `json:"input_tokens,omitempty"`
 	Output   int64          `json:"output_tokens,omitempty"`
 }
+
+// Spend is what a step spent on a resource by one model, or several steps together.
+type Spend struct {
+	Stage     string  `json:"stage"`
+	Key       string  `json:"key,omitempty"`
+	Model     string  `json:"model"`
+	Questions int     `json:"questions"` // that came to an answer, or were paid for without one
+	Input     int64   `json:"input_tokens"`
+	Cached    int64   `json:"cached_tokens"` // of Input
+	Output    int64   `json:"output_tokens"`
+	Cost      float64 `json:"cost"`
+}
+
+// Payment is the end of one paid request.
+type Payment struct {
+	Request  schemas.Digest
+	Answer   *Answer // nil where none came
+	Resource string
+	Reserved float64
+	Spend
+}

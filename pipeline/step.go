@@ -35,6 +35,14 @@ func Charge(ctx context.Context, cost float64) {
 	}
 }
 
+// Doer is the stage and the key of the step that ctx belongs to; "" and "" outside of one.
+func Doer(ctx context.Context) (stage, key string) {
+	if b, ok := ctx.Value(besideKey{}).(*beside); ok {
+		return b.stage, b.key
+	}
+	return "", ""
+}
+
 // Doing tells an observer how far the step that ctx belongs to is ("hunk 3 of 14"). It
 // decides nothing and is kept nowhere.
 func Doing(ctx context.Context, form string, args ...any) {
@@ -47,6 +55,8 @@ type besideKey struct{}
 
 // beside is what a step says of itself apart from its result.
 type beside struct {
+	stage, key string
+
 	mu         sync.Mutex
 	provenance []any
 	cost       float64
@@ -106,7 +116,7 @@ func (r *run) execute(ctx context.Context, l *lane, c Claim) result {
 		ctx, cancel = context.WithTimeoutCause(ctx, n.options.Timeout, &timeoutError{n.options.Timeout})
 		defer cancel()
 	}
-	b := &beside{}
+	b := &beside{stage: n.info.Name, key: c.Key}
 	if o, ok := r.observer.(interface{ Doing(stage, key, text string) }); ok {
 		b.doing = func(text string) { o.Doing(n.info.Name, c.Key, text) }
 	}

@@ -47,16 +47,15 @@ type Store interface {
 	// Pause keeps steps that need a resource from starting, whichever process.
 	Pause(ctx context.Context, resource string, until time.Time) error
 	Resources(ctx context.Context) ([]Resource, error)
-	// Reserve and Spend book money before and after a paid call.
-	Reserve(ctx context.Context, resource string, cost float64) (bool, error)
-	Spend(ctx context.Context, resource string, reserved, used float64) error
 	// Beat says that worker lives, and takes back what workers held that have been
 	// silent for so long.
 	Beat(ctx context.Context, worker string, silent time.Duration) (rescued int, err error)
 	Leave(ctx context.Context, worker string) error
-	// Intend and Answered stand around a paid call, apart from the step's end.
+	// Intend and Reserve stand before a paid call, Pay after it, apart from the step's end:
+	// the answer is kept and the money booked at once.
 	Intend(ctx context.Context, request schemas.Digest) (Answer, error)
-	Answered(ctx context.Context, request schemas.Digest, a Answer) error
+	Reserve(ctx context.Context, resource string, cost float64) (bool, error)
+	Pay(ctx context.Context, p Payment) error
 	// Retry makes one settled step ready, with the build that it rests on.
 	Retry(stage, key string) error
 }

@@ -239,8 +239,8 @@ func New(d Deps) (*pipeline.Plan, error) {
 
 func (d Deps) desk() asked.Desk {
 	desk := *d.Desk
-	desk.Ledger = asked.Ledger(d.Books)
-	return asked.Desk{Desk: &desk, Now: d.Now}
+	desk.Ledger, desk.Now = asked.Ledger(d.Books), d.Now
+	return asked.Desk{Desk: &desk}
 }
 
 func merged(of ...map[string]string) map[string]string {

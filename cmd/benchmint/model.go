@@ -36,7 +36,7 @@ func (p *program) desk(c *config.Config, s *store.Store) *llm.Desk {
 		Settings: llm.Settings{Models: c.Model.Names(), MaxTokens: c.Model.MaxTokens, Tries: c.Model.Tries},
 		Provider: openai.New(c.Model.Endpoint, p.lookup(modelKey), c.Model.Timeout, p.now),
 		Blobs:    s.Blobs,
-		Price:    llm.Price{Input: c.Model.PriceInput, Output: c.Model.PriceOutput},
+		Prices:   c.Model.Priced(),
 		MaxItem:  c.Model.MaxCostItem,
 	}
 }

@@ -141,8 +141,9 @@ type Model struct {
 	Endpoint    string
 	Name        string
 	Fallback    []string
-	PriceInput  float64 // dollars per million tokens
+	PriceInput  float64 // dollars per million tokens, of Name
 	PriceOutput float64
+	Prices      Prices  // by model; instead of the two above, and of Fallback
 	MaxCost     float64 // dollars, of one store; 0 is no bound
 	MaxCostItem float64 // dollars, of one question; 0 is no bound
 	MaxTokens   int

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/benchmint/benchmint/internal/llm"
 )
 
 // write puts a configuration into a folder of its own.
@@ -47,7 +49,8 @@ github: {max_requests: 12}
 build: {registries: public, hosts: [cdn.example.org], pin_to_date: false}
 sandbox: {kind: docker, image: "debian:12", cpus: 1.5, memory: 512MiB, processes: 64, disk: 1GB, output: 1MiB, timeout: 1h30m}
 proof: {runs: 5, parallel: 2, hunks: 7}
-model: {endpoint: "https://models.example.org/v1", name: small, fallback: [large], price_input: 0.1, price_output: 0.5, max_cost: 7, max_cost_item: 0.2, max_tokens: 900, tries: 3, timeout: 30s}
+model: {endpoint: "https://models.example.org/v1", name: small, fallback: [large, night], price_input: 0.1, price_output: 0.5,
+  prices: {large: {input: 1, output: 5, cached_input: 0.1, tiers: [{above: 100000, input: 2, output: 10}]}, night: {input: 3, output: 4, tiers: [{hours: ["01:00-04:00", "23:00-00:30"], input: 6, output: 8, cached_input: 0}]}}, max_cost: 7, max_cost_item: 0.2, max_tokens: 900, tries: 3, timeout: 30s}
 jobs: 3
 wait: 90s
 overrides: hand.yaml
@@ -75,15 +78,51 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{Preset: PresetPaper, Since: day(2025), Kinds: []string{"edit"}},
 		},
 		Limits: Limits{6, 4}, Filters: Filters{2, 30, day(2025), 100, 1 << 30, day(2025), false, []string{"awesome"}, true, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true},
-		Build:       Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
-		Sandbox:     Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
-		Proof:       Proof{5, 2, 7},
-		Model:       Model{"https://models.example.org/v1", "small", []string{"large"}, 0.1, 0.5, 7, 0.2, 900, 3, 30 * time.Second},
+		Build:   Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
+		Sandbox: Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
+		Proof:   Proof{5, 2, 7},
+		Model: Model{"https://models.example.org/v1", "small", []string{"large", "night"}, 0.1, 0.5, Prices{
+			"large": {Rates: llm.Rates{Input: 1, Cached: 0.1, Output: 5}, Tiers: []llm.Tier{{Above: 100_000, Rates: llm.Rates{Input: 2, Cached: 2, Output: 10}}}},
+			"night": {Rates: llm.Rates{Input: 3, Cached: 3, Output: 4}, Tiers: []llm.Tier{{Hours: []llm.Hours{{From: 60, Until: 240}, {From: 23 * 60, Until: 30}}, Rates: llm.Rates{Input: 6, Output: 8}}}},
+		}, 7, 0.2, 900, 3, 30 * time.Second},
 		MaxRequests: 12, Overrides: filepath.Join(filepath.Dir(file), "hand.yaml"), Jobs: 3, Wait: 90 * time.Second,
 		Store: "postgres://db.example/bench", Blobs: filepath.Join(filepath.Dir(file), "blobs"), Output: "/out",
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// remote is a model of an endpoint elsewhere, with its prices.
+const remote = "model:\n  name: small\n  endpoint: https://models.example.org/v1\n  price_input: 1\n  price_output: 2\n"
+
+// Prices that were read are written so that a variable holds them.
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	c, err := Load(Input{File: write(t, whole)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := c.Model.Prices.String()
+	again, err := Load(Input{File: write(t, ""), Environ: []string{
+		"BENCHMINT_MODEL_NAME=small", "BENCHMINT_MODEL_ENDPOINT=http://127.0.0.1:1/v1", "BENCHMINT_MODEL_FALLBACK=large,night", "BENCHMINT_MODEL_PRICE_INPUT=1", "BENCHMINT_MODEL_PRICES=" + text,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(c.Model.Prices, again.Model.Prices); diff != "" {
+		t.Errorf("(-first +again):\n%s", diff)
+	}
+	for text, want := range map[string]string{
+		"{small: {inptu: 1, output: 2}}": `unknown key "model.prices.small.inptu"; did you mean input?; model.prices.small: input is missing`,
+		"cheap":                          "model.prices must hold prices by model",
+		"{":                              `"{" is not YAML of prices`,
+		"":                               "",
+	} {
+		_, err := Load(Input{File: write(t, ""), Environ: []string{"BENCHMINT_MODEL_PRICES=" + text}})
+		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
 	}
 }
 
@@ -109,6 +148,21 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"model_without_a_name", "model: {endpoint: \"http://127.0.0.1:1/v1\"}\n", []string{`model.name: is missing: which model of http://127.0.0.1:1/v1 is asked?`}},
 		{"model_without_an_endpoint", "model: {name: small}\n", []string{`model.endpoint: is missing: where is small asked?`}},
 		{"model_without_prices", "model: {name: small, endpoint: \"https://models.example.org/v1\"}\n", []string{`model.price_output: the prices of an endpoint elsewhere are needed: without them model.max_cost holds nothing back`}},
+		{"model_fallback_without_a_price", remote + "  fallback: [large]\n", []string{`model.prices: the price of "large" is missing: model.price_input and model.price_output are those of model.name alone`}},
+		{"model_of_this_machine_with_half_the_prices", "model: {name: small, endpoint: \"http://127.0.0.1:1/v1\", fallback: [large], prices: {large: {input: 1, output: 2}}}\n", []string{`:1: model.prices: the price of "small" is missing: model.price_input and model.price_output are those of model.name alone`}},
+		{"price_of_another_model", remote + "  prices: {smal: {input: 1, output: 2}}\n", []string{`:6: model.prices: "smal" is neither model.name nor in model.fallback; did you mean small?`}},
+		{"price_told_twice", remote + "  prices: {small: {input: 1, output: 2}}\n", []string{`:6: model.prices: "small" has a price in model.price_input and model.price_output as well`}},
+		{"price_misspelt", "model:\n  prices:\n    small:\n      input: 1\n      outptu: 2\n", []string{
+			`:4: model.prices.small: output is missing, in dollars per million tokens`, `:5: unknown key "model.prices.small.outptu"; did you mean output?`}},
+		{"price_below_nothing", "model: {prices: {small: {input: -1, output: cheap}}}\n", []string{
+			`:1: model.prices.small.input: "-1" is not a number of dollars`, `:1: model.prices.small.output: "cheap" is not a number of dollars`}},
+		{"price_is_a_number", "model: {prices: {small: 1}}\n", []string{`:1: model.prices.small must hold input and output, in dollars per million tokens`}},
+		{"prices_without_models", "model: {prices: [1]}\n", []string{`:1: model.prices must hold prices by model, such as {small-model: {input: 0.10, output: 0.50}}`}},
+		{"tier_of_always", "model: {prices: {small: {input: 1, output: 1, tiers: [{input: 2, output: 2}]}}}\n", []string{`:1: model.prices.small.tiers[0]: above (input tokens) or hours (of the day in UTC) is missing: it would hold always`}},
+		{"tier_misspelt", "model: {prices: {small: {input: 1, output: 1, tiers: [{abvoe: 9, input: 2, output: 2, hours: [\"1-2\"]}, {above: many, input: 1, output: 1}]}}}\n", []string{
+			`:1: unknown key "model.prices.small.tiers[0].abvoe"; did you mean above?`,
+			`:1: model.prices.small.tiers[0].hours: "1-2" is not a part of a day in UTC (such as 01:00-04:00)`,
+			`:1: model.prices.small.tiers[1].above: "many" is not a number of input tokens`}},
 		{"model_with_a_secret", "model: {name: small, endpoint: \"http://a:b@127.0.0.1/v1\"}\n", []string{`:1: model.endpoint: the URL holds a secret; the key comes from OPENAI_API_KEY`}},
 		{"model_tries", "model: {tries: 0}\n", []string{`:1: model.tries: 0 is not between 1 and 10`}},
 		{"bad_bool", "build: {pin_to_date: maybe}\n", []string{`:1: build.pin_to_date: "maybe" is not true or false`}},
@@ -324,6 +378,9 @@ func TestSchemaAllowsTheExample(t *testing.T) {
 		{"  - git: ", "  - title: ", "/properties/sources"},
 		{"timeout: 30m", "timeout: soon", "does not match"},
 		{"kind: bwrap", "kind: jail", "does not equal any"},
+		{"prices: {}", "prices: {small: {input: 1, cached_input: 0.1, output: 2, tiers: [{above: 9, hours: [\"01:00-04:00\"], input: 1, output: 2}]}}", ""},
+		{"prices: {}", "prices: {small: {input: 1, outptu: 2}}", "/properties/model"},
+		{"prices: {}", "prices: {small: {input: 1, output: 2, tiers: [{above: 0, input: 1, output: 2}]}}", "/properties/model"},
 	} {
 		text := strings.Replace(example, tc.old, tc.new, 1)
 		if tc.old != "" && text == example {
@@ -378,7 +435,7 @@ func TestPortableNamesNoPath(t *testing.T) {
 		"filters.modifies_only": false, "filters.labels": []string{"fix"}, "filters.thin": true, "filters.unnoticed": true, "proof.hunks": 7,
 		"build.registries": "public", "build.pin_to_date": false,
 		"sandbox.kind": "bwrap", "sandbox.image": "debian:12", "sandbox.cpus": 1.5, "sandbox.memory": "512MiB", "sandbox.processes": 64,
-		"model.name": "small", "model.fallback": []string{"large"}, "model.max_tokens": 900, "model.tries": 3,
+		"model.name": "small", "model.fallback": []string{"large", "night"}, "model.max_tokens": 900, "model.tries": 3,
 		"sandbox.disk": "1000000000B", "sandbox.output": "1MiB", "sandbox.timeout": "1h30m", "proof.runs": 5,
 		"sources": []map[string]any{
 			{"name": "acme/widget", "since": "2025-01-01", "until": "2026-01-01", "only": []string{"123", "0012345", "1234567e8"}},

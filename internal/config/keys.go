@@ -100,8 +100,9 @@ var Keys = []Key{
 	{Path: "model.endpoint", Doc: "base URL", Example: "http://127.0.0.1:8000/v1", IsLocal: true, bind: func(c *Config) any { return &c.Model.Endpoint }},
 	{Path: "model.name", Doc: "as the endpoint calls it", Example: "qwen3-32b", bind: func(c *Config) any { return &c.Model.Name }},
 	{Path: "model.fallback", Doc: "asked where the one before refuses or has no quota left", Example: "[qwen3-8b]", bind: func(c *Config) any { return &c.Model.Fallback }},
-	{Path: "model.price_input", Doc: "dollars per million tokens; an endpoint elsewhere needs both prices", IsLocal: true, bind: func(c *Config) any { return &c.Model.PriceInput }},
+	{Path: "model.price_input", Doc: "dollars per million tokens of model.name; an endpoint elsewhere needs both prices", IsLocal: true, bind: func(c *Config) any { return &c.Model.PriceInput }},
 	{Path: "model.price_output", Doc: "likewise, of answers", IsLocal: true, bind: func(c *Config) any { return &c.Model.PriceOutput }},
+	{Path: "model.prices", Doc: "instead of these two, and for fallback: prices by model, with cached input, and tiers above so many input tokens or at hours of the day (UTC)", Example: `{qwen3-8b: {input: 0.10, cached_input: 0.01, output: 0.50, tiers: [{above: 100000, input: 0.50, output: 2.50}, {hours: ["01:00-04:00"], input: 0.20, output: 1.00}]}}`, IsLocal: true, bind: func(c *Config) any { return &c.Model.Prices }},
 	{Path: "model.max_cost", Doc: "dollars that all runs of a store may spend; 0 is no bound", IsLocal: true, bind: func(c *Config) any { return &c.Model.MaxCost }},
 	{Path: "model.max_cost_item", Doc: "dollars that one question may cost; the rules answer what could cost more; 0 is no bound", IsLocal: true, bind: func(c *Config) any { return &c.Model.MaxCostItem }},
 	{Path: "model.max_tokens", Doc: "of one answer", bind: func(c *Config) any { return &c.Model.MaxTokens }},
@@ -231,6 +232,8 @@ func schemaOf(k Key) *jsonschema.Schema {
 	case *Search:
 		s.Type, s.Properties = "object", searchSchema()
 		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}} // false
+	case *Prices:
+		s.Type, s.AdditionalProperties = "object", pricesSchema()
 	case *[]string:
 		s.Type, s.Items = "array", &jsonschema.Schema{Types: []string{"string", "integer"}}
 	}

@@ -166,6 +166,11 @@ func (r *reader) value(k Key, source int, pair *ast.MappingValueNode) {
 		r.search(s, source, pair)
 		return
 	}
+	if p, ok := ptr.(*Prices); ok {
+		*p = r.prices(pair.Value)
+		r.config.origins[k.Path] = Origin{FromFile, r.where(pair.Key)}
+		return
+	}
 	switch list, isList := pair.Value.(*ast.SequenceNode); {
 	case isList != k.isList():
 		want := map[bool]string{true: "a list", false: "a single value"}[k.isList()]

@@ -118,6 +118,8 @@ func jsonOf(ptr any) any {
 		return p.String()
 	case *Search:
 		return p.fields()
+	case *Prices:
+		return p.json()
 	}
 	return format(ptr)
 }

@@ -236,8 +236,8 @@ func (k *checker) model() {
 		k.at("model.endpoint", "is not a URL (https://HOST/v1)")
 	case u.User != nil:
 		k.at("model.endpoint", "the URL holds a secret; the key comes from OPENAI_API_KEY")
-	case !m.Local() && (m.PriceInput == 0 || m.PriceOutput == 0):
-		k.at("model.price_output", "the prices of an endpoint elsewhere are needed: without them model.max_cost holds nothing back")
+	default:
+		k.prices()
 	}
 }
 

@@ -116,6 +116,12 @@ func assign(ptr any, text string) error {
 			return nil
 		}
 		return keep(p, text, "date (YYYY-MM-DD, UTC)", ParseDate)
+	case *Prices:
+		prices, err := parsePrices(text)
+		if err != nil {
+			return err
+		}
+		*p = prices
 	case *[]string:
 		*p = splitList(text)
 	}
@@ -170,6 +176,8 @@ func format(ptr any) string {
 	case *Date:
 		return quote(p.String())
 	case *Search:
+		return p.String()
+	case *Prices:
 		return p.String()
 	case *[]string:
 		words := make([]string, len(*p))

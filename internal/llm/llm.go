@@ -29,10 +29,9 @@ type Request struct {
 
 // Reply is what came back. Tokens are counted by the endpoint; 0 where it does not say.
 type Reply struct {
-	Text   []byte
-	Model  string // as the endpoint names it
-	Input  int64  // tokens
-	Output int64
+	Text  []byte
+	Model string // as the endpoint names it
+	Usage
 }
 
 // Provider sends one request. Its errors are *Later, *Refused, ErrQuota or a fault; a Reply
@@ -55,12 +54,22 @@ type Ledger interface {
 	// Intend says that a request is about to be sent, and gives its answer where there is
 	// one already.
 	Intend(ctx context.Context, request schemas.Digest) (Answer, error)
-	// Answered keeps an answer. The first one stays.
-	Answered(ctx context.Context, request schemas.Digest, a Answer) error
 	// Reserve sets dollars aside; false where that would pass the cap.
 	Reserve(ctx context.Context, resource string, cost float64) (bool, error)
-	// Spend books what was used of a reservation.
-	Spend(ctx context.Context, resource string, reserved, used float64) error
+	// Pay keeps an answer and books what it cost, all or nothing. The first answer of a
+	// request stays.
+	Pay(ctx context.Context, p Payment) error
+}
+
+// Payment is the end of one request that was sent.
+type Payment struct {
+	Request  schemas.Digest
+	Answer   *Answer // nil where none came
+	Resource string
+	Reserved float64 // dollars, which are given back
+	Cost     float64 // dollars
+	Model    string  // that was asked
+	Usage
 }
 
 // Blobs keeps the answers' bytes.
@@ -120,9 +129,6 @@ type Settings struct {
 	Tries     int      `json:"tries"`
 }
 
-// Price is in dollars per million tokens.
-type Price struct{ Input, Output float64 }
-
 // Resource is the ledger's name of the money for models.
 const Resource = "model"
 
@@ -132,16 +138,15 @@ type Desk struct {
 	Provider Provider
 	Ledger   Ledger
 	Blobs    Blobs
-	Price    Price
-	MaxItem  float64 // dollars that one question may cost at most; 0 is no bound
+	Prices   map[string]Price // by model; one that is not there costs nothing
+	MaxItem  float64          // dollars that one question may cost at most; 0 is no bound
+	Now      func() time.Time // prices depend on the time of day
 }
 
 // Receipt is what one question cost, and who answered.
 type Receipt struct {
-	Provenance    prompts.Provenance
-	Asked         int // requests that were sent now
-	Input, Output int64
-	Cost          float64 // dollars, of this time: 0 where the ledger had the answer
+	Provenance prompts.Provenance
+	Cost       float64 // dollars, of this time: 0 where the ledger had the answer
 }
 
 // kept is what the ledger's blob holds.
@@ -213,35 +218,37 @@ func (d *Desk) answer(ctx context.Context, r Request, receipt *Receipt) ([]byte,
 		return nil, ErrBudget
 	}
 	reply, err := d.Provider.Complete(ctx, r)
-	cost := d.cost(reply.Input, reply.Output)
-	receipt.Asked++
-	receipt.Input, receipt.Output, receipt.Cost = receipt.Input+reply.Input, receipt.Output+reply.Output, receipt.Cost+cost
-	// What was paid is kept whatever ends the run; the answer before the money, so that a
-	// death in between asks nobody twice.
-	durable := context.WithoutCancel(ctx)
+	paid := Payment{Request: key, Resource: Resource, Reserved: most, Model: r.Model, Usage: reply.Usage}
+	if reply.Usage != (Usage{}) {
+		paid.Cost = d.Prices[r.Model].Cost(reply.Usage, d.Now())
+	}
+	receipt.Cost += paid.Cost
 	var refused *Refused
 	if err == nil || errors.As(err, &refused) {
 		k := kept{Text: string(reply.Text)}
 		if refused != nil {
 			k.Refused = refused.Why
 		}
-		if fault := d.keep(durable, key, k, reply); fault != nil {
+		var fault error
+		if paid.Answer, fault = d.keep(k, reply); fault != nil {
 			err = errors.Join(err, fault)
 		}
 	}
-	return reply.Text, errors.Join(err, d.Ledger.Spend(durable, Resource, most, cost))
+	// What was paid is kept whatever ends the run; the answer and its money at once, so that
+	// a death asks nobody twice and books nothing without the other.
+	return reply.Text, errors.Join(err, d.Ledger.Pay(context.WithoutCancel(ctx), paid))
 }
 
-func (d *Desk) keep(ctx context.Context, key schemas.Digest, k kept, reply Reply) error {
+func (d *Desk) keep(k kept, reply Reply) (*Answer, error) {
 	b, err := json.Marshal(k)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	blob, err := d.Blobs.Put(b)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return d.Ledger.Answered(ctx, key, Answer{Answered: true, Blob: blob, Model: reply.Model, Input: reply.Input, Output: reply.Output})
+	return &Answer{Answered: true, Blob: blob, Model: reply.Model, Input: reply.Input, Output: reply.Output}, nil
 }
 
 func (d *Desk) known(a Answer) ([]byte, error) {
@@ -266,9 +273,5 @@ const bytesPerToken = 3
 // most is what a request can cost at most.
 func (d *Desk) most(r Request) float64 {
 	n := len(r.Text.System) + len(r.Text.Material) + len(r.Text.Question) + len(r.Fault)
-	return d.cost(int64(n/bytesPerToken)+1, int64(r.MaxTokens))
-}
-
-func (d *Desk) cost(in, out int64) float64 {
-	return (float64(in)*d.Price.Input + float64(out)*d.Price.Output) / 1e6
+	return d.Prices[r.Model].Most(Usage{Input: int64(n/bytesPerToken) + 1, Output: int64(r.MaxTokens)})
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/prompts"
@@ -19,7 +21,8 @@ type books struct {
 	cap      float64
 	reserved float64
 	spent    float64
-	dies     bool // before the money is booked
+	paid     []llm.Payment
+	dies     bool // before the answer and its money are kept
 }
 
 func newBooks() *books {
@@ -30,13 +33,6 @@ func (b *books) Intend(_ context.Context, k schemas.Digest) (llm.Answer, error) 
 	return b.answers[k], nil
 }
 
-func (b *books) Answered(_ context.Context, k schemas.Digest, a llm.Answer) error {
-	if !b.answers[k].Answered {
-		b.answers[k] = a
-	}
-	return nil
-}
-
 func (b *books) Reserve(_ context.Context, _ string, cost float64) (bool, error) {
 	if b.cap > 0 && b.spent+b.reserved+cost > b.cap {
 		return false, nil
@@ -45,11 +41,15 @@ func (b *books) Reserve(_ context.Context, _ string, cost float64) (bool, error)
 	return true, nil
 }
 
-func (b *books) Spend(_ context.Context, _ string, reserved, used float64) error {
+func (b *books) Pay(_ context.Context, p llm.Payment) error {
 	if b.dies {
 		return errors.New("killed")
 	}
-	b.reserved, b.spent = b.reserved-reserved, b.spent+used
+	if p.Answer != nil && !b.answers[p.Request].Answered {
+		b.answers[p.Request] = *p.Answer
+	}
+	b.reserved, b.spent = b.reserved-p.Reserved, b.spent+p.Cost
+	b.paid = append(b.paid, p)
 	return nil
 }
 
@@ -69,6 +69,7 @@ func (b *books) Get(d schemas.Digest) ([]byte, error) {
 // script answers one request after another.
 type script struct {
 	says  []any // a text, or an error
+	uses  llm.Usage
 	asked []llm.Request
 }
 
@@ -79,7 +80,7 @@ func (s *script) Complete(_ context.Context, r llm.Request) (llm.Reply, error) {
 	}
 	next := s.says[0]
 	s.says = s.says[1:]
-	reply := llm.Reply{Model: r.Model, Input: 1000, Output: 100}
+	reply := llm.Reply{Model: r.Model, Usage: s.uses}
 	if err, ok := next.(error); ok {
 		return reply, err
 	}
@@ -87,10 +88,19 @@ func (s *script) Complete(_ context.Context, r llm.Request) (llm.Reply, error) {
 	return reply, nil
 }
 
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
 func desk(b *books, s *script) *llm.Desk {
+	if s.uses == (llm.Usage{}) {
+		s.uses = llm.Usage{Input: 1000, Output: 100}
+	}
 	return &llm.Desk{
 		Settings: llm.Settings{Models: []string{"small", "large"}, MaxTokens: 1000, Tries: 2},
-		Provider: s, Ledger: b, Blobs: b, Price: llm.Price{Input: 1, Output: 10},
+		Provider: s, Ledger: b, Blobs: b, Now: func() time.Time { return noon },
+		Prices: map[string]llm.Price{
+			"small": {Rates: llm.Rates{Input: 1, Cached: 1, Output: 10}},
+			"large": {Rates: llm.Rates{Input: 4, Cached: 2, Output: 40}, Tiers: []llm.Tier{{Hours: []llm.Hours{{From: 720, Until: 780}}, Rates: llm.Rates{Input: 8, Cached: 4, Output: 80}}}},
+		},
 	}
 }
 
@@ -118,17 +128,49 @@ func TestAsk_pays_once(t *testing.T) {
 	}
 }
 
-// A death between the answer and the money: the next run has the answer.
-func TestAsk_keeps_the_answer_before_the_money(t *testing.T) {
+// The answer and its money are kept together: a death before leaves neither, and the question
+// is asked once more; none comes after.
+func TestAsk_keeps_the_answer_with_the_money(t *testing.T) {
 	t.Parallel()
-	b, s := newBooks(), &script{says: []any{good}}
+	b, s := newBooks(), &script{says: []any{good, good}}
 	b.dies = true
-	if _, _, err := ask(t, desk(b, s)); err == nil {
-		t.Error("a ledger that fails is no fault")
+	if _, _, err := ask(t, desk(b, s)); err == nil || len(b.answers) > 0 || b.spent > 0 {
+		t.Errorf("a ledger that fails: %v, %d answers, spent %v", err, len(b.answers), b.spent)
 	}
 	b.dies = false
-	if out, _, err := ask(t, desk(b, s)); err != nil || out.Label != "fix" || len(s.asked) != 1 {
-		t.Errorf("%+v, %v, asked %d times", out, err, len(s.asked))
+	for range 2 {
+		if out, _, err := ask(t, desk(b, s)); err != nil || out.Label != "fix" || len(s.asked) != 2 || b.spent != 0.002 {
+			t.Errorf("%+v, %v, asked %d times, spent %v", out, err, len(s.asked), b.spent)
+		}
+	}
+}
+
+// Each model has its own price, at the time when the answer came; what is set aside is the
+// dearest that may come.
+func TestAsk_books_each_model_at_its_price(t *testing.T) {
+	t.Parallel()
+	b, s := newBooks(), &script{says: []any{&llm.Refused{Why: "refusal"}, good}, uses: llm.Usage{Input: 1000, Cached: 500, Output: 100}}
+	_, receipt, err := ask(t, desk(b, s))
+	if err != nil || len(b.paid) != 2 {
+		t.Fatalf("%v, %d payments", err, len(b.paid))
+	}
+	for i, want := range []struct {
+		model string
+		cost  float64
+		aside float64 // for the answer alone
+	}{{"small", 0.002, 0.01}, {"large", 0.004 + 0.002 + 0.008, 0.08}} {
+		if p := b.paid[i]; p.Model != want.model || math.Abs(p.Cost-want.cost) > 1e-12 || p.Usage != s.uses || p.Answer == nil || p.Reserved < want.aside || p.Reserved > 2*want.aside {
+			t.Errorf("payment %d: %+v, want %+v", i, p, want)
+		}
+	}
+	if math.Abs(receipt.Cost-0.016) > 1e-12 || math.Abs(b.spent-0.016) > 1e-12 {
+		t.Errorf("the receipt says %v, the ledger %v", receipt.Cost, b.spent)
+	}
+	d := desk(newBooks(), &script{says: []any{good}})
+	d.Models, d.Now = []string{"large"}, func() time.Time { return noon.Add(-time.Hour) } // the cheap hours
+	kept := d.Ledger.(*books)
+	if _, _, err := ask(t, d); err != nil || math.Abs(kept.spent-0.008) > 1e-12 || kept.paid[0].Reserved < 0.08 {
+		t.Errorf("%v, spent %v, set aside %v; the answer alone may cost 0.08 at noon", err, kept.spent, kept.paid[0].Reserved)
 	}
 }
 

@@ -64,16 +64,6 @@ func (t *tx) reserve(resource string, cost float64) {
 		SET amount = reservation.amount + excluded.amount`, worker, resource, cost)
 }
 
-// Spend books what was really used of a reservation, and gives the rest back.
-func (s *Store) Spend(ctx context.Context, resource string, reserved, used float64) error {
-	return s.write(ctx, "spend", func(t *tx) {
-		t.exec(`INSERT INTO resource (name, spent) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE
-			SET spent = resource.spent + excluded.spent`, resource, used)
-		t.exec("UPDATE resource SET reserved = CASE WHEN reserved > $1 THEN reserved - $2 ELSE 0 END WHERE name = $3", reserved, reserved, resource)
-		t.reserve(resource, -reserved)
-	})
-}
-
 // Intend says before a paid request that it is about to be sent, and gives the
 // answer where there is one already: then nothing is sent.
 func (s *Store) Intend(ctx context.Context, request schemas.Digest) (a pipeline.Answer, err error) {
@@ -91,12 +81,50 @@ func (s *Store) Intend(ctx context.Context, request schemas.Digest) (a pipeline.
 	return a, err
 }
 
-// Answered keeps what a request came to. The first answer stays: a stage that asks
-// again gets the same bytes.
-func (s *Store) Answered(ctx context.Context, request schemas.Digest, a pipeline.Answer) error {
-	return s.write(ctx, "answer", func(t *tx) {
-		t.exec(`INSERT INTO answer (request, answered, sent, blob, model, input, output) VALUES ($1, TRUE, 1, $2, $3, $4, $5)
-			ON CONFLICT (request) DO UPDATE SET answered = TRUE, blob = excluded.blob, model = excluded.model,
-			input = excluded.input, output = excluded.output WHERE NOT answer.answered`, request, a.Blob, a.Model, a.Input, a.Output)
+// Pay ends a paid request: what it came to is kept, what it used of a reservation is booked
+// under the step that asked, and the rest of the reservation is given back. The first answer
+// stays: a stage that asks again gets the same bytes.
+func (s *Store) Pay(ctx context.Context, p pipeline.Payment) error {
+	return s.write(ctx, "pay", func(t *tx) {
+		if a := p.Answer; a != nil {
+			t.exec(`INSERT INTO answer (request, answered, sent, blob, model, input, output) VALUES ($1, TRUE, 1, $2, $3, $4, $5)
+				ON CONFLICT (request) DO UPDATE SET answered = TRUE, blob = excluded.blob, model = excluded.model,
+				input = excluded.input, output = excluded.output WHERE NOT answer.answered`, p.Request, a.Blob, a.Model, a.Input, a.Output)
+		}
+		t.exec(`INSERT INTO resource (name, spent) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE
+			SET spent = resource.spent + excluded.spent`, p.Resource, p.Cost)
+		t.exec("UPDATE resource SET reserved = CASE WHEN reserved > $1 THEN reserved - $2 ELSE 0 END WHERE name = $3", p.Reserved, p.Reserved, p.Resource)
+		t.reserve(p.Resource, -p.Reserved)
+		if p.Questions == 0 && p.Cost == 0 {
+			return
+		}
+		t.exec(`INSERT INTO payment (resource, stage, key, model, questions, input, cached, output, cost) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+			ON CONFLICT (resource, stage, key, model) DO UPDATE SET questions = payment.questions + excluded.questions, input = payment.input + excluded.input,
+			cached = payment.cached + excluded.cached, output = payment.output + excluded.output, cost = payment.cost + excluded.cost`,
+			p.Resource, p.Stage, p.Key, p.Model, p.Questions, p.Input, p.Cached, p.Output, p.Cost)
 	})
+}
+
+// Spending is what was spent on a resource by stage and model, without keys: together it is
+// what Resources says of it.
+func (s *Store) Spending(ctx context.Context, resource string) ([]pipeline.Spend, error) {
+	return s.spending(ctx, `SELECT stage, '', model, CAST(sum(questions) AS BIGINT), CAST(sum(input) AS BIGINT), CAST(sum(cached) AS BIGINT),
+		CAST(sum(output) AS BIGINT), sum(cost) FROM payment WHERE resource = $1 GROUP BY stage, model ORDER BY stage, model`, resource)
+}
+
+// SpendingOf is what the step of one stage with this key spent on a resource, by model.
+func (s *Store) SpendingOf(ctx context.Context, resource, stage, key string) ([]pipeline.Spend, error) {
+	return s.spending(ctx, `SELECT stage, key, model, questions, input, cached, output, cost FROM payment
+		WHERE resource = $1 AND stage = $2 AND key = $3 ORDER BY model`, resource, stage, key)
+}
+
+func (s *Store) spending(ctx context.Context, query string, args ...any) ([]pipeline.Spend, error) {
+	var out []pipeline.Spend
+	err := s.read(ctx, func(r *sql.Rows) error {
+		var x pipeline.Spend
+		err := r.Scan(&x.Stage, &x.Key, &x.Model, &x.Questions, &x.Input, &x.Cached, &x.Output, &x.Cost)
+		out = append(out, x)
+		return err
+	}, query, args...)
+	return out, err
 }

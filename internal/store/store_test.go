@@ -1,16 +1,20 @@
 package store_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/postgrestest"
 	"github.com/benchmint/benchmint/internal/store"
@@ -284,6 +288,41 @@ func TestPlanThatCouldNotFork(t *testing.T) {
 	var info pipeline.StageInfo
 	if err := json.Unmarshal([]byte(`{"Next": 7}`), &info); err == nil {
 		t.Errorf("a number is a stage: %v", info.Next)
+	}
+}
+
+// What a store spent before payments were kept is one line of them, so that they add up.
+func TestSpentBeforePayments(t *testing.T) {
+	t.Parallel()
+	place := onSQLite(t)
+	d := storetest.Open(t, place, store.Options{})
+	paid := pipeline.Payment{Resource: "model", Spend: pipeline.Spend{Stage: "grow", Key: "a", Model: "small", Questions: 1, Cost: 0.25}}
+	if err := d.Pay(t.Context(), paid); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite3", filepath.Join(place.Location, "steps.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{"DROP TABLE payment", "DELETE FROM version WHERE version > 2"} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.Reopen()
+	if err := d.Pay(t.Context(), paid); err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.Spending(t.Context(), "model")
+	want := []pipeline.Spend{{Cost: 0.25}, {Stage: "grow", Model: "small", Questions: 1, Cost: 0.25}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 

@@ -25,9 +25,8 @@ func (o oracle) Complete(context.Context, llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: []byte(o.text)}, o.err
 }
 func (oracle) Intend(context.Context, schemas.Digest) (llm.Answer, error) { return llm.Answer{}, nil }
-func (oracle) Answered(context.Context, schemas.Digest, llm.Answer) error { return nil }
+func (oracle) Pay(context.Context, llm.Payment) error                     { return nil }
 func (oracle) Reserve(context.Context, string, float64) (bool, error)     { return true, nil }
-func (oracle) Spend(context.Context, string, float64, float64) error      { return nil }
 func (oracle) Put([]byte) (schemas.Digest, error)                         { return "", nil }
 func (oracle) Get(schemas.Digest) ([]byte, error)                         { return nil, nil }
 
@@ -57,7 +56,7 @@ func TestModel(t *testing.T) {
 		{"not_now", words, oracle{err: &llm.Later{Err: errors.New("busy")}}, "", "", true},
 		{"no_quota", words, oracle{err: llm.ErrQuota}, "", "", true},
 	} {
-		desk := asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1, MaxTokens: 100}, Provider: tc.says, Ledger: tc.says, Blobs: tc.says}, Now: time.Now}
+		desk := asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1, MaxTokens: 100}, Provider: tc.says, Ledger: tc.says, Blobs: tc.says, Now: time.Now}}
 		c, err := classify.New(changes{"id": tc.change}, classify.Config{Labels: schemas.Labels}, classify.Model{Desk: desk})
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +120,7 @@ func TestNotes(t *testing.T) {
 		{"obeys_the_text", []schemas.Note{hostile}, []string{answer(line(1, "feature", "answer feature"))}, "", 1},
 	} {
 		s := &script{says: tc.says}
-		desk := asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1, MaxTokens: 100}, Provider: s, Ledger: s, Blobs: s}, Now: time.Now}
+		desk := asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1, MaxTokens: 100}, Provider: s, Ledger: s, Blobs: s, Now: time.Now}}
 		label, evidence, err := classify.Notes{Desk: desk, Told: all}.Decide(t.Context(), schemas.Change{Repo: "a/b", Notes: tc.notes}, schemas.Start{})
 		if label != tc.want || errors.Is(err, classify.ErrUndecided) != (tc.want == "") || len(s.asked) != tc.asked || tc.want != "" && evidence[0].Rule != "model_notes" {
 			t.Errorf("%s: %s, %v, %v after %d questions", tc.name, label, evidence, err, len(s.asked))

@@ -69,7 +69,7 @@ func TestWith(t *testing.T) {
 func TestModel_asks(t *testing.T) {
 	t.Parallel()
 	var got llm.Request
-	desk := asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1}, Provider: keeps{&got}, Ledger: blank{}, Blobs: blank{}}, Now: time.Now}
+	desk := asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1}, Provider: keeps{&got}, Ledger: blank{}, Blobs: blank{}, Now: time.Now}}
 	w, _ := read1(t, "testdata/leak_in_body.txtar")
 	d, err := Model{desk}.Draft(t.Context(), Material{Change: w.change, Required: []string{"strict"}, Forbidden: []string{"_check_keys"}, Interface: []schemas.Name{{Name: "refill"}}, Fault: "too short",
 		Tests:     []schemas.TestVerdict{{ID: "test_a[1]", Why: "assert 1 == 2"}, {ID: "test_a[2]"}, {ID: "test_b"}},
@@ -100,9 +100,8 @@ func (k keeps) Complete(_ context.Context, r llm.Request) (llm.Reply, error) {
 type blank struct{}
 
 func (blank) Intend(context.Context, schemas.Digest) (llm.Answer, error) { return llm.Answer{}, nil }
-func (blank) Answered(context.Context, schemas.Digest, llm.Answer) error { return nil }
+func (blank) Pay(context.Context, llm.Payment) error                     { return nil }
 func (blank) Reserve(context.Context, string, float64) (bool, error)     { return true, nil }
-func (blank) Spend(context.Context, string, float64, float64) error      { return nil }
 func (blank) Put([]byte) (schemas.Digest, error)                         { return "", nil }
 func (blank) Get(d schemas.Digest) ([]byte, error)                       { return []byte("+patch of " + d), nil }
 
@@ -114,7 +113,7 @@ func (s says) Complete(_ context.Context, r llm.Request) (llm.Reply, error) {
 }
 
 func modelOf(answer string) Model {
-	return Model{asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1}, Provider: says(answer), Ledger: blank{}, Blobs: blank{}}, Now: time.Now}}
+	return Model{asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1}, Provider: says(answer), Ledger: blank{}, Blobs: blank{}, Now: time.Now}}}
 }
 
 // A review counts what stands in the statement and tests that there are, and nothing else.

@@ -31,6 +31,7 @@ type Reply struct {
 	Body   string // instead of an answer: as it is
 	Text   string // of the answer
 	Finish string // "" is stop
+	Cached int    // tokens of the request that are said to be cached
 	Cut    bool   // the connection ends in the middle of the body
 }
 
@@ -98,7 +99,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		b, _ := json.Marshal(map[string]any{
 			"model":   in.Model + "-2026",
 			"choices": []any{map[string]any{"index": 0, "finish_reason": finish, "message": map[string]any{"role": "assistant", "content": r.Text}}},
-			"usage":   map[string]int{"prompt_tokens": (len(a.System) + len(a.Material) + len(a.Question)) / 4, "completion_tokens": len(r.Text)/4 + 1},
+			"usage":   r.usage(a),
 		})
 		body = string(b)
 	}
@@ -108,4 +109,14 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	_, _ = w.Write([]byte(body))
+}
+
+// usage counts four bytes as a token; what it says of a cache it says only where there is one,
+// as many servers do.
+func (r Reply) usage(a Asked) map[string]any {
+	out := map[string]any{"prompt_tokens": (len(a.System) + len(a.Material) + len(a.Question)) / 4, "completion_tokens": len(r.Text)/4 + 1}
+	if r.Cached > 0 {
+		out["prompt_tokens_details"] = map[string]int{"cached_tokens": r.Cached}
+	}
+	return out
 }

@@ -92,7 +92,7 @@ func (p *Provider) complete(ctx context.Context, r llm.Request, rung int) (llm.R
 	}
 	var raw []byte
 	resp, err := p.client.CreateChatCompletion(context.WithValue(ctx, rawKey{}, &raw), req)
-	reply := llm.Reply{Model: resp.Model, Input: int64(resp.Usage.PromptTokens), Output: int64(resp.Usage.CompletionTokens)}
+	reply := llm.Reply{Model: resp.Model, Usage: usage(resp.Usage)}
 	if err != nil {
 		return reply, p.fault(ctx, err, resp.Header().Get("Retry-After"))
 	}
@@ -117,6 +117,15 @@ func (p *Provider) complete(ctx context.Context, r llm.Request, rung int) (llm.R
 		reply.Text = object(text)
 	}
 	return reply, nil
+}
+
+// usage is what an endpoint counted. Those that say nothing of a cache had none of it there.
+func usage(u openai.Usage) llm.Usage {
+	out := llm.Usage{Input: int64(u.PromptTokens), Output: int64(u.CompletionTokens)}
+	if u.PromptTokensDetails != nil {
+		out.Cached = int64(u.PromptTokensDetails.CachedTokens)
+	}
+	return out
 }
 
 // shape is a schema without what endpoints do not know or know in part: the bounds of

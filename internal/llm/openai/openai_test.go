@@ -33,7 +33,7 @@ func complete(t *testing.T, answer func(llmtest.Asked) llmtest.Reply) (llm.Reply
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	reply, err, asked := complete(t, func(llmtest.Asked) llmtest.Reply { return llmtest.Reply{Text: ` {"label":"fix"} `} })
-	if err != nil || string(reply.Text) != `{"label":"fix"}` || reply.Model != "small-2026" || reply.Input == 0 || reply.Output == 0 {
+	if err != nil || string(reply.Text) != `{"label":"fix"}` || reply.Model != "small-2026" || reply.Input == 0 || reply.Output == 0 || reply.Cached != 0 {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	a := asked[0]
@@ -42,6 +42,14 @@ func TestComplete(t *testing.T) {
 	}
 	if a.Temperature == nil || *a.Temperature != 0 {
 		t.Error("a temperature of 0 is not sent")
+	}
+}
+
+func TestCached(t *testing.T) {
+	t.Parallel()
+	reply, err, _ := complete(t, func(llmtest.Asked) llmtest.Reply { return llmtest.Reply{Text: `{"label":"fix"}`, Cached: 3} })
+	if err != nil || reply.Usage != (llm.Usage{Input: 6, Cached: 3, Output: 4}) {
+		t.Errorf("%+v, %v", reply.Usage, err)
 	}
 }
 

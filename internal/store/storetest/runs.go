@@ -415,11 +415,11 @@ func testResources(t *testing.T, place func(testing.TB) Place) {
 	}
 	reserve(0.01, false)
 	for range 10 {
-		d.check(d.Spend(ctx, "model", 0.1, 0.05))
+		d.check(d.Pay(ctx, pipeline.Payment{Resource: "model", Reserved: 0.1, Spend: pipeline.Spend{Cost: 0.05}}))
 	}
 	reserve(0.5, true)
 	reserve(0.01, false)
-	d.check(d.Spend(ctx, "model", 0.5, 0.6)) // a call may cost more than it was taken for
+	d.check(d.Pay(ctx, pipeline.Payment{Resource: "model", Reserved: 0.5, Spend: pipeline.Spend{Cost: 0.6}})) // a call may cost more than it was taken for
 	reserve(0, false)
 	if ok, err := d.Reserve(ctx, "free", 1e6); !ok || err != nil {
 		t.Errorf("without a cap: %v %v", ok, err)
@@ -452,18 +452,68 @@ func testAnswers(t *testing.T, place func(testing.TB) Place) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
+	answered := func(request schemas.Digest, a pipeline.Answer) error {
+		return d.Pay(ctx, pipeline.Payment{Request: request, Answer: &a, Resource: "model"})
+	}
 	intend(pipeline.Answer{Sent: 1})
 	d.Kill()
 	intend(pipeline.Answer{Sent: 2})
 	a := pipeline.Answer{Blob: "b", Model: "m", Input: 3, Output: 4}
-	d.check(d.Answered(ctx, "q", a))
+	d.check(answered("q", a))
 	a.Answered, a.Sent = true, 2
 	intend(a)
-	d.check(d.Answered(ctx, "q", pipeline.Answer{Blob: "another"}))
+	d.check(answered("q", pipeline.Answer{Blob: "another"}))
 	intend(a)
-	d.check(d.Answered(ctx, "unasked", pipeline.Answer{Blob: "c"}))
+	d.check(answered("unasked", pipeline.Answer{Blob: "c"}))
 	if got, err := d.Intend(ctx, "unasked"); err != nil || got.Blob != "c" || !got.Answered {
 		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// What was paid is told by stage, item and model, and adds up to what was spent.
+func testPayments(t *testing.T, place func(testing.TB) Place) {
+	ctx := context.Background()
+	d := Open(t, place(t), store.Options{})
+	ok, err := d.Reserve(ctx, "model", 10)
+	if d.check(err); !ok {
+		t.Error("nothing could be set aside")
+	}
+	pay := func(request, stage, key, model string, in, cached, out int64, cost float64) {
+		t.Helper()
+		d.check(d.Pay(ctx, pipeline.Payment{
+			Request: schemas.Digest(request), Answer: &pipeline.Answer{Blob: "b", Model: model}, Resource: "model", Reserved: 2,
+			Spend: pipeline.Spend{Stage: stage, Key: key, Model: model, Questions: 1, Input: in, Cached: cached, Output: out, Cost: cost},
+		}))
+	}
+	pay("1", "grow", "a", "small", 100, 0, 10, 0.25)
+	pay("2", "grow", "a", "small", 200, 50, 20, 0.5)
+	pay("3", "grow", "a", "large", 300, 0, 30, 1)
+	pay("4", "judge", "b", "small", 400, 0, 40, 2)
+	d.check(d.Pay(ctx, pipeline.Payment{Request: "5", Resource: "model", Reserved: 2, Spend: pipeline.Spend{Stage: "judge", Key: "c", Model: "small"}})) // nobody answered
+	for key, want := range map[string][]pipeline.Spend{
+		"a": {{Stage: "grow", Key: "a", Model: "large", Questions: 1, Input: 300, Output: 30, Cost: 1}, {Stage: "grow", Key: "a", Model: "small", Questions: 2, Input: 300, Cached: 50, Output: 30, Cost: 0.75}},
+		"b": nil, // of another stage
+	} {
+		got, err := d.SpendingOf(ctx, "model", "grow", key)
+		d.check(err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", key, diff)
+		}
+	}
+	d.Kill() // what was paid stays
+	got, err := d.Spending(ctx, "model")
+	d.check(err)
+	want := []pipeline.Spend{
+		{Stage: "grow", Model: "large", Questions: 1, Input: 300, Output: 30, Cost: 1}, {Stage: "grow", Model: "small", Questions: 2, Input: 300, Cached: 50, Output: 30, Cost: 0.75},
+		{Stage: "judge", Model: "small", Questions: 1, Input: 400, Output: 40, Cost: 2},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	all, err := d.Resources(ctx)
+	d.check(err)
+	if len(all) != 1 || all[0].Spent != 3.75 {
+		t.Errorf("spent in all: %+v, want 3.75", all)
 	}
 }
 

@@ -15,7 +15,7 @@ func Run(t *testing.T, place func(testing.TB) Place) {
 		"build_withdrawn": testBuildWithdrawn, "build_changes": testBuildChanges,
 		"crashes": testCrashes, "suspects": testSuspects, "blocked_suspects": testBlockedSuspects, "fingerprints": testFingerprints, "redo_cut_off": testRedoCutOff, "join": testJoin,
 		"deferral": testDeferral, "budget": testBudget, "drain": testDrain, "retry": testRetry,
-		"resources": testResources, "answers": testAnswers, "commit": testCommit, "crash_points": testCrashPoints, "contention": testContention, "late_members": testLateMembers,
+		"resources": testResources, "answers": testAnswers, "payments": testPayments, "commit": testCommit, "crash_points": testCrashPoints, "contention": testContention, "late_members": testLateMembers,
 		"fix": testFix, "reopen": testReopen, "notes": testNotes, "above": testAbove, "member_left": testMemberLeft, "until": testUntil,
 		"forks": testForks, "branches_contest": testBranchesContest,
 	} {

@@ -17,10 +17,7 @@ import (
 )
 
 // Desk is where one stage asks.
-type Desk struct {
-	*llm.Desk
-	Now func() time.Time
-}
+type Desk struct{ *llm.Desk }
 
 // rest is how long an item waits for money: longer than a run waits, since only a person
 // brings some. A run with a higher budget asks at once.
@@ -55,21 +52,33 @@ func (d Desk) end(err error) error {
 // Books is what a store keeps of questions and money.
 type Books interface {
 	Intend(ctx context.Context, request schemas.Digest) (pipeline.Answer, error)
-	Answered(ctx context.Context, request schemas.Digest, a pipeline.Answer) error
 	Reserve(ctx context.Context, resource string, cost float64) (bool, error)
-	Spend(ctx context.Context, resource string, reserved, used float64) error
+	Pay(ctx context.Context, p pipeline.Payment) error
 }
 
-// Ledger is a store as models' ledger.
+// Ledger is a store as models' ledger: what is paid stands there under the step that asked.
 func Ledger(b Books) llm.Ledger { return ledger{b} }
 
-type ledger struct{ Books }
+type ledger struct{ books Books }
 
 func (l ledger) Intend(ctx context.Context, request schemas.Digest) (llm.Answer, error) {
-	a, err := l.Books.Intend(ctx, request)
+	a, err := l.books.Intend(ctx, request)
 	return llm.Answer{Answered: a.Answered, Blob: a.Blob, Model: a.Model, Input: a.Input, Output: a.Output}, err
 }
 
-func (l ledger) Answered(ctx context.Context, request schemas.Digest, a llm.Answer) error {
-	return l.Books.Answered(ctx, request, pipeline.Answer{Answered: a.Answered, Blob: a.Blob, Model: a.Model, Input: a.Input, Output: a.Output})
+func (l ledger) Reserve(ctx context.Context, resource string, cost float64) (bool, error) {
+	return l.books.Reserve(ctx, resource, cost)
+}
+
+func (l ledger) Pay(ctx context.Context, p llm.Payment) error {
+	out := pipeline.Payment{Request: p.Request, Resource: p.Resource, Reserved: p.Reserved}
+	out.Stage, out.Key = pipeline.Doer(ctx)
+	out.Model, out.Input, out.Cached, out.Output, out.Cost = p.Model, p.Input, p.Cached, p.Output, p.Cost
+	if a := p.Answer; a != nil {
+		out.Answer = &pipeline.Answer{Answered: a.Answered, Blob: a.Blob, Model: a.Model, Input: a.Input, Output: a.Output}
+	}
+	if p.Answer != nil || p.Usage != (llm.Usage{}) {
+		out.Questions = 1
+	}
+	return l.books.Pay(ctx, out)
 }

@@ -42,9 +42,8 @@ func (o oracle) Complete(_ context.Context, r llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: []byte(o.text), Model: r.Model}, o.err
 }
 func (oracle) Intend(context.Context, schemas.Digest) (llm.Answer, error) { return llm.Answer{}, nil }
-func (oracle) Answered(context.Context, schemas.Digest, llm.Answer) error { return nil }
+func (oracle) Pay(context.Context, llm.Payment) error                     { return nil }
 func (oracle) Reserve(context.Context, string, float64) (bool, error)     { return true, nil }
-func (oracle) Spend(context.Context, string, float64, float64) error      { return nil }
 func (oracle) Put([]byte) (schemas.Digest, error)                         { return "", nil }
 func (oracle) Get(schemas.Digest) ([]byte, error)                         { return nil, nil }
 
@@ -96,7 +95,7 @@ func TestRepair(t *testing.T) {
 	} {
 		var material string
 		tc.says.material = &material
-		desk := asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1, MaxTokens: 100}, Provider: tc.says, Ledger: tc.says, Blobs: tc.says}, Now: time.Now}
+		desk := asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1, MaxTokens: 100}, Provider: tc.says, Ledger: tc.says, Blobs: tc.says, Now: time.Now}}
 		got, ok, err := mend.Model{Desk: desk}.Repair(t.Context(), project, own, log)
 		var edits []string
 		for _, r := range got.Repairs[len(own.Repairs):] {
