@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -27,6 +28,8 @@ type forecast struct {
 	Seconds float64 `json:"seconds"`
 	// GitHub is what GitHub would be asked: what the dry run asked is not in it.
 	GitHub *github.Bill `json:"github,omitempty"`
+	// Model is what a model would be asked.
+	Model *bill `json:"model,omitempty"`
 }
 
 // dryRun crawls and links into a store that is thrown away: reading costs seconds,
@@ -72,6 +75,10 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	}
 	if p.github != nil {
 		f.GitHub = &bill
+	}
+	if c.Model.Name != "" {
+		b := price(c, len(f.Prove)+f.Rejected[schemas.OtherLabel], len(f.Prove))
+		f.Model = &b
 	}
 	if err := p.printForecast(c, f, len(sources.order)); err != nil {
 		return err
@@ -186,9 +193,9 @@ func (p *program) printForecast(c *config.Config, f forecast, sources int) error
 		t.line("  GitHub would be sent %s of pull requests, at %s; their labels and texts may change what is wanted", plural(f.GitHub.Requests, "more question"), plural(f.GitHub.Points, "point"))
 		t.line("  GitHub was asked: %s", cmp.Or(p.asked(), "nothing"))
 	}
-	if c.Model.Name != "" {
-		n, dollars := price(c, len(f.Prove)+f.Rejected[schemas.OtherLabel], len(f.Prove))
-		t.line("  estimated cost: at most %s to %s, about $%.4f of $%.2f (model.max_cost); labels are here as the rules give them", plural(n, "question"), c.Model.Name, dollars, c.Model.MaxCost)
+	if f.Model != nil {
+		t.line("  estimated cost: at most %s to %s for labels, statements and reviews, and %s to mend environments (one for two tasks): about $%.4f of $%.2f (model.max_cost); labels are here as the rules give them",
+			plural(f.Model.Questions, "question"), c.Model.Name, fmt.Sprint(f.Model.Repairs), f.Model.Cost, c.Model.MaxCost)
 	}
 	return t.err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
 )
@@ -45,6 +46,8 @@ type item struct {
 	ID     string          `json:"id"`
 	Change *schemas.Change `json:"change,omitempty"`
 	Steps  []schemas.Step  `json:"steps"`
+	// Spent is what its steps asked models for; only show reads it.
+	Spent []pipeline.Spend `json:"spent,omitempty"`
 
 	start *schemas.Start
 	env   *schemas.Environment

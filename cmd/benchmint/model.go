@@ -105,22 +105,41 @@ func (p *program) maxSpent(c *config.Config) float64 {
 }
 
 // What a question and its answer come to, in tokens: means over real changes of fifteen
-// Python, six Go and three TypeScript libraries.
+// Python, six Go and three TypeScript libraries. A repair is asked with the end of a log, the
+// build files and the recipe: 18 KiB at 3.07 bytes a token.
 const (
 	tokensAsked     = 3100
 	tokensLabel     = 80
 	tokensStatement = 450
 	tokensReview    = 150
+	tokensBroken    = 6004
+	tokensRepair    = 80
 )
 
-// price estimates what a run asks at most: a label for each change, where notes of a release
-// share a question; and a statement with its review for each that is proved, twice where the
-// first is refused. Repairs of recipes are not known beforehand.
-func price(c *config.Config, labels, statements int) (questions int, dollars float64) {
-	n := labels + 4*statements
-	in := float64(n) * tokensAsked * c.Model.PriceInput
-	out := float64(labels*tokensLabel+2*statements*(tokensStatement+tokensReview)) * c.Model.PriceOutput
-	return n, (in + out) / 1e6
+// tasksPerRepair is how many tasks there are for each recipe that a model is asked to mend, as
+// it was measured: half a repair a task.
+const tasksPerRepair = 2
+
+// bill is what a run would ask a model.
+type bill struct {
+	Questions int     `json:"questions"` // labels, statements and reviews: no more than these
+	Repairs   int     `json:"repairs"`   // of environments, beside them: an estimate
+	Cost      float64 `json:"cost"`      // dollars, of all
+}
+
+// price estimates what a run asks: a label for each change, where notes of a release share a
+// question; a statement with its review for each that is proved, twice where the first is
+// refused; and repairs of recipes. The dearest rates of the model that is asked first hold.
+func price(c *config.Config, labels, statements int) bill {
+	p := c.Model.Priced()[c.Model.Name]
+	b := bill{Questions: labels + 4*statements, Repairs: (statements + tasksPerRepair - 1) / tasksPerRepair}
+	for _, of := range []struct{ n, in, out int }{
+		{labels, tokensAsked, tokensLabel}, {2 * statements, tokensAsked, tokensStatement}, {2 * statements, tokensAsked, tokensReview},
+		{b.Repairs, tokensBroken, tokensRepair},
+	} {
+		b.Cost += float64(of.n) * p.Most(llm.Usage{Input: int64(of.in), Output: int64(of.out)})
+	}
+	return b
 }
 
 func spent(dollars, most float64) string {

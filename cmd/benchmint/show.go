@@ -23,6 +23,9 @@ func newShow(p *program) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
+			if i.Spent, err = s.spentOn(cmd.Context(), i); err != nil {
+				return err
+			}
 			if p.json {
 				return p.writeJSON(i)
 			}
@@ -65,6 +68,7 @@ func (p *program) showItem(s *shelf, i *item, logs bool) error {
 	for _, step := range i.Steps {
 		t.showStep(step)
 	}
+	t.showSpent(i)
 	if i.start != nil {
 		t.showStart(i.start)
 	}

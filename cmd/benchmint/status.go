@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
@@ -26,12 +28,13 @@ type tally struct {
 	Failed   int                    `json:"failed"`
 	Open     int                    `json:"open"` // to be done by the next run
 	MS       int64                  `json:"ms"`
+	Spent    []pipeline.Spend       `json:"spent,omitempty"` // on models
 }
 
 func newStatus(p *program) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
-		Use: "status", Short: "the funnel: per stage done, rejected by reason, deferred, failed, time", Args: argsOf(cobra.NoArgs),
+		Use: "status", Short: "the funnel: per stage done, rejected by reason, deferred, failed, time, and what models cost", Args: argsOf(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			c, err := p.load()
 			if err != nil {
@@ -43,9 +46,9 @@ func newStatus(p *program) *cobra.Command {
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
 			if watch {
-				return p.watchStatus(cmd.Context(), s, c.Proof.Parallel)
+				return p.watchStatus(cmd.Context(), s, c)
 			}
-			return p.printStatus(cmd.Context(), s)
+			return p.printStatus(cmd.Context(), s, c)
 		},
 	}
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
@@ -55,7 +58,7 @@ func newStatus(p *program) *cobra.Command {
 
 // watchStatus prints the funnel again and again: in place where a person reads it,
 // below the last one elsewhere.
-func (p *program) watchStatus(ctx context.Context, s *shelf, parallel int) error {
+func (p *program) watchStatus(ctx context.Context, s *shelf, c *config.Config) error {
 	view := newScreen(p.stdout)
 	for {
 		var page bytes.Buffer
@@ -65,7 +68,7 @@ func (p *program) watchStatus(ctx context.Context, s *shelf, parallel int) error
 		}
 		reader := *p
 		reader.world = &world
-		if err := errors.Join(reader.printStatus(ctx, s), reader.printNow(ctx, s, parallel)); err != nil {
+		if err := errors.Join(reader.printStatus(ctx, s, c), reader.printNow(ctx, s, c.Proof.Parallel)); err != nil {
 			return err
 		}
 		if view != nil {
@@ -113,13 +116,17 @@ func (p *program) printNow(ctx context.Context, s *shelf, parallel int) error {
 	return t.err
 }
 
-func (p *program) printStatus(ctx context.Context, s *shelf) error {
+func (p *program) printStatus(ctx context.Context, s *shelf, c *config.Config) error {
 	funnel, err := s.funnel(ctx)
 	if err != nil {
 		return err
 	}
+	spends, err := s.Spending(ctx, llm.Resource)
+	if err != nil {
+		return err
+	}
 	if p.json {
-		return p.writeJSON(funnel)
+		return p.writeJSON(withSpending(funnel, spends))
 	}
 	t := p.out()
 	t.line("%-16s %6s %9s %9s %7s %9s", "stage", "done", "rejected", "deferred", "failed", "time")
@@ -136,7 +143,7 @@ func (p *program) printStatus(ctx context.Context, s *shelf) error {
 			t.line("  %-32s %d", "to be done", n.Open)
 		}
 	}
-	return t.err
+	return errors.Join(t.err, p.printSpending(ctx, s, c, spends))
 }
 
 // funnel is how the steps of the store stand, in the order of stages: the store

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/llm"
+	"github.com/benchmint/benchmint/pipeline"
+)
+
+// withSpending puts what was spent on models to its stages; a stage that has no items any more,
+// and "" of what a store spent before it kept stages, comes at the end.
+func withSpending(funnel []tally, spends []pipeline.Spend) []tally {
+	for _, x := range spends {
+		i := slices.IndexFunc(funnel, func(t tally) bool { return t.Stage == x.Stage })
+		if i < 0 {
+			i, funnel = len(funnel), append(funnel, tally{Stage: x.Stage})
+		}
+		funnel[i].Spent = append(funnel[i].Spent, x)
+	}
+	return funnel
+}
+
+// printSpending is what models cost so far, where somebody is asked or something was spent.
+func (p *program) printSpending(ctx context.Context, s *shelf, c *config.Config, spends []pipeline.Spend) error {
+	if c.Model.Name == "" && len(spends) == 0 {
+		return nil
+	}
+	r, err := money(ctx, s.Store)
+	if err != nil {
+		return err
+	}
+	t := p.out()
+	t.line("")
+	t.showSpending(spends)
+	all := spent(r.Spent, c.Model.MaxCost)
+	if c.Model.Name == "" { // nothing bounds what nobody spends
+		all = fmt.Sprintf("$%.4f spent", r.Spent)
+	}
+	t.line("models   %s", all)
+	return t.err
+}
+
+// showSpending is a line for each stage and model.
+func (t *printer) showSpending(spends []pipeline.Spend) {
+	if len(spends) == 0 {
+		return
+	}
+	const form = "%-16s %-20s %9s %11s %11s %11s %9s"
+	t.line(form, "stage", "model", "questions", "tokens in", "cached", "tokens out", "dollars")
+	for _, x := range spends {
+		t.line(form, cmp.Or(x.Stage, "earlier"), visible(cmp.Or(x.Model, "not kept")), fmt.Sprint(x.Questions), fmt.Sprint(x.Input), fmt.Sprint(x.Cached), fmt.Sprint(x.Output), fmt.Sprintf("%.4f", x.Cost))
+	}
+}
+
+// spentOn is what the steps of an item spent on models, with the build that it shares.
+func (s *shelf) spentOn(ctx context.Context, i *item) ([]pipeline.Spend, error) {
+	var out []pipeline.Spend
+	for _, step := range i.Steps {
+		spends, err := s.SpendingOf(ctx, llm.Resource, step.Stage, step.Key)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, spends...)
+	}
+	return out, nil
+}
+
+// showSpent is what an item cost. What another item asked first was paid there.
+func (t *printer) showSpent(i *item) {
+	if len(i.Spent) == 0 {
+		return
+	}
+	sum := 0.0
+	for _, x := range i.Spent {
+		sum += x.Cost
+	}
+	t.line("\n%s  $%.4f", t.in(bold, "models"), sum)
+	t.showSpending(i.Spent)
+}
