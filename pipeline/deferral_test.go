@@ -228,3 +228,25 @@ func TestBudgetIsSpent(t *testing.T) {
 		}
 	})
 }
+
+// TestHourIsWaitedFor: a limit that says when it ends is waited for, however long that is:
+// the budget bounds what nobody has said the end of.
+func TestHourIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, start := virtual(t), time.Now()
+		plan := line(then(func(_ context.Context, in word) (word, error) {
+			if time.Since(start) < time.Hour {
+				return in, &pipeline.Deferred{Resource: "github", Until: start.Add(time.Hour), Err: errors.New("429")}
+			}
+			return in, nil
+		}), pipeline.Options{Budget: pipeline.Budget{Tries: 3, Wait: time.Minute}}, &sink{})
+		if sum := mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{}, "a"); sum.Code() != 3 {
+			t.Errorf("code %d where nobody waits", sum.Code())
+		}
+		sum := mustRun(t, t.Context(), plan, s, silent{}, pipeline.RunOptions{Patience: 2 * time.Hour}, "a")
+		if step, _, _ := s.Step("work", "a"); step.State != schemas.StepDone || sum.Code() != 0 {
+			t.Errorf("%s: %s, code %d", step.State, step.Detail, sum.Code())
+		}
+	})
+}

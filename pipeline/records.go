@@ -41,7 +41,8 @@ func (t *Takers) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Budget bounds how often and how long a step may be put off; zero is no bound.
+// Budget bounds how often and how long a step may be put off; zero is no bound. A wait
+// whose end a resource says (an hourly limit) does not count as long: only as often.
 type Budget struct {
 	Tries int
 	Wait  time.Duration
@@ -92,6 +93,7 @@ type Settlement struct {
 	Evidence   schemas.Digest
 	Own        bool // a build rejected for a property of the member that it was tried with
 	NotBefore  time.Time
+	Said       bool // the resource named NotBefore itself: the wait is not of the budget, the try is
 	MS         int64
 	Cost       float64 // of models and the like, in the currency of the configuration
 	Provenance json.RawMessage

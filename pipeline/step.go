@@ -237,7 +237,8 @@ func (r *run) end(ctx context.Context, res *result, err error) {
 	case s.State == schemas.StepDeferred && errors.As(err, &deferred):
 		res.resource, res.until = deferred.Resource, deferred.Until
 		// A time that has passed says nothing: the step would be asked without a pause.
-		if now := r.opts.Now(); !deferred.Until.After(now) {
+		now := r.opts.Now()
+		if s.Said = deferred.Until.After(now); !s.Said {
 			put := wait(res.lane.node.options.Budget, res.claim.Key)
 			// The resource rests for a part of that: long enough that what is down is not
 			// asked by every item in turn, and so short that the trouble of one item does

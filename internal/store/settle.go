@@ -169,7 +169,9 @@ func failed(s *settlement, err error) *settlement {
 func (t *tx) deferred(r *row, st *stage, s *settlement) *settlement {
 	r.deferrals++
 	r.notBefore = millis(s.NotBefore)
-	r.waited += max(0, r.notBefore-t.now())
+	if !s.Said {
+		r.waited += max(0, r.notBefore-t.now())
+	}
 	f := *s
 	b := st.Budget
 	switch {

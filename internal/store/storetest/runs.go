@@ -301,12 +301,13 @@ func testBudget(t *testing.T, place func(testing.TB) Place) {
 		d.Plan[0].Budget = b
 		d.Begin()
 	}
+	said := false
 	put := func() {
 		d.T.Helper()
 		_, err := d.Due(context.Background(), now)
 		d.check(err)
 		c := d.TakeOne("grow")
-		d.End(pipeline.Settlement{ID: c.ID, State: schemas.StepDeferred, Detail: "503", NotBefore: now.Add(time.Minute)})
+		d.End(pipeline.Settlement{ID: c.ID, State: schemas.StepDeferred, Detail: "503", NotBefore: now.Add(time.Minute), Said: said})
 		now = now.Add(time.Minute)
 	}
 	budget(pipeline.Budget{Tries: 2})
@@ -318,8 +319,15 @@ func testBudget(t *testing.T, place func(testing.TB) Place) {
 	if s := d.Is("grow", "a", "failed"); s.Detail != "put off 3 times, more than its budget allows: 503" {
 		t.Errorf("detail %q", s.Detail)
 	}
-	// The next run gives it a new budget, by time now.
+	// The next run gives it a new budget, by time now. A wait whose end the resource says is
+	// not of it.
 	budget(pipeline.Budget{Wait: 150 * time.Second})
+	said = true
+	for range 5 {
+		put()
+	}
+	d.Is("grow", "a", "deferred")
+	said = false
 	put()
 	put()
 	d.Is("grow", "a", "deferred")
