@@ -242,6 +242,24 @@ func TestMerged(t *testing.T) {
 	}
 }
 
+// One commit may end several pull requests: the first of them, every time.
+func TestMergedTogether(t *testing.T) {
+	t.Parallel()
+	pulls := map[int]schemas.Pull{}
+	for n := range 20 {
+		pulls[n+3] = schemas.Pull{Title: "Part", Merge: "abc"}
+	}
+	s := githubtest.Start(githubtest.Of(map[string]map[int]schemas.Pull{"acme/kit": pulls}))
+	defer s.Close()
+	l := github.NewLibrary(client(t, s), t.TempDir())
+	for range 5 {
+		got, err := l.Merged(t.Context(), "acme/kit", now)
+		if err != nil || got["abc"].Number != 3 {
+			t.Fatalf("%v, %v", got["abc"].Number, err)
+		}
+	}
+}
+
 // Where one token's limit is reached, the next one asks; where all are, the first end counts.
 func TestTokens(t *testing.T) {
 	t.Parallel()

@@ -344,7 +344,8 @@ func (l *Library) Merged(ctx context.Context, name string, since time.Time) (map
 	}
 	out := map[string]schemas.Pull{}
 	for _, p := range k.Pulls {
-		if p.Merge != "" {
+		// Of several that were merged as one commit, the first one.
+		if have, twice := out[p.Merge]; p.Merge != "" && (!twice || p.Number < have.Number) {
 			out[p.Merge] = p.Pull
 		}
 	}
