@@ -417,6 +417,9 @@ var corruptions = []struct {
 	{"change_of_another_task", RuleID, "data/test.jsonl:1", "repo, number and commit make acme__widget-13", func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.Benchmint.Change.Number = 13 })
 	}},
+	{"alias_of_a_change_with_a_number", RuleID, "data/test.jsonl:1", `change.alias is "acme__widget-13"`, func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Change.Alias = "acme__widget-13" })
+	}},
 	{"label_of_nobody", RuleField, "data/test.jsonl:1", "change.label_provider is empty", func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.Benchmint.Change.LabelProvider = "" })
 	}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -289,9 +290,21 @@ func (l *linter) change() {
 	if r.Benchmint.Kind == schemas.KindEdit {
 		want = []string{schemas.EditID(r.Repo, c.Commit, "").String(), schemas.EditID(r.Repo, c.Commit, r.BaseCommit).String()}
 	}
+	if alias, err := schemas.ParseInstanceID(c.Alias); c.Alias != "" && (err != nil || c.Number != 0 || r.Benchmint.Kind != schemas.KindFeature || alias.String() != aliasOf(r, alias.Key)) {
+		l.add(RuleID, "change.alias is %q: not the ID of a pull request of %s, or of a change that has a number", c.Alias, r.Repo)
+	}
 	if !slices.Contains(want, r.InstanceID) {
 		l.add(RuleID, "repo, number and commit make %s", strings.Join(want, " or "))
 	}
+}
+
+// aliasOf is the ID of a number of the row's repository, "" where the key is not a number.
+func aliasOf(r Row, key string) string {
+	n, err := strconv.Atoi(key)
+	if err != nil {
+		return ""
+	}
+	return schemas.FeatureID(r.Repo, n, "").String()
 }
 
 // order: an edit is told in words, and in a few.

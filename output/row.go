@@ -154,6 +154,7 @@ type Change struct {
 	Commit     string               `json:"commit"`
 	Number     int                  `json:"number"` // pull request; 0 = none
 	NumberFrom schemas.NumberSource `json:"number_from"`
+	Alias      string               `json:"alias,omitempty"` // the ID by a number that the forge alone tells
 	Subject    string               `json:"subject"`
 	Release    string               `json:"release"` // the tag of the first release with it, "" where there is none
 	Notes      []schemas.Note       `json:"notes"`   // of the change, best first
@@ -282,7 +283,7 @@ func changeOf(t Task) *Change {
 		return nil
 	}
 	return &Change{
-		Commit: c.Commit, Number: c.Number, NumberFrom: c.NumberFrom, Subject: c.Subject, Release: c.Release, Notes: some(c.Notes),
+		Commit: c.Commit, Number: c.Number, NumberFrom: c.NumberFrom, Alias: c.Alias(), Subject: c.Subject, Release: c.Release, Notes: some(c.Notes),
 		Label: t.Label.Label, LabelEvidence: some(t.Label.Evidence), LabelProvider: t.Label.Provider, Range: c.Range, Class: c.Class,
 	}
 }

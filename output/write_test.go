@@ -199,6 +199,24 @@ func TestVersion(t *testing.T) {
 }
 
 // The key follows what the image is made from, and nothing else.
+// A number that the forge alone tells is the row's alias, and the row is a valid one.
+func TestAlias(t *testing.T) {
+	t.Parallel()
+	x := task(t, 0, goldPatch)
+	if row := RowOf(x, Base{}); row.Benchmint.Change.Alias != "" {
+		t.Errorf("alias %q of nobody", row.Benchmint.Change.Alias)
+	}
+	x.Origin.Change.Pull = &schemas.Pull{Number: 31}
+	row := RowOf(x, Base{})
+	if c := row.Benchmint.Change; c.Alias != "acme__widget-31" || c.Number != 0 || row.InstanceID != "acme__widget-cabababababab" {
+		t.Errorf("%s: alias %q, number %d", row.InstanceID, c.Alias, c.Number)
+	}
+	x.Origin.Change.Number = 12
+	if row := RowOf(x, Base{}); row.Benchmint.Change.Alias != "" {
+		t.Errorf("alias %q of a change with a number", row.Benchmint.Change.Alias)
+	}
+}
+
 func TestImageKey(t *testing.T) {
 	t.Parallel()
 	key := func(edit func(*Task)) schemas.Digest {

@@ -257,6 +257,15 @@ func (c Change) ID() string {
 	return EditID(c.Repo, c.Commit, base).String()
 }
 
+// Alias is the ID that the change would have if git told its number; "" where git does, or
+// nobody knows one. An ID never changes because the forge told a number later.
+func (c Change) Alias() string {
+	if c.Kind == KindEdit || c.Number != 0 || c.Pull == nil || c.Pull.Number == 0 {
+		return ""
+	}
+	return FeatureID(c.Repo, c.Pull.Number, c.Commit).String()
+}
+
 // ChangedFile is one row of git's raw diff from base to solution.
 type ChangedFile struct {
 	Status  string `json:"status"` // A, M, D, R, T

@@ -44,6 +44,7 @@ func (p *program) openShelf(ctx context.Context, c *config.Config) (*shelf, erro
 // item is everything the store knows of one ID.
 type item struct {
 	ID     string          `json:"id"`
+	Alias  string          `json:"alias,omitempty"` // schemas.Change.Alias
 	Change *schemas.Change `json:"change,omitempty"`
 	Steps  []schemas.Step  `json:"steps"`
 	// Spent is what its steps asked models for; only show reads it.
@@ -139,14 +140,44 @@ func (s *shelf) ofCommit(begin string, ids []string) ([]string, error) {
 	return out, nil
 }
 
-// find resolves what a person typed: an ID, in any case, the key alone where only one
-// item has it (12 for acme__widget-12), the beginning of a commit's hash, or a source
-// (acme__widget, acme/widget).
+// numberWord matches a number, alone or as the key of an ID.
+var numberWord = lazyregexp.New(`^(?:.+-)?[1-9][0-9]*$`)
+
+// ofAlias are the items that have an alias which is a word, or which ends in it. Only IDs
+// that name a commit have one.
+func (s *shelf) ofAlias(word string, ids []string) ([]string, error) {
+	if !numberWord.MatchString(word) {
+		return nil, nil
+	}
+	var out []string
+	for _, id := range ids {
+		if parsed, err := schemas.ParseInstanceID(id); err != nil || keyToSelection(parsed.Key) == parsed.Key {
+			continue
+		}
+		raw, err := s.fact(id)
+		if err != nil {
+			return nil, err
+		}
+		var c schemas.Change
+		if raw == nil || json.Unmarshal(raw, &c) != nil {
+			continue
+		}
+		if alias := c.Alias(); alias != "" && (strings.EqualFold(alias, word) || strings.HasSuffix(alias, "-"+word)) {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+// find resolves what a person typed: an ID or an alias, in any case, the key alone where
+// only one item has it (12 for acme__widget-12), the beginning of a commit's hash, or a
+// source (acme__widget, acme/widget).
 func (s *shelf) find(word string) (string, error) {
 	all, err := s.words()
 	if err != nil {
 		return "", err
 	}
+	word = strings.TrimPrefix(word, "#")
 	var close []string
 	for _, id := range all {
 		if strings.EqualFold(id, word) || strings.EqualFold(id, strings.Replace(word, "/", "__", 1)) {
@@ -156,6 +187,11 @@ func (s *shelf) find(word string) (string, error) {
 			close = append(close, id)
 		}
 	}
+	aliased, err := s.ofAlias(strings.Replace(word, "/", "__", 1), all)
+	if err != nil {
+		return "", err
+	}
+	close = append(close, aliased...)
 	if len(close) == 0 && commitWord.MatchString(word) {
 		if close, err = s.ofCommit(word, all); err != nil {
 			return "", err
@@ -198,6 +234,7 @@ func (s *shelf) item(id string) (*item, error) {
 		if err := json.Unmarshal(raw, i.Change); err != nil {
 			return nil, fmt.Errorf("reading the change of %s: %w", id, err)
 		}
+		i.Alias = i.Change.Alias()
 	}
 	if i.Steps, err = s.Ladder(stages.Order, id); err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ func (s *sources) pick(ctx context.Context, c *config.Config) (config.Problems, 
 	s.order = kept
 	var problems config.Problems
 	for _, a := range asked {
-		if !a.answered {
+		if !a.answered || a.twice != "" {
 			problems = append(problems, config.Problem{Where: a.origin.Where, Text: a.problem(known)})
 		}
 	}
@@ -65,6 +65,7 @@ type asking struct {
 	origin   config.Origin
 	answered bool
 	outside  string   // where it was found, out of the window
+	twice    string   // the changes that it may mean
 	sources  []string // that were asked
 }
 
@@ -111,14 +112,18 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 		a.answered = a.answered || err == nil && len(from) > 0 && len(to) > 0
 		return entry, a.answered, err
 	}
-	found, err := repo.Answer(ctx, selection)
+	selection, found, twice, err := s.landed(ctx, src, repo, selection)
+	if twice != "" {
+		a.twice = twice
+		return "", false, nil
+	}
 	// The end of an ID, as a reader copies it: c and the commit.
 	if commit := keyToSelection(entry); err == nil && len(found) == 0 && len(commit) == commitDigits && commit != entry {
 		selection = commit
 		found, err = repo.Answer(ctx, selection)
 	}
 	if err != nil {
-		return "", false, fmt.Errorf("looking for %s in %s: %w", entry, src.Repo.Name, err)
+		return "", false, err
 	}
 	for _, landed := range found {
 		if out := outside(&src, landed); out != "" {
@@ -169,6 +174,8 @@ func (a *asking) problem(ids []string) string {
 	where := strings.Join(a.sources, ", ")
 	id, err := schemas.ParseInstanceID(a.entry)
 	switch {
+	case a.twice != "":
+		return fmt.Sprintf("%s%s is %s; say which", key, a.entry, a.twice)
 	case a.outside != "":
 		return fmt.Sprintf("%s%s is %s", key, a.entry, a.outside)
 	case err == nil && !slices.ContainsFunc(a.sources, func(s string) bool { return strings.EqualFold(s, id.Repo) }):

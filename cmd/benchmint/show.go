@@ -64,6 +64,9 @@ func (p *program) showItem(s *shelf, i *item, logs bool) error {
 	if c := i.Change; c != nil {
 		t.line("  %s  %s", c.Commit, visible(c.Subject))
 		t.line("  base %s, committed %s", c.Base, c.CommittedAt.UTC().Format(time.RFC3339))
+		if i.Alias != "" {
+			t.line("  alias %s: GitHub alone tells the number", i.Alias)
+		}
 	}
 	for _, step := range i.Steps {
 		t.showStep(step)

@@ -49,6 +49,10 @@ type sources struct {
 	later  []error
 	// absent are those that GitHub does not have, and nobody else: the crawl rejects them.
 	absent map[string]error
+	// merged are the numbers of exact selections that GitHub knows; untold is why it does not
+	// tell, by source.
+	merged merges
+	untold map[string]error
 	// found is what searches found, for the runs after this one.
 	found findings
 }
@@ -131,6 +135,9 @@ func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, 
 	}
 	if said.later != nil {
 		s.later = append(s.later, said.later)
+	}
+	if s.merged, s.untold, err = p.merged(ctx, c, s); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
 	unknown, err := s.pick(ctx, c)
 	if err != nil {
