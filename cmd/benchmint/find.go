@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -157,7 +158,8 @@ func (p *program) search(ctx context.Context, c *config.Config, search config.Se
 	if err != nil {
 		return nil, &ended{exitUsage, err}
 	}
-	results := github.NewResults()
+	results, meter := github.NewResults(), p.newMeter()
+	results.Each = func(found, of int) { meter.came("found", found, of) }
 	for {
 		found, err := p.github.Client().Search(ctx, query, last, results)
 		if err == nil {
@@ -277,9 +279,10 @@ func (p *program) ask(ctx context.Context, c *config.Config, all []placed) (said
 	if len(names) == 0 || p.github == nil {
 		return said, nil
 	}
+	said.gone = map[string]*github.Gone{}
+	meter, of := p.newMeter(), len(names)
 	for {
-		said.gone, err = p.github.Learn(ctx, names)
-		if err == nil {
+		if names, err = p.askEach(ctx, names, said.gone, func(left int) { meter.came("asked of", of-left, of) }); err == nil {
 			return said, nil
 		}
 		var put *github.Later
@@ -300,6 +303,20 @@ func (p *program) ask(ctx context.Context, c *config.Config, all []placed) (said
 			return said, waited
 		}
 	}
+}
+
+// askEach asks of a few sources at a time. rest are those that were not answered for.
+func (p *program) askEach(ctx context.Context, names []string, gone map[string]*github.Gone, each func(left int)) (rest []string, err error) {
+	for rest = names; len(rest) > 0; each(len(rest)) {
+		part := rest[:min(github.AboutBatch, len(rest))]
+		none, err := p.github.Learn(ctx, part)
+		maps.Copy(gone, none)
+		if err != nil {
+			return rest, err
+		}
+		rest = rest[len(part):]
+	}
+	return nil, nil
 }
 
 // askedOf puts what GitHub says of a source into its seed; none says that it does not have

@@ -48,6 +48,7 @@ func (p *program) needsGitHub(c *config.Config) error {
 		return unmet("%s: %w", githubAPI, err)
 	}
 	p.github = github.NewLibrary(client, filepath.Join(p.cache, "github"))
+	p.meter = p.newMeter()
 	return nil
 }
 
@@ -84,6 +85,7 @@ func (c counting) Merged(ctx context.Context, name string, since time.Time) (map
 // tell counts candidates, and says with -v what a repository cost.
 func (c counting) tell(name, what string, candidates int, before github.Spent) {
 	c.candidates.Add(int64(candidates))
+	c.meter.hour()
 	if after := c.Client().Spent(); c.verbose {
 		c.say("  %s  %s: %s", name, what, plural(after.Requests-before.Requests, "request"))
 	}

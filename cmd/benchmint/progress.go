@@ -100,12 +100,12 @@ func (p *program) shown(live *pipeline.Live, funnel func(context.Context) ([]tal
 	}
 	world := *p.world
 	world.stderr = s
-	p.world = &world
+	p.world, p.viewed = &world, true
 	ctx, cancel := context.WithCancel(context.Background())
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		view := view{live: live, now: p.now, parallel: parallel}
+		view := view{live: live, now: p.now, parallel: parallel, left: p.leftOf}
 		tick := time.NewTicker(paintEvery)
 		defer tick.Stop()
 		for {
@@ -138,6 +138,7 @@ type view struct {
 	parallel int
 	counts   []tally
 	counted  time.Time
+	left     func(sign string) string // program.leftOf
 }
 
 func (v *view) lines() []string {
@@ -186,9 +187,9 @@ func (v *view) funnel() string {
 		words = append(words, "about "+left.Round(time.Second).String()+" left")
 	}
 	if len(words) == 0 {
-		return "reading the sources"
+		words = []string{"reading the sources"}
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(words, ", ") + v.left(", ")
 }
 
 func (t tally) settled() int {

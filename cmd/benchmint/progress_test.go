@@ -54,7 +54,7 @@ func TestViewLines(t *testing.T) {
 	for i := range 9 {
 		live.Begin(stages.Link, "acme__widget-2\x1b[2J"+strings.Repeat("i", i))
 	}
-	v := view{live: live, now: clock, parallel: 1, counts: []tally{
+	v := view{live: live, now: clock, parallel: 1, left: func(sign string) string { return sign + "40 points left of GitHub's hour" }, counts: []tally{
 		{Stage: stages.Link, Done: 3, Rejected: map[schemas.Reason]int{schemas.NoTests: 2}, Open: 9},
 		{Stage: stages.Validate, Done: 3, MS: 6000, Open: 1},
 	}}
@@ -65,7 +65,7 @@ func TestViewLines(t *testing.T) {
 	if strings.Contains(strings.Join(lines, ""), "\x1b") {
 		t.Error("a key of a stranger drives the terminal")
 	}
-	tail := []string{"  and 2 more", "14 changes, 3 linked, 3 proved, 10 to do, about 13s left"}
+	tail := []string{"  and 2 more", "14 changes, 3 linked, 3 proved, 10 to do, about 13s left, 40 points left of GitHub's hour"}
 	if diff := cmp.Diff(tail, lines[8:]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

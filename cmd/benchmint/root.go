@@ -33,6 +33,9 @@ type program struct {
 	github *github.Library
 	// candidates counts the pull requests that it was asked of.
 	candidates *atomic.Int64
+	// meter says during a run what is left of GitHub's hour; viewed says that a live view does.
+	meter  *meter
+	viewed bool
 	// refreshing says that searches are asked again, and that windows only grow.
 	refreshing bool
 	starts     map[string]string // the day that each window began at, by the source's ID

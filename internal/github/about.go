@@ -46,9 +46,9 @@ type Pull struct {
 }
 
 const (
-	// aboutBatch is how many repositories one question asks of: 11,150 nodes, 5 points, and
+	// AboutBatch is how many repositories one question asks of: 11,150 nodes, 5 points, and
 	// what GitHub reads within its ten seconds.
-	aboutBatch = 5
+	AboutBatch = 5
 	pageSize   = 100
 	// aboutParts are the connections that GitHub reads for one repository: languages, topics,
 	// releases, pull requests, and the labels of each of these.
@@ -220,7 +220,7 @@ func (n aboutNode) answer() Answer {
 // Answer with its error. Errors of the whole: *Later, or a fault.
 func (c *Client) About(ctx context.Context, names []string) (map[string]Answer, error) {
 	out := map[string]Answer{}
-	for chunk := range slices.Chunk(names, aboutBatch) {
+	for chunk := range slices.Chunk(names, AboutBatch) {
 		err := c.either(func() error {
 			return halved(chunk, func(part []string) error { return c.oneGone(ctx, part, out) })
 		}, func() error { return c.aboutREST(ctx, chunk, out) })

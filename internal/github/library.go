@@ -108,7 +108,7 @@ func (l *Library) save(name string, k *known) error {
 // of what.
 func (l *Library) Learn(ctx context.Context, names []string) (gone map[string]*Gone, err error) {
 	gone = map[string]*Gone{}
-	for chunk := range slices.Chunk(names, aboutBatch) {
+	for chunk := range slices.Chunk(names, AboutBatch) {
 		answers, err := l.client.About(ctx, chunk)
 		for _, name := range chunk {
 			a, ok := answers[name]
@@ -402,8 +402,8 @@ func (l *Library) Price(name string, numbers []int) Bill {
 // PriceOfLearning is what Learn costs for so many repositories, where nothing is paged.
 func PriceOfLearning(repositories int) Bill {
 	var b Bill
-	for n := repositories; n > 0; n -= aboutBatch {
-		b = b.Add(Bill{1, points(min(n, aboutBatch) * aboutParts)})
+	for n := repositories; n > 0; n -= AboutBatch {
+		b = b.Add(Bill{1, points(min(n, AboutBatch) * aboutParts)})
 	}
 	return b
 }

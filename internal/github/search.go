@@ -156,6 +156,11 @@ func (d Days) String() string {
 
 // Results are those of one search so far: one that ended before its time goes on with them.
 type Results struct {
+	// Each, where it is set, is called after each page: so many are found, of as many as
+	// there are, or as are asked for.
+	Each func(found, of int)
+
+	of    int
 	found map[string]schemas.Forge // by lower name
 	done  map[string]bool          // queries
 	cut   map[string][2]Search     // the halves of those that were cut in two, low and high
@@ -163,7 +168,7 @@ type Results struct {
 
 // NewResults has none yet.
 func NewResults() *Results {
-	return &Results{map[string]schemas.Forge{}, map[string]bool{}, map[string][2]Search{}}
+	return &Results{found: map[string]schemas.Forge{}, done: map[string]bool{}, cut: map[string][2]Search{}}
 }
 
 // Search finds repositories, those with the most stars first; those with as many by name.
@@ -203,6 +208,12 @@ func (c *Client) window(ctx context.Context, s Search, limit int, r *Results) er
 	if err != nil {
 		return err
 	}
+	if r.of == 0 { // the first question is the whole
+		r.of = total
+		if limit > 0 {
+			r.of = min(total, limit)
+		}
+	}
 	if total > shown && (limit == 0 || limit > shown) {
 		if low, high, ok := c.halves(s, read); ok {
 			r.cut[query] = [2]Search{low, high}
@@ -212,6 +223,9 @@ func (c *Client) window(ctx context.Context, s Search, limit int, r *Results) er
 	for page := 1; ; page++ {
 		for _, f := range read {
 			r.found[strings.ToLower(f.Name)] = f
+		}
+		if r.Each != nil {
+			r.Each(min(len(r.found), r.of), r.of)
 		}
 		if len(read) < pageSize || page*pageSize >= most {
 			r.done[query] = true
