@@ -195,6 +195,9 @@ func tallies(b *bytes.Buffer, t *tally) {
 		counts(b, "Label", t.labels)
 	}
 	counts(b, "Language", t.languages)
+	if len(t.categories) > 0 {
+		counts(b, "Category", t.categories)
+	}
 	counts(b, "Repository", t.repos)
 	fmt.Fprintf(b, "\nThe code belongs to its authors. Licences of the repositories:\n")
 	counts(b, "Licence", t.licences)

@@ -90,12 +90,14 @@ type tally struct {
 	labels    map[string]int
 	licences  map[string]int
 	repos     map[string]int
-	hunks     int // of the code parts, tried by the adequacy check
-	noticed   int
-	findings  map[schemas.HunkFinding]int
-	byHand    int      // whose statement or interface somebody wrote
-	listed    []listed // the first tableRows tasks
-	edits     *editTally
+	// categories are empty where no repository came from a list.
+	categories map[string]int
+	hunks      int // of the code parts, tried by the adequacy check
+	noticed    int
+	findings   map[schemas.HunkFinding]int
+	byHand     int      // whose statement or interface somebody wrote
+	listed     []listed // the first tableRows tasks
+	edits      *editTally
 }
 
 // listed is a task as the card lists it.
@@ -106,7 +108,7 @@ type listed struct {
 }
 
 func newTally() *tally {
-	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, findings: map[schemas.HunkFinding]int{}, edits: newEditTally()}
+	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, categories: map[string]int{}, findings: map[schemas.HunkFinding]int{}, edits: newEditTally()}
 }
 
 func (t *tally) add(r Row) {
@@ -120,6 +122,9 @@ func (t *tally) add(r Row) {
 	}
 	t.licences[orUnknown(e.Licence)]++
 	t.repos[r.Repo]++
+	if e.Category != "" {
+		t.categories[e.Category]++
+	}
 	t.hunks += e.Adequacy.Tried
 	t.noticed += e.Adequacy.Noticed
 	t.findings[e.Adequacy.Finding]++

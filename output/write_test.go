@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -214,6 +215,35 @@ func TestAlias(t *testing.T) {
 	x.Origin.Change.Number = 12
 	if row := RowOf(x, Base{}); row.Benchmint.Change.Alias != "" {
 		t.Errorf("alias %q of a change with a number", row.Benchmint.Change.Alias)
+	}
+}
+
+// The category of a list is in rows and card, and nowhere where there is no list.
+func TestCategory(t *testing.T) {
+	t.Parallel()
+	x := task(t, 12, goldPatch)
+	all, none := newTally(), newTally()
+	row := RowOf(x, Base{})
+	none.add(row)
+	text, err := json.Marshal(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "category") {
+		t.Errorf("a category of no list: %s", text)
+	}
+	for _, category := range []string{"web | tools", "web | tools", "data"} {
+		x.Origin.Change.Category = category
+		if row = RowOf(x, Base{}); row.Benchmint.Category != category {
+			t.Errorf("category %q, want %q", row.Benchmint.Category, category)
+		}
+		all.add(row)
+	}
+	var with, without bytes.Buffer
+	tallies(&with, all)
+	tallies(&without, none)
+	if want := "\n| Category | Tasks |\n| --- | ---: |\n| web \\| tools | 2 |\n| data | 1 |\n"; !strings.Contains(with.String(), want) || strings.Contains(without.String(), "Category") {
+		t.Errorf("the card of a list says\n%s\nand that of none\n%s", &with, &without)
 	}
 }
 

@@ -15,13 +15,15 @@ type Source struct {
 	Forge *Forge `json:"forge,omitempty"`
 	Edits int    `json:"edits,omitempty"`
 	// Gates are what the repository must be by what GitHub says of it; nil lets all in.
-	Gates   *Gates   `json:"gates,omitempty"`
-	Repo    Repo     `json:"repo"`
-	Since   string   `json:"since,omitempty"` // YYYY-MM-DD, UTC, inclusive
-	Until   string   `json:"until,omitempty"` // exclusive
-	Only    []string `json:"only,omitempty"`  // pull request numbers or commits; of ranges base..commit
-	Kinds   []Kind   `json:"kinds,omitempty"` // empty: features
-	Changes int      `json:"changes"`         // newest candidates that are taken
+	Gates *Gates   `json:"gates,omitempty"`
+	Repo  Repo     `json:"repo"`
+	Since string   `json:"since,omitempty"` // YYYY-MM-DD, UTC, inclusive
+	Until string   `json:"until,omitempty"` // exclusive
+	Only  []string `json:"only,omitempty"`  // pull request numbers or commits; of ranges base..commit
+	Kinds []Kind   `json:"kinds,omitempty"` // empty: features
+	// Category is that of the list which the source comes from; "" elsewhere.
+	Category string `json:"category,omitempty"`
+	Changes  int    `json:"changes"` // newest candidates that are taken
 	// Releases bounds the window to the changes of the newest releases, and what is not
 	// released yet; 0 is no bound.
 	Releases int `json:"releases,omitempty"`
@@ -87,9 +89,10 @@ type Change struct {
 	Kind        Kind         `json:"kind,omitempty"` // "" is a feature
 	Repo        string       `json:"repo"`           // Repo.Name
 	RepoRoot    string       `json:"repo_root"`
-	Licence     string       `json:"licence,omitempty"` // Repo.Licence
-	Commit      string       `json:"commit"`            // the landed commit
-	Tree        string       `json:"tree"`              // its tree
+	Licence     string       `json:"licence,omitempty"`  // Repo.Licence
+	Category    string       `json:"category,omitempty"` // Source.Category
+	Commit      string       `json:"commit"`             // the landed commit
+	Tree        string       `json:"tree"`               // its tree
 	Base        string       `json:"base"`
 	BaseTree    string       `json:"base_tree"`
 	Parents     []string     `json:"parents"`
@@ -175,9 +178,10 @@ type Pull struct {
 }
 
 // Told is the change without what later work in its repository can alter: its
-// release, its notes, what its pull request says. Stages that read the states of a change only depend on this.
+// release, its notes, what its pull request says, the category of its repository. Stages
+// that read the states of a change only depend on this.
 func (c Change) Told() Change {
-	c.Release, c.Notes, c.Pull = "", nil, nil
+	c.Release, c.Notes, c.Pull, c.Category = "", nil, nil, ""
 	return c
 }
 

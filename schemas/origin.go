@@ -19,6 +19,9 @@ func (o Origin) RepoRoot() string { return o.change().RepoRoot }
 // Licence is the repository's SPDX identifier, "" where none was recognised.
 func (o Origin) Licence() string { return o.change().Licence }
 
+// Category is that of the list which the repository came from, "" where it came from none.
+func (o Origin) Category() string { return o.change().Category }
+
 // Commit is the one that the solution was read from.
 func (o Origin) Commit() string { return o.change().Commit }
 

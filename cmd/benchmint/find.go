@@ -28,6 +28,8 @@ type placed struct {
 	at    int // of the entry
 	found bool
 	gates *schemas.Gates
+	// category is that of a list; "" elsewhere.
+	category string
 }
 
 // findings are what searches found, kept beside a store: a run that goes on has the same
@@ -85,11 +87,12 @@ func (p *program) find(ctx context.Context, c *config.Config) (all []placed, f f
 			all = append(all, placed{Source: src, at: i, gates: gatesOf(c, schemas.Gates{}, src)})
 			continue
 		}
-		names, gates, err := p.foundBy(ctx, c, src, f)
+		listed, gates, err := p.foundBy(ctx, c, src, f)
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, name := range names {
+		for _, l := range listed {
+			name := l.Name
 			if named[strings.ToLower(name)] {
 				continue
 			}
@@ -98,7 +101,7 @@ func (p *program) find(ctx context.Context, c *config.Config) (all []placed, f f
 			if p.github != nil {
 				one.GitHub = name
 			}
-			all = append(all, placed{Source: one, at: i, found: true, gates: gatesOf(c, gates, one)})
+			all = append(all, placed{Source: one, at: i, found: true, gates: gatesOf(c, gates, one), category: l.Category})
 		}
 	}
 	return all, f, nil
@@ -112,8 +115,8 @@ func (p *program) onGitHub() string {
 	return hosts.GitHub
 }
 
-// foundBy are the names that one entry finds, and what the repositories must be.
-func (p *program) foundBy(ctx context.Context, c *config.Config, src config.Source, f findings) ([]string, schemas.Gates, error) {
+// foundBy are the repositories that one entry finds, and what the repositories must be.
+func (p *program) foundBy(ctx context.Context, c *config.Config, src config.Source, f findings) ([]config.Listed, schemas.Gates, error) {
 	if src.List != "" {
 		listed, err := config.ReadList(src.List)
 		if err != nil {
@@ -142,14 +145,18 @@ func (p *program) foundBy(ctx context.Context, c *config.Config, src config.Sour
 		f[key] = have
 		p.say("%s  %s", strings.TrimPrefix(key, "search "), plural(len(names), "source"))
 	}
+	var found []config.Listed
+	for _, name := range have.Names {
+		found = append(found, config.Listed{Name: name})
+	}
 	if src.Preset == "" {
-		return have.Names, schemas.Gates{}, nil
+		return found, schemas.Gates{}, nil
 	}
 	asked, err := time.Parse(time.DateOnly, have.Asked)
 	if err != nil {
 		return nil, schemas.Gates{}, fmt.Errorf("reading what searches found: %w", err)
 	}
-	return have.Names, presets[src.Preset].gates(asked), nil
+	return found, presets[src.Preset].gates(asked), nil
 }
 
 // search asks GitHub for repositories, and waits where it says that it answers again soon.

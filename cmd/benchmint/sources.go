@@ -156,7 +156,7 @@ func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, 
 
 // addLooked takes one source, or says what is wrong with it.
 func (p *program) addLooked(s *sources, c *config.Config, src placed, said answers, l looked) (problem string) {
-	seed := schemas.Source{Git: src.Git, GitHub: src.GitHub, Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes, Releases: c.Limits.Releases, Gates: src.gates, Kinds: kindsOfSource(c, src.Source)}
+	seed := schemas.Source{Git: src.Git, GitHub: src.GitHub, Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes, Releases: c.Limits.Releases, Gates: src.gates, Category: src.category, Kinds: kindsOfSource(c, src.Source)}
 	none := p.askedOf(s, src, said, &seed)
 	if none != nil && l.err == nil {
 		p.say("%v; using the code at %s", none, src.Git)

@@ -210,10 +210,16 @@ func (k *checker) finds(i int) {
 	k.window(i)
 }
 
+// Listed is a repository of a list.
+type Listed struct {
+	Name     string // owner/name
+	Category string // "" in a list without categories
+}
+
 // ReadList reads a file of repositories: owner/name in lists, by category (as FeatBench's
-// crawl.json), or in one list. One that is there twice is one. Errors: Problems, or the
+// crawl.json), or in one list. One that is there twice is one, of its first category. Errors: Problems, or the
 // fault of reading.
-func ReadList(file string) ([]string, error) {
+func ReadList(file string) ([]Listed, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading the list: %w", err)
@@ -223,23 +229,23 @@ func ReadList(file string) ([]string, error) {
 		return nil, Problems{syntaxProblem(file, err)}
 	}
 	r := &reader{config: Default(), file: file}
-	var names []string
+	var listed []Listed
 	for _, doc := range parsed.Docs {
 		if pairs, ok := pairsOf(doc.Body); ok {
 			for _, pair := range pairs {
-				r.list(pair.Value, &names)
+				r.list(pair.Value, pair.Key.GetToken().Value, &listed)
 			}
 			continue
 		}
-		r.list(doc.Body, &names)
+		r.list(doc.Body, "", &listed)
 	}
 	if len(r.problems) > 0 {
 		return nil, r.problems
 	}
-	return names, nil
+	return listed, nil
 }
 
-func (r *reader) list(n ast.Node, into *[]string) {
+func (r *reader) list(n ast.Node, category string, into *[]Listed) {
 	list, ok := n.(*ast.SequenceNode)
 	if !ok {
 		r.problem(n, "a list of owner/name is needed here: {web: [acme/widget]}")
@@ -250,8 +256,8 @@ func (r *reader) list(n ast.Node, into *[]string) {
 		switch {
 		case !sourceName.MatchString(name):
 			r.problem(entry, "%q is not owner/name", name)
-		case !slices.ContainsFunc(*into, func(have string) bool { return strings.EqualFold(have, name) }):
-			*into = append(*into, name)
+		case !slices.ContainsFunc(*into, func(have Listed) bool { return strings.EqualFold(have.Name, name) }):
+			*into = append(*into, Listed{name, category})
 		}
 	}
 }

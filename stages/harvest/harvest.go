@@ -199,6 +199,7 @@ func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Q
 		if s.Releases > 0 && !shelf.inWindow(change, at, s.Releases) {
 			continue
 		}
+		change.Category = s.Category
 		change.Release = shelf.first(change, at).Tag
 		changes = append(changes, change)
 		if Candidate(change) {

@@ -342,7 +342,7 @@ func TestPulls(t *testing.T) {
 		late   bool
 	}{
 		{"asked", schemas.Source{GitHub: "acme/widget"}, pullsOf{all: map[int]schemas.Pull{2: want, 3: {Title: "not asked"}}}, []int{2}, false},
-		{"no_name", schemas.Source{}, pullsOf{}, nil, false},
+		{"no_name", schemas.Source{Category: "web"}, pullsOf{}, nil, false},
 		{"limit", schemas.Source{GitHub: "acme/widget"}, pullsOf{err: later}, []int{2}, true},
 	} {
 		var asked []int
@@ -355,6 +355,9 @@ func TestPulls(t *testing.T) {
 		for _, c := range changes {
 			if has := c.Pull != nil; has != (tc.name == "asked" && c.Number == 2) {
 				t.Errorf("%s: the pull request of %s is %+v", tc.name, c.Subject, c.Pull)
+			}
+			if c.Category != tc.source.Category || c.Told().Category != "" {
+				t.Errorf("%s: %s has category %q", tc.name, c.Subject, c.Category)
 			}
 			if c.Pull != nil && schemas.DigestOf(c.Told()) != schemas.DigestOf(func() schemas.Change { c.Pull = nil; return c.Told() }()) {
 				t.Error("stages that read states depend on what a pull request says")

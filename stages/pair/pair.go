@@ -77,6 +77,7 @@ func (p *Pairer) Run(ctx context.Context, c schemas.Crawled) ([]schemas.Change, 
 		if err != nil {
 			return nil, fmt.Errorf("reading a range of %s: %w", s.Repo.Name, err)
 		}
+		change.Category = s.Category
 		out = append(out, change)
 	}
 	return out, nil

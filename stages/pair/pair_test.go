@@ -49,6 +49,9 @@ func ranges(t *testing.T, r *gitrepo.Repo, s schemas.Source) (out []string) {
 		t.Fatal(err)
 	}
 	for _, c := range all {
+		if c.Category != s.Category {
+			t.Errorf("%s has category %q, want %q", c.Subject, c.Category, s.Category)
+		}
 		var subjects []string
 		for _, x := range c.Range {
 			subjects = append(subjects, x.Subject)
@@ -80,7 +83,7 @@ func TestRanges(t *testing.T) {
 		{"at_most_five", commit("1", "ann", "2025-01-02", code, tests) + commit("2", "ann", "2025-01-02", code, tests) + commit("3", "ann", "2025-01-02", code, tests) + commit("4", "ann", "2025-01-02", code, tests) + commit("5", "ann", "2025-01-02", code, tests) + commit("6", "ann", "2025-01-02", code, tests), schemas.Source{}, []string{"2+3+4+5+6", "1"}},
 		{"without_tests", commit("Add a", "bob", "2025-01-02", code) + commit("Add b", "bob", "2025-01-03", code), schemas.Source{}, nil},
 		{"docs_end_a_range", commit("Add a", "ann", "2025-01-02", code, tests) + commit("Docs", "ann", "2025-01-03", "README.md") + commit("Add b", "ann", "2025-01-04", code, tests), schemas.Source{}, []string{"Add b", "Add a"}},
-		{"window", commit("Add a", "bob", "2025-01-02", code, tests) + commit("Add b", "bob", "2025-01-05", code, tests) + commit("Add c", "bob", "2025-01-08", code, tests), schemas.Source{Since: "2025-01-04", Until: "2025-01-07"}, []string{"Add b"}},
+		{"window", commit("Add a", "bob", "2025-01-02", code, tests) + commit("Add b", "bob", "2025-01-05", code, tests) + commit("Add c", "bob", "2025-01-08", code, tests), schemas.Source{Since: "2025-01-04", Until: "2025-01-07", Category: "web"}, []string{"Add b"}},
 		{"a_merge_has_the_title_of_its_request", strings.Replace(commit("Merge pull request #7 from ann/x", "ann", "2025-01-05", code, tests), "T00:00:00Z\n", "T00:00:00Z\n\nLet readers stop\n\nBecause.\n", 1), schemas.Source{Since: "2025-01-04"}, []string{"Let readers stop"}},
 		{"a_merge_with_conflicts", strings.Replace(commit("Merge branch 'x'", "ann", "2025-01-05", code, tests), "T00:00:00Z\n", "T00:00:00Z\n\n# Conflicts:\n#\tx.py\n", 1), schemas.Source{Since: "2025-01-04"}, []string{"Merge branch 'x'"}},
 		{"features_as_well", commit("Add a", "bob", "2025-01-02", code) + commit("Test a", "bob", "2025-01-03", code, tests) + commit("Add b", "ann", "2025-01-04", code, tests), schemas.Source{Kinds: []schemas.Kind{schemas.KindFeature}}, []string{"Add a+Test a"}},
