@@ -122,6 +122,11 @@ func (h *Harvester) told(ctx context.Context, s schemas.Source, changes []schema
 	if errors.As(err, &later) {
 		return &pipeline.Deferred{Resource: GitHub, Until: later.Until, Err: err}
 	}
+	// It was there when the run began: the next run asks what became of it.
+	var gone *github.Gone
+	if errors.As(err, &gone) {
+		return &pipeline.Deferred{Resource: GitHub, Err: err}
+	}
 	return err
 }
 

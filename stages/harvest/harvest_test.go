@@ -344,12 +344,13 @@ func TestPulls(t *testing.T) {
 		{"asked", schemas.Source{GitHub: "acme/widget"}, pullsOf{all: map[int]schemas.Pull{2: want, 3: {Title: "not asked"}}}, []int{2}, false},
 		{"no_name", schemas.Source{Category: "web"}, pullsOf{}, nil, false},
 		{"limit", schemas.Source{GitHub: "acme/widget"}, pullsOf{err: later}, []int{2}, true},
+		{"gone_meanwhile", schemas.Source{GitHub: "acme/widget"}, pullsOf{err: &github.Gone{Name: "acme/widget", Err: errors.New("404")}}, []int{2}, true},
 	} {
 		var asked []int
 		tc.pulls.asked = &asked
 		changes, err := harvest.New(world{"acme/widget": r}, tc.pulls).Run(t.Context(), crawled(t, r, tc.source))
 		var deferred *pipeline.Deferred
-		if late := errors.As(err, &deferred) && deferred.Until.Equal(later.Until); late != tc.late || err != nil && !late || !slices.Equal(asked, tc.asked) {
+		if late := errors.As(err, &deferred) && (deferred.Until.Equal(later.Until) || tc.name == "gone_meanwhile"); late != tc.late || err != nil && !late || !slices.Equal(asked, tc.asked) {
 			t.Errorf("%s: %v, asked %v", tc.name, err, asked)
 		}
 		for _, c := range changes {
