@@ -8,6 +8,10 @@
 // run, and in a run that is killed so many times (-kills) and must end with the same labels.
 // It exits 1 where it does not, or where a goal is missed.
 //
+// With -faults it measures nothing. Each fault of GitHub that docs/faults.md names comes in the
+// middle of a run of its own; how that run ends is printed, and a run after it, with the fault
+// gone, must end with the labels of an undisturbed one. -fault names some of them.
+//
 // It never asks GitHub itself.
 package main
 
@@ -36,6 +40,8 @@ func main() {
 	flag.StringVar(&b.dir, "dir", filepath.Join("_work", "bench-github"), "where everything goes; made anew")
 	flag.IntVar(&b.most, "most", 70, "candidates of each repository")
 	flag.IntVar(&b.kills, "kills", 5, "how often the third run is killed")
+	flag.BoolVar(&b.inject, "faults", false, "inject each fault of docs/faults.md in the middle of a run instead")
+	flag.StringVar(&b.only, "fault", "", "with -faults: those whose names hold one of these words, with commas between")
 	flag.Parse()
 	if err := b.run(context.Background(), flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "github:", err)
@@ -55,6 +61,9 @@ const goal = 0.05
 type bench struct {
 	dir, program string
 	most, kills  int
+	inject       bool
+	only         string
+	all          githubtest.Repositories
 	server       *githubtest.Server
 }
 
@@ -72,6 +81,7 @@ func (b *bench) run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	b.all = world
 	b.server = githubtest.Start(world)
 	defer b.server.Close()
 	b.server.ServeGit(filepath.Join(b.dir, "git"))
@@ -81,6 +91,9 @@ func (b *bench) run(ctx context.Context, args []string) (err error) {
 	b.program = filepath.Join(b.dir, "benchmint")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/benchmint").CombinedOutput(); err != nil {
 		return fmt.Errorf("building: %w: %s", err, out)
+	}
+	if b.inject {
+		return b.injectAll(ctx, names)
 	}
 	return b.measure(ctx, len(names))
 }

@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -69,6 +70,7 @@ type Fault struct {
 	Most   int               `json:"most"`  // only to questions of more pull requests than this
 	Token  string            `json:"token"` // only to this one
 	Path   string            `json:"path"`  // only where the path holds it
+	Of     string            `json:"of"`    // only to questions of this owner/name, and what else they ask of
 	Times  int               `json:"times"`
 	After  int               `json:"after"` // so many fitting questions are answered first
 }
@@ -103,6 +105,7 @@ func (s *Server) Rename(from, to string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.renamed[from] = to
+	delete(s.renamed, to) // it may have its old name again
 	s.all[to] = s.all[from]
 	s.all[to].Name = to
 	delete(s.all, from)
@@ -202,18 +205,30 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		s.graph(w, req, token)
 		return
 	}
-	if s.failed(w, req, token, 0) {
+	if s.failed(w, req, question{token: token, of: []string{strings.ToLower(req.URL.Path)}}) {
 		return
 	}
 	s.rest(w, req)
 }
 
+// question is what decides whether a fault fits.
+type question struct {
+	token string
+	asked int      // pull requests or repositories, by name
+	of    []string // lower case: owner/name, or the path that holds it
+}
+
+// names reports whether a question is of a repository; "" is any.
+func (q question) names(repository string) bool {
+	return slices.ContainsFunc(q.of, func(of string) bool { return strings.Contains(of, strings.ToLower(repository)) })
+}
+
 // failed answers with the next fault that is due.
-func (s *Server) failed(w http.ResponseWriter, req *http.Request, token string, asked int) bool {
+func (s *Server) failed(w http.ResponseWriter, req *http.Request, q question) bool {
 	for i := range s.faults {
 		f := &s.faults[i]
 		switch {
-		case f.Times <= 0, f.Most > 0 && asked <= f.Most, f.Token != "" && f.Token != token, !strings.Contains(req.URL.Path, f.Path):
+		case f.Times <= 0, f.Most > 0 && q.asked <= f.Most, f.Token != "" && f.Token != q.token, !strings.Contains(req.URL.Path, f.Path), f.Of != "" && !q.names(f.Of):
 			continue
 		case f.After > 0:
 			f.After--

@@ -1,8 +1,10 @@
 package githubtest
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,3 +46,34 @@ func TestRefuses(t *testing.T) {
 }
 
 func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }
+
+// A fault of one repository is said to questions of it alone.
+func TestFaultOf(t *testing.T) {
+	t.Parallel()
+	s := Start(Repositories{"acme/kit": {}, "acme/box": {}}, Fault{Of: "Acme/box", Status: http.StatusUnavailableForLegalReasons, Body: "{}", Times: 9})
+	defer s.Close()
+	ask := func(names ...string) int {
+		variables := []string{}
+		query := "query("
+		for i, name := range names {
+			query += fmt.Sprintf("$o%d: String!, $n%d: String!, ", i, i)
+			variables = append(variables, fmt.Sprintf(`"o%d": "acme", "n%d": %q`, i, i, name))
+		}
+		query += ") { "
+		for i := range names {
+			query += fmt.Sprintf("r%d: repository(owner: $o%d, name: $n%d) { nameWithOwner } ", i, i, i)
+		}
+		resp, err := http.Post(s.URL()+"/graphql", "application/json", strings.NewReader(`{"query": `+quote(query+"}")+`, "variables": {`+strings.Join(variables, ", ")+`}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := resp.Body.Close(); err != nil {
+			t.Error(err)
+		}
+		return resp.StatusCode
+	}
+	got := []int{ask("kit"), ask("box"), ask("kit", "box"), ask("kit")}
+	if want := []int{200, 451, 451, 200}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

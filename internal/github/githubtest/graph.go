@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/vektah/gqlparser/v2"
@@ -40,7 +41,7 @@ func (s *Server) graph(w http.ResponseWriter, req *http.Request, token string) {
 		s.wrong(w, "graphql", errs)
 		return
 	}
-	if s.failed(w, req, token, aliases(doc.Operations[0].SelectionSet)) {
+	if s.failed(w, req, question{token, aliases(doc.Operations[0].SelectionSet), namesIn(in.Variables)}) {
 		return
 	}
 	_, cost := price(doc)
@@ -58,6 +59,17 @@ func (s *Server) graph(w http.ResponseWriter, req *http.Request, token string) {
 	if err := json.NewEncoder(w).Encode(out); err != nil {
 		s.bad = append(s.bad, err.Error())
 	}
+}
+
+// namesIn are the repositories of a question's variables: owner and name, o0 and n0, o1 and n1.
+func namesIn(variables map[string]any) (out []string) {
+	for key, owner := range variables {
+		if rest, ok := strings.CutPrefix(key, "o"); ok {
+			name := variables["n"+strings.Replace(rest, "wner", "ame", 1)]
+			out = append(out, strings.ToLower(fmt.Sprintf("%v/%v", owner, name)))
+		}
+	}
+	return out
 }
 
 const pointsAnHour = 5000
