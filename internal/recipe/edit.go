@@ -70,8 +70,11 @@ func Apply(r schemas.Recipe, e Edit, available []string) (schemas.Recipe, string
 		switch {
 		case !variable.MatchString(e.Name) || reserved.MatchString(e.Name):
 			return refuse("%s is not a variable that may be set", e.Name)
-		case strings.ContainsAny(e.Value, "\n\r\x00") || strings.Contains(e.Value, "://") || r.Variables[e.Name] == e.Value:
+		case strings.Contains(e.Value, "://") || r.Variables[e.Name] == e.Value:
 			return refuse("it is not a value of %s, or is there already", e.Name)
+		}
+		if reason, ok := Admit(e.Name, e.Value); !ok {
+			return refuse("%s may not be set: %s", e.Name, reason)
 		}
 		r.Variables = maps.Clone(r.Variables)
 		if r.Variables == nil {

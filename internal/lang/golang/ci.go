@@ -24,7 +24,7 @@ var testLine = lazyregexp.New(`\bgo(test(sum)?)? (test|vet|build)\b|\bgotestsum\
 // readCI reads GitHub workflows, and the older services' files where those name no version.
 func readCI(t lang.Tree) ci {
 	jobs := workflow.Read(t, workflow.Tests{Line: testLine.MatchString})
-	out := ci{env: map[string]workflow.Word{}}
+	var out ci
 	for _, j := range jobs {
 		for _, f := range j.Matrix {
 			if slices.ContainsFunc(f.Keys, namesGo) {
@@ -35,11 +35,7 @@ func readCI(t lang.Tree) ci {
 			out.addStep(s)
 		}
 	}
-	for name, w := range workflow.Env(jobs) {
-		if !ownEnv.MatchString(name) {
-			out.env[name] = w
-		}
-	}
+	out.env = workflow.Env(jobs)
 	if len(out.minors) == 0 {
 		for _, p := range []string{".travis.yml", ".circleci/config.yml", "azure-pipelines.yml", ".gitlab-ci.yml", "appveyor.yml"} {
 			if data, err := t.Read(p); err == nil {
@@ -85,9 +81,8 @@ func (c *ci) addMinor(w workflow.Word) {
 	}
 }
 
-// ownEnv are variables that steer the go command or name a place: a recipe has
-// its own, and a secret is none of ours.
-var ownEnv = lazyregexp.New(`^(GO(FLAGS|PROXY|PATH|CACHE|MODCACHE|TOOLCHAIN|ROOT|BIN|OS|ARCH|ENV|SUMDB|NOSUMDB|NOSUMCHECK|PRIVATE|WORK|TESTFLAGS)|PATH|HOME|CI|SHELL|TZ|LANG)$|GITHUB|TOKEN|SECRET|PASSWORD|KEY|CODECOV|COVER|CACHE|VERSION`)
+// stepVersion tells a variable that CI files keep for their own steps.
+var stepVersion = lazyregexp.New(`VERSION`)
 
 // addPlain reads versions from the older services by their words alone.
 var plainGo = lazyregexp.New(`(?:\bgo(?:lang)?[:_-]|image:.*golang:|^\s*-\s*["']?(?:go)?)\s*["']?(1\.[0-9]{1,2})(?:\.(?:x|[0-9]+))?["']?\s*(?:$|[,\]#-])`)

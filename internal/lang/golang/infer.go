@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/workflow"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -184,7 +185,7 @@ func toolchainLine(l layout) (line, source string) {
 	return line, source
 }
 
-// literalEnv takes the literal variables of the test jobs.
+// literalEnv takes those literal variables of the test jobs that a project may set.
 func literalEnv(r *schemas.Recipe, jobs ci) {
 	var names []string
 	for name := range jobs.env {
@@ -192,10 +193,18 @@ func literalEnv(r *schemas.Recipe, jobs ci) {
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		if _, ok := r.Variables[name]; ok {
+		w := jobs.env[name]
+		reason, ok := recipe.Admit(name, w.Value)
+		switch _, own := r.Variables[name]; {
+		case own:
+			reason, ok = recipe.Own, false
+		case stepVersion.MatchString(name):
+			reason, ok = recipe.OfSteps, false
+		}
+		if !ok {
+			r.Evidence = append(r.Evidence, recipe.Leave(name, reason, w.Source))
 			continue
 		}
-		w := jobs.env[name]
 		r.Variables[name] = w.Value
 		r.Evidence = append(r.Evidence, schemas.Evidence{Field: "variables", Value: name + "=" + w.Value, Source: w.Source})
 	}

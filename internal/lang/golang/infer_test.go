@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -138,6 +139,38 @@ func TestModulesAndEnvironment(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, r.Variables); diff != "" {
 		t.Errorf("variables (-want +got):\n%s", diff)
+	}
+}
+
+// TestVariablesOfCI: a variable that could name a program is left out with its reason, and
+// without its value.
+func TestVariablesOfCI(t *testing.T) {
+	t.Parallel()
+	m := memory{
+		"go.mod": "module example.com/m\n\ngo 1.18\n", "a_test.go": "package a\n",
+		".github/workflows/ci.yml": "env:\n  WIDGET_MODE: strict\n  TZ: UTC\n  CC: sh -c 'evil' cc\n  LD_PRELOAD: evil.so\n  GOCACHE: evil\n  GO_VERSION: '1.21'\n" + workflowWith("        go: ['1.21']\n", ""),
+	}
+	r, err := Language{}.Infer(project(t, "2024-03-01", m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Variables["WIDGET_MODE"] != "strict" || r.Variables["TZ"] != "UTC" || r.Variables["GOCACHE"] != buildCachePath {
+		t.Errorf("variables %v", r.Variables)
+	}
+	left := map[string]string{}
+	for _, e := range r.Evidence {
+		if e.Field == recipe.LeftOut {
+			name, reason, _ := strings.Cut(e.Value, ": ")
+			left[name] = reason
+			if _, set := r.Variables[name]; set && name != "GOCACHE" || e.Source == "" || strings.Contains(e.Value, "evil") {
+				t.Errorf("evidence %+v beside %v", e, r.Variables)
+			}
+		}
+	}
+	for _, name := range []string{"CC", "LD_PRELOAD", "GOCACHE", "GO_VERSION"} {
+		if left[name] == "" {
+			t.Errorf("%s is not named among what was left out: %v", name, left)
+		}
 	}
 }
 

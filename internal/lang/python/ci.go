@@ -105,8 +105,8 @@ func (c *ci) step(s workflow.Step) {
 // browserOrTool are packages that CI installs for other work than tests.
 var browserOrTool = map[string]bool{"python3": true, "python3-pip": true, "python3-venv": true, "python3-dev": true, "gh": true, "texlive": true}
 
-// serviceVariable are variables that speak to CI services and installers, and secrets.
-var serviceVariable = lazyregexp.New(`(?i)^(FORCE_COLOR|NO_COLOR|COLUMNS|PIP_|UV_|TOX|NOX|GITHUB_|CODECOV|COVERAGE|COVERALLS|PRE_COMMIT|CACHE|POETRY_|PY_COLORS|CIBW_|HATCH_|PDM_|CI$|TERM$|PYTHON_?VERSION|PATH$|HOME$|LD_|PYTHONPATH$|PYTHONHASHSEED)|TOKEN|SECRET|PASSWORD|API_?KEY`)
+// stepVersion tells a variable that CI files keep for their own steps.
+var stepVersion = lazyregexp.New(`(?i)^PYTHON_?VERSION`)
 
 // commandEnds stand between the commands of a line.
 var commandEnds = lazyregexp.New(`&&|;|\|\|`)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -325,7 +326,12 @@ func (g *guess) variables() {
 		env = g.ci.env
 	}
 	for _, name := range sortedKeys(env) {
-		if serviceVariable.MatchString(name) {
+		reason, ok := recipe.Admit(name, env[name].line)
+		if stepVersion.MatchString(name) {
+			reason, ok = recipe.OfSteps, false
+		}
+		if !ok {
+			g.recipe.Evidence = append(g.recipe.Evidence, recipe.Leave(name, reason, env[name].source))
 			continue
 		}
 		g.recipe.Variables[name] = env[name].line
