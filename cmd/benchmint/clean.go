@@ -17,8 +17,11 @@ import (
 	"github.com/benchmint/benchmint/internal/store"
 )
 
-// whatImage is a leftover that an engine keeps; the others are folders.
-const whatImage = "image"
+// Leftovers that an engine keeps; the others are folders.
+const (
+	whatImage  = "image"
+	whatVolume = "volume"
+)
 
 // leftover is one thing that can be deleted and made again, or that lies beside such.
 type leftover struct {
@@ -228,6 +231,8 @@ func (p *program) remove(ctx context.Context, l leftover) error {
 	switch l.What {
 	case whatImage:
 		return p.removeImage(ctx, l.Path)
+	case whatVolume:
+		return p.removeVolume(ctx, l.Path)
 	case whatStore:
 		return store.Remove(l.Path)
 	}

@@ -97,7 +97,7 @@ func (e *world) openSandbox(ctx context.Context, kind string, c *config.Config) 
 		env = sandbox.RegistryEnv(e.environ)
 		registries = append(registries, sandbox.RegistryHosts(env)...)
 	}
-	dir, bundle := filepath.Join(e.cache, "sandbox"), e.caBundle(c.Build.CABundle)
+	dir, bundle := e.layers(), e.caBundle(c.Build.CABundle)
 	if kind == config.Bwrap {
 		box, err := bwrap.New(ctx, bwrap.Options{Dir: dir, CABundle: bundle, Registries: registries, Env: env, Upstream: http.ProxyFromEnvironment})
 		return box, func() error { return nil }, err
@@ -108,6 +108,9 @@ func (e *world) openSandbox(ctx context.Context, kind string, c *config.Config) 
 	}
 	return box, box.Close, nil
 }
+
+// layers is the folder of what the sandboxes keep.
+func (e *world) layers() string { return filepath.Join(e.cache, "sandbox") }
 
 // engine is the Docker engine that answers.
 func (e *world) engine(ctx context.Context) (*client.Client, error) { return docker.Connect(ctx, "") }

@@ -7,12 +7,14 @@ import (
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
+
+	"github.com/benchmint/benchmint/internal/sandbox/docker"
 )
 
 // layerImages is the name of all images that layers are kept in.
 const layerImages = "benchmint/layer"
 
-// images lists the layers that an engine keeps for us; none where no engine answers.
+// images lists the layers and caches that an engine keeps for us; none where no engine answers.
 // Bytes is what each has above the image it was made from.
 func (e *world) images(ctx context.Context) ([]leftover, error) {
 	api, err := e.engine(ctx)
@@ -34,7 +36,29 @@ func (e *world) images(ctx context.Context) ([]leftover, error) {
 			out = append(out, leftover{What: whatImage, Path: tag, Bytes: i.Size - sizes[i.ParentID]})
 		}
 	}
+	volumes, err := docker.Caches(ctx, api, e.layers())
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range volumes {
+		// The files of an engine of another machine are out of sight, and count nothing.
+		out = append(out, leftover{What: whatVolume, Path: v.Name, Bytes: diskUsage(v.Mountpoint)})
+	}
 	return out, nil
+}
+
+// removeVolume frees a cache of an engine.
+func (e *world) removeVolume(ctx context.Context, name string) (err error) {
+	api, err := e.engine(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, api.Close()) }()
+	_, err = api.VolumeRemove(ctx, name, client.VolumeRemoveOptions{})
+	if err != nil && !errdefs.IsNotFound(err) {
+		return fmt.Errorf("removing volume %s: %w", name, err)
+	}
+	return nil
 }
 
 // removeImage takes the name from an image; the engine frees it with its last child.

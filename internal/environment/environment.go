@@ -114,8 +114,13 @@ func (b *Builder) keyed(r schemas.Recipe, base sandbox.Layer) (schemas.Digest, r
 		Recipe   schemas.Digest
 		Commands []schemas.Command
 		Files    []sandbox.File
-	}{recipe.Key(r, base.Key), step.Commands, step.Files}), step, nil
+		Caches   int
+	}{recipe.Key(r, base.Key), step.Commands, step.Files, cacheGeneration}), step, nil
 }
+
+// cacheGeneration tells env layers apart by the caches that they were made from: those of
+// the first, which have no such number, were writable to the code of any repository.
+const cacheGeneration = 2
 
 // Env is the env layer of a locked recipe, built now or found. A step that fails
 // is a *sandbox.BuildError; a registry that does not answer is ErrUnavailable; a fault
@@ -129,8 +134,31 @@ func (b *Builder) Env(ctx context.Context, r schemas.Recipe) (sandbox.Layer, err
 	if err != nil {
 		return sandbox.Layer{}, err
 	}
-	layer, _, err := b.Sandbox.Build(ctx, b.build(r, step, base, key))
-	return layer, judged(err, r, true)
+	layer, _, err := b.run(ctx, b.build(r, step, base, key), r)
+	return layer, err
+}
+
+// run builds with caches. A build that one of them made fail is a *MachineError: it is
+// seen by a build without any, which does not fail.
+func (b *Builder) run(ctx context.Context, build sandbox.Build, r schemas.Recipe) (sandbox.Layer, sandbox.Result, error) {
+	layer, result, err := b.Sandbox.Build(ctx, build)
+	err = judged(err, r, true)
+	var failed *sandbox.BuildError
+	if errors.Is(err, ErrUnavailable) || !errors.As(err, &failed) {
+		return layer, result, err
+	}
+	said := underCache(failed.Result.Output, build.Caches)
+	if said == "" {
+		return layer, result, err
+	}
+	build.Caches, build.Fill, build.Discard = nil, nil, true
+	if _, _, bare := b.Sandbox.Build(ctx, build); bare != nil {
+		if !errors.As(bare, new(*sandbox.BuildError)) {
+			err = bare // of the machine, and so no verdict
+		}
+		return layer, result, err
+	}
+	return layer, result, &MachineError{What: "a download cache of this machine is damaged", Get: "benchmint clean --force, and run again", Said: said}
 }
 
 // Resolve gives the recipe its lock. A resolver that finds no answer is a
@@ -150,9 +178,9 @@ func (b *Builder) Resolve(ctx context.Context, p lang.Project, r schemas.Recipe)
 	}
 	build := b.build(r, *step, base, "")
 	build.Discard, build.Collect = true, step.Collect
-	_, result, err := b.Sandbox.Build(ctx, build)
+	_, result, err := b.run(ctx, build, r)
 	if err != nil {
-		return r, judged(err, r, true)
+		return r, err
 	}
 	return l.Locked(r, result.Files)
 }
@@ -251,6 +279,6 @@ func (b *Builder) build(r schemas.Recipe, step recipe.Step, base sandbox.Layer, 
 	}
 	return sandbox.Build{
 		Key: key, Parent: base, Files: step.Files, Steps: step.Commands, Env: env,
-		Network: sandbox.Registries, Caches: step.Caches, Limits: b.Limits,
+		Network: sandbox.Registries, Caches: step.Caches, Fill: step.Fill, Limits: b.Limits,
 	}
 }

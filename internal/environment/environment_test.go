@@ -142,6 +142,72 @@ func TestLockRepairsAndRecords(t *testing.T) {
 	}
 }
 
+// cached is a sandbox whose builds fail as long as they have a cache, or always.
+type cached struct {
+	scripted
+	log    string
+	always bool
+	broken error // of the machine, in a build without caches
+}
+
+func (s *cached) Build(_ context.Context, b sandbox.Build) (sandbox.Layer, sandbox.Result, error) {
+	s.builds = append(s.builds, b)
+	if b.Caches == nil && s.broken != nil {
+		return sandbox.Layer{}, sandbox.Result{}, s.broken
+	}
+	if b.Caches != nil || s.always {
+		res := sandbox.Result{End: sandbox.Exited, ExitCode: 1, Output: []byte(s.log)}
+		return sandbox.Layer{}, res, &sandbox.BuildError{Step: b.Steps[0], Result: res}
+	}
+	return sandbox.Layer{}, sandbox.Result{}, nil
+}
+
+// A damaged cache is a fault of the machine and no verdict on what was to be built. What
+// is printed decides nothing: a build without the cache does.
+func TestDamagedCacheIsNoVerdict(t *testing.T) {
+	t.Parallel()
+	const fault = "error: failed to create directory `" + langtest.CachePath + "/simple-v9`: Not a directory (os error 20)"
+	down := errors.New("the engine is gone")
+	for _, tc := range []struct {
+		name   string
+		s      cached
+		builds int
+		want   string
+	}{
+		{"damaged", cached{log: fault}, 2, "machine"},
+		{"permission", cached{log: "error: Failed to read `" + langtest.CachePath + "/x`: Permission denied"}, 2, "machine"},
+		{"project_prints_it", cached{log: fault, always: true}, 2, "project"},
+		{"project_fails", cached{log: "error: no version of six"}, 1, "project"},
+		{"cannot_look_again", cached{log: fault, broken: down}, 2, "down"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r := recipe
+			r.Lock = "L"
+			_, err := builder(&tc.s, langtest.Toy{}).Env(t.Context(), r)
+			var build *sandbox.BuildError
+			var machine *environment.MachineError
+			got := "down"
+			switch {
+			case errors.As(err, &build):
+				got = "project"
+			case errors.As(err, &machine):
+				got = "machine"
+			case !errors.Is(err, down):
+				t.Errorf("%v", err)
+			}
+			if got != tc.want || len(tc.s.builds) != tc.builds {
+				t.Errorf("%s after %d builds, want %s after %d: %v", got, len(tc.s.builds), tc.want, tc.builds, err)
+			}
+			for _, b := range tc.s.builds[1:] {
+				if b.Caches != nil || b.Fill != nil || !b.Discard {
+					t.Errorf("the second look has a cache, or keeps a layer: %+v", b)
+				}
+			}
+		})
+	}
+}
+
 // repairer adds one requirement, or says that it cannot answer now.
 type repairer struct {
 	add   string // "": it has no edit

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -113,6 +114,28 @@ func judged(err error, r schemas.Recipe, network bool) error {
 	}
 	return err
 }
+
+// underCache is the first line that speaks of a fault of the file system and of a file in
+// a cache, or in uv's words of a cache; "" where none does. The code that was built may have
+// printed it, or may have spoiled its own view of the cache: it is a reason to look again,
+// and no verdict.
+func underCache(log []byte, caches map[string]string) string {
+	for _, dir := range slices.Sorted(maps.Values(caches)) {
+		if line := find(fileFault, linesOf(dir, log)); line != "" {
+			return line
+		}
+	}
+	if len(caches) == 0 {
+		return ""
+	}
+	return find(cacheFault, log)
+}
+
+var (
+	fileFault = lazyregexp.New(`(?i)os error \d+|not a directory|is a directory|permission denied|no such file or directory|read-only file system|input/output error|structure needs cleaning|file exists`)
+	// uv names the file on one line and the fault on another.
+	cacheFault = lazyregexp.New(`(?i)\(os error (?:1|5|13|17|20|21|30|117)\)|distribution cache|cache entry|deserializ\w+ cache`)
+)
 
 // registryOwn reports whether a host that was denied is where the registry keeps its
 // files (a mirror that sends to a CDN): a package client asked for it, and nothing in

@@ -9,7 +9,8 @@ import (
 type Step struct {
 	Commands []schemas.Command
 	Files    []sandbox.File    // put in place first
-	Caches   map[string]string // download caches: name → path inside
+	Caches   map[string]string // that outlive it, and that only Fill writes to: name → path inside
+	Fill     *sandbox.Fill     // runs first, and no code of a repository or a package
 	Env      map[string]string
 	Collect  []string // files to read back
 }

@@ -100,9 +100,12 @@ type Build struct {
 	Steps   []schemas.Command
 	Env     map[string]string
 	Network Network
-	// Caches are download caches that survive between builds and are never in a
-	// layer: name → absolute path inside.
+	// Caches outlive builds and are never in a layer: name → absolute path inside.
+	// Steps see what fills have left in a cache. What they write to it themselves goes
+	// with the build: a step may run code of a stranger, who would write for others.
 	Caches map[string]string
+	// Fill puts into the caches what the steps will look for.
+	Fill *Fill
 	// Inputs are files under RunPath that exist for the build only.
 	Inputs []File
 	// Collect are absolute paths of files to read back after the last step.
@@ -114,6 +117,33 @@ type Build struct {
 	// Discard keeps no layer: the build is run for what Collect brings (a lock). Key is not used.
 	Discard bool
 	Limits  Limits
+}
+
+// Fill runs before the steps of a build, where its layer is not there yet. It is all
+// that may write to a cache, and nothing else of it stays. It must run no code of a
+// repository or a package: its files and commands are ours, and what it takes from a
+// stranger are names, versions and digests. A fill that fails is no fault of the build,
+// whose steps find less in the caches then.
+type Fill struct {
+	Parent Layer // as Build.Parent where it is the zero Layer
+	Files  []File
+	Steps  []schemas.Command
+	Env    map[string]string // nothing of Build.Env
+}
+
+// Filling is the build that a fill is, and whether there is one.
+func (b Build) Filling() (Build, bool) {
+	if b.Fill == nil || len(b.Caches) == 0 {
+		return Build{}, false
+	}
+	parent := b.Fill.Parent
+	if parent.ID == "" {
+		parent = b.Parent
+	}
+	return Build{
+		Parent: parent, Files: b.Fill.Files, Steps: b.Fill.Steps, Env: b.Fill.Env,
+		Network: b.Network, Caches: b.Caches, Limits: b.Limits, Discard: true,
+	}, true
 }
 
 // Run executes one process on a fresh copy of a layer.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ func (Masker) Toolchain(ctx context.Context, m verify.Machine) (*verify.Kit, err
 		return nil, fmt.Errorf("go env: %w", err)
 	}
 	const cache = sandbox.HomePath + "/.cache/go-build"
-	kit := &verify.Kit{Label: "go " + strings.TrimPrefix(here.GOVERSION, "go"), Caches: map[string]string{"go-build": cache}}
+	kit := &verify.Kit{Label: "go " + strings.TrimPrefix(here.GOVERSION, "go"), Caches: map[string]string{"go-std-verify": cache}}
 	root, err := kit.Show("goroot", here.GOROOT)
 	if err != nil {
 		return nil, err
@@ -48,7 +49,21 @@ func (Masker) Toolchain(ctx context.Context, m verify.Machine) (*verify.Kit, err
 		"GOROOT": root, "GOMODCACHE": modules, "GOCACHE": cache, "PATH": root + "/bin:/usr/bin:/bin",
 		"GOPROXY": "off", "GOSUMDB": "off", "GOTOOLCHAIN": "local", "GOENV": "off", "GOFLAGS": "-buildvcs=false",
 	}
+	kit.Fill = fillVerify(kit)
 	return kit, nil
+}
+
+// fillVerify compiles and vets what trees use of the standard library, once for a version
+// of Go. A check compiles a tree, and with it the C code that cgo finds there: it writes
+// nothing that another tree's check reads.
+func fillVerify(kit *verify.Kit) *sandbox.Fill {
+	const fill = `[ -e "$GOCACHE/$0" ] || { go list -export -test ./... >/dev/null && go vet ./... && : >"$GOCACHE/$0"; }`
+	test := standardSource(slices.Collect(maps.Keys(heavy)))
+	mark := "filled-" + schemas.DigestBytes([]byte(kit.Label+test)).Short()
+	return &sandbox.Fill{
+		Env: kit.Env, Files: standardFiles(test),
+		Steps: []schemas.Command{{Argv: []string{"/bin/sh", "-c", fill, mark}, Dir: standardDir}},
+	}
 }
 
 // list compiles every package with its tests, and goes on after one that does not;

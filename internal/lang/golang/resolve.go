@@ -417,30 +417,62 @@ var everyTest = []string{"fmt", "os", "strings", "testing"}
 // standardTest compiles the standard library's part of an env layer: what every
 // test needs, and the heavy packages that the lock names.
 func standardTest(set []manifest) string {
-	imports := slices.Clone(everyTest)
+	var named []string
 	for _, m := range set {
 		if path.Base(m.Path) != depsFile {
 			continue
 		}
 		for _, line := range strings.Split(m.Text, "\n") {
-			imp := strings.Trim(strings.TrimPrefix(line, "\t_ "), `"`)
-			if heavy[imp] && !slices.Contains(imports, imp) {
-				imports = append(imports, imp)
+			if imp := strings.Trim(strings.TrimPrefix(line, "\t_ "), `"`); heavy[imp] {
+				named = append(named, imp)
 			}
 		}
 	}
-	sort.Strings(imports)
-	return strings.Replace(depsSource(imports), "package deps", "package std", 1)
+	return standardSource(named)
 }
 
-// The compiled standard library is the same for every project, and dear: it is
-// taken from a cache between builds, and given back to it before anything of this
-// project's is compiled. A cache that is empty or broken only costs time.
+// standardSource is a test that imports what every test needs, and these packages.
+func standardSource(more []string) string {
+	imports := append(slices.Clone(everyTest), more...)
+	sort.Strings(imports)
+	return strings.Replace(depsSource(slices.Compact(imports)), "package deps", "package std", 1)
+}
+
+// The compiled standard library is the same for every project, and dear: it is taken
+// from a cache. A fill of our own compiles it, with no file and no variable of a project;
+// the cache is not told twice to hold the same packages. One that is empty or broken only
+// costs time.
 const (
 	sharedCachePath = sandbox.HomePath + "/.cache/go-build-shared"
 	takeCache       = `mkdir -p "$1" && cp -r "$0/." "$1/" ; exit 0`
-	giveCache       = `cp -r -n "$1/." "$0/" ; exit 0`
+	fillCache       = `[ -e "$GOCACHE/$0" ] || { "$@" && : >"$GOCACHE/$0"; }`
 )
+
+// standardCommand compiles and links a test of the standard library's packages and runs nothing.
+func standardCommand(r schemas.Recipe) []string {
+	return []string{goCommand(r), "test", "-exec", "true", "-vet=off", "."}
+}
+
+// standardFiles are the module that the command works on.
+func standardFiles(test string) []sandbox.File {
+	return []sandbox.File{
+		{Path: standardDir + "/go.mod", Mode: 0o644, Data: []byte("module std.invalid\n\ngo 1.13\n")},
+		{Path: standardDir + "/std_test.go", Mode: 0o644, Data: []byte(test)},
+	}
+}
+
+const standardDir = modulesPath + "/std"
+
+// fillStandard puts the standard library's part of an env layer into the shared cache.
+func fillStandard(r schemas.Recipe, test string) *sandbox.Fill {
+	env := variables(r) // of the toolchain; those of CI come later in Infer
+	env["GOCACHE"], env["GOWORK"], env["GOPROXY"] = sharedCachePath, "off", "off"
+	mark := "filled-" + schemas.DigestBytes([]byte(test)).Short()
+	return &sandbox.Fill{
+		Files: standardFiles(test), Env: env,
+		Steps: []schemas.Command{{Argv: append([]string{"sh", "-c", fillCache, mark}, standardCommand(r)...), Dir: standardDir}},
+	}
+}
 
 // Setup downloads the modules of the lock and compiles them with the standard
 // library. The manifests are removed at the end, and so are the answers of the
@@ -450,18 +482,16 @@ func (Language) Setup(r schemas.Recipe) (recipe.Step, error) {
 	if err != nil {
 		return recipe.Step{}, err
 	}
-	stdDir := path.Join(modulesPath, "std")
+	test := standardTest(set)
 	step := recipe.Step{
 		Env:    setupEnv(r, set),
-		Caches: map[string]string{"go-build-" + r.Toolchain.Version: sharedCachePath},
-		Files: append(files(set),
-			sandbox.File{Path: stdDir + "/go.mod", Mode: 0o644, Data: []byte("module std.invalid\n\ngo 1.13\n")},
-			sandbox.File{Path: stdDir + "/std_test.go", Mode: 0o644, Data: []byte(standardTest(set))}),
+		Caches: map[string]string{"go-std-" + r.Toolchain.Version: sharedCachePath},
+		Fill:   fillStandard(r, test),
+		Files:  append(files(set), standardFiles(test)...),
 		Commands: []schemas.Command{
 			{Argv: []string{"sh", "-c", takeCache, sharedCachePath, buildCachePath}},
 			// It also shows that the toolchain works, before anything is blamed on the project.
-			{Argv: []string{goCommand(r), "test", "-exec", "true", "-vet=off", "."}, Dir: stdDir, Env: map[string]string{"GOWORK": "off"}},
-			{Argv: []string{"sh", "-c", giveCache, sharedCachePath, buildCachePath}},
+			{Argv: standardCommand(r), Dir: standardDir, Env: map[string]string{"GOWORK": "off"}},
 		},
 	}
 	for _, m := range set {

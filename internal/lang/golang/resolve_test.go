@@ -1,11 +1,14 @@
 package golang
 
 import (
+	"maps"
+	"path"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -189,22 +192,46 @@ func TestSetupNeverShipsManifests(t *testing.T) {
 			t.Errorf("%s holds the project's code", f.Path)
 		}
 	}
-	// What is shared between projects is the standard library alone: it is given
-	// before the first command that compiles anything else.
 	var order []string
 	for _, c := range step.Commands {
 		order = append(order, strings.Join(c.Argv[1:3], " "))
 	}
-	want := []string{"-c " + takeCache, "test -exec", "-c " + giveCache, "mod download", "-c " + bestEffort, "-rf " + modulesPath}
+	want := []string{"-c " + takeCache, "test -exec", "mod download", "-c " + bestEffort, "-rf " + modulesPath}
 	if diff := cmp.Diff(want, order); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
+	fillsWithoutTheProject(t, r, step.Fill)
 	last := step.Commands[len(step.Commands)-1].Argv
 	if diff := cmp.Diff([]string{"rm", "-rf", modulesPath, modCachePath + "/cache/download/sumdb"}, last); diff != "" {
 		t.Errorf("last command (-want +got):\n%s", diff)
 	}
 	if _, err := (Language{}).Setup(schemas.Recipe{}); err == nil {
 		t.Error("a recipe without a lock has a set-up")
+	}
+}
+
+// fillsWithoutTheProject: what is shared between projects is the standard library alone,
+// compiled with no file and no variable of a project.
+func fillsWithoutTheProject(t *testing.T, r schemas.Recipe, fill *sandbox.Fill) {
+	t.Helper()
+	r.Variables = maps.Clone(r.Variables)
+	for name, value := range map[string]string{"CC": "sh -c evil", "GOFLAGS": "-toolexec=/testbed/evil", "LD_PRELOAD": "evil.so", "PROJECT": "x"} {
+		r.Variables[name] = value
+	}
+	step, err := Language{}.Setup(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(fill, step.Fill); diff != "" {
+		t.Errorf("variables of the project change a fill (-without +with):\n%s", diff)
+	}
+	for _, f := range fill.Files {
+		if path.Dir(f.Path) != standardDir || strings.Contains(string(f.Data), "github.com") {
+			t.Errorf("a fill has %s:\n%s", f.Path, f.Data)
+		}
+	}
+	if len(fill.Steps) != 1 || fill.Steps[0].Dir != standardDir || fill.Env["GOCACHE"] != sharedCachePath || fill.Env["GOPROXY"] != "off" {
+		t.Errorf("steps %v with %v", fill.Steps, fill.Env)
 	}
 }
 

@@ -11,12 +11,16 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 // LockPath is the file that the resolve step collects.
 const LockPath = "/tmp/lock"
+
+// CachePath is where the set-up has its cache.
+const CachePath = "/home/tester/.cache/toy"
 
 // The report formats: of Toy itself, which Infer takes, and of Reversed.
 const (
@@ -100,7 +104,10 @@ func (Toy) Locked(r schemas.Recipe, files map[string][]byte) (schemas.Recipe, er
 
 // Setup runs "setup <lock>".
 func (Toy) Setup(r schemas.Recipe) (recipe.Step, error) {
-	return recipe.Step{Commands: []schemas.Command{{Argv: []string{"setup", r.Lock}}}}, nil
+	return recipe.Step{
+		Commands: []schemas.Command{{Argv: []string{"setup", r.Lock}}},
+		Caches:   map[string]string{"toy": CachePath}, Fill: &sandbox.Fill{Steps: []schemas.Command{{Argv: []string{"fill"}}}},
+	}, nil
 }
 
 // Repair adds the requirement that a log asks for.

@@ -290,8 +290,50 @@ func (l Language) Setup(r schemas.Recipe) (recipe.Step, error) {
 		Commands: setupCommands(r, uvPath),
 		Files:    []sandbox.File{text(lockPath, r.Lock)},
 		Caches:   map[string]string{"uv": cacheDir},
+		Fill:     fillWheels(r, uvPath),
 		Env:      env,
 	}, nil
+}
+
+// fillEach asks for the entries of a file ($0) together, and where that fails (one has
+// no wheel here) for each by itself.
+const fillEach = `"$@" -r "$0" || while read -r line; do printf '%s\n' "$line" >"$0.one"; "$@" -r "$0.one"; done <"$0"; exit 0`
+
+// fillWheels puts the wheels of a lock into the shared cache, by name, version and digest:
+// uv unpacks what has one of the digests, and runs nothing. Source distributions are built
+// by the steps, which do not write to it.
+func fillWheels(r schemas.Recipe, uvPath string) *sandbox.Fill {
+	const list = resolveDir + "/wheels.txt"
+	env := uvEnv()
+	env["UV_LINK_MODE"] = "symlink" // what is installed goes at once
+	return &sandbox.Fill{
+		Files: []sandbox.File{text(list, joined(entries(r.Lock)))}, Env: env,
+		Steps: []schemas.Command{{Argv: []string{"sh", "-c", fillEach, list, uvPath, "pip", "install", "--quiet", "--no-build", "--no-deps",
+			"--require-hashes", "--python", interpreter(r), "--target", resolveDir + "/target"}}},
+	}
+}
+
+var (
+	exactVersion = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9._-]*(?:\[[A-Za-z0-9._, -]*\])?==[A-Za-z0-9.!+_-]+)(?:\s|;|\\|$)`)
+	lockedHash   = lazyregexp.New(`--hash=(sha256:[0-9a-f]{64})\b`)
+)
+
+// entries are the names, versions and digests of a lock, one a line, and nothing else of
+// it: code of the project may have written it.
+func entries(lock string) []string {
+	var out []string
+	for _, line := range strings.Split(strings.ReplaceAll(lock, "\\\n", " "), "\n") {
+		name := exactVersion.FindStringSubmatch(line)
+		hashes := lockedHash.FindAllStringSubmatch(line, -1)
+		if name == nil || len(hashes) == 0 {
+			continue
+		}
+		for _, h := range hashes {
+			name[1] += " --hash=" + h[1]
+		}
+		out = append(out, name[1])
+	}
+	return out
 }
 
 func text(path, content string) sandbox.File {

@@ -195,6 +195,49 @@ func TestLockedRefusesNothing(t *testing.T) {
 	}
 }
 
+// TestFillTakesNamesAndDigestsOnly: a lock is what code of the project may have written.
+func TestFillTakesNamesAndDigestsOnly(t *testing.T) {
+	t.Parallel()
+	sum := strings.Repeat("ab", 32)
+	for _, c := range []struct{ name, lock, want string }{
+		{"plain", "six==1.17.0 \\\n    --hash=sha256:" + sum + " \\\n    --hash=sha256:" + sum + "\n", "six==1.17.0 --hash=sha256:" + sum + " --hash=sha256:" + sum},
+		{"extras_and_marker", "uvicorn[standard]==0.1 ; python_version < '3.9' --hash=sha256:" + sum, "uvicorn[standard]==0.1 --hash=sha256:" + sum},
+		{"no_digest", "six==1.17.0", ""},
+		{"short_digest", "six==1.17.0 --hash=sha256:abcd", ""},
+		{"address", "evil @ https://example.org/evil.tar.gz --hash=sha256:" + sum, ""},
+		{"path", "./evil --hash=sha256:" + sum, ""},
+		{"editable", "-e . --hash=sha256:" + sum, ""},
+		{"option", "--no-binary :all:\n--index-url https://evil.example\n-r other.txt\n--find-links=/testbed", ""},
+		{"option_after", "six==1.17.0 --hash=sha256:" + sum + " --config-settings=x=y --no-binary=six", "six==1.17.0 --hash=sha256:" + sum},
+		{"range", "six>=1 --hash=sha256:" + sum, ""},
+		{"local", "six==1.0+local --hash=sha256:" + sum, "six==1.0+local --hash=sha256:" + sum},
+		{"url_behind_the_version", "six==1.0@https://evil.example --hash=sha256:" + sum, ""},
+	} {
+		if got := strings.Join(entries(c.lock), "|"); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	r := schemas.Recipe{Toolchain: schemas.Toolchain{Name: "python", Version: "3.12.1"}, Tools: []schemas.Toolchain{{Name: UVName, Version: "1"}}, Lock: "six==1.17.0 --hash=sha256:" + sum + "\n./evil"}
+	step, err := Language{}.Setup(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	argv := strings.Join(step.Fill.Steps[0].Argv, " ")
+	for _, word := range []string{" --no-build ", " --no-deps ", " --require-hashes "} {
+		if !strings.Contains(argv, word) {
+			t.Errorf("the fill lacks%s: %s", word, argv)
+		}
+	}
+	for _, f := range step.Fill.Files {
+		if strings.Contains(string(f.Data), "evil") {
+			t.Errorf("a fill has %s", f.Data)
+		}
+	}
+	if resolve, err := (Language{}).Resolve(projectOf(t, dynamicProject), inferred(t, projectOf(t, dynamicProject))); err != nil || resolve.Fill != nil {
+		t.Errorf("resolving fills: %v, %v", resolve, err)
+	}
+}
+
 func TestQuarter(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"2024-01-01": "2024-01-01", "2024-03-31": "2024-01-01", "2024-05-15": "2024-04-01", "2023-12-31": "2023-10-01"} {

@@ -73,8 +73,10 @@ type Kit struct {
 	Env     map[string]string
 	// Files lie below sandbox.HomePath, in both trees.
 	Files []sandbox.File
-	// Caches outlive a run, by name: for compilers that run nothing of the tree.
+	// Caches outlive a run, by name. Checks see what Fill left in them, and Fill sees
+	// nothing of either tree.
 	Caches map[string]string
+	Fill   *sandbox.Fill
 	mounts []sandbox.Toolchain
 }
 

@@ -101,14 +101,14 @@ func (r *run) prepare(ctx context.Context, plans []plan) error {
 		tools = append(tools, p.kit.mounts...)
 		home = append(home, p.kit.Files...)
 	}
-	base, err := r.Sandbox.Base(ctx, sandbox.Base{Toolchains: tools})
-	if err != nil {
+	var err error
+	if r.base, err = r.Sandbox.Base(ctx, sandbox.Base{Toolchains: tools}); err != nil {
 		return err
 	}
-	if r.source, err = r.put(ctx, base, r.Source, home); err != nil {
+	if r.source, err = r.put(ctx, r.base, r.Source, home); err != nil {
 		return fmt.Errorf("copying the source: %w", err)
 	}
-	if r.starter, err = r.put(ctx, base, r.Starter, home); err != nil {
+	if r.starter, err = r.put(ctx, r.base, r.Starter, home); err != nil {
 		return fmt.Errorf("copying the starter: %w", err)
 	}
 	return nil

@@ -158,6 +158,7 @@ type plan struct {
 type run struct {
 	Options
 	layers          []sandbox.Layer // to be removed
+	base            sandbox.Layer   // the toolchains, and nothing of a tree
 	source, starter sandbox.Layer
 }
 
@@ -211,10 +212,20 @@ func (r *run) compare(ctx context.Context, p plan, c Check) (Result, error) {
 	return Compare(source, starter, c.Whole), nil
 }
 
+// fill is the kit's, on a layer without a tree.
+func (p plan) fill(base sandbox.Layer) *sandbox.Fill {
+	if p.kit.Fill == nil {
+		return nil
+	}
+	fill := *p.kit.Fill
+	fill.Parent = base
+	return &fill
+}
+
 // try runs a check on one tree.
 func (r *run) try(ctx context.Context, layer sandbox.Layer, p plan, c Check) (Report, error) {
 	_, res, err := r.Sandbox.Build(ctx, sandbox.Build{
-		Parent: layer, Steps: []schemas.Command{c.Command}, Env: p.kit.Env, Caches: p.kit.Caches, Inputs: c.Inputs,
+		Parent: layer, Steps: []schemas.Command{c.Command}, Env: p.kit.Env, Caches: p.kit.Caches, Fill: p.fill(r.base), Inputs: c.Inputs,
 		Collect: []string{ReportPath}, Discard: true, Limits: r.Limits,
 	})
 	var failed *sandbox.BuildError

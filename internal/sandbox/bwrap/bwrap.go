@@ -83,7 +83,7 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 	}
 	s.leases = sandbox.NewLeases(s.store.leases())
 	s.empty = filepath.Join(s.store.dir, "empty")
-	for _, d := range []string{s.store.dir, s.store.runs(), s.store.caches(), s.empty} {
+	for _, d := range []string{s.store.dir, s.store.runs(), s.store.filled(), s.empty} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, fmt.Errorf("making the sandbox's directory: %w", err)
 		}

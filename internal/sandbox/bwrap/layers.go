@@ -34,7 +34,7 @@ func (s store) path(id string) string { return filepath.Join(s.layers(), id) }
 func (s store) tree(id string) string { return filepath.Join(s.path(id), "tree") }
 func (s store) runs() string          { return filepath.Join(s.dir, "runs") }
 func (s store) locks() string         { return filepath.Join(s.dir, "locks") }
-func (s store) caches() string        { return filepath.Join(s.dir, "caches") }
+func (s store) filled() string        { return filepath.Join(s.dir, "filled") } // caches; "caches" was writable to strangers
 func (s store) leases() string        { return filepath.Join(s.dir, "leases") }
 func (s store) uses() string          { return filepath.Join(s.dir, "uses") }
 

@@ -51,12 +51,17 @@ func (s *Sandbox) newSpace() (*space, error) {
 	if sp.rel, err = inStore(s.store.dir, sp.dir); err != nil {
 		return nil, err
 	}
+	return sp, makeLayered(sp.dir)
+}
+
+// makeLayered makes the directories of a scratch space.
+func makeLayered(dir string) error {
 	for _, d := range []string{"up", "work", "merged"} {
-		if err := os.Mkdir(filepath.Join(sp.dir, d), 0o755); err != nil {
-			return nil, err
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			return err
 		}
 	}
-	return sp, nil
+	return nil
 }
 
 func (sp *space) up() string     { return filepath.Join(sp.dir, "up") }
@@ -92,6 +97,7 @@ type job struct {
 	interactive *sandbox.Terminal
 	proxy       *proxy.Proxy
 	written     string
+	cached      string // where what is written to caches lies; "" is nowhere
 	group       *group
 	space       *watch.Space // of the disk that everything is written to
 }
@@ -241,7 +247,19 @@ func (s *Sandbox) Build(ctx context.Context, b sandbox.Build) (layer sandbox.Lay
 	return layer, res, collect(trees, b.Collect, 0, &res)
 }
 
+// build fills the caches, and then runs the steps.
 func (s *Sandbox) build(ctx context.Context, b sandbox.Build, id string) (sandbox.Result, error) {
+	if fill, ok := b.Filling(); ok && s.overlay { // without overlays no step sees a cache
+		_, err := s.steps(ctx, fill, "", s.writableCaches)
+		if err != nil && !errors.As(err, new(*sandbox.BuildError)) {
+			return sandbox.Result{End: sandbox.Exited}, fmt.Errorf("filling a cache: %w", err)
+		}
+	}
+	return s.steps(ctx, b, id, s.throwAwayCaches)
+}
+
+// steps runs the steps of a build, and keeps the layer.
+func (s *Sandbox) steps(ctx context.Context, b sandbox.Build, id string, caches func(*order, *space, map[string]string) (map[string]string, error)) (sandbox.Result, error) {
 	total := sandbox.Result{End: sandbox.Exited}
 	free, err := watch.NewSpace(s.store.dir)
 	if err != nil {
@@ -271,7 +289,7 @@ func (s *Sandbox) build(ctx context.Context, b sandbox.Build, id string) (sandbo
 		o.Put = append(o.Put, sandbox.File{Path: sandbox.CAPath, Mode: 0o644, Data: s.ca})
 		environ = append(environ, sandbox.CAEnv())
 	}
-	made, err := s.cacheDirs(&o, b.Caches)
+	made, err := caches(&o, sp, b.Caches)
 	if err != nil {
 		return total, err
 	}
@@ -283,7 +301,7 @@ func (s *Sandbox) build(ctx context.Context, b sandbox.Build, id string) (sandbo
 	for _, step := range b.Steps {
 		j := job{
 			order: o, command: step, env: sandbox.Environ(append(environ, b.Env, step.Env)...), toolchains: toolchains,
-			caches: made, limits: limits, written: written, space: free, proxy: proxy.New(s.options.Registries, s.options.Upstream),
+			caches: made, limits: limits, written: written, cached: sp.cached(made), space: free, proxy: proxy.New(s.options.Registries, s.options.Upstream),
 		}
 		res, err := s.do(ctx, j)
 		total.Output = append(total.Output, res.Output...)
@@ -310,31 +328,6 @@ func (s *Sandbox) build(ctx context.Context, b sandbox.Build, id string) (sandbo
 		return total, fmt.Errorf("pruning the layer: %w", err)
 	}
 	return total, s.store.keep(written, id, record{Key: b.Key, Parent: b.Parent.ID, Full: !s.overlay})
-}
-
-// cacheDirs makes the host side of download caches: name → inside becomes host → inside.
-func (s *Sandbox) cacheDirs(o *order, caches map[string]string) (map[string]string, error) {
-	made := map[string]string{}
-	for name, inside := range caches {
-		if name == "" || name != filepath.Base(name) || name[0] == '.' {
-			return nil, fmt.Errorf("cache name %q", name)
-		}
-		if err := sandbox.CheckPath(inside, sandbox.Kept()); err != nil {
-			return nil, fmt.Errorf("cache %s: %w", name, err)
-		}
-		dir := filepath.Join(s.store.caches(), name)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, err
-		}
-		if s.root {
-			if err := os.Chown(dir, sandbox.UID, sandbox.GID); err != nil {
-				return nil, err
-			}
-		}
-		made[dir] = inside
-		o.Dirs = append(slices.Clone(o.Dirs), inside)
-	}
-	return made, nil
 }
 
 // prepare runs the shim without a command.

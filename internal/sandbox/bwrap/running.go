@@ -98,7 +98,7 @@ func (c *running) wait(ctx context.Context, faults *os.File) (sandbox.Result, er
 	done := make(chan struct{})
 	var watchers sync.WaitGroup
 	kills := watch.Kills()
-	dog := &watchdog{limits: c.limits, group: c.group, written: c.written, pid: c.cmd.Process.Pid}
+	dog := &watchdog{limits: c.limits, group: c.group, written: c.written, cached: c.cached, pid: c.cmd.Process.Pid}
 	watchers.Go(func() { dog.watch(done, c.stop) })
 	watchers.Go(func() { c.clock(ctx, done) })
 	watchers.Go(func() { c.space.Watch(done, c.kill) })

@@ -40,6 +40,7 @@ type order struct {
 	Store    string
 	Lower    []string // top first; nil where Merged was filled by copying
 	Scratch  string   // holds up, work, merged
+	Caches   []layered
 	Own      bool     // really root: what we make is given to sandbox.UID
 	Dirs     []string // made in the merged tree, owned by the user
 	Put      []sandbox.File
@@ -51,6 +52,12 @@ type order struct {
 	Args     []string // of bwrap; they travel in a memfd, never in an environment
 	Argv     []string
 	Probe    bool
+}
+
+// layered is directories under a scratch space that takes what is written.
+type layered struct {
+	Lower   []string // top first
+	Scratch string   // holds up, work, merged
 }
 
 // A program that imports this package is its own shim: the namespaces have to be
@@ -89,7 +96,12 @@ func shim() error {
 	}
 	merged := path.Join(o.Scratch, "merged")
 	if len(o.Lower) > 0 {
-		if err := mountOverlay(o, merged); err != nil {
+		if err := mountOverlay(layered{o.Lower, o.Scratch}); err != nil {
+			return err
+		}
+	}
+	for _, c := range o.Caches {
+		if err := mountOverlay(c); err != nil {
 			return err
 		}
 	}
@@ -108,11 +120,11 @@ func shim() error {
 	return become(o)
 }
 
-func mountOverlay(o order, merged string) error {
+func mountOverlay(l layered) error {
 	// userxattr: one format of layers for root and for ordinary users.
 	options := fmt.Sprintf("userxattr,lowerdir=%s,upperdir=%s,workdir=%s",
-		strings.Join(o.Lower, ":"), path.Join(o.Scratch, "up"), path.Join(o.Scratch, "work"))
-	if err := unix.Mount("overlay", merged, "overlay", unix.MS_NODEV|unix.MS_NOSUID, options); err != nil {
+		strings.Join(l.Lower, ":"), path.Join(l.Scratch, "up"), path.Join(l.Scratch, "work"))
+	if err := unix.Mount("overlay", path.Join(l.Scratch, "merged"), "overlay", unix.MS_NODEV|unix.MS_NOSUID, options); err != nil {
 		return fmt.Errorf("mounting the overlay: %w", err)
 	}
 	return nil

@@ -10,7 +10,8 @@ import (
 type watchdog struct {
 	limits  sandbox.Limits
 	group   *group
-	written string // all that the run writes lies below it
+	written string // all that the run writes lies below it,
+	cached  string // and here what it writes to caches; "" is none
 	pid     int    // the outermost process of the sandbox
 }
 
@@ -37,7 +38,7 @@ func (w *watchdog) dear() sandbox.End {
 	if w.group.dirs["memory"] == "" && watch.Resident(pids, w.limits.Memory) > w.limits.Memory {
 		return sandbox.Memory
 	}
-	if watch.Disk(w.written)+watch.Unlinked(pids) > w.limits.Disk {
+	if w.disk()+watch.Unlinked(pids) > w.limits.Disk {
 		return sandbox.Disk
 	}
 	return ""
@@ -48,8 +49,16 @@ func (w *watchdog) last() sandbox.End {
 	if end := w.cheap(); end != "" {
 		return end
 	}
-	if watch.Disk(w.written) > w.limits.Disk {
+	if w.disk() > w.limits.Disk {
 		return sandbox.Disk
 	}
 	return ""
+}
+
+func (w *watchdog) disk() int64 {
+	total := watch.Disk(w.written)
+	if w.cached != "" {
+		total += watch.Disk(w.cached)
+	}
+	return total
 }

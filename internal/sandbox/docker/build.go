@@ -53,10 +53,25 @@ func (s *Sandbox) Build(ctx context.Context, b sandbox.Build) (layer sandbox.Lay
 	return layer, res, err
 }
 
+// build fills the caches, and then runs the steps.
 func (s *Sandbox) build(ctx context.Context, b sandbox.Build, parent record, id string) (r record, res sandbox.Result, err error) {
+	if fill, ok := b.Filling(); ok && !s.bare.Load() { // else no step sees a cache
+		from, err := s.recordOf(ctx, fill.Parent)
+		if err == nil {
+			_, _, err = s.work(ctx, fill, from, "", true)
+		}
+		if err != nil && !errors.As(err, new(*sandbox.BuildError)) {
+			return r, res, fmt.Errorf("filling a cache: %w", err)
+		}
+	}
+	return s.work(ctx, b, parent, id, false)
+}
+
+// work runs the steps of a build, and keeps the layer.
+func (s *Sandbox) work(ctx context.Context, b sandbox.Build, parent record, id string, fills bool) (r record, res sandbox.Result, err error) {
 	res.End = sandbox.Exited
 	w, err := s.newWorkplace(ctx, parent.Image, workplace{
-		registries: b.Network == sandbox.Registries, caches: b.Caches, limits: b.Limits.Filled(),
+		registries: b.Network == sandbox.Registries, caches: b.Caches, fills: fills, limits: b.Limits.Filled(),
 	})
 	if err != nil {
 		return r, res, err
@@ -103,6 +118,7 @@ func (w *workplace) steps(ctx context.Context, b sandbox.Build, environ []map[st
 	if err != nil {
 		return total, err
 	}
+	dog.cached = w.cached
 	left := w.limits.Timeout
 	for _, step := range b.Steps {
 		res, err := w.step(ctx, step, append(environ[:len(environ):len(environ)], step.Env), left, dog, free)

@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -53,6 +54,7 @@ type Sandbox struct {
 	local   bool   // the engine's files and processes are in our sight
 	data    string // where an engine of this machine keeps its files; "" is out of our sight
 	leases  *sandbox.Leases
+	bare    atomic.Bool // the engine cannot put a layer over a cache
 }
 
 var _ sandbox.Sandbox = (*Sandbox)(nil)
@@ -64,7 +66,7 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sandbox{options: o, dir: filepath.Join(dir, "docker")}
+	s := &Sandbox{options: o, dir: below(dir)}
 	s.leases = sandbox.NewLeases(filepath.Join(s.dir, "leases"))
 	if o.CABundle != "" {
 		if s.ca, err = os.ReadFile(o.CABundle); err != nil {
@@ -84,6 +86,9 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 	s.leases.Sweep(ctx, s.locks(), func(id string) error { return s.free(ctx, id) })
 	return s, nil
 }
+
+// below is where we keep our files in Options.Dir.
+func below(dir string) string { return filepath.Join(dir, "docker") }
 
 // Connect finds the engine that answers at host, or where the docker command looks.
 func Connect(ctx context.Context, host string) (*client.Client, error) {
@@ -190,6 +195,7 @@ func (s *Sandbox) sweep(ctx context.Context) {
 				s.removeContainer(c.ID)
 			}
 		}
+		s.sweepVolumes(ctx, token.Name())
 		left, _ := filepath.Glob(filepath.Join(s.dir, proxyPrefix+token.Name()+"-*"))
 		for _, dir := range left {
 			_ = os.RemoveAll(dir)

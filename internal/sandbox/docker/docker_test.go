@@ -220,6 +220,56 @@ func TestRemoteEngine(t *testing.T) {
 	})
 }
 
+// TestBareEngine: where the engine cannot put a layer over a cache, steps get an empty
+// one, and no stranger's file is in the cache either.
+func TestBareEngine(t *testing.T) {
+	var box *docker.Sandbox
+	sandboxtest.Run(t, sandboxtest.Kind{
+		Open: func(t *testing.T, o sandboxtest.Options) sandbox.Sandbox {
+			box = open(t, docker.Options{CABundle: o.CABundle, Registries: o.Registries, Env: o.Env})
+			box.Bare()
+			return box
+		},
+		Left: func(t *testing.T) []string { return left(t, box) },
+		Only: []string{"caches_are_filled_by_fills_only", "fill_is_apart", "nothing_of_a_build_is_left"},
+		Bare: true,
+	})
+}
+
+// TestCacheOfOneFolder: what one folder's builds download, another's never see.
+func TestCacheOfOneFolder(t *testing.T) {
+	t.Parallel()
+	build := func(s *docker.Sandbox, key schemas.Digest, fill string) string {
+		base, err := s.Base(t.Context(), sandbox.Base{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sh := func(script string) []schemas.Command {
+			return []schemas.Command{{Argv: []string{"/bin/sh", "-c", script}}}
+		}
+		_, res, err := s.Build(t.Context(), sandbox.Build{
+			Key: key, Parent: base, Discard: true, Caches: map[string]string{"folder": "/home/tester/.cache/x"},
+			Fill: &sandbox.Fill{Steps: sh(fill)}, Steps: sh("cat ~/.cache/x/* 2>/dev/null; true"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(res.Output)
+	}
+	one := open(t, docker.Options{})
+	image, err := one.System(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := open(t, docker.Options{Dir: t.TempDir(), Image: image})
+	if got := build(one, "sha256:a", "echo one >~/.cache/x/f"); got != "one\n" {
+		t.Errorf("the first folder's build sees %q", got)
+	}
+	if got := build(two, "sha256:a", "true"); got != "" {
+		t.Errorf("the second folder's build sees %q of the first's", got)
+	}
+}
+
 // TestImageOfTheUser: an image that is configured takes the place of the Debian made
 // here, whatever it says of itself.
 func TestImageOfTheUser(t *testing.T) {

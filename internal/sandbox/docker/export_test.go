@@ -36,3 +36,6 @@ func (s *Sandbox) Found(t *testing.T, key schemas.Digest) (image string, ok bool
 	left, err := s.api.ImageInspect(t.Context(), s.layerName(layerID(key)))
 	return left.ID, err == nil
 }
+
+// Bare makes s as it would be where the engine cannot mount an overlay as a volume.
+func (s *Sandbox) Bare() { s.bare.Store(true) }

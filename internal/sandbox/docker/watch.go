@@ -23,8 +23,9 @@ type watchdog struct {
 	s       *Sandbox
 	id      string
 	limits  sandbox.Limits
-	pid     int    // of the container's first process, 0 where it is out of our sight
-	written string // the container's own layer on this disk, or ""
+	pid     int      // of the container's first process, 0 where it is out of our sight
+	written string   // the container's own layer on this disk, or ""
+	cached  []string // where it writes to caches, on the engine's disk
 	groups  map[string]string
 	hungry  bool // the kernel killed below the limit
 	ctx     context.Context
@@ -113,6 +114,9 @@ func (w *watchdog) disk() int64 {
 		return w.counted()
 	}
 	total := watch.Disk(w.written)
+	for _, dir := range w.cached {
+		total += watch.Disk(dir)
+	}
 	if w.pid > 0 {
 		total += watch.Unlinked(append(watch.Descendants(w.pid), w.pid)) + watch.FileSystem(fmt.Sprintf("/proc/%d/root/dev/shm", w.pid))
 	}

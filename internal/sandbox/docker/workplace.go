@@ -1,8 +1,6 @@
 package docker
 
 import (
-	"archive/tar"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,12 +28,14 @@ type workplace struct {
 	registries bool
 	packages   bool // steps of ours, as root, install system packages
 	caches     map[string]string
+	fills      bool // its steps are a fill: what they write to caches stays
 	limits     sandbox.Limits
 
 	s      *Sandbox
 	id     string
 	image  string
 	proxy  *proxy.Proxy
+	cached []string // where what is written to caches lies, on the engine's disk
 	closed []func()
 }
 
@@ -81,7 +80,23 @@ func hostConfig(l sandbox.Limits) *container.HostConfig {
 	}
 }
 
+// newWorkplace makes a workplace. Where the engine cannot put a layer over a cache, its
+// steps get empty ones: they download again.
 func (s *Sandbox) newWorkplace(ctx context.Context, image string, w workplace) (*workplace, error) {
+	made, err := s.openWorkplace(ctx, image, w)
+	if err == nil || w.fills || len(w.caches) == 0 || s.bare.Load() || ctx.Err() != nil {
+		return made, err
+	}
+	s.bare.Store(true)
+	made, again := s.openWorkplace(ctx, image, w)
+	if again != nil { // it was something else
+		s.bare.Store(false)
+		return nil, err
+	}
+	return made, nil
+}
+
+func (s *Sandbox) openWorkplace(ctx context.Context, image string, w workplace) (*workplace, error) {
 	w.s, w.image, w.limits = s, image, w.limits.Filled()
 	config := &container.Config{Image: image, User: "0:0", Entrypoint: []string{"/bin/sh", "-c"}, Cmd: []string{idle}}
 	host := hostConfig(w.limits)
@@ -99,9 +114,12 @@ func (s *Sandbox) newWorkplace(ctx context.Context, image string, w workplace) (
 	} else if w.packages {
 		host.NetworkMode = "default" // an image of the user's that has no forwarder yet
 	}
-	for name, inside := range w.caches {
-		host.Mounts = append(host.Mounts, mount.Mount{Type: mount.TypeVolume, Source: namePrefix + "cache-" + name, Target: inside})
+	mounts, err := w.mountCaches(ctx)
+	if err != nil {
+		w.close()
+		return nil, err
 	}
+	host.Mounts = append(host.Mounts, mounts...)
 	if err := w.open(ctx, config, host); err != nil {
 		w.close()
 		return nil, err
@@ -213,32 +231,6 @@ func listenShort(socket string) (net.Listener, error) {
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false) // the directory goes as a whole
 	return l, nil
-}
-
-// ownCaches gives the mount points, and what is missing above them, to the user.
-func (w *workplace) ownCaches(ctx context.Context) error {
-	if len(w.caches) == 0 {
-		return nil
-	}
-	var dirs []string
-	for _, inside := range w.caches {
-		for dir := inside; !slices.Contains(sandbox.Kept(), dir) && dir != "/"; dir = path.Dir(dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	slices.Sort(dirs)
-	var b bytes.Buffer
-	tw := tar.NewWriter(&b)
-	for _, dir := range slices.Compact(dirs) {
-		h := &tar.Header{Typeflag: tar.TypeDir, Name: strings.TrimPrefix(dir, "/") + "/", Mode: 0o755, Uid: sandbox.UID, Gid: sandbox.GID}
-		if err := tw.WriteHeader(h); err != nil {
-			return err
-		}
-	}
-	if err := tw.Close(); err != nil {
-		return err
-	}
-	return w.s.copyIn(ctx, w.id, &b)
 }
 
 func (s *Sandbox) copyIn(ctx context.Context, id string, archive io.Reader) error {

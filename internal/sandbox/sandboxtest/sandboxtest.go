@@ -39,6 +39,8 @@ type Kind struct {
 	// Asked: the engine is asked what was written. A file that no directory names any
 	// more is not counted; each one is bounded by the whole limit.
 	Asked bool
+	// Bare: no layer can be put over a cache, and steps see an empty one.
+	Bare bool
 	// Only these cases, where others would show nothing new; nil is all.
 	Only []string
 }
@@ -133,6 +135,11 @@ var cases = []testCase{
 	{"put_follows_no_link", putFollowsNoLink},
 	{"paths_outside_are_refused", pathsOutside},
 	{"equal_keys_are_built_once", equalKeys},
+	{"caches_are_filled_by_fills_only", cachesAreFilledByFillsOnly},
+	{"fill_is_apart", fillIsApart},
+	{"fill_that_fails", fillThatFails},
+	{"cache_names", cacheNames},
+	{"caches_are_within_the_disk_limit", cachesAreWithinTheDiskLimit},
 	{"nothing_of_a_build_is_left", nothingOfABuildIsLeft},
 	{"failing_step", failingStep},
 	{"leases", leases},
