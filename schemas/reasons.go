@@ -59,6 +59,7 @@ const (
 	OverTime    Reason = "validate/time"
 	Leaked      Reason = "validate/leak"
 	AllFlaky    Reason = "validate/flaky"
+	Tampered    Reason = "validate/tampered"
 
 	ThinStatement  Reason = "describe/thin"
 	NoneNoticing   Reason = "describe/unnoticed"
@@ -129,6 +130,7 @@ var Reasons = []ReasonText{
 	{OverTime, "the test run takes longer than sandbox.timeout", "raise the limit"},
 	{Leaked, "what a solver gets holds the solution, its tests or a later release", "see the places in show"},
 	{AllFlaky, "every test that tells the states apart disagrees with itself", "nothing: the tests are flaky"},
+	{Tampered, "the code under test changed what a test run says: a canary test that must fail did not, or the run's records do not fit together", "nothing: no result of it can be believed"},
 	{ThinStatement, "the change's own text and notes say too little to ask for it", "set filters.thin, or write the statement by hand (overrides)"},
 	{NoneNoticing, "no hunk of the code part that was taken back alone makes a FAIL_TO_PASS test fail", "set filters.unnoticed to keep it"},
 	{LeakyStatement, "no text without a leak of the solution is left", "write the statement by hand (overrides)"},

@@ -17,6 +17,9 @@ const (
 	// SkippedUnit left itself out as a whole while loading (pytest.importorskip at
 	// module level): its tests are neither there nor absent, they are skipped.
 	SkippedUnit UnitState = "skipped"
+	// Tampered said what no run of its tests can say: something wrote its report beside
+	// the runner. None of its passes counts.
+	Tampered UnitState = "tampered"
 )
 
 // Unit is one file or package of a run.
@@ -26,6 +29,9 @@ type Unit struct {
 	Message string    `json:"message,omitempty"` // compiler or import error, or the crash; at most 4 kB
 	// Running is the test that had begun and not ended when the unit aborted.
 	Running string `json:"running,omitempty"`
+	// Unproved is a unit that ended before it could show that its report is the
+	// runner's own: its passes count only if a later attempt of the run repeats them.
+	Unproved bool `json:"unproved,omitempty"`
 	// Listed are the tests known to be in the unit, run or not (pytest: collected).
 	// nil where the runner did not say.
 	Listed []string `json:"listed,omitempty"`
@@ -49,8 +55,11 @@ type Report struct {
 	// Fault is what the machine did to a session before it began (a full disk): such
 	// a report says nothing of the code.
 	Fault string `json:"fault,omitempty"`
-	Units []Unit `json:"units"`
-	Tests []Test `json:"tests"`
+	// Tampered is why no result of the session can be believed: a canary test ended
+	// otherwise than it must, or a record is missing. "" where nothing speaks against it.
+	Tampered string `json:"tampered,omitempty"`
+	Units    []Unit `json:"units"`
+	Tests    []Test `json:"tests"`
 }
 
 // Index answers Status in constant time.
@@ -113,7 +122,7 @@ func (x *Index) Status(id, unit string) schemas.Status {
 		return schemas.Absent
 	case ok && u.Listed != nil && !x.listed[id]:
 		return schemas.Absent
-	case ok: // aborted
+	case ok: // aborted or tampered
 		return schemas.NotRun
 	case !x.report.Ended:
 		return schemas.NotRun

@@ -69,6 +69,7 @@ func (scripted) Parse(_ schemas.Recipe, outs []lang.Output) testlog.Report {
 			return testlog.Report{}
 		}
 		all.Started, all.Ended = all.Started && r.Started, all.Ended && r.Ended
+		all.Tampered += r.Tampered
 		all.Units, all.Tests = append(all.Units, r.Units...), append(all.Tests, r.Tests...)
 	}
 	return all

@@ -60,6 +60,27 @@ func (p program) run(sel lang.Select) testlog.Report {
 	return r
 }
 
+// A report that was written beside the runner ends the item, in whatever state it is.
+func TestTampered(t *testing.T) {
+	t.Parallel()
+	for _, state := range []string{"S", "G"} {
+		b := newBench(t, func(s string, _ lang.Select) (testlog.Report, sandbox.End) {
+			switch {
+			case s == state:
+				r := parse("a tampered u=passed\nend")
+				r.Tampered = "unit a says why"
+				return r, sandbox.Exited
+			case s == "S":
+				return parse("a finished u=failed\nend"), sandbox.Exited
+			}
+			return parse("a finished u=passed\nend"), sandbox.Exited
+		})
+		if _, err := b.prove(t); reason(err) != schemas.Tampered || !strings.Contains(err.Error(), "state "+state) || !strings.Contains(err.Error(), "unit a says why") {
+			t.Errorf("%s: %v", state, err)
+		}
+	}
+}
+
 func TestAborts(t *testing.T) {
 	t.Parallel()
 	// Crashing tests fail, what comes after the fourth is not run.

@@ -9,6 +9,7 @@ import (
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -79,6 +80,9 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 	}
 	if last := len(outs) - 1; last >= 0 && outs[last].Result.End != sandbox.Exited {
 		return report, overLimit(outs[last].Result.End, doing+running(report))
+	}
+	if report.Tampered != "" {
+		return report, pipeline.Reject(schemas.Tampered, "%s: %s", doing, report.Tampered)
 	}
 	return report, nil
 }

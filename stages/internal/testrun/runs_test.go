@@ -29,6 +29,29 @@ func TestFirstOutcomeCounts(t *testing.T) {
 	}
 }
 
+// TestUnprovedPasses: a pass that only a unit says which chose its own end is no pass,
+// a failure is one.
+func TestUnprovedPasses(t *testing.T) {
+	t.Parallel()
+	m := newMerge()
+	first := testruntest.Parse("a aborted>t u=passed v=failed w=passed")
+	first.Units[0].Unproved = true
+	ended := m.add(first, nil)
+	m.add(testruntest.Parse("a finished u=failed v=passed w=passed"), ended)
+	alone := newMerge()
+	alone.add(first, nil)
+	for name, want := range map[string][2]schemas.Status{
+		"t": {schemas.Failed, schemas.Failed}, "u": {schemas.Failed, schemas.NotRun}, "v": {schemas.Failed, schemas.Failed}, "w": {schemas.Passed, schemas.NotRun},
+	} {
+		for i, m := range []*merge{m, alone} {
+			m.report.Units[0].Listed = nil
+			if got := m.outcome().Status(lang.Test{ID: "a::" + name, Unit: "a"}); got != want[i] {
+				t.Errorf("%s is %s after %d attempts, want %s", name, got, 2-i, want[i])
+			}
+		}
+	}
+}
+
 // TestUnitsOfARerun: what ended in order is not undone by an attempt that runs it
 // again, and what an ended run never met is absent, whatever its rest met.
 func TestUnitsOfARerun(t *testing.T) {
