@@ -20,4 +20,7 @@ type TestRun struct {
 	Command schemas.Command
 	Inputs  []sandbox.File // ours, under sandbox.RunPath (the pytest plugin)
 	Report  string         // absolute path collected after the run; "" = standard output
+	// Secret is what the runner's Parse has to know of this run and the sandbox must
+	// not: it is never among the inputs.
+	Secret []byte
 }

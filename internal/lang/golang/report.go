@@ -33,6 +33,9 @@ type testState struct {
 	status schemas.Status // "" until its end
 	said   bool           // "--- PASS: name" came
 	output bytes.Buffer
+	round  int // of its last begin (guard)
+	// earlier is the worst of what was said of it in earlier rounds.
+	earlier schemas.Status
 	// within is the subtest whose failure went on to this one in the same breath: a
 	// panic ends a test and all that are above it.
 	within *testState
@@ -53,6 +56,10 @@ type packageState struct {
 	last             *testState      // of the last event
 	failed           *testState      // the last one that failed, at event number failedAt
 	failedAt, events int
+	// guard is nil in a run without canaries. A package is unplanned if it has tests
+	// in a run with canaries and none of them is its own.
+	guard     *guard
+	unplanned bool
 }
 
 // stream reads the output of one process.
@@ -63,6 +70,7 @@ type stream struct {
 	current  *bytes.Buffer            // of the header that plain lines belong to
 	loose    bytes.Buffer             // everything that is no event
 	events   int
+	guards   map[string]*guard
 }
 
 const (
@@ -75,7 +83,7 @@ const (
 func (Language) Parse(_ schemas.Recipe, out []lang.Output) testlog.Report {
 	report := testlog.Report{Started: true, Ended: true}
 	for _, o := range out {
-		p := &stream{packages: map[string]*packageState{}, builds: map[string]*bytes.Buffer{}}
+		p := &stream{packages: map[string]*packageState{}, builds: map[string]*bytes.Buffer{}, guards: guardsOf(o.Run.Secret)}
 		data := o.Result.Output
 		if o.Report != nil {
 			data = o.Report
@@ -91,6 +99,9 @@ func (Language) Parse(_ schemas.Recipe, out []lang.Output) testlog.Report {
 		}
 		for _, pkg := range p.order {
 			unit, tests := pkg.finish(p)
+			if unit.State == testlog.Tampered && report.Tampered == "" {
+				report.Tampered = unit.Name + ": " + unit.Message
+			}
 			report.Units = append(report.Units, unit)
 			report.Tests = append(report.Tests, tests...)
 			ended = ended && (pkg.broken || pkg.end != "")
@@ -184,7 +195,8 @@ func (p *stream) buildText(header string) *bytes.Buffer {
 func (p *stream) pkg(name string) *packageState {
 	pkg, ok := p.packages[name]
 	if !ok {
-		pkg = &packageState{name: name, tests: map[string]*testState{}, listed: map[string]bool{}}
+		pkg = &packageState{name: name, tests: map[string]*testState{}, listed: map[string]bool{}, guard: p.guards[name]}
+		pkg.unplanned = p.guards != nil && pkg.guard == nil
 		p.packages[name] = pkg
 		p.order = append(p.order, pkg)
 	}
@@ -253,18 +265,27 @@ func (k *packageState) notice(line string, t *testState) {
 }
 
 func (k *packageState) testEvent(e event) {
-	t, known := k.tests[e.Test]
 	k.verdict = ""
 	k.events++
+	if k.guard != nil && k.guard.hides(e) {
+		return
+	}
+	t, known := k.tests[e.Test]
+	if e.Action == "run" && k.guard != nil {
+		k.guard.begins(k, e.Test, t)
+	}
 	if !known {
 		if e.Action == "run" {
-			t = &testState{name: e.Test}
+			t = &testState{name: e.Test, round: k.rounds()}
 			k.tests[e.Test] = t
 			k.order, k.last = append(k.order, t), t
 		}
 		return // an end without a beginning is a line that a test printed
 	}
 	k.last = t
+	if k.guard != nil {
+		k.guard.speaks(t, e.Action)
+	}
 	switch e.Action {
 	case "pause":
 		t.paused = true
@@ -275,11 +296,11 @@ func (k *packageState) testEvent(e event) {
 		k.notice(strings.TrimRight(e.Output, "\r\n"), t)
 		t.said = t.said || strings.Contains(e.Output, "--- PASS: "+t.name+" (")
 	case "pass":
-		t.status = schemas.Passed
+		t.status = worse(t.worst(), schemas.Passed)
 	case "fail":
 		t.status, k.failed, k.failedAt = schemas.Failed, t, k.events
 	case "skip":
-		t.status = schemas.Skipped
+		t.status = worse(t.worst(), schemas.Skipped)
 	}
 }
 
@@ -295,6 +316,9 @@ func (k *packageState) finish(p *stream) (testlog.Unit, []testlog.Test) {
 		// gave up, which is Go's way of failing to import.
 		unit.State, unit.Message = testlog.NotLoaded, cut(k.message.String())
 		return unit, nil
+	case k.guard != nil && k.guard.why != "":
+		k.settle()
+		unit.State, unit.Message = testlog.Tampered, k.guard.why
 	case k.exited():
 		k.last.status = ""
 		unit.State = testlog.Aborted
@@ -304,7 +328,9 @@ func (k *packageState) finish(p *stream) (testlog.Unit, []testlog.Test) {
 		k.settleAbort(&unit)
 	default:
 		k.settle()
+		k.endInOrder(&unit)
 	}
+	unit.Unproved = (k.guard != nil || k.unplanned) && unit.State != testlog.Finished
 	return unit, k.rows()
 }
 
@@ -359,6 +385,10 @@ func (k *packageState) settleAbort(unit *testlog.Unit) {
 		if culprit == nil {
 			running = t // the last one: a subtest comes after its parent
 		}
+	}
+	if running == nil && k.guard != nil && k.crashed == nil && len(k.listed) == 0 && k.last != nil && !k.guard.complete() {
+		running = k.last // nobody seems to run: the last one that spoke wrote its own end
+		running.status = schemas.Failed
 	}
 	words := &k.message
 	switch {

@@ -81,27 +81,39 @@ func goAt(t *testing.T, minor string) string {
 	return ""
 }
 
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // runReal runs the test runs of a tree with a real Go, outside of any sandbox:
 // the tree is ours.
-func runReal(t *testing.T, goExe string, m memory, sel lang.Select, version string) testlog.Report {
+func runReal(t *testing.T, goExe string, m memory, sel lang.Select, version string, words ...string) testlog.Report {
 	t.Helper()
 	dir := t.TempDir()
 	for p, text := range m {
-		path := filepath.Join(dir, p)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, p), text)
 	}
 	r := schemas.Recipe{
 		Toolchain: schemas.Toolchain{Name: Name, Version: version},
-		Test:      []schemas.Command{{Argv: []string{goExe, "test", "./..."}, Env: offline}},
+		Test:      []schemas.Command{{Argv: append(append([]string{goExe, "test"}, words...), "./..."), Env: offline}},
 	}
+	inputs := t.TempDir()
+	place := strings.NewReplacer(sandbox.RunPath, inputs, sandbox.TreePath, dir)
 	var outs []lang.Output
 	for _, run := range (Language{}).Runs(r, m, sel) {
+		for _, f := range run.Inputs {
+			write(t, place.Replace(f.Path), place.Replace(string(f.Data)))
+		}
 		argv := run.Command.Argv
+		for i, word := range argv {
+			argv[i] = place.Replace(word)
+		}
 		for i, word := range argv {
 			if strings.HasPrefix(word, "-timeout=") {
 				argv[i] = "-timeout=8s" // the slow package shall pass it soon, the others never
@@ -109,7 +121,7 @@ func runReal(t *testing.T, goExe string, m memory, sel lang.Select, version stri
 		}
 		cmd := exec.Command(argv[0], argv[1:]...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOTOOLCHAIN=local")
+		cmd.Env = append(os.Environ(), "GOENV=off", "GOFLAGS=", "GOWORK=", "GOTOOLCHAIN=local")
 		for k, v := range run.Command.Env {
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}
@@ -183,7 +195,8 @@ func TestParseRealReports(t *testing.T) {
 	for _, minor := range []string{"local", "1.19"} {
 		t.Run(minor, func(t *testing.T) {
 			t.Parallel()
-			report := runReal(t, goAt(t, minor), m, lang.Select{Number: 1}, "1.26.0")
+			version := map[string]string{"local": "1.26.0", "1.19": "1.19.13"}[minor]
+			report := runReal(t, goAt(t, minor), m, lang.Select{Number: 1}, version)
 			if !report.Started || !report.Ended {
 				t.Errorf("started %v, ended %v", report.Started, report.Ended)
 			}

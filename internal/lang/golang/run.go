@@ -44,6 +44,13 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Te
 	wanted := wantedPackages(l, t, sel)
 	skips := skipsByPackage(sel.Skip)
 	var out []recipe.TestRun
+	add := func(c schemas.Command, packages, words, plan []string) {
+		run := testRun(c, packages, words, plan)
+		if sel.Nonce == "" { // what a person runs from a dataset has no canaries: nobody reads its report by them
+			run = withCanaries(run, r, t, l, plan)
+		}
+		out = append(out, run)
+	}
 	for _, c := range r.Test {
 		i, ok := l.index(c.Dir)
 		if !ok || l.modules[i].Dir != c.Dir {
@@ -63,14 +70,14 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Te
 		}
 		switch {
 		case len(plain) == len(all) && len(all) > 0:
-			out = append(out, testRun(c, []string{"./..."}, nil, plain))
+			add(c, []string{"./..."}, nil, plain)
 		case len(plain) > 0:
-			out = append(out, testRun(c, patterns(m, plain), nil, plain))
+			add(c, patterns(m, plain), nil, plain)
 		}
 		// A package with tests left out runs apart: -skip would hold for the others too.
 		for _, p := range apart {
 			if words, ok := skipWords(r, l, t, p, skips[p]); ok {
-				out = append(out, testRun(c, patterns(m, []string{p}), words, []string{p}))
+				add(c, patterns(m, []string{p}), words, []string{p})
 			}
 		}
 	}
@@ -84,6 +91,8 @@ func testRun(c schemas.Command, packages, words, plan []string) recipe.TestRun {
 	if n := len(argv); n > 0 && argv[n-1] == "./..." {
 		argv = argv[:n-1]
 	}
+	// It would leave tests without an outcome, and the canaries among them.
+	argv = slices.DeleteFunc(argv, func(w string) bool { return w == "-failfast" || w == "--failfast" })
 	for _, f := range Flags {
 		argv = append(argv, f.Words...)
 	}
