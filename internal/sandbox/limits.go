@@ -16,3 +16,11 @@ func fill[T ~int | ~int64](field *T, standard T) {
 		*field = standard
 	}
 }
+
+// CollectMax is the bound of what is collected, in bytes, or the default where none is asked for.
+func CollectMax(asked int64) int64 {
+	if asked <= 0 {
+		return DefaultCollect
+	}
+	return asked
+}

@@ -28,6 +28,7 @@ const (
 	DefaultDisk    = 10 << 30
 	DefaultOutput  = 64 << 20
 	DefaultTimeout = 30 * time.Minute
+	DefaultCollect = 256 << 20
 )
 
 // Limits bound one build or run. Zero fields mean the defaults above.
@@ -80,6 +81,21 @@ const (
 	NoNetwork  Network = iota
 	Registries         // package registries only, through our filtering proxy
 )
+
+// Descriptors of a command that has a Channel.
+const (
+	GivenFD  = 8 // to read: Channel.Given, and then its end
+	ReportFD = 9 // to write: Result.Report
+)
+
+// Channel is a way between us and a command that no file holds. What was given can be read
+// once, by the command or whom it hands GivenFD on to. What is written to ReportFD cannot be
+// read back, and no process can open either of them through /proc: it has them from the
+// command, or not at all. A writer never waits for a reader, and one that outlives
+// the command does not keep the run from its end.
+type Channel struct {
+	Given []byte
+}
 
 // File is one entry to put into a layer or a run, or one that is read back.
 type File struct {
@@ -153,7 +169,9 @@ type Run struct {
 	Env     map[string]string
 	Inputs  []File   // under RunPath, for this run only
 	Collect []string // absolute paths of files to read back, whatever the end
-	// CollectMax bounds each collected file in bytes (default 256 MiB); more is cut.
+	// Channel gives the command GivenFD and ReportFD; nil: it has neither.
+	Channel *Channel
+	// CollectMax bounds the report and each collected file in bytes (default 256 MiB); more is cut.
 	CollectMax int64
 	Limits     Limits
 	// Interactive attaches a terminal or pipes instead of capturing (env shell).
@@ -174,8 +192,12 @@ type Result struct {
 	Output   []byte            // standard output and error as they came, capped at Limits.Output
 	Files    map[string][]byte // of Collect; a missing file is not in the map
 	Cut      map[string]bool   // collected files that were cut at CollectMax
-	Wall     time.Duration     // inside the command
-	Overhead time.Duration     // everything else between call and return
+
+	Report    []byte // of Channel: what was written to ReportFD
+	ReportCut bool   // it was longer than CollectMax
+
+	Wall     time.Duration // inside the command
+	Overhead time.Duration // everything else between call and return
 }
 
 // Sandbox is where builds and runs happen.

@@ -95,6 +95,8 @@ type job struct {
 	caches      map[string]string
 	limits      sandbox.Limits
 	interactive *sandbox.Terminal
+	channel     *sandbox.Channel
+	reportMax   int64 // bytes
 	proxy       *proxy.Proxy
 	written     string
 	cached      string // where what is written to caches lies; "" is nowhere
@@ -155,6 +157,7 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	res, err = s.do(ctx, job{
 		order: o, command: r.Command, env: sandbox.Environ(r.Interactive.Env(), r.Env, r.Command.Env), toolchains: toolchains,
 		limits: r.Limits.Filled(), interactive: r.Interactive, written: written, space: free,
+		channel: r.Channel, reportMax: sandbox.CollectMax(r.CollectMax),
 	})
 	if err != nil {
 		return res, err
@@ -162,15 +165,11 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	if err := collect(trees, r.Collect, r.CollectMax, &res); err != nil {
 		return res, err
 	}
-	return res, free.Short(slices.Collect(maps.Values(res.Files))...)
+	return res, free.Short(append(slices.Collect(maps.Values(res.Files)), res.Report)...)
 }
 
-const defaultCollect = 256 << 20
-
 func collect(trees, paths []string, max int64, res *sandbox.Result) error {
-	if max <= 0 {
-		max = defaultCollect
-	}
+	max = sandbox.CollectMax(max)
 	for _, p := range paths {
 		data, cut, err := readMerged(trees, p, max)
 		switch {
@@ -332,7 +331,7 @@ func (s *Sandbox) steps(ctx context.Context, b sandbox.Build, id string, caches 
 
 // prepare runs the shim without a command.
 func (s *Sandbox) prepare(ctx context.Context, o order) error {
-	cmd, faults, err := s.start(ctx, o, func(*exec.Cmd) error { return nil }, &group{}, nil, nil)
+	cmd, faults, err := s.start(ctx, o, func(*exec.Cmd) error { return nil }, &group{}, passed{})
 	if err != nil {
 		return err
 	}
@@ -344,9 +343,34 @@ func (s *Sandbox) prepare(ctx context.Context, o order) error {
 	return ctx.Err()
 }
 
+// passed are the shim's ends of what it passes on; nil where there is none.
+type passed struct {
+	status *os.File
+	socket *os.File // of the proxy
+	given  *os.File // sandbox.GivenFD of the command
+	report *os.File // sandbox.ReportFD of the command
+}
+
+// files are the shim's descriptors from orderFD on; it has none where one is nil.
+func (p passed) files(orders, faults *os.File) []*os.File {
+	const first = orderFD
+	files := make([]*os.File, sandbox.ReportFD+1-first)
+	files[orderFD-first], files[faultFD-first], files[statusFD-first], files[socketFD-first] = orders, faults, p.status, p.socket
+	files[sandbox.GivenFD-first], files[sandbox.ReportFD-first] = p.given, p.report
+	return files
+}
+
+func (p passed) close() {
+	for _, f := range []*os.File{p.socket, p.given, p.report} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
 // start starts the shim in its namespaces, gives it its order, and returns where it
-// reports faults. socket is the shim's end of the proxy's socket.
-func (s *Sandbox) start(ctx context.Context, o order, with func(*exec.Cmd) error, g *group, status, socket *os.File) (*exec.Cmd, *os.File, error) {
+// reports faults.
+func (s *Sandbox) start(ctx context.Context, o order, with func(*exec.Cmd) error, g *group, p passed) (*exec.Cmd, *os.File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -362,10 +386,7 @@ func (s *Sandbox) start(ctx context.Context, o order, with func(*exec.Cmd) error
 	}
 	defer faultIn.Close()
 	// /proc/self/exe stays right when the program's file is replaced under us.
-	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{shimName}, Env: []string{}, ExtraFiles: []*os.File{orders, faultIn, status}}
-	if socket != nil {
-		cmd.ExtraFiles = append(cmd.ExtraFiles, socket)
-	}
+	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{shimName}, Env: []string{}, ExtraFiles: p.files(orders, faultIn)}
 	cmd.SysProcAttr = s.namespaces()
 	if err := with(cmd); err != nil {
 		faults.Close()
@@ -474,22 +495,29 @@ func (s *Sandbox) do(ctx context.Context, j job) (sandbox.Result, error) {
 	}
 	j.order.Args, j.order.Argv = s.bwrapArgs(j), s.argv(j)
 
-	var near, far *os.File
+	var far passed
+	var near *os.File
+	defer func() { far.close() }()
 	if j.order.Proxy {
-		if near, far, err = socketPair(); err != nil {
+		if near, far.socket, err = socketPair(unix.SOCK_DGRAM); err != nil {
 			return sandbox.Result{}, err
 		}
 		defer near.Close()
 	}
 	c := &running{job: j}
+	if j.channel != nil {
+		if c.given, c.report, err = openChannel(&far); err != nil {
+			return sandbox.Result{}, err
+		}
+	}
 	if c.status, err = newStatus(); err != nil {
+		c.abandon()
 		return sandbox.Result{}, err
 	}
 	defer c.status.Close()
-	cmd, faults, err := s.start(ctx, j.order, c.connect, group, c.status, far)
-	if far != nil {
-		far.Close()
-	}
+	far.status = c.status
+	cmd, faults, err := s.start(ctx, j.order, c.connect, group, far)
+	far.close()
 	c.started()
 	if err != nil {
 		c.abandon()
@@ -512,8 +540,23 @@ func newStatus() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "status"), nil
 }
 
-func socketPair() (near, far *os.File, err error) {
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+// openChannel opens a channel and gives our ends of it. Both are sockets: a pipe of an
+// ordinary user's could be opened again through /proc by every process of the command.
+func openChannel(far *passed) (given, report *os.File, err error) {
+	if given, far.given, err = socketPair(unix.SOCK_STREAM); err != nil {
+		return nil, nil, err
+	}
+	if report, far.report, err = socketPair(unix.SOCK_STREAM); err != nil {
+		given.Close()
+		return nil, nil, err
+	}
+	// Each has one direction: what the command writes to GivenFD, or reads from ReportFD, is
+	// nobody's.
+	return given, report, errors.Join(unix.Shutdown(int(given.Fd()), unix.SHUT_RD), unix.Shutdown(int(report.Fd()), unix.SHUT_WR))
+}
+
+func socketPair(kind int) (near, far *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -30,8 +30,10 @@ type running struct {
 	output *sandbox.Capped
 	pipe   *os.File // our end of the command's output
 	inner  *os.File
-	copied chan struct{}
 	status *os.File // bwrap's own word on the command
+
+	given, report *os.File // our ends of the channel
+	said          *sandbox.Capped
 
 	mu  sync.Mutex
 	end sandbox.End
@@ -77,21 +79,39 @@ func (c *running) started() {
 }
 
 func (c *running) abandon() {
-	if c.pipe != nil {
-		c.pipe.Close()
+	for _, f := range []*os.File{c.pipe, c.given, c.report} {
+		if f != nil {
+			f.Close()
+		}
 	}
+}
+
+// converse serves the channel until the command is gone.
+func (c *running) converse(served *sync.WaitGroup) {
+	if c.channel == nil {
+		return
+	}
+	c.said = sandbox.NewCapped(c.reportMax, nil)
+	served.Go(func() {
+		_, _ = c.given.Write(c.channel.Given) // a command that reads less says so by its report
+		c.given.Close()
+	})
+	served.Go(func() {
+		_, _ = io.Copy(c.said, c.report)
+		c.report.Close()
+	})
 }
 
 // wait sees the command to its end.
 func (c *running) wait(ctx context.Context, faults *os.File) (sandbox.Result, error) {
-	c.copied = make(chan struct{})
-	go func() {
-		defer close(c.copied)
-		if c.pipe != nil {
+	var served sync.WaitGroup
+	c.converse(&served)
+	if c.pipe != nil {
+		served.Go(func() {
 			_, _ = io.Copy(c.output, c.pipe)
 			c.pipe.Close()
-		}
-	}()
+		})
+	}
 	fault, _ := io.ReadAll(faults) // ends when bwrap is executed
 	faults.Close()
 	began := time.Now()
@@ -104,13 +124,16 @@ func (c *running) wait(ctx context.Context, faults *os.File) (sandbox.Result, er
 	watchers.Go(func() { c.space.Watch(done, c.kill) })
 	err := c.cmd.Wait()
 	wall := time.Since(began)
-	<-c.copied // every writer died with the sandbox
+	served.Wait() // every writer died with the sandbox
 	close(done)
 	watchers.Wait()
 
 	res := sandbox.Result{End: c.ended(), ExitCode: c.cmd.ProcessState.ExitCode(), Wall: wall}
 	if c.output != nil {
 		res.Output = c.output.Bytes()
+	}
+	if c.said != nil {
+		res.Report, res.ReportCut = c.said.Bytes(), c.said.Full()
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -29,6 +29,7 @@ const (
 	faultFD  = 4 // what went wrong; closed by the exec of bwrap
 	statusFD = 5 // what bwrap says of the command: an exit code only where it was executed
 	socketFD = 6 // takes the listening socket of the build proxy
+	// sandbox.GivenFD and ReportFD are the command's, and stay open.
 )
 
 // proxyAddress is where a build finds the proxy, inside its own network.

@@ -317,13 +317,9 @@ func (w *workplace) tidy(ctx context.Context) error {
 			`if [ -e "$p" ] || [ -L "$p" ]; then [ -L "$p" ] || chmod -R u+rwX "$p" 2>/dev/null; rm -rf -- "$p" || exit 1; fi; done; done`}, nil)
 }
 
-const defaultCollect = 256 << 20
-
 // collect reads files back from a container, running or ended. It follows no link.
 func (s *Sandbox) collect(ctx context.Context, id string, paths []string, max int64, res *sandbox.Result) error {
-	if max <= 0 {
-		max = defaultCollect
-	}
+	max = sandbox.CollectMax(max)
 	for _, p := range paths {
 		data, cut, ok, err := s.read(ctx, id, p, max)
 		if err != nil {

@@ -32,8 +32,8 @@ const (
 	graceTerminate = time.Second
 )
 
-// runScript is a run's first process. Its arguments are the directory, then
-// NAME=value, then the command.
+// runScript is a run's first process. Its arguments are whether there is a channel
+// ("channel", "none"), the directory, then NAME=value, then the command.
 //
 //go:embed run.sh
 var runTemplate string
@@ -62,7 +62,10 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	if err != nil {
 		return res, err
 	}
-	c := &running{s: s, limits: r.Limits.Filled(), terminal: r.Interactive, space: free}
+	c := &running{s: s, limits: r.Limits.Filled(), terminal: r.Interactive, space: free, channel: r.Channel}
+	if c.channel != nil {
+		c.said = sandbox.NewCapped(sandbox.CollectMax(r.CollectMax), nil)
+	}
 	if err := c.create(ctx, r); err != nil {
 		return res, err
 	}
@@ -81,7 +84,7 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	if err := s.collect(ctx, c.id, r.Collect, r.CollectMax, &res); err != nil {
 		return res, err
 	}
-	return res, free.Short(slices.Collect(maps.Values(res.Files))...)
+	return res, free.Short(append(slices.Collect(maps.Values(res.Files)), res.Report)...)
 }
 
 // running is one container between its start and its end.
@@ -92,19 +95,28 @@ type running struct {
 	terminal *sandbox.Terminal
 	output   *sandbox.Capped
 	space    *watch.Space
+	channel  *sandbox.Channel
+	said     *sandbox.Capped // through the channel
 
 	mu  sync.Mutex
 	end sandbox.End
 }
 
 func (c *running) create(ctx context.Context, r sandbox.Run) error {
-	argv := append([]string{runScript, "run", sandbox.WorkDir(r.Command.Dir)}, sandbox.Environ(r.Interactive.Env(), r.Env, r.Command.Env)...)
+	channel := "none"
+	if r.Channel != nil {
+		channel = "channel"
+	}
+	argv := append([]string{runScript, "run", channel, sandbox.WorkDir(r.Command.Dir)}, sandbox.Environ(r.Interactive.Env(), r.Env, r.Command.Env)...)
 	config := &container.Config{
 		Image: r.Layer.ID, User: "0:0", WorkingDir: "/", Hostname: "sandbox",
 		Entrypoint: []string{"/bin/sh", "-c"}, Cmd: append(argv, r.Command.Argv...),
 		// An interrupt is for the command, not for the shell that waits for it.
 		Env:          []string{"TINI_KILL_PROCESS_GROUP=1"},
 		AttachStdout: true, AttachStderr: true,
+	}
+	if c.channel != nil {
+		config.OpenStdin, config.StdinOnce, config.AttachStdin = true, true, true
 	}
 	if t := c.terminal; t != nil {
 		config.Tty, config.OpenStdin, config.StdinOnce, config.AttachStdin = t.TTY, true, true, true
@@ -122,7 +134,7 @@ func (c *running) create(ctx context.Context, r sandbox.Run) error {
 func (c *running) run(ctx context.Context) (sandbox.Result, error) {
 	var res sandbox.Result
 	attached, err := c.s.api.ContainerAttach(ctx, c.id, client.ContainerAttachOptions{
-		Stream: true, Stdin: c.terminal != nil, Stdout: true, Stderr: true,
+		Stream: true, Stdin: c.terminal != nil || c.channel != nil, Stdout: true, Stderr: true,
 	})
 	if err != nil {
 		return res, fmt.Errorf("attaching to a container: %w", err)
@@ -170,6 +182,9 @@ func (c *running) run(ctx context.Context) (sandbox.Result, error) {
 	if c.output != nil {
 		res.Output = c.output.Bytes()
 	}
+	if c.said != nil {
+		res.Report, res.ReportCut = c.said.Bytes(), c.said.Full()
+	}
 	// On a machine that was short of something, what the command did says nothing of it.
 	if err := c.space.Short(res.Output); err != nil {
 		return res, err
@@ -193,6 +208,13 @@ func (c *running) copyStreams(attached client.HijackedResponse) <-chan struct{} 
 			go c.stop(sandbox.Output)
 		})
 		out, errs = c.output, c.output
+	}
+	if c.channel != nil { // see runScript
+		errs = c.said
+		go func() {
+			_, _ = attached.Conn.Write(c.channel.Given)
+			_ = attached.CloseWrite()
+		}()
 	}
 	go func() {
 		defer close(copied)
@@ -235,7 +257,7 @@ func (c *running) judge(ctx context.Context, dog *watchdog, res *sandbox.Result)
 		return errStarved
 	}
 	if res.End == "" && res.ExitCode != 0 {
-		left, _, ok, err := c.s.read(ctx, c.id, endDir+"/end", defaultCollect)
+		left, _, ok, err := c.s.read(ctx, c.id, endDir+"/end", sandbox.DefaultCollect)
 		const killed = 137 // 128 and SIGKILL
 		switch {
 		case err != nil:
