@@ -44,7 +44,7 @@ func TestStatesAreLayers(t *testing.T) {
 	}
 	want := [][]string{
 		{"on env", "a=1", "code.toy=1", "gone=1", "test_a.toy=1", "$ compile", "$ warm"},
-		{"on B", "-gone", "code.toy=2 2s", "n=1 2s", "test_a.toy=2 2s", "$ compile", "$ warm"},
+		{"on B", "-gone", "code.toy=2 1s", "n=1 1s", "test_a.toy=2 1s", "$ compile", "$ warm"},
 		{"on B", "-gone", "n=1 1s", "test_a.toy=2 1s", "$ compile", "$ warm"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
