@@ -68,6 +68,7 @@ type Select struct {
 // Output is what came back from one TestRun.
 type Output struct {
 	Run    recipe.TestRun
+	Tree   Tree   // of the state that it ran in
 	Report []byte // nil where no report was written
 	Result sandbox.Result
 }

@@ -1,6 +1,8 @@
 package recipe
 
 import (
+	"slices"
+
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -23,4 +25,29 @@ type TestRun struct {
 	// Secret is what the runner's Parse has to know of this run and the sandbox must
 	// not: it is never among the inputs.
 	Secret []byte
+	// Given, where it is not nil, is what the command reads from sandbox.GivenFD. Its report
+	// then leaves by sandbox.ReportFD, and Report is "".
+	Given []byte
+}
+
+// Asking is r with all that brings the report of t.
+func (t TestRun) Asking(r sandbox.Run) sandbox.Run {
+	switch {
+	case t.Given != nil:
+		r.Channel = &sandbox.Channel{Given: t.Given}
+	case t.Report != "":
+		r.Collect = append(slices.Clone(r.Collect), t.Report)
+	}
+	return r
+}
+
+// Said is the report of t in what came back, nil where there is none, and whether it was cut.
+func (t TestRun) Said(res sandbox.Result) (report []byte, cut bool) {
+	switch {
+	case t.Given != nil:
+		return res.Report, res.ReportCut
+	case t.Report != "":
+		return res.Files[t.Report], res.Cut[t.Report]
+	}
+	return res.Output, false
 }

@@ -58,8 +58,10 @@ type Report struct {
 	// Tampered is why no result of the session can be believed: a canary test ended
 	// otherwise than it must, or a record is missing. "" where nothing speaks against it.
 	Tampered string `json:"tampered,omitempty"`
-	Units    []Unit `json:"units"`
-	Tests    []Test `json:"tests"`
+	// Unwatched is why no canary test was run, where the session had to do without.
+	Unwatched string `json:"unwatched,omitempty"`
+	Units     []Unit `json:"units"`
+	Tests     []Test `json:"tests"`
 }
 
 // Index answers Status in constant time.

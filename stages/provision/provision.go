@@ -174,7 +174,7 @@ func (p *Provisioner) try(ctx context.Context, project lang.Project, s schemas.S
 	}
 	defer func() { _ = p.builder.Sandbox.Remove(context.WithoutCancel(ctx), layer) }() // the trial's layer is no state of a proof
 	report, log, err := p.run(ctx, layer, solution, r, paths)
-	if errors.Is(err, errOverLimit) {
+	if errors.Is(err, errOverLimit) || errors.Is(err, errTampered) {
 		return log, nil // a property of this item, which its own proof will find; others share the environment
 	}
 	if err != nil {
@@ -196,8 +196,12 @@ func own(err error) error {
 	return err
 }
 
-// errOverLimit is a trial that a limit of the sandbox ended.
-var errOverLimit = errors.New("over a limit")
+// errOverLimit is a trial that a limit of the sandbox ended, errTampered one whose
+// report cannot be believed.
+var (
+	errOverLimit = errors.New("over a limit")
+	errTampered  = errors.New("tampered")
+)
 
 func (p *Provisioner) run(ctx context.Context, layer sandbox.Layer, t *tree.Tree, r schemas.Recipe, paths []string) (testlog.Report, []byte, error) {
 	runner, err := p.builder.Runner(r)
@@ -208,10 +212,7 @@ func (p *Provisioner) run(ctx context.Context, layer sandbox.Layer, t *tree.Tree
 	var log []byte
 	for _, tr := range runner.Runs(r, t, lang.Select{Paths: paths, Number: 1}) {
 		run := sandbox.Run{Layer: layer, Command: tr.Command, Env: r.Variables, Inputs: tr.Inputs, Limits: p.limits}
-		if tr.Report != "" {
-			run.Collect = []string{tr.Report}
-		}
-		res, err := p.builder.Sandbox.Run(ctx, run)
+		res, err := p.builder.Sandbox.Run(ctx, tr.Asking(run))
 		if err != nil {
 			return testlog.Report{}, nil, fmt.Errorf("trying the environment: %w", err)
 		}
@@ -219,11 +220,15 @@ func (p *Provisioner) run(ctx context.Context, layer sandbox.Layer, t *tree.Tree
 		if res.End != sandbox.Exited {
 			return testlog.Report{}, log, errOverLimit
 		}
-		outs = append(outs, lang.Output{Run: tr, Report: res.Files[tr.Report], Result: res})
+		said, _ := tr.Said(res)
+		outs = append(outs, lang.Output{Run: tr, Tree: t, Report: said, Result: res})
 	}
 	report := runner.Parse(r, outs)
 	if report.Fault != "" {
 		return testlog.Report{}, nil, fmt.Errorf("trying the environment: the test session did not begin, for a fault of this machine: %s", report.Fault)
+	}
+	if report.Tampered != "" {
+		return testlog.Report{}, log, errTampered
 	}
 	for _, u := range report.Units {
 		log = append(log, u.Message...) // import errors are often in the report alone

@@ -3,8 +3,8 @@ package python
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -156,58 +156,66 @@ func sessionIn(t *testing.T, r runner, a *txtar.Archive, sel lang.Select, words 
 	return execute(t, r, dir, root, runs[0])
 }
 
-// execute maps the sandbox's paths to a scratch folder.
+// execute maps the sandbox's paths to a scratch folder, and its channel to one of ours.
 func execute(t *testing.T, r runner, dir, root string, run recipe.TestRun) session {
 	t.Helper()
-	report := filepath.Join(dir, "report.jsonl")
+	c := configOf(run)
+	c.Tree, c.Python = root, ""
+	run.Given = encode(c)
 	argv := slices.Clone(run.Command.Argv)
-	for i, f := range run.Inputs {
+	for _, f := range run.Inputs {
 		path := filepath.Join(dir, filepath.Base(f.Path))
-		data := f.Data
-		if f.Path == configPath {
-			var c runConfig
-			if err := json.Unmarshal(data, &c); err != nil {
-				t.Fatal(err)
-			}
-			c.Report, c.Tree = report, root
-			data, _ = json.Marshal(c)
-			run.Inputs[i].Data = data
-		}
-		if err := os.WriteFile(path, data, 0o644); err != nil {
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		for j := range argv {
-			if argv[j] == f.Path {
-				argv[j] = path
-			}
-		}
+		argv[slices.Index(argv, f.Path)] = path
 	}
 	argv[0] = r.python
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = root
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8", "REPORT_OF_THE_SESSION=" + report, "PYTHONHASHSEED=" + run.Command.Env["PYTHONHASHSEED"]}, r.env...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8", "PYTHONHASHSEED=" + run.Command.Env["PYTHONHASHSEED"]}, r.env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
+	said := converse(t, cmd, run.Given)
+	_ = cmd.Run() // its exit code is looked at
 	if ctx.Err() != nil {
 		t.Fatalf("timeout: %s", out.String())
-	}
-	data, readErr := os.ReadFile(report)
-	if readErr != nil && err == nil {
-		t.Fatalf("no report: %v: %s", readErr, out.String())
-	}
-	if _, statErr := os.Stat(filepath.Join(dir, "run.json")); statErr == nil {
-		t.Error("the plugin left its configuration, with the nonce, behind")
 	}
 	exit := cmd.ProcessState.ExitCode()
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		exit = 128 + int(status.Signal()) // as sandboxes say it
 	}
 	result := sandbox.Result{End: sandbox.Exited, ExitCode: exit, Output: out.Bytes()}
-	got := Language{}.Parse(schemas.Recipe{}, []lang.Output{{Run: run, Report: data, Result: result}})
+	got := Language{}.Parse(schemas.Recipe{}, []lang.Output{{Run: run, Report: said(), Result: result}})
 	return session{report: got, output: out.String(), exit: exit}
+}
+
+// converse gives a command the descriptors of a channel; said is what it wrote, once
+// it is gone.
+func converse(t *testing.T, cmd *exec.Cmd, given []byte) (said func() []byte) {
+	t.Helper()
+	in, giver, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, report, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.ExtraFiles = make([]*os.File, sandbox.ReportFD-2)
+	cmd.ExtraFiles[sandbox.GivenFD-3], cmd.ExtraFiles[sandbox.ReportFD-3] = in, report
+	var data []byte
+	var done sync.WaitGroup
+	done.Go(func() { _, _ = giver.Write(given); giver.Close() })
+	done.Go(func() { data, _ = io.ReadAll(reader); reader.Close() })
+	return func() []byte {
+		in.Close()
+		report.Close()
+		done.Wait()
+		return data
+	}
 }
 
 // forEach runs a test with every pair.
@@ -259,8 +267,8 @@ func TestOutcomes(t *testing.T) {
 	}
 	forEach(t, func(t *testing.T, r runner) {
 		s := runSession(t, r, "outcomes.txtar", lang.Select{Number: 1})
-		if !s.report.Started || !s.report.Ended {
-			t.Errorf("started %v, ended %v", s.report.Started, s.report.Ended)
+		if !s.report.Started || !s.report.Ended || s.report.Tampered != "" || s.report.Unwatched != "" {
+			t.Errorf("started %v, ended %v, tampered %q, unwatched %q", s.report.Started, s.report.Ended, s.report.Tampered, s.report.Unwatched)
 		}
 		if diff := cmp.Diff(want, statuses(s.report)); diff != "" {
 			t.Errorf("statuses (-want +got):\n%s\n%s", diff, s.output)

@@ -3,8 +3,10 @@ package python
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
@@ -15,7 +17,7 @@ import (
 
 // record is one line of the plugin's report.
 type record struct {
-	Nonce   string   `json:"n"`
+	Number  int      `json:"i"` // from 0
 	Type    string   `json:"t"`
 	Unit    string   `json:"unit"`
 	ID      string   `json:"id"`
@@ -26,6 +28,7 @@ type record struct {
 	Sub     bool     `json:"sub"`
 	Why     string   `json:"why"`
 	Status  int      `json:"status"`
+	Ran     int      `json:"ran"` // of a canary: its body did
 }
 
 const (
@@ -38,13 +41,17 @@ const (
 func (l Language) Parse(_ schemas.Recipe, out []lang.Output) testlog.Report {
 	report := testlog.Report{Started: true, Ended: true}
 	for _, o := range out {
-		p := newParser()
-		p.read(o.Report, nonceOf(o.Run))
+		c := configOf(o.Run)
+		p := newParser(o.Tree)
+		p.read(o.Report, c.Nonce)
 		p.settle(o.Result)
 		one := p.report()
-		if report.Fault == "" {
-			report.Fault = one.Fault
+		if one.Tampered == "" {
+			one.Tampered = p.watched(c.Canaries)
 		}
+		report.Fault = cmp.Or(report.Fault, one.Fault)
+		report.Tampered = cmp.Or(report.Tampered, one.Tampered)
+		report.Unwatched = cmp.Or(report.Unwatched, one.Unwatched)
 		report.Started = report.Started && one.Started
 		report.Ended = report.Ended && one.Ended
 		report.Units = append(report.Units, one.Units...)
@@ -58,7 +65,13 @@ type parser struct {
 	booted         bool // our code ran, before any of the tree's
 	started, ended bool
 	fault          string
+	tampered       string
+	records        int       // so far
+	tree           lang.Tree // nil: every file is taken to be there
 	units          map[string]*unit
+	listed         map[string]bool
+	unwatched      string
+	canaries       map[string]record
 	order          []string
 	tests          []*test
 	open           map[string]*test // begun, not ended, by ID
@@ -80,37 +93,48 @@ type test struct {
 	ended    bool
 }
 
-func newParser() *parser {
-	return &parser{units: map[string]*unit{}, open: map[string]*test{}}
+func newParser(t lang.Tree) *parser {
+	return &parser{tree: t, units: map[string]*unit{}, listed: map[string]bool{}, open: map[string]*test{}, canaries: map[string]record{}}
 }
 
+// read takes a record of each line that begins as the plugin's do. Nothing else is
+// looked into: one look at each byte, whatever a test wrote.
 func (p *parser) read(data []byte, nonce string) {
+	if nonce == "" {
+		return
+	}
+	head := []byte(`{"n":"` + nonce + `",`)
 	scan := bufio.NewScanner(bytes.NewReader(data))
 	scan.Buffer(make([]byte, 0, 64<<10), maxLine)
 	for scan.Scan() {
 		line := scan.Bytes()
-		// Something of the tests may stand before a record on its line.
-		for i := bytes.IndexByte(line, '{'); i >= 0; {
-			var r record
-			if json.Unmarshal(line[i:], &r) == nil && r.Nonce == nonce && nonce != "" {
-				p.take(r)
-				break
-			}
-			next := bytes.Index(line[i+1:], []byte(`{"`))
-			if next < 0 {
-				break
-			}
-			i += 1 + next
+		var r record
+		if !bytes.HasPrefix(line, head) || json.Unmarshal(line, &r) != nil {
+			continue
 		}
+		if r.Number != p.records && p.tampered == "" {
+			p.tampered = fmt.Sprintf("record %d of the report is where %d should be", r.Number, p.records)
+		}
+		p.records++
+		p.take(r)
 	}
 	if scan.Err() != nil {
 		p.ended = false // a line without end: what follows it is unknown
 	}
 }
 
+// there reports whether a file is one of the tree's. What lies outside of the tree
+// (installed packages) is not judged.
+func (p *parser) there(unit string) bool {
+	return p.tree == nil || path.IsAbs(unit) || strings.HasPrefix(unit, "..") || unit == wholeTree || p.tree.Has(unit)
+}
+
 func (p *parser) take(r record) {
 	if p.ended {
 		return // nothing of the session comes after its end
+	}
+	if r.Unit != "" && !p.there(r.Unit) {
+		return
 	}
 	switch r.Type {
 	case "start":
@@ -131,9 +155,16 @@ func (p *parser) take(r record) {
 		u := p.unit(r.Unit)
 		u.listed = append(u.listed, r.IDs...)
 		for _, id := range r.IDs {
-			u.pending[id] = true
+			u.pending[id], p.listed[id] = true, true
 		}
+	case "unwatched":
+		p.unwatched = cut(r.Why)
+	case "canary":
+		p.canaries[r.ID] = r
 	case "begin":
+		if !p.listed[r.ID] {
+			return // not a name that collection gave
+		}
 		t := &test{id: r.ID, unit: r.Unit}
 		p.tests = append(p.tests, t)
 		p.open[r.ID], p.last = t, r.ID
@@ -205,6 +236,9 @@ func (p *parser) unit(name string) *unit {
 // phase folds one phase into its test: the worst counts, except that a rerun
 // forgets what was before it.
 func (p *parser) phase(r record) {
+	if !p.listed[r.ID] {
+		return
+	}
 	t := p.open[r.ID]
 	if t == nil { // plugins that report without beginning
 		t = &test{id: r.ID, unit: r.Unit, ended: true}
@@ -249,9 +283,36 @@ func worse(s schemas.Status) int {
 	}[s]
 }
 
+// watched says what speaks against a session by its canaries, "" where nothing does. One
+// that was set up in vain (a hook wants other tests) or that was expected to fail says
+// nothing. Canaries are missed where the session ran all its tests.
+func (p *parser) watched(given []canary) string {
+	whole := p.ended && len(p.listed) > 0
+	for _, u := range p.units {
+		whole = whole && len(u.pending) == 0
+	}
+	for _, c := range given {
+		r, ok := p.canaries[c.Name]
+		must := schemas.Failed
+		if c.Left == c.Right {
+			must = schemas.Passed
+		}
+		said := schemas.Status(r.Outcome)
+		switch {
+		case !ok && whole && p.unwatched == "":
+			return fmt.Sprintf("the canary %s was not run", c.Name)
+		case ok && said == schemas.Passed && (must == schemas.Failed || r.Ran == 0):
+			return fmt.Sprintf("a canary that must have %s is said to have passed (its body ran: %t)", must, r.Ran != 0)
+		case ok && said == schemas.Failed && must == schemas.Passed && r.Ran != 0:
+			return "a canary that passed is said to have failed"
+		}
+	}
+	return ""
+}
+
 // report draws the conclusions, in the order of the run.
 func (p *parser) report() testlog.Report {
-	r := testlog.Report{Started: p.started, Ended: p.ended, Fault: p.fault}
+	r := testlog.Report{Started: p.started, Ended: p.ended, Fault: p.fault, Tampered: p.tampered, Unwatched: p.unwatched}
 	running := ""
 	if !p.ended && p.open[p.last] != nil {
 		running = p.last

@@ -3,9 +3,11 @@ package python
 import (
 	"crypto/rand"
 	_ "embed" // the pytest plugin
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"path"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -72,7 +74,11 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Te
 		if !ok {
 			continue
 		}
-		if i > 0 {
+		if sel.Nonce == "" {
+			runs = append(runs, withChannel(r, run, sel))
+			continue
+		}
+		if run.Report = reportPath; i > 0 {
 			run.Report += "." + strconv.Itoa(i)
 		}
 		runs = append(runs, withConfig(run, sel))
@@ -91,8 +97,7 @@ func testRun(t lang.Tree, sel lang.Select, command schemas.Command) (recipe.Test
 			words = append(withoutPaths(words), targets...)
 		}
 	}
-	argv := []string{venvPython, pluginPath, configPath, style}
-	argv = append(argv, words...)
+	argv := append([]string{venvPython, pluginPath, configPath, style}, words...)
 	for _, f := range Flags {
 		argv = append(argv, f.Words...)
 	}
@@ -104,55 +109,114 @@ func testRun(t lang.Tree, sel lang.Select, command schemas.Command) (recipe.Test
 		env[k] = v
 	}
 	env["PYTHONHASHSEED"] = strconv.Itoa(sel.Number)
-	return recipe.TestRun{
-		Command: schemas.Command{Argv: argv, Dir: command.Dir, Env: env},
-		Report:  reportPath,
-	}, true
+	return recipe.TestRun{Command: schemas.Command{Argv: argv, Dir: command.Dir, Env: env}}, true
 }
 
 const configPath = sandbox.RunPath + "/run.json"
 
-// runConfig is what the plugin reads, once, before any code of the tests.
+// runConfig is what the plugin reads, once, before any code of the environment.
 type runConfig struct {
 	Nonce  string   `json:"nonce"`
-	Report string   `json:"report"`
+	Report string   `json:"report,omitempty"` // a file, where there is no channel
 	Tree   string   `json:"tree"`
 	Number int      `json:"number"`
 	Skip   []string `json:"skip,omitempty"`
+	// Python is the interpreter of the environment, whose place the bare one takes, and
+	// Withheld are the variables that it takes then.
+	Python   string            `json:"python,omitempty"`
+	Withheld map[string]string `json:"withheld,omitempty"`
+	Canaries []canary          `json:"canaries,omitempty"`
 }
 
-// withConfig adds the plugin and its input. The nonce marks the records of the
-// plugin: text that a test writes into the report by itself is not read. It
-// guards against accidents and plain forging, not against code that searches
-// its own process's memory.
+// canary is a test that asserts Left == Right, at a place among the others.
+type canary struct {
+	Name  string `json:"name"`
+	Left  int    `json:"left"`
+	Right int    `json:"right"`
+	Place int    `json:"place"` // modulo the number of places
+}
+
+// withheld are the variables from which a starting interpreter takes code.
+var withheld = []string{"PYTHONPATH", "PYTHONHOME", "PYTHONPYCACHEPREFIX", "PYTHONPLATLIBDIR"}
+
+// withChannel makes a run whose plugin is the first that runs in its process: the
+// interpreter is the toolchain's own, which no build can write to, and it starts without
+// the environment's .pth files, its sitecustomize and what the variables name.
+func withChannel(r schemas.Recipe, run recipe.TestRun, sel lang.Select) recipe.TestRun {
+	c := runConfig{
+		Nonce: random(), Tree: sandbox.TreePath, Number: sel.Number, Skip: sel.Skip,
+		Python: venvPython, Withheld: map[string]string{}, Canaries: canaries(),
+	}
+	for _, name := range withheld {
+		value, ok := run.Command.Env[name]
+		if !ok {
+			value, ok = r.Variables[name]
+		}
+		if ok {
+			c.Withheld[name], run.Command.Env[name] = value, ""
+		}
+	}
+	run.Command.Argv = append([]string{interpreter(r), "-S", pluginPath, "-"}, run.Command.Argv[3:]...)
+	run.Inputs = []sandbox.File{{Path: pluginPath, Mode: 0o644, Data: plugin}}
+	run.Given = encode(c)
+	return run
+}
+
+// withConfig makes a run that a person can start: settings and report are files.
 func withConfig(run recipe.TestRun, sel lang.Select) recipe.TestRun {
-	if sel.Nonce == "" {
-		nonce := make([]byte, 16)
-		rand.Read(nonce) // never fails: crypto/rand ends the program instead
-		sel.Nonce = hex.EncodeToString(nonce)
-	}
-	config, err := json.Marshal(runConfig{
-		Nonce: sel.Nonce, Report: run.Report, Tree: sandbox.TreePath, Number: sel.Number, Skip: sel.Skip,
-	})
-	if err != nil {
-		panic("encoding strings: " + err.Error()) // plain strings always encode
-	}
+	c := runConfig{Nonce: sel.Nonce, Report: run.Report, Tree: sandbox.TreePath, Number: sel.Number, Skip: sel.Skip}
 	run.Inputs = []sandbox.File{
 		{Path: pluginPath, Mode: 0o644, Data: plugin},
-		{Path: configPath, Mode: 0o644, Data: config},
+		{Path: configPath, Mode: 0o644, Data: encode(c)},
 	}
 	return run
 }
 
-// nonceOf finds the nonce that a run was given.
-func nonceOf(run recipe.TestRun) string {
-	for _, f := range run.Inputs {
-		var c runConfig
-		if f.Path == configPath && json.Unmarshal(f.Data, &c) == nil {
-			return c.Nonce
+// canaries are two tests that must fail and two that must pass, in any order.
+func canaries() []canary {
+	const many = 1 << 30
+	out := make([]canary, 0, 4)
+	for _, passes := range []bool{true, false, true, false} {
+		c := canary{Name: "test_" + random()[:12], Left: number(many), Place: number(many)}
+		c.Right = c.Left
+		if !passes {
+			c.Right += 1 + number(many)
 		}
+		out = append(out, c)
 	}
-	return ""
+	slices.SortFunc(out, func(a, b canary) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// random is 128 bits as text. It never fails: crypto/rand ends the program instead.
+func random() string {
+	b := make([]byte, 16)
+	rand.Read(b)
+	return hex.EncodeToString(b)
+}
+
+// number is one in [0, below), which is a power of two.
+func number(below uint32) int {
+	b := make([]byte, 4)
+	rand.Read(b)
+	return int(binary.NativeEndian.Uint32(b) % below)
+}
+
+func encode(c runConfig) []byte {
+	b, err := json.Marshal(c)
+	if err != nil {
+		panic("encoding strings: " + err.Error()) // plain strings always encode
+	}
+	return b
+}
+
+// configOf is what a run was given.
+func configOf(run recipe.TestRun) runConfig {
+	var c runConfig
+	if json.Unmarshal(run.Given, &c) == nil {
+		return c
+	}
+	return runConfig{}
 }
 
 // splitPytest takes a test command apart: how pytest is started (the search path

@@ -1,7 +1,7 @@
 package python
 
 import (
-	"encoding/json"
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -32,7 +32,7 @@ func wordsOf(t *testing.T, archive string, command []string, sel lang.Select) []
 		return nil
 	}
 	argv := runs[0].Command.Argv
-	return argv[4:slices.Index(argv, Flags[0].Words[0])]
+	return argv[5:slices.Index(argv, Flags[0].Words[0])]
 }
 
 func TestRunsOfPaths(t *testing.T) {
@@ -78,22 +78,24 @@ func TestRunIsDeclared(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"A": "1", "PYTHONHASHSEED": "2"}, a[0].Command.Env); diff != "" {
 		t.Errorf("env (-want +got):\n%s", diff)
 	}
-	if !slices.Equal(a[0].Command.Argv, b[0].Command.Argv) || a[0].Command.Argv[3] != "module" {
+	if !slices.Equal(a[0].Command.Argv, b[0].Command.Argv) || a[0].Command.Argv[4] != "module" {
 		t.Errorf("runs of one number differ in their command: %q %q", a[0].Command.Argv, b[0].Command.Argv)
 	}
-	if nonceOf(a[0]) == "" || nonceOf(a[0]) == nonceOf(b[0]) {
-		t.Error("two runs share a nonce")
+	c, other := configOf(a[0]), configOf(b[0])
+	if c.Nonce == "" || c.Nonce == other.Nonce || c.Canaries[0].Name == other.Canaries[0].Name {
+		t.Error("two runs share a nonce or a canary")
 	}
-	if strings.Contains(strings.Join(a[0].Command.Argv, " "), nonceOf(a[0])) {
+	for _, f := range a[0].Inputs {
+		if bytes.Contains(f.Data, []byte(c.Nonce)) || f.Path == configPath {
+			t.Errorf("the nonce stands in %s, where tests can read it", f.Path)
+		}
+	}
+	if strings.Contains(strings.Join(a[0].Command.Argv, " "), c.Nonce) {
 		t.Error("the nonce stands in the command line, where tests can read it")
 	}
-	var c runConfig
-	for _, f := range a[0].Inputs {
-		if f.Path == configPath {
-			if err := json.Unmarshal(f.Data, &c); err != nil {
-				t.Fatal(err)
-			}
-		}
+	// What a person starts has files.
+	if shown := (Language{}).Runs(r, tr, lang.Select{Number: 1, Nonce: "shown"})[0]; shown.Given != nil || shown.Report != reportPath || len(shown.Inputs) != 2 || shown.Command.Argv[0] != venvPython {
+		t.Errorf("a run that is shown: %+v", shown.Command)
 	}
 	if len(c.Skip) != 1 || c.Skip[0] != "tests/test_a.py::test_x[\n\x00]" {
 		t.Errorf("skip %q", c.Skip)

@@ -54,7 +54,7 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 	var outs []lang.Output
 	m := Measured{StartID: b.Start.ID()}
 	for _, tr := range b.Runner.Runs(b.Environment.Recipe, at.Tree, sel) {
-		out, err := b.process(ctx, at.Layer, tr)
+		out, err := b.process(ctx, at, tr)
 		if err != nil {
 			return testlog.Report{}, fmt.Errorf("%s: %w", doing, err)
 		}
@@ -87,20 +87,15 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 	return report, nil
 }
 
-func (b *Bench) process(ctx context.Context, layer sandbox.Layer, tr recipe.TestRun) (lang.Output, error) {
-	run := sandbox.Run{Layer: layer, Command: tr.Command, Env: b.Environment.Recipe.Variables, Inputs: tr.Inputs, Limits: b.Limits}
-	if tr.Report != "" {
-		run.Collect = []string{tr.Report}
-	}
-	res, err := b.Builder.Sandbox.Run(ctx, run)
+func (b *Bench) process(ctx context.Context, at Place, tr recipe.TestRun) (lang.Output, error) {
+	run := sandbox.Run{Layer: at.Layer, Command: tr.Command, Env: b.Environment.Recipe.Variables, Inputs: tr.Inputs, Limits: b.Limits}
+	res, err := b.Builder.Sandbox.Run(ctx, tr.Asking(run))
 	if err != nil {
 		return lang.Output{}, fmt.Errorf("running the tests: %w", err)
 	}
-	out := lang.Output{Run: tr, Report: res.Files[tr.Report], Result: res}
-	if tr.Report == "" {
-		out.Report = res.Output
-	}
-	if res.Cut[tr.Report] && res.End == sandbox.Exited {
+	said, cut := tr.Said(res)
+	out := lang.Output{Run: tr, Tree: at.Tree, Report: said, Result: res}
+	if cut && res.End == sandbox.Exited {
 		// A report that was cut says nothing of what came after: the same as too much output.
 		out.Result.End = sandbox.Output
 	}

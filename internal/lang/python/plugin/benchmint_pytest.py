@@ -1,30 +1,40 @@
 """Runs pytest and reports what it did, out of band, as JSON lines.
 
-Started as a script, in pytest's place:
-    python benchmint_pytest.py CONFIG script|module [pytest arguments]
+Started as a script, in pytest's place, by an interpreter without its environment:
+    python -S benchmint_pytest.py - script|module [pytest arguments]
+Its settings come by descriptor 8 and are gone once they are read; the report leaves by
+descriptor 9. A file with the settings in the place of "-" names the report's file.
 
 It works on CPython 2.7 to 3.13 and pytest 4.6 to 9, and never prints. Tests
 share this process: they may fork, exit, crash, change the directory, close
-descriptors or replace modules. So everything that is needed later is bound at
-import, records are written with one system call each, and only the process
-that started the session writes.
+descriptors or replace modules. So everything that is needed later is bound before
+any code of the environment is loaded (.pth files and sitecustomize too), records are
+written with one system call each, and only the process that started the session writes.
+Code that searches this process's memory for us can still speak in our name.
 
 PYTEST_DONT_REWRITE
 """
-import errno
-import fcntl
-import fnmatch
-import json
-import os
 import sys
 
+if sys.path[:1] == [__file__.rpartition("/")[0]]:  # not so where PYTHONSAFEPATH is set
+    del sys.path[0]
+import errno  # noqa: E402
+import fcntl  # noqa: E402
+import fnmatch  # noqa: E402
+import json  # noqa: E402
+import os  # noqa: E402
+import re  # noqa: E402
+import resource  # noqa: E402
+import threading  # noqa: E402
+
+GIVEN, REPORT = 8, 9  # descriptors
 MAX_WHY = 2000  # characters of a failure's text; the log has the rest
 LIST_CHUNK = 500  # test IDs per record, to keep lines short
 # What the machine, and no code, answers a system call with.
 FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EIO)
 
-_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 _text = type(u"")
+_self = sys.modules[__name__]  # Python 2 empties a module that nobody names
 
 
 def _to_text(value):
@@ -38,55 +48,70 @@ def _to_text(value):
         return u"<unprintable %s>" % type(value).__name__
 
 
-class Writer(object):
-    """Appends records to the report, whatever the tests did to descriptors."""
+def out_of_reach(fd):
+    """The descriptor under a number that tests which close "all" of them do not mean."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    number = soft if hard > soft else min(soft, 65536) - 8
+    try:
+        if hard > soft:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft + 1, hard))
+        high = fcntl.fcntl(fd, 1030, number)  # F_DUPFD_CLOEXEC, which 2.7 does not name
+    except (EnvironmentError, ValueError):
+        fcntl.fcntl(fd, fcntl.F_SETFD, fcntl.FD_CLOEXEC)
+        return fd
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    os.close(fd)
+    return high
 
-    def __init__(self, path, nonce):
-        self.path, self.nonce, self.pid = path, nonce, os.getpid()
-        self._getpid, self._write, self._fstat, self._open = os.getpid, os.write, os.fstat, os.open
-        self._dup, self._error, self._encode = fcntl.fcntl, EnvironmentError, _encode
-        self._flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-        self._eintr = errno.EINTR
-        self.fd = self._high(self._open(path, self._flags, 0o600))
-        stat = os.fstat(self.fd)
-        self.identity = (stat.st_dev, stat.st_ino)
 
-    def _high(self, fd):
-        # Tests that close "all" descriptors mean the low ones.
-        try:
-            high = self._dup(fd, 1030, 200)  # F_DUPFD_CLOEXEC, which 2.7 does not name
-        except Exception:
-            return fd
-        os.close(fd)
-        return high
+def writer(fd, nonce):
+    """The function that writes records. All that it calls is bound here.
 
-    def write(self, kind, **fields):
-        if self._getpid() != self.pid:
+    Each record has the nonce and its number and stands on a line of its own: one that is
+    missing or that came twice is seen.
+    """
+    getpid, put, pid, error, again = os.getpid, os.write, os.getpid(), EnvironmentError, errno.EINTR
+    quote, kind_of, integer, sequence, items = json.encoder.encode_basestring_ascii, type, int, list, dict.items
+    lock, count = threading.Lock(), [0]
+    head = '\n{"n":' + quote(_to_text(nonce)) + ',"i":'
+
+    def encode(value):
+        if value is True:
+            return "true"
+        if kind_of(value) is integer:
+            return "%d" % value
+        if kind_of(value) is sequence:
+            return "[" + ",".join([quote(v) for v in value]) + "]"
+        return quote(value)
+
+    def write(kind, **fields):
+        if getpid() != pid:
             return  # a forked child: its outcome is its parent's to tell
-        fields["n"], fields["t"] = self.nonce, kind
-        data = (self._encode(fields) + "\n").encode("ascii")
+        lock.acquire()
         try:
-            stat = self._fstat(self.fd)
-            same = (stat.st_dev, stat.st_ino) == self.identity
-        except self._error:
-            same = False
-        if not same:  # closed, perhaps used again for a file of the tests
-            self.fd = self._open(self.path, self._flags, 0o600)
-            stat = self._fstat(self.fd)
-            self.identity = (stat.st_dev, stat.st_ino)
-        while data:
-            try:
-                data = data[self._write(self.fd, data):]
-            except self._error as err:
-                if err.errno != self._eintr:
-                    raise
+            line = "".join([',"' + name + '":' + encode(value) for name, value in items(fields)])
+            data = (head + "%d" % count[0] + ',"t":"' + kind + '"' + line + "}\n").encode("ascii")
+            while data:
+                try:
+                    data = data[put(fd, data):]
+                except error as err:
+                    if err.errno != again:
+                        raise
+            count[0] += 1
+        finally:
+            lock.release()
+
+    return write
 
 
 class Plugin(object):
     """The hooks. One object for one session: sessions inside tests have their own plugins."""
 
-    def __init__(self, config, writer):
-        self.out, self.seed = writer, config.get("number", 0)
+    def __init__(self, config, write):
+        self.write, self.seed = write, config.get("number", 0)
+        self.canaries, self.places = config.get("canaries") or [], {}
+        self.raised = {}
         self.tree = os.path.realpath(config["tree"])
         self.skip = set(_to_text(i) for i in config.get("skip") or [])
         self.root, self.ids = self.tree, {}
@@ -139,7 +164,7 @@ class Plugin(object):
     def session_start(self, session):
         import pytest
         self.configure_root(session.config)
-        self.out.write("start", python=u"%d.%d.%d" % sys.version_info[:3], pytest=_to_text(pytest.__version__))
+        self.write("start", python=u"%d.%d.%d" % sys.version_info[:3], pytest=_to_text(pytest.__version__))
 
     # Collection
 
@@ -151,7 +176,7 @@ class Plugin(object):
     def collect_start(self, collector):
         if self.is_file(collector):
             self.met = True
-            self.out.write("loading", unit=self.relative(self.file_of(collector)))
+            self.write("loading", unit=self.relative(self.file_of(collector)))
 
     def is_file(self, collector):
         import pytest
@@ -163,14 +188,14 @@ class Plugin(object):
         if self.is_file(collector):
             if report.outcome == "passed":
                 self.loaded.add(path)
-                self.out.write("loaded", unit=path)
+                self.write("loaded", unit=path)
             else:
                 self.loaded.add(path)
-                self.out.write("unit", unit=path, outcome=_to_text(report.outcome), why=self.why(report))
+                self.write("unit", unit=path, outcome=_to_text(report.outcome), why=self.why(report))
         elif report.outcome == "failed":
             head, sep, _ = _to_text(report.nodeid).partition(u"::")
             if sep:  # a class of a file that loaded
-                self.out.write("unit", unit=self.relative(head), outcome=u"failed", why=self.why(report))
+                self.write("unit", unit=self.relative(head), outcome=u"failed", why=self.why(report))
             else:  # a folder: the files below were never met
                 self.dead.append((self.folder(collector), self.why(report)))
 
@@ -179,6 +204,12 @@ class Plugin(object):
         if not _to_text(collector.nodeid) or not path:
             return self.tree  # the session itself: old pytest loses everything for one conftest
         return path if os.path.isdir(path) else os.path.dirname(path)
+
+    def noted(self, outcome):
+        """Keeps the error of a hook's outcome."""
+        error = (getattr(outcome, "excinfo", None) or (None, None))[1]
+        if error is not None:
+            self.failed(error)
 
     def failed(self, error):
         """Keeps the error that ends pytest: its exit status alone does not say why."""
@@ -195,7 +226,7 @@ class Plugin(object):
         error = error or self.error
         fault = self.fault_in(error)
         if fault is not None:
-            self.out.write("fault", why=self.crash_of(fault))
+            self.write("fault", why=self.crash_of(fault))
             return
         why = u"pytest ended with status %s before it collected anything" % _to_text(status)
         if error is not None:
@@ -203,7 +234,7 @@ class Plugin(object):
         if not self.dead:
             self.dead.append((self.tree, why))
         self.bury()
-        self.out.write("dead", why=why)
+        self.write("dead", why=why)
 
     def fault_in(self, error):
         """The fault of the machine that an error comes from, if it does."""
@@ -248,7 +279,7 @@ class Plugin(object):
                     path = self.relative(os.path.join(top, name))
                     if path not in self.loaded and any(fnmatch.fnmatch(name, os.path.basename(p)) for p in patterns):
                         self.loaded.add(path)
-                        self.out.write("unit", unit=path, outcome=u"failed", why=why)
+                        self.write("unit", unit=path, outcome=u"failed", why=why)
         self.dead = []
 
     def select(self, config, items):
@@ -262,7 +293,7 @@ class Plugin(object):
         for unit in order:
             ids = listed[unit]
             for i in range(0, len(ids), LIST_CHUNK):
-                self.out.write("listed", unit=unit, ids=ids[i:i + LIST_CHUNK])
+                self.write("listed", unit=unit, ids=ids[i:i + LIST_CHUNK])
         if not self.skip:
             return
         out = [i for i in items if self.name(i.nodeid)[0] in self.skip]
@@ -274,22 +305,26 @@ class Plugin(object):
 
     def begin(self, nodeid):
         test, unit = self.name(nodeid)
-        self.out.write("begin", id=test, unit=unit)
+        self.write("begin", id=test, unit=unit)
 
     def phase(self, report):
         test, unit = self.name(report.nodeid)
         fields = {"id": test, "unit": unit, "when": _to_text(report.when), "outcome": _to_text(report.outcome)}
+        raised = self.raised.get(report.nodeid)
+        if report.when == "call" and report.outcome == "passed" and raised and not hasattr(report, "wasxfail"):
+            # Of what was seen and what is said, the worse counts.
+            fields["outcome"], fields["why"] = u"failed", u"it raised %s, and its report says that it passed" % raised
         if hasattr(report, "wasxfail"):
             fields["xfail"] = True
         if hasattr(report, "context") and "subtest" in type(report).__name__.lower():
             fields["sub"] = True
         if report.outcome != "passed":
             fields["why"] = self.why(report)
-        self.out.write("phase", **fields)
+        self.write("phase", **fields)
 
     def end(self, nodeid):
         test, unit = self.name(nodeid)
-        self.out.write("end", id=test, unit=unit)
+        self.write("end", id=test, unit=unit)
 
     def why(self, report):
         """The failing assertion, short: a note for people."""
@@ -304,38 +339,135 @@ class Plugin(object):
         except Exception:
             return u"<no text>"
 
+    # Canaries: tests of ours, among the others, that must pass or must fail. What they are
+    # called and which is which was given. Hooks that say of every test that it passed are
+    # told by them. No report of theirs is logged, so that nothing counts them.
+
+    def plant(self, session):
+        if not self.canaries or not session.items:
+            return
+        import pytest
+        why = None
+        if not session.config.pluginmanager.hasplugin("python"):
+            why = u"the plugin that runs test functions is off"
+        places = [] if why else self.free_places(session, pytest)
+        if why is None and not places:
+            why = u"there is no place for them"
+        if why is not None:
+            self.write("unwatched", why=why)
+            return
+        for canary in self.canaries:
+            item, parent = places[canary["place"] % len(places)]
+            self.places.setdefault(id(item), []).append((canary, parent))
+
+    def free_places(self, session, pytest):
+        """(item, parent) where a canary of parent can run before item: all that is set up
+        then is set up for the item as well, and no mark of the parent is the canary's.
+        """
+        places, previous = [], None
+        for item in session.items:
+            module = item.getparent(pytest.Module)
+            if module is not None and "Doctest" not in type(module).__name__ and not any(True for _ in module.iter_markers()):
+                above = module.listchain()
+                held = [] if previous is None else previous.listchain()[:-1]
+                if not any(node in held and node not in above for node in item.listchain()[:-1]):
+                    places.append((item, module))
+            previous = item
+        # Before the first test nothing is set up: a suite of other things has this place.
+        return places or [(session.items[0], session)]
+
+    def watch(self, item):
+        for canary, parent in self.places.pop(id(item), ()):
+            name, ran = _to_text(canary["name"]), []
+            try:
+                outcome = self.outcome_of(self.canary(canary, parent, ran), item)
+            except Exception as error:  # of a hook that wants other tests than this
+                outcome = u"void: %s" % type(error).__name__
+                self.forget(item)
+            self.write("canary", id=name, outcome=outcome, ran=len(ran))
+
+    def canary(self, canary, parent, ran):
+        """A test function without fixtures, not even those that every test has."""
+        import pytest
+        from _pytest.fixtures import FuncFixtureInfo
+        scope = {"ran": ran}
+        code = "def %s():\n    ran.append(1)\n    assert %d == %d\n" % (canary["name"], canary["left"], canary["right"])
+        exec(compile(code, self.file_of(parent), "exec"), scope)
+        info = FuncFixtureInfo(argnames=(), initialnames=(), names_closure=[], name2fixturedefs={})
+        make = getattr(pytest.Function, "from_parent", None)
+        fields = {"name": str(canary["name"]), "callobj": scope[canary["name"]], "fixtureinfo": info}
+        return make(parent, **fields) if make else pytest.Function(parent=parent, **fields)
+
+    def outcome_of(self, test, following):
+        from _pytest import runner
+        reports = dict((r.when, r) for r in runner.runtestprotocol(test, log=False, nextitem=following))
+        call = reports.get("call")
+        if call is None or reports["setup"].outcome != "passed":
+            return u"void"
+        return u"xfailed" if hasattr(call, "wasxfail") else _to_text(call.outcome)
+
+    def forget(self, following):
+        """Takes off what is left of a canary, so that the next test can be set up."""
+        state = following.session._setupstate
+        try:
+            state.teardown_exact(following)
+        except TypeError:  # before pytest 7
+            state.teardown_exact(None, following)
+
     def finish(self, session, status):
         self.bury()
         status = int(getattr(session, "exitstatus", status))
         self.through = status in (0, 1, 5)
-        self.out.write("finish", status=status)
+        self.write("finish", status=status)
 
 
 def hooks(plugin, pytest):
     """Binds the plugin to the hooks, with the signatures of the pytest at hand."""
+    begin, phase, end, watch, raised = plugin.begin, plugin.phase, plugin.end, plugin.watch, plugin.raised
+
+    class Running(object):
+        """Registered after everything of the tree, and so called before it: a report is
+        seen as pytest made it.
+        """
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_runtest_protocol(self, item):
+            watch(item)
+            yield
+
+        @pytest.hookimpl(hookwrapper=True, trylast=True)
+        def pytest_runtest_call(self, item):
+            raised.pop(item.nodeid, None)  # of a run before this one
+            outcome = yield
+            error = (getattr(outcome, "excinfo", None) or (None,))[0]
+            if error is not None:
+                raised[item.nodeid] = _to_text(error.__name__)
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_logstart(self, nodeid):
+            begin(nodeid)
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_logreport(self, report):
+            phase(report)
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_logfinish(self, nodeid):
+            end(nodeid)
 
     class Hooks(object):
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_load_initial_conftests(self, early_config):
-            outcome = yield
-            error = (getattr(outcome, "excinfo", None) or (None, None))[1]
-            if error is not None:
-                plugin.failed(error)
+            plugin.noted((yield))
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_cmdline_main(self, config):
             plugin.cmdline_main(config)
-            outcome = yield
-            error = (getattr(outcome, "excinfo", None) or (None, None))[1]
-            if error is not None:
-                plugin.failed(error)
+            plugin.noted((yield))
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_cmdline_parse(self):
-            outcome = yield
-            error = (getattr(outcome, "excinfo", None) or (None, None))[1]
-            if error is not None:
-                plugin.failed(error)
+            plugin.noted((yield))
 
         def pytest_internalerror(self, excinfo):
             plugin.failed(excinfo.value)
@@ -361,17 +493,11 @@ def hooks(plugin, pytest):
             yield
             plugin.select(config, items)
 
-        @pytest.hookimpl(tryfirst=True)
-        def pytest_runtest_logstart(self, nodeid):
-            plugin.begin(nodeid)
-
-        @pytest.hookimpl(tryfirst=True)
-        def pytest_runtest_logreport(self, report):
-            plugin.phase(report)
-
-        @pytest.hookimpl(tryfirst=True)
-        def pytest_runtest_logfinish(self, nodeid):
-            plugin.end(nodeid)
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_runtestloop(self, session):
+            session.config.pluginmanager.register(Running())
+            plugin.plant(session)
+            yield
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_sessionfinish(self, session, exitstatus):
@@ -388,23 +514,85 @@ def hooks(plugin, pytest):
     return Hooks()
 
 
-def main(argv):
-    with open(argv[1], "rb") as f:
+def given(source):
+    """The settings, and the descriptor of the report. They can be read but once."""
+    if source == "-":
+        data = b""
+        while True:
+            more = os.read(GIVEN, 1 << 16)
+            if not more:
+                break
+            data += more
+        os.close(GIVEN)
+        return json.loads(data.decode("utf-8")), REPORT
+    with open(source, "rb") as f:
         config = json.loads(f.read().decode("utf-8"))
     try:
-        os.remove(argv[1])  # the nonce: tests find it in this process only, if they look hard
+        os.remove(source)
     except EnvironmentError:
         pass
+    return config, os.open(config["report"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+
+def visible_flags():
+    """sys.flags as they are without -S, which children of multiprocessing would inherit."""
+    real = sys.flags
+    names = re.findall(r"(\w+)=", repr(real))
+    values = dict((n, getattr(real, n)) for n in dir(real) if not n.startswith("_") and n not in ("count", "index"))
+    values["no_site"] = 0
+    shown = "sys.flags(%s)" % ", ".join("%s=%r" % (n, values[n]) for n in names)
+    flags = type("flags", (tuple,), dict(values, __slots__=(), __module__="sys", __repr__=lambda self: shown))
+    return flags(values[n] for n in names)
+
+
+def native(text):
+    return text if isinstance(text, str) else text.encode("utf-8")
+
+
+def enter(config):
+    """Makes of the bare interpreter that of the environment, in the order of its own start."""
+    if not sys.flags.no_site:
+        return
+    if config.get("python"):
+        sys.executable = native(config["python"])
+    variables = dict((native(k), native(v)) for k, v in (config.get("withheld") or {}).items())
+    os.environ.update(variables)
+    if variables.get("PYTHONPATH"):
+        sys.path[:0] = variables["PYTHONPATH"].split(os.pathsep)
+    if variables.get("PYTHONPYCACHEPREFIX"):
+        sys.pycache_prefix = variables["PYTHONPYCACHEPREFIX"]
+    sys.flags = visible_flags()
+    import site  # runs its main, as it does at every start
+
+
+def become(style, program):
+    """Puts the main module of pytest's own start in this one's place."""
+    main = type(sys)("__main__")
+    main.__builtins__ = __builtins__
+    if style == "module":
+        main.__spec__ = getattr(sys.modules["pytest"], "__spec__", None)
+        main.__package__ = "pytest"
+    if os.path.exists(program):
+        main.__file__ = program
+    sys.modules["__main__"] = main
+
+
+def main(argv):
+    config, fd = given(argv[1])
+    write = writer(out_of_reach(fd), config["nonce"])
+    write("boot")
+    plugin = Plugin(config, write)
+    config["nonce"] = None
+    enter(config)
     # sys.path and argv as pytest's own start would have left them.
-    if argv[2] == "module":
-        sys.path[0] = os.getcwd()
-    else:
-        sys.path[0] = os.path.dirname(sys.executable)
-    writer = Writer(config["report"], config["nonce"])
-    writer.write("boot")
-    plugin = Plugin(config, writer)
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path.insert(0, os.getcwd() if argv[2] == "module" else os.path.dirname(sys.executable))
     try:
         import pytest
+        program = os.path.join(os.path.dirname(sys.executable), "pytest")
+        if argv[2] == "module":
+            program = os.path.join(os.path.dirname(pytest.__file__), "__main__.py")
+        become(argv[2], program)
         sys.argv[:] = [os.path.join(os.path.dirname(sys.executable), "pytest")] + argv[3:]
         status = int(pytest.main(argv[3:], plugins=[hooks(plugin, pytest)]) or 0)
     except BaseException as error:
