@@ -54,6 +54,12 @@ func TestOrderOfWork(t *testing.T) {
 		"unreached_at_start_is_no_transition": {
 			script: reports{"S": "a aborted t=passed", "G": "a finished t=passed\nend"}, want: changed, reason: schemas.NoF2P,
 		},
+		"tampered_in_the_solution": {
+			script: reports{"S": fails, "G": passes + "\ntampered"}, want: changed[:1], reason: schemas.Tampered,
+		},
+		"tampered_in_a_later_run": {
+			script: reports{"S": fails, "S 2": fails + "\ntampered", "G": passes}, want: join(changed, suites[:3]), reason: schemas.Tampered,
+		},
 		"nothing_passes_in_the_solution": {
 			script: reports{"G": "a finished t=failed\nend"}, want: changed[:1], reason: schemas.NoF2P,
 		},

@@ -12,7 +12,7 @@ import (
 
 // Parse reads the form that reports of tests are written in: one unit a line, with its
 // state, the test it ended in after ">", and its tests; "end" is the session's
-// end, "dead" a session that never began. A part of a name before "/" is the parent.
+// end, "dead" a session that never began, "tampered" one whose canaries speak against it. A part of a name before "/" is the parent.
 //
 //	a finished t1=passed t2=failed
 //	b aborted>t4 t3=passed
@@ -26,6 +26,9 @@ func Parse(text string) testlog.Report {
 			continue
 		case words[0] == "end":
 			r.Ended = true
+			continue
+		case words[0] == "tampered":
+			r.Tampered = "a canary passed"
 			continue
 		case words[0] == "dead":
 			r.Started = false
