@@ -1,9 +1,13 @@
 package python
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/benchmint/benchmint/internal/lang"
@@ -77,6 +81,44 @@ func TestStartOfNothing(t *testing.T) {
 		s := sessionIn(t, r, txtar.Parse([]byte("-- project.py --\nold_name = 1\n")), lang.Select{Number: 1})
 		if got := s.report.Index().Status("tests/test_a.py::test_a", "tests/test_a.py"); !s.report.Ended || got != schemas.Absent {
 			t.Errorf("ended %v, a test that is not there is %s\n%s", s.report.Ended, got, s.output)
+		}
+	})
+}
+
+// TestLooksLikeItself: tests see the interpreter that pytest's own start would have given
+// them, however early the plugin was.
+func TestLooksLikeItself(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, r runner) {
+		for style, start := range map[string][]string{"module": {r.python, "-m", "pytest"}, "script": {filepath.Join(filepath.Dir(r.python), "pytest")}} {
+			if style == "script" && strings.HasPrefix(r.name, "2.7") {
+				continue // it is not installed there
+			}
+			dir := t.TempDir()
+			file := filepath.Join(dir, "looks.json")
+			here := runner{name: r.name, python: r.python, env: append([]string{"LOOKS=" + file, "PYTHONDONTWRITEBYTECODE=1"}, r.env...)}
+			a, err := txtar.ParseFile("testdata/plugin/looks.txtar")
+			if err != nil {
+				t.Fatal(err)
+			}
+			root, run := runOf(t, a, lang.Select{Number: 1}, start...)
+			s := execute(t, here, filepath.Dir(root), root, run)
+			got, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, s.output)
+			}
+			cmd := exec.Command(start[0], append(start[1:], run.Command.Argv[5:]...)...)
+			cmd.Dir, cmd.Env = root, environOf(here, filepath.Dir(root), run)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", style, diff)
+			}
 		}
 	})
 }

@@ -128,11 +128,18 @@ func runSession(t *testing.T, r runner, archive string, sel lang.Select, words .
 
 func sessionIn(t *testing.T, r runner, a *txtar.Archive, sel lang.Select, words ...string) session {
 	t.Helper()
+	root, run := runOf(t, a, sel, append([]string{venvPath + "/bin/pytest"}, words...)...)
+	return execute(t, r, filepath.Dir(root), root, run)
+}
+
+// runOf writes a tree into a folder and gives the run of its only test command.
+func runOf(t *testing.T, a *txtar.Archive, sel lang.Select, argv ...string) (root string, run recipe.TestRun) {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := filepath.Join(dir, "tree")
+	root = filepath.Join(dir, "tree")
 	var entries []tree.Entry
 	for _, f := range a.Files {
 		entries = append(entries, tree.Entry{Path: f.Name, Mode: "100644", Data: f.Data})
@@ -148,12 +155,15 @@ func sessionIn(t *testing.T, r runner, a *txtar.Archive, sel lang.Select, words 
 	if err != nil {
 		t.Fatal(err)
 	}
-	recipe := schemas.Recipe{Test: []schemas.Command{{Argv: append([]string{venvPath + "/bin/pytest"}, words...)}}}
-	runs := Language{}.Runs(recipe, tr, sel)
+	runs := Language{}.Runs(schemas.Recipe{Test: []schemas.Command{{Argv: argv}}}, tr, sel)
 	if len(runs) != 1 {
 		t.Fatalf("%d runs", len(runs))
 	}
-	return execute(t, r, dir, root, runs[0])
+	return root, runs[0]
+}
+
+func environOf(r runner, dir string, run recipe.TestRun) []string {
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8", "PYTHONHASHSEED=" + run.Command.Env["PYTHONHASHSEED"]}, r.env...)
 }
 
 // execute maps the sandbox's paths to a scratch folder, and its channel to one of ours.
@@ -175,7 +185,7 @@ func execute(t *testing.T, r runner, dir, root string, run recipe.TestRun) sessi
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = root
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8", "PYTHONHASHSEED=" + run.Command.Env["PYTHONHASHSEED"]}, r.env...)
+	cmd.Env = environOf(r, dir, run)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	said := converse(t, cmd, run.Given)

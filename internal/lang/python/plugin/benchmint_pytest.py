@@ -593,7 +593,7 @@ def main(argv):
         if argv[2] == "module":
             program = os.path.join(os.path.dirname(pytest.__file__), "__main__.py")
         become(argv[2], program)
-        sys.argv[:] = [os.path.join(os.path.dirname(sys.executable), "pytest")] + argv[3:]
+        sys.argv[:] = [program] + argv[3:]
         status = int(pytest.main(argv[3:], plugins=[hooks(plugin, pytest)]) or 0)
     except BaseException as error:
         plugin.ended(1, error)
