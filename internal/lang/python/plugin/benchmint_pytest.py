@@ -571,7 +571,7 @@ def become(style, program):
     main.__builtins__ = __builtins__
     if style == "module":
         main.__spec__ = getattr(sys.modules["pytest"], "__spec__", None)
-        main.__package__ = "pytest"
+        main.__package__ = "pytest" if os.path.basename(program) == "__main__.py" else ""
     if os.path.exists(program):
         main.__file__ = program
     sys.modules["__main__"] = main
@@ -586,12 +586,15 @@ def main(argv):
     enter(config)
     # sys.path and argv as pytest's own start would have left them.
     if not getattr(sys.flags, "safe_path", False):
-        sys.path.insert(0, os.getcwd() if argv[2] == "module" else os.path.dirname(sys.executable))
+        here = "" if sys.version_info < (3, 7) else os.getcwd()
+        sys.path.insert(0, here if argv[2] == "module" else os.path.dirname(sys.executable))
     try:
         import pytest
         program = os.path.join(os.path.dirname(sys.executable), "pytest")
         if argv[2] == "module":
-            program = os.path.join(os.path.dirname(pytest.__file__), "__main__.py")
+            program = re.sub(r"\.pyc$", ".py", pytest.__file__)  # before pytest 5 it is no package
+            if os.path.basename(program) == "__init__.py":
+                program = os.path.join(os.path.dirname(program), "__main__.py")
         become(argv[2], program)
         sys.argv[:] = [program] + argv[3:]
         status = int(pytest.main(argv[3:], plugins=[hooks(plugin, pytest)]) or 0)
