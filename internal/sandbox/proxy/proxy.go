@@ -1,8 +1,9 @@
 // Package proxy lets builds reach package registries and nothing else: an HTTP
 // proxy with a list of allowed hosts, served on a listener inside a sandbox.
 //
-// It never resolves or dials a host that is not on the list, never opens TLS, and
-// never adds a credential.
+// It never resolves or dials a host that is not on the list, never opens TLS, never
+// passes on what is not TLS to the host that was asked for, and never adds a credential.
+// Connections, headers and waiting are bounded, since a stranger's code is the client.
 package proxy
 
 import (
@@ -35,7 +36,15 @@ type Proxy struct {
 	unreached []string
 }
 
-const dialTimeout = 30 * time.Second
+const (
+	dialTimeout = 30 * time.Second
+	// maxConnections are served at a time; more wait. uv opens 50, others fewer.
+	maxConnections = 64
+	maxHeader      = 64 << 10 // bytes
+	// idleTimeout ends a connection on which nothing moves. A registry's answer to a slow
+	// question takes seconds.
+	idleTimeout = 2 * time.Minute
+)
 
 // New allows the given hosts; one without a port is allowed at 443 and 80.
 func New(hosts []string, upstream Upstream) *Proxy {
@@ -49,7 +58,16 @@ func New(hosts []string, upstream Upstream) *Proxy {
 		p.allowed[net.JoinHostPort(host, "443")] = true
 		p.allowed[net.JoinHostPort(host, "80")] = true
 	}
-	p.plain = &http.Transport{Proxy: upstream, DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext}
+	p.plain = &http.Transport{
+		Proxy: upstream, MaxResponseHeaderBytes: maxHeader, IdleConnTimeout: dialTimeout,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return &moving{Conn: conn, last: newStamp()}, nil
+		},
+	}
 	return p
 }
 
@@ -71,7 +89,11 @@ func (p *Proxy) Unreached() []string {
 // Serve answers on l until it is closed or ctx ends; then every connection is cut.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
-	server := &http.Server{Handler: p, ReadHeaderTimeout: dialTimeout, BaseContext: func(net.Listener) context.Context { return ctx }}
+	server := &http.Server{
+		Handler: p, ReadHeaderTimeout: dialTimeout, IdleTimeout: dialTimeout, MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	l = bound(l, maxConnections)
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	defer p.plain.CloseIdleConnections()
@@ -134,6 +156,9 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, target string) {
 	for _, hop := range []string{"Connection", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"} {
 		out.Header.Del(hop)
 	}
+	control := http.NewResponseController(w)
+	// What it sends has to come at once: requests to registries are short.
+	_ = control.SetReadDeadline(time.Now().Add(idleTimeout)) // a writer of a test has none
 	// No redirect is followed: the client asks again, and the list is asked again.
 	answer, err := p.plain.RoundTrip(out)
 	if err != nil {
@@ -142,11 +167,12 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, target string) {
 		return
 	}
 	defer answer.Body.Close()
+	_ = control.SetWriteDeadline(time.Now().Add(idleTimeout))
 	for name, values := range answer.Header {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(answer.StatusCode)
-	_, _ = io.Copy(w, answer.Body) // the client sees a cut body
+	_, _ = io.Copy(&patient{w, control}, answer.Body) // the client sees a cut body
 }
 
 func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request, target string) {
@@ -163,18 +189,41 @@ func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request, target string) {
 		return
 	}
 	defer near.Close()
+	stop := context.AfterFunc(r.Context(), func() { near.Close(); far.Close() })
+	defer stop()
+	if err := near.SetDeadline(time.Now().Add(dialTimeout)); err != nil {
+		return
+	}
 	if _, err := io.WriteString(near, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return
 	}
-	stop := context.AfterFunc(r.Context(), func() { near.Close(); far.Close() })
-	defer stop()
+	first, asked, err := readHello(buffered)
+	if err != nil {
+		p.note(&p.denied, target+" (without TLS)")
+		return
+	}
+	if !sameHost(asked, target) {
+		p.note(&p.denied, fmt.Sprintf("%.255q through %s", asked, target))
+		return
+	}
+	if _, err := far.Write(first); err != nil {
+		return
+	}
+	splice(near, far, buffered)
+}
+
+// splice passes bytes on in both directions until both ends have said all, or nothing
+// moves in either direction for too long.
+func splice(near, far net.Conn, buffered io.Reader) {
+	last := newStamp()
+	a, b := &moving{Conn: near, last: last}, &moving{Conn: far, last: last}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = io.Copy(far, buffered)
+		_, _ = io.Copy(b, &movingReader{a, buffered})
 		closeWrite(far)
 	}()
-	_, _ = io.Copy(near, far)
+	_, _ = io.Copy(a, b)
 	closeWrite(near)
 	<-done
 }

@@ -1,17 +1,21 @@
 package proxy_test
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -210,5 +214,195 @@ func TestEndCutsTunnels(t *testing.T) {
 		if _, err := io.Copy(io.Discard, conn); err != nil && strings.Contains(err.Error(), "timeout") {
 			t.Errorf("the %s end is still open", name)
 		}
+	}
+}
+
+// open asks for a tunnel and gives the connection behind the answer.
+func open(t *testing.T, address, target string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %[1]s\r\n\r\n", target)
+	res, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), &http.Request{Method: http.MethodConnect})
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("CONNECT: %v, %v", res, err)
+	}
+	return conn
+}
+
+// TestTunnelsAreTLSToTheirHost: what a front with many names would serve for another
+// name, and what is not TLS, does not get through.
+func TestTunnelsAreTLSToTheirHost(t *testing.T) {
+	t.Parallel()
+	var hellos atomic.Int64
+	front := httptest.NewUnstartedServer(answer("front"))
+	front.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		hellos.Add(1)
+		return nil, nil
+	}}
+	front.Config.ErrorLog = log.New(io.Discard, "", 0)
+	front.StartTLS()
+	t.Cleanup(front.Close)
+	_, port, _ := net.SplitHostPort(front.Listener.Addr().String())
+	target := "localhost:" + port
+	p := proxy.New([]string{target}, nil)
+	_, address := serve(t, p)
+	for name, tc := range map[string]struct {
+		asked string
+		want  bool
+	}{
+		"same":         {"localhost", true},
+		"other_case":   {"LocalHost", true},
+		"other":        {"www.example.org", false},
+		"none":         {"", false},
+		"longer":       {"localhost.example.org", false},
+		"with_its_dot": {"localhost.", true},
+	} {
+		before := hellos.Load()
+		conn := tls.Client(open(t, address, target), &tls.Config{ServerName: tc.asked, InsecureSkipVerify: true}) //nolint:gosec // the test server's own certificate
+		err := conn.Handshake()
+		if (err == nil) != tc.want || (hellos.Load() > before) != tc.want {
+			t.Errorf("%s: %v, %d hellos", name, err, hellos.Load()-before)
+		}
+	}
+	for name, said := range map[string]string{
+		"plain_http": "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"ssh":        "SSH-2.0-x\r\n",
+		"endless":    "\x16\x03\x01\x40\x00\x01\x00\xff\xff" + strings.Repeat("\x00", 1<<17),
+	} {
+		before := hellos.Load()
+		conn := open(t, address, target)
+		go func() { _, _ = io.WriteString(conn, said) }()
+		got, _ := io.ReadAll(conn)
+		if len(got) > 0 || hellos.Load() > before {
+			t.Errorf("%s: answered %q, %d hellos", name, got, hellos.Load()-before)
+		}
+	}
+	if denied := fmt.Sprint(p.Denied()); !strings.Contains(denied, `"www.example.org" through `+target) || !strings.Contains(denied, target+" (without TLS)") {
+		t.Errorf("denied: %s", denied)
+	}
+}
+
+// TestHelloInPieces: a hello comes in as many packets and records as its sender likes.
+func TestHelloInPieces(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(answer("secure"))
+	t.Cleanup(server.Close)
+	target := server.Listener.Addr().String()
+	_, address := serve(t, proxy.New([]string{target}, nil))
+	conn := tls.Client(slowly{open(t, address, target)}, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // the test server's own certificate
+	fmt.Fprintf(conn, "GET /x HTTP/1.0\r\n\r\n")
+	if got, err := io.ReadAll(conn); err != nil || !strings.HasSuffix(string(got), "secure /x") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// slowly writes byte by byte.
+type slowly struct{ net.Conn }
+
+func (s slowly) Write(p []byte) (int, error) {
+	for i := range p {
+		if _, err := s.Conn.Write(p[i : i+1]); err != nil {
+			return i, err
+		}
+	}
+	return len(p), nil
+}
+
+// TestUnfinishedHeaders: connections that never say all cost little memory, and leave
+// room for the next one when they end.
+func TestUnfinishedHeaders(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
+	public := httptest.NewServer(answer("public"))
+	t.Cleanup(public.Close)
+	c, address := serve(t, proxy.New([]string{public.Listener.Addr().String()}, nil))
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	const crowd = 400
+	header := []byte("GET http://x/ HTTP/1.1\r\nX: " + strings.Repeat("x", 1_000_000))
+	var conns []net.Conn
+	var sent sync.WaitGroup
+	for range crowd {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, conn)
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+		sent.Go(func() { _, _ = conn.Write(header) })
+	}
+	sent.Wait()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapInuse) - int64(before.HeapInuse); grown > 32<<20 {
+		t.Errorf("%d connections took %d MiB", crowd, grown>>20)
+	}
+	for _, conn := range conns {
+		conn.Close()
+	}
+	if got := get(c, public.URL+"/a"); got != "200 public /a" {
+		t.Errorf("after them: %q", got)
+	}
+}
+
+// TestConnectionsWaitForTheirTurn: more than may be served at a time are served one
+// after the other.
+func TestConnectionsWaitForTheirTurn(t *testing.T) {
+	t.Parallel()
+	var now, most atomic.Int64
+	public := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n := now.Add(1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		time.Sleep(50 * time.Millisecond)
+		now.Add(-1)
+		fmt.Fprint(w, "public")
+	}))
+	t.Cleanup(public.Close)
+	c, _ := serve(t, proxy.New([]string{public.Listener.Addr().String()}, nil))
+	c.Transport.(*http.Transport).DisableKeepAlives = true
+	var asked sync.WaitGroup
+	for range 200 {
+		asked.Go(func() {
+			if got := get(c, public.URL); got != "200 public" {
+				t.Error(got)
+			}
+		})
+	}
+	asked.Wait()
+	if most.Load() > 64 {
+		t.Errorf("%d at a time", most.Load())
+	}
+}
+
+func BenchmarkTunnel(b *testing.B) {
+	const size = 16 << 20
+	body := make([]byte, size)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }))
+	b.Cleanup(server.Close)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	b.Cleanup(cancel)
+	go func() { _ = proxy.New([]string{server.Listener.Addr().String()}, nil).Serve(ctx, l) }()
+	c := &http.Client{Transport: &http.Transport{
+		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: l.Addr().String()}), DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // the test server's own certificate
+	}}
+	b.SetBytes(size)
+	for b.Loop() {
+		res, err := c.Get(server.URL)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, res.Body); n != size || err != nil {
+			b.Fatal(n, err)
+		}
+		res.Body.Close()
 	}
 }
