@@ -263,22 +263,6 @@ func pruneBelow(dir string, kept []string) error {
 	return nil
 }
 
-// removeAll is os.RemoveAll that also gets into directories whose rights a
-// stranger's program took away; as root that is no question.
-func removeAll(dir string) error {
-	err := os.RemoveAll(dir)
-	if err == nil || !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
-}
-
 // Whiteouts and opaque directories as overlayfs writes them with userxattr.
 const opaque = "user.overlay.opaque"
 
@@ -296,7 +280,8 @@ func isOpaque(dir string) bool {
 	return err == nil && n == 1 && (value[0] == 'y' || value[0] == 'x')
 }
 
-// layerID names a layer's directory; keys may be of any length and alphabet.
+// layerID names a layer's directory; keys may be of any length and alphabet. The user is
+// in it: what another one owns is of no use.
 func layerID(key schemas.Digest) string {
-	return strings.TrimPrefix(string(schemas.DigestBytes([]byte(key))), "sha256:")[:24]
+	return strings.TrimPrefix(string(schemas.DigestOf([]any{key, sandbox.UID})), "sha256:")[:24]
 }

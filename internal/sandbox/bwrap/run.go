@@ -504,7 +504,10 @@ func (s *Sandbox) do(ctx context.Context, j job) (sandbox.Result, error) {
 		}
 		defer near.Close()
 	}
-	c := &running{job: j}
+	c := &running{job: j, meter: watch.NewMeter(j.limits.Disk, j.written)}
+	if j.cached != "" {
+		c.meter.Add(j.cached)
+	}
 	if j.channel != nil {
 		if c.given, c.report, err = openChannel(&far); err != nil {
 			return sandbox.Result{}, err

@@ -31,6 +31,7 @@ type running struct {
 	pipe   *os.File // our end of the command's output
 	inner  *os.File
 	status *os.File // bwrap's own word on the command
+	meter  *watch.Meter
 
 	given, report *os.File // our ends of the channel
 	said          *sandbox.Capped
@@ -118,7 +119,7 @@ func (c *running) wait(ctx context.Context, faults *os.File) (sandbox.Result, er
 	done := make(chan struct{})
 	var watchers sync.WaitGroup
 	kills := watch.Kills()
-	dog := &watchdog{limits: c.limits, group: c.group, written: c.written, cached: c.cached, pid: c.cmd.Process.Pid}
+	dog := &watchdog{limits: c.limits, group: c.group, written: c.meter, pid: c.cmd.Process.Pid}
 	watchers.Go(func() { dog.watch(done, c.stop) })
 	watchers.Go(func() { c.clock(ctx, done) })
 	watchers.Go(func() { c.space.Watch(done, c.kill) })

@@ -10,14 +10,13 @@ import (
 type watchdog struct {
 	limits  sandbox.Limits
 	group   *group
-	written string // all that the run writes lies below it,
-	cached  string // and here what it writes to caches; "" is none
-	pid     int    // the outermost process of the sandbox
+	written *watch.Meter
+	pid     int // the outermost process of the sandbox
 }
 
 // watch looks until done is closed and reports the first limit that was passed.
 func (w *watchdog) watch(done <-chan struct{}, stop func(sandbox.End)) {
-	watch.Loop(done, w.cheap, w.dear, stop)
+	watch.Loop(done, w.cheap, w.dear, w.written.Urgent, stop)
 }
 
 func (w *watchdog) cheap() sandbox.End {
@@ -38,7 +37,7 @@ func (w *watchdog) dear() sandbox.End {
 	if w.group.dirs["memory"] == "" && watch.Resident(pids, w.limits.Memory) > w.limits.Memory {
 		return sandbox.Memory
 	}
-	if w.disk()+watch.Unlinked(pids) > w.limits.Disk {
+	if w.written.Over(pids, 0) {
 		return sandbox.Disk
 	}
 	return ""
@@ -49,16 +48,8 @@ func (w *watchdog) last() sandbox.End {
 	if end := w.cheap(); end != "" {
 		return end
 	}
-	if w.disk() > w.limits.Disk {
+	if w.written.Reached() {
 		return sandbox.Disk
 	}
 	return ""
-}
-
-func (w *watchdog) disk() int64 {
-	total := watch.Disk(w.written)
-	if w.cached != "" {
-		total += watch.Disk(w.cached)
-	}
-	return total
 }

@@ -118,7 +118,9 @@ func (w *workplace) steps(ctx context.Context, b sandbox.Build, environ []map[st
 	if err != nil {
 		return total, err
 	}
-	dog.cached = w.cached
+	if dog.written != nil {
+		dog.written.Add(w.cached...)
+	}
 	left := w.limits.Timeout
 	for _, step := range b.Steps {
 		res, err := w.step(ctx, step, append(environ[:len(environ):len(environ)], step.Env), left, dog, free)

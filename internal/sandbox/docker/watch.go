@@ -23,9 +23,8 @@ type watchdog struct {
 	s       *Sandbox
 	id      string
 	limits  sandbox.Limits
-	pid     int      // of the container's first process, 0 where it is out of our sight
-	written string   // the container's own layer on this disk, or ""
-	cached  []string // where it writes to caches, on the engine's disk
+	pid     int          // of the container's first process, 0 where it is out of our sight
+	written *watch.Meter // of the container's own layer, or nil where that is out of our sight
 	groups  map[string]string
 	hungry  bool // the kernel killed below the limit
 	ctx     context.Context
@@ -42,7 +41,7 @@ func (s *Sandbox) newWatchdog(ctx context.Context, id string, limits sandbox.Lim
 	}
 	if g := res.Container.GraphDriver; g != nil {
 		if _, err := os.ReadDir(g.Data["UpperDir"]); err == nil {
-			w.written = g.Data["UpperDir"]
+			w.written = watch.NewMeter(limits.Disk, g.Data["UpperDir"])
 		}
 	}
 	if pid := res.Container.State.Pid; pid > 0 {
@@ -76,13 +75,14 @@ func groupsOf(pid int, id string) map[string]string {
 
 // watch looks until done is closed and reports the first limit that was passed.
 func (w *watchdog) watch(done <-chan struct{}, stop func(sandbox.End)) {
-	watch.Loop(done, w.cheap, w.dear, stop)
+	urgent := func() bool { return w.written != nil && w.written.Urgent() }
+	watch.Loop(done, w.cheap, w.dear, urgent, stop)
 }
 
 // dear walks what was written, and counts processes where no control group does.
 func (w *watchdog) dear() sandbox.End {
 	switch {
-	case w.disk() > w.limits.Disk:
+	case w.overfull():
 		return sandbox.Disk
 	case w.groups == nil && w.crowded():
 		return sandbox.Processes
@@ -108,19 +108,15 @@ func (w *watchdog) counter(group, file, name string) int {
 	return watch.Counter(w.groups[group], file, name)
 }
 
-// disk is what the container has written and not yet deleted.
-func (w *watchdog) disk() int64 {
-	if w.written == "" {
-		return w.counted()
+// overfull reports whether more is written, and not deleted, than may be.
+func (w *watchdog) overfull() bool {
+	if w.written == nil {
+		return w.counted() > w.limits.Disk
 	}
-	total := watch.Disk(w.written)
-	for _, dir := range w.cached {
-		total += watch.Disk(dir)
+	if w.pid == 0 {
+		return w.written.Over(nil, 0)
 	}
-	if w.pid > 0 {
-		total += watch.Unlinked(append(watch.Descendants(w.pid), w.pid)) + watch.FileSystem(fmt.Sprintf("/proc/%d/root/dev/shm", w.pid))
-	}
-	return total
+	return w.written.Over(append(watch.Descendants(w.pid), w.pid), watch.FileSystem(fmt.Sprintf("/proc/%d/root/dev/shm", w.pid)))
 }
 
 // counted asks the engine, which counts the bytes that files say they have.
@@ -153,14 +149,12 @@ func (w *watchdog) crowded() bool {
 	return stats.PidsStats.Current >= uint64(w.limits.Processes)
 }
 
-// last is the look after the end: what ended between two looks is still judged. One
-// file is stopped at the limit itself, and reaches but does not pass it.
+// last is the look after the end: what ended between two looks is still judged.
 func (w *watchdog) last() sandbox.End {
 	if end := w.cheap(); end != "" {
 		return end
 	}
-	w.pid = 0 // its number may be another's by now
-	if w.disk() >= w.limits.Disk {
+	if w.written == nil && w.counted() >= w.limits.Disk || w.written != nil && w.written.Reached() {
 		return sandbox.Disk
 	}
 	return ""

@@ -7,7 +7,6 @@ package watch
 
 import (
 	"bytes"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,51 +17,6 @@ import (
 
 	"github.com/benchmint/benchmint/internal/sandbox"
 )
-
-// block is what an entry costs at least: empty files fill a disk too.
-const block = 4096
-
-// Disk counts allocated blocks below dir; what vanishes meanwhile counts nothing.
-func Disk(dir string) int64 {
-	var total int64
-	linked := map[uint64]bool{}
-	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		var st unix.Stat_t
-		if err != nil || unix.Lstat(p, &st) != nil {
-			return nil
-		}
-		if st.Nlink > 1 && !d.IsDir() {
-			if linked[st.Ino] {
-				return nil
-			}
-			linked[st.Ino] = true
-		}
-		total += max(st.Blocks*512, block)
-		return nil
-	})
-	return total
-}
-
-// Unlinked counts files that a process holds open and no directory names.
-func Unlinked(pids []int) int64 {
-	var total int64
-	seen := map[[2]uint64]bool{}
-	for _, pid := range pids {
-		dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
-		entries, _ := os.ReadDir(dir)
-		for _, e := range entries {
-			var st unix.Stat_t
-			if unix.Stat(filepath.Join(dir, e.Name()), &st) != nil || st.Nlink > 0 || st.Mode&unix.S_IFMT != unix.S_IFREG {
-				continue
-			}
-			if key := [2]uint64{uint64(st.Dev), st.Ino}; !seen[key] {
-				seen[key] = true
-				total += st.Blocks * 512
-			}
-		}
-	}
-	return total
-}
 
 // Resident is the memory of the processes together. Shared pages are counted once
 // a process, unless that sum is over the limit: then the slower, fair count decides.
@@ -187,11 +141,15 @@ func Counter(dir, file, name string) int {
 // Pace is how often the cheap look is taken.
 const Pace = 50 * time.Millisecond
 
+// longest is how long the dear look waits at most, however long the last one took.
+const longest = time.Second
+
 // Loop looks until done is closed and reports the first limit that was passed. The
-// dear look is taken so seldom that it costs a tenth of the time at most.
-func Loop(done <-chan struct{}, cheap, dear func() sandbox.End, stop func(sandbox.End)) {
-	var took time.Duration
-	var last time.Time
+// dear look is taken so seldom that it costs a tenth of the time, or once a second where
+// it takes longer; and at once where urgent says so.
+func Loop(done <-chan struct{}, cheap, dear func() sandbox.End, urgent func() bool, stop func(sandbox.End)) {
+	var took time.Duration // by the last dear look
+	var last time.Time     // when it ended
 	for {
 		select {
 		case <-done:
@@ -202,14 +160,15 @@ func Loop(done <-chan struct{}, cheap, dear func() sandbox.End, stop func(sandbo
 			stop(end)
 			return
 		}
-		if time.Since(last) < 10*took {
+		if time.Since(last) < min(10*took, longest) && !urgent() {
 			continue
 		}
-		last = time.Now()
+		began := time.Now()
 		if end := dear(); end != "" {
 			stop(end)
 			return
 		}
-		took = time.Since(last)
+		last = time.Now()
+		took = last.Sub(began)
 	}
 }
