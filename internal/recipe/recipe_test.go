@@ -92,10 +92,10 @@ func TestDockerfile(t *testing.T) {
 		"ARG BASE\nFROM ${BASE}\nARG SSL_CERT_FILE\n",
 		"#   /opt/toolchains/python-3.12.1  sha256:aa\n",
 		"apt-get install -y --no-install-recommends gcc less ",
-		"COPY --chown=1000:1000 tasks/acme__widget-12/setup/00-requirements.txt /run/benchmint/requirements.txt\n",
-		"USER root\nRUN chown -R 1000:1000 /opt/env/modules\nUSER 1000:1000\n",
+		"COPY --chown=61000:61000 tasks/acme__widget-12/setup/00-requirements.txt /run/benchmint/requirements.txt\n",
+		"USER root\nRUN chown -R 61000:61000 /opt/env/modules\nUSER 61000:61000\n",
 		"RUN env SETUPTOOLS_SCM_PRETEND_VERSION=1.2 TZ=UTC UV_OFFLINE=0 uv pip sync /run/benchmint/requirements.txt && rm -rf /home/tester/.cache/uv\n",
-		"ADD blobs/ab.tar.gz /testbed/\nUSER root\nRUN chown -R 1000:1000 /testbed\nUSER 1000:1000\n",
+		"ADD blobs/ab.tar.gz /testbed/\nUSER root\nRUN chown -R 61000:61000 /testbed\nUSER 61000:61000\n",
 		`RUN env A='it'"'"'s' SETUPTOOLS_SCM_PRETEND_VERSION=1.2 TZ=UTC uv pip install -e .` + "\n",
 	} {
 		if !strings.Contains(got, want) {

@@ -43,7 +43,7 @@ func Dockerfile(r Rendering) []byte {
 	if pkgs := r.Recipe.SystemPackages; len(pkgs) > 0 {
 		fmt.Fprintf(&b, "\nUSER root\nRUN apt-get update && apt-get install -y --no-install-recommends %s && rm -rf /var/lib/apt/lists/*\n", quoteAll(sorted(pkgs)))
 	}
-	fmt.Fprintf(&b, "\nUSER root\nRUN mkdir -p %[1]s %[2]s %[3]s && chown %[4]d:%[5]d %[1]s %[2]s %[3]s\nUSER %[4]d:%[5]d\nENV HOME=%[6]s\n",
+	fmt.Fprintf(&b, "\nUSER root\nRUN mkdir -p %[1]s %[2]s %[3]s %[6]s && chown %[4]d:%[5]d %[1]s %[2]s %[3]s %[6]s\nUSER %[4]d:%[5]d\nENV HOME=%[6]s\n",
 		sandbox.EnvPath, sandbox.TreePath, sandbox.RunPath, sandbox.UID, sandbox.GID, sandbox.HomePath)
 	writeSetup(&b, r)
 	writeTree(&b, r)

@@ -19,16 +19,27 @@ const (
 	TreePath       = "/testbed"        // the repository's tree; runs start here
 	EnvPath        = "/opt/env"        // the env layer: dependencies, caches that runs need
 	ToolchainPath  = "/opt/toolchains" // read-only: /opt/toolchains/<name>-<version>
-	HomePath       = "/home/tester"    // HOME of uid 1000, writable
+	HomePath       = "/home/tester"    // HOME of UID, writable
 	RunPath        = "/run/benchmint"  // inputs of ours for one build or run (CA bundle, plugin); never in a layer
-	UID            = 1000
-	GID            = 1000
 	DefaultProcs   = 512
 	DefaultMemory  = 4 << 30
 	DefaultDisk    = 10 << 30
 	DefaultOutput  = 64 << 20
 	DefaultTimeout = 30 * time.Minute
 	DefaultCollect = 256 << 20
+)
+
+// UID and GID are whom steps and runs are, in every sandbox, layer and image.
+//
+// The kernel counts inotify instances, pipe pages, pending signals and processes by the
+// user of the machine, whatever namespace he is in, so that this is nobody else's
+// number: above the login range of login.defs and adduser (1000 to 60000), outside of
+// what systemd gives out (60001 to 60577 and from 61184) and of what Debian has
+// allocated (64000 and above), and below 65536, because user namespaces of engines and
+// of useradd's subordinate ranges hold that many.
+const (
+	UID = 61000
+	GID = 61000
 )
 
 // Limits bound one build or run. Zero fields mean the defaults above.

@@ -1,6 +1,7 @@
 package seal
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -134,7 +135,7 @@ func TestFilesIsOneCleanCommit(t *testing.T) {
 func TestFilesForUserOfSandbox(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED LOUDLY: only root can give files to uid 1000")
+		t.Skip("SKIPPED LOUDLY: only root can give files to another user")
 	}
 	for _, tool := range []string{"git", "setpriv"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -160,10 +161,10 @@ func TestFilesForUserOfSandbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("setpriv", "--reuid=1000", "--regid=1000", "--clear-groups", "git", "-C", filepath.Join(root, sandbox.TreePath), "status", "--porcelain")
+	cmd := exec.Command("setpriv", fmt.Sprintf("--reuid=%d", sandbox.UID), fmt.Sprintf("--regid=%d", sandbox.GID), "--clear-groups", "git", "-C", filepath.Join(root, sandbox.TreePath), "status", "--porcelain")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "GIT_CONFIG_NOSYSTEM=1"}
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
-		t.Errorf("git status as uid 1000: %v: %s", err, out)
+		t.Errorf("git status as the user: %v: %s", err, out)
 	}
 }
 

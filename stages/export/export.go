@@ -22,7 +22,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "2"
+const Version = "3"
 
 // Config is where a dataset goes and what it is called.
 type Config struct {

@@ -223,7 +223,7 @@ func baseKey(b sandbox.Base) schemas.Digest {
 		Toolchains     []schemas.Toolchain
 		SystemPackages []string
 		Version        int
-	}{toolchains, b.SystemPackages, 2})
+	}{toolchains, b.SystemPackages, 3})
 }
 
 // missingPackages asks the host's package database.

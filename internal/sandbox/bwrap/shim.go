@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/sandbox/seccomp"
 )
 
 // shimName is the argv[0] by which this program knows that it was started inside
@@ -199,7 +200,7 @@ func network(o order) error {
 
 // become executes bwrap in the place of this process.
 func become(o order) error {
-	filter, err := memfd("seccomp", seccompFilter())
+	filter, err := memfd("seccomp", seccomp.Filter())
 	if err != nil {
 		return err
 	}

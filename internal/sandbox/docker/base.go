@@ -43,7 +43,9 @@ var packageName = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+(:[a-z0-9]+)?(=[A-Za-z0-9
 // prepareScript turns a Debian into our base: the user, the places, and no look-up of names.
 //
 //go:embed prepare.sh
-var prepareScript string
+var prepareTemplate string
+
+var prepareScript = withUser(prepareTemplate)
 
 // Base makes the image of a base: Debian, toolchains, system packages.
 func (s *Sandbox) Base(ctx context.Context, b sandbox.Base) (sandbox.Layer, error) {

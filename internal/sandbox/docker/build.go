@@ -382,7 +382,7 @@ func (s *Sandbox) read(ctx context.Context, id, p string, max int64) (data []byt
 
 // collectFromImage reads from a layer that is not being built.
 func (s *Sandbox) collectFromImage(ctx context.Context, image string, paths []string, res *sandbox.Result) error {
-	id, err := s.create(ctx, &container.Config{Image: image}, hostConfig(sandbox.Limits{}.Filled()))
+	id, err := s.create(ctx, &container.Config{Image: image}, s.hostConfig(sandbox.Limits{}.Filled()))
 	if err != nil {
 		return err
 	}

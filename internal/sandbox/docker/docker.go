@@ -19,16 +19,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/system"
 	"github.com/moby/moby/client"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/proxy"
+	"github.com/benchmint/benchmint/internal/sandbox/seccomp"
 	"github.com/benchmint/benchmint/internal/sandbox/watch"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // Options configure the sandbox.
@@ -53,6 +57,7 @@ type Sandbox struct {
 	ca      []byte
 	local   bool   // the engine's files and processes are in our sight
 	data    string // where an engine of this machine keeps its files; "" is out of our sight
+	calls   string // the option that names the profile of system calls
 	leases  *sandbox.Leases
 	bare    atomic.Bool // the engine cannot put a layer over a cache
 }
@@ -77,6 +82,9 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 		return nil, err
 	}
 	if err := s.check(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.refuseCalls(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.claim(ctx); err != nil {
@@ -135,6 +143,29 @@ func (s *Sandbox) check(ctx context.Context) error {
 	_, err = os.ReadDir(filepath.Join(i.DockerRootDir, "overlay2"))
 	s.local = err == nil && i.Driver == "overlay2"
 	return nil
+}
+
+// refuseCalls makes the option for the profile of system calls: its text, or for Podman,
+// which reads it from a file, the file's name.
+func (s *Sandbox) refuseCalls(ctx context.Context) error {
+	profile, err := seccomp.Profile()
+	if err != nil {
+		return err
+	}
+	version, err := s.api.ServerVersion(ctx, client.ServerVersionOptions{})
+	if err != nil {
+		return fmt.Errorf("asking the engine: %w", err)
+	}
+	s.calls = "seccomp=" + profile
+	if !slices.ContainsFunc(version.Components, func(c system.ComponentVersion) bool { return c.Name == "Podman Engine" }) {
+		return nil
+	}
+	file := filepath.Join(s.dir, "seccomp-"+schemas.DigestBytes([]byte(profile)).Short()+".json")
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	s.calls = "seccomp=" + file
+	return os.WriteFile(file, []byte(profile), 0o600)
 }
 
 // Describe says by what means the limits are kept, for doctor.

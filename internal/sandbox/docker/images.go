@@ -38,8 +38,9 @@ func (s *Sandbox) layerName(id string) string {
 	return repository + ":" + id + "-" + schemas.DigestBytes([]byte(s.dir)).Short()
 }
 
+// layerID names a layer. The user is in it: what another one owns is of no use.
 func layerID(key schemas.Digest) string {
-	return strings.TrimPrefix(string(schemas.DigestBytes([]byte(key))), "sha256:")[:24]
+	return strings.TrimPrefix(string(schemas.DigestOf([]any{key, sandbox.UID})), "sha256:")[:24]
 }
 
 func randomName() string {

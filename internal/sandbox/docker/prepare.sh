@@ -1,12 +1,12 @@
 # Turns a Debian into the base of every layer: the user, the places that are the
 # same in both kinds of sandbox, and names that are looked up in files only.
 set -e
-if ! getent group 1000 >/dev/null; then groupadd --gid 1000 tester; fi
-if ! getent passwd 1000 >/dev/null; then
-	useradd --uid 1000 --gid 1000 --no-create-home --home-dir /home/tester --shell /bin/bash tester
+if ! getent group @GID@ >/dev/null; then groupadd --gid @GID@ tester; fi
+if ! getent passwd @UID@ >/dev/null; then
+	useradd --uid @UID@ --gid @GID@ --no-create-home --home-dir /home/tester --shell /bin/bash tester
 fi
 mkdir -p /testbed /opt/env /home/tester /opt/toolchains /run/benchmint
-chown 1000:1000 /testbed /opt/env /home/tester /run/benchmint
+chown @UID@:@GID@ /testbed /opt/env /home/tester /run/benchmint
 chmod 755 /testbed /opt/env /home/tester /run/benchmint /opt /opt/toolchains /run
 sed -i 's/^hosts:.*/hosts: files/' /etc/nsswitch.conf
 ln -sf /usr/share/zoneinfo/Etc/UTC /etc/localtime

@@ -24,7 +24,7 @@ import (
 )
 
 // user is whom steps and runs are.
-const user = "1000:1000"
+var user = fmt.Sprintf("%d:%d", sandbox.UID, sandbox.GID)
 
 // Grace after a time-out: a runner that catches an interrupt still writes its report.
 const (
@@ -38,7 +38,12 @@ const (
 //go:embed run.sh
 var runTemplate string
 
-var runScript = strings.Replace(runTemplate, "@JUDGE@", judgeScript, 1)
+var runScript = withUser(strings.Replace(runTemplate, "@JUDGE@", judgeScript, 1))
+
+// withUser puts the user's numbers into a script of ours.
+func withUser(script string) string {
+	return strings.NewReplacer("@UID@", strconv.Itoa(sandbox.UID), "@GID@", strconv.Itoa(sandbox.GID)).Replace(script)
+}
 
 // judgeScript prints what the control groups counted, and how full /dev/shm is.
 //
@@ -121,7 +126,7 @@ func (c *running) create(ctx context.Context, r sandbox.Run) error {
 	if t := c.terminal; t != nil {
 		config.Tty, config.OpenStdin, config.StdinOnce, config.AttachStdin = t.TTY, true, true, true
 	}
-	host := hostConfig(c.limits)
+	host := c.s.hostConfig(c.limits)
 	// For the first process only, which drops them: see runScript. KILL is for the
 	// engine's init, which passes on signals to the command.
 	host.CapAdd = []string{"KILL", "NET_ADMIN", "SETGID", "SETPCAP", "SETUID"}

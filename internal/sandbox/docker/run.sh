@@ -16,7 +16,7 @@ shift 2
 # Handlers, because ignored signals would be inherited.
 trap : HUP INT QUIT TERM
 set +e
-/usr/bin/setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs -- \
+/usr/bin/setpriv --reuid @UID@ --regid @GID@ --clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs -- \
 	/usr/bin/env -i -C "$dir" -- "$@"
 code=$?
 if [ "$code" != 0 ]; then judge >/run/benchmint-end/end 2>/dev/null; fi

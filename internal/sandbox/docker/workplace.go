@@ -54,14 +54,14 @@ const (
 func yes[T any](v T) *T { return &v }
 
 // hostConfig is what every container of ours has in common.
-func hostConfig(l sandbox.Limits) *container.HostConfig {
+func (s *Sandbox) hostConfig(l sandbox.Limits) *container.HostConfig {
 	const slack = 64 << 20 // so that a full /dev/shm is seen to be over the limit
 	return &container.HostConfig{
 		NetworkMode: "none",
 		DNS:         []netip.Addr{netip.MustParseAddr("127.0.0.1")}, // not the host's
 		Init:        yes(true),
 		CapDrop:     []string{"ALL"},
-		SecurityOpt: []string{"no-new-privileges"},
+		SecurityOpt: []string{"no-new-privileges", s.calls},
 		IpcMode:     "private",
 		LogConfig:   container.LogConfig{Type: "none"}, // output comes to us, never to the engine's disk
 		OomScoreAdj: 500,
@@ -99,10 +99,10 @@ func (s *Sandbox) newWorkplace(ctx context.Context, image string, w workplace) (
 func (s *Sandbox) openWorkplace(ctx context.Context, image string, w workplace) (*workplace, error) {
 	w.s, w.image, w.limits = s, image, w.limits.Filled()
 	config := &container.Config{Image: image, User: "0:0", Entrypoint: []string{"/bin/sh", "-c"}, Cmd: []string{idle}}
-	host := hostConfig(w.limits)
+	host := s.hostConfig(w.limits)
 	if w.packages {
 		// Packages are Debian's, and their scripts need what root has in any container.
-		host.CapDrop, host.SecurityOpt = nil, nil
+		host.CapDrop, host.SecurityOpt = nil, []string{s.calls}
 	}
 	if w.registries || (w.packages && w.hasForwarder(ctx)) {
 		dir, err := w.serve(ctx)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -119,17 +120,18 @@ func filesArePut(t *testing.T, b *box) {
 		file("/testbed/was_link/real", "real", 0o644),
 	}})
 	const list = `find . -mindepth 1 ! -type d -printf '%p %y %m %T@ %U %l|' | tr -d '\n' | tr '|' '\n' | sed 's/\.0* / /' | sort; [ ! -d tree ] && [ -d becomes_dir ] && [ ! -L was_link ]; echo $?; cat run.sh link/* was_link/real`
-	want := `./a b/ü.txt f 644 1580702706 1000 
-./becomes_dir/in f 644 1580702706 1000 
-./becomes_file f 644 1580702706 1000 
-./becomes_link l 777 1580702706 1000 empty
-./empty f 644 1580702706 1000 
-./epoch f 644 0 1000 
-./link l 777 1580702706 1000 a b
-./run.sh f 644 1580702707 1000 
-./was_link/real f 644 1580702706 1000 
+	want := `./a b/ü.txt f 644 1580702706 USER 
+./becomes_dir/in f 644 1580702706 USER 
+./becomes_file f 644 1580702706 USER 
+./becomes_link l 777 1580702706 USER empty
+./empty f 644 1580702706 USER 
+./epoch f 644 0 USER 
+./link l 777 1580702706 USER a b
+./run.sh f 644 1580702707 USER 
+./was_link/real f 644 1580702706 USER 
 0
 changedtextreal`
+	want = strings.ReplaceAll(want, "USER", strconv.Itoa(sandbox.UID))
 	got := b.script(t, second, "export LC_ALL=C.UTF-8; "+list)
 	if diff := cmp.Diff(sortedHead(want), sortedHead(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -160,7 +162,7 @@ func putFollowsNoLink(t *testing.T, b *box) {
 	} {
 		layer, _, err := b.tryBuild(t, sandbox.Build{Parent: parent, Files: []sandbox.File{f}})
 		if err == nil {
-			b.script(t, layer, `grep -q tester /etc/passwd && [ "$(id -u)" = 1000 ]`)
+			b.script(t, layer, `grep -q tester /etc/passwd && [ "$(id -u)" = "$1" ] && [ "$(id -un)" = tester ]`, strconv.Itoa(sandbox.UID))
 		}
 		if got, err := os.ReadFile(filepath.Join(b.home, "private")); err != nil || string(got) != secret {
 			t.Fatalf("%s: a file of the host was changed: %q, %v", f.Path, got, err)
@@ -474,7 +476,7 @@ func interactive(t *testing.T, b *box) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.ExitCode != 4 || out.String() != "out\n1000\n" || errs.String() != "err\n" {
+	if res.ExitCode != 4 || out.String() != fmt.Sprintf("out\n%d\n", sandbox.UID) || errs.String() != "err\n" {
 		t.Errorf("exit %d, out %q, err %q", res.ExitCode, out.String(), errs.String())
 	}
 }

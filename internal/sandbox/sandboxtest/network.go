@@ -17,6 +17,7 @@ import (
 // world is what a sandbox could reach if it had a way: listeners of the host.
 type world struct {
 	registry string // host:port of the registry stand-in
+	secure   string // host:port of a registry behind TLS
 	other    string // host:port of a server that is no registry
 	tcp, udp int    // ports on all addresses
 	abstract string // name of an abstract Unix socket
@@ -39,8 +40,8 @@ func (w *world) visits() []string {
 
 func newWorld(t *testing.T) *world {
 	w := &world{abstract: fmt.Sprintf("@benchmint-test-%d", os.Getpid())}
-	serve := func(name string) string {
-		s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	serve := func(name string, start func(http.Handler) *httptest.Server) string {
+		s := start(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			if name != "registry" {
 				w.saw(name)
 			}
@@ -49,7 +50,8 @@ func newWorld(t *testing.T) *world {
 		t.Cleanup(s.Close)
 		return s.Listener.Addr().String()
 	}
-	w.registry, w.other = serve("registry"), serve("other")
+	w.registry, w.other = serve("registry", httptest.NewServer), serve("other", httptest.NewServer)
+	w.secure = serve("registry", httptest.NewTLSServer)
 	tcp, err := net.Listen("tcp", ":0")
 	if err != nil {
 		t.Fatal(err)
@@ -222,6 +224,7 @@ print $s ? "VISITED" : "alone";`, port)})
 
 // request asks an HTTP proxy from bash: method, URL or host:port, and then a path.
 const request = `
+trap '' PIPE # of a tunnel that is cut
 ask() {
 	exec 3<>/dev/tcp/127.0.0.1/3128 || return 1
 	printf '%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n' "$1" "$2" "$4" >&3
@@ -238,7 +241,8 @@ func buildReachesRegistriesOnly(t *testing.T, b *box) {
 	w := b.world
 	before := len(w.visits())
 	_, res := b.build(t, sandbox.Build{Network: sandbox.Registries, Steps: commands(
-		bash(request+`ask GET "http://$1/plain" - "$1"; ask CONNECT "$1" /tunnel "$1"`, w.registry),
+		bash(request+`ask GET "http://$1/plain" - "$1"; ask CONNECT "$1" /without_tls "$1"`, w.registry),
+		bash(`if command -v curl >/dev/null; then curl -sk "https://$1/tunnel"; else echo "no curl: registry answers /tunnel"; fi`, w.secure),
 		bash(request+`ask GET "http://$1/stolen" - "$2"; ask CONNECT "$1" /stolen "$2"; ask GET "http://$2/stolen" - "$1" >/dev/null; ask CONNECT 198.51.100.1:443 / x`, w.other, w.registry),
 		bash(`echo "$http_proxy $HTTPS_PROXY $PIP_INDEX_URL"`),
 		bash(`for a in $1; do if timeout 4 bash -c "exec 3<>/dev/tcp/$a/$2"; then echo "REACHED $a"; fi; done 2>/dev/null; true`, hostAddresses(t), fmt.Sprint(w.tcp)),
@@ -248,6 +252,12 @@ func buildReachesRegistriesOnly(t *testing.T, b *box) {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in: %s", want, out)
 		}
+	}
+	if strings.Contains(out, "no curl") {
+		t.Log("NO CURL INSIDE: no tunnel was tried")
+	}
+	if strings.Contains(out, "registry answers /without_tls") {
+		t.Errorf("a tunnel without TLS: %s", out)
 	}
 	if strings.Contains(out, "REACHED") || len(w.visits()) > before {
 		t.Errorf("more than registries: %q, %s", w.visits()[before:], out)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,10 +15,7 @@ import (
 
 func userWithoutRights(t *testing.T, b *box) {
 	got := b.script(t, b.base, `id -u; id -g; id -G; pwd; grep -E '^(Cap|NoNewPrivs)' /proc/self/status | tr -s '\t' ' '`)
-	want := `1000
-1000
-1000
-/testbed
+	want := fmt.Sprintf("%d\n%d\n%[2]d\n", sandbox.UID, sandbox.GID) + `/testbed
 CapInh: 0000000000000000
 CapPrm: 0000000000000000
 CapEff: 0000000000000000
@@ -84,7 +82,7 @@ c
 	}
 	// A variable that misleads programs must not reach those that run with rights.
 	evil := map[string]string{"LD_PRELOAD": "/testbed/evil.so", "BASH_ENV": "/testbed/evil", "ENV": "/testbed/evil", "PATH": "/testbed"}
-	res = b.run(t, sandbox.Run{Layer: b.base, Command: bash(`[ "$(/usr/bin/id -u)" = 1000 ]`), Env: evil})
+	res = b.run(t, sandbox.Run{Layer: b.base, Command: bash(`[ "$(/usr/bin/id -u)" = "$1" ]`, strconv.Itoa(sandbox.UID)), Env: evil})
 	wantEnd(t, res, sandbox.Exited)
 	if res.ExitCode != 0 {
 		t.Errorf("exit %d: %s", res.ExitCode, res.Output)

@@ -77,7 +77,7 @@ func Run(t *testing.T, k Kind) {
 	ca := filepath.Join(home, "ca.crt")
 	write(t, ca, "# "+caMarker+"\n")
 	w := newWorld(t)
-	o := Options{CABundle: ca, Registries: []string{w.registry}, Env: map[string]string{"PIP_INDEX_URL": "http://" + w.registry + "/simple"}}
+	o := Options{CABundle: ca, Registries: []string{w.registry, w.secure}, Env: map[string]string{"PIP_INDEX_URL": "http://" + w.registry + "/simple"}}
 	s := k.Open(t, o)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // a first base system may have to be made
 	defer cancel()
@@ -110,6 +110,8 @@ type testCase struct {
 var cases = []testCase{
 	{"user_without_rights", userWithoutRights},
 	{"rights_are_missed", rightsAreMissed},
+	{"calls_are_refused", callsAreRefused},
+	{"usual_calls_work", usualCallsWork},
 	{"environment_is_ours", environmentIsOurs},
 	{"nothing_of_the_host", nothingOfTheHost},
 	{"loopbacks_and_interface", loopbacksAndInterface},

@@ -1,4 +1,4 @@
-package bwrap
+package seccomp
 
 import (
 	"encoding/binary"
@@ -20,27 +20,16 @@ const (
 	offsetArg0 = 16 // low half of seccomp_data.args[0], little endian
 	offsetArg1 = 24
 
-	allow  = unix.SECCOMP_RET_ALLOW
-	refuse = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
-	absent = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	allow    = unix.SECCOMP_RET_ALLOW
+	notOurs  = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	notThere = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	noFamily = unix.SECCOMP_RET_ERRNO | uint32(unix.EAFNOSUPPORT)
 
 	newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS |
 		unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
 	x32Bit = 0x40000000
 )
-
-// refused are calls that a process without capabilities has no right to in a
-// container either; here a new user namespace would give it capabilities over
-// mounts of its own, which no limit counts.
-var refused = []uint32{
-	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT,
-	unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_MOUNT_SETATTR,
-	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN,
-	unix.SYS_USERFAULTFD, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_KEXEC_LOAD, unix.SYS_INIT_MODULE,
-	unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF,
-	unix.SYS_QUOTACTL, unix.SYS_ACCT, unix.SYS_SYSLOG,
-}
 
 // auditArch is AUDIT_ARCH_* of linux/audit.h for the machines that we know.
 func auditArch() uint32 {
@@ -50,35 +39,36 @@ func auditArch() uint32 {
 	return unix.AUDIT_ARCH_X86_64
 }
 
-// seccompFilter is the program that bwrap loads for the command.
-func seccompFilter() []byte {
+// Filter is the program that bubblewrap loads for a command, on this architecture.
+func Filter() []byte {
 	f := []unix.SockFilter{
 		{Code: loadWord, K: offsetArch},
 		{Code: jumpEqual, K: auditArch(), Jt: 1},
-		{Code: answer, K: absent}, // another instruction set has other call numbers
+		{Code: answer, K: notThere}, // another instruction set has other call numbers
 		{Code: loadWord, K: offsetCall},
 	}
 	if runtime.GOARCH == "amd64" {
-		f = append(f, unix.SockFilter{Code: jumpAbove, K: x32Bit, Jf: 1}, unix.SockFilter{Code: answer, K: absent})
+		f = append(f, unix.SockFilter{Code: jumpAbove, K: x32Bit, Jf: 1}, unix.SockFilter{Code: answer, K: notThere})
 	}
-	for _, call := range refused {
-		f = append(f, unix.SockFilter{Code: jumpEqual, K: call, Jf: 1}, unix.SockFilter{Code: answer, K: refuse})
+	for _, c := range refused {
+		f = append(f, unix.SockFilter{Code: jumpEqual, K: c.number, Jf: 1}, unix.SockFilter{Code: answer, K: notOurs})
 	}
+	for _, c := range absent {
+		f = append(f, unix.SockFilter{Code: jumpEqual, K: c.number, Jf: 1}, unix.SockFilter{Code: answer, K: notThere})
+	}
+	f = append(f, among(unix.SYS_SOCKET, families)...)
+	f = append(f, among(unix.SYS_SOCKETPAIR, pairs)...)
 	f = append(f,
-		// The flags of clone3 lie in memory, out of the filter's sight; libraries
-		// fall back to clone.
-		unix.SockFilter{Code: jumpEqual, K: unix.SYS_CLONE3, Jf: 1},
-		unix.SockFilter{Code: answer, K: absent},
 		unix.SockFilter{Code: jumpEqual, K: unix.SYS_CLONE, Jf: 3},
 		unix.SockFilter{Code: loadWord, K: offsetArg0},
 		unix.SockFilter{Code: jumpAnyBit, K: newNamespaces, Jf: 4},
-		unix.SockFilter{Code: answer, K: refuse},
+		unix.SockFilter{Code: answer, K: notOurs},
 		// Typing into the terminal of whoever started us (env shell).
 		unix.SockFilter{Code: jumpEqual, K: unix.SYS_IOCTL, Jf: 2},
 		unix.SockFilter{Code: loadWord, K: offsetArg1},
 		unix.SockFilter{Code: jumpEqual, K: unix.TIOCSTI, Jt: 1},
 		unix.SockFilter{Code: answer, K: allow},
-		unix.SockFilter{Code: answer, K: refuse},
+		unix.SockFilter{Code: answer, K: notOurs},
 	)
 	out := make([]byte, 0, 8*len(f))
 	for _, s := range f {
@@ -87,4 +77,17 @@ func seccompFilter() []byte {
 		out = binary.NativeEndian.AppendUint32(out, s.K)
 	}
 	return out
+}
+
+// among allows a call where its first argument is one of a few, and knows no such family
+// otherwise. The kernel reads that argument as an int: its low half.
+func among(number uint32, allowed []uint32) []unix.SockFilter {
+	f := []unix.SockFilter{
+		{Code: jumpEqual, K: number, Jf: uint8(2*len(allowed) + 2)},
+		{Code: loadWord, K: offsetArg0},
+	}
+	for _, family := range allowed {
+		f = append(f, unix.SockFilter{Code: jumpEqual, K: family, Jf: 1}, unix.SockFilter{Code: answer, K: allow})
+	}
+	return append(f, unix.SockFilter{Code: answer, K: noFamily})
 }
