@@ -29,6 +29,7 @@ const (
 	OtherLanguage  Reason = "link/language"
 	TooLarge       Reason = "link/too_large"
 	UnsafePath     Reason = "link/unsafe_path"
+	HugeObject     Reason = "link/huge_object"
 	HoldsSecret    Reason = "link/secret"
 	AddsFunctions  Reason = "link/adds_functions"
 	DropsFunctions Reason = "link/removes_functions"
@@ -103,6 +104,7 @@ var Reasons = []ReasonText{
 	{OtherLanguage, "the code part is in no language that is asked for", "nothing for a language that benchmint does not build; else widen filters.languages"},
 	{TooLarge, "the code part is over filters.max_source_lines", "raise the limit"},
 	{UnsafePath, "a path of the tree leaves it or cannot be written", "nothing: the tree is hostile or broken"},
+	{HugeObject, "a file of the change's trees has more than 100 MiB, or a tree more than 1 GiB or 500,000 entries", "nothing: that much is not read"},
 	{HoldsSecret, "the change's diff holds what looks like a credential of a service (a token or key in its documented form)", "nothing: it is not to be spread; tell its owner"},
 	{AddsFunctions, "the code part adds a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
 	{DropsFunctions, "the code part removes a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},

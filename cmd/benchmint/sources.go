@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -85,6 +86,9 @@ var errNotWanted = errors.New("it is kept out by what GitHub says of it")
 
 func (p *program) look(ctx context.Context, c *config.Config, all []placed, said answers) []looked {
 	out := make([]looked, len(all))
+	ctx = gitrepo.WithPatience(ctx, gitrepo.Patience{Waiting: func(host string, silent time.Duration) {
+		p.say("waiting for %s, %s", visible(host), silent)
+	}})
 	var g errgroup.Group
 	g.SetLimit(looksAtOnce)
 	for i, src := range all {

@@ -7,8 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/benchmint/benchmint/internal/tree"
 )
 
 // renames are git's own defaults, said aloud, so that no version of git and no
@@ -24,9 +27,11 @@ func isolated(view string) []string {
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_ATTR_NOSYSTEM=1", "GIT_ATTR_SOURCE=" + EmptyTree, "GIT_GRAFT_FILE=" + os.DevNull,
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
-		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+		"GIT_CONFIG_COUNT=4", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
 		"GIT_CONFIG_KEY_1=core.fsmonitor", "GIT_CONFIG_VALUE_1=false",
 		"GIT_CONFIG_KEY_2=core.hooksPath", "GIT_CONFIG_VALUE_2=" + os.DevNull,
+		// git itself reads nothing larger to count its lines, and writes it out in pieces.
+		"GIT_CONFIG_KEY_3=core.bigFileThreshold", "GIT_CONFIG_VALUE_3=" + strconv.Itoa(tree.MaxFile),
 	}
 }
 

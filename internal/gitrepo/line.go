@@ -92,17 +92,36 @@ func readFields(in *bufio.Reader, n int, visit func([]string) bool) (stopped boo
 	for {
 		fields := make([]string, n)
 		for i := range fields {
-			s, err := in.ReadString(0)
+			s, err := readField(in)
 			if errors.Is(err, io.EOF) && i == 0 && s == "" {
 				return false, nil
 			}
 			if err != nil {
 				return false, nil // git died: its exit code says more
 			}
-			fields[i] = s[:len(s)-1]
+			fields[i] = s
 		}
 		if !visit(fields) {
 			return true, nil
+		}
+	}
+}
+
+// maxField is how much of a field is kept, in bytes: a message may be as long as its
+// author likes.
+const maxField = 4 << 20
+
+// readField reads up to NUL, and keeps the beginning of what is longer than maxField.
+func readField(in *bufio.Reader) (string, error) {
+	var field []byte
+	for {
+		part, err := in.ReadSlice(0)
+		field = append(field, part[:min(len(part), maxField+1-len(field))]...)
+		if err == nil {
+			return strings.TrimSuffix(string(field[:min(len(field), maxField)]), "\x00"), nil
+		}
+		if err != bufio.ErrBufferFull { //nolint:errorlint // ReadSlice gives it unwrapped
+			return string(field), err
 		}
 	}
 }

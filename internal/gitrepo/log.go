@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -122,19 +123,24 @@ func (r *Repo) change(i, number int, from schemas.NumberSource, body string) sch
 }
 
 // Files are the rows between two trees, with paths byte for byte: with renames and line counts where every
-// blob is there, without where one is missing, none where a tree is missing.
+// blob is there, without where one is missing or too large to be read, none where a tree is
+// missing or more than tree.MaxEntries differ.
 func (r *Repo) Files(ctx context.Context, from, to string) ([]schemas.ChangedFile, error) {
 	if from == to {
 		return []schemas.ChangedFile{}, nil
 	}
 	plain, err := r.rows(ctx, r.raw, from, to)
-	if errors.Is(err, ErrMissing) {
+	if errors.Is(err, ErrMissing) || errors.Is(err, tree.ErrTooLarge) {
 		return []schemas.ChangedFile{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	all, err := r.objects.haveAll(ctx, blobsOf(plain))
+	all := true
+	err = r.objects.sizes(ctx, blobsOf(plain), func(_ string, size int64) error {
+		all = all && size >= 0 && size <= tree.MaxFile
+		return nil
+	})
 	if err != nil && !errors.Is(err, ErrMissing) {
 		return nil, err
 	}

@@ -106,11 +106,8 @@ func update(ctx context.Context, url, dir string) error {
 func listRemote(ctx context.Context, url, dir string) (string, error) {
 	cmd := online(ctx, dir, "-c", "protocol.version=0", "ls-remote", "--symref", "--", url)
 	cmd.Env = append(cmd.Env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir)) // no repository around the cache
-	out, err := output(cmd)
-	if err != nil {
-		return "", remoteError(ctx, err)
-	}
-	return string(out), nil
+	out, err := converse(ctx, url, cmd)
+	return string(out), err
 }
 
 // listMirror is the same list of a mirror. The type makes git look at what each ref is
@@ -121,12 +118,11 @@ func listMirror(ctx context.Context, dir string) (string, error) {
 }
 
 func fetch(ctx context.Context, url, dir string, what ...string) error {
-	args := append([]string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", "-q", "--prune", "--no-write-fetch-head",
+	args := append([]string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", "--progress", "--prune", "--no-write-fetch-head",
 		"--no-recurse-submodules", "--", url}, what...)
-	if _, err := output(online(ctx, dir, args...)); err != nil {
-		return remoteError(ctx, err)
-	}
-	return nil
+	// Its progress is what a remote says while it makes a pack.
+	_, err := converse(ctx, url, online(ctx, dir, args...))
+	return err
 }
 
 // fetchCommit fetches one commit that no ref leads to any more, and what is below it.
@@ -177,13 +173,6 @@ func setHead(ctx context.Context, dir, symref string) error {
 		return err
 	}
 	return fmt.Errorf("%w: the remote has no HEAD", ErrNoRepo)
-}
-
-func remoteError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return fmt.Errorf("%w: %w", ErrRemote, err)
 }
 
 // lock keeps two processes from fetching into one mirror.

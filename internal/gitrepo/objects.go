@@ -26,14 +26,18 @@ import (
 
 // Tree reads a whole tree from objects (never with git archive: export-ignore
 // drops tests, export-subst rewrites files). id names a commit or a tree.
-// ErrMissing, tree.ErrUnsafe.
+// ErrMissing, tree.ErrUnsafe, tree.ErrTooLarge.
 func (r *Repo) Tree(ctx context.Context, id string) (*tree.Tree, error) {
 	root, err := r.objects.id(ctx, id+"^{tree}")
 	if err != nil {
 		return nil, r.missing(fmt.Errorf("reading tree %s: %w", id, err))
 	}
 	var entries []tree.Entry
-	if err := r.list(ctx, root, "", &entries); err != nil {
+	room := tree.NewRoom()
+	if err := r.list(ctx, root, "", room, &entries); err != nil {
+		return nil, r.missing(fmt.Errorf("reading tree %s: %w", id, err))
+	}
+	if err := r.fits(ctx, entries); err != nil {
 		return nil, r.missing(fmt.Errorf("reading tree %s: %w", id, err))
 	}
 	for i, e := range entries {
@@ -56,11 +60,30 @@ func (r *Repo) Tree(ctx context.Context, id string) (*tree.Tree, error) {
 	return t, nil
 }
 
+// fits asks the blobs of a tree for their sizes before any is read.
+func (r *Repo) fits(ctx context.Context, entries []tree.Entry) error {
+	var ids []string
+	paths := map[string]string{}
+	for _, e := range entries {
+		if e.Mode != tree.ModeModule {
+			ids = append(ids, string(e.Data))
+			paths[string(e.Data)] = e.Path
+		}
+	}
+	room := tree.NewRoom()
+	return r.objects.sizes(ctx, ids, func(id string, size int64) error {
+		if err := room.Take(size); err != nil {
+			return fmt.Errorf("%s: %w", RecordPath(paths[id]), err)
+		}
+		return nil
+	})
+}
+
 // maxDepth bounds the folders of a tree: a hostile one may nest without end.
 const maxDepth = 200
 
 // list appends the entries below one tree object, with IDs in place of content.
-func (r *Repo) list(ctx context.Context, id, prefix string, entries *[]tree.Entry) error {
+func (r *Repo) list(ctx context.Context, id, prefix string, room *tree.Room, entries *[]tree.Entry) error {
 	if strings.Count(prefix, "/") > maxDepth {
 		return fmt.Errorf("folders nest deeper than %d: %w", maxDepth, tree.ErrUnsafe)
 	}
@@ -69,8 +92,11 @@ func (r *Repo) list(ctx context.Context, id, prefix string, entries *[]tree.Entr
 		return err
 	}
 	for _, row := range rows {
+		if err := room.Take(0); err != nil { // a tree may stand in itself a billion times
+			return err
+		}
 		if row.mode == modeTree {
-			if err := r.list(ctx, row.id, prefix+row.name+"/", entries); err != nil {
+			if err := r.list(ctx, row.id, prefix+row.name+"/", room, entries); err != nil {
 				return err
 			}
 			continue
@@ -109,7 +135,7 @@ func (r *Repo) treeRows(ctx context.Context, id string) ([]treeRow, error) {
 	return rows, nil
 }
 
-// Blob reads one blob by its ID. ErrMissing.
+// Blob reads one blob by its ID. ErrMissing, tree.ErrTooLarge.
 func (r *Repo) Blob(ctx context.Context, id string) ([]byte, error) {
 	b, err := r.objects.blob(ctx, id)
 	if err != nil {
@@ -120,7 +146,7 @@ func (r *Repo) Blob(ctx context.Context, id string) ([]byte, error) {
 
 // Diff is the patch that turns one tree into another: git's format, binary
 // deltas and full object IDs included, renames as renames. Equal trees give
-// equal bytes. ErrMissing.
+// equal bytes. ErrMissing, tree.ErrTooLarge.
 func (r *Repo) Diff(ctx context.Context, from, to string) ([]byte, error) {
 	return r.patch(ctx, r.patches, from, to)
 }
@@ -135,6 +161,9 @@ func (r *Repo) patch(ctx context.Context, d *differ, from, to string) ([]byte, e
 	if from == to {
 		return nil, nil
 	}
+	if err := r.comparable(ctx, from, to); err != nil {
+		return nil, r.missing(fmt.Errorf("comparing trees: %w", err))
+	}
 	var patch bytes.Buffer
 	err := d.diff(ctx, from, to, func(out *bufio.Reader) error {
 		patch.Reset()
@@ -144,6 +173,32 @@ func (r *Repo) patch(ctx context.Context, d *differ, from, to string) ([]byte, e
 		return nil, r.missing(fmt.Errorf("comparing trees: %w", err))
 	}
 	return patch.Bytes(), nil
+}
+
+// comparable asks the blobs that differ between two trees for their sizes: git reads
+// both sides of each to compare them.
+func (r *Repo) comparable(ctx context.Context, from, to string) error {
+	rows, err := r.rows(ctx, r.raw, from, to)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	paths := map[string]string{}
+	for _, row := range rows {
+		for _, side := range [][2]string{{row.OldMode, row.OldBlob}, {row.NewMode, row.NewBlob}} {
+			if id := side[1]; side[0] != modeModule && strings.Trim(id, "0") != "" {
+				ids = append(ids, id)
+				paths[id] = row.Path
+			}
+		}
+	}
+	room := tree.NewRoom()
+	return r.objects.sizes(ctx, ids, func(id string, size int64) error {
+		if err := room.Take(size); err != nil {
+			return fmt.Errorf("%s: %w", RecordPath(paths[id]), err)
+		}
+		return nil
+	})
 }
 
 // Edit puts a path into a tree or takes it out.

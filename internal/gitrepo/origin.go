@@ -35,6 +35,8 @@ type Origin struct {
 	silent error
 	asOf   time.Time
 
+	patience Patience
+
 	mu      sync.Mutex // held while a URL is fetched
 	here    bool
 	fetched string // its root, where that is known since it was fetched
@@ -45,7 +47,7 @@ type Origin struct {
 // fetched all the same, and a mirror that cannot be read is mended. Where a URL does not
 // answer, its mirror stands in if it is whole: see Silent. ErrNoRepo, ErrRemote.
 func Look(ctx context.Context, source, name, cacheDir string) (*Origin, error) {
-	o := &Origin{source: source, cacheDir: cacheDir, info: schemas.Repo{Name: name, URL: source}}
+	o := &Origin{source: source, cacheDir: cacheDir, info: schemas.Repo{Name: name, URL: source}, patience: patienceOf(ctx)}
 	if isURL(source) {
 		o.info.Name = cmp.Or(name, nameOfURL(source))
 		if err := o.lookAtURL(ctx); err != nil {
@@ -298,6 +300,7 @@ func (o *Origin) fetch(ctx context.Context, head string) error {
 	if o.here && o.has(ctx, head) {
 		return nil
 	}
+	ctx = WithPatience(ctx, o.patience)
 	m, err := mirror(ctx, o.source, o.cacheDir)
 	if err != nil {
 		return fmt.Errorf("mirroring %s: %w", o.source, err)

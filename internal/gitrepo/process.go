@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/tree"
 )
 
 // coprocess is a git that answers questions for as long as it lives. One that
@@ -51,7 +52,7 @@ func (c *coprocess) ask(ctx context.Context, start func() *exec.Cmd, question st
 		c.stop()
 		return ctx.Err()
 	}
-	if err == nil || errors.Is(err, errNoAnswer) {
+	if err == nil || errors.Is(err, errNoAnswer) || errors.Is(err, errTooLarge) {
 		return err // said in full: the process is sound
 	}
 	return c.autopsy(err)
@@ -82,6 +83,9 @@ var starved = lazyregexp.New(`(?i)out of memory|cannot allocate memory|too many 
 
 // errNoAnswer is an answer that says that there is none.
 var errNoAnswer = fmt.Errorf("%w", ErrMissing)
+
+// errTooLarge is an object that was asked for its size only.
+var errTooLarge = fmt.Errorf("%w", tree.ErrTooLarge)
 
 func (c *coprocess) start(cmd *exec.Cmd) error {
 	c.stderr.Reset()
@@ -206,12 +210,21 @@ func (o *objects) blob(ctx context.Context, id string) ([]byte, error) {
 	return data, err
 }
 
-// get reads one object of a kind. ErrMissing.
+// get reads one object of a kind, once its size is known. ErrMissing, tree.ErrTooLarge.
 func (o *objects) get(ctx context.Context, kind, name string) ([]byte, error) {
 	var data []byte
-	err := o.ask(ctx, o.batch, "contents "+name+"\n", func(out *bufio.Reader) error {
+	err := o.ask(ctx, o.batch, "info "+name+"\n", func(out *bufio.Reader) error {
 		_, got, size, err := readInfo(out, name)
 		if err != nil {
+			return err
+		}
+		if size > tree.MaxFile {
+			return fmt.Errorf("%w: %s %s has %d bytes, and %d MiB are read", errTooLarge, got, name, size, tree.MaxFile>>20)
+		}
+		if _, err := io.WriteString(o.in, "contents "+name+"\n"); err != nil {
+			return err
+		}
+		if _, got, size, err = readInfo(out, name); err != nil {
 			return err
 		}
 		data = make([]byte, size)
@@ -241,8 +254,18 @@ func (o *objects) id(ctx context.Context, name string) (string, error) {
 
 // haveAll reports whether every object is there, without reading any.
 func (o *objects) haveAll(ctx context.Context, ids []string) (bool, error) {
-	const chunk = 400 // questions and answers fit into the pipes: neither side waits for the other
 	all := true
+	err := o.sizes(ctx, ids, func(_ string, size int64) error {
+		all = all && size >= 0
+		return nil
+	})
+	return all, err
+}
+
+// sizes tells the size of every object in bytes, in order, -1 of one that is missing.
+// The first error of each ends it.
+func (o *objects) sizes(ctx context.Context, ids []string, each func(id string, size int64) error) error {
+	const chunk = 400 // questions and answers fit into the pipes: neither side waits for the other
 	for len(ids) > 0 {
 		some := ids[:min(chunk, len(ids))]
 		ids = ids[len(some):]
@@ -250,21 +273,27 @@ func (o *objects) haveAll(ctx context.Context, ids []string) (bool, error) {
 		for _, id := range some {
 			question.WriteString("info " + id + "\n")
 		}
+		var refused error
 		err := o.ask(ctx, o.batch, question.String(), func(out *bufio.Reader) error {
+			refused = nil
 			for _, id := range some {
-				if _, _, _, err := readInfo(out, id); errors.Is(err, errNoAnswer) {
-					all = false
+				_, _, size, err := readInfo(out, id)
+				if errors.Is(err, errNoAnswer) {
+					size = -1
 				} else if err != nil {
 					return err
+				}
+				if refused == nil { // the other answers are read all the same
+					refused = each(id, int64(size))
 				}
 			}
 			return nil
 		})
-		if err != nil {
-			return false, err
+		if err := cmp.Or(err, refused); err != nil {
+			return err
 		}
 	}
-	return all, nil
+	return nil
 }
 
 func (o *objects) batch() *exec.Cmd {

@@ -153,14 +153,14 @@ func (r *Repo) Raw(ctx context.Context, from, to string) ([]schemas.ChangedFile,
 	return rows, err
 }
 
-// Paths are all files of a tree, from tree objects alone. ErrMissing.
+// Paths are all files of a tree, from tree objects alone. ErrMissing, tree.ErrTooLarge.
 func (r *Repo) Paths(ctx context.Context, id string) ([]string, error) {
 	root, err := r.objects.id(ctx, id+"^{tree}")
 	if err != nil {
 		return nil, err
 	}
 	var entries []tree.Entry
-	if err := r.list(ctx, root, "", &entries); err != nil {
+	if err := r.list(ctx, root, "", tree.NewRoom(), &entries); err != nil {
 		return nil, err
 	}
 	out := make([]string, len(entries))

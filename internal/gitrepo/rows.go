@@ -3,11 +3,13 @@ package gitrepo
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -17,6 +19,11 @@ const modeModule = "160000"
 // NUL, so that no file name can be taken for anything else.
 func (r *Repo) rows(ctx context.Context, d *differ, from, to string) ([]schemas.ChangedFile, error) {
 	rows := []schemas.ChangedFile{}
+	if d == r.raw { // every other question comes after this one
+		if err := r.bounded(ctx, from, to, tree.NewRoom()); err != nil {
+			return nil, err
+		}
+	}
 	err := d.diff(ctx, from, to, func(out *bufio.Reader) error {
 		rows = rows[:0]
 		counted := 0
@@ -50,6 +57,51 @@ func (r *Repo) rows(ctx context.Context, d *differ, from, to string) ([]schemas.
 		return nil, err
 	}
 	return rows, nil
+}
+
+// bounded reads the folders in which two trees differ, and refuses more than can be
+// taken: git collects all of a difference before it says any. A folder that is missing is
+// for git to tell. tree.ErrTooLarge.
+func (r *Repo) bounded(ctx context.Context, from, to string, room *tree.Room) error {
+	if from == to {
+		return nil
+	}
+	below := map[string]string{}
+	for _, id := range []string{from, to} {
+		rows, err := r.treeRows(ctx, id)
+		if errors.Is(err, ErrMissing) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if err := room.Take(0); err != nil {
+				return err
+			}
+			if row.mode != modeTree {
+				continue
+			}
+			if id == from {
+				below[row.name] = row.id
+				continue
+			}
+			before, there := below[row.name]
+			if !there {
+				before = EmptyTree
+			}
+			delete(below, row.name)
+			if err := r.bounded(ctx, before, row.id, room); err != nil {
+				return err
+			}
+		}
+	}
+	for _, id := range below {
+		if err := r.bounded(ctx, id, EmptyTree, room); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readRaw reads ":<mode> <mode> <id> <id> <status>[score]" NUL path NUL [path NUL].
@@ -116,8 +168,12 @@ func readNul(out *bufio.Reader) (string, error) {
 	return s[:len(s)-1], nil
 }
 
-// readPatch copies lines up to mark.
+// maxPatch bounds a patch, in bytes.
+const maxPatch = 256 << 20
+
+// readPatch copies lines up to mark. tree.ErrTooLarge, with the rest unread.
 func readPatch(out *bufio.Reader, w io.Writer) error {
+	size := 0
 	for fresh := true; ; {
 		line, err := out.ReadSlice('\n')
 		long := err == bufio.ErrBufferFull //nolint:errorlint // ReadSlice gives it unwrapped
@@ -126,6 +182,9 @@ func readPatch(out *bufio.Reader, w io.Writer) error {
 		}
 		if fresh && string(line) == mark {
 			return nil
+		}
+		if size += len(line); size > maxPatch {
+			return fmt.Errorf("%w: a patch of more than %d MiB", tree.ErrTooLarge, maxPatch>>20)
 		}
 		if _, err := w.Write(line); err != nil {
 			return err

@@ -40,9 +40,43 @@ func (t *Tree) WriteTar(w io.Writer) error {
 	return tw.Close()
 }
 
-// ReadTar reads what WriteTar wrote. ErrUnsafe for paths that leave the tree.
+// Room is what is left of the bounds on one tree while it is read.
+type Room struct {
+	entries int
+	bytes   int64
+}
+
+// NewRoom is room for one tree.
+func NewRoom() *Room { return &Room{entries: MaxEntries, bytes: MaxBytes} }
+
+// Take takes the room of one entry of size bytes. ErrTooLarge.
+func (r *Room) Take(size int64) error {
+	r.entries--
+	r.bytes -= max(size, 0)
+	switch {
+	case size > MaxFile:
+		return fmt.Errorf("%w: %d bytes in one file, and %d MiB are read", ErrTooLarge, size, MaxFile>>20)
+	case r.entries < 0:
+		return fmt.Errorf("%w: more than %d entries", ErrTooLarge, MaxEntries)
+	case r.bytes < 0:
+		return fmt.Errorf("%w: more than %d MiB together", ErrTooLarge, MaxBytes>>20)
+	}
+	return nil
+}
+
+// read reads one file of an archive, which may hold fewer bytes than it says, or none.
+func (r *Room) read(tr io.Reader, h *tar.Header) ([]byte, error) {
+	if err := r.Take(h.Size); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(tr, h.Size))
+}
+
+// ReadTar reads what WriteTar wrote, of a stranger's making too. ErrUnsafe for paths that
+// leave the tree, ErrTooLarge.
 func ReadTar(r io.Reader) (*Tree, error) {
 	var entries []Entry
+	room := NewRoom()
 	tr := tar.NewReader(r)
 	for {
 		h, err := tr.Next()
@@ -52,10 +86,15 @@ func ReadTar(r io.Reader) (*Tree, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading archive: %w", err)
 		}
+		if h.Typeflag != tar.TypeReg {
+			if err := room.Take(0); err != nil {
+				return nil, fmt.Errorf("reading %s: %w", h.Name, err)
+			}
+		}
 		e := Entry{Path: h.Name, Mode: ModeFile}
 		switch h.Typeflag {
 		case tar.TypeReg:
-			if e.Data, err = io.ReadAll(tr); err != nil {
+			if e.Data, err = room.read(tr, h); err != nil {
 				return nil, fmt.Errorf("reading %s: %w", h.Name, err)
 			}
 			switch {

@@ -26,6 +26,17 @@ const (
 // system takes.
 var ErrUnsafe = errors.New("unsafe path")
 
+// ErrTooLarge is an object or a tree that is larger than is read.
+var ErrTooLarge = errors.New("too large to be read")
+
+// Bounds on what is read of strangers' objects and archives, all of which is held in
+// memory. GitHub takes no file that is larger than MaxFile.
+const (
+	MaxFile    = 100 << 20 // bytes of one file, or of any other object
+	MaxBytes   = 1 << 30   // of all files of a tree together
+	MaxEntries = 500_000   // of a tree, folders included
+)
+
 // Entry is one file, symlink or submodule.
 type Entry struct {
 	Path string

@@ -12,6 +12,7 @@ import (
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -232,7 +233,7 @@ func (d *desk) text(ctx context.Context, mode, blob string) (string, error) {
 		return "", nil
 	}
 	data, err := d.repo.Blob(ctx, blob)
-	if errors.Is(err, gitrepo.ErrMissing) || len(data) > largest {
+	if errors.Is(err, gitrepo.ErrMissing) || errors.Is(err, tree.ErrTooLarge) || len(data) > largest {
 		return "", nil
 	}
 	return strings.ToValidUTF8(string(data), "\uFFFD"), err

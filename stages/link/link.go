@@ -29,7 +29,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "3"
+const Version = "4"
 
 // Repos reads objects by the repository's name.
 type Repos interface {
@@ -107,6 +107,8 @@ func (l *Linker) Run(ctx context.Context, c schemas.Change) (schemas.Start, erro
 		return start, &pipeline.Rejected{Reason: schemas.MissingBlob, Err: err}
 	case errors.Is(err, tree.ErrUnsafe):
 		return start, &pipeline.Rejected{Reason: schemas.UnsafePath, Err: err}
+	case errors.Is(err, tree.ErrTooLarge):
+		return start, &pipeline.Rejected{Reason: schemas.HugeObject, Err: err}
 	}
 	return start, err
 }

@@ -242,7 +242,7 @@ func buildReachesRegistriesOnly(t *testing.T, b *box) {
 	before := len(w.visits())
 	_, res := b.build(t, sandbox.Build{Network: sandbox.Registries, Steps: commands(
 		bash(request+`ask GET "http://$1/plain" - "$1"; ask CONNECT "$1" /without_tls "$1"`, w.registry),
-		bash(`if command -v curl >/dev/null; then curl -sk "https://$1/tunnel"; else echo "no curl: registry answers /tunnel"; fi`, w.secure),
+		bash(`if command -v curl >/dev/null; then curl -sk --noproxy '' --proxy http://127.0.0.1:3128 "https://$1/tunnel"; else echo "no curl: registry answers /tunnel"; fi`, w.secure),
 		bash(request+`ask GET "http://$1/stolen" - "$2"; ask CONNECT "$1" /stolen "$2"; ask GET "http://$2/stolen" - "$1" >/dev/null; ask CONNECT 198.51.100.1:443 / x`, w.other, w.registry),
 		bash(`echo "$http_proxy $HTTPS_PROXY $PIP_INDEX_URL"`),
 		bash(`for a in $1; do if timeout 4 bash -c "exec 3<>/dev/tcp/$a/$2"; then echo "REACHED $a"; fi; done 2>/dev/null; true`, hostAddresses(t), fmt.Sprint(w.tcp)),

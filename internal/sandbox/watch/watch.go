@@ -120,6 +120,27 @@ func UserTasks(uid uint32) int {
 	return Tasks(pids)
 }
 
+// Moved is what the processes together, with those of their children that ended, have
+// read so far, from wherever, and the time of CPUs that they have used.
+func Moved(pids []int) (read int64, used time.Duration) {
+	for _, pid := range pids {
+		for line := range strings.Lines(readProc(pid, "io")) {
+			if n, ok := strings.CutPrefix(line, "rchar: "); ok {
+				bytes, _ := strconv.ParseInt(strings.TrimSpace(n), 10, 64)
+				read += bytes
+			}
+		}
+		stat := readProc(pid, "stat")
+		// After "pid (name)": state is field 3, and 14 to 17 are times in hundredths.
+		fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+		for i := 11; i < 15 && i < len(fields); i++ {
+			ticks, _ := strconv.ParseInt(fields[i], 10, 64)
+			used += time.Duration(ticks) * 10 * time.Millisecond
+		}
+	}
+	return read, used
+}
+
 // Counter is one line of a control group's file of counters; 0 where there is none.
 func Counter(dir, file, name string) int {
 	if dir == "" {
