@@ -252,16 +252,6 @@ func (o *objects) id(ctx context.Context, name string) (string, error) {
 	return id, err
 }
 
-// haveAll reports whether every object is there, without reading any.
-func (o *objects) haveAll(ctx context.Context, ids []string) (bool, error) {
-	all := true
-	err := o.sizes(ctx, ids, func(_ string, size int64) error {
-		all = all && size >= 0
-		return nil
-	})
-	return all, err
-}
-
 // sizes tells the size of every object in bytes, in order, -1 of one that is missing.
 // The first error of each ends it.
 func (o *objects) sizes(ctx context.Context, ids []string, each func(id string, size int64) error) error {

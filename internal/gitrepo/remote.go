@@ -102,10 +102,9 @@ func (p Patience) listen(pid int, host string, ended <-chan struct{}) bool {
 		read int64
 		used time.Duration
 	}
-	began := time.Now()
-	enough, some := state{at: began}, state{at: began}
-	told := began
-	for {
+	var enough, some state
+	var told time.Time
+	for first := true; ; first = false {
 		var now state
 		select {
 		case <-ended:
@@ -113,6 +112,9 @@ func (p Patience) listen(pid int, host string, ended <-chan struct{}) bool {
 		case now.at = <-ticks.C:
 		}
 		now.read, now.used = watch.Moved(append(watch.Descendants(pid), pid))
+		if first {
+			enough, some, told = now, now, now.at
+		}
 		// One that ended takes its numbers along: then there was some work.
 		if now.read != some.read {
 			some, told = now, now.at

@@ -227,7 +227,7 @@ func open(t *testing.T, address, target string) net.Conn {
 	t.Cleanup(func() { conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 	fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %[1]s\r\n\r\n", target)
-	res, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), &http.Request{Method: http.MethodConnect})
+	res, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), &http.Request{Method: http.MethodConnect}) //nolint:bodyclose // it is the connection
 	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("CONNECT: %v, %v", res, err)
 	}

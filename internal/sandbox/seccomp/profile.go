@@ -25,7 +25,7 @@ func Profile() (string, error) {
 	}
 	var rules []*profile.Syscall
 	for _, r := range p.Syscalls {
-		if r.Action == specs.ActErrno && r.Name == "" && slices.Contains(r.Names, "clone3") {
+		if r.Action == specs.ActErrno && slices.Contains(r.Names, "clone3") {
 			continue // absent says the same
 		}
 		kept := *r
