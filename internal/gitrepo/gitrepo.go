@@ -18,6 +18,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -55,6 +56,7 @@ type Repo struct {
 	clone clone
 
 	objects *objects
+	trees   treeCache
 	loose   *looseObjects
 	raw     *differ // trees only: works without any blob
 	stats   *differ // counts lines and finds renames: reads blobs
@@ -106,7 +108,8 @@ func (o *Origin) open(ctx context.Context, head string, kept *blobs, made string
 	if r.view, r.hold, err = makeView(&o.found, head, stores); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", o.source, err), r.Close())
 	}
-	r.objects, r.loose = &objects{view: r.view, of: o, kept: kept}, writeInto(cmp.Or(made, r.view))
+	r.objects, r.loose = &objects{view: r.view, of: o, kept: kept, mark: rand.Text()}, writeInto(cmp.Or(made, r.view))
+	r.trees.read = r.treeRows
 	r.raw = &differ{view: r.view, args: []string{"--raw", "--no-renames", "-z"}}
 	r.stats = &differ{view: r.view, args: append([]string{"--raw", "--numstat", "-z"}, renames...)}
 	r.patches = &differ{view: r.view, args: append([]string{"-p", "--binary", "--full-index", "-U3"}, renames...)}

@@ -124,13 +124,13 @@ func (r *Repo) change(i, number int, from schemas.NumberSource, body string) sch
 
 // Files are the rows between two trees, with paths byte for byte: with renames and line counts where every
 // blob is there, without where one is missing or too large to be read, none where a tree is
-// missing or more than tree.MaxEntries differ.
+// missing, too large to list or none that git would write.
 func (r *Repo) Files(ctx context.Context, from, to string) ([]schemas.ChangedFile, error) {
 	if from == to {
 		return []schemas.ChangedFile{}, nil
 	}
 	plain, err := r.rows(ctx, r.raw, from, to)
-	if errors.Is(err, ErrMissing) || errors.Is(err, tree.ErrTooLarge) {
+	if errors.Is(err, ErrMissing) || errors.Is(err, tree.ErrTooLarge) || errors.Is(err, tree.ErrUnsafe) {
 		return []schemas.ChangedFile{}, nil
 	}
 	if err != nil {

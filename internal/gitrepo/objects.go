@@ -32,9 +32,8 @@ func (r *Repo) Tree(ctx context.Context, id string) (*tree.Tree, error) {
 	if err != nil {
 		return nil, r.missing(fmt.Errorf("reading tree %s: %w", id, err))
 	}
-	var entries []tree.Entry
-	room := tree.NewRoom()
-	if err := r.list(ctx, root, "", room, &entries); err != nil {
+	entries, err := r.list(ctx, root)
+	if err != nil {
 		return nil, r.missing(fmt.Errorf("reading tree %s: %w", id, err))
 	}
 	if err := r.fits(ctx, entries); err != nil {
@@ -79,24 +78,28 @@ func (r *Repo) fits(ctx context.Context, entries []tree.Entry) error {
 	})
 }
 
-// maxDepth bounds the folders of a tree: a hostile one may nest without end.
-const maxDepth = 200
-
-// list appends the entries below one tree object, with IDs in place of content.
-func (r *Repo) list(ctx context.Context, id, prefix string, room *tree.Room, entries *[]tree.Entry) error {
-	if strings.Count(prefix, "/") > maxDepth {
-		return fmt.Errorf("folders nest deeper than %d: %w", maxDepth, tree.ErrUnsafe)
+// list are the files below a tree object, with IDs in place of content. ErrMissing,
+// tree.ErrTooLarge; tree.ErrUnsafe for a tree that git would not write.
+func (r *Repo) list(ctx context.Context, root string) ([]tree.Entry, error) {
+	if err := r.listable(ctx, EmptyTree, root); err != nil {
+		return nil, err
 	}
-	rows, err := r.treeRows(ctx, id)
+	var entries []tree.Entry
+	err := r.folder(ctx, root, "", &entries)
+	return entries, err
+}
+
+func (r *Repo) folder(ctx context.Context, id, prefix string, entries *[]tree.Entry) error {
+	rows, err := r.trees.rows(ctx, id)
 	if err != nil {
 		return err
 	}
+	if err := checkRows(rows); err != nil {
+		return fmt.Errorf("tree object %s: %w", id, err)
+	}
 	for _, row := range rows {
-		if err := room.Take(0); err != nil { // a tree may stand in itself a billion times
-			return err
-		}
 		if row.mode == modeTree {
-			if err := r.list(ctx, row.id, prefix+row.name+"/", room, entries); err != nil {
+			if err := r.folder(ctx, row.id, prefix+row.name+"/", entries); err != nil {
 				return err
 			}
 			continue
@@ -106,7 +109,32 @@ func (r *Repo) list(ctx context.Context, id, prefix string, room *tree.Room, ent
 	return nil
 }
 
-const modeTree = "40000"
+// checkRows refuses a tree object that git would not write: its ID is not that of the
+// files in it, so that no state made of them could be proved.
+func checkRows(rows []treeRow) error {
+	last := ""
+	for _, row := range rows {
+		key := row.name
+		switch {
+		case row.name == "" || strings.Contains(row.name, "/"):
+			return fmt.Errorf("an entry is named %q: %w", row.name, tree.ErrUnsafe)
+		case row.mode == paddedTree:
+			return fmt.Errorf("the mode of %q is %s: %w", row.name, row.mode, tree.ErrUnsafe)
+		case row.mode == modeTree:
+			key += "/" // how git sorts folders
+		}
+		if key <= last {
+			return fmt.Errorf("%q is out of order: %w", row.name, tree.ErrUnsafe)
+		}
+		last = key
+	}
+	return nil
+}
+
+const (
+	modeTree   = "40000"
+	paddedTree = "040000" // as very old programs wrote it
+)
 
 // treeRow is one line of a tree object.
 type treeRow struct{ mode, name, id string }
@@ -125,9 +153,6 @@ func (r *Repo) treeRows(ctx context.Context, id string) ([]treeRow, error) {
 		mode, name, space := strings.Cut(string(meta), " ")
 		if !ok || !space || len(rest) < hash.Size {
 			return nil, fmt.Errorf("tree object %s is malformed: %w", id, ErrMissing)
-		}
-		if mode == "040000" { // as very old programs wrote it
-			mode = modeTree
 		}
 		rows = append(rows, treeRow{mode, name, hex.EncodeToString(rest[:hash.Size])})
 		data = rest[hash.Size:]

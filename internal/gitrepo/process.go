@@ -161,6 +161,7 @@ type objects struct {
 	view string
 	of   *Origin
 	kept *blobs
+	mark string // random, so that no content holds it
 }
 
 // blobs are blobs that are remembered: neighbouring trees share nearly all of them. The
@@ -221,17 +222,20 @@ func (o *objects) get(ctx context.Context, kind, name string) ([]byte, error) {
 		if size > tree.MaxFile {
 			return fmt.Errorf("%w: %s %s has %d bytes, and %d MiB are read", errTooLarge, got, name, size, tree.MaxFile>>20)
 		}
-		if _, err := io.WriteString(o.in, "contents "+name+"\n"); err != nil {
+		if _, err := io.WriteString(o.in, "contents "+name+"\ninfo "+o.mark+"\n"); err != nil {
 			return err
 		}
-		if _, got, size, err = readInfo(out, name); err != nil {
+		_, got, size, err = readInfo(out, name)
+		if errors.Is(err, errNoAnswer) {
+			_, _, _, end := readInfo(out, o.mark)
+			if !errors.Is(end, errNoAnswer) {
+				return end
+			}
+		}
+		if err != nil {
 			return err
 		}
-		data = make([]byte, size)
-		if _, err := io.ReadFull(out, data); err != nil {
-			return err
-		}
-		if _, err := out.Discard(1); err != nil { // the newline after the content
+		if data, err = readContent(out, size, o.end()); err != nil {
 			return err
 		}
 		if got != kind {
@@ -284,6 +288,37 @@ func (o *objects) sizes(ctx context.Context, ids []string, each func(id string, 
 		}
 	}
 	return nil
+}
+
+// end is what follows a content: a newline, and the answer that there is no mark.
+func (o *objects) end() []byte { return []byte("\n" + o.mark + " missing\n") }
+
+// readContent reads an object's bytes and what follows them. git gives a loose blob as it
+// is, whatever size its header has promised: without the end, who waits for the rest of
+// one that is shorter waits for ever.
+func readContent(out *bufio.Reader, size int, end []byte) ([]byte, error) {
+	data := make([]byte, size+len(end))
+	n := 0
+	for n < len(data) && (n < len(end) || !bytes.HasSuffix(data[:n], end)) {
+		m, err := out.Read(data[n:])
+		if n += m; err != nil && n < len(data) {
+			return nil, cmp.Or(err, io.ErrUnexpectedEOF)
+		}
+	}
+	if bytes.HasSuffix(data[:n], end) {
+		if n == len(data) {
+			return data[:size:size], nil
+		}
+		return nil, fmt.Errorf("%w: an object has %d bytes, and its header says %d", errNoAnswer, n-len(end), size)
+	}
+	for tail := data[size:]; !bytes.Equal(tail, end); {
+		b, err := out.ReadByte()
+		if err != nil {
+			return nil, err
+		}
+		tail = append(tail[1:], b)
+	}
+	return nil, fmt.Errorf("%w: an object has more than the %d bytes that its header says", errNoAnswer, size)
 }
 
 func (o *objects) batch() *exec.Cmd {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -184,14 +185,14 @@ func (r *Repo) pullRanges(ctx context.Context, pulls []pull) ([]pullRange, error
 	return ranges, nil
 }
 
-// pathsKey is the paths that differ between two trees; "" where none does or a
-// tree is missing.
+// pathsKey is the paths that differ between two trees; "" where none does, or a
+// tree is missing or too large to list.
 func (r *Repo) pathsKey(ctx context.Context, from, to string) (string, error) {
 	if from == to {
 		return "", nil
 	}
 	rows, err := r.rows(ctx, r.raw, from, to)
-	if errors.Is(err, ErrMissing) {
+	if errors.Is(err, ErrMissing) || errors.Is(err, tree.ErrUnsafe) {
 		return "", nil
 	}
 	if err != nil {

@@ -141,26 +141,27 @@ func (r *Repo) oldestAt(baseTree, tree string) int {
 }
 
 // Raw are the rows between two trees from the trees alone, without renames and
-// counts; none where a tree is missing.
+// counts; none where a tree is missing or too large to list.
 func (r *Repo) Raw(ctx context.Context, from, to string) ([]schemas.ChangedFile, error) {
 	if from == to {
 		return nil, nil
 	}
 	rows, err := r.rows(ctx, r.raw, from, to)
-	if errors.Is(err, ErrMissing) {
+	if errors.Is(err, ErrMissing) || errors.Is(err, tree.ErrUnsafe) {
 		return nil, nil
 	}
 	return rows, err
 }
 
-// Paths are all files of a tree, from tree objects alone. ErrMissing, tree.ErrTooLarge.
+// Paths are all files of a tree, from tree objects alone. ErrMissing, tree.ErrUnsafe,
+// tree.ErrTooLarge.
 func (r *Repo) Paths(ctx context.Context, id string) ([]string, error) {
 	root, err := r.objects.id(ctx, id+"^{tree}")
 	if err != nil {
 		return nil, err
 	}
-	var entries []tree.Entry
-	if err := r.list(ctx, root, "", tree.NewRoom(), &entries); err != nil {
+	entries, err := r.list(ctx, root)
+	if err != nil {
 		return nil, err
 	}
 	out := make([]string, len(entries))

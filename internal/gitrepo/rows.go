@@ -16,14 +16,13 @@ import (
 const modeModule = "160000"
 
 // rows reads one answer of --raw (and --numstat) with -z: records that end in
-// NUL, so that no file name can be taken for anything else.
+// NUL, so that no file name can be taken for anything else. tree.ErrTooLarge where
+// there are too many to list.
 func (r *Repo) rows(ctx context.Context, d *differ, from, to string) ([]schemas.ChangedFile, error) {
-	rows := []schemas.ChangedFile{}
-	if d == r.raw { // every other question comes after this one
-		if err := r.bounded(ctx, from, to, tree.NewRoom()); err != nil {
-			return nil, err
-		}
+	if err := r.listable(ctx, from, to); err != nil && !errors.Is(err, ErrMissing) { // git says what is missing
+		return nil, err
 	}
+	rows := []schemas.ChangedFile{}
 	err := d.diff(ctx, from, to, func(out *bufio.Reader) error {
 		rows = rows[:0]
 		counted := 0
@@ -57,51 +56,6 @@ func (r *Repo) rows(ctx context.Context, d *differ, from, to string) ([]schemas.
 		return nil, err
 	}
 	return rows, nil
-}
-
-// bounded reads the folders in which two trees differ, and refuses more than can be
-// taken: git collects all of a difference before it says any. A folder that is missing is
-// for git to tell. tree.ErrTooLarge.
-func (r *Repo) bounded(ctx context.Context, from, to string, room *tree.Room) error {
-	if from == to {
-		return nil
-	}
-	below := map[string]string{}
-	for _, id := range []string{from, to} {
-		rows, err := r.treeRows(ctx, id)
-		if errors.Is(err, ErrMissing) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		for _, row := range rows {
-			if err := room.Take(0); err != nil {
-				return err
-			}
-			if row.mode != modeTree {
-				continue
-			}
-			if id == from {
-				below[row.name] = row.id
-				continue
-			}
-			before, there := below[row.name]
-			if !there {
-				before = EmptyTree
-			}
-			delete(below, row.name)
-			if err := r.bounded(ctx, before, row.id, room); err != nil {
-				return err
-			}
-		}
-	}
-	for _, id := range below {
-		if err := r.bounded(ctx, id, EmptyTree, room); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // readRaw reads ":<mode> <mode> <id> <id> <status>[score]" NUL path NUL [path NUL].

@@ -91,21 +91,6 @@ func parent(path string) string {
 	return path[:i]
 }
 
-// checkPath refuses what git itself refuses to check out (verify_path), plus
-// what would be another path on a case-folding file system.
-func checkPath(path string) error {
-	if path == "" || path[0] == '/' || strings.ContainsRune(path, 0) {
-		return fmt.Errorf("%q: %w", path, ErrUnsafe)
-	}
-	for part := range strings.SplitSeq(path, "/") {
-		switch {
-		case part == "", part == ".", part == "..", strings.EqualFold(part, ".git"), len(part) > 255:
-			return fmt.Errorf("%q: %w", path, ErrUnsafe)
-		}
-	}
-	return nil
-}
-
 // Paths are the files and symlinks, sorted.
 func (t *Tree) Paths() []string { return t.paths }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/benchmint/benchmint/internal/github"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -152,15 +153,16 @@ func (g *Gate) enough(releases []schemas.Release) error {
 	return pipeline.Reject(schemas.FewReleases, "%d releases (and %d pre-releases), %d are asked for", final, len(releases)-final, g.config.MinReleases)
 }
 
-// language looks for a file that ships in one of the languages. Where the clone
-// lacks the trees of the head, nothing is known, and the stages after this one see.
+// language looks for a file that ships in one of the languages. Where the clone lacks
+// the trees of the head, or they cannot be listed, nothing is known, and the stages after
+// this one see.
 func (g *Gate) language(ctx context.Context, repo *gitrepo.Repo) error {
 	if len(g.config.Languages) == 0 {
 		return nil
 	}
 	paths, err := repo.Paths(ctx, repo.Info().Head)
-	if errors.Is(err, gitrepo.ErrMissing) {
-		return nil
+	if errors.Is(err, gitrepo.ErrMissing) || errors.Is(err, tree.ErrUnsafe) {
+		return nil // link says so of each change
 	}
 	if err != nil {
 		return fmt.Errorf("listing the head of %s: %w", repo.Info().Name, err)

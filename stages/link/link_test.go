@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -409,6 +410,41 @@ func TestRejects(t *testing.T) {
 				t.Errorf("end %v, want %s with %q", err, c.want, c.detail)
 			}
 		})
+	}
+}
+
+// TestUnsafeTrees: each is rejected by name, and the change beside it gets its start.
+func TestUnsafeTrees(t *testing.T) {
+	t.Parallel()
+	dir := gitrepotest.New(t, "-- commit: A --\n-- app.src --\nx\n-- a_check.src --\nx\n-- commit: Good (#2) --\n-- app.src --\ny\n-- a_check.src --\ny\n")
+	raw := gitrepotest.NewRaw(t, dir)
+	sound := raw.Rows("HEAD")
+	good := raw.Tree(sound...)
+	for name, id := range raw.UnsafeTrees(sound) {
+		raw.Commit(name, id)
+		raw.Commit("back", good)
+	}
+	w := newWorld(t, dir, anyShape())
+	starts := 0
+	for _, c := range w.changes(t) {
+		_, err := w.link.Run(t.Context(), c)
+		var rejected *pipeline.Rejected
+		want := []schemas.Reason{schemas.UnsafePath}
+		switch c.Subject {
+		case gitrepotest.Endless:
+			want = []schemas.Reason{schemas.HugeObject}
+		case "back": // its base is any of them
+			want = append(want, schemas.HugeObject)
+		}
+		switch {
+		case c.Number == 2 && err == nil:
+			starts++
+		case c.Base != "" && (!errors.As(err, &rejected) || !slices.Contains(want, rejected.Reason) && c.Twin == ""):
+			t.Errorf("%s: %v", c.Subject, err)
+		}
+	}
+	if starts != 1 {
+		t.Errorf("%d starts, want the change that is sound", starts)
 	}
 }
 
