@@ -202,7 +202,7 @@ func (l *linter) patches() {
 			if name == "" {
 				name = f.OldName
 			}
-			if !slices.Contains(p.allowed, string([]rune(name))) { // as JSON has kept a name that is not UTF-8
+			if name = schemas.RecordPath(name); !slices.Contains(p.allowed, name) {
 				l.add(RuleParts, "%s touches %s, which is not of its part", p.key, name)
 			}
 		}

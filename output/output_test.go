@@ -309,6 +309,38 @@ func TestWriteThenReadThenCheck(t *testing.T) {
 	}
 }
 
+// TestPathsThatAreNotUTF8: a dataset whose patches touch one passes check.
+func TestPathsThatAreNotUTF8(t *testing.T) {
+	t.Parallel()
+	const latin = "latin\xe9\xff\xfe.py"
+	x := task(t, 12, goldPatch+`diff --git "a/latin\351\377\376.py" "b/latin\351\377\376.py"
+new file mode 100644
+--- /dev/null
++++ "b/latin\351\377\376.py"
+@@ -0,0 +1 @@
++x = 1
+`)
+	x.Start.Files = append(x.Start.Files, schemas.PartFile{ChangedFile: schemas.ChangedFile{Status: "A", Path: schemas.RecordPath(latin)}, Part: schemas.PartCode, Hunks: 1})
+	dir := filepath.Join(t.TempDir(), "out")
+	in := input(t)
+	in.tasks = []Task{x}
+	if _, err := Write(dir, in.of()); err != nil {
+		t.Fatal(err)
+	}
+	findings, err := Check(dir)
+	if err != nil || len(findings) > 0 {
+		t.Fatalf("%v %v", findings, err)
+	}
+	d, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, g, err := d.States(d.Rows[0].Row)
+	if err != nil || !g.Has(latin) {
+		t.Errorf("the solution does not have the file: %v", err)
+	}
+}
+
 func TestWriteIsDeterministic(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

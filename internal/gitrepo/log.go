@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
@@ -62,7 +61,7 @@ func (r *Repo) Log(ctx context.Context, q Query) iter.Seq2[schemas.Change, error
 				return false
 			}
 			for j := range c.Files {
-				c.Files[j].Path, c.Files[j].OldPath = RecordPath(c.Files[j].Path), RecordPath(c.Files[j].OldPath)
+				c.Files[j].Path, c.Files[j].OldPath = schemas.RecordPath(c.Files[j].Path), schemas.RecordPath(c.Files[j].OldPath)
 			}
 			return yield(c, nil)
 		})
@@ -97,15 +96,6 @@ func Selects(only, commit string, number int) bool {
 		}
 	}
 	return len(only) >= 4 && strings.HasPrefix(commit, strings.ToLower(only))
-}
-
-// RecordPath is a path as records hold it: itself, or quoted as Go quotes where
-// it is no UTF-8, because JSON would replace the bytes silently.
-func RecordPath(path string) string {
-	if utf8.ValidString(path) {
-		return path
-	}
-	return strconv.Quote(path)
 }
 
 func (r *Repo) change(i, number int, from schemas.NumberSource, body string) schemas.Change {

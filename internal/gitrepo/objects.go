@@ -22,6 +22,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // Tree reads a whole tree from objects (never with git archive: export-ignore
@@ -45,7 +46,7 @@ func (r *Repo) Tree(ctx context.Context, id string) (*tree.Tree, error) {
 		}
 		data, err := r.objects.blob(ctx, string(e.Data))
 		if err != nil {
-			return nil, r.missing(fmt.Errorf("reading %s of tree %s: %w", RecordPath(e.Path), id, err))
+			return nil, r.missing(fmt.Errorf("reading %s of tree %s: %w", schemas.RecordPath(e.Path), id, err))
 		}
 		entries[i].Data = data
 	}
@@ -72,7 +73,7 @@ func (r *Repo) fits(ctx context.Context, entries []tree.Entry) error {
 	room := tree.NewRoom()
 	return r.objects.sizes(ctx, ids, func(id string, size int64) error {
 		if err := room.Take(size); err != nil {
-			return fmt.Errorf("%s: %w", RecordPath(paths[id]), err)
+			return fmt.Errorf("%s: %w", schemas.RecordPath(paths[id]), err)
 		}
 		return nil
 	})
@@ -220,7 +221,7 @@ func (r *Repo) comparable(ctx context.Context, from, to string) error {
 	room := tree.NewRoom()
 	return r.objects.sizes(ctx, ids, func(id string, size int64) error {
 		if err := room.Take(size); err != nil {
-			return fmt.Errorf("%s: %w", RecordPath(paths[id]), err)
+			return fmt.Errorf("%s: %w", schemas.RecordPath(paths[id]), err)
 		}
 		return nil
 	})

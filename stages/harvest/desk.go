@@ -469,7 +469,7 @@ func (d *desk) note(at int, e entry, link schemas.NoteLink) {
 		form = e.form
 	}
 	n := schemas.Note{
-		Release: c.Release, Version: e.Version, Heading: e.Heading, Text: e.Text, Path: gitrepo.RecordPath(e.path), Line: e.Line,
+		Release: c.Release, Version: e.Version, Heading: e.Heading, Text: e.Text, Path: schemas.RecordPath(e.path), Line: e.Line,
 		Form: form, Link: link, References: e.References,
 	}
 	if !slices.ContainsFunc(c.Notes, func(o schemas.Note) bool { return o.Form == n.Form && o.Text == n.Text }) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/functions"
-	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
@@ -56,7 +55,7 @@ func source(t *tree.Tree, path string, language mask.Language) *functions.Source
 	if !ok || e.Mode == tree.ModeSymlink || e.Mode == tree.ModeModule {
 		return nil
 	}
-	return &functions.Source{Path: gitrepo.RecordPath(path), Language: language, Data: e.Data}
+	return &functions.Source{Path: schemas.RecordPath(path), Language: language, Data: e.Data}
 }
 
 // some counts names and gives up to three.

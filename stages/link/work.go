@@ -193,7 +193,7 @@ func (w *work) partFiles() []schemas.PartFile {
 	out := make([]schemas.PartFile, 0, len(w.files))
 	for _, f := range w.files {
 		f.Hunks = len(f.hunks)
-		f.Path, f.OldPath = gitrepo.RecordPath(f.Path), gitrepo.RecordPath(f.OldPath)
+		f.Path, f.OldPath = schemas.RecordPath(f.Path), schemas.RecordPath(f.OldPath)
 		out = append(out, f.PartFile)
 	}
 	return out

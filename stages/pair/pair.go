@@ -238,7 +238,7 @@ func (sp span) change(ctx context.Context, repo *gitrepo.Repo, line []gitrepo.La
 		return c, err
 	}
 	for i := range rows {
-		rows[i].Path, rows[i].OldPath = gitrepo.RecordPath(rows[i].Path), gitrepo.RecordPath(rows[i].OldPath)
+		rows[i].Path, rows[i].OldPath = schemas.RecordPath(rows[i].Path), schemas.RecordPath(rows[i].OldPath)
 	}
 	c.Files = rows
 	for i := sp.oldest; i >= sp.newest; i-- {
