@@ -20,6 +20,9 @@ const (
 	RejectsFile  = "rejects.jsonl"
 	FlakesFile   = "flakes.jsonl" // the flake ledger: ledger.Flake, a line each
 	TimingsFile  = "timings.jsonl"
+	// RedactionsFile says what was masked or allowed, and where: Redaction, a line each. A
+	// dataset without any has none.
+	RedactionsFile = "redactions.jsonl"
 	// ChecksumsFile holds the SHA-256 of every file but itself, the manifest and the
 	// timings, in the form that sha256sum -c reads.
 	ChecksumsFile = "SHA256SUMS"

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/ledger"
+	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -41,6 +42,8 @@ type Input struct {
 	Tools         map[string]string
 	// Replace lets rows of the dataset that is there go without a verdict on them.
 	Replace bool
+	// Allow is what package secrets finds and is known to be none.
+	Allow secrets.Allow
 	// Left is told of the rows that went, once they have; nil is told nothing.
 	Left func([]Leaving)
 }
@@ -148,7 +151,7 @@ func ours(dir string) error {
 	return nil
 }
 
-var ownNames = []string{ManifestFile, CardFile, RejectsFile, FlakesFile, TimingsFile, ChecksumsFile, DataDir, TasksDir, BlobsDir, PlotsDir}
+var ownNames = []string{ManifestFile, CardFile, RejectsFile, RedactionsFile, FlakesFile, TimingsFile, ChecksumsFile, DataDir, TasksDir, BlobsDir, PlotsDir}
 
 // swap makes tmp the dataset at dir in one step, and moves what is not ours over.
 func swap(tmp, dir string) error {
@@ -189,13 +192,15 @@ func swap(tmp, dir string) error {
 type writer struct {
 	*folder
 	bases    map[string]Base           // by tree and language, so that equal trees are packed once
+	packed   map[schemas.Digest]bool   // archives that are written
 	ids      map[string]string         // folded → ID
 	states   map[schemas.Digest]string // identity → ID
 	last     string                    // ID of the split
 	splits   []Split
 	tally    *tally
 	rejected []Reject // by this writer, in order
-	before   *before  // the dataset that is there
+	redactor redactor
+	before   *before // the dataset that is there
 	counts   Counts
 }
 
@@ -204,10 +209,11 @@ func newWriter(dir string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &writer{folder: f, bases: map[string]Base{}, ids: map[string]string{}, states: map[schemas.Digest]string{}, tally: newTally()}, nil
+	return &writer{folder: f, bases: map[string]Base{}, packed: map[schemas.Digest]bool{}, ids: map[string]string{}, states: map[schemas.Digest]string{}, tally: newTally()}, nil
 }
 
 func (w *writer) all(in Input) (Manifest, error) {
+	w.redactor = redactor{allow: in.Allow, scanned: map[schemas.Digest][]secrets.Finding{}}
 	if err := w.tasks(in); err != nil {
 		return Manifest{}, err
 	}
@@ -228,6 +234,9 @@ func (w *writer) all(in Input) (Manifest, error) {
 	}
 	m, err := w.manifest(in)
 	if err != nil {
+		return Manifest{}, err
+	}
+	if err := w.redactions(); err != nil {
 		return Manifest{}, err
 	}
 	drawn, err := plots(m, w.tally)
@@ -298,9 +307,14 @@ func (w *writer) task(t Task, rows io.Writer, p *parquetWriter, timings io.Write
 		w.rejected = append(w.rejected, r)
 		return nil
 	}
-	row, err := w.folderOf(t)
+	t = w.redactor.prose(t)
+	row, found, err := w.folderOf(t)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.ID(), err)
+	}
+	if len(found) > 0 {
+		w.rejected = append(w.rejected, w.withheld(t, found))
+		return nil
 	}
 	b, err := line(row)
 	if err != nil {
@@ -379,7 +393,9 @@ func (w *writer) rejects(in iter.Seq2[Reject, error]) error {
 			}
 			last = r
 			w.before.ended(r)
-			return yield(r, w.count(r))
+			count := w.count(r)
+			r.Detail = w.redactor.mask(r.InstanceID, RejectsFile, r.Detail)
+			return yield(r, count)
 		}
 		if in != nil {
 			for r, err := range in {
@@ -434,6 +450,9 @@ func (w *writer) manifest(in Input) (Manifest, error) {
 	}
 	var err error
 	if m.Configuration, err = schemas.Canonical(in.Configuration); err != nil {
+		return m, fmt.Errorf("configuration: %w", err)
+	}
+	if m.Configuration, err = w.redactor.json(ManifestFile, m.Configuration); err != nil {
 		return m, fmt.Errorf("configuration: %w", err)
 	}
 	return m, nil

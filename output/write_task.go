@@ -12,38 +12,62 @@ import (
 
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// folderOf writes one task's folder and gives its row.
-func (w *writer) folderOf(t Task) (Row, error) {
-	base, err := w.base(t)
+// taskFile is one file of a task's folder.
+type taskFile struct {
+	name string
+	mode fs.FileMode
+	data []byte
+}
+
+// folderOf writes one task's folder and gives its row, or writes nothing and gives what
+// looks like a credential in it.
+func (w *writer) folderOf(t Task) (Row, []secrets.Finding, error) {
+	base, packed, err := w.base(t)
 	if err != nil {
-		return Row{}, err
+		return Row{}, nil, err
 	}
 	row := RowOf(t, base)
 	if len(row.FailToPass) == 0 {
 		// SWE-bench's grader takes empty lists for resolved.
-		return Row{}, errors.New("no FAIL_TO_PASS: not a task")
+		return Row{}, nil, errors.New("no FAIL_TO_PASS: not a task")
 	}
+	files, err := w.taskFiles(t, row, base)
+	if err != nil {
+		return Row{}, nil, err
+	}
+	found, err := w.redactor.task(t, row, files)
+	if err != nil || len(found) > 0 {
+		return Row{}, found, err
+	}
+	if packed != nil {
+		if err := w.put(BlobPath(base.Archive), 0o644, packed); err != nil {
+			return Row{}, nil, err
+		}
+		w.packed[base.Archive] = true
+	}
+	for _, f := range files {
+		if err := w.put(f.name, f.mode, f.data); err != nil {
+			return Row{}, nil, err
+		}
+	}
+	return row, nil, nil
+}
+
+// taskFiles are the files of a task's folder.
+func (w *writer) taskFiles(t Task, row Row, base Base) ([]taskFile, error) {
 	dir := path.Join(TasksDir, t.ID())
 	r := rendering(t, base.Archive)
-	files := []struct {
-		name string
-		mode fs.FileMode
-		data []byte
-	}{
+	files := []taskFile{
 		{StatementFile, 0o644, []byte(row.ProblemStatement)},
 		{GoldFile, 0o644, t.Patch},
 		{TestFile, 0o644, t.TestPatch},
 		{DockerfileFile, 0o644, recipe.Dockerfile(r)},
 		{RunFile, 0o755, recipe.RunScript(r)},
-	}
-	for _, f := range files {
-		if err := w.put(path.Join(dir, f.name), f.mode, f.data); err != nil {
-			return Row{}, err
-		}
 	}
 	for _, f := range []struct {
 		name string
@@ -51,13 +75,14 @@ func (w *writer) folderOf(t Task) (Row, error) {
 	}{{RecipeFile, t.Environment.Recipe}, {StartFile, t.Start}, {ProofFile, proofOf(t)}, {AdequacyFile, t.Adequacy}} {
 		b, err := indented(f.v)
 		if err != nil {
-			return Row{}, fmt.Errorf("%s: %w", f.name, err)
+			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
-		if err := w.put(path.Join(dir, f.name), 0o644, b); err != nil {
-			return Row{}, err
-		}
+		files = append(files, taskFile{f.name, 0o644, b})
 	}
-	return row, w.inputs(dir, r)
+	for i := range files {
+		files[i].name = path.Join(dir, files[i].name)
+	}
+	return append(files, inputs(dir, r)...), nil
 }
 
 func proofOf(t Task) schemas.Proof {
@@ -74,24 +99,21 @@ func rendering(t Task, archive schemas.Digest) recipe.Rendering {
 	}
 }
 
-// inputs writes what Dockerfile and run script copy.
-func (w *writer) inputs(dir string, r recipe.Rendering) error {
+// inputs are what Dockerfile and run script copy.
+func inputs(dir string, r recipe.Rendering) []taskFile {
+	var out []taskFile
 	for i, f := range r.Setup.Files {
 		if f.Delete || f.Mode.IsDir() {
 			continue
 		}
-		if err := w.put(recipe.SetupName(r.SetupDir, i, f), perm(f), f.Data); err != nil {
-			return err
-		}
+		out = append(out, taskFile{recipe.SetupName(r.SetupDir, i, f), perm(f), f.Data})
 	}
 	for i, run := range r.Runs {
 		for j, f := range run.Inputs {
-			if err := w.put(path.Join(dir, recipe.InputName(r.InputDir, i, j, f)), perm(f), f.Data); err != nil {
-				return err
-			}
+			out = append(out, taskFile{path.Join(dir, recipe.InputName(r.InputDir, i, j, f)), perm(f), f.Data})
 		}
 	}
-	return nil
+	return out
 }
 
 func perm(f sandbox.File) fs.FileMode {
@@ -106,27 +128,30 @@ func BlobPath(d schemas.Digest) string {
 	return path.Join(BlobsDir, strings.TrimPrefix(string(d), "sha256:")+".tar.gz")
 }
 
-// base packs the base tree, named by the digest of its bytes, and counts in it.
-func (w *writer) base(t Task) (Base, error) {
+// base packs the base tree, named by the digest of its bytes, and counts in it. packed is
+// nil where it was written before.
+func (w *writer) base(t Task) (b Base, packed []byte, err error) {
 	key := t.Start.BaseTree + "\x00" + t.Start.Language
-	if b, ok := w.bases[key]; ok {
-		return b, nil
+	if b, ok := w.bases[key]; ok && w.packed[b.Archive] {
+		return b, nil, nil
 	}
 	tr, err := t.Base()
 	if err != nil {
-		return Base{}, fmt.Errorf("reading the base tree: %w", err)
+		return Base{}, nil, fmt.Errorf("reading the base tree: %w", err)
 	}
 	if tr.ID() != t.Start.BaseTree {
-		return Base{}, fmt.Errorf("the base tree is %s, not %s", tr.ID(), t.Start.BaseTree)
+		return Base{}, nil, fmt.Errorf("the base tree is %s, not %s", tr.ID(), t.Start.BaseTree)
 	}
-	packed, err := Archive(tr)
-	if err != nil {
-		return Base{}, err
+	if packed, err = Archive(tr); err != nil {
+		return Base{}, nil, err
 	}
-	b := Base{Archive: schemas.DigestBytes(packed)}
+	b = Base{Archive: schemas.DigestBytes(packed)}
 	b.Files, b.Lines = code(tr, t.Start.Language)
 	w.bases[key] = b
-	return b, w.put(BlobPath(b.Archive), 0o644, packed)
+	if w.packed[b.Archive] {
+		return b, nil, nil
+	}
+	return b, packed, nil
 }
 
 // Archive packs a tree as blobs hold it: no name, no time, no system in the header.

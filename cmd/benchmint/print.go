@@ -70,7 +70,7 @@ func (t *printer) block(text string) {
 
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\t' {
+		if unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
 			return '·'
 		}
 		return r

@@ -296,7 +296,7 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 	return stages.Deps{
 		Repos: sources, Builder: w.builder, SandboxKind: w.kind,
 		Crawl:     crawlConfig(c),
-		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly},
+		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly, Allow: c.Redaction.Allow},
 		Classify:  classify.Config{Labels: labels(c)},
 		Validate:  validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits()},
 		Assess:    assess.Config{MaxHunks: c.Proof.Hunks, Limits: c.Sandbox.Limits()},
@@ -307,7 +307,7 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 		Overrides: p.written,
 		Forge:     p.forge(),
 		Observe:   p.observe,
-		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Configuration: c.Portable(w.kind), Replace: p.replace, Left: p.left},
+		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Allow: c.Redaction.Allow, Configuration: c.Portable(w.kind), Replace: p.replace, Left: p.left},
 	}
 }
 

@@ -27,15 +27,16 @@ const DefaultFile = "benchmint.yaml"
 
 // Config is one effective configuration.
 type Config struct {
-	Dataset string
-	Kinds   []string
-	Sources []Source
-	Limits  Limits
-	Filters Filters
-	Build   Build
-	Sandbox Sandbox
-	Proof   Proof
-	Model   Model
+	Dataset   string
+	Kinds     []string
+	Sources   []Source
+	Limits    Limits
+	Filters   Filters
+	Redaction Redaction
+	Build     Build
+	Sandbox   Sandbox
+	Proof     Proof
+	Model     Model
 	// MaxRequests bounds what a run asks of GitHub; 0 is no bound.
 	MaxRequests int
 	Jobs        int
@@ -94,6 +95,9 @@ type Filters struct {
 	Thin           bool
 	Unnoticed      bool
 }
+
+// Redaction is what is done about credentials.
+type Redaction struct{ Allow []string }
 
 // Build is what builds of environments may use.
 type Build struct {

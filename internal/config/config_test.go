@@ -46,6 +46,7 @@ limits: {changes: 6, releases: 4}
 filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true, unnoticed: true,
   min_release_text: 30, released_since: 2025-01-01, min_stars: 100, max_size: 1GiB, pushed_since: 2025-01-01, archived: false, topics_not: [awesome], tests: true}
 github: {max_requests: 12}
+redaction: {allow: [tests/certs/]}
 build: {registries: public, hosts: [cdn.example.org], pin_to_date: false}
 sandbox: {kind: docker, image: "debian:12", cpus: 1.5, memory: 512MiB, processes: 64, disk: 1GB, output: 1MiB, timeout: 1h30m}
 proof: {runs: 5, parallel: 2, hunks: 7}
@@ -78,9 +79,10 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{Preset: PresetPaper, Since: day(2025), Kinds: []string{"edit"}},
 		},
 		Limits: Limits{6, 4}, Filters: Filters{2, 30, day(2025), 100, 1 << 30, day(2025), false, []string{"awesome"}, true, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true},
-		Build:   Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
-		Sandbox: Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
-		Proof:   Proof{5, 2, 7},
+		Redaction: Redaction{Allow: []string{"tests/certs/"}},
+		Build:     Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
+		Sandbox:   Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
+		Proof:     Proof{5, 2, 7},
 		Model: Model{"https://models.example.org/v1", "small", []string{"large", "night"}, 0.1, 0.5, Prices{
 			"large": {Rates: llm.Rates{Input: 1, Cached: 0.1, Output: 5}, Tiers: []llm.Tier{{Above: 100_000, Rates: llm.Rates{Input: 2, Cached: 2, Output: 10}}}},
 			"night": {Rates: llm.Rates{Input: 3, Cached: 3, Output: 4}, Tiers: []llm.Tier{{Hours: []llm.Hours{{From: 60, Until: 240}, {From: 23 * 60, Until: 30}}, Rates: llm.Rates{Input: 6, Output: 8}}}},
@@ -165,6 +167,9 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 			`:1: model.prices.small.tiers[1].above: "many" is not a number of input tokens`}},
 		{"model_with_a_secret", "model: {name: small, endpoint: \"http://a:b@127.0.0.1/v1\"}\n", []string{`:1: model.endpoint: the URL holds a secret; the key comes from OPENAI_API_KEY`}},
 		{"model_tries", "model: {tries: 0}\n", []string{`:1: model.tries: 0 is not between 1 and 10`}},
+		{"token_as_user", "sources: [{git: 'http://ghp_" + "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX@example.org/a/b'}]\n", []string{`:1: sources[0].git: the URL holds a name or token before its @; secrets come from the environment only: an SSH agent, or a helper that GIT_ASKPASS names`}},
+		{"token_in_query", "sources: [{git: 'https://example.org/a/b?access_token=x1'}]\n", []string{`:1: sources[0].git: the URL holds what looks like a token in its query; secrets come from the environment only: an SSH agent, or a helper that GIT_ASKPASS names`}},
+		{"redaction_rule", "redaction: {allow: ['github-patt:01234567']}\n", []string{`:1: redaction.allow: "github-patt:01234567": there is no rule "github-patt"; did you mean github-pat?`}},
 		{"bad_bool", "build: {pin_to_date: maybe}\n", []string{`:1: build.pin_to_date: "maybe" is not true or false`}},
 		{"no_runs", "proof: {runs: 0}\n", []string{`:1: proof.runs: 0 is not between 1 and 100`}},
 		{"list_wanted", "kinds: feature\n", []string{`:1: kinds must be a list`}},
@@ -432,7 +437,7 @@ func TestPortableNamesNoPath(t *testing.T) {
 	want := map[string]any{
 		"dataset": "my-features", "kinds": []string{"feature"}, "limits.changes": 6, "limits.releases": 4,
 		"filters.min_releases": 2, "filters.licences": []string{"MIT"}, "filters.languages": []string{"go"}, "filters.max_source_lines": 50,
-		"filters.modifies_only": false, "filters.labels": []string{"fix"}, "filters.thin": true, "filters.unnoticed": true, "proof.hunks": 7,
+		"filters.modifies_only": false, "filters.labels": []string{"fix"}, "filters.thin": true, "filters.unnoticed": true, "redaction.allow": []string{"tests/certs/"}, "proof.hunks": 7,
 		"build.registries": "public", "build.pin_to_date": false,
 		"sandbox.kind": "bwrap", "sandbox.image": "debian:12", "sandbox.cpus": 1.5, "sandbox.memory": "512MiB", "sandbox.processes": 64,
 		"model.name": "small", "model.fallback": []string{"large", "night"}, "model.max_tokens": 900, "model.tries": 3,

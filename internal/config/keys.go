@@ -27,14 +27,15 @@ type Key struct {
 
 // sections are the comments over the groups of the example.
 var sections = map[string]string{
-	"sources": "Where changes come from: git repositories, by path or URL. GitHub is asked where github, search, list or preset is set.",
-	"github":  "What a run may ask of GitHub. The token comes from GITHUB_TOKEN; several are separated by commas.",
-	"limits":  "Per repository, newest first.",
-	"filters": "Which changes are wanted.",
-	"build":   "What builds of environments may use.",
-	"sandbox": "Where strangers' code runs, and the limits of each run.",
-	"proof":   "How a change is proved.",
-	"model":   "Who is asked where rules do not decide: any endpoint that speaks OpenAI's chat API. Without a name nobody is. The key comes from OPENAI_API_KEY.",
+	"sources":   "Where changes come from: git repositories, by path or URL. GitHub is asked where github, search, list or preset is set.",
+	"github":    "What a run may ask of GitHub. The token comes from GITHUB_TOKEN; several are separated by commas.",
+	"limits":    "Per repository, newest first.",
+	"filters":   "Which changes are wanted.",
+	"redaction": "Credentials are kept out of a dataset: masked in prose, and a change whose diff holds one is left out.",
+	"build":     "What builds of environments may use.",
+	"sandbox":   "Where strangers' code runs, and the limits of each run.",
+	"proof":     "How a change is proved.",
+	"model":     "Who is asked where rules do not decide: any endpoint that speaks OpenAI's chat API. Without a name nobody is. The key comes from OPENAI_API_KEY.",
 }
 
 // madeKinds are the kinds of this version.
@@ -78,6 +79,8 @@ var Keys = []Key{
 	{Path: "filters.labels", Doc: "what a change must be", Choices: []string{"feature", "improvement", "fix", "other"}, bind: func(c *Config) any { return &c.Filters.Labels }},
 	{Path: "filters.thin", Doc: "keep tasks whose own text says too little; they are marked thin", bind: func(c *Config) any { return &c.Filters.Thin }},
 	{Path: "filters.unnoticed", Doc: "keep tasks of whose code hunks the FAIL_TO_PASS tests notice none", bind: func(c *Config) any { return &c.Filters.Unnoticed }},
+
+	{Path: "redaction.allow", Doc: "what looks like a credential and is none: fingerprints (RULE:HEX, as rejects and redactions.jsonl have them), files, folders that end in /", Example: "[\"jwt:1a2b3c4d\", tests/certs/]", bind: func(c *Config) any { return &c.Redaction.Allow }},
 
 	{Path: "build.ca_bundle", Doc: "trusted inside builds, never left in an image; empty: the host's bundle", IsPath: true, bind: func(c *Config) any { return &c.Build.CABundle }},
 	{Path: "build.registries", Doc: "inherit: mirrors and proxies as the environment has them (UV_DEFAULT_INDEX, PIP_INDEX_URL, GOPROXY, HTTPS_PROXY and the like); public: the well-known ones", Choices: []string{RegistriesInherit, RegistriesPublic}, bind: func(c *Config) any { return &c.Build.Registries }},

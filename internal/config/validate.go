@@ -10,6 +10,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -38,6 +39,9 @@ func (c *Config) validate(now time.Time) Problems {
 		k.at("dataset", "%q may hold A-Z a-z 0-9 . _ - only", c.Dataset)
 	}
 	k.numbers()
+	for _, err := range secrets.Allow(k.c.Redaction.Allow).Validate() {
+		k.at("redaction.allow", "%v", err)
+	}
 	for i := range c.Sources {
 		k.source(i)
 	}
@@ -173,10 +177,8 @@ func (k *checker) source(i int) {
 	if strings.HasPrefix(s.Git, "-") {
 		k.at(sourcePath(i, "git"), "%q looks like an option, not like a path or URL", s.Git)
 	}
-	if u, err := url.Parse(s.Git); err == nil && u.User != nil {
-		if _, secret := u.User.Password(); secret {
-			k.at(sourcePath(i, "git"), "the URL holds a password; secrets come from the environment only (an SSH agent, a credential helper)")
-		}
+	if what := credential(s.Git); what != "" {
+		k.at(sourcePath(i, "git"), "the URL holds %s; secrets come from the environment only: an SSH agent, or a helper that GIT_ASKPASS names", what)
 	}
 	if s.GitHub != "" && !sourceName.MatchString(s.GitHub) {
 		k.at(sourcePath(i, "github"), "%q is not owner/name", s.GitHub)
@@ -189,6 +191,39 @@ func (k *checker) source(i int) {
 		k.listChoices(Key{Path: sourcePath(i, "kinds"), Choices: madeKinds}, s.Kinds)
 	}
 }
+
+// credential says which part of a URL holds a secret; "" for none. A name that a server
+// wants of everybody (git@) is none.
+func credential(source string) string {
+	u, err := url.Parse(source)
+	if err != nil || u.Scheme == "" {
+		if name, _, ok := strings.Cut(source, "@"); ok && len(secrets.Scan("", name)) > 0 {
+			return "a token before its @"
+		}
+		return ""
+	}
+	if _, password := u.User.Password(); password {
+		return "a password"
+	}
+	if name := u.User.Username(); name != "" && (u.Scheme == "http" || u.Scheme == "https" || len(name) >= longName || secrets.Scrub(name) != name) {
+		return "a name or token before its @"
+	}
+	for key, values := range u.Query() {
+		if secretWord.MatchString(key) || slices.ContainsFunc(values, func(v string) bool { return len(v) >= longName }) {
+			return "what looks like a token in its query"
+		}
+	}
+	if secrets.Scrub(source) != source {
+		return "a token"
+	}
+	return ""
+}
+
+// secretWord is what parameters are called that hold one.
+var secretWord = lazyregexp.New(`(?i)token|key|secret|passw|auth|signature|credential`)
+
+// longName is longer than the names of users, and shorter than tokens.
+const longName = 20
 
 // window checks which changes of a source are wanted.
 func (k *checker) window(i int) {

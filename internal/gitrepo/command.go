@@ -90,10 +90,11 @@ func output(cmd *exec.Cmd) ([]byte, error) {
 func gitError(cmd *exec.Cmd, err error, stderr []byte) error {
 	verb := "git"
 	for i, a := range cmd.Args[1:] {
-		if cmd.Args[i] != "-c" && !strings.HasPrefix(a, "-") {
-			verb += " " + a
-			break
+		if i > 0 && cmd.Args[i] == "-c" || strings.HasPrefix(a, "-") { // the value of -c is not the verb
+			continue
 		}
+		verb += " " + a
+		break
 	}
 	said, _, _ := strings.Cut(strings.TrimSpace(string(stderr)), "\n")
 	for line := range strings.Lines(string(stderr)) { // hints and warnings may come first

@@ -1,45 +1,231 @@
-// Package secrets finds credentials in texts and takes them out: those that services of
-// this program give have forms of their own.
+// Package secrets finds credentials in texts and masks them: tokens and keys of services
+// in the forms that gitleaks knows, values beside words like "password" that look
+// random, and passwords in URLs.
 //
-// It never finds what has no form (a password), and never changes a patch: a change that
-// holds a credential is not for a dataset.
+// It never changes a patch, and never says a secret: findings name rule, place and
+// fingerprint. It never finds what has no form and no such word beside it.
 package secrets
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
-// forms are those that the services document: GitHub's tokens, OpenAI's and compatible keys,
-// AWS access keys, Slack's and PyPI's tokens. Each is long enough to be no word of a test.
-var forms = lazyregexp.New(`\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{60,255}|sk-[A-Za-z0-9_-]{40,200}|AKIA[0-9A-Z]{16}|xox[abprs]-[0-9]{8,}-[A-Za-z0-9-]{16,}|pypi-[A-Za-z0-9_-]{80,300})\b`)
-
-// hints are what each form begins with: most texts have none of them.
-var hints = []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "sk-", "AKIA", "xox", "pypi-"}
-
 // placeholder stands for a credential.
 const placeholder = "<secret>"
 
-// Find is the first credential of a text; "" where there is none.
-func Find(text string) string {
-	for _, h := range hints {
-		if strings.Contains(text, h) {
-			return forms.FindString(text)
-		}
-	}
-	return ""
+// Finding is one credential in a text.
+type Finding struct {
+	Rule        string
+	Kind        Kind
+	Path        string // of the file, "" where there is none
+	Line        int    // of the text, from 1
+	Fingerprint string // Fingerprint of rule and secret
+
+	start, end int // of the secret in the text
 }
 
-// Scrub is a text without its credentials, and without those that are known.
+// Fingerprint names a secret without saying it: RULE:HEX, 32 bits of a digest, which are
+// enough to tell the secrets of a dataset apart and too few to find one by them.
+func fingerprint(rule, secret string) string {
+	sum := sha256.Sum256([]byte(rule + "\x00" + secret))
+	return rule + ":" + hex.EncodeToString(sum[:4])
+}
+
+// Scan finds the credentials of a text. path is the name of the file that it is, ""
+// where it is none: some files (locks, fonts) are never searched.
+func Scan(path, text string) []Finding {
+	return loaded().scan(path, text, question{})
+}
+
+// ScanSpecific is Scan with the rules of Kind Specific alone.
+func ScanSpecific(text string) []Finding {
+	return loaded().scan("", text, question{specific: true})
+}
+
+// question says what is looked for.
+type question struct {
+	prose    bool // what only looks like a credential as well
+	specific bool // rules of this kind alone
+}
+
+func (s *ruleSet) scan(path, text string, q question) []Finding {
+	if slices.ContainsFunc(s.global.paths, func(r lazy) bool { return path != "" && r().MatchString(path) }) {
+		return nil
+	}
+	windows := map[int][]span{}
+	s.keywords.each(text, func(at int, rules []int) {
+		for _, i := range rules {
+			if r := s.rules[i]; q.specific && r.kind != Specific {
+				continue
+			} else if !r.begins {
+				windows[i] = widen(windows[i], text, at, r.reach)
+			} else if !r.word || at == 0 || !isWord(text[at-1]) {
+				windows[i] = append(windows[i], span{at, min(len(text), at+longest)})
+			}
+		}
+	})
+	var out []Finding
+	for i, r := range s.rules {
+		if r.path != nil && !r.path().MatchString(path) {
+			continue
+		}
+		for _, w := range windows[i] {
+			for _, m := range r.regex().FindAllStringSubmatchIndex(text[w.from:w.to], -1) {
+				for j := range m {
+					if m[j] >= 0 {
+						m[j] += w.from
+					}
+				}
+				if f, ok := s.judge(r, path, text, m, q.prose); ok && (q.prose || !fake(r, text[f.start:f.end])) {
+					out = append(out, f)
+				}
+			}
+		}
+	}
+	return numbered(text, out)
+}
+
+// span is a part of a text.
+type span struct{ from, to int }
+
+// longest bounds a match, and how much of a line without end is looked at.
+const longest = 4 << 10
+
+// widen adds what a match around a keyword may take: its line and some after it. Spans
+// come in order.
+func widen(all []span, text string, at, lines int) []span {
+	const before = 512
+	from := max(0, at-before)
+	if i := strings.LastIndexByte(text[from:at], '\n'); i >= 0 {
+		from += i + 1
+	}
+	to := at
+	for range lines {
+		i := strings.IndexByte(text[to:min(len(text), to+longest)], '\n')
+		if i < 0 {
+			to = min(len(text), to+longest)
+			break
+		}
+		to += i + 1
+	}
+	if n := len(all); n > 0 && from <= all[n-1].to {
+		all[n-1].to = max(all[n-1].to, to)
+		return all
+	}
+	return append(all, span{from, to})
+}
+
+func isWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= lower(c) && lower(c) <= 'z'
+}
+
+// judge decides on one match of an expression.
+func (s *ruleSet) judge(r rule, path, text string, m []int, prose bool) (Finding, bool) {
+	start, end := m[0], m[1]
+	group := r.group
+	for g := 1; group == 0 && g < len(m)/2; g++ {
+		if m[2*g] >= m[0] && m[2*g+1] > m[2*g] {
+			group = g
+		}
+	}
+	if group > 0 && 2*group+1 < len(m) && m[2*group+1] > m[2*group] && m[2*group] >= m[0] {
+		start, end = m[2*group], m[2*group+1]
+	}
+	secret := text[start:end]
+	random := entropy(secret) >= r.entropy || prose && r.kind == Specific
+	if !random || r.id == "generic-api-key" && !strings.ContainsAny(secret, "0123456789") {
+		return Finding{}, false
+	}
+	line := text[strings.LastIndexByte(text[:start], '\n')+1:]
+	line, _, _ = strings.Cut(line, "\n")
+	for _, a := range append([]allowlist{s.global}, r.allowed...) {
+		if a.holds(path, secret, text[m[0]:m[1]], line) {
+			return Finding{}, false
+		}
+	}
+	return Finding{Rule: r.id, Kind: r.kind, Path: path, Fingerprint: fingerprint(r.id, secret), start: start, end: end}, true
+}
+
+// fakeWords are what people write into a value that is to be none.
+var fakeWords = lazyregexp.New(`(?i)example|dummy|fake|sample|placeholder|redacted|changeme|insert|your[-_]|not[-_]?a|invalid|xxxx|\*\*\*\*|\.\.\.|0123456|123456789|abcdefg|deadbeef|qwerty|foobar|lorem|secret|passw|test`)
+
+// fake reports whether a value says of itself that it is none. Where the form is a
+// service's own, a word inside of it may be chance: only those of four of one
+// character or a row of digits count.
+func fake(r rule, secret string) bool {
+	if r.kind == Specific && r.id != "url-password" {
+		return clearlyFake.MatchString(secret)
+	}
+	return fakeWords.MatchString(secret)
+}
+
+var clearlyFake = lazyregexp.New(`(?i)example|dummy|placeholder|redacted|your[-_]|xxxx|\*\*\*\*|0{6}|0123456|123456789|abcdefg`)
+
+// entropy is Shannon's, in bits for each character.
+func entropy(s string) float64 {
+	var count [256]int
+	for i := range len(s) {
+		count[s[i]]++
+	}
+	sum := 0.0
+	for _, n := range count {
+		if n > 0 {
+			p := float64(n) / float64(len(s))
+			sum -= p * math.Log2(p)
+		}
+	}
+	return sum
+}
+
+// numbered orders findings by place, leaves one for each place, that of the surest rule,
+// and counts their lines.
+func numbered(text string, all []Finding) []Finding {
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(a.start-b.start, cmp.Compare(b.Kind, a.Kind), b.end-a.end) // "specific" sorts after "context"
+	})
+	var out []Finding
+	line, at, end := 1, 0, 0
+	for _, f := range all {
+		if f.start < end {
+			continue
+		}
+		line += strings.Count(text[at:f.start], "\n")
+		f.Line, at, end = line, f.start, f.end
+		out = append(out, f)
+	}
+	return out
+}
+
+// Scrub is a text without its credentials, and without those that are known. In prose a
+// masked example costs nothing: what looks fake is masked as well.
 func Scrub(text string, known ...string) string {
+	text, _ = Mask(text, known...)
+	return text
+}
+
+// Mask is Scrub, and what it has masked.
+func Mask(text string, known ...string) (string, []Finding) {
 	for _, k := range known {
 		if k != "" {
 			text = strings.ReplaceAll(text, k, placeholder)
 		}
 	}
-	if Find(text) == "" {
-		return text
+	found := loaded().scan("", text, question{prose: true})
+	if len(found) == 0 {
+		return text, nil
 	}
-	return forms.ReplaceAllString(text, placeholder)
+	var b strings.Builder
+	at := 0
+	for _, f := range found {
+		b.WriteString(text[at:f.start] + placeholder)
+		at = f.end
+	}
+	return b.String() + text[at:], found
 }

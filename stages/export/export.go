@@ -14,6 +14,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/ledger"
 	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/output"
@@ -22,7 +23,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "3"
+const Version = "3, " + secrets.RulesVersion
 
 // Config is where a dataset goes and what it is called.
 type Config struct {
@@ -32,6 +33,7 @@ type Config struct {
 	// Replace lets rows go that no verdict takes away; Left is told which went.
 	Replace bool
 	Left    func([]output.Leaving)
+	Allow   secrets.Allow // findings of package secrets that are known to be none
 }
 
 // Told is what a dataset says beside its items. Where it is kept is no part of it.
@@ -40,7 +42,8 @@ func (c Config) Told(tools map[string]string) any {
 		Name          string
 		Configuration any
 		Tools         map[string]string
-	}{c.Name, c.Configuration, tools}
+		Allow         secrets.Allow
+	}{c.Name, c.Configuration, tools, c.Allow}
 }
 
 // Records joins what the stages left.
@@ -93,7 +96,7 @@ func (e *Exporter) Run(ctx context.Context, done iter.Seq2[schemas.Statement, er
 	in := output.Input{
 		Name: e.Name, Configuration: e.Configuration, Tools: e.Tools,
 		Splits: []output.SplitInput{{Tasks: e.tasks(ctx, done, flaky)}}, Rejects: e.rejects(ended.Steps, flaky), Flakes: flaky.Flakes(), Open: ended.Open,
-		Replace: e.Replace, Left: e.Left,
+		Replace: e.Replace, Left: e.Left, Allow: e.Allow,
 	}
 	for _, c := range ended.Funnel[:len(ended.Funnel)-1] { // the last one is this stage, which is not over
 		in.Funnel = append(in.Funnel, output.Funnel{Stage: c.Stage, Done: c.Done, Rejected: c.Rejected, Deferred: c.Deferred, Failed: c.Failed})

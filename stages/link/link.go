@@ -29,7 +29,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "4"
+const Version = "4, " + secrets.RulesVersion
 
 // Repos reads objects by the repository's name.
 type Repos interface {
@@ -42,9 +42,10 @@ type Repos interface {
 
 // Config is the stage's settings (filters in the configuration file).
 type Config struct {
-	Languages      []string // of the code part; empty: every language there is a plugin for
-	MaxSourceLines int      // added and removed lines of the code part; 0 is no limit
-	ModifiesOnly   bool     // the code part adds and removes no function and no class
+	Languages      []string      // of the code part; empty: every language there is a plugin for
+	MaxSourceLines int           // added and removed lines of the code part; 0 is no limit
+	ModifiesOnly   bool          // the code part adds and removes no function and no class
+	Allow          secrets.Allow // findings of package secrets that are known to be none
 }
 
 // Default is what holds where nothing is configured.
@@ -177,9 +178,12 @@ func (l *Linker) patches(ctx context.Context, w *work, s *schemas.Start) error {
 			return fmt.Errorf("checking %s: tree %s, want %s", step.what, got, step.want)
 		}
 	}
-	for _, p := range [][]byte{testPatch, patch} {
-		if found := secrets.Find(string(p)); found != "" {
-			return pipeline.Reject(schemas.HoldsSecret, "its diff holds what looks like a credential: %.4s…", found)
+	for _, p := range []struct {
+		name  string
+		patch []byte
+	}{{"test patch", testPatch}, {"patch", patch}} {
+		if found := l.config.Allow.Without(secrets.ScanPatch(p.patch)); len(found) > 0 {
+			return pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell(p.name, found))
 		}
 	}
 	if s.TestPatch, err = l.blobs.Put(testPatch); err != nil {

@@ -1,0 +1,206 @@
+package output
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/secrets"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Redaction is one line of redactions.jsonl: a credential that was masked, or one that
+// the configuration allows.
+type Redaction struct {
+	InstanceID string `json:"instance_id"` // "" where it was in no item
+	Place      string `json:"place"`       // a key of the row, or a file
+	Line       int    `json:"line"`        // of the text or patch, from 1
+	Rule       string `json:"rule"`
+	// Fingerprint is what redaction.allow takes: it names the secret and does not say it.
+	Fingerprint string `json:"fingerprint"`
+	Done        string `json:"done"` // masked, allowed
+}
+
+// What was done about a finding.
+const (
+	masked  = "masked"
+	allowed = "allowed"
+)
+
+// redactor keeps credentials out of a dataset. It masks them in prose. Everything else it
+// leaves as it is: a patch, a tree or the name of a test is true to the byte or not
+// there.
+type redactor struct {
+	allow   secrets.Allow
+	noted   []Redaction
+	scanned map[schemas.Digest][]secrets.Finding // of files of base trees: neighbours share nearly all
+}
+
+func (r *redactor) note(id, place, done string, f secrets.Finding) {
+	r.noted = append(r.noted, Redaction{InstanceID: id, Place: place, Line: f.Line, Rule: f.Rule, Fingerprint: f.Fingerprint, Done: done})
+}
+
+// mask is a text without credentials; what is allowed is masked as well, since prose
+// does without.
+func (r *redactor) mask(id, place, text string) string {
+	text, found := secrets.Mask(text)
+	for _, f := range found {
+		r.note(id, place, masked, f)
+	}
+	return text
+}
+
+// prose masks what people have written about a task.
+func (r *redactor) prose(t Task) Task {
+	id := t.ID()
+	t.Statement.Text = r.mask(id, "problem_statement", t.Statement.Text)
+	t.Statement.Hints = r.mask(id, "hints_text", t.Statement.Hints)
+	t.Label.Evidence = slices.Clone(t.Label.Evidence)
+	for i := range t.Label.Evidence {
+		t.Label.Evidence[i].Quote = r.mask(id, "benchmint.change.label_evidence", t.Label.Evidence[i].Quote)
+	}
+	if t.Origin.Change == nil {
+		return t
+	}
+	c := *t.Origin.Change
+	c.Subject = r.mask(id, "benchmint.change.subject", c.Subject)
+	c.Notes, c.Range = slices.Clone(c.Notes), slices.Clone(c.Range)
+	for i := range c.Notes {
+		c.Notes[i].Text = r.mask(id, "benchmint.change.notes", c.Notes[i].Text)
+	}
+	for i := range c.Range {
+		c.Range[i].Subject = r.mask(id, "benchmint.change.range", c.Range[i].Subject)
+	}
+	t.Origin.Change = &c
+	return t
+}
+
+// task is what looks like a credential in what a task would bring into the dataset, and
+// is not allowed. Of the base tree, which is public and cannot be masked, only what has
+// a form of one service counts.
+func (r *redactor) task(t Task, row Row, files []taskFile) ([]secrets.Finding, error) {
+	var all []secrets.Finding
+	for _, f := range files {
+		switch path.Base(f.name) {
+		case GoldFile, TestFile:
+			all = append(all, secrets.ScanPatch(f.data)...)
+		default:
+			all = append(all, named(f.name, secrets.Scan("", unescaped(f.data)))...)
+		}
+	}
+	b, err := line(row.withoutPatches())
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, named("row", secrets.Scan("", unescaped(b)))...)
+	base, err := t.Base()
+	if err != nil {
+		return nil, fmt.Errorf("reading the base tree: %w", err)
+	}
+	all = append(all, r.tree(base)...)
+	var out []secrets.Finding
+	for _, f := range all {
+		if r.allow.Has(f) {
+			r.note(t.ID(), f.Path, allowed, f)
+		} else {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// named gives findings the name of what they are in.
+func named(name string, all []secrets.Finding) []secrets.Finding {
+	for i := range all {
+		all[i].Path = name
+	}
+	return all
+}
+
+// withoutPatches is a row without what files of its folder hold as well.
+func (r Row) withoutPatches() Row {
+	r.Patch, r.TestPatch, r.ProblemStatement = "", "", ""
+	return r
+}
+
+// unescaped is JSON in JSON as it reads: rules look for quotes and line ends.
+func unescaped(b []byte) string {
+	return strings.NewReplacer(`\\\"`, `"`, `\"`, `"`, `\\n`, "\n", `\n`, "\n").Replace(string(b))
+}
+
+func (r *redactor) tree(t *tree.Tree) []secrets.Finding {
+	var out []secrets.Finding
+	for _, e := range t.Entries() {
+		if e.Mode == tree.ModeModule {
+			continue
+		}
+		key := schemas.DigestBytes(e.Data)
+		found, ok := r.scanned[key]
+		if !ok {
+			found = secrets.ScanSpecific(string(e.Data))
+			r.scanned[key] = found
+		}
+		out = append(out, named(schemas.RecordPath(e.Path), slices.Clone(found))...)
+	}
+	return out
+}
+
+// json masks every text of a JSON value.
+func (r *redactor) json(place string, b []byte) ([]byte, error) {
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		return nil, err
+	}
+	before := len(r.noted)
+	v = r.texts(place, v)
+	if len(r.noted) == before {
+		return b, nil
+	}
+	return schemas.Canonical(v)
+}
+
+func (r *redactor) texts(place string, v any) any {
+	switch v := v.(type) {
+	case string:
+		return r.mask("", place, v)
+	case []any:
+		for i := range v {
+			v[i] = r.texts(place, v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = r.texts(place, v[k])
+		}
+	}
+	return v
+}
+
+// withheld is the end of a task that would bring a credential into the dataset.
+func (w *writer) withheld(t Task, found []secrets.Finding) Reject {
+	delete(w.states, t.Start.Identity)
+	return Reject{
+		InstanceID: t.ID(), Repo: t.Origin.Repo(), Commit: t.Origin.Commit(), End: schemas.StepRejected, Stage: exported,
+		Reason: schemas.SecretInRow, Detail: secrets.Tell("text", found),
+	}
+}
+
+// redactions writes what was masked or allowed, where there is any.
+func (w *writer) redactions() error {
+	if len(w.redactor.noted) == 0 {
+		return nil
+	}
+	slices.SortFunc(w.redactor.noted, func(a, b Redaction) int {
+		return cmp.Or(cmp.Compare(a.InstanceID, b.InstanceID), cmp.Compare(a.Place, b.Place), a.Line-b.Line, cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Done, b.Done))
+	})
+	return w.lines(RedactionsFile, func(yield func(any, error) bool) {
+		for _, x := range slices.Compact(w.redactor.noted) {
+			if !yield(x, nil) {
+				return
+			}
+		}
+	})
+}
