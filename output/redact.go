@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
@@ -44,10 +45,10 @@ func (r *redactor) note(id, place, done string, f secrets.Finding) {
 	r.noted = append(r.noted, Redaction{InstanceID: id, Place: place, Line: f.Line, Rule: f.Rule, Fingerprint: f.Fingerprint, Done: done})
 }
 
-// mask is a text without credentials; what is allowed is masked as well, since prose
-// does without.
+// mask is a text of people without credentials, and with its hidden characters shown;
+// what is allowed is masked as well, since prose does without.
 func (r *redactor) mask(id, place, text string) string {
-	text, found := secrets.Mask(text)
+	text, found := secrets.Mask(prose.Visible(text))
 	for _, f := range found {
 		r.note(id, place, masked, f)
 	}

@@ -28,7 +28,7 @@ func TestRedaction(t *testing.T) {
 	in := input(t)
 	in.tasks = nil
 	prose := task(t, 12, goldPatch)
-	prose.Statement.Text += "Use " + token(1) + ".\n"
+	prose.Statement.Text += "Use " + token(1) + ".\x1b]0;PWNED\x07 \u202e\n"
 	prose.Statement.Hints = token(2)
 	prose.Origin.Change.Notes[0].Text += token(3)
 	patch := task(t, 13, strings.Replace(goldPatch, "cornflower", token(4), 1))
@@ -60,6 +60,9 @@ func TestRedaction(t *testing.T) {
 			if strings.Contains(text, token(n)) {
 				t.Errorf("%s holds token %d", name, n)
 			}
+		}
+		if strings.Contains(name, ".md") && strings.ContainsAny(text, "\x1b\x07\u202e") {
+			t.Errorf("%s holds hidden characters", name)
 		}
 	}
 	rejects := contents(t, dir)[RejectsFile]
