@@ -15,7 +15,7 @@ import (
 	"github.com/benchmint/benchmint/internal/samples"
 )
 
-var alternations = flag.Int("alternations", 2, "how often TestCaches alternates hostile and benign repositories")
+var alternations = flag.Int("alternations", 1, "how often TestCaches alternates hostile and benign repositories")
 
 // TestCaches: hostile and benign repositories in random order over one cache. Layers are
 // made anew for each, so that what builds take from the cache decides. The benign rows
