@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -23,9 +24,12 @@ func (Lazy) Draft(ctx context.Context, m Material) (Draft, error) {
 	if err != nil {
 		return d, err
 	}
-	orders := []string{orderOf(d.Text)}
+	var orders []string
+	if !tidying.MatchString(m.Change.Subject) {
+		orders = append(orders, orderOf(d.Text))
+	}
 	for i, c := range m.Change.Range {
-		if i == 0 { // whose message the change has
+		if i == 0 || tidying.MatchString(c.Subject) { // the first one's message is the change's
 			continue
 		}
 		own := m
@@ -39,6 +43,10 @@ func (Lazy) Draft(ctx context.Context, m Material) (Draft, error) {
 	d.Text, d.Hints = joined(orders), ""
 	return d, nil
 }
+
+// tidying tells subjects of commits that tidy up after others of their range: they ask for
+// nothing that a test could notice.
+var tidying = lazyregexp.New(`(?i)^(?:wip\b|(?:(?:fix|correct|add|update|appease|please|run|apply|format|reformat|silence|address|mention)\w* (?:[\w'-]+ ){0,2})?(?:typos?|long lines?|lint(?:er|ing)?|flake8|black|isort|ruff|gofmt|whitespace|spelling|change ?log|review comments?|docs|documentation)\.?$)`)
 
 // orderOf is the first wish of a draft, without its opening and its full stop.
 func orderOf(text string) string {

@@ -16,6 +16,12 @@ func TestLazy(t *testing.T) {
 		{"Fixed the end of long lines", "Fix the end of long lines."},
 		{"Issue 869: Add a steps argument to circular_shifts", "Add a steps argument to circular_shifts."},
 		{"release 1.2", ""},
+		{"tarfs: construct a new bytes.Reader per Open call", "Construct a new bytes.Reader per Open call in `tarfs`."},
+		{"Fix long line", ""},
+		{"Appease flake8", ""},
+		{"Add gray_product to docs", ""},
+		{"Report typos", "Report typos."},
+		{"Give the linter a name", "Give the linter a name."},
 	} {
 		d, err := Lazy{}.Draft(t.Context(), Material{Change: schemas.Change{Kind: schemas.KindEdit, Subject: tc.subject}})
 		if err != nil || d.Text != tc.want || d.Hints != "" {
@@ -26,7 +32,7 @@ func TestLazy(t *testing.T) {
 		}
 	}
 	ranged := schemas.Change{Kind: schemas.KindEdit, Subject: "Add a limit to areas", Range: []schemas.RangeCommit{
-		{Subject: "Add a limit to areas"}, {Subject: "Fix the limit to areas"}, {Subject: "release 1.2"}, {Subject: "Let readers stop early (#4)"}, {Subject: "Rename `Reader.end` to `Reader.close`"}, {Subject: "Support names in upper case"},
+		{Subject: "Add a limit to areas"}, {Subject: "Fix the limit to areas"}, {Subject: "release 1.2"}, {Subject: "Fix typo"}, {Subject: "Let readers stop early (#4)"}, {Subject: "Rename `Reader.end` to `Reader.close`"}, {Subject: "Support names in upper case"},
 	}}
 	d, err := Lazy{}.Draft(t.Context(), Material{Change: ranged})
 	if want := "Add a limit to areas, let readers stop early, and rename `Reader.end` to `Reader.close`."; err != nil || d.Text != want {
