@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -34,9 +35,11 @@ func (s store) path(id string) string { return filepath.Join(s.layers(), id) }
 func (s store) tree(id string) string { return filepath.Join(s.path(id), "tree") }
 func (s store) runs() string          { return filepath.Join(s.dir, "runs") }
 func (s store) locks() string         { return filepath.Join(s.dir, "locks") }
-func (s store) filled() string        { return filepath.Join(s.dir, "filled") } // caches; "caches" was writable to strangers
 func (s store) leases() string        { return filepath.Join(s.dir, "leases") }
 func (s store) uses() string          { return filepath.Join(s.dir, "uses") }
+
+// filled holds the caches of one user; "caches", of earlier versions, was writable to strangers.
+func (s store) filled() string { return filepath.Join(s.dir, "filled-"+strconv.Itoa(sandbox.UID)) }
 
 func treePath(tree, inside string) string { return filepath.Join(tree, filepath.FromSlash(inside)) }
 

@@ -26,9 +26,9 @@ const (
 )
 
 // cachePrefix begins the names of the volumes of one Dir: stores that share no folder
-// share no cache.
+// share no cache. What another user filled could not be read.
 func cachePrefix(dir string) string {
-	return newCaches + schemas.DigestBytes([]byte(dir)).Short() + "-"
+	return newCaches + schemas.DigestBytes(fmt.Appendf([]byte(dir), "\x00%d", sandbox.UID)).Short() + "-"
 }
 
 // mountCaches gives a fill the caches themselves. Other steps see what these hold under
