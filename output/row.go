@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
@@ -248,6 +249,15 @@ func (t Task) ID() string { return t.Start.ID() }
 // without a fraction for a timestamp, whatever type is declared, and gives it back
 // in another form; one with a fraction stays the text that it is.
 const createdAt = "2006-01-02T15:04:05.000Z07:00"
+
+// Created is the row's created_at; the zero time where it cannot be read.
+func (r Row) Created() time.Time {
+	at, err := time.Parse(createdAt, r.CreatedAt)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
 
 // RowOf joins the records to a row.
 func RowOf(t Task, base Base) Row {

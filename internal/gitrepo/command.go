@@ -52,6 +52,15 @@ func inside(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// Apply applies a patch to the files in a directory, as git apply does: lines may have
+// moved, and nothing else is forgiven. It gives what git says; nothing of a patch that it
+// refuses is applied.
+func Apply(ctx context.Context, dir string, patch []byte) (said []byte, err error) {
+	cmd := inside(ctx, dir, "apply", "--whitespace=nowarn", "-")
+	cmd.Stdin = bytes.NewReader(patch)
+	return cmd.CombinedOutput()
+}
+
 // online is git that talks to a remote. Proxies, CA files, SSH agents and askpass
 // programs of the environment are needed there; configuration files are not.
 func online(ctx context.Context, dir string, args ...string) *exec.Cmd {

@@ -8,6 +8,7 @@ package testrun
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/benchmint/benchmint/internal/environment"
@@ -83,6 +84,14 @@ type Bench struct {
 // New is a bench for a case, with no layer made yet.
 func New(o Outside, c Case, limits sandbox.Limits) *Bench {
 	return &Bench{Outside: o, Case: c, Limits: limits, Records: []schemas.RunRecord{}, layers: map[schemas.State]sandbox.Layer{}}
+}
+
+// Beside is a bench for another goroutine, on the layers that b has made until now and with
+// records of its own. It is not removed: b frees the layers, when nobody uses them.
+func (b *Bench) Beside() *Bench {
+	out := *b
+	out.Records, out.layers = []schemas.RunRecord{}, maps.Clone(b.layers)
+	return &out
 }
 
 // Place is where tests are run: a state, or one that lies near it.

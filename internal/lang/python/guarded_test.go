@@ -1,0 +1,33 @@
+package python
+
+import "testing"
+
+func TestRunnerSettings(t *testing.T) {
+	t.Parallel()
+	l := Language{}
+	const plain = "[project]\nname = \"x\"\n"
+	for _, tc := range []struct {
+		name, path, before, after string
+		same                      bool
+	}{
+		{"other_table", "pyproject.toml", plain, plain + "[tool.black]\nline-length = 99\n", true},
+		{"own_table", "pyproject.toml", plain, plain + "[tool.pytest.ini_options]\naddopts = \"-k nothing\"\n", false},
+		{"own_value", "pyproject.toml", "[tool.pytest.ini_options]\naddopts = \"-q\"\n", "[tool.pytest.ini_options]\naddopts = \"-x\"\n", false},
+		{"reordered", "pyproject.toml", "[tool.pytest.ini_options]\na = 1\nb = 2\n", "[tool.pytest.ini_options]\nb = 2\n\na = 1 # why\n", true},
+		{"plugin", "pyproject.toml", plain, plain + "[project.entry-points.pytest11]\nx = \"x.plugin\"\n", false},
+		{"poetry_plugin", "pyproject.toml", plain, plain + "[tool.poetry.plugins.pytest11]\nx = \"x.plugin\"\n", false},
+		{"cfg", "setup.cfg", "[metadata]\nname = x\n", "[metadata]\nname = x\n[tool:pytest]\naddopts = -x\n", false},
+		{"cfg_plugin", "setup.cfg", "", "[options.entry_points]\npytest11 =\n  x = x.plugin\n", false},
+		{"cfg_other", "setup.cfg", "[metadata]\nname = x\n", "[metadata]\nname = y\n", true},
+		{"not_a_manifest", "src/x.py", "a", "b", true},
+	} {
+		if got := l.RunnerSettings(tc.path, []byte(tc.before)) == l.RunnerSettings(tc.path, []byte(tc.after)); got != tc.same {
+			t.Errorf("%s: the same: %v, want %v", tc.name, got, tc.same)
+		}
+	}
+	for path, want := range map[string]bool{"a/sitecustomize.py": true, "x.pth": true, "src/conftest.py": true, "src/site.py": false, "pth": false} {
+		if l.Hook(path) != want {
+			t.Errorf("hook %s: %v", path, !want)
+		}
+	}
+}

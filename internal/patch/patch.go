@@ -1,0 +1,128 @@
+// Package patch applies the patches of others to a tree: exactly where that works, else as
+// git apply does, with lines that moved but without fuzz.
+//
+// It never repairs a patch, never leaves one half applied, and never writes outside of a
+// folder of its own.
+package patch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/command"
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/tree"
+)
+
+// ErrConflict is a patch that git does not apply; the error says what git says.
+var ErrConflict = errors.New("patch does not apply")
+
+// Apply gives the tree after a patch, and whether every line was where the patch says.
+// ErrConflict for a patch that git refuses, tree.ErrUnsafe for paths that must not be
+// written; other errors are faults of this machine.
+func Apply(ctx context.Context, t *tree.Tree, patch []byte) (after *tree.Tree, exact bool, err error) {
+	if after, err = t.Apply(patch); err == nil {
+		return after, true, nil
+	}
+	after, err = loosely(ctx, t, patch)
+	return after, false, err
+}
+
+// loosely asks git, in a folder that holds the tree.
+func loosely(ctx context.Context, t *tree.Tree, patch []byte) (after *tree.Tree, err error) {
+	dir, err := os.MkdirTemp("", "benchmint-apply-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if err := write(root, t); err != nil {
+		return nil, fmt.Errorf("writing the tree: %w", err)
+	}
+	out, err := gitrepo.Apply(ctx, dir, patch)
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return read(root, t)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.As(err, &exit) && !command.Unanswered(err):
+		return nil, fmt.Errorf("%w: %s", ErrConflict, strings.TrimSpace(string(out)))
+	}
+	return nil, fmt.Errorf("git apply: %w", err)
+}
+
+func write(root *os.Root, t *tree.Tree) error {
+	for _, e := range t.Entries() {
+		if e.Mode == tree.ModeModule {
+			continue
+		}
+		if dir := filepath.Dir(e.Path); dir != "." {
+			if err := root.MkdirAll(dir, 0o755); err != nil {
+				return err
+			}
+		}
+		if e.Mode == tree.ModeSymlink {
+			if err := root.Symlink(string(e.Data), e.Path); err != nil {
+				return err
+			}
+			continue
+		}
+		perm := fs.FileMode(0o644)
+		if e.Mode == tree.ModeExec {
+			perm = 0o755
+		}
+		if err := root.WriteFile(e.Path, e.Data, perm); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read is the tree in the folder; submodules, which were not written, are those of before.
+func read(root *os.Root, before *tree.Tree) (*tree.Tree, error) {
+	var entries []tree.Entry
+	for _, e := range before.Entries() {
+		if e.Mode == tree.ModeModule {
+			entries = append(entries, e)
+		}
+	}
+	err := fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		e := tree.Entry{Path: p, Mode: tree.ModeFile}
+		if d.Type()&fs.ModeSymlink != 0 {
+			target, err := root.Readlink(p)
+			e.Mode, e.Data = tree.ModeSymlink, []byte(target)
+			entries = append(entries, e)
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if info.Mode().Perm()&0o100 != 0 {
+			e.Mode = tree.ModeExec
+		}
+		if e.Data, err = root.ReadFile(p); err != nil {
+			return err
+		}
+		entries = append(entries, e)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the tree: %w", err)
+	}
+	return tree.New(entries)
+}

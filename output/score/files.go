@@ -1,0 +1,274 @@
+package score
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Fault is a prediction without a verdict.
+type Fault struct {
+	Prediction schemas.Prediction
+	Deferred   bool // it can be graded later; else something failed
+	Why        string
+}
+
+// Evaluation is all that there is to say of the predictions for one dataset.
+type Evaluation struct {
+	Dataset string // its name
+	Tasks   int    // in the dataset
+	Answers []Answer
+	Faults  []Fault
+}
+
+// Model is what is said of one model.
+type Model struct {
+	Model      string      `json:"model"`
+	Metrics    Metrics     `json:"metrics"`
+	Breakdowns []Breakdown `json:"breakdowns"`
+	Faults     int         `json:"faults"` // predictions without a verdict, for no fault of theirs
+}
+
+// Models are the figures of each model, by name.
+func (e Evaluation) Models() []Model {
+	answers, faults := map[string][]Answer{}, map[string]int{}
+	for _, a := range e.Answers {
+		answers[a.Grade.Prediction.Model] = append(answers[a.Grade.Prediction.Model], a)
+	}
+	for _, f := range e.Faults {
+		faults[f.Prediction.Model]++
+		answers[f.Prediction.Model] = append([]Answer{}, answers[f.Prediction.Model]...)
+	}
+	out := []Model{}
+	for _, name := range sortedKeys(answers) {
+		out = append(out, Model{Model: name, Metrics: Of(answers[name]), Breakdowns: Breakdowns(answers[name]), Faults: faults[name]})
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// SWEBench is the report of SWE-bench's harness, schema version 2, for one model. An
+// instance with several samples is resolved where one of them is.
+type SWEBench struct {
+	Total         int      `json:"total_instances"`
+	Submitted     int      `json:"submitted_instances"`
+	Completed     int      `json:"completed_instances"`
+	Resolved      int      `json:"resolved_instances"`
+	Unresolved    int      `json:"unresolved_instances"`
+	Empty         int      `json:"empty_patch_instances"`
+	Errors        int      `json:"error_instances"`
+	CompletedIDs  []string `json:"completed_ids"`
+	IncompleteIDs []string `json:"incomplete_ids"`
+	EmptyIDs      []string `json:"empty_patch_ids"`
+	SubmittedIDs  []string `json:"submitted_ids"`
+	ResolvedIDs   []string `json:"resolved_ids"`
+	UnresolvedIDs []string `json:"unresolved_ids"`
+	ErrorIDs      []string `json:"error_ids"`
+	SchemaVersion int      `json:"schema_version"`
+}
+
+// better orders what is known of an instance from its samples.
+var better = []string{"error", "empty", "unresolved", "resolved"}
+
+// SWEBenchOf is the report of one model. As in that harness a patch that does not apply is an
+// error, and so is a prediction that could not be graded; instances are those of the dataset.
+func (e Evaluation) SWEBenchOf(model string, instances []string) SWEBench {
+	state := map[string]string{}
+	note := func(id, s string) {
+		if slices.Index(better, s) >= slices.Index(better, state[id]) {
+			state[id] = s
+		}
+	}
+	for _, a := range e.Answers {
+		if a.Grade.Prediction.Model != model {
+			continue
+		}
+		s := "unresolved"
+		switch a.Grade.Verdict {
+		case schemas.VerdictPass:
+			s = "resolved"
+		case schemas.VerdictEmpty:
+			s = "empty"
+		case schemas.VerdictPatch, schemas.VerdictTimeout:
+			s = "error"
+		}
+		note(a.Grade.Prediction.Instance, s)
+	}
+	for _, f := range e.Faults {
+		if f.Prediction.Model == model {
+			note(f.Prediction.Instance, "error")
+		}
+	}
+	r := SWEBench{
+		SchemaVersion: 2, Total: len(instances), CompletedIDs: []string{}, IncompleteIDs: []string{}, EmptyIDs: []string{}, SubmittedIDs: []string{},
+		ResolvedIDs: []string{}, UnresolvedIDs: []string{}, ErrorIDs: []string{},
+	}
+	for _, id := range sortedKeys(state) {
+		r.SubmittedIDs = append(r.SubmittedIDs, id)
+		switch state[id] {
+		case "resolved":
+			r.ResolvedIDs, r.CompletedIDs = append(r.ResolvedIDs, id), append(r.CompletedIDs, id)
+		case "unresolved":
+			r.UnresolvedIDs, r.CompletedIDs = append(r.UnresolvedIDs, id), append(r.CompletedIDs, id)
+		case "empty":
+			r.EmptyIDs = append(r.EmptyIDs, id)
+		default:
+			r.ErrorIDs = append(r.ErrorIDs, id)
+		}
+	}
+	for _, id := range instances {
+		if state[id] == "" {
+			r.IncompleteIDs = append(r.IncompleteIDs, id)
+		}
+	}
+	slices.Sort(r.IncompleteIDs)
+	r.Submitted, r.Completed, r.Resolved, r.Unresolved = len(r.SubmittedIDs), len(r.CompletedIDs), len(r.ResolvedIDs), len(r.UnresolvedIDs)
+	r.Empty, r.Errors = len(r.EmptyIDs), len(r.ErrorIDs)
+	return r
+}
+
+// RESQ is one of RES-Q's results. Its states are PASS, FAIL, PATCH FAILED and TIMED OUT; an
+// empty patch is PATCH FAILED there.
+type RESQ struct {
+	ID       string `json:"id"`
+	Success  bool   `json:"success"`
+	Message  string `json:"message"`
+	Feedback string `json:"test_suite_feedback"`
+}
+
+// RESQOf are the results of one model, by instance and sample. The feedback names the tests
+// that do not pass; it is empty on PASS and TIMED OUT, as in RES-Q.
+func (e Evaluation) RESQOf(model string) []RESQ {
+	out := []RESQ{}
+	for _, a := range e.Answers {
+		g := a.Grade
+		if g.Prediction.Model != model {
+			continue
+		}
+		r := RESQ{ID: g.Prediction.Instance, Success: g.Verdict == schemas.VerdictPass, Message: string(g.Verdict)}
+		switch g.Verdict {
+		case schemas.VerdictEmpty:
+			r.Message = string(schemas.VerdictPatch)
+		case schemas.VerdictPatch:
+			r.Feedback = g.Detail
+		case schemas.VerdictFail:
+			r.Feedback = strings.Join(missed(g), "\n")
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func missed(g schemas.Grade) []string {
+	var out []string
+	for _, s := range []*schemas.Score{g.F2P, g.P2P} {
+		if s != nil {
+			out = append(out, s.Missed...)
+		}
+	}
+	return out
+}
+
+// Line is one prediction in results.jsonl.
+type Line struct {
+	Instance string          `json:"instance_id"`
+	Model    string          `json:"model_name_or_path"`
+	Sample   int             `json:"sample"`
+	Resolved bool            `json:"resolved"`
+	Verdict  schemas.Verdict `json:"verdict"` // "" where there is none: fault says why
+	Limit    schemas.Reason  `json:"limit,omitempty"`
+	Applied  string          `json:"applied,omitempty"`
+	Detail   string          `json:"detail,omitempty"`
+	F2P      *schemas.Score  `json:"FAIL_TO_PASS,omitempty"`
+	P2P      *schemas.Score  `json:"PASS_TO_PASS,omitempty"`
+	Tampered []string        `json:"tampered,omitempty"`
+	Files    []string        `json:"files,omitempty"`
+	Tokens   int64           `json:"total_tokens,omitempty"`
+	Cost     float64         `json:"cost,omitempty"`
+	Fault    string          `json:"fault,omitempty"` // of the harness; not a verdict
+	Deferred bool            `json:"deferred,omitempty"`
+}
+
+// Lines are all predictions, by instance, model and sample.
+func (e Evaluation) Lines() []Line {
+	out := []Line{}
+	for _, a := range e.Answers {
+		g := a.Grade
+		out = append(out, Line{
+			Instance: g.Prediction.Instance, Model: g.Prediction.Model, Sample: g.Prediction.Sample, Resolved: g.Verdict == schemas.VerdictPass,
+			Verdict: g.Verdict, Limit: g.Limit, Applied: g.Applied, Detail: g.Detail, F2P: g.F2P, P2P: g.P2P, Tampered: g.Tampered, Files: g.Files,
+			Tokens: g.Prediction.Tokens, Cost: g.Prediction.Cost,
+		})
+	}
+	for _, f := range e.Faults {
+		out = append(out, Line{Instance: f.Prediction.Instance, Model: f.Prediction.Model, Sample: f.Prediction.Sample, Fault: f.Why, Deferred: f.Deferred})
+	}
+	slices.SortFunc(out, func(a, b Line) int {
+		return slices.Compare([]string{a.Instance, a.Model, fmt.Sprintf("%09d", a.Sample)}, []string{b.Instance, b.Model, fmt.Sprintf("%09d", b.Sample)})
+	})
+	return out
+}
+
+// The files of an evaluation.
+const (
+	ReportFile  = "report.json"   // of SWE-bench's harness; report.MODEL.json where there are several models
+	ResultsFile = "results.jsonl" // a Line each
+	RESQFile    = "resq.json"     // RES-Q's results; resq.MODEL.json
+	MetricsFile = "metrics.json"  // a Model each
+)
+
+// Write writes the files into a folder that is there. Each is replaced whole.
+func (e Evaluation) Write(dir string, instances []string) error {
+	models := e.Models()
+	files := map[string]any{MetricsFile: models}
+	for _, m := range models {
+		name := func(file string) string {
+			if len(models) == 1 {
+				return file
+			}
+			stem, ext, _ := strings.Cut(file, ".")
+			return stem + "." + schemas.ModelSlug(m.Model) + "." + ext
+		}
+		files[name(ReportFile)] = e.SWEBenchOf(m.Model, instances)
+		files[name(RESQFile)] = e.RESQOf(m.Model)
+	}
+	for _, name := range sortedKeys(files) {
+		b, err := schemas.Canonical(files[name])
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", name, err)
+		}
+		if err := replace(filepath.Join(dir, name), append(b, '\n')); err != nil {
+			return err
+		}
+	}
+	var lines []byte
+	for _, l := range e.Lines() {
+		b, err := schemas.Canonical(l)
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", ResultsFile, err)
+		}
+		lines = append(append(lines, b...), '\n')
+	}
+	return replace(filepath.Join(dir, ResultsFile), lines)
+}
+
+// replace writes a file beside the old one, and puts it in its place.
+func replace(name string, b []byte) error {
+	tmp := name + ".new"
+	if err := os.WriteFile(tmp, b, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(tmp, name)
+}

@@ -1,0 +1,104 @@
+package schemas
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Prediction is one patch that answers a task.
+type Prediction struct {
+	Instance string `json:"instance_id"`
+	Model    string `json:"model"`
+	Sample   int    `json:"sample"` // from 0, of several by one model
+	Patch    Digest `json:"patch"`  // blob; of no bytes for an empty one
+	// Task is what the task is made of: its trees, recipe and lists. Where it changes, the
+	// prediction is graded again.
+	Task Digest `json:"task"`
+	// What making the patch took, where the predictions say so; 0 where they do not.
+	Tokens int64   `json:"tokens,omitempty"`
+	Cost   float64 `json:"cost,omitempty"` // dollars
+}
+
+// ID names the prediction among all of one evaluation.
+func (p Prediction) ID() string {
+	return p.Instance + "@" + ModelSlug(p.Model) + "." + strconv.Itoa(p.Sample)
+}
+
+// Validate names what no prediction can be.
+func (p Prediction) Validate() error {
+	if p.Instance == "" || p.Sample < 0 {
+		return fmt.Errorf("prediction of %q, sample %d", p.Instance, p.Sample)
+	}
+	return nil
+}
+
+var badInModel = lazily(`[^A-Za-z0-9._-]`)
+
+// mostModel bounds a model's part of file names and keys.
+const mostModel = 60
+
+// ModelSlug is a model's name as file names and keys take it: one that had to be changed or
+// cut gets 8 hex of the original.
+func ModelSlug(model string) string {
+	slug := badInModel().ReplaceAllString(model, "_")
+	if slug == model && len(slug) <= mostModel && slug != "" {
+		return slug
+	}
+	return head(slug, mostModel) + "_" + DigestBytes([]byte(model)).Short()[:8]
+}
+
+// Verdict is what a grade comes to, in RES-Q's words. A fault of the harness is not a
+// verdict: the step is Failed or Deferred.
+type Verdict string
+
+// The verdicts.
+const (
+	VerdictPass    Verdict = "PASS"
+	VerdictFail    Verdict = "FAIL"
+	VerdictPatch   Verdict = "PATCH FAILED" // it does not apply
+	VerdictTimeout Verdict = "TIMED OUT"
+	VerdictEmpty   Verdict = "EMPTY" // there is no patch; nothing was run
+)
+
+// Verdicts lists them.
+var Verdicts = []Verdict{VerdictPass, VerdictFail, VerdictPatch, VerdictTimeout, VerdictEmpty}
+
+// How a patch was applied.
+const (
+	AppliedExact  = "exact"  // every line is where the patch says
+	AppliedOffset = "offset" // as git apply does, with lines moved
+)
+
+// Grade is the verdict on one prediction, with what it rests on.
+type Grade struct {
+	Prediction Prediction `json:"prediction"`
+	Verdict    Verdict    `json:"verdict"`
+	// Limit is the limit of the sandbox that ended the run, or Tampered where its results
+	// cannot be believed; "" for none.
+	Limit Reason `json:"limit,omitempty"`
+	// Applied is how the patch was applied; "" where it was not.
+	Applied string `json:"applied,omitempty"`
+	Detail  string `json:"detail,omitempty"` // why the patch does not apply, or what was forged
+	// Lists are the scores of FAIL_TO_PASS and PASS_TO_PASS; nil where nothing was run.
+	F2P *Score `json:"fail_to_pass,omitempty"`
+	P2P *Score `json:"pass_to_pass,omitempty"`
+	// Tampered are files of the tests and of their runner that the patch touches: they were
+	// put back, and what it added among them was removed.
+	Tampered []string `json:"tampered,omitempty"`
+	// Files are the code files that the patch changes.
+	Files []string    `json:"files,omitempty"`
+	Runs  []RunRecord `json:"runs,omitempty"`
+}
+
+// ID is the prediction's.
+func (g Grade) ID() string { return g.Prediction.ID() }
+
+// Score is how many tests of a list pass, and which do not.
+type Score struct {
+	Want   int      `json:"want"`
+	Passed int      `json:"passed"`
+	Missed []string `json:"missed,omitempty"`
+}
+
+// Full reports whether the whole list passes. An empty list does.
+func (s Score) Full() bool { return s.Passed == s.Want }

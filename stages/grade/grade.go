@@ -1,0 +1,197 @@
+// Package grade runs a prediction as its task was proved, and gives the verdict: whether
+// every test of FAIL_TO_PASS and PASS_TO_PASS passes with it.
+//
+// It never takes a test, a setting of the runner or a hook from a prediction, and never books
+// a fault of the sandbox as a verdict.
+package grade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/patch"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/states"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
+)
+
+// Version is part of the stage's fingerprint.
+const Version = "1"
+
+// Task is what a prediction answers.
+type Task struct {
+	Start                  schemas.Start
+	Environment            schemas.Environment
+	Trees                  states.Trees
+	FailToPass, PassToPass []lang.Test
+}
+
+// Tasks gives tasks by instance ID.
+type Tasks interface {
+	Task(ctx context.Context, id string) (Task, error)
+}
+
+// Patches reads patches by digest.
+type Patches interface {
+	Get(d schemas.Digest) ([]byte, error)
+}
+
+// Config is what grades depend on beside tasks and predictions.
+type Config struct {
+	Limits sandbox.Limits `json:"limits"`
+	// Strict takes no patch whose lines have moved.
+	Strict bool `json:"strict,omitempty"`
+}
+
+// Grader is the stage. Close it when no more predictions come.
+type Grader struct {
+	config  Config
+	tasks   Tasks
+	patches Patches
+	rules   parts.Rules
+	ready   *inUse
+}
+
+var _ pipeline.Stage[schemas.Prediction, schemas.Grade] = (*Grader)(nil)
+
+// New grades with the sandbox and languages of o.
+func New(o testrun.Outside, tasks Tasks, patches Patches, c Config) *Grader {
+	var all []lang.Language
+	for _, l := range o.Builder.Languages {
+		all = append(all, l)
+	}
+	return &Grader{config: c, tasks: tasks, patches: patches, rules: parts.New(all...), ready: &inUse{outside: o, tasks: tasks, limits: c.Limits, open: map[string]*prepared{}}}
+}
+
+// Close frees what tasks share.
+func (g *Grader) Close(ctx context.Context) error { return g.ready.close(ctx) }
+
+// Depends leaves out what does not decide a verdict.
+func (g *Grader) Depends(p schemas.Prediction) any {
+	return struct {
+		Instance    string
+		Patch, Task schemas.Digest
+	}{p.Instance, p.Patch, p.Task}
+}
+
+// Run grades one prediction.
+func (g *Grader) Run(ctx context.Context, p schemas.Prediction) (schemas.Grade, error) {
+	grade := schemas.Grade{Prediction: p}
+	text, err := g.patches.Get(p.Patch)
+	if err != nil {
+		return grade, fmt.Errorf("reading the patch: %w", err)
+	}
+	if strings.TrimSpace(string(text)) == "" {
+		grade.Verdict = schemas.VerdictEmpty
+		return grade, nil
+	}
+	d, err := g.ready.take(ctx, p.Instance)
+	if err != nil {
+		return grade, err
+	}
+	defer g.ready.give(d)
+	guarded, err := g.applied(ctx, d, text, &grade)
+	if err != nil || grade.Verdict != "" {
+		return grade, err
+	}
+	return grade, g.run(ctx, d, guarded, &grade)
+}
+
+// applied is the tree to run. Where the patch does not apply, the grade has its verdict.
+func (g *Grader) applied(ctx context.Context, d *prepared, text []byte, grade *schemas.Grade) (*tree.Tree, error) {
+	predicted, exact, err := patch.Apply(ctx, d.task.Trees.B, text)
+	if err == nil && !exact && g.config.Strict {
+		err = fmt.Errorf("%w: its lines have moved", patch.ErrConflict)
+	}
+	if errors.Is(err, patch.ErrConflict) || errors.Is(err, tree.ErrUnsafe) {
+		grade.Verdict, grade.Detail = schemas.VerdictPatch, err.Error()
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("applying the patch: %w", err)
+	}
+	grade.Applied = schemas.AppliedOffset
+	if exact {
+		grade.Applied = schemas.AppliedExact
+	}
+	grade.Files = g.codeFiles(d.task.Trees.B, predicted)
+	guarded, tampered, err := guard{g.rules, d.bench.Lang}.put(ctx, predicted, d.task.Trees)
+	grade.Tampered = tampered
+	return guarded, err
+}
+
+// codeFiles are the paths of code that differ between two trees.
+func (g *Grader) codeFiles(before, after *tree.Tree) []string {
+	changed := map[string]bool{}
+	for _, e := range before.Entries() {
+		if !same(before, after, e.Path) {
+			changed[e.Path] = true
+		}
+	}
+	for _, e := range after.Entries() {
+		if !same(before, after, e.Path) {
+			changed[e.Path] = true
+		}
+	}
+	for p := range changed {
+		in := after
+		if _, ok := after.Entry(p); !ok {
+			in = before
+		}
+		if part, _ := g.rules.Part(p, in); part != schemas.PartCode {
+			delete(changed, p)
+		}
+	}
+	return sorted(changed)
+}
+
+// run runs the whole suite once on the answer, and scores both lists.
+func (g *Grader) run(ctx context.Context, d *prepared, t *tree.Tree, grade *schemas.Grade) (err error) {
+	bench := d.bench.Beside()
+	at, err := bench.Instead(ctx, schemas.StateS, "P", t)
+	if err == nil {
+		defer func() {
+			err = errors.Join(err, bench.Builder.Sandbox.Remove(context.WithoutCancel(ctx), at.Layer))
+		}()
+		var o *testrun.Outcome
+		if o, err = bench.Run(ctx, at, testrun.ScopeSuite, lang.Select{Number: 1}); err == nil {
+			grade.F2P, grade.P2P = score(o, d.task.FailToPass), score(o, d.task.PassToPass)
+			grade.Verdict = schemas.VerdictFail
+			if grade.F2P.Full() && grade.P2P.Full() {
+				grade.Verdict = schemas.VerdictPass
+			}
+		}
+	}
+	grade.Runs = bench.Records
+	var over *pipeline.Rejected
+	if errors.As(err, &over) { // a limit of ours, or results that cannot be believed: the answer's own doing
+		grade.Verdict, grade.Limit, grade.F2P, grade.P2P = schemas.VerdictFail, over.Reason, nil, nil
+		switch over.Reason {
+		case schemas.OverTime:
+			grade.Verdict = schemas.VerdictTimeout
+		case schemas.Tampered:
+			grade.Detail = over.Detail()
+		}
+		return nil
+	}
+	return err
+}
+
+func score(o *testrun.Outcome, tests []lang.Test) *schemas.Score {
+	s := schemas.Score{Want: len(tests)}
+	for _, t := range tests {
+		if o.Status(t) == schemas.Passed {
+			s.Passed++
+		} else {
+			s.Missed = append(s.Missed, t.ID)
+		}
+	}
+	return &s
+}

@@ -1,0 +1,167 @@
+package grade
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/patch"
+	"github.com/benchmint/benchmint/internal/states"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// guard makes the tree that is run of a predicted one: the code of the answer with the tests
+// of the task, their runner's settings and hooks.
+type guard struct {
+	rules    parts.Rules
+	language lang.Language
+}
+
+// put gives that tree, and the paths where the answer differed from the task in what is not
+// its to change, sorted.
+func (g guard) put(ctx context.Context, predicted *tree.Tree, t states.Trees) (*tree.Tree, []string, error) {
+	w := work{guard: g, base: t.B, entries: map[string]tree.Entry{}, tampered: map[string]bool{}}
+	for _, e := range predicted.Entries() {
+		w.entries[e.Path] = e
+	}
+	for _, e := range append(t.S.Entries(), predicted.Entries()...) {
+		if w.protected(e.Path, t, predicted) {
+			w.restore(e.Path)
+		}
+	}
+	for _, e := range t.B.Entries() { // what the task's own tests delete, and the answer may have changed
+		if w.protected(e.Path, t, predicted) {
+			w.restore(e.Path)
+		}
+	}
+	out, err := w.with(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	for p := range w.tampered {
+		// An answer may well bring the very tests of the task.
+		if same(out, predicted, p) {
+			delete(w.tampered, p)
+		}
+	}
+	return out, sorted(w.tampered), nil
+}
+
+type work struct {
+	guard
+	base     *tree.Tree
+	entries  map[string]tree.Entry
+	tampered map[string]bool
+}
+
+// protected reports whether a path is the task's. What only the answer has is judged in its
+// own tree.
+func (w *work) protected(p string, t states.Trees, predicted *tree.Tree) bool {
+	if g, ok := w.language.(lang.Guarded); ok && g.Hook(p) {
+		return true
+	}
+	in := t.S
+	if _, ok := t.S.Entry(p); !ok {
+		in = t.B
+		if _, ok := t.B.Entry(p); !ok {
+			in = predicted
+		}
+	}
+	part, _ := w.rules.Part(p, in)
+	return part == schemas.PartTest
+}
+
+// restore puts a path back as the base has it.
+func (w *work) restore(p string) {
+	was, inBase := w.base.Entry(p)
+	is, here := w.entries[p]
+	if inBase == here && (!here || equal(was, is)) {
+		return
+	}
+	w.tampered[p] = true
+	delete(w.entries, p)
+	if inBase {
+		w.entries[p] = was
+	}
+}
+
+// with applies the tests of the task. Where they change a file that the answer changed too
+// and do not fit, and where the runner's settings are not the task's, the file is the task's.
+func (w *work) with(ctx context.Context, t states.Trees) (*tree.Tree, error) {
+	out, err := w.apply(ctx, t.TestPatch)
+	if errors.Is(err, patch.ErrConflict) || errors.Is(err, tree.ErrUnsafe) {
+		for _, e := range t.B.Entries() {
+			if now, ok := t.S.Entry(e.Path); !ok || !equal(e, now) {
+				w.restore(e.Path)
+			}
+		}
+		for _, e := range t.S.Entries() {
+			if _, ok := t.B.Entry(e.Path); !ok {
+				w.restore(e.Path)
+			}
+		}
+		out, err = w.apply(ctx, t.TestPatch)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("putting the tests of the task on an answer: %w", err)
+	}
+	g, ok := w.language.(lang.Guarded)
+	if !ok {
+		return out, nil
+	}
+	var entries []tree.Entry
+	for _, e := range out.Entries() {
+		want, has := t.S.Entry(e.Path)
+		switch {
+		case g.RunnerSettings(e.Path, e.Data) == g.RunnerSettings(e.Path, want.Data):
+			entries = append(entries, e)
+		case has:
+			w.tampered[e.Path] = true
+			entries = append(entries, want)
+		default:
+			w.tampered[e.Path] = true
+		}
+	}
+	for _, want := range t.S.Entries() { // a manifest that the answer took away
+		if _, ok := out.Entry(want.Path); !ok && g.RunnerSettings(want.Path, want.Data) != "" {
+			w.tampered[want.Path] = true
+			entries = append(entries, want)
+		}
+	}
+	return tree.New(entries)
+}
+
+func (w *work) apply(ctx context.Context, testPatch []byte) (*tree.Tree, error) {
+	entries := make([]tree.Entry, 0, len(w.entries))
+	for _, e := range w.entries {
+		entries = append(entries, e)
+	}
+	t, err := tree.New(entries)
+	if err != nil {
+		return nil, err
+	}
+	out, _, err := patch.Apply(ctx, t, testPatch)
+	return out, err
+}
+
+func equal(a, b tree.Entry) bool { return a.Mode == b.Mode && bytes.Equal(a.Data, b.Data) }
+
+func same(a, b *tree.Tree, p string) bool {
+	x, inA := a.Entry(p)
+	y, inB := b.Entry(p)
+	return inA == inB && equal(x, y)
+}
+
+func sorted(set map[string]bool) []string {
+	var out []string
+	for p := range set {
+		out = append(out, p)
+	}
+	slices.Sort(out)
+	return out
+}

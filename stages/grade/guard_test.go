@@ -1,0 +1,136 @@
+package grade
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lang/python"
+	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/states"
+	"github.com/benchmint/benchmint/internal/tree"
+)
+
+func treeOf(t *testing.T, files map[string]string) *tree.Tree {
+	t.Helper()
+	var entries []tree.Entry
+	for p, content := range files {
+		entries = append(entries, tree.Entry{Path: p, Mode: tree.ModeFile, Data: []byte(content)})
+	}
+	out, err := tree.New(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func with(files map[string]string, more map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, m := range []map[string]string{files, more} {
+		for p, content := range m {
+			if out[p] = content; content == "" {
+				delete(out, p)
+			}
+		}
+	}
+	return out
+}
+
+const project = "[project]\nname = \"x\"\nversion = \"1\"\n\n\n\n[dependency-groups]\ntest = [\"pytest\"]\n"
+
+// base is the task before its change; its tests add a test and a requirement of them, change
+// one and delete one.
+var base = map[string]string{
+	"x.py": "def f():\n    return 1\n", "pyproject.toml": project, "tests/conftest.py": "import pytest\n",
+	"tests/test_a.py": "def test_a():\n    assert True\n", "tests/test_old.py": "def test_old():\n    assert True\n",
+}
+
+const testPatch = `diff --git a/pyproject.toml b/pyproject.toml
+--- a/pyproject.toml
++++ b/pyproject.toml
+@@ -5,4 +5,4 @@
+ 
+ 
+ [dependency-groups]
+-test = ["pytest"]
++test = ["pytest", "attrs"]
+diff --git a/tests/test_a.py b/tests/test_a.py
+--- a/tests/test_a.py
++++ b/tests/test_a.py
+@@ -1,2 +1,2 @@
+ def test_a():
+-    assert True
++    assert f() == 2
+diff --git a/tests/test_new.py b/tests/test_new.py
+new file mode 100644
+--- /dev/null
++++ b/tests/test_new.py
+@@ -0,0 +1,2 @@
++def test_new():
++    assert f() == 2
+diff --git a/tests/test_old.py b/tests/test_old.py
+deleted file mode 100644
+--- a/tests/test_old.py
++++ /dev/null
+@@ -1,2 +0,0 @@
+-def test_old():
+-    assert True
+`
+
+// TestPut: what an answer may change stays, and what is the task's is the task's.
+func TestPut(t *testing.T) {
+	t.Parallel()
+	b := treeOf(t, base)
+	s, err := b.Apply([]byte(testPatch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]string{
+		"pyproject.toml":  "[project]\nname = \"x\"\nversion = \"1\"\n\n\n\n[dependency-groups]\ntest = [\"pytest\", \"attrs\"]\n",
+		"tests/test_a.py": "def test_a():\n    assert f() == 2\n", "tests/test_new.py": "def test_new():\n    assert f() == 2\n", "tests/test_old.py": "",
+	}
+	solved := map[string]string{"x.py": "def f():\n    return 2\n"}
+	const fits = "[project]\nname = \"x\"\nversion = \"2\"\n\n\n\n[dependency-groups]\ntest = [\"pytest\"]\n"
+	for _, tc := range []struct {
+		name     string
+		answer   map[string]string // against the base; "" takes a file away
+		want     map[string]string // against base, tests and the solved code
+		tampered []string
+	}{
+		{name: "code_alone"},
+		{name: "new_code", answer: map[string]string{"y.py": "import x\n"}, want: map[string]string{"y.py": "import x\n"}},
+		{name: "the_same_tests", answer: map[string]string{"tests/test_a.py": tests["tests/test_a.py"], "tests/test_new.py": tests["tests/test_new.py"]}},
+		{name: "a_test_changed", answer: map[string]string{"tests/test_a.py": "def test_a():\n    pass\n"}, tampered: []string{"tests/test_a.py"}},
+		{name: "a_test_of_the_task_replaced", answer: map[string]string{"tests/test_new.py": "def test_new():\n    pass\n"}, tampered: []string{"tests/test_new.py"}},
+		{name: "tests_deleted", answer: map[string]string{"tests/test_a.py": "", "tests/conftest.py": ""}, tampered: []string{"tests/conftest.py", "tests/test_a.py"}},
+		{name: "what_the_tests_delete", answer: map[string]string{"tests/test_old.py": "def test_old():\n    assert f()\n"}, tampered: []string{"tests/test_old.py"}},
+		{name: "a_test_added", answer: map[string]string{"tests/test_mine.py": "def test_mine():\n    pass\n"}, tampered: []string{"tests/test_mine.py"}},
+		{name: "hooks_added", answer: map[string]string{"conftest.py": "x", "src/conftest.py": "x", "sitecustomize.py": "x", "x.pth": "import x"}, tampered: []string{"conftest.py", "sitecustomize.py", "src/conftest.py", "x.pth"}},
+		{name: "settings_of_the_runner", answer: map[string]string{"pytest.ini": "[pytest]\naddopts = -k nothing\n"}, tampered: []string{"pytest.ini"}},
+		{name: "manifest_beside_the_tests_hunk", answer: map[string]string{"pyproject.toml": fits}, want: map[string]string{"pyproject.toml": "[project]\nname = \"x\"\nversion = \"2\"\n\n\n\n[dependency-groups]\ntest = [\"pytest\", \"attrs\"]\n"}},
+		{name: "manifest_in_the_tests_hunk", answer: map[string]string{"pyproject.toml": "[project]\nname = \"x\"\nversion = \"1\"\n\n\n\n[dependency-groups]\ntest = []\n"}, tampered: []string{"pyproject.toml"}},
+		{name: "settings_in_a_manifest", answer: map[string]string{"pyproject.toml": "[tool.pytest.ini_options]\naddopts = \"-k nothing\"\n" + project}, tampered: []string{"pyproject.toml"}},
+		{name: "settings_in_a_new_manifest", answer: map[string]string{"setup.cfg": "[tool:pytest]\naddopts = -k nothing\n"}, tampered: []string{"setup.cfg"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			predicted := treeOf(t, with(with(base, solved), tc.answer))
+			g := guard{parts.New[lang.Language](python.Language{}), python.Language{}}
+			got, tampered, err := g.put(t.Context(), predicted, states.Trees{B: b, S: s, TestPatch: []byte(testPatch)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.tampered, tampered); diff != "" {
+				t.Error(diff)
+			}
+			files := map[string]string{}
+			for _, e := range got.Entries() {
+				files[e.Path] = string(e.Data)
+			}
+			if diff := cmp.Diff(with(with(with(base, solved), tests), tc.want), files); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

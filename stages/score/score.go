@@ -1,0 +1,76 @@
+// Package score writes what all grades of an evaluation come to.
+//
+// It never grades, and never leaves a prediction out: one without a verdict is written with
+// the fault that kept it from one.
+package score
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/benchmint/benchmint/output/score"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Version is part of the stage's fingerprint.
+const Version = "1"
+
+// Config is where the files go and what they are about.
+type Config struct {
+	Dataset string // its name
+	Dir     string
+	Tasks   map[string]score.Task // of the whole dataset, by instance ID
+	// Predictions are all that were given, by ID: of a step that did not get through only
+	// its key is known.
+	Predictions map[string]schemas.Prediction
+}
+
+// Told is what the files depend on beside the grades; where they are kept is not part of it.
+func (c Config) Told() any {
+	return struct {
+		Dataset     string
+		Tasks       map[string]score.Task
+		Predictions map[string]schemas.Prediction
+	}{c.Dataset, c.Tasks, c.Predictions}
+}
+
+// Scorer is the stage.
+type Scorer struct{ Config }
+
+var _ pipeline.Drainer[schemas.Grade] = (*Scorer)(nil)
+
+// New writes as c says.
+func New(c Config) *Scorer { return &Scorer{c} }
+
+// Run writes the files of the evaluation.
+func (s *Scorer) Run(_ context.Context, done iter.Seq2[schemas.Grade, error], ended pipeline.Ended) error {
+	e := score.Evaluation{Dataset: s.Dataset, Tasks: len(s.Tasks)}
+	for g, err := range done {
+		if err != nil {
+			return err
+		}
+		// A grade is used again for the same patch: what else is said of the prediction is
+		// what was given now.
+		if p, ok := s.Predictions[g.ID()]; ok {
+			g.Prediction = p
+		}
+		e.Answers = append(e.Answers, score.Answer{Task: s.Tasks[g.Prediction.Instance], Grade: g})
+	}
+	for step, err := range ended.Steps {
+		if err != nil {
+			return err
+		}
+		p, ok := s.Predictions[step.Key]
+		if !ok {
+			return fmt.Errorf("%s is not one of the predictions", step.Key)
+		}
+		e.Faults = append(e.Faults, score.Fault{Prediction: p, Deferred: step.State == schemas.StepDeferred, Why: step.Detail})
+	}
+	ids := make([]string, 0, len(s.Tasks))
+	for id := range s.Tasks {
+		ids = append(ids, id)
+	}
+	return e.Write(s.Dir, ids)
+}
