@@ -23,13 +23,14 @@ type Redaction struct {
 	Rule       string `json:"rule"`
 	// Fingerprint is what redaction.allow takes: it names the secret and does not say it.
 	Fingerprint string `json:"fingerprint"`
-	Done        string `json:"done"` // masked, allowed
+	Done        string `json:"done"` // masked, allowed, withheld
 }
 
 // What was done about a finding.
 const (
-	masked  = "masked"
-	allowed = "allowed"
+	masked   = "masked"
+	allowed  = "allowed"
+	withheld = "withheld" // the line is not written
 )
 
 // redactor keeps credentials out of a dataset. It masks them in prose. Everything else it
@@ -53,6 +54,18 @@ func (r *redactor) mask(id, place, text string) string {
 		r.note(id, place, masked, f)
 	}
 	return text
+}
+
+// withholds reports whether a name cannot stand in a file: it would be another one without
+// the credential that it holds.
+func (r *redactor) withholds(place, name string) bool {
+	for _, f := range secrets.Scan("", name) {
+		if !r.allow.Has(f) {
+			r.note("", place, withheld, f)
+			return true
+		}
+	}
+	return false
 }
 
 // prose masks what people have written about a task.

@@ -46,6 +46,9 @@ func TestRedaction(t *testing.T) {
 	base.Start.SolutionTree = apply(t, apply(t, held, testPatch), goldPatch).ID()
 	in.tasks = []Task{prose, patch, test, recipe, base}
 	in.rejects[0].Detail += token(8)
+	secretive := in.flakes[len(in.flakes)-1]
+	secretive.Test += "[" + token(0) + "]"
+	in.flakes = append(in.flakes, secretive)
 	in.Configuration = map[string]any{"kinds": []string{token(9)}}
 	dir := filepath.Join(t.TempDir(), "out")
 	m, err := Write(dir, in.of())
@@ -73,6 +76,9 @@ func TestRedaction(t *testing.T) {
 	}
 	if got := strings.Count(contents(t, dir)[RedactionsFile], `"done":"masked"`); got != 5 {
 		t.Errorf("%d lines of %s:\n%s", got, RedactionsFile, contents(t, dir)[RedactionsFile])
+	}
+	if text := contents(t, dir)[RedactionsFile]; !strings.Contains(text, `"done":"withheld"`) || !strings.Contains(text, FlakesFile) {
+		t.Errorf("the flake that is not there is not said:\n%s", text)
 	}
 	if findings, err := Check(dir); err != nil || len(findings) > 0 {
 		t.Errorf("%v %v", findings, err)

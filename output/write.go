@@ -225,6 +225,9 @@ func (w *writer) all(in Input) (Manifest, error) {
 			return
 		}
 		for f := range in.Flakes {
+			if w.redactor.withholds(FlakesFile, f.Test) {
+				continue
+			}
 			if !yield(f, nil) {
 				return
 			}

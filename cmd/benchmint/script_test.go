@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,12 +91,38 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk, "model": model, "asked": askedTimes, "github": gitHub, "plant": plant, "leaked": leaked,
 }
 
-// planted is the n-th of fifty credentials, in one of the forms of package secrets. It is
-// made here, so that no file of ours holds one.
+// planted is the n-th of fifty credentials, in one of the fourteen forms that are one word
+// (package secrets tests the others). It is made here, so that no file of ours holds one.
 func planted(n int) string {
-	tail := fmt.Sprintf("%s%02d", strings.Repeat("aB3dE6gH9j", 8), n)
-	forms := []string{"ghp_" + tail[42:], "github_pat_" + tail, "sk-proj-" + tail, "AKIA" + strings.ToUpper(tail[70:]) + "QQQQ", "gho_" + tail[40:]}
-	return forms[n%len(forms)]
+	r := rand.New(rand.NewPCG(25, uint64(n)))
+	random := func(alphabet string, n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteByte(alphabet[r.IntN(len(alphabet))])
+		}
+		return b.String()
+	}
+	const digits, lower, upper = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	const letters = lower + upper + digits
+	forms := []func() string{
+		func() string { return "ghp_" + random(letters, 36) },
+		func() string { return "github_pat_" + random(letters, 82) },
+		func() string { return "sk-proj-" + random(letters, 60) },
+		func() string { return "AKIA" + random(upper+"234567", 16) },
+		func() string { return "gho_" + random(letters, 36) },
+		func() string { return "glpat-" + random(letters, 20) },
+		func() string {
+			return "xoxb-" + random(digits, 12) + "-" + random(digits, 12) + "-" + random(letters, 24)
+		},
+		func() string { return "sk_live_" + random(letters, 24) },
+		func() string { return "AIza" + random(letters, 35) },
+		func() string { return "npm_" + random(lower+digits, 36) },
+		func() string { return "pypi-AgEIcHlwaS5vcmc" + random(letters, 80) },
+		func() string { return "SG." + random(letters, 22) + "." + random(letters, 43) },
+		func() string { return "hf_" + random(lower, 34) },
+		func() string { return "eyJhbGciOiJIUzI1NiJ9.eyJ" + random(letters, 40) + "." + random(letters, 43) },
+	}
+	return forms[n%len(forms)]()
 }
 
 const plantedSecrets = 50

@@ -77,7 +77,7 @@ func (s *ruleSet) scan(path, text string, q question) []Finding {
 			continue
 		}
 		for _, w := range windows[i] {
-			for _, m := range r.regex().FindAllStringSubmatchIndex(text[w.from:w.to], -1) {
+			for _, m := range r.matches(text[w.from:w.to], q.prose) {
 				for j := range m {
 					if m[j] >= 0 {
 						m[j] += w.from
@@ -90,6 +90,30 @@ func (s *ruleSet) scan(path, text string, q question) []Finding {
 		}
 	}
 	return numbered(text, out)
+}
+
+// matches are the places of a rule's expression. Most of those that one service alone gives
+// end with a quote or a blank, as in code; in a sentence or an address another sign ends
+// them.
+func (r rule) matches(text string, prose bool) [][]int {
+	out := r.regex().FindAllStringSubmatchIndex(text, -1)
+	if r.kind == Specific || prose {
+		if spaced := withoutSigns(text); spaced != text {
+			out = append(out, r.regex().FindAllStringSubmatchIndex(spaced, -1)...)
+		}
+	}
+	return out
+}
+
+// withoutSigns is a text of the same length with blanks for the signs that end a word.
+func withoutSigns(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if strings.IndexByte("?!,;:)]}>&#|", c) >= 0 || c == '.' && (i+1 == len(text) || !isWord(text[i+1])) {
+			b[i] = ' '
+		}
+	}
+	return string(b)
 }
 
 // span is a part of a text.

@@ -109,6 +109,13 @@ func TestPlanted(t *testing.T) {
 			if len(found) != 1 || found[0].Path != "src/a.py" || found[0].Line < 7 {
 				t.Errorf("%s in a patch: %+v", kind, found)
 			}
+			if !strings.ContainsAny(secret, "\n\"'") {
+				for _, form := range []string{"By %s.", "https://example.org/%s?a=b", "(%s)", "is it %s?"} {
+					if text := strings.Replace(form, "%s", secret, 1); kind != "url" && Scrub(text) == text {
+						t.Errorf("%s is not found in %q", kind, form)
+					}
+				}
+			}
 			said := Tell("patch", found)
 			text := Scrub("It says `" + secret + "` here.")
 			for _, word := range strings.FieldsFunc(secret, func(r rune) bool { return strings.ContainsRune(" \"'=:@/\n", r) }) {
