@@ -46,7 +46,7 @@ func (Lazy) Draft(ctx context.Context, m Material) (Draft, error) {
 
 // tidying tells subjects of commits that tidy up after others of their range: they ask for
 // nothing that a test could notice.
-var tidying = lazyregexp.New(`(?i)^(?:wip\b|(?:(?:fix|correct|add|update|appease|please|run|apply|format|reformat|silence|address|mention)\w* (?:[\w'-]+ ){0,2})?(?:typos?|long lines?|lint(?:er|ing)?|flake8|black|isort|ruff|gofmt|whitespace|spelling|change ?log|review comments?|docs|documentation)\.?$)`)
+var tidying = lazyregexp.New(`(?i)^(?:wip\b|(?:(?:fix|correct|add|update|appease|please|run|apply|format|reformat|silence|address|mention)\w* (?:[\w'-]+ ){0,2})?(?:typos?|long lines?|lint(?:er|ing)?|flake8|black|isort|ruff|gofmt|whitespace|spelling|change ?log|review comments?|docs|documentation|docstrings?|pep ?8(?: fixes)?|(?:code |docs? |docstring |test )?clean ?ups?|(?:minor |small |more )?optimi[sz]ations?|refactoring)\.?$)`)
 
 // orderOf is the first wish of a draft, without its opening and its full stop.
 func orderOf(text string) string {
@@ -55,8 +55,19 @@ func orderOf(text string) string {
 	if at := strings.Index(text, ". "); at > 0 {
 		text = text[:at]
 	}
-	return strings.TrimSuffix(text, ".")
+	text = strings.TrimSuffix(text, ".")
+	// A subject without a verb names what is new, or what is wrong.
+	if what, ok := strings.CutPrefix(text, "have "); ok {
+		text = "add " + what
+		if wrong.MatchString(what) {
+			text = "fix " + what
+		}
+	}
+	return text
 }
+
+// wrong tells a fault that is named from a thing that is.
+var wrong = lazyregexp.New(`(?i)\b(?:incorrect|missing|wrong|broken|fail(?:s|ed|ure|ing)?|errors?|crash(?:es)?|panics?|leaks?|bugs?|regressions?|issues?|problems?)\b`)
 
 // joined is one sentence of the first few orders that do not say the same.
 func joined(orders []string) string {

@@ -21,6 +21,11 @@ func TestLazy(t *testing.T) {
 		{"Appease flake8", ""},
 		{"Add gray_product to docs", ""},
 		{"Report typos", "Report typos."},
+		{"repeat_each itertool", "Add repeat_each itertool."},
+		{"GetMany result incorrect, fixes #47", "Fix GetMany result incorrect."},
+		{"minor optimizations", ""},
+		{"docstring cleanup", ""},
+		{"Rewind readable body before POST redirect", "Rewind readable body before POST redirect."},
 		{"Give the linter a name", "Give the linter a name."},
 	} {
 		d, err := Lazy{}.Draft(t.Context(), Material{Change: schemas.Change{Kind: schemas.KindEdit, Subject: tc.subject}})

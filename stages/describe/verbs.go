@@ -43,7 +43,7 @@ const bases = `accept access account add address adjust adopt advertise align al
 	supply support suppress survive swallow swap switch sync synchronize take teach terminate throw tighten toggle tolerate trace track transform
 	translate treat trigger trim truncate try tune turn unescape unify unlink unset unwrap update upgrade use validate vendor verify wait walk warn
 	weaken wire work cope disclose perform mention instantiate interpolate encapsulate assert autodetect receive rework appear happen occur lose evict roll cull purge prune probe poll resume retire signal spawn subtract touch unlock upload wake wipe demand
-	construct decrypt defend dereference detach elide encrypt hoist reconcile schedule simulate subscribe unwind visit widen
+	construct parameterize rewind decrypt defend dereference detach elide encrypt hoist reconcile schedule simulate subscribe unwind visit widen
 	initialize initialise optimise normalise customise minimise organise organize sanitise summarise summarize coalesce tweak reformat say tell bind scrub fuse batch debounce throttle pause reach
 	stringify memoize mutate nest pickle unpickle subclass iterate quote reserve redact wrap write yield`
 
