@@ -41,7 +41,7 @@ const (
 	ProofFile      = "proof.json"
 	AdequacyFile   = "adequacy.json"
 	setupDir       = "setup" // files that the Dockerfile copies
-	inputDir       = "run"   // files that the run script copies
+	InputDir       = "run"   // files that the run script copies
 )
 
 // Manifest says what a dataset holds. It is written last.
