@@ -24,10 +24,16 @@ const huggingFace = "huggingface"
 
 func newExport(p *program) *cobra.Command {
 	var check []string
+	var f formatFlags
 	cmd := &cobra.Command{
-		Use: "export [SOURCE…]", Short: "the dataset written again from the store; nothing else is run",
-		Long: "Writes the dataset of what the store holds, as the last run would have: no other stage is run, no\nsandbox is opened. A row that is in the folder leaves it only where its change was rejected, or with\n--replace. With --verify it is then opened with the programs that people open it with\n(Hugging Face datasets, got once with uv), and every row is compared.",
+		Use: "export [SOURCE…]", Short: "the dataset written again from the store, or in another format; nothing else is run",
+		Long: "Writes the dataset of what the store holds, as the last run would have: no other stage is run, no\nsandbox is opened. A row that is in the folder leaves it only where its change was rejected, or with\n--replace. With --verify it is then opened with the programs that people open it with\n(Hugging Face datasets, got once with uv), and every row is compared.\n\n" +
+			"With --format the dataset of a folder (the argument, else the configured output) is written for other\nprograms, and no store is read. A task that a format cannot express is named with the reason and counted; the\nothers are written.",
+		Example: "  benchmint export\n  benchmint export --format swebench --to swebench-out benchmint-out",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.name != "" || f.to != "" {
+				return p.exportAs(cmd, f, args)
+			}
 			formats, err := formatsOf(check)
 			if err != nil {
 				return err
@@ -42,6 +48,8 @@ func newExport(p *program) *cobra.Command {
 	p.override(cmd, "output", "output", "`FOLDER` of the dataset")
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
 	cmd.Flags().BoolVar(&p.replace, "replace", false, replaceUsage)
+	cmd.Flags().StringVar(&f.name, "format", "", "`FORMAT` to write a dataset in: "+strings.Join(formatNames(), ", "))
+	cmd.Flags().StringVar(&f.to, "to", "", "`FOLDER` to write it to, with --format; it is not there or empty")
 	cmd.Flags().StringSliceVar(&check, "verify", nil, "`FORMAT`,… to open with the real client: "+strings.Join(knownFormats(), ", "))
 	return cmd
 }
