@@ -174,3 +174,22 @@ func (l level) gone() string {
 	}
 	return strings.Join(out, ", ")
 }
+
+// Level is one line of the funnel for a reader.
+type Level struct {
+	Title string
+	Count int
+	Of    int // the level before that this one is a share of; 0 where it is none
+	// Sources says that it counts repositories, and not what was found in them.
+	Sources bool
+	Lost    string // what did not get here, most first: "3 link/no_tests, 1 failed"
+}
+
+// Levels is the funnel of a manifest, from repositories to rows.
+func (m Manifest) Levels() []Level {
+	var out []Level
+	for _, l := range levels(m) {
+		out = append(out, Level{Title: l.title, Count: l.count, Of: l.of, Sources: l.sources, Lost: strings.ReplaceAll(l.gone(), "`", "")})
+	}
+	return out
+}

@@ -83,6 +83,16 @@ type Statistic struct {
 	Max    int     `json:"max"`
 }
 
+// Title says in words what the figure is; its name where it has none.
+func (s Statistic) Title() string {
+	for _, m := range metrics {
+		if m.name == s.Name {
+			return m.title
+		}
+	}
+	return s.Name
+}
+
 // tally is what the card says of the rows; it keeps eight numbers of each.
 type tally struct {
 	figures   [][]int // by metric
