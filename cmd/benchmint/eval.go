@@ -209,10 +209,7 @@ func testsOf(ids []string, proof schemas.Proof) []lang.Test {
 func (e *evaluation) figures() map[string]score.Task {
 	out := map[string]score.Task{}
 	for id, r := range e.rows {
-		out[id] = score.Task{
-			Instance: id, Language: r.Benchmint.Language, Kind: r.Benchmint.Kind, CreatedAt: r.Created(), Files: r.Benchmint.Parts[schemas.PartCode],
-			Lines: r.Benchmint.Sizes.SourceAdded + r.Benchmint.Sizes.SourceRemoved,
-		}
+		out[id] = score.TaskOf(r)
 	}
 	return out
 }

@@ -1,0 +1,108 @@
+package score
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// TaskOf is what figures need to know of a row.
+func TaskOf(r output.Row) Task {
+	return Task{
+		Instance: r.InstanceID, Language: r.Benchmint.Language, Kind: r.Benchmint.Kind, CreatedAt: r.Created(), Files: r.Benchmint.Parts[schemas.PartCode],
+		Lines: r.Benchmint.Sizes.SourceAdded + r.Benchmint.Sizes.SourceRemoved,
+	}
+}
+
+// Grades are the files of an evaluation, read.
+type Grades struct {
+	Models []Model // metrics.json
+	// Lines are those of results.jsonl, in its order: the first is line 1 of the file.
+	Lines []Line
+}
+
+// Read reads the folder that an evaluation wrote. What is not as Write writes it is an
+// error that names file and line.
+func Read(dir string) (*Grades, error) {
+	g := &Grades{}
+	name := filepath.Join(dir, MetricsFile)
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := strict(b, &g.Models); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", name, lineOf(b, err), err)
+	}
+	name = filepath.Join(dir, ResultsFile)
+	if b, err = os.ReadFile(name); err != nil {
+		return nil, err
+	}
+	for line := range bytes.Lines(b) {
+		var l Line
+		err := strict(line, &l)
+		if err == nil {
+			err = l.validate()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, len(g.Lines)+1, err)
+		}
+		g.Lines = append(g.Lines, l)
+	}
+	return g, nil
+}
+
+// validate names what no line can be.
+func (l Line) validate() error {
+	switch {
+	case l.Instance == "":
+		return errors.New("instance_id is empty")
+	case l.Sample < 0:
+		return fmt.Errorf("sample is %d", l.Sample)
+	case l.Verdict == "" && l.Fault == "":
+		return errors.New("neither verdict nor fault")
+	case l.Verdict != "" && !slices.Contains(schemas.Verdicts, l.Verdict):
+		return fmt.Errorf("verdict %q is not one of %q", l.Verdict, schemas.Verdicts)
+	case l.Resolved != (l.Verdict == schemas.VerdictPass):
+		return fmt.Errorf("resolved is %t with verdict %q", l.Resolved, l.Verdict)
+	}
+	return nil
+}
+
+// strict decodes one JSON value and nothing after it; an unknown key is an error.
+func strict(b []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); errors.Is(err, io.EOF) {
+		return errors.New("no JSON value")
+	} else if err != nil {
+		return err
+	}
+	if rest := bytes.TrimSpace(b[dec.InputOffset():]); len(rest) > 0 {
+		return fmt.Errorf("%.20q after the end of the value", rest)
+	}
+	return nil
+}
+
+// lineOf is the line that a decoding error speaks of, from 1; 1 where it does not say.
+func lineOf(b []byte, err error) int {
+	var syntax *json.SyntaxError
+	var wrong *json.UnmarshalTypeError
+	at := int64(0)
+	switch {
+	case errors.As(err, &syntax):
+		at = syntax.Offset
+	case errors.As(err, &wrong):
+		at = wrong.Offset
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		at = int64(len(b))
+	}
+	return bytes.Count(b[:min(at, int64(len(b)))], []byte("\n")) + 1
+}
