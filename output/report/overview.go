@@ -1,0 +1,181 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/output/score"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// modelRow is the figures of one model.
+type modelRow struct {
+	Name     string
+	Rates    []plotRow
+	Figures  []fact
+	Verdicts string
+}
+
+func modelOf(m score.Model) modelRow {
+	x := m.Metrics
+	r := modelRow{Name: short(m.Model, mostName), Rates: []plotRow{
+		shareRow("Resolved", x.Resolved), shareRow("Applied", x.Applied), shareRow("FAIL_TO_PASS (FV)", x.FV), shareRow("PASS_TO_PASS (RT)", x.RT), shareRow("Files", x.File),
+	}}
+	add := func(name, form string, args ...any) {
+		r.Figures = append(r.Figures, fact{name, fmt.Sprintf(form, args...)})
+	}
+	add("Predictions", "%d for %s", x.Predictions, plural(x.Tasks, "task"))
+	for _, v := range schemas.Verdicts {
+		if n := x.Verdicts[v]; n > 0 {
+			add(string(v), "%d", n)
+		}
+	}
+	add("Faults of the harness", "%d", m.Faults)
+	add("Predictions that touch tests", "%d", x.Tampered)
+	add("Mean share of FAIL_TO_PASS", "%s", percent(x.FVRate))
+	add("Mean share of PASS_TO_PASS", "%s", percent(x.RTRate))
+	add("Files: precision, recall", "%s, %s", percent(x.FilePrecision), percent(x.FileRecall))
+	for _, k := range slices.Sorted(maps.Keys(x.PassAt)) {
+		if n := x.PassAtTasks[k]; n > 0 {
+			add(fmt.Sprintf("pass@%d", k), "%s (%s)", percent(x.PassAt[k]), plural(n, "task"))
+		}
+	}
+	if x.Tokens > 0 {
+		add("Tokens a prediction", "%.0f", x.Tokens)
+	}
+	if x.Cost > 0 {
+		add("Cost a prediction", "$%.4f", x.Cost)
+	}
+	return r
+}
+
+// overview is what the manifest says.
+func (p *page) overview() {
+	m := p.dataset.Manifest
+	add := func(name string, n int) { p.Counts = append(p.Counts, fact{name, fmt.Sprint(n)}) }
+	add("tasks", m.Counts.Tasks)
+	for _, x := range []struct {
+		name string
+		n    int
+	}{{"rejected", m.Counts.Rejected}, {"deferred", m.Counts.Deferred}, {"failed", m.Counts.Failed}, {"open", m.Counts.Open}, {"releases", m.Releases}, {"flaky tests", len(p.dataset.Flakes)}} {
+		add(x.name, x.n)
+	}
+	repos := map[string]bool{}
+	for _, r := range p.dataset.Rows {
+		repos[r.Repo] = true
+	}
+	add("repositories", len(repos))
+	for _, name := range sortedKeys(m.Tools) {
+		p.Tools = append(p.Tools, fact{visible(name), visible(m.Tools[name])})
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, m.Configuration, "", "  ") != nil {
+		b.Reset()
+		b.Write(m.Configuration)
+	}
+	p.Settings = visible(b.String())
+	p.Statistics = slices.Clone(m.Statistics)
+	for i := range p.Statistics {
+		p.Statistics[i].Name = visible(p.Statistics[i].Title())
+	}
+}
+
+// listRow is one task in the table.
+type listRow struct {
+	Anchor, Name, Subject string
+	Kind, Language        string
+	Created               string // day
+	Lines, F2P, P2P       int
+	// Resolved counts the predictions with PASS, of Answers.
+	Resolved, Answers int
+	// Verdicts are words MODEL:VERDICT for the filter, MODEL a number from 0.
+	Verdicts string
+	Cells    []string // the verdict of each model, where there are few of them
+}
+
+// mostColumns is how many models have a column of their own in the table.
+const mostColumns = 4
+
+func (p *page) list() {
+	kinds, languages := map[string]bool{}, map[string]bool{}
+	for _, r := range p.dataset.Rows {
+		e := r.Benchmint
+		l := listRow{
+			Anchor: anchor(r.InstanceID), Name: short(r.InstanceID, mostName), Kind: visible(string(e.Kind)), Language: visible(e.Language), Created: day(r.CreatedAt),
+			Lines: e.Sizes.SourceAdded + e.Sizes.SourceRemoved, F2P: len(r.FailToPass), P2P: len(r.PassToPass),
+		}
+		if e.Change != nil {
+			l.Subject = short(e.Change.Subject, mostName)
+		}
+		kinds[l.Kind], languages[l.Language] = true, true
+		p.verdicts(&l, r.InstanceID)
+		p.Rows = append(p.Rows, l)
+	}
+	p.Kinds, p.Languages = sortedKeys(kinds), sortedKeys(languages)
+}
+
+// day is the date of a time.
+func day(at string) string {
+	date, _, _ := strings.Cut(at, "T")
+	return short(date, mostName)
+}
+
+// verdicts are those of every model on one task.
+func (p *page) verdicts(l *listRow, id string) {
+	var words []string
+	for i, m := range p.modelNames {
+		count := map[string]int{}
+		for _, x := range p.linesOfTask[id] {
+			if x.Model != m {
+				continue
+			}
+			count[verdictOf(x)]++
+			l.Answers++
+			if x.Resolved {
+				l.Resolved++
+			}
+		}
+		if len(count) == 0 {
+			count[noAnswer] = 0
+		}
+		var told []string
+		for _, v := range sortedKeys(count) {
+			words = append(words, fmt.Sprintf("%d:%s", i, strings.ReplaceAll(v, " ", "_")))
+			if count[v] > 1 {
+				told = append(told, fmt.Sprintf("%s ×%d", v, count[v]))
+			} else {
+				told = append(told, v)
+			}
+		}
+		if len(p.modelNames) <= mostColumns {
+			l.Cells = append(l.Cells, strings.Join(told, ", "))
+		}
+	}
+	l.Verdicts = strings.Join(words, " ")
+}
+
+func verdictOf(l score.Line) string {
+	if l.Verdict == "" {
+		return noVerdict
+	}
+	return string(l.Verdict)
+}
+
+// Columns are the models that have a column.
+func (p *page) Columns() []string {
+	if len(p.Models) > mostColumns {
+		return nil
+	}
+	out := make([]string, 0, len(p.Models))
+	for _, m := range p.Models {
+		out = append(out, m.Name)
+	}
+	return out
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
