@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/output"
+	htmlreport "github.com/benchmint/benchmint/output/report"
+	"github.com/benchmint/benchmint/output/score"
+)
+
+// reportFlags are the flags of report.
+type reportFlags struct {
+	eval   string
+	output string
+}
+
+func newReport(p *program) *cobra.Command {
+	var f reportFlags
+	cmd := &cobra.Command{
+		Use: "report DATASET", Short: "one HTML page to review a dataset and its grades",
+		Long:    "Writes one HTML page that needs nothing else: an overview with plots, a table of tasks with filters,\nand each task with its statement, patches, tests, recipe, environment and verdicts. Nothing is run.",
+		Example: "  benchmint report benchmint-out\n  benchmint report benchmint-out --eval benchmint-eval --output graded.html",
+		Args:    argsOf(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return p.report(f, args[0])
+		},
+	}
+	cmd.Flags().StringVar(&f.eval, "eval", "", "`FOLDER` that benchmint eval wrote: its grades are shown")
+	cmd.Flags().StringVar(&f.output, "output", "report.html", "`FILE` of the page")
+	return cmd
+}
+
+// reportResult is the end of a report for scripts.
+type reportResult struct {
+	Output string `json:"output"`
+	Tasks  int    `json:"tasks"`
+	Grades int    `json:"grades"`
+	Bytes  int    `json:"bytes"`
+}
+
+func (p *program) report(f reportFlags, dataset string) error {
+	d, err := output.Read(dataset)
+	if errors.Is(err, output.ErrNoDataset) {
+		return unmet("%w%s", err, datasetAround(dataset))
+	}
+	if err != nil {
+		return &ended{exitUsage, err}
+	}
+	p.sayFormat(dataset, d.Manifest)
+	r := reportResult{Output: filepath.Clean(f.output), Tasks: len(d.Rows)}
+	var grades *score.Grades
+	if f.eval != "" {
+		if grades, err = score.Read(f.eval); err != nil {
+			return unmet("--eval %s: %w", f.eval, err)
+		}
+		r.Grades = len(grades.Lines)
+	}
+	var page bytes.Buffer
+	if err := htmlreport.Write(&page, d, grades); err != nil {
+		return &ended{exitUsage, err}
+	}
+	if err := blob.WriteFile(f.output, page.Bytes()); err != nil {
+		return unmet("--output %s: %w", f.output, err)
+	}
+	r.Bytes = page.Len()
+	if p.json {
+		return p.writeJSON(r)
+	}
+	t := p.out()
+	t.line("report   %s (%s, %s, %s)", r.Output, plural(r.Tasks, "task"), plural(r.Grades, "grade"), plural(r.Bytes, "byte"))
+	return t.err
+}
