@@ -41,7 +41,7 @@ const always = 1 << 20
 // The waits that a fault names, in seconds.
 const (
 	soon = "1"
-	hour = "3600"
+	late = "40"
 )
 
 // faults are all rows, each in the middle of a run that asks so many questions; one of a
@@ -57,7 +57,7 @@ func (b *bench) faults(half int, name string, elsewhere string) []fault {
 		return []githubtest.Fault{f}
 	}
 	wait := func(seconds string) map[string]string { return map[string]string{"Retry-After": seconds} }
-	spent := map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": fmt.Sprint(time.Now().Add(time.Hour).Unix())}
+	spent := map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": fmt.Sprint(time.Now().Add(time.Minute).Unix())}
 	const limit, second = `{"message": "API rate limit exceeded"}`, `{"message": "You have exceeded a secondary rate limit"}`
 	const unknown = `{"message": "Bad credentials"}`
 	many := `{"total_count": 9, "incomplete_results": true, "items": []}`
@@ -68,7 +68,7 @@ func (b *bench) faults(half int, name string, elsewhere string) []fault {
 		{name: "hourly limit, by 403", said: said(githubtest.Fault{Status: 403, Header: spent, Body: limit}), code: 3, says: "answers again at|tried next at"},
 		{name: "hourly limit, in a 200", said: said(githubtest.Fault{Body: `{"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]}`}), code: 3, says: "tried next at"},
 		{name: "hourly limit of one of two tokens", said: said(githubtest.Fault{Status: 403, Header: spent, Body: limit, Token: "ghp_other"}), env: []string{"GITHUB_TOKEN=ghp_other,ghp_bench"}},
-		{name: "secondary limit, 403, an hour", said: said(githubtest.Fault{Status: 403, Header: wait(hour), Body: second}), code: 3, says: "tried next at"},
+		{name: "secondary limit, 403", said: said(githubtest.Fault{Status: 403, Header: wait(late), Body: second}), code: 3, says: "tried next at"},
 		{name: "secondary limit, 429, a second", said: said(githubtest.Fault{Status: 429, Header: wait(soon), Body: "{}", Times: 2}), args: []string{"--wait", "1m"}},
 		{name: "github.max_requests", args: []string{"--set", fmt.Sprintf("github.max_requests=%d", half)}, code: 3, says: "--set github.max_requests=N raises it"},
 		{name: "it does not answer (503)", said: said(githubtest.Fault{Status: 503, Body: "{}"}), code: 3, says: "GitHub answers 503"},
@@ -149,8 +149,8 @@ func (b *bench) push(name string, away bool) func() error {
 }
 
 // injectAll runs the program once for each fault, says how it ended, and runs it again without
-// the fault, which must end with the labels of an undisturbed run. What waits for the end of
-// an hour is released by the verb retry.
+// the fault, which must end with the labels of an undisturbed run: it waits for what the fault
+// put off.
 func (b *bench) injectAll(ctx context.Context, names []string) error {
 	var tokens atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -206,12 +206,7 @@ func (b *bench) suffer(ctx context.Context, folder string, names []string, f fau
 	if err != nil {
 		return false, err
 	}
-	if during.code == deferred {
-		if err := b.retry(ctx, folder); err != nil {
-			return false, err
-		}
-	}
-	after, err := b.end(ctx, folder, names, fault{search: f.search}, 0)
+	after, err := b.end(ctx, folder, names, fault{search: f.search, args: []string{"--wait", "3m"}}, 0)
 	if err != nil {
 		return false, err
 	}
@@ -227,25 +222,6 @@ func (b *bench) suffer(ctx context.Context, folder string, names []string, f fau
 		fmt.Println(during.out, after.out)
 	}
 	return ok, nil
-}
-
-// deferred is the exit code of a run that put something off.
-const deferred = 3
-
-// retry says that what a run put off may be tried now: a limit lasts an hour.
-func (b *bench) retry(ctx context.Context, folder string) error {
-	dir := filepath.Join(b.dir, folder)
-	if _, err := os.Stat(filepath.Join(dir, "benchmint-state")); err != nil {
-		return nil // it ended before anything began
-	}
-	for _, stage := range []string{stages.Crawl, stages.Harvest} {
-		cmd := exec.CommandContext(ctx, b.program, "retry", "--stage", stage)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%w: %s", err, out)
-		}
-	}
-	return nil
 }
 
 // ended is a run that came to its end.
@@ -282,7 +258,11 @@ func (b *bench) end(ctx context.Context, name string, names []string, f fault, h
 		return e, err
 	}
 	b.server.Replace(b.all, f.said...)
-	cmd := exec.CommandContext(ctx, b.program, append([]string{"run", "--until", stages.Classify, "--wait", "0s"}, f.args...)...)
+	args := append([]string{"run", "--until", stages.Classify}, f.args...)
+	if !slices.Contains(args, "--wait") {
+		args = append(args, "--wait", "0s")
+	}
+	cmd := exec.CommandContext(ctx, b.program, args...)
 	cmd.Dir = folder
 	cmd.Env = append(append(os.Environ(), "GITHUB_TOKEN=ghp_bench", "GITHUB_API_URL="+b.server.URL(), "GITHUB_SERVER_URL="+b.server.URL(), "XDG_CACHE_HOME="+filepath.Join(folder, "cache")), f.env...)
 	var out bytes.Buffer
