@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -311,7 +312,7 @@ func TestImageOfTheUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, err := theirs.Run(t.Context(), sandbox.Run{Layer: base, Command: schemas.Command{Argv: []string{"/bin/sh", "-c", "id -u; pwd; echo $THEIRS; touch x"}}})
-	if err != nil || res.ExitCode != 0 || string(res.Output) != "1000\n/testbed\n\n" {
+	if err != nil || res.ExitCode != 0 || string(res.Output) != fmt.Sprintf("%d\n/testbed\n\n", sandbox.UID) {
 		t.Errorf("exit %d, %q, %v", res.ExitCode, res.Output, err)
 	}
 	if err := theirs.Remove(t.Context(), base); err != nil {
