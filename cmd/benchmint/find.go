@@ -207,13 +207,10 @@ func (p *program) pause(ctx context.Context, c *config.Config, err error) error 
 	}
 }
 
-// again says when to try again, or what to raise.
+// again says when to try again.
 func (p *program) again(err error) error {
 	var later *github.Later
-	switch {
-	case errors.Is(err, github.ErrBudget):
-		return fmt.Errorf("%w; --set github.max_requests=N raises it", err)
-	case errors.As(err, &later) && !later.Until.IsZero():
+	if errors.As(err, &later) && !later.Until.IsZero() {
 		return fmt.Errorf("%w; it answers again at %s", err, clock(later.Until, p.now()))
 	}
 	return err

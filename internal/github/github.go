@@ -53,7 +53,7 @@ type Spent struct {
 }
 
 // ErrBudget is why nothing more is asked: a run may ask only so often.
-var ErrBudget = errors.New("the requests of github.max_requests are used up")
+var ErrBudget = errors.New("the requests of github.max_requests are used up; --set github.max_requests=N raises it")
 
 // errNoGraphQL is the answer of a server that has the REST API alone.
 var errNoGraphQL = errors.New("GraphQL is not served")
