@@ -330,6 +330,7 @@ func (p *program) askedOf(s *sources, src placed, said answers, seed *schemas.So
 		return nil
 	}
 	if none = said.gone[src.GitHub]; none != nil {
+		seed.GitHub = "" // nobody is to ask again for its pull requests
 		return none
 	}
 	if !p.github.Knows(src.GitHub) {
