@@ -382,6 +382,9 @@ func TestRequest(t *testing.T) {
 		{"Log messages now include the time", "", "make sure that log messages include the time"},
 		{"soft: evict a broken file", "", "evict a broken file in `soft`"},
 		{"`Schema.handle_error` receives `many` as well", "", "make sure that `Schema.handle_error` receives `many` as well"},
+		{"The default `sha1` may not be available in FIPS builds", "", ""},
+		{"Names may now not be empty", "", "make sure that names may not be empty"},
+		{"Add a hook that might fail", "", "add a hook that might fail"},
 		{"", "", ""},
 	} {
 		if got, _ := request(tc.in, tc.heading); got != tc.want {

@@ -25,6 +25,9 @@ var (
 	dont         = lazyregexp.New(`(?i)^(?:don't|do not|don’t|never) (.+)$`)
 	// earlier matches a sentence about what was: nobody wants that.
 	earlier = lazyregexp.New(`(?i)^(?:previously|formerly|before this|currently|at the moment|until now|so far|right now|historically|as it (?:is|stands))\b`)
+	// risk matches a sentence about what can happen: nobody wants that either.
+	risk    = lazyregexp.New(`(?i)^[^,;:]* (?:may not|might) `)
+	allowed = lazyregexp.New(`(?i)\bnow\b|no longer`)
 	bullet  = lazyregexp.New(`^[*•-]\s+`)
 	sure    = lazyregexp.New(`(?i)^(?:make|making|made|makes) sure (?:that )?(.+)$`)
 )
@@ -89,6 +92,9 @@ func want(s, heading string) (string, bool) {
 	word := strings.ToLower(first)
 	if v, ok := verbOf(word); ok && rest != "" && !noun(word, v, rest) {
 		return verbal(v, rest), true
+	}
+	if risk.MatchString(s) && !allowed.MatchString(s) {
+		return "", false
 	}
 	if clause(s) {
 		return "make sure that " + lower(withoutNow(s)), true
