@@ -107,18 +107,18 @@ func (r Reader) Fragment(path, text string) []Entry {
 			out = append(out, b.split(r, s.links)...)
 		}
 	} else if len(s.blocks) > 0 {
-		whole := ""
+		var all strings.Builder
 		for i, b := range s.blocks {
 			switch text := b.whole(); {
 			case !b.bullet:
-				whole += "\n\n" + text
+				all.WriteString("\n\n" + text)
 			case i > 0 && s.blocks[i-1].bullet:
-				whole += "\n- " + text
+				all.WriteString("\n- " + text)
 			default:
-				whole += "\n\n- " + text
+				all.WriteString("\n\n- " + text)
 			}
 		}
-		whole = strings.TrimSpace(whole)
+		whole := strings.TrimSpace(all.String())
 		e := Entry{Heading: s.blocks[0].heading, Text: whole, Line: s.blocks[0].line}
 		e.point(r.read(whole, s.links))
 		out = append(out, e)

@@ -212,3 +212,34 @@ func TestWords(t *testing.T) {
 		t.Errorf("likeness %v", l)
 	}
 }
+
+// Texts that would cost more than their size are bounded: by what is read of them.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	r := changelog.NewReader("o/n")
+	for name, text := range map[string]string{
+		"aliases":  "feature:\n  - &a Add a thing\n  - *a\n",
+		"brackets": "feature: [Add a thing]\nx: " + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "\n",
+		"long":     "feature: [Add a thing]\n" + strings.Repeat("# a line of no use at all\n", 2000),
+	} {
+		if got := r.Fragment("changelogs/fragments/1.yaml", text); len(got) > 0 {
+			t.Errorf("%s: %s", name, show(got))
+		}
+	}
+	if got := r.Fragment("changelogs/fragments/1.yaml", "feature:\n  - Add a thing\n"); len(got) != 1 {
+		t.Errorf("a fragment as people write it: %s", show(got))
+	}
+	// Bullets that are each indented deeper than the one above.
+	stairs := "# 1.0\n\n"
+	for i := range 40 {
+		stairs += strings.Repeat("  ", i) + fmt.Sprintf("- Bullet %d\n", i)
+	}
+	got := r.Parse("CHANGELOG.md", stairs)
+	deepest := 0
+	for line := range strings.SplitSeq(got[0].Text, "\n") {
+		deepest = max(deepest, (len(line)-len(strings.TrimLeft(line, " ")))/2)
+	}
+	if len(got) != 1 || deepest > 15 || !strings.Contains(got[0].Text, "Bullet 39") {
+		t.Errorf("%d levels: %s", deepest, show(got))
+	}
+}

@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/plainyaml"
 )
 
 var (
@@ -172,9 +174,19 @@ func frontMatter(text string) (kind, body string, lines int) {
 
 var releaseType = lazyregexp.New(`(?i)^release type: *(\w+)\s*\n`)
 
+// maxYAML is far above the fragment of one change. The parser's time grows with the
+// square of keys, documents and depth.
+const maxYAML = 32 << 10
+
 // yamlFragment reads the fragments of changie, reno and similar tools: a kind and a body,
-// or lists by kind.
+// or lists by kind. One that is made to cost a parser more than its size says nothing.
 func (r Reader) yamlFragment(text, kind string) []Entry {
+	if len(text) > maxYAML {
+		return nil
+	}
+	if tokens := lexer.Tokenize(text); plainyaml.Deep(tokens) || plainyaml.Aliased(tokens) {
+		return nil
+	}
 	var doc yaml.MapSlice
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
 		return nil // a fragment that its own tool cannot read

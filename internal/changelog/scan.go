@@ -248,13 +248,17 @@ func (s *scanner) add(p piece) {
 	}
 }
 
+// maxDepth is how deep bullets nest: what is indented deeper stands beside. A block's text
+// is made again on each level.
+const maxDepth = 16
+
 // item opens a bullet, nested if it is indented deeper than the one above.
 func (s *scanner) item(line, indent int, text string) {
 	depth := 0
 	if s.wide {
 		depth = 1
 	}
-	for depth < len(s.open) && s.open[depth].bullet && indent >= s.open[depth].indent+2 {
+	for depth < min(len(s.open), maxDepth-1) && s.open[depth].bullet && indent >= s.open[depth].indent+2 {
 		depth++
 	}
 	if depth > 0 && s.wide && depth < len(s.open) && !s.open[depth].bullet {

@@ -9,7 +9,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+
+	"github.com/benchmint/benchmint/internal/plainyaml"
 )
 
 // Limits on files that strangers wrote. The parser's time grows with the square of
@@ -44,7 +45,7 @@ func parse(file string, data []byte) *document {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")) // the parser counts such a line twice in blocks
 	tokens := lexer.Tokenize(string(data))
-	if deep(tokens) {
+	if plainyaml.Deep(tokens) {
 		return d
 	}
 	f, err := parser.Parse(tokens, 0)
@@ -62,29 +63,6 @@ func (d *document) Visit(n ast.Node) ast.Visitor {
 		d.anchors[a.Name.GetToken().Value] = a.Value
 	}
 	return d
-}
-
-// deep tells nesting that only a hostile file has. Block nesting by indentation is
-// bounded by the size of the file.
-func deep(tokens token.Tokens) bool {
-	flow, line, onLine := 0, 0, 0
-	for _, t := range tokens {
-		if t.Position.Line != line {
-			line, onLine = t.Position.Line, 0
-		}
-		switch t.Type {
-		case token.SequenceStartType, token.MappingStartType:
-			flow++
-		case token.SequenceEndType, token.MappingEndType:
-			flow--
-		case token.SequenceEntryType, token.MappingKeyType, token.TagType, token.AnchorType:
-			onLine++
-		}
-		if flow > maxDepth || onLine > maxDepth {
-			return true
-		}
-	}
-	return false
 }
 
 // spent tells a file that was too costly: aliases that multiply or hold themselves.
