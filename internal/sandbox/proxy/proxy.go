@@ -91,7 +91,8 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	server := &http.Server{
 		Handler: p, ReadHeaderTimeout: dialTimeout, IdleTimeout: dialTimeout, MaxHeaderBytes: maxHeader,
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" is refused like the rest
+		BaseContext:                  func(net.Listener) context.Context { return ctx },
 	}
 	l = bound(l, maxConnections)
 	stop := context.AfterFunc(ctx, func() { server.Close() })

@@ -111,6 +111,7 @@ func TestRawRequests(t *testing.T) {
 		"connect_header_lies": "CONNECT " + secret + " HTTP/1.1\r\nHost: " + allowed + "\r\n\r\n",
 		"user_in_target":      "GET http://" + allowed + "@" + secret + "/ HTTP/1.1\r\nHost: x\r\n\r\n",
 		"origin_form":         "GET / HTTP/1.1\r\nHost: " + secret + "\r\n\r\n",
+		"options_of_all":      "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
 		"other_scheme":        "GET ftp://" + secret + "/ HTTP/1.1\r\nHost: x\r\n\r\n",
 		"no_request":          "\x16\x03\x01\x00\x05hello\r\n\r\n",
 		"smuggled":            "GET http://" + allowed + "/ HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET http://" + secret + "/ HTTP/1.1\r\nHost: x\r\n\r\n",
