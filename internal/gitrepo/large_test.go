@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
 	"github.com/benchmint/benchmint/internal/tree"
 )
@@ -84,8 +85,27 @@ func TestTreeBomb(t *testing.T) {
 	if files, err := r.Files(t.Context(), before, id); err != nil || len(files) > 0 {
 		t.Errorf("%d files, %v", len(files), err)
 	}
+	if files, err := r.Raw(t.Context(), before, id); err != nil || len(files) > 0 {
+		t.Errorf("raw: %d files, %v", len(files), err)
+	}
 	if _, err := r.Tree(t.Context(), before); err != nil {
 		t.Errorf("the tree before it: %v", err)
+	}
+}
+
+// TestPullBomb: a pull request whose head is such a tree is compared with commits that have
+// no number, and is none of them.
+func TestPullBomb(t *testing.T) {
+	t.Parallel()
+	dir := gitrepotest.New(t, "-- commit: Start --\n-- a --\n0\n-- commit: Change --\n-- a --\n1\n")
+	raw := gitrepotest.NewRaw(t, dir)
+	main := gitrepotest.Git(t, dir, "rev-parse", "HEAD")
+	bomb := raw.Commit("Bomb", raw.UnsafeTrees(raw.Rows("HEAD"))[gitrepotest.Endless])
+	gitrepotest.Git(t, dir, "update-ref", "refs/pull/7/head", bomb)
+	gitrepotest.Git(t, dir, "update-ref", "HEAD", main)
+	got := log(t, open(t, dir), gitrepo.Query{})
+	if len(got) != 2 || got[0].Subject != "Change" || got[0].Number != 0 {
+		t.Errorf("%+v", got)
 	}
 }
 

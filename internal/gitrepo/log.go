@@ -120,7 +120,7 @@ func (r *Repo) Files(ctx context.Context, from, to string) ([]schemas.ChangedFil
 		return []schemas.ChangedFile{}, nil
 	}
 	plain, err := r.rows(ctx, r.raw, from, to)
-	if errors.Is(err, ErrMissing) || errors.Is(err, tree.ErrTooLarge) || errors.Is(err, tree.ErrUnsafe) {
+	if unread(err) {
 		return []schemas.ChangedFile{}, nil
 	}
 	if err != nil {
@@ -145,6 +145,12 @@ func (r *Repo) Files(ctx context.Context, from, to string) ([]schemas.ChangedFil
 		plain[i].Added, plain[i].Removed = -1, -1
 	}
 	return plain, nil
+}
+
+// unread reports whether trees or blobs are such that they say nothing: missing, too large
+// to be read, or none that git would write. It is a matter of their commit, and no fault.
+func unread(err error) bool {
+	return errors.Is(err, ErrMissing) || errors.Is(err, tree.ErrTooLarge) || errors.Is(err, tree.ErrUnsafe)
 }
 
 const zeroID = "0000000000000000000000000000000000000000"

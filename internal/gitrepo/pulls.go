@@ -5,13 +5,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -192,7 +190,7 @@ func (r *Repo) pathsKey(ctx context.Context, from, to string) (string, error) {
 		return "", nil
 	}
 	rows, err := r.rows(ctx, r.raw, from, to)
-	if errors.Is(err, ErrMissing) || errors.Is(err, tree.ErrUnsafe) {
+	if unread(err) {
 		return "", nil
 	}
 	if err != nil {
@@ -206,7 +204,7 @@ func (r *Repo) pathsKey(ctx context.Context, from, to string) (string, error) {
 }
 
 // patchID is equal for patches that are equal but for their place and white
-// space, like git patch-id; "" where a blob is missing.
+// space, like git patch-id; "" where a blob is missing or the patch is too large.
 func (r *Repo) patchID(ctx context.Context, from, to string) (string, error) {
 	h := sha256.New()
 	err := r.hunks.diff(ctx, from, to, func(out *bufio.Reader) error {
@@ -223,7 +221,7 @@ func (r *Repo) patchID(ctx context.Context, from, to string) (string, error) {
 		}
 		return nil
 	})
-	if errors.Is(err, ErrMissing) {
+	if unread(err) {
 		return "", nil
 	}
 	if err != nil {

@@ -3,11 +3,9 @@ package gitrepo
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
-	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -147,7 +145,7 @@ func (r *Repo) Raw(ctx context.Context, from, to string) ([]schemas.ChangedFile,
 		return nil, nil
 	}
 	rows, err := r.rows(ctx, r.raw, from, to)
-	if errors.Is(err, ErrMissing) || errors.Is(err, tree.ErrUnsafe) {
+	if unread(err) {
 		return nil, nil
 	}
 	return rows, err
