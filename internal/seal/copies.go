@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	versions "deps.dev/util/semver"
-	"github.com/pelletier/go-toml/v2"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/plaintoml"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
@@ -110,7 +110,7 @@ func (p project) addDist(file string, data []byte) {
 			Flit   struct{ Metadata struct{ Module string } }
 		}
 	}
-	if toml.Unmarshal(data, &doc) != nil {
+	if plaintoml.Decode(data, &doc) != nil {
 		return // a manifest that does not parse names nothing
 	}
 	for _, n := range []string{doc.Project.Name, doc.Tool.Poetry.Name, doc.Tool.Flit.Metadata.Module} {

@@ -16,7 +16,7 @@
 //	-- bare: version --         without the last line end
 //	-- submodule: lib --        the data is the commit
 //
-// A path in double quotes is a Go string: "caf\xe9.txt". Between commits stand
+// A path or a subject in double quotes is a Go string: "caf\xe9.txt". Between commits stand
 // "-- branch: name --" (continue there; new ones fork from the current commit),
 // "-- tag: v1 --" (data: the message of an annotated tag) and
 // "-- ref: refs/pull/3/head --". What stands before the first commit is no part

@@ -183,7 +183,7 @@ func deleteDir(tree map[string]file, dir string) error {
 	return nil
 }
 
-// unquote reads a path; one that begins with a quote is a Go string, so that
+// unquote reads a path or a subject; one that begins with a quote is a Go string, so that
 // any byte can be written.
 func unquote(s string) (string, error) {
 	if strings.HasPrefix(s, `"`) {
@@ -194,6 +194,10 @@ func unquote(s string) (string, error) {
 
 // commit begins a commit: header lines "key: value", an empty line, a body.
 func (p *parser) commit(subject, text string) error {
+	subject, err := unquote(subject)
+	if err != nil {
+		return err
+	}
 	c := commit{subject: subject, author: defaultAuthor, tree: map[string]file{}}
 	if p.tip >= 0 {
 		c.parents = []int{p.tip}

@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"path"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/plaintoml"
 )
 
 var _ lang.Guarded = Language{}
@@ -28,7 +27,7 @@ func (Language) RunnerSettings(p string, data []byte) string {
 	switch p {
 	case "pyproject.toml":
 		var all map[string]any
-		if toml.Unmarshal(data, &all) != nil {
+		if plaintoml.Decode(data, &all) != nil {
 			return ""
 		}
 		settings = present(dig(all, "tool", "pytest"), dig(all, "project", "entry-points", "pytest11"), dig(all, "tool", "poetry", "plugins", "pytest11"))

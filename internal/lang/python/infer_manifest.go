@@ -9,10 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/plaintoml"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -50,7 +49,7 @@ func (m *manifest) read(file string) []byte {
 func (m *manifest) toml(file string) map[string]any {
 	out := map[string]any{}
 	if data := m.read(file); data != nil {
-		_ = toml.Unmarshal(data, &out) // a broken file reads as an empty one
+		_ = plaintoml.Decode(data, &out) // a broken file reads as an empty one
 	}
 	return out
 }

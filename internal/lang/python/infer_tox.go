@@ -149,16 +149,23 @@ func expandBraces(text string) []string {
 
 var innermost = lazyregexp.New(`\{([^{}]*)\}`)
 
+// A hostile list must not expand without end. What is longer than a name ever is stays as
+// it is.
+const (
+	maxName  = 1000
+	maxNames = 256
+)
+
 func expandName(name string) []string {
 	at := innermost.FindStringSubmatchIndex(name)
-	if at == nil {
+	if at == nil || len(name) > maxName {
 		return []string{strings.Trim(name, "-")}
 	}
 	var out []string
 	for _, alt := range strings.Split(name[at[2]:at[3]], ",") {
 		out = append(out, expandName(name[:at[0]]+strings.TrimSpace(alt)+name[at[1]:])...)
-		if len(out) > 256 {
-			return out[:256] // a hostile list must not expand without end
+		if len(out) >= maxNames {
+			return out[:maxNames]
 		}
 	}
 	return out

@@ -18,7 +18,7 @@ import (
 // the Signature is the test's import). A Name without a Kind is asked of the project by
 // name and has no definition that can be read.
 func (Language) NewNames(base, solution lang.Tree, code, tests []string) []schemas.Name {
-	n := &newNames{base: newSources(base), solution: newSources(solution), found: map[schemas.Name]schemas.Name{}}
+	n := &newNames{base: newSources(base), solution: newSources(solution), found: map[schemas.Name]schemas.Name{}, told: map[string]bool{}}
 	n.index(code)
 	own := (&manifest{tree: solution}).ownModules()
 	for _, p := range tests {
@@ -47,6 +47,7 @@ type newNames struct {
 	defs           map[string][]definition       // of the solution's code part, by last name
 	words          map[string]bool               // of the solution's code part
 	found          map[schemas.Name]schemas.Name // by what it is, without its signature
+	told           map[string]bool               // names whose definitions are among found
 }
 
 type definition struct {
@@ -108,7 +109,17 @@ func (n *newNames) use(p string, f *outline.File, own map[string]bool) {
 			n.callModule(modules, p, i)
 		}
 	}
+	type question struct {
+		kind     outline.UseKind
+		name, of string
+	}
+	asked := map[question]bool{}
 	for _, u := range f.Uses {
+		q := question{u.Kind, u.Name, u.Of}
+		if asked[q] {
+			continue
+		}
+		asked[q] = true
 		switch u.Kind {
 		case outline.Identifier:
 			if !bound[u.Name] {
@@ -203,9 +214,10 @@ func (n *newNames) defined(name string) bool {
 	if len(defs) == 0 {
 		return false
 	}
-	if len(n.base.definitions(name)) > 0 {
+	if n.told[name] || len(n.base.definitions(name)) > 0 {
 		return true
 	}
+	n.told[name] = true
 	for _, d := range defs {
 		n.add(nameOf(d, d.path))
 	}
@@ -240,15 +252,30 @@ func (n *newNames) callables(name string) []definition { return callables(n.defs
 
 func callables(defs map[string][]definition, name string) []definition {
 	var out []definition
+	made := map[*outline.File]map[string][]outline.Decl{}
 	for _, d := range defs[name] {
 		if d.decl.Kind != outline.Class {
 			out = append(out, d)
 			continue
 		}
-		for i, c := range d.file.Decls {
-			if c.Parent >= 0 && d.file.Decls[c.Parent].Qualified == d.decl.Qualified && (c.Name == "__init__" || c.Name == "__new__" || c.Kind == outline.Field && !strings.HasPrefix(c.Signature, "self.")) {
-				out = append(out, definition{d.path, d.file, d.file.Decls[i]})
-			}
+		if made[d.file] == nil {
+			made[d.file] = makersOf(d.file)
+		}
+		for _, m := range made[d.file][d.decl.Qualified] {
+			out = append(out, definition{d.path, d.file, m})
+		}
+		delete(made[d.file], d.decl.Qualified) // a class that is defined twice says the same twice
+	}
+	return out
+}
+
+// makersOf are what calls of a file's classes reach, by class.
+func makersOf(f *outline.File) map[string][]outline.Decl {
+	out := map[string][]outline.Decl{}
+	for _, c := range f.Decls {
+		if c.Parent >= 0 && (c.Name == "__init__" || c.Name == "__new__" || c.Kind == outline.Field && !strings.HasPrefix(c.Signature, "self.")) {
+			class := f.Decls[c.Parent].Qualified
+			out[class] = append(out[class], c)
 		}
 	}
 	return out

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/plaintoml"
 )
 
 var _ mask.Hosting = Masker{}
@@ -36,7 +35,7 @@ func (Masker) Hosted(settings map[string][]byte) func(path string) bool {
 	crates := map[string]*manifest{}
 	for p, source := range settings {
 		m := &manifest{dir: path.Dir(p)}
-		if path.Base(p) == "Cargo.toml" && toml.Unmarshal(source, m) == nil {
+		if path.Base(p) == "Cargo.toml" && plaintoml.Decode(source, m) == nil {
 			crates[m.dir] = m
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/benchmint/benchmint/internal/mask/verify"
+	"github.com/benchmint/benchmint/internal/plaintoml"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -80,7 +81,7 @@ func sources(home string) []byte {
 		var config struct {
 			Source map[string]map[string]any `toml:"source"`
 		}
-		if err != nil || toml.Unmarshal(raw, &config) != nil || len(config.Source) == 0 {
+		if err != nil || plaintoml.Decode(raw, &config) != nil || len(config.Source) == 0 {
 			continue
 		}
 		if raw, err = toml.Marshal(config); err == nil {
