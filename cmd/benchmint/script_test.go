@@ -91,9 +91,11 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk, "model": model, "asked": askedTimes, "github": gitHub, "plant": plant, "leaked": leaked,
 }
 
-// planted is the n-th of fifty credentials, in one of the fourteen forms that are one word
-// (package secrets tests the others). It is made here, so that no file of ours holds one.
+// planted is the n-th of fifty credentials: one of eighteen forms that are one word, or a
+// private key of several lines (package secrets tests the others). It is made here, so that
+// no file of ours holds one.
 func planted(n int) string {
+	keys := []int{9, 15, 32} // of several lines, where there is room for them: a message, a diff, a pull request
 	r := rand.New(rand.NewPCG(25, uint64(n)))
 	random := func(alphabet string, n int) string {
 		var b strings.Builder
@@ -103,7 +105,7 @@ func planted(n int) string {
 		return b.String()
 	}
 	const digits, lower, upper = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	const letters = lower + upper + digits
+	const letters, hex = lower + upper + digits, "abcdef" + digits
 	forms := []func() string{
 		func() string { return "ghp_" + random(letters, 36) },
 		func() string { return "github_pat_" + random(letters, 82) },
@@ -121,6 +123,17 @@ func planted(n int) string {
 		func() string { return "SG." + random(letters, 22) + "." + random(letters, 43) },
 		func() string { return "hf_" + random(lower, 34) },
 		func() string { return "eyJhbGciOiJIUzI1NiJ9.eyJ" + random(letters, 40) + "." + random(letters, 43) },
+		func() string { return "dop_v1_" + random(hex, 64) },
+		func() string { return "shpat_" + random(hex, 32) },
+		func() string { return "lin_api_" + random(lower+digits, 40) },
+		func() string { return "glsa_" + random(letters, 32) + "_" + random(hex, 8) },
+	}
+	if slices.Contains(keys, n) {
+		lines := []string{"-----BEGIN RSA PRIVATE KEY-----"}
+		for range 12 {
+			lines = append(lines, random(letters+"+/", 64))
+		}
+		return strings.Join(append(lines, "-----END RSA PRIVATE KEY-----"), "\n")
 	}
 	return forms[n%len(forms)]()
 }
@@ -143,7 +156,11 @@ func plant(ts *testscript.TestScript, neg bool, args []string) {
 			if strings.Contains(text, word) {
 				places++
 			}
-			text = strings.ReplaceAll(text, word, planted(n))
+			secret := planted(n)
+			if filepath.Ext(file) == ".json" {
+				secret = strings.ReplaceAll(secret, "\n", `\n`)
+			}
+			text = strings.ReplaceAll(text, word, secret)
 		}
 		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(text), 0o600))
 	}
@@ -158,8 +175,10 @@ func leaked(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	look := func(where, text string) {
 		for n := 1; n <= plantedSecrets; n++ {
-			if strings.Contains(text, planted(n)) {
-				ts.Fatalf("%s holds SECRET%02d", where, n)
+			for line := range strings.SplitSeq(planted(n), "\n") {
+				if !strings.HasPrefix(line, "-----") && strings.Contains(text, line) {
+					ts.Fatalf("%s holds SECRET%02d", where, n)
+				}
 			}
 		}
 	}
