@@ -19,14 +19,23 @@ var alternations = flag.Int("alternations", 1, "how often TestCaches alternates 
 
 // TestCaches: hostile and benign repositories in random order over one cache. Layers are
 // made anew for each, so that what builds take from the cache decides. The benign rows
-// are those of a run alone, file for file.
+// are those of a run alone, file for file, and they can be proved again from empty caches.
 func TestCaches(t *testing.T) {
 	t.Parallel()
-	b := &bench{kind: "bwrap", env: append(needs(t, "bwrap"), "BENCHMINT_PROOF_HUNKS=0", "BENCHMINT_PROOF_RUNS=1"), dir: t.TempDir()}
+	for _, kind := range []string{"bwrap", "docker"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			testCaches(t, &bench{kind: kind, all: true, env: needs(t, kind), dir: t.TempDir()})
+		})
+	}
+}
+
+func testCaches(t *testing.T, b *bench) {
+	b.env = append(slices.Clone(b.env), "BENCHMINT_PROOF_HUNKS=0", "BENCHMINT_PROOF_RUNS=1")
 	cache := b.ownCache(t)
 	hostile, benign := b.load(t, "hostile-cache-python", "hostile-cache-go"), b.load(t, "hostile-cache-beside-")
 	run := func(name string, of []samples.Sample) map[string]string {
-		for _, left := range []string{filepath.Join(b.dir, name), filepath.Join(b.dir, name+"-state"), filepath.Join(b.dir, "repos"), filepath.Join(cache, "sandbox", "bwrap", "layers")} {
+		for _, left := range []string{filepath.Join(b.dir, name), filepath.Join(b.dir, name+"-state"), filepath.Join(b.dir, "repos"), filepath.Join(cache, "sandbox", b.kind, "layers")} {
 			if err := os.RemoveAll(left); err != nil {
 				t.Fatal(err)
 			}
@@ -56,6 +65,14 @@ func TestCaches(t *testing.T) {
 			t.Errorf("round %d of %v: the benign dataset is not that of a run alone:\n%s", i, order, diff)
 		}
 	}
+	b.clean(t)
+	b.must(t, "prove", "benign")
+}
+
+// clean empties the caches of a bench that has its own.
+func (b *bench) clean(t *testing.T) {
+	t.Helper()
+	b.must(t, "clean", "--force")
 }
 
 // ownCache gives the bench a cache of its own with the toolchains that are there.

@@ -41,7 +41,7 @@ var dockerSamples = []string{"golden-python", "golden-go", "demo-python", "demo-
 
 // takes reports whether the sandbox runs a sample.
 func (b *bench) takes(name string) bool {
-	return strings.Contains(name, *only) && (b.kind != "docker" || *allSamples || slices.Contains(dockerSamples, name))
+	return strings.Contains(name, *only) && (b.all || slices.Contains(dockerSamples, name))
 }
 
 // program is built once for all tests.
@@ -72,8 +72,10 @@ func TestMain(m *testing.M) {
 // bench is one sandbox kind with what its runs share.
 type bench struct {
 	kind string
+	all  bool // take every sample
 	env  []string
-	dir  string // repositories, configurations, stores and datasets of this kind
+	dir  string            // repositories, configurations, stores and datasets of this kind
+	raw  func(repo string) // adds to a sample's repository, if not nil
 }
 
 // run runs the program and gives its exit code with all that it said.
@@ -134,6 +136,9 @@ func (b *bench) mint(t *testing.T, name, filters string, of []samples.Sample) *o
 		repo := filepath.Join(b.dir, "repos", s.Name)
 		if err := s.Build(repo); err != nil {
 			t.Fatal(err)
+		}
+		if b.raw != nil {
+			b.raw(repo)
 		}
 		only := strings.Join(strings.Fields(fmt.Sprint(s.Numbers())), ", ")
 		fmt.Fprintf(&text, "  - git: %s\n    name: %s\n    only: %s\n", repo, s.Repository, only)
@@ -241,8 +246,8 @@ func kinds(t *testing.T, test func(t *testing.T, b *bench)) {
 	for _, kind := range []string{"bwrap", "docker"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			b := &bench{kind: kind, env: needs(t, kind), dir: t.TempDir()}
-			if kind == "docker" && !*allSamples {
+			b := &bench{kind: kind, all: kind != "docker" || *allSamples, env: needs(t, kind), dir: t.TempDir()}
+			if !b.all {
 				// Which hunks tests notice is the same in both: bubblewrap asks, and soak in both.
 				b.env = append(slices.Clone(b.env), "BENCHMINT_PROOF_HUNKS=0")
 			}
@@ -291,7 +296,7 @@ func TestSamples(t *testing.T) {
 		t.Run("hostile", func(t *testing.T) {
 			// After golden: its environments are there, so that the short time limit
 			// falls on the runs and not on a first build.
-			hostile := b.load(t, "hostile-")
+			hostile := b.load(t, "hostile-python", "hostile-go", "hostile-cache-")
 			compare(t, b.mint(t, "hostile", everything, hostile), hostile)
 		})
 	})

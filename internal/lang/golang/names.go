@@ -2,7 +2,6 @@ package golang
 
 import (
 	"path"
-	"slices"
 	"sort"
 	"strings"
 
@@ -145,13 +144,21 @@ func (s sources) usesOf(t lang.Tree, tests []string) used {
 
 func (u used) add(f *outline.File, packages map[string]string) {
 	bound := map[int]map[string]bool{}
-	top := f.Top()
-	for _, i := range top {
+	top := f.Top() // in the order of their beginnings
+	reach := make([]int, len(top))
+	for k, i := range top {
 		bound[i] = f.Bound(i)
+		reach[k] = max(f.Decls[i].Span.End, reach[max(k-1, 0)]) // the furthest end up to here
 	}
 	for _, use := range f.Uses {
+		after := sort.Search(len(top), func(k int) bool { return f.Decls[top[k]].Span.Start > use.Span.Start })
 		local := func(name string) bool {
-			return slices.ContainsFunc(top, func(i int) bool { return f.Decls[i].Span.Holds(use.Span) && bound[i][name] })
+			for k := after - 1; k >= 0 && reach[k] >= use.Span.End; k-- {
+				if f.Decls[top[k]].Span.Holds(use.Span) && bound[top[k]][name] {
+					return true
+				}
+			}
+			return false
 		}
 		switch use.Kind {
 		case outline.Identifier:
