@@ -44,8 +44,9 @@ type reader struct {
 	item    bool
 	indent  int // of the content of the open list item; 0 outside lists
 	heading string
-	blank   bool // the line before was empty
-	literal bool // a paragraph ended in "::"
+	blank   bool            // the line before was empty
+	literal bool            // a paragraph ended in "::"
+	listing strings.Builder // text of the last block, where it is a listing
 }
 
 // Blocks splits a text. Headings, check boxes, quotations and comments are not blocks; a
@@ -128,10 +129,10 @@ func (r *reader) head(text string) {
 
 func (r *reader) code(lines []string) {
 	if n := len(r.out); n == 0 || r.out[n-1].Kind != Listing {
-		r.out = append(r.out, Block{Kind: Listing, Under: r.heading})
+		r.out, r.listing = append(r.out, Block{Kind: Listing, Under: r.heading}), strings.Builder{}
 	}
-	last := &r.out[len(r.out)-1]
-	last.Text += strings.Join(lines, "\n") + "\n"
+	r.listing.WriteString(strings.Join(lines, "\n") + "\n")
+	r.out[len(r.out)-1].Text = r.listing.String() // a view, which copies nothing
 	r.blank = false
 }
 
