@@ -167,14 +167,21 @@ func (s *ruleSet) judge(r rule, path, text string, m []int, prose bool) (Finding
 	if !random || r.id == "generic-api-key" && !strings.ContainsAny(secret, "0123456789") {
 		return Finding{}, false
 	}
-	line := text[strings.LastIndexByte(text[:start], '\n')+1:]
-	line, _, _ = strings.Cut(line, "\n")
+	line := lineAround(text, start, end)
 	for _, a := range append([]allowlist{s.global}, r.allowed...) {
 		if a.holds(path, secret, text[m[0]:m[1]], line) {
 			return Finding{}, false
 		}
 	}
 	return Finding{Rule: r.id, Kind: r.kind, Path: path, Fingerprint: fingerprint(r.id, secret), start: start, end: end}, true
+}
+
+// lineAround is the line that a match begins on, as far as longest from it on both sides.
+func lineAround(text string, start, end int) string {
+	from, to := max(0, start-longest), min(len(text), end+longest)
+	from += strings.LastIndexByte(text[from:start], '\n') + 1
+	line, _, _ := strings.Cut(text[from:to], "\n")
+	return line
 }
 
 // fakeWords are what people write into a value that is to be none.

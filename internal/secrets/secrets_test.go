@@ -169,3 +169,24 @@ func BenchmarkScanCode(b *testing.B) {
 		Scan("a.go", text)
 	}
 }
+
+// A line without end costs each match of it no more than its surroundings.
+func TestLineAround(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 100_000)
+	for name, c := range map[string]struct {
+		before, match, after string
+		want                 int
+	}{
+		"one_line":    {"a = ", "b", " # c", 9},
+		"among_lines": {"x\na = ", "b", " # c\ny", 9},
+		"ends_below":  {"a\n", "b\nc", "d\ne", 1},
+		"endless":     {long, "b", long, 2*longest + 1},
+		"begins_far":  {"y\n" + long, "b", "\n" + long, longest + 1},
+	} {
+		text := c.before + c.match + c.after
+		if got := lineAround(text, len(c.before), len(c.before)+len(c.match)); len(got) != c.want {
+			t.Errorf("%s: %d bytes, want %d", name, len(got), c.want)
+		}
+	}
+}
