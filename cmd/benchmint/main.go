@@ -106,11 +106,11 @@ func report(w io.Writer, err error) {
 	var problems config.Problems
 	if errors.As(err, &problems) {
 		for _, p := range problems {
-			_, _ = fmt.Fprintln(w, "benchmint:", p)
+			_, _ = fmt.Fprintln(w, "benchmint:", lines(fmt.Sprint(p)))
 		}
 		return
 	}
-	_, _ = fmt.Fprintln(w, "benchmint:", err)
+	_, _ = fmt.Fprintln(w, "benchmint:", lines(err.Error()))
 	if store.Damaged(err) {
 		_, _ = fmt.Fprintln(w, "benchmint: the store is damaged; put back a copy of its folder, or move it away and the next run makes a new one")
 	}

@@ -77,6 +77,16 @@ func visible(s string) string {
 	}, s)
 }
 
+// lines is a text of several lines, visible: addresses, names and what others said stand
+// in messages.
+func lines(s string) string {
+	all := strings.Split(s, "\n")
+	for i := range all {
+		all[i] = visible(all[i])
+	}
+	return strings.Join(all, "\n")
+}
+
 // writeJSON is the machine-readable result of a verb.
 func (p *program) writeJSON(v any) error {
 	enc := json.NewEncoder(p.stdout)
@@ -87,7 +97,7 @@ func (p *program) writeJSON(v any) error {
 
 // say is progress for a person, on standard error.
 func (p *program) say(form string, args ...any) {
-	_, _ = fmt.Fprintf(p.stderr, form+"\n", args...)
+	_, _ = fmt.Fprintln(p.stderr, lines(fmt.Sprintf(form, args...)))
 }
 
 func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
