@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/hosts"
 )
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -128,10 +130,10 @@ var shapes = map[string]func(n int) string{
 	"md_labels":   func(n int) string { return stairs(n, "# 1.0\n\n", "- Fixes:", "  ") },
 	"md_counts":   func(n int) string { return stairs(n, "# 1.0\n\n", "1. Fix #1:", "  ") },
 	"md_numbers":  filled("# 1.0\n\n- Fix ", "#1 ", "\n"),
-	"md_pulls":    numbered("# 1.0\n\n- Fix ", "https://github.com/a/b/pull/%d ", "\n"),
-	"md_links":    numbered("# 1.0\n\n- Fix ", "[#%d](https://github.com/a/b/pull/%[1]d) ", "\n"),
-	"md_defined":  numbered("# 1.0\n\n- Fix [#1]\n\n", "[#%d]: https://github.com/a/b/pull/%[1]d\n", ""),
-	"md_used":     numberedTwice("# 1.0\n\n", "- Fix [#%d][a%[1]d]\n\n[a%[1]d]: https://github.com/a/b/pull/%[1]d\n"),
+	"md_pulls":    numbered("# 1.0\n\n- Fix ", hosts.GitHub+"a/b/pull/%d ", "\n"),
+	"md_links":    numbered("# 1.0\n\n- Fix ", "[#%d]("+hosts.GitHub+"a/b/pull/%[1]d) ", "\n"),
+	"md_defined":  numbered("# 1.0\n\n- Fix [#1]\n\n", "[#%d]: "+hosts.GitHub+"a/b/pull/%[1]d\n", ""),
+	"md_used":     numberedTwice("# 1.0\n\n", "- Fix [#%d][a%[1]d]\n\n[a%[1]d]: "+hosts.GitHub+"a/b/pull/%[1]d\n"),
 	"md_comment":  filled("# 1.0\n\n", "<!-- ", ""),
 	"md_tags":     filled("# 1.0\n\n- ", "<a ", "\n"),
 	"md_stars":    filled("# 1.0\n\n- ", "*a", "\n"),
@@ -154,7 +156,7 @@ var shapes = map[string]func(n int) string{
 	"rst_roles":   filled("1.0\n===\n\n* Fix ", ":pr:`1` ", "\n"),
 	"rst_notes":   filled("1.0\n===\n\n", ".. note::\n\n", ""),
 	"rst_deep":    func(n int) string { return stairs(n, "1.0\n===\n\n", ".. note::", "  ") },
-	"rst_targets": numbered("1.0\n===\n\n", ".. _a%d: https://github.com/a/b/pull/%[1]d\n", ""),
+	"rst_targets": numbered("1.0\n===\n\n", ".. _a%d: "+hosts.GitHub+"a/b/pull/%[1]d\n", ""),
 	"rst_literal": filled("1.0\n===\n\na::\n\n", "   b\n", ""),
 	"rst_under":   filled("", "=", "\n"),
 	"rst_subst":   filled("1.0\n===\n\n* ", "|a|_ ", "\n"),
@@ -190,7 +192,7 @@ var shapes = map[string]func(n int) string{
 	"secret_pairs": numbered("", "api_key_%d = 'aB3dE5gH7jK9mN1pQ3sT5vW7'\n", ""),
 	"secret_line":  filled("", "key='aB3dE5gH7jK9mN1pQ3sT5vW7';", ""),
 	"secret_b64":   filled("", "aB3dE5gH7jK9mN1pQ3sT5vW7+/", ""),
-	"secret_begin": filled("", "-----BEGIN RSA PRIVATE KEY-----\n", ""),
+	"secret_begin": filled("", "-----BEGIN "+"RSA PRIVATE KEY-----\n", ""),
 	"secret_urls":  filled("", "https://a:b@c/ ", ""),
 	"secret_dots":  filled("", "eyJ.eyJ.", ""),
 	"secret_patch": filled("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1,9999999 @@\n", "+password = 'aB3dE5gH7jK9mN1pQ3sT5vW7'\n", ""),

@@ -129,11 +129,12 @@ func planted(n int) string {
 		func() string { return "glsa_" + random(letters, 32) + "_" + random(hex, 8) },
 	}
 	if slices.Contains(keys, n) {
-		lines := []string{"-----BEGIN RSA PRIVATE KEY-----"}
+		const kind = "RSA PRIVATE KEY-----" // apart, as a search for credentials finds the whole
+		lines := []string{"-----BEGIN " + kind}
 		for range 12 {
 			lines = append(lines, random(letters+"+/", 64))
 		}
-		return strings.Join(append(lines, "-----END RSA PRIVATE KEY-----"), "\n")
+		return strings.Join(append(lines, "-----END "+kind), "\n")
 	}
 	return forms[n%len(forms)]()
 }
