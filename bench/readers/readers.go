@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -145,7 +146,7 @@ func message(text string) {
 
 func goReport(text string) {
 	t := treeOf(map[string]string{"go.mod": "module a\n\ngo 1.22\n", "a_test.go": "package a\n"})
-	r := schemas.Recipe{Toolchain: schemas.Toolchain{Name: golang.Name, Version: "1.22.1"}}
+	r := schemas.Recipe{Toolchain: schemas.Toolchain{Name: golang.Name, Version: "1.22.1"}, Test: []schemas.Command{{Argv: []string{"go", "test", "./..."}}}}
 	var outs []lang.Output
 	for _, run := range (golang.Language{}).Runs(r, t, lang.Select{Number: 1}) {
 		outs = append(outs, lang.Output{Run: run, Tree: t, Report: []byte(text), Result: sandbox.Result{End: sandbox.Exited, Output: []byte(text)}})
@@ -157,8 +158,13 @@ func pyReport(text string) {
 	r := schemas.Recipe{Toolchain: schemas.Toolchain{Name: python.Name, Version: "3.12.1"}, Test: []schemas.Command{{Argv: []string{"python", "-m", "pytest"}}}}
 	t := treeOf(map[string]string{"a": ""})
 	var outs []lang.Output
-	for _, run := range (python.Language{}).Runs(r, t, lang.Select{Number: 1, Nonce: "n"}) {
-		outs = append(outs, lang.Output{Run: run, Report: []byte(text), Result: sandbox.Result{End: sandbox.Exited, Output: []byte(text)}})
+	for _, run := range (python.Language{}).Runs(r, t, lang.Select{Number: 1}) {
+		var given struct{ Nonce string }
+		if err := json.Unmarshal(run.Given, &given); err != nil {
+			panic(err) // it is ours
+		}
+		said := strings.ReplaceAll(text, `"n":"n"`, `"n":"`+given.Nonce+`"`)
+		outs = append(outs, lang.Output{Run: run, Report: []byte(said), Result: sandbox.Result{End: sandbox.Exited, Output: []byte(text)}})
 	}
 	python.Language{}.Parse(r, outs)
 }
