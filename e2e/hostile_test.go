@@ -52,7 +52,8 @@ func (b *bench) hostile(t *testing.T, name string, prefixes ...string) {
 }
 
 // rawTrees gives the samples of texts, as changes, trees that git would not write and an
-// object that is larger than any: what writes them into the repository.
+// object that is larger than any: what writes them into the repository. Their names stand
+// before all others of that sample, as git orders them.
 func rawTrees(t *testing.T, of []samples.Sample) func(repo string) {
 	at := slices.IndexFunc(of, func(s samples.Sample) bool { return s.Name == "hostile-texts-python" })
 	if at < 0 {
