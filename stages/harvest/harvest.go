@@ -24,7 +24,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "3"
+const Version = "4"
 
 // Repos opens repositories at the head that their records name, or where they stand
 // where a record names none; release gives one back. This stage has one open at a time.

@@ -181,13 +181,13 @@ func (s *Sandbox) debootstrap(ctx context.Context, archive string) error {
 	}
 	// Under the lock of the layer: what stands there was left by a process that was killed.
 	root := strings.TrimSuffix(archive, ".tar") + ".root"
-	if err := removeRoot(root); err != nil {
+	if err := os.RemoveAll(root); err != nil {
 		return err
 	}
 	if err := os.Mkdir(root, 0o755); err != nil {
 		return err
 	}
-	defer func() { _ = removeRoot(root) }() // what stays is in the next one's way, and goes then
+	defer func() { _ = os.RemoveAll(root) }() // what stays is in the next one's way, and goes then
 	mirror := s.options.Mirror
 	if mirror == "" {
 		mirror = hosts.DebianURL
@@ -198,7 +198,10 @@ func (s *Sandbox) debootstrap(ctx context.Context, archive string) error {
 	}
 	for _, argv := range steps {
 		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-		cmd.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL} // nobody would use what it makes
+		cmd.SysProcAttr = &unix.SysProcAttr{
+			Pdeathsig:    unix.SIGKILL,     // nobody would use what it makes
+			Unshareflags: unix.CLONE_NEWNS, // what it mounts ends with it
+		}
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("making the base system: %s: %w: %s", argv[0], err, tail(out))
 		}
@@ -208,14 +211,6 @@ func (s *Sandbox) debootstrap(ctx context.Context, archive string) error {
 		return err
 	}
 	return writeArchive(root, archive)
-}
-
-// removeRoot removes a tree that debootstrap may have died in: it mounts these two.
-func removeRoot(root string) error {
-	for _, dir := range []string{"proc", "sys"} {
-		_ = unix.Unmount(filepath.Join(root, dir), unix.MNT_DETACH) // not mounted, mostly
-	}
-	return os.RemoveAll(root)
 }
 
 func tail(b []byte) string {
