@@ -71,6 +71,12 @@ func (t *Tree) applyFile(f *gitdiff.File) (Entry, error) {
 	}
 	e := Entry{Path: f.NewName, Mode: mode}
 	src := old.Data
+	for _, h := range f.TextFragments {
+		// Nothing says that its place is the right one: git refuses it as well.
+		if h.OldLines == 0 && len(src) > 0 {
+			return Entry{}, fmt.Errorf("%s: lines are added without any context: %w", name(f), ErrConflict)
+		}
+	}
 	if old.Mode == ModeModule || mode == ModeModule {
 		return applyModule(f, old, e)
 	}
