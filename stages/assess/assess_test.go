@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,43 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/assess"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
-
-// diff is the patch between two sets of files, as git makes it.
-func diff(t testing.TB, context int, from, to map[string]string) []byte {
-	t.Helper()
-	dir := t.TempDir()
-	for side, files := range map[string]map[string]string{"a": from, "b": to} {
-		if err := os.Mkdir(filepath.Join(dir, side), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		for p, data := range files {
-			file := filepath.Join(dir, side, p)
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if target, ok := strings.CutPrefix(data, "-> "); ok {
-				if err := os.Symlink(target, file); err != nil {
-					t.Fatal(err)
-				}
-			} else if err := os.WriteFile(file, []byte(data), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	cmd := exec.Command("git", "diff", "--no-index", "--no-prefix", "--no-renames", "--full-index", "--binary", fmt.Sprintf("-U%d", context), "a", "b")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
-		t.Fatal(err)
-	}
-	return out
-}
 
 func run(t testing.TB, b *box, max int, start, solution map[string]string) (schemas.Adequacy, error) {
 	t.Helper()
@@ -326,7 +292,7 @@ func TestPatchesWithoutContext(t *testing.T) {
 		for _, context := range []int{0, 1, 3, 100} {
 			b := newBox()
 			c, proof := caseOf(t, start, solution)
-			c.Patch = diff(t, context, start, solution)
+			c.Patch = gitrepotest.Diff(t, context, start, solution)
 			a, err := assess.New(outside(b), assess.Config{MaxHunks: 100})
 			if err != nil {
 				rt.Fatal(err)
@@ -358,7 +324,7 @@ func TestRevertingAllGivesTheStart(t *testing.T) {
 		solution := map[string]string{"code.toy": text.Draw(rt, "solution") + end.Draw(rt, "solution's end"), "test_a.toy": "t alpha\n"}
 		c, _ := caseOf(t, start, solution)
 		for range 100 {
-			c.Patch = diff(t, 3, start, solution)
+			c.Patch = gitrepotest.Diff(t, 3, start, solution)
 			if len(c.Patch) == 0 {
 				return
 			}

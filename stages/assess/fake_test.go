@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/langtest"
 	"github.com/benchmint/benchmint/internal/recipe"
@@ -199,7 +200,7 @@ func caseOf(t testing.TB, start, solution map[string]string) (testrun.Case, sche
 	s, g := newTree(t, start), newTree(t, solution)
 	c := testrun.Case{
 		Start: schemas.Start{ChangeID: "acme__widget-7", BaseDate: baseDate, BaseTree: s.ID(), StartTree: s.ID(), SolutionTree: g.ID()},
-		Trees: states.Trees{B: s, S: s, G: g, Patch: diff(t, 3, start, solution)}, Env: sandbox.Layer{ID: "env"}, Lang: toy{}, Runner: toy{}, SealedBase: s.Files(baseDate),
+		Trees: states.Trees{B: s, S: s, G: g, Patch: gitrepotest.Diff(t, 3, start, solution)}, Env: sandbox.Layer{ID: "env"}, Lang: toy{}, Runner: toy{}, SealedBase: s.Files(baseDate),
 		Environment: schemas.Environment{Key: "sha256:env", Recipe: schemas.Recipe{
 			Language: "toy", Build: []schemas.Command{{Argv: []string{"compile"}}, {Argv: []string{"warm"}}},
 		}},

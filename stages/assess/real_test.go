@@ -13,11 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/environment/environmenttest"
+	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/golang"
 	"github.com/benchmint/benchmint/internal/lang/python"
 	"github.com/benchmint/benchmint/internal/sandbox"
-	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
 	"github.com/benchmint/benchmint/internal/sandbox/docker"
 	"github.com/benchmint/benchmint/internal/sandbox/docker/dockertest"
 	"github.com/benchmint/benchmint/internal/seal"
@@ -148,25 +149,17 @@ func TestReal(t *testing.T) {
 
 func open(t *testing.T, kind, cache string) sandbox.Sandbox {
 	t.Helper()
-	env := sandbox.RegistryEnv(os.Environ())
-	registries := append(sandbox.PublicRegistries(), sandbox.RegistryHosts(env)...)
-	const bundle = "/etc/ssl/certs/ca-certificates.crt"
-	var box sandbox.Sandbox
-	var err error
 	if kind == "bwrap" {
-		box, err = bwrap.New(t.Context(), bwrap.Options{Dir: t.TempDir(), CABundle: bundle, Registries: registries, Env: env, Upstream: http.ProxyFromEnvironment})
-	} else {
-		host := dockertest.Host(t)
-		var d *docker.Sandbox
-		d, err = docker.New(t.Context(), docker.Options{Dir: cache, Host: host, CABundle: bundle, Registries: registries, Env: env, Upstream: http.ProxyFromEnvironment})
-		if err == nil {
-			t.Cleanup(func() {
-				if err := d.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		box = d
+		return environmenttest.Bubblewrap(t)
+	}
+	registries, env := environmenttest.Registries()
+	box, err := docker.New(t.Context(), docker.Options{Dir: cache, Host: dockertest.Host(t), CABundle: environmenttest.Bundle, Registries: registries, Env: env, Upstream: http.ProxyFromEnvironment})
+	if err == nil {
+		t.Cleanup(func() {
+			if err := box.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 	if refused := (*sandbox.Refused)(nil); errors.As(err, &refused) {
 		t.Skipf("NO %s HERE: %v", kind, err)
@@ -201,7 +194,7 @@ func (r real) assess(t *testing.T, b *environment.Builder, available []lang.Tool
 	}
 	c := testrun.Case{
 		Start: schemas.Start{ChangeID: "acme__widget-1", Language: r.language.Name(), BaseDate: date, BaseTree: start.ID(), StartTree: start.ID(), SolutionTree: solution.ID()},
-		Trees: states.Trees{B: start, S: start, G: solution, Patch: diff(t, 3, r.start, files)}, Environment: schemas.Environment{Recipe: recipe}, Env: env, Lang: r.language, Runner: r.runner, SealedBase: sealed,
+		Trees: states.Trees{B: start, S: start, G: solution, Patch: gitrepotest.Diff(t, 3, r.start, files)}, Environment: schemas.Environment{Recipe: recipe}, Env: env, Lang: r.language, Runner: r.runner, SealedBase: sealed,
 	}
 	c.Start.Files = append(c.Start.Files, schemas.PartFile{ChangedFile: schemas.ChangedFile{Status: "M", Path: r.tests}, Part: schemas.PartTest})
 	for _, p := range r.code {

@@ -1,70 +1,22 @@
 package golang_test
 
 import (
-	"errors"
 	"fmt"
-	"maps"
-	"net/http"
-	"os"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
+	"github.com/benchmint/benchmint/internal/environment/environmenttest"
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lang/forgerytest"
 	"github.com/benchmint/benchmint/internal/lang/golang"
 	"github.com/benchmint/benchmint/internal/sandbox"
-	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
-	"github.com/benchmint/benchmint/internal/sandbox/docker/dockertest"
 	"github.com/benchmint/benchmint/internal/testlog"
-	"github.com/benchmint/benchmint/internal/toolchain"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
-
-// forgeTests is the test part of every forgery. TestLater takes its time, for those
-// that put things right while it runs.
-const forgeTests = `package box
-
-import (
-	"testing"
-	"time"
-)
-
-func TestFirst(t *testing.T) {}
-
-func TestValue(t *testing.T) {
-	if v := Value(); v != 999 {
-		t.Error(v)
-	}
-}
-
-func TestLater(t *testing.T) { time.Sleep(200 * time.Millisecond) }
-`
-
-const say = `
-func say(lines ...string) {
-	for _, l := range lines {
-		os.Stdout.WriteString("\x16" + l + "\n")
-	}
-}
-`
-
-// forgery is a package of its own; it imports what it names.
-func forgery(code string) string {
-	code += say
-	src := "package box\n\nimport (\n"
-	for _, imp := range []string{"flag", "os", "os/exec", "path/filepath", "reflect", "regexp", "runtime", "strconv", "strings", "syscall", "testing", "time", "unsafe"} {
-		if regexp.MustCompile(`\b`+imp[strings.LastIndex(imp, "/")+1:]+`\.[A-Z]`).MatchString(code) && (imp != "testing" || !strings.Contains(code, "extra_test.go")) {
-			src += fmt.Sprintf("\t%q\n", imp)
-		}
-	}
-	return src + ")\n\n" + code
-}
 
 // ofEachKind are the forgeries that run before each merge: one for each thing that is
 // looked at.
@@ -86,31 +38,27 @@ func testForge(t *testing.T, wanted func(string) bool) {
 	if testing.Short() {
 		t.Skip("builds in a sandbox")
 	}
-	text, err := os.ReadFile("testdata/forge.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := map[string]string{"go.mod": "module example.com/forge\n\ngo 1.22\n"}
 	var names []string
-	for _, f := range txtar.Parse(text).Files {
+	for _, f := range forgerytest.Go() {
 		if !wanted(f.Name) || f.Name == "no_test_can_fail" && runtime.GOARCH != "amd64" { // it writes machine code
 			continue
 		}
 		names = append(names, f.Name)
-		files[f.Name+"/box.go"] = forgery(string(f.Data))
-		files[f.Name+"/box_test.go"] = forgeTests
+		files[f.Name+"/box.go"] = f.Files["box.go"]
+		files[f.Name+"/box_test.go"] = forgerytest.GoTest
 	}
 	if len(names) < 10 {
 		t.Fatalf("%d forgeries", len(names))
 	}
 	report := inSandbox(t, files)
 	for _, name := range names {
-		passed, state := counted(report, "example.com/forge/"+name)
+		passed, state := counted(report, forgerytest.GoPackage+name)
 		t.Logf("%s: %s", name, state)
 		if state == "" || strings.HasPrefix(state, string(testlog.NotLoaded)) && name != "exit_in_init" {
 			t.Errorf("%s did not run: %s", name, state)
 		}
-		if got, want := slices.Contains(passed, "TestValue"), name == "honest"; got != want {
+		if got, want := slices.Contains(passed, "TestValue"), name == forgerytest.GoHonest; got != want {
 			t.Errorf("%s: TestValue passed: %v, %s", name, got, state)
 		}
 		passed = slices.DeleteFunc(passed, func(n string) bool { return slices.Contains([]string{"TestFirst", "TestValue", "TestLater"}, n) })
@@ -143,49 +91,16 @@ func counted(r testlog.Report, unit string) (passed []string, state string) {
 // in a process of their own.
 func inSandbox(t *testing.T, files map[string]string) testlog.Report {
 	t.Helper()
-	var entries []tree.Entry
-	for _, p := range slices.Sorted(maps.Keys(files)) {
-		entries = append(entries, tree.Entry{Path: p, Mode: tree.ModeFile, Data: []byte(files[p])})
-	}
-	whole, err := tree.New(entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache, err := dockertest.Dir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	chains := toolchain.New(toolchain.Host{Cache: cache, Env: os.Environ()})
-	available, err := chains.Available(t.Context(), golang.Name)
-	if err != nil {
-		t.Logf("toolchains: %v", err)
-	}
-	env := sandbox.RegistryEnv(os.Environ())
-	box, err := bwrap.New(t.Context(), bwrap.Options{
-		Dir: t.TempDir(), CABundle: "/etc/ssl/certs/ca-certificates.crt", Env: env,
-		Registries: append(sandbox.PublicRegistries(), sandbox.RegistryHosts(env)...), Upstream: http.ProxyFromEnvironment,
-	})
-	if refused := (*sandbox.Refused)(nil); errors.As(err, &refused) {
-		t.Skipf("NO bwrap HERE: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	project := lang.Project{Name: "acme/forge", Base: whole, Solution: whole, Date: time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC), Available: available}
-	r, err := golang.Language{}.Infer(project)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := environmenttest.Tree(t, files)
+	box := environmenttest.Bubblewrap(t)
+	w := environmenttest.New(t, box, golang.Language{}, golang.ReportFormat)
+	r := w.Recipe(t, whole, whole)
 	// No environment is built: what tests need is compiled once, in the first run.
-	toolchain, err := chains.Get(t.Context(), r.Toolchain.Name, r.Toolchain.Version)
-	if err != nil {
-		t.Skipf("LOUD SKIP: Go %s: %v", r.Toolchain.Version, err)
-	}
-	base, err := box.Base(t.Context(), sandbox.Base{Toolchains: []sandbox.Toolchain{toolchain}})
+	base, err := w.Base(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	layer, _, err := box.Build(t.Context(), sandbox.Build{Key: schemas.DigestOf(files), Parent: base, Files: (&tree.Tree{}).Changes(whole, project.Date)})
+	layer, _, err := box.Build(t.Context(), sandbox.Build{Key: schemas.DigestOf(files), Parent: base, Files: (&tree.Tree{}).Changes(whole, environmenttest.Date())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,116 @@
+// Package environmenttest gives tests a real environment: bubblewrap, the toolchains of this
+// machine, and the recipe that a small project of a test is given.
+//
+// It never puts something else in the place of what a machine lacks: the test is skipped and
+// says what is missing.
+package environmenttest
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
+	"github.com/benchmint/benchmint/internal/sandbox/docker/dockertest"
+	"github.com/benchmint/benchmint/internal/toolchain"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Bundle are the certificates that builds trust.
+const Bundle = "/etc/ssl/certs/ca-certificates.crt"
+
+// Date is that of all projects: their dependencies are those of this day.
+func Date() time.Time { return time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC) }
+
+// Registries are the hosts that builds may ask, and the variables that name them.
+func Registries() (hosts []string, env map[string]string) {
+	env = sandbox.RegistryEnv(os.Environ())
+	return append(sandbox.PublicRegistries(), sandbox.RegistryHosts(env)...), env
+}
+
+// Bubblewrap is a sandbox whose layers are gone with the test.
+func Bubblewrap(t testing.TB) sandbox.Sandbox {
+	t.Helper()
+	hosts, env := Registries()
+	box, err := bwrap.New(t.Context(), bwrap.Options{Dir: t.TempDir(), CABundle: Bundle, Registries: hosts, Env: env, Upstream: http.ProxyFromEnvironment})
+	if refused := (*sandbox.Refused)(nil); errors.As(err, &refused) {
+		t.Skipf("SKIP: no bubblewrap here: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
+}
+
+// Plugin is a language with its runner.
+type Plugin interface {
+	lang.Language
+	lang.Runner
+}
+
+// Workplace builds environments of one language.
+type Workplace struct {
+	*environment.Builder
+	Plugin    Plugin
+	Available []lang.ToolchainRelease
+}
+
+// New is a workplace in box, with the toolchains that tests of this machine share.
+func New(t testing.TB, box sandbox.Sandbox, p Plugin, report string) Workplace {
+	t.Helper()
+	cache, err := dockertest.Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	chains := toolchain.New(toolchain.Host{Cache: cache, Env: os.Environ()})
+	available, err := chains.Available(t.Context(), p.Toolchains()...)
+	if err != nil {
+		t.Logf("toolchains: %v", err)
+	}
+	return Workplace{Plugin: p, Available: available, Builder: &environment.Builder{
+		Sandbox: box, Toolchains: chains, Languages: map[string]lang.Language{p.Name(): p}, Runners: map[string]lang.Runner{report: p},
+	}}
+}
+
+// Recipe is what the language makes of a project, with its lock. A test is skipped where no
+// toolchain for it can be had.
+func (w Workplace) Recipe(t testing.TB, base, solution *tree.Tree) schemas.Recipe {
+	t.Helper()
+	project := lang.Project{Name: "acme/box", Base: base, Solution: solution, Date: Date(), Available: w.Available}
+	recipe, err := w.Plugin.Infer(project)
+	if refusal := (*lang.Refusal)(nil); errors.As(err, &refusal) && refusal.Reason == schemas.NoToolchain {
+		t.Skipf("SKIP: %v", err)
+	}
+	if err == nil {
+		recipe, err = w.Lock(t.Context(), project, recipe)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recipe
+}
+
+// Tree is a tree of files by path. Content that begins with "-> " is a symlink's target.
+func Tree(t testing.TB, files map[string]string) *tree.Tree {
+	t.Helper()
+	const link = "-> "
+	entries := make([]tree.Entry, 0, len(files))
+	for p, data := range files {
+		e := tree.Entry{Path: p, Mode: tree.ModeFile, Data: []byte(data)}
+		if len(data) > len(link) && data[:len(link)] == link {
+			e.Mode, e.Data = tree.ModeSymlink, []byte(data[len(link):])
+		}
+		entries = append(entries, e)
+	}
+	out, err := tree.New(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
