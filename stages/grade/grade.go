@@ -23,7 +23,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "1"
+const Version = "2"
 
 // Task is what a prediction answers.
 type Task struct {
@@ -110,7 +110,7 @@ func (g *Grader) applied(ctx context.Context, d *prepared, text []byte, grade *s
 	if err == nil && !exact && g.config.Strict {
 		err = fmt.Errorf("%w: its lines have moved", patch.ErrConflict)
 	}
-	if errors.Is(err, patch.ErrConflict) || errors.Is(err, tree.ErrUnsafe) {
+	if errors.Is(err, patch.ErrConflict) || errors.Is(err, tree.ErrUnsafe) || errors.Is(err, tree.ErrTooLarge) {
 		grade.Verdict, grade.Detail = schemas.VerdictPatch, err.Error()
 		return nil, nil
 	}
@@ -124,6 +124,11 @@ func (g *Grader) applied(ctx context.Context, d *prepared, text []byte, grade *s
 	grade.Files = g.codeFiles(d.task.Trees.B, predicted)
 	guarded, tampered, err := guard{g.rules, d.bench.Lang}.put(ctx, predicted, d.task.Trees)
 	grade.Tampered = tampered
+	if errors.Is(err, patch.ErrConflict) || errors.Is(err, tree.ErrUnsafe) {
+		// The tests of a proved task apply to its base: what they do not fit is the answer's.
+		grade.Verdict, grade.Limit, grade.Detail = schemas.VerdictFail, schemas.Tampered, err.Error()
+		return nil, nil
+	}
 	return guarded, err
 }
 
@@ -161,7 +166,10 @@ func (g *Grader) run(ctx context.Context, d *prepared, t *tree.Tree, grade *sche
 			err = errors.Join(err, bench.Builder.Sandbox.Remove(context.WithoutCancel(ctx), at.Layer))
 		}()
 		var o *testrun.Outcome
-		if o, err = bench.Run(ctx, at, testrun.ScopeSuite, lang.Select{Number: 1}); err == nil {
+		if err = g.unchanged(ctx, d, bench, at); err == nil {
+			o, err = bench.Run(ctx, at, testrun.ScopeSuite, lang.Select{Number: 1})
+		}
+		if err == nil {
 			grade.F2P, grade.P2P = score(o, d.task.FailToPass), score(o, d.task.PassToPass)
 			grade.Verdict = schemas.VerdictFail
 			if grade.F2P.Full() && grade.P2P.Full() {
@@ -180,6 +188,15 @@ func (g *Grader) run(ctx context.Context, d *prepared, t *tree.Tree, grade *sche
 			grade.Detail = over.Detail()
 		}
 		return nil
+	}
+	return err
+}
+
+// unchanged rejects an answer whose build changed what is the task's.
+func (g *Grader) unchanged(ctx context.Context, d *prepared, b *testrun.Bench, at testrun.Place) error {
+	changed, err := g.changedByBuild(ctx, d, b, at)
+	if err == nil && len(changed) > 0 {
+		err = pipeline.Reject(schemas.Tampered, "the build changes what is the task's: %s", strings.Join(changed, ", "))
 	}
 	return err
 }

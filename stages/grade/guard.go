@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/benchmint/benchmint/internal/lang"
@@ -25,17 +26,22 @@ type guard struct {
 // put gives that tree, and the paths where the answer differed from the task in what is not
 // its to change, sorted.
 func (g guard) put(ctx context.Context, predicted *tree.Tree, t states.Trees) (*tree.Tree, []string, error) {
-	w := work{guard: g, base: t.B, entries: map[string]tree.Entry{}, tampered: map[string]bool{}}
+	w := work{guard: g, base: t.B, solution: t.G, entries: map[string]tree.Entry{}, tampered: map[string]bool{}, known: map[string]bool{}}
 	for _, e := range predicted.Entries() {
 		w.entries[e.Path] = e
 	}
+	w.clear(t, predicted)
 	for _, e := range append(t.S.Entries(), predicted.Entries()...) {
-		if w.protected(e.Path, t, predicted) {
+		is, here := w.entries[e.Path]
+		switch {
+		case !w.protected(e.Path, t, predicted):
+		case here && w.solved(e.Path, is) && !w.ofTests(e.Path, t, predicted): // a hook that the solution has
+		default:
 			w.restore(e.Path)
 		}
 	}
 	for _, e := range t.B.Entries() { // what the task's own tests delete, and the answer may have changed
-		if w.protected(e.Path, t, predicted) {
+		if _, ok := t.S.Entry(e.Path); !ok && w.protected(e.Path, t, predicted) {
 			w.restore(e.Path)
 		}
 	}
@@ -55,16 +61,24 @@ func (g guard) put(ctx context.Context, predicted *tree.Tree, t states.Trees) (*
 type work struct {
 	guard
 	base     *tree.Tree
+	solution *tree.Tree
 	entries  map[string]tree.Entry
 	tampered map[string]bool
+	known    map[string]bool // answers of protected, which asks the rules of a language
 }
 
 // protected reports whether a path is the task's. What only the answer has is judged in its
 // own tree.
 func (w *work) protected(p string, t states.Trees, predicted *tree.Tree) bool {
-	if g, ok := w.language.(lang.Guarded); ok && g.Hook(p) {
-		return true
+	if is, ok := w.known[p]; ok {
+		return is
 	}
+	g, ok := w.language.(lang.Guarded)
+	w.known[p] = ok && g.Hook(p, t.S) || w.ofTests(p, t, predicted)
+	return w.known[p]
+}
+
+func (w *work) ofTests(p string, t states.Trees, predicted *tree.Tree) bool {
 	in := t.S
 	if _, ok := t.S.Entry(p); !ok {
 		in = t.B
@@ -74,6 +88,40 @@ func (w *work) protected(p string, t states.Trees, predicted *tree.Tree) bool {
 	}
 	part, _ := w.rules.Part(p, in)
 	return part == schemas.PartTest
+}
+
+// clear takes away what an answer has in the place of a folder of the task's paths, and what
+// it has below them as if they were folders.
+func (w *work) clear(t states.Trees, predicted *tree.Tree) {
+	held, above := map[string]bool{}, map[string]bool{}
+	for _, from := range []*tree.Tree{t.S, t.B} {
+		for _, e := range from.Entries() {
+			if held[e.Path] || !w.protected(e.Path, t, predicted) {
+				continue
+			}
+			held[e.Path] = true
+			for d := path.Dir(e.Path); d != "." && !above[d]; d = path.Dir(d) {
+				above[d] = true
+			}
+		}
+	}
+	for p := range w.entries {
+		below := false
+		for d := path.Dir(p); d != "." && !below; d = path.Dir(d) {
+			below = held[d]
+		}
+		if above[p] || below {
+			w.tampered[p] = true
+			delete(w.entries, p)
+		}
+	}
+}
+
+// solved reports whether an answer has a path as the solution of the task has it: what is no
+// test may well be part of both.
+func (w *work) solved(p string, e tree.Entry) bool {
+	want, ok := w.solution.Entry(p)
+	return ok && equal(want, e)
 }
 
 // restore puts a path back as the base has it.
@@ -114,11 +162,12 @@ func (w *work) with(ctx context.Context, t states.Trees) (*tree.Tree, error) {
 	if !ok {
 		return out, nil
 	}
+	settings := func(in *tree.Tree, p string) string { return g.RunnerSettings(p, content(in, p)) }
 	var entries []tree.Entry
 	for _, e := range out.Entries() {
 		want, has := t.S.Entry(e.Path)
-		switch {
-		case g.RunnerSettings(e.Path, e.Data) == g.RunnerSettings(e.Path, want.Data):
+		switch is := settings(out, e.Path); {
+		case is == settings(t.S, e.Path), is == settings(t.G, e.Path):
 			entries = append(entries, e)
 		case has:
 			w.tampered[e.Path] = true
@@ -128,7 +177,7 @@ func (w *work) with(ctx context.Context, t states.Trees) (*tree.Tree, error) {
 		}
 	}
 	for _, want := range t.S.Entries() { // a manifest that the answer took away
-		if _, ok := out.Entry(want.Path); !ok && g.RunnerSettings(want.Path, want.Data) != "" {
+		if _, ok := out.Entry(want.Path); !ok && settings(t.S, want.Path) != "" && settings(t.G, want.Path) != "" {
 			w.tampered[want.Path] = true
 			entries = append(entries, want)
 		}
@@ -147,6 +196,19 @@ func (w *work) apply(ctx context.Context, testPatch []byte) (*tree.Tree, error) 
 	}
 	out, _, err := patch.Apply(ctx, t, testPatch)
 	return out, err
+}
+
+// content is what a program reads at a path: of a symlink the file that it leads to.
+func content(t *tree.Tree, p string) []byte {
+	const most = 40 // as in Linux
+	for range most {
+		e, ok := t.Entry(p)
+		if !ok || e.Mode != tree.ModeSymlink {
+			return e.Data
+		}
+		p = path.Join(path.Dir(p), string(e.Data))
+	}
+	return nil
 }
 
 func equal(a, b tree.Entry) bool { return a.Mode == b.Mode && bytes.Equal(a.Data, b.Data) }

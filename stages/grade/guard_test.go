@@ -1,6 +1,7 @@
 package grade
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,7 +17,11 @@ func treeOf(t *testing.T, files map[string]string) *tree.Tree {
 	t.Helper()
 	var entries []tree.Entry
 	for p, content := range files {
-		entries = append(entries, tree.Entry{Path: p, Mode: tree.ModeFile, Data: []byte(content)})
+		e := tree.Entry{Path: p, Mode: tree.ModeFile, Data: []byte(content)}
+		if target, ok := strings.CutPrefix(content, "-> "); ok {
+			e.Mode, e.Data = tree.ModeSymlink, []byte(target)
+		}
+		entries = append(entries, e)
 	}
 	out, err := tree.New(entries)
 	if err != nil {
@@ -107,6 +112,16 @@ func TestPut(t *testing.T) {
 		{name: "what_the_tests_delete", answer: map[string]string{"tests/test_old.py": "def test_old():\n    assert f()\n"}, tampered: []string{"tests/test_old.py"}},
 		{name: "a_test_added", answer: map[string]string{"tests/test_mine.py": "def test_mine():\n    pass\n"}, tampered: []string{"tests/test_mine.py"}},
 		{name: "hooks_added", answer: map[string]string{"conftest.py": "x", "src/conftest.py": "x", "sitecustomize.py": "x", "x.pth": "import x"}, tampered: []string{"conftest.py", "sitecustomize.py", "src/conftest.py", "x.pth"}},
+		{name: "a_hook_of_the_solution", answer: map[string]string{"y.pth": "import y\n"}, want: map[string]string{"y.pth": "import y\n"}},
+		{name: "another_hook_in_its_place", answer: map[string]string{"y.pth": "import z\n"}, tampered: []string{"y.pth"}},
+		{name: "compiled_test", answer: map[string]string{"__pycache__/x.cpython-312.pyc": "x"}, tampered: []string{"__pycache__/x.cpython-312.pyc"}},
+		{name: "entry_points", answer: map[string]string{"x.egg-info/entry_points.txt": "[pytest11]\nx = x\n"}, tampered: []string{"x.egg-info/entry_points.txt"}},
+		{name: "pytest_itself", answer: map[string]string{"pytest.py": "x", "src/_pytest/x.py": "x"}, tampered: []string{"pytest.py", "src/_pytest/x.py"}},
+		{name: "a_link_for_the_tests_folder", answer: map[string]string{"tests/test_a.py": "", "tests/conftest.py": "", "tests/test_old.py": "", "tests": "-> calm", "calm/test_a.py": "def test_a():\n    pass\n"}, tampered: []string{"calm/test_a.py", "tests", "tests/conftest.py", "tests/test_a.py"}},
+		{name: "a_folder_for_a_test", answer: map[string]string{"tests/test_a.py": "", "tests/test_a.py/x.txt": "x"}, tampered: []string{"tests/test_a.py", "tests/test_a.py/x.txt"}},
+		{name: "settings_in_a_folder", answer: map[string]string{"sub/pytest.ini": "[pytest]\n", "sub/tox.ini": "[pytest]\naddopts = -x\n"}, tampered: []string{"sub/pytest.ini", "sub/tox.ini"}},
+		{name: "settings_behind_a_link", answer: map[string]string{"pyproject.toml": "-> y.txt", "y.txt": "[tool.pytest.ini_options]\naddopts = \"-k nothing\"\n" + project}, want: map[string]string{"y.txt": "[tool.pytest.ini_options]\naddopts = \"-k nothing\"\n" + project}, tampered: []string{"pyproject.toml"}},
+		{name: "settings_that_we_cannot_read", answer: map[string]string{"sub/pyproject.toml": "[tool.pytest\n"}, tampered: []string{"sub/pyproject.toml"}},
 		{name: "settings_of_the_runner", answer: map[string]string{"pytest.ini": "[pytest]\naddopts = -k nothing\n"}, tampered: []string{"pytest.ini"}},
 		{name: "manifest_beside_the_tests_hunk", answer: map[string]string{"pyproject.toml": fits}, want: map[string]string{"pyproject.toml": "[project]\nname = \"x\"\nversion = \"2\"\n\n\n\n[dependency-groups]\ntest = [\"pytest\", \"attrs\"]\n"}},
 		{name: "manifest_in_the_tests_hunk", answer: map[string]string{"pyproject.toml": "[project]\nname = \"x\"\nversion = \"1\"\n\n\n\n[dependency-groups]\ntest = []\n"}, tampered: []string{"pyproject.toml"}},
@@ -117,7 +132,8 @@ func TestPut(t *testing.T) {
 			t.Parallel()
 			predicted := treeOf(t, with(with(base, solved), tc.answer))
 			g := guard{parts.New[lang.Language](python.Language{}), python.Language{}}
-			got, tampered, err := g.put(t.Context(), predicted, states.Trees{B: b, S: s, TestPatch: []byte(testPatch)})
+			solution := treeOf(t, with(with(with(base, solved), tests), map[string]string{"y.pth": "import y\n"}))
+			got, tampered, err := g.put(t.Context(), predicted, states.Trees{B: b, S: s, G: solution, TestPatch: []byte(testPatch)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,6 +20,8 @@ const mostIdle = 2
 type prepared struct {
 	task  Task
 	bench *testrun.Bench
+	// generated are the paths that the build of the base makes or changes.
+	generated []string
 
 	users int
 	ready chan struct{} // closed when task, bench and err are there
@@ -49,7 +51,7 @@ func (s *inUse) take(ctx context.Context, id string) (*prepared, error) {
 	s.idle = without(s.idle, id)
 	s.mu.Unlock()
 	if !ok {
-		d.task, d.bench, d.err = s.make(ctx, id)
+		d.err = s.make(ctx, id, d)
 		close(d.ready)
 	}
 	select {
@@ -65,25 +67,33 @@ func (s *inUse) take(ctx context.Context, id string) (*prepared, error) {
 	return d, nil
 }
 
-func (s *inUse) make(ctx context.Context, id string) (Task, *testrun.Bench, error) {
+func (s *inUse) make(ctx context.Context, id string, d *prepared) error {
 	task, err := s.tasks.Task(ctx, id)
 	if err != nil {
-		return task, nil, fmt.Errorf("reading the task: %w", err)
+		return fmt.Errorf("reading the task: %w", err)
 	}
 	c, err := s.outside.Prepare(ctx, task.Start, task.Trees, task.Environment)
 	var rejected *pipeline.Rejected
 	if errors.As(err, &rejected) {
 		// The task was proved in this environment: that it cannot be had again is a fault.
-		return task, nil, fmt.Errorf("making the environment of a proved task again: %s: %s", rejected.Reason, rejected.Detail())
+		return fmt.Errorf("making the environment of a proved task again: %s: %s", rejected.Reason, rejected.Detail())
 	}
 	if err != nil {
-		return task, nil, err
+		return err
 	}
 	b := testrun.New(s.outside, c, s.limits)
-	if _, err := b.Place(ctx, schemas.StateB); err != nil {
-		return task, nil, errors.Join(fault(err), b.Remove(ctx))
+	at, err := b.Place(ctx, schemas.StateB)
+	if err == nil && builds(task.Environment.Recipe) {
+		var now map[string]string
+		if now, err = built(ctx, b, at); err == nil {
+			d.generated = differing(now, at.Tree)
+		}
 	}
-	return task, b, nil
+	if err != nil {
+		return errors.Join(fault(err), b.Remove(ctx))
+	}
+	d.task, d.bench = task, b
+	return nil
 }
 
 // fault is an error that is no verdict on an answer, whatever it was on a change.

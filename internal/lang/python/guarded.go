@@ -3,6 +3,8 @@ package python
 import (
 	"encoding/json"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/plaintoml"
@@ -10,28 +12,49 @@ import (
 
 var _ lang.Guarded = Language{}
 
-// Hook is what site.py and pytest load by name; conftest.py is of the test part anyway.
-func (Language) Hook(p string) bool {
-	switch base := path.Base(p); base {
-	case "conftest.py", "sitecustomize.py", "usercustomize.py":
+// ownModules are what pytest itself is imported from.
+var ownModules = []string{"pytest", "_pytest", "pluggy", "iniconfig"}
+
+// Hook is what site.py and pytest load by name: conftest.py, which is of the test part anyway,
+// settings of the runner in a folder, compiled modules, the entry points of a distribution
+// that lies in the tree, and modules in the place of pytest's own where the project is none
+// of them.
+func (Language) Hook(p string, start lang.Tree) bool {
+	base := path.Base(p)
+	switch base {
+	case "conftest.py", "sitecustomize.py", "usercustomize.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml":
 		return true
-	default:
-		return path.Ext(base) == ".pth"
+	case "entry_points.txt":
+		kind := path.Ext(path.Dir(p))
+		return kind == ".dist-info" || kind == ".egg-info"
 	}
+	switch path.Ext(base) {
+	case ".pth", ".pyc":
+		return true
+	}
+	for _, root := range []string{"", "src/", "lib/"} {
+		rest, ok := strings.CutPrefix(p, root)
+		top, _, _ := strings.Cut(rest, "/")
+		name, _, _ := strings.Cut(top, ".")
+		if ok && slices.Contains(ownModules, name) && !start.Has(root+name+".py") && !start.Has(root+name+"/__init__.py") {
+			return true
+		}
+	}
+	return false
 }
 
 // RunnerSettings are pytest's own table, and the plugins that the project gives it: these
 // run in every session.
 func (Language) RunnerSettings(p string, data []byte) string {
 	var settings any
-	switch p {
+	switch path.Base(p) {
 	case "pyproject.toml":
 		var all map[string]any
 		if plaintoml.Decode(data, &all) != nil {
-			return ""
+			return "not TOML: " + string(data)
 		}
 		settings = present(dig(all, "tool", "pytest"), dig(all, "project", "entry-points", "pytest11"), dig(all, "tool", "poetry", "plugins", "pytest11"))
-	case "setup.cfg":
+	case "setup.cfg", "tox.ini":
 		ini := parseINI(data)
 		var found []any
 		for _, section := range []string{"tool:pytest", "pytest"} {
@@ -49,7 +72,7 @@ func (Language) RunnerSettings(p string, data []byte) string {
 	}
 	b, err := json.Marshal(settings)
 	if err != nil {
-		return ""
+		return "not JSON: " + string(data)
 	}
 	return string(b)
 }

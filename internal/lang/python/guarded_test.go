@@ -1,6 +1,10 @@
 package python
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/benchmint/benchmint/internal/environment/environmenttest"
+)
 
 func TestRunnerSettings(t *testing.T) {
 	t.Parallel()
@@ -19,14 +23,20 @@ func TestRunnerSettings(t *testing.T) {
 		{"cfg", "setup.cfg", "[metadata]\nname = x\n", "[metadata]\nname = x\n[tool:pytest]\naddopts = -x\n", false},
 		{"cfg_plugin", "setup.cfg", "", "[options.entry_points]\npytest11 =\n  x = x.plugin\n", false},
 		{"cfg_other", "setup.cfg", "[metadata]\nname = x\n", "[metadata]\nname = y\n", true},
+		{"in_a_folder", "sub/tox.ini", "", "[pytest]\naddopts = -x\n", false},
+		{"not_toml", "pyproject.toml", plain, "[tool", false},
 		{"not_a_manifest", "src/x.py", "a", "b", true},
 	} {
 		if got := l.RunnerSettings(tc.path, []byte(tc.before)) == l.RunnerSettings(tc.path, []byte(tc.after)); got != tc.same {
 			t.Errorf("%s: the same: %v, want %v", tc.name, got, tc.same)
 		}
 	}
-	for path, want := range map[string]bool{"a/sitecustomize.py": true, "x.pth": true, "src/conftest.py": true, "src/site.py": false, "pth": false} {
-		if l.Hook(path) != want {
+	start := environmenttest.Tree(t, map[string]string{"pluggy/__init__.py": ""})
+	for path, want := range map[string]bool{
+		"a/sitecustomize.py": true, "x.pth": true, "src/conftest.py": true, "src/site.py": false, "pth": false, "sub/pytest.ini": true, "pytest.py": true, "src/pytest/x.py": true,
+		"x/pytest.py": false, "pluggy/x.py": false, "x-1.dist-info/entry_points.txt": true, "x/entry_points.txt": false, "__pycache__/x.pyc": true, "pytest_x.py": false,
+	} {
+		if l.Hook(path, start) != want {
 			t.Errorf("hook %s: %v", path, !want)
 		}
 	}

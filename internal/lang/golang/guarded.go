@@ -1,0 +1,59 @@
+package golang
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/benchmint/benchmint/internal/lang"
+)
+
+var _ lang.Guarded = Language{}
+
+// Hook is what the go command takes in the place of the modules that tests import: vendor
+// folders. Nothing in them is checked against go.sum.
+func (Language) Hook(p string, _ lang.Tree) bool {
+	return slices.Contains(strings.Split(path.Dir(p), "/"), "vendor")
+}
+
+// RunnerSettings are what a module or a workspace puts in the place of other modules, the
+// tests' own dependencies among them.
+func (Language) RunnerSettings(p string, data []byte) string {
+	var replaced []*modfile.Replace
+	var used []*modfile.Use
+	var err error
+	switch path.Base(p) {
+	case "go.mod":
+		var f *modfile.File
+		if f, err = modfile.Parse(p, data, nil); err == nil {
+			replaced = f.Replace
+		}
+	case "go.work":
+		var f *modfile.WorkFile
+		if f, err = modfile.ParseWork(p, data, nil); err == nil {
+			replaced, used = f.Replace, f.Use
+		}
+	}
+	if err != nil {
+		return "not read: " + string(data)
+	}
+	var settings []string
+	for _, r := range replaced {
+		settings = append(settings, "replace "+r.Old.String()+" "+r.New.String())
+	}
+	for _, u := range used {
+		settings = append(settings, "use "+path.Clean(u.Path))
+	}
+	if len(settings) == 0 {
+		return ""
+	}
+	slices.Sort(settings)
+	b, err := json.Marshal(settings)
+	if err != nil {
+		return "not JSON: " + string(data)
+	}
+	return string(b)
+}
