@@ -61,6 +61,16 @@ func Apply(ctx context.Context, dir string, patch []byte) (said []byte, err erro
 	return cmd.CombinedOutput()
 }
 
+// Files are the paths that git knows in a folder with a repository of its own, and those that
+// it would add; what it is told to ignore is not among them. A path may be gone.
+func Files(ctx context.Context, dir string) ([]string, error) {
+	out, err := output(inside(ctx, dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"))
+	if err != nil {
+		return nil, err
+	}
+	return strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 }), nil
+}
+
 // online is git that talks to a remote. Proxies, CA files, SSH agents and askpass
 // programs of the environment are needed there; configuration files are not.
 func online(ctx context.Context, dir string, args ...string) *exec.Cmd {

@@ -18,6 +18,7 @@ import (
 	"github.com/benchmint/benchmint/internal/command"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/internal/worktree"
 )
 
 // ErrConflict is a patch that git does not apply; the error says what git says.
@@ -91,38 +92,9 @@ func write(root *os.Root, t *tree.Tree) error {
 
 // read is the tree in the folder; submodules, which were not written, are those of before.
 func read(root *os.Root, before *tree.Tree) (*tree.Tree, error) {
-	var entries []tree.Entry
-	for _, e := range before.Entries() {
-		if e.Mode == tree.ModeModule {
-			entries = append(entries, e)
-		}
-	}
-	err := fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		e := tree.Entry{Path: p, Mode: tree.ModeFile}
-		if d.Type()&fs.ModeSymlink != 0 {
-			target, err := root.Readlink(p)
-			e.Mode, e.Data = tree.ModeSymlink, []byte(target)
-			entries = append(entries, e)
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		if info.Mode().Perm()&0o100 != 0 {
-			e.Mode = tree.ModeExec
-		}
-		if e.Data, err = root.ReadFile(p); err != nil {
-			return err
-		}
-		entries = append(entries, e)
-		return nil
-	})
+	paths, err := worktree.Walk(root, func(string) bool { return false })
 	if err != nil {
 		return nil, fmt.Errorf("reading the tree: %w", err)
 	}
-	return tree.New(entries)
+	return worktree.Of(root, paths, before)
 }

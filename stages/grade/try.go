@@ -1,0 +1,124 @@
+package grade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/patch"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
+)
+
+// Tried is what the tests of a task say of a folder.
+type Tried struct {
+	Tests []TriedTest // of those that were wanted, in the order of the task's lists
+	// Tampered are the paths where the folder differs from the task in what is the task's.
+	Tampered []string
+	// Limit is what ended the run, or why its results cannot be believed; the tests have no
+	// status then.
+	Limit  schemas.Reason
+	Detail string
+	Runs   []schemas.RunRecord
+}
+
+// TriedTest is one test.
+type TriedTest struct {
+	Test   lang.Test
+	List   schemas.Class // F2P or P2P
+	Status schemas.Status
+	Why    string // the runner's own word on a test that does not pass
+}
+
+// Passes reports whether every wanted test passes.
+func (t Tried) Passes() bool {
+	return t.Limit == "" && !slices.ContainsFunc(t.Tests, func(x TriedTest) bool { return x.Status != schemas.Passed })
+}
+
+// Try runs the tests of a task that wanted chooses on a tree that somebody works on, with the
+// guard of predictions. read gives that tree; it is told the base. Nothing is stored but logs.
+func (g *Grader) Try(ctx context.Context, id string, read func(base *tree.Tree) (*tree.Tree, error), wanted func(lang.Test) bool) (Tried, error) {
+	var out Tried
+	d, err := g.ready.take(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	defer g.ready.give(d)
+	worked, err := read(d.task.Trees.B)
+	if err != nil {
+		return out, err
+	}
+	for _, list := range []struct {
+		class schemas.Class
+		tests []lang.Test
+	}{{schemas.F2P, d.task.FailToPass}, {schemas.P2P, d.task.PassToPass}} {
+		for _, t := range list.tests {
+			if wanted(t) {
+				out.Tests = append(out.Tests, TriedTest{Test: t, List: list.class})
+			}
+		}
+	}
+	guarded, tampered, err := guard{g.rules, d.bench.Lang}.put(ctx, worked, d.task.Trees)
+	out.Tampered = tampered
+	if errors.Is(err, patch.ErrConflict) || errors.Is(err, tree.ErrUnsafe) {
+		out.Limit, out.Detail = schemas.Tampered, err.Error()
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	whole := len(out.Tests) == len(d.task.FailToPass)+len(d.task.PassToPass)
+	return out, g.try(ctx, d, guarded, selection(out.Tests, guarded, whole), &out)
+}
+
+// selection is the part of the suite that has the tests.
+func selection(tests []TriedTest, in *tree.Tree, whole bool) lang.Select {
+	sel := lang.Select{Number: 1}
+	if whole {
+		return sel
+	}
+	for _, t := range tests {
+		if slices.Contains(sel.Units, t.Test.Unit) {
+			continue
+		}
+		sel.Units = append(sel.Units, t.Test.Unit)
+		if in.Has(t.Test.Unit) {
+			sel.Paths = append(sel.Paths, t.Test.Unit)
+		}
+	}
+	return sel
+}
+
+func (g *Grader) try(ctx context.Context, d *prepared, t *tree.Tree, sel lang.Select, out *Tried) (err error) {
+	bench := d.bench.Beside()
+	at, err := bench.Instead(ctx, schemas.StateS, "P", t)
+	if err == nil {
+		defer func() {
+			err = errors.Join(err, bench.Builder.Sandbox.Remove(context.WithoutCancel(ctx), at.Layer))
+		}()
+		var o *testrun.Outcome
+		if err = g.unchanged(ctx, d, bench, at); err == nil {
+			o, err = bench.Run(ctx, at, testrun.ScopeSuite, sel)
+		}
+		for i := range out.Tests {
+			if err == nil {
+				x := &out.Tests[i]
+				x.Status, x.Why = o.Status(x.Test), o.Why(x.Test)
+			}
+		}
+	}
+	out.Runs = bench.Records
+	var over *pipeline.Rejected
+	if errors.As(err, &over) {
+		out.Limit, out.Detail = over.Reason, over.Detail()
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("running the tests: %w", err)
+	}
+	return nil
+}
