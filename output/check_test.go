@@ -280,8 +280,8 @@ var corruptions = []struct {
 	{"secret_in_statement", RuleSecret, "data/test.jsonl:1", "credential", func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.ProblemStatement = "Use AKIA" + strings.Repeat("Q", 16) + "\n" })
 	}},
-	{"address_in_statement", RuleStatement, "data/test.jsonl:1", "jo@example.org", func(t *testing.T, dir string) {
-		editRow(t, dir, func(r *Row) { r.HintsText = "ask jo@example.org" })
+	{"address_in_statement", RuleStatement, "data/test.jsonl:1", "jo@corp.io", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.HintsText = "ask jo@corp.io" })
 	}},
 	{"checksum_line_broken", RuleSyntax, ChecksumsFile + ":1", "not a digest", func(t *testing.T, dir string) {
 		edit(t, dir, ChecksumsFile, true, func(s string) string { return "x" + s })

@@ -14,6 +14,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/prose"
+	"github.com/benchmint/benchmint/internal/screen"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -36,7 +37,6 @@ var (
 	commitShape = lazyregexp.New(`^[0-9a-f]{40}$`)
 	// hostPath: homes of people and of root; /home/tester is the sandbox's own.
 	hostPath = lazyregexp.New(`(^|[^A-Za-z0-9._/-])(/root/|/Users/[a-z]|/home/([a-su-z]|t[a-df-z]))[^"\s]*`)
-	email    = lazyregexp.New(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
 	secret   = lazyregexp.New(`AKIA[0-9A-Z]{16}|\bgh[pousr]_[A-Za-z0-9]{36}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bxox[abp]-[0-9A-Za-z-]{10,}|\bsk-[A-Za-z0-9_-]{32,}`)
 )
 
@@ -237,6 +237,17 @@ func unnamed(causes []schemas.Cause, needed []schemas.Name, text string) []strin
 	return slices.Compact(out)
 }
 
+// works reports whether the code or the tests of a task work with an address, which is no
+// person's then.
+func (r Row) works(address string) bool {
+	for _, read := range []func() ([]byte, error){r.GoldPatch, r.Tests} {
+		if b, err := read(); err == nil && bytes.Contains(b, []byte(address)) {
+			return true
+		}
+	}
+	return false
+}
+
 func (l *linter) text() {
 	r, e := l.row, l.row.Benchmint
 	if n := len(e.Leaks.Hits); n > 0 {
@@ -249,9 +260,9 @@ func (l *linter) text() {
 		if secret.MatchString(f.value) {
 			l.add(RuleSecret, "%s holds what looks like a credential", f.key)
 		}
-		for _, a := range email.FindAllString(f.value, -1) {
-			if !strings.HasPrefix(a, "git@") {
-				l.add(RuleStatement, "%s holds the e-mail address %s", f.key, a)
+		for _, hit := range screen.Find(f.value, r.works) {
+			if hit.Rule == screen.Email {
+				l.add(RuleStatement, "%s holds the e-mail address %s", f.key, hit.In(f.value))
 			}
 		}
 	}

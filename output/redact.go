@@ -9,19 +9,22 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/prose"
+	"github.com/benchmint/benchmint/internal/screen"
 	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 // Redaction is one line of redactions.jsonl: a credential that was masked, or one that
-// the configuration allows.
+// the configuration allows; an address, the name beside one or an offensive word that was
+// masked.
 type Redaction struct {
 	InstanceID string `json:"instance_id"` // "" where it was in no item
 	Place      string `json:"place"`       // a key of the row, or a file
 	Line       int    `json:"line"`        // of the text or patch, from 1
 	Rule       string `json:"rule"`
-	// Fingerprint is what redaction.allow takes: it names the secret and does not say it.
+	// Fingerprint is what redaction.allow takes: it names the secret and does not say it. ""
+	// for what is not a credential.
 	Fingerprint string `json:"fingerprint"`
 	Done        string `json:"done"` // masked, allowed, withheld
 }
@@ -40,18 +43,26 @@ type redactor struct {
 	allow   secrets.Allow
 	noted   []Redaction
 	scanned map[schemas.Digest][]secrets.Finding // of files of base trees: neighbours share nearly all
+	// code is what the patches of the task hold whose texts are masked: an address that it
+	// works with is no person's.
+	code string
 }
 
 func (r *redactor) note(id, place, done string, f secrets.Finding) {
 	r.noted = append(r.noted, Redaction{InstanceID: id, Place: place, Line: f.Line, Rule: f.Rule, Fingerprint: f.Fingerprint, Done: done})
 }
 
-// mask is a text of people without credentials, and with its hidden characters shown;
-// what is allowed is masked as well, since prose does without.
+// mask is a text of people without credentials, addresses, the names beside them and
+// offensive words, and with its hidden characters shown; a credential that is allowed is
+// masked as well, since prose does without.
 func (r *redactor) mask(id, place, text string) string {
 	text, found := secrets.Mask(prose.Visible(text))
 	for _, f := range found {
 		r.note(id, place, masked, f)
+	}
+	text, hits := screen.Mask(text, func(address string) bool { return strings.Contains(r.code, address) })
+	for _, f := range hits {
+		r.note(id, place, masked, secrets.Finding{Rule: f.Rule, Line: f.Line})
 	}
 	return text
 }
@@ -71,6 +82,8 @@ func (r *redactor) withholds(place, name string) bool {
 // prose masks what people have written about a task.
 func (r *redactor) prose(t Task) Task {
 	id := t.ID()
+	r.code = string(t.Patch) + string(t.TestPatch)
+	defer func() { r.code = "" }()
 	t.Statement.Text = r.mask(id, "problem_statement", t.Statement.Text)
 	t.Statement.Hints = r.mask(id, "hints_text", t.Statement.Hints)
 	t.Label.Evidence = slices.Clone(t.Label.Evidence)

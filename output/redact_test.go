@@ -92,3 +92,43 @@ func TestRedaction(t *testing.T) {
 		t.Errorf("it is not said: %v", err)
 	}
 }
+
+// TestScreening: addresses, the names beside them and offensive words are masked in what
+// people wrote, and each is said. An address that the code of the task works with stays.
+func TestScreening(t *testing.T) {
+	t.Parallel()
+	in := input(t)
+	one := task(t, 12, goldPatch)
+	one.Statement.Text += "Jane Doe <jane@corp.io> wants this shit.\n"
+	one.Statement.Hints = "Ask joe@corp.io.\n"
+	one.Origin.Change.Notes[0].Text += " by Ann (ann@corp.io)"
+	two := task(t, 13, strings.Replace(goldPatch, "cornflower", "root@corp.io", 1))
+	two.Statement.Text += "The default is root@corp.io.\n"
+	in.tasks = []Task{one, two}
+	dir := filepath.Join(t.TempDir(), "out")
+	if _, err := Write(dir, in.of()); err != nil {
+		t.Fatal(err)
+	}
+	files := contents(t, dir)
+	for name, text := range files {
+		for _, gone := range []string{"jane@", "joe@", "ann@", "Jane Doe", "Ann", "this shit"} {
+			if strings.Contains(text, gone) {
+				t.Errorf("%s holds %s", name, gone)
+			}
+		}
+	}
+	if text := files[TasksDir+"/"+two.ID()+"/"+StatementFile]; !strings.Contains(text, "The default is root@corp.io.") {
+		t.Errorf("what the code works with is gone:\n%s", text)
+	}
+	if text := files[TasksDir+"/"+one.ID()+"/"+StatementFile]; !strings.Contains(text, "<name> <<email>> wants this <word>.") {
+		t.Errorf("the statement:\n%s", text)
+	}
+	for rule, want := range map[string]int{"email": 3, "name": 2, "word": 1} {
+		if got := strings.Count(files[RedactionsFile], `"rule":"`+rule+`"`); got != want {
+			t.Errorf("%d lines of %s, want %d:\n%s", got, rule, want, files[RedactionsFile])
+		}
+	}
+	if findings, err := Check(dir); err != nil || len(findings) > 0 {
+		t.Errorf("%v %v", findings, err)
+	}
+}
