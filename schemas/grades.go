@@ -14,6 +14,9 @@ type Prediction struct {
 	// Task is what the task is made of: its trees, recipe and lists. Where it changes, the
 	// prediction is graded again.
 	Task Digest `json:"task"`
+	// Ground is Task without the lists: while it is the same, what a run said can be scored
+	// again. "" in what versions before this field graded.
+	Ground Digest `json:"ground,omitempty"`
 	// What making the patch took, where the predictions say so; 0 where they do not.
 	Tokens int64   `json:"tokens,omitempty"`
 	Cost   float64 `json:"cost,omitempty"` // dollars

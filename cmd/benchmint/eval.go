@@ -33,6 +33,7 @@ type evalFlags struct {
 	output    string
 	gold, nop bool
 	strict    bool
+	regrade   bool
 }
 
 func newEval(p *program) *cobra.Command {
@@ -44,12 +45,18 @@ func newEval(p *program) *cobra.Command {
 		Example: "  benchmint eval benchmint-out predictions.jsonl\n  benchmint eval benchmint-out --gold --nop    # the tasks themselves: all resolved, and none",
 		Args:    argsOf(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && !f.gold && !f.nop {
+			if f.regrade && (len(args) > 1 || f.gold || f.nop) {
+				return &usageError{errors.New("eval: --regrade takes no predictions: it scores those of --output again")}
+			}
+			if len(args) == 1 && !f.gold && !f.nop && !f.regrade {
 				return &usageError{errors.New("eval: name a file or folder of predictions, or --gold, or --nop")}
 			}
 			c, err := p.load()
 			if err != nil {
 				return err
+			}
+			if f.regrade {
+				return p.regrade(cmd.Context(), c, f, args[0])
 			}
 			return p.eval(cmd.Context(), c, f, args[0], args[1:])
 		},
@@ -58,6 +65,7 @@ func newEval(p *program) *cobra.Command {
 	cmd.Flags().BoolVar(&f.gold, "gold", false, "grade each task's own patch: all of them resolve")
 	cmd.Flags().BoolVar(&f.nop, "nop", false, "grade a patch that adds a file without meaning: none of them resolves")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "take no patch whose lines have moved; else it is applied as git apply does")
+	cmd.Flags().BoolVar(&f.regrade, "regrade", false, "score what the evaluation in --output kept of its runs with the dataset's lists; nothing is run")
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` to grade in: docker or bwrap (default: as the rows say)")
 	p.overrideShort(cmd, "jobs", "j", "proof.parallel", "`N` predictions at one time")
 	p.override(cmd, "timeout", "sandbox.timeout", "`DURATION` of one run of a suite")
@@ -130,12 +138,12 @@ func (p *program) gather(e *evaluation, f evalFlags, files []string) error {
 			p.say("%s: %s is not a task of the dataset%s", visible(x.Where), visible(x.Instance), nearest.Hint(x.Instance, known))
 			continue
 		}
-		task, err := e.task(row)
+		ground, task, err := e.digests(row)
 		if err != nil {
 			return fmt.Errorf("%s: %w", x.Instance, err)
 		}
 		given := schemas.Prediction{
-			Instance: x.Instance, Model: x.Model, Sample: x.Sample, Patch: schemas.DigestBytes(x.Patch), Task: task, Tokens: x.Tokens, Cost: x.Cost,
+			Instance: x.Instance, Model: x.Model, Sample: x.Sample, Patch: schemas.DigestBytes(x.Patch), Task: task, Ground: ground, Tokens: x.Tokens, Cost: x.Cost,
 		}
 		if _, twice := e.given[given.ID()]; twice {
 			e.bad++
@@ -150,20 +158,24 @@ func (p *program) gather(e *evaluation, f evalFlags, files []string) error {
 // nopPatch changes nothing that a test could notice.
 const nopPatch = "diff --git a/benchmint-nop.txt b/benchmint-nop.txt\nnew file mode 100644\n--- /dev/null\n+++ b/benchmint-nop.txt\n@@ -0,0 +1 @@\n+This patch does nothing.\n"
 
-// task is the digest of all of a task that can decide a verdict.
-func (e *evaluation) task(row output.Row) (schemas.Digest, error) {
+// digests are those of a task without its lists, and of all of it that can decide a verdict.
+func (e *evaluation) digests(row output.Row) (ground, task schemas.Digest, err error) {
 	env, err := e.dataset.Environment(row)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return schemas.DigestOf(struct {
+	type all struct {
 		Trees      output.Trees
 		Recipe     schemas.Recipe
 		F2P, P2P   []string
 		Encoding   string
 		Start      schemas.Digest
 		SealedBase string
-	}{row.Benchmint.Trees, env.Recipe, row.FailToPass, row.PassToPass, row.Benchmint.PatchEncoding, row.Benchmint.Identity, row.BaseCommit}), nil
+	}
+	x := all{row.Benchmint.Trees, env.Recipe, row.FailToPass, row.PassToPass, row.Benchmint.PatchEncoding, row.Benchmint.Identity, row.BaseCommit}
+	task = schemas.DigestOf(x)
+	x.F2P, x.P2P = nil, nil
+	return schemas.DigestOf(x), task, nil
 }
 
 // kind settles the sandbox: the one asked for, else that of the rows.

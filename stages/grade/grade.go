@@ -170,11 +170,7 @@ func (g *Grader) run(ctx context.Context, d *prepared, t *tree.Tree, grade *sche
 			o, err = bench.Run(ctx, at, testrun.ScopeSuite, lang.Select{Number: 1})
 		}
 		if err == nil {
-			grade.F2P, grade.P2P = score(o, d.task.FailToPass), score(o, d.task.PassToPass)
-			grade.Verdict = schemas.VerdictFail
-			if grade.F2P.Full() && grade.P2P.Full() {
-				grade.Verdict = schemas.VerdictPass
-			}
+			scored(grade, o, d.task)
 		}
 	}
 	grade.Runs = bench.Records
@@ -199,6 +195,15 @@ func (g *Grader) unchanged(ctx context.Context, d *prepared, b *testrun.Bench, a
 		err = pipeline.Reject(schemas.Tampered, "the build changes what is the task's: %s", strings.Join(changed, ", "))
 	}
 	return err
+}
+
+// scored puts the verdict of a whole run into a grade.
+func scored(grade *schemas.Grade, o *testrun.Outcome, task Task) {
+	grade.F2P, grade.P2P = score(o, task.FailToPass), score(o, task.PassToPass)
+	grade.Verdict = schemas.VerdictFail
+	if grade.F2P.Full() && grade.P2P.Full() {
+		grade.Verdict = schemas.VerdictPass
+	}
 }
 
 func score(o *testrun.Outcome, tests []lang.Test) *schemas.Score {

@@ -103,6 +103,16 @@ func (m *merge) outcome() *Outcome {
 	return o
 }
 
+// Replay is the outcome of a run whose attempts were kept, in their order.
+func Replay(attempts []testlog.Report) *Outcome {
+	m := newMerge()
+	var skipped []string
+	for _, r := range attempts {
+		skipped = append(skipped, m.add(r, skipped)...)
+	}
+	return m.outcome()
+}
+
 // Outcome is what one run says, its attempts merged.
 type Outcome struct {
 	Report  testlog.Report
