@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -68,6 +69,7 @@ type tried struct {
 	Tampered []string       `json:"tampered,omitempty"`
 	Limit    schemas.Reason `json:"limit,omitempty"`
 	Detail   string         `json:"detail,omitempty"`
+	Seconds  float64        `json:"seconds"` // that the commands of the tests took
 }
 
 type triedTest struct {
@@ -108,7 +110,9 @@ func (p *program) test(ctx context.Context, c *config.Config, dataset, id, folde
 	if err != nil {
 		return err
 	}
-	grader := grade.New(validate.Outside{Builder: w.builder, Blobs: blobs}, e, blobs, grade.Config{Limits: c.Sandbox.Limits()})
+	var took time.Duration
+	observe := func(m validate.Measured) { took += m.Wall }
+	grader := grade.New(validate.Outside{Builder: w.builder, Blobs: blobs, Observe: observe}, e, blobs, grade.Config{Limits: c.Sandbox.Limits()})
 	defer func() { err = errors.Join(err, grader.Close(context.WithoutCancel(ctx))) }()
 	read := func(base *tree.Tree) (*tree.Tree, error) { return worktree.Read(ctx, folder, base) }
 	got, err := grader.Try(ctx, id, read, wanted)
@@ -127,7 +131,7 @@ func (p *program) test(ctx context.Context, c *config.Config, dataset, id, folde
 			_, _ = p.stderr.Write([]byte(visible(string(log)) + "\n"))
 		}
 	}
-	return p.printTried(triedOf(id, folder, got))
+	return p.printTried(triedOf(id, folder, got, took))
 }
 
 // choose gives the test for each name: an ID of the task's lists, or a file or package that
@@ -150,9 +154,9 @@ func choose(task grade.Task, names []string) (func(lang.Test) bool, error) {
 	}, nil
 }
 
-func triedOf(id, folder string, got grade.Tried) tried {
+func triedOf(id, folder string, got grade.Tried, took time.Duration) tried {
 	lists := map[schemas.Class]string{schemas.F2P: "FAIL_TO_PASS", schemas.P2P: "PASS_TO_PASS"}
-	out := tried{ID: id, Folder: filepath.Clean(folder), Passes: got.Passes(), Wanted: len(got.Tests), Tests: []triedTest{}, Tampered: got.Tampered, Limit: got.Limit, Detail: got.Detail}
+	out := tried{ID: id, Folder: filepath.Clean(folder), Passes: got.Passes(), Wanted: len(got.Tests), Tests: []triedTest{}, Tampered: got.Tampered, Limit: got.Limit, Detail: got.Detail, Seconds: took.Seconds()}
 	for _, t := range got.Tests {
 		if t.Status == schemas.Passed {
 			out.Passed++
@@ -197,6 +201,6 @@ func (p *program) showTried(r tried) error {
 	if r.Limit != "" {
 		t.line("%s  %s", t.in(red, string(r.Limit)), visible(r.Detail))
 	}
-	t.line("%d of %d pass", r.Passed, r.Wanted)
+	t.line("%d of %d pass (%.1f s)", r.Passed, r.Wanted, r.Seconds)
 	return t.err
 }
