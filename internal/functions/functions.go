@@ -18,6 +18,7 @@
 package functions
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -66,6 +67,32 @@ func In(file *mask.File, tree *syntax.Tree) []Function {
 		}
 		if !f.literal || f.Parent < 0 || out[f.Parent].Class {
 			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Lines is a function of a file with its lines, from 1.
+type Lines struct {
+	Name     string
+	From, To int
+}
+
+// LinesOf gives the functions of a file with the lines that they stand on, in the order of In;
+// none of a file that cannot be read.
+func LinesOf(s Source) []Lines {
+	if s.Language == nil {
+		return nil
+	}
+	tree, err := syntax.ParseTree(s.Language.Grammar(s.Path), s.Data)
+	if err != nil || tree.Broken() {
+		return nil
+	}
+	var out []Lines
+	line := func(at int) int { return 1 + bytes.Count(s.Data[:at], []byte("\n")) }
+	for _, f := range In(s.Language.Read(s.Path, tree), tree) {
+		if !f.Class {
+			out = append(out, Lines{Name: f.Name, From: line(int(f.Span.Start)), To: line(int(f.Span.End))})
 		}
 	}
 	return out
