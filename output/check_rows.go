@@ -111,6 +111,9 @@ func (c *checker) adequacy(r Located) {
 	if !bytes.Equal(mustJSON(c.d.layout.adequacyIn(a)), mustJSON(r.Benchmint.Adequacy)) {
 		c.addRow(r, RuleAdequacy, "adequacy is not that of %s", path.Join(TasksDir, r.InstanceID, AdequacyFile))
 	}
+	if !slices.Equal(fast(a, r.PassToPass), r.Benchmint.P2PFast) {
+		c.addRow(r, RuleAdequacy, "p2p_fast is not what %s says of the tests of PASS_TO_PASS", path.Join(TasksDir, r.InstanceID, AdequacyFile))
+	}
 }
 
 // disagreements are the fields of a row that its proof does not bear out.

@@ -386,6 +386,9 @@ var corruptions = []struct {
 	{"adequacy_is_not_the_records", RuleAdequacy, "data/test.jsonl:1", "not that of tasks/", func(t *testing.T, dir string) {
 		edit(t, dir, "tasks/"+sampleID+"/adequacy.json", true, replace(`"end": "unnoticed"`, `"end": "unbuilt"`))
 	}},
+	{"fast_is_not_the_records", RuleAdequacy, "data/test.jsonl:1", "p2p_fast is not what tasks/", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.P2PFast = append(r.Benchmint.P2PFast, r.FailToPass[0]) })
+	}},
 	{"adequacy_out_of_range", RuleAdequacy, "data/test.jsonl:1", "out of range", func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.Benchmint.Adequacy.Noticed = 3 })
 	}},

@@ -127,7 +127,8 @@ func task(t testing.TB, number int, gold string) Task {
 		},
 		QuarantinedIn: map[string][]string{"tests/test_widget.py::test_rare": {"acme__widget-7"}},
 		Adequacy: schemas.Adequacy{StartID: id, Proof: schemas.DigestBytes([]byte("proof")), Noticed: 1, Hunks: []schemas.HunkNotice{
-			{Path: "widget.py", Hunk: 0, End: "noticed", Tests: []string{"tests/test_widget.py::test_colour"}}, {Path: "widget.py", Hunk: 1, End: "unnoticed"}}},
+			{Path: "widget.py", Hunk: 0, End: "noticed", Tests: []string{"tests/test_widget.py::test_colour"}}, {Path: "widget.py", Hunk: 1, End: "unnoticed"}},
+			Near: []string{"tests/test_widget.py::test_size", "tests/test_widget.py::test_rare"}},
 		Statement: schemas.Statement{StartID: id, Text: "I want to give widgets a colour.\n", Hints: "Ask <address>.", From: []string{"note", "subject"}, Provider: "rules",
 			Interface: []schemas.Name{{Name: "colour", Kind: "function", Path: "widget.py"}}},
 		Patch: []byte(gold), TestPatch: []byte(testPatch), Version: "v1.0",

@@ -135,15 +135,18 @@ type Extra struct {
 	Quarantined       []string                 `json:"quarantined"`
 	// QuarantinedIn names, for each test that agreed with itself here and was left
 	// out nevertheless, the changes of the repository in which it did not.
-	QuarantinedIn     map[string][]string `json:"quarantined_in"`
-	Vanished          []string            `json:"vanished"`
-	UnstableIDs       []string            `json:"unstable_ids"`
-	Adequacy          Adequacy            `json:"adequacy"`
-	TestsVisible      bool                `json:"tests_visible"`
-	StatementFrom     string              `json:"statement_from"`       // the texts that it was made of, by +: note+body
-	StatementProvider string              `json:"statement_provider"`   // "rules", a model's name, or "hand"
-	WrittenBy         string              `json:"written_by,omitempty"` // "hand": somebody wrote the statement or its interface
-	Thin              bool                `json:"thin"`                 // too little text to go on
+	QuarantinedIn map[string][]string `json:"quarantined_in"`
+	Vanished      []string            `json:"vanished"`
+	UnstableIDs   []string            `json:"unstable_ids"`
+	// P2PFast are the PASS_TO_PASS tests that run a function which the change adds or modifies;
+	// not there where none does or that is not known.
+	P2PFast           []string `json:"p2p_fast,omitempty"`
+	Adequacy          Adequacy `json:"adequacy"`
+	TestsVisible      bool     `json:"tests_visible"`
+	StatementFrom     string   `json:"statement_from"`       // the texts that it was made of, by +: note+body
+	StatementProvider string   `json:"statement_provider"`   // "rules", a model's name, or "hand"
+	WrittenBy         string   `json:"written_by,omitempty"` // "hand": somebody wrote the statement or its interface
+	Thin              bool     `json:"thin"`                 // too little text to go on
 	// Review is what a model says of the statement; not there where none was asked.
 	Review     *schemas.Review `json:"review,omitempty"`
 	Leaks      schemas.Scan    `json:"leaks"`
@@ -279,7 +282,7 @@ func RowOf(t Task, base Base) Row {
 			Parts: parts(t.Start), Sizes: t.Start.Sizes, Functions: functions(t.Start.Functions), Interface: some(t.Statement.Interface),
 			Causes: causes(t.Proof), BaselineB: baselineB(t.Proof), SkipToPass: sorted(t.Proof.List(schemas.SkipToPass)),
 			Quarantined: sorted(t.Proof.List(schemas.Quarantined)), QuarantinedIn: quarantinedIn(t.QuarantinedIn), Vanished: sorted(t.Proof.List(schemas.Vanished)),
-			UnstableIDs: sorted(t.Proof.List(schemas.UnstableID)), Adequacy: adequacy(t.Adequacy),
+			UnstableIDs: sorted(t.Proof.List(schemas.UnstableID)), P2PFast: fast(t.Adequacy, t.Proof.List(schemas.P2P)), Adequacy: adequacy(t.Adequacy),
 			StatementFrom: strings.Join(t.Statement.From, "+"), StatementProvider: t.Statement.Provider, WrittenBy: t.Statement.WrittenBy, Thin: t.Statement.Thin, Review: t.Statement.Review,
 			Leaks: t.Proof.Leaks, Provenance: some(t.Provenance),
 		},
@@ -323,6 +326,18 @@ func sealed(s schemas.Start) string { return s.BaseDate.UTC().Format("2006-01-02
 
 func functions(f schemas.FunctionEdits) Functions {
 	return Functions{Added: some(f.Added), Removed: some(f.Removed), Modified: some(f.Modified), Unread: some(f.Unread)}
+}
+
+// fast are the tests of a list that run what the change changes.
+func fast(a schemas.Adequacy, passToPass []string) []string {
+	var out []string
+	for _, id := range a.Near {
+		if slices.Contains(passToPass, id) {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 func adequacy(a schemas.Adequacy) Adequacy {

@@ -298,6 +298,9 @@ type Adequacy struct {
 	// Skipped are the hunks that were not tried, SkippedFor the same by reason.
 	Skipped    int              `json:"skipped,omitempty"`
 	SkippedFor map[HunkSkip]int `json:"skipped_for,omitempty"`
+	// Near are the PASS_TO_PASS tests that run a function which the change adds or modifies;
+	// none where that is not known.
+	Near []string `json:"near,omitempty"`
 }
 
 // HunkSkip is why a hunk was not tried.

@@ -1,6 +1,6 @@
 // Package assess asks how much of a gold patch the tests of its task notice
 // (design 8, adequacy): each code hunk is reverted alone in the solution, and the
-// FAIL_TO_PASS files are run.
+// FAIL_TO_PASS files are run. And which PASS_TO_PASS tests run what the patch changes.
 //
 // Every hunk of the code part counts, in whatever language: it is tried, or skipped for a
 // reason that the record counts. A tree without a hunk is built with the recipe's own
@@ -26,7 +26,7 @@ import (
 
 // Version is the version of this stage's rules; raise it when equal input could
 // get another record.
-const Version = "3"
+const Version = "4"
 
 // Config bounds the work on one task.
 type Config struct {
@@ -99,11 +99,14 @@ func (a *Assessor) Assess(ctx context.Context, c testrun.Case, proof schemas.Pro
 	}
 	tried := spread(triable, a.config.MaxHunks)
 	skip(schemas.SkipLimit, len(triable)-len(tried))
+	w := &work{bench: testrun.New(a.outside, c, a.config.Limits)}
+	defer func() { err = errors.Join(err, w.bench.Remove(ctx)) }()
+	if out.Near, err = w.near(ctx, c, proof); err != nil {
+		return out, err
+	}
 	if len(tried) == 0 {
 		return out, nil
 	}
-	w := &work{bench: testrun.New(a.outside, c, a.config.Limits)}
-	defer func() { err = errors.Join(err, w.bench.Remove(ctx)) }()
 	ready, err := w.control(ctx, c, proof)
 	if err != nil || !ready {
 		skip(schemas.SkipNoControl, len(tried))

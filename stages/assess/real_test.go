@@ -41,6 +41,9 @@ type real struct {
 	tests    string
 	failing  []lang.Test // FAIL_TO_PASS
 	want     []string
+	passing  []lang.Test // PASS_TO_PASS
+	changed  []string    // functions that the solution adds or modifies
+	near     []string    // those of passing that run one
 }
 
 var reals = map[string]real{
@@ -49,7 +52,7 @@ var reals = map[string]real{
 		start: map[string]string{
 			"pyproject.toml": "[build-system]\nrequires = [\"setuptools\"]\nbuild-backend = \"setuptools.build_meta\"\n[project]\nname = \"widget\"\nversion = \"1.0\"\n[tool.setuptools]\npy-modules = [\"widget\"]\n",
 			"widget.py":      "LIMIT = 3\n\n\ndef size():\n    return 1\n\n\ndef name():\n    return \"w\"\n",
-			"test_widget.py": "import widget\n\n\ndef test_colour():\n    assert widget.colour() == \"red\"\n\n\ndef test_size():\n    assert widget.size() == 2\n\n\ndef test_name():\n    assert widget.name() == \"w\"\n",
+			"test_widget.py": "import widget\n\n\ndef test_colour():\n    assert widget.colour() == \"red\"\n\n\ndef test_size():\n    assert widget.size() == 2\n\n\ndef test_name():\n    assert widget.name() == \"w\"\n\n\ndef test_kept():\n    assert widget.size() > 0\n",
 			"test_other.py":  "def test_other():\n    pass\n",
 		},
 		solution: map[string]string{
@@ -65,6 +68,8 @@ var reals = map[string]real{
 			"widget.py 2 noticed test_widget.py::test_colour",
 			"4 noticed, 0 skipped",
 		},
+		passing: []lang.Test{{ID: "test_widget.py::test_name", Unit: "test_widget.py"}, {ID: "test_widget.py::test_kept", Unit: "test_widget.py"}, {ID: "test_other.py::test_other", Unit: "test_other.py"}},
+		changed: []string{"widget.py::colour", "widget.py::size", "paint.py::mix"}, near: []string{"test_widget.py::test_kept"},
 	},
 	// The whole change is in C: each hunk of it is compiled again.
 	"python_with_c": {
@@ -91,7 +96,7 @@ var reals = map[string]real{
 		start: map[string]string{
 			"go.mod":          "module example.com/widget\n\ngo 1.21\n",
 			"widget.go":       "package widget\n\n// Limit bounds.\nconst Limit = 3\n\nfunc Size() int { return 1 }\n\nfunc Name() string { return \"w\" }\n",
-			"widget_test.go":  "package widget\n\nimport \"testing\"\n\nfunc TestSize(t *testing.T) {\n\tif Size() != 2 {\n\t\tt.Error(Size())\n\t}\n}\n",
+			"widget_test.go":  "package widget\n\nimport \"testing\"\n\nfunc TestSize(t *testing.T) {\n\tif Size() != 2 {\n\t\tt.Error(Size())\n\t}\n}\n\nfunc TestName(t *testing.T) { Name() }\n\nfunc TestKept(t *testing.T) {\n\tt.Run(\"in\", func(*testing.T) { Size() })\n}\n",
 			"other/o.go":      "package other\n",
 			"other/o_test.go": "package other\n\nimport \"testing\"\n\nfunc TestOther(t *testing.T) {}\n",
 		},
@@ -107,6 +112,8 @@ var reals = map[string]real{
 			"widget.go 1 noticed example.com/widget::TestSize",
 			"2 noticed, 0 skipped",
 		},
+		passing: []lang.Test{{ID: "example.com/widget::TestName"}, {ID: "example.com/widget::TestKept"}, {ID: "example.com/widget::TestKept/in"}, {ID: "example.com/widget/other::TestOther"}},
+		changed: []string{"two.go::two", "widget.go::Size"}, near: []string{"example.com/widget::TestKept", "example.com/widget::TestKept/in"},
 	},
 }
 
@@ -140,6 +147,9 @@ func TestReal(t *testing.T) {
 					got := r.assess(t, b, available)
 					if d := cmp.Diff(r.want, said(got)); d != "" {
 						t.Errorf("(-want +got):\n%s", d)
+					}
+					if d := cmp.Diff(r.near, got.Near); d != "" {
+						t.Errorf("what runs the change (-want +got):\n%s", d)
 					}
 				})
 			}
@@ -204,6 +214,10 @@ func (r real) assess(t *testing.T, b *environment.Builder, available []lang.Tool
 	for _, f := range r.failing {
 		proof.Tests = append(proof.Tests, schemas.TestVerdict{ID: f.ID, Unit: f.Unit, Class: schemas.F2P})
 	}
+	for _, p := range r.passing {
+		proof.Tests = append(proof.Tests, schemas.TestVerdict{ID: p.ID, Unit: p.Unit, Class: schemas.P2P})
+	}
+	c.Start.Functions.Modified = r.changed
 	a, err := assess.New(testrun.Outside{Builder: b, Observe: func(m testrun.Measured) {
 		t.Logf("%s: %.1f s and %.1f s around", m.Run.State, m.Wall.Seconds(), m.Overhead.Seconds())
 	}}, assess.Default())

@@ -23,7 +23,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "3, " + secrets.RulesVersion
+const Version = "4, " + secrets.RulesVersion
 
 // Config is where a dataset goes and what it is called.
 type Config struct {
