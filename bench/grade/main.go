@@ -4,7 +4,8 @@
 //
 //	go run ./bench/grade -program ./benchmint [-n 100] [-j 2] [-cache FOLDER] DATASET...
 //
-// Without -cache every environment is built anew.
+// Without -cache every environment is built anew. It never changes a dataset, and never judges a
+// verdict.
 package main
 
 import (

@@ -121,6 +121,7 @@ func TestPut(t *testing.T) {
 		{name: "a_folder_for_a_test", answer: map[string]string{"tests/test_a.py": "", "tests/test_a.py/x.txt": "x"}, tampered: []string{"tests/test_a.py", "tests/test_a.py/x.txt"}},
 		{name: "settings_in_a_folder", answer: map[string]string{"sub/pytest.ini": "[pytest]\n", "sub/tox.ini": "[pytest]\naddopts = -x\n"}, tampered: []string{"sub/pytest.ini", "sub/tox.ini"}},
 		{name: "settings_behind_a_link", answer: map[string]string{"pyproject.toml": "-> y.txt", "y.txt": "[tool.pytest.ini_options]\naddopts = \"-k nothing\"\n" + project}, want: map[string]string{"y.txt": "[tool.pytest.ini_options]\naddopts = \"-k nothing\"\n" + project}, tampered: []string{"pyproject.toml"}},
+		{name: "settings_behind_a_new_link", answer: map[string]string{"setup.cfg": "-> y.txt", "y.txt": "[tool:pytest]\naddopts = -x\n"}, want: map[string]string{"y.txt": "[tool:pytest]\naddopts = -x\n"}, tampered: []string{"setup.cfg"}},
 		{name: "settings_that_we_cannot_read", answer: map[string]string{"sub/pyproject.toml": "[tool.pytest\n"}, tampered: []string{"sub/pyproject.toml"}},
 		{name: "settings_of_the_runner", answer: map[string]string{"pytest.ini": "[pytest]\naddopts = -k nothing\n"}, tampered: []string{"pytest.ini"}},
 		{name: "manifest_beside_the_tests_hunk", answer: map[string]string{"pyproject.toml": fits}, want: map[string]string{"pyproject.toml": "[project]\nname = \"x\"\nversion = \"2\"\n\n\n\n[dependency-groups]\ntest = [\"pytest\", \"attrs\"]\n"}},
