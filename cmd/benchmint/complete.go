@@ -23,7 +23,7 @@ func (p *program) completion(root *cobra.Command) error {
 	}
 	of := map[string]cobra.CompletionFunc{
 		"show": one, "explain": one, "env build": one, "env rm": one, "env shell": one,
-		"retry": p.itemWords, "prove": rowWords, "check": rowWords, "report": rowWords,
+		"retry": p.itemWords, "prove": rowWords, "check": rowWords, "report": rowWords, "images build": rowWords,
 	}
 	flags := []struct {
 		verb, flag string

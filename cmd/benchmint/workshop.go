@@ -16,6 +16,7 @@ import (
 // toolchains and languages that it is used with.
 type workshop struct {
 	kind    string
+	box     sandbox.Sandbox // that of the builder, as it was opened
 	builder *environment.Builder
 	tools   *toolchain.Store // those of the builder
 	close   func() error
@@ -24,7 +25,7 @@ type workshop struct {
 // newWorkshop is a workshop in a sandbox that is open.
 func (p *program) newWorkshop(kind string, box sandbox.Sandbox, closer func() error, c *config.Config) *workshop {
 	tools := p.toolchains(c)
-	return &workshop{kind: kind, close: closer, tools: tools, builder: &environment.Builder{
+	return &workshop{kind: kind, box: box, close: closer, tools: tools, builder: &environment.Builder{
 		Sandbox: sandbox.Again(box), Toolchains: tools, Languages: all.Languages(), Runners: all.Runners(), Limits: c.Sandbox.Limits(),
 	}}
 }

@@ -98,3 +98,6 @@ const LeftOut = "variables_left_out"
 func Leave(name, reason, source string) schemas.Evidence {
 	return schemas.Evidence{Field: LeftOut, Value: fmt.Sprintf("%.100s: %s", name, reason), Source: source}
 }
+
+// Credential reports whether a variable may hold a credential, by its name.
+func Credential(name string) bool { return rules[0].names.MatchString(name) }

@@ -1,0 +1,85 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/sandbox/docker"
+	"github.com/benchmint/benchmint/internal/sandbox/docker/dockertest"
+	"github.com/benchmint/benchmint/internal/seal"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+func TestMain(m *testing.M) { os.Exit(dockertest.Main(m)) }
+
+// TestRealImage makes images in a real engine: a sound one keeps every rule, and what a
+// build may leave is found from within.
+func TestRealImage(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts containers")
+	}
+	dir, err := dockertest.Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := docker.New(t.Context(), docker.Options{Dir: dir, Host: dockertest.Host(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = box.Close() })
+	base, err := box.Base(t.Context(), sandbox.Base{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := task(t, "none")
+	files, err := seal.Files(x.Trees.B, time.Date(2024, 3, 9, 0, 0, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, leaves string
+		want         []Finding
+	}{
+		{"sound", "echo made >'out [1]'; mkdir -p made/deep; echo x >made/deep/y", nil},
+		{"changed", "echo more >>widget.py", []Finding{{RuleTree, "changed:  M widget.py"}}},
+		{"history", "git -c user.name=x -c user.email=x@localhost commit -q --allow-empty -m more && rm -rf .git/logs", []Finding{
+			{RuleTree, "2 commits, want 1"},
+		}},
+		{"remote", "git remote add origin https://example.org/x", []Finding{{RuleTree, "it has a remote"}}},
+	} {
+		step := schemas.Command{Argv: []string{"/bin/sh", "-c", tt.leaves}}
+		key := schemas.DigestOf([]any{"images test", version, tt.leaves, files, exclude, time.Now()})
+		layer, _, err := box.Build(t.Context(), sandbox.Build{Key: key, Parent: base, Files: files, Steps: []schemas.Command{step, exclude}, Lease: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		image, err := box.Image(t.Context(), layer, docker.Image{Key: schemas.DigestOf([]any{"image", key}), Env: map[string]string{"A": "b c"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = errors.Join(box.Remove(context.WithoutCancel(t.Context()), image), box.Remove(context.WithoutCancel(t.Context()), layer))
+		})
+		found, err := Maker{Engine: box}.Lint(t.Context(), image, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = slices.DeleteFunc(found, func(f Finding) bool { return f.Rule == RuleLeak }) // of git objects: TestLint
+		if !slices.Equal(found, tt.want) {
+			t.Errorf("%s: %+v, want %+v", tt.name, found, tt.want)
+		}
+		setup, err := box.Setup(t.Context(), image)
+		if err != nil || setup.User != "0:0" {
+			t.Errorf("%s: it starts as %q, %v", tt.name, setup.User, err)
+		}
+		if out, err := box.Root(t.Context(), image, []string{"/bin/sh", "-c", `echo "$A" $(stat -c %u /testbed)`}); err != nil || string(out) != "b c 61000\n" {
+			t.Errorf("%s: %q, %v", tt.name, out, err)
+		}
+	}
+}

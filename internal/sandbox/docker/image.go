@@ -1,0 +1,139 @@
+package docker
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Image is what a layer gets to be an image that other programs start.
+type Image struct {
+	Key schemas.Digest    // it is made once for a key
+	Env map[string]string // variables of whatever runs in it
+}
+
+// gitConfig lets root work in the tree: git refuses that of another user.
+const gitConfig = "[safe]\n\tdirectory = " + sandbox.TreePath + "\n"
+
+const root = "0:0"
+
+// stopSignal ends a container at once: the first process of many clients is a sleep, which
+// is deaf to the signal that engines send else, and they wait ten seconds for it.
+const stopSignal = "SIGKILL"
+
+// Image makes (or finds, by its key) an image of a layer: it has no entry point, and starts
+// in the tree, as root. It stays until Remove. The tree is still the user's, whom tests run
+// as. Clients work as root: mini-swe-agent has bash read a file of root's before each
+// command, and takes what bash says where it may not for the command's own first line.
+func (s *Sandbox) Image(ctx context.Context, from sandbox.Layer, i Image) (sandbox.Layer, error) {
+	parent, err := s.recordOf(ctx, from)
+	if err != nil {
+		return sandbox.Layer{}, err
+	}
+	return s.made(ctx, i.Key, false, func(id string) (r record, err error) {
+		config := &container.Config{
+			Image: parent.Image, User: root, WorkingDir: sandbox.TreePath, StopSignal: stopSignal,
+			Entrypoint: []string{}, Cmd: []string{"/bin/bash"}, Env: environ(i.Env),
+		}
+		made, err := s.create(ctx, config, s.hostConfig(sandbox.Limits{}.Filled()))
+		if err != nil {
+			return r, err
+		}
+		defer s.removeContainer(made)
+		archive, err := rootFile("etc/gitconfig", gitConfig)
+		if err != nil {
+			return r, err
+		}
+		if _, err := s.api.CopyToContainer(ctx, made, client.CopyToContainerOptions{DestinationPath: "/", Content: archive}); err != nil {
+			return r, fmt.Errorf("setting up the image: %w", err)
+		}
+		r.Base = parent.Base
+		r.Image, _, err = s.commit(ctx, made, id)
+		return r, err
+	})
+}
+
+// environ is a set of variables as engines take it, sorted.
+func environ(vars map[string]string) []string {
+	out := []string{}
+	for name, value := range vars {
+		out = append(out, name+"="+value)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// rootFile is an archive of one small file of root's.
+func rootFile(name, text string) (*bytes.Buffer, error) {
+	var b bytes.Buffer
+	tw := tar.NewWriter(&b)
+	if err := tw.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(text))}); err != nil {
+		return nil, fmt.Errorf("packing %s: %w", path.Base(name), err)
+	}
+	if _, err := tw.Write([]byte(text)); err != nil {
+		return nil, fmt.Errorf("packing %s: %w", path.Base(name), err)
+	}
+	return &b, tw.Close()
+}
+
+// Setup is how an image starts.
+type Setup struct {
+	Entrypoint                   []string
+	User, WorkingDir, StopSignal string
+}
+
+// Setup reads how the image of a layer starts.
+func (s *Sandbox) Setup(ctx context.Context, l sandbox.Layer) (Setup, error) {
+	i, err := s.api.ImageInspect(ctx, l.ID)
+	if err != nil {
+		return Setup{}, fmt.Errorf("looking at an image: %w", err)
+	}
+	c := i.Config
+	if c == nil {
+		return Setup{}, nil
+	}
+	return Setup{Entrypoint: c.Entrypoint, User: c.User, WorkingDir: c.WorkingDir, StopSignal: c.StopSignal}, nil
+}
+
+// Tag gives the image of a layer a name, which it takes from another image that has it.
+func (s *Sandbox) Tag(ctx context.Context, l sandbox.Layer, name string) error {
+	if _, err := s.api.ImageTag(ctx, client.ImageTagOptions{Source: l.ID, Target: name}); err != nil {
+		return fmt.Errorf("naming the image %s: %w", name, err)
+	}
+	return nil
+}
+
+// Root runs a program as root in a container of a layer, as clients of images do, and
+// gives its output. The container has no network, and is gone afterwards.
+func (s *Sandbox) Root(ctx context.Context, l sandbox.Layer, argv []string) ([]byte, error) {
+	w, err := s.newWorkplace(ctx, l.ID, workplace{})
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	return w.root(ctx, "looking into an image", argv)
+}
+
+// Save writes the image of a name as an archive that docker load reads.
+func (s *Sandbox) Save(ctx context.Context, name string, w io.Writer) error {
+	res, err := s.api.ImageSave(ctx, []string{name})
+	if err != nil {
+		return fmt.Errorf("saving %s: %w", name, err)
+	}
+	_, err = io.Copy(w, res)
+	if err = errors.Join(err, res.Close()); err != nil {
+		return fmt.Errorf("saving %s: %w", name, err)
+	}
+	return nil
+}
