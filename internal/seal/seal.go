@@ -41,10 +41,7 @@ const attributes = "* -text -filter -ident -working-tree-encoding\n"
 // are empty directories, as in a clone without them.
 func Files(t *tree.Tree, date time.Time) ([]sandbox.File, error) {
 	date = date.UTC().Truncate(time.Second)
-	stamp := date
-	if stamp.Unix() < 0 { // git has no time before 1970
-		stamp = time.Unix(0, 0).UTC()
-	}
+	stamp := stampOf(date)
 	objects := memory.NewStorage()
 	head, err := commit(objects, t, stamp)
 	if err != nil {
@@ -80,4 +77,22 @@ func Files(t *tree.Tree, date time.Time) ([]sandbox.File, error) {
 	// reads the whole tree at every `git status`.
 	files[len(files)-1].ModTime = date.Add(time.Second)
 	return files, nil
+}
+
+// stampOf is the time of the commit: git has none before 1970.
+func stampOf(date time.Time) time.Time {
+	date = date.UTC().Truncate(time.Second)
+	if date.Unix() < 0 {
+		return time.Unix(0, 0).UTC()
+	}
+	return date
+}
+
+// Head is the ID of the one commit that Files writes.
+func Head(t *tree.Tree, date time.Time) (string, error) {
+	head, err := commit(memory.NewStorage(), t, stampOf(date))
+	if err != nil {
+		return "", fmt.Errorf("sealing: %w", err)
+	}
+	return head.String(), nil
 }

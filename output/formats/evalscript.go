@@ -72,56 +72,81 @@ func reports(script []byte) []string {
 	return out
 }
 
-// evalScript is what SWE-bench 5 runs as root after it has applied a patch. The tests run
-// as the tree's owner, by the run.sh of the task, and what they print comes after the
-// results, where no line of it can be taken for one.
-func evalScript(t Task) ([]byte, error) {
+// script is a script that runs the tests of one task as the tree's owner.
+type script struct {
+	bytes.Buffer
+	// put brings a file of the task into the folder $work.
+	put func(b *bytes.Buffer, name string, data []byte)
+	// head is the commit of the start, as git of the tree knows it.
+	head string
+}
+
+// say adds a line.
+func (s *script) say(form string, args ...any) { fmt.Fprintf(s, form+"\n", args...) }
+
+// begin goes into the tree and makes the script's own folder $work.
+func (s *script) begin() {
+	s.say("set -u\ncd %[1]s || exit 2\ngit config --global --add safe.directory %[1]s", sandbox.TreePath)
+	s.say("owner=$(stat -c %%u:%%g .) || exit 2\nwork=$(mktemp -d) && umask 022 && mkdir \"$work/run\" && chmod 755 \"$work\" || exit 2")
+	s.say(`as_owner() {
+  if [ "$(id -u)" != 0 ] || [ "${owner%%:*}" = 0 ]; then "$@"; return; fi
+  setpriv --reuid="${owner%%:*}" --regid="${owner#*:}" --clear-groups env HOME=%s "$@"
+}`, sandbox.HomePath)
+}
+
+// run puts the tests in place and runs them: $rc is their exit code, $work/log what they
+// print. The line that it gives prints the results.
+func (s *script) run(t Task) (results string, err error) {
 	files := reports(t.Script)
 	convert, err := converterOf(t.Recipe, files)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "#!/bin/bash\n# %s, for SWE-bench: the tests of the task in the tree as it is.\nset -u\n", t.InstanceID)
-	fmt.Fprintf(&b, "cd %[1]s || exit 2\ngit config --global --add safe.directory %[1]s\n", sandbox.TreePath)
-	fmt.Fprintf(&b, "owner=$(stat -c %%u:%%g .) || exit 2\nwork=$(mktemp -d) && umask 022 && mkdir \"$work/run\" && chmod 755 \"$work\" || exit 2\n")
-	fmt.Fprintf(&b, `as_owner() {
-  if [ "$(id -u)" != 0 ] || [ "${owner%%:*}" = 0 ]; then "$@"; return; fi
-  setpriv --reuid="${owner%%:*}" --regid="${owner#*:}" --clear-groups env HOME=%s "$@"
-}
-`, sandbox.HomePath)
-	fmt.Fprintf(&b, "\n# The files of the tests are the task's, whatever the patch did to them.\n")
+	s.say("\n# The files of the tests are the task's, whatever the patch did to them.")
 	for _, p := range changed(t.Base, t.Start) {
 		if _, there := t.Base.Entry(p); there {
-			fmt.Fprintf(&b, "rm -rf -- %[1]s; git --literal-pathspecs checkout -q HEAD -- %[1]s || exit 2\n", recipe.Quote(p))
+			s.say("rm -rf -- %[1]s; git --literal-pathspecs checkout -q %[2]s -- %[1]s || exit 2", recipe.Quote(p), s.head)
 		} else {
-			fmt.Fprintf(&b, "rm -rf -- %s\n", recipe.Quote(p))
+			s.say("rm -rf -- %s", recipe.Quote(p))
 		}
 	}
 	if len(t.Hidden) > 0 {
-		put(&b, "test.patch", t.Hidden)
-		fmt.Fprintf(&b, "git apply --whitespace=nowarn \"$work/test.patch\" || exit 2\n")
+		s.put(&s.Buffer, "test.patch", t.Hidden)
+		s.say("git apply --whitespace=nowarn \"$work/test.patch\" || exit 2")
 	}
-	fmt.Fprintf(&b, "\n# What the task runs, and what reads its report.\n")
-	put(&b, "run.sh", t.Script)
+	s.say("\n# What the task runs, and what reads its report.")
+	s.put(&s.Buffer, "run.sh", t.Script)
 	for _, in := range t.Inputs {
-		put(&b, in.Name, in.Data)
+		s.put(&s.Buffer, in.Name, in.Data)
 	}
-	put(&b, convert.name, convert.source)
+	s.put(&s.Buffer, convert.name, convert.source)
 	if convert.ready != "" {
-		fmt.Fprintln(&b, convert.ready)
+		s.say("%s", convert.ready)
 	}
 	for _, f := range files {
-		fmt.Fprintf(&b, "rm -rf -- %s\n", f)
+		s.say("rm -rf -- %s", f)
 	}
-	fmt.Fprintf(&b, "if [ \"$(id -u)\" = 0 ]; then mkdir -p %[1]s; chown -R \"$owner\" . %[1]s; fi\n", sandbox.RunPath)
-	fmt.Fprintf(&b, "as_owner bash \"$work/run.sh\" >\"$work/log\" 2>&1; rc=$?\n")
-	fmt.Fprintf(&b, "echo '%s'\n%s\n(exit \"$rc\")\necho '%s'\n", startMarker, convert.lines, endMarker)
-	fmt.Fprintf(&b, "tail -c 1000000 \"$work/log\" | sed 's/^/| /'\n")
-	if !utf8.Valid(b.Bytes()) {
+	s.say("if [ \"$(id -u)\" = 0 ]; then mkdir -p %[1]s; chown -R \"$owner\" . %[1]s; fi", sandbox.RunPath)
+	s.say("as_owner bash \"$work/run.sh\" >\"$work/log\" 2>&1; rc=$?")
+	return convert.lines, nil
+}
+
+// evalScript is what SWE-bench 5 runs as root after it has applied a patch. What the tests
+// print comes after the results, where no line of it can be taken for one.
+func evalScript(t Task) ([]byte, error) {
+	s := &script{put: put, head: "HEAD"}
+	s.say("#!/bin/bash\n# %s, for SWE-bench: the tests of the task in the tree as it is.", t.InstanceID)
+	s.begin()
+	results, err := s.run(t)
+	if err != nil {
+		return nil, err
+	}
+	s.say("echo '%s'\n%s\n(exit \"$rc\")\necho '%s'", startMarker, results, endMarker)
+	s.say("tail -c 1000000 \"$work/log\" | sed 's/^/| /'")
+	if !utf8.Valid(s.Bytes()) {
 		return nil, errors.New("its script is not UTF-8")
 	}
-	return b.Bytes(), nil
+	return s.Bytes(), nil
 }
 
 // put writes a file into the script's own folder: as it is where a heredoc keeps every

@@ -1,5 +1,5 @@
-// Package formats writes a dataset as the programs of others read it: SWE-bench and
-// RES-Q. Each format is a function of the dataset's folder.
+// Package formats writes a dataset as the programs of others read it: SWE-bench, Harbor,
+// Hugging Face datasets and RES-Q. Each format is a function of the dataset's folder.
 //
 // It never reads a store, never runs anything, and never writes a task that a format
 // cannot express: such a task is refused, by name and reason, and the others are written.
@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/benchmint/benchmint/internal/tree"
@@ -30,6 +31,7 @@ type Task struct {
 	Base, Start, Goal *tree.Tree // B, S and G
 	Script            []byte     // run.sh
 	Inputs            []Input    // what run.sh copies
+	Date              time.Time  // of the neutral commit that the start is in an image
 }
 
 // Input is a file beside run.sh; Name is relative to it.
@@ -54,7 +56,7 @@ type Sink interface {
 }
 
 // All are the formats.
-func All() []Format { return []Format{SWEBench{}, RESQ{}} }
+func All() []Format { return []Format{SWEBench{}, Harbor{}, HuggingFace{}, RESQ{}} }
 
 // Refusal is a task that a format cannot express.
 type Refusal struct {
@@ -146,6 +148,11 @@ func taskOf(d *output.Dataset, row output.Located) (Task, error) {
 	if t.Hidden, err = row.Tests(); err != nil {
 		return t, err
 	}
+	start, err := d.Start(row.InstanceID)
+	if err != nil {
+		return t, err
+	}
+	t.Date = start.BaseDate
 	folder := filepath.Join(d.Dir, output.TasksDir, row.InstanceID)
 	if t.Script, err = os.ReadFile(filepath.Join(folder, output.RunFile)); err != nil {
 		return t, err

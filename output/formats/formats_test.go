@@ -42,6 +42,12 @@ func TestRefused(t *testing.T) {
 			x.Patch = []byte(goldPatch + "diff --git a/tests/test_widget.py b/tests/test_widget.py\n--- a/tests/test_widget.py\n+++ b/tests/test_widget.py\n@@ -1,1 +1,2 @@\n import widget\n+import os\n")
 		}, `change one file: "tests/test_widget.py"`},
 		{"another_runner", SWEBench{}, schemas.KindFeature, func(x *output.Task) { x.Environment.Recipe.Report = "tap" }, `reports of the format "tap"`},
+		{"harbor", Harbor{}, schemas.KindFeature, func(*output.Task) {}, ""},
+		{"harbor_two_blanks", Harbor{}, schemas.KindFeature, f2p("t.py::test[a  b]"), "not one line of words with single blanks"},
+		{"harbor_name", Harbor{}, schemas.KindFeature, func(x *output.Task) { x.Start.ChangeID = "acme__wid..get-1" }, `takes no task with the name "acme__wid..get-1"`},
+		{"harbor_another_runner", Harbor{}, schemas.KindFeature, func(x *output.Task) { x.Environment.Recipe.Report = "tap" }, `reports of the format "tap"`},
+		{"huggingface_latin1", HuggingFace{}, schemas.KindFeature, func(x *output.Task) { x.Patch = []byte(strings.Replace(goldPatch, "corn", "caf\xe9", 1)) }, "patch is not UTF-8"},
+		{"huggingface_two_blanks", HuggingFace{}, schemas.KindFeature, f2p("t.py::test[a  b]"), ""},
 		{"resq", RESQ{}, schemas.KindEdit, func(*output.Task) {}, ""},
 		{"resq_of_a_feature", RESQ{}, schemas.KindFeature, func(*output.Task) {}, "kind feature is not an edit"},
 		{"resq_in_go", RESQ{}, schemas.KindEdit, func(x *output.Task) { x.Start.Language = "go" }, "runs Python, not go"},

@@ -1,0 +1,101 @@
+package formats
+
+import (
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/benchmint/benchmint/output"
+)
+
+// HuggingFace is the rows alone, as datasets.load_dataset opens them: what a trainer reads,
+// without the folders of the tasks. The dataset itself opens the same way; this one
+// has lists in a configuration of their own, and what is asked for most as columns.
+type HuggingFace struct{}
+
+var _ Format = HuggingFace{}
+
+// Name implements Format.
+func (HuggingFace) Name() string { return "huggingface" }
+
+// Fits implements Format.
+func (HuggingFace) Fits(t Task) error {
+	switch {
+	case !utf8.Valid(t.Gold):
+		return errors.New("patch is not UTF-8")
+	case !utf8.Valid(t.Hidden):
+		return errors.New("test_patch is not UTF-8")
+	}
+	return nil
+}
+
+// hfColumns are what both configurations have, in order.
+type hfColumns struct {
+	InstanceID             string `json:"instance_id" parquet:"instance_id,zstd"`
+	Repo                   string `json:"repo" parquet:"repo,zstd"`
+	BaseCommit             string `json:"base_commit" parquet:"base_commit,zstd"`
+	Patch                  string `json:"patch" parquet:"patch,zstd"`
+	TestPatch              string `json:"test_patch" parquet:"test_patch,zstd"`
+	ProblemStatement       string `json:"problem_statement" parquet:"problem_statement,zstd"`
+	HintsText              string `json:"hints_text" parquet:"hints_text,zstd"`
+	CreatedAt              string `json:"created_at" parquet:"created_at,zstd"`
+	Version                string `json:"version" parquet:"version,zstd"`
+	EnvironmentSetupCommit string `json:"environment_setup_commit" parquet:"environment_setup_commit,zstd"`
+	Language               string `json:"language" parquet:"language,zstd"`
+	Kind                   string `json:"kind" parquet:"kind,zstd"`
+	Licence                string `json:"licence" parquet:"licence,zstd"`
+	ImageName              string `json:"image_name" parquet:"image_name,zstd"`
+	Benchmint              string `json:"benchmint" parquet:"benchmint,zstd"` // JSON text
+}
+
+// hfRow is the default configuration; hfLists is that of lists.
+type (
+	hfRow struct {
+		hfColumns
+		FailToPass string `json:"FAIL_TO_PASS" parquet:"FAIL_TO_PASS,zstd"`
+		PassToPass string `json:"PASS_TO_PASS" parquet:"PASS_TO_PASS,zstd"`
+	}
+	hfLists struct {
+		hfColumns
+		FailToPass []string `parquet:"FAIL_TO_PASS,list,zstd"`
+		PassToPass []string `parquet:"PASS_TO_PASS,list,zstd"`
+	}
+)
+
+// Open implements Format.
+func (HuggingFace) Open(dir string, d *output.Dataset) (Sink, error) {
+	return openRows(rows[hfRow, hfLists]{dir: dir, name: d.Manifest.Name, of: hf, about: "for Hugging Face datasets"}, d)
+}
+
+func hf(t Task) (hfRow, hfLists, error) {
+	// Extra is JSON text in the rows of a dataset, and so it is here.
+	quoted, err := json.Marshal(t.Benchmint)
+	if err != nil {
+		return hfRow{}, hfLists{}, err
+	}
+	var extra string
+	if err := json.Unmarshal(quoted, &extra); err != nil {
+		return hfRow{}, hfLists{}, err
+	}
+	f2p, p2p, err := listsText(t)
+	if err != nil {
+		return hfRow{}, hfLists{}, err
+	}
+	c := hfColumns{
+		InstanceID: t.InstanceID, Repo: t.Repo, BaseCommit: t.BaseCommit, Patch: t.Patch, TestPatch: t.TestPatch,
+		ProblemStatement: t.ProblemStatement, HintsText: t.HintsText, CreatedAt: t.CreatedAt, Version: t.Version,
+		EnvironmentSetupCommit: t.EnvironmentSetupCommit, Language: t.Benchmint.Language, Kind: string(t.Benchmint.Kind),
+		Licence: t.Benchmint.Licence, ImageName: Image(t.Row), Benchmint: extra,
+	}
+	return hfRow{c, f2p, p2p}, hfLists{c, t.FailToPass, t.PassToPass}, nil
+}
+
+// listsText are both lists as JSON text.
+func listsText(t Task) (f2p, p2p string, err error) {
+	a, err := json.Marshal(append([]string{}, t.FailToPass...))
+	if err != nil {
+		return "", "", err
+	}
+	b, err := json.Marshal(append([]string{}, t.PassToPass...))
+	return string(a), string(b), err
+}
