@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 DEMO := _work/demo
 
-.PHONY: help demo test install fresh soak setup build lint check clean
+.PHONY: help demo test install fresh soak clients setup build lint check clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -27,6 +27,10 @@ fresh: ## both commands on a Debian that has nothing, as a user with sudo; as ro
 soak: ## what make test leaves out (.ci/test has the list), more random tests, and each fuzz test: hours
 	.ci/setup test
 	.ci/test soak </dev/null
+
+clients: ## SWE-bench and Harbor themselves on the demo dataset, in Docker: 20 minutes
+	.ci/setup test
+	.ci/clients
 
 setup: ## what the tests and the linter need, and nothing else
 	.ci/setup test lint

@@ -106,7 +106,7 @@ func isStore(dir string) bool {
 // cached is what this program makes in its cache, by folder: the names of what lies in
 // each. All of it is made again on need.
 var cached = map[string]*lazyregexp.Regexp{
-	"clients":    lazyregexp.New(`^datasets-[0-9a-f]{12}(\.lock)?$`),
+	"clients":    lazyregexp.New(`^(datasets|swebench|harbor)-[0-9a-f]{12}(\.lock)?$`),
 	"github":     lazyregexp.New(`^.+-[0-9a-f]{12}\.json$`),
 	"mirrors":    lazyregexp.New(`^.+-[0-9a-f]{12}\.git(\.lock)?$`),
 	"sandbox":    lazyregexp.New(`^(bwrap|docker)$`),

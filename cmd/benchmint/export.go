@@ -20,7 +20,7 @@ import (
 )
 
 // huggingFace stands for all formats that its library reads.
-const huggingFace = "huggingface"
+const huggingFace = verify.HuggingFaceName
 
 func newExport(p *program) *cobra.Command {
 	var check []string
@@ -28,11 +28,11 @@ func newExport(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export [SOURCE…]", Short: "the dataset written again from the store, or in another format; nothing else is run",
 		Long: "Writes the dataset of what the store holds, as the last run would have: no other stage is run, no\nsandbox is opened. A row that is in the folder leaves it only where its change was rejected, or with\n--replace. With --verify it is then opened with the programs that people open it with\n(Hugging Face datasets, got once with uv), and every row is compared.\n\n" +
-			"With --format the dataset of a folder (the argument, else the configured output) is written for other\nprograms, and no store is read. A task that a format cannot express is named with the reason and counted; the\nothers are written.",
-		Example: "  benchmint export\n  benchmint export --format swebench --to swebench-out benchmint-out",
+			"With --format the dataset of a folder (the argument, else the configured output) is written for other\nprograms, and no store is read. A task that a format cannot express is named with the reason and counted; the\nothers are written. --verify swebench or harbor has the real client judge every task of such a folder, or of a\ntemporary one without --format: gold patches resolve, doing nothing and forging the results do not. It makes the images.",
+		Example: "  benchmint export\n  benchmint export --format swebench --to swebench-out benchmint-out\n  benchmint export --verify harbor benchmint-out",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.name != "" || f.to != "" {
-				return p.exportAs(cmd, f, args)
+			if f.name != "" || f.to != "" || judges(check) {
+				return p.exportAs(cmd, f, check, args)
 			}
 			formats, err := formatsOf(check)
 			if err != nil {
@@ -54,7 +54,9 @@ func newExport(p *program) *cobra.Command {
 	return cmd
 }
 
-func knownFormats() []string { return append([]string{huggingFace}, verify.Formats...) }
+func knownFormats() []string {
+	return slices.Concat([]string{huggingFace}, verify.Formats, verify.Judges)
+}
 
 // formatsOf are the formats behind the words; nil is none.
 func formatsOf(words []string) ([]string, error) {
@@ -65,6 +67,8 @@ func formatsOf(words []string) ([]string, error) {
 			out = append(out, verify.Formats...)
 		case slices.Contains(verify.Formats, w):
 			out = append(out, w)
+		case slices.Contains(verify.Judges, w):
+			return nil, &usageError{fmt.Errorf("--verify %s cannot be combined with %s: the one judges tasks, the other reads rows", w, strings.Join(words, ","))}
 		default:
 			return nil, &usageError{fmt.Errorf("--verify %q is not one of %s%s", w, strings.Join(knownFormats(), ", "), nearest.Hint(w, knownFormats()))}
 		}

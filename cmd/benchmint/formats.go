@@ -3,11 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/internal/verify"
+	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/output/formats"
 )
 
@@ -34,49 +37,84 @@ func format(name string) (formats.Format, error) {
 	return nil, &usageError{fmt.Errorf("--format %q is not one of %s%s", name, strings.Join(formatNames(), ", "), nearest.Hint(name, formatNames()))}
 }
 
+// judges reports whether every word names a client that judges tasks, and there is one.
+func judges(words []string) bool {
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(verify.Judges, w) })
+}
+
 // exportAs writes a dataset in another format. Tasks that the format cannot express are no
 // failure: nothing that could be done was left.
-func (p *program) exportAs(cmd *cobra.Command, f formatFlags, args []string) error {
-	if f.name == "" {
+func (p *program) exportAs(cmd *cobra.Command, f formatFlags, check, args []string) error {
+	if f.name == "" && f.to != "" {
 		return &usageError{errors.New("--to goes with --format")}
 	}
-	to, err := format(f.name)
-	if err != nil {
-		return err
+	names := check
+	if f.name != "" {
+		names = []string{f.name}
 	}
-	if f.to == "" {
+	var to []formats.Format
+	for _, name := range names {
+		one, err := format(name)
+		if err != nil {
+			return err
+		}
+		to = append(to, one)
+	}
+	if f.name != "" && f.to == "" {
 		return &usageError{errors.New("--format wants --to FOLDER")}
 	}
-	for _, other := range []string{"store", "replace", "verify"} {
+	for _, other := range []string{"store", "replace"} {
 		if cmd.Flags().Changed(other) {
 			return &usageError{fmt.Errorf("--%s cannot be combined with --format", other)}
 		}
 	}
+	if err := checkable(f, check); err != nil {
+		return err
+	}
 	if len(args) > 1 {
 		return &usageError{fmt.Errorf("--format takes one dataset, not %d", len(args))}
 	}
-	var dataset string
+	c, err := p.load()
+	if err != nil {
+		return err
+	}
+	dataset := c.Output
 	if len(args) == 1 {
 		dataset = args[0]
-	} else {
-		c, err := p.load()
+	}
+	d, rows, err := readRows(dataset, nil)
+	if err != nil {
+		return err
+	}
+	if len(check) == 0 {
+		r, err := exported(f.to, d, to[0])
 		if err != nil {
 			return err
 		}
-		dataset = c.Output
+		return p.printFormat(r)
 	}
-	d, _, err := readRows(dataset, nil)
-	if err != nil {
-		return err
+	return p.exportChecked(cmd.Context(), c, f, to, &judged{d: d, rows: rows})
+}
+
+// checkable: what is written is opened with its own client.
+func checkable(f formatFlags, check []string) error {
+	switch {
+	case len(check) == 0 || f.name == "":
+		return nil
+	case f.name == (formats.RESQ{}).Name():
+		return &usageError{errors.New("--verify: the client of RES-Q is in no package registry")}
+	case len(check) > 1 || check[0] != f.name:
+		return &usageError{fmt.Errorf("--verify %s does not go with --format %s: want --verify %[2]s", strings.Join(check, ","), f.name)}
 	}
-	r, err := formats.Export(f.to, d, to)
+	return nil
+}
+
+func exported(to string, d *output.Dataset, f formats.Format) (formats.Result, error) {
+	r, err := formats.Export(to, d, f)
 	if errors.Is(err, formats.ErrNotEmpty) {
-		return unmet("--to %w", err)
+		return r, unmet("--to %w", err)
 	}
-	if err != nil {
-		return err
-	}
-	return p.printFormat(r)
+	return r, err
 }
 
 func (p *program) printFormat(r formats.Result) error {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -22,14 +23,23 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// The formats that a dataset is written in.
+// The formats that a dataset is written in, and the configuration with lists that a folder
+// of rows alone has beside them.
 const (
 	Parquet = "parquet"
 	JSONL   = "jsonl"
+	Lists   = "lists"
 )
 
-// Formats are all of them, in order.
+// Formats are those of a dataset, in order.
 var Formats = []string{Parquet, JSONL}
+
+// Names of the clients.
+const (
+	HuggingFaceName = "huggingface"
+	SWEBenchName    = "swebench"
+	HarborName      = "harbor"
+)
 
 // ErrNoClient is a client that this machine does not have and cannot get now.
 var ErrNoClient = errors.New("the client cannot be had")
@@ -37,14 +47,18 @@ var ErrNoClient = errors.New("the client cannot be had")
 //go:embed load.py
 var load []byte
 
-//go:embed requirements.txt
-var requirements []byte
-
 // Options say where the client is and what it may see.
 type Options struct {
 	Cache string   // clients are kept in it, in a virtual environment each
 	Env   []string // of uv and of the client: PATH, proxies, registries
 	Say   func(form string, args ...any)
+	Jobs  int // tasks at one time; 0 is one
+}
+
+func (o Options) say(form string, args ...any) {
+	if o.Say != nil {
+		o.Say(form, args...)
+	}
 }
 
 // Result is what the client saw.
@@ -78,15 +92,17 @@ func (r Result) Equal() bool {
 // opens (there is no split to give): it comes back without formats.
 func HuggingFace(ctx context.Context, dir, split string, formats []string, o Options) (Result, error) {
 	var out Result
-	python, err := client(ctx, o)
+	bin, err := clients()[HuggingFaceName].get(ctx, o)
 	if err != nil {
 		return out, err
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return out, err
 	}
-	if info, err := os.Stat(filepath.Join(dir, "data", split+".jsonl")); err == nil && info.Size() == 0 {
-		return out, nil
+	for _, rows := range []string{filepath.Join(dir, "data", split+".jsonl"), filepath.Join(dir, split+".jsonl")} {
+		if info, err := os.Stat(rows); err == nil && info.Size() == 0 {
+			return out, nil
+		}
 	}
 	if len(formats) == 0 {
 		formats = Formats
@@ -101,7 +117,7 @@ func HuggingFace(ctx context.Context, dir, split string, formats []string, o Opt
 		return out, err
 	}
 	env := append(o.Env[:len(o.Env):len(o.Env)], "HF_HOME="+home, "HF_HUB_OFFLINE=1", "HF_DATASETS_OFFLINE=1", "HF_HUB_DISABLE_TELEMETRY=1", "PYTHONPATH=")
-	answer, err := run(ctx, env, python, append([]string{script, dir, split}, formats...)...)
+	answer, err := run(ctx, env, filepath.Join(bin, "python"), append([]string{script, dir, split}, formats...)...)
 	if err != nil {
 		return out, fmt.Errorf("loading with datasets: %w", err)
 	}
@@ -111,13 +127,44 @@ func HuggingFace(ctx context.Context, dir, split string, formats []string, o Opt
 	return out, nil
 }
 
-// client is the Python of the virtual environment with the client, made where it
+// program is one client as a package index has it.
+type program struct {
+	name, pins string
+	python     string // at least
+}
+
+//go:embed datasets.txt
+var datasetsPins string
+
+//go:embed swebench.txt
+var swebenchPins string
+
+//go:embed harbor.txt
+var harborPins string
+
+// clients are all of them by name.
+func clients() map[string]program {
+	return map[string]program{
+		HuggingFaceName: {"datasets", datasetsPins, "3.10"},
+		SWEBenchName:    {"swebench", swebenchPins, "3.10"},
+		HarborName:      {"harbor", harborPins, "3.12"},
+	}
+}
+
+func (p program) dir(cache string) string {
+	return filepath.Join(cache, "clients", p.name+"-"+schemas.DigestBytes([]byte(p.pins)).Short())
+}
+
+func (p program) versions() string { return strings.Join(strings.Fields(p.pins), ", ") }
+
+// get is the folder of programs of the virtual environment with a client, made where it
 // is missing. Its name follows the versions that it holds.
-func client(ctx context.Context, o Options) (string, error) {
-	dir := filepath.Join(o.Cache, "clients", "datasets-"+schemas.DigestBytes(requirements).Short())
-	python, complete := filepath.Join(dir, "bin", "python"), filepath.Join(dir, "complete")
+func (p program) get(ctx context.Context, o Options) (bin string, err error) {
+	dir := p.dir(o.Cache)
+	complete := filepath.Join(dir, "complete")
+	bin = filepath.Join(dir, "bin")
 	if _, err := os.Stat(complete); err == nil {
-		return python, nil
+		return bin, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return "", err
@@ -128,24 +175,52 @@ func client(ctx context.Context, o Options) (string, error) {
 	}
 	defer unlock()
 	if _, err := os.Stat(complete); err == nil { // another process was quicker
-		return python, nil
+		return bin, nil
 	}
-	if o.Say != nil {
-		o.Say("getting %s from the package registry into %s, once", strings.Join(strings.Fields(string(requirements)), ", "), dir)
-	}
+	o.say("getting %s from the package registry into %s, once", p.versions(), dir)
 	// What an end has left half done is made again.
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
 	}
-	for _, argv := range [][]string{
-		{"venv", "--quiet", "--no-python-downloads", "--python", ">=3.10", dir},
-		{"pip", "install", "--quiet", "--python", python, "--requirement", "-"},
+	env := interpreters(o.Env)
+	for _, step := range []struct {
+		get  string
+		argv []string
+	}{
+		{"install Python " + p.python + " or newer (apt-get install python3, or uv python install " + p.python + ")",
+			[]string{"venv", "--quiet", "--no-python-downloads", "--python", ">=" + p.python, dir}},
+		{"run again where a Python package index answers",
+			[]string{"pip", "install", "--quiet", "--python", filepath.Join(bin, "python"), "--requirement", "-"}},
 	} {
-		if _, err := runWith(ctx, requirements, o.Env, "uv", argv...); err != nil {
-			return "", fmt.Errorf("%w: %w", ErrNoClient, err)
+		if _, err := runWith(ctx, []byte(p.pins), env, "uv", step.argv...); err != nil {
+			return "", fmt.Errorf("%w: %w; %s", ErrNoClient, err, step.get)
 		}
 	}
-	return python, os.WriteFile(complete, nil, 0o644)
+	return bin, os.WriteFile(complete, nil, 0o644)
+}
+
+// interpreters is an environment in which uv finds all of pyenv's interpreters: its shims
+// fail but for the version that is switched on, and uv gives up at the first that does.
+func interpreters(env []string) []string {
+	out := slices.Clone(env)
+	value := func(name string) string {
+		for _, e := range env {
+			if v, ok := strings.CutPrefix(e, name+"="); ok {
+				return v
+			}
+		}
+		return ""
+	}
+	root := value("PYENV_ROOT")
+	if root == "" {
+		root = filepath.Join(value("HOME"), ".pyenv")
+	}
+	found, err := filepath.Glob(filepath.Join(root, "versions", "3.*", "bin"))
+	if err != nil || len(found) == 0 {
+		return out
+	}
+	dirs := slices.DeleteFunc(filepath.SplitList(value("PATH")), func(d string) bool { return d == filepath.Join(root, "shims") })
+	return append(out, "PATH="+strings.Join(append(dirs, found...), string(filepath.ListSeparator)))
 }
 
 func lock(name string) (unlock func(), err error) {

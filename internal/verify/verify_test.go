@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/benchmint/benchmint/schemas"
 )
 
 // The real client is tested where datasets are written: output/client_test.go.
@@ -16,7 +14,7 @@ import (
 func fake(t *testing.T, script string) Options {
 	t.Helper()
 	cache := t.TempDir()
-	dir := filepath.Join(cache, "clients", "datasets-"+schemas.DigestBytes(requirements).Short())
+	dir := clients()[HuggingFaceName].dir(cache)
 	if err := errors.Join(
 		os.MkdirAll(filepath.Join(dir, "bin"), 0o755),
 		os.WriteFile(filepath.Join(dir, "bin", "python"), []byte("#!/bin/sh\n"+script), 0o755),

@@ -42,7 +42,7 @@ func (Harbor) Fits(t Task) error {
 		return err
 	}
 	if !harborName.MatchString(t.InstanceID) || strings.Contains(t.InstanceID, "..") {
-		return fmt.Errorf("Harbor takes no task with the name %q", t.InstanceID) //nolint:revive // its name
+		return fmt.Errorf("a task of Harbor cannot have the name %q", t.InstanceID)
 	}
 	if err := lines(t.FailToPass, t.PassToPass); err != nil {
 		return err
