@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moby/moby/client"
+
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/docker"
 	"github.com/benchmint/benchmint/internal/sandbox/docker/dockertest"
@@ -82,4 +84,55 @@ func TestRealImage(t *testing.T) {
 			t.Errorf("%s: %q, %v", tt.name, out, err)
 		}
 	}
+}
+
+// The names that an engine has for an image are no part of what a solver gets: an ID may
+// hold digits of the landed commit.
+func TestNamesAreNotSearched(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts containers")
+	}
+	dir, err := dockertest.Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := docker.New(t.Context(), docker.Options{Dir: dir, Host: dockertest.Host(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = box.Close() })
+	base, err := box.Base(t.Context(), sandbox.Base{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := task(t, "none")
+	x.Start.Commit = "c7cc5738c6684e2c0ac3f1a25c5f0bb3e6d3cbd0"
+	image, err := box.Image(t.Context(), base, docker.Image{Key: schemas.DigestOf([]any{"names test", time.Now()})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = box.Remove(context.WithoutCancel(t.Context()), image) })
+	name := "benchmint/test-" + x.Start.Commit[:13] + ":x"
+	if err := box.Tag(t.Context(), image, name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { untag(t, name) })
+	found, err := Maker{Engine: box}.search(t.Context(), image, x)
+	if err != nil || len(found) > 0 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+func untag(t *testing.T, name string) {
+	t.Helper()
+	api, err := docker.Connect(context.Background(), dockertest.Host(t))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if _, err := api.ImageRemove(context.Background(), name, client.ImageRemoveOptions{}); err != nil {
+		t.Error(err)
+	}
+	_ = api.Close()
 }

@@ -293,7 +293,7 @@ func harborVerdicts(job string, c Case, tasks []Task) ([]Verdict, error) {
 		v := Verdict{Case: c, ID: r.Name[strings.LastIndexByte(r.Name, '/')+1:]}
 		switch {
 		case r.Exception != nil:
-			v.Fault = fmt.Sprintf("%s: %.300s", r.Exception.Type, r.Exception.Message)
+			v.Fault = r.Exception.Type + ": " + ending(r.Exception.Message) // which ends with what a program said
 		case r.Verifier == nil:
 			v.Fault = "Harbor gives no verdict"
 		default:
@@ -359,6 +359,16 @@ func inFolder(ctx context.Context, dir string, env []string, name string, args .
 
 func lastOf(b []byte) string {
 	const most = 2000
-	text := strings.TrimSpace(string(b))
-	return text[max(0, len(text)-most):]
+	return cut(string(b), most)
+}
+
+func ending(s string) string {
+	const most = 400
+	return cut(s, most)
+}
+
+// cut is the end of a text, of so many bytes.
+func cut(s string, most int) string {
+	s = strings.TrimSpace(s)
+	return strings.ToValidUTF8(s[max(0, len(s)-most):], "")
 }

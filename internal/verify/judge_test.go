@@ -122,6 +122,9 @@ reward() { say "$1" "\"verifier_result\":{\"rewards\":{\"reward\":$2}}"; }
 			// What is said to the shell's functions is the script's own.
 			script := strings.NewReplacer(`"$7/`, `"$work/`).Replace("work=$7\n" + result + tt.script)
 			j, err := Judge(t.Context(), HarborName, dir, two, install(t, HarborName, "harbor", script))
+			if i := slices.IndexFunc(j.Verdicts, func(v Verdict) bool { return v.Fault != "" }); i >= 0 && !slices.Contains([]string{"RuntimeError: no", "Harbor did not run it"}, j.Verdicts[i].Fault) {
+				t.Errorf("fault %q", j.Verdicts[i].Fault)
+			}
 			if d := cmp.Diff(tt.want, said(j)); d != "" || err != nil {
 				t.Errorf("%v (-want +got):\n%s", err, d)
 			}

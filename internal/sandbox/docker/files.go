@@ -75,6 +75,9 @@ func (s *Sandbox) imageConfig(ctx context.Context, r record) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
+	for i := range history.Items {
+		history.Items[i].Tags = nil // names that this engine has for it: nobody in a container sees them
+	}
 	b, err := json.MarshalIndent(map[string]any{
 		"config": image.Config, "comment": image.Comment, "author": image.Author, "history": history.Items,
 	}, "", "  ")
