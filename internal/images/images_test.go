@@ -125,7 +125,7 @@ func TestLint(t *testing.T) {
 		{"token_in_a_variable", func(s *still) { s.files["/image-config.json"] = `{"Env":["TOKEN=` + token + `"]}` }, []Rule{RuleSecret}},
 		{"token_of_the_repository", func(s *still) { s.files["/testbed/widget.py"] = "KEY = \"" + token + "\"\n" }, nil},
 		{"token_of_a_package", func(s *still) {
-			s.files["/opt/env/venv/lib/python3/site-packages/x/y.py"] = "KEY = \"" + token + "\"\n"
+			s.files["/opt/env/venv/lib/python3/site-packages/x/y.py"] = "# of a package\nKEY = \"" + token + "\"\n"
 		}, nil},
 		{"own_credential", func(s *still) { s.files["/opt/env/venv/lib/python3/site-packages/x/y.so"] = "\x00horse battery\x00" }, []Rule{RuleSecret}},
 	} {
