@@ -136,12 +136,14 @@ func (s *script) run(t Task) (results string, err error) {
 func evalScript(t Task) ([]byte, error) {
 	s := &script{put: put, head: "HEAD"}
 	s.say("#!/bin/bash\n# %s, for SWE-bench: the tests of the task in the tree as it is.", t.InstanceID)
+	s.say("exec 2>&1 # one stream, so that nothing comes later than it was said")
 	s.begin()
 	results, err := s.run(t)
 	if err != nil {
 		return nil, err
 	}
-	s.say("echo '%s'\n%s\n(exit \"$rc\")\necho '%s'", startMarker, results, endMarker)
+	// SWE-bench traces the script. A marker that the trace repeats would cut the results.
+	s.say("{ set +x; } 2>/dev/null\necho '%s'\n%s\n(exit \"$rc\")\necho '%s'", startMarker, results, endMarker)
 	s.say("tail -c 1000000 \"$work/log\" | sed 's/^/| /'")
 	if !utf8.Valid(s.Bytes()) {
 		return nil, errors.New("its script is not UTF-8")
