@@ -2,6 +2,7 @@ package gitrepo_test
 
 import (
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -56,8 +57,7 @@ func TestSilentRemote(t *testing.T) {
 func trickle(c net.Conn, pause time.Duration) {
 	defer c.Close()
 	if pause == 0 {
-		_, _ = c.Read(make([]byte, 1<<16)) // the question
-		_, _ = c.Read(make([]byte, 1))     // until git ends
+		_, _ = io.Copy(io.Discard, c) // the question, and what comes until git ends
 		return
 	}
 	_, err := c.Write([]byte("HTTP/1.1 200 OK\r\nX: "))
