@@ -31,21 +31,12 @@ func (HuggingFace) Fits(t Task) error {
 
 // hfColumns are what both configurations have, in order.
 type hfColumns struct {
-	InstanceID             string `json:"instance_id" parquet:"instance_id,zstd"`
-	Repo                   string `json:"repo" parquet:"repo,zstd"`
-	BaseCommit             string `json:"base_commit" parquet:"base_commit,zstd"`
-	Patch                  string `json:"patch" parquet:"patch,zstd"`
-	TestPatch              string `json:"test_patch" parquet:"test_patch,zstd"`
-	ProblemStatement       string `json:"problem_statement" parquet:"problem_statement,zstd"`
-	HintsText              string `json:"hints_text" parquet:"hints_text,zstd"`
-	CreatedAt              string `json:"created_at" parquet:"created_at,zstd"`
-	Version                string `json:"version" parquet:"version,zstd"`
-	EnvironmentSetupCommit string `json:"environment_setup_commit" parquet:"environment_setup_commit,zstd"`
-	Language               string `json:"language" parquet:"language,zstd"`
-	Kind                   string `json:"kind" parquet:"kind,zstd"`
-	Licence                string `json:"licence" parquet:"licence,zstd"`
-	ImageName              string `json:"image_name" parquet:"image_name,zstd"`
-	Benchmint              string `json:"benchmint" parquet:"benchmint,zstd"` // JSON text
+	columns
+	Language  string `json:"language" parquet:"language,zstd"`
+	Kind      string `json:"kind" parquet:"kind,zstd"`
+	Licence   string `json:"licence" parquet:"licence,zstd"`
+	ImageName string `json:"image_name" parquet:"image_name,zstd"`
+	Benchmint string `json:"benchmint" parquet:"benchmint,zstd"` // JSON text
 }
 
 // hfRow is the default configuration; hfLists is that of lists.
@@ -82,20 +73,8 @@ func hf(t Task) (hfRow, hfLists, error) {
 		return hfRow{}, hfLists{}, err
 	}
 	c := hfColumns{
-		InstanceID: t.InstanceID, Repo: t.Repo, BaseCommit: t.BaseCommit, Patch: t.Patch, TestPatch: t.TestPatch,
-		ProblemStatement: t.ProblemStatement, HintsText: t.HintsText, CreatedAt: t.CreatedAt, Version: t.Version,
-		EnvironmentSetupCommit: t.EnvironmentSetupCommit, Language: t.Benchmint.Language, Kind: string(t.Benchmint.Kind),
-		Licence: t.Benchmint.Licence, ImageName: Image(t.Row), Benchmint: extra,
+		columns: columnsOf(t), Language: t.Benchmint.Language, Kind: string(t.Benchmint.Kind), Licence: t.Benchmint.Licence,
+		ImageName: Image(t.Row), Benchmint: extra,
 	}
 	return hfRow{c, f2p, p2p}, hfLists{c, t.FailToPass, t.PassToPass}, nil
-}
-
-// listsText are both lists as JSON text.
-func listsText(t Task) (f2p, p2p string, err error) {
-	a, err := json.Marshal(append([]string{}, t.FailToPass...))
-	if err != nil {
-		return "", "", err
-	}
-	b, err := json.Marshal(append([]string{}, t.PassToPass...))
-	return string(a), string(b), err
 }

@@ -29,6 +29,38 @@ type rows[F, L any] struct {
 	splits      []*split[F, L]
 }
 
+// columns are SWE-bench's own that are text, in order: what every row has.
+type columns struct {
+	InstanceID             string `json:"instance_id" parquet:"instance_id,zstd"`
+	Repo                   string `json:"repo" parquet:"repo,zstd"`
+	BaseCommit             string `json:"base_commit" parquet:"base_commit,zstd"`
+	Patch                  string `json:"patch" parquet:"patch,zstd"`
+	TestPatch              string `json:"test_patch" parquet:"test_patch,zstd"`
+	ProblemStatement       string `json:"problem_statement" parquet:"problem_statement,zstd"`
+	HintsText              string `json:"hints_text" parquet:"hints_text,zstd"`
+	CreatedAt              string `json:"created_at" parquet:"created_at,zstd"`
+	Version                string `json:"version" parquet:"version,zstd"`
+	EnvironmentSetupCommit string `json:"environment_setup_commit" parquet:"environment_setup_commit,zstd"`
+}
+
+func columnsOf(t Task) columns {
+	return columns{
+		InstanceID: t.InstanceID, Repo: t.Repo, BaseCommit: t.BaseCommit, Patch: t.Patch, TestPatch: t.TestPatch,
+		ProblemStatement: t.ProblemStatement, HintsText: t.HintsText, CreatedAt: t.CreatedAt, Version: t.Version,
+		EnvironmentSetupCommit: t.EnvironmentSetupCommit,
+	}
+}
+
+// listsText are both lists as JSON text.
+func listsText(t Task) (f2p, p2p string, err error) {
+	a, err := json.Marshal(append([]string{}, t.FailToPass...))
+	if err != nil {
+		return "", "", err
+	}
+	b, err := json.Marshal(append([]string{}, t.PassToPass...))
+	return string(a), string(b), err
+}
+
 // split is the files of one split.
 type split[F, L any] struct {
 	name  string

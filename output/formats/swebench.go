@@ -40,22 +40,13 @@ func (SWEBench) Open(dir string, d *output.Dataset) (Sink, error) {
 
 // sweColumns are what every configuration has, in order.
 type sweColumns struct {
-	InstanceID             string `json:"instance_id" parquet:"instance_id,zstd"`
-	Repo                   string `json:"repo" parquet:"repo,zstd"`
-	BaseCommit             string `json:"base_commit" parquet:"base_commit,zstd"`
-	Patch                  string `json:"patch" parquet:"patch,zstd"`
-	TestPatch              string `json:"test_patch" parquet:"test_patch,zstd"`
-	ProblemStatement       string `json:"problem_statement" parquet:"problem_statement,zstd"`
-	HintsText              string `json:"hints_text" parquet:"hints_text,zstd"`
-	CreatedAt              string `json:"created_at" parquet:"created_at,zstd"`
-	Version                string `json:"version" parquet:"version,zstd"`
-	EnvironmentSetupCommit string `json:"environment_setup_commit" parquet:"environment_setup_commit,zstd"`
-	Image                  string `json:"image" parquet:"image,zstd"`               // SWE-bench 5
-	ImageName              string `json:"image_name" parquet:"image_name,zstd"`     // mini-swe-agent
-	DockerImage            string `json:"docker_image" parquet:"docker_image,zstd"` // what others ask for
-	EvalScript             string `json:"eval_script" parquet:"eval_script,zstd"`
-	LogParser              string `json:"log_parser" parquet:"log_parser,zstd"`
-	EvalType               string `json:"eval_type" parquet:"eval_type,zstd"`
+	columns
+	Image       string `json:"image" parquet:"image,zstd"`               // SWE-bench 5
+	ImageName   string `json:"image_name" parquet:"image_name,zstd"`     // mini-swe-agent
+	DockerImage string `json:"docker_image" parquet:"docker_image,zstd"` // what others ask for
+	EvalScript  string `json:"eval_script" parquet:"eval_script,zstd"`
+	LogParser   string `json:"log_parser" parquet:"log_parser,zstd"`
+	EvalType    string `json:"eval_type" parquet:"eval_type,zstd"`
 }
 
 // sweRow is the default configuration; sweLists is that of lists.
@@ -109,9 +100,7 @@ func swe(t Task) (sweRow, sweLists, error) {
 	}
 	image := Image(t.Row)
 	c := sweColumns{
-		InstanceID: t.InstanceID, Repo: t.Repo, BaseCommit: t.BaseCommit, Patch: t.Patch, TestPatch: t.TestPatch,
-		ProblemStatement: t.ProblemStatement, HintsText: t.HintsText, CreatedAt: t.CreatedAt, Version: t.Version,
-		EnvironmentSetupCommit: t.EnvironmentSetupCommit, Image: image, ImageName: image, DockerImage: image,
+		columns: columnsOf(t), Image: image, ImageName: image, DockerImage: image,
 		EvalScript: string(script), LogParser: logParser, EvalType: evalType,
 	}
 	return sweRow{c, f2p, p2p}, sweLists{c, t.FailToPass, t.PassToPass}, nil

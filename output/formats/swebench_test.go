@@ -89,7 +89,7 @@ func TestParquetHoldsTheRows(t *testing.T) {
 		}
 		want = append(want, r)
 	}
-	if d := cmp.Diff(want, flat, cmp.AllowUnexported(sweRow{})); d != "" || len(want) != 2 {
+	if d := cmp.Diff(want, flat, cmp.AllowUnexported(sweColumns{}, sweRow{})); d != "" || len(want) != 2 {
 		t.Errorf("%d rows (-JSON +Parquet):\n%s", len(want), d)
 	}
 	for i, r := range lists {
