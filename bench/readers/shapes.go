@@ -77,7 +77,7 @@ var shapes = map[string]func(n int) string{
 	"toml_tables":     numbered("", "[t%d]\n", ""),
 	"toml_dotted":     filled("a", ".a", " = 1\n"),
 	"toml_header":     filled("[a", ".a", "]\n"),
-	"toml_headers":    func(n int) string { return stairs(n, "", "", "") + headers(n) },
+	"toml_headers":    headers,
 	"toml_arrays":     filled("a = ", "[", ""),
 	"toml_inline":     filled("a = ", "{a = ", ""),
 	"toml_again":      filled("", "[[a]]\n", ""),
@@ -173,7 +173,7 @@ var shapes = map[string]func(n int) string{
 	"events_out":   filled(`{"Action":"run","Package":"a","Test":"T"}`+"\n", `{"Action":"output","Package":"a","Test":"T","Output":"--- PASS: T (0.00s)\n"}`+"\n", ""),
 	"events_open":  numbered("", `{"Action":"run","Package":"a","Test":"T%d"}`+"\n", ""),
 	"events_units": numbered("", `{"Action":"run","Package":"a%d","Test":"T"}`+"\n"+`{"Action":"fail","Package":"a%[1]d","Test":"T"}`+"\n"+`{"Action":"fail","Package":"a%[1]d"}`+"\n", ""),
-	"events_deep":  func(n int) string { return deepEvents(n) },
+	"events_deep":  deepEvents,
 	"events_long": func(n int) string {
 		return `{"Action":"run","Package":"a","Test":"T` + strings.Repeat("/a", n/2) + `"}` + "\n"
 	},
@@ -196,7 +196,6 @@ var shapes = map[string]func(n int) string{
 	"secret_urls":  filled("", "https://a:b@c/ ", ""),
 	"secret_dots":  filled("", "eyJ.eyJ.", ""),
 	"secret_patch": filled("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1,9999999 @@\n", "+password = 'aB3dE5gH7jK9mN1pQ3sT5vW7'\n", ""),
-	"attributes":   numbered("", "a%d* -text filter=x\n", ""),
 }
 
 func filled(head, part, tail string) func(int) string {
@@ -244,7 +243,7 @@ func doubling(head, format, tail string) func(int) string {
 func stairs(n int, head, line, step string) string {
 	var b strings.Builder
 	b.WriteString(head)
-	for i := 0; line != "" && b.Len() < n; i++ {
+	for i := 0; b.Len() < n; i++ {
 		b.WriteString(strings.Repeat(step, i) + line + "\n")
 	}
 	return b.String()

@@ -65,7 +65,7 @@ func newEval(p *program) *cobra.Command {
 	cmd.Flags().BoolVar(&f.gold, "gold", false, "grade each task's own patch: all of them resolve")
 	cmd.Flags().BoolVar(&f.nop, "nop", false, "grade a patch that adds a file without meaning: none of them resolves")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "take no patch whose lines have moved; else it is applied as git apply does")
-	cmd.Flags().BoolVar(&f.regrade, "regrade", false, "score what the evaluation in --output kept of its runs with the dataset's lists; nothing is run")
+	cmd.Flags().BoolVar(&f.regrade, "regrade", false, "score the saved results of --output again, with the dataset's lists; nothing is run")
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` to grade in: docker or bwrap (default: as the rows say)")
 	p.overrideShort(cmd, "jobs", "j", "proof.parallel", "`N` predictions at one time")
 	p.override(cmd, "timeout", "sandbox.timeout", "`DURATION` of one run of a suite")

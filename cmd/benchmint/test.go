@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,16 +138,13 @@ func (p *program) test(ctx context.Context, c *config.Config, dataset, id, folde
 // choose gives the test for each name: an ID of the task's lists, or a file or package that
 // they are in. No name is all of them.
 func choose(task grade.Task, names []string) (func(lang.Test) bool, error) {
-	var known []string
+	known := map[string]bool{}
 	for _, t := range slices.Concat(task.FailToPass, task.PassToPass) {
-		known = append(known, t.ID)
-		if !slices.Contains(known, t.Unit) {
-			known = append(known, t.Unit)
-		}
+		known[t.ID], known[t.Unit] = true, true
 	}
 	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("%s is not a test of the task, and not a file or package of one%s", visible(name), nearest.Hint(name, known))
+		if !known[name] {
+			return nil, fmt.Errorf("%s is not a test of the task, and not a file or package of one%s", visible(name), nearest.Hint(name, slices.Sorted(maps.Keys(known))))
 		}
 	}
 	return func(t lang.Test) bool {

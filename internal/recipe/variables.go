@@ -25,12 +25,15 @@ var plain = lazyregexp.New(`^[A-Za-z0-9_.,:=+@%^~!* -]*$`)
 // address is where a service answers: it names nothing on this machine.
 var address = lazyregexp.New(`^(?:https?|postgres(?:ql)?(?:\+[a-z0-9]+)?|mysql(?:\+[a-z0-9]+)?|mariadb|mongodb|rediss?|amqps?|memcached?|nats|tcp|ldaps?|smtps?)://[A-Za-z0-9_.,:=+@%&?/\[\]*-]*$`)
 
+// credential is how variables are called that may hold one.
+var credential = lazyregexp.New(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|(?:^|_)KEYS?$`)
+
 // rules is the one table of variables that a project may set for its builds and tests by
 // its CI, its test runner's configuration or a repair. The first rule that knows a name
 // decides. What no rule knows passes with a plain value or the address of a service: such
 // a value names no program to be run and no path to load code from.
 var rules = []rule{
-	{lazyregexp.New(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|(?:^|_)KEYS?$`), none, "it may be a credential"},
+	{credential, none, "it may be a credential"},
 	{lazyregexp.New(`(?i)^(?:CI$|CI_|GITHUB_|GITLAB_|RUNNER_|TRAVIS|CIRCLE|APPVEYOR|CODECOV|COVERALLS|COVERAGE|COVER|PRE_COMMIT|CACHE|CIBW_|TOX|NOX|HATCH_|PDM_|POETRY_|PIPENV_|FORCE_COLOR$|NO_COLOR$|CLICOLOR|PY_COLORS$|COLUMNS$|LINES$|TERM$)`), none, "it speaks to a service or to a tool that no step runs"},
 	{lazyregexp.New(`(?i)^(?:PATH|HOME|PWD|OLDPWD|USER|LOGNAME|SHELL|TMP|TEMP|TMPDIR|CDPATH|XDG_.*|VIRTUAL_ENV.*|CONDA.*|HOSTALIASES|HOSTNAME|BENCHMINT.*)$`), none, "the recipe and the sandbox set it"},
 	{lazyregexp.New(`(?i)^(?:LD_|DYLD_|GLIBC_|GCONV_|NLSPATH|LOCPATH|MALLOC_|LIBC_|ASAN_|LSAN_|UBSAN_|TSAN_|LIBRARY_PATH|C_INCLUDE_PATH|CPLUS_INCLUDE_PATH|CPATH|COMPILER_PATH|GCC_|OPENSSL_|SSL_|CURL_|REQUESTS_CA)`), none, "a loader, compiler or library reads code or trust from where it says"},
@@ -100,4 +103,4 @@ func Leave(name, reason, source string) schemas.Evidence {
 }
 
 // Credential reports whether a variable may hold a credential, by its name.
-func Credential(name string) bool { return rules[0].names.MatchString(name) }
+func Credential(name string) bool { return credential.MatchString(name) }

@@ -36,7 +36,7 @@ var (
 	address = lazyregexp.New(`(?i)[a-z0-9][a-z0-9._%+-]*@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\.[a-z]{2,}`)
 	// before is a name that an address in brackets follows.
 	before = lazyregexp.New(`((?:\p{Lu}[\p{L}'’.-]*[ \t]+){0,3}\p{Lu}[\p{L}'’.-]*)[ \t]*[<(\[]+(?:mailto:)?$`)
-	// nobody's are addresses that documentation and examples use (RFC 2606), and those that
+	// nobodys are addresses that documentation and examples use (RFC 2606), and those that
 	// name a service and not a person.
 	nobodys = lazyregexp.New(`(?i)@(?:.*\.)?(?:example(?:\.(?:com|org|net|edu))?|[a-z0-9.-]+\.(?:example|invalid|test|localhost|local))$|^(?:git|hg|noreply|no-reply)@`)
 	letters = lazyregexp.New(`[\p{L}\p{N}_]+`)

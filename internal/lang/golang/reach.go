@@ -54,9 +54,9 @@ func (Language) Reach(r schemas.Recipe, t lang.Tree, tests []lang.Test) ([]recip
 			names[m.Dir][p] = append(names[m.Dir][p], name)
 			count++
 		}
-	}
-	if count == 0 || count > mostReached {
-		return nil, false
+		if count > mostReached {
+			return nil, false
+		}
 	}
 	var runs []recipe.TestRun
 	for i, c := range r.Test {
