@@ -28,7 +28,7 @@ func newExport(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export [SOURCE…]", Short: "the dataset written again from the store, or in another format; nothing else is run",
 		Long: "Writes the dataset of what the store holds, as the last run would have: no other stage is run, no\nsandbox is opened. A row that is in the folder leaves it only where its change was rejected, or with\n--replace. With --verify it is then opened with the programs that people open it with\n(Hugging Face datasets, got once with uv), and every row is compared.\n\n" +
-			"With --format the dataset of a folder (the argument, else the configured output) is written for other\nprograms, and no store is read. A task that a format cannot express is named with the reason and counted; the\nothers are written. --verify swebench or harbor has the real client judge every task of such a folder, or of a\ntemporary one without --format: gold patches resolve, doing nothing and forging the results do not. It makes the images.",
+			"With --format the dataset of a folder (the argument, else the configured output) is written for other\nprograms, and no store is read. A task that a format cannot express is named with the reason and counted; the\nothers are written. --verify swebench, harbor or inspect has the real client judge every task of such a\nfolder, or of a temporary one without --format: gold patches resolve, doing nothing and forging the results do\nnot. It makes the images.",
 		Example: "  benchmint export\n  benchmint export --format swebench --to swebench-out benchmint-out\n  benchmint export --verify harbor benchmint-out",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.name != "" || f.to != "" || judges(check) {

@@ -48,17 +48,20 @@ func (p *program) exportAs(cmd *cobra.Command, f formatFlags, check, args []stri
 	if f.name == "" && f.to != "" {
 		return &usageError{errors.New("--to goes with --format")}
 	}
-	names := check
-	if f.name != "" {
-		names = []string{f.name}
+	if err := checkable(f, check); err != nil {
+		return err
 	}
-	var to []formats.Format
-	for _, name := range names {
-		one, err := format(name)
+	clients := check
+	if f.name != "" && len(check) == 0 {
+		clients = []string{f.name}
+	}
+	var to []written
+	for _, client := range clients {
+		one, err := format(verify.FormatOf(client))
 		if err != nil {
 			return err
 		}
-		to = append(to, one)
+		to = append(to, written{one, client})
 	}
 	if f.name != "" && f.to == "" {
 		return &usageError{errors.New("--format wants --to FOLDER")}
@@ -67,9 +70,6 @@ func (p *program) exportAs(cmd *cobra.Command, f formatFlags, check, args []stri
 		if cmd.Flags().Changed(other) {
 			return &usageError{fmt.Errorf("--%s cannot be combined with --format", other)}
 		}
-	}
-	if err := checkable(f, check); err != nil {
-		return err
 	}
 	if len(args) > 1 {
 		return &usageError{fmt.Errorf("--format takes one dataset, not %d", len(args))}
@@ -87,7 +87,7 @@ func (p *program) exportAs(cmd *cobra.Command, f formatFlags, check, args []stri
 		return err
 	}
 	if len(check) == 0 {
-		r, err := exported(f.to, d, to[0])
+		r, err := exported(f.to, d, to[0].Format)
 		if err != nil {
 			return err
 		}
@@ -96,14 +96,24 @@ func (p *program) exportAs(cmd *cobra.Command, f formatFlags, check, args []stri
 	return p.exportChecked(cmd.Context(), c, f, to, &judged{d: d, rows: rows})
 }
 
-// checkable: what is written is opened with its own client.
+// written is a format for the client that is to open it.
+type written struct {
+	formats.Format
+	client string
+}
+
+// checkable: what is written is opened by a client that reads it.
 func checkable(f formatFlags, check []string) error {
-	switch {
-	case len(check) == 0 || f.name == "":
+	if f.name == "" {
 		return nil
+	}
+	if _, err := format(f.name); err != nil || len(check) == 0 {
+		return err
+	}
+	switch {
 	case f.name == (formats.RESQ{}).Name():
 		return &usageError{errors.New("--verify: the client of RES-Q is in no package registry")}
-	case len(check) > 1 || check[0] != f.name:
+	case len(check) > 1 || verify.FormatOf(check[0]) != f.name:
 		return &usageError{fmt.Errorf("--verify %s does not go with --format %s: want --verify %[2]s", strings.Join(check, ","), f.name)}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/verify"
@@ -30,13 +31,13 @@ type checkedFormat struct {
 
 // exportChecked writes each format, into a temporary folder where none is named, and has
 // its own client open it.
-func (p *program) exportChecked(ctx context.Context, c *config.Config, f formatFlags, to []formats.Format, j *judged) error {
+func (p *program) exportChecked(ctx context.Context, c *config.Config, f formatFlags, to []written, j *judged) error {
 	if err := p.useCache(ctx); err != nil {
 		return &ended{exitUsage, err}
 	}
 	o := verify.Options{Cache: p.cache, Env: p.environ, Say: p.say, Jobs: c.Proof.Parallel}
 	var m *imageMaker
-	if judges([]string{to[0].Name()}) {
+	if judges([]string{to[0].client}) {
 		var err error
 		if m, err = p.openImages(ctx, c, j.rows); err != nil {
 			return err
@@ -44,7 +45,7 @@ func (p *program) exportChecked(ctx context.Context, c *config.Config, f formatF
 		defer func() { _ = m.close() }() // the engine keeps what was made
 	}
 	for _, one := range to {
-		if err := verify.Ready(ctx, one.Name(), o); err != nil {
+		if err := verify.Ready(ctx, one.client, o); err != nil {
 			return noClient(err)
 		}
 	}
@@ -73,7 +74,7 @@ func noClient(err error) error {
 }
 
 // check writes one format and asks its client.
-func (p *program) check(ctx context.Context, f formatFlags, format formats.Format, m *imageMaker, j *judged, o verify.Options) error {
+func (p *program) check(ctx context.Context, f formatFlags, one written, m *imageMaker, j *judged, o verify.Options) error {
 	dir := f.to
 	if dir == "" {
 		fresh, err := os.MkdirTemp("", "benchmint-format-")
@@ -81,17 +82,17 @@ func (p *program) check(ctx context.Context, f formatFlags, format formats.Forma
 			return err
 		}
 		defer func() { _ = os.RemoveAll(fresh) }()
-		dir = filepath.Join(fresh, format.Name())
+		dir = filepath.Join(fresh, one.Name())
 	}
 	var r checkedFormat
 	var err error
-	if r.Result, err = exported(dir, j.d, format); err != nil {
+	if r.Result, err = exported(dir, j.d, one.Format); err != nil {
 		return err
 	}
 	if m == nil {
 		err = p.loaded(ctx, &r, dir, j, o)
 	} else {
-		err = p.judge(ctx, &r, dir, format, m, j, o)
+		err = p.judge(ctx, &r, dir, one, m, j, o)
 	}
 	j.all = append(j.all, r)
 	return err
@@ -120,8 +121,8 @@ func (p *program) loaded(ctx context.Context, r *checkedFormat, dir string, j *j
 }
 
 // judge makes the images, and has the client judge every task that has one.
-func (p *program) judge(ctx context.Context, r *checkedFormat, dir string, format formats.Format, m *imageMaker, j *judged, o verify.Options) error {
-	tasks, err := formats.Judged(j.d, format)
+func (p *program) judge(ctx context.Context, r *checkedFormat, dir string, one written, m *imageMaker, j *judged, o verify.Options) error {
+	tasks, err := formats.Judged(j.d, one)
 	if err != nil {
 		return err
 	}
@@ -129,24 +130,29 @@ func (p *program) judge(ctx context.Context, r *checkedFormat, dir string, forma
 	if err != nil {
 		return err
 	}
-	var have []verify.Task
-	for _, t := range tasks {
-		if faults[t.ID] == "" {
-			have = append(have, t)
-		}
-	}
-	if len(have) < len(tasks) { // a client takes a folder as a whole
-		r.Judged = &verify.Judged{}
-	} else {
-		seen, err := verify.Judge(ctx, format.Name(), dir, tasks, o)
+	have := slices.DeleteFunc(slices.Clone(tasks), func(t verify.Task) bool { return faults[t.ID] != "" })
+	if 0 < len(have) && len(have) < len(tasks) { // a client takes a folder as a whole
+		part, err := os.MkdirTemp("", "benchmint-format-")
 		if err != nil {
 			return err
 		}
-		r.Judged = &seen
+		defer func() { _ = os.RemoveAll(part) }()
+		dir = filepath.Join(part, one.Name())
+		if _, err := formats.Export(dir, j.d, formats.Without(one, faults)); err != nil {
+			return err
+		}
+	}
+	r.Judged = &verify.Judged{Client: one.client}
+	if len(have) > 0 {
+		if *r.Judged, err = verify.Judge(ctx, one.client, dir, have, o); err != nil {
+			return err
+		}
 	}
 	for _, t := range tasks {
-		if why := faults[t.ID]; why != "" {
-			r.Judged.Verdicts = append(r.Judged.Verdicts, verify.Verdict{ID: t.ID, Case: verify.Gold, Fault: why})
+		for _, c := range verify.CasesOf(one.client) {
+			if why := faults[t.ID]; why != "" {
+				r.Judged.Verdicts = append(r.Judged.Verdicts, verify.Verdict{ID: t.ID, Case: c, Fault: why})
+			}
 		}
 	}
 	for _, v := range r.Judged.Verdicts {
@@ -158,7 +164,7 @@ func (p *program) judge(ctx context.Context, r *checkedFormat, dir string, forma
 	if err := p.printFormat(r.Result); err != nil {
 		return err
 	}
-	return p.printJudged(*r.Judged, len(tasks))
+	return p.printJudged(*r.Judged, one.client, len(tasks))
 }
 
 // imagesFor makes the images of tasks; where one cannot be had it says why.
@@ -186,9 +192,9 @@ func (p *program) imagesFor(ctx context.Context, m *imageMaker, j *judged, tasks
 // wants says what a client has to find of each case.
 var wants = map[verify.Case]string{verify.Gold: "resolved", verify.Nop: "not resolved", verify.Forged: "not resolved"}
 
-func (p *program) printJudged(j verify.Judged, tasks int) error {
+func (p *program) printJudged(j verify.Judged, client string, tasks int) error {
 	t := p.out()
-	for _, c := range verify.Cases {
+	for _, c := range verify.CasesOf(client) {
 		hold, faults := j.Count(c)
 		color := green
 		if hold < tasks {

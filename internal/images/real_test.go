@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ func TestRealImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := task(t, "none")
+	x, token := task(t, "none"), token()
 	files, err := seal.Files(x.Trees.B, time.Date(2024, 3, 9, 0, 0, 0, 0, time.UTC))
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +54,9 @@ func TestRealImage(t *testing.T) {
 		{"history", "git -c user.name=x -c user.email=x@localhost commit -q --allow-empty -m more && rm -rf .git/logs", []Finding{
 			{RuleTree, "2 commits, want 1"},
 		}},
+		// What a build takes along from the machine, and does not say.
+		{"token", "printf 'password %s\\n' " + token + " >~/.netrc", []Finding{{RuleSecret, "/home/tester/.netrc"}}},
+		{"own_credential", "mkdir -p ~/.cache/x && printf 'a\\0horse battery\\0b' >~/.cache/x/y.bin", []Finding{{RuleSecret, "/home/tester/.cache/x/y.bin holds credential 1 of this machine"}}},
 		{"remote", "git remote add origin https://example.org/x", []Finding{{RuleTree, "it has a remote"}}},
 	} {
 		step := schemas.Command{Argv: []string{"/bin/sh", "-c", tt.leaves}}
@@ -68,11 +72,19 @@ func TestRealImage(t *testing.T) {
 		t.Cleanup(func() {
 			_ = errors.Join(box.Remove(context.WithoutCancel(t.Context()), image), box.Remove(context.WithoutCancel(t.Context()), layer))
 		})
-		found, err := Maker{Engine: box}.Lint(t.Context(), image, x)
+		found, err := Maker{Engine: box, Secrets: []string{"horse battery"}}.Lint(t.Context(), image, x)
 		if err != nil {
 			t.Fatal(err)
 		}
 		found = slices.DeleteFunc(found, func(f Finding) bool { return f.Rule == RuleLeak }) // of git objects: TestLint
+		for i, f := range found { // of a token it says the line and a fingerprint, too
+			if strings.Contains(f.Detail, token) {
+				t.Errorf("%s: it says the token: %s", tt.name, f.Detail)
+			}
+			if i < len(tt.want) && f.Rule == RuleSecret && strings.Contains(f.Detail, tt.want[i].Detail) {
+				found[i].Detail = tt.want[i].Detail
+			}
+		}
 		if !slices.Equal(found, tt.want) {
 			t.Errorf("%s: %+v, want %+v", tt.name, found, tt.want)
 		}

@@ -23,7 +23,7 @@ func install(t *testing.T, name, program, script string) Options {
 		os.MkdirAll(filepath.Join(dir, "bin"), 0o755),
 		os.WriteFile(filepath.Join(dir, "bin", program), []byte("#!/bin/sh\n"+script), 0o755),
 		os.WriteFile(filepath.Join(dir, "complete"), nil, 0o644),
-		os.WriteFile(filepath.Join(path, "docker"), []byte("#!/bin/sh\n"), 0o755),
+		os.WriteFile(filepath.Join(path, "docker"), []byte("#!/bin/sh\n[ \"$1\" != version ] || echo 28.5.1\n"), 0o755),
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +129,47 @@ reward() { say "$1" "\"verifier_result\":{\"rewards\":{\"reward\":$2}}"; }
 				t.Errorf("%v (-want +got):\n%s", err, d)
 			}
 		})
+	}
+}
+
+func TestInspect(t *testing.T) {
+	t.Parallel()
+	// SCRIPT DIR CASE JOBS LOGS ANSWERS
+	const say = `say() { echo "{\"id\":\"org/$1\",$2}" >"$answers/$1.json"; }
+r=0; [ "$3" != gold ] || r=1
+`
+	sound := slices.DeleteFunc(slices.Clone(sound), func(s string) bool { return strings.HasPrefix(s, "forged") })
+	for _, tt := range []struct {
+		name, script string
+		want         []string
+	}{
+		{"sound", `grep -q inspect_harbor "$1" && say a__b-1 '"reward":'$r; say a__b-2 '"reward":'$r`, sound},
+		{"left_out", `say a__b-1 '"reward":0'`, []string{"gold a__b-1 no", "gold a__b-2 fault", "nop a__b-1 no", "nop a__b-2 fault"}},
+		{"fault", `say a__b-1 '"reward":1,"fault":"no container"'; say a__b-2 '"x":1'`, []string{"gold a__b-1 fault", "gold a__b-2 fault", "nop a__b-1 fault", "nop a__b-2 fault"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			j, err := Judge(t.Context(), InspectName, t.TempDir(), two, install(t, InspectName, "python", "answers=$6\n"+say+tt.script))
+			if d := cmp.Diff(tt.want, said(j)); d != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, d)
+			}
+		})
+	}
+}
+
+// An engine that Inspect does not take is said, with the version: Inspect ends without a word.
+func TestOldEngine(t *testing.T) {
+	t.Parallel()
+	for version, old := range map[string]bool{"20.10.24+dfsg1": true, "24.0.5": true, "": true, "24.0.6": false, "28.5.1": false} {
+		o := install(t, InspectName, "python", "")
+		path, _, _ := strings.Cut(strings.TrimPrefix(o.Env[0], "PATH="), ":")
+		if err := os.WriteFile(filepath.Join(path, "docker"), []byte("#!/bin/sh\n[ \"$1\" != version ] || echo '"+version+"'\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		err := Ready(t.Context(), InspectName, o)
+		if old != errors.Is(err, ErrNoTool) || old && !strings.Contains(err.Error(), "24.0.6 or newer, and \""+version+"\" answers") || !old && err != nil {
+			t.Errorf("%q: %v", version, err)
+		}
 	}
 }
 

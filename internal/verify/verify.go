@@ -39,6 +39,7 @@ const (
 	HuggingFaceName = "huggingface"
 	SWEBenchName    = "swebench"
 	HarborName      = "harbor"
+	InspectName     = "inspect"
 )
 
 // ErrNoClient is a client that this machine does not have and cannot get now.
@@ -142,12 +143,16 @@ var swebenchPins string
 //go:embed harbor.txt
 var harborPins string
 
+//go:embed inspect.txt
+var inspectPins string
+
 // clients are all of them by name.
 func clients() map[string]program {
 	return map[string]program{
 		HuggingFaceName: {"datasets", datasetsPins, "3.10"},
 		SWEBenchName:    {"swebench", swebenchPins, "3.10"},
 		HarborName:      {"harbor", harborPins, "3.12"},
+		InspectName:     {"inspect", inspectPins, "3.12"},
 	}
 }
 

@@ -75,6 +75,21 @@ type Result struct {
 // ErrNotEmpty is a folder to write to that holds something.
 var ErrNotEmpty = errors.New("the folder is not empty")
 
+// Without is a format that does not fit the tasks with a reason in why, by ID.
+func Without(f Format, why map[string]string) Format { return without{f, why} }
+
+type without struct {
+	Format
+	why map[string]string
+}
+
+func (w without) Fits(t Task) error {
+	if why := w.why[t.InstanceID]; why != "" {
+		return errors.New(why)
+	}
+	return w.Format.Fits(t)
+}
+
 // Export writes d at dir, whole or not at all. ErrNotEmpty.
 func Export(dir string, d *output.Dataset, f Format) (r Result, err error) {
 	r = Result{Format: f.Name(), Folder: filepath.Clean(dir), Refused: []Refusal{}}
