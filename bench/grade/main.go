@@ -164,7 +164,9 @@ func (b *bench) suite(d *output.Dataset, row output.Row, name string) (seconds f
 		}
 	}
 	out, err := b.command(append(args, "--dataset", d.Dir, "--json")...)
-	if err != nil {
+	// 1 is a test that does not pass: in some projects one does only after those of another file.
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
 		return 0, err
 	}
 	var said struct {
