@@ -2,7 +2,9 @@ package output
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -68,6 +70,10 @@ func (c *checker) folder(r Located) {
 		c.addRow(r, RuleFolder, "%v", startErr)
 	} else {
 		c.start(r, start)
+		c.derived(r, start)
+		if proof, err := c.d.Proof(r.InstanceID); err == nil { // else it is reported where it is read
+			c.masked(r, start, proof)
+		}
 	}
 	if err == nil && startErr == nil {
 		if want := ImageKey(env, start); want != r.Benchmint.ImageKey {
@@ -78,6 +84,34 @@ func (c *checker) folder(r Located) {
 		if _, err := os.Stat(filepath.Join(c.d.Dir, filepath.FromSlash(path.Join(dir, name)))); err != nil {
 			c.addRow(r, RuleFolder, "%s: %s", path.Join(dir, name), cause(err))
 		}
+	}
+}
+
+// derived: what makes the base tree of the base commit is the patch that the start names.
+func (c *checker) derived(r Located, s schemas.Start) {
+	name := path.Join(TasksDir, r.InstanceID, MaskFile)
+	b, err := os.ReadFile(filepath.Join(c.d.Dir, filepath.FromSlash(name)))
+	switch {
+	case s.Derive == "" && errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		c.addRow(r, RuleFolder, "%s: %s", name, cause(err))
+	case schemas.DigestBytes(b) != s.Derive:
+		c.addRow(r, RuleFolder, "%s is not the patch that the start names", name)
+	}
+}
+
+// masked: what the row repeats of the mask and of the proof is the same.
+func (c *checker) masked(r Located, s schemas.Start, p schemas.Proof) {
+	x := r.Benchmint.Library
+	if x == nil || s.Masked == nil {
+		if x != nil || s.Masked != nil {
+			c.addRow(r, RuleFolder, "library is not that of %s", path.Join(TasksDir, r.InstanceID, StartFile))
+		}
+		return
+	}
+	want := *libraryOf(Task{Origin: schemas.Origin{Cut: &schemas.Cut{Release: schemas.Release{Tag: x.Release}}}, Start: s, Proof: p})
+	if !bytes.Equal(mustJSON(*x), mustJSON(want)) {
+		c.addRow(r, RuleFolder, "library is not that of %s and %s", path.Join(TasksDir, r.InstanceID, StartFile), ProofFile)
 	}
 }
 

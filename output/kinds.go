@@ -32,6 +32,7 @@ var kinds = []kind{
 		},
 	},
 	edits,
+	libraries,
 }
 
 // edits is the row of the edit kind.
@@ -41,6 +42,16 @@ var edits = kind{
 	funnel: branch{
 		stage: "range", title: "Ranges of commits",
 		filters: []filter{{title: "with code and tests"}},
+	},
+}
+
+// libraries is the row of the library kind.
+var libraries = kind{
+	name:  schemas.KindLibrary,
+	lints: []func(*linter){(*linter).library},
+	funnel: branch{
+		stage: "mask", title: "Releases",
+		filters: []filter{{title: "that a starter can be made of"}},
 	},
 }
 

@@ -309,6 +309,36 @@ func (l *linter) change() {
 	}
 }
 
+// library: a library is named by its release, and its tests are in the tree.
+func (l *linter) library() {
+	r, x := l.row, l.row.Benchmint.Library
+	if x == nil {
+		l.add(RuleField, "library is null, of a %s", r.Benchmint.Kind)
+		return
+	}
+	want := schemas.Cut{Repo: r.Repo, Release: schemas.Release{Tag: x.Release}, Profile: x.Profile}.ID()
+	if r.InstanceID != want {
+		l.add(RuleID, "repo, release and profile make %s", want)
+	}
+	if !r.Benchmint.TestsVisible {
+		l.add(RuleField, "tests_visible is false, of a library")
+	}
+	kept := 0
+	for _, n := range x.Kept {
+		kept += n
+	}
+	share := schemas.Masked{Lines: x.Lines, Left: x.Left}.Share()
+	switch {
+	case x.Taken < 1 || x.Taken+kept != x.Functions:
+		l.add(RuleField, "library: %d functions taken out and %d kept are not the %d there are", x.Taken, kept, x.Functions)
+	case x.Left < 0 || x.Left > x.Lines || x.ShareLeft != share:
+		l.add(RuleField, "library.share_left is %v; %d of %d body lines are left", x.ShareLeft, x.Left, x.Lines)
+	}
+	if n := len(r.PassToPass) + len(r.FailToPass); n > 0 && x.ZeroWork != float64(len(r.PassToPass))/float64(n) {
+		l.add(RuleField, "library.zero_work is %v; %d of %d tests pass with nothing done", x.ZeroWork, len(r.PassToPass), n)
+	}
+}
+
 // aliasOf is the ID of a number of the row's repository, "" where the key is not a number.
 func aliasOf(r Row, key string) string {
 	n, err := strconv.Atoi(key)

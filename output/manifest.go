@@ -34,6 +34,7 @@ const (
 	StatementFile  = "statement.md"
 	GoldFile       = "gold.patch"
 	TestFile       = "test.patch"
+	MaskFile       = "mask.patch" // base_commit with it is the base tree; only of a library
 	RecipeFile     = "recipe.json"
 	StartFile      = "start.json"
 	DockerfileFile = "Dockerfile"

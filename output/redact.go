@@ -113,7 +113,7 @@ func (r *redactor) task(t Task, row Row, files []taskFile) ([]secrets.Finding, e
 	var all []secrets.Finding
 	for _, f := range files {
 		switch path.Base(f.name) {
-		case GoldFile, TestFile:
+		case GoldFile, TestFile, MaskFile:
 			all = append(all, secrets.ScanPatch(f.data)...)
 		default:
 			all = append(all, named(f.name, secrets.Scan("", unescaped(f.data)))...)

@@ -151,7 +151,8 @@ type Extra struct {
 	Review     *schemas.Review `json:"review,omitempty"`
 	Leaks      schemas.Scan    `json:"leaks"`
 	Provenance []Provenance    `json:"provenance"`
-	Change     *Change         `json:"change"` // of kinds feature and edit
+	Change     *Change         `json:"change"`            // of kinds feature and edit
+	Library    *Library        `json:"library,omitempty"` // of kind library
 }
 
 // Change is the landed change that a row was made from.
@@ -173,6 +174,27 @@ type Change struct {
 	Class string `json:"class,omitempty"`
 	// Range are the commits of an edit, oldest first; not there for a feature.
 	Range []schemas.RangeCommit `json:"range,omitempty"`
+}
+
+// Library is the masked release that a row was made from. base_commit is the commit of the
+// release itself: the base tree is that with mask.patch of the task's folder.
+type Library struct {
+	Release string `json:"release"` // tag
+	Profile string `json:"profile"` // how bodies were masked
+	// Functions are those of the code part; Taken of them lost their bodies or are gone, and
+	// Kept stay, by construct ("loaded": it runs when the code is loaded).
+	Functions int            `json:"functions"`
+	Taken     int            `json:"taken"`
+	Kept      map[string]int `json:"kept"`
+	Lines     int            `json:"body_lines"` // without blank ones and comments
+	Left      int            `json:"body_lines_left"`
+	ShareLeft float64        `json:"share_left"` // of body lines, 0 to 1
+	// ZeroWork is the share of the listed tests that pass with nothing done: those of
+	// PASS_TO_PASS.
+	ZeroWork float64 `json:"zero_work"`
+	// Passing is the share of the suite's tests that pass in the release; Failing do not.
+	Passing float64  `json:"passing"`
+	Failing []string `json:"failing"`
 }
 
 // Functions are the qualified names (path::Class.method) of what the code part
@@ -234,6 +256,7 @@ type Task struct {
 	Statement     schemas.Statement
 	Patch         []byte
 	TestPatch     []byte
+	Derive        []byte // from the tree of base_commit to the base tree; nil where that is it
 	Version       string // nearest release at base; "" where there is none
 	// Base loads the base tree; it is called once a task, so that a large dataset
 	// needs the memory of one tree.
@@ -276,7 +299,7 @@ func RowOf(t Task, base Base) Row {
 			Language: t.Start.Language, Kind: t.Start.Kind, Licence: t.Origin.Licence(), Category: t.Origin.Category(), Test: r.Test, Report: r.Report,
 			Environment: t.Environment.Key, ImageKey: ImageKey(t.Environment, t.Start), Toolchain: r.Toolchain, Pinning: r.Pinning, PinDate: r.PinDate, DepsFrom: r.DepsFrom,
 			Sandbox: t.Environment.Sandbox, Host: t.Environment.Host,
-			BaseRelease: t.Version, Identity: t.Start.Identity, Change: changeOf(t),
+			BaseRelease: t.Version, Identity: t.Start.Identity, Change: changeOf(t), Library: libraryOf(t), TestsVisible: t.Start.TestsVisible(),
 			Trees:       Trees{Base: t.Start.BaseTree, Start: t.Start.StartTree, Solution: t.Start.SolutionTree},
 			BaseArchive: base.Archive, PatchEncoding: patchEncoding, TestPatchEncoding: testEncoding,
 			Parts: parts(t.Start), Sizes: t.Start.Sizes, Functions: functions(t.Start.Functions), Interface: some(t.Statement.Interface),
@@ -299,6 +322,19 @@ func changeOf(t Task) *Change {
 	return &Change{
 		Commit: c.Commit, Number: c.Number, NumberFrom: c.NumberFrom, Alias: c.Alias(), Subject: c.Subject, Release: c.Release, Notes: some(c.Notes),
 		Label: t.Label.Label, LabelEvidence: some(t.Label.Evidence), LabelProvider: t.Label.Provider, Range: c.Range, Class: c.Class,
+	}
+}
+
+func libraryOf(t Task) *Library {
+	c, m := t.Origin.Cut, t.Start.Masked
+	if c == nil || m == nil {
+		return nil
+	}
+	kept := map[string]int{}
+	maps.Copy(kept, m.Kept)
+	return &Library{
+		Release: c.Release.Tag, Profile: m.Profile, Functions: m.Functions, Taken: m.Taken, Kept: kept, Lines: m.Lines, Left: m.Left, ShareLeft: m.Share(),
+		ZeroWork: t.Proof.ZeroWork(), Passing: t.Proof.Passing(), Failing: sorted(t.Proof.List(schemas.Failing)),
 	}
 }
 

@@ -69,6 +69,9 @@ func (w *writer) taskFiles(t Task, row Row, base Base) ([]taskFile, error) {
 		{DockerfileFile, 0o644, recipe.Dockerfile(r)},
 		{RunFile, 0o755, recipe.RunScript(r)},
 	}
+	if t.Derive != nil {
+		files = append(files, taskFile{MaskFile, 0o644, t.Derive})
+	}
 	for _, f := range []struct {
 		name string
 		v    any

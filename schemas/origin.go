@@ -4,32 +4,73 @@ import "time"
 
 // Origin is the fact that a start was made of: one of its fields is set, by the kind.
 type Origin struct {
-	Change *Change `json:"change,omitempty"`
+	Change *Change `json:"change,omitempty"` // kinds feature and edit
+	Cut    *Cut    `json:"cut,omitempty"`    // kind library
 }
 
 // ID is the instance ID.
-func (o Origin) ID() string { return o.change().ID() }
+func (o Origin) ID() string {
+	if o.Cut != nil {
+		return o.Cut.ID()
+	}
+	return o.change().ID()
+}
 
 // Repo is owner/name.
-func (o Origin) Repo() string { return o.change().Repo }
+func (o Origin) Repo() string {
+	if o.Cut != nil {
+		return o.Cut.Repo
+	}
+	return o.change().Repo
+}
 
 // RepoRoot is the repository's oldest first-parent commit.
-func (o Origin) RepoRoot() string { return o.change().RepoRoot }
+func (o Origin) RepoRoot() string {
+	if o.Cut != nil {
+		return o.Cut.RepoRoot
+	}
+	return o.change().RepoRoot
+}
 
 // Licence is the repository's SPDX identifier, "" where none was recognised.
-func (o Origin) Licence() string { return o.change().Licence }
+func (o Origin) Licence() string {
+	if o.Cut != nil {
+		return o.Cut.Licence
+	}
+	return o.change().Licence
+}
 
 // Category is that of the list which the repository came from, "" where it came from none.
-func (o Origin) Category() string { return o.change().Category }
+func (o Origin) Category() string {
+	if o.Cut != nil {
+		return o.Cut.Category
+	}
+	return o.change().Category
+}
 
 // Commit is the one that the solution was read from.
-func (o Origin) Commit() string { return o.change().Commit }
+func (o Origin) Commit() string {
+	if o.Cut != nil {
+		return o.Cut.Release.Commit
+	}
+	return o.change().Commit
+}
 
 // CreatedAt is when the solution was committed, UTC.
-func (o Origin) CreatedAt() time.Time { return o.change().CommittedAt }
+func (o Origin) CreatedAt() time.Time {
+	if o.Cut != nil {
+		return o.Cut.Release.Date
+	}
+	return o.change().CommittedAt
+}
 
 // Subject is one line that tells what the origin is about.
-func (o Origin) Subject() string { return o.change().Subject }
+func (o Origin) Subject() string {
+	if o.Cut != nil {
+		return "release " + o.Cut.Release.Tag
+	}
+	return o.change().Subject
+}
 
 // change is the change, or the zero Change of no ID.
 func (o Origin) change() Change {

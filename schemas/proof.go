@@ -110,6 +110,35 @@ func (p Proof) List(c Class) []string {
 	return out
 }
 
+// ZeroWork is the share of the listed tests that pass in the start, 0 to 1: what doing
+// nothing scores.
+func (p Proof) ZeroWork() float64 {
+	return part(len(p.List(P2P)), len(p.List(P2P))+len(p.List(F2P)))
+}
+
+// Passing is the share of the suite's tests that pass in every run of the solution, 0 to 1.
+// Those that are skipped or expected to fail there are left out, as parents of others are.
+func (p Proof) Passing() float64 {
+	pass, all := 0, 0
+	for _, t := range p.Tests {
+		switch {
+		case t.Class == Parent || slices.ContainsFunc(t.G, func(s Status) bool { return s == Skipped || s == XFailed || s == XPassed }):
+		case slices.ContainsFunc(t.G, func(s Status) bool { return s != Passed }):
+			all++
+		default:
+			pass, all = pass+1, all+1
+		}
+	}
+	return part(pass, all)
+}
+
+func part(n, of int) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(n) / float64(of)
+}
+
 // Stable is the proof without what differs between runs that agree: logs, reports
 // and messages hold times and addresses. It is what a dataset carries.
 func (p Proof) Stable() Proof {

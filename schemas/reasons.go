@@ -35,6 +35,13 @@ const (
 	DropsFunctions Reason = "link/removes_functions"
 	UnreadSource   Reason = "link/unread_source"
 
+	MixedSource   Reason = "mask/language"
+	NoSuite       Reason = "mask/no_tests"
+	MaskFailed    Reason = "mask/failed"
+	NothingMasked Reason = "mask/nothing"
+	LinesLeft     Reason = "mask/lines_left"
+	StarterDead   Reason = "mask/not_loaded"
+
 	OtherLabel Reason = "classify/label"
 
 	NoToolchain  Reason = "provision/toolchain"
@@ -64,6 +71,8 @@ const (
 
 	ThinStatement  Reason = "describe/thin"
 	NoneNoticing   Reason = "describe/unnoticed"
+	ZeroWork       Reason = "describe/zero_work"
+	SuiteFails     Reason = "describe/suite"
 	LeakyStatement Reason = "describe/leak"
 	Uncovered      Reason = "describe/uncovered"
 	StatementForm  Reason = "describe/form"
@@ -110,6 +119,12 @@ var Reasons = []ReasonText{
 	{AddsFunctions, "the code part adds a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
 	{DropsFunctions, "the code part removes a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
 	{UnreadSource, "a source file of the code part does not parse, so that filters.modifies_only cannot be decided", "clear the filter for changes of any shape"},
+	{MixedSource, "less of the release's code than library.min_language is in one language that is asked for", "lower the share; nothing for a language that benchmint does not build"},
+	{NoSuite, "the release has no test file in the language of its code", "nothing: there is no proof without a test"},
+	{MaskFailed, "a source file of the release could not be masked, so that the starter would lack it or hold it whole; the reason names the file", "nothing: see what benchmint mask says of it"},
+	{NothingMasked, "no body of the code part can be taken out", "see what benchmint mask says of the release"},
+	{LinesLeft, "more of the body lines stay in the starter than library.max_lines_left", "raise the share; the manifest of the mask says why each function stays"},
+	{StarterDead, "no test file loads in the starter: a test that fails to load says nothing of a body", "see the first message in show: the mask took out what runs when the code is loaded"},
 	{OtherLabel, "the change has no label that filters.labels asks for", "see the evidence in show; widen filters.labels"},
 	{NoToolchain, "no toolchain of the wanted version and date can be had", "install the version that the reason names"},
 	{Unresolvable, "the dependencies do not resolve, dated or undated", "see the resolver's last lines in show"},
@@ -136,6 +151,8 @@ var Reasons = []ReasonText{
 	{Tampered, "the code under test changed what a test run says: a canary test that must fail did not, or the run's records do not fit together", "nothing: no result of it can be believed"},
 	{ThinStatement, "the change's own text and notes say too little to ask for it", "set filters.thin, or write the statement by hand (overrides)"},
 	{NoneNoticing, "no hunk of the code part that was taken back alone makes a FAIL_TO_PASS test fail", "set filters.unnoticed to keep it"},
+	{ZeroWork, "more of the library's tests pass in the starter, with nothing done, than library.max_zero_work", "raise the share; explain names the tests"},
+	{SuiteFails, "fewer of the library's tests pass in its release than library.min_passing", "lower the share; explain names the tests that fail"},
 	{LeakyStatement, "no text without a leak of the solution is left", "write the statement by hand (overrides)"},
 	{Uncovered, "tests need a name that neither statement nor interface gives", "write the interface by hand (overrides)"},
 	{StatementForm, "the statement does not begin with \"I want to\", or it holds code", "write the statement by hand (overrides)"},

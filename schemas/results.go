@@ -62,9 +62,14 @@ type Start struct {
 	Sizes        Sizes      `json:"sizes"`
 	// Identity is the digest of (root commit, base tree, landed tree).
 	Identity Digest `json:"identity"`
-	// Functions are the functions that the code part touches.
+	// Functions are the functions that the code part touches; none where Masked counts them.
 	Functions FunctionEdits `json:"functions"`
+	// Masked says what was taken out of a library; nil for other kinds.
+	Masked *Masked `json:"masked,omitempty"`
 }
+
+// TestsVisible reports whether the tests are in the base: a solver has them.
+func (s Start) TestsVisible() bool { return s.Kind == KindLibrary }
 
 // FunctionEdits are the qualified names (path::Class.method) of the functions and
 // classes of the code part, by what a change does to them. A function that only
@@ -160,7 +165,10 @@ type Recipe struct {
 	// Build runs in the tree after every patch, without network, in proof and in grading.
 	Build []Command `json:"build,omitempty"`
 	// Test is one command a module; the language adds the flags of its runner table.
-	Test     []Command  `json:"test"`
+	Test []Command `json:"test"`
+	// Apart runs each test in a process of its own, where the language's tests share one that
+	// a failure can end.
+	Apart    bool       `json:"apart,omitempty"`
 	Report   string     `json:"report"` // report format, which chooses the runner: benchmint-pytest, go-test-json
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Repairs  []Repair   `json:"repairs,omitempty"`
@@ -315,6 +323,7 @@ const (
 	SkipLink      HunkSkip = "link"   // a symbolic link
 	SkipMode      HunkSkip = "mode"   // only the file's mode changes
 	SkipSyntax    HunkSkip = "syntax" // without it the file does not parse, which any test notices
+	SkipMasked    HunkSkip = "masked" // of a library: the base is the solution without all of them
 )
 
 // HunkFinding is what the hunks that were tried come to.
@@ -362,7 +371,7 @@ type Statement struct {
 	Hints     string `json:"hints,omitempty"` // what else the change's own text says, leaks taken out
 	// Thin says that there was too little to go on.
 	Thin bool `json:"thin,omitempty"`
-	// From are the texts that it was made of: "note", "subject", "body", "docs".
+	// From are the texts that it was made of: "note", "subject", "body", "docs", "readme", "signatures".
 	From []string `json:"from"`
 	// Required are the solution's own identifiers, literals and paths that the tests
 	// use; Dropped are those that the sources named and that had to be left out.

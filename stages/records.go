@@ -26,35 +26,45 @@ type Records struct{ Steps }
 func NewRecords(steps Steps) *Records { return &Records{Steps: steps} }
 
 // Origin is the fact that an item comes from: what the stage that makes its start was
-// given, whatever it made of it. Which fact it is depends on the stage: link is given a
-// change.
-func (r *Records) Origin(id string) (stage string, record json.RawMessage, err error) {
+// given, whatever it made of it.
+func (r *Records) Origin(id string) (schemas.Origin, error) {
 	for _, stage := range Makers {
 		record, ok, err := r.Inputs(stage, id)
 		if err != nil {
-			return "", nil, missing(stage, id, err)
+			return schemas.Origin{}, missing(stage, id, err)
 		}
 		if ok {
-			return stage, record, nil
+			return OriginOf(stage, record)
 		}
 	}
-	return "", nil, fmt.Errorf("the store has nothing that %s comes from", id)
+	return schemas.Origin{}, fmt.Errorf("the store has nothing that %s comes from", id)
+}
+
+// OriginOf reads what a stage of Makers is given: link and range a change, mask a cut.
+func OriginOf(stage string, record json.RawMessage) (o schemas.Origin, err error) {
+	if stage == Mask {
+		o.Cut = new(schemas.Cut)
+		err = json.Unmarshal(record, o.Cut)
+	} else {
+		o.Change = new(schemas.Change)
+		err = json.Unmarshal(record, o.Change)
+	}
+	if err != nil {
+		return schemas.Origin{}, fmt.Errorf("reading what %s was given: %w", stage, err)
+	}
+	return o, nil
 }
 
 // Change is the change that an item comes from.
 func (r *Records) Change(id string) (schemas.Change, error) {
-	var c schemas.Change
-	stage, record, err := r.Origin(id)
+	o, err := r.Origin(id)
 	if err != nil {
-		return c, err
+		return schemas.Change{}, err
 	}
-	if stage != Link && stage != Range {
-		return c, fmt.Errorf("%s does not come from a change", id)
+	if o.Change == nil {
+		return schemas.Change{}, fmt.Errorf("%s does not come from a change", id)
 	}
-	if err := json.Unmarshal(record, &c); err != nil {
-		return c, fmt.Errorf("reading change %s: %w", id, err)
-	}
-	return c, nil
+	return *o.Change, nil
 }
 
 // Told is what release notes tell of the changes of a repository in one release, each entry

@@ -12,6 +12,7 @@ import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/llm"
+	masks "github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/pipeline"
@@ -20,6 +21,7 @@ import (
 	"github.com/benchmint/benchmint/stages/assess"
 	"github.com/benchmint/benchmint/stages/classify"
 	"github.com/benchmint/benchmint/stages/crawl"
+	"github.com/benchmint/benchmint/stages/cut"
 	"github.com/benchmint/benchmint/stages/describe"
 	"github.com/benchmint/benchmint/stages/export"
 	"github.com/benchmint/benchmint/stages/harvest"
@@ -28,19 +30,22 @@ import (
 	"github.com/benchmint/benchmint/stages/internal/mend"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 	"github.com/benchmint/benchmint/stages/link"
+	"github.com/benchmint/benchmint/stages/mask"
 	"github.com/benchmint/benchmint/stages/pair"
 	"github.com/benchmint/benchmint/stages/provision"
 	"github.com/benchmint/benchmint/stages/resolve"
 	"github.com/benchmint/benchmint/stages/validate"
 )
 
-// The stages, in order: those of the feature kind and of the edit kind, then of both.
+// The stages, in order: those of the feature, the edit and the library kind, then of all.
 const (
 	Crawl     = "crawl"     // a source: whether it is wanted, and what it released
 	Harvest   = "harvest"   // a source: its landed changes, newest first, with what release notes tell of them
 	Link      = "link"      // a change: its two states, every path or hunk in one part
 	Pair      = "pair"      // a source: ranges of its commits, drawn by a seed
 	Range     = "range"     // a range: its two states, every path or hunk in one part
+	Cut       = "cut"       // a source: releases of it that library tasks are made of
+	Mask      = "mask"      // a release: its two states, one without the bodies of its functions
 	Classify  = "classify"  // a start: feature, improvement, fix or other, and why
 	Resolve   = "resolve"   // a start: a recipe with evidence, a lock, a key
 	Provision = "provision" // a key: its environment, built once and tried
@@ -51,7 +56,7 @@ const (
 )
 
 // Order is every stage of a plan.
-var Order = []string{Crawl, Harvest, Link, Pair, Range, Classify, Resolve, Provision, Validate, Assess, Describe, Export}
+var Order = []string{Crawl, Harvest, Link, Pair, Range, Cut, Mask, Classify, Resolve, Provision, Validate, Assess, Describe, Export}
 
 // budget is how often and for how long a step is put off before it is Failed (and tried
 // again by the next run): some twenty seconds each time, so that a run that waits its
@@ -76,7 +81,7 @@ const (
 )
 
 // Makers are the stages that make the starts, one or more for each kind.
-var Makers = []string{Link, Range}
+var Makers = []string{Link, Range, Mask}
 
 const (
 	Begin = Classify // the first stage of all kinds together: what it is given is a Start
@@ -91,6 +96,8 @@ var needs = map[string]map[string]int{
 	Link:      {CPU: 1},
 	Pair:      {CPU: 1},
 	Range:     {CPU: 1},
+	Cut:       {CPU: 1},
+	Mask:      {CPU: 1},
 	Classify:  {CPU: 1},
 	Resolve:   {CPU: 1, Sandbox: 1, ends.Registry: 1},
 	Provision: {CPU: 1, Sandbox: 1, ends.Registry: 1},
@@ -134,6 +141,7 @@ type Repos interface {
 	environment.History
 	crawl.Repositories
 	link.Repos
+	mask.Repos
 }
 
 // Forge is GitHub, as the stages ask it.
@@ -151,6 +159,9 @@ type Deps struct {
 	SandboxKind string
 	Crawl       crawl.Config
 	Link        link.Config
+	Cut         cut.Config
+	Mask        mask.Config
+	Maskers     []masks.Language // all of which code can be masked
 	Classify    classify.Config
 	Validate    validate.Config
 	Assess      assess.Config
@@ -173,6 +184,8 @@ type Deps struct {
 // doers are the stages, made of what they need.
 type doers struct {
 	linker     *link.Linker
+	cutter     *cut.Cutter
+	masker     *mask.Masker
 	classifier *classify.Classifier
 	prover     *validate.Stage
 	assessor   *assess.Stage
@@ -192,7 +205,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	projects := environment.Projects{States: trees, History: d.Repos, Toolchains: d.Builder.Toolchains, Languages: d.Builder.Languages, PinToDate: d.PinToDate}
 	exporter := export.New(d.Dataset, export.Outside{
 		Records: records, States: trees, History: d.Repos, Blobs: d.Blobs, Commands: d.Builder, Tools: merged(d.Tools, d.Program),
-		Stages: []string{Link, Range, Classify, Resolve, Provision, Validate, Assess, Describe}, Labelled: Classify, Proved: Validate, Assessed: Assess,
+		Stages: []string{Link, Range, Mask, Classify, Resolve, Provision, Validate, Assess, Describe}, Labelled: Classify, Proved: Validate, Assessed: Assess,
 		Releases: records.Releases,
 	})
 
@@ -224,7 +237,9 @@ func New(d Deps) (*pipeline.Plan, error) {
 	starts := pipeline.Then(changes, Link, pipeline.Stage[schemas.Change, schemas.Start](do.linker), options(Link, link.Version, d.Link, attempt))
 	ranges := pipeline.Expand(pipeline.Where(crawled, wants(schemas.KindEdit)), Pair, pipeline.Expander[schemas.Crawled, schemas.Change](pair.New(d.Repos)), options(Pair, pair.Version, nil, attempt))
 	edits := pipeline.Then(ranges, Range, pipeline.Stage[schemas.Change, schemas.Start](do.linker), options(Range, link.Version, d.Link, attempt))
-	labelled := pipeline.Then(pipeline.Merge(starts, edits), Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), asking(d.Desk, options(Classify, classify.Version, d.Classify, attempt, Harvest)))
+	cuts := pipeline.Expand(pipeline.Where(crawled, wants(schemas.KindLibrary)), Cut, pipeline.Expander[schemas.Crawled, schemas.Cut](do.cutter), options(Cut, cut.Version, d.Cut, attempt))
+	libraries := pipeline.Then(cuts, Mask, pipeline.Stage[schemas.Cut, schemas.Start](do.masker), options(Mask, mask.Version, d.Mask, attempt))
+	labelled := pipeline.Then(pipeline.Merge(starts, edits, libraries), Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), asking(d.Desk, options(Classify, classify.Version, d.Classify, attempt, Harvest)))
 	resolved := pipeline.Then(labelled, Resolve, pipeline.Stage[schemas.Labelled, schemas.Resolved](resolve.New(d.Builder, projects, records)), options(Resolve, resolve.Version, where, locks))
 	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), options(Provision, provision.Version, where, environments))
 	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), options(Validate, validate.Version, d.Validate, proof))
@@ -253,6 +268,12 @@ func merged(of ...map[string]string) map[string]string {
 
 func (d Deps) doers(records *Records, trees states.Maker) (do doers, err error) {
 	if do.linker, err = link.New(d.Repos, d.Blobs, d.Builder.Languages, d.Link); err != nil {
+		return do, err
+	}
+	if do.cutter, err = cut.New(d.Cut); err != nil {
+		return do, err
+	}
+	if do.masker, err = mask.New(d.Repos, d.Blobs, d.Builder.Languages, d.Maskers, d.Mask); err != nil {
 		return do, err
 	}
 	var others []classify.Decider

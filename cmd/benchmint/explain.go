@@ -125,8 +125,8 @@ func firstMessages(b *blob.Store, proof *schemas.Proof) map[string]string {
 // byHand are the commands that show the same to a person.
 func byHand(i *item) []string {
 	var out []string
-	if i.Change != nil {
-		out = append(out, "git show "+i.Change.Commit)
+	if i.Change != nil || i.Cut != nil {
+		out = append(out, "git show "+i.Commit())
 	}
 	r := i.recipe()
 	if r == nil || i.start == nil {
@@ -144,8 +144,8 @@ func byHand(i *item) []string {
 func (p *program) printExplanation(e explanation, i *item) error {
 	t := p.out()
 	t.line("%s", t.in(bold, e.ID))
-	if i.Change != nil {
-		t.line("  %s", visible(i.Change.Subject))
+	if i.Change != nil || i.Cut != nil {
+		t.line("  %s", visible(i.Subject()))
 	}
 	switch {
 	case e.Reason != "":
@@ -168,10 +168,10 @@ func (p *program) printExplanation(e explanation, i *item) error {
 		t.line("\nThe recipe rests on")
 	}
 	for _, v := range e.Evidence {
-		t.line("  %s = %s  (%s)", v.Field, visible(cut(v.Value, 100)), v.Source)
+		t.line("  %s = %s  (%s)", v.Field, visible(cutTo(v.Value, 100)), v.Source)
 	}
 	for _, v := range e.Repairs {
-		t.line("  repaired by %s: %s  (%s)", v.Rule, v.Edit, visible(cut(v.Symptom, 100)))
+		t.line("  repaired by %s: %s  (%s)", v.Rule, v.Edit, visible(cutTo(v.Symptom, 100)))
 	}
 	t.rivals(e.Rivals)
 	if len(e.Override) > 0 {
@@ -193,7 +193,7 @@ func (t *printer) rivals(all []schemas.Rival) {
 		if r.Other != "" {
 			why = "; not the suite: " + visible(r.Other)
 		}
-		t.line("  %s  (%s%s)", visible(cut(r.Line(), 100)), visible(r.Source), why)
+		t.line("  %s  (%s%s)", visible(cutTo(r.Line(), 100)), visible(r.Source), why)
 	}
 }
 
@@ -230,7 +230,7 @@ func (t *printer) transitions(all []transition, whole bool) {
 	}
 }
 
-func cut(s string, n int) string {
+func cutTo(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

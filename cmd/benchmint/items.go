@@ -43,10 +43,10 @@ func (p *program) openShelf(ctx context.Context, c *config.Config) (*shelf, erro
 
 // item is everything the store knows of one ID.
 type item struct {
-	ID     string          `json:"id"`
-	Alias  string          `json:"alias,omitempty"` // schemas.Change.Alias
-	Change *schemas.Change `json:"change,omitempty"`
-	Steps  []schemas.Step  `json:"steps"`
+	ID    string `json:"id"`
+	Alias string `json:"alias,omitempty"` // schemas.Change.Alias
+	schemas.Origin
+	Steps []schemas.Step `json:"steps"`
 	// Spent is what its steps asked models for; only show reads it.
 	Spent []pipeline.Spend `json:"spent,omitempty"`
 
@@ -126,14 +126,11 @@ func (s *shelf) ofCommit(begin string, ids []string) ([]string, error) {
 	begin = strings.ToLower(begin)
 	var out []string
 	for _, id := range ids {
-		raw, err := s.fact(id)
+		origin, err := s.origin(id)
 		if err != nil {
 			return nil, err
 		}
-		var c struct {
-			Commit string `json:"commit"`
-		}
-		if raw != nil && json.Unmarshal(raw, &c) == nil && strings.HasPrefix(c.Commit, begin) {
+		if origin != nil && strings.HasPrefix(origin.Commit(), begin) {
 			out = append(out, id)
 		}
 	}
@@ -154,15 +151,14 @@ func (s *shelf) ofAlias(word string, ids []string) ([]string, error) {
 		if parsed, err := schemas.ParseInstanceID(id); err != nil || keyToSelection(parsed.Key) == parsed.Key {
 			continue
 		}
-		raw, err := s.fact(id)
+		origin, err := s.origin(id)
 		if err != nil {
 			return nil, err
 		}
-		var c schemas.Change
-		if raw == nil || json.Unmarshal(raw, &c) != nil {
+		if origin == nil || origin.Change == nil {
 			continue
 		}
-		if alias := c.Alias(); alias != "" && (strings.EqualFold(alias, word) || strings.HasSuffix(alias, "-"+word)) {
+		if alias := origin.Change.Alias(); alias != "" && (strings.EqualFold(alias, word) || strings.HasSuffix(alias, "-"+word)) {
 			out = append(out, id)
 		}
 	}
@@ -208,15 +204,19 @@ func (s *shelf) find(word string) (string, error) {
 	return "", unmet("no item %q in the store at %s%s", word, s.place, nearest.Hint(word, all))
 }
 
-// fact is what an item comes from, whatever its kind; nil for a source.
-func (s *shelf) fact(id string) (json.RawMessage, error) {
+// origin is what an item comes from, whatever its kind; nil for a source.
+func (s *shelf) origin(id string) (*schemas.Origin, error) {
 	for _, maker := range stages.Makers {
 		raw, ok, err := s.Inputs(maker, id)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			return raw, nil
+			o, err := stages.OriginOf(maker, raw)
+			if err != nil {
+				return nil, fmt.Errorf("reading what %s comes from: %w", id, err)
+			}
+			return &o, nil
 		}
 	}
 	return nil, nil
@@ -225,15 +225,14 @@ func (s *shelf) fact(id string) (json.RawMessage, error) {
 // item reads the ladder of one ID.
 func (s *shelf) item(id string) (*item, error) {
 	i := &item{ID: id}
-	raw, err := s.fact(id)
+	origin, err := s.origin(id)
 	if err != nil {
 		return nil, err
 	}
-	if raw != nil {
-		i.Change = new(schemas.Change)
-		if err := json.Unmarshal(raw, i.Change); err != nil {
-			return nil, fmt.Errorf("reading the change of %s: %w", id, err)
-		}
+	if origin != nil {
+		i.Origin = *origin
+	}
+	if i.Change != nil {
 		i.Alias = i.Change.Alias()
 	}
 	if i.Steps, err = s.Ladder(stages.Order, id); err != nil {
@@ -258,7 +257,7 @@ func (i *item) read(step schemas.Step) error {
 	}
 	raw := out.Record
 	switch step.Stage {
-	case stages.Link, stages.Range:
+	case stages.Link, stages.Range, stages.Mask:
 		i.start = new(schemas.Start)
 		return json.Unmarshal(raw, i.start)
 	case stages.Resolve:

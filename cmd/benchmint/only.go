@@ -11,6 +11,7 @@ import (
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/cut"
 	"github.com/benchmint/benchmint/stages/pair"
 )
 
@@ -103,6 +104,13 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 		return "", false, err
 	}
 	defer release()
+	if src.Wants(schemas.KindLibrary) {
+		tag, ok, err := released(ctx, src, repo, entry)
+		if ok || err != nil {
+			a.answered = a.answered || ok
+			return tag, ok, err
+		}
+	}
 	if base, commit, ok := pair.Between(entry); ok {
 		from, err := repo.Answer(ctx, base)
 		if err != nil {
@@ -133,6 +141,16 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 		a.answered, ok = true, true
 	}
 	return selection, ok, nil
+}
+
+// released is the tag that an entry names, as it is or by the ID of a library task.
+func released(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, entry string) (tag string, ok bool, err error) {
+	releases, err := repo.Releases(ctx)
+	if err != nil {
+		return "", false, fmt.Errorf("reading the releases of %s: %w", src.Repo.Name, err)
+	}
+	tag, ok = cut.Named(src.Repo.Name, releases, entry)
+	return tag, ok, nil
 }
 
 // idsOf are the IDs of all changes of the sources, where an entry is to be likened to

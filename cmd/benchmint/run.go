@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/lang/all"
 	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
@@ -24,10 +25,12 @@ import (
 	"github.com/benchmint/benchmint/stages/assess"
 	"github.com/benchmint/benchmint/stages/classify"
 	"github.com/benchmint/benchmint/stages/crawl"
+	"github.com/benchmint/benchmint/stages/cut"
 	"github.com/benchmint/benchmint/stages/describe"
 	"github.com/benchmint/benchmint/stages/export"
 	"github.com/benchmint/benchmint/stages/harvest"
 	"github.com/benchmint/benchmint/stages/link"
+	"github.com/benchmint/benchmint/stages/mask"
 	"github.com/benchmint/benchmint/stages/validate"
 )
 
@@ -297,10 +300,13 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 		Repos: sources, Builder: w.builder, SandboxKind: w.kind,
 		Crawl:     crawlConfig(c),
 		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly, Allow: c.Redaction.Allow},
+		Cut:       cut.Config{Releases: c.Library.Releases},
+		Mask:      mask.Config{Languages: c.Filters.Languages, MinLanguage: c.Library.MinLanguage, MaxLinesLeft: c.Library.MaxLinesLeft, Allow: c.Redaction.Allow},
+		Maskers:   all.Maskers(),
 		Classify:  classify.Config{Labels: labels(c)},
 		Validate:  validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits()},
 		Assess:    assess.Config{MaxHunks: c.Proof.Hunks, Limits: c.Sandbox.Limits()},
-		Describe:  describe.Config{Thin: c.Filters.Thin, Unnoticed: c.Filters.Unnoticed},
+		Describe:  describe.Config{Thin: c.Filters.Thin, Unnoticed: c.Filters.Unnoticed, Library: libraryTests(c)},
 		PinToDate: c.Build.PinToDate,
 		Tools:     tools(),
 		Program:   self(),
@@ -313,6 +319,16 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 
 func crawlConfig(c *config.Config) crawl.Config {
 	return crawl.Config{MinReleases: c.Filters.MinReleases, Licences: c.Filters.Licences, Languages: c.Filters.Languages}
+}
+
+// libraryTests are the bounds of a library's tests, nil where they are the usual ones: other
+// kinds are not described again for them.
+func libraryTests(c *config.Config) *describe.Library {
+	l := describe.Library{MaxZeroWork: c.Library.MaxZeroWork, MinPassing: c.Library.MinPassing}
+	if l == describe.DefaultLibrary() {
+		return nil
+	}
+	return &l
 }
 
 func labels(c *config.Config) []schemas.Label {
@@ -365,6 +381,8 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 		w.say("%s  %s at %s: %s", name(s.Key), s.State, s.Stage, visible(tail(s.Detail, 1)))
 	case s.Stage == stages.Validate:
 		w.say("%s  proved: %s", s.Key, proofLine(s))
+	case s.Stage == stages.Cut:
+		w.say("%s  %s", s.Key, plural(len(s.Outputs), "release"))
 	case s.Stage == stages.Pair:
 		w.say("%s  %s", s.Key, plural(len(s.Outputs), "range"))
 	case s.Stage == stages.Harvest:

@@ -68,6 +68,9 @@ func (p *program) showItem(s *shelf, i *item, logs bool) error {
 			t.line("  alias %s: GitHub alone tells the number", i.Alias)
 		}
 	}
+	if c := i.Cut; c != nil {
+		t.line("  %s  release %s of %s, %s", c.Release.Commit, visible(c.Release.Tag), c.Release.Date.UTC().Format(time.DateOnly), c.Profile)
+	}
 	for _, step := range i.Steps {
 		t.showStep(step)
 	}
@@ -104,6 +107,9 @@ func (t *printer) showStart(s *schemas.Start) {
 			name = f.OldPath + " → " + f.Path
 		}
 		t.line("    %-4s %s %s  (%s)", f.Part, f.Status, visible(name), f.Rule)
+	}
+	if m := s.Masked; m != nil {
+		t.line("    %d of %d functions taken out, %d of %d body lines left (%.1f %%)", m.Taken, m.Functions, m.Left, m.Lines, 100*m.Share())
 	}
 	t.line("    %d source files, +%d -%d lines; trees B %s S %s G %s", s.Sizes.SourceFiles, s.Sizes.SourceAdded, s.Sizes.SourceRemoved, short(s.BaseTree), short(s.StartTree), short(s.SolutionTree))
 }
@@ -181,6 +187,10 @@ func (t *printer) showBlobs(s *shelf, i *item) {
 	if i.start != nil {
 		add(i.start.Patch, "patch")
 		add(i.start.TestPatch, "test_patch")
+		add(i.start.Derive, "mask_patch")
+		if m := i.start.Masked; m != nil {
+			add(m.Manifest, "mask_manifest")
+		}
 	}
 	if i.proof != nil {
 		for _, r := range i.proof.Runs {

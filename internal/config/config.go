@@ -32,6 +32,7 @@ type Config struct {
 	Sources   []Source
 	Limits    Limits
 	Filters   Filters
+	Library   Library
 	Redaction Redaction
 	Build     Build
 	Sandbox   Sandbox
@@ -94,6 +95,15 @@ type Filters struct {
 	Labels         []string
 	Thin           bool
 	Unnoticed      bool
+}
+
+// Library says which releases become library tasks, and what such a task must be.
+type Library struct {
+	Releases     int     // newest ones of a repository; 0 is all
+	MinLanguage  float64 // shares are from 0 to 1
+	MaxLinesLeft float64
+	MinPassing   float64
+	MaxZeroWork  float64
 }
 
 // Redaction is what is done about credentials.
@@ -181,7 +191,8 @@ func Default() *Config {
 			Archived: true, MaxSourceLines: 1000, Languages: languages.Built(),
 			ModifiesOnly: true, Labels: []string{"feature", "improvement"},
 		},
-		Build: Build{Registries: RegistriesInherit, PinToDate: true},
+		Library: Library{Releases: 1, MinLanguage: 0.9, MaxLinesLeft: 0.25, MinPassing: 0.98, MaxZeroWork: 0.05},
+		Build:   Build{Registries: RegistriesInherit, PinToDate: true},
 		Sandbox: Sandbox{
 			CPUs: 2, Memory: sandbox.DefaultMemory, Processes: sandbox.DefaultProcs,
 			Disk: sandbox.DefaultDisk, Output: sandbox.DefaultOutput, Timeout: sandbox.DefaultTimeout,

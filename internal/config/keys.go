@@ -31,6 +31,7 @@ var sections = map[string]string{
 	"github":    "What a run may ask of GitHub. The token comes from GITHUB_TOKEN; several are separated by commas.",
 	"limits":    "Per repository, newest first.",
 	"filters":   "Which changes are wanted.",
+	"library":   "Of kind library: which releases are taken, and what a starter and its tests must be. Shares are from 0 to 1.",
 	"redaction": "Credentials are kept out of a dataset: masked in prose, and a change whose diff holds one is left out.",
 	"build":     "What builds of environments may use.",
 	"sandbox":   "Where strangers' code runs, and the limits of each run.",
@@ -39,19 +40,19 @@ var sections = map[string]string{
 }
 
 // madeKinds are the kinds of this version.
-var madeKinds = []string{string(schemas.KindFeature), string(schemas.KindEdit)}
+var madeKinds = []string{string(schemas.KindFeature), string(schemas.KindEdit), string(schemas.KindLibrary)}
 
 // Keys is the table, in the order of the file. Only what does something is here.
 var Keys = []Key{
 	{Path: "dataset", Doc: "name in the manifest and the card", Example: "my-features", bind: func(c *Config) any { return &c.Dataset }},
-	{Path: "kinds", Doc: "kinds of tasks: feature (a landed change), edit (a range of commits, told in a sentence); library and service come later", Choices: madeKinds, bind: func(c *Config) any { return &c.Kinds }},
+	{Path: "kinds", Doc: "kinds of tasks: feature (a landed change), edit (a range of commits, told in a sentence), library (a release without the bodies of its functions); service comes later", Choices: madeKinds, bind: func(c *Config) any { return &c.Kinds }},
 
 	{Path: "sources[].git", Doc: "path (bare or not) or URL", Example: "https://example.org/acme/widget.git", source: func(s *Source) any { return &s.Git }},
 	{Path: "sources[].github", Doc: "owner/name: GitHub is asked for titles, texts and labels of pull requests (GITHUB_TOKEN); without git the code comes from there too", Example: "acme/widget", source: func(s *Source) any { return &s.GitHub }},
 	{Path: "sources[].name", Doc: "owner/name for IDs; inferred where it can be", Example: "acme/widget", source: func(s *Source) any { return &s.Name }},
 	{Path: "sources[].since", Doc: "by commit date of the change, UTC; inclusive", Example: "2025-01-01", source: func(s *Source) any { return &s.Since }},
 	{Path: "sources[].until", Doc: "exclusive", Example: "2026-01-01", source: func(s *Source) any { return &s.Until }},
-	{Path: "sources[].only", Doc: "pull request numbers or commits, for exact selections; of edits BASE..COMMIT", Example: "[123, 4567, 1a2b3c4d]", source: func(s *Source) any { return &s.Only }},
+	{Path: "sources[].only", Doc: "pull request numbers or commits, for exact selections; of edits BASE..COMMIT, of libraries tags", Example: "[123, 4567, 1a2b3c4d]", source: func(s *Source) any { return &s.Only }},
 
 	{Path: "sources[].kinds", Doc: "of this source", Example: "[feature, edit]", Choices: madeKinds, source: func(s *Source) any { return &s.Kinds }},
 
@@ -79,6 +80,12 @@ var Keys = []Key{
 	{Path: "filters.labels", Doc: "what a change must be", Choices: []string{"feature", "improvement", "fix", "other"}, bind: func(c *Config) any { return &c.Filters.Labels }},
 	{Path: "filters.thin", Doc: "keep tasks whose own text says too little; they are marked thin", bind: func(c *Config) any { return &c.Filters.Thin }},
 	{Path: "filters.unnoticed", Doc: "keep tasks of whose code hunks the FAIL_TO_PASS tests notice none", bind: func(c *Config) any { return &c.Filters.Unnoticed }},
+
+	{Path: "library.releases", Doc: "newest final releases of a repository in its window; 0 is all", bind: func(c *Config) any { return &c.Library.Releases }},
+	{Path: "library.min_language", Doc: "share of the code lines that are in a language of filters.languages", bind: func(c *Config) any { return &c.Library.MinLanguage }},
+	{Path: "library.max_lines_left", Doc: "share of the body lines that stay in the starter, because they run when the code is loaded, or no mask reads them", bind: func(c *Config) any { return &c.Library.MaxLinesLeft }},
+	{Path: "library.min_passing", Doc: "share of the tests that pass in the release", bind: func(c *Config) any { return &c.Library.MinPassing }},
+	{Path: "library.max_zero_work", Doc: "share of the tests that pass in the starter with nothing done", bind: func(c *Config) any { return &c.Library.MaxZeroWork }},
 
 	{Path: "redaction.allow", Doc: "what looks like a credential and is none: fingerprints (RULE:HEX, as rejects and redactions.jsonl have them), files, folders that end in /", Example: "[\"jwt:1a2b3c4d\", tests/certs/]", bind: func(c *Config) any { return &c.Redaction.Allow }},
 

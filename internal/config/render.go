@@ -1,6 +1,8 @@
 package config
 
 import (
+	"github.com/benchmint/benchmint/schemas"
+
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -164,6 +166,7 @@ func (c *Config) Portable(kind string) map[string]any {
 		switch {
 		case k.source == nil && k.IsPath, k.IsLocal, k.Path == "sandbox.kind":
 		case k.Forge && !slices.ContainsFunc(c.Sources, func(s Source) bool { return s.GitHub != "" || s.Finds() }):
+		case strings.HasPrefix(k.Path, "library.") && !c.makes(schemas.KindLibrary): // they decide nothing
 		case c.Model.Name == "" && strings.HasPrefix(k.Path, "model."): // nobody is asked
 		case k.source == nil:
 			out[k.Path] = jsonOf(k.bind(c))
@@ -175,6 +178,20 @@ func (c *Config) Portable(kind string) map[string]any {
 	}
 	out["sources"] = sources
 	return out
+}
+
+// makes reports whether tasks of a kind are made of any source.
+func (c *Config) makes(kind schemas.Kind) bool {
+	return slices.ContainsFunc(c.Sources, func(s Source) bool { return c.makesOf(s, kind) })
+}
+
+// makesOf reports whether tasks of a kind are made of a source.
+func (c *Config) makesOf(s Source, kind schemas.Kind) bool {
+	kinds := s.Kinds
+	if len(kinds) == 0 {
+		kinds = c.Kinds
+	}
+	return slices.Contains(kinds, string(kind))
 }
 
 // portableSource leaves out what is not set, and paths: they mean something here only.

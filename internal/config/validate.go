@@ -17,7 +17,9 @@ import (
 var (
 	datasetName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 	sourceName  = lazyregexp.New(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
-	onlyEntry   = lazyregexp.New(`^([1-9][0-9]{0,8}|[0-9a-fA-F]{7,64}(\.\.[0-9a-fA-F]{7,64})?)$`)
+	// tagEntry is what git takes for the name of a tag, as far as releases are called so.
+	tagEntry  = lazyregexp.New(`^[A-Za-z0-9@_][A-Za-z0-9._/+@-]*$`)
+	onlyEntry = lazyregexp.New(`^([1-9][0-9]{0,8}|[0-9a-fA-F]{7,64}(\.\.[0-9a-fA-F]{7,64})?)$`)
 )
 
 // checker collects what is wrong with values that could be read.
@@ -128,11 +130,19 @@ func (k *checker) numbers() {
 	c, s := k.c, k.c.Sandbox
 	for path, n := range map[string]int{
 		"filters.min_release_text": c.Filters.MinReleaseText, "filters.min_stars": c.Filters.MinStars, "github.max_requests": c.MaxRequests,
-		"limits.changes": c.Limits.Changes, "limits.releases": c.Limits.Releases, "filters.min_releases": c.Filters.MinReleases,
+		"limits.changes": c.Limits.Changes, "library.releases": c.Library.Releases, "limits.releases": c.Limits.Releases, "filters.min_releases": c.Filters.MinReleases,
 		"filters.max_source_lines": c.Filters.MaxSourceLines, "proof.hunks": c.Proof.Hunks, "jobs": c.Jobs,
 	} {
 		if n < 0 {
 			k.at(path, "%d is below 0", n)
+		}
+	}
+	for path, share := range map[string]float64{
+		"library.min_language": c.Library.MinLanguage, "library.max_lines_left": c.Library.MaxLinesLeft,
+		"library.min_passing": c.Library.MinPassing, "library.max_zero_work": c.Library.MaxZeroWork,
+	} {
+		if share < 0 || share > 1 {
+			k.at(path, "%g is not between 0 and 1", share)
 		}
 	}
 	if c.Proof.Parallel < 1 {
@@ -235,6 +245,9 @@ func (k *checker) window(i int) {
 		k.at(sourcePath(i, "since"), "%s is in the future: no commit is that new", s.Since)
 	}
 	for _, entry := range s.Only {
+		if k.c.makesOf(s, schemas.KindLibrary) && tagEntry.MatchString(entry) {
+			continue
+		}
 		if _, err := schemas.ParseInstanceID(entry); err != nil && !onlyEntry.MatchString(entry) {
 			k.at(sourcePath(i, "only"), "%q is not a pull request number, commit (7 hex digits or more), range of commits or ID", entry)
 		}

@@ -48,6 +48,6 @@ func (p Projects) Of(ctx context.Context, s schemas.Start) (lang.Project, error)
 	}
 	return lang.Project{
 		Name: s.Repo, Base: trees.B, Solution: trees.G, Date: s.BaseDate, Version: version,
-		TestPaths: s.TestPaths(), PinToDate: p.PinToDate, Available: available,
+		TestPaths: s.TestPaths(), Masked: s.Masked != nil, PinToDate: p.PinToDate, Available: available,
 	}, nil
 }

@@ -33,6 +33,8 @@ type Project struct {
 	Date      time.Time // commit date of base
 	Version   tree.Version
 	TestPaths []string // changed test files, in the solution
+	// Masked says that the bodies of most functions are missing in Base.
+	Masked bool
 	// PinToDate holds dependency versions to Date (build.pin_to_date).
 	PinToDate bool
 	// Available toolchains by name (python, go), any order.

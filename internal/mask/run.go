@@ -27,8 +27,11 @@ type Options struct {
 	// Src and Tests are the folders by which the commit0 profiles choose files, relative
 	// to Source; "." and "" by default.
 	Src, Tests string
-	Workers    int   // 0: as many as there are processors
-	MaxFile    int64 // bytes of a file that is read as code; 0: 8 MiB
+	// LoadTests keeps what runs when the tests are loaded as well, so that they load in the
+	// starter: in Go a panic there ends all tests of a package.
+	LoadTests bool
+	Workers   int   // 0: as many as there are processors
+	MaxFile   int64 // bytes of a file that is read as code; 0: 8 MiB
 }
 
 const maxFile = 8 << 20
@@ -251,7 +254,7 @@ func (r *run) read(ctx context.Context) error {
 	return inOrder(ctx, r.Workers, len(code), func(i int) *File { return r.readOne(code[i]) }, func(i int, f *File) error {
 		switch u := code[i].unit; {
 		case f == nil:
-		case code[i].whole.Kind == ForTests:
+		case code[i].whole.Kind == ForTests && !r.LoadTests:
 			r.project.compiles(u.kin, f.Compiled)
 		default:
 			r.project.add(u, f)
@@ -319,7 +322,7 @@ func (r *run) readOne(e *entry) (f *File) {
 	}
 	e.hash = digest(source)
 	e.whole = u.language.Exempt(u.path, source)
-	if e.whole.Kind == ForTests {
+	if e.whole.Kind == ForTests && !r.LoadTests {
 		names, err := compiledFor(u, source)
 		if err != nil {
 			e.whole.Detail = strings.TrimPrefix(e.whole.Detail+", not read: "+err.Error(), ", ")

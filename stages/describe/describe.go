@@ -38,11 +38,13 @@ type Config struct {
 	Unnoticed bool `json:"unnoticed"`
 	// Model is who drafts before the rules; nil is nobody.
 	Model *llm.Settings `json:"model,omitempty"`
+	// Library is what the tests of a library must be; nil is DefaultLibrary.
+	Library *Library `json:"library,omitempty"`
 }
 
 // Records joins what earlier stages left.
 type Records interface {
-	Change(id string) (schemas.Change, error)
+	Origin(id string) (schemas.Origin, error)
 	Start(id string) (schemas.Start, error)
 	Proof(id string) (schemas.Proof, error)
 }
@@ -112,6 +114,9 @@ func (d *Describer) Run(ctx context.Context, a schemas.Adequacy) (schemas.Statem
 	f, err := d.facts(ctx, a.StartID)
 	if err != nil {
 		return schemas.Statement{}, err
+	}
+	if f.cut != nil {
+		return d.library(ctx, f)
 	}
 	t := newTask(f)
 	hand := d.overrides[f.change.ID()]
@@ -220,6 +225,7 @@ func places(hunks []schemas.HunkNotice) string {
 // facts is what one statement is made from.
 type facts struct {
 	change         schemas.Change
+	cut            *schemas.Cut // instead of a change, of a library
 	start          schemas.Start
 	proof          schemas.Proof
 	base, solution lang.Tree
@@ -234,8 +240,12 @@ func (d *Describer) facts(ctx context.Context, id string) (facts, error) {
 	if f.start, err = d.records.Start(id); err != nil {
 		return f, err
 	}
-	if f.change, err = d.records.Change(id); err != nil {
+	origin, err := d.records.Origin(id)
+	if err != nil {
 		return f, err
+	}
+	if f.cut = origin.Cut; origin.Change != nil {
+		f.change = *origin.Change
 	}
 	if f.proof, err = d.records.Proof(id); err != nil {
 		return f, err
@@ -245,6 +255,9 @@ func (d *Describer) facts(ctx context.Context, id string) (facts, error) {
 		return f, err
 	}
 	f.base, f.solution = trees.B, trees.G
+	if f.cut != nil {
+		return f, nil
+	}
 	if l := d.languages[f.start.Language]; l != nil {
 		f.names = l.NewNames(trees.B, trees.G, codePaths(f.start), f.start.TestPaths())
 	}

@@ -113,7 +113,9 @@ func (w *world) names() []schemas.Name {
 	return languages[w.start.Language].NewNames(w.base, w.solution, codePaths(w.start), w.start.TestPaths())
 }
 
-func (w *world) Change(string) (schemas.Change, error) { return w.change, nil }
+func (w *world) Origin(string) (schemas.Origin, error) {
+	return schemas.Origin{Change: &w.change}, nil
+}
 func (w *world) Start(string) (schemas.Start, error)   { return w.start, nil }
 func (w *world) Proof(string) (schemas.Proof, error)   { return w.proof, nil }
 func (w *world) Of(context.Context, schemas.Start) (states.Trees, error) {

@@ -48,7 +48,7 @@ func (c Config) Told(tools map[string]string) any {
 
 // Records joins what the stages left.
 type Records interface {
-	Change(id string) (schemas.Change, error)
+	Origin(id string) (schemas.Origin, error)
 	Start(id string) (schemas.Start, error)
 	Provisioned(id string) (schemas.Provisioned, error)
 	Step(stage, id string) (schemas.Step, bool, error)
@@ -192,11 +192,10 @@ func (e *Exporter) tasks(ctx context.Context, done iter.Seq2[schemas.Statement, 
 func (e *Exporter) task(ctx context.Context, s schemas.Statement, flaky *ledger.Ledger) (output.Task, error) {
 	id := s.ID()
 	t := output.Task{Statement: s}
-	change, err := e.Records.Change(id)
-	if err != nil {
+	var err error
+	if t.Origin, err = e.Records.Origin(id); err != nil {
 		return t, err
 	}
-	t.Origin = schemas.Origin{Change: &change}
 	var proof schemas.Proof
 	if t.Start, proof, err = e.proved(id); err != nil {
 		return t, err
@@ -217,6 +216,11 @@ func (e *Exporter) task(ctx context.Context, s schemas.Statement, flaky *ledger.
 		return t, err
 	}
 	t.Patch, t.TestPatch = trees.Patch, trees.TestPatch
+	if t.Start.Derive != "" {
+		if t.Derive, err = e.Blobs.Get(t.Start.Derive); err != nil {
+			return t, fmt.Errorf("reading the patch of the base: %w", err)
+		}
+	}
 	t.Base = func() (*tree.Tree, error) { return trees.B, nil }
 	version, err := e.History.Describe(ctx, t.Start.Repo, t.Start.Base)
 	if err != nil {
@@ -315,8 +319,8 @@ func (e *Exporter) rejects(others iter.Seq2[schemas.Step, error], flaky *ledger.
 
 func (e *Exporter) reject(s schemas.Step, flaky *ledger.Ledger) (output.Reject, error) {
 	r := output.Reject{InstanceID: s.Key, End: s.State, Stage: s.Stage, Reason: s.Reason, Detail: s.Detail}
-	if c, err := e.Records.Change(s.Key); err == nil { // a source that ended in crawl has no change
-		r.Repo, r.Commit = c.Repo, c.Commit
+	if o, err := e.Records.Origin(s.Key); err == nil { // a source that ended in crawl has none
+		r.Repo, r.Commit = o.Repo(), o.Commit()
 	}
 	start, proof, ok, err := e.tried(s)
 	if err != nil {

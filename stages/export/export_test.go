@@ -45,12 +45,12 @@ func newShop(t *testing.T) *shop {
 	return &shop{t: t, changes: map[string]schemas.Change{}, steps: map[string]schemas.Step{}, trees: map[string]*tree.Tree{}, blobs: blobs}
 }
 
-func (s *shop) Change(id string) (schemas.Change, error) {
+func (s *shop) Origin(id string) (schemas.Origin, error) {
 	c, ok := s.changes[id]
 	if !ok {
-		return c, fmt.Errorf("no change %s", id)
+		return schemas.Origin{}, fmt.Errorf("no change %s", id)
 	}
-	return c, nil
+	return schemas.Origin{Change: &c}, nil
 }
 func (s *shop) Start(id string) (schemas.Start, error) {
 	return record[schemas.Start](s, "link", id)

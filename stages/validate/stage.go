@@ -14,7 +14,7 @@ import (
 // Records joins what earlier stages left.
 type Records interface {
 	Start(id string) (schemas.Start, error)
-	Change(id string) (schemas.Change, error)
+	Origin(id string) (schemas.Origin, error)
 }
 
 // Sources are what a Stage collects a proof's material from.
@@ -60,7 +60,7 @@ func (s *Stage) material(ctx context.Context, in schemas.Provisioned) (Material,
 	if err != nil {
 		return Material{}, err
 	}
-	change, err := s.sources.Records.Change(in.StartID)
+	origin, err := s.sources.Records.Origin(in.StartID)
 	if err != nil {
 		return Material{}, err
 	}
@@ -68,7 +68,10 @@ func (s *Stage) material(ctx context.Context, in schemas.Provisioned) (Material,
 	if err != nil {
 		return Material{}, fmt.Errorf("describing the base: %w", err)
 	}
-	m := Material{Start: start, Environment: in.Environment, Statement: prose.Plain(change.Subject, change.Body), Version: version.Tag}
+	m := Material{Start: start, Environment: in.Environment, Version: version.Tag}
+	if c := origin.Change; c != nil {
+		m.Statement = prose.Plain(c.Subject, c.Body)
+	}
 	m.Trees, err = s.sources.States.Of(ctx, start)
 	return m, err
 }

@@ -24,8 +24,8 @@ type world struct {
 }
 
 func (w world) Start(string) (schemas.Start, error) { return w.c.Start, nil }
-func (w world) Change(string) (schemas.Change, error) {
-	return schemas.Change{Subject: "Add the colour (#7)"}, nil
+func (w world) Origin(string) (schemas.Origin, error) {
+	return schemas.Origin{Change: &schemas.Change{Subject: "Add the colour (#7)"}}, nil
 }
 func (w world) Of(context.Context, schemas.Start) (states.Trees, error) {
 	return w.c.Trees, w.fault["trees"]

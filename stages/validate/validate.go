@@ -9,6 +9,7 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/states"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
@@ -86,7 +88,7 @@ func (v *Validator) Prove(ctx context.Context, m Material) (schemas.Proof, error
 	}
 	needles := seal.Needles(seal.Task{
 		Base: m.Trees.B, Solution: m.Trees.G, Patch: m.Trees.Patch, TestPatch: m.Trees.TestPatch,
-		Name: m.Start.Repo, Commit: m.Start.Commit, Version: m.Version,
+		Name: m.Start.Repo, Commit: m.Start.Commit, Version: version(m),
 	})
 	return v.proveCase(ctx, task{
 		Case: c, statement: m.Statement,
@@ -96,6 +98,15 @@ func (v *Validator) Prove(ctx context.Context, m Material) (schemas.Proof, error
 			})
 		},
 	})
+}
+
+// version is the release up to which a copy of the project may lie in what a solver gets:
+// the one at the base. Of a library every other copy of it may hold the solution.
+func version(m Material) string {
+	if m.Start.Masked != nil {
+		return ""
+	}
+	return m.Version
 }
 
 // task is one start with all that its proof rests on.
@@ -130,6 +141,22 @@ type prover struct {
 	tried  []string        // those that do not run what was shown
 }
 
+// loads rejects a starter of a library of which no test file loads: it is the mask that
+// fails there, and not a body that is missing.
+func (p *prover) loads() error {
+	if p.c.Start.Masked == nil {
+		return nil
+	}
+	why := ""
+	for _, t := range p.proof.Tests {
+		if t.Class == schemas.P2P || t.Class == schemas.F2P && t.Cause != schemas.CauseLoad {
+			return nil
+		}
+		why = cmp.Or(why, t.Why)
+	}
+	return pipeline.Reject(schemas.StarterDead, "%d tests that pass in the release do not load: %s", len(p.proof.List(schemas.F2P)), why)
+}
+
 // prove is the whole story: work in order, then the questions that can still
 // reject a task, cheapest first.
 func (p *prover) prove(ctx context.Context) error {
@@ -137,6 +164,9 @@ func (p *prover) prove(ctx context.Context) error {
 		return err
 	}
 	if err := judge(p.proof.Tests, p.ev); err != nil {
+		return err
+	}
+	if err := p.loads(); err != nil {
 		return err
 	}
 	if err := p.fairness(); err != nil {

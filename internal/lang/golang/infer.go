@@ -23,7 +23,7 @@ func (Language) Infer(p lang.Project) (schemas.Recipe, error) {
 	if len(l.modules) == 0 {
 		return schemas.Recipe{}, &lang.Refusal{Reason: schemas.NoRecipe, Detail: "no go.mod: packages without modules are not built"}
 	}
-	r := schemas.Recipe{Language: Name, Report: ReportFormat, DepsFrom: "solution"}
+	r := schemas.Recipe{Language: Name, Report: ReportFormat, DepsFrom: "solution", Apart: p.Masked}
 	jobs := readCI(p.Solution)
 	if err := chooseToolchain(&r, p, l, jobs); err != nil {
 		return schemas.Recipe{}, err

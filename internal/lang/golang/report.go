@@ -60,6 +60,8 @@ type packageState struct {
 	// in a run with canaries and none of them is its own.
 	guard     *guard
 	unplanned bool
+	// apart: a process may have ended in the middle of its test, whatever those after it said.
+	apart bool
 }
 
 // stream reads the output of one process.
@@ -71,6 +73,7 @@ type stream struct {
 	loose    bytes.Buffer             // everything that is no event
 	events   int
 	guards   map[string]*guard
+	apart    bool // each test had a process of its own
 }
 
 const (
@@ -83,7 +86,7 @@ const (
 func (Language) Parse(_ schemas.Recipe, out []lang.Output) testlog.Report {
 	report := testlog.Report{Started: true, Ended: true}
 	for _, o := range out {
-		p := &stream{packages: map[string]*packageState{}, builds: map[string]*bytes.Buffer{}, guards: guardsOf(o.Run.Secret)}
+		p := &stream{packages: map[string]*packageState{}, builds: map[string]*bytes.Buffer{}, guards: guardsOf(o.Run.Secret), apart: isApart(o.Run)}
 		data := o.Result.Output
 		if o.Report != nil {
 			data = o.Report
@@ -195,7 +198,10 @@ func (p *stream) buildText(header string) *bytes.Buffer {
 func (p *stream) pkg(name string) *packageState {
 	pkg, ok := p.packages[name]
 	if !ok {
-		pkg = &packageState{name: name, tests: map[string]*testState{}, listed: map[string]bool{}, guard: p.guards[name]}
+		if g := p.guards[name]; g != nil {
+			g.apart = p.apart
+		}
+		pkg = &packageState{name: name, tests: map[string]*testState{}, listed: map[string]bool{}, guard: p.guards[name], apart: p.apart}
 		pkg.unplanned = p.guards != nil && pkg.guard == nil
 		p.packages[name] = pkg
 		p.order = append(p.order, pkg)
@@ -267,7 +273,7 @@ func (k *packageState) notice(line string, t *testState) {
 func (k *packageState) testEvent(e event) {
 	k.verdict = ""
 	k.events++
-	if k.guard != nil && k.guard.hides(e) {
+	if k.guard != nil && k.guard.hides(k, e) {
 		return
 	}
 	t, known := k.tests[e.Test]
@@ -307,6 +313,10 @@ func (k *packageState) testEvent(e event) {
 // finish turns a package's events into its unit and tests.
 func (k *packageState) finish(p *stream) (testlog.Unit, []testlog.Test) {
 	unit := testlog.Unit{Name: k.name, State: testlog.Finished}
+	if k.guard != nil && k.apart && k.guard.begun { // of the last test
+		k.guard.cutOff(k)
+		k.guard.begun = false
+	}
 	switch {
 	case k.broken:
 		unit.State, unit.Message = testlog.NotLoaded, cut(p.compilerSays(k))
@@ -323,6 +333,8 @@ func (k *packageState) finish(p *stream) (testlog.Unit, []testlog.Test) {
 		k.last.status = ""
 		unit.State = testlog.Aborted
 		k.settleAbort(&unit)
+	case k.apart && k.end != "": // that one process ended early says nothing of the others
+		k.settle()
 	case k.end == "" || k.end == "fail" && k.verdict == "" || k.end == "pass" && k.verdict == "" && k.unended():
 		unit.State = testlog.Aborted
 		k.settleAbort(&unit)
@@ -360,7 +372,7 @@ func (k *packageState) settle() {
 			continue
 		}
 		t.status = schemas.Failed
-		if k.end == "pass" {
+		if k.end == "pass" && !k.apart {
 			t.status = schemas.Passed
 		}
 		for _, m := range glued.FindAllStringSubmatch(t.output.String(), -1) {

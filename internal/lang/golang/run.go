@@ -49,6 +49,9 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Te
 		if sel.Nonce == "" { // what a person runs from a dataset has no canaries: nobody reads its report by them
 			run = withCanaries(run, r, t, l, plan)
 		}
+		if r.Apart {
+			run = apart(run, t, l, plan)
+		}
 		out = append(out, run)
 	}
 	for _, c := range r.Test {

@@ -1,0 +1,85 @@
+package cut_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/cut"
+)
+
+func release(tag, commit string, day int, pre bool) schemas.Release {
+	return schemas.Release{Repo: "acme/widget", Tag: tag, Version: tag[1:], Commit: commit, Date: time.Date(2025, 1, day, 12, 0, 0, 0, time.UTC), Pre: pre}
+}
+
+var releases = []schemas.Release{
+	release("v3.0.0rc1", "eeee", 9, true), release("v2.1.0", "dddd", 8, false), release("v2.1", "dddd", 8, false),
+	release("v2.0.0", "cccc", 5, false), release("v1.0.0", "bbbb", 2, false),
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		config cut.Config
+		source schemas.Source
+		want   []string
+	}{
+		"newest_final":  {cut.Default(), schemas.Source{}, []string{"acme__widget-v2.1.0.library"}},
+		"all":           {cut.Config{}, schemas.Source{}, []string{"acme__widget-v2.1.0.library", "acme__widget-v2.0.0.library", "acme__widget-v1.0.0.library"}},
+		"window":        {cut.Config{}, schemas.Source{Since: "2025-01-02", Until: "2025-01-08"}, []string{"acme__widget-v2.0.0.library", "acme__widget-v1.0.0.library"}},
+		"named":         {cut.Default(), schemas.Source{Only: []string{"v1.0.0", "v3.0.0rc1", "12"}}, []string{"acme__widget-v3.0.0rc1.library", "acme__widget-v1.0.0.library"}},
+		"others_named":  {cut.Default(), schemas.Source{Only: []string{"1a2b3c4"}}, nil},
+		"nothing_there": {cut.Default(), schemas.Source{Since: "2026-01-01"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cutter, err := cut.New(c.config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.source.Repo = schemas.Repo{Name: "acme/widget", Root: "aaaa", Licence: "MIT"}
+			cuts, err := cutter.Run(t.Context(), schemas.Crawled{Source: c.source, Releases: releases})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, x := range cuts {
+				got = append(got, x.ID())
+				if x.RepoRoot != "aaaa" || x.Licence != "MIT" || x.Profile != "strict" {
+					t.Errorf("%+v", x)
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	for selection, want := range map[string]string{
+		"v2.0.0": "v2.0.0", "acme__widget-v2.0.0.library": "v2.0.0", "Acme__Widget-V2.0.0.library": "v2.0.0", "v2.0.0.library": "v2.0.0",
+		"v2.0": "", "2.0.0": "", "acme__gadget-v2.0.0.library": "", "12": "",
+	} {
+		if got, ok := cut.Named("acme/widget", releases, selection); got != want || ok != (want != "") {
+			t.Errorf("%s means %q (%t), want %q", selection, got, ok, want)
+		}
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	t.Parallel()
+	if _, err := cut.New(cut.Config{Releases: -1}); err == nil {
+		t.Error("a number below 0 is taken")
+	}
+	cutter, err := cut.New(cut.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cutter.Run(t.Context(), schemas.Crawled{Source: schemas.Source{Since: "tomorrow"}, Releases: releases}); err == nil {
+		t.Error("a window that is no day is taken")
+	}
+}

@@ -1,0 +1,395 @@
+// Package mask turns a release into a start: B and S are the release without the bodies of
+// its functions, G is the release. The tests are in all three.
+//
+// It takes bodies out of the code part alone: tests, docs and examples stay as they are,
+// since they say what is asked for. It never runs code, and never leaves a file out of a
+// starter: what cannot be masked is a reject.
+package mask
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
+	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/secrets"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Version is part of the stage's fingerprint.
+const Version = "1, " + secrets.RulesVersion
+
+// Repos reads objects by the repository's name.
+type Repos interface {
+	Files(ctx context.Context, repo, from, to string) ([]schemas.ChangedFile, error)
+	Tree(ctx context.Context, repo, id string) (*tree.Tree, error)
+	Graft(ctx context.Context, repo, base string, edits []gitrepo.Edit) (string, error)
+	Diff(ctx context.Context, repo, from, to string) ([]byte, error)
+	Hunks(ctx context.Context, repo, from, to string) ([]byte, error)
+}
+
+// Config is the stage's settings (library and filters in the configuration file).
+type Config struct {
+	Languages    []string      // of the code; empty: every language there is a plugin for
+	MinLanguage  float64       // share of the code lines that are in one of them, 0 to 1
+	MaxLinesLeft float64       // share of the body lines that stay, 0 to 1
+	Allow        secrets.Allow // findings of package secrets that are known to be none
+}
+
+// Default is what holds where nothing is configured.
+func Default() Config { return Config{MinLanguage: 0.9, MaxLinesLeft: 0.25} }
+
+// Validate refuses languages without a plugin and shares that are none.
+func (c Config) Validate(known []string) error {
+	var failed []error
+	for _, l := range c.Languages {
+		if !slices.Contains(known, l) {
+			failed = append(failed, fmt.Errorf("languages: %q is none of %s", l, strings.Join(known, ", ")))
+		}
+	}
+	for _, share := range []struct {
+		key  string
+		have float64
+	}{{"library.min_language", c.MinLanguage}, {"library.max_lines_left", c.MaxLinesLeft}} {
+		if share.have < 0 || share.have > 1 {
+			failed = append(failed, fmt.Errorf("%s: %g is not between 0 and 1", share.key, share.have))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// Masker is the stage. It holds no state: releases may be masked side by side.
+type Masker struct {
+	repos   Repos
+	blobs   *blob.Store
+	maskers []mask.Language
+	rules   parts.Rules
+	config  Config
+}
+
+var _ pipeline.Stage[schemas.Cut, schemas.Start] = (*Masker)(nil)
+
+// New makes the stage. languages are those in which a task can be, maskers read all that can
+// be masked.
+func New(repos Repos, blobs *blob.Store, languages map[string]lang.Language, maskers []mask.Language, c Config) (*Masker, error) {
+	var known []string
+	var plugins []lang.Language
+	for name, l := range languages {
+		known, plugins = append(known, name), append(plugins, l)
+	}
+	slices.Sort(known)
+	if err := c.Validate(known); err != nil {
+		return nil, err
+	}
+	if len(c.Languages) == 0 {
+		c.Languages = known
+	}
+	return &Masker{repos: repos, blobs: blobs, maskers: maskers, rules: parts.New(plugins...), config: c}, nil
+}
+
+// Depends is what a start is made from: not what a forge says of the release, or what the
+// history around it looks like.
+func (m *Masker) Depends(c schemas.Cut) any { return c.Told() }
+
+// Run makes the start of one release. Rejections: every reason of mask/, and those of link/
+// for a tree that cannot be read or holds a credential.
+func (m *Masker) Run(ctx context.Context, c schemas.Cut) (schemas.Start, error) {
+	start, err := m.run(ctx, c)
+	var rejected *pipeline.Rejected
+	switch {
+	case err == nil || errors.As(err, &rejected):
+		return start, err
+	case errors.Is(err, gitrepo.ErrMissing):
+		return start, &pipeline.Rejected{Reason: schemas.MissingBlob, Err: err}
+	case errors.Is(err, tree.ErrUnsafe):
+		return start, &pipeline.Rejected{Reason: schemas.UnsafePath, Err: err}
+	case errors.Is(err, tree.ErrTooLarge):
+		return start, &pipeline.Rejected{Reason: schemas.HugeObject, Err: err}
+	}
+	return start, err
+}
+
+func (m *Masker) run(ctx context.Context, c schemas.Cut) (schemas.Start, error) {
+	none := schemas.Start{}
+	solution, err := m.repos.Tree(ctx, c.Repo, c.Release.Commit)
+	if err != nil {
+		return none, err
+	}
+	language, err := m.language(solution)
+	if err != nil {
+		return none, err
+	}
+	edits, done, err := m.masked(ctx, solution, mask.Profile(c.Profile), language)
+	if err != nil {
+		return none, err
+	}
+	source := solution.ID()
+	base, err := m.repos.Graft(ctx, c.Repo, source, edits)
+	if err != nil {
+		return none, fmt.Errorf("making the starter's tree: %w", err)
+	}
+	start := schemas.Start{
+		ChangeID: c.ID(), Repo: c.Repo, Kind: schemas.KindLibrary, Language: language,
+		Base: c.Release.Commit, Commit: c.Release.Commit, BaseDate: c.Release.Date,
+		SourceTree: source, BaseTree: base, StartTree: base, SolutionTree: source,
+		Identity: schemas.DigestOf([]string{c.RepoRoot, base, source}), Masked: &done,
+	}
+	if err := m.files(ctx, solution, &start); err != nil {
+		return none, err
+	}
+	return start, m.patches(ctx, solution, &start)
+}
+
+// language is that of most lines of the code part. It asks for tests in the same.
+func (m *Masker) language(t *tree.Tree) (string, error) {
+	lines, all, tests := map[string]int{}, 0, map[string]bool{}
+	for _, p := range t.Paths() {
+		e, _ := t.Entry(p)
+		part, rule := m.rules.Part(p, t)
+		name, known := m.rules.Source(p)
+		switch {
+		case e.Mode == tree.ModeSymlink:
+		case parts.Counts(part, rule):
+			tests[name] = tests[name] || known
+		case parts.Ships(p, part, rule) && parts.IsSource(p):
+			n := bytes.Count(e.Data, []byte("\n"))
+			all += n
+			if known {
+				lines[name] += n
+			}
+		}
+	}
+	most := ""
+	for _, name := range m.config.Languages {
+		if lines[name] > lines[most] {
+			most = name
+		}
+	}
+	if share := float64(lines[most]) / float64(max(all, 1)); most == "" || share < m.config.MinLanguage {
+		return "", pipeline.Reject(schemas.MixedSource, "%.1f %% of %d code lines are in %s, at least %.1f %% are asked for", 100*share, all, strings.Join(m.config.Languages, " or "), 100*m.config.MinLanguage)
+	}
+	if !tests[most] {
+		return "", pipeline.Reject(schemas.NoSuite, "no test file in %s", most)
+	}
+	return most, nil
+}
+
+// masked writes the tree to a folder, has it masked there, and gives what changed in the
+// code part. In Go the tests of a package are one program: a body that is missing when it
+// starts ends all of them, so that what they load stays.
+func (m *Masker) masked(ctx context.Context, t *tree.Tree, profile mask.Profile, language string) (edits []gitrepo.Edit, done schemas.Masked, err error) {
+	scratch, err := os.MkdirTemp("", "benchmint-mask-")
+	if err != nil {
+		return nil, done, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	source := filepath.Join(scratch, "release")
+	if err := write(source, t); err != nil {
+		return nil, done, fmt.Errorf("writing the release: %w", err)
+	}
+	pipeline.Doing(ctx, "masking %d files", len(t.Paths()))
+	result, err := mask.Run(ctx, mask.Options{
+		Source: source, Output: filepath.Join(scratch, "starter"), Profile: profile, Languages: m.maskers, LoadTests: language == "go", Workers: 1,
+	})
+	if err != nil {
+		return nil, done, err
+	}
+	manifest, err := mask.ReadManifest(result.Manifest)
+	if err != nil {
+		return nil, done, err
+	}
+	manifest.Files = slices.DeleteFunc(manifest.Files, func(r mask.Record) bool {
+		part, rule := m.rules.Part(r.Path, t)
+		return !parts.Ships(r.Path, part, rule)
+	})
+	starter, err := os.OpenRoot(result.Output)
+	if err != nil {
+		return nil, done, err
+	}
+	defer func() { err = errors.Join(err, starter.Close()) }()
+	for _, r := range manifest.Files {
+		if r.Failed != "" {
+			return nil, done, pipeline.Reject(schemas.MaskFailed, "%s: %s", schemas.RecordPath(r.Path), r.Failed)
+		}
+		if r.Before == r.After {
+			continue
+		}
+		data, err := starter.ReadFile(filepath.FromSlash(r.Path))
+		if err != nil {
+			return nil, done, err
+		}
+		was, _ := t.Entry(r.Path)
+		edits = append(edits, gitrepo.Edit{Path: r.Path, Mode: was.Mode, Data: data})
+	}
+	if done, err = m.count(manifest); err != nil {
+		return nil, done, err
+	}
+	return edits, done, m.enough(done)
+}
+
+// enough holds a starter to what must be gone of the solution.
+func (m *Masker) enough(done schemas.Masked) error {
+	if done.Taken == 0 {
+		return pipeline.Reject(schemas.NothingMasked, "none of %d functions", done.Functions)
+	}
+	if done.Share() > m.config.MaxLinesLeft {
+		return pipeline.Reject(schemas.LinesLeft, "%.1f %% of %d body lines stay, at most %.1f %% may", 100*done.Share(), done.Lines, 100*m.config.MaxLinesLeft)
+	}
+	return nil
+}
+
+// count sums up what was done to the code part, and keeps the manifest of it.
+func (m *Masker) count(manifest *mask.Manifest) (schemas.Masked, error) {
+	done := schemas.Masked{Profile: string(manifest.Profile), Kept: map[string]int{}}
+	for _, r := range manifest.Files {
+		if r.Kind == mask.NotRead {
+			done.Lines, done.Left = done.Lines+r.Lines, done.Left+r.Lines
+		}
+		end := 0 // of the outermost function so far: they are in source order
+		for _, f := range r.Functions {
+			done.Functions++
+			if outer := f.Span.Start >= end; outer && f.Construct != mask.Test {
+				done.Lines, done.Left, end = done.Lines+f.Shape.Lines, done.Left+f.Shape.Lines, f.Span.End
+			}
+			switch f.Done {
+			case mask.Masked, mask.Removed:
+				done.Left -= f.Shape.Lines
+				done.Taken++
+			case mask.Gone:
+				done.Taken++
+			default:
+				done.Kept[why(f)]++
+			}
+		}
+	}
+	raw, err := json.Marshal(mask.Manifest{Format: manifest.Format, Profile: manifest.Profile, Files: manifest.Files, Totals: manifest.Totals})
+	if err != nil {
+		return done, err
+	}
+	if done.Manifest, err = m.blobs.Put(raw); err != nil {
+		return done, fmt.Errorf("keeping the manifest of the mask: %w", err)
+	}
+	return done, nil
+}
+
+// why is the reason of a function that stays, without the place that it names.
+func why(f mask.Definition) string {
+	if policy, ok := mask.PolicyOf(f.Construct); ok && !policy.Mask {
+		return string(f.Construct)
+	}
+	return "loaded"
+}
+
+// write puts a tree into a folder. Links are written as links; nothing is written through
+// them, since a path below one is none of a tree.
+func write(dir string, t *tree.Tree) (err error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	for _, e := range t.Entries() {
+		name := filepath.FromSlash(e.Path)
+		if e.Mode == tree.ModeModule {
+			continue
+		}
+		if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			return err
+		}
+		if e.Mode == tree.ModeSymlink {
+			err = root.Symlink(string(e.Data), name)
+		} else {
+			err = root.WriteFile(name, e.Data, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// files are the rows of what was taken out, all of the code part.
+func (m *Masker) files(ctx context.Context, solution *tree.Tree, s *schemas.Start) error {
+	rows, err := m.repos.Files(ctx, s.Repo, s.BaseTree, s.SolutionTree)
+	if err != nil {
+		return fmt.Errorf("listing the masked files: %w", err)
+	}
+	patch, err := m.repos.Hunks(ctx, s.Repo, s.BaseTree, s.SolutionTree)
+	if err != nil {
+		return fmt.Errorf("reading the hunks: %w", err)
+	}
+	files, _, err := gitdiff.Parse(bytes.NewReader(patch))
+	if err != nil {
+		return fmt.Errorf("reading the hunks: %w", err)
+	}
+	hunks := map[string]int{}
+	for _, f := range files {
+		hunks[f.NewName] = len(f.TextFragments)
+	}
+	for _, row := range rows {
+		f := schemas.PartFile{ChangedFile: row, Hunks: hunks[row.Path]}
+		f.Part, f.Rule = m.rules.Part(row.Path, solution)
+		f.Path, f.OldPath = schemas.RecordPath(f.Path), schemas.RecordPath(f.OldPath)
+		s.Files = append(s.Files, f)
+		if _, ok := m.rules.Source(row.Path); ok {
+			s.Sizes.SourceFiles++
+			s.Sizes.SourceHunks += f.Hunks
+			s.Sizes.SourceAdded += max(f.Added, 0)
+			s.Sizes.SourceRemoved += max(f.Removed, 0)
+		}
+	}
+	return nil
+}
+
+// patches makes the patch from the release to the starter and the one back, and proves both
+// by applying their bytes.
+func (m *Masker) patches(ctx context.Context, solution *tree.Tree, s *schemas.Start) error {
+	derive, err := m.repos.Diff(ctx, s.Repo, s.SourceTree, s.BaseTree)
+	if err != nil {
+		return fmt.Errorf("making the patch of the mask: %w", err)
+	}
+	patch, err := m.repos.Diff(ctx, s.Repo, s.BaseTree, s.SolutionTree)
+	if err != nil {
+		return fmt.Errorf("making the patch: %w", err)
+	}
+	state := solution
+	for _, step := range []struct {
+		what  string
+		patch []byte
+		want  string
+	}{{"release + mask", derive, s.BaseTree}, {"starter + patch", patch, s.SolutionTree}} {
+		if state, err = state.Apply(step.patch); err != nil {
+			return fmt.Errorf("checking %s: %w", step.what, err)
+		}
+		if got := state.ID(); got != step.want {
+			return fmt.Errorf("checking %s: tree %s, want %s", step.what, got, step.want)
+		}
+	}
+	if found := m.config.Allow.Without(secrets.ScanPatch(patch)); len(found) > 0 {
+		return pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("patch", found))
+	}
+	if s.Derive, err = m.blobs.Put(derive); err != nil {
+		return fmt.Errorf("keeping the patch of the mask: %w", err)
+	}
+	if s.Patch, err = m.blobs.Put(patch); err != nil {
+		return fmt.Errorf("keeping the patch: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package mask_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
+	"github.com/benchmint/benchmint/internal/lang/all"
+	masks "github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/states"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/mask"
+)
+
+// one answers for a repository by whatever name.
+type one struct{ *gitrepo.Repo }
+
+func (o one) Files(ctx context.Context, _, from, to string) ([]schemas.ChangedFile, error) {
+	return o.Repo.Files(ctx, from, to)
+}
+func (o one) Tree(ctx context.Context, _, id string) (*tree.Tree, error) { return o.Repo.Tree(ctx, id) }
+func (o one) Graft(ctx context.Context, _, base string, edits []gitrepo.Edit) (string, error) {
+	return o.Repo.Graft(ctx, base, edits)
+}
+func (o one) Diff(ctx context.Context, _, from, to string) ([]byte, error) {
+	return o.Repo.Diff(ctx, from, to)
+}
+func (o one) Hunks(ctx context.Context, _, from, to string) ([]byte, error) {
+	return o.Repo.Hunks(ctx, from, to)
+}
+
+// run masks the newest commit of a history. What it opened is closed before it returns: a
+// start must be made again without it.
+func run(t *testing.T, dir string, c mask.Config) (schemas.Start, *blob.Store, error) {
+	t.Helper()
+	repo := open(t, dir)
+	defer repo.Close()
+	blobs, err := blob.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mask.New(one{repo}, blobs, all.Languages(), all.Maskers(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := repo.Info()
+	cut := schemas.Cut{Repo: info.Name, RepoRoot: info.Root, Profile: "strict", Release: schemas.Release{Tag: "v1.0", Version: "1.0", Commit: info.Head}}
+	start, err := m.Run(t.Context(), cut)
+	return start, blobs, err
+}
+
+func open(t *testing.T, dir string) *gitrepo.Repo {
+	t.Helper()
+	repo, err := gitrepo.Open(t.Context(), dir, "acme/widget", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repo
+}
+
+const python = `-- commit: Release --
+-- README.md --
+# Widget
+-- docs/conf.py --
+def setup(app):
+    app.add("x")
+-- src/widget/__init__.py --
+"""A widget."""
+
+
+def loaded():
+    return 1
+
+
+VALUE = loaded()
+
+
+def area(a, b):
+    """Give the area."""
+    c = a * b
+    if c < 0:
+        c = 0
+    return c
+-- tests/helpers.py --
+def shape():
+    return 2, 3
+-- tests/test_widget.py --
+from widget import area
+
+
+def test_area():
+    assert area(2, 3) == 6
+`
+
+// TestRun masks the code part alone, and its patches make the states without the repository
+// that was open then.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	dir := gitrepotest.New(t, python)
+	start, blobs, err := run(t, dir, mask.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if start.ID() != "acme__widget-v1.0.library" || start.Kind != schemas.KindLibrary || start.Language != "python" || start.TestPatch != "" || start.BaseTree != start.StartTree {
+		t.Errorf("%+v", start)
+	}
+	if diff := cmp.Diff([]string{"src/widget/__init__.py"}, start.Paths(schemas.PartCode)); diff != "" || len(start.Files) != 1 {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	want := schemas.Masked{Manifest: start.Masked.Manifest, Profile: "strict", Functions: 2, Taken: 1, Kept: map[string]int{"loaded": 1}, Lines: 5, Left: 1}
+	if diff := cmp.Diff(&want, start.Masked); diff != "" {
+		t.Errorf("masked (-want +got):\n%s", diff)
+	}
+	raw, err := blobs.Get(start.Masked.Manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest masks.Manifest
+	if err := json.Unmarshal(raw, &manifest); err != nil || strings.Contains(string(raw), "tests/") || strings.Contains(string(raw), "c = a * b") {
+		t.Errorf("the manifest is not that of the code part, or holds code: %v\n%s", err, raw)
+	}
+	again := open(t, dir)
+	defer again.Close()
+	trees, err := states.Maker{Repos: one{again}, Blobs: blobs}.Of(t.Context(), start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, _ := trees.B.Read("src/widget/__init__.py")
+	if !strings.Contains(string(base), "masked: area") || strings.Contains(string(base), "a * b") || !strings.Contains(string(base), "return 1") {
+		t.Errorf("the starter:\n%s", base)
+	}
+	for _, p := range []string{"docs/conf.py", "tests/helpers.py", "tests/test_widget.py"} {
+		b, _ := trees.B.Entry(p)
+		g, _ := trees.G.Entry(p)
+		if diff := cmp.Diff(g, b); diff != "" {
+			t.Errorf("%s (-release +starter):\n%s", p, diff)
+		}
+	}
+}
+
+// TestGo keeps what the tests of a package load: a panic there would end all of them.
+func TestGo(t *testing.T) {
+	t.Parallel()
+	start, _, err := run(t, gitrepotest.New(t, "-- commit: Release --\n-- go.mod --\nmodule example.com/widget\n\ngo 1.21\n-- widget.go --\npackage widget\n\n"+
+		"func New() int {\n\treturn 1\n}\n\nfunc Area(a, b int) int {\n\tc := a * b\n\tif c < 0 {\n\t\tc = 0\n\t}\n\tif c > 9 {\n\t\tc = 9\n\t}\n\treturn c\n}\n"+
+		"-- widget_test.go --\npackage widget\n\nimport \"testing\"\n\nvar first = New()\n\nfunc TestArea(t *testing.T) {\n\tif Area(first, 2) != 2 {\n\t\tt.Error()\n\t}\n}\n"), mask.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if start.Masked.Taken != 1 || start.Masked.Kept["loaded"] != 1 {
+		t.Errorf("%+v", start.Masked)
+	}
+}
+
+func TestRejects(t *testing.T) {
+	t.Parallel()
+	half := mask.Default()
+	half.MaxLinesLeft = 0.1
+	for name, c := range map[string]struct {
+		tree   string
+		config mask.Config
+		want   schemas.Reason
+	}{
+		"other_language": {"-- a.rb --\ndef f\n  1\nend\n-- tests/test_a.py --\ndef test_a(): pass\n", mask.Default(), schemas.MixedSource},
+		"mixed":          {"-- a.py --\ndef f():\n    return 2\n-- b.rb --\ndef f\n  1\nend\ndef g\n  1\nend\n-- tests/test_a.py --\ndef test_a(): pass\n", mask.Default(), schemas.MixedSource},
+		"no_tests":       {"-- a.py --\ndef f():\n    return 2\n", mask.Default(), schemas.NoSuite},
+		"nothing":        {"-- a.py --\nX = 1\n-- tests/test_a.py --\ndef test_a(): pass\n", mask.Default(), schemas.NothingMasked},
+		"lines_left":     {strings.TrimPrefix(python, "-- commit: Release --\n"), half, schemas.LinesLeft},
+		"secret":         {"-- a.py --\ndef f():\n    return \"AKIA" + "Q3EGTI4RZN7XW2LB\"\n-- tests/test_a.py --\ndef test_a(): pass\n", mask.Default(), schemas.HoldsSecret},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, _, err := run(t, gitrepotest.New(t, "-- commit: Release --\n"+c.tree), c.config)
+			var rejected *pipeline.Rejected
+			if !errors.As(err, &rejected) || rejected.Reason != c.want {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	for _, c := range []mask.Config{{MinLanguage: -0.1}, {MaxLinesLeft: 1.1}, {Languages: []string{"pyton"}}} {
+		if err := c.Validate([]string{"python"}); err == nil {
+			t.Errorf("%+v is taken", c)
+		}
+	}
+	if err := mask.Default().Validate(nil); err != nil {
+		t.Error(err)
+	}
+}
