@@ -167,8 +167,34 @@ func (s *sources) idsOf(ctx context.Context, asked []*asking) (ids []string, err
 		for _, c := range line {
 			ids = append(ids, schemas.FeatureID(src.Repo.Name, c.Number, c.Commit).String())
 		}
+		more, err := s.librariesOf(ctx, src)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, more...)
 	}
 	return ids, nil
+}
+
+// librariesOf are the IDs of the library tasks of a source's releases, nothing where it makes
+// none or does not answer.
+func (s *sources) librariesOf(ctx context.Context, src schemas.Source) (ids []string, err error) {
+	if !src.Wants(schemas.KindLibrary) {
+		return nil, nil
+	}
+	repo, release, err := s.Open(ctx, src.Repo)
+	if errors.Is(err, gitrepo.ErrRemote) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	releases, err := repo.Releases(ctx)
+	for _, r := range releases {
+		ids = append(ids, schemas.LibraryID(src.Repo.Name, r.Tag, "", "").String())
+	}
+	return ids, err
 }
 
 // lineOf is the line of a source, nothing where it does not answer. A URL is fetched for it.
@@ -216,8 +242,9 @@ func (a *asking) near(ids []string) string {
 	var words []string
 	for _, id := range ids {
 		if parsed, err := schemas.ParseInstanceID(id); err == nil {
-			keys[parsed.Key] = id
-			words = append(words, parsed.Key)
+			word := strings.TrimSuffix(parsed.Key, "."+string(schemas.KindLibrary)) // a tag
+			keys[word] = id
+			words = append(words, word)
 		}
 	}
 	word, ok := nearest.Word(strings.TrimPrefix(a.entry, "#"), words)

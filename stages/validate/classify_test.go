@@ -40,6 +40,29 @@ func verdicts(tests []schemas.TestVerdict) []string {
 	return out
 }
 
+// TestTableOfOneTree: where B is S, a test that did not load at the start fails there and not
+// for its own source; one that was not reached says nothing.
+func TestTableOfOneTree(t *testing.T) {
+	t.Parallel()
+	for start, want := range map[string]string{
+		"a not_loaded\nend":         "t fail_to_pass load",
+		"a finished t=failed\nend":  "t fail_to_pass fails",
+		"a finished u=passed\nend":  "t fail_to_pass new",
+		"a finished t=passed\nend":  "t pass_to_pass",
+		"a aborted\n":               "t unproved",
+		"a finished t=skipped\nend": "t skip_to_pass",
+	} {
+		e := seen(three(start), three("a finished t=passed\nend"), nil)
+		e.same = true
+		if e.needsBase() {
+			t.Errorf("%q: B is to be run", start)
+		}
+		if got := verdicts(classify(e)); len(got) == 0 || got[0] != "a::"+want {
+			t.Errorf("%q: %v, want %s", start, got, want)
+		}
+	}
+}
+
 // TestTable is every row of the table of design 8, with what stands beside it.
 func TestTable(t *testing.T) {
 	t.Parallel()

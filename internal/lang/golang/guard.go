@@ -122,7 +122,7 @@ func (g *guard) begins(k *packageState, name string, t *testState) {
 // cutOff ends a round whose process ended before its canaries did: no test of it passes.
 func (g *guard) cutOff(k *packageState) {
 	for _, t := range k.order {
-		if t.round == g.round && t.status == schemas.Passed {
+		if t.round == g.round && (t.status == schemas.Passed || t.status == "") {
 			t.status = schemas.Failed
 		}
 	}

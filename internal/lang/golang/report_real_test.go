@@ -95,13 +95,18 @@ func write(t *testing.T, path, text string) {
 // the tree is ours.
 func runReal(t *testing.T, goExe string, m memory, sel lang.Select, version string, words ...string) testlog.Report {
 	t.Helper()
+	return runRealBy(t, schemas.Recipe{
+		Toolchain: schemas.Toolchain{Name: Name, Version: version},
+		Test:      []schemas.Command{{Argv: append(append([]string{goExe, "test"}, words...), "./..."), Env: offline}},
+	}, m, sel)
+}
+
+// runRealBy runs a recipe with the go of its command.
+func runRealBy(t *testing.T, r schemas.Recipe, m memory, sel lang.Select) testlog.Report {
+	t.Helper()
 	dir := t.TempDir()
 	for p, text := range m {
 		write(t, filepath.Join(dir, p), text)
-	}
-	r := schemas.Recipe{
-		Toolchain: schemas.Toolchain{Name: Name, Version: version},
-		Test:      []schemas.Command{{Argv: append(append([]string{goExe, "test"}, words...), "./..."), Env: offline}},
 	}
 	inputs := t.TempDir()
 	place := strings.NewReplacer(sandbox.RunPath, inputs, sandbox.TreePath, dir)
@@ -109,6 +114,9 @@ func runReal(t *testing.T, goExe string, m memory, sel lang.Select, version stri
 	for _, run := range (Language{}).Runs(r, m, sel) {
 		for _, f := range run.Inputs {
 			write(t, place.Replace(f.Path), place.Replace(string(f.Data)))
+			if err := os.Chmod(place.Replace(f.Path), f.Mode.Perm()|0o200); err != nil {
+				t.Fatal(err)
+			}
 		}
 		argv := run.Command.Argv
 		for i, word := range argv {
