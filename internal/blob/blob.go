@@ -46,7 +46,7 @@ func (s *Store) sweep() {
 			continue
 		}
 		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			_ = os.Remove(path) // what stays is swept by the next one
+			_ = os.RemoveAll(path) // what stays is swept by the next one
 		}
 		f.Close()
 	}
@@ -100,6 +100,30 @@ func (s *Store) create() (*os.File, error) {
 			return f, nil
 		}
 		f.Close()
+	}
+}
+
+// Folder makes an empty folder for work that ends in blobs, and what takes it away again. One
+// that a killed process left goes when the store is opened the next time.
+func (s *Store) Folder() (dir string, remove func() error, err error) {
+	for {
+		if dir, err = os.MkdirTemp(s.unfinished(), ""); err != nil {
+			return "", nil, err
+		}
+		f, err := os.Open(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // swept before it was locked
+		}
+		if err != nil {
+			return "", nil, err
+		}
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+			return "", nil, errors.Join(err, f.Close())
+		}
+		if _, err := os.Lstat(dir); err == nil {
+			return dir, func() error { return errors.Join(os.RemoveAll(dir), f.Close()) }, nil
+		}
+		_ = f.Close() // of what is gone
 	}
 }
 

@@ -127,3 +127,40 @@ func TestSweep(t *testing.T) {
 		t.Errorf("swept under its writer: %v", err)
 	}
 }
+
+// TestFolder: a folder is there until it is taken away, whoever opens the store; one of a
+// killed process goes with all that is in it.
+func TestFolder(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	s, err := blob.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, remove, err := s.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := filepath.Join(root, "unfinished", "dead", "deep")
+	if err := os.MkdirAll(dead, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dead, "file"), []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := blob.Open(root); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Dir(dead)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("left behind: %v", err)
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Errorf("swept while it is used: %v", err)
+	}
+	if err := remove(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("not taken away: %v", err)
+	}
+}

@@ -63,7 +63,7 @@ func isOwn(name string) bool {
 	return slices.Contains(ownNames, name) || strings.HasPrefix(name, ".tmp-") // of a file that was being written
 }
 
-// Files are the files of the store at a folder, and what else lies in it; folders
+// Files are the files of the store at a folder, with folders of work that was not finished, and what else lies in it; folders
 // that would be empty without them are left to Remove.
 func Files(dir string) (own, others []string, err error) {
 	if !Exists(dir) {
@@ -86,9 +86,14 @@ func Files(dir string) (own, others []string, err error) {
 		case len(at) == 2:
 			known = d.IsDir() && (blobFolder.MatchString(at[1]) || at[1] == "unfinished")
 		case len(at) == 3:
-			known = at[1] == "unfinished" || blobFile.MatchString(at[2]) || strings.HasPrefix(at[2], ".tmp-")
+			known = blobFile.MatchString(at[2]) || strings.HasPrefix(at[2], ".tmp-")
 		}
 		switch {
+		case len(at) == 3 && at[0] == blobsDir && at[1] == "unfinished": // blobs, and folders that blobs are made in
+			own = append(own, path)
+			if d.IsDir() {
+				return fs.SkipDir
+			}
 		case known && !d.IsDir() && d.Type().IsRegular():
 			own = append(own, path)
 		case known && d.IsDir() && len(at) < 3:
@@ -111,7 +116,7 @@ func Remove(dir string) error {
 		return err
 	}
 	for _, path := range own {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.RemoveAll(path); err != nil {
 			return err
 		}
 	}

@@ -70,6 +70,7 @@ func TestRemoveLeavesOthers(t *testing.T) {
 	}
 	others := []string{filepath.Join(dir, "blobs", "notes.txt"), filepath.Join(dir, "blobs", "zz", "a"), filepath.Join(dir, "out", "manifest.json"), filepath.Join(dir, "precious.csv")}
 	write(t, others...)
+	write(t, filepath.Join(dir, "blobs", "unfinished", "1", "deep", "killed.py"))
 	own, left, err := store.Files(dir)
 	if err != nil || len(own) < 3 {
 		t.Errorf("files of the store: %v, %v", own, err)
@@ -84,6 +85,9 @@ func TestRemoveLeavesOthers(t *testing.T) {
 		if _, err := os.Stat(f); err != nil {
 			t.Error(err)
 		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "blobs", "unfinished")); err == nil {
+		t.Error("a folder of work that was not finished stays")
 	}
 	if store.Exists(dir) {
 		t.Error("the store is still there")

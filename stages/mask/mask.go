@@ -188,57 +188,74 @@ func (m *Masker) language(t *tree.Tree) (string, error) {
 	return most, nil
 }
 
-// masked writes the tree to a folder, has it masked there, and gives what changed in the
-// code part. In Go the tests of a package are one program: a body that is missing when it
-// starts ends all of them, so that what they load stays.
+// masked has the tree masked in a folder, and gives what changed in the code part.
 func (m *Masker) masked(ctx context.Context, t *tree.Tree, profile mask.Profile, language string) (edits []gitrepo.Edit, done schemas.Masked, err error) {
-	scratch, err := os.MkdirTemp("", "benchmint-mask-")
+	scratch, remove, err := m.blobs.Folder()
 	if err != nil {
-		return nil, done, err
+		return nil, done, fmt.Errorf("making a folder for the starter: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	source := filepath.Join(scratch, "release")
 	if err := write(source, t); err != nil {
 		return nil, done, fmt.Errorf("writing the release: %w", err)
 	}
 	pipeline.Doing(ctx, "masking %d files", len(t.Paths()))
+	// In Go the tests of a package are one program: a body that is missing when it starts ends
+	// all of them, so that what they load stays.
 	result, err := mask.Run(ctx, mask.Options{
 		Source: source, Output: filepath.Join(scratch, "starter"), Profile: profile, Languages: m.maskers, LoadTests: language == "go", Workers: 1,
 	})
 	if err != nil {
 		return nil, done, err
 	}
-	manifest, err := mask.ReadManifest(result.Manifest)
+	manifest, err := m.codePart(result.Manifest, t)
 	if err != nil {
 		return nil, done, err
+	}
+	if edits, err = changed(manifest, result.Output, t); err != nil {
+		return nil, done, err
+	}
+	if done, err = m.count(manifest); err != nil {
+		return nil, done, err
+	}
+	return edits, done, m.enough(done)
+}
+
+// codePart reads a manifest, and leaves out what is not of the code part.
+func (m *Masker) codePart(file string, t *tree.Tree) (*mask.Manifest, error) {
+	manifest, err := mask.ReadManifest(file)
+	if err != nil {
+		return nil, err
 	}
 	manifest.Files = slices.DeleteFunc(manifest.Files, func(r mask.Record) bool {
 		part, rule := m.rules.Part(r.Path, t)
 		return !parts.Ships(r.Path, part, rule)
 	})
-	starter, err := os.OpenRoot(result.Output)
+	return manifest, nil
+}
+
+// changed reads the masked files of a manifest. One that could not be masked is a reject.
+func changed(manifest *mask.Manifest, dir string, t *tree.Tree) (edits []gitrepo.Edit, err error) {
+	starter, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, done, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, starter.Close()) }()
 	for _, r := range manifest.Files {
 		if r.Failed != "" {
-			return nil, done, pipeline.Reject(schemas.MaskFailed, "%s: %s", schemas.RecordPath(r.Path), r.Failed)
+			return nil, pipeline.Reject(schemas.MaskFailed, "%s: %s", schemas.RecordPath(r.Path), r.Failed)
 		}
 		if r.Before == r.After {
 			continue
 		}
 		data, err := starter.ReadFile(filepath.FromSlash(r.Path))
 		if err != nil {
-			return nil, done, err
+			return nil, err
 		}
 		was, _ := t.Entry(r.Path)
 		edits = append(edits, gitrepo.Edit{Path: r.Path, Mode: was.Mode, Data: data})
 	}
-	if done, err = m.count(manifest); err != nil {
-		return nil, done, err
-	}
-	return edits, done, m.enough(done)
+	return edits, nil
 }
 
 // enough holds a starter to what must be gone of the solution.
