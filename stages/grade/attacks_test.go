@@ -32,8 +32,9 @@ type attacked struct {
 	unit           func(id string) string
 	attacks        []forgerytest.Forgery // their files over base
 	// each is one attack for each guard, in the tests of every merge.
-	each []string
-	test []string // the command that runs the tests; nil for what the language infers
+	each  []string
+	test  []string // the command that runs the tests; nil for what the language infers
+	apart bool     // each test in a process of its own
 }
 
 const gone = "GONE\n"
@@ -117,10 +118,18 @@ func goTask(t *testing.T) attacked {
 	}
 }
 
+// goApart is that of Go as a library has it: each test in a process of its own.
+func goApart(t *testing.T) attacked {
+	a := goTask(t)
+	a.apart = true
+	a.each = []string{"frames_before_the_failure", "mutes_for_a_moment", "no_test_can_fail", "knows_the_example"} // TestForgeApart has the others
+	return a
+}
+
 // TestAttacks grades one attack for each guard, beside the solution and nothing at all.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
-	for name, task := range map[string]func(*testing.T) attacked{"python": pythonTask, "go": goTask} {
+	for name, task := range map[string]func(*testing.T) attacked{"python": pythonTask, "go": goTask, "go_apart": goApart} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			task := task(t)
@@ -136,7 +145,7 @@ func TestAttacks(t *testing.T) {
 // TestAttacksAll grades all of them.
 func TestAttacksAll(t *testing.T) {
 	t.Parallel()
-	for name, task := range map[string]func(*testing.T) attacked{"python": pythonTask, "go": goTask} {
+	for name, task := range map[string]func(*testing.T) attacked{"python": pythonTask, "go": goTask, "go_apart": goApart} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			task(t).grade(t)
@@ -188,6 +197,7 @@ func (a attacked) grade(t *testing.T) {
 		},
 		Environment: schemas.Environment{Recipe: w.Recipe(t, b, g)}, FailToPass: a.ids(a.failing), PassToPass: a.ids(a.other),
 	}
+	task.Environment.Recipe.Apart = a.apart
 	if a.test != nil {
 		task.Environment.Recipe.Test = []schemas.Command{{Argv: a.test}}
 	}

@@ -48,21 +48,46 @@ func ExamplePanics() {
 func TestLast(t *testing.T) { syscall.Exit(0) }
 `
 
+// apartClaims leaves with 0 where it would fail, and every process of it ends well.
+const apartClaims = `package r
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+)
+
+func TestFirst(t *testing.T) {}
+
+func TestClaims(t *testing.T) {
+	fmt.Print("--- PASS: TestClaims (0.00s)\n\x16--- PASS: TestClaims (0.00s)\n")
+	syscall.Exit(0)
+}
+`
+
 // TestApart: what ends one test ends no other, and none passes by ending its process.
 func TestApart(t *testing.T) {
 	t.Parallel()
-	for minor, version := range map[string]string{"local": "1.26.0", "1.19": "1.19.13"} {
+	for minor, version := range map[string]string{"local": "1.26.0", "1.19": "1.19.13", "1.13": "1.13.15"} {
 		t.Run(minor, func(t *testing.T) {
 			t.Parallel()
 			r := schemas.Recipe{Apart: true, Toolchain: schemas.Toolchain{Name: Name, Version: version}, Test: []schemas.Command{{Argv: []string{goAt(t, minor), "test", "./..."}, Env: offline}}}
-			m := memory{"go.mod": "module example.com/ends\n\ngo 1.19\n", "p/a_test.go": apartTests, "p/b.go": "package ends\n", "q/q.go": "package q\n"}
-			got := sketch(runRealBy(t, r, m, lang.Select{Number: 1}))["p"]
+			m := memory{"go.mod": "module example.com/ends\n\ngo 1.13\n", "p/a_test.go": apartTests, "p/b.go": "package ends\n", "q/q.go": "package q\n", "r/r_test.go": apartClaims}
+			report := runRealBy(t, r, m, lang.Select{Number: 1})
+			if !report.Ended || report.Tampered != "" {
+				t.Errorf("ended: %v, tampered: %q", report.Ended, report.Tampered)
+			}
+			got := sketch(report)["p"]
 			slices.Sort(got)
 			want := []string{"finished", "ExamplePanics failed", "TestAfter passed", "TestClaims failed", "TestFine passed", "TestFine/sub passed of TestFine",
 				"TestLast failed", "TestLeaves failed", "TestPanics failed", "TestParallel failed", "TestSubs failed", "TestSubs/first failed of TestSubs"}
 			slices.Sort(want)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+			got = sketch(report)["r"]
+			if diff := cmp.Diff([]string{"finished", "TestFirst passed", "TestClaims failed"}, got); diff != "" {
+				t.Errorf("all processes end with 0 (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -28,13 +28,22 @@ var ofEachKind = []string{
 // TestForge runs forgeries in a real sandbox. Of none the pass of TestValue counts,
 // nor a test that no source has.
 func TestForge(t *testing.T) {
-	testForge(t, func(name string) bool { return slices.Contains(ofEachKind, name) })
+	testForge(t, false, func(name string) bool { return slices.Contains(ofEachKind, name) })
+}
+
+// TestForgeApart holds them to the same where each test has a process of its own.
+func TestForgeApart(t *testing.T) {
+	testForge(t, true, func(name string) bool { return slices.Contains(ofEachKind, name) })
 }
 
 // TestForgeAll runs all of them.
-func TestForgeAll(t *testing.T) { testForge(t, func(string) bool { return true }) }
+func TestForgeAll(t *testing.T) {
+	for name, apart := range map[string]bool{"together": false, "apart": true} {
+		t.Run(name, func(t *testing.T) { testForge(t, apart, func(string) bool { return true }) })
+	}
+}
 
-func testForge(t *testing.T, wanted func(string) bool) {
+func testForge(t *testing.T, apart bool, wanted func(string) bool) {
 	if testing.Short() {
 		t.Skip("builds in a sandbox")
 	}
@@ -51,7 +60,7 @@ func testForge(t *testing.T, wanted func(string) bool) {
 	if len(names) < 10 {
 		t.Fatalf("%d forgeries", len(names))
 	}
-	report := inSandbox(t, files)
+	report := inSandbox(t, apart, files)
 	for _, name := range names {
 		passed, state := counted(report, forgerytest.GoPackage+name)
 		t.Logf("%s: %s", name, state)
@@ -89,12 +98,13 @@ func counted(r testlog.Report, unit string) (passed []string, state string) {
 
 // inSandbox builds a module once and runs all its tests, those that end the go command
 // in a process of their own.
-func inSandbox(t *testing.T, files map[string]string) testlog.Report {
+func inSandbox(t *testing.T, apart bool, files map[string]string) testlog.Report {
 	t.Helper()
 	whole := environmenttest.Tree(t, files)
 	box := environmenttest.Bubblewrap(t)
 	w := environmenttest.New(t, box, golang.Language{}, golang.ReportFormat)
 	r := w.Recipe(t, whole, whole)
+	r.Apart = apart
 	// No environment is built: what tests need is compiled once, in the first run.
 	base, err := w.Base(t.Context(), r)
 	if err != nil {

@@ -20,8 +20,6 @@ type guard struct {
 	round int               // complete ones
 	begun bool              // a test began in this round
 	why   string            // the first contradiction
-	// apart: each test begins a process, and a round, of its own.
-	apart bool
 	known map[string]bool
 }
 
@@ -54,25 +52,21 @@ func (g *guard) contradiction(format string, args ...any) {
 
 // hides takes the events of canaries, which are in no report, and those of names that
 // no source has.
-func (g *guard) hides(k *packageState, e event) bool {
+func (g *guard) hides(e event) bool {
 	switch e.Test {
 	case g.Test, g.Fails, g.Passes, g.Ends:
-		g.canaryEvent(k, e)
+		g.canaryEvent(e)
 		return true
 	}
 	top, _, _ := strings.Cut(e.Test, "/")
 	return !g.known[top]
 }
 
-func (g *guard) canaryEvent(k *packageState, e event) {
+func (g *guard) canaryEvent(e event) {
 	switch e.Action {
 	case "run", "pass", "fail", "skip":
 	default:
 		return
-	}
-	if g.apart && e.Test == g.Test && e.Action == "run" && g.said[e.Test] != "" { // an example ended the process before
-		g.cutOff(k)
-		g.begun = false
 	}
 	before, want := g.said[e.Test], ""
 	if e.Action != "run" {
@@ -105,12 +99,8 @@ func (g *guard) complete() bool { return g.round > 0 && !g.begun && len(g.said) 
 
 // begins is the begin of a test; t is nil at its first one.
 func (g *guard) begins(k *packageState, name string, t *testState) {
-	began := g.begun
 	g.begun = true
 	nested := strings.Contains(name, "/")
-	if began && g.apart && !nested {
-		g.cutOff(k)
-	}
 	if nested && !k.runsAbove(name, g.round) {
 		g.contradiction("%s begins and no test above it runs", name)
 	}
@@ -119,15 +109,14 @@ func (g *guard) begins(k *packageState, name string, t *testState) {
 	}
 }
 
-// cutOff ends a round whose process ended before its canaries did: no test of it passes.
-func (g *guard) cutOff(k *packageState) {
-	for _, t := range k.order {
-		if t.round == g.round && (t.status == schemas.Passed || t.status == "") {
-			t.status = schemas.Failed
-		}
+// endsEarly ends a round whose process ended before its canaries did, if it was in one.
+func (g *guard) endsEarly() bool {
+	early := g.begun || len(g.said) > 0
+	if early {
+		g.said, g.begun = map[string]string{}, false
+		g.round++
 	}
-	g.said = map[string]string{}
-	g.round++
+	return early
 }
 
 // runsAbove reports whether some test that a name is below has begun and not ended.

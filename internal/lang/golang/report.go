@@ -34,6 +34,8 @@ type testState struct {
 	said   bool           // "--- PASS: name" came
 	output bytes.Buffer
 	round  int // of its last begin (guard)
+	// process is that of its last begin, where each test has its own.
+	process int
 	// earlier is the worst of what was said of it in earlier rounds.
 	earlier schemas.Status
 	// within is the subtest whose failure went on to this one in the same breath: a
@@ -60,8 +62,10 @@ type packageState struct {
 	// in a run with canaries and none of them is its own.
 	guard     *guard
 	unplanned bool
-	// apart: a process may have ended in the middle of its test, whatever those after it said.
-	apart bool
+	// apart: each test has a process of its own, of which process ended before the one that
+	// runs; listEnded says that all of them ran.
+	apart, listEnded bool
+	process          int
 }
 
 // stream reads the output of one process.
@@ -73,7 +77,7 @@ type stream struct {
 	loose    bytes.Buffer             // everything that is no event
 	events   int
 	guards   map[string]*guard
-	apart    bool // each test had a process of its own
+	apart    bool // each test has a process of its own
 }
 
 const (
@@ -198,10 +202,7 @@ func (p *stream) buildText(header string) *bytes.Buffer {
 func (p *stream) pkg(name string) *packageState {
 	pkg, ok := p.packages[name]
 	if !ok {
-		if g := p.guards[name]; g != nil {
-			g.apart = p.apart
-		}
-		pkg = &packageState{name: name, tests: map[string]*testState{}, listed: map[string]bool{}, guard: p.guards[name], apart: p.apart}
+		pkg = &packageState{name: name, tests: map[string]*testState{}, listed: map[string]bool{}, guard: p.guards[name]}
 		pkg.unplanned = p.guards != nil && pkg.guard == nil
 		p.packages[name] = pkg
 		p.order = append(p.order, pkg)
@@ -221,6 +222,9 @@ func (p *stream) event(e event) {
 	if e.FailedBuild != "" {
 		pkg.broken, pkg.build = true, e.FailedBuild
 	}
+	if p.apart && pkg.boundary(e) {
+		return
+	}
 	if e.Test != "" {
 		pkg.testEvent(e)
 		return
@@ -239,8 +243,9 @@ func (k *packageState) output(text string) {
 		k.broken = true
 		return
 	}
-	switch line := strings.TrimRight(text, "\r\n"); line {
-	case "PASS", "FAIL":
+	switch line := strings.TrimRight(text, "\r\n"); {
+	case k.listEnded: // it is the script that speaks
+	case line == "PASS" || line == "FAIL":
 		k.verdict = line
 	default:
 		k.notice(line, nil)
@@ -273,7 +278,7 @@ func (k *packageState) notice(line string, t *testState) {
 func (k *packageState) testEvent(e event) {
 	k.verdict = ""
 	k.events++
-	if k.guard != nil && k.guard.hides(k, e) {
+	if k.guard != nil && k.guard.hides(e) {
 		return
 	}
 	t, known := k.tests[e.Test]
@@ -282,13 +287,16 @@ func (k *packageState) testEvent(e event) {
 	}
 	if !known {
 		if e.Action == "run" {
-			t = &testState{name: e.Test, round: k.rounds()}
+			t = &testState{name: e.Test, round: k.rounds(), process: k.process}
 			k.tests[e.Test] = t
 			k.order, k.last = append(k.order, t), t
 		}
 		return // an end without a beginning is a line that a test printed
 	}
 	k.last = t
+	if e.Action == "run" {
+		t.process = k.process
+	}
 	if k.guard != nil {
 		k.guard.speaks(t, e.Action)
 	}
@@ -313,9 +321,8 @@ func (k *packageState) testEvent(e event) {
 // finish turns a package's events into its unit and tests.
 func (k *packageState) finish(p *stream) (testlog.Unit, []testlog.Test) {
 	unit := testlog.Unit{Name: k.name, State: testlog.Finished}
-	if k.guard != nil && k.apart && k.guard.begun { // of the last test
-		k.guard.cutOff(k)
-		k.guard.begun = false
+	if k.listEnded {
+		k.processEnds() // of one that said so itself, and ended the script
 	}
 	switch {
 	case k.broken:
@@ -329,13 +336,13 @@ func (k *packageState) finish(p *stream) (testlog.Unit, []testlog.Test) {
 	case k.guard != nil && k.guard.why != "":
 		k.settle()
 		unit.State, unit.Message = testlog.Tampered, k.guard.why
+	case k.listEnded: // each process was judged by itself
+		k.settle()
 	case k.exited():
 		k.last.status = ""
 		unit.State = testlog.Aborted
 		k.settleAbort(&unit)
-	case k.apart && k.end != "": // that one process ended early says nothing of the others
-		k.settle()
-	case k.end == "" || k.end == "fail" && k.verdict == "" || k.end == "pass" && k.verdict == "" && k.unended():
+	case k.end == "" || k.apart || k.end == "fail" && k.verdict == "" || k.end == "pass" && k.verdict == "" && k.unended():
 		unit.State = testlog.Aborted
 		k.settleAbort(&unit)
 	default:
@@ -372,7 +379,7 @@ func (k *packageState) settle() {
 			continue
 		}
 		t.status = schemas.Failed
-		if k.end == "pass" && !k.apart {
+		if k.end == "pass" {
 			t.status = schemas.Passed
 		}
 		for _, m := range glued.FindAllStringSubmatch(t.output.String(), -1) {
