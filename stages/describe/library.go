@@ -2,7 +2,6 @@ package describe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -23,20 +22,6 @@ type Library struct {
 // DefaultLibrary are the bounds of Commit0's paper for the release, and one of ours for the
 // starter.
 func DefaultLibrary() Library { return Library{MaxZeroWork: 0.05, MinPassing: 0.98} }
-
-// Validate refuses shares that are none.
-func (l Library) Validate() error {
-	var failed []error
-	for _, share := range []struct {
-		key  string
-		have float64
-	}{{"library.max_zero_work", l.MaxZeroWork}, {"library.min_passing", l.MinPassing}} {
-		if share.have < 0 || share.have > 1 {
-			failed = append(failed, fmt.Errorf("%s: %g is not between 0 and 1", share.key, share.have))
-		}
-	}
-	return errors.Join(failed...)
-}
 
 // library writes the statement of a library, by the rules alone: what it is told of is in
 // the tree. It names no body, and nothing that is not in the base.

@@ -358,3 +358,42 @@ func TestLimitKeepsWhatWasSeen(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestLoads: a starter of a library needs a test that loads; that some do not, or that none does
+// where nothing was masked, ends nothing.
+func TestLoads(t *testing.T) {
+	t.Parallel()
+	const none, some, parent = "a not_loaded\nb not_loaded\nend", "a not_loaded\nb finished v=failed\nend", "a not_loaded\nb finished v=passed\nend"
+	const whole = "a finished t=passed u=passed\nb finished v=passed\nend"
+	for name, tc := range map[string]struct {
+		s      string
+		masked bool
+		want   schemas.Reason
+	}{
+		"none":                   {none, true, schemas.StarterDead},
+		"one_fails_by_itself":    {some, true, "valid"},
+		"one_passes":             {parent, true, "valid"},
+		"none_of_another_kind":   {none, false, "valid"},
+		"all_fail_by_themselves": {"a finished t=failed u=failed\nb finished v=failed\nend", true, "valid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script := reports{"S": tc.s, "G": whole, "B": "a finished t=failed u=failed\nb finished v=failed\nend"}
+			if tc.masked { // S is B
+				script["B"] = tc.s
+			}
+			b := newBench(t, script.script)
+			if tc.masked {
+				b.c.Trees.B, b.c.Start.BaseTree, b.c.SealedBase = b.c.Trees.S, b.c.Start.StartTree, b.c.Trees.S.Files(baseDate)
+				b.c.Start.Masked, b.c.Start.Files = &schemas.Masked{}, b.c.Start.Files[1:]
+			}
+			_, err := b.prove(t)
+			if got := reason(err); got != tc.want {
+				t.Errorf("end is %s, want %s (%v)", got, tc.want, err)
+			}
+			if tc.want == schemas.StarterDead && !strings.Contains(err.Error(), "3 tests that pass in the release do not load") {
+				t.Error(err)
+			}
+		})
+	}
+}

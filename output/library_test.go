@@ -1,0 +1,133 @@
+package output
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+const (
+	maskPatch = "diff --git a/widget.py b/widget.py\n--- a/widget.py\n+++ b/widget.py\n@@ -1,2 +1,2 @@\n def size():\n-    return 1\n+    raise NotImplementedError(\"masked: size\")\n"
+	bodyPatch = "diff --git a/widget.py b/widget.py\n--- a/widget.py\n+++ b/widget.py\n@@ -1,2 +1,2 @@\n def size():\n-    raise NotImplementedError(\"masked: size\")\n+    return 1\n"
+)
+
+// libraryTask is a proved task of the sample repository's release.
+func libraryTask(t testing.TB) Task {
+	t.Helper()
+	x := task(t, 12, goldPatch)
+	release := baseTree(t)
+	base := apply(t, release, maskPatch)
+	date := time.Date(2024, 3, 9, 0, 0, 0, 0, time.UTC)
+	cut := schemas.Cut{Repo: "acme/widget", Licence: "MIT", Profile: "strict", Release: schemas.Release{Repo: "acme/widget", Tag: "v1.0", Version: "1.0", Commit: strings.Repeat("1", 40), Date: date}}
+	x.Origin = schemas.Origin{Cut: &cut}
+	s := &x.Start
+	s.ChangeID, s.Kind, s.Commit, s.SourceTree = cut.ID(), schemas.KindLibrary, cut.Release.Commit, release.ID()
+	s.BaseTree, s.StartTree, s.SolutionTree = base.ID(), base.ID(), release.ID()
+	s.Patch, s.TestPatch, s.Derive = schemas.DigestBytes([]byte(bodyPatch)), "", schemas.DigestBytes([]byte(maskPatch))
+	s.Files, s.Sizes = s.Files[:1], schemas.Sizes{SourceFiles: 1, SourceHunks: 1, SourceAdded: 1, SourceRemoved: 1}
+	s.Functions = schemas.FunctionEdits{}
+	s.Masked = &schemas.Masked{Manifest: schemas.DigestBytes([]byte("manifest")), Profile: "strict", Functions: 3, Taken: 1, Kept: map[string]int{"loaded": 2}, Lines: 8, Left: 2}
+	passed, failed := []schemas.Status{schemas.Passed}, []schemas.Status{schemas.Failed}
+	x.Proof.Tests = []schemas.TestVerdict{
+		{ID: "tests/test_widget.py::test_loads", Unit: "tests/test_widget.py", Class: schemas.P2P, S: passed, G: passed},
+		{ID: "tests/test_widget.py::test_size", Unit: "tests/test_widget.py", Class: schemas.F2P, Cause: schemas.CauseFails, S: failed, G: passed},
+		{ID: "tests/test_widget.py::test_width", Unit: "tests/test_widget.py", Class: schemas.F2P, Cause: schemas.CauseFails, S: failed, G: passed},
+		{ID: "tests/test_widget.py::test_old", Unit: "tests/test_widget.py", Class: schemas.Failing, S: failed, G: failed},
+	}
+	x.Proof.StartID, x.Proof.Interface, x.QuarantinedIn = cut.ID(), nil, nil
+	x.Label = schemas.Labelled{StartID: cut.ID(), Provider: "rules"}
+	x.Adequacy = schemas.Adequacy{StartID: cut.ID(), Proof: schemas.DigestBytes([]byte("proof")), Hunks: []schemas.HunkNotice{}, Skipped: 1, SkippedFor: map[schemas.HunkSkip]int{schemas.SkipMasked: 1}}
+	x.Statement = schemas.Statement{StartID: cut.ID(), Text: "Write the missing bodies of widget 1.0.", From: []string{"signatures"}, Provider: "rules"}
+	x.Patch, x.TestPatch, x.Derive = []byte(bodyPatch), nil, []byte(maskPatch)
+	x.Base = func() (*tree.Tree, error) { return base, nil }
+	return x
+}
+
+// TestLibrary: the row of a library holds, and each thing that it says is checked.
+func TestLibrary(t *testing.T) {
+	t.Parallel()
+	in := input(t)
+	in.tasks = []Task{libraryTask(t)}
+	in.Funnel, in.flakes = []Funnel{{Stage: "crawl", Done: 1}, {Stage: "cut", Done: 1}, {Stage: "mask", Done: 1}, {Stage: "classify", Done: 1}, {Stage: "resolve", Done: 1},
+		{Stage: "provision", Done: 1}, {Stage: "validate", Done: 1}, {Stage: "assess", Done: 1}, {Stage: "describe", Done: 1}}, nil
+	in.rejects = nil
+	whole := filepath.Join(t.TempDir(), "out")
+	if _, err := Write(whole, in.of()); err != nil {
+		t.Fatal(err)
+	}
+	if findings, err := Check(whole); err != nil || len(findings) > 0 {
+		t.Fatalf("%v\n%v", err, findings)
+	}
+	const folder = "tasks/acme__widget-v1.0.library/"
+	library := func(change func(*Library)) func(*testing.T, string) {
+		return func(t *testing.T, dir string) { editRow(t, dir, func(r *Row) { change(r.Benchmint.Library) }) }
+	}
+	for name, c := range map[string]struct {
+		rule Rule
+		says string
+		do   func(t *testing.T, dir string)
+	}{
+		"no_library":    {RuleField, "library is null, of a library", func(t *testing.T, dir string) { editRow(t, dir, func(r *Row) { r.Benchmint.Library = nil }) }},
+		"hidden_tests":  {RuleField, "tests_visible is false", func(t *testing.T, dir string) { editRow(t, dir, func(r *Row) { r.Benchmint.TestsVisible = false }) }},
+		"release":       {RuleID, "make acme__widget-v2.0.library", library(func(l *Library) { l.Release = "v2.0" })},
+		"profile":       {RuleID, "make acme__widget-v1.0.library.commit0_all", library(func(l *Library) { l.Profile = "commit0-all" })},
+		"functions":     {RuleField, "1 functions taken out and 2 kept are not the 4 there are", library(func(l *Library) { l.Functions = 4 })},
+		"nothing_taken": {RuleField, "0 functions taken out", library(func(l *Library) { l.Taken, l.Functions = 0, 2 })},
+		"lines":         {RuleField, "library.share_left is 1.125; 9 of 8 body lines are left", library(func(l *Library) { l.Left, l.ShareLeft = 9, 9./8 })},
+		"share":         {RuleField, "library.share_left is 0.2; 2 of 8 body lines are left", library(func(l *Library) { l.ShareLeft = 0.2 })},
+		"zero_work":     {RuleField, "library.zero_work is 0.1; 1 of 3 tests pass with nothing done", library(func(l *Library) { l.ZeroWork = 0.1 })},
+		"failing":       {RuleFolder, "library is not that of " + folder + "start.json and proof.json", library(func(l *Library) { l.Failing = []string{} })},
+		"passing":       {RuleFolder, "library is not that of " + folder + "start.json and proof.json", library(func(l *Library) { l.Passing = 1 })},
+		"another_mask": {RuleFolder, "mask.patch is not the patch that the start names", func(t *testing.T, dir string) {
+			edit(t, dir, folder+MaskFile, true, replace("masked: size", "masked: all"))
+		}},
+		"no_mask":        {RuleFolder, "mask.patch: ", func(t *testing.T, dir string) { remove(t, filepath.Join(dir, folder+MaskFile)) }},
+		"mask_of_nobody": {RuleFolder, "library is not that of " + folder + "start.json", func(t *testing.T, dir string) { edit(t, dir, folder+StartFile, true, unmasked(t)) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "out")
+			if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+				t.Fatal(err)
+			}
+			c.do(t, dir)
+			findings, err := Check(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(findings, func(f Finding) bool { return f.Rule == c.rule && strings.Contains(f.Message, c.says) }) {
+				t.Errorf("no %s that says %q:\n%v", c.rule, c.says, findings)
+			}
+		})
+	}
+}
+
+func remove(t *testing.T, file string) {
+	t.Helper()
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unmasked takes what was masked out of a start.
+func unmasked(t *testing.T) func(string) string {
+	return func(text string) string {
+		var s schemas.Start
+		if err := json.Unmarshal([]byte(text), &s); err != nil {
+			t.Fatal(err)
+		}
+		s.Masked = nil
+		b, err := schemas.Canonical(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+}

@@ -1,0 +1,123 @@
+package describe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/states"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// shelf is one library, whose proof has so many tests of each class.
+type shelf struct {
+	tree  *tree.Tree
+	proof schemas.Proof
+}
+
+func newShelf(t *testing.T, f2p, p2p, failing int) *shelf {
+	t.Helper()
+	s := &shelf{tree: planted(t, []tree.Entry{
+		{Path: "README.md", Mode: tree.ModeFile, Data: []byte("# Kit\n")}, {Path: "kit.py", Mode: tree.ModeFile, Data: []byte("def f(): ...\n")},
+		{Path: "docs/use.rst", Mode: tree.ModeFile, Data: []byte("Use\n")}, {Path: "docs/conf.py", Mode: tree.ModeFile, Data: []byte("x = 1\n")},
+	})}
+	for _, tests := range []struct {
+		n     int
+		class schemas.Class
+		g     schemas.Status
+	}{{f2p, schemas.F2P, schemas.Passed}, {p2p, schemas.P2P, schemas.Passed}, {failing, schemas.Failing, schemas.Failed}} {
+		for i := range tests.n {
+			s.proof.Tests = append(s.proof.Tests, schemas.TestVerdict{ID: fmt.Sprintf("%s-%d", tests.class, i), Class: tests.class, G: []schemas.Status{tests.g}})
+		}
+	}
+	return s
+}
+
+func (s *shelf) cut() schemas.Cut {
+	return schemas.Cut{Repo: "acme/kit", Profile: "strict", Release: schemas.Release{Tag: "v1.2", Version: "1.2"}}
+}
+
+func (s *shelf) Origin(string) (schemas.Origin, error) {
+	cut := s.cut()
+	return schemas.Origin{Cut: &cut}, nil
+}
+
+func (s *shelf) Start(string) (schemas.Start, error) {
+	return schemas.Start{
+		ChangeID: s.cut().ID(), Repo: "acme/kit", Kind: schemas.KindLibrary, Masked: &schemas.Masked{Functions: 9, Taken: 7},
+		Files: []schemas.PartFile{{ChangedFile: schemas.ChangedFile{Path: "kit.py"}, Part: schemas.PartCode}},
+	}, nil
+}
+
+func (s *shelf) Proof(string) (schemas.Proof, error) { return s.proof, nil }
+
+func (s *shelf) Of(context.Context, schemas.Start) (states.Trees, error) {
+	return states.Trees{B: s.tree, G: s.tree}, nil
+}
+
+// TestLibraryGates: a library is held to what its tests say, and the first few tests that are to
+// blame are named. A bound that is met exactly holds.
+func TestLibraryGates(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		f2p, p2p, failing int
+		bounds            *Library
+		want              schemas.Reason
+		says              string
+	}{
+		"zero_work_at_the_bound":    {f2p: 95, p2p: 5},
+		"zero_work":                 {f2p: 94, p2p: 6, want: schemas.ZeroWork, says: "6.0 % of the tests pass with nothing done, at most 5.0 % may; pass_to_pass-0, pass_to_pass-1, pass_to_pass-2, pass_to_pass-3, pass_to_pass-4 and 1 more"},
+		"zero_work_allowed":         {f2p: 50, p2p: 50, bounds: &Library{MaxZeroWork: 0.5}},
+		"suite_at_the_bound":        {f2p: 98, failing: 2},
+		"suite":                     {f2p: 97, failing: 3, want: schemas.SuiteFails, says: "97.0 % of the tests pass in the release, at least 98.0 % are asked for; failing-0, failing-1, failing-2"},
+		"suite_allowed":             {f2p: 1, failing: 9, bounds: &Library{MinPassing: 0.1}},
+		"a_bound_of_0_is_no_bound":  {f2p: 1, failing: 9, bounds: &Library{}},
+		"a_bound_of_0_of_zero_work": {f2p: 99, p2p: 1, bounds: &Library{}, want: schemas.ZeroWork},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t, c.f2p, c.p2p, c.failing)
+			_, err := New(s, s, nil, nil, Config{Library: c.bounds}).Run(t.Context(), schemas.Adequacy{StartID: s.cut().ID()})
+			var no *pipeline.Rejected
+			switch {
+			case c.want == "" && err != nil:
+				t.Error(err)
+			case c.want == "":
+			case !errors.As(err, &no) || no.Reason != c.want || !strings.Contains(no.Err.Error(), c.says):
+				t.Errorf("%v, want %s that says %q", err, c.want, c.says)
+			}
+		})
+	}
+}
+
+// TestLibraryStatement: the statement of a library says what is missing, and where to read.
+func TestLibraryStatement(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, 1, 0, 0)
+	st, err := New(s, s, nil, nil, Config{}).Run(t.Context(), schemas.Adequacy{StartID: s.cut().ID()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Write the missing bodies of kit 1.2.", "7 of its 9 functions", "- kit.py\n", "- README.md\n- docs/use.rst"} {
+		if !strings.Contains(st.Text, want) {
+			t.Errorf("no %q in\n%s", want, st.Text)
+		}
+	}
+	if strings.Contains(st.Text, "conf.py") || !slices.Contains(st.From, "docs") {
+		t.Errorf("from %v:\n%s", st.From, st.Text)
+	}
+	byHand := map[string]schemas.Override{s.cut().ID(): {Statement: "Write it."}}
+	if st, err = New(s, s, nil, byHand, Config{}).Run(t.Context(), schemas.Adequacy{StartID: s.cut().ID()}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{schemas.Hand}, st.From); diff != "" || st.Text != "Write it." || st.WrittenBy != schemas.Hand {
+		t.Errorf("by hand: %q by %q (-want +got):\n%s", st.Text, st.WrittenBy, diff)
+	}
+}
