@@ -104,7 +104,8 @@ func (k *packageState) boundary(e event) bool {
 }
 
 // processEnds judges one process by itself: no test of one that ended before its canaries did
-// passes, and one that says it failed has a test that did.
+// passes, nor one that another process was started for, and one that says it failed has a test
+// that did.
 func (k *packageState) processEnds() {
 	failed := false
 	for _, t := range k.order {
@@ -115,7 +116,10 @@ func (k *packageState) processEnds() {
 		early = k.guard.endsEarly()
 	}
 	for _, t := range k.order {
-		if early && t.process == k.process && (t.status == schemas.Passed || t.status == "") {
+		if t.process != k.process || t.status != schemas.Passed && t.status != "" {
+			continue
+		}
+		if early || k.guard != nil && !k.guard.startedFor(t.name, k.process) {
 			t.status = schemas.Failed
 		}
 	}

@@ -119,6 +119,13 @@ func (g *guard) endsEarly() bool {
 	return early
 }
 
+// startedFor reports whether the n-th process, from 0, of the list of tests is that of a test:
+// the list has the known tests in order.
+func (g *guard) startedFor(name string, n int) bool {
+	top, _, _ := strings.Cut(name, "/")
+	return n < len(g.Known) && g.Known[n] == top
+}
+
 // runsAbove reports whether some test that a name is below has begun and not ended.
 func (k *packageState) runsAbove(name string, round int) bool {
 	for i := strings.LastIndexByte(name, '/'); i > 0; i = strings.LastIndexByte(name[:i], '/') {

@@ -104,6 +104,8 @@ func TestGuardApart(t *testing.T) {
 		"ends_after_its_end":     {"A+ | A=pass canaries PASS | B+ B=fail canaries FAIL | end FAIL fail", "", testlog.Tampered},
 		"claims_for_another":     {"A+ B+ B=pass A=pass canaries PASS | B+ B=fail canaries FAIL | end FAIL fail", "A", testlog.Finished},
 		"claims_and_stays_away":  {"A+ B+ B=pass | B+ | end FAIL fail", "", testlog.Finished},
+		"claims_for_a_silent":    {"A+ A=pass B+ B=pass canaries PASS | | end PASS pass", "A", testlog.Finished},
+		"claims_in_a_later_one":  {"| B+ B=pass A+ A=pass canaries PASS | end PASS pass", "B", testlog.Finished},
 		"canary_cannot_fail":     {"A+ A=pass C+ F+ F=pass P+ P=pass C=pass E+ E=pass PASS | end PASS pass", "", testlog.Tampered},
 		"canary_twice":           {"A+ A=pass C+ C+ F+ F=fail P+ P=pass C=pass E+ E=pass PASS | end PASS pass", "", testlog.Tampered},
 		"begins_twice":           {"A+ A+ A=pass canaries PASS | end PASS pass", "", testlog.Tampered},
