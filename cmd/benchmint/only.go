@@ -68,6 +68,29 @@ type asking struct {
 	outside  string   // where it was found, out of the window
 	twice    string   // the changes that it may mean
 	sources  []string // that were asked
+	made     []string // what these have: landed changes, releases
+}
+
+// asks notes that a source is asked.
+func (a *asking) asks(src schemas.Source) {
+	a.sources = append(a.sources, src.ID())
+	var have []string
+	if makesChanges(src) {
+		have = append(have, "landed change")
+	}
+	if src.Wants(schemas.KindLibrary) {
+		have = append(have, "release")
+	}
+	for _, what := range have {
+		if !slices.Contains(a.made, what) {
+			a.made = append(a.made, what)
+		}
+	}
+}
+
+// makesChanges reports whether tasks are made of a source's changes.
+func makesChanges(src schemas.Source) bool {
+	return src.Wants(schemas.KindFeature) || src.Wants(schemas.KindEdit)
 }
 
 func askingFor(all *[]*asking, entry string, origin config.Origin) *asking {
@@ -89,12 +112,12 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 	selection = entry
 	if id, err := schemas.ParseInstanceID(entry); err == nil {
 		if !strings.EqualFold(id.Repo, src.ID()) {
-			a.sources = append(a.sources, src.ID())
+			a.asks(src)
 			return "", false, nil
 		}
 		selection = keyToSelection(id.Key)
 	}
-	a.sources = append(a.sources, src.ID())
+	a.asks(src)
 	repo, release, err := s.Open(ctx, src.Repo)
 	if errors.Is(err, gitrepo.ErrRemote) { // it does not answer: nobody can tell yet
 		a.answered = true
@@ -160,12 +183,14 @@ func (s *sources) idsOf(ctx context.Context, asked []*asking) (ids []string, err
 		return nil, nil
 	}
 	for _, src := range s.order {
-		line, err := s.lineOf(ctx, src.Repo)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range line {
-			ids = append(ids, schemas.FeatureID(src.Repo.Name, c.Number, c.Commit).String())
+		if makesChanges(src) {
+			line, err := s.lineOf(ctx, src.Repo)
+			if err != nil {
+				return nil, err
+			}
+			for _, c := range line {
+				ids = append(ids, schemas.FeatureID(src.Repo.Name, c.Number, c.Commit).String())
+			}
 		}
 		more, err := s.librariesOf(ctx, src)
 		if err != nil {
@@ -215,7 +240,7 @@ func (a *asking) problem(ids []string) string {
 	if a.origin.Layer == config.FromFile {
 		key = "only: "
 	}
-	where := strings.Join(a.sources, ", ")
+	where, what := strings.Join(a.sources, ", "), strings.Join(a.made, " or ")
 	id, err := schemas.ParseInstanceID(a.entry)
 	switch {
 	case a.twice != "":
@@ -225,15 +250,15 @@ func (a *asking) problem(ids []string) string {
 	case err == nil && !slices.ContainsFunc(a.sources, func(s string) bool { return strings.EqualFold(s, id.Repo) }):
 		return fmt.Sprintf("%s%s is of no source of this run (%s)%s", key, a.entry, where, nearest.Hint(id.Repo, a.sources))
 	case err == nil:
-		return fmt.Sprintf("%s%s has no landed change %q%s", key, id.Repo, a.entry, a.near(ids))
+		return fmt.Sprintf("%s%s has no %s %q%s", key, id.Repo, what, a.entry, a.near(ids))
 	case len(a.sources) == 1:
-		return fmt.Sprintf("%s%s has no landed change %q%s", key, where, a.entry, a.near(ids))
+		return fmt.Sprintf("%s%s has no %s %q%s", key, where, what, a.entry, a.near(ids))
 	}
-	return fmt.Sprintf("%snone of %s has a landed change %q%s", key, where, a.entry, a.near(ids))
+	return fmt.Sprintf("%snone of %s has a %s %q%s", key, where, what, a.entry, a.near(ids))
 }
 
-// near names the IDs that were probably meant: those that differ in a letter or two,
-// for a number those next to it.
+// near names the IDs that were probably meant: those that differ in a letter or two, for a
+// number those next to it, for the beginning of a tag the newest that goes on so.
 func (a *asking) near(ids []string) string {
 	if strings.Contains(a.entry, "__") {
 		return nearest.Hint(a.entry, ids)
@@ -241,11 +266,14 @@ func (a *asking) near(ids []string) string {
 	keys := map[string]string{}
 	var words []string
 	for _, id := range ids {
-		if parsed, err := schemas.ParseInstanceID(id); err == nil {
+		if parsed, err := schemas.ParseInstanceID(id); err == nil && slices.Contains(a.sources, parsed.Repo) {
 			word := strings.TrimSuffix(parsed.Key, "."+string(schemas.KindLibrary)) // a tag
 			keys[word] = id
 			words = append(words, word)
 		}
+	}
+	if i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, a.entry+".") }); i >= 0 {
+		return "; did you mean " + keys[words[i]] + "?"
 	}
 	word, ok := nearest.Word(strings.TrimPrefix(a.entry, "#"), words)
 	if !ok {
