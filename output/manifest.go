@@ -108,10 +108,14 @@ type Reject struct {
 	Detail     string            `json:"detail"`
 }
 
+// SuiteTiming stands in the place of a stage: one run of the suite in the solution, the median
+// of the proof's.
+const SuiteTiming = "suite"
+
 // Timing is one line of timings.jsonl, which no digest covers.
 type Timing struct {
 	InstanceID string  `json:"instance_id"`
-	Stage      string  `json:"stage"`
+	Stage      string  `json:"stage"` // or SuiteTiming
 	MS         int64   `json:"ms"`
 	Cost       float64 `json:"cost"`
 }

@@ -80,6 +80,8 @@ type RunRecord struct {
 	ExitCode int    `json:"exit_code"`
 	Report   Digest `json:"report"` // blob: the parsed report
 	Log      Digest `json:"log"`    // blob: what it printed, capped
+	// MS is how long its commands took, in milliseconds of wall time; 0 where nobody measured.
+	MS int64 `json:"ms,omitempty"`
 }
 
 // Proof is the verdict on a start in an environment, with what it rests on.
@@ -139,12 +141,28 @@ func part(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
+// SuiteMS is the median of how long one run of the suite took in the solution, in
+// milliseconds: what grading takes at least. 0 where nobody measured.
+func (p Proof) SuiteMS() int64 {
+	var all []int64
+	for _, r := range p.Runs {
+		if r.State == StateG && r.Scope == "suite" && r.MS > 0 {
+			all = append(all, r.MS)
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
 // Stable is the proof without what differs between runs that agree: logs, reports
 // and messages hold times and addresses. It is what a dataset carries.
 func (p Proof) Stable() Proof {
 	p.Runs, p.Tests = slices.Clone(p.Runs), slices.Clone(p.Tests)
 	for i := range p.Runs {
-		p.Runs[i].Report, p.Runs[i].Log = "", ""
+		p.Runs[i].Report, p.Runs[i].Log, p.Runs[i].MS = "", "", 0
 	}
 	for i := range p.Tests {
 		p.Tests[i].Why = ""

@@ -50,3 +50,21 @@ func TestStoredStart(t *testing.T) {
 		t.Errorf("a derived base is not in the record (-want +got):\n%s", diff)
 	}
 }
+
+// TestSuiteMS takes the median of whole runs of the solution, and no measure is in what a
+// dataset carries.
+func TestSuiteMS(t *testing.T) {
+	t.Parallel()
+	run := func(s schemas.State, scope string, ms int64) schemas.RunRecord {
+		return schemas.RunRecord{State: s, Scope: scope, MS: ms}
+	}
+	p := schemas.Proof{Runs: []schemas.RunRecord{
+		run("S", "suite", 9000), run("G", "changed", 1), run("G", "suite", 300), run("G", "suite", 100), run("G", "suite", 200), run("G", "suite", 0),
+	}}
+	if got := p.SuiteMS(); got != 200 {
+		t.Errorf("%d ms, want 200", got)
+	}
+	if got := p.Stable().SuiteMS(); got != 0 {
+		t.Errorf("%d ms in what a dataset carries", got)
+	}
+}

@@ -299,6 +299,9 @@ func (e *Exporter) provenance(t *output.Task, proof schemas.Proof) error {
 		t.Provenance = append(t.Provenance, output.Provenance{Stage: stage, Fingerprint: s.Fingerprint, Output: digest})
 		t.Timings = append(t.Timings, output.Timing{InstanceID: t.ID(), Stage: stage, MS: s.MS, Cost: s.Cost})
 	}
+	if ms := proof.SuiteMS(); ms > 0 {
+		t.Timings = append(t.Timings, output.Timing{InstanceID: t.ID(), Stage: output.SuiteTiming, MS: ms})
+	}
 	return nil
 }
 

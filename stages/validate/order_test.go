@@ -259,7 +259,7 @@ func TestRecordsNameTheirBlobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := proof.Runs[1]
-	if want := (schemas.RunRecord{State: "S", Scope: "changed", Number: 1, End: "exited", Report: r.Report, Log: r.Log}); r != want {
+	if want := (schemas.RunRecord{State: "S", Scope: "changed", Number: 1, End: "exited", Report: r.Report, Log: r.Log, MS: 2000}); r != want {
 		t.Errorf("got %+v, want %+v", r, want)
 	}
 	for d, want := range map[schemas.Digest]string{r.Log: "log of Slog of S", r.Report: `"id":"a::t"`} {

@@ -73,7 +73,7 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 	if report.Fault != "" {
 		return report, fmt.Errorf("%s: the test session did not begin, for a fault of this machine: %s", doing, report.Fault)
 	}
-	rec.State, rec.Scope, rec.Number = at.State, scope, sel.Number
+	rec.State, rec.Scope, rec.Number, rec.MS = at.State, scope, sel.Number, m.Wall.Milliseconds()
 	b.Records = append(b.Records, rec)
 	if m.Run = rec; b.Observe != nil {
 		b.Observe(m)
