@@ -85,9 +85,17 @@ func (m Maker) search(ctx context.Context, image sandbox.Layer, t Task) ([]Findi
 		Base: t.Trees.B, Solution: t.Trees.G, Patch: t.Trees.Patch, TestPatch: t.Trees.TestPatch,
 		Name: t.Start.Repo, Commit: t.Start.Commit, Version: t.Version,
 	})
-	scan, err := seal.Scan(ctx, needles, func(ctx context.Context, visit func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
+	var toolchain sandbox.Toolchain
+	if m.Environments != nil {
+		want := t.Environment.Recipe.Toolchain
+		var err error
+		if toolchain, err = m.Environments.Toolchains.Get(ctx, want.Name, want.Version); err != nil {
+			return nil, err
+		}
+	}
+	scan, err := seal.Search(ctx, needles, func(ctx context.Context, visit func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
 		return m.Engine.Files(ctx, image, visit)
-	})
+	}, toolchain.Dir)
 	if err != nil {
 		return nil, err
 	}

@@ -27,11 +27,11 @@ type Options struct {
 	// Src and Tests are the folders by which the commit0 profiles choose files, relative
 	// to Source; "." and "" by default.
 	Src, Tests string
-	// LoadTests keeps what runs when the tests are loaded as well, so that they load in the
-	// starter: in Go a panic there ends all tests of a package.
-	LoadTests bool
-	Workers   int   // 0: as many as there are processors
-	MaxFile   int64 // bytes of a file that is read as code; 0: 8 MiB
+	// Loads reports of a file of the tests, by its path, whether what runs when it is loaded
+	// stays: where it does not load, no test of others runs either. Nil is none.
+	Loads   func(path string) bool
+	Workers int   // 0: as many as there are processors
+	MaxFile int64 // bytes of a file that is read as code; 0: 8 MiB
 }
 
 const maxFile = 8 << 20
@@ -254,7 +254,7 @@ func (r *run) read(ctx context.Context) error {
 	return inOrder(ctx, r.Workers, len(code), func(i int) *File { return r.readOne(code[i]) }, func(i int, f *File) error {
 		switch u := code[i].unit; {
 		case f == nil:
-		case code[i].whole.Kind == ForTests && !r.LoadTests:
+		case code[i].whole.Kind == ForTests && !r.loads(u.path):
 			r.project.compiles(u.kin, f.Compiled)
 		default:
 			r.project.add(u, f)
@@ -322,7 +322,7 @@ func (r *run) readOne(e *entry) (f *File) {
 	}
 	e.hash = digest(source)
 	e.whole = u.language.Exempt(u.path, source)
-	if e.whole.Kind == ForTests && !r.LoadTests {
+	if e.whole.Kind == ForTests && !r.loads(u.path) {
 		names, err := compiledFor(u, source)
 		if err != nil {
 			e.whole.Detail = strings.TrimPrefix(e.whole.Detail+", not read: "+err.Error(), ", ")
@@ -353,6 +353,8 @@ func (r *run) readOne(e *entry) (f *File) {
 	}
 	return f
 }
+
+func (r *run) loads(path string) bool { return r.Loads != nil && r.Loads(path) }
 
 func tooLarge(limit int64) Whole {
 	return Whole{Kind: Unreadable, Reason: fmt.Sprintf("larger than %d MiB", limit>>20)}

@@ -19,7 +19,7 @@ import (
 )
 
 // Scanner is the version of the rules, as rows name it.
-const Scanner = "2"
+const Scanner = "3"
 
 // Walk visits every file that a solver gets, in any order; a path may come more
 // than once (a file that an upper layer hides is there all the same). An image's

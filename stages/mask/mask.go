@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/secrets"
@@ -31,7 +33,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "1, " + secrets.RulesVersion
+const Version = "2, " + secrets.RulesVersion
 
 // Repos reads objects by the repository's name.
 type Repos interface {
@@ -200,10 +202,8 @@ func (m *Masker) masked(ctx context.Context, t *tree.Tree, profile mask.Profile,
 		return nil, done, fmt.Errorf("writing the release: %w", err)
 	}
 	pipeline.Doing(ctx, "masking %d files", len(t.Paths()))
-	// In Go the tests of a package are one program: a body that is missing when it starts ends
-	// all of them, so that what they load stays.
 	result, err := mask.Run(ctx, mask.Options{
-		Source: source, Output: filepath.Join(scratch, "starter"), Profile: profile, Languages: m.maskers, LoadTests: language == "go", Workers: 1,
+		Source: source, Output: filepath.Join(scratch, "starter"), Profile: profile, Languages: m.maskers, Loads: loads[language], Workers: 1,
 	})
 	if err != nil {
 		return nil, done, err
@@ -220,6 +220,16 @@ func (m *Masker) masked(ctx context.Context, t *tree.Tree, profile mask.Profile,
 	}
 	return edits, done, m.enough(done)
 }
+
+// loads are the files of tests, by language, without which no test of others runs: what they
+// load stays. In Go the tests of a package are one program, and a body that is missing when it
+// starts ends all of them. In Python it is what modules of tests share: conftest.py and helpers.
+var loads = map[string]func(path string) bool{
+	"go":     func(string) bool { return true },
+	"python": func(p string) bool { return !testModule.MatchString(path.Base(p)) },
+}
+
+var testModule = lazyregexp.New(`^test_.*\.py$|_test\.py$|^tests?\.py$`)
 
 // codePart reads a manifest, and leaves out what is not of the code part.
 func (m *Masker) codePart(file string, t *tree.Tree) (*mask.Manifest, error) {

@@ -27,7 +27,7 @@ import (
 
 // Version is the version of this stage's rules; raise it when equal input could
 // get another verdict.
-const Version = "3"
+const Version = "4"
 
 // Config decides how hard a proof looks.
 type Config struct {
@@ -93,9 +93,13 @@ func (v *Validator) Prove(ctx context.Context, m Material) (schemas.Proof, error
 	return v.proveCase(ctx, task{
 		Case: c, statement: m.Statement,
 		scan: func(ctx context.Context, solver sandbox.Layer) (schemas.Scan, error) {
-			return seal.Scan(ctx, needles, func(ctx context.Context, visit func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
+			toolchain, err := v.Builder.Toolchains.Get(ctx, m.Environment.Recipe.Toolchain.Name, m.Environment.Recipe.Toolchain.Version)
+			if err != nil {
+				return schemas.Scan{}, err
+			}
+			return seal.Search(ctx, needles, func(ctx context.Context, visit func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
 				return v.Builder.Sandbox.Files(ctx, solver, visit)
-			})
+			}, toolchain.Dir)
 		},
 	})
 }

@@ -44,6 +44,7 @@ func TestMaskValues(t *testing.T) {
 		"an_object_of_a_variable":          {"type M struct{}\nfunc (M) Do() { use() }\ntype I interface{ Do() }\nfunc run(i I) { i.Do() }\nvar m M\nfunc init() { run(m) }\n", "use M.Do run init"},
 		"an_object_in_a_field":             {"type M struct{}\nfunc (M) Do() { use() }\ntype I interface{ Do() }\ntype F struct{ m M }\nfunc run(i I) { i.Do() }\nfunc init() { _ = &F{}; run(nil) }\n", "use M.Do run init"},
 		"a_pointer_in_a_field":             {"type M struct{}\nfunc (M) Do() { use() }\ntype I interface{ Do() }\ntype F struct{ m *M }\nfunc run(i I) { i.Do() }\nfunc init() { _ = &F{}; run(nil) }\n", "run init"},
+		"a_pointer_that_is_converted":      {"type M int\nfunc (*M) Do() { use() }\ntype I interface{ Do() }\nfunc run(i I) { i.Do() }\nfunc at(x *int) *M { return (*M)(x) }\nfunc init() { run(at(nil)) }\n", "use M.Do run at init"},
 		"an_object_that_is_new":            {"type M struct{}\nfunc (M) Do() { use() }\ntype I interface{ Do() }\nfunc run(i I) { i.Do() }\nfunc init() { run(new(M)) }\n", "use M.Do run init"},
 		"an_object_that_is_sorted":         {"type L []int\nfunc (L) Len() int { use(); return 0 }\nfunc (L) Less(i, j int) bool { return true }\nfunc (L) Swap(i, j int) { use() }\nfunc (L) Sum() int { return 1 }\nfunc init() { l := L{}; sort.Sort(l) }\n", "use L.Len L.Less L.Swap init"},
 		"a_package_under_another_name":     {"-- b.go --\npackage a\nimport order \"sort\"\ntype L []int\nfunc (L) Len() int { return 0 }\nfunc (L) Sum() int { return 1 }\nfunc init() { order.Sort(L{}) }\n", "L.Len init"},

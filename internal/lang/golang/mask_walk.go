@@ -169,6 +169,11 @@ func (r *maskReader) call(n syntax.Node, s *scope) {
 	if p := r.pathOf(of, s); of.Is("identifier", "selector_expression") && !(len(p) == 1 && (p[0] == "?" || slices.Contains(predeclared, p[0]))) {
 		r.note(p, mask.Called, n)
 	}
+	if of.Is("unary_expression") && of.Child("operator").Text() == "*" { // (*T)(x) is a T, too
+		if t := of.Child("operand"); t.Is("identifier", "selector_expression") {
+			r.note(r.pathOf(t, s), mask.Called, n)
+		}
+	}
 	r.dynamic(n, of, s)
 	verb := r.verb
 	declares := r.route(n, of, s)
