@@ -14,7 +14,7 @@ import (
 )
 
 // Version is the version of this stage's rules.
-const Version = "3"
+const Version = "4"
 
 // Starts finds the start that a label belongs to.
 type Starts interface {

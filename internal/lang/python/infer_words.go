@@ -39,7 +39,7 @@ func keepWords(t lang.Tree, words []string) []string {
 		}
 		takes, kept := keptFlags[name]
 		next := ""
-		if (takes || valueFollows(name)) && !attached && i+1 < len(words) {
+		if (takes || valueFollows(name) || mayFollow(name, words[i+1:])) && !attached && i+1 < len(words) {
 			i++
 			next = words[i]
 		}
@@ -58,6 +58,12 @@ func keepWords(t lang.Tree, words []string) []string {
 func valueFollows(name string) bool {
 	return droppedWords()[name] || name == "--durations" || name == "--tb" || name == "--color" || name == "-r" || name == "--rootdir" ||
 		name == "--timeout" || name == "--verbosity" || name == "--capture" || name == "--log-level" || name == "--log-cli-level"
+}
+
+// mayFollow reports whether the word behind an option that may have a value is that value:
+// argparse takes any that does not begin as an option does. pytest --cov src has no path.
+func mayFollow(name string, rest []string) bool {
+	return (name == "--cov" || name == "--picked") && len(rest) > 0 && !strings.HasPrefix(rest[0], "-")
 }
 
 // dropsPlugin: -p no:x of a plugin that the runner table needs, or of workers.
@@ -164,7 +170,7 @@ func addopts(t lang.Tree, dir string) (kept string, changed bool) {
 			continue
 		}
 		changed = true
-		if takes && !attached && i+1 < len(words) {
+		if (takes || mayFollow(name, words[i+1:])) && !attached && i+1 < len(words) {
 			i++
 		}
 	}

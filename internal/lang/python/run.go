@@ -45,7 +45,8 @@ var Flags = []Flag{
 }
 
 // droppedWords are options that change which tests run, in which order, or that
-// write, measure or lint: dropped from addopts. A value follows where true.
+// write, measure or lint: dropped from addopts. A value follows where true, and may behind some
+// (mayFollow).
 var droppedWords = sync.OnceValue(func() map[string]bool {
 	return map[string]bool{
 		"--cov": false, "--cov-report": true, "--cov-config": true, "--cov-fail-under": true, "--cov-append": false,
@@ -61,7 +62,7 @@ var droppedWords = sync.OnceValue(func() map[string]bool {
 		"--snapshot-update": false, "--record-mode": true, "--inline-snapshot": true, "--force-regen": false, "--regen-all": false,
 		"--flake8": false, "--pep8": false, "--black": false, "--mypy": false, "--pylint": false, "--isort": false,
 		"--ruff": false, "--ruff-format": false, "--pycodestyle": false, "--codestyle": false, "--pydocstyle": false, "--flakes": false,
-		"--looponfail": false, "-f": false, "--testmon": false, "--picked": true, "--instafail": false, "--pastebin": true,
+		"--looponfail": false, "-f": false, "--testmon": false, "--picked": false, "--instafail": false, "--pastebin": true,
 		"--codspeed": false,
 	}
 })

@@ -120,6 +120,8 @@ func TestAddopts(t *testing.T) {
 		{"none", "-- a.py --\n", "", false},
 		{"kept_as_they_are", "-- pytest.ini --\n[pytest]\naddopts = -ra --strict-markers\n", "-ra --strict-markers", false},
 		{"coverage", "-- setup.cfg --\n[tool:pytest]\naddopts = --cov=x --cov-report term -q\n", "-q", true},
+		{"coverage_of_a_folder", "-- pytest.ini --\n[pytest]\naddopts=--verbose --cov-append --cov-report term --cov src\n", "--verbose", true},
+		{"coverage_without_a_word", "-- pytest.ini --\n[pytest]\naddopts = --cov -q\n", "-q", true},
 		{"workers", "-- pyproject.toml --\n[tool.pytest.ini_options]\naddopts = \"-n auto --dist loadfile -m 'not slow'\"\n", "-m 'not slow'", true},
 		{"workers_in_one_word", "-- pyproject.toml --\n[tool.pytest.ini_options]\naddopts = [\"-n4\", \"-ra\"]\n", "-ra", true},
 		{"linters_and_reports", "-- tox.ini --\n[pytest]\naddopts =\n    --flake8\n    --junitxml=x.xml\n    --doctest-modules\n", "--doctest-modules", true},
@@ -140,6 +142,9 @@ func TestKeepWords(t *testing.T) {
 	tr := treeOf(t, "-- tests/test_a.py --\n-- src/x.py --\n")
 	for line, want := range map[string]string{
 		"-v --cov x tests":                    "tests",
+		"--cov src":                           "",
+		"--cov src tests":                     "tests",
+		"--cov --cov-report=xml src":          "src",
 		"tests/ missing ./src":                "tests src",
 		"-n auto --basetemp=/t tests":         "tests",
 		"--pyargs pkg.tests -W error":         "--pyargs pkg.tests -W error",
