@@ -77,7 +77,7 @@ func TestRealImage(t *testing.T) {
 			t.Fatal(err)
 		}
 		found = slices.DeleteFunc(found, func(f Finding) bool { return f.Rule == RuleLeak }) // of git objects: TestLint
-		for i, f := range found { // of a token it says the line and a fingerprint, too
+		for i, f := range found {                                                            // of a token it says the line and a fingerprint, too
 			if strings.Contains(f.Detail, token) {
 				t.Errorf("%s: it says the token: %s", tt.name, f.Detail)
 			}
