@@ -114,15 +114,12 @@ func (Language) Reached(_ schemas.Recipe, out []lang.Output) map[string][]lang.P
 				reached[id] = []lang.Place{}
 				continue
 			}
-			// example.com/m/pkg/file.go:3.24,5.2 1 1
-			file, span, ok := strings.Cut(line, ":")
-			from, _, dotted := strings.Cut(span, ".")
-			n, err := strconv.Atoi(from)
-			dir, own := l.dir(path.Dir(file))
-			if id == "" || !ok || !dotted || err != nil || !own {
+			b, ok := blockOf(line)
+			dir, own := l.dir(path.Dir(b.file))
+			if id == "" || !ok || !b.ran || !own {
 				continue
 			}
-			reached[id] = append(reached[id], lang.Place{Path: path.Join(dir, path.Base(file)), Line: n})
+			reached[id] = append(reached[id], lang.Place{Path: path.Join(dir, path.Base(b.file)), Line: b.from})
 		}
 	}
 	return reached

@@ -1,5 +1,6 @@
 # reach.sh LIST OUT [WORDS...]: runs each test of LIST (folder, package and name, by tabs) alone in a
-# test program that is built with WORDS and covers its module, and writes what each covers to OUT.
+# test program that is built with WORDS and covers its module, and writes what each covers to OUT;
+# of the first of each program also what it does not cover: that names all there is.
 list=$1 out=$2
 shift 2
 : >"$out"
@@ -13,7 +14,7 @@ while IFS= read -r line; do
 	line=${line#*"$tab"}
 	pkg=${line%%"$tab"*} name=${line#*"$tab"}
 	if [ "$dir" != "$built" ]; then
-		built=$dir
+		built=$dir whole=yes
 		rm -f "$program"
 		go test -c "$@" -vet=off -coverpkg=./... -o "$program" "./$dir" </dev/null
 	fi
@@ -22,6 +23,11 @@ while IFS= read -r line; do
 	(cd "./$dir" && "$program" -test.run "^$name\$" -test.timeout 60s -test.coverprofile "$profile") </dev/null >/dev/null 2>&1
 	[ -f "$profile" ] || continue
 	printf '=%s::%s\n' "$pkg" "$name" >>"$out"
-	grep -v -e ' 0$' -e '^mode:' "$profile" >>"$out"
+	if [ "$whole" ]; then
+		grep -v '^mode:' "$profile" >>"$out"
+		whole=
+	else
+		grep -v -e ' 0$' -e '^mode:' "$profile" >>"$out"
+	fi
 done <"$list"
 exit 0
