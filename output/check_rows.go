@@ -71,8 +71,10 @@ func (c *checker) folder(r Located) {
 	} else {
 		c.start(r, start)
 		c.derived(r, start)
-		if proof, err := c.d.Proof(r.InstanceID); err == nil { // else it is reported where it is read
-			c.masked(r, start, proof)
+		proof, noProof := c.d.Proof(r.InstanceID)
+		adequacy, noAdequacy := c.d.Adequacy(r.InstanceID)
+		if noProof == nil && noAdequacy == nil { // else it is reported where they are read
+			c.masked(r, start, proof, adequacy)
 		}
 	}
 	if err == nil && startErr == nil {
@@ -101,7 +103,7 @@ func (c *checker) derived(r Located, s schemas.Start) {
 }
 
 // masked: what the row repeats of the mask and of the proof is the same.
-func (c *checker) masked(r Located, s schemas.Start, p schemas.Proof) {
+func (c *checker) masked(r Located, s schemas.Start, p schemas.Proof, a schemas.Adequacy) {
 	x := r.Benchmint.Library
 	if x == nil || s.Masked == nil {
 		if x != nil || s.Masked != nil {
@@ -109,9 +111,9 @@ func (c *checker) masked(r Located, s schemas.Start, p schemas.Proof) {
 		}
 		return
 	}
-	want := *libraryOf(Task{Origin: schemas.Origin{Cut: &schemas.Cut{Release: schemas.Release{Tag: x.Release}}}, Start: s, Proof: p})
+	want := *libraryOf(Task{Origin: schemas.Origin{Cut: &schemas.Cut{Release: schemas.Release{Tag: x.Release}}}, Start: s, Proof: p, Adequacy: a})
 	if !bytes.Equal(mustJSON(*x), mustJSON(want)) {
-		c.addRow(r, RuleFolder, "library is not that of %s and %s", path.Join(TasksDir, r.InstanceID, StartFile), ProofFile)
+		c.addRow(r, RuleFolder, "library is not that of %s, %s and %s", path.Join(TasksDir, r.InstanceID, StartFile), ProofFile, AdequacyFile)
 	}
 }
 

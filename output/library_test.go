@@ -43,7 +43,7 @@ func libraryTask(t testing.TB) Task {
 	}
 	x.Proof.StartID, x.Proof.Interface, x.QuarantinedIn = cut.ID(), nil, nil
 	x.Label = schemas.Labelled{StartID: cut.ID(), Provider: "rules"}
-	x.Adequacy = schemas.Adequacy{StartID: cut.ID(), Proof: schemas.DigestBytes([]byte("proof")), Hunks: []schemas.HunkNotice{}, Skipped: 1, SkippedFor: map[schemas.HunkSkip]int{schemas.SkipMasked: 1}}
+	x.Adequacy = schemas.Adequacy{StartID: cut.ID(), Proof: schemas.DigestBytes([]byte("proof")), Hunks: []schemas.HunkNotice{}, Skipped: 1, SkippedFor: map[schemas.HunkSkip]int{schemas.SkipMasked: 1}, Coverage: &schemas.Coverage{Lines: 20, Ran: 19}}
 	x.Statement = schemas.Statement{StartID: cut.ID(), Text: "Write the missing bodies of widget 1.0.", From: []string{"signatures"}, Provider: "rules"}
 	x.Patch, x.TestPatch, x.Derive = []byte(bodyPatch), nil, []byte(maskPatch)
 	x.Base = func() (*tree.Tree, error) { return base, nil }
@@ -83,8 +83,11 @@ func TestLibrary(t *testing.T) {
 		"lines":         {RuleField, "library.share_left is 1.125; 9 of 8 body lines are left", library(func(l *Library) { l.Left, l.ShareLeft = 9, 9./8 })},
 		"share":         {RuleField, "library.share_left is 0.2; 2 of 8 body lines are left", library(func(l *Library) { l.ShareLeft = 0.2 })},
 		"zero_work":     {RuleField, "library.zero_work is 0.1; 1 of 3 tests pass with nothing done", library(func(l *Library) { l.ZeroWork = 0.1 })},
-		"failing":       {RuleFolder, "library is not that of " + folder + "start.json and proof.json", library(func(l *Library) { l.Failing = []string{} })},
-		"passing":       {RuleFolder, "library is not that of " + folder + "start.json and proof.json", library(func(l *Library) { l.Passing = 1 })},
+		"covered_share": {RuleField, "library.coverage.share is 0.5; 19 of 20 lines run", library(func(l *Library) { l.Coverage.Share = 0.5 })},
+		"covered":       {RuleField, "library.coverage.share is 1.05; 21 of 20 lines run", library(func(l *Library) { l.Coverage = &Coverage{1.05, schemas.Coverage{Lines: 20, Ran: 21}} })},
+		"coverage":      {RuleFolder, "library is not that of " + folder + "start.json, proof.json and adequacy.json", library(func(l *Library) { l.Coverage = nil })},
+		"failing":       {RuleFolder, "library is not that of " + folder + "start.json, proof.json and adequacy.json", library(func(l *Library) { l.Failing = []string{} })},
+		"passing":       {RuleFolder, "library is not that of " + folder + "start.json, proof.json and adequacy.json", library(func(l *Library) { l.Passing = 1 })},
 		"another_mask": {RuleFolder, "mask.patch is not the patch that the start names", func(t *testing.T, dir string) {
 			edit(t, dir, folder+MaskFile, true, replace("masked: size", "masked: all"))
 		}},

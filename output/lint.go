@@ -334,6 +334,9 @@ func (l *linter) library() {
 	case x.Left < 0 || x.Left > x.Lines || x.ShareLeft != share:
 		l.add(RuleField, "library.share_left is %v; %d of %d body lines are left", x.ShareLeft, x.Left, x.Lines)
 	}
+	if c := x.Coverage; c != nil && (c.Ran < 1 || c.Ran > c.Lines || c.Share != c.Coverage.Share()) {
+		l.add(RuleField, "library.coverage.share is %v; %d of %d lines run", c.Share, c.Ran, c.Lines)
+	}
 	if n := len(r.PassToPass) + len(r.FailToPass); n > 0 && x.ZeroWork != float64(len(r.PassToPass))/float64(n) {
 		l.add(RuleField, "library.zero_work is %v; %d of %d tests pass with nothing done", x.ZeroWork, len(r.PassToPass), n)
 	}

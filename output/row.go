@@ -195,6 +195,15 @@ type Library struct {
 	// Passing is the share of the suite's tests that pass in the release; Failing do not.
 	Passing float64  `json:"passing"`
 	Failing []string `json:"failing"`
+	// Coverage is how much of the code part the suite of the release runs; null where that is
+	// not known.
+	Coverage *Coverage `json:"coverage"`
+}
+
+// Coverage is a share of the lines that can run, 0 to 1.
+type Coverage struct {
+	Share float64 `json:"share"`
+	schemas.Coverage
 }
 
 // Functions are the qualified names (path::Class.method) of what the code part
@@ -334,8 +343,15 @@ func libraryOf(t Task) *Library {
 	maps.Copy(kept, m.Kept)
 	return &Library{
 		Release: c.Release.Tag, Profile: m.Profile, Functions: m.Functions, Taken: m.Taken, Kept: kept, Lines: m.Lines, Left: m.Left, ShareLeft: m.Share(),
-		ZeroWork: t.Proof.ZeroWork(), Passing: t.Proof.Passing(), Failing: sorted(t.Proof.List(schemas.Failing)),
+		ZeroWork: t.Proof.ZeroWork(), Passing: t.Proof.Passing(), Failing: sorted(t.Proof.List(schemas.Failing)), Coverage: coverageOf(t.Adequacy),
 	}
+}
+
+func coverageOf(a schemas.Adequacy) *Coverage {
+	if a.Coverage == nil {
+		return nil
+	}
+	return &Coverage{a.Coverage.Share(), *a.Coverage}
 }
 
 // ImageKey names the image that a task is worked on in, as FeatBench's image_key

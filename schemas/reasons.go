@@ -73,6 +73,9 @@ const (
 	NoneNoticing   Reason = "describe/unnoticed"
 	ZeroWork       Reason = "describe/zero_work"
 	SuiteFails     Reason = "describe/suite"
+	LowCoverage    Reason = "describe/coverage"
+	NoSpec         Reason = "describe/specification"
+	NeedsGPU       Reason = "describe/gpu"
 	LeakyStatement Reason = "describe/leak"
 	Uncovered      Reason = "describe/uncovered"
 	StatementForm  Reason = "describe/form"
@@ -153,6 +156,9 @@ var Reasons = []ReasonText{
 	{NoneNoticing, "no hunk of the code part that was taken back alone makes a FAIL_TO_PASS test fail", "set filters.unnoticed to keep it"},
 	{ZeroWork, "more of the library's tests pass in the starter, with nothing done, than library.max_zero_work", "raise the share; explain names the tests"},
 	{SuiteFails, "fewer of the library's tests pass in its release than library.min_passing", "lower the share; explain names the tests that fail"},
+	{LowCoverage, "the suite runs less of the library's code than library.min_coverage, or what it runs cannot be seen: it runs in other processes or in an installed copy", "lower the share; 0 takes what cannot be seen, too"},
+	{NoSpec, "the library has less documentation than library.specification asks for", "set library.specification to readme or signatures"},
+	{NeedsGPU, "the library's environment has packages for graphics processors, which no sandbox has", "set library.gpu to keep it"},
 	{LeakyStatement, "no text without a leak of the solution is left", "write the statement by hand (overrides)"},
 	{Uncovered, "tests need a name that neither statement nor interface gives", "write the interface by hand (overrides)"},
 	{StatementForm, "the statement does not begin with \"I want to\", or it holds code", "write the statement by hand (overrides)"},

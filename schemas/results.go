@@ -306,6 +306,8 @@ type Adequacy struct {
 	// Skipped are the hunks that were not tried, SkippedFor the same by reason.
 	Skipped    int              `json:"skipped,omitempty"`
 	SkippedFor map[HunkSkip]int `json:"skipped_for,omitempty"`
+	// Coverage is of a library; nil where it is not known.
+	Coverage *Coverage `json:"coverage,omitempty"`
 	// Near are the PASS_TO_PASS tests that run a function which the change adds or modifies;
 	// none where that is not known.
 	Near []string `json:"near,omitempty"`
@@ -325,6 +327,15 @@ const (
 	SkipSyntax    HunkSkip = "syntax" // without it the file does not parse, which any test notices
 	SkipMasked    HunkSkip = "masked" // of a library: the base is the solution without all of them
 )
+
+// Coverage is how much of a code part the suite of its release runs.
+type Coverage struct {
+	Lines int `json:"lines"` // that can run
+	Ran   int `json:"ran"`   // of them
+}
+
+// Share is the part of the lines that ran, 0 to 1.
+func (c Coverage) Share() float64 { return part(c.Ran, c.Lines) }
 
 // HunkFinding is what the hunks that were tried come to.
 type HunkFinding string

@@ -324,7 +324,10 @@ func crawlConfig(c *config.Config) crawl.Config {
 // libraryTests are the bounds of a library's tests, nil where they are the usual ones: other
 // kinds are not described again for them.
 func libraryTests(c *config.Config) *describe.Library {
-	l := describe.Library{MaxZeroWork: c.Library.MaxZeroWork, MinPassing: c.Library.MinPassing}
+	l := describe.Library{
+		MaxZeroWork: c.Library.MaxZeroWork, MinPassing: c.Library.MinPassing, MinCoverage: c.Library.MinCoverage,
+		Specification: c.Library.Specification, GPU: c.Library.GPU,
+	}
 	if l == describe.DefaultLibrary() {
 		return nil
 	}

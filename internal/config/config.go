@@ -104,6 +104,10 @@ type Library struct {
 	MaxLinesLeft float64
 	MinPassing   float64
 	MaxZeroWork  float64
+	MinCoverage  float64
+	// Specification is the least documentation: docs, readme or signatures.
+	Specification string
+	GPU           bool // take those that install packages for graphics processors
 }
 
 // Redaction is what is done about credentials.
@@ -191,7 +195,7 @@ func Default() *Config {
 			Archived: true, MaxSourceLines: 1000, Languages: languages.Built(),
 			ModifiesOnly: true, Labels: []string{"feature", "improvement"},
 		},
-		Library: Library{Releases: 1, MinLanguage: 0.9, MaxLinesLeft: 0.25, MinPassing: 0.98, MaxZeroWork: 0.05},
+		Library: Library{Releases: 1, MinLanguage: 0.9, MaxLinesLeft: 0.25, MinPassing: 0.98, MaxZeroWork: 0.05, MinCoverage: 0.9, Specification: "readme"},
 		Build:   Build{Registries: RegistriesInherit, PinToDate: true},
 		Sandbox: Sandbox{
 			CPUs: 2, Memory: sandbox.DefaultMemory, Processes: sandbox.DefaultProcs,

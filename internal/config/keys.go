@@ -86,6 +86,9 @@ var Keys = []Key{
 	{Path: "library.max_lines_left", Doc: "share of the body lines that stay in the starter, because they run when the code is loaded, or no mask reads them", bind: func(c *Config) any { return &c.Library.MaxLinesLeft }},
 	{Path: "library.min_passing", Doc: "share of the tests that pass in the release", bind: func(c *Config) any { return &c.Library.MinPassing }},
 	{Path: "library.max_zero_work", Doc: "share of the tests that pass in the starter with nothing done", bind: func(c *Config) any { return &c.Library.MaxZeroWork }},
+	{Path: "library.min_coverage", Doc: "share of the lines of the code that the suite of the release runs; 0 takes those of which it cannot be measured, too", bind: func(c *Config) any { return &c.Library.MinCoverage }},
+	{Path: "library.specification", Doc: "least documentation: docs (a folder of documents), readme, signatures (none)", Choices: []string{"docs", "readme", "signatures"}, bind: func(c *Config) any { return &c.Library.Specification }},
+	{Path: "library.gpu", Doc: "take libraries that install packages for graphics processors", bind: func(c *Config) any { return &c.Library.GPU }},
 
 	{Path: "redaction.allow", Doc: "what looks like a credential and is none: fingerprints (RULE:HEX, as rejects and redactions.jsonl have them), files, folders that end in /", Example: "[\"jwt:1a2b3c4d\", tests/certs/]", bind: func(c *Config) any { return &c.Redaction.Allow }},
 

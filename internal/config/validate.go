@@ -140,6 +140,7 @@ func (k *checker) numbers() {
 	for path, share := range map[string]float64{
 		"library.min_language": c.Library.MinLanguage, "library.max_lines_left": c.Library.MaxLinesLeft,
 		"library.min_passing": c.Library.MinPassing, "library.max_zero_work": c.Library.MaxZeroWork,
+		"library.min_coverage": c.Library.MinCoverage,
 	} {
 		if share < 0 || share > 1 {
 			k.at(path, "%g is not between 0 and 1", share)

@@ -6,6 +6,8 @@
 // reason that the record counts. A tree without a hunk is built with the recipe's own
 // commands, so that what is compiled is compiled again.
 //
+// Of a library it says how much of the code part the suite runs.
+//
 // It never ends a task: a hunk that nobody notices is listed, no more, and a run
 // that passes a limit notices its hunk. Only a fault of the machine is an error.
 package assess
@@ -26,7 +28,7 @@ import (
 
 // Version is the version of this stage's rules; raise it when equal input could
 // get another record.
-const Version = "4"
+const Version = "4" // libraries, which came later, are in no store of it
 
 // Config bounds the work on one task.
 type Config struct {

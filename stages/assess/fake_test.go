@@ -56,6 +56,33 @@ func (toy) Parse(_ schemas.Recipe, outs []lang.Output) testlog.Report {
 	return r
 }
 
+// covering is toy with a measure: a line of a file runs where it is a word that a test asks for.
+type covering struct {
+	toy
+	cannot bool
+}
+
+func (c covering) Cover(r schemas.Recipe, t lang.Tree, sel lang.Select, _ []lang.Test, files []string) ([]recipe.TestRun, bool) {
+	run := c.Runs(r, t, sel)[0]
+	run.Secret = []byte(strings.Join(files, " "))
+	return []recipe.TestRun{run}, !c.cannot
+}
+
+func (covering) Covered(_ schemas.Recipe, out []lang.Output) []lang.Coverage {
+	all := []lang.Coverage{{Path: "test_a.toy", Lines: []int{1, 2}, Ran: []int{1, 2}}}
+	for _, p := range strings.Fields(string(out[0].Run.Secret)) {
+		c := lang.Coverage{Path: p}
+		text, _ := out[0].Tree.Read(p)
+		for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+			if c.Lines = append(c.Lines, i+1); line != "never" {
+				c.Ran = append(c.Ran, i+1)
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
 // box is a sandbox whose layers are trees in memory. Words of the code steer it:
 // "broken" does not load, "unbuildable" does not build, "hang" hangs, "hog" builds with
 // alpha for ever, "fire" is a machine on fire. C counts as what "compile" made of it, which

@@ -33,26 +33,11 @@ func NewStage(a *Assessor, r Records, s environment.States) *Stage {
 // Depends leaves out logs and messages, which differ between equal proofs.
 func (s *Stage) Depends(p schemas.Proof) any { return p.Stable() }
 
-// untried is what is said of a library: reverted alone, a hunk of it would leave all others.
-func untried(s schemas.Start, p schemas.Proof) schemas.Adequacy {
-	a := schemas.Adequacy{StartID: s.ID(), Proof: schemas.DigestOf(p.Stable()), Hunks: []schemas.HunkNotice{}}
-	for _, f := range s.Files {
-		a.Skipped += f.Hunks
-	}
-	if a.Skipped > 0 {
-		a.SkippedFor = map[schemas.HunkSkip]int{schemas.SkipMasked: a.Skipped}
-	}
-	return a
-}
-
 // Run assesses the tests of one proof. It rejects nothing.
 func (s *Stage) Run(ctx context.Context, p schemas.Proof) (schemas.Adequacy, error) {
 	start, err := s.records.Start(p.StartID)
 	if err != nil {
 		return schemas.Adequacy{}, err
-	}
-	if start.Masked != nil {
-		return untried(start, p), nil
 	}
 	provisioned, err := s.records.Provisioned(p.StartID)
 	if err != nil {
@@ -73,6 +58,9 @@ func (s *Stage) Run(ctx context.Context, p schemas.Proof) (schemas.Adequacy, err
 	}
 	if err != nil {
 		return schemas.Adequacy{}, err
+	}
+	if start.Masked != nil {
+		return s.assessor.Cover(ctx, c, p)
 	}
 	return s.assessor.Assess(ctx, c, p)
 }

@@ -47,6 +47,7 @@ type Records interface {
 	Origin(id string) (schemas.Origin, error)
 	Start(id string) (schemas.Start, error)
 	Proof(id string) (schemas.Proof, error)
+	Provisioned(id string) (schemas.Provisioned, error)
 }
 
 // States makes the trees of starts; states.Maker does.
@@ -103,7 +104,8 @@ func (d *Describer) Depends(a schemas.Adequacy) any {
 		StartID   string
 		Proof     schemas.Digest
 		Unnoticed bool
-	}{a.StartID, a.Proof, a.Finding() == schemas.NoneNoticed}
+		Coverage  *schemas.Coverage `json:",omitempty"`
+	}{a.StartID, a.Proof, a.Finding() == schemas.NoneNoticed, a.Coverage}
 }
 
 // Run has one statement drafted and judges it. Rejections: every reason of describe/.
@@ -116,7 +118,7 @@ func (d *Describer) Run(ctx context.Context, a schemas.Adequacy) (schemas.Statem
 		return schemas.Statement{}, err
 	}
 	if f.cut != nil {
-		return d.library(ctx, f)
+		return d.library(ctx, f, a.Coverage)
 	}
 	t := newTask(f)
 	hand := d.overrides[f.change.ID()]

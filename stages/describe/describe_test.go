@@ -116,8 +116,9 @@ func (w *world) names() []schemas.Name {
 func (w *world) Origin(string) (schemas.Origin, error) {
 	return schemas.Origin{Change: &w.change}, nil
 }
-func (w *world) Start(string) (schemas.Start, error) { return w.start, nil }
-func (w *world) Proof(string) (schemas.Proof, error) { return w.proof, nil }
+func (w *world) Start(string) (schemas.Start, error)             { return w.start, nil }
+func (w *world) Proof(string) (schemas.Proof, error)             { return w.proof, nil }
+func (w *world) Provisioned(string) (schemas.Provisioned, error) { return schemas.Provisioned{}, nil }
 func (w *world) Of(context.Context, schemas.Start) (states.Trees, error) {
 	return states.Trees{B: w.base, G: w.solution}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/prompts"
@@ -17,15 +18,28 @@ import (
 type Library struct {
 	MaxZeroWork float64 `json:"max_zero_work"` // share of its tests that pass with nothing done, 0 to 1
 	MinPassing  float64 `json:"min_passing"`   // share of its tests that pass in the release, 0 to 1
+	MinCoverage float64 `json:"min_coverage"`  // share of the lines of its code that they run, 0 to 1
+	// Specification is the least documentation: Docs, Readme or Signatures.
+	Specification string `json:"specification"`
+	GPU           bool   `json:"gpu"` // packages for graphics processors are taken
 }
 
-// DefaultLibrary are the bounds of Commit0's paper for the release, and one of ours for the
-// starter.
-func DefaultLibrary() Library { return Library{MaxZeroWork: 0.05, MinPassing: 0.98} }
+// What a library may be specified by, the most first.
+const (
+	Docs       = "docs"
+	Readme     = "readme"
+	Signatures = "signatures"
+)
+
+// DefaultLibrary are the bounds of Commit0's paper (section 3.1) for the release, and one of ours
+// for the starter. A readme stands for documentation, and the row says so.
+func DefaultLibrary() Library {
+	return Library{MaxZeroWork: 0.05, MinPassing: 0.98, MinCoverage: 0.9, Specification: Readme}
+}
 
 // library writes the statement of a library, by the rules alone: what it is told of is in
 // the tree. It names no body, and nothing that is not in the base.
-func (d *Describer) library(ctx context.Context, f facts) (schemas.Statement, error) {
+func (d *Describer) library(ctx context.Context, f facts, c *schemas.Coverage) (schemas.Statement, error) {
 	bounds := DefaultLibrary()
 	if d.config.Library != nil {
 		bounds = *d.config.Library
@@ -33,8 +47,21 @@ func (d *Describer) library(ctx context.Context, f facts) (schemas.Statement, er
 	if err := bounds.holds(f.proof); err != nil {
 		return schemas.Statement{}, err
 	}
-	st := schemas.Statement{StartID: f.start.ID(), Provider: prompts.Rules, From: []string{"signatures"}}
+	if err := bounds.covers(c); err != nil {
+		return schemas.Statement{}, err
+	}
+	provisioned, err := d.records.Provisioned(f.start.ID())
+	if err != nil {
+		return schemas.Statement{}, err
+	}
+	if err := bounds.runs(provisioned.Environment.Recipe.Lock); err != nil {
+		return schemas.Statement{}, err
+	}
 	docs := documentation(f.base.Paths())
+	if err := bounds.specifies(docs); err != nil {
+		return schemas.Statement{}, err
+	}
+	st := schemas.Statement{StartID: f.start.ID(), Provider: prompts.Rules, From: []string{"signatures"}}
 	if len(docs) > 0 {
 		st.From = append(st.From, "docs")
 	}
@@ -53,6 +80,45 @@ func (l Library) holds(p schemas.Proof) error {
 	}
 	if share := p.ZeroWork(); share > l.MaxZeroWork {
 		return pipeline.Reject(schemas.ZeroWork, "%.1f %% of the tests pass with nothing done, at most %.1f %% may; %s", 100*share, 100*l.MaxZeroWork, named(p.List(schemas.P2P)))
+	}
+	return nil
+}
+
+// covers rejects a library whose tests run too little of it, or nobody knows how much.
+func (l Library) covers(c *schemas.Coverage) error {
+	switch {
+	case l.MinCoverage == 0:
+	case c == nil:
+		return pipeline.Reject(schemas.LowCoverage, "what the suite runs cannot be measured, at least %.1f %% of the code's lines are asked for", 100*l.MinCoverage)
+	case c.Share() < l.MinCoverage:
+		return pipeline.Reject(schemas.LowCoverage, "the suite runs %.1f %% of %d lines of code, at least %.1f %% are asked for", 100*c.Share(), c.Lines, 100*l.MinCoverage)
+	}
+	return nil
+}
+
+// ofGPU are packages that only a graphics processor needs, as a lock has them: those of CUDA's
+// maker, and builds of others for it.
+var ofGPU = lazyregexp.New(`(?m)^(nvidia-[a-z0-9-]+|cupy[a-z0-9-]*|jax-cuda[a-z0-9-]*|tensorflow-gpu|[a-z0-9._-]+-cu1[0-9])==`)
+
+// runs rejects a library whose environment needs what no sandbox has.
+func (l Library) runs(lock string) error {
+	if found := ofGPU.FindString(lock); found != "" && !l.GPU {
+		return pipeline.Reject(schemas.NeedsGPU, "%s is in the environment", strings.TrimSuffix(found, "=="))
+	}
+	return nil
+}
+
+// specifies rejects a library that is documented too little.
+func (l Library) specifies(docs []string) error {
+	has := Signatures
+	for _, p := range docs {
+		if has = Readme; path.Dir(p) != "." {
+			has = Docs
+			break
+		}
+	}
+	if order := []string{Signatures, Readme, Docs}; slices.Index(order, has) < slices.Index(order, l.Specification) {
+		return pipeline.Reject(schemas.NoSpec, "the best that describes it: %s; at least asked for: %s", has, l.Specification)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 type shelf struct {
 	tree  *tree.Tree
 	proof schemas.Proof
+	lock  string
 }
 
 func newShelf(t *testing.T, f2p, p2p, failing int) *shelf {
@@ -58,8 +59,21 @@ func (s *shelf) Start(string) (schemas.Start, error) {
 
 func (s *shelf) Proof(string) (schemas.Proof, error) { return s.proof, nil }
 
+func (s *shelf) Provisioned(string) (schemas.Provisioned, error) {
+	return schemas.Provisioned{Environment: schemas.Environment{Recipe: schemas.Recipe{Lock: s.lock}}}, nil
+}
+
 func (s *shelf) Of(context.Context, schemas.Start) (states.Trees, error) {
 	return states.Trees{B: s.tree, G: s.tree}, nil
+}
+
+// adequacy is that of a suite which runs so many of 100 lines; below 0 nobody knows.
+func adequacy(s *shelf, ran int) schemas.Adequacy {
+	a := schemas.Adequacy{StartID: s.cut().ID()}
+	if ran >= 0 {
+		a.Coverage = &schemas.Coverage{Lines: 100, Ran: ran}
+	}
+	return a
 }
 
 // TestLibraryGates: a library is held to what its tests say, and the first few tests that are to
@@ -84,7 +98,7 @@ func TestLibraryGates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newShelf(t, c.f2p, c.p2p, c.failing)
-			_, err := New(s, s, nil, nil, Config{Library: c.bounds}).Run(t.Context(), schemas.Adequacy{StartID: s.cut().ID()})
+			_, err := New(s, s, nil, nil, Config{Library: c.bounds}).Run(t.Context(), adequacy(s, 90))
 			var no *pipeline.Rejected
 			switch {
 			case c.want == "" && err != nil:
@@ -101,7 +115,7 @@ func TestLibraryGates(t *testing.T) {
 func TestLibraryStatement(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, 1, 0, 0)
-	st, err := New(s, s, nil, nil, Config{}).Run(t.Context(), schemas.Adequacy{StartID: s.cut().ID()})
+	st, err := New(s, s, nil, nil, Config{}).Run(t.Context(), adequacy(s, 90))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,10 +128,65 @@ func TestLibraryStatement(t *testing.T) {
 		t.Errorf("from %v:\n%s", st.From, st.Text)
 	}
 	byHand := map[string]schemas.Override{s.cut().ID(): {Statement: "Write it."}}
-	if st, err = New(s, s, nil, byHand, Config{}).Run(t.Context(), schemas.Adequacy{StartID: s.cut().ID()}); err != nil {
+	if st, err = New(s, s, nil, byHand, Config{}).Run(t.Context(), adequacy(s, 90)); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{schemas.Hand}, st.From); diff != "" || st.Text != "Write it." || st.WrittenBy != schemas.Hand {
 		t.Errorf("by hand: %q by %q (-want +got):\n%s", st.Text, st.WrittenBy, diff)
+	}
+}
+
+// TestLibraryFacts: a library is held to how much of it the suite runs, to its documentation and to
+// what it installs.
+func TestLibraryFacts(t *testing.T) {
+	t.Parallel()
+	const usual, gpu = "six==1.0\nnvidia==1\nx-nvidia-y==2\n", "six==1.0\nnvidia-cublas-cu12==12.1\n"
+	only := func(set func(*Library)) *Library {
+		l := DefaultLibrary()
+		set(&l)
+		return &l
+	}
+	for name, c := range map[string]struct {
+		ran    int
+		files  []string // beside code
+		lock   string
+		bounds *Library
+		want   schemas.Reason
+		says   string
+	}{
+		"at_the_bound":            {ran: 90, files: []string{"README.md"}, lock: usual},
+		"below":                   {ran: 89, files: []string{"README.md"}, want: schemas.LowCoverage, says: "the suite runs 89.0 % of 100 lines of code, at least 90.0 %"},
+		"nobody_knows":            {ran: -1, files: []string{"README.md"}, want: schemas.LowCoverage, says: "cannot be measured"},
+		"nobody_asks":             {ran: -1, files: []string{"README.md"}, bounds: only(func(l *Library) { l.MinCoverage = 0 })},
+		"signatures":              {ran: 90, want: schemas.NoSpec, says: "signatures; at least asked for: readme"},
+		"signatures_allowed":      {ran: 90, bounds: only(func(l *Library) { l.Specification = Signatures })},
+		"readme_where_docs_asked": {ran: 90, files: []string{"README.rst"}, bounds: only(func(l *Library) { l.Specification = Docs }), want: schemas.NoSpec, says: "readme; at least asked for: docs"},
+		"docs_where_docs_asked":   {ran: 90, files: []string{"docs/index.rst"}, bounds: only(func(l *Library) { l.Specification = Docs })},
+		"gpu":                     {ran: 90, files: []string{"README.md"}, lock: gpu, want: schemas.NeedsGPU, says: "nvidia-cublas-cu12 is in the environment"},
+		"gpu_allowed":             {ran: 90, files: []string{"README.md"}, lock: gpu, bounds: only(func(l *Library) { l.GPU = true })},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t, 1, 0, 0)
+			entries := []tree.Entry{{Path: "kit.py", Mode: tree.ModeFile, Data: []byte("def f(): ...\n")}}
+			for _, p := range c.files {
+				entries = append(entries, tree.Entry{Path: p, Mode: tree.ModeFile, Data: []byte("Kit\n")})
+			}
+			s.tree, s.lock = planted(t, entries), c.lock
+			_, err := New(s, s, nil, nil, Config{Library: c.bounds}).Run(t.Context(), adequacy(s, c.ran))
+			var no *pipeline.Rejected
+			switch {
+			case c.want == "" && err != nil:
+				t.Error(err)
+			case c.want == "":
+			case !errors.As(err, &no) || no.Reason != c.want || !strings.Contains(no.Err.Error(), c.says):
+				t.Errorf("%v, want %s that says %q", err, c.want, c.says)
+			}
+		})
+	}
+	s := newShelf(t, 1, 0, 0)
+	d := New(s, s, nil, nil, Config{})
+	if cmp.Equal(d.Depends(adequacy(s, 80)), d.Depends(adequacy(s, 90))) || !cmp.Equal(d.Depends(adequacy(s, 80)), d.Depends(adequacy(s, 80))) {
+		t.Error("another coverage is no other input")
 	}
 }
