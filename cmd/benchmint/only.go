@@ -34,6 +34,7 @@ func (s *sources) pick(ctx context.Context, c *config.Config) (config.Problems, 
 		only := []string{}
 		for _, entry := range src.Only {
 			a := askingFor(&asked, entry, origin)
+			a.profile = c.Library.Profile
 			selection, ok, err := s.answer(ctx, src, entry, a)
 			if err != nil {
 				return nil, err
@@ -46,7 +47,7 @@ func (s *sources) pick(ctx context.Context, c *config.Config) (config.Problems, 
 			kept = append(kept, src)
 		}
 	}
-	known, err := s.idsOf(ctx, asked)
+	known, err := s.idsOf(ctx, asked, c.Library.Profile)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +69,7 @@ type asking struct {
 	outside  string   // where it was found, out of the window
 	twice    string   // the changes that it may mean
 	sources  []string // that were asked
+	profile  string   // of libraries
 	made     []string // what these have: landed changes, releases
 }
 
@@ -128,7 +130,7 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 	}
 	defer release()
 	if src.Wants(schemas.KindLibrary) {
-		tag, ok, err := released(ctx, src, repo, entry)
+		tag, ok, err := released(ctx, src, repo, a)
 		if ok || err != nil {
 			a.answered = a.answered || ok
 			return tag, ok, err
@@ -167,18 +169,18 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 }
 
 // released is the tag that an entry names, as it is or by the ID of a library task.
-func released(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, entry string) (tag string, ok bool, err error) {
+func released(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, a *asking) (tag string, ok bool, err error) {
 	releases, err := repo.Releases(ctx)
 	if err != nil {
 		return "", false, fmt.Errorf("reading the releases of %s: %w", src.Repo.Name, err)
 	}
-	tag, ok = cut.Named(src.Repo.Name, releases, entry)
+	tag, ok = cut.Named(src.Repo.Name, releases, a.profile, a.entry)
 	return tag, ok, nil
 }
 
 // idsOf are the IDs of all changes of the sources, where an entry is to be likened to
 // them.
-func (s *sources) idsOf(ctx context.Context, asked []*asking) (ids []string, err error) {
+func (s *sources) idsOf(ctx context.Context, asked []*asking, profile string) (ids []string, err error) {
 	if !slices.ContainsFunc(asked, func(a *asking) bool { return !a.answered }) {
 		return nil, nil
 	}
@@ -192,7 +194,7 @@ func (s *sources) idsOf(ctx context.Context, asked []*asking) (ids []string, err
 				ids = append(ids, schemas.FeatureID(src.Repo.Name, c.Number, c.Commit).String())
 			}
 		}
-		more, err := s.librariesOf(ctx, src)
+		more, err := s.librariesOf(ctx, src, profile)
 		if err != nil {
 			return nil, err
 		}
@@ -203,7 +205,7 @@ func (s *sources) idsOf(ctx context.Context, asked []*asking) (ids []string, err
 
 // librariesOf are the IDs of the library tasks of a source's releases, nothing where it makes
 // none or does not answer.
-func (s *sources) librariesOf(ctx context.Context, src schemas.Source) (ids []string, err error) {
+func (s *sources) librariesOf(ctx context.Context, src schemas.Source, profile string) (ids []string, err error) {
 	if !src.Wants(schemas.KindLibrary) {
 		return nil, nil
 	}
@@ -217,7 +219,7 @@ func (s *sources) librariesOf(ctx context.Context, src schemas.Source) (ids []st
 	defer release()
 	releases, err := repo.Releases(ctx)
 	for _, r := range releases {
-		ids = append(ids, schemas.LibraryID(src.Repo.Name, r.Tag, "", "").String())
+		ids = append(ids, schemas.Cut{Repo: src.Repo.Name, Release: r, Profile: profile}.ID())
 	}
 	return ids, err
 }

@@ -300,7 +300,7 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 		Repos: sources, Builder: w.builder, SandboxKind: w.kind,
 		Crawl:     crawlConfig(c),
 		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly, Allow: c.Redaction.Allow},
-		Cut:       cut.Config{Releases: c.Library.Releases},
+		Cut:       cut.Config{Releases: c.Library.Releases, Profile: c.Library.Profile},
 		Mask:      mask.Config{Languages: c.Filters.Languages, MinLanguage: c.Library.MinLanguage, MaxLinesLeft: c.Library.MaxLinesLeft, Allow: c.Redaction.Allow},
 		Maskers:   all.Maskers(),
 		Classify:  classify.Config{Labels: labels(c)},

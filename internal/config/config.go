@@ -100,6 +100,7 @@ type Filters struct {
 // Library says which releases become library tasks, and what such a task must be.
 type Library struct {
 	Releases     int     // newest ones of a repository; 0 is all
+	Profile      string  // docs/mask.md
 	MinLanguage  float64 // shares are from 0 to 1
 	MaxLinesLeft float64
 	MinPassing   float64
@@ -195,7 +196,7 @@ func Default() *Config {
 			Archived: true, MaxSourceLines: 1000, Languages: languages.Built(),
 			ModifiesOnly: true, Labels: []string{"feature", "improvement"},
 		},
-		Library: Library{Releases: 1, MinLanguage: 0.9, MaxLinesLeft: 0.25, MinPassing: 0.98, MaxZeroWork: 0.05, MinCoverage: 0.9, Specification: "readme"},
+		Library: Library{Releases: 1, Profile: "strict", MinLanguage: 0.9, MaxLinesLeft: 0.25, MinPassing: 0.98, MaxZeroWork: 0.05, MinCoverage: 0.9, Specification: "readme"},
 		Build:   Build{Registries: RegistriesInherit, PinToDate: true},
 		Sandbox: Sandbox{
 			CPUs: 2, Memory: sandbox.DefaultMemory, Processes: sandbox.DefaultProcs,

@@ -82,6 +82,7 @@ var Keys = []Key{
 	{Path: "filters.unnoticed", Doc: "keep tasks of whose code hunks the FAIL_TO_PASS tests notice none", bind: func(c *Config) any { return &c.Filters.Unnoticed }},
 
 	{Path: "library.releases", Doc: "newest final releases of a repository in its window; 0 is all", bind: func(c *Config) any { return &c.Library.Releases }},
+	{Path: "library.profile", Doc: "how bodies are masked: strict, or as Commit0 does it (docs/mask.md)", Choices: []string{"strict", "commit0-all", "commit0-docstring", "commit0-combined"}, bind: func(c *Config) any { return &c.Library.Profile }},
 	{Path: "library.min_language", Doc: "share of the code lines that are in a language of filters.languages", bind: func(c *Config) any { return &c.Library.MinLanguage }},
 	{Path: "library.max_lines_left", Doc: "share of the body lines that stay in the starter, because they run when the code is loaded, or no mask reads them", bind: func(c *Config) any { return &c.Library.MaxLinesLeft }},
 	{Path: "library.min_passing", Doc: "share of the tests that pass in the release", bind: func(c *Config) any { return &c.Library.MinPassing }},

@@ -22,18 +22,27 @@ const Version = "1"
 
 // Config is the stage's settings (library in the configuration file).
 type Config struct {
-	Releases int `json:"releases"` // newest final ones of the window that are taken; 0 is all
+	Releases int    `json:"releases"` // newest final ones of the window that are taken; 0 is all
+	Profile  string `json:"profile"`  // how bodies are masked (docs/mask.md)
 }
 
 // Default is what holds where nothing is configured.
-func Default() Config { return Config{Releases: 1} }
+func Default() Config { return Config{Releases: 1, Profile: string(mask.Strict)} }
 
 // Validate names the key that cannot be used.
 func (c Config) Validate() error {
 	if c.Releases < 0 {
 		return fmt.Errorf("library.releases: %d is below 0", c.Releases)
 	}
+	if !slices.Contains(Profiles(), c.Profile) {
+		return fmt.Errorf("library.profile: %q is not one of %s", c.Profile, strings.Join(Profiles(), ", "))
+	}
 	return nil
+}
+
+// Profiles are the names of ways to mask.
+func Profiles() []string {
+	return []string{string(mask.Strict), string(mask.Commit0All), string(mask.Commit0Docstring), string(mask.Commit0Combined)}
 }
 
 // Cutter is the stage.
@@ -66,7 +75,7 @@ func (c *Cutter) Run(_ context.Context, in schemas.Crawled) ([]schemas.Cut, erro
 		repo := in.Source.Repo
 		out = append(out, schemas.Cut{
 			Repo: repo.Name, RepoRoot: repo.Root, Licence: repo.Licence, Category: in.Source.Category,
-			Release: r, Profile: string(mask.Strict),
+			Release: r, Profile: c.config.Profile,
 		})
 	}
 	return out, nil
@@ -106,10 +115,10 @@ func window(s schemas.Source) (since, until time.Time, err error) {
 }
 
 // Named is the tag of a source that a selection means: the tag itself, or the ID of the
-// library task of it, whole or from its key on. False where it means none.
-func Named(repo string, releases []schemas.Release, selection string) (tag string, ok bool) {
+// library task of it under a profile, whole or from its key on. False where it means none.
+func Named(repo string, releases []schemas.Release, profile, selection string) (tag string, ok bool) {
 	for _, r := range releases {
-		id := schemas.Cut{Repo: repo, Release: r, Profile: string(mask.Strict)}.ID()
+		id := schemas.Cut{Repo: repo, Release: r, Profile: profile}.ID()
 		parsed, err := schemas.ParseInstanceID(id)
 		if r.Tag == selection || strings.EqualFold(id, selection) || err == nil && parsed.Key == selection {
 			return r.Tag, true

@@ -27,8 +27,8 @@ func TestRun(t *testing.T) {
 		want   []string
 	}{
 		"newest_final":  {cut.Default(), schemas.Source{}, []string{"acme__widget-v2.1.0.library"}},
-		"all":           {cut.Config{}, schemas.Source{}, []string{"acme__widget-v2.1.0.library", "acme__widget-v2.0.0.library", "acme__widget-v1.0.0.library"}},
-		"window":        {cut.Config{}, schemas.Source{Since: "2025-01-02", Until: "2025-01-08"}, []string{"acme__widget-v2.0.0.library", "acme__widget-v1.0.0.library"}},
+		"all":           {cut.Config{Profile: "strict"}, schemas.Source{}, []string{"acme__widget-v2.1.0.library", "acme__widget-v2.0.0.library", "acme__widget-v1.0.0.library"}},
+		"window":        {cut.Config{Profile: "strict"}, schemas.Source{Since: "2025-01-02", Until: "2025-01-08"}, []string{"acme__widget-v2.0.0.library", "acme__widget-v1.0.0.library"}},
 		"named":         {cut.Default(), schemas.Source{Only: []string{"v1.0.0", "v3.0.0rc1", "12"}}, []string{"acme__widget-v3.0.0rc1.library", "acme__widget-v1.0.0.library"}},
 		"others_named":  {cut.Default(), schemas.Source{Only: []string{"1a2b3c4"}}, nil},
 		"nothing_there": {cut.Default(), schemas.Source{Since: "2026-01-01"}, nil},
@@ -64,15 +64,36 @@ func TestNamed(t *testing.T) {
 		"v2.0.0": "v2.0.0", "acme__widget-v2.0.0.library": "v2.0.0", "Acme__Widget-V2.0.0.library": "v2.0.0", "v2.0.0.library": "v2.0.0",
 		"v2.0": "", "2.0.0": "", "acme__gadget-v2.0.0.library": "", "12": "",
 	} {
-		if got, ok := cut.Named("acme/widget", releases, selection); got != want || ok != (want != "") {
+		if got, ok := cut.Named("acme/widget", releases, "strict", selection); got != want || ok != (want != "") {
 			t.Errorf("%s means %q (%t), want %q", selection, got, ok, want)
 		}
 	}
 }
 
+// TestProfile: the profile is in the ID, but for the usual one, and a selection means it too.
+func TestProfile(t *testing.T) {
+	t.Parallel()
+	cutter, err := cut.New(cut.Config{Releases: 1, Profile: "commit0-all"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := cutter.Run(t.Context(), schemas.Crawled{Source: schemas.Source{Repo: schemas.Repo{Name: "acme/widget"}}, Releases: releases})
+	if err != nil || len(got) != 1 || got[0].Profile != "commit0-all" || got[0].ID() != "acme__widget-v2.1.0.library.commit0_all" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for selection, want := range map[string]bool{"acme__widget-v2.0.0.library.commit0_all": true, "v2.0.0.library.commit0_all": true, "v2.0.0": true, "v2.0.0.library": false} {
+		if _, ok := cut.Named("acme/widget", releases, "commit0-all", selection); ok != want {
+			t.Errorf("%s: %t", selection, ok)
+		}
+	}
+	if _, err := cut.New(cut.Config{Profile: "strickt"}); err == nil {
+		t.Error("a profile that is none is taken")
+	}
+}
+
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
-	if _, err := cut.New(cut.Config{Releases: -1}); err == nil {
+	if _, err := cut.New(cut.Config{Releases: -1, Profile: "strict"}); err == nil {
 		t.Error("a number below 0 is taken")
 	}
 	cutter, err := cut.New(cut.Default())

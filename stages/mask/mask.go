@@ -215,7 +215,11 @@ func (m *Masker) masked(ctx context.Context, t *tree.Tree, profile mask.Profile,
 	if edits, err = changed(manifest, result.Output, t); err != nil {
 		return nil, done, err
 	}
-	if done, err = m.count(manifest); err != nil {
+	unchosen, err := m.unchosen(ctx, scratch, t, manifest)
+	if err != nil {
+		return nil, done, err
+	}
+	if done, err = m.count(manifest, unchosen); err != nil {
 		return nil, done, err
 	}
 	return edits, done, m.enough(done)
@@ -230,6 +234,34 @@ var loads = map[string]func(path string) bool{
 }
 
 var testModule = lazyregexp.New(`^test_.*\.py$|_test\.py$|^tests?\.py$`)
+
+// unchosen are the functions of files that a profile leaves out, by path: what is in them stays,
+// and a manifest does not say how much that is.
+func (m *Masker) unchosen(ctx context.Context, scratch string, t *tree.Tree, manifest *mask.Manifest) (map[string][]mask.Definition, error) {
+	out := map[string][]mask.Definition{}
+	for _, r := range manifest.Files {
+		if r.Kind == mask.Unchosen {
+			out[r.Path] = nil
+		}
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	result, err := mask.Run(ctx, mask.Options{Source: filepath.Join(scratch, "release"), Output: filepath.Join(scratch, "strict"), Profile: mask.Strict, Languages: m.maskers, Workers: 1})
+	if err != nil {
+		return nil, err
+	}
+	strict, err := m.codePart(result.Manifest, t)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range strict.Files {
+		if _, ok := out[r.Path]; ok {
+			out[r.Path] = r.Functions
+		}
+	}
+	return out, nil
+}
 
 // codePart reads a manifest, and leaves out what is not of the code part.
 func (m *Masker) codePart(file string, t *tree.Tree) (*mask.Manifest, error) {
@@ -279,27 +311,34 @@ func (m *Masker) enough(done schemas.Masked) error {
 	return nil
 }
 
-// count sums up what was done to the code part, and keeps the manifest of it.
-func (m *Masker) count(manifest *mask.Manifest) (schemas.Masked, error) {
+// count sums up what was done to the code part, and keeps the manifest of it. unchosen are the
+// functions of files that the profile leaves out.
+func (m *Masker) count(manifest *mask.Manifest, unchosen map[string][]mask.Definition) (schemas.Masked, error) {
 	done := schemas.Masked{Profile: string(manifest.Profile), Kept: map[string]int{}}
 	for _, r := range manifest.Files {
 		if r.Kind == mask.NotRead {
 			done.Lines, done.Left = done.Lines+r.Lines, done.Left+r.Lines
 		}
+		all := r.Functions
+		if r.Kind == mask.Unchosen {
+			all = unchosen[r.Path]
+		}
 		end := 0 // of the outermost function so far: they are in source order
-		for _, f := range r.Functions {
+		for _, f := range all {
 			done.Functions++
 			if outer := f.Span.Start >= end; outer && f.Construct != mask.Test {
 				done.Lines, done.Left, end = done.Lines+f.Shape.Lines, done.Left+f.Shape.Lines, f.Span.End
 			}
-			switch f.Done {
-			case mask.Masked, mask.Removed:
+			switch {
+			case r.Kind == mask.Unchosen:
+				done.Kept[string(mask.Unchosen)]++
+			case f.Done == mask.Masked || f.Done == mask.Removed:
 				done.Left -= f.Shape.Lines
 				done.Taken++
-			case mask.Gone:
+			case f.Done == mask.Gone:
 				done.Taken++
 			default:
-				done.Kept[why(f)]++
+				done.Kept[why(manifest.Profile, f)]++
 			}
 		}
 	}
@@ -313,8 +352,12 @@ func (m *Masker) count(manifest *mask.Manifest) (schemas.Masked, error) {
 	return done, nil
 }
 
-// why is the reason of a function that stays, without the place that it names.
-func why(f mask.Definition) string {
+// why is the reason of a function that stays, without the place that it names. The profiles of
+// Commit0 keep nothing because it is loaded.
+func why(profile mask.Profile, f mask.Definition) string {
+	if profile != mask.Strict {
+		return string(mask.Unchosen)
+	}
 	if policy, ok := mask.PolicyOf(f.Construct); ok && !policy.Mask {
 		return string(f.Construct)
 	}

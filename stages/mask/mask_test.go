@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,11 @@ func (o one) Hunks(ctx context.Context, _, from, to string) ([]byte, error) {
 // start must be made again without it.
 func run(t *testing.T, dir string, c mask.Config) (schemas.Start, *blob.Store, error) {
 	t.Helper()
+	return runAs(t, dir, "strict", c)
+}
+
+func runAs(t *testing.T, dir, profile string, c mask.Config) (schemas.Start, *blob.Store, error) {
+	t.Helper()
 	repo := open(t, dir)
 	defer repo.Close()
 	blobs, err := blob.Open(t.TempDir())
@@ -53,7 +59,7 @@ func run(t *testing.T, dir string, c mask.Config) (schemas.Start, *blob.Store, e
 		t.Fatal(err)
 	}
 	info := repo.Info()
-	cut := schemas.Cut{Repo: info.Name, RepoRoot: info.Root, Profile: "strict", Release: schemas.Release{Tag: "v1.0", Version: "1.0", Commit: info.Head}}
+	cut := schemas.Cut{Repo: info.Name, RepoRoot: info.Root, Profile: profile, Release: schemas.Release{Tag: "v1.0", Version: "1.0", Commit: info.Head}}
 	start, err := m.Run(t.Context(), cut)
 	return start, blobs, err
 }
@@ -144,6 +150,36 @@ func TestRun(t *testing.T) {
 		if diff := cmp.Diff(g, b); diff != "" {
 			t.Errorf("%s (-release +starter):\n%s", p, diff)
 		}
+	}
+}
+
+// TestProfiles: under the profiles of Commit0 a package's __init__ stays whole, and its lines count
+// as left; tests stay whatever the profile.
+func TestProfiles(t *testing.T) {
+	t.Parallel()
+	dir := gitrepotest.New(t, python+"-- src/widget/more.py --\ndef told():\n    \"\"\"Give 1.\"\"\"\n    x = 1\n    return x\n\n\ndef untold():\n    return 2\n")
+	loose := mask.Default()
+	loose.MaxLinesLeft = 1
+	for profile, want := range map[string]schemas.Masked{
+		"strict":            {Functions: 4, Taken: 3, Kept: map[string]int{"loaded": 1}, Lines: 8, Left: 1},
+		"commit0-all":       {Functions: 4, Taken: 2, Kept: map[string]int{"profile": 2}, Lines: 8, Left: 5},
+		"commit0-docstring": {Functions: 4, Taken: 1, Kept: map[string]int{"profile": 3}, Lines: 8, Left: 6},
+		"commit0-combined":  {Functions: 4, Taken: 2, Kept: map[string]int{"profile": 2}, Lines: 8, Left: 5},
+	} {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			start, _, err := runAs(t, dir, profile, loose)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want.Profile, want.Manifest = profile, start.Masked.Manifest
+			if diff := cmp.Diff(&want, start.Masked); diff != "" {
+				t.Errorf("masked (-want +got):\n%s", diff)
+			}
+			if got := len(start.Files); got > 2 || slices.Contains(start.Paths(schemas.PartCode), "tests/helpers.py") {
+				t.Errorf("files %+v", start.Files)
+			}
+		})
 	}
 }
 
