@@ -1,0 +1,258 @@
+package spec
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+var update = flag.Bool("update", false, "write what is built into testdata")
+
+func ships(p string) bool {
+	part, rule := parts.Common(p)
+	return part == schemas.PartCode && parts.Ships(p, part, rule)
+}
+
+// of is a specification of files, by path.
+func of(t *testing.T, language string, entries []tree.Entry) Spec {
+	t.Helper()
+	tr, err := tree.New(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Build(Options{Name: "acme", Version: "v1.3", Language: language, Starter: tr, Ships: ships})
+}
+
+func files(of map[string]string) []tree.Entry {
+	var out []tree.Entry
+	for p, text := range of {
+		out = append(out, tree.Entry{Path: p, Mode: tree.ModeFile, Data: []byte(text)})
+	}
+	return out
+}
+
+func TestBuild(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, language, source string
+		documents              []string
+		pictures               int
+		reference              bool
+		left                   map[string]int
+	}{
+		{"python", "python", FromDocs, []string{"README.md", "docs/index.rst", "docs/parts.md", "docs/guide.rst"}, 1, true, map[string]int{leftProject: 1, leftDirs: 1, leftPicture: 1, leftMissing: 2, leftNames: 1}},
+		{"go", "go", FromReadme, []string{"README.rst"}, 0, true, map[string]int{}},
+		{"mkdocs", "python", FromDocs, []string{"docs/en/index.md", "docs/en/use/second.md", "docs/en/use/first.md", "docs/en/other.md"}, 0, false, map[string]int{leftLanguage: 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(filepath.Join("testdata", c.name+".txtar"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var entries []tree.Entry
+			for _, f := range archive.Files {
+				entries = append(entries, tree.Entry{Path: f.Name, Mode: tree.ModeFile, Data: f.Data})
+			}
+			s := of(t, c.language, entries)
+			if again := of(t, c.language, entries); !reflect.DeepEqual(s, again) {
+				t.Error("two specifications of one tree differ")
+			}
+			golden := filepath.Join("testdata", c.name+".md")
+			if *update {
+				if err := os.WriteFile(golden, []byte(s.Markdown), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), s.Markdown); diff != "" {
+				t.Errorf("%s (run with -update to write it): %s", golden, diff)
+			}
+			if diff := cmp.Diff(c.documents, s.Documents); diff != "" {
+				t.Errorf("documents: %s", diff)
+			}
+			if diff := cmp.Diff(c.left, s.Left); diff != "" {
+				t.Errorf("left out: %s", diff)
+			}
+			if s.Source != c.source || len(s.Pictures) != c.pictures || s.Reference != c.reference {
+				t.Errorf("source %s, %d pictures, reference %v", s.Source, len(s.Pictures), s.Reference)
+			}
+		})
+	}
+}
+
+func TestBuildOfNothing(t *testing.T) {
+	t.Parallel()
+	s := of(t, "python", files(map[string]string{"a.py": "def f(): pass\n"}))
+	if s.Source != FromSignatures || len(s.Documents) != 0 || !strings.Contains(s.Markdown, "def f()") {
+		t.Errorf("%+v", s)
+	}
+}
+
+// body is what a patch puts back.
+const body = `diff --git a/a.py b/a.py
+--- a/a.py
++++ b/a.py
+@@ -1,2 +1,6 @@
+ def f(name, size):
+-    raise NotImplementedError
++    total = compute_total(name)
++    if total > size: return None
++
++    log.debug(name)
++    return [transform_everything(name, piece) for piece in split_by(total)]
+`
+
+func TestCodeOfBodiesIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		code string
+		gone bool
+	}{
+		"two_lines":            {"x = 1\n>>> total = compute_total(name)\n>>> if total > size: return None", true},
+		"two_lines_of_a_list":  {"total = compute_total(name)\n\n        if total > size: return None", true},
+		"one_long_line":        {"return [transform_everything(name, piece) for piece in split_by(total)]", true},
+		"one_line":             {"total = compute_total(name)", false},
+		"two_that_are_apart":   {"total = compute_total(name)\nprint(1)\nif total > size: return None", false},
+		"the_other_way_around": {"if total > size: return None\ntotal = compute_total(name)", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, text := range []string{"# T\n\n```python\n" + c.code + "\n```\n", "# T\n\nText:\n\n    " + strings.ReplaceAll(c.code, "\n", "\n    ") + "\n", "- item\n\n  ~~~\n  " + strings.ReplaceAll(c.code, "\n", "\n  ") + "\n  ~~~\n"} {
+				tr, err := tree.New(files(map[string]string{"README.md": text, "a.py": "def f(name, size):\n    raise NotImplementedError\n"}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				o := Options{Name: "acme", Starter: tr, Language: "python", Ships: ships}
+				if open := Build(o); len(Leaks(open.Markdown, []byte(body))) > 0 != c.gone {
+					t.Errorf("Leaks of %s: %v", open.Markdown, !c.gone)
+				}
+				o.Patch = []byte(body)
+				s := Build(o)
+				if s.Redacted > 0 != c.gone || strings.Contains(s.Markdown, leftOut) != c.gone || len(Leaks(s.Markdown, o.Patch)) > 0 {
+					t.Errorf("%d blocks are left out of\n%s", s.Redacted, s.Markdown)
+				}
+			}
+		})
+	}
+}
+
+func TestDocumentOfBodiesIsLeftOut(t *testing.T) {
+	t.Parallel()
+	block := "```\ntotal = compute_total(name)\nif total > size: return None\n```\n\n"
+	tr, err := tree.New(files(map[string]string{"README.md": "# T\n\nWords.\n\n" + strings.Repeat(block, maxBlocks+1)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Build(Options{Name: "acme", Starter: tr, Language: "python", Ships: ships, Patch: []byte(body)})
+	if s.Left[leftLeak] != 1 || s.Redacted != maxBlocks+1 || strings.Contains(s.Markdown, "Words.") {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestHostileTrees(t *testing.T) {
+	t.Parallel()
+	many := map[string]string{}
+	for i := range 100_000 {
+		many[fmt.Sprintf("docs/d%d/page%d.rst", i%100, i)] = "Title\n=====\n\ntext\n"
+	}
+	fan := map[string]string{"docs/index.rst": strings.Repeat(".. include:: big.inc\n\n", 20_000), "docs/big.inc": strings.Repeat("text\n\n", 100_000)}
+	tower := map[string]string{}
+	for i := range 30 {
+		tower[fmt.Sprintf("docs/i%d.rst", i)] = strings.Repeat(fmt.Sprintf(".. include:: i%d.rst\n\n", i+1), 30)
+	}
+	linked := append(files(map[string]string{"docs/index.rst": "T\n=\n\n.. include:: out.rst\n\n.. include:: ../../../etc/passwd\n\n.. literalinclude:: /../../../etc/passwd\n\n.. image:: pic.png\n"}),
+		tree.Entry{Path: "docs/out.rst", Mode: tree.ModeSymlink, Data: []byte("../../etc/passwd")}, tree.Entry{Path: "docs/pic.png", Mode: tree.ModeSymlink, Data: []byte("/dev/zero")})
+	for name, c := range map[string]struct {
+		entries []tree.Entry
+		left    string
+	}{
+		"many_files":     {files(many), leftMany},
+		"large_file":     {files(map[string]string{"docs/index.rst": strings.Repeat("text\n", 1<<20)}), leftLarge},
+		"long_line":      {files(map[string]string{"docs/index.rst": strings.Repeat("`` ", maxLine)}), leftLarge},
+		"not_text":       {files(map[string]string{"docs/index.rst": "\xff\xfe"}), leftUnread},
+		"links":          {linked, leftLink},
+		"loop":           {files(map[string]string{"docs/index.rst": "T\n=\n\n.. include:: a.inc\n", "docs/a.inc": ".. include:: b.inc\n", "docs/b.inc": ".. include:: a.inc\n\n.. include:: index.rst\n"}), leftMissing},
+		"fan":            {files(fan), ""},
+		"tower":          {files(tower), leftMissing},
+		"nested_lists":   {files(map[string]string{"docs/index.rst": strings.Repeat("- ", 5000) + "x\n"}), ""},
+		"nested_quotes":  {files(map[string]string{"docs/index.rst": nest(900)}), ""},
+		"nested_boxes":   {files(map[string]string{"docs/index.md": boxes(300)}), ""},
+		"brackets":       {files(map[string]string{"docs/index.md": strings.Repeat(strings.Repeat("[", 9000)+"\n", 90)}), ""},
+		"own_substitute": {files(map[string]string{"docs/index.rst": ".. |a| replace:: |a| |a| |a|\n\nT\n=\n\n|a|\n"}), ""},
+		"toctree_loop":   {files(map[string]string{"docs/index.rst": "T\n=\n\n.. toctree::\n\n   index\n   a\n", "docs/a.rst": "A\n=\n\n.. toctree::\n\n   index\n   a\n\ntext\n"}), ""},
+		"aliased_menu":   {files(map[string]string{"mkdocs.yml": bomb(), "docs/index.md": "# T\n\ntext\n"}), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := of(t, "python", c.entries)
+			if c.left != "" && s.Left[c.left] == 0 {
+				t.Errorf("left out is %v, without %q", s.Left, c.left)
+			}
+			if len(s.Markdown) > 2*maxText || len(s.Documents) > maxPages {
+				t.Errorf("%d bytes of %d documents", len(s.Markdown), len(s.Documents))
+			}
+			if strings.Contains(s.Markdown, "root:") || len(s.Pictures) > 0 {
+				t.Error("a file out of the tree is in it")
+			}
+		})
+	}
+}
+
+func nest(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.Repeat(" ", i) + "x\n\n")
+	}
+	return b.String()
+}
+
+func boxes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.Repeat(" ", 4*i) + "!!! note\n")
+	}
+	return b.String()
+}
+
+func bomb() string {
+	var b strings.Builder
+	b.WriteString("a0: &a0 [x.md, x.md]\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "a%d: &a%d [*a%d, *a%d, *a%d, *a%d]\n", i+1, i+1, i, i, i, i)
+	}
+	return b.String() + "nav: *a40\n"
+}
+
+func FuzzBuild(f *testing.F) {
+	for _, name := range []string{"python", "go", "mkdocs"} {
+		archive, err := txtar.ParseFile(filepath.Join("testdata", name+".txtar"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, x := range archive.Files {
+			f.Add(string(x.Data))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s := of(t, "python", files(map[string]string{"docs/index.rst": text, "docs/other.md": text, "code.py": text}))
+		of(t, "go", files(map[string]string{"code.go": text}))
+		if strings.ContainsAny(s.Markdown, heading+opens+closes) {
+			t.Error("a mark is left in the text")
+		}
+	})
+}
