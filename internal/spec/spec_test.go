@@ -256,3 +256,27 @@ func FuzzBuild(f *testing.F) {
 		}
 	})
 }
+
+func TestHTML(t *testing.T) {
+	t.Parallel()
+	svg := `<svg xmlns="http://www.w3.org/2000/svg"/>`
+	s := of(t, "python", files(map[string]string{
+		"README.md": "# One *two*\n\n## A & `b_c`\n\ntext\n\n## A & `b_c`\n\n![p](p.svg) <script>alert(1)</script> [x](javascript:alert(1)) ![far](https://example.com/a.png)\n\n| a |\n|---|\n| 1 |\n",
+		"p.svg":     svg,
+	}))
+	page, err := s.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	html := string(page)
+	for _, want := range []string{`<h3 id="a--b_c-1">`, `href="#a--b_c-1"`, `href="#one-two"`, `id="one-two"`, `src="data:image/svg+xml;base64,`, "<td>1</td>", "default-src 'none'"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %s in\n%s", want, html)
+		}
+	}
+	for _, not := range []string{"<script", "javascript:", "example.com"} {
+		if strings.Contains(html, not) {
+			t.Errorf("%s in\n%s", not, html)
+		}
+	}
+}
