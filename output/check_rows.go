@@ -111,7 +111,11 @@ func (c *checker) masked(r Located, s schemas.Start, p schemas.Proof, a schemas.
 		}
 		return
 	}
-	want := *libraryOf(Task{Origin: schemas.Origin{Cut: &schemas.Cut{Release: schemas.Release{Tag: x.Release}}}, Start: s, Proof: p, Adequacy: a})
+	c.specification(r, x.Specification)
+	want := *libraryOf(Task{
+		Origin: schemas.Origin{Cut: &schemas.Cut{Release: schemas.Release{Tag: x.Release}}}, Start: s, Proof: p, Adequacy: a,
+		Statement: schemas.Statement{Specification: x.Specification},
+	})
 	if !bytes.Equal(mustJSON(*x), mustJSON(want)) {
 		c.addRow(r, RuleFolder, "library is not that of %s, %s and %s", path.Join(TasksDir, r.InstanceID, StartFile), ProofFile, AdequacyFile)
 	}

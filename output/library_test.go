@@ -45,6 +45,12 @@ func libraryTask(t testing.TB) Task {
 	x.Label = schemas.Labelled{StartID: cut.ID(), Provider: "rules"}
 	x.Adequacy = schemas.Adequacy{StartID: cut.ID(), Proof: schemas.DigestBytes([]byte("proof")), Hunks: []schemas.HunkNotice{}, Skipped: 1, SkippedFor: map[schemas.HunkSkip]int{schemas.SkipMasked: 1}, Coverage: &schemas.Coverage{Lines: 20, Ran: 19}}
 	x.Statement = schemas.Statement{StartID: cut.ID(), Text: "Write the missing bodies of widget 1.0.", From: []string{"signatures"}, Provider: "rules"}
+	x.Specification = map[string][]byte{schemas.SpecificationText: []byte("# widget 1.0\n")}
+	x.Statement.Specification = &schemas.Specification{
+		Source: "signatures", Reader: "files", Reference: true, Words: 3, Left: map[string]int{}, WithoutPDF: "no Chromium on the machine",
+		Files:  []schemas.SpecificationFile{{Path: schemas.SpecificationText, Digest: schemas.DigestBytes(x.Specification[schemas.SpecificationText])}},
+		Masked: []schemas.Masking{{Line: 1, Rule: "email"}},
+	}
 	x.Patch, x.TestPatch, x.Derive = []byte(bodyPatch), nil, []byte(maskPatch)
 	x.Base = func() (*tree.Tree, error) { return base, nil }
 	return x

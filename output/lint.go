@@ -337,6 +337,7 @@ func (l *linter) library() {
 	if c := x.Coverage; c != nil && (c.Ran < 1 || c.Ran > c.Lines || c.Share != c.Coverage.Share()) {
 		l.add(RuleField, "library.coverage.share is %v; %d of %d lines run", c.Share, c.Ran, c.Lines)
 	}
+	l.specification(x.Specification)
 	if n := len(r.PassToPass) + len(r.FailToPass); n > 0 && x.ZeroWork != float64(len(r.PassToPass))/float64(n) {
 		l.add(RuleField, "library.zero_work is %v; %d of %d tests pass with nothing done", x.ZeroWork, len(r.PassToPass), n)
 	}

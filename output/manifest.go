@@ -31,9 +31,11 @@ const (
 	BlobsDir      = "blobs"
 	PlotsDir      = "plots"
 
-	StatementFile  = "statement.md"
-	GoldFile       = "gold.patch"
-	TestFile       = "test.patch"
+	StatementFile = "statement.md"
+	GoldFile      = "gold.patch"
+	TestFile      = "test.patch"
+	// SpecDir is the folder of a library's specification.
+	SpecDir        = schemas.SpecificationDir
 	MaskFile       = "mask.patch" // base_commit with it is the base tree; only of a library
 	RecipeFile     = "recipe.json"
 	StartFile      = "start.json"

@@ -86,6 +86,11 @@ func (r *redactor) prose(t Task) Task {
 	defer func() { r.code = "" }()
 	t.Statement.Text = r.mask(id, "problem_statement", t.Statement.Text)
 	t.Statement.Hints = r.mask(id, "hints_text", t.Statement.Hints)
+	if s := t.Statement.Specification; s != nil { // its text was masked before it was printed
+		for _, m := range s.Masked {
+			r.note(id, path.Join(SpecDir, schemas.SpecificationText), masked, secrets.Finding{Rule: m.Rule, Line: m.Line, Fingerprint: m.Fingerprint})
+		}
+	}
 	t.Label.Evidence = slices.Clone(t.Label.Evidence)
 	for i := range t.Label.Evidence {
 		t.Label.Evidence[i].Quote = r.mask(id, "benchmint.change.label_evidence", t.Label.Evidence[i].Quote)
@@ -112,9 +117,10 @@ func (r *redactor) prose(t Task) Task {
 func (r *redactor) task(t Task, row Row, files []taskFile) ([]secrets.Finding, error) {
 	var all []secrets.Finding
 	for _, f := range files {
-		switch path.Base(f.name) {
-		case GoldFile, TestFile, MaskFile:
+		switch base := path.Base(f.name); {
+		case base == GoldFile || base == TestFile || base == MaskFile:
 			all = append(all, secrets.ScanPatch(f.data)...)
+		case drawn(f.name): // the text beside it says the same, and is looked at
 		default:
 			all = append(all, named(f.name, secrets.Scan("", unescaped(f.data)))...)
 		}
@@ -138,6 +144,13 @@ func (r *redactor) task(t Task, row Row, files []taskFile) ([]secrets.Finding, e
 		}
 	}
 	return out, nil
+}
+
+// drawn reports whether a file of a specification is a picture or what was printed: of these
+// nothing is read.
+func drawn(name string) bool {
+	in := path.Dir(name)
+	return path.Base(in) == SpecDir && path.Base(name) == schemas.SpecificationPDF || path.Base(path.Dir(in)) == SpecDir && path.Ext(name) != ".svg"
 }
 
 // named gives findings the name of what they are in.

@@ -198,6 +198,8 @@ type Library struct {
 	// Coverage is how much of the code part the suite of the release runs; null where that is
 	// not known.
 	Coverage *Coverage `json:"coverage"`
+	// Specification lies beside the statement. Where it was masked redactions.jsonl says.
+	Specification *schemas.Specification `json:"specification"`
 }
 
 // Coverage is a share of the lines that can run, 0 to 1.
@@ -265,8 +267,9 @@ type Task struct {
 	Statement     schemas.Statement
 	Patch         []byte
 	TestPatch     []byte
-	Derive        []byte // from the tree of base_commit to the base tree; nil where that is it
-	Version       string // nearest release at base; "" where there is none
+	Specification map[string][]byte // the files of Statement.Specification, by their paths
+	Derive        []byte            // from the tree of base_commit to the base tree; nil where that is it
+	Version       string            // nearest release at base; "" where there is none
 	// Base loads the base tree; it is called once a task, so that a large dataset
 	// needs the memory of one tree.
 	Base func() (*tree.Tree, error)
@@ -344,6 +347,7 @@ func libraryOf(t Task) *Library {
 	return &Library{
 		Release: c.Release.Tag, Profile: m.Profile, Functions: m.Functions, Taken: m.Taken, Kept: kept, Lines: m.Lines, Left: m.Left, ShareLeft: m.Share(),
 		ZeroWork: t.Proof.ZeroWork(), Passing: t.Proof.Passing(), Failing: sorted(t.Proof.List(schemas.Failing)), Coverage: coverageOf(t.Adequacy),
+		Specification: withoutPlaces(t.Statement.Specification),
 	}
 }
 
@@ -352,6 +356,16 @@ func coverageOf(a schemas.Adequacy) *Coverage {
 		return nil
 	}
 	return &Coverage{a.Coverage.Share(), *a.Coverage}
+}
+
+// withoutPlaces is a specification without the places that were masked in it.
+func withoutPlaces(s *schemas.Specification) *schemas.Specification {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	out.Masked = nil
+	return &out
 }
 
 // ImageKey names the image that a task is worked on in, as FeatBench's image_key

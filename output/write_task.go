@@ -72,6 +72,11 @@ func (w *writer) taskFiles(t Task, row Row, base Base) ([]taskFile, error) {
 	if t.Derive != nil {
 		files = append(files, taskFile{MaskFile, 0o644, t.Derive})
 	}
+	if s := t.Statement.Specification; s != nil {
+		for _, f := range s.Files {
+			files = append(files, taskFile{f.Name(), 0o644, t.Specification[f.Path]})
+		}
+	}
 	for _, f := range []struct {
 		name string
 		v    any

@@ -394,6 +394,8 @@ type Statement struct {
 	WrittenBy string `json:"written_by,omitempty"`
 	// Review is what a model says of the statement; nil where none was asked, or had an answer.
 	Review *Review `json:"review,omitempty"`
+	// Specification is that of a library.
+	Specification *Specification `json:"specification,omitempty"`
 }
 
 // Review is a judgement of a statement, in codes.

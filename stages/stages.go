@@ -166,6 +166,8 @@ type Deps struct {
 	Validate    validate.Config
 	Assess      assess.Config
 	Describe    describe.Config
+	Printer     describe.Printer            // prints specifications; nil is nobody
+	PrintedBy   string                      // its name and version
 	Overrides   map[string]schemas.Override // statements and interfaces written by hand, by ID
 	// Desk is where models are asked, without its ledger, which Books keeps; nil asks
 	// nobody: the rules decide and write alone.
@@ -245,6 +247,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), options(Validate, validate.Version, d.Validate, proof))
 	assessed := pipeline.Then(proofs, Assess, pipeline.Stage[schemas.Proof, schemas.Adequacy](do.assessor), options(Assess, assess.Version, d.Assess, hunks))
 	describer := describe.New(records, trees, d.Builder.Languages, d.Overrides, d.Describe)
+	describer.Specify(&describe.Specifier{Blobs: d.Blobs, Printer: d.Printer, PrintedBy: d.PrintedBy})
 	if d.Desk != nil {
 		describer.With(describe.Model{Desk: d.desk()}, describe.Model{Desk: d.desk()})
 	}

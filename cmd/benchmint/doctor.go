@@ -121,6 +121,9 @@ func (p *program) diagnose(ctx context.Context, c *config.Config) []finding {
 			break
 		}
 	}
+	if c.Makes(schemas.KindLibrary) {
+		out = append(out, checkChromium(ctx))
+	}
 	out = append(out, checkDisk("store", folderOf(c)), checkDisk("cache", p.cache))
 	if store.Exists(c.Store) {
 		out = append(out, p.checkStore(ctx, c))

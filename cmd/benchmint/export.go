@@ -152,7 +152,7 @@ func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	plan, err := p.plan(c, s.Store, sources, &workshop{kind: kind, builder: idleBuilder(c)})
+	plan, err := p.plan(ctx, c, s.Store, sources, &workshop{kind: kind, builder: idleBuilder(c)})
 	if err != nil {
 		return &ended{exitUsage, err}
 	}

@@ -171,7 +171,7 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 	if err := stock(ctx, c, o); err != nil {
 		return o, err
 	}
-	if o.plan, err = p.plan(c, o.store, o.sources, o.workshop); err != nil {
+	if o.plan, err = p.plan(ctx, c, o.store, o.sources, o.workshop); err != nil {
 		return o, &ended{exitUsage, err}
 	}
 	return o, nil
@@ -284,8 +284,8 @@ func (p *program) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
 const slots = 64
 
 // plan joins the world to the stages.
-func (p *program) plan(c *config.Config, s *store.Store, sources *sources, w *workshop) (*pipeline.Plan, error) {
-	return p.planOf(p.deps(c, sources, w), c, s)
+func (p *program) plan(ctx context.Context, c *config.Config, s *store.Store, sources *sources, w *workshop) (*pipeline.Plan, error) {
+	return p.planOf(withPrinter(ctx, p.deps(c, sources, w), c), c, s)
 }
 
 // planOf gives the stages their store.

@@ -166,7 +166,7 @@ func (c *Config) Portable(kind string) map[string]any {
 		switch {
 		case k.source == nil && k.IsPath, k.IsLocal, k.Path == "sandbox.kind":
 		case k.Forge && !slices.ContainsFunc(c.Sources, func(s Source) bool { return s.GitHub != "" || s.Finds() }):
-		case strings.HasPrefix(k.Path, "library.") && !c.makes(schemas.KindLibrary): // they decide nothing
+		case strings.HasPrefix(k.Path, "library.") && !c.Makes(schemas.KindLibrary): // they decide nothing
 		case c.Model.Name == "" && strings.HasPrefix(k.Path, "model."): // nobody is asked
 		case k.source == nil:
 			out[k.Path] = jsonOf(k.bind(c))
@@ -180,8 +180,8 @@ func (c *Config) Portable(kind string) map[string]any {
 	return out
 }
 
-// makes reports whether tasks of a kind are made of any source.
-func (c *Config) makes(kind schemas.Kind) bool {
+// Makes reports whether tasks of a kind are made of any source.
+func (c *Config) Makes(kind schemas.Kind) bool {
 	return slices.ContainsFunc(c.Sources, func(s Source) bool { return c.makesOf(s, kind) })
 }
 

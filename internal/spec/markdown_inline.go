@@ -134,6 +134,9 @@ func (p *page) withoutReferences(text string) string { return strings.Trim(text,
 
 // tag is what a tag of HTML comes to in Markdown.
 func (p *page) tag(s string) string {
+	if strings.Contains(s, "@") || strings.HasPrefix(s, "<http") { // a link
+		return s
+	}
 	t := html.NewTokenizer(strings.NewReader(s))
 	if kind := t.Next(); kind == html.CommentToken {
 		return ""

@@ -143,10 +143,16 @@ func opened(text string, at int) bool {
 
 // escape keeps text from being read as markup of Markdown.
 func escape(s string) string {
-	return special.ReplaceAllStringFunc(s, func(m string) string { return `\` + m })
+	return special.ReplaceAllStringFunc(s, func(m string) string {
+		if strings.HasSuffix(m, ">") {
+			return m
+		}
+		return `\` + m
+	})
 }
 
-var special = lazyregexp.New("[*`<]|\\b_|_\\b|\\](?:\\(|\\[)")
+// special are marks of Markdown, and addresses in angle brackets, which are links there too.
+var special = lazyregexp.New("<[\\w.+-]+@[\\w.-]+>|[*`<]|\\b_|_\\b|\\](?:\\(|\\[)")
 
 func link(text, url string) string {
 	url = strings.TrimSpace(url)

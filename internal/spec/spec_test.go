@@ -261,7 +261,7 @@ func TestHTML(t *testing.T) {
 	t.Parallel()
 	svg := `<svg xmlns="http://www.w3.org/2000/svg"/>`
 	s := of(t, "python", files(map[string]string{
-		"README.md": "# One *two*\n\n## A & `b_c`\n\ntext\n\n## A & `b_c`\n\n![p](p.svg) <script>alert(1)</script> [x](javascript:alert(1)) ![far](https://example.com/a.png)\n\n| a |\n|---|\n| 1 |\n",
+		"README.md": "# One *two*\n\n## A & `b_c`\n\ntext\n\n## A & `b_c`\n\n![p](p.svg) <script>alert(1)</script> <name> [x](javascript:alert(1)) ![far](https://example.com/a.png)\n\n| a |\n|---|\n| 1 |\n",
 		"p.svg":     svg,
 	}))
 	page, err := s.HTML()
@@ -269,7 +269,7 @@ func TestHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	html := string(page)
-	for _, want := range []string{`<h3 id="a--b_c-1">`, `href="#a--b_c-1"`, `href="#one-two"`, `id="one-two"`, `src="data:image/svg+xml;base64,`, "<td>1</td>", "default-src 'none'"} {
+	for _, want := range []string{`<h3 id="a--b_c-1">`, `href="#a--b_c-1"`, `href="#one-two"`, `id="one-two"`, `src="data:image/svg+xml;base64,`, "<td>1</td>", "default-src 'none'", "&lt;name&gt;"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %s in\n%s", want, html)
 		}

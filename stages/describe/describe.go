@@ -21,6 +21,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/internal/states"
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
@@ -64,6 +65,7 @@ type Describer struct {
 	first     Drafter // asked before, as often as config.Model says; nil is none
 	reviewer  Reviewer
 	overrides map[string]schemas.Override
+	specifier *Specifier // of libraries; nil is none
 	config    Config
 }
 
@@ -105,7 +107,8 @@ func (d *Describer) Depends(a schemas.Adequacy) any {
 		Proof     schemas.Digest
 		Unnoticed bool
 		Coverage  *schemas.Coverage `json:",omitempty"`
-	}{a.StartID, a.Proof, a.Finding() == schemas.NoneNoticed, a.Coverage}
+		Specifier string            `json:",omitempty"`
+	}{a.StartID, a.Proof, a.Finding() == schemas.NoneNoticed, a.Coverage, d.specifies(a.StartID)}
 }
 
 // Run has one statement drafted and judges it. Rejections: every reason of describe/.
@@ -231,6 +234,8 @@ type facts struct {
 	start          schemas.Start
 	proof          schemas.Proof
 	base, solution lang.Tree
+	starter        *tree.Tree // base, of a library
+	patch          []byte     // from it to the solution
 	// names are those that the tests use and that only the solution's code defines,
 	// with those that have no definition (lang.Language.NewNames).
 	names []schemas.Name
@@ -256,7 +261,7 @@ func (d *Describer) facts(ctx context.Context, id string) (facts, error) {
 	if err != nil {
 		return f, err
 	}
-	f.base, f.solution = trees.B, trees.G
+	f.base, f.solution, f.starter, f.patch = trees.B, trees.G, trees.B, trees.Patch
 	if f.cut != nil {
 		return f, nil
 	}

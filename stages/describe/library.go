@@ -70,7 +70,12 @@ func (d *Describer) library(ctx context.Context, f facts, c *schemas.Coverage) (
 		st.Text, st.Provider, st.WrittenBy, st.From = hand.Statement, schemas.Hand, schemas.Hand, []string{schemas.Hand}
 	}
 	pipeline.Provide(ctx, prompts.Provenance{Provider: st.Provider})
-	return st, nil
+	if d.specifier == nil {
+		return st, nil
+	}
+	specification, err := d.specifier.specify(ctx, f, d.languages)
+	st.Specification = specification
+	return st, err
 }
 
 // holds rejects a library whose tests say too little.

@@ -221,6 +221,9 @@ func (e *Exporter) task(ctx context.Context, s schemas.Statement, flaky *ledger.
 			return t, fmt.Errorf("reading the patch of the base: %w", err)
 		}
 	}
+	if t.Specification, err = e.specification(s.Specification); err != nil {
+		return t, err
+	}
 	t.Base = func() (*tree.Tree, error) { return trees.B, nil }
 	version, err := e.History.Describe(ctx, t.Start.Repo, t.Start.Base)
 	if err != nil {
@@ -231,6 +234,22 @@ func (e *Exporter) task(ctx context.Context, s schemas.Statement, flaky *ledger.
 		return t, err
 	}
 	return t, e.provenance(&t, proof)
+}
+
+// specification are the files of one, by their paths.
+func (e *Exporter) specification(s *schemas.Specification) (map[string][]byte, error) {
+	if s == nil {
+		return nil, nil
+	}
+	out := map[string][]byte{}
+	for _, f := range s.Files {
+		data, err := e.Blobs.Get(f.Digest)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s of the specification: %w", f.Path, err)
+		}
+		out[f.Path] = data
+	}
+	return out, nil
 }
 
 // judged are the label and what the tests notice.
