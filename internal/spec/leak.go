@@ -7,15 +7,18 @@ import (
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/tree"
 )
 
-// A line of a body tells it where it is this long and says this much; one alone where it is
-// longer. Two that follow one another tell it together: an example of how a library is
-// called shares single lines with the code that calls it.
+// A line of a body tells something where it is minTold long and has minWords. Lines that
+// follow one another, here and in the body, tell it where there are minLines of them or
+// where they have minLength together: an example of how a library is called shares single
+// lines with it, and a pair that everybody writes.
 const (
 	minTold   = 16
-	minAlone  = 60
 	minWords  = 2
+	minLines  = 3
+	minLength = 60
 	maxBlocks = 10 // of one document; with more the document is left out
 )
 
@@ -24,10 +27,25 @@ type solution map[string]map[string]bool
 
 var bodyWord = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_]{2,}`)
 
-// bodies reads the lines that a patch adds.
-func bodies(patch []byte) solution {
+// bodies reads the lines that the patch of a starter adds, without those that stand in its
+// code all the same: signatures, and functions that stay.
+func bodies(o Options) solution {
 	s := solution{}
-	files, _, _ := gitdiff.Parse(bytes.NewReader(patch)) // of one that does not parse nothing can be told
+	files, _, _ := gitdiff.Parse(bytes.NewReader(o.Patch)) // of one that does not parse nothing can be told
+	if len(files) == 0 {
+		return s
+	}
+	stays := map[string]bool{}
+	for _, e := range o.Starter.Entries() {
+		if e.Mode == tree.ModeSymlink || e.Mode == tree.ModeModule || !o.Ships(e.Path) {
+			continue
+		}
+		for line := range bytes.Lines(e.Data) {
+			if line = bytes.TrimSpace(line); tells(string(line)) {
+				stays[string(line)] = true
+			}
+		}
+	}
 	for _, f := range files {
 		for _, part := range f.TextFragments {
 			last := ""
@@ -36,7 +54,7 @@ func bodies(patch []byte) solution {
 				switch {
 				case line == "":
 					continue
-				case l.Op != gitdiff.OpAdd || !tells(line):
+				case l.Op != gitdiff.OpAdd || !tells(line) || stays[line]:
 					last = ""
 					continue
 				}
@@ -58,12 +76,14 @@ func tells(line string) bool {
 		!strings.HasPrefix(line, "import ") && !strings.HasPrefix(line, "from ")
 }
 
-// Leaks are the blocks of code of a text that hold lines of the bodies that a patch adds.
-func Leaks(markdown string, patch []byte) []string {
-	s := bodies(patch)
+// Leaks are the blocks of code of a text that hold lines of the bodies that are missing in a
+// starter.
+func Leaks(markdown string, o Options) []string {
+	s := bodies(o)
+	all := strings.Split(markdown, "\n")
 	var out []string
-	for _, block := range codeOf(strings.Split(markdown, "\n")) {
-		lines := strings.Split(markdown, "\n")[block[0]:block[1]]
+	for _, block := range codeOf(all) {
+		lines := all[block[0]:block[1]]
 		if s.in(lines) {
 			out = append(out, strings.Join(lines, "\n"))
 		}
@@ -73,19 +93,21 @@ func Leaks(markdown string, patch []byte) []string {
 
 // in reports whether lines of code are lines of a body.
 func (s solution) in(lines []string) bool {
-	last := ""
+	last, run, length := "", 0, 0
 	for _, l := range lines {
 		l = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(l), ">. "))
 		if l == "" {
 			continue
 		}
-		after, ok := s[l]
-		if ok && (len(l) >= minAlone || last != "" && s[last][l]) {
-			return true
+		if !s[last][l] {
+			run, length = 0, 0
 		}
-		last = ""
-		if ok && after != nil {
-			last = l
+		if last = ""; s[l] == nil {
+			continue
+		}
+		last, run, length = l, run+1, length+len(l)
+		if run >= minLines || length >= minLength {
+			return true
 		}
 	}
 	return false

@@ -84,7 +84,7 @@ func Build(o Options) Spec {
 	if s.Reference = ok; ok {
 		docs = append(docs, reference)
 	}
-	leaks := bodies(o.Patch)
+	leaks := bodies(o)
 	for i := range docs {
 		n, whole := leaks.redact(&docs[i])
 		s.Redacted += n

@@ -103,17 +103,27 @@ func TestBuildOfNothing(t *testing.T) {
 	}
 }
 
+func with(o Options, patch string) Options {
+	o.Patch = []byte(patch)
+	return o
+}
+
 // body is what a patch puts back.
 const body = `diff --git a/a.py b/a.py
 --- a/a.py
 +++ b/a.py
-@@ -1,2 +1,6 @@
+@@ -1,2 +1,11 @@
  def f(name, size):
 -    raise NotImplementedError
 +    total = compute_total(name)
-+    if total > size: return None
++    if total > size: return compute_none()
 +
-+    log.debug(name)
++    for piece in total:
++        log.debug(name, piece)
++        send_it(name, piece)
++    class Inner:
++        other: dict[str, int] | None = None,
++        more: list[tuple[int, str]] = None,
 +    return [transform_everything(name, piece) for piece in split_by(total)]
 `
 
@@ -123,27 +133,30 @@ func TestCodeOfBodiesIsLeftOut(t *testing.T) {
 		code string
 		gone bool
 	}{
-		"two_lines":            {"x = 1\n>>> total = compute_total(name)\n>>> if total > size: return None", true},
-		"two_lines_of_a_list":  {"total = compute_total(name)\n\n        if total > size: return None", true},
+		"two_lines":            {"x = 1\n>>> total = compute_total(name)\n>>> if total > size: return compute_none()", true},
+		"two_lines_of_a_list":  {"total = compute_total(name)\n\n        if total > size: return compute_none()", true},
 		"one_long_line":        {"return [transform_everything(name, piece) for piece in split_by(total)]", true},
+		"three_short_lines":    {"for piece in more:\n  for piece in total:\n    log.debug(name, piece)\n    send_it(name, piece)", true},
+		"two_short_lines":      {"log.debug(name, piece)\n    send_it(name, piece)", false},
 		"one_line":             {"total = compute_total(name)", false},
-		"two_that_are_apart":   {"total = compute_total(name)\nprint(1)\nif total > size: return None", false},
-		"the_other_way_around": {"if total > size: return None\ntotal = compute_total(name)", false},
+		"two_that_are_apart":   {"total = compute_total(name)\nprint(1)\nif total > size: return compute_none()", false},
+		"two_of_a_signature":   {"other: dict[str, int] | None = None,\nmore: list[tuple[int, str]] = None,", false},
+		"the_other_way_around": {"if total > size: return compute_none()\ntotal = compute_total(name)", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, text := range []string{"# T\n\n```python\n" + c.code + "\n```\n", "# T\n\nText:\n\n    " + strings.ReplaceAll(c.code, "\n", "\n    ") + "\n", "- item\n\n  ~~~\n  " + strings.ReplaceAll(c.code, "\n", "\n  ") + "\n  ~~~\n"} {
-				tr, err := tree.New(files(map[string]string{"README.md": text, "a.py": "def f(name, size):\n    raise NotImplementedError\n"}))
+				tr, err := tree.New(files(map[string]string{"README.md": text, "a.py": "def f(name, size):\n    raise NotImplementedError\n\n\ndef g(\n    other: dict[str, int] | None = None,\n    more: list[tuple[int, str]] = None,\n): ...\n"}))
 				if err != nil {
 					t.Fatal(err)
 				}
 				o := Options{Name: "acme", Starter: tr, Language: "python", Ships: ships}
-				if open := Build(o); len(Leaks(open.Markdown, []byte(body))) > 0 != c.gone {
+				if open := Build(o); len(Leaks(open.Markdown, with(o, body))) > 0 != c.gone {
 					t.Errorf("Leaks of %s: %v", open.Markdown, !c.gone)
 				}
 				o.Patch = []byte(body)
 				s := Build(o)
-				if s.Redacted > 0 != c.gone || strings.Contains(s.Markdown, leftOut) != c.gone || len(Leaks(s.Markdown, o.Patch)) > 0 {
+				if s.Redacted > 0 != c.gone || strings.Contains(s.Markdown, leftOut) != c.gone || len(Leaks(s.Markdown, o)) > 0 {
 					t.Errorf("%d blocks are left out of\n%s", s.Redacted, s.Markdown)
 				}
 			}
@@ -153,7 +166,7 @@ func TestCodeOfBodiesIsLeftOut(t *testing.T) {
 
 func TestDocumentOfBodiesIsLeftOut(t *testing.T) {
 	t.Parallel()
-	block := "```\ntotal = compute_total(name)\nif total > size: return None\n```\n\n"
+	block := "```\ntotal = compute_total(name)\nif total > size: return compute_none()\n```\n\n"
 	tr, err := tree.New(files(map[string]string{"README.md": "# T\n\nWords.\n\n" + strings.Repeat(block, maxBlocks+1)}))
 	if err != nil {
 		t.Fatal(err)

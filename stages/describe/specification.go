@@ -72,20 +72,21 @@ func (s *Specifier) specify(ctx context.Context, f facts, languages map[string]l
 		plugins = append(plugins, l)
 	}
 	rules := parts.New(plugins...)
-	built := spec.Build(spec.Options{
+	made := spec.Options{
 		Name: path.Base(f.start.Repo), Version: f.cut.Release.Version, Language: f.start.Language, Starter: f.starter, Patch: f.patch,
 		Ships: func(p string) bool {
 			part, rule := rules.Part(p, f.starter)
 			return parts.Ships(p, part, rule)
 		},
-	})
+	}
+	built := spec.Build(made)
 	out := &schemas.Specification{
 		Source: built.Source, Reader: "files", Documents: len(built.Documents), Reference: built.Reference,
 		Pictures: len(built.Pictures), Redacted: built.Redacted, Left: built.Left,
 	}
 	built.Markdown, out.Masked = masked(built.Markdown, string(f.patch))
 	out.Words = len(strings.Fields(built.Markdown))
-	if leaks := spec.Leaks(built.Markdown, f.patch); len(leaks) > 0 {
+	if leaks := spec.Leaks(built.Markdown, made); len(leaks) > 0 {
 		return nil, pipeline.Reject(schemas.LeakyStatement, "the specification holds lines of the implementation: %.200q", leaks[0])
 	}
 	if err := s.keep(out, schemas.SpecificationText, []byte(built.Markdown)); err != nil {
