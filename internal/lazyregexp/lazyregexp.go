@@ -91,5 +91,10 @@ func (r *Regexp) ReplaceAllStringFunc(src string, repl func(string) string) stri
 	return r.get().ReplaceAllStringFunc(src, repl)
 }
 
+// ReplaceAllFunc is regexp.Regexp.ReplaceAllFunc.
+func (r *Regexp) ReplaceAllFunc(src []byte, repl func([]byte) []byte) []byte {
+	return r.get().ReplaceAllFunc(src, repl)
+}
+
 // Split is as in the standard library.
 func (r *Regexp) Split(s string, n int) []string { return r.get().Split(s, n) }

@@ -14,13 +14,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/benchmint/benchmint/internal/command"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // Names are those that the program goes by.
@@ -46,7 +46,7 @@ type Printer struct {
 	Version string
 }
 
-var version = regexp.MustCompile(`[A-Z][A-Za-z ]+ \d+(?:\.\d+)+`)
+var version = lazyregexp.New(`[A-Z][A-Za-z ]+ \d+(?:\.\d+)+`)
 
 // New asks the program at a path for its version. The error is of one that does not start.
 func New(ctx context.Context, program string) (*Printer, error) {
@@ -134,10 +134,10 @@ func lastLine(out []byte) string {
 }
 
 var (
-	dates = regexp.MustCompile(`/(CreationDate|ModDate) ?\(D:\d{14}[+-]\d\d'\d\d'\)`)
-	ids   = regexp.MustCompile(`/ID ?\[ ?<[0-9A-Fa-f]{32}> ?<[0-9A-Fa-f]{32}> ?\]`)
-	count = regexp.MustCompile(`/Type /Pages\s+/Count (\d+)`)
-	hexes = regexp.MustCompile(`<[0-9A-Fa-f]{32}>`)
+	dates = lazyregexp.New(`/(CreationDate|ModDate) ?\(D:\d{14}[+-]\d\d'\d\d'\)`)
+	ids   = lazyregexp.New(`/ID ?\[ ?<[0-9A-Fa-f]{32}> ?<[0-9A-Fa-f]{32}> ?\]`)
+	count = lazyregexp.New(`/Type /Pages\s+/Count (\d+)`)
+	hexes = lazyregexp.New(`<[0-9A-Fa-f]{32}>`)
 )
 
 // Dated is a PDF that says it was made at a time, and whose ID is always the same. Nothing
@@ -149,7 +149,7 @@ func Dated(pdf []byte, date time.Time) []byte {
 		return append(append(bytes.Clone(m[:at]), stamp...), "+00'00')"...)
 	})
 	return ids.ReplaceAllFunc(out, func(m []byte) []byte {
-		return hexes.ReplaceAll(m, []byte("<"+strings.Repeat("0", 32)+">"))
+		return hexes.ReplaceAllFunc(m, func([]byte) []byte { return []byte("<" + strings.Repeat("0", 32) + ">") })
 	})
 }
 

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -201,7 +200,7 @@ func (p *page) target(text string) string {
 }
 
 // plain are roles that are text, without markup.
-var plain = regexp.MustCompile(`^(?:abbr|guilabel|menuselection|dfn|sub|sup|subscript|superscript|title|term|raw-html|bdg.*|octicon|fa)$`)
+var plain = lazyregexp.New(`^(?:abbr|guilabel|menuselection|dfn|sub|sup|subscript|superscript|title|term|raw-html|bdg.*|octicon|fa)$`)
 
 // role is text with a role, which may have a domain before it.
 func (p *page) role(role, text string) string {
