@@ -91,7 +91,7 @@ func (r *Regexp) ReplaceAllStringFunc(src string, repl func(string) string) stri
 	return r.get().ReplaceAllStringFunc(src, repl)
 }
 
-// ReplaceAllFunc is regexp.Regexp.ReplaceAllFunc.
+// ReplaceAllFunc is as in the standard library.
 func (r *Regexp) ReplaceAllFunc(src []byte, repl func([]byte) []byte) []byte {
 	return r.get().ReplaceAllFunc(src, repl)
 }

@@ -166,6 +166,8 @@ func (x object) classHead(head []string, doc string) ([]string, string) {
 var googleLine = lazyregexp.New(`^(Args|Arguments|Parameters|Params|Keyword Args|Keyword Arguments|Attributes|Returns|Return|Yields|Yield|Raises|Raise|Warns|Examples?|Notes?|Warnings?|References|See Also|Todo|Usage):$`)
 var googleItem = lazyregexp.New(`^(\*{0,2}[\w.]+)(?: *\(([^)]*)\))?: ?(.*)$`)
 
+var fenceStart = lazyregexp.New("(?m)^ *```\\w*$")
+
 // docs is the Markdown of a docstring.
 func (p *page) docs(text string) []string {
 	if strings.TrimSpace(text) == "" {
@@ -174,7 +176,7 @@ func (p *page) docs(text string) []string {
 	lines := linesOf(text)
 	lines = append([]string{strings.TrimSpace(lines[0])}, dedent(lines[1:])...)
 	inside := &page{book: p.book, path: p.path, links: p.links, subs: p.subs, module: p.module, class: p.class, inside: true, nested: p.nested, title: "-"}
-	if strings.Contains(text, "```") {
+	if fenceStart.MatchString(text) {
 		return inside.markdown(lines)
 	}
 	inside.remember(lines)
@@ -251,7 +253,7 @@ func (p *page) missing(x object) []string {
 	if !public(x) || d.Kind == outline.Variable && x.doc() == "" || p.api.done[x.key()] && d.Kind != outline.Class {
 		return nil
 	}
-	var out, members []string
+	var out, members, bare []string // bare are without a word of documentation
 	if d.Kind == outline.Class {
 		for _, i := range x.m.children[x.at] {
 			member := object{x.m, i}
@@ -261,8 +263,16 @@ func (p *page) missing(x object) []string {
 			if k := member.decl().Kind; k == outline.Field && member.doc() == "" {
 				continue
 			}
+			if member.doc() == "" {
+				p.api.done[member.key()] = true
+				bare = append(append(bare, member.head()...), "")
+				continue
+			}
 			members = append(members, p.entry(member, false)...)
 		}
+	}
+	if len(bare) > 0 {
+		members = append([]string{fence(p.api.language, bare)}, members...)
 	}
 	switch {
 	case !p.api.done[x.key()]:

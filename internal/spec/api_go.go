@@ -229,7 +229,7 @@ func (w goWriter) examples(all []*doc.Example) []string {
 		}
 		out = append(append(out, bold(title)), w.comment(x.Doc)...)
 		out = append(out, fence("go", text))
-		if x.Output != "" {
+		if x.Output != "" && !strings.Contains(buf.String(), "// Output:") && !strings.Contains(buf.String(), "// Unordered output:") {
 			out = append(out, "Output:", fence("text", strings.Split(clean(x.Output), "\n")))
 		}
 	}

@@ -40,6 +40,7 @@ const (
 // book is what the documents of one specification share.
 type book struct {
 	tree      *tree.Tree
+	name      string // of the library
 	version   string
 	root      string          // folder of the documentation, "" for the top
 	included  map[string]bool // files that stand in others

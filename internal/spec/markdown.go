@@ -2,6 +2,7 @@ package spec
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
@@ -180,25 +181,25 @@ func (p *page) fenced(lines []string, i int, m []string) (blocks, keep []string,
 	lower := strings.ToLower(name)
 	o, rest := mystOptions(body)
 	switch {
-	case contains(admonitions, lower):
+	case slices.Contains(admonitions, lower):
 		return []string{prefixed(m[1], p.box(lower, args, rest))}, nil, next
-	case contains([]string{"figure", "image"}, lower):
+	case slices.Contains([]string{"figure", "image"}, lower):
 		return []string{p.picture(o["alt"], p.relative(args), args)}, nil, next
-	case contains([]string{"tab", "tab-item"}, lower):
+	case slices.Contains([]string{"tab", "tab-item"}, lower):
 		return append([]string{bold(args)}, p.within(rest)...), nil, next
-	case contains([]string{"tab-set", "grid", "container", "grid-item-card", "only", "div"}, lower):
+	case !p.restructured(lower):
 		return p.within(rest), nil, next
 	}
 	return p.directive(lower, args, body), nil, next
 }
 
-func contains(all []string, s string) bool {
-	for _, x := range all {
-		if x == s {
-			return true
-		}
-	}
-	return false
+// restructured reports whether a directive is read alike in both forms: its body is code, or
+// data, or reStructuredText. The text of others is Markdown.
+func (p *page) restructured(name string) bool {
+	_, isCode := codes[name]
+	bare := strings.TrimPrefix(name, "py:")
+	return isCode || strings.HasPrefix(bare, "auto") || slices.Contains(dropped, name) || slices.Contains(objects, bare) ||
+		slices.Contains(strings.Fields("toctree include literalinclude list-table csv-table module currentmodule py:module py:currentmodule rubric"), name)
 }
 
 // mystOptions are lines of :key: value, or keys between dashes.

@@ -206,7 +206,9 @@ func (b *book) document(name string) (document, []string) {
 	d.title = p.title
 	if len(d.blocks) > 0 && (tops != 1 || !strings.HasPrefix(d.blocks[0], heading+"1")) {
 		// Text before the first title, or no title or several of the whole: the file's name is it.
-		d.title = stem(name)
+		if d.title = stem(name); d.title == "index" {
+			d.title = b.name
+		}
 		for i, block := range d.blocks {
 			if tops > 0 && strings.HasPrefix(block, heading) {
 				d.blocks[i] = heading + string(rune(min(block[1]+1, '9'))) + block[2:]

@@ -69,7 +69,7 @@ type Spec struct {
 // byte. A tree without a word of documentation makes one without documents.
 func Build(o Options) Spec {
 	b := &book{
-		tree: o.Starter, version: o.Version, included: map[string]bool{}, labels: map[string]string{}, pictures: map[string]Picture{}, left: map[string]int{},
+		tree: o.Starter, name: o.Name, version: o.Version, included: map[string]bool{}, labels: map[string]string{}, pictures: map[string]Picture{}, left: map[string]int{},
 		api: newAPI(o.Starter, o.Language, o.Ships),
 	}
 	docs, source := b.read()
