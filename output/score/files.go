@@ -77,10 +77,22 @@ type SWEBench struct {
 	UnresolvedIDs []string `json:"unresolved_ids"`
 	ErrorIDs      []string `json:"error_ids"`
 	SchemaVersion int      `json:"schema_version"`
+	Library       *Library `json:"library,omitempty"` // ours: what the predictions for libraries score
 }
 
 // better orders what is known of an instance from its samples.
 var better = []string{"error", "empty", "unresolved", "resolved"}
+
+// libraryOf are the figures of one model's answers for libraries.
+func (e Evaluation) libraryOf(model string) *Library {
+	var answers []Answer
+	for _, a := range e.Answers {
+		if a.Grade.Prediction.Model == model {
+			answers = append(answers, a)
+		}
+	}
+	return libraryOf(answers)
+}
 
 // SWEBenchOf is the report of one model. As in that harness a patch that does not apply is an
 // error, and so is a prediction that could not be graded; instances are those of the dataset.
@@ -114,6 +126,7 @@ func (e Evaluation) SWEBenchOf(model string, instances []string) SWEBench {
 	r := SWEBench{
 		SchemaVersion: 2, Total: len(instances), CompletedIDs: []string{}, IncompleteIDs: []string{}, EmptyIDs: []string{}, SubmittedIDs: []string{},
 		ResolvedIDs: []string{}, UnresolvedIDs: []string{}, ErrorIDs: []string{},
+		Library: e.libraryOf(model),
 	}
 	for _, id := range sortedKeys(state) {
 		r.SubmittedIDs = append(r.SubmittedIDs, id)
@@ -197,8 +210,10 @@ type Line struct {
 	Files    []string        `json:"files,omitempty"`
 	Tokens   int64           `json:"total_tokens,omitempty"`
 	Cost     float64         `json:"cost,omitempty"`
-	Fault    string          `json:"fault,omitempty"` // of the harness; not a verdict
-	Deferred bool            `json:"deferred,omitempty"`
+	// LibraryScore is that of a library, nil for other kinds.
+	LibraryScore *float64 `json:"library_score,omitempty"`
+	Fault        string   `json:"fault,omitempty"` // of the harness; not a verdict
+	Deferred     bool     `json:"deferred,omitempty"`
 }
 
 // Lines are all predictions, by instance, model and sample.
@@ -206,11 +221,16 @@ func (e Evaluation) Lines() []Line {
 	out := []Line{}
 	for _, a := range e.Answers {
 		g := a.Grade
-		out = append(out, Line{
+		l := Line{
 			Instance: g.Prediction.Instance, Model: g.Prediction.Model, Sample: g.Prediction.Sample, Resolved: g.Verdict == schemas.VerdictPass,
 			Verdict: g.Verdict, Limit: g.Limit, Applied: g.Applied, Detail: g.Detail, F2P: g.F2P, P2P: g.P2P, Tampered: g.Tampered, Files: g.Files,
 			Tokens: g.Prediction.Tokens, Cost: g.Prediction.Cost,
-		})
+		}
+		if a.Task.Kind == schemas.KindLibrary {
+			s := LibraryScore(g, a.Task.ZeroWork)
+			l.LibraryScore = &s
+		}
+		out = append(out, l)
 	}
 	for _, f := range e.Faults {
 		out = append(out, Line{Instance: f.Prediction.Instance, Model: f.Prediction.Model, Sample: f.Prediction.Sample, Fault: f.Why, Deferred: f.Deferred})

@@ -16,10 +16,14 @@ import (
 
 // TaskOf is what figures need to know of a row.
 func TaskOf(r output.Row) Task {
-	return Task{
+	t := Task{
 		Instance: r.InstanceID, Language: r.Benchmint.Language, Kind: r.Benchmint.Kind, CreatedAt: r.Created(), Files: r.Benchmint.Parts[schemas.PartCode],
 		Lines: r.Benchmint.Sizes.SourceAdded + r.Benchmint.Sizes.SourceRemoved,
 	}
+	if l := r.Benchmint.Library; l != nil {
+		t.ZeroWork = l.ZeroWork
+	}
+	return t
 }
 
 // Grades are the files of an evaluation, read.

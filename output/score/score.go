@@ -24,6 +24,9 @@ type Task struct {
 	CreatedAt time.Time
 	Files     []string // code files of the gold patch
 	Lines     int      // added and removed lines of code of the gold patch
+	// ZeroWork is the share of the listed tests that pass with nothing done, 0 to 1; of a
+	// library only.
+	ZeroWork float64
 }
 
 // Answer is a graded prediction beside its task.
@@ -88,6 +91,7 @@ type Metrics struct {
 	PassAtTasks map[int]int             `json:"pass_at_tasks"`
 	Verdicts    map[schemas.Verdict]int `json:"verdicts"`
 	Tampered    int                     `json:"tampered"`
+	Library     *Library                `json:"library,omitempty"` // nil where no task is one
 }
 
 // ks are the k of pass@k.
@@ -95,7 +99,7 @@ var ks = []int{1, 2, 3, 5, 10, 20, 50, 100}
 
 // Of gives the figures of answers.
 func Of(answers []Answer) Metrics {
-	m := Metrics{PassAt: map[int]float64{}, PassAtTasks: map[int]int{}, Verdicts: map[schemas.Verdict]int{}, Predictions: len(answers)}
+	m := Metrics{PassAt: map[int]float64{}, PassAtTasks: map[int]int{}, Verdicts: map[schemas.Verdict]int{}, Predictions: len(answers), Library: libraryOf(answers)}
 	type samples struct{ n, passed int }
 	tasks := map[string]samples{}
 	var resolved, applied, fv, rt, file, told, priced int

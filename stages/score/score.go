@@ -15,7 +15,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "1"
+const Version = "2"
 
 // Config is where the files go and what they are about.
 type Config struct {
