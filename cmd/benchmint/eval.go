@@ -16,8 +16,10 @@ import (
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/internal/patch"
 	"github.com/benchmint/benchmint/internal/predictions"
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/internal/worktree"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/pipeline"
@@ -40,7 +42,7 @@ func newEval(p *program) *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
 		Use: "eval DATASET [PREDICTIONS]", Short: "grade patches against the tasks of a dataset",
-		Long: "Grades predictions: SWE-bench's (JSON lines, a list or an object), RES-Q's submissions, or a folder of\npatches (ID.patch, MODEL/ID.patch, MODEL/SAMPLE/ID.patch). The tests of a task, the settings of\ntheir runner and its hooks are the task's, whatever a patch does to them. A fault of this machine is\nnever a verdict: such a prediction is counted apart, and the same command grades it again.\n\n" +
+		Long: "Grades predictions: SWE-bench's (JSON lines, a list or an object), RES-Q's submissions, or a folder of\npatches (ID.patch, MODEL/ID.patch, MODEL/SAMPLE/ID.patch), or of solved trees (folders with such names,\nwithout .patch). The tests of a task, the settings of their runner and its hooks are the task's,\nwhatever a patch does to them. A fault of this machine is never a verdict: such a prediction is\ncounted apart, and the same command grades it again.\n\n" +
 			"Writes report.json (as SWE-bench's harness), results.jsonl (a line for each prediction), resq.json\nand metrics.json.",
 		Example: "  benchmint eval benchmint-out predictions.jsonl\n  benchmint eval benchmint-out --gold --nop    # the tasks themselves: all resolved, and none",
 		Args:    argsOf(cobra.RangeArgs(1, 2)),
@@ -91,7 +93,7 @@ func (p *program) eval(ctx context.Context, c *config.Config, f evalFlags, datas
 	for _, r := range rows {
 		e.rows[r.InstanceID] = r
 	}
-	if err := p.gather(e, f, files); err != nil {
+	if err := p.gather(ctx, e, f, files); err != nil {
 		return err
 	}
 	if len(e.given) == 0 {
@@ -105,7 +107,7 @@ func (p *program) eval(ctx context.Context, c *config.Config, f evalFlags, datas
 
 // gather collects the predictions. What cannot be read or has no task is said, and the
 // others go on.
-func (p *program) gather(e *evaluation, f evalFlags, files []string) error {
+func (p *program) gather(ctx context.Context, e *evaluation, f evalFlags, files []string) error {
 	var all []predictions.Prediction
 	for _, name := range files {
 		read, faults, err := predictions.Read(name)
@@ -138,6 +140,17 @@ func (p *program) gather(e *evaluation, f evalFlags, files []string) error {
 			p.say("%s: %s is not a task of the dataset%s", visible(x.Where), visible(x.Instance), nearest.Hint(x.Instance, known))
 			continue
 		}
+		if x.Tree != "" {
+			var err error
+			if x.Patch, err = e.patchOf(ctx, row, x.Tree); ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				e.bad++
+				p.say("%s: %s", visible(x.Where), visible(err.Error()))
+				continue
+			}
+		}
 		ground, task, err := e.digests(row)
 		if err != nil {
 			return fmt.Errorf("%s: %w", x.Instance, err)
@@ -153,6 +166,19 @@ func (p *program) gather(e *evaluation, f evalFlags, files []string) error {
 		e.given[given.ID()], e.patches[given.Patch] = given, x.Patch
 	}
 	return nil
+}
+
+// patchOf is the patch that turns the base of a task into a folder that somebody solved it in.
+func (e *evaluation) patchOf(ctx context.Context, row output.Row, folder string) ([]byte, error) {
+	base, _, _, err := e.dataset.States(row)
+	if err != nil {
+		return nil, err
+	}
+	solved, err := worktree.Read(ctx, folder, base)
+	if err != nil {
+		return nil, err
+	}
+	return patch.Between(ctx, base, solved)
 }
 
 // nopPatch changes nothing that a test could notice.
@@ -356,6 +382,11 @@ func (p *program) printEval(r evalResult, summary pipeline.Summary) error {
 		x := m.Metrics
 		t.line("%-24s %4d of %4d %6.1f–%5.1f %% %6.1f %% %4.0f %% %4.0f %% %7d", visible(m.Model), x.Resolved.Part, x.Resolved.Whole,
 			100*x.Resolved.Low, 100*x.Resolved.High, 100*x.Applied.Rate, 100*x.FV.Rate, 100*x.RT.Rate, m.Faults)
+	}
+	for _, m := range r.Models {
+		if l := m.Metrics.Library; l != nil {
+			t.line("library  %s: score %.1f %% (pass rate %.1f %%, with nothing done %.1f %%; means over %s)", visible(m.Model), 100*l.Score, 100*l.PassRate, 100*l.ZeroWork, plural(l.Tasks, "task"))
+		}
 	}
 	if r.Unread > 0 {
 		t.line("unread   %s (said above)", plural(r.Unread, "prediction"))

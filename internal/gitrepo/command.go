@@ -101,7 +101,7 @@ func output(cmd *exec.Cmd) ([]byte, error) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, gitError(cmd, err, stderr.Bytes())
+		return out, gitError(cmd, err, stderr.Bytes())
 	}
 	return out, nil
 }

@@ -1,5 +1,6 @@
 // Package predictions reads what models answered: SWE-bench's predictions (JSON lines, a
-// list, or an object by instance ID), RES-Q's submissions, and folders of patches.
+// list, or an object by instance ID), RES-Q's submissions, and folders of patches or of solved
+// trees.
 //
 // It never applies a patch, never knows a dataset, and never ends for one bad entry: what
 // cannot be read is a Fault, and the rest is read.
@@ -19,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // Prediction is one answer to one instance.
@@ -27,9 +29,11 @@ type Prediction struct {
 	Model    string
 	Sample   int // from 0, among the predictions of one model for one instance
 	Patch    []byte
-	Tokens   int64   // 0: not said
-	Cost     float64 // dollars; 0: not said
-	Where    string  // file, or file:line
+	// Tree is the folder of a solved tree, where the answer is one; Patch is nil then.
+	Tree   string
+	Tokens int64   // 0: not said
+	Cost   float64 // dollars; 0: not said
+	Where  string  // file, or file:line
 }
 
 // Fault is an entry that cannot be read.
@@ -241,40 +245,56 @@ func sortedKeys(m map[string]json.RawMessage) []string {
 // extensions are those of patches in a folder.
 var extensions = []string{".patch", ".diff"}
 
-// folder reads ID.patch, MODEL/ID.patch and MODEL/SAMPLE/ID.patch; files with other
-// extensions are left alone.
+// folder reads ID.patch, MODEL/ID.patch and MODEL/SAMPLE/ID.patch, and in their places folders
+// that are called by an instance's ID: those hold solved trees, and nothing in them is read
+// here. Files with other extensions are left alone.
 func (r *reader) folder(dir string) error {
 	root := os.DirFS(dir)
 	return fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !slices.Contains(extensions, path.Ext(p)) {
-			return err
-		}
 		where := filepath.Join(dir, filepath.FromSlash(p))
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && p != "." && isID(path.Base(p)):
+			r.placed(dir, p, Prediction{Instance: path.Base(p), Tree: where, Where: where})
+			return fs.SkipDir
+		case d.IsDir() || !slices.Contains(extensions, path.Ext(p)):
+			return nil
+		}
 		b, err := fs.ReadFile(root, p)
 		if err != nil {
 			r.fault(where, err)
 			return nil
 		}
-		out := Prediction{Instance: strings.TrimSuffix(path.Base(p), path.Ext(p)), Patch: b, Where: where}
-		folders := strings.Split(path.Dir(p), "/")
-		var sample *int
-		switch {
-		case folders[0] == ".":
-			out.Model = filepath.Base(filepath.Clean(dir))
-		case len(folders) == 1:
-			out.Model = folders[0]
-		case len(folders) == 2:
-			n, err := strconv.Atoi(folders[1])
-			if err != nil {
-				r.fault(where, fmt.Errorf("folder %q is not the number of a sample", folders[1]))
-				return nil
-			}
-			out.Model, sample = folders[0], &n
-		default:
-			r.fault(where, errors.New("too deep: ID.patch, MODEL/ID.patch and MODEL/SAMPLE/ID.patch are read"))
-			return nil
-		}
-		r.take(out, sample)
+		r.placed(dir, p, Prediction{Instance: strings.TrimSuffix(path.Base(p), path.Ext(p)), Patch: b, Where: where})
 		return nil
 	})
+}
+
+func isID(name string) bool {
+	_, err := schemas.ParseInstanceID(name)
+	return err == nil
+}
+
+// placed takes a prediction whose model and sample are said by the folders that it lies in.
+func (r *reader) placed(dir, p string, out Prediction) {
+	folders := strings.Split(path.Dir(p), "/")
+	var sample *int
+	switch {
+	case folders[0] == ".":
+		out.Model = filepath.Base(filepath.Clean(dir))
+	case len(folders) == 1:
+		out.Model = folders[0]
+	case len(folders) == 2:
+		n, err := strconv.Atoi(folders[1])
+		if err != nil {
+			r.fault(out.Where, fmt.Errorf("folder %q is not the number of a sample", folders[1]))
+			return
+		}
+		out.Model, sample = folders[0], &n
+	default:
+		r.fault(out.Where, errors.New("too deep: ID.patch, MODEL/ID.patch and MODEL/SAMPLE/ID.patch are read"))
+		return
+	}
+	r.take(out, sample)
 }

@@ -58,6 +58,11 @@ func TestRead(t *testing.T) {
 			},
 		},
 		{
+			name: "solved_trees", path: "model-a",
+			files: map[string]string{"model-a/a__b-1/x.py": "x", "model-a/a__b-1/fix.patch": "of the tree", "model-a/m2/0/a__b-v1.0.library/c__d-2/y.go": "y", "model-a/other/z.py": "z"},
+			want:  []string{`a__b-1 model-a 0 "" model-a/a__b-1`, `a__b-v1.0.library m2 0 "" model-a/m2/0/a__b-v1.0.library`},
+		},
+		{
 			name: "bad_entries", path: "preds.jsonl",
 			files: map[string]string{"preds.jsonl": strings.Join([]string{
 				`{"instance_id":"a__b-1","model_patch":"x"}`, `{"instance_id":"a__b-2"`, `{"instance_id":"a__b-3","model_path":"x"}`, `{"instanceid":"a__b-4","model_patch":"x"}`,
@@ -91,7 +96,11 @@ func TestRead(t *testing.T) {
 			}
 			var said, wrong []string
 			for _, p := range got {
-				said = append(said, fmt.Sprintf("%s %s %d %q", p.Instance, p.Model, p.Sample, p.Patch))
+				one := fmt.Sprintf("%s %s %d %q", p.Instance, p.Model, p.Sample, p.Patch)
+				if p.Tree != "" {
+					one += " " + strings.TrimPrefix(p.Tree, dir+"/")
+				}
+				said = append(said, one)
 			}
 			for _, f := range faults {
 				wrong = append(wrong, strings.TrimPrefix(f.Error(), dir+"/"))
