@@ -53,6 +53,11 @@ func (s *Store) installedGo(ctx context.Context) ([]string, error) {
 
 // runGo runs the host's go outside of any module.
 func (s *Store) runGo(ctx context.Context, args ...string) ([]byte, error) {
+	return s.runGoWith(ctx, nil, args...)
+}
+
+// runGoWith is runGo with variables beside the host's.
+func (s *Store) runGoWith(ctx context.Context, env []string, args ...string) ([]byte, error) {
 	exe, ok := s.host.goCommand()
 	if !ok {
 		return nil, &Missing{Name: Go, How: howGo()}
@@ -64,7 +69,7 @@ func (s *Store) runGo(ctx context.Context, args ...string) ([]byte, error) {
 	defer os.RemoveAll(dir)
 	cmd := exec.CommandContext(ctx, exe, args...)
 	cmd.Dir = dir
-	cmd.Env = append(s.host.plain(), "GOFLAGS=-mod=mod", "GOWORK=off", "GO111MODULE=on", "GOTOOLCHAIN=local")
+	cmd.Env = append(append(s.host.plain(), "GOFLAGS=-mod=mod", "GOWORK=off", "GO111MODULE=on", "GOTOOLCHAIN=local"), env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

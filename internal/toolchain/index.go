@@ -129,14 +129,19 @@ func (h Host) client() *http.Client {
 
 // fetchWheel writes one file of a project to out. It tries each index; where none has
 // the file, what the first one said counts, unless one of them may have it later.
-func (s *Store) fetchWheel(ctx context.Context, project string, w wheel, out io.WriteSeeker) (int64, error) {
+func (s *Store) fetchWheel(ctx context.Context, p program, w wheel, out io.WriteSeeker) (int64, error) {
 	client := s.host.client()
 	defer client.CloseIdleConnections()
 	var faults []error
 	for _, index := range s.host.indexes() {
-		size, err := s.fetchFrom(ctx, client, index, project, w, out)
+		size, err := s.fetchFrom(ctx, client, index, p, w, out)
 		if err == nil || ctx.Err() != nil {
 			return size, errors.Join(err, ctx.Err())
+		}
+		var lacks *Missing
+		if errors.As(err, &lacks) {
+			lacks.Name, lacks.Version = p.name, p.version
+			lacks.How += fmt.Sprintf("; name an index that has it with UV_DEFAULT_INDEX, or put %s %s into PATH", p.name, p.version)
 		}
 		faults = append(faults, err)
 	}
@@ -149,19 +154,19 @@ func (s *Store) fetchWheel(ctx context.Context, project string, w wheel, out io.
 	return 0, faults[0]
 }
 
-func (s *Store) fetchFrom(ctx context.Context, client *http.Client, index, project string, w wheel, out io.WriteSeeker) (int64, error) {
+func (s *Store) fetchFrom(ctx context.Context, client *http.Client, index string, p program, w wheel, out io.WriteSeeker) (int64, error) {
 	at, err := url.Parse(index)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
 		return 0, fmt.Errorf("the package index %q is not an http or https address; see UV_DEFAULT_INDEX and PIP_INDEX_URL", visibleIndex(index))
 	}
-	s.tell(fmt.Sprintf("fetching %s %s from %s into %s", project, UVVersion, at.Host, filepath.Join(s.host.Cache, "toolchains")))
-	page := at.JoinPath(project, "/")
+	s.tell(fmt.Sprintf("fetching %s %s from %s into %s", p.name, p.version, at.Host, filepath.Join(s.host.Cache, "toolchains")))
+	page := at.JoinPath(p.name, "/")
 	link, err := findLink(ctx, client, page, w.file)
 	if err != nil {
 		return 0, err
 	}
 	if link == nil {
-		return 0, s.lacks(project, page, "has no file "+w.file)
+		return 0, s.lacks(p.name, page, "has no file "+w.file)
 	}
 	if link.User == nil && link.Host == page.Host {
 		link.User = page.User
@@ -306,7 +311,7 @@ func get(ctx context.Context, client *http.Client, at *url.URL, accept string) (
 }
 
 func lacking(said error) error {
-	return &Missing{Name: UV, Version: UVVersion, How: fmt.Sprintf("%v; name an index that has it with UV_DEFAULT_INDEX, or put uv %s into PATH", said, UVVersion)}
+	return &Missing{How: said.Error()} // fetchWheel says of what
 }
 
 func (s *Store) lacks(project string, page *url.URL, what string) error {

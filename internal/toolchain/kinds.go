@@ -69,8 +69,17 @@ var kinds = []kind{
 	},
 	{
 		name: UV, program: "uv", probe: []string{"--version"},
-		find:   func(*Store, context.Context) ([]string, error) { return []string{UVVersion}, nil },
-		source: (*Store).uvSource, brought: (*Store).broughtUV,
+		find: func(*Store, context.Context) ([]string, error) { return []string{UVVersion}, nil },
+		source: func(s *Store, _ context.Context, version string) (source, error) {
+			return s.wheelSource(s.uv(), version)
+		},
+		brought: func(s *Store) Brought { return s.brought(s.uv()) },
+	},
+	ofWheel(ruff), ofWheel(pyrefly),
+	{
+		name: Staticcheck, program: Staticcheck, probe: []string{"-version"},
+		find:   func(*Store, context.Context) ([]string, error) { return []string{StaticcheckVersion}, nil },
+		source: (*Store).staticcheckSource, brought: (*Store).broughtStaticcheck,
 	},
 }
 

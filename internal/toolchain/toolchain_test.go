@@ -126,7 +126,7 @@ func TestMissing(t *testing.T) {
 		{Python, "3.99.0", "uv python install 3.99.0"},
 		{Go, "1.99.0", "no go command is in PATH"},
 		{UV, "9.9.9", "benchmint retry --stage resolve"},
-		{"ruby", "3.0", "only python, go, uv are known"},
+		{"ruby", "3.0", "only python, go, uv, ruff, pyrefly, staticcheck are known"},
 	} {
 		_, err := s.Get(context.Background(), c.name, c.version)
 		var missing *Missing

@@ -20,11 +20,11 @@ import (
 // So a uv of the host is taken only where it is this very file, byte for byte.
 const UVVersion = "0.13.8"
 
-// wheel is the file in which an index has uv for one architecture.
+// wheel is the file in which an index has a program for one architecture.
 type wheel struct {
 	file    string // its name in the index
 	sha256  string // of the file
-	program string // sha256 of bin/uv in it
+	program string // sha256 of the program in it
 }
 
 // uvWheels are by GOARCH. Where the version moves, all of it moves.
@@ -41,63 +41,72 @@ var uvWheels = map[string]wheel{
 	},
 }
 
-// wheelProgram is where uv is in its wheel.
-const wheelProgram = "uv-" + UVVersion + ".data/scripts/uv"
-
-// broughtUV says which uv is brought, and what for.
-func (s *Store) broughtUV() Brought {
-	return Brought{
-		Version: UVVersion, AtHand: s.hasUV(), Why: "resolves and installs Python dependencies",
-		Get: "the same command when the index answers, or UV_DEFAULT_INDEX=URL for another index",
-	}
+// uv is the uv that is brought, and what for.
+func (s *Store) uv() program {
+	return program{name: UV, version: UVVersion, why: "resolves and installs Python dependencies", wheels: s.wheels}
 }
 
-// hasUV reports whether uv is at hand without asking an index: in the cache, or as
+// program is one program in one version, as an index has it.
+type program struct {
+	name, version string
+	why           string           // what it does, as the end of "it …"
+	wheels        map[string]wheel // by GOARCH
+}
+
+// inWheel is where the program is in its wheel.
+func (p program) inWheel() string { return p.name + "-" + p.version + ".data/scripts/" + p.name }
+
+func (p program) key(w wheel) string { return p.name + " program " + w.program }
+
+// brought says which version is brought, and what for.
+func (s *Store) brought(p program) Brought {
+	return Brought{Version: p.version, AtHand: s.has(p), Why: p.why, Get: "the same command when the index answers, or UV_DEFAULT_INDEX=URL for another index"}
+}
+
+// has reports whether a program is at hand without asking an index: in the cache, or as
 // the same file on this host.
-func (s *Store) hasUV() bool {
-	w, ok := s.wheels[runtime.GOARCH]
+func (s *Store) has(p program) bool {
+	w, ok := p.wheels[runtime.GOARCH]
 	if !ok {
 		return false
 	}
-	if _, _, ok := reuse(filepath.Join(s.host.Cache, "toolchains"), UV+"-"+UVVersion, layout+" "+w.key()); ok {
+	if _, _, ok := reuse(filepath.Join(s.host.Cache, "toolchains"), p.name+"-"+p.version, layout+" "+p.key(w)); ok {
 		return true
 	}
-	_, ok = s.hostUV(w)
+	_, ok = s.hostProgram(p, w)
 	return ok
 }
 
-func (w wheel) key() string { return "uv program " + w.program }
-
-// uvSource says how to have uv: the host's own where it is the same file, else the
-// wheel of an index.
-func (s *Store) uvSource(_ context.Context, version string) (source, error) {
-	w, ok := s.wheels[runtime.GOARCH]
+// wheelSource says how to have a program: the host's own where it is the same file, else
+// the wheel of an index.
+func (s *Store) wheelSource(p program, version string) (source, error) {
+	w, ok := p.wheels[runtime.GOARCH]
 	switch {
 	case !ok:
-		return source{}, &Missing{Name: UV, Version: version, How: "there is no wheel of it that is known here for " + runtime.GOARCH}
-	case version != UVVersion:
-		return source{}, &Missing{Name: UV, Version: version,
-			How: "this program brings " + UVVersion + "; benchmint retry --stage resolve makes the recipes again with it"}
+		return source{}, &Missing{Name: p.name, Version: version, How: "there is no wheel of it that is known here for " + runtime.GOARCH}
+	case version != p.version:
+		return source{}, &Missing{Name: p.name, Version: version,
+			How: "this program brings " + p.version + "; benchmint retry --stage resolve makes the recipes again with it"}
 	}
-	return source{key: w.key(), copy: func(ctx context.Context, dir string) error {
-		if path, ok := s.hostUV(w); ok {
-			return copyFile(path, filepath.Join(dir, "bin", "uv"))
+	return source{key: p.key(w), copy: func(ctx context.Context, dir string) error {
+		if path, ok := s.hostProgram(p, w); ok {
+			return copyFile(path, filepath.Join(dir, "bin", p.name))
 		}
-		return s.fetchUV(ctx, w, dir)
+		return s.fetchProgram(ctx, p, w, dir)
 	}}, nil
 }
 
-// hostUV finds the same file on this host: in PATH, in one of pyenv's interpreters
+// hostProgram finds the same file on this host: in PATH, in one of pyenv's interpreters
 // (it puts a script into PATH), or where uv's own installer puts it.
-func (s *Store) hostUV(w wheel) (string, bool) {
+func (s *Store) hostProgram(p program, w wheel) (string, bool) {
 	var files []string
 	for _, dir := range filepath.SplitList(s.host.env("PATH")) {
-		files = append(files, filepath.Join(dir, "uv"))
+		files = append(files, filepath.Join(dir, p.name))
 	}
-	pyenvs, _ := filepath.Glob(filepath.Join(s.host.pyenv(), "versions", "*", "bin", "uv")) // the only error is a malformed pattern: no such folder then
+	pyenvs, _ := filepath.Glob(filepath.Join(s.host.pyenv(), "versions", "*", "bin", p.name)) // the only error is a malformed pattern: no such folder then
 	files = append(files, pyenvs...)
 	for _, dir := range []string{".local/bin", ".cargo/bin"} {
-		files = append(files, filepath.Join(s.host.env("HOME"), dir, "uv"))
+		files = append(files, filepath.Join(s.host.env("HOME"), dir, p.name))
 	}
 	for _, f := range files {
 		real, err := filepath.EvalSymlinks(f)
@@ -115,15 +124,15 @@ func (s *Store) hostUV(w wheel) (string, bool) {
 	return "", false
 }
 
-// fetchUV brings the wheel from an index and takes the program out of it. A wheel is
+// fetchProgram brings the wheel from an index and takes the program out of it. A wheel is
 // a zip file: neither pip nor a Python is needed.
-func (s *Store) fetchUV(ctx context.Context, w wheel, dir string) error {
+func (s *Store) fetchProgram(ctx context.Context, p program, w wheel, dir string) error {
 	file, err := os.CreateTemp(filepath.Dir(dir), "wheel-") // beside the copy, and removed with it
 	if err != nil {
 		return err
 	}
 	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }() // what is left goes with the folder of the copy
-	size, err := s.fetchWheel(ctx, UV, w, file)
+	size, err := s.fetchWheel(ctx, p, w, file)
 	if err != nil {
 		return err
 	}
@@ -131,21 +140,21 @@ func (s *Store) fetchUV(ctx context.Context, w wheel, dir string) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", w.file, err)
 	}
-	in, err := archive.Open(wheelProgram)
+	in, err := archive.Open(p.inWheel())
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", w.file, err)
 	}
 	defer in.Close()
-	program := filepath.Join(dir, "bin", "uv")
-	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
+	to := filepath.Join(dir, "bin", p.name)
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	if sum, err := writeProgram(program, in); err != nil {
+	if sum, err := writeProgram(to, in); err != nil {
 		return fmt.Errorf("unpacking %s: %w", w.file, err)
 	} else if sum != w.program {
-		return fmt.Errorf("unpacking %s: uv has the sha256 %s, and %s is expected", w.file, sum, w.program)
+		return fmt.Errorf("unpacking %s: %s has the sha256 %s, and %s is expected", w.file, p.name, sum, w.program)
 	}
-	return os.Chtimes(program, stamp, stamp)
+	return os.Chtimes(to, stamp, stamp)
 }
 
 // writeProgram writes an executable file and gives the digest of what it wrote.

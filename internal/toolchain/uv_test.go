@@ -28,13 +28,13 @@ func sha(b []byte) string {
 }
 
 // packed is a wheel with a program in it.
-func packed(t *testing.T, program string) []byte {
+func packed(t *testing.T, content string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	w, err := z.Create(wheelProgram)
+	w, err := z.Create(program{name: UV, version: UVVersion}.inWheel())
 	if err == nil {
-		_, err = w.Write([]byte(program))
+		_, err = w.Write([]byte(content))
 	}
 	if err := errors.Join(err, z.Close()); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestUVIsBrought(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, told := uvStore(t, "UV_DEFAULT_INDEX="+x.URL+"/simple/")
-			if s.hasUV() {
+			if s.has(s.uv()) {
 				t.Fatal("uv is there before it was fetched")
 			}
 			tc, err := s.Get(context.Background(), UV, UVVersion)
@@ -120,7 +120,7 @@ func TestUVIsBrought(t *testing.T) {
 			// Another process over the same cache asks nobody.
 			again := New(s.host)
 			again.wheels = s.wheels
-			if other, err := again.Get(context.Background(), UV, UVVersion); err != nil || other.Dir != tc.Dir || !again.hasUV() {
+			if other, err := again.Get(context.Background(), UV, UVVersion); err != nil || other.Dir != tc.Dir || !again.has(again.uv()) {
 				t.Errorf("a second time: %v, %v", other, err)
 			}
 			if len(x.asked) != 2 {
@@ -194,7 +194,7 @@ func TestUVCannotBeBrought(t *testing.T) {
 			left, _ := filepath.Glob(filepath.Join(s.host.Cache, "toolchains", "[^.]*"))
 			half, _ := filepath.Glob(filepath.Join(s.host.Cache, "toolchains", ".copy-*"))
 			left = append(left, half...)
-			if len(left) > 0 || s.hasUV() {
+			if len(left) > 0 || s.has(s.uv()) {
 				t.Errorf("left: %q", left)
 			}
 		})
