@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,25 +13,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/nearest"
-	"github.com/benchmint/benchmint/internal/tree"
-	"github.com/benchmint/benchmint/internal/worktree"
-	"github.com/benchmint/benchmint/output"
-	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/grade"
-	"github.com/benchmint/benchmint/stages/validate"
 )
 
 func newTest(p *program) *cobra.Command {
 	var dataset string
 	cmd := &cobra.Command{
-		Use: "test ID [FOLDER] [TEST…]", Short: "run a task's tests on the folder that you work in",
+		Use: "test ID [FOLDER] [TEST…] | ID=FOLDER…", Short: "run a task's tests on the folder that you work in",
 		Long: "Runs the tests of a task, or those that are named (a test's ID, or a file or package of tests), with the\ncode of a folder (default: this one), in the task's environment and sandbox, as benchmint eval would.\nThe tests, the settings of their runner and its hooks are the task's, whatever the folder holds.\n\n" +
-			"The folder is a task's base tree with changes: the archive that base_archive of its row names, unpacked,\nor a clone at base_commit. With a repository in it, files that git ignores are left out.\n\nExit codes: 0 all pass; 1 one does not, or a limit ended the run; 2 nothing was run; 3 try again later.",
+			"The folder is a task's base tree with changes: the archive that base_archive of its row names, unpacked,\nor a clone at base_commit. With a repository in it, files that git ignores are left out.\nID=FOLDER, once or more, are several tasks with all their tests.\n\nExit codes: 0 all pass; 1 one does not, or a limit ended the run; 2 nothing was run; 3 try again later.",
 		Example: "  benchmint test acme__widget-9 ./widget\n  benchmint test acme__widget-9 tests/test_widget.py::test_round --json",
 		Args:    argsOf(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,22 +33,18 @@ func newTest(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			folder, tests := ".", args[1:]
-			if len(tests) > 0 && isFolder(tests[0]) {
-				folder, tests = tests[0], tests[1:]
+			works, tests, err := worksOf(args)
+			if err != nil {
+				return err
 			}
-			return p.test(cmd.Context(), c, cmp.Or(dataset, c.Output), args[0], folder, tests)
+			return p.test(cmd.Context(), c, cmp.Or(dataset, c.Output), works, tests)
 		},
 	}
 	cmd.Flags().StringVar(&dataset, "dataset", "", "`FOLDER` of the dataset (default: the output of the configuration)")
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` to run in: docker or bwrap (default: as the row says)")
 	p.override(cmd, "timeout", "sandbox.timeout", "`DURATION` of the run")
+	p.overrideShort(cmd, "jobs", "j", "proof.parallel", "`N` tasks at one time")
 	return cmd
-}
-
-func isFolder(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }
 
 // tried is the result for scripts.
@@ -80,59 +69,52 @@ type triedTest struct {
 	Why    string         `json:"why,omitempty"`
 }
 
-func (p *program) test(ctx context.Context, c *config.Config, dataset, id, folder string, names []string) (err error) {
-	d, rows, err := readRows(dataset, []string{id})
+func (p *program) test(ctx context.Context, c *config.Config, dataset string, works []work, names []string) (err error) {
+	t, err := p.openTrial(ctx, c, dataset, works)
 	if err != nil {
 		return err
 	}
-	p.sayFormat(dataset, d.Manifest)
-	row := rows[0]
-	e := &evaluation{dataset: d, rows: map[string]output.Row{id: row}}
-	task, err := e.Task(ctx, id)
-	if err != nil {
-		return err
-	}
-	wanted, err := choose(task, names)
-	if err != nil {
-		return &ended{exitUsage, err}
-	}
-	c.Sandbox.Kind = kindsOf(c, rows)[0]
-	w, err := p.require(ctx, c, job{builds: true, kind: c.Sandbox.Kind, asks: asksFor(id+" is", row.Benchmint.Language)})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	logs, err := os.MkdirTemp("", "benchmint-test-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, removeAll(logs)) }()
-	blobs, err := blob.Open(logs)
-	if err != nil {
-		return err
-	}
-	var took time.Duration
-	observe := func(m validate.Measured) { took += m.Wall }
-	grader := grade.New(validate.Outside{Builder: w.builder, Blobs: blobs, Observe: observe}, e, blobs, grade.Config{Limits: c.Sandbox.Limits()})
-	defer func() { err = errors.Join(err, grader.Close(context.WithoutCancel(ctx))) }()
-	read := func(base *tree.Tree) (*tree.Tree, error) { return worktree.Read(ctx, folder, base) }
-	got, err := grader.Try(ctx, id, read, wanted)
-	switch end := pipeline.EndOf(ctx, err); {
-	case end == schemas.StepDeferred:
-		return &ended{exitDeferred, err}
-	case err != nil:
-		return err
-	}
-	if p.verbose {
-		for _, r := range got.Runs {
-			log, err := blobs.Get(r.Log)
-			if err != nil {
-				return err
-			}
-			_, _ = p.stderr.Write([]byte(visible(string(log)) + "\n"))
+	defer func() { err = errors.Join(err, t.close()) }()
+	wanted := func(lang.Test) bool { return true }
+	if len(names) > 0 { // of the one task that there is then
+		task, err := t.Task(ctx, works[0].id)
+		if err != nil {
+			return err
+		}
+		if wanted, err = choose(task, names); err != nil {
+			return &ended{exitUsage, err}
 		}
 	}
-	return p.printTried(triedOf(id, folder, got, took))
+	if err := t.begin(ctx); err != nil {
+		return err
+	}
+	results, err := each(ctx, t, works, func(ctx context.Context, w work) (tried, error) { return t.test(ctx, w, wanted) })
+	if err != nil {
+		return err
+	}
+	passes := true
+	for _, r := range results {
+		passes = passes && r.Passes
+	}
+	return printEach(p, works, results, passes, p.showTried)
+}
+
+// test runs the tests of one task.
+func (t *trial) test(ctx context.Context, w work, wanted func(lang.Test) bool) (tried, error) {
+	got, err := t.grader.Try(ctx, w.id, w.read(ctx), wanted)
+	if err != nil {
+		return tried{}, err
+	}
+	if t.program.verbose {
+		for _, r := range got.Runs {
+			log, err := t.blobs.Get(r.Log)
+			if err != nil {
+				return tried{}, err
+			}
+			_, _ = t.program.stderr.Write([]byte(visible(string(log)) + "\n"))
+		}
+	}
+	return triedOf(w.id, w.folder, got, t.took(w.id)), nil
 }
 
 // choose gives the test for each name: an ID of the task's lists, or a file or package that
@@ -164,22 +146,7 @@ func triedOf(id, folder string, got grade.Tried, took time.Duration) tried {
 	return out
 }
 
-func (p *program) printTried(r tried) error {
-	if p.json {
-		if err := p.writeJSON(r); err != nil {
-			return err
-		}
-	} else if err := p.showTried(r); err != nil {
-		return err
-	}
-	if !r.Passes {
-		return &ended{code: exitFailed}
-	}
-	return nil
-}
-
-func (p *program) showTried(r tried) error {
-	t := p.out()
+func (p *program) showTried(t *printer, r tried) {
 	for _, x := range r.Tests {
 		if x.Status == schemas.Passed && !p.verbose || r.Limit != "" {
 			continue
@@ -200,5 +167,4 @@ func (p *program) showTried(r tried) error {
 		t.line("%s  %s", t.in(red, string(r.Limit)), visible(r.Detail))
 	}
 	t.line("%d of %d pass (%.1f s)", r.Passed, r.Wanted, r.Seconds)
-	return t.err
 }

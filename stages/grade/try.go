@@ -112,13 +112,18 @@ func (g *Grader) try(ctx context.Context, d *prepared, t *tree.Tree, sel lang.Se
 		}
 	}
 	out.Runs = bench.Records
-	var over *pipeline.Rejected
-	if errors.As(err, &over) {
-		out.Limit, out.Detail = over.Reason, over.Detail()
-		return nil
-	}
-	if err != nil {
+	if err = limited(err, &out.Limit, &out.Detail); err != nil {
 		return fmt.Errorf("running the tests: %w", err)
 	}
 	return nil
+}
+
+// limited notes a limit of ours, or results that cannot be believed, which is no error.
+func limited(err error, limit *schemas.Reason, detail *string) error {
+	var over *pipeline.Rejected
+	if errors.As(err, &over) {
+		*limit, *detail = over.Reason, over.Detail()
+		return nil
+	}
+	return err
 }

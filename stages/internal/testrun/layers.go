@@ -81,7 +81,7 @@ func (b *Bench) build(ctx context.Context, s schemas.State, parent sandbox.Layer
 		}
 		switch {
 		case failed.Result.End != sandbox.Exited:
-			return l, overLimit(failed.Result.End, fmt.Sprintf("building state %s", s))
+			return l, OverLimit(failed.Result.End, fmt.Sprintf("building state %s", s))
 		case s == schemas.StateG:
 			return l, pipeline.Reject(schemas.NoBuild, "the solution does not build: %w", err)
 		}
@@ -140,11 +140,11 @@ var limits = map[sandbox.End]schemas.Reason{
 	sandbox.Output:    schemas.OverOutput,
 }
 
-// overLimit ends an item whose build or run passed a limit, in whatever state.
+// OverLimit ends an item whose build or run passed a limit, in whatever state.
 // NOTE: a start that hangs for ever is rejected for its time as well: design 5
 // makes the limit decide, and a verdict that needs a run of the full time-out k
 // times could not be proved again at a bearable cost.
-func overLimit(end sandbox.End, doing string) error {
+func OverLimit(end sandbox.End, doing string) error {
 	reason, ok := limits[end]
 	if !ok {
 		return fmt.Errorf("%s: the sandbox knows an end %q that the proof does not", doing, end)

@@ -79,7 +79,7 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 		b.Observe(m)
 	}
 	if last := len(outs) - 1; last >= 0 && outs[last].Result.End != sandbox.Exited {
-		return report, overLimit(outs[last].Result.End, doing+running(report))
+		return report, OverLimit(outs[last].Result.End, doing+running(report))
 	}
 	if report.Tampered != "" {
 		return report, pipeline.Reject(schemas.Tampered, "%s: %s", doing, report.Tampered)
