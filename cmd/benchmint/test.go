@@ -22,6 +22,7 @@ import (
 
 func newTest(p *program) *cobra.Command {
 	var dataset string
+	var coverage bool
 	cmd := &cobra.Command{
 		Use: "test ID [FOLDER] [TEST…] | ID=FOLDER…", Short: "run a task's tests on the folder that you work in",
 		Long: "Runs the tests of a task, or those that are named (a test's ID, or a file or package of tests), with the\ncode of a folder (default: this one), in the task's environment and sandbox, as benchmint eval would.\nThe tests, the settings of their runner and its hooks are the task's, whatever the folder holds.\n\n" +
@@ -37,9 +38,10 @@ func newTest(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.test(cmd.Context(), c, cmp.Or(dataset, c.Output), works, tests)
+			return p.test(cmd.Context(), c, cmp.Or(dataset, c.Output), works, tests, coverage)
 		},
 	}
+	cmd.Flags().BoolVar(&coverage, "coverage", false, "run the tests once more, and say which lines of the code they run")
 	cmd.Flags().StringVar(&dataset, "dataset", "", "`FOLDER` of the dataset (default: the output of the configuration)")
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` to run in: docker or bwrap (default: as the row says)")
 	p.override(cmd, "timeout", "sandbox.timeout", "`DURATION` of the run")
@@ -60,6 +62,8 @@ type tried struct {
 	Limit    schemas.Reason `json:"limit,omitempty"`
 	Detail   string         `json:"detail,omitempty"`
 	Seconds  float64        `json:"seconds"` // that the commands of the tests took
+	// Coverage is there where it was asked for; without files it is not known.
+	Coverage *covered `json:"coverage,omitempty"`
 }
 
 type triedTest struct {
@@ -69,7 +73,7 @@ type triedTest struct {
 	Why    string         `json:"why,omitempty"`
 }
 
-func (p *program) test(ctx context.Context, c *config.Config, dataset string, works []work, names []string) (err error) {
+func (p *program) test(ctx context.Context, c *config.Config, dataset string, works []work, names []string, coverage bool) (err error) {
 	t, err := p.openTrial(ctx, c, dataset, works)
 	if err != nil {
 		return err
@@ -88,7 +92,7 @@ func (p *program) test(ctx context.Context, c *config.Config, dataset string, wo
 	if err := t.begin(ctx); err != nil {
 		return err
 	}
-	results, err := each(ctx, t, works, func(ctx context.Context, w work) (tried, error) { return t.test(ctx, w, wanted) })
+	results, err := each(ctx, t, works, func(ctx context.Context, w work) (tried, error) { return t.test(ctx, w, wanted, coverage) })
 	if err != nil {
 		return err
 	}
@@ -100,8 +104,12 @@ func (p *program) test(ctx context.Context, c *config.Config, dataset string, wo
 }
 
 // test runs the tests of one task.
-func (t *trial) test(ctx context.Context, w work, wanted func(lang.Test) bool) (tried, error) {
-	got, err := t.grader.Try(ctx, w.id, w.read(ctx), wanted)
+func (t *trial) test(ctx context.Context, w work, wanted func(lang.Test) bool, coverage bool) (tried, error) {
+	try := t.grader.Try
+	if coverage {
+		try = t.grader.TryCovered
+	}
+	got, err := try(ctx, w.id, w.read(ctx), wanted)
 	if err != nil {
 		return tried{}, err
 	}
@@ -114,7 +122,11 @@ func (t *trial) test(ctx context.Context, w work, wanted func(lang.Test) bool) (
 			_, _ = t.program.stderr.Write([]byte(visible(string(log)) + "\n"))
 		}
 	}
-	return triedOf(w.id, w.folder, got, t.took(w.id)), nil
+	out := triedOf(w.id, w.folder, got, t.took(w.id))
+	if coverage && got.Limit == "" {
+		out.Coverage = coveredOf(got.Coverage)
+	}
+	return out, nil
 }
 
 // choose gives the test for each name: an ID of the task's lists, or a file or package that
@@ -167,4 +179,7 @@ func (p *program) showTried(t *printer, r tried) {
 		t.line("%s  %s", t.in(red, string(r.Limit)), visible(r.Detail))
 	}
 	t.line("%d of %d pass (%.1f s)", r.Passed, r.Wanted, r.Seconds)
+	if r.Coverage != nil {
+		r.Coverage.show(t)
+	}
 }

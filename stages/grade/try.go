@@ -24,6 +24,8 @@ type Tried struct {
 	Limit  schemas.Reason
 	Detail string
 	Runs   []schemas.RunRecord
+	// Coverage is of the code part, by path, where it was asked for and is known.
+	Coverage []lang.Coverage
 }
 
 // TriedTest is one test.
@@ -42,6 +44,15 @@ func (t Tried) Passes() bool {
 // Try runs the tests of a task that wanted chooses on a tree that somebody works on, with the
 // guard of predictions. read gives that tree; it is told the base. Nothing is stored but logs.
 func (g *Grader) Try(ctx context.Context, id string, read func(base *tree.Tree) (*tree.Tree, error), wanted func(lang.Test) bool) (Tried, error) {
+	return g.attempt(ctx, id, read, wanted, false)
+}
+
+// TryCovered is Try that runs the tests once more, to see which lines of the code they run.
+func (g *Grader) TryCovered(ctx context.Context, id string, read func(base *tree.Tree) (*tree.Tree, error), wanted func(lang.Test) bool) (Tried, error) {
+	return g.attempt(ctx, id, read, wanted, true)
+}
+
+func (g *Grader) attempt(ctx context.Context, id string, read func(base *tree.Tree) (*tree.Tree, error), wanted func(lang.Test) bool, cover bool) (Tried, error) {
 	var out Tried
 	d, err := g.ready.take(ctx, id)
 	if err != nil {
@@ -72,7 +83,7 @@ func (g *Grader) Try(ctx context.Context, id string, read func(base *tree.Tree) 
 		return out, err
 	}
 	whole := len(out.Tests) == len(d.task.FailToPass)+len(d.task.PassToPass)
-	return out, g.try(ctx, d, guarded, selection(out.Tests, guarded, whole), &out)
+	return out, g.try(ctx, d, guarded, selection(out.Tests, guarded, whole), &out, cover)
 }
 
 // selection is the part of the suite that has the tests.
@@ -93,7 +104,7 @@ func selection(tests []TriedTest, in *tree.Tree, whole bool) lang.Select {
 	return sel
 }
 
-func (g *Grader) try(ctx context.Context, d *prepared, t *tree.Tree, sel lang.Select, out *Tried) (err error) {
+func (g *Grader) try(ctx context.Context, d *prepared, t *tree.Tree, sel lang.Select, out *Tried, cover bool) (err error) {
 	bench := d.bench.Beside()
 	at, err := bench.Instead(ctx, schemas.StateS, "P", t)
 	if err == nil {
@@ -109,6 +120,9 @@ func (g *Grader) try(ctx context.Context, d *prepared, t *tree.Tree, sel lang.Se
 				x := &out.Tests[i]
 				x.Status, x.Why = o.Status(x.Test), o.Why(x.Test)
 			}
+		}
+		if err == nil && cover {
+			out.Coverage, err = g.cover(ctx, d, bench, at, sel, out.Tests)
 		}
 	}
 	out.Runs = bench.Records

@@ -39,7 +39,7 @@ func (Language) Lints(_ schemas.Recipe, _ lang.Tree, files []string) []lang.Lint
 	return []lang.LintRun{
 		// Settings of a tree may have it mend what it finds: the lines would be others then.
 		run(ruff, "check", "--no-fix", "--no-fix-only", "--no-cache", "--output-format", "json", "--output-file", lintOut+ruff),
-		run(pyrefly, "check", "--python-interpreter-path", venvPython, "--output", "json:"+lintOut+pyrefly),
+		run(pyrefly, "check", "--preset", "default", "--python-interpreter-path", venvPython, "--output", "json:"+lintOut+pyrefly),
 	}
 }
 
