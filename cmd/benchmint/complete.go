@@ -30,7 +30,7 @@ func (p *program) completion(root *cobra.Command) error {
 		words      []string
 	}{
 		{"run", "until", stages.Order}, {"retry", "stage", stages.Order},
-		{"run", "sandbox", []string{config.Docker, config.Bwrap}}, {"prove", "sandbox", []string{config.Docker, config.Bwrap}},
+		{"export", "split", output.Splits()}, {"run", "sandbox", []string{config.Docker, config.Bwrap}}, {"prove", "sandbox", []string{config.Docker, config.Bwrap}},
 	}
 	var errs []error
 	for verb, words := range of {

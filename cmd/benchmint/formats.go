@@ -17,6 +17,7 @@ import (
 // formatFlags are the flags of export that write a dataset for other programs.
 type formatFlags struct {
 	name, to string
+	split    string // of output.Splits
 }
 
 func formatNames() []string {
@@ -86,6 +87,10 @@ func (p *program) exportAs(cmd *cobra.Command, f formatFlags, check, args []stri
 	if err != nil {
 		return err
 	}
+	d = d.Only(f.split)
+	if rows = slices.DeleteFunc(rows, func(r output.Row) bool { return !r.In(f.split) }); len(d.Rows) == 0 && f.split != output.All {
+		return unmet("no task of %s is in the split %s: a library with at most %d functions to write", dataset, f.split, output.LiteFunctions)
+	}
 	if len(check) == 0 {
 		r, err := exported(f.to, d, to[0].Format)
 		if err != nil {
@@ -102,9 +107,17 @@ type written struct {
 	client string
 }
 
-// checkable: what is written is opened by a client that reads it.
+// checkable: what is written is opened by a client that reads it, and a split is one of those
+// that there are.
 func checkable(f formatFlags, check []string) error {
-	if f.name == "" {
+	switch {
+	case !slices.Contains(output.Splits(), f.split):
+		return &usageError{fmt.Errorf("--split %q is not one of %s%s", f.split, strings.Join(output.Splits(), ", "), nearest.Hint(f.split, output.Splits()))}
+	case len(check) > 1 && slices.Contains(check, verify.Commit0Name):
+		return &usageError{fmt.Errorf("--verify %s cannot be combined with others: %s", verify.Commit0Name, strings.Join(check, ","))}
+	case f.name == "" && len(check) == 0:
+		return &usageError{errors.New("--split goes with --format")}
+	case f.name == "":
 		return nil
 	}
 	if _, err := format(f.name); err != nil || len(check) == 0 {

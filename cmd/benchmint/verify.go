@@ -90,7 +90,7 @@ func (p *program) check(ctx context.Context, f formatFlags, one written, m *imag
 		return err
 	}
 	if m == nil {
-		err = p.loaded(ctx, &r, dir, j, o)
+		err = p.loaded(ctx, &r, dir, one.client, j, o)
 	} else {
 		err = p.judge(ctx, &r, dir, one, m, j, o)
 	}
@@ -98,11 +98,18 @@ func (p *program) check(ctx context.Context, f formatFlags, one written, m *imag
 	return err
 }
 
-// loaded loads rows with Hugging Face datasets.
-func (p *program) loaded(ctx context.Context, r *checkedFormat, dir string, j *judged, o verify.Options) error {
+// loaded loads rows with the code that a format is read by: Hugging Face datasets, or Commit0's
+// harness.
+func (p *program) loaded(ctx context.Context, r *checkedFormat, dir, client string, j *judged, o verify.Options) error {
+	open := func(split string) (verify.Result, error) {
+		if client == verify.Commit0Name {
+			return verify.Commit0(ctx, dir, split, o)
+		}
+		return verify.HuggingFace(ctx, dir, split, append(verify.Formats[:len(verify.Formats):len(verify.Formats)], verify.Lists), o)
+	}
 	r.Opened = &verify.Result{}
 	for _, s := range j.d.Manifest.Splits {
-		seen, err := verify.HuggingFace(ctx, dir, s.Name, append(verify.Formats[:len(verify.Formats):len(verify.Formats)], verify.Lists), o)
+		seen, err := open(s.Name)
 		if err != nil {
 			return err
 		}

@@ -40,6 +40,7 @@ const (
 	SWEBenchName    = "swebench"
 	HarborName      = "harbor"
 	InspectName     = "inspect"
+	Commit0Name     = "commit0"
 )
 
 // ErrNoClient is a client that this machine does not have and cannot get now.
@@ -47,6 +48,9 @@ var ErrNoClient = errors.New("the client cannot be had")
 
 //go:embed load.py
 var load []byte
+
+//go:embed starters.py
+var starters []byte
 
 // Options say where the client is and what it may see.
 type Options struct {
@@ -93,34 +97,62 @@ func (r Result) Equal() bool {
 // opens (there is no split to give): it comes back without formats.
 func HuggingFace(ctx context.Context, dir, split string, formats []string, o Options) (Result, error) {
 	var out Result
-	bin, err := clients()[HuggingFaceName].get(ctx, o)
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return out, err
 	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return out, err
-	}
-	for _, rows := range []string{filepath.Join(dir, "data", split+".jsonl"), filepath.Join(dir, split+".jsonl")} {
-		if info, err := os.Stat(rows); err == nil && info.Size() == 0 {
-			return out, nil
-		}
+	if empty(dir, split) {
+		return out, nil
 	}
 	if len(formats) == 0 {
 		formats = Formats
+	}
+	return opened(ctx, HuggingFaceName, load, func(string) []string { return append([]string{dir, split}, formats...) }, o)
+}
+
+// Commit0 opens a folder of Commit0's rows with the published harness's own code: rows, set-up
+// scripts, repositories and test IDs. ErrNoClient.
+func Commit0(ctx context.Context, dir, split string, o Options) (Result, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Result{}, err
+	}
+	if empty(dir, split) {
+		return Result{}, nil
+	}
+	return opened(ctx, Commit0Name, starters, func(home string) []string { return []string{dir, split, home} }, o)
+}
+
+// empty reports whether a folder's rows are there, and none.
+func empty(dir, split string) bool {
+	for _, rows := range []string{filepath.Join(dir, "data", split+".jsonl"), filepath.Join(dir, split+".jsonl")} {
+		if info, err := os.Stat(rows); err == nil && info.Size() == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// opened is the answer of a program of ours that a client's libraries run, in a home of its own
+// and without a hub.
+func opened(ctx context.Context, client string, program []byte, args func(home string) []string, o Options) (out Result, err error) {
+	bin, err := clients()[client].get(ctx, o)
+	if err != nil {
+		return out, err
 	}
 	home, err := os.MkdirTemp("", "benchmint-verify-")
 	if err != nil {
 		return out, err
 	}
 	defer func() { _ = os.RemoveAll(home) }()
-	script := filepath.Join(home, "load.py")
-	if err := os.WriteFile(script, load, 0o600); err != nil {
+	script := filepath.Join(home, "open.py")
+	if err := os.WriteFile(script, program, 0o600); err != nil {
 		return out, err
 	}
 	env := append(o.Env[:len(o.Env):len(o.Env)], "HF_HOME="+home, "HF_HUB_OFFLINE=1", "HF_DATASETS_OFFLINE=1", "HF_HUB_DISABLE_TELEMETRY=1", "PYTHONPATH=")
-	answer, err := run(ctx, env, filepath.Join(bin, "python"), append([]string{script, dir, split}, formats...)...)
+	answer, err := run(ctx, env, filepath.Join(bin, "python"), append([]string{script}, args(home)...)...)
 	if err != nil {
-		return out, fmt.Errorf("loading with datasets: %w", err)
+		return out, fmt.Errorf("opening with %s: %w", client, err)
 	}
 	if err := json.Unmarshal(answer, &out); err != nil {
 		return out, fmt.Errorf("reading the client's answer %.200q: %w", answer, err)
@@ -146,6 +178,9 @@ var harborPins string
 //go:embed inspect.txt
 var inspectPins string
 
+//go:embed commit0.txt
+var commit0Pins string
+
 // clients are all of them by name.
 func clients() map[string]program {
 	return map[string]program{
@@ -153,6 +188,7 @@ func clients() map[string]program {
 		SWEBenchName:    {"swebench", swebenchPins, "3.10"},
 		HarborName:      {"harbor", harborPins, "3.12"},
 		InspectName:     {"inspect", inspectPins, "3.12"},
+		Commit0Name:     {"commit0", commit0Pins, "3.10"},
 	}
 }
 

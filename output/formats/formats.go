@@ -1,5 +1,5 @@
 // Package formats writes a dataset as the programs of others read it: SWE-bench, Harbor,
-// Hugging Face datasets and RES-Q. Each format is a function of the dataset's folder.
+// Hugging Face datasets, RES-Q and Commit0. Each format is a function of the dataset's folder.
 //
 // It never reads a store, never runs anything, and never writes a task that a format
 // cannot express: such a task is refused, by name and reason, and the others are written.
@@ -56,7 +56,7 @@ type Sink interface {
 }
 
 // All are the formats.
-func All() []Format { return []Format{SWEBench{}, Harbor{}, HuggingFace{}, RESQ{}} }
+func All() []Format { return []Format{SWEBench{}, Harbor{}, HuggingFace{}, RESQ{}, Commit0{}} }
 
 // Refusal is a task that a format cannot express.
 type Refusal struct {

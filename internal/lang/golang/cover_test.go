@@ -16,7 +16,7 @@ func TestCovered(t *testing.T) {
 	tree := memory{"go.mod": "module example.com/m\n\ngo 1.21\n", "a.go": "package m\n", "p/b.go": "package p\n", "p/b_test.go": "package p\n"}
 	out := []lang.Output{{Tree: tree, Report: []byte("=example.com/m/p::TestA\n" +
 		"example.com/m/a.go:3.24,5.2 2 0\nexample.com/m/a.go:5.2,6.9 1 4\nexample.com/m/p/b.go:1.1,2.2 1 0\nother.org/x/c.go:1.1,2.2 1 1\nexample.com/m/a.go:x,y 1 1\nexample.com/m/a.go:1.1,9999999.1 1 1\n" +
-		"=example.com/m/p::TestB\nexample.com/m/p/b.go:1.1,2.2 1 1\n")}}
+		"=example.com/m/p::TestB\nexample.com/m/p/b.go:1.1,2.2 1 1\nexample.com/m/a.go:5.2,6.9 1 0\n")}}
 	got := Language{}.Covered(schemas.Recipe{}, out)
 	want := []lang.Coverage{{Path: "a.go", Lines: []int{3, 4, 5, 6}, Ran: []int{5, 6}}, {Path: "p/b.go", Lines: []int{1, 2}, Ran: []int{1, 2}}}
 	if diff := cmp.Diff(want, got); diff != "" {
