@@ -14,6 +14,7 @@ import (
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/classify"
+	"github.com/benchmint/benchmint/stages/cut"
 	"github.com/benchmint/benchmint/stages/validate"
 )
 
@@ -85,7 +86,7 @@ func TestRecordsJoinWhatStagesLeft(t *testing.T) {
 // TestOrderIsThePlan: the list that verbs and documents use is the list that runs.
 func TestOrderIsThePlan(t *testing.T) {
 	t.Parallel()
-	plan, err := New(Deps{Steps: shelf{}, Builder: &environment.Builder{}, Classify: classify.Default(), Validate: validate.Default()})
+	plan, err := New(Deps{Steps: shelf{}, Builder: &environment.Builder{}, Cut: cut.Default(), Classify: classify.Default(), Validate: validate.Default()})
 	if err != nil {
 		t.Fatal(err)
 	}

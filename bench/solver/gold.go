@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,17 +98,16 @@ func curveOf(ctx context.Context, program string, d *output.Dataset, row output.
 	if err != nil {
 		return err
 	}
-	scores := make([]float64, len(all))
+	rates := make([]float64, len(all))
 	for _, l := range grades.Lines {
 		if l.LibraryScore == nil {
 			return fmt.Errorf("step %d has no score: %s", l.Sample, l.Fault)
 		}
-		scores[l.Sample] = *l.LibraryScore
-		g := schemas.Grade{F2P: l.F2P, P2P: l.P2P}
-		out.Row(row.InstanceID, fmt.Sprintf("%d of %d", l.Sample, len(all)-1), all[l.Sample].file, fmt.Sprintf("%.1f %%", 100*score.PassRate(g)), fmt.Sprintf("%.1f %%", 100*scores[l.Sample]), bar(scores[l.Sample]))
+		rates[l.Sample] = score.PassRate(schemas.Grade{F2P: l.F2P, P2P: l.P2P})
+		out.Row(row.InstanceID, fmt.Sprintf("%d of %d", l.Sample, len(all)-1), all[l.Sample].file, fmt.Sprintf("%.1f %%", 100*rates[l.Sample]), fmt.Sprintf("%.1f %%", 100**l.LibraryScore), bar(rates[l.Sample]))
 	}
-	if scores[0] != 0 || scores[len(scores)-1] != 1 {
-		return fmt.Errorf("the scores go from %.3f to %.3f, not from 0 to 1", scores[0], scores[len(scores)-1])
+	if zero := row.Benchmint.Library.ZeroWork; math.Abs(rates[0]-zero) > 1e-9 || rates[len(rates)-1] != 1 {
+		return fmt.Errorf("the pass rates go from %.3f to %.3f, not from %.3f to 1", rates[0], rates[len(rates)-1], zero)
 	}
 	return nil
 }

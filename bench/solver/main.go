@@ -5,7 +5,7 @@
 //	go run ./bench/solver -program ./benchmint -dataset DATASET -endpoint URL -model NAME -to FOLDER [ID...]
 //
 // With -gold it puts the solution back file by file, has benchmint eval grade the tree after
-// each, and prints how the score rises from that of doing nothing to 100 %. With a model it goes
+// each, and prints how the pass rate rises from that of doing nothing to 100 %. With a model it goes
 // through the three stages of Commit0's SDE-I: it fills the files one by one, mends what benchmint
 // lint says, and then what benchmint test says, a few times. The key comes from
 // OPENAI_API_KEY. The solved trees stay in FOLDER, in folders called by the tasks' IDs, for benchmint

@@ -112,7 +112,7 @@ func TestStages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []stage{{"nothing", 0, 0, 1, 4, 0}, {"fill", 3, 0, 3, 4, 2. / 3}, {"lint", 4, 0, 3, 4, 2. / 3}, {"test", 5, 0, 4, 4, 1}}
+	want := []stage{{"nothing", 0, 0, 1, 4, 0}, {"fill", 3, 0, 3, 4, 0.5}, {"lint", 4, 0, 3, 4, 0.5}, {"test", 5, 0, 4, 4, 0.75}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(stage{})); diff != "" {
 		t.Error(diff)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/dsnet/compress/bzip2"
 
 	"github.com/benchmint/benchmint/internal/seal"
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -45,6 +46,8 @@ const (
 	commit0Repos     = "repos"
 	commit0Reference = "reference"
 	commit0IDs       = "data/test_ids" // as in the package of the harness
+	// commit0Spec is left out of what the harness takes for a solver's work.
+	commit0Spec = "spec.pdf.bz2"
 )
 
 // Fits implements Format.
@@ -126,12 +129,20 @@ func (Commit0) Open(dir string, d *output.Dataset) (Sink, error) {
 // Add implements Sink.
 func (s *commit0) Add(t Task) error {
 	name := s.names[t.InstanceID]
-	starter := seal.Line{Branch: commit0Branch + t.Benchmint.Library.Profile, Message: commit0First, Tree: t.Base}
+	base, err := withSpecification(t.Base, t.Specification)
+	if err != nil {
+		return err
+	}
+	goal, err := withSpecification(t.Goal, t.Specification)
+	if err != nil {
+		return err
+	}
+	starter := seal.Line{Branch: commit0Branch + t.Benchmint.Library.Profile, Message: commit0First, Tree: base}
 	ids, err := s.repository(commit0Repos, name, t, starter)
 	if err != nil {
 		return err
 	}
-	both, err := s.repository(commit0Reference, name, t, starter, seal.Line{Branch: referenceLine, Message: "Reference", Tree: t.Goal})
+	both, err := s.repository(commit0Reference, name, t, starter, seal.Line{Branch: referenceLine, Message: "Reference", Tree: goal})
 	if err != nil {
 		return err
 	}
@@ -178,18 +189,39 @@ func (s *commit0) tests(name string, t Task) (err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	w, err := bzip2.NewWriter(&b, &bzip2.WriterConfig{Level: bzip2.BestCompression})
+	ids := slices.Concat([]string(t.FailToPass), []string(t.PassToPass))
+	slices.Sort(ids)
+	packed, err := squeezed([]byte(strings.Join(ids, "\n")))
 	if err != nil {
 		return err
 	}
-	ids := slices.Concat([]string(t.FailToPass), []string(t.PassToPass))
-	slices.Sort(ids)
-	_, err = w.Write([]byte(strings.Join(ids, "\n")))
-	if err := errors.Join(err, w.Close()); err != nil {
-		return err
+	return write(dir, strings.ReplaceAll(strings.ToLower(name), ".", "-")+".bz2", packed)
+}
+
+func squeezed(data []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := bzip2.NewWriter(&b, &bzip2.WriterConfig{Level: bzip2.BestCompression})
+	if err != nil {
+		return nil, err
 	}
-	return write(dir, strings.ReplaceAll(strings.ToLower(name), ".", "-")+".bz2", b.Bytes())
+	_, err = w.Write(data)
+	if err := errors.Join(err, w.Close()); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// withSpecification is a tree with the PDF at its root, where there is one.
+func withSpecification(t *tree.Tree, pdf []byte) (*tree.Tree, error) {
+	if pdf == nil {
+		return t, nil
+	}
+	packed, err := squeezed(pdf)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.DeleteFunc(t.Entries(), func(e tree.Entry) bool { return e.Path == commit0Spec })
+	return tree.New(append(all, tree.Entry{Path: commit0Spec, Mode: tree.ModeFile, Data: packed}))
 }
 
 // Close implements Sink.
@@ -221,6 +253,9 @@ func setupOf(t Task) commit0Setup {
 		minor = parts[0] + "." + parts[1]
 	}
 	s := commit0Setup{Python: minor, PipPackages: pins(t.Recipe.Lock)}
+	if t.Specification != nil {
+		s.Specification = commit0Spec
+	}
 	if len(t.Recipe.Build) > 0 {
 		install := "pip install --no-deps --no-build-isolation -e ."
 		s.Install = &install

@@ -84,7 +84,7 @@ func git(t *testing.T, dir string, args ...string) string {
 func TestCommit0(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	x := starter(t)
+	x := starter(t, func(x *Task) { x.Specification = []byte("%PDF-1.7") })
 	d := &output.Dataset{Manifest: output.Manifest{Splits: []output.Split{{Name: "test", Tasks: 1}}}, Rows: []output.Located{{Row: x.Row, File: "data/test.jsonl"}}}
 	sink, err := Commit0{}.Open(dir, d)
 	if err != nil {
@@ -111,7 +111,7 @@ func TestCommit0(t *testing.T) {
 		"base_commit": git(t, sealed, "rev-parse", "commit0_strict"), "reference_commit": git(t, whole, "rev-parse", "reference"),
 		"setup": map[string]any{
 			"install": "pip install --no-deps --no-build-isolation -e .", "packages": nil, "pip_packages": []any{"pytest==8.1.1", "six==1.16.0"},
-			"pre_install": []any{"apt-get install -y --no-install-recommends libfoo1"}, "python": "3.12", "specification": "",
+			"pre_install": []any{"apt-get install -y --no-install-recommends libfoo1"}, "python": "3.12", "specification": "spec.pdf.bz2",
 		},
 		"test": map[string]any{"test_cmd": "pytest -q", "test_dir": "tests/"}, "src_dir": "src/lathe/",
 	}
@@ -123,6 +123,9 @@ func TestCommit0(t *testing.T) {
 	}
 	if objects := git(t, sealed, "cat-file", "--batch-all-objects", "--batch"); strings.Contains(objects, "return 1") {
 		t.Error("the starter's repository holds the solution")
+	}
+	if spec, err := io.ReadAll(bzip2.NewReader(strings.NewReader(git(t, sealed, "show", "commit0_strict:spec.pdf.bz2")))); err != nil || string(spec) != "%PDF-1.7" {
+		t.Errorf("specification %q, %v", spec, err)
 	}
 	if body := git(t, whole, "show", "reference:src/lathe/cut.py"); !strings.Contains(body, "return 1") || git(t, whole, "rev-parse", "reference^") != want["base_commit"] {
 		t.Errorf("the reference is %q", body)

@@ -31,6 +31,7 @@ type Task struct {
 	Base, Start, Goal *tree.Tree // B, S and G
 	Script            []byte     // run.sh
 	Inputs            []Input    // what run.sh copies
+	Specification     []byte     // of a library, as PDF; nil where there is none
 	Date              time.Time  // of the neutral commit that the start is in an image
 }
 
@@ -170,6 +171,10 @@ func taskOf(d *output.Dataset, row output.Located) (Task, error) {
 	t.Date = start.BaseDate
 	folder := filepath.Join(d.Dir, output.TasksDir, row.InstanceID)
 	if t.Script, err = os.ReadFile(filepath.Join(folder, output.RunFile)); err != nil {
+		return t, err
+	}
+	t.Specification, err = os.ReadFile(filepath.Join(folder, output.SpecDir, schemas.SpecificationPDF))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return t, err
 	}
 	inputs, err := os.ReadDir(filepath.Join(folder, output.InputDir))

@@ -29,17 +29,11 @@ func PassRate(g schemas.Grade) float64 {
 	return mean(float64(passed), want)
 }
 
-// LibraryScore is the pass rate less the zero-work score, of what there is above it:
-//
-//	(pass rate - zero work) / (1 - zero work)
-//
-// It is 1 where every listed test passes, and 0 for what does no better than nothing: an
-// answer that breaks tests, does not apply or passes a limit never scores below it.
+// LibraryScore is the pass rate less the zero-work score, 0 to 1: what an answer does beyond
+// nothing. One that does no better, or does not apply, scores 0; the solution scores 1 less the
+// zero-work score.
 func LibraryScore(g schemas.Grade, zeroWork float64) float64 {
-	if zeroWork >= 1 {
-		return 0
-	}
-	return max(0, (PassRate(g)-zeroWork)/(1-zeroWork))
+	return max(0, PassRate(g)-zeroWork)
 }
 
 // libraryOf are the figures of the answers for libraries, nil where there is none.
