@@ -140,12 +140,20 @@ func funnelLine(s pipeline.Summary, until string, sources *sources) string {
 	}
 	items := made(s.Stages)
 	done := func(stage string) int { return stageCount(s, stage).Done }
-	line := plural(items.Items(), "change")
+	releases := stageCount(s, stages.Mask).Items()
+	line, linked := plural(items.Items(), "change"), "linked"
+	switch {
+	case releases == 0:
+	case releases == items.Items():
+		line, linked = plural(releases, "release"), "masked"
+	default:
+		line = plural(items.Items()-releases, "change") + " and " + plural(releases, "release")
+	}
 	for _, l := range []struct {
 		stage, word string
 		n           int
 	}{
-		{stages.Link, "linked", items.Done}, {stages.Cheap, "wanted", done(stages.Cheap)}, {stages.Provision, "provisioned", done(stages.Provision)},
+		{stages.Link, linked, items.Done}, {stages.Cheap, "wanted", done(stages.Cheap)}, {stages.Provision, "provisioned", done(stages.Provision)},
 		{stages.Validate, "proved", done(stages.Validate)}, {stages.Last, "described", done(stages.Last)},
 	} {
 		if until == "" || slices.Index(stages.Order, l.stage) <= slices.Index(stages.Order, until) {
