@@ -58,7 +58,7 @@ func (d *Describer) library(ctx context.Context, f facts, c *schemas.Coverage) (
 		return schemas.Statement{}, err
 	}
 	docs := documentation(f.base.Paths())
-	if err := bounds.specifies(docs); err != nil {
+	if err := bounds.specifies(promised(docs)); err != nil {
 		return schemas.Statement{}, err
 	}
 	st := schemas.Statement{StartID: f.start.ID(), Provider: prompts.Rules, From: []string{"signatures"}}
@@ -73,9 +73,10 @@ func (d *Describer) library(ctx context.Context, f facts, c *schemas.Coverage) (
 	if d.specifier == nil {
 		return st, nil
 	}
-	specification, err := d.specifier.specify(ctx, f, d.languages)
-	st.Specification = specification
-	return st, err
+	if st.Specification, err = d.specifier.specify(ctx, f, d.languages); err != nil {
+		return schemas.Statement{}, err
+	}
+	return st, bounds.specifies(st.Specification.Source) // a folder of docs may have nothing to read
 }
 
 // holds rejects a library whose tests say too little.
@@ -113,19 +114,23 @@ func (l Library) runs(lock string) error {
 	return nil
 }
 
-// specifies rejects a library that is documented too little.
-func (l Library) specifies(docs []string) error {
-	has := Signatures
-	for _, p := range docs {
-		if has = Readme; path.Dir(p) != "." {
-			has = Docs
-			break
-		}
-	}
+// specifies rejects a library that is described by less than is asked for.
+func (l Library) specifies(has string) error {
 	if order := []string{Signatures, Readme, Docs}; slices.Index(order, has) < slices.Index(order, l.Specification) {
 		return pipeline.Reject(schemas.NoSpec, "the best that describes it: %s; at least asked for: %s", has, l.Specification)
 	}
 	return nil
+}
+
+// promised is the best that the paths of documentation may be.
+func promised(docs []string) string {
+	has := Signatures
+	for _, p := range docs {
+		if has = Readme; path.Dir(p) != "." {
+			return Docs
+		}
+	}
+	return has
 }
 
 // named are the first few of many tests.

@@ -190,3 +190,23 @@ func TestLibraryFacts(t *testing.T) {
 		t.Error("another coverage is no other input")
 	}
 }
+
+// TestLibraryOfChangesAlone: a folder of docs that holds nothing but what changed describes no
+// library, whatever its path says.
+func TestLibraryOfChangesAlone(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, 1, 0, 0)
+	s.tree = planted(t, []tree.Entry{
+		{Path: "README.md", Mode: tree.ModeFile, Data: []byte("# Kit\n\nA kit.\n")},
+		{Path: "docs/changelog.md", Mode: tree.ModeFile, Data: []byte("# Changes\n\n- New.\n")},
+		{Path: "kit.py", Mode: tree.ModeFile, Data: []byte("def f(): ...\n")},
+	})
+	bounds := DefaultLibrary()
+	bounds.Specification = Docs
+	d := New(s, s, nil, nil, Config{Library: &bounds}).Specify(&Specifier{Blobs: blobs{}})
+	_, err := d.Run(t.Context(), adequacy(s, 90))
+	var no *pipeline.Rejected
+	if !errors.As(err, &no) || no.Reason != schemas.NoSpec || !strings.Contains(no.Err.Error(), "readme; at least asked for: docs") {
+		t.Errorf("%v", err)
+	}
+}
