@@ -18,7 +18,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "1"
+const Version = "2"
 
 // Config is the stage's settings (library in the configuration file).
 type Config struct {
@@ -59,16 +59,18 @@ func New(c Config) (*Cutter, error) {
 var _ pipeline.Expander[schemas.Crawled, schemas.Cut] = (*Cutter)(nil)
 
 // Run lists the releases of a source's window, newest first, or those that only names where
-// it names some. Of two tags of one commit the first is taken.
+// it names some. Of two tags of one commit the first is taken. Where the repository itself was
+// released within a year of the newest, packages and modules in it that have releases of their own are
+// left out.
 func (c *Cutter) Run(_ context.Context, in schemas.Crawled) ([]schemas.Cut, error) {
-	taken, err := c.taken(in)
+	wanted, most, err := c.wanted(in)
 	if err != nil {
 		return nil, fmt.Errorf("looking for releases of %s: %w", in.Source.Repo.Name, err)
 	}
 	out := []schemas.Cut{}
 	seen := map[string]bool{}
-	for _, r := range taken {
-		if seen[r.Commit] {
+	for _, r := range in.Releases {
+		if seen[r.Commit] || !wanted(r) || most > 0 && len(out) == most {
 			continue
 		}
 		seen[r.Commit] = true
@@ -81,24 +83,22 @@ func (c *Cutter) Run(_ context.Context, in schemas.Crawled) ([]schemas.Cut, erro
 	return out, nil
 }
 
-func (c *Cutter) taken(in schemas.Crawled) ([]schemas.Release, error) {
+// wanted tells the releases to take, and how many at most; 0 is all.
+func (c *Cutter) wanted(in schemas.Crawled) (func(schemas.Release) bool, int, error) {
 	if only := in.Source.Only; len(only) > 0 {
-		return slices.DeleteFunc(slices.Clone(in.Releases), func(r schemas.Release) bool { return !slices.Contains(only, r.Tag) }), nil
+		return func(r schemas.Release) bool { return slices.Contains(only, r.Tag) }, 0, nil
 	}
 	since, until, err := window(in.Source)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var out []schemas.Release
-	for _, r := range in.Releases {
-		switch {
-		case r.Pre, !since.IsZero() && r.Date.Before(since), !until.IsZero() && !r.Date.Before(until):
-		case c.config.Releases > 0 && len(out) == c.config.Releases:
-		default:
-			out = append(out, r)
-		}
-	}
-	return out, nil
+	// A project may have changed how it calls its tags: old ones are no sign.
+	whole := slices.ContainsFunc(in.Releases, func(r schemas.Release) bool {
+		return r.Package == "" && r.Date.AddDate(1, 0, 0).After(in.Releases[0].Date)
+	})
+	return func(r schemas.Release) bool {
+		return !r.Pre && (r.Package == "" || !whole) && (since.IsZero() || !r.Date.Before(since)) && (until.IsZero() || r.Date.Before(until))
+	}, c.config.Releases, nil
 }
 
 func window(s schemas.Source) (since, until time.Time, err error) {

@@ -28,6 +28,7 @@ func TestRun(t *testing.T) {
 	}{
 		"newest_final":  {cut.Default(), schemas.Source{}, []string{"acme__widget-v2.1.0.library"}},
 		"all":           {cut.Config{Profile: "strict"}, schemas.Source{}, []string{"acme__widget-v2.1.0.library", "acme__widget-v2.0.0.library", "acme__widget-v1.0.0.library"}},
+		"two":           {cut.Config{Releases: 2, Profile: "strict"}, schemas.Source{}, []string{"acme__widget-v2.1.0.library", "acme__widget-v2.0.0.library"}},
 		"window":        {cut.Config{Profile: "strict"}, schemas.Source{Since: "2025-01-02", Until: "2025-01-08"}, []string{"acme__widget-v2.0.0.library", "acme__widget-v1.0.0.library"}},
 		"named":         {cut.Default(), schemas.Source{Only: []string{"v1.0.0", "v3.0.0rc1", "12"}}, []string{"acme__widget-v3.0.0rc1.library", "acme__widget-v1.0.0.library"}},
 		"others_named":  {cut.Default(), schemas.Source{Only: []string{"1a2b3c4"}}, nil},
@@ -55,6 +56,30 @@ func TestRun(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestRunOfParts: a module of the repository that is released by itself is not the library, but
+// where nothing else is released.
+func TestRunOfParts(t *testing.T) {
+	t.Parallel()
+	part, whole := release("v3.0.0", "eeee", 9, false), release("v2.0.0", "cccc", 5, false)
+	part.Tag, part.Package = "sub/v3.0.0", "sub"
+	old := whole
+	old.Tag, old.Date = "v1.0.0", whole.Date.AddDate(-2, 0, 0)
+	for _, c := range []struct {
+		want     string
+		releases []schemas.Release
+	}{{"v2.0.0", []schemas.Release{part, whole}}, {"sub/v3.0.0", []schemas.Release{part}}, {"sub/v3.0.0", []schemas.Release{part, old}}} {
+		want, releases := c.want, c.releases
+		cutter, err := cut.New(cut.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		cuts, err := cutter.Run(t.Context(), schemas.Crawled{Source: schemas.Source{Repo: schemas.Repo{Name: "acme/widget"}}, Releases: releases})
+		if err != nil || len(cuts) != 1 || cuts[0].Release.Tag != want {
+			t.Errorf("%+v, %v, want %s", cuts, err, want)
+		}
 	}
 }
 
