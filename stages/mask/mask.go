@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +22,6 @@ import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/secrets"
@@ -33,7 +31,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "2, " + secrets.RulesVersion
+const Version = "3, " + secrets.RulesVersion
 
 // Repos reads objects by the repository's name.
 type Repos interface {
@@ -203,7 +201,7 @@ func (m *Masker) masked(ctx context.Context, t *tree.Tree, profile mask.Profile,
 	}
 	pipeline.Doing(ctx, "masking %d files", len(t.Paths()))
 	result, err := mask.Run(ctx, mask.Options{
-		Source: source, Output: filepath.Join(scratch, "starter"), Profile: profile, Languages: m.maskers, Loads: loads[language], Workers: 1,
+		Source: source, Output: filepath.Join(scratch, "starter"), Profile: profile, Languages: m.maskers, Loads: loads(language, t), Workers: 1,
 	})
 	if err != nil {
 		return nil, done, err
@@ -224,16 +222,6 @@ func (m *Masker) masked(ctx context.Context, t *tree.Tree, profile mask.Profile,
 	}
 	return edits, done, m.enough(done)
 }
-
-// loads are the files of tests, by language, without which no test of others runs: what they
-// load stays. In Go the tests of a package are one program, and a body that is missing when it
-// starts ends all of them. In Python it is what modules of tests share: conftest.py and helpers.
-var loads = map[string]func(path string) bool{
-	"go":     func(string) bool { return true },
-	"python": func(p string) bool { return !testModule.MatchString(path.Base(p)) },
-}
-
-var testModule = lazyregexp.New(`^test_.*\.py$|_test\.py$|^tests?\.py$`)
 
 // unchosen are the functions of files that a profile leaves out, by path: what is in them stays,
 // and a manifest does not say how much that is.

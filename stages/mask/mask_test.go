@@ -198,14 +198,14 @@ func TestGo(t *testing.T) {
 }
 
 // TestPythonLoads keeps what conftest.py and its helpers load: without it no test runs. What
-// a module of tests loads by itself is taken out.
+// a module of tests loads by itself is taken out, and what nothing but a test starts.
 func TestPythonLoads(t *testing.T) {
 	t.Parallel()
 	body := func(name string) string {
 		return "\n\ndef " + name + "(a):\n    b = a + 1\n    if b > 3:\n        b = 3\n    if b < 1:\n        b = 1\n    return b\n"
 	}
 	start, _, err := run(t, gitrepotest.New(t, "-- commit: Release --\n-- widget.py --\n\"\"\"A widget.\"\"\"\n"+body("shared")+body("own")+body("kept")+body("other")+body("more")+
-		"-- tests/__init__.py --\n-- tests/conftest.py --\nfrom tests.base import FIRST\n-- tests/base.py --\nfrom widget import shared\n\nFIRST = shared(1)\n"+
+		"-- tests/__init__.py --\n-- tests/conftest.py --\nfrom tests.base import FIRST\n-- tests/base.py --\nfrom widget import shared\n\nFIRST = shared(1)\n-- tests/apps/app.py --\nfrom widget import other\n\nAPP = other(1)\n"+
 		"-- tests/test_widget.py --\nfrom widget import own\n\nSECOND = own(1)\n\n\ndef test_own():\n    assert SECOND == 2\n"), mask.Default())
 	if err != nil {
 		t.Fatal(err)
