@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/internal/worktree"
 	"github.com/benchmint/benchmint/output"
 )
 
@@ -150,7 +150,7 @@ func (b *bench) suite(d *output.Dataset, row output.Row, name string) (seconds f
 		return 0, err
 	}
 	folder := filepath.Join(b.dir, "work"+name)
-	if err := write(folder, solution); err != nil {
+	if err := worktree.Make(folder, solution); err != nil {
 		return 0, err
 	}
 	proof, err := d.Proof(row.InstanceID)
@@ -173,35 +173,6 @@ func (b *bench) suite(d *output.Dataset, row output.Row, name string) (seconds f
 		Seconds float64 `json:"seconds"`
 	}
 	return said.Seconds, json.Unmarshal(out, &said)
-}
-
-func write(folder string, t *tree.Tree) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	for _, e := range t.Entries() {
-		if err := root.MkdirAll(filepath.Dir(e.Path), 0o755); err != nil {
-			return err
-		}
-		switch e.Mode {
-		case tree.ModeModule:
-		case tree.ModeSymlink:
-			err = root.Symlink(string(e.Data), e.Path)
-		case tree.ModeExec:
-			err = root.WriteFile(e.Path, e.Data, 0o755)
-		default:
-			err = root.WriteFile(e.Path, e.Data, 0o644)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (b *bench) command(args ...string) ([]byte, error) {

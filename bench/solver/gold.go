@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/benchmint/benchmint/bench/internal/table"
 	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/internal/worktree"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/schemas"
@@ -85,7 +85,7 @@ func curveOf(ctx context.Context, program string, d *output.Dataset, row output.
 		return err
 	}
 	for i, s := range all { // each is a sample of the model "gold"
-		if err := unpack(filepath.Join(answers, "gold", fmt.Sprint(i), row.InstanceID), s.tree); err != nil {
+		if err := worktree.Make(filepath.Join(answers, "gold", fmt.Sprint(i), row.InstanceID), s.tree); err != nil {
 			return err
 		}
 	}
@@ -117,37 +117,4 @@ func bar(share float64) string {
 	const width = 40
 	b := slices.Repeat([]byte("#"), int(share*width+0.5))
 	return string(b)
-}
-
-// unpack writes a tree into a new folder.
-func unpack(dir string, t *tree.Tree) error {
-	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, fmt.Errorf("%s is there already", dir))
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	for _, e := range t.Entries() {
-		if err := root.MkdirAll(filepath.Dir(e.Path), 0o755); err != nil {
-			return err
-		}
-		switch e.Mode {
-		case tree.ModeModule:
-		case tree.ModeSymlink:
-			err = root.Symlink(string(e.Data), e.Path)
-		case tree.ModeExec:
-			err = root.WriteFile(e.Path, e.Data, 0o755)
-		default:
-			err = root.WriteFile(e.Path, e.Data, 0o644)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -30,6 +30,7 @@ import (
 
 	"github.com/benchmint/benchmint/bench/internal/table"
 	"github.com/benchmint/benchmint/internal/llm/openai"
+	"github.com/benchmint/benchmint/internal/worktree"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -103,7 +104,7 @@ func (s settings) solve(ctx context.Context, d *output.Dataset, rows []output.Ro
 		if err != nil {
 			return err
 		}
-		if err := unpack(folder, base); err != nil {
+		if err := worktree.Make(folder, base); err != nil {
 			return err
 		}
 		x := solver{

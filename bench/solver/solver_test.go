@@ -17,6 +17,7 @@ import (
 	"github.com/benchmint/benchmint/internal/llm/llmtest"
 	"github.com/benchmint/benchmint/internal/llm/openai"
 	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/internal/worktree"
 )
 
 func files(t *testing.T, of map[string]string) *tree.Tree {
@@ -77,7 +78,7 @@ func library(t *testing.T, answer func(llmtest.Asked) llmtest.Reply) (*solver, *
 	t.Helper()
 	want := map[string]string{"a.py": "A = 1\n", "b.py": "B = 1\n", "c.py": "C = 1\n"}
 	folder := filepath.Join(t.TempDir(), "x__y-1.library")
-	if err := unpack(folder, files(t, map[string]string{"a.py": "raise\n", "b.py": "raise\n", "c.py": "raise\n", "t.py": "tests\n"})); err != nil {
+	if err := worktree.Make(folder, files(t, map[string]string{"a.py": "raise\n", "b.py": "raise\n", "c.py": "raise\n", "t.py": "tests\n"})); err != nil {
 		t.Fatal(err)
 	}
 	server := llmtest.Start(answer)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/internal/worktree"
 )
 
 // Between is the patch that turns one tree into another, in git's format; nil where they are
@@ -67,5 +68,5 @@ func different(root *os.Root, name string, t, o *tree.Tree) error {
 	if err != nil {
 		return err
 	}
-	return write(folder, part)
+	return worktree.Write(folder, part)
 }

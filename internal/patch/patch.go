@@ -9,10 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/command"
@@ -47,7 +45,7 @@ func loosely(ctx context.Context, t *tree.Tree, patch []byte) (after *tree.Tree,
 		return nil, err
 	}
 	defer root.Close()
-	if err := write(root, t); err != nil {
+	if err := worktree.Write(root, t); err != nil {
 		return nil, fmt.Errorf("writing the tree: %w", err)
 	}
 	out, err := gitrepo.Apply(ctx, dir, patch)
@@ -61,33 +59,6 @@ func loosely(ctx context.Context, t *tree.Tree, patch []byte) (after *tree.Tree,
 		return nil, fmt.Errorf("%w: %s", ErrConflict, strings.TrimSpace(string(out)))
 	}
 	return nil, fmt.Errorf("git apply: %w", err)
-}
-
-func write(root *os.Root, t *tree.Tree) error {
-	for _, e := range t.Entries() {
-		if e.Mode == tree.ModeModule {
-			continue
-		}
-		if dir := filepath.Dir(e.Path); dir != "." {
-			if err := root.MkdirAll(dir, 0o755); err != nil {
-				return err
-			}
-		}
-		if e.Mode == tree.ModeSymlink {
-			if err := root.Symlink(string(e.Data), e.Path); err != nil {
-				return err
-			}
-			continue
-		}
-		perm := fs.FileMode(0o644)
-		if e.Mode == tree.ModeExec {
-			perm = 0o755
-		}
-		if err := root.WriteFile(e.Path, e.Data, perm); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // read is the tree in the folder; submodules, which were not written, are those of before.

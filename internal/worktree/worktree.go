@@ -1,4 +1,4 @@
-// Package worktree reads a folder that somebody works in as a tree.
+// Package worktree reads a folder that somebody works in as a tree, and writes one.
 //
 // It never follows a link out of the folder, and never reads what git is told to ignore there.
 package worktree

@@ -26,6 +26,7 @@ import (
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/ends"
 )
 
 // Version is part of the stage's fingerprint.
@@ -100,18 +101,7 @@ func (l *Linker) Depends(c schemas.Change) any { return c.Told() }
 // Run makes the start of one change. Rejections: every reason of link/.
 func (l *Linker) Run(ctx context.Context, c schemas.Change) (schemas.Start, error) {
 	start, err := l.run(ctx, c)
-	var rejected *pipeline.Rejected
-	switch {
-	case err == nil || errors.As(err, &rejected):
-		return start, err
-	case errors.Is(err, gitrepo.ErrMissing):
-		return start, &pipeline.Rejected{Reason: schemas.MissingBlob, Err: err}
-	case errors.Is(err, tree.ErrUnsafe):
-		return start, &pipeline.Rejected{Reason: schemas.UnsafePath, Err: err}
-	case errors.Is(err, tree.ErrTooLarge):
-		return start, &pipeline.Rejected{Reason: schemas.HugeObject, Err: err}
-	}
-	return start, err
+	return start, ends.OfTree(err)
 }
 
 func (l *Linker) run(ctx context.Context, c schemas.Change) (schemas.Start, error) {

@@ -26,8 +26,10 @@ import (
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/internal/worktree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/ends"
 )
 
 // Version is part of the stage's fingerprint.
@@ -109,18 +111,7 @@ func (m *Masker) Depends(c schemas.Cut) any { return c.Told() }
 // for a tree that cannot be read or holds a credential.
 func (m *Masker) Run(ctx context.Context, c schemas.Cut) (schemas.Start, error) {
 	start, err := m.run(ctx, c)
-	var rejected *pipeline.Rejected
-	switch {
-	case err == nil || errors.As(err, &rejected):
-		return start, err
-	case errors.Is(err, gitrepo.ErrMissing):
-		return start, &pipeline.Rejected{Reason: schemas.MissingBlob, Err: err}
-	case errors.Is(err, tree.ErrUnsafe):
-		return start, &pipeline.Rejected{Reason: schemas.UnsafePath, Err: err}
-	case errors.Is(err, tree.ErrTooLarge):
-		return start, &pipeline.Rejected{Reason: schemas.HugeObject, Err: err}
-	}
-	return start, err
+	return start, ends.OfTree(err)
 }
 
 func (m *Masker) run(ctx context.Context, c schemas.Cut) (schemas.Start, error) {
@@ -196,7 +187,7 @@ func (m *Masker) masked(ctx context.Context, t *tree.Tree, profile mask.Profile,
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	source := filepath.Join(scratch, "release")
-	if err := write(source, t); err != nil {
+	if err := worktree.Make(source, t); err != nil {
 		return nil, done, fmt.Errorf("writing the release: %w", err)
 	}
 	pipeline.Doing(ctx, "masking %d files", len(t.Paths()))
@@ -350,37 +341,6 @@ func why(profile mask.Profile, f mask.Definition) string {
 		return string(f.Construct)
 	}
 	return "loaded"
-}
-
-// write puts a tree into a folder. Links are written as links; nothing is written through
-// them, since a path below one is none of a tree.
-func write(dir string, t *tree.Tree) (err error) {
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	for _, e := range t.Entries() {
-		name := filepath.FromSlash(e.Path)
-		if e.Mode == tree.ModeModule {
-			continue
-		}
-		if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			return err
-		}
-		if e.Mode == tree.ModeSymlink {
-			err = root.Symlink(string(e.Data), name)
-		} else {
-			err = root.WriteFile(name, e.Data, 0o600)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // files are the rows of what was taken out, all of the code part.

@@ -10,9 +10,11 @@ import (
 	"slices"
 
 	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/toolchain"
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -53,6 +55,22 @@ var rules = []rule{
 func is[E error](err error) bool {
 	var e E
 	return errors.As(err, &e)
+}
+
+// OfTree gives the end of an error from reading a tree of a repository: one that cannot be
+// read is a property of the item.
+func OfTree(err error) error {
+	switch {
+	case is[*pipeline.Rejected](err):
+		return err
+	case errors.Is(err, gitrepo.ErrMissing):
+		return &pipeline.Rejected{Reason: schemas.MissingBlob, Err: err}
+	case errors.Is(err, tree.ErrUnsafe):
+		return &pipeline.Rejected{Reason: schemas.UnsafePath, Err: err}
+	case errors.Is(err, tree.ErrTooLarge):
+		return &pipeline.Rejected{Reason: schemas.HugeObject, Err: err}
+	}
+	return err
 }
 
 // Of gives the end of an error from building layers. A build step that does not
