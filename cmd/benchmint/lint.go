@@ -64,7 +64,7 @@ type linted struct {
 }
 
 func (p *program) lint(ctx context.Context, c *config.Config, dataset string, works []work) (err error) {
-	t, err := p.openTrial(ctx, c, dataset, works)
+	t, err := p.openTrial(c, dataset, works)
 	if err != nil {
 		return err
 	}

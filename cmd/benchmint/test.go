@@ -74,7 +74,7 @@ type triedTest struct {
 }
 
 func (p *program) test(ctx context.Context, c *config.Config, dataset string, works []work, names []string, coverage bool) (err error) {
-	t, err := p.openTrial(ctx, c, dataset, works)
+	t, err := p.openTrial(c, dataset, works)
 	if err != nil {
 		return err
 	}

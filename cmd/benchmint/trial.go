@@ -82,7 +82,7 @@ type trial struct {
 }
 
 // openTrial reads the tasks; begin opens the sandbox.
-func (p *program) openTrial(_ context.Context, c *config.Config, dataset string, works []work) (*trial, error) {
+func (p *program) openTrial(c *config.Config, dataset string, works []work) (*trial, error) {
 	ids := make([]string, 0, len(works))
 	for _, w := range works {
 		ids = append(ids, w.id)

@@ -316,11 +316,7 @@ func (p *page) fields(lines []string, i int) ([]string, int) {
 		if m == nil {
 			break
 		}
-		body, next := indented(lines, i+1)
-		text := dedent(body)
-		if m[2] != "" {
-			text = append([]string{m[2]}, text...)
-		}
+		text, next := entry(m[2], lines, i)
 		i = next
 		for i < len(lines) && blank(lines[i]) && i+1 < len(lines) && fieldLine.MatchString(lines[i+1]) {
 			i++
@@ -378,6 +374,15 @@ func (p *page) lineBlock(lines []string, i int) ([]string, int) {
 	return []string{strings.Join(out, "\\\n")}, i
 }
 
+// entry is the text of a list's entry: what stands behind its name, and what is indented below.
+func entry(first string, lines []string, i int) (text []string, next int) {
+	body, next := indented(lines, i+1)
+	if text = dedent(body); first != "" {
+		text = append([]string{first}, text...)
+	}
+	return text, next
+}
+
 // options are those of a program.
 func (p *page) options(lines []string, i int) ([]string, int) {
 	var items []string
@@ -386,11 +391,7 @@ func (p *page) options(lines []string, i int) ([]string, int) {
 		if m == nil {
 			break
 		}
-		body, next := indented(lines, i+1)
-		text := dedent(body)
-		if m[2] != "" {
-			text = append([]string{m[2]}, text...)
-		}
+		text, next := entry(m[2], lines, i)
 		items = append(items, hanging("- ", append([]string{"`" + m[1] + "`"}, p.deeper(text)...)))
 		i = next
 	}

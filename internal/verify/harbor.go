@@ -2,13 +2,11 @@ package verify
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // harbor judges one case with Harbor: by its oracle, by an agent that does nothing, and by
@@ -40,7 +38,7 @@ func harbor(ctx context.Context, bin, dir string, c Case, tasks []Task, o Option
 	if err != nil {
 		return nil, err
 	}
-	verdicts, err := harborVerdicts(filepath.Join(work, "job"), c, tasks)
+	verdicts, err := results[harborResult]("Harbor", filepath.Join(work, "job", "*", "result.json"), c, tasks) // its exit code says nothing
 	if err != nil {
 		return nil, fmt.Errorf("reading the results of Harbor: %w: %s", err, lastOf(said))
 	}
@@ -87,41 +85,27 @@ func forgers(dir, to string, tasks []Task) error {
 	return nil
 }
 
-// harborVerdicts reads the results of a job: the exit code of the client says nothing.
-func harborVerdicts(job string, c Case, tasks []Task) ([]Verdict, error) {
-	files, err := filepath.Glob(filepath.Join(job, "*", "result.json"))
-	if err != nil {
-		return nil, err
+// harborResult is what a job says of one task.
+type harborResult struct {
+	Name      string `json:"task_name"`
+	Exception *struct {
+		Type    string `json:"exception_type"`
+		Message string `json:"exception_message"`
+	} `json:"exception_info"`
+	Verifier *struct {
+		Rewards map[string]float64 `json:"rewards"`
+	} `json:"verifier_result"`
+}
+
+func (r harborResult) verdict() Verdict {
+	v := Verdict{ID: r.Name}
+	switch {
+	case r.Exception != nil:
+		v.Fault = r.Exception.Type + ": " + ending(r.Exception.Message) // which ends with what a program said
+	case r.Verifier == nil:
+		v.Fault = "Harbor gives no verdict"
+	default:
+		v.Resolved = r.Verifier.Rewards["reward"] == 1
 	}
-	seen := map[string]Verdict{}
-	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		var r struct {
-			Name      string `json:"task_name"`
-			Exception *struct {
-				Type    string `json:"exception_type"`
-				Message string `json:"exception_message"`
-			} `json:"exception_info"`
-			Verifier *struct {
-				Rewards map[string]float64 `json:"rewards"`
-			} `json:"verifier_result"`
-		}
-		if err := json.Unmarshal(b, &r); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		v := Verdict{Case: c, ID: r.Name[strings.LastIndexByte(r.Name, '/')+1:]}
-		switch {
-		case r.Exception != nil:
-			v.Fault = r.Exception.Type + ": " + ending(r.Exception.Message) // which ends with what a program said
-		case r.Verifier == nil:
-			v.Fault = "Harbor gives no verdict"
-		default:
-			v.Resolved = r.Verifier.Rewards["reward"] == 1
-		}
-		seen[v.ID] = v
-	}
-	return ordered("Harbor", c, tasks, seen), nil
+	return v
 }

@@ -3,7 +3,6 @@ package verify
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,43 +57,29 @@ func inspect(ctx context.Context, bin, dir string, c Case, tasks []Task, o Optio
 	if err != nil {
 		return nil, err
 	}
-	verdicts, err := inspectVerdicts(answers, c, tasks)
+	verdicts, err := results[inspectResult]("Inspect", filepath.Join(answers, "*.json"), c, tasks)
 	if err != nil {
 		return nil, fmt.Errorf("reading the verdicts of Inspect: %w: %s", err, lastOf(said))
 	}
 	return verdicts, nil
 }
 
-// inspectVerdicts reads what the script wrote of each task.
-func inspectVerdicts(answers string, c Case, tasks []Task) ([]Verdict, error) {
-	files, err := filepath.Glob(filepath.Join(answers, "*.json"))
-	if err != nil {
-		return nil, err
+// inspectResult is what the script wrote of one task.
+type inspectResult struct {
+	ID     string   `json:"id"`
+	Fault  string   `json:"fault"`
+	Reward *float64 `json:"reward"`
+}
+
+func (r inspectResult) verdict() Verdict {
+	v := Verdict{ID: r.ID}
+	switch {
+	case r.Fault != "":
+		v.Fault = ending(r.Fault)
+	case r.Reward == nil:
+		v.Fault = "Inspect gives no verdict"
+	default:
+		v.Resolved = *r.Reward == 1
 	}
-	seen := map[string]Verdict{}
-	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		var r struct {
-			ID     string   `json:"id"`
-			Fault  string   `json:"fault"`
-			Reward *float64 `json:"reward"`
-		}
-		if err := json.Unmarshal(b, &r); err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Base(file), err)
-		}
-		v := Verdict{Case: c, ID: r.ID[strings.LastIndexByte(r.ID, '/')+1:]}
-		switch {
-		case r.Fault != "":
-			v.Fault = ending(r.Fault)
-		case r.Reward == nil:
-			v.Fault = "Inspect gives no verdict"
-		default:
-			v.Resolved = *r.Reward == 1
-		}
-		seen[v.ID] = v
-	}
-	return ordered("Inspect", c, tasks, seen), nil
+	return v
 }

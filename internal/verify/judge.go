@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -139,9 +140,27 @@ func Judge(ctx context.Context, name, dir string, tasks []Task, o Options) (Judg
 	return out, nil
 }
 
-// ordered are the verdicts in the order of the tasks. A client may leave out what it cannot
-// read, without a word.
-func ordered(client string, c Case, tasks []Task, seen map[string]Verdict) []Verdict {
+// results reads what a client wrote of each task, a file of JSON each, and gives the verdicts
+// in the order of the tasks. A client may leave out what it cannot read, without a word.
+func results[R interface{ verdict() Verdict }](client, pattern string, c Case, tasks []Task) ([]Verdict, error) {
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]Verdict{}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		var r R
+		if err := json.Unmarshal(b, &r); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		v := r.verdict()
+		v.Case, v.ID = c, v.ID[strings.LastIndexByte(v.ID, '/')+1:]
+		seen[v.ID] = v
+	}
 	var out []Verdict
 	for _, t := range tasks {
 		v, ok := seen[t.ID]
@@ -150,7 +169,7 @@ func ordered(client string, c Case, tasks []Task, seen map[string]Verdict) []Ver
 		}
 		out = append(out, v)
 	}
-	return out
+	return out, nil
 }
 
 // counted says every half minute how many results there are, until stop.

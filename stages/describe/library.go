@@ -117,7 +117,7 @@ func (l Library) runs(lock string) error {
 // specifies rejects a library that is described by less than is asked for.
 func (l Library) specifies(has string) error {
 	if order := []string{Signatures, Readme, Docs}; slices.Index(order, has) < slices.Index(order, l.Specification) {
-		return pipeline.Reject(schemas.NoSpec, "the best that describes it: %s; at least asked for: %s", has, l.Specification)
+		return pipeline.Reject(schemas.NoSpec, "the best documentation it has is %s, and %s is asked for", has, l.Specification)
 	}
 	return nil
 }

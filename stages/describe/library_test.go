@@ -158,9 +158,9 @@ func TestLibraryFacts(t *testing.T) {
 		"below":                   {ran: 89, files: []string{"README.md"}, want: schemas.LowCoverage, says: "the suite runs 89.0 % of 100 lines of code, at least 90.0 %"},
 		"nobody_knows":            {ran: -1, files: []string{"README.md"}, want: schemas.LowCoverage, says: "cannot be measured"},
 		"nobody_asks":             {ran: -1, files: []string{"README.md"}, bounds: only(func(l *Library) { l.MinCoverage = 0 })},
-		"signatures":              {ran: 90, want: schemas.NoSpec, says: "signatures; at least asked for: readme"},
+		"signatures":              {ran: 90, want: schemas.NoSpec, says: "documentation it has is signatures, and readme is asked for"},
 		"signatures_allowed":      {ran: 90, bounds: only(func(l *Library) { l.Specification = Signatures })},
-		"readme_where_docs_asked": {ran: 90, files: []string{"README.rst"}, bounds: only(func(l *Library) { l.Specification = Docs }), want: schemas.NoSpec, says: "readme; at least asked for: docs"},
+		"readme_where_docs_asked": {ran: 90, files: []string{"README.rst"}, bounds: only(func(l *Library) { l.Specification = Docs }), want: schemas.NoSpec, says: "documentation it has is readme, and docs is asked for"},
 		"docs_where_docs_asked":   {ran: 90, files: []string{"docs/index.rst"}, bounds: only(func(l *Library) { l.Specification = Docs })},
 		"gpu":                     {ran: 90, files: []string{"README.md"}, lock: gpu, want: schemas.NeedsGPU, says: "nvidia-cublas-cu12 is in the environment"},
 		"gpu_allowed":             {ran: 90, files: []string{"README.md"}, lock: gpu, bounds: only(func(l *Library) { l.GPU = true })},
@@ -206,7 +206,7 @@ func TestLibraryOfChangesAlone(t *testing.T) {
 	d := New(s, s, nil, nil, Config{Library: &bounds}).Specify(&Specifier{Blobs: blobs{}})
 	_, err := d.Run(t.Context(), adequacy(s, 90))
 	var no *pipeline.Rejected
-	if !errors.As(err, &no) || no.Reason != schemas.NoSpec || !strings.Contains(no.Err.Error(), "readme; at least asked for: docs") {
+	if !errors.As(err, &no) || no.Reason != schemas.NoSpec || !strings.Contains(no.Err.Error(), "documentation it has is readme, and docs is asked for") {
 		t.Errorf("%v", err)
 	}
 }
