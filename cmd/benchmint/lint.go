@@ -23,7 +23,7 @@ func newLint(p *program) *cobra.Command {
 	var dataset string
 	cmd := &cobra.Command{
 		Use: "lint ID [FOLDER] | ID=FOLDER…", Short: "lint the folder that you work in",
-		Long: "Lints the code of a folder (default: this one), without its tests, in a task's environment and sandbox:\nruff and pyrefly for Python, go vet and staticcheck for Go. Settings of these tools in the folder hold. The\nfolder is as for benchmint test; ID=FOLDER, once or more, are several tasks. What linters say counts for no grade.\n\n" +
+		Long: "Lints the code of a folder (default: this one), without its tests, in a task's environment and sandbox:\nruff and pyrefly for Python, go vet and staticcheck for Go. Their settings in the folder apply. The\nfolder is as for benchmint test; ID=FOLDER, once or more, are several tasks. What linters say counts for no grade.\n\n" +
 			"Exit codes: 0 no finding; 1 findings, or a limit ended a linter; 2 nothing was run; 3 try again later.",
 		Example: "  benchmint lint acme__widget-v1.0.library ./widget\n  benchmint lint -j 2 acme__widget-v1.0.library=./widget acme__gear-v2.library=./gear --json",
 		Args:    argsOf(cobra.MinimumNArgs(1)),
@@ -123,7 +123,7 @@ func (p *program) linters(ctx context.Context, c *config.Config, t *trial) (lint
 	for _, name := range slices.Sorted(maps.Keys(needs)) {
 		b, ok := store.Brought(name)
 		if !ok {
-			return out, fmt.Errorf("no %s is known to be brought", name)
+			return out, fmt.Errorf("no version of %s is known", name)
 		}
 		tool, err := store.Get(ctx, name, b.Version)
 		if ctx.Err() != nil {
