@@ -61,12 +61,32 @@ func TestNothingIsBookedWithoutBeat(t *testing.T) {
 	})
 }
 
+// TestFrozen: a call that failed because the process stood still says nothing of the
+// database: the worker goes on once it runs again.
+func TestFrozen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, out, start := virtual(t), &sink{}, time.Now()
+		plan := line(then(func(_ context.Context, in word) (word, error) {
+			time.Sleep(10 * time.Minute)
+			return in, nil
+		}), pipeline.Options{}, out)
+		frozen := &noBeat{Store: s, from: start.Add(time.Minute), frozen: 3 * time.Minute}
+		if _, err := plan.Run(t.Context(), frozen, records("a"), silent{}, pipeline.RunOptions{Now: time.Now}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // noBeat is a store whose beats fail from a time on, or hang until they are given up.
 type noBeat struct {
 	*store.Store
 	from  time.Time
 	hangs bool
 	takes time.Duration // of the settling of work
+	// frozen is how long the process stands still in the first call from then on; the next
+	// get through.
+	frozen time.Duration
 }
 
 func (n *noBeat) Settle(ctx context.Context, all []pipeline.Settlement) ([]pipeline.Settled, error) {
@@ -82,6 +102,10 @@ func (n *noBeat) Beat(ctx context.Context, worker string, silent time.Duration) 
 		return n.Store.Beat(ctx, worker, silent)
 	case n.hangs:
 		<-ctx.Done()
+		return 0, ctx.Err()
+	case n.frozen > 0:
+		time.Sleep(n.frozen)
+		n.from, n.frozen = time.Now().Add(time.Hour), 0
 		return 0, ctx.Err()
 	}
 	return 0, errors.New("no route to the database")
