@@ -79,7 +79,7 @@ func (b *book) built(pages Pages) (docs []document, source string) {
 	for _, p := range pages.Pages {
 		why := asidePage(p.Name)
 		switch {
-		case why != "":
+		case why != "": // nothing more is asked
 		case len(p.HTML) > maxPage:
 			why = leftLarge
 		case len(docs) >= maxPages || !b.room():

@@ -295,7 +295,7 @@ func (r *rendering) object(n *html.Node, parent string, level int) {
 	for _, c := range children(n) {
 		switch c.Data {
 		case "dt":
-			for _, x := range all(c, func(x *html.Node) bool { return !shows(x) || x.Data == "a" && words(x) == "[source]" }) {
+			for _, x := range all(c, func(x *html.Node) bool { return !shows(x) }) {
 				x.Parent.RemoveChild(x)
 			}
 			if len(signature) == 0 {

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -132,6 +133,9 @@ func TestPagesOfAnyForm(t *testing.T) {
 			o := lathe(t)
 			o.Built.Pages = append(o.Built.Pages[:1:1], Page{Name: "use", HTML: "<h1>Use</h1><p>It.</p>" + page})
 			s := Build(o)
+			if name == "large" && slices.Contains(s.Documents, "use.html") {
+				t.Error("a page that is too large is in the text")
+			}
 			if strings.ContainsAny(s.Markdown, "\x01\x02\x03") || strings.Contains(s.Markdown, "<script>alert") || !s.Built {
 				t.Errorf("%.2000s", s.Markdown)
 			}

@@ -59,6 +59,7 @@ func TestDocsRequirements(t *testing.T) {
 		"extra":       {map[string]string{"pyproject.toml": "[project]\nname = 'kit'\n[project.optional-dependencies]\ndocs = ['sphinx>=7', 'sphinx-copybutton']\n"}, []string{".[docs]", "myst-parser", "setuptools", "sphinxcontrib-log-cabinet"}},
 		"tox":         {map[string]string{"tox.ini": "[testenv:docs]\ndeps =\n  sphinx==6\n  -r docs/more.txt\n", "docs/more.txt": "sphinx-copybutton==1\n"}, []string{"myst-parser", "setuptools", "sphinx-copybutton==1", "sphinx==6", "sphinxcontrib-log-cabinet"}},
 		"published":   {map[string]string{".readthedocs.yaml": "python:\n  install:\n    - requirements: rtd.txt\n    - path: .\n", "rtd.txt": "Sphinx==4\n", "docs/requirements.txt": "sphinx==1\n"}, with(of, "sphinx", "Sphinx==4")},
+		"two_lists":   {map[string]string{".readthedocs.yaml": "python:\n  install:\n    - requirements: rtd.txt\n", "rtd.txt": "furo\n", "docs/requirements.txt": "sphinx==5\n"}, append([]string{"furo"}, with(of, "sphinx", "sphinx==5")...)},
 		"without_it":  {map[string]string{"docs/requirements.txt": "furo\n"}, append([]string{"furo"}, of...)},
 		"hatch":       {map[string]string{"pyproject.toml": "[tool.hatch.envs.docs]\ndependencies = ['sphinx>=5']\n"}, with(of, "sphinx", "sphinx>=5")},
 		"poetry":      {map[string]string{"pyproject.toml": "[tool.poetry.group.docs.dependencies]\nsphinx = '^6'\n"}, with(of, "sphinx", "sphinx>=6,<7")},
