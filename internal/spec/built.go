@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode"
 
 	"github.com/benchmint/benchmint/internal/tree"
 )
@@ -98,7 +99,37 @@ func (b *book) built(pages Pages) (docs []document, source string) {
 			docs = append(docs, d)
 		}
 	}
-	return b.withReadme(docs)
+	return b.withReadme(docs, true)
+}
+
+// held reports whether documents have most of the text of another, whatever its markup.
+func held(d document, docs []document) bool {
+	const most = 0.8 // of its letters
+	letters := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, linkless(s))
+	}
+	var all strings.Builder
+	for _, other := range docs {
+		all.WriteString(letters(strings.Join(other.blocks, "\n")))
+	}
+	there, total := 0, 0
+	for _, block := range d.blocks {
+		for part := range strings.SplitSeq(block, "\n\n") {
+			if strings.HasPrefix(part, heading) {
+				part = part[len(heading)+1:] // its level may be another
+			}
+			text := letters(part)
+			if total += len(text); strings.Contains(all.String(), text) {
+				there += len(text)
+			}
+		}
+	}
+	return total > 0 && float64(there) >= most*float64(total)
 }
 
 // asidePage is why a page is left out, "" for one that is not. What extensions write lies

@@ -88,6 +88,11 @@ func TestBuildOfPages(t *testing.T) {
 	if s = Build(o); s.Documents[0] != "index.html" {
 		t.Errorf("the readme is there beside the page that includes it: %v", s.Documents)
 	}
+	o.Built.Pages[0].Includes = nil
+	o.Built.Pages[0].HTML += "<h2><em>Lathe</em></h2><p>Turns  <b>parts</b>.</p>"
+	if s = Build(o); s.Documents[0] != "index.html" {
+		t.Errorf("the readme is there beside the page that has its text: %v", s.Documents)
+	}
 	o.Built.Pages = o.Built.Pages[2:]
 	if s = Build(o); s.Built || s.Source != FromReadme || s.Described != 0 || s.Left[leftExtension] != 0 {
 		t.Errorf("of pages without documentation: %+v", s)

@@ -165,15 +165,15 @@ func (b *book) read() (docs []document, source string) {
 		}
 	}
 	docs = slices.DeleteFunc(docs, func(d document) bool { return b.included[d.path] })
-	return b.withReadme(docs)
+	return b.withReadme(docs, false)
 }
 
 // withReadme puts the readme before documents, where none of them includes it, and says what
-// they come from.
-func (b *book) withReadme(docs []document) ([]document, string) {
+// they come from. Of built documents nothing may say that they include it: then their text does.
+func (b *book) withReadme(docs []document, built bool) ([]document, string) {
 	source := FromDocs
 	if name := readme(b.tree); name != "" && !b.included[name] {
-		if d, _ := b.document(name); len(d.blocks) > 0 {
+		if d, _ := b.document(name); len(d.blocks) > 0 && !(built && held(d, docs)) {
 			docs = append([]document{d}, docs...)
 			if len(docs) == 1 {
 				source = FromReadme
