@@ -85,9 +85,12 @@ var met = []struct {
 	{"with a label that is asked for", []string{"classify"}},
 	{"with an environment", []string{"resolve", "provision"}},
 	{"proved", []string{"validate"}},
-	{"with a statement", []string{"assess", "describe"}},
+	{"with a statement", []string{"assess", "describe", documented}},
 	{"in the dataset", []string{exported}},
 }
+
+// documented is the stage that libraries alone come to.
+const documented = "document"
 
 // levels is the funnel of a manifest, from repositories over the branch of each kind to
 // rows. A stage that was not in the plan has no level.
@@ -119,7 +122,11 @@ func levels(m Manifest) []level {
 		for _, name := range l.stages {
 			if f, ok := stages[name]; ok {
 				next, in = lost(next, f), true
-				next.count = f.Done
+				if name == documented {
+					next.count -= total(f) - f.Done
+				} else {
+					next.count = f.Done
+				}
 			}
 		}
 		if in {

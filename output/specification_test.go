@@ -62,6 +62,42 @@ func TestCheckSpecification(t *testing.T) {
 	}
 }
 
+// TestLintReaders: a row says how its documentation was read, and nothing beside that.
+func TestLintReaders(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		change func(s *schemas.Specification)
+		want   string
+	}{
+		"files":           {func(*schemas.Specification) {}, ""},
+		"files_of_a_tool": {func(s *schemas.Specification) { s.NotBuilt = "no theme" }, ""},
+		"pages": {func(s *schemas.Specification) {
+			s.Reader, s.BuiltBy, s.Packages, s.Described = "sphinx", "Sphinx 7", 9, 3
+		}, ""},
+		"of_mkdocs":      {func(s *schemas.Specification) { s.Reader, s.BuiltBy, s.Packages = "mkdocs", "MkDocs 1", 9 }, ""},
+		"no_such_reader": {func(s *schemas.Specification) { s.Reader, s.BuiltBy, s.Packages = "pdoc", "pdoc 1", 9 }, `read as "pdoc"`},
+		"no_such_source": {func(s *schemas.Specification) { s.Source = "hearsay" }, `source is "hearsay"`},
+		"by_nobody":      {func(s *schemas.Specification) { s.Reader, s.Packages = "sphinx", 9 }, "do not say how it was read"},
+		"of_no_packages": {func(s *schemas.Specification) { s.Reader, s.BuiltBy = "sphinx", "Sphinx 7" }, "do not say how it was read"},
+		"built_and_not": {func(s *schemas.Specification) {
+			s.Reader, s.BuiltBy, s.Packages, s.NotBuilt = "sphinx", "Sphinx 7", 9, "no theme"
+		}, "do not say how it was read"},
+		"readme_of_a_tool": {func(s *schemas.Specification) {
+			s.Reader, s.BuiltBy, s.Packages, s.Source = "sphinx", "Sphinx 7", 9, "readme"
+		}, "do not say how it was read"},
+		"files_by_a_tool": {func(s *schemas.Specification) { s.BuiltBy = "Sphinx 7" }, "do not say how it was read"},
+		"files_describe":  {func(s *schemas.Specification) { s.Described = 3 }, "do not say how it was read"},
+	} {
+		_, _, s := written(t)
+		x.change(s)
+		l := &linter{}
+		l.specification(s)
+		if got := said(l.findings); x.want == "" && got != "" || !strings.Contains(got, x.want) {
+			t.Errorf("%s: %q has no %q", name, got, x.want)
+		}
+	}
+}
+
 func said(all []Finding) string {
 	var out []string
 	for _, f := range all {

@@ -465,6 +465,9 @@ func (w *writer) manifest(in Input) (Manifest, error) {
 func (w *writer) funnel(before []Funnel) []Funnel {
 	out := []Funnel{}
 	for _, f := range before {
+		if f.Stage == documented && total(f) == 0 {
+			continue // no library came so far: the manifests of other kinds keep their bytes
+		}
 		if f.Rejected == nil {
 			f.Rejected = map[schemas.Reason]int{}
 		}

@@ -401,7 +401,8 @@ func TestLevels(t *testing.T) {
 		{Stage: "provision", Done: 20, Rejected: map[schemas.Reason]int{schemas.NoBuild: 8}},
 		{Stage: "validate", Done: 10, Rejected: map[schemas.Reason]int{schemas.NoF2P: 9}, Failed: 1},
 		{Stage: "assess", Done: 10}, {Stage: "describe", Done: 9, Rejected: map[schemas.Reason]int{schemas.ThinStatement: 1}},
-		{Stage: "export", Done: 8, Rejected: map[schemas.Reason]int{schemas.LedgerFlaky: 1}},
+		{Stage: "document", Done: 2, Rejected: map[schemas.Reason]int{schemas.NoSpec: 1}}, // of the 9
+		{Stage: "export", Done: 7, Rejected: map[schemas.Reason]int{schemas.LedgerFlaky: 1}},
 	}}
 	var got []string
 	for _, l := range levels(m) {
@@ -416,8 +417,8 @@ func TestLevels(t *testing.T) {
 		"with a label that is asked for: 30 (75.0 %) 10 `classify/label`",
 		"with an environment: 20 (66.7 %) 8 `provision/build`, 2 `provision/resolve`",
 		"proved: 10 (50.0 %) 9 `validate/no_f2p`, 1 failed",
-		"with a statement: 9 (90.0 %) 1 `describe/thin`",
-		"in the dataset: 8 (88.9 %) 1 `export/flaky`",
+		"with a statement: 8 (80.0 %) 1 `describe/specification`, 1 `describe/thin`",
+		"in the dataset: 7 (87.5 %) 1 `export/flaky`",
 	}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -429,6 +430,21 @@ func TestLevels(t *testing.T) {
 	}
 	if got := levels(Manifest{}); len(got) != 0 {
 		t.Errorf("of nothing: %v", got)
+	}
+}
+
+// A dataset that no library came to has the manifest that it had before there was a stage
+// for their documentation.
+func TestFunnelWithoutLibraries(t *testing.T) {
+	t.Parallel()
+	for want, f := range map[string]Funnel{"describe export": {Stage: "document"}, "describe document export": {Stage: "document", Rejected: map[schemas.Reason]int{schemas.NoSpec: 1}}} {
+		var got []string
+		for _, x := range (&writer{}).funnel([]Funnel{{Stage: "describe"}, f}) {
+			got = append(got, x.Stage)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%v, want %s", got, want)
+		}
 	}
 }
 

@@ -394,6 +394,9 @@ type Statement struct {
 	WrittenBy string `json:"written_by,omitempty"`
 	// Review is what a model says of the statement; nil where none was asked, or had an answer.
 	Review *Review `json:"review,omitempty"`
+	// Release is what the documentation of a library is built from, the same for all slices
+	// of a release in one environment; "" for other kinds.
+	Release Digest `json:"release,omitempty"`
 	// Specification is that of a library.
 	Specification *Specification `json:"specification,omitempty"`
 }

@@ -1,6 +1,9 @@
 package schemas
 
-import "path"
+import (
+	"path"
+	"slices"
+)
 
 // Names in a specification: its folder below that of a task, and its files in it.
 const (
@@ -9,14 +12,39 @@ const (
 	SpecificationPDF  = "specification.pdf"
 )
 
+// How documentation was read.
+const (
+	ReadFiles  = "files"
+	ReadSphinx = "sphinx"
+	ReadMkDocs = "mkdocs"
+)
+
+// Readers lists them.
+var Readers = []string{ReadFiles, ReadSphinx, ReadMkDocs}
+
+// Sources are what a library may be specified by, the least first.
+var Sources = []string{"signatures", "readme", "docs"}
+
+// Documented orders them: more documentation is a higher number. It is below 0 for what is
+// none of Sources.
+func Documented(source string) int { return slices.Index(Sources, source) }
+
 // Specification is what a library task has beside its statement: the documentation of the
 // release as one text, with pictures, and the same printed.
 type Specification struct {
 	// Source is what it is made of: docs, readme (there is no other document) or signatures
 	// (there is none).
 	Source string `json:"source"`
-	// Reader is how the documentation was read: files, as they lie in the tree.
-	Reader    string `json:"reader"`
+	// Reader is how the documentation was read: files, as they lie in the tree, or the pages
+	// that its own tool built of the release, sphinx or mkdocs.
+	Reader string `json:"reader"`
+	// BuiltBy is the tool with its version, and Packages how many its environment has;
+	// Described are the objects of the code that its pages describe.
+	BuiltBy   string `json:"built_by,omitempty"`
+	Packages  int    `json:"packages,omitempty"`
+	Described int    `json:"described,omitempty"`
+	// NotBuilt is why files were read of a release that has a tool, in a line.
+	NotBuilt  string `json:"not_built,omitempty"`
 	Documents int    `json:"documents"`
 	// Reference says that it ends with signatures and docstrings that no document describes.
 	Reference bool `json:"reference"`

@@ -23,6 +23,7 @@ import (
 	"github.com/benchmint/benchmint/stages/crawl"
 	"github.com/benchmint/benchmint/stages/cut"
 	"github.com/benchmint/benchmint/stages/describe"
+	"github.com/benchmint/benchmint/stages/document"
 	"github.com/benchmint/benchmint/stages/export"
 	"github.com/benchmint/benchmint/stages/harvest"
 	"github.com/benchmint/benchmint/stages/internal/asked"
@@ -52,11 +53,12 @@ const (
 	Validate  = "validate"  // a start in its environment: the proof
 	Assess    = "assess"    // a proof: how much of the patch its tests notice
 	Describe  = "describe"  // a proved change: what a solver is told
+	Document  = "document"  // a statement of a library: its specification, of the release's own documentation
 	Export    = "export"    // all statements: the dataset
 )
 
 // Order is every stage of a plan.
-var Order = []string{Crawl, Harvest, Link, Pair, Range, Cut, Mask, Classify, Resolve, Provision, Validate, Assess, Describe, Export}
+var Order = []string{Crawl, Harvest, Link, Pair, Range, Cut, Mask, Classify, Resolve, Provision, Validate, Assess, Describe, Document, Export}
 
 // budget is how often and for how long a step is put off before it is Failed (and tried
 // again by the next run): some twenty seconds each time, so that a run that waits its
@@ -86,7 +88,7 @@ var Makers = []string{Link, Range, Mask}
 const (
 	Begin = Classify // the first stage of all kinds together: what it is given is a Start
 	Cheap = Classify // the last stage before a sandbox is needed: a dry run ends with it
-	Last  = Describe // the last stage before the dataset
+	Last  = Document // the last stage before the dataset: libraries alone go through it
 )
 
 // needs are the resources that one step of a stage holds while it runs.
@@ -104,6 +106,7 @@ var needs = map[string]map[string]int{
 	Validate:  {CPU: 1, Sandbox: 1},
 	Assess:    {CPU: 1, Sandbox: 1},
 	Describe:  {CPU: 1},
+	Document:  {CPU: 1, Sandbox: 1, ends.Registry: 1},
 	Export:    {CPU: 1},
 }
 
@@ -166,7 +169,7 @@ type Deps struct {
 	Validate    validate.Config
 	Assess      assess.Config
 	Describe    describe.Config
-	Printer     describe.Printer            // prints specifications; nil is nobody
+	Printer     document.Printer            // prints specifications; nil is nobody
 	PrintedBy   string                      // its name and version
 	Overrides   map[string]schemas.Override // statements and interfaces written by hand, by ID
 	// Desk is where models are asked, without its ledger, which Books keeps; nil asks
@@ -207,7 +210,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	projects := environment.Projects{States: trees, History: d.Repos, Toolchains: d.Builder.Toolchains, Languages: d.Builder.Languages, PinToDate: d.PinToDate}
 	exporter := export.New(d.Dataset, export.Outside{
 		Records: records, States: trees, History: d.Repos, Blobs: d.Blobs, Commands: d.Builder, Tools: merged(d.Tools, d.Program),
-		Stages: []string{Link, Range, Mask, Classify, Resolve, Provision, Validate, Assess, Describe}, Labelled: Classify, Proved: Validate, Assessed: Assess,
+		Stages: []string{Link, Range, Mask, Classify, Resolve, Provision, Validate, Assess, Describe, Document}, Labelled: Classify, Proved: Validate, Assessed: Assess,
 		Releases: records.Releases,
 	})
 
@@ -247,12 +250,24 @@ func New(d Deps) (*pipeline.Plan, error) {
 	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), options(Validate, validate.Version, d.Validate, proof))
 	assessed := pipeline.Then(proofs, Assess, pipeline.Stage[schemas.Proof, schemas.Adequacy](do.assessor), options(Assess, assess.Version, d.Assess, hunks))
 	describer := describe.New(records, trees, d.Builder.Languages, d.Overrides, d.Describe)
-	describer.Specify(&describe.Specifier{Blobs: d.Blobs, Printer: d.Printer, PrintedBy: d.PrintedBy})
 	if d.Desk != nil {
 		describer.With(describe.Model{Desk: d.desk()}, describe.Model{Desk: d.desk()})
 	}
 	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describer), asking(d.Desk, options(Describe, describe.Version, d.Describe.Fingerprint(), attempt, Harvest)))
-	return pipeline.Drain(described, Export, pipeline.Drainer[schemas.Statement](exporter), options(Export, export.Version, d.Dataset.Told(d.Tools), writing)), nil
+	documented := d.documented(described, projects, document.Outside{Records: records, States: trees, Blobs: d.Blobs, Printer: d.Printer, PrintedBy: d.PrintedBy}, environments)
+	others := pipeline.Where(described, func(s schemas.Statement) bool { return !document.Wanted(s) })
+	return pipeline.Drain(pipeline.Merge(others, documented), Export, pipeline.Drainer[schemas.Statement](exporter), options(Export, export.Version, d.Dataset.Told(d.Tools), writing)), nil
+}
+
+// documented are the statements of libraries with their specifications.
+func (d Deps) documented(described pipeline.Flow[schemas.Statement], p environment.Projects, o document.Outside, timeout time.Duration) pipeline.Flow[schemas.Statement] {
+	least := describe.DefaultLibrary().Specification
+	if d.Describe.Library != nil {
+		least = d.Describe.Library.Specification
+	}
+	settings := document.Settings{Sandbox: d.SandboxKind, Limits: d.Builder.Limits, Pin: d.PinToDate, PrintedBy: o.PrintedBy, Least: least}
+	documenter := document.New(d.Builder, p, o, least)
+	return pipeline.Share(pipeline.Where(described, document.Wanted), Document, pipeline.Sharer[schemas.Statement, document.Built, schemas.Statement](documenter), options(Document, document.Version, settings, timeout))
 }
 
 func (d Deps) desk() asked.Desk {

@@ -128,7 +128,7 @@ func TestEveryStageEnds(t *testing.T) {
 		if o := options(stage, "1", nil, attempt); o.Timeout <= 0 || o.Budget.Tries <= 0 || o.Budget.Wait <= 0 {
 			t.Errorf("%s: %+v", stage, o)
 		}
-		want := stage == Resolve || stage == Provision || stage == Validate || stage == Assess
+		want := stage == Resolve || stage == Provision || stage == Validate || stage == Assess || stage == Document
 		if got := needs[stage][Sandbox] > 0; got != want {
 			t.Errorf("%s needs a sandbox: %t", stage, got)
 		}

@@ -31,10 +31,16 @@ type result struct {
 	Next     string  `json:"next"`
 }
 
+// described counts statements, those of libraries with their specifications.
+func described(s pipeline.Summary) int {
+	d := stageCount(s, stages.Document)
+	return stageCount(s, stages.Describe).Done - (d.Items() - d.Done)
+}
+
 // finish prints the three lines that every run ends with, and gives its exit code.
 // fault is what ended the run or the writing of the dataset, nil for most.
 func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sources *sources, fault error) error {
-	r := result{Summary: s, Store: told(c.Store), Tasks: stageCount(s, stages.Last).Done, Spent: p.spent, MaxSpent: p.maxSpent(c)}
+	r := result{Summary: s, Store: told(c.Store), Tasks: described(s), Spent: p.spent, MaxSpent: p.maxSpent(c)}
 	if s.Drained && fault == nil {
 		r.Dataset = c.Output
 		// The ledger and twins take rows out at the very end.
@@ -154,7 +160,7 @@ func funnelLine(s pipeline.Summary, until string, sources *sources) string {
 		n           int
 	}{
 		{stages.Link, linked, items.Done}, {stages.Cheap, "wanted", done(stages.Cheap)}, {stages.Provision, "provisioned", done(stages.Provision)},
-		{stages.Validate, "proved", done(stages.Validate)}, {stages.Last, "described", done(stages.Last)},
+		{stages.Validate, "proved", done(stages.Validate)}, {stages.Describe, "described", described(s)},
 	} {
 		if until == "" || slices.Index(stages.Order, l.stage) <= slices.Index(stages.Order, until) {
 			line += fmt.Sprintf(", %d %s", l.n, l.word)

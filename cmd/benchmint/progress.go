@@ -181,6 +181,10 @@ func (v *view) funnel() string {
 			words = append(words, fmt.Sprintf("%d proved", t.Done))
 		case stages.Describe:
 			words = append(words, fmt.Sprintf("%d described", t.Done))
+		case stages.Document:
+			if t.items() > 0 {
+				words = append(words, fmt.Sprintf("%d specified", t.Done))
+			}
 		}
 		open += t.Open
 	}

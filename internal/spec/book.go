@@ -157,18 +157,27 @@ func (b *book) picture(alt, name, as string) string {
 		b.left[leftPicture]++
 		return alt
 	}
-	form := formOf(e.Data)
-	key := schemas.DigestBytes(e.Data)
-	file := PicturesDir + "/" + key.Short() + form
-	if _, known := b.pictures[file]; !known {
-		if form == "" || len(e.Data) > maxPicture || b.size+len(e.Data) > maxPictures {
-			b.left[leftPicture]++
-			return alt
-		}
-		b.size += len(e.Data)
-		b.pictures[file] = Picture{Name: file, Data: e.Data}
+	file := b.keptPicture(e.Data)
+	if file == "" {
+		b.left[leftPicture]++
+		return alt
 	}
 	return "![" + alt + "](" + file + ")"
+}
+
+// keptPicture keeps a picture beside the text, and gives its name there; "" for what is none
+// or too large.
+func (b *book) keptPicture(data []byte) string {
+	form := formOf(data)
+	file := PicturesDir + "/" + schemas.DigestBytes(data).Short() + form
+	if _, known := b.pictures[file]; !known {
+		if form == "" || len(data) > maxPicture || b.size+len(data) > maxPictures {
+			return ""
+		}
+		b.size += len(data)
+		b.pictures[file] = Picture{Name: file, Data: data}
+	}
+	return file
 }
 
 // formOf is the extension of a picture, "" for what is none.

@@ -165,9 +165,15 @@ func (b *book) read() (docs []document, source string) {
 		}
 	}
 	docs = slices.DeleteFunc(docs, func(d document) bool { return b.included[d.path] })
-	source = FromDocs
+	return b.withReadme(docs, false)
+}
+
+// withReadme puts the readme before documents, where none of them includes it, and says what
+// they come from. Of built documents nothing may say that they include it: then their text does.
+func (b *book) withReadme(docs []document, built bool) ([]document, string) {
+	source := FromDocs
 	if name := readme(b.tree); name != "" && !b.included[name] {
-		if d, _ := b.document(name); len(d.blocks) > 0 {
+		if d, _ := b.document(name); len(d.blocks) > 0 && !(built && held(d, docs)) {
 			docs = append([]document{d}, docs...)
 			if len(docs) == 1 {
 				source = FromReadme
@@ -195,6 +201,12 @@ func (b *book) document(name string) (document, []string) {
 		p.remember(lines)
 		d.blocks = p.rest(lines)
 	}
+	b.titled(&d, p.title)
+	return d, p.toctree
+}
+
+// titled gives a document one title of the first level, and takes out what is empty.
+func (b *book) titled(d *document, title string) {
 	d.blocks = slices.DeleteFunc(d.blocks, func(s string) bool { return strings.TrimSpace(s) == "" })
 	d.blocks = filled(d.blocks)
 	tops := 0
@@ -203,10 +215,10 @@ func (b *book) document(name string) (document, []string) {
 			tops++
 		}
 	}
-	d.title = p.title
+	d.title = title
 	if len(d.blocks) > 0 && (tops != 1 || !strings.HasPrefix(d.blocks[0], heading+"1")) {
 		// Text before the first title, or no title or several of the whole: the file's name is it.
-		if d.title = stem(name); d.title == "index" {
+		if d.title = stem(d.path); d.title == "index" {
 			d.title = b.name
 		}
 		for i, block := range d.blocks {
@@ -216,7 +228,6 @@ func (b *book) document(name string) (document, []string) {
 		}
 		d.blocks = append([]string{heading + "1" + d.title}, d.blocks...)
 	}
-	return d, p.toctree
 }
 
 // filled leaves out titles that nothing stands below.

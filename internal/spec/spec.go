@@ -2,14 +2,18 @@
 // one text of Markdown with a table of contents, the pictures beside it, and the same as a
 // page of HTML.
 //
-// Everything is read of the starter, the tree without the bodies of functions: what the
+// Documents are read of the starter, the tree without the bodies of functions: what the
 // documentation includes of the code, and what signatures and docstrings say, cannot hold a
-// body then. Documents are Markdown or reStructuredText. There is no library in Go that reads
-// the latter and is kept, so that rst.go reads its common constructs; of a directive that it
+// body then. They are Markdown or reStructuredText. There is no library in Go that reads the
+// latter and is kept, so that rst.go reads its common constructs; of a directive that it
 // does not know the text stays. What directives of Sphinx would write by running the code
-// (autoclass and its kind) is written from signatures and docstrings, and what no document
-// describes follows as a reference. Code of the documentation that is the solution all the
-// same is left out (leak.go).
+// (autoclass and its kind) is written from signatures and docstrings.
+//
+// Or documents are pages that Sphinx or MkDocs has built of the release (built.go), which a
+// library makes Markdown of.
+//
+// What no document describes follows as a reference. Code of the documentation that is the
+// solution all the same is left out (leak.go).
 //
 // It never runs code, follows no link out of the tree, asks no network, and reads and writes
 // no more than its bounds say; what is over them is left out and counted.
@@ -45,6 +49,7 @@ type Options struct {
 	Starter  *tree.Tree
 	Ships    func(path string) bool // reports whether a path is of the code part
 	Patch    []byte                 // from the starter to the release: what must not be told
+	Built    *Pages                 // the documentation as its own tool has built it; nil: files are read
 }
 
 // Picture is one file beside the text.
@@ -58,6 +63,8 @@ type Spec struct {
 	Source    string // FromDocs, FromReadme, FromSignatures
 	Documents []string
 	Reference bool // has an API reference of its own
+	Built     bool // documents are pages of Options.Built, which has some with text
+	Described int  // objects of the code that those pages describe
 	Markdown  string
 	Pictures  []Picture
 	Words     int
@@ -68,12 +75,21 @@ type Spec struct {
 // Build writes the specification of a starter. It is the same for the same options, to the
 // byte. A tree without a word of documentation makes one without documents.
 func Build(o Options) Spec {
-	b := &book{
-		tree: o.Starter, name: o.Name, version: o.Version, included: map[string]bool{}, labels: map[string]string{}, pictures: map[string]Picture{}, left: map[string]int{},
-		api: newAPI(o.Starter, o.Language, o.Ships),
+	b := newBook(o)
+	var s Spec
+	var docs []document
+	if o.Built != nil {
+		docs, s.Source = b.built(*o.Built)
+		if s.Built = s.Source == FromDocs; s.Built {
+			s.Described = len(b.api.done)
+		} else {
+			b = newBook(o)
+		}
 	}
-	docs, source := b.read()
-	s := Spec{Source: source, Left: b.left}
+	if !s.Built {
+		docs, s.Source = b.read()
+	}
+	s.Left = b.left
 	for _, d := range docs {
 		s.Documents = append(s.Documents, d.path)
 	}
@@ -100,6 +116,13 @@ func Build(o Options) Spec {
 		}
 	}
 	return s
+}
+
+func newBook(o Options) *book {
+	return &book{
+		tree: o.Starter, name: o.Name, version: o.Version, included: map[string]bool{}, labels: map[string]string{}, pictures: map[string]Picture{}, left: map[string]int{},
+		api: newAPI(o.Starter, o.Language, o.Ships),
+	}
 }
 
 var target = lazyregexp.New("\\[([^\\[\\]]*)\\]\\(" + opens + "(doc|ref):([^" + closes + "]*)" + closes + "\\)")

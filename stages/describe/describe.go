@@ -21,7 +21,6 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/internal/states"
-	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
@@ -65,7 +64,6 @@ type Describer struct {
 	first     Drafter // asked before, as often as config.Model says; nil is none
 	reviewer  Reviewer
 	overrides map[string]schemas.Override
-	specifier *Specifier // of libraries; nil is none
 	config    Config
 }
 
@@ -107,8 +105,7 @@ func (d *Describer) Depends(a schemas.Adequacy) any {
 		Proof     schemas.Digest
 		Unnoticed bool
 		Coverage  *schemas.Coverage `json:",omitempty"`
-		Specifier string            `json:",omitempty"`
-	}{a.StartID, a.Proof, a.Finding() == schemas.NoneNoticed, a.Coverage, d.specifies(a.StartID)}
+	}{a.StartID, a.Proof, a.Finding() == schemas.NoneNoticed, a.Coverage}
 }
 
 // Run has one statement drafted and judges it. Rejections: every reason of describe/.
@@ -234,8 +231,6 @@ type facts struct {
 	start          schemas.Start
 	proof          schemas.Proof
 	base, solution lang.Tree
-	starter        *tree.Tree // base, of a library
-	patch          []byte     // from it to the solution
 	// names are those that the tests use and that only the solution's code defines,
 	// with those that have no definition (lang.Language.NewNames).
 	names []schemas.Name
@@ -261,7 +256,7 @@ func (d *Describer) facts(ctx context.Context, id string) (facts, error) {
 	if err != nil {
 		return f, err
 	}
-	f.base, f.solution, f.starter, f.patch = trees.B, trees.G, trees.B, trees.Patch
+	f.base, f.solution = trees.B, trees.G
 	if f.cut != nil {
 		return f, nil
 	}

@@ -69,14 +69,12 @@ func (d *Describer) library(ctx context.Context, f facts, c *schemas.Coverage) (
 	if hand := d.overrides[st.StartID]; hand.Statement != "" {
 		st.Text, st.Provider, st.WrittenBy, st.From = hand.Statement, schemas.Hand, schemas.Hand, []string{schemas.Hand}
 	}
+	st.Release = schemas.DigestOf(struct {
+		Repo, Tree  string
+		Environment schemas.Digest
+	}{f.start.Repo, f.start.SolutionTree, provisioned.Environment.Key})
 	pipeline.Provide(ctx, prompts.Provenance{Provider: st.Provider})
-	if d.specifier == nil {
-		return st, nil
-	}
-	if st.Specification, err = d.specifier.specify(ctx, f, d.languages); err != nil {
-		return schemas.Statement{}, err
-	}
-	return st, bounds.specifies(st.Specification.Source) // a folder of docs may have nothing to read
+	return st, nil
 }
 
 // holds rejects a library whose tests say too little.
@@ -116,7 +114,7 @@ func (l Library) runs(lock string) error {
 
 // specifies rejects a library that is described by less than is asked for.
 func (l Library) specifies(has string) error {
-	if order := []string{Signatures, Readme, Docs}; slices.Index(order, has) < slices.Index(order, l.Specification) {
+	if schemas.Documented(has) < schemas.Documented(l.Specification) {
 		return pipeline.Reject(schemas.NoSpec, "the best documentation it has is %s, and %s is asked for", has, l.Specification)
 	}
 	return nil

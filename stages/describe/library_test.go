@@ -60,7 +60,7 @@ func (s *shelf) Start(string) (schemas.Start, error) {
 func (s *shelf) Proof(string) (schemas.Proof, error) { return s.proof, nil }
 
 func (s *shelf) Provisioned(string) (schemas.Provisioned, error) {
-	return schemas.Provisioned{Environment: schemas.Environment{Recipe: schemas.Recipe{Lock: s.lock}}}, nil
+	return schemas.Provisioned{Environment: schemas.Environment{Key: schemas.DigestOf(s.lock), Recipe: schemas.Recipe{Lock: s.lock}}}, nil
 }
 
 func (s *shelf) Of(context.Context, schemas.Start) (states.Trees, error) {
@@ -127,6 +127,10 @@ func TestLibraryStatement(t *testing.T) {
 	if strings.Contains(st.Text, "conf.py") || !slices.Contains(st.From, "docs") {
 		t.Errorf("from %v:\n%s", st.From, st.Text)
 	}
+	s.lock = "six==1.0\n" // of another environment
+	if other, err := New(s, s, nil, nil, Config{}).Run(t.Context(), adequacy(s, 90)); err != nil || st.Release == "" || other.Release == st.Release {
+		t.Errorf("release %q, %q in another environment, %v", st.Release, other.Release, err)
+	}
 	byHand := map[string]schemas.Override{s.cut().ID(): {Statement: "Write it."}}
 	if st, err = New(s, s, nil, byHand, Config{}).Run(t.Context(), adequacy(s, 90)); err != nil {
 		t.Fatal(err)
@@ -188,25 +192,5 @@ func TestLibraryFacts(t *testing.T) {
 	d := New(s, s, nil, nil, Config{})
 	if cmp.Equal(d.Depends(adequacy(s, 80)), d.Depends(adequacy(s, 90))) || !cmp.Equal(d.Depends(adequacy(s, 80)), d.Depends(adequacy(s, 80))) {
 		t.Error("another coverage is no other input")
-	}
-}
-
-// TestLibraryOfChangesAlone: a folder of docs that holds nothing but what changed describes no
-// library, whatever its path says.
-func TestLibraryOfChangesAlone(t *testing.T) {
-	t.Parallel()
-	s := newShelf(t, 1, 0, 0)
-	s.tree = planted(t, []tree.Entry{
-		{Path: "README.md", Mode: tree.ModeFile, Data: []byte("# Kit\n\nA kit.\n")},
-		{Path: "docs/changelog.md", Mode: tree.ModeFile, Data: []byte("# Changes\n\n- New.\n")},
-		{Path: "kit.py", Mode: tree.ModeFile, Data: []byte("def f(): ...\n")},
-	})
-	bounds := DefaultLibrary()
-	bounds.Specification = Docs
-	d := New(s, s, nil, nil, Config{Library: &bounds}).Specify(&Specifier{Blobs: blobs{}})
-	_, err := d.Run(t.Context(), adequacy(s, 90))
-	var no *pipeline.Rejected
-	if !errors.As(err, &no) || no.Reason != schemas.NoSpec || !strings.Contains(no.Err.Error(), "documentation it has is readme, and docs is asked for") {
-		t.Errorf("%v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package describe
+package document
 
 import (
 	"context"
@@ -16,95 +16,89 @@ import (
 	"github.com/benchmint/benchmint/internal/screen"
 	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/spec"
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// specVersion is raised where a specification of the same starter is another.
-const specVersion = "1, " + secrets.RulesVersion
-
 // maxPage bounds the HTML that is printed, in bytes.
 const maxPage = 24 << 20
 
-// Printer makes a PDF of a page of HTML, dated as is said, and counts its pages;
-// pdf.Printer does. pdf.ErrFailed is about the page.
-type Printer interface {
-	Print(ctx context.Context, page []byte, date time.Time) (pdf []byte, pages int, err error)
-}
-
-// Blobs keeps what records name by digest.
-type Blobs interface {
-	Put(b []byte) (schemas.Digest, error)
-}
-
-// Specifier makes the specifications of libraries.
-type Specifier struct {
-	Blobs     Blobs
-	Printer   Printer // nil prints nothing
-	PrintedBy string  // its name and version
-}
-
-// Specify has specifications made beside the statements of libraries.
-func (d *Describer) Specify(s *Specifier) *Describer {
-	d.specifier = s
-	return d
-}
-
-// specifies is what the specification of a library depends on beside its start, "" for what
-// is none.
-func (d *Describer) specifies(id string) string {
-	if d.specifier == nil {
-		return ""
-	}
-	start, err := d.records.Start(id)
-	if err != nil || start.Kind != schemas.KindLibrary {
-		return "" // Run says what cannot be read
-	}
-	return specVersion + ", " + d.specifier.PrintedBy
+// facts is what one specification is made from.
+type facts struct {
+	start   schemas.Start
+	release schemas.Release
+	starter *tree.Tree
+	patch   []byte // from it to the release
+	built   Built
 }
 
 // specify makes the specification of a library and keeps its files. The text is masked
 // before it is printed, so that both say the same.
-func (s *Specifier) specify(ctx context.Context, f facts, languages map[string]lang.Language) (*schemas.Specification, error) {
+func (d *Documenter) specify(ctx context.Context, f facts) (*schemas.Specification, error) {
 	pipeline.Doing(ctx, "writing the specification of %d files", len(f.starter.Paths()))
 	var plugins []lang.Language
-	for _, l := range languages {
+	for _, l := range d.builder.Languages {
 		plugins = append(plugins, l)
 	}
 	rules := parts.New(plugins...)
 	made := spec.Options{
-		Name: path.Base(f.start.Repo), Version: f.cut.Release.Version, Language: f.start.Language, Starter: f.starter, Patch: f.patch,
+		Name: path.Base(f.start.Repo), Version: f.release.Version, Language: f.start.Language, Starter: f.starter, Patch: f.patch,
 		Ships: func(p string) bool {
 			part, rule := rules.Part(p, f.starter)
 			return parts.Ships(p, part, rule)
 		},
 	}
+	pages, err := d.pages(f.built)
+	if err != nil {
+		return nil, err
+	}
+	made.Built = pages
 	built := spec.Build(made)
 	out := &schemas.Specification{
-		Source: built.Source, Reader: "files", Documents: len(built.Documents), Reference: built.Reference,
+		Source: built.Source, Reader: schemas.ReadFiles, NotBuilt: f.built.NotBuilt, Documents: len(built.Documents), Reference: built.Reference,
 		Pictures: len(built.Pictures), Redacted: built.Redacted, Left: built.Left,
+	}
+	switch {
+	case built.Built:
+		out.Reader, out.BuiltBy, out.Packages, out.Described = f.built.Tool, pages.Tool, f.built.Packages, built.Described
+	case pages != nil:
+		out.NotBuilt = "its pages hold no documentation"
 	}
 	built.Markdown, out.Masked = masked(built.Markdown, string(f.patch))
 	out.Words = len(strings.Fields(built.Markdown))
 	if leaks := spec.Leaks(built.Markdown, made); len(leaks) > 0 {
 		return nil, pipeline.Reject(schemas.LeakyStatement, "the specification holds lines of the implementation: %.200q", leaks[0])
 	}
-	if err := s.keep(out, schemas.SpecificationText, []byte(built.Markdown)); err != nil {
+	if err := d.keep(out, schemas.SpecificationText, []byte(built.Markdown)); err != nil {
 		return nil, err
 	}
-	if err := s.print(ctx, out, built, f.cut.Release.Date); err != nil {
+	if err := d.print(ctx, out, built, f.release.Date); err != nil {
 		return nil, err
 	}
 	for _, p := range built.Pictures {
-		if err := s.keep(out, p.Name, p.Data); err != nil {
+		if err := d.keep(out, p.Name, p.Data); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (s *Specifier) keep(out *schemas.Specification, name string, data []byte) error {
-	digest, err := s.Blobs.Put(data)
+// pages are those that were built, nil where there are none.
+func (d *Documenter) pages(b Built) (*spec.Pages, error) {
+	if b.Pages == "" {
+		return nil, nil
+	}
+	data, err := d.outside.Blobs.Get(b.Pages)
+	if err != nil {
+		return nil, fmt.Errorf("reading the pages of the documentation: %w", err)
+	}
+	pages, err := spec.ReadPages(data)
+	return &pages, err
+}
+
+func (d *Documenter) keep(out *schemas.Specification, name string, data []byte) error {
+	digest, err := d.outside.Blobs.Put(data)
 	if err != nil {
 		return fmt.Errorf("keeping %s: %w", name, err)
 	}
@@ -113,8 +107,8 @@ func (s *Specifier) keep(out *schemas.Specification, name string, data []byte) e
 }
 
 // print adds the PDF, or why there is none.
-func (s *Specifier) print(ctx context.Context, out *schemas.Specification, built spec.Spec, date time.Time) error {
-	if s.Printer == nil {
+func (d *Documenter) print(ctx context.Context, out *schemas.Specification, built spec.Spec, date time.Time) error {
+	if d.outside.Printer == nil {
 		out.WithoutPDF = "no Chromium on the machine (Debian package " + pdf.Package + ")"
 		return nil
 	}
@@ -127,7 +121,7 @@ func (s *Specifier) print(ctx context.Context, out *schemas.Specification, built
 		return nil
 	}
 	pipeline.Doing(ctx, "printing the specification")
-	printed, pages, err := s.Printer.Print(ctx, page, date)
+	printed, pages, err := d.outside.Printer.Print(ctx, page, date)
 	if errors.Is(err, pdf.ErrFailed) {
 		out.WithoutPDF = pdf.ErrFailed.Error()
 		return nil
@@ -135,8 +129,8 @@ func (s *Specifier) print(ctx context.Context, out *schemas.Specification, built
 	if err != nil {
 		return fmt.Errorf("printing the specification: %w", err)
 	}
-	out.PrintedBy, out.Pages = s.PrintedBy, pages
-	return s.keep(out, schemas.SpecificationPDF, printed)
+	out.PrintedBy, out.Pages = d.outside.PrintedBy, pages
+	return d.keep(out, schemas.SpecificationPDF, printed)
 }
 
 // masked is a text as a dataset may hold it: without credentials, without addresses of people
