@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -152,6 +154,10 @@ func finds(t *testing.T, dir string, rule Rule, says string) {
 func TestLibrary(t *testing.T) {
 	t.Parallel()
 	whole := datasetOf(t, libraryTask(t))
+	rows, err := Standings(whole)
+	if diff := cmp.Diff([]Standing{{ID: "acme__widget-v1.0.library", Repo: "acme/widget", Release: "v1.0"}}, rows); diff != "" || err != nil {
+		t.Errorf("what stands there: %v (-want +got):\n%s", err, diff)
+	}
 	const folder = "tasks/acme__widget-v1.0.library/"
 	library := func(change func(*Library)) func(*testing.T, string) {
 		return func(t *testing.T, dir string) { editRow(t, dir, func(r *Row) { change(r.Benchmint.Library) }) }
