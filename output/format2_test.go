@@ -62,7 +62,7 @@ func TestFormat2Reads(t *testing.T) {
 		t.Errorf("start %s, proof %s, adequacy %s, language %q", start.ID(), proof.ID(), a.ID(), env.Recipe.Language)
 	}
 	rows, err := Standings(dir)
-	if d := cmp.Diff([]Standing{{id, "demo/slug", c.Commit, 5}}, rows); d != "" || err != nil {
+	if d := cmp.Diff([]Standing{{ID: id, Repo: "demo/slug", Commit: c.Commit, Number: 5}}, rows); d != "" || err != nil {
 		t.Errorf("standings: %v (-want +got):\n%s", err, d)
 	}
 }
@@ -169,7 +169,7 @@ func TestSplits(t *testing.T) {
 	}
 	var want []Standing
 	for _, x := range []Task{in.tasks[1], in.tasks[0]} {
-		want = append(want, Standing{x.ID(), "acme/widget", x.Origin.Commit(), x.Origin.Change.Number})
+		want = append(want, Standing{ID: x.ID(), Repo: "acme/widget", Commit: x.Origin.Commit(), Number: x.Origin.Change.Number})
 	}
 	rows, err := Standings(dir)
 	if d := cmp.Diff(want, rows); d != "" || err != nil {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -56,11 +58,73 @@ func libraryTask(t testing.TB) Task {
 	return x
 }
 
-// TestLibrary: the row of a library holds, and each thing that it says is checked.
-func TestLibrary(t *testing.T) {
+// sliceTask is a proved task of a slice of it: one function, which one test of three reaches
+// without noticing.
+func sliceTask(t testing.TB) Task {
+	t.Helper()
+	x := libraryTask(t)
+	slice := &schemas.Slice{Function: "widget.py::size", Name: "size"}
+	x.Origin.Cut.Slice, x.Start.Masked.Slice = slice, slice
+	id := x.Origin.ID()
+	x.Start.ChangeID, x.Proof.StartID, x.Label.StartID, x.Adequacy.StartID, x.Statement.StartID = id, id, id, id, id
+	x.Start.Functions = schemas.FunctionEdits{Modified: []string{"widget.py::size"}}
+	x.Start.Masked.Functions, x.Start.Masked.Taken, x.Start.Masked.Kept = 1, 1, map[string]int{}
+	x.Start.Masked.Lines, x.Start.Masked.Left, x.Start.Masked.Difficulty = 6, 0, &schemas.Difficulty{Lines: 6, Branches: 2, FanIn: 3, Depth: 1}
+	passed := []schemas.Status{schemas.Passed}
+	x.Proof.Tests = append(x.Proof.Tests, schemas.TestVerdict{ID: "tests/test_widget.py::test_far", Unit: "tests/test_widget.py", Class: schemas.P2P, S: passed, G: passed})
+	x.Adequacy.Near = []string{"tests/test_widget.py::test_loads"}
+	x.Adequacy.Counted = &schemas.Counted{Rule: schemas.CountReach, P2P: x.Adequacy.Near}
+	return x
+}
+
+// TestSlice: the row of a slice holds, and each thing that it says of the slice is checked.
+func TestSlice(t *testing.T) {
 	t.Parallel()
+	whole := datasetOf(t, sliceTask(t))
+	const folder = "tasks/acme__widget-v1.0.library.strict.size/"
+	const differs = "library is not that of " + folder + "start.json, proof.json and adequacy.json"
+	for name, c := range map[string]struct {
+		rule Rule
+		says string
+		do   func(*Row, *Library)
+	}{
+		"another_name":      {RuleID, "make acme__widget-v1.0.library.strict.width", func(_ *Row, l *Library) { l.Slice.Name = "width" }},
+		"no_slice":          {RuleID, "make acme__widget-v1.0.library", func(_ *Row, l *Library) { l.Slice = nil }},
+		"both":              {RuleField, `slice "size" is of module "widget.py" and of function "widget.py::size"`, func(_ *Row, l *Library) { l.Slice.Module = "widget.py" }},
+		"no_function":       {RuleField, `function "widget.py" is not path::Class.method`, func(_ *Row, l *Library) { l.Slice.Function = "widget.py" }},
+		"another_path":      {RuleParts, "the code part is [widget.py], of the slice function gadget.py::size", func(_ *Row, l *Library) { l.Slice.Function = "gadget.py::size" }},
+		"another_function":  {RuleField, "functions.modified: widget.py::width is not of function widget.py::size", func(r *Row, _ *Library) { r.Benchmint.Functions.Modified = []string{"widget.py::width"} }},
+		"no_functions":      {RuleField, "functions.modified names 0 functions; 1 were taken out", func(r *Row, _ *Library) { r.Benchmint.Functions.Modified = []string{} }},
+		"no_difficulty":     {RuleField, "library.difficulty is not there, of a slice", func(_ *Row, l *Library) { l.Difficulty = nil }},
+		"lines":             {RuleField, "library.difficulty: 5 lines, 2 branches, fan-in 3, depth 1; 6 of 6 body lines are gone", func(_ *Row, l *Library) { l.Difficulty.Lines = 5 }},
+		"depth":             {RuleField, "depth -1", func(_ *Row, l *Library) { l.Difficulty.Depth = -1 }},
+		"branches":          {RuleFolder, differs, func(_ *Row, l *Library) { l.Difficulty.Branches = 7 }},
+		"tests":             {RuleField, "library.difficulty.tests is 3; FAIL_TO_PASS has 2", func(_ *Row, l *Library) { l.Difficulty.Tests = 3 }},
+		"no_counted":        {RuleField, "library.counted is not there, of a slice", func(_ *Row, l *Library) { l.Counted = nil }},
+		"counted_by_nobody": {RuleField, `library.counted.rule is "files"`, func(_ *Row, l *Library) { l.Counted.Rule = "files" }},
+		"counted_twice":     {RuleLists, "is not sorted, or holds a test twice", func(_ *Row, l *Library) { l.Counted.P2P = append(l.Counted.P2P, l.Counted.P2P[0]) }},
+		"counted_otherwise": {RuleLists, "library.counted.pass_to_pass is not p2p_fast, by the rule reach", func(r *Row, _ *Library) { r.Benchmint.P2PFast = nil }},
+		"counted_elsewhere": {RuleLists, "which is not in PASS_TO_PASS", func(r *Row, l *Library) { l.Counted.P2P = []string{r.FailToPass[0]} }},
+		"counted_rule":      {RuleFolder, differs, func(_ *Row, l *Library) { l.Counted.Rule = schemas.CountUnits }},
+		"zero_work":         {RuleField, "library.zero_work is 0.5; 1 of 3 tests that count pass with nothing done", func(_ *Row, l *Library) { l.ZeroWork = 0.5 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "out")
+			if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+				t.Fatal(err)
+			}
+			editRow(t, dir, func(r *Row) { c.do(r, r.Benchmint.Library) })
+			finds(t, dir, c.rule, c.says)
+		})
+	}
+}
+
+// datasetOf is a dataset of one library, which checks.
+func datasetOf(t *testing.T, x Task) string {
+	t.Helper()
 	in := input(t)
-	in.tasks = []Task{libraryTask(t)}
+	in.tasks = []Task{x}
 	in.Funnel, in.flakes = []Funnel{{Stage: "crawl", Done: 1}, {Stage: "cut", Done: 1}, {Stage: "mask", Done: 1}, {Stage: "classify", Done: 1}, {Stage: "resolve", Done: 1},
 		{Stage: "provision", Done: 1}, {Stage: "validate", Done: 1}, {Stage: "assess", Done: 1}, {Stage: "describe", Done: 1}}, nil
 	in.rejects = nil
@@ -70,6 +134,29 @@ func TestLibrary(t *testing.T) {
 	}
 	if findings, err := Check(whole); err != nil || len(findings) > 0 {
 		t.Fatalf("%v\n%v", err, findings)
+	}
+	return whole
+}
+
+// finds checks a dataset, which must find something that a rule says.
+func finds(t *testing.T, dir string, rule Rule, says string) {
+	t.Helper()
+	findings, err := Check(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(findings, func(f Finding) bool { return f.Rule == rule && strings.Contains(f.Message, says) }) {
+		t.Errorf("no %s that says %q:\n%v", rule, says, findings)
+	}
+}
+
+// TestLibrary: the row of a library holds, and each thing that it says is checked.
+func TestLibrary(t *testing.T) {
+	t.Parallel()
+	whole := datasetOf(t, libraryTask(t))
+	rows, err := Standings(whole)
+	if diff := cmp.Diff([]Standing{{ID: "acme__widget-v1.0.library", Repo: "acme/widget", Release: "v1.0"}}, rows); diff != "" || err != nil {
+		t.Errorf("what stands there: %v (-want +got):\n%s", err, diff)
 	}
 	const folder = "tasks/acme__widget-v1.0.library/"
 	library := func(change func(*Library)) func(*testing.T, string) {
@@ -88,7 +175,8 @@ func TestLibrary(t *testing.T) {
 		"nothing_taken": {RuleField, "0 functions taken out", library(func(l *Library) { l.Taken, l.Functions = 0, 2 })},
 		"lines":         {RuleField, "library.share_left is 1.125; 9 of 8 body lines are left", library(func(l *Library) { l.Left, l.ShareLeft = 9, 9./8 })},
 		"share":         {RuleField, "library.share_left is 0.2; 2 of 8 body lines are left", library(func(l *Library) { l.ShareLeft = 0.2 })},
-		"zero_work":     {RuleField, "library.zero_work is 0.1; 1 of 3 tests pass with nothing done", library(func(l *Library) { l.ZeroWork = 0.1 })},
+		"zero_work":     {RuleField, "library.zero_work is 0.1; 1 of 3 tests that count pass with nothing done", library(func(l *Library) { l.ZeroWork = 0.1 })},
+		"counted":       {RuleField, "library.counted or functions.modified is there, of a library without a slice", library(func(l *Library) { l.Counted = &schemas.Counted{Rule: schemas.CountReach} })},
 		"covered_share": {RuleField, "library.coverage.share is 0.5; 19 of 20 lines run", library(func(l *Library) { l.Coverage.Share = 0.5 })},
 		"covered":       {RuleField, "library.coverage.share is 1.05; 21 of 20 lines run", library(func(l *Library) { l.Coverage = &Coverage{1.05, schemas.Coverage{Lines: 20, Ran: 21}} })},
 		"coverage":      {RuleFolder, "library is not that of " + folder + "start.json, proof.json and adequacy.json", library(func(l *Library) { l.Coverage = nil })},
@@ -107,13 +195,7 @@ func TestLibrary(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.do(t, dir)
-			findings, err := Check(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.ContainsFunc(findings, func(f Finding) bool { return f.Rule == c.rule && strings.Contains(f.Message, c.says) }) {
-				t.Errorf("no %s that says %q:\n%v", c.rule, c.says, findings)
-			}
+			finds(t, dir, c.rule, c.says)
 		})
 	}
 }

@@ -316,9 +316,9 @@ func (l *linter) library() {
 		l.add(RuleField, "library is null, of a %s", r.Benchmint.Kind)
 		return
 	}
-	want := schemas.Cut{Repo: r.Repo, Release: schemas.Release{Tag: x.Release}, Profile: x.Profile}.ID()
+	want := schemas.Cut{Repo: r.Repo, Release: schemas.Release{Tag: x.Release}, Profile: x.Profile, Slice: x.Slice}.ID()
 	if r.InstanceID != want {
-		l.add(RuleID, "repo, release and profile make %s", want)
+		l.add(RuleID, "repo, release, profile and slice make %s", want)
 	}
 	if !r.Benchmint.TestsVisible {
 		l.add(RuleField, "tests_visible is false, of a library")
@@ -338,9 +338,12 @@ func (l *linter) library() {
 		l.add(RuleField, "library.coverage.share is %v; %d of %d lines run", c.Share, c.Ran, c.Lines)
 	}
 	l.specification(x.Specification)
-	if n := len(r.PassToPass) + len(r.FailToPass); n > 0 && x.ZeroWork != float64(len(r.PassToPass))/float64(n) {
-		l.add(RuleField, "library.zero_work is %v; %d of %d tests pass with nothing done", x.ZeroWork, len(r.PassToPass), n)
+	if zero := x.Counted.ZeroWork(r.FailToPass, r.PassToPass); x.ZeroWork != zero {
+		n := x.Counted.Want(r.PassToPass)
+		l.add(RuleField, "library.zero_work is %v; %d of %d tests that count pass with nothing done", x.ZeroWork, n, n+len(r.FailToPass))
 	}
+	l.difficulty(x)
+	l.slice(x)
 }
 
 // aliasOf is the ID of a number of the row's repository, "" where the key is not a number.

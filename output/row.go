@@ -181,6 +181,8 @@ type Change struct {
 type Library struct {
 	Release string `json:"release"` // tag
 	Profile string `json:"profile"` // how bodies were masked
+	// Slice is the part of the library that all figures are about; not there for a whole one.
+	Slice *schemas.Slice `json:"slice,omitempty"`
 	// Functions are those of the code part; Taken of them lost their bodies or are gone, and
 	// Kept stay, by construct ("loaded": it runs when the code is loaded).
 	Functions int            `json:"functions"`
@@ -189,9 +191,14 @@ type Library struct {
 	Lines     int            `json:"body_lines"` // without blank ones and comments
 	Left      int            `json:"body_lines_left"`
 	ShareLeft float64        `json:"share_left"` // of body lines, 0 to 1
-	// ZeroWork is the share of the listed tests that pass with nothing done: those of
-	// PASS_TO_PASS.
+	// Difficulty is that of the bodies that are gone; not there in rows of older versions.
+	Difficulty *Difficulty `json:"difficulty,omitempty"`
+	// ZeroWork is the share of the tests that count which pass with nothing done: those of
+	// PASS_TO_PASS, or of Counted.
 	ZeroWork float64 `json:"zero_work"`
+	// Counted are the tests of PASS_TO_PASS that count for a slice, beside FAIL_TO_PASS; not there
+	// for a whole library, for which all count.
+	Counted *schemas.Counted `json:"counted,omitempty"`
 	// Passing is the share of the suite's tests that pass in the release; Failing do not.
 	Passing float64  `json:"passing"`
 	Failing []string `json:"failing"`
@@ -200,6 +207,12 @@ type Library struct {
 	Coverage *Coverage `json:"coverage"`
 	// Specification lies beside the statement. Where it was masked redactions.jsonl says.
 	Specification *schemas.Specification `json:"specification"`
+}
+
+// Difficulty are facts about the bodies that a solver writes.
+type Difficulty struct {
+	schemas.Difficulty
+	Tests int `json:"tests"` // of FAIL_TO_PASS: they tell whether it is done
 }
 
 // Coverage is a share of the lines that can run, 0 to 1.
@@ -345,10 +358,19 @@ func libraryOf(t Task) *Library {
 	kept := map[string]int{}
 	maps.Copy(kept, m.Kept)
 	return &Library{
-		Release: c.Release.Tag, Profile: m.Profile, Functions: m.Functions, Taken: m.Taken, Kept: kept, Lines: m.Lines, Left: m.Left, ShareLeft: m.Share(),
-		ZeroWork: t.Proof.ZeroWork(), Passing: t.Proof.Passing(), Failing: sorted(t.Proof.List(schemas.Failing)), Coverage: coverageOf(t.Adequacy),
+		Release: c.Release.Tag, Profile: m.Profile, Slice: m.Slice, Functions: m.Functions, Taken: m.Taken, Kept: kept, Lines: m.Lines, Left: m.Left, ShareLeft: m.Share(),
+		Difficulty: difficultyOf(t), Counted: t.Adequacy.Counted,
+		ZeroWork: t.Proof.ZeroWork(t.Adequacy.Counted), Passing: t.Proof.Passing(), Failing: sorted(t.Proof.List(schemas.Failing)), Coverage: coverageOf(t.Adequacy),
 		Specification: withoutPlaces(t.Statement.Specification),
 	}
+}
+
+func difficultyOf(t Task) *Difficulty {
+	d := t.Start.Masked.Difficulty
+	if d == nil {
+		return nil
+	}
+	return &Difficulty{*d, len(t.Proof.List(schemas.F2P))}
 }
 
 func coverageOf(a schemas.Adequacy) *Coverage {

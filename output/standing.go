@@ -21,6 +21,8 @@ type Standing struct {
 	Repo   string // owner/name
 	Commit string
 	Number int // 0 is none
+	// Release is the tag that a library was made of; it has no commit on a line.
+	Release string
 }
 
 // Standings are the rows of the dataset at dir, in their order; none where nothing
@@ -91,8 +93,11 @@ func standing(in *json.Decoder) (Standing, error) {
 		Number int    `json:"number"`
 	}
 	var own struct {
-		change         // before format 3
-		Change *change `json:"change"`
+		change          // before format 3
+		Change  *change `json:"change"`
+		Library struct {
+			Release string `json:"release"`
+		} `json:"library"`
 	}
 	if err := json.Unmarshal([]byte(row.Benchmint), &own); err != nil {
 		return Standing{}, fmt.Errorf("key %q: %w", "benchmint", err)
@@ -100,7 +105,7 @@ func standing(in *json.Decoder) (Standing, error) {
 	if own.Change != nil {
 		own.change = *own.Change
 	}
-	return Standing{row.InstanceID, row.Repo, own.change.Commit, own.change.Number}, nil
+	return Standing{row.InstanceID, row.Repo, own.change.Commit, own.change.Number, own.Library.Release}, nil
 }
 
 // Leaving is a row that is in a dataset now and is not in the next one.

@@ -1,6 +1,12 @@
 package schemas
 
-// Cut is one release that a library task is made of.
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Cut is one release that a library task is made of, or a part of one.
 type Cut struct {
 	Repo     string  `json:"repo"` // Repo.Name
 	RepoRoot string  `json:"repo_root"`
@@ -9,15 +15,77 @@ type Cut struct {
 	Release  Release `json:"release"`
 	// Profile is how bodies are masked (docs/mask.md).
 	Profile string `json:"profile"`
+	// Slice is the part of the library that is masked; nil is the whole.
+	Slice *Slice `json:"slice,omitempty"`
 }
 
-// ID is owner__name-TAG.library[.PROFILE].
+// ID is owner__name-TAG.library[.PROFILE[.SLICE]].
 func (c Cut) ID() string {
-	profile := c.Profile
+	profile, slice := c.Profile, ""
 	if profile == strict {
 		profile = ""
 	}
-	return LibraryID(c.Repo, c.Release.Tag, profile, "").String()
+	if c.Slice != nil {
+		slice = c.Slice.Name
+	}
+	return LibraryID(c.Repo, c.Release.Tag, profile, slice).String()
+}
+
+// The slices that tasks are made of, as the configuration names them.
+const (
+	WholeLibrary   = "whole"
+	ModuleSlices   = "modules"   // a source file each
+	FunctionSlices = "functions" // a function each
+)
+
+// functionDivider stands between the path and the name of a function.
+const functionDivider = "::"
+
+// Slice is the part of a library that a task is about. Either Module or Function is set.
+type Slice struct {
+	Module   string `json:"module,omitempty"`   // path of a source file
+	Function string `json:"function,omitempty"` // path::Class.method
+	// Name is what the ID has of it, before it is made fit for one: no two slices of a release
+	// have the same, whatever their case.
+	Name string `json:"name"`
+}
+
+// Path is the file that the slice is in.
+func (s Slice) Path() string {
+	path, _, _ := strings.Cut(s.Module+s.Function, functionDivider)
+	return path
+}
+
+// Holds reports whether a function (path::Class.method) is in the slice.
+func (s Slice) Holds(function string) bool {
+	if s.Function != "" {
+		return function == s.Function
+	}
+	return strings.HasPrefix(function, s.Module+functionDivider)
+}
+
+// FunctionName is how records name a function: path::Class.method.
+func FunctionName(path, name string) string { return RecordPath(path) + functionDivider + name }
+
+func (s Slice) String() string {
+	if s.Function != "" {
+		return "function " + s.Function
+	}
+	return "module " + s.Module
+}
+
+// Validate names what no slice can be.
+func (s Slice) Validate() error {
+	_, name, of := strings.Cut(s.Function, functionDivider)
+	switch {
+	case s.Name == "":
+		return errors.New("a slice without a name")
+	case (s.Module == "") == (s.Function == ""):
+		return fmt.Errorf("slice %q is of module %q and of function %q: one of them is what it is", s.Name, s.Module, s.Function)
+	case s.Function != "" && (!of || name == "" || s.Path() == ""):
+		return fmt.Errorf("slice %q: function %q is not path::Class.method", s.Name, s.Function)
+	}
+	return nil
 }
 
 // Told is the cut without what later work in its repository can alter.
@@ -30,6 +98,8 @@ func (c Cut) Told() Cut {
 type Masked struct {
 	Manifest Digest `json:"manifest"` // blob: what was done to each function of the code part
 	Profile  string `json:"profile"`
+	// Slice is the part that all figures are about; nil is the code part.
+	Slice *Slice `json:"slice,omitempty"`
 	// Functions are those of the code part: Taken lost their bodies or are gone, Kept stay, by
 	// the reason.
 	Functions int            `json:"functions"`
@@ -39,6 +109,16 @@ type Masked struct {
 	// that stay, with the lines of sources in languages that are not masked.
 	Lines int `json:"body_lines"`
 	Left  int `json:"body_lines_left"`
+	// Difficulty is that of what was taken out; nil in records of older versions.
+	Difficulty *Difficulty `json:"difficulty,omitempty"`
+}
+
+// Difficulty are facts about the bodies that were taken out.
+type Difficulty struct {
+	Lines    int `json:"lines"`    // without blank ones and comments
+	Branches int `json:"branches"` // if, loops, cases, handlers, conditional expressions, and/or
+	FanIn    int `json:"fan_in"`   // functions of the tree that call each of them, summed up
+	Depth    int `json:"depth"`    // deepest nesting of blocks in one of them
 }
 
 // Share is the part of the body lines that stays, 0 to 1.

@@ -67,7 +67,11 @@ func (o Origin) CreatedAt() time.Time {
 // Subject is one line that tells what the origin is about.
 func (o Origin) Subject() string {
 	if o.Cut != nil {
-		return "release " + o.Cut.Release.Tag
+		line := "release " + o.Cut.Release.Tag
+		if o.Cut.Slice != nil {
+			line += ", " + o.Cut.Slice.String()
+		}
+		return line
 	}
 	return o.change().Subject
 }

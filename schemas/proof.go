@@ -112,10 +112,10 @@ func (p Proof) List(c Class) []string {
 	return out
 }
 
-// ZeroWork is the share of the listed tests that pass in the start, 0 to 1: what doing
-// nothing scores.
-func (p Proof) ZeroWork() float64 {
-	return part(len(p.List(P2P)), len(p.List(P2P))+len(p.List(F2P)))
+// ZeroWork is the share of the tests that count which pass in the start, 0 to 1: what doing
+// nothing scores. counted is nil where all listed tests count.
+func (p Proof) ZeroWork(counted *Counted) float64 {
+	return counted.ZeroWork(p.List(F2P), p.List(P2P))
 }
 
 // Passing is the share of the suite's tests that pass in every run of the solution, 0 to 1.

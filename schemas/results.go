@@ -62,7 +62,8 @@ type Start struct {
 	Sizes        Sizes      `json:"sizes"`
 	// Identity is the digest of (root commit, base tree, landed tree).
 	Identity Digest `json:"identity"`
-	// Functions are the functions that the code part touches; none where Masked counts them.
+	// Functions are the functions that the code part touches; of a library those that a slice
+	// lost the bodies of, and none of a whole one, where Masked counts them.
 	Functions FunctionEdits `json:"functions"`
 	// Masked says what was taken out of a library; nil for other kinds.
 	Masked *Masked `json:"masked,omitempty"`
@@ -311,6 +312,41 @@ type Adequacy struct {
 	// Near are the PASS_TO_PASS tests that run a function which the change adds or modifies;
 	// none where that is not known.
 	Near []string `json:"near,omitempty"`
+	// Counted are the tests that the score of a slice counts; nil where all count.
+	Counted *Counted `json:"counted,omitempty"`
+}
+
+// CountRule says which tests of PASS_TO_PASS count for a slice.
+type CountRule string
+
+// The rules, the better first.
+const (
+	CountReach CountRule = "reach" // those that run a masked function
+	CountUnits CountRule = "units" // those beside a FAIL_TO_PASS test: what the tests run is not known
+)
+
+// CountRules lists them.
+var CountRules = []CountRule{CountReach, CountUnits}
+
+// Counted are the tests that the score of a slice counts: FAIL_TO_PASS, and these. Most of
+// the suite of a release has nothing to do with one slice of it.
+type Counted struct {
+	Rule CountRule `json:"rule"`
+	P2P  []string  `json:"pass_to_pass"` // sorted
+}
+
+// Want is how many tests of PASS_TO_PASS, which has all, count.
+func (c *Counted) Want(all []string) int {
+	if c == nil {
+		return len(all)
+	}
+	return len(c.P2P)
+}
+
+// ZeroWork is the share of the tests that count which pass with nothing done, 0 to 1.
+func (c *Counted) ZeroWork(failToPass, passToPass []string) float64 {
+	n := c.Want(passToPass)
+	return part(n, n+len(failToPass))
 }
 
 // HunkSkip is why a hunk was not tried.

@@ -45,8 +45,8 @@ const (
 	Link      = "link"      // a change: its two states, every path or hunk in one part
 	Pair      = "pair"      // a source: ranges of its commits, drawn by a seed
 	Range     = "range"     // a range: its two states, every path or hunk in one part
-	Cut       = "cut"       // a source: releases of it that library tasks are made of
-	Mask      = "mask"      // a release: its two states, one without the bodies of its functions
+	Cut       = "cut"       // a source: releases of it that library tasks are made of, whole and by slices
+	Mask      = "mask"      // a release or a slice of it: its two states, one without the bodies of its functions
 	Classify  = "classify"  // a start: feature, improvement, fix or other, and why
 	Resolve   = "resolve"   // a start: a recipe with evidence, a lock, a key
 	Provision = "provision" // a key: its environment, built once and tried
@@ -242,7 +242,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	starts := pipeline.Then(changes, Link, pipeline.Stage[schemas.Change, schemas.Start](do.linker), options(Link, link.Version, d.Link, attempt))
 	ranges := pipeline.Expand(pipeline.Where(crawled, wants(schemas.KindEdit)), Pair, pipeline.Expander[schemas.Crawled, schemas.Change](pair.New(d.Repos)), options(Pair, pair.Version, nil, attempt))
 	edits := pipeline.Then(ranges, Range, pipeline.Stage[schemas.Change, schemas.Start](do.linker), options(Range, link.Version, d.Link, attempt))
-	cuts := pipeline.Expand(pipeline.Where(crawled, wants(schemas.KindLibrary)), Cut, pipeline.Expander[schemas.Crawled, schemas.Cut](do.cutter), options(Cut, cut.Version, d.Cut, attempt))
+	cuts := pipeline.Expand(pipeline.Where(crawled, wants(schemas.KindLibrary)), Cut, pipeline.Expander[schemas.Crawled, schemas.Cut](do.cutter), options(Cut, cut.Version, d.cuts(), attempt))
 	libraries := pipeline.Then(cuts, Mask, pipeline.Stage[schemas.Cut, schemas.Start](do.masker), options(Mask, mask.Version, d.Mask, attempt))
 	labelled := pipeline.Then(pipeline.Merge(starts, edits, libraries), Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), asking(d.Desk, options(Classify, classify.Version, d.Classify, attempt, Harvest)))
 	resolved := pipeline.Then(labelled, Resolve, pipeline.Stage[schemas.Labelled, schemas.Resolved](resolve.New(d.Builder, projects, records)), options(Resolve, resolve.Version, where, locks))
@@ -270,6 +270,18 @@ func (d Deps) documented(described pipeline.Flow[schemas.Statement], p environme
 	return pipeline.Share(pipeline.Where(described, document.Wanted), Document, pipeline.Sharer[schemas.Statement, document.Built, schemas.Statement](documenter), options(Document, document.Version, settings, timeout))
 }
 
+// cuts is what cut depends on beside its source: of slices, also how a release is masked.
+func (d Deps) cuts() any {
+	if len(d.Cut.Slices) == 0 {
+		return d.Cut
+	}
+	return struct {
+		cut.Config
+		Version string
+		Mask    mask.Config
+	}{d.Cut, mask.Version, d.Mask}
+}
+
 func (d Deps) desk() asked.Desk {
 	desk := *d.Desk
 	desk.Ledger, desk.Now = asked.Ledger(d.Books), d.Now
@@ -288,10 +300,10 @@ func (d Deps) doers(records *Records, trees states.Maker) (do doers, err error) 
 	if do.linker, err = link.New(d.Repos, d.Blobs, d.Builder.Languages, d.Link); err != nil {
 		return do, err
 	}
-	if do.cutter, err = cut.New(d.Cut); err != nil {
+	if do.masker, err = mask.New(d.Repos, d.Blobs, d.Builder.Languages, d.Maskers, d.Mask); err != nil {
 		return do, err
 	}
-	if do.masker, err = mask.New(d.Repos, d.Blobs, d.Builder.Languages, d.Maskers, d.Mask); err != nil {
+	if do.cutter, err = cut.New(do.masker, d.Cut); err != nil {
 		return do, err
 	}
 	var others []classify.Decider

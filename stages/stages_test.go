@@ -15,6 +15,7 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/classify"
 	"github.com/benchmint/benchmint/stages/cut"
+	"github.com/benchmint/benchmint/stages/mask"
 	"github.com/benchmint/benchmint/stages/validate"
 )
 
@@ -95,6 +96,21 @@ func TestOrderIsThePlan(t *testing.T) {
 	}
 	if diff := cmp.Diff(Order, plan.Stages()); diff != "" {
 		t.Errorf("(-order +plan):\n%s", diff)
+	}
+}
+
+// TestCutsDependOn: slices are listed as the mask has them; what cuts of whole libraries depend on
+// stays as it was before there were slices.
+func TestCutsDependOn(t *testing.T) {
+	t.Parallel()
+	digest := func(slices []string, least float64) schemas.Digest {
+		return schemas.DigestOf(Deps{Cut: cut.Config{Releases: 1, Profile: "strict", Slices: slices}, Mask: mask.Config{MinLanguage: least}}.cuts())
+	}
+	if got := digest(nil, 0.5); got != digest(nil, 0.9) || got != schemas.DigestBytes([]byte(`{"releases":1,"profile":"strict"}`)) {
+		t.Errorf("cuts of whole libraries depend on more than their number and profile")
+	}
+	if sliced := []string{schemas.ModuleSlices}; digest(sliced, 0.5) == digest(sliced, 0.9) {
+		t.Error("slices do not depend on how a release is masked")
 	}
 }
 

@@ -32,6 +32,7 @@ import (
 	"github.com/benchmint/benchmint/internal/llm/openai"
 	"github.com/benchmint/benchmint/internal/worktree"
 	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -110,7 +111,7 @@ func (s settings) solve(ctx context.Context, d *output.Dataset, rows []output.Ro
 		x := solver{
 			provider: provider, model: s.model, maxTokens: s.maxTokens, left: s.questions, tries: s.tries,
 			feedback: program{path: s.program, dataset: d.Dir, id: row.InstanceID, folder: folder},
-			folder:   folder, statement: row.ProblemStatement, files: row.Benchmint.Parts[schemas.PartCode], zeroWork: row.Benchmint.Library.ZeroWork,
+			folder:   folder, statement: row.ProblemStatement, files: row.Benchmint.Parts[schemas.PartCode], task: score.TaskOf(row),
 		}
 		stages, err := x.solve(ctx)
 		for _, g := range stages {

@@ -27,7 +27,7 @@ type solver struct {
 
 	folder, statement string
 	files             []string // that are to be written, by path
-	zeroWork          float64
+	task              score.Task
 
 	asked, unusable int
 }
@@ -70,11 +70,13 @@ func (s *solver) after(name string, t tested) stage {
 		if l := lists[x.List]; l != nil {
 			if l.Want++; x.Status == string(schemas.Passed) {
 				l.Passed++
+			} else {
+				l.Missed = append(l.Missed, x.ID)
 			}
 		}
 	}
 	g := schemas.Grade{F2P: lists["FAIL_TO_PASS"], P2P: lists["PASS_TO_PASS"]}
-	return stage{name, s.asked, s.unusable, t.Passed, t.Wanted, score.LibraryScore(g, s.zeroWork)}
+	return stage{name, s.asked, s.unusable, t.Passed, t.Wanted, s.task.LibraryScore(g)}
 }
 
 // fill asks for each file once.

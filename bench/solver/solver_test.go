@@ -18,6 +18,7 @@ import (
 	"github.com/benchmint/benchmint/internal/llm/openai"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/internal/worktree"
+	"github.com/benchmint/benchmint/output/score"
 )
 
 func files(t *testing.T, of map[string]string) *tree.Tree {
@@ -85,7 +86,7 @@ func library(t *testing.T, answer func(llmtest.Asked) llmtest.Reply) (*solver, *
 	t.Cleanup(server.Close)
 	return &solver{
 		provider: openai.New(server.Base(), "", time.Minute, time.Now), model: "m", maxTokens: 100, left: 20, tries: 3,
-		feedback: judge{folder, want}, folder: folder, statement: "Write the bodies.", files: []string{"a.py", "b.py", "c.py"}, zeroWork: 0.25,
+		feedback: judge{folder, want}, folder: folder, statement: "Write the bodies.", files: []string{"a.py", "b.py", "c.py"}, task: score.Task{ZeroWork: 0.25},
 	}, server
 }
 

@@ -151,9 +151,9 @@ func funnelLine(s pipeline.Summary, until string, sources *sources) string {
 	switch {
 	case releases == 0:
 	case releases == items.Items():
-		line, linked = plural(releases, "release"), "masked"
+		line, linked = sources.releases(releases), "masked"
 	default:
-		line = plural(items.Items()-releases, "change") + " and " + plural(releases, "release")
+		line = plural(items.Items()-releases, "change") + " and " + sources.releases(releases)
 	}
 	for _, l := range []struct {
 		stage, word string

@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/lang/all"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/cut"
+	"github.com/benchmint/benchmint/stages/mask"
 	"github.com/benchmint/benchmint/stages/pair"
 )
 
@@ -34,7 +38,7 @@ func (s *sources) pick(ctx context.Context, c *config.Config) (config.Problems, 
 		only := []string{}
 		for _, entry := range src.Only {
 			a := askingFor(&asked, entry, origin)
-			a.profile = c.Library.Profile
+			a.library = c
 			selection, ok, err := s.answer(ctx, src, entry, a)
 			if err != nil {
 				return nil, err
@@ -55,7 +59,7 @@ func (s *sources) pick(ctx context.Context, c *config.Config) (config.Problems, 
 	var problems config.Problems
 	for _, a := range asked {
 		if !a.answered || a.twice != "" {
-			problems = append(problems, config.Problem{Where: a.origin.Where, Text: a.problem(known)})
+			problems = append(problems, config.Problem{Where: a.origin.Where, Text: a.problem(slices.Concat(known, a.slices))})
 		}
 	}
 	return problems, nil
@@ -69,8 +73,9 @@ type asking struct {
 	outside  string   // where it was found, out of the window
 	twice    string   // the changes that it may mean
 	sources  []string // that were asked
-	profile  string   // of libraries
+	library  *config.Config
 	made     []string // what these have: landed changes, releases
+	slices   []string // IDs of those of the release that the entry begins with
 }
 
 // asks notes that a source is asked.
@@ -130,10 +135,10 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 	}
 	defer release()
 	if src.Wants(schemas.KindLibrary) {
-		tag, ok, err := released(ctx, src, repo, a)
+		only, ok, err := s.released(ctx, src, repo, a)
 		if ok || err != nil {
 			a.answered = a.answered || ok
-			return tag, ok, err
+			return only, ok, err
 		}
 	}
 	if base, commit, ok := pair.Between(entry); ok {
@@ -168,14 +173,52 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 	return selection, ok, nil
 }
 
-// released is the tag that an entry names, as it is or by the ID of a library task.
-func released(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, a *asking) (tag string, ok bool, err error) {
+// released is what an entry means among releases and their slices, as cut.Named has it.
+func (s *sources) released(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, a *asking) (only string, ok bool, err error) {
 	releases, err := repo.Releases(ctx)
 	if err != nil {
 		return "", false, fmt.Errorf("reading the releases of %s: %w", src.Repo.Name, err)
 	}
-	tag, ok = cut.Named(src.Repo.Name, releases, a.profile, a.entry)
-	return tag, ok, nil
+	if only, ok = cut.Named(src.Repo.Name, releases, cutConfig(a.library), a.entry); ok {
+		return only, true, nil
+	}
+	ids, err := s.slicesOf(ctx, src, releases, a)
+	if err != nil {
+		return "", false, fmt.Errorf("listing the slices of %s: %w", src.Repo.Name, err)
+	}
+	for _, id := range ids {
+		if parsed, err := schemas.ParseInstanceID(id); err == nil && (strings.EqualFold(id, a.entry) || strings.EqualFold(parsed.Key, a.entry)) {
+			return parsed.Key, true, nil
+		}
+	}
+	a.slices = append(a.slices, ids...)
+	return "", false, nil
+}
+
+// slicesOf are the IDs of all slices of the release that an entry begins with; none where it
+// begins with no library's. It masks the release, in a folder of its own.
+func (s *sources) slicesOf(ctx context.Context, src schemas.Source, releases []schemas.Release, a *asking) (ids []string, err error) {
+	if !a.library.Library.Sliced() {
+		return nil, nil
+	}
+	tmp, err := os.MkdirTemp("", "benchmint-slices-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	blobs, err := blob.Open(tmp)
+	if err != nil {
+		return nil, err
+	}
+	masker, err := mask.New(s, blobs, all.Languages(), all.Maskers(), maskConfig(a.library))
+	if err != nil {
+		return nil, err
+	}
+	cutter, err := cut.New(masker, cutConfig(a.library))
+	if err != nil {
+		return nil, err
+	}
+	return cutter.Slices(ctx, src.Repo, releases, a.entry)
 }
 
 // idsOf are the IDs of all changes of the sources, where an entry is to be likened to

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/config"
@@ -60,6 +61,9 @@ func (s *sources) drops(ctx context.Context, row output.Standing, lines map[stri
 	if len(src.Only) > 0 && !selects(src.Only, row) {
 		return "only does not name it", true, nil
 	}
+	if row.Release != "" {
+		return "", false, nil // which releases are taken shows when the source is crawled
+	}
 	if lines[row.Repo] == nil {
 		lines[row.Repo] = map[string]gitrepo.Landed{}
 		line, err := s.lineOf(ctx, src.Repo)
@@ -92,6 +96,10 @@ func outside(src *schemas.Source, c gitrepo.Landed) string {
 }
 
 func selects(only []string, row output.Standing) bool {
+	if row.Release != "" {
+		id, err := schemas.ParseInstanceID(row.ID)
+		return err != nil || slices.Contains(only, row.Release) || slices.Contains(only, id.Key)
+	}
 	for _, entry := range only {
 		if _, commit, ok := pair.Between(entry); ok {
 			entry = commit

@@ -300,8 +300,8 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 		Repos: sources, Builder: w.builder, SandboxKind: w.kind,
 		Crawl:     crawlConfig(c),
 		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly, Allow: c.Redaction.Allow},
-		Cut:       cut.Config{Releases: c.Library.Releases, Profile: c.Library.Profile},
-		Mask:      mask.Config{Languages: c.Filters.Languages, MinLanguage: c.Library.MinLanguage, MaxLinesLeft: c.Library.MaxLinesLeft, Allow: c.Redaction.Allow},
+		Cut:       cutConfig(c),
+		Mask:      maskConfig(c),
 		Maskers:   all.Maskers(),
 		Classify:  classify.Config{Labels: labels(c)},
 		Validate:  validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits()},
@@ -319,6 +319,19 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 
 func crawlConfig(c *config.Config) crawl.Config {
 	return crawl.Config{MinReleases: c.Filters.MinReleases, Licences: c.Filters.Licences, Languages: c.Filters.Languages}
+}
+
+// cutConfig has no slices where the whole is asked for alone.
+func cutConfig(c *config.Config) cut.Config {
+	out := cut.Config{Releases: c.Library.Releases, Profile: c.Library.Profile}
+	if c.Library.Sliced() {
+		out.Slices, out.MaxSlices = c.Library.Slices, c.Library.MaxSlices
+	}
+	return out
+}
+
+func maskConfig(c *config.Config) mask.Config {
+	return mask.Config{Languages: c.Filters.Languages, MinLanguage: c.Library.MinLanguage, MaxLinesLeft: c.Library.MaxLinesLeft, Allow: c.Redaction.Allow}
 }
 
 // libraryTests are the bounds of a library's tests, nil where they are the usual ones: other
@@ -385,7 +398,7 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 	case s.Stage == stages.Validate:
 		w.say("%s  proved: %s", s.Key, proofLine(s))
 	case s.Stage == stages.Cut:
-		w.say("%s  %s", s.Key, plural(len(s.Outputs), "release"))
+		w.say("%s  %s", s.Key, w.sources.releases(len(s.Outputs)))
 	case s.Stage == stages.Pair:
 		w.say("%s  %s", s.Key, plural(len(s.Outputs), "range"))
 	case s.Stage == stages.Harvest:

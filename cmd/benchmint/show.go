@@ -70,6 +70,9 @@ func (p *program) showItem(s *shelf, i *item, logs bool) error {
 	}
 	if c := i.Cut; c != nil {
 		t.line("  %s  release %s of %s, %s", c.Release.Commit, visible(c.Release.Tag), c.Release.Date.UTC().Format(time.DateOnly), c.Profile)
+		if c.Slice != nil {
+			t.line("  %s", visible(c.Slice.String()))
+		}
 	}
 	for _, step := range i.Steps {
 		t.showStep(step)
@@ -110,6 +113,9 @@ func (t *printer) showStart(s *schemas.Start) {
 	}
 	if m := s.Masked; m != nil {
 		t.line("    %d of %d functions taken out, %d of %d body lines left (%.1f %%)", m.Taken, m.Functions, m.Left, m.Lines, 100*m.Share())
+		if d := m.Difficulty; d != nil {
+			t.line("    of those taken out: %d lines, %d branches, called by %d functions, nested %d deep", d.Lines, d.Branches, d.FanIn, d.Depth)
+		}
 	}
 	t.line("    %d source files, +%d -%d lines; trees B %s S %s G %s", s.Sizes.SourceFiles, s.Sizes.SourceAdded, s.Sizes.SourceRemoved, short(s.BaseTree), short(s.StartTree), short(s.SolutionTree))
 }

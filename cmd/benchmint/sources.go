@@ -56,6 +56,8 @@ type sources struct {
 	untold map[string]error
 	// found is what searches found, for the runs after this one.
 	found findings
+	// sliced says that parts of releases are among what tasks are made of.
+	sliced bool
 }
 
 func newSources(most int) *sources {
@@ -126,7 +128,7 @@ func (p *program) openSources(ctx context.Context, c *config.Config) (*sources, 
 		return nil, err
 	}
 	s := newSources(c.Jobs)
-	s.found = found
+	s.found, s.sliced = found, c.Library.Sliced()
 	all := p.look(ctx, c, places, said)
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(err, s.close())
@@ -311,6 +313,14 @@ func (s *sources) isSilent(id string) bool {
 		}
 	}
 	return false
+}
+
+// releases is a number of what library tasks are made of, for people.
+func (s *sources) releases(n int) string {
+	if s.sliced {
+		return fmt.Sprintf("%d of releases and their slices", n)
+	}
+	return plural(n, "release")
 }
 
 func (s *sources) close() error { return s.shelf.Close() }

@@ -99,8 +99,10 @@ type Filters struct {
 
 // Library says which releases become library tasks, and what such a task must be.
 type Library struct {
-	Releases     int     // newest ones of a repository; 0 is all
-	Profile      string  // docs/mask.md
+	Releases     int    // newest ones of a repository; 0 is all
+	Profile      string // docs/mask.md
+	Slices       []string
+	MaxSlices    int     // of a release, of each kind; 0 is all
 	MinLanguage  float64 // shares are from 0 to 1
 	MaxLinesLeft float64
 	MinPassing   float64
@@ -109,6 +111,11 @@ type Library struct {
 	// Specification is the least documentation: docs, readme or signatures.
 	Specification string
 	GPU           bool // take those that install packages for graphics processors
+}
+
+// Sliced reports whether tasks are made of parts of a release.
+func (l Library) Sliced() bool {
+	return slices.ContainsFunc(l.Slices, func(s string) bool { return s != schemas.WholeLibrary })
 }
 
 // Redaction is what is done about credentials.
@@ -196,7 +203,7 @@ func Default() *Config {
 			Archived: true, MaxSourceLines: 1000, Languages: languages.Built(),
 			ModifiesOnly: true, Labels: []string{"feature", "improvement"},
 		},
-		Library: Library{Releases: 1, Profile: "strict", MinLanguage: 0.9, MaxLinesLeft: 0.25, MinPassing: 0.98, MaxZeroWork: 0.05, MinCoverage: 0.9, Specification: "readme"},
+		Library: Library{Releases: 1, Profile: "strict", Slices: []string{schemas.WholeLibrary}, MaxSlices: 10, MinLanguage: 0.9, MaxLinesLeft: 0.25, MinPassing: 0.98, MaxZeroWork: 0.05, MinCoverage: 0.9, Specification: "readme"},
 		Build:   Build{Registries: RegistriesInherit, PinToDate: true},
 		Sandbox: Sandbox{
 			CPUs: 2, Memory: sandbox.DefaultMemory, Processes: sandbox.DefaultProcs,

@@ -46,7 +46,7 @@ limits: {changes: 6, releases: 4}
 filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true, unnoticed: true,
   min_release_text: 30, released_since: 2025-01-01, min_stars: 100, max_size: 1GiB, pushed_since: 2025-01-01, archived: false, topics_not: [awesome], tests: true}
 github: {max_requests: 12}
-library: {releases: 2, profile: commit0-all, min_language: 0.8, max_lines_left: 0.5, min_passing: 0.7, max_zero_work: 0.1, min_coverage: 0.6, specification: docs, gpu: true}
+library: {releases: 2, profile: commit0-all, slices: [whole, whole], max_slices: 3, min_language: 0.8, max_lines_left: 0.5, min_passing: 0.7, max_zero_work: 0.1, min_coverage: 0.6, specification: docs, gpu: true}
 redaction: {allow: [tests/certs/]}
 build: {registries: public, hosts: [cdn.example.org], pin_to_date: false}
 sandbox: {kind: docker, image: "debian:12", cpus: 1.5, memory: 512MiB, processes: 64, disk: 1GB, output: 1MiB, timeout: 1h30m}
@@ -80,7 +80,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{Preset: PresetPaper, Since: day(2025), Kinds: []string{"edit"}},
 		},
 		Limits: Limits{6, 4}, Filters: Filters{2, 30, day(2025), 100, 1 << 30, day(2025), false, []string{"awesome"}, true, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true},
-		Library:   Library{2, "commit0-all", 0.8, 0.5, 0.7, 0.1, 0.6, "docs", true},
+		Library:   Library{2, "commit0-all", []string{"whole", "whole"}, 3, 0.8, 0.5, 0.7, 0.1, 0.6, "docs", true},
 		Redaction: Redaction{Allow: []string{"tests/certs/"}},
 		Build:     Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
 		Sandbox:   Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
@@ -145,6 +145,8 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"kind_misspelt", "kinds: [featrue]\n", []string{`:1: kinds: "featrue" is not one of feature, edit, library; did you mean feature?`}},
 		{"share_of_a_library", "library: {max_zero_work: 1.5, releases: -1}\n", []string{`:1: library.max_zero_work: 1.5 is not between 0 and 1`, `:1: library.releases: -1 is below 0`}},
 		{"profile_of_nobody", "library: {profile: comit0-all}\n", []string{`:1: library.profile: "comit0-all" is not one of strict, commit0-all, commit0-docstring, commit0-combined; did you mean commit0-all?`}},
+		{"slice_misspelt", "library: {slices: [whole, modlues], max_slices: -1}\n", []string{`:1: library.max_slices: -1 is below 0`, `:1: library.slices: "modlues" is not one of whole, modules, functions; did you mean modules?`}},
+		{"slices_of_another_profile", "library: {slices: [functions], profile: commit0-all}\n", []string{`:1: library.slices: modules and functions go with library.profile strict only, not with commit0-all`}},
 		{"tag_of_no_library", "sources:\n- {git: x, only: [v1.0]}\n- {git: y, name: a/b, kinds: [library], only: [v1.0]}\n", []string{`:2: sources[0].only: "v1.0" is not a pull request number, commit (7 hex digits or more), range of commits or ID`}},
 		{"empty_window", "sources:\n- git: x\n  since: 2026-01-01\n  until: 2025-01-01\n", []string{`:4: sources[0].until: 2025-01-01 is not after since (2026-01-01): no commit can lie between them`}},
 		{"bad_memory", "sandbox:\n  memory: 4\n", []string{`:2: sandbox.memory: "4" is not a size (a number and B, KiB, MiB, GiB or TiB, such as 4GiB)`}},
@@ -463,6 +465,25 @@ func TestPortableNamesNoPath(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, c.Portable("bwrap")); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Manifests of datasets without slices keep their bytes.
+func TestPortableNamesSlices(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		yaml string
+		want any
+	}{{"[library]", nil}, {"[library]\nlibrary: {slices: [whole], max_slices: 3}", nil}, {"[library]\nlibrary: {slices: [whole, modules]}", []string{"whole", "modules"}}} {
+		got, err := Load(Input{File: write(t, "sources: [{git: x}]\nkinds: "+c.yaml+"\n")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		portable := got.Portable("bwrap")
+		_, bound := portable["library.max_slices"]
+		if diff := cmp.Diff(c.want, portable["library.slices"]); diff != "" || bound != (c.want != nil) {
+			t.Errorf("%s: library.max_slices %t, library.slices (-want +got):\n%s", c.yaml, bound, diff)
+		}
 	}
 }
 

@@ -109,7 +109,14 @@ func (k *checker) choices() {
 			k.listChoices(key, *p)
 		}
 	}
+	if l := k.c.Library; l.Sliced() && l.Profile != profileOfSlices {
+		k.at("library.slices", "modules and functions go with library.profile %s only, not with %s", profileOfSlices, l.Profile)
+	}
 }
+
+// profileOfSlices is the profile that masks a part of a library: others do what a published tool
+// does, which is all.
+const profileOfSlices = "strict"
 
 func (k *checker) listChoices(key Key, words []string) {
 	if len(words) == 0 {
@@ -130,7 +137,7 @@ func (k *checker) numbers() {
 	c, s := k.c, k.c.Sandbox
 	for path, n := range map[string]int{
 		"filters.min_release_text": c.Filters.MinReleaseText, "filters.min_stars": c.Filters.MinStars, "github.max_requests": c.MaxRequests,
-		"limits.changes": c.Limits.Changes, "library.releases": c.Library.Releases, "limits.releases": c.Limits.Releases, "filters.min_releases": c.Filters.MinReleases,
+		"limits.changes": c.Limits.Changes, "library.releases": c.Library.Releases, "library.max_slices": c.Library.MaxSlices, "limits.releases": c.Limits.Releases, "filters.min_releases": c.Filters.MinReleases,
 		"filters.max_source_lines": c.Filters.MaxSourceLines, "proof.hunks": c.Proof.Hunks, "jobs": c.Jobs,
 	} {
 		if n < 0 {

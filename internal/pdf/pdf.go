@@ -31,12 +31,12 @@ const Package = "chromium"
 
 // Limits of one page.
 const (
-	maxTime = 3 * time.Minute
+	maxTime = 10 * time.Minute
 	maxSize = 64 << 20 // bytes of a file
 )
 
-// ErrFailed is a page that the browser does not print: it ends otherwise, takes too long, or
-// writes too much.
+// ErrFailed is a page that the browser does not print: it ends otherwise, or writes too much.
+// One that it takes too long for is none: a busy machine may be the cause.
 var ErrFailed = errors.New("chromium prints no PDF")
 
 // Printer is a Chromium.
@@ -121,7 +121,7 @@ func (p *Printer) run(ctx context.Context, dir, from, to string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case limited.Err() != nil:
-		return fmt.Errorf("%w: it takes more than %v", ErrFailed, maxTime)
+		return fmt.Errorf("printing with %s: it takes more than %v", p.program, maxTime)
 	case command.Unanswered(err):
 		return fmt.Errorf("printing with %s: %w", p.program, err)
 	}

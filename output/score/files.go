@@ -227,7 +227,7 @@ func (e Evaluation) Lines() []Line {
 			Tokens: g.Prediction.Tokens, Cost: g.Prediction.Cost,
 		}
 		if a.Task.Kind == schemas.KindLibrary {
-			s := LibraryScore(g, a.Task.ZeroWork)
+			s := a.Task.LibraryScore(g)
 			l.LibraryScore = &s
 		}
 		out = append(out, l)

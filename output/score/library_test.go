@@ -34,12 +34,38 @@ func TestLibraryScore(t *testing.T) {
 		{"all_broken", of(0, 8), of(0, 2), 0},
 		{"not_run", nil, nil, 0},
 	} {
-		if got := LibraryScore(schemas.Grade{F2P: tc.f2p, P2P: tc.p2p}, 0.2); math.Abs(got-tc.want) > 1e-12 {
+		if got := (Task{ZeroWork: 0.2}).LibraryScore(schemas.Grade{F2P: tc.f2p, P2P: tc.p2p}); math.Abs(got-tc.want) > 1e-12 {
 			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
 		}
 	}
-	if got := LibraryScore(schemas.Grade{F2P: of(0, 0), P2P: of(2, 2)}, 1); got != 0 {
+	if got := (Task{ZeroWork: 1}).LibraryScore(schemas.Grade{F2P: of(0, 0), P2P: of(2, 2)}); got != 0 {
 		t.Errorf("a task that is solved with nothing done scores %v", got)
+	}
+}
+
+// TestSliceScore: of a slice only the tests that count do, whatever becomes of the others.
+func TestSliceScore(t *testing.T) {
+	t.Parallel()
+	task := Task{ZeroWork: 0.2, Counted: &schemas.Counted{Rule: schemas.CountReach, P2P: []string{"near"}}}
+	missed := func(ids ...string) *schemas.Score {
+		return &schemas.Score{Want: 100, Passed: 100 - len(ids), Missed: ids}
+	}
+	for _, tc := range []struct {
+		name     string
+		f2p, p2p *schemas.Score
+		rate     float64
+	}{
+		{"gold", of(4, 4), missed(), 1},
+		{"nop", of(0, 4), missed(), 0.2},
+		{"half", of(2, 4), missed(), 0.6},
+		{"another_broken", of(4, 4), missed("far", "further"), 1},
+		{"near_broken", of(4, 4), missed("near"), 0.8},
+		{"not_run", nil, nil, 0},
+	} {
+		g := schemas.Grade{F2P: tc.f2p, P2P: tc.p2p}
+		if rate, score := task.PassRate(g), task.LibraryScore(g); math.Abs(rate-tc.rate) > 1e-12 || math.Abs(score-max(0, tc.rate-0.2)) > 1e-12 {
+			t.Errorf("%s: pass rate %v, score %v, want %v", tc.name, rate, score, tc.rate)
+		}
 	}
 }
 

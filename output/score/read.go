@@ -21,7 +21,7 @@ func TaskOf(r output.Row) Task {
 		Lines: r.Benchmint.Sizes.SourceAdded + r.Benchmint.Sizes.SourceRemoved,
 	}
 	if l := r.Benchmint.Library; l != nil {
-		t.ZeroWork = l.ZeroWork
+		t.ZeroWork, t.Counted = l.ZeroWork, l.Counted
 	}
 	return t
 }

@@ -24,9 +24,11 @@ type Task struct {
 	CreatedAt time.Time
 	Files     []string // code files of the gold patch
 	Lines     int      // added and removed lines of code of the gold patch
-	// ZeroWork is the share of the listed tests that pass with nothing done, 0 to 1; of a
+	// ZeroWork is the share of the tests that count which pass with nothing done, 0 to 1; of a
 	// library only.
 	ZeroWork float64
+	// Counted are the tests of PASS_TO_PASS that count for a slice of a library; nil where all do.
+	Counted *schemas.Counted `json:",omitempty"`
 }
 
 // Answer is a graded prediction beside its task.

@@ -6,7 +6,8 @@
 // reason that the record counts. A tree without a hunk is built with the recipe's own
 // commands, so that what is compiled is compiled again.
 //
-// Of a library it says how much of the code part the suite runs.
+// Of a library it says how much of the code part the suite runs, and of a slice of one which tests
+// its score counts.
 //
 // It never ends a task: a hunk that nobody notices is listed, no more, and a run
 // that passes a limit notices its hunk. Only a fault of the machine is an error.
@@ -103,7 +104,7 @@ func (a *Assessor) Assess(ctx context.Context, c testrun.Case, proof schemas.Pro
 	skip(schemas.SkipLimit, len(triable)-len(tried))
 	w := &work{bench: testrun.New(a.outside, c, a.config.Limits)}
 	defer func() { err = errors.Join(err, w.bench.Remove(ctx)) }()
-	if out.Near, err = w.near(ctx, c, proof); err != nil {
+	if out.Near, _, err = w.near(ctx, c, proof); err != nil {
 		return out, err
 	}
 	if len(tried) == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/parts"
@@ -14,8 +15,8 @@ import (
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
-// Cover says of a library how many lines of its code part the suite of the release runs. Its hunks
-// are skipped: reverted alone, one would leave all others.
+// Cover says of a library how many lines of its code part the suite of the release runs, and of a
+// slice which tests count. Its hunks are skipped: reverted alone, one would leave all others.
 func (a *Assessor) Cover(ctx context.Context, c testrun.Case, proof schemas.Proof) (out schemas.Adequacy, err error) {
 	out = schemas.Adequacy{StartID: c.Start.ID(), Proof: schemas.DigestOf(proof.Stable()), Hunks: []schemas.HunkNotice{}}
 	for _, f := range c.Start.Files {
@@ -26,8 +27,32 @@ func (a *Assessor) Cover(ctx context.Context, c testrun.Case, proof schemas.Proo
 	}
 	w := &work{bench: testrun.New(a.outside, c, a.config.Limits)}
 	defer func() { err = errors.Join(err, w.bench.Remove(ctx)) }()
-	out.Coverage, err = w.cover(ctx, c, proof)
+	if out.Coverage, err = w.cover(ctx, c, proof); err != nil || c.Start.Masked == nil || c.Start.Masked.Slice == nil {
+		return out, err
+	}
+	near, known, err := w.near(ctx, c, proof)
+	out.Near, out.Counted = near, counted(proof, near, known)
 	return out, err
+}
+
+// counted are the tests that the score of a slice counts. Where what they run is not known they
+// are those of the files (in Go: packages) with a test that fails without the slice.
+func counted(proof schemas.Proof, near []string, known bool) *schemas.Counted {
+	out := &schemas.Counted{Rule: schemas.CountReach, P2P: append([]string{}, near...)}
+	if !known {
+		out.Rule = schemas.CountUnits
+		units := map[string]bool{}
+		for _, t := range proof.Tests {
+			units[t.Unit] = units[t.Unit] || t.Class == schemas.F2P
+		}
+		for _, t := range proof.Tests {
+			if t.Class == schemas.P2P && units[t.Unit] {
+				out.P2P = append(out.P2P, t.ID)
+			}
+		}
+	}
+	slices.Sort(out.P2P)
+	return out
 }
 
 // cover is nil where the coverage is not known: the runner cannot tell, a limit ended the

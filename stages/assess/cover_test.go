@@ -63,3 +63,52 @@ func TestCover(t *testing.T) {
 		t.Error("a machine on fire is no fault")
 	}
 }
+
+// TestCounted: what runs a masked function counts; where nobody knows, what stands beside a test
+// that fails. Tests in no list never count.
+func TestCounted(t *testing.T) {
+	t.Parallel()
+	proof := schemas.Proof{Tests: []schemas.TestVerdict{
+		{ID: "b::far", Unit: "b", Class: schemas.P2P}, {ID: "a::z", Unit: "a", Class: schemas.P2P}, {ID: "a::f", Unit: "a", Class: schemas.F2P},
+		{ID: "a::b", Unit: "a", Class: schemas.P2P}, {ID: "a::flaky", Unit: "a", Class: schemas.Quarantined},
+	}}
+	for name, tc := range map[string]struct {
+		near  []string
+		known bool
+		want  *schemas.Counted
+	}{
+		"reach":        {[]string{"b::far", "a::z"}, true, &schemas.Counted{Rule: schemas.CountReach, P2P: []string{"a::z", "b::far"}}},
+		"none_reaches": {nil, true, &schemas.Counted{Rule: schemas.CountReach, P2P: []string{}}},
+		"nobody_knows": {nil, false, &schemas.Counted{Rule: schemas.CountUnits, P2P: []string{"a::b", "a::z"}}},
+	} {
+		if diff := cmp.Diff(tc.want, assess.Counted(proof, tc.near, tc.known)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestCoverSlice: a slice says which tests count, a whole library does not.
+func TestCoverSlice(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		masked *schemas.Masked
+		want   *schemas.Counted
+	}{
+		"whole": {&schemas.Masked{}, nil},
+		"slice": {&schemas.Masked{Slice: &schemas.Slice{Module: "code.toy", Name: "code"}}, &schemas.Counted{Rule: schemas.CountUnits, P2P: []string{"test_a.toy::u"}}},
+	} {
+		c, proof := caseOf(t, map[string]string{"code.toy": "beta\n", "test_a.toy": "t alpha\nu beta\n", "test_b.toy": "v beta\n"}, map[string]string{"code.toy": "alpha\nbeta\n", "test_a.toy": "t alpha\nu beta\n", "test_b.toy": "v beta\n"})
+		c.Start.Masked, c.Start.Functions.Modified, c.Runner = tc.masked, []string{"code.toy::alpha"}, covering{}
+		a, err := assess.New(outside(newBox()), assess.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := a.Cover(t.Context(), c, proof)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tc.want, got.Counted); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

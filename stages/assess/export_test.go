@@ -5,6 +5,9 @@ import (
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
+// Counted are the tests that count for a slice.
+var Counted = counted
+
 // Reverts are the solutions without one hunk each.
 func Reverts(c testrun.Case) ([]*tree.Tree, error) {
 	hunks, err := hunksOf(c)

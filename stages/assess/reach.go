@@ -19,15 +19,15 @@ import (
 // longestReach bounds the measurement of one task: what takes longer is not worth it.
 const longestReach = 10 * time.Minute
 
-// near are the PASS_TO_PASS tests that run a function which the change adds or modifies, in
-// the proof's order. nil where that is not known: no function is changed, the runner cannot
-// tell, a limit ended the measurement, or it sees no FAIL_TO_PASS test reach the change (it runs
-// in another process, or in an installed copy).
-func (w *work) near(ctx context.Context, c testrun.Case, proof schemas.Proof) ([]string, error) {
+// near are the PASS_TO_PASS tests that run a function which the change adds or modifies, or which
+// a slice is without, in the proof's order. known is false where nobody can tell: no function is
+// changed, the runner cannot tell, a limit ended the measurement, or it sees no FAIL_TO_PASS test
+// reach the change (it runs in another process, or in an installed copy).
+func (w *work) near(ctx context.Context, c testrun.Case, proof schemas.Proof) (near []string, known bool, err error) {
 	reacher, ok := c.Runner.(lang.Reacher)
 	changed := slices.Concat(c.Start.Functions.Added, c.Start.Functions.Modified)
 	if !ok || c.Lang.Masker() == nil || len(changed) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
 	ids := map[schemas.Class][]string{}
 	var tests []lang.Test
@@ -39,14 +39,14 @@ func (w *work) near(ctx context.Context, c testrun.Case, proof schemas.Proof) ([
 	}
 	runs, ok := reacher.Reach(c.Environment.Recipe, c.G, tests)
 	if !ok || len(ids[schemas.P2P]) == 0 {
-		return nil, nil
+		return nil, ok, nil
 	}
 	at, err := w.bench.Place(ctx, schemas.StateG)
 	if over(err) != nil {
-		return nil, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	pipeline.Doing(ctx, "what the tests reach")
 	limits := w.bench.Limits.Filled()
@@ -55,11 +55,11 @@ func (w *work) near(ctx context.Context, c testrun.Case, proof schemas.Proof) ([
 	for _, run := range runs {
 		res, err := w.bench.Builder.Sandbox.Run(ctx, run.Asking(sandbox.Run{Layer: at.Layer, Command: run.Command, Env: c.Environment.Recipe.Variables, Inputs: run.Inputs, Limits: limits}))
 		if err != nil {
-			return nil, fmt.Errorf("measuring what the tests reach: %w", err)
+			return nil, false, fmt.Errorf("measuring what the tests reach: %w", err)
 		}
 		said, cut := run.Said(res)
 		if res.End != sandbox.Exited || cut {
-			return nil, nil
+			return nil, false, nil
 		}
 		outs = append(outs, lang.Output{Run: run, Tree: c.G, Report: said, Result: res})
 	}
@@ -71,9 +71,9 @@ func (w *work) near(ctx context.Context, c testrun.Case, proof schemas.Proof) ([
 	}
 	m := reach.Of(c.G, reacher.Reached(c.Environment.Recipe, outs), source)
 	if len(m.Tests(ids[schemas.F2P], changed, above)) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
-	return m.Tests(ids[schemas.P2P], changed, above), nil
+	return m.Tests(ids[schemas.P2P], changed, above), true, nil
 }
 
 // above is the test that a subtest is a part of.

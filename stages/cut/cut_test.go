@@ -1,11 +1,14 @@
 package cut_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/cut"
 )
@@ -17,6 +20,13 @@ func release(tag, commit string, day int, pre bool) schemas.Release {
 var releases = []schemas.Release{
 	release("v3.0.0rc1", "eeee", 9, true), release("v2.1.0", "dddd", 8, false), release("v2.1", "dddd", 8, false),
 	release("v2.0.0", "cccc", 5, false), release("v1.0.0", "bbbb", 2, false),
+}
+
+// nobody lists nothing: a whole library is cut without a look into it.
+type nobody struct{}
+
+func (nobody) Manifest(context.Context, schemas.Cut) (*mask.Manifest, error) {
+	return nil, errors.New("the release was listed")
 }
 
 func TestRun(t *testing.T) {
@@ -36,7 +46,7 @@ func TestRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cutter, err := cut.New(c.config)
+			cutter, err := cut.New(nobody{}, c.config)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +82,7 @@ func TestRunOfParts(t *testing.T) {
 		releases []schemas.Release
 	}{{"v2.0.0", []schemas.Release{part, whole}}, {"sub/v3.0.0", []schemas.Release{part}}, {"sub/v3.0.0", []schemas.Release{part, old}}} {
 		want, releases := c.want, c.releases
-		cutter, err := cut.New(cut.Default())
+		cutter, err := cut.New(nobody{}, cut.Default())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +99,7 @@ func TestNamed(t *testing.T) {
 		"v2.0.0": "v2.0.0", "acme__widget-v2.0.0.library": "v2.0.0", "Acme__Widget-V2.0.0.library": "v2.0.0", "v2.0.0.library": "v2.0.0",
 		"v2.0": "", "2.0.0": "", "acme__gadget-v2.0.0.library": "", "12": "",
 	} {
-		if got, ok := cut.Named("acme/widget", releases, "strict", selection); got != want || ok != (want != "") {
+		if got, ok := cut.Named("acme/widget", releases, cut.Default(), selection); got != want || ok != (want != "") {
 			t.Errorf("%s means %q (%t), want %q", selection, got, ok, want)
 		}
 	}
@@ -98,7 +108,7 @@ func TestNamed(t *testing.T) {
 // TestProfile: the profile is in the ID, but for the usual one, and a selection means it too.
 func TestProfile(t *testing.T) {
 	t.Parallel()
-	cutter, err := cut.New(cut.Config{Releases: 1, Profile: "commit0-all"})
+	cutter, err := cut.New(nobody{}, cut.Config{Releases: 1, Profile: "commit0-all"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,21 +117,26 @@ func TestProfile(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for selection, want := range map[string]bool{"acme__widget-v2.0.0.library.commit0_all": true, "v2.0.0.library.commit0_all": true, "v2.0.0": true, "v2.0.0.library": false} {
-		if _, ok := cut.Named("acme/widget", releases, "commit0-all", selection); ok != want {
+		if _, ok := cut.Named("acme/widget", releases, cut.Config{Profile: "commit0-all"}, selection); ok != want {
 			t.Errorf("%s: %t", selection, ok)
 		}
 	}
-	if _, err := cut.New(cut.Config{Profile: "strickt"}); err == nil {
+	if _, err := cut.New(nobody{}, cut.Config{Profile: "strickt"}); err == nil {
 		t.Error("a profile that is none is taken")
 	}
 }
 
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
-	if _, err := cut.New(cut.Config{Releases: -1, Profile: "strict"}); err == nil {
-		t.Error("a number below 0 is taken")
+	for name, c := range map[string]cut.Config{
+		"releases_below_0": {Releases: -1, Profile: "strict"}, "slices_below_0": {MaxSlices: -1, Profile: "strict"},
+		"slice_of_nobody": {Profile: "strict", Slices: []string{"modlues"}}, "slices_of_a_profile_that_masks_all": {Profile: "commit0-all", Slices: []string{"whole", "modules"}},
+	} {
+		if _, err := cut.New(nobody{}, c); err == nil {
+			t.Errorf("%s is taken", name)
+		}
 	}
-	cutter, err := cut.New(cut.Default())
+	cutter, err := cut.New(nobody{}, cut.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func (d *Describer) Run(ctx context.Context, a schemas.Adequacy) (schemas.Statem
 		return schemas.Statement{}, err
 	}
 	if f.cut != nil {
-		return d.library(ctx, f, a.Coverage)
+		return d.library(ctx, f, a)
 	}
 	t := newTask(f)
 	hand := d.overrides[f.change.ID()]

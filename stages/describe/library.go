@@ -39,15 +39,15 @@ func DefaultLibrary() Library {
 
 // library writes the statement of a library, by the rules alone: what it is told of is in
 // the tree. It names no body, and nothing that is not in the base.
-func (d *Describer) library(ctx context.Context, f facts, c *schemas.Coverage) (schemas.Statement, error) {
+func (d *Describer) library(ctx context.Context, f facts, a schemas.Adequacy) (schemas.Statement, error) {
 	bounds := DefaultLibrary()
 	if d.config.Library != nil {
 		bounds = *d.config.Library
 	}
-	if err := bounds.holds(f.proof); err != nil {
+	if err := bounds.holds(f.proof, a.Counted); err != nil {
 		return schemas.Statement{}, err
 	}
-	if err := bounds.covers(c); err != nil {
+	if err := bounds.covers(a.Coverage); err != nil {
 		return schemas.Statement{}, err
 	}
 	provisioned, err := d.records.Provisioned(f.start.ID())
@@ -77,13 +77,18 @@ func (d *Describer) library(ctx context.Context, f facts, c *schemas.Coverage) (
 	return st, nil
 }
 
-// holds rejects a library whose tests say too little.
-func (l Library) holds(p schemas.Proof) error {
+// holds rejects a library whose tests say too little. counted are the tests that the score of a
+// slice counts.
+func (l Library) holds(p schemas.Proof, counted *schemas.Counted) error {
 	if share := p.Passing(); share < l.MinPassing {
 		return pipeline.Reject(schemas.SuiteFails, "%.1f %% of the tests pass in the release, at least %.1f %% are asked for; %s", 100*share, 100*l.MinPassing, named(p.List(schemas.Failing)))
 	}
-	if share := p.ZeroWork(); share > l.MaxZeroWork {
-		return pipeline.Reject(schemas.ZeroWork, "%.1f %% of the tests pass with nothing done, at most %.1f %% may; %s", 100*share, 100*l.MaxZeroWork, named(p.List(schemas.P2P)))
+	what, passing := "the tests", p.List(schemas.P2P)
+	if counted != nil {
+		what, passing = fmt.Sprintf("the %d tests that count", len(counted.P2P)+len(p.List(schemas.F2P))), counted.P2P
+	}
+	if share := p.ZeroWork(counted); share > l.MaxZeroWork {
+		return pipeline.Reject(schemas.ZeroWork, "%.1f %% of %s pass with nothing done, at most %.1f %% may; %s", 100*share, what, 100*l.MaxZeroWork, named(passing))
 	}
 	return nil
 }
@@ -146,13 +151,23 @@ func told(f facts, docs []string) string {
 	m := f.start.Masked
 	var b strings.Builder
 	name := path.Base(f.start.Repo)
-	fmt.Fprintf(&b, "Write the missing bodies of %s %s.\n\n", name, f.cut.Release.Version)
-	fmt.Fprintf(&b, "This is the source of the library without its implementation: the bodies of %d of its %d functions were taken out, and each of them fails where it is called. ", m.Taken, m.Functions)
+	if m.Slice != nil {
+		tellSlice(&b, f, name)
+	} else {
+		fmt.Fprintf(&b, "Write the missing bodies of %s %s.\n\n", name, f.cut.Release.Version)
+		fmt.Fprintf(&b, "This is the source of the library without its implementation: the bodies of %d of its %d functions were taken out, and each of them fails where it is called. ", m.Taken, m.Functions)
+	}
 	b.WriteString("Signatures, comments and documentation stay as they are in the release, and so do the tests.\n\n")
 	b.WriteString("Write the bodies so that the whole test suite passes. Names, signatures and behaviour have to be those that tests and documentation ask for. Changes to tests do not count.\n\n")
 	b.WriteString("Files with missing bodies:\n\n")
 	for _, file := range f.start.Files {
 		fmt.Fprintf(&b, "- %s\n", file.Path)
+	}
+	if m.Slice != nil {
+		b.WriteString("\nFunctions to write:\n\n")
+		for _, function := range f.start.Functions.Modified {
+			fmt.Fprintf(&b, "- %s\n", function)
+		}
 	}
 	if len(docs) > 0 {
 		b.WriteString("\nSpecification, beside the comments in the source:\n\n")
@@ -161,6 +176,18 @@ func told(f facts, docs []string) string {
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// tellSlice says which part of a library is missing.
+func tellSlice(b *strings.Builder, f facts, name string) {
+	s, m := f.start.Masked.Slice, f.start.Masked
+	if s.Function != "" {
+		fmt.Fprintf(b, "Write the missing body of %s in %s of %s %s.\n\n", strings.TrimPrefix(s.Function, s.Path()+"::"), s.Path(), name, f.cut.Release.Version)
+		b.WriteString("This is the source of the library without that body: the function fails where it is called, and all others are there. ")
+		return
+	}
+	fmt.Fprintf(b, "Write the missing bodies of the module %s of %s %s.\n\n", s.Path(), name, f.cut.Release.Version)
+	fmt.Fprintf(b, "This is the source of the library without the implementation of that module: the bodies of %d of its %d functions were taken out, and each of them fails where it is called. All other modules are there. ", m.Taken, m.Functions)
 }
 
 // documentation are the texts of a tree that tell users of it: its readme first, then what

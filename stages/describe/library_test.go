@@ -194,3 +194,61 @@ func TestLibraryFacts(t *testing.T) {
 		t.Error("another coverage is no other input")
 	}
 }
+
+// sliced is a shelf of a slice of the library.
+type sliced struct {
+	*shelf
+	slice schemas.Slice
+}
+
+func (s sliced) Start(id string) (schemas.Start, error) {
+	start, err := s.shelf.Start(id)
+	start.Masked.Slice, start.Masked.Functions, start.Masked.Taken = &s.slice, 3, 2
+	start.Functions.Modified = []string{"kit.py::Kit.cut", "kit.py::open"}
+	return start, err
+}
+
+// TestSliceStatement: the statement of a slice names what is missing, and says that all else is
+// there.
+func TestSliceStatement(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		slice schemas.Slice
+		want  []string
+	}{
+		"module":   {schemas.Slice{Module: "kit.py", Name: "kit"}, []string{"Write the missing bodies of the module kit.py of kit 1.2.", "2 of its 3 functions", "All other modules are there."}},
+		"function": {schemas.Slice{Function: "kit.py::Kit.cut", Name: "Kit.cut"}, []string{"Write the missing body of Kit.cut in kit.py of kit 1.2.", "all others are there"}},
+	} {
+		s := sliced{newShelf(t, 1, 0, 0), c.slice}
+		st, err := New(s, s, nil, nil, Config{}).Run(t.Context(), adequacy(s.shelf, 90))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range append(c.want, "- kit.py\n\nFunctions to write:\n\n- kit.py::Kit.cut\n- kit.py::open\n", "Changes to tests do not count.", "- docs/use.rst") {
+			if !strings.Contains(st.Text, want) {
+				t.Errorf("%s: no %q in\n%s", name, want, st.Text)
+			}
+		}
+	}
+}
+
+// TestSliceGate: what passes with nothing done is counted among the tests that count alone.
+func TestSliceGate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		counted []string
+		says    string
+	}{
+		"most_of_the_suite_has_nothing_to_do_with_it": {counted: []string{"pass_to_pass-3"}},
+		"too_many": {counted: []string{"pass_to_pass-3", "pass_to_pass-7"}, says: "9.5 % of the 21 tests that count pass with nothing done, at most 5.0 % may; pass_to_pass-3, pass_to_pass-7"},
+	} {
+		s := newShelf(t, 19, 80, 0)
+		a := adequacy(s, 90)
+		a.Counted = &schemas.Counted{Rule: schemas.CountReach, P2P: c.counted}
+		_, err := New(s, s, nil, nil, Config{}).Run(t.Context(), a)
+		var no *pipeline.Rejected
+		if c.says == "" && err != nil || c.says != "" && (!errors.As(err, &no) || no.Reason != schemas.ZeroWork || no.Err.Error() != c.says) {
+			t.Errorf("%s: %v, want %q", name, err, c.says)
+		}
+	}
+}

@@ -4,6 +4,9 @@
 // It takes bodies out of the code part alone: tests, docs and examples stay as they are,
 // since they say what is asked for. It never runs code, and never leaves a file out of a
 // starter: what cannot be masked is a reject.
+//
+// A slice is masked as the whole is, and all that is said of it (functions, body lines, what is
+// left of them) is about its functions alone.
 package mask
 
 import (
@@ -33,7 +36,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "3, " + secrets.RulesVersion
+const Version = "4, " + secrets.RulesVersion
 
 // Repos reads objects by the repository's name.
 type Repos interface {
@@ -124,7 +127,7 @@ func (m *Masker) run(ctx context.Context, c schemas.Cut) (schemas.Start, error) 
 	if err != nil {
 		return none, err
 	}
-	edits, done, err := m.masked(ctx, solution, mask.Profile(c.Profile), language)
+	edits, done, names, err := m.masked(ctx, solution, c, language)
 	if err != nil {
 		return none, err
 	}
@@ -138,6 +141,9 @@ func (m *Masker) run(ctx context.Context, c schemas.Cut) (schemas.Start, error) 
 		Base: c.Release.Commit, Commit: c.Release.Commit, BaseDate: c.Release.Date,
 		SourceTree: source, BaseTree: base, StartTree: base, SolutionTree: source,
 		Identity: schemas.DigestOf([]string{c.RepoRoot, base, source}), Masked: &done,
+	}
+	if c.Slice != nil {
+		start.Functions.Modified = names
 	}
 	if err := m.files(ctx, solution, &start); err != nil {
 		return none, err
@@ -179,39 +185,49 @@ func (m *Masker) language(t *tree.Tree) (string, error) {
 	return most, nil
 }
 
-// masked has the tree masked in a folder, and gives what changed in the code part.
-func (m *Masker) masked(ctx context.Context, t *tree.Tree, profile mask.Profile, language string) (edits []gitrepo.Edit, done schemas.Masked, err error) {
-	scratch, remove, err := m.blobs.Folder()
+// masked has the tree masked in a folder, and gives what changed in the code part with the names
+// of the functions that lost their bodies.
+func (m *Masker) masked(ctx context.Context, t *tree.Tree, c schemas.Cut, language string) (edits []gitrepo.Edit, done schemas.Masked, names []string, err error) {
+	scratch, remove, err := m.released(t)
 	if err != nil {
-		return nil, done, fmt.Errorf("making a folder for the starter: %w", err)
+		return nil, done, nil, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	source := filepath.Join(scratch, "release")
-	if err := worktree.Make(source, t); err != nil {
-		return nil, done, fmt.Errorf("writing the release: %w", err)
-	}
 	pipeline.Doing(ctx, "masking %d files", len(t.Paths()))
 	result, err := mask.Run(ctx, mask.Options{
-		Source: source, Output: filepath.Join(scratch, "starter"), Profile: profile, Languages: m.maskers, Loads: loads(language, t), Workers: 1,
+		Source: filepath.Join(scratch, "release"), Output: filepath.Join(scratch, "starter"), Profile: mask.Profile(c.Profile), Slice: sliceOf(c.Slice),
+		Languages: m.maskers, Loads: loads(language, t), Workers: 1,
 	})
 	if err != nil {
-		return nil, done, err
+		return nil, done, nil, err
 	}
 	manifest, err := m.codePart(result.Manifest, t)
 	if err != nil {
-		return nil, done, err
+		return nil, done, nil, err
 	}
 	if edits, err = changed(manifest, result.Output, t); err != nil {
-		return nil, done, err
+		return nil, done, nil, err
 	}
 	unchosen, err := m.unchosen(ctx, scratch, t, manifest)
 	if err != nil {
-		return nil, done, err
+		return nil, done, nil, err
 	}
-	if done, err = m.count(manifest, unchosen); err != nil {
-		return nil, done, err
+	if done, names, err = m.count(manifest, unchosen, c.Slice); err != nil {
+		return nil, done, nil, err
 	}
-	return edits, done, m.enough(done)
+	return edits, done, names, m.enough(done)
+}
+
+// released writes a tree to the folder "release" of a scratch folder.
+func (m *Masker) released(t *tree.Tree) (scratch string, remove func() error, err error) {
+	scratch, remove, err = m.blobs.Folder()
+	if err != nil {
+		return "", nil, fmt.Errorf("making a folder for the starter: %w", err)
+	}
+	if err := worktree.Make(filepath.Join(scratch, "release"), t); err != nil {
+		return "", nil, errors.Join(fmt.Errorf("writing the release: %w", err), remove())
+	}
+	return scratch, remove, nil
 }
 
 // unchosen are the functions of files that a profile leaves out, by path: what is in them stays,
@@ -290,15 +306,16 @@ func (m *Masker) enough(done schemas.Masked) error {
 	return nil
 }
 
-// count sums up what was done to the code part, and keeps the manifest of it. unchosen are the
-// functions of files that the profile leaves out.
-func (m *Masker) count(manifest *mask.Manifest, unchosen map[string][]mask.Definition) (schemas.Masked, error) {
-	done := schemas.Masked{Profile: string(manifest.Profile), Kept: map[string]int{}}
+// count sums up what was done to the code part, or to a slice of it, keeps the manifest of the
+// code part, and names the functions that lost their bodies. unchosen are the functions of files
+// that the profile leaves out.
+func (m *Masker) count(manifest *mask.Manifest, unchosen map[string][]mask.Definition, slice *schemas.Slice) (done schemas.Masked, names []string, err error) {
+	done = schemas.Masked{Profile: string(manifest.Profile), Slice: slice, Kept: map[string]int{}, Difficulty: &schemas.Difficulty{}}
 	for _, r := range manifest.Files {
-		if r.Kind == mask.NotRead {
+		if r.Kind == mask.NotRead && slice == nil {
 			done.Lines, done.Left = done.Lines+r.Lines, done.Left+r.Lines
 		}
-		all := r.Functions
+		all := within(slice, r)
 		if r.Kind == mask.Unchosen {
 			all = unchosen[r.Path]
 		}
@@ -314,6 +331,8 @@ func (m *Masker) count(manifest *mask.Manifest, unchosen map[string][]mask.Defin
 			case f.Done == mask.Masked || f.Done == mask.Removed:
 				done.Left -= f.Shape.Lines
 				done.Taken++
+				add(done.Difficulty, f.Shape)
+				names = append(names, schemas.FunctionName(r.Path, f.Name))
 			case f.Done == mask.Gone:
 				done.Taken++
 			default:
@@ -321,14 +340,22 @@ func (m *Masker) count(manifest *mask.Manifest, unchosen map[string][]mask.Defin
 			}
 		}
 	}
-	raw, err := json.Marshal(mask.Manifest{Format: manifest.Format, Profile: manifest.Profile, Files: manifest.Files, Totals: manifest.Totals})
+	raw, err := json.Marshal(mask.Manifest{Format: manifest.Format, Profile: manifest.Profile, Slice: manifest.Slice, Files: manifest.Files, Totals: manifest.Totals})
 	if err != nil {
-		return done, err
+		return done, nil, err
 	}
 	if done.Manifest, err = m.blobs.Put(raw); err != nil {
-		return done, fmt.Errorf("keeping the manifest of the mask: %w", err)
+		return done, nil, fmt.Errorf("keeping the manifest of the mask: %w", err)
 	}
-	return done, nil
+	slices.Sort(names)
+	return done, slices.Compact(names), nil // an accessor has one name for several functions
+}
+
+func add(to *schemas.Difficulty, s mask.Shape) {
+	to.Lines += s.Lines
+	to.Branches += s.Branches
+	to.FanIn += s.FanIn
+	to.Depth = max(to.Depth, s.Depth)
 }
 
 // why is the reason of a function that stays, without the place that it names. The profiles of

@@ -48,6 +48,11 @@ func run(t *testing.T, dir string, c mask.Config) (schemas.Start, *blob.Store, e
 
 func runAs(t *testing.T, dir, profile string, c mask.Config) (schemas.Start, *blob.Store, error) {
 	t.Helper()
+	return runSlice(t, dir, profile, nil, c)
+}
+
+func runSlice(t *testing.T, dir, profile string, slice *schemas.Slice, c mask.Config) (schemas.Start, *blob.Store, error) {
+	t.Helper()
 	repo := open(t, dir)
 	defer repo.Close()
 	blobs, err := blob.Open(t.TempDir())
@@ -59,7 +64,7 @@ func runAs(t *testing.T, dir, profile string, c mask.Config) (schemas.Start, *bl
 		t.Fatal(err)
 	}
 	info := repo.Info()
-	cut := schemas.Cut{Repo: info.Name, RepoRoot: info.Root, Profile: profile, Release: schemas.Release{Tag: "v1.0", Version: "1.0", Commit: info.Head}}
+	cut := schemas.Cut{Repo: info.Name, RepoRoot: info.Root, Profile: profile, Slice: slice, Release: schemas.Release{Tag: "v1.0", Version: "1.0", Commit: info.Head}}
 	start, err := m.Run(t.Context(), cut)
 	return start, blobs, err
 }
@@ -122,7 +127,7 @@ func TestRun(t *testing.T) {
 	if diff := cmp.Diff([]string{"src/widget/__init__.py"}, start.Paths(schemas.PartCode)); diff != "" || len(start.Files) != 1 {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	want := schemas.Masked{Manifest: start.Masked.Manifest, Profile: "strict", Functions: 2, Taken: 1, Kept: map[string]int{"loaded": 1}, Lines: 5, Left: 1}
+	want := schemas.Masked{Manifest: start.Masked.Manifest, Profile: "strict", Functions: 2, Taken: 1, Kept: map[string]int{"loaded": 1}, Lines: 5, Left: 1, Difficulty: &schemas.Difficulty{Lines: 4, Branches: 1, Depth: 1}}
 	if diff := cmp.Diff(&want, start.Masked); diff != "" {
 		t.Errorf("masked (-want +got):\n%s", diff)
 	}
@@ -172,9 +177,9 @@ func TestProfiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want.Profile, want.Manifest = profile, start.Masked.Manifest
-			if diff := cmp.Diff(&want, start.Masked); diff != "" {
-				t.Errorf("masked (-want +got):\n%s", diff)
+			want.Profile, want.Manifest, want.Difficulty = profile, start.Masked.Manifest, start.Masked.Difficulty
+			if diff := cmp.Diff(&want, start.Masked); diff != "" || start.Masked.Difficulty.Lines != want.Lines-want.Left {
+				t.Errorf("masked, %d lines (-want +got):\n%s", start.Masked.Difficulty.Lines, diff)
 			}
 			if got := len(start.Files); got > 2 || slices.Contains(start.Paths(schemas.PartCode), "tests/helpers.py") {
 				t.Errorf("files %+v", start.Files)
