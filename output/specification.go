@@ -24,7 +24,7 @@ func (l *linter) specification(s *schemas.Specification) {
 	}
 	built := s.Reader != schemas.ReadFiles
 	if built != (s.BuiltBy != "") || built != (s.Packages > 0) || built && (s.NotBuilt != "" || s.Source != "docs") || s.Described < 0 || !built && s.Described != 0 {
-		l.add(RuleField, "library.specification: built_by %q with %d packages and not_built %q do not say how it was read as %q", s.BuiltBy, s.Packages, s.NotBuilt, s.Reader)
+		l.add(RuleField, "library.specification: built_by %q, %d packages and not_built %q do not go with reader %q", s.BuiltBy, s.Packages, s.NotBuilt, s.Reader)
 	}
 	if s.Source == "signatures" != (s.Documents == 0) || s.Documents < 0 || s.Words < 1 || s.Pages < 0 || s.Redacted < 0 {
 		l.add(RuleField, "library.specification: %d documents of source %s, %d words, %d pages, %d redacted: out of range", s.Documents, s.Source, s.Words, s.Pages, s.Redacted)

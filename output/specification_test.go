@@ -62,32 +62,15 @@ func TestCheckSpecification(t *testing.T) {
 	}
 }
 
-// TestLintReaders: a row says how its documentation was read, and nothing beside that.
-func TestLintReaders(t *testing.T) {
-	t.Parallel()
-	for name, x := range map[string]struct {
-		change func(s *schemas.Specification)
-		want   string
-	}{
-		"files":           {func(*schemas.Specification) {}, ""},
-		"files_of_a_tool": {func(s *schemas.Specification) { s.NotBuilt = "no theme" }, ""},
-		"pages": {func(s *schemas.Specification) {
-			s.Reader, s.BuiltBy, s.Packages, s.Described = "sphinx", "Sphinx 7", 9, 3
-		}, ""},
-		"of_mkdocs":      {func(s *schemas.Specification) { s.Reader, s.BuiltBy, s.Packages = "mkdocs", "MkDocs 1", 9 }, ""},
-		"no_such_reader": {func(s *schemas.Specification) { s.Reader, s.BuiltBy, s.Packages = "pdoc", "pdoc 1", 9 }, `read as "pdoc"`},
-		"no_such_source": {func(s *schemas.Specification) { s.Source = "hearsay" }, `source is "hearsay"`},
-		"by_nobody":      {func(s *schemas.Specification) { s.Reader, s.Packages = "sphinx", 9 }, "do not say how it was read"},
-		"of_no_packages": {func(s *schemas.Specification) { s.Reader, s.BuiltBy = "sphinx", "Sphinx 7" }, "do not say how it was read"},
-		"built_and_not": {func(s *schemas.Specification) {
-			s.Reader, s.BuiltBy, s.Packages, s.NotBuilt = "sphinx", "Sphinx 7", 9, "no theme"
-		}, "do not say how it was read"},
-		"readme_of_a_tool": {func(s *schemas.Specification) {
-			s.Reader, s.BuiltBy, s.Packages, s.Source = "sphinx", "Sphinx 7", 9, "readme"
-		}, "do not say how it was read"},
-		"files_by_a_tool": {func(s *schemas.Specification) { s.BuiltBy = "Sphinx 7" }, "do not say how it was read"},
-		"files_describe":  {func(s *schemas.Specification) { s.Described = 3 }, "do not say how it was read"},
-	} {
+// specificationCase is a change to a specification, and what is said of it; "" is nothing.
+type specificationCase struct {
+	change func(*schemas.Specification)
+	want   string
+}
+
+func lintSpecifications(t *testing.T, cases map[string]specificationCase) {
+	t.Helper()
+	for name, x := range cases {
 		_, _, s := written(t)
 		x.change(s)
 		l := &linter{}
@@ -96,6 +79,31 @@ func TestLintReaders(t *testing.T) {
 			t.Errorf("%s: %q has no %q", name, got, x.want)
 		}
 	}
+}
+
+// TestLintReaders: a row says how its documentation was read, and nothing beside that.
+func TestLintReaders(t *testing.T) {
+	t.Parallel()
+	lintSpecifications(t, map[string]specificationCase{
+		"files":           {func(*schemas.Specification) {}, ""},
+		"files_of_a_tool": {func(s *schemas.Specification) { s.NotBuilt = "no theme" }, ""},
+		"pages": {func(s *schemas.Specification) {
+			s.Reader, s.BuiltBy, s.Packages, s.Described = "sphinx", "Sphinx 7", 9, 3
+		}, ""},
+		"of_mkdocs":      {func(s *schemas.Specification) { s.Reader, s.BuiltBy, s.Packages = "mkdocs", "MkDocs 1", 9 }, ""},
+		"no_such_reader": {func(s *schemas.Specification) { s.Reader, s.BuiltBy, s.Packages = "pdoc", "pdoc 1", 9 }, `read as "pdoc"`},
+		"no_such_source": {func(s *schemas.Specification) { s.Source = "hearsay" }, `source is "hearsay"`},
+		"by_nobody":      {func(s *schemas.Specification) { s.Reader, s.Packages = "sphinx", 9 }, "do not go with reader"},
+		"of_no_packages": {func(s *schemas.Specification) { s.Reader, s.BuiltBy = "sphinx", "Sphinx 7" }, "do not go with reader"},
+		"built_and_not": {func(s *schemas.Specification) {
+			s.Reader, s.BuiltBy, s.Packages, s.NotBuilt = "sphinx", "Sphinx 7", 9, "no theme"
+		}, "do not go with reader"},
+		"readme_of_a_tool": {func(s *schemas.Specification) {
+			s.Reader, s.BuiltBy, s.Packages, s.Source = "sphinx", "Sphinx 7", 9, "readme"
+		}, "do not go with reader"},
+		"files_by_a_tool": {func(s *schemas.Specification) { s.BuiltBy = "Sphinx 7" }, "do not go with reader"},
+		"files_describe":  {func(s *schemas.Specification) { s.Described = 3 }, "do not go with reader"},
+	})
 }
 
 func said(all []Finding) string {
@@ -108,10 +116,7 @@ func said(all []Finding) string {
 
 func TestLintSpecification(t *testing.T) {
 	t.Parallel()
-	for name, x := range map[string]struct {
-		change func(*schemas.Specification)
-		want   string
-	}{
+	lintSpecifications(t, map[string]specificationCase{
 		"good":        {func(*schemas.Specification) {}, ""},
 		"source":      {func(s *schemas.Specification) { s.Source = "web" }, `source is "web"`},
 		"documents":   {func(s *schemas.Specification) { s.Documents = 0 }, "0 documents of source docs"},
@@ -120,15 +125,7 @@ func TestLintSpecification(t *testing.T) {
 		"printed":     {func(s *schemas.Specification) { s.PrintedBy = "" }, "do not say whether there is a PDF"},
 		"two_reasons": {func(s *schemas.Specification) { s.WithoutPDF = "no browser" }, "do not say whether there is a PDF"},
 		"no_pages":    {func(s *schemas.Specification) { s.Pages = 0 }, "do not say whether there is a PDF"},
-	} {
-		_, _, s := written(t)
-		x.change(s)
-		l := &linter{}
-		l.specification(s)
-		if got := said(l.findings); x.want == "" && got != "" || !strings.Contains(got, x.want) {
-			t.Errorf("%s: %q has no %q", name, got, x.want)
-		}
-	}
+	})
 	l := &linter{}
 	if l.specification(nil); !strings.Contains(said(l.findings), "is null") {
 		t.Error("a library without a specification is taken")

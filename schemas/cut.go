@@ -81,7 +81,7 @@ func (s Slice) Validate() error {
 	case s.Name == "":
 		return errors.New("a slice without a name")
 	case (s.Module == "") == (s.Function == ""):
-		return fmt.Errorf("slice %q is of module %q and of function %q: one of them is what it is", s.Name, s.Module, s.Function)
+		return fmt.Errorf("slice %q has module %q and function %q, not one of the two", s.Name, s.Module, s.Function)
 	case s.Function != "" && (!of || name == "" || s.Path() == ""):
 		return fmt.Errorf("slice %q: function %q is not path::Class.method", s.Name, s.Function)
 	}

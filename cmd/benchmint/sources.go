@@ -317,8 +317,11 @@ func (s *sources) isSilent(id string) bool {
 
 // releases is a number of what library tasks are made of, for people.
 func (s *sources) releases(n int) string {
+	if s.sliced && n != 1 {
+		return fmt.Sprintf("%d releases and slices", n)
+	}
 	if s.sliced {
-		return fmt.Sprintf("%d of releases and their slices", n)
+		return "1 release or slice"
 	}
 	return plural(n, "release")
 }

@@ -24,8 +24,8 @@ func Make(dir string, t *tree.Tree) (err error) {
 	return Write(root, t)
 }
 
-// Write writes a tree into an empty folder, without submodules. Links are written as links;
-// nothing is written through them, since a path below one is none of a tree.
+// Write writes a tree into an empty folder, without submodules. Links are written as links, and
+// nothing is written through them: a tree has no path below a link.
 func Write(root *os.Root, t *tree.Tree) error {
 	for _, e := range t.Entries() {
 		if e.Mode == tree.ModeModule {
