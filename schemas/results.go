@@ -176,6 +176,8 @@ type Recipe struct {
 	// Rivals are the other test commands that were found, best first. They decide no
 	// layer: a proof whose suite does not hold the changed tests goes on with the next.
 	Rivals []Rival `json:"rivals,omitempty"`
+	// Service says how a service is started; nil where the tests run in the tree itself.
+	Service *Service `json:"service,omitempty"`
 }
 
 // Rival is a test command that a recipe could have had.

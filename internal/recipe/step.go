@@ -28,6 +28,10 @@ type TestRun struct {
 	// Given, where it is not nil, is what the command reads from sandbox.GivenFD. Its report
 	// then leaves by sandbox.ReportFD, and Report is "".
 	Given []byte
+	// Serves is the service that the command asks. It runs in the layer of the state, and the
+	// command in that of the tester (Recipe.Service.Tester). nil: there is none, and the command
+	// runs in the layer of the state.
+	Serves *schemas.Command
 }
 
 // Asking is r with all that brings the report of t.

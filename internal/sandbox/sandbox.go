@@ -187,6 +187,20 @@ type Run struct {
 	Limits     Limits
 	// Interactive attaches a terminal or pipes instead of capturing (env shell).
 	Interactive *Terminal
+	// Beside is a service that runs meanwhile; nil is none.
+	Beside *Beside
+}
+
+// Beside is a command that serves while a run goes on. It has a sandbox of its own, with file
+// system, processes and limits apart, and shares with the run a network that leads nowhere else.
+// It is started first and killed when the run has ended. That it ends by itself is no end of
+// the run: whoever asks it sees that nobody answers.
+type Beside struct {
+	Layer   Layer
+	Command schemas.Command // Dir as in Run
+	Env     map[string]string
+	Inputs  []File // under RunPath
+	Limits  Limits // Timeout is the run's
 }
 
 // Terminal is a person's terminal.
@@ -204,11 +218,22 @@ type Result struct {
 	Files    map[string][]byte // of Collect; a missing file is not in the map
 	Cut      map[string]bool   // collected files that were cut at CollectMax
 
+	Beside *Served // of Run.Beside
+
 	Report    []byte // of Channel: what was written to ReportFD
 	ReportCut bool   // it was longer than CollectMax
 
 	Wall     time.Duration // inside the command
 	Overhead time.Duration // everything else between call and return
+}
+
+// Served is what a service beside a run did.
+type Served struct {
+	// End is "" where it served until it was killed at the end of the run, Exited where it
+	// ended before, and else the limit that it passed.
+	End      End
+	ExitCode int    // of Exited
+	Output   []byte // as of Result
 }
 
 // Sandbox is where builds and runs happen.

@@ -1,0 +1,131 @@
+// Package contract holds what was recorded from a service as cases: requests in an order,
+// and what the answers have in common over several replays.
+//
+// An expected value always comes from a recording, and a server's fault (5xx) is never a
+// contract. The package runs nothing and sends nothing; a Client does.
+package contract
+
+import (
+	"context"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Suite are the cases of a service, group by group. Each group begins with a fresh state of
+// the service, and its cases run in order.
+type Suite struct {
+	Format string   `json:"format"` // Format
+	Groups []*Group `json:"groups"`
+}
+
+// Format is what a Suite calls itself.
+const Format = "benchmint-cases/1"
+
+// Group is the scenario of one group of endpoints.
+type Group struct {
+	Name  string `json:"name"`
+	Cases []Case `json:"cases"`
+}
+
+// Kind is why a case is asked.
+type Kind string
+
+// The kinds.
+const (
+	Happy     Kind = "happy"
+	Anonymous Kind = "anonymous" // without the credentials that the happy case has
+	Empty     Kind = "empty"     // with an empty body
+	Missing   Kind = "missing"   // of what is not there
+	Duplicate Kind = "duplicate" // the same once more
+	Extra     Kind = "extra"     // proposed by a model
+)
+
+// Case is one request and what is expected of its answer.
+type Case struct {
+	ID       string           `json:"id"` // ^[a-z0-9_]{3,80}$, once in a group
+	Endpoint schemas.Endpoint `json:"endpoint"`
+	Group    string           `json:"group"` // of the endpoint: the scenario of a group asks others, too
+	Kind     Kind             `json:"kind"`
+	Needs    []string         `json:"needs,omitempty"` // IDs of cases before it whose answers the request has values of, or that made what it asks for
+	Request  Request          `json:"request"`
+	// Expect is nil for a step that is not judged: it is sent for those after it.
+	Expect *Expect `json:"expect,omitempty"`
+}
+
+// Request is what is sent. A value in Params, Query, Headers and Body, at any depth, is a literal
+// or a reference: an object with the one key "$ref" (a Ref as text), and perhaps "$form", in
+// which %s stands for the value ("Token %s").
+type Request struct {
+	Path     string         `json:"path"` // of the endpoint, with {name}; Params fill it
+	Params   map[string]any `json:"params,omitempty"`
+	Query    map[string]any `json:"query,omitempty"`
+	Headers  map[string]any `json:"headers,omitempty"`
+	Encoding string         `json:"encoding,omitempty"` // json, form, raw; "" sends no body
+	Body     any            `json:"body,omitempty"`
+}
+
+// Ref is CASE:PLACE, the place being body and a path in it (body/article/slug, body/0/id), or
+// header/Location.
+const (
+	RefKey  = "$ref"
+	FormKey = "$form"
+)
+
+// Expect is what every replay answered.
+type Expect struct {
+	Status   int      `json:"status"`
+	Type     string   `json:"type,omitempty"` // media type without parameters
+	Location *Matcher `json:"location,omitempty"`
+	Body     *Matcher `json:"body,omitempty"` // nil: the body is not judged
+}
+
+// Matcher is one of a closed set: exactly one field is set.
+type Matcher struct {
+	Equal  *any                `json:"equal,omitempty"`  // this very JSON value
+	Type   string              `json:"type,omitempty"`   // string, integer, number, boolean, array, object, null
+	Ref    string              `json:"ref,omitempty"`    // equal to a value of an earlier answer or request: CASE:PLACE, request/… too
+	Form   string              `json:"form,omitempty"`   // uuid, time, jwt, integer
+	Object map[string]*Matcher `json:"object,omitempty"` // these keys and no others
+	List   []*Matcher          `json:"list,omitempty"`   // in this order, none else; an empty list is Equal []
+	Set    []*Matcher          `json:"set,omitempty"`    // in any order, none else
+}
+
+// Wire is a request as it is sent, every reference resolved.
+type Wire struct {
+	Method  string            `json:"method"`
+	Target  string            `json:"target"` // path and query, escaped
+	Headers map[string]string `json:"headers,omitempty"`
+	Body    []byte            `json:"body,omitempty"`
+}
+
+// Answer is what came back.
+type Answer struct {
+	Status  int               `json:"status"`
+	Headers map[string]string `json:"headers,omitempty"` // lower-case names
+	Body    []byte            `json:"body,omitempty"`
+	// Failed says how the connection ended without an answer (reset, timeout, refused); "" where
+	// there is an answer. It is a failure of the service, never of the machine.
+	Failed string `json:"failed,omitempty"`
+}
+
+// Client asks a running service. An error is a fault of the machine.
+type Client interface {
+	Do(ctx context.Context, w Wire) (Answer, error)
+}
+
+// Server starts a service with its fresh state, as often as it is asked.
+type Server interface {
+	// Fresh starts the service and waits until it is ready (package serve). shifted sets its
+	// clock 37 days ahead, where Shifts. stop ends it and gives its log. A service that does not
+	// get ready is a *NotReady; any other error is a fault of the machine.
+	Fresh(ctx context.Context, shifted bool) (c Client, stop func() (log []byte, err error), err error)
+	Shifts() bool
+}
+
+// NotReady is a service that ended, or did not answer in its time.
+type NotReady struct {
+	Why string // one line
+	Log []byte // its last lines
+}
+
+func (n *NotReady) Error() string { return "the service does not get ready: " + n.Why }

@@ -1,0 +1,88 @@
+package schemas
+
+import "strings"
+
+// Group are the endpoints of a service that a task is about: those under one first segment of
+// a path, after api and vN.
+type Group struct {
+	Name      string     `json:"name"`
+	Framework string     `json:"framework"` // flask, fastapi, gin, chi, net/http
+	Endpoints []Endpoint `json:"endpoints"` // by path, then method
+	// Suite is the blob of the recorded cases that this group is tested with (package contract).
+	Suite Digest `json:"suite"`
+}
+
+// Handlers are the functions that answer the endpoints, sorted, each once.
+func (g Group) Handlers() []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, e := range g.Endpoints {
+		if e.Handler != "" && !seen[e.Handler] {
+			seen[e.Handler] = true
+			out = append(out, e.Handler)
+		}
+	}
+	return out
+}
+
+// Endpoint is one method of one path.
+type Endpoint struct {
+	Method  string `json:"method"`            // GET
+	Path    string `json:"path"`              // /api/articles/{slug}
+	Handler string `json:"handler,omitempty"` // path::Class.method; "" is a function without a name
+}
+
+func (e Endpoint) String() string { return e.Method + " " + e.Path }
+
+// Databases that a service can have.
+const (
+	DatabaseNone     = ""
+	DatabaseSQLite   = "sqlite"
+	DatabasePostgres = "postgres"
+)
+
+// Service says how the service of a recipe is started. Everything in it happens in one
+// sandbox, whose network leads nowhere but to its tester.
+type Service struct {
+	Framework string `json:"framework"`
+	Port      int    `json:"port"` // that it listens on
+	// Start is the command that serves until it is killed. It runs in the tree, or in a copy
+	// of it where Copied is set.
+	Start Command `json:"start"`
+	// Files are written beside those of the tree before it is built, by their path in it: an
+	// .env made of .env.example.
+	Files map[string]string `json:"files,omitempty"`
+	// Prepare runs once after each build of a state, in order, with the database up:
+	// migrations and seeds. What it leaves is the state that every run begins with.
+	Prepare []Command `json:"prepare,omitempty"`
+	// Database is one of the constants; User, Password and Name are those that the
+	// service asks it with.
+	Database string `json:"database,omitempty"`
+	DBPort   int    `json:"database_port,omitempty"`
+	DBName   string `json:"database_name,omitempty"`
+	DBUser   string `json:"database_user,omitempty"`
+	// DBPassword is a word of the repository's own examples, or ours; it protects nothing.
+	DBPassword string `json:"database_password,omitempty"`
+	// Copied says that the service writes beside its tree (../gorm.db): it runs in a copy
+	// whose parent it may write to.
+	Copied bool `json:"copied,omitempty"`
+	// Shifts says that the clock of the service can be set by libfaketime.
+	Shifts bool `json:"shifts,omitempty"`
+	// Login is a user that the repository's own settings or seeds make, where they do.
+	Login *Login `json:"login,omitempty"`
+	// Tester is the recipe of the environment that the suite runs in, apart from the service.
+	Tester *Recipe `json:"tester,omitempty"`
+}
+
+// Login is a user with a password that a repository's own example settings name.
+type Login struct {
+	User     string `json:"user"`
+	Password string `json:"password"`
+}
+
+// SuiteFolder is where the tests of a service task lie: no language ships a folder of this
+// name, and no service sees it.
+const SuiteFolder = "tests_benchmint"
+
+// InSuite reports whether a path is of the suite of a service task.
+func InSuite(path string) bool { return strings.HasPrefix(path, SuiteFolder+"/") }
