@@ -90,7 +90,7 @@ func TestSlice(t *testing.T) {
 	}{
 		"another_name":      {RuleID, "make acme__widget-v1.0.library.strict.width", func(_ *Row, l *Library) { l.Slice.Name = "width" }},
 		"no_slice":          {RuleID, "make acme__widget-v1.0.library", func(_ *Row, l *Library) { l.Slice = nil }},
-		"both":              {RuleField, `slice "size" has module "widget.py" and function "widget.py::size", not one of the two`, func(_ *Row, l *Library) { l.Slice.Module = "widget.py" }},
+		"both":              {RuleField, `slice "size" has module "widget.py", function "widget.py::size" and 0 handlers, not one of the three`, func(_ *Row, l *Library) { l.Slice.Module = "widget.py" }},
 		"no_function":       {RuleField, `function "widget.py" is not path::Class.method`, func(_ *Row, l *Library) { l.Slice.Function = "widget.py" }},
 		"another_path":      {RuleParts, "the code part is [widget.py], of the slice function gadget.py::size", func(_ *Row, l *Library) { l.Slice.Function = "gadget.py::size" }},
 		"another_function":  {RuleField, "functions.modified: widget.py::width is not of function widget.py::size", func(r *Row, _ *Library) { r.Benchmint.Functions.Modified = []string{"widget.py::width"} }},

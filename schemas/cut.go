@@ -3,10 +3,12 @@ package schemas
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// Cut is one release that a library task is made of, or a part of one.
+// Cut is one release that a library task is made of, or a part of one; or a commit of a service
+// with the group of its endpoints that a task is about.
 type Cut struct {
 	Repo     string  `json:"repo"` // Repo.Name
 	RepoRoot string  `json:"repo_root"`
@@ -17,10 +19,23 @@ type Cut struct {
 	Profile string `json:"profile"`
 	// Slice is the part of the library that is masked; nil is the whole.
 	Slice *Slice `json:"slice,omitempty"`
+	// Group is set for a service, and Slice then has its handlers.
+	Group *Group `json:"group,omitempty"`
 }
 
-// ID is owner__name-TAG.library[.PROFILE[.SLICE]].
+// Kind is service where the cut has a group, else library.
+func (c Cut) Kind() Kind {
+	if c.Group != nil {
+		return KindService
+	}
+	return KindLibrary
+}
+
+// ID is owner__name-TAG.library[.PROFILE[.SLICE]], or owner__name-TAG.GROUP.service.
 func (c Cut) ID() string {
+	if c.Group != nil {
+		return ServiceID(c.Repo, c.Release.Tag, c.Group.Name, "").String()
+	}
 	profile, slice := c.Profile, ""
 	if profile == strict {
 		profile = ""
@@ -41,10 +56,12 @@ const (
 // functionDivider stands between the path and the name of a function.
 const functionDivider = "::"
 
-// Slice is the part of a library that a task is about. Either Module or Function is set.
+// Slice is the part of a library or service that a task is about. One of Module, Function and
+// Handlers is set.
 type Slice struct {
-	Module   string `json:"module,omitempty"`   // path of a source file
-	Function string `json:"function,omitempty"` // path::Class.method
+	Module   string   `json:"module,omitempty"`   // path of a source file
+	Function string   `json:"function,omitempty"` // path::Class.method
+	Handlers []string `json:"handlers,omitempty"` // of a group of endpoints: path::Class.method, sorted
 	// Name is what the ID has of it, before it is made fit for one: no two slices of a release
 	// have the same, whatever their case.
 	Name string `json:"name"`
@@ -58,6 +75,9 @@ func (s Slice) Path() string {
 
 // Holds reports whether a function (path::Class.method) is in the slice.
 func (s Slice) Holds(function string) bool {
+	if len(s.Handlers) > 0 {
+		return slices.Contains(s.Handlers, function)
+	}
 	if s.Function != "" {
 		return function == s.Function
 	}
@@ -68,6 +88,9 @@ func (s Slice) Holds(function string) bool {
 func FunctionName(path, name string) string { return RecordPath(path) + functionDivider + name }
 
 func (s Slice) String() string {
+	if len(s.Handlers) > 0 {
+		return "group " + s.Name
+	}
 	if s.Function != "" {
 		return "function " + s.Function
 	}
@@ -80,8 +103,10 @@ func (s Slice) Validate() error {
 	switch {
 	case s.Name == "":
 		return errors.New("a slice without a name")
-	case (s.Module == "") == (s.Function == ""):
-		return fmt.Errorf("slice %q has module %q and function %q, not one of the two", s.Name, s.Module, s.Function)
+	case len(s.Handlers) > 0 && s.Module+s.Function == "":
+		return nil
+	case len(s.Handlers) > 0 || (s.Module == "") == (s.Function == ""):
+		return fmt.Errorf("slice %q has module %q, function %q and %d handlers, not one of the three", s.Name, s.Module, s.Function, len(s.Handlers))
 	case s.Function != "" && (!of || name == "" || s.Path() == ""):
 		return fmt.Errorf("slice %q: function %q is not path::Class.method", s.Name, s.Function)
 	}

@@ -47,7 +47,7 @@ func TestSlice(t *testing.T) {
 		}
 	}
 	for want, s := range map[string]schemas.Slice{
-		"without a name": {Module: "a.py"}, "not one of the two": {Name: "a"}, "and function": {Module: "a.py", Function: "a.py::f", Name: "a"},
+		"without a name": {Module: "a.py"}, "not one of the three": {Name: "a"}, "function \"a.py::f\" and": {Module: "a.py", Function: "a.py::f", Name: "a"},
 		"is not path::Class.method": {Function: "a.py::", Name: "a"}, `function "::f"`: {Function: "::f", Name: "a"},
 	} {
 		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), want) {

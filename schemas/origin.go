@@ -5,7 +5,7 @@ import "time"
 // Origin is the fact that a start was made of: one of its fields is set, by the kind.
 type Origin struct {
 	Change *Change `json:"change,omitempty"` // kinds feature and edit
-	Cut    *Cut    `json:"cut,omitempty"`    // kind library
+	Cut    *Cut    `json:"cut,omitempty"`    // kinds library and service
 }
 
 // ID is the instance ID.

@@ -65,8 +65,10 @@ type Start struct {
 	// Functions are the functions that the code part touches; of a library those that a slice
 	// lost the bodies of, and none of a whole one, where Masked counts them.
 	Functions FunctionEdits `json:"functions"`
-	// Masked says what was taken out of a library; nil for other kinds.
+	// Masked says what was taken out of a library or service; nil for other kinds.
 	Masked *Masked `json:"masked,omitempty"`
+	// Group are the endpoints that a service task is about; nil for other kinds.
+	Group *Group `json:"group,omitempty"`
 }
 
 // TestsVisible reports whether the tests are in the base: a solver has them.

@@ -9,7 +9,10 @@ type Group struct {
 	Framework string     `json:"framework"` // flask, fastapi, gin, chi, net/http
 	Endpoints []Endpoint `json:"endpoints"` // by path, then method
 	// Suite is the blob of the recorded cases that this group is tested with (package contract).
-	Suite Digest `json:"suite"`
+	Suite Digest `json:"suite,omitempty"`
+	// Refused is why no task can be made of the group; "" where one can.
+	Refused Reason `json:"refused,omitempty"`
+	Detail  string `json:"detail,omitempty"` // of Refused
 }
 
 // Handlers are the functions that answer the endpoints, sorted, each once.
