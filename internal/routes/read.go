@@ -1,0 +1,142 @@
+package routes
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lang"
+)
+
+// Readers are the frameworks that are read. Where two have as many routes, the first wins.
+var Readers = []Reader{
+	FastAPI,
+	Flask,
+}
+
+// Known are the frameworks that are known and not read.
+var Known = []Unsupported{
+	{"Django", "python", []string{"django", "rest_framework", "ninja"}},
+	{"Tornado", "python", []string{"tornado"}},
+	{"aiohttp", "python", []string{"aiohttp.web"}},
+	{"Sanic", "python", []string{"sanic"}},
+	{"Quart", "python", []string{"quart"}},
+	{"Litestar", "python", []string{"litestar", "starlite"}},
+	{"BlackSheep", "python", []string{"blacksheep"}},
+	{"Bottle", "python", []string{"bottle"}},
+	{"Falcon", "python", []string{"falcon"}},
+	{"Pyramid", "python", []string{"pyramid"}},
+	{"CherryPy", "python", []string{"cherrypy"}},
+	{"Robyn", "python", []string{"robyn"}},
+	{"Connexion", "python", []string{"connexion"}},
+	{"Eve", "python", []string{"eve"}},
+	{"web.py", "python", []string{"web"}},
+	{"Starlette", "python", []string{"starlette"}},
+	{"gRPC", "python", []string{"grpc"}},
+}
+
+// Unread says that no reader finds a route in a tree.
+type Unread struct {
+	Framework string // a known one that its code imports; "" where there is none
+}
+
+func (u *Unread) Error() string {
+	if u.Framework == "" {
+		return "no framework whose routes are read"
+	}
+	return "the routes of " + u.Framework + " are not read"
+}
+
+// Read gives the routes of the framework that declares most of them. An error is an *Unread.
+func Read(t lang.Tree, language string) (Table, error) {
+	var best Table
+	for _, r := range Readers {
+		if r.Language != language {
+			continue
+		}
+		found, unread := r.Read(t)
+		if len(found) > len(best.Routes) {
+			best = Table{Framework: r.Framework, Routes: found, Unread: unread}
+		}
+	}
+	if len(best.Routes) == 0 {
+		return Table{}, &Unread{Framework: unsupported(t, language)}
+	}
+	return best, nil
+}
+
+// unsupported names the known framework that most files import; of equals the first.
+func unsupported(t lang.Tree, language string) string {
+	count := map[string]int{}
+	for _, p := range t.Paths() {
+		if path.Ext(p) != extensions[language] || aside(p) {
+			continue
+		}
+		source, err := t.Read(p)
+		if err != nil || len(source) > maxSource {
+			continue
+		}
+		for _, u := range Known {
+			if u.Language == language && slices.ContainsFunc(u.Imports, func(name string) bool { return imports(source, language, name) }) {
+				count[u.Framework]++
+			}
+		}
+	}
+	best := ""
+	for _, u := range Known {
+		if u.Language == language && count[u.Framework] > count[best] {
+			best = u.Framework
+		}
+	}
+	return best
+}
+
+var extensions = map[string]string{"python": ".py", "go": ".go"}
+
+// maxSource bounds a file that is read: what is larger was written by a program.
+const maxSource = 1 << 20
+
+// imports reports whether a line of a source imports a package, or one inside of it.
+func imports(source []byte, language, name string) bool {
+	quoted := regexp.QuoteMeta(name)
+	form := `(?m)^[ \t]*(?:from|import)[ \t]+` + quoted + `(?:[ \t.,]|$)`
+	if language == "go" {
+		form = `(?m)^(?:import)?[ \t]*(?:[\w.]+[ \t]+)?["` + "`]" + quoted + `(?:/[^"` + "`]*)?[\"`]"
+	}
+	if parent, member, ok := cutLast(name); ok && language == "python" {
+		form += `|(?m)^[ \t]*from[ \t]+` + regexp.QuoteMeta(parent) + `[ \t]+import[ \t(]+(?:.*\b)?` + regexp.QuoteMeta(member) + `\b`
+	}
+	return regexp.MustCompile(form).Match(source)
+}
+
+func cutLast(name string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 {
+		return name, "", false
+	}
+	return name[:i], name[i+1:], true
+}
+
+// asideFolders hold code that is no part of a service.
+var asideFolders = map[string]bool{
+	"test": true, "tests": true, "testing": true, "testdata": true, "unittests": true, "spec": true, "specs": true, "e2e": true,
+	"integration_tests": true, "functional_tests": true, "unit_tests": true, "_tests": true,
+	"example": true, "examples": true, "_examples": true, "sample": true, "samples": true, "demo": true, "demos": true, "docs": true, "doc": true,
+	"benchmark": true, "benchmarks": true, "vendor": true, "vendored": true, "_vendor": true, "third_party": true, "node_modules": true,
+	"site-packages": true, "venv": true, ".venv": true, "env": true, "virtualenv": true, "dist": true, "build": true, "tests_benchmint": true,
+}
+
+// aside reports whether a path is of tests, examples, documentation or code of others.
+func aside(p string) bool {
+	dir, base := path.Split(p)
+	if strings.HasSuffix(base, "_test.go") || base == "conftest.py" || strings.HasSuffix(base, ".py") && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py") || base == "tests.py") {
+		return true
+	}
+	for s := range strings.SplitSeq(strings.Trim(dir, "/"), "/") {
+		if asideFolders[s] || strings.HasPrefix(s, ".") && s != "." {
+			return true
+		}
+	}
+	return false
+}
