@@ -28,6 +28,9 @@ func (g Group) Handlers() []string {
 	return out
 }
 
+// Frameworks are those whose services are read.
+var Frameworks = []string{"flask", "fastapi", "gin", "chi", "net/http"}
+
 // Endpoint is one method of one path.
 type Endpoint struct {
 	Method  string `json:"method"`            // GET

@@ -33,6 +33,7 @@ type Config struct {
 	Limits    Limits
 	Filters   Filters
 	Library   Library
+	Service   Service
 	Redaction Redaction
 	Build     Build
 	Sandbox   Sandbox
@@ -111,6 +112,15 @@ type Library struct {
 	// Specification is the least documentation: docs, readme or signatures.
 	Specification string
 	GPU           bool // take those that install packages for graphics processors
+}
+
+// Service says which groups of a service's endpoints become tasks.
+type Service struct {
+	Frameworks   []string
+	MinAnswered  float64 // share of a group's endpoints, 0 to 1
+	MinF2P       int     // FAIL_TO_PASS cases of a task
+	MinEndpoints int     // that these ask
+	WalkBack     int     // earlier commits that are tried where none of a commit's groups will do
 }
 
 // Sliced reports whether tasks are made of parts of a release.
@@ -204,6 +214,7 @@ func Default() *Config {
 			ModifiesOnly: true, Labels: []string{"feature", "improvement"},
 		},
 		Library: Library{Releases: 1, Profile: "strict", Slices: []string{schemas.WholeLibrary}, MaxSlices: 10, MinLanguage: 0.9, MaxLinesLeft: 0.25, MinPassing: 0.98, MaxZeroWork: 0.05, MinCoverage: 0.9, Specification: "readme"},
+		Service: Service{Frameworks: schemas.Frameworks, MinAnswered: 0.6, MinF2P: 3, MinEndpoints: 2, WalkBack: 10},
 		Build:   Build{Registries: RegistriesInherit, PinToDate: true},
 		Sandbox: Sandbox{
 			CPUs: 2, Memory: sandbox.DefaultMemory, Processes: sandbox.DefaultProcs,

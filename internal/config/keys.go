@@ -32,6 +32,7 @@ var sections = map[string]string{
 	"limits":    "Per repository, newest first.",
 	"filters":   "Which changes are wanted.",
 	"library":   "Of kind library: which releases are taken, and what a starter and its tests must be. Shares are from 0 to 1.",
+	"service":   "Of kind service: which groups of endpoints are taken, and what their recorded cases must show.",
 	"redaction": "Credentials are kept out of a dataset: masked in prose, and a change whose diff holds one is left out.",
 	"build":     "What builds of environments may use.",
 	"sandbox":   "Where strangers' code runs, and the limits of each run.",
@@ -40,19 +41,19 @@ var sections = map[string]string{
 }
 
 // madeKinds are the kinds of this version.
-var madeKinds = []string{string(schemas.KindFeature), string(schemas.KindEdit), string(schemas.KindLibrary)}
+var madeKinds = []string{string(schemas.KindFeature), string(schemas.KindEdit), string(schemas.KindLibrary), string(schemas.KindService)}
 
 // Keys is the table, in the order of the file. Only what does something is here.
 var Keys = []Key{
 	{Path: "dataset", Doc: "name in the manifest and the card", Example: "my-features", bind: func(c *Config) any { return &c.Dataset }},
-	{Path: "kinds", Doc: "kinds of tasks: feature (a landed change), edit (a range of commits, told in a sentence), library (a release without the bodies of its functions); service comes later", Choices: madeKinds, bind: func(c *Config) any { return &c.Kinds }},
+	{Path: "kinds", Doc: "kinds of tasks: feature (a landed change), edit (a range of commits, told in a sentence), library (a release without the bodies of its functions), service (a web service without the handlers of a group of endpoints)", Choices: madeKinds, bind: func(c *Config) any { return &c.Kinds }},
 
 	{Path: "sources[].git", Doc: "path (bare or not) or URL", Example: "https://example.org/acme/widget.git", source: func(s *Source) any { return &s.Git }},
 	{Path: "sources[].github", Doc: "owner/name: GitHub is asked for titles, texts and labels of pull requests (GITHUB_TOKEN); without git the code comes from there too", Example: "acme/widget", source: func(s *Source) any { return &s.GitHub }},
 	{Path: "sources[].name", Doc: "owner/name for IDs; inferred where it can be", Example: "acme/widget", source: func(s *Source) any { return &s.Name }},
 	{Path: "sources[].since", Doc: "by commit date of the change, UTC; inclusive", Example: "2025-01-01", source: func(s *Source) any { return &s.Since }},
 	{Path: "sources[].until", Doc: "exclusive", Example: "2026-01-01", source: func(s *Source) any { return &s.Until }},
-	{Path: "sources[].only", Doc: "pull request numbers or commits, for exact selections; of edits BASE..COMMIT, of libraries tags", Example: "[123, 4567, 1a2b3c4d]", source: func(s *Source) any { return &s.Only }},
+	{Path: "sources[].only", Doc: "pull request numbers or commits, for exact selections; of edits BASE..COMMIT, of libraries tags, of services tags, commits and names of groups", Example: "[123, 4567, 1a2b3c4d]", source: func(s *Source) any { return &s.Only }},
 
 	{Path: "sources[].kinds", Doc: "of this source", Example: "[feature, edit]", Choices: madeKinds, source: func(s *Source) any { return &s.Kinds }},
 
@@ -92,6 +93,12 @@ var Keys = []Key{
 	{Path: "library.min_coverage", Doc: "share of the lines of the code that the suite of the release runs; 0 takes those of which it cannot be measured, too", bind: func(c *Config) any { return &c.Library.MinCoverage }},
 	{Path: "library.specification", Doc: "least documentation: docs (a folder of documents), readme, signatures (none)", Choices: []string{"docs", "readme", "signatures"}, bind: func(c *Config) any { return &c.Library.Specification }},
 	{Path: "library.gpu", Doc: "take libraries that install packages for graphics processors", bind: func(c *Config) any { return &c.Library.GPU }},
+
+	{Path: "service.frameworks", Doc: "web frameworks whose services are taken", Choices: schemas.Frameworks, bind: func(c *Config) any { return &c.Service.Frameworks }},
+	{Path: "service.min_answered", Doc: "share of a group's endpoints that answer a good request (2xx, 3xx)", bind: func(c *Config) any { return &c.Service.MinAnswered }},
+	{Path: "service.min_f2p", Doc: "FAIL_TO_PASS cases that a task has", bind: func(c *Config) any { return &c.Service.MinF2P }},
+	{Path: "service.min_endpoints", Doc: "endpoints of the group that these cases ask", bind: func(c *Config) any { return &c.Service.MinEndpoints }},
+	{Path: "service.walk_back", Doc: "earlier commits that are tried, one after another, where a service does not start or none of its groups will do", bind: func(c *Config) any { return &c.Service.WalkBack }},
 
 	{Path: "redaction.allow", Doc: "what looks like a credential and is none: fingerprints (RULE:HEX, as rejects and redactions.jsonl have them), files, folders that end in /", Example: "[\"jwt:1a2b3c4d\", tests/certs/]", bind: func(c *Config) any { return &c.Redaction.Allow }},
 

@@ -167,6 +167,7 @@ func (c *Config) Portable(kind string) map[string]any {
 		case k.source == nil && k.IsPath, k.IsLocal, k.Path == "sandbox.kind":
 		case k.Forge && !slices.ContainsFunc(c.Sources, func(s Source) bool { return s.GitHub != "" || s.Finds() }):
 		case strings.HasPrefix(k.Path, "library.") && !c.Makes(schemas.KindLibrary): // they decide nothing
+		case strings.HasPrefix(k.Path, "service.") && !c.Makes(schemas.KindService):
 		case strings.HasSuffix(k.Path, "slices") && !c.Library.Sliced():
 		case c.Model.Name == "" && strings.HasPrefix(k.Path, "model."): // nobody is asked
 		case k.source == nil:

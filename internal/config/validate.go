@@ -123,11 +123,7 @@ func (k *checker) listChoices(key Key, words []string) {
 		k.at(key.Path, "is empty; choose of %s", strings.Join(key.Choices, ", "))
 	}
 	for _, w := range words {
-		switch {
-		case slices.Contains(key.Choices, w):
-		case strings.HasSuffix(key.Path, "kinds") && slices.Contains(schemas.Kinds, schemas.Kind(w)):
-			k.at(key.Path, "%q is not in this version; it makes %s", w, strings.Join(key.Choices, ", "))
-		default:
+		if !slices.Contains(key.Choices, w) {
 			k.at(key.Path, "%q is not one of %s%s", w, strings.Join(key.Choices, ", "), nearest.Hint(w, key.Choices))
 		}
 	}
@@ -138,7 +134,7 @@ func (k *checker) numbers() {
 	for path, n := range map[string]int{
 		"filters.min_release_text": c.Filters.MinReleaseText, "filters.min_stars": c.Filters.MinStars, "github.max_requests": c.MaxRequests,
 		"limits.changes": c.Limits.Changes, "library.releases": c.Library.Releases, "library.max_slices": c.Library.MaxSlices, "limits.releases": c.Limits.Releases, "filters.min_releases": c.Filters.MinReleases,
-		"filters.max_source_lines": c.Filters.MaxSourceLines, "proof.hunks": c.Proof.Hunks, "jobs": c.Jobs,
+		"filters.max_source_lines": c.Filters.MaxSourceLines, "service.walk_back": c.Service.WalkBack, "service.min_f2p": c.Service.MinF2P, "service.min_endpoints": c.Service.MinEndpoints, "proof.hunks": c.Proof.Hunks, "jobs": c.Jobs,
 	} {
 		if n < 0 {
 			k.at(path, "%d is below 0", n)
@@ -147,7 +143,7 @@ func (k *checker) numbers() {
 	for path, share := range map[string]float64{
 		"library.min_language": c.Library.MinLanguage, "library.max_lines_left": c.Library.MaxLinesLeft,
 		"library.min_passing": c.Library.MinPassing, "library.max_zero_work": c.Library.MaxZeroWork,
-		"library.min_coverage": c.Library.MinCoverage,
+		"library.min_coverage": c.Library.MinCoverage, "service.min_answered": c.Service.MinAnswered,
 	} {
 		if share < 0 || share > 1 {
 			k.at(path, "%g is not between 0 and 1", share)
@@ -253,7 +249,7 @@ func (k *checker) window(i int) {
 		k.at(sourcePath(i, "since"), "%s is in the future: no commit is that new", s.Since)
 	}
 	for _, entry := range s.Only {
-		if k.c.makesOf(s, schemas.KindLibrary) && tagEntry.MatchString(entry) {
+		if (k.c.makesOf(s, schemas.KindLibrary) || k.c.makesOf(s, schemas.KindService)) && tagEntry.MatchString(entry) {
 			continue
 		}
 		if _, err := schemas.ParseInstanceID(entry); err != nil && !onlyEntry.MatchString(entry) {
