@@ -53,8 +53,8 @@ const (
 	FunctionSlices = "functions" // a function each
 )
 
-// functionDivider stands between the path and the name of a function.
-const functionDivider = "::"
+// FunctionDivider stands between the path and the name of a function.
+const FunctionDivider = "::"
 
 // Slice is the part of a library or service that a task is about. One of Module, Function and
 // Handlers is set.
@@ -69,7 +69,7 @@ type Slice struct {
 
 // Path is the file that the slice is in.
 func (s Slice) Path() string {
-	path, _, _ := strings.Cut(s.Module+s.Function, functionDivider)
+	path, _, _ := strings.Cut(s.Module+s.Function, FunctionDivider)
 	return path
 }
 
@@ -81,11 +81,11 @@ func (s Slice) Holds(function string) bool {
 	if s.Function != "" {
 		return function == s.Function
 	}
-	return strings.HasPrefix(function, s.Module+functionDivider)
+	return strings.HasPrefix(function, s.Module+FunctionDivider)
 }
 
 // FunctionName is how records name a function: path::Class.method.
-func FunctionName(path, name string) string { return RecordPath(path) + functionDivider + name }
+func FunctionName(path, name string) string { return RecordPath(path) + FunctionDivider + name }
 
 func (s Slice) String() string {
 	if len(s.Handlers) > 0 {
@@ -99,7 +99,7 @@ func (s Slice) String() string {
 
 // Validate names what no slice can be.
 func (s Slice) Validate() error {
-	_, name, of := strings.Cut(s.Function, functionDivider)
+	_, name, of := strings.Cut(s.Function, FunctionDivider)
 	switch {
 	case s.Name == "":
 		return errors.New("a slice without a name")
