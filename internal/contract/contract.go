@@ -37,6 +37,7 @@ const (
 	Empty     Kind = "empty"     // with an empty body
 	Missing   Kind = "missing"   // of what is not there
 	Duplicate Kind = "duplicate" // the same once more
+	Other     Kind = "other"     // by somebody whose it is not
 	Extra     Kind = "extra"     // proposed by a model
 )
 
@@ -64,8 +65,9 @@ type Request struct {
 	Body     any            `json:"body,omitempty"`
 }
 
-// Ref is CASE:PLACE, the place being body and a path in it (body/article/slug, body/0/id), or
-// header/Location.
+// Ref is CASE:PLACE, the place being body and a path in it (body/article/slug, body/0/id),
+// header/Location, header/Location/last (the last segment of its path) or cookie/NAME.
+// Answer.At has the rules.
 const (
 	RefKey  = "$ref"
 	FormKey = "$form"
@@ -101,7 +103,7 @@ type Wire struct {
 // Answer is what came back.
 type Answer struct {
 	Status  int               `json:"status"`
-	Headers map[string]string `json:"headers,omitempty"` // lower-case names
+	Headers map[string]string `json:"headers,omitempty"` // lower-case names; several of one name are one a line
 	Body    []byte            `json:"body,omitempty"`
 	// Failed says how the connection ended without an answer (reset, timeout, refused); "" where
 	// there is an answer. It is a failure of the service, never of the machine.
