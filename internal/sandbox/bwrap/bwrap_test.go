@@ -239,7 +239,7 @@ func TestMain(m *testing.M) {
 }
 
 // sleep makes two layers that are leased, begins a build on one of them that takes
-// long, and a run.
+// long, and a run with a service.
 func sleep(dir, seconds string) int {
 	ctx := context.Background()
 	s, err := bwrap.New(ctx, bwrap.Options{Dir: dir})
@@ -265,7 +265,8 @@ func sleep(dir, seconds string) int {
 			_, _, _ = s.Build(ctx, sandbox.Build{Key: schemas.DigestOf(lease), Parent: layer, Lease: lease, Steps: []schemas.Command{{Argv: argv}}})
 		}()
 	}
-	_, _ = s.Run(ctx, sandbox.Run{Layer: base, Command: schemas.Command{Argv: argv}})
+	command := schemas.Command{Argv: argv}
+	_, _ = s.Run(ctx, sandbox.Run{Layer: base, Command: command, Beside: &sandbox.Beside{Layer: base, Command: command}})
 	return 0
 }
 
@@ -282,7 +283,7 @@ func TestWeAreKilled(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	const all = 6 // two in each of the three commands
+	const all = 8 // two in each of the four commands
 	inside := func() int { return len(sandboxtest.Processes("sleep " + seconds)) }
 	for began := time.Now(); inside() < all; time.Sleep(20 * time.Millisecond) {
 		if time.Since(began) > time.Minute {

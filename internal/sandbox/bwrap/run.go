@@ -102,6 +102,7 @@ type job struct {
 	cached      string // where what is written to caches lies; "" is nowhere
 	group       *group
 	space       *watch.Space // of the disk that everything is written to
+	serves      bool         // beside a run: see errServed
 }
 
 // stacked puts the layers under a space: by an overlay, or by a copy.
@@ -154,11 +155,16 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 		return res, err
 	}
 	o.Put, o.Network = r.Inputs, true
-	res, err = s.do(ctx, job{
+	j := job{
 		order: o, command: r.Command, env: sandbox.Environ(r.Interactive.Env(), r.Env, r.Command.Env), toolchains: toolchains,
 		limits: r.Limits.Filled(), interactive: r.Interactive, written: written, space: free,
 		channel: r.Channel, reportMax: sandbox.CollectMax(r.CollectMax),
-	})
+	}
+	if r.Beside != nil {
+		res, err = s.doBeside(ctx, j, r.Beside)
+	} else {
+		res, err = s.do(ctx, j)
+	}
 	if err != nil {
 		return res, err
 	}
@@ -331,13 +337,11 @@ func (s *Sandbox) steps(ctx context.Context, b sandbox.Build, id string, caches 
 
 // prepare runs the shim without a command.
 func (s *Sandbox) prepare(ctx context.Context, o order) error {
-	cmd, faults, err := s.start(ctx, o, func(*exec.Cmd) error { return nil }, &group{}, passed{})
+	proc, fault, err := s.start(ctx, o, func(*exec.Cmd) error { return nil }, &group{}, passed{})
 	if err != nil {
 		return err
 	}
-	fault, _ := io.ReadAll(faults)
-	faults.Close()
-	if err := cmd.Wait(); err != nil {
+	if _, err := proc.wait(); err != nil {
 		return fmt.Errorf("preparing the sandbox: %s: %w", fault, err)
 	}
 	return ctx.Err()
@@ -352,10 +356,10 @@ type passed struct {
 }
 
 // files are the shim's descriptors from orderFD on; it has none where one is nil.
-func (p passed) files(orders, faults *os.File) []*os.File {
+func (p passed) files(l *link) []*os.File {
 	const first = orderFD
 	files := make([]*os.File, sandbox.ReportFD+1-first)
-	files[orderFD-first], files[faultFD-first], files[statusFD-first], files[socketFD-first] = orders, faults, p.status, p.socket
+	files[orderFD-first], files[faultFD-first], files[statusFD-first], files[socketFD-first] = l.orders, l.faultIn, p.status, p.socket
 	files[sandbox.GivenFD-first], files[sandbox.ReportFD-first] = p.given, p.report
 	return files
 }
@@ -368,47 +372,89 @@ func (p passed) close() {
 	}
 }
 
-// start starts the shim in its namespaces, gives it its order, and returns where it
-// reports faults.
-func (s *Sandbox) start(ctx context.Context, o order, with func(*exec.Cmd) error, g *group, p passed) (*exec.Cmd, *os.File, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+// link is the pipes between us and one shim.
+type link struct {
+	orders, faultIn  *os.File // the shim's ends
+	orderOut, faults *os.File // our ends
+}
+
+func newLink() (*link, error) {
+	l := &link{}
+	var err error
+	if l.orders, l.orderOut, err = os.Pipe(); err != nil {
+		return nil, err
 	}
-	orders, orderOut, err := os.Pipe()
-	if err != nil {
-		return nil, nil, err
+	if l.faults, l.faultIn, err = os.Pipe(); err != nil {
+		l.close()
+		return nil, err
 	}
-	defer orderOut.Close()
-	defer orders.Close()
-	faults, faultIn, err := os.Pipe()
-	if err != nil {
-		return nil, nil, err
+	return l, nil
+}
+
+// close may be called twice.
+func (l *link) close() {
+	for _, f := range []*os.File{l.orders, l.faultIn, l.orderOut, l.faults} {
+		f.Close()
 	}
-	defer faultIn.Close()
-	// /proc/self/exe stays right when the program's file is replaced under us.
-	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{shimName}, Env: []string{}, ExtraFiles: p.files(orders, faultIn)}
-	cmd.SysProcAttr = s.namespaces()
-	if err := with(cmd); err != nil {
-		faults.Close()
-		return nil, nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		faults.Close()
-		return nil, nil, fmt.Errorf("starting the sandbox: %w", err)
-	}
-	orders.Close()
+}
+
+// give gives a shim its order, and returns the fault that it reports, "" for none, when
+// it is prepared.
+func (l *link) give(proc *process, g *group, o order) (fault string, err error) {
+	defer l.close()
+	l.orders.Close()
+	l.faultIn.Close()
 	// It enters its groups before it has an order: nothing of the command runs outside them.
-	err = g.add(cmd.Process.Pid)
+	err = g.add(proc.Pid)
 	if err == nil {
-		err = gob.NewEncoder(orderOut).Encode(o)
+		err = gob.NewEncoder(l.orderOut).Encode(o)
 	}
 	if err != nil && !errors.Is(err, unix.EPIPE) {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		faults.Close()
-		return nil, nil, fmt.Errorf("preparing the sandbox: %w", err)
+		proc.end()
+		return "", fmt.Errorf("preparing the sandbox: %w", err)
 	}
-	return cmd, faults, nil
+	said, _ := io.ReadAll(l.faults) // ends when bwrap is executed
+	return string(said), nil
+}
+
+// process is a shim that was started.
+type process struct {
+	*os.Process
+	wait func() (*os.ProcessState, error)
+}
+
+// end kills a shim that has no order yet.
+func (p *process) end() {
+	_ = p.Kill()
+	_, _ = p.wait()
+}
+
+// start starts the shim in its namespaces, gives it its order, and returns the fault
+// that it reports.
+func (s *Sandbox) start(ctx context.Context, o order, with func(*exec.Cmd) error, g *group, p passed) (*process, string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, "", err
+	}
+	l, err := newLink()
+	if err != nil {
+		return nil, "", err
+	}
+	defer l.close()
+	// /proc/self/exe stays right when the program's file is replaced under us.
+	cmd := &exec.Cmd{Path: self, Args: []string{shimName}, Env: []string{}, ExtraFiles: p.files(l)}
+	cmd.SysProcAttr = s.namespaces(unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWPID)
+	if err := with(cmd); err != nil {
+		return nil, "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, "", fmt.Errorf("starting the sandbox: %w", err)
+	}
+	proc := &process{cmd.Process, func() (*os.ProcessState, error) {
+		err := cmd.Wait()
+		return cmd.ProcessState, err
+	}}
+	fault, err := l.give(proc, g, o)
+	return proc, fault, err
 }
 
 // bwrapArgs is all that the command sees.
@@ -480,58 +526,60 @@ func (s *Sandbox) argv(j job) []string {
 
 // do runs a job's command to its end, whatever that is.
 func (s *Sandbox) do(ctx context.Context, j job) (sandbox.Result, error) {
-	if len(j.command.Argv) == 0 {
-		return sandbox.Result{}, errors.New("an empty command")
-	}
-	group, err := s.groups.newGroup(fmt.Sprintf("%d-%x", os.Getpid(), rand.Uint64()), j.limits)
+	c, err := s.ready(j)
 	if err != nil {
 		return sandbox.Result{}, err
 	}
-	defer group.remove()
+	defer c.free()
+	var near *os.File
+	if j.order.Proxy {
+		if near, c.far.socket, err = socketPair(unix.SOCK_DGRAM); err != nil {
+			return sandbox.Result{}, err
+		}
+		defer near.Close()
+	}
+	proc, fault, err := s.start(ctx, c.order, c.connect, c.group, c.far)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	c.started(proc)
+	if near != nil {
+		stop := serveInside(ctx, near, j.proxy)
+		defer stop()
+	}
+	return c.wait(ctx, fault)
+}
+
+// ready makes what a job needs before its shim is started. The caller frees it.
+func (s *Sandbox) ready(j job) (*running, error) {
+	if len(j.command.Argv) == 0 {
+		return nil, errors.New("an empty command")
+	}
+	group, err := s.groups.newGroup(fmt.Sprintf("%d-%x", os.Getpid(), rand.Uint64()), j.limits)
+	if err != nil {
+		return nil, err
+	}
 	j.group = group
 	j.order.Bwrap, j.order.FileSize = s.program, j.limits.Disk
 	if _, ok := s.groups["cpu"]; !ok {
 		j.order.CPUs = int(math.Ceil(j.limits.CPUs))
 	}
 	j.order.Args, j.order.Argv = s.bwrapArgs(j), s.argv(j)
-
-	var far passed
-	var near *os.File
-	defer func() { far.close() }()
-	if j.order.Proxy {
-		if near, far.socket, err = socketPair(unix.SOCK_DGRAM); err != nil {
-			return sandbox.Result{}, err
-		}
-		defer near.Close()
-	}
 	c := &running{job: j, meter: watch.NewMeter(j.limits.Disk, j.written)}
 	if j.cached != "" {
 		c.meter.Add(j.cached)
 	}
 	if j.channel != nil {
-		if c.given, c.report, err = openChannel(&far); err != nil {
-			return sandbox.Result{}, err
+		if c.given, c.report, err = openChannel(&c.far); err != nil {
+			c.free()
+			return nil, err
 		}
 	}
-	if c.status, err = newStatus(); err != nil {
-		c.abandon()
-		return sandbox.Result{}, err
+	if c.far.status, err = newStatus(); err != nil {
+		c.free()
+		return nil, err
 	}
-	defer c.status.Close()
-	far.status = c.status
-	cmd, faults, err := s.start(ctx, j.order, c.connect, group, far)
-	far.close()
-	c.started()
-	if err != nil {
-		c.abandon()
-		return sandbox.Result{}, err
-	}
-	c.cmd = cmd
-	if near != nil {
-		stop := serveInside(ctx, near, j.proxy)
-		defer stop()
-	}
-	return c.wait(ctx, faults)
+	return c, nil
 }
 
 // newStatus is a file without a name that bwrap writes to and we read afterwards.

@@ -3,6 +3,7 @@ package bwrap
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,11 +27,12 @@ const (
 // running is one command between its start and its end.
 type running struct {
 	job
-	cmd    *exec.Cmd
+	proc   *process
+	link   *link  // to a shim of a starter
+	far    passed // its status is bwrap's own word on the command, and stays open
 	output *sandbox.Capped
 	pipe   *os.File // our end of the command's output
 	inner  *os.File
-	status *os.File // bwrap's own word on the command
 	meter  *watch.Meter
 
 	given, report *os.File // our ends of the channel
@@ -40,11 +42,14 @@ type running struct {
 	end sandbox.End
 }
 
+// self is this program.
+const self = "/proc/self/exe"
+
 // namespaces are those of the shim; bwrap makes the others. It has its own PID
 // namespace below the shim's: that one is there from the first moment, so that a kill
 // at any time takes all.
-func (s *Sandbox) namespaces() *syscall.SysProcAttr {
-	attr := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWPID, Pdeathsig: unix.SIGKILL}
+func (s *Sandbox) namespaces(flags uintptr) *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Cloneflags: flags, Pdeathsig: unix.SIGKILL}
 	if !s.root {
 		attr.Cloneflags |= unix.CLONE_NEWUSER
 		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
@@ -63,28 +68,44 @@ func (c *running) connect(cmd *exec.Cmd) error {
 	}
 	// A terminal's interrupt is for us, not for it: we end it in order.
 	cmd.SysProcAttr.Setpgid = true
+	if err := c.openOutput(); err != nil {
+		return err
+	}
+	cmd.Stdout, cmd.Stderr = c.inner, c.inner
+	return nil
+}
+
+// openOutput makes the pipe that captures the command's output.
+func (c *running) openOutput() error {
 	var err error
 	if c.pipe, c.inner, err = os.Pipe(); err != nil {
 		return err
 	}
-	cmd.Stdout, cmd.Stderr = c.inner, c.inner
 	c.output = sandbox.NewCapped(c.limits.Output, func() { c.stop(sandbox.Output) })
 	return nil
 }
 
-// started lets go of the end of the pipe that is the command's.
-func (c *running) started() {
+// started lets go of what is the command's: its shim has it.
+func (c *running) started(proc *process) {
+	c.proc = proc
+	c.far.close()
 	if c.inner != nil {
 		c.inner.Close()
 	}
 }
 
-func (c *running) abandon() {
-	for _, f := range []*os.File{c.pipe, c.given, c.report} {
+// free closes whatever is still open, when the command has ended or was never started.
+func (c *running) free() {
+	c.far.close()
+	for _, f := range []*os.File{c.far.status, c.pipe, c.inner, c.given, c.report} {
 		if f != nil {
 			f.Close()
 		}
 	}
+	if c.link != nil {
+		c.link.close()
+	}
+	c.group.remove()
 }
 
 // converse serves the channel until the command is gone.
@@ -103,8 +124,11 @@ func (c *running) converse(served *sync.WaitGroup) {
 	})
 }
 
-// wait sees the command to its end.
-func (c *running) wait(ctx context.Context, faults *os.File) (sandbox.Result, error) {
+// errServed is why the context of a service ends whose run has ended: no fault.
+var errServed = errors.New("the run that it served has ended")
+
+// wait sees the command to its end; fault is what its shim reported.
+func (c *running) wait(ctx context.Context, fault string) (sandbox.Result, error) {
 	var served sync.WaitGroup
 	c.converse(&served)
 	if c.pipe != nil {
@@ -113,35 +137,34 @@ func (c *running) wait(ctx context.Context, faults *os.File) (sandbox.Result, er
 			c.pipe.Close()
 		})
 	}
-	fault, _ := io.ReadAll(faults) // ends when bwrap is executed
-	faults.Close()
 	began := time.Now()
 	done := make(chan struct{})
 	var watchers sync.WaitGroup
 	kills := watch.Kills()
-	dog := &watchdog{limits: c.limits, group: c.group, written: c.meter, pid: c.cmd.Process.Pid}
+	dog := &watchdog{limits: c.limits, group: c.group, written: c.meter, pid: c.proc.Pid}
 	watchers.Go(func() { dog.watch(done, c.stop) })
 	watchers.Go(func() { c.clock(ctx, done) })
 	watchers.Go(func() { c.space.Watch(done, c.kill) })
-	err := c.cmd.Wait()
+	state, err := c.proc.wait()
 	wall := time.Since(began)
 	served.Wait() // every writer died with the sandbox
 	close(done)
 	watchers.Wait()
 
-	res := sandbox.Result{End: c.ended(), ExitCode: c.cmd.ProcessState.ExitCode(), Wall: wall}
+	res := sandbox.Result{End: c.ended(), ExitCode: state.ExitCode(), Wall: wall}
 	if c.output != nil {
 		res.Output = c.output.Bytes()
 	}
 	if c.said != nil {
 		res.Report, res.ReportCut = c.said.Bytes(), c.said.Full()
 	}
+	unneeded := c.serves && errors.Is(context.Cause(ctx), errServed)
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && !unneeded:
 		return res, ctx.Err()
-	case len(fault) > 0:
+	case fault != "":
 		return res, fmt.Errorf("preparing the sandbox: %s", fault)
-	case err != nil && c.cmd.ProcessState == nil:
+	case err != nil && state == nil:
 		return res, fmt.Errorf("waiting for the sandbox: %w", err)
 	}
 	// Whatever the command did on a machine that was short of something, or what of it
@@ -157,11 +180,16 @@ func (c *running) wait(ctx context.Context, faults *os.File) (sandbox.Result, er
 	if res.End == "" {
 		res.End = dog.last()
 	}
-	if res.End == "" {
+	if res.End == "" && !(unneeded && signaled(state)) {
 		res.End = sandbox.Exited
-		return res, c.executed(res)
+		return res, c.executed(res, state)
 	}
 	return res, nil
+}
+
+func signaled(state *os.ProcessState) bool {
+	st, ok := state.Sys().(syscall.WaitStatus)
+	return ok && st.Signaled()
 }
 
 // starved tells a kill by the kernel for the machine's want of memory from one for the
@@ -185,16 +213,16 @@ func (c *running) starved(res sandbox.Result, before int) error {
 
 // executed reports that the command ran at all. bwrap fails with the same exit codes
 // as commands do, and a fault of the machine must never read as the command's.
-func (c *running) executed(res sandbox.Result) error {
-	said, err := io.ReadAll(io.NewSectionReader(c.status, 0, 1<<16))
+func (c *running) executed(res sandbox.Result, state *os.ProcessState) error {
+	said, err := io.ReadAll(io.NewSectionReader(c.far.status, 0, 1<<16))
 	if err != nil {
 		return fmt.Errorf("reading what bwrap says: %w", err)
 	}
 	if bytes.Contains(said, []byte(`"exit-code"`)) {
 		return nil
 	}
-	if st, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && st.Signaled() {
-		return fmt.Errorf("the sandbox was killed from outside (%s): nothing is known of the command", st.Signal())
+	if signaled(state) {
+		return fmt.Errorf("the sandbox was killed from outside (%s): nothing is known of the command", state)
 	}
 	const few = 500
 	log := res.Output[:min(len(res.Output), few)]
@@ -219,7 +247,7 @@ func (c *running) stop(end sandbox.End) {
 
 // kill ends the whole tree: the first process is alone with all others in a PID
 // namespace, and with it they die, whatever they ignore and whoever their parent is.
-func (c *running) kill() { _ = c.cmd.Process.Kill() }
+func (c *running) kill() { _ = c.proc.Kill() }
 
 // clock ends the command when its time is over or nobody wants it any more.
 func (c *running) clock(ctx context.Context, done <-chan struct{}) {
@@ -258,7 +286,7 @@ func (c *running) clock(ctx context.Context, done <-chan struct{}) {
 func (c *running) payload() []int {
 	children := watch.Children()
 	var out []int
-	for _, init := range children[c.cmd.Process.Pid] {
+	for _, init := range children[c.proc.Pid] {
 		if below := children[init]; len(below) > 0 {
 			out = append(out, below[0])
 		}

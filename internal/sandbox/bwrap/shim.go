@@ -47,6 +47,7 @@ type order struct {
 	Dirs     []string // made in the merged tree, owned by the user
 	Put      []sandbox.File
 	Network  bool
+	Joined   bool // the network is there already: a starter made it
 	Proxy    bool
 	FileSize int64
 	CPUs     int      // of how many the command may use at once; 0: no bound of this kind
@@ -66,13 +67,22 @@ type layered struct {
 // entered by a fresh single process before Go starts threads in it, and a second
 // binary would have to be found, shipped and trusted.
 func init() {
-	if len(os.Args) != 1 || os.Args[0] != shimName {
+	if len(os.Args) != 1 {
+		return
+	}
+	var act func() error
+	switch os.Args[0] {
+	case shimName:
+		act = shim
+	case starterName:
+		act = starter
+	default:
 		return
 	}
 	for fd := orderFD; fd <= socketFD; fd++ {
 		unix.CloseOnExec(fd)
 	}
-	if err := shim(); err != nil {
+	if err := act(); err != nil {
 		fmt.Fprint(os.NewFile(faultFD, "fault"), err)
 		os.Exit(1)
 	}
@@ -116,8 +126,10 @@ func shim() error {
 	if o.Bwrap == "" {
 		return nil
 	}
-	if err := network(o); err != nil {
-		return fmt.Errorf("making the network: %w", err)
+	if !o.Joined {
+		if err := network(o); err != nil {
+			return fmt.Errorf("making the network: %w", err)
+		}
 	}
 	return become(o)
 }

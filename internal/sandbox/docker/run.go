@@ -63,6 +63,9 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	if len(r.Command.Argv) == 0 {
 		return res, errors.New("an empty command")
 	}
+	if r.Beside != nil {
+		return res, errors.New("the docker sandbox runs no service beside a run yet")
+	}
 	free, err := s.space()
 	if err != nil {
 		return res, err

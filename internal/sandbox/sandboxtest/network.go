@@ -119,15 +119,8 @@ for my $address (@ARGV) {
 	}
 }
 
-// noWayOut tries every address of the host, names, the internet and what else leads
-// out. Each attempt has to fail soon: a test that waits for a time-out is slow.
-func noWayOut(t *testing.T, b *box) {
-	addresses, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// One run tries them all: kind, address, port, and so on.
-	const connect = `
+// connecting tries every way out: kind, address, port, and so on.
+const connecting = `
 use IO::Socket::IP; use Socket qw(:all); use Time::HiRes qw(time);
 sub try {
 	my ($kind, $address, $port) = @_;
@@ -146,14 +139,22 @@ while (my ($kind, $address, $port) = splice @ARGV, 0, 3) {
 	my $when = time - $began > 6 ? "LATE" : "soon";
 	print "$reached $when $kind $address $port\n";
 }`
-	type target struct{ kind, address, port string }
-	targets := []target{
-		{"tcp", "198.51.100.1", "80"}, {"udp", "198.51.100.1", "53"}, {"tcp", "2001:db8::1", "80"},
-		{"abstract", b.world.abstract[1:], ""},
+
+// waysOut are the arguments of connecting.
+func (b *box) waysOut(t *testing.T) []string {
+	t.Helper()
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tcp, udp := fmt.Sprint(b.world.tcp), fmt.Sprint(b.world.udp)
+	targets := []string{
+		"tcp", "198.51.100.1", "80", "udp", "198.51.100.1", "53", "tcp", "2001:db8::1", "80",
+		"abstract", b.world.abstract[1:], "",
 		// Where engines put their name server, gateways and hosts their metadata.
-		{"udp", "127.0.0.11", "53"}, {"tcp", "127.0.0.11", "53"}, {"tcp", "10.66.0.1", "80"}, {"tcp", "172.17.0.1", "80"}, {"tcp", "169.254.169.254", "80"},
+		"udp", "127.0.0.11", "53", "tcp", "127.0.0.11", "53", "tcp", "10.66.0.1", "80", "tcp", "172.17.0.1", "80", "tcp", "169.254.169.254", "80",
 		// The host's own loopback is not the sandbox's.
-		{"tcp", "127.0.0.1", fmt.Sprint(b.world.tcp)}, {"tcp", "::1", fmt.Sprint(b.world.tcp)}, {"udp", "127.0.0.1", fmt.Sprint(b.world.udp)},
+		"tcp", "127.0.0.1", tcp, "tcp", "::1", tcp, "udp", "127.0.0.1", udp,
 	}
 	for _, a := range addresses {
 		ip, ok := a.(*net.IPNet)
@@ -164,23 +165,30 @@ while (my ($kind, $address, $port) = splice @ARGV, 0, 3) {
 		if ip.IP.IsLinkLocalUnicast() && ip.IP.To4() == nil {
 			address += "%eth0"
 		}
-		targets = append(targets, target{"tcp", address, fmt.Sprint(b.world.tcp)}, target{"udp", address, fmt.Sprint(b.world.udp)})
+		targets = append(targets, "tcp", address, tcp, "udp", address, udp)
 	}
-	before := len(b.world.visits())
-	var args []string
-	for _, g := range targets {
-		args = append(args, g.kind, g.address, g.port)
-	}
-	out := strings.TrimSpace(string(b.run(t, sandbox.Run{Layer: b.base, Command: perl(connect, args...)}).Output))
-	lines := strings.Split(out, "\n")
-	if len(lines) != len(targets) {
-		t.Fatalf("%d targets, and: %s", len(targets), out)
+	return targets
+}
+
+// wantNoWay wants of what connecting printed that each attempt failed, and soon: a test
+// that waits for a time-out is slow.
+func (b *box) wantNoWay(t *testing.T, out string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if n := len(b.waysOut(t)) / 3; len(lines) != n {
+		t.Fatalf("%d targets, and: %s", n, out)
 	}
 	for _, line := range lines {
 		if !strings.HasPrefix(line, "refused soon ") {
 			t.Error(line)
 		}
 	}
+}
+
+// noWayOut tries every address of the host, names, the internet and what else leads out.
+func noWayOut(t *testing.T, b *box) {
+	before := len(b.world.visits())
+	b.wantNoWay(t, string(b.run(t, sandbox.Run{Layer: b.base, Command: perl(connecting, b.waysOut(t)...)}).Output))
 	for _, name := range []string{"example.com", "host.docker.internal", "gateway", "no-such-name"} {
 		began := time.Now()
 		res := b.run(t, sandbox.Run{Layer: b.base, Command: bash(`getent ahosts "$1"; perl -MSocket -e 'exit(defined(gethostbyname($ARGV[0])) ? 0 : 7)' "$1"`, name)})

@@ -158,6 +158,15 @@ var cases = []testCase{
 	{"missing_packages", systemPackages},
 	{"disk_of_the_machine", diskOfTheMachine},
 	{"killed_from_outside", killedFromOutside},
+	{"service_is_reached", serviceIsReached},
+	{"service_no_way_out", noWayOutBeside},
+	{"services_do_not_meet", servicesDoNotMeet},
+	{"service_is_apart", serviceIsApart},
+	{"service_is_fresh", serviceIsFresh},
+	{"service_ends", serviceEnds},
+	{"service_limits", serviceLimits},
+	{"service_dies", serviceDies},
+	{"service_faults", serviceFaults},
 }
 
 func write(t *testing.T, file, content string) {
