@@ -14,7 +14,10 @@ import (
 // Suite are the cases of a service, group by group. Each group begins with a fresh state of
 // the service, and its cases run in order.
 type Suite struct {
-	Format string   `json:"format"` // Format
+	Format string `json:"format"` // Format
+	// Ready are paths without parameters that are asked with GET until the service answers all of
+	// them without a server's fault, at most 6; none asks for "/".
+	Ready  []string `json:"ready,omitempty"`
 	Groups []*Group `json:"groups"`
 }
 

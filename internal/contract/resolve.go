@@ -3,14 +3,13 @@ package contract
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxDepth bounds how deep a value of a request or an answer is followed.
@@ -19,15 +18,11 @@ const maxDepth = 64
 // Parsed is the JSON of an answer, with numbers as json.Number; ok is false where the body
 // is not one JSON value.
 func (a Answer) Parsed() (v any, ok bool) {
-	d := json.NewDecoder(bytes.NewReader(a.Body))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
+	if !utf8.Valid(a.Body) {
 		return nil, false
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, false
-	}
-	return v, true
+	v, err := decode(a.Body)
+	return v, err == nil
 }
 
 // At is the value at a place of an answer:
@@ -70,12 +65,12 @@ func member(v any, path string) (any, bool) {
 		switch t := v.(type) {
 		case map[string]any:
 			var ok bool
-			if v, ok = t[strings.NewReplacer("~1", "/", "~0", "~").Replace(p)]; !ok {
+			if v, ok = t[unescapeStep.Replace(p)]; !ok {
 				return nil, false
 			}
 		case []any:
-			i, err := strconv.Atoi(p)
-			if err != nil || i < 0 || i >= len(t) {
+			i, err := strconv.ParseUint(p, 10, 31)
+			if err != nil || int(i) >= len(t) || strconv.FormatUint(i, 10) != p {
 				return nil, false
 			}
 			v = t[i]
@@ -84,6 +79,19 @@ func member(v any, path string) (any, bool) {
 		}
 	}
 	return v, true
+}
+
+var (
+	unescapeStep = strings.NewReplacer("~1", "/", "~0", "~")
+	escapeStep   = strings.NewReplacer("~", "~0", "/", "~1")
+)
+
+// Place is a place as references write it: Place("body", "a/b", "0") is body/a~1b/0.
+func Place(root string, steps ...string) string {
+	for _, s := range steps {
+		root += "/" + escapeStep.Replace(s)
+	}
+	return root
 }
 
 func lastSegment(location string) (any, bool) {
@@ -107,23 +115,34 @@ func cookie(header, name string) (any, bool) {
 	return nil, false
 }
 
-// Resolve fills the references of a case with values of earlier answers. An error says which
-// value is not there: the case cannot be sent then.
+// RefError is a reference that has no value.
+type RefError struct {
+	Ref string // CASE:PLACE
+	Why string
+}
+
+func (e *RefError) Error() string { return e.Why }
+
+// RequestError is a request that cannot be sent as it stands.
+type RequestError struct{ Why string }
+
+func (e *RequestError) Error() string { return e.Why }
+
+// Resolve fills the references of a case with values of earlier answers. A *RefError says which
+// value is not there: the case cannot be sent then. A *RequestError is of a request that nobody
+// could send.
 //
 // A request without an Accept header asks for application/json, and one with a body says its
 // content type.
 func Resolve(c Case, answered func(id string) (Answer, bool)) (Wire, error) {
 	r := resolver{answered: answered}
 	w := Wire{Method: c.Endpoint.Method, Headers: map[string]string{"Accept": "application/json"}}
-	target := c.Request.Path
-	for _, name := range slices.Sorted(maps.Keys(c.Request.Params)) {
-		target = strings.ReplaceAll(target, "{"+name+"}", url.PathEscape(r.text(c.Request.Params[name])))
-	}
+	w.Target = r.path(c.Request)
 	if len(c.Request.Query) > 0 {
-		target += "?" + r.values(c.Request.Query).Encode()
+		w.Target += "?" + r.values(c.Request.Query).Encode()
 	}
-	w.Target = target
 	switch c.Request.Encoding {
+	case "":
 	case "json":
 		w.Headers["Content-Type"] = "application/json"
 		w.Body = r.json(c.Request.Body)
@@ -134,6 +153,8 @@ func Resolve(c Case, answered func(id string) (Answer, bool)) (Wire, error) {
 		}
 	case "raw":
 		w.Body = []byte(r.text(c.Request.Body))
+	default:
+		r.fail(&RequestError{fmt.Sprintf("the encoding %q is not json, form or raw", c.Request.Encoding)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Request.Headers)) {
 		for have := range w.Headers {
@@ -144,6 +165,46 @@ func Resolve(c Case, answered func(id string) (Answer, bool)) (Wire, error) {
 		w.Headers[name] = strings.NewReplacer("\r", "", "\n", "").Replace(r.text(c.Request.Headers[name]))
 	}
 	return w, r.err
+}
+
+// path is the path of a request with its parameters, each in one segment.
+func (r *resolver) path(q Request) string {
+	var b strings.Builder
+	rest := q.Path
+	for {
+		before, after, found := strings.Cut(rest, "{")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		name, tail, closed := strings.Cut(after, "}")
+		value, given := q.Params[name]
+		if !closed || !given {
+			r.fail(&RequestError{fmt.Sprintf("the path %s has a parameter without a value", q.Path)})
+			return ""
+		}
+		text := r.text(value)
+		if r.err == nil && (text == "" || text == "." || text == "..") {
+			r.fail(&RequestError{fmt.Sprintf("the parameter %s is %q, which would be another path", name, text)})
+		}
+		b.WriteString(escape(text))
+		rest = tail
+	}
+}
+
+// escape writes all but the unreserved characters of RFC 3986 as percent and two digits.
+func escape(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~", c) >= 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
 }
 
 type resolver struct {
@@ -172,7 +233,7 @@ func AsRef(v any) (ref, form string, ok bool) {
 // value is v with every reference in it replaced.
 func (r *resolver) value(v any, depth int) any {
 	if depth > maxDepth {
-		r.fail(errors.New("the request is too deep"))
+		r.fail(&RequestError{"the request is too deep"})
 		return nil
 	}
 	if ref, form, ok := AsRef(v); ok {
@@ -199,12 +260,12 @@ func (r *resolver) reference(ref, form string) any {
 	id, place, _ := SplitRef(ref)
 	a, ok := r.answered(id)
 	if !ok {
-		r.fail(fmt.Errorf("%s has no answer", id))
+		r.fail(&RefError{ref, id + " has no answer"})
 		return nil
 	}
 	v, ok := a.At(place)
 	if !ok {
-		r.fail(fmt.Errorf("the answer of %s has no %s", id, place))
+		r.fail(&RefError{ref, "the answer of " + id + " has no " + place})
 		return nil
 	}
 	if form != "" {
@@ -241,7 +302,7 @@ func (r *resolver) json(v any) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(r.value(v, 0)); err != nil {
-		r.fail(err)
+		r.fail(&RequestError{err.Error()})
 		return nil
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
