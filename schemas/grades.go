@@ -85,6 +85,8 @@ type Grade struct {
 	// Lists are the scores of FAIL_TO_PASS and PASS_TO_PASS; nil where nothing was run.
 	F2P *Score `json:"fail_to_pass,omitempty"`
 	P2P *Score `json:"pass_to_pass,omitempty"`
+	// Service is how far the service came; nil for other kinds, and where nothing was run.
+	Service *Served `json:"service,omitempty"`
 	// Tampered are files of the tests and of their runner that the patch touches: they were
 	// put back, and what it added among them was removed.
 	Tampered []string `json:"tampered,omitempty"`
@@ -92,6 +94,32 @@ type Grade struct {
 	Files []string    `json:"files,omitempty"`
 	Runs  []RunRecord `json:"runs,omitempty"`
 }
+
+// Served is how far the service of an answer came, in the two stages of ABC-Bench.
+type Served struct {
+	Starts bool `json:"starts"` // S1: it builds and answers
+	// Functional is S2: every case that counts passes. It is false where Starts is.
+	Functional bool `json:"functional"`
+	// Class is what went wrong, of the six of ABC-Bench; "" where nothing did.
+	Class ErrorClass `json:"class,omitempty"`
+}
+
+// ErrorClass is one of the classes of errors of ABC-Bench (Table 5).
+type ErrorClass string
+
+// The classes, by the stage that an answer fails in: it is not read, not installed, not built, not
+// started, or answers wrongly.
+const (
+	ClassSyntax      ErrorClass = "syntax"
+	ClassPath        ErrorClass = "path_missing"
+	ClassDependency  ErrorClass = "dependency_missing"
+	ClassCompilation ErrorClass = "compilation"
+	ClassLogic       ErrorClass = "logic"
+	ClassOther       ErrorClass = "other"
+)
+
+// ErrorClasses lists them.
+var ErrorClasses = []ErrorClass{ClassSyntax, ClassPath, ClassDependency, ClassCompilation, ClassLogic, ClassOther}
 
 // ID is the prediction's.
 func (g Grade) ID() string { return g.Prediction.ID() }
