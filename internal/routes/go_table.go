@@ -1,0 +1,181 @@
+package routes
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lang"
+)
+
+// goKinds are the frameworks that the interpreter knows. All of them are followed at once: a
+// router of one may be mounted in one of another.
+var goKinds = []goRouting{ginRouting{}, chiRouting{}, muxRouting{}}
+
+// readGo gives the routes that one framework declares in a tree.
+func readGo(t lang.Tree, kind goRouting) ([]Route, []string) {
+	src := newGoSource(t)
+	in := newInterpreter(src, goKinds)
+	in.run()
+	var out []Route
+	for _, f := range in.flatten() {
+		if f.kind.framework() != kind.framework() {
+			continue
+		}
+		out = append(out, in.route(f)...)
+	}
+	var unread []string
+	for u := range in.unread {
+		unread = append(unread, u)
+	}
+	slices.Sort(unread)
+	return Sort(out), unread
+}
+
+// flat is a declaration with the prefixes and middlewares of all routers around it.
+type flat struct {
+	declared
+	kind  goRouting
+	phase int
+}
+
+// flatten gives every declaration its whole path. A router that is seen alone as well as in
+// another counts where it is mounted.
+func (in *interpreter) flatten() []flat {
+	mounted := map[*bucket]bool{}
+	for _, b := range in.buckets {
+		for _, m := range b.mounts {
+			if m.sub.bucket != b {
+				mounted[m.sub.bucket] = true
+			}
+		}
+	}
+	var out []flat
+	for _, b := range in.buckets {
+		if !mounted[b] {
+			out = in.below(out, b, "", b.outside, b.phase, []*bucket{b})
+		}
+	}
+	return aloneToo(out)
+}
+
+func (in *interpreter) below(out []flat, b *bucket, prefix string, mws []any, phase int, path []*bucket) []flat {
+	for _, d := range b.routes {
+		if len(out) >= goRoutes {
+			return out
+		}
+		d.path = b.kind.join(prefix, d.path)
+		d.mws = slices.Concat(mws, d.mws)
+		out = append(out, flat{declared: d, kind: b.kind, phase: phase})
+	}
+	for _, m := range b.mounts {
+		if slices.Contains(path, m.sub.bucket) || len(path) > 12 {
+			continue
+		}
+		p := m.prefix
+		if prefix != "" {
+			p = b.kind.join(prefix, m.prefix)
+		}
+		out = in.below(out, m.sub.bucket, p, slices.Concat(mws, m.mws), phase, append(path[:len(path):len(path)], m.sub.bucket))
+	}
+	return out
+}
+
+// aloneToo leaves out what was read a second time without the prefix that it gets elsewhere.
+func aloneToo(all []flat) []flat {
+	whole := map[string][]flat{}
+	for _, f := range all {
+		k := f.method + " " + f.at
+		whole[k] = append(whole[k], f)
+	}
+	return slices.DeleteFunc(all, func(f flat) bool {
+		return f.phase > 1 && slices.ContainsFunc(whole[f.method+" "+f.at], func(g flat) bool {
+			return g.path != f.path && len(g.path) > len(f.path) && strings.HasSuffix(g.path, strings.TrimSuffix(f.path, "/")) ||
+				g.phase < f.phase
+		})
+	})
+}
+
+// handlerOf is the function that answers, with what stands in front of it.
+func handlerOf(v any) (f *function, mws []any) {
+	for range 16 {
+		switch x := v.(type) {
+		case *function:
+			return x, mws
+		case *made:
+			return x.by, mws
+		case *wrapped:
+			v, mws = x.inner, append(mws, x.mws...)
+		case *object:
+			fn, _ := x.typ.method("ServeHTTP", 0)
+			if fn == nil {
+				return nil, mws
+			}
+			return &function{fn: fn, recv: x, file: fn.file}, mws
+		default:
+			return nil, mws
+		}
+	}
+	return nil, mws
+}
+
+// route is what a declaration says: one route, or one a method where the function itself
+// tells methods apart.
+func (in *interpreter) route(f flat) []Route {
+	h, mws := handlerOf(f.handler)
+	p, params := goPath(f.path)
+	r := Route{Method: f.method, Path: p, Params: params, At: f.at}
+	if h != nil && h.fn != nil {
+		r.Handler = Function{Path: h.fn.file.path, Name: h.fn.name}
+	}
+	_ = mws
+	if r.Method == "" {
+		r.Method = "GET"
+	}
+	return []Route{r}
+}
+
+// goPath writes parameters as {name}.
+func goPath(p string) (string, []Field) {
+	var b strings.Builder
+	var params []Field
+	add := func(name, pattern string) {
+		name = strings.TrimSuffix(name, "...")
+		if name == "" {
+			name = "path"
+		}
+		b.WriteString("{" + name + "}")
+		params = append(params, Field{Name: name, Required: true, Pattern: pattern})
+	}
+	for i := 0; i < len(p); i++ {
+		start := i == 0 || p[i-1] == '/'
+		switch c := p[i]; {
+		case c == '{':
+			depth, j := 1, i+1
+			for ; j < len(p) && depth > 0; j++ {
+				switch p[j] {
+				case '{':
+					depth++
+				case '}':
+					depth--
+				}
+			}
+			name, pattern, _ := strings.Cut(p[i+1:max(i+1, j-1)], ":")
+			add(name, pattern)
+			i = j - 1
+		case (c == ':' || c == '*') && start:
+			j := i + 1
+			for j < len(p) && p[j] != '/' {
+				j++
+			}
+			add(p[i+1:j], "")
+			i = j - 1
+		default:
+			b.WriteByte(c)
+		}
+	}
+	out := b.String()
+	if !strings.HasPrefix(out, "/") {
+		out = "/" + out
+	}
+	return out, params
+}

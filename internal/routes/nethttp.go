@@ -1,0 +1,62 @@
+package routes
+
+import (
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lang"
+)
+
+// NetHTTP reads http.ServeMux of the standard library.
+var NetHTTP = Reader{Framework: "net/http", Language: "go", Read: func(t lang.Tree) ([]Route, []string) { return readGo(t, muxRouting{}) }}
+
+type muxRouting struct{}
+
+func (muxRouting) framework() string { return "net/http" }
+
+func (muxRouting) isRouter(n named) bool { return n.path == "net/http" && n.name == "ServeMux" }
+
+func (muxRouting) makes(p, name string) bool { return p == "net/http" && name == "NewServeMux" }
+
+func (muxRouting) call(c *routerCall) any {
+	if c.method != "Handle" && c.method != "HandleFunc" {
+		return nil
+	}
+	if r, mws := asRouter(c.arg(1)); r != nil {
+		c.mount(stripOf(r), r, mws)
+		return nil
+	}
+	m, p := cutMethod(c.arg(0))
+	if s, ok := p.(string); ok {
+		p = muxPath(s)
+	}
+	c.declare(m, p, c.arg(1), nil)
+	return nil
+}
+
+func (muxRouting) join(prefix, p string) string {
+	if p == "" {
+		return prefix
+	}
+	return strings.TrimSuffix(prefix, "/") + p
+}
+
+// cutMethod is the method and path of a pattern "GET /x".
+func cutMethod(pattern any) (method string, p any) {
+	s, ok := pattern.(string)
+	if !ok {
+		return "", pattern
+	}
+	before, after, found := strings.Cut(strings.TrimSpace(s), " ")
+	if !found {
+		return "", s
+	}
+	return before, strings.TrimSpace(after)
+}
+
+// muxPath is the path of a pattern without a host, and without {$}.
+func muxPath(s string) string {
+	if i := strings.IndexByte(s, '/'); i > 0 {
+		s = s[i:]
+	}
+	return strings.TrimSuffix(s, "{$}")
+}
