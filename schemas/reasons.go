@@ -35,15 +35,6 @@ const (
 	DropsFunctions Reason = "link/removes_functions"
 	UnreadSource   Reason = "link/unread_source"
 
-	OtherFramework Reason = "survey/framework"
-	OtherDatabase  Reason = "survey/database"
-	NoBoot         Reason = "survey/boot"
-	NotStarted     Reason = "survey/not_started"
-	Silent         Reason = "survey/silent"
-	SmallService   Reason = "survey/small"
-	NoReadBack     Reason = "survey/no_read_back"
-	Outbound       Reason = "survey/outbound"
-
 	NoFramework Reason = "survey/framework"
 	NoDatabase  Reason = "survey/database"
 	NoBoot      Reason = "survey/boot"
@@ -51,6 +42,7 @@ const (
 	SilentGroup Reason = "survey/silent"
 	SmallGroup  Reason = "survey/small"
 	NoReadBack  Reason = "survey/no_read_back"
+	Outbound    Reason = "survey/outbound"
 
 	MixedSource   Reason = "mask/language"
 	NoSuite       Reason = "mask/no_tests"
@@ -142,14 +134,6 @@ var Reasons = []ReasonText{
 	{AddsFunctions, "the code part adds a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
 	{DropsFunctions, "the code part removes a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
 	{UnreadSource, "a source file of the code part does not parse, so that filters.modifies_only cannot be decided", "clear the filter for changes of any shape"},
-	{OtherFramework, "no web framework that benchmint reads declares the routes of the repository; the reason names the one that is known, where there is one", "nothing: the routes of Flask, FastAPI, Gin, Chi and net/http are read"},
-	{OtherDatabase, "the service needs a database or a broker that is neither SQLite nor PostgreSQL; the reason names it and where it is asked for", "nothing: services run with no database, SQLite or PostgreSQL"},
-	{NoBoot, "no rule finds how the service is started; the reason says what is missing", "nothing: see the reason; name another commit (only) at which the service has a plain start"},
-	{NotStarted, "the service was installed and built, and ended or did not listen within its time; the reason has its last lines", "see the lines: a setting that it requires, or a service that it connects to"},
-	{Silent, "the service listens, and too few of its endpoints answer with success", "nothing: what is not answered cannot be recorded; see the statuses in the reason"},
-	{SmallService, "no group of endpoints has as many as service.min_endpoints that answer", "lower service.min_endpoints"},
-	{NoReadBack, "no request that creates something is seen in what a later request reads", "nothing: a suite that sees no effect proves nothing of the code behind it"},
-	{Outbound, "the service asks the network outside at its start or to answer; there is none in the sandbox", "nothing: what others answer is not the code's own behaviour"},
 	{NoFramework, "the source is no web service in a framework that is read, or in one that service.frameworks leaves out", "nothing for a framework that benchmint does not read; else widen service.frameworks"},
 	{NoDatabase, "the service needs a database or a broker that benchmint does not start; the reason names it", "nothing: it starts SQLite and PostgreSQL"},
 	{NoBoot, "no rule says how the service is started; the reason says what is missing", "see the reason; a Procfile, a Dockerfile or an .env.example tells how"},
@@ -157,6 +141,7 @@ var Reasons = []ReasonText{
 	{SilentGroup, "fewer of the group's endpoints answer a good request than service.min_answered, or no answer is the same in all replays", "lower the share; nothing for endpoints that need mail or another service"},
 	{SmallGroup, "the group has fewer endpoints than service.min_endpoints, or none whose handler has a name", "lower service.min_endpoints"},
 	{NoReadBack, "nothing that the group's endpoints make is read back by another request", "nothing: the cases would say little"},
+	{Outbound, "the service asks the network outside at its start or to answer; there is none in the sandbox", "nothing: what others answer is not the code's own behaviour"},
 	{MixedSource, "less of the release's code than library.min_language is in one language that is asked for", "lower the share; nothing for a language that benchmint does not build"},
 	{NoSuite, "the release has no test file in the language of its code", "nothing: there is no proof without a test"},
 	{MaskFailed, "a source file of the release could not be masked, so that the starter would lack it or hold it whole; the reason names the file", "nothing: see what benchmint mask says of it"},
