@@ -13,6 +13,9 @@ import (
 var Readers = []Reader{
 	FastAPI,
 	Flask,
+	Gin,
+	Chi,
+	NetHTTP,
 }
 
 // Known are the frameworks that are known and not read.
@@ -34,6 +37,36 @@ var Known = []Unsupported{
 	{"web.py", "python", []string{"web"}},
 	{"Starlette", "python", []string{"starlette"}},
 	{"gRPC", "python", []string{"grpc"}},
+	{"Echo", "go", []string{"github.com/labstack/echo"}},
+	{"Fiber", "go", []string{"github.com/gofiber/fiber"}},
+	{"gorilla/mux", "go", []string{"github.com/gorilla/mux"}},
+	{"httprouter", "go", []string{"github.com/julienschmidt/httprouter"}},
+	{"Iris", "go", []string{"github.com/kataras/iris"}},
+	{"Beego", "go", []string{"github.com/beego/beego", "github.com/astaxie/beego"}},
+	{"Revel", "go", []string{"github.com/revel/revel"}},
+	{"gRPC-Gateway", "go", []string{"github.com/grpc-ecosystem/grpc-gateway"}},
+	{"go-zero", "go", []string{"github.com/zeromicro/go-zero", "github.com/tal-tech/go-zero"}},
+	{"Hertz", "go", []string{"github.com/cloudwego/hertz"}},
+	{"Kratos", "go", []string{"github.com/go-kratos/kratos"}},
+	{"GoFrame", "go", []string{"github.com/gogf/gf"}},
+	{"GoFr", "go", []string{"gofr.dev"}},
+	{"Goa", "go", []string{"goa.design/goa", "github.com/goadesign/goa"}},
+	{"Huma", "go", []string{"github.com/danielgtaylor/huma"}},
+	{"Fuego", "go", []string{"github.com/go-fuego/fuego"}},
+	{"Encore", "go", []string{"encore.dev"}},
+	{"Buffalo", "go", []string{"github.com/gobuffalo/buffalo"}},
+	{"go-restful", "go", []string{"github.com/emicklei/go-restful"}},
+	{"ozzo-routing", "go", []string{"github.com/go-ozzo/ozzo-routing", "github.com/qiangxue/fasthttp-routing"}},
+	{"fasthttp", "go", []string{"github.com/valyala/fasthttp", "github.com/fasthttp/router"}},
+	{"bunrouter", "go", []string{"github.com/uptrace/bunrouter"}},
+	{"flow", "go", []string{"github.com/alexedwards/flow"}},
+	{"pat", "go", []string{"github.com/bmizerany/pat", "github.com/gorilla/pat"}},
+	{"way", "go", []string{"github.com/matryer/way"}},
+	{"Macaron", "go", []string{"gopkg.in/macaron.v1"}},
+	{"Martini", "go", []string{"github.com/go-martini/martini"}},
+	{"Twirp", "go", []string{"github.com/twitchtv/twirp"}},
+	{"Connect", "go", []string{"connectrpc.com/connect", "github.com/bufbuild/connect-go"}},
+	{"gRPC", "go", []string{"google.golang.org/grpc"}},
 }
 
 // Unread says that no reader finds a route in a tree.
