@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -59,6 +60,29 @@ func CheckFiles(put []File, places, read []string) error {
 		if err := CheckPath(p, Writable()); err != nil {
 			return fmt.Errorf("collecting: %w", err)
 		}
+	}
+	return nil
+}
+
+// Check says why a run cannot be what is asked for.
+func (r Run) Check() error {
+	if err := CheckFiles(r.Inputs, []string{RunPath}, r.Collect); err != nil {
+		return err
+	}
+	if len(r.Command.Argv) == 0 {
+		return errors.New("an empty command")
+	}
+	b := r.Beside
+	switch {
+	case b == nil:
+		return nil
+	case r.Interactive != nil:
+		return errors.New("a run with a terminal has no service beside it")
+	case len(b.Command.Argv) == 0:
+		return errors.New("the service: an empty command")
+	}
+	if err := CheckFiles(b.Inputs, []string{RunPath}, nil); err != nil {
+		return fmt.Errorf("the service: %w", err)
 	}
 	return nil
 }

@@ -18,12 +18,6 @@ import (
 
 // doBeside runs a job's command to its end, with a service beside it.
 func (s *Sandbox) doBeside(ctx context.Context, j job, b *sandbox.Beside) (sandbox.Result, error) {
-	if j.interactive != nil {
-		return sandbox.Result{}, errors.New("a run with a terminal has no service beside it")
-	}
-	if err := sandbox.CheckFiles(b.Inputs, []string{sandbox.RunPath}, nil); err != nil {
-		return sandbox.Result{}, err
-	}
 	release, err := s.store.use(ctx, b.Layer.ID)
 	if err != nil {
 		return sandbox.Result{}, err

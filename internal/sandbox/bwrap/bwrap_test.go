@@ -124,6 +124,12 @@ func BenchmarkRun(b *testing.B) {
 	sandboxtest.Benchmark(b, s)
 }
 
+// BenchmarkBeside is what a service beside a run costs.
+func BenchmarkBeside(b *testing.B) {
+	s := open(b, bwrap.Options{})
+	sandboxtest.BenchmarkBeside(b, s)
+}
+
 func TestSandbox(t *testing.T) {
 	dir := t.TempDir()
 	sandboxtest.Run(t, sandboxtest.Kind{

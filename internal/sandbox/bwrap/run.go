@@ -133,7 +133,7 @@ func (s *Sandbox) stacked(sp *space, id string) (o order, written string, toolch
 func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, err error) {
 	began := time.Now()
 	defer func() { res.Overhead = time.Since(began) - res.Wall }()
-	if err := sandbox.CheckFiles(r.Inputs, []string{sandbox.RunPath}, r.Collect); err != nil {
+	if err := r.Check(); err != nil {
 		return res, err
 	}
 	free, err := watch.NewSpace(s.store.dir)

@@ -341,6 +341,12 @@ func BenchmarkRun(b *testing.B) {
 	sandboxtest.Benchmark(b, s)
 }
 
+// BenchmarkBeside is what a service beside a run costs.
+func BenchmarkBeside(b *testing.B) {
+	s := open(b, docker.Options{})
+	sandboxtest.BenchmarkBeside(b, s)
+}
+
 // left are containers of this process, and directories of builds.
 func left(t *testing.T, box *docker.Sandbox) []string {
 	t.Helper()

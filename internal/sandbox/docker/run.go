@@ -32,13 +32,20 @@ const (
 	graceTerminate = time.Second
 )
 
-// runScript is a run's first process. Its arguments are whether there is a channel
-// ("channel", "none"), the directory, then NAME=value, then the command.
+// runScript is a run's first process. Its arguments are one of the networks below, whether
+// there is a channel ("channel", "none"), the directory, then NAME=value, then the command.
 //
 //go:embed run.sh
 var runTemplate string
 
 var runScript = withUser(strings.Replace(runTemplate, "@JUDGE@", judgeScript, 1))
+
+// What runScript does about the network.
+const (
+	ownNetwork    = "own"    // makes it
+	sharedNetwork = "shared" // makes it, and waits for a line of input: whoever shares it is started first
+	joinedNetwork = "joined" // waits until it is made
+)
 
 // withUser puts the user's numbers into a script of ours.
 func withUser(script string) string {
@@ -57,14 +64,8 @@ const endDir = "/run/benchmint-end"
 func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, err error) {
 	began := time.Now()
 	defer func() { res.Overhead = time.Since(began) - res.Wall }()
-	if err := sandbox.CheckFiles(r.Inputs, []string{sandbox.RunPath}, r.Collect); err != nil {
+	if err := r.Check(); err != nil {
 		return res, err
-	}
-	if len(r.Command.Argv) == 0 {
-		return res, errors.New("an empty command")
-	}
-	if r.Beside != nil {
-		return res, errors.New("the docker sandbox runs no service beside a run yet")
 	}
 	free, err := s.space()
 	if err != nil {
@@ -74,19 +75,19 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	if c.channel != nil {
 		c.said = sandbox.NewCapped(sandbox.CollectMax(r.CollectMax), nil)
 	}
+	if r.Beside != nil {
+		c.gate = make(chan struct{})
+	}
 	if err := c.create(ctx, r); err != nil {
 		return res, err
 	}
 	defer s.removeContainer(c.id)
-	if archive, err := packFiles(r.Inputs); err != nil {
-		return res, err
-	} else if archive != nil {
-		// Only root can write above RunPath, and no layer holds anything below it.
-		if err := s.copyIn(ctx, c.id, archive); err != nil {
-			return res, err
-		}
+	if r.Beside != nil {
+		res, err = c.runBeside(ctx, r.Beside)
+	} else {
+		res, err = c.run(ctx)
 	}
-	if res, err = c.run(ctx); err != nil {
+	if err != nil {
 		return res, err
 	}
 	if err := s.collect(ctx, c.id, r.Collect, r.CollectMax, &res); err != nil {
@@ -106,53 +107,115 @@ type running struct {
 	channel  *sandbox.Channel
 	said     *sandbox.Capped // through the channel
 
+	gate chan struct{} // of sharedNetwork: closed when the command may begin
+	held time.Duration // how long it waited for that
+	join string        // of joinedNetwork: the container whose network it is
+	// unneeded is closed when the run that a service is for has ended.
+	unneeded chan struct{}
+
+	attached  client.HijackedResponse
+	waited    client.ContainerWaitResult
+	copied    <-chan struct{}
+	startedAt time.Time
+
 	mu  sync.Mutex
 	end sandbox.End
 }
 
+// create makes the container, with its inputs.
 func (c *running) create(ctx context.Context, r sandbox.Run) error {
-	channel := "none"
+	channel, network := "none", ownNetwork
 	if r.Channel != nil {
 		channel = "channel"
 	}
-	argv := append([]string{runScript, "run", channel, sandbox.WorkDir(r.Command.Dir)}, sandbox.Environ(r.Interactive.Env(), r.Env, r.Command.Env)...)
-	config := &container.Config{
-		Image: r.Layer.ID, User: "0:0", WorkingDir: "/", Hostname: "sandbox",
-		Entrypoint: []string{"/bin/sh", "-c"}, Cmd: append(argv, r.Command.Argv...),
-		// An interrupt is for the command, not for the shell that waits for it.
-		Env:          []string{"TINI_KILL_PROCESS_GROUP=1"},
-		AttachStdout: true, AttachStderr: true,
-	}
-	if c.channel != nil {
-		config.OpenStdin, config.StdinOnce, config.AttachStdin = true, true, true
-	}
-	if t := c.terminal; t != nil {
-		config.Tty, config.OpenStdin, config.StdinOnce, config.AttachStdin = t.TTY, true, true, true
+	if c.gate != nil {
+		network = sharedNetwork
 	}
 	host := c.s.hostConfig(c.limits)
 	// For the first process only, which drops them: see runScript. KILL is for the
 	// engine's init, which passes on signals to the command.
 	host.CapAdd = []string{"KILL", "NET_ADMIN", "SETGID", "SETPCAP", "SETUID"}
+	hostname := "sandbox"
+	if c.join != "" {
+		network, hostname = joinedNetwork, "" // the engine gives it the name and the resolver of the other
+		host.NetworkMode, host.DNS, host.Sysctls = container.NetworkMode("container:"+c.join), nil, nil
+		host.CapAdd = slices.DeleteFunc(host.CapAdd, func(name string) bool { return name == "NET_ADMIN" })
+	}
+	argv := append([]string{runScript, "run", network, channel, sandbox.WorkDir(r.Command.Dir)}, sandbox.Environ(r.Interactive.Env(), r.Env, r.Command.Env)...)
+	config := &container.Config{
+		Image: r.Layer.ID, User: "0:0", WorkingDir: "/", Hostname: hostname,
+		Entrypoint: []string{"/bin/sh", "-c"}, Cmd: append(argv, r.Command.Argv...),
+		// An interrupt is for the command, not for the shell that waits for it.
+		Env:          []string{"TINI_KILL_PROCESS_GROUP=1"},
+		AttachStdout: true, AttachStderr: true,
+	}
+	if c.spoken() {
+		config.OpenStdin, config.StdinOnce, config.AttachStdin = true, true, true
+	}
+	if t := c.terminal; t != nil {
+		config.Tty, config.OpenStdin, config.StdinOnce, config.AttachStdin = t.TTY, true, true, true
+	}
 	var err error
-	c.id, err = c.s.create(ctx, config, host)
-	return err
+	if c.id, err = c.s.create(ctx, config, host); err != nil {
+		return err
+	}
+	if err := c.putInputs(ctx, r.Inputs); err != nil {
+		c.s.removeContainer(c.id)
+		return err
+	}
+	return nil
 }
+
+// putInputs needs a container that is not started: only root can write above RunPath, and
+// no layer holds anything below it.
+func (c *running) putInputs(ctx context.Context, inputs []sandbox.File) error {
+	archive, err := packFiles(inputs)
+	if err != nil || archive == nil {
+		return err
+	}
+	return c.s.copyIn(ctx, c.id, archive)
+}
+
+// spoken reports whether the container's standard input is for runScript.
+func (c *running) spoken() bool { return c.channel != nil || c.gate != nil }
 
 // run sees the container from its start to its end.
 func (c *running) run(ctx context.Context) (sandbox.Result, error) {
-	var res sandbox.Result
+	if err := c.start(ctx); err != nil {
+		return sandbox.Result{}, err
+	}
+	return c.wait(ctx)
+}
+
+// start starts the container; its command may have to wait for the gate.
+func (c *running) start(ctx context.Context) error {
 	attached, err := c.s.api.ContainerAttach(ctx, c.id, client.ContainerAttachOptions{
-		Stream: true, Stdin: c.terminal != nil || c.channel != nil, Stdout: true, Stderr: true,
+		Stream: true, Stdin: c.terminal != nil || c.spoken(), Stdout: true, Stderr: true,
 	})
 	if err != nil {
-		return res, fmt.Errorf("attaching to a container: %w", err)
+		return fmt.Errorf("attaching to a container: %w", err)
 	}
-	defer attached.Close()
-	waited := c.s.api.ContainerWait(ctx, c.id, client.ContainerWaitOptions{Condition: container.WaitConditionNextExit})
-	copied := c.copyStreams(attached.HijackedResponse)
+	c.attached = attached.HijackedResponse
+	c.waited = c.s.api.ContainerWait(ctx, c.id, client.ContainerWaitOptions{Condition: container.WaitConditionNextExit})
+	c.copied = c.copyStreams(c.attached)
 	if _, err := c.s.api.ContainerStart(ctx, c.id, client.ContainerStartOptions{}); err != nil {
-		return res, fmt.Errorf("starting a container: %w", err)
+		c.attached.Close()
+		return fmt.Errorf("starting a container: %w", err)
 	}
+	c.startedAt = time.Now()
+	return nil
+}
+
+// open lets the command begin.
+func (c *running) open() {
+	c.held = time.Since(c.startedAt)
+	close(c.gate)
+}
+
+// wait sees a container that is started to its end.
+func (c *running) wait(ctx context.Context) (sandbox.Result, error) {
+	var res sandbox.Result
+	defer c.attached.Close()
 	if c.terminal != nil && c.terminal.TTY {
 		c.resize(ctx)
 		defer raw(c.terminal)()
@@ -167,12 +230,12 @@ func (c *running) run(ctx context.Context) (sandbox.Result, error) {
 	watchers.Go(func() { c.clock(ctx, done) })
 	watchers.Go(func() { c.space.Watch(done, func() { c.signal("KILL") }) })
 	select {
-	case w := <-waited.Result:
+	case w := <-c.waited.Result:
 		res.ExitCode = int(w.StatusCode)
 		if w.Error != nil {
 			err = errors.New(w.Error.Message)
 		}
-	case err = <-waited.Error:
+	case err = <-c.waited.Error:
 	}
 	close(done)
 	watchers.Wait()
@@ -183,7 +246,7 @@ func (c *running) run(ctx context.Context) (sandbox.Result, error) {
 		return res, fmt.Errorf("waiting for a container: %w", err)
 	}
 	select {
-	case <-copied:
+	case <-c.copied:
 	case <-ctx.Done():
 		return res, ctx.Err()
 	}
@@ -219,10 +282,9 @@ func (c *running) copyStreams(attached client.HijackedResponse) <-chan struct{} 
 	}
 	if c.channel != nil { // see runScript
 		errs = c.said
-		go func() {
-			_, _ = attached.Conn.Write(c.channel.Given)
-			_ = attached.CloseWrite()
-		}()
+	}
+	if c.spoken() {
+		go c.speak(attached, copied)
 	}
 	go func() {
 		defer close(copied)
@@ -233,6 +295,22 @@ func (c *running) copyStreams(attached client.HijackedResponse) <-chan struct{} 
 		_, _ = stdcopy.StdCopy(out, errs, attached.Reader)
 	}()
 	return copied
+}
+
+// speak writes what runScript and the command read, until the container is gone.
+func (c *running) speak(attached client.HijackedResponse, gone <-chan struct{}) {
+	if c.gate != nil {
+		select {
+		case <-c.gate:
+		case <-gone:
+			return
+		}
+		_, _ = attached.Conn.Write([]byte("\n"))
+	}
+	if c.channel != nil {
+		_, _ = attached.Conn.Write(c.channel.Given)
+	}
+	_ = attached.CloseWrite()
 }
 
 // resize gives the container the size of the person's terminal.
@@ -254,7 +332,7 @@ func (c *running) judge(ctx context.Context, dog *watchdog, res *sandbox.Result)
 		return fmt.Errorf("asking for a container: %w", err)
 	}
 	state := inspected.Container.State
-	res.Wall = wall(state)
+	res.Wall = max(0, wall(state)-c.held)
 	c.mu.Lock()
 	res.End = c.end
 	c.mu.Unlock()
@@ -272,6 +350,8 @@ func (c *running) judge(ctx context.Context, dog *watchdog, res *sandbox.Result)
 			return fmt.Errorf("asking for a container: %w", err)
 		case !ok && state.OOMKilled: // with its first process
 			res.End = sandbox.Memory
+		case !ok && res.ExitCode == killed && c.isUnneeded():
+			return nil // it served to the end
 		case !ok && res.ExitCode == killed:
 			return errKilled
 		case !ok:
@@ -336,6 +416,15 @@ var errStarved = &sandbox.ShortageError{
 // errKilled is a container that somebody else ended: nothing is known of its command.
 var errKilled = errors.New("the container was killed from outside: nothing is known of the command")
 
+func (c *running) isUnneeded() bool {
+	select {
+	case <-c.unneeded:
+		return true
+	default:
+		return false
+	}
+}
+
 func (c *running) stop(end sandbox.End) {
 	c.mu.Lock()
 	if c.end == "" {
@@ -359,6 +448,9 @@ func (c *running) clock(ctx context.Context, done <-chan struct{}) {
 	case <-done:
 		return
 	case <-ctx.Done():
+		c.signal("KILL")
+		return
+	case <-c.unneeded:
 		c.signal("KILL")
 		return
 	case <-time.After(c.limits.Timeout):
