@@ -1,0 +1,460 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/contract"
+)
+
+// restarts is how often finding the scenario of a group begins again without an endpoint that
+// ends the service.
+const restarts = 3
+
+// find finds the scenario of a group on fresh instances.
+func (r *recorder) find(ctx context.Context, g *Group) error {
+	for n := 0; ; n++ {
+		var s *session
+		err := r.fresh(ctx, false, func(c contract.Client) error {
+			s = r.session(ctx, c, g.Name)
+			s.scenario()
+			return s.err
+		})
+		var not *contract.NotReady
+		if errors.As(err, &not) {
+			g.Left = append(g.Left, Left{"the group", not.Error()})
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		g.Sent += s.sent
+		if s.over != "" && n+1 < restarts && len(r.killers) > 0 && strings.HasPrefix(s.over, "nobody") {
+			continue
+		}
+		g.Left = append(g.Left, s.left...)
+		if s.over != "" {
+			g.Left = append(g.Left, Left{"the rest of the group", s.over})
+		}
+		g.Cases = s.frozen()
+		g.Endpoints = r.endpoints(g.Name)
+		return nil
+	}
+}
+
+func (r *recorder) endpoints(group string) []Endpoint {
+	var out []Endpoint
+	for _, x := range r.routes {
+		if x.group == group {
+			out = append(out, Endpoint{Endpoint: x.endpoint()})
+		}
+	}
+	return out
+}
+
+// Phases of a scenario. Within one, routes are by depth, length and name.
+const (
+	phaseRegister = iota
+	phaseLogin
+	phaseCreate
+	phaseList
+	phaseCreateNested
+	phasePost
+	phaseItem
+	phaseUpdate
+	phaseDuplicate // of all creates
+	phaseDelete
+	phasePassword
+	phaseLogout
+	phaseDeleteOwn
+)
+
+var (
+	passwordPath = regexp.MustCompile(`(?i)pass(word|wd)`)
+	logoutPath   = regexp.MustCompile(`(?i)log-?_?out|sign-?_?out|revoke|deactivate|disable`)
+	deletePath   = regexp.MustCompile(`(?i)/(delete|remove|destroy)(/|$)`)
+)
+
+// phase is when a route is sent.
+func phase(r *route) int {
+	switch {
+	case r.Method == "DELETE" && r.own && len(r.statics) == 1+max(0, slices.IndexFunc(r.statics, ownWord.MatchString)), r.Method == "DELETE" && r.own && ownWord.MatchString(r.last()):
+		return phaseDeleteOwn
+	case logoutPath.MatchString(r.Path), r.Method == "DELETE" && len(r.params) == 0 && loginWord.MatchString(r.Path):
+		return phaseLogout
+	case isRegister(r):
+		return phaseRegister
+	case isLogin(r):
+		return phaseLogin
+	case passwordPath.MatchString(r.Path):
+		return phasePassword
+	case r.Method == "DELETE" || deletePath.MatchString(r.Path):
+		return phaseDelete
+	case r.Method == "PUT" || r.Method == "PATCH":
+		return phaseUpdate
+	case r.Method == "GET" && len(r.params) == 0:
+		return phaseList
+	case r.Method == "GET":
+		return phaseItem
+	case len(r.params) == 0:
+		return phaseCreate
+	case r.endsInParam():
+		return phasePost
+	}
+	return phaseCreateNested
+}
+
+// ordered are the routes of a group in the order in which they are sent.
+func (r *recorder) ordered(group string) []*route {
+	out := slices.DeleteFunc(slices.Clone(r.routes), func(x *route) bool { return x.group != group })
+	slices.SortStableFunc(out, func(a, b *route) int {
+		pa, pb := phase(a), phase(b)
+		if pa != pb {
+			return pa - pb
+		}
+		depth, length := len(a.params)-len(b.params), len(a.statics)-len(b.statics)
+		if pa == phaseDelete {
+			depth, length = -depth, -length
+		}
+		if depth != 0 {
+			return depth
+		}
+		if length != 0 {
+			return length
+		}
+		return strings.Compare(a.key(), b.key())
+	})
+	return out
+}
+
+// scenario sends all routes of the group with their variants.
+func (s *session) scenario() {
+	all := s.ordered(s.group)
+	duplicated := false
+	for _, r := range all {
+		if s.err != nil || s.over != "" {
+			break
+		}
+		if p := phase(r); p > phaseDuplicate && !duplicated {
+			duplicated = true
+			s.duplicates(all)
+		}
+		if r.Method == "DELETE" {
+			s.beforeDelete(r)
+		}
+		s.perform(r)
+		st := s.done[r.key()]
+		if st.id == "" {
+			continue
+		}
+		s.reads(st)
+		s.variants(st)
+	}
+	if !duplicated && s.err == nil && s.over == "" {
+		s.duplicates(all)
+	}
+}
+
+// room reports whether the group may have more cases.
+func (s *session) room() bool {
+	return len(s.cases) < s.options.Limits.Cases && s.over == "" && s.err == nil
+}
+
+// also sends a case that follows from a happy one, and keeps it where the answer can be judged.
+func (s *session) also(st *step, kind contract.Kind, suffix string, request contract.Request, needs []string) contract.Answer {
+	if !s.room() {
+		return contract.Answer{Failed: "not sent"}
+	}
+	c := contract.Case{
+		ID: s.freeID(st.route.caseID() + suffix), Endpoint: st.route.endpoint(), Group: st.route.group, Kind: kind,
+		Needs: slices.Clone(needs), Request: request,
+	}
+	a := s.send(st.route, c)
+	if a.Failed == "" && a.Status < 500 && len(a.Body) <= s.options.Limits.Body {
+		s.keep(c, a)
+	}
+	return a
+}
+
+// reads reads what a write has changed: the thing itself, the collection that it is in, or the
+// thing that something was done to.
+func (s *session) reads(st *step) {
+	r := st.route
+	if !st.ok || phase(r) >= phasePassword {
+		return
+	}
+	suffix := "_after_" + map[string]string{"POST": "post", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}[r.Method]
+	var paths []string
+	switch {
+	case r.Method == "PUT" || r.Method == "PATCH", r.Method == "DELETE":
+		paths = []string{r.Path, r.parent()}
+	case r.Method == "POST" && len(r.params) > 0 && !r.endsInParam():
+		paths = []string{r.parent()}
+	default:
+		return
+	}
+	if !r.endsInParam() && len(r.params) > 0 {
+		suffix += "_" + strings.Trim(notID.ReplaceAllString(strings.ToLower(r.last()), "_"), "_")
+	}
+	for _, path := range paths {
+		read := s.route("GET", path)
+		if read == nil || len(read.params) == 0 && r.Method == "POST" {
+			continue
+		}
+		if before := s.done[read.key()]; before != nil && !before.ok {
+			continue
+		}
+		now := s.again(st)
+		b := s.build(read, form{as: st.form.as, query: s.known[read.key()].query}, st.who)
+		for name := range b.request.Params {
+			if v, ok := now.request.Params[name]; ok {
+				b.request.Params[name] = v
+			}
+		}
+		s.also(&step{route: read}, contract.Happy, suffix, b.request, append(s.needsOf(b.request), st.id))
+	}
+}
+
+// again is the request of a step with the values that things have by now: an update may have
+// changed the name in their path.
+func (s *session) again(st *step) built {
+	r := st.route
+	if r.Method == "DELETE" || len(r.params) == 0 {
+		return st.built
+	}
+	f := st.form
+	now := s.build(r, f, st.who)
+	out := st.built
+	out.request.Params = now.request.Params
+	out.needs = now.needs
+	return out
+}
+
+// variants sends the same without what made it work.
+func (s *session) variants(st *step) {
+	if !st.ok || !s.room() {
+		return
+	}
+	r := st.route
+	now := s.again(st)
+	request, needs := now.request, now.needs
+	if bare, had := anonymous(request); had && !s.refused[r.key()] {
+		s.also(st, contract.Anonymous, "_anonymous", bare, s.needsOf(bare))
+	}
+	final := phase(r) >= phasePassword // nobody may be known after it
+	if request.Encoding != "" && request.Encoding != "raw" && !final {
+		empty := request
+		empty.Body = map[string]any{}
+		s.also(st, contract.Empty, "_empty", empty, needs)
+	}
+	if len(r.params) > 0 && !final {
+		s.also(st, contract.Missing, "_missing", s.missing(r, request), needs)
+	}
+	if r.Method == "PUT" || r.Method == "PATCH" {
+		s.others(st, now)
+	}
+}
+
+// anonymous is a request without credentials, and whether it had some.
+func anonymous(q contract.Request) (contract.Request, bool) {
+	had := false
+	headers := map[string]any{}
+	for k, v := range q.Headers {
+		if slices.Contains(credentialHeaders, k) {
+			had = true
+			continue
+		}
+		headers[k] = v
+	}
+	if len(headers) == 0 {
+		headers = nil
+	}
+	q.Headers = headers
+	return q, had
+}
+
+// missing is a request for something that is not there.
+func (s *session) missing(r *route, q contract.Request) contract.Request {
+	params := map[string]any{}
+	for k, v := range q.Params {
+		params[k] = v
+	}
+	name := r.params[len(r.params)-1]
+	v := params[name]
+	if ref, _, ok := contract.AsRef(v); ok {
+		id, place, _ := contract.SplitRef(ref)
+		v, _ = s.answers[id].At(place)
+	}
+	params[name] = absent(v, r.wantOf(name).spec)
+	q.Params = params
+	return q
+}
+
+// needsOf are the cases that a request refers to.
+func (s *session) needsOf(q contract.Request) []string {
+	var out []string
+	var walk func(v any, depth int)
+	walk = func(v any, depth int) {
+		if depth > maxNested*2 {
+			return
+		}
+		if ref, _, ok := contract.AsRef(v); ok {
+			if id, _, _ := contract.SplitRef(ref); !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+			return
+		}
+		switch t := v.(type) {
+		case map[string]any:
+			for _, e := range t {
+				walk(e, depth+1)
+			}
+		case []any:
+			for _, e := range t {
+				walk(e, depth+1)
+			}
+		}
+	}
+	for _, m := range []map[string]any{q.Params, q.Query, q.Headers} {
+		walk(map[string]any(m), 0)
+	}
+	walk(q.Body, 0)
+	slices.Sort(out)
+	return out
+}
+
+// others sends a change by the second identity of what the first has made.
+func (s *session) others(st *step, now built) contract.Answer {
+	if len(st.route.params) == 0 || st.form.as != first || s.auth.register == nil || st.form.other {
+		return contract.Answer{Failed: "not sent"}
+	}
+	t := s.login(second)
+	if !t.ok {
+		return contract.Answer{Failed: "not sent"}
+	}
+	request, _ := anonymous(now.request)
+	request.Headers = t.withHeaders(s, request.Headers)
+	return s.also(st, contract.Other, "_other", request, append(s.needsOf(request), now.needs...))
+}
+
+func (t token) withHeaders(s *session, headers map[string]any) map[string]any {
+	out := map[string]any{}
+	for k, v := range headers {
+		out[k] = v
+	}
+	for k, v := range t.headers(s.auth, s.actor(second), false) {
+		out[k] = v
+	}
+	return out
+}
+
+// beforeDelete lets nobody and the second identity try to delete what the first has made.
+// Where they may, nothing is left to delete for the first: that case is left out, and the
+// request of the first is taken as it is. The replays show what it answers.
+func (s *session) beforeDelete(r *route) {
+	if !s.room() || s.done[r.key()] != nil || !r.endsInParam() {
+		return
+	}
+	f := s.start(r)
+	if f.as == nobody && s.auth.found {
+		f.as = first
+	}
+	if f.as != first || f.other {
+		return
+	}
+	st := &step{route: r, form: f, who: s.about(r, f)}
+	st.built = s.build(r, f, st.who)
+	bare, had := anonymous(st.built.request)
+	if len(st.built.needs) == 0 || !had {
+		return
+	}
+	s.refused[r.key()] = true
+	for _, ask := range []func() contract.Answer{
+		func() contract.Answer {
+			return s.also(st, contract.Anonymous, "_anonymous", bare, append(s.needsOf(bare), st.built.needs...))
+		},
+		func() contract.Answer { return s.others(st, st.built) },
+	} {
+		n := len(s.cases)
+		a := ask()
+		if !worked(a) || len(s.cases) == n {
+			continue
+		}
+		s.cases = s.cases[:len(s.cases)-1]
+		c := contract.Case{ID: s.freeID(r.caseID()), Endpoint: r.endpoint(), Group: r.group, Kind: contract.Happy, Needs: st.built.needs, Request: st.built.request}
+		st.id, st.ok, st.status = c.ID, true, a.Status
+		s.done[r.key()] = st
+		s.keep(c, a)
+		s.bury(r, c, a)
+		return
+	}
+}
+
+// duplicates sends every create of the group once more.
+func (s *session) duplicates(all []*route) {
+	for _, r := range all {
+		st := s.done[r.key()]
+		if r.Method != "POST" || st == nil || !st.ok || st.id == "" || !s.room() {
+			continue
+		}
+		if p := phase(r); p == phaseLogin || p > phaseDuplicate || st.built.request.Encoding == "" && len(r.params) > 0 && !r.creates() {
+			continue
+		}
+		now := s.again(st)
+		s.also(st, contract.Duplicate, "_duplicate", now.request, append(slices.Clone(now.needs), st.id))
+	}
+}
+
+// creates reports whether a POST makes something that can be read.
+func (r *route) creates() bool { return r.Method == "POST" && !r.endsInParam() && plural(r.last()) }
+
+// frozen are the cases that the group's own need, in their order.
+func (s *session) frozen() []contract.Case {
+	needed := map[string]bool{}
+	for i, c := range slices.Backward(s.cases) {
+		if c.Group != s.group && !needed[c.ID] {
+			continue
+		}
+		for _, id := range s.needsOf(c.Request) {
+			if !slices.Contains(c.Needs, id) {
+				c.Needs = append(c.Needs, id)
+			}
+		}
+		c.Needs = append(c.Needs, s.made(c, i)...)
+		slices.Sort(c.Needs)
+		c.Needs = slices.Compact(c.Needs)
+		c.Needs = slices.DeleteFunc(c.Needs, func(id string) bool { return id == "" || id == c.ID })
+		s.cases[i].Needs = c.Needs
+		for _, id := range c.Needs {
+			needed[id] = true
+		}
+	}
+	var out []contract.Case
+	for _, c := range s.cases {
+		if c.Group == s.group || needed[c.ID] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// made are the cases before a read of a collection that put something into it.
+func (s *session) made(c contract.Case, at int) []string {
+	if c.Endpoint.Method != "GET" {
+		return nil
+	}
+	var out []string
+	for _, p := range s.cases[:at] {
+		if p.Endpoint.Method == "POST" && p.Kind == contract.Happy && trimmed(p.Endpoint.Path) == trimmed(c.Endpoint.Path) {
+			out = append(out, p.ID)
+		}
+	}
+	return out
+}
+
+// String is for messages.
+func (st *step) String() string { return fmt.Sprintf("%s %d", st.route.key(), st.status) }

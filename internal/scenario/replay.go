@@ -1,0 +1,165 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/routes"
+)
+
+// shiftedReplay is the number of the replay whose clock is shifted.
+const shiftedReplay = 2
+
+// replays sends every frozen scenario from a fresh state, as often as asked. All groups are
+// sent once before any is sent again, which parts the replays of one.
+func (r *recorder) replays(ctx context.Context, groups []*Group) error {
+	for n := range r.options.Replays {
+		if n > 0 {
+			if err := r.options.Sleep(ctx, r.options.Pause); err != nil {
+				return err
+			}
+		}
+		shifted := n == shiftedReplay && r.server.Shifts()
+		for _, g := range groups {
+			if len(g.Cases) == 0 {
+				continue
+			}
+			if err := r.replay(ctx, g, shifted); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *recorder) replay(ctx context.Context, g *Group, shifted bool) error {
+	var got []contract.Exchanged
+	send := func(c contract.Client) (err error) {
+		got, err = Replay(ctx, c, g.Cases)
+		return err
+	}
+	err := r.fresh(ctx, shifted, send)
+	var not *contract.NotReady
+	if errors.As(err, &not) && !shifted {
+		err = r.fresh(ctx, shifted, send) // once more: the machine may be busy
+	}
+	if errors.As(err, &not) {
+		what := "a replay"
+		if shifted {
+			what = "the replay with a shifted clock"
+		}
+		g.Left = append(g.Left, Left{what, not.Error()})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	g.Replays = append(g.Replays, got)
+	g.Shifted = append(g.Shifted, shifted)
+	return nil
+}
+
+// Replay sends cases in their order, each with the values of this replay's own answers. A case
+// whose values are not there is not sent, and its Answer.Failed says so. An error is a fault
+// of the machine.
+func Replay(ctx context.Context, c contract.Client, cases []contract.Case) ([]contract.Exchanged, error) {
+	out := make([]contract.Exchanged, 0, len(cases))
+	answers := map[string]contract.Answer{}
+	silent := 0
+	for _, one := range cases {
+		w, err := contract.Resolve(one, func(id string) (contract.Answer, bool) {
+			a, ok := answers[id]
+			return a, ok
+		})
+		e := contract.Exchanged{Case: one.ID, Wire: w}
+		switch {
+		case err != nil:
+			e.Answer.Failed = "not sent: " + err.Error()
+		case silent >= 3:
+			e.Answer.Failed = "not sent: nobody answers"
+		default:
+			if e.Answer, err = c.Do(ctx, w); err != nil {
+				return nil, err
+			}
+			silent++
+			if e.Answer.Failed == "" {
+				silent = 0
+			}
+		}
+		answers[one.ID] = e.Answer
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// judge says of each endpoint of a group what the first replay shows.
+func (r *recorder) judge(g *Group) {
+	if len(g.Replays) == 0 {
+		return
+	}
+	for i := range g.Endpoints {
+		e := &g.Endpoints[i]
+		for n, c := range g.Cases {
+			if c.Kind != contract.Happy || c.Group != g.Name || c.Endpoint.Method != e.Method || c.Endpoint.Path != e.Path {
+				continue
+			}
+			a := g.Replays[0][n].Answer
+			if e.Status == 0 {
+				e.Status = a.Status
+			}
+			if !worked(a) {
+				continue
+			}
+			if !e.Answered {
+				e.Status, e.Answered = a.Status, true
+			}
+			if e.Method == "POST" && !isLogin(newRoute(routes.Route{Method: e.Method, Path: e.Path})) {
+				e.Create = true
+				e.ReadBack = e.ReadBack || readBack(g, n)
+			}
+		}
+	}
+}
+
+// readBack reports whether a later read of the group shows what a case has made: a text that
+// it sent, under the same name, or the name that the service gave it.
+func readBack(g *Group, made int) bool {
+	sent, replay := g.Cases[made], g.Replays[0]
+	want := map[string]bool{}
+	for _, l := range requestLeaves(sent.Request.Body) {
+		if text, ok := l.value.(string); ok && len(text) > 3 && !passWord.MatchString(l.key) {
+			want[l.key+"="+text] = true
+		}
+	}
+	answer, _ := replay[made].Answer.Parsed()
+	for _, l := range leaves(answer) {
+		if l.key == "id" || l.key == "slug" || l.key == "uuid" {
+			want[l.key+"="+contract.Text(l.value)] = true
+		}
+	}
+	for n := made + 1; n < len(g.Cases); n++ {
+		c := g.Cases[n]
+		if c.Endpoint.Method != "GET" || c.Group != g.Name || !worked(replay[n].Answer) || !related(c.Endpoint.Path, sent.Endpoint.Path) {
+			continue
+		}
+		v, _ := replay[n].Answer.Parsed()
+		if slices.ContainsFunc(leaves(v), func(l leaf) bool { return want[l.key+"="+contract.Text(l.value)] }) {
+			return true
+		}
+	}
+	return false
+}
+
+// related reports whether a read is of what is made under a path: the collection, something
+// in it, or who made it.
+func related(read, made string) bool {
+	read, made = trimmed(read), trimmed(made)
+	if strings.HasPrefix(read, made) || strings.HasPrefix(made, read) {
+		return true
+	}
+	a, b := newRoute(routes.Route{Method: "GET", Path: read}), newRoute(routes.Route{Method: "POST", Path: made})
+	return a.own || noun(a.last()) == noun(b.last())
+}

@@ -1,0 +1,398 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/contract"
+)
+
+// session is one running service that is asked until a scenario is found.
+type session struct {
+	*recorder
+	ctx    context.Context
+	client contract.Client
+	group  string // whose scenario it is
+	any    bool   // no group's: nothing is kept for good
+
+	cases   []contract.Case
+	answers map[string]contract.Answer
+	pool    []known
+	dead    map[string]bool  // values of things that were deleted
+	done    map[string]*step // by endpoint, with a suffix for the second identity
+	refused map[string]bool  // endpoints that were asked before their happy case by who may not
+	tokens  map[string]token
+	left    []Left
+	freshes int // identities that were given out beyond the first two
+
+	sent, silent int    // requests; those without an answer in a row
+	failures     int    // all without an answer
+	suspect      string // endpoint of the first of them
+	over         string // why no more is sent
+	err          error  // a fault of the machine
+}
+
+// step is the happy case of an endpoint.
+type step struct {
+	route  *route
+	id     string // of its case; "" where none is kept
+	ok     bool   // 2xx or 3xx
+	status int
+	form   form
+	who    identity
+	built  built
+}
+
+func (r *recorder) session(ctx context.Context, c contract.Client, group string) *session {
+	return &session{
+		recorder: r, ctx: ctx, client: c, group: group, answers: map[string]contract.Answer{}, dead: map[string]bool{},
+		done: map[string]*step{}, refused: map[string]bool{}, tokens: map[string]token{}, freshes: 2,
+	}
+}
+
+// send sends one request. No answer comes where the session is over.
+func (s *session) send(r *route, c contract.Case) contract.Answer {
+	if s.err != nil || s.over != "" {
+		return contract.Answer{Failed: "not sent"}
+	}
+	if s.sent >= s.options.Limits.Requests {
+		s.over = fmt.Sprintf("%d requests were sent", s.sent)
+		return contract.Answer{Failed: "not sent"}
+	}
+	w, err := contract.Resolve(c, func(id string) (contract.Answer, bool) {
+		a, ok := s.answers[id]
+		return a, ok
+	})
+	if err != nil {
+		return contract.Answer{Failed: "not sent: " + err.Error()}
+	}
+	s.sent++
+	a, err := s.client.Do(s.ctx, w)
+	if err != nil {
+		s.err = err
+		return contract.Answer{Failed: "not sent"}
+	}
+	if a.Failed == "" {
+		s.silent = 0
+		return a
+	}
+	s.failures++
+	if s.silent++; s.silent == 1 {
+		s.suspect = r.key()
+	}
+	if s.silent >= 3 || s.failures >= s.options.Limits.Failures {
+		s.over = "nobody answers after " + s.suspect
+		s.killers[s.suspect] = true
+	}
+	return a
+}
+
+// who is the identity that sends a request.
+func (s *session) who(f form) identity { return s.actor(f.as) }
+
+func (s *session) actor(as string) identity {
+	switch {
+	case as == second:
+		return s.options.identity(2)
+	case s.options.Login != nil:
+		return s.options.seeded()
+	}
+	return s.options.identity(1)
+}
+
+// about is the identity that the body of a request is about.
+func (s *session) about(r *route, f form) identity {
+	switch {
+	case f.fresh > 0:
+		return s.options.identity(f.fresh)
+	case isLogin(r):
+		return s.actor(first)
+	case isRegister(r):
+		return s.options.identity(1)
+	case r.Method == "POST" && r.Body != nil && namesUser(r.Body.Fields, 0):
+		return s.options.identity(3)
+	}
+	return s.actor(f.as)
+}
+
+// perform sends the happy case of an endpoint, once, and reports whether it answered.
+func (s *session) perform(r *route) bool {
+	return s.performAs(r, "", s.start(r), nil)
+}
+
+// start is the form that an endpoint is tried with first.
+func (s *session) start(r *route) form {
+	if f, ok := s.known[r.key()]; ok {
+		return f
+	}
+	f := form{}
+	switch {
+	case isLogin(r) || isRegister(r):
+	case r.Auth != "" || r.own:
+		f.as = first
+	}
+	if socialWord.MatchString(r.Path) && len(r.params) > 0 && s.auth.register != nil {
+		f.other = true
+	}
+	return f
+}
+
+// socialWord marks what is done to somebody else.
+var socialWord = regexp.MustCompile(`(?i)/(follow|unfollow|block|mute|friends?|invite|subscribe|followers|following|befriend)s?(/|$)`)
+
+// performAs is perform in a form of its own, for the case of another identity.
+func (s *session) performAs(r *route, suffix string, f form, who *identity) bool {
+	key := r.key() + suffix
+	if st, ok := s.done[key]; ok {
+		return st.ok // nil-safe: a step that is under way is not ok yet
+	}
+	st := &step{route: r}
+	s.done[key] = st
+	if s.killers[r.key()] {
+		s.leave(r, "nobody answered after it")
+		return false
+	}
+	best, a := s.try(r, f, who)
+	st.form, st.built, st.who, st.status = best.form, best.built, best.who, a.Status
+	st.ok = worked(a)
+	if st.ok && suffix == "" {
+		s.known[r.key()] = best.form
+	}
+	switch {
+	case s.err != nil:
+		return false
+	case a.Failed != "":
+		s.leave(r, "there was no answer: "+a.Failed)
+		return false
+	case a.Status >= 500:
+		s.leave(r, fmt.Sprintf("it answers %d", a.Status))
+		return false
+	case len(a.Body) > s.options.Limits.Body:
+		s.leave(r, "its answer is too large")
+		return false
+	case !st.ok && (r.group != s.group || s.any || suffix != ""):
+		return false
+	}
+	c := contract.Case{
+		ID: s.freeID(r.caseID() + suffix), Endpoint: r.endpoint(), Group: r.group, Kind: contract.Happy,
+		Needs: best.built.needs, Request: best.built.request,
+	}
+	if isLogin(r) && suffix == "" && s.options.Login == nil {
+		if id := s.registered(false); id != "" && !slices.Contains(c.Needs, id) {
+			c.Needs = append(slices.Clone(c.Needs), id)
+		}
+	}
+	st.id = c.ID
+	s.keep(c, a)
+	if st.ok {
+		s.learn(r, c, a, suffix != "")
+		s.bury(r, c, a)
+	}
+	return st.ok
+}
+
+func (s *session) keep(c contract.Case, a contract.Answer) {
+	s.cases = append(s.cases, c)
+	s.answers[c.ID] = a
+}
+
+func (s *session) leave(r *route, why string) {
+	if r.group == s.group && !s.any {
+		s.left = append(s.left, Left{r.key(), why})
+	}
+}
+
+// bury marks what a DELETE has removed.
+func (s *session) bury(r *route, c contract.Case, _ contract.Answer) {
+	if r.Method != "DELETE" || !r.endsInParam() {
+		return
+	}
+	v := c.Request.Params[r.params[len(r.params)-1]]
+	if ref, _, ok := contract.AsRef(v); ok {
+		id, place, _ := contract.SplitRef(ref)
+		v, _ = s.answers[id].At(place)
+	}
+	s.dead[contract.Text(v)] = true
+}
+
+func (s *session) freeID(id string) string {
+	taken := func(id string) bool {
+		return slices.ContainsFunc(s.cases, func(c contract.Case) bool { return c.ID == id })
+	}
+	if !taken(id) {
+		return id
+	}
+	for n := 2; ; n++ {
+		if next := fmt.Sprintf("%s_%d", id, n); !taken(next) {
+			return next
+		}
+	}
+}
+
+// worked reports whether an answer is the one that a happy case is after. A redirect to a
+// login, or to the same path with another slash, is not.
+func worked(a contract.Answer) bool {
+	if a.Failed != "" || a.Status < 200 || a.Status >= 400 {
+		return false
+	}
+	return !(a.Status >= 300 && loginWord.MatchString(a.Headers["location"]))
+}
+
+// attempt is one request of an endpoint in one form.
+type attempt struct {
+	form  form
+	built built
+	who   identity
+}
+
+// try sends an endpoint's request in one form after the other, until one works. What it gives
+// is the request that came furthest.
+func (s *session) try(r *route, f form, who *identity) (attempt, contract.Answer) {
+	var best attempt
+	var answer contract.Answer
+	rank := -1
+	used := map[string]bool{}
+	scheme := s.auth.scheme
+	for range s.options.Limits.Tries {
+		one := attempt{form: f, who: s.about(r, f)}
+		if who != nil && f.fresh == 0 {
+			one.who = *who
+		}
+		one.built = s.build(r, f, one.who)
+		a := s.send(r, contract.Case{Endpoint: r.endpoint(), Request: one.built.request})
+		if n := ranked(a); n > rank {
+			rank, best, answer = n, one, a
+		}
+		if worked(a) || s.err != nil || s.over != "" {
+			break
+		}
+		next, ok := s.adapt(r, one, a, used)
+		if !ok {
+			break
+		}
+		f = next
+	}
+	switch {
+	case s.auth.scheme == scheme:
+	case rank == 5 && best.form.as != nobody:
+		s.auth.verified = true
+	default:
+		s.auth.scheme = scheme
+	}
+	return best, answer
+}
+
+// ranked says how far a request came.
+func ranked(a contract.Answer) int {
+	switch {
+	case worked(a):
+		return 5
+	case a.Failed != "":
+		return 0
+	case a.Status >= 500:
+		return 1
+	case a.Status == 401 || a.Status == 405 || a.Status == 415:
+		return 2
+	case a.Status == 403 || a.Status == 404 || a.Status < 400:
+		return 3
+	}
+	return 4
+}
+
+var (
+	takenWord = regexp.MustCompile(`(?i)exist|taken|already|in use|duplicate|unique|conflict`)
+	tokenWord = regexp.MustCompile(`(?i)token|auth|credential|jwt|log ?in|bearer|session|permission`)
+)
+
+// adapt is the next form to try after an answer that did not work. Each change is tried once.
+func (s *session) adapt(r *route, one attempt, a contract.Answer, used map[string]bool) (form, bool) {
+	f, b := one.form, one.built
+	body := string(a.Body[:min(len(a.Body), 4096)])
+	refused := a.Status == 401 || a.Status == 403 || a.Status >= 300 && a.Status < 400
+	invalid := a.Status == 400 || a.Status == 422 || a.Status == 415 || a.Status == 409 || a.Status == 406
+	broken := a.Status >= 500 && a.Failed == ""
+	if a.Failed != "" {
+		return f, false
+	}
+	once := func(name string, when bool) bool {
+		if !when || used[name] {
+			return false
+		}
+		used[name] = true
+		return true
+	}
+	credentials := f.as == nobody && !f.basic && s.auth.found && !isLogin(r)
+	repairs := repairs(a, b.request.Body)
+	switch {
+	case once("credentials", credentials && (refused || invalid && tokenWord.MatchString(body))):
+		f.as = first
+	case isLogin(r) && once("email", refused || invalid || a.Status == 404):
+		f.asEmail = !f.asEmail
+	case isLogin(r) && once("basic", refused || strings.Contains(strings.ToLower(a.Headers["www-authenticate"]), "basic")):
+		f.basic, f.empty, f.asEmail = true, true, false
+	case isLogin(r) && f.basic && once("basic_email", refused):
+		f.asEmail = true
+	case f.as != nobody && !s.auth.verified && (refused || invalid) && s.nextScheme(used):
+	case !isLogin(r) && r.Method == "POST" && invalid && once("fresh", takenWord.MatchString(body)):
+		s.freshes++
+		f.fresh = s.freshes
+	case invalid && len(repairs) > 0 && len(f.sets) < 24 && s.repaired(used):
+		f = f.repair(repairs)
+	case once("guess", (invalid || broken) && r.Method != "GET" && r.Method != "DELETE" && !b.body && !f.empty):
+		f.guess = true
+	case once("minimal", (invalid || broken) && b.body):
+		f.minimal = true
+	case once("encoding", (invalid || broken) && b.body):
+		f.encoding = map[bool]string{true: "json", false: "form"}[b.request.Encoding == "form"]
+	case once("wrap", invalid && b.body && b.request.Encoding == "json" && s.wraps(r, b)):
+		f.wrap = r.nouns()[len(r.nouns())-1]
+	case once("late_credentials", credentials && (a.Status == 404 || broken || invalid) && !isRegister(r)):
+		f.as = first
+	case once("other", !f.other && len(r.params) > 0 && s.auth.register != nil && (refused || invalid) && f.as != nobody && userish(r)):
+		f.other = true
+	case once("second", refused && f.as == first && s.auth.register != nil && !isRegister(r)):
+		f.as = second
+	case f.skip+1 < b.choices && f.skip < 2 && (a.Status == 404 || invalid || a.Status == 403):
+		f.skip++
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+// repaired counts the repairs of one endpoint.
+func (s *session) repaired(used map[string]bool) bool {
+	for _, name := range [...]string{"repair1", "repair2", "repair3"} {
+		if !used[name] {
+			used[name] = true
+			return true
+		}
+	}
+	return false
+}
+
+// wraps reports whether a flat body may be wanted inside an object that is named for the thing.
+func (s *session) wraps(r *route, b built) bool {
+	m, ok := b.request.Body.(map[string]any)
+	n := r.nouns()[len(r.nouns())-1]
+	if !ok || n == "" || len(m) == 0 {
+		return false
+	}
+	for _, v := range m {
+		if nested(v) && len(m) == 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// userish reports whether the path names a user.
+func userish(r *route) bool {
+	return slices.ContainsFunc(r.params, func(p string) bool {
+		w := r.wantOf(p)
+		return userWord.MatchString(w.name) || w.name == "email" || w.noun == "user" || w.noun == "profile" || w.noun == "member" || w.nameNoun() == "user"
+	})
+}
