@@ -85,6 +85,7 @@ func TestMergeBodies(t *testing.T) {
 		"lengths_differ":        {[]string{`{"a":[1]}`, `{"a":[1,2]}`}, `{"object":{"a":{"type":"array"}}}`},
 		"only_the_order":        {[]string{`["go","py","js"]`, `["js","go","py"]`}, `{"set":[{"equal":"go"},{"equal":"py"},{"equal":"js"}]}`},
 		"order_and_times":       {[]string{`[{"a":1,"at":"2026-11-26 10:00:01"},{"a":2,"at":"2026-11-26 10:00:02"}]`, `[{"a":2,"at":"2026-11-26 10:00:04"},{"a":1,"at":"2026-11-26 10:00:03"}]`}, `{"set":[{"object":{"a":{"equal":1},"at":{"form":"time"}}},{"object":{"a":{"equal":2},"at":{"form":"time"}}}]}`},
+		"order_and_ids":         {[]string{`[{"a":"x","id":"qwerty"},{"a":"y","id":"asdfgh"}]`, `[{"a":"y","id":"poiuyt"},{"a":"x","id":"lkjhgf"}]`}, `{"set":[{"object":{"a":{"equal":"x"},"id":{"type":"string"}}},{"object":{"a":{"equal":"y"},"id":{"type":"string"}}}]}`},
 		"list_in_order":         {[]string{`[{"a":1,"n":7},2]`, `[{"a":1,"n":8},2]`}, `{"list":[{"object":{"a":{"equal":1},"n":{"type":"integer"}}},{"equal":2}]}`},
 		"empty_list":            {[]string{`[]`, `[]`}, `{"equal":[]}`},
 		"null_or_text":          {[]string{`{"a":{"b":null,"c":1}}`, `{"a":{"b":"x","c":1}}`}, `{"object":{"a":{"type":"object"}}}`},

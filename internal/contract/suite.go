@@ -19,6 +19,9 @@ var (
 	groupName = lazyregexp.New(`^[A-Za-z0-9._~-]{1,80}$`)
 )
 
+// ConnectName is the unit of the test that asks whether a service answers. No group has it.
+const ConnectName = "connect"
+
 // GroupName is a first segment of a path as the name of a group: it stands in test IDs. A path
 // without one is of the group root.
 func GroupName(segment string) string {
@@ -28,8 +31,11 @@ func GroupName(segment string) string {
 		}
 		return '_'
 	}, segment)
-	if name == "" {
+	switch name {
+	case "":
 		return "root"
+	case ConnectName:
+		return name + "_"
 	}
 	return name[:min(len(name), 80)]
 }
@@ -80,7 +86,7 @@ func Validate(s Suite) error {
 	}
 	names := map[string]bool{}
 	for _, g := range s.Groups {
-		if g == nil || !groupName.MatchString(g.Name) {
+		if g == nil || !groupName.MatchString(g.Name) || g.Name == ConnectName {
 			return fmt.Errorf("a group has no name, or one that is not a word")
 		}
 		if names[g.Name] {

@@ -132,17 +132,27 @@ func (m *merger) mergeLists(all []any, steps []string) *Matcher {
 }
 
 // aligned puts the elements of each list into the order of the first, where the lists have the
-// same elements in another order, all that varies from run to run left aside.
+// same elements in another order, all that varies from run to run left aside: what is not in each
+// of the lists, too, such as an ID that is made up.
 func (m *merger) aligned(rows [][]any) ([][]any, bool) {
 	n := len(rows[0])
 	if n < 2 || n > maxList {
 		return rows, false
 	}
+	common := map[string]int{}
+	for _, r := range rows {
+		in := map[string]bool{}
+		scalars(r, in)
+		for k := range in {
+			common[k]++
+		}
+	}
+	everywhere := func(v any) bool { return common[valueKey(v)] == len(rows) }
 	keys := make([][]string, len(rows))
 	moved := false
 	for i, r := range rows {
 		for _, v := range r {
-			keys[i] = append(keys[i], m.outline(v, ""))
+			keys[i] = append(keys[i], m.outline(v, "", everywhere))
 		}
 		moved = moved || !slices.Equal(keys[i], keys[0])
 	}
@@ -169,24 +179,40 @@ func (m *merger) aligned(rows [][]any) ([][]any, bool) {
 	return out, true
 }
 
+// scalars adds the keys of all values below v that hold no others.
+func scalars(v any, to map[string]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			scalars(e, to)
+		}
+	case []any:
+		for _, e := range v {
+			scalars(e, to)
+		}
+	default:
+		to[valueKey(v)] = true
+	}
+}
+
 // outline is a value as text, with a mark in the place of what varies.
-func (m *merger) outline(v any, key string) string {
+func (m *merger) outline(v any, key string, everywhere func(any) bool) string {
 	switch x := v.(type) {
 	case map[string]any:
 		var b strings.Builder
 		for _, k := range sortedKeys(x) {
-			b.WriteString(k + ":" + m.outline(x[k], k) + ",")
+			b.WriteString(k + ":" + m.outline(x[k], k, everywhere) + ",")
 		}
 		return "{" + b.String() + "}"
 	case []any:
 		var parts []string
 		for _, e := range x {
-			parts = append(parts, m.outline(e, key))
+			parts = append(parts, m.outline(e, key, everywhere))
 		}
 		sort.Strings(parts)
 		return "[" + strings.Join(parts, ",") + "]"
 	}
-	if m.volatile(v, key) {
+	if m.volatile(v, key) || !everywhere(v) {
 		return "?" + kindOf(v)
 	}
 	return valueKey(v) + kindOf(v)

@@ -168,7 +168,7 @@ func (p *Provisioner) try(ctx context.Context, project lang.Project, s schemas.S
 	if err != nil {
 		return nil, fmt.Errorf("sealing the solution: %w", err)
 	}
-	layer, err := p.builder.State(ctx, env, r, files)
+	layer, err := p.builder.State(ctx, env, r, environment.Visible(r, files))
 	if err != nil {
 		return buildLog(err), own(ends.Of(err, schemas.NoBuild))
 	}
@@ -211,8 +211,7 @@ func (p *Provisioner) run(ctx context.Context, layer sandbox.Layer, t *tree.Tree
 	var outs []lang.Output
 	var log []byte
 	for _, tr := range runner.Runs(r, t, lang.Select{Paths: paths, Number: 1}) {
-		run := sandbox.Run{Layer: layer, Command: tr.Command, Env: r.Variables, Inputs: tr.Inputs, Limits: p.limits}
-		res, err := p.builder.Sandbox.Run(ctx, tr.Asking(run))
+		res, err := p.builder.Test(ctx, layer, r, tr, p.limits)
 		if err != nil {
 			return testlog.Report{}, nil, fmt.Errorf("trying the environment: %w", err)
 		}

@@ -6,6 +6,7 @@
 package all
 
 import (
+	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/csharp"
 	"github.com/benchmint/benchmint/internal/lang/golang"
@@ -30,7 +31,9 @@ func Languages() map[string]lang.Language {
 
 // Runners are those of test suites, by the report format that recipes name.
 func Runners() map[string]lang.Runner {
-	return map[string]lang.Runner{python.ReportFormat: python.Language{}, golang.ReportFormat: golang.Language{}}
+	return map[string]lang.Runner{
+		python.ReportFormat: python.Language{}, golang.ReportFormat: golang.Language{}, httpsuite.ReportFormat: httpsuite.Runner{},
+	}
 }
 
 // Maskers are the languages of which code can be masked. The first that knows a path has

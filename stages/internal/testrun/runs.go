@@ -88,8 +88,7 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 }
 
 func (b *Bench) process(ctx context.Context, at Place, tr recipe.TestRun) (lang.Output, error) {
-	run := sandbox.Run{Layer: at.Layer, Command: tr.Command, Env: b.Environment.Recipe.Variables, Inputs: tr.Inputs, Limits: b.Limits}
-	res, err := b.Builder.Sandbox.Run(ctx, tr.Asking(run))
+	res, err := b.Builder.Test(ctx, at.Layer, b.Environment.Recipe, tr, b.Limits)
 	if err != nil {
 		return lang.Output{}, fmt.Errorf("running the tests: %w", err)
 	}
