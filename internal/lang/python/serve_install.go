@@ -1,0 +1,431 @@
+package python
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/serve/settings"
+)
+
+// install fills in toolchain, requirements and pinning.
+func (s *serving) install() error {
+	p := s.p
+	p.Solution = under(s.p.Solution, s.manifest)
+	g := &guess{p: p, m: readManifest(p.Solution), recipe: s.recipe}
+	all, lock := s.requirements(g.m)
+	if era, ok := eraOf(all); ok && era.Before(p.Date) {
+		g.p.Date = era
+	}
+	g.ci = g.m.readCI()
+	if v, ok := g.pick(g.usable(), s.versions(g.m)); ok {
+		g.setToolchain(v.line, v.source)
+	} else if err := g.toolchain(); err != nil {
+		return err
+	}
+	if err := g.tools(); err != nil {
+		return err
+	}
+	g.p.Date = s.p.Date
+	for _, r := range all {
+		if !strings.HasPrefix(r.line, "-c ") {
+			g.evidence("requirements", r.line, r.source)
+		}
+	}
+	if lock != "" {
+		g.evidence("lock", itoa(len(all))+" pins", lock)
+	}
+	g.recipe.Requirements = lines(all)
+	g.pinning()
+	for i := range g.recipe.Evidence {
+		if e := &g.recipe.Evidence[i]; s.manifest != "" && s.p.Solution.Has(path.Join(s.manifest, strings.SplitN(e.Source, ":", 2)[0])) {
+			e.Source = path.Join(s.manifest, e.Source)
+		}
+	}
+	s.recipe = g.recipe
+	return nil
+}
+
+var (
+	fromPython    = lazyregexp.New(`(?im)^\s*FROM\s+(?:\S+/)?(?:python|tiangolo/[\w-]+|ghcr\.io/astral-sh/uv):(?:[\w.-]*?python)?(\d\.\d+)`)
+	runtimeText   = lazyregexp.New(`(?:python-)?(\d\.\d+)`)
+	pipfilePython = lazyregexp.New(`(?m)^\s*python_(?:full_)?version\s*=\s*["'](\d\.\d+)`)
+)
+
+// versions are the interpreters that files of the service name.
+func (s *serving) versions(m *manifest) []requirement {
+	add := func(file string, re *lazyregexp.Regexp) []requirement {
+		if x := re.FindStringSubmatch(string(m.read(file))); x != nil {
+			return []requirement{{x[1], file}}
+		}
+		return nil
+	}
+	for _, f := range []string{"runtime.txt", ".python-version"} {
+		if out := add(f, runtimeText); out != nil {
+			return out
+		}
+	}
+	if out := add("Pipfile", pipfilePython); out != nil {
+		return out
+	}
+	for _, p := range settings.Dockerfiles(s.p.Solution, []string{s.dir, s.manifest, ""}) {
+		data, err := s.p.Solution.Read(p)
+		if x := fromPython.FindSubmatch(data); err == nil && x != nil {
+			return []requirement{{string(x[1]), p}}
+		}
+	}
+	return nil
+}
+
+// runtimeFile are requirement files of a program that runs, by their name.
+var runtimeFile = lazyregexp.New(`^(?:requirements/)?(?:requirements?|reqs?|prod(?:uction)?|base|common|main|app|default|api|requirements?[-_.](?:prod(?:uction)?|base|common|main|app|api|backend|server))\.(?:txt|pip|in)$`)
+
+// requirements are what the service needs, with the pins of its lock as constraints, and the
+// lock's name.
+func (s *serving) requirements(m *manifest) ([]requirement, string) {
+	all, lock := m.pipfileLock()
+	if len(all) == 0 {
+		all = s.installed(m)
+		if len(all) == 0 {
+			all = m.runtimeFiles()
+		}
+		declared := m.declared()
+		if len(all) == 0 || m.first("uv.lock", "poetry.lock", "pdm.lock") != "" && len(declared) > 0 {
+			all = declared
+		}
+		if len(all) == 0 {
+			all = m.pipfile()
+		}
+		if file := m.first("uv.lock", "poetry.lock", "pdm.lock"); file != "" {
+			lock = file
+			for _, pin := range lockFileVersions(m.tree) {
+				all = append(all, requirement{"-c " + pin, file})
+			}
+		}
+	}
+	named := len(all) > 0
+	all = s.unneeded(all)
+	all = append(all, s.imported(all, named)...)
+	return built(all), lock
+}
+
+// pipfileLock are the pins of Pipfile.lock.
+func (m *manifest) pipfileLock() ([]requirement, string) {
+	const file = "Pipfile.lock"
+	var lock struct {
+		Default map[string]struct {
+			Version, Markers string
+			Extras           []string
+		}
+	}
+	if json.Unmarshal(m.read(file), &lock) != nil {
+		return nil, ""
+	}
+	var out []requirement
+	for _, name := range sortedKeys(lock.Default) {
+		e := lock.Default[name]
+		if e.Version == "" || !reqName.MatchString(name) {
+			continue
+		}
+		line := name
+		if len(e.Extras) > 0 {
+			line += "[" + strings.Join(e.Extras, ",") + "]"
+		}
+		line += e.Version
+		if e.Markers != "" {
+			line += " ; " + e.Markers
+		}
+		out = append(out, requirement{line, m.where(file, `"`+name+`"`)})
+	}
+	return out, file
+}
+
+// pipfile are the packages of a Pipfile without lock.
+func (m *manifest) pipfile() []requirement {
+	packages := table(m.toml("Pipfile"), "packages")
+	var out []requirement
+	for _, name := range sortedKeys(packages) {
+		if r, ok := poetryRequirement(name, packages[name]); ok {
+			out = append(out, requirement{r, m.whereKey("Pipfile", name)})
+		}
+	}
+	return out
+}
+
+var dockerInstall = lazyregexp.New(`pip3?\s+install\b[^|;&\n]*?(?:-r|--requirement)[\s=]*([\w./-]+)`)
+
+// installed are the requirement files that the Dockerfile installs.
+func (s *serving) installed(m *manifest) []requirement {
+	var out []requirement
+	for _, p := range settings.Dockerfiles(s.p.Solution, []string{s.dir, s.manifest}) {
+		data, err := s.p.Solution.Read(p)
+		if err != nil {
+			continue
+		}
+		for _, x := range dockerInstall.FindAllSubmatch(data, 4) {
+			file := strings.TrimLeft(string(x[1]), "./")
+			for file != "" && !m.tree.Has(file) {
+				_, file, _ = strings.Cut(file, "/")
+			}
+			if file != "" {
+				out = append(out, m.readRequirements(file, false)...)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+// runtimeFiles are the lines of the first requirement file of a running program.
+func (m *manifest) runtimeFiles() []requirement {
+	for _, name := range []string{"requirements.txt", "requirements/prod.txt", "requirements/production.txt", "requirements/base.txt", "requirements/common.txt", "requirements/requirements.txt"} {
+		if out := m.readRequirements(name, false); len(out) > 0 {
+			return out
+		}
+	}
+	for _, p := range m.tree.Paths() {
+		if runtimeFile.MatchString(p) {
+			if out := m.readRequirements(p, false); len(out) > 0 {
+				return out
+			}
+		}
+	}
+	return nil
+}
+
+// declared are the dependencies of the packaging metadata.
+func (m *manifest) declared() []requirement {
+	var out []requirement
+	for _, d := range list(m.pyproject, "project", "dependencies") {
+		if line, ok := m.localOr(d); ok && !isSelf(line) {
+			out = append(out, requirement{line, m.where("pyproject.toml", d)})
+		}
+	}
+	deps := table(m.pyproject, "tool", "poetry", "dependencies")
+	for _, dist := range sortedKeys(deps) {
+		if r, ok := poetryRequirement(dist, deps[dist]); ok {
+			if line, ok := m.localOr(r); ok && !isSelf(line) {
+				out = append(out, requirement{line, m.whereKey("pyproject.toml", dist)})
+			}
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	if v, ok := m.setupCfg.get("options", "install_requires"); ok {
+		for _, l := range v.lines {
+			out = append(out, requirement{l.text, "setup.cfg:" + itoa(l.line)})
+		}
+	}
+	for _, d := range pyStrings(m.setupPy, "install_requires") {
+		if line, ok := m.localOr(d); ok && !isSelf(line) {
+			out = append(out, requirement{line, m.where("setup.py", "install_requires")})
+		}
+	}
+	return out
+}
+
+// leftOut are lines of requirement files that no Linux installation needs or can have.
+var leftOut = []string{"pkg-resources", "pywin32", "pypiwin32", "pywinpty", "wincertstore", "win-inet-pton", "mysqlclient-dev", "distribute", "wsgiref", "uwsgi"}
+
+// unneeded drops tools, the project itself and what cannot be had.
+func (s *serving) unneeded(all []requirement) []requirement {
+	return slices.DeleteFunc(slices.Clone(all), func(r requirement) bool {
+		d := distName(strings.TrimPrefix(r.line, "-c "))
+		return d == "" || isSelf(r.line) || slices.Contains(leftOut, d) || !strings.HasPrefix(r.line, "-c ") && isTool(d) && d != "uv" && d != "watchdog"
+	})
+}
+
+// webDists are distributions of web services whose import has another name.
+var webDists = map[string]string{
+	"flask_restful": "flask-restful", "flask_cors": "flask-cors", "flask_login": "flask-login", "flask_jwt_extended": "flask-jwt-extended",
+	"flask_restplus": "flask-restplus", "flask_restx": "flask-restx", "flask_marshmallow": "flask-marshmallow", "marshmallow_sqlalchemy": "marshmallow-sqlalchemy",
+	"flask_migrate": "flask-migrate", "flask_bcrypt": "flask-bcrypt", "flask_script": "flask-script", "flask_httpauth": "flask-httpauth", "flask_jwt": "flask-jwt",
+	"passlib": "passlib", "jose": "python-jose", "jwt": "pyjwt", "multipart": "python-multipart", "pydantic_settings": "pydantic-settings",
+	"email_validator": "email-validator", "psycopg2": "psycopg2-binary", "decouple": "python-decouple", "environs": "environs", "fastapi_users": "fastapi-users",
+	"peewee": "peewee", "sqlmodel": "sqlmodel", "sqlalchemy": "sqlalchemy", "databases": "databases", "tortoise": "tortoise-orm", "bcrypt": "bcrypt",
+	"itsdangerous": "itsdangerous", "slowapi": "slowapi", "loguru": "loguru", "orjson": "orjson", "flasgger": "flasgger", "webargs": "webargs",
+	"flask_smorest": "flask-smorest", "fastapi_pagination": "fastapi-pagination", "mako": "mako", "jinja2": "jinja2", "PIL": "pillow",
+}
+
+// implied are what a service needs without importing it.
+var implied = []struct {
+	use  *lazyregexp.Regexp
+	dist string
+}{
+	{lazyregexp.New(`\bEmailStr\b`), "email-validator"},
+	{lazyregexp.New(`\b(?:OAuth2PasswordRequestForm|UploadFile|Form)\b`), "python-multipart"},
+	{lazyregexp.New(`sqlite\+aiosqlite`), "aiosqlite"},
+	{lazyregexp.New(`postgresql\+asyncpg`), "asyncpg"},
+	{lazyregexp.New(`postgresql\+psycopg2|["']postgres(?:ql)?://`), "psycopg2-binary"},
+	{lazyregexp.New(`postgresql\+psycopg\b`), "psycopg[binary]"},
+}
+
+// imported are the distributions that the code imports and no line gives. Where a manifest
+// names some, only those that services forget are added: what comes through others is there.
+func (s *serving) imported(have []requirement, named bool) []requirement {
+	given := map[string]bool{}
+	for _, r := range have {
+		given[distName(strings.TrimPrefix(r.line, "-c "))] = true
+	}
+	for a, b := range map[string]string{"psycopg2": "psycopg2-binary", "psycopg2-binary": "psycopg2", "psycopg": "psycopg2-binary"} {
+		given[b] = given[b] || given[a]
+	}
+	standard := given["fastapi"] && slices.ContainsFunc(have, func(r requirement) bool {
+		return strings.HasPrefix(strings.ToLower(r.line), "fastapi[")
+	})
+	var out []requirement
+	add := func(dist, source string) {
+		if d := distName(dist); !given[d] {
+			given[d] = true
+			out = append(out, requirement{dist, source})
+		}
+	}
+	if !named {
+		for _, f := range s.files {
+			for _, name := range imports([]byte(f.text)) {
+				if !slices.Contains(stdlib, name) && !s.holds(s.app.root, name) && !s.holds(s.dir, name) && !s.holds(folderOf(f.path), name) {
+					dist := webDists[name]
+					if dist == "" {
+						dist = distFor(name)
+					}
+					add(dist, f.path)
+				}
+			}
+		}
+	}
+	for _, i := range implied {
+		if standard && (i.dist == "email-validator" || i.dist == "python-multipart") {
+			continue
+		}
+		if at, ok := s.matches(i.use); ok && (s.framework == fastAPI || i.dist != "python-multipart") {
+			add(i.dist, at)
+		}
+	}
+	if s.framework == fastAPI && !standard {
+		add("uvicorn", "convention")
+	}
+	add(map[string]string{flask: "flask", fastAPI: "fastapi"}[s.framework], s.app.why)
+	if s.framework == flask {
+		out = append(out, s.companions(have)...)
+	}
+	return out
+}
+
+var majorPin = lazyregexp.New(`==\s*v?(\d+)\.(\d+)`)
+
+// companions bound what an old Flask imports and an unpinned line would let go past it.
+func (s *serving) companions(have []requirement) []requirement {
+	var out []requirement
+	pinned := map[string]string{}
+	for _, r := range have {
+		if x := majorPin.FindStringSubmatch(r.line); x != nil {
+			pinned[distName(strings.TrimPrefix(r.line, "-c "))] = x[1]
+		}
+	}
+	bound := func(dist, spec, why string) {
+		if _, ok := pinned[dist]; !ok {
+			out = append(out, requirement{"-c " + dist + spec, why})
+		}
+	}
+	switch pinned["flask"] {
+	case "0", "1":
+		bound("werkzeug", "<2.1", "flask "+pinned["flask"])
+		bound("jinja2", "<3.1", "flask "+pinned["flask"])
+		bound("itsdangerous", "<2.1", "flask "+pinned["flask"])
+		bound("markupsafe", "<2.1", "flask "+pinned["flask"])
+	case "2":
+		bound("werkzeug", "<3", "flask 2")
+	}
+	return out
+}
+
+// unbuildable are pins whose source distribution no longer builds with what is around them,
+// and what is taken in their place.
+var unbuildable = []struct {
+	dist   string
+	before string // versions below it
+	take   string // "" keeps the version
+	name   string // another distribution of the same modules
+	why    string
+}{
+	{dist: "markupsafe", before: "1.1.0", take: "1.1.1", why: "it needs setuptools<46"},
+	{dist: "psycopg2", before: "99", name: "psycopg2-binary", why: "the same modules, built"},
+	{dist: "pyyaml", before: "5.4.2", take: "5.4.1", why: "older ones need an older Cython"},
+	{dist: "bcrypt", before: "3.1.7", take: "3.1.7", why: "older ones have no wheel"},
+	{dist: "cffi", before: "1.14", take: "1.15.1", why: "older ones have no wheel"},
+	{dist: "greenlet", before: "0.4.17", take: "0.4.17", why: "older ones have no wheel"},
+}
+
+// built replaces pins that cannot be built.
+func built(all []requirement) []requirement {
+	out := slices.Clone(all)
+	for i, r := range out {
+		head := ""
+		line := r.line
+		if rest, ok := strings.CutPrefix(line, "-c "); ok {
+			head, line = "-c ", rest
+		}
+		for _, u := range unbuildable {
+			if distName(line) != u.dist {
+				continue
+			}
+			spec, marker, _ := strings.Cut(line, ";")
+			x := exactPin.FindStringSubmatch(spec)
+			switch {
+			case u.name != "" && head != "" && x != nil:
+				line = u.name + "==" + x[1]
+			case u.name != "":
+				line = u.name + strings.TrimPrefix(strings.TrimSpace(line), reqName.FindString(line))
+			case x != nil && newer(u.before, x[1]):
+				line = u.dist + "==" + u.take
+				if marker != "" {
+					line += " ; " + strings.TrimSpace(marker)
+				}
+			default:
+				continue
+			}
+			out[i] = requirement{head + line, r.source + " (" + u.why + ")"}
+		}
+	}
+	return out
+}
+
+var exactPin = lazyregexp.New(`==\s*([\d.]+)`)
+
+// eras are the last days of the year in which a version was what people installed: pins of
+// then are not installed by an interpreter of today.
+var eras = map[string][]struct {
+	below string
+	year  int
+}{
+	"flask":    {{"1.0", 2018}, {"1.1", 2019}, {"2.0", 2021}, {"2.2", 2022}, {"3.0", 2023}, {"3.1", 2024}},
+	"fastapi":  {{"0.45", 2019}, {"0.63", 2020}, {"0.71", 2021}, {"0.89", 2022}, {"0.109", 2023}, {"0.116", 2024}},
+	"pydantic": {{"1.7", 2020}, {"1.9", 2021}, {"1.10", 2022}, {"2.6", 2023}, {"2.10", 2024}},
+	"uvicorn":  {{"0.12", 2020}, {"0.17", 2021}, {"0.21", 2022}, {"0.26", 2023}, {"0.35", 2024}},
+	"werkzeug": {{"0.15", 2018}, {"1.0", 2019}, {"2.0", 2021}, {"2.3", 2022}, {"3.0", 2023}},
+}
+
+// eraOf is the day until which the pins of a list were current.
+func eraOf(all []requirement) (time.Time, bool) {
+	year := 0
+	for _, r := range all {
+		line := strings.TrimPrefix(r.line, "-c ")
+		x := exactPin.FindStringSubmatch(line)
+		if x == nil {
+			continue
+		}
+		for _, e := range eras[distName(line)] {
+			if newer(e.below, x[1]) {
+				year = max(year, e.year)
+				break
+			}
+		}
+	}
+	return time.Date(year, 12, 31, 0, 0, 0, 0, time.UTC), year > 0
+}

@@ -1,0 +1,154 @@
+// Package serve renders the commands by which the service of a recipe is prepared and started
+// in a sandbox, and says when it is ready.
+//
+// It never runs anything, and never decides how a service is started: languages do
+// (lang.Server).
+package serve
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Places in the layer of a service. They lie in a folder that layers keep.
+const (
+	home     = sandbox.HomePath + "/service"
+	copyPath = home + "/tree"
+	dataPath = home + "/postgres"
+)
+
+// FaketimePackage is the Debian package that shifts clocks.
+const FaketimePackage = "faketime"
+
+// ShiftedBy is how far the clock of a shifted service is ahead, as faketime reads it.
+const ShiftedBy = "+37d"
+
+// Shifts reports whether the clock of a recipe's service can be shifted where it runs: a
+// sandbox that shows the host's programs may lack the one for it.
+func Shifts(r schemas.Recipe) bool {
+	return r.Service != nil && r.Service.Shifts && slices.Contains(r.SystemPackages, FaketimePackage)
+}
+
+// constant are the variables that make the answers of a service the same in each run.
+var constant = map[string]string{"TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1"}
+
+func environ(c schemas.Command) map[string]string {
+	env := maps.Clone(constant)
+	maps.Copy(env, c.Env)
+	return env
+}
+
+// folder is where a command of the service starts.
+func folder(s schemas.Service, dir string) string {
+	if path.IsAbs(dir) {
+		return path.Clean(dir)
+	}
+	if s.Copied {
+		return path.Join(copyPath, dir)
+	}
+	return path.Join(sandbox.TreePath, dir)
+}
+
+// findPostgres sets the folder of PostgreSQL's programs, which Debian keeps out of PATH.
+const findPostgres = `postgres=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
+data=` + dataPath + `
+log=/tmp/postgres.log
+`
+
+// startPostgres starts the server and waits for it. Its log is shown where it does not start.
+const startPostgres = `"$postgres/pg_ctl" --pgdata "$data" --log "$log" --wait --timeout 60 start >/dev/null || { cat "$log" >&2; exit 1; }
+`
+
+// makePostgres makes an empty server with one user and one database: $1 is the port, $2 the
+// user, $3 the password and $4 the name.
+const makePostgres = `mkdir -p "${data%/*}"
+"$postgres/initdb" --pgdata "$data" --username postgres --auth trust --encoding UTF8 --locale C.UTF-8 --no-sync >/dev/null
+cat >>"$data/postgresql.conf" <<CONF
+port = $1
+listen_addresses = '127.0.0.1'
+unix_socket_directories = '/tmp'
+fsync = off
+full_page_writes = off
+synchronous_commit = off
+jit = off
+max_connections = 60
+shared_buffers = 32MB
+timezone = 'UTC'
+autovacuum = off
+CONF
+` + startPostgres + `"$postgres/psql" --quiet --no-psqlrc --host /tmp --port "$1" --username postgres --set ON_ERROR_STOP=1 \
+  --set user="$2" --set password="$3" --set name="$4" <<'SQL'
+SELECT format('CREATE ROLE %I SUPERUSER LOGIN', :'user') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'user') \gexec
+ALTER ROLE :"user" PASSWORD :'password';
+SELECT format('CREATE DATABASE %I OWNER %I', :'name', :'user') WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = :'name') \gexec
+SQL
+`
+
+const stopPostgres = `"$postgres/pg_ctl" --pgdata "$data" --mode fast --wait stop >/dev/null
+`
+
+// Prepare are the last steps of the build of a state: files are written, the tree is copied
+// where the service writes beside it, and with the database up the service's own commands run.
+// Nothing that they start is left running.
+func Prepare(s schemas.Service) []schemas.Command {
+	var out []schemas.Command
+	if len(s.Files) > 0 {
+		out = append(out, write(s.Files))
+	}
+	if s.Copied {
+		const script = `mkdir -p "$1" && cp -a . "$1"`
+		out = append(out, schemas.Command{Argv: []string{"bash", "-c", script, "copy", copyPath}})
+	}
+	if s.Database != schemas.DatabasePostgres && len(s.Prepare) == 0 {
+		return out
+	}
+	var b strings.Builder
+	b.WriteString("set -eu\n")
+	argv := []string{"prepare"}
+	if s.Database == schemas.DatabasePostgres {
+		b.WriteString(findPostgres + makePostgres)
+		argv = append(argv, strconv.Itoa(s.DBPort), s.DBUser, s.DBPassword, s.DBName)
+	}
+	for _, c := range s.Prepare {
+		c.Dir = folder(s, c.Dir)
+		b.WriteString(recipe.ShellLine(c, constant) + "\n")
+	}
+	if s.Database == schemas.DatabasePostgres {
+		b.WriteString(stopPostgres)
+	}
+	return append(out, schemas.Command{Argv: append([]string{"bash", "-c", b.String()}, argv...)})
+}
+
+// write puts files beside those of the tree; they are arguments, in pairs of path and text.
+func write(files map[string]string) schemas.Command {
+	const script = `set -eu
+while [ $# -gt 0 ]; do mkdir -p "$(dirname "$1")"; printf '%s\n' "$2" >"$1"; shift 2; done`
+	argv := []string{"bash", "-c", script, "write"}
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		argv = append(argv, p, strings.TrimSuffix(files[p], "\n"))
+	}
+	return schemas.Command{Argv: argv}
+}
+
+// Start is the command that serves until it is killed, with its database. With shift the clock
+// of both is ahead; it asks for a service that Shifts.
+func Start(s schemas.Service, shift bool) schemas.Command {
+	c := schemas.Command{Argv: s.Start.Argv, Dir: folder(s, s.Start.Dir), Env: environ(s.Start)}
+	if s.Database == schemas.DatabasePostgres {
+		script := "set -eu\n" + findPostgres + startPostgres + `exec "$@"`
+		c.Argv = append([]string{"bash", "-c", script, "serve"}, s.Start.Argv...)
+	}
+	if shift {
+		// Timers must not jump with the clock.
+		c.Env["DONT_FAKE_MONOTONIC"], c.Env["FAKETIME_DONT_FAKE_MONOTONIC"] = "1", "1"
+		c.Argv = append([]string{"faketime", "-m", "-f", ShiftedBy}, c.Argv...)
+	}
+	return c
+}

@@ -1,0 +1,418 @@
+package settings
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Store is a database that a service asks for.
+type Store struct {
+	Kind                 string // a constant of schemas, or the name of one that is not supported
+	User, Password, Name string
+	Port                 int
+	Source               string
+}
+
+// Backend is one kind of database or broker, and how a tree tells that it uses it.
+type Backend struct {
+	Kind    string
+	Schemes []string // of URLs, without a driver
+	Python  []string // modules that ask it
+	Go      []string // import paths that ask it
+}
+
+// PostgresName is the Kind of PostgreSQL, and SQLiteName that of SQLite.
+const (
+	PostgresName = schemas.DatabasePostgres
+	SQLiteName   = schemas.DatabaseSQLite
+)
+
+// Backends are the databases and brokers that are known. Those that are neither SQLite nor
+// PostgreSQL are named in refusals.
+var Backends = []Backend{
+	{SQLiteName, []string{"sqlite", "sqlite3"}, []string{"sqlite3", "aiosqlite"},
+		[]string{"github.com/mattn/go-sqlite3", "modernc.org/sqlite", "gorm.io/driver/sqlite", "github.com/glebarez/sqlite", "github.com/jinzhu/gorm/dialects/sqlite", "github.com/glebarez/go-sqlite"}},
+	{PostgresName, []string{"postgres", "postgresql", "pgsql"}, []string{"psycopg2", "psycopg", "asyncpg", "aiopg", "pg8000"},
+		[]string{"github.com/lib/pq", "github.com/jackc/pgx", "gorm.io/driver/postgres", "github.com/jinzhu/gorm/dialects/postgres", "github.com/go-pg/pg", "github.com/uptrace/bun/driver/pgdriver", "github.com/uptrace/bun/dialect/pgdialect"}},
+	{"MySQL", []string{"mysql", "mariadb"}, []string{"pymysql", "MySQLdb", "mysql", "aiomysql", "asyncmy", "flask_mysqldb", "flaskext"},
+		[]string{"github.com/go-sql-driver/mysql", "gorm.io/driver/mysql", "github.com/jinzhu/gorm/dialects/mysql"}},
+	{"SQL Server", []string{"mssql", "sqlserver"}, []string{"pymssql", "pyodbc"}, []string{"github.com/denisenkom/go-mssqldb", "github.com/microsoft/go-mssqldb", "gorm.io/driver/sqlserver"}},
+	{"Oracle", []string{"oracle"}, []string{"cx_Oracle", "oracledb"}, []string{"github.com/godror/godror", "github.com/sijms/go-ora"}},
+	{"MongoDB", []string{"mongodb", "mongodb+srv"}, []string{"pymongo", "motor", "mongoengine", "flask_mongoengine", "flask_pymongo", "beanie", "odmantic", "umongo"},
+		[]string{"go.mongodb.org/mongo-driver", "gopkg.in/mgo.v2", "github.com/globalsign/mgo"}},
+	{"Redis", []string{"redis", "rediss"}, []string{"redis", "aioredis", "flask_redis", "redis_om", "fastapi_limiter"}, []string{"github.com/go-redis/redis", "github.com/redis/go-redis", "github.com/gomodule/redigo"}},
+	{"Kafka", []string{"kafka"}, []string{"kafka", "aiokafka", "confluent_kafka"}, []string{"github.com/segmentio/kafka-go", "github.com/Shopify/sarama", "github.com/IBM/sarama", "github.com/confluentinc/confluent-kafka-go"}},
+	{"RabbitMQ", []string{"amqp", "amqps"}, []string{"pika", "aio_pika", "kombu"}, []string{"github.com/streadway/amqp", "github.com/rabbitmq/amqp091-go"}},
+	{"NATS", []string{"nats"}, []string{"nats"}, []string{"github.com/nats-io/nats.go"}},
+	{"Elasticsearch", nil, []string{"elasticsearch", "elasticsearch_dsl", "opensearchpy"}, []string{"github.com/elastic/go-elasticsearch", "github.com/olivere/elastic"}},
+	{"Cassandra", nil, []string{"cassandra"}, []string{"github.com/gocql/gocql"}},
+	{"Neo4j", []string{"neo4j", "bolt"}, []string{"neo4j", "py2neo", "neomodel"}, []string{"github.com/neo4j/neo4j-go-driver"}},
+	{"InfluxDB", nil, []string{"influxdb", "influxdb_client"}, []string{"github.com/influxdata/influxdb-client-go"}},
+	{"DynamoDB", nil, []string{"pynamodb"}, []string{"github.com/aws/aws-sdk-go-v2/service/dynamodb", "github.com/guregu/dynamo"}},
+	{"Firestore", nil, []string{"firebase_admin"}, []string{"cloud.google.com/go/firestore", "firebase.google.com/go"}},
+	{"etcd", []string{"etcd"}, []string{"etcd3"}, []string{"go.etcd.io/etcd/client"}},
+	{"Memcached", nil, []string{"pymemcache", "pylibmc"}, []string{"github.com/bradfitz/gomemcache"}},
+}
+
+// Supported reports whether a kind is one that services are started with.
+func Supported(kind string) bool {
+	return kind == schemas.DatabaseNone || kind == SQLiteName || kind == PostgresName
+}
+
+// Stores reports whether what a kind holds is the service's own data: a service without it
+// cannot answer. Brokers and caches may be optional.
+func Stores(kind string) bool {
+	return !slices.Contains([]string{"Redis", "Kafka", "RabbitMQ", "NATS", "etcd", "Memcached", "InfluxDB", "Elasticsearch"}, kind)
+}
+
+// schemeOf is the scheme of a URL without its driver: postgresql of postgresql+asyncpg.
+var schemeOf = lazyregexp.New(`^([a-z][a-z0-9]*(?:\+srv)?)(?:\+[a-z0-9_]+)?:/`)
+
+// KindOf is the kind of database that a URL names, "" where it is no such URL.
+func KindOf(value string) string {
+	x := schemeOf.FindStringSubmatch(value)
+	if x == nil {
+		return keywordKind(value)
+	}
+	for _, b := range Backends {
+		if slices.Contains(b.Schemes, x[1]) {
+			return b.Kind
+		}
+	}
+	return ""
+}
+
+var (
+	keyword     = lazyregexp.New(`\b(host|port|user|password|dbname|sslmode)\s*=\s*('[^']*'|\S+)`)
+	mysqlDSN    = lazyregexp.New(`^[^@/\s]+@(?:tcp|unix)\(`)
+	sqliteFiles = lazyregexp.New(`^(?:file:)?[\w./-]+\.(?:db|sqlite3?|db3)(?:\?.*)?$`)
+)
+
+// keywordKind tells DSNs that are no URL: "host=… user=…" and "user:pw@tcp(host)/db".
+func keywordKind(value string) string {
+	switch {
+	case len(keyword.FindAllString(value, -1)) >= 2:
+		return PostgresName
+	case mysqlDSN.MatchString(value):
+		return "MySQL"
+	case sqliteFiles.MatchString(value):
+		return SQLiteName
+	}
+	return ""
+}
+
+// StoreOf reads a URL or DSN of PostgreSQL.
+func StoreOf(value, source string) Store {
+	s := Store{Kind: KindOf(value), Source: source}
+	if s.Kind != PostgresName {
+		return s
+	}
+	if pairs := keyword.FindAllStringSubmatch(value, -1); len(pairs) >= 2 && !schemeOf.MatchString(value) {
+		for _, x := range pairs {
+			v := strings.Trim(x[2], "'")
+			switch x[1] {
+			case "user":
+				s.User = v
+			case "password":
+				s.Password = v
+			case "dbname":
+				s.Name = v
+			case "port":
+				s.Port, _ = strconv.Atoi(v) // 0: the default
+			}
+		}
+		return s
+	}
+	u, err := url.Parse(value)
+	if err != nil {
+		return s
+	}
+	s.User = u.User.Username()
+	s.Password, _ = u.User.Password()
+	s.Name = strings.Trim(u.Path, "/")
+	if local(u.Hostname()) {
+		s.Port, _ = strconv.Atoi(u.Port()) // 0: the default
+	}
+	return s
+}
+
+func local(host string) bool {
+	return host == "" || host == "localhost" || host == "127.0.0.1" || host == "0.0.0.0" || host == "::1"
+}
+
+// Loopback is where the database of a service answers.
+const Loopback = "127.0.0.1"
+
+// Fit rewrites a URL or DSN of PostgreSQL so that it names the host and port of ours, and
+// fills in what it leaves open.
+func (s Store) Fit(value string) string {
+	if KindOf(value) != PostgresName {
+		return value
+	}
+	port := strconv.Itoa(s.Port)
+	if !schemeOf.MatchString(value) {
+		return s.fitKeywords(value, port)
+	}
+	u, err := url.Parse(value)
+	if err != nil {
+		return s.URL(schemeText(value))
+	}
+	u.Host = Loopback + ":" + port
+	if u.User.Username() == "" {
+		u.User = url.UserPassword(s.User, s.Password)
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = "/" + s.Name
+	}
+	if q := u.Query(); q.Get("sslmode") != "" || q.Get("ssl") != "" {
+		if q.Has("sslmode") {
+			q.Set("sslmode", "disable")
+		}
+		q.Del("ssl")
+		u.RawQuery = q.Encode()
+	}
+	return u.String()
+}
+
+func schemeText(value string) string {
+	scheme, _, _ := strings.Cut(value, ":")
+	return scheme
+}
+
+func (s Store) fitKeywords(value, port string) string {
+	return keyword.ReplaceAllStringFunc(value, func(m string) string {
+		x := keyword.FindStringSubmatch(m)
+		switch x[1] {
+		case "host":
+			return "host=" + Loopback
+		case "port":
+			return "port=" + port
+		case "sslmode":
+			return "sslmode=disable"
+		}
+		return m
+	})
+}
+
+// URL is the URL of the database with a scheme (postgresql, postgresql+asyncpg).
+func (s Store) URL(scheme string) string {
+	u := url.URL{Scheme: scheme, User: url.UserPassword(s.User, s.Password), Host: Loopback + ":" + strconv.Itoa(s.Port), Path: "/" + s.Name}
+	return u.String()
+}
+
+// Parts of the names of variables that describe one database.
+var (
+	ofDatabase = lazyregexp.New(`(?i)(?:^|_)(?:DB|DATABASE|POSTGRES|POSTGRESQL|PG|PSQL|SQL|POSTGRE)(?:_|$)|^PG(?:HOST|PORT|USER|PASSWORD|DATABASE)$|^DB[A-Z]+$`)
+	forTests   = lazyregexp.New(`(?i)(?:^|_)TEST(?:S|ING)?(?:_|$)`)
+	hostPart   = lazyregexp.New(`(?i)(?:HOST|HOSTNAME|SERVER|ADDR|ADDRESS)$`)
+	portPart   = lazyregexp.New(`(?i)PORT$`)
+	userPart   = lazyregexp.New(`(?i)(?:USER|USERNAME|LOGIN)$`)
+	wordPart   = lazyregexp.New(`(?i)(?:PASSWORD|PASS|PASSWD|PWD)$`)
+	namePart   = lazyregexp.New(`(?i)(?:^|_)(?:NAME|DB|DBNAME|DATABASE|DATABASENAME)$|^PGDATABASE$|^DBNAME$|DB_?NAME$`)
+	sslPart    = lazyregexp.New(`(?i)SSL_?MODE$`)
+)
+
+// Role is which part of a database's address a variable holds: host, port, user, password,
+// name, ssl, or "" where it holds none.
+func Role(name string) string {
+	if !ofDatabase.MatchString(name) || forTests.MatchString(name) {
+		return ""
+	}
+	for _, r := range []struct {
+		is   *lazyregexp.Regexp
+		role string
+	}{{sslPart, "ssl"}, {hostPart, "host"}, {portPart, "port"}, {userPart, "user"}, {wordPart, "password"}, {namePart, "name"}} {
+		if r.is.MatchString(name) {
+			return r.role
+		}
+	}
+	return ""
+}
+
+// ForTests reports whether a variable is for tests, by its name.
+func ForTests(name string) bool { return forTests.MatchString(name) }
+
+// Part is the value that a variable of a role has with this database.
+func (s Store) Part(role string) string {
+	switch role {
+	case "host":
+		return Loopback
+	case "port":
+		return strconv.Itoa(s.Port)
+	case "user":
+		return s.User
+	case "password":
+		return s.Password
+	case "name":
+		return s.Name
+	case "ssl":
+		return "disable"
+	}
+	return ""
+}
+
+// Words of ours where a repository names none; they protect nothing.
+const (
+	DefaultUser     = "service"
+	DefaultPassword = "service"
+	DefaultName     = "service"
+	DefaultPort     = 5432
+)
+
+// Filled is the store with words of ours where the repository names none.
+func (s Store) Filled() Store {
+	fill := func(v *string, with string) {
+		if *v == "" {
+			*v = with
+		}
+	}
+	fill(&s.User, DefaultUser)
+	fill(&s.Password, DefaultPassword)
+	fill(&s.Name, DefaultName)
+	if s.Port <= 0 || s.Port > 65535 {
+		s.Port = DefaultPort
+	}
+	return s
+}
+
+// Database is the database that the variables describe: by a URL first, else by its parts.
+func (s *Settings) Database() (Store, bool) {
+	var parts Store
+	found := false
+	for _, name := range sorted(s.Values) {
+		v := s.Values[name]
+		if forTests.MatchString(name) {
+			continue
+		}
+		if kind := KindOf(v.Text); kind != "" && Stores(kind) && !strings.HasPrefix(v.Text, "jdbc:") {
+			return StoreOf(v.Text, v.Source), true
+		}
+		if role := Role(name); role != "" && v.Text != "" {
+			parts.take(role, v)
+			found = found || role != "ssl" && role != "password"
+		}
+	}
+	return parts, found
+}
+
+func (s *Store) take(role string, v Value) {
+	set := func(field *string) {
+		if *field == "" {
+			*field = v.Text
+		}
+	}
+	if s.Source == "" {
+		s.Source = v.Source
+	}
+	switch role {
+	case "user":
+		set(&s.User)
+	case "password":
+		set(&s.Password)
+	case "name":
+		set(&s.Name)
+	}
+}
+
+func sorted(m map[string]Value) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Credential values that are made up where a service requires one: fixed, and of no use
+// anywhere else.
+const madeSecret = "benchmint-0123456789abcdef0123456789abcdef"
+
+var (
+	secretName  = lazyregexp.New(`(?i)SECRET|TOKEN|(?:^|_)KEY|SALT|PASSWORD|PASSWD|PASS$|JWT|HASH|PEPPER|SIGN`)
+	mailName    = lazyregexp.New(`(?i)EMAIL|MAIL_?(?:FROM|SENDER|USER)|SUPERUSER$`)
+	urlName     = lazyregexp.New(`(?i)(?:URL|URI|HOST_?NAME|ENDPOINT|ORIGINS?|DOMAIN)$`)
+	numberName  = lazyregexp.New(`(?i)(?:MINUTES|SECONDS|HOURS|DAYS|EXPIRES?(?:_IN)?|EXPIRATION|TTL|TIMEOUT|LIMIT|SIZE|COUNT|MAX\w*|MIN\w*|LENGTH|ROUNDS|COST)$`)
+	portName    = lazyregexp.New(`(?i)PORT$`)
+	boolName    = lazyregexp.New(`(?i)^(?:USE|ENABLE|IS|HAS|DEBUG)|(?:ENABLED|DEBUG|TLS|SSL)$`)
+	algorithm   = lazyregexp.New(`(?i)ALG(?:ORITHM|O)?$`)
+	environment = lazyregexp.New(`(?i)^(?:APP_?)?ENV(?:IRONMENT)?$|_ENV(?:IRONMENT)?$`)
+)
+
+// Made is a harmless value for a variable that a service requires and nobody gives.
+func Made(name string) string {
+	switch {
+	case algorithm.MatchString(name):
+		return "HS256"
+	case numberName.MatchString(name):
+		return "60"
+	case portName.MatchString(name):
+		return "8000"
+	case boolName.MatchString(name):
+		return "false"
+	case mailName.MatchString(name):
+		return "admin@example.com"
+	case urlName.MatchString(name):
+		return "http://localhost"
+	case secretName.MatchString(name):
+		return madeSecret
+	case environment.MatchString(name):
+		return "development"
+	}
+	return "benchmint"
+}
+
+// Made values of types that a settings class declares.
+func MadeFor(name, typ string) string {
+	low := strings.ToLower(typ)
+	switch {
+	case strings.Contains(low, "bool"):
+		return "false"
+	case strings.Contains(low, "int") || strings.Contains(low, "float"):
+		return "60"
+	case strings.HasPrefix(low, "list") || strings.Contains(low, "list["):
+		return "[]"
+	case strings.HasPrefix(low, "dict"):
+		return "{}"
+	case strings.Contains(low, "email"):
+		return "admin@example.com"
+	case strings.Contains(low, "url"):
+		return "http://localhost"
+	}
+	return Made(name)
+}
+
+var (
+	loginName = lazyregexp.New(`(?i)^(.*?(?:FIRST_SUPERUSER|SUPERUSER|SUPER_USER|FIRST_USER|ADMIN|ROOT_USER|INITIAL_USER|DEFAULT_USER))(?:_(?:EMAIL|USERNAME|USER|NAME|LOGIN|MAIL))?$`)
+)
+
+// Login is the user that the settings seed: a pair of variables such as FIRST_SUPERUSER and
+// FIRST_SUPERUSER_PASSWORD.
+func Login(values map[string]string) (schemas.Login, bool) {
+	names := make([]string, 0, len(values))
+	for n := range values {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	var best schemas.Login
+	for _, n := range names {
+		x := loginName.FindStringSubmatch(n)
+		if x == nil || values[n] == "" {
+			continue
+		}
+		for _, suffix := range []string{"_PASSWORD", "_PASS", "_PWD"} {
+			word := values[x[1]+suffix]
+			if word == "" {
+				continue
+			}
+			if best.User == "" || strings.Contains(values[n], "@") && !strings.Contains(best.User, "@") {
+				best = schemas.Login{User: values[n], Password: word}
+			}
+		}
+	}
+	return best, best.User != ""
+}
