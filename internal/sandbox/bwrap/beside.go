@@ -81,8 +81,9 @@ func (s *Sandbox) together(ctx context.Context, service, tester *running) (sandb
 		}
 	})
 	var res sandbox.Result
-	if fault, err = tester.link.give(tester.proc, tester.group, tester.order); err == nil {
-		res, err = tester.wait(testing, fault)
+	own, err := tester.link.give(tester.proc, tester.group, tester.order)
+	if err == nil {
+		res, err = tester.wait(testing, own)
 	}
 	serve(errServed)
 	ended.Wait()

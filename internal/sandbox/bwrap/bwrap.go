@@ -10,7 +10,8 @@
 // one overlay over the stack of its layers (or a copy, where none can be mounted).
 // Memory, processes and CPU are held by control groups where we can make them, else
 // by a watchdog and by rlimits; disk always by a watchdog over all that was written
-// (pace: 50 ms) and a bound on each file.
+// (pace: 50 ms) and a bound on each file. A run and a service beside it are two such
+// sandboxes in one network, which a starter makes for them.
 package bwrap
 
 import (

@@ -10,7 +10,8 @@
 // (a configured interface that leads nowhere; an internal network of the engine
 // would reach the host's bridge address, its name server and other containers),
 // then gives up every capability and becomes the user. The image's own programs do
-// that; a layer's steps ran as the user and could not change them.
+// that; a layer's steps ran as the user and could not change them. A service beside a
+// run is a container of its own that joins this network.
 package docker
 
 import (
