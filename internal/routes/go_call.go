@@ -60,7 +60,7 @@ func (in *interpreter) builtin(x *ast.CallExpr, c context) (any, bool) {
 		switch v := in.eval(x.Args[0], c).(type) {
 		case *list:
 			l = &list{typ: v.typ, items: slices.Clone(v.items)}
-		case typed:
+		case *typed:
 			l.typ = v.typ
 		}
 		rest := in.arguments(&ast.CallExpr{Args: x.Args[1:], Ellipsis: x.Ellipsis}, c)
@@ -98,7 +98,7 @@ func (in *interpreter) zero(t typeRef) any {
 	if !t.known() {
 		return nil
 	}
-	return typed{t}
+	return &typed{t}
 }
 
 // conversion reports whether what is called is a type.
@@ -163,9 +163,9 @@ func (in *interpreter) callMethod(sel *ast.SelectorExpr, x *ast.CallExpr, c cont
 			}
 		}
 		return in.apply(m, in.arguments(x, c), x, c), true
-	case typed:
+	case *typed:
 		return in.callTyped(recv, name, in.arguments(x, c), x, c), true
-	case external:
+	case *external:
 		return in.callOn(recv, name, in.arguments(x, c), x, c), true
 	case *function, *made, *wrapped:
 		args := in.arguments(x, c)
@@ -197,7 +197,7 @@ func (in *interpreter) callMethod(sel *ast.SelectorExpr, x *ast.CallExpr, c cont
 
 // callTyped calls a method of a value whose type alone is known. A router that is given to an
 // interface goes to all its implementations.
-func (in *interpreter) callTyped(v typed, name string, args []any, x *ast.CallExpr, c context) any {
+func (in *interpreter) callTyped(v *typed, name string, args []any, x *ast.CallExpr, c context) any {
 	if fn, _ := v.typ.method(name, 0); fn != nil {
 		return in.apply(&function{fn: fn, recv: v, file: fn.file}, args, x, c)
 	}
@@ -239,7 +239,7 @@ func (in *interpreter) apply(f any, args []any, x *ast.CallExpr, c context) any 
 			return nil
 		}
 		return in.handlerAmong(args, f)
-	case typed:
+	case *typed:
 		if sig, ok := f.typ.asFunction(); ok {
 			if handlerType(f.typ) == "middleware" {
 				return in.handlerAmong(args, f)
@@ -248,7 +248,7 @@ func (in *interpreter) apply(f any, args []any, x *ast.CallExpr, c context) any 
 				return in.unknown(r[0])
 			}
 		}
-	case external:
+	case *external:
 		return in.handlerAmong(args, f)
 	}
 	return nil
@@ -451,7 +451,7 @@ func (in *interpreter) parameter(t typeRef, i int, args []any, variadic bool) an
 		if len(args) > 0 {
 			return l
 		}
-		return typed{t}
+		return &typed{t}
 	}
 	if i < len(args) && args[i] != nil {
 		return args[i]
@@ -507,10 +507,10 @@ func (in *interpreter) callExternal(p, name string, x *ast.CallExpr, c context) 
 		return first(several(args))
 	}
 	in.hooks(args, x)
-	if v := in.handlerAmong(args, external{path: p, name: name, args: args, called: true}); v != nil {
+	if v := in.handlerAmong(args, &external{path: p, name: name, args: args, called: true}); v != nil {
 		return v
 	}
-	return external{path: p, name: name, args: args, called: true}
+	return &external{path: p, name: name, args: args, called: true}
 }
 
 // serve notes what stands around a router that is served.
@@ -546,9 +546,9 @@ func (in *interpreter) hooks(args []any, x *ast.CallExpr) {
 }
 
 // callOn calls a method of a value of another package.
-func (in *interpreter) callOn(v external, name string, args []any, x *ast.CallExpr, _ context) any {
+func (in *interpreter) callOn(v *external, name string, args []any, x *ast.CallExpr, _ context) any {
 	in.hooks(args, x)
-	next := external{path: v.path, name: v.name + "." + name, args: slices.Concat(v.args, args), called: true}
+	next := &external{path: v.path, name: v.name + "." + name, args: slices.Concat(v.args, args), called: true}
 	chain := others(v.args, nil)
 	if h := in.handlerAmong(args, next); h != nil {
 		return in.behind(h, chain)

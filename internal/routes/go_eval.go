@@ -62,7 +62,7 @@ func (in *interpreter) eval(e ast.Expr, c context) any {
 		return binary(x.Op, in.eval(x.X, c), in.eval(x.Y, c))
 	case *ast.TypeAssertExpr:
 		if v := in.eval(x.X, c); v != nil {
-			if _, loose := v.(typed); !loose {
+			if _, loose := v.(*typed); !loose {
 				return v
 			}
 		}
@@ -196,7 +196,7 @@ func (in *interpreter) selector(x *ast.SelectorExpr, c context) any {
 				return in.defaultMux()
 			}
 		}
-		return external{path: p, name: name}
+		return &external{path: p, name: name}
 	}
 	if id, ok := x.X.(*ast.Ident); ok && !c.sc.has(id.Name) && c.file.pkg.types[id.Name] != nil {
 		if fn := c.file.pkg.funcs[id.Name+"."+x.Sel.Name]; fn != nil { // a method expression
@@ -218,7 +218,7 @@ func (in *interpreter) choose(v any, name string) any {
 	case *function:
 		// A method of a function type, as Then of a chain: not a handler by itself.
 		return nil
-	case typed:
+	case *typed:
 		if fn, _ := v.typ.method(name, 0); fn != nil {
 			return &function{fn: fn, recv: v, file: fn.file}
 		}
@@ -228,9 +228,9 @@ func (in *interpreter) choose(v any, name string) any {
 		if all := in.implementers(v.typ, name); len(all) == 1 {
 			return all[0]
 		}
-	case external:
+	case *external:
 		if v.called {
-			return external{path: v.path, name: v.name + "." + name, args: v.args}
+			return &external{path: v.path, name: v.name + "." + name, args: v.args}
 		}
 	}
 	return nil
@@ -275,7 +275,7 @@ func (in *interpreter) member2(o *object, name string) any {
 				if _, has := e.fields[name]; has {
 					return in.choose(e, name)
 				}
-			case typed:
+			case *typed:
 				if v := in.choose(e, name); v != nil {
 					return v
 				}
@@ -341,7 +341,7 @@ func (in *interpreter) index(x *ast.IndexExpr, c context) any {
 		if n, ok := key.(int64); ok && len(v.keys) == 0 && n >= 0 && n < int64(len(v.items)) {
 			return v.items[n]
 		}
-	case typed:
+	case *typed:
 		switch t := v.typ.final(); tt := t.expr.(type) {
 		case *ast.ArrayType:
 			return in.unknown(t.with(tt.Elt))
@@ -398,7 +398,7 @@ func (in *interpreter) composite(x *ast.CompositeLit, c context, of ast.Expr) an
 		in.eval(e, c)
 	}
 	if t.known() {
-		return typed{t}
+		return &typed{t}
 	}
 	return nil
 }

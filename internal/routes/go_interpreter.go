@@ -432,5 +432,5 @@ func (in *interpreter) unknown(t typeRef) any {
 			return in.summaries[n.typ]
 		}
 	}
-	return typed{t}
+	return &typed{t}
 }

@@ -96,7 +96,7 @@ func (in *interpreter) loop(x *ast.RangeStmt, c context) {
 	l, ok := over.(*list)
 	if !ok || len(l.items) == 0 {
 		c = c.inner()
-		if t, ok := over.(typed); ok {
+		if t, ok := over.(*typed); ok {
 			f := t.typ.final()
 			switch tt := f.expr.(type) {
 			case *ast.ArrayType:
@@ -155,7 +155,7 @@ func (in *interpreter) returns(x *ast.ReturnStmt, c context) {
 	}
 	for i, v := range all {
 		if i < len(f.ret) && v != nil {
-			if _, loose := v.(typed); !loose || f.ret[i] == nil {
+			if _, loose := v.(*typed); !loose || f.ret[i] == nil {
 				f.ret[i] = v
 			}
 		}

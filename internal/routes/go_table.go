@@ -121,17 +121,33 @@ func handlerOf(v any) (f *function, mws []any) {
 // route is what a declaration says: one route, or one a method where the function itself
 // tells methods apart.
 func (in *interpreter) route(f flat) []Route {
-	h, mws := handlerOf(f.handler)
-	p, params := goPath(f.path)
-	r := Route{Method: f.method, Path: p, Params: params, At: f.at}
-	if h != nil && h.fn != nil {
-		r.Handler = Function{Path: h.fn.file.path, Name: h.fn.name}
+	h, inner := handlerOf(f.handler)
+	mws := slices.Concat(f.mws, inner)
+	methods := []string{f.method}
+	if f.method == "" {
+		methods = in.methods(h)
 	}
-	_ = mws
-	if r.Method == "" {
-		r.Method = "GET"
+	var out []Route
+	for _, m := range methods {
+		p, params := goPath(f.path)
+		r := Route{Method: m, Path: p, Params: params, At: f.at}
+		answers := h
+		if f.method == "" {
+			answers = in.dispatched(h, m)
+		}
+		if answers != nil && answers.fn != nil {
+			r.Handler = Function{Path: answers.fn.file.path, Name: answers.fn.name}
+		}
+		in.readHandler(&r, answers, mws)
+		out = append(out, r)
 	}
-	return []Route{r}
+	if f.method == "" && len(methods) == 1 && methods[0] == "" {
+		out[0].Method = "GET"
+		if out[0].Body != nil {
+			out[0].Method = "POST"
+		}
+	}
+	return out
 }
 
 // goPath writes parameters as {name}.

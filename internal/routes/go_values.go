@@ -235,7 +235,7 @@ func shapeOf(v any) string {
 		if fn, _ := v.typ.method("ServeHTTP", 0); fn != nil {
 			return "handler"
 		}
-	case typed:
+	case *typed:
 		return handlerType(v.typ)
 	}
 	return ""

@@ -1,0 +1,590 @@
+package routes
+
+import (
+	"go/ast"
+	"slices"
+	"strings"
+)
+
+// called is what the result of a call is.
+func (h *handlerReader) called(x *ast.CallExpr, p reading) *fact {
+	if id, ok := x.Fun.(*ast.Ident); ok && !p.sc.has(id.Name) && len(x.Args) > 0 {
+		switch id.Name {
+		case "new", "make":
+			return &fact{typ: p.ref(x.Args[0])}
+		case "append":
+			return h.fact(x.Args[0], p)
+		case "string":
+			return h.fact(x.Args[0], p)
+		}
+	}
+	if sel, ok := x.Fun.(*ast.SelectorExpr); ok {
+		if pkg, name, ok := p.file.qualified(sel, p.sc); ok {
+			if h.in.src.local(pkg) == nil {
+				return h.externalResult(pkg, name, x, p)
+			}
+		} else if f := h.requestCall(h.fact(sel.X, p), sel.Sel.Name, x, p); f != nil {
+			return f
+		}
+	}
+	fn, _, args := h.callee(x, p)
+	if fn == nil {
+		c := context{file: p.file, sc: p.sc, args: p.args}
+		if t, ok := h.in.conversion(x.Fun, c); ok && len(x.Args) == 1 {
+			f := *h.fact(x.Args[0], p)
+			f.typ = t
+			return &f
+		}
+		return &fact{}
+	}
+	sig := fn.signature()
+	sig.args = args
+	f := &fact{}
+	if r := sig.results(); len(r) > 0 {
+		f.typ = r[0]
+		if _, isInterface := f.typ.asInterface(0); isInterface {
+			if t := h.in.returned(fn, 0); t.known() {
+				f.typ = t
+			}
+		}
+	}
+	f.is, f.field = h.passed(fn, x, p)
+	return f
+}
+
+// passed is what a small function gives back of a parameter: func id(r) string { return
+// chi.URLParam(r, "id") }.
+func (h *handlerReader) passed(fn *goFunc, x *ast.CallExpr, p reading) (is string, field *Field) {
+	if fn.decl.Body == nil || len(h.stack) > goHandlerDepth || slices.Contains(h.stack, fn) {
+		return "", nil
+	}
+	if !slices.ContainsFunc(x.Args, func(e ast.Expr) bool { return h.carries(h.fact(e, p)) }) {
+		return "", nil
+	}
+	inner := h.enterReading(fn, x, p)
+	h.stack = append(h.stack, fn)
+	defer func() { h.stack = h.stack[:len(h.stack)-1] }()
+	ast.Inspect(fn.decl.Body, func(n ast.Node) bool {
+		if h.steps++; h.steps > goHandlerSteps || field != nil {
+			return false
+		}
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			h.assign(n, inner)
+		case *ast.DeclStmt:
+			h.declare(n, inner)
+		case *ast.ReturnStmt:
+			if len(n.Results) > 0 {
+				if f := h.fact(n.Results[0], inner); f.field != nil || f.is != "" {
+					is, field = f.is, f.field
+				}
+			}
+		}
+		return true
+	})
+	return is, field
+}
+
+// carries reports whether an argument has something of the request.
+func (h *handlerReader) carries(f *fact) bool {
+	if f.is != "" || f.field != nil {
+		return true
+	}
+	n := f.typ.name()
+	return isGinContext(n) || n.external("net/http", "Request") || n.external("net/url", "Values")
+}
+
+// enterReading is the inside of a function that is called, its parameters bound.
+func (h *handlerReader) enterReading(fn *goFunc, x *ast.CallExpr, p reading) reading {
+	_, recv, args := h.callee(x, p)
+	inner := reading{file: fn.file, sc: (*scope)(nil).inner(), args: args}
+	sig := fn.signature()
+	sig.args = args
+	params, names, variadic := sig.parameters()
+	for i, n := range names {
+		f := &fact{typ: params[i]}
+		if i < len(x.Args) && !(variadic && i == len(names)-1) {
+			given := h.fact(x.Args[i], p)
+			f = &fact{typ: params[i], value: given.value, field: given.field, is: given.is, fn: given.fn}
+			if given.typ.known() && open(params[i]) {
+				f.typ = given.typ
+			}
+		}
+		inner.set(n, f)
+	}
+	if recv != nil {
+		h.receiver(fn, recv, inner)
+	}
+	return inner
+}
+
+// open reports whether a type says nothing of the value: an interface or a type parameter.
+func open(t typeRef) bool {
+	f := t.final()
+	if _, ok := f.expr.(*ast.InterfaceType); ok {
+		return true
+	}
+	n := f.name()
+	if n.path == "" && n.typ == nil && n.name != "" {
+		return n.name == "any" || ast.IsExported(n.name) // a type parameter
+	}
+	return n.external("github.com/go-chi/render", "Binder")
+}
+
+// returned is the type of what a function returns for an interface, where its returns are
+// plain.
+func (in *interpreter) returned(fn *goFunc, i int) typeRef {
+	var out typeRef
+	if fn.decl.Body == nil {
+		return out
+	}
+	ast.Inspect(fn.decl.Body, func(n ast.Node) bool {
+		r, ok := n.(*ast.ReturnStmt)
+		if !ok || i >= len(r.Results) {
+			return true
+		}
+		e := r.Results[i]
+		if u, ok := e.(*ast.UnaryExpr); ok {
+			e = u.X
+		}
+		if lit, ok := e.(*ast.CompositeLit); ok && lit.Type != nil {
+			out = typeRef{expr: lit.Type, file: fn.file}
+		}
+		return true
+	})
+	return out
+}
+
+// callee is the function of the tree that a call runs, with its receiver and the types of an
+// instantiation.
+func (h *handlerReader) callee(x *ast.CallExpr, p reading) (fn *goFunc, recv *fact, args map[string]typeRef) {
+	fun := x.Fun
+	var instance []ast.Expr
+	switch f := fun.(type) {
+	case *ast.IndexExpr:
+		fun, instance = f.X, []ast.Expr{f.Index}
+	case *ast.IndexListExpr:
+		fun, instance = f.X, f.Indices
+	case *ast.ParenExpr:
+		fun = f.X
+	}
+	switch f := fun.(type) {
+	case *ast.Ident:
+		if v, ok := p.sc.get(f.Name); ok {
+			if fa, ok := v.(*fact); ok && fa.fn != nil && fa.fn.fn != nil {
+				return fa.fn.fn, &fact{value: fa.fn.recv}, fa.fn.args
+			}
+			if fv, ok := v.(*function); ok && fv.fn != nil {
+				return fv.fn, &fact{value: fv.recv}, fv.args
+			}
+			return nil, nil, nil
+		}
+		fn = p.file.pkg.funcs[f.Name]
+	case *ast.SelectorExpr:
+		if pkg, name, ok := p.file.qualified(f, p.sc); ok {
+			if local := h.in.src.local(pkg); local != nil {
+				fn = local.funcs[name]
+			}
+			break
+		}
+		return h.methodOf(h.fact(f.X, p), f.Sel.Name)
+	}
+	if fn == nil {
+		return nil, nil, nil
+	}
+	if tp := fn.decl.Type.TypeParams; tp != nil {
+		args = bindTypes(tp, instance, p.ref(nil))
+		h.infer(fn, x, args, p)
+	}
+	return fn, nil, args
+}
+
+// infer gives type parameters the types of arguments.
+func (h *handlerReader) infer(fn *goFunc, x *ast.CallExpr, args map[string]typeRef, p reading) {
+	params, _, _ := fn.signature().parameters()
+	for i, t := range params {
+		if i >= len(x.Args) {
+			return
+		}
+		id, ok := t.bare().expr.(*ast.Ident)
+		if !ok || !isTypeParameter(fn, id.Name) || args[id.Name].known() {
+			continue
+		}
+		if f := h.fact(x.Args[i], p); f.typ.known() {
+			args[id.Name] = f.typ.bare()
+		}
+	}
+}
+
+func isTypeParameter(fn *goFunc, name string) bool {
+	for _, f := range fn.decl.Type.TypeParams.List {
+		if slices.ContainsFunc(f.Names, func(n *ast.Ident) bool { return n.Name == name }) {
+			return true
+		}
+	}
+	return false
+}
+
+// methodOf is a method of a value, through an interface where one type of the tree has it.
+func (h *handlerReader) methodOf(recv *fact, name string) (*goFunc, *fact, map[string]typeRef) {
+	if o, ok := recv.value.(*object); ok {
+		if f, ok := h.in.member2(o, name).(*function); ok && f.fn != nil {
+			return f.fn, &fact{value: f.recv, typ: typeOfValue(f.recv)}, f.args
+		}
+	}
+	if fn, via := recv.typ.method(name, 0); fn != nil {
+		r := *recv
+		for _, v := range via {
+			r.typ, _ = r.typ.field(v, 0)
+			r.value = nil
+		}
+		return fn, &r, r.typ.name().args
+	}
+	if all := h.in.implementers(recv.typ, name); len(all) == 1 {
+		return all[0].fn, &fact{value: all[0].recv, typ: typeOfValue(all[0].recv)}, nil
+	}
+	return nil, nil, nil
+}
+
+func typeOfValue(v any) typeRef {
+	switch v := v.(type) {
+	case *object:
+		return v.typ
+	case *typed:
+		return v.typ
+	}
+	return typeRef{}
+}
+
+// externalResult is the result of a function of another package.
+func (h *handlerReader) externalResult(pkg, name string, x *ast.CallExpr, p reading) *fact {
+	arg := func(i int) ast.Expr {
+		if i < len(x.Args) {
+			return x.Args[i]
+		}
+		return &ast.BadExpr{}
+	}
+	switch {
+	case versioned(pkg) == chiPath && (name == "URLParam" || name == "URLParamFromCtx"):
+		if n := h.text(arg(1), p); n != "" {
+			return &fact{field: h.param(wildcard(n))}
+		}
+	case pkg == "encoding/json" && name == "NewDecoder", strings.HasSuffix(pkg, "/json") && name == "NewDecoder":
+		switch h.fact(arg(0), p).is {
+		case isBody, isBytes:
+			return &fact{is: isDecoder}
+		}
+	case name == "ReadAll" || name == "LimitReader" || name == "NewReader" || name == "NewBuffer" || name == "TeeReader" || name == "NopCloser":
+		if h.fact(arg(0), p).is == isBody || h.fact(arg(0), p).is == isBytes {
+			return &fact{is: isBytes}
+		}
+	case pkg == "net/http" && name == "MaxBytesReader":
+		if h.fact(arg(1), p).is == isBody {
+			return &fact{is: isBody}
+		}
+	case pkg == "strings" || pkg == "html" || pkg == "net/url":
+		return &fact{field: h.fact(arg(0), p).field}
+	case strings.HasSuffix(versioned(pkg), "com/com") && name == "StrTo":
+		return &fact{field: h.fact(arg(0), p).field}
+	}
+	h.typedBy(pkg, name, x, p)
+	return &fact{field: h.fact(arg(0), p).field}
+}
+
+// wildcard is the name of the rest of a path in a Route.
+func wildcard(name string) string {
+	if name == "*" {
+		return "path"
+	}
+	return name
+}
+
+// typedBy notes the type of a parameter by the function that reads it.
+func (h *handlerReader) typedBy(pkg, name string, x *ast.CallExpr, p reading) {
+	if len(x.Args) == 0 {
+		return
+	}
+	var t Field
+	base := pathBase(pkg)
+	switch {
+	case pkg == "strconv" && (name == "Atoi" || name == "ParseInt" || name == "ParseUint"):
+		t.Type = "integer"
+	case pkg == "strconv" && name == "ParseFloat":
+		t.Type = "number"
+	case pkg == "strconv" && name == "ParseBool":
+		t.Type = "boolean"
+	case base == "uuid" || base == "go.uuid":
+		t.Type, t.Format = "string", "uuid"
+	case name == "ObjectIDFromHex" || name == "ObjectIdHex":
+		t.Type, t.Pattern = "string", objectID
+	case base == "cast" && strings.HasPrefix(name, "ToInt"), base == "cast" && strings.HasPrefix(name, "ToUint"):
+		t.Type = "integer"
+	case pkg == "time" && name == "Parse" && len(x.Args) == 2:
+		layout := h.text(x.Args[0], p)
+		if pk, n, ok := p.file.qualified(x.Args[0], p.sc); ok && pk == "time" {
+			layout = map[string]string{"RFC3339": "2006-01-02T15:04:05Z07:00", "DateOnly": "2006-01-02", "RFC3339Nano": "2006-01-02T15:04:05Z07:00"}[n]
+		}
+		if f := h.fact(x.Args[1], p).field; f != nil && f.Type == "" {
+			f.Type, f.Format = "string", dateFormat(layout)
+		}
+		return
+	default:
+		return
+	}
+	if f := h.fact(x.Args[0], p).field; f != nil && (f.Type == "" || f.Type == "string" && f.Format == "") {
+		f.Type, f.Format = t.Type, t.Format
+		if t.Pattern != "" {
+			f.Pattern = t.Pattern
+		}
+	}
+}
+
+// requestCall is a method of the context of Gin, of a request or of url.Values; nil for other
+// receivers.
+func (h *handlerReader) requestCall(recv *fact, name string, x *ast.CallExpr, p reading) *fact {
+	first := ""
+	if len(x.Args) > 0 {
+		first = h.text(x.Args[0], p)
+	}
+	n := recv.typ.name()
+	switch {
+	case isGinContext(n) || h.embedsContext(recv.typ, name):
+		return h.ginCall(name, first, x, p)
+	case n.external("net/http", "Request"):
+		switch name {
+		case "PathValue":
+			return &fact{field: h.param(first)}
+		case "FormValue":
+			if first != "" {
+				return &fact{field: h.formField(first)}
+			}
+		case "PostFormValue":
+			if first != "" {
+				return &fact{field: h.formField(first)}
+			}
+		case "WithContext", "Clone":
+			return recv
+		}
+		return &fact{}
+	case recv.is == "url":
+		if name == "Query" {
+			return &fact{is: isQuery}
+		}
+		return &fact{}
+	case recv.is == isQuery || recv.is == isForm || n.external("net/url", "Values"):
+		if (name == "Get" || name == "Has") && first != "" {
+			if recv.is == isForm {
+				return &fact{field: h.formField(first)}
+			}
+			return &fact{field: h.query(first)}
+		}
+		return &fact{}
+	case recv.field != nil && (name == "MustInt" || name == "Int" || name == "MustInt64"): // unknwon/com
+		if recv.field.Type == "" {
+			recv.field.Type = "integer"
+		}
+		return &fact{field: recv.field}
+	}
+	return nil
+}
+
+// embedsContext reports whether a type of the tree has a method because it embeds *gin.Context.
+func (h *handlerReader) embedsContext(t typeRef, name string) bool {
+	f := t.final()
+	st, ok := f.expr.(*ast.StructType)
+	if !ok {
+		return false
+	}
+	if fn, _ := t.method(name, 0); fn != nil {
+		return false
+	}
+	for _, fd := range st.Fields.List {
+		if len(fd.Names) == 0 && isGinContext(f.with(fd.Type).name()) {
+			return true
+		}
+	}
+	return false
+}
+
+func (h *handlerReader) ginCall(name, first string, x *ast.CallExpr, p reading) *fact {
+	switch name {
+	case "Param":
+		return &fact{field: h.param(first)}
+	case "Query", "GetQuery", "QueryArray", "GetQueryArray":
+		if first != "" {
+			return &fact{field: h.query(first)}
+		}
+	case "DefaultQuery":
+		if first != "" {
+			f := h.query(first)
+			if len(x.Args) > 1 && f.Example == nil {
+				if v := h.text(x.Args[1], p); v != "" {
+					f.Example = v
+				}
+			}
+			return &fact{field: f}
+		}
+	case "PostForm", "GetPostForm", "DefaultPostForm", "PostFormArray":
+		if first != "" {
+			return &fact{field: h.formField(first)}
+		}
+	case "GetRawData":
+		return &fact{is: isBytes}
+	case "MustGet", "Get":
+		return &fact{}
+	}
+	return &fact{}
+}
+
+// call reads a call for what it binds, and reads on in functions that get the request.
+func (h *handlerReader) call(x *ast.CallExpr, p reading) {
+	if sel, ok := x.Fun.(*ast.SelectorExpr); ok {
+		if pkg, name, ok := p.file.qualified(sel, p.sc); ok {
+			if h.in.src.local(pkg) == nil {
+				h.externalCall(pkg, name, x, p)
+				return
+			}
+		} else if h.bindingCall(h.fact(sel.X, p), sel.Sel.Name, x, p) {
+			return
+		}
+	}
+	h.follow(x, p)
+}
+
+// externalCall reads a call of a function of another package.
+func (h *handlerReader) externalCall(pkg, name string, x *ast.CallExpr, p reading) {
+	h.externalResult(pkg, name, x, p)
+	if len(x.Args) < 2 {
+		return
+	}
+	from := h.fact(x.Args[0], p)
+	switch base := pathBase(pkg); {
+	case base == "render" && (name == "Bind" || name == "Decode"):
+		h.bind(x.Args[1], "json", p)
+		h.binder(x.Args[1], p)
+	case base == "render" && name == "DecodeJSON" && from.is == isBody:
+		h.bind(x.Args[1], "json", p)
+	case base == "render" && name == "DecodeForm" && from.is == isBody:
+		h.bind(x.Args[1], "form", p)
+	case strings.HasPrefix(name, "Unmarshal") && from.is == isBytes && !strings.Contains(pkg, "yaml") && !strings.Contains(pkg, "xml"):
+		h.bind(x.Args[1], "json", p)
+	case strings.HasSuffix(pkg, "/binding") && name == "JSON": // mholt/binding
+		h.bind(x.Args[1], "json", p)
+	case name == "Bind" && from.typ.name().external("net/http", "Request"):
+		h.bind(x.Args[1], "json", p)
+	}
+}
+
+// binder reads the method Bind of what render.Bind is given.
+func (h *handlerReader) binder(e ast.Expr, p reading) {
+	f := h.fact(e, p)
+	fn, _ := f.typ.method("Bind", 0)
+	if fn == nil || slices.Contains(h.stack, fn) || len(h.stack) > goHandlerDepth {
+		return
+	}
+	h.stack = append(h.stack, fn)
+	defer func() { h.stack = h.stack[:len(h.stack)-1] }()
+	inner := reading{file: fn.file, sc: (*scope)(nil).inner()}
+	h.receiver(fn, &fact{typ: f.typ}, inner)
+	params, names, _ := fn.signature().parameters()
+	for i, n := range names {
+		inner.set(n, &fact{typ: params[i]})
+	}
+	h.block(fn.decl.Body, inner)
+}
+
+// bindingCall reads a method that binds. It reports whether it is one.
+func (h *handlerReader) bindingCall(recv *fact, name string, x *ast.CallExpr, p reading) bool {
+	arg := func(i int) ast.Expr {
+		if i < len(x.Args) {
+			return x.Args[i]
+		}
+		return &ast.BadExpr{}
+	}
+	n := recv.typ.name()
+	if isGinContext(n) || h.embedsContext(recv.typ, name) {
+		h.requestCall(recv, name, x, p)
+		switch name {
+		case "ShouldBindJSON", "BindJSON":
+			h.bind(arg(0), "json", p)
+		case "ShouldBind", "Bind":
+			h.bind(arg(0), "", p)
+		case "ShouldBindQuery", "BindQuery":
+			h.bind(arg(0), "query", p)
+		case "ShouldBindUri", "BindUri", "ShouldBindURI":
+			h.bind(arg(0), "uri", p)
+		case "ShouldBindWith", "BindWith", "MustBindWith", "ShouldBindBodyWith":
+			h.bind(arg(0), bindingName(arg(1), p), p)
+		case "ShouldBindBodyWithJSON":
+			h.bind(arg(0), "json", p)
+		}
+		return true
+	}
+	switch {
+	case recv.is == isDecoder && name == "Decode":
+		h.bind(arg(0), "json", p)
+		return true
+	case name == "Decode" && len(x.Args) == 2:
+		if from := h.fact(arg(1), p); from.is == isQuery || from.is == isForm && h.route.Method == "GET" {
+			h.bind(arg(0), "schema", p)
+			return true
+		} else if from.is == isForm {
+			h.bind(arg(0), "form", p)
+			return true
+		}
+	}
+	if n.external("net/http", "Request") {
+		h.requestCall(recv, name, x, p)
+		return true
+	}
+	return false
+}
+
+// bindingName is the encoding of binding.JSON and its like; "" for one that depends on the
+// request.
+func bindingName(e ast.Expr, p reading) string {
+	if _, name, ok := p.file.qualified(e, p.sc); ok {
+		switch name {
+		case "JSON":
+			return "json"
+		case "Form", "FormPost", "FormMultipart":
+			return "form"
+		case "Query":
+			return "query"
+		}
+	}
+	return ""
+}
+
+// follow reads a function of the tree that gets something of the request, or is a method of
+// something that holds it.
+func (h *handlerReader) follow(x *ast.CallExpr, p reading) {
+	fn, recv, _ := h.callee(x, p)
+	if fn == nil || fn.decl.Body == nil || slices.Contains(h.stack, fn) || len(h.stack) > goHandlerDepth {
+		return
+	}
+	given := slices.ContainsFunc(x.Args, func(e ast.Expr) bool { return h.carries(h.fact(e, p)) })
+	if !given && recv != nil {
+		given = h.holds(recv.typ)
+	}
+	if !given {
+		return
+	}
+	inner := h.enterReading(fn, x, p)
+	h.stack = append(h.stack, fn)
+	h.block(fn.decl.Body, inner)
+	h.stack = h.stack[:len(h.stack)-1]
+}
+
+// holds reports whether a struct has the request in a field.
+func (h *handlerReader) holds(t typeRef) bool {
+	f := t.final()
+	st, ok := f.expr.(*ast.StructType)
+	if !ok {
+		return false
+	}
+	return slices.ContainsFunc(st.Fields.List, func(fd *ast.Field) bool {
+		n := f.with(fd.Type).name()
+		return isGinContext(n) || n.external("net/http", "Request")
+	})
+}
