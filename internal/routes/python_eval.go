@@ -142,10 +142,14 @@ func (p *python) stringOf(n syntax.Node, f *pyFrame) pyValue {
 				out.WriteString(strconv.FormatInt(v, 10))
 			default:
 				text, ok := p.textOf(v)
-				if !ok {
+				switch {
+				case ok:
+					out.WriteString(text)
+				case p.testing:
+					out.WriteString(wildcard)
+				default:
 					return nil
 				}
-				out.WriteString(text)
 			}
 		}
 		if out.Len() > maxText {
@@ -220,7 +224,18 @@ func (p *python) attribute(of pyValue, name string) pyValue {
 		}
 		return v
 	case *pyExternal:
+		if x.name == "flask.request" {
+			if v, ok := p.ofRequest(name); ok {
+				return v
+			}
+		}
 		return &pyExternal{x.name + "." + name}
+	case *pySent:
+		switch name {
+		case "json", "form", "data", "get_json", "values":
+			return x
+		}
+		return &pyMember{x, name}
 	case *pyClass:
 		return p.ofClass(x, name)
 	case *pyInstance:
@@ -345,6 +360,8 @@ func (p *python) index(of pyValue, keys []pyValue) pyValue {
 				return x.items[i]
 			}
 		}
+	case *pySent:
+		return p.indexSent(x, keys)
 	case *pyExternal, *pyClass, *pyMember, *pyCall, *pyIndexed:
 		return &pyIndexed{of, keys}
 	case *pyRouter:
@@ -405,6 +422,9 @@ func (p *python) binary(n syntax.Node, f *pyFrame) pyValue {
 		}
 		return &pyEither{[]pyValue{a, b}}
 	case "+":
+		if p.testing {
+			a, b = wild(a, b), wild(b, a)
+		}
 		return addValues(a, b)
 	case "%":
 		if s, ok := a.(string); ok {
@@ -467,6 +487,9 @@ func (p *python) boolean(n syntax.Node, f *pyFrame) pyValue {
 	a := p.eval(n.Child("left"), f)
 	is, known := truth(a)
 	or := operator(n) == "or"
+	if s, ok := a.(*pySent); ok && or {
+		return s
+	}
 	if !known {
 		b := p.eval(n.Child("right"), f)
 		if s, ok := b.(string); ok && or { // os.environ.get("X") or "default"
@@ -512,6 +535,10 @@ func (p *python) compare(n syntax.Node, f *pyFrame) pyValue {
 			}
 		}
 	case "in", "not in":
+		if s, ok := b.(*pySent); ok {
+			p.containsSent(a, s, op == "not in")
+			return nil
+		}
 		items, known := p.iterate(b)
 		if !known || !isPlain(a) {
 			return nil
@@ -554,6 +581,12 @@ func (p *python) conditional(n syntax.Node, f *pyFrame) pyValue {
 		return nil
 	}
 	switch is, known := truth(p.eval(parts[1], f)); {
+	case p.trace != nil:
+		v := p.eval(parts[2], f)
+		if first := p.eval(parts[0], f); first != nil {
+			return first
+		}
+		return v
 	case known && is:
 		return p.eval(parts[0], f)
 	case known:
@@ -570,6 +603,10 @@ func (p *python) comprehension(n syntax.Node, f *pyFrame) pyValue {
 	in := n.First("for_in_clause")
 	items, known := p.iterate(p.eval(in.Child("right"), f))
 	if !known {
+		inner := *f
+		inner.scope = newPyScope(f.scope)
+		p.bind(in.Child("left"), nil, &inner)
+		p.eval(n.Child("body"), &inner)
 		return nil
 	}
 	inner := *f

@@ -73,11 +73,19 @@ func (p *python) statement(n syntax.Node, f *pyFrame) (done bool) {
 		if v := n.First(); v.Is() {
 			f.returned = append(f.returned, p.eval(v, f))
 		}
-		return f.unsure == 0
+		return f.unsure == 0 && p.trace == nil
 	case "raise_statement":
-		return f.unsure == 0 && f.function != nil
+		return f.unsure == 0 && f.function != nil && p.trace == nil
 	case "block":
 		return p.block(n, f)
+	case "assert_statement", "delete_statement":
+		for c := range n.Children() {
+			if c.Named() {
+				p.eval(c, f)
+			}
+		}
+	case "type_alias_statement":
+		p.aliasStatement(n, f)
 	}
 	return false
 }
@@ -142,6 +150,7 @@ func (p *python) setMember(of pyValue, name string, v pyValue) {
 	switch x := of.(type) {
 	case *pyInstance:
 		x.attrs[name] = v
+		p.assignSent(v, x.class, name)
 	case *pyRouter:
 		x.attrs[name] = v
 		if s, ok := v.(string); ok && (name == "prefix" || name == "url_prefix") {
@@ -151,6 +160,19 @@ func (p *python) setMember(of pyValue, name string, v pyValue) {
 		x.scope.set(name, v)
 	case *pyClass:
 		x.scope.set(name, v)
+	}
+}
+
+// aliasStatement is type X = Y.
+func (p *python) aliasStatement(n syntax.Node, f *pyFrame) {
+	var sides []syntax.Node
+	for c := range n.Children() {
+		if c.Named() {
+			sides = append(sides, c)
+		}
+	}
+	if len(sides) == 2 && sides[0].First("identifier").Is() {
+		f.scope.set(sides[0].First().Text(), p.eval(sides[1], f))
 	}
 }
 
@@ -212,6 +234,9 @@ func (p *python) ifStatement(n syntax.Node, f *pyFrame) (done bool) {
 			}
 		}
 		switch {
+		case known && p.trace != nil && w.condition.Is():
+			unknown = unknown || !is
+			p.maybe(w.body, f)
 		case known && is && !unknown:
 			return p.block(w.body, f)
 		case known && is:
@@ -275,6 +300,10 @@ func (p *python) iterate(v pyValue) (items []pyValue, known bool) {
 	switch x := v.(type) {
 	case *pySequence:
 		return slices.Clone(x.items), true
+	case *pySent:
+		if p.trace != nil && len(x.path) < maxBases && len(x.path) > 0 {
+			return []pyValue{x.step(item)}, true
+		}
 	case *pyDictionary:
 		return slices.Clone(x.keys), true
 	case *pyClass:

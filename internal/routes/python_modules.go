@@ -18,6 +18,8 @@ const (
 	maxItems   = 2_000     // of a list, rounds of a loop
 	maxText    = 64 << 10  // of a string
 	maxSteps   = 4_000_000 // expressions and statements of a tree
+	maxHandler = 40_000    // of one handler
+	maxHandled = 8_000_000 // of all of them
 	maxModules = 5_000
 	maxRoutes  = 10_000
 )
@@ -38,11 +40,20 @@ type python struct {
 	calls   int
 	dynamic bool // modules are imported by names that are not known
 	strings map[string][]string
+
+	trace    *pyTrace              // of the handler that runs
+	handled  int                   // steps of handlers
+	home     *pyModule             // in which names in quotes are looked up
+	open     []*pyClass            // models around the one that is read
+	parsers  map[*pyCall][]*pyCall // arguments of a RequestParser
+	pydantic int                   // its version, 0 before it is asked
+	testing  bool
+	tests    []pyRequest
 }
 
 // python reads the files of a tree that are Python and part of the service.
 func newPython(t lang.Tree) *python {
-	p := &python{tree: t, modules: map[string]*pyModule{}, folders: map[string]bool{}, where: map[string]string{}, noted: map[string]bool{}}
+	p := &python{tree: t, modules: map[string]*pyModule{}, folders: map[string]bool{}, where: map[string]string{}, noted: map[string]bool{}, parsers: map[*pyCall][]*pyCall{}}
 	for _, at := range t.Paths() {
 		if path.Ext(at) != ".py" || aside(at) || len(p.modules) >= maxModules {
 			continue

@@ -218,7 +218,7 @@ func (p *python) onRouter(r *pyRouter, name string, c *pyCall) (pyValue, bool) {
 
 // declare notes that a decorator declares a handler.
 func (p *python) declare(d *pyDeclaration, handler pyValue) {
-	if len(d.router.routes) >= maxRoutes {
+	if len(d.router.routes) >= maxRoutes || p.testing || p.trace != nil {
 		return
 	}
 	r := &pyDeclared{methods: d.methods, path: d.path, unknown: d.unknown, handler: handler, options: d.call, at: d.call.at()}
@@ -313,11 +313,15 @@ func (p *python) isHandler(fn *pyFunction) bool {
 // resolved is one route with the routers around it.
 type pyResolved struct {
 	*pyDeclared
+	on     *pyRouter
 	path   string
 	guards []pyValue
 	app    *pyRouter
 	names  []string // of the blueprints around it
 }
+
+// router is the kind of what the route is declared on.
+func (r pyResolved) router() string { return r.on.kind }
 
 // compose gives the routes of an application, with every prefix.
 func (p *python) compose(app *pyRouter) []pyResolved {
@@ -349,7 +353,7 @@ func (w *pyWalk) visit(r *pyRouter, prefix string, unknown bool, guards []pyValu
 			w.note(d.at, "the path is not known")
 			continue
 		}
-		w.out = append(w.out, pyResolved{d, joinedPath(r.kind, prefix, d.path), guards, w.app, names})
+		w.out = append(w.out, pyResolved{d, r, joinedPath(r.kind, prefix, d.path), guards, w.app, names})
 	}
 	for _, m := range r.children {
 		inner := append(slices.Clone(guards), m.guards...)

@@ -2,43 +2,59 @@ package routes
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // bodies makes routes of what was composed, with what is known of their requests.
 type bodies struct {
 	*python
+	flask, fast *regexp.Regexp
+	traces      map[*pyFunction]map[string]*pyTrace
+	examples    *examples
 }
 
-func newBodies(p *python, _ []pyResolved) *bodies { return &bodies{p} }
+func newBodies(p *python, all []pyResolved) *bodies {
+	return &bodies{
+		python: p, traces: map[*pyFunction]map[string]*pyTrace{},
+		flask:    regexp.MustCompile(`<(?:([a-zA-Z_][\w.]*)(?:\(((?:[^()"']|"[^"]*"|'[^']*')*)\))?:)?([a-zA-Z_]\w*)>`),
+		fast:     regexp.MustCompile(`\{([a-zA-Z_]\w*)(?::(\w+))?\}`),
+		examples: newExamples(p, all),
+	}
+}
 
 // routes are those of one declaration.
 func (b *bodies) routes(r pyResolved) []Route {
 	fast := r.app.kind == fastapiApp
-	path, params := flaskPath(r.path)
+	path, params := b.flaskPath(r.path)
 	if fast {
-		path, params = fastPath(r.path)
+		path, params = b.fastPath(r.path)
 	}
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
 	var out []Route
 	for _, a := range b.answers(r.pyDeclared) {
-		route := Route{Method: a.method, Path: path, At: r.at, Params: params}
+		route := Route{Method: a.method, Path: path, At: r.at, Params: slices.Clone(params)}
 		if a.function != nil && !a.function.node.Is("lambda") {
 			route.Handler = Function{a.function.module.path, a.function.name}
 		}
+		if fast {
+			b.fastRequest(&route, r, a)
+		} else {
+			b.flaskRequest(&route, r, a)
+		}
+		b.examples.apply(&route)
 		out = append(out, route)
 	}
 	return out
 }
 
 // flaskPath reads <int:id>.
-func flaskPath(rule string) (string, []Field) {
+func (b *bodies) flaskPath(rule string) (string, []Field) {
 	var params []Field
-	form := regexp.MustCompile(`<(?:([a-zA-Z_][\w.]*)(?:\(((?:[^()"']|"[^"]*"|'[^']*')*)\))?:)?([a-zA-Z_]\w*)>`)
-	out := form.ReplaceAllStringFunc(rule, func(s string) string {
-		m := form.FindStringSubmatch(s)
+	out := b.flask.ReplaceAllStringFunc(rule, func(s string) string {
+		m := b.flask.FindStringSubmatch(s)
 		params = append(params, flaskParam(m[1], m[2], m[3]))
 		return "{" + m[3] + "}"
 	})
@@ -65,11 +81,10 @@ func flaskParam(converter, args, name string) Field {
 }
 
 // fastPath reads {id} and {id:path}.
-func fastPath(rule string) (string, []Field) {
+func (b *bodies) fastPath(rule string) (string, []Field) {
 	var params []Field
-	form := regexp.MustCompile(`\{([a-zA-Z_]\w*)(?::(\w+))?\}`)
-	out := form.ReplaceAllStringFunc(rule, func(s string) string {
-		m := form.FindStringSubmatch(s)
+	out := b.fast.ReplaceAllStringFunc(rule, func(s string) string {
+		m := b.fast.FindStringSubmatch(s)
 		f := Field{Name: m[1], Type: "string", Required: true}
 		switch m[2] {
 		case "int":
@@ -83,4 +98,16 @@ func fastPath(rule string) (string, []Field) {
 		return "{" + m[1] + "}"
 	})
 	return out, params
+}
+
+// fields are those of a part that was read, without those that are of the path.
+func fieldsOf(n *sentNode) []Field {
+	if n == nil {
+		return nil
+	}
+	f := n.fieldOf()
+	if len(f.Fields) == 0 && f.Items != nil {
+		return []Field{{Type: "array", Required: true, Items: f.Items}}
+	}
+	return f.Fields
 }
