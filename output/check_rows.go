@@ -104,6 +104,10 @@ func (c *checker) derived(r Located, s schemas.Start) {
 
 // masked: what the row repeats of the mask and of the proof is the same.
 func (c *checker) masked(r Located, s schemas.Start, p schemas.Proof, a schemas.Adequacy) {
+	if s.Kind == schemas.KindService || r.Benchmint.Service != nil {
+		c.served(r, s, p)
+		return
+	}
 	x := r.Benchmint.Library
 	if x == nil || s.Masked == nil {
 		if x != nil || s.Masked != nil {

@@ -426,8 +426,8 @@ var corruptions = []struct {
 	{"label_of_nobody", RuleField, "data/test.jsonl:1", "change.label_provider is empty", func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.Benchmint.Change.LabelProvider = "" })
 	}},
-	{"kind_of_a_later_version", RuleField, "data/test.jsonl:1", `kind is "service", which no rule is known for`, func(t *testing.T, dir string) {
-		editRow(t, dir, func(r *Row) { r.Benchmint.Kind = schemas.KindService })
+	{"kind_of_a_later_version", RuleField, "data/test.jsonl:1", `kind is "puzzle", which no rule is known for`, func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Kind = "puzzle" })
 	}},
 	{"split_of_other_rows", RuleCount, ManifestFile, "splits[0].tasks is 3; data/test.jsonl holds 2", func(t *testing.T, dir string) {
 		edit(t, dir, ManifestFile, false, replace("\"name\": \"test\",\n      \"tasks\": 2", "\"name\": \"test\",\n      \"tasks\": 3"))

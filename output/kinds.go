@@ -33,6 +33,7 @@ var kinds = []kind{
 	},
 	edits,
 	libraries,
+	services,
 }
 
 // edits is the row of the edit kind.
@@ -62,4 +63,17 @@ func kindOf(name schemas.Kind) (kind, bool) {
 		return kind{}, false
 	}
 	return kinds[i], true
+}
+
+// services is the row of the service kind.
+var services = kind{
+	name: schemas.KindService, hidden: true,
+	lints: []func(*linter){(*linter).service},
+	funnel: branch{
+		stage: "strip", title: "Groups of endpoints",
+		filters: []filter{
+			{title: "that answer, and of which something is read back", reasons: []schemas.Reason{schemas.SilentGroup, schemas.SmallGroup, schemas.NoReadBack}},
+			{title: "that a starter can be made of"},
+		},
+	},
 }

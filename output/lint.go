@@ -323,17 +323,7 @@ func (l *linter) library() {
 	if !r.Benchmint.TestsVisible {
 		l.add(RuleField, "tests_visible is false, of a library")
 	}
-	kept := 0
-	for _, n := range x.Kept {
-		kept += n
-	}
-	share := schemas.Masked{Lines: x.Lines, Left: x.Left}.Share()
-	switch {
-	case x.Taken < 1 || x.Taken+kept != x.Functions:
-		l.add(RuleField, "library: %d functions taken out and %d kept are not the %d there are", x.Taken, kept, x.Functions)
-	case x.Left < 0 || x.Left > x.Lines || x.ShareLeft != share:
-		l.add(RuleField, "library.share_left is %v; %d of %d body lines are left", x.ShareLeft, x.Left, x.Lines)
-	}
+	l.masked("library", x.Masked)
 	if c := x.Coverage; c != nil && (c.Ran < 1 || c.Ran > c.Lines || c.Share != c.Coverage.Share()) {
 		l.add(RuleField, "library.coverage.share is %v; %d of %d lines run", c.Share, c.Ran, c.Lines)
 	}
@@ -344,6 +334,21 @@ func (l *linter) library() {
 	}
 	l.difficulty(x)
 	l.slice(x)
+}
+
+// masked: figures of what was taken out add up.
+func (l *linter) masked(key string, x Masked) {
+	kept := 0
+	for _, n := range x.Kept {
+		kept += n
+	}
+	share := schemas.Masked{Lines: x.Lines, Left: x.Left}.Share()
+	switch {
+	case x.Taken < 1 || x.Taken+kept != x.Functions:
+		l.add(RuleField, "%s: %d functions taken out and %d kept are not the %d there are", key, x.Taken, kept, x.Functions)
+	case x.Left < 0 || x.Left > x.Lines || x.ShareLeft != share:
+		l.add(RuleField, "%s.share_left is %v; %d of %d body lines are left", key, x.ShareLeft, x.Left, x.Lines)
+	}
 }
 
 // aliasOf is the ID of a number of the row's repository, "" where the key is not a number.

@@ -153,6 +153,7 @@ type Extra struct {
 	Provenance []Provenance    `json:"provenance"`
 	Change     *Change         `json:"change"`            // of kinds feature and edit
 	Library    *Library        `json:"library,omitempty"` // of kind library
+	Service    *Service        `json:"service,omitempty"` // of kind service
 }
 
 // Change is the landed change that a row was made from.
@@ -183,14 +184,7 @@ type Library struct {
 	Profile string `json:"profile"` // how bodies were masked
 	// Slice is the part of the library that all figures are about; not there for a whole one.
 	Slice *schemas.Slice `json:"slice,omitempty"`
-	// Functions are those of the code part; Taken of them lost their bodies or are gone, and
-	// Kept stay, by construct ("loaded": it runs when the code is loaded).
-	Functions int            `json:"functions"`
-	Taken     int            `json:"taken"`
-	Kept      map[string]int `json:"kept"`
-	Lines     int            `json:"body_lines"` // without blank ones and comments
-	Left      int            `json:"body_lines_left"`
-	ShareLeft float64        `json:"share_left"` // of body lines, 0 to 1
+	Masked
 	// Difficulty is that of the bodies that are gone; not there in rows of older versions.
 	Difficulty *Difficulty `json:"difficulty,omitempty"`
 	// ZeroWork is the share of the tests that count which pass with nothing done: those of
@@ -207,6 +201,24 @@ type Library struct {
 	Coverage *Coverage `json:"coverage"`
 	// Specification lies beside the statement. Where it was masked redactions.jsonl says.
 	Specification *schemas.Specification `json:"specification"`
+}
+
+// Masked says how much was taken out of the solution.
+type Masked struct {
+	// Functions are those of the code part, or of its slice; Taken of them lost their bodies or
+	// are gone, and Kept stay, by construct ("loaded": it runs when the code is loaded).
+	Functions int            `json:"functions"`
+	Taken     int            `json:"taken"`
+	Kept      map[string]int `json:"kept"`
+	Lines     int            `json:"body_lines"` // without blank ones and comments
+	Left      int            `json:"body_lines_left"`
+	ShareLeft float64        `json:"share_left"` // of body lines, 0 to 1
+}
+
+func maskedOf(m schemas.Masked) Masked {
+	kept := map[string]int{}
+	maps.Copy(kept, m.Kept)
+	return Masked{Functions: m.Functions, Taken: m.Taken, Kept: kept, Lines: m.Lines, Left: m.Left, ShareLeft: m.Share()}
 }
 
 // Difficulty are facts about the bodies that a solver writes.
@@ -289,6 +301,7 @@ type Task struct {
 	// Setup and Runs are the language's answers for the recipe, for the renderings.
 	Setup      recipe.Step
 	Runs       []recipe.TestRun
+	Serve      *schemas.Command // starts the service of a service task, instead of Runs
 	Provenance []Provenance
 	Timings    []Timing
 }
@@ -324,7 +337,7 @@ func RowOf(t Task, base Base) Row {
 			Language: t.Start.Language, Kind: t.Start.Kind, Licence: t.Origin.Licence(), Category: t.Origin.Category(), Test: r.Test, Report: r.Report,
 			Environment: t.Environment.Key, ImageKey: ImageKey(t.Environment, t.Start), Toolchain: r.Toolchain, Pinning: r.Pinning, PinDate: r.PinDate, DepsFrom: r.DepsFrom,
 			Sandbox: t.Environment.Sandbox, Host: t.Environment.Host,
-			BaseRelease: t.Version, Identity: t.Start.Identity, Change: changeOf(t), Library: libraryOf(t), TestsVisible: t.Start.TestsVisible(),
+			BaseRelease: t.Version, Identity: t.Start.Identity, Change: changeOf(t), Library: libraryOf(t), Service: serviceOf(t), TestsVisible: t.Start.TestsVisible(),
 			Trees:       Trees{Base: t.Start.BaseTree, Start: t.Start.StartTree, Solution: t.Start.SolutionTree},
 			BaseArchive: base.Archive, PatchEncoding: patchEncoding, TestPatchEncoding: testEncoding,
 			Parts: parts(t.Start), Sizes: t.Start.Sizes, Functions: functions(t.Start.Functions), Interface: some(t.Statement.Interface),
@@ -352,13 +365,11 @@ func changeOf(t Task) *Change {
 
 func libraryOf(t Task) *Library {
 	c, m := t.Origin.Cut, t.Start.Masked
-	if c == nil || m == nil {
+	if c == nil || m == nil || t.Start.Kind != schemas.KindLibrary {
 		return nil
 	}
-	kept := map[string]int{}
-	maps.Copy(kept, m.Kept)
 	return &Library{
-		Release: c.Release.Tag, Profile: m.Profile, Slice: m.Slice, Functions: m.Functions, Taken: m.Taken, Kept: kept, Lines: m.Lines, Left: m.Left, ShareLeft: m.Share(),
+		Release: c.Release.Tag, Profile: m.Profile, Slice: m.Slice, Masked: maskedOf(*m),
 		Difficulty: difficultyOf(t), Counted: t.Adequacy.Counted,
 		ZeroWork: t.Proof.ZeroWork(t.Adequacy.Counted), Passing: t.Proof.Passing(), Failing: sorted(t.Proof.List(schemas.Failing)), Coverage: coverageOf(t.Adequacy),
 		Specification: withoutPlaces(t.Statement.Specification),

@@ -15,7 +15,7 @@ func TestOnly(t *testing.T) {
 		return Located{File: dataPath("test"), Row: Row{InstanceID: id, Benchmint: Extra{Kind: kind, Library: l}}}
 	}
 	d := &Dataset{Manifest: Manifest{Splits: []Split{{Name: "test", Tasks: 4}}}, Rows: []Located{
-		row("small", schemas.KindLibrary, &Library{Functions: 900, Taken: LiteFunctions}), row("large", schemas.KindLibrary, &Library{Taken: LiteFunctions + 1}),
+		row("small", schemas.KindLibrary, &Library{Masked: Masked{Functions: 900, Taken: LiteFunctions}}), row("large", schemas.KindLibrary, &Library{Masked: Masked{Taken: LiteFunctions + 1}}),
 		row("feature", schemas.KindFeature, nil), row("tiny", schemas.KindLibrary, &Library{}),
 	}}
 	for split, want := range map[string]string{Lite: "small tiny", All: "small large feature tiny", "light": ""} {

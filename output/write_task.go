@@ -103,7 +103,7 @@ func rendering(t Task, archive schemas.Digest) recipe.Rendering {
 	dir := path.Join(TasksDir, t.ID())
 	return recipe.Rendering{
 		ID: t.ID(), Recipe: t.Environment.Recipe, Setup: t.Setup, SetupDir: path.Join(dir, setupDir),
-		Archive: BlobPath(archive), Date: sealed(t.Start), Runs: t.Runs, InputDir: InputDir,
+		Archive: BlobPath(archive), Date: sealed(t.Start), Runs: t.Runs, Serve: t.Serve, InputDir: InputDir,
 	}
 }
 

@@ -1,6 +1,9 @@
 package schemas
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Group are the endpoints of a service that a task is about: those under one first segment of
 // a path, after api and vN.
@@ -25,6 +28,7 @@ func (g Group) Handlers() []string {
 			out = append(out, e.Handler)
 		}
 	}
+	slices.Sort(out)
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -25,6 +26,9 @@ type Rendering struct {
 	// relative to the run script.
 	Runs     []TestRun
 	InputDir string
+	// Serve starts the service, and ends with it; nil where there is none. Its tests are no
+	// part of the run script: they ask from beside.
+	Serve *schemas.Command
 }
 
 // Dockerfile renders the environment and the sealed start tree. It is built with
@@ -122,12 +126,18 @@ func pinned(r schemas.Recipe) string {
 // executed in the tree, after any patches that it is given.
 func RunScript(r Rendering) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "#!/bin/bash\n# %s: apply the patches named as arguments, build, run the whole suite once.\n", r.ID)
-	fmt.Fprintf(&b, "# It exits with the runner's code; the verdict is read from the report, not from it.\n")
+	fmt.Fprintf(&b, "#!/bin/bash\n# %s: apply the patches named as arguments, build, %s.\n", r.ID, r.does())
+	if r.Serve == nil {
+		fmt.Fprintf(&b, "# It exits with the runner's code; the verdict is read from the report, not from it.\n")
+	}
 	fmt.Fprintf(&b, "set -u\nhere=$(cd \"$(dirname \"$0\")\" && pwd) || exit 2\nargs=()\nfor p in \"$@\"; do args+=(\"$(realpath \"$p\")\"); done\ncd %s || exit 2\n", sandbox.TreePath)
 	fmt.Fprintf(&b, "for p in \"${args[@]+\"${args[@]}\"}\"; do git apply --whitespace=nowarn \"$p\" || exit 3; done\n")
 	for _, c := range r.Recipe.Build {
 		fmt.Fprintf(&b, "%s || exit 4\n", ShellLine(c, nil, r.Recipe.Variables))
+	}
+	if r.Serve != nil {
+		fmt.Fprintf(&b, "# The service: tests_benchmint asks it from elsewhere (SERVICE_URL).\n%s\n", ShellLine(*r.Serve, nil, r.Recipe.Variables))
+		return []byte(b.String())
 	}
 	if len(r.Runs) == 0 { // the language adds nothing to the recipe's own commands
 		for _, c := range r.Recipe.Test {
@@ -145,6 +155,13 @@ func RunScript(r Rendering) []byte {
 	}
 	fmt.Fprintf(&b, "exit \"${rc:-0}\"\n")
 	return []byte(b.String())
+}
+
+func (r Rendering) does() string {
+	if r.Serve != nil {
+		return "serve on port " + strconv.Itoa(r.Recipe.Service.Port)
+	}
+	return "run the whole suite once"
 }
 
 // InputName is where input j of run i lies beside the run script.

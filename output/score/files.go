@@ -212,8 +212,10 @@ type Line struct {
 	Cost     float64         `json:"cost,omitempty"`
 	// LibraryScore is that of a library, nil for other kinds.
 	LibraryScore *float64 `json:"library_score,omitempty"`
-	Fault        string   `json:"fault,omitempty"` // of the harness; not a verdict
-	Deferred     bool     `json:"deferred,omitempty"`
+	// Service is how far a service came, nil for other kinds and where nothing was run.
+	Service  *schemas.Served `json:"service,omitempty"`
+	Fault    string          `json:"fault,omitempty"` // of the harness; not a verdict
+	Deferred bool            `json:"deferred,omitempty"`
 }
 
 // Lines are all predictions, by instance, model and sample.
@@ -224,7 +226,7 @@ func (e Evaluation) Lines() []Line {
 		l := Line{
 			Instance: g.Prediction.Instance, Model: g.Prediction.Model, Sample: g.Prediction.Sample, Resolved: g.Verdict == schemas.VerdictPass,
 			Verdict: g.Verdict, Limit: g.Limit, Applied: g.Applied, Detail: g.Detail, F2P: g.F2P, P2P: g.P2P, Tampered: g.Tampered, Files: g.Files,
-			Tokens: g.Prediction.Tokens, Cost: g.Prediction.Cost,
+			Tokens: g.Prediction.Tokens, Cost: g.Prediction.Cost, Service: g.Service,
 		}
 		if a.Task.Kind == schemas.KindLibrary {
 			s := a.Task.LibraryScore(g)

@@ -94,6 +94,7 @@ type Metrics struct {
 	Verdicts    map[schemas.Verdict]int `json:"verdicts"`
 	Tampered    int                     `json:"tampered"`
 	Library     *Library                `json:"library,omitempty"` // nil where no task is one
+	Service     *Service                `json:"service,omitempty"` // likewise
 }
 
 // ks are the k of pass@k.
@@ -101,7 +102,7 @@ var ks = []int{1, 2, 3, 5, 10, 20, 50, 100}
 
 // Of gives the figures of answers.
 func Of(answers []Answer) Metrics {
-	m := Metrics{PassAt: map[int]float64{}, PassAtTasks: map[int]int{}, Verdicts: map[schemas.Verdict]int{}, Predictions: len(answers), Library: libraryOf(answers)}
+	m := Metrics{PassAt: map[int]float64{}, PassAtTasks: map[int]int{}, Verdicts: map[schemas.Verdict]int{}, Predictions: len(answers), Library: libraryOf(answers), Service: serviceOf(answers)}
 	type samples struct{ n, passed int }
 	tasks := map[string]samples{}
 	var resolved, applied, fv, rt, file, told, priced int
