@@ -55,15 +55,15 @@ func (h *handlerReader) called(x *ast.CallExpr, p reading) *fact {
 // passed is what a small function gives back of a parameter: func id(r) string { return
 // chi.URLParam(r, "id") }.
 func (h *handlerReader) passed(fn *goFunc, x *ast.CallExpr, p reading) (is string, field *Field) {
-	if fn.decl.Body == nil || len(h.stack) > goHandlerDepth || slices.Contains(h.stack, fn) {
+	if fn.decl.Body == nil || h.passes >= 3 || slices.Contains(h.stack, fn) {
 		return "", nil
 	}
 	if !slices.ContainsFunc(x.Args, func(e ast.Expr) bool { return h.carries(h.fact(e, p)) }) {
 		return "", nil
 	}
 	inner := h.enterReading(fn, x, p)
-	h.stack = append(h.stack, fn)
-	defer func() { h.stack = h.stack[:len(h.stack)-1] }()
+	h.stack, h.passes = append(h.stack, fn), h.passes+1
+	defer func() { h.stack, h.passes = h.stack[:len(h.stack)-1], h.passes-1 }()
 	ast.Inspect(fn.decl.Body, func(n ast.Node) bool {
 		if h.steps++; h.steps > goHandlerSteps || field != nil {
 			return false
@@ -438,6 +438,7 @@ func (h *handlerReader) ginCall(name, first string, x *ast.CallExpr, p reading) 
 
 // call reads a call for what it binds, and reads on in functions that get the request.
 func (h *handlerReader) call(x *ast.CallExpr, p reading) {
+	h.fact(x, p) // a parameter that is read, and as what
 	if sel, ok := x.Fun.(*ast.SelectorExpr); ok {
 		if pkg, name, ok := p.file.qualified(sel, p.sc); ok {
 			if h.in.src.local(pkg) == nil {

@@ -24,6 +24,13 @@ type fact struct {
 	fn *function
 }
 
+// factKey is an expression in one call of its function. What is found of it once holds there, and
+// a chain of calls is not read again for each of its links.
+type factKey struct {
+	e  ast.Expr
+	sc *scope
+}
+
 // What an expression can have of a request.
 const (
 	isBody    = "body"    // r.Body
@@ -41,6 +48,8 @@ type handlerReader struct {
 	steps  int
 	depth  int
 	stack  []*goFunc
+	passes int // small functions around, whose result is looked for
+	facts  map[factKey]*fact
 	form   []Field
 	bound  bool   // a body was found
 	typ    string // name of what it is bound to
@@ -340,6 +349,24 @@ func (h *handlerReader) result(e ast.Expr, i int, p reading) *fact {
 
 // fact is what is known of an expression. It is never nil.
 func (h *handlerReader) fact(e ast.Expr, p reading) *fact {
+	switch e.(type) {
+	case *ast.Ident, *ast.BasicLit, nil:
+		return h.findFact(e, p)
+	}
+	k := factKey{e, p.sc}
+	if f := h.facts[k]; f != nil {
+		return f
+	}
+	if h.facts == nil {
+		h.facts = map[factKey]*fact{}
+	}
+	h.facts[k] = &fact{}
+	f := h.findFact(e, p)
+	h.facts[k] = f
+	return f
+}
+
+func (h *handlerReader) findFact(e ast.Expr, p reading) *fact {
 	h.depth++
 	defer func() { h.depth-- }()
 	if h.depth > 60 {

@@ -14,6 +14,10 @@ type rule struct {
 
 // applyTag applies the rules of a tag of go-playground/validator, as Gin has it in binding.
 func applyTag(f *Field, tag string) {
+	if strings.ContainsAny(tag, ";(") {
+		applyCalls(f, tag)
+		return
+	}
 	at := f
 	for part := range strings.SplitSeq(tag, ",") {
 		name, arg, has := strings.Cut(strings.TrimSpace(part), "=")
@@ -36,6 +40,43 @@ func applyTag(f *Field, tag string) {
 		}
 		r.apply(at)
 	}
+}
+
+// applyCalls applies rules that are written as calls: those of Beego (Required;MaxSize(100)) and
+// of govalidator (required,length(1|20)).
+func applyCalls(f *Field, tag string) {
+	for s := strings.TrimLeft(tag, " ;,"); s != ""; s = strings.TrimLeft(s, " ;,") {
+		name, rest, _ := cutAny(s, ";,(")
+		r := rule{name: name}
+		if strings.HasPrefix(s[len(name):], "(") {
+			inside, after, ok := strings.Cut(rest, ")")
+			if !ok {
+				return
+			}
+			r.args = strings.FieldsFunc(inside, func(c rune) bool { return c == '|' || c == ',' || c == ' ' })
+			rest = after
+		}
+		switch r.name {
+		case "MaxSize", "Max":
+			f.Max = r.number(0, 0)
+		case "MinSize":
+			f.Min = r.number(0, 0)
+		case "Range", "length", "range", "stringlength", "runelength":
+			f.Min, f.Max = r.number(0, 0), r.number(1, 0)
+		case "in":
+			f.Enum = r.args
+		default:
+			r.apply(f)
+		}
+		s = rest
+	}
+}
+
+func cutAny(s, chars string) (before, after string, found bool) {
+	if i := strings.IndexAny(s, chars); i >= 0 {
+		return s[:i], s[i+1:], true
+	}
+	return s, "", false
 }
 
 // oneOf splits the words of oneof, some of which are quoted.

@@ -1,6 +1,7 @@
 package routes
 
 import (
+	"go/ast"
 	"slices"
 	"strings"
 
@@ -96,10 +97,14 @@ func aloneToo(all []flat) []flat {
 }
 
 // handlerOf is the function that answers, with what stands in front of it.
-func handlerOf(v any) (f *function, mws []any) {
+func (in *interpreter) handlerOf(v any) (f *function, mws []any) {
 	for range 16 {
 		switch x := v.(type) {
 		case *function:
+			if inner := in.relayed(x); inner != nil {
+				v = inner
+				continue
+			}
 			return x, mws
 		case *made:
 			return x.by, mws
@@ -110,6 +115,10 @@ func handlerOf(v any) (f *function, mws []any) {
 			if fn == nil {
 				return nil, mws
 			}
+			if inner := x.handler(); inner != nil { // a middleware that is a type
+				v, mws = inner, append(mws, &function{fn: fn, recv: x, file: fn.file})
+				continue
+			}
 			return &function{fn: fn, recv: x, file: fn.file}, mws
 		default:
 			return nil, mws
@@ -118,11 +127,107 @@ func handlerOf(v any) (f *function, mws []any) {
 	return nil, mws
 }
 
+// handler is the one field of an object that holds a handler, or nil.
+func (o *object) handler() any {
+	var out any
+	for _, v := range o.fields {
+		if shapeOf(v) == "handler" {
+			if _, loose := v.(*typed); loose || out != nil {
+				return nil
+			}
+			out = v
+		}
+	}
+	return out
+}
+
+// relayed is the function that a literal does nothing but call with what it is given, or that
+// the function around it was given as handler; nil where it does more.
+func (in *interpreter) relayed(f *function) any {
+	if f.lit == nil {
+		return nil
+	}
+	given := map[string]bool{}
+	for _, fd := range f.lit.Type.Params.List {
+		for _, n := range fd.Names {
+			given[n.Name] = true
+		}
+	}
+	if len(f.lit.Body.List) == 1 {
+		var e ast.Expr
+		switch s := f.lit.Body.List[0].(type) {
+		case *ast.ExprStmt:
+			e = s.X
+		case *ast.ReturnStmt:
+			if len(s.Results) == 1 {
+				e = s.Results[0]
+			}
+		}
+		if c, ok := e.(*ast.CallExpr); ok && len(c.Args) > 0 {
+			all := !slices.ContainsFunc(c.Args, func(a ast.Expr) bool { id, ok := a.(*ast.Ident); return !ok || !given[id.Name] })
+			if v, ok := in.eval(c.Fun, context{file: f.file, sc: f.scope}).(*function); ok && all && v.fn != nil {
+				return v
+			}
+		}
+	}
+	var out any
+	ast.Inspect(f.lit.Body, func(n ast.Node) bool {
+		c, ok := n.(*ast.CallExpr)
+		if !ok || out != nil {
+			return out == nil
+		}
+		if id, ok := c.Fun.(*ast.Ident); ok && !given[id.Name] {
+			if v, ok := f.scope.get(id.Name); ok {
+				if fn, ok := v.(*function); ok && (fn.fn != nil || fn.lit != f.lit) {
+					out = fn
+				} else if m, ok := v.(*made); ok {
+					out = m
+				}
+			}
+		}
+		return out == nil
+	})
+	return out
+}
+
+// leftOut reports whether a route is not the service's own: files, documentation, metrics, a
+// router that is not read.
+func (in *interpreter) leftOut(f flat) bool {
+	v := f.handler
+	for range 16 {
+		w, ok := v.(*wrapped)
+		if !ok {
+			break
+		}
+		v = w.inner
+	}
+	e, ok := v.(*external)
+	if !ok {
+		return false
+	}
+	whole := strings.ToLower(e.path + "." + e.name)
+	for _, word := range []string{"swag", "openapi", "redoc", "fileserver", "static", "pprof", "expvar", "promhttp", "prometheus", "notfound", "redirecthandler", "profiler", "statsviz"} {
+		if strings.Contains(whole, word) {
+			return true
+		}
+	}
+	for _, u := range Known {
+		if u.Language == "go" && slices.ContainsFunc(u.Imports, func(p string) bool { return e.path == p || strings.HasPrefix(e.path, p+"/") }) {
+			in.unreadable(f.at, "a router of "+u.Framework+", which is not read")
+			return true
+		}
+	}
+	return false
+}
+
 // route is what a declaration says: one route, or one a method where the function itself
 // tells methods apart.
 func (in *interpreter) route(f flat) []Route {
-	h, inner := handlerOf(f.handler)
+	h, inner := in.handlerOf(f.handler)
 	mws := slices.Concat(f.mws, inner)
+	if h == nil && in.leftOut(f) {
+		return nil
+	}
 	methods := []string{f.method}
 	if f.method == "" {
 		methods = in.methods(h)
@@ -139,6 +244,7 @@ func (in *interpreter) route(f flat) []Route {
 			r.Handler = Function{Path: answers.fn.file.path, Name: answers.fn.name}
 		}
 		in.readHandler(&r, answers, mws)
+		r.Auth = in.authOf(answers, mws)
 		out = append(out, r)
 	}
 	if f.method == "" && len(methods) == 1 && methods[0] == "" {
