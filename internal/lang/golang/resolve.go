@@ -45,7 +45,7 @@ func dependencies(r *schemas.Recipe, p lang.Project, l layout) {
 		return
 	}
 	r.Evidence = append(r.Evidence, schemas.Evidence{Field: "lock", Value: fmt.Sprintf("%d modules", len(r.Requirements)), Source: "go.sum"})
-	r.Lock = renderLock(manifestSets(p))
+	r.Lock = renderLock(manifestSets(p, *r))
 }
 
 // addFlag lets the go command complete go.mod and go.sum, which a workspace forbids.
@@ -57,8 +57,8 @@ func addFlag(flags string, l layout) string {
 }
 
 // manifestSets is what a project's env layer is decided by.
-func manifestSets(p lang.Project) []manifest {
-	solution, base := manifestsOf(p.Solution, layoutOf(p.Solution)), manifestsOf(p.Base, layoutOf(p.Base))
+func manifestSets(p lang.Project, r schemas.Recipe) []manifest {
+	solution, base := manifestsOf(p.Solution, layoutFor(p.Solution, r)), manifestsOf(p.Base, layoutFor(p.Base, r))
 	set := within(solutionSet, solution)
 	if !slices.Equal(sums(base), sums(solution)) {
 		set = append(set, within(baseSet, base)...)
@@ -302,7 +302,7 @@ func (Language) Resolve(p lang.Project, r schemas.Recipe) (*recipe.Step, error) 
 	if r.Lock != "" {
 		return nil, nil
 	}
-	set := manifestSets(p)
+	set := manifestSets(p, r)
 	step := &recipe.Step{Files: files(set), Env: setupEnv(r, set)}
 	for _, m := range set {
 		step.Collect = append(step.Collect, path.Join(modulesPath, m.Path))

@@ -155,7 +155,11 @@ var reserved = lazyregexp.New(`^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|TMPDIR|TZ|LA
 // set keeps the first value of a name. What a shell would have to expand is resolved by the
 // names that are known, and left out where it is not.
 func (s *Settings) set(name, value, source string) {
-	if _, there := s.Values[name]; there || reserved.MatchString(name) || len(value) > 4096 || strings.ContainsAny(value, "\x00\n\r") {
+	old, there := s.Values[name]
+	if there && old.Text == "" && value != "" && secretName.MatchString(name) {
+		there = false // an example leaves it open, and another file says what to put there
+	}
+	if there || reserved.MatchString(name) || len(value) > 4096 || strings.ContainsAny(value, "\x00\n\r") {
 		return
 	}
 	value, ok := s.expand(value)

@@ -1,0 +1,575 @@
+package golang
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/serve/settings"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// asking is how code asks for one variable.
+type asking struct {
+	fallback string
+	required bool
+	source   string
+}
+
+var (
+	tagName     = lazyregexp.New("\\b(?:env|envconfig)\\s*:\\s*\"([A-Z][A-Za-z0-9_]*)([^\"]*)\"([^`\\n]*)")
+	tagDefault  = lazyregexp.New(`\b(?:envDefault|env-default|default)\s*:\s*"([^"]*)"`)
+	tagRequired = lazyregexp.New(`\brequired\b|\bnotEmpty\b|env-required:"true"`)
+	processWith = lazyregexp.New(`\benvconfig\.(?:Must)?Process\(\s*"(\w*)"`)
+	viperPrefix = lazyregexp.New(`\.SetEnvPrefix\(\s*"(\w+)"`)
+	upperName   = lazyregexp.New(`^[A-Z][A-Z0-9_]+$`)
+	envLike     = lazyregexp.New(`(?i)env`)
+)
+
+// asked are the variables that the program asks for.
+func (s *serving) asked() map[string]asking {
+	out := map[string]asking{}
+	files := s.code.of(s.main.reaches)
+	prefix, viper := "", ""
+	for _, f := range files {
+		if x := processWith.FindStringSubmatch(f.text); x != nil && x[1] != "" {
+			prefix = strings.ToUpper(x[1]) + "_"
+		}
+		if x := viperPrefix.FindStringSubmatch(f.text); x != nil {
+			viper = strings.ToUpper(x[1]) + "_"
+		}
+	}
+	add := func(name string, a asking) {
+		old, ok := out[name]
+		if !ok {
+			out[name] = a
+			return
+		}
+		old.required = old.required || a.required
+		if old.fallback == "" {
+			old.fallback = a.fallback
+		}
+		out[name] = old
+	}
+	for _, f := range files {
+		for _, x := range tagName.FindAllStringSubmatchIndex(f.text, -1) {
+			name, options, rest := f.text[x[2]:x[3]], f.text[x[4]:x[5]], f.text[x[6]:x[7]]
+			a := asking{required: tagRequired.MatchString(options) || tagRequired.MatchString(rest), source: f.lineAt(x[0])}
+			if d := tagDefault.FindStringSubmatch(lineOf(f.text, x[0])); d != nil {
+				a.fallback, a.required = d[1], false
+			}
+			if strings.HasPrefix(f.text[x[0]:], "envconfig") && prefix != "" {
+				name = prefix + name
+			}
+			add(name, a)
+		}
+		f.calls(viper, add)
+	}
+	return out
+}
+
+func lineOf(text string, at int) string {
+	start := strings.LastIndexByte(text[:at], '\n') + 1
+	line, _, _ := strings.Cut(text[start:], "\n")
+	return line
+}
+
+// calls finds os.Getenv, helpers with env in their name, and viper's keys.
+func (f *goFile) calls(viperPrefix string, add func(string, asking)) {
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) == 0 {
+			return true
+		}
+		first, ok := stringOf(call.Args[0])
+		if !ok || first == "" {
+			return true
+		}
+		name, on := calleeOf(call)
+		a := asking{source: f.line(call.Pos())}
+		if len(call.Args) > 1 {
+			a.fallback = literalOf(call.Args[1])
+		}
+		switch {
+		case on == "viper" && (strings.HasPrefix(name, "Get") || name == "SetDefault" || name == "BindEnv" || name == "IsSet" || name == "MustBindEnv"):
+			if name == "BindEnv" {
+				a.fallback = ""
+			}
+			add(viperPrefix+strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(first)), a)
+		case upperName.MatchString(first) && (envLike.MatchString(name) || on == "env" || on == "os"):
+			if strings.HasPrefix(name, "Set") || strings.HasPrefix(name, "Unset") {
+				return true
+			}
+			a.required = strings.Contains(name, "Must") || strings.Contains(strings.ToLower(name), "require")
+			add(first, a)
+		}
+		return true
+	})
+}
+
+// calleeOf is the name of a called function, and of what it is called on.
+func calleeOf(call *ast.CallExpr) (name, on string) {
+	switch fn := call.Fun.(type) {
+	case *ast.Ident:
+		return fn.Name, ""
+	case *ast.SelectorExpr:
+		if x, ok := fn.X.(*ast.Ident); ok {
+			return fn.Sel.Name, x.Name
+		}
+		return fn.Sel.Name, ""
+	}
+	return "", ""
+}
+
+// literalOf is the text of a string or number, "" of anything else.
+func literalOf(e ast.Expr) string {
+	if s, ok := stringOf(e); ok {
+		return s
+	}
+	if lit, ok := e.(*ast.BasicLit); ok {
+		return lit.Value
+	}
+	return ""
+}
+
+// literals are the strings of the program that name a database.
+func (s *serving) literals() []settings.Value {
+	var out []settings.Value
+	for _, f := range s.code.of(s.main.reaches) {
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if fn, ok := n.(*ast.FuncDecl); ok && strings.Contains(strings.ToLower(fn.Name.Name), "test") {
+				return false
+			}
+			lit, ok := n.(*ast.BasicLit)
+			if !ok {
+				return true
+			}
+			text, ok := stringOf(lit)
+			if !ok || len(text) > 512 {
+				return true
+			}
+			if settings.KindOf(text) != "" {
+				out = append(out, settings.Value{Text: text, Source: f.line(lit.Pos())})
+				if settings.KindOf(text) == settings.SQLiteName && strings.Contains(text, "../") && !s.code.above {
+					s.code.above, s.code.aboveAt = true, f.line(lit.Pos())
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// database decides which database the program is given, by the drivers that it imports.
+func (s *serving) database() error {
+	files := s.code.of(s.main.reaches)
+	drivers := map[string]string{}
+	for _, b := range settings.Backends {
+		if f, ok := importer(files, b.Go); ok {
+			drivers[b.Kind] = f.path
+		}
+	}
+	literals := s.literals()
+	given, has := s.ofProgram().Database()
+	_, lite := drivers[settings.SQLiteName]
+	_, post := drivers[settings.PostgresName]
+	switch {
+	case post && lite:
+		return s.choose(given, has, literals)
+	case post:
+		return s.postgres(given, has, literals, drivers[settings.PostgresName])
+	case lite:
+		s.settle(settings.Store{Kind: settings.SQLiteName}, drivers[settings.SQLiteName])
+		return s.brokers(drivers, files)
+	}
+	for _, b := range settings.Backends {
+		if at := drivers[b.Kind]; at != "" && settings.Stores(b.Kind) {
+			return &lang.Refusal{Reason: schemas.NoDatabase, Detail: b.Kind + ", whose client " + at + " imports"}
+		}
+	}
+	if err := s.brokers(drivers, files); err != nil {
+		return err
+	}
+	s.evidence("service.database", "none", "no driver is imported")
+	return nil
+}
+
+// ofProgram are the settings that the program asks for.
+func (s *serving) ofProgram() *settings.Settings {
+	out := &settings.Settings{Values: map[string]settings.Value{}}
+	for name := range s.asked() {
+		if v, ok := s.env.Values[name]; ok {
+			out.Values[name] = v
+		}
+	}
+	return out
+}
+
+// choose decides between SQLite and PostgreSQL where the program can do both: by its settings,
+// then by what its code names.
+func (s *serving) choose(given settings.Store, has bool, literals []settings.Value) error {
+	for name, v := range s.env.Values {
+		if driverName.MatchString(name) && strings.Contains(strings.ToLower(v.Text), "sqlite") {
+			s.settle(settings.Store{Kind: settings.SQLiteName}, v.Source)
+			return nil
+		}
+	}
+	if !has {
+		for _, l := range literals {
+			if settings.KindOf(l.Text) == settings.SQLiteName {
+				s.settle(settings.Store{Kind: settings.SQLiteName}, l.Source)
+				return nil
+			}
+		}
+	}
+	if given.Kind == settings.SQLiteName {
+		s.settle(given, given.Source)
+		return nil
+	}
+	return s.postgres(given, has, literals, "its driver")
+}
+
+var driverName = lazyregexp.New(`(?i)(?:DB|DATABASE)_?(?:DRIVER|TYPE|DIALECT|ENGINE|CONNECTION)$`)
+
+// postgres settles on PostgreSQL with the words of the settings, of a configuration file or of
+// the code.
+func (s *serving) postgres(given settings.Store, has bool, literals []settings.Value, source string) error {
+	if has {
+		given.Kind = settings.PostgresName
+		s.settle(given, given.Source)
+		return nil
+	}
+	for _, l := range literals {
+		if settings.KindOf(l.Text) == settings.PostgresName && !strings.Contains(l.Text, "%") {
+			s.settle(settings.StoreOf(l.Text, l.Source), l.Source)
+			return nil
+		}
+	}
+	store := settings.Store{Kind: settings.PostgresName}
+	for name, a := range s.asked() { // the defaults of the parts
+		switch settings.Role(name) {
+		case "user":
+			store.User = a.fallback
+		case "password":
+			store.Password = a.fallback
+		case "name":
+			store.Name = a.fallback
+		}
+	}
+	s.settle(store, source)
+	return nil
+}
+
+var pings = lazyregexp.New(`\.Ping\(|\bDial(?:Config|Context|URL)?\(`)
+
+// brokers refuses a service that asks a broker or a cache at its start.
+func (s *serving) brokers(drivers map[string]string, files []*goFile) error {
+	for _, b := range settings.Backends {
+		if drivers[b.Kind] == "" || settings.Supported(b.Kind) || settings.Stores(b.Kind) {
+			continue
+		}
+		for _, f := range files {
+			if _, ok := importer([]*goFile{f}, b.Go); ok && pings.MatchString(f.text) {
+				return &lang.Refusal{Reason: schemas.NoDatabase, Detail: b.Kind + ", which " + f.path + " connects to"}
+			}
+		}
+	}
+	return nil
+}
+
+func (s *serving) settle(store settings.Store, source string) {
+	s.service.Database = store.Kind
+	if store.Kind == settings.PostgresName {
+		store = store.Filled()
+	}
+	s.store = store
+	s.evidence("service.database", store.Kind, source)
+}
+
+var (
+	urlVariable    = lazyregexp.New(`(?i)(?:^|_)(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|SQL|STORE)\w*(?:URL|URI|DSN|CONN|CONNECTION|STRING|SOURCE)$|^(?:DATABASE|DSN|CONN_?STR\w*)$`)
+	secretVariable = lazyregexp.New(`(?i)SECRET|JWT_?KEY|SIGNING|SALT$|(?:^|_)(?:TOKEN|ACCESS|PRIVATE|SYMMETRIC)\w*KEY$|PASSPHRASE`)
+	portVariable   = lazyregexp.New(`(?i)^(?:\w+_)?(?:HTTP|SERVER|APP|API|LISTEN|WEB|SERVICE|REST|GIN)?_?PORT$`)
+	addrVariable   = lazyregexp.New(`(?i)^(?:\w+_)?(?:HTTP|SERVER|LISTEN|BIND|API|APP|WEB)_?(?:ADDR|ADDRESS|LISTEN|HOST_PORT|BIND|ENDPOINT)$|^(?:ADDR|ADDRESS|LISTEN|BIND)$`)
+	otherPort      = lazyregexp.New(`(?i)REDIS|SMTP|MAIL|DB_|DATABASE|POSTGRES|PG|MYSQL|MONGO|GRPC|METRICS|DEBUG|PROM|JAEGER|KAFKA|RABBIT|AMQP|NATS|ELASTIC|ADMIN_PORT`)
+)
+
+// environment gives every variable that the program asks for a value: that of the repository,
+// or a harmless one where the program cannot do without.
+func (s *serving) environment() {
+	all := s.asked()
+	names := make([]string, 0, len(all))
+	for n := range all {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		a := all[name]
+		given, ok := s.env.Values[name]
+		if s.service.Database == settings.PostgresName && !settings.ForTests(name) {
+			if role := settings.Role(name); role != "" && (role != "name" || settings.KindOf(given.Text) == "") && !driverName.MatchString(name) {
+				s.set(name, s.store.Part(role), "the database")
+				continue
+			}
+			switch {
+			case settings.KindOf(given.Text) == settings.PostgresName:
+				s.set(name, s.store.Fit(given.Text), given.Source)
+				continue
+			case settings.KindOf(a.fallback) == settings.PostgresName:
+				s.set(name, s.store.Fit(a.fallback), a.source)
+				continue
+			case urlVariable.MatchString(name) && (!ok || given.Text == "") && a.fallback == "":
+				s.set(name, s.store.URL("postgres")+"?sslmode=disable", a.source)
+				continue
+			}
+		}
+		switch {
+		case ok && given.Text != "":
+			s.set(name, given.Text, given.Source)
+		case a.required:
+			s.set(name, settings.Made(name), "made up: "+a.source+" requires it")
+		case secretVariable.MatchString(name) && a.fallback == "":
+			s.set(name, settings.Made(name), "made up: "+a.source+" asks for it")
+		}
+	}
+}
+
+var (
+	listenCall = lazyregexp.New(`\.(?:Run|ListenAndServe|Listen|Start)\(\s*"([^"\n]*:\d+)"|\bListenAndServe\(\s*"([^"\n]*:\d+)"|\bAddr\s*:\s*"([^"\n]*:\d+)"`)
+	namedPort  = lazyregexp.New(`(?i)\b(?:const|var)?\s*\w*(?:port|addr|address)\w*\s*(?::?=|:)\s*"?(:?\d{4,5}|[\w.]*:\d{2,5})"?\s*(?:$|//|,|\n)`)
+	emptyRun   = lazyregexp.New(`\.Run\(\s*\)`)
+	exposes    = lazyregexp.New(`(?im)^\s*EXPOSE\s+(\d+)`)
+)
+
+// port finds where the program listens, by what it asks the environment for, by its code and by
+// its Dockerfile.
+func (s *serving) port() {
+	files := s.code.of(s.main.reaches)
+	take := func(text, source string) bool {
+		n, ok := portOf(text)
+		if ok {
+			s.service.Port = n
+			s.evidence("service.port", fmt.Sprint(n), source)
+		}
+		return ok
+	}
+	for _, f := range files {
+		if x := listenCall.FindStringSubmatchIndex(f.text); x != nil && !strings.Contains(lineOf(f.text, x[0]), "pprof") {
+			for g := 2; g < 8; g += 2 {
+				if x[g] >= 0 && take(f.text[x[g]:x[g+1]], f.lineAt(x[0])) {
+					return
+				}
+			}
+		}
+	}
+	all := s.asked()
+	names := make([]string, 0, len(all))
+	for n := range all {
+		names = append(names, n)
+	}
+	sort.Slice(names, func(i, j int) bool {
+		return len(names[i]) < len(names[j]) || len(names[i]) == len(names[j]) && names[i] < names[j]
+	})
+	for _, name := range names {
+		isPort, isAddr := portVariable.MatchString(name), addrVariable.MatchString(name)
+		if !isPort && !isAddr || otherPort.MatchString(name) || settings.Role(name) != "" {
+			continue
+		}
+		if v := s.values[name]; v != "" && take(v, name) {
+			return
+		}
+		if f := all[name].fallback; f != "" && take(f, all[name].source) {
+			return
+		}
+		if isPort {
+			s.set(name, s.portText(files, "8080"), "made up: "+all[name].source+" asks for it")
+		} else {
+			s.set(name, ":8080", "made up: "+all[name].source+" asks for it")
+		}
+		if take(s.values[name], name) {
+			return
+		}
+	}
+	if s.flagPort(files, take) {
+		return
+	}
+	for _, f := range files {
+		if x := emptyRun.FindStringIndex(f.text); x != nil {
+			if _, ok := importer([]*goFile{f}, frameworks["gin"]); ok {
+				s.set("PORT", "8080", f.lineAt(x[0]))
+				take("8080", f.lineAt(x[0]))
+				return
+			}
+		}
+	}
+	for _, c := range s.configs() {
+		if x := configPort.FindStringSubmatch(c.text); x != nil && take(x[1], c.path) {
+			return
+		}
+	}
+	for _, f := range files {
+		for _, x := range namedPort.FindAllStringSubmatchIndex(f.text, 8) {
+			if !otherPort.MatchString(lineOf(f.text, x[0])) && take(f.text[x[2]:x[3]], f.lineAt(x[0])) {
+				return
+			}
+		}
+	}
+	for _, p := range settings.Dockerfiles(s.p.Solution, []string{s.module.Dir, ""}) {
+		data, err := s.p.Solution.Read(p)
+		if x := exposes.FindSubmatch(data); err == nil && x != nil && take(string(x[1]), p) {
+			return
+		}
+	}
+	take("8080", "convention")
+}
+
+var colonPort = lazyregexp.New(`":"\s*\+|":%[sdv]|%[sv]:%[sdv]`)
+
+// portText is a port as the program reads it: with a colon where it adds none itself.
+func (s *serving) portText(files []*goFile, port string) string {
+	for _, f := range files {
+		if colonPort.MatchString(f.text) {
+			return port
+		}
+	}
+	if slices.ContainsFunc(files, func(f *goFile) bool { return emptyRun.MatchString(f.text) }) {
+		return port
+	}
+	return ":" + port
+}
+
+var flagCall = lazyregexp.New(`\b(?:flag|pflag|fs|flags|Flags\(\)|PersistentFlags\(\))\.(?:String|Int|Uint|StringP|IntP)(?:Var|VarP)?\(\s*(?:&[\w.]+\s*,\s*)?"([\w.-]*(?:port|addr|listen|bind|http)[\w.-]*)"\s*,\s*(?:"\w?"\s*,\s*)?"?([\w.]*:?\d+)"?`)
+
+// flagPort is the default of a flag that says where to listen.
+func (s *serving) flagPort(files []*goFile, take func(text, source string) bool) bool {
+	for _, f := range files {
+		for _, x := range flagCall.FindAllStringSubmatchIndex(f.text, 8) {
+			if !otherPort.MatchString(f.text[x[2]:x[3]]) && take(f.text[x[4]:x[5]], f.lineAt(x[0])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// configFile is a configuration file of the tree that the program may read.
+type configFile struct {
+	path, text string
+}
+
+var (
+	configName = lazyregexp.New(`(?i)(?:^|/)(?:config|conf|app|application|settings|server|local|dev|development|default|config[.-](?:local|dev|development|default|example|sample)|[\w-]*config)\.(?:ya?ml|toml|json)$`)
+	configPort = lazyregexp.New(`(?im)^\s*"?(?:http_?|server_?|app_?|api_?)?(?:port|addr|address|listen)"?\s*[:=]\s*"?([\w.]*:?\d{2,5})"?`)
+	configKey  = lazyregexp.New(`^(\s*)"?([A-Za-z_][\w.-]*)"?\s*[:=]\s*(.*?),?\s*$`)
+	configHead = lazyregexp.New(`^\s*\[([\w.-]+)\]`)
+)
+
+// configs are the configuration files of the module, those nearest to its root first.
+func (s *serving) configs() []configFile {
+	var out []configFile
+	for _, p := range s.p.Solution.Paths() {
+		under := s.module.Dir == "" || strings.HasPrefix(p, s.module.Dir+"/")
+		if !under || !configName.MatchString(p) || otherName.MatchString(dirOf(p)) || strings.Contains(p, "node_modules/") {
+			continue
+		}
+		data, err := s.p.Solution.Read(p)
+		if err != nil || len(data) > 64<<10 {
+			continue
+		}
+		out = append(out, configFile{p, strings.ReplaceAll(string(data), "\r\n", "\n")})
+		if len(out) == 40 {
+			break
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return strings.Count(out[i].path, "/") < strings.Count(out[j].path, "/") })
+	return out
+}
+
+// configure writes the configuration files that name a database so that they name ours, and the
+// .env that people copy from its example.
+func (s *serving) configure() {
+	files := map[string]string{}
+	if s.env.Example != "" && !s.env.Own {
+		if at, ok := s.opensDotenv(); ok {
+			files[path.Join(s.module.Dir, ".env")] = s.env.Dotenv(s.values)
+			s.evidence("service.files", ".env from "+s.env.Example, at)
+		}
+	}
+	if s.service.Database == settings.PostgresName {
+		for _, c := range s.configs() {
+			if text := s.fit(c.text); text != c.text {
+				files[c.path] = text
+				s.evidence("service.files", c.path+" with our database", c.path)
+			}
+		}
+	}
+	if len(files) > 0 {
+		s.service.Files = files
+	}
+}
+
+var dotenvFile = lazyregexp.New("[\"`](?:\\./)?\\.env[\"`]|\\bgodotenv\\.")
+
+// opensDotenv is where the program reads an .env.
+func (s *serving) opensDotenv() (string, bool) {
+	for _, f := range s.code.of(s.main.reaches) {
+		if at := dotenvFile.FindStringIndex(f.text); at != nil {
+			return f.lineAt(at[0]), true
+		}
+	}
+	return "", false
+}
+
+var databaseKey = lazyregexp.New(`(?i)^(?:\w+[._-])?(?:db|database|postgres|postgresql|pg|psql|sql|storage)(?:[._-]\w+)?$`)
+
+// fit rewrites the lines of a configuration file that say where the database is: a URL, or the
+// parts below a section for it.
+func (s *serving) fit(text string) string {
+	lines := strings.Split(text, "\n")
+	section, depth := "", -1
+	for i, line := range lines {
+		if x := configHead.FindStringSubmatch(line); x != nil {
+			section, depth = "", -1
+			if databaseKey.MatchString(x[1]) {
+				section = x[1]
+			}
+			continue
+		}
+		x := configKey.FindStringSubmatch(line)
+		if x == nil {
+			continue
+		}
+		indent, key, value := len(x[1]), x[2], strings.Trim(strings.TrimSpace(x[3]), `"'`)
+		if depth >= 0 && indent <= depth {
+			section, depth = "", -1
+		}
+		if (x[3] == "" || x[3] == "{") && databaseKey.MatchString(key) {
+			section, depth = key, indent
+			continue
+		}
+		fitted := value
+		switch {
+		case settings.KindOf(value) == settings.PostgresName && schemePart.MatchString(value):
+			fitted = s.store.Fit(value)
+		case section != "":
+			if role := settings.Role("DB_" + strings.ToUpper(key)); role != "" {
+				fitted = s.store.Part(role)
+			}
+		case databaseKey.MatchString(key):
+			if role := settings.Role(strings.ToUpper(key)); role != "" {
+				fitted = s.store.Part(role)
+			}
+		}
+		if fitted != value && value != "" {
+			lines[i] = strings.Replace(line, value, fitted, 1)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+var schemePart = lazyregexp.New(`^\w+://|=`)
