@@ -25,6 +25,7 @@ type toy struct {
 	mu     sync.Mutex
 	tokens map[string]string
 	items  []map[string]any
+	lists  int    // where lists begin
 	broken string // METHOD /path that answers otherwise
 	how    string
 }
@@ -70,9 +71,12 @@ func (s *toy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", "/items/"+item["id"].(string))
 		say(w, 201, map[string]any{"item": item})
 	case r.Method == "GET" && path == "/items":
-		out := []any{}
+		out, first := []any{}, 0
+		if len(s.items) > 0 {
+			first = s.lists % len(s.items) // an order that nobody asked for
+		}
 		for i := range s.items {
-			out = append(out, s.items[(i+int(time.Now().UnixNano()))%len(s.items)])
+			out = append(out, s.items[(i+first)%len(s.items)])
 		}
 		if r.URL.Query().Get("q") != "" {
 			out = out[:0]
@@ -100,8 +104,11 @@ func say(w http.ResponseWriter, status int, v any) {
 }
 
 // fresh starts the service with its fresh state.
-func fresh(t *testing.T, broken, how string) string {
-	s := httptest.NewServer(&toy{tokens: map[string]string{}, broken: broken, how: how})
+func fresh(t *testing.T, broken, how string) string { return start(t, &toy{broken: broken, how: how}) }
+
+func start(t *testing.T, service *toy) string {
+	service.tokens = map[string]string{}
+	s := httptest.NewServer(service)
 	t.Cleanup(s.Close)
 	return s.URL
 }
@@ -165,8 +172,8 @@ func record(t *testing.T) (contract.Suite, contract.Report) {
 	t.Helper()
 	cases := scenario()
 	var replays [][]contract.Exchanged
-	for range 4 {
-		base := fresh(t, "", "")
+	for i := range 4 {
+		base := start(t, &toy{lists: i})
 		answers := map[string]contract.Answer{}
 		var replay []contract.Exchanged
 		for _, c := range cases {
@@ -237,10 +244,83 @@ func TestSuiteOfTheOriginal(t *testing.T) {
 	if report.Judged != 9 || len(report.Dropped) != 0 {
 		t.Errorf("report: %+v", report)
 	}
-	b, _ := contract.Encode(s)
-	t.Logf("%+v\n%s", report, b)
 	out, status := pytest(t, written(t, s), fresh(t, "", ""), nil)
 	if status != 0 || !strings.Contains(out, "10 passed") {
 		t.Errorf("status %d\n%s", status, out)
+	}
+}
+
+// What is not as it was recorded fails with the request, what came back and what was expected.
+func TestSuiteOfABrokenService(t *testing.T) {
+	t.Parallel()
+	s, _ := record(t)
+	dir := written(t, s)
+	for name, c := range map[string]struct {
+		broken, how string
+		passed      int
+		says        []string
+	}{
+		"answers_nothing": {"GET /items", "empty", 7, []string{
+			"FAILED tests_benchmint/test_func.py::test_case[items-list_items]",
+			"sent      GET /items", "got       status 200, application/json", "expected  in the body, at the whole: the key \"count\", which is missing",
+		}},
+		"server_fault": {"POST /items", "fault", 5, []string{
+			`sent      POST /items`, `{"tags":["a","b"],"title":"Ü & more"}`, "got       status 500", "expected  status 201",
+			"This case needs create_item, which did not go as recorded: its status is 500, not 201.",
+		}},
+		"closes_the_connection": {"POST /login", "reset", 3, []string{"got       the connection was closed without a whole answer", "This case needs login"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, status := pytest(t, dir, fresh(t, c.broken, c.how), nil)
+			if status != 1 || !strings.Contains(out, fmt.Sprintf("%d passed", c.passed)) {
+				t.Errorf("status %d, want 1 with %d passed\n%s", status, c.passed, out)
+			}
+			for _, want := range c.says {
+				if !strings.Contains(out, want) {
+					t.Errorf("no %q in\n%s", want, out)
+				}
+			}
+		})
+	}
+}
+
+// A person can choose one test: what it builds on is asked first.
+func TestSuiteOfOneCase(t *testing.T) {
+	t.Parallel()
+	s, _ := record(t)
+	dir := written(t, s)
+	if out, status := pytest(t, dir, fresh(t, "", ""), nil, "-k", "get_second"); status != 0 || !strings.Contains(out, "1 passed") {
+		t.Errorf("status %d\n%s", status, out)
+	}
+	if out, status := pytest(t, dir, fresh(t, "", ""), []string{"BENCHMINT_GROUP=others"}); status != 0 || !strings.Contains(out, "1 passed") {
+		t.Errorf("another group: status %d\n%s", status, out)
+	}
+}
+
+// Where no service is, no test can say more than that.
+func TestSuiteWithoutService(t *testing.T) {
+	t.Parallel()
+	s, _ := record(t)
+	dir := written(t, s)
+	base := fresh(t, "", "")
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	env := []string{"BENCHMINT_READY_SECONDS=0.3"}
+	if out, status := pytest(t, dir, gone.URL, env, "-k", "test_case"); status != notReady || !strings.Contains(out, notReadyText+"port ") {
+		t.Errorf("status %d\n%s", status, out)
+	}
+	if out, status := pytest(t, dir, gone.URL, env, "-k", "test_connect"); status != 1 || !strings.Contains(out, notReadyText+"port ") {
+		t.Errorf("connect: status %d\n%s", status, out)
+	}
+	out, status := pytest(t, dir, fresh(t, "GET /items", "fault"), nil, "-k", "test_connect")
+	if status != 1 || !strings.Contains(out, "GET /items: status 500") {
+		t.Errorf("a path with a fault: status %d\n%s", status, out)
+	}
+	if err := os.Remove(filepath.Join(dir, schemas.SuiteFolder, CasesFile)); err != nil {
+		t.Fatal(err)
+	}
+	if out, status := pytest(t, dir, base, nil, "-k", "test_connect"); status != 0 {
+		t.Errorf("a suite without cases: status %d\n%s", status, out)
 	}
 }

@@ -68,18 +68,23 @@ class Scenario:
         self.asked = set()
 
     def check(self, wanted):
-        """Asks a case, after all those before it that were not asked yet. Raises Failure."""
+        """Asks a case, after all those before it that were not asked yet. Gives "" where the
+        answer is as it was recorded, else what differs."""
         for case in self.cases.values():
             if case["id"] == wanted["id"]:
                 break
             if case["id"] not in self.asked:
-                try:
-                    self.ask(case)
-                except Failure:
-                    pass  # it is told where it is the test, or where somebody needs it
-        self.ask(wanted)
+                self.ask(case)  # how it goes is told where it is the test, or where somebody needs it
+        return self.ask(wanted)
 
     def ask(self, case):
+        try:
+            self.send(case)
+        except Failure as e:
+            return str(e)
+        return ""
+
+    def send(self, case):
         name = case["id"]
         self.asked.add(name)
         expect = case.get("expect")
@@ -99,7 +104,7 @@ class Scenario:
             answer = self.answers[name] = send(method, target, headers, body)
         except NoAnswer as e:
             self.unmet[name] = str(e)
-            raise Failure("%sgot       %s" % (sent, e)) from None
+            raise Failure("got       %s\n%s" % (e, sent)) from None
         if expect is None:
             return
         if answer.status != expect["status"]:
@@ -107,7 +112,7 @@ class Scenario:
         why = self.differs(expect, answer)
         if why:
             got = "got       status %d, %s\n%s" % (answer.status, answer.media_type or "no content type", indented(answer.content))
-            raise Failure(sent + got + why)
+            raise Failure(why + "\n" + got + sent)
 
     def differs(self, expect, answer):
         """What is not as expected, "" where all is."""

@@ -83,6 +83,8 @@ def read(response):
 
 def reason(error):
     text = str(error)
+    if "timed out" in text:
+        return "no answer within %d seconds" % ANSWER_SECONDS
     if "refused" in text:
         return "the connection was refused"
     if "reset" in text or "without response" in text or "IncompleteRead" in text:

@@ -27,7 +27,6 @@ TESTS = [
 
 @pytest.mark.parametrize("group, case", TESTS)
 def test_case(group, case, scenarios):
-    try:
-        scenarios[group].check(case)
-    except benchmint_cases.Failure as e:
-        pytest.fail(str(e), pytrace=False)
+    failure = scenarios[group].check(case)
+    if failure:
+        pytest.fail(failure, pytrace=False)
