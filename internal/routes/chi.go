@@ -61,7 +61,7 @@ func (g chiRouting) mount(c *routerCall) {
 	}
 	p, ok := c.text(0)
 	if !ok || c.r.unknown {
-		c.in.unreadable(c.in.place(c), "the path is not a constant")
+		c.in.unreadable(g, c.in.place(c), "the path is not a constant")
 		return
 	}
 	prefix := stripOf(sub)

@@ -267,7 +267,7 @@ func (h *handlerReader) externalResult(pkg, name string, x *ast.CallExpr, p read
 	switch {
 	case versioned(pkg) == chiPath && (name == "URLParam" || name == "URLParamFromCtx"):
 		if n := h.text(arg(1), p); n != "" {
-			return &fact{field: h.param(wildcard(n))}
+			return &fact{field: h.param(restOfPath(n))}
 		}
 	case pkg == "encoding/json" && name == "NewDecoder", strings.HasSuffix(pkg, "/json") && name == "NewDecoder":
 		switch h.fact(arg(0), p).is {
@@ -291,8 +291,8 @@ func (h *handlerReader) externalResult(pkg, name string, x *ast.CallExpr, p read
 	return &fact{field: h.fact(arg(0), p).field}
 }
 
-// wildcard is the name of the rest of a path in a Route.
-func wildcard(name string) string {
+// restOfPath is the name of the rest of a path in a Route.
+func restOfPath(name string) string {
 	if name == "*" {
 		return "path"
 	}
@@ -467,7 +467,7 @@ func (h *handlerReader) externalCall(pkg, name string, x *ast.CallExpr, p readin
 		h.bind(x.Args[1], "json", p)
 	case base == "render" && name == "DecodeForm" && from.is == isBody:
 		h.bind(x.Args[1], "form", p)
-	case strings.HasPrefix(name, "Unmarshal") && from.is == isBytes && !strings.Contains(pkg, "yaml") && !strings.Contains(pkg, "xml"):
+	case strings.HasPrefix(name, "Unmarshal") && (from.is == isBytes || from.is == isBody || from.is == isDecoder) && !strings.Contains(pkg, "yaml") && !strings.Contains(pkg, "xml"):
 		h.bind(x.Args[1], "json", p)
 	case strings.HasSuffix(pkg, "/binding") && name == "JSON": // mholt/binding
 		h.bind(x.Args[1], "json", p)
@@ -566,8 +566,9 @@ func (h *handlerReader) follow(x *ast.CallExpr, p reading) {
 	}
 	given := slices.ContainsFunc(x.Args, func(e ast.Expr) bool { return h.carries(h.fact(e, p)) })
 	if !given && recv != nil {
-		given = h.holds(recv.typ)
+		given = h.holds(recv.typ) || h.isTarget(recv)
 	}
+	given = given || slices.ContainsFunc(x.Args, func(e ast.Expr) bool { return h.isTarget(h.fact(e, p)) })
 	if !given {
 		return
 	}
@@ -575,6 +576,15 @@ func (h *handlerReader) follow(x *ast.CallExpr, p reading) {
 	h.stack = append(h.stack, fn)
 	h.block(fn.decl.Body, inner)
 	h.stack = h.stack[:len(h.stack)-1]
+}
+
+// isTarget reports whether a value is the body after it was bound: what gets it may check it.
+func (h *handlerReader) isTarget(f *fact) bool {
+	if !h.bound || !f.typ.known() {
+		return false
+	}
+	t := f.typ.final()
+	return t.expr != nil && t.expr == h.target.final().expr
 }
 
 // holds reports whether a struct has the request in a field.

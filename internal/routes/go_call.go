@@ -234,8 +234,13 @@ func (in *interpreter) apply(f any, args []any, x *ast.CallExpr, c context) any 
 	switch f := f.(type) {
 	case *function:
 		return in.callFunction(f, args, x, c)
-	case *made, *wrapped: // a middleware that a function made, or a handler that is called
-		if _, isWrapped := f.(*wrapped); isWrapped && shapeOf(f) == "handler" {
+	case *made: // a middleware that a function made, or a function of another kind
+		if f.lit != nil && shapeOf(f) == "" {
+			return in.callFunction(f.lit, args, x, c)
+		}
+		return in.handlerAmong(args, f)
+	case *wrapped:
+		if shapeOf(f) == "handler" { // it is called, as from another handler
 			return nil
 		}
 		return in.handlerAmong(args, f)
@@ -269,14 +274,26 @@ func (in *interpreter) handlerAmong(args []any, by any) any {
 		case "handler":
 			return in.behind(a, append(mws, others(args, a)...))
 		}
-		if f, ok := a.(*function); ok && loose == nil && shapeOf(a) == "" {
-			loose = f
+		if loose == nil && isFunction(a) {
+			loose = a
 		}
 	}
 	if loose != nil && by != nil {
 		return in.behind(loose, append(mws, others(args, loose)...))
 	}
 	return nil
+}
+
+// isFunction reports whether a value is a function that is no handler by its signature: one of a
+// type of the tree's own.
+func isFunction(v any) bool {
+	switch v := v.(type) {
+	case *function:
+		return shapeOf(v) == ""
+	case *made:
+		return v.lit != nil && shapeOf(v) == ""
+	}
+	return false
 }
 
 // others are the middlewares among arguments.
@@ -320,15 +337,21 @@ func (in *interpreter) callFunction(f *function, args []any, x *ast.CallExpr, c 
 		if v := in.handlerAmong(args, &made{by: f, args: args}); v != nil {
 			return v
 		}
+		if shape(sig) == "middleware" && len(args) == 1 {
+			if e, ok := args[0].(*external); ok {
+				return &wrapped{inner: e, mws: []any{f}}
+			}
+		}
 	}
 	if f.fn != nil && in.aside && !in.reaches[f.fn] && in.deep() {
 		return in.guess(results)
 	}
 	out := in.enterBounded(f, args, x.Pos())
-	if kind == "" {
+	got := first(out)
+	lit, isLit := got.(*function)
+	if isLit = isLit && lit.lit != nil; kind == "" && (!isLit || f.fn == nil || len(results) != 1) {
 		return out
 	}
-	got := first(out)
 	if r, _ := asRouter(got); r != nil {
 		return out
 	}
@@ -341,7 +364,10 @@ func (in *interpreter) callFunction(f *function, args []any, x *ast.CallExpr, c 
 	if o, ok := got.(*object); ok && shapeOf(o) == "handler" {
 		return o
 	}
-	return &made{by: f, args: args}
+	if !isLit {
+		lit = nil
+	}
+	return &made{by: f, args: args, lit: lit}
 }
 
 // deep reports whether calls that cannot reach a router are nested too deeply.
@@ -563,8 +589,8 @@ func (in *interpreter) applyRouter(f any, r *router, pos token.Pos) {
 		in.enter(f, []any{r}, pos)
 	case *made:
 		// func routes() func(chi.Router) { return func(r chi.Router) {…} }
-		if fn, ok := first(in.enter(f.by, f.args, pos)).(*function); ok {
-			in.enter(fn, []any{r}, pos)
+		if f.lit != nil {
+			in.enter(f.lit, []any{r}, pos)
 		}
 	}
 }

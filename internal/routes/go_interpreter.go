@@ -33,9 +33,10 @@ type interpreter struct {
 	globals   map[*goVar]any
 	summaries map[*goType]*object
 	reaches   map[*goFunc]bool // functions that may reach a router
+	seeds     map[*goFunc]bool // functions that name one, or hold one
 	buckets   []*bucket
 	fallback  *router // http.DefaultServeMux
-	unread    map[string]bool
+	unread    map[string]goRouting
 }
 
 // frame is a call under way.
@@ -49,7 +50,7 @@ type frame struct {
 func newInterpreter(src *goSource, kinds []goRouting) *interpreter {
 	in := &interpreter{
 		src: src, kinds: kinds, limit: goSteps, visited: map[*goFunc]bool{}, globals: map[*goVar]any{},
-		summaries: map[*goType]*object{}, unread: map[string]bool{},
+		summaries: map[*goType]*object{}, unread: map[string]goRouting{}, seeds: map[*goFunc]bool{},
 	}
 	in.reaches = in.reach()
 	return in
@@ -71,7 +72,7 @@ func (in *interpreter) run() {
 		in.root(fn)
 	}
 	in.phase = 3
-	for _, fn := range in.topmost(all, in.takesRouter) {
+	for _, fn := range in.topmost(all, func(fn *goFunc) bool { return in.takesRouter(fn) || in.seeds[fn] && shape(fn.signature()) == "" }) {
 		in.root(fn)
 	}
 }
@@ -253,12 +254,13 @@ func (in *interpreter) reach() map[*goFunc]bool {
 	callers := map[*goFunc][]*goFunc{}
 	var todo []*goFunc
 	holders := map[*goType]bool{}
+	in.reaches = out // while it is made
 	for _, fn := range in.src.functions() {
 		for _, to := range in.callees(fn) {
 			callers[to] = append(callers[to], fn)
 		}
 		if in.seed(fn, holders) {
-			out[fn] = true
+			out[fn], in.seeds[fn] = true, true
 			todo = append(todo, fn)
 		}
 	}
@@ -282,11 +284,7 @@ func (in *interpreter) seed(fn *goFunc, holders map[*goType]bool) bool {
 	}
 	if fn.decl.Recv != nil {
 		if t := fn.file.pkg.types[baseName(fn.decl.Recv.List[0].Type)]; t != nil && shape(fn.signature()) == "" {
-			holds, seen := holders[t]
-			if !seen {
-				holds = in.mentionsRouter(t.spec, t.file)
-				holders[t] = holds
-			}
+			holds := in.holds(t, holders, 0)
 			if holds {
 				return true
 			}
@@ -306,6 +304,24 @@ func (in *interpreter) seed(fn *goFunc, holders map[*goType]bool) bool {
 		})
 	}
 	return found
+}
+
+// holds reports whether a type has a router in a field, or in a field of a field.
+func (in *interpreter) holds(t *goType, known map[*goType]bool, depth int) bool {
+	if v, ok := known[t]; ok || depth > 4 {
+		return v
+	}
+	known[t] = false // while it is looked for
+	v := in.mentionsRouter(t.spec, t.file)
+	if st, ok := t.spec.Type.(*ast.StructType); ok && !v {
+		for _, fd := range st.Fields.List {
+			if n := (typeRef{expr: fd.Type, file: t.file}).name(); n.typ != nil && in.holds(n.typ, known, depth+1) {
+				v = true
+			}
+		}
+	}
+	known[t] = v
+	return v
 }
 
 // mentionsRouterCall reports whether a variable of a package is made by a function that makes
@@ -360,9 +376,11 @@ func (in *interpreter) spend() bool {
 	return in.steps < in.limit
 }
 
-func (in *interpreter) unreadable(at, why string) {
-	if len(in.unread) < 1000 {
-		in.unread[at+": "+why] = true
+// unreadable notes a declaration that is not read. Of functions that nothing calls there are
+// none: their arguments are not known.
+func (in *interpreter) unreadable(k goRouting, at, why string) {
+	if len(in.unread) < 1000 && in.phase < 3 {
+		in.unread[at+": "+why] = k
 	}
 }
 

@@ -25,8 +25,10 @@ func readGo(t lang.Tree, kind goRouting) ([]Route, []string) {
 		out = append(out, in.route(f)...)
 	}
 	var unread []string
-	for u := range in.unread {
-		unread = append(unread, u)
+	for u, k := range in.unread {
+		if k == kind {
+			unread = append(unread, u)
+		}
 	}
 	slices.Sort(unread)
 	return Sort(out), unread
@@ -103,6 +105,10 @@ func (in *interpreter) handlerOf(v any) (f *function, mws []any) {
 		case *function:
 			if inner := in.relayed(x); inner != nil {
 				v = inner
+				continue
+			}
+			if o, ok := x.recv.(*object); ok && x.fn != nil && x.fn.decl.Name.Name == "ServeHTTP" && o.handler() != nil {
+				v, mws = o.handler(), append(mws, x)
 				continue
 			}
 			return x, mws
@@ -213,7 +219,7 @@ func (in *interpreter) leftOut(f flat) bool {
 	}
 	for _, u := range Known {
 		if u.Language == "go" && slices.ContainsFunc(u.Imports, func(p string) bool { return e.path == p || strings.HasPrefix(e.path, p+"/") }) {
-			in.unreadable(f.at, "a router of "+u.Framework+", which is not read")
+			in.unreadable(f.kind, f.at, "a router of "+u.Framework+", which is not read")
 			return true
 		}
 	}

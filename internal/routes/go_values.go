@@ -36,6 +36,7 @@ type (
 	made struct {
 		by   *function
 		args []any
+		lit  *function // what it returns, where that is a literal
 	}
 	// wrapped is a handler or router behind middlewares.
 	wrapped struct {
@@ -137,7 +138,7 @@ func (c *routerCall) declare(method string, path any, handler any, mws []any) {
 	at := c.in.place(c)
 	p, ok := path.(string)
 	if !ok || c.r.unknown {
-		c.in.unreadable(at, "the path is not a constant")
+		c.in.unreadable(c.r.kind, at, "the path is not a constant")
 		return
 	}
 	c.in.count++
