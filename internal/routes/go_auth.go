@@ -56,6 +56,7 @@ var (
 	tokenNames  = regexp.MustCompile(`(?i)^(authorization|(x-)?(api|auth|access)?[-_]?(key|token)|x-user-id|jwt|bearer)$`)
 	cookieNames = regexp.MustCompile(`(?i)token|sess|auth|jwt|sid$`)
 	unauthNames = regexp.MustCompile(`(?i)unauth(ori[sz]ed|enticated)`)
+	guestNames  = regexp.MustCompile(`(?i)(not|no|un|anon|without|skip|guest)[a-z]{0,4}_?auth|guest`)
 	authNames   = regexp.MustCompile(`(?i)jwt|o?auth(z|n|oriz|entic|$|[^o])`)
 )
 
@@ -66,7 +67,10 @@ func (in *interpreter) assess(v any, depth int) credentials {
 	}
 	switch m := v.(type) {
 	case *made:
-		c := in.scan(m.by, m.args)
+		c := in.scan(m.by, m.args).named(m.by)
+		if m.lit != nil && !inside(m.lit.lit, m.by) {
+			c = c.or(in.assess(m.lit, depth+1).named(m.by))
+		}
 		for _, a := range m.args {
 			if shapeOf(a) == "middleware" {
 				c = c.or(in.assess(a, depth+1))
@@ -74,7 +78,7 @@ func (in *interpreter) assess(v any, depth int) credentials {
 		}
 		return c
 	case *function:
-		return in.scan(m, nil)
+		return in.scan(m, nil).named(m)
 	case *wrapped:
 		c := in.assess(m.inner, depth+1)
 		for _, w := range m.mws {
@@ -91,6 +95,20 @@ func (in *interpreter) assess(v any, depth int) credentials {
 		return externalCredentials(m.path, m.name)
 	}
 	return credentials{}
+}
+
+// named adds what the name of a function tells: one that is called for authentication, and
+// answers by itself, rejects.
+func (c credentials) named(f *function) credentials {
+	if f.fn != nil && c.stops && authNames.MatchString(f.fn.name) && !guestNames.MatchString(f.fn.name) {
+		c.rejects = true
+	}
+	return c
+}
+
+// inside reports whether a literal stands in the body of a function.
+func inside(lit *ast.FuncLit, f *function) bool {
+	return f.fn != nil && f.fn.decl.Pos() <= lit.Pos() && lit.End() <= f.fn.decl.End()
 }
 
 // externalCredentials is what a middleware of another package does, by its name.
@@ -111,13 +129,14 @@ type authScan struct {
 	h     *handlerReader
 	found credentials
 	steps int
+	over  bool // the handler ran before: what comes now is said of its answer
 	stack []*goFunc
 }
 
 func (in *interpreter) scan(f *function, args []any) credentials {
 	s := &authScan{h: &handlerReader{in: in, route: &Route{}}}
 	sig := f.signature()
-	p := reading{file: f.file, sc: f.scope.inner(), args: f.args}
+	p := goContext{file: f.file, sc: f.scope.inner(), args: f.args}
 	params, names, _ := sig.parameters()
 	for i, n := range names {
 		fa := &fact{typ: params[i]}
@@ -138,12 +157,12 @@ func (in *interpreter) scan(f *function, args []any) credentials {
 	return s.found
 }
 
-func (s *authScan) walk(n ast.Node, p reading) {
+func (s *authScan) walk(n ast.Node, p goContext) {
 	if n == nil || n == (*ast.BlockStmt)(nil) {
 		return
 	}
 	ast.Inspect(n, func(n ast.Node) bool {
-		if s.steps++; s.steps > goAuthSteps || n == nil {
+		if s.steps++; s.steps > goAuthSteps || n == nil || s.over {
 			return false
 		}
 		switch x := n.(type) {
@@ -184,7 +203,7 @@ func (s *authScan) walk(n ast.Node, p reading) {
 }
 
 // constant is the value of a condition that the arguments of a middleware tell.
-func (s *authScan) constant(e ast.Expr, p reading) (v, ok bool) {
+func (s *authScan) constant(e ast.Expr, p goContext) (v, ok bool) {
 	switch x := e.(type) {
 	case *ast.Ident:
 		v, ok = s.h.fact(x, p).value.(bool)
@@ -221,7 +240,7 @@ func (s *authScan) rejected() {
 }
 
 // name follows variables and constants of the tree.
-func (s *authScan) name(x *ast.Ident, p reading) {
+func (s *authScan) name(x *ast.Ident, p goContext) {
 	if p.sc.has(x.Name) {
 		return
 	}
@@ -240,11 +259,11 @@ func (s *authScan) global(pkg *goPackage, name string) {
 		return
 	}
 	s.stack = append(s.stack, nil)
-	s.walk(v.value, reading{file: v.file, sc: (*scope)(nil).inner()})
+	s.walk(v.value, goContext{file: v.file, sc: (*scope)(nil).inner()})
 	s.stack = s.stack[:len(s.stack)-1]
 }
 
-func (s *authScan) selector(x *ast.SelectorExpr, p reading) {
+func (s *authScan) selector(x *ast.SelectorExpr, p goContext) {
 	pkg, name, ok := p.file.qualified(x, p.sc)
 	if !ok {
 		return
@@ -263,7 +282,7 @@ func (s *authScan) selector(x *ast.SelectorExpr, p reading) {
 }
 
 // call looks at a call and follows it. It reports whether its parts are to be walked.
-func (s *authScan) call(x *ast.CallExpr, p reading) bool {
+func (s *authScan) call(x *ast.CallExpr, p goContext) bool {
 	name := ""
 	if sel, ok := x.Fun.(*ast.SelectorExpr); ok {
 		name = sel.Sel.Name
@@ -292,7 +311,11 @@ func (s *authScan) call(x *ast.CallExpr, p reading) bool {
 		s.found.reads = true
 	case "Abort", "AbortWithStatus", "AbortWithStatusJSON", "AbortWithError", "WriteHeader":
 		s.stops()
-	case "Error":
+	case "Next":
+		if sel, ok := x.Fun.(*ast.SelectorExpr); ok && isGinContext(s.h.fact(sel.X, p).typ.name()) && s.found == (credentials{}) && len(s.stack) < 2 {
+			s.over = true
+		}
+	case "Error", "Redirect":
 		if pkg, _, ok := p.file.qualified(x.Fun, p.sc); ok && pkg == "net/http" {
 			s.stops()
 		}
@@ -303,7 +326,7 @@ func (s *authScan) call(x *ast.CallExpr, p reading) bool {
 
 func (s *authScan) stops() { s.found.stops = true }
 
-func (s *authScan) follow(x *ast.CallExpr, p reading) {
+func (s *authScan) follow(x *ast.CallExpr, p goContext) {
 	fn, _, _ := s.h.callee(x, p)
 	if fn == nil || fn.decl.Body == nil || slices.Contains(s.stack, fn) || len(s.stack) > goAuthDepth {
 		return

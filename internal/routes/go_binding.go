@@ -7,7 +7,7 @@ import (
 )
 
 // called is what the result of a call is.
-func (h *handlerReader) called(x *ast.CallExpr, p reading) *fact {
+func (h *handlerReader) called(x *ast.CallExpr, p goContext) *fact {
 	if id, ok := x.Fun.(*ast.Ident); ok && !p.sc.has(id.Name) && len(x.Args) > 0 {
 		switch id.Name {
 		case "new", "make":
@@ -29,8 +29,7 @@ func (h *handlerReader) called(x *ast.CallExpr, p reading) *fact {
 	}
 	fn, _, args := h.callee(x, p)
 	if fn == nil {
-		c := context{file: p.file, sc: p.sc, args: p.args}
-		if t, ok := h.in.conversion(x.Fun, c); ok && len(x.Args) == 1 {
+		if t, ok := h.in.conversion(x.Fun, p); ok && len(x.Args) == 1 {
 			f := *h.fact(x.Args[0], p)
 			f.typ = t
 			return &f
@@ -54,7 +53,7 @@ func (h *handlerReader) called(x *ast.CallExpr, p reading) *fact {
 
 // passed is what a small function gives back of a parameter: func id(r) string { return
 // chi.URLParam(r, "id") }.
-func (h *handlerReader) passed(fn *goFunc, x *ast.CallExpr, p reading) (is string, field *Field) {
+func (h *handlerReader) passed(fn *goFunc, x *ast.CallExpr, p goContext) (is string, field *Field) {
 	if fn.decl.Body == nil || h.passes >= 3 || slices.Contains(h.stack, fn) {
 		return "", nil
 	}
@@ -91,13 +90,31 @@ func (h *handlerReader) carries(f *fact) bool {
 		return true
 	}
 	n := f.typ.name()
-	return isGinContext(n) || n.external("net/http", "Request") || n.external("net/url", "Values")
+	return isGinContext(n) || n.external("net/url", "Values") || isRequest(f.typ, "") || h.embedsContext(f.typ, "")
+}
+
+// isRequest reports whether a type is http.Request, or embeds it and has no method of the name
+// itself.
+func isRequest(t typeRef, name string) bool {
+	if t.name().external("net/http", "Request") {
+		return true
+	}
+	st, ok := t.final().expr.(*ast.StructType)
+	if !ok {
+		return false
+	}
+	if fn, _ := t.method(name, 0); fn != nil {
+		return false
+	}
+	return slices.ContainsFunc(st.Fields.List, func(fd *ast.Field) bool {
+		return len(fd.Names) == 0 && t.final().with(fd.Type).name().external("net/http", "Request")
+	})
 }
 
 // enterReading is the inside of a function that is called, its parameters bound.
-func (h *handlerReader) enterReading(fn *goFunc, x *ast.CallExpr, p reading) reading {
+func (h *handlerReader) enterReading(fn *goFunc, x *ast.CallExpr, p goContext) goContext {
 	_, recv, args := h.callee(x, p)
-	inner := reading{file: fn.file, sc: (*scope)(nil).inner(), args: args}
+	inner := goContext{file: fn.file, sc: (*scope)(nil).inner(), args: args}
 	sig := fn.signature()
 	sig.args = args
 	params, names, variadic := sig.parameters()
@@ -157,7 +174,7 @@ func (in *interpreter) returned(fn *goFunc, i int) typeRef {
 
 // callee is the function of the tree that a call runs, with its receiver and the types of an
 // instantiation.
-func (h *handlerReader) callee(x *ast.CallExpr, p reading) (fn *goFunc, recv *fact, args map[string]typeRef) {
+func (h *handlerReader) callee(x *ast.CallExpr, p goContext) (fn *goFunc, recv *fact, args map[string]typeRef) {
 	fun := x.Fun
 	var instance []ast.Expr
 	switch f := fun.(type) {
@@ -200,7 +217,7 @@ func (h *handlerReader) callee(x *ast.CallExpr, p reading) (fn *goFunc, recv *fa
 }
 
 // infer gives type parameters the types of arguments.
-func (h *handlerReader) infer(fn *goFunc, x *ast.CallExpr, args map[string]typeRef, p reading) {
+func (h *handlerReader) infer(fn *goFunc, x *ast.CallExpr, args map[string]typeRef, p goContext) {
 	params, _, _ := fn.signature().parameters()
 	for i, t := range params {
 		if i >= len(x.Args) {
@@ -257,7 +274,7 @@ func typeOfValue(v any) typeRef {
 }
 
 // externalResult is the result of a function of another package.
-func (h *handlerReader) externalResult(pkg, name string, x *ast.CallExpr, p reading) *fact {
+func (h *handlerReader) externalResult(pkg, name string, x *ast.CallExpr, p goContext) *fact {
 	arg := func(i int) ast.Expr {
 		if i < len(x.Args) {
 			return x.Args[i]
@@ -300,7 +317,7 @@ func restOfPath(name string) string {
 }
 
 // typedBy notes the type of a parameter by the function that reads it.
-func (h *handlerReader) typedBy(pkg, name string, x *ast.CallExpr, p reading) {
+func (h *handlerReader) typedBy(pkg, name string, x *ast.CallExpr, p goContext) {
 	if len(x.Args) == 0 {
 		return
 	}
@@ -341,7 +358,7 @@ func (h *handlerReader) typedBy(pkg, name string, x *ast.CallExpr, p reading) {
 
 // requestCall is a method of the context of Gin, of a request or of url.Values; nil for other
 // receivers.
-func (h *handlerReader) requestCall(recv *fact, name string, x *ast.CallExpr, p reading) *fact {
+func (h *handlerReader) requestCall(recv *fact, name string, x *ast.CallExpr, p goContext) *fact {
 	first := ""
 	if len(x.Args) > 0 {
 		first = h.text(x.Args[0], p)
@@ -350,7 +367,7 @@ func (h *handlerReader) requestCall(recv *fact, name string, x *ast.CallExpr, p 
 	switch {
 	case isGinContext(n) || h.embedsContext(recv.typ, name):
 		return h.ginCall(name, first, x, p)
-	case n.external("net/http", "Request"):
+	case isRequest(recv.typ, name):
 		switch name {
 		case "PathValue":
 			return &fact{field: h.param(first)}
@@ -379,7 +396,7 @@ func (h *handlerReader) requestCall(recv *fact, name string, x *ast.CallExpr, p 
 			return &fact{field: h.query(first)}
 		}
 		return &fact{}
-	case recv.field != nil && (name == "MustInt" || name == "Int" || name == "MustInt64"): // unknwon/com
+	case recv.field != nil && (name == "MustInt" || name == "Int" || name == "MustInt64"):
 		if recv.field.Type == "" {
 			recv.field.Type = "integer"
 		}
@@ -406,7 +423,7 @@ func (h *handlerReader) embedsContext(t typeRef, name string) bool {
 	return false
 }
 
-func (h *handlerReader) ginCall(name, first string, x *ast.CallExpr, p reading) *fact {
+func (h *handlerReader) ginCall(name, first string, x *ast.CallExpr, p goContext) *fact {
 	switch name {
 	case "Param":
 		return &fact{field: h.param(first)}
@@ -437,7 +454,7 @@ func (h *handlerReader) ginCall(name, first string, x *ast.CallExpr, p reading) 
 }
 
 // call reads a call for what it binds, and reads on in functions that get the request.
-func (h *handlerReader) call(x *ast.CallExpr, p reading) {
+func (h *handlerReader) call(x *ast.CallExpr, p goContext) {
 	h.fact(x, p) // a parameter that is read, and as what
 	if sel, ok := x.Fun.(*ast.SelectorExpr); ok {
 		if pkg, name, ok := p.file.qualified(sel, p.sc); ok {
@@ -453,7 +470,7 @@ func (h *handlerReader) call(x *ast.CallExpr, p reading) {
 }
 
 // externalCall reads a call of a function of another package.
-func (h *handlerReader) externalCall(pkg, name string, x *ast.CallExpr, p reading) {
+func (h *handlerReader) externalCall(pkg, name string, x *ast.CallExpr, p goContext) {
 	h.externalResult(pkg, name, x, p)
 	if len(x.Args) < 2 {
 		return
@@ -471,13 +488,13 @@ func (h *handlerReader) externalCall(pkg, name string, x *ast.CallExpr, p readin
 		h.bind(x.Args[1], "json", p)
 	case strings.HasSuffix(pkg, "/binding") && name == "JSON": // mholt/binding
 		h.bind(x.Args[1], "json", p)
-	case name == "Bind" && from.typ.name().external("net/http", "Request"):
+	case name == "Bind" && isRequest(from.typ, ""):
 		h.bind(x.Args[1], "json", p)
 	}
 }
 
 // binder reads the method Bind of what render.Bind is given.
-func (h *handlerReader) binder(e ast.Expr, p reading) {
+func (h *handlerReader) binder(e ast.Expr, p goContext) {
 	f := h.fact(e, p)
 	fn, _ := f.typ.method("Bind", 0)
 	if fn == nil || slices.Contains(h.stack, fn) || len(h.stack) > goHandlerDepth {
@@ -485,7 +502,7 @@ func (h *handlerReader) binder(e ast.Expr, p reading) {
 	}
 	h.stack = append(h.stack, fn)
 	defer func() { h.stack = h.stack[:len(h.stack)-1] }()
-	inner := reading{file: fn.file, sc: (*scope)(nil).inner()}
+	inner := goContext{file: fn.file, sc: (*scope)(nil).inner()}
 	h.receiver(fn, &fact{typ: f.typ}, inner)
 	params, names, _ := fn.signature().parameters()
 	for i, n := range names {
@@ -495,7 +512,7 @@ func (h *handlerReader) binder(e ast.Expr, p reading) {
 }
 
 // bindingCall reads a method that binds. It reports whether it is one.
-func (h *handlerReader) bindingCall(recv *fact, name string, x *ast.CallExpr, p reading) bool {
+func (h *handlerReader) bindingCall(recv *fact, name string, x *ast.CallExpr, p goContext) bool {
 	arg := func(i int) ast.Expr {
 		if i < len(x.Args) {
 			return x.Args[i]
@@ -534,7 +551,7 @@ func (h *handlerReader) bindingCall(recv *fact, name string, x *ast.CallExpr, p 
 			return true
 		}
 	}
-	if n.external("net/http", "Request") {
+	if isRequest(recv.typ, name) {
 		h.requestCall(recv, name, x, p)
 		return true
 	}
@@ -543,7 +560,7 @@ func (h *handlerReader) bindingCall(recv *fact, name string, x *ast.CallExpr, p 
 
 // bindingName is the encoding of binding.JSON and its like; "" for one that depends on the
 // request.
-func bindingName(e ast.Expr, p reading) string {
+func bindingName(e ast.Expr, p goContext) string {
 	if _, name, ok := p.file.qualified(e, p.sc); ok {
 		switch name {
 		case "JSON":
@@ -559,7 +576,7 @@ func bindingName(e ast.Expr, p reading) string {
 
 // follow reads a function of the tree that gets something of the request, or is a method of
 // something that holds it.
-func (h *handlerReader) follow(x *ast.CallExpr, p reading) {
+func (h *handlerReader) follow(x *ast.CallExpr, p goContext) {
 	fn, recv, _ := h.callee(x, p)
 	if fn == nil || fn.decl.Body == nil || slices.Contains(h.stack, fn) || len(h.stack) > goHandlerDepth {
 		return

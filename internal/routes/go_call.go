@@ -4,10 +4,11 @@ import (
 	"go/ast"
 	"go/token"
 	"slices"
+	"strings"
 )
 
 // callExpr does what a call does to routers, and gives its results.
-func (in *interpreter) callExpr(x *ast.CallExpr, c context) any {
+func (in *interpreter) callExpr(x *ast.CallExpr, c goContext) any {
 	if in.nesting > goNesting {
 		return nil
 	}
@@ -31,7 +32,7 @@ func (in *interpreter) callExpr(x *ast.CallExpr, c context) any {
 }
 
 // arguments evaluates those of a call; a slice with ... is spread.
-func (in *interpreter) arguments(x *ast.CallExpr, c context) []any {
+func (in *interpreter) arguments(x *ast.CallExpr, c goContext) []any {
 	var out []any
 	for i, a := range x.Args {
 		v := in.evalAll(a, c)
@@ -49,7 +50,7 @@ func (in *interpreter) arguments(x *ast.CallExpr, c context) []any {
 	return out
 }
 
-func (in *interpreter) builtin(x *ast.CallExpr, c context) (any, bool) {
+func (in *interpreter) builtin(x *ast.CallExpr, c goContext) (any, bool) {
 	id, ok := x.Fun.(*ast.Ident)
 	if !ok || c.sc.has(id.Name) || c.file.pkg.funcs[id.Name] != nil || len(x.Args) == 0 {
 		return nil, false
@@ -102,7 +103,7 @@ func (in *interpreter) zero(t typeRef) any {
 }
 
 // conversion reports whether what is called is a type.
-func (in *interpreter) conversion(e ast.Expr, c context) (typeRef, bool) {
+func (in *interpreter) conversion(e ast.Expr, c goContext) (typeRef, bool) {
 	for range 8 {
 		p, ok := e.(*ast.ParenExpr)
 		if !ok {
@@ -142,7 +143,7 @@ func (in *interpreter) convert(t typeRef, v any) any {
 }
 
 // callMethod calls x.m(…) where x is a value. done is false where m is a field with a function.
-func (in *interpreter) callMethod(sel *ast.SelectorExpr, x *ast.CallExpr, c context) (v any, done bool) {
+func (in *interpreter) callMethod(sel *ast.SelectorExpr, x *ast.CallExpr, c goContext) (v any, done bool) {
 	if _, _, ok := c.file.qualified(sel, c.sc); ok {
 		return nil, false
 	}
@@ -197,7 +198,7 @@ func (in *interpreter) callMethod(sel *ast.SelectorExpr, x *ast.CallExpr, c cont
 
 // callTyped calls a method of a value whose type alone is known. A router that is given to an
 // interface goes to all its implementations.
-func (in *interpreter) callTyped(v *typed, name string, args []any, x *ast.CallExpr, c context) any {
+func (in *interpreter) callTyped(v *typed, name string, args []any, x *ast.CallExpr, c goContext) any {
 	if fn, _ := v.typ.method(name, 0); fn != nil {
 		return in.apply(&function{fn: fn, recv: v, file: fn.file}, args, x, c)
 	}
@@ -230,13 +231,13 @@ func (in *interpreter) callRouter(r *router, name string, args []any, x *ast.Cal
 }
 
 // apply calls a value.
-func (in *interpreter) apply(f any, args []any, x *ast.CallExpr, c context) any {
+func (in *interpreter) apply(f any, args []any, x *ast.CallExpr, c goContext) any {
 	switch f := f.(type) {
 	case *function:
-		return in.callFunction(f, args, x, c)
+		return in.callFunction(f, args, x)
 	case *made: // a middleware that a function made, or a function of another kind
 		if f.lit != nil && shapeOf(f) == "" {
-			return in.callFunction(f.lit, args, x, c)
+			return in.callFunction(f.lit, args, x)
 		}
 		return in.handlerAmong(args, f)
 	case *wrapped:
@@ -284,6 +285,14 @@ func (in *interpreter) handlerAmong(args []any, by any) any {
 	return nil
 }
 
+func isCallable(v any) bool {
+	switch v.(type) {
+	case *function, *made, *wrapped:
+		return true
+	}
+	return false
+}
+
 // isFunction reports whether a value is a function that is no handler by its signature: one of a
 // type of the tree's own.
 func isFunction(v any) bool {
@@ -326,7 +335,7 @@ func (in *interpreter) behind(v any, mws []any) any {
 }
 
 // callFunction calls a function of the tree or a literal.
-func (in *interpreter) callFunction(f *function, args []any, x *ast.CallExpr, c context) any {
+func (in *interpreter) callFunction(f *function, args []any, x *ast.CallExpr) any {
 	sig := f.signature()
 	results := sig.results()
 	kind := ""
@@ -342,6 +351,9 @@ func (in *interpreter) callFunction(f *function, args []any, x *ast.CallExpr, c 
 				return &wrapped{inner: e, mws: []any{f}}
 			}
 		}
+	}
+	if i := wraps(sig); i >= 0 && i < len(args) && isCallable(args[i]) {
+		return in.behind(args[i], append([]any{&made{by: f, args: args}}, others(args, args[i])...))
 	}
 	if f.fn != nil && in.aside && !in.reaches[f.fn] && in.deep() {
 		return in.guess(results)
@@ -427,7 +439,7 @@ func (in *interpreter) enter(f *function, args []any, pos token.Pos) any {
 	if body == nil || same > 1 || len(in.stack) >= goDepth || !in.spend() {
 		return in.guess(results)
 	}
-	c := context{file: f.file, sc: f.scope.inner(), args: f.args}
+	c := goContext{file: f.file, sc: f.scope.inner(), args: f.args}
 	params, names, variadic := sig.parameters()
 	for i, n := range names {
 		c.sc.vars[n] = in.parameter(params[i], i, args, variadic && i == len(names)-1)
@@ -499,7 +511,7 @@ func (in *interpreter) defaultMux() any {
 }
 
 // callExternal calls a function of another package.
-func (in *interpreter) callExternal(p, name string, x *ast.CallExpr, c context) any {
+func (in *interpreter) callExternal(p, name string, x *ast.CallExpr, c goContext) any {
 	for _, k := range in.kinds {
 		if k.makes(p, name) {
 			in.arguments(x, c)
@@ -509,6 +521,11 @@ func (in *interpreter) callExternal(p, name string, x *ast.CallExpr, c context) 
 	args := in.arguments(x, c)
 	if s, ok := text(p, name, args); ok {
 		return s
+	}
+	if p == "github.com/spf13/viper" && name == "GetString" && len(args) == 1 {
+		if key, ok := args[0].(string); ok && in.src.viperDefaults()[strings.ToLower(key)] != "" {
+			return in.src.viperDefaults()[strings.ToLower(key)]
+		}
 	}
 	if p == "net/http" {
 		switch name {
@@ -533,6 +550,7 @@ func (in *interpreter) callExternal(p, name string, x *ast.CallExpr, c context) 
 		return first(several(args))
 	}
 	in.hooks(args, x)
+	filled(args)
 	if v := in.handlerAmong(args, &external{path: p, name: name, args: args, called: true}); v != nil {
 		return v
 	}
@@ -560,6 +578,15 @@ func (in *interpreter) stripped(prefix, h any) any {
 	return in.behind(&out, mws)
 }
 
+// filled notes objects that another package is given: it may set their fields.
+func filled(args []any) {
+	for _, a := range args {
+		if o, ok := a.(*object); ok {
+			o.plain = false
+		}
+	}
+}
+
 // hooks runs literals that another package is given to call: once.Do, fx.Invoke.
 func (in *interpreter) hooks(args []any, x *ast.CallExpr) {
 	for _, a := range args {
@@ -572,8 +599,9 @@ func (in *interpreter) hooks(args []any, x *ast.CallExpr) {
 }
 
 // callOn calls a method of a value of another package.
-func (in *interpreter) callOn(v *external, name string, args []any, x *ast.CallExpr, _ context) any {
+func (in *interpreter) callOn(v *external, name string, args []any, x *ast.CallExpr, _ goContext) any {
 	in.hooks(args, x)
+	filled(args)
 	next := &external{path: v.path, name: v.name + "." + name, args: slices.Concat(v.args, args), called: true}
 	chain := others(v.args, nil)
 	if h := in.handlerAmong(args, next); h != nil {

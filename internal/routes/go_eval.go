@@ -10,24 +10,24 @@ import (
 	"strings"
 )
 
-// place of an expression: the file and what names mean there.
-type context struct {
+// goContext is where an expression stands: its file and what names mean there.
+type goContext struct {
 	file *goFile
 	sc   *scope
 	args map[string]typeRef
 }
 
-func (c context) ref(e ast.Expr) typeRef {
+func (c goContext) ref(e ast.Expr) typeRef {
 	return typeRef{expr: e, file: c.file, scope: c.sc, args: c.args}
 }
 
-func (c context) inner() context {
+func (c goContext) inner() goContext {
 	c.sc = c.sc.inner()
 	return c
 }
 
 // eval gives the value of an expression, nil where it is not known.
-func (in *interpreter) eval(e ast.Expr, c context) any {
+func (in *interpreter) eval(e ast.Expr, c goContext) any {
 	if e == nil || !in.spend() || in.nesting > goNesting {
 		return nil
 	}
@@ -120,7 +120,7 @@ func binary(op token.Token, a, b any) any {
 	return nil
 }
 
-func (in *interpreter) ident(x *ast.Ident, c context) any {
+func (in *interpreter) ident(x *ast.Ident, c goContext) any {
 	if v, ok := c.sc.get(x.Name); ok {
 		return v
 	}
@@ -147,7 +147,7 @@ func (in *interpreter) member(pkg *goPackage, name string) any {
 	}
 	in.globals[v] = nil // while it is read: an initializer may lead back
 	var got any
-	at := context{file: v.file}
+	at := goContext{file: v.file}
 	if v.value != nil {
 		got = in.eval(v.value, at)
 		if v.of > 1 {
@@ -175,7 +175,7 @@ func nth(v any, i int) any {
 }
 
 // evalAll is eval that keeps all results of a call.
-func (in *interpreter) evalAll(e ast.Expr, c context) any {
+func (in *interpreter) evalAll(e ast.Expr, c goContext) any {
 	if call, ok := e.(*ast.CallExpr); ok && in.spend() {
 		return in.callExpr(call, c)
 	}
@@ -183,7 +183,7 @@ func (in *interpreter) evalAll(e ast.Expr, c context) any {
 }
 
 // selector is x.f: a name of a package, a field, or a method that is not called.
-func (in *interpreter) selector(x *ast.SelectorExpr, c context) any {
+func (in *interpreter) selector(x *ast.SelectorExpr, c goContext) any {
 	if p, name, ok := c.file.qualified(x, c.sc); ok {
 		if pkg := in.src.local(p); pkg != nil {
 			return in.member(pkg, name)
@@ -221,6 +221,9 @@ func (in *interpreter) choose(v any, name string) any {
 	case *typed:
 		if fn, _ := v.typ.method(name, 0); fn != nil {
 			return &function{fn: fn, recv: v, file: fn.file}
+		}
+		if d, ok := in.src.preset(v.typ, name); ok {
+			return d
 		}
 		if f, ok := v.typ.field(name, 0); ok {
 			return in.unknown(f)
@@ -265,38 +268,51 @@ func (in *interpreter) member2(o *object, name string) any {
 		}
 		return &function{fn: fn, recv: recv, file: fn.file}
 	}
-	if st, ok := o.typ.final().expr.(*ast.StructType); ok {
-		for _, fd := range st.Fields.List {
-			if len(fd.Names) > 0 || embeddedName(fd.Type) == name {
-				continue
-			}
-			switch e := o.fields[embeddedName(fd.Type)].(type) {
-			case *object:
-				if _, has := e.fields[name]; has {
-					return in.choose(e, name)
-				}
-			case *typed:
-				if v := in.choose(e, name); v != nil {
-					return v
-				}
-			case nil:
-				if t := o.typ.final().with(fd.Type); t.known() {
-					if _, isInterface := t.asInterface(0); isInterface {
-						if all := in.implementers(t, name); len(all) == 1 {
-							return all[0]
-						}
-					}
-				}
-			}
-		}
+	if v := in.promoted(o, name); v != nil {
+		return v
 	}
 	f, ok := o.typ.field(name, 0)
 	if !ok {
 		return nil
 	}
+	if d, ok := in.src.preset(o.typ, name); ok {
+		return d
+	}
+	if _, named := o.fields[name]; o.plain && !named && f.bare().expr == f.expr && baseName(f.final().expr) == "string" {
+		return ""
+	}
 	v := in.unknown(f)
 	o.fields[name] = v
 	return v
+}
+
+// promoted is a field or method that an object has of what it embeds.
+func (in *interpreter) promoted(o *object, name string) any {
+	st, ok := o.typ.final().expr.(*ast.StructType)
+	if !ok {
+		return nil
+	}
+	for _, fd := range st.Fields.List {
+		if len(fd.Names) > 0 || embeddedName(fd.Type) == name {
+			continue
+		}
+		switch e := o.fields[embeddedName(fd.Type)].(type) {
+		case *object:
+			if _, has := e.fields[name]; has {
+				return in.choose(e, name)
+			}
+		case *typed:
+			if v := in.choose(e, name); v != nil {
+				return v
+			}
+		case nil:
+			t := o.typ.final().with(fd.Type)
+			if all := in.implementers(t, name); len(all) == 1 {
+				return all[0]
+			}
+		}
+	}
+	return nil
 }
 
 // embedded is the router that an object embeds, or nil.
@@ -322,7 +338,7 @@ func (in *interpreter) embedded(o *object, depth int) *router {
 }
 
 // index is a member of a known list, or an instantiation of a generic function.
-func (in *interpreter) index(x *ast.IndexExpr, c context) any {
+func (in *interpreter) index(x *ast.IndexExpr, c goContext) any {
 	v := in.eval(x.X, c)
 	switch v := v.(type) {
 	case *function:
@@ -354,7 +370,7 @@ func (in *interpreter) index(x *ast.IndexExpr, c context) any {
 
 // composite is a literal of a struct, slice or map. of is the type where the literal leaves it
 // out.
-func (in *interpreter) composite(x *ast.CompositeLit, c context, of ast.Expr) any {
+func (in *interpreter) composite(x *ast.CompositeLit, c goContext, of ast.Expr) any {
 	t := c.ref(x.Type)
 	if x.Type == nil {
 		t = c.ref(of)
@@ -366,7 +382,7 @@ func (in *interpreter) composite(x *ast.CompositeLit, c context, of ast.Expr) an
 	case *ast.MapType:
 		return in.elements(x, c, t, u.Value)
 	case *ast.StructType:
-		o := &object{typ: t, fields: map[string]any{}}
+		o := &object{typ: t, fields: map[string]any{}, plain: true}
 		i := 0
 		var names []string
 		for _, fd := range u.Fields.List {
@@ -403,7 +419,7 @@ func (in *interpreter) composite(x *ast.CompositeLit, c context, of ast.Expr) an
 	return nil
 }
 
-func (in *interpreter) element(e ast.Expr, c context, t typeRef, field string) any {
+func (in *interpreter) element(e ast.Expr, c goContext, t typeRef, field string) any {
 	if lit, ok := e.(*ast.CompositeLit); ok && lit.Type == nil {
 		f, _ := t.field(field, 0)
 		return in.composite(lit, c, f.expr)
@@ -411,7 +427,7 @@ func (in *interpreter) element(e ast.Expr, c context, t typeRef, field string) a
 	return in.eval(e, c)
 }
 
-func (in *interpreter) elements(x *ast.CompositeLit, c context, t typeRef, elem ast.Expr) any {
+func (in *interpreter) elements(x *ast.CompositeLit, c goContext, t typeRef, elem ast.Expr) any {
 	l := &list{typ: t}
 	if _, pointer := elem.(*ast.StarExpr); pointer {
 		elem = elem.(*ast.StarExpr).X
@@ -425,7 +441,7 @@ func (in *interpreter) elements(x *ast.CompositeLit, c context, t typeRef, elem 
 			e = kv.Value
 		}
 		if lit, ok := e.(*ast.CompositeLit); ok && lit.Type == nil {
-			l.items = append(l.items, in.composite(lit, elementContext(c, t), elem))
+			l.items = append(l.items, in.composite(lit, c, elem))
 			continue
 		}
 		l.items = append(l.items, in.eval(e, c))
@@ -434,15 +450,6 @@ func (in *interpreter) elements(x *ast.CompositeLit, c context, t typeRef, elem 
 		l.keys = nil
 	}
 	return l
-}
-
-// elementContext is where elements of a literal are read whose type is left out: names of
-// values are those of the place, the type is that of the list.
-func elementContext(c context, t typeRef) context {
-	if f := t.final(); f.file != nil && f.file.pkg == c.file.pkg {
-		return c
-	}
-	return c
 }
 
 // text computes strings from constants with functions of the standard library.

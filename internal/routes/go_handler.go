@@ -57,18 +57,9 @@ type handlerReader struct {
 	target typeRef
 }
 
-// place is a function that is being read: its file and what its names mean.
-type reading struct {
-	file *goFile
-	sc   *scope
-	args map[string]typeRef
-}
-
-func (p reading) ref(e ast.Expr) typeRef { return typeRef{expr: e, file: p.file, scope: p.sc, args: p.args} }
-
-func (p reading) set(name string, f *fact) {
+func (c goContext) set(name string, f *fact) {
 	if name != "_" && f != nil {
-		p.sc.vars[name] = f
+		c.sc.vars[name] = f
 	}
 }
 
@@ -98,7 +89,7 @@ func (in *interpreter) readHandler(r *Route, f *function, mws []any) {
 // function reads a function value whose arguments are values of the interpreter.
 func (h *handlerReader) function(f *function, args []any) {
 	sig := f.signature()
-	p := reading{file: f.file, sc: f.scope.inner(), args: f.args}
+	p := goContext{file: f.file, sc: f.scope.inner(), args: f.args}
 	if f.fn != nil {
 		if slices.Contains(h.stack, f.fn) {
 			return
@@ -128,7 +119,7 @@ func (h *handlerReader) function(f *function, args []any) {
 }
 
 // receiver sets the name of a method's receiver.
-func (h *handlerReader) receiver(fn *goFunc, recv *fact, p reading) {
+func (h *handlerReader) receiver(fn *goFunc, recv *fact, p goContext) {
 	if fn.decl.Recv == nil || len(fn.decl.Recv.List[0].Names) == 0 {
 		return
 	}
@@ -141,7 +132,7 @@ func (h *handlerReader) receiver(fn *goFunc, recv *fact, p reading) {
 
 // valueFact is a fact of a value of the interpreter. A function that is given for a generic
 // parameter tells the types in it.
-func (h *handlerReader) valueFact(v any, declared typeRef, p reading) *fact {
+func (h *handlerReader) valueFact(v any, declared typeRef, p goContext) *fact {
 	f := &fact{typ: declared, value: v}
 	switch v := v.(type) {
 	case *object:
@@ -183,14 +174,14 @@ func unify(params *ast.FieldList, given signature, args map[string]typeRef) {
 	}
 }
 
-func (h *handlerReader) block(body *ast.BlockStmt, p reading) {
+func (h *handlerReader) block(body *ast.BlockStmt, p goContext) {
 	if body == nil {
 		return
 	}
 	ast.Inspect(body, func(n ast.Node) bool { return h.visit(n, p) })
 }
 
-func (h *handlerReader) visit(n ast.Node, p reading) bool {
+func (h *handlerReader) visit(n ast.Node, p goContext) bool {
 	if n == nil {
 		return false
 	}
@@ -243,7 +234,7 @@ func (h *handlerReader) visit(n ast.Node, p reading) bool {
 
 // emptyCheck makes a member of the body required that code finds empty, and bounds one whose length
 // it compares.
-func (h *handlerReader) emptyCheck(x *ast.BinaryExpr, p reading) {
+func (h *handlerReader) emptyCheck(x *ast.BinaryExpr, p goContext) {
 	if !h.bound || h.route.Body == nil {
 		return
 	}
@@ -263,7 +254,7 @@ func (h *handlerReader) emptyCheck(x *ast.BinaryExpr, p reading) {
 }
 
 // lengthRule is what len(x) < n and len(x) > n say of x, as reasons to refuse it.
-func (h *handlerReader) lengthRule(x *ast.BinaryExpr, p reading) (ast.Expr, rule) {
+func (h *handlerReader) lengthRule(x *ast.BinaryExpr, p goContext) (ast.Expr, rule) {
 	c, ok := x.X.(*ast.CallExpr)
 	if !ok || len(c.Args) != 1 {
 		return nil, rule{}
@@ -320,7 +311,7 @@ func (h *handlerReader) eachMember(t typeRef, fields []Field, owner ast.Expr, na
 	}
 }
 
-func (h *handlerReader) assign(x *ast.AssignStmt, p reading) {
+func (h *handlerReader) assign(x *ast.AssignStmt, p goContext) {
 	for i, l := range x.Lhs {
 		id, ok := l.(*ast.Ident)
 		if !ok || id.Name == "_" {
@@ -340,7 +331,7 @@ func (h *handlerReader) assign(x *ast.AssignStmt, p reading) {
 	}
 }
 
-func (h *handlerReader) declare(x *ast.DeclStmt, p reading) {
+func (h *handlerReader) declare(x *ast.DeclStmt, p goContext) {
 	g, ok := x.Decl.(*ast.GenDecl)
 	if !ok {
 		return
@@ -364,7 +355,7 @@ func (h *handlerReader) declare(x *ast.DeclStmt, p reading) {
 	}
 }
 
-func (h *handlerReader) ranges(x *ast.RangeStmt, p reading) {
+func (h *handlerReader) ranges(x *ast.RangeStmt, p goContext) {
 	id, ok := x.Value.(*ast.Ident)
 	if !ok {
 		return
@@ -381,7 +372,7 @@ func (h *handlerReader) ranges(x *ast.RangeStmt, p reading) {
 }
 
 // result is one of several results of a call, an assertion or an index.
-func (h *handlerReader) result(e ast.Expr, i int, p reading) *fact {
+func (h *handlerReader) result(e ast.Expr, i int, p goContext) *fact {
 	if i == 0 {
 		return h.fact(e, p)
 	}
@@ -398,7 +389,7 @@ func (h *handlerReader) result(e ast.Expr, i int, p reading) *fact {
 }
 
 // fact is what is known of an expression. It is never nil.
-func (h *handlerReader) fact(e ast.Expr, p reading) *fact {
+func (h *handlerReader) fact(e ast.Expr, p goContext) *fact {
 	switch e.(type) {
 	case *ast.Ident, *ast.BasicLit, nil:
 		return h.findFact(e, p)
@@ -416,7 +407,7 @@ func (h *handlerReader) fact(e ast.Expr, p reading) *fact {
 	return f
 }
 
-func (h *handlerReader) findFact(e ast.Expr, p reading) *fact {
+func (h *handlerReader) findFact(e ast.Expr, p goContext) *fact {
 	h.depth++
 	defer func() { h.depth-- }()
 	if h.depth > 60 {
@@ -464,7 +455,7 @@ func (h *handlerReader) findFact(e ast.Expr, p reading) *fact {
 }
 
 func (h *handlerReader) variable(v *goVar) *fact {
-	at := reading{file: v.file, sc: (*scope)(nil).inner()}
+	at := goContext{file: v.file, sc: (*scope)(nil).inner()}
 	if v.typ != nil {
 		f := &fact{typ: at.ref(v.typ)}
 		if lit, ok := v.value.(*ast.BasicLit); ok {
@@ -479,7 +470,7 @@ func (h *handlerReader) variable(v *goVar) *fact {
 }
 
 // text is a constant string, or "".
-func (h *handlerReader) text(e ast.Expr, p reading) string {
+func (h *handlerReader) text(e ast.Expr, p goContext) string {
 	if e == nil {
 		return ""
 	}
@@ -496,7 +487,7 @@ func (h *handlerReader) text(e ast.Expr, p reading) string {
 	return ""
 }
 
-func (h *handlerReader) selector(x *ast.SelectorExpr, p reading) *fact {
+func (h *handlerReader) selector(x *ast.SelectorExpr, p goContext) *fact {
 	if pkg, name, ok := p.file.qualified(x, p.sc); ok {
 		if local := h.in.src.local(pkg); local != nil && local.values[name] != nil {
 			return h.variable(local.values[name])
@@ -506,7 +497,7 @@ func (h *handlerReader) selector(x *ast.SelectorExpr, p reading) *fact {
 	base := h.fact(x.X, p)
 	n := base.typ.name()
 	switch {
-	case n.external("net/http", "Request"):
+	case isRequest(base.typ, ""):
 		switch x.Sel.Name {
 		case "Body":
 			return &fact{is: isBody}
@@ -515,7 +506,7 @@ func (h *handlerReader) selector(x *ast.SelectorExpr, p reading) *fact {
 		case "URL":
 			return &fact{is: "url"}
 		}
-	case isGinContext(n) && x.Sel.Name == "Request":
+	case (isGinContext(n) || h.embedsContext(base.typ, "")) && x.Sel.Name == "Request":
 		return &fact{typ: requestType(base.typ)}
 	}
 	if o, ok := base.value.(*object); ok {
@@ -539,7 +530,7 @@ func requestType(at typeRef) typeRef {
 	return typeRef{expr: &ast.SelectorExpr{X: ast.NewIdent("http"), Sel: ast.NewIdent("Request")}, file: f}
 }
 
-func (h *handlerReader) indexed(x *ast.IndexExpr, p reading) *fact {
+func (h *handlerReader) indexed(x *ast.IndexExpr, p goContext) *fact {
 	base := h.fact(x.X, p)
 	if name := h.text(x.Index, p); name != "" {
 		switch base.is {
@@ -609,13 +600,13 @@ func (h *handlerReader) param(name string) *Field {
 }
 
 // isMethod reports whether an expression is the method of the request.
-func (h *handlerReader) isMethod(e ast.Expr, p reading) bool {
+func (h *handlerReader) isMethod(e ast.Expr, p goContext) bool {
 	sel, ok := e.(*ast.SelectorExpr)
-	return ok && sel.Sel.Name == "Method" && h.fact(sel.X, p).typ.name().external("net/http", "Request")
+	return ok && sel.Sel.Name == "Method" && isRequest(h.fact(sel.X, p).typ, "")
 }
 
 // methodTest is the method of r.Method == M or r.Method != M.
-func (h *handlerReader) methodTest(e ast.Expr, p reading) (method string, equal bool) {
+func (h *handlerReader) methodTest(e ast.Expr, p goContext) (method string, equal bool) {
 	b, ok := e.(*ast.BinaryExpr)
 	if !ok || b.Op != token.EQL && b.Op != token.NEQ || !h.isMethod(b.X, p) {
 		return "", false
@@ -623,12 +614,12 @@ func (h *handlerReader) methodTest(e ast.Expr, p reading) (method string, equal 
 	return h.text(b.Y, p), b.Op == token.EQL
 }
 
-func (h *handlerReader) caseOf(c *ast.CaseClause, p reading) bool {
+func (h *handlerReader) caseOf(c *ast.CaseClause, p goContext) bool {
 	return slices.ContainsFunc(c.List, func(e ast.Expr) bool { return h.text(e, p) == h.route.Method })
 }
 
 // member notes body["name"].(type) of a body that is bound to a map.
-func (h *handlerReader) member(x *ast.TypeAssertExpr, p reading) {
+func (h *handlerReader) member(x *ast.TypeAssertExpr, p goContext) {
 	ix, ok := x.X.(*ast.IndexExpr)
 	if !ok || x.Type == nil {
 		return
@@ -637,7 +628,7 @@ func (h *handlerReader) member(x *ast.TypeAssertExpr, p reading) {
 	h.mapMember(ix, r.typed(p.ref(x.Type), 0).Type, p)
 }
 
-func (h *handlerReader) mapMember(ix *ast.IndexExpr, typ string, p reading) {
+func (h *handlerReader) mapMember(ix *ast.IndexExpr, typ string, p goContext) {
 	if h.fact(ix.X, p).is != "map" || h.route.Body == nil {
 		return
 	}
@@ -658,7 +649,7 @@ func (h *handlerReader) mapMember(ix *ast.IndexExpr, typ string, p reading) {
 
 // bind notes that the body of the request, or its query, becomes a value of a type. encoding is
 // json, form, query or uri; "" is what the tags say.
-func (h *handlerReader) bind(e ast.Expr, encoding string, p reading) {
+func (h *handlerReader) bind(e ast.Expr, encoding string, p goContext) {
 	f := h.fact(e, p)
 	t := f.typ
 	if !t.known() {

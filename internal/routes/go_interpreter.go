@@ -387,39 +387,37 @@ func (in *interpreter) unreadable(k goRouting, at, why string) {
 // place is where a declaration stands: in the caller, where the function that makes it is given
 // the path.
 func (in *interpreter) place(c *routerCall) string {
-	pos := c.pos
-	exprs := c.exprs
-	for i := len(in.stack) - 1; i > 0; i-- {
-		f := in.stack[i]
-		given := false
-		for _, e := range exprs {
+	if len(in.stack) < 2 {
+		return in.src.at(c.pos)
+	}
+	f := in.stack[len(in.stack)-1]
+	given := false
+	for _, e := range c.exprs {
+		switch e.(type) {
+		case *ast.BasicLit:
+			return in.src.at(c.pos)
+		case *ast.Ident, *ast.BinaryExpr, *ast.CallExpr:
+			own := false
 			ast.Inspect(e, func(n ast.Node) bool {
-				if _, ok := n.(*ast.FuncLit); ok {
+				switch x := n.(type) {
+				case *ast.Ident:
+					given = given || slices.Contains(f.params, x.Name)
+				case *ast.BasicLit:
+					own = own || strings.Contains(x.Value, "/")
+				case *ast.FuncLit:
 					return false
 				}
-				if id, ok := n.(*ast.Ident); ok && slices.Contains(f.params, id.Name) && !isSelected(e, id) {
-					given = true
-				}
-				return !given
+				return true
 			})
-			if _, lit := e.(*ast.BasicLit); lit {
-				given = false
-				break
+			if own {
+				return in.src.at(c.pos)
 			}
 		}
-		if !given || f.fn == nil {
-			break
-		}
-		pos = f.pos
-		break
 	}
-	return in.src.at(pos)
-}
-
-// isSelected reports whether an identifier of an expression is only the x of x.f.
-func isSelected(e ast.Expr, id *ast.Ident) bool {
-	sel, ok := e.(*ast.SelectorExpr)
-	return ok && sel.X == id
+	if given && f.fn != nil {
+		return in.src.at(f.pos)
+	}
+	return in.src.at(c.pos)
 }
 
 // newRouter is a router with nothing on it.

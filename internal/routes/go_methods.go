@@ -10,7 +10,7 @@ import (
 // it does not.
 func (in *interpreter) methods(f *function) []string {
 	var out []string
-	in.branches(f, func(method string, _ []ast.Stmt, _ *handlerReader, _ reading) {
+	in.branches(f, func(method string, _ []ast.Stmt, _ *handlerReader, _ goContext) {
 		if !slices.Contains(out, method) {
 			out = append(out, method)
 		}
@@ -25,7 +25,7 @@ func (in *interpreter) methods(f *function) []string {
 // for it; otherwise the handler.
 func (in *interpreter) dispatched(f *function, method string) *function {
 	out := f
-	in.branches(f, func(m string, body []ast.Stmt, h *handlerReader, p reading) {
+	in.branches(f, func(m string, body []ast.Stmt, h *handlerReader, p goContext) {
 		if m != method {
 			return
 		}
@@ -58,13 +58,13 @@ func (in *interpreter) dispatched(f *function, method string) *function {
 }
 
 // branches gives visit what a handler does for each method that it names.
-func (in *interpreter) branches(f *function, visit func(method string, body []ast.Stmt, h *handlerReader, p reading)) {
+func (in *interpreter) branches(f *function, visit func(method string, body []ast.Stmt, h *handlerReader, p goContext)) {
 	if f == nil {
 		return
 	}
 	body := (*ast.BlockStmt)(nil)
 	h := &handlerReader{in: in, route: &Route{}}
-	p := reading{file: f.file, sc: f.scope.inner(), args: f.args}
+	p := goContext{file: f.file, sc: f.scope.inner(), args: f.args}
 	params, names, _ := f.signature().parameters()
 	for i, n := range names {
 		p.set(n, &fact{typ: params[i]})

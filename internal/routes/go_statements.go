@@ -6,7 +6,7 @@ import (
 )
 
 // block runs statements in order.
-func (in *interpreter) block(all []ast.Stmt, c context) {
+func (in *interpreter) block(all []ast.Stmt, c goContext) {
 	for _, s := range all {
 		in.statement(s, c)
 	}
@@ -15,7 +15,7 @@ func (in *interpreter) block(all []ast.Stmt, c context) {
 // statement runs one statement. Of branches each runs, but those of a condition that is
 // known; a loop runs once, or for each member of a known list. A return ends nothing: what
 // stands behind it is for other cases.
-func (in *interpreter) statement(s ast.Stmt, c context) {
+func (in *interpreter) statement(s ast.Stmt, c goContext) {
 	if s == nil || !in.spend() || in.nesting > goNesting {
 		return
 	}
@@ -61,9 +61,9 @@ func (in *interpreter) statement(s ast.Stmt, c context) {
 }
 
 // later runs a call of go or defer; a literal there runs at once.
-func (in *interpreter) later(x *ast.CallExpr, c context) { in.evalAll(x, c) }
+func (in *interpreter) later(x *ast.CallExpr, c goContext) { in.evalAll(x, c) }
 
-func (in *interpreter) cases(body *ast.BlockStmt, c context) {
+func (in *interpreter) cases(body *ast.BlockStmt, c goContext) {
 	for _, s := range body.List {
 		switch x := s.(type) {
 		case *ast.CaseClause:
@@ -74,7 +74,7 @@ func (in *interpreter) cases(body *ast.BlockStmt, c context) {
 	}
 }
 
-func (in *interpreter) branch(x *ast.IfStmt, c context) {
+func (in *interpreter) branch(x *ast.IfStmt, c goContext) {
 	c = c.inner()
 	in.statement(x.Init, c)
 	known, ok := in.eval(x.Cond, c).(bool)
@@ -86,9 +86,9 @@ func (in *interpreter) branch(x *ast.IfStmt, c context) {
 	}
 }
 
-func (in *interpreter) loop(x *ast.RangeStmt, c context) {
+func (in *interpreter) loop(x *ast.RangeStmt, c goContext) {
 	over := in.eval(x.X, c)
-	set := func(c context, e ast.Expr, v any) {
+	set := func(c goContext, e ast.Expr, v any) {
 		if id, ok := e.(*ast.Ident); ok && id.Name != "_" {
 			c.sc.vars[id.Name] = v
 		}
@@ -127,7 +127,7 @@ func (in *interpreter) loop(x *ast.RangeStmt, c context) {
 
 // returns notes the results of the function that is running. What is known stays, unless a
 // later return knows better.
-func (in *interpreter) returns(x *ast.ReturnStmt, c context) {
+func (in *interpreter) returns(x *ast.ReturnStmt, c goContext) {
 	var all []any
 	if len(x.Results) == 1 {
 		v := in.evalAll(x.Results[0], c)
@@ -175,7 +175,7 @@ func namedResults(fn *goFunc) []string {
 	return out
 }
 
-func (in *interpreter) declaration(x *ast.DeclStmt, c context) {
+func (in *interpreter) declaration(x *ast.DeclStmt, c goContext) {
 	g, ok := x.Decl.(*ast.GenDecl)
 	if !ok {
 		return
@@ -216,7 +216,7 @@ func (in *interpreter) zeroVariable(t typeRef) any {
 	return in.zero(t)
 }
 
-func (in *interpreter) assign(x *ast.AssignStmt, c context) {
+func (in *interpreter) assign(x *ast.AssignStmt, c goContext) {
 	var values []any
 	if len(x.Rhs) == 1 && len(x.Lhs) > 1 {
 		v := in.evalAll(x.Rhs[0], c)
@@ -241,7 +241,7 @@ func (in *interpreter) assign(x *ast.AssignStmt, c context) {
 }
 
 // store gives a variable, a field or a member of a map a value.
-func (in *interpreter) store(l ast.Expr, v any, define bool, c context) {
+func (in *interpreter) store(l ast.Expr, v any, define bool, c goContext) {
 	switch l := l.(type) {
 	case *ast.Ident:
 		switch {
@@ -265,8 +265,10 @@ func (in *interpreter) store(l ast.Expr, v any, define bool, c context) {
 			}
 			return
 		}
-		if o, ok := in.eval(l.X, c).(*object); ok && v != nil {
-			o.fields[l.Sel.Name] = v
+		if o, ok := in.eval(l.X, c).(*object); ok {
+			if v != nil || o.fields[l.Sel.Name] == nil {
+				o.fields[l.Sel.Name] = v
+			}
 		}
 	case *ast.IndexExpr:
 		if m, ok := in.eval(l.X, c).(*list); ok && len(m.items) < goLoop && len(m.keys) == len(m.items) {

@@ -111,6 +111,10 @@ func (in *interpreter) handlerOf(v any) (f *function, mws []any) {
 				v, mws = o.handler(), append(mws, x)
 				continue
 			}
+			if inner := in.implemented(x); inner != nil {
+				v, mws = inner, append(mws, x)
+				continue
+			}
 			return x, mws
 		case *made:
 			return x.by, mws
@@ -171,7 +175,7 @@ func (in *interpreter) relayed(f *function) any {
 		}
 		if c, ok := e.(*ast.CallExpr); ok && len(c.Args) > 0 {
 			all := !slices.ContainsFunc(c.Args, func(a ast.Expr) bool { id, ok := a.(*ast.Ident); return !ok || !given[id.Name] })
-			if v, ok := in.eval(c.Fun, context{file: f.file, sc: f.scope}).(*function); ok && all && v.fn != nil {
+			if v, ok := in.eval(c.Fun, goContext{file: f.file, sc: f.scope}).(*function); ok && all && v.fn != nil {
 				return v
 			}
 		}
@@ -186,10 +190,41 @@ func (in *interpreter) relayed(f *function) any {
 			if v, ok := f.scope.get(id.Name); ok {
 				if fn, ok := v.(*function); ok && (fn.fn != nil || fn.lit != f.lit) {
 					out = fn
-				} else if m, ok := v.(*made); ok {
-					out = m
+				} else if isCallable(v) {
+					out = v
 				}
 			}
+		}
+		return out == nil
+	})
+	return out
+}
+
+// implemented is the method of the tree that a method of generated code calls by the same name,
+// through an interface; nil for other functions.
+func (in *interpreter) implemented(f *function) any {
+	if f.fn == nil || f.fn.decl.Recv == nil || f.fn.decl.Body == nil || !f.fn.file.generated {
+		return nil
+	}
+	p := goContext{file: f.file, sc: (*scope)(nil).inner()}
+	h := &handlerReader{in: in, route: &Route{}}
+	h.receiver(f.fn, &fact{value: f.recv}, p)
+	var out any
+	ast.Inspect(f.fn.decl.Body, func(n ast.Node) bool {
+		c, ok := n.(*ast.CallExpr)
+		if !ok || out != nil {
+			return out == nil
+		}
+		sel, ok := c.Fun.(*ast.SelectorExpr)
+		if !ok || sel.Sel.Name != f.fn.decl.Name.Name {
+			return true
+		}
+		if fn, recv, _ := h.callee(c, p); fn != nil && fn != f.fn {
+			got := &function{fn: fn, file: fn.file}
+			if recv != nil {
+				got.recv = recv.value
+			}
+			out = got
 		}
 		return out == nil
 	})

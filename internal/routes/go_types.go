@@ -81,11 +81,10 @@ func (t typeRef) with(e ast.Expr) typeRef {
 // named is what a type's name leads to: a type of the tree, or a name of another
 // package or of the language.
 type named struct {
-	typ       *goType
-	path      string // import path, "" of the language
-	name      string
-	args      map[string]typeRef
-	parameter bool // an unbound type parameter
+	typ  *goType
+	path string // import path, "" of the language
+	name string
+	args map[string]typeRef
 }
 
 // bare is a type without pointers and parentheses.

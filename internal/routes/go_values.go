@@ -21,6 +21,7 @@ type (
 	object struct {
 		typ    typeRef
 		fields map[string]any
+		plain  bool // a literal, whose fields are zero where it names none
 	}
 	// function is a function of the tree, perhaps of a receiver, or a literal.
 	function struct {
@@ -204,6 +205,27 @@ func shape(sig signature) string {
 		}
 	}
 	return ""
+}
+
+// wraps is the parameter of a function that is given what it returns: next of a middleware, be it
+// of a type of the tree's own; -1 where there is none.
+func wraps(sig signature) int {
+	results := sig.results()
+	if len(results) == 0 {
+		return -1
+	}
+	params, _, _ := sig.parameters()
+	of := results[0].name()
+	for i, p := range params {
+		if _, isFunc := p.asFunction(); !isFunc {
+			continue
+		}
+		n := p.name()
+		if n.typ != nil && n.typ == of.typ || handlerType(results[0]) == "handler" && handlerType(p) != "middleware" {
+			return i
+		}
+	}
+	return -1
 }
 
 // signature is that of a function value.
