@@ -1,12 +1,15 @@
-package httpsuite
+package httpsuite_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/benchmint/benchmint/internal/contract"
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/environment/environmenttest"
+	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/python"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -39,6 +42,13 @@ if len(sys.argv) > 1: sys.exit("cannot start as told")
 http.server.HTTPServer(("127.0.0.1", 8123), Handler).serve_forever()
 `
 
+// files is a tree.
+type files map[string]string
+
+func (t files) Paths() []string               { return slices.Sorted(maps.Keys(t)) }
+func (t files) Has(p string) bool             { _, ok := t[p]; return ok }
+func (t files) Read(p string) ([]byte, error) { return []byte(t[p]), nil }
+
 // The suite runs in the environment of its recipe, beside a service in another sandbox.
 func TestRunBesideAService(t *testing.T) {
 	if testing.Short() {
@@ -46,11 +56,11 @@ func TestRunBesideAService(t *testing.T) {
 	}
 	t.Parallel()
 	w := environmenttest.New(t, environmenttest.Bubblewrap(t), python.Language{}, python.ReportFormat)
-	tester, err := Tester(w.Available)
+	tester, err := httpsuite.Tester(w.Available)
 	if err != nil {
 		t.Skipf("SKIP: %v", err)
 	}
-	r := schemas.Recipe{Language: python.Name, Toolchain: tester.Toolchain, Tools: tester.Tools, Report: ReportFormat, Service: &schemas.Service{
+	r := schemas.Recipe{Language: python.Name, Toolchain: tester.Toolchain, Tools: tester.Tools, Report: httpsuite.ReportFormat, Service: &schemas.Service{
 		Port: 8123, Tester: &tester, Start: schemas.Command{Argv: []string{"/opt/toolchains/python-" + tester.Toolchain.Version + "/bin/python3", "server.py"}},
 	}}
 	base, err := w.Base(t.Context(), r)
@@ -64,20 +74,21 @@ func TestRunBesideAService(t *testing.T) {
 	defer func() { _ = w.Sandbox.Remove(t.Context(), layer) }()
 	value := func(v any) *contract.Matcher { return &contract.Matcher{Equal: &v} }
 	judged := func(id, path string, status int, body *contract.Matcher) contract.Case {
-		c := step(id, "GET", path)
-		c.Expect = &contract.Expect{Status: status, Type: "application/json", Body: body}
-		return c
+		return contract.Case{
+			ID: id, Kind: contract.Happy, Endpoint: schemas.Endpoint{Method: "GET", Path: path}, Request: contract.Request{Path: path},
+			Expect: &contract.Expect{Status: status, Type: "application/json", Body: body},
+		}
 	}
 	first := map[string]any{"count": 1, "suite": false, "inputs": false}
-	tree := treeOf{}
-	files, err := Files(contract.Suite{Format: contract.Format, Groups: []*contract.Group{
+	tree := files{}
+	suite, err := httpsuite.Files(contract.Suite{Format: contract.Format, Groups: []*contract.Group{
 		{Name: "one", Cases: []contract.Case{judged("count", "/count", 200, value(first)), judged("nothing", "/x", 404, value(map[string]any{"error": "not found"}))}},
 		{Name: "two", Cases: []contract.Case{judged("count", "/count", 200, value(first)), judged("crash", "/crash", 200, nil), judged("after", "/x", 404, nil)}},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
+	for _, f := range suite {
 		tree[f.Path] = string(f.Data)
 	}
 
@@ -113,7 +124,7 @@ func TestRunBesideAService(t *testing.T) {
 func runAll(t *testing.T, b *environment.Builder, layer sandbox.Layer, r schemas.Recipe, tree lang.Tree) testlog.Report {
 	t.Helper()
 	var outs []lang.Output
-	for _, tr := range (Runner{}).Runs(r, tree, lang.Select{Number: 1}) {
+	for _, tr := range (httpsuite.Runner{}).Runs(r, tree, lang.Select{Number: 1}) {
 		tr.Command.Env["BENCHMINT_READY_SECONDS"] = "20"
 		if len(r.Service.Start.Argv) > 2 {
 			tr.Command.Env["BENCHMINT_READY_SECONDS"] = "1"
@@ -122,9 +133,9 @@ func runAll(t *testing.T, b *environment.Builder, layer sandbox.Layer, r schemas
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%s\n%s", tr.Command.Env[groupVariable], res.Output)
+		t.Logf("%s", res.Output)
 		said, _ := tr.Said(res)
 		outs = append(outs, lang.Output{Run: tr, Tree: tree, Report: said, Result: res})
 	}
-	return Runner{}.Parse(r, outs)
+	return httpsuite.Runner{}.Parse(r, outs)
 }

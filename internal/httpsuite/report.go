@@ -107,7 +107,7 @@ func parsed(o lang.Output) process {
 // listed are the tests of a unit.
 func listed(unit string, inputs []sandbox.File) []string {
 	if unit == Connect {
-		return []string{connectFile + "::test_connect"}
+		return []string{ConnectID}
 	}
 	var files []File
 	for _, f := range inputs {

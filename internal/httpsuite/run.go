@@ -61,16 +61,17 @@ func (Runner) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Test
 // suiteIn are the files of the suite: the tree's own where it has cases, and else ours.
 func suiteIn(t lang.Tree) []File {
 	own := program()
-	casesPath := path.Join(schemas.SuiteFolder, CasesFile)
-	if t == nil || !t.Has(casesPath) {
+	if t == nil || !t.Has(CasesPath) {
 		return own
 	}
 	out := []File{}
-	for _, name := range append([]File{{Path: casesPath}}, own...) {
-		if data, err := t.Read(name.Path); err == nil {
-			name.Data = data
+	for _, f := range append([]File{{Path: CasesPath}}, own...) {
+		if t.Has(f.Path) {
+			if data, err := t.Read(f.Path); err == nil {
+				f.Data = data
+			}
 		}
-		out = append(out, name)
+		out = append(out, f)
 	}
 	return out
 }
