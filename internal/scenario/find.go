@@ -449,7 +449,7 @@ func (s *session) made(c contract.Case, at int) []string {
 	}
 	var out []string
 	for _, p := range s.cases[:at] {
-		if p.Endpoint.Method == "POST" && p.Kind == contract.Happy && trimmed(p.Endpoint.Path) == trimmed(c.Endpoint.Path) {
+		if p.Endpoint.Method == "POST" && p.Kind == contract.Happy && worked(s.answers[p.ID]) && trimmed(p.Endpoint.Path) == trimmed(c.Endpoint.Path) {
 			out = append(out, p.ID)
 		}
 	}

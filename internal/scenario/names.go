@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/contract"
 	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -19,7 +20,7 @@ type route struct {
 }
 
 func newRoute(r routes.Route) *route {
-	out := &route{Route: r, group: r.Group()}
+	out := &route{Route: r, group: contract.GroupName(r.Group())}
 	for s := range strings.SplitSeq(strings.Trim(r.Path, "/"), "/") {
 		if name, ok := param(s); ok {
 			out.params = append(out.params, name)

@@ -83,13 +83,7 @@ func wrapper(k string) bool {
 }
 
 // place is the path of a leaf as a reference has it.
-func (l leaf) place() string {
-	parts := make([]string, len(l.path))
-	for i, p := range l.path {
-		parts[i] = strings.NewReplacer("~", "~0", "/", "~1").Replace(p)
-	}
-	return "body/" + strings.Join(parts, "/")
-}
+func (l leaf) place() string { return contract.Place("body", l.path...) }
 
 // known is a value that was seen, and how a request says it.
 type known struct {

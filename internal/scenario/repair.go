@@ -120,7 +120,10 @@ var (
 		regexp.MustCompile(`(?i)(?:missing|required|no|provide|need|needs)(?: a| an| the| your| value for)?(?: required)?(?: (?:field|fields|param|params|parameter|parameters|property|key|keys|value|argument|arguments|data|body))?s?(?: (?:is|are))?:? ['"` + "`" + `]?([A-Za-z_][A-Za-z0-9_]{1,40})['"` + "`" + `]?`),
 		regexp.MustCompile(`(?i)(?:field |parameter |property |the )?['"` + "`" + `]?\b([A-Za-z_][A-Za-z0-9_]{1,40})['"` + "`" + `]?(?: field)? (?:is|are|was|must|cannot|can't|can not|may not|should|field required|field is)(?: a| an)? ?(?:missing|required|mandatory|not|be|blank|empty|non)`),
 	}
-	noName = regexp.MustCompile(`(?i)^(is|are|be|a|an|the|field|fields|data|for|this|that|it|value|values|request|body|json|input|parameter|parameters|param|required|missing|invalid|not|must|and|or|in|to|of|error|content|header|authorization|token|key|keys|property|argument|found|such|permission|access|valid|payload|you|your|have|with|from)$`)
+	// "username, email and password are required"
+	namesTogether = regexp.MustCompile(`(?i)((?:['"` + "`" + `]?[A-Za-z_]\w{1,40}['"` + "`" + `]?(?:, ?(?:and |or )?| and | or |/))+['"` + "`" + `]?[A-Za-z_]\w{1,40}['"` + "`" + `]?) (?:fields? )?(?:are|is|must be|can ?not be)(?: both)? (?:required|missing|mandatory|provided|specified|given|blank|empty|included)`)
+	wordForm      = regexp.MustCompile(`[A-Za-z_]\w+`)
+	noName        = regexp.MustCompile(`(?i)^(is|are|be|a|an|the|field|fields|data|for|this|that|it|value|values|request|body|json|input|parameter|parameters|param|required|missing|invalid|not|must|and|or|in|to|of|error|content|header|authorization|token|key|keys|property|argument|found|such|permission|access|valid|payload|you|your|have|with|from)$`)
 )
 
 // messages reads objects whose keys are fields and whose values are complaints.
@@ -182,6 +185,13 @@ func sentences(s string) []repair {
 		return found
 	}
 	var out []repair
+	for _, m := range namesTogether.FindAllStringSubmatch(s, maxRepairs) {
+		for _, name := range wordForm.FindAllString(m[1], maxRepairs) {
+			if !noName.MatchString(name) {
+				out = append(out, repair{path: []string{name}, hint: s})
+			}
+		}
+	}
 	for _, re := range plainNames {
 		for _, m := range re.FindAllStringSubmatch(s, maxRepairs) {
 			if !noName.MatchString(m[1]) {
@@ -217,6 +227,17 @@ func aligned(path []string, body any) []string {
 		}
 	}
 	return path
+}
+
+// news reports whether one of the repairs is not made yet.
+func (f form) news(all []repair) bool {
+	return slices.ContainsFunc(all, func(r repair) bool {
+		if r.query {
+			_, ok := f.query[r.path[len(r.path)-1]]
+			return !ok
+		}
+		return !slices.ContainsFunc(f.sets, func(s set) bool { return slices.Equal(s.path, r.path) })
+	})
 }
 
 // repair is f with what an answer asked for.

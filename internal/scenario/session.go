@@ -331,23 +331,27 @@ func (s *session) adapt(r *route, one attempt, a contract.Answer, used map[strin
 		f.as = first
 	case isLogin(r) && once("email", refused || invalid || a.Status == 404):
 		f.asEmail = !f.asEmail
+	case isLogin(r) && b.body && once("login_encoding", refused):
+		f.encoding, f.asEmail = otherEncoding(b), false
+	case isLogin(r) && b.body && once("login_encoding_email", refused && f.encoding != ""):
+		f.asEmail = true
 	case isLogin(r) && once("basic", refused || strings.Contains(strings.ToLower(a.Headers["www-authenticate"]), "basic")):
-		f.basic, f.empty, f.asEmail = true, true, false
+		f.basic, f.empty, f.asEmail, f.encoding = true, true, false, ""
 	case isLogin(r) && f.basic && once("basic_email", refused):
 		f.asEmail = true
 	case f.as != nobody && !s.auth.verified && (refused || invalid) && s.nextScheme(used):
 	case !isLogin(r) && r.Method == "POST" && invalid && once("fresh", takenWord.MatchString(body)):
 		s.freshes++
 		f.fresh = s.freshes
-	case invalid && len(repairs) > 0 && len(f.sets) < 24 && s.repaired(used):
+	case invalid && f.news(repairs) && len(f.sets) < 24 && s.repaired(used):
 		f = f.repair(repairs)
-	case once("guess", (invalid || broken) && r.Method != "GET" && r.Method != "DELETE" && !b.body && !f.empty):
+	case once("guess", (invalid || broken) && r.Method != "GET" && r.Method != "DELETE" && (!b.body || r.Body == nil) && !f.empty):
 		f.guess = true
 	case once("minimal", (invalid || broken) && b.body):
 		f.minimal = true
 	case once("encoding", (invalid || broken) && b.body):
-		f.encoding = map[bool]string{true: "json", false: "form"}[b.request.Encoding == "form"]
-	case once("wrap", invalid && b.body && b.request.Encoding == "json" && s.wraps(r, b)):
+		f.encoding = otherEncoding(b)
+	case once("wrap", (invalid || broken && f.guess) && b.body && b.request.Encoding == "json" && s.wraps(r, b)):
 		f.wrap = r.nouns()[len(r.nouns())-1]
 	case once("late_credentials", credentials && (a.Status == 404 || broken || invalid) && !isRegister(r)):
 		f.as = first
@@ -361,6 +365,13 @@ func (s *session) adapt(r *route, one attempt, a contract.Answer, used map[strin
 		return f, false
 	}
 	return f, true
+}
+
+func otherEncoding(b built) string {
+	if b.request.Encoding == "form" {
+		return "json"
+	}
+	return "form"
 }
 
 // repaired counts the repairs of one endpoint.

@@ -1,0 +1,86 @@
+# Starts a service and asks it what its standard input says.
+#
+#   relay.pl PORT SECONDS BYTES COMMAND [ARGUMENT...]
+#
+# A request is a line with a number of bytes, and then those bytes, as they are sent. An answer
+# is a line "WORD STATE BYTES", and then those bytes, as they came. WORD is ok, refused, reset,
+# timeout or large. STATE is "up" or the exit status of the service. What the service prints
+# goes to standard error.
+use strict;
+use warnings;
+use IO::Socket::INET;
+
+my ($port, $seconds, $most, @service) = @ARGV;
+open(my $out, '>&', \*STDOUT) or die "standard output: $!";
+binmode $out;
+binmode STDIN;
+$| = 1;
+select($out);
+$| = 1;
+select(STDOUT);
+
+my $pid = fork;
+die "fork: $!" unless defined $pid;
+if (!$pid) {
+    open(STDIN, '<', '/dev/null');
+    open(STDOUT, '>&', \*STDERR);
+    { no warnings; exec { $service[0] } @service; }
+    print STDERR "cannot run $service[0]: $!\n";
+    exit 127;
+}
+$SIG{PIPE} = 'IGNORE';
+print $out "ready\n";
+
+my $state = 'up';
+while (defined(my $line = <STDIN>)) {
+    my ($length) = $line =~ /^(\d+)$/ or die "not a request: $line";
+    my $request = '';
+    (read(STDIN, $request, $length) // -1) == $length or last;
+    my ($word, $data) = ask($request);
+    look();
+    if ($word ne 'ok' && $state eq 'up') {    # one that ends does not answer first
+        select(undef, undef, undef, 0.02);
+        look();
+    }
+    print $out "$word $state " . length($data) . "\n" . $data;
+}
+kill 'KILL', $pid;
+
+sub look {
+    $state = $? & 127 ? 'signal-' . ($? & 127) : $? >> 8 if $state eq 'up' && waitpid($pid, 1) == $pid;
+}
+
+sub ask {
+    my ($request) = @_;
+    my ($word, $data) = ('ok', '');
+    eval {
+        local $SIG{ALRM} = sub { $word = 'timeout'; die "timeout\n" };
+        alarm $seconds;
+        my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Proto => 'tcp');
+        if (!$s) {
+            $word = 'refused';
+            die "refused\n";
+        }
+        my $sent = 0;
+        while ($sent < length $request) {
+            my $n = syswrite($s, $request, length($request) - $sent, $sent);
+            last unless defined $n;    # it may have answered before it read all
+            $sent += $n;
+        }
+        while (1) {
+            my $n = sysread($s, $data, 65536, length $data);
+            if (!defined $n) {
+                $word = 'reset';
+                last;
+            }
+            last if !$n;
+            if (length $data > $most) {
+                $word = 'large';
+                last;
+            }
+        }
+        alarm 0;
+    };
+    alarm 0;
+    return ($word, $data);
+}

@@ -1,0 +1,597 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/routes"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+func missingField(w http.ResponseWriter, names ...string) {
+	var list []any
+	for _, n := range names {
+		list = append(list, map[string]any{"loc": []string{"body", n}, "msg": "Field required", "type": "missing"})
+	}
+	reply(w, 422, map[string]any{"detail": list})
+}
+
+// template is a service with a user from its start, an OAuth2 form and 422 with places.
+func template(func() time.Time) http.Handler {
+	type user struct{ id, email, password string }
+	users := map[string]*user{"admin@example.com": {uuid(), "admin@example.com", "changethis"}}
+	tokens := map[string]*user{}
+	items := map[string]map[string]any{}
+	mux := http.NewServeMux()
+	who := func(w http.ResponseWriter, r *http.Request) *user {
+		u := tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+		if u == nil {
+			reply(w, 401, map[string]any{"detail": "Not authenticated"})
+		}
+		return u
+	}
+	mux.HandleFunc("POST /api/v1/login/access-token", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("grant_type") != "" && r.FormValue("grant_type") != "password" || r.FormValue("username") == "" {
+			missingField(w, "username", "password")
+			return
+		}
+		u := users[r.FormValue("username")]
+		if u == nil || u.password != r.FormValue("password") {
+			reply(w, 400, map[string]any{"detail": "Incorrect email or password"})
+			return
+		}
+		t := random()
+		tokens[t] = u
+		reply(w, 200, map[string]any{"access_token": t, "token_type": "bearer"})
+	})
+	mux.HandleFunc("POST /api/v1/users/signup", func(w http.ResponseWriter, r *http.Request) {
+		in := decode(r)
+		switch {
+		case str(in, "email") == "" || str(in, "password") == "":
+			missingField(w, "email", "password")
+		case users[str(in, "email")] != nil:
+			reply(w, 400, map[string]any{"detail": "The user with this email already exists in the system"})
+		default:
+			u := &user{uuid(), str(in, "email"), str(in, "password")}
+			users[u.email] = u
+			reply(w, 200, map[string]any{"id": u.id, "email": u.email})
+		}
+	})
+	mux.HandleFunc("GET /api/v1/users/me", func(w http.ResponseWriter, r *http.Request) {
+		if u := who(w, r); u != nil {
+			reply(w, 200, map[string]any{"id": u.id, "email": u.email})
+		}
+	})
+	mux.HandleFunc("DELETE /api/v1/users/me", func(w http.ResponseWriter, r *http.Request) {
+		switch u := who(w, r); {
+		case u == nil:
+		case u.email == "admin@example.com":
+			reply(w, 403, map[string]any{"detail": "Super users are not allowed to delete themselves"})
+		default:
+			delete(users, u.email)
+			reply(w, 200, map[string]any{"message": "deleted"})
+		}
+	})
+	mux.HandleFunc("PATCH /api/v1/users/me/password", func(w http.ResponseWriter, r *http.Request) {
+		u, in := who(w, r), decode(r)
+		switch {
+		case u == nil:
+		case str(in, "current_password") != u.password:
+			reply(w, 400, map[string]any{"detail": "Incorrect password"})
+		default:
+			u.password = str(in, "new_password")
+			reply(w, 200, map[string]any{"message": "updated"})
+		}
+	})
+	mux.HandleFunc("POST /api/v1/items/", func(w http.ResponseWriter, r *http.Request) {
+		u, in := who(w, r), decode(r)
+		switch {
+		case u == nil:
+		case str(in, "title") == "":
+			missingField(w, "title")
+		case str(in, "weight_class") == "":
+			missingField(w, "weight_class") // nothing in the code says so
+		default:
+			id := uuid()
+			items[id] = map[string]any{"id": id, "title": in["title"], "owner_id": u.id}
+			reply(w, 200, items[id])
+		}
+	})
+	mux.HandleFunc("GET /api/v1/items/", func(w http.ResponseWriter, r *http.Request) {
+		if who(w, r) != nil {
+			reply(w, 200, map[string]any{"data": slices.Collect(maps.Values(items)), "count": len(items)})
+		}
+	})
+	mux.HandleFunc("GET /api/v1/items/{id}", func(w http.ResponseWriter, r *http.Request) {
+		switch it := items[r.PathValue("id")]; {
+		case who(w, r) == nil:
+		case it == nil:
+			reply(w, 404, map[string]any{"detail": "Item not found"})
+		default:
+			reply(w, 200, it)
+		}
+	})
+	return mux
+}
+
+func templateRoutes() []routes.Route {
+	form := rt("POST", "/api/v1/login/access-token", "", routes.Field{Name: "grant_type", Type: "string", Pattern: "^password$"}, req("username", "string"), req("password", "string"), opt("scope", "string"), opt("client_id", "string"))
+	form.Body.Encoding = "form"
+	return []routes.Route{
+		form,
+		rt("POST", "/api/v1/users/signup", "", routes.Field{Name: "email", Type: "string", Format: "email", Required: true}, req("password", "string"), opt("full_name", "string")),
+		rt("GET", "/api/v1/users/me", "required"),
+		rt("DELETE", "/api/v1/users/me", "required"),
+		rt("PATCH", "/api/v1/users/me/password", "required", req("current_password", "string"), req("new_password", "string")),
+		rt("POST", "/api/v1/items/", "required", req("title", "string"), opt("description", "string")),
+		rt("GET", "/api/v1/items/", "required"),
+		rt("GET", "/api/v1/items/{id}", "required"),
+	}
+}
+
+func TestSeededUserFormAndRepair(t *testing.T) {
+	t.Parallel()
+	rec := record(t, &toy{handler: template}, Options{Login: &schemas.Login{User: "admin@example.com", Password: "changethis"}}, templateRoutes()...)
+	if rec.Auth.Scheme != "Bearer" || !rec.Auth.Verified || rec.Auth.From != "POST /api/v1/login/access-token" {
+		t.Errorf("auth %+v", rec.Auth)
+	}
+	for _, g := range rec.Groups {
+		if n, of := g.Answered(); n != of {
+			t.Errorf("group %s: %d of %d endpoints answered", g.Name, n, of)
+		}
+	}
+	items := group(t, rec, "items")
+	if _, ok := find(items, "create_item").Request.Body.(map[string]any)["weight_class"]; !ok {
+		t.Error("the field that the answer names is not sent")
+	}
+	if got := status(items, "get_item_missing"); got != 404 {
+		t.Errorf("an item that is not there: %d", got)
+	}
+	if ref := find(items, "get_item").Request.Params["id"]; fmt.Sprint(ref) != "map[$ref:create_item:body/id]" {
+		t.Errorf("the item is taken from %v", ref)
+	}
+	users := group(t, rec, "users")
+	if h := find(users, "delete_user_me").Request.Headers["Authorization"]; !strings.Contains(fmt.Sprint(h), "_second") {
+		t.Errorf("who may delete the own account: %v", h)
+	}
+	if n := slices.IndexFunc(users.Cases, func(c contract.Case) bool { return c.ID == "patch_user_me_password" }); n < 0 || n < slices.IndexFunc(users.Cases, func(c contract.Case) bool { return c.ID == "get_user_me" }) {
+		t.Error("the password is changed before the end")
+	}
+}
+
+// plainCRUD has integer IDs, two nouns that refer to each other, and no users.
+func plainCRUD(func() time.Time) http.Handler {
+	owners, pets := map[int]map[string]any{}, map[int]map[string]any{}
+	next := 40
+	mux := http.NewServeMux()
+	table := func(path string, all map[int]map[string]any, valid func(map[string]any) string) {
+		id := func(r *http.Request) int { n, _ := strconv.Atoi(r.PathValue("id")); return n }
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+			in := decode(r)
+			if why := valid(in); why != "" {
+				reply(w, 400, map[string]any{"error": why})
+				return
+			}
+			next++
+			in["id"] = next
+			all[next] = in
+			reply(w, 201, in)
+		})
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			list := []any{} // in the order of the map
+			for _, v := range all {
+				list = append(list, v)
+			}
+			reply(w, 200, list)
+		})
+		one := func(f func(w http.ResponseWriter, r *http.Request)) http.HandlerFunc {
+			return func(w http.ResponseWriter, r *http.Request) {
+				if all[id(r)] == nil {
+					reply(w, 404, map[string]any{"error": "not found"})
+					return
+				}
+				f(w, r)
+			}
+		}
+		mux.HandleFunc("GET "+path+"/{id}", one(func(w http.ResponseWriter, r *http.Request) { reply(w, 200, all[id(r)]) }))
+		mux.HandleFunc("PATCH "+path+"/{id}", one(func(w http.ResponseWriter, r *http.Request) {
+			maps.Copy(all[id(r)], decode(r))
+			reply(w, 200, all[id(r)])
+		}))
+		mux.HandleFunc("DELETE "+path+"/{id}", one(func(w http.ResponseWriter, r *http.Request) { delete(all, id(r)); w.WriteHeader(204) }))
+	}
+	table("/owners", owners, func(in map[string]any) string {
+		if str(in, "name") == "" {
+			return "name is required"
+		}
+		return ""
+	})
+	table("/pets", pets, func(in map[string]any) string {
+		n, _ := in["owner_id"].(float64)
+		switch {
+		case owners[int(n)] == nil:
+			return "owner_id is invalid"
+		case in["kind"] != "cat" && in["kind"] != "dog":
+			return "kind must be cat or dog"
+		}
+		return ""
+	})
+	return mux
+}
+
+func crudRoutes() []routes.Route {
+	var out []routes.Route
+	for path, fields := range map[string][]routes.Field{
+		"/owners": {req("name", "string")},
+		"/pets":   {req("owner_id", "integer"), {Name: "kind", Type: "string", Required: true, Enum: []string{"cat", "dog"}}},
+	} {
+		out = append(out, rt("POST", path, "", fields...), rt("GET", path, ""), rt("GET", path+"/{id}", ""), rt("PATCH", path+"/{id}", "", fields...), rt("DELETE", path+"/{id}", ""))
+	}
+	return out
+}
+
+func TestIntegersAndNeedsOfAnotherGroup(t *testing.T) {
+	t.Parallel()
+	rec := record(t, &toy{handler: plainCRUD}, Options{}, crudRoutes()...)
+	pets := group(t, rec, "pets")
+	for id, want := range map[string]int{"create_owner": 201, "create_pet": 201, "get_pet": 200, "patch_pet": 200, "delete_pet": 204, "get_pet_after_delete": 404, "create_pet_empty": 400, "get_pet_missing": 404} {
+		if got := status(pets, id); got != want {
+			t.Errorf("%s: %d, want %d", id, got, want)
+		}
+	}
+	if own, others := pets.Own(); others != 1 || own < 10 {
+		t.Errorf("%d own cases, %d of others", own, others)
+	}
+	if rec.Independent("pets", "owners") || !rec.Independent("owners", "pets") {
+		t.Error("pets need owners, and owners need no pets")
+	}
+	if rec.Auth.Scheme != "" || rec.Auth.Reason != "" {
+		t.Errorf("auth %+v", rec.Auth)
+	}
+	if p := find(pets, "get_pet_missing").Request.Params["id"]; fmt.Sprint(p) != "999999" {
+		t.Errorf("what is not there is %v", p)
+	}
+	// The lists have another order each time, which the merge takes for a set.
+	g := group(t, rec, "owners")
+	if _, err := contract.Merge(g.Cases, g.Replays); err != nil {
+		t.Error(err)
+	}
+}
+
+// located answers a create with a Location and nothing else.
+func located204(func() time.Time) http.Handler {
+	notes := map[string]string{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v2/notes", func(w http.ResponseWriter, r *http.Request) {
+		id := uuid()
+		notes[id] = str(decode(r), "text")
+		w.Header().Set("Location", "http://service.example/v2/notes/"+id)
+		w.WriteHeader(201)
+	})
+	mux.HandleFunc("GET /v2/notes/{note_id}", func(w http.ResponseWriter, r *http.Request) {
+		text, ok := notes[r.PathValue("note_id")]
+		if !ok {
+			reply(w, 404, nil)
+			return
+		}
+		reply(w, 200, map[string]any{"text": text})
+	})
+	return mux
+}
+
+func TestLocationOnly(t *testing.T) {
+	t.Parallel()
+	rec := record(t, &toy{handler: located204}, Options{}, rt("POST", "/v2/notes", "", req("text", "string")), rt("GET", "/v2/notes/{note_id}", ""))
+	g := group(t, rec, "notes")
+	if got := status(g, "get_note"); got != 200 {
+		t.Errorf("the note that was made: %d", got)
+	}
+	if g.ReadBack() != 1 {
+		t.Error("the create is not read back")
+	}
+	if p := find(g, "get_note_missing").Request.Params["note_id"]; p != "00000000-0000-4000-8000-000000000000" {
+		t.Errorf("what is not there is %v", p)
+	}
+}
+
+// sessions knows who is calling by a cookie, and sends others to its login.
+func sessions(now func() time.Time) http.Handler {
+	users, live := map[string]string{}, map[string]string{}
+	var posts []any
+	mux := http.NewServeMux()
+	who := func(w http.ResponseWriter, r *http.Request) string {
+		c, err := r.Cookie("session_id")
+		if err != nil || live[c.Value] == "" {
+			w.Header().Set("Location", "/login?next="+r.URL.Path)
+			w.WriteHeader(302)
+			return ""
+		}
+		return live[c.Value]
+	}
+	mux.HandleFunc("POST /signup", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("username") == "" {
+			reply(w, 400, map[string]any{"ok": false})
+			return
+		}
+		users[r.FormValue("username")] = r.FormValue("password")
+		reply(w, 201, map[string]any{"ok": true})
+	})
+	mux.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) {
+		if p, ok := users[r.FormValue("username")]; !ok || p != r.FormValue("password") {
+			reply(w, 401, map[string]any{"ok": false})
+			return
+		}
+		t := random()
+		live[t] = r.FormValue("username")
+		http.SetCookie(w, &http.Cookie{Name: "csrftoken", Value: "x"})
+		http.SetCookie(w, &http.Cookie{Name: "session_id", Value: t, Path: "/", HttpOnly: true})
+		reply(w, 200, map[string]any{"ok": true})
+	})
+	mux.HandleFunc("POST /logout", func(w http.ResponseWriter, r *http.Request) {
+		if who(w, r) != "" {
+			clear(live)
+			reply(w, 200, map[string]any{"ok": true})
+		}
+	})
+	mux.HandleFunc("POST /posts", func(w http.ResponseWriter, r *http.Request) {
+		if me := who(w, r); me != "" {
+			posts = append(posts, map[string]any{"id": len(posts) + 1, "title": str(decode(r), "title"), "by": me, "at": now().Unix()})
+			reply(w, 201, posts[len(posts)-1])
+		}
+	})
+	mux.HandleFunc("GET /posts", func(w http.ResponseWriter, r *http.Request) {
+		if who(w, r) != "" {
+			reply(w, 200, map[string]any{"posts": posts, "today": now().Format(time.DateOnly)})
+		}
+	})
+	return mux
+}
+
+func TestCookiesFormsAndClock(t *testing.T) {
+	t.Parallel()
+	creds := []routes.Field{req("username", "string"), req("password", "string")}
+	rec := record(t, &toy{handler: sessions, shifts: true}, Options{},
+		rt("POST", "/signup", "", creds...), rt("POST", "/login", "", creds...), rt("POST", "/logout", ""),
+		rt("POST", "/posts", "", req("title", "string")), rt("GET", "/posts", ""))
+	if rec.Auth.Scheme != "cookie" || rec.Auth.Place != "cookie/session_id" || !rec.Auth.Verified {
+		t.Errorf("auth %+v", rec.Auth)
+	}
+	posts := group(t, rec, "posts")
+	if status(posts, "create_post") != 201 || status(posts, "list_posts") != 200 || status(posts, "list_posts_anonymous") != 302 {
+		t.Error(describe(posts))
+	}
+	if e := find(posts, "create_post"); e.Request.Encoding != "json" {
+		t.Errorf("posts are sent as %s", e.Request.Encoding)
+	}
+	if got := status(group(t, rec, "logout"), "post_logout"); got != 200 {
+		t.Errorf("logout: %d", got)
+	}
+	m, err := contract.Merge(posts.Cases, posts.Replays)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range m.Cases {
+		if c.ID == "list_posts" && (c.Expect == nil || c.Expect.Body == nil || c.Expect.Body.Object["today"].Equal != nil) {
+			t.Errorf("the day of the recording is expected: %+v", c.Expect)
+		}
+	}
+}
+
+// basic gives a token to who sends a password in the header, and wants it under another scheme.
+func basic(func() time.Time) http.Handler {
+	users, tokens := map[string]string{}, map[string]bool{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /api/users", func(w http.ResponseWriter, r *http.Request) {
+		in := decode(r)
+		if str(in, "username") == "" || str(in, "password") == "" {
+			reply(w, 400, map[string]any{"message": "username and password are required"})
+			return
+		}
+		users[str(in, "username")] = str(in, "password")
+		reply(w, 201, map[string]any{"id": len(users), "username": in["username"]})
+	})
+	mux.HandleFunc("POST /api/tokens", func(w http.ResponseWriter, r *http.Request) {
+		u, p, ok := r.BasicAuth()
+		if !ok || users[u] != p || p == "" {
+			w.Header().Set("WWW-Authenticate", "Basic")
+			reply(w, 401, map[string]any{"error": "Unauthorized"})
+			return
+		}
+		t := random()
+		tokens[t] = true
+		reply(w, 200, map[string]any{"access_token": t})
+	})
+	mux.HandleFunc("GET /api/me", func(w http.ResponseWriter, r *http.Request) {
+		if !tokens[r.Header.Get("X-Api-Key")] {
+			reply(w, 401, map[string]any{"error": "Unauthorized"})
+			return
+		}
+		reply(w, 200, map[string]any{"ok": true})
+	})
+	return mux
+}
+
+func TestPasswordInTheHeader(t *testing.T) {
+	t.Parallel()
+	rec := record(t, &toy{handler: basic}, Options{}, rt("POST", "/api/users", ""), rt("POST", "/api/tokens", ""), rt("GET", "/api/me", ""))
+	if got := status(group(t, rec, "me"), "get_me"); got != 200 {
+		t.Errorf("own account: %d; auth %+v", got, rec.Auth)
+	}
+	if rec.Auth.Scheme != "X-Api-Key" {
+		t.Errorf("auth %+v", rec.Auth)
+	}
+}
+
+// mailed sends its token by e-mail.
+func TestTokenByMail(t *testing.T) {
+	t.Parallel()
+	mailed := func(func() time.Time) http.Handler {
+		mux := http.NewServeMux()
+		mux.HandleFunc("POST /auth/login", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) })
+		mux.HandleFunc("GET /things", func(w http.ResponseWriter, _ *http.Request) { reply(w, 401, nil) })
+		return mux
+	}
+	rec := record(t, &toy{handler: mailed}, Options{}, rt("POST", "/auth/login", "", req("email", "string")), rt("GET", "/things", ""))
+	if !strings.Contains(rec.Auth.Reason, "e-mail") {
+		t.Errorf("auth %+v", rec.Auth)
+	}
+	if n, of := group(t, rec, "things").Answered(); n != 0 || of != 1 {
+		t.Errorf("%d of %d answered", n, of)
+	}
+}
+
+// TestOthersMayDelete: where anybody may delete, the variant goes and the happy case stays.
+func TestOthersMayDelete(t *testing.T) {
+	t.Parallel()
+	open := func(now func() time.Time) http.Handler {
+		inner := conduit(now)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == "DELETE" && strings.Count(r.URL.Path, "/") == 3 && r.Header.Get("Authorization") != "" {
+				// Everybody is the author here.
+				copied := r.Clone(r.Context())
+				if rec := probe(inner, copied); rec.Code == 403 {
+					w.WriteHeader(204)
+					return
+				}
+				w.WriteHeader(204)
+				return
+			}
+			inner.ServeHTTP(w, r)
+		})
+	}
+	rec := record(t, &toy{handler: open}, Options{}, conduitRoutes()...)
+	g := group(t, rec, "articles")
+	if status(g, "delete_article_other") != 0 {
+		t.Error("the variant that deletes stays, and leaves nothing to delete")
+	}
+	if got := status(g, "delete_article"); got != 204 {
+		t.Errorf("delete: %d", got)
+	}
+}
+
+func probe(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, r)
+	return rec
+}
+
+func hostileRoutes() []routes.Route {
+	var out []routes.Route
+	for n := range 12 {
+		path := fmt.Sprintf("/things%d", n)
+		out = append(out, rt("POST", path, "", req("title", "string")), rt("GET", path, ""), rt("GET", path+"/{id}", ""), rt("PUT", path+"/{id}", "", req("title", "string")), rt("DELETE", path+"/{id}", ""))
+	}
+	return append(out, rt("POST", "/register", "", req("email", "string"), req("password", "string")), rt("POST", "/login", "", req("email", "string"), req("password", "string")))
+}
+
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	deep := []byte(strings.Repeat(`{"a":[`, 9000) + strings.Repeat(`]}`, 9000))
+	endless := []byte(strings.Repeat("x", 64<<10))
+	wide := []byte("[" + strings.TrimSuffix(strings.Repeat(`{"id":1,"token":"aaaaaaaaaaaaaaaaaaaa"},`, 20000), ",") + "]")
+	for name, h := range map[string]http.HandlerFunc{
+		"endless": func(w http.ResponseWriter, _ *http.Request) {
+			for {
+				_, _ = w.Write(endless)
+			}
+		},
+		"redirects": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, 302) },
+		"resets":    func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"errors":    func(w http.ResponseWriter, _ *http.Request) { reply(w, 500, map[string]any{"error": "x"}) },
+		"deep":      func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(deep) },
+		"wide":      func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(wide) },
+		"complains": func(w http.ResponseWriter, _ *http.Request) {
+			reply(w, 422, map[string]any{"a": map[string]any{"b": "is required"}, "detail": []any{map[string]any{"loc": []any{"body", 0, "x"}}}})
+		},
+		"refuses": func(w http.ResponseWriter, _ *http.Request) { reply(w, 401, nil) },
+		"taken":   func(w http.ResponseWriter, _ *http.Request) { reply(w, 409, "already exists") },
+		"no_json": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("\xff\xfe{{{")) },
+		"bad_header": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "%zz://\x01")
+			w.Header().Set("Set-Cookie", "=;;;")
+			w.WriteHeader(201)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &toy{handler: func(func() time.Time) http.Handler { return h }}
+			o := Options{Limits: Limits{Requests: 60, Cases: 30}}
+			rec := record(t, s, o, hostileRoutes()...)
+			// Finding: 60 requests for the users and for each of 14 groups, three times at most;
+			// replaying: 30 cases a group, four times.
+			if s.sent > 15*60*3+14*30*4 {
+				t.Errorf("%d requests", s.sent)
+			}
+			for _, g := range rec.Groups {
+				if len(g.Cases) > 30 {
+					t.Errorf("%d cases", len(g.Cases))
+				}
+				for i, c := range g.Cases {
+					if st := g.Replays[0][i].Answer.Status; name == "errors" && st >= 500 {
+						t.Errorf("%s keeps a %d", c.ID, st)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestKiller: an endpoint after which nobody answers is left out, and the others are kept.
+func TestKiller(t *testing.T) {
+	t.Parallel()
+	dies := func(now func() time.Time) http.Handler {
+		dead, inner := false, plainCRUD(now)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if dead = dead || r.URL.Path == "/owners/crash"; dead {
+				panic(http.ErrAbortHandler)
+			}
+			inner.ServeHTTP(w, r)
+		})
+	}
+	rec := record(t, &toy{handler: dies}, Options{}, append(crudRoutes(), rt("GET", "/owners/crash", ""))...)
+	g := group(t, rec, "owners")
+	if n, of := g.Answered(); n != 5 || of != 6 {
+		t.Errorf("%d of %d answered", n, of)
+	}
+	if !slices.ContainsFunc(g.Left, func(l Left) bool { return strings.Contains(l.What, "crash") }) {
+		t.Errorf("left: %v", g.Left)
+	}
+}
+
+func TestFaultsOfTheMachine(t *testing.T) {
+	t.Parallel()
+	fault := errors.New("no space left on device")
+	if _, err := Record(t.Context(), routes.Table{Routes: crudRoutes()}, &toy{fail: fault}, Options{Sleep: noSleep}); !errors.Is(err, fault) {
+		t.Errorf("error %v", err)
+	}
+	var not *contract.NotReady
+	if _, err := Record(t.Context(), routes.Table{Routes: crudRoutes()}, &toy{fail: &contract.NotReady{Why: "it ended"}}, Options{Sleep: noSleep}); !errors.As(err, &not) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestLeftOut(t *testing.T) {
+	t.Parallel()
+	upload := rt("POST", "/files", "", routes.Field{Name: "file", Type: "file", Required: true})
+	rec := record(t, &toy{handler: plainCRUD}, Options{}, append(crudRoutes(), rt("HEAD", "/owners", ""), rt("OPTIONS", "/owners", ""), rt("ANY", "/x", ""),
+		rt("GET", "/ws", ""), rt("GET", "/events/stream", ""), rt("GET", "/static/{path...}", ""), rt("GET", "/docs", ""), upload)...)
+	if len(rec.Left) != 8 {
+		t.Errorf("left out: %v", rec.Left)
+	}
+	for _, g := range rec.Groups {
+		for _, c := range g.Cases {
+			if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, c.Endpoint.Method) {
+				t.Errorf("%s is sent", c.Endpoint)
+			}
+		}
+	}
+}
