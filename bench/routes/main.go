@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/benchmint/benchmint/internal/routes"
 )
@@ -41,7 +40,7 @@ func show(dir string) bool {
 		}
 		shown = true
 		for _, r := range table.Routes {
-			fmt.Println(line(r))
+			fmt.Println(r)
 		}
 		for _, u := range table.Unread {
 			fmt.Fprintln(os.Stderr, "unread: "+u)
@@ -49,69 +48,6 @@ func show(dir string) bool {
 		fmt.Fprintf(os.Stderr, "%s: %s: %d routes\n", dir, table.Framework, len(table.Routes))
 	}
 	return shown
-}
-
-func line(r routes.Route) string {
-	handler := r.Handler.Path + "::" + r.Handler.Name
-	if r.Handler.Name == "" {
-		handler = r.At
-	}
-	auth := r.Auth
-	if auth == "" {
-		auth = "-"
-	}
-	out := []string{r.Method, r.Path, handler, auth}
-	if len(r.Params) > 0 {
-		out = append(out, "path("+fields(r.Params)+")")
-	}
-	if len(r.Query) > 0 {
-		out = append(out, "query("+fields(r.Query)+")")
-	}
-	if r.Body != nil {
-		out = append(out, r.Body.Encoding+" "+r.Body.Type+"("+fields(r.Body.Fields)+")")
-	}
-	return strings.Join(out, " ")
-}
-
-func fields(all []routes.Field) string {
-	var out []string
-	for _, f := range all {
-		out = append(out, field(f))
-	}
-	return strings.Join(out, ", ")
-}
-
-func field(f routes.Field) string {
-	s := f.Name
-	if !f.Required {
-		s += "?"
-	}
-	s += ":" + f.Type
-	if f.Format != "" {
-		s += "/" + f.Format
-	}
-	if len(f.Enum) > 0 {
-		s += "<" + strings.Join(f.Enum, "|") + ">"
-	}
-	if f.Min != nil {
-		s += fmt.Sprintf(" ≥%g", *f.Min)
-	}
-	if f.Max != nil {
-		s += fmt.Sprintf(" ≤%g", *f.Max)
-	}
-	if f.Pattern != "" {
-		s += " ~" + f.Pattern
-	}
-	if f.Example != nil {
-		s += fmt.Sprintf(" =%v", f.Example)
-	}
-	if len(f.Fields) > 0 {
-		s += "{" + fields(f.Fields) + "}"
-	}
-	if f.Items != nil {
-		s += "[" + field(*f.Items) + "]"
-	}
-	return s
 }
 
 // folder is a tree on disk.

@@ -17,10 +17,11 @@ var Flask = Reader{Framework: "flask", Language: "python", Read: func(t lang.Tre
 func (p *python) onFlask(r *pyRouter, name string, c *pyCall) (pyValue, bool) {
 	switch name {
 	case "route":
-		if r.kind == flaskAPI {
-			return p.declaration(r, methodsOf(c), c), true
+		d := p.declaration(r, methodsOf(c), c)
+		if r.kind == flaskAPI || r.kind == restNamespace {
+			d.more = c.args[min(1, len(c.args)):]
 		}
-		return p.declaration(r, methodsOf(c), c), true
+		return d, true
 	case "get", "post", "put", "delete", "patch":
 		if _, ok := c.arg(0, "rule"); ok && r.kind != flaskAPI {
 			return p.declaration(r, []string{strings.ToUpper(name)}, c), true
@@ -32,7 +33,9 @@ func (p *python) onFlask(r *pyRouter, name string, c *pyCall) (pyValue, bool) {
 		p.addResource(r, c)
 		return pyNone{}, true
 	case "resource": // @api.resource("/x")
-		return p.declaration(r, nil, c), true
+		d := p.declaration(r, nil, c)
+		d.more = c.args[min(1, len(c.args)):]
+		return d, true
 	case "register_blueprint", "add_namespace":
 		p.registerBlueprint(r, c)
 		return pyNone{}, true
@@ -102,10 +105,8 @@ func (p *python) addURLRule(r *pyRouter, c *pyCall) {
 		return
 	}
 	d := p.declaration(r, methodsOf(c), c)
+	d.endpoint, _ = c.text(1, "endpoint")
 	p.declare(d, handler)
-	if s, ok := c.text(1, "endpoint"); ok {
-		d.router.routes[len(d.router.routes)-1].endpoint = s
-	}
 }
 
 // addResource is add_resource(Class, "/x", "/y").

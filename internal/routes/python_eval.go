@@ -146,7 +146,7 @@ func (p *python) stringOf(n syntax.Node, f *pyFrame) pyValue {
 				case ok:
 					out.WriteString(text)
 				case p.testing:
-					out.WriteString(wildcard)
+					out.WriteString(anyText)
 				default:
 					return nil
 				}

@@ -53,13 +53,11 @@ func optionsOf(r pyResolved) (*pyCall, bool) {
 // placeParts makes the query and the body of a route of what was read.
 func (b *bodies) placeParts(route *Route, t *pyTrace) {
 	query, form, json := fieldsOf(t.parts["query"]), fieldsOf(t.parts["form"]), fieldsOf(t.parts["json"])
-	if route.Method == "GET" || route.Method == "HEAD" {
-		for _, f := range form { // request.values
+	for _, f := range fieldsOf(t.parts["values"]) {
+		if route.Method == "GET" {
 			query = merged(query, f)
-		}
-		form = nil
-		if route.Method == "GET" && len(json) > 0 && t.types["json"] == "" && t.parts["json"].schema {
-			json = nil
+		} else {
+			form = merged(form, f)
 		}
 	}
 	query = slices.DeleteFunc(query, func(f Field) bool {
@@ -67,13 +65,11 @@ func (b *bodies) placeParts(route *Route, t *pyTrace) {
 	})
 	route.Query = query
 	switch {
+	case route.Method == "GET":
 	case len(json) > 0:
 		route.Body = &Body{Encoding: "json", Fields: json, Type: t.types["json"]}
 	case len(form) > 0:
 		route.Body = &Body{Encoding: "form", Fields: form, Type: t.types["form"]}
-	}
-	if route.Method == "GET" {
-		route.Body = nil
 	}
 }
 
@@ -224,7 +220,9 @@ func authOf(d pyValue) string {
 			return "optional"
 		}
 	}
-	if named {
+	if named || slices.ContainsFunc(strings.Split(nameOf(d), "."), func(part string) bool {
+		return guardNames.MatchString(part) && guardWords.MatchString(part) && part != "admin" && part != "auth"
+	}) {
 		return "required"
 	}
 	if text := textOfGuard(d); text != "" && guardBody.MatchString(text) && guardWords.MatchString(name) {

@@ -20,6 +20,8 @@ const (
 	maxSteps   = 4_000_000 // expressions and statements of a tree
 	maxHandler = 40_000    // of one handler
 	maxHandled = 8_000_000 // of all of them
+	maxVisits  = 50_000    // of routers in routers
+	maxFields  = 2_000     // of the models of a route
 	maxModules = 5_000
 	maxRoutes  = 10_000
 )
@@ -48,6 +50,8 @@ type python struct {
 	parsers  map[*pyCall][]*pyCall // arguments of a RequestParser
 	pydantic int                   // its version, 0 before it is asked
 	testing  bool
+	visits   int // of routers
+	fields   int // of models, of one route
 	tests    []pyRequest
 }
 

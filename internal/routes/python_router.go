@@ -2,6 +2,7 @@ package routes
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -67,6 +68,9 @@ type pyDeclaration struct {
 	path    string
 	unknown bool
 	call    *pyCall
+	// endpoint is the name that is given by place, more are further paths.
+	endpoint string
+	more     []pyValue
 }
 
 var (
@@ -228,8 +232,17 @@ func (p *python) declare(d *pyDeclaration, handler pyValue) {
 	case *pyClass:
 		r.decorators = slices.Clone(x.decorators)
 	}
-	r.endpoint, _ = d.call.text(-1, "endpoint", "name")
+	r.endpoint = d.endpoint
+	if s, ok := d.call.text(-1, "endpoint", "name"); ok {
+		r.endpoint = s
+	}
 	d.router.routes = append(d.router.routes, r)
+	for _, v := range d.more {
+		other := *r
+		path, known := p.textOf(v)
+		other.path, other.unknown = path, !known
+		d.router.routes = append(d.router.routes, &other)
+	}
 }
 
 // declaration gives the decorator of a call app.get("/x").
@@ -325,6 +338,7 @@ func (r pyResolved) router() string { return r.on.kind }
 
 // compose gives the routes of an application, with every prefix.
 func (p *python) compose(app *pyRouter) []pyResolved {
+	p.visits = max(0, p.visits-maxVisits/100) // each application has some left
 	w := &pyWalk{python: p, app: app, open: map[*pyRouter]bool{}}
 	w.visit(app, "", false, nil, nil)
 	return w.out
@@ -338,7 +352,7 @@ type pyWalk struct {
 }
 
 func (w *pyWalk) visit(r *pyRouter, prefix string, unknown bool, guards []pyValue, names []string) {
-	if w.open[r] || len(w.open) > maxBases || len(w.out) >= maxRoutes {
+	if w.visits++; w.open[r] || len(w.open) > maxBases || len(w.out) >= maxRoutes || w.visits > maxVisits {
 		return
 	}
 	w.open[r] = true
@@ -389,8 +403,11 @@ func childPrefix(prefix string, m pyMounted) (at string, unknown bool) {
 	if m.has {
 		own, has, lost = m.prefix, true, m.unknown
 	}
-	if !has || own == "" {
+	switch {
+	case !has:
 		return prefix, false
+	case own == "":
+		return prefix, lost
 	}
 	if prefix == "" {
 		return own, lost
@@ -435,7 +452,7 @@ func readPython(t lang.Tree, app, word string) ([]Route, []string) {
 	if best == nil || best.kind != app {
 		return nil, p.unread
 	}
-	p.unread, p.noted = nil, map[string]bool{}
+	p.unread, p.noted, p.visits = nil, map[string]bool{}, 0
 	for _, r := range p.routers {
 		r.mounted = false
 	}
@@ -455,10 +472,11 @@ func readPython(t lang.Tree, app, word string) ([]Route, []string) {
 	return Sort(out), p.unread
 }
 
-// only leaves trees without a word of the framework unread.
+// only leaves trees that import nothing of a framework unread.
 func (p *python) only(word string) {
+	form := regexp.MustCompile(`(?m)^[ \t]*(?:from|import)[ \t]+\w*` + word)
 	for _, m := range p.sorted() {
-		if source, err := p.tree.Read(m.path); err == nil && strings.Contains(strings.ToLower(string(source)), word) {
+		if source, err := p.tree.Read(m.path); err == nil && form.Match(source) {
 			return
 		}
 	}

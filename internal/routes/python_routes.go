@@ -35,6 +35,7 @@ func (b *bodies) routes(r pyResolved) []Route {
 	}
 	var out []Route
 	for _, a := range b.answers(r.pyDeclared) {
+		b.python.fields = 0
 		route := Route{Method: a.method, Path: path, At: r.at, Params: slices.Clone(params)}
 		if a.function != nil && !a.function.node.Is("lambda") {
 			route.Handler = Function{a.function.module.path, a.function.name}

@@ -130,9 +130,11 @@ func (p *python) marshmallow(c *pyClass, depth int) []Field {
 	var not, dumped []string
 	if meta, _ := c.own("Meta"); meta != nil {
 		if meta, ok := meta.(*pyClass); ok {
-			if v, _ := meta.own("model"); v != nil {
-				if of, ok := v.(*pyClass); ok {
-					table = p.columns(of)
+			for _, name := range []string{"model", "table"} {
+				if v, _ := meta.own(name); v != nil {
+					if of := rootClass(v); of != nil { // Model, Model.__table__
+						table = p.columns(of)
+					}
 				}
 			}
 			v, _ := meta.own("exclude")
@@ -141,7 +143,7 @@ func (p *python) marshmallow(c *pyClass, depth int) []Field {
 			dumped = namesOf(v)
 		}
 	}
-	if c.inherits("SQLAlchemyAutoSchema", "ModelSchema") {
+	if c.inherits("SQLAlchemyAutoSchema", "ModelSchema", "TableSchema") {
 		out = slices.Clone(table)
 	}
 	for _, name := range assigned(c) {

@@ -8,8 +8,8 @@ import (
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
-// wildcard stands in a text for what is not known.
-const wildcard = "\x00"
+// anyText stands in a text for what is not known.
+const anyText = "\x00"
 
 // maxTests bounds the steps of the tests of a tree.
 const maxTests = 3_000_000
@@ -27,7 +27,7 @@ type pyRequest struct {
 func wild(v, beside pyValue) pyValue {
 	if _, ok := beside.(string); ok {
 		if _, ok := v.(string); !ok {
-			return wildcard
+			return anyText
 		}
 	}
 	return v
@@ -303,7 +303,7 @@ func (e *examples) isOf(r pyRequest, route *Route) bool {
 		url = "/" + rest
 	}
 	got, want := strings.Split(strings.Trim(url, "/"), "/"), strings.Split(strings.Trim(route.Path, "/"), "/")
-	if len(got) != len(want) && len(got) > 0 && strings.HasPrefix(got[0], wildcard) && len(got) < len(want) {
+	if len(got) != len(want) && len(got) > 0 && strings.HasPrefix(got[0], anyText) && len(got) < len(want) {
 		want = want[len(want)-len(got)+1:] // a base that is not known
 		got = got[1:]
 	}

@@ -20,6 +20,7 @@ type sentNode struct {
 	below    []*sentNode
 	items    *sentNode
 	optional bool // it is looked for before it is read
+	needed   bool // a request without it is refused
 	schema   bool // its fields are those of a schema
 }
 
@@ -74,10 +75,11 @@ func (n *sentNode) fieldOf() Field {
 	}
 	if n.items != nil && len(n.below) == 0 {
 		inner := n.items.fieldOf()
+		inner.Required = true
 		f.Type, f.Items = "array", &inner
 	}
-	if n.optional {
-		f.Required = false
+	if n.optional || n.needed {
+		f.Required = n.needed
 	}
 	return f
 }
@@ -107,8 +109,10 @@ func sentBy(name string) *pySent {
 	switch name {
 	case "json", "get_json", "data", "get_data":
 		return &pySent{where: "json"}
-	case "form", "values":
+	case "form":
 		return &pySent{where: "form"}
+	case "values":
+		return &pySent{where: "values"}
 	case "args", "query_params":
 		return &pySent{where: "query"}
 	case "headers":
@@ -291,7 +295,7 @@ func (p *python) containsSent(key pyValue, s *pySent, not bool) {
 	}
 	n := p.trace.node(s.step(k))
 	if not {
-		n.field.Required = true
+		n.needed = true
 	} else {
 		n.optional = true
 	}

@@ -268,7 +268,7 @@ func (p *python) modelFields(c *pyClass, given []pyValue, depth int) []Field {
 		before := p.home
 		p.home = a.module
 		for _, n := range annotated(a) {
-			if len(out) >= maxItems {
+			if p.fields++; p.fields > maxFields {
 				break
 			}
 			if f, ok := p.modelField(a, n, types, depth); ok {
