@@ -211,6 +211,8 @@ func TestMergeLocation(t *testing.T) {
 		"relative": {at("/a/5", "/a/5"), `{"equal":"/a/5"}`},
 		"uuid": {at("/a/6f1c2a52-7c55-4f0e-9a55-0f1d6a0a0001", "/a/6f1c2a52-7c55-4f0e-9a55-0f1d6a0a0001"),
 			`{"list":[{"equal":"a"},{"form":"uuid"}]}`},
+		"token": {at("/a/eyJhbGciOiJIUzI1NiJ9.eyJpZCI6MX0.abc", "/a/eyJhbGciOiJIUzI1NiJ9.eyJpZCI6MX0.abc"),
+			`{"list":[{"equal":"a"},{"form":"jwt"}]}`},
 		"differs":    {at("/a/abc/", "/a/def/"), `{"list":[{"equal":"a"},{"type":"string"},{"equal":""}]}`},
 		"lengths":    {at("/a/b", "/a"), `null`},
 		"only_once":  {at("/a", ""), `null`},

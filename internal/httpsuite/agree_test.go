@@ -131,7 +131,15 @@ func matcherFor(r *rand.Rand, v any) *contract.Matcher {
 		if len(x) > 0 && r.IntN(3) > 0 {
 			out := map[string]*contract.Matcher{}
 			for k, e := range x {
-				out[k] = matcherFor(r, e)
+				if r.IntN(10) > 0 || len(x) == 1 {
+					out[k] = matcherFor(r, e)
+				}
+			}
+			if r.IntN(10) == 0 {
+				out[pick(r, keys)] = &contract.Matcher{Type: "null"}
+			}
+			if len(out) == 0 {
+				return &contract.Matcher{Type: "object"}
 			}
 			return &contract.Matcher{Object: out}
 		}
