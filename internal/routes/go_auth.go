@@ -62,9 +62,23 @@ var (
 
 // assess is what a middleware does.
 func (in *interpreter) assess(v any, depth int) credentials {
+	switch v.(type) {
+	case *made, *function, *wrapped, *list, *external:
+	default:
+		return credentials{}
+	}
 	if depth > 6 {
 		return credentials{}
 	}
+	if c, ok := in.assessed[v]; ok {
+		return c
+	}
+	c := in.assessAnew(v, depth)
+	in.assessed[v] = c
+	return c
+}
+
+func (in *interpreter) assessAnew(v any, depth int) credentials {
 	switch m := v.(type) {
 	case *made:
 		c := in.scan(m.by, m.args).named(m.by)

@@ -28,7 +28,7 @@ func (in *interpreter) callExpr(x *ast.CallExpr, c goContext) any {
 	if t, ok := in.conversion(x.Fun, c); ok && len(x.Args) == 1 {
 		return in.convert(t, in.eval(x.Args[0], c))
 	}
-	return in.apply(in.eval(x.Fun, c), in.arguments(x, c), x, c)
+	return in.apply(in.eval(x.Fun, c), in.arguments(x, c), x)
 }
 
 // arguments evaluates those of a call; a slice with ... is spread.
@@ -163,11 +163,11 @@ func (in *interpreter) callMethod(sel *ast.SelectorExpr, x *ast.CallExpr, c goCo
 				return in.callRouter(r, name, in.arguments(x, c), x), true
 			}
 		}
-		return in.apply(m, in.arguments(x, c), x, c), true
+		return in.apply(m, in.arguments(x, c), x), true
 	case *typed:
-		return in.callTyped(recv, name, in.arguments(x, c), x, c), true
+		return in.callTyped(recv, name, in.arguments(x, c), x), true
 	case *external:
-		return in.callOn(recv, name, in.arguments(x, c), x, c), true
+		return in.callOn(recv, name, in.arguments(x, c), x), true
 	case *function, *made, *wrapped:
 		args := in.arguments(x, c)
 		if name == "ServeHTTP" {
@@ -175,7 +175,7 @@ func (in *interpreter) callMethod(sel *ast.SelectorExpr, x *ast.CallExpr, c goCo
 		}
 		return in.around(recv, args), true
 	case *list:
-		return in.apply(in.choose(recv, name), in.arguments(x, c), x, c), true
+		return in.apply(in.choose(recv, name), in.arguments(x, c), x), true
 	}
 	args := in.arguments(x, c)
 	if slices.ContainsFunc(args, func(a any) bool { r, _ := asRouter(a); return r != nil }) {
@@ -190,24 +190,25 @@ func (in *interpreter) callMethod(sel *ast.SelectorExpr, x *ast.CallExpr, c goCo
 		if len(takers) == 1 {
 			f := &function{fn: takers[0], file: takers[0].file}
 			f.recv = in.unknown(typeRef{expr: takers[0].decl.Recv.List[0].Type, file: takers[0].file})
-			return in.apply(f, args, x, c), true
+			return in.apply(f, args, x), true
 		}
 	}
+	filled(args)
 	return in.handlerAmong(args, nil), true
 }
 
 // callTyped calls a method of a value whose type alone is known. A router that is given to an
 // interface goes to all its implementations.
-func (in *interpreter) callTyped(v *typed, name string, args []any, x *ast.CallExpr, c goContext) any {
+func (in *interpreter) callTyped(v *typed, name string, args []any, x *ast.CallExpr) any {
 	if fn, _ := v.typ.method(name, 0); fn != nil {
-		return in.apply(&function{fn: fn, recv: v, file: fn.file}, args, x, c)
+		return in.apply(&function{fn: fn, recv: v, file: fn.file}, args, x)
 	}
 	all := in.implementers(v.typ, name)
 	given := slices.ContainsFunc(args, func(a any) bool { r, _ := asRouter(a); return r != nil })
 	if len(all) == 1 || given && len(all) <= 64 {
 		var out any
 		for _, f := range all {
-			out = in.apply(f, args, x, c)
+			out = in.apply(f, args, x)
 		}
 		return out
 	}
@@ -222,6 +223,7 @@ func (in *interpreter) callTyped(v *typed, name string, args []any, x *ast.CallE
 			return in.unknown(sig.results()[0])
 		}
 	}
+	filled(args)
 	return in.handlerAmong(args, v)
 }
 
@@ -231,7 +233,7 @@ func (in *interpreter) callRouter(r *router, name string, args []any, x *ast.Cal
 }
 
 // apply calls a value.
-func (in *interpreter) apply(f any, args []any, x *ast.CallExpr, c goContext) any {
+func (in *interpreter) apply(f any, args []any, x *ast.CallExpr) any {
 	switch f := f.(type) {
 	case *function:
 		return in.callFunction(f, args, x)
@@ -599,7 +601,7 @@ func (in *interpreter) hooks(args []any, x *ast.CallExpr) {
 }
 
 // callOn calls a method of a value of another package.
-func (in *interpreter) callOn(v *external, name string, args []any, x *ast.CallExpr, _ goContext) any {
+func (in *interpreter) callOn(v *external, name string, args []any, x *ast.CallExpr) any {
 	in.hooks(args, x)
 	filled(args)
 	next := &external{path: v.path, name: v.name + "." + name, args: slices.Concat(v.args, args), called: true}

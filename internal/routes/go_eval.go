@@ -408,10 +408,14 @@ func (in *interpreter) composite(x *ast.CompositeLit, c goContext, of ast.Expr) 
 		return o
 	}
 	for _, e := range x.Elts { // of another package: what is in it may still declare routes
+		served := false
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
-			e = kv.Value
+			id, isName := kv.Key.(*ast.Ident)
+			e, served = kv.Value, isName && id.Name == "Handler"
 		}
-		in.eval(e, c)
+		if v := in.eval(e, c); served { // http.Server
+			in.serve([]any{v})
+		}
 	}
 	if t.known() {
 		return &typed{t}

@@ -9,7 +9,7 @@ import (
 
 // Bounds of one interpretation. They are far above what services need.
 const (
-	goSteps      = 1 << 20 // statements and expressions
+	goSteps      = 1 << 19 // statements and expressions
 	goAsideSteps = 800     // of a call that cannot reach a router
 	goDepth      = 48      // of calls
 	goNesting    = 400     // of expressions and statements
@@ -37,6 +37,7 @@ type interpreter struct {
 	buckets   []*bucket
 	fallback  *router // http.DefaultServeMux
 	unread    map[string]goRouting
+	assessed  map[any]credentials // of middlewares
 }
 
 // frame is a call under way.
@@ -50,7 +51,7 @@ type frame struct {
 func newInterpreter(src *goSource, kinds []goRouting) *interpreter {
 	in := &interpreter{
 		src: src, kinds: kinds, limit: goSteps, visited: map[*goFunc]bool{}, globals: map[*goVar]any{},
-		summaries: map[*goType]*object{}, unread: map[string]goRouting{}, seeds: map[*goFunc]bool{},
+		summaries: map[*goType]*object{}, unread: map[string]goRouting{}, seeds: map[*goFunc]bool{}, assessed: map[any]credentials{},
 	}
 	in.reaches = in.reach()
 	return in

@@ -265,6 +265,9 @@ func (in *interpreter) store(l ast.Expr, v any, define bool, c goContext) {
 			}
 			return
 		}
+		if l.Sel.Name == "Handler" {
+			in.serve([]any{v})
+		}
 		if o, ok := in.eval(l.X, c).(*object); ok {
 			if v != nil || o.fields[l.Sel.Name] == nil {
 				o.fields[l.Sel.Name] = v
