@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/routes"
 )
 
 // restarts is how often finding the scenario of a group begins again without an endpoint that
@@ -152,6 +154,7 @@ func (s *session) scenario() {
 			continue
 		}
 		s.reads(st)
+		s.filtered(st)
 		s.variants(st)
 	}
 	if !duplicated && s.err == nil && s.over == "" {
@@ -217,6 +220,71 @@ func (s *session) reads(st *step) {
 		}
 		s.also(&step{route: read}, contract.Happy, suffix, b.request, append(s.needsOf(b.request), st.id))
 	}
+}
+
+// maxFilters bounds the cases of one list that ask for a part of it.
+const maxFilters = 4
+
+// filtered asks a list for parts of itself, one optional parameter at a time.
+func (s *session) filtered(st *step) {
+	r := st.route
+	if r.Method != "GET" || !st.ok || r.endsInParam() {
+		return
+	}
+	sent := 0
+	for _, q := range r.Query {
+		if q.Required || q.Name == "" || sent == maxFilters || !s.room() {
+			continue
+		}
+		v, from := s.filter(q)
+		if v == nil {
+			continue
+		}
+		request := st.built.request
+		request.Query = map[string]any{}
+		for k, have := range st.built.request.Query {
+			request.Query[k] = have
+		}
+		request.Query[q.Name] = v
+		needs := slices.Clone(st.built.needs)
+		if from != "" {
+			needs = append(needs, from)
+		}
+		sent++
+		s.also(st, contract.Happy, "_by_"+strings.Trim(notID.ReplaceAllString(strings.ToLower(q.Name), "_"), "_"), request, needs)
+	}
+}
+
+var (
+	amountWord = regexp.MustCompile(`^(limit|pagesize|perpage|size|take|count|first|top|max)$`)
+	skipWord   = regexp.MustCompile(`^(offset|skip|page|start|from|pagenumber)$`)
+)
+
+// filter is a value that a list can be asked for: an amount, or one that something in it has.
+func (s *session) filter(q routes.Field) (v any, from string) {
+	k := plain(q.Name)
+	switch {
+	case amountWord.MatchString(k), skipWord.MatchString(k):
+		return json.Number("1"), ""
+	case len(q.Enum) > 0 || q.Example != nil && contract.Text(q.Example) != "":
+		return s.scalar(q, s.actor(first), form{}, false), ""
+	case q.Type == "boolean":
+		return true, ""
+	case tokenKey.MatchString(k):
+		return nil, ""
+	}
+	if all, _ := s.candidates(want{field: k, name: k, noun: k, spec: q}); len(all) > 0 {
+		return all[0].expr, all[0].from
+	}
+	for _, k2 := range s.pool { // a list of texts that is named for many of them
+		if k2.sent && singular(strings.TrimSuffix(k2.key, "list")) == singular(k) {
+			return k2.expr, k2.from
+		}
+	}
+	if who, ok := map[string]bool{"author": true, "user": true, "owner": true, "favorited": true, "by": true, "creator": true}[k]; ok && who && s.tokens[first].ok {
+		return s.actor(first).user, s.registered(false)
+	}
+	return nil, ""
 }
 
 // again is the request of a step with the values that things have by now: an update may have

@@ -245,11 +245,16 @@ func (s *session) candidates(w want) (out []known, sure bool) {
 		}
 		return cmp.Compare(a.at, b.at)
 	})
-	seen := map[string]bool{}
+	seen := map[string]int{}
 	for _, k := range all {
-		if v := contract.Text(k.value); !seen[v] {
-			seen[v] = true
+		v := contract.Text(k.value)
+		i, ok := seen[v]
+		switch {
+		case !ok:
+			seen[v] = len(out)
 			out = append(out, k.known)
+		case k.write && !k.sent && k.score >= enough && k.at < out[i].at:
+			out[i] = k.known // the same from the first answer that had it: fewer cases are needed
 		}
 	}
 	return out, len(all) > 0 && all[0].score >= enough
