@@ -299,6 +299,14 @@ func (h *handlerReader) externalResult(pkg, name string, x *ast.CallExpr, p goCo
 		if h.fact(arg(1), p).is == isBody {
 			return &fact{is: isBody}
 		}
+	case (pkg == "strings" || pkg == "path") && h.fact(arg(0), p).is == isPath:
+		switch name {
+		case "TrimPrefix", "Base", "CutPrefix", "Replace", "TrimLeft":
+			return h.below()
+		}
+		if name == "Split" || name == "SplitN" || strings.HasPrefix(name, "Trim") {
+			return &fact{is: isPath}
+		}
 	case pkg == "strings" || pkg == "html" || pkg == "net/url":
 		return &fact{field: h.fact(arg(0), p).field}
 	case strings.HasSuffix(versioned(pkg), "com/com") && name == "StrTo":
@@ -383,7 +391,7 @@ func (h *handlerReader) requestCall(recv *fact, name string, x *ast.CallExpr, p 
 			return recv
 		}
 		return &fact{}
-	case recv.is == "url":
+	case recv.is == isURL:
 		if name == "Query" {
 			return &fact{is: isQuery}
 		}

@@ -91,6 +91,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"github.com/go-chi/render"
 	validation "github.com/go-ozzo/ozzo-validation/v4"
 	"github.com/go-ozzo/ozzo-validation/v4/is"
@@ -154,6 +155,12 @@ func main() { http.HandleFunc("` + pattern + `", h) }
 			"params id:integer!; query a n:integer f sort:string b"},
 		{"form_values", "net/http", web("POST /", "func h(w http.ResponseWriter, r *http.Request) { r.ParseForm(); a := r.Form.Get(\"a\"); b := r.PostFormValue(\"b\"); c := r.FormValue(\"c\") }"),
 			"form a:string b:string c:string"},
+		{"rest_of_the_path", "net/http", web("/items/", "func h(w http.ResponseWriter, r *http.Request) { id, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, \"/items/\")) }"),
+			"params id:integer!"},
+		{"part_of_the_path", "net/http", web("/items/", "func h(w http.ResponseWriter, r *http.Request) { parts := strings.Split(strings.Trim(r.URL.Path, \"/\"), \"/\"); id, err := strconv.Atoi(parts[1]) }"),
+			"params id:integer!"},
+		{"path_that_is_compared", "net/http", web("/items/", "func h(w http.ResponseWriter, r *http.Request) { if r.URL.Path != \"/items/\" { return } }"),
+			""},
 		{"one_method_of_many", "net/http", web("/", "type T struct { A int `json:\"a\"` }\nfunc h(w http.ResponseWriter, r *http.Request) { if r.Method == http.MethodPost { var t T; json.NewDecoder(r.Body).Decode(&t) } else if r.Method == http.MethodGet { q := r.URL.Query().Get(\"q\") } }"),
 			"query q"},
 	}

@@ -39,6 +39,8 @@ const (
 	isDecoder = "decoder" // json.NewDecoder(r.Body)
 	isQuery   = "query"   // url.Values of the query
 	isForm    = "form"    // url.Values of the body, or of both
+	isURL     = "url"     // r.URL
+	isPath    = "path"    // r.URL.Path
 )
 
 // handlerReader reads what one handler asks of a request, in the functions that it hands
@@ -53,6 +55,7 @@ type handlerReader struct {
 	facts  map[factKey]*fact
 	form   []Field
 	bound  bool   // a body was found
+	apart  bool   // the path of the request is taken apart
 	typ    string // name of what it is bound to
 	target typeRef
 }
@@ -67,6 +70,24 @@ func (c goContext) set(name string, f *fact) {
 // in front of it.
 func (in *interpreter) readHandler(r *Route, f *function, mws []any) {
 	h := &handlerReader{in: in, route: r}
+	h.all(f, mws)
+}
+
+// readBelow reads a handler of all paths below one. Where it takes the path of the request
+// apart, the route has a parameter.
+func (in *interpreter) readBelow(r *Route, f *function, mws []any) {
+	r.Params = []Field{{Name: "id", Required: true}}
+	h := &handlerReader{in: in, route: r}
+	h.all(f, mws)
+	if h.apart {
+		r.Path += "{id}"
+	} else {
+		r.Params = nil
+	}
+}
+
+func (h *handlerReader) all(f *function, mws []any) {
+	r := h.route
 	if f != nil {
 		h.function(f, nil)
 	}
@@ -445,7 +466,10 @@ func (h *handlerReader) findFact(e ast.Expr, p goContext) *fact {
 	case *ast.IndexExpr:
 		return h.indexed(x, p)
 	case *ast.SliceExpr:
-		return h.fact(x.X, p)
+		if f := h.fact(x.X, p); f.is != isPath {
+			return f
+		}
+		return h.below()
 	case *ast.CallExpr:
 		return h.called(x, p)
 	case *ast.FuncLit:
@@ -504,8 +528,10 @@ func (h *handlerReader) selector(x *ast.SelectorExpr, p goContext) *fact {
 		case "Form", "PostForm":
 			return &fact{is: isForm}
 		case "URL":
-			return &fact{is: "url"}
+			return &fact{is: isURL}
 		}
+	case base.is == isURL && x.Sel.Name == "Path":
+		return &fact{is: isPath}
 	case (isGinContext(n) || h.embedsContext(base.typ, "")) && x.Sel.Name == "Request":
 		return &fact{typ: requestType(base.typ)}
 	}
@@ -542,6 +568,9 @@ func (h *handlerReader) indexed(x *ast.IndexExpr, p goContext) *fact {
 	}
 	if base.field != nil {
 		return &fact{field: base.field}
+	}
+	if base.is == isPath {
+		return h.below()
 	}
 	t := base.typ.final()
 	switch tt := t.expr.(type) {
@@ -588,6 +617,12 @@ func (h *handlerReader) formField(name string) *Field {
 	}
 	h.form = append(h.form, Field{Name: name, Type: "string"})
 	return &h.form[len(h.form)-1]
+}
+
+// below is what is left of the path of the request.
+func (h *handlerReader) below() *fact {
+	h.apart = true
+	return &fact{field: h.param("id")}
 }
 
 func (h *handlerReader) param(name string) *Field {

@@ -273,6 +273,7 @@ func main() {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /x/{id}", a)
 	m.HandleFunc("POST example.com/y", b)
+	m.HandleFunc("GET /", b)
 	m.HandleFunc("GET /{$}", a)
 	m.HandleFunc("GET /f/{rest...}", a)
 	m.Handle("DELETE /t", t{})

@@ -18,7 +18,10 @@ func readGo(t lang.Tree, kind goRouting) ([]Route, []string) {
 	in := newInterpreter(src, goKinds)
 	in.run()
 	var out []Route
-	for _, f := range in.flatten() {
+	all := in.flatten()
+	// GET / is for all that no other pattern takes: GET /{$} is asked for /.
+	slices.SortStableFunc(all, func(a, b flat) int { return btoi(a.subtree) - btoi(b.subtree) })
+	for _, f := range all {
 		if f.kind.framework() != kind.framework() {
 			continue
 		}
@@ -32,6 +35,13 @@ func readGo(t lang.Tree, kind goRouting) ([]Route, []string) {
 	}
 	slices.Sort(unread)
 	return Sort(out), unread
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // flat is a declaration with the prefixes and middlewares of all routers around it.
@@ -284,7 +294,11 @@ func (in *interpreter) route(f flat) []Route {
 		if answers != nil && answers.fn != nil {
 			r.Handler = Function{Path: answers.fn.file.path, Name: answers.fn.name}
 		}
-		in.readHandler(&r, answers, mws)
+		if f.subtree && p != "/" && len(params) == 0 {
+			in.readBelow(&r, answers, mws)
+		} else {
+			in.readHandler(&r, answers, mws)
+		}
 		r.Auth = in.authOf(answers, mws)
 		out = append(out, r)
 	}

@@ -75,6 +75,7 @@ type declared struct {
 	handler      any
 	mws          []any
 	at           string
+	subtree      bool // a pattern of ServeMux that ends in a slash: all paths below it
 }
 
 type mount struct {
@@ -134,22 +135,24 @@ func (c *routerCall) rest(i int) []any {
 	return out
 }
 
-// declare adds a route. A path that is not known goes to what could not be read.
-func (c *routerCall) declare(method string, path any, handler any, mws []any) {
+// declare adds a route and reports whether it did. A path that is not known goes to what could
+// not be read.
+func (c *routerCall) declare(method string, path any, handler any, mws []any) bool {
 	at := c.in.place(c)
 	p, ok := path.(string)
 	if !ok || c.r.unknown {
 		c.in.unreadable(c.r.kind, at, "the path is not a constant")
-		return
+		return false
 	}
 	c.in.count++
 	if c.in.count > goRoutes {
-		return
+		return false
 	}
 	c.r.bucket.routes = append(c.r.bucket.routes, declared{
 		method: method, path: c.r.kind.join(c.r.prefix, p), handler: handler,
 		mws: slices.Concat(c.r.mws, mws), at: at,
 	})
+	return true
 }
 
 // child is the router below a path of this one, which has its middlewares from here on.

@@ -26,10 +26,14 @@ func (muxRouting) call(c *routerCall) any {
 		return nil
 	}
 	m, p := cutMethod(c.arg(0))
-	if s, ok := p.(string); ok {
+	s, ok := p.(string)
+	if ok {
 		p = muxPath(s)
 	}
-	c.declare(m, p, c.arg(1), nil)
+	if c.declare(m, p, c.arg(1), nil) {
+		all := c.r.bucket.routes
+		all[len(all)-1].subtree = strings.HasSuffix(s, "/")
+	}
 	return nil
 }
 
