@@ -46,11 +46,6 @@ func (p *python) fastDeclaration(r *pyRouter, methods []string, c *pyCall) *pyDe
 func (p *python) includeRouter(parent *pyRouter, c *pyCall) {
 	v, _ := c.arg(0, "router")
 	child := p.routerLike(v, c)
-	if child == nil {
-		p.note(c.at(), "the router that is included is not known")
-		p.dynamic = true
-		return
-	}
 	m := pyMounted{child: child, at: c.at()}
 	m.prefix, _, m.unknown = p.prefixOf(c, 1, "prefix")
 	if parent.kind == fastRouter && parent.has {
@@ -58,6 +53,10 @@ func (p *python) includeRouter(parent *pyRouter, c *pyCall) {
 	}
 	if deps, ok := c.named["dependencies"]; ok {
 		m.guards = itemsOf(deps)
+	}
+	if child == nil {
+		p.hole(parent, m, "the router that is included is not known")
+		return
 	}
 	p.mount(parent, m)
 }

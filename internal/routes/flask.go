@@ -86,13 +86,12 @@ func (p *python) newNamespace(parent *pyRouter, c *pyCall) pyValue {
 func (p *python) registerBlueprint(parent *pyRouter, c *pyCall) {
 	v, _ := c.arg(0, "blueprint", "blp", "api", "ns")
 	child, ok := v.(*pyRouter)
-	if !ok {
-		p.note(c.at(), "what is registered is not known")
-		p.dynamic = true
-		return
-	}
 	m := pyMounted{child: child, at: c.at()}
 	m.prefix, m.has, m.unknown = p.prefixOf(c, -1, "url_prefix")
+	if !ok {
+		p.hole(parent, m, "what is registered is not known")
+		return
+	}
 	if child.kind == restNamespace {
 		m.prefix, m.has, m.unknown = p.prefixOf(c, 1, "path")
 	}

@@ -488,6 +488,9 @@ func (p *python) boolean(n syntax.Node, f *pyFrame) pyValue {
 	is, known := truth(a)
 	or := operator(n) == "or"
 	if s, ok := a.(*pySent); ok && or {
+		if other, ok := p.eval(n.Child("right"), f).(*pySent); ok && other.where == "json" {
+			return other // request.form or request.get_json()
+		}
 		return s
 	}
 	if !known {

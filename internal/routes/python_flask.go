@@ -33,6 +33,9 @@ func (b *bodies) flaskRequest(route *Route, r pyResolved, a pyAnswer) {
 		b.addTrace(t, b.traced(fn, nil, plain))
 		b.requiredBy(t, fn)
 		auth.needs(t.auth)
+		if text := fn.node.Text(); sessions.MatchString(text) && refusals.MatchString(text) {
+			auth.needs("required")
+		}
 	}
 	route.Auth = auth.auth
 	b.placeParts(route, t)
@@ -190,6 +193,8 @@ var (
 	guardNames = lazyregexp.New(`(?i)^(\w+_)?(required|accepted|only)$|^(requires?|check|verify|needs?|has|ensure|validate)_?(auth|login|token|jwt|user|admin|api_?key|permission|role|scope|access)|^(authenticated?|protected|secured?|authori[sz]ed?|authed|require_\w+|with_auth|permission\w*|admin|private)$`)
 	guardWords = lazyregexp.New(`(?i)login|auth|token|jwt|user|admin|api_?key|permission|role|scope|session|member|staff|super|owner|access|require_|protected|secure|private`)
 	guardBody  = lazyregexp.New(`\b40[13]\b|(?i:unauthori[sz]ed|authorization|is_authenticated|verify_jwt|not_logged|login)`)
+	sessions   = lazyregexp.New(`\bnot (?:\w+\.)?session\b|(?:current_user|g\.user)\b`)
+	refusals   = lazyregexp.New(`abort\(\s*40[13]`)
 	exempts    = lazyregexp.New(`request\.(path|endpoint|url|url_rule|blueprint|full_path|method)`)
 )
 

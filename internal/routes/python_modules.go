@@ -36,6 +36,7 @@ type python struct {
 	where   map[string]string    // of "folder module": the file or folder of a module
 	routers []*pyRouter
 	unread  []string
+	holes   []pyHole
 	noted   map[string]bool
 	steps   int
 	depth   int
@@ -105,7 +106,7 @@ func (p *python) sorted() []*pyModule {
 
 var (
 	makers = []string{"Flask(", "FastAPI(", "APIFlask(", "OpenAPI("}
-	adders = []string{"register_blueprint(", "include_router(", "add_url_rule(", "add_resource(", "add_api_route(", ".route(", "register_api(", "add_namespace(", ".init_app("}
+	adders = []string{"register_blueprint(", "include_router(", "add_url_rule(", "add_resource(", "add_api_route(", ".route(", "register_api(", "add_namespace(", ".init_app(", "(app)", "(app,"}
 )
 
 // runUncalled calls functions of a module whose text has one of some words, and that nothing
@@ -261,11 +262,11 @@ func (p *python) below(dir, name string) *pyModule {
 		at = path.Join(dir, strings.ReplaceAll(name, ".", "/"))
 	}
 	if name != "" {
-		if m := p.modules[at+".py"]; m != nil {
+		if m := p.file(at + ".py"); m != nil {
 			return m
 		}
 	}
-	if m := p.modules[path.Join(at, "__init__.py")]; m != nil {
+	if m := p.file(path.Join(at, "__init__.py")); m != nil {
 		return m
 	}
 	if !p.folders[at] || name == "" && dir == "." {
@@ -275,6 +276,31 @@ func (p *python) below(dir, name string) *pyModule {
 		p.modules[at] = &pyModule{dir: at, scope: newPyScope(nil)}
 	}
 	return p.modules[at]
+}
+
+// file is the module of a file; one that is aside is read where something imports it.
+func (p *python) file(at string) *pyModule {
+	if m := p.modules[at]; m != nil {
+		return m
+	}
+	if !p.tree.Has(at) || isForeign(at) || len(p.modules) >= maxModules {
+		return nil
+	}
+	m := &pyModule{path: at, dir: path.Dir(at), scope: newPyScope(nil)}
+	p.modules[at] = m
+	p.parse(m)
+	return m
+}
+
+// isForeign reports whether a path is of packages that an environment holds.
+func isForeign(at string) bool {
+	for s := range strings.SplitSeq(at, "/") {
+		switch s {
+		case "node_modules", "site-packages", "venv", ".venv", "virtualenv":
+			return true
+		}
+	}
+	return false
 }
 
 // inModule is a name of a module: what it has, or a module inside of it.

@@ -452,16 +452,21 @@ func readPython(t lang.Tree, app, word string) ([]Route, []string) {
 	if best == nil || best.kind != app {
 		return nil, p.unread
 	}
-	p.unread, p.noted, p.visits = nil, map[string]bool{}, 0
+	p.visits = 0
 	for _, r := range p.routers {
 		r.mounted = false
 	}
+	p.compose(best)
+	p.orphans(best)
+	p.unread, p.noted = nil, map[string]bool{}
 	found := p.compose(best)
-	found = append(found, p.orphans(best)...)
 	reader := newBodies(p, found)
 	var out []Route
 	for _, r := range found {
 		out = append(out, reader.routes(r)...)
+	}
+	for _, h := range p.holes {
+		p.note(h.at, h.why)
 	}
 	for _, r := range p.routers {
 		if !r.mounted && len(r.routes) > 0 {
@@ -490,25 +495,40 @@ func (p *python) keep(app string) {
 	})
 }
 
-// orphans are routes of routers that nothing mounts by name, where modules are imported by
-// names that are not known: they are taken as mounted under their own prefixes.
-func (p *python) orphans(app *pyRouter) []pyResolved {
+// orphans mounts routers that nothing mounts by name, where what is mounted is not known in
+// places: in the one such place, or below the application under their own prefixes.
+func (p *python) orphans(app *pyRouter) {
 	if !p.dynamic {
-		return nil
+		return
 	}
-	var out []pyResolved
+	parent, at := app, pyMounted{}
+	if len(p.holes) == 1 {
+		parent, at = p.holes[0].parent, p.holes[0].pyMounted
+	}
 	for _, r := range p.routers {
-		flask := r.kind == flaskBlueprint && app.kind == flaskApp
-		if r.mounted || p.isMounted(r) || !flask && (r.kind != fastRouter || app.kind != fastapiApp) {
+		fits := r.kind == flaskBlueprint && app.kind == flaskApp || r.kind == fastRouter && app.kind == fastapiApp
+		if !fits || r.mounted || len(r.routes) == 0 || p.isMounted(r) || r == parent {
 			continue
 		}
-		w := &pyWalk{python: p, app: app, open: map[*pyRouter]bool{}}
-		prefix := ""
-		if flask {
-			prefix = r.prefix
-		}
-		w.visit(r, prefix, r.unknown, app.guards, nil)
-		out = append(out, w.out...)
+		at.child = r
+		p.mount(parent, at)
 	}
-	return out
+}
+
+// pyHole is a place where a router is mounted that is not known.
+type pyHole struct {
+	pyMounted
+	parent *pyRouter
+	why    string
+}
+
+// hole notes a place where what is mounted is not known.
+func (p *python) hole(parent *pyRouter, m pyMounted, why string) {
+	if p.trace != nil || p.testing {
+		return
+	}
+	p.dynamic = true
+	if !slices.ContainsFunc(p.holes, func(h pyHole) bool { return h.at == m.at }) && len(p.holes) < maxItems {
+		p.holes = append(p.holes, pyHole{m, parent, why})
+	}
 }

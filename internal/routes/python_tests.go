@@ -89,12 +89,12 @@ func (p *python) runTests() {
 
 // isTestOf reports whether a path is of the tests of a tree, and not of code of others.
 func isTestOf(at string) bool {
-	if !aside(at) {
+	if !aside(at) || isForeign(at) {
 		return false
 	}
 	for s := range strings.SplitSeq(at, "/") {
 		switch s {
-		case "node_modules", "site-packages", "venv", ".venv", "env", "vendor", "docs", "doc", "examples":
+		case "env", "vendor", "docs", "doc", "examples":
 			return false
 		}
 	}

@@ -3,7 +3,6 @@ package routes
 import (
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
@@ -102,6 +101,12 @@ func Read(t lang.Tree, language string) (Table, error) {
 // unsupported names the known framework that most files import; of equals the first.
 func unsupported(t lang.Tree, language string) string {
 	count := map[string]int{}
+	forms := map[string]*regexp.Regexp{}
+	for _, u := range Known {
+		if u.Language == language {
+			forms[u.Framework] = importForm(u)
+		}
+	}
 	for _, p := range t.Paths() {
 		if path.Ext(p) != extensions[language] || aside(p) {
 			continue
@@ -110,9 +115,9 @@ func unsupported(t lang.Tree, language string) string {
 		if err != nil || len(source) > maxSource {
 			continue
 		}
-		for _, u := range Known {
-			if u.Language == language && slices.ContainsFunc(u.Imports, func(name string) bool { return imports(source, language, name) }) {
-				count[u.Framework]++
+		for name, form := range forms {
+			if form.Match(source) {
+				count[name]++
 			}
 		}
 	}
@@ -130,17 +135,21 @@ var extensions = map[string]string{"python": ".py", "go": ".go"}
 // maxSource bounds a file that is read: what is larger was written by a program.
 const maxSource = 1 << 20
 
-// imports reports whether a line of a source imports a package, or one inside of it.
-func imports(source []byte, language, name string) bool {
-	quoted := regexp.QuoteMeta(name)
-	form := `(?m)^[ \t]*(?:from|import)[ \t]+` + quoted + `(?:[ \t.,]|$)`
-	if language == "go" {
-		form = `(?m)^(?:import)?[ \t]*(?:[\w.]+[ \t]+)?["` + "`]" + quoted + `(?:/[^"` + "`]*)?[\"`]"
+// importForm matches a line that imports one of the packages of a framework, or one inside of it.
+func importForm(u Unsupported) *regexp.Regexp {
+	var forms []string
+	for _, name := range u.Imports {
+		quoted := regexp.QuoteMeta(name)
+		if u.Language == "go" {
+			forms = append(forms, `^(?:import)?[ \t]*(?:[\w.]+[ \t]+)?["`+"`]"+quoted+`(?:/[^"`+"`]*)?[\"`]")
+			continue
+		}
+		forms = append(forms, `^[ \t]*(?:from|import)[ \t]+`+quoted+`(?:[ \t.,]|$)`)
+		if parent, member, ok := cutLast(name); ok {
+			forms = append(forms, `^[ \t]*from[ \t]+`+regexp.QuoteMeta(parent)+`[ \t]+import[ \t(]+(?:.*\b)?`+regexp.QuoteMeta(member)+`\b`)
+		}
 	}
-	if parent, member, ok := cutLast(name); ok && language == "python" {
-		form += `|(?m)^[ \t]*from[ \t]+` + regexp.QuoteMeta(parent) + `[ \t]+import[ \t(]+(?:.*\b)?` + regexp.QuoteMeta(member) + `\b`
-	}
-	return regexp.MustCompile(form).Match(source)
+	return regexp.MustCompile("(?m)" + strings.Join(forms, "|"))
 }
 
 func cutLast(name string) (before, after string, ok bool) {
