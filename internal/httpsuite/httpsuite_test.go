@@ -313,9 +313,13 @@ func TestSuiteWithoutService(t *testing.T) {
 	if out, status := pytest(t, dir, gone.URL, env, "-k", "test_connect"); status != 1 || !strings.Contains(out, notReadyText+"port ") {
 		t.Errorf("connect: status %d\n%s", status, out)
 	}
-	out, status := pytest(t, dir, fresh(t, "GET /items", "fault"), nil, "-k", "test_connect")
+	if out, status := pytest(t, dir, fresh(t, "GET /items", "fault"), nil, "-k", "test_connect"); status != 0 {
+		t.Errorf("one path of two has a fault: status %d\n%s", status, out)
+	}
+	s.Ready = s.Ready[1:]
+	out, status := pytest(t, written(t, s), fresh(t, "GET /items", "fault"), nil, "-k", "test_connect")
 	if status != 1 || !strings.Contains(out, "GET /items: status 500") {
-		t.Errorf("a path with a fault: status %d\n%s", status, out)
+		t.Errorf("the only path has a fault: status %d\n%s", status, out)
 	}
 	if err := os.Remove(filepath.Join(dir, schemas.SuiteFolder, CasesFile)); err != nil {
 		t.Fatal(err)
