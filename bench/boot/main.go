@@ -6,14 +6,11 @@
 package main
 
 import (
-	"archive/tar"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -234,15 +231,22 @@ func read(t lang.Tree) (language string, table routes.Table) {
 
 // checkout reads a commit of a folder.
 func checkout(dir, at string) (*tree.Tree, time.Time, error) {
-	archive, err := git(dir, "archive", "--format=tar", at+"^{tree}")
+	rows, err := git(dir, "ls-tree", "-r", "-z", at)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	files, err := withoutFolders(archive)
-	if err != nil {
-		return nil, time.Time{}, err
+	var entries []tree.Entry
+	for _, row := range strings.Split(strings.TrimSuffix(string(rows), "\x00"), "\x00") {
+		head, p, _ := strings.Cut(row, "\t")
+		words := strings.Fields(head)
+		if len(words) != 3 || words[1] != "blob" {
+			continue
+		}
+		if data, err := git(dir, "cat-file", "blob", words[2]); err == nil { // large files may be absent
+			entries = append(entries, tree.Entry{Path: p, Mode: words[0], Data: data})
+		}
 	}
-	t, err := tree.ReadTar(files)
+	t, err := tree.New(entries)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
@@ -252,30 +256,6 @@ func checkout(dir, at string) (*tree.Tree, time.Time, error) {
 	}
 	seconds, err := strconv.ParseInt(strings.TrimSpace(string(stamp)), 10, 64)
 	return t, time.Unix(seconds, 0).UTC(), err
-}
-
-// withoutFolders is an archive without the entries of folders, which a tree does not have.
-func withoutFolders(archive []byte) (io.Reader, error) {
-	var out bytes.Buffer
-	r, w := tar.NewReader(bytes.NewReader(archive)), tar.NewWriter(&out)
-	for {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return &out, w.Close()
-		}
-		if err != nil {
-			return nil, err
-		}
-		if h.Typeflag == tar.TypeDir || h.Typeflag == tar.TypeXGlobalHeader {
-			continue
-		}
-		if err := w.WriteHeader(h); err != nil {
-			return nil, err
-		}
-		if _, err := io.Copy(w, r); err != nil {
-			return nil, err
-		}
-	}
 }
 
 func git(dir string, args ...string) ([]byte, error) {

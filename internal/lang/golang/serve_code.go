@@ -133,7 +133,7 @@ func importer(files []*goFile, paths []string) (*goFile, bool) {
 
 var (
 	servingName = lazyregexp.New(`(?i)(?:^|/)(?:server|api|app|web|http|httpd|rest|main|service|backend|serve|apiserver|http-server|\w*[-_]?(?:server|api))$`)
-	otherName   = lazyregexp.New(`(?i)(?:^|/)(?:migrat\w*|seed\w*|worker|cron|client|cli|examples?|_?examples|tools?|gen\w*|docs?|scripts?|hack|test\w*|benchmark\w*|bench|demo\w*|consumer|producer|lambda)(?:/|$)`)
+	otherName   = lazyregexp.New(`(?i)(?:^|/)(?:migrat\w*|seed\w*|create\w+|worker|cron|client|cli|examples?|_?examples|tools?|gen\w*|docs?|scripts?|hack|test\w*|benchmark\w*|bench|demo\w*|consumer|producer|lambda)(?:/|$)`)
 	listens     = lazyregexp.New(`\.(?:ListenAndServe(?:TLS)?|Run|RunTLS|Serve|Start)\(`)
 	goRun       = lazyregexp.New(`\bgo\s+(?:run|build|install)\b[^|;&]*?[\s"]((?:\./|/)?[\w./-]+|\.)["\s]*$|\bgo\s+(?:run|build)\s+(?:-\S+\s+(?:[^-.\s]\S*\s+)?)*(\.?/?[\w./-]+)`)
 )
@@ -205,12 +205,10 @@ func (s *serving) named(imports []string) {
 			dir = dirOf(dir)
 		}
 		for _, m := range s.mains {
-			if m.dir != dir || otherName.MatchString(m.dir) {
-				continue
-			}
-			if _, ok := importer(s.code.of(m.reaches), imports); ok {
+			files := s.code.of(m.reaches)
+			if _, ok := importer(files, imports); m.dir == dir && ok && s.weigh(m, files)+12 > s.main.score {
 				s.main = m
-				return
+				s.main.score += 12
 			}
 		}
 	}

@@ -23,6 +23,8 @@ type asking struct {
 
 var (
 	tagName     = lazyregexp.New("\\b(?:env|envconfig)\\s*:\\s*\"([A-Z][A-Za-z0-9_]*)([^\"]*)\"([^`\\n]*)")
+	mapTag      = lazyregexp.New("\\bmapstructure\\s*:\\s*\"([A-Z][A-Z0-9_]*)\"")
+	automatic   = lazyregexp.New(`\.AutomaticEnv\(\)|\.BindEnv\(|\.MustBindEnv\(`)
 	tagDefault  = lazyregexp.New(`\b(?:envDefault|env-default|default)\s*:\s*"([^"]*)"`)
 	tagRequired = lazyregexp.New(`\brequired\b|\bnotEmpty\b|env-required:"true"`)
 	processWith = lazyregexp.New(`\benvconfig\.(?:Must)?Process\(\s*"(\w*)"`)
@@ -35,8 +37,9 @@ var (
 func (s *serving) asked() map[string]asking {
 	out := map[string]asking{}
 	files := s.code.of(s.main.reaches)
-	prefix, viper := "", ""
+	prefix, viper, reads := "", "", false
 	for _, f := range files {
+		reads = reads || automatic.MatchString(f.text)
 		if x := processWith.FindStringSubmatch(f.text); x != nil && x[1] != "" {
 			prefix = strings.ToUpper(x[1]) + "_"
 		}
@@ -68,10 +71,15 @@ func (s *serving) asked() map[string]asking {
 			}
 			add(name, a)
 		}
-		f.calls(viper, add)
+		for _, x := range mapTag.FindAllStringSubmatchIndex(f.text, -1) {
+			add(f.text[x[2]:x[3]], asking{source: f.lineAt(x[0])})
+		}
+		f.calls(func(key string) (string, bool) { return viper + viperKey.Replace(strings.ToUpper(key)), reads }, add)
 	}
 	return out
 }
+
+var viperKey = strings.NewReplacer(".", "_", "-", "_")
 
 func lineOf(text string, at int) string {
 	start := strings.LastIndexByte(text[:at], '\n') + 1
@@ -80,7 +88,7 @@ func lineOf(text string, at int) string {
 }
 
 // calls finds os.Getenv, helpers with env in their name, and viper's keys.
-func (f *goFile) calls(viperPrefix string, add func(string, asking)) {
+func (f *goFile) calls(viper func(key string) (string, bool), add func(string, asking)) {
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || len(call.Args) == 0 {
@@ -100,7 +108,9 @@ func (f *goFile) calls(viperPrefix string, add func(string, asking)) {
 			if name == "BindEnv" {
 				a.fallback = ""
 			}
-			add(viperPrefix+strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(first)), a)
+			if name, reads := viper(first); reads {
+				add(name, a)
+			}
 		case upperName.MatchString(first) && (envLike.MatchString(name) || on == "env" || on == "os"):
 			if strings.HasPrefix(name, "Set") || strings.HasPrefix(name, "Unset") {
 				return true
@@ -145,6 +155,11 @@ func (s *serving) literals() []settings.Value {
 			if fn, ok := n.(*ast.FuncDecl); ok && strings.Contains(strings.ToLower(fn.Name.Name), "test") {
 				return false
 			}
+			if call, ok := n.(*ast.CallExpr); ok {
+				if name, on := calleeOf(call); on == "strings" || on == "flag" || strings.HasPrefix(name, "Register") {
+					return on == "flag"
+				}
+			}
 			lit, ok := n.(*ast.BasicLit)
 			if !ok {
 				return true
@@ -180,11 +195,13 @@ func (s *serving) database() error {
 	_, post := drivers[settings.PostgresName]
 	switch {
 	case post && lite:
-		return s.choose(given, has, literals)
+		s.choose(given, has, literals)
 	case post:
-		return s.postgres(given, has, literals, drivers[settings.PostgresName])
+		s.postgres(given, has, literals, drivers[settings.PostgresName])
 	case lite:
 		s.settle(settings.Store{Kind: settings.SQLiteName}, drivers[settings.SQLiteName])
+	}
+	if post || lite {
 		return s.brokers(drivers, files)
 	}
 	for _, b := range settings.Backends {
@@ -212,42 +229,42 @@ func (s *serving) ofProgram() *settings.Settings {
 
 // choose decides between SQLite and PostgreSQL where the program can do both: by its settings,
 // then by what its code names.
-func (s *serving) choose(given settings.Store, has bool, literals []settings.Value) error {
+func (s *serving) choose(given settings.Store, has bool, literals []settings.Value) {
 	for name, v := range s.env.Values {
 		if driverName.MatchString(name) && strings.Contains(strings.ToLower(v.Text), "sqlite") {
 			s.settle(settings.Store{Kind: settings.SQLiteName}, v.Source)
-			return nil
+			return
 		}
 	}
 	if !has {
 		for _, l := range literals {
 			if settings.KindOf(l.Text) == settings.SQLiteName {
 				s.settle(settings.Store{Kind: settings.SQLiteName}, l.Source)
-				return nil
+				return
 			}
 		}
 	}
 	if given.Kind == settings.SQLiteName {
 		s.settle(given, given.Source)
-		return nil
+		return
 	}
-	return s.postgres(given, has, literals, "its driver")
+	s.postgres(given, has, literals, "its driver")
 }
 
 var driverName = lazyregexp.New(`(?i)(?:DB|DATABASE)_?(?:DRIVER|TYPE|DIALECT|ENGINE|CONNECTION)$`)
 
 // postgres settles on PostgreSQL with the words of the settings, of a configuration file or of
 // the code.
-func (s *serving) postgres(given settings.Store, has bool, literals []settings.Value, source string) error {
+func (s *serving) postgres(given settings.Store, has bool, literals []settings.Value, source string) {
 	if has {
 		given.Kind = settings.PostgresName
 		s.settle(given, given.Source)
-		return nil
+		return
 	}
 	for _, l := range literals {
 		if settings.KindOf(l.Text) == settings.PostgresName && !strings.Contains(l.Text, "%") {
 			s.settle(settings.StoreOf(l.Text, l.Source), l.Source)
-			return nil
+			return
 		}
 	}
 	store := settings.Store{Kind: settings.PostgresName}
@@ -262,7 +279,7 @@ func (s *serving) postgres(given settings.Store, has bool, literals []settings.V
 		}
 	}
 	s.settle(store, source)
-	return nil
+	return
 }
 
 var pings = lazyregexp.New(`\.Ping\(|\bDial(?:Config|Context|URL)?\(`)
@@ -292,11 +309,10 @@ func (s *serving) settle(store settings.Store, source string) {
 }
 
 var (
-	urlVariable    = lazyregexp.New(`(?i)(?:^|_)(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|SQL|STORE)\w*(?:URL|URI|DSN|CONN|CONNECTION|STRING|SOURCE)$|^(?:DATABASE|DSN|CONN_?STR\w*)$`)
-	secretVariable = lazyregexp.New(`(?i)SECRET|JWT_?KEY|SIGNING|SALT$|(?:^|_)(?:TOKEN|ACCESS|PRIVATE|SYMMETRIC)\w*KEY$|PASSPHRASE`)
-	portVariable   = lazyregexp.New(`(?i)^(?:\w+_)?(?:HTTP|SERVER|APP|API|LISTEN|WEB|SERVICE|REST|GIN)?_?PORT$`)
-	addrVariable   = lazyregexp.New(`(?i)^(?:\w+_)?(?:HTTP|SERVER|LISTEN|BIND|API|APP|WEB)_?(?:ADDR|ADDRESS|LISTEN|HOST_PORT|BIND|ENDPOINT)$|^(?:ADDR|ADDRESS|LISTEN|BIND)$`)
-	otherPort      = lazyregexp.New(`(?i)REDIS|SMTP|MAIL|DB_|DATABASE|POSTGRES|PG|MYSQL|MONGO|GRPC|METRICS|DEBUG|PROM|JAEGER|KAFKA|RABBIT|AMQP|NATS|ELASTIC|ADMIN_PORT`)
+	urlVariable  = lazyregexp.New(`(?i)(?:^|_)(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|SQL|STORE)\w*(?:URL|URI|DSN|CONN|CONNECTION|STRING|SOURCE)$|^(?:DATABASE|DSN|CONN_?STR\w*)$`)
+	portVariable = lazyregexp.New(`(?i)^(?:\w+_)?(?:HTTP|SERVER|APP|API|LISTEN|WEB|SERVICE|REST|GIN)?_?PORT$`)
+	addrVariable = lazyregexp.New(`(?i)^(?:\w+_)?(?:HTTP|SERVER|LISTEN|BIND|API|APP|WEB)_?(?:ADDR|ADDRESS|LISTEN|HOST_PORT|BIND|ENDPOINT)$|^(?:ADDR|ADDRESS|LISTEN|BIND)$`)
+	otherPort    = lazyregexp.New(`(?i)REDIS|SMTP|MAIL|DB_|DATABASE|POSTGRES|PG|MYSQL|MONGO|GRPC|METRICS|DEBUG|PROM|JAEGER|KAFKA|RABBIT|AMQP|NATS|ELASTIC|ADMIN_PORT`)
 )
 
 // environment gives every variable that the program asks for a value: that of the repository,
@@ -312,9 +328,9 @@ func (s *serving) environment() {
 		a := all[name]
 		given, ok := s.env.Values[name]
 		if s.service.Database == settings.PostgresName && !settings.ForTests(name) {
-			if role := settings.Role(name); role != "" && (role != "name" || settings.KindOf(given.Text) == "") && !driverName.MatchString(name) {
-				s.set(name, s.store.Part(role), "the database")
-				continue
+			role := settings.Role(name)
+			if s.env.HostOf(name, given.Text) {
+				role = "host"
 			}
 			switch {
 			case settings.KindOf(given.Text) == settings.PostgresName:
@@ -323,18 +339,21 @@ func (s *serving) environment() {
 			case settings.KindOf(a.fallback) == settings.PostgresName:
 				s.set(name, s.store.Fit(a.fallback), a.source)
 				continue
+			case role != "" && !driverName.MatchString(name):
+				s.set(name, s.store.Part(role), "the database")
+				continue
 			case urlVariable.MatchString(name) && (!ok || given.Text == "") && a.fallback == "":
 				s.set(name, s.store.URL("postgres")+"?sslmode=disable", a.source)
 				continue
 			}
 		}
 		switch {
+		case settings.SecretKey(name) && (ok && settings.Placeholder(given.Text) || !ok && a.fallback == ""):
+			s.set(name, settings.Made(name), "made up: "+a.source+" asks for it")
 		case ok && given.Text != "":
 			s.set(name, given.Text, given.Source)
 		case a.required:
 			s.set(name, settings.Made(name), "made up: "+a.source+" requires it")
-		case secretVariable.MatchString(name) && a.fallback == "":
-			s.set(name, settings.Made(name), "made up: "+a.source+" asks for it")
 		}
 	}
 }
@@ -408,7 +427,7 @@ func (s *serving) port() {
 		}
 	}
 	for _, c := range s.configs() {
-		if x := configPort.FindStringSubmatch(c.text); x != nil && take(x[1], c.path) {
+		if text := portIn(c.text); text != "" && take(text, c.path) {
 			return
 		}
 	}
@@ -463,8 +482,9 @@ type configFile struct {
 }
 
 var (
-	configName = lazyregexp.New(`(?i)(?:^|/)(?:config|conf|app|application|settings|server|local|dev|development|default|config[.-](?:local|dev|development|default|example|sample)|[\w-]*config)\.(?:ya?ml|toml|json)$`)
-	configPort = lazyregexp.New(`(?im)^\s*"?(?:http_?|server_?|app_?|api_?)?(?:port|addr|address|listen)"?\s*[:=]\s*"?([\w.]*:?\d{2,5})"?`)
+	configName = lazyregexp.New(`(?i)(?:^|/)(?:config|conf|app|application|settings|server|local|dev|development|default|(?:config|conf|app|settings|application)[._-](?:local|dev|development|default|example|sample|dist|template)|[\w-]*config)\.(?:ya?ml|toml|json)(?:\.(?:example|sample|dist))?$`)
+	configPort = lazyregexp.New(`(?i)^(?:http_?|server_?|app_?|api_?)?(?:port|addr|address|listen)$`)
+	serverHead = lazyregexp.New(`(?i)^(?:\w+[._-])?(?:http|server|app|api|web|service|listen|rest|gin|application)(?:[._-]?server)?$`)
 	configKey  = lazyregexp.New(`^(\s*)"?([A-Za-z_][\w.-]*)"?\s*[:=]\s*(.*?),?\s*$`)
 	configHead = lazyregexp.New(`^\s*\[([\w.-]+)\]`)
 )
@@ -490,6 +510,33 @@ func (s *serving) configs() []configFile {
 	return out
 }
 
+// portIn is the port of a configuration file: at its top, or below a section for the server.
+func portIn(text string) string {
+	section, depth := "", -1
+	for _, line := range strings.Split(text, "\n") {
+		if x := configHead.FindStringSubmatch(line); x != nil {
+			section, depth = x[1], -1
+			continue
+		}
+		x := configKey.FindStringSubmatch(line)
+		if x == nil {
+			continue
+		}
+		value := strings.Trim(strings.TrimSpace(x[3]), `"'`)
+		if depth >= 0 && len(x[1]) <= depth {
+			section, depth = "", -1
+		}
+		if value == "" || value == "{" {
+			section, depth = x[2], len(x[1])
+			continue
+		}
+		if _, ok := portOf(value); ok && configPort.MatchString(x[2]) && (section == "" || serverHead.MatchString(section)) {
+			return value
+		}
+	}
+	return ""
+}
+
 // configure writes the configuration files that name a database so that they name ours, and the
 // .env that people copy from its example.
 func (s *serving) configure() {
@@ -500,17 +547,39 @@ func (s *serving) configure() {
 			s.evidence("service.files", ".env from "+s.env.Example, at)
 		}
 	}
-	if s.service.Database == settings.PostgresName {
-		for _, c := range s.configs() {
-			if text := s.fit(c.text); text != c.text {
-				files[c.path] = text
-				s.evidence("service.files", c.path+" with our database", c.path)
+	for _, c := range s.configs() {
+		text := c.text
+		if s.service.Database == settings.PostgresName {
+			text = s.fit(text)
+		}
+		to := c.path
+		if base := exampleWord.ReplaceAllString(path.Base(c.path), ""); base != path.Base(c.path) {
+			to = path.Join(dirOf(c.path), base)
+			if s.p.Solution.Has(to) || files[to] != "" || !s.reads(base) {
+				continue
 			}
+		}
+		if text != c.text || to != c.path {
+			files[to] = text
+			s.evidence("service.files", to+" with our database", c.path)
 		}
 	}
 	if len(files) > 0 {
 		s.service.Files = files
 	}
+}
+
+var exampleWord = lazyregexp.New(`(?i)[._-](?:example|sample|dist|template|default)\b|^(?:example|sample)[._-]`)
+
+// reads reports whether the program names a configuration file, by its name or by its trunk.
+func (s *serving) reads(base string) bool {
+	trunk, _, _ := strings.Cut(base, ".")
+	for _, f := range s.code.of(s.main.reaches) {
+		if strings.Contains(f.text, base) || strings.Contains(f.text, `SetConfigName("`+trunk+`")`) {
+			return true
+		}
+	}
+	return false
 }
 
 var dotenvFile = lazyregexp.New("[\"`](?:\\./)?\\.env[\"`]|\\bgodotenv\\.")

@@ -87,7 +87,7 @@ const psql = `set -eu
 for file in "$@"; do
   awk '/^--[[:space:]]*(\+goose|\+migrate)[[:space:]]+Down|^--[[:space:]]*migrate:down|^---- create above/ {exit} {print}' "$file"
   printf '\n;\n'
-done | PGPASSWORD=$PASSWORD psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 --host 127.0.0.1 --port "$PORT_" --username "$USER_" --dbname "$NAME" >/dev/null`
+done | PGPASSWORD=$PASSWORD "$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)/psql" --quiet --no-psqlrc --set ON_ERROR_STOP=1 --host 127.0.0.1 --port "$PORT_" --username "$USER_" --dbname "$NAME" >/dev/null`
 
 // sql applies the SQL files of the folder that holds the schema.
 func (s *serving) sql() {

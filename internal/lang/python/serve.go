@@ -27,7 +27,8 @@ var _ lang.Server = Language{}
 type serving struct {
 	p         lang.Project
 	framework string
-	files     []source // of the program, without tests
+	files     []source // that the application imports, itself included
+	all       []source // of the repository, without tests
 	refs      references
 	app       app
 	dir       string // where the service is started, "" is the root of the tree

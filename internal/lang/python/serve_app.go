@@ -19,6 +19,7 @@ type app struct {
 	attr    string
 	factory bool
 	args    string // of the factory, as the code gives them
+	hidden  bool   // it is made in the main block, where no other module finds it
 	script  bool   // the file is run, because its main block does more than to start
 	module  string // as it is imported from root
 	root    string // the folder that modules are imported from
@@ -70,6 +71,7 @@ func (s *serving) findApp() error {
 		s.app.module = moduleName(s.app.file, s.app.root)
 	}
 	s.place()
+	s.narrow()
 	s.env = settings.Read(s.p.Solution, s.dir)
 	return nil
 }
@@ -151,7 +153,7 @@ func (s *serving) callers(factories map[string]app) []app {
 			case indent == "":
 				out = append(out, a)
 			case guard != nil && x[0] > guard[0] && s.framework == flask:
-				a.script = true
+				a.script, a.hidden = true, true
 				a.score -= 5
 				out = append(out, a)
 			}
@@ -301,7 +303,7 @@ var manifestNames = []string{"pyproject.toml", "Pipfile", "Pipfile.lock", "requi
 // place chooses the folder that the service is started in and that of its manifest.
 func (s *serving) place() {
 	s.dir = s.app.root
-	if base := path.Base(s.dir); base == "src" || base == "lib" {
+	if base := path.Base(s.dir); (base == "src" || base == "lib") && !s.hasManifest(s.dir) {
 		s.dir = folderOf(s.dir)
 	}
 	for d := folderOf(s.app.file); ; d = folderOf(d) {
@@ -327,4 +329,94 @@ func (s *serving) hasManifest(dir string) bool {
 		rest, ok := strings.CutPrefix(p, dir)
 		return ok && runtimeFile.MatchString(strings.TrimPrefix(rest, "/"))
 	})
+}
+
+var importFrom = lazyregexp.New(`(?m)^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]+)|import[ \t]+([^\n#;]+))`)
+
+// narrow keeps of the program the files that the application imports, in all: a repository may
+// hold other programs, scripts and lessons. Packages that load their modules by name are kept
+// whole.
+func (s *serving) narrow() {
+	byPath := map[string]source{}
+	for _, f := range s.files {
+		byPath[f.path] = f
+	}
+	seen := map[string]bool{}
+	todo := []string{s.app.file}
+	visit := func(p string) {
+		for _, q := range []string{p + ".py", path.Join(p, "__init__.py")} {
+			if _, ok := byPath[q]; ok && !seen[q] {
+				todo = append(todo, q)
+			}
+		}
+	}
+	for len(todo) > 0 {
+		f := byPath[todo[len(todo)-1]]
+		todo = todo[:len(todo)-1]
+		if seen[f.path] {
+			continue
+		}
+		seen[f.path] = true
+		for d := folderOf(f.path); d != "" && d != s.app.root; d = folderOf(d) {
+			visit(d)
+		}
+		if loadsByName.MatchString(f.text) {
+			for p := range byPath {
+				if strings.HasPrefix(p, folderOf(f.path)+"/") || folderOf(f.path) == s.app.root && s.app.root != "" && strings.HasPrefix(p, s.app.root+"/") {
+					todo = append(todo, p)
+				}
+			}
+		}
+		for _, x := range moduleText.FindAllStringSubmatch(f.text, 400) { // modules named by text: "project.config.Development"
+			name := strings.ReplaceAll(x[1], ".", "/")
+			for _, r := range []string{s.app.root, s.dir} {
+				visit(path.Join(r, name))
+				visit(path.Join(r, folderOf(name)))
+			}
+		}
+		for _, x := range importFrom.FindAllStringSubmatch(f.text, 400) {
+			s.follow(f, x, visit)
+		}
+	}
+	s.all = s.files
+	s.files = nil
+	for _, f := range s.all {
+		if seen[f.path] {
+			s.files = append(s.files, f)
+		}
+	}
+	s.refs = referencesOf(s.files)
+}
+
+var loadsByName = lazyregexp.New(`\b(?:import_module|import_string|iter_modules|walk_packages|find_modules)\b`)
+
+var moduleText = lazyregexp.New(`["']([A-Za-z_]\w*(?:\.\w+)+)["']`)
+
+// follow visits the modules of the tree that one import names.
+func (s *serving) follow(f source, x []string, visit func(string)) {
+	roots := []string{s.app.root, s.dir, folderOf(f.path)}
+	if x[4] != "" {
+		for _, name := range strings.Split(x[4], ",") {
+			name, _, _ = strings.Cut(strings.TrimSpace(name), " ")
+			for _, r := range roots {
+				visit(path.Join(r, strings.ReplaceAll(name, ".", "/")))
+			}
+		}
+		return
+	}
+	if x[1] != "" {
+		up := folderOf(f.path)
+		for range len(x[1]) - 1 {
+			up = folderOf(up)
+		}
+		roots = []string{up}
+	}
+	module := strings.ReplaceAll(x[2], ".", "/")
+	for _, r := range roots {
+		p := path.Join(r, module)
+		visit(p)
+		for _, name := range strings.FieldsFunc(x[3], func(c rune) bool { return strings.ContainsRune("(), \t\n\\", c) }) {
+			visit(path.Join(p, name))
+		}
+	}
 }

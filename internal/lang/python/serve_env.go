@@ -21,6 +21,8 @@ type databaseURL struct {
 var (
 	urlLiteral = lazyregexp.New(`["']((?:sqlite|postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|mssql|oracle)(?:\+\w+)?)(?:(:/[^"'\n]*)?["'])`)
 	iniURL     = lazyregexp.New(`(?m)^\s*sqlalchemy\.url\s*=\s*(\S+)`)
+	asksScheme = lazyregexp.New(`startswith\(|\.replace\(|\.split\(|\bin\s+\w*(?:url|uri|dsn)\b|[=!]=\s*["']|\bre\.\w+\(`)
+	baseName   = lazyregexp.New(`(?i)\b(?:database|db)_?name\s*=\s*["'](\w+)["']`)
 	classLine  = lazyregexp.New(`(?m)^class\s+(\w+)`)
 )
 
@@ -39,7 +41,7 @@ func (s *serving) literals() []databaseURL {
 				text += "://"
 			}
 			l := databaseURL{kind: settings.KindOf(text), text: text, source: f.line(x[0])}
-			if l.kind == "" {
+			if l.kind == "" || asksScheme.MatchString(lineOfText(f.text, x[0])) || strings.HasPrefix(strings.TrimSpace(lineOfText(f.text, x[0])), "#") {
 				continue
 			}
 			l.class = classAround(f.text, x[0])
@@ -222,9 +224,22 @@ func (s *serving) forget(kind string) {
 	}
 }
 
+// namedInCode is the name of the database that code puts behind a URL.
+func (s *serving) namedInCode() string {
+	for _, f := range s.files {
+		if x := baseName.FindStringSubmatch(f.text); x != nil && !strings.Contains(x[1], "test") {
+			return x[1]
+		}
+	}
+	return ""
+}
+
 func (s *serving) settle(store settings.Store, source string) error {
 	s.service.Database = store.Kind
 	if store.Kind == schemas.DatabasePostgres {
+		if store.Name == "" {
+			store.Name = s.namedInCode()
+		}
 		store = store.Filled()
 	}
 	s.store = store
@@ -270,12 +285,15 @@ func (s *serving) valueOf(name string) (value, source string) {
 		}
 	}
 	if s.service.Database == schemas.DatabasePostgres && !settings.ForTests(name) {
-		if role := settings.Role(name); role != "" && !(role == "name" && settings.KindOf(given.Text) != "") {
-			return s.store.Part(role), "the database"
+		role := settings.Role(name)
+		if s.env.HostOf(name, given.Text) {
+			role = "host"
 		}
 		switch {
 		case settings.KindOf(given.Text) == schemas.DatabasePostgres:
 			return s.store.Fit(given.Text), given.Source
+		case role != "" && settings.KindOf(ref.fallback) == "":
+			return s.store.Part(role), "the database"
 		case urlVariable.MatchString(name) && (ref.required || ok && given.Text == "" || settings.KindOf(ref.fallback) == schemas.DatabasePostgres):
 			if settings.KindOf(ref.fallback) == schemas.DatabasePostgres && !strings.ContainsAny(ref.fallback, "{%") {
 				return s.store.Fit(ref.fallback), ref.source
@@ -293,25 +311,21 @@ func (s *serving) valueOf(name string) (value, source string) {
 		}
 	}
 	switch {
+	case settings.SecretKey(name) && (ok && settings.Placeholder(given.Text) || !ok && ref.fallback == "" && !ref.field):
+		return settings.Made(name), "made up: " + ref.source + " asks for it"
 	case ok && (given.Text != "" || !ref.required):
 		return given.Text, given.Source
 	case ref.required && ref.field:
 		return settings.MadeFor(name, ref.typ), "made up: " + ref.source + " requires it"
-	case ref.required || settingsSecret(name) && ref.fallback == "" && !ref.field:
+	case ref.required:
 		return settings.Made(name), "made up: " + ref.source + " asks for it"
 	}
 	return "", ""
 }
 
-// settingsSecret reports whether a service cannot do its work without a variable, by its name.
-func settingsSecret(name string) bool {
-	return secretVariable.MatchString(name)
-}
-
 var (
-	secretVariable = lazyregexp.New(`(?i)SECRET|JWT_?KEY|SIGNING|SALT$`)
-	asyncEngine    = lazyregexp.New(`\bcreate_async_engine\b|\basyncpg\b|\baiosqlite\b`)
-	debugFlag      = lazyregexp.New(`\bget_debug_flag\b|\bFLASK_DEBUG\b`)
+	asyncEngine = lazyregexp.New(`\bcreate_async_engine\b|\basyncpg\b|\baiosqlite\b`)
+	debugFlag   = lazyregexp.New(`\bget_debug_flag\b|\bFLASK_DEBUG\b`)
 )
 
 // scheme is the scheme of the URLs that the code reads.

@@ -333,6 +333,12 @@ func (s *serving) companions(have []requirement) []requirement {
 			out = append(out, requirement{"-c " + dist + spec, why})
 		}
 	}
+	if old := pinned["flask-sqlalchemy"]; old == "1" || old == "2" {
+		bound("sqlalchemy", "<2", "flask-sqlalchemy "+old)
+	}
+	if pinned["flask-jwt-extended"] == "3" {
+		bound("pyjwt", "<2", "flask-jwt-extended 3")
+	}
 	switch pinned["flask"] {
 	case "0", "1":
 		bound("werkzeug", "<2.1", "flask "+pinned["flask"])

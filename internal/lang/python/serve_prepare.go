@@ -126,7 +126,7 @@ var (
 
 // createAll makes the tables of the models, where no migration does.
 func (s *serving) createAll() {
-	if s.framework == flask {
+	if s.framework == flask && !s.app.hidden {
 		for _, f := range s.files {
 			x := flaskDB.FindStringSubmatchIndex(f.text)
 			if x == nil {
@@ -166,13 +166,14 @@ func (s *serving) flaskTables(f source, db string) string {
 	lines := []string{}
 	if s.app.factory {
 		lines = append(lines, "from "+s.app.module+" import "+s.app.attr, "app = "+s.app.attr+"("+s.app.args+")")
-	} else if !s.app.script {
-		lines = append(lines, "from "+s.app.module+" import "+s.app.attr+" as app")
 	} else {
-		lines = append(lines, "import runpy", "app = next(v for v in runpy.run_path("+pyQuote(path.Base(s.app.file))+").values() if type(v).__name__ == 'Flask')")
+		lines = append(lines, "from "+s.app.module+" import "+s.app.attr+" as app")
 	}
 	lines = append(lines, "from "+moduleName(f.path, s.app.root)+" import "+db+" as db")
-	for _, m := range s.files {
+	for _, m := range s.all {
+		if s.app.root == "" && folderOf(s.app.file) != "" && !strings.HasPrefix(m.path, strings.SplitN(s.app.file, "/", 2)[0]+"/") && !strings.HasPrefix(m.path, strings.SplitN(f.path, "/", 2)[0]+"/") {
+			continue // of another program
+		}
 		if modelClass.MatchString(m.text) && strings.Contains(m.text, db+".") && s.loads(m.path) {
 			lines = append(lines, "import "+moduleName(m.path, s.app.root))
 		}
@@ -186,10 +187,6 @@ func (s *serving) loads(p string) bool {
 }
 
 var moduleShape = lazyregexp.New(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$`)
-
-func pyQuote(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`).Replace(s) + "'"
-}
 
 var (
 	seedName   = lazyregexp.New(`(?i)(?:^|/)(?:initial_data|init_data|seeds?|seed_db|seed_data|seeder|init_db|initdb|create_db|db_create|create_tables|create_superuser|create_admin|populate_db|setup_db|backend_pre_start|pre_start|prestart)\.py$`)
@@ -213,7 +210,10 @@ func (s *serving) scripts() {
 			}
 		}
 	}
-	for _, f := range s.files {
+	for _, f := range s.all {
+		if !strings.HasPrefix(f.path, s.app.root) || strings.Count(f.path, "/") > strings.Count(s.app.file, "/")+2 {
+			continue
+		}
 		if !done[f.path] && seedName.MatchString("/"+f.path) && mainGuard.MatchString(f.text) && !strings.Contains(path.Base(f.path), "start") {
 			done[f.path] = true
 			s.script(f.path, "convention")
@@ -251,7 +251,7 @@ func (s *serving) fileOf(word string) string {
 // script runs one file. One that asks for arguments or waits for another machine is left out.
 func (s *serving) script(file, source string) {
 	text := ""
-	for _, f := range s.files {
+	for _, f := range s.all {
 		if f.path == file {
 			text = f.text
 		}

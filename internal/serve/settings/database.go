@@ -36,7 +36,7 @@ const (
 // PostgreSQL are named in refusals.
 var Backends = []Backend{
 	{SQLiteName, []string{"sqlite", "sqlite3"}, []string{"sqlite3", "aiosqlite"},
-		[]string{"github.com/mattn/go-sqlite3", "modernc.org/sqlite", "gorm.io/driver/sqlite", "github.com/glebarez/sqlite", "github.com/jinzhu/gorm/dialects/sqlite", "github.com/glebarez/go-sqlite"}},
+		[]string{"github.com/mattn/go-sqlite3", "modernc.org/sqlite", "gorm.io/driver/sqlite", "github.com/glebarez/sqlite", "github.com/jinzhu/gorm/dialects/sqlite", "github.com/glebarez/go-sqlite", "github.com/ncruces/go-sqlite3", "zombiezen.com/go/sqlite", "crawshaw.io/sqlite", "github.com/tursodatabase/go-libsql"}},
 	{PostgresName, []string{"postgres", "postgresql", "pgsql"}, []string{"psycopg2", "psycopg", "asyncpg", "aiopg", "pg8000"},
 		[]string{"github.com/lib/pq", "github.com/jackc/pgx", "gorm.io/driver/postgres", "github.com/jinzhu/gorm/dialects/postgres", "github.com/go-pg/pg", "github.com/uptrace/bun/driver/pgdriver", "github.com/uptrace/bun/dialect/pgdialect"}},
 	{"MySQL", []string{"mysql", "mariadb"}, []string{"pymysql", "MySQLdb", "mysql", "aiomysql", "asyncmy", "flask_mysqldb", "flaskext"},
@@ -214,13 +214,14 @@ var (
 	userPart   = lazyregexp.New(`(?i)(?:USER|USERNAME|LOGIN)$`)
 	wordPart   = lazyregexp.New(`(?i)(?:PASSWORD|PASS|PASSWD|PWD)$`)
 	namePart   = lazyregexp.New(`(?i)(?:^|_)(?:NAME|DB|DBNAME|DATABASE|DATABASENAME)$|^PGDATABASE$|^DBNAME$|DB_?NAME$`)
+	otherStore = lazyregexp.New(`(?i)REDIS|MONGO|MYSQL|CACHE|ELASTIC|RABBIT|AMQP|KAFKA|NATS|SMTP|MAIL|NEO4J|INFLUX`)
 	sslPart    = lazyregexp.New(`(?i)SSL_?MODE$`)
 )
 
 // Role is which part of a database's address a variable holds: host, port, user, password,
 // name, ssl, or "" where it holds none.
 func Role(name string) string {
-	if !ofDatabase.MatchString(name) || forTests.MatchString(name) {
+	if !ofDatabase.MatchString(name) || forTests.MatchString(name) || otherStore.MatchString(name) {
 		return ""
 	}
 	for _, r := range []struct {
@@ -236,6 +237,12 @@ func Role(name string) string {
 
 // ForTests reports whether a variable is for tests, by its name.
 func ForTests(name string) bool { return forTests.MatchString(name) }
+
+// HostOf is whether a variable names the host of a database by the name of its container.
+func (s *Settings) HostOf(name, value string) bool {
+	role := Role(name)
+	return s.Hosts[value] == PostgresName && ofDatabase.MatchString(name) && (role == "" || role == "host")
+}
 
 // Part is the value that a variable of a role has with this database.
 func (s Store) Part(role string) string {
@@ -366,7 +373,20 @@ func Made(name string) string {
 	return "benchmint"
 }
 
-// Made values of types that a settings class declares.
+var (
+	secretKey   = lazyregexp.New(`(?i)SECRET|JWT_?KEY|SIGNING|SALT$|(?:^|_)(?:TOKEN|ACCESS|PRIVATE|SYMMETRIC|ENCRYPTION)_?KEY$|PASSPHRASE`)
+	placeholder = lazyregexp.New(`(?i)^$|change|your|example|placeholder|replace|generate|todo|xxx|^<.*>$|^\W+$`)
+)
+
+// SecretKey reports whether a service cannot do its work without a variable, by its name: what
+// it signs with.
+func SecretKey(name string) bool { return secretKey.MatchString(name) }
+
+// Placeholder reports whether a value of an example asks to be replaced. Some programs refuse
+// to start with it.
+func Placeholder(value string) bool { return placeholder.MatchString(value) }
+
+// MadeFor is Made for a variable of a type that a settings class declares.
 func MadeFor(name, typ string) string {
 	low := strings.ToLower(typ)
 	switch {

@@ -30,8 +30,8 @@ type Settings struct {
 	ExampleText string
 	// Own reports that the folder of the service holds an .env.
 	Own bool
-	// Images are the images of the services of compose files, with their places.
-	Images []Value
+	// Hosts are the kinds of databases of the services of compose files, by their name.
+	Hosts map[string]string
 	// Commands are the shell lines that Dockerfiles, compose files, Procfiles and start
 	// scripts run, in that order; readmes come last.
 	Commands []Value
@@ -55,7 +55,7 @@ func (s *Settings) Get(name string) string { return s.Values[name].Text }
 // Read reads the sources of a service whose folder is dir ("" is the root). The folder comes
 // before the root of the tree.
 func Read(t lang.Tree, dir string) *Settings {
-	s := &Settings{Values: map[string]Value{}}
+	s := &Settings{Values: map[string]Value{}, Hosts: map[string]string{}}
 	dirs := folders(dir)
 	s.Own = t.Has(path.Join(dir, ".env"))
 	for _, d := range dirs {
@@ -155,11 +155,7 @@ var reserved = lazyregexp.New(`^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|TMPDIR|TZ|LA
 // set keeps the first value of a name. What a shell would have to expand is resolved by the
 // names that are known, and left out where it is not.
 func (s *Settings) set(name, value, source string) {
-	old, there := s.Values[name]
-	if there && old.Text == "" && value != "" && secretName.MatchString(name) {
-		there = false // an example leaves it open, and another file says what to put there
-	}
-	if there || reserved.MatchString(name) || len(value) > 4096 || strings.ContainsAny(value, "\x00\n\r") {
+	if _, there := s.Values[name]; there || reserved.MatchString(name) || len(value) > 4096 || strings.ContainsAny(value, "\x00\n\r") {
 		return
 	}
 	value, ok := s.expand(value)
@@ -199,8 +195,8 @@ func (s *Settings) compose(t lang.Tree, dir string) {
 			return rank(a) - rank(b)
 		})
 		for _, c := range services {
-			if c.image != "" {
-				s.Images = append(s.Images, Value{c.image, place(p, c.line)})
+			if strings.Contains(c.image, "postgres") || strings.Contains(c.image, "postgis") {
+				s.Hosts[c.name] = PostgresName
 			}
 			for _, f := range c.envFiles {
 				s.dotenv(t, path.Join(dir, f))

@@ -1,0 +1,167 @@
+package serve_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/routes"
+	"github.com/benchmint/benchmint/internal/serve"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+func TestPrepareNothing(t *testing.T) {
+	t.Parallel()
+	if got := serve.Prepare(schemas.Service{Database: schemas.DatabaseSQLite}); got != nil {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestPrepareInOrder(t *testing.T) {
+	t.Parallel()
+	s := schemas.Service{
+		Copied: true, Files: map[string]string{".env": "A='1 2'\n"},
+		Prepare: []schemas.Command{{Argv: []string{"one", "it's"}, Dir: "backend", Env: map[string]string{"X": "$HOME"}}, {Argv: []string{"two"}}},
+	}
+	got := serve.Prepare(s)
+	if len(got) != 3 {
+		t.Fatalf("%d commands: %v", len(got), got)
+	}
+	if want := []string{".env", "A='1 2'"}; !slices.Equal(got[0].Argv[4:], want) {
+		t.Errorf("files: %q", got[0].Argv)
+	}
+	script := got[2].Argv[2]
+	one, two := strings.Index(script, "(cd /home/tester/service/tree/backend && env"), strings.Index(script, "(cd /home/tester/service/tree && env")
+	if one < 0 || two < one || !strings.Contains(script, `one 'it'"'"'s'`) || !strings.Contains(script, "X='$HOME'") {
+		t.Errorf("script:\n%s", script)
+	}
+}
+
+func TestStart(t *testing.T) {
+	t.Parallel()
+	s := schemas.Service{Start: schemas.Command{Argv: []string{"serve", "a b"}, Dir: "backend", Env: map[string]string{"PORT": "1", "TZ": "Asia/Tokyo"}}, Shifts: true}
+	plain := serve.Start(s, false)
+	want := schemas.Command{Argv: []string{"serve", "a b"}, Dir: "/testbed/backend", Env: map[string]string{
+		"PORT": "1", "TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1",
+	}}
+	if diff := cmp.Diff(want, plain); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	shifted := serve.Start(s, true)
+	if !slices.Equal(shifted.Argv[:4], []string{"faketime", "-m", "-f", serve.ShiftedBy}) || shifted.Env["DONT_FAKE_MONOTONIC"] != "1" {
+		t.Errorf("shifted: %v", shifted)
+	}
+	if s.Start.Env["LC_ALL"] != "" {
+		t.Error("the recipe's own variables were changed")
+	}
+}
+
+func TestShifts(t *testing.T) {
+	t.Parallel()
+	r := schemas.Recipe{Service: &schemas.Service{Shifts: true}}
+	if serve.Shifts(r) {
+		t.Error("without the package")
+	}
+	r.SystemPackages = []string{serve.FaketimePackage}
+	if !serve.Shifts(r) {
+		t.Error("with the package")
+	}
+}
+
+func TestProbes(t *testing.T) {
+	t.Parallel()
+	get := func(p string) routes.Route { return routes.Route{Method: "GET", Path: p} }
+	all := []routes.Route{
+		get("/api/a/1"), get("/api/a/2"), get("/api/a/3"), get("/api/a/4"), get("/api/a/5"), get("/api/b"), get("/api/b/{id}"), {Method: "POST", Path: "/api/c"}, get("/api/d"), get("/api/a/6"),
+	}
+	got := serve.Probes(all, func(group string) bool { return group != "d" })
+	if want := []string{"/api/a/1", "/api/b", "/api/a/2", "/api/a/3", "/api/a/4", "/api/a/5"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := serve.Probes(nil, func(string) bool { return true }); got != nil {
+		t.Errorf("of no routes: %v", got)
+	}
+}
+
+func TestRounds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		rounds [][]int
+		want   bool
+	}{
+		{"two_clean", [][]int{{200, 404}, {401}}, true},
+		{"one", [][]int{{200}}, false},
+		{"not_in_a_row", [][]int{{200}, {500}, {200}}, false},
+		{"after_errors", [][]int{{503}, {0}, {200}, {200}}, true},
+		{"refused", [][]int{{0}, {0}}, false},
+		{"no_probe", [][]int{{}, {}}, false},
+	} {
+		var r serve.Rounds
+		ready := false
+		for _, s := range c.rounds {
+			ready = r.Add(s)
+		}
+		if ready != c.want {
+			t.Errorf("%s: ready %t, want %t", c.name, ready, c.want)
+		}
+	}
+}
+
+// The scripts make a real database, leave it stopped, and start it again with what was put there.
+func TestPostgres(t *testing.T) {
+	t.Parallel()
+	if dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); len(dirs) == 0 {
+		t.Skip("PostgreSQL is not installed: apt-get install postgresql")
+	}
+	if _, err := exec.LookPath("bwrap"); err != nil {
+		t.Skip("bubblewrap is not installed: apt-get install bubblewrap")
+	}
+	const psql = `exec "$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)/psql" -h 127.0.0.1 -p 5433 -U "it's" -At "$@"`
+	s := schemas.Service{
+		Database: schemas.DatabasePostgres, DBPort: 5433, DBName: `a "shop"`, DBUser: "it's", DBPassword: `w'"d`,
+		Prepare: []schemas.Command{{Argv: []string{"bash", "-c", psql, "psql", `a "shop"`, "-c", "CREATE TABLE goods AS SELECT 42 AS n"}}},
+		Start:   schemas.Command{Argv: []string{"bash", "-c", psql, "psql", `a "shop"`, "-c", "SELECT n FROM goods"}},
+	}
+	home := t.TempDir()
+	run := func(c schemas.Command) string {
+		t.Helper()
+		args := []string{"--unshare-all", "--die-with-parent", "--uid", "61000", "--gid", "61000", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
+			"--symlink", "usr/lib64", "/lib64", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", home, "/home/tester", "--dir", "/testbed",
+			"--ro-bind-data", "7", "/etc/passwd", "--clearenv", "--setenv", "PATH", "/usr/bin:/bin"}
+		dir := c.Dir
+		if dir == "" {
+			dir = "/testbed"
+		}
+		cmd := exec.Command("bwrap", append(append(args, "--chdir", dir, "--"), c.Argv...)...)
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if _, err := w.WriteString("tester:x:61000:61000:tester:/home/tester:/bin/bash\n"); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		cmd.ExtraFiles = []*os.File{nil, nil, nil, nil, r} // descriptor 7
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	for _, c := range serve.Prepare(s) {
+		run(c)
+	}
+	if _, err := os.Stat(filepath.Join(home, "service/postgres/postmaster.pid")); err == nil {
+		t.Error("the database was left running")
+	}
+	if got := run(serve.Start(s, false)); got != "42" {
+		t.Errorf("got %q", got)
+	}
+}
