@@ -96,7 +96,7 @@ class Scenario:
             request = self.fill(case["request"])
             self.requests[name] = request
             method, target, headers, body = wire(case, request)
-        except Missing as e:
+        except (Missing, ValueError) as e:  # ValueError: half a character, which no request can have
             self.unmet[name] = str(e)
             raise Failure("This case cannot be sent: %s." % e) from None
         sent = "sent      %s %s\n%s" % (method, target, indented(body))

@@ -52,7 +52,7 @@ def send(method, target, headers=None, body=None):
     with requests.Session() as session:
         session.trust_env = False
         session.headers.clear()
-        encoded = {k: v.encode("utf-8") for k, v in given.items()}
+        encoded = {k: v.encode("utf-8", "replace") for k, v in given.items()}
         request = session.prepare_request(requests.Request(method, URL, headers=encoded, data=body))
         request.url = URL + target
         try:
