@@ -50,6 +50,9 @@ func goLines(all []Route) string {
 		if r.Handler.Name == "" {
 			h = "-"
 		}
+		if r.Made {
+			h += " made"
+		}
 		fmt.Fprintf(&b, "%s %s %s\n", r.Method, r.Path, h)
 	}
 	return b.String()
@@ -175,7 +178,7 @@ func main() {
 	r.GET("/literal", func(c *gin.Context) { c.JSON(200, 1) })
 	r.GET("/relayed", func(c *gin.Context) { a(c) })
 	r.GET("/many", b, b, a)
-}`, "GET /literal -\nGET /made main.go::h.Get\nGET /many main.go::a\nGET /relayed main.go::a\nGET /wrapped main.go::own\n"},
+}`, "GET /literal -\nGET /made main.go::h.Get made\nGET /many main.go::a\nGET /relayed main.go::a\nGET /wrapped main.go::own\n"},
 		{"left_out", "gin", `-- main.go --
 package main
 import (

@@ -109,7 +109,7 @@ func aloneToo(all []flat) []flat {
 }
 
 // handlerOf is the function that answers, with what stands in front of it.
-func (in *interpreter) handlerOf(v any) (f *function, mws []any) {
+func (in *interpreter) handlerOf(v any) (f *function, called bool, mws []any) {
 	for range 16 {
 		switch x := v.(type) {
 		case *function:
@@ -125,26 +125,26 @@ func (in *interpreter) handlerOf(v any) (f *function, mws []any) {
 				v, mws = inner, append(mws, x)
 				continue
 			}
-			return x, mws
+			return x, false, mws
 		case *made:
-			return x.by, mws
+			return x.by, true, mws
 		case *wrapped:
 			v, mws = x.inner, append(mws, x.mws...)
 		case *object:
 			fn, _ := x.typ.method("ServeHTTP", 0)
 			if fn == nil {
-				return nil, mws
+				return nil, false, mws
 			}
 			if inner := x.handler(); inner != nil { // a middleware that is a type
 				v, mws = inner, append(mws, &function{fn: fn, recv: x, file: fn.file})
 				continue
 			}
-			return &function{fn: fn, recv: x, file: fn.file}, mws
+			return &function{fn: fn, recv: x, file: fn.file}, false, mws
 		default:
-			return nil, mws
+			return nil, false, mws
 		}
 	}
-	return nil, mws
+	return nil, false, mws
 }
 
 // handler is the one field of an object that holds a handler, or nil.
@@ -274,7 +274,7 @@ func (in *interpreter) leftOut(f flat) bool {
 // route is what a declaration says: one route, or one a method where the function itself
 // tells methods apart.
 func (in *interpreter) route(f flat) []Route {
-	h, inner := in.handlerOf(f.handler)
+	h, called, inner := in.handlerOf(f.handler)
 	mws := slices.Concat(f.mws, inner)
 	if h == nil && in.leftOut(f) {
 		return nil
@@ -293,6 +293,7 @@ func (in *interpreter) route(f flat) []Route {
 		}
 		if answers != nil && answers.fn != nil {
 			r.Handler = Function{Path: answers.fn.file.path, Name: answers.fn.name}
+			r.Made = called && answers == h
 		}
 		if f.subtree && p != "/" && len(params) == 0 {
 			in.readBelow(&r, answers, mws)

@@ -29,7 +29,10 @@ type Route struct {
 	// Handler is the function that answers: path of its file and Class.method or function. Name
 	// is "" for a function without one, of which At is the place.
 	Handler Function
-	At      string // "path:line" of the declaration
+	// Made says that Handler is called where the route is declared, and gives the function that
+	// answers: without its body the service does not start.
+	Made bool
+	At   string // "path:line" of the declaration
 	// Params are the parameters of the path, with what is known of their types.
 	Params []Field
 	Query  []Field
