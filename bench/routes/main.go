@@ -1,8 +1,11 @@
-// Routes prints the routes that a folder declares, one a line: METHOD path handler auth body.
+// Routes prints the routes that folders declare, one a line: METHOD path handler auth body; with
+// -json as the program has them.
 package main
 
 import (
+	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,19 +16,21 @@ import (
 )
 
 func main() {
+	asJSON := flag.Bool("json", false, "print JSON")
+	flag.Parse()
 	status := 0
-	for _, dir := range os.Args[1:] {
-		if len(os.Args) > 2 {
+	for _, dir := range flag.Args() {
+		if flag.NArg() > 1 && !*asJSON {
 			fmt.Printf("# %s\n", dir)
 		}
-		if !show(dir) {
+		if !show(dir, *asJSON) {
 			status = 1
 		}
 	}
 	os.Exit(status)
 }
 
-func show(dir string) bool {
+func show(dir string, asJSON bool) bool {
 	t, err := read(dir)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -40,7 +45,11 @@ func show(dir string) bool {
 		}
 		shown = true
 		for _, r := range table.Routes {
-			fmt.Println(r)
+			if !asJSON {
+				fmt.Println(r)
+			} else if line, err := json.Marshal(r); err == nil {
+				fmt.Println(string(line))
+			}
 		}
 		for _, u := range table.Unread {
 			fmt.Fprintln(os.Stderr, "unread: "+u)

@@ -45,7 +45,7 @@ func (p *python) fastDeclaration(r *pyRouter, methods []string, c *pyCall) *pyDe
 
 func (p *python) includeRouter(parent *pyRouter, c *pyCall) {
 	v, _ := c.arg(0, "router")
-	child := p.routerLike(v, c)
+	child := p.routerLike(v)
 	m := pyMounted{child: child, at: c.at()}
 	m.prefix, _, m.unknown = p.prefixOf(c, 1, "prefix")
 	if parent.kind == fastRouter && parent.has {
@@ -62,7 +62,7 @@ func (p *python) includeRouter(parent *pyRouter, c *pyCall) {
 }
 
 // routerLike is a router, also one that a package makes.
-func (p *python) routerLike(v pyValue, c *pyCall) *pyRouter {
+func (p *python) routerLike(v pyValue) *pyRouter {
 	switch x := v.(type) {
 	case *pyRouter:
 		return x

@@ -75,6 +75,26 @@ func (p *python) mount(parent *pyRouter, m pyMounted) {
 	}
 }
 
+// dispatcher is DispatcherMiddleware(app, {"/x": other}) of Werkzeug.
+func (p *python) dispatcher(c *pyCall) pyValue {
+	v, _ := c.arg(0, "app")
+	parent, ok := v.(*pyRouter)
+	if !ok {
+		parent = &pyRouter{kind: flaskApp, at: c.at(), attrs: map[string]pyValue{}}
+		p.routers = append(p.routers, parent)
+	}
+	others, _ := c.arg(1, "mounts")
+	if d, ok := others.(*pyDictionary); ok {
+		for i, k := range d.keys {
+			prefix, known := p.textOf(k)
+			if child, ok := d.values[i].(*pyRouter); ok && child != parent {
+				p.mount(parent, pyMounted{child: child, prefix: prefix, has: true, unknown: !known, at: c.at()})
+			}
+		}
+	}
+	return parent
+}
+
 func (p *python) newNamespace(parent *pyRouter, c *pyCall) pyValue {
 	r := &pyRouter{kind: restNamespace, at: c.at(), attrs: map[string]pyValue{}}
 	p.routers = append(p.routers, r)

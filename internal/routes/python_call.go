@@ -127,6 +127,9 @@ func (p *python) callExternal(of *pyExternal, c *pyCall) pyValue {
 		}
 	}
 	p.noteExternal(of, c)
+	if lastName(of.name) == "DispatcherMiddleware" {
+		return p.dispatcher(c)
+	}
 	switch of.name {
 	case "builtins.str":
 		if len(c.args) == 1 {
@@ -262,15 +265,15 @@ func (p *python) callMember(m *pyMember, c *pyCall) pyValue {
 	case *pySent:
 		return p.callSent(of, m.name, c)
 	case *pyClass, *pyInstance:
-		if v, ok := p.callSchema(of, m.name, c); ok {
-			return v
+		if p.callSchema(of, m.name, c) {
+			return nil
 		}
 	case *pyCall:
 		if m.name == "add_argument" && len(p.parsers[of]) < maxItems {
 			p.parsers[of] = append(p.parsers[of], c)
 		}
-		if v, ok := p.callSchema(of, m.name, c); ok {
-			return v
+		if p.callSchema(of, m.name, c) {
+			return nil
 		}
 	case *pySequence:
 		return sequenceMethod(of, m.name, c)
@@ -301,28 +304,24 @@ func (p *python) callWithSent(of *pyExternal, s *pySent, c *pyCall) pyValue {
 	return c
 }
 
-// callSchema is schema.load(data) and Model.parse_obj(data); also parser.parse_args().
-func (p *python) callSchema(of pyValue, name string, c *pyCall) (pyValue, bool) {
+// callSchema is schema.load(data) and Model.parse_obj(data), also parser.parse_args(); false
+// for any other method.
+func (p *python) callSchema(of pyValue, name string, c *pyCall) bool {
 	if p.trace == nil {
-		return nil, false
+		return false
 	}
 	switch name {
 	case "load", "loads", "validate", "parse_obj", "model_validate", "model_validate_json", "parse_raw", "from_dict", "validate_python", "model_construct", "construct":
 		v, _ := c.arg(0, "data", "obj", "json_data")
 		s, ok := v.(*pySent)
-		if ok && p.loadSchema(s, of) {
-			return nil, true
-		}
-		if x, ok := of.(*pyCall); ok && !slices.Contains([]string{"load", "loads"}, name) {
-			_ = x
-		}
+		return ok && p.loadSchema(s, of)
 	case "parse_args":
 		if x, ok := of.(*pyCall); ok && p.parsers[x] != nil {
 			p.readParser(x)
-			return nil, true
+			return true
 		}
 	}
-	return nil, false
+	return false
 }
 
 // readParser notes the arguments of a RequestParser.

@@ -46,10 +46,8 @@ func (b *bodies) fastRequest(route *Route, r pyResolved, a pyAnswer) {
 	}
 	if a.function != nil {
 		b.takes(in, a.function, 0)
-		if fn := a.function; fn.class != nil { // a view of fastapi-utils: its attributes are dependencies
-			for _, n := range annotated(fn.class) {
-				b.takesOne(in, b.eval(n.Child("type"), fn.class.frame()), b.eval(n.Child("right"), fn.class.frame()), n.Child("left").Text(), 1)
-			}
+		if c := a.function.class; c != nil { // a view of fastapi-utils: its attributes are dependencies
+			b.attributes(in, c)
 		}
 		b.usesRequest(in, a.function)
 	}
@@ -58,6 +56,18 @@ func (b *bodies) fastRequest(route *Route, r pyResolved, a pyAnswer) {
 	}
 	route.Auth = in.auth
 	b.fastBody(in)
+}
+
+// attributes reads those of a view that say where they are taken from.
+func (b *bodies) attributes(in *fastInput, c *pyClass) {
+	for _, a := range c.line() {
+		for _, n := range annotated(a) {
+			t, value := b.eval(n.Child("type"), a.frame()), b.eval(n.Child("right"), a.frame())
+			if marker, _ := markerOf(t, value); marker != nil {
+				b.takesOne(in, t, value, n.Child("left").Text(), 1)
+			}
+		}
+	}
 }
 
 // fastBody puts the parameters of a body together.
@@ -316,7 +326,7 @@ func (b *bodies) formParam(in *fastInput, f Field, base pyValue, kind string) {
 }
 
 // security are the classes that find who is calling.
-var security = []string{"OAuth2PasswordBearer", "OAuth2AuthorizationCodeBearer", "HTTPBearer", "HTTPBasic", "HTTPDigest", "APIKeyHeader", "APIKeyCookie", "APIKeyQuery", "OpenIdConnect", "OAuth2", "OAuth2PasswordBearerWithCookie", "LoginManager", "JWTBearer"}
+var security = []string{"OAuth2PasswordBearer", "OAuth2AuthorizationCodeBearer", "HTTPBearer", "HTTPBasic", "HTTPDigest", "APIKeyHeader", "APIKeyCookie", "APIKeyQuery", "OpenIdConnect", "OAuth2", "OAuth2PasswordBearerWithCookie", "LoginManager", "JWTBearer", "SecurityBase"}
 
 // dependency reads what a dependency takes, and what its own take.
 func (b *bodies) dependency(in *fastInput, v pyValue, depth int) {
@@ -375,9 +385,20 @@ func (b *bodies) ofClassDependency(in *fastInput, c *pyClass, depth int) {
 		}
 		return
 	}
-	if c.isModel() {
-		for _, n := range annotated(c) {
-			b.takesOne(in, b.eval(n.Child("type"), c.frame()), b.eval(n.Child("right"), c.frame()), n.Child("left").Text(), depth+1)
+	if !c.isModel() {
+		return
+	}
+	camel := b.isCamel(c)
+	for _, a := range c.line() {
+		for _, n := range annotated(a) {
+			name, t := n.Child("left").Text(), b.eval(n.Child("type"), a.frame())
+			if strings.HasPrefix(name, "_") || name == "model_config" || lastName(nameOf(t)) == "ClassVar" {
+				continue
+			}
+			if camel {
+				name = camelCase(name)
+			}
+			b.takesOne(in, t, b.eval(n.Child("right"), a.frame()), name, depth+1)
 		}
 	}
 }

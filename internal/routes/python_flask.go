@@ -18,7 +18,7 @@ func (b *bodies) flaskRequest(route *Route, r pyResolved, a pyAnswer) {
 	b.trace = t
 	auth := newTrace(plain)
 	for _, d := range a.decorators {
-		b.flaskDecorator(t, d, plain)
+		b.flaskDecorator(d, plain)
 		auth.needs(authOf(d))
 	}
 	if c, ok := optionsOf(r); ok {
@@ -91,7 +91,7 @@ func (b *bodies) addTrace(t, other *pyTrace) {
 var readers = []string{"use_kwargs", "use_args", "arguments", "input", "body", "validate_json", "validate_schema", "expects_json", "use_schema", "json_schema", "validate_body", "request_schema", "validate_with", "parse_with", "accepts", "expect", "doc", "form", "query", "params"}
 
 // flaskDecorator reads a decorator that reads a request.
-func (b *bodies) flaskDecorator(t *pyTrace, d pyValue, plain string) {
+func (b *bodies) flaskDecorator(d pyValue, plain string) {
 	c, ok := d.(*pyCall)
 	if !ok {
 		return

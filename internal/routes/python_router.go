@@ -73,11 +73,6 @@ type pyDeclaration struct {
 	more     []pyValue
 }
 
-var (
-	flaskPackages   = []string{"flask", "apiflask"}
-	fastapiPackages = []string{"fastapi"}
-)
-
 // kindOf is what an external class makes.
 func kindOf(v pyValue) string {
 	e, ok := v.(*pyExternal)
@@ -199,8 +194,8 @@ func (p *python) ofRouter(r *pyRouter, name string) pyValue {
 		if r.kind == fastapiApp {
 			return r
 		}
-	case "app", "wsgi_app":
-		return &pyMember{nil, name}
+	case "wsgi_app":
+		return r
 	}
 	return &pyMember{r, name}
 }

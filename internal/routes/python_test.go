@@ -15,7 +15,7 @@ import (
 	"github.com/benchmint/benchmint/internal/routes"
 )
 
-var updatePython = flag.Bool("update-python", false, "write the wanted routes again") //nolint:forbidigo // a test's own
+var updatePython = flag.Bool("update-python", false, "write the wanted routes again")
 
 // pyTree is a tree of files in memory.
 type pyTree map[string]string

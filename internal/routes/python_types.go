@@ -369,7 +369,7 @@ func (p *python) modelField(c *pyClass, n syntax.Node, types map[pyValue]pyValue
 		}
 	}
 	switch {
-	case made != nil && slices.Contains([]string{"Field", "field", "Column", "mapped_column"}, lastName(nameOf(made.of))):
+	case made != nil && slices.Contains([]string{"Field", "field", "Column", "mapped_column", "Query", "Body", "Form", "Path"}, lastName(nameOf(made.of))):
 		p.applyField(&f, made, true)
 	case right.Is():
 		setExample(&f, value)
@@ -535,7 +535,7 @@ func (p *python) oldPydantic() bool {
 				continue
 			}
 			text := string(m.tree.Source)
-			old += strings.Count(text, "orm_mode") + strings.Count(text, "@validator(") + strings.Count(text, "schema_extra =") + strings.Count(text, ".dict(") + strings.Count(text, "from pydantic import BaseSettings")
+			old += strings.Count(text, "orm_mode") + strings.Count(text, "@validator(") + strings.Count(text, "schema_extra =") + strings.Count(text, "from pydantic import BaseSettings")
 			now += strings.Count(text, "model_config") + strings.Count(text, "field_validator") + strings.Count(text, "model_dump") + strings.Count(text, "from_attributes") + strings.Count(text, "pydantic_settings")
 		}
 		if old > now {

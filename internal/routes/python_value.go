@@ -194,15 +194,6 @@ func nameOf(v pyValue) string {
 // last is the part of a dotted name behind its last dot.
 func lastName(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-// isExternal reports whether a value is of one of some packages and has one of some last names.
-func isExternal(v pyValue, packages, names []string) bool {
-	e, ok := v.(*pyExternal)
-	if !ok || len(names) > 0 && !slices.Contains(names, lastName(e.name)) {
-		return false
-	}
-	return slices.ContainsFunc(packages, func(p string) bool { return strings.HasPrefix(e.name, p) })
-}
-
 // line is the classes that a class inherits from, itself first: nearest first, each once. It
 // is near enough to the order of Python.
 func (c *pyClass) line() []*pyClass {
