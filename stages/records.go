@@ -40,9 +40,9 @@ func (r *Records) Origin(id string) (schemas.Origin, error) {
 	return schemas.Origin{}, fmt.Errorf("the store has nothing that %s comes from", id)
 }
 
-// OriginOf reads what a stage of Makers is given: link and range a change, mask a cut.
+// OriginOf reads what a stage of Makers is given: link and range a change, mask and strip a cut.
 func OriginOf(stage string, record json.RawMessage) (o schemas.Origin, err error) {
-	if stage == Mask {
+	if stage == Mask || stage == Strip {
 		o.Cut = new(schemas.Cut)
 		err = json.Unmarshal(record, o.Cut)
 	} else {

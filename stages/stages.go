@@ -35,10 +35,11 @@ import (
 	"github.com/benchmint/benchmint/stages/pair"
 	"github.com/benchmint/benchmint/stages/provision"
 	"github.com/benchmint/benchmint/stages/resolve"
+	"github.com/benchmint/benchmint/stages/survey"
 	"github.com/benchmint/benchmint/stages/validate"
 )
 
-// The stages, in order: those of the feature, the edit and the library kind, then of all.
+// The stages, in order: those of the feature, the edit, the library and the service kind, then of all.
 const (
 	Crawl     = "crawl"     // a source: whether it is wanted, and what it released
 	Harvest   = "harvest"   // a source: its landed changes, newest first, with what release notes tell of them
@@ -47,6 +48,8 @@ const (
 	Range     = "range"     // a range: its two states, every path or hunk in one part
 	Cut       = "cut"       // a source: releases of it that library tasks are made of, whole and by slices
 	Mask      = "mask"      // a release or a slice of it: its two states, one without the bodies of its functions
+	Survey    = "survey"    // a source: its endpoints in groups, with cases recorded from the service as it runs
+	Strip     = "strip"     // a group of endpoints: its two states, one without the bodies of its handlers
 	Classify  = "classify"  // a start: feature, improvement, fix or other, and why
 	Resolve   = "resolve"   // a start: a recipe with evidence, a lock, a key
 	Provision = "provision" // a key: its environment, built once and tried
@@ -58,7 +61,7 @@ const (
 )
 
 // Order is every stage of a plan.
-var Order = []string{Crawl, Harvest, Link, Pair, Range, Cut, Mask, Classify, Resolve, Provision, Validate, Assess, Describe, Document, Export}
+var Order = []string{Crawl, Harvest, Link, Pair, Range, Cut, Mask, Survey, Strip, Classify, Resolve, Provision, Validate, Assess, Describe, Document, Export}
 
 // budget is how often and for how long a step is put off before it is Failed (and tried
 // again by the next run): some twenty seconds each time, so that a run that waits its
@@ -83,7 +86,7 @@ const (
 )
 
 // Makers are the stages that make the starts, one or more for each kind.
-var Makers = []string{Link, Range, Mask}
+var Makers = []string{Link, Range, Mask, Strip}
 
 const (
 	Begin = Classify // the first stage of all kinds together: what it is given is a Start
@@ -100,6 +103,8 @@ var needs = map[string]map[string]int{
 	Range:     {CPU: 1},
 	Cut:       {CPU: 1},
 	Mask:      {CPU: 1},
+	Survey:    {CPU: 1, Sandbox: 1, ends.Registry: 1},
+	Strip:     {CPU: 1},
 	Classify:  {CPU: 1},
 	Resolve:   {CPU: 1, Sandbox: 1, ends.Registry: 1},
 	Provision: {CPU: 1, Sandbox: 1, ends.Registry: 1},
@@ -164,6 +169,8 @@ type Deps struct {
 	Link        link.Config
 	Cut         cut.Config
 	Mask        mask.Config
+	Survey      survey.Config
+	Services    bool             // some source makes services: without any, no sandbox is needed before Resolve
 	Maskers     []masks.Language // all of which code can be masked
 	Classify    classify.Config
 	Validate    validate.Config
@@ -210,7 +217,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	projects := environment.Projects{States: trees, History: d.Repos, Toolchains: d.Builder.Toolchains, Languages: d.Builder.Languages, PinToDate: d.PinToDate}
 	exporter := export.New(d.Dataset, export.Outside{
 		Records: records, States: trees, History: d.Repos, Blobs: d.Blobs, Commands: d.Builder, Tools: merged(d.Tools, d.Program),
-		Stages: []string{Link, Range, Mask, Classify, Resolve, Provision, Validate, Assess, Describe, Document}, Labelled: Classify, Proved: Validate, Assessed: Assess,
+		Stages: []string{Link, Range, Mask, Strip, Classify, Resolve, Provision, Validate, Assess, Describe, Document}, Labelled: Classify, Proved: Validate, Assessed: Assess,
 		Releases: records.Releases,
 	})
 
@@ -244,7 +251,8 @@ func New(d Deps) (*pipeline.Plan, error) {
 	edits := pipeline.Then(ranges, Range, pipeline.Stage[schemas.Change, schemas.Start](do.linker), options(Range, link.Version, d.Link, attempt))
 	cuts := pipeline.Expand(pipeline.Where(crawled, wants(schemas.KindLibrary)), Cut, pipeline.Expander[schemas.Crawled, schemas.Cut](do.cutter), options(Cut, cut.Version, d.cuts(), attempt))
 	libraries := pipeline.Then(cuts, Mask, pipeline.Stage[schemas.Cut, schemas.Start](do.masker), options(Mask, mask.Version, d.Mask, attempt))
-	labelled := pipeline.Then(pipeline.Merge(starts, edits, libraries), Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), asking(d.Desk, options(Classify, classify.Version, d.Classify, attempt, Harvest)))
+	services := d.services(pipeline.Where(crawled, wants(schemas.KindService)), projects, do.masker, where)
+	labelled := pipeline.Then(pipeline.Merge(starts, edits, libraries, services), Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), asking(d.Desk, options(Classify, classify.Version, d.Classify, attempt, Harvest)))
 	resolved := pipeline.Then(labelled, Resolve, pipeline.Stage[schemas.Labelled, schemas.Resolved](resolve.New(d.Builder, projects, records)), options(Resolve, resolve.Version, where, locks))
 	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), options(Provision, provision.Version, where, environments))
 	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), options(Validate, validate.Version, d.Validate, proof))
@@ -257,6 +265,26 @@ func New(d Deps) (*pipeline.Plan, error) {
 	documented := d.documented(described, projects, document.Outside{Records: records, States: trees, Blobs: d.Blobs, Printer: d.Printer, PrintedBy: d.PrintedBy}, environments)
 	others := pipeline.Where(described, func(s schemas.Statement) bool { return !document.Wanted(s) })
 	return pipeline.Drain(pipeline.Merge(others, documented), Export, pipeline.Drainer[schemas.Statement](exporter), options(Export, export.Version, d.Dataset.Told(d.Tools), writing)), nil
+}
+
+// services are the starts of groups of endpoints.
+func (d Deps) services(crawled pipeline.Flow[schemas.Crawled], p environment.Projects, masker *mask.Masker, where any) pipeline.Flow[schemas.Start] {
+	surveyor := survey.New(d.Repos, survey.Workshop{Builder: d.Builder, Projects: p}, d.Blobs, d.Survey)
+	settings := struct {
+		survey.Config
+		Where any
+	}{d.Survey, where}
+	o := options(Survey, survey.Version, settings, surveying(d.Survey, d.Builder.Limits))
+	if !d.Services {
+		o.Needs = map[string]int{CPU: 1}
+	}
+	groups := pipeline.Expand(crawled, Survey, pipeline.Expander[schemas.Crawled, schemas.Cut](surveyor), o)
+	return pipeline.Then(groups, Strip, pipeline.Stage[schemas.Cut, schemas.Start](masker), options(Strip, mask.Version, d.Mask, attempt))
+}
+
+// surveying bounds a survey: at each commit an environment, and recordings of each group.
+func surveying(c survey.Config, l sandbox.Limits) time.Duration {
+	return time.Duration(c.WalkBack+1) * (attempt + 2*l.Filled().Timeout)
 }
 
 // documented are the statements of libraries with their specifications.

@@ -146,15 +146,7 @@ func funnelLine(s pipeline.Summary, until string, sources *sources) string {
 	}
 	items := made(s.Stages)
 	done := func(stage string) int { return stageCount(s, stage).Done }
-	releases := stageCount(s, stages.Mask).Items()
-	line, linked := plural(items.Items(), "change"), "linked"
-	switch {
-	case releases == 0:
-	case releases == items.Items():
-		line, linked = sources.releases(releases), "masked"
-	default:
-		line = plural(items.Items()-releases, "change") + " and " + sources.releases(releases)
-	}
+	line, linked := whatItems(s, sources, items.Items())
 	for _, l := range []struct {
 		stage, word string
 		n           int
@@ -178,6 +170,26 @@ func funnelLine(s pipeline.Summary, until string, sources *sources) string {
 		line += " (" + reasons(rejected) + ")"
 	}
 	return line
+}
+
+// whatItems says how many items there are of which sort, and what the stages that made them did.
+func whatItems(s pipeline.Summary, sources *sources, all int) (line, done string) {
+	releases, groups := stageCount(s, stages.Mask).Items(), stageCount(s, stages.Strip).Items()
+	var parts []string
+	if changes := all - releases - groups; changes > 0 || all == 0 {
+		parts = append(parts, plural(changes, "change"))
+	}
+	if releases > 0 {
+		parts = append(parts, sources.releases(releases))
+	}
+	if groups > 0 {
+		parts = append(parts, plural(groups, "group"))
+	}
+	done = "linked"
+	if all > 0 && all == releases+groups {
+		done = "masked"
+	}
+	return strings.Join(parts, " and "), done
 }
 
 // widens are the settings that let through what a filter left out, with its reasons.

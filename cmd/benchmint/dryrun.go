@@ -26,6 +26,9 @@ type forecast struct {
 	// Seconds is the estimate for Prove from the middle time of earlier proofs in
 	// the store; -1 where there is none to go by.
 	Seconds float64 `json:"seconds"`
+	// Services are the sources of which services would be made: to know their groups they have to
+	// be started, which a dry run does not.
+	Services int `json:"services,omitempty"`
 	// GitHub is what GitHub would be asked: what the dry run asked is not in it.
 	GitHub *github.Bill `json:"github,omitempty"`
 	// Model is what a model would be asked.
@@ -65,7 +68,8 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
-	summary, err := plan.Run(ctx, s, sources.seeds(), &faults{watcher{p, sources}}, p.runOptions(c, runFlags{until: stages.Cheap}))
+	seeds, services := withoutServices(sources.seeds())
+	summary, err := plan.Run(ctx, s, seeds, &faults{watcher{p, sources}}, p.runOptions(c, runFlags{until: stages.Cheap}))
 	if err != nil {
 		return err
 	}
@@ -76,6 +80,7 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	if p.github != nil {
 		f.GitHub = &bill
 	}
+	f.Services = services
 	if c.Model.Name != "" {
 		b := price(c, len(f.Prove)+f.Rejected[schemas.OtherLabel], len(f.Prove))
 		f.Model = &b
@@ -87,6 +92,23 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 		return &ended{code: code}
 	}
 	return nil
+}
+
+// withoutServices are sources as a dry run reads them, and how many of them make services.
+func withoutServices(seeds []pipeline.Record) (kept []pipeline.Record, services int) {
+	for _, seed := range seeds {
+		src, ok := seed.(schemas.Source)
+		if !ok || !src.Wants(schemas.KindService) {
+			kept = append(kept, seed)
+			continue
+		}
+		services++
+		src.Kinds = slices.DeleteFunc(slices.Clone(src.Kinds), func(k schemas.Kind) bool { return k == schemas.KindService })
+		if len(src.Kinds) > 0 {
+			kept = append(kept, src)
+		}
+	}
+	return kept, services
 }
 
 // faults says only what kept a dry run from seeing everything.
@@ -177,6 +199,9 @@ func (p *program) printForecast(c *config.Config, f forecast, sources int) error
 		t.line("  rejected by reading alone: %s", reasons(f.Rejected))
 	}
 	t.line("  with a verdict in the store: %d (used again where nothing that decides it has changed)", f.Settled)
+	if f.Services > 0 {
+		t.line("  services of %s: their groups are known once they were started, which a dry run does not", plural(f.Services, "source"))
+	}
 	t.line("  to build and prove: %d", len(f.Prove))
 	for _, id := range f.Prove {
 		t.line("    %s", id)

@@ -384,6 +384,9 @@ func (p *program) printEval(r evalResult, summary pipeline.Summary) error {
 			100*x.Resolved.Low, 100*x.Resolved.High, 100*x.Applied.Rate, 100*x.FV.Rate, 100*x.RT.Rate, m.Faults)
 	}
 	for _, m := range r.Models {
+		if s := m.Metrics.Service; s != nil {
+			t.line("service  %s: S1 %.1f %% (%d of %d start), S2 %.1f %% of these%s", visible(m.Model), 100*s.S1, s.Starts, s.Predictions, 100*s.S2, errorsOf(s))
+		}
 		if l := m.Metrics.Library; l != nil {
 			t.line("library  %s: score %.1f %% (pass rate %.1f %%, with nothing done %.1f %%; means over %s)", visible(m.Model), 100*l.Score, 100*l.PassRate, 100*l.ZeroWork, plural(l.Tasks, "task"))
 		}
@@ -397,4 +400,18 @@ func (p *program) printEval(r evalResult, summary pipeline.Summary) error {
 		t.line("report   not written: the same command goes on")
 	}
 	return t.err
+}
+
+// errorsOf counts what went wrong, by class.
+func errorsOf(s *score.Service) string {
+	var parts []string
+	for _, c := range schemas.ErrorClasses {
+		if n := s.Errors[c]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", c, n))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(parts, ", ")
 }

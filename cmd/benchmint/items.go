@@ -257,7 +257,7 @@ func (i *item) read(step schemas.Step) error {
 	}
 	raw := out.Record
 	switch step.Stage {
-	case stages.Link, stages.Range, stages.Mask:
+	case stages.Link, stages.Range, stages.Mask, stages.Strip:
 		i.start = new(schemas.Start)
 		return json.Unmarshal(raw, i.start)
 	case stages.Resolve:

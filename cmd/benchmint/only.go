@@ -51,7 +51,7 @@ func (s *sources) pick(ctx context.Context, c *config.Config) (config.Problems, 
 			kept = append(kept, src)
 		}
 	}
-	known, err := s.idsOf(ctx, asked, c.Library.Profile)
+	known, err := s.idsOf(ctx, asked, c)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +87,9 @@ func (a *asking) asks(src schemas.Source) {
 	}
 	if src.Wants(schemas.KindLibrary) {
 		have = append(have, "release")
+	}
+	if src.Wants(schemas.KindService) {
+		have = append(have, "group of endpoints")
 	}
 	for _, what := range have {
 		if !slices.Contains(a.made, what) {
@@ -140,6 +143,16 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 			a.answered = a.answered || ok
 			return only, ok, err
 		}
+	}
+	if src.Wants(schemas.KindService) {
+		only, ok, err := s.served(ctx, src, repo, a)
+		if ok || err != nil {
+			a.answered = a.answered || ok
+			return only, ok, err
+		}
+	}
+	if !src.Wants(schemas.KindFeature) && !src.Wants(schemas.KindEdit) {
+		return "", false, nil
 	}
 	if base, commit, ok := pair.Between(entry); ok {
 		from, err := repo.Answer(ctx, base)
@@ -223,7 +236,7 @@ func (s *sources) slicesOf(ctx context.Context, src schemas.Source, releases []s
 
 // idsOf are the IDs of all changes of the sources, where an entry is to be likened to
 // them.
-func (s *sources) idsOf(ctx context.Context, asked []*asking, profile string) (ids []string, err error) {
+func (s *sources) idsOf(ctx context.Context, asked []*asking, c *config.Config) (ids []string, err error) {
 	if !slices.ContainsFunc(asked, func(a *asking) bool { return !a.answered }) {
 		return nil, nil
 	}
@@ -237,11 +250,15 @@ func (s *sources) idsOf(ctx context.Context, asked []*asking, profile string) (i
 				ids = append(ids, schemas.FeatureID(src.Repo.Name, c.Number, c.Commit).String())
 			}
 		}
-		more, err := s.librariesOf(ctx, src, profile)
+		more, err := s.librariesOf(ctx, src, c.Library.Profile)
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, more...)
+		groups, err := s.groupsOf(ctx, src, c)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(append(ids, more...), groups...)
 	}
 	return ids, nil
 }
@@ -310,6 +327,9 @@ func (a *asking) near(ids []string) string {
 	}
 	keys := map[string]string{}
 	var words []string
+	if group, ok := nearest.Word(a.entry, a.groups(ids)); ok {
+		return "; did you mean " + group + "?"
+	}
 	for _, id := range ids {
 		if parsed, err := schemas.ParseInstanceID(id); err == nil && slices.Contains(a.sources, parsed.Repo) {
 			word := strings.TrimSuffix(parsed.Key, "."+string(schemas.KindLibrary)) // a tag

@@ -175,6 +175,10 @@ func (v *view) funnel() string {
 			if t.items() > 0 {
 				words = append(words, plural(t.items(), "release"), fmt.Sprintf("%d masked", t.Done))
 			}
+		case stages.Strip:
+			if t.items() > 0 {
+				words = append(words, plural(t.items(), "group"), fmt.Sprintf("%d masked", t.Done))
+			}
 		case stages.Classify:
 			words = append(words, fmt.Sprintf("%d wanted", t.Done))
 		case stages.Validate:
@@ -234,7 +238,7 @@ func timeLeft(counts []tally, parallel int) (left time.Duration, ok bool) {
 		ok = ok || t.Stage == stages.Validate && n >= enoughProofs
 		total += waiting * float64(t.MS) / float64(n)
 		waiting *= float64(t.Done) / float64(n)
-		if t.Stage == stages.Harvest || t.Stage == stages.Pair || t.Stage == stages.Cut { // one source becomes many changes: unknown beforehand
+		if t.Stage == stages.Harvest || t.Stage == stages.Pair || t.Stage == stages.Cut || t.Stage == stages.Survey { // one source becomes many changes: unknown beforehand
 			waiting = 0
 		}
 	}

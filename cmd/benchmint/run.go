@@ -31,6 +31,7 @@ import (
 	"github.com/benchmint/benchmint/stages/harvest"
 	"github.com/benchmint/benchmint/stages/link"
 	"github.com/benchmint/benchmint/stages/mask"
+	"github.com/benchmint/benchmint/stages/survey"
 	"github.com/benchmint/benchmint/stages/validate"
 )
 
@@ -303,8 +304,10 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 		Cut:       cutConfig(c),
 		Mask:      maskConfig(c),
 		Maskers:   all.Maskers(),
+		Survey:    surveyConfig(c),
+		Services:  c.Makes(schemas.KindService),
 		Classify:  classify.Config{Labels: labels(c)},
-		Validate:  validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits()},
+		Validate:  validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits(), Service: serviceCases(c)},
 		Assess:    assess.Config{MaxHunks: c.Proof.Hunks, Limits: c.Sandbox.Limits()},
 		Describe:  describe.Config{Thin: c.Filters.Thin, Unnoticed: c.Filters.Unnoticed, Library: libraryTests(c)},
 		PinToDate: c.Build.PinToDate,
@@ -332,6 +335,23 @@ func cutConfig(c *config.Config) cut.Config {
 
 func maskConfig(c *config.Config) mask.Config {
 	return mask.Config{Languages: c.Filters.Languages, MinLanguage: c.Library.MinLanguage, MaxLinesLeft: c.Library.MaxLinesLeft, Allow: c.Redaction.Allow}
+}
+
+func surveyConfig(c *config.Config) survey.Config {
+	return survey.Config{
+		Frameworks: c.Service.Frameworks, Languages: c.Filters.Languages, MinAnswered: c.Service.MinAnswered,
+		MinEndpoints: c.Service.MinEndpoints, WalkBack: c.Service.WalkBack,
+	}
+}
+
+// serviceCases are the bounds of a service's cases, nil where they are the usual ones: other
+// kinds are not proved again for them.
+func serviceCases(c *config.Config) *validate.Service {
+	s := validate.Service{MinF2P: c.Service.MinF2P, MinEndpoints: c.Service.MinEndpoints}
+	if s == validate.DefaultService() {
+		return nil
+	}
+	return &s
 }
 
 // libraryTests are the bounds of a library's tests, nil where they are the usual ones: other
@@ -399,6 +419,8 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 		w.say("%s  proved: %s", s.Key, proofLine(s))
 	case s.Stage == stages.Cut:
 		w.say("%s  %s", s.Key, w.sources.releases(len(s.Outputs)))
+	case s.Stage == stages.Survey:
+		w.say("%s  %s", s.Key, plural(len(s.Outputs), "group"))
 	case s.Stage == stages.Pair:
 		w.say("%s  %s", s.Key, plural(len(s.Outputs), "range"))
 	case s.Stage == stages.Harvest:

@@ -3,6 +3,7 @@ package environment
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/states"
@@ -35,19 +36,23 @@ func (p Projects) Of(ctx context.Context, s schemas.Start) (lang.Project, error)
 	if err != nil {
 		return lang.Project{}, err
 	}
-	version, err := p.History.Describe(ctx, s.Repo, s.Base)
+	out, err := p.At(ctx, s.Repo, s.Base, s.Language, trees.G, s.BaseDate)
+	out.Base, out.TestPaths, out.Masked = trees.B, s.TestPaths(), s.Masked != nil
+	return out, err
+}
+
+// At is the project of one tree, which is base and solution: that of a commit.
+func (p Projects) At(ctx context.Context, repo, commit, language string, t lang.Tree, date time.Time) (lang.Project, error) {
+	version, err := p.History.Describe(ctx, repo, commit)
 	if err != nil {
 		return lang.Project{}, fmt.Errorf("describing the base: %w", err)
 	}
 	var available []lang.ToolchainRelease
-	if l, ok := p.Languages[s.Language]; ok {
+	if l, ok := p.Languages[language]; ok {
 		available, err = p.Toolchains.Available(ctx, l.Toolchains()...)
 	}
 	if err != nil {
 		return lang.Project{}, fmt.Errorf("listing toolchains: %w", err)
 	}
-	return lang.Project{
-		Name: s.Repo, Base: trees.B, Solution: trees.G, Date: s.BaseDate, Version: version,
-		TestPaths: s.TestPaths(), Masked: s.Masked != nil, PinToDate: p.PinToDate, Available: available,
-	}, nil
+	return lang.Project{Name: repo, Base: t, Solution: t, Date: date, Version: version, PinToDate: p.PinToDate, Available: available}, nil
 }

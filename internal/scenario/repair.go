@@ -113,7 +113,7 @@ func locate(m map[string]any) []repair {
 
 var (
 	nameForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.\[\]]{0,60}$`)
-	complaint  = regexp.MustCompile(`(?i)missing|required|must|blank|empty|not null|cannot be null|can.t be|invalid|not a valid|too short|should be|expected|at least`)
+	complaint  = regexp.MustCompile(`(?i)missing|required|must|is not|positive|blank|empty|not null|cannot be null|can.t be|invalid|not a valid|too short|should be|expected|at least`)
 	envelope   = regexp.MustCompile(`(?i)^(errors?|details?|messages?|msg|json|type|status|code|title|validation_?errors?|fields?|_schema|path|timestamp|success|ok|query|form|instance)$`)
 	goField    = regexp.MustCompile(`Key: '([A-Za-z0-9_.\[\]]+)' Error:[^\n]{0,80}on the '([a-z_0-9]+)' tag`)
 	plainNames = []*regexp.Regexp{
@@ -270,7 +270,7 @@ func hinted(name, hint string) any {
 		return []any{}
 	case has("valid dictionary", "dict_type", "model_type", "valid object", "be an object", "not a dict"):
 		return map[string]any{}
-	case has("int_parsing", "int_type", "integer", "valid number", "float", "numeric", "decimal"):
+	case has("int_parsing", "int_type", "integer", "valid number", "a number", "positive", "whole number", "float", "numeric", "decimal"):
 		return json.Number("1")
 	case has("bool"):
 		return true

@@ -66,12 +66,14 @@ var (
 	userWord    = regexp.MustCompile(`^(username|user|login|loginname|handle|identifier|nick|accountname)$`)
 	newPassWord = regexp.MustCompile(`^(new|changed)pass(word|wd)?|pass(word)?new$`)
 	passWord    = regexp.MustCompile(`pass(word|wd|code)?[12]?$|^pwd$|^pass(word)?|secret$`)
-	boolWord    = regexp.MustCompile(`^(is|has|can|should|allow|enable)[a-z]+|^(done|completed|complete|finished|active|enabled|published|public|private|archived|favorited|checked|read|available|draft|pinned)$`)
-	numberWord  = regexp.MustCompile(`(count|quantity|qty|amount|price|age|year|rating|score|stock|total|priority|size|weight|height|width|cost|limit|offset|page|number|order|position|duration|minutes|hours|lat|lng|latitude|longitude)$`)
-	listWord    = regexp.MustCompile(`list$|^(tags|labels|categories|roles|keywords|topics|genres)$`)
-	dateWord    = regexp.MustCompile(`date$|^(date|birthday|dob)`)
-	timeWord    = regexp.MustCompile(`(at|time|timestamp|deadline|expires|until|since)$`)
-	urlWord     = regexp.MustCompile(`(url|uri|link|website|homepage)$`)
+	// serverWord are fields that a service fills itself, and takes from nobody.
+	serverWord = regexp.MustCompile(`^(created|updated|deleted|modified|lastmodified)(at|on|by|date|time)?$|^token$|^slug$`)
+	boolWord   = regexp.MustCompile(`^(is|has|can|should|allow|enable)[a-z]+|^(done|completed|complete|finished|active|enabled|published|public|private|archived|favorited|checked|read|available|draft|pinned)$`)
+	numberWord = regexp.MustCompile(`(count|quantity|qty|amount|price|age|year|rating|score|stock|total|priority|size|weight|height|width|cost|limit|offset|pages?|number|order|position|duration|minutes|hours|lat|lng|latitude|longitude)$`)
+	listWord   = regexp.MustCompile(`list$|^(tags|labels|categories|roles|keywords|topics|genres)$`)
+	dateWord   = regexp.MustCompile(`date$|^(date|birthday|dob)`)
+	timeWord   = regexp.MustCompile(`(at|time|timestamp|deadline|expires|until|since)$`)
+	urlWord    = regexp.MustCompile(`(url|uri|link|website|homepage)$`)
 )
 
 // identityValue is the value of a field that says who somebody is; login is the form of a

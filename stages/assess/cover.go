@@ -15,7 +15,7 @@ import (
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
-// Cover says of a library how many lines of its code part the suite of the release runs, and of a
+// Cover says of a library (of a service nothing) how many lines of its code part the suite of the release runs, and of a
 // slice which tests count. Its hunks are skipped: reverted alone, one would leave all others.
 func (a *Assessor) Cover(ctx context.Context, c testrun.Case, proof schemas.Proof) (out schemas.Adequacy, err error) {
 	out = schemas.Adequacy{StartID: c.Start.ID(), Proof: schemas.DigestOf(proof.Stable()), Hunks: []schemas.HunkNotice{}}
@@ -24,6 +24,9 @@ func (a *Assessor) Cover(ctx context.Context, c testrun.Case, proof schemas.Proo
 	}
 	if out.Skipped > 0 {
 		out.SkippedFor = map[schemas.HunkSkip]int{schemas.SkipMasked: out.Skipped}
+	}
+	if c.Start.Group != nil { // its tests run in another process than its code
+		return out, nil
 	}
 	w := &work{bench: testrun.New(a.outside, c, a.config.Limits)}
 	defer func() { err = errors.Join(err, w.bench.Remove(ctx)) }()

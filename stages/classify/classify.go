@@ -111,9 +111,9 @@ func New(changes Changes, c Config, others ...Decider) (*Classifier, error) {
 	return &Classifier{changes: changes, config: c, deciders: append([]Decider{rules}, others...)}, nil
 }
 
-// Run labels the change of one start; a library has no label. Rejections: schemas.OtherLabel.
+// Run labels the change of one start; a library and a service have no label. Rejections: schemas.OtherLabel.
 func (c *Classifier) Run(ctx context.Context, s schemas.Start) (schemas.Labelled, error) {
-	if s.Kind == schemas.KindLibrary { // it is no change
+	if s.Masked != nil { // it is no change
 		return schemas.Labelled{StartID: s.ChangeID, Start: schemas.DigestOf(s), Provider: Rules{}.Provider()}, nil
 	}
 	change, err := c.changes.Change(s.ChangeID)

@@ -117,6 +117,9 @@ func (d *Describer) Run(ctx context.Context, a schemas.Adequacy) (schemas.Statem
 	if err != nil {
 		return schemas.Statement{}, err
 	}
+	if f.start.Group != nil {
+		return d.service(ctx, f)
+	}
 	if f.cut != nil {
 		return d.library(ctx, f, a)
 	}
@@ -227,7 +230,7 @@ func places(hunks []schemas.HunkNotice) string {
 // facts is what one statement is made from.
 type facts struct {
 	change         schemas.Change
-	cut            *schemas.Cut // instead of a change, of a library
+	cut            *schemas.Cut // instead of a change, of a library or a service
 	start          schemas.Start
 	proof          schemas.Proof
 	base, solution lang.Tree

@@ -15,6 +15,7 @@ import (
 	"github.com/benchmint/benchmint/internal/ledger"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/secrets"
+	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/output"
@@ -291,6 +292,11 @@ func (e *Exporter) render(t *output.Task, solution *tree.Tree) error {
 	runner, err := e.Commands.Runner(t.Environment.Recipe)
 	if err != nil {
 		return fmt.Errorf("rendering the runs: %w", err)
+	}
+	if s := t.Environment.Recipe.Service; s != nil {
+		start := serve.Start(*s, false)
+		t.Serve = &start
+		return nil
 	}
 	t.Runs = runner.Runs(t.Environment.Recipe, solution, lang.Select{Number: 1, Nonce: rendered})
 	return nil

@@ -160,20 +160,26 @@ func (g *Grader) codeFiles(before, after *tree.Tree) []string {
 // run runs the whole suite once on the answer, and scores both lists.
 func (g *Grader) run(ctx context.Context, d *prepared, t *tree.Tree, grade *schemas.Grade) (err error) {
 	bench := d.bench.Beside()
+	var outcome *testrun.Outcome
 	at, err := bench.Instead(ctx, schemas.StateS, "P", t)
 	if err == nil {
 		defer func() {
 			err = errors.Join(err, bench.Builder.Sandbox.Remove(context.WithoutCancel(ctx), at.Layer))
 		}()
-		var o *testrun.Outcome
 		if err = g.unchanged(ctx, d, bench, at); err == nil {
-			o, err = bench.Run(ctx, at, testrun.ScopeSuite, lang.Select{Number: 1})
+			outcome, err = bench.Run(ctx, at, testrun.ScopeSuite, lang.Select{Number: 1})
 		}
 		if err == nil {
-			scored(grade, o, d.task)
+			scored(grade, outcome, d.task)
 		}
 	}
 	grade.Runs = bench.Records
+	if d.task.Start.Group != nil && grade.F2P != nil {
+		var fault error
+		if grade.Service, fault = g.served(*grade, outcome); fault != nil {
+			return fault
+		}
+	}
 	var over *pipeline.Rejected
 	if errors.As(err, &over) { // a limit of ours, or results that cannot be believed: the answer's own doing
 		grade.Verdict, grade.Limit, grade.F2P, grade.P2P = schemas.VerdictFail, over.Reason, nil, nil

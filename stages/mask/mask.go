@@ -1,5 +1,6 @@
 // Package mask turns a release into a start: B and S are the release without the bodies of
-// its functions, G is the release. The tests are in all three.
+// its functions, G is the release. The tests of a library are in all three; those of a service
+// were recorded, and are added to S and G.
 //
 // It takes bodies out of the code part alone: tests, docs and examples stay as they are,
 // since they say what is asked for. It never runs code, and never leaves a file out of a
@@ -123,7 +124,7 @@ func (m *Masker) run(ctx context.Context, c schemas.Cut) (schemas.Start, error) 
 	if err != nil {
 		return none, err
 	}
-	language, err := m.language(solution)
+	language, err := m.languageOf(solution, c)
 	if err != nil {
 		return none, err
 	}
@@ -137,18 +138,41 @@ func (m *Masker) run(ctx context.Context, c schemas.Cut) (schemas.Start, error) 
 		return none, fmt.Errorf("making the starter's tree: %w", err)
 	}
 	start := schemas.Start{
-		ChangeID: c.ID(), Repo: c.Repo, Kind: schemas.KindLibrary, Language: language,
+		ChangeID: c.ID(), Repo: c.Repo, Kind: c.Kind(), Language: language,
 		Base: c.Release.Commit, Commit: c.Release.Commit, BaseDate: c.Release.Date,
 		SourceTree: source, BaseTree: base, StartTree: base, SolutionTree: source,
-		Identity: schemas.DigestOf([]string{c.RepoRoot, base, source}), Masked: &done,
+		Identity: schemas.DigestOf([]string{c.RepoRoot, base, source}), Masked: &done, Group: c.Group,
 	}
 	if c.Slice != nil {
 		start.Functions.Modified = names
+	}
+	if c.Group != nil {
+		if err := m.suite(ctx, &start); err != nil {
+			return none, err
+		}
 	}
 	if err := m.files(ctx, solution, &start); err != nil {
 		return none, err
 	}
 	return start, m.patches(ctx, solution, &start)
+}
+
+// languageOf is the language of a cut's code. A group of a service that no task can be made of
+// is rejected here, for the reason that was found when it was recorded.
+func (m *Masker) languageOf(t *tree.Tree, c schemas.Cut) (string, error) {
+	if c.Group == nil {
+		return m.language(t)
+	}
+	if c.Group.Refused != "" {
+		return "", pipeline.Reject(c.Group.Refused, "%s", c.Group.Detail)
+	}
+	for _, name := range c.Slice.Handlers {
+		path, _, _ := strings.Cut(name, schemas.FunctionDivider)
+		if language, ok := m.rules.Source(path); ok {
+			return language, nil
+		}
+	}
+	return "", pipeline.Reject(schemas.NothingMasked, "no handler of the group is in a language that can be masked")
 }
 
 // language is that of most lines of the code part. It asks for tests in the same.
@@ -370,11 +394,11 @@ func why(profile mask.Profile, f mask.Definition) string {
 	return "loaded"
 }
 
-// files are the rows of what was taken out, all of the code part.
+// files are the rows of what was taken out, all of the code part, and of the suite of a service.
 func (m *Masker) files(ctx context.Context, solution *tree.Tree, s *schemas.Start) error {
 	rows, err := m.repos.Files(ctx, s.Repo, s.BaseTree, s.SolutionTree)
 	if err != nil {
-		return fmt.Errorf("listing the masked files: %w", err)
+		return fmt.Errorf("listing the changed files: %w", err)
 	}
 	patch, err := m.repos.Hunks(ctx, s.Repo, s.BaseTree, s.SolutionTree)
 	if err != nil {
@@ -393,6 +417,10 @@ func (m *Masker) files(ctx context.Context, solution *tree.Tree, s *schemas.Star
 		f.Part, f.Rule = m.rules.Part(row.Path, solution)
 		f.Path, f.OldPath = schemas.RecordPath(f.Path), schemas.RecordPath(f.OldPath)
 		s.Files = append(s.Files, f)
+		if f.Part == schemas.PartTest {
+			s.Sizes.TestFiles++
+			continue
+		}
 		if _, ok := m.rules.Source(row.Path); ok {
 			s.Sizes.SourceFiles++
 			s.Sizes.SourceHunks += f.Hunks
@@ -403,38 +431,39 @@ func (m *Masker) files(ctx context.Context, solution *tree.Tree, s *schemas.Star
 	return nil
 }
 
-// patches makes the patch from the release to the starter and the one back, and proves both
-// by applying their bytes.
+// patches makes the patches from the release to the starter, to its tests where it has some, and
+// back, and proves them by applying their bytes.
 func (m *Masker) patches(ctx context.Context, solution *tree.Tree, s *schemas.Start) error {
-	derive, err := m.repos.Diff(ctx, s.Repo, s.SourceTree, s.BaseTree)
-	if err != nil {
-		return fmt.Errorf("making the patch of the mask: %w", err)
-	}
-	patch, err := m.repos.Diff(ctx, s.Repo, s.BaseTree, s.SolutionTree)
-	if err != nil {
-		return fmt.Errorf("making the patch: %w", err)
-	}
 	state := solution
 	for _, step := range []struct {
-		what  string
-		patch []byte
-		want  string
-	}{{"release + mask", derive, s.BaseTree}, {"starter + patch", patch, s.SolutionTree}} {
-		if state, err = state.Apply(step.patch); err != nil {
+		what     string
+		from, to string
+		keep     *schemas.Digest
+		scanned  bool
+	}{
+		{"the patch of the mask", s.SourceTree, s.BaseTree, &s.Derive, false},
+		{"the test patch", s.BaseTree, s.StartTree, &s.TestPatch, true},
+		{"the patch", s.StartTree, s.SolutionTree, &s.Patch, true},
+	} {
+		if step.from == step.to { // the tests of a library are in its release
+			continue
+		}
+		patch, err := m.repos.Diff(ctx, s.Repo, step.from, step.to)
+		if err != nil {
+			return fmt.Errorf("making %s: %w", step.what, err)
+		}
+		if state, err = state.Apply(patch); err != nil {
 			return fmt.Errorf("checking %s: %w", step.what, err)
 		}
-		if got := state.ID(); got != step.want {
-			return fmt.Errorf("checking %s: tree %s, want %s", step.what, got, step.want)
+		if got := state.ID(); got != step.to {
+			return fmt.Errorf("checking %s: tree %s, want %s", step.what, got, step.to)
 		}
-	}
-	if found := m.config.Allow.Without(secrets.ScanPatch(patch)); len(found) > 0 {
-		return pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("patch", found))
-	}
-	if s.Derive, err = m.blobs.Put(derive); err != nil {
-		return fmt.Errorf("keeping the patch of the mask: %w", err)
-	}
-	if s.Patch, err = m.blobs.Put(patch); err != nil {
-		return fmt.Errorf("keeping the patch: %w", err)
+		if found := m.config.Allow.Without(secrets.ScanPatch(patch)); step.scanned && len(found) > 0 {
+			return pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("patch", found))
+		}
+		if *step.keep, err = m.blobs.Put(patch); err != nil {
+			return fmt.Errorf("keeping %s: %w", step.what, err)
+		}
 	}
 	return nil
 }

@@ -50,6 +50,8 @@ func sliceOf(s *schemas.Slice) mask.Slice {
 		return mask.Slice{}
 	case s.Function != "":
 		return mask.Slice{Names: []string{s.Function}}
+	case len(s.Handlers) > 0:
+		return mask.Slice{Names: s.Handlers}
 	}
 	return mask.Slice{Module: s.Module}
 }

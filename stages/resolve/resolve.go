@@ -54,11 +54,14 @@ func (r *Resolver) Run(ctx context.Context, in schemas.Labelled) (schemas.Resolv
 	if err != nil {
 		return schemas.Resolved{}, ends.Of(err, schemas.NoToolchain)
 	}
-	l, ok := r.builder.Languages[s.Language]
-	if !ok {
+	if _, ok := r.builder.Languages[s.Language]; !ok {
 		return schemas.Resolved{}, pipeline.Reject(schemas.NoRecipe, "no language plugin for %q", s.Language)
 	}
-	guess, err := l.Infer(project)
+	framework := ""
+	if s.Group != nil {
+		framework = s.Group.Framework
+	}
+	guess, err := r.builder.Guess(ctx, project, s.Language, framework)
 	if err != nil {
 		return schemas.Resolved{}, ends.Of(err, schemas.Unresolvable)
 	}

@@ -53,6 +53,9 @@ func (p *prover) suites(ctx context.Context) error {
 
 // both is run n of the suite in S and in G.
 func (p *prover) both(ctx context.Context, n int) error {
+	if p.served() && n == besideRun {
+		return p.together(ctx, n)
+	}
 	for _, s := range []schemas.State{schemas.StateS, schemas.StateG} {
 		if err := p.suite(ctx, s, n); err != nil {
 			return err

@@ -33,6 +33,8 @@ const Version = "4"
 type Config struct {
 	Runs   int            `json:"runs"` // of the whole suite, in S and in G
 	Limits sandbox.Limits `json:"limits"`
+	// Service is what the cases of a service must show; nil is DefaultService.
+	Service *Service `json:"service,omitempty"`
 }
 
 // Default is k = 3 and the sandbox's own limits.
@@ -123,6 +125,9 @@ type task struct {
 
 func (v *Validator) proveCase(ctx context.Context, t task) (schemas.Proof, error) {
 	p := &prover{Config: v.Config, c: t, bench: testrun.New(v.Outside, t.Case, v.Limits), same: map[lang.Test]bool{}, rivals: t.Environment.Recipe.Rivals}
+	if p.served() {
+		p.Runs = max(p.Runs, serviceRuns)
+	}
 	p.proof = schemas.Proof{StartID: t.Start.ID(), Environment: t.Environment.Key, Tests: []schemas.TestVerdict{}}
 	err := p.prove(ctx)
 	p.proof.Runs = p.bench.Records
@@ -148,7 +153,7 @@ type prover struct {
 // loads rejects a starter of a library of which no test file loads: it is the mask that
 // fails there, and not a body that is missing.
 func (p *prover) loads() error {
-	if p.c.Start.Masked == nil {
+	if p.c.Start.Masked == nil || p.served() {
 		return nil
 	}
 	why := ""
@@ -168,6 +173,9 @@ func (p *prover) prove(ctx context.Context) error {
 		return err
 	}
 	if err := judge(p.proof.Tests, p.ev); err != nil {
+		return err
+	}
+	if err := p.service(); err != nil {
 		return err
 	}
 	if err := p.loads(); err != nil {

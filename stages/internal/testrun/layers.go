@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -15,25 +17,31 @@ import (
 // Place is a state with its layer, made when it is first asked for. B lies on the
 // environment, S and G on B with only their changes written, so that build caches
 // and everything unchanged are shared. Where S is the tree of B (the tests are in
-// it), its layer is B's.
+// it), or its tests run beside a service that does not see them, its layer is B's.
 func (b *Bench) Place(ctx context.Context, s schemas.State) (Place, error) {
 	p := Place{State: s, Tree: b.Tree(s)}
-	if s == schemas.StateS && b.Start.StartTree == b.Start.BaseTree {
+	if s == schemas.StateS && (b.Start.StartTree == b.Start.BaseTree || b.Environment.Recipe.Service != nil) {
 		s = schemas.StateB
 	}
 	if l, ok := b.layers[s]; ok {
 		p.Layer = l
 		return p, nil
 	}
-	parent, files := b.Env, b.SealedBase
-	if s != schemas.StateB {
+	parent, files, err := b.Env, b.SealedBase, error(nil)
+	switch {
+	case s == schemas.StateB:
+	case b.Environment.Recipe.Service != nil:
+		files, err = b.alone(p.Tree)
+	default:
 		base, err := b.Place(ctx, schemas.StateB)
 		if err != nil {
 			return p, err
 		}
 		parent, files = base.Layer, b.B.Changes(p.Tree, b.Start.BaseDate.Add(age))
 	}
-	var err error
+	if err != nil {
+		return p, err
+	}
 	if p.Layer, err = b.build(ctx, s, parent, files); err == nil {
 		b.layers[s] = p.Layer
 	}
@@ -45,13 +53,31 @@ func (b *Bench) Place(ctx context.Context, s schemas.State) (Place, error) {
 // tree no longer builds would else be loaded as the state left it. The caller removes its
 // layer when it is done; it must be done before the bench is removed.
 func (b *Bench) Instead(ctx context.Context, s schemas.State, name string, t *tree.Tree) (Place, error) {
+	at := Place{State: schemas.State(name), Tree: t}
+	if b.Environment.Recipe.Service != nil {
+		files, err := b.alone(t)
+		if err != nil {
+			return at, err
+		}
+		at.Layer, err = b.build(ctx, at.State, b.Env, files)
+		return at, err
+	}
 	base, err := b.Place(ctx, schemas.StateB)
 	if err != nil {
 		return Place{}, err
 	}
-	at := Place{State: schemas.State(name), Tree: t}
 	at.Layer, err = b.build(ctx, at.State, base.Layer, b.B.Changes(t, b.Start.BaseDate.Add(age)))
 	return at, err
+}
+
+// alone are the files of a service's state, for a layer that lies on the environment: what the
+// build of another state left in its database would be in this one. The suite is not among them.
+func (b *Bench) alone(t *tree.Tree) ([]sandbox.File, error) {
+	files, err := seal.Files(t, b.Start.BaseDate)
+	if err != nil {
+		return nil, fmt.Errorf("sealing a state: %w", err)
+	}
+	return environment.Visible(b.Environment.Recipe, files), nil
 }
 
 // age makes changed files younger than what was compiled from their elders: a .pyc of B

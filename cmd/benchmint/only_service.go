@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/survey"
+)
+
+// served is what an entry means among the commits and groups of a service: a tag or commit of
+// the line, a group that the head declares, or the ID of a task. Nothing is started for it.
+func (s *sources) served(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, a *asking) (only string, ok bool, err error) {
+	entry := a.entry
+	if id, err := schemas.ParseInstanceID(entry); err == nil {
+		entry = id.Key
+	}
+	releases, err := repo.Releases(ctx)
+	if err != nil {
+		return "", false, fmt.Errorf("reading the releases of %s: %w", src.Repo.Name, err)
+	}
+	line := repo.Line()
+	named := func(tag string) bool {
+		commit, short := strings.CutPrefix(tag, "c")
+		return slices.ContainsFunc(releases, func(r schemas.Release) bool { return r.Tag == tag }) ||
+			slices.ContainsFunc(line, func(l gitrepo.Landed) bool {
+				const least = 7
+				return len(tag) >= least && strings.HasPrefix(l.Commit, strings.ToLower(tag)) || short && len(commit) == commitDigits && strings.HasPrefix(l.Commit, commit)
+			})
+	}
+	if named(entry) {
+		return strings.TrimPrefix(entry, "c"), true, nil
+	}
+	groups, err := s.declared(ctx, repo, a.library)
+	if err != nil {
+		return "", false, fmt.Errorf("reading the endpoints of %s: %w", src.Repo.Name, err)
+	}
+	if slices.Contains(groups, entry) {
+		return entry, true, nil
+	}
+	key, isTask := strings.CutSuffix(entry, "."+string(schemas.KindService))
+	if at := strings.LastIndexByte(key, '.'); isTask && at > 0 && named(key[:at]) && slices.Contains(groups, key[at+1:]) {
+		return entry, true, nil
+	}
+	return "", false, nil
+}
+
+// declared are the groups that the head of a repository declares.
+func (s *sources) declared(ctx context.Context, repo *gitrepo.Repo, c *config.Config) ([]string, error) {
+	t, err := repo.Tree(ctx, repo.Info().Head)
+	if err != nil {
+		return nil, err
+	}
+	return survey.Groups(t, surveyConfig(c))
+}
+
+// groupsOf are the IDs of the service tasks that the head of a source may give, nothing where it
+// makes none or does not answer.
+func (s *sources) groupsOf(ctx context.Context, src schemas.Source, c *config.Config) (ids []string, err error) {
+	if !src.Wants(schemas.KindService) {
+		return nil, nil
+	}
+	repo, release, err := s.Open(ctx, src.Repo)
+	if errors.Is(err, gitrepo.ErrRemote) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	groups, err := s.declared(ctx, repo, c)
+	head := survey.Untagged(src.Repo.Name, repo.Info().Head, repo.Line()[0].At)
+	for _, g := range groups {
+		ids = append(ids, schemas.ServiceID(src.Repo.Name, head.Tag, g, "").String())
+	}
+	return ids, err
+}
+
+// groups are the names of the groups among IDs of the sources that were asked.
+func (a *asking) groups(ids []string) (names []string) {
+	for _, id := range ids {
+		parsed, err := schemas.ParseInstanceID(id)
+		key, ok := strings.CutSuffix(parsed.Key, "."+string(schemas.KindService))
+		if err == nil && ok && slices.Contains(a.sources, parsed.Repo) {
+			names = append(names, key[strings.LastIndexByte(key, '.')+1:])
+		}
+	}
+	return names
+}

@@ -1,0 +1,70 @@
+package environment
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/httpsuite"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/serve"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Guess is the recipe of a project, without lock: that of its tests, or where framework is not
+// "" that of its service, with the environment of those who ask it. A *lang.Refusal says why
+// there is none.
+func (b *Builder) Guess(ctx context.Context, p lang.Project, language, framework string) (schemas.Recipe, error) {
+	l, ok := b.Languages[language]
+	if !ok {
+		return schemas.Recipe{}, unknown("language", language, b.Languages)
+	}
+	if framework == "" {
+		return l.Infer(p)
+	}
+	server, ok := l.(lang.Server)
+	if !ok {
+		return schemas.Recipe{}, &lang.Refusal{Reason: schemas.NoBoot, Detail: "services in " + language + " are not started"}
+	}
+	r, err := server.Serve(p, framework)
+	if err != nil {
+		return r, err
+	}
+	tester, err := b.tester(ctx)
+	if err != nil {
+		return r, err
+	}
+	service := *r.Service
+	service.Tester = &tester
+	r.Service, r.Report = &service, httpsuite.ReportFormat
+	r.Build = slices.Concat(r.Build, serve.Prepare(service))
+	return r, nil
+}
+
+// tester is the recipe of the environment that suites of services run in.
+func (b *Builder) tester(ctx context.Context) (schemas.Recipe, error) {
+	available, err := b.Toolchains.Available(ctx, b.Languages[httpsuite.Language].Toolchains()...)
+	if err != nil {
+		return schemas.Recipe{}, fmt.Errorf("listing toolchains: %w", err)
+	}
+	r, err := httpsuite.Tester(available)
+	if err != nil {
+		return r, err
+	}
+	return b.identified(ctx, r)
+}
+
+// Visible are the files of a state that its own processes see: of a service not the suite, which
+// runs beside it.
+func Visible(r schemas.Recipe, files []sandbox.File) []sandbox.File {
+	if r.Service == nil {
+		return files
+	}
+	folder := path.Join(sandbox.TreePath, schemas.SuiteFolder)
+	return slices.DeleteFunc(slices.Clone(files), func(f sandbox.File) bool {
+		return f.Path == folder || strings.HasPrefix(f.Path, folder+"/")
+	})
+}

@@ -1,0 +1,375 @@
+package describe
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/httpsuite"
+	"github.com/benchmint/benchmint/internal/routes"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/prompts"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// service writes the instruction of a service, by the rules alone: the endpoints that are
+// missing, what they are sent, and what their cases demand of an answer. Values that a case chains
+// from earlier answers are told by their types; an answer in full is shown of other groups only.
+func (d *Describer) service(ctx context.Context, f facts) (schemas.Statement, error) {
+	st := schemas.Statement{StartID: f.start.ID(), Provider: prompts.Rules, From: []string{"routes", "cases"}}
+	if hand := d.overrides[st.StartID]; hand.Statement != "" {
+		st.Text, st.Provider, st.WrittenBy, st.From = hand.Statement, schemas.Hand, schemas.Hand, []string{schemas.Hand}
+		pipeline.Provide(ctx, prompts.Provenance{Provider: st.Provider})
+		return st, nil
+	}
+	raw, err := f.solution.Read(httpsuite.CasesPath)
+	if err != nil {
+		return st, fmt.Errorf("reading the cases of %s: %w", f.start.ID(), err)
+	}
+	suite, err := contract.Decode(raw)
+	if err != nil {
+		return st, fmt.Errorf("reading the cases of %s: %w", f.start.ID(), err)
+	}
+	table, err := routes.Read(f.solution, f.start.Language)
+	if err != nil {
+		return st, fmt.Errorf("reading the endpoints of %s: %w", f.start.ID(), err)
+	}
+	provisioned, err := d.records.Provisioned(f.start.ID())
+	if err != nil {
+		return st, err
+	}
+	i := instruction{start: f.start, suite: suite, table: table, service: provisioned.Environment.Recipe.Service, f2p: judged(f.proof)}
+	st.Text = i.text()
+	pipeline.Provide(ctx, prompts.Provenance{Provider: st.Provider})
+	return st, nil
+}
+
+// judged are the IDs of the tests that a task is scored by.
+func judged(p schemas.Proof) map[string]bool {
+	out := map[string]bool{}
+	for _, id := range slices.Concat(p.List(schemas.F2P), p.List(schemas.P2P)) {
+		out[id] = true
+	}
+	return out
+}
+
+// instruction is what the text is made of.
+type instruction struct {
+	start   schemas.Start
+	suite   contract.Suite
+	table   routes.Table
+	service *schemas.Service
+	f2p     map[string]bool
+}
+
+func (i instruction) text() string {
+	var b strings.Builder
+	g := i.start.Group
+	fmt.Fprintf(&b, "Implement the %s of the group `%s` of %s, a web service written with %s.\n\n", count(len(g.Endpoints), "endpoint"), g.Name, i.start.Repo, frameworkName(g.Framework))
+	b.WriteString("Their routes are declared, but the bodies of the functions that answer them were taken out, and each of these fails where it is called. Everything else of the service is there:\n\n")
+	for _, h := range g.Handlers() {
+		file, name, _ := strings.Cut(h, schemas.FunctionDivider)
+		fmt.Fprintf(&b, "- `%s` in `%s`\n", name, file)
+	}
+	b.WriteString("\nThe endpoints, and what is expected of them:\n")
+	for _, e := range g.Endpoints {
+		i.endpoint(&b, e)
+	}
+	i.example(&b)
+	b.WriteString("\nThe work is judged by requests over HTTP. Each begins with the fresh state of the service, and later requests use what earlier ones answered: identifiers, slugs and tokens differ from run to run. Answers have the keys that are shown, and no others. The other endpoints of the service are asked, too, and must answer as they do now.\n")
+	if s := i.service; s != nil {
+		fmt.Fprintf(&b, "\nThe service is started with `%s` and asked on port %d.\n", strings.Join(s.Start.Argv, " "), s.Port)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// endpoint tells of one endpoint: who may ask, what is sent, what is answered.
+func (i instruction) endpoint(b *strings.Builder, e schemas.Endpoint) {
+	fmt.Fprintf(b, "\n%s\n", e)
+	r := i.route(e)
+	switch r.Auth {
+	case "required":
+		b.WriteString("- It asks for the credentials of a user.\n")
+	case "optional":
+		b.WriteString("- Credentials of a user are optional.\n")
+	}
+	if len(r.Query) > 0 {
+		fmt.Fprintf(b, "- Query parameters: %s.\n", fieldsText(r.Query))
+	}
+	if r.Body != nil && len(r.Body.Fields) > 0 {
+		fmt.Fprintf(b, "- The body (%s) has: %s.\n", encodingName(r.Body.Encoding), fieldsText(r.Body.Fields))
+	}
+	told := map[string]bool{}
+	for _, g := range i.suite.Groups {
+		if g.Name != i.start.Group.Name {
+			continue
+		}
+		sent := sentIn(g.Cases)
+		for _, c := range g.Cases {
+			if c.Endpoint.Method != e.Method || c.Endpoint.Path != e.Path || c.Expect == nil {
+				continue
+			}
+			if line := answerText(c, sent); !told[line] {
+				told[line] = true
+				b.WriteString(line)
+			}
+		}
+	}
+}
+
+func (i instruction) route(e schemas.Endpoint) routes.Route {
+	for _, r := range i.table.Routes {
+		if r.Method == e.Method && r.Path == e.Path {
+			return r
+		}
+	}
+	return routes.Route{}
+}
+
+// sentIn are the texts that the cases of a group send.
+func sentIn(cases []contract.Case) map[string]bool {
+	out := map[string]bool{}
+	for _, c := range cases {
+		maps.Copy(out, sentStrings(c.Request.Body))
+	}
+	return out
+}
+
+// answerText is what one case demands, as a line of a list.
+func answerText(c contract.Case, sent map[string]bool) string {
+	status := fmt.Sprintf("%d %s", c.Expect.Status, http.StatusText(c.Expect.Status))
+	shape := ""
+	if c.Expect.Body != nil {
+		shape = ": `" + shapeOf(c.Expect.Body, sent) + "`"
+	}
+	if c.Expect.Location != nil {
+		shape += ", with a Location header"
+	}
+	return fmt.Sprintf("- %s answers %s%s.\n", askedAs(c), strings.TrimSpace(status), shape)
+}
+
+// askedAs says how a case asks, as the subject of a sentence.
+func askedAs(c contract.Case) string {
+	switch c.Kind {
+	case contract.Anonymous:
+		return "Without credentials it"
+	case contract.Empty:
+		return "Sent an empty body, it"
+	case contract.Missing:
+		return "Asked for what is not there, it"
+	case contract.Duplicate:
+		return "Asked the same once more, it"
+	case contract.Happy:
+		return "It"
+	}
+	return "In the case " + strings.ReplaceAll(c.ID, "_", " ") + " it"
+}
+
+// sentStrings are the texts of a request's body.
+func sentStrings(v any) map[string]bool {
+	out := map[string]bool{}
+	var walk func(v any, depth int)
+	walk = func(v any, depth int) {
+		if depth > shapeDepth {
+			return
+		}
+		switch x := v.(type) {
+		case string:
+			out[x] = true
+		case []any:
+			for _, e := range x {
+				walk(e, depth+1)
+			}
+		case map[string]any:
+			for _, e := range x {
+				walk(e, depth+1)
+			}
+		}
+	}
+	walk(v, 0)
+	return out
+}
+
+// Bounds of what is told of one answer.
+const (
+	shapeDepth  = 8
+	shapeLength = 600 // bytes
+	shapeText   = 120 // bytes of a text that is told as it is
+)
+
+// shapeOf is an answer as a solver must make it: keys, and types for values. A text that was not
+// sent is a constant of the service, which nobody could guess: it is told as it is.
+func shapeOf(m *contract.Matcher, sent map[string]bool) string {
+	out := shape(m, sent, 0)
+	if len(out) > shapeLength {
+		out = strings.ToValidUTF8(out[:shapeLength], "") + "…"
+	}
+	return out
+}
+
+func shape(m *contract.Matcher, sent map[string]bool, depth int) string {
+	switch {
+	case m == nil || depth > shapeDepth:
+		return "…"
+	case m.Object != nil:
+		var keys []string
+		for k := range m.Object {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		for n, k := range keys {
+			keys[n] = quote(k) + ": " + shape(m.Object[k], sent, depth+1)
+		}
+		return "{" + strings.Join(keys, ", ") + "}"
+	case m.List != nil:
+		return listShape(m.List, sent, depth)
+	case m.Set != nil:
+		return listShape(m.Set, sent, depth)
+	case m.Ref != "":
+		return "string or number"
+	case m.Form != "":
+		return m.Form
+	case m.Type != "":
+		return m.Type
+	case m.Equal != nil:
+		return valueShape(*m.Equal, sent, depth)
+	}
+	return "…"
+}
+
+func listShape(all []*contract.Matcher, sent map[string]bool, depth int) string {
+	var parts []string
+	for _, m := range all {
+		if p := shape(m, sent, depth+1); !slices.Contains(parts, p) {
+			parts = append(parts, p)
+		}
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+func valueShape(v any, sent map[string]bool, depth int) string {
+	if depth > shapeDepth {
+		return "…"
+	}
+	switch x := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		if sent[x] || x == "" || len(x) > shapeText {
+			return "string"
+		}
+		return quote(x)
+	case []any:
+		var parts []string
+		for _, e := range x {
+			if p := valueShape(e, sent, depth+1); !slices.Contains(parts, p) {
+				parts = append(parts, p)
+			}
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case map[string]any:
+		var keys []string
+		for k := range x {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		for n, k := range keys {
+			keys[n] = quote(k) + ": " + valueShape(x[k], sent, depth+1)
+		}
+		return "{" + strings.Join(keys, ", ") + "}"
+	}
+	return "number"
+}
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return `"…"`
+	}
+	return strings.ReplaceAll(string(b), "`", "'")
+}
+
+// example shows one answer of another group in full, so that a solver sees the style of the
+// service.
+func (i instruction) example(b *strings.Builder) {
+	const most = 1000
+	for _, g := range i.suite.Groups {
+		if g.Name == i.start.Group.Name {
+			continue
+		}
+		for _, c := range g.Cases {
+			if c.Kind != contract.Happy || c.Expect == nil || c.Expect.Status >= 300 || c.Expect.Body == nil || contract.GroupName(c.Group) == i.start.Group.Name {
+				continue
+			}
+			text := shapeOf(c.Expect.Body, sentIn(g.Cases))
+			if len(text) < 10 || len(text) > most {
+				continue
+			}
+			fmt.Fprintf(b, "\nFor example, %s of another group answers %d: `%s`.\n", c.Endpoint, c.Expect.Status, text)
+			return
+		}
+	}
+}
+
+func fieldsText(fields []routes.Field) string {
+	const most = 30
+	var out []string
+	for n, f := range fields {
+		if n == most {
+			out = append(out, "…")
+			break
+		}
+		text := "`" + strings.ReplaceAll(f.Name, "`", "'") + "`"
+		var notes []string
+		if f.Type != "" && f.Type != "object" {
+			notes = append(notes, f.Type)
+		}
+		if f.Format != "" {
+			notes = append(notes, f.Format)
+		}
+		if f.Required {
+			notes = append(notes, "required")
+		}
+		if len(f.Enum) > 0 {
+			notes = append(notes, "one of "+strings.Join(f.Enum, ", "))
+		}
+		if len(notes) > 0 {
+			text += " (" + strings.Join(notes, ", ") + ")"
+		}
+		if len(f.Fields) > 0 {
+			text += " with " + fieldsText(f.Fields)
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+func encodingName(e string) string {
+	if e == "form" {
+		return "a form"
+	}
+	return "JSON"
+}
+
+func frameworkName(word string) string {
+	for _, name := range []string{"Flask", "FastAPI", "Gin", "Chi"} {
+		if strings.EqualFold(name, word) {
+			return name
+		}
+	}
+	return word
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,141 @@
+package survey
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/routes"
+	"github.com/benchmint/benchmint/internal/scenario"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// groups are the groups of a recorded service with their suites, by name.
+func (s *Surveyor) groups(table routes.Table, rec *scenario.Recording) ([]schemas.Group, error) {
+	declared := map[string][]schemas.Endpoint{}
+	for _, r := range table.Routes {
+		e := schemas.Endpoint{Method: r.Method, Path: r.Path}
+		if r.Handler.Name != "" {
+			e.Handler = schemas.FunctionName(r.Handler.Path, r.Handler.Name)
+		}
+		name := contract.GroupName(r.Group())
+		declared[name] = append(declared[name], e)
+	}
+	merged, err := merge(rec)
+	if err != nil {
+		return nil, err
+	}
+	var out []schemas.Group
+	for i, recorded := range rec.Groups {
+		name := merged[i].Name
+		g := schemas.Group{Name: name, Framework: table.Framework, Endpoints: declared[name]}
+		if g.Refused, g.Detail = s.lacks(g, recorded, merged[i]); g.Refused == "" {
+			suite := contract.Suite{Format: contract.Format, Ready: ready(table, name), Groups: []*contract.Group{merged[i]}}
+			for j, other := range rec.Groups {
+				if j != i && rec.Independent(other.Name, recorded.Name) && judges(merged[j]) > 0 {
+					suite.Groups = append(suite.Groups, merged[j])
+				}
+			}
+			raw, err := contract.Encode(suite)
+			if err != nil {
+				return nil, fmt.Errorf("writing the cases of group %s: %w", name, err)
+			}
+			if g.Suite, err = s.blobs.Put(raw); err != nil {
+				return nil, fmt.Errorf("keeping the cases of group %s: %w", name, err)
+			}
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}
+
+// merge gives what the replays of each group have in common.
+func merge(rec *scenario.Recording) ([]*contract.Group, error) {
+	var out []*contract.Group
+	for _, g := range rec.Groups {
+		name := contract.GroupName(g.Name)
+		if len(g.Replays) == 0 { // it could not be recorded
+			out = append(out, &contract.Group{Name: name})
+			continue
+		}
+		merged, err := contract.Merge(g.Cases, g.Replays)
+		if err != nil {
+			return nil, fmt.Errorf("merging the replays of group %s: %w", name, err)
+		}
+		out = append(out, &contract.Group{Name: name, Cases: merged.Cases})
+	}
+	return out, nil
+}
+
+// lacks says why no task can be made of a group (gate G0).
+func (s *Surveyor) lacks(g schemas.Group, rec *scenario.Group, cases *contract.Group) (schemas.Reason, string) {
+	answered, _ := rec.Answered()
+	creates := 0
+	for _, e := range rec.Endpoints {
+		if e.Create {
+			creates++
+		}
+	}
+	switch {
+	case len(g.Endpoints) < s.config.MinEndpoints:
+		return schemas.SmallGroup, fmt.Sprintf("%d of its endpoints, at least %d are asked for", len(g.Endpoints), s.config.MinEndpoints)
+	case len(g.Handlers()) == 0:
+		return schemas.SmallGroup, "its handlers have no names, and cannot be masked"
+	case float64(answered) < s.config.MinAnswered*float64(len(g.Endpoints)):
+		return schemas.SilentGroup, fmt.Sprintf("%d of %d endpoints answer a good request, at least %.0f %% are asked for%s", answered, len(g.Endpoints), 100*s.config.MinAnswered, leftOut(rec))
+	case rec.ReadBack() == 0:
+		return schemas.NoReadBack, fmt.Sprintf("%d of its endpoints make something, and none of that is read back", creates)
+	case judges(cases) == 0:
+		return schemas.SilentGroup, "no answer is the same in all replays"
+	}
+	return "", ""
+}
+
+// leftOut names the first things that were left out of a scenario.
+func leftOut(rec *scenario.Group) string {
+	const most = 3
+	var out []string
+	for _, l := range rec.Left[:min(most, len(rec.Left))] {
+		out = append(out, l.String())
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(out, "; ")
+}
+
+// judges counts the cases of a group that are judged.
+func judges(g *contract.Group) int {
+	n := 0
+	for _, c := range g.Cases {
+		if c.Expect != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// ready are the paths that tell whether the service is up: without parameters, of other groups
+// where there are some.
+func ready(table routes.Table, group string) []string {
+	const most = 6
+	var others, own []string
+	for _, r := range table.Routes {
+		switch {
+		case r.Method != "GET" || slices.Contains(others, r.Path) || slices.Contains(own, r.Path) || !plain(r.Path):
+		case contract.GroupName(r.Group()) == group:
+			own = append(own, r.Path)
+		default:
+			others = append(others, r.Path)
+		}
+	}
+	if len(others) == 0 {
+		return []string{"/"}
+	}
+	return others[:min(most, len(others))]
+}
+
+func plain(path string) bool {
+	return !slices.ContainsFunc([]byte(path), func(c byte) bool { return c == '{' || c == '}' || c <= ' ' })
+}

@@ -1,0 +1,316 @@
+// Package survey turns a source into groups of endpoints that service tasks are made of: it
+// reads the routes of a web service, starts the service by rule, and records what it answers,
+// group by group.
+//
+// What a group lacks to become a task is said in its record, and rejected by the stage that
+// makes its start, so that each group has its end. An expected value always comes from a
+// recording. Nothing of a service runs outside of a sandbox.
+package survey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/internal/routes"
+	"github.com/benchmint/benchmint/internal/scenario"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/ends"
+)
+
+// Version is part of the stage's fingerprint.
+const Version = "1"
+
+// Config is the stage's settings (service in the configuration file).
+type Config struct {
+	Frameworks   []string `json:"frameworks"` // whose services are taken; empty is every one that is read
+	Languages    []string `json:"languages"`  // of the code
+	MinAnswered  float64  `json:"min_answered"`
+	MinEndpoints int      `json:"min_endpoints"`
+	WalkBack     int      `json:"walk_back"` // earlier commits that are tried
+}
+
+// Default is what holds where nothing is configured.
+func Default() Config { return Config{MinAnswered: 0.6, MinEndpoints: 2, WalkBack: 10} }
+
+// Repositories opens sources.
+type Repositories interface {
+	Open(ctx context.Context, r schemas.Repo) (repo *gitrepo.Repo, release func(), err error)
+}
+
+// Blobs keeps suites.
+type Blobs interface {
+	Put(b []byte) (schemas.Digest, error)
+}
+
+// Starter starts the service of a commit, as often as its Server is asked to.
+type Starter interface {
+	// Start builds the service. Its layers are there until stop.
+	Start(ctx context.Context, p Commit, t routes.Table) (server contract.Server, login *schemas.Login, stop func() error, err error)
+}
+
+// Commit is one commit that is looked at.
+type Commit struct {
+	Repo     schemas.Repo
+	Release  schemas.Release
+	Language string
+	Tree     *tree.Tree
+}
+
+// Surveyor is the stage.
+type Surveyor struct {
+	repos   Repositories
+	starter Starter
+	blobs   Blobs
+	config  Config
+}
+
+var _ pipeline.Expander[schemas.Crawled, schemas.Cut] = (*Surveyor)(nil)
+
+// New makes the stage.
+func New(repos Repositories, starter Starter, blobs Blobs, c Config) *Surveyor {
+	return &Surveyor{repos, starter, blobs, c}
+}
+
+// Run gives the groups of the newest commit of a source that has one to make a task of: its
+// head, or one of a few before it. Where none has, it gives those of the newest commit whose
+// service starts, each with what it lacks. Rejections: every reason of survey/ that is about the
+// whole service.
+func (s *Surveyor) Run(ctx context.Context, in schemas.Crawled) ([]schemas.Cut, error) {
+	repo, release, err := s.repos.Open(ctx, in.Source.Repo)
+	if errors.Is(err, gitrepo.ErrRemote) {
+		return nil, &pipeline.Deferred{Resource: "git", Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	commits, wanted := s.commits(in, repo)
+	var first []schemas.Cut
+	var why error
+	for n, r := range commits {
+		pipeline.Doing(ctx, "commit %d of %d, %s", n+1, len(commits), r.Tag)
+		cuts, err := s.commit(ctx, in.Source, repo, r, wanted)
+		var rejected *pipeline.Rejected
+		switch {
+		case errors.As(err, &rejected):
+			if why == nil {
+				why = err
+			}
+			if !later(rejected.Reason) {
+				return nil, err
+			}
+		case err != nil:
+			return nil, err
+		case slices.ContainsFunc(cuts, func(c schemas.Cut) bool { return c.Group.Refused == "" }):
+			return cuts, nil
+		case first == nil:
+			first = cuts
+		}
+	}
+	if first == nil && why != nil {
+		return nil, why
+	}
+	return first, nil
+}
+
+// later reports whether an earlier commit may do better: one that starts, or that builds.
+func later(r schemas.Reason) bool {
+	return slices.Contains([]schemas.Reason{schemas.NotStarted, schemas.SilentGroup, schemas.NoBuild, schemas.Unresolvable, schemas.NoBoot}, r)
+}
+
+// commits are those to look at, the newest first, and the groups that are asked for; nil is all.
+func (s *Surveyor) commits(in schemas.Crawled, repo *gitrepo.Repo) (commits []schemas.Release, groups []string) {
+	line := repo.Line()
+	name := in.Source.Repo.Name
+	tags := map[string]schemas.Release{}
+	for _, r := range in.Releases {
+		if _, ok := tags[r.Commit]; !ok {
+			tags[r.Commit] = r
+		}
+	}
+	for _, only := range in.Source.Only {
+		if tag, group, ok := ofTask(only); ok {
+			only, groups = tag, append(groups, group)
+		}
+		at := slices.IndexFunc(line, func(l gitrepo.Landed) bool {
+			return len(only) >= shortest && strings.HasPrefix(l.Commit, strings.ToLower(only))
+		})
+		tagged := slices.IndexFunc(in.Releases, func(r schemas.Release) bool { return r.Tag == only })
+		switch {
+		case tagged >= 0:
+			commits = append(commits, in.Releases[tagged])
+		case at >= 0:
+			commits = append(commits, released(name, line[at], tags))
+		default:
+			groups = append(groups, only)
+		}
+	}
+	if len(commits) > 0 {
+		return commits, groups
+	}
+	for _, l := range line[:min(len(line), s.config.WalkBack+1)] {
+		commits = append(commits, released(name, l, tags))
+	}
+	return commits, groups
+}
+
+// ofTask reads the key of a service task, TAG.GROUP.service.
+func ofTask(only string) (tag, group string, ok bool) {
+	rest, ok := strings.CutSuffix(only, "."+string(schemas.KindService))
+	if !ok {
+		return "", "", false
+	}
+	at := strings.LastIndexByte(rest, '.')
+	if at < 1 {
+		return "", "", false
+	}
+	tag, group = rest[:at], rest[at+1:]
+	if commit, is := strings.CutPrefix(tag, "c"); is && untagged.MatchString(tag) {
+		tag = commit
+	}
+	return tag, group, true
+}
+
+var untagged = lazyregexp.New(`^c[0-9a-f]{12}$`)
+
+// shortest is how many digits of a commit name one.
+const shortest = 7
+
+// released is a commit as a release: by its tag, or by c and the first digits of the commit.
+func released(repo string, l gitrepo.Landed, tags map[string]schemas.Release) schemas.Release {
+	if r, ok := tags[l.Commit]; ok {
+		return r
+	}
+	return Untagged(repo, l.Commit, l.At)
+}
+
+// Untagged is a commit that no tag names, as a release.
+func Untagged(repo, commit string, at time.Time) schemas.Release {
+	short := "c" + commit[:min(len(commit), 12)]
+	return schemas.Release{Repo: repo, Tag: short, Version: short, Commit: commit, Date: at.UTC()}
+}
+
+// commit surveys one commit.
+func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, r schemas.Release, wanted []string) (cuts []schemas.Cut, err error) {
+	t, err := repo.Tree(ctx, r.Commit)
+	if err != nil {
+		return nil, ends.OfTree(err)
+	}
+	language, table, err := s.read(t)
+	if err != nil {
+		return nil, err
+	}
+	if err := known(wanted, table); err != nil {
+		return nil, err
+	}
+	pipeline.Doing(ctx, "%s, building the service", r.Tag)
+	server, login, stop, err := s.starter.Start(ctx, Commit{Repo: src.Repo, Release: r, Language: language, Tree: t}, table)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	recording, err := scenario.Record(ctx, table, server, scenario.Options{Login: login, Progress: func(done, of int, group string) {
+		pipeline.Doing(ctx, "%s, recording group %d of %d, %s", r.Tag, done+1, of, group)
+	}})
+	var not *contract.NotReady
+	if errors.As(err, &not) {
+		return nil, pipeline.Reject(schemas.NotStarted, "%s; %s", not.Why, lastLines(not.Log))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("recording the service: %w", err)
+	}
+	found, err := s.groups(table, recording)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range found {
+		if len(wanted) > 0 && !slices.Contains(wanted, g.Name) {
+			continue
+		}
+		cuts = append(cuts, schemas.Cut{
+			Repo: src.Repo.Name, RepoRoot: src.Repo.Root, Licence: src.Repo.Licence, Category: src.Category, Release: r,
+			Profile: "strict", Slice: &schemas.Slice{Name: g.Name, Handlers: g.Handlers()}, Group: &g,
+		})
+	}
+	return cuts, nil
+}
+
+// Groups are the names of the groups that a tree declares, sorted; none where no framework of the
+// configuration declares an endpoint.
+func Groups(t lang.Tree, c Config) ([]string, error) {
+	_, table, err := (&Surveyor{config: c}).read(t)
+	if errors.As(err, new(*pipeline.Rejected)) {
+		return nil, nil
+	}
+	return names(table), err
+}
+
+// names are the groups of a table, sorted.
+func names(table routes.Table) []string {
+	var out []string
+	for _, r := range table.Routes {
+		if g := contract.GroupName(r.Group()); !slices.Contains(out, g) {
+			out = append(out, g)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// known names the group that was probably meant where one is asked for that the service does
+// not have.
+func known(wanted []string, table routes.Table) error {
+	all := names(table)
+	for _, w := range wanted {
+		if !slices.Contains(all, w) {
+			return pipeline.Reject(schemas.SmallGroup, "there is no group %s%s", w, nearest.Hint(w, all))
+		}
+	}
+	return nil
+}
+
+// read is the table of the language that declares most routes.
+func (s *Surveyor) read(t lang.Tree) (language string, table routes.Table, err error) {
+	var unread *routes.Unread
+	for _, l := range s.config.Languages {
+		own, err := routes.Read(t, l)
+		var none *routes.Unread
+		switch {
+		case errors.As(err, &none):
+			if unread == nil || unread.Framework == "" {
+				unread = none
+			}
+		case err != nil:
+			return "", table, fmt.Errorf("reading the endpoints: %w", err)
+		case len(own.Routes) > len(table.Routes):
+			language, table = l, own
+		}
+	}
+	switch {
+	case language == "" && unread != nil && unread.Framework != "":
+		return "", table, pipeline.Reject(schemas.NoFramework, "it is written with %s, which is not read", unread.Framework)
+	case language == "":
+		return "", table, pipeline.Reject(schemas.NoFramework, "no web framework declares an endpoint in %s", strings.Join(s.config.Languages, " or "))
+	case len(s.config.Frameworks) > 0 && !slices.Contains(s.config.Frameworks, table.Framework):
+		return "", table, pipeline.Reject(schemas.NoFramework, "it is written with %s, and service.frameworks asks for %s", table.Framework, strings.Join(s.config.Frameworks, ", "))
+	}
+	return language, table, nil
+}
+
+// lastLines is the end of a log, as one line.
+func lastLines(log []byte) string {
+	const most = 5
+	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], " | ")
+}
