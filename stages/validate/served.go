@@ -137,7 +137,7 @@ func vacuous(cases []contract.Case) error {
 	for _, stub := range stubs {
 		passed := 0
 		for _, c := range cases {
-			if passes(c, stub) {
+			if answeredBy(c, stub) {
 				passed++
 			}
 		}
@@ -148,7 +148,8 @@ func vacuous(cases []contract.Case) error {
 	return nil
 }
 
-func passes(c contract.Case, stub contract.Answer) bool {
+// answeredBy reports whether a constant answer passes a case.
+func answeredBy(c contract.Case, stub contract.Answer) bool {
 	if c.Expect.Status != stub.Status || c.Expect.Location != nil {
 		return false
 	}
