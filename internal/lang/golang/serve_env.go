@@ -3,6 +3,7 @@ package golang
 import (
 	"fmt"
 	"go/ast"
+	"maps"
 	"path"
 	"slices"
 	"sort"
@@ -319,11 +320,7 @@ var (
 // or a harmless one where the program cannot do without.
 func (s *serving) environment() {
 	all := s.asked()
-	names := make([]string, 0, len(all))
-	for n := range all {
-		names = append(names, n)
-	}
-	sort.Strings(names)
+	names := sortedNames(all)
 	for _, name := range names {
 		a := all[name]
 		given, ok := s.env.Values[name]
@@ -387,10 +384,7 @@ func (s *serving) port() {
 		}
 	}
 	all := s.asked()
-	names := make([]string, 0, len(all))
-	for n := range all {
-		names = append(names, n)
-	}
+	names := sortedNames(all)
 	sort.Slice(names, func(i, j int) bool {
 		return len(names[i]) < len(names[j]) || len(names[i]) == len(names[j]) && names[i] < names[j]
 	})
@@ -547,6 +541,14 @@ func (s *serving) configure() {
 			s.evidence("service.files", ".env from "+s.env.Example, at)
 		}
 	}
+	if at, ok := s.opensDotenv(); ok && s.env.Example == "" && !s.env.Own && len(s.values) > 0 {
+		var lines []string
+		for _, name := range sortedNames(s.values) {
+			lines = append(lines, name+"="+s.values[name])
+		}
+		files[path.Join(s.module.Dir, ".env")] = strings.Join(lines, "\n") + "\n" // some programs end where there is none
+		s.evidence("service.files", ".env, which the program reads and the tree does not have", at)
+	}
 	for _, c := range s.configs() {
 		text := c.text
 		if s.service.Database == settings.PostgresName {
@@ -568,6 +570,8 @@ func (s *serving) configure() {
 		s.service.Files = files
 	}
 }
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 var exampleWord = lazyregexp.New(`(?i)[._-](?:example|sample|dist|template|default)\b|^(?:example|sample)[._-]`)
 

@@ -36,17 +36,22 @@ func (s *serving) prepare() {
 	if s.service.Database == schemas.DatabaseNone {
 		return
 	}
+	if c, at, ok := s.store.Extensions(s.p.Solution); ok && s.service.Database == settings.PostgresName {
+		s.service.Prepare = append(s.service.Prepare, c)
+		s.evidence("service.prepare", strings.Join(c.Argv[3:], " "), at)
+	}
+	made := len(s.service.Prepare)
 	for _, c := range s.subcommands() {
 		if migrateName.MatchString(c.name) {
 			s.first(c.at, server, c.name)
 		}
 	}
 	for _, c := range s.subcommands() {
-		if seedCommand.MatchString(c.name) && len(s.service.Prepare) > 0 {
+		if seedCommand.MatchString(c.name) && len(s.service.Prepare) > made {
 			s.first(c.at, server, c.name)
 		}
 	}
-	if len(s.service.Prepare) > 0 || s.migratesItself() {
+	if len(s.service.Prepare) > made || s.migratesItself() {
 		return
 	}
 	for _, m := range s.mains {

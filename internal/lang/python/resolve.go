@@ -108,6 +108,9 @@ func attempts(p lang.Project, r schemas.Recipe, uvPath string, locked bool) []at
 		date := day.UTC().Format(dateOnly)
 		argv := append(slices.Clone(base), "--exclude-newer", date)
 		argv = append(argv, backendDates(day)...)
+		if r.Service != nil {
+			argv = append(argv, lateDates(day)...)
+		}
 		return attempt{kind, date, append(append(argv, extra...), input)}
 	}
 	none := attempt{schemas.PinNone, "", append(slices.Clone(base), input)}

@@ -19,7 +19,6 @@ type app struct {
 	attr    string
 	factory bool
 	args    string // of the factory, as the code gives them
-	hidden  bool   // it is made in the main block, where no other module finds it
 	script  bool   // the file is run, because its main block does more than to start
 	module  string // as it is imported from root
 	root    string // the folder that modules are imported from
@@ -153,7 +152,7 @@ func (s *serving) callers(factories map[string]app) []app {
 			case indent == "":
 				out = append(out, a)
 			case guard != nil && x[0] > guard[0] && s.framework == flask:
-				a.script, a.hidden = true, true
+				a.script = true
 				a.score -= 5
 				out = append(out, a)
 			}
@@ -166,7 +165,8 @@ var (
 	entryNames = map[string]int{"main": 10, "app": 10, "wsgi": 9, "asgi": 9, "autoapp": 9, "run": 8, "server": 7, "api": 6, "manage": 5, "application": 8, "__init__": 4, "run_api": 6}
 	included   = lazyregexp.New(`\.(?:include_router|register_blueprint|add_api_route|add_url_rule|mount|init_app|add_middleware|add_resource|register_namespace|add_namespace)\(|@\w+\.(?:get|post|put|delete|patch|route)\(`)
 	runCall    = lazyregexp.New(`\.run\(|serve\(`)
-	guardWork  = lazyregexp.New(`(?i)\b\w*(?:create_all|init_db|create_db|create_tables|seed|populate|setup|initialize|migrate|connect)\w*\(`)
+	guardWork  = lazyregexp.New(`(?i)\b\w*(?:create_all|init_db|create_db|create_tables|seed|populate|setup|initialize|migrate|connect)\w*\(|\.(?:register_blueprint|init_app|add_resource|add_namespace)\(`)
+	plainCall  = lazyregexp.New(`(?m)^[ \t]+(\w+)\(`)
 )
 
 // weigh scores a place by its name, its depth and by how much it puts together.
@@ -178,13 +178,26 @@ func (s *serving) weigh(f source, a app) app {
 		a.score += 3
 	}
 	if guard := mainGuard.FindStringIndex(f.text); guard != nil {
-		block := f.text[guard[1]:]
+		block := mainBlock(f.text, guard[1])
 		if runCall.MatchString(block) {
 			a.score += 4
 			a.script = s.framework == flask && !a.factory && guardWork.MatchString(block)
 		}
 	}
 	return a
+}
+
+// mainBlock is the text of a main block, with the functions of its file that it calls.
+func mainBlock(text string, from int) string {
+	block := text[from:functionEnd(text, from)]
+	for _, c := range plainCall.FindAllStringSubmatch(block, 20) {
+		for _, x := range functionHead.FindAllStringSubmatchIndex(text, -1) {
+			if text[x[2]:x[3]] == c[1] {
+				block += text[x[1]:functionEnd(text, x[1])]
+			}
+		}
+	}
+	return block
 }
 
 var (

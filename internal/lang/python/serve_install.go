@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -356,16 +357,30 @@ func (s *serving) companions(have []requirement) []requirement {
 var unbuildable = []struct {
 	dist   string
 	before string // versions below it
-	take   string // "" keeps the version
+	take   string // version, "" keeps it
 	name   string // another distribution of the same modules
+	since  string // when what is taken was there
 	why    string
 }{
-	{dist: "markupsafe", before: "1.1.0", take: "1.1.1", why: "it needs setuptools<46"},
-	{dist: "psycopg2", before: "99", name: "psycopg2-binary", why: "the same modules, built"},
-	{dist: "pyyaml", before: "5.4.2", take: "5.4.1", why: "older ones need an older Cython"},
-	{dist: "bcrypt", before: "3.1.7", take: "3.1.7", why: "older ones have no wheel"},
-	{dist: "cffi", before: "1.14", take: "1.15.1", why: "older ones have no wheel"},
-	{dist: "greenlet", before: "0.4.17", take: "0.4.17", why: "older ones have no wheel"},
+	{"markupsafe", "1.1.0", "1.1.1", "", "2019-02-28", "it needs setuptools<46"},
+	{"psycopg2", "2.7.4", "2.8.6", "psycopg2-binary", "2020-09-30", "the same modules, built"},
+	{"psycopg2", "", "", "psycopg2-binary", "2020-09-30", "the same modules, built"},
+	{"pyyaml", "5.4.1", "5.4.1", "", "2021-01-31", "older ones need an older Cython"},
+	{"bcrypt", "3.1.7", "3.1.7", "", "2019-06-30", "older ones have no wheel"},
+	{"cffi", "1.14", "1.15.1", "", "2022-07-31", "older ones have no wheel"},
+	{"greenlet", "0.4.17", "0.4.17", "", "2020-09-30", "older ones have no wheel"},
+}
+
+// lateDates let a resolver of old versions see what is taken in the place of a pin.
+func lateDates(day time.Time) []string {
+	var out []string
+	for _, u := range unbuildable {
+		name := cmp.Or(u.name, u.dist)
+		if pair := name + "=" + u.since; day.UTC().Format(dateOnly) < u.since && !slices.Contains(out, pair) {
+			out = append(out, "--exclude-newer-package", pair)
+		}
+	}
+	return out
 }
 
 // built replaces pins that cannot be built.
@@ -383,20 +398,19 @@ func built(all []requirement) []requirement {
 			}
 			spec, marker, _ := strings.Cut(line, ";")
 			x := exactPin.FindStringSubmatch(spec)
-			switch {
-			case u.name != "" && head != "" && x != nil:
-				line = u.name + "==" + x[1]
-			case u.name != "":
-				line = u.name + strings.TrimPrefix(strings.TrimSpace(line), reqName.FindString(line))
-			case x != nil && newer(u.before, x[1]):
-				line = u.dist + "==" + u.take
-				if marker != "" {
-					line += " ; " + strings.TrimSpace(marker)
-				}
-			default:
+			if u.before != "" && (x == nil || !newer(u.before, x[1])) {
 				continue
 			}
+			rest := strings.TrimPrefix(strings.TrimSpace(spec), reqName.FindString(line))
+			if u.take != "" {
+				rest = "==" + u.take
+			}
+			line = cmp.Or(u.name, u.dist) + rest
+			if marker != "" {
+				line += " ; " + strings.TrimSpace(marker)
+			}
 			out[i] = requirement{head + line, r.source + " (" + u.why + ")"}
+			break
 		}
 	}
 	return out

@@ -72,6 +72,10 @@ func (s *serving) migrate() {
 		return
 	}
 	t := s.p.Solution
+	if c, at, ok := s.store.Extensions(t); ok && s.service.Database == schemas.DatabasePostgres {
+		s.service.Prepare = append(s.service.Prepare, c)
+		s.evidence("service.prepare", strings.Join(c.Argv[3:], " "), at)
+	}
 	if s.framework == flask {
 		if _, ok := s.importer([]string{"flask_migrate"}); ok {
 			for _, dir := range []string{"migrations", "migration", "alembic", path.Join(s.app.root, "migrations")} {
@@ -126,15 +130,9 @@ var (
 
 // createAll makes the tables of the models, where no migration does.
 func (s *serving) createAll() {
-	if s.framework == flask && !s.app.hidden {
-		for _, f := range s.files {
-			x := flaskDB.FindStringSubmatchIndex(f.text)
-			if x == nil {
-				continue
-			}
-			s.first(f.line(x[0]), venvPython, "-c", s.flaskTables(f, f.text[x[2]:x[3]]))
-			return
-		}
+	if at, ok := s.matches(flaskDB); ok && s.framework == flask {
+		s.first(at, venvPython, "-c", s.flaskTables())
+		return
 	}
 	if _, made := s.matches(anyCreateAll); made {
 		return // by the program itself, or by a script that is run below
@@ -161,25 +159,37 @@ func (s *serving) createAll() {
 }
 
 // flaskTables is a program that makes the tables of Flask-SQLAlchemy, in the application's
-// context and with the modules of its models loaded.
-func (s *serving) flaskTables(f source, db string) string {
-	lines := []string{}
+// context and with the modules of its models loaded. An application that its file puts together
+// in the main block is caught where it would begin to serve.
+func (s *serving) flaskTables() string {
+	if s.app.script {
+		return "import runpy, sys, flask\n" + tablesOf + "flask.Flask.run = lambda application, *args, **kwargs: create(application)\n" +
+			"sys.path.insert(0, '')\nrunpy.run_path('" + path.Base(s.app.file) + "', run_name='__main__')\n"
+	}
+	lines := []string{"import importlib"}
 	if s.app.factory {
-		lines = append(lines, "from "+s.app.module+" import "+s.app.attr, "app = "+s.app.attr+"("+s.app.args+")")
+		lines = append(lines, "from "+s.app.module+" import "+s.app.attr+" as make", "application = make("+s.app.args+")")
 	} else {
-		lines = append(lines, "from "+s.app.module+" import "+s.app.attr+" as app")
+		lines = append(lines, "from "+s.app.module+" import "+s.app.attr+" as application")
 	}
-	lines = append(lines, "from "+moduleName(f.path, s.app.root)+" import "+db+" as db")
-	for _, m := range s.all {
-		if s.app.root == "" && folderOf(s.app.file) != "" && !strings.HasPrefix(m.path, strings.SplitN(s.app.file, "/", 2)[0]+"/") && !strings.HasPrefix(m.path, strings.SplitN(f.path, "/", 2)[0]+"/") {
-			continue // of another program
-		}
-		if modelClass.MatchString(m.text) && strings.Contains(m.text, db+".") && s.loads(m.path) {
-			lines = append(lines, "import "+moduleName(m.path, s.app.root))
+	var models []string
+	for _, m := range s.files {
+		if modelClass.MatchString(m.text) && s.loads(m.path) {
+			models = append(models, `"`+moduleName(m.path, s.app.root)+`"`)
 		}
 	}
-	return strings.Join(append(lines, "with app.app_context():", "    db.create_all()"), "\n")
+	if len(models) > 0 {
+		lines = append(lines, "for name in ["+strings.Join(models, ", ")+"]:", "    importlib.import_module(name)")
+	}
+	return strings.Join(lines, "\n") + "\n" + tablesOf + "create(application)\n"
 }
+
+// tablesOf is the function that makes the tables: the extension is known to the application.
+const tablesOf = `def create(application):
+    state = application.extensions["sqlalchemy"]
+    with application.app_context():
+        getattr(state, "db", state).create_all()
+`
 
 // loads reports whether a file is imported from the root by a plain name.
 func (s *serving) loads(p string) bool {

@@ -121,3 +121,23 @@ func TestServeHostile(t *testing.T) {
 		}
 	}
 }
+
+// Pins that no longer build are replaced by the nearest that does, in any form of line.
+func TestBuilt(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"markupsafe==1.0":                         "markupsafe==1.1.1",
+		"MarkupSafe==1.1.1":                       "MarkupSafe==1.1.1",
+		"markupsafe":                              "markupsafe",
+		"-c psycopg2==2.8.3":                      "-c psycopg2-binary==2.8.3",
+		"psycopg2==2.6.2 ; python_version >= '3'": "psycopg2-binary==2.8.6 ; python_version >= '3'",
+		"psycopg2>=2.7":                           "psycopg2-binary>=2.7",
+		"bcrypt==3.1.3":                           "bcrypt==3.1.7",
+		"bcrypt==4.0.1":                           "bcrypt==4.0.1",
+		"psycopg2-binary==2.9.9":                  "psycopg2-binary==2.9.9",
+	} {
+		if got := built([]requirement{{line, "f:1"}})[0].line; got != want {
+			t.Errorf("%q: got %q, want %q", line, got, want)
+		}
+	}
+}
