@@ -174,7 +174,7 @@ var Reasons = []ReasonText{
 	{Tampered, "the code under test changed what a test run says: a canary test that must fail did not, or the run's records do not fit together", "nothing: no result of it can be believed"},
 	{NotServing, "the service does not start without the group's handlers, or does not answer other requests then", "nothing: the task would be to build it again"},
 	{FewF2P, "fewer cases of the group fail without its handlers than service.min_f2p, or they ask fewer endpoints than service.min_endpoints", "lower the limits; show has the cases"},
-	{Vacuous, "an answer that is always the same passes every case that fails without the handlers, or these look at the status alone", "nothing: the cases do not tell an answer from none"},
+	{Vacuous, "every case that fails without the handlers looks at the status alone, or at the type of a body: an answer that is always the same could pass them", "nothing: the cases do not tell an answer from none"},
 	{ThinStatement, "the change's own text and notes say too little to ask for it", "set filters.thin, or write the statement by hand (overrides)"},
 	{NoneNoticing, "no hunk of the code part that was taken back alone makes a FAIL_TO_PASS test fail", "set filters.unnoticed to keep it"},
 	{ZeroWork, "more of the library's tests (of a slice: of those that run it) pass in the starter, with nothing done, than library.max_zero_work", "raise the share; explain names the tests"},

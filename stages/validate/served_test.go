@@ -2,7 +2,6 @@ package validate
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/benchmint/benchmint/internal/contract"
@@ -12,8 +11,8 @@ import (
 
 func equal(v any) *contract.Matcher { return &contract.Matcher{Equal: &v} }
 
-// TestVacuous: cases that one constant answer passes together prove nothing, nor do those that
-// look at the status alone; one case that it fails is enough.
+// TestVacuous: cases that look at the status alone prove nothing; one that looks at a value is
+// enough.
 func TestVacuous(t *testing.T) {
 	t.Parallel()
 	answered := func(status int, body *contract.Matcher) contract.Case {
@@ -21,22 +20,21 @@ func TestVacuous(t *testing.T) {
 	}
 	told := answered(200, &contract.Matcher{Object: map[string]*contract.Matcher{"id": {Type: "integer"}}})
 	for name, tc := range map[string]struct {
-		cases []contract.Case
-		want  string // "": they stand
+		cases  []contract.Case
+		stands bool
 	}{
-		"an_empty_list":  {[]contract.Case{answered(200, equal([]any{})), answered(200, nil)}, `status 200 with the body "[]" passes all 2 cases`},
-		"an_object":      {[]contract.Case{answered(200, equal(map[string]any{}))}, `status 200 with the body "{}"`},
-		"not_there":      {[]contract.Case{answered(404, equal(map[string]any{}))}, "status 404"},
-		"status_alone":   {[]contract.Case{answered(200, nil), answered(404, nil)}, "look at the status alone"},
-		"keys":           {[]contract.Case{told}, ""},
-		"one_of_several": {[]contract.Case{answered(200, equal([]any{})), told}, ""},
-		"two_statuses":   {[]contract.Case{answered(200, equal([]any{})), answered(404, equal(map[string]any{}))}, ""},
-		"a_reference":    {[]contract.Case{answered(200, &contract.Matcher{Ref: "make:body/id"})}, ""},
+		"any_list":       {[]contract.Case{answered(200, &contract.Matcher{Type: "array"}), answered(200, nil)}, false},
+		"empty_object":   {[]contract.Case{answered(200, equal(map[string]any{}))}, false},
+		"status_alone":   {[]contract.Case{answered(200, nil), answered(404, nil)}, false},
+		"keys":           {[]contract.Case{told}, true},
+		"one_of_several": {[]contract.Case{answered(200, equal([]any{})), told}, true},
+		"a_value":        {[]contract.Case{answered(200, equal("made"))}, true},
+		"a_reference":    {[]contract.Case{answered(200, &contract.Matcher{Ref: "make:body/id"})}, true},
 	} {
 		err := vacuous(tc.cases)
 		var rejected *pipeline.Rejected
-		if tc.want == "" && err != nil || tc.want != "" && (!errors.As(err, &rejected) || rejected.Reason != schemas.Vacuous || !strings.Contains(err.Error(), tc.want)) {
-			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		if tc.stands && err != nil || !tc.stands && (!errors.As(err, &rejected) || rejected.Reason != schemas.Vacuous) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
