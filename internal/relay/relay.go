@@ -16,6 +16,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,7 +68,10 @@ func (s *Server) Fresh(ctx context.Context, shifted bool) (contract.Client, func
 	if shifted && !s.Shift {
 		return nil, nil, errors.New("the clock of this service cannot be shifted")
 	}
-	c := s.start(ctx, shifted)
+	c, err := s.start(ctx, shifted)
+	if err != nil {
+		return nil, nil, err
+	}
 	if err := c.ready(ctx, s); err != nil {
 		log, stopped := c.stop()
 		var not *contract.NotReady
@@ -86,9 +90,9 @@ func (s *Server) Fresh(ctx context.Context, shifted bool) (contract.Client, func
 type client struct {
 	host   string
 	cancel context.CancelFunc
-	in     *io.PipeWriter
+	in     *os.File
 	out    *bufio.Reader
-	pipe   *io.PipeReader
+	pipe   *os.File
 	log    *tail
 
 	ended chan struct{} // closed when the run has ended; then:
@@ -101,12 +105,20 @@ type client struct {
 	once  sync.Once
 }
 
-func (s *Server) start(ctx context.Context, shifted bool) *client {
+// start begins a run. Its streams are pipes of the system: what reads or writes one of ours
+// would outlive a command that is killed.
+func (s *Server) start(ctx context.Context, shifted bool) (*client, error) {
 	command := serve.Start(s.Service, shifted)
 	port := strconv.Itoa(s.Service.Port)
 	command.Argv = append([]string{"/usr/bin/perl", programPath, port, strconv.Itoa(int(answerTime / time.Second)), strconv.Itoa(answerSize)}, command.Argv...)
-	inside, in := io.Pipe()
-	outside, out := io.Pipe()
+	inside, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	outside, out, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, inside.Close(), in.Close())
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	c := &client{host: "127.0.0.1:" + port, cancel: cancel, in: in, out: bufio.NewReader(outside), pipe: outside, log: &tail{}, ended: make(chan struct{}), state: "up"}
 	go func() {
@@ -119,7 +131,7 @@ func (s *Server) start(ctx context.Context, shifted bool) *client {
 		inside.Close()
 		out.Close()
 	}()
-	return c
+	return c, nil
 }
 
 // stop ends the service, and gives the end of its log. An error is a fault of the machine.
@@ -140,8 +152,8 @@ func (c *client) stop() ([]byte, error) {
 		ran = false
 	}
 	c.cancel()
-	c.pipe.Close()
 	<-c.ended
+	c.pipe.Close()
 	if c.err != nil && ran {
 		return c.log.Bytes(), c.err
 	}

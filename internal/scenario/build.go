@@ -302,6 +302,9 @@ func (s *session) leaves(r *route, x routes.Field, f form, some bool) bool {
 	if x.Type == "file" || x.Format == "binary" {
 		return true
 	}
+	if serverWord.MatchString(plain(x.Name)) && x.Example == nil {
+		return true
+	}
 	if x.Type == "object" || x.Type == "array" && x.Items != nil && x.Items.Type == "object" {
 		return f.minimal && some
 	}
@@ -328,6 +331,11 @@ func (s *session) value(b *built, r *route, x routes.Field, f form, who identity
 			return []any{}, true
 		}
 		return []any{s.object(b, r, x.Items.Fields, f, who, depth+1)}, true
+	}
+	for name, v := range b.request.Params {
+		if plain(name) == plain(x.Name) {
+			return v, true // the path names the same
+		}
 	}
 	if v, from, ok := s.referred(r, x, f); ok {
 		b.need(from)

@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -593,5 +594,56 @@ func TestLeftOut(t *testing.T) {
 				t.Errorf("%s is sent", c.Endpoint)
 			}
 		}
+	}
+}
+
+// TestDeleteAnother: what others refer to cannot be deleted, so another one is made for that.
+func TestDeleteAnother(t *testing.T) {
+	t.Parallel()
+	guarded := func(now func() time.Time) http.Handler {
+		inner, used, names := plainCRUD(now), false, map[string]bool{}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.Method == "DELETE" && r.URL.Path == "/owners/41" && used:
+				w.WriteHeader(500)
+				return
+			case strings.HasSuffix(r.URL.Path, "/notes"):
+				used = true
+				reply(w, 201, map[string]any{"id": 7})
+				return
+			case r.Method == "POST" && r.URL.Path == "/owners":
+				body := decode(r)
+				if names[str(body, "name")] {
+					w.WriteHeader(409)
+					return
+				}
+				names[str(body, "name")] = true
+				r.Body = http.NoBody
+				if name := str(body, "name"); name != "" {
+					r.Body = io.NopCloser(strings.NewReader(`{"name":"` + name + `"}`))
+				}
+			}
+			inner.ServeHTTP(w, r)
+		})
+	}
+	rec := record(t, &toy{handler: guarded}, Options{}, append(crudRoutes(), rt("POST", "/owners/{id}/notes", "", req("text", "string")))...)
+	g := group(t, rec, "owners")
+	if n, of := g.Answered(); n != of {
+		t.Errorf("%d of %d answered: %v", n, of, g.Left)
+	}
+	if status(g, "create_owner_to_delete") != 201 || status(g, "delete_owner") != 204 {
+		t.Error(describe(g))
+	}
+}
+
+// TestPathInBody: a body that names what its path names has the same value.
+func TestPathInBody(t *testing.T) {
+	t.Parallel()
+	var s session
+	b := built{}
+	b.request.Params = map[string]any{"slug": "a-b"}
+	v, ok := s.value(&b, newRoute(rt("PUT", "/articles/{slug}", "")), req("slug", "string"), form{}, identity{}, 0)
+	if !ok || v != "a-b" {
+		t.Errorf("%v %v", v, ok)
 	}
 }

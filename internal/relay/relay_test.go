@@ -1,0 +1,224 @@
+package relay_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/relay"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// service answers by the path that it is asked for.
+const service = `
+use IO::Socket::INET; $| = 1; $SIG{PIPE} = "IGNORE"; $SIG{CHLD} = "IGNORE";
+print "starting as told\n";
+my $mode = shift // "";
+if ($mode eq "fails") { print STDERR "no such table\n"; exit 3 }
+if ($mode eq "silent") { sleep 600 }
+my $l = IO::Socket::INET->new(LocalHost => "127.0.0.1", LocalPort => 8000, Listen => 50, ReuseAddr => 1) or die $@;
+my $count = 0;
+while (1) {
+	my $c = $l->accept or next;
+	my ($line, $length, $headers) = (scalar <$c>, 0, "");
+	while (defined(my $h = <$c>)) { $h =~ s/\r\n//; last if $h eq ""; $headers .= "$h\n"; $length = $1 if $h =~ /^Content-Length: (\d+)/ }
+	my $body = ""; read($c, $body, $length) if $length;
+	my ($path) = $line =~ / (\S+) /;
+	if ($path eq "/unsettled" && $count++ < 3) { print $c "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n" }
+	elsif ($path eq "/echo") { my $all = "$line$headers$body"; print $c "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nContent-Length: " . length($all) . "\r\n\r\n$all" }
+	elsif ($path eq "/chunked") { print $c "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nLocation: /x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n" }
+	elsif ($path eq "/keeps") { print $c "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"; if (!fork) { close $l; sleep 60 } }
+	elsif ($path eq "/hangs") { if (!fork) { close $l; sleep 60 } }
+	elsif ($path eq "/short") { print $c "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok" }
+	elsif ($path eq "/noise") { print $c "\x00\x01 nothing that anybody knows\n" }
+	elsif ($path eq "/endless") { print $c "HTTP/1.1 200 OK\r\n\r\n"; while (print $c "x" x 65536) {} }
+	elsif ($path eq "/dies") { exit 4 }
+	elsif ($path eq "/kills") { kill "KILL", getppid; sleep 60 }
+	else { print $c "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\n\r\nnothing at $path" }
+	close $c;
+}
+`
+
+var box = func() func(t *testing.T) (*relay.Server, string) {
+	return func(t *testing.T) (*relay.Server, string) {
+		t.Helper()
+		if testing.Short() {
+			t.Skip("SKIP: starts sandboxes")
+		}
+		dir := t.TempDir()
+		s, err := bwrap.New(t.Context(), bwrap.Options{Dir: dir})
+		if refused := (*sandbox.Refused)(nil); errors.As(err, &refused) {
+			t.Skipf("NO BUBBLEWRAP HERE: %v", err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		base, err := s.Base(t.Context(), sandbox.Base{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &relay.Server{Sandbox: s, Layer: base, Service: schemas.Service{Port: 8000, Start: command("")}, Limits: sandbox.Limits{Timeout: time.Minute}}, dir
+	}
+}()
+
+func command(mode string) schemas.Command {
+	return schemas.Command{Argv: []string{"perl", "-e", service, mode}, Dir: "/"}
+}
+
+func get(path string) contract.Wire { return contract.Wire{Method: "GET", Target: path} }
+
+func ask(t *testing.T, c contract.Client, w contract.Wire) contract.Answer {
+	t.Helper()
+	a, err := c.Do(t.Context(), w)
+	if err != nil {
+		t.Fatalf("%s %s: %v", w.Method, w.Target, err)
+	}
+	return a
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	s, _ := box(t)
+	s.Probes = []string{"/unsettled"}
+	c, stop, err := s.Fresh(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := ask(t, c, contract.Wire{Method: "POST", Target: "/echo", Headers: map[string]string{"Accept": "application/json", "X-Two": "a\r\nb: c"}, Body: []byte("{}")})
+	want := "POST /echo HTTP/1.1\r\nAccept: application/json\nAccept-Encoding: identity\nConnection: close\nContent-Length: 2\nHost: 127.0.0.1:8000\nUser-Agent: benchmint\nX-Two: ab: c\n{}"
+	if a.Status != 200 || string(a.Body) != want || a.Headers["set-cookie"] != "a=1\nb=2" {
+		t.Errorf("%d %q %v", a.Status, a.Body, a.Headers)
+	}
+	if a := ask(t, c, get("/chunked")); a.Status != 201 || string(a.Body) != "abc" || a.Headers["location"] != "/x" {
+		t.Errorf("chunked: %+v", a)
+	}
+	if a := ask(t, c, get("/x")); a.Status != 404 || string(a.Body) != "nothing at /x" {
+		t.Errorf("until the end: %+v", a)
+	}
+	for path, failed := range map[string]string{"/short": "without a whole answer", "/noise": "not HTTP", "/endless": "longer than", "/hangs": "no answer within"} {
+		if a := ask(t, c, get(path)); !strings.Contains(a.Failed, failed) {
+			t.Errorf("%s: %.80q %q", path, a.Body, a.Failed)
+		}
+	}
+	if a := ask(t, c, get("/keeps")); a.Status != 200 || string(a.Body) != "ok" {
+		t.Errorf("an open connection: %+v", a)
+	}
+	if a := ask(t, c, get("/dies")); a.Failed == "" {
+		t.Errorf("it dies: %+v", a)
+	}
+	if a := ask(t, c, get("/x")); !strings.Contains(a.Failed, "refused") {
+		t.Errorf("it is dead: %+v", a)
+	}
+	log, err := stop()
+	if err != nil || !strings.Contains(string(log), "starting as told") {
+		t.Errorf("log %q, error %v", log, err)
+	}
+	if _, err := stop(); err != nil {
+		t.Errorf("stopped once more: %v", err)
+	}
+}
+
+// TestEndsItsSandbox: a service may do that, and it is its own failure.
+func TestEndsItsSandbox(t *testing.T) {
+	t.Parallel()
+	s, _ := box(t)
+	c, stop, err := s.Fresh(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/kills", "/x"} {
+		if a := ask(t, c, get(path)); a.Failed == "" {
+			t.Errorf("%s: %+v", path, a)
+		}
+	}
+	if _, err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNotReady(t *testing.T) {
+	t.Parallel()
+	s, dir := box(t)
+	s.Patience = 2 * time.Second
+	for mode, want := range map[string][2]string{"fails": {"exit code 3", "no such table"}, "silent": {"no answer within 2s", "starting as told"}} {
+		s.Service.Start = command(mode)
+		_, _, err := s.Fresh(t.Context(), false)
+		var not *contract.NotReady
+		if !errors.As(err, &not) || !strings.Contains(not.Why, want[0]) || !strings.Contains(string(not.Log), want[1]) {
+			t.Errorf("%s: %v %+v", mode, err, not)
+		}
+	}
+	s.Service.Start.Argv = []string{"/no/such/program"}
+	if _, _, err := s.Fresh(t.Context(), false); err == nil || !strings.Contains(err.Error(), "exit code 127") {
+		t.Errorf("no program: %v", err)
+	}
+	nothingLeft(t, dir)
+}
+
+func TestFaultOfTheMachine(t *testing.T) {
+	t.Parallel()
+	s, _ := box(t)
+	if _, _, err := s.Fresh(t.Context(), true); err == nil {
+		t.Error("a clock that cannot be shifted is")
+	}
+	s.Layer = sandbox.Layer{ID: "none"}
+	_, _, err := s.Fresh(t.Context(), false)
+	var not *contract.NotReady
+	if err == nil || errors.As(err, &not) {
+		t.Errorf("no layer: %v", err)
+	}
+}
+
+// TestCancelled: nothing is left of a service that nobody wants any more, whatever it does.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	s, dir := box(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	c, stop, err := s.Fresh(ctx, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		time.Sleep(200 * time.Millisecond)
+		cancel()
+	}()
+	if _, err := c.Do(ctx, get("/hangs")); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := stop(); err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	s.Service.Start = command("silent")
+	ctx, cancel = context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if _, _, err := s.Fresh(ctx, false); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while it starts: %v", err)
+	}
+	nothingLeft(t, dir)
+}
+
+// nothingLeft looks for run folders of a sandbox, and for processes that name its folder.
+func nothingLeft(t *testing.T, dir string) {
+	t.Helper()
+	runs, _ := filepath.Glob(filepath.Join(dir, "bwrap", "runs", "*"))
+	for _, r := range runs {
+		if i, err := os.Stat(r); err == nil && i.IsDir() {
+			t.Errorf("left: %s", r)
+		}
+	}
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, p := range all {
+		line, _ := os.ReadFile(p)
+		if strings.Contains(string(line), dir) {
+			t.Errorf("left: %s", fmt.Sprintf("%q", line))
+		}
+	}
+}
