@@ -3,6 +3,7 @@ package routes_test
 import (
 	"errors"
 	"flag"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -170,4 +171,50 @@ func wideModels(n int) string {
 		}
 	}
 	return out.String() + "M0 = M0a\n"
+}
+
+// Source that is cut and mixed up never ends the program.
+func TestMutatedPython(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/python/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, file := range files {
+		a, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range mutations {
+			tree := pyTree{}
+			for _, f := range a.Files {
+				tree[f.Name] = mutated(random, string(f.Data))
+			}
+			if _, err := routes.Read(tree, "python"); err != nil && !errors.As(err, new(*routes.Unread)) {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+const mutations = 12 // of each fixture
+
+// mutated cuts, doubles and swaps words of a source.
+func mutated(random *rand.Rand, source string) string {
+	words := strings.SplitAfter(source, " ")
+	for range 1 + random.IntN(6) {
+		i, j := random.IntN(len(words)), random.IntN(len(words))
+		switch random.IntN(4) {
+		case 0:
+			words[i] = ""
+		case 1:
+			words[i] = words[j]
+		case 2:
+			words[i], words[j] = words[j], words[i]
+		case 3:
+			words[i] = words[i][random.IntN(len(words[i])+1):]
+		}
+	}
+	return strings.Join(words, "")
 }
