@@ -337,7 +337,7 @@ func (s *session) value(b *built, r *route, x routes.Field, f form, who identity
 			return v, true // the path names the same
 		}
 	}
-	if v, from, ok := s.referred(r, x, f); ok {
+	if v, from, ok := s.referred(r, x); ok {
 		b.need(from)
 		return v, true
 	} else if refers(x) && !x.Required {
@@ -354,7 +354,7 @@ func refers(x routes.Field) bool {
 	return len(x.Enum) == 0 && (strings.HasSuffix(x.Name, "_id") || strings.HasSuffix(x.Name, "Id") || strings.HasSuffix(x.Name, "ID")) && len(x.Name) > 3
 }
 
-func (s *session) referred(r *route, x routes.Field, f form) (v any, from string, ok bool) {
+func (s *session) referred(r *route, x routes.Field) (v any, from string, ok bool) {
 	if !refers(x) {
 		return nil, "", false
 	}

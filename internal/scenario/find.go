@@ -42,8 +42,14 @@ func (r *recorder) find(ctx context.Context, g *Group) error {
 		if s.over != "" {
 			g.Left = append(g.Left, Left{"the rest of the group", s.over})
 		}
-		g.Cases = s.frozen()
 		g.Endpoints = r.endpoints(g.Name)
+		if !slices.ContainsFunc(s.cases, func(c contract.Case) bool {
+			return c.Group == g.Name && c.Kind == contract.Happy && worked(s.answers[c.ID])
+		}) {
+			g.Left = append(g.Left, Left{"the group", "none of its endpoints answers with 2xx or 3xx"})
+			return nil
+		}
+		g.Cases = s.frozen()
 		return nil
 	}
 }

@@ -93,13 +93,14 @@ type known struct {
 	nouns  []string
 	write  bool // of an answer to POST, PUT or PATCH
 	sent   bool // in a request
+	own    bool // of an answer about who is calling
 	second bool // of the second identity
 	at     int  // number of the case
 }
 
 // learn keeps the values of an exchange that worked.
 func (s *session) learn(r *route, c contract.Case, a contract.Answer, second bool) {
-	base := known{from: c.ID, nouns: r.nouns(), write: r.Method != "GET", second: second, at: len(s.cases)}
+	base := known{from: c.ID, nouns: r.nouns(), write: r.Method != "GET", own: r.own && !isRegister(r) && !isLogin(r), second: second, at: len(s.cases)}
 	if v, ok := a.Parsed(); ok {
 		for _, l := range leaves(v) {
 			k := base
@@ -214,6 +215,9 @@ func (w want) score(k known) float64 {
 	}
 	if k.sent {
 		score--
+	}
+	if k.own && common[k.key] {
+		score -= 2 // what is changed or deleted had better be another's than one's own
 	}
 	return score - 0.1*float64(len(k.path))
 }

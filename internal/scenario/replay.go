@@ -54,12 +54,29 @@ func (r *recorder) replay(ctx context.Context, g *Group, shifted bool) error {
 		g.Left = append(g.Left, Left{what, not.Error()})
 		return nil
 	}
+	if err == nil && silences(got) > 0 { // once more: the machine may be busy
+		before := got
+		if err = r.fresh(ctx, shifted, send); errors.As(err, &not) || err == nil && silences(before) <= silences(got) {
+			got, err = before, nil
+		}
+	}
 	if err != nil {
 		return err
 	}
 	g.Replays = append(g.Replays, got)
 	g.Shifted = append(g.Shifted, shifted)
 	return nil
+}
+
+// silences is the number of requests without an answer.
+func silences(all []contract.Exchanged) int {
+	n := 0
+	for _, e := range all {
+		if e.Answer.Failed != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // Replay sends cases in their order, each with the values of this replay's own answers. A case

@@ -505,7 +505,7 @@ func TestHostile(t *testing.T) {
 				_, _ = w.Write(endless)
 			}
 		},
-		"redirects": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, 302) },
+		"redirects": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) },
 		"resets":    func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"errors":    func(w http.ResponseWriter, _ *http.Request) { reply(w, 500, map[string]any{"error": "x"}) },
 		"deep":      func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(deep) },

@@ -307,59 +307,120 @@ var (
 	tokenWord = regexp.MustCompile(`(?i)token|auth|credential|jwt|log ?in|bearer|session|permission`)
 )
 
+// turn is what an answer that did not work is taken for, while the next form is chosen.
+type turn struct {
+	attempt
+	answer  contract.Answer
+	refused bool // who sends it
+	invalid bool // what is sent
+	broken  bool // the server is
+	used    map[string]bool
+}
+
+// once reports whether a change is due that was not tried yet.
+func (t turn) once(name string, when bool) bool {
+	if !when || t.used[name] {
+		return false
+	}
+	t.used[name] = true
+	return true
+}
+
+// says reports whether the answer has a word.
+func (t turn) says(word *regexp.Regexp) bool {
+	return word.Match(t.answer.Body[:min(len(t.answer.Body), 4096)])
+}
+
 // adapt is the next form to try after an answer that did not work. Each change is tried once.
 func (s *session) adapt(r *route, one attempt, a contract.Answer, used map[string]bool) (form, bool) {
-	f, b := one.form, one.built
-	body := string(a.Body[:min(len(a.Body), 4096)])
-	refused := a.Status == 401 || a.Status == 403 || a.Status >= 300 && a.Status < 400
-	invalid := a.Status == 400 || a.Status == 422 || a.Status == 415 || a.Status == 409 || a.Status == 406
-	broken := a.Status >= 500 && a.Failed == ""
+	f := one.form
+	t := turn{
+		attempt: one, answer: a, used: used, broken: a.Status >= 500 && a.Failed == "",
+		refused: a.Status == 401 || a.Status == 403 || a.Status >= 300 && a.Status < 400,
+		invalid: a.Status == 400 || a.Status == 422 || a.Status == 415 || a.Status == 409 || a.Status == 406,
+	}
 	if a.Failed != "" {
+		return f, !strings.HasPrefix(a.Failed, "not sent") && t.once("silence", true) // the machine may be busy
+	}
+	if isLogin(r) {
+		if next, ok := t.login(); ok {
+			return next, true
+		}
+	}
+	if f.as != nobody && !s.auth.verified && (t.refused || t.invalid) && s.nextScheme(used) {
+		return f, true
+	}
+	if next, ok := s.adaptBody(r, t); ok {
+		return next, true
+	}
+	return s.adaptWho(r, t)
+}
+
+// login is the next form of a login: who it is may be a user name or an e-mail address, in
+// JSON, in a form or in the header.
+func (t turn) login() (form, bool) {
+	f := t.form
+	switch {
+	case t.once("email", t.refused || t.invalid || t.answer.Status == 404):
+		f.asEmail = !f.asEmail
+	case t.built.body && t.once("login_encoding", t.refused):
+		f.encoding, f.asEmail = otherEncoding(t.built), false
+	case t.built.body && t.once("login_encoding_email", t.refused && f.encoding != ""):
+		f.asEmail = true
+	case t.once("basic", t.refused || strings.Contains(strings.ToLower(t.answer.Headers["www-authenticate"]), "basic")):
+		f.basic, f.empty, f.asEmail, f.encoding = true, true, false, ""
+	case f.basic && t.once("basic_email", t.refused):
+		f.asEmail = true
+	default:
 		return f, false
 	}
-	once := func(name string, when bool) bool {
-		if !when || used[name] {
-			return false
-		}
-		used[name] = true
-		return true
-	}
-	credentials := f.as == nobody && !f.basic && s.auth.found && !isLogin(r)
-	repairs := repairs(a, b.request.Body)
+	return f, true
+}
+
+// anonymous reports whether a form may become one with credentials.
+func (s *session) anonymous(r *route, f form) bool {
+	return f.as == nobody && !f.basic && s.auth.found && !isLogin(r)
+}
+
+// adaptBody changes what is sent.
+func (s *session) adaptBody(r *route, t turn) (form, bool) {
+	f, b := t.form, t.built
+	wrong := t.invalid || t.broken
+	repairs := repairs(t.answer, b.request.Body)
 	switch {
-	case once("credentials", credentials && (refused || invalid && tokenWord.MatchString(body))):
+	case t.once("credentials", s.anonymous(r, f) && (t.refused || t.invalid && t.says(tokenWord))):
 		f.as = first
-	case isLogin(r) && once("email", refused || invalid || a.Status == 404):
-		f.asEmail = !f.asEmail
-	case isLogin(r) && b.body && once("login_encoding", refused):
-		f.encoding, f.asEmail = otherEncoding(b), false
-	case isLogin(r) && b.body && once("login_encoding_email", refused && f.encoding != ""):
-		f.asEmail = true
-	case isLogin(r) && once("basic", refused || strings.Contains(strings.ToLower(a.Headers["www-authenticate"]), "basic")):
-		f.basic, f.empty, f.asEmail, f.encoding = true, true, false, ""
-	case isLogin(r) && f.basic && once("basic_email", refused):
-		f.asEmail = true
-	case f.as != nobody && !s.auth.verified && (refused || invalid) && s.nextScheme(used):
-	case !isLogin(r) && r.Method == "POST" && invalid && once("fresh", takenWord.MatchString(body)):
+	case !isLogin(r) && r.Method == "POST" && t.invalid && t.once("fresh", t.says(takenWord)):
 		s.freshes++
 		f.fresh = s.freshes
-	case invalid && f.news(repairs) && len(f.sets) < 24 && s.repaired(used):
+	case t.invalid && f.news(repairs) && len(f.sets) < 24 && repaired(t.used):
 		f = f.repair(repairs)
-	case once("guess", (invalid || broken) && r.Method != "GET" && r.Method != "DELETE" && (!b.body || r.Body == nil) && !f.empty):
+	case t.once("guess", wrong && r.Method != "GET" && r.Method != "DELETE" && (!b.body || r.Body == nil) && !f.empty):
 		f.guess = true
-	case once("minimal", (invalid || broken) && b.body):
+	case t.once("minimal", wrong && b.body):
 		f.minimal = true
-	case once("encoding", (invalid || broken) && b.body):
+	case t.once("encoding", wrong && b.body):
 		f.encoding = otherEncoding(b)
-	case once("wrap", (invalid || broken && f.guess) && b.body && b.request.Encoding == "json" && s.wraps(r, b)):
+	case t.once("wrap", (t.invalid || t.broken && f.guess) && b.body && b.request.Encoding == "json" && s.wraps(r, b)):
 		f.wrap = r.nouns()[len(r.nouns())-1]
-	case once("late_credentials", credentials && (a.Status == 404 || broken || invalid) && !isRegister(r)):
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+// adaptWho changes who sends it, and what the path names.
+func (s *session) adaptWho(r *route, t turn) (form, bool) {
+	f := t.form
+	denied := t.refused || t.invalid
+	switch {
+	case t.once("late_credentials", s.anonymous(r, f) && (t.answer.Status == 404 || t.broken || t.invalid) && !isRegister(r)):
 		f.as = first
-	case once("other", !f.other && len(r.params) > 0 && s.auth.register != nil && (refused || invalid) && f.as != nobody && userish(r)):
+	case t.once("other", !f.other && len(r.params) > 0 && s.auth.register != nil && denied && f.as != nobody && userish(r)):
 		f.other = true
-	case once("second", refused && f.as == first && s.auth.register != nil && !isRegister(r)):
+	case t.once("second", t.refused && f.as == first && s.auth.register != nil && !isRegister(r)):
 		f.as = second
-	case f.skip+1 < b.choices && f.skip < 2 && (a.Status == 404 || invalid || a.Status == 403):
+	case f.skip+1 < t.built.choices && f.skip < 2 && (t.answer.Status == 404 || t.invalid || t.answer.Status == 403):
 		f.skip++
 	default:
 		return f, false
@@ -375,7 +436,7 @@ func otherEncoding(b built) string {
 }
 
 // repaired counts the repairs of one endpoint.
-func (s *session) repaired(used map[string]bool) bool {
+func repaired(used map[string]bool) bool {
 	for _, name := range [...]string{"repair1", "repair2", "repair3"} {
 		if !used[name] {
 			used[name] = true
