@@ -92,6 +92,9 @@ var met = []struct {
 // documented is the stage that libraries alone come to.
 const documented = "document"
 
+// surveyed is the stage that sources of services come to.
+const surveyed = "survey"
+
 // levels is the funnel of a manifest, from repositories over the branch of each kind to
 // rows. A stage that was not in the plan has no level.
 func levels(m Manifest) []level {
@@ -105,6 +108,9 @@ func levels(m Manifest) []level {
 	if crawl, ok := stages["crawl"]; ok {
 		sources := total(crawl)
 		out = append(out, level{title: "Repositories", count: sources, sources: true}, lost(level{title: "that pass the gates", count: crawl.Done, of: sources, sources: true}, crawl))
+	}
+	if survey, ok := stages[surveyed]; ok && total(survey) > 0 {
+		out = append(out, lost(level{title: "whose service starts", count: survey.Done, of: total(survey), sources: true}, survey))
 	}
 	last, made := 0, false
 	for _, k := range kinds {

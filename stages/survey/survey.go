@@ -4,7 +4,7 @@
 //
 // What a group lacks to become a task is said in its record, and rejected by the stage that
 // makes its start, so that each group has its end. An expected value always comes from a
-// recording. Nothing of a service runs outside of a sandbox.
+// recording, and the package never runs anything of a service outside of a sandbox.
 package survey
 
 import (
