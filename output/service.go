@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -38,7 +39,7 @@ func serviceOf(t Task) *Service {
 		return nil
 	}
 	clock := ClockLater
-	if r.Shifts {
+	if serve.Shifts(t.Environment.Recipe) {
 		clock = ClockShifted
 	}
 	return &Service{
@@ -98,7 +99,9 @@ func (c *checker) served(r Located, s schemas.Start, p schemas.Proof) {
 	}
 	want := *serviceOf(Task{
 		Origin: schemas.Origin{Cut: &schemas.Cut{Release: schemas.Release{Tag: x.Release}}}, Start: s, Proof: p,
-		Environment: schemas.Environment{Recipe: schemas.Recipe{Service: &schemas.Service{Database: x.Database, Shifts: x.Clock == ClockShifted}}},
+		Environment: schemas.Environment{Recipe: schemas.Recipe{
+			SystemPackages: []string{serve.FaketimePackage}, Service: &schemas.Service{Database: x.Database, Shifts: x.Clock == ClockShifted},
+		}},
 	})
 	if !bytes.Equal(mustJSON(*x), mustJSON(want)) {
 		c.addRow(r, RuleFolder, "service is not that of %s and %s", path.Join(TasksDir, r.InstanceID, StartFile), ProofFile)
