@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/routes"
 )
 
@@ -133,9 +135,9 @@ func (r *recorder) judge(g *Group) {
 			if !e.Answered {
 				e.Status, e.Answered = a.Status, true
 			}
-			if e.Method == "POST" && !isLogin(newRoute(routes.Route{Method: e.Method, Path: e.Path})) {
-				e.Create = true
-				e.ReadBack = e.ReadBack || readBack(g, n)
+			if e.Method != "GET" && !isLogin(newRoute(routes.Route{Method: e.Method, Path: e.Path})) {
+				e.Create = e.Create || e.Method == "POST"
+				e.ReadBack = e.ReadBack || readBack(g, n) || changed(g, n)
 			}
 		}
 	}
@@ -169,6 +171,42 @@ func readBack(g *Group, made int) bool {
 	}
 	return false
 }
+
+// changed reports whether a read of the group answers otherwise after a case than before it:
+// with another status, or with other values of more than their time.
+func changed(g *Group, made int) bool {
+	replay := g.Replays[0]
+	before := map[string]string{}
+	for n, c := range g.Cases {
+		if c.Endpoint.Method != "GET" || c.Group != g.Name || n == made || replay[n].Answer.Failed != "" || replay[n].Answer.Status >= 500 {
+			continue
+		}
+		target := replay[n].Wire.Target + "\x00" + replay[n].Wire.Headers["Authorization"]
+		said := essence(replay[n].Answer)
+		if n < made {
+			before[target] = said
+		} else if was, ok := before[target]; ok && was != said {
+			return true
+		}
+	}
+	return false
+}
+
+// essence is an answer without what differs by itself from one moment to the next.
+func essence(a contract.Answer) string {
+	v, _ := a.Parsed()
+	out := []string{strconv.Itoa(a.Status)}
+	for _, l := range leaves(v) {
+		text := contract.Text(l.value)
+		if !timeText.MatchString(text) {
+			out = append(out, l.key+"="+text)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "\n")
+}
+
+var timeText = lazyregexp.New(`^\d{4}-\d\d-\d\d|^\d{10,13}(\.\d+)?$|^[\w-]+\.[\w-]+\.[\w-]+$`)
 
 // related reports whether a read is of what is made under a path: the collection, something
 // in it, or who made it.

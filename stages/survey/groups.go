@@ -71,10 +71,10 @@ func merge(rec *scenario.Recording) ([]*contract.Group, error) {
 // lacks says why no task can be made of a group (gate G0).
 func (s *Surveyor) lacks(g schemas.Group, rec *scenario.Group, cases *contract.Group) (schemas.Reason, string) {
 	answered, _ := rec.Answered()
-	creates := 0
+	writes := 0
 	for _, e := range rec.Endpoints {
-		if e.Create {
-			creates++
+		if e.Method != "GET" && e.Answered {
+			writes++
 		}
 	}
 	switch {
@@ -85,7 +85,7 @@ func (s *Surveyor) lacks(g schemas.Group, rec *scenario.Group, cases *contract.G
 	case float64(answered) < s.config.MinAnswered*float64(len(g.Endpoints)):
 		return schemas.SilentGroup, fmt.Sprintf("%d of %d endpoints answer a good request, at least %.0f %% are asked for%s", answered, len(g.Endpoints), 100*s.config.MinAnswered, leftOut(rec))
 	case rec.ReadBack() == 0:
-		return schemas.NoReadBack, fmt.Sprintf("%d of its endpoints make something, and none of that is read back", creates)
+		return schemas.NoReadBack, fmt.Sprintf("%d of its endpoints write something, and none of that is read back", writes)
 	case judges(cases) == 0:
 		return schemas.SilentGroup, "no answer is the same in all replays"
 	}
