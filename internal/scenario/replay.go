@@ -195,15 +195,33 @@ func changed(g *Group, made int) bool {
 // essence is an answer without what differs by itself from one moment to the next.
 func essence(a contract.Answer) string {
 	v, _ := a.Parsed()
-	out := []string{strconv.Itoa(a.Status)}
-	for _, l := range leaves(v) {
-		text := contract.Text(l.value)
-		if !timeText.MatchString(text) {
-			out = append(out, l.key+"="+text)
+	return strconv.Itoa(a.Status) + " " + contract.Text(still(v, 0))
+}
+
+// still is a JSON value with nothing in the place of times and tokens.
+func still(v any, depth int) any {
+	if depth > maxNested {
+		return nil
+	}
+	switch t := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, e := range t {
+			out[k] = still(e, depth+1)
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, e := range t {
+			out = append(out, still(e, depth+1))
+		}
+		return out
+	case string:
+		if timeText.MatchString(t) {
+			return nil
 		}
 	}
-	slices.Sort(out)
-	return strings.Join(out, "\n")
+	return v
 }
 
 var timeText = lazyregexp.New(`^\d{4}-\d\d-\d\d|^\d{10,13}(\.\d+)?$|^[\w-]+\.[\w-]+\.[\w-]+$`)
