@@ -188,6 +188,7 @@ for i in $(seq 300); do
   [ "$code" != 000 ] && break
   sleep 0.1
 done
+curl -s -o /dev/null -D - "http://127.0.0.1:$port/" | grep -i '^date:'
 echo "answers after $(( ($(date +%s%N) - began) / 1000000 )) ms: / $code"
 [ "$code" = 000 ] && { echo "listening:"; awk 'NR>1 && $4=="0A" {print $2}' /proc/net/tcp /proc/net/tcp6; tail -n 60 /tmp/service.log; exit 4; }
 good=0
@@ -200,7 +201,11 @@ done
 `
 
 func probes(table routes.Table) string {
-	return strings.Join(serve.Probes(table.Routes, func(string) bool { return true }), " ")
+	var all []serve.Route
+	for _, r := range table.Routes {
+		all = append(all, serve.Route{Method: r.Method, Path: r.Path, Group: r.Group()})
+	}
+	return strings.Join(serve.Probes(all, func(string) bool { return true }), " ")
 }
 
 func indent(text []byte) string {

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/benchmint/benchmint/internal/routes"
 )
 
 // Bounds of the question whether a service is ready.
@@ -15,16 +13,19 @@ const (
 	BetweenRound = 200 * time.Millisecond
 )
 
+// Route is what a question needs of an endpoint.
+type Route struct{ Method, Path, Group string }
+
 // Probes are the paths that a service is asked for before it counts as ready: parameterless
 // GETs of the groups that use admits, spread over the groups, at most MostProbes of them.
-func Probes(all []routes.Route, use func(group string) bool) []string {
+func Probes(all []Route, use func(group string) bool) []string {
 	byGroup := map[string][]string{}
 	var groups []string
 	for _, r := range all {
-		if r.Method != "GET" || strings.ContainsAny(r.Path, "{}*<>") || !use(r.Group()) {
+		if r.Method != "GET" || strings.ContainsAny(r.Path, "{}*<>") || !use(r.Group) {
 			continue
 		}
-		g := r.Group()
+		g := r.Group
 		if byGroup[g] == nil {
 			groups = append(groups, g)
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -75,9 +74,11 @@ func TestShifts(t *testing.T) {
 
 func TestProbes(t *testing.T) {
 	t.Parallel()
-	get := func(p string) routes.Route { return routes.Route{Method: "GET", Path: p} }
-	all := []routes.Route{
-		get("/api/a/1"), get("/api/a/2"), get("/api/a/3"), get("/api/a/4"), get("/api/a/5"), get("/api/b"), get("/api/b/{id}"), {Method: "POST", Path: "/api/c"}, get("/api/d"), get("/api/a/6"),
+	get := func(p string) serve.Route {
+		return serve.Route{Method: "GET", Path: p, Group: strings.Split(p, "/")[2]}
+	}
+	all := []serve.Route{
+		get("/api/a/1"), get("/api/a/2"), get("/api/a/3"), get("/api/a/4"), get("/api/a/5"), get("/api/b"), get("/api/b/{id}"), {Method: "POST", Path: "/api/c", Group: "c"}, get("/api/d"), get("/api/a/6"),
 	}
 	got := serve.Probes(all, func(group string) bool { return group != "d" })
 	if want := []string{"/api/a/1", "/api/b", "/api/a/2", "/api/a/3", "/api/a/4", "/api/a/5"}; !slices.Equal(got, want) {

@@ -1,7 +1,6 @@
 package golang
 
 import (
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -186,5 +185,3 @@ func portOf(text string) (int, bool) {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 	return n, err == nil && n > 0 && n < 65536
 }
-
-func joined(dir, name string) string { return path.Join(dir, name) }

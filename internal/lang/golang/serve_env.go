@@ -280,7 +280,6 @@ func (s *serving) postgres(given settings.Store, has bool, literals []settings.V
 		}
 	}
 	s.settle(store, source)
-	return
 }
 
 var pings = lazyregexp.New(`\.Ping\(|\bDial(?:Config|Context|URL)?\(`)
