@@ -52,10 +52,9 @@ func main() { r := chi.NewRouter(); r.Use(jwtauth.Verifier(nil)); r.Get("/a", y)
 func main() { r := gin.New(); r.Group("/admin", gin.BasicAuth(gin.Accounts{"a": "b"})).GET("/x", x) }
 `, "/admin/x required"},
 		{"not_by_cors_or_errors", "gin", `
-func allow() gin.HandlerFunc { return func(c *gin.Context) { c.Header("Access-Control-Allow-Headers", "Authorization"); if c.Request.Method == "OPTIONS" { c.AbortWithStatus(204); return }; c.Next() } }
+func allow() gin.HandlerFunc { return func(c *gin.Context) { for _, h := range []string{"Authorization"} { c.Header("Access-Control-Allow-Headers", h) }; if c.Request.Method == "OPTIONS" { c.AbortWithStatus(204); return }; c.Next() } }
 func errors(c *gin.Context) { c.Next(); if len(c.Errors) > 0 { c.JSON(401, nil) } }
-func list() []string { return []string{"Authorization"} }
-func main() { r := gin.New(); r.Use(allow(), errors, x); list(); r.GET("/x", x) }
+func main() { r := gin.New(); r.Use(allow(), errors, x); r.GET("/x", x) }
 `, "/x "},
 		{"by_its_name", "chi", `
 func RequireAuth(next http.Handler) http.Handler { return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", 302) }) }

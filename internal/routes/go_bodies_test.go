@@ -145,6 +145,8 @@ func main() { http.HandleFunc("` + pattern + `", h) }
 			"json T a:integer"},
 		{"generic_by_argument", "net/http", web("POST /", "type T struct { A int `json:\"a\"` }\nfunc decode[X any](r *http.Request, v *X) error { return json.NewDecoder(r.Body).Decode(v) }\nfunc h(w http.ResponseWriter, r *http.Request) { var t T; decode(r, &t) }"),
 			"json T a:integer"},
+		{"generic_in_a_variable", "net/http", web("POST /", "type T struct { A int `json:\"a\"` }\nfunc decode[X any](r *http.Request, to *X) { var v X; json.NewDecoder(r.Body).Decode(&v); *to = v }\nfunc h(w http.ResponseWriter, r *http.Request) { var t T; decode(r, &t) }"),
+			"json T a:integer"},
 		{"render_and_ozzo", "net/http", web("POST /", "type T struct { Email string; Name string `json:\"name\"`; Kind string `json:\"kind\"` }\nfunc (t *T) Bind(r *http.Request) error { return validation.ValidateStruct(t, validation.Field(&t.Email, validation.Required, is.Email), validation.Field(&t.Name, validation.Length(2, 20)), validation.Field(&t.Kind, validation.In(\"a\", \"b\"))) }\n"+
 			"func h(w http.ResponseWriter, r *http.Request) { data := &T{}; if err := render.Bind(r, data); err != nil { return } }"),
 			"json T Email:string/email! name:string>=2<=20 kind:string[a b]"},

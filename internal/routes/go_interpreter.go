@@ -105,7 +105,7 @@ func (in *interpreter) literals() {
 						return true
 					}
 					v := &function{lit: lit, file: f, scope: (*scope)(nil).inner()}
-					if shapeOf(v) == "" && in.mentionsRouter(lit, f) {
+					if shapeOf(v) == "" && (in.mentionsRouter(lit, f) || slices.ContainsFunc(in.named(lit, f), func(fn *goFunc) bool { return in.reaches[fn] })) {
 						in.enter(v, nil, lit.Pos())
 					}
 					return false
@@ -336,23 +336,28 @@ func (in *interpreter) mentionsRouterCall(v *goVar) bool {
 	return ok && slices.ContainsFunc(in.kinds, func(k goRouting) bool { return k.makes(p, name) })
 }
 
-// callees are functions that a body names, by name alone where the receiver is not known.
+// callees are functions that a body names.
 func (in *interpreter) callees(fn *goFunc) []*goFunc {
-	var out []*goFunc
 	if fn.decl.Body == nil {
 		return nil
 	}
+	return in.named(fn.decl.Body, fn.file)
+}
+
+// named are functions that code names, by name alone where the receiver is not known.
+func (in *interpreter) named(n ast.Node, f *goFile) []*goFunc {
+	var out []*goFunc
 	add := func(to *goFunc) {
 		if to != nil {
 			out = append(out, to)
 		}
 	}
 	skip := map[*ast.Ident]bool{}
-	ast.Inspect(fn.decl.Body, func(n ast.Node) bool {
+	ast.Inspect(n, func(n ast.Node) bool {
 		switch x := n.(type) {
 		case *ast.SelectorExpr:
 			skip[x.Sel] = true
-			if p, name, ok := fn.file.qualified(x, nil); ok {
+			if p, name, ok := f.qualified(x, nil); ok {
 				if pkg := in.src.local(p); pkg != nil {
 					add(pkg.funcs[name])
 				}
@@ -363,7 +368,7 @@ func (in *interpreter) callees(fn *goFunc) []*goFunc {
 			}
 		case *ast.Ident:
 			if !skip[x] {
-				add(fn.file.pkg.funcs[x.Name])
+				add(f.pkg.funcs[x.Name])
 			}
 		}
 		return true
