@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/serve/settings"
 	"github.com/benchmint/benchmint/schemas"
@@ -89,6 +90,13 @@ func (s *serving) build() error {
 		return err
 	}
 	s.recipe.Variables = variables(s.recipe)
+	const experiment = "GOEXPERIMENT"
+	if v := s.env.Values[experiment]; v.Text != "" {
+		if _, ok := recipe.Admit(experiment, v.Text); ok {
+			s.recipe.Variables[experiment] = v.Text
+			s.evidence("variables", experiment+"="+v.Text, v.Source)
+		}
+	}
 	systemPackages(&s.recipe, s.p.Solution, jobs)
 	s.compile(s.main, server)
 	service := s.service

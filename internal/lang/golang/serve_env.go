@@ -321,6 +321,9 @@ func (s *serving) environment() {
 	all := s.asked()
 	names := sortedNames(all)
 	for _, name := range names {
+		if settings.Reserved(name) {
+			continue
+		}
 		a := all[name]
 		given, ok := s.env.Values[name]
 		if s.service.Database == settings.PostgresName && !settings.ForTests(name) {

@@ -261,7 +261,7 @@ func (s *serving) environment() {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		value, source := s.valueOf(name)
-		if source == "" {
+		if source == "" || settings.Reserved(name) {
 			continue
 		}
 		s.values[name] = value
