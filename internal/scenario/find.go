@@ -144,6 +144,9 @@ func (s *session) scenario() {
 	all := s.ordered(s.group)
 	duplicated := false
 	for _, r := range all {
+		if len(s.cases) >= s.options.Limits.Cases && s.over == "" {
+			s.over = fmt.Sprintf("there are %d cases", len(s.cases))
+		}
 		if s.err != nil || s.over != "" {
 			break
 		}

@@ -112,9 +112,11 @@ func locate(m map[string]any) []repair {
 }
 
 var (
-	nameForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.\[\]]{0,60}$`)
-	complaint  = regexp.MustCompile(`(?i)missing|required|must|is not|positive|blank|empty|not null|cannot be null|can.t be|invalid|not a valid|too short|should be|expected|at least`)
-	envelope   = regexp.MustCompile(`(?i)^(errors?|details?|messages?|msg|json|type|status|code|title|validation_?errors?|fields?|_schema|path|timestamp|success|ok|query|form|instance)$`)
+	nameForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.\[\]]{0,60}$`)
+	complaint = regexp.MustCompile(`(?i)missing|required|must|is not|positive|blank|empty|not null|cannot be null|can.t be|invalid|not a valid|too short|should be|expected|at least`)
+	// envelope are keys that complaints are wrapped in, and about keys that say something of a whole answer.
+	envelope   = regexp.MustCompile(`(?i)^(errors?|details?|messages?|msg|json|validation_?errors?|_schema|query|form)$`)
+	about      = regexp.MustCompile(`(?i)^(type|status|code|title|path|timestamp|success|ok|instance|fields?)$`)
 	goField    = regexp.MustCompile(`Key: '([A-Za-z0-9_.\[\]]+)' Error:[^\n]{0,80}on the '([a-z_0-9]+)' tag`)
 	plainNames = []*regexp.Regexp{
 		regexp.MustCompile(`(?i)(?:missing|required|no|provide|need|needs)(?: a| an| the| your| value for)?(?: required)?(?: (?:field|fields|param|params|parameter|parameters|property|key|keys|value|argument|arguments|data|body))?s?(?: (?:is|are))?:? ['"` + "`" + `]?([A-Za-z_][A-Za-z0-9_]{1,40})['"` + "`" + `]?`),
@@ -136,7 +138,8 @@ func messages(v any, path []string, depth int) []repair {
 		var out []repair
 		for _, k := range slices.Sorted(maps.Keys(t)) {
 			next := path
-			if !envelope.MatchString(k) && nameForm.MatchString(k) {
+			_, isText := t[k].(string)
+			if !envelope.MatchString(k) && nameForm.MatchString(k) && !(isText && about.MatchString(k)) {
 				next = append(slices.Clone(path), k)
 			}
 			out = append(out, messages(t[k], next, depth+1)...)

@@ -224,6 +224,14 @@ func TestNestedBodiesTokensAndSlugs(t *testing.T) {
 	if g.ReadBack() == 0 {
 		t.Error("no create is read back")
 	}
+	if group(t, rec, "profiles").ReadBack() == 0 {
+		t.Error("that somebody is followed is not read back")
+	}
+	for _, e := range group(t, rec, "user").Endpoints {
+		if e.Method == "PUT" && (!e.ReadBack || e.Create) {
+			t.Errorf("the update: %+v", e)
+		}
+	}
 	if got := status(group(t, rec, "profiles"), "post_profile_follow"); got != 200 {
 		t.Errorf("follow answers %d: it has to be somebody else", got)
 	}

@@ -399,10 +399,10 @@ func (s *session) adaptBody(r *route, t turn) (form, bool) {
 		f.guess = true
 	case t.once("minimal", wrong && b.body):
 		f.minimal = true
-	case t.once("encoding", wrong && b.body):
-		f.encoding = otherEncoding(b)
-	case t.once("wrap", (t.invalid || t.broken && f.guess) && b.body && b.request.Encoding == "json" && s.wraps(r, b)):
+	case t.once("wrap", (t.invalid || t.broken && f.guess) && b.body && b.request.Encoding == "json" && wraps(r, b)):
 		f.wrap = r.nouns()[len(r.nouns())-1]
+	case t.once("encoding", wrong && b.body):
+		f.encoding, f.wrap = otherEncoding(b), "" // a form has no objects
 	default:
 		return f, false
 	}
@@ -447,7 +447,7 @@ func repaired(used map[string]bool) bool {
 }
 
 // wraps reports whether a flat body may be wanted inside an object that is named for the thing.
-func (s *session) wraps(r *route, b built) bool {
+func wraps(r *route, b built) bool {
 	m, ok := b.request.Body.(map[string]any)
 	n := r.nouns()[len(r.nouns())-1]
 	if !ok || n == "" || len(m) == 0 {
