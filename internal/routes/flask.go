@@ -86,9 +86,9 @@ func (p *python) dispatcher(c *pyCall) pyValue {
 	others, _ := c.arg(1, "mounts")
 	if d, ok := others.(*pyDictionary); ok {
 		for i, k := range d.keys {
-			prefix, known := p.textOf(k)
-			if child, ok := d.values[i].(*pyRouter); ok && child != parent {
-				p.mount(parent, pyMounted{child: child, prefix: prefix, has: true, unknown: !known, at: c.at()})
+			prefix, known := p.textOf(k) // what is not known is a setting: an application lies at the root without it
+			if child, ok := d.values[i].(*pyRouter); ok && child != parent && known {
+				p.mount(parent, pyMounted{child: child, prefix: prefix, has: true, at: c.at()})
 			}
 		}
 	}
@@ -215,9 +215,13 @@ func (p *python) answersOfClass(c *pyClass, d *pyDeclared, decorators []pyValue)
 // unwrap finds the function or class behind calls that take one and give one.
 func (p *python) unwrap(v pyValue, decorators []pyValue) (pyValue, []pyValue) {
 	decorators = slices.Clone(decorators)
+	given := v
 	for range maxBases {
 		switch x := v.(type) {
 		case *pyFunction:
+			if x.wraps == nil && pyValue(x) == given {
+				return x, decorators // those below the declaration are noted with it
+			}
 			if x.wraps == nil {
 				return x, append(decorators, x.decorators...)
 			}
