@@ -89,6 +89,15 @@ func template(func() time.Time) http.Handler {
 			reply(w, 200, map[string]any{"id": u.id, "email": u.email})
 		}
 	})
+	mux.HandleFunc("PATCH /api/v1/users/{user_id}", func(w http.ResponseWriter, r *http.Request) {
+		switch u, in := who(w, r), decode(r); {
+		case u == nil:
+		case users[str(in, "email")] != nil:
+			reply(w, 409, map[string]any{"detail": "User with this email already exists"})
+		default:
+			reply(w, 200, map[string]any{"id": r.PathValue("user_id"), "email": in["email"]})
+		}
+	})
 	mux.HandleFunc("DELETE /api/v1/users/{user_id}", func(w http.ResponseWriter, r *http.Request) {
 		u := who(w, r)
 		if u == nil {
@@ -170,6 +179,7 @@ func templateRoutes() []routes.Route {
 		rt("GET", "/api/v1/users/me", "required"),
 		rt("PATCH", "/api/v1/users/me", "required", opt("email", "string")),
 		rt("DELETE", "/api/v1/users/me", "required"),
+		rt("PATCH", "/api/v1/users/{user_id}", "required", opt("email", "string")),
 		rt("DELETE", "/api/v1/users/{user_id}", "required"),
 		rt("PATCH", "/api/v1/users/me/password", "required", req("current_password", "string"), req("new_password", "string")),
 		rt("POST", "/api/v1/items/", "required", req("title", "string"), opt("description", "string")),

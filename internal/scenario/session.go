@@ -390,7 +390,7 @@ func (s *session) adaptBody(r *route, t turn) (form, bool) {
 	switch {
 	case t.once("credentials", s.anonymous(r, f) && (t.refused || t.invalid && t.says(tokenWord))):
 		f.as = first
-	case !isLogin(r) && r.Method == "POST" && t.invalid && t.once("fresh", t.says(takenWord)):
+	case !isLogin(r) && (r.Method == "POST" || !r.own && r.Method != "GET") && t.invalid && t.once("fresh", t.says(takenWord)):
 		s.freshes++
 		f.fresh = s.freshes
 	case t.invalid && f.news(repairs) && len(f.sets) < 24 && repaired(t.used):
