@@ -1,9 +1,9 @@
 package routes
 
 import (
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"go/ast"
 	"go/token"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -53,11 +53,11 @@ func (in *interpreter) authOf(f *function, mws []any) string {
 }
 
 var (
-	tokenNames  = regexp.MustCompile(`(?i)^(authorization|(x-)?(api|auth|access)?[-_]?(key|token)|x-user-id|jwt|bearer)$`)
-	cookieNames = regexp.MustCompile(`(?i)token|sess|auth|jwt|sid$`)
-	unauthNames = regexp.MustCompile(`(?i)unauth(ori[sz]ed|enticated)`)
-	guestNames  = regexp.MustCompile(`(?i)(not|no|un|anon|without|skip|guest)[a-z]{0,4}_?auth|guest`)
-	authNames   = regexp.MustCompile(`(?i)jwt|o?auth(z|n|oriz|entic|$|[^o])`)
+	tokenNames  = lazyregexp.New(`(?i)^(authorization|(x-)?(api|auth|access)?[-_]?(key|token)|x-user-id|jwt|bearer)$`)
+	cookieNames = lazyregexp.New(`(?i)token|sess|auth|jwt|sid$`)
+	unauthNames = lazyregexp.New(`(?i)unauth(ori[sz]ed|enticated)`)
+	guestNames  = lazyregexp.New(`(?i)(not|no|un|anon|without|skip|guest)[a-z]{0,4}_?auth|guest`)
+	authNames   = lazyregexp.New(`(?i)jwt|o?auth(z|n|oriz|entic|$|[^o])`)
 )
 
 // assess is what a middleware does.

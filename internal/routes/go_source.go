@@ -5,12 +5,12 @@ import (
 	"go/parser"
 	"go/token"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // Bounds of what is read of one tree. What lies beyond declares nothing.
@@ -111,7 +111,7 @@ func newGoSource(t lang.Tree) *goSource {
 	return s
 }
 
-var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.?$`)
+var generated = lazyregexp.New(`(?m)^// Code generated .* DO NOT EDIT\.?$`)
 
 // goIgnored reports whether a file is of tests, examples, mocks or other people.
 func goIgnored(p string) bool {

@@ -2,11 +2,11 @@ package routes
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // The kinds of what routes are declared on.
@@ -474,7 +474,7 @@ func readPython(t lang.Tree, app, word string) ([]Route, []string) {
 
 // only leaves trees that import nothing of a framework unread.
 func (p *python) only(word string) {
-	form := regexp.MustCompile(`(?m)^[ \t]*(?:from|import)[ \t]+\w*` + word)
+	form := lazyregexp.New(`(?m)^[ \t]*(?:from|import)[ \t]+\w*` + word)
 	for _, m := range p.sorted() {
 		if source, err := p.tree.Read(m.path); err == nil && form.Match(source) {
 			return

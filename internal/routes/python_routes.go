@@ -1,7 +1,7 @@
 package routes
 
 import (
-	"regexp"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"slices"
 	"strings"
 )
@@ -9,7 +9,7 @@ import (
 // bodies makes routes of what was composed, with what is known of their requests.
 type bodies struct {
 	*python
-	flask, fast *regexp.Regexp
+	flask, fast *lazyregexp.Regexp
 	traces      map[*pyFunction]map[string]*pyTrace
 	examples    *examples
 }
@@ -17,8 +17,8 @@ type bodies struct {
 func newBodies(p *python, all []pyResolved) *bodies {
 	return &bodies{
 		python: p, traces: map[*pyFunction]map[string]*pyTrace{},
-		flask:    regexp.MustCompile(`<(?:([a-zA-Z_][\w.]*)(?:\(((?:[^()"']|"[^"]*"|'[^']*')*)\))?:)?([a-zA-Z_]\w*)>`),
-		fast:     regexp.MustCompile(`\{([a-zA-Z_]\w*)(?::(\w+))?\}`),
+		flask:    lazyregexp.New(`<(?:([a-zA-Z_][\w.]*)(?:\(((?:[^()"']|"[^"]*"|'[^']*')*)\))?:)?([a-zA-Z_]\w*)>`),
+		fast:     lazyregexp.New(`\{([a-zA-Z_]\w*)(?::(\w+))?\}`),
 		examples: newExamples(p, all),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // Readers are the frameworks that are read. Where two have as many routes, the first wins.
@@ -101,7 +102,7 @@ func Read(t lang.Tree, language string) (Table, error) {
 // unsupported names the known framework that most files import; of equals the first.
 func unsupported(t lang.Tree, language string) string {
 	count := map[string]int{}
-	forms := map[string]*regexp.Regexp{}
+	forms := map[string]*lazyregexp.Regexp{}
 	for _, u := range Known {
 		if u.Language == language {
 			forms[u.Framework] = importForm(u)
@@ -136,7 +137,7 @@ var extensions = map[string]string{"python": ".py", "go": ".go"}
 const maxSource = 1 << 20
 
 // importForm matches a line that imports one of the packages of a framework, or one inside of it.
-func importForm(u Unsupported) *regexp.Regexp {
+func importForm(u Unsupported) *lazyregexp.Regexp {
 	var forms []string
 	for _, name := range u.Imports {
 		quoted := regexp.QuoteMeta(name)
@@ -149,7 +150,7 @@ func importForm(u Unsupported) *regexp.Regexp {
 			forms = append(forms, `^[ \t]*from[ \t]+`+regexp.QuoteMeta(parent)+`[ \t]+import[ \t(]+(?:.*\b)?`+regexp.QuoteMeta(member)+`\b`)
 		}
 	}
-	return regexp.MustCompile("(?m)" + strings.Join(forms, "|"))
+	return lazyregexp.New("(?m)" + strings.Join(forms, "|"))
 }
 
 func cutLast(name string) (before, after string, ok bool) {

@@ -2,11 +2,11 @@ package scenario
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/routes"
 )
 
@@ -82,12 +82,12 @@ func (t token) headers(a auth, who identity, asEmail bool) map[string]any {
 var credentialHeaders = []string{"Authorization", "Cookie", "X-Api-Key"}
 
 var (
-	loginWord    = regexp.MustCompile(`(?i)(^|[/_-])(log-?_?in|sign-?_?in|tokens?|access-?_?tokens?|auth|authenticate|authentication|sessions?|jwt)/?([?#].*)?$`)
-	notLoginWord = regexp.MustCompile(`(?i)refresh|log-?_?out|sign-?_?out|revoke|reset|verif|test|recover|forgot|confirm|sign-?_?up|regist`)
-	registerWord = regexp.MustCompile(`(?i)(^|[/_-])(sign-?_?up|register|registration|users?|accounts?)/?$`)
-	signupWord   = regexp.MustCompile(`(?i)sign-?_?up|regist`)
-	loginName    = regexp.MustCompile(`(?i)(log_?in|sign_?in|authenticate)(_?(user|access_?token|handler|for_access_token|account))*$`)
-	signupName   = regexp.MustCompile(`(?i)(sign_?up|register|registration)(_?(user|handler|account))*$`)
+	loginWord    = lazyregexp.New(`(?i)(^|[/_-])(log-?_?in|sign-?_?in|tokens?|access-?_?tokens?|auth|authenticate|authentication|sessions?|jwt)/?([?#].*)?$`)
+	notLoginWord = lazyregexp.New(`(?i)refresh|log-?_?out|sign-?_?out|revoke|reset|verif|test|recover|forgot|confirm|sign-?_?up|regist`)
+	registerWord = lazyregexp.New(`(?i)(^|[/_-])(sign-?_?up|register|registration|users?|accounts?)/?$`)
+	signupWord   = lazyregexp.New(`(?i)sign-?_?up|regist`)
+	loginName    = lazyregexp.New(`(?i)(log_?in|sign_?in|authenticate)(_?(user|access_?token|handler|for_access_token|account))*$`)
+	signupName   = lazyregexp.New(`(?i)(sign_?up|register|registration)(_?(user|handler|account))*$`)
 )
 
 func isLogin(r *route) bool {
@@ -119,7 +119,7 @@ func namesUser(fields []routes.Field, depth int) bool {
 }
 
 // byAuth orders routes that register or log in: those that say so in their path come first.
-func (r *recorder) byAuth(is func(*route) bool, word *regexp.Regexp) []*route {
+func (r *recorder) byAuth(is func(*route) bool, word *lazyregexp.Regexp) []*route {
 	out := slices.DeleteFunc(slices.Clone(r.routes), func(x *route) bool { return !is(x) })
 	rank := func(x *route) int {
 		n := 0
@@ -157,7 +157,9 @@ func (s *session) discover() {
 	tried := ""
 	for _, r := range logins {
 		if !s.perform(r) {
-			tried = "no form of " + r.key() + " is accepted"
+			if tried == "" {
+				tried = "no form of " + r.key() + " is accepted"
+			}
 			continue
 		}
 		if s.tokenOf(s.done[r.key()]) {
@@ -201,8 +203,8 @@ func (s *session) source() *route {
 }
 
 var (
-	tokenKey  = regexp.MustCompile(`^(token|accesstoken|jwt|jwttoken|idtoken|authtoken|access|sessiontoken|apikey|apitoken|bearer|bearertoken|sessionid|authorization|usertoken)$`)
-	cookieKey = regexp.MustCompile(`(?i)sess|sid|token|auth|jwt|user|remember|login`)
+	tokenKey  = lazyregexp.New(`^(token|accesstoken|jwt|jwttoken|idtoken|authtoken|access|sessiontoken|apikey|apitoken|bearer|bearertoken|sessionid|authorization|usertoken)$`)
+	cookieKey = lazyregexp.New(`(?i)sess|sid|token|auth|jwt|user|remember|login`)
 )
 
 // tokenOf looks for a token in the answer of a step.

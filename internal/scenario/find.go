@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/routes"
 )
 
@@ -82,9 +82,9 @@ const (
 )
 
 var (
-	passwordPath = regexp.MustCompile(`(?i)pass(word|wd)`)
-	logoutPath   = regexp.MustCompile(`(?i)log-?_?out|sign-?_?out|revoke|deactivate|disable`)
-	deletePath   = regexp.MustCompile(`(?i)/(delete|remove|destroy)(/|$)`)
+	passwordPath = lazyregexp.New(`(?i)pass(word|wd)`)
+	logoutPath   = lazyregexp.New(`(?i)log-?_?out|sign-?_?out|revoke|deactivate|disable`)
+	deletePath   = lazyregexp.New(`(?i)/(delete|remove|destroy)(/|$)`)
 )
 
 // phase is when a route is sent.
@@ -268,8 +268,8 @@ func (s *session) filtered(st *step) {
 }
 
 var (
-	amountWord = regexp.MustCompile(`^(limit|pagesize|perpage|size|take|count|first|top|max)$`)
-	skipWord   = regexp.MustCompile(`^(offset|skip|page|start|from|pagenumber)$`)
+	amountWord = lazyregexp.New(`^(limit|pagesize|perpage|size|take|count|first|top|max)$`)
+	skipWord   = lazyregexp.New(`^(offset|skip|page|start|from|pagenumber)$`)
 )
 
 // filter is a value that a list can be asked for: an amount, or one that something in it has.

@@ -1,11 +1,11 @@
 package scenario
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -35,10 +35,10 @@ func newRoute(r routes.Route) *route {
 }
 
 var (
-	versionWord = regexp.MustCompile(`^v[0-9.]+$`)
-	ownWord     = regexp.MustCompile(`(?i)^(me|self|user|account|profile|my|current)$`)
+	versionWord = lazyregexp.New(`^v[0-9.]+$`)
+	ownWord     = lazyregexp.New(`(?i)^(me|self|user|account|profile|my|current)$`)
 	// braces are parameters anywhere in a path.
-	braces = regexp.MustCompile(`\{([^{}]*)\}`)
+	braces = lazyregexp.New(`\{([^{}]*)\}`)
 )
 
 func param(segment string) (string, bool) {
@@ -138,7 +138,7 @@ func singular(s string) string {
 // trimmed is a path without the slash at its end.
 func trimmed(path string) string { return strings.TrimRight(path, "/") }
 
-var notID = regexp.MustCompile(`[^a-z0-9]+`)
+var notID = lazyregexp.New(`[^a-z0-9]+`)
 
 // caseID is a readable name of the route: create_article, list_articles.
 func (r *route) caseID() string {
@@ -199,10 +199,10 @@ func unsent(r *route) string {
 }
 
 var (
-	wsWord     = regexp.MustCompile(`(^|[/_-])(ws|wss|websocket|socket|socket\.io|sse|stream|eventsource)(/|$)`)
-	docWord    = regexp.MustCompile(`^/(docs|redoc|openapi\.json|swagger[^/]*|static|favicon\.ico|debug|apidocs|flasgger_static)(/|$)`)
-	stopWord   = regexp.MustCompile(`/(shutdown|quit|kill)/?$`)
-	uploadWord = regexp.MustCompile(`/(uploads?|upload[_-]?(file|image|photo)s?)/?$`)
+	wsWord     = lazyregexp.New(`(^|[/_-])(ws|wss|websocket|socket|socket\.io|sse|stream|eventsource)(/|$)`)
+	docWord    = lazyregexp.New(`^/(docs|redoc|openapi\.json|swagger[^/]*|static|favicon\.ico|debug|apidocs|flasgger_static)(/|$)`)
+	stopWord   = lazyregexp.New(`/(shutdown|quit|kill)/?$`)
+	uploadWord = lazyregexp.New(`/(uploads?|upload[_-]?(file|image|photo)s?)/?$`)
 )
 
 func file(fields []routes.Field, depth int) bool {

@@ -3,11 +3,11 @@ package scenario
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/routes"
 )
 
@@ -112,20 +112,20 @@ func locate(m map[string]any) []repair {
 }
 
 var (
-	nameForm  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.\[\]]{0,60}$`)
-	complaint = regexp.MustCompile(`(?i)missing|required|must|is not|positive|blank|empty|not null|cannot be null|can.t be|invalid|not a valid|too short|should be|expected|at least`)
+	nameForm  = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.\[\]]{0,60}$`)
+	complaint = lazyregexp.New(`(?i)missing|required|must|is not|positive|blank|empty|not null|cannot be null|can.t be|invalid|not a valid|too short|should be|expected|at least`)
 	// envelope are keys that complaints are wrapped in, and about keys that say something of a whole answer.
-	envelope   = regexp.MustCompile(`(?i)^(errors?|details?|messages?|msg|json|validation_?errors?|_schema|query|form)$`)
-	about      = regexp.MustCompile(`(?i)^(type|status|code|title|path|timestamp|success|ok|instance|fields?)$`)
-	goField    = regexp.MustCompile(`Key: '([A-Za-z0-9_.\[\]]+)' Error:[^\n]{0,80}on the '([a-z_0-9]+)' tag`)
-	plainNames = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)(?:missing|required|no|provide|need|needs)(?: a| an| the| your| value for)?(?: required)?(?: (?:field|fields|param|params|parameter|parameters|property|key|keys|value|argument|arguments|data|body))?s?(?: (?:is|are))?:? ['"` + "`" + `]?([A-Za-z_][A-Za-z0-9_]{1,40})['"` + "`" + `]?`),
-		regexp.MustCompile(`(?i)(?:field |parameter |property |the )?['"` + "`" + `]?\b([A-Za-z_][A-Za-z0-9_]{1,40})['"` + "`" + `]?(?: field)? (?:is|are|was|must|cannot|can't|can not|may not|should|field required|field is)(?: a| an)? ?(?:missing|required|mandatory|not|be|blank|empty|non)`),
+	envelope   = lazyregexp.New(`(?i)^(errors?|details?|messages?|msg|json|validation_?errors?|_schema|query|form)$`)
+	about      = lazyregexp.New(`(?i)^(type|status|code|title|path|timestamp|success|ok|instance|fields?)$`)
+	goField    = lazyregexp.New(`Key: '([A-Za-z0-9_.\[\]]+)' Error:[^\n]{0,80}on the '([a-z_0-9]+)' tag`)
+	plainNames = []*lazyregexp.Regexp{
+		lazyregexp.New(`(?i)(?:missing|required|no|provide|need|needs)(?: a| an| the| your| value for)?(?: required)?(?: (?:field|fields|param|params|parameter|parameters|property|key|keys|value|argument|arguments|data|body))?s?(?: (?:is|are))?:? ['"` + "`" + `]?([A-Za-z_][A-Za-z0-9_]{1,40})['"` + "`" + `]?`),
+		lazyregexp.New(`(?i)(?:field |parameter |property |the )?['"` + "`" + `]?\b([A-Za-z_][A-Za-z0-9_]{1,40})['"` + "`" + `]?(?: field)? (?:is|are|was|must|cannot|can't|can not|may not|should|field required|field is)(?: a| an)? ?(?:missing|required|mandatory|not|be|blank|empty|non)`),
 	}
 	// "username, email and password are required"
-	namesTogether = regexp.MustCompile(`(?i)((?:['"` + "`" + `]?[A-Za-z_]\w{1,40}['"` + "`" + `]?(?:, ?(?:and |or )?| and | or |/))+['"` + "`" + `]?[A-Za-z_]\w{1,40}['"` + "`" + `]?) (?:fields? )?(?:are|is|must be|can ?not be)(?: both)? (?:required|missing|mandatory|provided|specified|given|blank|empty|included)`)
-	wordForm      = regexp.MustCompile(`[A-Za-z_]\w+`)
-	noName        = regexp.MustCompile(`(?i)^(is|are|be|a|an|the|field|fields|data|for|this|that|it|value|values|request|body|json|input|parameter|parameters|param|required|missing|invalid|not|must|and|or|in|to|of|error|content|header|authorization|token|key|keys|property|argument|found|such|permission|access|valid|payload|you|your|have|with|from)$`)
+	namesTogether = lazyregexp.New(`(?i)((?:['"` + "`" + `]?[A-Za-z_]\w{1,40}['"` + "`" + `]?(?:, ?(?:and |or )?| and | or |/))+['"` + "`" + `]?[A-Za-z_]\w{1,40}['"` + "`" + `]?) (?:fields? )?(?:are|is|must be|can ?not be)(?: both)? (?:required|missing|mandatory|provided|specified|given|blank|empty|included)`)
+	wordForm      = lazyregexp.New(`[A-Za-z_]\w+`)
+	noName        = lazyregexp.New(`(?i)^(is|are|be|a|an|the|field|fields|data|for|this|that|it|value|values|request|body|json|input|parameter|parameters|param|required|missing|invalid|not|must|and|or|in|to|of|error|content|header|authorization|token|key|keys|property|argument|found|such|permission|access|valid|payload|you|your|have|with|from)$`)
 )
 
 // messages reads objects whose keys are fields and whose values are complaints.
@@ -259,7 +259,7 @@ func (f form) repair(all []repair) form {
 	return f
 }
 
-var enumHint = regexp.MustCompile(`(?i)(?:one of|permitted|expected|input should be)[^'"\[]{0,40}['"\[]\s*'?([A-Za-z0-9_-]+)`)
+var enumHint = lazyregexp.New(`(?i)(?:one of|permitted|expected|input should be)[^'"\[]{0,40}['"\[]\s*'?([A-Za-z0-9_-]+)`)
 
 // hinted is a value for a field by what an answer says of it.
 func hinted(name, hint string) any {

@@ -224,6 +224,9 @@ func TestNestedBodiesTokensAndSlugs(t *testing.T) {
 	if g.ReadBack() == 0 {
 		t.Error("no create is read back")
 	}
+	if needs := find(group(t, rec, "users"), "post_user_login").Needs; !slices.Equal(needs, []string{"create_user"}) {
+		t.Errorf("a login needs %v", needs)
+	}
 	if group(t, rec, "profiles").ReadBack() == 0 {
 		t.Error("that somebody is followed is not read back")
 	}

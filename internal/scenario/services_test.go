@@ -291,11 +291,22 @@ func crudRoutes() []routes.Route {
 
 func TestIntegersAndNeedsOfAnotherGroup(t *testing.T) {
 	t.Parallel()
-	rec := record(t, &toy{handler: plainCRUD}, Options{}, crudRoutes()...)
+	all := crudRoutes()
+	for i := range all {
+		if all[i].Method == "GET" && all[i].Path == "/pets" {
+			all[i].Query = []routes.Field{opt("limit", "integer"), opt("kind", "string"), opt("frob", "string"), opt("token", "string")}
+		}
+	}
+	rec := record(t, &toy{handler: plainCRUD}, Options{}, all...)
 	pets := group(t, rec, "pets")
 	for id, want := range map[string]int{"create_owner": 201, "create_pet": 201, "get_pet": 200, "patch_pet": 200, "delete_pet": 204, "get_pet_after_delete": 404, "create_pet_empty": 400, "get_pet_missing": 404} {
 		if got := status(pets, id); got != want {
 			t.Errorf("%s: %d, want %d", id, got, want)
+		}
+	}
+	for id, want := range map[string]string{"list_pets_by_limit": "map[limit:1]", "list_pets_by_kind": "map[kind:map[$ref:create_pet:body/kind]]", "list_pets_by_frob": "map[]", "list_pets_by_token": "map[]"} {
+		if got := fmt.Sprint(find(pets, id).Request.Query); got != want {
+			t.Errorf("%s asks for %s, want %s", id, got, want)
 		}
 	}
 	if own, others := pets.Own(); others != 1 || own < 10 {
@@ -491,6 +502,10 @@ func TestTokenByMail(t *testing.T) {
 		return mux
 	}
 	rec := record(t, &toy{handler: mailed}, Options{}, rt("POST", "/auth/login", "", req("email", "string")), rt("GET", "/things", ""))
+	if !strings.Contains(rec.Auth.Reason, "e-mail") {
+		t.Errorf("auth %+v", rec.Auth)
+	}
+	rec = record(t, &toy{handler: mailed}, Options{}, rt("POST", "/auth/login", "", req("email", "string")), rt("POST", "/auth/token", "", req("token", "string")), rt("GET", "/things", ""))
 	if !strings.Contains(rec.Auth.Reason, "e-mail") {
 		t.Errorf("auth %+v", rec.Auth)
 	}
@@ -804,7 +819,9 @@ func TestCandidates(t *testing.T) {
 	learn("POST", "/owners", "create_owner", `{"id": 1, "name": "x"}`)
 	learn("POST", "/pets", "create_pet", `{"id": 2, "owner_id": 1}`)
 	learn("POST", "/pets/{id}/vaccinations", "create_vaccination", `{"pet": {"id": 2}, "id": 3}`)
-	for path, want := range map[string]string{"/pets/{id}": "create_pet:body/id", "/pets/{petId}/x": "create_pet:body/id", "/owners/{owner_id}": "create_owner:body/id", "/vaccinations/{id}": "create_vaccination:body/id"} {
+	learn("POST", "/users", "create_user", `{"id": 4}`)
+	learn("PATCH", "/users/me", "patch_me", `{"id": 5}`)
+	for path, want := range map[string]string{"/users/{id}": "create_user:body/id", "/pets/{id}": "create_pet:body/id", "/pets/{petId}/x": "create_pet:body/id", "/owners/{owner_id}": "create_owner:body/id", "/vaccinations/{id}": "create_vaccination:body/id"} {
 		r := newRoute(rt("GET", path, ""))
 		all, sure := s.candidates(r.wantOf(r.params[0]))
 		if len(all) == 0 || !sure || fmt.Sprint(all[0].expr) != "map[$ref:"+want+"]" {

@@ -3,11 +3,11 @@ package scenario
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // session is one running service that is asked until a scenario is found.
@@ -141,7 +141,7 @@ func (s *session) start(r *route) form {
 }
 
 // socialWord marks what is done to somebody else.
-var socialWord = regexp.MustCompile(`(?i)/(follow|unfollow|block|mute|friends?|invite|subscribe|followers|following|befriend)s?(/|$)`)
+var socialWord = lazyregexp.New(`(?i)/(follow|unfollow|block|mute|friends?|invite|subscribe|followers|following|befriend)s?(/|$)`)
 
 // performAs is perform in a form of its own, for the case of another identity.
 func (s *session) performAs(r *route, suffix string, f form, who *identity) bool {
@@ -303,8 +303,8 @@ func ranked(a contract.Answer) int {
 }
 
 var (
-	takenWord = regexp.MustCompile(`(?i)exist|taken|already|in use|duplicate|unique|conflict`)
-	tokenWord = regexp.MustCompile(`(?i)token|auth|credential|jwt|log ?in|bearer|session|permission`)
+	takenWord = lazyregexp.New(`(?i)exist|taken|already|in use|duplicate|unique|conflict`)
+	tokenWord = lazyregexp.New(`(?i)token|auth|credential|jwt|log ?in|bearer|session|permission`)
 )
 
 // turn is what an answer that did not work is taken for, while the next form is chosen.
@@ -327,7 +327,7 @@ func (t turn) once(name string, when bool) bool {
 }
 
 // says reports whether the answer has a word.
-func (t turn) says(word *regexp.Regexp) bool {
+func (t turn) says(word *lazyregexp.Regexp) bool {
 	return word.Match(t.answer.Body[:min(len(t.answer.Body), 4096)])
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/routes"
 )
 
@@ -62,18 +63,18 @@ var words = map[string][2]string{
 }
 
 var (
-	emailWord   = regexp.MustCompile(`e?mail$|^email`)
-	userWord    = regexp.MustCompile(`^(username|user|login|loginname|handle|identifier|nick|accountname)$`)
-	newPassWord = regexp.MustCompile(`^(new|changed)pass(word|wd)?|pass(word)?new$`)
-	passWord    = regexp.MustCompile(`pass(word|wd|code)?[12]?$|^pwd$|^pass(word)?|secret$`)
+	emailWord   = lazyregexp.New(`e?mail$|^email`)
+	userWord    = lazyregexp.New(`^(username|user|login|loginname|handle|identifier|nick|accountname)$`)
+	newPassWord = lazyregexp.New(`^(new|changed)pass(word|wd)?|pass(word)?new$`)
+	passWord    = lazyregexp.New(`pass(word|wd|code)?[12]?$|^pwd$|^pass(word)?|secret$`)
 	// serverWord are fields that a service fills itself, and takes from nobody.
-	serverWord = regexp.MustCompile(`^(created|updated|deleted|modified|lastmodified)(at|on|by|date|time)?$|^token$|^slug$`)
-	boolWord   = regexp.MustCompile(`^(is|has|can|should|allow|enable)[a-z]+|^(done|completed|complete|finished|active|enabled|published|public|private|archived|favorited|checked|read|available|draft|pinned)$`)
-	numberWord = regexp.MustCompile(`(count|quantity|qty|amount|price|age|year|rating|score|stock|total|priority|size|weight|height|width|cost|limit|offset|pages?|number|order|position|duration|minutes|hours|lat|lng|latitude|longitude)$`)
-	listWord   = regexp.MustCompile(`list$|^(tags|labels|categories|roles|keywords|topics|genres)$`)
-	dateWord   = regexp.MustCompile(`date$|^(date|birthday|dob)`)
-	timeWord   = regexp.MustCompile(`(at|time|timestamp|deadline|expires|until|since)$`)
-	urlWord    = regexp.MustCompile(`(url|uri|link|website|homepage)$`)
+	serverWord = lazyregexp.New(`^(created|updated|deleted|modified|lastmodified)(at|on|by|date|time)?$|^token$|^slug$`)
+	boolWord   = lazyregexp.New(`^(is|has|can|should|allow|enable)[a-z]+|^(done|completed|complete|finished|active|enabled|published|public|private|archived|favorited|checked|read|available|draft|pinned)$`)
+	numberWord = lazyregexp.New(`(count|quantity|qty|amount|price|age|year|rating|score|stock|total|priority|size|weight|height|width|cost|limit|offset|pages?|number|order|position|duration|minutes|hours|lat|lng|latitude|longitude)$`)
+	listWord   = lazyregexp.New(`list$|^(tags|labels|categories|roles|keywords|topics|genres)$`)
+	dateWord   = lazyregexp.New(`date$|^(date|birthday|dob)`)
+	timeWord   = lazyregexp.New(`(at|time|timestamp|deadline|expires|until|since)$`)
+	urlWord    = lazyregexp.New(`(url|uri|link|website|homepage)$`)
 )
 
 // identityValue is the value of a field that says who somebody is; login is the form of a
@@ -337,6 +338,6 @@ func absent(v any, f routes.Field) any {
 }
 
 var (
-	uuidForm = regexp.MustCompile(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	digits   = regexp.MustCompile(`^[0-9]+$`)
+	uuidForm = lazyregexp.New(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	digits   = lazyregexp.New(`^[0-9]+$`)
 )
