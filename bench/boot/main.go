@@ -1,6 +1,7 @@
 // Command boot makes the recipe of the service of a checkout by rule and prints it with its
 // evidence. With -try it also builds the environment and starts the service in bwrap, without a
-// network but its own, and says how it answered.
+// network but its own, and says how it answered. It never runs anything of a checkout outside of the
+// sandbox.
 //
 //	go run ./bench/boot [-try] [-at COMMIT] [-json] FOLDER…
 package main

@@ -1,5 +1,5 @@
 // Routes prints the routes that folders declare, one a line: METHOD path handler auth body; with
-// -json as the program has them.
+// -json as the program has them. It never runs what it reads.
 package main
 
 import (

@@ -3,7 +3,7 @@
 // from a fresh state with the requests that it found.
 //
 // Everything is by rule and deterministic: the same table and the same service give the same
-// requests. The package starts no process and opens no connection; a contract.Server does.
+// requests. The package never starts a process and never opens a connection; a contract.Server does.
 package scenario
 
 import (
