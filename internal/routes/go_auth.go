@@ -1,11 +1,12 @@
 package routes
 
 import (
-	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"go/ast"
 	"go/token"
 	"slices"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 const (
