@@ -54,6 +54,11 @@ func (b *Builder) tester(ctx context.Context) (schemas.Recipe, error) {
 	if err != nil {
 		return r, err
 	}
+	setup, err := b.Setup(r)
+	if err != nil {
+		return r, fmt.Errorf("planning the environment of the tester: %w", err)
+	}
+	r.Setup = setup.Commands
 	return b.identified(ctx, r)
 }
 

@@ -8,36 +8,36 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/lang/python"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Language is that of the suite.
-const Language = python.Name
+// Language is that of the suite, and installer what its packages are installed with.
+const (
+	Language  = "python"
+	installer = "uv"
+)
 
 // oldestPython is the oldest interpreter that the suite runs with.
 const oldestPython = "v3.9"
 
-// Tester is the recipe of the environment that suites run in: the newest CPython of those
-// available, and the packages of the suite's requirements.txt.
+// Tester is the recipe of the environment that suites run in, without its set-up: the newest
+// CPython of those available, and the packages of the suite's requirements.txt.
 func Tester(available []lang.ToolchainRelease) (schemas.Recipe, error) {
 	r := schemas.Recipe{
-		Language: python.Name, Lock: string(read(requirementsFile)), Pinning: schemas.PinLock, DepsFrom: "suite", Report: ReportFormat,
+		Language: Language, Lock: string(read(requirementsFile)), Pinning: schemas.PinLock, DepsFrom: "suite", Report: ReportFormat,
 		Test: []schemas.Command{{Argv: []string{testerPython, "-m", "pytest", schemas.SuiteFolder}}},
 	}
-	r.Toolchain = newest(available, python.Name)
+	r.Toolchain = newest(available, Language)
 	if semver.Compare("v"+r.Toolchain.Version, oldestPython) < 0 {
 		return r, fmt.Errorf("the suite needs Python %s or newer, which is not among the toolchains", oldestPython[1:])
 	}
-	uv := newest(available, python.UVName)
+	uv := newest(available, installer)
 	if uv.Version == "" {
 		return r, errors.New("uv, which installs Python packages, is not among the toolchains")
 	}
 	r.Tools = []schemas.Toolchain{uv}
-	setup, err := python.Language{}.Setup(r)
-	r.Setup = setup.Commands
-	return r, err
+	return r, nil
 }
 
 // newest is the newest release of a toolchain, without pre-releases.
