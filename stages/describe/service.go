@@ -164,6 +164,8 @@ func askedAs(c contract.Case) string {
 		return "Asked for what is not there, it"
 	case contract.Duplicate:
 		return "Asked the same once more, it"
+	case contract.Other:
+		return "Asked by another user, it"
 	case contract.Happy:
 		return "It"
 	}

@@ -81,7 +81,7 @@ func (s *Surveyor) lacks(g schemas.Group, rec *scenario.Group, cases *contract.G
 	case len(g.Endpoints) < s.config.MinEndpoints:
 		return schemas.SmallGroup, fmt.Sprintf("%d of its endpoints, at least %d are asked for", len(g.Endpoints), s.config.MinEndpoints)
 	case len(g.Handlers()) == 0:
-		return schemas.SmallGroup, "its handlers have no names, and cannot be masked"
+		return schemas.SmallGroup, "its handlers cannot be masked: they have no names, or are made where they are declared"
 	case float64(answered) < s.config.MinAnswered*float64(len(g.Endpoints)):
 		return schemas.SilentGroup, fmt.Sprintf("%d of %d endpoints answer a good request, at least %.0f %% are asked for%s", answered, len(g.Endpoints), 100*s.config.MinAnswered, leftOut(rec))
 	case rec.ReadBack() == 0:

@@ -1,0 +1,50 @@
+package describe
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/routes"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// TestInstruction: each endpoint is told with what it is sent and must answer; a value that was
+// sent, or that differs from run to run, is told by its type, and a constant as it is.
+func TestInstruction(t *testing.T) {
+	t.Parallel()
+	value := func(v any) *contract.Matcher { return &contract.Matcher{Equal: &v} }
+	post := schemas.Endpoint{Method: "POST", Path: "/api/books", Handler: "app.py::add_book"}
+	get := schemas.Endpoint{Method: "GET", Path: "/api/books/{id}", Handler: "app.py::get_book"}
+	i := instruction{
+		start: schemas.Start{Repo: "acme/shelf", Group: &schemas.Group{Name: "books", Framework: "flask", Endpoints: []schemas.Endpoint{post, get}}},
+		table: routes.Table{Routes: []routes.Route{{Method: "POST", Path: "/api/books", Auth: "required", Body: &routes.Body{Encoding: "json", Fields: []routes.Field{{Name: "title", Type: "string", Required: true}}}}}},
+		suite: contract.Suite{Groups: []*contract.Group{
+			{Name: "books", Cases: []contract.Case{
+				{ID: "add", Group: "books", Kind: contract.Happy, Endpoint: post, Request: contract.Request{Body: map[string]any{"title": "Sent title"}}, Expect: &contract.Expect{Status: 201, Body: &contract.Matcher{Object: map[string]*contract.Matcher{
+					"title": value("Sent title"), "id": {Form: "uuid"}, "state": value("on the shelf"), "lent": value(false),
+				}}}},
+				{ID: "add_anonymous", Group: "books", Kind: contract.Anonymous, Endpoint: post, Expect: &contract.Expect{Status: 401}},
+				{ID: "get", Group: "books", Kind: contract.Happy, Endpoint: get, Expect: &contract.Expect{Status: 200, Body: &contract.Matcher{Object: map[string]*contract.Matcher{"title": value("Sent title")}}}},
+				{ID: "silent", Group: "books", Kind: contract.Happy, Endpoint: get},
+			}},
+			{Name: "tags", Cases: []contract.Case{{ID: "tags", Group: "tags", Kind: contract.Happy, Endpoint: schemas.Endpoint{Method: "GET", Path: "/api/tags"}, Expect: &contract.Expect{Status: 200, Body: &contract.Matcher{Object: map[string]*contract.Matcher{"tags": {Type: "array"}}}}}}},
+		}},
+		service: &schemas.Service{Port: 5000, Start: schemas.Command{Argv: []string{"flask", "run"}}},
+	}
+	got := i.text()
+	for _, want := range []string{
+		"Implement the 2 endpoints of the group `books` of acme/shelf, a web service written with Flask.",
+		"- `add_book` in `app.py`\n", "\nPOST /api/books\n- It asks for the credentials of a user.\n- The body (JSON) has: `title` (string, required).\n",
+		"- It answers 201 Created: `{\"id\": uuid, \"lent\": boolean, \"state\": \"on the shelf\", \"title\": string}`.\n",
+		"- Without credentials it answers 401 Unauthorized.\n", "- It answers 200 OK: `{\"title\": string}`.\n",
+		"For example, GET /api/tags of another group answers 200: `{\"tags\": array}`.", "The service is started with `flask run` and asked on port 5000.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "Sent title") {
+		t.Errorf("a value that was sent is told:\n%s", got)
+	}
+}
