@@ -2,6 +2,7 @@ package output
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,11 +94,11 @@ func standing(in *json.Decoder) (Standing, error) {
 		Number int    `json:"number"`
 	}
 	var own struct {
-		change          // before format 3
-		Change  *change `json:"change"`
-		Library struct {
+		change                   // before format 3
+		Change           *change `json:"change"`
+		Library, Service struct {
 			Release string `json:"release"`
-		} `json:"library"`
+		}
 	}
 	if err := json.Unmarshal([]byte(row.Benchmint), &own); err != nil {
 		return Standing{}, fmt.Errorf("key %q: %w", "benchmint", err)
@@ -105,7 +106,7 @@ func standing(in *json.Decoder) (Standing, error) {
 	if own.Change != nil {
 		own.change = *own.Change
 	}
-	return Standing{row.InstanceID, row.Repo, own.change.Commit, own.change.Number, own.Library.Release}, nil
+	return Standing{row.InstanceID, row.Repo, own.change.Commit, own.change.Number, cmp.Or(own.Library.Release, own.Service.Release)}, nil
 }
 
 // Leaving is a row that is in a dataset now and is not in the next one.

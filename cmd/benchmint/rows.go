@@ -98,7 +98,9 @@ func outside(src *schemas.Source, c gitrepo.Landed) string {
 func selects(only []string, row output.Standing) bool {
 	if row.Release != "" {
 		id, err := schemas.ParseInstanceID(row.ID)
-		return err != nil || slices.Contains(only, row.Release) || slices.Contains(only, id.Key)
+		group, service := strings.CutSuffix(id.Key, "."+string(schemas.KindService))
+		return err != nil || slices.Contains(only, row.Release) || slices.Contains(only, id.Key) ||
+			service && (slices.Contains(only, group[strings.LastIndexByte(group, '.')+1:]) || slices.Contains(only, strings.TrimPrefix(row.Release, "c")))
 	}
 	for _, entry := range only {
 		if _, commit, ok := pair.Between(entry); ok {
