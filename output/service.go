@@ -17,6 +17,9 @@ type Service struct {
 	Framework string             `json:"framework"`
 	Endpoints []schemas.Endpoint `json:"endpoints"` // by path, then method
 	Database  string             `json:"database"`  // "", sqlite, postgres
+	// BaseImage is the image that the solver's Dockerfile begins with, in the environment variant;
+	// "" where the environment is the task's.
+	BaseImage string `json:"base_image,omitempty"`
 	// Clock says how the cases were held against time: shifted (a run 37 days ahead) or later (a
 	// run at another moment, where the clock of the runtime cannot be set).
 	Clock string `json:"clock"`
@@ -44,7 +47,7 @@ func serviceOf(t Task) *Service {
 	}
 	return &Service{
 		Release: c.Release.Tag, Group: t.Start.Group.Name, Framework: t.Start.Group.Framework, Endpoints: t.Start.Group.Endpoints,
-		Database: r.Database, Clock: clock, Masked: maskedOf(*m), Difficulty: difficultyOf(t), ZeroWork: t.Proof.ZeroWork(nil),
+		Database: r.Database, BaseImage: r.Image, Clock: clock, Masked: maskedOf(*m), Difficulty: difficultyOf(t), ZeroWork: t.Proof.ZeroWork(nil),
 	}
 }
 
@@ -56,7 +59,11 @@ func (l *linter) service() {
 		l.add(RuleField, "service is null, of a %s", r.Benchmint.Kind)
 		return
 	}
-	if want := schemas.ServiceID(r.Repo, x.Release, x.Group, "").String(); r.InstanceID != want {
+	variant := ""
+	if x.BaseImage != "" {
+		variant = schemas.VariantEnv
+	}
+	if want := schemas.ServiceID(r.Repo, x.Release, x.Group, variant).String(); r.InstanceID != want {
 		l.add(RuleID, "repo, release and group make %s", want)
 	}
 	if r.Benchmint.TestsVisible {
@@ -100,7 +107,7 @@ func (c *checker) served(r Located, s schemas.Start, p schemas.Proof) {
 	want := *serviceOf(Task{
 		Origin: schemas.Origin{Cut: &schemas.Cut{Release: schemas.Release{Tag: x.Release}}}, Start: s, Proof: p,
 		Environment: schemas.Environment{Recipe: schemas.Recipe{
-			SystemPackages: []string{serve.FaketimePackage}, Service: &schemas.Service{Database: x.Database, Shifts: x.Clock == ClockShifted},
+			SystemPackages: []string{serve.FaketimePackage}, Service: &schemas.Service{Database: x.Database, Image: x.BaseImage, Shifts: x.Clock == ClockShifted},
 		}},
 	})
 	if !bytes.Equal(mustJSON(*x), mustJSON(want)) {

@@ -21,6 +21,8 @@ type Cut struct {
 	Slice *Slice `json:"slice,omitempty"`
 	// Group is set for a service, and Slice then has its handlers.
 	Group *Group `json:"group,omitempty"`
+	// Deploy is set for the environment variant of a service.
+	Deploy *Deploy `json:"deploy,omitempty"`
 }
 
 // Kind is service where the cut has a group, else library.
@@ -31,10 +33,14 @@ func (c Cut) Kind() Kind {
 	return KindLibrary
 }
 
-// ID is owner__name-TAG.library[.PROFILE[.SLICE]], or owner__name-TAG.GROUP.service.
+// ID is owner__name-TAG.library[.PROFILE[.SLICE]], or owner__name-TAG.GROUP.service[.env].
 func (c Cut) ID() string {
 	if c.Group != nil {
-		return ServiceID(c.Repo, c.Release.Tag, c.Group.Name, "").String()
+		variant := ""
+		if c.Deploy != nil {
+			variant = VariantEnv
+		}
+		return ServiceID(c.Repo, c.Release.Tag, c.Group.Name, variant).String()
 	}
 	profile, slice := c.Profile, ""
 	if profile == strict {

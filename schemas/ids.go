@@ -88,6 +88,17 @@ func ServiceID(repo, tag, group, variant string) InstanceID {
 	return idOf(repo, key)
 }
 
+// CutService reads the end of a service task's key: what stands before it, and its variant. ok is
+// false for the key of another kind.
+func CutService(key string) (rest, variant string, ok bool) {
+	key, env := strings.CutSuffix(key, "."+VariantEnv)
+	if env {
+		variant = VariantEnv
+	}
+	rest, ok = strings.CutSuffix(key, "."+string(KindService))
+	return rest, variant, ok
+}
+
 func (id InstanceID) String() string { return id.Repo + "-" + id.Key }
 
 // idOf leaves the repository the room that the key does not need. A feature's key needs

@@ -69,6 +69,8 @@ type Start struct {
 	Masked *Masked `json:"masked,omitempty"`
 	// Group are the endpoints that a service task is about; nil for other kinds.
 	Group *Group `json:"group,omitempty"`
+	// Deploy is set for the environment variant of a service task.
+	Deploy *Deploy `json:"deploy,omitempty"`
 }
 
 // TestsVisible reports whether the tests are in the base: a solver has them.

@@ -13,10 +13,26 @@ type Group struct {
 	Endpoints []Endpoint `json:"endpoints"` // by path, then method
 	// Suite is the blob of the recorded cases that this group is tested with (package contract).
 	Suite Digest `json:"suite,omitempty"`
+	// Recipe is the blob of the locked recipe that the service was recorded with (Recipe).
+	Recipe Digest `json:"recipe,omitempty"`
 	// Refused is why no task can be made of the group; "" where one can.
 	Refused Reason `json:"refused,omitempty"`
 	Detail  string `json:"detail,omitempty"` // of Refused
 }
+
+// Deploy is what the environment variant of a service task asks for beside the handlers: its
+// starter has no environment files, and its solution a Dockerfile of ours.
+type Deploy struct {
+	Image string `json:"image"` // that the Dockerfile begins with
+	Port  int    `json:"port"`  // that the service listens on
+	Files Digest `json:"files"` // blob of the solution's environment files (package deploy)
+}
+
+// VariantEnv is the key of the environment variant in an ID.
+const VariantEnv = "env"
+
+// Deployed reports whether the service is built from the Dockerfile of its tree.
+func (r Recipe) Deployed() bool { return r.Service != nil && r.Service.Image != "" }
 
 // Handlers are the functions that answer the endpoints, sorted, each once.
 func (g Group) Handlers() []string {
@@ -76,6 +92,9 @@ type Service struct {
 	// Copied says that the service writes beside its tree (../gorm.db): it runs in a copy
 	// whose parent it may write to.
 	Copied bool `json:"copied,omitempty"`
+	// Image is the name of the image that the Dockerfile of an answer begins with; "" where the
+	// environment is the task's. Start, Prepare and Files are then empty: they are the answer's.
+	Image string `json:"image,omitempty"`
 	// Shifts says that the clock of the service can be set by libfaketime.
 	Shifts bool `json:"shifts,omitempty"`
 	// Login is a user that the repository's own settings or seeds make, where they do.

@@ -253,7 +253,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 	libraries := pipeline.Then(cuts, Mask, pipeline.Stage[schemas.Cut, schemas.Start](do.masker), options(Mask, mask.Version, d.Mask, attempt))
 	services := d.services(pipeline.Where(crawled, wants(schemas.KindService)), projects, do.masker, where)
 	labelled := pipeline.Then(pipeline.Merge(starts, edits, libraries, services), Classify, pipeline.Stage[schemas.Start, schemas.Labelled](do.classifier), asking(d.Desk, options(Classify, classify.Version, d.Classify, attempt, Harvest)))
-	resolved := pipeline.Then(labelled, Resolve, pipeline.Stage[schemas.Labelled, schemas.Resolved](resolve.New(d.Builder, projects, records)), options(Resolve, resolve.Version, where, locks))
+	resolved := pipeline.Then(labelled, Resolve, pipeline.Stage[schemas.Labelled, schemas.Resolved](resolve.New(d.Builder, projects, records, d.Blobs)), options(Resolve, resolve.Version, where, locks))
 	provisioned := pipeline.Share(resolved, Provision, pipeline.Sharer[schemas.Resolved, provision.Built, schemas.Provisioned](provision.New(d.Builder, projects, records, d.SandboxKind)), options(Provision, provision.Version, where, environments))
 	proofs := pipeline.Then(provisioned, Validate, pipeline.Stage[schemas.Provisioned, schemas.Proof](do.prover), options(Validate, validate.Version, d.Validate, proof))
 	assessed := pipeline.Then(proofs, Assess, pipeline.Stage[schemas.Proof, schemas.Adequacy](do.assessor), options(Assess, assess.Version, d.Assess, hunks))

@@ -354,7 +354,7 @@ func (p *program) jobOf(ctx context.Context, c *config.Config, s *sources, until
 // recall takes from the store the sandbox that it was begun with, else the one that is
 // asked for, and what its last run found on this machine. No store is made by asking.
 func (p *program) recall(ctx context.Context, c *config.Config, j *job) (err error) {
-	j.kind = c.Sandbox.Kind
+	j.kind = wantedKind(c)
 	if !store.Exists(c.Store) {
 		return nil
 	}

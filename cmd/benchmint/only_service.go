@@ -43,7 +43,7 @@ func (s *sources) served(ctx context.Context, src schemas.Source, repo *gitrepo.
 	if slices.Contains(groups, entry) {
 		return entry, true, nil
 	}
-	key, isTask := strings.CutSuffix(entry, "."+string(schemas.KindService))
+	key, _, isTask := schemas.CutService(entry)
 	if at := strings.LastIndexByte(key, '.'); isTask && at > 0 && named(key[:at]) && slices.Contains(groups, key[at+1:]) {
 		return entry, true, nil
 	}
@@ -85,7 +85,7 @@ func (s *sources) groupsOf(ctx context.Context, src schemas.Source, c *config.Co
 func (a *asking) groups(ids []string) (names []string) {
 	for _, id := range ids {
 		parsed, err := schemas.ParseInstanceID(id)
-		key, ok := strings.CutSuffix(parsed.Key, "."+string(schemas.KindService))
+		key, _, ok := schemas.CutService(parsed.Key)
 		if err == nil && ok && slices.Contains(a.sources, parsed.Repo) {
 			names = append(names, key[strings.LastIndexByte(key, '.')+1:])
 		}

@@ -98,7 +98,7 @@ func outside(src *schemas.Source, c gitrepo.Landed) string {
 func selects(only []string, row output.Standing) bool {
 	if row.Release != "" {
 		id, err := schemas.ParseInstanceID(row.ID)
-		group, service := strings.CutSuffix(id.Key, "."+string(schemas.KindService))
+		group, _, service := schemas.CutService(id.Key)
 		return err != nil || slices.Contains(only, row.Release) || slices.Contains(only, id.Key) ||
 			service && (slices.Contains(only, group[strings.LastIndexByte(group, '.')+1:]) || slices.Contains(only, strings.TrimPrefix(row.Release, "c")))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/toolchain"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // workshop is where environments are made and tests run: one sandbox with the
@@ -60,12 +61,23 @@ func (p *program) openWorkshop(ctx context.Context, c *config.Config, s *store.S
 func (p *program) kindFor(c *config.Config, s *store.Store) (string, error) {
 	fixed, err := s.Fix("sandbox", "")
 	if err != nil || fixed == "" {
-		return c.Sandbox.Kind, err
+		return wantedKind(c), err
+	}
+	if c.Service.Env && c.Makes(schemas.KindService) && fixed != config.Docker {
+		return "", unmet("service.env needs sandbox.kind docker, and the store at %s was begun with %s; use another --store", folderOf(c), fixed)
 	}
 	if want := c.Sandbox.Kind; want != "" && want != fixed {
 		return "", unmet("the store at %s was begun with %s, and %s asks for %s: results of two sandboxes are never mixed; use another --store", folderOf(c), fixed, c.Origin("sandbox.kind"), want)
 	}
 	return fixed, nil
+}
+
+// wantedKind is the kind of sandbox that the configuration asks for; "" is any.
+func wantedKind(c *config.Config) string {
+	if c.Sandbox.Kind == "" && c.Service.Env && c.Makes(schemas.KindService) {
+		return config.Docker // which alone has images
+	}
+	return c.Sandbox.Kind
 }
 
 // hold remembers the workshop's kind in a store that has none yet.

@@ -120,6 +120,7 @@ type Service struct {
 	MinAnswered  float64 // share of a group's endpoints, 0 to 1
 	MinF2P       int     // FAIL_TO_PASS cases of a task
 	MinEndpoints int     // that these ask
+	Env          bool    // make the environment variant of each task, too
 	WalkBack     int     // earlier commits that are tried where none of a commit's groups will do
 }
 

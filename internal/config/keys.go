@@ -98,6 +98,7 @@ var Keys = []Key{
 	{Path: "service.min_answered", Doc: "share of a group's endpoints that answer a good request (2xx, 3xx)", bind: func(c *Config) any { return &c.Service.MinAnswered }},
 	{Path: "service.min_f2p", Doc: "FAIL_TO_PASS cases that a task has", bind: func(c *Config) any { return &c.Service.MinF2P }},
 	{Path: "service.min_endpoints", Doc: "endpoints of the group that these cases ask", bind: func(c *Config) any { return &c.Service.MinEndpoints }},
+	{Path: "service.env", Doc: "a second task of each group, .service.env, whose solver writes the Dockerfile, too; needs sandbox.kind docker", bind: func(c *Config) any { return &c.Service.Env }},
 	{Path: "service.walk_back", Doc: "earlier commits that are tried, one after another, where a service does not start or none of its groups will do", bind: func(c *Config) any { return &c.Service.WalkBack }},
 
 	{Path: "redaction.allow", Doc: "what looks like a credential and is none: fingerprints (RULE:HEX, as rejects and redactions.jsonl have them), files, folders that end in /", Example: "[\"jwt:1a2b3c4d\", tests/certs/]", bind: func(c *Config) any { return &c.Redaction.Allow }},

@@ -149,6 +149,9 @@ func (k *checker) numbers() {
 			k.at(path, "%g is not between 0 and 1", share)
 		}
 	}
+	if c.Service.Env && s.Kind != "" && s.Kind != Docker {
+		k.at("service.env", "needs sandbox.kind docker, and it is %s", s.Kind)
+	}
 	if c.Proof.Parallel < 1 {
 		k.at("proof.parallel", "%d is below 1", c.Proof.Parallel)
 	}

@@ -73,7 +73,11 @@ func (b *Builder) Key(ctx context.Context, r schemas.Recipe) (schemas.Digest, er
 }
 
 // Setup gives the steps that make the env layer of a locked recipe.
+// Where the environment is an answer's, there are none.
 func (b *Builder) Setup(r schemas.Recipe) (recipe.Step, error) {
+	if r.Deployed() {
+		return recipe.Step{}, nil
+	}
 	l, err := b.language(r)
 	if err != nil {
 		return recipe.Step{}, err

@@ -30,7 +30,9 @@ func (b *Builder) Test(ctx context.Context, layer sandbox.Layer, r schemas.Recip
 		return sandbox.Result{}, fmt.Errorf("making the environment of the tester: %w", err)
 	}
 	run.Layer, run.Env = tester, r.Service.Tester.Variables
-	run.Beside = &sandbox.Beside{Layer: layer, Command: *tr.Serves, Env: r.Variables, Limits: limits}
+	if run.Beside = &(sandbox.Beside{Layer: layer, Command: *tr.Serves, Env: r.Variables, Limits: limits}); r.Deployed() {
+		run.Beside = &sandbox.Beside{Layer: layer, Limits: limits, Deployed: true}
+	}
 	res, err := b.Sandbox.Run(ctx, tr.Asking(run))
 	if err == nil && res.Beside != nil && len(res.Beside.Output) > 0 {
 		res.Output = slices.Concat(line(res.Output), []byte(ServiceLog), res.Beside.Output)

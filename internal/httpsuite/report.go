@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/contract"
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/schemas"
@@ -102,6 +103,11 @@ func parsed(o lang.Output) process {
 		p.unit.Message = cut(fmt.Sprintf("the tester ended with status %d after %d of %d tests: %s", o.Result.ExitCode, len(seen), len(known), lastLine(o.Result.Output)))
 	}
 	return p
+}
+
+// NotServed is the output of a process that was not started, because there is no service to ask.
+func NotServed(run recipe.TestRun, t lang.Tree, why string) lang.Output {
+	return lang.Output{Run: run, Tree: t, Result: sandbox.Result{End: sandbox.Exited, ExitCode: notReady, Output: []byte(notReadyText + why + "\n")}}
 }
 
 // listed are the tests of a unit.

@@ -102,6 +102,9 @@ func variables(r schemas.Recipe) map[string]string {
 func (m Maker) base(ctx context.Context, t Task) (sandbox.Layer, error) {
 	recipe := t.Environment.Recipe
 	env, err := m.Environments.Env(ctx, recipe)
+	if err == nil && recipe.Deployed() { // what the Dockerfile of a solver begins with
+		err = m.Engine.Tag(ctx, env, recipe.Service.Image)
+	}
 	if err != nil {
 		return sandbox.Layer{}, err
 	}

@@ -135,6 +135,29 @@ func TestRunScriptIsBash(t *testing.T) {
 	}
 }
 
+// TestDeployScript: where the environment is the solver's, the script builds what he wrote.
+func TestDeployScript(t *testing.T) {
+	t.Parallel()
+	r := rendering()
+	r.ID, r.Recipe.Service = "acme__Widget-v1.books.service.env", &schemas.Service{Port: 8000, Image: "benchmint/base:ab12"}
+	path := filepath.Join(t.TempDir(), "run.sh")
+	script := RunScript(r)
+	if err := os.WriteFile(path, script, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("bash", "-n", path).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, want := range []string{"docker build --quiet --tag acme__widget-v1.books.service.env . || exit 4", "--publish 127.0.0.1:8000:8000 ", "benchmint/base:ab12"} {
+		if !strings.Contains(string(script), want) {
+			t.Errorf("no %q in\n%s", want, script)
+		}
+	}
+	if strings.Contains(string(script), "uv pip install") {
+		t.Error("the build of the recipe is run, which is the solver's")
+	}
+}
+
 // Quote is judged by the shell itself.
 func TestQuote(t *testing.T) {
 	t.Parallel()

@@ -125,6 +125,9 @@ func pinned(r schemas.Recipe) string {
 // RunScript renders the build and test commands of one proof run as they are
 // executed in the tree, after any patches that it is given.
 func RunScript(r Rendering) []byte {
+	if r.Recipe.Deployed() {
+		return deployScript(r)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "#!/bin/bash\n# %s: apply the patches named as arguments, build, %s.\n", r.ID, r.does())
 	if r.Serve == nil {
@@ -154,6 +157,17 @@ func RunScript(r Rendering) []byte {
 		}
 	}
 	fmt.Fprintf(&b, "exit \"${rc:-0}\"\n")
+	return []byte(b.String())
+}
+
+// deployScript builds and starts the service of a tree by its own Dockerfile, where Docker is.
+func deployScript(r Rendering) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#!/bin/bash\n# %s: in a copy of the base tree, where Docker is: apply the patches named as arguments,\n# build the Dockerfile, serve on port %d. tests_benchmint asks it from elsewhere (SERVICE_URL).\n", r.ID, r.Recipe.Service.Port)
+	fmt.Fprintf(&b, "# The image that it begins with, %s, is that of Dockerfile here without the tree.\nset -eu\n", r.Recipe.Service.Image)
+	fmt.Fprintf(&b, "for p in \"$@\"; do git apply --whitespace=nowarn \"$p\" || exit 3; done\n")
+	fmt.Fprintf(&b, "docker build --quiet --tag %s . || exit 4\n", Quote(strings.ToLower(r.ID)))
+	fmt.Fprintf(&b, "exec docker run --rm --publish 127.0.0.1:%[1]d:%[1]d %[2]s\n", r.Recipe.Service.Port, Quote(strings.ToLower(r.ID)))
 	return []byte(b.String())
 }
 

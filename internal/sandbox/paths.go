@@ -78,7 +78,9 @@ func (r Run) Check() error {
 		return nil
 	case r.Interactive != nil:
 		return errors.New("a run with a terminal has no service beside it")
-	case len(b.Command.Argv) == 0:
+	case b.Deployed && (len(b.Command.Argv) > 0 || len(b.Inputs) > 0 || len(b.Env) > 0):
+		return errors.New("the service: an image of its own has its own command, files and variables")
+	case !b.Deployed && len(b.Command.Argv) == 0:
 		return errors.New("the service: an empty command")
 	}
 	if err := CheckFiles(b.Inputs, []string{RunPath}, nil); err != nil {

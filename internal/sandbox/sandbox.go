@@ -201,6 +201,27 @@ type Beside struct {
 	Env     map[string]string
 	Inputs  []File // under RunPath
 	Limits  Limits // Timeout is the run's
+	// Deployed says that the layer is of a Deployer: command, user and variables are those of
+	// its image, and the other fields but Limits are empty.
+	Deployed bool
+}
+
+// Deployment is an image that is built from a Dockerfile that a stranger wrote.
+type Deployment struct {
+	Key    schemas.Digest
+	Base   Layer
+	Files  []File // the build's context, under TreePath
+	Limits Limits // Timeout is that of the whole build
+	// Dockerfile gives what is built, where the image that it begins with has the given name. An
+	// error of it is one of the Dockerfile.
+	Dockerfile func(base string) ([]byte, error)
+}
+
+// Deployer is a sandbox whose layers are images.
+type Deployer interface {
+	// Deploy builds (or finds, by Key) an image with the network of Registries. The layer is
+	// leased, and is for Beside.Deployed alone. A Dockerfile that does not build is a *BuildError.
+	Deploy(ctx context.Context, d Deployment) (Layer, Result, error)
 }
 
 // Terminal is a person's terminal.

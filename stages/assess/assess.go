@@ -280,7 +280,7 @@ func (w *work) run(ctx context.Context, name string, h hunk) (o *testrun.Outcome
 		return nil, err
 	}
 	defer func() {
-		if fault := w.bench.Builder.Sandbox.Remove(context.WithoutCancel(ctx), at.Layer); fault != nil {
+		if fault := w.bench.Free(ctx, at); fault != nil {
 			err = fmt.Errorf("removing the layer of state %s: %w", name, fault) // whatever the run came to
 		}
 	}()

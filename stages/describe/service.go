@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/deploy"
 	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/internal/routes"
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
@@ -43,7 +45,8 @@ func (d *Describer) service(ctx context.Context, f facts) (schemas.Statement, er
 	if err != nil {
 		return st, err
 	}
-	i := instruction{start: f.start, suite: suite, table: table, service: provisioned.Environment.Recipe.Service, f2p: judged(f.proof)}
+	r := provisioned.Environment.Recipe
+	i := instruction{start: f.start, suite: suite, table: table, service: r.Service, f2p: judged(f.proof), toolchain: r.Toolchain, tools: r.Tools}
 	st.Text = i.text()
 	pipeline.Provide(ctx, prompts.Provenance{Provider: st.Provider})
 	return st, nil
@@ -65,6 +68,9 @@ type instruction struct {
 	table   routes.Table
 	service *schemas.Service
 	f2p     map[string]bool
+	// toolchain and tools are those of the recipe.
+	toolchain schemas.Toolchain
+	tools     []schemas.Toolchain
 }
 
 func (i instruction) text() string {
@@ -82,10 +88,32 @@ func (i instruction) text() string {
 	}
 	i.example(&b)
 	b.WriteString("\nThe work is judged by requests over HTTP. Each begins with the fresh state of the service, and later requests use what earlier ones answered: identifiers, slugs and tokens differ from run to run. Answers have the keys that are shown, and no others. The other endpoints of the service are asked, too, and must answer as they do now.\n")
-	if s := i.service; s != nil {
+	if d := i.start.Deploy; d != nil {
+		i.environment(&b, *d)
+	} else if s := i.service; s != nil {
 		fmt.Fprintf(&b, "\nThe service is started with `%s` and asked on port %d.\n", strings.Join(s.Start.Argv, " "), s.Port)
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// environment asks for the environment, too: the second template of ABC-Bench.
+func (i instruction) environment(b *strings.Builder, d schemas.Deploy) {
+	fmt.Fprintf(b, "\nThe service has no environment yet: no Dockerfile, no compose file, no start script. Write `%s` in the root of the project. It is built with the project as its context, and the container that starts from it must serve on port %d, on all addresses, within a minute.\n\n", deploy.Dockerfile, d.Port)
+	fmt.Fprintf(b, "- The image begins with `FROM %s`, which is Debian with %s; no other image can be had.\n", d.Image, i.toolchains())
+	b.WriteString("- Everything that the service needs is installed while the image is built. Commands reach the package indexes then, and nothing else; the container has no network but the one that it is asked over.\n")
+	if s := i.service; s != nil && s.Database == schemas.DatabasePostgres {
+		b.WriteString("- The service needs a PostgreSQL server, which starts in the same container. Its programs are in the image.\n")
+	}
+	b.WriteString("- Migrations and first data are the image's or its command's business: each container begins with the same state.\n")
+}
+
+// toolchains names those of the base image.
+func (i instruction) toolchains() string {
+	var out []string
+	for _, t := range append([]schemas.Toolchain{i.toolchain}, i.tools...) {
+		out = append(out, fmt.Sprintf("%s %s in `%s/%s-%s/bin`", t.Name, t.Version, sandbox.ToolchainPath, t.Name, t.Version))
+	}
+	return strings.Join(out, " and ")
 }
 
 // endpoint tells of one endpoint: who may ask, what is sent, what is answered.

@@ -164,7 +164,7 @@ func (g *Grader) run(ctx context.Context, d *prepared, t *tree.Tree, grade *sche
 	at, err := bench.Instead(ctx, schemas.StateS, "P", t)
 	if err == nil {
 		defer func() {
-			err = errors.Join(err, bench.Builder.Sandbox.Remove(context.WithoutCancel(ctx), at.Layer))
+			err = errors.Join(err, bench.Free(ctx, at))
 		}()
 		if err = g.unchanged(ctx, d, bench, at); err == nil {
 			outcome, err = bench.Run(ctx, at, testrun.ScopeSuite, lang.Select{Number: 1})

@@ -66,7 +66,7 @@ func (g *Grader) lint(ctx context.Context, d *prepared, linter lang.Linter, t *t
 		return limited(err, &out.Limit, &out.Detail)
 	}
 	defer func() {
-		err = errors.Join(err, bench.Builder.Sandbox.Remove(context.WithoutCancel(ctx), at.Layer))
+		err = errors.Join(err, bench.Free(ctx, at))
 	}()
 	for _, run := range linter.Lints(bench.Environment.Recipe, t, files) {
 		if err := lintOne(ctx, bench, at, linter, run, tools[run.Needs], out); err != nil {

@@ -109,7 +109,7 @@ func (g *Grader) try(ctx context.Context, d *prepared, t *tree.Tree, sel lang.Se
 	at, err := bench.Instead(ctx, schemas.StateS, "P", t)
 	if err == nil {
 		defer func() {
-			err = errors.Join(err, bench.Builder.Sandbox.Remove(context.WithoutCancel(ctx), at.Layer))
+			err = errors.Join(err, bench.Free(ctx, at))
 		}()
 		var o *testrun.Outcome
 		if err = g.unchanged(ctx, d, bench, at); err == nil {

@@ -133,6 +133,14 @@ func (m *Masker) run(ctx context.Context, c schemas.Cut) (schemas.Start, error) 
 		return none, err
 	}
 	source := solution.ID()
+	goal := source
+	if c.Deploy != nil {
+		var without []gitrepo.Edit
+		if goal, without, err = m.deployed(ctx, solution, c); err != nil {
+			return none, err
+		}
+		edits = append(edits, without...)
+	}
 	base, err := m.repos.Graft(ctx, c.Repo, source, edits)
 	if err != nil {
 		return none, fmt.Errorf("making the starter's tree: %w", err)
@@ -140,8 +148,8 @@ func (m *Masker) run(ctx context.Context, c schemas.Cut) (schemas.Start, error) 
 	start := schemas.Start{
 		ChangeID: c.ID(), Repo: c.Repo, Kind: c.Kind(), Language: language,
 		Base: c.Release.Commit, Commit: c.Release.Commit, BaseDate: c.Release.Date,
-		SourceTree: source, BaseTree: base, StartTree: base, SolutionTree: source,
-		Identity: schemas.DigestOf([]string{c.RepoRoot, base, source}), Masked: &done, Group: c.Group,
+		SourceTree: source, BaseTree: base, StartTree: base, SolutionTree: goal,
+		Identity: schemas.DigestOf([]string{c.RepoRoot, base, goal}), Masked: &done, Group: c.Group, Deploy: c.Deploy,
 	}
 	if c.Slice != nil {
 		start.Functions.Modified = names

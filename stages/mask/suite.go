@@ -3,8 +3,10 @@ package mask
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/deploy"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/internal/tree"
@@ -36,4 +38,33 @@ func (m *Masker) suite(ctx context.Context, s *schemas.Start) error {
 		}
 	}
 	return nil
+}
+
+// deployed is the solution of an environment variant, without the suite, and the edits that take
+// the environment of the service out of its starter.
+func (m *Masker) deployed(ctx context.Context, release *tree.Tree, c schemas.Cut) (goal string, without []gitrepo.Edit, err error) {
+	raw, err := m.blobs.Get(c.Deploy.Files)
+	if err != nil {
+		return "", nil, fmt.Errorf("reading the environment of a service: %w", err)
+	}
+	files, err := deploy.Decode(raw)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, p := range release.Paths() {
+		if deploy.Environment(p) {
+			without = append(without, gitrepo.Edit{Path: p})
+		}
+	}
+	edits := slices.Clone(without)
+	for _, f := range files {
+		if f.Path != deploy.Dockerfile && release.Has(f.Path) {
+			return "", nil, fmt.Errorf("the release has %s, which a solution would write", f.Path)
+		}
+		edits = append(edits, gitrepo.Edit{Path: f.Path, Mode: tree.ModeFile, Data: []byte(f.Text)})
+	}
+	if goal, err = m.repos.Graft(ctx, c.Repo, release.ID(), edits); err != nil {
+		return "", nil, fmt.Errorf("making the tree of the solution: %w", err)
+	}
+	return goal, without, nil
 }

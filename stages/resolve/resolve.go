@@ -6,7 +6,10 @@ package resolve
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
+	"github.com/benchmint/benchmint/internal/deploy"
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -21,18 +24,24 @@ type Starts interface {
 	Start(id string) (schemas.Start, error)
 }
 
+// Blobs has the recipes that services were recorded with.
+type Blobs interface {
+	Get(d schemas.Digest) ([]byte, error)
+}
+
 // Resolver infers, resolves and keys.
 type Resolver struct {
 	builder  *environment.Builder
 	projects environment.Projects
 	starts   Starts
+	blobs    Blobs
 }
 
 var _ pipeline.Stage[schemas.Labelled, schemas.Resolved] = (*Resolver)(nil)
 
 // New resolves with the builder's sandbox and languages.
-func New(b *environment.Builder, p environment.Projects, s Starts) *Resolver {
-	return &Resolver{builder: b, projects: p, starts: s}
+func New(b *environment.Builder, p environment.Projects, s Starts, blobs Blobs) *Resolver {
+	return &Resolver{builder: b, projects: p, starts: s, blobs: blobs}
 }
 
 // Depends: what a change is called says nothing of what it runs in.
@@ -50,28 +59,48 @@ func (r *Resolver) Run(ctx context.Context, in schemas.Labelled) (schemas.Resolv
 	if err != nil {
 		return schemas.Resolved{}, err
 	}
-	project, err := r.projects.Of(ctx, s)
+	recipe, err := r.recipe(ctx, s)
 	if err != nil {
-		return schemas.Resolved{}, ends.Of(err, schemas.NoToolchain)
-	}
-	if _, ok := r.builder.Languages[s.Language]; !ok {
-		return schemas.Resolved{}, pipeline.Reject(schemas.NoRecipe, "no language plugin for %q", s.Language)
-	}
-	framework := ""
-	if s.Group != nil {
-		framework = s.Group.Framework
-	}
-	guess, err := r.builder.Guess(ctx, project, s.Language, framework)
-	if err != nil {
-		return schemas.Resolved{}, ends.Of(err, schemas.Unresolvable)
-	}
-	recipe, err := r.builder.Lock(ctx, project, guess)
-	if err != nil {
-		return schemas.Resolved{}, ends.For(ends.Of(err, schemas.Unresolvable), recipe)
+		return schemas.Resolved{}, err
 	}
 	key, err := r.builder.Key(ctx, recipe)
 	if err != nil {
 		return schemas.Resolved{}, ends.Of(err, schemas.Unresolvable)
 	}
 	return schemas.Resolved{StartID: s.ID(), Start: schemas.DigestOf(s), Key: key, Recipe: recipe}, nil
+}
+
+// recipe is the locked recipe of a start. A service is proved in what it was recorded in.
+func (r *Resolver) recipe(ctx context.Context, s schemas.Start) (schemas.Recipe, error) {
+	none := schemas.Recipe{}
+	if s.Group != nil {
+		raw, err := r.blobs.Get(s.Group.Recipe)
+		if err != nil {
+			return none, fmt.Errorf("reading the recipe of %s: %w", s.ID(), err)
+		}
+		var recorded schemas.Recipe
+		if err := json.Unmarshal(raw, &recorded); err != nil {
+			return none, fmt.Errorf("reading the recipe of %s: %w", s.ID(), err)
+		}
+		if s.Deploy != nil {
+			return deploy.Recipe(recorded, s.Deploy.Image), nil
+		}
+		return recorded, nil
+	}
+	project, err := r.projects.Of(ctx, s)
+	if err != nil {
+		return none, ends.Of(err, schemas.NoToolchain)
+	}
+	if _, ok := r.builder.Languages[s.Language]; !ok {
+		return none, pipeline.Reject(schemas.NoRecipe, "no language plugin for %q", s.Language)
+	}
+	guess, err := r.builder.Guess(ctx, project, s.Language, "")
+	if err != nil {
+		return none, ends.Of(err, schemas.Unresolvable)
+	}
+	recipe, err := r.builder.Lock(ctx, project, guess)
+	if err != nil {
+		return none, ends.For(ends.Of(err, schemas.Unresolvable), recipe)
+	}
+	return recipe, nil
 }

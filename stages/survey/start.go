@@ -26,32 +26,36 @@ var _ Starter = Workshop{}
 
 // Start makes the recipe of a commit's service by rule, its environment and its state, as a
 // proof makes them.
-func (w Workshop) Start(ctx context.Context, c Commit, t routes.Table) (server contract.Server, login *schemas.Login, stop func() error, err error) {
+func (w Workshop) Start(ctx context.Context, c Commit, t routes.Table) (server contract.Server, r schemas.Recipe, stop func() error, err error) {
 	project, err := w.Projects.At(ctx, c.Repo.Name, c.Release.Commit, c.Language, c.Tree, c.Release.Date)
 	if err != nil {
-		return nil, nil, nil, ends.Of(err, schemas.NoToolchain)
+		return nil, r, nil, ends.Of(err, schemas.NoToolchain)
 	}
-	r, err := w.Builder.Guess(ctx, project, c.Language, t.Framework)
-	if err != nil {
-		return nil, nil, nil, ends.Of(err, schemas.NoBoot)
+	if r, err = w.Builder.Guess(ctx, project, c.Language, t.Framework); err != nil {
+		return nil, r, nil, ends.Of(err, schemas.NoBoot)
 	}
 	for attempt := 1; ; attempt++ {
 		if r, err = w.Builder.Lock(ctx, project, r); err != nil {
-			return nil, nil, nil, ends.For(ends.Of(err, schemas.Unresolvable), r)
+			return nil, r, nil, ends.For(ends.Of(err, schemas.Unresolvable), r)
 		}
 		s, stop, err := w.built(ctx, c, t, r)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, r, nil, err
 		}
 		repaired, ok, err := w.repaired(ctx, project, s, r)
 		if err == nil && (!ok || attempt == environment.Attempts) {
-			return s, r.Service.Login, stop, nil
+			return s, r, stop, nil
 		}
 		if err = errors.Join(err, stop()); err != nil {
-			return nil, nil, nil, err
+			return nil, r, nil, err
 		}
 		r = repaired
 	}
+}
+
+// Variant implements Starter.
+func (w Workshop) Variant(r schemas.Recipe) (schemas.Deploy, []byte, error) {
+	return w.Builder.Variant(r)
 }
 
 // repaired starts a service once, and gives its recipe with the edit that its log asks for where

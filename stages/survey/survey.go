@@ -38,6 +38,8 @@ type Config struct {
 	MinAnswered  float64  `json:"min_answered"`
 	MinEndpoints int      `json:"min_endpoints"`
 	WalkBack     int      `json:"walk_back"` // earlier commits that are tried
+	// Env asks for the environment variant of each group, too.
+	Env bool `json:"env,omitempty"`
 }
 
 // Default is what holds where nothing is configured.
@@ -55,8 +57,10 @@ type Blobs interface {
 
 // Starter starts the service of a commit, as often as its Server is asked to.
 type Starter interface {
-	// Start builds the service. Its layers are there until stop.
-	Start(ctx context.Context, p Commit, t routes.Table) (server contract.Server, login *schemas.Login, stop func() error, err error)
+	// Start builds the service, by the recipe that it gives. Its layers are there until stop.
+	Start(ctx context.Context, p Commit, t routes.Table) (server contract.Server, r schemas.Recipe, stop func() error, err error)
+	// Variant is what the environment variant of a recipe asks for, and the files of its solution.
+	Variant(r schemas.Recipe) (d schemas.Deploy, files []byte, err error)
 }
 
 // Commit is one commit that is looked at.
@@ -130,7 +134,7 @@ func later(r schemas.Reason) bool {
 }
 
 // commits are those to look at, the newest first, and the groups that are asked for; nil is all.
-func (s *Surveyor) commits(in schemas.Crawled, repo *gitrepo.Repo) (commits []schemas.Release, groups []string) {
+func (s *Surveyor) commits(in schemas.Crawled, repo *gitrepo.Repo) (commits []schemas.Release, groups []choice) {
 	line := repo.Line()
 	name := in.Source.Repo.Name
 	tags := map[string]schemas.Release{}
@@ -153,7 +157,7 @@ func (s *Surveyor) commits(in schemas.Crawled, repo *gitrepo.Repo) (commits []sc
 		case at >= 0:
 			commits = append(commits, released(name, line[at], tags))
 		default:
-			groups = append(groups, only)
+			groups = append(groups, choice{group: only, any: true})
 		}
 	}
 	if len(commits) > 0 {
@@ -165,17 +169,17 @@ func (s *Surveyor) commits(in schemas.Crawled, repo *gitrepo.Repo) (commits []sc
 	return commits, groups
 }
 
-// ofTask reads the key of a service task, TAG.GROUP.service.
-func ofTask(only string) (tag, group string, ok bool) {
-	rest, ok := strings.CutSuffix(only, "."+string(schemas.KindService))
+// ofTask reads the key of a service task, TAG.GROUP.service[.env].
+func ofTask(only string) (tag string, group choice, ok bool) {
+	rest, variant, ok := schemas.CutService(only)
 	if !ok {
-		return "", "", false
+		return "", group, false
 	}
 	at := strings.LastIndexByte(rest, '.')
 	if at < 1 {
-		return "", "", false
+		return "", group, false
 	}
-	tag, group = rest[:at], rest[at+1:]
+	tag, group = rest[:at], choice{group: rest[at+1:], variant: variant}
 	if commit, is := strings.CutPrefix(tag, "c"); is && untagged.MatchString(tag) {
 		tag = commit
 	}
@@ -202,7 +206,7 @@ func Untagged(repo, commit string, at time.Time) schemas.Release {
 }
 
 // commit surveys one commit.
-func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, r schemas.Release, wanted []string) (cuts []schemas.Cut, err error) {
+func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, r schemas.Release, wanted []choice) (cuts []schemas.Cut, err error) {
 	t, err := repo.Tree(ctx, r.Commit)
 	if err != nil {
 		return nil, ends.OfTree(err)
@@ -215,12 +219,12 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 		return nil, err
 	}
 	pipeline.Doing(ctx, "%s, building the service", r.Tag)
-	server, login, stop, err := s.starter.Start(ctx, Commit{Repo: src.Repo, Release: r, Language: language, Tree: t}, table)
+	server, recipe, stop, err := s.starter.Start(ctx, Commit{Repo: src.Repo, Release: r, Language: language, Tree: t}, table)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	recording, err := scenario.Record(ctx, table, server, scenario.Options{Login: login, Progress: func(done, of int, group string) {
+	recording, err := scenario.Record(ctx, table, server, scenario.Options{Login: recipe.Service.Login, Progress: func(done, of int, group string) {
 		pipeline.Doing(ctx, "%s, recording group %d of %d, %s", r.Tag, done+1, of, group)
 	}})
 	var not *contract.NotReady
@@ -234,16 +238,59 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	if err != nil {
 		return nil, err
 	}
+	kept, deploy, err := s.kept(recipe)
+	if err != nil {
+		return nil, err
+	}
 	for _, g := range found {
-		if len(wanted) > 0 && !slices.Contains(wanted, g.Name) {
-			continue
-		}
-		cuts = append(cuts, schemas.Cut{
+		g.Recipe = kept
+		c := schemas.Cut{
 			Repo: src.Repo.Name, RepoRoot: src.Repo.Root, Licence: src.Repo.Licence, Category: src.Category, Release: r,
 			Profile: "strict", Slice: &schemas.Slice{Name: g.Name, Handlers: g.Handlers()}, Group: &g,
-		})
+		}
+		if asks(wanted, g.Name, "") {
+			cuts = append(cuts, c)
+		}
+		if c.Deploy = deploy; deploy != nil && g.Refused == "" && asks(wanted, g.Name, schemas.VariantEnv) {
+			cuts = append(cuts, c)
+		}
 	}
 	return cuts, nil
+}
+
+// kept keeps the recipe of a service, and makes its environment variant where one is asked for.
+func (s *Surveyor) kept(r schemas.Recipe) (recipe schemas.Digest, d *schemas.Deploy, err error) {
+	raw, err := schemas.Canonical(r)
+	if err != nil {
+		return "", nil, fmt.Errorf("writing the recipe of a service: %w", err)
+	}
+	if recipe, err = s.blobs.Put(raw); err != nil {
+		return "", nil, fmt.Errorf("keeping the recipe of a service: %w", err)
+	}
+	if !s.config.Env {
+		return recipe, nil, nil
+	}
+	deploy, files, err := s.starter.Variant(r)
+	if err != nil {
+		return "", nil, err
+	}
+	if deploy.Files, err = s.blobs.Put(files); err != nil {
+		return "", nil, fmt.Errorf("keeping the environment of a service: %w", err)
+	}
+	return recipe, &deploy, nil
+}
+
+// choice is one entry of Source.Only that names a group.
+type choice struct {
+	group string
+	// variant is that of the entry where it is the key of a task; any else.
+	variant string
+	any     bool
+}
+
+// asks reports whether entries ask for a group's task; none ask for all.
+func asks(wanted []choice, group, variant string) bool {
+	return len(wanted) == 0 || slices.ContainsFunc(wanted, func(c choice) bool { return c.group == group && (c.any || c.variant == variant) })
 }
 
 // Groups are the names of the groups that a tree declares, sorted; none where no framework of the
@@ -270,11 +317,11 @@ func names(table routes.Table) []string {
 
 // known names the group that was probably meant where one is asked for that the service does
 // not have.
-func known(wanted []string, table routes.Table) error {
+func known(wanted []choice, table routes.Table) error {
 	all := names(table)
 	for _, w := range wanted {
-		if !slices.Contains(all, w) {
-			return pipeline.Reject(schemas.SmallGroup, "there is no group %s%s", w, nearest.Hint(w, all))
+		if !slices.Contains(all, w.group) {
+			return pipeline.Reject(schemas.SmallGroup, "there is no group %s%s", w.group, nearest.Hint(w.group, all))
 		}
 	}
 	return nil

@@ -135,14 +135,19 @@ type starter struct {
 	stopped int
 }
 
-func (s *starter) Start(_ context.Context, c survey.Commit, _ routes.Table) (contract.Server, *schemas.Login, func() error, error) {
+func (s *starter) Start(_ context.Context, c survey.Commit, _ routes.Table) (contract.Server, schemas.Recipe, func() error, error) {
+	recipe := schemas.Recipe{Service: &schemas.Service{Port: 8000}}
 	s.begun = append(s.begun, c.Release.Tag)
 	for word, err := range s.ends {
 		if data, _ := c.Tree.Read("app.py"); strings.Contains(string(data), word) {
-			return nil, nil, nil, err
+			return nil, recipe, nil, err
 		}
 	}
-	return notes{&s.starts}, nil, func() error { s.stopped++; return nil }, nil
+	return notes{&s.starts}, recipe, func() error { s.stopped++; return nil }, nil
+}
+
+func (s *starter) Variant(r schemas.Recipe) (schemas.Deploy, []byte, error) {
+	return schemas.Deploy{Image: "benchmint/base:ab12", Port: r.Service.Port}, []byte("[]"), nil
 }
 
 type one struct{ *gitrepo.Repo }

@@ -75,8 +75,12 @@ func (p *prover) service() error {
 	if !p.served() {
 		return nil
 	}
+	want := schemas.P2P
+	if p.c.Start.Deploy != nil { // without its environment nothing starts (gate G5)
+		want = schemas.F2P
+	}
 	for _, t := range p.proof.Tests {
-		if t.ID == httpsuite.ConnectID && t.Class != schemas.P2P {
+		if t.ID == httpsuite.ConnectID && t.Class != want {
 			return pipeline.Reject(schemas.NotServing, "%s is %s: %s", t.ID, t.Class, t.Why)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // ended, and a service may end at any time. So the run's container is the first one up, and
 // its command waits until the service is started.
 func (c *running) runBeside(ctx context.Context, b *sandbox.Beside) (sandbox.Result, error) {
-	service := &running{s: c.s, limits: b.Limits.Filled(), space: c.space, join: c.id, unneeded: make(chan struct{})}
+	service := &running{s: c.s, limits: b.Limits.Filled(), space: c.space, join: c.id, unneeded: make(chan struct{}), deployed: b.Deployed}
 	service.limits.Timeout = math.MaxInt64 // it ends with the run
 	if err := service.create(ctx, sandbox.Run{Layer: b.Layer, Command: b.Command, Env: b.Env, Inputs: b.Inputs}); err != nil {
 		return sandbox.Result{}, fmt.Errorf("the service: %w", err)

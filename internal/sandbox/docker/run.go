@@ -110,6 +110,8 @@ type running struct {
 	gate chan struct{} // of sharedNetwork: closed when the command may begin
 	held time.Duration // how long it waited for that
 	join string        // of joinedNetwork: the container whose network it is
+	// deployed says that the image's own command runs, as the user that it names.
+	deployed bool
 	// unneeded is closed when the run that a service is for has ended.
 	unneeded chan struct{}
 
@@ -151,6 +153,9 @@ func (c *running) create(ctx context.Context, r sandbox.Run) error {
 	}
 	if c.spoken() {
 		config.OpenStdin, config.StdinOnce, config.AttachStdin = true, true, true
+	}
+	if c.deployed {
+		config, host.CapAdd = &container.Config{Image: r.Layer.ID, AttachStdout: true, AttachStderr: true}, deployedCaps
 	}
 	if t := c.terminal; t != nil {
 		config.Tty, config.OpenStdin, config.StdinOnce, config.AttachStdin = t.TTY, true, true, true
@@ -352,6 +357,8 @@ func (c *running) judge(ctx context.Context, dog *watchdog, res *sandbox.Result)
 			res.End = sandbox.Memory
 		case !ok && res.ExitCode == killed && c.isUnneeded():
 			return nil // it served to the end
+		case !ok && c.deployed: // its first process is its own; who kills all kills the run as well
+			res.End = sandbox.Exited
 		case !ok && res.ExitCode == killed:
 			return errKilled
 		case !ok:

@@ -20,6 +20,9 @@ import (
 // it), or its tests run beside a service that does not see them, its layer is B's.
 func (b *Bench) Place(ctx context.Context, s schemas.State) (Place, error) {
 	p := Place{State: s, Tree: b.Tree(s)}
+	if b.Environment.Recipe.Deployed() && s != schemas.StateB {
+		return b.deployed(ctx, p)
+	}
 	if s == schemas.StateS && (b.Start.StartTree == b.Start.BaseTree || b.Environment.Recipe.Service != nil) {
 		s = schemas.StateB
 	}
@@ -54,6 +57,9 @@ func (b *Bench) Place(ctx context.Context, s schemas.State) (Place, error) {
 // layer when it is done; it must be done before the bench is removed.
 func (b *Bench) Instead(ctx context.Context, s schemas.State, name string, t *tree.Tree) (Place, error) {
 	at := Place{State: schemas.State(name), Tree: t}
+	if b.Environment.Recipe.Deployed() {
+		return b.deploy(ctx, at)
+	}
 	if b.Environment.Recipe.Service != nil {
 		files, err := b.alone(t)
 		if err != nil {
@@ -68,6 +74,59 @@ func (b *Bench) Instead(ctx context.Context, s schemas.State, name string, t *tr
 	}
 	at.Layer, err = b.build(ctx, at.State, base.Layer, b.B.Changes(t, b.Start.BaseDate.Add(age)))
 	return at, err
+}
+
+// deployed is deploy for a state, which is built once.
+func (b *Bench) deployed(ctx context.Context, at Place) (Place, error) {
+	if l, ok := b.layers[at.State]; ok {
+		at.Layer = l
+		return at, nil
+	}
+	if why, ok := b.unbuilt[at.State]; ok {
+		at.Unbuilt = why
+		return at, nil
+	}
+	at, err := b.deploy(ctx, at)
+	switch {
+	case err != nil:
+	case at.Unbuilt == "":
+		b.layers[at.State] = at.Layer
+	case at.State == schemas.StateG:
+		return at, pipeline.Reject(schemas.NoBuild, "the solution does not build: %s", at.Unbuilt)
+	default:
+		b.unbuilt[at.State] = at.Unbuilt
+	}
+	return at, err
+}
+
+// deploy builds the image of a place from the Dockerfile in its tree. One that does not build is
+// said in the place.
+func (b *Bench) deploy(ctx context.Context, at Place) (Place, error) {
+	files, err := b.alone(at.Tree)
+	if err != nil {
+		return at, err
+	}
+	at.Layer, err = b.Builder.Deploy(ctx, b.Env, b.Environment.Recipe, files)
+	var failed *sandbox.BuildError
+	if !errors.As(err, &failed) {
+		return at, err
+	}
+	if err := b.recordBuild(at.State, failed); err != nil {
+		return at, err
+	}
+	if failed.Result.End != sandbox.Exited {
+		return at, OverLimit(failed.Result.End, fmt.Sprintf("building the image of state %s", at.State))
+	}
+	at.Unbuilt = failed.Error()
+	return at, nil
+}
+
+// Free removes the layer of a place that Instead made.
+func (b *Bench) Free(ctx context.Context, at Place) error {
+	if at.Unbuilt != "" {
+		return nil
+	}
+	return b.Builder.Sandbox.Remove(context.WithoutCancel(ctx), at.Layer)
 }
 
 // alone are the files of a service's state, for a layer that lies on the environment: what the

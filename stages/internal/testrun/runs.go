@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -88,6 +89,9 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 }
 
 func (b *Bench) process(ctx context.Context, at Place, tr recipe.TestRun) (lang.Output, error) {
+	if at.Unbuilt != "" {
+		return httpsuite.NotServed(tr, at.Tree, at.Unbuilt), nil
+	}
 	res, err := b.Builder.Test(ctx, at.Layer, b.Environment.Recipe, tr, b.Limits)
 	if err != nil {
 		return lang.Output{}, fmt.Errorf("running the tests: %w", err)

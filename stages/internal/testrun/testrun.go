@@ -79,18 +79,19 @@ type Bench struct {
 	Limits  sandbox.Limits
 	Records []schemas.RunRecord // in the order of work
 	layers  map[schemas.State]sandbox.Layer
+	unbuilt map[schemas.State]string // why states have no image
 }
 
 // New is a bench for a case, with no layer made yet.
 func New(o Outside, c Case, limits sandbox.Limits) *Bench {
-	return &Bench{Outside: o, Case: c, Limits: limits, Records: []schemas.RunRecord{}, layers: map[schemas.State]sandbox.Layer{}}
+	return &Bench{Outside: o, Case: c, Limits: limits, Records: []schemas.RunRecord{}, layers: map[schemas.State]sandbox.Layer{}, unbuilt: map[schemas.State]string{}}
 }
 
 // Beside is a bench for another goroutine, on the layers that b has made until now and with
 // records of its own. It is not removed: b frees the layers, when nobody uses them.
 func (b *Bench) Beside() *Bench {
 	out := *b
-	out.Records, out.layers = []schemas.RunRecord{}, maps.Clone(b.layers)
+	out.Records, out.layers, out.unbuilt = []schemas.RunRecord{}, maps.Clone(b.layers), maps.Clone(b.unbuilt)
 	return &out
 }
 
@@ -99,4 +100,7 @@ type Place struct {
 	State schemas.State // its name in records
 	Tree  *tree.Tree
 	Layer sandbox.Layer
+	// Unbuilt is why there is no layer: the Dockerfile of the tree does not build. Nothing is run
+	// then, and no test loads.
+	Unbuilt string
 }

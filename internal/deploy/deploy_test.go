@@ -1,0 +1,130 @@
+package deploy
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/moby/buildkit/frontend/dockerfile/parser"
+
+	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/serve"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	for p, want := range map[string]bool{
+		"Dockerfile": true, "build/Dockerfile.dev": true, "Containerfile": true, "docker-compose.yml": true, "compose.override.yaml": true,
+		".dockerignore": true, "backend/scripts/entrypoint.sh": true, "docker-entrypoint.sh": true, "start.sh": true, "prestart.sh": true,
+		"start-reload.sh": true, "run.sh": true, "Procfile": true, "app.dockerfile": true,
+		"requirements.txt": false, "go.mod": false, "main.go": false, "compose.py": false, "start.py": false, "docs/compose.md": false,
+		"runner.sh": false, "restart.go": false, "entrypoint.py": false, "migrations/run.sql": false, "poetry.lock": false, "test.sh": false,
+	} {
+		if got := Environment(p); got != want {
+			t.Errorf("Environment(%q) = %v, want %v", p, got, want)
+		}
+	}
+}
+
+func sample() schemas.Recipe {
+	return schemas.Recipe{
+		Language: "python", Toolchain: schemas.Toolchain{Name: "python", Version: "3.11.7"}, Tools: []schemas.Toolchain{{Name: "uv", Version: "0.1"}},
+		SystemPackages: []string{serve.FaketimePackage, "postgresql"}, Variables: map[string]string{"SECRET_KEY": `a "quoted" $word`},
+		Build:   []schemas.Command{{Argv: []string{"make", "assets"}}},
+		Service: &schemas.Service{Port: 8000, Start: schemas.Command{Argv: []string{"flask", "run"}}, Database: schemas.DatabasePostgres, Shifts: true},
+	}
+}
+
+// TestSolution: the Dockerfile of a solution is one that Pin takes, which copies what lies beside
+// it and starts the service.
+func TestSolution(t *testing.T) {
+	t.Parallel()
+	r := sample()
+	setup := recipe.Step{
+		Files:    []sandbox.File{{Path: sandbox.EnvPath + "/lock.txt", Data: []byte("flask==3.0\n")}},
+		Commands: []schemas.Command{{Argv: []string{"uv", "pip", "sync", sandbox.EnvPath + "/lock.txt"}}},
+		Caches:   map[string]string{"uv": "/tmp/uv"},
+	}
+	files := Solution(r, setup)
+	raw, err := Encode(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files, err = Decode(raw); err != nil || len(files) != 2 {
+		t.Fatalf("%d files, %v; want the Dockerfile and the lock", len(files), err)
+	}
+	text := files[1].Text
+	pinned, err := Pin([]byte(text), Image(r), "sha256:0123")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, want := range []string{
+		"FROM sha256:0123\n", "COPY --chown=61000:61000 " + files[0].Path + " /opt/env/lock.txt\n", "uv pip sync /opt/env/lock.txt && rm -rf /tmp/uv\n",
+		"COPY --chown=61000:61000 . /testbed\n", "make assets", "EXPOSE 8000\n", `ENV SECRET_KEY="a \"quoted\" \$word"` + "\n", `"flask","run"]`,
+	} {
+		if !strings.Contains(string(pinned), want) {
+			t.Errorf("%q is not in\n%s", want, pinned)
+		}
+	}
+	if _, err := parser.Parse(strings.NewReader(string(pinned))); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRecipe: the environment variant keeps the base image and what answers are asked by, and
+// nothing that says how the service is installed.
+func TestRecipe(t *testing.T) {
+	t.Parallel()
+	r := sample()
+	got := Recipe(r, Image(r))
+	want := r
+	want.SystemPackages, want.Build, want.Variables = []string{"postgresql"}, nil, nil
+	want.Service = &schemas.Service{Port: 8000, Database: schemas.DatabasePostgres, Image: Image(r)}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if r.Service.Image != "" {
+		t.Error("the recipe of the plain task was changed")
+	}
+	if !got.Deployed() || Image(got) != Image(r) {
+		t.Errorf("its image is %s, want %s", Image(got), Image(r))
+	}
+}
+
+func TestPin(t *testing.T) {
+	t.Parallel()
+	const image, id = "benchmint/base:ab12", "sha256:ffff"
+	for _, tt := range []struct{ name, text, want, refused string }{
+		{"plain", "FROM benchmint/base:ab12\nRUN true\n", "FROM sha256:ffff\nRUN true\n", ""},
+		{"stages", "FROM benchmint/base:ab12 AS build\nRUN make\nFROM benchmint/base:ab12\nCOPY --from=build /a /a\nCOPY --from=0 /b /b\n",
+			"FROM sha256:ffff AS build\nRUN make\nFROM sha256:ffff\nCOPY --from=build /a /a\nCOPY --from=0 /b /b\n", ""},
+		{"stage_of_stage", "FROM benchmint/base:ab12 AS Build\nFROM build\n", "FROM sha256:ffff AS Build\nFROM build\n", ""},
+		{"local_add", "FROM benchmint/base:ab12\nADD app.tar.gz /app\n", "FROM sha256:ffff\nADD app.tar.gz /app\n", ""},
+		{"empty", "\n", "", "Dockerfile:1: there is no such file in the root of the project, or nothing in it"},
+		{"other_image", "FROM benchmint/base:ab12 AS a\nFROM python:3.11\n", "", "Dockerfile:2: FROM python:3.11: there is no image but benchmint/base:ab12"},
+		{"argument", "ARG X=python:3.11\nFROM $X\n", "", "Dockerfile:2: FROM $X: there is no image but benchmint/base:ab12"},
+		{"longer_tag", "FROM benchmint/base:ab123\n", "", "Dockerfile:1: FROM benchmint/base:ab123: there is no image but benchmint/base:ab12"},
+		{"copy_from_image", "FROM benchmint/base:ab12\nCOPY --from=nginx /a /a\n", "", "Dockerfile:2: COPY --from=nginx: no stage has this name"},
+		{"remote_add", "FROM benchmint/base:ab12\nADD https://example.org/x /x\n", "", "Dockerfile:2: ADD https://example.org/x: nothing is fetched but by commands from the package indexes"},
+		{"variable_add", "FROM benchmint/base:ab12\nARG U=https://example.org/x\nADD $U /x\n", "", "Dockerfile:3: ADD $U: nothing is fetched but by commands from the package indexes"},
+		{"onbuild", "FROM benchmint/base:ab12\nONBUILD RUN true\n", "", "Dockerfile:2: ONBUILD has no use in the image of a service"},
+		{"split", "FROM \\\n benchmint/base:ab12\n", "", "Dockerfile:1: FROM benchmint/base:ab12 is not on one line"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Pin([]byte(tt.text), image, id)
+			if tt.refused != "" {
+				if !errors.As(err, new(*Refused)) || err.Error() != tt.refused {
+					t.Errorf("%v, want %s", err, tt.refused)
+				}
+				return
+			}
+			if err != nil || string(got) != tt.want {
+				t.Errorf("%q, %v; want %q", got, err, tt.want)
+			}
+		})
+	}
+}

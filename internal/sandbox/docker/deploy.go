@@ -1,0 +1,216 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/build"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/jsonstream"
+	"github.com/moby/moby/client"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+var _ sandbox.Deployer = (*Sandbox)(nil)
+
+// deployedCaps are what the first process of a service's own image has: entry points start as
+// root, make folders for other users, and become them.
+var deployedCaps = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"}
+
+// builtFrom is the name of the file in the context that is built: an answer may have one of any
+// other name.
+const builtFrom = ".benchmint.Dockerfile"
+
+// Deploy builds an image with the engine's own builder. Its commands share the network of a
+// workplace, which leads to the package indexes alone; where these are, and the machine's CA, is
+// in the image that it begins with.
+func (s *Sandbox) Deploy(ctx context.Context, d sandbox.Deployment) (layer sandbox.Layer, res sandbox.Result, err error) {
+	began := time.Now()
+	defer func() { res.Overhead = time.Since(began) - res.Wall }()
+	if err := sandbox.CheckFiles(d.Files, []string{sandbox.TreePath}, nil); err != nil {
+		return layer, res, err
+	}
+	base, err := s.deployBase(ctx, d.Base)
+	if err != nil {
+		return layer, res, err
+	}
+	res.End = sandbox.Exited
+	layer, err = s.made(ctx, d.Key, true, func(id string) (r record, err error) {
+		text, err := d.Dockerfile(base.Image)
+		if err != nil {
+			res.ExitCode, res.Output = 1, []byte(err.Error()+"\n")
+			return r, &sandbox.BuildError{Step: deployStep, Result: res}
+		}
+		r, res, err = s.deploy(ctx, base, id, text, d)
+		return r, err
+	})
+	return layer, res, err
+}
+
+// deployStep stands for the whole build in errors.
+var deployStep = schemas.Command{Argv: []string{"docker", "build", "."}}
+
+// deployBase is a base that knows where packages come from, and the CA of this machine.
+func (s *Sandbox) deployBase(ctx context.Context, from sandbox.Layer) (record, error) {
+	parent, err := s.recordOf(ctx, from)
+	if err != nil {
+		return parent, err
+	}
+	env := maps.Clone(s.options.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	if s.ca != nil {
+		maps.Copy(env, sandbox.CAEnv())
+	}
+	key := schemas.DigestOf([]any{"deploy", from.Key, env, schemas.DigestBytes(s.ca)})
+	layer, err := s.made(ctx, key, false, func(id string) (r record, err error) {
+		c, err := s.create(ctx, &container.Config{Image: parent.Image, User: root, WorkingDir: "/", Entrypoint: []string{}, Cmd: []string{"/bin/sh"}, Env: environ(env)}, s.hostConfig(sandbox.Limits{}.Filled()))
+		if err != nil {
+			return r, err
+		}
+		defer s.removeContainer(c)
+		if s.ca != nil {
+			archive, err := rootFile(strings.TrimPrefix(sandbox.CAPath, "/"), string(s.ca))
+			if err != nil {
+				return r, err
+			}
+			if err := s.copyIn(ctx, c, archive); err != nil {
+				return r, err
+			}
+		}
+		r.Base = parent.Base
+		r.Image, _, err = s.commit(ctx, c, id)
+		return r, err
+	})
+	return record{Key: key, Image: layer.ID, Base: parent.Base}, err
+}
+
+// deploy has the engine build text in the context of the files.
+func (s *Sandbox) deploy(ctx context.Context, base record, id string, text []byte, d sandbox.Deployment) (r record, res sandbox.Result, err error) {
+	limits := d.Limits.Filled()
+	free, err := s.space()
+	if err != nil {
+		return r, res, err
+	}
+	w, err := s.newWorkplace(ctx, base.Image, workplace{registries: true, packages: true, limits: limits})
+	if err != nil {
+		return r, res, err
+	}
+	defer w.close()
+	archive, err := buildContext(d.Files, text)
+	if err != nil {
+		return r, res, err
+	}
+	timed, cancel := context.WithTimeout(ctx, limits.Timeout)
+	defer cancel()
+	done := make(chan struct{})
+	watched := make(chan struct{})
+	go func() { defer close(watched); free.Watch(done, cancel) }()
+	began := time.Now()
+	image, said, failed := s.engineBuild(timed, archive, client.ImageBuildOptions{
+		Version: build.BuilderV1, Dockerfile: builtFrom, Tags: []string{s.layerName(id)}, NetworkMode: "container:" + w.id,
+		NoCache: true, Remove: true, ForceRemove: true,
+		Memory: limits.Memory, MemorySwap: limits.Memory, CPUPeriod: cpuPeriod, CPUQuota: int64(limits.CPUs * cpuPeriod),
+		BuildArgs: proxyArgs(), Ulimits: s.hostConfig(limits).Ulimits,
+	}, limits.Output)
+	close(done)
+	<-watched
+	res = sandbox.Result{End: sandbox.Exited, Output: said.Bytes(), Wall: time.Since(began)}
+	if err := free.Short(res.Output); err != nil {
+		return r, res, err
+	}
+	switch {
+	case ctx.Err() != nil:
+		return r, res, ctx.Err()
+	case timed.Err() != nil:
+		res.End = sandbox.TimedOut
+	case said.Full():
+		res.End = sandbox.Output
+	case failed == nil:
+		r.Image, r.Base = image, base.Base
+		return r, res, nil
+	case !errors.As(failed, new(*jsonstream.Error)):
+		return r, res, fmt.Errorf("building an image: %w", failed)
+	default:
+		res.ExitCode = 1
+	}
+	broken := &sandbox.BuildError{Step: deployStep, Result: res}
+	broken.Denied, broken.Unreached = w.proxy.Denied(), w.proxy.Unreached()
+	return r, res, broken
+}
+
+const cpuPeriod = 100_000 // microseconds
+
+// proxyArgs are the build arguments that every builder knows and no image keeps.
+func proxyArgs() map[string]*string {
+	out := map[string]*string{}
+	for name, value := range sandbox.ProxyEnv("http://" + proxyAddress) {
+		out[name] = &value
+	}
+	return out
+}
+
+// engineBuild sees a build to its end. A *jsonstream.Error is one of the Dockerfile or its
+// commands; any other is the engine's.
+func (s *Sandbox) engineBuild(ctx context.Context, archive io.Reader, o client.ImageBuildOptions, most int64) (image string, said *sandbox.Capped, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	said = sandbox.NewCapped(most, cancel)
+	built, err := s.api.ImageBuild(ctx, archive, o)
+	if err != nil {
+		if ctx.Err() == nil && errdefs.IsInvalidArgument(err) { // the engine reads the whole file before it begins
+			_, _ = fmt.Fprintln(said, err)
+			return "", said, &jsonstream.Error{Message: err.Error()}
+		}
+		return "", said, err
+	}
+	defer built.Body.Close()
+	messages := json.NewDecoder(built.Body)
+	for {
+		var m jsonstream.Message
+		if err := messages.Decode(&m); err != nil {
+			if errors.Is(err, io.EOF) && image != "" {
+				return image, said, nil
+			}
+			return "", said, fmt.Errorf("reading what the engine says: %w", err)
+		}
+		if m.Error != nil {
+			_, _ = fmt.Fprintln(said, m.Error.Message)
+			return "", said, m.Error
+		}
+		_, _ = io.WriteString(said, m.Stream)
+		if m.Aux != nil {
+			var aux build.Result
+			if json.Unmarshal(*m.Aux, &aux) == nil && aux.ID != "" {
+				image = aux.ID
+			}
+		}
+	}
+}
+
+// buildContext is the tree as the context of a build, with the file that is built.
+func buildContext(files []sandbox.File, text []byte) (io.Reader, error) {
+	inside := make([]sandbox.File, 0, len(files))
+	for _, f := range files {
+		f.Path = strings.TrimPrefix(strings.TrimPrefix(f.Path, sandbox.TreePath), "/")
+		if f.Path != "" && f.Path != ".dockerignore" && f.Path != builtFrom+".dockerignore" {
+			inside = append(inside, f)
+		}
+	}
+	inside = append(inside, sandbox.File{Path: builtFrom, Mode: 0o644, Data: text})
+	packed, err := packFiles(inside)
+	if err != nil {
+		return nil, fmt.Errorf("packing the context of a build: %w", err)
+	}
+	return packed, nil
+}
