@@ -92,8 +92,11 @@ func (l *linter) service() {
 			l.add(RuleField, "parts: %s is not of the suite", p)
 		}
 	}
-	if x.Cases == 0 || x.EndpointsAsked == 0 || x.EndpointsAsked > len(x.Endpoints) {
-		l.add(RuleField, "service: %d cases ask %d of %d endpoints", x.Cases, x.EndpointsAsked, len(x.Endpoints))
+	if cases, endpoints := asked(casesIn([]byte(r.TestPatch)), x.Group); x.Cases != cases || x.EndpointsAsked != endpoints || cases == 0 {
+		l.add(RuleField, "service: %d cases ask %d endpoints, and those of test_patch are %d and %d", x.Cases, x.EndpointsAsked, cases, endpoints)
+	}
+	if want := categoryOf(x.Group, x.Endpoints); x.Category != want {
+		l.add(RuleField, "service.category is %q, not %s", x.Category, want)
 	}
 	l.masked("service", x.Masked)
 	if d := x.Difficulty; d == nil || d.Tests != len(r.FailToPass) {

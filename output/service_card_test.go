@@ -111,6 +111,25 @@ func TestCasesOfPatch(t *testing.T) {
 	if cases, endpoints := asked(casesIn(diff), "books"); cases != 3 || endpoints != 1 {
 		t.Errorf("%d cases ask %d endpoints", cases, endpoints)
 	}
+	r := served("python", "flask", "", "content", 0, 1, 3, 1, 1)
+	r.Benchmint.Service.Group, r.Benchmint.Service.Endpoints, r.TestPatch = "books", []schemas.Endpoint{one.Endpoint}, string(diff)
+	linted := func() (out string) {
+		l := &linter{row: r}
+		l.service()
+		for _, f := range l.findings {
+			out += f.Message + "\n"
+		}
+		return out
+	}
+	if got := linted(); strings.Contains(got, "cases ask") || strings.Contains(got, "category") {
+		t.Errorf("a row that holds is refused: %s", got)
+	}
+	r.Benchmint.Service.Cases, r.Benchmint.Service.Category = 4, "commerce"
+	for _, want := range []string{"service: 4 cases ask 1 endpoints, and those of test_patch are 3 and 1", `service.category is "commerce", not content`} {
+		if got := linted(); !strings.Contains(got, want) {
+			t.Errorf("%q is not in %s", want, got)
+		}
+	}
 	if cases, endpoints := asked(casesIn([]byte("no patch")), "books"); cases != 0 || endpoints != 0 {
 		t.Errorf("of nothing: %d cases, %d endpoints", cases, endpoints)
 	}
