@@ -38,6 +38,7 @@ func card(m Manifest, t *tally) []byte {
 		statisticsTable(&b, m)
 		tallies(&b, t)
 		t.edits.print(&b)
+		t.services.print(&b)
 	}
 	return b.Bytes()
 }

@@ -23,6 +23,12 @@ type Service struct {
 	// Clock says how the cases were held against time: shifted (a run 37 days ahead) or later (a
 	// run at another moment, where the clock of the runtime cannot be set).
 	Clock string `json:"clock"`
+	// Category is one of ABC-Bench's ten, by the words of the group's name and paths.
+	Category string `json:"category"`
+	// Cases are those of test_patch that are judged, and EndpointsAsked the endpoints of the group
+	// that these ask.
+	Cases          int `json:"cases"`
+	EndpointsAsked int `json:"endpoints_asked"`
 	Masked
 	Difficulty *Difficulty `json:"difficulty"`
 	// ZeroWork is the share of the cases that pass with nothing done: those of other groups, and
@@ -45,7 +51,9 @@ func serviceOf(t Task) *Service {
 	if serve.Shifts(t.Environment.Recipe) {
 		clock = ClockShifted
 	}
+	cases, endpoints := asked(casesIn(t.TestPatch), t.Start.Group.Name)
 	return &Service{
+		Category: categoryOf(t.Start.Group.Name, t.Start.Group.Endpoints), Cases: cases, EndpointsAsked: endpoints,
 		Release: c.Release.Tag, Group: t.Start.Group.Name, Framework: t.Start.Group.Framework, Endpoints: t.Start.Group.Endpoints,
 		Database: r.Database, BaseImage: r.Image, Clock: clock, Masked: maskedOf(*m), Difficulty: difficultyOf(t), ZeroWork: t.Proof.ZeroWork(nil),
 	}
@@ -91,6 +99,12 @@ func (l *linter) service() {
 			l.add(RuleField, "parts: %s is not of the suite", p)
 		}
 	}
+	if cases, endpoints := asked(casesIn([]byte(r.TestPatch)), x.Group); x.Cases != cases || x.EndpointsAsked != endpoints || cases == 0 {
+		l.add(RuleField, "service: %d cases ask %d endpoints, and those of test_patch are %d and %d", x.Cases, x.EndpointsAsked, cases, endpoints)
+	}
+	if want := categoryOf(x.Group, x.Endpoints); x.Category != want {
+		l.add(RuleField, "service.category is %q, not %s", x.Category, want)
+	}
 	l.masked("service", x.Masked)
 	if d := x.Difficulty; d == nil || d.Tests != len(r.FailToPass) {
 		l.add(RuleField, "service.difficulty does not count the %d tests of FAIL_TO_PASS", len(r.FailToPass))
@@ -105,7 +119,7 @@ func (c *checker) served(r Located, s schemas.Start, p schemas.Proof) {
 		return
 	}
 	want := *serviceOf(Task{
-		Origin: schemas.Origin{Cut: &schemas.Cut{Release: schemas.Release{Tag: x.Release}}}, Start: s, Proof: p,
+		Origin: schemas.Origin{Cut: &schemas.Cut{Release: schemas.Release{Tag: x.Release}}}, Start: s, Proof: p, TestPatch: []byte(r.TestPatch),
 		Environment: schemas.Environment{Recipe: schemas.Recipe{
 			SystemPackages: []string{serve.FaketimePackage}, Service: &schemas.Service{Database: x.Database, Image: x.BaseImage, Shifts: x.Clock == ClockShifted},
 		}},

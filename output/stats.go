@@ -108,6 +108,7 @@ type tally struct {
 	byHand     int      // whose statement or interface somebody wrote
 	listed     []listed // the first tableRows tasks
 	edits      *editTally
+	services   *serviceTally
 }
 
 // listed is a task as the card lists it.
@@ -118,7 +119,7 @@ type listed struct {
 }
 
 func newTally() *tally {
-	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, categories: map[string]int{}, findings: map[schemas.HunkFinding]int{}, edits: newEditTally()}
+	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, categories: map[string]int{}, findings: map[schemas.HunkFinding]int{}, edits: newEditTally(), services: newServiceTally()}
 }
 
 func (t *tally) add(r Row) {
@@ -141,6 +142,7 @@ func (t *tally) add(r Row) {
 	if e.Kind == schemas.KindEdit {
 		t.edits.add(r)
 	}
+	t.services.add(r)
 	if e.WrittenBy == schemas.Hand {
 		t.byHand++
 	}

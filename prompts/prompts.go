@@ -21,7 +21,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-//go:embed describe classify notes review repair lazy
+//go:embed describe classify notes review repair lazy requests
 var files embed.FS
 
 // Prompt is one question, with the type of its input and the type of its answer.

@@ -67,6 +67,7 @@ func TestExamples_pass_their_own_schema(t *testing.T) {
 	examples(t, Review)
 	examples(t, Repair)
 	examples(t, Lazy)
+	examples(t, Requests)
 }
 
 func examples[In, Answer any](t *testing.T, p Prompt[In, Answer]) {

@@ -18,6 +18,21 @@ type Group struct {
 	// Refused is why no task can be made of the group; "" where one can.
 	Refused Reason `json:"refused,omitempty"`
 	Detail  string `json:"detail,omitempty"` // of Refused
+	// Asked is what a model proposed for the cases; nil where none was asked, or had no answer.
+	Asked *Asked `json:"asked,omitempty"`
+}
+
+// Asked are the requests that a model proposed for the cases of a group.
+type Asked struct {
+	Provider  string     `json:"provider"` // the model's name
+	Proposals []Proposal `json:"proposals,omitempty"`
+}
+
+// Proposal is one of them: a case of its ID, or nothing.
+type Proposal struct {
+	ID      string `json:"id"`
+	Why     string `json:"why"`               // in the model's words
+	Dropped string `json:"dropped,omitempty"` // why it is not judged; "" where it is
 }
 
 // Deploy is what the environment variant of a service task asks for beside the handlers: its

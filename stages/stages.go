@@ -270,10 +270,16 @@ func New(d Deps) (*pipeline.Plan, error) {
 // services are the starts of groups of endpoints.
 func (d Deps) services(crawled pipeline.Flow[schemas.Crawled], p environment.Projects, masker *mask.Masker, where any) pipeline.Flow[schemas.Start] {
 	surveyor := survey.New(d.Repos, survey.Workshop{Builder: d.Builder, Projects: p}, d.Blobs, d.Survey)
+	prompt := ""
+	if d.Desk != nil {
+		surveyor.With(survey.Model{Desk: d.desk()})
+		prompt = prompts.Requests.Hash()
+	}
 	settings := struct {
 		survey.Config
-		Where any
-	}{d.Survey, where}
+		Where  any
+		Prompt string `json:",omitempty"` // that the model of Where is asked
+	}{d.Survey, where, prompt}
 	o := options(Survey, survey.Version, settings, surveying(d.Survey, d.Builder.Limits))
 	if !d.Services {
 		o.Needs = map[string]int{CPU: 1}

@@ -82,7 +82,11 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	}
 	f.Services = services
 	if c.Model.Name != "" {
-		b := price(c, len(f.Prove)+f.Rejected[schemas.OtherLabel], len(f.Prove))
+		groups, err := sources.declaredGroups(ctx, c)
+		if err != nil {
+			return err
+		}
+		b := price(c, len(f.Prove)+f.Rejected[schemas.OtherLabel], len(f.Prove), groups)
 		f.Model = &b
 	}
 	if err := p.printForecast(c, f, len(sources.order)); err != nil {
@@ -219,8 +223,12 @@ func (p *program) printForecast(c *config.Config, f forecast, sources int) error
 		t.line("  GitHub was asked: %s", cmp.Or(p.asked(), "nothing"))
 	}
 	if f.Model != nil {
-		t.line("  estimated cost: at most %s to %s for labels, statements and reviews, and %s to mend environments (one for two tasks): about $%.4f of $%.2f (model.max_cost); labels are here as the rules give them",
-			plural(f.Model.Questions, "question"), c.Model.Name, fmt.Sprint(f.Model.Repairs), f.Model.Cost, c.Model.MaxCost)
+		services := ""
+		if f.Model.Requests > 0 {
+			services = fmt.Sprintf(", %d for requests of services (one for each group)", f.Model.Requests)
+		}
+		t.line("  estimated cost: at most %s to %s for labels, statements and reviews%s, and %s to mend environments (one for two tasks): about $%.4f of $%.2f (model.max_cost); labels are here as the rules give them",
+			plural(f.Model.Questions, "question"), c.Model.Name, services, fmt.Sprint(f.Model.Repairs), f.Model.Cost, c.Model.MaxCost)
 	}
 	return t.err
 }

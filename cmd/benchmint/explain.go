@@ -28,6 +28,7 @@ type explanation struct {
 	Evidence   []schemas.Evidence `json:"evidence,omitempty"`
 	Repairs    []schemas.Repair   `json:"repairs,omitempty"`
 	Rivals     []schemas.Rival    `json:"rivals,omitempty"`
+	Asked      *schemas.Asked     `json:"asked,omitempty"` // what a model proposed for the cases of a service
 	ByHand     []string           `json:"by_hand,omitempty"`
 	Override   []string           `json:"override,omitempty"` // YAML that a person may complete
 }
@@ -88,6 +89,9 @@ func (s *shelf) explain(i *item) explanation {
 			e.FailToPass = append(e.FailToPass, transition{v.ID, v.Cause, statuses(v.S), why, statuses(v.G)})
 		}
 		e.PassToPass = len(i.proof.List(schemas.P2P))
+	}
+	if i.Cut != nil && i.Cut.Group != nil {
+		e.Asked = i.Cut.Group.Asked
 	}
 	e.ByHand, e.Override = byHand(i), overrideOf(e)
 	return e
@@ -174,6 +178,7 @@ func (p *program) printExplanation(e explanation, i *item) error {
 		t.line("  repaired by %s: %s  (%s)", v.Rule, v.Edit, visible(cutTo(v.Symptom, 100)))
 	}
 	t.rivals(e.Rivals)
+	t.proposals(e.Asked)
 	if len(e.Override) > 0 {
 		t.line("\nTo write it by hand, put this into a file, and run with --overrides FILE\n  %s", strings.Join(e.Override, "\n  "))
 	}
@@ -194,6 +199,21 @@ func (t *printer) rivals(all []schemas.Rival) {
 			why = "; not the suite: " + visible(r.Other)
 		}
 		t.line("  %s  (%s%s)", visible(cutTo(r.Line(), 100)), visible(r.Source), why)
+	}
+}
+
+// proposals are the requests that a model proposed, with why those are dropped that are.
+func (t *printer) proposals(a *schemas.Asked) {
+	if a == nil {
+		return
+	}
+	t.line("\nRequests that %s proposed: %d", visible(a.Provider), len(a.Proposals))
+	for _, x := range a.Proposals {
+		state := "kept"
+		if x.Dropped != "" {
+			state = "dropped: " + x.Dropped
+		}
+		t.line("  %s  (%s)  %s", x.ID, visible(x.Why), visible(state))
 	}
 }
 

@@ -72,7 +72,7 @@ func (p *program) budget(ctx context.Context, c *config.Config, s *store.Store) 
 	if c.Model.MaxCost != 0 && c.Model.MaxCost <= was.Cap {
 		return nil
 	}
-	for _, stage := range []string{stages.Classify, stages.Resolve, stages.Provision, stages.Describe} {
+	for _, stage := range []string{stages.Survey, stages.Classify, stages.Resolve, stages.Provision, stages.Describe} {
 		steps, err := s.Steps(stage)
 		if err != nil {
 			return err
@@ -116,26 +116,35 @@ const (
 	tokensRepair    = 80
 )
 
+// The same of a group of endpoints, with its cases, the code of its handlers and up to twenty
+// requests: between 17 and 40 KiB for groups of two to seven endpoints.
+const (
+	tokensGroup    = 9000
+	tokensRequests = 2500
+)
+
 // tasksPerRepair is how many tasks there are for each recipe that a model is asked to mend, as
 // it was measured: half a repair a task.
 const tasksPerRepair = 2
 
 // bill is what a run would ask a model.
 type bill struct {
-	Questions int     `json:"questions"` // labels, statements and reviews: no more than these
-	Repairs   int     `json:"repairs"`   // of environments, beside them: an estimate
-	Cost      float64 `json:"cost"`      // dollars, of all
+	Questions int     `json:"questions"`          // labels, statements and reviews: no more than these
+	Repairs   int     `json:"repairs"`            // of environments, beside them: an estimate
+	Requests  int     `json:"requests,omitempty"` // questions for requests of services, beside them: one for each group
+	Cost      float64 `json:"cost"`               // dollars, of all
 }
 
 // price estimates what a run asks: a label for each change, where notes of a release share a
 // question; a statement with its review for each that is proved, twice where the first is
-// refused; and repairs of recipes. The dearest rates of the model that is asked first hold.
-func price(c *config.Config, labels, statements int) bill {
+// refused; repairs of recipes; and requests for each group of a service. The dearest rates of the
+// model that is asked first hold.
+func price(c *config.Config, labels, statements, groups int) bill {
 	p := c.Model.Priced()[c.Model.Name]
-	b := bill{Questions: labels + 4*statements, Repairs: (statements + tasksPerRepair - 1) / tasksPerRepair}
+	b := bill{Questions: labels + 4*statements, Repairs: (statements + tasksPerRepair - 1) / tasksPerRepair, Requests: groups}
 	for _, of := range []struct{ n, in, out int }{
 		{labels, tokensAsked, tokensLabel}, {2 * statements, tokensAsked, tokensStatement}, {2 * statements, tokensAsked, tokensReview},
-		{b.Repairs, tokensBroken, tokensRepair},
+		{b.Repairs, tokensBroken, tokensRepair}, {groups, tokensGroup, tokensRequests},
 	} {
 		b.Cost += float64(of.n) * p.Most(llm.Usage{Input: int64(of.in), Output: int64(of.out)})
 	}

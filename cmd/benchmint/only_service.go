@@ -81,6 +81,18 @@ func (s *sources) groupsOf(ctx context.Context, src schemas.Source, c *config.Co
 	return ids, err
 }
 
+// declaredGroups is how many groups the heads of all sources declare that make services.
+func (s *sources) declaredGroups(ctx context.Context, c *config.Config) (n int, err error) {
+	for _, src := range s.order {
+		ids, err := s.groupsOf(ctx, src, c)
+		if err != nil {
+			return n, fmt.Errorf("reading the endpoints of %s: %w", src.Repo.Name, err)
+		}
+		n += len(ids)
+	}
+	return n, nil
+}
+
 // groups are the names of the groups among IDs of the sources that were asked.
 func (a *asking) groups(ids []string) (names []string) {
 	for _, id := range ids {

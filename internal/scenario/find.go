@@ -23,6 +23,7 @@ func (r *recorder) find(ctx context.Context, g *Group) error {
 		var s *session
 		err := r.fresh(ctx, false, func(c contract.Client) error {
 			s = r.session(ctx, c, g.Name)
+			s.final = n+1 == restarts
 			s.scenario()
 			return s.err
 		})
@@ -35,7 +36,7 @@ func (r *recorder) find(ctx context.Context, g *Group) error {
 			return err
 		}
 		g.Sent += s.sent
-		if s.over != "" && n+1 < restarts && len(r.killers) > 0 && strings.HasPrefix(s.over, "nobody") {
+		if n+1 < restarts && (s.spoilt || s.over != "" && len(r.killers) > 0 && strings.HasPrefix(s.over, "nobody")) {
 			continue
 		}
 		g.Left = append(g.Left, s.left...)
@@ -47,9 +48,11 @@ func (r *recorder) find(ctx context.Context, g *Group) error {
 			return c.Group == g.Name && c.Kind == contract.Happy && worked(s.answers[c.ID])
 		}) {
 			g.Left = append(g.Left, Left{"the group", "none of its endpoints answers with 2xx or 3xx"})
+			g.Proposed = s.judged(nil)
 			return nil
 		}
 		g.Cases = s.frozen()
+		g.Proposed = s.judged(g.Cases)
 		return nil
 	}
 }
@@ -142,7 +145,7 @@ func (r *recorder) ordered(group string) []*route {
 // scenario sends all routes of the group with their variants.
 func (s *session) scenario() {
 	all := s.ordered(s.group)
-	duplicated := false
+	duplicated, proposed := false, false
 	for _, r := range all {
 		if len(s.cases) >= s.options.Limits.Cases && s.over == "" {
 			s.over = fmt.Sprintf("there are %d cases", len(s.cases))
@@ -153,6 +156,13 @@ func (s *session) scenario() {
 		if p := phase(r); p > phaseDuplicate && !duplicated {
 			duplicated = true
 			s.duplicates(all)
+		}
+		if phase(r) >= phasePassword && !proposed {
+			proposed = true
+			s.propose()
+		}
+		if s.spoilt {
+			return
 		}
 		if r.Method == "DELETE" {
 			s.beforeDelete(r)
@@ -171,6 +181,9 @@ func (s *session) scenario() {
 	}
 	if !duplicated && s.err == nil && s.over == "" {
 		s.duplicates(all)
+	}
+	if !proposed {
+		s.propose()
 	}
 }
 

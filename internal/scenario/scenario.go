@@ -34,6 +34,8 @@ type Options struct {
 	Pause time.Duration
 	// Sleep waits; nil is a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// Proposer is asked for further requests of each group; nil is nobody.
+	Proposer Proposer
 	// Progress is told before each group; nil is nobody.
 	Progress func(done, of int, group string)
 }
@@ -103,6 +105,8 @@ type Group struct {
 	Endpoints []Endpoint
 	Left      []Left
 	Sent      int // requests that finding the scenario took
+	// Proposed is what became of the proposals of Options.Proposer.
+	Proposed []Verdict
 }
 
 // Endpoint is what the first replay says of one endpoint.
@@ -167,7 +171,7 @@ func (r *Recording) Independent(group, of string) bool {
 // be recorded has its reasons in Left and no cases.
 func Record(ctx context.Context, table routes.Table, server contract.Server, o Options) (*Recording, error) {
 	o = o.filled()
-	r := &recorder{server: server, options: o, known: map[string]form{}, killers: map[string]bool{}}
+	r := &recorder{server: server, options: o, known: map[string]form{}, killers: map[string]bool{}, proposals: map[string]*proposed{}}
 	r.take(table)
 	if err := r.findAuth(ctx); err != nil {
 		return nil, err
@@ -210,6 +214,8 @@ type recorder struct {
 	auth    auth
 	known   map[string]form // requests that worked, by endpoint
 	killers map[string]bool // endpoints after which nobody answered
+
+	proposals map[string]*proposed // by group
 }
 
 // fresh starts the service, runs f and stops it.

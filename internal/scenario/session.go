@@ -28,6 +28,10 @@ type session struct {
 	left    []Left
 	freshes int // identities that were given out beyond the first two
 
+	final    bool // nothing begins again after it: no proposal is sent
+	verdicts []Verdict
+	spoilt   bool // a proposal was not answered
+
 	sent, silent int    // requests; those without an answer in a row
 	failures     int    // all without an answer
 	suspect      string // endpoint of the first of them

@@ -196,6 +196,8 @@ func askedAs(c contract.Case) string {
 		return "Asked by another user, it"
 	case contract.Happy:
 		return "It"
+	case contract.Extra:
+		return sentText(c.Request) + " it"
 	}
 	return "In the case " + strings.ReplaceAll(c.ID, "_", " ") + " it"
 }

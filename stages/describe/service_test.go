@@ -26,6 +26,9 @@ func TestInstruction(t *testing.T) {
 				}}}},
 				{ID: "add_anonymous", Group: "books", Kind: contract.Anonymous, Endpoint: post, Expect: &contract.Expect{Status: 401}},
 				{ID: "get", Group: "books", Kind: contract.Happy, Endpoint: get, Expect: &contract.Expect{Status: 200, Body: &contract.Matcher{Object: map[string]*contract.Matcher{"title": value("Sent title")}}}},
+				{ID: "get_zero", Group: "books", Kind: contract.Extra, Endpoint: get, Request: contract.Request{Params: map[string]any{"id": "0"}, Query: map[string]any{"of": map[string]any{contract.RefKey: "add:body/id"}}}, Expect: &contract.Expect{Status: 404}},
+				{ID: "add_long", Group: "books", Kind: contract.Extra, Endpoint: post, Request: contract.Request{Encoding: "json", Body: map[string]any{"pages": []any{-1}}, Headers: map[string]any{"Authorization": "x"}}, Expect: &contract.Expect{Status: 422}},
+				{ID: "list_plain", Group: "books", Kind: contract.Extra, Endpoint: get, Expect: &contract.Expect{Status: 400}},
 				{ID: "silent", Group: "books", Kind: contract.Happy, Endpoint: get},
 			}},
 			{Name: "tags", Cases: []contract.Case{{ID: "tags", Group: "tags", Kind: contract.Happy, Endpoint: schemas.Endpoint{Method: "GET", Path: "/api/tags"}, Expect: &contract.Expect{Status: 200, Body: &contract.Matcher{Object: map[string]*contract.Matcher{"tags": {Type: "array"}}}}}}},
@@ -38,6 +41,8 @@ func TestInstruction(t *testing.T) {
 		"- `add_book` in `app.py`\n", "\nPOST /api/books\n- It asks for the credentials of a user.\n- The body (JSON) has: `title` (string, required).\n",
 		"- It answers 201 Created: `{\"id\": uuid, \"lent\": boolean, \"state\": \"on the shelf\", \"title\": string}`.\n",
 		"- Without credentials it answers 401 Unauthorized.\n", "- It answers 200 OK: `{\"title\": string}`.\n",
+		"- Asked with path parameters `{\"id\":\"0\"}` and query parameters `{\"of\":\"…\"}` without credentials it answers 404 Not Found.\n",
+		"- Asked with the body `{\"pages\":[-1]}` by a user it answers 422 Unprocessable Entity.\n", "- Asked without credentials it answers 400 Bad Request.\n",
 		"For example, GET /api/tags of another group answers 200: `{\"tags\": array}`.", "The service is started with `flask run` and asked on port 5000.",
 	} {
 		if !strings.Contains(got, want) {

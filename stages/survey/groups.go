@@ -11,8 +11,9 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// groups are the groups of a recorded service with their suites, by name.
-func (s *Surveyor) groups(table routes.Table, rec *scenario.Recording) ([]schemas.Group, error) {
+// groups are the groups of a recorded service with their suites, by name. model is who was asked
+// for further requests; nil is nobody.
+func (s *Surveyor) groups(table routes.Table, rec *scenario.Recording, model *proposer) ([]schemas.Group, error) {
 	declared := map[string][]schemas.Endpoint{}
 	for _, r := range table.Routes {
 		e := schemas.Endpoint{Method: r.Method, Path: r.Path}
@@ -22,14 +23,14 @@ func (s *Surveyor) groups(table routes.Table, rec *scenario.Recording) ([]schema
 		name := contract.GroupName(r.Group())
 		declared[name] = append(declared[name], e)
 	}
-	merged, err := merge(rec)
+	merged, unjudged, err := merge(rec)
 	if err != nil {
 		return nil, err
 	}
 	var out []schemas.Group
 	for i, recorded := range rec.Groups {
 		name := merged[i].Name
-		g := schemas.Group{Name: name, Framework: table.Framework, Endpoints: declared[name]}
+		g := schemas.Group{Name: name, Framework: table.Framework, Endpoints: declared[name], Asked: model.asked(recorded, unjudged[i])}
 		if g.Refused, g.Detail = s.lacks(g, recorded, merged[i]); g.Refused == "" {
 			suite := contract.Suite{Format: contract.Format, Ready: ready(table, name), Groups: []*contract.Group{merged[i]}}
 			for j, other := range rec.Groups {
@@ -50,10 +51,11 @@ func (s *Surveyor) groups(table routes.Table, rec *scenario.Recording) ([]schema
 	return out, nil
 }
 
-// merge gives what the replays of each group have in common.
-func merge(rec *scenario.Recording) ([]*contract.Group, error) {
-	var out []*contract.Group
+// merge gives what the replays of each group have in common, and of each why a case is not judged.
+func merge(rec *scenario.Recording) (out []*contract.Group, unjudged []map[string]string, err error) {
 	for _, g := range rec.Groups {
+		why := map[string]string{}
+		unjudged = append(unjudged, why)
 		name := contract.GroupName(g.Name)
 		if len(g.Replays) == 0 { // it could not be recorded
 			out = append(out, &contract.Group{Name: name})
@@ -61,11 +63,14 @@ func merge(rec *scenario.Recording) ([]*contract.Group, error) {
 		}
 		merged, err := contract.Merge(g.Cases, g.Replays)
 		if err != nil {
-			return nil, fmt.Errorf("merging the replays of group %s: %w", name, err)
+			return nil, nil, fmt.Errorf("merging the replays of group %s: %w", name, err)
+		}
+		for _, d := range merged.Report.Dropped {
+			why[d.Case] = d.Reason
 		}
 		out = append(out, &contract.Group{Name: name, Cases: merged.Cases})
 	}
-	return out, nil
+	return out, unjudged, nil
 }
 
 // lacks says why no task can be made of a group (gate G0).

@@ -77,13 +77,14 @@ type Surveyor struct {
 	starter Starter
 	blobs   Blobs
 	config  Config
+	model   *Model // asked for further requests; nil is nobody
 }
 
 var _ pipeline.Expander[schemas.Crawled, schemas.Cut] = (*Surveyor)(nil)
 
 // New makes the stage.
 func New(repos Repositories, starter Starter, blobs Blobs, c Config) *Surveyor {
-	return &Surveyor{repos, starter, blobs, c}
+	return &Surveyor{repos: repos, starter: starter, blobs: blobs, config: c}
 }
 
 // Run gives the groups of the newest commit of a source that has one to make a task of: its
@@ -219,22 +220,32 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 		return nil, err
 	}
 	pipeline.Doing(ctx, "%s, building the service", r.Tag)
-	server, recipe, stop, err := s.starter.Start(ctx, Commit{Repo: src.Repo, Release: r, Language: language, Tree: t}, table)
+	c := Commit{Repo: src.Repo, Release: r, Language: language, Tree: t}
+	server, recipe, stop, err := s.starter.Start(ctx, c, table)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	recording, err := scenario.Record(ctx, table, server, scenario.Options{Login: recipe.Service.Login, Progress: func(done, of int, group string) {
+	o := scenario.Options{Login: recipe.Service.Login, Progress: func(done, of int, group string) {
 		pipeline.Doing(ctx, "%s, recording group %d of %d, %s", r.Tag, done+1, of, group)
-	}})
+	}}
+	model := s.proposals(c, table.Framework)
+	if model != nil {
+		o.Proposer = model
+	}
+	recording, err := scenario.Record(ctx, table, server, o)
 	var not *contract.NotReady
 	if errors.As(err, &not) {
 		return nil, pipeline.Reject(schemas.NotStarted, "%s; %s", not.Why, lastLines(not.Log))
 	}
+	var deferred *pipeline.Deferred
+	if errors.As(err, &deferred) { // the model cannot be asked now
+		return nil, deferred
+	}
 	if err != nil {
 		return nil, fmt.Errorf("recording the service: %w", err)
 	}
-	found, err := s.groups(table, recording)
+	found, err := s.groups(table, recording, model)
 	if err != nil {
 		return nil, err
 	}
@@ -244,15 +255,15 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	}
 	for _, g := range found {
 		g.Recipe = kept
-		c := schemas.Cut{
+		cut := schemas.Cut{
 			Repo: src.Repo.Name, RepoRoot: src.Repo.Root, Licence: src.Repo.Licence, Category: src.Category, Release: r,
 			Profile: "strict", Slice: &schemas.Slice{Name: g.Name, Handlers: g.Handlers()}, Group: &g,
 		}
 		if asks(wanted, g.Name, "") {
-			cuts = append(cuts, c)
+			cuts = append(cuts, cut)
 		}
-		if c.Deploy = deploy; deploy != nil && g.Refused == "" && asks(wanted, g.Name, schemas.VariantEnv) {
-			cuts = append(cuts, c)
+		if cut.Deploy = deploy; deploy != nil && g.Refused == "" && asks(wanted, g.Name, schemas.VariantEnv) {
+			cuts = append(cuts, cut)
 		}
 	}
 	return cuts, nil

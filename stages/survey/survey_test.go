@@ -81,7 +81,11 @@ func (n notes) Fresh(context.Context, bool) (contract.Client, func() ([]byte, er
 		w.WriteHeader(status)
 		_ = json.NewEncoder(w).Encode(v)
 	}
-	mux.HandleFunc("GET /api/notes", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /api/notes", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("turn") != "" && *n.starts%3 == 0 { // it differs from start to start
+			answer(w, 202, []any{})
+			return
+		}
 		answer(w, 200, append([]map[string]any{}, all...))
 	})
 	mux.HandleFunc("POST /api/notes", func(w http.ResponseWriter, r *http.Request) {
@@ -96,6 +100,10 @@ func (n notes) Fresh(context.Context, bool) (contract.Client, func() ([]byte, er
 	})
 	mux.HandleFunc("GET /api/notes/{number}", func(w http.ResponseWriter, r *http.Request) {
 		n, err := strconv.Atoi(r.PathValue("number"))
+		if n == 500 {
+			answer(w, 500, map[string]any{"error": "out of range"})
+			return
+		}
 		if err != nil || n < 1 || n > len(all) {
 			answer(w, 404, map[string]any{"error": "no such note"})
 			return

@@ -20,6 +20,7 @@ type Asked struct {
 	Material    string
 	Question    string
 	Format      string // of response_format; "" is none
+	Strict      bool   // the schema of the format
 	Temperature *float64
 	Key         string // of the Authorization header
 }
@@ -68,8 +69,11 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	var in struct {
 		Model    string
 		Messages []struct{ Role, Content string }
-		Format   struct{ Type string } `json:"response_format"`
-		Temp     *float64              `json:"temperature"`
+		Format   struct {
+			Type   string
+			Schema struct{ Strict bool } `json:"json_schema"`
+		} `json:"response_format"`
+		Temp *float64 `json:"temperature"`
 	}
 	if req.URL.Path != "/v1/chat/completions" || json.NewDecoder(req.Body).Decode(&in) != nil || len(in.Messages) != 3 {
 		http.Error(w, `{"error":{"message":"not a chat request"}}`, http.StatusBadRequest)
@@ -77,7 +81,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	}
 	a := Asked{
 		Model: in.Model, System: in.Messages[0].Content, Material: in.Messages[1].Content, Question: in.Messages[2].Content,
-		Format: in.Format.Type, Temperature: in.Temp, Key: strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "),
+		Format: in.Format.Type, Strict: in.Format.Schema.Strict, Temperature: in.Temp, Key: strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "),
 	}
 	s.mu.Lock()
 	s.asked = append(s.asked, a)

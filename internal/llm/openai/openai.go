@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -85,7 +86,7 @@ func (p *Provider) complete(ctx context.Context, r llm.Request, rung int) (llm.R
 	case bySchema:
 		req.ResponseFormat = &openai.ChatCompletionResponseFormat{
 			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
-			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: r.Prompt, Schema: shape(r.Text.Schema), Strict: true},
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: r.Prompt, Schema: shape(r.Text.Schema), Strict: closed(r.Text.Schema)},
 		}
 	case byObject:
 		req.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
@@ -126,6 +127,37 @@ func usage(u openai.Usage) llm.Usage {
 		out.Cached = int64(u.PromptTokensDetails.CachedTokens)
 	}
 	return out
+}
+
+// closed reports whether a schema names every member of every object: endpoints refuse a strict
+// one that does not.
+func closed(schema string) bool {
+	var v any
+	if json.Unmarshal([]byte(schema), &v) != nil {
+		return false
+	}
+	var all func(v any) bool
+	all = func(v any) bool {
+		switch t := v.(type) {
+		case map[string]any:
+			object := t["type"] == "object"
+			if kinds, ok := t["type"].([]any); ok {
+				object = slices.Contains(kinds, any("object"))
+			}
+			if object && t["additionalProperties"] != false {
+				return false
+			}
+			for _, next := range t {
+				if !all(next) {
+					return false
+				}
+			}
+		case []any:
+			return !slices.ContainsFunc(t, func(e any) bool { return !all(e) })
+		}
+		return true
+	}
+	return all(v)
 }
 
 // shape is a schema without what endpoints do not know or know in part: the bounds of

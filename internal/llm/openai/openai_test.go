@@ -45,6 +45,33 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// A schema with an object of free form is not said to be strict: endpoints refuse that one.
+func TestStrict(t *testing.T) {
+	t.Parallel()
+	for schema, want := range map[string]bool{
+		rendered(t, prompts.Classify, prompts.ClassifyInput{}): true, rendered(t, prompts.Describe, prompts.DescribeInput{}): true,
+		rendered(t, prompts.Requests, prompts.RequestsInput{}): false,
+	} {
+		s := llmtest.Start(func(llmtest.Asked) llmtest.Reply { return llmtest.Reply{Text: `{}`} })
+		r := request()
+		r.Text.Schema = schema
+		_, err := openai.New(s.Base(), key, 5*time.Second, time.Now).Complete(t.Context(), r)
+		if a := s.Asked(); err != nil || len(a) != 1 || a[0].Strict != want || a[0].Format != "json_schema" {
+			t.Errorf("asked %d times, %v; want strict %t of %s", len(a), err, want, schema)
+		}
+		s.Close()
+	}
+}
+
+func rendered[In, Answer any](t *testing.T, p prompts.Prompt[In, Answer], in In) string {
+	t.Helper()
+	text, err := p.Render(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text.Schema
+}
+
 func TestCached(t *testing.T) {
 	t.Parallel()
 	reply, err, _ := complete(t, func(llmtest.Asked) llmtest.Reply { return llmtest.Reply{Text: `{"label":"fix"}`, Cached: 3} })
