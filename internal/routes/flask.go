@@ -3,14 +3,12 @@ package routes
 import (
 	"slices"
 	"strings"
-
-	"github.com/benchmint/benchmint/internal/lang"
 )
 
 // Flask reads Flask, and the packages over it that declare routes: Flask-RESTful, Flask-RESTX,
 // flask-smorest, APIFlask.
-var Flask = Reader{Framework: "flask", Language: "python", Read: func(t lang.Tree) ([]Route, []string) {
-	return readPython(t, flaskApp, "flask")
+var Flask = Reader{Framework: "flask", Language: "python", read: func(s *source) ([]Route, []string) {
+	return readPython(s, flaskApp, "flask")
 }}
 
 // onFlask is what a method of an application, a blueprint or an Api does.
