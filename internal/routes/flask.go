@@ -143,22 +143,10 @@ var classVerbs = []string{"get", "post", "put", "delete", "patch"}
 // answers are the methods that a handler of Flask answers, with the function of each.
 func (p *python) answers(d *pyDeclared) []pyAnswer {
 	v, decorators := p.unwrap(d.handler, d.decorators)
-	switch h := v.(type) {
-	case *pyClass:
-		return p.answersOfClass(h, d, decorators)
-	case *pyFunction:
-		methods := d.methods
-		if len(methods) == 0 {
-			methods = []string{"GET"}
-		}
-		var out []pyAnswer
-		for _, m := range methods {
-			if m != "HEAD" && m != "OPTIONS" {
-				out = append(out, pyAnswer{m, h, decorators})
-			}
-		}
-		return out
+	if c, ok := v.(*pyClass); ok {
+		return p.answersOfClass(c, d, decorators)
 	}
+	fn, _ := v.(*pyFunction)
 	methods := d.methods
 	if len(methods) == 0 {
 		methods = []string{"GET"}
@@ -166,7 +154,7 @@ func (p *python) answers(d *pyDeclared) []pyAnswer {
 	var out []pyAnswer
 	for _, m := range methods {
 		if m != "HEAD" && m != "OPTIONS" {
-			out = append(out, pyAnswer{m, nil, decorators})
+			out = append(out, pyAnswer{m, fn, decorators})
 		}
 	}
 	return out
