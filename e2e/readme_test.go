@@ -60,9 +60,10 @@ func commands(lines []string) []command {
 	return out
 }
 
-// The demo runs as `make demo` runs it, and then every command of the README's
-// tour prints what the README shows.
+// The demo runs as `make demo` runs it: each change ends as is written beside the samples.
+// Then every command of the README's tour prints what the README shows.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	const readme = "../README.md"
 	text, err := os.ReadFile(readme)
 	if err != nil {
@@ -82,6 +83,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatalf(".ci/demo: %v\n%s", err, tail(string(out)))
 	}
+	compareAsked(t, b.read(t, "benchmint-out"), (&bench{all: true}).load(t, "demo-"))
 	for _, c := range slices.Backward(tour) { // from the end, so that line numbers hold
 		got := strings.Split(strings.TrimRight(b.must(t, c.args...), "\n"), "\n")
 		if c.args[0] == "run" { // what the demo printed is what a first run says

@@ -51,7 +51,7 @@ func evalKilled(t *testing.T, predictions, kills int) {
 		cmd.Dir, cmd.Env = dir, env
 		return cmd
 	}
-	if out, err := command("run", gitrepotest.New(t, string(history)), "--sandbox", "bwrap", "--set", "proof.hunks=0", "--set", "dataset=kill").CombinedOutput(); err != nil {
+	if out, err := command("run", gitrepotest.New(t, string(history)), "--sandbox", "bwrap", "--set", "proof.runs=1", "--set", "proof.hunks=0", "--set", "dataset=kill").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	id, err := filepath.Glob(filepath.Join(dir, "benchmint-out", "tasks", "*"))

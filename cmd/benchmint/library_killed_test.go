@@ -40,7 +40,7 @@ func TestLibraryKilled(t *testing.T) {
 	run := func(name, until string) (killed bool) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "benchmint", "run", repo, "-v", "--sandbox", "bwrap", "--store", name, "--output", name+"-out",
-			"--set", "kinds=library", "--set", "library.releases=0", "--set", "dataset=kill")
+			"--set", "kinds=library", "--set", "library.releases=0", "--set", "proof.runs=1", "--set", "proof.hunks=0", "--set", "dataset=kill")
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "NO_COLOR=1", "TMPDIR="+tmp)
 		said, err := cmd.StderrPipe()
 		if err != nil {

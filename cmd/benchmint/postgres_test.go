@@ -52,7 +52,7 @@ func newCrew(t *testing.T) *crew {
 
 func (c *crew) configure(name, rest string) {
 	c.t.Helper()
-	c.write(name+".yaml", "dataset: demo\nsources:\n  - {git: demo-python, name: demo/tally}\n  - {git: demo-go, name: demo/slug}\noutput: "+name+"\n"+rest)
+	c.write(name+".yaml", "dataset: demo\nsources:\n  - {git: demo-python, name: demo/tally}\n  - {git: demo-go, name: demo/slug}\nproof: {runs: 1, hunks: 0}\noutput: "+name+"\n"+rest)
 }
 
 func (c *crew) write(name, text string) {

@@ -2,12 +2,10 @@ package routes
 
 import (
 	"strings"
-
-	"github.com/benchmint/benchmint/internal/lang"
 )
 
 // Chi reads github.com/go-chi/chi, of every major version.
-var Chi = Reader{Framework: "chi", Language: "go", Read: func(t lang.Tree) ([]Route, []string) { return readGo(t, chiRouting{}) }}
+var Chi = Reader{Framework: "chi", Language: "go", read: func(s *source) ([]Route, []string) { return readGo(s, chiRouting{}) }}
 
 const chiPath = "github.com/go-chi/chi"
 

@@ -3,13 +3,11 @@ package routes
 import (
 	"slices"
 	"strings"
-
-	"github.com/benchmint/benchmint/internal/lang"
 )
 
 // FastAPI reads FastAPI.
-var FastAPI = Reader{Framework: "fastapi", Language: "python", Read: func(t lang.Tree) ([]Route, []string) {
-	return readPython(t, fastapiApp, "fastapi")
+var FastAPI = Reader{Framework: "fastapi", Language: "python", read: func(s *source) ([]Route, []string) {
+	return readPython(s, fastapiApp, "fastapi")
 }}
 
 // onFastAPI is what a method of an application or a router does.

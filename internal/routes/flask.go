@@ -3,14 +3,12 @@ package routes
 import (
 	"slices"
 	"strings"
-
-	"github.com/benchmint/benchmint/internal/lang"
 )
 
 // Flask reads Flask, and the packages over it that declare routes: Flask-RESTful, Flask-RESTX,
 // flask-smorest, APIFlask.
-var Flask = Reader{Framework: "flask", Language: "python", Read: func(t lang.Tree) ([]Route, []string) {
-	return readPython(t, flaskApp, "flask")
+var Flask = Reader{Framework: "flask", Language: "python", read: func(s *source) ([]Route, []string) {
+	return readPython(s, flaskApp, "flask")
 }}
 
 // onFlask is what a method of an application, a blueprint or an Api does.
@@ -145,22 +143,10 @@ var classVerbs = []string{"get", "post", "put", "delete", "patch"}
 // answers are the methods that a handler of Flask answers, with the function of each.
 func (p *python) answers(d *pyDeclared) []pyAnswer {
 	v, decorators := p.unwrap(d.handler, d.decorators)
-	switch h := v.(type) {
-	case *pyClass:
-		return p.answersOfClass(h, d, decorators)
-	case *pyFunction:
-		methods := d.methods
-		if len(methods) == 0 {
-			methods = []string{"GET"}
-		}
-		var out []pyAnswer
-		for _, m := range methods {
-			if m != "HEAD" && m != "OPTIONS" {
-				out = append(out, pyAnswer{m, h, decorators})
-			}
-		}
-		return out
+	if c, ok := v.(*pyClass); ok {
+		return p.answersOfClass(c, d, decorators)
 	}
+	fn, _ := v.(*pyFunction)
 	methods := d.methods
 	if len(methods) == 0 {
 		methods = []string{"GET"}
@@ -168,7 +154,7 @@ func (p *python) answers(d *pyDeclared) []pyAnswer {
 	var out []pyAnswer
 	for _, m := range methods {
 		if m != "HEAD" && m != "OPTIONS" {
-			out = append(out, pyAnswer{m, nil, decorators})
+			out = append(out, pyAnswer{m, fn, decorators})
 		}
 	}
 	return out

@@ -3,12 +3,10 @@ package routes
 import (
 	"path"
 	"strings"
-
-	"github.com/benchmint/benchmint/internal/lang"
 )
 
 // Gin reads github.com/gin-gonic/gin.
-var Gin = Reader{Framework: "gin", Language: "go", Read: func(t lang.Tree) ([]Route, []string) { return readGo(t, ginRouting{}) }}
+var Gin = Reader{Framework: "gin", Language: "go", read: func(s *source) ([]Route, []string) { return readGo(s, ginRouting{}) }}
 
 const ginPath = "github.com/gin-gonic/gin"
 

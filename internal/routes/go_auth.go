@@ -150,25 +150,11 @@ type authScan struct {
 
 func (in *interpreter) scan(f *function, args []any) credentials {
 	s := &authScan{h: &handlerReader{in: in, route: &Route{}}}
-	sig := f.signature()
 	p := goContext{file: f.file, sc: f.scope.inner(), args: f.args}
-	params, names, _ := sig.parameters()
-	for i, n := range names {
-		fa := &fact{typ: params[i]}
-		if i < len(args) {
-			fa = s.h.valueFact(args[i], params[i], p)
-		}
-		p.set(n, fa)
-	}
-	body := (*ast.BlockStmt)(nil)
 	if f.fn != nil {
 		s.stack = append(s.stack, f.fn)
-		s.h.receiver(f.fn, &fact{value: f.recv}, p)
-		body = f.fn.decl.Body
-	} else {
-		body = f.lit.Body
 	}
-	s.walk(body, p)
+	s.walk(s.h.enter(f, args, p), p)
 	return s.found
 }
 
@@ -182,11 +168,7 @@ func (s *authScan) walk(n ast.Node, p goContext) {
 		}
 		switch x := n.(type) {
 		case *ast.FuncLit:
-			sig := signature{typ: x.Type, file: p.file, sc: p.sc, args: p.args}
-			params, names, _ := sig.parameters()
-			for i, name := range names {
-				p.set(name, &fact{typ: params[i]})
-			}
+			p.setParameters(signature{typ: x.Type, file: p.file, sc: p.sc, args: p.args})
 		case *ast.AssignStmt:
 			s.h.assign(x, p)
 		case *ast.DeclStmt:

@@ -62,30 +62,16 @@ func (in *interpreter) branches(f *function, visit func(method string, body []as
 	if f == nil {
 		return
 	}
-	body := (*ast.BlockStmt)(nil)
 	h := &handlerReader{in: in, route: &Route{}}
 	p := goContext{file: f.file, sc: f.scope.inner(), args: f.args}
-	params, names, _ := f.signature().parameters()
-	for i, n := range names {
-		p.set(n, &fact{typ: params[i]})
-	}
-	if f.fn != nil {
-		body = f.fn.decl.Body
-		h.receiver(f.fn, &fact{value: f.recv}, p)
-	} else {
-		body = f.lit.Body
-	}
+	body := h.enter(f, nil, p)
 	if body == nil {
 		return
 	}
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch x := n.(type) {
 		case *ast.FuncLit:
-			sig := signature{typ: x.Type, file: p.file, sc: p.sc, args: p.args}
-			params, names, _ := sig.parameters()
-			for i, name := range names {
-				p.set(name, &fact{typ: params[i]})
-			}
+			p.setParameters(signature{typ: x.Type, file: p.file, sc: p.sc, args: p.args})
 		case *ast.SwitchStmt:
 			if !h.isMethod(x.Tag, p) {
 				return true

@@ -54,14 +54,11 @@ func (in *interpreter) statement(s ast.Stmt, c goContext) {
 	case *ast.LabeledStmt:
 		in.statement(x.Stmt, c)
 	case *ast.GoStmt:
-		in.later(x.Call, c)
+		in.evalAll(x.Call, c)
 	case *ast.DeferStmt:
-		in.later(x.Call, c)
+		in.evalAll(x.Call, c)
 	}
 }
-
-// later runs a call of go or defer; a literal there runs at once.
-func (in *interpreter) later(x *ast.CallExpr, c goContext) { in.evalAll(x, c) }
 
 func (in *interpreter) cases(body *ast.BlockStmt, c goContext) {
 	for _, s := range body.List {

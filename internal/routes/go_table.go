@@ -4,8 +4,6 @@ import (
 	"go/ast"
 	"slices"
 	"strings"
-
-	"github.com/benchmint/benchmint/internal/lang"
 )
 
 // goKinds are the frameworks that the interpreter knows. All of them are followed at once: a
@@ -13,15 +11,12 @@ import (
 var goKinds = []goRouting{ginRouting{}, chiRouting{}, muxRouting{}}
 
 // readGo gives the routes that one framework declares in a tree.
-func readGo(t lang.Tree, kind goRouting) ([]Route, []string) {
-	src := newGoSource(t)
-	in := newInterpreter(src, goKinds)
-	in.run()
+func readGo(s *source, kind goRouting) ([]Route, []string) {
+	program := s.goProgram()
+	in := program.in
+	in.steps = program.steps // each framework has the same bound
 	var out []Route
-	all := in.flatten()
-	// GET / is for all that no other pattern takes: GET /{$} is asked for /.
-	slices.SortStableFunc(all, func(a, b flat) int { return btoi(a.subtree) - btoi(b.subtree) })
-	for _, f := range all {
+	for _, f := range program.all {
 		if f.kind.framework() != kind.framework() {
 			continue
 		}
@@ -35,13 +30,6 @@ func readGo(t lang.Tree, kind goRouting) ([]Route, []string) {
 	}
 	slices.Sort(unread)
 	return Sort(out), unread
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // flat is a declaration with the prefixes and middlewares of all routers around it.

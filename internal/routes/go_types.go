@@ -110,20 +110,24 @@ func (t typeRef) bare() typeRef {
 	return typeRef{}
 }
 
+// instantiated is what is given types in brackets, with those; other expressions are as they are.
+func instantiated(e ast.Expr) (of ast.Expr, types []ast.Expr) {
+	switch x := e.(type) {
+	case *ast.IndexExpr:
+		return x.X, []ast.Expr{x.Index}
+	case *ast.IndexListExpr:
+		return x.X, x.Indices
+	}
+	return e, nil
+}
+
 // name resolves the name of a type, or gives a zero value for a type without one.
 func (t typeRef) name() named {
 	t = t.bare()
 	if !t.known() {
 		return named{}
 	}
-	e := t.expr
-	var instance []ast.Expr
-	switch x := e.(type) {
-	case *ast.IndexExpr:
-		e, instance = x.X, []ast.Expr{x.Index}
-	case *ast.IndexListExpr:
-		e, instance = x.X, x.Indices
-	}
+	e, instance := instantiated(t.expr)
 	n := named{}
 	switch x := e.(type) {
 	case *ast.Ident:

@@ -2,12 +2,10 @@ package routes
 
 import (
 	"strings"
-
-	"github.com/benchmint/benchmint/internal/lang"
 )
 
 // NetHTTP reads http.ServeMux of the standard library.
-var NetHTTP = Reader{Framework: "net/http", Language: "go", Read: func(t lang.Tree) ([]Route, []string) { return readGo(t, muxRouting{}) }}
+var NetHTTP = Reader{Framework: "net/http", Language: "go", read: func(s *source) ([]Route, []string) { return readGo(s, muxRouting{}) }}
 
 type muxRouting struct{}
 

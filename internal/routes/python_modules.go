@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
@@ -30,7 +29,7 @@ const (
 // from the source: it follows names, calls of functions and loops over lists, and keeps what
 // it does not know as nothing. A condition that is not known takes both ways.
 type python struct {
-	tree    lang.Tree
+	tree    *source
 	modules map[string]*pyModule // by path of its file or folder
 	folders map[string]bool      // that hold Python files
 	where   map[string]string    // of "folder module": the file or folder of a module
@@ -57,7 +56,7 @@ type python struct {
 }
 
 // python reads the files of a tree that are Python and part of the service.
-func newPython(t lang.Tree) *python {
+func newPython(t *source) *python {
 	p := &python{tree: t, modules: map[string]*pyModule{}, folders: map[string]bool{}, where: map[string]string{}, noted: map[string]bool{}, parsers: map[*pyCall][]*pyCall{}}
 	for _, at := range t.Paths() {
 		if path.Ext(at) != ".py" || aside(at) || len(p.modules) >= maxModules {
@@ -142,15 +141,7 @@ func (p *python) runUncalled(m *pyModule, words []string, app *pyRouter) {
 }
 
 // parse reads the file of a module. What cannot be read declares nothing.
-func (p *python) parse(m *pyModule) {
-	source, err := p.tree.Read(m.path)
-	if err != nil || len(source) > maxSource {
-		return
-	}
-	if tree, err := syntax.ParseTree(syntax.Python, source); err == nil {
-		m.tree = tree
-	}
-}
+func (p *python) parse(m *pyModule) { m.tree = p.tree.pyFile(m.path).syntax() }
 
 // execute runs the body of a module, once; the packages around it run before it.
 func (p *python) execute(m *pyModule) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
@@ -435,8 +434,8 @@ func (p *python) isMounted(r *pyRouter) bool {
 }
 
 // readPython gives the routes of the applications of one framework.
-func readPython(t lang.Tree, app, word string) ([]Route, []string) {
-	p := newPython(t)
+func readPython(s *source, app, word string) ([]Route, []string) {
+	p := newPython(s)
 	p.only(word)
 	if len(p.modules) == 0 {
 		return nil, nil
@@ -476,7 +475,7 @@ func readPython(t lang.Tree, app, word string) ([]Route, []string) {
 func (p *python) only(word string) {
 	form := lazyregexp.New(`(?m)^[ \t]*(?:from|import)[ \t]+\w*` + word)
 	for _, m := range p.sorted() {
-		if source, err := p.tree.Read(m.path); err == nil && form.Match(source) {
+		if form.Match(p.tree.pyFile(m.path).text) {
 			return
 		}
 	}

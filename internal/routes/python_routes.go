@@ -1,9 +1,10 @@
 package routes
 
 import (
-	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"slices"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // bodies makes routes of what was composed, with what is known of their requests.
@@ -62,7 +63,8 @@ func (b *bodies) flaskPath(rule string) (string, []Field) {
 	return out, params
 }
 
-func flaskParam(converter, args, name string) Field {
+// pathParam is a parameter with a converter that both frameworks have.
+func pathParam(converter, name string) Field {
 	f := Field{Name: name, Type: "string", Required: true}
 	switch converter {
 	case "int":
@@ -71,6 +73,13 @@ func flaskParam(converter, args, name string) Field {
 		f.Type = "number"
 	case "uuid":
 		f.Format = "uuid"
+	}
+	return f
+}
+
+func flaskParam(converter, args, name string) Field {
+	f := pathParam(converter, name)
+	switch converter {
 	case "regex":
 		f.Pattern = strings.Trim(args, `'"`)
 	case "any":
@@ -86,16 +95,7 @@ func (b *bodies) fastPath(rule string) (string, []Field) {
 	var params []Field
 	out := b.fast.ReplaceAllStringFunc(rule, func(s string) string {
 		m := b.fast.FindStringSubmatch(s)
-		f := Field{Name: m[1], Type: "string", Required: true}
-		switch m[2] {
-		case "int":
-			f.Type = "integer"
-		case "float":
-			f.Type = "number"
-		case "uuid":
-			f.Format = "uuid"
-		}
-		params = append(params, f)
+		params = append(params, pathParam(m[2], m[1]))
 		return "{" + m[1] + "}"
 	})
 	return out, params

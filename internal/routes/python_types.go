@@ -356,9 +356,6 @@ func (p *python) modelField(c *pyClass, n syntax.Node, types map[pyValue]pyValue
 	}
 	f := p.typeField(t, depth)
 	f.Name = name
-	if f.Type == "" && (t == nil || n.Child("type").Is("string")) {
-		f.Type = ""
-	}
 	optional := !f.Required
 	f.Required = !right.Is() && (!optional || !p.oldPydantic())
 	if i, ok := t.(*pyIndexed); ok && lastName(nameOf(i.of)) == "Annotated" {
@@ -408,13 +405,7 @@ func (p *python) applyField(f *Field, c *pyCall, whole bool) {
 func constrain(f *Field, c *pyCall) {
 	num := func(names ...string) *float64 {
 		v, _ := c.arg(-1, names...)
-		switch x := v.(type) {
-		case int64:
-			return bound(float64(x))
-		case float64:
-			return bound(x)
-		}
-		return nil
+		return boundOf(v)
 	}
 	if x := num("min_length", "min_items", "ge"); x != nil {
 		f.Min = x

@@ -84,11 +84,12 @@ func (u *Unread) Error() string {
 // Read gives the routes of the framework that declares most of them. An error is an *Unread.
 func Read(t lang.Tree, language string) (Table, error) {
 	var best Table
+	s := newSource(t)
 	for _, r := range Readers {
 		if r.Language != language {
 			continue
 		}
-		found, unread := r.Read(t)
+		found, unread := r.read(s)
 		if len(found) > len(best.Routes) {
 			best = Table{Framework: r.Framework, Routes: found, Unread: unread}
 		}

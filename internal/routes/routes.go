@@ -93,10 +93,12 @@ func version(s string) bool {
 type Reader struct {
 	Framework string
 	Language  string // of its code: python, go
-	// Read gives the routes of a tree, sorted, and what it could not resolve. It never fails on
-	// hostile source: what cannot be parsed declares nothing.
-	Read func(t lang.Tree) (routes []Route, unread []string)
+	read      func(s *source) (routes []Route, unread []string)
 }
+
+// Read gives the routes of a tree, sorted, and what it could not resolve. It never fails on
+// hostile source: what cannot be parsed declares nothing.
+func (r Reader) Read(t lang.Tree) (routes []Route, unread []string) { return r.read(newSource(t)) }
 
 // Unsupported is a framework that is known and not read.
 type Unsupported struct {
