@@ -3,9 +3,10 @@
 #   relay.pl PORT SECONDS BYTES COMMAND [ARGUMENT...]
 #
 # A request is a line with a number of bytes, and then those bytes, as they are sent. An answer
-# is a line "WORD STATE BYTES", and then those bytes, as they came. WORD is ok, refused, reset,
-# timeout or large. STATE is "up" or the exit status of the service. What the service prints
-# goes to standard error.
+# is a line "WORD STATE WAITED BYTES", and then those bytes, as they came. WORD is ok, refused,
+# reset, timeout or large. STATE is "up" or the exit status of the service. WAITED is how many
+# milliseconds a thread of the service has waited for a processor, asked where WORD is not ok.
+# What the service prints goes to standard error.
 use strict;
 use warnings;
 use IO::Socket::INET;
@@ -42,12 +43,25 @@ while (defined(my $line = <STDIN>)) {
         select(undef, undef, undef, 0.02);
         look();
     }
-    print $out "$word $state " . length($data) . "\n" . $data;
+    my $waited = $word eq 'ok' ? 0 : waited();
+    print $out "$word $state $waited " . length($data) . "\n" . $data;
 }
 kill 'KILL', $pid;
 
 sub look {
     $state = $? & 127 ? 'signal-' . ($? & 127) : $? >> 8 if $state eq 'up' && waitpid($pid, 1) == $pid;
+}
+
+# waited is the longest of all threads that are there. A system that does not count it says nothing.
+sub waited {
+    my $most = 0;
+    for my $file (glob '/proc/[0-9]*/task/*/schedstat') {
+        next if $file =~ m{^/proc/$$/};
+        open(my $in, '<', $file) or next;
+        my (undef, $delay) = split ' ', <$in> // '';
+        $most = $delay if defined $delay && $delay > $most;
+    }
+    return int($most / 1e6);
 }
 
 sub ask {
