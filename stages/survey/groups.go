@@ -85,7 +85,7 @@ func (s *Surveyor) lacks(g schemas.Group, rec *scenario.Group, cases *contract.G
 	case float64(answered) < s.config.MinAnswered*float64(len(g.Endpoints)):
 		return schemas.SilentGroup, fmt.Sprintf("%d of %d endpoints answer a good request, at least %.0f %% are asked for%s", answered, len(g.Endpoints), 100*s.config.MinAnswered, leftOut(rec))
 	case rec.ReadBack() == 0:
-		return schemas.NoReadBack, fmt.Sprintf("%d of its endpoints write something, and none of that is read back", writes)
+		return schemas.NoReadBack, fmt.Sprintf("%d of its endpoints write something, and no later answer shows any of that", writes)
 	case judges(cases) == 0:
 		return schemas.SilentGroup, "no answer is the same in all replays"
 	}
