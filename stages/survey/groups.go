@@ -2,6 +2,7 @@ package survey
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,14 +14,9 @@ import (
 
 // groups are the groups of a recorded service with their suites, by name.
 func (s *Surveyor) groups(table routes.Table, rec *scenario.Recording) ([]schemas.Group, error) {
-	declared := map[string][]schemas.Endpoint{}
-	for _, r := range table.Routes {
-		e := schemas.Endpoint{Method: r.Method, Path: r.Path}
-		if r.Handler.Name != "" && !r.Made { // one that is made where it is declared fails there once it is masked
-			e.Handler = schemas.FunctionName(r.Handler.Path, r.Handler.Name)
-		}
-		name := contract.GroupName(r.Group())
-		declared[name] = append(declared[name], e)
+	declared := map[string]schemas.Group{}
+	for _, g := range s.declared(table) {
+		declared[g.Name] = g
 	}
 	merged, err := merge(rec)
 	if err != nil {
@@ -29,8 +25,11 @@ func (s *Surveyor) groups(table routes.Table, rec *scenario.Recording) ([]schema
 	var out []schemas.Group
 	for i, recorded := range rec.Groups {
 		name := merged[i].Name
-		g := schemas.Group{Name: name, Framework: table.Framework, Endpoints: declared[name]}
-		if g.Refused, g.Detail = s.lacks(g, recorded, merged[i]); g.Refused == "" {
+		g := declared[name]
+		if g.Refused == "" {
+			g.Refused, g.Detail = s.lacks(g, recorded, merged[i])
+		}
+		if g.Refused == "" {
 			suite := contract.Suite{Format: contract.Format, Ready: ready(table, name), Groups: []*contract.Group{merged[i]}}
 			for j, other := range rec.Groups {
 				if j != i && rec.Independent(other.Name, recorded.Name) && judges(merged[j]) > 0 {
@@ -48,6 +47,31 @@ func (s *Surveyor) groups(table routes.Table, rec *scenario.Recording) ([]schema
 		out = append(out, g)
 	}
 	return out, nil
+}
+
+// declared are the groups of a table by name, each with what it lacks that no recording gives.
+func (s *Surveyor) declared(table routes.Table) []schemas.Group {
+	endpoints := map[string][]schemas.Endpoint{}
+	for _, r := range table.Routes {
+		e := schemas.Endpoint{Method: r.Method, Path: r.Path}
+		if r.Handler.Name != "" && !r.Made { // one that is made where it is declared fails there once it is masked
+			e.Handler = schemas.FunctionName(r.Handler.Path, r.Handler.Name)
+		}
+		name := contract.GroupName(r.Group())
+		endpoints[name] = append(endpoints[name], e)
+	}
+	var out []schemas.Group
+	for _, name := range slices.Sorted(maps.Keys(endpoints)) {
+		g := schemas.Group{Name: name, Framework: table.Framework, Endpoints: endpoints[name]}
+		switch {
+		case len(g.Endpoints) < s.config.MinEndpoints:
+			g.Refused, g.Detail = schemas.SmallGroup, fmt.Sprintf("%d of its endpoints, at least %d are asked for", len(g.Endpoints), s.config.MinEndpoints)
+		case len(g.Handlers()) == 0:
+			g.Refused, g.Detail = schemas.SmallGroup, "its handlers cannot be masked: they have no names, or are made where they are declared"
+		}
+		out = append(out, g)
+	}
+	return out
 }
 
 // merge gives what the replays of each group have in common.
@@ -68,7 +92,7 @@ func merge(rec *scenario.Recording) ([]*contract.Group, error) {
 	return out, nil
 }
 
-// lacks says why no task can be made of a group (gate G0).
+// lacks says why no task can be made of a group that was recorded (gate G0).
 func (s *Surveyor) lacks(g schemas.Group, rec *scenario.Group, cases *contract.Group) (schemas.Reason, string) {
 	answered, _ := rec.Answered()
 	writes := 0
@@ -78,10 +102,6 @@ func (s *Surveyor) lacks(g schemas.Group, rec *scenario.Group, cases *contract.G
 		}
 	}
 	switch {
-	case len(g.Endpoints) < s.config.MinEndpoints:
-		return schemas.SmallGroup, fmt.Sprintf("%d of its endpoints, at least %d are asked for", len(g.Endpoints), s.config.MinEndpoints)
-	case len(g.Handlers()) == 0:
-		return schemas.SmallGroup, "its handlers cannot be masked: they have no names, or are made where they are declared"
 	case float64(answered) < s.config.MinAnswered*float64(len(g.Endpoints)):
 		return schemas.SilentGroup, fmt.Sprintf("%d of %d endpoints answer a good request, at least %.0f %% are asked for%s", answered, len(g.Endpoints), 100*s.config.MinAnswered, leftOut(rec))
 	case rec.ReadBack() == 0:

@@ -202,7 +202,7 @@ func Untagged(repo, commit string, at time.Time) schemas.Release {
 }
 
 // commit surveys one commit.
-func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, r schemas.Release, wanted []string) (cuts []schemas.Cut, err error) {
+func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, r schemas.Release, wanted []string) (_ []schemas.Cut, err error) {
 	t, err := repo.Tree(ctx, r.Commit)
 	if err != nil {
 		return nil, ends.OfTree(err)
@@ -213,6 +213,22 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	}
 	if err := known(wanted, table); err != nil {
 		return nil, err
+	}
+	cut := func(all []schemas.Group) (cuts []schemas.Cut) {
+		for _, g := range all {
+			if len(wanted) > 0 && !slices.Contains(wanted, g.Name) {
+				continue
+			}
+			cuts = append(cuts, schemas.Cut{
+				Repo: src.Repo.Name, RepoRoot: src.Repo.Root, Licence: src.Repo.Licence, Category: src.Category, Release: r,
+				Profile: "strict", Slice: &schemas.Slice{Name: g.Name, Handlers: g.Handlers()}, Group: &g,
+			})
+		}
+		return cuts
+	}
+	declared := cut(s.declared(table))
+	if !slices.ContainsFunc(declared, func(c schemas.Cut) bool { return c.Group.Refused == "" }) {
+		return declared, nil // whatever the service answers
 	}
 	pipeline.Doing(ctx, "%s, building the service", r.Tag)
 	server, login, stop, err := s.starter.Start(ctx, Commit{Repo: src.Repo, Release: r, Language: language, Tree: t}, table)
@@ -234,16 +250,7 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range found {
-		if len(wanted) > 0 && !slices.Contains(wanted, g.Name) {
-			continue
-		}
-		cuts = append(cuts, schemas.Cut{
-			Repo: src.Repo.Name, RepoRoot: src.Repo.Root, Licence: src.Repo.Licence, Category: src.Category, Release: r,
-			Profile: "strict", Slice: &schemas.Slice{Name: g.Name, Handlers: g.Handlers()}, Group: &g,
-		})
-	}
-	return cuts, nil
+	return cut(found), nil
 }
 
 // Groups are the names of the groups that a tree declares, sorted; none where no framework of the
