@@ -106,6 +106,7 @@ type client struct {
 	mu     sync.Mutex
 	met    bool // the relay has begun
 	state  string
+	since  time.Duration // the service began, when it was last asked
 	waited time.Duration // for a processor, when a request last failed
 	once   sync.Once
 }
@@ -168,7 +169,6 @@ func (c *client) stop() ([]byte, error) {
 // ready waits until the service answers anything, and then until its probes are answered well.
 func (c *client) ready(ctx context.Context, s *Server) error {
 	patient := cmp.Or(s.Patience, patience)
-	started := time.Now()
 	root := contract.Wire{Method: http.MethodGet, Target: "/", Headers: map[string]string{"Accept": "application/json"}}
 	for wait := 30 * time.Millisecond; ; wait = min(2*wait, 250*time.Millisecond) {
 		a, err := c.Do(ctx, root)
@@ -181,7 +181,7 @@ func (c *client) ready(ctx context.Context, s *Server) error {
 		if why := c.gone(); why != "" {
 			return &contract.NotReady{Why: why}
 		}
-		if err := c.late(time.Since(started), patient, a.Failed); err != nil {
+		if err := c.late(patient, a.Failed); err != nil {
 			return err
 		}
 		if !pause(ctx, wait) {
@@ -193,9 +193,9 @@ func (c *client) ready(ctx context.Context, s *Server) error {
 
 // late is the end of a service that runs and has not answered for a time: one that had its
 // patience to itself is not ready, and one that waited for a processor says nothing.
-func (c *client) late(since, patient time.Duration, failed string) error {
+func (c *client) late(patient time.Duration, failed string) error {
 	c.mu.Lock()
-	waited := c.waited
+	since, waited := c.since, c.waited
 	c.mu.Unlock()
 	switch {
 	case since-waited >= patient:
@@ -329,21 +329,26 @@ func (c *client) pass(request []byte) (word string, data []byte, err error) {
 		return "", nil, err
 	}
 	parts := strings.Fields(string(line))
-	if len(parts) != 4 {
+	if len(parts) != 5 {
 		return "", nil, fmt.Errorf("%w: %q", errProtocol, line)
 	}
-	waited, err := strconv.ParseInt(parts[2], 10, 64)
-	n, fault := strconv.Atoi(parts[3])
-	if err = errors.Join(err, fault); err != nil || n < 0 || n > answerSize+1<<17 {
+	var numbers [3]int
+	for i := range numbers {
+		if numbers[i], err = strconv.Atoi(parts[2+i]); err != nil {
+			return "", nil, fmt.Errorf("%w: %q", errProtocol, line)
+		}
+	}
+	n := numbers[2]
+	if n < 0 || n > answerSize+1<<17 {
 		return "", nil, fmt.Errorf("%w: %q", errProtocol, line)
 	}
 	data = make([]byte, n)
 	if _, err := io.ReadFull(c.out, data); err != nil {
 		return "", nil, err
 	}
-	c.state = parts[1]
+	c.state, c.since = parts[1], time.Duration(numbers[0])*time.Millisecond
 	if parts[0] != "ok" {
-		c.waited = time.Duration(waited) * time.Millisecond
+		c.waited = time.Duration(numbers[1]) * time.Millisecond
 	}
 	return parts[0], data, nil
 }

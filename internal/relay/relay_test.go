@@ -24,7 +24,7 @@ print "starting as told\n";
 my $mode = shift // "";
 if ($mode eq "fails") { print STDERR "no such table\n"; exit 3 }
 if ($mode eq "silent") { sleep 600 }
-if ($mode =~ /^starved/) { for (1 .. 40) { if (!fork) { alarm 20; 1 while 1 } } sleep($mode eq "starved" ? 600 : 3) }
+if ($mode =~ /^starved/) { for (1 .. 40) { if (!fork) { alarm($mode eq "starved" ? 30 : 4); 1 while 1 } } sleep($mode eq "starved" ? 600 : 3) }
 my $l = IO::Socket::INET->new(LocalHost => "127.0.0.1", LocalPort => 8000, Listen => 50, ReuseAddr => 1) or die $@;
 my $count = 0;
 while (1) {
@@ -175,7 +175,7 @@ func TestStarved(t *testing.T) {
 		t.Skip("this kernel does not count how long threads wait")
 	}
 	s, dir := box(t)
-	s.Patience = time.Second
+	s.Patience = 2 * time.Second
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		t.Fatal(err)

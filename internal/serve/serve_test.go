@@ -77,7 +77,7 @@ func TestFailed(t *testing.T) {
 		"not_at_an_end": failed(step, first+"Killed"),
 		"no_build":      errors.New("no sandbox"),
 	} {
-		if got := serve.Failed(&s, err); got != err {
+		if got := serve.Failed(&s, err); got.Error() != err.Error() {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}
