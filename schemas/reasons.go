@@ -140,7 +140,7 @@ var Reasons = []ReasonText{
 	{NotStarted, "the service ends or does not answer when it is started by rule, at the head and at service.walk_back commits before it", "see its last lines in show"},
 	{SilentGroup, "fewer of the group's endpoints answer a good request than service.min_answered, or no answer is the same in all replays", "lower the share; nothing for endpoints that need mail or another service"},
 	{SmallGroup, "the group has fewer endpoints than service.min_endpoints, or none whose handler has a name", "lower service.min_endpoints"},
-	{NoReadBack, "nothing that the group's endpoints make is read back by another request", "nothing: the cases would say little"},
+	{NoReadBack, "nothing that the group's endpoints make shows in the answer to another request", "nothing: the cases would say little"},
 	{Outbound, "the service asks the network outside at its start or to answer; there is none in the sandbox", "nothing: what others answer is not the code's own behaviour"},
 	{MixedSource, "less of the release's code than library.min_language is in one language that is asked for", "lower the share; nothing for a language that benchmint does not build"},
 	{NoSuite, "the release has no test file in the language of its code", "nothing: there is no proof without a test"},

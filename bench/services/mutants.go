@@ -130,15 +130,22 @@ func dropped(_, body string) []change {
 	return out
 }
 
-// check turns a condition that guards an early end around, or away.
+// ofNoRequest are lines of an early end that no request leads to: what is logged is a fault of the
+// service's own.
+var ofNoRequest = regexp.MustCompile(`(?i)\blog|\.err\(|internal`)
+
+// check takes away a condition that guards an early end.
 func check(language, body string) []change {
 	at := regexp.MustCompile(`(?m)^([ \t]*)if ([^\n]*):[ \t]*\n([ \t]*)(raise|return|abort)\b`)
 	form := "${1}if False:\n${3}${4}"
 	if language == "go" {
-		at, form = regexp.MustCompile(`(?m)^([ \t]*)if ([^\n;]*) \{\n([ \t]*)([^\n]*(?:Abort|Error|JSON|Render|http\.Error)[^\n]*)`), "${1}if false && ($2) {\n${3}${4}"
+		at, form = regexp.MustCompile(`(?m)^([ \t]*)if ([^\n;]*) \{\n([ \t]*)([^\n]*(?:Abort|Error|JSON|Render|BadRequest|NotFound|Forbidden|Unauthorized|Conflict|WriteHeader)[^\n]*)`), "${1}if false && ($2) {\n${3}${4}"
 	}
 	var out []change
 	for _, m := range at.FindAllStringSubmatchIndex(body, -1) {
+		if language == "go" && ofNoRequest.MatchString(body[m[8]:m[9]]) {
+			continue
+		}
 		now := at.ExpandString(nil, form, body, m)
 		out = append(out, change{body[:m[0]] + string(now) + body[m[1]:], "never if " + body[m[4]:m[5]]})
 	}

@@ -48,6 +48,9 @@ func TestMutants(t *testing.T) {
 			t.Errorf("%s: no mutant with %q", k.name, want[k.name])
 		}
 	}
+	if got := check("go", "\tif err != nil {\n\t\ta.logger.Error().Err(err).Msg(\"\")\n\t\treturn\n\t}\n\tif bad {\n\t\te.BadRequest(w)\n\t\treturn\n\t}\n"); len(got) != 1 || got[0].what != "never if bad" {
+		t.Errorf("checks of a request: %v", got)
+	}
 	const source = "package a\n\nfunc (s *shelf) get(w http.ResponseWriter, r *http.Request) {\n\tif !ok {\n\t\thttp.Error(w, \"\", 404)\n\t\treturn\n\t}\n\tanswer(w, http.StatusOK, b)\n}\n\nfunc other() {}\n"
 	from, to, ok := body("main.go", source, "shelf.get")
 	if !ok || strings.Contains(source[from:to], "other") || len(check("go", source[from:to])) != 1 {

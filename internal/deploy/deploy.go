@@ -27,11 +27,9 @@ const Dockerfile = "Dockerfile"
 const Folder = "deploy_benchmint"
 
 // environmentFile are the base names of files that say how a service is installed or started.
-var environmentFile = lazyregexp.New(`(?i)^(` + strings.Join([]string{
-	`(docker|container)file([.-].+)?`, `.+\.dockerfile`, `\.dockerignore`, `\.containerignore`,
-	`(docker-)?compose([.-].+)?\.ya?ml`, `(docker[-_]?)?entry[-_]?point(\.(sh|bash))?`,
-	`(pre|post)?start([-_].+)?\.(sh|bash)`, `(run|serve)([-_](app|dev|prod|server|web))?\.(sh|bash)`, `procfile([.].+)?`,
-}, "|") + `)$`)
+var environmentFile = lazyregexp.New(`(?i)^((docker|container)file([.-].+)?|.+\.dockerfile|\.(docker|container)ignore|` +
+	`(docker-)?compose([.-].+)?\.ya?ml|(docker[-_]?)?entry[-_]?point(\.(sh|bash))?|` +
+	`(pre|post)?start([-_].+)?\.(sh|bash)|(run|serve)([-_](app|dev|prod|server|web))?\.(sh|bash)|procfile([.].+)?)$`)
 
 // Environment reports whether a path of a tree is of the environment of its service: a
 // Dockerfile, a compose file, an entry point or a start script. Manifests and locks are not.

@@ -18,6 +18,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -270,7 +271,7 @@ func (b *Builder) State(ctx context.Context, parent sandbox.Layer, r schemas.Rec
 		Env    map[string]string
 	}{parent.Key, files, r.Build, r.Variables})
 	layer, _, err := b.Sandbox.Build(ctx, sandbox.Build{Key: key, Parent: parent, Files: files, Steps: r.Build, Env: r.Variables, Lease: true, Limits: b.Limits})
-	return layer, judged(err, r, false)
+	return layer, judged(serve.Failed(r.Service, err), r, false)
 }
 
 func (b *Builder) build(r schemas.Recipe, step recipe.Step, base sandbox.Layer, key schemas.Digest) sandbox.Build {

@@ -16,6 +16,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/langtest"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -370,5 +371,18 @@ func TestLockLeavesOutWhatTheHostLacks(t *testing.T) {
 	}
 	if len(got.Repairs) != 1 || len(r.SystemPackages) != 2 {
 		t.Errorf("repairs %v, asked for %v", got.Repairs, r.SystemPackages)
+	}
+}
+
+// TestStateTellsWhichCommandOfAServiceFailed: the script that runs them is not quoted.
+func TestStateTellsWhichCommandOfAServiceFailed(t *testing.T) {
+	t.Parallel()
+	r := recipe
+	r.Service = &schemas.Service{Database: schemas.DatabaseSQLite, Prepare: []schemas.Command{{Argv: []string{"migrate"}}}}
+	r.Build = serve.Prepare(*r.Service)
+	s := &scripted{fail: map[string]string{strings.Join(r.Build[0].Argv, " "): "no such table\nprepare: command 1 failed\n"}}
+	_, err := builder(s, langtest.Toy{}).State(t.Context(), sandbox.Layer{}, r, nil)
+	if err == nil || err.Error() != "migrate: exit 1: no such table" {
+		t.Errorf("got %v", err)
 	}
 }

@@ -9,6 +9,7 @@ package relay
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -41,6 +42,8 @@ const (
 	logSize    = 64 << 10
 	settleTime = 6 * time.Second
 	stopTime   = 15 * time.Second
+	patience   = time.Minute
+	starving   = 5 // times its patience is how long a service is waited for that gets no processor
 )
 
 // Server starts one service as often as it is asked.
@@ -53,7 +56,8 @@ type Server struct {
 	Shift bool
 	// Probes are asked until they are answered without a server's fault (serve.Probes).
 	Probes []string
-	// Patience is how long a service may take to answer for the first time; 0 is a minute.
+	// Patience is how long a service may take to answer for the first time, without the time
+	// in which it waits for a processor; 0 is a minute.
 	Patience time.Duration
 	Limits   sandbox.Limits
 }
@@ -99,10 +103,12 @@ type client struct {
 	res   sandbox.Result
 	err   error
 
-	mu    sync.Mutex
-	met   bool // the relay has begun
-	state string
-	once  sync.Once
+	mu     sync.Mutex
+	met    bool // the relay has begun
+	state  string
+	since  time.Duration // the service began, when it was last asked
+	waited time.Duration // for a processor, when a request last failed
+	once   sync.Once
 }
 
 // start begins a run. Its streams are pipes of the system: what reads or writes one of ours
@@ -162,12 +168,7 @@ func (c *client) stop() ([]byte, error) {
 
 // ready waits until the service answers anything, and then until its probes are answered well.
 func (c *client) ready(ctx context.Context, s *Server) error {
-	patience := s.Patience
-	if patience == 0 {
-		patience = time.Minute
-	}
-	starting, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
+	patient := cmp.Or(s.Patience, patience)
 	root := contract.Wire{Method: http.MethodGet, Target: "/", Headers: map[string]string{"Accept": "application/json"}}
 	for wait := 30 * time.Millisecond; ; wait = min(2*wait, 250*time.Millisecond) {
 		a, err := c.Do(ctx, root)
@@ -180,14 +181,32 @@ func (c *client) ready(ctx context.Context, s *Server) error {
 		if why := c.gone(); why != "" {
 			return &contract.NotReady{Why: why}
 		}
-		if !pause(starting, wait) {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return &contract.NotReady{Why: fmt.Sprintf("it gives no answer within %v: %s", patience, a.Failed)}
+		if err := c.late(patient, a.Failed); err != nil {
+			return err
+		}
+		if !pause(ctx, wait) {
+			return ctx.Err()
 		}
 	}
 	return c.settle(ctx, s.Probes)
+}
+
+// late is the end of a service that runs and has not answered for a time: one that had its
+// patience to itself is not ready, and one that waited for a processor says nothing.
+func (c *client) late(patient time.Duration, failed string) error {
+	c.mu.Lock()
+	since, waited := c.since, c.waited
+	c.mu.Unlock()
+	switch {
+	case since-waited >= patient:
+		return &contract.NotReady{Why: fmt.Sprintf("it gives no answer within %v: %s", patient, failed)}
+	case since >= starving*patient:
+		return &sandbox.ShortageError{
+			Of: "processor time", Why: fmt.Sprintf("a service that starts waited %v of %v for it", waited.Round(time.Second), since.Round(time.Second)),
+			Get: "lower proof.parallel, or end what else runs here, and run again",
+		}
+	}
+	return nil
 }
 
 // settle asks the probes until two rounds of them were answered without a server's fault, or
@@ -310,18 +329,27 @@ func (c *client) pass(request []byte) (word string, data []byte, err error) {
 		return "", nil, err
 	}
 	parts := strings.Fields(string(line))
-	if len(parts) != 3 {
+	if len(parts) != 5 {
 		return "", nil, fmt.Errorf("%w: %q", errProtocol, line)
 	}
-	n, err := strconv.Atoi(parts[2])
-	if err != nil || n < 0 || n > answerSize+1<<17 {
+	var numbers [3]int
+	for i := range numbers {
+		if numbers[i], err = strconv.Atoi(parts[2+i]); err != nil {
+			return "", nil, fmt.Errorf("%w: %q", errProtocol, line)
+		}
+	}
+	n := numbers[2]
+	if n < 0 || n > answerSize+1<<17 {
 		return "", nil, fmt.Errorf("%w: %q", errProtocol, line)
 	}
 	data = make([]byte, n)
 	if _, err := io.ReadFull(c.out, data); err != nil {
 		return "", nil, err
 	}
-	c.state = parts[1]
+	c.state, c.since = parts[1], time.Duration(numbers[0])*time.Millisecond
+	if parts[0] != "ok" {
+		c.waited = time.Duration(numbers[1]) * time.Millisecond
+	}
 	return parts[0], data, nil
 }
 

@@ -3,12 +3,14 @@
 #   relay.pl PORT SECONDS BYTES COMMAND [ARGUMENT...]
 #
 # A request is a line with a number of bytes, and then those bytes, as they are sent. An answer
-# is a line "WORD STATE BYTES", and then those bytes, as they came. WORD is ok, refused, reset,
-# timeout or large. STATE is "up" or the exit status of the service. What the service prints
-# goes to standard error.
+# is a line "WORD STATE SINCE WAITED BYTES", and then those bytes, as they came. WORD is ok,
+# refused, reset, timeout or large. STATE is "up" or the exit status of the service. SINCE is how
+# many milliseconds ago it began, and WAITED how many of them a thread of it has waited for a
+# processor, which is asked where WORD is not ok. What the service prints goes to standard error.
 use strict;
 use warnings;
 use IO::Socket::INET;
+use Time::HiRes;
 
 my ($port, $seconds, $most, @service) = @ARGV;
 open(my $out, '>&', \*STDOUT) or die "standard output: $!";
@@ -19,6 +21,7 @@ select($out);
 $| = 1;
 select(STDOUT);
 
+my $began = Time::HiRes::time();
 my $pid = fork;
 die "fork: $!" unless defined $pid;
 if (!$pid) {
@@ -31,7 +34,7 @@ if (!$pid) {
 $SIG{PIPE} = 'IGNORE';
 print $out "ready\n";
 
-my $state = 'up';
+my ($state, $waited, %delays) = ('up', 0);
 while (defined(my $line = <STDIN>)) {
     my ($length) = $line =~ /^(\d+)$/ or die "not a request: $line";
     my $request = '';
@@ -42,12 +45,34 @@ while (defined(my $line = <STDIN>)) {
         select(undef, undef, undef, 0.02);
         look();
     }
-    print $out "$word $state " . length($data) . "\n" . $data;
+    my $delay = $word eq 'ok' ? 0 : waited();
+    my $since = int(1000 * (Time::HiRes::time() - $began));
+    print $out "$word $state $since $delay " . length($data) . "\n" . $data;
 }
 kill 'KILL', $pid;
 
 sub look {
     $state = $? & 127 ? 'signal-' . ($? & 127) : $? >> 8 if $state eq 'up' && waitpid($pid, 1) == $pid;
+}
+
+# waited adds up how long the threads of the service have waited for a processor: from one look to
+# the next, of those that are there the one that waited most. A system that does not count it says
+# nothing.
+sub waited {
+    my ($most, %next) = (0);
+    for my $file (glob '/proc/[0-9]*/task/*/schedstat') {
+        next if $file =~ m{^/proc/$$/};
+        open(my $in, '<', $file) or next;
+        my (undef, $delay) = split ' ', <$in> // '';
+        next unless defined $delay;
+        $next{$file} = $delay;
+        my $more = ($delay - ($delays{$file} // 0)) / 1e9;
+        $most = $more if $more > $most;
+    }
+    %delays = %next;
+    my $since = Time::HiRes::time() - $began;
+    $waited = $waited + $most < $since ? $waited + $most : $since;
+    return int(1000 * $waited);
 }
 
 sub ask {

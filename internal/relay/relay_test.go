@@ -24,6 +24,7 @@ print "starting as told\n";
 my $mode = shift // "";
 if ($mode eq "fails") { print STDERR "no such table\n"; exit 3 }
 if ($mode eq "silent") { sleep 600 }
+if ($mode =~ /^starved/) { for (1 .. 40) { if (!fork) { alarm($mode eq "starved" ? 30 : 4); 1 while 1 } } sleep($mode eq "starved" ? 600 : 3) }
 my $l = IO::Socket::INET->new(LocalHost => "127.0.0.1", LocalPort => 8000, Listen => 50, ReuseAddr => 1) or die $@;
 my $count = 0;
 while (1) {
@@ -162,6 +163,43 @@ func TestNotReady(t *testing.T) {
 	s.Service.Start.Argv = []string{"/no/such/program"}
 	if _, _, err := s.Fresh(t.Context(), false); err == nil || !strings.Contains(err.Error(), "exit code 127") {
 		t.Errorf("no program: %v", err)
+	}
+	nothingLeft(t, dir)
+}
+
+// TestStarved: a service that waits for a processor is waited for, and where it gets none for
+// long that is no verdict on it.
+func TestStarved(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
+		t.Skip("this kernel does not count how long threads wait")
+	}
+	s, dir := box(t)
+	s.Patience = 2 * time.Second
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, allowed, _ := strings.Cut(string(status), "Cpus_allowed_list:\t")
+	one := strings.FieldsFunc(allowed, func(r rune) bool { return r < '0' || r > '9' })[0]
+	pinned := func(mode string) schemas.Command {
+		c := command(mode)
+		c.Argv = append([]string{"taskset", "-c", one}, c.Argv...)
+		return c
+	}
+	s.Service.Start = pinned("starved")
+	_, _, err = s.Fresh(t.Context(), false)
+	var short *sandbox.ShortageError
+	if !errors.As(err, &short) || short.Of != "processor time" {
+		t.Errorf("it never answers: %v", err)
+	}
+	s.Service.Start = pinned("starved, then serves")
+	_, stop, err := s.Fresh(t.Context(), false)
+	if err != nil {
+		t.Fatalf("it answers in the end: %v", err)
+	}
+	if _, err := stop(); err != nil {
+		t.Error(err)
 	}
 	nothingLeft(t, dir)
 }

@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,7 +138,7 @@ func (r *recorder) judge(g *Group) {
 			}
 			if e.Method != "GET" && !isLogin(newRoute(routes.Route{Method: e.Method, Path: e.Path})) {
 				e.Create = e.Create || e.Method == "POST"
-				e.ReadBack = e.ReadBack || readBack(g, n) || changed(g, n)
+				e.ReadBack = e.ReadBack || readBack(g, n) || changed(g, n) || taken(g, n)
 			}
 		}
 	}
@@ -186,6 +187,18 @@ func changed(g *Group, made int) bool {
 		if n < made {
 			before[target] = said
 		} else if was, ok := before[target]; ok && was != said {
+			return true
+		}
+	}
+	return false
+}
+
+// taken reports whether what a case has made is there when the same is sent once more: it is
+// refused then, and by another word than that who sends it may not.
+func taken(g *Group, made int) bool {
+	for n := made + 1; n < len(g.Cases); n++ {
+		c, a := g.Cases[n], g.Replays[0][n].Answer
+		if c.Kind == contract.Duplicate && c.Endpoint == g.Cases[made].Endpoint && slices.Contains([]int{http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity}, a.Status) {
 			return true
 		}
 	}

@@ -115,7 +115,7 @@ type Endpoint struct {
 	Status   int  // of its happy case; 0: it was not sent, or there was no answer
 	Answered bool // with 2xx or 3xx
 	Create   bool // it makes something: a POST that answered
-	ReadBack bool // a later read shows what it made or changed
+	ReadBack bool // a later answer shows what it made or changed
 }
 
 // Left is what was left out, and why.
@@ -134,7 +134,8 @@ func (g *Group) Answered() (answered, of int) {
 	return answered, len(g.Endpoints)
 }
 
-// ReadBack is the number of endpoints of whose work a later read shows something.
+// ReadBack is the number of endpoints of whose work a later answer shows something: a read, or
+// that the same cannot be made twice.
 func (g *Group) ReadBack() int {
 	n := 0
 	for _, e := range g.Endpoints {

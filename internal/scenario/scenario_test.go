@@ -238,8 +238,9 @@ func TestNestedBodiesTokensAndSlugs(t *testing.T) {
 	if got := status(group(t, rec, "profiles"), "post_profile_follow"); got != 200 {
 		t.Errorf("follow answers %d: it has to be somebody else", got)
 	}
-	if got := status(group(t, rec, "users"), "create_user_duplicate"); got != 422 {
-		t.Errorf("the same registration answers %d", got)
+	users := group(t, rec, "users")
+	if got := status(users, "create_user_duplicate"); got != 422 || users.ReadBack() != 1 {
+		t.Errorf("the same registration answers %d, and %d endpoints show what they made", got, users.ReadBack())
 	}
 	if rec.Independent("articles", "users") || !rec.Independent("articles", "profiles") || rec.Independent("profiles", "users") {
 		t.Error("articles and profiles need users, and articles do not need profiles")

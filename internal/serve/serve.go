@@ -6,12 +6,15 @@
 package serve
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
@@ -110,21 +113,77 @@ func Prepare(s schemas.Service) []schemas.Command {
 		return out
 	}
 	var b strings.Builder
-	b.WriteString("set -eu\n")
-	argv := []string{"prepare"}
+	b.WriteString("set -eu\nat=0\n" + sayWhere)
+	argv := []string{prepareName}
 	if s.Database == schemas.DatabasePostgres {
 		b.WriteString(findPostgres + makePostgres)
 		argv = append(argv, strconv.Itoa(s.DBPort), s.DBUser, s.DBPassword, s.DBName)
 	}
-	for _, c := range s.Prepare {
+	for i, c := range s.Prepare {
 		c.Dir = folder(s, c.Dir)
-		b.WriteString(recipe.ShellLine(c, constant) + "\n")
+		fmt.Fprintf(&b, "at=%d\n%s\n", i+1, recipe.ShellLine(c, constant))
 	}
 	if s.Database == schemas.DatabasePostgres {
 		b.WriteString(stopPostgres)
 	}
 	return append(out, schemas.Command{Argv: append([]string{"bash", "-c", b.String()}, argv...)})
 }
+
+// prepareName is the name of the script that prepares, as the shell knows it.
+const prepareName = "prepare"
+
+// sayWhere makes the script say at its end which of the service's own commands failed.
+const sayWhere = `trap 'code=$?; [ $code = 0 ] || echo "prepare: command $at failed" >&2' EXIT
+`
+
+var failedAt = lazyregexp.New(`prepare: command (\d+) failed\s*$`)
+
+// Failed makes the error of a build whose script of Prepare failed name the command of the
+// service that did, and what that printed: the script around it says nothing to who reads of it.
+// Other errors stay as they are. The *sandbox.BuildError is still in its chain.
+func Failed(s *schemas.Service, err error) error {
+	var build *sandbox.BuildError
+	if s == nil || !errors.As(err, &build) || len(build.Step.Argv) < 4 || build.Step.Argv[3] != prepareName {
+		return err
+	}
+	output := string(build.Result.Output)
+	at := failedAt.FindStringSubmatchIndex(output)
+	if at == nil {
+		return err
+	}
+	n, fault := strconv.Atoi(output[at[2]:at[3]])
+	if fault != nil || n > len(s.Prepare) {
+		return err
+	}
+	short := *build
+	short.Step, short.Result.Output = schemas.Command{Argv: []string{"starting", s.Database}}, build.Result.Output[:at[0]]
+	if n > 0 {
+		short.Step = s.Prepare[n-1]
+		short.Step.Argv = firstLines(short.Step.Argv)
+	}
+	return &prepareError{short: short.Error(), build: err}
+}
+
+// firstLines are words without the lines behind their first.
+func firstLines(words []string) []string {
+	out := slices.Clone(words)
+	for i, word := range out {
+		if first, _, more := strings.Cut(word, "\n"); more {
+			out[i] = first + " …"
+		}
+	}
+	return out
+}
+
+// prepareError is a failed build in the words of its service.
+type prepareError struct {
+	short string
+	build error
+}
+
+func (e *prepareError) Error() string { return e.short }
+
+func (e *prepareError) Unwrap() error { return e.build }
 
 // write puts files beside those of the tree; they are arguments, in pairs of path and text.
 func write(files map[string]string) schemas.Command {

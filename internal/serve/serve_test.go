@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -38,6 +40,46 @@ func TestPrepareInOrder(t *testing.T) {
 	one, two := strings.Index(script, "(cd /home/tester/service/tree/backend && env"), strings.Index(script, "(cd /home/tester/service/tree && env")
 	if one < 0 || two < one || !strings.Contains(script, `one 'it'"'"'s'`) || !strings.Contains(script, "X='$HOME'") {
 		t.Errorf("script:\n%s", script)
+	}
+}
+
+// A script that fails is told by the command of the service that did, and by its last words.
+func TestFailed(t *testing.T) {
+	t.Parallel()
+	s := schemas.Service{Prepare: []schemas.Command{
+		{Argv: []string{"true"}, Dir: "/"}, {Argv: []string{"bash", "-c", "echo no such table >&2\nexit 3"}, Dir: "/"}, {Argv: []string{"true"}, Dir: "/"},
+	}}
+	step := serve.Prepare(s)[0]
+	output, err := exec.Command(step.Argv[0], step.Argv[1:]...).CombinedOutput()
+	var code *exec.ExitError
+	if !errors.As(err, &code) || code.ExitCode() != 3 {
+		t.Fatalf("it ends with %v: %s", err, output)
+	}
+	failed := func(step schemas.Command, said string) error {
+		return &sandbox.BuildError{Step: step, Result: sandbox.Result{End: sandbox.Exited, ExitCode: 3, Output: []byte(said)}}
+	}
+	got := serve.Failed(&s, failed(step, string(output)))
+	if want := "bash -c echo no such table >&2 …: exit 3: no such table"; got.Error() != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	var build *sandbox.BuildError
+	if !errors.As(got, &build) || !slices.Equal(build.Step.Argv, step.Argv) {
+		t.Errorf("the step that failed is lost: %v", build)
+	}
+	if strings.HasSuffix(s.Prepare[1].Argv[2], "…") {
+		t.Error("the recipe's own command was changed")
+	}
+	const first = "prepare: command 1 failed\n"
+	for name, err := range map[string]error{
+		"another_step":  failed(schemas.Command{Argv: []string{"make"}}, first),
+		"no_such":       failed(step, "prepare: command 9 failed\n"),
+		"says_nothing":  failed(step, "Killed"),
+		"not_at_an_end": failed(step, first+"Killed"),
+		"no_build":      errors.New("no sandbox"),
+	} {
+		if got := serve.Failed(&s, err); got.Error() != err.Error() {
+			t.Errorf("%s: got %v", name, got)
+		}
 	}
 }
 

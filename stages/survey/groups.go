@@ -2,6 +2,7 @@ package survey
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,14 +15,9 @@ import (
 // groups are the groups of a recorded service with their suites, by name. model is who was asked
 // for further requests; nil is nobody.
 func (s *Surveyor) groups(table routes.Table, rec *scenario.Recording, model *proposer) ([]schemas.Group, error) {
-	declared := map[string][]schemas.Endpoint{}
-	for _, r := range table.Routes {
-		e := schemas.Endpoint{Method: r.Method, Path: r.Path}
-		if r.Handler.Name != "" && !r.Made { // one that is made where it is declared fails there once it is masked
-			e.Handler = schemas.FunctionName(r.Handler.Path, r.Handler.Name)
-		}
-		name := contract.GroupName(r.Group())
-		declared[name] = append(declared[name], e)
+	declared := map[string]schemas.Group{}
+	for _, g := range s.declared(table) {
+		declared[g.Name] = g
 	}
 	merged, unjudged, err := merge(rec)
 	if err != nil {
@@ -30,8 +26,12 @@ func (s *Surveyor) groups(table routes.Table, rec *scenario.Recording, model *pr
 	var out []schemas.Group
 	for i, recorded := range rec.Groups {
 		name := merged[i].Name
-		g := schemas.Group{Name: name, Framework: table.Framework, Endpoints: declared[name], Asked: model.asked(recorded, unjudged[i])}
-		if g.Refused, g.Detail = s.lacks(g, recorded, merged[i]); g.Refused == "" {
+		g := declared[name]
+		g.Asked = model.asked(recorded, unjudged[i])
+		if g.Refused == "" {
+			g.Refused, g.Detail = s.lacks(g, recorded, merged[i])
+		}
+		if g.Refused == "" {
 			suite := contract.Suite{Format: contract.Format, Ready: ready(table, name), Groups: []*contract.Group{merged[i]}}
 			for j, other := range rec.Groups {
 				if j != i && rec.Independent(other.Name, recorded.Name) && judges(merged[j]) > 0 {
@@ -49,6 +49,31 @@ func (s *Surveyor) groups(table routes.Table, rec *scenario.Recording, model *pr
 		out = append(out, g)
 	}
 	return out, nil
+}
+
+// declared are the groups of a table by name, each with what it lacks that no recording gives.
+func (s *Surveyor) declared(table routes.Table) []schemas.Group {
+	endpoints := map[string][]schemas.Endpoint{}
+	for _, r := range table.Routes {
+		e := schemas.Endpoint{Method: r.Method, Path: r.Path}
+		if r.Handler.Name != "" && !r.Made { // one that is made where it is declared fails there once it is masked
+			e.Handler = schemas.FunctionName(r.Handler.Path, r.Handler.Name)
+		}
+		name := contract.GroupName(r.Group())
+		endpoints[name] = append(endpoints[name], e)
+	}
+	var out []schemas.Group
+	for _, name := range slices.Sorted(maps.Keys(endpoints)) {
+		g := schemas.Group{Name: name, Framework: table.Framework, Endpoints: endpoints[name]}
+		switch {
+		case len(g.Endpoints) < s.config.MinEndpoints:
+			g.Refused, g.Detail = schemas.SmallGroup, fmt.Sprintf("%d of its endpoints, at least %d are asked for", len(g.Endpoints), s.config.MinEndpoints)
+		case len(g.Handlers()) == 0:
+			g.Refused, g.Detail = schemas.SmallGroup, "its handlers cannot be masked: they have no names, or are made where they are declared"
+		}
+		out = append(out, g)
+	}
+	return out
 }
 
 // merge gives what the replays of each group have in common, and of each why a case is not judged.
@@ -73,7 +98,7 @@ func merge(rec *scenario.Recording) (out []*contract.Group, unjudged []map[strin
 	return out, unjudged, nil
 }
 
-// lacks says why no task can be made of a group (gate G0).
+// lacks says why no task can be made of a group that was recorded (gate G0).
 func (s *Surveyor) lacks(g schemas.Group, rec *scenario.Group, cases *contract.Group) (schemas.Reason, string) {
 	answered, _ := rec.Answered()
 	writes := 0
@@ -83,14 +108,10 @@ func (s *Surveyor) lacks(g schemas.Group, rec *scenario.Group, cases *contract.G
 		}
 	}
 	switch {
-	case len(g.Endpoints) < s.config.MinEndpoints:
-		return schemas.SmallGroup, fmt.Sprintf("%d of its endpoints, at least %d are asked for", len(g.Endpoints), s.config.MinEndpoints)
-	case len(g.Handlers()) == 0:
-		return schemas.SmallGroup, "its handlers cannot be masked: they have no names, or are made where they are declared"
 	case float64(answered) < s.config.MinAnswered*float64(len(g.Endpoints)):
 		return schemas.SilentGroup, fmt.Sprintf("%d of %d endpoints answer a good request, at least %.0f %% are asked for%s", answered, len(g.Endpoints), 100*s.config.MinAnswered, leftOut(rec))
 	case rec.ReadBack() == 0:
-		return schemas.NoReadBack, fmt.Sprintf("%d of its endpoints write something, and none of that is read back", writes)
+		return schemas.NoReadBack, fmt.Sprintf("%d of its endpoints write something, and no later answer shows any of that", writes)
 	case judges(cases) == 0:
 		return schemas.SilentGroup, "no answer is the same in all replays"
 	}

@@ -7,11 +7,12 @@ import (
 
 	"github.com/benchmint/benchmint/internal/contract"
 	"github.com/benchmint/benchmint/internal/environment"
-	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/relay"
 	"github.com/benchmint/benchmint/internal/routes"
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/serve"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/internal/ends"
 )
@@ -38,15 +39,18 @@ func (w Workshop) Start(ctx context.Context, c Commit, t routes.Table) (server c
 		if r, err = w.Builder.Lock(ctx, project, r); err != nil {
 			return nil, r, nil, ends.For(ends.Of(err, schemas.Unresolvable), r)
 		}
-		s, stop, err := w.built(ctx, c, t, r)
-		if err != nil {
-			return nil, r, nil, err
+		s, stop, log, err := w.attempt(ctx, c, t, r)
+		repaired, ok := r, false
+		if log != nil && attempt < environment.Attempts {
+			var fault error
+			if repaired, ok, fault = w.Builder.Repair(ctx, project, r, log); fault != nil {
+				return nil, r, nil, errors.Join(fault, stop())
+			}
 		}
-		repaired, ok, err := w.repaired(ctx, project, s, r)
-		if err == nil && (!ok || attempt == environment.Attempts) {
-			return s, r, stop, nil
+		if !ok {
+			return s, r, stop, err
 		}
-		if err = errors.Join(err, stop()); err != nil {
+		if err := stop(); err != nil {
 			return nil, r, nil, err
 		}
 		r = repaired
@@ -58,18 +62,30 @@ func (w Workshop) Variant(r schemas.Recipe) (schemas.Deploy, []byte, error) {
 	return w.Builder.Variant(r)
 }
 
-// repaired starts a service once, and gives its recipe with the edit that its log asks for where
-// it does not get ready. ok is false where it does, or no repair is known: who records it says so.
-func (w Workshop) repaired(ctx context.Context, p lang.Project, s contract.Server, r schemas.Recipe) (out schemas.Recipe, ok bool, err error) {
-	_, stop, err := s.Fresh(ctx, false)
+// attempt makes the state of a recipe's service and starts it once. log is what a command
+// printed that prepares it and failed, or a service that does not get ready: that one is no
+// error yet, and who records it says so. stop is to be called in any case.
+func (w Workshop) attempt(ctx context.Context, c Commit, t routes.Table, r schemas.Recipe) (s contract.Server, stop func() error, log []byte, err error) {
+	s, stop, err = w.built(ctx, c, t, r)
+	var failed *sandbox.BuildError
+	if errors.As(err, new(*pipeline.Rejected)) && errors.As(err, &failed) && failed.Result.End == sandbox.Exited {
+		log = failed.Result.Output
+	}
+	if err != nil {
+		return nil, func() error { return nil }, log, err
+	}
+	_, end, err := s.Fresh(ctx, false)
 	var not *contract.NotReady
-	if errors.As(err, &not) {
-		return w.Builder.Repair(ctx, p, r, append([]byte(not.Why+"\n"), not.Log...))
+	switch {
+	case errors.As(err, &not):
+		return s, stop, append([]byte(not.Why+"\n"), not.Log...), nil
+	case err == nil:
+		_, err = end()
 	}
-	if err == nil {
-		_, err = stop()
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, stop())
 	}
-	return r, false, err
+	return s, stop, nil, nil
 }
 
 // built is the service of a locked recipe.

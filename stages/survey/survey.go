@@ -29,7 +29,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "1"
+const Version = "2"
 
 // Config is the stage's settings (service in the configuration file).
 type Config struct {
@@ -207,7 +207,7 @@ func Untagged(repo, commit string, at time.Time) schemas.Release {
 }
 
 // commit surveys one commit.
-func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, r schemas.Release, wanted []choice) (cuts []schemas.Cut, err error) {
+func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, r schemas.Release, wanted []choice) (_ []schemas.Cut, err error) {
 	t, err := repo.Tree(ctx, r.Commit)
 	if err != nil {
 		return nil, ends.OfTree(err)
@@ -218,6 +218,26 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	}
 	if err := known(wanted, table); err != nil {
 		return nil, err
+	}
+	cut := func(all []schemas.Group, deploy *schemas.Deploy) (cuts []schemas.Cut) {
+		for _, g := range all {
+			c := schemas.Cut{
+				Repo: src.Repo.Name, RepoRoot: src.Repo.Root, Licence: src.Repo.Licence, Category: src.Category, Release: r,
+				Profile: "strict", Slice: &schemas.Slice{Name: g.Name, Handlers: g.Handlers()}, Group: &g,
+			}
+			env := asks(wanted, g.Name, schemas.VariantEnv)
+			if asks(wanted, g.Name, "") || env && g.Refused != "" {
+				cuts = append(cuts, c)
+			}
+			if c.Deploy = deploy; deploy != nil && g.Refused == "" && env {
+				cuts = append(cuts, c)
+			}
+		}
+		return cuts
+	}
+	declared := cut(s.declared(table), nil)
+	if !slices.ContainsFunc(declared, func(c schemas.Cut) bool { return c.Group.Refused == "" }) {
+		return declared, nil // whatever the service answers
 	}
 	pipeline.Doing(ctx, "%s, building the service", r.Tag)
 	c := Commit{Repo: src.Repo, Release: r, Language: language, Tree: t}
@@ -253,20 +273,10 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range found {
-		g.Recipe = kept
-		cut := schemas.Cut{
-			Repo: src.Repo.Name, RepoRoot: src.Repo.Root, Licence: src.Repo.Licence, Category: src.Category, Release: r,
-			Profile: "strict", Slice: &schemas.Slice{Name: g.Name, Handlers: g.Handlers()}, Group: &g,
-		}
-		if asks(wanted, g.Name, "") {
-			cuts = append(cuts, cut)
-		}
-		if cut.Deploy = deploy; deploy != nil && g.Refused == "" && asks(wanted, g.Name, schemas.VariantEnv) {
-			cuts = append(cuts, cut)
-		}
+	for i := range found {
+		found[i].Recipe = kept
 	}
-	return cuts, nil
+	return cut(found, deploy), nil
 }
 
 // kept keeps the recipe of a service, and makes its environment variant where one is asked for.

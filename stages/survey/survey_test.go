@@ -290,6 +290,22 @@ func TestOnly(t *testing.T) {
 	}
 }
 
+// TestDeclared: where no group can be masked, or all are too small, nothing is started; the
+// commits before it are looked at all the same.
+func TestDeclared(t *testing.T) {
+	t.Parallel()
+	const small = "from flask import Flask\n\napp = Flask(__name__)\n\n\n@app.get('/api/tags')\ndef tags():\n    return []\n"
+	s := &starter{}
+	cuts, _, err := run(t, "-- commit: One --\n-- app.py --\n"+small, s, survey.Default())
+	if err != nil || len(s.begun) != 0 || fmt.Sprint(ends(cuts)) != fmt.Sprint(map[string]schemas.Reason{"tags": schemas.SmallGroup}) {
+		t.Errorf("%v, begun %v, %v", ends(cuts), s.begun, err)
+	}
+	s = &starter{}
+	if cuts, _, err = run(t, app+"-- commit: Less --\n-- app.py --\n"+small, s, survey.Default()); err != nil || len(s.begun) != 1 || len(cuts) != 3 {
+		t.Errorf("%v, begun %v, %v", ends(cuts), s.begun, err)
+	}
+}
+
 // TestOther: what is no service, or one in a framework that is left out, is rejected by name.
 func TestOther(t *testing.T) {
 	t.Parallel()

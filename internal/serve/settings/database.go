@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -148,8 +149,8 @@ func local(host string) bool {
 // Loopback is where the database of a service answers.
 const Loopback = "127.0.0.1"
 
-// Fit rewrites a URL or DSN of PostgreSQL so that it names the host and port of ours, and
-// fills in what it leaves open.
+// Fit rewrites a URL or DSN of PostgreSQL so that it names the host, port and password of ours,
+// and fills in what it leaves open.
 func (s Store) Fit(value string) string {
 	if KindOf(value) != PostgresName {
 		return value
@@ -163,8 +164,9 @@ func (s Store) Fit(value string) string {
 		return s.URL(schemeText(value))
 	}
 	u.Host = Loopback + ":" + port
-	if u.User.Username() == "" {
-		u.User = url.UserPassword(s.User, s.Password)
+	name := u.User.Username()
+	if _, has := u.User.Password(); name == "" || has {
+		u.User = url.UserPassword(cmp.Or(name, s.User), s.Password)
 	}
 	if strings.Trim(u.Path, "/") == "" {
 		u.Path = "/" + s.Name
@@ -192,6 +194,8 @@ func (s Store) fitKeywords(value, port string) string {
 			return "host=" + Loopback
 		case "port":
 			return "port=" + port
+		case "password":
+			return "password=" + s.Password
 		case "sslmode":
 			return "sslmode=disable"
 		}
@@ -271,7 +275,9 @@ const (
 	DefaultPort     = 5432
 )
 
-// Filled is the store with words of ours where the repository names none.
+// Filled is the store with words of ours where the repository names none. The password is ours in
+// any case: the database asks for none, and a task that held the repository's would look as if it
+// gave away a credential.
 func (s Store) Filled() Store {
 	fill := func(v *string, with string) {
 		if *v == "" {
@@ -279,7 +285,7 @@ func (s Store) Filled() Store {
 		}
 	}
 	fill(&s.User, DefaultUser)
-	fill(&s.Password, DefaultPassword)
+	s.Password = DefaultPassword
 	fill(&s.Name, DefaultName)
 	if s.Port <= 0 || s.Port > 65535 {
 		s.Port = DefaultPort

@@ -94,10 +94,10 @@ func TestFit(t *testing.T) {
 	t.Parallel()
 	s := settings.Store{Kind: settings.PostgresName, User: "u", Password: "p", Name: "n", Port: 5432}
 	for value, want := range map[string]string{
-		"postgres://boss:word@db:5555/shop?sslmode=require":                  "postgres://boss:word@127.0.0.1:5432/shop?sslmode=disable",
-		"postgresql+asyncpg://boss:word@db/shop":                             "postgresql+asyncpg://boss:word@127.0.0.1:5432/shop",
+		"postgres://boss:word@db:5555/shop?sslmode=require":                  "postgres://boss:p@127.0.0.1:5432/shop?sslmode=disable",
+		"postgresql+asyncpg://boss:word@db/shop":                             "postgresql+asyncpg://boss:p@127.0.0.1:5432/shop",
 		"postgresql://localhost":                                             "postgresql://u:p@127.0.0.1:5432/n",
-		"host=db user=boss password=word dbname=shop port=9 sslmode=require": "host=127.0.0.1 user=boss password=word dbname=shop port=5432 sslmode=disable",
+		"host=db user=boss password=word dbname=shop port=9 sslmode=require": "host=127.0.0.1 user=boss password=p dbname=shop port=5432 sslmode=disable",
 		"sqlite:///a.db":     "sqlite:///a.db",
 		"redis://redis:6379": "redis://redis:6379",
 		"postgres://%zz@x/y": "postgres://u:p@127.0.0.1:5432/n",

@@ -1,0 +1,179 @@
+package survey_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lang/langtest"
+	"github.com/benchmint/benchmint/internal/routes"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/survey"
+)
+
+// server is a toy whose services are prepared by one command.
+type server struct{ langtest.Toy }
+
+func (s server) Serve(p lang.Project, _ string) (schemas.Recipe, error) {
+	r, err := s.Infer(p)
+	r.Service = &schemas.Service{Port: 80, Start: schemas.Command{Argv: []string{"serve"}}}
+	return r, err
+}
+
+// host makes layers of nothing. A build step fails with a log until the recipe was repaired, and
+// so does what is run.
+type host struct {
+	sandbox.Sandbox
+	step, run string // what they print; "" works
+	err       error  // of a build that fails, in the place of its own
+	repaired  bool
+	live      []string // layers that are there
+}
+
+func (h *host) Base(context.Context, sandbox.Base) (sandbox.Layer, error) {
+	return sandbox.Layer{ID: "base"}, nil
+}
+
+func (h *host) Build(_ context.Context, b sandbox.Build) (sandbox.Layer, sandbox.Result, error) {
+	for _, s := range b.Steps {
+		h.repaired = h.repaired || s.Argv[0] == "resolve" && slices.Contains(s.Argv, "help")
+		if s.Argv[0] == "build" && h.step != "" && !h.repaired {
+			res := sandbox.Result{End: sandbox.Exited, ExitCode: 1, Output: []byte(h.step)}
+			return sandbox.Layer{}, res, &sandbox.BuildError{Step: s, Result: res}
+		}
+	}
+	l := sandbox.Layer{ID: fmt.Sprint("layer", len(h.live)), Key: b.Key}
+	if b.Lease {
+		h.live = append(h.live, l.ID)
+	}
+	return l, sandbox.Result{Files: map[string][]byte{langtest.LockPath: []byte("locked")}}, h.err
+}
+
+func (h *host) Remove(_ context.Context, l sandbox.Layer) error {
+	h.live = slices.DeleteFunc(h.live, func(id string) bool { return id == l.ID })
+	return nil
+}
+
+func (h *host) Files(context.Context, sandbox.Layer, func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
+	return nil
+}
+
+// Run is the program that asks a service: it says that it began, and answers what it is asked.
+func (h *host) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
+	if r.Interactive == nil {
+		return sandbox.Result{End: sandbox.Exited}, nil
+	}
+	fmt.Fprintln(r.Interactive.Out, "ready")
+	in := bufio.NewReader(r.Interactive.In)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return sandbox.Result{End: sandbox.Exited}, nil
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(line))
+		if err != nil {
+			return sandbox.Result{}, err
+		}
+		if _, err := io.CopyN(io.Discard, in, int64(n)); err != nil {
+			return sandbox.Result{}, err
+		}
+		word, data := "ok up 0 0", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+		if h.run != "" && !h.repaired {
+			word, data = "refused 1 0 0", ""
+			fmt.Fprintln(r.Interactive.Err, h.run)
+		}
+		fmt.Fprintf(r.Interactive.Out, "%s %d\n%s", word, len(data), data)
+	}
+}
+
+type releases struct{}
+
+func (releases) Available(context.Context, ...string) ([]lang.ToolchainRelease, error) {
+	return []lang.ToolchainRelease{{Name: "python", Version: "3.12.1"}, {Name: "uv", Version: "0.5.0"}}, nil
+}
+
+func (releases) Get(_ context.Context, name, version string) (sandbox.Toolchain, error) {
+	return sandbox.Toolchain{Toolchain: schemas.Toolchain{Name: name, Version: version}}, nil
+}
+
+type undescribed struct{}
+
+func (undescribed) Describe(context.Context, string, string) (tree.Version, error) {
+	return tree.Version{}, nil
+}
+
+// TestStartRepairs: what a command that prepares the service printed, and what the service did,
+// is held against the failure table. What says nothing of the service is not.
+func TestStartRepairs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		step, run string
+		err       error
+		starts    bool
+		want      string // of the error
+	}{
+		{name: "it_starts", starts: true},
+		{name: "a_step_is_repaired", step: "no helper", starts: true},
+		{name: "a_start_is_repaired", run: "no helper", starts: true},
+		{name: "a_step_stays", step: "no luck", want: "build: exit 1: no luck"},
+		{name: "a_start_stays", run: "no luck", starts: true},
+		{name: "the_machine", step: "", err: errors.New("no sandbox"), want: "no sandbox"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := &host{step: c.step, run: c.run, err: c.err}
+			toy := server{langtest.Toy{Fixes: map[string]string{"no helper": "help"}}}
+			languages := map[string]lang.Language{"toy": toy, "python": toy}
+			w := survey.Workshop{
+				Builder:  &environment.Builder{Sandbox: h, Toolchains: releases{}, Languages: languages, Runners: langtest.Runners()},
+				Projects: environment.Projects{History: undescribed{}, Toolchains: releases{}, Languages: languages},
+			}
+			empty, err := tree.New(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			commit := survey.Commit{Repo: schemas.Repo{Name: "o/n"}, Release: schemas.Release{Date: time.Unix(1700000000, 0)}, Language: "toy", Tree: empty}
+			s, _, stop, err := w.Start(t.Context(), commit, routes.Table{Framework: "toy"})
+			said := ""
+			if err != nil {
+				said = err.Error()
+			}
+			if (s != nil) != c.starts || !strings.Contains(said, c.want) || c.want == "" && said != "" {
+				t.Errorf("started %t, error %q", s != nil, said)
+			}
+			if want := strings.Contains(c.step+c.run, "helper"); h.repaired != want {
+				t.Errorf("repaired %t, want %t", h.repaired, want)
+			}
+			if rejected := errors.As(err, new(*pipeline.Rejected)); rejected != (c.name == "a_step_stays") {
+				t.Errorf("rejected %t: %v", rejected, err)
+			}
+			if s != nil {
+				if diff := cmp.Diff(1, len(h.live)); diff != "" {
+					t.Errorf("layers beside that of the service: %v", h.live)
+				}
+				if err := stop(); err != nil {
+					t.Error(err)
+				}
+			}
+			if len(h.live) > 0 {
+				t.Errorf("left: %v", h.live)
+			}
+		})
+	}
+}
