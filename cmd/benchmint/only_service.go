@@ -43,7 +43,10 @@ func (s *sources) served(ctx context.Context, src schemas.Source, repo *gitrepo.
 	if slices.Contains(groups, entry) {
 		return entry, true, nil
 	}
-	key, _, isTask := schemas.CutService(entry)
+	key, variant, isTask := schemas.CutService(entry)
+	if variant != "" && !a.library.Service.Env {
+		return "", false, unmet("--only: %s is an environment variant, which service.env asks for", entry)
+	}
 	if at := strings.LastIndexByte(key, '.'); isTask && at > 0 && named(key[:at]) && slices.Contains(groups, key[at+1:]) {
 		return entry, true, nil
 	}

@@ -7,10 +7,20 @@ import (
 
 // Again is a sandbox that runs a command once more which was ended by SIGKILL and passed
 // no limit of ours. Somebody on this machine may have killed it, and then its end says
-// nothing of the command; one that does it to itself does it again.
-func Again(s Sandbox) Sandbox { return again{s} }
+// nothing of the command; one that does it to itself does it again. It is a Deployer where s is.
+func Again(s Sandbox) Sandbox {
+	if d, ok := s.(Deployer); ok {
+		return againWithImages{again{s}, d}
+	}
+	return again{s}
+}
 
 type again struct{ Sandbox }
+
+type againWithImages struct {
+	again
+	Deployer
+}
 
 func (a again) Run(ctx context.Context, r Run) (Result, error) {
 	res, err := a.Sandbox.Run(ctx, r)

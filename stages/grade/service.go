@@ -43,9 +43,9 @@ var classes = []struct {
 	says  *lazyregexp.Regexp
 }{
 	{schemas.ClassSyntax, lazyregexp.New(`SyntaxError|IndentationError|TabError|syntax error|expected (?:operand|expression|declaration|';'|'\)')`)},
-	{schemas.ClassDependency, lazyregexp.New(`ModuleNotFoundError|No module named|ImportError: cannot import|no required module provides|cannot find module|is not in std|missing go\.sum entry`)},
+	{schemas.ClassDependency, lazyregexp.New(`ModuleNotFoundError|No module named|ImportError: cannot import|no required module provides|cannot find module|is not in std|missing go\.sum entry|No matching distribution found|No solution found when resolving dependencies|Unable to locate package`)},
 	{schemas.ClassCompilation, lazyregexp.New(`(?m)^[^\s:]+\.go:\d+:\d+: `)},
-	{schemas.ClassPath, lazyregexp.New(`FileNotFoundError|No such file or directory|no such file or directory|can't open file|not found in PATH`)},
+	{schemas.ClassPath, lazyregexp.New(`FileNotFoundError|No such file or directory|no such file or directory|can't open file|not found in PATH|file not found in build context|there is no such file in the root of the project`)},
 }
 
 // classOf is the class of an answer whose service does not start, by what it said.

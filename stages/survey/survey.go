@@ -235,7 +235,11 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 		}
 		return cuts
 	}
-	declared := cut(s.declared(table), nil)
+	var variant *schemas.Deploy
+	if s.config.Env {
+		variant = &schemas.Deploy{}
+	}
+	declared := cut(s.declared(table), variant)
 	if !slices.ContainsFunc(declared, func(c schemas.Cut) bool { return c.Group.Refused == "" }) {
 		return declared, nil // whatever the service answers
 	}

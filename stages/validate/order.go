@@ -19,7 +19,7 @@ import (
 // in S and in G by turns (so that a drift of the machine meets both), B last and
 // only where the table needs it.
 func (p *prover) work(ctx context.Context) error {
-	p.ev = evidence{runs: map[schemas.State][]*testrun.Outcome{}, untouched: p.untouched, newUnit: p.newUnit, same: p.c.Start.StartTree == p.c.Start.BaseTree}
+	p.ev = evidence{runs: map[schemas.State][]*testrun.Outcome{}, untouched: p.untouched, newUnit: p.newUnit, same: p.c.Start.StartTree == p.c.Start.BaseTree || p.c.Start.Deploy != nil} // whose suite lies beside both
 	if err := p.changed(ctx); err != nil {
 		return err
 	}
