@@ -47,7 +47,7 @@ filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 5
   min_release_text: 30, released_since: 2025-01-01, min_stars: 100, max_size: 1GiB, pushed_since: 2025-01-01, archived: false, topics_not: [awesome], tests: true}
 github: {max_requests: 12}
 library: {releases: 2, profile: commit0-all, slices: [whole, whole], max_slices: 3, min_language: 0.8, max_lines_left: 0.5, min_passing: 0.7, max_zero_work: 0.1, min_coverage: 0.6, specification: docs, gpu: true}
-service: {frameworks: [gin], min_answered: 0.4, min_f2p: 5, min_endpoints: 4, walk_back: 2}
+service: {frameworks: [gin], min_answered: 0.4, min_f2p: 5, min_endpoints: 4, env: true, walk_back: 2}
 redaction: {allow: [tests/certs/]}
 build: {registries: public, hosts: [cdn.example.org], pin_to_date: false}
 sandbox: {kind: docker, image: "debian:12", cpus: 1.5, memory: 512MiB, processes: 64, disk: 1GB, output: 1MiB, timeout: 1h30m}
@@ -82,7 +82,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 		},
 		Limits: Limits{6, 4}, Filters: Filters{2, 30, day(2025), 100, 1 << 30, day(2025), false, []string{"awesome"}, true, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true},
 		Library:   Library{2, "commit0-all", []string{"whole", "whole"}, 3, 0.8, 0.5, 0.7, 0.1, 0.6, "docs", true},
-		Service:   Service{[]string{"gin"}, 0.4, 5, 4, 2},
+		Service:   Service{[]string{"gin"}, 0.4, 5, 4, true, 2},
 		Redaction: Redaction{Allow: []string{"tests/certs/"}},
 		Build:     Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
 		Sandbox:   Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},
@@ -149,6 +149,7 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"slice_misspelt", "library: {slices: [whole, modlues], max_slices: -1}\n", []string{`:1: library.max_slices: -1 is below 0`, `:1: library.slices: "modlues" is not one of whole, modules, functions; did you mean modules?`}},
 		{"slices_of_another_profile", "library: {slices: [functions], profile: commit0-all}\n", []string{`:1: library.slices: modules and functions go with library.profile strict only, not with commit0-all`}},
 		{"framework_misspelt", "service: {frameworks: [falsk], min_answered: 2, walk_back: -1}\n", []string{`:1: service.frameworks: "falsk" is not one of flask, fastapi, gin, chi, net/http; did you mean flask?`, `:1: service.min_answered: 2 is not between 0 and 1`, `:1: service.walk_back: -1 is below 0`}},
+		{"environment_without_images", "service: {env: true}\nsandbox: {kind: bwrap}\n", []string{`:1: service.env: needs sandbox.kind docker, and it is bwrap`}},
 		{"tag_of_no_library", "sources:\n- {git: x, only: [v1.0]}\n- {git: y, name: a/b, kinds: [library], only: [v1.0]}\n", []string{`:2: sources[0].only: "v1.0" is not a pull request number, commit (7 hex digits or more), range of commits or ID`}},
 		{"empty_window", "sources:\n- git: x\n  since: 2026-01-01\n  until: 2025-01-01\n", []string{`:4: sources[0].until: 2025-01-01 is not after since (2026-01-01): no commit can lie between them`}},
 		{"bad_memory", "sandbox:\n  memory: 4\n", []string{`:2: sandbox.memory: "4" is not a size (a number and B, KiB, MiB, GiB or TiB, such as 4GiB)`}},
