@@ -87,6 +87,7 @@ type RunRecord struct {
 // Proof is the verdict on a start in an environment, with what it rests on.
 type Proof struct {
 	StartID     string        `json:"start_id"`
+	Start       Digest        `json:"start,omitempty"` // input digest; "" in proofs of older versions
 	Environment Digest        `json:"environment"`
 	Runs        []RunRecord   `json:"runs"`
 	Tests       []TestVerdict `json:"tests"`

@@ -249,6 +249,7 @@ func (e Environment) ID() string { return string(e.Key) }
 // Provisioned joins a start to its environment.
 type Provisioned struct {
 	StartID     string      `json:"start_id"`
+	Start       Digest      `json:"start"` // input digest: one environment serves many starts
 	Environment Environment `json:"environment"`
 }
 

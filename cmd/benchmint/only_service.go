@@ -45,7 +45,7 @@ func (s *sources) served(ctx context.Context, src schemas.Source, repo *gitrepo.
 	}
 	key, variant, isTask := schemas.CutService(entry)
 	if variant != "" && !a.library.Service.Env {
-		return "", false, unmet("--only: %s is an environment variant, which service.env asks for", entry)
+		return "", false, unmet("--only: %s is an environment variant; set service.env to make such tasks", entry)
 	}
 	if at := strings.LastIndexByte(key, '.'); isTask && at > 0 && named(key[:at]) && slices.Contains(groups, key[at+1:]) {
 		return entry, true, nil

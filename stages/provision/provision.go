@@ -24,7 +24,7 @@ import (
 )
 
 // Version is the version of this stage's rules.
-const Version = "6"
+const Version = "7"
 
 // Starts finds the start that a resolved recipe belongs to.
 type Starts interface {
@@ -116,7 +116,7 @@ func (p *Provisioner) build(ctx context.Context, r schemas.Resolved) (schemas.En
 func (p *Provisioner) Run(_ context.Context, r schemas.Resolved, b Built) (schemas.Provisioned, error) {
 	env := b.Environment
 	env.Recipe = repaired(r.Recipe, b.Asked, b.Environment.Recipe)
-	return schemas.Provisioned{StartID: r.StartID, Environment: env}, nil
+	return schemas.Provisioned{StartID: r.StartID, Start: r.Start, Environment: env}, nil
 }
 
 // repaired is a member's own recipe with what repairs changed in the shared one.

@@ -172,3 +172,20 @@ func TestBuildAsksRepairers(t *testing.T) {
 		})
 	}
 }
+
+// TestRunNamesItsStart: what is made of a start that changed is made again, although its
+// environment is the same.
+func TestRunNamesItsStart(t *testing.T) {
+	t.Parallel()
+	p := provision.New(&environment.Builder{}, environment.Projects{}, world{}, "bwrap")
+	run := func(start schemas.Digest) schemas.Digest {
+		out, err := p.Run(t.Context(), schemas.Resolved{StartID: "acme__widget-1", Start: start}, provision.Built{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return schemas.DigestOf(out)
+	}
+	if run("sha256:aa") == run("sha256:bb") {
+		t.Error("two starts in one environment give one record: the proof of the first stands for the second")
+	}
+}

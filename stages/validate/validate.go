@@ -128,7 +128,7 @@ func (v *Validator) proveCase(ctx context.Context, t task) (schemas.Proof, error
 	if p.served() {
 		p.Runs = max(p.Runs, serviceRuns)
 	}
-	p.proof = schemas.Proof{StartID: t.Start.ID(), Environment: t.Environment.Key, Tests: []schemas.TestVerdict{}}
+	p.proof = schemas.Proof{StartID: t.Start.ID(), Start: schemas.DigestOf(t.Start), Environment: t.Environment.Key, Tests: []schemas.TestVerdict{}}
 	err := p.prove(ctx)
 	p.proof.Runs = p.bench.Records
 	return p.proof, errors.Join(err, p.bench.Remove(ctx))
