@@ -11,30 +11,21 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox/docker"
 )
 
-// layerImages is the name of all images that layers are kept in.
-const layerImages = "benchmint/layer"
-
-// images lists the layers and caches that an engine keeps for us; none where no engine answers.
-// Bytes is what each has above the image it was made from.
+// images lists the layers and caches that an engine keeps for this cache; none where no engine
+// answers. Those of another cache may be in use.
 func (e *world) images(ctx context.Context) ([]leftover, error) {
 	api, err := e.engine(ctx)
 	if err != nil {
 		return nil, nil // no engine, no images
 	}
 	defer func() { _ = api.Close() }()
-	list, err := api.ImageList(ctx, client.ImageListOptions{Filters: client.Filters{}.Add("reference", layerImages)})
+	layers, err := docker.Layers(ctx, api, e.layers())
 	if err != nil {
-		return nil, fmt.Errorf("listing images: %w", err)
-	}
-	sizes := map[string]int64{}
-	for _, i := range list.Items {
-		sizes[i.ID] = i.Size
+		return nil, err
 	}
 	var out []leftover
-	for _, i := range list.Items {
-		for _, tag := range i.RepoTags {
-			out = append(out, leftover{What: whatImage, Path: tag, Bytes: i.Size - sizes[i.ParentID]})
-		}
+	for _, l := range layers {
+		out = append(out, leftover{What: whatImage, Path: l.Name, Bytes: l.Bytes})
 	}
 	volumes, err := docker.Caches(ctx, api, e.layers())
 	if err != nil {

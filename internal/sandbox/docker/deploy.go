@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/moby/moby/api/types/jsonstream"
 	"github.com/moby/moby/client"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -117,7 +119,7 @@ func (s *Sandbox) deploy(ctx context.Context, base record, id string, text []byt
 	watched := make(chan struct{})
 	go func() { defer close(watched); free.Watch(done, cancel) }()
 	began := time.Now()
-	image, said, failed := s.engineBuild(timed, archive, client.ImageBuildOptions{
+	image, steps, said, failed := s.engineBuild(timed, archive, client.ImageBuildOptions{
 		Version: build.BuilderV1, Dockerfile: builtFrom, Tags: []string{s.layerName(id)}, NetworkMode: "container:" + w.id,
 		NoCache: true, Remove: true, ForceRemove: true,
 		Memory: limits.Memory, MemorySwap: limits.Memory, CPUPeriod: cpuPeriod, CPUQuota: int64(limits.CPUs * cpuPeriod),
@@ -125,6 +127,7 @@ func (s *Sandbox) deploy(ctx context.Context, base record, id string, text []byt
 	}, limits.Output)
 	close(done)
 	<-watched
+	s.removeSteps(steps, image, base.Image)
 	res = sandbox.Result{End: sandbox.Exited, Output: said.Bytes(), Wall: time.Since(began)}
 	if err := free.Short(res.Output); err != nil {
 		return r, res, err
@@ -160,9 +163,9 @@ func proxyArgs() map[string]*string {
 	return out
 }
 
-// engineBuild sees a build to its end. A *jsonstream.Error is one of the Dockerfile or its
-// commands; any other is the engine's.
-func (s *Sandbox) engineBuild(ctx context.Context, archive io.Reader, o client.ImageBuildOptions, most int64) (image string, said *sandbox.Capped, err error) {
+// engineBuild sees a build to its end, and names the images of its steps. A *jsonstream.Error is
+// one of the Dockerfile or its commands; any other is the engine's.
+func (s *Sandbox) engineBuild(ctx context.Context, archive io.Reader, o client.ImageBuildOptions, most int64) (image string, steps []string, said *sandbox.Capped, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	said = sandbox.NewCapped(most, cancel)
@@ -170,9 +173,9 @@ func (s *Sandbox) engineBuild(ctx context.Context, archive io.Reader, o client.I
 	if err != nil {
 		if ctx.Err() == nil && errdefs.IsInvalidArgument(err) { // the engine reads the whole file before it begins
 			_, _ = fmt.Fprintln(said, err)
-			return "", said, &jsonstream.Error{Message: err.Error()}
+			return "", nil, said, &jsonstream.Error{Message: err.Error()}
 		}
-		return "", said, err
+		return "", nil, said, err
 	}
 	defer built.Body.Close()
 	messages := json.NewDecoder(built.Body)
@@ -180,20 +183,40 @@ func (s *Sandbox) engineBuild(ctx context.Context, archive io.Reader, o client.I
 		var m jsonstream.Message
 		if err := messages.Decode(&m); err != nil {
 			if errors.Is(err, io.EOF) && image != "" {
-				return image, said, nil
+				return image, steps, said, nil
 			}
-			return "", said, fmt.Errorf("reading what the engine says: %w", err)
+			return "", steps, said, fmt.Errorf("reading what the engine says: %w", err)
 		}
 		if m.Error != nil {
 			_, _ = fmt.Fprintln(said, m.Error.Message)
-			return "", said, m.Error
+			return "", steps, said, m.Error
 		}
 		_, _ = io.WriteString(said, m.Stream)
+		if id, ok := strings.CutPrefix(m.Stream, " ---> "); ok && stepImage.MatchString(id) {
+			steps = append(steps, strings.TrimSpace(id))
+		}
 		if m.Aux != nil {
 			var aux build.Result
 			if json.Unmarshal(*m.Aux, &aux) == nil && aux.ID != "" {
 				image = aux.ID
 			}
+		}
+	}
+}
+
+// stepImage is how the engine's builder names the image of a step.
+var stepImage = lazyregexp.New(`^[0-9a-f]{12}\n$`)
+
+// removeSteps deletes what a build leaves beside its image: the steps of one that failed, and of
+// other stages. The engine refuses to delete those that the image is made from; they go with it.
+// A command can print the line of a step, but knows no image without a name.
+func (s *Sandbox) removeSteps(steps []string, image, base string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for _, id := range slices.Backward(steps) {
+		i, err := s.api.ImageInspect(ctx, id)
+		if err == nil && len(i.RepoTags) == 0 && i.ID != image && i.ID != base {
+			_, _ = s.api.ImageRemove(ctx, i.ID, client.ImageRemoveOptions{PruneChildren: true})
 		}
 	}
 }

@@ -25,7 +25,7 @@ echo "$GREETING of $(id -u) in $(pwd)" >answer
 exec socat TCP-LISTEN:8000,fork,reuseaddr SYSTEM:'cat answer'
 `
 
-// deployed builds a Dockerfile in whose first line % stands for the base.
+// deployed builds a Dockerfile in which % stands for the base.
 func deployed(t *testing.T, box *docker.Sandbox, text string, limits sandbox.Limits) (sandbox.Layer, sandbox.Result, error) {
 	t.Helper()
 	base, err := box.Base(t.Context(), sandbox.Base{})
@@ -35,7 +35,7 @@ func deployed(t *testing.T, box *docker.Sandbox, text string, limits sandbox.Lim
 	layer, res, err := box.Deploy(t.Context(), sandbox.Deployment{
 		Key: schemas.DigestOf([]any{t.Name(), text}), Base: base, Limits: limits,
 		Files:      []sandbox.File{{Path: sandbox.TreePath + "/hello.sh", Mode: 0o755, Data: []byte(helloScript)}, {Path: sandbox.TreePath + "/.dockerignore", Mode: 0o644, Data: []byte("*\n")}},
-		Dockerfile: func(base string) ([]byte, error) { return []byte(strings.Replace(text, "%", base, 1)), nil },
+		Dockerfile: func(base string) ([]byte, error) { return []byte(strings.ReplaceAll(text, "%", base)), nil },
 	})
 	if err == nil {
 		t.Cleanup(func() {
@@ -80,8 +80,7 @@ func TestDeploy(t *testing.T) {
 	}
 }
 
-// TestDeployFails: what is wrong with a Dockerfile is a *sandbox.BuildError that says it, and
-// leaves no image.
+// TestDeployFails: what is wrong with a Dockerfile is a *sandbox.BuildError that says it.
 func TestDeployFails(t *testing.T) {
 	t.Parallel()
 	box := open(t, docker.Options{})
@@ -129,5 +128,39 @@ func TestDeployedEnds(t *testing.T) {
 	}
 	if b := got.Beside; b.End != sandbox.Exited || b.ExitCode != 137 || strings.TrimSpace(string(b.Output)) != "dying" {
 		t.Errorf("%+v, output %q", b, b.Output)
+	}
+}
+
+// TestDeployLeavesNoStep: the steps of a build that failed, and of stages that are no part of the
+// image, go with it. Not parallel: other builds have steps of their own.
+func TestDeployLeavesNoStep(t *testing.T) {
+	box := open(t, docker.Options{})
+	// The base for builds is made by the first.
+	if _, _, err := deployed(t, box, "FROM %\nCMD true\n", sandbox.Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	before := box.Unnamed(t)
+	for _, tt := range []struct {
+		name, text string
+		builds     bool
+	}{
+		{"failed", "FROM %\nRUN echo one >/one\nRUN echo two >/two && false\n", false},
+		{"stages", "FROM % AS first\nRUN echo one >/one\nFROM %\nCOPY --from=first /one /two\nCMD true\n", true},
+		{"printed", "FROM %\nRUN echo ' ---> 0123456789ab'; false\n", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			layer, res, err := deployed(t, box, tt.text, sandbox.Limits{})
+			if tt.builds != (err == nil) {
+				t.Fatalf("%v; it said %q", err, res.Output)
+			}
+			if err == nil {
+				if err := box.Remove(t.Context(), layer); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if after := box.Unnamed(t); after != before {
+				t.Errorf("%d images have no name, %d before", after, before)
+			}
+		})
 	}
 }

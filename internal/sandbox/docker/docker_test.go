@@ -103,6 +103,45 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// TestLayersOfOneFolder: what frees the layers of one folder leaves those of another, which may be
+// in use.
+func TestLayersOfOneFolder(t *testing.T) {
+	box := open(t, docker.Options{})
+	base, err := box.Base(t.Context(), sandbox.Base{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := docker.Connect(t.Context(), dockertest.Host(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.Close()
+	dir, err := dockertest.Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(dir string) (images []string) {
+		layers, err := docker.Layers(t.Context(), api, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range layers {
+			i, err := api.ImageInspect(t.Context(), l.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			images = append(images, i.ID)
+		}
+		return images
+	}
+	if own := named(dir); !slices.Contains(own, base.ID) {
+		t.Errorf("%s is not among the layers of its folder: %q", base.ID, own)
+	}
+	if other := named(t.TempDir()); len(other) > 0 {
+		t.Errorf("a new folder has layers: %q", other)
+	}
+}
+
 // engineHost is the engine's address, never "".
 func engineHost(t testing.TB) string {
 	if host := dockertest.Host(t); host != "" {

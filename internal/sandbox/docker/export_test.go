@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/moby/moby/client"
+
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -35,6 +37,16 @@ func (s *Sandbox) Found(t *testing.T, key schemas.Digest) (image string, ok bool
 	}
 	left, err := s.api.ImageInspect(t.Context(), s.layerName(layerID(key)))
 	return left.ID, err == nil
+}
+
+// Unnamed counts the images of the engine that have no name: what builds leave behind.
+func (s *Sandbox) Unnamed(t *testing.T) int {
+	t.Helper()
+	list, err := s.api.ImageList(t.Context(), client.ImageListOptions{All: true, Filters: client.Filters{}.Add("dangling", "true")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list.Items)
 }
 
 // Bare makes s as it would be where the engine cannot mount an overlay as a volume.

@@ -35,7 +35,38 @@ func (s *Sandbox) record(id string) string { return filepath.Join(s.dir, "layers
 // layerName is an image's name: of this Dir only, because removing the image of
 // another one would take a layer away under its runs.
 func (s *Sandbox) layerName(id string) string {
-	return repository + ":" + id + "-" + schemas.DigestBytes([]byte(s.dir)).Short()
+	return repository + ":" + id + layerSuffix(s.dir)
+}
+
+// layerSuffix ends the names of the images of one Dir.
+func layerSuffix(dir string) string { return "-" + schemas.DigestBytes([]byte(dir)).Short() }
+
+// LayerImage is an image of an engine that holds a layer. Bytes is what it has above the image that
+// it was made from.
+type LayerImage struct {
+	Name  string
+	Bytes int64
+}
+
+// Layers lists the images of the layers of dir.
+func Layers(ctx context.Context, api *client.Client, dir string) ([]LayerImage, error) {
+	list, err := api.ImageList(ctx, client.ImageListOptions{Filters: client.Filters{}.Add("reference", repository)})
+	if err != nil {
+		return nil, fmt.Errorf("listing images: %w", err)
+	}
+	sizes := map[string]int64{}
+	for _, i := range list.Items {
+		sizes[i.ID] = i.Size
+	}
+	var out []LayerImage
+	for _, i := range list.Items {
+		for _, name := range i.RepoTags {
+			if strings.HasPrefix(name, repository+":") && strings.HasSuffix(name, layerSuffix(below(dir))) {
+				out = append(out, LayerImage{name, i.Size - sizes[i.ParentID]})
+			}
+		}
+	}
+	return out, nil
 }
 
 // layerID names a layer. The user is in it: what another one owns is of no use.
