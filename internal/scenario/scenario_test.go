@@ -221,6 +221,9 @@ func TestNestedBodiesTokensAndSlugs(t *testing.T) {
 			t.Errorf("%s answers %d, want %d", id, got, want)
 		}
 	}
+	if find(g, "get_article_malformed").ID != "" {
+		t.Error("a slug can be any word")
+	}
 	if g.ReadBack() == 0 {
 		t.Error("no create is read back")
 	}

@@ -321,6 +321,9 @@ func TestIntegersAndNeedsOfAnotherGroup(t *testing.T) {
 	if p := find(pets, "get_pet_missing").Request.Params["id"]; fmt.Sprint(p) != "999999" {
 		t.Errorf("what is not there is %v", p)
 	}
+	if c := find(pets, "get_pet_malformed"); c.Kind != contract.Malformed || c.Request.Params["id"] != "not-a-number" {
+		t.Errorf("no number is %v in %s", c.Request.Params["id"], c.Kind)
+	}
 	// The lists have another order each time, which the merge takes for a set.
 	g := group(t, rec, "owners")
 	if _, err := contract.Merge(g.Cases, g.Replays); err != nil {
@@ -361,6 +364,9 @@ func TestLocationOnly(t *testing.T) {
 	}
 	if p := find(g, "get_note_missing").Request.Params["note_id"]; p != "00000000-0000-4000-8000-000000000000" {
 		t.Errorf("what is not there is %v", p)
+	}
+	if p := find(g, "get_note_malformed").Request.Params["note_id"]; p != "not-a-uuid" {
+		t.Errorf("no UUID is %v", p)
 	}
 }
 

@@ -323,14 +323,20 @@ func friendly(class []rune) rune {
 	return class[0]
 }
 
+// What has these identifiers is not there.
+const (
+	absentUUID   = "00000000-0000-4000-8000-000000000000"
+	absentNumber = json.Number("999999")
+)
+
 // absent is a value that nothing has, of the kind that a value is of.
 func absent(v any, f routes.Field) any {
 	s := contract.Text(v)
 	switch {
 	case f.Format == "uuid" || uuidForm.MatchString(s):
-		return "00000000-0000-4000-8000-000000000000"
+		return absentUUID
 	case f.Type == "integer" || f.Type == "number" || digits.MatchString(s):
-		return json.Number("999999")
+		return absentNumber
 	case strings.Contains(s, "@"):
 		return "nobody@example.com"
 	}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/benchmint/benchmint/internal/contract"
@@ -24,7 +25,11 @@ func (s *session) variants(st *step) {
 		s.also(st, contract.Empty, "_empty", empty, needs)
 	}
 	if len(r.params) > 0 && !final {
-		s.also(st, contract.Missing, "_missing", s.missing(r, request), needs)
+		gone := s.missing(r, request)
+		s.also(st, contract.Missing, "_missing", gone, needs)
+		if bad, ok := malformed(r, gone); ok {
+			s.also(st, contract.Malformed, "_malformed", bad, needs)
+		}
 	}
 	if r.Method == "PUT" || r.Method == "PATCH" {
 		s.others(st, now)
@@ -64,6 +69,23 @@ func (s *session) missing(r *route, q contract.Request) contract.Request {
 	params[name] = absent(v, r.wantOf(name).spec)
 	q.Params = params
 	return q
+}
+
+// malformed is a request whose last parameter is a word where missing has a number or a UUID, and
+// whether it has one: a name or slug can be any word.
+func malformed(r *route, gone contract.Request) (contract.Request, bool) {
+	name := r.params[len(r.params)-1]
+	params := maps.Clone(gone.Params)
+	switch v := params[name]; {
+	case v == absentUUID:
+		params[name] = "not-a-uuid"
+	case v == absentNumber:
+		params[name] = "not-a-number"
+	default:
+		return gone, false
+	}
+	gone.Params = params
+	return gone, true
 }
 
 // needsOf are the cases that a request refers to.

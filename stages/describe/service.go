@@ -190,6 +190,8 @@ func askedAs(c contract.Case) string {
 		return "Sent an empty body, it"
 	case contract.Missing:
 		return "Asked for what is not there, it"
+	case contract.Malformed:
+		return "Asked for an identifier of another form, it"
 	case contract.Duplicate:
 		return "Asked the same once more, it"
 	case contract.Other:

@@ -29,7 +29,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "2"
+const Version = "3"
 
 // Config is the stage's settings (service in the configuration file).
 type Config struct {
