@@ -49,18 +49,21 @@ const VariantEnv = "env"
 // Deployed reports whether the service is built from the Dockerfile of its tree.
 func (r Recipe) Deployed() bool { return r.Service != nil && r.Service.Image != "" }
 
-// Handlers are the functions that answer the endpoints, sorted, each once.
-func (g Group) Handlers() []string {
+// Handlers are the functions that answer the endpoints, or make those that do, sorted, each once.
+func (g Group) Handlers() []string { return g.handlers(func(Endpoint) bool { return true }) }
+
+// Made are those of Handlers that give back the function that answers.
+func (g Group) Made() []string { return g.handlers(func(e Endpoint) bool { return e.Made }) }
+
+func (g Group) handlers(of func(Endpoint) bool) []string {
 	var out []string
-	seen := map[string]bool{}
 	for _, e := range g.Endpoints {
-		if e.Handler != "" && !seen[e.Handler] {
-			seen[e.Handler] = true
+		if e.Handler != "" && of(e) {
 			out = append(out, e.Handler)
 		}
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
 // Frameworks are those whose services are read.
@@ -71,6 +74,7 @@ type Endpoint struct {
 	Method  string `json:"method"`            // GET
 	Path    string `json:"path"`              // /api/articles/{slug}
 	Handler string `json:"handler,omitempty"` // path::Class.method; "" is a function without a name
+	Made    bool   `json:"made,omitempty"`    // Handler is called where the route is declared, and gives back the function that answers
 }
 
 func (e Endpoint) String() string { return e.Method + " " + e.Path }

@@ -248,6 +248,82 @@ func TestSliceOfAnOuterFunction(t *testing.T) {
 	}
 }
 
+// What makes a handler runs where its route is declared: only what it gives back fails.
+func TestGiven(t *testing.T) {
+	t.Parallel()
+	const head = "package a\n\nimport (\n\t\"fmt\"\n\t\"net/http\"\n\t\"strings\"\n)\n\ntype hidden func(http.Handler)\n\nvar taken = fmt.Sprint(1)\n"
+	tree := "-- go.mod --\nmodule m\n-- a.go --\n" + head + `
+func Whole() http.HandlerFunc {
+
+	return func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, 1)
+	}
+}
+
+func (s *S) Set(prefix string) http.Handler {
+	type answer struct{ Name string }
+	upper := strings.ToUpper(prefix)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, answer{upper})
+	})
+}
+
+type S struct{}
+
+func line() func() int { return func() int { return 1 } }
+
+func local(prefix string) http.HandlerFunc {
+	wrap := func(h http.HandlerFunc) http.HandlerFunc { return h }
+	return wrap(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, prefix) })
+}
+
+func lost() func(any) { return func(x any) { _ = x.(*strings.Builder) } }
+
+func only() any { return func(b *strings.Builder) { b.Reset() } }
+
+func outside() http.HandlerFunc { return func(w http.ResponseWriter, r *http.Request) {} }
+`
+	out := filepath.Join(t.TempDir(), "starter")
+	names := []string{"Whole", "S.Set", "line", "local", "lost", "only"}
+	_, m := starter(t, mask.Options{Source: source(t, tree), Output: out, Languages: []mask.Language{golang.Masker{}}, Slice: mask.Slice{Names: names, Given: names}})
+	const none = ": kept, it is called where its route is declared, and gives back no function that is written in it\n"
+	want := "a.go Whole: masked\na.go S.Set: masked\na.go line: masked\na.go local" + none + "a.go lost: masked\na.go only" + none + "a.go outside: kept, outside the slice\n"
+	if d := cmp.Diff(want, fates(m)); d != "" {
+		t.Error(d)
+	}
+	wantText := head + `
+func Whole() http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		panic("masked: Whole")
+	}
+}
+
+func (s *S) Set(prefix string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		panic("masked: S.Set")
+	})
+}
+
+type S struct{}
+
+func line() func() int { return func() int { panic("masked: line") } }
+
+func local(prefix string) http.HandlerFunc {
+	wrap := func(h http.HandlerFunc) http.HandlerFunc { return h }
+	return wrap(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, prefix) })
+}
+
+func lost() func(any) { return func(x any) { panic("masked: lost") } }
+
+func only() any { return func(b *strings.Builder) { b.Reset() } }
+
+func outside() http.HandlerFunc { return func(w http.ResponseWriter, r *http.Request) {} }
+`
+	if d := cmp.Diff(wantText, read(t, filepath.Join(out, "a.go"))); d != "" {
+		t.Error(d)
+	}
+}
+
 // The handlers of routes, in languages in which a prefix or a class stands elsewhere.
 func TestRoutesByLanguage(t *testing.T) {
 	t.Parallel()

@@ -60,6 +60,7 @@ type run struct {
 	constants       map[int]bool
 	fanIn           []int
 	picked          map[int]bool // nil: everything
+	given           map[int]bool // of those, Slice.Given
 	choose          func(string) Whole
 }
 
@@ -409,6 +410,9 @@ func (r *run) decide(ctx context.Context) error {
 	if r.picked, err = p.pick(ctx, r.Slice); err != nil {
 		return err
 	}
+	if r.given, err = p.pickNames(r.Slice.Given); err != nil {
+		return err
+	}
 	r.closure, r.constants = p.closure(ctx, r.nativeCalls(ctx)), p.constants()
 	r.fanIn = p.graph(ctx).fanIn()
 	if err := ctx.Err(); err != nil {
@@ -453,6 +457,8 @@ func (r *run) fates(u *unit, functions []Function) []Fate {
 			fates[i] = Fate{Kept, r.closure.reason(at), isLoaded}
 		case r.picked != nil && !r.inSlice(u, i):
 			kept("outside the slice")
+		case r.given[at] && f.Given == "":
+			kept("it is called where its route is declared, and gives back no function that is written in it")
 		default:
 			fates[i] = Fate{Done: Masked}
 		}

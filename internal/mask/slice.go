@@ -11,10 +11,14 @@ import (
 	"github.com/benchmint/benchmint/internal/nearest"
 )
 
-// Slice restricts what may be masked; the zero Slice is everything. One field is set.
+// Slice restricts what may be masked; the zero Slice is everything. One field is set, and Given
+// with Names alone.
 type Slice struct {
-	Module   string   `json:"module,omitempty"`   // a path (file or folder) or a name by which files import it
-	Names    []string `json:"names,omitempty"`    // Class.method, path::Class.method
+	Module string   `json:"module,omitempty"` // a path (file or folder) or a name by which files import it
+	Names  []string `json:"names,omitempty"`  // Class.method, path::Class.method
+	// Given are those of Names that stay, and of which the functions that they give back are
+	// masked: what makes a handler runs where its route is declared.
+	Given    []string `json:"given,omitempty"`
 	Function string   `json:"function,omitempty"` // the function with all that only it uses
 	Route    string   `json:"route,omitempty"`    // handlers of HTTP routes under this prefix
 }
@@ -35,17 +39,7 @@ func (p *project) pick(ctx context.Context, s Slice) (map[int]bool, error) {
 	case s.Module != "":
 		return p.pickModule(s.Module)
 	case len(s.Names) > 0:
-		in := map[int]bool{}
-		for _, name := range s.Names {
-			found, err := p.pickName(name)
-			if err != nil {
-				return nil, err
-			}
-			for _, f := range found {
-				in[f] = true
-			}
-		}
-		return in, nil
+		return p.pickNames(s.Names)
 	case s.Function != "":
 		found, err := p.pickName(s.Function)
 		if err != nil {
@@ -56,6 +50,20 @@ func (p *project) pick(ctx context.Context, s Slice) (map[int]bool, error) {
 		return p.pickRoute(s.Route)
 	}
 	return nil, nil
+}
+
+func (p *project) pickNames(names []string) (map[int]bool, error) {
+	in := map[int]bool{}
+	for _, name := range names {
+		found, err := p.pickName(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			in[f] = true
+		}
+	}
+	return in, nil
 }
 
 func (p *project) pickModule(word string) (map[int]bool, error) {

@@ -368,7 +368,11 @@ func (r *run) strictly(u *unit) change {
 	c.fates = r.fates(u, c.functions)
 	for i, f := range c.functions {
 		if c.fates[i].Done == Masked {
-			c.edits = append(c.edits, Edit{f.Body, f.Strict})
+			text := f.Strict
+			if r.given[u.first+i] {
+				text = f.Given
+			}
+			c.edits = append(c.edits, Edit{f.Body, text})
 		}
 		c.broken = c.broken || f.Broken
 	}

@@ -56,8 +56,8 @@ func (s *Surveyor) declared(table routes.Table) []schemas.Group {
 	endpoints := map[string][]schemas.Endpoint{}
 	for _, r := range table.Routes {
 		e := schemas.Endpoint{Method: r.Method, Path: r.Path}
-		if r.Handler.Name != "" && !r.Made { // one that is made where it is declared fails there once it is masked
-			e.Handler = schemas.FunctionName(r.Handler.Path, r.Handler.Name)
+		if r.Handler.Name != "" {
+			e.Handler, e.Made = schemas.FunctionName(r.Handler.Path, r.Handler.Name), r.Made
 		}
 		name := contract.GroupName(r.Group())
 		endpoints[name] = append(endpoints[name], e)
@@ -69,7 +69,7 @@ func (s *Surveyor) declared(table routes.Table) []schemas.Group {
 		case len(g.Endpoints) < s.config.MinEndpoints:
 			g.Refused, g.Detail = schemas.SmallGroup, fmt.Sprintf("%d of its endpoints, at least %d are asked for", len(g.Endpoints), s.config.MinEndpoints)
 		case len(g.Handlers()) == 0:
-			g.Refused, g.Detail = schemas.SmallGroup, "its handlers cannot be masked: they have no names, or are made where they are declared"
+			g.Refused, g.Detail = schemas.SmallGroup, "its handlers cannot be masked: they have no names"
 		}
 		out = append(out, g)
 	}

@@ -223,7 +223,7 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 		for _, g := range all {
 			c := schemas.Cut{
 				Repo: src.Repo.Name, RepoRoot: src.Repo.Root, Licence: src.Repo.Licence, Category: src.Category, Release: r,
-				Profile: "strict", Slice: &schemas.Slice{Name: g.Name, Handlers: g.Handlers()}, Group: &g,
+				Profile: "strict", Slice: &schemas.Slice{Name: g.Name, Handlers: g.Handlers(), Made: g.Made()}, Group: &g,
 			}
 			env := asks(wanted, g.Name, schemas.VariantEnv)
 			if asks(wanted, g.Name, "") || env && g.Refused != "" {

@@ -132,6 +132,7 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 		doc = false
 	}
 	r.resolveImports()
+	r.leaveGivens()
 	if len(r.specs) > 0 {
 		r.file.Repair = r.repair
 	}
@@ -314,6 +315,7 @@ func (r *maskReader) inside(f mask.Function, body syntax.Node, s *scope) {
 	if body.Is() && !body.Missing() && body.End()-body.Start() >= 2 {
 		f.Body = mask.Range{Start: body.Start() + 1, End: body.End() - 1}
 		f.Strict = r.strict(f, s)
+		f.Given = r.given(f, body, s)
 		f.Shape = counter.Shape(body, f.Body)
 	} else if f.Construct != mask.Bodiless {
 		f.Construct, f.Broken = mask.Trivial, true
@@ -327,13 +329,22 @@ func (r *maskReader) inside(f mask.Function, body syntax.Node, s *scope) {
 // strict is the text in place of a body: on one line where the body is, else on a
 // line of its own. A panic ends a function whatever its results are.
 func (r *maskReader) strict(f mask.Function, s *scope) string {
-	message := strconv.Quote("masked: " + f.Name)
+	return inBraces(r.source[f.Body.Start:f.Body.End], r.failing(f.Name, s))
+}
+
+// failing is the statement in place of the body of a function of a name.
+func (r *maskReader) failing(name string, s *scope) string {
+	message := strconv.Quote("masked: " + name)
 	statement := "panic(" + message + ")"
 	if _, ok := s.find("panic"); ok || r.declared["panic"] {
 		// The name is taken: a loop without end that calls a nil function is as final.
 		statement = "for { map[string]func(){}[" + message + "]() }"
 	}
-	old := r.source[f.Body.Start:f.Body.End]
+	return statement
+}
+
+// inBraces is a statement in place of the text between two braces.
+func inBraces(old []byte, statement string) string {
 	i := bytes.LastIndexByte(old, '\n')
 	if i < 0 {
 		return " " + statement + " "
