@@ -3,6 +3,7 @@ package mask_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -124,6 +125,58 @@ func TestSlice(t *testing.T) {
 	var rejected *pipeline.Rejected
 	if _, _, err := runSlice(t, dir, "strict", &schemas.Slice{Module: "gears/cut.py", Name: "cut"}, tight); !errors.As(err, &rejected) || rejected.Reason != schemas.LinesLeft {
 		t.Errorf("%v, want %s", err, schemas.LinesLeft)
+	}
+}
+
+// TestMade masks handlers, and of those that make them what they return.
+func TestMade(t *testing.T) {
+	t.Parallel()
+	dir := gitrepotest.New(t, `-- commit: Release --
+-- go.mod --
+module acme.example/widget
+-- api.go --
+package widget
+
+import "net/http"
+
+func Routes(mux *http.ServeMux) {
+	mux.HandleFunc("/list", list)
+	mux.HandleFunc("/add", add("x"))
+}
+
+func list(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(200)
+	w.Write([]byte("listed"))
+}
+
+func add(prefix string) http.HandlerFunc {
+	name := prefix + "added"
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(201)
+		w.Write([]byte(name))
+	}
+}
+-- api_test.go --
+package widget
+`)
+	slice := schemas.Slice{Name: "all", Handlers: []string{"api.go::add", "api.go::list"}, Made: []string{"api.go::add"}}
+	config := mask.Default()
+	config.MaxLinesLeft = 1
+	start, blobs, err := runSlice(t, dir, "strict", &slice, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(slice.Handlers, start.Functions.Modified); diff != "" {
+		t.Errorf("functions (-want +got):\n%s", diff)
+	}
+	patch, err := blobs.Get(start.Patch) // from the starter to the release
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"-\tpanic(\"masked: list\")\n", " func add(prefix string) http.HandlerFunc {\n+\tname := prefix + \"added\"\n", "-\t\tpanic(\"masked: add\")\n"} {
+		if !strings.Contains(string(patch), want) {
+			t.Errorf("%q is not in\n%s", want, patch)
+		}
 	}
 }
 
