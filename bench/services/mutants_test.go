@@ -51,6 +51,14 @@ func TestMutants(t *testing.T) {
 	if got := check("go", "\tif err != nil {\n\t\ta.logger.Error().Err(err).Msg(\"\")\n\t\treturn\n\t}\n\tif bad {\n\t\te.BadRequest(w)\n\t\treturn\n\t}\n"); len(got) != 1 || got[0].what != "never if bad" {
 		t.Errorf("checks of a request: %v", got)
 	}
+	for body, want := range map[string]string{
+		"\n\tc.JSON(http.StatusOK, x)\n": "\nc.JSON(200, map[string]any{})\nreturn\n\tc.JSON(http.StatusOK, x)\n",
+		"\n\tx := 1\n\treturn func(w http.ResponseWriter, r *http.Request) {\n\t\trender.JSON(w, 200, x)\n\t}\n": "\n\tx := 1\n\treturn func(w http.ResponseWriter, r *http.Request) {\nw.Write([]byte(`{}`))\nreturn\n\t\trender.JSON(w, 200, x)\n\t}\n",
+	} {
+		if got := constant("go", body); len(got) != 1 || got[0].text != want {
+			t.Errorf("a constant answer: %q, want %q", got, want)
+		}
+	}
 	const source = "package a\n\nfunc (s *shelf) get(w http.ResponseWriter, r *http.Request) {\n\tif !ok {\n\t\thttp.Error(w, \"\", 404)\n\t\treturn\n\t}\n\tanswer(w, http.StatusOK, b)\n}\n\nfunc other() {}\n"
 	from, to, ok := body("main.go", source, "shelf.get")
 	if !ok || strings.Contains(source[from:to], "other") || len(check("go", source[from:to])) != 1 {
