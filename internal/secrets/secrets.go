@@ -167,6 +167,9 @@ func (s *ruleSet) judge(r rule, path, text string, m []int, prose bool) (Finding
 	if !random || r.id == "generic-api-key" && !strings.ContainsAny(secret, "0123456789") {
 		return Finding{}, false
 	}
+	if r.id == "url-password" && strings.HasSuffix(text[m[0]:start], "://"+secret+":") {
+		return Finding{}, false // the user's own name, as development settings have it
+	}
 	line := lineAround(text, start, end)
 	for _, a := range append([]allowlist{s.global}, r.allowed...) {
 		if a.holds(path, secret, text[m[0]:m[1]], line) {

@@ -131,7 +131,7 @@ func TestFakesAreNone(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"AKIA" + "IOSFODNN7EXAMPLE", "token = \"ghp_" + strings.Repeat("x", 36) + "\"", "https://user:password@example.org/x",
-		"https://user:${PASSWORD}@example.org", "password = \"correct-horse\"", "cache_key = make_key(request.user)",
+		"https://user:${PASSWORD}@example.org", "DATABASE_URL=postgresql://hello_fastapi:hello_fastapi@db/hello_fastapi_dev", "password = \"correct-horse\"", "cache_key = make_key(request.user)",
 	} {
 		if found := Scan("src/a.py", text+"\n"); len(found) > 0 {
 			t.Errorf("%s: %+v", text, found)
