@@ -89,7 +89,7 @@ func Solution(r schemas.Recipe, setup recipe.Step) []File {
 		if f.Delete || f.Mode.IsDir() {
 			continue
 		}
-		name := path.Join(Folder, fmt.Sprintf("%02d-%s", i, path.Base(f.Path)))
+		name := path.Join(Folder, fmt.Sprintf("%02d", i)) // by its own name it may be one of the tests
 		out = append(out, File{Path: name, Text: string(f.Data)})
 		fmt.Fprintf(&b, "COPY --chown=%s %s %s\n", user, name, f.Path)
 	}

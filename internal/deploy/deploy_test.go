@@ -44,7 +44,7 @@ func TestSolution(t *testing.T) {
 	t.Parallel()
 	r := sample()
 	setup := recipe.Step{
-		Files:    []sandbox.File{{Path: sandbox.EnvPath + "/lock.txt", Data: []byte("flask==3.0\n")}},
+		Files:    []sandbox.File{{Path: sandbox.EnvPath + "/std_test.go", Data: []byte("flask==3.0\n")}},
 		Commands: []schemas.Command{{Argv: []string{"uv", "pip", "sync", sandbox.EnvPath + "/lock.txt"}}},
 		Caches:   map[string]string{"uv": "/tmp/uv"},
 	}
@@ -56,13 +56,16 @@ func TestSolution(t *testing.T) {
 	if files, err = Decode(raw); err != nil || len(files) != 2 {
 		t.Fatalf("%d files, %v; want the Dockerfile and the lock", len(files), err)
 	}
+	if files[0].Path != Folder+"/00" {
+		t.Errorf("a file of the setup is %s: by its own name it may be taken for a test", files[0].Path)
+	}
 	text := files[1].Text
 	pinned, err := Pin([]byte(text), Image(r), "sha256:0123")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	for _, want := range []string{
-		"FROM sha256:0123\n", "COPY --chown=61000:61000 " + files[0].Path + " /opt/env/lock.txt\n", "uv pip sync /opt/env/lock.txt && rm -rf /tmp/uv\n",
+		"FROM sha256:0123\n", "COPY --chown=61000:61000 " + files[0].Path + " /opt/env/std_test.go\n", "uv pip sync /opt/env/lock.txt && rm -rf /tmp/uv\n",
 		"COPY --chown=61000:61000 . /testbed\n", "make assets", "EXPOSE 8000\n", `ENV SECRET_KEY="a \"quoted\" \$word"` + "\n", `"flask","run"]`,
 	} {
 		if !strings.Contains(string(pinned), want) {

@@ -9,6 +9,7 @@ import (
 	"github.com/benchmint/benchmint/internal/deploy"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/httpsuite"
+	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -60,6 +61,9 @@ func (m *Masker) deployed(ctx context.Context, release *tree.Tree, c schemas.Cut
 	for _, f := range files {
 		if f.Path != deploy.Dockerfile && release.Has(f.Path) {
 			return "", nil, fmt.Errorf("the release has %s, which a solution would write", f.Path)
+		}
+		if part, rule := m.rules.Part(f.Path, release); parts.Counts(part, rule) {
+			return "", nil, fmt.Errorf("%s of a solution would be taken for a test", f.Path)
 		}
 		edits = append(edits, gitrepo.Edit{Path: f.Path, Mode: tree.ModeFile, Data: []byte(f.Text)})
 	}
