@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -141,12 +142,29 @@ func (r *recorder) byAuth(is func(*route) bool, word *lazyregexp.Regexp) []*rout
 // findAuth finds out how a service knows who is calling, on an instance of its own.
 func (r *recorder) findAuth(ctx context.Context) error {
 	return r.fresh(ctx, false, func(c contract.Client) error {
+		if err := r.probe(ctx, c); err != nil {
+			return err
+		}
 		s := r.session(ctx, c, "")
 		s.any = true
 		s.discover()
 		clear(r.killers) // what was asked here was asked without order
 		return s.err
 	})
+}
+
+// probe asks Options.Probes once, as whoever waits for the service does.
+func (r *recorder) probe(ctx context.Context, c contract.Client) error {
+	for _, p := range r.options.Probes {
+		a, err := c.Do(ctx, contract.Wire{Method: http.MethodGet, Target: p, Headers: map[string]string{"Accept": "application/json"}})
+		if err != nil {
+			return err
+		}
+		if a.Failed != "" || a.Status >= http.StatusInternalServerError {
+			r.unready = append(r.unready, p)
+		}
+	}
+	return nil
 }
 
 func (s *session) discover() {

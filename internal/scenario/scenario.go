@@ -29,6 +29,8 @@ type Options struct {
 	// Groups are those to record; nil is all.
 	Groups []string
 	Limits Limits
+	// Probes are paths that are asked with GET and without credentials at the first start.
+	Probes []string
 	// Pause is the time between two replays of a group; 0 is 1.1 s, so that no two of them
 	// are in the same second.
 	Pause time.Duration
@@ -89,6 +91,8 @@ type Recording struct {
 	Auth   Auth
 	Groups []*Group // by name
 	Left   []Left   // routes that no group sends
+	// Unready are those of Options.Probes that the service answered with 5xx, or not at all.
+	Unready []string
 }
 
 // Group is the recorded scenario of one group of endpoints.
@@ -177,7 +181,7 @@ func Record(ctx context.Context, table routes.Table, server contract.Server, o O
 	if err := r.findAuth(ctx); err != nil {
 		return nil, err
 	}
-	out := &Recording{Left: r.left}
+	out := &Recording{Left: r.left, Unready: r.unready}
 	for _, name := range r.groups() {
 		if o.Groups != nil && !slices.Contains(o.Groups, name) {
 			continue
@@ -215,6 +219,7 @@ type recorder struct {
 	auth    auth
 	known   map[string]form // requests that worked, by endpoint
 	killers map[string]bool // endpoints after which nobody answered
+	unready []string        // as of Recording
 
 	proposals map[string]*proposed // by group
 }

@@ -297,7 +297,20 @@ func TestIntegersAndNeedsOfAnotherGroup(t *testing.T) {
 			all[i].Query = []routes.Field{opt("limit", "integer"), opt("kind", "string"), opt("frob", "string"), opt("token", "string")}
 		}
 	}
-	rec := record(t, &toy{handler: plainCRUD}, Options{}, all...)
+	broken := func(now func() time.Time) http.Handler {
+		service := plainCRUD(now)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/broken" {
+				reply(w, 500, nil)
+				return
+			}
+			service.ServeHTTP(w, r)
+		})
+	}
+	rec := record(t, &toy{handler: broken}, Options{Probes: []string{"/pets", "/broken"}}, all...)
+	if !slices.Equal(rec.Unready, []string{"/broken"}) {
+		t.Errorf("%q never answer well, want /broken", rec.Unready)
+	}
 	pets := group(t, rec, "pets")
 	for id, want := range map[string]int{"create_owner": 201, "create_pet": 201, "get_pet": 200, "patch_pet": 200, "delete_pet": 204, "get_pet_after_delete": 404, "create_pet_empty": 400, "get_pet_missing": 404} {
 		if got := status(pets, id); got != want {

@@ -3,6 +3,7 @@ package survey
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ func (s *Surveyor) groups(table routes.Table, rec *scenario.Recording, model *pr
 			g.Refused, g.Detail = s.lacks(g, recorded, merged[i])
 		}
 		if g.Refused == "" {
-			suite := contract.Suite{Format: contract.Format, Ready: ready(table, name), Groups: []*contract.Group{merged[i]}}
+			suite := contract.Suite{Format: contract.Format, Ready: ready(table, name, rec.Unready), Groups: []*contract.Group{merged[i]}}
 			for j, other := range rec.Groups {
 				if j != i && rec.Independent(other.Name, recorded.Name) && judges(merged[j]) > 0 {
 					suite.Groups = append(suite.Groups, merged[j])
@@ -142,13 +143,27 @@ func judges(g *contract.Group) int {
 	return n
 }
 
+// probes are the paths of which ready chooses.
+func probes(table routes.Table) []string {
+	const most = 50
+	var out []string
+	for _, r := range table.Routes {
+		if r.Method == http.MethodGet && plain(r.Path) && !slices.Contains(out, r.Path) {
+			out = append(out, r.Path)
+		}
+	}
+	return out[:min(most, len(out))]
+}
+
 // ready are the paths that tell whether the service is up: without parameters, of other groups
-// where there are some.
-func ready(table routes.Table, group string) []string {
+// where there are some. Of the unready ones the original itself answers none well: what they
+// need is not there.
+func ready(table routes.Table, group string, unready []string) []string {
 	const most = 6
 	var others, own []string
 	for _, r := range table.Routes {
 		switch {
+		case slices.Contains(unready, r.Path):
 		case r.Method != "GET" || slices.Contains(others, r.Path) || slices.Contains(own, r.Path) || !plain(r.Path):
 		case contract.GroupName(r.Group()) == group:
 			own = append(own, r.Path)

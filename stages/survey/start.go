@@ -104,6 +104,6 @@ func (w Workshop) built(ctx context.Context, c Commit, t routes.Table, r schemas
 	}
 	stop = func() error { return w.Builder.Sandbox.Remove(context.WithoutCancel(ctx), layer) }
 	return &relay.Server{
-		Sandbox: w.Builder.Sandbox, Layer: layer, Service: *r.Service, Env: r.Variables, Shift: serve.Shifts(r), Probes: ready(t, ""), Limits: w.Builder.Limits,
+		Sandbox: w.Builder.Sandbox, Layer: layer, Service: *r.Service, Env: r.Variables, Shift: serve.Shifts(r), Probes: ready(t, "", nil), Limits: w.Builder.Limits,
 	}, stop, nil
 }

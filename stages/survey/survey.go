@@ -250,7 +250,7 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	o := scenario.Options{Login: recipe.Service.Login, Progress: func(done, of int, group string) {
+	o := scenario.Options{Login: recipe.Service.Login, Probes: probes(table), Progress: func(done, of int, group string) {
 		pipeline.Doing(ctx, "%s, recording group %d of %d, %s", r.Tag, done+1, of, group)
 	}}
 	model := s.proposals(c, table.Framework)

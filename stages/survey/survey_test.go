@@ -222,6 +222,9 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if want := []string{"/api/tags"}; !slices.Equal(suite.Ready, want) {
+		t.Errorf("ready is told by %q, want %q: the mail never answers", suite.Ready, want)
+	}
 	var groups []string
 	judged := 0
 	for _, g := range suite.Groups {
