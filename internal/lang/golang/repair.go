@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"fmt"
 	"go/version"
+	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -32,6 +35,7 @@ var table = []row{
 	{"missing_c_library", lazyregexp.New(`cannot find -l([\w.+-]+)`), libraryDev},
 	{"missing_pkg_config", lazyregexp.New(`No package '([\w.+-]+)' found|Package ([\w.+-]+) was not found in the pkg-config search path`), pkgConfigDev},
 	{"missing_program", lazyregexp.New(`exec: "([\w.+-]+)": executable file not found in \$PATH`), program},
+	{"nothing_to_embed", lazyregexp.New(`(?m)^([\w./-]+)\.go:\d+:\d+: pattern (\S+): (?:no matching files found|cannot embed directory \S+: contains no embeddable files)`), fileToEmbed},
 	{"inconsistent_vendoring", lazyregexp.New(`inconsistent vendoring in `), ignoreVendor},
 }
 
@@ -141,6 +145,32 @@ func completeSums(p lang.Project, r *schemas.Recipe, _ [][]byte) string {
 	r.Variables["GOFLAGS"] = flags
 	r.Lock = ""
 	return "GOFLAGS with -mod=mod, lock resolved again"
+}
+
+// fileToEmbed makes an empty file of the name that an embed directive asks for, before the build:
+// what it embeds (a front end, generated documents) is built by other tools, and is not in the
+// repository.
+func fileToEmbed(_ lang.Project, r *schemas.Recipe, match [][]byte) string {
+	pattern := strings.TrimPrefix(string(match[2]), "all:")
+	dir, name := path.Split(pattern)
+	switch {
+	case strings.ContainsAny(pattern, "?[") || strings.Contains(dir, "*") || len(r.Build) == 0 || !fs.ValidPath(pattern):
+		return ""
+	case name == "*":
+		name = "index.html"
+	case strings.Contains(name, "*"):
+		name = strings.ReplaceAll(name, "*", "index")
+	case path.Ext(name) == "": // it is a folder
+		dir, name = pattern+"/", "index.html"
+	}
+	file := path.Join(path.Dir(string(match[1])), dir, name)
+	if !fs.ValidPath(file) {
+		return ""
+	}
+	command := "mkdir -p " + recipe.Quote(path.Dir(file)) + " && : >>" + recipe.Quote(file)
+	// In the folder of the first build, which says what module a service is of.
+	r.Build = slices.Insert(r.Build, 0, schemas.Command{Argv: []string{"/bin/sh", "-c", command}, Dir: r.Build[0].Dir})
+	return "an empty " + file
 }
 
 func ignoreVendor(_ lang.Project, r *schemas.Recipe, _ [][]byte) string {

@@ -19,6 +19,11 @@ func TestRepair(t *testing.T) {
 		{"pkg_config", "Package libgit2 was not found in the pkg-config search path.\n", "missing_pkg_config", "package libgit2-dev"},
 		{"program", `cgo: exec: "pkg-config": executable file not found in $PATH` + "\n", "missing_program", "package pkg-config"},
 		{"vendor", "go: inconsistent vendoring in /testbed:\n", "inconsistent_vendoring", "GOFLAGS with -mod=mod, lock resolved again"},
+		{"embed", "ui/serve.go:15:12: pattern build/*: no matching files found\n", "nothing_to_embed", "an empty ui/build/index.html"},
+		{"embed_folder", "main.go:9:12: pattern all:web/dist: no matching files found\n", "nothing_to_embed", "an empty web/dist/index.html"},
+		{"embed_file", "docs.go:9:12: pattern swagger.json: no matching files found\n", "nothing_to_embed", "an empty swagger.json"},
+		{"embed_templates", "a/b.go:9:12: pattern views/*.html: no matching files found\n", "nothing_to_embed", "an empty a/views/index.html"},
+		{"embed_folders", "b.go:9:12: pattern views/*/*.html: no matching files found\n", "", ""},
 		{"unknown_header", "fatal error: nowhere/known.h: No such file or directory\n", "", ""},
 		{"plain_failure", "--- FAIL: TestX (0.00s)\n", "", ""},
 	} {
