@@ -142,18 +142,19 @@ func (r *recorder) byAuth(is func(*route) bool, word *lazyregexp.Regexp) []*rout
 // findAuth finds out how a service knows who is calling, on an instance of its own.
 func (r *recorder) findAuth(ctx context.Context) error {
 	return r.fresh(ctx, false, func(c contract.Client) error {
-		if err := r.probe(ctx, c); err != nil {
-			return err
-		}
 		s := r.session(ctx, c, "")
 		s.any = true
 		s.discover()
 		clear(r.killers) // what was asked here was asked without order
-		return s.err
+		if s.err != nil {
+			return s.err
+		}
+		return r.probe(ctx, c)
 	})
 }
 
-// probe asks Options.Probes once, as whoever waits for the service does.
+// probe asks Options.Probes once, as whoever waits for the service does. It comes last: one that
+// ends the service is found, and ends only the probing.
 func (r *recorder) probe(ctx context.Context, c contract.Client) error {
 	for _, p := range r.options.Probes {
 		a, err := c.Do(ctx, contract.Wire{Method: http.MethodGet, Target: p, Headers: map[string]string{"Accept": "application/json"}})
@@ -162,6 +163,9 @@ func (r *recorder) probe(ctx context.Context, c contract.Client) error {
 		}
 		if a.Failed != "" || a.Status >= http.StatusInternalServerError {
 			r.unready = append(r.unready, p)
+		}
+		if a.Failed != "" {
+			return nil
 		}
 	}
 	return nil

@@ -91,7 +91,8 @@ type Recording struct {
 	Auth   Auth
 	Groups []*Group // by name
 	Left   []Left   // routes that no group sends
-	// Unready are those of Options.Probes that the service answered with 5xx, or not at all.
+	// Unready are those of Options.Probes that the service answered with 5xx, and the first that
+	// it did not answer.
 	Unready []string
 }
 

@@ -300,16 +300,19 @@ func TestIntegersAndNeedsOfAnotherGroup(t *testing.T) {
 	broken := func(now func() time.Time) http.Handler {
 		service := plainCRUD(now)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/broken" {
+			switch r.URL.Path {
+			case "/broken":
 				reply(w, 500, nil)
-				return
+			case "/end":
+				panic("the end")
+			default:
+				service.ServeHTTP(w, r)
 			}
-			service.ServeHTTP(w, r)
 		})
 	}
-	rec := record(t, &toy{handler: broken}, Options{Probes: []string{"/pets", "/broken"}}, all...)
-	if !slices.Equal(rec.Unready, []string{"/broken"}) {
-		t.Errorf("%q never answer well, want /broken", rec.Unready)
+	rec := record(t, &toy{handler: broken}, Options{Probes: []string{"/pets", "/broken", "/end", "/broken"}}, all...)
+	if !slices.Equal(rec.Unready, []string{"/broken", "/end"}) {
+		t.Errorf("%q never answer well, want /broken and /end, and none behind these", rec.Unready)
 	}
 	pets := group(t, rec, "pets")
 	for id, want := range map[string]int{"create_owner": 201, "create_pet": 201, "get_pet": 200, "patch_pet": 200, "delete_pet": 204, "get_pet_after_delete": 404, "create_pet_empty": 400, "get_pet_missing": 404} {
