@@ -68,7 +68,7 @@ type Slice struct {
 	Module   string   `json:"module,omitempty"`   // path of a source file
 	Function string   `json:"function,omitempty"` // path::Class.method
 	Handlers []string `json:"handlers,omitempty"` // of a group of endpoints: path::Class.method, sorted
-	Made     []string `json:"made,omitempty"`     // of Handlers, those that give back the function that answers
+	Made     []string `json:"made,omitempty"`     // of Handlers, those that return the function that answers
 	// Name is what the ID has of it, before it is made fit for one: no two slices of a release
 	// have the same, whatever their case.
 	Name string `json:"name"`

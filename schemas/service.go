@@ -52,7 +52,7 @@ func (r Recipe) Deployed() bool { return r.Service != nil && r.Service.Image != 
 // Handlers are the functions that answer the endpoints, or make those that do, sorted, each once.
 func (g Group) Handlers() []string { return g.handlers(func(Endpoint) bool { return true }) }
 
-// Made are those of Handlers that give back the function that answers.
+// Made are those of Handlers that return the function that answers.
 func (g Group) Made() []string { return g.handlers(func(e Endpoint) bool { return e.Made }) }
 
 func (g Group) handlers(of func(Endpoint) bool) []string {
@@ -74,7 +74,7 @@ type Endpoint struct {
 	Method  string `json:"method"`            // GET
 	Path    string `json:"path"`              // /api/articles/{slug}
 	Handler string `json:"handler,omitempty"` // path::Class.method; "" is a function without a name
-	Made    bool   `json:"made,omitempty"`    // Handler is called where the route is declared, and gives back the function that answers
+	Made    bool   `json:"made,omitempty"`    // Handler is called where the route is declared, and returns the function that answers
 }
 
 func (e Endpoint) String() string { return e.Method + " " + e.Path }

@@ -39,7 +39,8 @@ const (
 	Anonymous Kind = "anonymous" // without the credentials that the happy case has
 	Empty     Kind = "empty"     // with an empty body
 	Missing   Kind = "missing"   // of what is not there
-	Malformed Kind = "malformed" // of what no identifier looks like
+	Malformed Kind = "malformed" // by an identifier of another form
+	Deleted   Kind = "deleted"   // of what a case before it deleted
 	Duplicate Kind = "duplicate" // the same once more
 	Other     Kind = "other"     // by somebody whose it is not
 	Extra     Kind = "extra"     // proposed by a model

@@ -104,7 +104,7 @@ func Validate(s Suite) error {
 	return nil
 }
 
-var kinds = []Kind{Happy, Anonymous, Empty, Missing, Malformed, Duplicate, Other, Extra}
+var kinds = []Kind{Happy, Anonymous, Empty, Missing, Malformed, Deleted, Duplicate, Other, Extra}
 
 func validCase(c Case, before map[string]bool) error {
 	switch {

@@ -248,8 +248,8 @@ func TestSliceOfAnOuterFunction(t *testing.T) {
 	}
 }
 
-// What makes a handler runs where its route is declared: only what it gives back fails.
-func TestGiven(t *testing.T) {
+// What makes a handler runs where its route is declared: only what it returns fails.
+func TestReturned(t *testing.T) {
 	t.Parallel()
 	const head = "package a\n\nimport (\n\t\"fmt\"\n\t\"net/http\"\n\t\"strings\"\n)\n\ntype hidden func(http.Handler)\n\nvar taken = fmt.Sprint(1)\n"
 	tree := "-- go.mod --\nmodule m\n-- a.go --\n" + head + `
@@ -285,8 +285,8 @@ func outside() http.HandlerFunc { return func(w http.ResponseWriter, r *http.Req
 `
 	out := filepath.Join(t.TempDir(), "starter")
 	names := []string{"Whole", "S.Set", "line", "local", "lost", "only"}
-	_, m := starter(t, mask.Options{Source: source(t, tree), Output: out, Languages: []mask.Language{golang.Masker{}}, Slice: mask.Slice{Names: names, Given: names}})
-	const none = ": kept, it is called where its route is declared, and gives back no function that is written in it\n"
+	_, m := starter(t, mask.Options{Source: source(t, tree), Output: out, Languages: []mask.Language{golang.Masker{}}, Slice: mask.Slice{Names: names, Returned: names}})
+	const none = ": kept, it runs where its route is declared, and returns no function literal\n"
 	want := "a.go Whole: masked\na.go S.Set: masked\na.go line: masked\na.go local" + none + "a.go lost: masked\na.go only" + none + "a.go outside: kept, outside the slice\n"
 	if d := cmp.Diff(want, fates(m)); d != "" {
 		t.Error(d)

@@ -160,10 +160,10 @@ type Function struct {
 	// that is one. Zero where there is none.
 	Body   Range
 	Strict string // what stands in Body when it is masked
-	// Given stands there when only the function that it gives back is masked; "" where it gives
-	// back none that is written in it.
-	Given  string
-	Broken bool // a syntax error lies inside: it is kept
+	// Returned stands there when only the function literal that it returns is masked; "" where it
+	// returns none.
+	Returned string
+	Broken   bool // a syntax error lies inside: it is kept
 	// Runs is what its body calls, makes and names, that of nested functions included
 	// where nobody says where those go.
 	Runs []Ref

@@ -60,7 +60,7 @@ type run struct {
 	constants       map[int]bool
 	fanIn           []int
 	picked          map[int]bool // nil: everything
-	given           map[int]bool // of those, Slice.Given
+	returned        map[int]bool // of those, Slice.Returned
 	choose          func(string) Whole
 }
 
@@ -410,7 +410,7 @@ func (r *run) decide(ctx context.Context) error {
 	if r.picked, err = p.pick(ctx, r.Slice); err != nil {
 		return err
 	}
-	if r.given, err = p.pickNames(r.Slice.Given); err != nil {
+	if r.returned, err = p.pickNames(r.Slice.Returned); err != nil {
 		return err
 	}
 	r.closure, r.constants = p.closure(ctx, r.nativeCalls(ctx)), p.constants()
@@ -457,8 +457,8 @@ func (r *run) fates(u *unit, functions []Function) []Fate {
 			fates[i] = Fate{Kept, r.closure.reason(at), isLoaded}
 		case r.picked != nil && !r.inSlice(u, i):
 			kept("outside the slice")
-		case r.given[at] && f.Given == "":
-			kept("it is called where its route is declared, and gives back no function that is written in it")
+		case r.returned[at] && f.Returned == "":
+			kept("it runs where its route is declared, and returns no function literal")
 		default:
 			fates[i] = Fate{Done: Masked}
 		}

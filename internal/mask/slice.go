@@ -11,14 +11,14 @@ import (
 	"github.com/benchmint/benchmint/internal/nearest"
 )
 
-// Slice restricts what may be masked; the zero Slice is everything. One field is set, and Given
-// with Names alone.
+// Slice restricts what may be masked; the zero Slice is everything. One field is set;
+// Returned goes with Names.
 type Slice struct {
 	Module string   `json:"module,omitempty"` // a path (file or folder) or a name by which files import it
 	Names  []string `json:"names,omitempty"`  // Class.method, path::Class.method
-	// Given are those of Names that stay, and of which the functions that they give back are
-	// masked: what makes a handler runs where its route is declared.
-	Given    []string `json:"given,omitempty"`
+	// Returned are those of Names that stay, and of which the function literals that they return
+	// are masked: what makes a handler runs where its route is declared.
+	Returned []string `json:"returned,omitempty"`
 	Function string   `json:"function,omitempty"` // the function with all that only it uses
 	Route    string   `json:"route,omitempty"`    // handlers of HTTP routes under this prefix
 }

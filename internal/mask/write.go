@@ -369,8 +369,8 @@ func (r *run) strictly(u *unit) change {
 	for i, f := range c.functions {
 		if c.fates[i].Done == Masked {
 			text := f.Strict
-			if r.given[u.first+i] {
-				text = f.Given
+			if r.returned[u.first+i] {
+				text = f.Returned
 			}
 			c.edits = append(c.edits, Edit{f.Body, text})
 		}

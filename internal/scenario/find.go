@@ -243,7 +243,11 @@ func (s *session) reads(st *step) {
 				b.request.Params[name] = v
 			}
 		}
-		s.also(&step{route: read}, contract.Happy, suffix, b.request, append(s.needsOf(b.request), st.id))
+		kind := contract.Happy
+		if r.Method == "DELETE" && path == r.Path {
+			kind = contract.Deleted
+		}
+		s.also(&step{route: read}, kind, suffix, b.request, append(s.needsOf(b.request), st.id))
 	}
 }
 

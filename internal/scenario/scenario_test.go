@@ -221,6 +221,9 @@ func TestNestedBodiesTokensAndSlugs(t *testing.T) {
 			t.Errorf("%s answers %d, want %d", id, got, want)
 		}
 	}
+	if c := find(g, "get_article_after_delete"); c.Kind != "deleted" {
+		t.Errorf("the read of what was deleted is a case of kind %s", c.Kind)
+	}
 	if find(g, "get_article_malformed").ID != "" {
 		t.Error("a slug can be any word")
 	}

@@ -83,7 +83,7 @@ func (i instruction) text() string {
 		file, name, _ := strings.Cut(h, schemas.FunctionDivider)
 		fmt.Fprintf(&b, "- `%s` in `%s`", name, file)
 		if slices.Contains(made, h) {
-			b.WriteString(": what it returns answers, and fails")
+			b.WriteString(": the function that it returns fails")
 		}
 		b.WriteString("\n")
 	}
@@ -196,15 +196,14 @@ func askedAs(c contract.Case) string {
 	case contract.Missing:
 		return "Asked for what is not there, it"
 	case contract.Malformed:
-		return "Asked for an identifier of another form, it"
+		return "Asked with a malformed identifier, it"
+	case contract.Deleted:
+		return "Asked for what was deleted, it"
 	case contract.Duplicate:
 		return "Asked the same once more, it"
 	case contract.Other:
 		return "Asked by another user, it"
 	case contract.Happy:
-		if c.Expect.Status >= http.StatusBadRequest && strings.Contains(c.ID, "_after_delete") { // as package scenario calls it
-			return "Asked for what was deleted, it"
-		}
 		return "It"
 	case contract.Extra:
 		return sentText(c.Request) + " it"

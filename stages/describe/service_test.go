@@ -29,7 +29,7 @@ func TestInstruction(t *testing.T) {
 				{ID: "get_zero", Group: "books", Kind: contract.Extra, Endpoint: get, Request: contract.Request{Params: map[string]any{"id": "0"}, Query: map[string]any{"of": map[string]any{contract.RefKey: "add:body/id"}}}, Expect: &contract.Expect{Status: 404}},
 				{ID: "add_long", Group: "books", Kind: contract.Extra, Endpoint: post, Request: contract.Request{Encoding: "json", Body: map[string]any{"pages": []any{-1}}, Headers: map[string]any{"Authorization": "x"}}, Expect: &contract.Expect{Status: 422}},
 				{ID: "list_plain", Group: "books", Kind: contract.Extra, Endpoint: get, Expect: &contract.Expect{Status: 400}},
-				{ID: "get_after_delete", Group: "books", Kind: contract.Happy, Endpoint: get, Expect: &contract.Expect{Status: 410}},
+				{ID: "get_after_delete", Group: "books", Kind: contract.Deleted, Endpoint: get, Expect: &contract.Expect{Status: 410}},
 				{ID: "silent", Group: "books", Kind: contract.Happy, Endpoint: get},
 			}},
 			{Name: "tags", Cases: []contract.Case{{ID: "tags", Group: "tags", Kind: contract.Happy, Endpoint: schemas.Endpoint{Method: "GET", Path: "/api/tags"}, Expect: &contract.Expect{Status: 200, Body: &contract.Matcher{Object: map[string]*contract.Matcher{"tags": {Type: "array"}}}}}}},
@@ -39,7 +39,7 @@ func TestInstruction(t *testing.T) {
 	got := i.text()
 	for _, want := range []string{
 		"Implement the 2 endpoints of the group `books` of acme/shelf, a web service written with Flask.",
-		"- `add_book` in `app.py`\n- `get_book` in `app.py`: what it returns answers, and fails\n", "\nPOST /api/books\n- It asks for the credentials of a user.\n- The body (JSON) has: `title` (string, required).\n",
+		"- `add_book` in `app.py`\n- `get_book` in `app.py`: the function that it returns fails\n", "\nPOST /api/books\n- It asks for the credentials of a user.\n- The body (JSON) has: `title` (string, required).\n",
 		"- It answers 201 Created: `{\"id\": uuid, \"lent\": boolean, \"state\": \"on the shelf\", \"title\": string}`.\n",
 		"- Without credentials it answers 401 Unauthorized.\n", "- It answers 200 OK: `{\"title\": string}`.\n", "- Asked for what was deleted, it answers 410 Gone.\n",
 		"- Asked with path parameters `{\"id\":\"0\"}` and query parameters `{\"of\":\"…\"}` without credentials it answers 404 Not Found.\n",

@@ -51,7 +51,7 @@ func sliceOf(s *schemas.Slice) mask.Slice {
 	case s.Function != "":
 		return mask.Slice{Names: []string{s.Function}}
 	case len(s.Handlers) > 0:
-		return mask.Slice{Names: s.Handlers, Given: s.Made}
+		return mask.Slice{Names: s.Handlers, Returned: s.Made}
 	}
 	return mask.Slice{Module: s.Module}
 }

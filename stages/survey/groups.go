@@ -143,38 +143,31 @@ func judges(g *contract.Group) int {
 	return n
 }
 
-// probes are the paths of which ready chooses.
+// probes are the paths that are asked with GET to tell whether a service is up: those without
+// parameters.
 func probes(table routes.Table) []string {
-	const most = 50
 	var out []string
 	for _, r := range table.Routes {
 		if r.Method == http.MethodGet && plain(r.Path) && !slices.Contains(out, r.Path) {
 			out = append(out, r.Path)
 		}
 	}
-	return out[:min(most, len(out))]
+	return out
 }
 
-// ready are the paths that tell whether the service is up: without parameters, of other groups
-// where there are some. Of the unready ones the original itself answers none well: what they
-// need is not there.
+// maxProbes bounds how many paths whoever waits for a service asks.
+const maxProbes = 6
+
+// ready are the probes of a suite: those of other groups, without the ones that the original does
+// not answer well; the root where there are none.
 func ready(table routes.Table, group string, unready []string) []string {
-	const most = 6
-	var others, own []string
-	for _, r := range table.Routes {
-		switch {
-		case slices.Contains(unready, r.Path):
-		case r.Method != "GET" || slices.Contains(others, r.Path) || slices.Contains(own, r.Path) || !plain(r.Path):
-		case contract.GroupName(r.Group()) == group:
-			own = append(own, r.Path)
-		default:
-			others = append(others, r.Path)
-		}
-	}
-	if len(others) == 0 {
+	out := slices.DeleteFunc(probes(table), func(path string) bool {
+		return slices.Contains(unready, path) || contract.GroupName(routes.Route{Path: path}.Group()) == group
+	})
+	if len(out) == 0 {
 		return []string{"/"}
 	}
-	return others[:min(most, len(others))]
+	return out[:min(maxProbes, len(out))]
 }
 
 func plain(path string) bool {

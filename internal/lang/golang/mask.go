@@ -132,7 +132,7 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 		doc = false
 	}
 	r.resolveImports()
-	r.leaveGivens()
+	r.checkReturned()
 	if len(r.specs) > 0 {
 		r.file.Repair = r.repair
 	}
@@ -315,7 +315,7 @@ func (r *maskReader) inside(f mask.Function, body syntax.Node, s *scope) {
 	if body.Is() && !body.Missing() && body.End()-body.Start() >= 2 {
 		f.Body = mask.Range{Start: body.Start() + 1, End: body.End() - 1}
 		f.Strict = r.strict(f, s)
-		f.Given = r.given(f, body, s)
+		f.Returned = r.returned(f, body, s)
 		f.Shape = counter.Shape(body, f.Body)
 	} else if f.Construct != mask.Bodiless {
 		f.Construct, f.Broken = mask.Trivial, true

@@ -18,7 +18,7 @@ type maskReader struct {
 	functions map[string]bool // their names, and those of methods
 	specs     []spec          // imports, in order
 	uses      map[string]*use // by the name before the dot
-	givens    []givenText     // of functions that give back a literal
+	returns   []returnedText  // of functions that return a literal
 	free      map[string]*use // exported names that this file declares nowhere: of its package, or of dot imports
 	owner     int             // function whose body is read, -1
 	class     int             // of the method that is read, -1

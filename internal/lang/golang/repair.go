@@ -36,7 +36,6 @@ var table = []row{
 	{"missing_pkg_config", lazyregexp.New(`No package '([\w.+-]+)' found|Package ([\w.+-]+) was not found in the pkg-config search path`), pkgConfigDev},
 	{"missing_program", lazyregexp.New(`exec: "([\w.+-]+)": executable file not found in \$PATH`), program},
 	{"nothing_to_embed", lazyregexp.New(`(?m)^([\w./-]+)\.go:\d+:\d+: pattern (\S+): (?:no matching files found|cannot embed directory \S+: contains no embeddable files)`), fileToEmbed},
-	{"file_not_embedded", lazyregexp.New(`open ([\w./-]+): file does not exist`), embeddedFile},
 	{"inconsistent_vendoring", lazyregexp.New(`inconsistent vendoring in `), ignoreVendor},
 }
 
@@ -164,32 +163,14 @@ func fileToEmbed(_ lang.Project, r *schemas.Recipe, match [][]byte) string {
 	case path.Ext(name) == "": // it is a folder
 		dir, name = pattern+"/", "index.html"
 	}
-	return emptyFile(r, path.Join(path.Dir(string(match[1])), dir, name))
-}
-
-// embeddedFile makes one more file where fileToEmbed has made one: the program opens it.
-func embeddedFile(_ lang.Project, r *schemas.Recipe, match [][]byte) string {
-	folder, name := path.Split(string(match[1]))
-	for _, x := range r.Repairs {
-		made, ok := strings.CutPrefix(x.Edit, anEmpty)
-		if dir := path.Dir(made) + "/"; ok && folder != "" && (dir == folder || strings.HasSuffix(dir, "/"+folder)) {
-			return emptyFile(r, dir+name)
-		}
-	}
-	return ""
-}
-
-// anEmpty begins what a repair says that made a file.
-const anEmpty = "an empty "
-
-func emptyFile(r *schemas.Recipe, file string) string {
+	file := path.Join(path.Dir(string(match[1])), dir, name)
 	if !fs.ValidPath(file) {
 		return ""
 	}
 	command := "mkdir -p " + recipe.Quote(path.Dir(file)) + " && : >>" + recipe.Quote(file)
 	// In the folder of the first build, which says what module a service is of.
 	r.Build = slices.Insert(r.Build, 0, schemas.Command{Argv: []string{"/bin/sh", "-c", command}, Dir: r.Build[0].Dir})
-	return anEmpty + file
+	return "an empty " + file
 }
 
 func ignoreVendor(_ lang.Project, r *schemas.Recipe, _ [][]byte) string {

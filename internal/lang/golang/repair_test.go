@@ -53,32 +53,6 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestRepairOfEmbeddedFiles: what a program opens beside a file that a repair made is made, too.
-func TestRepairOfEmbeddedFiles(t *testing.T) {
-	t.Parallel()
-	p := project(t, "2024-01-01", locked())
-	r, err := Language{}.Infer(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const missing = "panic: open build/manifest.json: file does not exist\n"
-	if _, ok := (Language{}).Repair(p, r, []byte(missing)); ok {
-		t.Error("a file that the program wants is made where none was made for it")
-	}
-	builds := len(r.Build)
-	r, _ = Language{}.Repair(p, r, []byte("ui/serve.go:15:12: pattern build/*: no matching files found\n"))
-	r, ok := Language{}.Repair(p, r, []byte(missing))
-	if !ok || r.Repairs[1].Edit != "an empty ui/build/manifest.json" || len(r.Build) != builds+2 {
-		t.Errorf("%v: %+v", ok, r.Repairs)
-	}
-	if _, ok := (Language{}).Repair(p, r, []byte(missing)); ok {
-		t.Error("the same file is made twice")
-	}
-	if _, ok := (Language{}).Repair(p, r, []byte("open other/x.json: file does not exist\n")); ok {
-		t.Error("a file of another folder is made")
-	}
-}
-
 func TestRepairMovesEverythingToTheNewGo(t *testing.T) {
 	t.Parallel()
 	p := project(t, "2024-01-01", locked())

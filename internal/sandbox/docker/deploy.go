@@ -209,7 +209,7 @@ var stepImage = lazyregexp.New(`^[0-9a-f]{12}\n$`)
 
 // removeSteps deletes what a build leaves beside its image: the steps of one that failed, and of
 // other stages. The engine refuses to delete those that the image is made from; they go with it.
-// A command can print the line of a step, but knows no image without a name.
+// A command can print such a line, but cannot know the ID of an image without a name.
 func (s *Sandbox) removeSteps(steps []string, image, base string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -111,11 +111,7 @@ func TestLayersOfOneFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api, err := docker.Connect(t.Context(), dockertest.Host(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer api.Close()
+	api := engine(t)
 	dir, err := dockertest.Dir()
 	if err != nil {
 		t.Fatal(err)
@@ -142,6 +138,17 @@ func TestLayersOfOneFolder(t *testing.T) {
 	}
 }
 
+// engine is a client of the tests' engine.
+func engine(t testing.TB) *client.Client {
+	t.Helper()
+	api, err := docker.Connect(t.Context(), dockertest.Host(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { api.Close() })
+	return api
+}
+
 // engineHost is the engine's address, never "".
 func engineHost(t testing.TB) string {
 	if host := dockertest.Host(t); host != "" {
@@ -152,11 +159,7 @@ func engineHost(t testing.TB) string {
 
 func containers(t *testing.T) []string {
 	t.Helper()
-	api, err := docker.Connect(t.Context(), dockertest.Host(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer api.Close()
+	api := engine(t)
 	list, err := api.ContainerList(t.Context(), client.ContainerListOptions{All: true})
 	if err != nil {
 		t.Fatal(err)
@@ -319,11 +322,7 @@ func TestImageOfTheUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api, err := docker.Connect(t.Context(), dockertest.Host(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer api.Close()
+	api := engine(t)
 	const name = "benchmint-test/theirs:1"
 	created, err := api.ContainerCreate(t.Context(), client.ContainerCreateOptions{Config: &container.Config{Image: image, Cmd: []string{"true"}}})
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
-// given is the text in place of a body that ends with "return func(…) {…}", or with that as the
-// one argument of a call (http.HandlerFunc): it gives back a function that fails, and what stood
+// returned is the text in place of a body that ends with "return func(…) {…}", or with that as the
+// one argument of a call (http.HandlerFunc): it returns a function that fails, and what stood
 // before it is gone. "" for any other body.
-func (r *maskReader) given(f mask.Function, body syntax.Node, s *scope) string {
+func (r *maskReader) returned(f mask.Function, body syntax.Node, s *scope) string {
 	var last syntax.Node
 	before := false
 	for n := range body.Children() {
@@ -21,31 +21,31 @@ func (r *maskReader) given(f mask.Function, body syntax.Node, s *scope) string {
 	if !last.Is("return_statement") {
 		return ""
 	}
-	expression, literal := givenLiteral(last)
+	expression, literal := returnedLiteral(last)
 	inside := literal.Child("body")
 	if !inside.Is() || inside.Missing() || inside.End()-inside.Start() < 2 {
 		return ""
 	}
-	if expression.Is("call_expression", "type_conversion_expression") && before {
+	if expression != literal && before {
 		if of := expression.Child("function"); of.Is("identifier") && !r.functions[of.Text()] && !r.declared[of.Text()] {
 			return "" // it may be a variable of the body
 		}
 	}
 	open, end := inside.Start()+1, inside.End()-1
 	text := "return " + string(r.source[expression.Start():open]) + inBraces(r.source[open:end], r.failing(f.Name, s)) + string(r.source[end:expression.End()])
-	r.givens = append(r.givens, givenText{len(r.file.Functions), packagesIn(expression, inside)})
+	r.returns = append(r.returns, returnedText{len(r.file.Functions), packagesIn(expression, inside)})
 	return inBraces(r.source[f.Body.Start:f.Body.End], text)
 }
 
-// givenText is Function.Given of a function, with the packages that it names.
-type givenText struct {
+// returnedText is Function.Returned of a function, with the packages that it names.
+type returnedText struct {
 	function int
 	packages []string
 }
 
-// givenLiteral is the one value of a return statement, and the function literal that it is or is
+// returnedLiteral is the one value of a return statement, and the function literal that it is or is
 // made of.
-func givenLiteral(statement syntax.Node) (expression, literal syntax.Node) {
+func returnedLiteral(statement syntax.Node) (expression, literal syntax.Node) {
 	list := statement.First("expression_list")
 	n := 0
 	for c := range list.Children() {
@@ -87,16 +87,16 @@ func packagesIn(expression, block syntax.Node) []string {
 	return out
 }
 
-// leaveGivens takes back the texts whose packages may be imported for what the mask takes away:
-// the import would then be a blank one.
-func (r *maskReader) leaveGivens() {
+// checkReturned takes back the texts with a package that only masked code uses: repair makes that
+// import a blank one.
+func (r *maskReader) checkReturned() {
 	imported := func(name string) bool {
 		u := r.uses[name]
 		return slices.ContainsFunc(r.specs, func(s spec) bool { return s.local == name || s.local == "" }) && (u == nil || !u.kept)
 	}
-	for _, g := range r.givens {
+	for _, g := range r.returns {
 		if slices.ContainsFunc(g.packages, imported) {
-			r.file.Functions[g.function].Given = ""
+			r.file.Functions[g.function].Returned = ""
 		}
 	}
 }
