@@ -40,12 +40,13 @@ func described(s pipeline.Summary) int {
 // finish prints the three lines that every run ends with, and gives its exit code.
 // fault is what ended the run or the writing of the dataset, nil for most.
 func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sources *sources, fault error) error {
+	left := ""
 	r := result{Summary: s, Store: told(c.Store), Tasks: described(s), Spent: p.spent, MaxSpent: p.maxSpent(c)}
 	if s.Drained && fault == nil {
 		r.Dataset = c.Output
 		// The ledger and twins take rows out at the very end.
 		if m, err := output.ReadManifest(c.Output); err == nil {
-			r.Tasks = m.Counts.Tasks
+			r.Tasks, left = m.Counts.Tasks, leftOut(m.Funnel, c.Output)
 		}
 	}
 	code := codeOfRun(s, f, sources, fault)
@@ -76,6 +77,9 @@ func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sourc
 			t.line("old      tasks that were there are not proved again: that comes with releases")
 		}
 		t.line("dataset  %s", line)
+		if left != "" {
+			t.line("left out %s", left)
+		}
 		t.line("next     %s", r.Next)
 		err = t.err
 	}
@@ -83,6 +87,20 @@ func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sourc
 		return &ended{code: code, err: fault}
 	}
 	return errors.Join(err, fault)
+}
+
+// leftOut says which tasks the writing of a dataset left out, and why; "" where there is none.
+func leftOut(funnel []output.Funnel, dir string) string {
+	for _, f := range funnel {
+		n := 0
+		for _, rejected := range f.Rejected {
+			n += rejected
+		}
+		if f.Stage == stages.Export && n > 0 {
+			return fmt.Sprintf("%s: %s; see %s", plural(n, "task"), reasons(f.Rejected), filepath.Join(dir, output.RejectsFile))
+		}
+	}
+	return ""
 }
 
 // codeOfRun is the summary's code, failed items forgiven as far as --allow-failed
