@@ -181,6 +181,8 @@ func disagreements(r Row, p schemas.Proof) []string {
 	say("quarantined", e.Quarantined, p.List(schemas.Quarantined))
 	say("vanished", e.Vanished, p.List(schemas.Vanished))
 	say("unstable_ids", e.UnstableIDs, p.List(schemas.UnstableID))
+	say("solution_file", e.SolutionFile, p.List(schemas.SolutionFile))
+	say("solution_name", e.SolutionName, p.List(schemas.SolutionName))
 	say("baseline_b", e.BaselineB, baselineB(p))
 	if !maps.Equal(e.Causes, causes(p)) {
 		out = append(out, "causes are not those of the proof")

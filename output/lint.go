@@ -130,6 +130,7 @@ func (l *linter) lists() {
 	}{
 		{"FAIL_TO_PASS", r.FailToPass}, {"PASS_TO_PASS", r.PassToPass}, {"skip_to_pass", e.SkipToPass},
 		{"quarantined", e.Quarantined}, {"vanished", e.Vanished}, {"unstable_ids", e.UnstableIDs},
+		{"solution_file", e.SolutionFile}, {"solution_name", e.SolutionName},
 	} {
 		for _, id := range list.ids {
 			switch other, ok := seen[id]; {

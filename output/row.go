@@ -138,6 +138,9 @@ type Extra struct {
 	QuarantinedIn map[string][]string `json:"quarantined_in"`
 	Vanished      []string            `json:"vanished"`
 	UnstableIDs   []string            `json:"unstable_ids"`
+	// SolutionFile and SolutionName are tests that no right answer in other words can pass.
+	SolutionFile []string `json:"solution_file,omitempty"`
+	SolutionName []string `json:"solution_name,omitempty"`
 	// P2PFast are the PASS_TO_PASS tests that run a function which the change adds or modifies;
 	// not there where none does or that is not known.
 	P2PFast           []string `json:"p2p_fast,omitempty"`
@@ -343,7 +346,8 @@ func RowOf(t Task, base Base) Row {
 			Parts: parts(t.Start), Sizes: t.Start.Sizes, Functions: functions(t.Start.Functions), Interface: some(t.Statement.Interface),
 			Causes: causes(t.Proof), BaselineB: baselineB(t.Proof), SkipToPass: sorted(t.Proof.List(schemas.SkipToPass)),
 			Quarantined: sorted(t.Proof.List(schemas.Quarantined)), QuarantinedIn: quarantinedIn(t.QuarantinedIn), Vanished: sorted(t.Proof.List(schemas.Vanished)),
-			UnstableIDs: sorted(t.Proof.List(schemas.UnstableID)), P2PFast: fast(t.Adequacy, t.Proof.List(schemas.P2P)), Adequacy: adequacy(t.Adequacy),
+			UnstableIDs: sorted(t.Proof.List(schemas.UnstableID)), SolutionFile: sorted(t.Proof.List(schemas.SolutionFile)), SolutionName: sorted(t.Proof.List(schemas.SolutionName)),
+			P2PFast: fast(t.Adequacy, t.Proof.List(schemas.P2P)), Adequacy: adequacy(t.Adequacy),
 			StatementFrom: strings.Join(t.Statement.From, "+"), StatementProvider: t.Statement.Provider, WrittenBy: t.Statement.WrittenBy, Thin: t.Statement.Thin, Review: t.Statement.Review,
 			Leaks: t.Proof.Leaks, Provenance: some(t.Provenance),
 		},

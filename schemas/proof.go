@@ -33,6 +33,9 @@ const (
 	Unproved    Class = "unproved" // passes in G; S and B say nothing that counts
 	Failing     Class = "failing"  // does not pass in G, and is neither a regression nor vanished
 	Parent      Class = "parent"   // stands for its children
+	// What no right answer in other words can pass (design 10).
+	SolutionFile Class = "solution_file" // collected from a file of the solution, or in need of one
+	SolutionName Class = "solution_name" // its name is decided by the solution, and no text gives it
 )
 
 // Cause says why a test is FAIL_TO_PASS.
@@ -93,7 +96,10 @@ type Proof struct {
 	Tests       []TestVerdict `json:"tests"`
 	// Interface lists the names that the tests use and that exist only in the solution.
 	Interface []Name `json:"interface,omitempty"`
-	Leaks     Scan   `json:"leaks"`
+	// Told are words of the names of FAIL_TO_PASS tests that only the solution has and that the
+	// change's own text gives. The statement gives them too.
+	Told  []string `json:"told,omitempty"`
+	Leaks Scan     `json:"leaks"`
 	// Test is the recipe's rival that the suite was run by, because the recipe's own
 	// command does not run what the change tests; nil where that one holds.
 	Test []Command `json:"test,omitempty"`

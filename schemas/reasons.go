@@ -65,21 +65,22 @@ const (
 	BuildDisk    Reason = "provision/disk"
 	BuildOutput  Reason = "provision/output"
 
-	NoF2P       Reason = "validate/no_f2p"
-	RegressionR Reason = "validate/regression"
-	Unnameable  Reason = "validate/unnameable"
-	GoldFails   Reason = "validate/gold_not_loaded"
-	OverMemory  Reason = "validate/memory"
-	OverProcs   Reason = "validate/processes"
-	OverDisk    Reason = "validate/disk"
-	OverOutput  Reason = "validate/output"
-	OverTime    Reason = "validate/time"
-	Leaked      Reason = "validate/leak"
-	AllFlaky    Reason = "validate/flaky"
-	Tampered    Reason = "validate/tampered"
-	NotServing  Reason = "validate/not_started"
-	FewF2P      Reason = "validate/few_f2p"
-	Vacuous     Reason = "validate/vacuous"
+	NoF2P         Reason = "validate/no_f2p"
+	RegressionR   Reason = "validate/regression"
+	Unnameable    Reason = "validate/unnameable"
+	GoldFails     Reason = "validate/gold_not_loaded"
+	OverMemory    Reason = "validate/memory"
+	OverProcs     Reason = "validate/processes"
+	OverDisk      Reason = "validate/disk"
+	OverOutput    Reason = "validate/output"
+	OverTime      Reason = "validate/time"
+	Leaked        Reason = "validate/leak"
+	AllFlaky      Reason = "validate/flaky"
+	SolutionTests Reason = "validate/solution_tests"
+	Tampered      Reason = "validate/tampered"
+	NotServing    Reason = "validate/not_started"
+	FewF2P        Reason = "validate/few_f2p"
+	Vacuous       Reason = "validate/vacuous"
 
 	ThinStatement  Reason = "describe/thin"
 	NoneNoticing   Reason = "describe/unnoticed"
@@ -170,6 +171,7 @@ var Reasons = []ReasonText{
 	{OverOutput, "the test run prints more than sandbox.output", "raise the limit"},
 	{OverTime, "the test run takes longer than sandbox.timeout", "raise the limit"},
 	{Leaked, "what a solver gets holds the solution, its tests or a later release", "see the places in show"},
+	{SolutionTests, "every test that tells the states apart is collected from files of the solution, needs one of them or is named by it", "nothing: a right answer in other words cannot pass them"},
 	{AllFlaky, "every test that tells the states apart disagrees with itself", "nothing: the tests are flaky"},
 	{Tampered, "the code under test changed what a test run says: a canary test that must fail did not, or the run's records do not fit together", "nothing: no result of it can be believed"},
 	{NotServing, "the service does not start without the group's handlers, or does not answer other requests then", "nothing: the task would be to build it again"},

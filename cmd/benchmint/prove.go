@@ -230,7 +230,8 @@ func (o *proved) compare(row output.Row, proof schemas.Proof) {
 			o.Missing[l.name] = gone
 		}
 		// A test that the row quarantines may agree with itself this time: no news.
-		unstable := append(slices.Clone(row.Benchmint.Quarantined), row.Benchmint.UnstableIDs...)
+		// The statement of the row may give a name that the change's own text did not.
+		unstable := slices.Concat(row.Benchmint.Quarantined, row.Benchmint.UnstableIDs, row.Benchmint.SolutionName)
 		if came := without(without(l.now, l.row), unstable); len(came) > 0 {
 			o.Extra[l.name] = came
 		}

@@ -56,12 +56,14 @@ type Change struct {
 // Lists are the tests of a verdict by what became of them. A list that an
 // expectation leaves out is expected to be empty.
 type Lists struct {
-	FailToPass  map[string]schemas.Cause `json:"fail_to_pass,omitempty"`
-	PassToPass  []string                 `json:"pass_to_pass,omitempty"`
-	SkipToPass  []string                 `json:"skip_to_pass,omitempty"`
-	Quarantined []string                 `json:"quarantined,omitempty"`
-	Vanished    []string                 `json:"vanished,omitempty"`
-	UnstableID  []string                 `json:"unstable_id,omitempty"`
+	FailToPass   map[string]schemas.Cause `json:"fail_to_pass,omitempty"`
+	PassToPass   []string                 `json:"pass_to_pass,omitempty"`
+	SkipToPass   []string                 `json:"skip_to_pass,omitempty"`
+	Quarantined  []string                 `json:"quarantined,omitempty"`
+	Vanished     []string                 `json:"vanished,omitempty"`
+	UnstableID   []string                 `json:"unstable_id,omitempty"`
+	SolutionFile []string                 `json:"solution_file,omitempty"`
+	SolutionName []string                 `json:"solution_name,omitempty"`
 }
 
 // ID is the instance ID of a change of the sample.
@@ -140,7 +142,7 @@ func (e Expectation) finish(c *Change) error {
 	if (c.End == Done) != (len(c.FailToPass) > 0) {
 		return fmt.Errorf("change %d: a row has a fail_to_pass, and only a row", c.Number)
 	}
-	for _, list := range []*[]string{&c.PassToPass, &c.SkipToPass, &c.Quarantined, &c.Vanished, &c.UnstableID} {
+	for _, list := range []*[]string{&c.PassToPass, &c.SkipToPass, &c.Quarantined, &c.Vanished, &c.UnstableID, &c.SolutionFile, &c.SolutionName} {
 		full, err := e.expand(*list)
 		if err != nil {
 			return fmt.Errorf("change %d: %w", c.Number, err)
@@ -204,9 +206,13 @@ func ListsOf(tests []schemas.TestVerdict) Lists {
 			l.Vanished = append(l.Vanished, t.ID)
 		case schemas.UnstableID:
 			l.UnstableID = append(l.UnstableID, t.ID)
+		case schemas.SolutionFile:
+			l.SolutionFile = append(l.SolutionFile, t.ID)
+		case schemas.SolutionName:
+			l.SolutionName = append(l.SolutionName, t.ID)
 		}
 	}
-	for _, list := range [][]string{l.PassToPass, l.SkipToPass, l.Quarantined, l.Vanished, l.UnstableID} {
+	for _, list := range [][]string{l.PassToPass, l.SkipToPass, l.Quarantined, l.Vanished, l.UnstableID, l.SolutionFile, l.SolutionName} {
 		slices.Sort(list)
 	}
 	return l

@@ -194,6 +194,8 @@ var classes = []struct {
 	{schemas.Regression, "Regressions", "pass at the start, fail with the solution", false},
 	{schemas.Vanished, "Vanished", "are not there with the solution", false},
 	{schemas.UnstableID, "Unstable IDs", "have another name in each run", false},
+	{schemas.SolutionFile, "Of the solution", "are collected from a file of the solution, or need one that no text names", false},
+	{schemas.SolutionName, "Named by the solution", "have a name that the solution decides and no text gives", false},
 	{schemas.Unproved, "Unproved", "pass with the solution; the start says nothing that counts", false},
 	{schemas.Failing, "Failing", "do not pass with the solution", false},
 	{schemas.Parent, "Parents", "stand for their children", false},

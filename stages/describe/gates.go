@@ -23,7 +23,7 @@ type task struct {
 func newTask(f facts) *task {
 	code := newSolution(f.start, f.base, f.solution, f.change)
 	own := read(f.change).withoutCode()
-	t := &task{facts: f, code: code, literals: code.wanted(), words: own.words()}
+	t := &task{facts: f, code: code, literals: stated(code.wanted(), f.proof.Told), words: own.words()}
 	t.material = Material{
 		Change:    f.change,
 		Interface: code.interfaceOf(slices.Concat(f.proof.Interface, defined(f.names))),
@@ -33,6 +33,13 @@ func newTask(f facts) *task {
 		TestPatch: f.start.TestPatch, Patch: f.start.Patch,
 	}
 	return t
+}
+
+// stated adds the words that the names of the tests have from the solution.
+func stated(literals, told []string) []string {
+	out := slices.Concat(literals, told)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // forbidden returns the names in the change's own text that exist only in the solution.

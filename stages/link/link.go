@@ -30,7 +30,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "4, " + secrets.RulesVersion
+const Version = "5, " + secrets.RulesVersion
 
 // Repos reads objects by the repository's name.
 type Repos interface {
@@ -116,6 +116,7 @@ func (l *Linker) run(ctx context.Context, c schemas.Change) (schemas.Start, erro
 		return schemas.Start{}, err
 	}
 	w.parts()
+	w.testData()
 	// What the change is about comes first: a mixed manifest says nothing of one
 	// that has no code or no test.
 	w.any = c.Kind == schemas.KindEdit // an edit may add and remove functions

@@ -505,6 +505,44 @@ func TestDataThatShips(t *testing.T) {
 	}
 }
 
+// TestDataThatOnlyTestsName: a new file outside of the tests that only tests name is theirs.
+func TestDataThatOnlyTestsName(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		code, test, path string
+		want             schemas.Part
+	}{
+		"named_by_a_test":        {"a", `read("comments.cfg")`, "examples/comments.cfg", schemas.PartTest},
+		"named_by_its_path":      {"a", `read("../samples/deep/x.json")`, "samples/deep/x.json", schemas.PartTest},
+		"beside_the_code":        {"a", `read("x.json")`, "x.json", schemas.PartTest},
+		"example_program":        {"a", `run("two.src")`, "examples/two.src", schemas.PartTest},
+		"document":               {"a", `read("docs/second.md")`, "docs/second.md", schemas.PartTest},
+		"by_folder_and_stem":     {"a", `DIR / "samples"; load("second")`, "samples/second.json", schemas.PartTest},
+		"stem_of_another_folder": {"a", `load("second")`, "presets/second.json", schemas.PartCode},
+		"named_by_nobody":        {"a", "b", "table.csv", schemas.PartCode},
+		"part_of_a_name":         {"a", `read("my_table.csv")`, "table.csv", schemas.PartCode},
+		"named_by_code_too":      {`open("table.csv")`, `read("table.csv")`, "table.csv", schemas.PartCode},
+		"folder_of_the_code":     {`open("data/" + name)`, `read("data/table.csv")`, "data/table.csv", schemas.PartCode},
+		"pattern_of_the_code":    {`glob("*.csv")`, `read("table.csv")`, "table.csv", schemas.PartCode},
+		"embedded":               {"//go:embed data/*", `read("table.csv")`, "data/table.csv", schemas.PartCode},
+		"source":                 {"a", `run("new.src")`, "new.src", schemas.PartCode},
+		"manifest":               {"a", `read("setup.py")`, "setup.py", schemas.PartCode},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, s, err := newest(t, "-- commit: Start --\n-- app.src --\na\n-- a_check.src --\nx\n-- commit: C --\n-- app.src --\nnew\n"+tc.code+"\n-- a_check.src --\n"+tc.test+"\n-- "+tc.path+" --\nx\n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range s.Files {
+				if f.Path == tc.path && f.Part != tc.want {
+					t.Errorf("%s is %s by %q, want %s", f.Path, f.Part, f.Rule, tc.want)
+				}
+			}
+		})
+	}
+}
+
 // TestDuplicate: a change that has a twin ends for it, before anything is read.
 func TestDuplicate(t *testing.T) {
 	t.Parallel()

@@ -20,6 +20,7 @@ type evidence struct {
 	untouched func(lang.Test) bool
 	newUnit   func(unit string) bool // certainly absent in B
 	same      bool                   // B and S are one tree: what S says, B says
+	lists     *lists                 // nil: every test may be listed
 }
 
 // statuses are what the runs of a state say of a test, in order.
@@ -84,6 +85,11 @@ func classify(e evidence) []schemas.TestVerdict {
 		v := e.verdict(t)
 		if v.Class == schemas.F2P {
 			v.Why = brief(e.why(t))
+		}
+		if e.lists != nil {
+			if c := e.lists.class(v, e.parentPassed(testrun.Ancestors(parent, t.ID), t.Unit)); c != "" {
+				v.Class, v.Cause, v.Baseline = c, "", ""
+			}
 		}
 		out = append(out, v)
 	}
@@ -221,6 +227,9 @@ func judge(tests []schemas.TestVerdict, e evidence) error {
 	}
 	if flaky := flakes(tests); len(flaky) > 0 {
 		return pipeline.Reject(schemas.AllFlaky, "%d tests: %s", len(flaky), strings.Join(flaky, ", "))
+	}
+	if taken := slices.Sorted(slices.Values(append(proof.List(schemas.SolutionFile), proof.List(schemas.SolutionName)...))); len(taken) > 0 {
+		return pipeline.Reject(schemas.SolutionTests, "%d tests: %s", len(taken), strings.Join(taken, ", "))
 	}
 	return pipeline.Reject(schemas.NoF2P, "the whole suite has no test that fails at the start and passes in the solution (%d runs each)", len(e.runs[schemas.StateG]))
 }

@@ -20,7 +20,7 @@ func (p *prover) fairness() error {
 	}
 	s := p.c.Start
 	names := p.c.Lang.NewNames(p.c.B, p.c.G, codePaths(s), s.TestPaths())
-	p.proof.Interface = nameable(names)
+	p.proof.Interface, p.proof.Told = nameable(names), p.ev.lists.toldOf(p.proof.Tests)
 	if hasCause(p.proof.Tests, schemas.CauseFails) {
 		return nil
 	}
@@ -89,4 +89,6 @@ func says(text, name string) bool {
 	return false
 }
 
-func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+func inWord(r rune) bool { return r == '_' || isLetter(r) || unicode.IsDigit(r) }
+
+func isLetter(r rune) bool { return unicode.IsLetter(r) }

@@ -36,6 +36,7 @@ func TestFairness(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, reports{"S": tc.s, "G": passes, "B": "a finished u=passed\nend"}.script)
 			b.lang.names, b.c.statement = tc.names, tc.statement
+			b.c.S = newTree(t, "code.toy", "1", "test_a.toy", "2", "a", "t u", "n", "1")
 			proof, err := b.prove(t)
 			if got := reason(err); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)

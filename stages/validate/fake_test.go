@@ -84,6 +84,14 @@ func (l scripted) Untouched(_, _ lang.Tree, changed []string) func(lang.Test) bo
 	}
 }
 
+// Part says that units, which have names of one letter, are files of tests.
+func (l scripted) Part(path string, t lang.Tree) (schemas.Part, string, bool) {
+	if len(path) == 1 {
+		return schemas.PartTest, "unit", true
+	}
+	return l.Toy.Part(path, t)
+}
+
 func (l scripted) NewNames(lang.Tree, lang.Tree, []string, []string) []schemas.Name { return l.names }
 
 // box is a sandbox that answers from a script and keeps what it was asked.

@@ -20,6 +20,9 @@ import (
 // only where the table needs it.
 func (p *prover) work(ctx context.Context) error {
 	p.ev = evidence{runs: map[schemas.State][]*testrun.Outcome{}, untouched: p.untouched, newUnit: p.newUnit, same: p.c.Start.StartTree == p.c.Start.BaseTree || p.c.Start.Deploy != nil} // whose suite lies beside both
+	if !p.served() {                                                                                                                                                                      // its cases are no files of the tree
+		p.ev.lists = newLists(p.c)
+	}
 	if err := p.changed(ctx); err != nil {
 		return err
 	}
