@@ -1,0 +1,131 @@
+// Package clock runs commands under a wall clock that is ahead of the real one, so that what holds
+// until a day, or is named after one, shows before that day.
+//
+// It never runs a process: it gives commands that prepare the clock, try it and then become the
+// command. Time that passes stays as it is: sleeps, timeouts and the clocks that count them.
+package clock
+
+import (
+	_ "embed" // what the commands are made of
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Ahead is how far the clock is ahead: another day, another year and another time of day.
+const Ahead = 400*24*time.Hour + 7*time.Hour + 13*time.Minute
+
+// Ways by which the clock is ahead, as records name them.
+const (
+	ByPreload = "preload" // a library between a process and the C library
+	ByOverlay = "overlay" // a line more in the time.Now of Go's standard library
+)
+
+// Package is the Debian package that brings what Preload needs: a C compiler and its headers.
+const Package = "g++"
+
+// Exit codes of a command whose clock could not be set.
+const (
+	notMade   = 96
+	notAsTold = 97
+)
+
+// Fault is why a command of this package did not come to what it was to run; "" where it did.
+func Fault(exitCode int) string {
+	switch exitCode {
+	case notMade:
+		return "its means could not be made in the sandbox; the log of the run says why (a C compiler is needed, or the sources of the Go toolchain)"
+	case notAsTold:
+		return "a program that tried the shifted clock did not see it, or waited too long; see the log of the run"
+	}
+	return ""
+}
+
+var (
+	//go:embed ahead.c.txt
+	library string
+	//go:embed preload.sh
+	preload string
+	//go:embed try.py
+	tryPython string
+	//go:embed overlay.sh
+	overlay string
+	//go:embed try.go.txt
+	tryGo string
+)
+
+var seconds = strconv.Itoa(int(Ahead / time.Second))
+
+// ahead names the shift in a program or script.
+func ahead(text string) string { return strings.ReplaceAll(text, "AHEAD", seconds) }
+
+// Preload is c under the clock, for what is linked with the C library. With files the times of
+// files are ahead as well. The interpreter, "" for none, is of Python 3 and tries the clock first.
+//
+// NOTE: libfaketime 0.9.10 has no setting that leaves both time.sleep (Python 3.11) and
+// Event.wait alone, so that the library is our own: some lines of C, compiled in each run for
+// the C library that is there. A binary of ours would need one for each of these.
+func Preload(c schemas.Command, interpreter string, files bool) schemas.Command {
+	defined, try := "-DAHEAD="+seconds+"L", ""
+	if files {
+		defined += " -DFILES"
+	}
+	if interpreter != "" {
+		try = ahead(tryPython)
+	}
+	c.Argv = append([]string{"/bin/sh", "-c", preload, "clock", library, defined, interpreter, try}, c.Argv...)
+	return c
+}
+
+// Places inside the sandbox.
+const (
+	editedPath  = "/tmp/.benchmint-clock"
+	overlayPath = sandbox.RunPath + "/clock.json"
+	tryPath     = sandbox.RunPath + "/clock/main.go"
+)
+
+// Overlay is a run of go test under the clock, whose toolchain is in the folder root: its own
+// overlay is kept, and added to. With files the times of files are ahead as well.
+func Overlay(run recipe.TestRun, root string, files bool) (recipe.TestRun, error) {
+	at := slices.Index(run.Command.Argv, "test")
+	if at < 0 {
+		return run, fmt.Errorf("it is not a go test: %s", strings.Join(run.Command.Argv, " "))
+	}
+	run.Command.Argv, run.Inputs = slices.Clone(run.Command.Argv), slices.Clone(run.Inputs)
+	var whole struct{ Replace map[string]string }
+	const flag = "-overlay="
+	if i := slices.IndexFunc(run.Command.Argv, func(w string) bool { return strings.HasPrefix(w, flag) }); i >= 0 {
+		own := strings.TrimPrefix(run.Command.Argv[i], flag)
+		j := slices.IndexFunc(run.Inputs, func(f sandbox.File) bool { return f.Path == own })
+		if j < 0 || json.Unmarshal(run.Inputs[j].Data, &whole) != nil {
+			return run, fmt.Errorf("the overlay of the run cannot be read: %s", own)
+		}
+		run.Command.Argv = slices.Delete(run.Command.Argv, i, i+1)
+	}
+	if whole.Replace == nil {
+		whole.Replace = map[string]string{}
+	}
+	edited := []string{"time/time.go"}
+	if files {
+		edited = append(edited, "os/stat_linux.go", "os/file_posix.go")
+	}
+	for _, file := range edited {
+		whole.Replace[path.Join(root, "src", file)] = path.Join(editedPath, path.Base(file))
+	}
+	data, err := json.Marshal(whole)
+	if err != nil {
+		return run, fmt.Errorf("writing an overlay: %w", err)
+	}
+	run.Command.Argv = slices.Insert(run.Command.Argv, at+1, flag+overlayPath)
+	run.Command.Argv = append([]string{"/bin/sh", "-c", ahead(overlay), "clock", path.Join(root, "bin/go"), root, overlayPath, editedPath, tryPath}, run.Command.Argv...)
+	run.Inputs = append(run.Inputs, sandbox.File{Path: overlayPath, Mode: 0o444, Data: data}, sandbox.File{Path: tryPath, Mode: 0o444, Data: []byte(ahead(tryGo))})
+	return run, nil
+}

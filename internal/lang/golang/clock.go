@@ -1,0 +1,21 @@
+package golang
+
+import (
+	"fmt"
+
+	"github.com/benchmint/benchmint/internal/clock"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+var _ lang.Shifter = Language{}
+
+// Shift compiles the run with a time.Now that is ahead.
+func (Language) Shift(r schemas.Recipe, run recipe.TestRun, files bool) (recipe.TestRun, string, error) {
+	if !atLeast(r, "1.16") {
+		return run, "", fmt.Errorf("go test of Go %s has no -overlay (1.16 has)", r.Toolchain.Version)
+	}
+	run, err := clock.Overlay(run, goRoot(r), files)
+	return run, clock.ByOverlay, err
+}
