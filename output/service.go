@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -20,7 +21,7 @@ type Service struct {
 	// BaseImage is the image that the solver's Dockerfile begins with, in the environment variant;
 	// "" where the environment is the task's.
 	BaseImage string `json:"base_image,omitempty"`
-	// Clock says how the cases were held against time: shifted (a run 37 days ahead) or later (a
+	// Clock says how the cases were held against time: shifted (a run 400 days ahead) or later (a
 	// run at another moment, where the clock of the runtime cannot be set).
 	Clock string `json:"clock"`
 	// Category is one of ABC-Bench's ten, by the words of the group's name and paths.
@@ -121,7 +122,7 @@ func (c *checker) served(r Located, s schemas.Start, p schemas.Proof) {
 	want := *serviceOf(Task{
 		Origin: schemas.Origin{Cut: &schemas.Cut{Release: schemas.Release{Tag: x.Release}}}, Start: s, Proof: p, TestPatch: []byte(r.TestPatch),
 		Environment: schemas.Environment{Recipe: schemas.Recipe{
-			SystemPackages: []string{serve.FaketimePackage}, Service: &schemas.Service{Database: x.Database, Image: x.BaseImage, Shifts: x.Clock == ClockShifted},
+			SystemPackages: []string{clock.Package}, Service: &schemas.Service{Database: x.Database, Image: x.BaseImage, Shifts: x.Clock == ClockShifted},
 		}},
 	})
 	if !bytes.Equal(mustJSON(*x), mustJSON(want)) {

@@ -114,7 +114,7 @@ type Service struct {
 	// Image is the name of the image that the Dockerfile of an answer begins with; "" where the
 	// environment is the task's. Start, Prepare and Files are then empty: they are the answer's.
 	Image string `json:"image,omitempty"`
-	// Shifts says that the clock of the service can be set by libfaketime.
+	// Shifts says that the clock of the service can be set by a preloaded library (internal/clock).
 	Shifts bool `json:"shifts,omitempty"`
 	// Login is a user that the repository's own settings or seeds make, where they do.
 	Login *Login `json:"login,omitempty"`

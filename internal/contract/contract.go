@@ -123,7 +123,7 @@ type Client interface {
 // Server starts a service with its fresh state, as often as it is asked.
 type Server interface {
 	// Fresh starts the service and waits until it is ready (package serve). shifted sets its
-	// clock 37 days ahead, where Shifts. stop ends it and gives its log. A service that does not
+	// clock ahead (internal/clock), where Shifts. stop ends it and gives its log. A service that does not
 	// get ready is a *NotReady; any other error is a fault of the machine.
 	Fresh(ctx context.Context, shifted bool) (c Client, stop func() (log []byte, err error), err error)
 	Shifts() bool

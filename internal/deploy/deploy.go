@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -64,7 +65,7 @@ func Image(r schemas.Recipe) string {
 
 // packages are those of the base image: a clock is shifted in our own runs alone.
 func packages(r schemas.Recipe) []string {
-	return slices.DeleteFunc(slices.Clone(r.SystemPackages), func(p string) bool { return p == serve.FaketimePackage })
+	return slices.DeleteFunc(slices.Clone(r.SystemPackages), func(p string) bool { return p == clock.Package })
 }
 
 // Recipe is the recipe of the environment variant of a service's: the base image alone, on which

@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
 
+	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
-	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -32,7 +32,7 @@ func TestEnvironment(t *testing.T) {
 func sample() schemas.Recipe {
 	return schemas.Recipe{
 		Language: "python", Toolchain: schemas.Toolchain{Name: "python", Version: "3.11.7"}, Tools: []schemas.Toolchain{{Name: "uv", Version: "0.1"}},
-		SystemPackages: []string{serve.FaketimePackage, "postgresql"}, Variables: map[string]string{"SECRET_KEY": `a "quoted" $word`},
+		SystemPackages: []string{clock.Package, "postgresql"}, Variables: map[string]string{"SECRET_KEY": `a "quoted" $word`},
 		Build:   []schemas.Command{{Argv: []string{"make", "assets"}}},
 		Service: &schemas.Service{Port: 8000, Start: schemas.Command{Argv: []string{"flask", "run"}}, Database: schemas.DatabasePostgres, Shifts: true},
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/contract"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/recipe"
@@ -52,7 +53,7 @@ func suiteTree(t *testing.T) treeOf {
 }
 
 func service() schemas.Recipe {
-	return schemas.Recipe{Report: ReportFormat, SystemPackages: []string{serve.FaketimePackage}, Service: &schemas.Service{
+	return schemas.Recipe{Report: ReportFormat, SystemPackages: []string{clock.Package}, Service: &schemas.Service{
 		Port: 8123, Shifts: true, Start: schemas.Command{Argv: []string{"./server"}}, Tester: &schemas.Recipe{},
 	}}
 }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -27,16 +28,10 @@ const (
 	dataPath = home + "/postgres"
 )
 
-// FaketimePackage is the Debian package that shifts clocks.
-const FaketimePackage = "faketime"
-
-// ShiftedBy is how far the clock of a shifted service is ahead, as faketime reads it.
-const ShiftedBy = "+37d"
-
 // Shifts reports whether the clock of a recipe's service can be shifted where it runs: a
 // sandbox that shows the host's programs may lack the one for it.
 func Shifts(r schemas.Recipe) bool {
-	return r.Service != nil && r.Service.Shifts && slices.Contains(r.SystemPackages, FaketimePackage)
+	return r.Service != nil && r.Service.Shifts && slices.Contains(r.SystemPackages, clock.Package)
 }
 
 // constant are the variables that make the answers of a service the same in each run.
@@ -205,9 +200,7 @@ func Start(s schemas.Service, shift bool) schemas.Command {
 		c.Argv = append([]string{"bash", "-c", script, "serve"}, s.Start.Argv...)
 	}
 	if shift {
-		// Timers must not jump with the clock.
-		c.Env["DONT_FAKE_MONOTONIC"], c.Env["FAKETIME_DONT_FAKE_MONOTONIC"] = "1", "1"
-		c.Argv = append([]string{"faketime", "-m", "-f", ShiftedBy}, c.Argv...)
+		c = clock.Preload(c, "", false)
 	}
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/serve/settings"
@@ -81,7 +82,7 @@ func (s *serving) finish() {
 	for i := range s.service.Prepare {
 		s.service.Prepare[i].Dir, s.service.Prepare[i].Env = s.dir, s.values
 	}
-	packages := []string{"faketime"}
+	packages := []string{clock.Package}
 	if s.service.Database == schemas.DatabasePostgres {
 		packages = append(packages, "postgresql")
 		s.service.DBPort, s.service.DBName = s.store.Port, s.store.Name
