@@ -187,6 +187,9 @@ func disagreements(r Row, p schemas.Proof) []string {
 	if !maps.Equal(e.Causes, causes(p)) {
 		out = append(out, "causes are not those of the proof")
 	}
+	if string(mustJSON(e.Clock)) != string(mustJSON(clockOf(p))) {
+		out = append(out, "clock is not that of the proof")
+	}
 	for _, name := range unnamed(slices.Collect(maps.Values(e.Causes)), p.Interface, r.ProblemStatement) {
 		out = append(out, fmt.Sprintf("no FAIL_TO_PASS has cause fails, and nothing gives %q, which the proof's tests need", name))
 	}

@@ -124,13 +124,17 @@ func (l *linter) lists() {
 		l.add(RuleLists, "FAIL_TO_PASS is empty: SWE-bench's grader takes that for resolved")
 	}
 	seen := map[string]string{}
+	var bound []string
+	if e.Clock != nil {
+		bound = slices.Sorted(maps.Keys(e.Clock.Tests))
+	}
 	for _, list := range []struct {
 		key string
 		ids []string
 	}{
 		{"FAIL_TO_PASS", r.FailToPass}, {"PASS_TO_PASS", r.PassToPass}, {"skip_to_pass", e.SkipToPass},
 		{"quarantined", e.Quarantined}, {"vanished", e.Vanished}, {"unstable_ids", e.UnstableIDs},
-		{"solution_file", e.SolutionFile}, {"solution_name", e.SolutionName},
+		{"solution_file", e.SolutionFile}, {"solution_name", e.SolutionName}, {"clock.tests", bound},
 	} {
 		for _, id := range list.ids {
 			switch other, ok := seen[id]; {

@@ -114,10 +114,13 @@ type Reject struct {
 // of the proof's.
 const SuiteTiming = "suite"
 
+// ClockTiming stands in the place of a stage: all runs of the proof with the clock ahead.
+const ClockTiming = "clock"
+
 // Timing is one line of timings.jsonl, which no digest covers.
 type Timing struct {
 	InstanceID string  `json:"instance_id"`
-	Stage      string  `json:"stage"` // or SuiteTiming
+	Stage      string  `json:"stage"` // or SuiteTiming, ClockTiming
 	MS         int64   `json:"ms"`
 	Cost       float64 `json:"cost"`
 }

@@ -141,6 +141,7 @@ type Extra struct {
 	// SolutionFile and SolutionName are tests that no right answer in other words can pass.
 	SolutionFile []string `json:"solution_file,omitempty"`
 	SolutionName []string `json:"solution_name,omitempty"`
+	Clock        *Clock   `json:"clock,omitempty"` // not of services
 	// P2PFast are the PASS_TO_PASS tests that run a function which the change adds or modifies;
 	// not there where none does or that is not known.
 	P2PFast           []string `json:"p2p_fast,omitempty"`
@@ -157,6 +158,14 @@ type Extra struct {
 	Change     *Change         `json:"change"`            // of kinds feature and edit
 	Library    *Library        `json:"library,omitempty"` // of kind library
 	Service    *Service        `json:"service,omitempty"` // of kind service
+}
+
+// Clock says how the tests were held against time: those that would be listed and do not pass
+// in the solution when the clock is ahead, with what they are then. The name of one that is absent
+// then is without its digits and days.
+type Clock struct {
+	schemas.Clock
+	Tests map[string]schemas.Status `json:"tests"`
 }
 
 // Change is the landed change that a row was made from.
@@ -347,7 +356,7 @@ func RowOf(t Task, base Base) Row {
 			Causes: causes(t.Proof), BaselineB: baselineB(t.Proof), SkipToPass: sorted(t.Proof.List(schemas.SkipToPass)),
 			Quarantined: sorted(t.Proof.List(schemas.Quarantined)), QuarantinedIn: quarantinedIn(t.QuarantinedIn), Vanished: sorted(t.Proof.List(schemas.Vanished)),
 			UnstableIDs: sorted(t.Proof.List(schemas.UnstableID)), SolutionFile: sorted(t.Proof.List(schemas.SolutionFile)), SolutionName: sorted(t.Proof.List(schemas.SolutionName)),
-			P2PFast: fast(t.Adequacy, t.Proof.List(schemas.P2P)), Adequacy: adequacy(t.Adequacy),
+			Clock: clockOf(t.Proof), P2PFast: fast(t.Adequacy, t.Proof.List(schemas.P2P)), Adequacy: adequacy(t.Adequacy),
 			StatementFrom: strings.Join(t.Statement.From, "+"), StatementProvider: t.Statement.Provider, WrittenBy: t.Statement.WrittenBy, Thin: t.Statement.Thin, Review: t.Statement.Review,
 			Leaks: t.Proof.Leaks, Provenance: some(t.Provenance),
 		},
@@ -534,6 +543,13 @@ func causes(p schemas.Proof) map[string]schemas.Cause {
 		}
 	}
 	return out
+}
+
+func clockOf(p schemas.Proof) *Clock {
+	if p.Clock == nil {
+		return nil
+	}
+	return &Clock{*p.Clock, p.TimeBound()}
 }
 
 func baselineB(p schemas.Proof) []string {

@@ -1,6 +1,10 @@
 package schemas
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
+)
 
 // Status is what one run says of one test (design 8).
 type Status string
@@ -36,6 +40,7 @@ const (
 	// What no right answer in other words can pass (design 10).
 	SolutionFile Class = "solution_file" // collected from a file of the solution, or in need of one
 	SolutionName Class = "solution_name" // its name is decided by the solution, and no text gives it
+	TimeBound    Class = "clock"         // would be listed, and does not pass when the clock is ahead
 )
 
 // Cause says why a test is FAIL_TO_PASS.
@@ -70,14 +75,18 @@ type TestVerdict struct {
 	S        []Status `json:"s"`
 	G        []Status `json:"g"`
 	B        Status   `json:"b,omitempty"`
-	// Why is the failing assertion at start, cut short; a note, never compared.
+	// Clock is what the runs of G with the clock ahead say of a test of class clock. Where it is
+	// absent there, ID is without its digits and days (Undated).
+	Clock Status `json:"clock,omitempty"`
+	// Why is the failing assertion at start, of class clock that with the clock ahead, cut short;
+	// a note, never compared.
 	Why string `json:"why,omitempty"`
 }
 
 // RunRecord is one run of one state, in the order of work.
 type RunRecord struct {
 	State    State  `json:"state"`
-	Scope    string `json:"scope"` // changed, suite, rest (after an abort), build (one that failed)
+	Scope    string `json:"scope"` // changed, suite, rest (after an abort), build (one that failed), clock
 	Number   int    `json:"number"`
 	End      string `json:"end"` // exited, aborted, timeout, memory, processes, disk, output
 	ExitCode int    `json:"exit_code"`
@@ -85,6 +94,17 @@ type RunRecord struct {
 	Log      Digest `json:"log"`    // blob: what it printed, capped
 	// MS is how long its commands took, in milliseconds of wall time; 0 where nobody measured.
 	MS int64 `json:"ms,omitempty"`
+	// Clock is how the clock was ahead in a run of scope clock: preload or overlay, and
+	// "+files" where the times of files were as well.
+	Clock string `json:"clock,omitempty"`
+}
+
+// Clock says how a proof was held against time: by runs of the suite in G with the clock ahead.
+type Clock struct {
+	Ahead int64  `json:"ahead,omitempty"` // seconds; 0 where there was no such run
+	By    string `json:"by,omitempty"`    // preload, overlay
+	// Not is why there was none, or why it counts for nothing.
+	Not string `json:"not_shifted,omitempty"`
 }
 
 // Proof is the verdict on a start in an environment, with what it rests on.
@@ -103,6 +123,8 @@ type Proof struct {
 	// Test is the recipe's rival that the suite was run by, because the recipe's own
 	// command does not run what the change tests; nil where that one holds.
 	Test []Command `json:"test,omitempty"`
+	// Clock is nil in proofs of older versions and of services, one of whose runs is shifted.
+	Clock *Clock `json:"clock,omitempty"`
 }
 
 // ID is the instance ID.
@@ -117,6 +139,33 @@ func (p Proof) List(c Class) []string {
 		}
 	}
 	return out
+}
+
+// TimeBound maps the tests of class clock to what they are when the clock is ahead.
+func (p Proof) TimeBound() map[string]Status {
+	out := map[string]Status{}
+	for _, t := range p.Tests {
+		if t.Class == TimeBound {
+			out[t.ID] = t.Clock
+		}
+	}
+	return out
+}
+
+// word is a part of a name that a calendar or a clock may have written.
+var word = lazyregexp.New(`[0-9]+|[A-Za-z]+`)
+
+// daysAndMonths are names of both, and their abbreviations.
+var daysAndMonths = lazyregexp.New(`(?i)^(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|am|pm)$`)
+
+// Undated is the ID of a test without what can move with the calendar: one text on every day.
+func Undated(id string) string {
+	return word.ReplaceAllStringFunc(id, func(w string) string {
+		if w[0] <= '9' || daysAndMonths.MatchString(w) {
+			return "#"
+		}
+		return w
+	})
 }
 
 // ZeroWork is the share of the tests that count which pass in the start, 0 to 1: what doing
@@ -162,6 +211,17 @@ func (p Proof) SuiteMS() int64 {
 	}
 	slices.Sort(all)
 	return all[len(all)/2]
+}
+
+// ClockMS is how long the runs with the clock ahead took, in milliseconds. 0 where nobody measured.
+func (p Proof) ClockMS() int64 {
+	var ms int64
+	for _, r := range p.Runs {
+		if r.Scope == "clock" {
+			ms += r.MS
+		}
+	}
+	return ms
 }
 
 // Stable is the proof without what differs between runs that agree: logs, reports

@@ -76,6 +76,7 @@ const (
 	OverTime      Reason = "validate/time"
 	Leaked        Reason = "validate/leak"
 	AllFlaky      Reason = "validate/flaky"
+	AllBound      Reason = "validate/clock"
 	SolutionTests Reason = "validate/solution_tests"
 	Tampered      Reason = "validate/tampered"
 	NotServing    Reason = "validate/not_started"
@@ -173,6 +174,7 @@ var Reasons = []ReasonText{
 	{Leaked, "what a solver gets holds the solution, its tests or a later release", "see the places in show"},
 	{SolutionTests, "every test that tells the states apart is collected from files of the solution, needs one of them or is named by it", "nothing: a right answer in other words cannot pass them"},
 	{AllFlaky, "every test that tells the states apart disagrees with itself", "nothing: the tests are flaky"},
+	{AllBound, "every test that tells the states apart fails in the solution, or has another name, when the clock is 400 days ahead", "nothing: the solution would fail after a day; explain says what each test is then"},
 	{Tampered, "the code under test changed what a test run says: a canary test that must fail did not, or the run's records do not fit together", "nothing: no result of it can be believed"},
 	{NotServing, "the service does not start without the group's handlers, or does not answer other requests then", "nothing: the task would be to build it again"},
 	{FewF2P, "fewer cases of the group fail without its handlers than service.min_f2p, or they ask fewer endpoints than service.min_endpoints", "lower the limits; show has the cases"},

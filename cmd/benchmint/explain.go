@@ -25,6 +25,8 @@ type explanation struct {
 
 	FailToPass []transition       `json:"fail_to_pass,omitempty"`
 	PassToPass int                `json:"pass_to_pass"`
+	Clock      string             `json:"clock,omitempty"` // how the tests were held against time
+	TimeBound  []bound            `json:"time_bound,omitempty"`
 	Evidence   []schemas.Evidence `json:"evidence,omitempty"`
 	Repairs    []schemas.Repair   `json:"repairs,omitempty"`
 	Rivals     []schemas.Rival    `json:"rivals,omitempty"`
@@ -40,6 +42,13 @@ type transition struct {
 	Start    string        `json:"start"`    // statuses in S
 	Why      string        `json:"why"`      // the failing assertion
 	Solution string        `json:"solution"` // statuses in G
+}
+
+// bound is one test that left the lists because it does not pass when the clock is ahead.
+type bound struct {
+	ID     string         `json:"id"`
+	Status schemas.Status `json:"status"` // then
+	Why    string         `json:"why,omitempty"`
 }
 
 func newExplain(p *program) *cobra.Command {
@@ -89,6 +98,14 @@ func (s *shelf) explain(i *item) explanation {
 			e.FailToPass = append(e.FailToPass, transition{v.ID, v.Cause, statuses(v.S), why, statuses(v.G)})
 		}
 		e.PassToPass = len(i.proof.List(schemas.P2P))
+		if i.proof.Clock != nil {
+			e.Clock = held(*i.proof.Clock)
+		}
+		for _, v := range i.proof.Tests {
+			if v.Class == schemas.TimeBound {
+				e.TimeBound = append(e.TimeBound, bound{v.ID, v.Clock, v.Why})
+			}
+		}
 	}
 	if i.Cut != nil && i.Cut.Group != nil {
 		e.Asked = i.Cut.Group.Asked
@@ -168,6 +185,7 @@ func (p *program) printExplanation(e explanation, i *item) error {
 		t.block(tail(e.Detail, 20))
 	}
 	t.transitions(e.FailToPass, p.verbose)
+	t.timeBound(e, p.verbose)
 	if len(e.Evidence)+len(e.Repairs) > 0 {
 		t.line("\nThe recipe rests on")
 	}
@@ -214,6 +232,24 @@ func (t *printer) proposals(a *schemas.Asked) {
 			state = "dropped: " + x.Dropped
 		}
 		t.line("  %s  (%s)  %s", x.ID, visible(x.Why), visible(state))
+	}
+}
+
+// timeBound are the tests that do not pass when the clock is ahead, or why there was no such clock.
+func (t *printer) timeBound(e explanation, whole bool) {
+	if e.Clock == "" {
+		return
+	}
+	t.line("\nThe clock was %s", visible(e.Clock))
+	for n, b := range e.TimeBound {
+		if n == onOnePage && !whole {
+			t.line("  … and %d more (-v names them)", len(e.TimeBound)-n)
+			return
+		}
+		t.line("  in no list: %s  (%s then)", visible(b.ID), b.Status)
+		if b.Why != "" {
+			t.block(tail(b.Why, 4))
+		}
 	}
 }
 

@@ -159,7 +159,13 @@ func (t *printer) showProof(s *shelf, proof *schemas.Proof, logs bool) {
 		if v.Cause != "" {
 			class += " " + string(v.Cause)
 		}
+		if v.Clock != "" {
+			class += " " + string(v.Clock)
+		}
 		t.line("    %-26s %s | %s | %s  %s", class, statuses(v.S), statuses(v.G), v.B, visible(v.ID))
+	}
+	if c := proof.Clock; c != nil {
+		t.line("    clock      %s", visible(held(*c)))
 	}
 	for _, n := range proof.Interface {
 		t.line("    interface  %s %s  (%s)", n.Kind, n.Name, n.Path)
@@ -168,6 +174,14 @@ func (t *printer) showProof(s *shelf, proof *schemas.Proof, logs bool) {
 	for _, h := range proof.Leaks.Hits {
 		t.line("      %s in %s: %s", h.Kind, h.Place, visible(h.Needle))
 	}
+}
+
+// held says in one line how a proof was held against time.
+func held(c schemas.Clock) string {
+	if c.Not != "" {
+		return "not shifted: " + c.Not
+	}
+	return fmt.Sprintf("%s ahead, by %s", time.Duration(c.Ahead)*time.Second, c.By)
 }
 
 // statuses is "passed", or "passed,failed" where runs disagree.

@@ -64,6 +64,7 @@ type Lists struct {
 	UnstableID   []string                 `json:"unstable_id,omitempty"`
 	SolutionFile []string                 `json:"solution_file,omitempty"`
 	SolutionName []string                 `json:"solution_name,omitempty"`
+	Clock        []string                 `json:"clock,omitempty"`
 }
 
 // ID is the instance ID of a change of the sample.
@@ -142,7 +143,7 @@ func (e Expectation) finish(c *Change) error {
 	if (c.End == Done) != (len(c.FailToPass) > 0) {
 		return fmt.Errorf("change %d: a row has a fail_to_pass, and only a row", c.Number)
 	}
-	for _, list := range []*[]string{&c.PassToPass, &c.SkipToPass, &c.Quarantined, &c.Vanished, &c.UnstableID, &c.SolutionFile, &c.SolutionName} {
+	for _, list := range []*[]string{&c.PassToPass, &c.SkipToPass, &c.Quarantined, &c.Vanished, &c.UnstableID, &c.SolutionFile, &c.SolutionName, &c.Clock} {
 		full, err := e.expand(*list)
 		if err != nil {
 			return fmt.Errorf("change %d: %w", c.Number, err)
@@ -210,9 +211,11 @@ func ListsOf(tests []schemas.TestVerdict) Lists {
 			l.SolutionFile = append(l.SolutionFile, t.ID)
 		case schemas.SolutionName:
 			l.SolutionName = append(l.SolutionName, t.ID)
+		case schemas.TimeBound:
+			l.Clock = append(l.Clock, t.ID)
 		}
 	}
-	for _, list := range [][]string{l.PassToPass, l.SkipToPass, l.Quarantined, l.Vanished, l.UnstableID, l.SolutionFile, l.SolutionName} {
+	for _, list := range [][]string{l.PassToPass, l.SkipToPass, l.Quarantined, l.Vanished, l.UnstableID, l.SolutionFile, l.SolutionName, l.Clock} {
 		slices.Sort(list)
 	}
 	return l

@@ -75,11 +75,11 @@ func TestListsOf(t *testing.T) {
 	got := ListsOf([]schemas.TestVerdict{
 		{ID: "c", Class: schemas.P2P}, {ID: "a", Class: schemas.P2P}, {ID: "f", Class: schemas.F2P, Cause: schemas.CauseNew},
 		{ID: "p", Class: schemas.Parent}, {ID: "q", Class: schemas.Quarantined}, {ID: "v", Class: schemas.Vanished},
-		{ID: "s", Class: schemas.SkipToPass}, {ID: "u", Class: schemas.UnstableID},
+		{ID: "s", Class: schemas.SkipToPass}, {ID: "u", Class: schemas.UnstableID}, {ID: "d", Class: schemas.TimeBound},
 	})
 	want := Lists{
 		FailToPass: map[string]schemas.Cause{"f": schemas.CauseNew}, PassToPass: []string{"a", "c"}, SkipToPass: []string{"s"},
-		Quarantined: []string{"q"}, Vanished: []string{"v"}, UnstableID: []string{"u"},
+		Quarantined: []string{"q"}, Vanished: []string{"v"}, UnstableID: []string{"u"}, Clock: []string{"d"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lists (-want +got):\n%s", diff)

@@ -191,6 +191,7 @@ var classes = []struct {
 	{schemas.P2P, "PASS_TO_PASS", "pass at both", false},
 	{schemas.SkipToPass, "Skipped to pass", "are skipped at the start, pass with the solution", false},
 	{schemas.Quarantined, "Quarantined", "disagree with themselves", false},
+	{schemas.TimeBound, "Clock", "do not pass with the solution when the clock is ahead", false},
 	{schemas.Regression, "Regressions", "pass at the start, fail with the solution", false},
 	{schemas.Vanished, "Vanished", "are not there with the solution", false},
 	{schemas.UnstableID, "Unstable IDs", "have another name in each run", false},
@@ -232,6 +233,9 @@ func linesOf(tests []schemas.TestVerdict, where string) []testLine {
 		o := outcome{Cause: visible(string(t.Cause)), B: visible(string(t.B)), S: statuses(t.S), G: statuses(t.G), Why: cut(t.Why, mostWhy, where).Text}
 		if t.Baseline == schemas.StateB {
 			o.Cause = "seen to pass at the base only"
+		}
+		if t.Clock != "" {
+			o.Cause = visible(string(t.Clock)) + " with the clock ahead"
 		}
 		name := short(t.ID, mostName)
 		if i, ok := at[o]; ok {

@@ -327,6 +327,9 @@ func (e *Exporter) provenance(t *output.Task, proof schemas.Proof) error {
 	if ms := proof.SuiteMS(); ms > 0 {
 		t.Timings = append(t.Timings, output.Timing{InstanceID: t.ID(), Stage: output.SuiteTiming, MS: ms})
 	}
+	if ms := proof.ClockMS(); ms > 0 {
+		t.Timings = append(t.Timings, output.Timing{InstanceID: t.ID(), Stage: output.ClockTiming, MS: ms})
+	}
 	return nil
 }
 

@@ -27,7 +27,7 @@ import (
 
 // Version is the version of this stage's rules; raise it when equal input could
 // get another verdict.
-const Version = "5"
+const Version = "6"
 
 // Config decides how hard a proof looks.
 type Config struct {
@@ -182,6 +182,9 @@ func (p *prover) prove(ctx context.Context) error {
 		return err
 	}
 	if err := p.fairness(); err != nil {
+		return err
+	}
+	if err := p.clock(ctx); err != nil {
 		return err
 	}
 	return p.scan(ctx)

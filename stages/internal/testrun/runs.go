@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/recipe"
@@ -21,6 +22,7 @@ const (
 	ScopeSuite   = "suite"
 	ScopeTried   = "tried" // the suite by a command that does not run what the change tests: no evidence
 	ScopeRest    = "rest"  // what was left after an abort
+	ScopeClock   = "clock" // the suite with the clock ahead, and what was left of it after an abort
 )
 
 // maxRest is how often the rest of an aborted run is run again (design 8).
@@ -44,7 +46,9 @@ func (b *Bench) Run(ctx context.Context, at Place, scope string, sel lang.Select
 		}
 		sel.Skip = append(slices.Clone(sel.Skip), ended...)
 		sel.Units = m.left()
-		scope = ScopeRest
+		if at.Clock == RealTime {
+			scope = ScopeRest
+		}
 	}
 }
 
@@ -54,7 +58,12 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 	doing := fmt.Sprintf("state %s, %s, run %d", at.State, scope, sel.Number)
 	var outs []lang.Output
 	m := Measured{StartID: b.Start.ID()}
-	for _, tr := range b.Runner.Runs(b.Environment.Recipe, at.Tree, sel) {
+	runs := b.Runner.Runs(b.Environment.Recipe, at.Tree, sel)
+	by, err := b.shift(at.Clock, runs)
+	if err != nil {
+		return testlog.Report{}, err
+	}
+	for _, tr := range runs {
 		out, err := b.process(ctx, at, tr)
 		if err != nil {
 			return testlog.Report{}, fmt.Errorf("%s: %w", doing, err)
@@ -74,10 +83,13 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 	if report.Fault != "" {
 		return report, fmt.Errorf("%s: the test session did not begin, for a fault of this machine: %s", doing, report.Fault)
 	}
-	rec.State, rec.Scope, rec.Number, rec.MS = at.State, scope, sel.Number, m.Wall.Milliseconds()
+	rec.State, rec.Scope, rec.Number, rec.MS, rec.Clock = at.State, scope, sel.Number, m.Wall.Milliseconds(), by
 	b.Records = append(b.Records, rec)
 	if m.Run = rec; b.Observe != nil {
 		b.Observe(m)
+	}
+	if why := clock.Fault(rec.ExitCode); at.Clock != RealTime && why != "" {
+		return report, &NotShifted{why}
 	}
 	if last := len(outs) - 1; last >= 0 && outs[last].Result.End != sandbox.Exited {
 		return report, OverLimit(outs[last].Result.End, doing+running(report))

@@ -100,6 +100,8 @@ type Place struct {
 	State schemas.State // its name in records
 	Tree  *tree.Tree
 	Layer sandbox.Layer
+	// Clock is the time that runs there go by.
+	Clock Clock
 	// Unbuilt is why there is no layer: the Dockerfile of the tree does not build. Nothing is run
 	// then, and no test loads.
 	Unbuilt string
