@@ -40,6 +40,15 @@ type scripted struct {
 	names   []schemas.Name
 	whole   bool // changed files are the whole suite
 	modules int  // processes a run; 0 is 1
+	shifts  bool // its clock can be ahead
+}
+
+func (l scripted) Shift(_ schemas.Recipe, run recipe.TestRun, files bool) (recipe.TestRun, string, error) {
+	if !l.shifts {
+		return run, "", errors.New("the toy has no clock")
+	}
+	run.Command.Argv = append(run.Command.Argv, map[bool]string{false: "ahead", true: "files"}[files])
+	return run, "toy", nil
 }
 
 func (l scripted) Runs(r schemas.Recipe, _ lang.Tree, sel lang.Select) []recipe.TestRun {
@@ -100,6 +109,7 @@ type box struct {
 	fails   map[string]string      // state → first word of the build step that fails there
 	over    map[string]sandbox.End // state → limit that its build passes
 	fault   map[string]error       // "run", "build" or "remove" → machine fault
+	exit    map[string]int         // state → exit code of its runs
 	runs    []string               // state and selection, in order
 	builds  []sandbox.Build
 	removed []string
@@ -144,6 +154,9 @@ func (b *box) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 	if name := r.Command.Argv[0]; name != "test" { // a rival of the recipe's command
 		state = name + " " + state
 	}
+	if len(r.Command.Argv) > 3 {
+		state += " " + r.Command.Argv[3]
+	}
 	b.runs = append(b.runs, describe(state, sel))
 	if err := b.fault["run"]; err != nil {
 		return sandbox.Result{}, err
@@ -153,6 +166,9 @@ func (b *box) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 	code := 0
 	if !report.Ended {
 		code = 2
+	}
+	if own, ok := b.exit[state]; ok {
+		code = own
 	}
 	return sandbox.Result{End: end, ExitCode: code, Output: []byte("log of " + r.Layer.ID), Files: map[string][]byte{"/tmp/report": raw}, Wall: time.Second}, err
 }
