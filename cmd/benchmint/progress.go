@@ -126,7 +126,9 @@ func (u *pulse) beat(ctx context.Context, funnel func(context.Context) ([]tally,
 	if counts, err := funnel(ctx); err == nil { // else the last ones stay
 		u.view.counts = counts
 	}
-	_, err := io.WriteString(u, strings.Join(u.view.lines(), "\n")+"\n")
+	lines := u.view.lines()
+	lines[len(lines)-1] = "  " + lines[len(lines)-1] // lines that do not begin so say how items end
+	_, err := io.WriteString(u, strings.Join(lines, "\n")+"\n")
 	return err
 }
 

@@ -49,6 +49,11 @@ func TestPulse(t *testing.T) {
 		}
 		last = second
 	}
+	for line := range strings.Lines(out.String()) {
+		if !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "acme__widget-2  rejected") {
+			t.Errorf("%q does not begin as what is said of running items does", line)
+		}
+	}
 	if len(said) < 22 || strings.Contains(out.String(), "(0s)") {
 		t.Errorf("said at %v", said)
 	}

@@ -96,6 +96,8 @@ func (l *Loop) Told(r schemas.Recipe) string {
 		if x.Edit != "" {
 			edits[i] += ": " + x.Edit
 		}
+		const most = 120
+		edits[i] += " (" + strings.ToValidUTF8(x.Symptom[:min(len(x.Symptom), most)], "") + ")"
 	}
 	text := fmt.Sprintf("attempt %d", l.made+1)
 	if len(edits) > 0 {
