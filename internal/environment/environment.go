@@ -44,7 +44,9 @@ type Builder struct {
 	based  sync.Map // what base layers were made of in this process
 	tried  sync.Map // keys of base layers whose toolchains have started
 	making sync.Map // the env layers that are made now, by key: *making
-	failed sync.Map // the env layers that could not be made, by key: error
+	// What builds came to, by all that they are made of: *sandbox.BuildError of those that
+	// fail, and of resolvers the files that they gave.
+	ended sync.Map
 }
 
 // Teller hears what is done for whom.
@@ -209,17 +211,23 @@ func (b *Builder) Env(ctx context.Context, r schemas.Recipe) (sandbox.Layer, err
 		return sandbox.Layer{}, err
 	}
 	defer leave()
-	if found, ok := b.failed.Load(key); ok {
-		known, _ := found.(error)
-		return sandbox.Layer{}, known
+	ended, _ := b.ended.Load(key)
+	if failed, ok := ended.(*sandbox.BuildError); ok {
+		return sandbox.Layer{}, judged(failed, r, true)
 	}
 	build := b.build(r, step, base, key)
 	build.Began = b.began(ctx, "building the environment")
 	layer, _, err := b.run(ctx, build, r)
-	if errors.As(err, new(*sandbox.BuildError)) && !errors.Is(err, ErrUnavailable) {
-		b.failed.Store(key, err)
-	}
+	b.fails(key, err)
 	return layer, err
+}
+
+// fails keeps that a build fails for what it is made of.
+func (b *Builder) fails(key schemas.Digest, err error) {
+	var failed *sandbox.BuildError
+	if errors.As(err, &failed) && !errors.Is(err, ErrUnavailable) {
+		b.ended.Store(key, failed)
+	}
 }
 
 // began tells of each step of a build.
@@ -251,7 +259,7 @@ func (b *Builder) run(ctx context.Context, build sandbox.Build, r schemas.Recipe
 }
 
 // Resolve gives the recipe its lock. A resolver that finds no answer is a
-// *sandbox.BuildError; else as Env.
+// *sandbox.BuildError; else as Env. It is asked once for one and the same.
 func (b *Builder) Resolve(ctx context.Context, p lang.Project, r schemas.Recipe) (schemas.Recipe, error) {
 	l, err := b.language(r)
 	if err != nil {
@@ -267,10 +275,25 @@ func (b *Builder) Resolve(ctx context.Context, p lang.Project, r schemas.Recipe)
 	}
 	build := b.build(r, *step, base, "")
 	build.Discard, build.Collect, build.Began = true, step.Collect, b.began(ctx, "resolving the requirements")
+	asked := schemas.DigestOf(struct {
+		Base     schemas.Digest
+		Commands []schemas.Command
+		Files    []sandbox.File
+		Env      map[string]string
+		Collect  []string
+	}{base.Key, build.Steps, build.Files, build.Env, build.Collect})
+	switch ended, _ := b.ended.Load(asked); ended := ended.(type) {
+	case *sandbox.BuildError:
+		return r, judged(ended, r, true)
+	case map[string][]byte:
+		return l.Locked(r, ended)
+	}
 	_, result, err := b.run(ctx, build, r)
 	if err != nil {
+		b.fails(asked, err)
 		return r, err
 	}
+	b.ended.Store(asked, result.Files)
 	return l.Locked(r, result.Files)
 }
 

@@ -357,6 +357,26 @@ func TestEnvFailsOnce(t *testing.T) {
 	}
 }
 
+// TestLockAsksOnce: a resolver is asked once for one and the same, and again for anything else.
+func TestLockAsksOnce(t *testing.T) {
+	t.Parallel()
+	s := &scripted{fail: map[string]string{"resolve no": "no versions"}}
+	b := builder(s, langtest.Toy{})
+	for _, tc := range []struct {
+		requires, variable, lock string
+		builds                   int
+	}{
+		{"a", "1", "locked:a", 1}, {"b", "1", "locked:b", 2}, {"a", "1", "locked:a", 2}, {"a", "2", "locked:a", 3}, {"no", "1", "", 4}, {"no", "1", "", 4},
+	} {
+		r := recipe
+		r.Requirements, r.Variables = []string{tc.requires}, map[string]string{"DATE": tc.variable}
+		got, err := b.Lock(t.Context(), lang.Project{}, r)
+		if got.Lock != tc.lock || len(s.builds) != tc.builds || errors.As(err, new(*sandbox.BuildError)) != (tc.lock == "") {
+			t.Errorf("%v: %d builds, lock %q, %v", tc, len(s.builds), got.Lock, err)
+		}
+	}
+}
+
 // listener keeps what it is told, by item.
 type listener struct {
 	mu   sync.Mutex
