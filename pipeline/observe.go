@@ -24,6 +24,8 @@ type Running struct {
 	Since time.Time
 	// Doing is how far it is, in its own words (Doing); "" where it says nothing.
 	Doing string
+	// From is since when it does that.
+	From time.Time
 }
 
 // Live is an observer that knows what runs now, for whoever asks meanwhile, and
@@ -45,8 +47,9 @@ func NewLive(next Observer, now func() time.Time) *Live {
 
 // Begin implements Observer.
 func (l *Live) Begin(stage, key string) {
+	now := l.now()
 	l.mu.Lock()
-	l.running[[2]string{stage, key}] = Running{Stage: stage, Key: key, Since: l.now()}
+	l.running[[2]string{stage, key}] = Running{Stage: stage, Key: key, Since: now, From: now}
 	l.mu.Unlock()
 	if l.next != nil {
 		l.next.Begin(stage, key)
@@ -58,7 +61,9 @@ func (l *Live) Doing(stage, key, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r, ok := l.running[[2]string{stage, key}]; ok {
-		r.Doing = text
+		if r.Doing != text {
+			r.Doing, r.From = text, l.now()
+		}
 		l.running[[2]string{stage, key}] = r
 	}
 }

@@ -358,6 +358,9 @@ func Share[A Record, S any, B Record](f Flow[A], name string, s Sharer[A, S, B],
 		if err != nil {
 			return nil, err
 		}
+		if b, ok := ctx.Value(besideKey{}).(*beside); ok {
+			b.member = a.ID()
+		}
 		made, err := s.Build(ctx, a)
 		if err != nil {
 			return nil, err

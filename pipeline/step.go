@@ -43,12 +43,31 @@ func Doer(ctx context.Context) (stage, key string) {
 	return "", ""
 }
 
-// Doing tells an observer how far the step that ctx belongs to is ("hunk 3 of 14"). It
-// decides nothing and is kept nowhere.
-func Doing(ctx context.Context, form string, args ...any) {
-	if b, ok := ctx.Value(besideKey{}).(*beside); ok && b.doing != nil {
-		b.doing(fmt.Sprintf(form, args...))
+// Item names what the step that ctx belongs to is for: its key, and of a build the member
+// that it is made with; "" outside of a step.
+func Item(ctx context.Context) string {
+	b, ok := ctx.Value(besideKey{}).(*beside)
+	switch {
+	case !ok:
+		return ""
+	case b.member != "":
+		return b.member
 	}
+	return b.key
+}
+
+// Doing tells an observer how far the step that ctx belongs to is ("hunk 3 of 14"). It
+// decides nothing and is kept nowhere. What may take more than a few seconds is told.
+func Doing(ctx context.Context, form string, args ...any) {
+	b, ok := ctx.Value(besideKey{}).(*beside)
+	if !ok || b.doing == nil {
+		return
+	}
+	text := fmt.Sprintf(form, args...)
+	if b.member != "" {
+		text = "for " + b.member + ": " + text
+	}
+	b.doing(text)
 }
 
 type besideKey struct{}
@@ -56,6 +75,7 @@ type besideKey struct{}
 // beside is what a step says of itself apart from its result.
 type beside struct {
 	stage, key string
+	member     string // of a build: the one that it is made with
 
 	mu         sync.Mutex
 	provenance []any

@@ -6,6 +6,7 @@
 package stages
 
 import (
+	"context"
 	"maps"
 	"time"
 
@@ -240,6 +241,7 @@ func New(d Deps) (*pipeline.Plan, error) {
 		where.Model, where.Prompt = &d.Desk.Settings, prompts.Repair.Hash()
 		d.Builder.Repairers = []environment.Repairer{mend.Model{Desk: d.desk()}}
 	}
+	d.Builder.Teller = teller{}
 	sources := pipeline.New[schemas.Source]()
 	crawled := pipeline.Then(sources, Crawl, pipeline.Stage[schemas.Source, schemas.Crawled](crawl.NewGate(d.Repos, d.Forge, d.Crawl)), options(Crawl, crawl.Version, d.Crawl, attempt))
 	wants := func(k schemas.Kind) func(schemas.Crawled) bool {
@@ -266,6 +268,14 @@ func New(d Deps) (*pipeline.Plan, error) {
 	others := pipeline.Where(described, func(s schemas.Statement) bool { return !document.Wanted(s) })
 	return pipeline.Drain(pipeline.Merge(others, documented), Export, pipeline.Drainer[schemas.Statement](exporter), options(Export, export.Version, d.Dataset.Told(d.Tools), writing)), nil
 }
+
+// teller tells the builder's long work as that of the step that asks for it.
+type teller struct{}
+
+func (teller) Doing(ctx context.Context, form string, args ...any) {
+	pipeline.Doing(ctx, form, args...)
+}
+func (teller) Doer(ctx context.Context) string { return pipeline.Item(ctx) }
 
 // services are the starts of groups of endpoints.
 func (d Deps) services(crawled pipeline.Flow[schemas.Crawled], p environment.Projects, masker *mask.Masker, where any) pipeline.Flow[schemas.Start] {

@@ -89,34 +89,58 @@ func clip(line string, width int) string {
 const (
 	paintEvery = 250 * time.Millisecond
 	countEvery = time.Second
+	beatEvery  = time.Second // how often it is looked whether a line is due
 )
 
-// shown is the program whose progress goes through a live view, where a person
-// watches; end takes the view away.
-func (p *program) shown(live *pipeline.Live, funnel func(context.Context) ([]tally, error), parallel int) (end func() error) {
-	s := newScreen(p.stderr)
-	if s == nil || p.json {
-		return func() error { return nil }
+// pulse says what runs where nobody said anything for a while, for those who read lines
+// and no live view.
+type pulse struct {
+	now  func() time.Time
+	view *view
+
+	mu   sync.Mutex
+	out  io.Writer
+	last time.Time // of the last line
+}
+
+// Write passes whole lines on, and takes note of the time.
+func (u *pulse) Write(b []byte) (int, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.last = u.now()
+	return u.out.Write(b)
+}
+
+// due reports whether a line is to be written: one is written every sayEvery at least.
+func (u *pulse) due() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.now().Sub(u.last) >= sayEvery
+}
+
+// beat writes the view where a line is due.
+func (u *pulse) beat(ctx context.Context, funnel func(context.Context) ([]tally, error)) error {
+	if !u.due() {
+		return nil
 	}
-	world := *p.world
-	world.stderr = s
-	p.world, p.viewed = &world, true
+	if counts, err := funnel(ctx); err == nil { // else the last ones stay
+		u.view.counts = counts
+	}
+	lines := u.view.lines()
+	lines[len(lines)-1] = "  " + lines[len(lines)-1] // lines that do not begin so say how items end
+	_, err := io.WriteString(u, strings.Join(lines, "\n")+"\n")
+	return err
+}
+
+// during does something again and again until end is called or it fails.
+func during(every time.Duration, do func(context.Context) error) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		view := view{live: live, now: p.now, parallel: parallel, left: p.leftOf}
-		tick := time.NewTicker(paintEvery)
+		tick := time.NewTicker(every)
 		defer tick.Stop()
-		for {
-			if now := p.now(); now.Sub(view.counted) >= countEvery {
-				if counts, err := funnel(ctx); err == nil { // else the last ones stay
-					view.counts, view.counted = counts, now
-				}
-			}
-			if s.show(view.lines()) != nil {
-				return
-			}
+		for do(ctx) == nil {
 			select {
 			case <-ctx.Done():
 				return
@@ -124,11 +148,35 @@ func (p *program) shown(live *pipeline.Live, funnel func(context.Context) ([]tal
 			}
 		}
 	}()
-	return func() error {
+	return func() {
 		cancel()
 		<-gone
-		return s.close()
 	}
+}
+
+// shown is the program whose progress goes through a live view, where a person
+// watches; end takes the view away. Where nobody does, lines say what goes on.
+func (p *program) shown(live *pipeline.Live, funnel func(context.Context) ([]tally, error), parallel int) (end func() error) {
+	view := &view{live: live, now: p.now, parallel: parallel, left: p.leftOf}
+	world := *p.world
+	s := newScreen(p.stderr)
+	if s == nil || p.json {
+		u := &pulse{now: p.now, view: view, out: p.stderr, last: p.now()}
+		world.stderr, p.world = u, &world
+		stop := during(beatEvery, func(ctx context.Context) error { return u.beat(ctx, funnel) })
+		return func() error { stop(); return nil }
+	}
+	world.stderr = s
+	p.world, p.viewed = &world, true
+	stop := during(paintEvery, func(ctx context.Context) error {
+		if now := p.now(); now.Sub(view.counted) >= countEvery {
+			if counts, err := funnel(ctx); err == nil { // else the last ones stay
+				view.counts, view.counted = counts, now
+			}
+		}
+		return s.show(view.lines())
+	})
+	return func() error { stop(); return s.close() }
 }
 
 // view is what the lines of a screen are made of.
@@ -152,7 +200,8 @@ func (v *view) lines() []string {
 		}
 		line := fmt.Sprintf("  %-16s %-44s %5s", r.Stage, visible(name(r.Key)), v.now().Sub(r.Since).Round(time.Second))
 		if r.Doing != "" {
-			line += "  " + r.Doing
+			const most = 120 // a command may be a script
+			line += fmt.Sprintf("  %s (%s)", clip(visible(r.Doing), most), v.now().Sub(r.From).Round(time.Second))
 		}
 		out = append(out, line)
 	}

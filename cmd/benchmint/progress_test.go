@@ -59,7 +59,7 @@ func TestViewLines(t *testing.T) {
 		{Stage: stages.Validate, Done: 3, MS: 6000, Open: 1},
 	}}
 	lines := v.lines()
-	if len(lines) != 10 || !strings.HasPrefix(lines[0], "  validate         acme__widget-1") || !strings.HasSuffix(lines[0], "1m30s  state S, run 2 of 3") {
+	if len(lines) != 10 || !strings.HasPrefix(lines[0], "  validate         acme__widget-1") || !strings.HasSuffix(lines[0], "1m30s  state S, run 2 of 3 (1m30s)") {
 		t.Errorf("the longest does not come first: %q", lines)
 	}
 	if strings.Contains(strings.Join(lines, ""), "\x1b") {

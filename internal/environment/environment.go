@@ -7,6 +7,7 @@
 package environment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,25 +38,88 @@ type Builder struct {
 	Repairers  []Repairer               // asked in order where the failure table has no edit
 	Limits     sandbox.Limits
 
-	tried sync.Map // keys of base layers whose toolchains have started
+	// Teller is told what a step does that may take long; nil is nobody.
+	Teller Teller
+
+	based  sync.Map // what base layers were made of in this process
+	tried  sync.Map // keys of base layers whose toolchains have started
+	making sync.Map // the env layers that are made now, by key: *making
+	// What builds came to, by all that they are made of: *sandbox.BuildError of those that
+	// fail, and of resolvers the files that they gave.
+	ended sync.Map
+}
+
+// Teller hears what is done for whom.
+type Teller interface {
+	// Doing is told what the step of ctx does from now on.
+	Doing(ctx context.Context, form string, args ...any)
+	// Doer names what the step of ctx is for; "" where nobody knows.
+	Doer(ctx context.Context) string
+}
+
+func (b *Builder) doing(ctx context.Context, form string, args ...any) {
+	if b.Teller != nil {
+		b.Teller.Doing(ctx, form, args...)
+	}
+}
+
+// making is an env layer that is made now.
+type making struct {
+	by   string
+	over chan struct{}
+}
+
+// alone waits until nobody else of this process makes the env layer of a key.
+func (b *Builder) alone(ctx context.Context, key schemas.Digest) (leave func(), err error) {
+	mine := &making{over: make(chan struct{})}
+	if b.Teller != nil {
+		mine.by = b.Teller.Doer(ctx)
+	}
+	for {
+		found, busy := b.making.LoadOrStore(key, mine)
+		if !busy {
+			return func() { b.making.Delete(key); close(mine.over) }, nil
+		}
+		other, _ := found.(*making)
+		b.doing(ctx, "waiting for the environment, which %s builds", cmp.Or(other.by, "another item"))
+		select {
+		case <-other.over:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 // Base is the base layer of a recipe: system packages, its toolchain, and the
 // tools that the language installs with.
 func (b *Builder) Base(ctx context.Context, r schemas.Recipe) (sandbox.Layer, error) {
 	base := sandbox.Base{SystemPackages: r.SystemPackages}
+	what := schemas.DigestOf(struct {
+		Toolchains []schemas.Toolchain
+		Packages   []string
+	}{b.wanted(r), r.SystemPackages})
+	tell := b.doing
+	if _, made := b.based.Load(what); made {
+		tell = func(context.Context, string, ...any) {} // it is found, which takes no time
+	}
 	for _, want := range b.wanted(r) {
+		tell(ctx, "getting %s %s", want.Name, want.Version)
 		tc, err := b.Toolchains.Get(ctx, want.Name, want.Version)
 		if err != nil {
 			return sandbox.Layer{}, fmt.Errorf("getting %s %s: %w", want.Name, want.Version, err)
 		}
 		base.Toolchains = append(base.Toolchains, tc)
 	}
+	tell(ctx, "making the base layer: %s", strings.Join(append([]string{r.Toolchain.Name + " " + r.Toolchain.Version}, r.SystemPackages...), " "))
 	layer, err := b.Sandbox.Base(ctx, base)
 	if err != nil {
 		return layer, fmt.Errorf("making the base layer: %w", err)
 	}
-	return layer, b.started(ctx, layer, base.Toolchains)
+	if err := b.started(ctx, layer, base.Toolchains); err != nil {
+		return layer, err
+	}
+	b.based.Store(what, true)
+	return layer, nil
 }
 
 func (b *Builder) wanted(r schemas.Recipe) []schemas.Toolchain {
@@ -130,6 +194,9 @@ const cacheGeneration = 2
 // Env is the env layer of a locked recipe, built now or found. A step that fails
 // is a *sandbox.BuildError; a registry that does not answer is ErrUnavailable; a fault
 // of this machine that the log tells is a *MachineError.
+//
+// A step that failed fails again with the same words: what a key stands for is not tried
+// once more for each recipe that comes to it.
 func (b *Builder) Env(ctx context.Context, r schemas.Recipe) (sandbox.Layer, error) {
 	base, err := b.Base(ctx, r)
 	if err != nil {
@@ -139,8 +206,33 @@ func (b *Builder) Env(ctx context.Context, r schemas.Recipe) (sandbox.Layer, err
 	if err != nil {
 		return sandbox.Layer{}, err
 	}
-	layer, _, err := b.run(ctx, b.build(r, step, base, key), r)
+	leave, err := b.alone(ctx, key)
+	if err != nil {
+		return sandbox.Layer{}, err
+	}
+	defer leave()
+	ended, _ := b.ended.Load(key)
+	if failed, ok := ended.(*sandbox.BuildError); ok {
+		return sandbox.Layer{}, judged(failed, r, true)
+	}
+	build := b.build(r, step, base, key)
+	build.Began = b.began(ctx, "building the environment")
+	layer, _, err := b.run(ctx, build, r)
+	b.fails(key, err)
 	return layer, err
+}
+
+// fails keeps that a build fails for what it is made of.
+func (b *Builder) fails(key schemas.Digest, err error) {
+	var failed *sandbox.BuildError
+	if errors.As(err, &failed) && !errors.Is(err, ErrUnavailable) {
+		b.ended.Store(key, failed)
+	}
+}
+
+// began tells of each step of a build.
+func (b *Builder) began(ctx context.Context, what string) func(schemas.Command) {
+	return func(c schemas.Command) { b.doing(ctx, "%s: %s", what, strings.Join(c.Argv, " ")) }
 }
 
 // run builds with caches. A build that one of them made fail is a *MachineError: it is
@@ -167,7 +259,7 @@ func (b *Builder) run(ctx context.Context, build sandbox.Build, r schemas.Recipe
 }
 
 // Resolve gives the recipe its lock. A resolver that finds no answer is a
-// *sandbox.BuildError; else as Env.
+// *sandbox.BuildError; else as Env. It is asked once for one and the same.
 func (b *Builder) Resolve(ctx context.Context, p lang.Project, r schemas.Recipe) (schemas.Recipe, error) {
 	l, err := b.language(r)
 	if err != nil {
@@ -182,11 +274,26 @@ func (b *Builder) Resolve(ctx context.Context, p lang.Project, r schemas.Recipe)
 		return r, err
 	}
 	build := b.build(r, *step, base, "")
-	build.Discard, build.Collect = true, step.Collect
+	build.Discard, build.Collect, build.Began = true, step.Collect, b.began(ctx, "resolving the requirements")
+	asked := schemas.DigestOf(struct {
+		Base     schemas.Digest
+		Commands []schemas.Command
+		Files    []sandbox.File
+		Env      map[string]string
+		Collect  []string
+	}{base.Key, build.Steps, build.Files, build.Env, build.Collect})
+	switch ended, _ := b.ended.Load(asked); ended := ended.(type) {
+	case *sandbox.BuildError:
+		return r, judged(ended, r, true)
+	case map[string][]byte:
+		return l.Locked(r, ended)
+	}
 	_, result, err := b.run(ctx, build, r)
 	if err != nil {
+		b.fails(asked, err)
 		return r, err
 	}
+	b.ended.Store(asked, result.Files)
 	return l.Locked(r, result.Files)
 }
 
@@ -196,7 +303,8 @@ func (b *Builder) Lock(ctx context.Context, p lang.Project, r schemas.Recipe) (s
 	if err != nil {
 		return r, err
 	}
-	for attempt := 1; ; attempt++ {
+	var loop Loop
+	for {
 		locked, err := b.Resolve(ctx, p, r)
 		var failed *sandbox.BuildError
 		if err == nil {
@@ -205,15 +313,12 @@ func (b *Builder) Lock(ctx context.Context, p lang.Project, r schemas.Recipe) (s
 		if errors.Is(err, ErrUnavailable) || !errors.As(err, &failed) {
 			return locked, err
 		}
-		if attempt == Attempts {
-			return r, err
-		}
-		repaired, ok, fault := b.Repair(ctx, p, r, failed.Result.Output)
+		repaired, ok, fault := loop.Repair(ctx, b, p, r, failed.Result.Output)
 		if fault != nil {
 			return r, fault
 		}
 		if !ok {
-			return r, err
+			return r, loop.wrap(r, err)
 		}
 		r = repaired
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -268,8 +269,8 @@ func TestLockAsksNobodyAfterTheLastAttempt(t *testing.T) {
 	t.Parallel()
 	s, asked := &scripted{fail: map[string]string{}}, []string{}
 	argv := "resolve a"
-	for range 20 {
-		s.fail[argv] = "needs more"
+	for n := range 20 {
+		s.fail[argv] = fmt.Sprintf("needs more, of %d", n)
 		argv += " more"
 	}
 	b := builder(s, langtest.Toy{})
@@ -284,14 +285,162 @@ func TestLockIsBounded(t *testing.T) {
 	t.Parallel()
 	s := &scripted{fail: map[string]string{}}
 	argv := "resolve a"
-	for range 20 {
-		s.fail[argv] = "needs more"
+	for n := range 20 {
+		s.fail[argv] = fmt.Sprintf("needs more, of %d", n)
 		argv += " more"
 	}
 	_, err := builder(s, langtest.Toy{Fixes: map[string]string{"needs more": "more"}}).Lock(t.Context(), lang.Project{}, recipe)
 	var build *sandbox.BuildError
 	if !errors.As(err, &build) || len(s.builds) != environment.Attempts {
 		t.Errorf("%d attempts, %v; want %d and a build error", len(s.builds), err, environment.Attempts)
+	}
+}
+
+// TestLockEndsWithTheSameError: two repairs that leave an error as it was are enough, whatever
+// moves in its log. A third is tried where the error is another one.
+func TestLockEndsWithTheSameError(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		logs []string // of one attempt after another
+		want int      // attempts
+	}{
+		{"same", []string{"needs more", "needs more", "needs more", "needs more", "needs more"}, 3},
+		{
+			"times_and_addresses", []string{
+				"2026-11-27T10:00:01.5Z needs more <object at 0x7f0001> in 12ms\n", "2026-11-27T10:00:02Z needs more <object at 0x7f0002> in 1.20s\n",
+				"2026-11-28T00:00:00Z needs more <object at 0xdead> in 3 seconds\n", "needs more",
+			}, 3,
+		},
+		{"temporary_folders", []string{"needs more: /tmp/pip-build-env-a1b2/x.py", "needs more: /tmp/pip-build-env-c3d4/x.py", "needs more: /tmp/q", "needs more"}, 3},
+		{"order_of_lines", []string{"one\nneeds more", "needs more\none", "one\n\nneeds more", "needs more"}, 3},
+		{"another_in_between", []string{"needs more", "needs more: a", "needs more", "needs more: b", "needs more"}, 5},
+		{"numbers_of_errors", []string{"needs more: 9 errors", "needs more: 8 errors", "needs more: 7 errors", "needs more: 6 errors", "needs more: 5 errors"}, 5},
+		{"versions", []string{"needs more python3.12/a.py", "needs more python3.11/a.py", "needs more python3.10/a.py", "needs more"}, 5},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s, argv := &scripted{fail: map[string]string{}}, "resolve a"
+			for n := range environment.Attempts {
+				s.fail[argv] = tc.logs[min(n, len(tc.logs)-1)]
+				argv += " more"
+			}
+			_, err := builder(s, langtest.Toy{Fixes: map[string]string{"needs more": "more"}}).Lock(t.Context(), lang.Project{}, recipe)
+			told := err != nil && strings.Contains(err.Error(), "gave the same error again")
+			if len(s.builds) != tc.want || told != (tc.want < environment.Attempts) || !errors.As(err, new(*sandbox.BuildError)) {
+				t.Errorf("%d attempts, %v; want %d and a build error", len(s.builds), err, tc.want)
+			}
+		})
+	}
+}
+
+// TestEnvFailsOnce: what a key stands for is not built again for each item that comes to it,
+// unless what failed was no fault of it.
+func TestEnvFailsOnce(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, log string
+		want      int
+	}{
+		{"of_the_recipe", "no compiler", 1},
+		{"of_a_registry", "error: HTTP status server error (503 Service Unavailable) for url (https://index.example/a)", 2},
+		{"of_the_machine", "No space left on device", 2},
+	} {
+		s := &scripted{fail: map[string]string{"setup l": tc.log}}
+		b, r := builder(s, langtest.Toy{}), recipe
+		r.Lock = "l"
+		_, first := b.Env(t.Context(), r)
+		_, second := b.Env(t.Context(), r)
+		if first == nil || second == nil || first.Error() != second.Error() || len(s.builds) != tc.want {
+			t.Errorf("%s: %d builds, %v, then %v", tc.name, len(s.builds), first, second)
+		}
+	}
+}
+
+// TestLockAsksOnce: a resolver is asked once for one and the same, and again for anything else.
+func TestLockAsksOnce(t *testing.T) {
+	t.Parallel()
+	s := &scripted{fail: map[string]string{"resolve no": "no versions"}}
+	b := builder(s, langtest.Toy{})
+	for _, tc := range []struct {
+		requires, variable, lock string
+		builds                   int
+	}{
+		{"a", "1", "locked:a", 1}, {"b", "1", "locked:b", 2}, {"a", "1", "locked:a", 2}, {"a", "2", "locked:a", 3}, {"no", "1", "", 4}, {"no", "1", "", 4},
+	} {
+		r := recipe
+		r.Requirements, r.Variables = []string{tc.requires}, map[string]string{"DATE": tc.variable}
+		got, err := b.Lock(t.Context(), lang.Project{}, r)
+		if got.Lock != tc.lock || len(s.builds) != tc.builds || errors.As(err, new(*sandbox.BuildError)) != (tc.lock == "") {
+			t.Errorf("%v: %d builds, lock %q, %v", tc, len(s.builds), got.Lock, err)
+		}
+	}
+}
+
+// listener keeps what it is told, by item.
+type listener struct {
+	mu   sync.Mutex
+	told []string
+	hear chan struct{} // one for each word
+}
+
+type itemKey struct{}
+
+func (l *listener) Doing(ctx context.Context, form string, args ...any) {
+	l.mu.Lock()
+	l.told = append(l.told, l.Doer(ctx)+": "+fmt.Sprintf(form, args...))
+	l.mu.Unlock()
+	l.hear <- struct{}{}
+}
+
+func (l *listener) Doer(ctx context.Context) string {
+	name, _ := ctx.Value(itemKey{}).(string)
+	return name
+}
+
+// gate is a sandbox whose builds wait.
+type gate struct {
+	*scripted
+	open chan struct{}
+}
+
+func (g gate) Build(ctx context.Context, b sandbox.Build) (sandbox.Layer, sandbox.Result, error) {
+	b.Begin(b.Steps[0])
+	<-g.open
+	return g.scripted.Build(ctx, b)
+}
+
+// TestEnvTells: an item says what it builds, and another one whom it waits for.
+func TestEnvTells(t *testing.T) {
+	t.Parallel()
+	g, l, r := gate{&scripted{}, make(chan struct{})}, &listener{hear: make(chan struct{}, 20)}, recipe
+	b := builder(g, langtest.Toy{})
+	b.Teller, r.Lock = l, "l"
+	done := make(chan error, 2)
+	env := func(item string) {
+		_, err := b.Env(context.WithValue(t.Context(), itemKey{}, item), r)
+		done <- err
+	}
+	go env("acme__widget-1")
+	for range 3 {
+		<-l.hear
+	}
+	go env("acme__widget-2")
+	<-l.hear
+	close(g.open)
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	want := []string{
+		"acme__widget-1: getting toy 1", "acme__widget-1: making the base layer: toy 1", "acme__widget-1: building the environment: setup l",
+		"acme__widget-2: waiting for the environment, which acme__widget-1 builds", "acme__widget-2: building the environment: setup l",
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if diff := cmp.Diff(want, l.told); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

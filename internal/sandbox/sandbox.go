@@ -143,7 +143,16 @@ type Build struct {
 	Lease bool
 	// Discard keeps no layer: the build is run for what Collect brings (a lock). Key is not used.
 	Discard bool
-	Limits  Limits
+	// Began is told of each step as it begins, those of a fill as well; nil is nobody.
+	Began  func(schemas.Command)
+	Limits Limits
+}
+
+// Begin tells Began.
+func (b Build) Begin(step schemas.Command) {
+	if b.Began != nil {
+		b.Began(step)
+	}
 }
 
 // Fill runs before the steps of a build, where its layer is not there yet. It is all
@@ -169,7 +178,7 @@ func (b Build) Filling() (Build, bool) {
 	}
 	return Build{
 		Parent: parent, Files: b.Fill.Files, Steps: b.Fill.Steps, Env: b.Fill.Env,
-		Network: b.Network, Caches: b.Caches, Limits: b.Limits, Discard: true,
+		Network: b.Network, Caches: b.Caches, Limits: b.Limits, Discard: true, Began: b.Began,
 	}, true
 }
 

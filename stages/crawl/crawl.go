@@ -85,6 +85,7 @@ func (g *Gate) Run(ctx context.Context, s schemas.Source) (schemas.Crawled, erro
 	announce(c.Releases, announced)
 	// Others may have to be fetched for this: the repository is given back before.
 	c.Source.Beside = ""
+	pipeline.Doing(ctx, "comparing it with the other sources")
 	if c.Source.Elders, err = g.repos.Elders(ctx, c.Source.Repo); err != nil {
 		return c, fmt.Errorf("comparing %s with the other sources: %w", s.Repo.Name, err)
 	}
@@ -93,6 +94,7 @@ func (g *Gate) Run(ctx context.Context, s schemas.Source) (schemas.Crawled, erro
 
 // read lets a source in by what it holds.
 func (g *Gate) read(ctx context.Context, s schemas.Source) (schemas.Crawled, error) {
+	pipeline.Doing(ctx, "opening the repository, or fetching it")
 	repo, release, err := g.repos.Open(ctx, s.Repo)
 	var later *pipeline.Deferred
 	if errors.Is(err, gitrepo.ErrRemote) && !errors.As(err, &later) {
@@ -102,6 +104,7 @@ func (g *Gate) read(ctx context.Context, s schemas.Source) (schemas.Crawled, err
 		return schemas.Crawled{}, err
 	}
 	defer release()
+	pipeline.Doing(ctx, "reading licence, releases and languages")
 	s.Repo.Root = repo.Info().Root
 	s.Repo.Licence, err = repo.Licence(ctx)
 	switch {

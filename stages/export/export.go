@@ -90,6 +90,7 @@ func New(c Config, o Outside) *Exporter { return &Exporter{c, o} }
 // test that disagreed with itself anywhere must be known before the first row is
 // written.
 func (e *Exporter) Run(ctx context.Context, done iter.Seq2[schemas.Statement, error], ended pipeline.Ended) error {
+	pipeline.Doing(ctx, "reading the proofs")
 	flaky, err := e.flaky(done, ended.Steps)
 	if err != nil {
 		return err
@@ -107,6 +108,7 @@ func (e *Exporter) Run(ctx context.Context, done iter.Seq2[schemas.Statement, er
 			return fmt.Errorf("counting releases: %w", err)
 		}
 	}
+	pipeline.Doing(ctx, "writing the dataset")
 	_, err = output.Write(e.Dir, in)
 	return err
 }

@@ -81,10 +81,12 @@ func (h *Harvester) run(ctx context.Context, c schemas.Crawled) ([]schemas.Chang
 	if err != nil {
 		return nil, err
 	}
+	pipeline.Doing(ctx, "reading the history")
 	changes, err := h.read(ctx, c, query)
 	if err != nil {
 		return nil, err
 	}
+	pipeline.Doing(ctx, "looking up what the pull requests of %d changes say", len(changes))
 	if err := h.told(ctx, c.Source, changes); err != nil {
 		return nil, err
 	}

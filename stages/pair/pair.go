@@ -49,6 +49,7 @@ var _ pipeline.Expander[schemas.Crawled, schemas.Change] = (*Pairer)(nil)
 // first; those that only names where it names some.
 func (p *Pairer) Run(ctx context.Context, c schemas.Crawled) ([]schemas.Change, error) {
 	s := c.Source
+	pipeline.Doing(ctx, "opening the repository")
 	repo, release, err := p.repos.Open(ctx, s.Repo)
 	if errors.Is(err, gitrepo.ErrRemote) {
 		return nil, &pipeline.Deferred{Resource: "git", Err: err}
@@ -57,6 +58,7 @@ func (p *Pairer) Run(ctx context.Context, c schemas.Crawled) ([]schemas.Change, 
 		return nil, err
 	}
 	defer release()
+	pipeline.Doing(ctx, "looking for ranges in the history")
 	line := repo.Line()
 	var spans []span
 	if len(s.Only) > 0 {

@@ -1,15 +1,16 @@
-// Package provision builds the env layer that many starts share, tries it on the
-// solution of the first of them, and repairs its recipe by the failure table.
+// Package provision builds the env layer of a key once, and tries and repairs the recipe
+// of each start that has the key by itself: a repair belongs to the start that needs it,
+// and gives that start a recipe, and so a key, of its own.
 //
 // It never decides whether a task is valid: a test that fails is no failure here,
-// a suite of which nothing runs is.
+// a suite of which nothing runs is. No start sees the recipe, the log or the repairs of
+// another one.
 package provision
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/environment"
@@ -24,7 +25,7 @@ import (
 )
 
 // Version is the version of this stage's rules.
-const Version = "7"
+const Version = "8"
 
 // Starts finds the start that a resolved recipe belongs to.
 type Starts interface {
@@ -48,30 +49,43 @@ func New(b *environment.Builder, p environment.Projects, s Starts, kind string) 
 // Key names what is shared.
 func (p *Provisioner) Key(r schemas.Resolved) string { return string(r.Key) }
 
-// Built is what members of one key share: the environment as it came out, and
-// the recipe of the member that it was asked with.
+// Built is what those of one key share: that their env layer was tried to be made. It
+// holds nothing of the start that was at hand, for none of the others may have it.
 type Built struct {
-	Environment schemas.Environment `json:"environment"`
-	Asked       schemas.Recipe      `json:"asked"`
+	Layer bool `json:"layer"` // false where its set-up fails, which each start repairs for itself
 }
 
-// Build makes the env layer and tries it, repairing a bounded number of times.
+// Build makes the env layer of a key, before those who need it take places.
 func (p *Provisioner) Build(ctx context.Context, r schemas.Resolved) (Built, error) {
-	env, err := p.build(ctx, r)
-	return Built{Environment: env, Asked: r.Recipe}, err
+	pipeline.Doing(ctx, "looking for its environment")
+	_, err := p.builder.Env(ctx, r.Recipe)
+	err = ends.Of(err, schemas.NoBuild)
+	if errors.As(err, new(*pipeline.Rejected)) {
+		return Built{}, nil
+	}
+	return Built{Layer: err == nil}, err
 }
 
-func (p *Provisioner) build(ctx context.Context, r schemas.Resolved) (schemas.Environment, error) {
+// Run tries the recipe of a start on its solution, and repairs it a bounded number of times.
+func (p *Provisioner) Run(ctx context.Context, r schemas.Resolved, _ Built) (schemas.Provisioned, error) {
+	env, err := p.environment(ctx, r)
+	return schemas.Provisioned{StartID: r.StartID, Start: r.Start, Environment: env}, err
+}
+
+func (p *Provisioner) environment(ctx context.Context, r schemas.Resolved) (schemas.Environment, error) {
+	none := schemas.Environment{}
+	pipeline.Doing(ctx, "making the trees")
 	start, err := p.starts.Start(r.StartID)
 	if err != nil {
-		return schemas.Environment{}, err
+		return none, err
 	}
 	project, err := p.projects.Of(ctx, start)
 	if err != nil {
-		return schemas.Environment{}, ends.Of(err, schemas.NoToolchain)
+		return none, ends.Of(err, schemas.NoToolchain)
 	}
 	recipe := r.Recipe
-	for attempt := 1; ; attempt++ {
+	var loop environment.Loop
+	for {
 		log, err := p.try(ctx, project, start, recipe, project.TestPaths)
 		if err == nil {
 			key, err := p.builder.Key(ctx, recipe)
@@ -79,78 +93,32 @@ func (p *Provisioner) build(ctx context.Context, r schemas.Resolved) (schemas.En
 		}
 		var rejected *pipeline.Rejected
 		if !errors.As(err, &rejected) {
-			return schemas.Environment{}, err
+			return none, err
 		}
-		repaired, ok := recipe, false
-		if attempt < environment.Attempts {
-			var by environment.Repairer = p.builder
-			if rejected.Reason == schemas.NoRunner && len(project.TestPaths) > 0 {
-				by = environment.FailureTable(p.builder.Languages) // the suite is tried before others are asked
-			}
-			if repaired, ok, err = by.Repair(ctx, project, recipe, log); err != nil {
-				return schemas.Environment{}, err
-			}
+		var by environment.Repairer = p.builder
+		if rejected.Reason == schemas.NoRunner && len(project.TestPaths) > 0 {
+			by = environment.FailureTable(p.builder.Languages) // the suite is tried before others are asked
+		}
+		repaired, ok, err := loop.Repair(ctx, by, project, recipe, log)
+		if err != nil {
+			return none, err
 		}
 		if !ok && rejected.Reason == schemas.NoRunner && len(project.TestPaths) > 0 {
 			// The changed tests may fail for reasons of their own; an environment in which
-			// the rest of the suite runs is sound, and others share it.
+			// the rest of the suite runs is sound.
 			project.TestPaths = nil
-			attempt--
 			continue
 		}
 		if !ok {
-			end := pipeline.Reject(rejected.Reason, "attempt %d, after repairs [%s]: %w", attempt, repairs(recipe), rejected.Err)
-			end.Own = rejected.Own
-			return schemas.Environment{}, ends.For(end, recipe)
+			return none, ends.For(pipeline.Reject(rejected.Reason, "%s: %w", loop.Told(recipe), rejected.Err), recipe)
 		}
 		if repaired.Lock == "" {
 			if repaired, err = p.builder.Lock(ctx, project, repaired); err != nil {
-				return schemas.Environment{}, ends.For(ends.Of(err, schemas.Unresolvable), repaired)
+				return none, ends.For(ends.Of(err, schemas.Unresolvable), repaired)
 			}
 		}
 		recipe = repaired
 	}
-}
-
-// Run joins a start to the environment that was built for its key.
-func (p *Provisioner) Run(_ context.Context, r schemas.Resolved, b Built) (schemas.Provisioned, error) {
-	env := b.Environment
-	env.Recipe = repaired(r.Recipe, b.Asked, b.Environment.Recipe)
-	return schemas.Provisioned{StartID: r.StartID, Start: r.Start, Environment: env}, nil
-}
-
-// repaired is a member's own recipe with what repairs changed in the shared one.
-// Equal keys share the env layer only: the version that the project is told, its
-// test command and its evidence are each member's own.
-func repaired(own, asked, got schemas.Recipe) schemas.Recipe {
-	if schemas.DigestOf(asked) == schemas.DigestOf(got) {
-		return own
-	}
-	out := own
-	out.Requirements, out.Lock, out.Setup, out.SystemPackages = got.Requirements, got.Lock, got.Setup, got.SystemPackages
-	out.Toolchain, out.Tools, out.Pinning, out.PinDate, out.Repairs = got.Toolchain, got.Tools, got.Pinning, got.PinDate, got.Repairs
-	if schemas.DigestOf(asked.Build) != schemas.DigestOf(got.Build) {
-		out.Build = got.Build
-	}
-	if schemas.DigestOf(asked.Test) != schemas.DigestOf(got.Test) {
-		out.Test = got.Test
-	}
-	out.Variables = maps.Clone(own.Variables)
-	for name, value := range got.Variables {
-		if old, ok := asked.Variables[name]; ok && old == value {
-			continue
-		}
-		if out.Variables == nil {
-			out.Variables = map[string]string{}
-		}
-		out.Variables[name] = value
-	}
-	for name := range asked.Variables {
-		if _, ok := got.Variables[name]; !ok {
-			delete(out.Variables, name)
-		}
-	}
-	return out
 }
 
 // try builds env and solution, and runs the given test files (nil: the suite) once. Its log is
@@ -171,11 +139,17 @@ func (p *Provisioner) try(ctx context.Context, project lang.Project, s schemas.S
 	if err != nil {
 		return nil, fmt.Errorf("sealing the solution: %w", err)
 	}
+	pipeline.Doing(ctx, "building the solution")
 	layer, err := p.builder.State(ctx, env, r, environment.Visible(r, files))
 	if err != nil {
-		return buildLog(err), own(ends.Of(err, schemas.NoBuild))
+		return buildLog(err), ends.Of(err, schemas.NoBuild)
 	}
 	defer func() { _ = p.builder.Sandbox.Remove(context.WithoutCancel(ctx), layer) }() // the trial's layer is no state of a proof
+	if len(paths) > 0 {
+		pipeline.Doing(ctx, "trying the environment with the changed tests")
+	} else {
+		pipeline.Doing(ctx, "trying the environment with the suite")
+	}
 	report, log, err := p.run(ctx, layer, solution, r, paths)
 	if errors.Is(err, errOverLimit) || errors.Is(err, errTampered) {
 		return log, nil // a property of this item, which its own proof will find; others share the environment
@@ -184,19 +158,9 @@ func (p *Provisioner) try(ctx context.Context, project lang.Project, s schemas.S
 		return nil, err
 	}
 	if !anyPassed(report) {
-		return log, own(pipeline.Reject(schemas.NoRunner, "no test passes in the solution: %s", summary(report, log)))
+		return log, pipeline.Reject(schemas.NoRunner, "no test passes in the solution: %s", summary(report, log))
 	}
 	return log, nil
-}
-
-// own marks a reject that comes from the item's tree: the env layer itself was
-// built, and another item may well run in it.
-func own(err error) error {
-	var rejected *pipeline.Rejected
-	if errors.As(err, &rejected) {
-		rejected.Own = true
-	}
-	return err
 }
 
 // errOverLimit is a trial that a limit of the sandbox ended, errTampered one whose
@@ -266,14 +230,6 @@ func summary(r testlog.Report, log []byte) string {
 func lastLine(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	return lines[len(lines)-1]
-}
-
-func repairs(r schemas.Recipe) string {
-	var names []string
-	for _, x := range r.Repairs {
-		names = append(names, x.Rule)
-	}
-	return strings.Join(names, ", ")
 }
 
 func buildLog(err error) []byte {

@@ -75,7 +75,20 @@ func (world) Start(id string) (schemas.Start, error) {
 	}, nil
 }
 
-func TestBuild(t *testing.T) {
+func newStage(m sandbox.Sandbox, l lang.Language, by ...environment.Repairer) *provision.Provisioner {
+	b := &environment.Builder{Sandbox: m, Toolchains: world{}, Languages: map[string]lang.Language{"toy": l}, Runners: langtest.Runners(), Repairers: by}
+	return provision.New(b, environment.Projects{States: world{}, History: world{}, Toolchains: world{}}, world{}, "bwrap")
+}
+
+// toy is a recipe with its lock.
+func toy(requirement string) schemas.Recipe {
+	return schemas.Recipe{
+		Language: "toy", Toolchain: schemas.Toolchain{Name: "toy", Version: "1"}, Requirements: []string{requirement}, Lock: requirement,
+		Build: []schemas.Command{{Argv: []string{"build"}}}, Test: []schemas.Command{{Argv: []string{"test"}}}, Report: langtest.Format,
+	}
+}
+
+func TestRun(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name    string
@@ -110,13 +123,10 @@ func TestBuild(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			b := &environment.Builder{Sandbox: tc.m, Toolchains: world{}, Languages: map[string]lang.Language{"toy": langtest.Toy{Fixes: tc.fixes}}, Runners: langtest.Runners()}
-			p := provision.New(b, environment.Projects{States: world{}, History: world{}, Toolchains: world{}}, world{}, "bwrap")
-			recipe := schemas.Recipe{
-				Language: "toy", Toolchain: schemas.Toolchain{Name: "toy", Version: "1"}, Requirements: []string{"a"}, Lock: "a",
-				Build: []schemas.Command{{Argv: []string{"build"}}}, Test: []schemas.Command{{Argv: []string{"test"}}}, Report: cmp.Or(tc.report, langtest.Format),
-			}
-			built, err := p.Build(t.Context(), schemas.Resolved{StartID: "acme__widget-1", Recipe: recipe})
+			p := newStage(tc.m, langtest.Toy{Fixes: tc.fixes})
+			recipe := toy("a")
+			recipe.Report = cmp.Or(tc.report, recipe.Report)
+			built, err := p.Run(t.Context(), schemas.Resolved{StartID: "acme__widget-1", Recipe: recipe}, provision.Built{})
 			var rejected *pipeline.Rejected
 			var deferred *pipeline.Deferred
 			switch {
@@ -147,7 +157,7 @@ func (f fixer) Repair(_ context.Context, _ lang.Project, r schemas.Recipe, _ []b
 
 // What the failure table does not know goes to the builder's repairers; one that cannot
 // answer now is a fault and rejects nothing.
-func TestBuildAsksRepairers(t *testing.T) {
+func TestRunAsksRepairers(t *testing.T) {
 	t.Parallel()
 	down := errors.New("model is down")
 	for _, tc := range []struct {
@@ -158,13 +168,8 @@ func TestBuildAsksRepairers(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			m := &machine{fail: map[string]string{"setup a": "unknown symptom"}, prints: map[string]string{"test test_a.toy@a+d": "t passed\nend\n"}}
-			b := &environment.Builder{Sandbox: m, Toolchains: world{}, Languages: map[string]lang.Language{"toy": langtest.Toy{}}, Runners: langtest.Runners(), Repairers: []environment.Repairer{tc.by}}
-			p := provision.New(b, environment.Projects{States: world{}, History: world{}, Toolchains: world{}}, world{}, "bwrap")
-			recipe := schemas.Recipe{
-				Language: "toy", Toolchain: schemas.Toolchain{Name: "toy", Version: "1"}, Requirements: []string{"a"}, Lock: "a",
-				Build: []schemas.Command{{Argv: []string{"build"}}}, Test: []schemas.Command{{Argv: []string{"test"}}}, Report: langtest.Format,
-			}
-			built, err := p.Build(t.Context(), schemas.Resolved{StartID: "acme__widget-1", Recipe: recipe})
+			p, recipe := newStage(m, langtest.Toy{}, tc.by), toy("a")
+			built, err := p.Run(t.Context(), schemas.Resolved{StartID: "acme__widget-1", Recipe: recipe}, provision.Built{})
 			var rejected *pipeline.Rejected
 			if built.Environment.Recipe.Lock != tc.lock || !errors.Is(err, tc.by.err) || errors.As(err, &rejected) {
 				t.Errorf("lock %q, %v; want %q, %v", built.Environment.Recipe.Lock, err, tc.lock, tc.by.err)
@@ -177,9 +182,10 @@ func TestBuildAsksRepairers(t *testing.T) {
 // environment is the same.
 func TestRunNamesItsStart(t *testing.T) {
 	t.Parallel()
-	p := provision.New(&environment.Builder{}, environment.Projects{}, world{}, "bwrap")
+	m := &machine{prints: map[string]string{"test test_a.toy@a": "t passed\nend\n"}}
+	p := newStage(m, langtest.Toy{})
 	run := func(start schemas.Digest) schemas.Digest {
-		out, err := p.Run(t.Context(), schemas.Resolved{StartID: "acme__widget-1", Start: start}, provision.Built{})
+		out, err := p.Run(t.Context(), schemas.Resolved{StartID: "acme__widget-1", Start: start, Recipe: toy("a")}, provision.Built{})
 		if err != nil {
 			t.Fatal(err)
 		}

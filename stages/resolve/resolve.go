@@ -87,6 +87,7 @@ func (r *Resolver) recipe(ctx context.Context, s schemas.Start) (schemas.Recipe,
 		}
 		return recorded, nil
 	}
+	pipeline.Doing(ctx, "reading how the project is built")
 	project, err := r.projects.Of(ctx, s)
 	if err != nil {
 		return none, ends.Of(err, schemas.NoToolchain)

@@ -35,15 +35,16 @@ func (w Workshop) Start(ctx context.Context, c Commit, t routes.Table) (server c
 	if r, err = w.Builder.Guess(ctx, project, c.Language, t.Framework); err != nil {
 		return nil, r, nil, ends.Of(err, schemas.NoBoot)
 	}
-	for attempt := 1; ; attempt++ {
+	var loop environment.Loop
+	for {
 		if r, err = w.Builder.Lock(ctx, project, r); err != nil {
 			return nil, r, nil, ends.For(ends.Of(err, schemas.Unresolvable), r)
 		}
 		s, stop, log, err := w.attempt(ctx, c, t, r)
 		repaired, ok := r, false
-		if log != nil && attempt < environment.Attempts {
+		if log != nil {
 			var fault error
-			if repaired, ok, fault = w.Builder.Repair(ctx, project, r, log); fault != nil {
+			if repaired, ok, fault = loop.Repair(ctx, w.Builder, project, r, log); fault != nil {
 				return nil, r, nil, errors.Join(fault, stop())
 			}
 		}
@@ -74,6 +75,7 @@ func (w Workshop) attempt(ctx context.Context, c Commit, t routes.Table, r schem
 	if err != nil {
 		return nil, func() error { return nil }, log, err
 	}
+	pipeline.Doing(ctx, "%s, starting the service", c.Release.Tag)
 	_, end, err := s.Fresh(ctx, false)
 	var not *contract.NotReady
 	switch {
@@ -98,6 +100,7 @@ func (w Workshop) built(ctx context.Context, c Commit, t routes.Table, r schemas
 	if err != nil {
 		return nil, nil, fmt.Errorf("sealing the tree: %w", err)
 	}
+	pipeline.Doing(ctx, "%s, building the service in its tree", c.Release.Tag)
 	layer, err := w.Builder.State(ctx, env, r, files)
 	if err != nil {
 		return nil, nil, ends.For(ends.Of(err, schemas.NoBuild), r)

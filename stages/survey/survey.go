@@ -92,6 +92,7 @@ func New(repos Repositories, starter Starter, blobs Blobs, c Config) *Surveyor {
 // service starts, each with what it lacks. Rejections: every reason of survey/ that is about the
 // whole service.
 func (s *Surveyor) Run(ctx context.Context, in schemas.Crawled) ([]schemas.Cut, error) {
+	pipeline.Doing(ctx, "opening the repository, or fetching it")
 	repo, release, err := s.repos.Open(ctx, in.Source.Repo)
 	if errors.Is(err, gitrepo.ErrRemote) {
 		return nil, &pipeline.Deferred{Resource: "git", Err: err}

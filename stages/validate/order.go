@@ -313,6 +313,7 @@ func (p *prover) scan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	pipeline.Doing(ctx, "searching what a solver gets for the solution")
 	if p.proof.Leaks, err = p.c.scan(ctx, solver.Layer); err != nil {
 		return fmt.Errorf("searching what a solver gets: %w", err)
 	}

@@ -304,6 +304,7 @@ func (s *Sandbox) steps(ctx context.Context, b sandbox.Build, id string, caches 
 	o.Put, o.Dirs = nil, nil
 	limits := b.Limits.Filled()
 	for _, step := range b.Steps {
+		b.Begin(step)
 		j := job{
 			order: o, command: step, env: sandbox.Environ(append(environ, b.Env, step.Env)...), toolchains: toolchains,
 			caches: made, limits: limits, written: written, cached: sp.cached(made), space: free, proxy: proxy.New(s.options.Registries, s.options.Upstream),

@@ -123,6 +123,7 @@ func (w *workplace) steps(ctx context.Context, b sandbox.Build, environ []map[st
 	}
 	left := w.limits.Timeout
 	for _, step := range b.Steps {
+		b.Begin(step)
 		res, err := w.step(ctx, step, append(environ[:len(environ):len(environ)], step.Env), left, dog, free)
 		total.Output = append(total.Output, res.Output...)
 		total.Wall += res.Wall
