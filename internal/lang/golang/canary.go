@@ -37,7 +37,7 @@ const (
 	overlayPath = sandbox.RunPath + "/overlay.json"
 )
 
-// copyCanaries stands for -overlay before Go 1.16: the files come into the run's own
+// copyCanaries stands for -overlay before Go 1.17 (1.16 has it, and finds no test files there): the files come into the run's own
 // copy of the tree.
 const copyCanaries = `cp -R ` + canaryPath + `/. ` + sandbox.TreePath + ` && exec "$0" "$@"`
 
@@ -47,7 +47,7 @@ const copyCanaries = `cp -R ` + canaryPath + `/. ` + sandbox.TreePath + ` && exe
 func withCanaries(run recipe.TestRun, r schemas.Recipe, t lang.Tree, l layout, plan []string) recipe.TestRun {
 	all := map[string]canary{}
 	replace := map[string]string{}
-	overlay := atLeast(r, "1.16")
+	overlay := atLeast(r, "1.17")
 	var names []string
 	for _, pkg := range plan {
 		dir, _ := l.dir(pkg)

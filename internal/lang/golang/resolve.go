@@ -37,7 +37,9 @@ func dependencies(r *schemas.Recipe, p lang.Project, l layout) {
 	r.Requirements = requirements(l)
 	r.Pinning = schemas.PinLock // go.mod names exact versions
 	if missing := unlocked(p.Solution, l); missing != "" {
-		r.Variables["GOFLAGS"] = addFlag(r.Variables["GOFLAGS"], l)
+		if flags := addFlag(*r, l); flags != "" {
+			r.Variables["GOFLAGS"] = flags
+		}
 		r.Evidence = append(r.Evidence, schemas.Evidence{Field: "lock", Value: "resolved: go.sum lacks " + missing, Source: "go.sum"})
 		if !required(p.Solution, l) {
 			r.Pinning = schemas.PinNone // go.mod leaves a version open, and the proxy has no date filter
@@ -48,9 +50,11 @@ func dependencies(r *schemas.Recipe, p lang.Project, l layout) {
 	r.Lock = renderLock(manifestSets(p, *r))
 }
 
-// addFlag lets the go command complete go.mod and go.sum, which a workspace forbids.
-func addFlag(flags string, l layout) string {
-	if l.work != nil {
+// addFlag lets the go command complete go.mod and go.sum, which a workspace forbids. Before
+// Go 1.14 it does so unasked, and does not know the flag.
+func addFlag(r schemas.Recipe, l layout) string {
+	flags := r.Variables["GOFLAGS"]
+	if l.work != nil || !atLeast(r, "1.14") {
 		return flags
 	}
 	return strings.TrimSpace(flags + " -mod=mod")
@@ -74,10 +78,17 @@ func within(dir string, set []manifest) []manifest {
 	return out
 }
 
+// oneProxy gives a Go before 1.13, which knows no default proxy and no list of them, the first
+// of the machine's.
+const oneProxy = `GOPROXY=${GOPROXY:-https://proxy.golang.org} && GOPROXY=${GOPROXY%%[,|]*} exec "$0" "$@"`
+
 // command is one call of go among the manifests. A module that the workspace
 // beside it does not use is on its own.
 func command(r schemas.Recipe, set []manifest, dir string, args ...string) schemas.Command {
 	c := schemas.Command{Argv: append([]string{goCommand(r)}, args...), Dir: path.Join(modulesPath, dir)}
+	if !atLeast(r, "1.13") {
+		c.Argv = append([]string{"sh", "-c", oneProxy}, c.Argv...)
+	}
 	if !inWorkspace(set, dir) {
 		c.Env = map[string]string{"GOWORK": "off"}
 	}
