@@ -157,8 +157,10 @@ func goLine(l layout) (line, source string) {
 			raise(m.File.Go.Version, fmt.Sprintf("%s:%d", path.Join(m.Dir, "go.mod"), m.File.Go.Syntax.Start.Line))
 		}
 	}
-	if l.work != nil && l.work.Go != nil {
-		raise(l.work.Go.Version, fmt.Sprintf("go.work:%d", l.work.Go.Syntax.Start.Line))
+	for _, w := range l.works {
+		if w.File.Go != nil {
+			raise(w.File.Go.Version, fmt.Sprintf("%s:%d", path.Join(w.Dir, "go.work"), w.File.Go.Syntax.Start.Line))
+		}
 	}
 	return line, source
 }
@@ -179,8 +181,10 @@ func toolchainLine(l layout) (line, source string) {
 			raise(m.File.Toolchain.Name, fmt.Sprintf("%s:%d", path.Join(m.Dir, "go.mod"), m.File.Toolchain.Syntax.Start.Line))
 		}
 	}
-	if l.work != nil && l.work.Toolchain != nil {
-		raise(l.work.Toolchain.Name, fmt.Sprintf("go.work:%d", l.work.Toolchain.Syntax.Start.Line))
+	for _, w := range l.works {
+		if w.File.Toolchain != nil {
+			raise(w.File.Toolchain.Name, fmt.Sprintf("%s:%d", path.Join(w.Dir, "go.work"), w.File.Toolchain.Syntax.Start.Line))
+		}
 	}
 	return line, source
 }

@@ -24,13 +24,21 @@ type module struct {
 	File     *modfile.File
 	Vendored bool // vendor/modules.txt stands beside it
 	Tests    bool // it has _test.go files
-	Outside  bool // a go.work exists and does not use it
+	Outside  bool // the nearest go.work does not use it
+	// Member: a go.work uses it.
+	Member bool
 }
 
-// layout is the modules of a tree, sorted by folder.
+// workspace is one go.work of a tree.
+type workspace struct {
+	Dir  string // "" is the root
+	File *modfile.WorkFile
+}
+
+// layout is the modules of a tree and its workspaces, sorted by folder.
 type layout struct {
 	modules []module
-	work    *modfile.WorkFile // of the root's go.work, nil where there is none
+	works   []workspace
 }
 
 // notPackages are folders that the go tool does not walk into.
@@ -55,12 +63,15 @@ func dirOf(p string) string {
 // is left out: the go command will say why.
 func layoutOf(t lang.Tree) layout {
 	var l layout
-	if data, err := t.Read("go.work"); err == nil {
-		l.work, _ = modfile.ParseWork("go.work", data, nil) // nil: as if it were not there
-	}
 	tests := map[string]bool{}
 	for _, p := range t.Paths() {
 		dir := dirOf(p)
+		if path.Base(p) == "go.work" && walked(dir) {
+			data, err := t.Read(p)
+			if f, bad := modfile.ParseWork(p, data, nil); err == nil && bad == nil { // else as if it were not there
+				l.works = append(l.works, workspace{dir, f})
+			}
+		}
 		if !walked(dir) {
 			continue
 		}
@@ -73,8 +84,19 @@ func layoutOf(t lang.Tree) layout {
 		if f := readGoMod(t, p); f != nil {
 			l.modules = append(l.modules, module{
 				Dir: dir, Path: f.Module.Mod.Path, File: f,
-				Vendored: t.Has(path.Join(dir, "vendor/modules.txt")), Outside: l.work != nil && !uses(l.work, dir),
+				Vendored: t.Has(path.Join(dir, "vendor/modules.txt")),
 			})
+		}
+	}
+	for i := range l.modules {
+		m := &l.modules[i]
+		for _, w := range l.works {
+			m.Member = m.Member || w.uses(m.Dir)
+		}
+		if w, ok := l.enclosing(m.Dir); ok {
+			m.Outside = !w.uses(m.Dir)
+			vendored, _ := t.Read(path.Join(w.Dir, "vendor/modules.txt"))
+			m.Vendored = m.Vendored || !m.Outside && bytes.HasPrefix(vendored, []byte("## workspace")) // of all its modules
 		}
 	}
 	sort.Slice(l.modules, func(i, j int) bool { return l.modules[i].Dir < l.modules[j].Dir })
@@ -102,8 +124,19 @@ func readGoMod(t lang.Tree, p string) *modfile.File {
 	return f
 }
 
-func uses(w *modfile.WorkFile, dir string) bool {
-	return slices.ContainsFunc(w.Use, func(u *modfile.Use) bool { return path.Clean(u.Path) == path.Clean("./"+dir) })
+func (w workspace) uses(dir string) bool {
+	return slices.ContainsFunc(w.File.Use, func(u *modfile.Use) bool { return cleanDir(path.Join(w.Dir, u.Path)) == dir })
+}
+
+// enclosing is the nearest workspace at or above a folder: the one that the go command
+// takes there.
+func (l layout) enclosing(dir string) (best workspace, ok bool) {
+	for _, w := range l.works {
+		if (w.Dir == "" || dir == w.Dir || strings.HasPrefix(dir, w.Dir+"/")) && (!ok || len(w.Dir) > len(best.Dir)) {
+			best, ok = w, true
+		}
+	}
+	return best, ok
 }
 
 // index is the nearest module that encloses a folder.
