@@ -24,7 +24,7 @@ import (
 )
 
 // Version is the version of this stage's rules.
-const Version = "7"
+const Version = "8"
 
 // Starts finds the start that a resolved recipe belongs to.
 type Starts interface {

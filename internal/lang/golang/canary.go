@@ -51,7 +51,7 @@ func withCanaries(run recipe.TestRun, r schemas.Recipe, t lang.Tree, l layout, p
 	var names []string
 	for _, pkg := range plan {
 		dir, _ := l.dir(pkg)
-		s := testSourcesOf(t, dir)
+		s := testSourcesOf(t, l, dir)
 		if s.clause == "" {
 			continue // no test file is compiled here
 		}
@@ -178,7 +178,7 @@ type testSources struct {
 
 // testSourcesOf reads a folder. Test files decide what is known: go test -list would
 // run the package's own code to say it.
-func testSourcesOf(t lang.Tree, dir string) testSources {
+func testSourcesOf(t lang.Tree, l layout, dir string) testSources {
 	var s testSources
 	var own, ofTests string
 	for _, p := range t.Paths() {
@@ -189,7 +189,7 @@ func testSourcesOf(t lang.Tree, dir string) testSources {
 		if test {
 			s.files = append(s.files, path.Base(p))
 		}
-		if !builds(t, p) {
+		if !l.compiled(t, p) {
 			continue
 		}
 		f := parseGo(t, p, test)

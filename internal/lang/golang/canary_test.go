@@ -151,7 +151,7 @@ func TestTestSources(t *testing.T) {
 		"p/link_test.go": "../shared/s_test.go", "shared/s_test.go": "package real\n\nfunc TestShared() {}\n",
 	}
 	want := testSources{clause: "real", tests: []string{"TestShared", "TestA", "FuzzB"}, files: []string{"link_test.go", "p_test.go", "w_windows_test.go", "x_test.go"}}
-	if diff := cmp.Diff(want, testSourcesOf(m, "p"), cmp.AllowUnexported(testSources{})); diff != "" {
+	if diff := cmp.Diff(want, testSourcesOf(m, layout{}, "p"), cmp.AllowUnexported(testSources{})); diff != "" {
 		t.Errorf("sources (-want +got):\n%s", diff)
 	}
 	if name := canaryFile([]string{"zzz_test.go"}); name < "zzz_test.go" {

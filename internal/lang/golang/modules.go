@@ -3,6 +3,7 @@ package golang
 import (
 	"bytes"
 	"go/build"
+	"go/build/constraint"
 	"go/parser"
 	"go/token"
 	"io"
@@ -39,6 +40,7 @@ type workspace struct {
 type layout struct {
 	modules []module
 	works   []workspace
+	tags    [][]string // of each test command that a recipe has; nil is one without
 }
 
 // notPackages are folders that the go tool does not walk into.
@@ -179,11 +181,69 @@ func (l layout) own(importPath string) bool {
 	return ok
 }
 
+// constraintOf is the build constraint of a file, "" where it has none.
+func constraintOf(t lang.Tree, p string) string {
+	if e := constraintIn(t, p); e != nil {
+		return e.String()
+	}
+	return ""
+}
+
+func constraintIn(t lang.Tree, p string) constraint.Expr {
+	data, err := t.Read(p)
+	if err != nil {
+		return nil
+	}
+	head, _, _ := bytes.Cut(data, []byte("\npackage "))
+	var found constraint.Expr
+	for _, line := range strings.Split(string(head), "\n") {
+		line = strings.TrimSpace(line)
+		e, err := constraint.Parse(line)
+		switch {
+		case err != nil:
+		case constraint.IsGoBuild(line):
+			return e
+		case found == nil:
+			found = e
+		default: // lines of // +build hold together
+			found = &constraint.AndExpr{X: found, Y: e}
+		}
+	}
+	return found
+}
+
+// buildsSomehow reports whether a file is compiled with no tag, or with those that its own
+// constraint names.
+func buildsSomehow(t lang.Tree, p string) bool {
+	if builds(t, p, nil) {
+		return true
+	}
+	e := constraintIn(t, p)
+	if e == nil {
+		return false
+	}
+	var tags []string
+	e.Eval(func(tag string) bool { tags = append(tags, tag); return true })
+	e.Eval(func(tag string) bool { tags = append(tags, tag); return false })
+	tags = slices.DeleteFunc(tags, func(tag string) bool { return slices.Contains(systems, tag) })
+	return builds(t, p, tags)
+}
+
+// systems are the names in constraints that no tag can stand for.
+var systems = strings.Fields("aix android darwin dragonfly freebsd illumos ios js netbsd openbsd plan9 solaris wasip1 windows " +
+	"386 arm arm64 loong64 mips mipsle mips64 mips64le ppc64 ppc64le riscv64 s390x wasm gccgo ignore")
+
+// compiled reports whether some test command of the recipe compiles a file.
+func (l layout) compiled(t lang.Tree, p string) bool {
+	return len(l.tags) == 0 && builds(t, p, nil) || slices.ContainsFunc(l.tags, func(tags []string) bool { return builds(t, p, tags) })
+}
+
 // builds reports whether a file is compiled on linux/amd64 by its name and its
-// build constraints. cgo counts as on, no other tag does.
-func builds(t lang.Tree, p string) bool {
+// build constraints. cgo counts as on, and these tags.
+func builds(t lang.Tree, p string, tags []string) bool {
 	ctx := build.Context{
-		GOARCH: "amd64", GOOS: "linux", Compiler: "gc", CgoEnabled: true, ReleaseTags: build.Default.ReleaseTags,
+		BuildTags: tags,
+		GOARCH:    "amd64", GOOS: "linux", Compiler: "gc", CgoEnabled: true, ReleaseTags: build.Default.ReleaseTags,
 		JoinPath: path.Join,
 		OpenFile: func(name string) (io.ReadCloser, error) {
 			data, err := t.Read(name)
@@ -222,7 +282,7 @@ func (l layout) packages(t lang.Tree, m module) []string {
 		if seen[dir] || !strings.HasSuffix(p, ".go") || !walked(dir) {
 			continue
 		}
-		if i, ok := l.index(dir); ok && l.modules[i].Dir == m.Dir && builds(t, p) {
+		if i, ok := l.index(dir); ok && l.modules[i].Dir == m.Dir && l.compiled(t, p) {
 			seen[dir] = true
 		}
 	}
@@ -260,7 +320,7 @@ func (l layout) external(t lang.Tree, m module) []string {
 		if !strings.HasSuffix(p, ".go") || !walked(dir) {
 			continue
 		}
-		if i, ok := l.index(dir); !ok || l.modules[i].Dir != m.Dir || !builds(t, p) {
+		if i, ok := l.index(dir); !ok || l.modules[i].Dir != m.Dir || !l.compiled(t, p) {
 			continue
 		}
 		for _, imp := range importsOf(t, p) {

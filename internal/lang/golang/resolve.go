@@ -34,6 +34,7 @@ const depsFile = "deps.go"
 
 // dependencies fills Requirements and, where go.sum is complete, Lock.
 func dependencies(r *schemas.Recipe, p lang.Project, l layout) {
+	l.tags = layoutFor(p.Solution, *r).tags
 	r.Requirements = requirements(l)
 	r.Pinning = schemas.PinLock // go.mod names exact versions
 	if missing := unlocked(p.Solution, l); missing != "" {

@@ -23,8 +23,7 @@ type Flag struct {
 }
 
 // Flags make a run complete and repeatable. Go runs tests in source order and
-// goes on after a failure by itself; -race is off unless the project's recipe
-// asks for it, and no build tag is set: tests behind tags are opt-in.
+// goes on after a failure by itself. Build tags and -short are the CI's (flags.go).
 var Flags = []Flag{
 	{[]string{"-json"}, "the machine's format, with an event for the beginning and the end of each test"},
 	{[]string{"-count=1"}, "a result of an earlier run is no result of this one"},
@@ -44,7 +43,7 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Te
 	wanted := wantedPackages(l, t, sel)
 	skips := skipsByPackage(sel.Skip)
 	var out []recipe.TestRun
-	add := func(c schemas.Command, packages, words, plan []string) {
+	add := func(l layout, c schemas.Command, packages, words, plan []string) {
 		run := testRun(c, packages, words, plan)
 		if sel.Nonce == "" { // what a person runs from a dataset has no canaries: nobody reads its report by them
 			run = withCanaries(run, r, t, l, plan)
@@ -60,6 +59,8 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Te
 			continue // the module is not there in this state
 		}
 		m := l.modules[i]
+		l := l
+		l.tags = [][]string{commandTags(r, c)}
 		var plain, apart []string
 		all := l.packages(t, m)
 		for _, p := range all {
@@ -73,14 +74,14 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Te
 		}
 		switch {
 		case len(plain) == len(all) && len(all) > 0:
-			add(c, []string{"./..."}, nil, plain)
+			add(l, c, []string{"./..."}, nil, plain)
 		case len(plain) > 0:
-			add(c, patterns(m, plain), nil, plain)
+			add(l, c, patterns(m, plain), nil, plain)
 		}
 		// A package with tests left out runs apart: -skip would hold for the others too.
 		for _, p := range apart {
 			if words, ok := skipWords(r, l, t, p, skips[p]); ok {
-				add(c, patterns(m, []string{p}), words, []string{p})
+				add(l, c, patterns(m, []string{p}), words, []string{p})
 			}
 		}
 	}
