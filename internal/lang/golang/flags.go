@@ -15,7 +15,8 @@ import (
 //
 //	kept  -tags, GOFLAGS=-tags   they decide which files there are
 //	      -short                 it decides what a test does
-//	      -gcflags, -ldflags     tests that replace functions need them; values that are set
+//	      -gcflags, -ldflags     tests that replace functions, or ask for values that are set, need
+//	                             them; not those that ask for another linker
 //	left  -race                  needs cgo and takes ten times as long; what it finds is no outcome of a test
 //	      -timeout               of the CI's machines; runs have their own
 //	      -run, -skip            parts of the suite for one job each; the proof needs the whole
@@ -94,6 +95,9 @@ func goTests(t lang.Tree, line workflow.Word, flags string, depth int) []variant
 
 const mostCalls = 5 // of one file by another
 
+// foreignLinker is what asks for another linker, or for libraries of the CI's machine.
+var foreignLinker = lazyregexp.New(`-(extld|extldflags|linkmode)\b`)
+
 var assignment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // testWords are the words behind go test, or behind the -- of gotestsum.
@@ -132,7 +136,7 @@ func keepFlags(words []string) []string {
 			value = words[i]
 		}
 		switch {
-		case !kept[name] || strings.ContainsAny(value, "$`") || value == "false":
+		case !kept[name] || strings.ContainsAny(value, "$`") || value == "false" || name == "ldflags" && foreignLinker.MatchString(value):
 		case name == "short":
 			out = append(out, "-short")
 		case value != "":
