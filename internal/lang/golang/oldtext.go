@@ -2,6 +2,7 @@ package golang
 
 import (
 	"go/version"
+	"maps"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
@@ -68,7 +69,11 @@ func frameOf(line string) *frame {
 // and the guard judges that as it judges every line.
 func frames(lines []string, swallows bool) []*frame {
 	found := make([]*frame, len(lines))
-	open := map[string]*int{}  // by name of a test that runs: the line of its result so far, -1 for none
+	type running struct {
+		last   int // the line of its result so far, -1 for none
+		paused bool
+	}
+	open := map[string]*running{}
 	begun := map[string]bool{} // ever
 	for i, line := range lines {
 		f := frameOf(line)
@@ -77,26 +82,30 @@ func frames(lines []string, swallows bool) []*frame {
 		}
 		found[i] = f
 		top, _, nested := strings.Cut(f.name, "/")
-		last, runs := open[f.name]
+		test, runs := open[f.name]
 		switch {
 		case f.action == "run":
-			if _, above := open[top]; !f.alone && (nested && !above || runs && *last < 0) {
+			if _, above := open[top]; !f.alone && (nested && !above || runs && test.last < 0) {
 				found[i] = nil
 				continue
 			}
-			none := -1
-			open[f.name], begun[f.name] = &none, true
+			if !nested { // all that is not paused ended before
+				maps.DeleteFunc(open, func(_ string, t *running) bool { return t.last >= 0 && !t.paused })
+			}
+			open[f.name], begun[f.name] = &running{last: -1}, true
 		case !f.result():
-			if !f.alone && !runs {
+			if runs {
+				test.paused = f.action == "pause"
+			} else if !f.alone {
 				found[i] = nil
 			}
-		case !runs && !f.alone || nested && !f.alone:
+		case !f.alone && (nested || !runs || test.paused):
 			found[i] = nil // the results of subtests follow that of their test at once
 		case runs:
-			if *last >= 0 && !found[*last].alone {
-				found[*last] = nil
+			if test.last >= 0 && !found[test.last].alone {
+				found[test.last] = nil
 			}
-			*last = i
+			test.last = i
 		}
 	}
 	ends := map[string]bool{} // by name: a result follows

@@ -114,19 +114,21 @@ func TestUnendedLines(t *testing.T) {
 func TestOldText(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
-		"glued_result":       {"=== RUN   A\nx--- PASS: A (0.00s)\nPASS\n", "run A, pass A"},
-		"the_last_one":       {"=== RUN   A\nx--- PASS: A (0.00s)\ny--- FAIL: A (0.00s)\nFAIL\n", "run A, fail A"},
-		"each_round":         {"=== RUN   A\nx--- FAIL: A (0.00s)\n=== RUN   A\nx--- PASS: A (0.00s)\nPASS\n", "run A, fail A, run A, pass A"},
-		"of_another":         {"=== RUN   A\nx--- PASS: B (0.00s)\n--- PASS: A (0.00s)\n=== RUN   B\n--- FAIL: B (0.00s)\nFAIL\n", "run A, pass A, run B, fail B"},
-		"of_one_that_ended":  {"=== RUN   A\n--- FAIL: A (0.00s)\n=== RUN   B\nx--- PASS: A (0.00s)\n--- PASS: B (0.00s)\nFAIL\n", "run A, fail A, run B, pass B"},
-		"phantom_subtest":    {"=== RUN   A\nx=== RUN   A/p\n--- PASS: A (0.00s)\nPASS\n", "run A, pass A"},
-		"no_test_above":      {"x=== RUN   A/p\n--- PASS: A/p (0.00s)\nPASS\n", "pass A/p"},
-		"quoted":             {"=== RUN   A\ngot \"--- PASS: A (0.00s)\"\n--- FAIL: A (0.00s)\nFAIL\n", "run A, fail A"},
-		"two_in_a_line":      {"=== RUN   A\n--- PASS: A (0.00s)--- FAIL: A (0.00s)\nFAIL\n", "run A, fail A"},
-		"log_below_a_result": {"=== RUN   A\n--- FAIL: A (0.00s)\n    a_test.go:1: --- PASS: A (0.00s)\nFAIL\n", "run A, fail A"},
-		"subtest_swallowed":  {"=== RUN   A\n--- PASS: A (0.00s)\n    --- PASS: A/s (0.00s)\nPASS\n", "run A, run A/s, pass A/s, pass A"},
-		"subtest_of_another": {"=== RUN   A\n--- PASS: A (0.00s)\n    --- PASS: B/s (0.00s)\nPASS\n", "run A, pass B/s, pass A"},
-		"killed":             {"=== RUN   A\nhalf a line", "run A"},
+		"glued_result":         {"=== RUN   A\nx--- PASS: A (0.00s)\nPASS\n", "run A, pass A"},
+		"the_last_one":         {"=== RUN   A\nx--- PASS: A (0.00s)\ny--- FAIL: A (0.00s)\nFAIL\n", "run A, fail A"},
+		"each_round":           {"=== RUN   A\nx--- FAIL: A (0.00s)\n=== RUN   A\nx--- PASS: A (0.00s)\nPASS\n", "run A, fail A, run A, pass A"},
+		"of_another":           {"=== RUN   A\nx--- PASS: B (0.00s)\n--- PASS: A (0.00s)\n=== RUN   B\n--- FAIL: B (0.00s)\nFAIL\n", "run A, pass A, run B, fail B"},
+		"of_one_that_ended":    {"=== RUN   A\n--- FAIL: A (0.00s)\n=== RUN   B\nx--- PASS: A (0.00s)\n--- PASS: B (0.00s)\nFAIL\n", "run A, fail A, run B, pass B"},
+		"of_one_that_ended_so": {"=== RUN   A\nx--- PASS: A (0.00s)\n=== RUN   B\ny--- FAIL: A (0.00s)\n--- PASS: B (0.00s)\nPASS\n", "run A, pass A, run B, pass B"},
+		"of_one_that_waits":    {"=== RUN   A\n=== PAUSE A\n=== RUN   B\ny--- PASS: A (0.00s)\n--- PASS: B (0.00s)\n=== CONT  A\nz--- FAIL: A (0.00s)\nFAIL\n", "run A, pause A, run B, pass B, cont A, fail A"},
+		"phantom_subtest":      {"=== RUN   A\nx=== RUN   A/p\n--- PASS: A (0.00s)\nPASS\n", "run A, pass A"},
+		"no_test_above":        {"x=== RUN   A/p\n--- PASS: A/p (0.00s)\nPASS\n", "pass A/p"},
+		"quoted":               {"=== RUN   A\ngot \"--- PASS: A (0.00s)\"\n--- FAIL: A (0.00s)\nFAIL\n", "run A, fail A"},
+		"two_in_a_line":        {"=== RUN   A\n--- PASS: A (0.00s)--- FAIL: A (0.00s)\nFAIL\n", "run A, fail A"},
+		"log_below_a_result":   {"=== RUN   A\n--- FAIL: A (0.00s)\n    a_test.go:1: --- PASS: A (0.00s)\nFAIL\n", "run A, fail A"},
+		"subtest_swallowed":    {"=== RUN   A\n--- PASS: A (0.00s)\n    --- PASS: A/s (0.00s)\nPASS\n", "run A, run A/s, pass A/s, pass A"},
+		"subtest_of_another":   {"=== RUN   A\n--- PASS: A (0.00s)\n    --- PASS: B/s (0.00s)\nPASS\n", "run A, pass B/s, pass A"},
+		"killed":               {"=== RUN   A\nhalf a line", "run A"},
 	} {
 		lines := strings.SplitAfter(c.text, "\n")
 		var all []string
