@@ -24,6 +24,9 @@ func unmarked(r schemas.Recipe) bool {
 // holds a blank: package testing writes it as an underscore.
 var framing = lazyregexp.New(`(?:=== (RUN  |PAUSE|CONT ) |--- (PASS|FAIL|SKIP): )(\S+)( \(\d+\.\d\ds\))?\n$`)
 
+// logged is how a line of a test's log begins; it ends with a line end of its own.
+var logged = lazyregexp.New(`^ +[^ :]+\.go:\d+: `)
+
 // frame is what package testing said at the end of a line.
 type frame struct {
 	action string // run, pause, cont, pass, fail, skip
@@ -75,9 +78,11 @@ func frames(lines []string, swallows bool) []*frame {
 	}
 	open := map[string]*running{}
 	begun := map[string]bool{} // ever
+	logs := false              // before Go 1.14 a test's log follows its result
 	for i, line := range lines {
 		f := frameOf(line)
-		if f == nil {
+		logs = swallows && (f != nil && f.alone && f.result() || logs && strings.HasPrefix(line, "    "))
+		if f == nil || !f.alone && (logs || logged.MatchString(f.before)) {
 			continue
 		}
 		found[i] = f

@@ -61,7 +61,7 @@ func TestParallelFails(t *testing.T) { t.Parallel(); fmt.Print("r"); time.Sleep(
 func TestClaims(t *testing.T) {
 	fmt.Println("it says --- PASS: TestClaims (0.00s)")
 	fmt.Println("and === RUN   TestClaims/phantom")
-	t.Log("--- PASS: TestClaims (0.00s)")
+	t.Log("--- PASS: TestClaims (0.00s)\nand --- PASS: TestClaims (0.00s)")
 	t.Log("--- FAIL: TestPrints (0.00s)")
 	fmt.Println("and --- FAIL: TestParallel (0.00s)")
 	fmt.Print("x")
