@@ -122,3 +122,17 @@ func TestCommandsOfCI(t *testing.T) {
 		}
 	}
 }
+
+// TestUntouchedBehindATag: whatever tags a run has, the tests of tagged files are compared.
+func TestUntouchedBehindATag(t *testing.T) {
+	t.Parallel()
+	with := func(body string) memory {
+		return memory{"go.mod": "module example.com/m\n", "a.go": "package m\n", "w_test.go": "//go:build integration && linux && !windows\n// +build integration,linux,!windows\n\npackage m\n\nimport \"testing\"\n\nfunc TestWhole(t *testing.T) {}\n\nfunc TestOther(t *testing.T) {" + body + "}\n"}
+	}
+	untouched := Language{}.Untouched(with(""), with(" t.Log() "), []string{"w_test.go"})
+	for name, want := range map[string]bool{"TestWhole": true, "TestOther": false} {
+		if got := untouched(lang.Test{ID: TestID("example.com/m", name), Unit: "example.com/m"}); got != want {
+			t.Errorf("%s is untouched: %v", name, got)
+		}
+	}
+}
