@@ -81,10 +81,11 @@ func frames(lines []string, swallows bool) []*frame {
 	logs := false              // before Go 1.14 a test's log follows its result
 	for i, line := range lines {
 		f := frameOf(line)
-		logs = swallows && (f != nil && f.alone && f.result() || logs && strings.HasPrefix(line, "    "))
+		logs = logs && strings.HasPrefix(line, "    ")
 		if f == nil || !f.alone && (logs || logged.MatchString(f.before)) {
 			continue
 		}
+		logs = swallows && f.result()
 		found[i] = f
 		top, _, nested := strings.Cut(f.name, "/")
 		test, runs := open[f.name]

@@ -63,6 +63,9 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Te
 		l.tags = [][]string{commandTags(r, c)}
 		var plain, apart []string
 		all := l.packages(t, m)
+		if !atLeast(r, "1.24") { // which tests nothing where one package does not load, be it an example's
+			all = slices.DeleteFunc(all, func(p string) bool { return !l.tested(t, p) })
+		}
 		for _, p := range all {
 			switch {
 			case wanted != nil && !wanted[p]:
@@ -73,7 +76,7 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Te
 			}
 		}
 		switch {
-		case len(plain) == len(all) && len(all) > 0:
+		case len(plain) == len(all) && len(all) > 0 && atLeast(r, "1.24"):
 			add(l, c, []string{"./..."}, nil, plain)
 		case len(plain) > 0:
 			add(l, c, patterns(m, plain), nil, plain)
@@ -86,6 +89,14 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Te
 		}
 	}
 	return out
+}
+
+// tested reports whether a package has a test file that is compiled.
+func (l layout) tested(t lang.Tree, pkg string) bool {
+	dir, _ := l.dir(pkg)
+	return slices.ContainsFunc(t.Paths(), func(p string) bool {
+		return dirOf(p) == dir && strings.HasSuffix(p, "_test.go") && l.compiled(t, p)
+	})
 }
 
 // testRun is one process. Its plan (the packages that it covers) lets the report
