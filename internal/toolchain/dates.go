@@ -27,6 +27,7 @@ var goMinors = map[string]string{
 // goPatches are, newest first, patches of each minor to ask the module proxy for
 // where it gives no list of versions: its copies have gaps, so there are several.
 var goPatches = map[string][]int{
+	"1.11": {13, 5}, "1.12": {17, 14},
 	"1.13": {15, 1}, "1.14": {15, 7}, "1.15": {15, 7, 3}, "1.16": {15, 3}, "1.17": {13, 1},
 	"1.18": {10, 8, 4}, "1.19": {13, 4}, "1.20": {14, 4, 1}, "1.21": {13, 6, 0}, "1.22": {12, 11, 0},
 	"1.23": {12, 10, 0}, "1.24": {13, 11, 0}, "1.25": {14, 11, 0}, "1.26": {11, 8, 0}, "1.27": {4, 3, 0},

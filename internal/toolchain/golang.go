@@ -23,8 +23,8 @@ import (
 // module is where the Go project publishes its toolchains as a module.
 const module = "golang.org/toolchain"
 
-// oldestGo is the first minor that the module proxy has and that knows modules well.
-const oldestGo = "1.13"
+// oldestGo is the first minor that knows modules.
+const oldestGo = "1.11"
 
 // goCommand finds the host's go, which does all the talking to the proxy: so the
 // host's mirror, credentials and checksum settings are honoured as they are.

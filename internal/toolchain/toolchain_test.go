@@ -48,6 +48,8 @@ func TestToolchainVersion(t *testing.T) {
 	arch := strings.TrimPrefix(moduleVersion("1.21.13"), module+"@v0.0.1-go1.21.13.")
 	for in, want := range map[string]string{
 		"v0.0.1-go1.21.13." + arch:   "1.21.13",
+		"v0.0.1-go1.11.13." + arch:   "1.11.13",
+		"v0.0.1-go1.10.8." + arch:    "",
 		"v0.0.1-go1.20." + arch:      "1.20",
 		"v0.0.1-go1.26rc1." + arch:   "",
 		"v0.0.1-go1.9." + arch:       "", // no modules

@@ -23,7 +23,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "2"
+const Version = "3"
 
 // Task is what a prediction answers.
 type Task struct {

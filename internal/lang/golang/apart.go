@@ -57,7 +57,7 @@ func apart(run recipe.TestRun, t lang.Tree, l layout, plan []string) recipe.Test
 	}
 	for _, pkg := range plan {
 		dir, _ := l.dir(pkg)
-		s := testSourcesOf(t, dir)
+		s := testSourcesOf(t, l, dir)
 		if s.clause == "" {
 			continue
 		}

@@ -37,7 +37,7 @@ const (
 	overlayPath = sandbox.RunPath + "/overlay.json"
 )
 
-// copyCanaries stands for -overlay before Go 1.16: the files come into the run's own
+// copyCanaries stands for -overlay before Go 1.17 (1.16 has it, and finds no test files there): the files come into the run's own
 // copy of the tree.
 const copyCanaries = `cp -R ` + canaryPath + `/. ` + sandbox.TreePath + ` && exec "$0" "$@"`
 
@@ -47,11 +47,11 @@ const copyCanaries = `cp -R ` + canaryPath + `/. ` + sandbox.TreePath + ` && exe
 func withCanaries(run recipe.TestRun, r schemas.Recipe, t lang.Tree, l layout, plan []string) recipe.TestRun {
 	all := map[string]canary{}
 	replace := map[string]string{}
-	overlay := atLeast(r, "1.16")
+	overlay := atLeast(r, "1.17")
 	var names []string
 	for _, pkg := range plan {
 		dir, _ := l.dir(pkg)
-		s := testSourcesOf(t, dir)
+		s := testSourcesOf(t, l, dir)
 		if s.clause == "" {
 			continue // no test file is compiled here
 		}
@@ -178,7 +178,7 @@ type testSources struct {
 
 // testSourcesOf reads a folder. Test files decide what is known: go test -list would
 // run the package's own code to say it.
-func testSourcesOf(t lang.Tree, dir string) testSources {
+func testSourcesOf(t lang.Tree, l layout, dir string) testSources {
 	var s testSources
 	var own, ofTests string
 	for _, p := range t.Paths() {
@@ -189,7 +189,7 @@ func testSourcesOf(t lang.Tree, dir string) testSources {
 		if test {
 			s.files = append(s.files, path.Base(p))
 		}
-		if !builds(t, p) {
+		if !l.compiled(t, p) {
 			continue
 		}
 		f := parseGo(t, p, test)

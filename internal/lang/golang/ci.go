@@ -16,6 +16,7 @@ type ci struct {
 	file     workflow.Word   // the manifest that a job takes its Go from
 	packages []workflow.Word // Debian packages that a job installs
 	env      map[string]workflow.Word
+	tests    []variant
 }
 
 // testLine tells a shell line that runs Go's tests, by itself or through a build tool.
@@ -33,18 +34,63 @@ func readCI(t lang.Tree) ci {
 		}
 		for _, s := range j.Steps {
 			out.addStep(s)
+			for _, l := range s.Lines {
+				for _, value := range filled(l.Value, j.Matrix) {
+					out.tests = append(out.tests, goTests(t, workflow.Word{Value: value, Source: l.Source}, j.Env["GOFLAGS"].Value, mostCalls)...)
+				}
+			}
 		}
 	}
 	out.env = workflow.Env(jobs)
-	if len(out.minors) == 0 {
+	if len(out.minors) == 0 || len(out.tests) == 0 {
+		workflows := out
 		for _, p := range []string{".travis.yml", ".circleci/config.yml", "azure-pipelines.yml", ".gitlab-ci.yml", "appveyor.yml"} {
 			if data, err := t.Read(p); err == nil {
 				out.addPlain(p, data)
+				out.addCommands(t, p, data)
 			}
+		}
+		if len(workflows.minors) > 0 {
+			out.minors = workflows.minors
+		}
+		if len(workflows.tests) > 0 {
+			out.tests = workflows.tests
 		}
 	}
 	return out
 }
+
+// filled are a line with each value of the matrix that it names. Other expressions stay.
+func filled(line string, matrix []workflow.Field) []string {
+	use := matrixUse.FindStringSubmatch(line)
+	if use == nil {
+		return []string{line}
+	}
+	var out []string
+	for _, f := range matrix {
+		if f.Key() == use[1] {
+			out = append(out, strings.ReplaceAll(line, use[0], f.Value))
+		}
+	}
+	if len(out) == 0 {
+		return []string{line}
+	}
+	return out
+}
+
+var matrixUse = lazyregexp.New(`\$\{\{\s*matrix\.([A-Za-z0-9_.-]+)\s*\}\}`)
+
+// addCommands reads calls of go test from the older services by their lines alone.
+func (c *ci) addCommands(t lang.Tree, p string, data []byte) {
+	for i, line := range strings.Split(string(data), "\n") {
+		if m := plainCommand.FindStringSubmatch(line); m != nil && testLine.MatchString(m[1]) {
+			c.tests = append(c.tests, goTests(t, workflow.Word{Value: strings.Trim(m[1], `"'`), Source: fmt.Sprintf("%s:%d", p, i+1)}, "", mostCalls)...)
+		}
+	}
+}
+
+// plainCommand is a line of a list or the value of a key that holds a command.
+var plainCommand = lazyregexp.New(`^\s*(?:-\s+)?(?:(?:script|run|command|bash|test_script)\s*:\s*)?([^#\s].*)$`)
 
 func (c *ci) addStep(s workflow.Step) {
 	c.packages = append(c.packages, s.Packages...)

@@ -31,7 +31,7 @@ func (Language) Infer(p lang.Project) (schemas.Recipe, error) {
 	r.Variables = variables(r)
 	literalEnv(&r, jobs)
 	systemPackages(&r, p.Solution, jobs)
-	if err := commands(&r, l); err != nil {
+	if err := commands(&r, p, l, jobs); err != nil {
 		return schemas.Recipe{}, err
 	}
 	dependencies(&r, p, l)
@@ -157,8 +157,10 @@ func goLine(l layout) (line, source string) {
 			raise(m.File.Go.Version, fmt.Sprintf("%s:%d", path.Join(m.Dir, "go.mod"), m.File.Go.Syntax.Start.Line))
 		}
 	}
-	if l.work != nil && l.work.Go != nil {
-		raise(l.work.Go.Version, fmt.Sprintf("go.work:%d", l.work.Go.Syntax.Start.Line))
+	for _, w := range l.works {
+		if w.File.Go != nil {
+			raise(w.File.Go.Version, fmt.Sprintf("%s:%d", path.Join(w.Dir, "go.work"), w.File.Go.Syntax.Start.Line))
+		}
 	}
 	return line, source
 }
@@ -179,8 +181,10 @@ func toolchainLine(l layout) (line, source string) {
 			raise(m.File.Toolchain.Name, fmt.Sprintf("%s:%d", path.Join(m.Dir, "go.mod"), m.File.Toolchain.Syntax.Start.Line))
 		}
 	}
-	if l.work != nil && l.work.Toolchain != nil {
-		raise(l.work.Toolchain.Name, fmt.Sprintf("go.work:%d", l.work.Toolchain.Syntax.Start.Line))
+	for _, w := range l.works {
+		if w.File.Toolchain != nil {
+			raise(w.File.Toolchain.Name, fmt.Sprintf("%s:%d", path.Join(w.Dir, "go.work"), w.File.Toolchain.Syntax.Start.Line))
+		}
 	}
 	return line, source
 }
@@ -237,10 +241,39 @@ var offline = map[string]string{"GOPROXY": "off", "GOSUMDB": "off"}
 // compile makes a state's build cache warm: it compiles and links every test
 // binary and runs none (-exec true). Its exit code says nothing here: a state
 // whose tests do not compile is a legal state, and the test run says so per package.
-const compile = `cd "$0" && "$1" test -exec true -vet=off ./... ; exit 0`
+const compile = `cd "$0" && go=$1 && shift && "$go" test -exec true -vet=off "$@" ./... ; exit 0`
 
-// commands are rules G3 to G5: one run per module with tests.
-func commands(r *schemas.Recipe, l layout) error {
+// commands are rules G3 to G5: one run per module with tests, as the CI calls go test. Its
+// other calls are rivals.
+func commands(r *schemas.Recipe, p lang.Project, l layout, jobs ci) error {
+	all := variantsOf(p, jobs, *r)
+	if why := uncompiled(p, all); why != "" {
+		return &lang.Refusal{Reason: schemas.NoRecipe, Detail: "no go test of the CI compiles a changed test: " + why}
+	}
+	for i, v := range all {
+		test, build := moduleCommands(*r, l, v)
+		if i > 0 {
+			r.Rivals = append(r.Rivals, schemas.Rival{Test: test, Source: v.source})
+			continue
+		}
+		r.Test, r.Build = test, build
+		for _, c := range test {
+			source := v.source
+			if source == "" {
+				source = path.Join(c.Dir, "go.mod")
+			}
+			value := strings.Join(append([]string{"go"}, c.Argv[1:]...), " ") + " in " + path.Join(".", c.Dir)
+			r.Evidence = append(r.Evidence, schemas.Evidence{Field: "test", Value: value, Source: source})
+		}
+	}
+	if len(r.Test) == 0 {
+		return &lang.Refusal{Reason: schemas.NoRecipe, Detail: "no module has _test.go files"}
+	}
+	return nil
+}
+
+// moduleCommands are the test and the build of each module with tests.
+func moduleCommands(r schemas.Recipe, l layout, v variant) (test, build []schemas.Command) {
 	for _, m := range l.modules {
 		if !m.Tests {
 			continue
@@ -252,20 +285,15 @@ func commands(r *schemas.Recipe, l layout) error {
 		if m.Outside {
 			env["GOWORK"] = "off" // a module that the workspace does not use is on its own
 		}
-		if m.Vendored && (m.File.Go == nil || version.Compare("go"+m.File.Go.Version, "go1.14") < 0) && atLeast(*r, "1.14") {
+		if m.Vendored && (m.File.Go == nil || version.Compare("go"+m.File.Go.Version, "go1.14") < 0) && atLeast(r, "1.14") {
 			env["GOFLAGS"] = strings.TrimSpace(r.Variables["GOFLAGS"] + " -mod=vendor") // newer go lines mean it by themselves
 		}
 		dir := m.Dir
 		if dir == "" {
 			dir = "."
 		}
-		source := path.Join(m.Dir, "go.mod")
-		r.Build = append(r.Build, schemas.Command{Argv: []string{"sh", "-c", compile, dir, goCommand(*r)}, Env: env})
-		r.Test = append(r.Test, schemas.Command{Argv: []string{goCommand(*r), "test", "./..."}, Dir: m.Dir, Env: env})
-		r.Evidence = append(r.Evidence, schemas.Evidence{Field: "test", Value: "go test ./... in " + dir, Source: source})
+		build = append(build, schemas.Command{Argv: append([]string{"sh", "-c", compile, dir, goCommand(r)}, v.words...), Env: env})
+		test = append(test, schemas.Command{Argv: slices.Concat([]string{goCommand(r), "test"}, v.words, []string{"./..."}), Dir: m.Dir, Env: env})
 	}
-	if len(r.Test) == 0 {
-		return &lang.Refusal{Reason: schemas.NoRecipe, Detail: "no module has _test.go files"}
-	}
-	return nil
+	return test, build
 }

@@ -2,6 +2,7 @@ package golang
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -210,6 +211,52 @@ func TestWorkspace(t *testing.T) {
 	for _, f := range step.Files {
 		if strings.HasSuffix(f.Path, "solution/go.work") && string(f.Data) != "go 1.21\nuse ./\nuse ./in\n" {
 			t.Errorf("go.work of the manifests: %q", f.Data)
+		}
+	}
+}
+
+// TestMembers: a module that the workspace has needs no sum, what the members import is in the
+// lock, and so are the targets of the workspace's replacements, wherever the go.work lies.
+func TestMembers(t *testing.T) {
+	t.Parallel()
+	for _, top := range []string{"", "sub/"} {
+		m := memory{
+			top + "go.work":  "go 1.21\n\nuse (\n\t./a\n\t./b\n)\n\nreplace example.com/c v1.0.0 => ./third/c\n",
+			top + "a/go.mod": "module example.com/a\n\ngo 1.21\n\nrequire example.net/x v1.0.0\n", top + "a/a.go": "package a\n\nimport _ \"example.net/x\"\n",
+			top + "a/go.sum":       "example.net/x v1.0.0 h1:x\n",
+			top + "b/go.mod":       "module example.com/b\n\ngo 1.21\n\nrequire (\n\texample.com/a v0.0.0\n\texample.com/c v1.0.0\n)\n",
+			top + "b/b_test.go":    "package b\n\nimport (\n\t_ \"example.com/a\"\n\t_ \"example.com/c\"\n)\n",
+			top + "third/c/go.mod": "module example.com/c\n\ngo 1.21\n", "alone/go.mod": "module example.com/alone\n\ngo 1.21\n\nreplace example.com/a => ../a\n", "alone/a_test.go": "package alone\n",
+		}
+		r, err := Language{}.Infer(project(t, "2024-03-01", m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Lock == "" || strings.Contains(r.Variables["GOFLAGS"], "-mod=mod") {
+			t.Errorf("%q: lock %q, %+v", top, r.Lock, r.Evidence)
+		}
+		for _, want := range []string{"use ./a\nuse ./b\nreplace example.com/c v1.0.0 => ./third/c\n", "-- solution/" + top + "a/deps.go --\n", "-- solution/" + top + "third/c/go.mod --\n"} {
+			if !strings.Contains(r.Lock, want) {
+				t.Errorf("%q: no %q in\n%s", top, want, r.Lock)
+			}
+		}
+		for _, c := range r.Test {
+			if got, want := c.Env["GOWORK"], map[bool]string{true: "off"}[c.Dir == "alone" && top == ""]; got != want {
+				t.Errorf("GOWORK in %q is %q, want %q", c.Dir, got, want)
+			}
+		}
+		step, err := Language{}.Setup(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var members int
+		for _, c := range step.Commands {
+			if slices.Contains(c.Argv, fetchMembers) && c.Env["GOWORK"] == "" {
+				members++
+			}
+		}
+		if members != 2 {
+			t.Errorf("%q: %d members are fetched, want 2: %v", top, members, step.Commands)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package golang
 import (
 	"bytes"
 	"go/build"
+	"go/build/constraint"
 	"go/parser"
 	"go/token"
 	"io"
@@ -24,13 +25,22 @@ type module struct {
 	File     *modfile.File
 	Vendored bool // vendor/modules.txt stands beside it
 	Tests    bool // it has _test.go files
-	Outside  bool // a go.work exists and does not use it
+	Outside  bool // the nearest go.work does not use it
+	// Member: a go.work uses it.
+	Member bool
 }
 
-// layout is the modules of a tree, sorted by folder.
+// workspace is one go.work of a tree.
+type workspace struct {
+	Dir  string // "" is the root
+	File *modfile.WorkFile
+}
+
+// layout is the modules of a tree and its workspaces, sorted by folder.
 type layout struct {
 	modules []module
-	work    *modfile.WorkFile // of the root's go.work, nil where there is none
+	works   []workspace
+	tags    [][]string // of each test command that a recipe has; nil is one without
 }
 
 // notPackages are folders that the go tool does not walk into.
@@ -55,12 +65,15 @@ func dirOf(p string) string {
 // is left out: the go command will say why.
 func layoutOf(t lang.Tree) layout {
 	var l layout
-	if data, err := t.Read("go.work"); err == nil {
-		l.work, _ = modfile.ParseWork("go.work", data, nil) // nil: as if it were not there
-	}
 	tests := map[string]bool{}
 	for _, p := range t.Paths() {
 		dir := dirOf(p)
+		if path.Base(p) == "go.work" && walked(dir) {
+			data, err := t.Read(p)
+			if f, bad := modfile.ParseWork(p, data, nil); err == nil && bad == nil { // else as if it were not there
+				l.works = append(l.works, workspace{dir, f})
+			}
+		}
 		if !walked(dir) {
 			continue
 		}
@@ -73,8 +86,19 @@ func layoutOf(t lang.Tree) layout {
 		if f := readGoMod(t, p); f != nil {
 			l.modules = append(l.modules, module{
 				Dir: dir, Path: f.Module.Mod.Path, File: f,
-				Vendored: t.Has(path.Join(dir, "vendor/modules.txt")), Outside: l.work != nil && !uses(l.work, dir),
+				Vendored: t.Has(path.Join(dir, "vendor/modules.txt")),
 			})
+		}
+	}
+	for i := range l.modules {
+		m := &l.modules[i]
+		for _, w := range l.works {
+			m.Member = m.Member || w.uses(m.Dir)
+		}
+		if w, ok := l.enclosing(m.Dir); ok {
+			m.Outside = !w.uses(m.Dir)
+			vendored, _ := t.Read(path.Join(w.Dir, "vendor/modules.txt"))
+			m.Vendored = m.Vendored || !m.Outside && bytes.HasPrefix(vendored, []byte("## workspace")) // of all its modules
 		}
 	}
 	sort.Slice(l.modules, func(i, j int) bool { return l.modules[i].Dir < l.modules[j].Dir })
@@ -102,8 +126,19 @@ func readGoMod(t lang.Tree, p string) *modfile.File {
 	return f
 }
 
-func uses(w *modfile.WorkFile, dir string) bool {
-	return slices.ContainsFunc(w.Use, func(u *modfile.Use) bool { return path.Clean(u.Path) == path.Clean("./"+dir) })
+func (w workspace) uses(dir string) bool {
+	return slices.ContainsFunc(w.File.Use, func(u *modfile.Use) bool { return cleanDir(path.Join(w.Dir, u.Path)) == dir })
+}
+
+// enclosing is the nearest workspace at or above a folder: the one that the go command
+// takes there.
+func (l layout) enclosing(dir string) (best workspace, ok bool) {
+	for _, w := range l.works {
+		if (w.Dir == "" || dir == w.Dir || strings.HasPrefix(dir, w.Dir+"/")) && (!ok || len(w.Dir) > len(best.Dir)) {
+			best, ok = w, true
+		}
+	}
+	return best, ok
 }
 
 // index is the nearest module that encloses a folder.
@@ -146,11 +181,72 @@ func (l layout) own(importPath string) bool {
 	return ok
 }
 
+// constraintOf is the build constraint of a file, "" where it has none.
+func constraintOf(t lang.Tree, p string) string {
+	if e := constraintIn(t, p); e != nil {
+		return e.String()
+	}
+	return ""
+}
+
+func constraintIn(t lang.Tree, p string) constraint.Expr {
+	data, err := t.Read(p)
+	if err != nil {
+		return nil
+	}
+	head, _, _ := bytes.Cut(data, []byte("\npackage "))
+	var found constraint.Expr
+	for _, line := range strings.Split(string(head), "\n") {
+		line = strings.TrimSpace(line)
+		e, err := constraint.Parse(line)
+		switch {
+		case err != nil:
+		case constraint.IsGoBuild(line):
+			return e
+		case found == nil:
+			found = e
+		default: // lines of // +build hold together
+			found = &constraint.AndExpr{X: found, Y: e}
+		}
+	}
+	return found
+}
+
+// buildsSomehow reports whether a file is compiled with no tag, or with those that its own
+// constraint names.
+func buildsSomehow(t lang.Tree, p string) bool {
+	if builds(t, p, nil) {
+		return true
+	}
+	e := constraintIn(t, p)
+	if e == nil {
+		return false
+	}
+	var tags []string
+	e.Eval(func(tag string) bool { // it asks for each of them
+		if !slices.Contains(systems, tag) && !strings.HasPrefix(tag, "go1.") {
+			tags = append(tags, tag)
+		}
+		return true
+	})
+	return builds(t, p, tags)
+}
+
+// systems are the names in constraints that no tag can stand for.
+var systems = strings.Fields("aix android darwin dragonfly freebsd illumos ios js netbsd openbsd plan9 solaris wasip1 windows " +
+	"386 arm arm64 loong64 mips mipsle mips64 mips64le ppc64 ppc64le riscv64 s390x wasm gccgo ignore")
+
+// compiled reports whether some test command of the recipe compiles a file.
+func (l layout) compiled(t lang.Tree, p string) bool {
+	return len(l.tags) == 0 && builds(t, p, nil) || slices.ContainsFunc(l.tags, func(tags []string) bool { return builds(t, p, tags) })
+}
+
 // builds reports whether a file is compiled on linux/amd64 by its name and its
-// build constraints. cgo counts as on, no other tag does.
-func builds(t lang.Tree, p string) bool {
+// build constraints. cgo counts as on, and these tags.
+func builds(t lang.Tree, p string, tags []string) bool {
 	ctx := build.Context{
-		GOARCH: "amd64", GOOS: "linux", Compiler: "gc", CgoEnabled: true, ReleaseTags: build.Default.ReleaseTags,
+		BuildTags: tags,
+		GOARCH:    "amd64", GOOS: "linux", Compiler: "gc", CgoEnabled: true, ReleaseTags: build.Default.ReleaseTags,
 		JoinPath: path.Join,
 		OpenFile: func(name string) (io.ReadCloser, error) {
 			data, err := t.Read(name)
@@ -189,7 +285,7 @@ func (l layout) packages(t lang.Tree, m module) []string {
 		if seen[dir] || !strings.HasSuffix(p, ".go") || !walked(dir) {
 			continue
 		}
-		if i, ok := l.index(dir); ok && l.modules[i].Dir == m.Dir && builds(t, p) {
+		if i, ok := l.index(dir); ok && l.modules[i].Dir == m.Dir && l.compiled(t, p) {
 			seen[dir] = true
 		}
 	}
@@ -227,7 +323,7 @@ func (l layout) external(t lang.Tree, m module) []string {
 		if !strings.HasSuffix(p, ".go") || !walked(dir) {
 			continue
 		}
-		if i, ok := l.index(dir); !ok || l.modules[i].Dir != m.Dir || !builds(t, p) {
+		if i, ok := l.index(dir); !ok || l.modules[i].Dir != m.Dir || !l.compiled(t, p) {
 			continue
 		}
 		for _, imp := range importsOf(t, p) {

@@ -91,7 +91,7 @@ func buildWords(argv []string) []string {
 	var out []string
 	for i, w := range argv {
 		flag, _, whole := strings.Cut(strings.TrimPrefix(w, "-"), "=")
-		if flag = strings.TrimPrefix(flag, "-"); !strings.HasPrefix(w, "-") || flag != "tags" && flag != "mod" {
+		if flag = strings.TrimPrefix(flag, "-"); !strings.HasPrefix(w, "-") || flag != "tags" && flag != "mod" && flag != "gcflags" && flag != "ldflags" {
 			continue
 		}
 		if out = append(out, w); !whole && i+1 < len(argv) {

@@ -30,7 +30,7 @@ type row struct {
 var table = []row{
 	{"flag_newer_than_go", lazyregexp.New(`parsing \$?GOFLAGS: unknown flag (-[\w-]+)`), dropFlag},
 	{"newer_go_required", lazyregexp.New(`requires go >= (\d[\w.]*)|note: module requires Go (\d[\w.]*)|invalid go version '(\d[\w.]*)'|(?:compile: version .* does not match|package (?:slices|maps|cmp|log/slog|iter|unique|math/rand/v2) is not in (?:GOROOT|std))`), newerGo},
-	{"missing_go_sum_entry", lazyregexp.New(`missing go\.sum entry|updates to go\.(?:mod|sum) needed|no required module provides package|cannot find module providing package|go: updating go\.mod`), completeSums},
+	{"missing_go_sum_entry", lazyregexp.New(`missing go\.sum entry|updates to go\.(?:mod|sum) needed|no required module provides package|cannot find module providing package|go: updating go\.mod|module lookup disabled by GOPROXY=off`), completeSums},
 	{"missing_c_header", lazyregexp.New(`fatal error: ([\w./+-]+\.h): No such file or directory`), headerPackage},
 	{"missing_c_library", lazyregexp.New(`cannot find -l([\w.+-]+)`), libraryDev},
 	{"missing_pkg_config", lazyregexp.New(`No package '([\w.+-]+)' found|Package ([\w.+-]+) was not found in the pkg-config search path`), pkgConfigDev},
@@ -138,7 +138,11 @@ func useGo(r *schemas.Recipe, v string) string {
 
 // completeSums resolves again and lets runs complete go.mod and go.sum.
 func completeSums(p lang.Project, r *schemas.Recipe, _ [][]byte) string {
-	flags := addFlag(r.Variables["GOFLAGS"], layoutOf(p.Solution))
+	if !atLeast(*r, "1.14") {
+		r.Lock = ""
+		return "lock resolved again"
+	}
+	flags := addFlag(*r, layoutOf(p.Solution))
 	if flags == r.Variables["GOFLAGS"] || strings.Contains(r.Variables["GOFLAGS"], "-mod=") {
 		return ""
 	}

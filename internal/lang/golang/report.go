@@ -53,6 +53,7 @@ type packageState struct {
 	broken           bool   // did not build or set up
 	build            string // import path of the failed build
 	message          bytes.Buffer
+	text             strings.Builder // of a program that does not mark its lines, until it is read
 	listed           map[string]bool // of "running tests:" after a time-out
 	crashed          *testState      // in whose output the program's last words begin
 	last             *testState      // of the last event
@@ -78,6 +79,9 @@ type stream struct {
 	events   int
 	guards   map[string]*guard
 	apart    bool // each test has a process of its own
+	// unmarked programs do not mark the lines of package testing; swallows is Go that loses
+	// the beginning of a test where another one holds standard output.
+	unmarked, swallows bool
 }
 
 const (
@@ -87,10 +91,10 @@ const (
 
 // Parse reads what the processes of one run left. Bytes that are no events are
 // compiler messages of older Go, or noise.
-func (Language) Parse(_ schemas.Recipe, out []lang.Output) testlog.Report {
+func (Language) Parse(r schemas.Recipe, out []lang.Output) testlog.Report {
 	report := testlog.Report{Started: true, Ended: true}
 	for _, o := range out {
-		p := &stream{packages: map[string]*packageState{}, builds: map[string]*bytes.Buffer{}, guards: guardsOf(o.Run.Secret), apart: isApart(o.Run)}
+		p := &stream{packages: map[string]*packageState{}, builds: map[string]*bytes.Buffer{}, guards: guardsOf(o.Run.Secret), apart: isApart(o.Run), unmarked: unmarked(r), swallows: !atLeast(r, "1.14")}
 		data := o.Result.Output
 		if o.Report != nil {
 			data = o.Report
@@ -105,6 +109,7 @@ func (Language) Parse(_ schemas.Recipe, out []lang.Output) testlog.Report {
 			p.nothing(o, ended)
 		}
 		for _, pkg := range p.order {
+			p.readText(pkg)
 			unit, tests := pkg.finish(p)
 			if unit.State == testlog.Tampered && report.Tampered == "" {
 				report.Tampered = unit.Name + ": " + unit.Message
@@ -222,6 +227,24 @@ func (p *stream) event(e event) {
 	if e.FailedBuild != "" {
 		pkg.broken, pkg.build = true, e.FailedBuild
 	}
+	switch {
+	case p.unmarked && e.Action == "output":
+		pkg.text.WriteString(e.Output)
+	case p.unmarked && e.Test != "": // told by the text
+	default:
+		p.readText(pkg) // before its end
+		p.packageEvent(pkg, e)
+	}
+}
+
+// readText reads what a package's program printed so far, where that was put aside.
+func (p *stream) readText(pkg *packageState) {
+	text := pkg.text.String()
+	pkg.text.Reset()
+	readText(text, p.swallows, func(e event) { p.packageEvent(pkg, e) })
+}
+
+func (p *stream) packageEvent(pkg *packageState, e event) {
 	if p.apart && pkg.boundary(e) {
 		return
 	}
@@ -369,10 +392,7 @@ func (k *packageState) unended() bool {
 	return false
 }
 
-var glued = lazyregexp.New(`--- (PASS|FAIL|SKIP): (\S+) \(`)
-
-// settle ends tests without an end in a program that ended in order: before Go
-// 1.20 the line of the end is lost when a test prints without a line break.
+// settle ends tests without an end in a program that ended in order.
 func (k *packageState) settle() {
 	for _, t := range k.order {
 		if t.status != "" {
@@ -381,11 +401,6 @@ func (k *packageState) settle() {
 		t.status = schemas.Failed
 		if k.end == "pass" {
 			t.status = schemas.Passed
-		}
-		for _, m := range glued.FindAllStringSubmatch(t.output.String(), -1) {
-			if m[2] == t.name {
-				t.status = map[string]schemas.Status{"PASS": schemas.Passed, "FAIL": schemas.Failed, "SKIP": schemas.Skipped}[m[1]]
-			}
 		}
 	}
 }

@@ -34,10 +34,13 @@ const depsFile = "deps.go"
 
 // dependencies fills Requirements and, where go.sum is complete, Lock.
 func dependencies(r *schemas.Recipe, p lang.Project, l layout) {
+	l.tags = layoutFor(p.Solution, *r).tags
 	r.Requirements = requirements(l)
 	r.Pinning = schemas.PinLock // go.mod names exact versions
 	if missing := unlocked(p.Solution, l); missing != "" {
-		r.Variables["GOFLAGS"] = addFlag(r.Variables["GOFLAGS"], l)
+		if flags := addFlag(*r, l); flags != "" {
+			r.Variables["GOFLAGS"] = flags
+		}
 		r.Evidence = append(r.Evidence, schemas.Evidence{Field: "lock", Value: "resolved: go.sum lacks " + missing, Source: "go.sum"})
 		if !required(p.Solution, l) {
 			r.Pinning = schemas.PinNone // go.mod leaves a version open, and the proxy has no date filter
@@ -48,9 +51,11 @@ func dependencies(r *schemas.Recipe, p lang.Project, l layout) {
 	r.Lock = renderLock(manifestSets(p, *r))
 }
 
-// addFlag lets the go command complete go.mod and go.sum, which a workspace forbids.
-func addFlag(flags string, l layout) string {
-	if l.work != nil {
+// addFlag lets the go command complete go.mod and go.sum, which a workspace forbids. Before
+// Go 1.14 it does so unasked, and does not know the flag.
+func addFlag(r schemas.Recipe, l layout) string {
+	flags := r.Variables["GOFLAGS"]
+	if len(l.works) > 0 || !atLeast(r, "1.14") {
 		return flags
 	}
 	return strings.TrimSpace(flags + " -mod=mod")
@@ -74,25 +79,49 @@ func within(dir string, set []manifest) []manifest {
 	return out
 }
 
+// oneProxy gives a Go before 1.13, which knows no default proxy and no list of them, the first
+// of the machine's.
+const oneProxy = `GOPROXY=${GOPROXY:-https://proxy.golang.org} && GOPROXY=${GOPROXY%%[,|]*} exec "$0" "$@"`
+
 // command is one call of go among the manifests. A module that the workspace
 // beside it does not use is on its own.
 func command(r schemas.Recipe, set []manifest, dir string, args ...string) schemas.Command {
 	c := schemas.Command{Argv: append([]string{goCommand(r)}, args...), Dir: path.Join(modulesPath, dir)}
+	if !atLeast(r, "1.13") {
+		c.Argv = append([]string{"sh", "-c", oneProxy}, c.Argv...)
+	}
 	if !inWorkspace(set, dir) {
 		c.Env = map[string]string{"GOWORK": "off"}
 	}
 	return c
 }
 
-// inWorkspace reports whether a folder of a set is used by the set's go.work.
+// inWorkspace reports whether a folder of a set is used by the nearest go.work of the set.
 func inWorkspace(set []manifest, dir string) bool {
-	top, rest, _ := strings.Cut(dir, "/")
+	var l layout
 	for _, m := range set {
-		if m.Path == top+"/go.work" {
-			return strings.Contains(m.Text, "\nuse ./"+rest+"\n") || strings.HasPrefix(m.Text, "use ./"+rest+"\n")
+		if path.Base(m.Path) == "go.work" {
+			if f, err := modfile.ParseWork(m.Path, []byte(m.Text), nil); err == nil {
+				l.works = append(l.works, workspace{path.Dir(m.Path), f})
+			}
 		}
 	}
-	return false
+	w, ok := l.enclosing(dir)
+	return ok && w.uses(dir)
+}
+
+// fetchMembers is go mod download for a module of a workspace. It asks for every module that
+// some go.mod names, also for one that is nowhere but in the workspace, and then fails, though
+// the tests load: so what the packages import is loaded in its place.
+const fetchMembers = `"$0" mod download || "$0" list -deps -f "" ./...`
+
+// download is the call that fetches the modules of one go.mod.
+func download(r schemas.Recipe, set []manifest, dir string) schemas.Command {
+	c := command(r, set, dir, "mod", "download")
+	if inWorkspace(set, dir) {
+		c.Argv = []string{"sh", "-c", fetchMembers, goCommand(r)}
+	}
+	return c
 }
 
 // sums is what decides the modules of a set.
@@ -111,13 +140,16 @@ func manifestsOf(t lang.Tree, l layout) []manifest {
 	var out []manifest
 	needed := map[string]bool{}
 	for _, m := range l.modules {
-		needed[m.Dir] = m.Tests || l.work != nil && !m.Outside
+		needed[m.Dir] = m.Tests || m.Member
 	}
 	for _, m := range l.modules { // the targets of replacements, as deep as they go
 		for _, r := range m.File.Replace {
-			if r.New.Version == "" {
-				needed[cleanDir(path.Join(m.Dir, r.New.Path))] = true
-			}
+			needed[cleanDir(path.Join(m.Dir, r.New.Path))] = true
+		}
+	}
+	for _, w := range l.works {
+		for _, r := range w.File.Replace {
+			needed[cleanDir(path.Join(w.Dir, r.New.Path))] = true
 		}
 	}
 	for _, m := range l.modules {
@@ -128,14 +160,17 @@ func manifestsOf(t lang.Tree, l layout) []manifest {
 		if data, err := t.Read(path.Join(m.Dir, "go.sum")); err == nil {
 			out = append(out, manifest{path.Join(m.Dir, "go.sum"), sortedLines(data)})
 		}
-		if imports := l.external(t, m); len(imports) > 0 && m.Tests {
+		if imports := l.external(t, m); len(imports) > 0 && (m.Tests || m.Member) {
 			out = append(out, manifest{path.Join(m.Dir, depsFile), depsSource(imports)})
 		}
 	}
-	if l.work != nil && len(out) > 0 {
-		out = append(out, manifest{"go.work", canonicalWork(l)})
-		if data, err := t.Read("go.work.sum"); err == nil {
-			out = append(out, manifest{"go.work.sum", sortedLines(data)})
+	for _, w := range l.works {
+		if len(out) == 0 {
+			break
+		}
+		out = append(out, manifest{path.Join(w.Dir, "go.work"), canonicalWork(l, w)})
+		if data, err := t.Read(path.Join(w.Dir, "go.work.sum")); err == nil {
+			out = append(out, manifest{path.Join(w.Dir, "go.work.sum"), sortedLines(data)})
 		}
 	}
 	return out
@@ -192,18 +227,19 @@ func replaceLine(x *modfile.Replace, dir string, l layout) string {
 	return "" // it leads out of the tree: nothing can be had there
 }
 
-func canonicalWork(l layout) string {
+func canonicalWork(l layout, w workspace) string {
 	var b strings.Builder
-	if l.work.Go != nil {
-		fmt.Fprintf(&b, "go %s\n", l.work.Go.Version)
+	if w.File.Go != nil {
+		fmt.Fprintf(&b, "go %s\n", w.File.Go.Version)
 	}
-	for _, u := range l.work.Use {
-		if i, ok := l.index(cleanDir(u.Path)); ok && l.modules[i].Dir == cleanDir(u.Path) && !l.modules[i].Vendored {
-			fmt.Fprintf(&b, "use ./%s\n", cleanDir(u.Path))
+	for _, u := range w.File.Use {
+		dir := cleanDir(path.Join(w.Dir, u.Path))
+		if i, ok := l.index(dir); ok && l.modules[i].Dir == dir && !l.modules[i].Vendored {
+			fmt.Fprintf(&b, "use %s\n", modfile.AutoQuote("./"+cleanDir(u.Path)))
 		}
 	}
-	for _, x := range l.work.Replace {
-		if line := replaceLine(x, "", l); line != "" {
+	for _, x := range w.File.Replace {
+		if line := replaceLine(x, w.Dir, l); line != "" {
 			b.WriteString(line + "\n")
 		}
 	}
@@ -237,6 +273,10 @@ func (l layout) ownModule(p string) bool {
 	return slices.ContainsFunc(l.modules, func(m module) bool { return m.Path == p })
 }
 
+func (l layout) member(p string) bool {
+	return slices.ContainsFunc(l.modules, func(m module) bool { return m.Member && m.Path == p })
+}
+
 // unlocked is the first requirement for which go.sum has no line, or the first
 // import for which go.mod has no requirement; "" where all is there.
 func unlocked(t lang.Tree, l layout) string {
@@ -245,10 +285,18 @@ func unlocked(t lang.Tree, l layout) string {
 			continue
 		}
 		data, _ := t.Read(path.Join(m.Dir, "go.sum")) // none is as good as empty
-		work, _ := t.Read("go.work.sum")
+		w, in := l.enclosing(m.Dir)
+		var replaces []*modfile.Replace
+		if in && m.Member {
+			replaces = w.File.Replace
+		}
+		work, _ := t.Read(path.Join(w.Dir, "go.work.sum"))
 		data = append(append(data, '\n'), work...)
 		for _, r := range m.File.Require {
-			mod := replaced(m, r)
+			mod := replaced(slices.Concat(replaces, m.File.Replace), r)
+			if m.Member && l.member(r.Mod.Path) {
+				continue // the workspace has it
+			}
 			if mod != "" && !bytes.Contains(data, []byte(mod+" h1:")) && !bytes.Contains(data, []byte(mod+"/go.mod h1:")) {
 				return mod
 			}
@@ -262,9 +310,9 @@ func unlocked(t lang.Tree, l layout) string {
 	return ""
 }
 
-// replaced is "path version" as go.sum has it, after replacement; "" for a local one.
-func replaced(m module, r *modfile.Require) string {
-	for _, x := range m.File.Replace {
+// replaced is "path version" as go.sum has it, after the first replacement; "" for a local one.
+func replaced(replaces []*modfile.Replace, r *modfile.Require) string {
+	for _, x := range replaces {
 		if x.Old.Path == r.Mod.Path && (x.Old.Version == "" || x.Old.Version == r.Mod.Version) {
 			if x.New.Version == "" {
 				return ""
@@ -306,7 +354,12 @@ func (Language) Resolve(p lang.Project, r schemas.Recipe) (*recipe.Step, error) 
 	step := &recipe.Step{Files: files(set), Env: setupEnv(r, set)}
 	for _, m := range set {
 		step.Collect = append(step.Collect, path.Join(modulesPath, m.Path))
+		if path.Base(m.Path) == "go.work" { // its sums are written there
+			step.Collect = append(step.Collect, path.Join(modulesPath, m.Path+".sum"))
+		}
 	}
+	slices.Sort(step.Collect)
+	step.Collect = slices.Compact(step.Collect)
 	for _, m := range set {
 		if path.Base(m.Path) != "go.mod" {
 			continue
@@ -319,7 +372,7 @@ func (Language) Resolve(p lang.Project, r schemas.Recipe) (*recipe.Step, error) 
 		// because packages of the project's own are not there.
 		step.Commands = append(step.Commands,
 			command(r, set, dir, "list", "-e", "-deps", "-f", "{{.ImportPath}}", "./..."),
-			command(r, set, dir, "mod", "download"))
+			download(r, set, dir))
 	}
 	return step, nil
 }
@@ -496,7 +549,7 @@ func (Language) Setup(r schemas.Recipe) (recipe.Step, error) {
 	}
 	for _, m := range set {
 		if path.Base(m.Path) == "go.mod" && strings.Contains(m.Text, "\nrequire ") {
-			step.Commands = append(step.Commands, command(r, set, path.Dir(m.Path), "mod", "download"))
+			step.Commands = append(step.Commands, download(r, set, path.Dir(m.Path)))
 		}
 	}
 	for _, m := range set {

@@ -3,11 +3,13 @@ package golang
 import (
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -161,6 +163,41 @@ func TestMissingSums(t *testing.T) {
 	}
 	if _, err := (Language{}).Locked(r, map[string][]byte{"/etc/passwd": nil}); err == nil {
 		t.Error("a file from elsewhere is taken into the lock")
+	}
+}
+
+// TestOldGoCompletesUnasked: before Go 1.14 -mod=mod is no flag; before 1.13 there is no default
+// proxy, and no list of them.
+func TestOldGoCompletesUnasked(t *testing.T) {
+	t.Parallel()
+	m := memory{"go.mod": "module example.com/m\n\nrequire github.com/b/b v1.0.0\n", "a_test.go": "package m\n\nimport _ \"github.com/b/b\"\n"}
+	for version, want := range map[string]struct{ flags, repaired, download string }{
+		"1.12.17": {"", "", "sh -c " + oneProxy + " /opt/toolchains/go-1.12.17/bin/go mod download"},
+		"1.13.15": {"", "", "/opt/toolchains/go-1.13.15/bin/go mod download"},
+		"1.14.15": {"-mod=mod", "-mod=mod", "/opt/toolchains/go-1.14.15/bin/go mod download"},
+	} {
+		p := project(t, "2024-03-01", m)
+		p.Available = []lang.ToolchainRelease{{Name: Name, Version: version, Released: day(t, "2019-01-01")}}
+		r, err := Language{}.Infer(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Lock = lockHead + "-- solution/go.mod --\nmodule example.com/m\nrequire github.com/b/b v1.0.0\n"
+		if r.Variables["GOFLAGS"] != want.flags {
+			t.Errorf("%s: GOFLAGS %q", version, r.Variables["GOFLAGS"])
+		}
+		r.Variables["GOFLAGS"] = ""
+		repaired, ok := Language{}.Repair(p, r, []byte("go: github.com/c/c@v1.0.0: module lookup disabled by GOPROXY=off\n"))
+		if !ok || repaired.Lock != "" || repaired.Variables["GOFLAGS"] != want.repaired {
+			t.Errorf("%s: repaired %v, lock %q, GOFLAGS %q", version, ok, repaired.Lock, repaired.Variables["GOFLAGS"])
+		}
+		step, err := Language{}.Setup(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(step.Commands, func(c schemas.Command) bool { return strings.Join(c.Argv, " ") == want.download }) {
+			t.Errorf("%s: no command is %q", version, want.download)
+		}
 	}
 }
 

@@ -23,8 +23,7 @@ type Flag struct {
 }
 
 // Flags make a run complete and repeatable. Go runs tests in source order and
-// goes on after a failure by itself; -race is off unless the project's recipe
-// asks for it, and no build tag is set: tests behind tags are opt-in.
+// goes on after a failure by itself. Build tags and -short are the CI's (flags.go).
 var Flags = []Flag{
 	{[]string{"-json"}, "the machine's format, with an event for the beginning and the end of each test"},
 	{[]string{"-count=1"}, "a result of an earlier run is no result of this one"},
@@ -44,7 +43,7 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Te
 	wanted := wantedPackages(l, t, sel)
 	skips := skipsByPackage(sel.Skip)
 	var out []recipe.TestRun
-	add := func(c schemas.Command, packages, words, plan []string) {
+	add := func(l layout, c schemas.Command, packages, words, plan []string) {
 		run := testRun(c, packages, words, plan)
 		if sel.Nonce == "" { // what a person runs from a dataset has no canaries: nobody reads its report by them
 			run = withCanaries(run, r, t, l, plan)
@@ -60,8 +59,13 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Te
 			continue // the module is not there in this state
 		}
 		m := l.modules[i]
+		l := l
+		l.tags = [][]string{commandTags(r, c)}
 		var plain, apart []string
 		all := l.packages(t, m)
+		if !atLeast(r, "1.24") { // which tests nothing where one package does not load, be it an example's
+			all = slices.DeleteFunc(all, func(p string) bool { return !l.tested(t, p) })
+		}
 		for _, p := range all {
 			switch {
 			case wanted != nil && !wanted[p]:
@@ -72,19 +76,27 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Te
 			}
 		}
 		switch {
-		case len(plain) == len(all) && len(all) > 0:
-			add(c, []string{"./..."}, nil, plain)
+		case len(plain) == len(all) && len(all) > 0 && atLeast(r, "1.24"):
+			add(l, c, []string{"./..."}, nil, plain)
 		case len(plain) > 0:
-			add(c, patterns(m, plain), nil, plain)
+			add(l, c, patterns(m, plain), nil, plain)
 		}
 		// A package with tests left out runs apart: -skip would hold for the others too.
 		for _, p := range apart {
 			if words, ok := skipWords(r, l, t, p, skips[p]); ok {
-				add(c, patterns(m, []string{p}), words, []string{p})
+				add(l, c, patterns(m, []string{p}), words, []string{p})
 			}
 		}
 	}
 	return out
+}
+
+// tested reports whether a package has a test file that is compiled.
+func (l layout) tested(t lang.Tree, pkg string) bool {
+	dir, _ := l.dir(pkg)
+	return slices.ContainsFunc(t.Paths(), func(p string) bool {
+		return dirOf(p) == dir && strings.HasSuffix(p, "_test.go") && l.compiled(t, p)
+	})
 }
 
 // testRun is one process. Its plan (the packages that it covers) lets the report

@@ -65,13 +65,14 @@ func TestRuns(t *testing.T) {
 		sel           lang.Select
 		want          []string
 	}{
-		{"suite", "1.22.1", lang.Select{}, []string{": go test ./... | " + strings.Join([]string{m, kit, p, q}, " "), sub}},
+		{"suite", "1.24.1", lang.Select{}, []string{": go test ./... | " + strings.Join([]string{m, kit, p, q}, " "), sub}},
+		{"suite_before_1_24", "1.23.12", lang.Select{}, []string{": go test . ./p ./q | " + strings.Join([]string{m, p, q}, " "), "sub: go test . | example.com/m/sub"}},
 		{"one_file", "1.22.1", lang.Select{Paths: []string{"p/p_test.go"}}, []string{": go test ./p | " + p}},
 		{"root_file", "1.22.1", lang.Select{Paths: []string{"m_test.go"}}, []string{": go test . | " + m}},
 		{"test_data", "1.22.1", lang.Select{Paths: []string{"p/testdata/deep/in.txt"}}, []string{": go test ./p | " + p}},
 		{"helper", "1.22.1", lang.Select{Paths: []string{"internal/kit/kit.go"}}, []string{": go test ./q | " + q}},
-		{"nested_module", "1.22.1", lang.Select{Paths: []string{"sub/s_test.go"}}, []string{sub}},
-		{"manifest_only", "1.22.1", lang.Select{Paths: []string{"go.mod"}}, []string{": go test ./... | " + strings.Join([]string{m, kit, p, q}, " "), sub}},
+		{"nested_module", "1.24.1", lang.Select{Paths: []string{"sub/s_test.go"}}, []string{sub}},
+		{"manifest_only", "1.24.1", lang.Select{Paths: []string{"go.mod"}}, []string{": go test ./... | " + strings.Join([]string{m, kit, p, q}, " "), sub}},
 		{"units", "1.22.1", lang.Select{Paths: []string{"m_test.go", "p/p_test.go"}, Units: []string{p}}, []string{": go test ./p | " + p}},
 		{"no_units", "1.22.1", lang.Select{Units: []string{}}, nil},
 		{"skip", "1.22.1", lang.Select{Paths: []string{"m_test.go", "p/p_test.go"}, Skip: []string{m + "::TestA", m + "::TestB/sub (x)/y"}},
@@ -117,5 +118,20 @@ func TestSkipWithRealGo(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, sketch(report)); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)
+	}
+}
+
+// A package that cannot be loaded and has no tests takes none of the others along.
+func TestUnloadablePackage(t *testing.T) {
+	t.Parallel()
+	m := memory{
+		"go.mod": "module example.com/ends\n\ngo 1.11\n", "a.go": "package a\n", "a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n",
+		"examples/e/main.go": "package main\n\nimport _ \"example.net/nowhere\"\n\nfunc main() {}\n",
+	}
+	for minor, version := range map[string]string{"local": "1.26.0", "1.19": "1.19.13", "1.13": "1.13.15"} {
+		report := runReal(t, goAt(t, minor), m, lang.Select{}, version)
+		if diff := cmp.Diff([]string{"finished", "TestA passed"}, sketch(report)["example.com/ends"]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", minor, diff)
+		}
 	}
 }

@@ -134,6 +134,14 @@ func (l *layout) serve(dir string) {
 // or of a service its own.
 func layoutFor(t lang.Tree, r schemas.Recipe) layout {
 	l := layoutOf(t)
+	for _, c := range r.Test {
+		l.tags = append(l.tags, commandTags(r, c))
+	}
+	for _, rival := range r.Rivals {
+		for _, c := range rival.Test {
+			l.tags = append(l.tags, commandTags(r, c))
+		}
+	}
 	if r.Service != nil && len(r.Build) > 0 {
 		l.serve(r.Build[0].Dir)
 	}

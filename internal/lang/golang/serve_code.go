@@ -54,7 +54,7 @@ func readCode(t lang.Tree, l layout) *goCode {
 	c := &goCode{l: l, byDir: map[string][]*goFile{}}
 	for _, p := range t.Paths() {
 		dir := dirOf(p)
-		if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") || !walked(dir) || len(c.files) == maxGoFiles || !builds(t, p) {
+		if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") || !walked(dir) || len(c.files) == maxGoFiles || !builds(t, p, nil) {
 			continue
 		}
 		data, err := t.Read(p)

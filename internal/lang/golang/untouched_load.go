@@ -117,7 +117,7 @@ func (c *testCode) unit(importPath string) *unit {
 	var own, external []*ast.File
 	size := 0
 	for _, p := range c.folders[dir] {
-		if !builds(c.tree, p) {
+		if !buildsSomehow(c.tree, p) {
 			continue
 		}
 		f := c.parse(p)
@@ -157,7 +157,7 @@ func (c *testCode) unit(importPath string) *unit {
 	u.always = append(append(u.always, inside.always...), outside.always...)
 	seen := map[string]bool{}
 	for _, p := range c.folders[dir] {
-		if strings.HasSuffix(p, "_test.go") && builds(c.tree, p) {
+		if strings.HasSuffix(p, "_test.go") && buildsSomehow(c.tree, p) {
 			u.always = append(u.always, c.before(p, seen)...)
 		}
 	}
@@ -193,7 +193,7 @@ func (c *testCode) helper(dir string) *checked {
 	c.plain[dir] = nil // ends import cycles
 	var files []*ast.File
 	for _, p := range c.folders[dir] {
-		if !strings.HasSuffix(p, "_test.go") && builds(c.tree, p) {
+		if !strings.HasSuffix(p, "_test.go") && buildsSomehow(c.tree, p) {
 			if f := c.parse(p); f != nil {
 				files = append(files, f)
 			}
