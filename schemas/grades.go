@@ -20,6 +20,8 @@ type Prediction struct {
 	// What making the patch took, where the predictions say so; 0 where they do not.
 	Tokens int64   `json:"tokens,omitempty"`
 	Cost   float64 `json:"cost,omitempty"` // dollars
+	// Read is what there is to say of how the prediction was read.
+	Read []string `json:"read,omitempty"`
 }
 
 // ID names the prediction among all of one evaluation.
@@ -70,6 +72,7 @@ var Verdicts = []Verdict{VerdictPass, VerdictFail, VerdictPatch, VerdictTimeout,
 const (
 	AppliedExact  = "exact"  // every line is where the patch says
 	AppliedOffset = "offset" // as git apply does, with lines moved
+	AppliedMended = "mended" // after what Grade.Mended names
 )
 
 // Grade is the verdict on one prediction, with what it rests on.
@@ -81,7 +84,11 @@ type Grade struct {
 	Limit Reason `json:"limit,omitempty"`
 	// Applied is how the patch was applied; "" where it was not.
 	Applied string `json:"applied,omitempty"`
-	Detail  string `json:"detail,omitempty"` // why the patch does not apply, or what was forged
+	Detail  string `json:"detail,omitempty"` // why the patch does not apply, what was forged, or what was left out of it
+	// Mended is what the text of the patch had lost or had too much, and was graded without; Left are files
+	// that it names without their content, or submodules: they stay as the base has them.
+	Mended []string `json:"mended,omitempty"`
+	Left   []string `json:"left_out,omitempty"`
 	// Lists are the scores of FAIL_TO_PASS and PASS_TO_PASS; nil where nothing was run.
 	F2P *Score `json:"fail_to_pass,omitempty"`
 	P2P *Score `json:"pass_to_pass,omitempty"`

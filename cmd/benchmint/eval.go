@@ -42,7 +42,7 @@ func newEval(p *program) *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
 		Use: "eval DATASET [PREDICTIONS]", Short: "grade patches against the tasks of a dataset",
-		Long: "Grades predictions: SWE-bench's (JSON lines, a list or an object), RES-Q's submissions, or a folder of\npatches (ID.patch, MODEL/ID.patch, MODEL/SAMPLE/ID.patch), or of solved trees (folders with such names,\nwithout .patch). The tests of a task, the settings of their runner and its hooks are the task's,\nwhatever a patch does to them. A fault of this machine is never a verdict: such a prediction is\ncounted apart, and the same command grades it again.\n\n" +
+		Long: "Grades predictions: SWE-bench's (JSON lines, a list or an object) and those of the harnesses beside it,\nRES-Q's submissions, or a folder of patches (ID.patch, MODEL/ID.patch, MODEL/SAMPLE/ID.patch), or of solved trees (folders with such names,\nwithout .patch). The tests of a task, the settings of their runner and its hooks are the task's,\nwhatever a patch does to them. A fault of this machine is never a verdict: such a prediction is\ncounted apart, and the same command grades it again.\n\n" +
 			"Writes report.json (as SWE-bench's harness), results.jsonl (a line for each prediction), resq.json\nand metrics.json.",
 		Example: "  benchmint eval benchmint-out predictions.jsonl\n  benchmint eval benchmint-out --gold --nop    # the tasks themselves: all resolved, and none",
 		Args:    argsOf(cobra.RangeArgs(1, 2)),
@@ -133,7 +133,7 @@ func (p *program) gather(ctx context.Context, e *evaluation, f evalFlags, files 
 			all = append(all, predictions.Prediction{Instance: id, Model: "nop", Patch: []byte(nopPatch), Where: "--nop"})
 		}
 	}
-	for _, x := range all {
+	for _, x := range predictions.Matched(all, known) {
 		row, ok := e.rows[x.Instance]
 		if !ok {
 			e.bad++
@@ -156,7 +156,7 @@ func (p *program) gather(ctx context.Context, e *evaluation, f evalFlags, files 
 			return fmt.Errorf("%s: %w", x.Instance, err)
 		}
 		given := schemas.Prediction{
-			Instance: x.Instance, Model: x.Model, Sample: x.Sample, Patch: schemas.DigestBytes(x.Patch), Task: task, Ground: ground, Tokens: x.Tokens, Cost: x.Cost,
+			Instance: x.Instance, Model: x.Model, Sample: x.Sample, Patch: schemas.DigestBytes(x.Patch), Task: task, Ground: ground, Tokens: x.Tokens, Cost: x.Cost, Read: x.Said,
 		}
 		if _, twice := e.given[given.ID()]; twice {
 			e.bad++
@@ -331,11 +331,21 @@ func gradeLine(g schemas.Grade) string {
 	if g.Limit != "" {
 		line += " (" + string(g.Limit) + ")"
 	}
+	if g.Verdict == schemas.VerdictPatch || g.Verdict == schemas.VerdictEmpty && g.Detail != "" {
+		first, _, _ := strings.Cut(g.Detail, "\n")
+		line += ": " + visible(first)
+	}
 	if g.F2P != nil {
 		line += fmt.Sprintf(": %d of %d FAIL_TO_PASS, %d of %d PASS_TO_PASS", g.F2P.Passed, g.F2P.Want, g.P2P.Passed, g.P2P.Want)
 	}
 	if len(g.Tampered) > 0 {
 		line += fmt.Sprintf("; put back: %s", strings.Join(g.Tampered, ", "))
+	}
+	if len(g.Mended) > 0 {
+		line += "; mended: " + strings.Join(g.Mended, ", ")
+	}
+	if len(g.Left) > 0 && g.Verdict != schemas.VerdictEmpty {
+		line += "; left out: " + visible(strings.Join(g.Left, ", "))
 	}
 	return line
 }
@@ -389,6 +399,11 @@ func (p *program) printEval(r evalResult, summary pipeline.Summary) error {
 		}
 		if l := m.Metrics.Library; l != nil {
 			t.line("library  %s: score %.1f %% (pass rate %.1f %%, with nothing done %.1f %%; means over %s)", visible(m.Model), 100*l.Score, 100*l.PassRate, 100*l.ZeroWork, plural(l.Tasks, "task"))
+		}
+	}
+	for _, m := range r.Models {
+		if x := m.Metrics; x.Mended+x.LeftOut > 0 {
+			t.line("mended   %s: %s; %s with files left out (mended and left_out in %s)", visible(m.Model), plural(x.Mended, "prediction"), plural(x.LeftOut, "prediction"), score.ResultsFile)
 		}
 	}
 	if r.Unread > 0 {

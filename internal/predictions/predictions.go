@@ -1,6 +1,6 @@
 // Package predictions reads what models answered: SWE-bench's predictions (JSON lines, a
-// list, or an object by instance ID), RES-Q's submissions, and folders of patches or of solved
-// trees.
+// list, or an object by instance ID) and those of the harnesses beside it, RES-Q's submissions, and folders of
+// patches or of solved trees.
 //
 // It never applies a patch, never knows a dataset, and never ends for one bad entry: what
 // cannot be read is a Fault, and the rest is read.
@@ -8,7 +8,6 @@ package predictions
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,7 +18,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -34,6 +32,8 @@ type Prediction struct {
 	Tokens int64   // 0: not said
 	Cost   float64 // dollars; 0: not said
 	Where  string  // file, or file:line
+	// Said is what a reader of the verdict has to know of how the entry was read.
+	Said []string
 }
 
 // Fault is an entry that cannot be read.
@@ -45,13 +45,14 @@ type Fault struct {
 func (f Fault) Error() string { return f.Where + ": " + f.Err.Error() }
 
 // Read reads predictions from a file or a folder, in order. A path that cannot be opened, or
-// holds nothing that is a prediction, is an error.
+// holds nothing that is a prediction, is an error; so are answers of which nothing says whether
+// they are of two models or two samples of one.
 func Read(name string) ([]Prediction, []Fault, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &reader{seen: map[[2]string]map[int]bool{}}
+	r := &reader{}
 	if info.IsDir() {
 		err = r.folder(name)
 	} else {
@@ -63,192 +64,94 @@ func Read(name string) ([]Prediction, []Fault, error) {
 	if len(r.out)+len(r.faults) == 0 {
 		return nil, nil, fmt.Errorf("%s holds no predictions", name)
 	}
-	return r.out, r.faults, nil
+	out, err := r.numbered()
+	return out, r.faults, err
 }
 
 type reader struct {
-	out    []Prediction
+	model  string // stands for one that an entry does not name
+	out    []taken
 	faults []Fault
-	seen   map[[2]string]map[int]bool // samples by instance and model
+}
+
+// taken is a prediction before its sample is known.
+type taken struct {
+	Prediction
+	sample *int // nil where the entry names none
+	named  bool // the entry, or a folder, names the model
 }
 
 func (r *reader) fault(where string, err error) { r.faults = append(r.faults, Fault{where, err}) }
 
-// take adds a prediction. sample is nil where the entry names none: it is the next one then.
-func (r *reader) take(p Prediction, sample *int) {
-	key := [2]string{p.Instance, p.Model}
-	if r.seen[key] == nil {
-		r.seen[key] = map[int]bool{}
-	}
-	if sample != nil {
-		p.Sample = *sample
-	} else {
-		for r.seen[key][p.Sample] {
-			p.Sample++
+func (r *reader) take(p Prediction, sample *int, named bool) {
+	r.out = append(r.out, taken{p, sample, named})
+}
+
+// numbered are the predictions with their samples: those that are named first, then the others in their
+// order, so that no entry takes another one's number.
+func (r *reader) numbered() ([]Prediction, error) {
+	type key struct{ instance, model string }
+	seen, unnumbered := map[key]map[int]bool{}, map[key][]int{}
+	keep := make([]bool, len(r.out))
+	for i, t := range r.out {
+		k := key{t.Instance, t.Model}
+		if seen[k] == nil {
+			seen[k] = map[int]bool{}
+		}
+		switch {
+		case t.sample == nil:
+			unnumbered[k] = append(unnumbered[k], i)
+		case *t.sample < 0:
+			r.fault(t.Where, fmt.Errorf("sample %d is below 0", *t.sample))
+		case seen[k][*t.sample]:
+			r.fault(t.Where, fmt.Errorf("%s: sample %d of model %q is given more than once", t.Instance, *t.sample, t.Model))
+		default:
+			seen[k][*t.sample], keep[i], r.out[i].Sample = true, true, *t.sample
 		}
 	}
-	switch {
-	case p.Instance == "":
-		r.fault(p.Where, errors.New("instance_id is empty"))
-	case p.Sample < 0:
-		r.fault(p.Where, fmt.Errorf("sample %d is below 0", p.Sample))
-	case r.seen[key][p.Sample]:
-		r.fault(p.Where, fmt.Errorf("%s: sample %d of model %q is given more than once", p.Instance, p.Sample, p.Model))
-	default:
-		r.seen[key][p.Sample] = true
-		r.out = append(r.out, p)
-	}
-}
-
-// entry is one prediction in JSON. Other keys are the model's own, and left alone.
-type entry struct {
-	Instance string  `json:"instance_id"`
-	ID       string  `json:"id"` // RES-Q
-	Model    string  `json:"model_name_or_path"`
-	Patch    *string `json:"model_patch"`
-	Plain    *string `json:"patch"` // RES-Q
-	Sample   *int    `json:"sample"`
-	Tokens   int64   `json:"total_tokens"`
-	Cost     float64 `json:"cost"`
-}
-
-// keys are those that a misspelt one is compared with.
-var keys = []string{"instance_id", "id", "model_name_or_path", "model_patch", "patch", "sample", "total_tokens", "cost"}
-
-// one reads an entry. model stands for one that the entry does not name.
-func (r *reader) one(where, id, model string, raw json.RawMessage) {
-	var e entry
-	if err := json.Unmarshal(raw, &e); err != nil {
-		r.fault(where, wrong(err))
-		return
-	}
-	p := Prediction{Instance: first(e.Instance, e.ID, id), Model: first(e.Model, model), Tokens: e.Tokens, Cost: e.Cost, Where: where}
-	patch := e.Patch
-	if patch == nil {
-		patch = e.Plain
-	}
-	switch {
-	case p.Instance == "":
-		r.fault(where, missing(raw, "instance_id"))
-		return
-	case patch == nil && !isNull(raw, "model_patch") && !isNull(raw, "patch"):
-		r.fault(where, fmt.Errorf("%s: %w", p.Instance, missing(raw, "model_patch")))
-		return
-	case patch != nil:
-		p.Patch = []byte(*patch)
-	}
-	r.take(p, e.Sample)
-}
-
-// isNull reports whether an entry has a key whose value is null: a model that gave nothing.
-func isNull(raw json.RawMessage, key string) bool {
-	var all map[string]json.RawMessage
-	return json.Unmarshal(raw, &all) == nil && string(all[key]) == "null"
-}
-
-// missing says that a key is not there, and which key may be meant for it.
-func missing(raw json.RawMessage, key string) error {
-	var all map[string]json.RawMessage
-	if json.Unmarshal(raw, &all) == nil {
-		for name := range all {
-			if !slices.Contains(keys, name) && nearest.Hint(name, []string{key}) != "" {
-				return fmt.Errorf("key %q is missing; is %q meant for it?", key, name)
+	var out []Prediction
+	for i := range r.out {
+		t := &r.out[i]
+		k := key{t.Instance, t.Model}
+		if t.sample == nil {
+			if before := r.out[unnumbered[k][0]]; !t.named && before.Where != t.Where {
+				if !bytes.Equal(before.Patch, t.Patch) {
+					return nil, fmt.Errorf("%s and %s both answer %s: two models, or two samples of one? name the model (model_name_or_path, or model and prefix as in SWE-bench Pro) or the sample (sample, or sample_idx) in each entry", before.Where, t.Where, t.Instance)
+				}
+				r.fault(t.Where, fmt.Errorf("%s: the same answer is given more than once (%s)", t.Instance, before.Where))
+				continue
+			}
+			for seen[k][t.Sample] {
+				t.Sample++
+			}
+			seen[k][t.Sample], keep[i] = true, true
+			if len(unnumbered[k]) > 1 {
+				t.Said = append(t.Said, "the entry names no sample: they are counted in their order")
 			}
 		}
-	}
-	return fmt.Errorf("key %q is missing", key)
-}
-
-func wrong(err error) error {
-	var typed *json.UnmarshalTypeError
-	if errors.As(err, &typed) {
-		return fmt.Errorf("key %q: a %s where a %s belongs", typed.Field, typed.Value, typed.Type)
-	}
-	return err
-}
-
-func first(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
+		if keep[i] {
+			out = append(out, t.Prediction)
 		}
 	}
-	return ""
-}
-
-// file reads one file of JSON lines, a list or an object.
-func (r *reader) file(name string) error {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	model := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-	text := bytes.TrimSpace(b)
-	switch {
-	case len(text) == 0:
-		return fmt.Errorf("%s is empty", name)
-	case text[0] == '[':
-		var list []json.RawMessage
-		if err := json.Unmarshal(text, &list); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		for i, raw := range list {
-			r.one(fmt.Sprintf("%s: entry %d", name, i+1), "", model, raw)
-		}
-		return nil
-	case text[0] == '{' && r.object(name, model, text):
-		return nil
-	case text[0] == '{':
-		n := 0
-		for line := range bytes.Lines(b) {
-			n++
-			if line = bytes.TrimSpace(line); len(line) > 0 {
-				r.one(name+":"+strconv.Itoa(n), "", model, line)
-			}
-		}
-		return nil
-	}
-	return fmt.Errorf("%s: not predictions: JSON lines, a list or an object of JSON, or a folder of patches are read", name)
-}
-
-// object reads one JSON object: of predictions by instance ID, or one prediction. It is
-// false where the text is more than one value.
-func (r *reader) object(name, model string, text []byte) bool {
-	var all map[string]json.RawMessage
-	if json.Unmarshal(text, &all) != nil {
-		return false
-	}
-	if slices.ContainsFunc(keys, func(k string) bool { _, ok := all[k]; return ok }) {
-		return false // one line of JSON lines
-	}
-	for _, id := range sortedKeys(all) {
-		where := fmt.Sprintf("%s: %q", name, id)
-		var patch string
-		if json.Unmarshal(all[id], &patch) == nil {
-			r.take(Prediction{Instance: id, Model: model, Patch: []byte(patch), Where: where}, nil)
-			continue
-		}
-		r.one(where, id, model, all[id])
-	}
-	return true
-}
-
-func sortedKeys(m map[string]json.RawMessage) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
+	return out, nil
 }
 
 // extensions are those of patches in a folder.
 var extensions = []string{".patch", ".diff"}
 
+// files are those that harnesses put all answers of a run into.
+var files = []string{"preds.json", "all_preds.jsonl", "output.jsonl", "predictions.jsonl", "predictions.json"}
+
 // folder reads ID.patch, MODEL/ID.patch and MODEL/SAMPLE/ID.patch, and in their places folders
 // that are called by an instance's ID: those hold solved trees, and nothing in them is read
-// here. Files with other extensions are left alone.
+// here, but for a harness's own folder of an instance. Where a harness put all answers into one file of the
+// folder, that is read. Files with other extensions are left alone.
 func (r *reader) folder(dir string) error {
+	for _, name := range files {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return r.file(filepath.Join(dir, name))
+		}
+	}
 	root := os.DirFS(dir)
 	return fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
 		where := filepath.Join(dir, filepath.FromSlash(p))
@@ -256,7 +159,22 @@ func (r *reader) folder(dir string) error {
 		case err != nil:
 			return err
 		case d.IsDir() && p != "." && isID(path.Base(p)):
-			r.placed(dir, p, Prediction{Instance: path.Base(p), Tree: where, Where: where})
+			out := Prediction{Instance: path.Base(p), Tree: where, Where: where}
+			name := answerIn(where, out.Instance)
+			if path.Ext(name) == ".pred" {
+				if err := r.file(filepath.Join(where, name)); err != nil {
+					r.fault(filepath.Join(where, name), err)
+				}
+				return fs.SkipDir
+			}
+			if name != "" {
+				out.Where, out.Tree = filepath.Join(where, name), ""
+				if out.Patch, err = os.ReadFile(out.Where); err != nil {
+					r.fault(out.Where, err)
+					return fs.SkipDir
+				}
+			}
+			r.placed(dir, p, out)
 			return fs.SkipDir
 		case d.IsDir() || !slices.Contains(extensions, path.Ext(p)):
 			return nil
@@ -269,6 +187,24 @@ func (r *reader) folder(dir string) error {
 		r.placed(dir, p, Prediction{Instance: strings.TrimSuffix(path.Base(p), path.Ext(p)), Patch: b, Where: where})
 		return nil
 	})
+}
+
+// answerIn is the file of a patch in a harness's folder of an instance: SWE-agent's has ID.pred and ID.patch,
+// and SWE-bench's logs have patch.diff beside what its harness ran. It is "" in a solved tree.
+func answerIn(folder, id string) string {
+	has := func(name string) bool {
+		_, err := os.Stat(filepath.Join(folder, name))
+		return err == nil
+	}
+	switch {
+	case has(id + ".pred"): // it names the model too
+		return id + ".pred"
+	case has(id + ".patch"):
+		return id + ".patch"
+	case has("patch.diff") && (has("eval.sh") || has("run_instance.log")):
+		return "patch.diff"
+	}
+	return ""
 }
 
 func isID(name string) bool {
@@ -296,5 +232,30 @@ func (r *reader) placed(dir, p string, out Prediction) {
 		r.fault(out.Where, errors.New("too deep: ID.patch, MODEL/ID.patch and MODEL/SAMPLE/ID.patch are read"))
 		return
 	}
-	r.take(out, sample)
+	r.take(out, sample, true)
+}
+
+// Matched are predictions with the IDs of known instances. An ID that is none of them is taken for the
+// only one that differs from it in case, or in the "instance_" that SWE-bench Pro puts before its own; those
+// come last, so that none stands in the way of an exact one.
+func Matched(all []Prediction, known []string) []Prediction {
+	short := func(id string) string {
+		return strings.TrimPrefix(strings.ToLower(strings.TrimSpace(id)), "instance_")
+	}
+	like := map[string][]string{}
+	for _, id := range known {
+		like[short(id)] = append(like[short(id)], id)
+	}
+	var out, loose []Prediction
+	for _, p := range all {
+		is := like[short(p.Instance)]
+		if slices.Contains(known, p.Instance) || len(is) != 1 {
+			out = append(out, p)
+			continue
+		}
+		p.Said = append(p.Said, fmt.Sprintf("instance %s is taken for %s", p.Instance, is[0]))
+		p.Instance = is[0]
+		loose = append(loose, p)
+	}
+	return append(out, loose...)
 }

@@ -37,6 +37,8 @@ func modelOf(m score.Model) modelRow {
 	}
 	add("Faults of the harness", "%d", m.Faults)
 	add("Predictions that touch tests", "%d", x.Tampered)
+	add("Predictions that were mended", "%d", x.Mended)
+	add("Predictions with files left out", "%d", x.LeftOut)
 	add("Mean share of FAIL_TO_PASS", "%s", percent(x.FVRate))
 	add("Mean share of PASS_TO_PASS", "%s", percent(x.RTRate))
 	add("Files: precision, recall", "%s, %s", percent(x.FilePrecision), percent(x.FileRecall))

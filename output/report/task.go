@@ -394,6 +394,8 @@ func answerOf(l score.Line) answer {
 		}
 	}
 	f.add("Put back", strings.Join(l.Tampered, ", "))
+	f.add("Read", strings.Join(l.Read, "; "))
+	f.add("Mended", strings.Join(l.Mended, "; "))
 	f.add("Files", strings.Join(l.Files, ", "))
 	f.add("Detail", l.Detail)
 	if l.Verdict == "" {

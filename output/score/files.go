@@ -204,12 +204,17 @@ type Line struct {
 	Limit    schemas.Reason  `json:"limit,omitempty"`
 	Applied  string          `json:"applied,omitempty"`
 	Detail   string          `json:"detail,omitempty"`
-	F2P      *schemas.Score  `json:"FAIL_TO_PASS,omitempty"`
-	P2P      *schemas.Score  `json:"PASS_TO_PASS,omitempty"`
-	Tampered []string        `json:"tampered,omitempty"`
-	Files    []string        `json:"files,omitempty"`
-	Tokens   int64           `json:"total_tokens,omitempty"`
-	Cost     float64         `json:"cost,omitempty"`
+	// Read is what there is to say of how the prediction was read, Mended what its patch was graded without, and Left
+	// the files that it names without their content.
+	Read     []string       `json:"read,omitempty"`
+	Mended   []string       `json:"mended,omitempty"`
+	Left     []string       `json:"left_out,omitempty"`
+	F2P      *schemas.Score `json:"FAIL_TO_PASS,omitempty"`
+	P2P      *schemas.Score `json:"PASS_TO_PASS,omitempty"`
+	Tampered []string       `json:"tampered,omitempty"`
+	Files    []string       `json:"files,omitempty"`
+	Tokens   int64          `json:"total_tokens,omitempty"`
+	Cost     float64        `json:"cost,omitempty"`
 	// LibraryScore is that of a library, nil for other kinds.
 	LibraryScore *float64 `json:"library_score,omitempty"`
 	// Service is how far a service came, nil for other kinds and where nothing was run.
@@ -226,7 +231,7 @@ func (e Evaluation) Lines() []Line {
 		l := Line{
 			Instance: g.Prediction.Instance, Model: g.Prediction.Model, Sample: g.Prediction.Sample, Resolved: g.Verdict == schemas.VerdictPass,
 			Verdict: g.Verdict, Limit: g.Limit, Applied: g.Applied, Detail: g.Detail, F2P: g.F2P, P2P: g.P2P, Tampered: g.Tampered, Files: g.Files,
-			Tokens: g.Prediction.Tokens, Cost: g.Prediction.Cost, Service: g.Service,
+			Read: g.Prediction.Read, Mended: g.Mended, Left: g.Left, Tokens: g.Prediction.Tokens, Cost: g.Prediction.Cost, Service: g.Service,
 		}
 		if a.Task.Kind == schemas.KindLibrary {
 			s := a.Task.LibraryScore(g)
@@ -235,7 +240,7 @@ func (e Evaluation) Lines() []Line {
 		out = append(out, l)
 	}
 	for _, f := range e.Faults {
-		out = append(out, Line{Instance: f.Prediction.Instance, Model: f.Prediction.Model, Sample: f.Prediction.Sample, Fault: f.Why, Deferred: f.Deferred})
+		out = append(out, Line{Instance: f.Prediction.Instance, Model: f.Prediction.Model, Sample: f.Prediction.Sample, Read: f.Prediction.Read, Fault: f.Why, Deferred: f.Deferred})
 	}
 	slices.SortFunc(out, func(a, b Line) int {
 		return slices.Compare([]string{a.Instance, a.Model, fmt.Sprintf("%09d", a.Sample)}, []string{b.Instance, b.Model, fmt.Sprintf("%09d", b.Sample)})

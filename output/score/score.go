@@ -93,8 +93,12 @@ type Metrics struct {
 	PassAtTasks map[int]int             `json:"pass_at_tasks"`
 	Verdicts    map[schemas.Verdict]int `json:"verdicts"`
 	Tampered    int                     `json:"tampered"`
-	Library     *Library                `json:"library,omitempty"` // nil where no task is one
-	Service     *Service                `json:"service,omitempty"` // likewise
+	// Mended and LeftOut count predictions whose text had to be mended, and those that name files without
+	// their content.
+	Mended  int      `json:"mended"`
+	LeftOut int      `json:"left_out"`
+	Library *Library `json:"library,omitempty"` // nil where no task is one
+	Service *Service `json:"service,omitempty"` // likewise
 }
 
 // ks are the k of pass@k.
@@ -126,6 +130,8 @@ func Of(answers []Answer) Metrics {
 		m.FilePrecision += precision
 		m.FileRecall += recall
 		m.Tampered += one(len(g.Tampered) > 0)
+		m.Mended += one(len(g.Mended) > 0)
+		m.LeftOut += one(len(g.Left) > 0)
 		if n := g.Prediction.Tokens; n > 0 {
 			told, m.Tokens = told+1, m.Tokens+float64(n)
 		}

@@ -106,9 +106,9 @@ func (g *Grader) Run(ctx context.Context, p schemas.Prediction) (schemas.Grade, 
 
 // applied is the tree to run. Where the patch does not apply, the grade has its verdict.
 func (g *Grader) applied(ctx context.Context, d *prepared, text []byte, grade *schemas.Grade) (*tree.Tree, error) {
-	predicted, exact, err := patch.Apply(ctx, d.task.Trees.B, text)
-	if err == nil && !exact && g.config.Strict {
-		err = fmt.Errorf("%w: its lines have moved", patch.ErrConflict)
+	answer, err := patch.Answer(ctx, d.task.Trees.B, text)
+	if err == nil && !answer.Exact && g.config.Strict {
+		err = fmt.Errorf("%w: its lines have moved, or it had to be mended", patch.ErrConflict)
 	}
 	if errors.Is(err, patch.ErrConflict) || errors.Is(err, tree.ErrUnsafe) || errors.Is(err, tree.ErrTooLarge) {
 		grade.Verdict, grade.Detail = schemas.VerdictPatch, err.Error()
@@ -117,9 +117,21 @@ func (g *Grader) applied(ctx context.Context, d *prepared, text []byte, grade *s
 	if err != nil {
 		return nil, fmt.Errorf("applying the patch: %w", err)
 	}
-	grade.Applied = schemas.AppliedOffset
-	if exact {
+	predicted := answer.Tree
+	grade.Mended, grade.Left = answer.Mended, answer.Left
+	if len(answer.Left) > 0 {
+		grade.Detail = "left out: " + strings.Join(answer.Left, ", ")
+	}
+	switch {
+	case answer.Empty:
+		grade.Verdict, grade.Detail = schemas.VerdictEmpty, "nothing is left of the patch; "+grade.Detail
+		return nil, nil
+	case answer.Exact:
 		grade.Applied = schemas.AppliedExact
+	case len(answer.Mended) > 0:
+		grade.Applied = schemas.AppliedMended
+	default:
+		grade.Applied = schemas.AppliedOffset
 	}
 	grade.Files = g.codeFiles(d.task.Trees.B, predicted)
 	guarded, tampered, err := guard{g.rules, d.bench.Lang}.put(ctx, predicted, d.task.Trees)

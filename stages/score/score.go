@@ -15,7 +15,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "2"
+const Version = "3"
 
 // Config is where the files go and what they are about.
 type Config struct {
