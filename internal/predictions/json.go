@@ -35,16 +35,15 @@ func plain(text []byte) []byte {
 			i += n
 		case c == ',' && closes(text[i+1:]):
 			i++
-		case c >= 'A' && c <= 'z' || c == '-':
+		case letter(c) || c == '-':
 			n := 1
-			for i+n < len(text) && text[i+n] >= 'A' && text[i+n] <= 'z' && text[i+n] != '[' && text[i+n] != ']' {
+			for i+n < len(text) && letter(text[i+n]) {
 				n++
 			}
 			if word := string(text[i : i+n]); word == "NaN" || word == "Infinity" || word == "-Infinity" {
 				out.WriteString("null")
 			} else {
-				n = 1
-				out.WriteByte(c)
+				out.WriteString(word)
 			}
 			i += n
 		default:
@@ -55,12 +54,16 @@ func plain(text []byte) []byte {
 	return out.Bytes()
 }
 
+func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
 // stringEnd is the length of the string that text begins with, up to the end of its line.
 func stringEnd(text []byte) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
-			i++
+			if i+1 < len(text) && text[i+1] != '\n' {
+				i++
+			}
 		case '"':
 			return i + 1
 		case '\n':
