@@ -79,6 +79,8 @@ const (
 type Grade struct {
 	Prediction Prediction `json:"prediction"`
 	Verdict    Verdict    `json:"verdict"`
+	// Rules is the version of the stage that took or refused the patch; "" before it was kept.
+	Rules string `json:"rules,omitempty"`
 	// Limit is the limit of the sandbox that ended the run, or Tampered where its results
 	// cannot be believed; "" for none.
 	Limit Reason `json:"limit,omitempty"`

@@ -140,6 +140,9 @@ func (p *program) gather(ctx context.Context, e *evaluation, f evalFlags, files 
 			p.say("%s: %s is not a task of the dataset%s", visible(x.Where), visible(x.Instance), nearest.Hint(x.Instance, known))
 			continue
 		}
+		for _, said := range x.Said {
+			p.say("%s: %s", visible(x.Where), visible(said))
+		}
 		if x.Tree != "" {
 			var err error
 			if x.Patch, err = e.patchOf(ctx, row, x.Tree); ctx.Err() != nil {

@@ -87,6 +87,10 @@ func (e *evaluation) again(step schemas.Step, reports grade.Patches, out *score.
 		out.Faults = append(out.Faults, score.Fault{Prediction: saved.Prediction, Why: "the task has other trees or another recipe than it was graded with: benchmint eval grades it again"})
 		return nil
 	}
+	if saved.Verdict == schemas.VerdictPatch && saved.Rules != grade.Version {
+		out.Faults = append(out.Faults, score.Fault{Prediction: saved.Prediction, Why: "its patch was refused by another version, whose rules were others: benchmint eval grades it again"})
+		return nil
+	}
 	proof, err := e.dataset.Proof(row.InstanceID)
 	if err != nil {
 		return err

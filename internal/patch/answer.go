@@ -80,7 +80,11 @@ func unwrapped(text string) (string, []string) {
 		text, said = escaped.Replace(bare), append(said, "its line ends were written as \\n")
 	}
 	if text != "" && !strings.HasSuffix(text, "\n") {
-		text, said = text+"\n", append(said, "the last line end was lost")
+		end := "\n"
+		if before := text[:strings.LastIndexByte(text, '\n')+1]; strings.HasSuffix(before, "\r\n") && !strings.HasSuffix(text, "\r") {
+			end = "\r\n" // as the line before: whoever strips a text strips both
+		}
+		text, said = text+end, append(said, "the last line end was lost")
 	}
 	return text, said
 }

@@ -2,14 +2,17 @@ package patch_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/benchmint/benchmint/internal/patch"
 	"github.com/benchmint/benchmint/internal/tree"
@@ -151,4 +154,74 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-var _ = []any{os.Args, exec.Command, filepath.Join, regexp.MustCompile}
+// spoiled are patches as they come through the hands of models and harnesses.
+var spoiled = map[string]func(string) string{
+	"as_it_is":      func(s string) string { return s },
+	"stripped":      strings.TrimSpace,
+	"blank_ends":    func(s string) string { return regexp.MustCompile(`(?m)[ \t\r]+$`).ReplaceAllString(s, "") },
+	"crlf":          func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n") },
+	"lf":            func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") },
+	"fenced":        func(s string) string { return "Here:\n\n```diff\n" + s + "```\n\n- f\n" },
+	"without_git":   func(s string) string { return regexp.MustCompile(`(?m)^(diff|index) .*\n`).ReplaceAllString(s, "") },
+	"one_too_many":  func(s string) string { return newCount.ReplaceAllString(s, "+$1,1$2 @@") },
+	"without_count": func(s string) string { return regexp.MustCompile(`(?m)^(@@ -\d+).*$`).ReplaceAllString(s, "$1") },
+	"twice_escaped": func(s string) string {
+		return strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)
+	},
+}
+
+var newCount = regexp.MustCompile(`\+(\d+),(\d+) @@`)
+
+// TestRandomAnswers: a spoiled patch does what git makes of the whole one, or nothing at all.
+func TestRandomAnswers(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	n := 0
+	taken := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "", "\tx", "x \t", "é", "d", "e", "f", "g"}), 1, 20).Draw(t, "lines")
+		end := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "end")
+		made := slices.Clone(lines)
+		for i := range rapid.IntRange(1, 3).Draw(t, "edits") {
+			at := rapid.IntRange(0, len(made)).Draw(t, "at")
+			upto := min(len(made), at+rapid.IntRange(0, 2).Draw(t, "gone"))
+			made = slices.Replace(made, at, upto, slices.Repeat([]string{fmt.Sprint("new", i)}, rapid.IntRange(0, 2).Draw(t, "new"))...)
+		}
+		dir := filepath.Join(top, fmt.Sprint(n))
+		text := func(lines []string) string { return strings.Join(append(slices.Clone(lines), ""), end) }
+		for side, s := range map[string]string{"a": text(lines), "b": text(made)} {
+			if err := errors.Join(os.MkdirAll(filepath.Join(dir, side), 0o755), os.WriteFile(filepath.Join(dir, side, "f"), []byte(s), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command("git", "diff", "--no-index", "--no-prefix", "a/f", "b/f")
+		cmd.Dir = dir
+		out, _ := cmd.Output() // it says 1 where there is a difference
+		if len(out) == 0 {
+			return
+		}
+		before, err := tree.New([]tree.Entry{{Path: "f", Mode: tree.ModeFile, Data: []byte(text(lines))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kind, spoil := range spoiled {
+			got, err := patch.Answer(t.Context(), before, []byte(spoil(string(out))))
+			if errors.Is(err, patch.ErrConflict) {
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", kind, err)
+			}
+			taken[kind]++
+			if b, _ := got.Tree.Read("f"); string(b) != text(made) {
+				t.Fatalf("%s (%q) makes %q, not %q, of\n%s", kind, got.Mended, b, text(made), out)
+			}
+		}
+	})
+	for kind := range spoiled {
+		if share := float64(taken[kind]) / float64(n); share < 0.5 {
+			t.Errorf("%s: %.0f %% are taken", kind, 100*share)
+		}
+	}
+}

@@ -1,8 +1,9 @@
 // Package patch applies the patches of others to a tree: exactly where that works, else as
-// git apply does, with lines that moved but without fuzz.
+// git apply does, with lines that moved but without fuzz. Answer mends what models and their harnesses
+// lose of a patch on its way.
 //
-// It never repairs a patch, never leaves one half applied, and never writes outside of a
-// folder of its own.
+// It never leaves a patch half applied, never guesses between two places, and never writes outside
+// of a folder of its own.
 package patch
 
 import (

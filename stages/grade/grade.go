@@ -83,7 +83,7 @@ func (g *Grader) Depends(p schemas.Prediction) any {
 
 // Run grades one prediction.
 func (g *Grader) Run(ctx context.Context, p schemas.Prediction) (schemas.Grade, error) {
-	grade := schemas.Grade{Prediction: p}
+	grade := schemas.Grade{Prediction: p, Rules: Version}
 	text, err := g.patches.Get(p.Patch)
 	if err != nil {
 		return grade, fmt.Errorf("reading the patch: %w", err)
