@@ -71,7 +71,8 @@ func (m *mender) one(x *section) (bool, error) {
 	}
 	next, err := m.out.Tree.Apply(text)
 	if err != nil {
-		if errors.Is(err, tree.ErrConflict) {
+		// The reader asks nothing of this machine: what it cannot read is the patch's fault.
+		if !errors.Is(err, tree.ErrUnsafe) && !errors.Is(err, tree.ErrTooLarge) {
 			err = fmt.Errorf("%w: %w", ErrConflict, err)
 		}
 		return false, err

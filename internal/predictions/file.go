@@ -235,10 +235,11 @@ func (r *reader) one(where, id string, raw json.RawMessage) {
 		r.fault(where, err)
 		return
 	}
-	p := Prediction{Instance: first(e.word(instanceKeys...), id), Model: e.word(modelKeys...), Where: where}
+	p := Prediction{Instance: e.word(instanceKeys[0]), Model: e.word(modelKeys...), Where: where}
 	if org, repo, number := e.word("org"), e.word("repo"), e.word("number"); p.Instance == "" && org != "" && repo != "" && number != "" {
 		p.Instance = org + "__" + repo + "-" + number
 	}
+	p.Instance = first(p.Instance, id, e.word(instanceKeys[1:]...))
 	if p.Instance == "" {
 		r.fault(where, e.missing("instance_id"))
 		return
@@ -262,13 +263,13 @@ func (r *reader) one(where, id string, raw json.RawMessage) {
 		whole := int(n)
 		sample = &whole
 	}
-	named := p.Model != ""
-	if prefix := e.word("prefix"); named && p.Model == prefix {
-		if m := sampled.FindStringSubmatch(prefix); m != nil {
+	named, prefix := p.Model != "", e.word("prefix")
+	if m := sampled.FindStringSubmatch(prefix); m != nil {
+		if p.Model == prefix {
 			p.Model = m[1]
-			if n, err := strconv.Atoi(m[2]); err == nil && sample == nil {
-				sample = &n
-			}
+		}
+		if n, err := strconv.Atoi(m[2]); err == nil && sample == nil {
+			sample = &n
 		}
 	}
 	p.Model = first(p.Model, r.model)

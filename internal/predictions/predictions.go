@@ -125,9 +125,6 @@ func (r *reader) numbered() ([]Prediction, error) {
 				t.Sample++
 			}
 			seen[k][t.Sample], keep[i] = true, true
-			if len(unnumbered[k]) > 1 {
-				t.Said = append(t.Said, "the entry names no sample: they are counted in their order")
-			}
 		}
 		if keep[i] {
 			out = append(out, t.Prediction)
