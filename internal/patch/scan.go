@@ -54,7 +54,7 @@ var (
 	hunkHeader = regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@`)
 	hunkPlace  = regexp.MustCompile(`^@@+ *-(\d{1,9})`)
 	stubLine   = regexp.MustCompile(`^(?:Binary files|Files) (.+) and (.+) differ$`)
-	onlyLine   = regexp.MustCompile(`^Only in (.+): (.+)$`)
+	onlyLine   = regexp.MustCompile(`^Only in (\S+): (\S+)$`)
 	mailStart  = regexp.MustCompile(`^From [0-9a-f]{40} `)
 	gitVersion = regexp.MustCompile(`^\d+\.\d+`)
 	epochTime  = regexp.MustCompile(`\t(1970-01-01 00:00:00|1969-12-31 \d\d:\d\d:00)`)
@@ -208,7 +208,7 @@ func (s *scanner) hunk(x *section) {
 			s.i++
 		}
 		after := s.i
-		if rest, upto := s.rest(); hasChange(rest) {
+		if rest, upto := s.rest(); hasChange(rest) && !signature(s.line(after)) {
 			h.more, h.apart = rest, s.line(after) == ""
 			s.i = upto
 		}
@@ -250,8 +250,11 @@ func (s *scanner) bound(i int) bool {
 		return true
 	}
 	l := s.line(i)
-	return (l == "-- " || l == "--") && (i+1 >= len(s.lines) || gitVersion.MatchString(s.line(i+1)))
+	return signature(l) && (i+1 >= len(s.lines) || gitVersion.MatchString(s.line(i+1)))
 }
+
+// signature reports whether a line is the one before the signature of a mail.
+func signature(l string) bool { return l == "-- " || l == "--" }
 
 func (h *hunk) take(l string) {
 	switch {
