@@ -66,7 +66,7 @@ func newEval(p *program) *cobra.Command {
 	cmd.Flags().StringVar(&f.output, "output", "benchmint-eval", "`FOLDER` of the report, with the store of the evaluation in it")
 	cmd.Flags().BoolVar(&f.gold, "gold", false, "grade each task's own patch: all of them resolve")
 	cmd.Flags().BoolVar(&f.nop, "nop", false, "grade a patch that adds a file without meaning: none of them resolves")
-	cmd.Flags().BoolVar(&f.strict, "strict", false, "take no patch whose lines have moved; else it is applied as git apply does")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "take no patch whose lines have moved or that has to be mended")
 	cmd.Flags().BoolVar(&f.regrade, "regrade", false, "score the saved results of --output again, with the dataset's lists; nothing is run")
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` to grade in: docker or bwrap (default: as the rows say)")
 	p.overrideShort(cmd, "jobs", "j", "proof.parallel", "`N` predictions at one time")

@@ -86,6 +86,7 @@ func TestAnswer(t *testing.T) {
 		{name: "no_context_at_all", patch: head + "@@ no numbers\n+x\n", conflict: "without any context"},
 		{name: "fences_with_text_between", patch: "Both files:\n\n```diff\n" + head + "@@ -11,5 +11,4 @@\n def g(x):\n-    y = x\n+    y = x + 1\n \n     return -y\n```\n\nand\n\n```diff\n" + added + "```\n\n- done\n+ more\n", want: map[string]string{"pkg/a.py": inG, "pkg/new.py": "a\nb\n"}, mended: []string{"a hunk's header that counts its lines wrongly"}},
 		{name: "bullets_behind_it", patch: head + body + "\n- changed g\n- looked at f\n", want: only("pkg/a.py", inG), mended: []string{}},
+		{name: "a_hunk_without_lines", patch: "--- /dev/null\n+++ b/pkg/new.py\n@@ -0,0 +1,2 @@\n" + head + body, conflict: "it has no lines"},
 		{name: "signed", patch: head + body + "-- \nA Name\n", want: only("pkg/a.py", inG), mended: []string{}},
 		{name: "given_twice", patch: "```\n" + head + body + "```\nonce more\n```\n" + head + body + "```\n", want: only("pkg/a.py", inG), mended: []string{"a file's part that is given twice"}},
 		{name: "a_series", patch: "From 0123456789012345678901234567890123456789 Mon Sep 17 00:00:00 2001\nFrom: A <a@example.org>\nSubject: [PATCH 1/2] x\n\n---\n a | 1 +\n\n" + added + "-- \n2.39.5\n\nFrom 0123456789012345678901234567890123456789 Mon Sep 17 00:00:00 2001\nSubject: [PATCH 2/2] y\n\n---\n\ndiff --git a/pkg/new.py b/pkg/new.py\n--- a/pkg/new.py\n+++ b/pkg/new.py\n@@ -1,2 +1,3 @@\n a\n+middle\n b\n-- \n2.39.5", want: only("pkg/new.py", "a\nmiddle\nb\n"), mended: []string{"the last line end was lost"}},

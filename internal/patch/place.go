@@ -2,6 +2,7 @@ package patch
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,6 +101,9 @@ func (f *file) write(b *bytes.Buffer, x *section) error {
 // place finds where a hunk belongs. Of a hunk with lines after those that its header counts, these
 // belong to it where they fit.
 func (f *file) place(h hunk) (placed, error) {
+	if len(h.lines) == 0 {
+		return placed{}, errors.New("it has no lines")
+	}
 	if h.more != nil {
 		p, err := f.fit(h, slices.Concat(h.lines, h.more))
 		if err == nil {
@@ -166,7 +170,7 @@ func (f *file) fit(h hunk, lines []line) (placed, error) {
 	p := placed{lines: lines, old: len(old)}
 	if len(old) == 0 {
 		if len(f.lines) > 0 {
-			return p, fmt.Errorf("lines are added without any context")
+			return p, errors.New("lines are added without any context")
 		}
 		return p, nil
 	}
@@ -195,13 +199,13 @@ func (f *file) fit(h hunk, lines []line) (placed, error) {
 		p.at = near[0]
 		f.say("lines that moved")
 	case len(near) == 0:
-		return p, fmt.Errorf("its old lines are not in the file")
+		return p, errors.New("its old lines are not in the file")
 	default:
 		return p, fmt.Errorf("its old lines stand at %d places of the file, and none is where its header says", len(near))
 	}
 	if !slices.Contains(exact, p.at) {
 		if f.mixed {
-			return p, fmt.Errorf("the file has lines with both kinds of line ends, and the patch does not say which its new lines have")
+			return p, errors.New("the file has lines with both kinds of line ends, and the patch does not say which its new lines have")
 		}
 		if f.end == "" {
 			f.say("blanks or a line end at the end of lines that the file has otherwise")
@@ -254,7 +258,7 @@ func (f *file) hunk(p placed) (text string, made int, err error) {
 		case end && (l.noEnd || f.link):
 			text = strings.TrimRight(text, "\r\n")
 		case l.noEnd:
-			return "", 0, fmt.Errorf("a line without a line end that is not the file's last one")
+			return "", 0, errors.New("a line without a line end that is not the file's last one")
 		}
 		put('+', text)
 	}

@@ -46,7 +46,7 @@ type Patches interface {
 // Config is what grades depend on beside tasks and predictions.
 type Config struct {
 	Limits sandbox.Limits `json:"limits"`
-	// Strict takes no patch whose lines have moved.
+	// Strict takes no patch whose lines have moved or that has to be mended.
 	Strict bool `json:"strict,omitempty"`
 }
 
