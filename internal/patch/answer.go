@@ -35,7 +35,7 @@ type Applied struct {
 //     where the patch has the other in all of its lines;
 //   - wrong counts of lines are set right. A hunk at the end of the text that is shorter than its header
 //     says may be cut: it is taken where what is missing can only be empty context, or where it
-//     ends in context as it begins, and is ErrConflict else.
+//     ends in context as it begins or with the file, and is ErrConflict else.
 //
 // Errors are those of Apply; that of git is told where mending does not help.
 func Answer(ctx context.Context, t *tree.Tree, text []byte) (Applied, error) {

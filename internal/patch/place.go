@@ -153,7 +153,7 @@ func (f *file) cut(h hunk, p placed) error {
 	switch {
 	case old == 0 && len(f.lines) == 0 && more <= usual:
 		return nil
-	case tail > 0 && tail >= min(lead, usual):
+	case tail > 0 && (tail >= min(lead, usual) || p.at+old == len(f.lines)):
 		return nil
 	}
 	return fmt.Errorf("it ends %d lines before its header says, and the text with it: it may be cut", max(missing, more))
