@@ -1,9 +1,10 @@
 package patch
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 // section is what a text says of one file.
@@ -51,13 +52,13 @@ type line struct {
 const devNull = "/dev/null"
 
 var (
-	hunkHeader = regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@`)
-	hunkPlace  = regexp.MustCompile(`^@@+ *-(\d{1,9})`)
-	stubLine   = regexp.MustCompile(`^(?:Binary files|Files) (.+) and (.+) differ$`)
-	onlyLine   = regexp.MustCompile(`^Only in (\S+): (\S+)$`)
-	mailStart  = regexp.MustCompile(`^From [0-9a-f]{40} `)
-	gitVersion = regexp.MustCompile(`^\d+\.\d+`)
-	epochTime  = regexp.MustCompile(`\t(1970-01-01 00:00:00|1969-12-31 \d\d:\d\d:00)`)
+	hunkHeader = lazyregexp.New(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@`)
+	hunkPlace  = lazyregexp.New(`^@@+ *-(\d{1,9})`)
+	stubLine   = lazyregexp.New(`^(?:Binary files|Files) (.+) and (.+) differ$`)
+	onlyLine   = lazyregexp.New(`^Only in (\S+): (\S+)$`)
+	mailStart  = lazyregexp.New(`^From [0-9a-f]{40} `)
+	gitVersion = lazyregexp.New(`^\d+\.\d+`)
+	epochTime  = lazyregexp.New(`\t(1970-01-01 00:00:00|1969-12-31 \d\d:\d\d:00)`)
 )
 
 // scan reads the sections of a text; whatever stands between them is left alone.

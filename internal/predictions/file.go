@@ -12,12 +12,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/nearest"
 )
 
@@ -218,7 +218,7 @@ func (r row) isEntry() bool {
 }
 
 // sampled is how SWE-bench Pro says model and sample in one word.
-var sampled = regexp.MustCompile(`^(.+)_s(\d{1,9})$`)
+var sampled = lazyregexp.New(`^(.+)_s(\d{1,9})$`)
 
 // one reads an entry. id stands for one that the entry does not name.
 func (r *reader) one(where, id string, raw json.RawMessage) {

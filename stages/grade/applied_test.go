@@ -44,7 +44,7 @@ func TestApplied(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := &Grader{rules: parts.New[lang.Language](python.Language{}), config: Config{Strict: tc.strict}}
-			d := &prepared{task: Task{Trees: states.Trees{B: b, S: s, G: s, TestPatch: []byte(testPatch)}}, bench: &testrun.Bench{Lang: python.Language{}}}
+			d := &prepared{task: Task{Trees: states.Trees{B: b, S: s, G: s, TestPatch: []byte(testPatch)}}, bench: &testrun.Bench{Case: testrun.Case{Lang: python.Language{}}}}
 			var got schemas.Grade
 			out, err := g.applied(t.Context(), d, []byte(tc.patch), &got)
 			if err != nil {
