@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	shifted "github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/lang"
@@ -124,11 +125,27 @@ func (p *program) diagnose(ctx context.Context, c *config.Config) []finding {
 	if c.Makes(schemas.KindLibrary) {
 		out = append(out, checkChromium(ctx))
 	}
+	if f := checkCompiler("/usr/bin"); f.State != stateOK && c.Sandbox.Kind != config.Docker { // whose base has one
+		out = append(out, f)
+	}
 	out = append(out, checkDisk("store", folderOf(c)), checkDisk("cache", p.cache))
 	if store.Exists(c.Store) {
 		out = append(out, p.checkStore(ctx, c))
 	}
 	return out
+}
+
+// checkCompiler looks for what shifts the clock of Python's tests, in the folder that bubblewrap shows.
+func checkCompiler(dir string) finding {
+	for _, name := range shifted.Compilers() {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return finding{Name: "C compiler", State: stateOK, Detail: filepath.Join(dir, name)}
+		}
+	}
+	return finding{
+		Name: "C compiler", State: stateMissing, Detail: "none in " + dir + ": in rows of Python, tests that pass until a day stay in the lists (clock.not_shifted)",
+		Why: "shifts the clock of a proof", Get: "apt-get install " + shifted.Package,
+	}
 }
 
 // localSources looks up the configured sources that lie on this machine. Nothing is

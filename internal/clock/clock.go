@@ -32,6 +32,9 @@ const (
 // Package is the Debian package that brings what Preload needs: a C compiler and its headers.
 const Package = "g++"
 
+// Compilers are those that Preload looks for in the sandbox's /usr/bin, the first first.
+func Compilers() []string { return []string{"gcc", "cc", "clang"} }
+
 // Exit codes of a command whose clock could not be set.
 const (
 	notMade   = 96
