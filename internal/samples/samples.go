@@ -21,8 +21,12 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Done is the end of a change that becomes a row; others end with a reason.
-const Done = "done"
+// Done is the end of a change that becomes a row; others end with a reason. Rejected is any
+// reason: where it is not the sample's to say which, Says is what the reject has to name.
+const (
+	Done     = "done"
+	Rejected = "rejected"
+)
 
 const expectFile = "expect.json"
 
@@ -40,6 +44,8 @@ type Expectation struct {
 	Language   string `json:"language"`
 	// Sandbox overrides keys of the configuration's sandbox section.
 	Sandbox map[string]string `json:"sandbox,omitempty"`
+	// Later leaves the sample to `make soak`.
+	Later bool `json:"later,omitempty"`
 	// Sets are lists that changes name as "@set".
 	Sets    map[string][]string `json:"sets,omitempty"`
 	Changes []Change            `json:"changes"`
@@ -49,12 +55,28 @@ type Expectation struct {
 type Change struct {
 	Number int    `json:"number"`
 	Shows  string `json:"shows"`
-	End    string `json:"end"` // Done or a schemas.Reason
+	End    string `json:"end"` // Done, a schemas.Reason or Rejected
+	Says   string `json:"says,omitempty"`
 	Lists
+	// Marked are tests that a row tells the clock of.
+	Marked []string `json:"marked,omitempty"`
+	// TestsHold and SolutionHolds are files of the row's test_patch and patch.
+	TestsHold     []string `json:"tests_hold,omitempty"`
+	SolutionHolds []string `json:"solution_holds,omitempty"`
+	// Toolchain begins the version of the row's; "" where the sample does not say.
+	Toolchain string `json:"toolchain,omitempty"`
+	// Packages are, of those that some change of the samples names, what the environment has;
+	// nil where the sample does not say.
+	Packages []string `json:"packages"`
+	// NoEnvironment is of a change that ends before its environment is built.
+	NoEnvironment bool `json:"no_environment,omitempty"`
+	// Answers are the verdicts on answers, by name. An answer is the files of
+	// answers/NUMBER/NAME/ before the first commit, over the base.
+	Answers map[string]schemas.Verdict `json:"answers,omitempty"`
 }
 
 // Lists are the tests of a verdict by what became of them. A list that an
-// expectation leaves out is expected to be empty.
+// expectation leaves out is expected to be empty; of cases a cause "" is any.
 type Lists struct {
 	FailToPass   map[string]schemas.Cause `json:"fail_to_pass,omitempty"`
 	PassToPass   []string                 `json:"pass_to_pass,omitempty"`
@@ -77,6 +99,17 @@ func (e Expectation) Numbers() []int {
 	var out []int
 	for _, c := range e.Changes {
 		out = append(out, c.Number)
+	}
+	return out
+}
+
+// Answer gives the files of an answer.
+func (s Sample) Answer(c Change, name string) map[string][]byte {
+	out := map[string][]byte{}
+	for path, data := range gitrepotest.Extras(s.History) {
+		if file, ok := strings.CutPrefix(path, fmt.Sprintf("answers/%d/%s/", c.Number, name)); ok {
+			out[file] = data
+		}
 	}
 	return out
 }
@@ -129,7 +162,13 @@ func parse(name string, data []byte) (Sample, error) {
 	}
 	var errs []error
 	for i := range s.Changes {
-		errs = append(errs, s.finish(&s.Changes[i]))
+		c := &s.Changes[i]
+		errs = append(errs, s.finish(c))
+		for name := range c.Answers {
+			if len(s.Answer(*c, name)) == 0 {
+				errs = append(errs, fmt.Errorf("change %d: no file of the answer %q", c.Number, name))
+			}
+		}
 	}
 	return s, errors.Join(errs...)
 }
@@ -137,8 +176,11 @@ func parse(name string, data []byte) (Sample, error) {
 // finish checks one change and writes its lists out in full.
 func (e Expectation) finish(c *Change) error {
 	known := slices.ContainsFunc(schemas.Reasons, func(r schemas.ReasonText) bool { return string(r.Reason) == c.End })
-	if c.End != Done && !known {
+	if c.End != Done && c.End != Rejected && !known {
 		return fmt.Errorf("change %d: %q is neither %q nor a reason", c.Number, c.End, Done)
+	}
+	if (c.End == Rejected) != (c.Says != "") {
+		return fmt.Errorf("change %d: what is %q says what it has to name, and nothing else does", c.Number, Rejected)
 	}
 	if (c.End == Done) != (len(c.FailToPass) > 0) {
 		return fmt.Errorf("change %d: a row has a fail_to_pass, and only a row", c.Number)
