@@ -136,6 +136,9 @@ func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
 	if err := s.Lock(); err != nil {
 		return lockedOr(err)
 	}
+	if err := s.SameBlobs(); err != nil {
+		return &ended{exitUsage, err}
+	}
 	// The store's own sources, not those of the configuration: what it holds came from them.
 	in := *c
 	if in.Sources, err = noted(s.place); err != nil {

@@ -149,6 +149,9 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 			return o, lockedOr(err)
 		}
 	}
+	if err := o.store.SameBlobs(); err != nil {
+		return o, &ended{exitUsage, err}
+	}
 	if !join { // a worker may have them in other places
 		if err := o.sources.note(folderOf(c)); err != nil {
 			return o, err
@@ -211,7 +214,9 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 		options.Patience = 0 // it was asked already: this run cannot end whole
 	}
 	summary, err := p.watched(ctx, o, o.sources.seeds(), options)
-	err = errors.Join(err, p.learn(context.WithoutCancel(ctx), c, o), p.count(context.WithoutCancel(ctx), o.store))
+	if !ofMachine(err) {
+		err = errors.Join(err, p.learn(context.WithoutCancel(ctx), c, o), p.count(context.WithoutCancel(ctx), o.store))
+	}
 	if err != nil {
 		return p.finish(c, f, summary, o.sources, err)
 	}
