@@ -22,7 +22,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "3"
+const Version = "4"
 
 // Changes gives the change of a start, with its notes.
 type Changes interface {
