@@ -66,7 +66,8 @@ func parquetPath(split string) string { return path.Join(DataDir, split+".parque
 // Write puts a dataset at dir, whole or not at all: it is written beside dir and
 // then swapped in, so that no reader meets a half one. What an earlier dataset
 // left is gone afterwards; what is not ours (a .git) stays. A row goes only where its
-// item was rejected by name, or where in.Replace says so: LossError. ErrNotOurs.
+// item was rejected by name, or where in.Replace says so: LossError. ErrNotOurs. What Check
+// would find something in is not put there: UnsoundError.
 func Write(dir string, in Input) (Manifest, error) {
 	if err := checkInput(&in); err != nil {
 		return Manifest{}, err
@@ -105,12 +106,35 @@ func Write(dir string, in Input) (Manifest, error) {
 	}
 	left, err := w.before.leaving()
 	if err == nil {
+		err = holds(tmp)
+	}
+	if err == nil {
 		err = swap(tmp, dir)
 	}
 	if err == nil && len(left) > 0 && in.Left != nil {
 		in.Left(left)
 	}
 	return m, err
+}
+
+// UnsoundError is a dataset that was not put in its place, because Check has something
+// against it.
+type UnsoundError struct{ Findings []Finding }
+
+func (e *UnsoundError) Error() string {
+	return fmt.Sprintf("the dataset would not hold, a fault of benchmint: %s", Names(e.Findings))
+}
+
+// holds checks what was written before anybody sees it. UnsoundError.
+func holds(dir string) error {
+	findings, err := Check(dir)
+	if err != nil {
+		return fmt.Errorf("checking the dataset: %w", err)
+	}
+	if len(findings) > 0 {
+		return &UnsoundError{findings}
+	}
+	return nil
 }
 
 func checkInput(in *Input) error {

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -92,7 +91,7 @@ func (r *run) heart(ctx context.Context, dead chan<- error) {
 			continue // longer than the call may take: this process stood still, which says nothing of the database
 		}
 		if ctx.Err() == nil && now.Sub(last) >= r.opts.Silent-r.opts.Beat {
-			dead <- fmt.Errorf("no sign of life for %s: %w", now.Sub(last), errors.Join(errStore, err))
+			dead <- fmt.Errorf("%w: no sign of life for %s: %w", errStore, now.Sub(last), err)
 			return
 		}
 	}
@@ -179,7 +178,7 @@ func (d *dispatcher) wantSuspect() []string {
 func (d *dispatcher) hears(a answer) {
 	d.asking = false
 	if a.err != nil {
-		d.fail(errors.Join(errStore, a.err))
+		d.fail(fmt.Errorf("%w: %w", errStore, a.err))
 		return
 	}
 	if a.look {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -32,14 +33,14 @@ func (r *run) committer(ctx context.Context, results <-chan result, booked chan<
 				batch[i].settled.Lost = true
 			}
 		} else if err := r.settle(ctx, batch); err != nil {
-			batch[0].err = errors.Join(errStore, err)
+			batch[0].err = fmt.Errorf("%w: %w", errStore, err)
 		}
 		booked <- batch
 	}
 }
 
 // errStore marks a fault of the store, which ends the run.
-var errStore = errors.New("the store cannot be written")
+var errStore error = &Halted{All: true, Err: errors.New("the store cannot be used")}
 
 // settle books a batch. Where that fails it goes one by one, so that only the
 // guilty step fails; an error is the store's.
@@ -68,9 +69,13 @@ func (r *run) settle(ctx context.Context, batch []result) error {
 	return nil
 }
 
-// settleOne books one result; one that the store cannot take is Failed for it.
+// settleOne books one result; one that the store cannot take is Failed for it, unless the
+// machine is why.
 func (r *run) settleOne(ctx context.Context, res *result) error {
 	settled, err := r.store.Settle(ctx, []Settlement{res.settlement})
+	if errors.As(r.plan.judged(err), new(*Halted)) {
+		return err
+	}
 	if err != nil {
 		old := res.settlement
 		res.settlement = Settlement{ID: old.ID, Owner: old.Owner, Attempt: old.Attempt, State: schemas.StepFailed, Detail: "storing the result: " + err.Error(), MS: old.MS, Cost: old.Cost}

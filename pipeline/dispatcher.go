@@ -71,6 +71,10 @@ type dispatcher struct {
 	fault    error // the first that ends the run
 	drainErr error
 	undone   []int64
+	// kept are steps that met a fault of the machine which others may not meet: nobody takes
+	// them again before the run ends.
+	kept  []int64
+	first error // of those faults
 
 	work    context.Context // of running steps
 	cut     context.CancelCauseFunc
@@ -117,9 +121,10 @@ func (r *run) dispatch(ctx context.Context, observer Observer) error {
 	close(d.saving)
 	close(d.asks)
 	helpers.Wait()
+	d.undone = append(d.undone, d.kept...)
 	if len(d.undone) > 0 && !errors.Is(err, errStore) {
 		if backErr := r.queue.Back(d.durable, d.undone); backErr != nil && (err == nil || errors.Is(err, errStop)) {
-			err = fmt.Errorf("giving steps back: %w", errors.Join(errStore, backErr))
+			err = fmt.Errorf("%w: giving steps back: %w", errStore, backErr)
 		}
 	}
 	return err
@@ -150,7 +155,11 @@ func (d *dispatcher) loop(ctx context.Context) error {
 		}
 		d.ask()
 		if d.running+d.unsaved == 0 && !d.asking && (d.stopping || d.over) {
-			return errors.Join(d.fault, d.drainErr)
+			fault := d.fault
+			if fault == nil {
+				fault = d.first
+			}
+			return errors.Join(fault, d.drainErr)
 		}
 		timer.Reset(d.sleep())
 		select {
@@ -332,6 +341,10 @@ func (d *dispatcher) ends(res result) {
 	if res.resource != "" && res.until.After(d.paused[res.resource]) {
 		d.paused[res.resource] = res.until
 	}
+	if res.halted != nil && !d.stopping {
+		d.halts(res)
+		return
+	}
 	if res.interrupted || d.failed() {
 		res.interrupted = true
 		d.undone = append(d.undone, res.claim.ID)
@@ -341,6 +354,28 @@ func (d *dispatcher) ends(res result) {
 	l.unsaved++
 	d.unsaved++
 	d.saving <- res
+}
+
+// halts takes note of a fault of the machine.
+func (d *dispatcher) halts(res result) {
+	d.observer.End(res.step(), false)
+	err := fmt.Errorf("%s at %s: %w", res.claim.Key, res.lane.node.info.Name, res.halted)
+	if res.halted.All {
+		d.undone = append(d.undone, res.claim.ID)
+		d.stop(err)
+		d.cut(err)
+		return
+	}
+	d.kept = append(d.kept, res.claim.ID)
+	if d.first == nil {
+		d.first = err
+	}
+	if res.suspect {
+		d.suspecting, d.suspects = false, true
+	}
+	if res.lane.node.info.Drain {
+		d.drain = false
+	}
 }
 
 // books takes note of what the store has.
@@ -419,8 +454,13 @@ func (d *dispatcher) decide() {
 		return
 	}
 	a := d.ahead
+	a.running -= len(d.kept)
 	if a.ready > 0 && !d.tried {
 		return // claims are on their way
+	}
+	if len(d.kept) > 0 && a.running <= 0 {
+		d.over = true
+		return
 	}
 	if a.ready+a.blocked+a.running+a.waiting+a.deferred == 0 {
 		if d.opts.Join && a.steps == 0 && a.drain {

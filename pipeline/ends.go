@@ -69,18 +69,33 @@ type Deferred struct {
 func (d *Deferred) Error() string { return fmt.Sprintf("deferred for %s: %v", d.Resource, d.Err) }
 func (d *Deferred) Unwrap() error { return d.Err }
 
+// Halted is no end of an item but a fault of this machine, which says nothing of the item:
+// a full disk, a store or a blob that is away. The step is as it was before, and the run
+// ends without writing a dataset.
+type Halted struct {
+	// All says that every item would meet the fault: the run ends at once. Otherwise the
+	// others go on, and the run ends when nothing else is left to do.
+	All bool
+	Err error
+}
+
+func (h *Halted) Error() string { return h.Err.Error() }
+func (h *Halted) Unwrap() error { return h.Err }
+
 // EndOf tells the five ends apart; it is the one place that does. What was cut off
-// is Interrupted, except by its own time-out: that is Failed, whatever it said of it.
+// is Interrupted, except by its own time-out: that is Failed, whatever it said of it. So is
+// what met a fault of the machine, whatever else the chain holds: it is no verdict.
 func EndOf(ctx context.Context, err error) schemas.StepState {
 	var rejected *Rejected
 	var deferred *Deferred
 	var late *timeoutError
+	var halted *Halted
 	switch {
 	case err == nil:
 		return schemas.StepDone
 	case errors.As(context.Cause(ctx), &late):
 		return schemas.StepFailed
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, errors.As(err, &halted):
 		return schemas.StepInterrupted
 	case errors.As(err, &rejected):
 		return schemas.StepRejected

@@ -129,6 +129,18 @@ type Flow[T Record] struct {
 type Plan struct {
 	order []*node // without builds
 	errs  []error
+	judge func(error) error // nil leaves every error as it is
+}
+
+// Judge has f say what the errors of all stages are that no stage gives an end: faults of
+// the machine.
+func (p *Plan) Judge(f func(error) error) { p.judge = f }
+
+func (p *Plan) judged(err error) error {
+	if err == nil || p.judge == nil {
+		return err
+	}
+	return p.judge(err)
 }
 
 // Stages are the names, in the order they were added.

@@ -73,6 +73,8 @@ type Claim struct {
 	Share   string
 	Crashes int
 	Attempt int // which claim of the step it is
+	// Lost is why the record cannot be read; nil for most.
+	Lost error
 }
 
 // Want is how many steps of a stage there is room for.

@@ -40,7 +40,7 @@ func (p *Plan) Redrain(ctx context.Context, store Store) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	if err := n.drain(ctx, r.held(ctx, n.info.Name), ended); err != nil {
+	if err := p.judged(n.drain(ctx, r.held(ctx, n.info.Name), ended)); err != nil {
 		return Summary{}, fmt.Errorf("%s: %w", n.info.Name, err)
 	}
 	return r.summary(ctx)

@@ -122,6 +122,7 @@ type result struct {
 
 	suspect     bool
 	interrupted bool
+	halted      *Halted // what interrupted it, where that was the machine
 	settled     Settled
 	err         error // of the store
 	cause       error // of an end that is not done, with its types
@@ -178,6 +179,9 @@ func (r *run) work(ctx context.Context, n *node, c Claim) ([]Made, error) {
 }
 
 func (r *run) call(ctx context.Context, n *node, c Claim) ([]Made, error) {
+	if c.Lost != nil {
+		return nil, fmt.Errorf("reading its record: %w", c.Lost)
+	}
 	if n.drain != nil {
 		ended, err := r.ended(ctx)
 		if err != nil {
@@ -239,6 +243,7 @@ func guarded[T any](f func() (T, error)) (out T, err error) {
 // end books what err means for the step.
 func (r *run) end(ctx context.Context, res *result, err error) {
 	s := &res.settlement
+	err = r.plan.judged(err)
 	if s.State = EndOf(ctx, err); s.State == schemas.StepFailed && r.isTold() {
 		s.State = schemas.StepInterrupted // a key press ends child processes as well as us
 	}
@@ -251,6 +256,9 @@ func (r *run) end(ctx context.Context, res *result, err error) {
 	switch {
 	case s.State == schemas.StepInterrupted:
 		res.interrupted = true
+		if ctx.Err() == nil {
+			errors.As(err, &res.halted)
+		}
 	case s.State == schemas.StepRejected && errors.As(err, &rejected):
 		s.Reason, s.Evidence, s.Own = rejected.Reason, rejected.Evidence, rejected.Own
 		s.Detail = strings.TrimPrefix(s.Detail, string(rejected.Reason)+": ")

@@ -84,6 +84,7 @@ const (
 	Vacuous       Reason = "validate/vacuous"
 
 	ThinStatement  Reason = "describe/thin"
+	NothingSaid    Reason = "describe/nothing_said"
 	NoneNoticing   Reason = "describe/unnoticed"
 	ZeroWork       Reason = "describe/zero_work"
 	SuiteFails     Reason = "describe/suite"
@@ -179,6 +180,7 @@ var Reasons = []ReasonText{
 	{NotServing, "the service does not start without the group's handlers, or does not answer other requests then", "nothing: the task would be to build it again"},
 	{FewF2P, "fewer cases of the group fail without its handlers than service.min_f2p, or they ask fewer endpoints than service.min_endpoints", "lower the limits; show has the cases"},
 	{Vacuous, "every case that fails without the handlers looks at the status alone, or at the type of a body: an answer that is always the same could pass them", "nothing: the cases do not tell an answer from none"},
+	{NothingSaid, "the change says nothing of itself that can be asked for", "write the statement by hand (overrides)"},
 	{ThinStatement, "the change's own text and notes say too little to ask for it", "set filters.thin, or write the statement by hand (overrides)"},
 	{NoneNoticing, "no hunk of the code part that was taken back alone makes a FAIL_TO_PASS test fail", "set filters.unnoticed to keep it"},
 	{ZeroWork, "more of the library's tests (of a slice: of those that run it) pass in the starter, with nothing done, than library.max_zero_work", "raise the share; explain names the tests"},

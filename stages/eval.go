@@ -6,6 +6,7 @@ import (
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/grade"
+	"github.com/benchmint/benchmint/stages/internal/ends"
 	"github.com/benchmint/benchmint/stages/score"
 )
 
@@ -26,5 +27,7 @@ func NewEval(g *grade.Grader, c grade.Config, s *score.Scorer, tools map[string]
 			Tools map[string]string
 		}{c, tools}, Needs: map[string]int{CPU: 1, Sandbox: 1}, Timeout: timeout, Budget: budget,
 	})
-	return pipeline.Drain(graded, Score, pipeline.Drainer[schemas.Grade](s), pipeline.Options{Version: score.Version, Config: s.Told(), Needs: map[string]int{CPU: 1}, Timeout: time.Hour})
+	plan := pipeline.Drain(graded, Score, pipeline.Drainer[schemas.Grade](s), pipeline.Options{Version: score.Version, Config: s.Told(), Needs: map[string]int{CPU: 1}, Timeout: time.Hour})
+	plan.Judge(ends.OfMachine)
+	return plan
 }

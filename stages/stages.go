@@ -266,7 +266,9 @@ func New(d Deps) (*pipeline.Plan, error) {
 	described := pipeline.Then(assessed, Describe, pipeline.Stage[schemas.Adequacy, schemas.Statement](describer), asking(d.Desk, options(Describe, describe.Version, d.Describe.Fingerprint(), attempt, Harvest)))
 	documented := d.documented(described, projects, document.Outside{Records: records, States: trees, Blobs: d.Blobs, Printer: d.Printer, PrintedBy: d.PrintedBy}, environments)
 	others := pipeline.Where(described, func(s schemas.Statement) bool { return !document.Wanted(s) })
-	return pipeline.Drain(pipeline.Merge(others, documented), Export, pipeline.Drainer[schemas.Statement](exporter), options(Export, export.Version, d.Dataset.Told(d.Tools), writing)), nil
+	plan := pipeline.Drain(pipeline.Merge(others, documented), Export, pipeline.Drainer[schemas.Statement](exporter), options(Export, export.Version, d.Dataset.Told(d.Tools), writing))
+	plan.Judge(ends.OfMachine)
+	return plan, nil
 }
 
 // teller tells the builder's long work as that of the step that asks for it.

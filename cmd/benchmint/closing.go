@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/output"
@@ -22,8 +24,12 @@ type result struct {
 	Dataset string           `json:"dataset,omitempty"` // "" where none was written
 	// NotWritten is why there is no dataset, or why the one that is there is as it was.
 	NotWritten string `json:"not_written,omitempty"`
-	Store      string `json:"store"`
-	Tasks      int    `json:"tasks"`
+	// Proved are the rows that an export would write, where the run wrote no dataset.
+	Proved int `json:"proved,omitempty"`
+	// Checked says that the dataset was written, and that check has nothing against it.
+	Checked bool   `json:"checked,omitempty"`
+	Store   string `json:"store"`
+	Tasks   int    `json:"tasks"`
 	// Spent are the dollars that all runs of the store spent on models; MaxSpent is what
 	// they may.
 	Spent    float64 `json:"spent,omitempty"`
@@ -39,11 +45,12 @@ func described(s pipeline.Summary) int {
 
 // finish prints the three lines that every run ends with, and gives its exit code.
 // fault is what ended the run or the writing of the dataset, nil for most.
-func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sources *sources, fault error) error {
-	left := ""
+func (p *program) finish(ctx context.Context, c *config.Config, f runFlags, s pipeline.Summary, o *opened, fault error) error {
+	left, sources := "", o.sources
 	r := result{Summary: s, Store: told(c.Store), Tasks: described(s), Spent: p.spent, MaxSpent: p.maxSpent(c)}
 	if s.Drained && fault == nil {
 		r.Dataset = c.Output
+		r.Checked = stageCount(s, stages.Export).Executed > 0
 		// The ledger and twins take rows out at the very end.
 		if m, err := output.ReadManifest(c.Output); err == nil {
 			r.Tasks, left = m.Counts.Tasks, leftOut(m.Funnel, c.Output)
@@ -54,7 +61,18 @@ func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sourc
 	if p.broke && code == exitDeferred {
 		r.Next = "raise model.max_cost (--set model.max_cost=DOLLARS), then the same command goes on from here"
 	}
+	if r.Dataset == "" && writes(f.until) && !errors.As(fault, new(*blob.FaultError)) {
+		r.Proved = r.Tasks
+	}
 	line := datasetLine(r, f, sources, fault)
+	switch {
+	case r.Proved == 1:
+		line += "; 1 row is proved, and " + p.exportCommand(c) + " writes it"
+	case r.Proved > 1:
+		line += fmt.Sprintf("; %d rows are proved, and %s writes them", r.Proved, p.exportCommand(c))
+	case s.Interrupted && writes(f.until):
+		line += "; no row is proved so far"
+	}
 	if why, ok := strings.CutPrefix(line, "not written: "); ok {
 		r.NotWritten = why
 	}
@@ -63,9 +81,15 @@ func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sourc
 		err = p.writeJSON(r)
 	} else {
 		t := p.out()
-		t.line("funnel   %s", funnelLine(s, f.until, sources))
-		if line := filterLine(s); line != "" {
-			t.line("filter   %s", line)
+		if len(s.Stages) > 0 { // else the store is away
+			t.line("funnel   %s", funnelLine(s, f.until, sources))
+			lines, widenErr := p.widenings(ctx, c, s, &shelf{Store: o.store}, r.Tasks)
+			for _, l := range lines {
+				t.line("%-8s %s", l[0], l[1])
+			}
+			if widenErr != nil {
+				return errors.Join(fault, widenErr)
+			}
 		}
 		if line := p.asked(); line != "" {
 			t.line("github   %s", line)
@@ -77,6 +101,9 @@ func (p *program) finish(c *config.Config, f runFlags, s pipeline.Summary, sourc
 			t.line("old      tasks that were there are not proved again: that comes with releases")
 		}
 		t.line("dataset  %s", line)
+		if r.Checked {
+			t.line("check    %s", t.in(green, "holds"))
+		}
 		if left != "" {
 			t.line("left out %s", left)
 		}
@@ -110,6 +137,9 @@ func codeOfRun(s pipeline.Summary, f runFlags, sources *sources, fault error) in
 	if fault != nil && code != exitInterrupted {
 		if len(sources.silent) > 0 {
 			return exitDeferred // of what a source that does not answer has
+		}
+		if ofMachine(fault) {
+			return exitUsage
 		}
 		return exitFailed
 	}
@@ -210,37 +240,6 @@ func whatItems(s pipeline.Summary, sources *sources, all int) (line, done string
 	return strings.Join(parts, " and "), done
 }
 
-// widens are the settings that let through what a filter left out, with its reasons.
-var widens = []struct {
-	key, value string
-	reasons    []schemas.Reason
-}{
-	{"filters.modifies_only", "false", []schemas.Reason{schemas.AddsFunctions, schemas.DropsFunctions, schemas.UnreadSource}},
-	{"filters.labels", "feature,improvement,fix,other", []schemas.Reason{schemas.OtherLabel}},
-	{"filters.max_source_lines", "0", []schemas.Reason{schemas.TooLarge}},
-	{"filters.thin", "true", []schemas.Reason{schemas.ThinStatement}},
-	{"filters.unnoticed", "true", []schemas.Reason{schemas.NoneNoticing}},
-	{"filters.min_releases", "0", []schemas.Reason{schemas.FewReleases}},
-	{"filters.licences", "", []schemas.Reason{schemas.BadLicence}},
-}
-
-// filterLine is which filter left out the most, and what lets that through; "" where none
-// left out anything.
-func filterLine(s pipeline.Summary) string {
-	by := rejects(s)
-	most, line := 0, ""
-	for _, w := range widens {
-		n := 0
-		for _, r := range w.reasons {
-			n += by[r]
-		}
-		if n > most {
-			most, line = n, fmt.Sprintf("%s left out %d, the most of all filters; --set %s=%s lets them through", w.key, n, w.key, w.value)
-		}
-	}
-	return line
-}
-
 // rejects are the rejected items of all stages by reason.
 func rejects(s pipeline.Summary) map[schemas.Reason]int {
 	out := map[schemas.Reason]int{}
@@ -269,6 +268,33 @@ func datasetLine(r result, f runFlags, sources *sources, fault error) string {
 	return fmt.Sprintf("%s (%s)", filepath.Clean(r.Dataset), plural(r.Tasks, "row"))
 }
 
+// are is "1 row is", "2 rows are".
+func are(n int, what string) string {
+	if n == 1 {
+		return plural(n, what) + " is"
+	}
+	return plural(n, what) + " are"
+}
+
+// exportCommand writes what the store holds, with what this command line says of the places.
+func (p *program) exportCommand(c *config.Config) string {
+	line := "benchmint export"
+	if p.file != "" {
+		line += " -c " + recipe.Quote(p.file)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.overrides)) {
+		switch flag, key, _ := strings.Cut(name, "\x00"); {
+		case flag == "set":
+			line += " --set " + recipe.Quote(key+"="+p.overrides[name])
+		case flag == "store":
+			line += " --store " + recipe.Quote(told(c.Store))
+		case flag == "output":
+			line += " --output " + recipe.Quote(p.overrides[name])
+		}
+	}
+	return line
+}
+
 // doNot is the beginning of "does not answer".
 func doNot(names []string) string {
 	if len(names) == 1 {
@@ -285,10 +311,10 @@ func next(r result, f runFlags, code int, c *config.Config, fault error) string 
 	}
 	switch {
 	case r.Summary.Interrupted:
-		return "the same command goes on where this one stopped"
+		return "the same command goes on from here"
 	case errors.As(fault, new(*output.LossError)):
 		return "the same command with --replace to let the rows go, or with --output FOLDER; benchmint refresh keeps what a moving window leaves behind"
-	case fault != nil && code == exitFailed:
+	case fault != nil && (code == exitFailed || code == exitUsage):
 		return "the same command goes on from here once that is mended"
 	case code == exitFailed:
 		return "benchmint status" + store + ", then the same command tries what failed again"

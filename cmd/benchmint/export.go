@@ -47,6 +47,7 @@ func newExport(p *program) *cobra.Command {
 	}
 	p.override(cmd, "output", "output", "`FOLDER` of the dataset")
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
+	p.set(cmd)
 	cmd.Flags().BoolVar(&p.replace, "replace", false, replaceUsage)
 	cmd.Flags().StringVar(&f.name, "format", "", "`FORMAT` to write a dataset in: "+strings.Join(formatNames(), ", "))
 	cmd.Flags().StringVar(&f.split, "split", output.All, "`SPLIT` of libraries to write, with --format: lite (few functions to write), or all")
@@ -136,6 +137,9 @@ func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
 	if err := s.Lock(); err != nil {
 		return lockedOr(err)
 	}
+	if err := s.SameBlobs(); err != nil {
+		return &ended{exitUsage, err}
+	}
 	// The store's own sources, not those of the configuration: what it holds came from them.
 	in := *c
 	if in.Sources, err = noted(s.place); err != nil {
@@ -190,6 +194,7 @@ func (p *program) printExport(r exportResult) error {
 	}
 	t := p.out()
 	t.line("dataset  %s (%s)", r.Dataset, plural(r.Rows, "row"))
+	t.line("check    %s", t.in(green, "holds"))
 	if r.Open > 0 {
 		t.line("open     %s: benchmint run goes on with them", plural(r.Open, "item"))
 	}

@@ -12,12 +12,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
 )
 
 // Exit codes (interface: "Everywhere").
@@ -94,10 +97,17 @@ func codeOf(ctx context.Context, err error) int {
 		return exitUsage
 	case errors.As(err, &e):
 		return e.code
-	case errors.As(err, &problems), errors.As(err, &usage):
+	case errors.As(err, &problems), errors.As(err, &usage), ofMachine(err):
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// ofMachine reports whether an error is a fault of this machine's disks or of a store that is
+// away: no item has an end by it, and what is to be done waits for who mends it.
+func ofMachine(err error) bool {
+	return errors.As(err, new(*pipeline.Halted)) || errors.As(err, new(*blob.FaultError)) ||
+		slices.ContainsFunc([]error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO}, func(no error) bool { return errors.Is(err, no) })
 }
 
 // report prints every problem on a line of its own, each with the program's name

@@ -96,7 +96,7 @@ func (p *program) unusedOverrides(c *config.Config, s *store.Store) error {
 }
 
 // writable are the reasons that a statement or an interface written by hand can mend.
-var writable = []schemas.Reason{schemas.ThinStatement, schemas.LeakyStatement, schemas.Uncovered, schemas.StatementForm}
+var writable = []schemas.Reason{schemas.ThinStatement, schemas.NothingSaid, schemas.LeakyStatement, schemas.Uncovered, schemas.StatementForm}
 
 // overrideOf is what a person may put into a file of overrides for an item, as YAML; nil
 // for none.

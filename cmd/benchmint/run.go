@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -149,6 +150,9 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 			return o, lockedOr(err)
 		}
 	}
+	if err := o.store.SameBlobs(); err != nil {
+		return o, &ended{exitUsage, err}
+	}
 	if !join { // a worker may have them in other places
 		if err := o.sources.note(folderOf(c)); err != nil {
 			return o, err
@@ -211,19 +215,29 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 		options.Patience = 0 // it was asked already: this run cannot end whole
 	}
 	summary, err := p.watched(ctx, o, o.sources.seeds(), options)
-	err = errors.Join(err, p.learn(context.WithoutCancel(ctx), c, o), p.count(context.WithoutCancel(ctx), o.store))
+	if !ofMachine(err) {
+		err = errors.Join(err, p.learn(context.WithoutCancel(ctx), c, o), p.count(context.WithoutCancel(ctx), o.store))
+	}
 	if err != nil {
-		return p.finish(c, f, summary, o.sources, err)
+		return p.finish(context.WithoutCancel(ctx), c, f, summary, o, err)
 	}
 	if err := p.unusedOverrides(c, o.store); err != nil {
 		return err
 	}
 	if summary.Drained && !summary.Interrupted {
-		if err := noteDataset(c); err != nil {
+		if err := errors.Join(noteDataset(c), o.store.SetNote(ctx, datasetNote, placeOf(c.Output, options.Worker.Host))); err != nil {
 			return err
 		}
 	}
-	return p.finish(c, f, summary, o.sources, nil)
+	return p.finish(context.WithoutCancel(ctx), c, f, summary, o, nil)
+}
+
+// placeOf is a folder as people on other machines may look for it.
+func placeOf(dir, host string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	return host + ":" + dir
 }
 
 // watched runs the plan before the eyes of a person: a live view on a terminal,

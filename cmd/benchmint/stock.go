@@ -174,11 +174,7 @@ func (p *program) tryAgain(ctx context.Context, o *opened, why string, reasons .
 	}
 	n, err := o.store.Reopen(ctx, reasons...)
 	if err == nil && n > 0 {
-		are := "are"
-		if n == 1 {
-			are = "is"
-		}
-		p.say("%s %s tried again: %s", plural(n, "rejected item"), are, why)
+		p.say("%s tried again: %s", are(n, "rejected item"), why)
 	}
 	return err
 }

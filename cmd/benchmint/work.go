@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,6 +12,7 @@ import (
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
 )
 
@@ -64,11 +67,11 @@ func (p *program) work(ctx context.Context, c *config.Config, stay bool) (err er
 			return unmet("%w: a worker needs the configuration and the version of benchmint that the run was begun with", err)
 		}
 		if err != nil || summary.Interrupted || !stay {
-			return errors.Join(err, p.finishWork(done, summary))
+			return errors.Join(err, p.finishWork(ctx, done, summary, o.store, err))
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(ctx.Err(), p.finishWork(done, summary))
+			return errors.Join(ctx.Err(), p.finishWork(ctx, done, summary, o.store, nil))
 		case <-time.After(stayFor):
 		}
 	}
@@ -93,19 +96,61 @@ func (p *program) begun(ctx context.Context, c *config.Config) (err error) {
 type worked struct {
 	Worker   string `json:"worker"`
 	Executed int    `json:"executed"` // steps that ended here
+	Ended    string `json:"ended"`    // why it does no more
+	// Dataset is where the run wrote it, as host:folder; "" where it has not.
+	Dataset string `json:"dataset,omitempty"`
 }
 
-func (p *program) finishWork(w worked, s pipeline.Summary) error {
+// finishWork says what a worker did, why it ends, and what became of the dataset. fault is
+// what ended it, nil for most.
+func (p *program) finishWork(ctx context.Context, w worked, s pipeline.Summary, st *store.Store, fault error) error {
+	later := 0
+	for _, count := range s.Stages {
+		later += count.Deferred + count.Open
+	}
+	dataset := "nobody knows: the store does not answer"
+	switch {
+	case ctx.Err() != nil:
+		w.Ended = "interrupted; what it had begun is given back"
+	case fault != nil:
+		w.Ended = visible(tail(fault.Error(), 1))
+	case later > 0:
+		w.Ended = plural(later, "item") + " put off for longer than a worker waits (wait)"
+	default:
+		w.Ended = "nothing is left to do"
+	}
 	var err error
+	if !ofMachine(fault) {
+		if w.Dataset, err = datasetAt(context.WithoutCancel(ctx), st); err != nil {
+			return err
+		}
+		dataset = cmp.Or(w.Dataset, "not written so far: the process that began the run writes it; where that has ended, benchmint run with the same configuration goes on and writes it")
+	}
 	if p.json {
 		err = p.writeJSON(w)
 	} else {
 		t := p.out()
 		t.line("worked   %s ended here", plural(w.Executed, "step"))
+		t.line("ended    %s", w.Ended)
+		t.line("dataset  %s", dataset)
 		err = t.err
 	}
 	if code := s.Code(); err == nil && code != exitOK {
 		return &ended{code: code}
 	}
 	return err
+}
+
+// datasetNote is where a store keeps the place of the dataset that was written of it last.
+const datasetNote = "dataset"
+
+// datasetAt is the place of the dataset of all that the store holds; "" where there is none.
+func datasetAt(ctx context.Context, s *store.Store) (string, error) {
+	tallies, err := s.Tallies(ctx)
+	if err != nil || !slices.ContainsFunc(tallies, func(t pipeline.Tally) bool {
+		return t.Stage == stages.Export && t.State == schemas.StepDone && t.N > 0
+	}) {
+		return "", err
+	}
+	return s.Note(datasetNote)
 }

@@ -19,6 +19,23 @@ import (
 // ErrCorrupt is a blob whose bytes no longer have its digest.
 var ErrCorrupt = errors.New("blob is corrupt")
 
+// FaultError is a folder of blobs that does not give or take a blob: a fault of this machine,
+// which says nothing of what needs the blob.
+type FaultError struct {
+	Writes bool
+	Dir    string
+	Err    error
+}
+
+func (e *FaultError) Error() string {
+	if e.Writes {
+		return fmt.Sprintf("writing a blob to %s: %v", e.Dir, e.Err)
+	}
+	return fmt.Sprintf("%v; put back what is missing in %s, the folder of blobs, which all machines of a run share", e.Err, e.Dir)
+}
+
+func (e *FaultError) Unwrap() error { return e.Err }
+
 // Store is a local content-addressed directory, for any number of goroutines and
 // processes.
 type Store struct{ dir string }
@@ -61,8 +78,16 @@ func (s *Store) path(d schemas.Digest) (string, error) {
 	return filepath.Join(s.dir, hex[:2], hex[2:]), nil
 }
 
-// Put stores b; it is on disk when Put returns.
+// Put stores b; it is on disk when Put returns. FaultError.
 func (s *Store) Put(b []byte) (schemas.Digest, error) {
+	d, err := s.put(b)
+	if err != nil {
+		return "", &FaultError{true, s.dir, err}
+	}
+	return d, nil
+}
+
+func (s *Store) put(b []byte) (schemas.Digest, error) {
 	d := schemas.DigestBytes(b)
 	path, err := s.path(d)
 	if err != nil {
@@ -127,7 +152,7 @@ func (s *Store) Folder() (dir string, remove func() error, err error) {
 	}
 }
 
-// Get reads a blob and proves its digest. fs.ErrNotExist, ErrCorrupt.
+// Get reads a blob and proves its digest. FaultError: fs.ErrNotExist, ErrCorrupt.
 func (s *Store) Get(d schemas.Digest) ([]byte, error) {
 	path, err := s.path(d)
 	if err != nil {
@@ -135,13 +160,31 @@ func (s *Store) Get(d schemas.Digest) ([]byte, error) {
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading blob %s: %w", d.Short(), err)
+		return nil, &FaultError{false, s.dir, fmt.Errorf("reading blob %s: %w", d.Short(), err)}
 	}
 	if schemas.DigestBytes(b) != d {
-		return nil, fmt.Errorf("reading blob %s: %w", d.Short(), ErrCorrupt)
+		return nil, &FaultError{false, s.dir, fmt.Errorf("reading blob %s: %w", d.Short(), ErrCorrupt)}
 	}
 	return b, nil
 }
+
+// IDFile names a folder of blobs, so that a store knows its own from another or an empty one.
+const IDFile = "id"
+
+// ID is the folder's name; "" where it has none yet.
+func (s *Store) ID() (string, error) {
+	b, err := os.ReadFile(filepath.Join(s.dir, IDFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return string(b), err
+}
+
+// SetID gives the folder its name.
+func (s *Store) SetID(id string) error { return WriteFile(filepath.Join(s.dir, IDFile), []byte(id)) }
+
+// Dir is the folder.
+func (s *Store) Dir() string { return s.dir }
 
 // WriteFile writes a whole file or none: temporary file, sync, rename, sync of
 // the directory. Missing directories are made.

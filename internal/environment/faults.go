@@ -25,6 +25,7 @@ type MachineError struct {
 	What string // disk full, no memory, …
 	Get  string // what helps
 	Said string // the words that it is known by
+	Disk bool   // the disk is full
 }
 
 func (e *MachineError) Error() string {
@@ -90,7 +91,7 @@ func judged(err error, r schemas.Recipe, network bool) error {
 		switch {
 		case line == "":
 		case s.get != "":
-			return &MachineError{What: s.what, Get: s.get, Said: line}
+			return &MachineError{What: s.what, Get: s.get, Said: line, Disk: s.name == "disk"}
 		case !slices.ContainsFunc(build.Denied, func(host string) bool { return strings.Contains(line, hostname(host)) }):
 			return fmt.Errorf("%w: %s: %w", ErrUnavailable, line, err)
 		}

@@ -48,6 +48,8 @@ type ShortageError struct {
 	Where string // the folder whose file system is short; "" for memory
 	Why   string
 	Get   string // what helps
+	// Before says that nothing was started: whoever comes next finds the same.
+	Before bool
 }
 
 func (e *ShortageError) Error() string {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -34,7 +33,7 @@ func (s *Store) Claim(ctx context.Context, owner string, wants []pipeline.Want) 
 	if err != nil {
 		return nil, err
 	}
-	return s.withRecords(ctx, owner, out)
+	return s.withRecords(out), nil
 }
 
 // claim takes ready steps. The state is asked inside, where rows that another
@@ -137,10 +136,7 @@ func (s *Store) ClaimSuspect(ctx context.Context, owner string, stages []string)
 	if err != nil || len(out) == 0 {
 		return nil, err
 	}
-	if out, err = s.withRecords(ctx, owner, out); err != nil || len(out) == 0 {
-		return nil, err
-	}
-	return &out[0], nil
+	return &s.withRecords(out)[0], nil
 }
 
 // leastSuspect is the ready suspect of these stages with the fewest deaths, 0 for none.
@@ -157,23 +153,13 @@ func (t *tx) leastSuspect(stages []string) (id int64, stage string) {
 	return id, stage
 }
 
-// withRecords reads the records that are blobs. A step whose record is lost is
-// Failed; it must not end the run that claims it.
-func (s *Store) withRecords(ctx context.Context, owner string, claims []pipeline.Claim) ([]pipeline.Claim, error) {
-	out := claims[:0]
-	for _, c := range claims {
-		record, err := s.record(string(c.Record))
-		if err == nil {
-			c.Record = record
-			out = append(out, c)
-			continue
-		}
-		_, err = s.Settle(ctx, []pipeline.Settlement{{ID: c.ID, Owner: owner, Attempt: c.Attempt, State: schemas.StepFailed, Detail: fmt.Sprintf("reading its record: %v", err)}})
-		if err != nil {
-			return nil, err
-		}
+// withRecords reads the records that are blobs. One that is lost must not end the run that
+// claims its step.
+func (s *Store) withRecords(claims []pipeline.Claim) []pipeline.Claim {
+	for i, c := range claims {
+		claims[i].Record, claims[i].Lost = s.record(string(c.Record))
 	}
-	return out, nil
+	return claims
 }
 
 // Release gives steps back that were claimed and not run; the attempt does not

@@ -10,12 +10,15 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/mattn/go-sqlite3"
+
+	"github.com/benchmint/benchmint/pipeline"
 )
 
 // dialect is all that differs between the databases: words in braces in the one
@@ -50,6 +53,17 @@ var postgres = dialect{
 func Damaged(err error) bool {
 	var e sqlite3.Error
 	return errors.As(err, &e) && (e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrNotADB)
+}
+
+// away marks what is a fault of the machine and of no step: a disk that is full or broken, a
+// file that is gone, locked or not to be written, a server that does not come back.
+func away(err error) error {
+	var e sqlite3.Error
+	codes := []sqlite3.ErrNo{sqlite3.ErrFull, sqlite3.ErrIoErr, sqlite3.ErrReadonly, sqlite3.ErrCantOpen, sqlite3.ErrPerm, sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrCorrupt, sqlite3.ErrNotADB}
+	if err != nil && (errors.As(err, &e) && slices.Contains(codes, e.Code) || cutOff(err)) {
+		return &pipeline.Halted{All: true, Err: err}
+	}
+	return err
 }
 
 // isPostgres tells a location that is not a folder.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
@@ -84,7 +85,7 @@ func Files(dir string) (own, others []string, err error) {
 			known = isOwn(at[0]) || at[0] == blobsDir && d.IsDir()
 		case at[0] != blobsDir:
 		case len(at) == 2:
-			known = d.IsDir() && (blobFolder.MatchString(at[1]) || at[1] == "unfinished")
+			known = d.IsDir() && (blobFolder.MatchString(at[1]) || at[1] == "unfinished") || at[1] == blob.IDFile
 		case len(at) == 3:
 			known = blobFile.MatchString(at[2]) || strings.HasPrefix(at[2], ".tmp-")
 		}

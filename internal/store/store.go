@@ -8,6 +8,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"embed"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/pipeline"
 )
 
 // ErrLocked means that another run works on the store.
@@ -49,7 +51,8 @@ type Options struct {
 type Store struct {
 	Blobs *blob.Store
 
-	dir     string // "" on PostgreSQL
+	dir     string      // "" on PostgreSQL
+	file    os.FileInfo // of SQLite, as it was opened; nil before there is one
 	options Options
 	dialect dialect
 	db      *sql.DB // of writers
@@ -77,7 +80,53 @@ func Open(ctx context.Context, location string, o Options) (*Store, error) {
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening store: %w", err), s.Close())
 	}
+	if s.dir != "" {
+		s.file, _ = os.Stat(filepath.Join(s.dir, sqliteFile)) // nil: nothing to compare with
+	}
 	return s, nil
+}
+
+// there reports a file of steps that was taken away since it was opened: SQLite would go on
+// writing to what nobody reads again.
+func (s *Store) there() error {
+	if s.file == nil {
+		return nil
+	}
+	now, err := os.Stat(filepath.Join(s.dir, sqliteFile))
+	if err == nil && !os.SameFile(now, s.file) {
+		err = errors.New("it is another file than at the beginning")
+	}
+	if err != nil {
+		return &pipeline.Halted{All: true, Err: fmt.Errorf("the store at %s is gone: %w", s.dir, err)}
+	}
+	return nil
+}
+
+// ErrBlobs is a folder of blobs that is not the one of the store.
+var ErrBlobs = errors.New("is not the folder of blobs that this store was begun with")
+
+// SameBlobs refuses a folder of blobs that is not the one of the store: every step would miss
+// what others made. A store that knows of none takes the one that it is given. ErrBlobs.
+func (s *Store) SameBlobs() error {
+	have, err := s.Blobs.ID()
+	if err != nil {
+		return err
+	}
+	noted, err := s.Fix("blobs", "")
+	if err != nil || noted != "" && noted == have {
+		return err
+	}
+	if noted != "" {
+		return fmt.Errorf("%s %w: mount it or put it back, or give its place as blobs; without it begin anew with another store", s.Blobs.Dir(), ErrBlobs)
+	}
+	if have == "" {
+		have = rand.Text()
+		if err := s.Blobs.SetID(have); err != nil {
+			return err
+		}
+	}
+	_, err = s.Fix("blobs", have)
+	return err
 }
 
 func (s *Store) open(location string) (err error) {
@@ -231,7 +280,7 @@ func (s *Store) write(ctx context.Context, op string, do func(*tx)) error {
 	for n := 1; ; n++ {
 		err := s.once(ctx, op, do)
 		if err == nil || n == tries || !repeatable(err) && !s.reconnects(ctx, err, n) {
-			return err
+			return away(err)
 		}
 	}
 }
@@ -322,6 +371,9 @@ func (t *tx) begin() (end func(commit bool) error, err error) {
 	// A statement on SQLite takes microseconds and is not worth the goroutine that a
 	// cancellable context costs.
 	t.ctx = context.WithoutCancel(t.ctx)
+	if err := t.s.there(); err != nil {
+		return nil, err
+	}
 	t.s.writer.Lock()
 	if err := t.s.pin(t.ctx); err != nil {
 		t.s.writer.Unlock()
@@ -434,7 +486,7 @@ func (s *Store) read(ctx context.Context, scan func(*sql.Rows) error, query stri
 			return scan(r)
 		}, s.text(query), args...)
 		if err == nil || begun || n == tries || !s.reconnects(ctx, err, n) {
-			return err
+			return away(err)
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "3"
+const Version = "4"
 
 // Changes gives the change of a start, with its notes.
 type Changes interface {
@@ -143,9 +143,12 @@ func (c *Classifier) Run(ctx context.Context, s schemas.Start) (schemas.Labelled
 	return out, nil
 }
 
+// Unsaid is in a reject what stands in place of evidence.
+const Unsaid = "nothing says what it is"
+
 func first(evidence []schemas.LabelEvidence) string {
 	if len(evidence) == 0 {
-		return "nothing says what it is"
+		return Unsaid
 	}
 	return fmt.Sprintf("%s %q", evidence[0].Rule, evidence[0].Quote)
 }

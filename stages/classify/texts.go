@@ -62,8 +62,12 @@ func untyped(text string) string {
 var (
 	role    = lazyregexp.New(":[a-z:]+:`([^`<]*?)(?:\\s*<[^`]*>)?`")
 	link    = lazyregexp.New(`\[([^\]]*)\]\([^)]*\)`)
-	issue   = lazyregexp.New(`(?i)\(?\b(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?|refs?|see|issues?|pr|gh|for)?:?[ -]*(?:[\w.-]+/[\w.-]+)?#\d+\b\)?|\(\s*\)`)
-	hashRef = lazyregexp.New(`\(?\[?#\d+\]?(\[[^\]]*\])?(\([^)]*\))?\)?`)
+	address = lazyregexp.New(`<?https?://\S+/(?:issues|pull|pulls|merge_requests)/(\d+)[^\s)>]*>?`)
+	// closing is a reference behind a verb that closes it: what the change does stands behind
+	// the reference ("Fixes acme#465 - Allow widgets").
+	closing = lazyregexp.New(`(?i)\(?\b(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?|refs?|see)(?: for)?:?[ /-]*(?:(?:issues?|bugs?|pr|tickets?) #?\d+|(?:(?:issues?|bugs?|pr|tickets?) )?(?:(?:[\w.-]+/)?[\w.-]+)?#\d+|gh-\d+)(?:(?:,| and|, and) #\d+)*\b\)?`)
+	issue   = lazyregexp.New(`(?i)\(?\b(?:issues?|pr|gh|for)?:?[ -]*(?:[\w.-]+/[\w.-]+)?#\d+\b\)?|\[?\bgh-\d+\b\]?|\(\s*\)`)
+	hashRef = lazyregexp.New(`\(?\[?#\d+\]?(\[[^\]]*\])?(\([^)]*\))?\)?|\[[A-Z][A-Z\d]*-\d+\]`)
 	credits = lazyregexp.New(`(?i)\b(thanks( to)?|by|patch (by|from)|contributed by|reported by|courtesy of)[ :]+[\[:@].*$`)
 	url     = lazyregexp.New(`\(?<?https?://[^\s)>]+>?\)?`)
 	front   = lazyregexp.New(`^(?:[\s*•\-–:,.;\[\]()])+`)
@@ -76,8 +80,10 @@ func plain(text string) string {
 	text = strings.ToValidUTF8(text[:min(most, len(text))], "")
 	text = role.ReplaceAllString(text, "`$1`")
 	text = link.ReplaceAllString(text, "$1")
+	text = address.ReplaceAllString(text, "#$1")
 	text = url.ReplaceAllString(text, " ")
 	text = credits.ReplaceAllString(text, "")
+	text = closing.ReplaceAllString(text, " ")
 	text = issue.ReplaceAllString(text, " ")
 	text = hashRef.ReplaceAllString(text, " ")
 	text = strings.Join(strings.Fields(text), " ")

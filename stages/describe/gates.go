@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -67,7 +68,7 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 	if leaks := t.leaks(d); len(leaks) > 0 {
 		return st, pipeline.Reject(schemas.LeakyStatement, "the draft by %s names what only the solution has: %s", d.Provider, strings.Join(leaks, ", "))
 	}
-	st.Thin = d.Thin || thin(d.Text, len(st.Interface)+len(t.literals))
+	st.Thin = d.Thin || thin(d.Text, len(st.Interface)+len(t.literals)+t.asserted(d.Text))
 	if t.start.Kind == schemas.KindEdit { // which says little on purpose
 		st.Thin = d.Thin || lazyThin(d.Text, len(st.Interface)+len(t.literals))
 	}
@@ -103,15 +104,30 @@ func (t *task) leaks(d Draft) []string {
 	return out
 }
 
+// asserted counts the words of a text that have the form of a name and stand in literals of
+// the tests: who says "add Retry-After to the answer" says what is asserted.
+func (t *task) asserted(text string) int {
+	n := 0
+	for _, word := range nameForm.FindAllString(text, -1) {
+		if slices.ContainsFunc(t.code.tests.literals, func(l string) bool { return prose.Says(l, word) }) {
+			n++
+		}
+	}
+	return n
+}
+
+// nameForm are words with a sign, a digit or a capital within: no English words.
+var nameForm = lazyregexp.New(`[\pL\d]+(?:[-_.][\pL\d]+)+|\pL*\p{Ll}\p{Lu}[\pL\d]*|\pL+\d[\pL\d]*`)
+
 // unsaid rejects an empty draft.
 func (t *task) unsaid() error {
 	if len(t.material.Forbidden) > 0 {
 		return pipeline.Reject(schemas.LeakyStatement, "every sentence names what only the solution has: %s", strings.Join(t.material.Forbidden, ", "))
 	}
 	if t.words == "" {
-		return pipeline.Reject(schemas.ThinStatement, "the change says nothing that can be asked for: %.200s", t.change.Subject)
+		return pipeline.Reject(schemas.NothingSaid, "the change says nothing that can be asked for: %.200s", t.change.Subject)
 	}
-	return pipeline.Reject(schemas.ThinStatement, "nothing of what the change says of itself can be said: %.200s", t.words)
+	return pipeline.Reject(schemas.NothingSaid, "nothing of what the change says of itself can be said: %.200s", t.words)
 }
 
 // wellFormed checks what holds of every statement: the first person, and words only.
@@ -164,10 +180,13 @@ const (
 	maxNames    = 2 // that count
 )
 
+// pointer is a sentence that only says where to read on; a solver has no such page.
+var pointer = lazyregexp.New(`(?i)(?:^|[.!?]\s+|\n)(?:this is )?(?:based on|see(?: also)?|as (?:described|discussed|proposed|reported) (?:in|on|at)|described in|discussed in|according to|details? (?:in|at|on)|more (?:in|at|on)|refer to) (?:the |this |that |these |a |an )?[^.!?\n]*\b(?:blog|post|article|report|draft|thread|discussion|issue|link|links|page|document|comment)s?\b[^.!?\n]*`)
+
 // thin reports whether a text says too little to work on. stated is how many names and
 // literals stand below it.
 func thin(text string, stated int) bool {
-	words := len(content(text))
+	words := len(content(pointer.ReplaceAllString(text, " ")))
 	named := min(maxNames, len(prose.Names(text))+stated)
 	return words < enough && (words == 0 || named == 0 || words+named < enoughNamed)
 }

@@ -47,7 +47,7 @@ func TestGates_judge_any_draft(t *testing.T) {
 		{name: "line_of_code", file: "leak_in_body", draft: Draft{Text: good + "\n\nfor key in keys: check(key)"}, reason: schemas.StatementForm, detail: "holds code"},
 		{name: "thin", file: "leak_in_body", draft: Draft{Text: "I want to update it."}, reason: schemas.ThinStatement, detail: "I want to update it."},
 		{name: "nothing_beside_a_leak", file: "leak_in_body", draft: Draft{}, reason: schemas.LeakyStatement, detail: "every sentence names what only the solution has: "},
-		{name: "nothing", file: "thin", draft: Draft{}, reason: schemas.ThinStatement, detail: "nothing of what the change says of itself can be said: "},
+		{name: "nothing", file: "thin", draft: Draft{}, reason: schemas.NothingSaid, detail: "nothing of what the change says of itself can be said: "},
 		{name: "uncovered", file: "uncovered", draft: Draft{Text: "I want to make readers refuse unknown keys in configuration files."}, reason: schemas.Uncovered, detail: "neither the statement nor a definition gives: "},
 		{name: "no_draft_is_no_verdict", file: "leak_in_body", err: down},
 	} {

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -66,7 +67,12 @@ func NewSpace(dir string) (*Space, error) {
 	if r, ok := look(dir); ok {
 		s.least = r
 	}
-	return s, s.Short()
+	err := s.Short()
+	var short *sandbox.ShortageError
+	if errors.As(err, &short) {
+		short.Before = true
+	}
+	return s, err
 }
 
 // Watch looks until done is closed, and calls stop once when the room is below the floor.

@@ -2,13 +2,15 @@
 // in one place, so that every stage books the same fault the same way.
 //
 // It never hides a fault: what it does not know stays an error, and so Failed. A fault
-// of this machine stays one too, with the advice that it carries: it is no verdict.
+// of this machine is no verdict, and keeps the advice that it carries.
 package ends
 
 import (
 	"errors"
 	"slices"
+	"syscall"
 
+	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/lang"
@@ -55,6 +57,30 @@ var rules = []rule{
 func is[E error](err error) bool {
 	var e E
 	return errors.As(err, &e)
+}
+
+// full are the errors of system calls that find a disk full, or not to be written or read.
+var full = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO}
+
+// OfMachine makes pipeline.Halted of an error of any stage that is a fault of this machine's
+// disk or of its folder of blobs, whatever the stage took it for.
+func OfMachine(err error) error {
+	var blobs *blob.FaultError
+	var short *sandbox.ShortageError
+	var build *environment.MachineError
+	switch {
+	case is[*pipeline.Halted](err):
+		return err
+	case slices.ContainsFunc(full, func(no error) bool { return errors.Is(err, no) }):
+		return &pipeline.Halted{All: true, Err: err}
+	case errors.As(err, &blobs):
+		return &pipeline.Halted{All: blobs.Writes, Err: err}
+	case errors.As(err, &short) && short.Where != "":
+		return &pipeline.Halted{All: short.Before, Err: err}
+	case errors.As(err, &build) && build.Disk:
+		return &pipeline.Halted{Err: err}
+	}
+	return err
 }
 
 // OfTree gives the end of an error from reading a tree of a repository: one that cannot be

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -40,8 +43,8 @@ func TestOf(t *testing.T) {
 		{"toolchain_is_gone", fmt.Errorf("getting python 3.12.1: %w", &toolchain.Missing{Name: "python", Version: "3.12.1", How: "uv python install 3.12.1"}), schemas.StepFailed, "", "uv python install"},
 		{"no_go_command", &toolchain.Missing{Name: "go", How: "put it into PATH"}, schemas.StepFailed, "", "put it into PATH"},
 		{"registry_refuses", &toolchain.Refused{Err: errors.New("403 Forbidden"), How: "set GOPROXY"}, schemas.StepFailed, "", "set GOPROXY"},
-		{"disk_of_the_machine", &environment.MachineError{What: "the disk of this machine is full", Get: "benchmint clean", Said: "ENOSPC"}, schemas.StepFailed, "", "benchmint clean"},
-		{"disk_floor", fmt.Errorf("running: %w", &sandbox.ShortageError{Of: "disk", Where: "/cache", Get: "make room"}), schemas.StepFailed, "", "make room"},
+		{"disk_of_the_machine", &environment.MachineError{What: "the disk of this machine is full", Get: "benchmint clean", Said: "ENOSPC", Disk: true}, schemas.StepInterrupted, "", "benchmint clean"},
+		{"disk_floor", fmt.Errorf("running: %w", &sandbox.ShortageError{Of: "disk", Where: "/cache", Get: "make room"}), schemas.StepInterrupted, "", "make room"},
 		{"sandbox_cannot_be_kept", &sandbox.Refused{Rule: "memory", Get: "run as root"}, schemas.StepFailed, "", "run as root"},
 		{"refused", &lang.Refusal{Reason: schemas.NoToolchain, Detail: "python 3.99"}, schemas.StepRejected, schemas.NoToolchain, "python 3.99"},
 		{"package_cannot_be_added", fmt.Errorf("base: %w", &sandbox.PackagesError{Missing: []string{"pandoc"}}), schemas.StepRejected, schemas.HostPackages, "apt-get install pandoc"},
@@ -51,6 +54,7 @@ func TestOf(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			got := ends.Of(tc.err, schemas.NoBuild)
+			got = ends.OfMachine(got)
 			if state := pipeline.EndOf(context.Background(), got); state != tc.state {
 				t.Errorf("%s, want %s", state, tc.state)
 			}
@@ -69,6 +73,39 @@ func TestOf(t *testing.T) {
 				t.Error("the chain of causes is lost")
 			}
 		})
+	}
+}
+
+// TestOfMachine is the table of faults that give no item an end, whatever else the chain
+// holds, and of which of them end the run at once.
+func TestOfMachine(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name      string
+		err       error
+		halt, all bool
+	}{
+		{"disk_full", fmt.Errorf("writing: %w", &fs.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC}), true, true},
+		{"quota", syscall.EDQUOT, true, true},
+		{"read_only", &fs.PathError{Op: "open", Path: "/x", Err: syscall.EROFS}, true, true},
+		{"full_in_a_reject", pipeline.Reject(schemas.NoBuild, "layer: %w", syscall.ENOSPC), true, true},
+		{"floor_before", &sandbox.ShortageError{Of: "disk", Where: "/cache", Before: true}, true, true},
+		{"floor_meanwhile", &sandbox.ShortageError{Of: "files", Where: "/cache"}, true, false},
+		{"blob_is_not_here", fmt.Errorf("reading the recipe: %w", &blob.FaultError{Err: fs.ErrNotExist}), true, false},
+		{"blob_is_corrupt", &blob.FaultError{Err: blob.ErrCorrupt}, true, false},
+		{"blob_cannot_be_written", &blob.FaultError{Writes: true, Err: fs.ErrPermission}, true, true},
+		{"memory", &sandbox.ShortageError{Of: "memory"}, false, false},
+		{"file_of_the_project", &fs.PathError{Op: "open", Path: "/x", Err: syscall.ENOENT}, false, false},
+		{"reject", pipeline.Reject(schemas.NoF2P, "none"), false, false},
+	} {
+		var halted *pipeline.Halted
+		got := ends.OfMachine(tc.err)
+		if errors.As(got, &halted) != tc.halt || halted != nil && halted.All != tc.all {
+			t.Errorf("%s: %#v", tc.name, got)
+		}
+		if state := pipeline.EndOf(context.Background(), got); (state == schemas.StepInterrupted) != tc.halt {
+			t.Errorf("%s: %s", tc.name, state)
+		}
 	}
 }
 

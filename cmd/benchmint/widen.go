@@ -1,0 +1,176 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages"
+	"github.com/benchmint/benchmint/stages/classify"
+)
+
+const labelsKey = "filters.labels"
+
+// widens are the settings that let through what a filter left out, with its reasons. isWide
+// says that the configuration does so already.
+var widens = []struct {
+	key, value string
+	reasons    []schemas.Reason
+	isWide     func(config.Filters) bool
+}{
+	{"filters.modifies_only", "false", []schemas.Reason{schemas.AddsFunctions, schemas.DropsFunctions, schemas.UnreadSource}, func(f config.Filters) bool { return !f.ModifiesOnly }},
+	{labelsKey, "", []schemas.Reason{schemas.OtherLabel}, func(f config.Filters) bool { return len(f.Labels) == len(schemas.Labels) }},
+	{"filters.max_source_lines", "0", []schemas.Reason{schemas.TooLarge}, func(f config.Filters) bool { return f.MaxSourceLines == 0 }},
+	{"filters.thin", "true", []schemas.Reason{schemas.ThinStatement}, func(f config.Filters) bool { return f.Thin }},
+	{"filters.unnoticed", "true", []schemas.Reason{schemas.NoneNoticing}, func(f config.Filters) bool { return f.Unnoticed }},
+	{"filters.min_releases", "0", []schemas.Reason{schemas.FewReleases}, func(f config.Filters) bool { return f.MinReleases == 0 }},
+	{"filters.licences", "", []schemas.Reason{schemas.BadLicence}, func(f config.Filters) bool { return len(f.Licences) == 0 }},
+}
+
+// filtered is what one filter left out, and the settings that let it through.
+type filtered struct {
+	key   string
+	n     int
+	split string // by label
+	ways  []way
+}
+
+// way is one setting, and how many more items it has tried.
+type way struct {
+	set   string
+	n     int
+	after string // the stage that left them out
+}
+
+// filters are those that left something out and can be widened, the dearest first.
+func (p *program) filters(c *config.Config, s pipeline.Summary, st labelled) ([]filtered, error) {
+	var out []filtered
+	for _, w := range widens {
+		f := filtered{key: w.key}
+		after := ""
+		for _, count := range s.Stages {
+			for _, r := range w.reasons {
+				if n := count.Rejected[r]; n > 0 {
+					f.n, after = f.n+n, count.Stage
+				}
+			}
+		}
+		if f.n == 0 || w.isWide(c.Filters) {
+			continue
+		}
+		f.ways = []way{{w.key + "=" + w.value, f.n, after}}
+		if w.key == labelsKey {
+			if err := f.byLabel(c.Filters.Labels, st); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, f)
+	}
+	slices.SortStableFunc(out, func(a, b filtered) int { return cmp.Compare(b.n, a.n) })
+	return out, nil
+}
+
+// labelled gives the steps of a stage; a store does.
+type labelled interface {
+	Steps(stage string) ([]schemas.Step, error)
+}
+
+// byLabel splits what the label filter left out by its labels, each with a setting of its own.
+func (f *filtered) byLabel(kept []string, st labelled) error {
+	steps, err := st.Steps(stages.Classify)
+	if err != nil {
+		return err
+	}
+	by, unsaid := map[string]int{}, 0
+	for _, step := range steps {
+		if step.Reason == schemas.OtherLabel {
+			label, why, _ := strings.Cut(step.Detail, ": ")
+			by[label]++
+			if why == classify.Unsaid {
+				unsaid++
+			}
+		}
+	}
+	f.ways = nil
+	var parts []string
+	for _, l := range schemas.Labels {
+		n := by[string(l)]
+		if n == 0 {
+			continue
+		}
+		part := fmt.Sprintf("%d %s", n, l)
+		if l == schemas.LabelOther && unsaid > 0 {
+			part += fmt.Sprintf(" (of %d nothing says what they are)", unsaid)
+		}
+		parts = append(parts, part)
+		f.ways = append(f.ways, way{labelsKey + "=" + strings.Join(append(slices.Clone(kept), string(l)), ","), n, stages.Classify})
+	}
+	f.split = ": " + strings.Join(parts, ", ")
+	slices.SortStableFunc(f.ways, func(a, b way) int { return cmp.Compare(b.n, a.n) })
+	return nil
+}
+
+// widenings are the lines on filters that a run ends with: on the one that left out the most,
+// and on all of them where no row came of the run.
+func (p *program) widenings(ctx context.Context, c *config.Config, s pipeline.Summary, st *shelf, rows int) (lines [][2]string, err error) {
+	all, err := p.filters(c, s, st)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	counts, err := st.funnel(ctx)
+	if err != nil {
+		return nil, err
+	}
+	most := ", the most of all filters"
+	for _, f := range all {
+		lines = append(lines, [2]string{"filter", fmt.Sprintf("%s left out %d%s%s", f.key, f.n, most, f.split)})
+		for _, w := range f.ways {
+			lines = append(lines, [2]string{"widen", w.line(counts, c.Proof.Parallel)})
+		}
+		if most = ""; rows > 0 {
+			break
+		}
+	}
+	return lines, nil
+}
+
+func (w way) line(counts []tally, parallel int) string {
+	at, last := slices.Index(stages.Order, w.after), slices.Index(stages.Order, stages.Cheap)
+	switch {
+	case at > last: // they were tried
+		return fmt.Sprintf("--set %s keeps up to %d more", w.set, w.n)
+	case w.after == stages.Crawl:
+		return fmt.Sprintf("--set %s has the changes of %s read", w.set, plural(w.n, "more source"))
+	}
+	line := fmt.Sprintf("--set %s has %d more tried", w.set, w.n)
+	if at < last { // other filters come behind
+		line = fmt.Sprintf("--set %s has up to %d more tried", w.set, w.n)
+	}
+	if took, ok := more(counts, parallel, w.after, w.n); ok {
+		line += ", about " + took.Round(time.Second).String()
+	}
+	return line
+}
+
+// more is what n further items take that come through a stage, by what the stages behind it
+// took so far.
+func more(counts []tally, parallel int, after string, n int) (time.Duration, bool) {
+	to := stages.Begin
+	if after == stages.Classify {
+		to = stages.Resolve
+	}
+	counts = slices.Clone(counts)
+	for i := range counts {
+		counts[i].Open = 0
+		if counts[i].Stage == to {
+			counts[i].Open = n
+		}
+	}
+	return timeLeft(counts, parallel)
+}
