@@ -129,7 +129,7 @@ func TestAddopts(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			kept, changed := addopts(treeOf(t, c.archive), "")
+			kept, changed := addopts(treeOf(t, c.archive))
 			if kept != c.kept || changed != c.changed {
 				t.Errorf("got %q %v", kept, changed)
 			}
