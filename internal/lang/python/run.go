@@ -391,10 +391,5 @@ func isTestModule(p string, patterns []string) bool {
 	if path.Ext(base) != ".py" || base == "conftest.py" || base == "__init__.py" {
 		return false
 	}
-	for _, pattern := range patterns {
-		if ok, err := path.Match(path.Base(pattern), base); err == nil && ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return takesFile(pattern, p) })
 }
