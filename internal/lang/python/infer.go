@@ -234,6 +234,9 @@ func (m *manifest) devGroup() []requirement {
 	return out
 }
 
+// leastPytest is the oldest pytest that is asked for where the project bounds none.
+const leastPytest = "pytest>=6"
+
 // floor adds pytest where nothing names it, and a floor where nothing bounds it:
 // without one a resolver may quietly go back by years (facts: failure table).
 func floor(have []requirement) []requirement {
@@ -242,7 +245,7 @@ func floor(have []requirement) []requirement {
 			return nil
 		}
 	}
-	return []requirement{{"pytest>=6", "convention"}}
+	return []requirement{{leastPytest, "convention"}}
 }
 
 // system takes Debian packages from CI, and a compiler where the project has C code.

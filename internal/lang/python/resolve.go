@@ -109,7 +109,10 @@ func attempts(p lang.Project, r schemas.Recipe, uvPath string, locked bool) []at
 	dated := func(kind schemas.Pinning, day time.Time, extra ...string) attempt {
 		date := day.UTC().Format(dateOnly)
 		argv := append(slices.Clone(base), "--exclude-newer", date)
-		argv = append(argv, backendDates(day)...)
+		argv = append(argv, datesBefore(day, backends)...)
+		if slices.Contains(r.Requirements, leastPytest) {
+			argv = append(argv, datesBefore(day, ofPytest)...)
+		}
 		if r.Service != nil {
 			argv = append(argv, lateDates(day)...)
 		}
@@ -146,12 +149,18 @@ var backends = map[string]string{
 	"pdm-pep517": "2022-12-31", "pdm-backend": "2023-06-30", "editables": "2022-12-31", "wheel": "2022-12-31",
 }
 
-// backendDates are per-package limits for a date before the back ends' own.
-func backendDates(day time.Time) []string {
+// ofPytest are the days of the least pytest that is asked for, and of what it needs: for an
+// older commit no other package is newer than its base for it.
+var ofPytest = map[string]string{
+	"pytest": "2020-08-31", "iniconfig": "2020-08-31", "py": "2020-08-31", "pluggy": "2020-08-31", "importlib-metadata": "2020-08-31", "zipp": "2020-08-31",
+}
+
+// datesBefore are per-package limits for a date before the packages' own.
+func datesBefore(day time.Time, packages map[string]string) []string {
 	var out []string
-	for _, name := range sortedKeys(backends) {
-		if date := day.UTC().Format(dateOnly); date < backends[name] {
-			out = append(out, "--exclude-newer-package", name+"="+backends[name])
+	for _, name := range sortedKeys(packages) {
+		if date := day.UTC().Format(dateOnly); date < packages[name] {
+			out = append(out, "--exclude-newer-package", name+"="+packages[name])
 		}
 	}
 	return out
