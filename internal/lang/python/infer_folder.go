@@ -180,7 +180,7 @@ func (m *manifest) withLocals(all []requirement) []requirement {
 			out = append(out, r)
 			return
 		}
-		if isConstraint {
+		if isConstraint || !m.at(localDir(r.line)).buildable() {
 			return
 		}
 		if out = append(out, r); seen[r.line] {
