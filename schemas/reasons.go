@@ -124,7 +124,7 @@ var Reasons = []ReasonText{
 	{NoCode, "the change touches no code that ships", "nothing: it is not a feature"},
 	{NoTests, "the change touches no test, nor what tests read; requirements and settings of tests are neither", "nothing: there is no proof without a test"},
 	{MixedManifest, "a manifest changes for tests and for code in one hunk", "nothing: what is for tests and what for code cannot be told apart"},
-	{Submodule, "a submodule moves with the change", "vendor the submodule, or leave it out"},
+	{Submodule, "a submodule moves with the change, or its tests need what is in one", "vendor the submodule, or leave it out"},
 	{LFSPointer, "a file that the change needs is a Git LFS pointer", "fetch the LFS objects and run again"},
 	{MissingBlob, "the clone lacks an object that the change needs", "fetch it with the command that the reason names"},
 	{RootCommit, "the commit has no parent to start from", "nothing"},

@@ -151,6 +151,14 @@ type TreeManifest interface {
 	ManifestIn(path string, before, after []byte, hunks []Hunk, solution Tree) (test []bool, mixed bool, ok bool)
 }
 
+// TestNamer is a Files of a language whose projects say in settings what their tests are
+// called. It is asked before Part.
+type TestNamer interface {
+	// NamesTest reports whether the settings in one tree take path in another for a test,
+	// and which settings do.
+	NamesTest(path string, settings, t Tree) (rule string, ok bool)
+}
+
 // Hunk is the changed lines of one hunk: line numbers are 1-based.
 type Hunk struct {
 	OldStart, OldLines int

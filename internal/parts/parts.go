@@ -37,9 +37,20 @@ func New[L Language](languages ...L) Rules {
 
 // Part decides one path of a tree, and says by which rule. The language whose
 // source it is comes first; the others speak of data and manifests.
-func (r Rules) Part(p string, t lang.Tree) (schemas.Part, string) {
+func (r Rules) Part(p string, t lang.Tree) (schemas.Part, string) { return r.PartBy(p, t, t) }
+
+// PartBy is Part where the settings that name the tests are those of another tree: those of
+// the base of a change, so that no solution says which of its files are tests.
+func (r Rules) PartBy(p string, settings, t lang.Tree) (schemas.Part, string) {
 	if schemas.InSuite(p) {
 		return schemas.PartTest, "generated:rules"
+	}
+	for _, l := range r.languages {
+		if namer, ok := l.(lang.TestNamer); ok {
+			if rule, ok := namer.NamesTest(p, settings, t); ok {
+				return schemas.PartTest, rule
+			}
+		}
 	}
 	for _, source := range []bool{true, false} {
 		for _, l := range r.languages {

@@ -69,9 +69,17 @@ type Step struct {
 	With []Field
 	// Lines are the lines of a shell step: continued ones joined, blank ones and
 	// comments left out.
-	Lines    []Word
+	Lines    []Line
 	Packages []Word // words of apt-get install
 	Locales  []Word // words of locale-gen; one without value where it has none
+}
+
+// Line is a line of a shell step, or what stands behind a cd of one.
+type Line struct {
+	Word
+	// Dir is the folder that it runs in, from the tree's root: "" is the root, and any
+	// folder that cannot be known.
+	Dir string
 }
 
 // Read gives the jobs that run tests, in the order of paths and within a file as
@@ -137,11 +145,12 @@ func readFile(file string, data []byte, tests Tests) []Job {
 		}
 		j := Job{ID: p.key}
 		steps := d.child(p.value, "steps")
+		j.Matrix = d.fields(d.child(d.child(p.value, "strategy"), "matrix"))
 		found := says(tests.Name, p.key) || says(tests.Name, strings.TrimSuffix(path.Base(file), path.Ext(file))) ||
 			steps == nil && says(tests.Uses, d.text(d.child(p.value, "uses")))
 		env := map[string]Word{}
 		for _, s := range d.items(steps) {
-			step := d.step(s)
+			step := d.step(s, d.folders(j.Matrix, s, d.run(p.value), d.run(d.root)))
 			j.Steps = append(j.Steps, step)
 			if step.runs(tests) {
 				found = true
@@ -154,7 +163,6 @@ func readFile(file string, data []byte, tests Tests) []Job {
 		d.variables(env, d.child(p.value, "env"))
 		d.variables(env, d.child(d.root, "env"))
 		j.Env = literals(env)
-		j.Matrix = d.fields(d.child(d.child(p.value, "strategy"), "matrix"))
 		j.Inputs = d.fields(d.child(p.value, "with"))
 		out = append(out, j)
 	}
@@ -175,14 +183,51 @@ func (s Step) runs(tests Tests) bool {
 	return says(tests.Uses, s.Uses)
 }
 
-func (d *document) step(n ast.Node) Step {
+func (d *document) step(n ast.Node, folders []string) Step {
 	s := Step{Uses: d.text(d.child(n, "uses")), With: d.fields(d.child(n, "with"))}
-	s.Lines = shellLines(d.lines(d.child(n, "run")))
-	for _, l := range s.Lines {
+	lines := shellLines(d.lines(d.child(n, "run")))
+	for _, l := range lines {
 		s.Packages = append(s.Packages, aptWords(l)...)
 		s.Locales = append(s.Locales, localeWords(l)...)
 	}
+	for _, f := range folders {
+		s.Lines = append(s.Lines, placed(lines, f)...)
+	}
 	return s
+}
+
+// run is what a job, or a workflow, says of all its shell steps.
+func (d *document) run(n ast.Node) ast.Node { return d.child(d.child(n, "defaults"), "run") }
+
+// ofMatrix is the value that a step takes from the matrix of its job.
+var ofMatrix = lazyregexp.New(`\$\{\{\s*matrix\.([\w.-]+)\s*\}\}`)
+
+// maxFolders bounds the folders of one step.
+const maxFolders = 64
+
+// folders are where a step runs: what the first of the nodes says that says anything, once
+// for each value of the matrix that stands in it.
+func (d *document) folders(matrix []Field, nodes ...ast.Node) []string {
+	for _, n := range nodes {
+		dir := d.text(d.child(n, "working-directory"))
+		if dir == "" {
+			continue
+		}
+		m := ofMatrix.FindStringSubmatch(dir)
+		if m == nil {
+			return []string{folder("", dir)}
+		}
+		var out []string
+		for _, f := range matrix {
+			if len(out) < maxFolders && f.Key() == m[1][strings.LastIndexByte(m[1], '.')+1:] {
+				out = append(out, folder("", strings.ReplaceAll(dir, m[0], f.Value)))
+			}
+		}
+		if out != nil {
+			return out
+		}
+	}
+	return []string{""}
 }
 
 // variables adds those that are not set yet.

@@ -65,8 +65,8 @@ func describe(jobs []Job) string {
 			for _, f := range s.With {
 				say(s.Uses, strings.Join(f.Keys, "."), f.Word)
 			}
-			for _, w := range s.Lines {
-				say("line", "", w)
+			for _, l := range s.Lines {
+				say("line", l.Dir, l.Word)
 			}
 			for _, w := range s.Packages {
 				say("package", "", w)
@@ -243,6 +243,40 @@ func laughs() string {
 	return b.String() + one("    strategy: {matrix: {v: *x9}}\n"+check)
 }
 
+// Lines run where their step, their job, their workflow or a cd before them says.
+func TestFolders(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{"step_wins", "defaults: {run: {working-directory: a}}\njobs:\n  unit:\n    defaults: {run: {working-directory: b}}\n    steps: [{run: check, working-directory: ./c/}]\n", "c: check"},
+		{"job_wins", "defaults: {run: {working-directory: a}}\njobs:\n  unit:\n    defaults: {run: {working-directory: b}}\n    steps: [run: check]\n", "b: check"},
+		{"workflow", "defaults: {run: {working-directory: a}}\njobs:\n  unit:\n    steps: [run: check]\n", "a: check"},
+		{"matrix", one("    strategy: {matrix: {p: [x, y], include: [{p: z}]}}\n    steps: [{run: check, working-directory: 'pkgs/${{ matrix.p }}'}]\n"), "pkgs/x: check; pkgs/y: check; pkgs/z: check"},
+		{"unknown_is_the_root", one("    steps: [{run: check, working-directory: '${{ inputs.x }}'}]\n"), ": check"},
+		{"out_of_the_tree", one("    steps: [{run: check, working-directory: ../x}]\n"), ": check"},
+		{"cd", one("    steps:\n    - run: |\n        make\n        cd python && setup\n        check\n        cd ..\n        check\n"), ": make; python: setup; python: check; : check"},
+		{"cd_of_one_step", one("    steps:\n    - run: cd a; check\n    - run: check\n"), "a: check; : check"},
+		{"subshell", one("    steps:\n    - run: |\n        (cd a && check)\n        check\n"), "a: check; : check"},
+		{"pushd", one("    steps:\n    - run: |\n        pushd a\n        check\n        popd\n        check\n"), "a: check; : check"},
+		{"workspace", one("    steps:\n    - working-directory: a\n      run: cd $GITHUB_WORKSPACE/b && check\n"), "b: check"},
+		{"unknown_cd", one("    steps: [{working-directory: a, run: cd $(mktemp -d) && check}]\n"), "a: check"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, j := range Read(files{"a.yml": c.text}, runTests) {
+				for _, s := range j.Steps {
+					for _, l := range s.Lines {
+						got = append(got, l.Dir+": "+l.Value)
+					}
+				}
+			}
+			if diff := cmp.Diff(c.want, strings.Join(got, "; ")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // What is broken or costly says nothing, soon, and spoils no other file.
 func TestHostile(t *testing.T) {
 	t.Parallel()
@@ -316,7 +350,10 @@ func FuzzRead(f *testing.F) {
 				check(f.Word)
 			}
 			for _, s := range j.Steps {
-				for _, w := range slices.Concat(s.Lines, s.Packages, s.Locales) {
+				for _, l := range s.Lines {
+					check(l.Word)
+				}
+				for _, w := range slices.Concat(s.Packages, s.Locales) {
 					check(w)
 				}
 				for _, w := range s.Packages {

@@ -23,7 +23,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "3"
+const Version = "4"
 
 // Task is what a prediction answers.
 type Task struct {

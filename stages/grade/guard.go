@@ -86,7 +86,7 @@ func (w *work) ofTests(p string, t states.Trees, predicted *tree.Tree) bool {
 			in = predicted
 		}
 	}
-	part, _ := w.rules.Part(p, in)
+	part, _ := w.rules.PartBy(p, t.B, in)
 	return part == schemas.PartTest
 }
 

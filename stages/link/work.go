@@ -73,7 +73,7 @@ func (w *work) parts() {
 			f.Part, f.Rule = w.rules.Part(f.Path, w.base)
 		case f.Status == "R":
 			before, rule := w.rules.Part(f.OldPath, w.base)
-			f.Part, f.Rule = w.rules.Part(f.Path, w.solution)
+			f.Part, f.Rule = w.rules.PartBy(f.Path, w.base, w.solution)
 			if (before == schemas.PartTest) != (f.Part == schemas.PartTest) {
 				gone, come := w.halves(f)
 				gone.Part, gone.Rule = before, rule
@@ -81,7 +81,7 @@ func (w *work) parts() {
 				f = come
 			}
 		default:
-			f.Part, f.Rule = w.rules.Part(f.Path, w.solution)
+			f.Part, f.Rule = w.rules.PartBy(f.Path, w.base, w.solution)
 		}
 		files = append(files, f)
 	}

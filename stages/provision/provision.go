@@ -25,7 +25,7 @@ import (
 )
 
 // Version is the version of this stage's rules.
-const Version = "8"
+const Version = "9"
 
 // Starts finds the start that a resolved recipe belongs to.
 type Starts interface {
@@ -92,7 +92,7 @@ func (p *Provisioner) environment(ctx context.Context, r schemas.Resolved) (sche
 			return schemas.Environment{Key: key, Recipe: recipe, Sandbox: p.sandbox, Host: p.sandbox == "bwrap"}, err
 		}
 		var rejected *pipeline.Rejected
-		if !errors.As(err, &rejected) {
+		if !errors.As(err, &rejected) || rejected.Reason == schemas.Submodule {
 			return none, err
 		}
 		var by environment.Repairer = p.builder
@@ -158,6 +158,9 @@ func (p *Provisioner) try(ctx context.Context, project lang.Project, s schemas.S
 		return nil, err
 	}
 	if !anyPassed(report) {
+		if what, ok := environment.Lacking(solution, report, log); ok {
+			return log, pipeline.Reject(schemas.Submodule, "%s: %s", what, summary(report, log))
+		}
 		return log, pipeline.Reject(schemas.NoRunner, "no test passes in the solution: %s", summary(report, log))
 	}
 	return log, nil

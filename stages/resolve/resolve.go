@@ -17,7 +17,7 @@ import (
 )
 
 // Version is the version of this stage's rules.
-const Version = "5"
+const Version = "6"
 
 // Starts finds the start that a label belongs to.
 type Starts interface {

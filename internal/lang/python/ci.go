@@ -16,7 +16,14 @@ type ci struct {
 	packages []requirement // Debian packages
 	locales  []requirement // locale-gen
 	env      map[string]requirement
-	runs     []requirement // shell lines of the test jobs
+	runs     []shellLine // of the test jobs
+}
+
+// shellLine is a line that CI runs, in a folder of the tree.
+type shellLine struct {
+	requirement
+	dir string
+	job int // counted over all workflows
 }
 
 var plainVersion = lazyregexp.New(`^\d+\.\d+(\.\d+)?$`)
@@ -45,12 +52,15 @@ var testJobs = workflow.Tests{
 func (m *manifest) readCI() ci {
 	jobs := workflow.Read(m.tree, testJobs)
 	out := ci{env: map[string]requirement{}}
-	for _, j := range jobs {
+	for i, j := range jobs {
 		for _, f := range slices.Concat(j.Matrix, j.Inputs) {
 			out.field(f)
 		}
 		for _, s := range j.Steps {
 			out.step(s)
+			for _, l := range s.Lines {
+				out.runs = append(out.runs, shellLine{requirement{l.Value, l.Source}, m.known(l.Dir), i})
+			}
 		}
 	}
 	for name, w := range workflow.Env(jobs) {
@@ -97,9 +107,14 @@ func (c *ci) step(s workflow.Step) {
 	for _, w := range s.Locales {
 		c.locales = append(c.locales, requirement{"locales-all", w.Source})
 	}
-	for _, l := range s.Lines {
-		c.runs = append(c.runs, requirement{l.Value, l.Source})
+}
+
+// known is a folder of CI as the tree has it. Jobs may check the tree out into a folder.
+func (m *manifest) known(dir string) string {
+	for dir != "" && len(under(m.tree, dir).Paths()) == 0 {
+		_, dir, _ = strings.Cut(dir, "/")
 	}
+	return dir
 }
 
 // browserOrTool are packages that CI installs for other work than tests.
@@ -111,15 +126,44 @@ var stepVersion = lazyregexp.New(`(?i)^PYTHON_?VERSION`)
 // commandEnds stand between the commands of a line.
 var commandEnds = lazyregexp.New(`&&|;|\|\|`)
 
+// lines are those of CI that are run in the project's folder, above it or for its tests: a
+// job that tests several folders installs each.
+func (g *guess) lines() []shellLine {
+	tests := map[int][]string{} // folders, by job
+	for _, r := range g.ci.runs {
+		if testJobs.Line(r.line) {
+			tests[r.job] = append(tests[r.job], g.m.home(r.dir))
+		}
+	}
+	var out []shellLine
+	for _, r := range g.ci.runs {
+		of := tests[r.job]
+		if home := g.m.home(r.dir); home == g.m.dir || r.dir == "" || below(g.m.dir, []string{r.dir}) || slices.Contains(of, g.m.dir) && !slices.Contains(of, home) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // installs reads what the test jobs install by pip, uv or poetry.
-func (m *manifest) installs(c ci) []requirement {
+func (g *guess) installs() []requirement {
 	var out []requirement
-	for _, r := range c.runs {
+	for _, r := range g.lines() {
+		of := g.m.at(r.dir)
 		for _, part := range commandEnds.Split(r.line, -1) {
-			out = append(out, m.installLine(shellWords(part), r.source)...)
+			for _, found := range of.installLine(shellWords(part), r.source) {
+				out = append(out, of.placed(found))
+			}
 		}
 	}
 	return withoutTools(out)
+}
+
+// beside are the packages of the tree that CI installs beside the project, and constraints.
+func (g *guess) beside() []requirement {
+	return slices.DeleteFunc(g.installs(), func(r requirement) bool {
+		return !strings.HasPrefix(r.line, "-c ") && (!isLocal(r.line) || localDir(r.line) == g.m.dir)
+	})
 }
 
 // installLine reads one command: pip install, uv pip install, uv sync, poetry install.
@@ -130,6 +174,11 @@ func (m *manifest) installLine(words []string, source string) []requirement {
 	}
 	var out []requirement
 	add := func(line string) { out = append(out, requirement{line, source}) }
+	editable := func(text string) {
+		if line, ok := m.localOr(editablePath(text)); ok {
+			add(line)
+		}
+	}
 	groups, extras := m.groups(), m.extras()
 	value := func(w string) string {
 		if _, v, ok := strings.Cut(w, "="); ok {
@@ -149,8 +198,10 @@ func (m *manifest) installLine(words []string, source string) []requirement {
 			out = append(out, m.readRequirements(value(w), false)...)
 		case strings.HasPrefix(w, "-r") && len(w) > 2:
 			out = append(out, m.readRequirements(w[2:], false)...)
-		case w == "-c" || name == "--constraint":
+		case w == "-c" || name == "--constraint" || name == "--constraints":
 			out = append(out, m.readRequirements(value(w), true)...)
+		case strings.HasPrefix(w, "-c") && len(w) > 2:
+			out = append(out, m.readRequirements(w[2:], true)...)
 		case name == "--group" || name == "--with" || name == "--only" || name == "--dev" && w != name:
 			for _, g := range strings.Split(value(w), ",") {
 				out = append(out, groups[normalise(g)]...)
@@ -158,19 +209,23 @@ func (m *manifest) installLine(words []string, source string) []requirement {
 			}
 		case name == "--extra" || name == "--extras" || w == "-E":
 			for _, e := range strings.FieldsFunc(value(w), func(r rune) bool { return r == ' ' || r == ',' }) {
-				add(selfLine(map[string]bool{e: true}))
+				add(ofTree(m.dir, e))
 			}
+		case w == "-e" || name == "--editable":
+			editable(value(w))
+		case strings.HasPrefix(w, "-e"):
+			editable(w[2:])
 		case w == "--all-extras":
 			for e := range extras {
 				if !workflow.OtherWork(e) {
-					add(selfLine(map[string]bool{e: true}))
+					add(ofTree(m.dir, e))
 				}
 			}
 		case w == "--dev":
 			out = append(out, withoutTools(groups["dev"])...)
 		case strings.HasPrefix(w, "-"), strings.ContainsAny(w, "${}*"):
 		default:
-			if line, ok := m.localOr(w); ok && strings.IndexByte(w, '/') < 0 {
+			if line, ok := m.localOr(w); ok {
 				add(line)
 			}
 		}

@@ -207,7 +207,7 @@ func (m *manifest) publishedDocs(published readTheDocs) []requirement {
 		case i.Requirements != "":
 			out = append(out, m.readRequirements(i.Requirements, false)...)
 		case path.Clean(i.Path) == "." && len(i.Extras) > 0:
-			out = append(out, requirement{".[" + strings.Join(i.Extras, ",") + "]", published.file})
+			out = append(out, requirement{ofTree(m.dir, i.Extras...), published.file})
 		}
 	}
 	return out
@@ -242,7 +242,7 @@ func (m *manifest) docsExtras() []requirement {
 	extras := m.extras()
 	for _, n := range docsNames {
 		if _, ok := extras[n]; ok {
-			return []requirement{{".[" + n + "]", m.first("pyproject.toml", "setup.cfg", "setup.py")}}
+			return []requirement{{ofTree(m.dir, n), m.first("pyproject.toml", "setup.cfg", "setup.py")}}
 		}
 	}
 	return nil
@@ -341,7 +341,7 @@ func extensionDist(module string) string {
 func unversioned(in []requirement) []requirement {
 	var out []requirement
 	for _, r := range in {
-		if isSelf(r.line) {
+		if isLocal(r.line) {
 			out = append(out, r)
 			continue
 		}

@@ -2,7 +2,9 @@ package python
 
 import (
 	"path"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/languages"
@@ -49,6 +51,130 @@ func (Language) Part(p string, after lang.Tree) (schemas.Part, string, bool) {
 		return schemas.PartTest, "imported only by tests", true
 	}
 	return "", "", false
+}
+
+// nameKeys are the settings that name tests.
+var nameKeys = lazyregexp.New(`python_(?:files|classes|functions)`)
+
+// NamesTest goes by pytest's settings of the nearest folder that has some, where they say how
+// tests are called: a file that they take, in their testpaths, and that holds a test of their
+// names. A pattern that takes files of any name (*.py) says nothing by itself: it counts only
+// where most files that it takes hold tests, so that no package that it takes along is a test.
+func (Language) NamesTest(p string, settings, t lang.Tree) (rule string, ok bool) {
+	base := path.Base(p)
+	if path.Ext(p) != ".py" || base == "conftest.py" || base == "__init__.py" {
+		return "", false
+	}
+	ini, dir := settingsOf(p, settings)
+	names := readNames(ini, dir)
+	if names == nil || !names.takes(p) || !names.holds(p, t) {
+		return "", false
+	}
+	if !names.literal(base) {
+		taken, held := 0, 0
+		for _, q := range settings.Paths() {
+			if path.Ext(q) == ".py" && path.Base(q) != "conftest.py" && path.Base(q) != "__init__.py" && names.takes(q) {
+				if taken++; names.holds(q, settings) {
+					held++
+				}
+			}
+		}
+		if 2*held <= taken {
+			return "", false
+		}
+	}
+	return "settings:" + path.Join(dir, ini.file), true
+}
+
+// settingsOf finds pytest's settings for a file and their folder. A tree without any that
+// name tests is told without reading them as such.
+func settingsOf(p string, t lang.Tree) (ini pytestINI, dir string) {
+	m, names := &manifest{tree: t}, false
+	for d := folderOf(p); ; d = folderOf(d) {
+		for _, f := range settingsFiles {
+			names = names || nameKeys.Match(m.read(path.Join(d, f)))
+		}
+		if d == "" {
+			break
+		}
+	}
+	for d := folderOf(p); names; d = folderOf(d) {
+		if ini := ownPytestINI(under(t, d)); ini.file != "" || d == "" {
+			return ini, d
+		}
+	}
+	return pytestINI{}, ""
+}
+
+// namesOfTests is what settings say of the names of tests.
+type namesOfTests struct {
+	files, classes, functions []string // patterns
+	paths                     []string // testpaths, from the tree's root; none is everywhere
+}
+
+// readNames is nil where the settings say nothing of names.
+func readNames(ini pytestINI, dir string) *namesOfTests {
+	v := ini.values
+	if v["python_files"] == nil && v["python_classes"] == nil && v["python_functions"] == nil {
+		return nil
+	}
+	n := namesOfTests{files: defaultFiles, classes: []string{"Test"}, functions: []string{"test"}}
+	for key, to := range map[string]*[]string{"python_files": &n.files, "python_classes": &n.classes, "python_functions": &n.functions} {
+		if len(v[key]) > 0 {
+			*to = v[key]
+		}
+	}
+	for _, p := range v["testpaths"] {
+		n.paths = append(n.paths, path.Join(dir, p))
+	}
+	return &n
+}
+
+// takes reports whether the runner collects from a file of this name.
+func (n *namesOfTests) takes(p string) bool {
+	return (len(n.paths) == 0 || below(p, n.paths)) && slices.ContainsFunc(n.files, func(pattern string) bool { return takesFile(pattern, p) })
+}
+
+// takesFile: a pattern with slashes is of as many last names of the path.
+func takesFile(pattern, p string) bool {
+	names := strings.Split(p, "/")
+	last := names[max(0, len(names)-1-strings.Count(pattern, "/")):]
+	ok, err := path.Match(pattern, strings.Join(last, "/"))
+	return ok && err == nil
+}
+
+// literal reports whether a pattern that takes a file names some part of its name.
+func (n *namesOfTests) literal(base string) bool {
+	return slices.ContainsFunc(n.files, func(pattern string) bool {
+		stem := strings.TrimSuffix(path.Base(pattern), ".py")
+		ok, err := path.Match(path.Base(pattern), base)
+		return ok && err == nil && strings.ContainsFunc(stem, unicode.IsLetter)
+	})
+}
+
+var (
+	defines  = lazyregexp.New(`(?m)^[ \t]*(?:async[ \t]+)?(def|class)[ \t]+(\w+)`)
+	testCase = lazyregexp.New(`(?m)^class \w+\([^)]*TestCase`)
+)
+
+// holds reports whether a file defines a test of these names.
+func (n *namesOfTests) holds(p string, t lang.Tree) bool {
+	data, err := t.Read(p)
+	if err != nil {
+		return false
+	}
+	for _, d := range defines.FindAllSubmatch(data, -1) {
+		patterns := n.functions
+		if string(d[1]) == "class" {
+			patterns = n.classes
+		}
+		for _, pattern := range patterns { // a prefix, or a pattern
+			if ok, err := path.Match(pattern, string(d[2])); ok && err == nil || strings.HasPrefix(string(d[2]), pattern) {
+				return true
+			}
+		}
+	}
+	return testCase.Match(data)
 }
 
 func nameRule(base string) string {
@@ -138,7 +264,9 @@ func onlyTestsImport(module string, after lang.Tree) bool {
 		if !containsWord(imports(data), module) {
 			continue
 		}
-		if _, inRoot := testRoot(p, after); !inRoot && path.Base(p) != "conftest.py" && !testModule.MatchString(path.Base(p)) {
+		_, inRoot := testRoot(p, after)
+		_, named := (Language{}).NamesTest(p, after, after)
+		if !inRoot && !named && path.Base(p) != "conftest.py" && !testModule.MatchString(path.Base(p)) {
 			return false
 		}
 		byTest = true

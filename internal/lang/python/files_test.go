@@ -186,3 +186,45 @@ line-length = 100
 		t.Error("tox.ini is not a manifest of both")
 	}
 }
+
+// TestNamesOfSettings: what the settings of the base call a test is one, unless the pattern
+// takes whatever there is.
+func TestNamesOfSettings(t *testing.T) {
+	t.Parallel()
+	const check = "-- pkg/check_f.py --\ndef check_it(): ...\nclass FSpec:\n    def it_adds(self): ...\n"
+	const code = "-- pkg/a.py --\nx = 1\n-- pkg/b.py --\nx = 1\n-- pkg/c.py --\ndef test_connection(): ...\n"
+	for _, c := range []struct {
+		name, archive, path, rule string
+	}{
+		{"setup_cfg", check + "-- setup.cfg --\n[tool:pytest]\npython_files = check_*.py\npython_functions = check_*\n", "pkg/check_f.py", "settings:setup.cfg"},
+		{"pytest_ini_prefix", check + "-- pytest.ini --\n[pytest]\npython_files = check_*.py\npython_functions = check it_\n", "pkg/check_f.py", "settings:pytest.ini"},
+		{"tox_ini_classes", check + "-- tox.ini --\n[pytest]\npython_files =\n    test_*.py\n    check_*.py\npython_classes = *Spec\n", "pkg/check_f.py", "settings:tox.ini"},
+		{"pyproject", check + "-- pyproject.toml --\n[tool.pytest.ini_options]\npython_files = [\"check_*.py\"]\npython_functions = [\"check_*\"]\n", "pkg/check_f.py", "settings:pyproject.toml"},
+		{"of_the_folder", "-- py/setup.cfg --\n[tool:pytest]\npython_files = check_*.py\npython_functions = check_*\n-- py/check_f.py --\ndef check_it(): ...\n", "py/check_f.py", "settings:py/setup.cfg"},
+		{"nearest_settings", check + "-- setup.cfg --\n[tool:pytest]\npython_files = check_*.py\npython_functions = check_*\n-- pkg/pytest.ini --\n[pytest]\naddopts = -q\n", "pkg/check_f.py", ""},
+		{"default_names", check + "-- setup.cfg --\n[tool:pytest]\npython_files = check_*.py\n", "pkg/check_f.py", ""},
+		{"holds_none", "-- pkg/check_f.py --\ndef run(): ...\n-- setup.cfg --\n[tool:pytest]\npython_files = check_*.py\n", "pkg/check_f.py", ""},
+		{"other_testpaths", check + "-- setup.cfg --\n[tool:pytest]\ntestpaths = checks\npython_files = check_*.py\npython_functions = check_*\n", "pkg/check_f.py", ""},
+		{"no_settings", check + "-- setup.cfg --\n[metadata]\nname = python_files\n", "pkg/check_f.py", ""},
+		{"functions_alone", "-- pkg/test_f.py --\ndef it_adds(): ...\n-- pytest.ini --\n[pytest]\npython_functions = it_*\n", "pkg/test_f.py", "settings:pytest.ini"},
+		{"any_name_of_a_package", code + "-- pytest.ini --\n[pytest]\npython_files = *.py\n", "pkg/c.py", ""},
+		{"any_name_of_testpaths", code + "-- checks/one.py --\ndef test_one(): ...\n-- checks/two.py --\nx = 1\n-- checks/three.py --\ndef test_three(): ...\n-- pytest.ini --\n[pytest]\ntestpaths = checks\npython_files = *.py\n", "checks/one.py", "settings:pytest.ini"},
+		{"folder_in_the_pattern", "-- pkg/spec/f.py --\ndef test_f(): ...\n-- pkg/f.py --\ndef test_f(): ...\n-- pytest.ini --\n[pytest]\npython_files = spec/f*.py\n", "pkg/spec/f.py", "settings:pytest.ini"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tr := treeOf(t, c.archive)
+			rule, _ := (Language{}).NamesTest(c.path, tr, tr)
+			if rule != c.rule {
+				t.Errorf("rule %q, want %q", rule, c.rule)
+			}
+			if c.rule != "" != isTestPath(c.path, tr) {
+				t.Errorf("isTestPath is %t", isTestPath(c.path, tr))
+			}
+		})
+	}
+	after := treeOf(t, check+"-- setup.cfg --\n[tool:pytest]\npython_files = check_*.py\npython_functions = check_*\n")
+	if rule, ok := (Language{}).NamesTest("pkg/check_f.py", treeOf(t, check), after); ok {
+		t.Errorf("the solution names its own tests: %s", rule)
+	}
+}

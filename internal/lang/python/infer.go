@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -20,8 +21,10 @@ import (
 // Infer guesses a recipe from the solution's manifests and CI, by the rules of
 // design 7 (facts: environments, 1.0 and 1.1), each line with its evidence.
 func (l Language) Infer(p lang.Project) (schemas.Recipe, error) {
-	g := &guess{p: p, m: readManifest(p.Solution)}
-	g.ci = g.m.readCI()
+	root := readManifest(p.Solution)
+	g := &guess{ci: root.readCI()}
+	g.m = root.at(root.project(p.TestPaths, g.ci))
+	g.p = within(p, g.m.dir)
 	g.recipe = schemas.Recipe{
 		Language: Name, Report: ReportFormat, DepsFrom: "solution", Pinning: schemas.PinNone,
 		Variables: map[string]string{},
@@ -42,7 +45,7 @@ func (l Language) Infer(p lang.Project) (schemas.Recipe, error) {
 
 // guess is one inference at work.
 type guess struct {
-	p    lang.Project
+	p    lang.Project // seen from the folder of the manifest
 	m    *manifest
 	ci   ci
 	plan plan // of the test runner's configuration
@@ -53,7 +56,7 @@ type guess struct {
 }
 
 func (g *guess) evidence(field, value, source string) {
-	g.recipe.Evidence = append(g.recipe.Evidence, schemas.Evidence{Field: field, Value: value, Source: source})
+	g.recipe.Evidence = append(g.recipe.Evidence, schemas.Evidence{Field: field, Value: value, Source: g.m.place(source)})
 }
 
 // tools: the resolver and installer is the newest uv at hand; it installs, and is
@@ -94,7 +97,7 @@ func (g *guess) toolchain() error {
 	if len(usable) > 0 {
 		source := "date"
 		if r := g.m.requiresPython(); r.line != "" {
-			source = "date within " + r.source
+			source = "date within " + g.m.place(r.source)
 		}
 		g.setToolchain(usable[len(usable)-1].Version, source)
 		return nil
@@ -105,10 +108,14 @@ func (g *guess) toolchain() error {
 // usable are the interpreters that were out at the date and that the project
 // allows, oldest first.
 func (g *guess) usable() []lang.ToolchainRelease {
-	allowed := g.m.requiresPython()
+	allowed := []string{g.m.requiresPython().line}
+	for _, p := range g.p.TestPaths { // of a package beside the project, too
+		allowed = append(allowed, g.m.at(g.m.home(folderOf(path.Join(g.m.dir, p)))).requiresPython().line)
+	}
 	var out []lang.ToolchainRelease
 	for _, a := range g.p.Available {
-		if a.Name != "python" || a.Released.After(g.p.Date) || newer(oldest, a.Version) || !satisfies(a.Version, allowed.line) {
+		if a.Name != "python" || a.Released.After(g.p.Date) || newer(oldest, a.Version) ||
+			slices.ContainsFunc(allowed, func(spec string) bool { return !satisfies(a.Version, spec) }) {
 			continue
 		}
 		out = append(out, a)
@@ -167,14 +174,18 @@ func (g *guess) wanted() string {
 func (g *guess) requirements() {
 	var all []requirement
 	if g.m.buildable() {
-		all = append(all, requirement{".", g.m.first("pyproject.toml", "setup.py", "setup.cfg")})
+		all = append(all, requirement{ofTree(g.m.dir), g.m.first(packageFiles...)})
 		all = append(all, g.m.buildRequires()...)
 	}
 	tests := g.testRequirements()
 	all = append(all, tests...)
+	all = append(all, g.workspace()...)
+	all = append(all, g.beside()...)
+	all = append(all, g.constraints()...)
 	all = append(all, g.m.missing(all, g.p.TestPaths)...)
 	all = append(all, g.m.seeded(all)...)
 	all = append(all, floor(g.m.expand(all))...)
+	all = g.m.withLocals(all)
 	for _, r := range all {
 		g.evidence("requirements", r.line, r.source)
 	}
@@ -187,7 +198,7 @@ func (g *guess) testRequirements() []requirement {
 	g.choose()
 	found := withoutTools(g.plan.requires)
 	for _, source := range []func() []requirement{
-		g.m.testGroups, g.m.hatch, g.m.testExtras, func() []requirement { return g.m.installs(g.ci) },
+		g.m.testGroups, g.m.hatch, g.m.testExtras, g.installs,
 		g.m.testFiles, g.m.poetryTests, g.m.testsRequire, g.m.devGroup,
 	} {
 		if namesPytest(g.m.expand(found)) {
@@ -223,6 +234,9 @@ func (m *manifest) devGroup() []requirement {
 	return out
 }
 
+// leastPytest is the oldest pytest that is asked for where the project bounds none.
+const leastPytest = "pytest>=6"
+
 // floor adds pytest where nothing names it, and a floor where nothing bounds it:
 // without one a resolver may quietly go back by years (facts: failure table).
 func floor(have []requirement) []requirement {
@@ -231,7 +245,7 @@ func floor(have []requirement) []requirement {
 			return nil
 		}
 	}
-	return []requirement{{"pytest>=6", "convention"}}
+	return []requirement{{leastPytest, "convention"}}
 }
 
 // system takes Debian packages from CI, and a compiler where the project has C code.
@@ -273,37 +287,41 @@ func (m *manifest) compiled() (string, bool) {
 
 // build is the in-place installation that runs after every patch.
 func (g *guess) build() {
-	if !g.m.buildable() {
+	dirs := locals(g.recipe.Requirements)
+	if len(dirs) == 0 {
 		g.evidence("build", "none", "convention: no packaging metadata")
 		return
 	}
 	env := activated()
-	if v, ok := g.m.pretendVersion(g.p.Version); ok {
+	if slices.Contains(dirs, g.m.dir) { // its version goes before that of others
+		dirs = append([]string{g.m.dir}, slices.DeleteFunc(dirs, func(d string) bool { return d == g.m.dir })...)
+	}
+	for _, dir := range dirs {
+		v, ok := g.m.at(dir).pretendVersion(g.p.Version)
+		if !ok {
+			continue
+		}
 		for name, value := range v.variables {
-			env[name] = value
+			env[name] = cmp.Or(env[name], value)
 		}
-		value := v.version
-		if v.note != "" {
-			value = v.note
-		}
-		g.evidence("version", v.tool+": "+value, v.source+", tags")
+		g.evidence("version", v.tool+": "+cmp.Or(v.note, v.version), g.m.at(dir).place(v.source)+", tags")
 	}
 	path, err := uv(g.recipe)
 	if err != nil {
 		return // tools has set it
 	}
-	g.recipe.Build = []schemas.Command{editable(path, env)}
+	g.recipe.Build = []schemas.Command{editable(path, env, dirs)}
 	g.evidence("build", "editable, without network", "convention")
 }
 
-// editable installs the tree in place. Without a cache: a cached wheel of the
+// editable installs packages of the tree in place. Without a cache: a cached wheel of the
 // project would be a second copy of it.
-func editable(uvPath string, env map[string]string) schemas.Command {
-	return schemas.Command{
-		Argv: []string{uvPath, "pip", "install", "--offline", "--no-cache", "--no-deps", "--no-build-isolation",
-			"--python", venvPython, "--editable", "."},
-		Env: env,
+func editable(uvPath string, env map[string]string, dirs []string) schemas.Command {
+	argv := []string{uvPath, "pip", "install", "--offline", "--no-cache", "--no-deps", "--no-build-isolation", "--python", venvPython}
+	for _, dir := range dirs {
+		argv = append(argv, "--editable", ofTree(dir))
 	}
+	return schemas.Command{Argv: argv, Env: env}
 }
 
 // test is the chosen pytest command with the words that say what the suite is.

@@ -47,9 +47,9 @@ func (g *guess) choose() {
 			found = append(found, c)
 		}
 	}
-	for _, r := range g.ci.runs {
-		if words, ok := pytestLine(shellWords(r.line)); ok {
-			found = append(found, g.command(words, r.source, fromCI))
+	for _, r := range g.lines() {
+		if words, ok := pytestLine(shellWords(r.line)); ok && (g.m.home(r.dir) == g.m.dir || below(g.m.dir, []string{r.dir})) {
+			found = append(found, g.command(moved(words, r.dir, g.m.dir), r.source, fromCI))
 		}
 	}
 	slices.SortStableFunc(found, func(a, b command) int {
@@ -111,7 +111,7 @@ func (g *guess) command(line []string, source string, rank int) command {
 		argv = []string{venvPython, "-m", "pytest"}
 	}
 	c := command{
-		test: []schemas.Command{{Argv: append(argv, kept...), Env: activated()}}, source: source, rank: rank, other: otherWords(words),
+		test: []schemas.Command{{Argv: append(argv, kept...), Dir: g.m.dir, Env: activated()}}, source: source, rank: rank, other: otherWords(words),
 	}
 	runs := suiteOf(g.p.Solution, kept)
 	patterns := pythonFiles(g.p.Solution)

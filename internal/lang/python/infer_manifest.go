@@ -19,6 +19,8 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // manifest is what a tree says about its project, read once. What cannot be
 // parsed counts as not there: a broken manifest shows when it is used.
 type manifest struct {
+	*siblings
+	dir       string // its folder in the tree
 	tree      lang.Tree
 	name      string // as written; "" where nothing says it
 	pyproject map[string]any
@@ -27,12 +29,7 @@ type manifest struct {
 }
 
 func readManifest(t lang.Tree) *manifest {
-	m := &manifest{tree: t}
-	m.pyproject = m.toml("pyproject.toml")
-	m.setupCfg = parseINI(m.read("setup.cfg"))
-	m.setupPy = string(m.read("setup.py"))
-	m.name = m.findName()
-	return m
+	return (&siblings{tree: t, manifests: map[string]*manifest{}}).at("")
 }
 
 func (m *manifest) read(file string) []byte {
@@ -71,7 +68,7 @@ func (m *manifest) findName() string {
 	return ""
 }
 
-// buildable reports whether the tree's root can be installed as a distribution.
+// buildable reports whether the folder can be installed as a distribution.
 func (m *manifest) buildable() bool {
 	if off, ok := dig(m.pyproject, "tool", "poetry", "package-mode").(bool); ok && !off {
 		return false
@@ -90,7 +87,7 @@ func (m *manifest) buildRequires() []requirement {
 	at := m.where("pyproject.toml", "requires")
 	var out []requirement
 	for _, r := range list(m.pyproject, "build-system", "requires") {
-		if line, ok := m.localOr(r); ok && !isSelf(line) {
+		if line, ok := m.localOr(r); ok && !isLocal(line) {
 			out = append(out, requirement{line, at})
 		}
 	}
@@ -107,7 +104,7 @@ func (m *manifest) buildRequires() []requirement {
 	}
 	for _, text := range []string{"setup_requires"} {
 		for _, r := range pyStrings(m.setupPy, text) {
-			if line, ok := m.localOr(r); ok && !isSelf(line) {
+			if line, ok := m.localOr(r); ok && !isLocal(line) {
 				out = append(out, requirement{line, m.where("setup.py", text)})
 			}
 		}

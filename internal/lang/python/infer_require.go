@@ -3,7 +3,6 @@ package python
 import (
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
@@ -11,7 +10,7 @@ import (
 
 // requirement is one line of what is to be installed, with where it was found.
 type requirement struct {
-	line   string // PEP 508, ".", ".[extra]", or "-c " and a constraint
+	line   string // PEP 508; "." or "./folder" of the tree, and extras; or "-c " and a constraint
 	source string // path:line
 }
 
@@ -99,10 +98,10 @@ func (m *manifest) requirementLine(file string, l iniLine, constraint bool, seen
 			return m.requirementsFile(path.Join(dir, target), constraint || strings.HasPrefix(flag, "-c") || flag == "--constraint", seen)
 		}
 	}
-	if rest, ok := strings.CutPrefix(text, "-e"); ok {
-		text = strings.TrimSpace(rest)
-	} else if rest, ok := strings.CutPrefix(text, "--editable"); ok {
-		text = strings.TrimLeft(rest, " =")
+	if rest, ok := strings.CutPrefix(text, "--editable"); ok {
+		text = editablePath(strings.TrimLeft(rest, " ="))
+	} else if rest, ok := strings.CutPrefix(text, "-e"); ok {
+		text = editablePath(strings.TrimSpace(rest))
 	}
 	if strings.HasPrefix(text, "-") {
 		return nil // index options: registries are the machine's business
@@ -110,7 +109,8 @@ func (m *manifest) requirementLine(file string, l iniLine, constraint bool, seen
 	if i := strings.Index(text, " --hash"); i >= 0 {
 		text = strings.TrimSpace(text[:i])
 	}
-	if r, ok := m.localOr(text); ok {
+	// pip takes a folder as seen from where it runs, others from the file that names it.
+	if r, ok := m.localOr(text, path.Join(m.dir, dir)); ok {
 		if constraint {
 			r = "-c " + r
 		}
@@ -121,9 +121,20 @@ func (m *manifest) requirementLine(file string, l iniLine, constraint bool, seen
 
 var extrasOf = lazyregexp.New(`\[([A-Za-z0-9._,\s-]+)\]`)
 
-// localOr maps a requirement on the project itself to "." and refuses what names
-// another path: it would be no part of a lock.
-func (m *manifest) localOr(text string) (string, bool) {
+// editablePath is what -e installs, which is a folder whatever its name.
+func editablePath(text string) string {
+	if text = strings.Trim(text, `"'`); text == "" {
+		return text
+	}
+	if !strings.Contains(text, ":") && !strings.HasPrefix(text, ".") && !strings.HasPrefix(text, "$") && !strings.HasPrefix(text, "{") {
+		return "./" + text
+	}
+	return text
+}
+
+// localOr reads one requirement: a package of the tree, seen from the manifest's folder or
+// another, or a name. It refuses what no registry has.
+func (m *manifest) localOr(text string, from ...string) (string, bool) {
 	text = strings.Join(strings.Fields(text), " ") // TOML's long strings hold line breaks
 	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] {
 		text = text[1 : n-1]
@@ -131,32 +142,23 @@ func (m *manifest) localOr(text string) (string, bool) {
 	if text == "" {
 		return "", false
 	}
-	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "file:") || strings.HasPrefix(text, "/") {
-		head, _, _ := strings.Cut(text, "[")
-		if head != "." && head != "./" && !strings.HasPrefix(text, "file:.") {
-			return "", false
-		}
-		return self(text), true
-	}
-	if !reqName.MatchString(text) {
-		return "", false
-	}
 	if m.name != "" && distName(text) == normalise(m.name) {
-		return self(text), true
+		return ofTree(m.dir, localExtras(text)...), true
 	}
-	if strings.Contains(text, "git+") || strings.Contains(text, " @ file") {
+	if pathLike.MatchString(text) {
+		return m.localPath(text, append([]string{m.dir}, from...)...)
+	}
+	if !reqName.MatchString(text) || strings.Contains(text, "git+") || strings.Contains(text, " @ file") || bareURL.MatchString(text) {
 		return "", false // not to be had from a registry
 	}
 	return text, true
 }
 
-// self is "." with the extras that text names.
-func self(text string) string {
-	if x := extrasOf.FindStringSubmatch(text); x != nil {
-		return ".[" + strings.ReplaceAll(x[1], " ", "") + "]"
-	}
-	return "."
-}
+var (
+	// pathLike is a requirement that names a folder: by itself, or behind a name.
+	pathLike = lazyregexp.New(`^(?:[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])? @ )?(?:\.|/|file:|\$\{PROJECT_ROOT\}|\{root:)|^[\w.-]+/[\w./-]*(?:\[|$)`)
+	bareURL  = lazyregexp.New(`^[a-z+]+://`)
+)
 
 // logicalLines joins continued lines and drops comments and blank lines.
 func logicalLines(text string) []iniLine {
@@ -180,55 +182,21 @@ func logicalLines(text string) []iniLine {
 	return out
 }
 
-// lines gives the sorted requirement lines; all mentions of the project become one.
+// lines gives the sorted requirement lines, the packages of the tree first; all mentions of
+// one of these become one.
 func lines(in []requirement) []string {
-	extras, hasSelf := map[string]bool{}, false
-	set := map[string]bool{}
+	extras, set := map[string][]string{}, map[string]bool{}
 	for _, r := range in {
-		if !isSelf(r.line) {
+		if !isLocal(r.line) {
 			set[r.line] = true
 			continue
 		}
-		hasSelf = true
-		for _, e := range selfExtras(r.line) {
-			extras[e] = true
-		}
+		dir := localDir(r.line)
+		extras[dir] = append(extras[dir], localExtras(r.line)...)
 	}
 	var out []string
-	for l := range set {
-		out = append(out, l)
+	for _, dir := range sortedKeys(extras) {
+		out = append(out, ofTree(dir, extras[dir]...))
 	}
-	sort.Strings(out)
-	if !hasSelf {
-		return out
-	}
-	return append([]string{selfLine(extras)}, out...)
-}
-
-func isSelf(line string) bool { return line == "." || strings.HasPrefix(line, ".[") }
-
-func selfLine(extras map[string]bool) string {
-	var names []string
-	for e := range extras {
-		names = append(names, e)
-	}
-	if len(names) == 0 {
-		return "."
-	}
-	sort.Strings(names)
-	return ".[" + strings.Join(names, ",") + "]"
-}
-
-func selfExtras(line string) []string {
-	x := extrasOf.FindStringSubmatch(line)
-	if x == nil {
-		return nil
-	}
-	var out []string
-	for _, e := range strings.Split(x[1], ",") {
-		if e = strings.TrimSpace(e); e != "" {
-			out = append(out, e)
-		}
-	}
-	return out
+	return append(out, sortedKeys(set)...)
 }

@@ -77,7 +77,7 @@ func (m *manifest) hatch() []requirement {
 			}
 		}
 		for _, f := range strs(env["features"]) {
-			out = append(out, requirement{".[" + f + "]", m.where("pyproject.toml", "features")})
+			out = append(out, requirement{ofTree(m.dir, f), m.where("pyproject.toml", "features")})
 		}
 		groups := m.groups()
 		for _, g := range strs(env["dependency-groups"]) {
@@ -112,7 +112,7 @@ func (m *manifest) testExtras() []requirement {
 			for _, r := range extras[n] {
 				source = r.source
 			}
-			return []requirement{{".[" + n + "]", source}}
+			return []requirement{{ofTree(m.dir, n), source}}
 		}
 	}
 	return nil
@@ -217,8 +217,11 @@ func poetryRequirement(dist string, v any) (string, bool) {
 		}
 		return "", false
 	case map[string]any:
-		if v["git"] != nil || v["path"] != nil || v["url"] != nil {
+		if v["git"] != nil || v["url"] != nil {
 			return "", false
+		}
+		if dir, ok := v["path"].(string); ok {
+			return dist + " @ file:" + dir, true
 		}
 		version, _ = v["version"].(string)
 		marker, _ = v["markers"].(string)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func projectOf(t testing.TB, archive string) lang.Project {
 			continue
 		}
 		entries = append(entries, tree.Entry{Path: f.Name, Mode: "100644", Data: f.Data})
-		if strings.HasPrefix(f.Name, "tests/") {
+		if strings.Contains("/"+f.Name, "/tests/") {
 			p.TestPaths = append(p.TestPaths, f.Name)
 		}
 	}
@@ -89,9 +90,15 @@ func describe(r schemas.Recipe, err error) string {
 			delete(c.Env, name)
 		}
 		fmt.Fprintf(&b, "build %v\n", c.Env)
+		if dirs := c.Argv[slices.Index(c.Argv, "--editable")+1:]; !slices.Equal(dirs, []string{"."}) {
+			fmt.Fprintf(&b, "build of %q\n", dirs)
+		}
 	}
 	for _, c := range r.Test {
 		fmt.Fprintf(&b, "test %q\n", c.Argv)
+		if c.Dir != "" {
+			fmt.Fprintf(&b, "test in %s\n", c.Dir)
+		}
 	}
 	for _, x := range r.Rivals {
 		fmt.Fprintf(&b, "rival %q | %s | %s\n", x.Test[0].Argv, x.Source, x.Other)

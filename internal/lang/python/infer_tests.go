@@ -166,7 +166,7 @@ func (m *manifest) find(dist, wantedBy string) []requirement {
 			if workflow.OtherWork(name) || name == "dev" || name == "all" {
 				return []requirement{{r.line, r.source + " for " + wantedBy}}
 			}
-			return []requirement{{".[" + name + "]", r.source + " for " + wantedBy}}
+			return []requirement{{ofTree(m.dir, name), r.source + " for " + wantedBy}}
 		}
 	}
 	groups := m.groups()
@@ -190,7 +190,7 @@ func (m *manifest) find(dist, wantedBy string) []requirement {
 
 var requirementsFile = lazyregexp.New(`^(?:(?:requirements|reqs|ci|tests?|dev)/)?[\w.-]*(?:requirements|reqs|test|dev)[\w.-]*\.(?:txt|pip|in)$`)
 
-// expand gives the requirements behind "." and its extras too, as far as they can
+// expand gives the requirements of the project and behind extras too, as far as they can
 // be read without running code.
 func (m *manifest) expand(in []requirement) []requirement {
 	extras := m.extras()
@@ -199,9 +199,17 @@ func (m *manifest) expand(in []requirement) []requirement {
 	var add func(rs []requirement)
 	add = func(rs []requirement) {
 		for _, r := range rs {
-			for _, e := range selfExtras(r.line) {
-				if e = normalise(e); isSelf(r.line) && !seen[e] {
-					seen[e] = true
+			if !isLocal(r.line) {
+				continue
+			}
+			extras := extras
+			if dir := localDir(r.line); dir != m.dir {
+				extras = m.at(dir).extras()
+			}
+			for _, e := range localExtras(r.line) {
+				e = normalise(e)
+				if key := ofTree(localDir(r.line), e); !seen[key] {
+					seen[key] = true
 					out = append(out, extras[e]...)
 					add(extras[e])
 				}

@@ -188,13 +188,14 @@ func (e toxEnv) value(keys ...string) []iniLine {
 
 var (
 	reference = lazyregexp.New(`^\{\[([^\]]+)\]([^}]+)\}$`)
-	condition = lazyregexp.New(`^([A-Za-z0-9_.!,{}-]+):(?:\s+(.*))?$`)
+	// condition needs a space behind its colon: an address has none.
+	condition = lazyregexp.New(`^([A-Za-z0-9_.!{}-]+(?:,\s*[A-Za-z0-9_.!{}-]+)*)\s*:(?:\s+(.*))?$`)
 )
 
 func (e toxEnv) resolve(in []iniLine, depth int) []iniLine {
 	var out []iniLine
 	for _, l := range in {
-		if c := condition.FindStringSubmatch(l.text); c != nil && !strings.Contains(l.text, "://") {
+		if c := condition.FindStringSubmatch(l.text); c != nil {
 			if !e.holds(c[1]) {
 				continue
 			}
@@ -298,7 +299,7 @@ func (m *manifest) toxRequires(e toxEnv) []requirement {
 	}
 	for _, l := range e.value("extras") {
 		for _, x := range strings.FieldsFunc(l.text, func(r rune) bool { return r == ',' || r == ' ' }) {
-			out = append(out, requirement{".[" + x + "]", e.at(l)})
+			out = append(out, requirement{ofTree(m.dir, x), e.at(l)})
 		}
 	}
 	groups := m.groups()
@@ -348,7 +349,7 @@ func (m *manifest) toxTOML(file string, t map[string]any, version string) []plan
 			p.requires = append(p.requires, out...)
 		}
 		for _, x := range strs(get("extras")) {
-			p.requires = append(p.requires, requirement{".[" + x + "]", m.where(file, "extras")})
+			p.requires = append(p.requires, requirement{ofTree(m.dir, x), m.where(file, "extras")})
 		}
 		groups := m.groups()
 		for _, g := range strs(get("dependency_groups")) {

@@ -3,6 +3,8 @@ package python
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Lists of names with braces are expanded to a bound, and no further.
@@ -22,5 +24,36 @@ func TestExpandBraces(t *testing.T) {
 		if got := expandBraces(c.text); len(got) != c.want {
 			t.Errorf("%s: %d names, want %d", name, len(got), c.want)
 		}
+	}
+}
+
+// TestToxConditions: what is asked for under a condition is asked for where it holds alone,
+// whatever it is.
+func TestToxConditions(t *testing.T) {
+	t.Parallel()
+	const ini = `[tox]
+envlist = py311, dev, py{310,311}-old
+[testenv]
+deps =
+    pytest
+    dev: https://example.org/werkzeug/main.tar.gz
+    dev: git+https://example.org/jinja.git#egg=jinja2
+    !dev: six
+    py{310,311}: attrs
+    py310, py311: idna
+    py{39,310}-dev: rich
+    py311-!dev: mock
+    old: pluggy<1
+    https://example.org/always.tar.gz
+commands = pytest
+`
+	m := readManifest(treeOf(t, "-- tox.ini --\n"+ini))
+	want := []string{"pytest", "six", "attrs", "idna", "mock"}
+	var got []string
+	for _, r := range m.tox("3.11")[0].requires {
+		got = append(got, r.line)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

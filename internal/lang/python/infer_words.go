@@ -86,15 +86,28 @@ func isPath(t lang.Tree, w string) bool {
 	return false
 }
 
-// pytestINI is pytest's own configuration at a tree's root.
+// pytestINI is pytest's own configuration.
 type pytestINI struct {
 	file   string
 	values map[string][]string // words of each key
 	lines  map[string]int
 }
 
-// readPytestINI finds the file that pytest would take, in its order.
+// readPytestINI finds the settings that pytest takes in a folder: of the nearest folder at
+// or above it. The testpaths of one above hold only there.
 func readPytestINI(t lang.Tree) pytestINI {
+	out := ownPytestINI(t)
+	s, isFolder := t.(subtree)
+	for dir := s.dir; isFolder && out.file == "" && dir != ""; {
+		dir = folderOf(dir)
+		out = ownPytestINI(under(s.tree, dir))
+		delete(out.values, "testpaths")
+	}
+	return out
+}
+
+// ownPytestINI finds the file of a folder that pytest would take, in its order.
+func ownPytestINI(t lang.Tree) pytestINI {
 	m := &manifest{tree: t}
 	for _, f := range []string{"pytest.toml", ".pytest.toml"} {
 		if t.Has(f) {
@@ -148,15 +161,18 @@ func pythonFiles(t lang.Tree) []string {
 	if p := readPytestINI(t).values["python_files"]; len(p) > 0 {
 		return p
 	}
-	return []string{"test_*.py", "*_test.py"}
+	return defaultFiles
 }
+
+// defaultFiles are pytest's own patterns.
+var defaultFiles = []string{"test_*.py", "*_test.py"}
+
+// settingsFiles are the files that may hold pytest's settings.
+var settingsFiles = []string{"pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"}
 
 // addopts gives the configured default options without droppedWords; changed is
 // false where they can stay as they are.
-func addopts(t lang.Tree, dir string) (kept string, changed bool) {
-	if dir != "" && dir != "." {
-		return "", false
-	}
+func addopts(t lang.Tree) (kept string, changed bool) {
 	var out []string
 	words := readPytestINI(t).values["addopts"]
 	for i := 0; i < len(words); i++ {

@@ -45,8 +45,9 @@ func activated() map[string]string {
 type Language struct{}
 
 var (
-	_ lang.Language = Language{}
-	_ lang.Runner   = Language{}
+	_ lang.Language  = Language{}
+	_ lang.Runner    = Language{}
+	_ lang.TestNamer = Language{}
 )
 
 // Name is "python".

@@ -527,5 +527,8 @@ func isTestPath(p string, t lang.Tree) bool {
 	if _, ok := testRoot(p, t); ok {
 		return true
 	}
+	if _, ok := (Language{}).NamesTest(p, t, t); ok {
+		return true
+	}
 	return testModule.MatchString(base) && isTest(p, t)
 }

@@ -56,7 +56,9 @@ var ansi = lazyregexp.New(`\x1b\[[0-9;]*[A-Za-z]`)
 // edit was not made before. A row that has nothing to change gives way to the next.
 func (l Language) Repair(p lang.Project, r schemas.Recipe, log []byte) (schemas.Recipe, bool) {
 	clean := ansi.ReplaceAllString(string(log), "")
-	e := &repair{p: p, m: readManifest(p.Solution)}
+	root := readManifest(p.Solution)
+	e := &repair{p: p, m: root.at(projectFolder(r))}
+	e.p = within(p, e.m.dir)
 	for _, rule := range failureTable {
 		for _, at := range rule.symptom.FindAllStringSubmatchIndex(clean, 40) {
 			match := groupsOf(clean, at)
@@ -70,6 +72,14 @@ func (l Language) Repair(p lang.Project, r schemas.Recipe, log []byte) (schemas.
 		}
 	}
 	return r, false
+}
+
+// projectFolder is the folder of the project that a recipe is for.
+func projectFolder(r schemas.Recipe) string {
+	if len(r.Test) == 0 {
+		return ""
+	}
+	return r.Test[0].Dir
 }
 
 func groupsOf(s string, at []int) []string {
@@ -219,9 +229,10 @@ func (e *repair) interpreter(version string) (string, bool) {
 
 // develop installs the tree in place by the way that was before PEP 660.
 func (e *repair) develop([]string) (string, bool) {
-	if len(e.r.Build) == 0 || e.m.first("setup.py", "setup.cfg") == "" {
+	if len(e.r.Build) == 0 || e.m.first("setup.py", "setup.cfg") == "" || len(locals(e.r.Requirements)) > 1 {
 		return e.byPath(nil)
 	}
+	e.r.Build[0].Dir = e.m.dir
 	e.r.Build[0].Argv = []string{venvPython, "-c", "import setuptools; setuptools.setup()", "develop", "--no-deps"}
 	if e.m.setupPy != "" {
 		e.r.Build[0].Argv = []string{venvPython, "setup.py", "develop", "--no-deps"}
@@ -235,9 +246,13 @@ func (e *repair) byPath([]string) (string, bool) {
 	if _, compiled := e.m.compiled(); compiled || len(e.r.Build) == 0 {
 		return "", false
 	}
-	const script = "import pathlib, sysconfig; root = pathlib.Path.cwd(); src = root / 'src'; " +
-		"pathlib.Path(sysconfig.get_path('purelib'), '_tree.pth').write_text(str(src if src.is_dir() else root) + '\\n')"
-	e.r.Build = []schemas.Command{{Argv: []string{venvPython, "-c", script}}}
+	const script = "import pathlib, sys, sysconfig; roots = [pathlib.Path(a).resolve() for a in sys.argv[1:]]; " +
+		"pathlib.Path(sysconfig.get_path('purelib'), '_tree.pth').write_text(''.join(str(r / 'src' if (r / 'src').is_dir() else r) + '\\n' for r in roots))"
+	argv := []string{venvPython, "-c", script}
+	for _, dir := range locals(e.r.Requirements) {
+		argv = append(argv, ofTree(dir))
+	}
+	e.r.Build = []schemas.Command{{Argv: argv}}
 	return "build = path file, without metadata", true
 }
 
@@ -295,7 +310,7 @@ func (e *repair) asyncPlugin([]string) (string, bool) { return e.require(e.liste
 // listed prefers the project's own line for a distribution to the bare name.
 func (e *repair) listed(dist string) string {
 	for _, r := range e.m.find(dist, "repair") {
-		if !isSelf(r.line) {
+		if !isLocal(r.line) {
 			return r.line
 		}
 	}
@@ -313,10 +328,10 @@ func (e *repair) module(match []string) (string, bool) {
 	dist := distFor(name)
 	if found := e.m.find(dist, "repair"); len(found) > 0 {
 		line := found[0].line
-		if !isSelf(line) {
+		if !isLocal(line) {
 			return e.require(line)
 		}
-		return e.extra(selfExtras(line))
+		return e.extra(localExtras(line))
 	}
 	if distOf()[strings.ToLower(name)] != "" || slices.Contains(knownDists, dist) {
 		return e.require(dist)
@@ -327,14 +342,10 @@ func (e *repair) module(match []string) (string, bool) {
 // extra adds extras to the project's own line.
 func (e *repair) extra(names []string) (string, bool) {
 	for i, line := range e.r.Requirements {
-		if !isSelf(line) {
+		if !isLocal(line) || localDir(line) != e.m.dir {
 			continue
 		}
-		set := map[string]bool{}
-		for _, x := range append(selfExtras(line), names...) {
-			set[x] = true
-		}
-		if now := selfLine(set); now != line {
+		if now := ofTree(e.m.dir, append(localExtras(line), names...)...); now != line {
 			e.r.Requirements[i] = now
 			e.unlock()
 			return "requirements: " + now, true

@@ -101,13 +101,18 @@ func uvEnv() map[string]string {
 // changes of one quarter then share an environment (equal locks, equal keys), and
 // no version is newer than the base either way.
 func attempts(p lang.Project, r schemas.Recipe, uvPath string, locked bool) []attempt {
-	base := []string{uvPath, "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--generate-hashes", "--no-strip-extras",
+	// [tool.uv.sources] of the tree names folders, which are among the requirements, and what
+	// no registry has.
+	base := []string{uvPath, "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--generate-hashes", "--no-strip-extras", "--no-sources",
 		"--python", interpreter(r), "--constraints", resolveDir + "/constraints.txt"}
 	input := resolveDir + "/requirements.in"
 	dated := func(kind schemas.Pinning, day time.Time, extra ...string) attempt {
 		date := day.UTC().Format(dateOnly)
 		argv := append(slices.Clone(base), "--exclude-newer", date)
-		argv = append(argv, backendDates(day)...)
+		argv = append(argv, datesBefore(day, backends)...)
+		if slices.Contains(r.Requirements, leastPytest) {
+			argv = append(argv, datesBefore(day, ofPytest)...)
+		}
 		if r.Service != nil {
 			argv = append(argv, lateDates(day)...)
 		}
@@ -144,27 +149,37 @@ var backends = map[string]string{
 	"pdm-pep517": "2022-12-31", "pdm-backend": "2023-06-30", "editables": "2022-12-31", "wheel": "2022-12-31",
 }
 
-// backendDates are per-package limits for a date before the back ends' own.
-func backendDates(day time.Time) []string {
+// ofPytest are the days of the least pytest that is asked for, and of what it needs: for an
+// older commit no other package is newer than its base for it.
+var ofPytest = map[string]string{
+	"pytest": "2020-08-31", "iniconfig": "2020-08-31", "py": "2020-08-31", "pluggy": "2020-08-31", "importlib-metadata": "2020-08-31", "zipp": "2020-08-31",
+}
+
+// datesBefore are per-package limits for a date before the packages' own.
+func datesBefore(day time.Time, packages map[string]string) []string {
 	var out []string
-	for _, name := range sortedKeys(backends) {
-		if date := day.UTC().Format(dateOnly); date < backends[name] {
-			out = append(out, "--exclude-newer-package", name+"="+backends[name])
+	for _, name := range sortedKeys(packages) {
+		if date := day.UTC().Format(dateOnly); date < packages[name] {
+			out = append(out, "--exclude-newer-package", name+"="+packages[name])
 		}
 	}
 	return out
 }
 
-// metadata are the files that say what "." requires: the manifest alone where it
-// is static, else the tree without its large files.
+// metadata are the files that say what the packages of the tree require: the manifests
+// alone where these are static, else the tree without its large files.
 func metadata(t lang.Tree, r schemas.Recipe) []sandbox.File {
-	if !slices.ContainsFunc(r.Requirements, isSelf) {
+	dirs := locals(r.Requirements)
+	if len(dirs) == 0 {
 		return nil
 	}
-	static := readManifest(t).static()
+	root, static := readManifest(t), true
+	for _, dir := range dirs {
+		static = static && root.at(dir).static()
+	}
 	var out []sandbox.File
 	for _, p := range t.Paths() {
-		if static && p != "pyproject.toml" {
+		if static && (path.Base(p) != "pyproject.toml" || !slices.Contains(dirs, folderOf(p))) {
 			continue
 		}
 		data, err := t.Read(p)
@@ -178,7 +193,8 @@ func metadata(t lang.Tree, r schemas.Recipe) []sandbox.File {
 
 // static: PEP 621 with nothing dynamic, which uv reads without running code.
 func (m *manifest) static() bool {
-	return table(m.pyproject, "project") != nil && len(list(m.pyproject, "project", "dynamic")) == 0 && str(m.pyproject, "project", "version") != ""
+	return table(m.pyproject, "project") != nil && len(list(m.pyproject, "project", "dynamic")) == 0 && str(m.pyproject, "project", "version") != "" &&
+		!strings.Contains(string(m.read("pyproject.toml")), " @ ") // a folder of the tree, which is read too
 }
 
 // lockFileVersions are the versions of a lock file of the tree, as constraints.

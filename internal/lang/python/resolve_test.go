@@ -91,11 +91,30 @@ func TestAttemptsAreInOrder(t *testing.T) {
 // Back ends of a date before editable builds are taken from after it.
 func TestBackendDates(t *testing.T) {
 	t.Parallel()
-	if got := strings.Join(backendDates(day(t, "2021-01-01")), " "); !strings.Contains(got, "--exclude-newer-package setuptools=2022-12-31") {
+	if got := strings.Join(datesBefore(day(t, "2021-01-01"), backends), " "); !strings.Contains(got, "--exclude-newer-package setuptools=2022-12-31") {
 		t.Errorf("got %q", got)
 	}
-	if got := backendDates(day(t, "2024-01-01")); len(got) != 0 {
+	if got := datesBefore(day(t, "2024-01-01"), backends); len(got) != 0 {
 		t.Errorf("got %q", got)
+	}
+}
+
+// The pytest that we ask for moves no other package of an old commit to a later date.
+func TestPytestOfOldCommits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		date, line string
+		want       bool
+	}{
+		{"2018-05-01", leastPytest, true},
+		{"2018-05-01", "pytest==3.8.1", false},
+		{"2021-05-01", leastPytest, false},
+	} {
+		p := lang.Project{Date: day(t, c.date), PinToDate: true}
+		first := attempts(p, schemas.Recipe{Requirements: []string{".", c.line}}, "uv", false)[0]
+		if first.Pinning != schemas.PinDate || slices.Contains(first.Argv, "pytest=2020-08-31") != c.want {
+			t.Errorf("%s of %s: %s %q", c.line, c.date, first.Pinning, first.Argv)
+		}
 	}
 }
 

@@ -89,7 +89,9 @@ func (Language) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.Te
 
 func testRun(t lang.Tree, sel lang.Select, command schemas.Command) (recipe.TestRun, bool) {
 	style, words := splitPytest(command.Argv)
+	t = under(t, command.Dir)
 	if sel.Paths != nil {
+		sel = seen(sel, command.Dir)
 		targets := targetsOf(t, sel)
 		if len(targets) == 0 {
 			return recipe.TestRun{}, false
@@ -102,7 +104,7 @@ func testRun(t lang.Tree, sel lang.Select, command schemas.Command) (recipe.Test
 	for _, f := range Flags {
 		argv = append(argv, f.Words...)
 	}
-	if kept, changed := addopts(t, command.Dir); changed {
+	if kept, changed := addopts(t); changed {
 		argv = append(argv, "-o", "addopts="+kept)
 	}
 	env := map[string]string{}
@@ -111,6 +113,18 @@ func testRun(t lang.Tree, sel lang.Select, command schemas.Command) (recipe.Test
 	}
 	env["PYTHONHASHSEED"] = strconv.Itoa(sel.Number)
 	return recipe.TestRun{Command: schemas.Command{Argv: argv, Dir: command.Dir, Env: env}}, true
+}
+
+// seen is a selection whose paths are seen from a folder of the tree.
+func seen(sel lang.Select, dir string) lang.Select {
+	sel.Paths, sel.Skip = slices.Clone(sel.Paths), slices.Clone(sel.Skip)
+	for i, p := range sel.Paths {
+		sel.Paths[i] = seenFrom(dir, p)
+	}
+	for i, s := range sel.Skip {
+		sel.Skip[i] = seenFrom(dir, s)
+	}
+	return sel
 }
 
 const configPath = sandbox.RunPath + "/run.json"
@@ -377,10 +391,5 @@ func isTestModule(p string, patterns []string) bool {
 	if path.Ext(base) != ".py" || base == "conftest.py" || base == "__init__.py" {
 		return false
 	}
-	for _, pattern := range patterns {
-		if ok, err := path.Match(path.Base(pattern), base); err == nil && ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return takesFile(pattern, p) })
 }

@@ -129,7 +129,7 @@ func TestAddopts(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			kept, changed := addopts(treeOf(t, c.archive), "")
+			kept, changed := addopts(treeOf(t, c.archive))
 			if kept != c.kept || changed != c.changed {
 				t.Errorf("got %q %v", kept, changed)
 			}
@@ -200,6 +200,34 @@ func TestPretendVersions(t *testing.T) {
 		switch {
 		case pair && got.variables[name] != value, !pair && want == "" && got.tool != "", !pair && want != "" && (got.tool != want || got.note == ""):
 			t.Errorf("%s: %+v", archive, got)
+		}
+	}
+}
+
+// TestRunsInAFolder: a command of a folder names its targets from there, takes pytest's
+// settings of the nearest folder, and testpaths of no other.
+func TestRunsInAFolder(t *testing.T) {
+	t.Parallel()
+	tr := treeOf(t, "-- setup.cfg --\n[tool:pytest]\npython_files = check_*.py\ntestpaths = elsewhere\naddopts = -n4\n-- py/setup.py --\n-- py/checks/check_a.py --\n-- py/checks/check_b.py --\n-- shared/check_c.py --\n")
+	r := schemas.Recipe{Test: []schemas.Command{{Argv: []string{"pytest"}, Dir: "py"}}}
+	for _, c := range []struct {
+		name        string
+		paths, want []string
+	}{
+		{"one", []string{"py/checks/check_a.py"}, []string{"checks/check_a.py"}},
+		{"beside", []string{"shared/check_c.py"}, []string{"../shared/check_c.py"}},
+		{"all_are_the_suite", []string{"py/checks/check_a.py", "py/checks/check_b.py"}, nil},
+	} {
+		runs := Language{}.Runs(r, tr, lang.Select{Paths: c.paths, Number: 1})
+		if len(runs) != 1 {
+			t.Fatalf("%s: %d runs", c.name, len(runs))
+		}
+		argv := runs[0].Command.Argv
+		if diff := cmp.Diff(append([]string{}, c.want...), append([]string{}, argv[5:slices.Index(argv, Flags[0].Words[0])]...)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+		if runs[0].Command.Dir != "py" || argv[len(argv)-1] != "addopts=" {
+			t.Errorf("%s: in %q, last word %q", c.name, runs[0].Command.Dir, argv[len(argv)-1])
 		}
 	}
 }

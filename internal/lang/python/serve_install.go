@@ -203,14 +203,14 @@ func (m *manifest) runtimeFiles() []requirement {
 func (m *manifest) declared() []requirement {
 	var out []requirement
 	for _, d := range list(m.pyproject, "project", "dependencies") {
-		if line, ok := m.localOr(d); ok && !isSelf(line) {
+		if line, ok := m.localOr(d); ok && !isLocal(line) {
 			out = append(out, requirement{line, m.where("pyproject.toml", d)})
 		}
 	}
 	deps := table(m.pyproject, "tool", "poetry", "dependencies")
 	for _, dist := range sortedKeys(deps) {
 		if r, ok := poetryRequirement(dist, deps[dist]); ok {
-			if line, ok := m.localOr(r); ok && !isSelf(line) {
+			if line, ok := m.localOr(r); ok && !isLocal(line) {
 				out = append(out, requirement{line, m.whereKey("pyproject.toml", dist)})
 			}
 		}
@@ -224,7 +224,7 @@ func (m *manifest) declared() []requirement {
 		}
 	}
 	for _, d := range pyStrings(m.setupPy, "install_requires") {
-		if line, ok := m.localOr(d); ok && !isSelf(line) {
+		if line, ok := m.localOr(d); ok && !isLocal(line) {
 			out = append(out, requirement{line, m.where("setup.py", "install_requires")})
 		}
 	}
@@ -238,7 +238,7 @@ var leftOut = []string{"pkg-resources", "pywin32", "pypiwin32", "pywinpty", "win
 func (s *serving) unneeded(all []requirement) []requirement {
 	return slices.DeleteFunc(slices.Clone(all), func(r requirement) bool {
 		d := distName(strings.TrimPrefix(r.line, "-c "))
-		return d == "" || isSelf(r.line) || slices.Contains(leftOut, d) || !strings.HasPrefix(r.line, "-c ") && isTool(d) && d != "uv" && d != "watchdog"
+		return d == "" || isLocal(r.line) || slices.Contains(leftOut, d) || !strings.HasPrefix(r.line, "-c ") && isTool(d) && d != "uv" && d != "watchdog"
 	})
 }
 
