@@ -131,7 +131,7 @@ var Reasons = []ReasonText{
 	{TooLarge, "the code part is over filters.max_source_lines", "raise the limit"},
 	{UnsafePath, "a path of the tree leaves it or cannot be written", "nothing: the tree is hostile or broken"},
 	{HugeObject, "a file of the change's trees has more than 100 MiB, or a tree more than 1 GiB or 500,000 entries", "nothing: that much is not read"},
-	{HoldsSecret, "the change's diff holds what looks like a credential; the reason names rule, file and line", "tell its owner; where it is none, name its fingerprint or file in redaction.allow"},
+	{HoldsSecret, "the change's diff, or the tree that it starts from, holds what looks like a credential; the reason names rule, file and line", "tell its owner; where it is none, name its fingerprint or file in redaction.allow"},
 	{AddsFunctions, "the code part adds a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
 	{DropsFunctions, "the code part removes a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
 	{UnreadSource, "a source file of the code part does not parse, so that filters.modifies_only cannot be decided", "clear the filter for changes of any shape"},
@@ -188,7 +188,7 @@ var Reasons = []ReasonText{
 	{Uncovered, "tests need a name that neither statement nor interface gives", "write the interface by hand (overrides)"},
 	{StatementForm, "the statement does not begin with \"I want to\", or it holds code", "write the statement by hand (overrides)"},
 	{LedgerFlaky, "every FAIL_TO_PASS test disagreed with itself in some run of this repository", "nothing: the tests are flaky"},
-	{SecretInRow, "what a row would carry beside its diff holds what looks like a credential: its base tree, the names of its tests, its recipe", "tell its owner; where it is none, name its fingerprint or file in redaction.allow"},
+	{SecretInRow, "what a row would carry beside its diff and its base tree holds what looks like a credential: the names of its tests, its recipe", "tell its owner; where it is none, name its fingerprint or file in redaction.allow"},
 	{Crashed, "the process died five times over this item", "look at the log, then run with --retry-crashed"},
 }
 

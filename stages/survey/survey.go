@@ -22,6 +22,7 @@ import (
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/internal/scenario"
+	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -29,7 +30,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "3"
+const Version = "4, " + secrets.RulesVersion
 
 // Config is the stage's settings (service in the configuration file).
 type Config struct {
@@ -40,6 +41,8 @@ type Config struct {
 	WalkBack     int      `json:"walk_back"` // earlier commits that are tried
 	// Env asks for the environment variant of each group, too.
 	Env bool `json:"env,omitempty"`
+	// Allow are findings of package secrets that are known to be none.
+	Allow secrets.Allow `json:"allow,omitempty"`
 }
 
 // Default is what holds where nothing is configured.
@@ -77,6 +80,7 @@ type Surveyor struct {
 	starter Starter
 	blobs   Blobs
 	config  Config
+	scanned secrets.Trees
 	model   *Model // asked for further requests; nil is nobody
 }
 
@@ -242,6 +246,9 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	declared := cut(s.declared(table), variant)
 	if !slices.ContainsFunc(declared, func(c schemas.Cut) bool { return c.Group.Refused == "" }) {
 		return declared, nil // whatever the service answers
+	}
+	if found := s.config.Allow.Without(s.scanned.Scan(t)); len(found) > 0 {
+		return nil, pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("base tree", found))
 	}
 	pipeline.Doing(ctx, "%s, building the service", r.Tag)
 	c := Commit{Repo: src.Repo, Release: r, Language: language, Tree: t}
