@@ -35,14 +35,15 @@ const (
 	DropsFunctions Reason = "link/removes_functions"
 	UnreadSource   Reason = "link/unread_source"
 
-	NoFramework Reason = "survey/framework"
-	NoDatabase  Reason = "survey/database"
-	NoBoot      Reason = "survey/boot"
-	NotStarted  Reason = "survey/not_started"
-	SilentGroup Reason = "survey/silent"
-	SmallGroup  Reason = "survey/small"
-	NoReadBack  Reason = "survey/no_read_back"
-	Outbound    Reason = "survey/outbound"
+	NoFramework   Reason = "survey/framework"
+	NoDatabase    Reason = "survey/database"
+	NoBoot        Reason = "survey/boot"
+	NotStarted    Reason = "survey/not_started"
+	SilentGroup   Reason = "survey/silent"
+	SmallGroup    Reason = "survey/small"
+	NamelessGroup Reason = "survey/nameless"
+	NoReadBack    Reason = "survey/no_read_back"
+	Outbound      Reason = "survey/outbound"
 
 	MixedSource   Reason = "mask/language"
 	NoSuite       Reason = "mask/no_tests"
@@ -138,9 +139,10 @@ var Reasons = []ReasonText{
 	{NoFramework, "the source is no web service in a framework that is read, or in one that service.frameworks leaves out", "nothing for a framework that benchmint does not read; else widen service.frameworks"},
 	{NoDatabase, "the service needs a database or a broker that benchmint does not start; the reason names it", "nothing: it starts SQLite and PostgreSQL"},
 	{NoBoot, "no rule says how the service is started; the reason says what is missing", "see the reason; a Procfile, a Dockerfile or an .env.example tells how"},
-	{NotStarted, "the service ends or does not answer when it is started by rule, at the head and at service.walk_back commits before it", "see its last lines in show"},
+	{NotStarted, "the service ends or does not answer when it is started by rule, at the head and at service.walk_back commits before it", "explain tells the command, environment, port and last lines; service.walk_back tries more commits"},
 	{SilentGroup, "fewer of the group's endpoints answer a good request than service.min_answered, or no answer is the same in all replays", "lower the share; nothing for endpoints that need mail or another service"},
-	{SmallGroup, "the group has fewer endpoints than service.min_endpoints, or none whose handler has a name", "lower service.min_endpoints"},
+	{SmallGroup, "the group has fewer endpoints than service.min_endpoints", "lower service.min_endpoints"},
+	{NamelessGroup, "none of the group's handlers has a name: a function that is written where its route is declared is not masked", "nothing: no setting masks such a function"},
 	{NoReadBack, "nothing that the group's endpoints make shows in the answer to another request", "nothing: the cases would say little"},
 	{Outbound, "the service asks the network outside at its start or to answer; there is none in the sandbox", "nothing: what others answer is not the code's own behaviour"},
 	{MixedSource, "less of the release's code than library.min_language is in one language that is asked for", "lower the share; nothing for a language that benchmint does not build"},

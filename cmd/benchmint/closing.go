@@ -222,6 +222,7 @@ var widens = []struct {
 	{"filters.unnoticed", "true", []schemas.Reason{schemas.NoneNoticing}},
 	{"filters.min_releases", "0", []schemas.Reason{schemas.FewReleases}},
 	{"filters.licences", "", []schemas.Reason{schemas.BadLicence}},
+	{"service.min_endpoints", "1", []schemas.Reason{schemas.SmallGroup}},
 }
 
 // filterLine is which filter left out the most, and what lets that through; "" where none

@@ -108,7 +108,7 @@ func (s *Surveyor) Run(ctx context.Context, in schemas.Crawled) ([]schemas.Cut, 
 	var first []schemas.Cut
 	var why error
 	for n, r := range commits {
-		pipeline.Doing(ctx, "commit %d of %d, %s", n+1, len(commits), r.Tag)
+		pipeline.Doing(ctx, "commit %d of %d, %s, reading its endpoints", n+1, len(commits), r.Tag)
 		cuts, err := s.commit(ctx, in.Source, repo, r, wanted)
 		var rejected *pipeline.Rejected
 		switch {
@@ -250,7 +250,6 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	if found := s.config.Allow.Without(s.scanned.Scan(t)); len(found) > 0 {
 		return nil, pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("base tree", found))
 	}
-	pipeline.Doing(ctx, "%s, building the service", r.Tag)
 	c := Commit{Repo: src.Repo, Release: r, Language: language, Tree: t}
 	server, recipe, stop, err := s.starter.Start(ctx, c, table)
 	if err != nil {
@@ -267,7 +266,7 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	recording, err := scenario.Record(ctx, table, server, o)
 	var not *contract.NotReady
 	if errors.As(err, &not) {
-		return nil, pipeline.Reject(schemas.NotStarted, "%s; %s", not.Why, lastLines(not.Log))
+		return nil, pipeline.Reject(schemas.NotStarted, "%s", unready(not, recipe))
 	}
 	var deferred *pipeline.Deferred
 	if errors.As(err, &deferred) { // the model cannot be asked now
@@ -385,11 +384,4 @@ func (s *Surveyor) read(t lang.Tree) (language string, table routes.Table, err e
 		return "", table, pipeline.Reject(schemas.NoFramework, "it is written with %s, and service.frameworks asks for %s", table.Framework, strings.Join(s.config.Frameworks, ", "))
 	}
 	return language, table, nil
-}
-
-// lastLines is the end of a log, as one line.
-func lastLines(log []byte) string {
-	const most = 5
-	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
-	return strings.Join(lines[max(0, len(lines)-most):], " | ")
 }

@@ -304,6 +304,11 @@ func TestDeclared(t *testing.T) {
 	if err != nil || len(s.begun) != 0 || fmt.Sprint(ends(cuts)) != fmt.Sprint(map[string]schemas.Reason{"tags": schemas.SmallGroup}) {
 		t.Errorf("%v, begun %v, %v", ends(cuts), s.begun, err)
 	}
+	const unnamed = "package main\n\nimport \"net/http\"\n\nfunc main() {\n\thttp.HandleFunc(\"GET /api/tags\", func(w http.ResponseWriter, r *http.Request) {})\n\thttp.HandleFunc(\"POST /api/tags\", func(w http.ResponseWriter, r *http.Request) {})\n\thttp.ListenAndServe(\":80\", nil)\n}\n"
+	cuts, _, err = run(t, "-- commit: One --\n-- go.mod --\nmodule example.com/tags\n\ngo 1.22\n-- main.go --\n"+unnamed, s, survey.Default())
+	if err != nil || len(s.begun) != 0 || fmt.Sprint(ends(cuts)) != fmt.Sprint(map[string]schemas.Reason{"tags": schemas.NamelessGroup}) {
+		t.Errorf("%v, begun %v, %v", ends(cuts), s.begun, err)
+	}
 	s = &starter{}
 	if cuts, _, err = run(t, app+"-- commit: Less --\n-- app.py --\n"+small, s, survey.Default()); err != nil || len(s.begun) != 1 || len(cuts) != 3 {
 		t.Errorf("%v, begun %v, %v", ends(cuts), s.begun, err)
