@@ -72,7 +72,7 @@ var services = kind{
 	funnel: branch{
 		stage: "strip", title: "Groups of endpoints",
 		filters: []filter{
-			{title: "that answer, and of which something is read back", reasons: []schemas.Reason{schemas.SilentGroup, schemas.SmallGroup, schemas.NoReadBack}},
+			{title: "that answer, and of which something is read back", reasons: []schemas.Reason{schemas.SilentGroup, schemas.SmallGroup, schemas.NamelessGroup, schemas.NoReadBack}},
 			{title: "that a starter can be made of"},
 		},
 	},

@@ -11,7 +11,6 @@ import (
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/internal/screen"
 	"github.com/benchmint/benchmint/internal/secrets"
-	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -42,7 +41,7 @@ const (
 type redactor struct {
 	allow   secrets.Allow
 	noted   []Redaction
-	scanned map[schemas.Digest][]secrets.Finding // of files of base trees: neighbours share nearly all
+	scanned secrets.Trees // of bases: neighbours share nearly all of their files
 	// code is what the patches of the task hold whose texts are masked: an address that it
 	// works with is no person's.
 	code string
@@ -111,9 +110,9 @@ func (r *redactor) prose(t Task) Task {
 	return t
 }
 
-// task is what looks like a credential in what a task would bring into the dataset, and
-// is not allowed. Of the base tree, which is public and cannot be masked, only what has
-// a form of one service counts.
+// task is what looks like a credential in what was made of a task's change, and is not
+// allowed. The base tree was looked at when the start was made, before anything was built for
+// it: what is allowed in it is said here.
 func (r *redactor) task(t Task, row Row, files []taskFile) ([]secrets.Finding, error) {
 	var all []secrets.Finding
 	for _, f := range files {
@@ -130,11 +129,13 @@ func (r *redactor) task(t Task, row Row, files []taskFile) ([]secrets.Finding, e
 		return nil, err
 	}
 	all = append(all, named("row", secrets.Scan("", unescaped(b)))...)
-	base, err := t.Base()
-	if err != nil {
-		return nil, fmt.Errorf("reading the base tree: %w", err)
+	if len(r.allow) > 0 {
+		base, err := t.Base()
+		if err != nil {
+			return nil, fmt.Errorf("reading the base tree: %w", err)
+		}
+		all = append(all, slices.DeleteFunc(r.scanned.Scan(base), func(f secrets.Finding) bool { return !r.allow.Has(f) })...)
 	}
-	all = append(all, r.tree(base)...)
 	var out []secrets.Finding
 	for _, f := range all {
 		if r.allow.Has(f) {
@@ -170,23 +171,6 @@ func (r Row) withoutPatches() Row {
 // unescaped is JSON in JSON as it reads: rules look for quotes and line ends.
 func unescaped(b []byte) string {
 	return strings.NewReplacer(`\\\"`, `"`, `\"`, `"`, `\\n`, "\n", `\n`, "\n").Replace(string(b))
-}
-
-func (r *redactor) tree(t *tree.Tree) []secrets.Finding {
-	var out []secrets.Finding
-	for _, e := range t.Entries() {
-		if e.Mode == tree.ModeModule {
-			continue
-		}
-		key := schemas.DigestBytes(e.Data)
-		found, ok := r.scanned[key]
-		if !ok {
-			found = secrets.ScanSpecific(string(e.Data))
-			r.scanned[key] = found
-		}
-		out = append(out, named(schemas.RecordPath(e.Path), slices.Clone(found))...)
-	}
-	return out
 }
 
 // json masks every text of a JSON value.

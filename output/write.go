@@ -237,7 +237,7 @@ func newWriter(dir string) (*writer, error) {
 }
 
 func (w *writer) all(in Input) (Manifest, error) {
-	w.redactor = redactor{allow: in.Allow, scanned: map[schemas.Digest][]secrets.Finding{}}
+	w.redactor = redactor{allow: in.Allow}
 	if err := w.tasks(in); err != nil {
 		return Manifest{}, err
 	}

@@ -35,14 +35,15 @@ const (
 	DropsFunctions Reason = "link/removes_functions"
 	UnreadSource   Reason = "link/unread_source"
 
-	NoFramework Reason = "survey/framework"
-	NoDatabase  Reason = "survey/database"
-	NoBoot      Reason = "survey/boot"
-	NotStarted  Reason = "survey/not_started"
-	SilentGroup Reason = "survey/silent"
-	SmallGroup  Reason = "survey/small"
-	NoReadBack  Reason = "survey/no_read_back"
-	Outbound    Reason = "survey/outbound"
+	NoFramework   Reason = "survey/framework"
+	NoDatabase    Reason = "survey/database"
+	NoBoot        Reason = "survey/boot"
+	NotStarted    Reason = "survey/not_started"
+	SilentGroup   Reason = "survey/silent"
+	SmallGroup    Reason = "survey/small"
+	NamelessGroup Reason = "survey/nameless"
+	NoReadBack    Reason = "survey/no_read_back"
+	Outbound      Reason = "survey/outbound"
 
 	MixedSource   Reason = "mask/language"
 	NoSuite       Reason = "mask/no_tests"
@@ -133,16 +134,17 @@ var Reasons = []ReasonText{
 	{TooLarge, "the code part is over filters.max_source_lines", "raise the limit"},
 	{UnsafePath, "a path of the tree leaves it or cannot be written", "nothing: the tree is hostile or broken"},
 	{HugeObject, "a file of the change's trees has more than 100 MiB, or a tree more than 1 GiB or 500,000 entries", "nothing: that much is not read"},
-	{HoldsSecret, "the change's diff holds what looks like a credential; the reason names rule, file and line", "tell its owner; where it is none, name its fingerprint or file in redaction.allow"},
+	{HoldsSecret, "the change's diff, or the tree that it starts from, holds what looks like a credential; the reason names rule, file and line", "tell its owner; where it is none, name its fingerprint or file in redaction.allow"},
 	{AddsFunctions, "the code part adds a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
 	{DropsFunctions, "the code part removes a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
 	{UnreadSource, "a source file of the code part does not parse, so that filters.modifies_only cannot be decided", "clear the filter for changes of any shape"},
 	{NoFramework, "the source is no web service in a framework that is read, or in one that service.frameworks leaves out", "nothing for a framework that benchmint does not read; else widen service.frameworks"},
 	{NoDatabase, "the service needs a database or a broker that benchmint does not start; the reason names it", "nothing: it starts SQLite and PostgreSQL"},
 	{NoBoot, "no rule says how the service is started; the reason says what is missing", "see the reason; a Procfile, a Dockerfile or an .env.example tells how"},
-	{NotStarted, "the service ends or does not answer when it is started by rule, at the head and at service.walk_back commits before it", "see its last lines in show"},
+	{NotStarted, "the service ends or does not answer when it is started by rule, at the head and at service.walk_back commits before it", "explain tells the command, environment, port and last lines; service.walk_back tries more commits"},
 	{SilentGroup, "fewer of the group's endpoints answer a good request than service.min_answered, or no answer is the same in all replays", "lower the share; nothing for endpoints that need mail or another service"},
-	{SmallGroup, "the group has fewer endpoints than service.min_endpoints, or none whose handler has a name", "lower service.min_endpoints"},
+	{SmallGroup, "the group has fewer endpoints than service.min_endpoints", "lower service.min_endpoints"},
+	{NamelessGroup, "none of the group's handlers has a name: a function that is written where its route is declared is not masked", "nothing: no setting masks such a function"},
 	{NoReadBack, "nothing that the group's endpoints make shows in the answer to another request", "nothing: the cases would say little"},
 	{Outbound, "the service asks the network outside at its start or to answer; there is none in the sandbox", "nothing: what others answer is not the code's own behaviour"},
 	{MixedSource, "less of the release's code than library.min_language is in one language that is asked for", "lower the share; nothing for a language that benchmint does not build"},
@@ -192,7 +194,7 @@ var Reasons = []ReasonText{
 	{Uncovered, "tests need a name that neither statement nor interface gives", "write the interface by hand (overrides)"},
 	{StatementForm, "the statement does not begin with \"I want to\", or it holds code", "write the statement by hand (overrides)"},
 	{LedgerFlaky, "every FAIL_TO_PASS test disagreed with itself in some run of this repository", "nothing: the tests are flaky"},
-	{SecretInRow, "what a row would carry beside its diff holds what looks like a credential: its base tree, the names of its tests, its recipe", "tell its owner; where it is none, name its fingerprint or file in redaction.allow"},
+	{SecretInRow, "what a row would carry beside its diff and its base tree holds what looks like a credential: the names of its tests, its recipe", "tell its owner; where it is none, name its fingerprint or file in redaction.allow"},
 	{Crashed, "the process died five times over this item", "look at the log, then run with --retry-crashed"},
 }
 

@@ -22,15 +22,16 @@ const labelsKey = "filters.labels"
 var widens = []struct {
 	key, value string
 	reasons    []schemas.Reason
-	isWide     func(config.Filters) bool
+	isWide     func(*config.Config) bool
 }{
-	{"filters.modifies_only", "false", []schemas.Reason{schemas.AddsFunctions, schemas.DropsFunctions, schemas.UnreadSource}, func(f config.Filters) bool { return !f.ModifiesOnly }},
-	{labelsKey, "", []schemas.Reason{schemas.OtherLabel}, func(f config.Filters) bool { return len(f.Labels) == len(schemas.Labels) }},
-	{"filters.max_source_lines", "0", []schemas.Reason{schemas.TooLarge}, func(f config.Filters) bool { return f.MaxSourceLines == 0 }},
-	{"filters.thin", "true", []schemas.Reason{schemas.ThinStatement}, func(f config.Filters) bool { return f.Thin }},
-	{"filters.unnoticed", "true", []schemas.Reason{schemas.NoneNoticing}, func(f config.Filters) bool { return f.Unnoticed }},
-	{"filters.min_releases", "0", []schemas.Reason{schemas.FewReleases}, func(f config.Filters) bool { return f.MinReleases == 0 }},
-	{"filters.licences", "", []schemas.Reason{schemas.BadLicence}, func(f config.Filters) bool { return len(f.Licences) == 0 }},
+	{"filters.modifies_only", "false", []schemas.Reason{schemas.AddsFunctions, schemas.DropsFunctions, schemas.UnreadSource}, func(c *config.Config) bool { return !c.Filters.ModifiesOnly }},
+	{labelsKey, "", []schemas.Reason{schemas.OtherLabel}, func(c *config.Config) bool { return len(c.Filters.Labels) == len(schemas.Labels) }},
+	{"filters.max_source_lines", "0", []schemas.Reason{schemas.TooLarge}, func(c *config.Config) bool { return c.Filters.MaxSourceLines == 0 }},
+	{"filters.thin", "true", []schemas.Reason{schemas.ThinStatement}, func(c *config.Config) bool { return c.Filters.Thin }},
+	{"filters.unnoticed", "true", []schemas.Reason{schemas.NoneNoticing}, func(c *config.Config) bool { return c.Filters.Unnoticed }},
+	{"filters.min_releases", "0", []schemas.Reason{schemas.FewReleases}, func(c *config.Config) bool { return c.Filters.MinReleases == 0 }},
+	{"filters.licences", "", []schemas.Reason{schemas.BadLicence}, func(c *config.Config) bool { return len(c.Filters.Licences) == 0 }},
+	{"service.min_endpoints", "1", []schemas.Reason{schemas.SmallGroup}, func(c *config.Config) bool { return c.Service.MinEndpoints <= 1 }},
 }
 
 // filtered is what one filter left out, and the settings that let it through.
@@ -61,7 +62,7 @@ func (p *program) filters(c *config.Config, s pipeline.Summary, st labelled) ([]
 				}
 			}
 		}
-		if f.n == 0 || w.isWide(c.Filters) {
+		if f.n == 0 || w.isWide(c) {
 			continue
 		}
 		f.ways = []way{{w.key + "=" + w.value, f.n, after}}

@@ -133,6 +133,9 @@ type Server interface {
 type NotReady struct {
 	Why string // one line
 	Log []byte // its last lines
+	// Listens are the ports that something of the service listens on, of one that runs and
+	// gives no answer; nil is not known.
+	Listens []int
 }
 
 func (n *NotReady) Error() string { return "the service does not get ready: " + n.Why }

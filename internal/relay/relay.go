@@ -108,6 +108,7 @@ type client struct {
 	state  string
 	since  time.Duration // the service began, when it was last asked
 	waited time.Duration // for a processor, when a request last failed
+	ports  []int         // that something listened on then
 	once   sync.Once
 }
 
@@ -181,7 +182,7 @@ func (c *client) ready(ctx context.Context, s *Server) error {
 		if why := c.gone(); why != "" {
 			return &contract.NotReady{Why: why}
 		}
-		if err := c.late(patient, a.Failed); err != nil {
+		if err := c.late(patient, a.Failed, s.Service); err != nil {
 			return err
 		}
 		if !pause(ctx, wait) {
@@ -193,13 +194,14 @@ func (c *client) ready(ctx context.Context, s *Server) error {
 
 // late is the end of a service that runs and has not answered for a time: one that had its
 // patience to itself is not ready, and one that waited for a processor says nothing.
-func (c *client) late(patient time.Duration, failed string) error {
+func (c *client) late(patient time.Duration, failed string, s schemas.Service) error {
 	c.mu.Lock()
 	since, waited := c.since, c.waited
+	listens := slices.DeleteFunc(append([]int{}, c.ports...), func(port int) bool { return s.Database != "" && port == s.DBPort })
 	c.mu.Unlock()
 	switch {
 	case since-waited >= patient:
-		return &contract.NotReady{Why: fmt.Sprintf("it gives no answer within %v: %s", patient, failed)}
+		return &contract.NotReady{Why: fmt.Sprintf("it gives no answer within %v: %s", patient, failed), Listens: listens}
 	case since >= starving*patient:
 		return &sandbox.ShortageError{
 			Of: "processor time", Why: fmt.Sprintf("a service that starts waited %v of %v for it", waited.Round(time.Second), since.Round(time.Second)),
@@ -329,12 +331,12 @@ func (c *client) pass(request []byte) (word string, data []byte, err error) {
 		return "", nil, err
 	}
 	parts := strings.Fields(string(line))
-	if len(parts) != 5 {
+	if len(parts) != 6 {
 		return "", nil, fmt.Errorf("%w: %q", errProtocol, line)
 	}
 	var numbers [3]int
 	for i := range numbers {
-		if numbers[i], err = strconv.Atoi(parts[2+i]); err != nil {
+		if numbers[i], err = strconv.Atoi(parts[[]int{2, 3, 5}[i]]); err != nil {
 			return "", nil, fmt.Errorf("%w: %q", errProtocol, line)
 		}
 	}
@@ -348,7 +350,12 @@ func (c *client) pass(request []byte) (word string, data []byte, err error) {
 	}
 	c.state, c.since = parts[1], time.Duration(numbers[0])*time.Millisecond
 	if parts[0] != "ok" {
-		c.waited = time.Duration(numbers[1]) * time.Millisecond
+		c.waited, c.ports = time.Duration(numbers[1])*time.Millisecond, nil
+		for _, text := range strings.Split(parts[4], ",") {
+			if port, err := strconv.Atoi(text); err == nil { // "-" is none
+				c.ports = append(c.ports, port)
+			}
+		}
 	}
 	return parts[0], data, nil
 }

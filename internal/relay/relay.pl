@@ -3,10 +3,11 @@
 #   relay.pl PORT SECONDS BYTES COMMAND [ARGUMENT...]
 #
 # A request is a line with a number of bytes, and then those bytes, as they are sent. An answer
-# is a line "WORD STATE SINCE WAITED BYTES", and then those bytes, as they came. WORD is ok,
+# is a line "WORD STATE SINCE WAITED PORTS BYTES", and then those bytes, as they came. WORD is ok,
 # refused, reset, timeout or large. STATE is "up" or the exit status of the service. SINCE is how
 # many milliseconds ago it began, and WAITED how many of them a thread of it has waited for a
-# processor, which is asked where WORD is not ok. What the service prints goes to standard error.
+# processor; PORTS are those that something in the sandbox listens on, with commas between them,
+# or "-". Both are asked where WORD is not ok. What the service prints goes to standard error.
 use strict;
 use warnings;
 use IO::Socket::INET;
@@ -47,7 +48,8 @@ while (defined(my $line = <STDIN>)) {
     }
     my $delay = $word eq 'ok' ? 0 : waited();
     my $since = int(1000 * (Time::HiRes::time() - $began));
-    print $out "$word $state $since $delay " . length($data) . "\n" . $data;
+    my $ports = $word eq 'ok' ? '-' : listened();
+    print $out "$word $state $since $delay $ports " . length($data) . "\n" . $data;
 }
 kill 'KILL', $pid;
 
@@ -73,6 +75,18 @@ sub waited {
     my $since = Time::HiRes::time() - $began;
     $waited = $waited + $most < $since ? $waited + $most : $since;
     return int(1000 * $waited);
+}
+
+# listened are the ports that something listens on, as the system has them.
+sub listened {
+    my %ports;
+    for my $file ('/proc/net/tcp', '/proc/net/tcp6') {
+        open(my $in, '<', $file) or next;
+        while (<$in>) {
+            $ports{hex $1} = 1 if /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:[0-9A-F]{4} 0A /;
+        }
+    }
+    return join(',', sort { $a <=> $b } keys %ports) || '-';
 }
 
 sub ask {

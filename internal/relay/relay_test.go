@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/benchmint/benchmint/internal/contract"
 	"github.com/benchmint/benchmint/internal/relay"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -25,7 +27,7 @@ my $mode = shift // "";
 if ($mode eq "fails") { print STDERR "no such table\n"; exit 3 }
 if ($mode eq "silent") { sleep 600 }
 if ($mode =~ /^starved/) { for (1 .. 40) { if (!fork) { alarm($mode eq "starved" ? 30 : 4); 1 while 1 } } sleep($mode eq "starved" ? 600 : 3) }
-my $l = IO::Socket::INET->new(LocalHost => "127.0.0.1", LocalPort => 8000, Listen => 50, ReuseAddr => 1) or die $@;
+my $l = IO::Socket::INET->new(LocalHost => "127.0.0.1", LocalPort => $mode eq "elsewhere" ? 8001 : 8000, Listen => 50, ReuseAddr => 1) or die $@;
 my $count = 0;
 while (1) {
 	my $c = $l->accept or next;
@@ -152,11 +154,18 @@ func TestNotReady(t *testing.T) {
 	t.Parallel()
 	s, dir := box(t)
 	s.Patience = 2 * time.Second
-	for mode, want := range map[string][2]string{"fails": {"exit code 3", "no such table"}, "silent": {"no answer within 2s", "starting as told"}} {
+	for mode, want := range map[string]struct {
+		why, log string
+		listens  []int
+	}{
+		"fails":     {"exit code 3", "no such table", nil},
+		"silent":    {"no answer within 2s", "starting as told", []int{}},
+		"elsewhere": {"no answer within 2s", "starting as told", []int{8001}},
+	} {
 		s.Service.Start = command(mode)
 		_, _, err := s.Fresh(t.Context(), false)
 		var not *contract.NotReady
-		if !errors.As(err, &not) || !strings.Contains(not.Why, want[0]) || !strings.Contains(string(not.Log), want[1]) {
+		if !errors.As(err, &not) || !strings.Contains(not.Why, want.why) || !strings.Contains(string(not.Log), want.log) || !cmp.Equal(want.listens, not.Listens) {
 			t.Errorf("%s: %v %+v", mode, err, not)
 		}
 	}

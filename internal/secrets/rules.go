@@ -13,7 +13,7 @@ import (
 
 // RulesVersion is where gitleaks/rules.toml comes from. Stages that scan have it in
 // their fingerprint.
-const RulesVersion = "gitleaks v8.30.0 + 1"
+const RulesVersion = "gitleaks v8.30.0 + 2"
 
 //go:embed gitleaks/rules.toml
 var gitleaks []byte
@@ -139,9 +139,12 @@ var own = []struct {
 }{
 	{"token-form", `\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{60,255}|sk-[A-Za-z0-9_-]{40,200}|AKIA[0-9A-Z]{16}|xox[abprs]-[0-9]{8,}-[A-Za-z0-9-]{16,}|pypi-[A-Za-z0-9_-]{80,300})\b`,
 		3, []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "sk-", "akia", "xox", "pypi-"}},
-	{"url-password", `\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@'"<>\x60{}$()\[\]]{0,64}:([^\s/:@'"<>\x60{}$()\[\]%]{8,100})@[A-Za-z0-9][A-Za-z0-9.-]+`,
+	{urlPassword, `\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@'"<>\x60{}$()\[\]]{0,64}:([^\s/:@'"<>\x60{}$()\[\]%]{8,100})@([A-Za-z0-9][A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+(?:%[^\s\]]*)?\])`,
 		3, []string{"://"}},
 }
+
+// urlPassword is the rule of passwords in URLs. Its second group is the host.
+const urlPassword = "url-password"
 
 // unsure are rules of a fixed form that is not one service's own: test keys, examples
 // and answers of mock servers have it as well.

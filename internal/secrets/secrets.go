@@ -167,8 +167,13 @@ func (s *ruleSet) judge(r rule, path, text string, m []int, prose bool) (Finding
 	if !random || r.id == "generic-api-key" && !strings.ContainsAny(secret, "0123456789") {
 		return Finding{}, false
 	}
-	if r.id == "url-password" && strings.HasSuffix(text[m[0]:start], "://"+secret+":") {
+	if r.id == urlPassword && strings.HasSuffix(text[m[0]:start], "://"+secret+":") {
 		return Finding{}, false // the user's own name, as development settings have it
+	}
+	// In prose it costs nothing to mask what opens nothing. What an @ follows is no host: the
+	// password goes on.
+	if r.id == urlPassword && !prose && !strings.HasPrefix(text[m[1]:], "@") && unreachable(text[m[4]:m[5]]) {
+		return Finding{}, false
 	}
 	line := lineAround(text, start, end)
 	for _, a := range append([]allowlist{s.global}, r.allowed...) {
@@ -188,13 +193,13 @@ func lineAround(text string, start, end int) string {
 }
 
 // fakeWords are what people write into a value that is to be none.
-var fakeWords = lazyregexp.New(`(?i)example|dummy|fake|sample|placeholder|redacted|changeme|insert|your[-_]|not[-_]?a|invalid|xxxx|\*\*\*\*|\.\.\.|0123456|123456789|abcdefg|deadbeef|qwerty|foobar|lorem|secret|passw|test`)
+var fakeWords = lazyregexp.New(`(?i)example|dummy|fake|sample|placeholder|redacted|insert|your[-_]|not[-_]?a|invalid|xxxx|\*\*\*\*|\.\.\.|0123456|123456789|abcdefg|deadbeef|qwerty|foobar|lorem|secret|passw|test|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this)|p[a4][s5]{2}w[o0]rd|s3cr[e3]t|letmein|hunter2|access[-_]?token`)
 
 // fake reports whether a value says of itself that it is none. Where the form is a
 // service's own, a word inside of it may be chance: only those of four of one
 // character or a row of digits count.
 func fake(r rule, secret string) bool {
-	if r.kind == Specific && r.id != "url-password" {
+	if r.kind == Specific && r.id != urlPassword {
 		return clearlyFake.MatchString(secret)
 	}
 	return fakeWords.MatchString(secret)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/benchmint/benchmint/internal/tree"
 )
 
 func TestScrub(t *testing.T) {
@@ -136,6 +138,80 @@ func TestFakesAreNone(t *testing.T) {
 		if found := Scan("src/a.py", text+"\n"); len(found) > 0 {
 			t.Errorf("%s: %+v", text, found)
 		}
+	}
+}
+
+// TestURLs: a password is one where somebody can reach its host, and where it does not say of
+// itself that it is none.
+func TestURLs(t *testing.T) {
+	t.Parallel()
+	password := planted(0)["url"][len("postgres://admin:"):][:16]
+	for _, host := range []string{
+		"192.168.0.8", "10.1.2.3:5432", "172.16.0.1", "172.31.255.255", "127.0.0.1:5432", "0.0.0.0", "169.254.1.1", "100.64.0.1", "192.0.2.7", "198.51.100.7", "203.0.113.7", "198.18.0.1",
+		"[::1]:5432", "[::]", "[fe80::1%25eth0]", "[fe80::1]", "[fd12:3456::1]", "[fc00::1]", "[2001:db8::1]", "[::ffff:10.0.0.1]",
+		"localhost", "LOCALHOST:5432", "localhost.", "db", "postgres:5432", "my_db", "app.localhost", "localhost.localdomain",
+		"db.test", "a.b.invalid", "printer.local", "db.default.svc.cluster.local", "host.docker.internal", "nas.lan", "nas.home.arpa", "ldap.corp", "db.svc",
+		"example.com", "www.example.com.", "example.org", "db.example.net", "example.io", "api.example.co.uk", "db.example",
+	} {
+		for _, form := range []string{"%s", "see <%s>", "URL = '%s/app'", "`%s?ssl=1`", "%s."} {
+			if text := strings.Replace(form, "%s", "postgresql://admin:"+password+"@"+host, 1); len(ScanSpecific(text)) > 0 || len(Scan("docs/a.rst", text)) > 0 {
+				t.Errorf("%q is an alarm", text)
+			}
+		}
+		if text := "postgresql://admin:" + password + "@" + host; strings.Contains(Scrub(text), password) {
+			t.Errorf("%q is not masked in prose", text)
+		}
+	}
+	for _, host := range []string{
+		"8.8.8.8", "172.32.0.1", "172.15.0.1", "192.169.0.1", "11.0.0.1", "100.128.0.1", "128.0.0.1", "[2606:4700::1111]", "[::ffff:8.8.8.8]", "2130706433", "10.0.0.1.nip.io",
+		"db.corp.com", "db.internal.net", "internal.io", "my-example.com", "example.acme.com", "example.com.acme.io", "test.com", "local.dev", "localhost.acme.com", "a_b.acme.com", "acme.co.uk", "db.eu-west-1.rds.amazonaws.com", "acme.onion",
+		"word@db.acme.com",
+	} {
+		text := "URL = 'postgresql://admin:" + password + "@" + host + "/app'"
+		if len(ScanSpecific(text)) != 1 || len(Scan("docs/a.rst", text)) != 1 {
+			t.Errorf("%q is no alarm", text)
+		}
+	}
+	for _, none := range []string{
+		"password", "<password>", "${PASSWORD}", "$PASSWORD", "%(password)s", "%PASSWORD%", "{password}", "{{ password }}", "[password]", "changeme", "change-me", "changethis", "CHANGE_ME", "replace_me",
+		"your-password", "yourpassword", "********", "xxxxxxxx", "s3cret-pw", "p4ssw0rd", "pa55word", "my-secret-pw", "test1234", "letmein123", "personal-access-token", "%s",
+	} {
+		if text := "https://user:" + none + "@db.acme.com/x"; len(ScanSpecific(text)) > 0 || len(Scan("docs/a.rst", text)) > 0 {
+			t.Errorf("%q is an alarm", text)
+		}
+	}
+}
+
+// TestTrees: what neighbours share is looked at once, and said of each by its own name.
+func TestTrees(t *testing.T) {
+	t.Parallel()
+	key := planted(0)["github"]
+	of := func(paths ...string) *tree.Tree {
+		entries := []tree.Entry{{Path: "lib", Mode: tree.ModeModule, Data: []byte(strings.Repeat("1", 40))}, {Path: "a.py", Mode: tree.ModeFile, Data: []byte("password = 'q9K2vLx7Rt5bW1'\n")}}
+		for _, p := range paths {
+			entries = append(entries, tree.Entry{Path: p, Mode: tree.ModeFile, Data: []byte("\n" + key)})
+		}
+		made, err := tree.New(entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	var s Trees
+	for _, paths := range [][]string{{"x"}, {"y", "z/\xff"}, nil} {
+		var got []string
+		for _, f := range s.Scan(of(paths...)) {
+			got = append(got, f.Path)
+			if f.Line != 2 || !strings.HasPrefix(f.Fingerprint, f.Rule) {
+				t.Errorf("%+v", f)
+			}
+		}
+		if len(got) != len(paths) || len(paths) > 0 && got[0] != paths[0] {
+			t.Errorf("%q, want %q", got, paths)
+		}
+	}
+	if len(s.seen) != 2 {
+		t.Errorf("%d contents were looked at, want 2", len(s.seen))
 	}
 }
 

@@ -50,6 +50,9 @@ func said(a schemas.Adequacy) []string {
 
 const tests = "t alpha\nu beta\nkept one\n"
 
+// alone is a run of a file without the test that passes before the change.
+const alone = "test_a.toy -test_a.toy::kept"
+
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -64,7 +67,13 @@ func TestEnds(t *testing.T) {
 			want: []string{
 				"code.toy 0 noticed test_a.toy::t", "code.toy 1 noticed test_a.toy::u", "code.toy 2 unnoticed", "2 noticed, 0 skipped",
 			},
-			runs: []string{"test_a.toy", "test_a.toy", "test_a.toy", "test_a.toy"},
+			runs: []string{alone, alone, alone, alone},
+		},
+		"a_test_that_needs_its_neighbour_runs_with_it": {
+			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "after alpha\nt beta\nkept one\n"},
+			solution: map[string]string{"code.toy": "one\nalpha\nbeta\n", "test_a.toy": "after alpha\nt beta\nkept one\n"},
+			want:     []string{"code.toy 0 noticed test_a.toy::after test_a.toy::t", "1 noticed, 0 skipped"},
+			runs:     []string{alone, "test_a.toy", "test_a.toy"},
 		},
 		"only_files_with_fail_to_pass_run": {
 			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "t alpha\n", "test_b.toy": "kept one\n"},
@@ -76,7 +85,7 @@ func TestEnds(t *testing.T) {
 			start:    map[string]string{"code.toy": "one\n", "test_a.toy": "t alpha\nkept one\n"},
 			solution: map[string]string{"code.toy": "alpha\n", "more.toy": "one\n", "test_a.toy": "t alpha\nkept one\n"},
 			want:     []string{"code.toy 0 noticed test_a.toy::t", "more.toy 0 unnoticed", "1 noticed, 0 skipped"},
-			runs:     []string{"test_a.toy", "test_a.toy", "test_a.toy"},
+			runs:     []string{alone, alone, alone},
 		},
 		"half_of_an_edit_is_skipped": {
 			start:    map[string]string{"code.py": "one\ntwo\n", "test_a.toy": "t alpha\n"},

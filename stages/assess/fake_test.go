@@ -45,6 +45,9 @@ func (toy) Runs(r schemas.Recipe, t lang.Tree, sel lang.Select) []recipe.TestRun
 	if len(r.Test) > 0 {
 		command = r.Test[0].Argv[0]
 	}
+	for _, id := range sel.Skip {
+		paths = append(slices.Clone(paths), "-"+id)
+	}
 	return []recipe.TestRun{{Command: schemas.Command{Argv: append([]string{command}, paths...)}, Report: "/tmp/report"}}
 }
 
@@ -163,7 +166,11 @@ func (b *box) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 	b.limits = append(b.limits, r.Limits.Timeout)
 	code := b.code(r.Layer.ID)
 	report := testlog.Report{Started: !slices.Contains(code, "mute"), Ended: true}
+	skipped := func(id string) bool { return slices.Contains(r.Command.Argv, "-"+id) }
 	for _, p := range r.Command.Argv[1:] {
+		if strings.HasPrefix(p, "-") {
+			continue
+		}
 		u := testlog.Unit{Name: p, State: testlog.Finished}
 		if slices.Contains(code, "broken") {
 			u.State = testlog.NotLoaded
@@ -178,7 +185,10 @@ func (b *box) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 			if name == "alone" && len(r.Command.Argv) == 2 {
 				t.Status = schemas.Failed // it needs what another file leaves behind
 			}
-			if u.State == testlog.Finished {
+			if name == "after" && skipped(p+"::kept") {
+				t.Status = schemas.Failed // it needs what another test leaves behind
+			}
+			if u.State == testlog.Finished && !skipped(t.ID) {
 				report.Tests = append(report.Tests, t)
 			}
 		}

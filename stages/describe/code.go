@@ -123,10 +123,10 @@ func identifiers(f *outline.File) map[string]bool {
 
 // usesOf collects the names that the test part uses. A plain identifier that the file
 // itself declares does not count.
-func (s *solution) usesOf(tests []string) uses {
+func (s *source) usesOf(tests []string) uses {
 	u := uses{names: map[string]bool{}, asked: map[string]bool{}, keywords: map[string]bool{}}
 	for _, p := range tests {
-		f := s.after.file(p)
+		f := s.file(p)
 		if f == nil {
 			continue
 		}

@@ -387,6 +387,10 @@ func TestRequest(t *testing.T) {
 		{"`Schema.handle_error` receives `many` as well", "", "make sure that `Schema.handle_error` receives `many` as well"},
 		{"The default `sha1` may not be available in FIPS builds", "", ""},
 		{"Names may now not be empty", "", "make sure that names may not be empty"},
+		{"The csv, xls, and xlsx formats gained support for the `skip_lines` argument", "", "add support for the `skip_lines` argument to the csv, xls, and xlsx formats"},
+		{"`Dataset.load` has gained a `strict` option", "Improvements", "add a `strict` option to `Dataset.load`"},
+		{"The reader now gains the ability to stop early", "", "make sure that the reader now gains the ability to stop early"},
+		{"The reader gained support for rows, which may be empty", "", "make sure that the reader gained support for rows, which may be empty"},
 		{"Add a hook that might fail", "", "add a hook that might fail"},
 		{"", "", ""},
 	} {

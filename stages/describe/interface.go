@@ -31,7 +31,11 @@ func (s *solution) interfaceOf(proved []schemas.Name) []schemas.Name {
 		if given[name] {
 			continue
 		}
-		if i := slices.IndexFunc(s.declared[name], func(d declaration) bool { return !d.parameter() || s.tests.keywords[name] }); i >= 0 {
+		i := s.gained(name)
+		if i < 0 {
+			i = slices.IndexFunc(s.declared[name], func(d declaration) bool { return !d.parameter() || s.tests.keywords[name] })
+		}
+		if i >= 0 {
 			add(nameOf(name, s.declared[name][i], s)) // the first declaration is enough to know the name
 		}
 	}

@@ -3,6 +3,7 @@ package describe
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,9 +25,9 @@ func (Lazy) Draft(ctx context.Context, m Material) (Draft, error) {
 	if err != nil {
 		return d, err
 	}
-	var orders []string
+	var drafts []Draft
 	if !tidying.MatchString(m.Change.Subject) {
-		orders = append(orders, orderOf(d.Text))
+		drafts = append(drafts, d)
 	}
 	for i, c := range m.Change.Range {
 		if i == 0 || tidying.MatchString(c.Subject) { // the first one's message is the change's
@@ -38,9 +39,10 @@ func (Lazy) Draft(ctx context.Context, m Material) (Draft, error) {
 		if err != nil {
 			return d, err
 		}
-		orders = append(orders, orderOf(more.Text))
+		drafts = append(drafts, more)
 	}
-	d.Text, d.Hints = joined(orders), ""
+	d.Text, d.From = joined(drafts)
+	d.Hints = ""
 	return d, nil
 }
 
@@ -69,27 +71,34 @@ func orderOf(text string) string {
 // wrong tells a fault that is named from a thing that is.
 var wrong = lazyregexp.New(`(?i)\b(?:incorrect|missing|wrong|broken|fail(?:s|ed|ure|ing)?|errors?|crash(?:es)?|panics?|leaks?|bugs?|regressions?|issues?|problems?)\b`)
 
-// joined is one sentence of the first few orders that do not say the same.
-func joined(orders []string) string {
+// joined is one sentence of the orders of the first few drafts that do not say the same, and
+// the texts that these were made of.
+func joined(drafts []Draft) (text string, from []string) {
 	const most, alike = 3, 0.6
 	var kept []string
 	seen := map[string]bool{}
-	for _, o := range orders {
+	for _, d := range drafts {
+		o := orderOf(d.Text)
 		words := content(o)
 		if o == "" || len(kept) == most || len(kept) > 0 && share(words, seen) > alike {
 			continue
 		}
 		kept, seen = append(kept, o), union(seen, words)
+		for _, f := range d.From {
+			if !slices.Contains(from, f) {
+				from = append(from, f)
+			}
+		}
 	}
 	if len(kept) == 0 {
-		return ""
+		return "", nil
 	}
-	text := kept[0]
+	text = kept[0]
 	for i, o := range kept[1:] {
 		text += map[bool]string{true: ", and ", false: ", "}[i == len(kept)-2] + o
 	}
 	r, n := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(r)) + text[n:] + "."
+	return string(unicode.ToUpper(r)) + text[n:] + ".", from
 }
 
 // mostWords bounds an instruction (the paper's mean is 70 tokens, deviation 37).

@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestLazy(t *testing.T) {
 		{"Give the linter a name", "Give the linter a name."},
 	} {
 		d, err := Lazy{}.Draft(t.Context(), Material{Change: schemas.Change{Kind: schemas.KindEdit, Subject: tc.subject}})
-		if err != nil || d.Text != tc.want || d.Hints != "" {
+		if err != nil || d.Text != tc.want || d.Hints != "" || (len(d.From) > 0) != (tc.want != "") {
 			t.Errorf("%q: %q, %v", tc.subject, d.Text, err)
 		}
 		if tc.want != "" && ordered(d.Text) != nil {
@@ -40,8 +41,16 @@ func TestLazy(t *testing.T) {
 		{Subject: "Add a limit to areas"}, {Subject: "Fix the limit to areas"}, {Subject: "release 1.2"}, {Subject: "Fix typo"}, {Subject: "Let readers stop early (#4)"}, {Subject: "Rename `Reader.end` to `Reader.close`"}, {Subject: "Support names in upper case"},
 	}}
 	d, err := Lazy{}.Draft(t.Context(), Material{Change: ranged})
-	if want := "Add a limit to areas, let readers stop early, and rename `Reader.end` to `Reader.close`."; err != nil || d.Text != want {
-		t.Errorf("%q, %v", d.Text, err)
+	if want := "Add a limit to areas, let readers stop early, and rename `Reader.end` to `Reader.close`."; err != nil || d.Text != want || !slices.Equal(d.From, []string{fromSubject}) {
+		t.Errorf("%q of %q, %v", d.Text, d.From, err)
+	}
+	// What the first commit does not wish for, a later one may: each says what it was made of.
+	for _, first := range []string{"release 1.2", "Drop Python 2", "Fix typo", "Appease flake8"} {
+		c := schemas.Change{Kind: schemas.KindEdit, Subject: first, Range: []schemas.RangeCommit{{Subject: first}, {Subject: "Let readers stop early"}}}
+		d, err := Lazy{}.Draft(t.Context(), Material{Change: c})
+		if err != nil || !strings.Contains(strings.ToLower(d.Text), "let readers stop early") || !slices.Equal(d.From, []string{fromSubject}) {
+			t.Errorf("%q: %q of %q, %v", first, d.Text, d.From, err)
+		}
 	}
 	for text, wrong := range map[string]string{
 		"I want to have it.":                              "does not begin with an order",

@@ -28,9 +28,14 @@ var (
 	// risk matches a sentence about what can happen: nobody wants that either.
 	risk    = lazyregexp.New(`(?i)^[^,;:]* (?:may not|might) `)
 	allowed = lazyregexp.New(`(?i)\bnow\b|no longer`)
-	bullet  = lazyregexp.New(`^[*•-]\s+`)
-	sure    = lazyregexp.New(`(?i)^(?:make|making|made|makes) sure (?:that )?(.+)$`)
+	// gained matches a sentence about what a thing has got.
+	gained = lazyregexp.New(`(?i)^(\S.*?) (?:have |has |also )*(?:gained|gains) (.+)$`)
+	bullet = lazyregexp.New(`^[*•-]\s+`)
+	sure   = lazyregexp.New(`(?i)^(?:make|making|made|makes) sure (?:that )?(.+)$`)
 )
+
+// longGain matches what goes on after the thing that is gained.
+var longGain = lazyregexp.New(`(?i) (?:so|when|where|which|that|if|because|to) `)
 
 // request rewords a note, a subject or an author's sentence as what follows "I want to".
 // certain is false where nothing in the text says how it is meant: a bare noun then
@@ -92,6 +97,12 @@ func want(s, heading string) (string, bool) {
 	word := strings.ToLower(first)
 	if v, ok := verbOf(word); ok && rest != "" && !noun(word, v, rest) {
 		return verbal(v, rest), true
+	}
+	if m := gained.FindStringSubmatch(s); m != nil {
+		if strings.Contains(m[2], ", ") || longGain.MatchString(m[2]) {
+			return "make sure that " + lower(s), true // what it is gained by would part the two
+		}
+		return "add " + article("add", m[2]) + " to " + lower(m[1]), true
 	}
 	if risk.MatchString(s) && !allowed.MatchString(s) {
 		return "", false

@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/outline"
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -22,6 +23,7 @@ type solution struct {
 	named    map[string]bool
 	declared map[string][]declaration
 	tests    uses
+	keywords map[string]bool // that the same files passed before the change
 	notes    []string
 	help     []string  // that the program prints about itself
 	texts    []literal // of the code part of the solution
@@ -103,7 +105,8 @@ func newSolution(start schemas.Start, base, after lang.Tree, c schemas.Change) *
 		}
 		s.help = append(s.help, helpOf(f)...)
 	}
-	s.tests = s.usesOf(start.TestPaths())
+	s.tests = s.after.usesOf(start.TestPaths())
+	s.keywords = s.base.usesOf(start.TestPaths()).keywords
 	return s
 }
 
@@ -133,12 +136,31 @@ func (s *solution) onlyHere(identifier string) bool {
 func (s *solution) required() []string {
 	var out []string
 	for name := range s.tests.asked {
-		if s.declares(name) && !strings.HasPrefix(name, "__") && s.onlyHere(name) {
+		if s.declares(name) && !strings.HasPrefix(name, "__") && (s.onlyHere(name) || s.gained(name) >= 0) {
 			out = append(out, name)
 		}
 	}
 	slices.Sort(out)
 	return out
+}
+
+// gained is the first declaration of a parameter that its function did not have before and that
+// the tests began to pass by name; -1 is none. Such a name may stand elsewhere in the base, and
+// says nothing of the function there.
+func (s *solution) gained(name string) int {
+	if !s.tests.keywords[name] || s.keywords[name] {
+		return -1
+	}
+	return slices.IndexFunc(s.declared[name], func(d declaration) bool {
+		of := func(f *outline.File, parent int) string { return f.Decls[parent].Qualified }
+		after, before := s.after.file(d.path), s.base.file(d.path)
+		if !d.parameter() || d.decl.Parent < 0 || after == nil {
+			return false
+		}
+		return before == nil || !slices.ContainsFunc(before.Decls, func(b outline.Decl) bool {
+			return b.Kind == outline.Parameter && b.Name == name && b.Parent >= 0 && of(before, b.Parent) == of(after, d.decl.Parent)
+		})
+	})
 }
 
 // declares reports whether the code part declares a name that the tests can mean. They

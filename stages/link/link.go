@@ -66,13 +66,14 @@ func (c Config) Validate(known []string) error {
 	return errors.Join(failed...)
 }
 
-// Linker is the stage. It holds no state: changes may be linked side by side.
+// Linker is the stage. It holds no state but what it has looked at: changes may be linked side by side.
 type Linker struct {
 	repos     Repos
 	blobs     *blob.Store
 	languages map[string]lang.Language
 	rules     parts.Rules
 	config    Config
+	scanned   secrets.Trees // of bases: neighbours share nearly all of their files
 }
 
 var _ pipeline.Stage[schemas.Change, schemas.Start] = (*Linker)(nil)
@@ -176,6 +177,11 @@ func (l *Linker) patches(ctx context.Context, w *work, s *schemas.Start) error {
 		if found := l.config.Allow.Without(secrets.ScanPatch(p.patch)); len(found) > 0 {
 			return pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell(p.name, found))
 		}
+	}
+	// A base is public, and goes into the dataset as it is: it is looked at before anything is
+	// built for its change.
+	if found := l.config.Allow.Without(l.scanned.Scan(w.base)); len(found) > 0 {
+		return pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("base tree", found))
 	}
 	if s.TestPatch, err = l.blobs.Put(testPatch); err != nil {
 		return fmt.Errorf("keeping the test patch: %w", err)

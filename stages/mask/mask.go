@@ -37,7 +37,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "4, " + secrets.RulesVersion
+const Version = "5, " + secrets.RulesVersion
 
 // Repos reads objects by the repository's name.
 type Repos interface {
@@ -78,13 +78,14 @@ func (c Config) Validate(known []string) error {
 	return errors.Join(failed...)
 }
 
-// Masker is the stage. It holds no state: releases may be masked side by side.
+// Masker is the stage. It holds no state but what it has looked at: releases may be masked side by side.
 type Masker struct {
 	repos   Repos
 	blobs   *blob.Store
 	maskers []mask.Language
 	rules   parts.Rules
 	config  Config
+	scanned secrets.Trees
 }
 
 var _ pipeline.Stage[schemas.Cut, schemas.Start] = (*Masker)(nil)
@@ -468,6 +469,11 @@ func (m *Masker) patches(ctx context.Context, solution *tree.Tree, s *schemas.St
 		}
 		if found := m.config.Allow.Without(secrets.ScanPatch(patch)); step.scanned && len(found) > 0 {
 			return pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("patch", found))
+		}
+		if step.to == s.BaseTree {
+			if found := m.config.Allow.Without(m.scanned.Scan(state)); len(found) > 0 {
+				return pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("base tree", found))
+			}
 		}
 		if *step.keep, err = m.blobs.Put(patch); err != nil {
 			return fmt.Errorf("keeping %s: %w", step.what, err)

@@ -235,6 +235,7 @@ func TestRejects(t *testing.T) {
 		"nothing":        {"-- a.py --\nX = 1\n-- tests/test_a.py --\ndef test_a(): pass\n", mask.Default(), schemas.NothingMasked},
 		"lines_left":     {strings.TrimPrefix(python, "-- commit: Release --\n"), half, schemas.LinesLeft},
 		"secret":         {"-- a.py --\ndef f():\n    return \"AKIA" + "Q3EGTI4RZN7XW2LB\"\n-- tests/test_a.py --\ndef test_a(): pass\n", mask.Default(), schemas.HoldsSecret},
+		"secret_beside":  {strings.TrimPrefix(python, "-- commit: Release --\n") + "-- docs/use.md --\nAKIA" + "Q3EGTI4RZN7XW2LB\n", mask.Default(), schemas.HoldsSecret},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

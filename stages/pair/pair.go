@@ -23,7 +23,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "1"
+const Version = "2"
 
 // The bounds of a range (design 2: an edit is told in a sentence).
 const (
@@ -79,7 +79,7 @@ func (p *Pairer) Run(ctx context.Context, c schemas.Crawled) ([]schemas.Change, 
 		if err != nil {
 			return nil, fmt.Errorf("reading a range of %s: %w", s.Repo.Name, err)
 		}
-		change.Category = s.Category
+		change.Category, change.Licence = s.Category, s.Repo.Licence
 		out = append(out, change)
 	}
 	return out, nil

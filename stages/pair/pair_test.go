@@ -44,13 +44,14 @@ func commit(subject, author, date string, files ...string) string {
 func ranges(t *testing.T, r *gitrepo.Repo, s schemas.Source) (out []string) {
 	t.Helper()
 	s.Repo, s.Kinds = r.Info(), append(s.Kinds, schemas.KindEdit)
+	s.Repo.Licence = "MIT"
 	all, err := New(one{r}).Run(t.Context(), schemas.Crawled{Source: s})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range all {
-		if c.Category != s.Category {
-			t.Errorf("%s has category %q, want %q", c.Subject, c.Category, s.Category)
+		if c.Category != s.Category || c.Licence != "MIT" {
+			t.Errorf("%s has category %q and licence %q, want %q and MIT", c.Subject, c.Category, c.Licence, s.Category)
 		}
 		var subjects []string
 		for _, x := range c.Range {

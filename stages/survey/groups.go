@@ -67,10 +67,10 @@ func (s *Surveyor) declared(table routes.Table) []schemas.Group {
 	for _, name := range slices.Sorted(maps.Keys(endpoints)) {
 		g := schemas.Group{Name: name, Framework: table.Framework, Endpoints: endpoints[name]}
 		switch {
+		case len(g.Handlers()) == 0:
+			g.Refused, g.Detail = schemas.NamelessGroup, fmt.Sprintf("none of the handlers of its %d endpoints has a name", len(g.Endpoints))
 		case len(g.Endpoints) < s.config.MinEndpoints:
 			g.Refused, g.Detail = schemas.SmallGroup, fmt.Sprintf("%d of its endpoints, at least %d are asked for", len(g.Endpoints), s.config.MinEndpoints)
-		case len(g.Handlers()) == 0:
-			g.Refused, g.Detail = schemas.SmallGroup, "its handlers cannot be masked: they have no names"
 		}
 		out = append(out, g)
 	}

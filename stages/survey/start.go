@@ -36,16 +36,20 @@ func (w Workshop) Start(ctx context.Context, c Commit, t routes.Table) (server c
 		return nil, r, nil, ends.Of(err, schemas.NoBoot)
 	}
 	var loop environment.Loop
-	for {
+	for attempt := 1; ; attempt++ {
+		pipeline.Doing(ctx, "%s, resolving what the service needs", c.Release.Tag)
 		if r, err = w.Builder.Lock(ctx, project, r); err != nil {
 			return nil, r, nil, ends.For(ends.Of(err, schemas.Unresolvable), r)
 		}
-		s, stop, log, err := w.attempt(ctx, c, t, r)
+		s, stop, not, err := w.attempt(ctx, c, t, r)
 		repaired, ok := r, false
-		if log != nil {
+		if not != nil && attempt < environment.Attempts {
 			var fault error
-			if repaired, ok, fault = loop.Repair(ctx, w.Builder, project, r, log); fault != nil {
+			if repaired, ok, fault = loop.Repair(ctx, w.Builder, project, r, append([]byte(not.Why+"\n"), not.Log...)); fault != nil {
 				return nil, r, nil, errors.Join(fault, stop())
+			}
+			if !ok && s != nil {
+				repaired, ok = otherForm(r, not)
 			}
 		}
 		if !ok {
@@ -63,24 +67,23 @@ func (w Workshop) Variant(r schemas.Recipe) (schemas.Deploy, []byte, error) {
 	return w.Builder.Variant(r)
 }
 
-// attempt makes the state of a recipe's service and starts it once. log is what a command
-// printed that prepares it and failed, or a service that does not get ready: that one is no
-// error yet, and who records it says so. stop is to be called in any case.
-func (w Workshop) attempt(ctx context.Context, c Commit, t routes.Table, r schemas.Recipe) (s contract.Server, stop func() error, log []byte, err error) {
+// attempt makes the state of a recipe's service and starts it once. not has what a command
+// printed that prepares it and failed, or is of a service that does not get ready: that one is
+// no error yet, and who records it says so. stop is to be called in any case.
+func (w Workshop) attempt(ctx context.Context, c Commit, t routes.Table, r schemas.Recipe) (s contract.Server, stop func() error, not *contract.NotReady, err error) {
 	s, stop, err = w.built(ctx, c, t, r)
 	var failed *sandbox.BuildError
 	if errors.As(err, new(*pipeline.Rejected)) && errors.As(err, &failed) && failed.Result.End == sandbox.Exited {
-		log = failed.Result.Output
+		not = &contract.NotReady{Log: failed.Result.Output}
 	}
 	if err != nil {
-		return nil, func() error { return nil }, log, err
+		return nil, func() error { return nil }, not, err
 	}
 	pipeline.Doing(ctx, "%s, starting the service", c.Release.Tag)
 	_, end, err := s.Fresh(ctx, false)
-	var not *contract.NotReady
 	switch {
 	case errors.As(err, &not):
-		return s, stop, append([]byte(not.Why+"\n"), not.Log...), nil
+		return s, stop, not, nil
 	case err == nil:
 		_, err = end()
 	}
@@ -92,6 +95,7 @@ func (w Workshop) attempt(ctx context.Context, c Commit, t routes.Table, r schem
 
 // built is the service of a locked recipe.
 func (w Workshop) built(ctx context.Context, c Commit, t routes.Table, r schemas.Recipe) (server contract.Server, stop func() error, err error) {
+	pipeline.Doing(ctx, "%s, building the environment", c.Release.Tag)
 	env, err := w.Builder.Env(ctx, r)
 	if err != nil {
 		return nil, nil, ends.For(ends.Of(err, schemas.NoBuild), r)
@@ -100,7 +104,7 @@ func (w Workshop) built(ctx context.Context, c Commit, t routes.Table, r schemas
 	if err != nil {
 		return nil, nil, fmt.Errorf("sealing the tree: %w", err)
 	}
-	pipeline.Doing(ctx, "%s, building the service in its tree", c.Release.Tag)
+	pipeline.Doing(ctx, "%s, building the service", c.Release.Tag)
 	layer, err := w.Builder.State(ctx, env, r, files)
 	if err != nil {
 		return nil, nil, ends.For(ends.Of(err, schemas.NoBuild), r)

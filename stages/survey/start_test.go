@@ -92,9 +92,9 @@ func (h *host) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 		if _, err := io.CopyN(io.Discard, in, int64(n)); err != nil {
 			return sandbox.Result{}, err
 		}
-		word, data := "ok up 0 0", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+		word, data := "ok up 0 0 -", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 		if h.run != "" && !h.repaired {
-			word, data = "refused 1 0 0", ""
+			word, data = "refused 1 0 0 -", ""
 			fmt.Fprintln(r.Interactive.Err, h.run)
 		}
 		fmt.Fprintf(r.Interactive.Out, "%s %d\n%s", word, len(data), data)

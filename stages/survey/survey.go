@@ -22,6 +22,7 @@ import (
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/internal/scenario"
+	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -29,7 +30,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "3"
+const Version = "4, " + secrets.RulesVersion
 
 // Config is the stage's settings (service in the configuration file).
 type Config struct {
@@ -40,6 +41,8 @@ type Config struct {
 	WalkBack     int      `json:"walk_back"` // earlier commits that are tried
 	// Env asks for the environment variant of each group, too.
 	Env bool `json:"env,omitempty"`
+	// Allow are findings of package secrets that are known to be none.
+	Allow secrets.Allow `json:"allow,omitempty"`
 }
 
 // Default is what holds where nothing is configured.
@@ -77,6 +80,7 @@ type Surveyor struct {
 	starter Starter
 	blobs   Blobs
 	config  Config
+	scanned secrets.Trees
 	model   *Model // asked for further requests; nil is nobody
 }
 
@@ -105,7 +109,7 @@ func (s *Surveyor) Run(ctx context.Context, in schemas.Crawled) ([]schemas.Cut, 
 	var first []schemas.Cut
 	var why error
 	for n, r := range commits {
-		pipeline.Doing(ctx, "commit %d of %d, %s", n+1, len(commits), r.Tag)
+		pipeline.Doing(ctx, "commit %d of %d, %s, reading its endpoints", n+1, len(commits), r.Tag)
 		cuts, err := s.commit(ctx, in.Source, repo, r, wanted)
 		var rejected *pipeline.Rejected
 		switch {
@@ -244,7 +248,9 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	if !slices.ContainsFunc(declared, func(c schemas.Cut) bool { return c.Group.Refused == "" }) {
 		return declared, nil // whatever the service answers
 	}
-	pipeline.Doing(ctx, "%s, building the service", r.Tag)
+	if found := s.config.Allow.Without(s.scanned.Scan(t)); len(found) > 0 {
+		return nil, pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("base tree", found))
+	}
 	c := Commit{Repo: src.Repo, Release: r, Language: language, Tree: t}
 	server, recipe, stop, err := s.starter.Start(ctx, c, table)
 	if err != nil {
@@ -261,7 +267,7 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	recording, err := scenario.Record(ctx, table, server, o)
 	var not *contract.NotReady
 	if errors.As(err, &not) {
-		return nil, pipeline.Reject(schemas.NotStarted, "%s; %s", not.Why, lastLines(not.Log))
+		return nil, pipeline.Reject(schemas.NotStarted, "%s", unready(not, recipe))
 	}
 	var deferred *pipeline.Deferred
 	if errors.As(err, &deferred) { // the model cannot be asked now
@@ -379,11 +385,4 @@ func (s *Surveyor) read(t lang.Tree) (language string, table routes.Table, err e
 		return "", table, pipeline.Reject(schemas.NoFramework, "it is written with %s, and service.frameworks asks for %s", table.Framework, strings.Join(s.config.Frameworks, ", "))
 	}
 	return language, table, nil
-}
-
-// lastLines is the end of a log, as one line.
-func lastLines(log []byte) string {
-	const most = 5
-	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
-	return strings.Join(lines[max(0, len(lines)-most):], " | ")
 }

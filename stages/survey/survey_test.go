@@ -18,6 +18,7 @@ import (
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
 	"github.com/benchmint/benchmint/internal/routes"
+	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/survey"
@@ -303,9 +304,31 @@ func TestDeclared(t *testing.T) {
 	if err != nil || len(s.begun) != 0 || fmt.Sprint(ends(cuts)) != fmt.Sprint(map[string]schemas.Reason{"tags": schemas.SmallGroup}) {
 		t.Errorf("%v, begun %v, %v", ends(cuts), s.begun, err)
 	}
+	const unnamed = "package main\n\nimport \"net/http\"\n\nfunc main() {\n\thttp.HandleFunc(\"GET /api/tags\", func(w http.ResponseWriter, r *http.Request) {})\n\thttp.HandleFunc(\"POST /api/tags\", func(w http.ResponseWriter, r *http.Request) {})\n\thttp.ListenAndServe(\":80\", nil)\n}\n"
+	cuts, _, err = run(t, "-- commit: One --\n-- go.mod --\nmodule example.com/tags\n\ngo 1.22\n-- main.go --\n"+unnamed, s, survey.Default())
+	if err != nil || len(s.begun) != 0 || fmt.Sprint(ends(cuts)) != fmt.Sprint(map[string]schemas.Reason{"tags": schemas.NamelessGroup}) {
+		t.Errorf("%v, begun %v, %v", ends(cuts), s.begun, err)
+	}
 	s = &starter{}
 	if cuts, _, err = run(t, app+"-- commit: Less --\n-- app.py --\n"+small, s, survey.Default()); err != nil || len(s.begun) != 1 || len(cuts) != 3 {
 		t.Errorf("%v, begun %v, %v", ends(cuts), s.begun, err)
+	}
+}
+
+// TestKeyInTheTree: a tree that holds a key is not built, unless the key is allowed.
+func TestKeyInTheTree(t *testing.T) {
+	t.Parallel()
+	history := app + "-- docs/use.md --\nAKIA" + "Q3EGTI4RZN7XW2LB\n"
+	s := &starter{}
+	_, _, err := run(t, history, s, survey.Default())
+	var rejected *pipeline.Rejected
+	if !errors.As(err, &rejected) || rejected.Reason != schemas.HoldsSecret || !strings.Contains(err.Error(), "docs/use.md") || len(s.begun) != 0 {
+		t.Errorf("%v, begun %v", err, s.begun)
+	}
+	c := survey.Default()
+	c.Allow = secrets.Allow{"docs/"}
+	if _, _, err := run(t, history, s, c); err != nil || len(s.begun) != 1 {
+		t.Errorf("%v, begun %v", err, s.begun)
 	}
 }
 

@@ -1,0 +1,114 @@
+package survey
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// madeUp begins the source of a value that no file of the repository gives.
+const madeUp = "made up"
+
+// unready is what was seen of a service that does not get ready: how it was started, where it was
+// asked, and what it printed.
+func unready(not *contract.NotReady, r schemas.Recipe) string {
+	s := *r.Service
+	out := []string{not.Why, "command: " + recipe.ShellLine(schemas.Command{Argv: s.Start.Argv, Dir: s.Start.Dir})}
+	sources := map[string]string{}
+	for _, e := range r.Evidence {
+		if name, _, ok := strings.Cut(e.Value, "="); ok && e.Field == environmentField {
+			sources[name] = e.Source
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Start.Env)) {
+		out = append(out, fmt.Sprintf("environment: %s=%s (%s)", name, cutTo(s.Start.Env[name]), cmp.Or(sources[name], "the repository")))
+	}
+	if len(s.Start.Env) == 0 {
+		out = append(out, "environment: nothing beside that of the sandbox")
+	}
+	port := fmt.Sprintf("port: %d is asked", s.Port)
+	switch {
+	case len(not.Listens) > 0:
+		port += ", and it listens on " + strings.Trim(fmt.Sprint(not.Listens), "[]")
+	case not.Listens != nil:
+		port += ", and it listens on none"
+	}
+	return strings.Join(append(out, port, lastLines(not.Log)), "\n")
+}
+
+// lastLines is the end of a log.
+func lastLines(log []byte) string {
+	const most = 5
+	text := strings.TrimSpace(string(log))
+	if text == "" {
+		return "it printed nothing"
+	}
+	lines := strings.Split(text, "\n")
+	lines = lines[max(0, len(lines)-most):]
+	for i := range lines {
+		lines[i] = "  " + cutTo(strings.TrimRight(lines[i], "\r"))
+	}
+	return "its last lines:\n" + strings.Join(lines, "\n")
+}
+
+// cutTo is the beginning of a line.
+func cutTo(line string) string {
+	const most = 300
+	if len(line) > most {
+		return strings.ToValidUTF8(line[:most], "") + "…"
+	}
+	return line
+}
+
+// The fields of evidence that otherForm looks at, and adds to.
+const (
+	environmentField = "service.environment"
+	portField        = "service.port"
+)
+
+// otherForm is a recipe with one thing in its other form, after a service did not get ready with
+// the first: the port that it was seen to listen on, or a value that we made up for a port with or
+// without its colon. false where there is no such thing, or it was tried.
+func otherForm(r schemas.Recipe, not *contract.NotReady) (schemas.Recipe, bool) {
+	s := *r.Service
+	r.Evidence = slices.Clone(r.Evidence)
+	if len(not.Listens) == 1 && not.Listens[0] != s.Port {
+		was := s.Port
+		s.Port, r.Service = not.Listens[0], &s
+		r.Evidence = append(r.Evidence, schemas.Evidence{Field: portField, Value: strconv.Itoa(s.Port), Source: fmt.Sprintf("it listens there, not on %d", was)})
+		return r, true
+	}
+	for _, e := range slices.Backward(r.Evidence) {
+		name, value, _ := strings.Cut(e.Value, "=")
+		bare := strings.TrimPrefix(value, ":")
+		if e.Field != environmentField || !strings.HasPrefix(e.Source, madeUp) || bare != strconv.Itoa(s.Port) || s.Start.Env[name] != value {
+			continue
+		}
+		other := bare
+		if value == bare {
+			other = ":" + bare
+		}
+		with := func(c schemas.Command) schemas.Command {
+			c.Env = maps.Clone(c.Env)
+			if c.Env[name] == value {
+				c.Env[name] = other
+			}
+			return c
+		}
+		s.Start, s.Prepare = with(s.Start), slices.Clone(s.Prepare)
+		for i := range s.Prepare {
+			s.Prepare[i] = with(s.Prepare[i])
+		}
+		r.Service = &s
+		r.Evidence = append(r.Evidence, schemas.Evidence{Field: environmentField, Value: name + "=" + other, Source: fmt.Sprintf("with %s=%s %s", name, value, not.Why)})
+		return r, true
+	}
+	return r, false
+}

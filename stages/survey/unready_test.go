@@ -1,0 +1,92 @@
+package survey
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// guessed is a recipe whose PORT nothing of the repository says.
+func guessed(value string) schemas.Recipe {
+	env := map[string]string{"PORT": value, "MODE": "dev"}
+	return schemas.Recipe{
+		Evidence: []schemas.Evidence{
+			{Field: environmentField, Value: "MODE=dev", Source: ".env.example"},
+			{Field: environmentField, Value: "PORT=" + value, Source: "made up: main.go:9 asks for it"},
+			{Field: portField, Value: "8080", Source: "PORT"},
+		},
+		Service: &schemas.Service{
+			Port: 8080, Start: schemas.Command{Argv: []string{"/env/server", "run it"}, Dir: "api", Env: env},
+			Prepare: []schemas.Command{{Argv: []string{"/env/server", "migrate"}, Env: env}},
+		},
+	}
+}
+
+// TestUnready: how it was started, where it was asked and what it printed is told.
+func TestUnready(t *testing.T) {
+	t.Parallel()
+	const started = "command: (cd api && /env/server 'run it')\nenvironment: MODE=dev (.env.example)\nenvironment: PORT=:8080 (made up: main.go:9 asks for it)\n"
+	bare := guessed(":8080")
+	bare.Service.Start = schemas.Command{Argv: []string{"/env/server"}}
+	for name, c := range map[string]struct {
+		not  contract.NotReady
+		r    schemas.Recipe
+		want string
+	}{
+		"printed_nothing":   {contract.NotReady{Why: "it ended with exit code 0", Log: []byte(" \n")}, guessed(":8080"), "it ended with exit code 0\n" + started + "port: 8080 is asked\nit printed nothing"},
+		"last_lines":        {contract.NotReady{Why: "it ended with exit code 1", Log: []byte("1\n2\n3\n4\r\n5\n6\n" + strings.Repeat("x", 400) + "\n")}, guessed(":8080"), "it ended with exit code 1\n" + started + "port: 8080 is asked\nits last lines:\n  3\n  4\n  5\n  6\n  " + strings.Repeat("x", 300) + "…"},
+		"listens_elsewhere": {contract.NotReady{Why: "no answer", Listens: []int{3000, 9090}}, guessed(":8080"), "no answer\n" + started + "port: 8080 is asked, and it listens on 3000 9090\nit printed nothing"},
+		"listens_on_none":   {contract.NotReady{Why: "no answer", Listens: []int{}}, bare, "no answer\ncommand: /env/server\nenvironment: nothing beside that of the sandbox\nport: 8080 is asked, and it listens on none\nit printed nothing"},
+	} {
+		if diff := cmp.Diff(c.want, unready(&c.not, c.r)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestOtherForm: a made up value is tried in its other form, and a port that is listened on is
+// asked; what the repository says stays, and nothing is tried twice.
+func TestOtherForm(t *testing.T) {
+	t.Parallel()
+	own := guessed(":8080")
+	own.Evidence[1].Source = ".env.example"
+	word := guessed("http")
+	for name, c := range map[string]struct {
+		r       schemas.Recipe
+		listens []int
+		want    string // PORT
+		port    int
+	}{
+		"without_colon":     {guessed(":8080"), nil, "8080", 8080},
+		"with_colon":        {guessed("8080"), nil, ":8080", 8080},
+		"it_listens":        {guessed("8080"), []int{3000}, "8080", 3000},
+		"it_listens_on_two": {guessed("8080"), []int{3000, 3001}, ":8080", 8080},
+		"it_is_there":       {guessed("8080"), []int{8080}, ":8080", 8080},
+		"of_the_repository": {own, nil, "", 0},
+		"no_port":           {word, nil, "", 0},
+	} {
+		before := c.r.Service.Start.Env["PORT"]
+		got, ok := otherForm(c.r, &contract.NotReady{Why: "it ended", Listens: c.listens})
+		if ok != (c.want != "") {
+			t.Errorf("%s: changed %t", name, ok)
+			continue
+		}
+		if c.r.Service.Start.Env["PORT"] != before || len(c.r.Evidence) != 3 || c.r.Service.Port != 8080 {
+			t.Errorf("%s: the first recipe is another: %+v", name, c.r)
+		}
+		if !ok {
+			continue
+		}
+		s := got.Service
+		if s.Start.Env["PORT"] != c.want || s.Start.Env["MODE"] != "dev" || s.Prepare[0].Env["PORT"] != c.want || s.Port != c.port || len(got.Evidence) != 4 {
+			t.Errorf("%s: %+v, evidence %+v", name, s, got.Evidence)
+		}
+		if again, ok := otherForm(got, &contract.NotReady{Why: "it ended", Listens: c.listens}); ok && again.Service.Port == c.port && again.Service.Start.Env["PORT"] == before {
+			t.Errorf("%s: it comes back: %+v", name, again.Evidence)
+		}
+	}
+}
