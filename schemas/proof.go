@@ -1,10 +1,6 @@
 package schemas
 
-import (
-	"slices"
-
-	"github.com/benchmint/benchmint/internal/lazyregexp"
-)
+import "slices"
 
 // Status is what one run says of one test (design 8).
 type Status string
@@ -76,7 +72,7 @@ type TestVerdict struct {
 	G        []Status `json:"g"`
 	B        Status   `json:"b,omitempty"`
 	// Clock is what the runs of G with the clock ahead say of a test of class clock. Where it is
-	// absent there, ID is without its digits and days (Undated).
+	// absent there, ID is without its digits and days (clock.Undated).
 	Clock Status `json:"clock,omitempty"`
 	// Why is the failing assertion at start, of class clock that with the clock ahead, cut short;
 	// a note, never compared.
@@ -150,22 +146,6 @@ func (p Proof) TimeBound() map[string]Status {
 		}
 	}
 	return out
-}
-
-// word is a part of a name that a calendar or a clock may have written.
-var word = lazyregexp.New(`[0-9]+|[A-Za-z]+`)
-
-// daysAndMonths are names of both, and their abbreviations.
-var daysAndMonths = lazyregexp.New(`(?i)^(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|am|pm)$`)
-
-// Undated is the ID of a test without what can move with the calendar: one text on every day.
-func Undated(id string) string {
-	return word.ReplaceAllStringFunc(id, func(w string) string {
-		if w[0] <= '9' || daysAndMonths.MatchString(w) {
-			return "#"
-		}
-		return w
-	})
 }
 
 // ZeroWork is the share of the tests that count which pass in the start, 0 to 1: what doing

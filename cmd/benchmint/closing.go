@@ -76,20 +76,19 @@ func (p *program) finish(ctx context.Context, c *config.Config, f runFlags, s pi
 	if why, ok := strings.CutPrefix(line, "not written: "); ok {
 		r.NotWritten = why
 	}
-	var err error
+	lines, err := p.widenings(ctx, c, s, &shelf{Store: o.store}, r.Tasks)
+	if err != nil {
+		return errors.Join(fault, err)
+	}
 	if p.json {
 		err = p.writeJSON(r)
 	} else {
 		t := p.out()
 		if len(s.Stages) > 0 { // else the store is away
 			t.line("funnel   %s", funnelLine(s, f.until, sources))
-			lines, widenErr := p.widenings(ctx, c, s, &shelf{Store: o.store}, r.Tasks)
-			for _, l := range lines {
-				t.line("%-8s %s", l[0], l[1])
-			}
-			if widenErr != nil {
-				return errors.Join(fault, widenErr)
-			}
+		}
+		for _, l := range lines {
+			t.line("%-8s %s", l[0], l[1])
 		}
 		if line := p.asked(); line != "" {
 			t.line("github   %s", line)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	wall "github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/store"
@@ -237,7 +238,7 @@ func (o *proved) compare(row output.Row, proof schemas.Proof) {
 			// Nor one that left the row's lists for the clock, where this machine shifts none.
 			came = slices.DeleteFunc(came, func(id string) bool {
 				_, exact := c.Tests[id]
-				_, dated := c.Tests[schemas.Undated(id)]
+				_, dated := c.Tests[wall.Undated(id)]
 				return proof.Clock != nil && proof.Clock.Not != "" && (exact || dated)
 			})
 		}

@@ -47,7 +47,7 @@ func (p *prover) clock(ctx context.Context) error {
 		return p.fairness()
 	}
 	for i := range f2p {
-		f2p[i] = schemas.Undated(f2p[i])
+		f2p[i] = clock.Undated(f2p[i])
 	}
 	return pipeline.Reject(schemas.AllBound, "%d tests: %s", len(f2p), strings.Join(slices.Compact(f2p), ", "))
 }
@@ -142,14 +142,14 @@ func (h underClock) leave(tests []schemas.TestVerdict) []schemas.TestVerdict {
 	moves := map[string]bool{}
 	for _, t := range h.bound(tests) {
 		bound[t.ID] = t
-		moves[schemas.Undated(t.ID)] = moves[schemas.Undated(t.ID)] || t.Clock == schemas.Absent
+		moves[clock.Undated(t.ID)] = moves[clock.Undated(t.ID)] || t.Clock == schemas.Absent
 	}
 	var out []schemas.TestVerdict
 	for _, t := range tests {
 		if b, ok := bound[t.ID]; ok {
 			t = b
 		}
-		if name := schemas.Undated(t.ID); moves[name] && all(t.G, schemas.Passed) {
+		if name := clock.Undated(t.ID); moves[name] && all(t.G, schemas.Passed) {
 			t.ID, t.Class, t.Clock, t.Cause, t.Baseline, t.Why = name, schemas.TimeBound, schemas.Absent, "", "", ""
 			if slices.ContainsFunc(out, func(o schemas.TestVerdict) bool { return o.ID == name }) {
 				continue

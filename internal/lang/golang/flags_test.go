@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -90,8 +91,8 @@ func TestCommandsOfCI(t *testing.T) {
 		p.TestPaths = c.changed
 		r, err := Language{}.Infer(p)
 		if c.refused != "" {
-			refusal, ok := err.(*lang.Refusal)
-			if !ok || refusal.Reason != schemas.NoRecipe || !strings.Contains(refusal.Detail, c.refused) {
+			var refusal *lang.Refusal
+			if !errors.As(err, &refusal) || refusal.Reason != schemas.NoRecipe || !strings.Contains(refusal.Detail, c.refused) {
 				t.Errorf("%s: %v, want a refusal with %q", name, err, c.refused)
 			}
 			continue
