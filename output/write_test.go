@@ -485,3 +485,26 @@ func peakOf(t *testing.T, n int) uint64 {
 	}
 	return peak
 }
+
+// TestWriteKeepsWhatHolds: a dataset that Check has something against takes the place of none.
+func TestWriteKeepsWhatHolds(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "d")
+	s := input(t)
+	if _, err := Write(dir, s.of()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.tasks[0].Statement.From = nil
+	_, err = Write(dir, s.of())
+	var unsound *UnsoundError
+	if !errors.As(err, &unsound) || !strings.Contains(err.Error(), "statement_from is empty") {
+		t.Errorf("error %v", err)
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, ManifestFile)); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the dataset that stood is another one: %v", err)
+	}
+}

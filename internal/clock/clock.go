@@ -128,7 +128,23 @@ func Overlay(run recipe.TestRun, root string, files bool) (recipe.TestRun, error
 		return run, fmt.Errorf("writing an overlay: %w", err)
 	}
 	run.Command.Argv = slices.Insert(run.Command.Argv, at+1, flag+overlayPath)
-	run.Command.Argv = append([]string{"/bin/sh", "-c", ahead(overlay), "clock", path.Join(root, "bin/go"), root, overlayPath, editedPath, tryPath}, run.Command.Argv...)
+	run.Command.Argv = append(prepared(root, overlayPath, tryPath), run.Command.Argv...)
 	run.Inputs = append(run.Inputs, sandbox.File{Path: overlayPath, Mode: 0o444, Data: data}, sandbox.File{Path: tryPath, Mode: 0o444, Data: []byte(ahead(tryGo))})
 	return run, nil
+}
+
+func prepared(root, overlayFile, tryFile string) []string {
+	return []string{"/bin/sh", "-c", ahead(overlay), "clock", path.Join(root, "bin/go"), root, overlayFile, editedPath, tryFile}
+}
+
+// Warm is go test, with these words behind it, as Overlay has it run, for a cache that is to hold
+// the standard library with the clock ahead: the command, and its files in the folder dir.
+func Warm(root, dir string, words ...string) ([]string, []sandbox.File, error) {
+	overlayFile, tryFile := path.Join(dir, "clock.json"), path.Join(dir, "clock/main.go")
+	data, err := json.Marshal(map[string]any{"Replace": map[string]string{path.Join(root, "src/time/time.go"): path.Join(editedPath, "time.go")}})
+	if err != nil {
+		return nil, nil, fmt.Errorf("writing an overlay: %w", err)
+	}
+	argv := append(prepared(root, overlayFile, tryFile), path.Join(root, "bin/go"), "test", "-overlay="+overlayFile)
+	return append(argv, words...), []sandbox.File{{Path: overlayFile, Mode: 0o444, Data: data}, {Path: tryFile, Mode: 0o444, Data: []byte(ahead(tryGo))}}, nil
 }

@@ -126,7 +126,8 @@ func dataset(t testing.TB, tasks ...output.Task) *output.Dataset {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "dataset")
 	_, err := output.Write(dir, output.Input{
-		Name: "my-tasks", Splits: []output.SplitInput{{Tasks: func(yield func(output.Task, error) bool) {
+		Unsound: true,
+		Name:    "my-tasks", Splits: []output.SplitInput{{Tasks: func(yield func(output.Task, error) bool) {
 			for _, x := range tasks {
 				if !yield(x, nil) {
 					return

@@ -11,10 +11,13 @@ import (
 
 var _ lang.Shifter = Language{}
 
+// clockFrom is the first Go whose clock can be set, because it has -overlay.
+const clockFrom = "1.16"
+
 // Shift compiles the run with a time.Now that is ahead.
 func (Language) Shift(r schemas.Recipe, run recipe.TestRun, files bool) (recipe.TestRun, string, error) {
-	if !atLeast(r, "1.16") {
-		return run, "", fmt.Errorf("go test of Go %s has no -overlay (1.16 has)", r.Toolchain.Version)
+	if !atLeast(r, clockFrom) {
+		return run, "", fmt.Errorf("go test of Go %s has no -overlay (%s has)", r.Toolchain.Version, clockFrom)
 	}
 	run, err := clock.Overlay(run, goRoot(r), files)
 	return run, clock.ByOverlay, err

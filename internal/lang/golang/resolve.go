@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/benchmint/benchmint/internal/clock"
+	"github.com/benchmint/benchmint/internal/hosts"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -81,7 +83,7 @@ func within(dir string, set []manifest) []manifest {
 
 // oneProxy gives a Go before 1.13, which knows no default proxy and no list of them, the first
 // of the machine's.
-const oneProxy = `GOPROXY=${GOPROXY:-https://proxy.golang.org} && GOPROXY=${GOPROXY%%[,|]*} exec "$0" "$@"`
+const oneProxy = `GOPROXY=${GOPROXY:-https://` + hosts.GoProxy + `} && GOPROXY=${GOPROXY%%[,|]*} exec "$0" "$@"`
 
 // command is one call of go among the manifests. A module that the workspace
 // beside it does not use is on its own.
@@ -497,7 +499,7 @@ func standardSource(more []string) string {
 // costs time.
 const (
 	sharedCachePath = sandbox.HomePath + "/.cache/go-build-shared"
-	takeCache       = `mkdir -p "$1" && cp -r "$0/." "$1/" ; exit 0`
+	takeCache       = `mkdir -p "$1" && cp -r "$0/." "$1/" && rm -f "$1/filled-"* ; exit 0`
 	fillCache       = `[ -e "$GOCACHE/$0" ] || { "$@" && : >"$GOCACHE/$0"; }`
 )
 
@@ -516,15 +518,26 @@ func standardFiles(test string) []sandbox.File {
 
 const standardDir = modulesPath + "/std"
 
-// fillStandard puts the standard library's part of an env layer into the shared cache.
-func fillStandard(r schemas.Recipe, test string) *sandbox.Fill {
+// fillStandard puts the standard library's part of an env layer into the shared cache, and what
+// that is with the clock ahead.
+func fillStandard(r schemas.Recipe, test string) (*sandbox.Fill, error) {
 	env := variables(r) // of the toolchain; those of CI come later in Infer
 	env["GOCACHE"], env["GOWORK"], env["GOPROXY"] = sharedCachePath, "off", "off"
 	mark := "filled-" + schemas.DigestBytes([]byte(test)).Short()
-	return &sandbox.Fill{
+	fill := &sandbox.Fill{
 		Files: standardFiles(test), Env: env,
 		Steps: []schemas.Command{{Argv: append([]string{"sh", "-c", fillCache, mark}, standardCommand(r)...), Dir: standardDir}},
 	}
+	if !atLeast(r, clockFrom) {
+		return fill, nil
+	}
+	warm, files, err := clock.Warm(goRoot(r), standardDir, standardCommand(r)[2:]...)
+	if err != nil {
+		return nil, err
+	}
+	fill.Files = append(fill.Files, files...)
+	fill.Steps = append(fill.Steps, schemas.Command{Argv: append([]string{"sh", "-c", fillCache, mark + "-clock"}, warm...), Dir: standardDir})
+	return fill, nil
 }
 
 // Setup downloads the modules of the lock and compiles them with the standard
@@ -536,10 +549,14 @@ func (Language) Setup(r schemas.Recipe) (recipe.Step, error) {
 		return recipe.Step{}, err
 	}
 	test := standardTest(set)
+	fill, err := fillStandard(r, test)
+	if err != nil {
+		return recipe.Step{}, err
+	}
 	step := recipe.Step{
 		Env:    setupEnv(r, set),
 		Caches: map[string]string{"go-std-" + r.Toolchain.Version: sharedCachePath},
-		Fill:   fillStandard(r, test),
+		Fill:   fill,
 		Files:  append(files(set), standardFiles(test)...),
 		Commands: []schemas.Command{
 			{Argv: []string{"sh", "-c", takeCache, sharedCachePath, buildCachePath}},
