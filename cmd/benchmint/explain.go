@@ -240,7 +240,7 @@ func (t *printer) timeBound(e explanation, whole bool) {
 	if e.Clock == "" {
 		return
 	}
-	t.line("\nThe clock was %s", visible(e.Clock))
+	t.line("\nThe suite was run once more with the clock %s", visible(e.Clock))
 	for n, b := range e.TimeBound {
 		if n == onOnePage && !whole {
 			t.line("  … and %d more (-v names them)", len(e.TimeBound)-n)

@@ -181,7 +181,7 @@ func held(c schemas.Clock) string {
 	if c.Not != "" {
 		return "not shifted: " + c.Not
 	}
-	return fmt.Sprintf("%s ahead, by %s", time.Duration(c.Ahead)*time.Second, c.By)
+	return fmt.Sprintf("%d days ahead (%s)", c.Ahead/(24*60*60), c.By)
 }
 
 // statuses is "passed", or "passed,failed" where runs disagree.

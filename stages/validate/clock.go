@@ -39,7 +39,7 @@ func (p *prover) clock(ctx context.Context) error {
 	}
 	p.proof.Clock = &schemas.Clock{Ahead: int64(clock.Ahead / time.Second), By: held.by}
 	f2p := p.proof.List(schemas.F2P)
-	p.proof.Tests = held.leave(p.proof.Tests)
+	p.proof.Tests = held.leave(p.proof.Tests, p.ev.lists.given)
 	if len(p.proof.List(schemas.F2P)) > 0 {
 		if err := p.loads(); err != nil {
 			return err
@@ -136,8 +136,8 @@ func (h underClock) bound(tests []schemas.TestVerdict) []schemas.TestVerdict {
 // leave takes the bound tests out of the lists. One that is absent with the clock ahead has
 // another name then, and so will tests have that differ from it by numbers and days alone, though
 // theirs may be that of another on the later day: all of them leave, under one name, which is
-// the same on each day.
-func (h underClock) leave(tests []schemas.TestVerdict) []schemas.TestVerdict {
+// the same on each day. One that is there on the later day and that a test file spells out stays.
+func (h underClock) leave(tests []schemas.TestVerdict, given func(id string) bool) []schemas.TestVerdict {
 	bound := map[string]schemas.TestVerdict{}
 	moves := map[string]bool{}
 	for _, t := range h.bound(tests) {
@@ -149,7 +149,8 @@ func (h underClock) leave(tests []schemas.TestVerdict) []schemas.TestVerdict {
 		if b, ok := bound[t.ID]; ok {
 			t = b
 		}
-		if name := clock.Undated(t.ID); moves[name] && all(t.G, schemas.Passed) {
+		stays := isListed(t.Class) && given(t.ID)
+		if name := clock.Undated(t.ID); moves[name] && all(t.G, schemas.Passed) && !stays {
 			t.ID, t.Class, t.Clock, t.Cause, t.Baseline, t.Why = name, schemas.TimeBound, schemas.Absent, "", "", ""
 			if slices.ContainsFunc(out, func(o schemas.TestVerdict) bool { return o.ID == name }) {
 				continue

@@ -132,6 +132,12 @@ func nameParts(id string) (fixed, made string) {
 	return fixed[strings.LastIndex(fixed, ":")+1:], made
 }
 
+// given reports whether a test file spells out what a run puts into the name of a test.
+func (l *lists) given(id string) bool {
+	_, made := nameParts(id)
+	return made != "" && l.spelled(made)
+}
+
 // spelled reports whether a test file has the text as a string of its own.
 func (l *lists) spelled(text string) bool {
 	if l.tests == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/testlog"
@@ -154,6 +155,9 @@ func (p *prover) changed(ctx context.Context) error {
 		return err
 	}
 	if !passedAny(gold) {
+		if what, ok := environment.Lacking(p.c.G, gold.Report, nil); ok {
+			return pipeline.Reject(schemas.Submodule, "%s: %w", what, nothingPassed(gold))
+		}
 		return nothingPassed(gold)
 	}
 	start, err := p.first(ctx, schemas.StateS)
@@ -164,6 +168,9 @@ func (p *prover) changed(ctx context.Context) error {
 		return err
 	}
 	if p.shown = transitions(start, gold); len(p.shown) == 0 {
+		if what, ok := environment.Lacking(p.c.G, gold.Report, nil); ok {
+			return pipeline.Reject(schemas.Submodule, "%s: no changed test that passes in the solution fails, is new or does not load at the start", what)
+		}
 		return pipeline.Reject(schemas.NoF2P, "no changed test that passes in the solution fails, is new or does not load at the start")
 	}
 	return nil
