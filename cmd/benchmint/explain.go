@@ -25,7 +25,7 @@ type explanation struct {
 
 	FailToPass []transition       `json:"fail_to_pass,omitempty"`
 	PassToPass int                `json:"pass_to_pass"`
-	Clock      string             `json:"clock,omitempty"` // how the tests were held against time
+	Clock      *schemas.Clock     `json:"clock,omitempty"` // how the tests were held against time
 	TimeBound  []bound            `json:"time_bound,omitempty"`
 	Evidence   []schemas.Evidence `json:"evidence,omitempty"`
 	Repairs    []schemas.Repair   `json:"repairs,omitempty"`
@@ -99,7 +99,7 @@ func (s *shelf) explain(i *item) explanation {
 		}
 		e.PassToPass = len(i.proof.List(schemas.P2P))
 		if i.proof.Clock != nil {
-			e.Clock = held(*i.proof.Clock)
+			e.Clock = i.proof.Clock
 		}
 		for _, v := range i.proof.Tests {
 			if v.Class == schemas.TimeBound {
@@ -237,10 +237,14 @@ func (t *printer) proposals(a *schemas.Asked) {
 
 // timeBound are the tests that do not pass when the clock is ahead, or why there was no such clock.
 func (t *printer) timeBound(e explanation, whole bool) {
-	if e.Clock == "" {
+	if e.Clock == nil {
 		return
 	}
-	t.line("\nThe suite was run once more with the clock %s", visible(e.Clock))
+	if e.Clock.Not != "" {
+		t.line("\nThe clock was %s", visible(held(*e.Clock)))
+	} else {
+		t.line("\nThe suite was run once more with the clock %s", visible(held(*e.Clock)))
+	}
 	for n, b := range e.TimeBound {
 		if n == onOnePage && !whole {
 			t.line("  … and %d more (-v names them)", len(e.TimeBound)-n)
