@@ -98,9 +98,7 @@ func (s *shelf) explain(i *item) explanation {
 			e.FailToPass = append(e.FailToPass, transition{v.ID, v.Cause, statuses(v.S), why, statuses(v.G)})
 		}
 		e.PassToPass = len(i.proof.List(schemas.P2P))
-		if i.proof.Clock != nil {
-			e.Clock = i.proof.Clock
-		}
+		e.Clock = i.proof.Clock
 		for _, v := range i.proof.Tests {
 			if v.Class == schemas.TimeBound {
 				e.TimeBound = append(e.TimeBound, bound{v.ID, v.Clock, v.Why})

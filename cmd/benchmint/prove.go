@@ -231,8 +231,8 @@ func (o *proved) compare(row output.Row, proof schemas.Proof) {
 			o.Missing[l.name] = gone
 		}
 		// A test that the row quarantines may agree with itself this time: no news.
-		// The statement of the row may give a name that the change's own text did not.
-		unstable := slices.Concat(row.Benchmint.Quarantined, row.Benchmint.UnstableIDs, row.Benchmint.SolutionName)
+		// The statement of the row may give a name or a file that the change's own text did not.
+		unstable := slices.Concat(row.Benchmint.Quarantined, row.Benchmint.UnstableIDs, row.Benchmint.SolutionFile, row.Benchmint.SolutionName)
 		came := without(without(l.now, l.row), unstable)
 		if c := row.Benchmint.Clock; c != nil {
 			// Nor one that left the row's lists for the clock, where this machine shifts none.
