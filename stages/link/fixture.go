@@ -30,6 +30,9 @@ func (w *work) testData() {
 		if _, source := w.rules.Source(f.Path); source && f.Part == schemas.PartCode {
 			continue
 		}
+		if w.replacesFile(f.Path) { // what was there is not of the tests
+			continue
+		}
 		if seen++; seen > mostData {
 			return
 		}
@@ -37,6 +40,16 @@ func (w *work) testData() {
 			f.Part, f.Rule = schemas.PartTest, "named only by tests"
 		}
 	}
+}
+
+// replacesFile reports whether a folder of a path was a file or a link before.
+func (w *work) replacesFile(p string) bool {
+	for d := path.Dir(p); d != "."; d = path.Dir(d) {
+		if w.base.Has(d) {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *work) onlyTestsName(file string) bool {

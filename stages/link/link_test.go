@@ -535,10 +535,11 @@ func TestDataThatOnlyTestsName(t *testing.T) {
 		"embedded":               {"//go:embed data/*", `read("table.csv")`, "data/table.csv", schemas.PartCode},
 		"source":                 {"a", `run("new.src")`, "new.src", schemas.PartCode},
 		"manifest":               {"a", `read("setup.py")`, "setup.py", schemas.PartCode},
+		"in_place_of_a_file":     {"a", `read("old/x.csv")`, "old/x.csv", schemas.PartCode},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, s, err := newest(t, "-- commit: Start --\n-- app.src --\na\n-- a_check.src --\nx\n-- commit: C --\n-- app.src --\nnew\n"+tc.code+"\n-- a_check.src --\n"+tc.test+"\n-- "+tc.path+" --\nx\n")
+			_, s, err := newest(t, "-- commit: Start --\n-- app.src --\na\n-- a_check.src --\nx\n-- old --\nx\n-- commit: C --\n-- delete: old --\n-- app.src --\nnew\n"+tc.code+"\n-- a_check.src --\n"+tc.test+"\n-- "+tc.path+" --\nx\n")
 			if err != nil {
 				t.Fatal(err)
 			}
