@@ -539,7 +539,7 @@ func TestDataThatOnlyTestsName(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, s, err := newest(t, "-- commit: Start --\n-- app.src --\na\n-- a_check.src --\nx\n-- old --\nx\n-- commit: C --\n-- delete: old --\n-- app.src --\nnew\n"+tc.code+"\n-- a_check.src --\n"+tc.test+"\n-- "+tc.path+" --\nx\n")
+			_, s, err := newest(t, "-- commit: Start --\n-- app.src --\na\n-- a_check.src --\nx\n-- old --\nwas here before\n-- commit: C --\n-- delete: old --\n-- app.src --\nnew\n"+tc.code+"\n-- a_check.src --\n"+tc.test+"\n-- "+tc.path+" --\nx\n")
 			if err != nil {
 				t.Fatal(err)
 			}
