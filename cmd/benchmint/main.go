@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -52,6 +53,9 @@ func unmet(form string, args ...any) error {
 	return &ended{exitUsage, fmt.Errorf(form, args...)}
 }
 
+// oneSignal is how long signals after the first count as the same one.
+const oneSignal = time.Second
+
 func main() {
 	env := newWorld()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -63,7 +67,11 @@ func main() {
 		<-signals
 		_, _ = fmt.Fprintln(env.stderr, "\ninterrupted: finishing running steps; press Ctrl-C again to stop now")
 		cancel()
-		<-signals
+		// timeout(1) sends its signal to the program, and at once again to its group.
+		for first := time.Now(); time.Since(first) < oneSignal; {
+			<-signals
+		}
+		_, _ = fmt.Fprintln(env.stderr, "stopped; what is proved stays in the store, and benchmint export writes it")
 		os.Exit(exitInterrupted)
 	}()
 	root := newRoot(env)

@@ -490,6 +490,8 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(cmd.Start())
 	waitFor(ts, step, func() bool { return isDone(ts, dir, step) })
+	// As timeout(1) does: to the program, and once more to its group.
+	ts.Check(cmd.Process.Signal(os.Interrupt))
 	ts.Check(cmd.Process.Signal(os.Interrupt))
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
