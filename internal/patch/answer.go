@@ -40,7 +40,7 @@ type Applied struct {
 // Errors are those of Apply; that of git is told where mending does not help.
 func Answer(ctx context.Context, t *tree.Tree, text []byte) (Applied, error) {
 	whole, said := unwrapped(string(text))
-	sections := scan(whole)
+	sections := scanned(t, whole)
 	var err error
 	if !misread(t, sections) {
 		var out Applied
@@ -58,7 +58,7 @@ func Answer(ctx context.Context, t *tree.Tree, text []byte) (Applied, error) {
 		}
 	}
 	if n := strings.Count(whole, "\n"); n > 0 && strings.Count(whole, "\r\n") == n {
-		sections, said = scan(strings.ReplaceAll(whole, "\r\n", "\n")), append(said, "line ends: CR LF in every line of the patch")
+		sections, said = scanned(t, strings.ReplaceAll(whole, "\r\n", "\n")), append(said, "line ends: CR LF in every line of the patch")
 	}
 	m := mender{tree: t, out: Applied{Tree: t, Mended: said}}
 	if mendErr := m.all(sections); mendErr != nil {
@@ -122,9 +122,26 @@ func (h *hunk) joins() bool {
 	return false
 }
 
+// scanned scans a text that is to be applied to a tree. Of a file that is made or deleted, git diff
+// --no-index --no-prefix names the same side twice: that is a prefix where the tree has no such
+// folder.
+func scanned(t *tree.Tree, text string) []section {
+	sections := scan(text)
+	for i := range sections {
+		x := &sections[i]
+		first, _, deep := strings.Cut(x.heads[0], "/")
+		x.folders = deep && x.heads[0] == x.heads[1] && short(first) && (x.created || x.deleted) &&
+			!slices.ContainsFunc(t.Paths(), func(p string) bool { return strings.HasPrefix(p, first+"/") })
+	}
+	return sections
+}
+
 // prefixed reports whether the names have git's prefixes: each a first folder of its own before
 // the same path.
 func (x *section) prefixed() bool {
+	if x.folders {
+		return true
+	}
 	from, to := x.old, x.new
 	if x.heads[0] != "" {
 		from, to = x.heads[0], x.heads[1]

@@ -60,6 +60,7 @@ func TestAnswer(t *testing.T) {
 		empty       bool
 	}{
 		{name: "as_it_is", patch: head + body, want: only("pkg/a.py", inG)},
+		{name: "new_file_of_compared_folders", patch: "diff --git b/x.txt b/x.txt\nnew file mode 100644\n--- /dev/null\n+++ b/x.txt\n@@ -0,0 +1 @@\n+x\n", want: only("x.txt", "x\n")},
 		{name: "two_hunks_in_the_wrong_order", patch: head + strings.TrimSuffix(body, "\n") + "\n" + early, want: only("pkg/a.py", inFG), mended: []string{}},
 		{name: "last_line_end", patch: head + strings.TrimSuffix(body, "\n"), want: only("pkg/a.py", inG), mended: []string{"the last line end was lost"}},
 		{name: "last_line_end_of_a_new_file", patch: strings.TrimSuffix(added, "\n"), want: only("pkg/new.py", "a\nb\n"), mended: []string{"the last line end was lost"}},

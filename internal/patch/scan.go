@@ -12,6 +12,7 @@ type section struct {
 	at       int       // its first line, from 1
 	old, new string    // names as written: with their prefix, or devNull; "" where they are not said
 	heads    [2]string // the names in git's line
+	folders  bool      // the names begin with the folders that were compared (git diff --no-index)
 	bare     bool      // the names are those of a rename or copy, which have no prefix
 	git      bool      // it begins with git's line
 	named    bool      // the two lines that name a file were read
