@@ -80,13 +80,13 @@ func (p *program) finish(ctx context.Context, c *config.Config, f runFlags, s pi
 	if err != nil {
 		return errors.Join(fault, err)
 	}
+	if len(s.Stages) > 0 { // else the store is away
+		lines = append([][2]string{{"funnel", funnelLine(s, f.until, sources)}}, lines...)
+	}
 	if p.json {
 		err = p.writeJSON(r)
 	} else {
 		t := p.out()
-		if len(s.Stages) > 0 { // else the store is away
-			t.line("funnel   %s", funnelLine(s, f.until, sources))
-		}
 		for _, l := range lines {
 			t.line("%-8s %s", l[0], l[1])
 		}
