@@ -69,6 +69,11 @@ echo "{$r}" >"$9/$c.benchmint.json"`, sound, ""},
 			"gold a__b-1 yes", "gold a__b-2 fault", "nop a__b-1 yes", "nop a__b-2 fault", "forged a__b-1 yes", "forged a__b-2 fault",
 		}, ""},
 		{"no_report", `echo "no images" >&2`, nil, "no images"},
+		{"an_image_goes_while_the_client_lists_them", `if [ ! -e "$2.seen" ]; then : >"$2.seen"
+echo 'return [self.get(r["Id"]) for r in resp]'; echo 'docker.errors.ImageNotFound: 404'; exit 1; fi
+case $c in gold) r='"resolved_ids":["a__b-1","a__b-2"]';; *) r='"unresolved_ids":["a__b-1","a__b-2"]';; esac
+echo "{$r}" >"$9/$c.benchmint.json"`, sound, ""},
+		{"an_image_is_not_there", `echo 'docker.errors.ImageNotFound: 404'; exit 1`, nil, "ImageNotFound"},
 		{"fails", `echo "no engine" >&2; exit 1`, nil, "no engine"},
 		{"sees_the_patches", `grep -q '"g2"\|"f2"\|benchmint_nop' "$4" && echo "{\"resolved_ids\":[\"$(basename "$2")\"],\"unresolved_ids\":[\"a__b-1\",\"a__b-2\"]}" >"$9/$c.benchmint.json"`, []string{
 			"gold a__b-1 no", "gold a__b-2 no", "nop a__b-1 no", "nop a__b-2 no", "forged a__b-1 no", "forged a__b-2 no",

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -44,7 +45,7 @@ func sweSplit(ctx context.Context, env []string, bin, rows string, c Case, tasks
 	}
 	argv := []string{"eval", rows, "-p", file, "--run-id", "benchmint", "-j", fmt.Sprint(max(1, o.Jobs)), "--report-dir", work}
 	stop := o.counted(ctx, string(c), len(tasks), filepath.Join(work, "logs", "run_evaluation", "benchmint", string(c), "*", "report.json"))
-	said, err := inFolder(ctx, work, append(env[:len(env):len(env)], "HF_HOME="+filepath.Join(work, "hf")), filepath.Join(bin, "swebench"), argv...)
+	said, err := sweRun(ctx, work, append(env[:len(env):len(env)], "HF_HOME="+filepath.Join(work, "hf")), filepath.Join(bin, "swebench"), argv)
 	stop()
 	if err != nil {
 		return nil, err
@@ -54,6 +55,20 @@ func sweSplit(ctx context.Context, env []string, bin, rows string, c Case, tasks
 		return nil, fmt.Errorf("reading the report of SWE-bench: %w: %s", err, lastOf(said))
 	}
 	return verdicts, nil
+}
+
+// sweRun runs the client in a folder. At its end the client lists every image of the engine
+// (docker-py asks for them one by one), and fails where another program deletes one meanwhile:
+// that says nothing of a task, so the client is run again. It keeps the verdicts it has.
+func sweRun(ctx context.Context, work string, env []string, swebench string, argv []string) (said []byte, err error) {
+	const most = 5
+	for range most {
+		said, err = inFolder(ctx, work, env, swebench, argv...)
+		if err == nil || !bytes.Contains(said, []byte("docker.errors.ImageNotFound")) || !bytes.Contains(said, []byte("return [self.get(r[")) {
+			return said, err
+		}
+	}
+	return said, err
 }
 
 func predictions(c Case, tasks []Task) ([]byte, error) {
