@@ -126,7 +126,7 @@ type Evidence struct {
 	Source string `json:"source"` // path:line in the tree, "convention", "date", "tags"
 }
 
-// Repair is one bounded attempt by the failure table (facts: environments, section 2).
+// Repair is one bounded attempt by the failure table (design 7).
 type Repair struct {
 	Rule    string `json:"rule"`    // name of the row
 	Symptom string `json:"symptom"` // the log line that matched

@@ -1,6 +1,7 @@
-// Package lang is the family of languages and of test runners: each language has the
-// same files (files, infer, run, report, names) and the same behaviour towards the
-// stages.
+// Package lang is the family of languages and of test runners, as the stages see them.
+// Every language has a mask. Python and Go are plugins too: they infer environments, run
+// tests and read reports, and a part that both have is in a file of the same name
+// (docs/new_language.md).
 //
 // It never runs a process and never touches the network: it reads trees and
 // reports, and answers with data that others execute.

@@ -100,7 +100,7 @@ func (r *Refused) Unwrap() error { return r.Err }
 // version. What nobody names is not asked for: a Go proxy that is down says nothing of
 // Python. Released is the day on which the minor came
 // out, because a version rule asks whether a minor existed at a date and the patch of
-// it that can be had is mostly newer (facts: environments, G2). uv has no date: it is
+// it that can be had is mostly newer (design 7). uv has no date: it is
 // a tool of ours, and listed before it is fetched.
 //
 // An error says what could not be asked, or of what nothing at all is there

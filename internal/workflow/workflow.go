@@ -1,7 +1,7 @@
 // Package workflow reads what a tree's GitHub workflows say about how its tests
 // are run: versions, packages, variables, shell lines, each with its place. It is
 // for the inference of recipes, which judges these words by the rules of a language
-// (facts: environments, 1.0 rule 4).
+// (design 7).
 //
 // It never runs a line, never evaluates an expression, never fetches an action or a
 // shared workflow, and never fails: a file that cannot be read, that GitHub would

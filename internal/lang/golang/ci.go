@@ -10,7 +10,7 @@ import (
 	"github.com/benchmint/benchmint/internal/workflow"
 )
 
-// ci is what a project's own test jobs say (facts: environments, 1.0 rule 4).
+// ci is what a project's own test jobs say (design 7).
 type ci struct {
 	minors   []workflow.Word // Go minors of the matrix: 1.21
 	file     workflow.Word   // the manifest that a job takes its Go from

@@ -17,7 +17,7 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Infer guesses a recipe by rules G1 to G5 (facts: environments, 1.2).
+// Infer guesses a recipe (design 7).
 func (Language) Infer(p lang.Project) (schemas.Recipe, error) {
 	l := layoutOf(p.Solution)
 	if len(l.modules) == 0 {

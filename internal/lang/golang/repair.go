@@ -25,7 +25,7 @@ type row struct {
 	edit    func(p lang.Project, r *schemas.Recipe, match [][]byte) string
 }
 
-// table is the failure table of Go (facts: environments, section 2), most
+// table is the failure table of Go (design 7), most
 // certain cause first.
 var table = []row{
 	{"flag_newer_than_go", lazyregexp.New(`parsing \$?GOFLAGS: unknown flag (-[\w-]+)`), dropFlag},

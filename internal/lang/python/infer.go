@@ -19,7 +19,7 @@ import (
 )
 
 // Infer guesses a recipe from the solution's manifests and CI, by the rules of
-// design 7 (facts: environments, 1.0 and 1.1), each line with its evidence.
+// design 7, each line with its evidence.
 func (l Language) Infer(p lang.Project) (schemas.Recipe, error) {
 	root := readManifest(p.Solution)
 	g := &guess{ci: root.readCI()}
@@ -238,7 +238,7 @@ func (m *manifest) devGroup() []requirement {
 const leastPytest = "pytest>=6"
 
 // floor adds pytest where nothing names it, and a floor where nothing bounds it:
-// without one a resolver may quietly go back by years (facts: failure table).
+// without one a resolver may quietly go back by years (design 7).
 func floor(have []requirement) []requirement {
 	for _, r := range have {
 		if distName(r.line) == "pytest" && bounded(r.line) {

@@ -35,7 +35,7 @@ func bounded(line string) bool {
 }
 
 // tools are distributions that no test run needs: linters, type checkers,
-// documentation, packaging and release tools (facts: environments, P4 and P5).
+// documentation, packaging and release tools (design 7).
 var tools = strings.Fields(`asv autoflake autopep8 bandit black blacken-docs build
 	bump2version bumpversion bump-my-version check-manifest codecov
 	codespell commitizen coveralls cruft doc8 flake8 furo

@@ -48,7 +48,7 @@ func (Masker) Toolchain(ctx context.Context, m verify.Machine) (*verify.Kit, err
 		Site                  []string
 	}
 	if err := json.Unmarshal([]byte(answer), &here); err != nil {
-		return nil, fmt.Errorf("%s is no Python interpreter: %w", program, err)
+		return nil, fmt.Errorf("%s is not a Python interpreter: %w", program, err)
 	}
 	kit := &verify.Kit{Label: "python " + here.Version}
 	prefix, err := kit.Show("python", here.Prefix)

@@ -143,7 +143,7 @@ func quarter(t time.Time) time.Time {
 }
 
 // backends had no editable builds before these days (PEP 660): older commits get
-// the first release that has them (facts: failure table).
+// the first release that has them (design 7).
 var backends = map[string]string{
 	"setuptools": "2022-12-31", "flit-core": "2022-12-31", "poetry-core": "2022-12-31", "hatchling": "2022-12-31",
 	"pdm-pep517": "2022-12-31", "pdm-backend": "2023-06-30", "editables": "2022-12-31", "wheel": "2022-12-31",
