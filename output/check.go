@@ -189,7 +189,7 @@ func (c *checker) rejects() {
 				add("%s without a detail", r.End)
 			}
 		default:
-			add("end %q is none of rejected, deferred, failed", r.End)
+			add("unknown end %q (known: rejected, deferred, failed)", r.End)
 		}
 		if r.InstanceID == "" || r.Stage == "" {
 			add("instance_id and stage must not be empty")

@@ -435,7 +435,7 @@ var corruptions = []struct {
 	{"unknown_label", RuleLabel, "data/test.jsonl:1", `did you mean feature?`, func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.Benchmint.Change.Label = "featur" })
 	}},
-	{"evidence_for_no_label", RuleLabel, "data/test.jsonl:1", "is for no label", func(t *testing.T, dir string) {
+	{"evidence_for_no_label", RuleLabel, "data/test.jsonl:1", "has the unknown label", func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.Benchmint.Change.LabelEvidence[0].Label = "" })
 	}},
 	{"statement_of_no_person", RuleStatement, "data/test.jsonl:1", "does not begin with", func(t *testing.T, dir string) {

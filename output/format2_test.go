@@ -76,7 +76,7 @@ func TestFormat2Checks(t *testing.T) {
 		name, says, from, to string
 		rule                 Rule
 	}{
-		{"label", "is none of", `\"label\":\"feature\",\"label_evidence`, `\"label\":\"featur\",\"label_evidence`, RuleLabel},
+		{"label", "unknown label", `\"label\":\"feature\",\"label_evidence`, `\"label\":\"featur\",\"label_evidence`, RuleLabel},
 		{"number", "repo, number and commit make demo__slug-6", `\"number\":5,\"number_from`, `\"number\":6,\"number_from`, RuleID},
 		{"share", "share is 0.5; 2 of 3 are noticed", `\"share\":0.6666666666666666`, `\"share\":0.5`, RuleAdequacy},
 		{"a_finding_before_its_time", `finding is "some"`, `\"noticed\":2`, `\"finding\":\"some\",\"noticed\":2`, RuleAdequacy},

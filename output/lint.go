@@ -391,11 +391,11 @@ func (l *linter) label() {
 		for _, k := range schemas.Labels {
 			known = append(known, string(k))
 		}
-		l.add(RuleLabel, "label %q is none of %s%s", e.Label, strings.Join(known, ", "), nearest.Hint(string(e.Label), known))
+		l.add(RuleLabel, "unknown label %q (known: %s)%s", e.Label, strings.Join(known, ", "), nearest.Hint(string(e.Label), known))
 	}
 	for _, x := range e.LabelEvidence {
 		if !slices.Contains(schemas.Labels, x.Label) || x.Rule == "" {
-			l.add(RuleLabel, "evidence %q of rule %q is for no label", x.Label, x.Rule)
+			l.add(RuleLabel, "evidence of rule %[2]q has the unknown label %[1]q", x.Label, x.Rule)
 		}
 	}
 }

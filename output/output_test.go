@@ -443,7 +443,7 @@ func TestWriteRefuses(t *testing.T) {
 		}},
 		{name: "tasks_out_of_order", want: "out of order", edit: func(in *sample) { slices.Reverse(in.tasks) }},
 		{name: "rejects_out_of_order", want: "out of order", edit: func(in *sample) { slices.Reverse(in.rejects) }},
-		{name: "unknown_end", want: "none of an item", edit: func(in *sample) { in.rejects[0].End = "gone" }},
+		{name: "unknown_end", want: "unknown end \"gone\" of an item", edit: func(in *sample) { in.rejects[0].End = "gone" }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

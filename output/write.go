@@ -464,7 +464,7 @@ func (w *writer) count(r Reject) error {
 	case schemas.StepFailed:
 		w.counts.Failed++
 	default:
-		return fmt.Errorf("%s: end %q is none of an item", r.InstanceID, r.End)
+		return fmt.Errorf("%s: unknown end %q of an item", r.InstanceID, r.End)
 	}
 	return nil
 }

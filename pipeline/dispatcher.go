@@ -477,7 +477,7 @@ func (d *dispatcher) decide() {
 		return
 	case a.ready > 0 || wake.IsZero():
 		if d.stuck++; d.stuck > 10 {
-			d.fail(fmt.Errorf("%d steps are open and none can start: %w", a.ready+a.blocked+a.waiting, errStuck))
+			d.fail(fmt.Errorf("%d steps are open and no step can start: %w", a.ready+a.blocked+a.waiting, errStuck))
 		}
 		return
 	case d.waited+wake.Sub(now) <= d.opts.Patience:

@@ -113,7 +113,7 @@ func TestForksAreChecked(t *testing.T) {
 		"right": {func(f pipeline.Flow[word]) pipeline.Flow[word] {
 			return stage(pipeline.Merge(pipeline.Where(pipeline.Where(f, all), all), stage(f, "left", "first")), "x", "left")
 		}, ""},
-		"nobody_takes": {func(f pipeline.Flow[word]) pipeline.Flow[word] { stage(f, "left"); return stage(f, "x") }, "nobody takes what stage left makes"},
+		"nobody_takes": {func(f pipeline.Flow[word]) pipeline.Flow[word] { stage(f, "left"); return stage(f, "x") }, "no stage takes what stage left makes"},
 		"taken_twice": {func(f pipeline.Flow[word]) pipeline.Flow[word] {
 			return stage(pipeline.Merge(f, pipeline.Where(f, all)), "x")
 		}, "stage x takes what first makes twice"},

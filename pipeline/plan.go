@@ -194,7 +194,7 @@ func (p *Plan) Check() error {
 			}
 		}
 		if len(n.next) == 0 && n.info.Of == "" && !n.info.Drain {
-			errs = append(errs, fmt.Errorf("nobody takes what stage %s makes", name))
+			errs = append(errs, fmt.Errorf("no stage takes what stage %s makes", name))
 		}
 		if seen[name] || name == "" {
 			errs = append(errs, fmt.Errorf("stage %q: the name is taken or empty", name))

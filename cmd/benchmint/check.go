@@ -12,7 +12,7 @@ import (
 
 func newCheck(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use: "check DATASET", Short: "lint a dataset; nothing is run", Args: argsOf(cobra.ExactArgs(1)),
+		Use: "check DATASET", Short: "lint a dataset without running anything", Args: argsOf(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			findings, err := output.Check(args[0])
 			if errors.Is(err, output.ErrNoDataset) {

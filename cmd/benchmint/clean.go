@@ -43,7 +43,7 @@ const (
 func newClean(p *program) *cobra.Command {
 	var force, stateToo bool
 	cmd := &cobra.Command{
-		Use: "clean", Short: "caches, layers, images: says what it would free; --force frees it",
+		Use: "clean", Short: "list the caches, layers and images that can be freed; --force frees them",
 		Long: "Lists what may be deleted: benchmint makes it again when it is needed. Files that it does not know\nto be its own are named and left. The store holds results, not caches: it is listed and freed with\n--store-too only. Nothing is deleted without --force, and nothing while another benchmint uses it.",
 		Args: argsOf(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
@@ -74,7 +74,7 @@ func newClean(p *program) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "delete what is listed")
-	cmd.Flags().BoolVar(&stateToo, "store-too", false, "the store as well: every result, log and report of it")
+	cmd.Flags().BoolVar(&stateToo, "store-too", false, "also delete the store with every result, log and report")
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
 	return cmd
 }

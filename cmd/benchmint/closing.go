@@ -262,7 +262,7 @@ func datasetLine(r result, f runFlags, sources *sources, fault error) string {
 	case r.Dataset == "" && len(sources.silent) > 0:
 		return fmt.Sprintf("not written: %s not answer, and no mirror of it is whole; %s%s", doNot(slices.Sorted(maps.Keys(sources.silent))), kept, r.Store)
 	case r.Dataset == "":
-		return fmt.Sprintf("not written: items are put off; %s%s, and --partial writes it", kept, r.Store)
+		return fmt.Sprintf("not written: some items are deferred; %s%s, and --partial writes it", kept, r.Store)
 	}
 	return fmt.Sprintf("%s (%s)", filepath.Clean(r.Dataset), plural(r.Tasks, "row"))
 }

@@ -8,7 +8,7 @@ import (
 
 func newConfig(p *program) *cobra.Command {
 	show := &cobra.Command{
-		Use: "show", Short: "the effective configuration, with the origin of each value", Args: argsOf(cobra.NoArgs),
+		Use: "show", Short: "print the effective configuration with the origin of each value", Args: argsOf(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			c, err := p.load()
 			if err != nil {
@@ -22,14 +22,14 @@ func newConfig(p *program) *cobra.Command {
 		},
 	}
 	example := &cobra.Command{
-		Use: "example", Short: "a commented example with every key", Args: argsOf(cobra.NoArgs),
+		Use: "example", Short: "print a commented example with every key", Args: argsOf(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := p.stdout.Write([]byte(config.Example()))
 			return err
 		},
 	}
 	schema := &cobra.Command{
-		Use: "schema", Short: "the JSON Schema of the file, for editors", Args: argsOf(cobra.NoArgs),
+		Use: "schema", Short: "print the JSON Schema of the file, for editors", Args: argsOf(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			b, err := config.Schema()
 			if err != nil {
@@ -39,7 +39,7 @@ func newConfig(p *program) *cobra.Command {
 			return err
 		},
 	}
-	cmd := group("config", "show the configuration, an example, or its schema", show, example, schema)
+	cmd := group("config", "print the configuration, an example, or its schema", show, example, schema)
 	// Without a word it shows: that is what is wanted nine times of ten.
 	word := cmd.RunE
 	cmd.RunE = func(c *cobra.Command, args []string) error {

@@ -47,7 +47,7 @@ type finding struct {
 
 func newDoctor(p *program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "what this machine lacks, and the command that gets it", Args: argsOf(cobra.NoArgs),
+		Use: "doctor", Short: "show what this machine lacks and the command that installs it", Args: argsOf(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := p.load()
 			if err != nil {
@@ -143,7 +143,7 @@ func checkCompiler(dir string) finding {
 		}
 	}
 	return finding{
-		Name: "C compiler", State: stateMissing, Detail: "none in " + dir + ": in rows of Python, tests that pass until a day stay in the lists (clock.not_shifted)",
+		Name: "C compiler", State: stateMissing, Detail: "not found in " + dir + ": Python rows keep tests that pass only until a certain day (clock.not_shifted)",
 		Why: "shifts the clock of a proof", Get: "apt-get install " + shifted.Package,
 	}
 }

@@ -211,7 +211,7 @@ func (p *program) printForecast(c *config.Config, f forecast, sources int) error
 		t.line("    %s", id)
 	}
 	if f.Seconds >= 0 {
-		t.line("  estimated time of the proofs: %s; of the environments: none known beforehand", (time.Duration(f.Seconds) * time.Second).Round(time.Second))
+		t.line("  estimated time of the proofs: %s; of the environments: unknown", (time.Duration(f.Seconds) * time.Second).Round(time.Second))
 	} else {
 		t.line("  estimated time: nothing was proved here yet to go by; each proof runs the suite %d times", 2*c.Proof.Runs)
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 func newEnv(p *program) *cobra.Command {
-	return group("env", "one task's environment: build it, step into it, remove it; the base image",
+	return group("env", "build, open or remove the environment of a task; make the base image",
 		newEnvBuild(p), newEnvShell(p), newEnvRm(p), newEnvBase(p))
 }
 
@@ -154,7 +154,7 @@ func newEnvRm(p *program) *cobra.Command {
 
 func newEnvBase(p *program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "base", Short: "make the base system that environments stand on, from Debian packages; no image registry is asked", Args: argsOf(cobra.NoArgs),
+		Use: "base", Short: "make the base system of environments from Debian packages, without an image registry", Args: argsOf(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			c, err := p.load()
 			if err != nil {
@@ -186,7 +186,7 @@ var stateNames = []string{string(schemas.StateB), string(schemas.StateS), string
 func newEnvShell(p *program) *cobra.Command {
 	var state string
 	cmd := &cobra.Command{
-		Use: "shell ID [-- COMMAND…]", Short: "a shell (or a command) inside a task's environment, as its tests run there",
+		Use: "shell ID [-- COMMAND…]", Short: "open a shell (or run a command) inside a task's environment",
 		Long: "Starts on a fresh copy of a state: B is what a solver gets, S has the tests of the change, G is\nthe solution. There is no network, as in a proof; what is changed is gone at the end.",
 		Args: argsOf(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

@@ -44,7 +44,7 @@ func newEval(p *program) *cobra.Command {
 		Use: "eval DATASET [PREDICTIONS]", Short: "grade patches against the tasks of a dataset",
 		Long: "Grades predictions: SWE-bench's (JSON lines, a list or an object) and those of the harnesses beside it,\nRES-Q's submissions, or a folder of patches (ID.patch, MODEL/ID.patch, MODEL/SAMPLE/ID.patch), or of solved trees (folders with such names,\nwithout .patch). The tests of a task, the settings of their runner and its hooks are the task's,\nwhatever a patch does to them. A fault of this machine is never a verdict: such a prediction is\ncounted apart, and the same command grades it again.\n\n" +
 			"Writes report.json (as SWE-bench's harness), results.jsonl (a line for each prediction), resq.json\nand metrics.json.",
-		Example: "  benchmint eval benchmint-out predictions.jsonl\n  benchmint eval benchmint-out --gold --nop    # the tasks themselves: all resolved, and none",
+		Example: "  benchmint eval benchmint-out predictions.jsonl\n  benchmint eval benchmint-out --gold --nop    # every gold patch must resolve, an empty change must not",
 		Args:    argsOf(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.regrade && (len(args) > 1 || f.gold || f.nop) {
@@ -64,9 +64,9 @@ func newEval(p *program) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&f.output, "output", "benchmint-eval", "`FOLDER` of the report, with the store of the evaluation in it")
-	cmd.Flags().BoolVar(&f.gold, "gold", false, "grade each task's own patch: all of them resolve")
-	cmd.Flags().BoolVar(&f.nop, "nop", false, "grade a patch that adds a file without meaning: none of them resolves")
-	cmd.Flags().BoolVar(&f.strict, "strict", false, "take no patch whose lines have moved or that has to be mended")
+	cmd.Flags().BoolVar(&f.gold, "gold", false, "grade each task's own patch: every task must resolve")
+	cmd.Flags().BoolVar(&f.nop, "nop", false, "grade a patch that adds a meaningless file: no task may resolve")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "refuse patches whose lines have moved or that must be mended")
 	cmd.Flags().BoolVar(&f.regrade, "regrade", false, "score the saved results of --output again, with the dataset's lists; nothing is run")
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` to grade in: docker or bwrap (default: as the rows say)")
 	p.overrideShort(cmd, "jobs", "j", "proof.parallel", "`N` predictions at one time")
@@ -97,7 +97,7 @@ func (p *program) eval(ctx context.Context, c *config.Config, f evalFlags, datas
 		return err
 	}
 	if len(e.given) == 0 {
-		return unmet("none of the predictions is for a task of %s", dataset)
+		return unmet("no prediction is for a task of %s", dataset)
 	}
 	if err := e.kind(c, rows); err != nil {
 		return err

@@ -53,7 +53,7 @@ type bound struct {
 
 func newExplain(p *program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "explain ID", Short: "one page: why rejected, or what each FAIL_TO_PASS shows, and the commands to see it by hand", Args: argsOf(cobra.ExactArgs(1)),
+		Use: "explain ID", Short: "say why a change was rejected or what its tests prove, with the commands to see it by hand", Args: argsOf(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			s, i, err := p.itemOf(cmd.Context(), args[0])
 			if err != nil {

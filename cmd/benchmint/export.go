@@ -26,7 +26,7 @@ func newExport(p *program) *cobra.Command {
 	var check []string
 	var f formatFlags
 	cmd := &cobra.Command{
-		Use: "export [SOURCE…]", Short: "the dataset written again from the store, or in another format; nothing else is run",
+		Use: "export [SOURCE…]", Short: "write the dataset again from the store, or in another format",
 		Long: "Writes the dataset of what the store holds, as the last run would have: no other stage is run, no\nsandbox is opened. A row that is in the folder leaves it only where its change was rejected, or with\n--replace. With --verify it is then opened with the programs that people open it with\n(Hugging Face datasets, got once with uv), and every row is compared.\n\n" +
 			"With --format the dataset of a folder (the argument, else the configured output) is written for other\nprograms, and no store is read. A task that a format cannot express is named with the reason and counted; the\nothers are written. --verify swebench, harbor or inspect has the real client judge every task of such a\nfolder, or of a temporary one without --format: gold patches resolve, doing nothing and forging the results do\nnot. It makes the images. --verify commit0 opens such a folder with the code of Commit0's harness.",
 		Example: "  benchmint export\n  benchmint export --format swebench --to swebench-out benchmint-out\n  benchmint export --verify harbor benchmint-out",
@@ -51,8 +51,8 @@ func newExport(p *program) *cobra.Command {
 	cmd.Flags().BoolVar(&p.replace, "replace", false, replaceUsage)
 	cmd.Flags().StringVar(&f.name, "format", "", "`FORMAT` to write a dataset in: "+strings.Join(formatNames(), ", "))
 	cmd.Flags().StringVar(&f.split, "split", output.All, "`SPLIT` of libraries to write, with --format: lite (few functions to write), or all")
-	cmd.Flags().StringVar(&f.to, "to", "", "`FOLDER` to write it to, with --format; it is not there or empty")
-	cmd.Flags().StringSliceVar(&check, "verify", nil, "`FORMAT`,… to open with the real client: "+strings.Join(knownFormats(), ", "))
+	cmd.Flags().StringVar(&f.to, "to", "", "`FOLDER` to write to, with --format; it must be new or empty")
+	cmd.Flags().StringSliceVar(&check, "verify", nil, "`FORMAT`,… to check with the real client: "+strings.Join(knownFormats(), ", "))
 	return cmd
 }
 

@@ -24,13 +24,13 @@ import (
 )
 
 func newImages(p *program) *cobra.Command {
-	return group("images", "the Docker images that tasks are worked on in", newImagesBuild(p))
+	return group("images", "make the Docker images that solvers work in", newImagesBuild(p))
 }
 
 func newImagesBuild(p *program) *cobra.Command {
 	var save string
 	cmd := &cobra.Command{
-		Use: "build DATASET [ID…]", Short: "make the images that other programs start, or find them",
+		Use: "build DATASET [ID…]", Short: "make the Docker images that other programs start",
 		Long: "Makes the image of each task from the recipe of its row: dependencies, the start tree with one neutral\ncommit, what its build leaves. Tasks with one image_key share an image. An image that other programs\ncannot use, or that holds the solution, its tests or a credential, gets no name, and the rule that it\nbreaks is said.\n\n" +
 			"The images have the names that rows of export --format have. They are in the Docker engine that answers,\nand in no registry; --save writes them for docker load on another machine.",
 		Example: "  benchmint images build benchmint-out\n  benchmint images build benchmint-out demo__slug-5 --save images",

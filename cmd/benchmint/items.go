@@ -199,7 +199,7 @@ func (s *shelf) find(word string) (string, error) {
 	case len(close) > 1:
 		return "", unmet("%q is %s; say which", word, strings.Join(close, " or "))
 	case len(all) == 0:
-		return "", unmet("no item %q: the store at %s holds none", word, s.place)
+		return "", unmet("no item %q: the store at %s is empty", word, s.place)
 	}
 	return "", unmet("no item %q in the store at %s%s", word, s.place, nearest.Hint(word, all))
 }

@@ -22,7 +22,7 @@ func newMask(p *program) *cobra.Command {
 	var profile, undo string
 	var proof maskProof
 	cmd := &cobra.Command{
-		Use: "mask PATH --output DIR", Short: "turn a folder of code into a starter: bodies give way to something that fails loudly",
+		Use: "mask PATH --output DIR", Short: "turn a folder of code into a starter whose function bodies fail loudly",
 		Long: "Every byte outside of masked bodies stays. Beside DIR stand DIR.mask.json (what was done and\nwhy, no code) and DIR.mask.undo, from which --undo gives the same bytes back:\n\n  benchmint mask src --output starter\n  benchmint mask --undo starter.mask.undo starter",
 		Args: argsOf(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,7 +44,7 @@ func newMask(p *program) *cobra.Command {
 	}
 	profile = string(mask.Strict)
 	flags := cmd.Flags()
-	flags.Var(&once{to: &o.Output}, "output", "`DIR` of the starter; it must not be there, or be empty")
+	flags.Var(&once{to: &o.Output}, "output", "`DIR` of the starter; it must be new or empty")
 	flags.Var(&once{to: &profile}, "profile", "`PROFILE`: strict, or as the published tool: commit0-all, commit0-docstring, commit0-combined")
 	flags.Var(&once{to: &o.Slice.Module}, "module", "mask one `MODULE` only: a path, or the name by which it is imported")
 	flags.StringArrayVar(&o.Slice.Names, "name", nil, "mask `NAME` only: Class.method or path::Class.method; may be repeated")
@@ -52,7 +52,7 @@ func newMask(p *program) *cobra.Command {
 	flags.Var(&once{to: &o.Slice.Route}, "route", "mask the handlers of HTTP routes under `PREFIX`")
 	flags.Var(&once{to: &o.Src}, "src", "`FOLDER` of the source in PATH, for the commit0 profiles (default: all)")
 	flags.Var(&once{to: &o.Tests}, "tests", "`FOLDER` of the tests in PATH, for the commit0 profiles")
-	flags.BoolVar(&proof.wanted, "verify", false, "compile or import the source and the starter in the sandbox: what fails in the starter only is a fault")
+	flags.BoolVar(&proof.wanted, "verify", false, "compile or import source and starter in the sandbox; a failure in the starter alone is a fault")
 	flags.Var(&once{to: &proof.python}, "python", "`FILE` of the interpreter for --verify, with the dependencies beside it (default: python3 of PATH)")
 	flags.Var(&once{to: &proof.classpath}, "classpath", "`JARS` for --verify of Java, as javac takes them")
 	flags.Var(&once{to: &undo}, "undo", "give the starter at PATH its bytes back, from `FILE`")
@@ -68,7 +68,7 @@ type once struct {
 
 func (f *once) Set(text string) error {
 	if f.given {
-		return errors.New("it is there twice")
+		return errors.New("given more than once")
 	}
 	if text == "" {
 		return errors.New("it is empty")
@@ -103,7 +103,7 @@ func apart(flags *pflag.FlagSet) error {
 	}
 	for _, b := range append(slices, "output", "profile", "src", "tests", "verify") {
 		if flags.Changed("undo") && flags.Changed(b) {
-			return &usageError{fmt.Errorf("--%s says nothing to --undo", b)}
+			return &usageError{fmt.Errorf("--%s cannot be used with --undo", b)}
 		}
 	}
 	return nil

@@ -98,7 +98,7 @@ func (p *program) printProof(results []verify.Result) error {
 		t.line("%s  %-10s  %-32s  %s", t.in(color, fmt.Sprintf("%-11s", r.State)), r.Language, what, strings.Join(said, "; "))
 		t.faults("    ", r.Faults, fewFaults)
 		if len(r.Source) > 0 {
-			t.line("    what fails in the source too, and tells nothing:")
+			t.line("    these fail in the source too, so they prove nothing:")
 		}
 		t.faults("      ", r.Source, fewOfSource)
 	}

@@ -153,7 +153,7 @@ func price(c *config.Config, labels, statements, groups int) bill {
 
 func spent(dollars, most float64) string {
 	if most == 0 {
-		return fmt.Sprintf("$%.4f spent, without a bound (model.max_cost)", dollars)
+		return fmt.Sprintf("$%.4f spent, without a limit (model.max_cost)", dollars)
 	}
 	return fmt.Sprintf("$%.4f of $%.2f spent (model.max_cost)", dollars, most)
 }

@@ -220,7 +220,7 @@ func (j job) checkToolchain(ctx context.Context, tools *toolchain.Store, n lang.
 	f.Needed = who != ""
 	f.Detail = who
 	if !f.Needed {
-		f.Detail = "none found; needed only for projects in " + language
+		f.Detail = "not found; needed only for projects in " + language
 	}
 	if dir := tools.Elsewhere(n.Name); dir != "" {
 		f.Get = "export PATH=$PATH:" + dir

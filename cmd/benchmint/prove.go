@@ -35,7 +35,7 @@ type proved struct {
 
 func newProve(p *program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "prove DATASET [ID…]", Short: "tasks proved again from their exported rows alone",
+		Use: "prove DATASET [ID…]", Short: "prove tasks again from an exported dataset alone",
 		Long: "Proves rows again from the dataset's folder alone: base tree and patches from the row, the recipe\nwith its lock from the task's folder. No source repository is read; the store is a fresh one.",
 		Args: argsOf(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

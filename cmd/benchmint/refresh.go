@@ -19,7 +19,7 @@ import (
 func newRefresh(p *program) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use: "refresh [SOURCE…]", Short: "what is new since the last run, beside what is there",
+		Use: "refresh [SOURCE…]", Short: "add what is new since the last run to the dataset",
 		Long:    "Searches are asked again; what they found before stays. The window of each source keeps its first\nday, so that newer changes push no row out of the dataset. What is settled is not done again, and\nnothing is fetched twice. Tasks that are there are not proved again: that comes with releases.\n\nWithout a SOURCE: those of the configuration, or else of the store.",
 		Example: "  benchmint refresh\n  benchmint refresh -c benchmint.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -22,7 +22,7 @@ type reportFlags struct {
 func newReport(p *program) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
-		Use: "report DATASET", Short: "one HTML page to review a dataset and its grades",
+		Use: "report DATASET", Short: "write one HTML page to review a dataset and its grades",
 		Long:    "Writes one HTML page that needs nothing else: an overview with plots, a table of tasks with filters,\nand each task with its statement, patches, tests, recipe, environment and verdicts. Nothing is run.",
 		Example: "  benchmint report benchmint-out\n  benchmint report benchmint-out --eval benchmint-eval --output graded.html",
 		Args:    argsOf(cobra.ExactArgs(1)),

@@ -17,7 +17,7 @@ func newRetry(p *program) *cobra.Command {
 	var failed bool
 	var stage string
 	cmd := &cobra.Command{
-		Use: "retry [ID…]", Short: "failed or rejected items once more, by the next run",
+		Use: "retry [ID…]", Short: "mark failed or rejected items for the next run to try again",
 		Long: "Marks items so that the next run does them once more: the IDs given, those that failed (--failed),\nthose that failed or were rejected at one stage (--stage S), or what several of these have in common.\nA stage that is done is repeated only where both an ID and --stage name it.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if len(args) == 0 && !failed && stage == "" {
@@ -52,7 +52,7 @@ func newRetry(p *program) *cobra.Command {
 			case len(args) > 0 && stage == "" && !failed:
 				t.line("nothing marked: what is done is repeated with --stage S (%s)", strings.Join(stages.Order, ", "))
 			default:
-				t.line("nothing marked: no step is so")
+				t.line("nothing marked: no step matches")
 			}
 			return t.err
 		},

@@ -74,7 +74,7 @@ func newRoot(env *world) *cobra.Command {
 	}
 	root.Version = ownVersion()
 	root.SetHelpCommand(&cobra.Command{
-		Use: "help [VERB]", Short: "help about a verb",
+		Use: "help [VERB]", Short: "print help about a verb",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
@@ -88,8 +88,8 @@ func newRoot(env *world) *cobra.Command {
 	root.SetFlagErrorFunc(unknownFlag)
 	flags := root.PersistentFlags()
 	flags.StringVarP(&p.file, "config", "c", "", "configuration `FILE` (default: ./"+config.DefaultFile+" where it exists)")
-	flags.BoolVarP(&p.verbose, "verbose", "v", false, "say more about each step, on standard error")
-	flags.BoolVar(&p.json, "json", false, "machine-readable result on standard output")
+	flags.BoolVarP(&p.verbose, "verbose", "v", false, "print more about each step on standard error")
+	flags.BoolVar(&p.json, "json", false, "print a machine-readable result on standard output")
 	flags.StringVar(&p.color, "color", "auto", "colour: auto, always or never; NO_COLOR holds for auto")
 	root.AddCommand(
 		newRun(p), newRefresh(p), newWork(p), newStatus(p), newShow(p), newExplain(p), newRetry(p),

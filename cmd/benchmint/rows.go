@@ -15,7 +15,7 @@ import (
 )
 
 // replaceUsage is the help of --replace.
-const replaceUsage = "let rows of the dataset that is there go although no verdict takes them away"
+const replaceUsage = "remove rows of the existing dataset even if no verdict rejects them"
 
 // keeps refuses a run that would take rows out of the dataset at c.Output for what is
 // known before it begins: other sources, other windows. What shows later is refused

@@ -49,7 +49,7 @@ type runFlags struct {
 func newRun(p *program) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use: "run [SOURCE…]", Short: "the whole pipeline, resumed where it stopped",
+		Use: "run [SOURCE…]", Short: "run the whole pipeline, resumed where it stopped",
 		Long:    "Takes git repositories (paths, bare or not, or URLs) to a dataset of proved tasks and a file of\nrejects, each with its reason. Without a configuration: defaults, ./benchmint-state, ./benchmint-out.\n\nA dataset never loses a row unasked: a row that is in the output folder leaves it only where this\nrun rejects its change, by name and reason, or with --replace. A run with other sources, another\nwindow or --only that would take rows away ends with 2 before it begins.",
 		Example: "  benchmint run https://example.org/acme/widget.git\n  benchmint run github:acme/widget    # with GITHUB_TOKEN\n  benchmint run ./clone --since 2025-01-01\n  benchmint run -c benchmint.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -78,13 +78,13 @@ func newRun(p *program) *cobra.Command {
 	}
 	p.override(cmd, "since", "sources[].since", "`DATE`: changes committed on this day (UTC) or later")
 	p.override(cmd, "before", "sources[].until", "`DATE`: changes committed before this day (UTC)")
-	p.override(cmd, "only", "sources[].only", "`ID,…`: exactly these IDs, pull request numbers or commits, each of the sources that have it; may be repeated")
-	p.override(cmd, "limit", "limits.changes", "`N` newest candidates of each repository: changes that touch code and tests; 0 is all")
+	p.override(cmd, "only", "sources[].only", "`ID,…`: only these IDs, pull request numbers or commits, in each source that has them; may be repeated")
+	p.override(cmd, "limit", "limits.changes", "`N` newest candidates of each repository: changes that touch code and tests; 0 means all")
 	p.override(cmd, "overrides", "overrides", "`FILE` of statements and interfaces written by hand, by ID")
 	cmd.Flags().StringVar(&f.repositories, "repositories", "", "`FILE` of sources, one on a line: owner/name (on GitHub), owner/name=PATH-OR-URL, a path or a URL")
 	p.running(cmd, &f)
 	cmd.Flags().BoolVar(&f.retryCrashed, "retry-crashed", false, "try items again over which the process died five times")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, at what estimated cost")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be done and the estimated cost")
 	return cmd
 }
 
@@ -94,11 +94,11 @@ func (p *program) running(cmd *cobra.Command, f *runFlags) {
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` of sandbox: docker or bwrap")
 	p.overrideShort(cmd, "jobs", "j", "jobs", "`N` steps at one time, cheap ones included")
-	p.override(cmd, "wait", "wait", "`DURATION` that a run waits for what was put off, when nothing else is left to do")
+	p.override(cmd, "wait", "wait", "`DURATION` to wait for deferred items when nothing else is left to do")
 	p.set(cmd)
 	cmd.Flags().StringVar(&f.until, "until", "", "last `STAGE` to run: "+strings.Join(stages.Order, ", "))
-	cmd.Flags().IntVar(&f.allowFailed, "allow-failed", 0, "`N` failed items are no reason for exit code 1; for schedulers")
-	cmd.Flags().BoolVar(&f.partial, "partial", false, "write the dataset although some items are put off; the manifest counts them")
+	cmd.Flags().IntVar(&f.allowFailed, "allow-failed", 0, "exit 0 even if up to `N` items failed (for schedulers)")
+	cmd.Flags().BoolVar(&f.partial, "partial", false, "write the dataset even if some items are deferred; the manifest counts them")
 	cmd.Flags().BoolVar(&p.replace, "replace", false, replaceUsage)
 }
 

@@ -16,7 +16,7 @@ import (
 func newShow(p *program) *cobra.Command {
 	var logs bool
 	cmd := &cobra.Command{
-		Use: "show ID", Short: "the whole ladder of one item: every stage, reason, log, recipe, run and blob", Args: argsOf(cobra.ExactArgs(1)),
+		Use: "show ID", Short: "print everything about one item: every stage, reason, log, recipe, run and blob", Args: argsOf(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			s, i, err := p.itemOf(cmd.Context(), args[0])
 			if err != nil {
@@ -32,7 +32,7 @@ func newShow(p *program) *cobra.Command {
 			return p.showItem(s, i, logs)
 		},
 	}
-	cmd.Flags().BoolVar(&logs, "logs", false, "every run's log in full, not its last lines")
+	cmd.Flags().BoolVar(&logs, "logs", false, "print every run's log in full, not only its last lines")
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
 	return cmd
 }
@@ -65,7 +65,7 @@ func (p *program) showItem(s *shelf, i *item, logs bool) error {
 		t.line("  %s  %s", c.Commit, visible(c.Subject))
 		t.line("  base %s, committed %s", c.Base, c.CommittedAt.UTC().Format(time.RFC3339))
 		if i.Alias != "" {
-			t.line("  alias %s: GitHub alone tells the number", i.Alias)
+			t.line("  alias %s (only GitHub knows this number)", i.Alias)
 		}
 	}
 	if c := i.Cut; c != nil {

@@ -34,7 +34,7 @@ type tally struct {
 func newStatus(p *program) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
-		Use: "status", Short: "the funnel: per stage done, rejected by reason, deferred, failed, time, and what models cost", Args: argsOf(cobra.NoArgs),
+		Use: "status", Short: "print the funnel: per stage done, rejected by reason, deferred, failed, time and model costs", Args: argsOf(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			c, err := p.load()
 			if err != nil {

@@ -41,7 +41,7 @@ func newTest(p *program) *cobra.Command {
 			return p.test(cmd.Context(), c, cmp.Or(dataset, c.Output), works, tests, coverage)
 		},
 	}
-	cmd.Flags().BoolVar(&coverage, "coverage", false, "run the tests once more, and say which lines of the code they run")
+	cmd.Flags().BoolVar(&coverage, "coverage", false, "run the tests once more and print which lines of the code they run")
 	cmd.Flags().StringVar(&dataset, "dataset", "", "`FOLDER` of the dataset (default: the output of the configuration)")
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` to run in: docker or bwrap (default: as the row says)")
 	p.override(cmd, "timeout", "sandbox.timeout", "`DURATION` of the run")

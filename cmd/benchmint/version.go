@@ -27,7 +27,7 @@ type versionInfo struct {
 
 func newVersion(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "version, commit, digests of grammars and prompts", Args: argsOf(cobra.NoArgs),
+		Use: "version", Short: "print version, commit and the digests of grammars and prompts", Args: argsOf(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			v := readVersion()
 			if p.json {

@@ -107,7 +107,7 @@ func (f *filtered) byLabel(kept []string, st labelled) error {
 		}
 		part := fmt.Sprintf("%d %s", n, l)
 		if l == schemas.LabelOther && unsaid > 0 {
-			part += fmt.Sprintf(" (of %d nothing says what they are)", unsaid)
+			part += fmt.Sprintf(" (%d of them without any label words)", unsaid)
 		}
 		parts = append(parts, part)
 		f.ways = append(f.ways, way{labelsKey + "=" + strings.Join(append(slices.Clone(kept), string(l)), ","), n, stages.Classify})
@@ -145,13 +145,13 @@ func (w way) line(counts []tally, parallel int) string {
 	at, last := slices.Index(stages.Order, w.after), slices.Index(stages.Order, stages.Cheap)
 	switch {
 	case at > last: // they were tried
-		return fmt.Sprintf("--set %s keeps up to %d more", w.set, w.n)
+		return fmt.Sprintf("--set %s would keep up to %d more", w.set, w.n)
 	case w.after == stages.Crawl:
-		return fmt.Sprintf("--set %s has the changes of %s read", w.set, plural(w.n, "more source"))
+		return fmt.Sprintf("--set %s would read the changes of %s", w.set, plural(w.n, "more source"))
 	}
-	line := fmt.Sprintf("--set %s has %d more tried", w.set, w.n)
+	line := fmt.Sprintf("--set %s would try %d more", w.set, w.n)
 	if at < last { // other filters come behind
-		line = fmt.Sprintf("--set %s has up to %d more tried", w.set, w.n)
+		line = fmt.Sprintf("--set %s would try up to %d more", w.set, w.n)
 	}
 	if took, ok := more(counts, parallel, w.after, w.n); ok {
 		line += ", about " + took.Round(time.Second).String()

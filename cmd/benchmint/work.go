@@ -22,7 +22,7 @@ const stayFor = 5 * time.Second
 func newWork(p *program) *cobra.Command {
 	var stay bool
 	cmd := &cobra.Command{
-		Use: "work", Short: "one more process on the steps of a run, where the store is postgres://…", Args: argsOf(cobra.NoArgs),
+		Use: "work", Short: "add one more process to a run whose store is postgres://…", Args: argsOf(cobra.NoArgs),
 		Long:    "Takes steps of the run that another process began, with the same configuration, until none are left.\nThe process that began the run writes the dataset.",
 		Example: "  benchmint run -c benchmint.yaml     # on one machine\n  benchmint work -c benchmint.yaml    # on each of the others",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -108,14 +108,14 @@ func (p *program) finishWork(ctx context.Context, w worked, s pipeline.Summary, 
 	for _, count := range s.Stages {
 		later += count.Deferred + count.Open
 	}
-	dataset := "nobody knows: the store does not answer"
+	dataset := "unknown: the store does not answer"
 	switch {
 	case ctx.Err() != nil:
 		w.Ended = "interrupted; what it had begun is given back"
 	case fault != nil:
 		w.Ended = visible(tail(fault.Error(), 1))
 	case later > 0:
-		w.Ended = plural(later, "item") + " put off for longer than a worker waits (wait)"
+		w.Ended = plural(later, "item") + " deferred for longer than a worker waits (wait)"
 	default:
 		w.Ended = "nothing is left to do"
 	}

@@ -37,7 +37,7 @@ var sections = map[string]string{
 	"build":     "What builds of environments may use.",
 	"sandbox":   "Where strangers' code runs, and the limits of each run.",
 	"proof":     "How a change is proved.",
-	"model":     "Who is asked where rules do not decide: any endpoint that speaks OpenAI's chat API. Without a name nobody is. The key comes from OPENAI_API_KEY.",
+	"model":     "A model to ask where rules do not decide: any endpoint that speaks OpenAI's chat API. No model is asked without a name. The key comes from OPENAI_API_KEY.",
 }
 
 // madeKinds are the kinds of this version.
@@ -46,7 +46,7 @@ var madeKinds = []string{string(schemas.KindFeature), string(schemas.KindEdit), 
 // Keys is the table, in the order of the file. Only what does something is here.
 var Keys = []Key{
 	{Path: "dataset", Doc: "name in the manifest and the card", Example: "my-features", bind: func(c *Config) any { return &c.Dataset }},
-	{Path: "kinds", Doc: "kinds of tasks: feature (a landed change), edit (a range of commits, told in a sentence), library (a release without the bodies of its functions), service (a web service without the handlers of a group of endpoints)", Choices: madeKinds, bind: func(c *Config) any { return &c.Kinds }},
+	{Path: "kinds", Doc: "kinds of tasks: feature (a landed change), edit (a range of commits, described in one sentence), library (a release without the bodies of its functions), service (a web service without the handlers of a group of endpoints)", Choices: madeKinds, bind: func(c *Config) any { return &c.Kinds }},
 
 	{Path: "sources[].git", Doc: "path (bare or not) or URL", Example: "https://example.org/acme/widget.git", source: func(s *Source) any { return &s.Git }},
 	{Path: "sources[].github", Doc: "owner/name: GitHub is asked for titles, texts and labels of pull requests (GITHUB_TOKEN); without git the code comes from there too", Example: "acme/widget", source: func(s *Source) any { return &s.GitHub }},
@@ -61,47 +61,47 @@ var Keys = []Key{
 	{Path: "sources[].list", Alone: true, Doc: "file of repositories by category: {web: [acme/widget, acme/gadget]}", Example: "curated.yaml", IsPath: true, source: func(s *Source) any { return &s.List }},
 	{Path: "sources[].preset", Alone: true, Doc: "thresholds of FeatBench's paper, or those of its code", Example: PresetPaper, Choices: []string{PresetPaper, PresetCode}, source: func(s *Source) any { return &s.Preset }},
 
-	{Path: "limits.changes", Doc: "candidates that are taken; 0 is all", bind: func(c *Config) any { return &c.Limits.Changes }},
+	{Path: "limits.changes", Doc: "at most this many candidates are taken; 0 means all", bind: func(c *Config) any { return &c.Limits.Changes }},
 
-	{Path: "limits.releases", Doc: "releases whose changes are taken, and what is not released yet; 0 is all", bind: func(c *Config) any { return &c.Limits.Releases }},
+	{Path: "limits.releases", Doc: "changes of so many newest releases are taken, and unreleased ones; 0 means all", bind: func(c *Config) any { return &c.Limits.Releases }},
 
 	{Path: "filters.min_releases", Doc: "a repository with fewer releases is left out", bind: func(c *Config) any { return &c.Filters.MinReleases }},
-	{Path: "filters.min_release_text", Forge: true, Doc: "GitHub: releases told in fewer characters do not count", bind: func(c *Config) any { return &c.Filters.MinReleaseText }},
+	{Path: "filters.min_release_text", Forge: true, Doc: "GitHub: releases with a shorter text (characters) do not count", bind: func(c *Config) any { return &c.Filters.MinReleaseText }},
 	{Path: "filters.released_since", Forge: true, Doc: "GitHub: older releases do not count", Example: "2025-06-01", bind: func(c *Config) any { return &c.Filters.ReleasedSince }},
 	{Path: "filters.min_stars", Forge: true, Doc: "GitHub: a repository with fewer stars is left out", bind: func(c *Config) any { return &c.Filters.MinStars }},
-	{Path: "filters.max_size", Forge: true, Doc: "GitHub: a repository with more to fetch is left out; 0B is no limit", bind: func(c *Config) any { return &c.Filters.MaxSize }},
-	{Path: "filters.pushed_since", Forge: true, Doc: "GitHub: a repository that nobody pushed to since is left out", Example: "2026-01-01", bind: func(c *Config) any { return &c.Filters.PushedSince }},
+	{Path: "filters.max_size", Forge: true, Doc: "GitHub: a repository with more to fetch is left out; 0B means no limit", bind: func(c *Config) any { return &c.Filters.MaxSize }},
+	{Path: "filters.pushed_since", Forge: true, Doc: "GitHub: a repository without a push since this day is left out", Example: "2026-01-01", bind: func(c *Config) any { return &c.Filters.PushedSince }},
 	{Path: "filters.archived", Forge: true, Doc: "GitHub: keep archived repositories", bind: func(c *Config) any { return &c.Filters.Archived }},
 	{Path: "filters.topics_not", Forge: true, Doc: "GitHub: a repository with one of these topics is left out", Example: "[tutorial, course, awesome]", bind: func(c *Config) any { return &c.Filters.TopicsNot }},
 	{Path: "filters.tests", Forge: true, Doc: "GitHub: a repository whose root shows no tests is left out", bind: func(c *Config) any { return &c.Filters.Tests }},
 	{Path: "filters.licences", Doc: "SPDX identifiers; a repository under another licence is left out; empty: any", Example: "[MIT, Apache-2.0, BSD-3-Clause]", bind: func(c *Config) any { return &c.Filters.Licences }},
 	{Path: "filters.languages", Doc: "languages of the code part", Choices: languages.Built(), bind: func(c *Config) any { return &c.Filters.Languages }},
-	{Path: "filters.max_source_lines", Doc: "added and removed lines of the code part; 0 is no limit", bind: func(c *Config) any { return &c.Filters.MaxSourceLines }},
+	{Path: "filters.max_source_lines", Doc: "at most this many added and removed lines of the code part; 0 means no limit", bind: func(c *Config) any { return &c.Filters.MaxSourceLines }},
 	{Path: "filters.modifies_only", Doc: "only changes that add and remove no function and no class (FeatBench)", bind: func(c *Config) any { return &c.Filters.ModifiesOnly }},
-	{Path: "filters.labels", Doc: "what a change must be", Choices: []string{"feature", "improvement", "fix", "other"}, bind: func(c *Config) any { return &c.Filters.Labels }},
-	{Path: "filters.thin", Doc: "keep tasks whose own text says too little; they are marked thin", bind: func(c *Config) any { return &c.Filters.Thin }},
-	{Path: "filters.unnoticed", Doc: "keep tasks of whose code hunks the FAIL_TO_PASS tests notice none", bind: func(c *Config) any { return &c.Filters.Unnoticed }},
+	{Path: "filters.labels", Doc: "a change must have one of these labels", Choices: []string{"feature", "improvement", "fix", "other"}, bind: func(c *Config) any { return &c.Filters.Labels }},
+	{Path: "filters.thin", Doc: "keep tasks whose statement says too little; they are marked thin", bind: func(c *Config) any { return &c.Filters.Thin }},
+	{Path: "filters.unnoticed", Doc: "keep tasks whose FAIL_TO_PASS tests notice no single code hunk", bind: func(c *Config) any { return &c.Filters.Unnoticed }},
 
-	{Path: "library.releases", Doc: "newest final releases of a repository in its window; 0 is all", bind: func(c *Config) any { return &c.Library.Releases }},
+	{Path: "library.releases", Doc: "newest final releases of a repository in its window; 0 means all", bind: func(c *Config) any { return &c.Library.Releases }},
 	{Path: "library.profile", Doc: "how bodies are masked: strict, or as Commit0 does it (docs/mask.md)", Choices: []string{"strict", "commit0-all", "commit0-docstring", "commit0-combined"}, bind: func(c *Config) any { return &c.Library.Profile }},
-	{Path: "library.slices", Doc: "what tasks are made of: whole (the release), modules (a source file each), functions (one each); the last two go with profile strict", Choices: []string{schemas.WholeLibrary, schemas.ModuleSlices, schemas.FunctionSlices}, bind: func(c *Config) any { return &c.Library.Slices }},
-	{Path: "library.max_slices", Doc: "modules of a release that are taken (those with most body lines), and as many functions (at equal steps from the longest to the shortest); 0 is all", bind: func(c *Config) any { return &c.Library.MaxSlices }},
+	{Path: "library.slices", Doc: "tasks to make of a release: whole (the release), modules (a source file each), functions (one each); the last two go with profile strict", Choices: []string{schemas.WholeLibrary, schemas.ModuleSlices, schemas.FunctionSlices}, bind: func(c *Config) any { return &c.Library.Slices }},
+	{Path: "library.max_slices", Doc: "modules of a release that are taken (those with most body lines), and as many functions (at equal steps from the longest to the shortest); 0 means all", bind: func(c *Config) any { return &c.Library.MaxSlices }},
 	{Path: "library.min_language", Doc: "share of the code lines that are in a language of filters.languages", bind: func(c *Config) any { return &c.Library.MinLanguage }},
-	{Path: "library.max_lines_left", Doc: "share of the body lines that stay in the starter, because they run when the code is loaded, or no mask reads them; of a slice, of its own", bind: func(c *Config) any { return &c.Library.MaxLinesLeft }},
+	{Path: "library.max_lines_left", Doc: "share of the body lines that stay in the starter, because they run when the code is loaded or are in a language without a mask; for a slice, of its own lines", bind: func(c *Config) any { return &c.Library.MaxLinesLeft }},
 	{Path: "library.min_passing", Doc: "share of the tests that pass in the release", bind: func(c *Config) any { return &c.Library.MinPassing }},
-	{Path: "library.max_zero_work", Doc: "share of the tests that pass in the starter with nothing done; of a slice, of the tests that run it", bind: func(c *Config) any { return &c.Library.MaxZeroWork }},
-	{Path: "library.min_coverage", Doc: "share of the lines of the code that the suite of the release runs; 0 takes those of which it cannot be measured, too", bind: func(c *Config) any { return &c.Library.MinCoverage }},
+	{Path: "library.max_zero_work", Doc: "share of the tests that pass in the starter with nothing done; for a slice, of the tests that run it", bind: func(c *Config) any { return &c.Library.MaxZeroWork }},
+	{Path: "library.min_coverage", Doc: "share of the lines of the code that the suite of the release runs; 0 also takes libraries whose coverage cannot be measured", bind: func(c *Config) any { return &c.Library.MinCoverage }},
 	{Path: "library.specification", Doc: "least documentation: docs (a folder of documents), readme, signatures (none)", Choices: []string{"docs", "readme", "signatures"}, bind: func(c *Config) any { return &c.Library.Specification }},
 	{Path: "library.gpu", Doc: "take libraries that install packages for graphics processors", bind: func(c *Config) any { return &c.Library.GPU }},
 
 	{Path: "service.frameworks", Doc: "web frameworks whose services are taken", Choices: schemas.Frameworks, bind: func(c *Config) any { return &c.Service.Frameworks }},
 	{Path: "service.min_answered", Doc: "share of a group's endpoints that answer a good request (2xx, 3xx)", bind: func(c *Config) any { return &c.Service.MinAnswered }},
 	{Path: "service.min_f2p", Doc: "FAIL_TO_PASS cases that a task has", bind: func(c *Config) any { return &c.Service.MinF2P }},
-	{Path: "service.min_endpoints", Doc: "endpoints of the group that these cases ask", bind: func(c *Config) any { return &c.Service.MinEndpoints }},
-	{Path: "service.env", Doc: "a second task of each group, .service.env, whose solver writes the Dockerfile, too; needs sandbox.kind docker", bind: func(c *Config) any { return &c.Service.Env }},
-	{Path: "service.walk_back", Doc: "earlier commits that are tried, one after another, where a service does not start or none of its groups will do", bind: func(c *Config) any { return &c.Service.WalkBack }},
+	{Path: "service.min_endpoints", Doc: "endpoints of the group that these cases call", bind: func(c *Config) any { return &c.Service.MinEndpoints }},
+	{Path: "service.env", Doc: "make a second task of each group (.service.env), whose solver also writes the Dockerfile; needs sandbox.kind docker", bind: func(c *Config) any { return &c.Service.Env }},
+	{Path: "service.walk_back", Doc: "earlier commits to try, one after another, if a service does not start or no group of it becomes a task", bind: func(c *Config) any { return &c.Service.WalkBack }},
 
-	{Path: "redaction.allow", Doc: "what looks like a credential and is none: fingerprints (RULE:HEX, as rejects and redactions.jsonl have them), files, folders that end in /", Example: "[\"jwt:1a2b3c4d\", tests/certs/]", bind: func(c *Config) any { return &c.Redaction.Allow }},
+	{Path: "redaction.allow", Doc: "false alarms of the secrets scan to ignore: RULE:HEX (as in rejects and redactions.jsonl), files, folders/", Example: "[\"jwt:1a2b3c4d\", tests/certs/]", bind: func(c *Config) any { return &c.Redaction.Allow }},
 
 	{Path: "build.ca_bundle", Doc: "trusted inside builds, never left in an image; empty: the host's bundle", IsPath: true, bind: func(c *Config) any { return &c.Build.CABundle }},
 	{Path: "build.registries", Doc: "inherit: mirrors and proxies as the environment has them (UV_DEFAULT_INDEX, PIP_INDEX_URL, GOPROXY, HTTPS_PROXY and the like); public: the well-known ones", Choices: []string{RegistriesInherit, RegistriesPublic}, bind: func(c *Config) any { return &c.Build.Registries }},
@@ -119,7 +119,7 @@ var Keys = []Key{
 
 	{Path: "proof.runs", Doc: "whole suites in the start and in the solution state", bind: func(c *Config) any { return &c.Proof.Runs }},
 	{Path: "proof.parallel", Doc: "suites and builds at one time; timing tests of strangers fail beside others", IsLocal: true, bind: func(c *Config) any { return &c.Proof.Parallel }},
-	{Path: "proof.hunks", Doc: "code hunks of a task that are reverted one at a time, to see whether FAIL_TO_PASS notices; 0 is none", bind: func(c *Config) any { return &c.Proof.Hunks }},
+	{Path: "proof.hunks", Doc: "code hunks of a task that are reverted one at a time to see whether FAIL_TO_PASS tests notice; 0 means none", bind: func(c *Config) any { return &c.Proof.Hunks }},
 
 	{Path: "model.endpoint", Doc: "base URL", Example: "http://127.0.0.1:8000/v1", IsLocal: true, bind: func(c *Config) any { return &c.Model.Endpoint }},
 	{Path: "model.name", Doc: "as the endpoint calls it", Example: "qwen3-32b", bind: func(c *Config) any { return &c.Model.Name }},
@@ -127,16 +127,16 @@ var Keys = []Key{
 	{Path: "model.price_input", Doc: "dollars per million tokens of model.name; an endpoint elsewhere needs both prices", IsLocal: true, bind: func(c *Config) any { return &c.Model.PriceInput }},
 	{Path: "model.price_output", Doc: "likewise, of answers", IsLocal: true, bind: func(c *Config) any { return &c.Model.PriceOutput }},
 	{Path: "model.prices", Doc: "instead of these two, and for fallback: prices by model, with cached input, and tiers above so many input tokens or at hours of the day (UTC)", Example: `{qwen3-8b: {input: 0.10, cached_input: 0.01, output: 0.50, tiers: [{above: 100000, input: 0.50, output: 2.50}, {hours: ["01:00-04:00"], input: 0.20, output: 1.00}]}}`, IsLocal: true, bind: func(c *Config) any { return &c.Model.Prices }},
-	{Path: "model.max_cost", Doc: "dollars that all runs of a store may spend; 0 is no bound", IsLocal: true, bind: func(c *Config) any { return &c.Model.MaxCost }},
-	{Path: "model.max_cost_item", Doc: "dollars that one question may cost; the rules answer what could cost more; 0 is no bound", IsLocal: true, bind: func(c *Config) any { return &c.Model.MaxCostItem }},
+	{Path: "model.max_cost", Doc: "dollars that all runs of a store may spend; 0 means no limit", IsLocal: true, bind: func(c *Config) any { return &c.Model.MaxCost }},
+	{Path: "model.max_cost_item", Doc: "dollars that one question may cost; dearer ones are answered by the rules; 0 means no limit", IsLocal: true, bind: func(c *Config) any { return &c.Model.MaxCostItem }},
 	{Path: "model.max_tokens", Doc: "of one answer", bind: func(c *Config) any { return &c.Model.MaxTokens }},
-	{Path: "model.tries", Doc: "how often an answer is asked for that a schema or a gate refuses", bind: func(c *Config) any { return &c.Model.Tries }},
+	{Path: "model.tries", Doc: "how often an answer is asked for if a schema or a gate refuses it", bind: func(c *Config) any { return &c.Model.Tries }},
 	{Path: "model.timeout", Doc: "of one question", IsLocal: true, bind: func(c *Config) any { return &c.Model.Timeout }},
 
-	{Path: "github.max_requests", Doc: "that a run may send; 0 is no bound", IsLocal: true, bind: func(c *Config) any { return &c.MaxRequests }},
+	{Path: "github.max_requests", Doc: "requests that a run may send; 0 means no limit", IsLocal: true, bind: func(c *Config) any { return &c.MaxRequests }},
 
 	{Path: "jobs", Doc: "steps at one time, cheap ones included; 0: the number of processors", IsLocal: true, bind: func(c *Config) any { return &c.Jobs }},
-	{Path: "wait", Doc: "how long a run waits for what was put off, when nothing else is left to do", IsLocal: true, bind: func(c *Config) any { return &c.Wait }},
+	{Path: "wait", Doc: "how long a run waits for deferred items when nothing else is left to do", IsLocal: true, bind: func(c *Config) any { return &c.Wait }},
 
 	{Path: "overrides", Doc: "file of statements and interfaces written by hand, by ID (docs/dataset.md)", IsPath: true, bind: func(c *Config) any { return &c.Overrides }},
 

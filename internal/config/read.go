@@ -77,7 +77,7 @@ func (c *Config) readFile(file string, b []byte) Problems {
 		return Problems{syntaxProblem(file, err)}
 	}
 	if len(parsed.Docs) > 1 {
-		r.problem(parsed.Docs[1].Body, "a second document; a configuration is one")
+		r.problem(parsed.Docs[1].Body, "a second document; a configuration has one")
 	}
 	if len(parsed.Docs) > 0 && parsed.Docs[0].Body != nil && parsed.Docs[0].Body.Type() != ast.NullType {
 		r.mapping("", -1, parsed.Docs[0].Body)

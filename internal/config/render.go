@@ -15,7 +15,7 @@ import (
 // no file.
 func Example() string {
 	var b strings.Builder
-	b.WriteString("# " + DefaultFile + ": every key with its default. What is commented out is a sample.\n")
+	b.WriteString("# " + DefaultFile + ": every key with its default. Lines that are commented out are samples.\n")
 	defaults := Default()
 	section := ""
 	for _, k := range Keys {

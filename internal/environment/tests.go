@@ -23,7 +23,7 @@ func (b *Builder) Test(ctx context.Context, layer sandbox.Layer, r schemas.Recip
 		return b.Sandbox.Run(ctx, tr.Asking(run))
 	}
 	if r.Service == nil || r.Service.Tester == nil {
-		return sandbox.Result{}, errors.New("a test run asks a service, and the recipe has none with a tester")
+		return sandbox.Result{}, errors.New("a test run asks a service, but the recipe has no service with a tester")
 	}
 	tester, err := b.Env(ctx, *r.Service.Tester)
 	if err != nil {

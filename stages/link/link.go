@@ -44,7 +44,7 @@ type Repos interface {
 // Config is the stage's settings (filters in the configuration file).
 type Config struct {
 	Languages      []string      // of the code part; empty: every language there is a plugin for
-	MaxSourceLines int           // added and removed lines of the code part; 0 is no limit
+	MaxSourceLines int           // at most this many added and removed lines of the code part; 0 means no limit
 	ModifiesOnly   bool          // the code part adds and removes no function and no class
 	Allow          secrets.Allow // findings of package secrets that are known to be none
 }
@@ -57,7 +57,7 @@ func (c Config) Validate(known []string) error {
 	var failed []error
 	for _, l := range c.Languages {
 		if !slices.Contains(known, l) {
-			failed = append(failed, fmt.Errorf("languages: %q is none of %s", l, strings.Join(known, ", ")))
+			failed = append(failed, fmt.Errorf("languages: unknown language %q (known: %s)", l, strings.Join(known, ", ")))
 		}
 	}
 	if c.MaxSourceLines < 0 {

@@ -64,7 +64,7 @@ func (c Config) Validate(known []string) error {
 	var failed []error
 	for _, l := range c.Languages {
 		if !slices.Contains(known, l) {
-			failed = append(failed, fmt.Errorf("languages: %q is none of %s", l, strings.Join(known, ", ")))
+			failed = append(failed, fmt.Errorf("languages: unknown language %q (known: %s)", l, strings.Join(known, ", ")))
 		}
 	}
 	for _, share := range []struct {

@@ -19,7 +19,7 @@ import (
 // doBeside runs a job's command to its end, with a service beside it.
 func (s *Sandbox) doBeside(ctx context.Context, j job, b *sandbox.Beside) (sandbox.Result, error) {
 	if b.Deployed {
-		return sandbox.Result{}, errors.New("the service: it is an image, and bwrap has none")
+		return sandbox.Result{}, errors.New("the service is an image, and bwrap cannot run images")
 	}
 	release, err := s.store.use(ctx, b.Layer.ID)
 	if err != nil {

@@ -121,7 +121,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	target = strings.ToLower(target)
 	if !p.allowed[target] {
 		p.note(&p.denied, target)
-		http.Error(w, fmt.Sprintf("benchmint: builds reach package registries only, and %s is none", target), http.StatusForbidden)
+		http.Error(w, fmt.Sprintf("benchmint: builds may reach package registries only; %s is not one", target), http.StatusForbidden)
 		return
 	}
 	if r.Method == http.MethodConnect {

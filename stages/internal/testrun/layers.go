@@ -172,7 +172,7 @@ func (b *Bench) build(ctx context.Context, s schemas.State, parent sandbox.Layer
 		}
 		left := without(recipe.Build, failed.Step)
 		if len(left) == len(recipe.Build) {
-			return l, fmt.Errorf("making the layer of state %s: the step that failed is none of the recipe's: %w", s, err)
+			return l, fmt.Errorf("making the layer of state %s: the step that failed is not in the recipe: %w", s, err)
 		}
 		recipe.Build = left
 	}
