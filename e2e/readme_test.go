@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"os/exec"
@@ -13,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write what the README's commands print into the README")
+var update = flag.Bool("update", false, "write what the commands of README and docs print into these pages")
 
 // vary are the parts of an output that differ between machines and runs: digests,
 // measured times, versions of toolchains, the sandbox that was at hand.
@@ -36,7 +37,7 @@ func steady(s string) string {
 	return s
 }
 
-// command is one "$ benchmint …" of the README with the lines that it shows.
+// command is one "$ benchmint …" of a page with the lines that it shows.
 type command struct {
 	args []string
 	from int // line of the command
@@ -60,19 +61,44 @@ func commands(lines []string) []command {
 	return out
 }
 
-// The demo runs as `make demo` runs it: each change ends as is written beside the samples.
-// Then every command of the README's tour prints what the README shows.
-func TestReadme(t *testing.T) {
-	t.Parallel()
-	const readme = "../README.md"
-	text, err := os.ReadFile(readme)
+// page is a page with the commands that it shows.
+type page struct {
+	path  string
+	lines []string
+	tour  []command
+}
+
+// pages are the README and the pages of docs.
+func pages(t *testing.T) []*page {
+	t.Helper()
+	paths, err := filepath.Glob("../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Split(string(text), "\n")
-	tour := commands(lines)
-	if len(tour) < 5 {
-		t.Fatalf("only %d commands found in the README", len(tour))
+	var all []*page
+	for _, path := range append([]string{"../README.md"}, paths...) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(text), "\n")
+		all = append(all, &page{path, lines, commands(lines)})
+	}
+	return all
+}
+
+// The demo runs as `make demo` runs it: each change ends as is written beside the samples.
+// Then every command that the README or a page of docs shows prints what the page shows, and
+// the README's row is the dataset's.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	all := pages(t)
+	shown := 0
+	for _, p := range all {
+		shown += len(p.tour)
+	}
+	if shown < 7 {
+		t.Fatalf("only %d commands found in README and docs", shown)
 	}
 	b := &bench{env: needs(t, "bwrap"), dir: filepath.Join(t.TempDir(), "demo")}
 	demo := exec.Command("../.ci/demo", b.dir)
@@ -84,30 +110,92 @@ func TestReadme(t *testing.T) {
 		t.Fatalf(".ci/demo: %v\n%s", err, tail(string(out)))
 	}
 	compareAsked(t, b.read(t, "benchmint-out"), (&bench{all: true}).load(t, "demo-"))
-	for _, c := range slices.Backward(tour) { // from the end, so that line numbers hold
-		got := strings.Split(strings.TrimRight(b.must(t, c.args...), "\n"), "\n")
-		if c.args[0] == "run" { // what the demo printed is what a first run says
-			got = between(string(out), "$ benchmint run -c benchmint.yaml\n", "\n\n$ ")
-			// What runs is said where a machine is slow.
-			got = slices.DeleteFunc(got, func(line string) bool { return strings.HasPrefix(line, "  ") })
+	checkRow(t, all[0], filepath.Join(b.dir, "benchmint-out", "data", "test.jsonl"))
+	for _, p := range all {
+		for _, c := range slices.Backward(p.tour) { // from the end, so that line numbers hold
+			got := strings.Split(strings.TrimRight(b.must(t, c.args...), "\n"), "\n")
+			if c.args[0] == "run" { // what the demo printed is what a first run says
+				got = between(string(out), "$ benchmint run -c benchmint.yaml\n", "\n\n$ ")
+				// What runs is said where a machine is slow.
+				got = slices.DeleteFunc(got, func(line string) bool { return strings.HasPrefix(line, "  ") })
+			}
+			if *update {
+				p.lines = slices.Replace(p.lines, c.from+1, c.from+1+len(c.want), got...)
+				continue
+			}
+			want := c.want
+			if c.args[0] == "run" { // items end in the order of work, which is the machine's
+				want, got = sorted(want), sorted(got)
+			}
+			if diff := cmp.Diff(steady(strings.Join(want, "\n")), steady(strings.Join(got, "\n"))); diff != "" {
+				t.Errorf("%s:%d: benchmint %s prints something else (-page +now); go test ./e2e -run TestReadme -update:\n%s", p.path, c.from+1, strings.Join(c.args, " "), diff)
+			}
 		}
 		if *update {
-			lines = slices.Replace(lines, c.from+1, c.from+1+len(c.want), got...)
-			continue
-		}
-		want := c.want
-		if c.args[0] == "run" { // items end in the order of work, which is the machine's
-			want, got = sorted(want), sorted(got)
-		}
-		if diff := cmp.Diff(steady(strings.Join(want, "\n")), steady(strings.Join(got, "\n"))); diff != "" {
-			t.Errorf("README.md:%d: benchmint %s prints something else (-README +now); go test ./e2e -run TestReadme -update:\n%s", c.from+1, strings.Join(c.args, " "), diff)
+			if err := os.WriteFile(p.path, []byte(strings.Join(p.lines, "\n")), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	if *update {
-		if err := os.WriteFile(readme, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+}
+
+// column is a line of the README's row; cut is what stands for the rest of a value.
+var column = regexp.MustCompile(`^  ("\w+"): ("(?:[^"\\]|\\.)*)"(,?)$`)
+
+const cut = "…"
+
+// checkRow holds the row that the README shows, its first block of JSON, to the dataset: each
+// value is the row's, or begins it and ends in cut.
+func checkRow(t *testing.T, readme *page, file string) {
+	t.Helper()
+	begin := slices.Index(readme.lines, "```json")
+	if begin < 0 {
+		t.Fatal("the README shows no row")
+	}
+	length := slices.Index(readme.lines[begin:], "```")
+	block := readme.lines[begin+2 : begin+length-1]
+	row := rowOf(t, file, block[0])
+	for i, line := range block {
+		m := column.FindStringSubmatch(line)
+		if m == nil {
+			t.Fatalf("%q is not a column of a row", line)
+		}
+		text, ok := row[strings.Trim(m[1], `"`)]
+		start, isCut := strings.CutSuffix(m[2], cut)
+		switch {
+		case *update && isCut:
+			at := min(len(text)-1, max(len(start), 90-len(m[1])))
+			block[i] = "  " + m[1] + ": " + strings.TrimRight(text[:at], `\`) + cut + `"` + m[3]
+		case !ok || isCut && !strings.HasPrefix(text, start) || !isCut && text != m[2]+`"`:
+			t.Errorf("README.md: the row has another %s: %s", m[1], text)
+		}
+	}
+}
+
+// rowOf is the row of a dataset whose JSON holds the line, each value as JSON writes it.
+func rowOf(t *testing.T, file, line string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := column.FindStringSubmatch(line)
+	for one := range strings.Lines(string(text)) {
+		var values map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(one), &values); err != nil {
 			t.Fatal(err)
 		}
+		if id == nil || string(values["instance_id"]) != id[2]+`"` {
+			continue
+		}
+		row := map[string]string{}
+		for key, value := range values {
+			row[key] = string(value)
+		}
+		return row
 	}
+	t.Fatalf("the dataset has no row with %s", line)
+	return nil
 }
 
 func between(s, begin, end string) []string {
