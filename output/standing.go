@@ -21,7 +21,7 @@ type Standing struct {
 	ID     string
 	Repo   string // owner/name
 	Commit string
-	Number int // 0 is none
+	Number int // 0 means none
 	// Release is the tag that a library was made of; it has no commit on a line.
 	Release string
 }

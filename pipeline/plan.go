@@ -63,7 +63,7 @@ type Options struct {
 	Needs map[string]int
 	// Slots is how many steps of the stage run at once; 0 is as many as there are.
 	Slots int
-	// Timeout ends one step as Failed; 0 is none.
+	// Timeout ends one step as Failed; 0 means none.
 	Timeout time.Duration
 	Budget  Budget
 	// Reads are earlier stages whose output under the same key is used as well.

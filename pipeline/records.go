@@ -125,7 +125,7 @@ type Resource struct {
 	Name        string    `json:"name"`
 	PausedUntil time.Time `json:"paused_until,omitzero"`
 	Spent       float64   `json:"spent"`
-	Cap         float64   `json:"cap,omitempty"` // 0 is no cap
+	Cap         float64   `json:"cap,omitempty"` // 0 means no limit
 }
 
 // Worker is one process that takes steps.

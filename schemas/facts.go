@@ -25,7 +25,7 @@ type Source struct {
 	Category string `json:"category,omitempty"`
 	Changes  int    `json:"changes"` // newest candidates that are taken
 	// Releases bounds the window to the changes of the newest releases, and what is not
-	// released yet; 0 is no bound.
+	// released yet; 0 means no limit.
 	Releases int `json:"releases,omitempty"`
 	// Refs is the digest of all tags, and of whether the clone lacks objects: a new tag
 	// changes notes, not commits.

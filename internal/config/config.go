@@ -39,7 +39,7 @@ type Config struct {
 	Sandbox   Sandbox
 	Proof     Proof
 	Model     Model
-	// MaxRequests bounds what a run asks of GitHub; 0 is no bound.
+	// MaxRequests bounds what a run asks of GitHub; 0 means no limit.
 	MaxRequests int
 	Jobs        int
 	Wait        time.Duration
@@ -100,10 +100,10 @@ type Filters struct {
 
 // Library says which releases become library tasks, and what such a task must be.
 type Library struct {
-	Releases     int    // newest ones of a repository; 0 is all
+	Releases     int    // newest ones of a repository; 0 means all
 	Profile      string // docs/mask.md
 	Slices       []string
-	MaxSlices    int     // of a release, of each kind; 0 is all
+	MaxSlices    int     // of a release, of each kind; 0 means all
 	MinLanguage  float64 // shares are from 0 to 1
 	MaxLinesLeft float64
 	MinPassing   float64
@@ -181,8 +181,8 @@ type Model struct {
 	PriceInput  float64 // dollars per million tokens, of Name
 	PriceOutput float64
 	Prices      Prices  // by model; instead of the two above, and of Fallback
-	MaxCost     float64 // dollars, of one store; 0 is no bound
-	MaxCostItem float64 // dollars, of one question; 0 is no bound
+	MaxCost     float64 // dollars, of one store; 0 means no limit
+	MaxCostItem float64 // dollars, of one question; 0 means no limit
 	MaxTokens   int
 	Tries       int
 	Timeout     time.Duration

@@ -63,7 +63,7 @@ type Client struct {
 	sessions []*session
 	tokens   []string
 	now      func() time.Time
-	most     int // requests; 0 is no bound
+	most     int // requests; 0 means no limit
 
 	mu    sync.Mutex
 	spent Spent
@@ -79,7 +79,7 @@ type session struct {
 }
 
 // New asks the API at base ("https://api.github.com/") with tokens, at most so many times
-// (0 is no bound).
+// (0 means no limit).
 func New(base string, tokens []string, most int, now func() time.Time) (*Client, error) {
 	u, err := url.Parse(strings.TrimRight(base, "/") + "/")
 	if err != nil || u.Host == "" {

@@ -27,7 +27,7 @@ type Search struct {
 	Archived, Forks bool // with those
 }
 
-// Range is a range of numbers; a Most of 0 is no bound.
+// Range is a range of numbers; a Most of 0 means no limit.
 type Range struct{ Least, Most int }
 
 // Days is a range of days in UTC, both inclusive; a zero time is no bound.
@@ -172,7 +172,7 @@ func NewResults() *Results {
 }
 
 // Search finds repositories, those with the most stars first; those with as many by name.
-// limit 0 is all of them: where GitHub does not show all results of a question, it is cut
+// limit 0 means all of them: where GitHub does not show all results of a question, it is cut
 // in two, by stars, then by day of creation. After a *Later the same call with the same
 // Results goes on where it stopped.
 func (c *Client) Search(ctx context.Context, s Search, limit int, r *Results) ([]schemas.Forge, error) {

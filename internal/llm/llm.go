@@ -139,7 +139,7 @@ type Desk struct {
 	Ledger   Ledger
 	Blobs    Blobs
 	Prices   map[string]Price // by model; one that is not there costs nothing
-	MaxItem  float64          // dollars that one question may cost at most; 0 is no bound
+	MaxItem  float64          // dollars that one question may cost at most; 0 means no limit
 	Now      func() time.Time // prices depend on the time of day
 }
 

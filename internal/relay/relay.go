@@ -43,7 +43,9 @@ const (
 	settleTime = 6 * time.Second
 	stopTime   = 15 * time.Second
 	patience   = time.Minute
-	starving   = 5 // times its patience is how long a service is waited for that gets no processor
+	// starving is how many times Patience a service may take when other load keeps it from
+	// the CPU.
+	starving = 5
 )
 
 // Server starts one service as often as it is asked.

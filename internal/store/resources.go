@@ -32,7 +32,7 @@ func (s *Store) Resources(ctx context.Context) ([]pipeline.Resource, error) {
 	return out, err
 }
 
-// Cap sets how much may be spent on a resource in all; 0 is no cap.
+// Cap sets how much may be spent on a resource in all; 0 means no limit.
 func (s *Store) Cap(ctx context.Context, resource string, limit float64) error {
 	return s.write(ctx, "cap", func(t *tx) {
 		t.exec(`INSERT INTO resource (name, cap) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE

@@ -33,7 +33,7 @@ const Version = "5"
 
 // Config bounds the work on one task.
 type Config struct {
-	MaxHunks int            `json:"max_hunks"` // tried one by one; 0 is none
+	MaxHunks int            `json:"max_hunks"` // tried one by one; 0 means none
 	Limits   sandbox.Limits `json:"limits"`
 }
 

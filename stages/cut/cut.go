@@ -23,11 +23,11 @@ const Version = "2"
 
 // Config is the stage's settings (library in the configuration file).
 type Config struct {
-	Releases int    `json:"releases"` // newest final ones of the window that are taken; 0 is all
+	Releases int    `json:"releases"` // newest final ones of the window that are taken; 0 means all
 	Profile  string `json:"profile"`  // how bodies are masked (docs/mask.md)
 	// Slices are what tasks are made of: the whole, modules, functions; empty is the whole alone.
 	Slices []string `json:"slices,omitempty"`
-	// MaxSlices bounds the modules of a release, and its functions; 0 is all.
+	// MaxSlices bounds the modules of a release, and its functions; 0 means all.
 	MaxSlices int `json:"max_slices,omitempty"`
 }
 
@@ -117,7 +117,7 @@ func (c *Cutter) Run(ctx context.Context, in schemas.Crawled) ([]schemas.Cut, er
 	return out, nil
 }
 
-// wanted tells the releases to take, and how many at most; 0 is all.
+// wanted tells the releases to take, and how many at most; 0 means all.
 func (c *Cutter) wanted(in schemas.Crawled) (func(schemas.Release) bool, int, error) {
 	if only := in.Source.Only; len(only) > 0 {
 		return func(r schemas.Release) bool {
