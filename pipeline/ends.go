@@ -82,7 +82,7 @@ type Halted struct {
 func (h *Halted) Error() string { return h.Err.Error() }
 func (h *Halted) Unwrap() error { return h.Err }
 
-// EndOf tells the five ends apart; it is the one place that does. What was cut off
+// EndOf distinguishes the five ends; it is the one place that does. What was cut off
 // is Interrupted, except by its own time-out: that is Failed, whatever it said of it. So is
 // what met a fault of the machine, whatever else the chain holds: it is no verdict.
 func EndOf(ctx context.Context, err error) schemas.StepState {

@@ -40,7 +40,7 @@ type sources struct {
 	// late are those that had to be fetched when the run began: what they need of this
 	// machine shows when they are crawled.
 	late map[string]bool
-	// lacks tells what this machine cannot build a source without; nil where nothing is
+	// lacks reports what this machine cannot build a source without; nil where nothing is
 	// built.
 	lacks func(ctx context.Context, source string, files map[string]int) error
 	// silent are those that do not answer and have no mirror, by name: the crawl puts

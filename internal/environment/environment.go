@@ -187,7 +187,7 @@ func (b *Builder) keyed(r schemas.Recipe, base sandbox.Layer) (schemas.Digest, r
 	}{recipe.Key(r, base.Key), step.Commands, step.Files, cacheGeneration}), step, nil
 }
 
-// cacheGeneration tells env layers apart by the caches that they were made from: those of
+// cacheGeneration distinguishes env layers by the caches that they were made from: those of
 // the first, which have no such number, were writable to the code of any repository.
 const cacheGeneration = 2
 

@@ -74,7 +74,7 @@ var signatures = []signature{
 		line: lazyregexp.New(anyClient + `(?i:dns error|could not resolve|temporary failure (?:in name resolution|resolving)|name or service not known|no such host|server misbehaving|EAI_AGAIN|ENOTFOUND|failed to lookup address)`)},
 }
 
-// judged tells a build that failed for this machine or a registry from one that failed
+// judged distinguishes a build that failed for this machine or a registry from one that failed
 // for the project. It is the one place that does; what it does not know stays the
 // *sandbox.BuildError that it is. r says what the project itself asks for.
 func judged(err error, r schemas.Recipe, network bool) error {

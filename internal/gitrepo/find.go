@@ -163,7 +163,7 @@ func localName(base string) string {
 
 var scpLike = lazyregexp.New(`^[A-Za-z0-9._-]+@[A-Za-z0-9._-]+:[^/].*|^[A-Za-z0-9._-]+@[A-Za-z0-9._-]+:/.*`)
 
-// isURL tells a URL (or git's user@host:path) from a path; what exists is a path.
+// isURL distinguishes a URL (or git's user@host:path) from a path; what exists is a path.
 func isURL(source string) bool {
 	if strings.Contains(source, "://") {
 		return true

@@ -226,7 +226,7 @@ func (o *Origin) Refs() schemas.Digest {
 // why it could not; nil where it could, and for a path.
 func (o *Origin) Silent() (asOf time.Time, why error) { return o.asOf, o.silent }
 
-// Shallow tells of a shallow clone how many commits of its line are there, and the
+// Shallow says of a shallow clone how many commits of its line are there, and the
 // oldest: what that changed cannot be known. 0 of any other clone.
 func (o *Origin) Shallow() (commits int, oldest string) {
 	if !o.clone.cut[o.info.Root] {
@@ -235,7 +235,7 @@ func (o *Origin) Shallow() (commits int, oldest string) {
 	return o.line, o.info.Root
 }
 
-// Partial tells of a partial clone which lacks something the address that its objects
+// Partial gives of a partial clone which lacks something the address that its objects
 // are read from, whether that was asked now, and why it could not be. "" of any other.
 func (o *Origin) Partial() (url string, fetched bool, err error) {
 	if u, err := neturl.Parse(o.partial.url); err == nil { // one may hold a password
@@ -244,7 +244,7 @@ func (o *Origin) Partial() (url string, fetched bool, err error) {
 	return o.partial.url, o.partial.fresh, o.partial.err
 }
 
-// Objects tells apart two states of a repository in which it may have other objects,
+// Objects distinguishes two states of a repository in which it may have other objects,
 // by the files that hold them: what was missing may be there now.
 func (o *Origin) Objects() schemas.Digest {
 	var seen []string

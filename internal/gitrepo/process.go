@@ -256,7 +256,7 @@ func (o *objects) id(ctx context.Context, name string) (string, error) {
 	return id, err
 }
 
-// sizes tells the size of every object in bytes, in order, -1 of one that is missing.
+// sizes gives the size of every object in bytes, in order, -1 of one that is missing.
 // The first error of each ends it.
 func (o *objects) sizes(ctx context.Context, ids []string, each func(id string, size int64) error) error {
 	const chunk = 400 // questions and answers fit into the pipes: neither side waits for the other

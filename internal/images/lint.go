@@ -40,7 +40,7 @@ type Finding struct {
 // programs are what clients and the scripts of formats call in an image.
 var programs = []string{"base64", "bash", "env", "git", "mktemp", "pkill", "sed", "setpriv", "sleep", "stat", "tail", "tar"}
 
-// look tells what is wrong with an image from within it, as root: a line "rule detail" each.
+// look reports what is wrong with an image from within it, as root: a line "rule detail" each.
 const look = `for p in "$@"; do command -v "$p" >/dev/null || echo "tools $p is not there"; done
 cd ` + sandbox.TreePath + ` 2>/dev/null || { echo "tree ` + sandbox.TreePath + ` is not there"; exit 0; }
 changed=$(git --no-optional-locks status --porcelain 2>&1) || { echo "root git does not work in the tree: $(printf %s "$changed" | head -n 1)"; exit 0; }

@@ -277,7 +277,7 @@ func Ran(s schemas.Status) bool {
 	return false
 }
 
-// Unstable tells that a name is there in one of equal runs and not in another.
+// Unstable reports that a name is there in one of equal runs and not in another.
 func Unstable(runs []schemas.Status) bool {
 	return slices.ContainsFunc(runs, Ran) && slices.Contains(runs, schemas.Absent)
 }

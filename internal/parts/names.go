@@ -77,7 +77,7 @@ var languageOf = sync.OnceValue(func() map[string]string {
 // IsManifest knows the files that say what a project needs, by name.
 func IsManifest(name string) bool { return slices.Contains(manifestNames, path.Base(name)) }
 
-// IsSource tells a program's text from data and manifests.
+// IsSource distinguishes a program's text from data and manifests.
 func IsSource(name string) bool { return LanguageOf(name) != "" }
 
 // LanguageOf is the language that a file's extension stands for, "" for none and

@@ -39,7 +39,7 @@ func (a again) Build(ctx context.Context, b Build) (Layer, Result, error) {
 	return layer, res, err
 }
 
-// killed tells SIGKILL as shells and both sandboxes do: 128 and the signal's number.
+// killed recognises SIGKILL as shells and both sandboxes do: 128 and the signal's number.
 func killed(res Result) bool {
 	const code = 128 + 9
 	return res.End == Exited && res.ExitCode == code

@@ -141,7 +141,7 @@ func (sc *scan) visit(name string, info fs.FileInfo, open func() (io.ReadCloser,
 	return nil
 }
 
-// strayHistory tells files of the task's .git that Files does not write and git
+// strayHistory recognises files of the task's .git that Files does not write and git
 // does not need: reflogs, stashes, other refs, loose objects, notes.
 func strayHistory(name string, info fs.FileInfo) bool {
 	rest, ok := strings.CutPrefix(name, GitDir+"/")
@@ -225,7 +225,7 @@ func owner(name string) string {
 	return strings.Join(parts[:min(len(parts)-1, 4)], "/")
 }
 
-// dependency tells owners that the lock names from those that only are in the layer.
+// dependency distinguishes owners that the lock names from those that only are in the layer.
 func dependency(owner string) bool {
 	return strings.HasPrefix(owner, "@") || strings.HasPrefix(owner, "/site-packages/") || strings.HasPrefix(owner, "/dist-packages/")
 }

@@ -38,7 +38,7 @@ var errBudget = errors.New("unpacks to more than the limit")
 // unpacker turns a packed stream into members.
 type unpacker func(sc *scan, name string, r *spool, depth int) error
 
-// sniff tells how a stream is packed by its first bytes, for names cannot be
+// sniff reports how a stream is packed by its first bytes, for names cannot be
 // trusted; nil is not at all.
 func sniff(name string, head []byte) unpacker {
 	has := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }

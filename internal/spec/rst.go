@@ -342,7 +342,7 @@ func (p *page) fields(lines []string, i int) ([]string, int) {
 	return []string{strings.Join(items, "\n")}, i
 }
 
-// fieldName tells the fields of docstrings in words.
+// fieldName gives the fields of docstrings in words.
 func fieldName(field string) string {
 	word, rest, _ := strings.Cut(strings.TrimSpace(field), " ")
 	switch word {

@@ -66,7 +66,7 @@ func away(err error) error {
 	return err
 }
 
-// isPostgres tells a location that is not a folder.
+// isPostgres recognises a location that is not a folder.
 func isPostgres(location string) bool {
 	return strings.HasPrefix(location, "postgres://") || strings.HasPrefix(location, "postgresql://")
 }
@@ -121,7 +121,7 @@ func openPostgres(location string) (*sql.DB, error) {
 	return db, nil
 }
 
-// repeatable tells errors after which the same transaction may be tried again:
+// repeatable recognises errors after which the same transaction may be tried again:
 // deadlock, serialization, a database that another process has locked.
 func repeatable(err error) bool {
 	var pg *pgconn.PgError
@@ -173,7 +173,7 @@ func (p *prepared) QueryContext(ctx context.Context, query string, args ...any) 
 	return s.QueryContext(ctx, args...)
 }
 
-// cutOff tells a connection that is gone, or that cannot be had yet: the server was
+// cutOff recognises a connection that is gone, or that cannot be had yet: the server was
 // started again, closed an idle transaction, or the network broke.
 func cutOff(err error) bool {
 	var pg *pgconn.PgError
@@ -191,7 +191,7 @@ func cutOff(err error) bool {
 // nothing was asked for too long.
 const idleTransaction = "25P03"
 
-// undone tells a commit over which the connection was lost, and which the server
+// undone recognises a commit over which the connection was lost, and which the server
 // cannot have done: nothing of it was sent, or it had ended the transaction before.
 func undone(err error) bool {
 	var pg *pgconn.PgError

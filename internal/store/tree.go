@@ -132,7 +132,7 @@ func (t *tx) letGo(r *row) {
 	}
 }
 
-// stale tells a settled step whose result is of other work than the present, or
+// stale recognises a settled step whose result is of other work than the present, or
 // was no result.
 func (t *tx) stale(r *row) bool {
 	if r.state == schemas.StepFailed && r.reason != schemas.Crashed {

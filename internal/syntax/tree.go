@@ -196,7 +196,7 @@ func (n Node) Text() string {
 	return string(n.tree.Source[n.c().start:n.c().end])
 }
 
-// Named tells named nodes from tokens.
+// Named distinguishes named nodes from tokens.
 func (n Node) Named() bool { return n.c().named }
 
 // Missing is a token that the parser put in to go on.

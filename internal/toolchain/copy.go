@@ -157,7 +157,7 @@ func measure(dir string) (files int, bytes int64, err error) {
 	return files, bytes, err
 }
 
-// compiled tells Python's caches, which are no content.
+// compiled recognises Python's caches, which are no content.
 func compiled(path string) bool {
 	return strings.HasSuffix(path, ".pyc") || strings.HasSuffix(path, ".pyo")
 }

@@ -191,7 +191,7 @@ func (s *Store) fetchFrom(ctx context.Context, client *http.Client, index string
 	return size, nil
 }
 
-// copyBody tells a transfer that broke off (not now) from a disk that is full.
+// copyBody distinguishes a transfer that broke off (not now) from a disk that is full.
 func copyBody(to io.Writer, from io.Reader, link *url.URL) (int64, error) {
 	reads := &readFault{r: from}
 	size, err := io.Copy(to, reads)
@@ -323,7 +323,7 @@ const (
 	howProxy        = "the machine's proxy asks for a password: put it into HTTPS_PROXY (http://user:password@host:port)"
 )
 
-// isCertificate tells a certificate that is not trusted from a server that does not answer.
+// isCertificate distinguishes a certificate that is not trusted from a server that does not answer.
 func isCertificate(err error) bool {
 	var bad *tls.CertificateVerificationError
 	return errors.As(err, &bad)

@@ -55,7 +55,7 @@ func (s *Store) Has(ctx context.Context, name string) (where string, ok bool) {
 	return "", false
 }
 
-// Sight tells apart two states of this machine in which it may have other versions of
+// Sight distinguishes two states of this machine in which it may have other versions of
 // a toolchain, by files alone: no process is started. Equal sights, equal Installed.
 func (s *Store) Sight(name string) schemas.Digest {
 	_, files := s.filesOf(name)

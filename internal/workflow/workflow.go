@@ -44,11 +44,11 @@ func (f Field) Key() string {
 // Tests is how a language tells the jobs that run tests from others. A nil function
 // says no.
 type Tests struct {
-	// Line tells a shell line that runs tests, by itself or through a build tool.
+	// Line recognises a shell line that runs tests, by itself or through a build tool.
 	Line func(line string) bool
-	// Uses tells an action, or a shared workflow (a job without steps), that does.
+	// Uses recognises an action, or a shared workflow (a job without steps), that does.
 	Uses func(action string) bool
-	// Name tells an id of a job, or the name of a file, that is enough by itself.
+	// Name recognises an id of a job, or the name of a file, that is enough by itself.
 	Name func(name string) bool
 }
 
@@ -127,7 +127,7 @@ var otherWork = lazyregexp.New(`(?i)(^|[^a-z])(` +
 	`scorecards?|zizmor|security|vuln|govulncheck|vulnerabilit(y|ies)|tidy|build[-_ ]?wheels?|changelog` +
 	`)([^a-z]|$)`)
 
-// OtherWork tells the name of a workflow, job, environment or group that is for
+// OtherWork recognises the name of a workflow, job, environment or group that is for
 // other work than the test suite.
 func OtherWork(name string) bool { return otherWork.MatchString(name) }
 

@@ -65,7 +65,7 @@ func (d *document) Visit(n ast.Node) ast.Visitor {
 	return d
 }
 
-// spent tells a file that was too costly: aliases that multiply or hold themselves.
+// spent recognises a file that was too costly: aliases that multiply or hold themselves.
 func (d *document) spent() bool { return d.left < 0 }
 
 // resolve looks through anchors, tags and aliases.

@@ -117,7 +117,7 @@ func (c *Cutter) Run(ctx context.Context, in schemas.Crawled) ([]schemas.Cut, er
 	return out, nil
 }
 
-// wanted tells the releases to take, and how many at most; 0 means all.
+// wanted gives the releases to take, and how many at most; 0 means all.
 func (c *Cutter) wanted(in schemas.Crawled) (func(schemas.Release) bool, int, error) {
 	if only := in.Source.Only; len(only) > 0 {
 		return func(r schemas.Release) bool {

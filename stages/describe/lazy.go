@@ -46,7 +46,7 @@ func (Lazy) Draft(ctx context.Context, m Material) (Draft, error) {
 	return d, nil
 }
 
-// tidying tells subjects of commits that tidy up after others of their range: they ask for
+// tidying recognises subjects of commits that tidy up after others of their range: they ask for
 // nothing that a test could notice.
 var tidying = lazyregexp.New(`(?i)^(?:wip\b|(?:(?:fix|correct|add|update|appease|please|run|apply|format|reformat|silence|address|mention)\w* (?:[\w'-]+ ){0,2})?(?:typos?|long lines?|lint(?:er|ing)?|flake8|black|isort|ruff|gofmt|whitespace|spelling|change ?log|review comments?|docs|documentation|docstrings?|pep ?8(?: fixes)?|(?:code |docs? |docstring |test )?clean ?ups?|(?:minor |small |more )?optimi[sz]ations?|refactoring)\.?$)`)
 
@@ -68,7 +68,7 @@ func orderOf(text string) string {
 	return text
 }
 
-// wrong tells a fault that is named from a thing that is.
+// wrong distinguishes a fault that is named from a thing that is.
 var wrong = lazyregexp.New(`(?i)\b(?:incorrect|missing|wrong|broken|fail(?:s|ed|ure|ing)?|errors?|crash(?:es)?|panics?|leaks?|bugs?|regressions?|issues?|problems?)\b`)
 
 // joined is one sentence of the orders of the first few drafts that do not say the same, and

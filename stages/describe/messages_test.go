@@ -12,7 +12,7 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// TestMessages tells what the rules make of each message of messages.txt: "== " and a
+// TestMessages reports what the rules make of each message of messages.txt: "== " and a
 // message, "--" and its statement, which is empty where nothing in it can be asked for.
 func TestMessages(t *testing.T) {
 	t.Parallel()

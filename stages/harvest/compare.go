@@ -15,7 +15,7 @@ const (
 	mass     = 400000 // pairs: a rewrite of everything, in which nothing is new for sure
 )
 
-// compare tells which entries a commit wrote, which it changed so that they name
+// compare reports which entries a commit wrote, which it changed so that they name
 // more numbers, and which it took out. An entry that was moved, wrapped anew or
 // re-worded a little is the same entry.
 func compare(before, after []entry) (added []entry, grown []grownEntry, removed []entry) {

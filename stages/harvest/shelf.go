@@ -100,7 +100,7 @@ func (s *shelf) firstOf(name string, at int) *book {
 	return best
 }
 
-// before tells which of two releases that hold a change held it first: the one
+// before reports which of two releases that hold a change held it first: the one
 // that holds less that is newer, then the older.
 func (b *book) before(c *book) bool {
 	return cmp.Or(cmp.Compare(c.at, b.at), b.Date.Compare(c.Date), b.version.Compare(c.version)) < 0

@@ -68,7 +68,7 @@ func (p *prover) both(ctx context.Context, n int) error {
 	return nil
 }
 
-// lacks tells a suite that holds none of the tests that tell the states apart by
+// lacks recognises a suite that holds none of the tests that tell the states apart by
 // themselves: a command that runs something else, not a change without evidence.
 func (p *prover) lacks() bool {
 	gold := p.ev.runs[schemas.StateG][0]
@@ -209,7 +209,7 @@ func passedAny(o *testrun.Outcome) bool {
 	return false
 }
 
-// nothingRan tells a session that went through without a test, though its files load:
+// nothingRan recognises a session that went through without a test, though its files load:
 // an option of the command leaves them out.
 func nothingRan(o *testrun.Outcome) bool {
 	return o.Report.Started && o.Report.Ended && len(o.Report.Tests) == 0 &&
@@ -305,7 +305,7 @@ func (p *prover) changedPaths() []string {
 	return changed
 }
 
-// newUnit tells that a unit is a file that B does not have: its tests are absent
+// newUnit reports that a unit is a file that B does not have: its tests are absent
 // there, and no run is needed to know it. A unit that is no path says nothing.
 func (p *prover) newUnit(unit string) bool {
 	return p.c.S.Has(unit) && !p.c.B.Has(unit)

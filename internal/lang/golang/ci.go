@@ -19,7 +19,7 @@ type ci struct {
 	tests    []variant
 }
 
-// testLine tells a shell line that runs Go's tests, by itself or through a build tool.
+// testLine recognises a shell line that runs Go's tests, by itself or through a build tool.
 var testLine = lazyregexp.New(`\bgo(test(sum)?)? (test|vet|build)\b|\bgotestsum\b|\b(make|mage|task|just)\b.*\b(test|check|ci|all|cover)|^\s*(make|mage|task)\s*$|\.sh\b`)
 
 // readCI reads GitHub workflows, and the older services' files where those name no version.
@@ -107,7 +107,7 @@ func (c *ci) addStep(s workflow.Step) {
 	}
 }
 
-// namesGo tells a key of a matrix whose values are versions of Go.
+// namesGo recognises a key of a matrix whose values are versions of Go.
 func namesGo(key string) bool {
 	key = strings.ToLower(key)
 	return goWord.MatchString(key) || key == "version" || key == "versions"
@@ -127,7 +127,7 @@ func (c *ci) addMinor(w workflow.Word) {
 	}
 }
 
-// stepVersion tells a variable that CI files keep for their own steps.
+// stepVersion recognises a variable that CI files keep for their own steps.
 var stepVersion = lazyregexp.New(`VERSION`)
 
 // addPlain reads versions from the older services by their words alone.

@@ -308,7 +308,7 @@ var heavy = map[string]bool{
 	"net/http/httptest": true, "net/rpc": true, "net/smtp": true, "os/exec": true, "text/template": true,
 }
 
-// standard tells a path of Go's own library: no dot before the first slash.
+// standard recognises a path of Go's own library: no dot before the first slash.
 func standard(importPath string) bool {
 	first, _, _ := strings.Cut(importPath, "/")
 	return !strings.Contains(first, ".")

@@ -82,7 +82,7 @@ func (Language) NewNames(base, solution lang.Tree, code, tests []string) []schem
 	return out
 }
 
-// defines tells declarations that other files can name: top-level ones, and the
+// defines recognises declarations that other files can name: top-level ones, and the
 // fields and methods of top-level types.
 func defines(f *outline.File, i int) bool {
 	d := f.Decls[i]

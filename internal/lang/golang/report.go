@@ -376,7 +376,7 @@ func (k *packageState) finish(p *stream) (testlog.Unit, []testlog.Test) {
 	return unit, k.rows()
 }
 
-// exited tells a program that left with 0 in the middle of a test, past the guard
+// exited recognises a program that left with 0 in the middle of a test, past the guard
 // of package testing (syscall.Exit): test2json then passes the test that was
 // running, which the program never announced, and the program has no verdict.
 func (k *packageState) exited() bool {

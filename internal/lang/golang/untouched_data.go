@@ -108,7 +108,7 @@ func (f dataFiles) listed(dir, rel string, levels []string, literals map[string]
 	return false
 }
 
-// mentions tells a string that is a folder, or a pattern or format for paths below it.
+// mentions recognises a string that is a folder, or a pattern or format for paths below it.
 func mentions(literals map[string]bool, folder string) bool {
 	for l := range literals {
 		if i := strings.IndexAny(l, "*?[%"); i >= 0 {
@@ -121,7 +121,7 @@ func mentions(literals map[string]bool, folder string) bool {
 	return false
 }
 
-// forSubtest tells a file whose name a subtest has, as the testing package writes it.
+// forSubtest recognises a file whose name a subtest has, as the testing package writes it.
 func forSubtest(p string, levels []string) bool {
 	base := strings.ReplaceAll(path.Base(p), " ", "_")
 	last := path.Base(levels[len(levels)-1])

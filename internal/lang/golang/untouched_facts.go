@@ -116,7 +116,7 @@ func (d *declaration) node() ast.Node {
 	return d.spec
 }
 
-// calls tells a variable whose value may do something when the program starts. A
+// calls recognises a variable whose value may do something when the program starts. A
 // conversion does nothing: var _ I = (*T)(nil) asks the compiler only.
 func (d *declaration) calls() bool {
 	found := false
@@ -132,7 +132,7 @@ func (d *declaration) calls() bool {
 	return found
 }
 
-// ofNil tells a conversion to a type that is not there: pkg.T(nil).
+// ofNil recognises a conversion to a type that is not there: pkg.T(nil).
 func ofNil(n *ast.CallExpr) bool {
 	if len(n.Args) != 1 {
 		return false

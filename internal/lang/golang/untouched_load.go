@@ -67,7 +67,7 @@ func newTestCode(t lang.Tree, changed []string) *testCode {
 	return c
 }
 
-// isGo tells source from data: below testdata Go files are data.
+// isGo distinguishes source from data: below testdata Go files are data.
 func isGo(p string) bool { return strings.HasSuffix(p, ".go") && walked(dirOf(p)) }
 
 // leads reports whether a package has a changed file or imports one that has; tests,
@@ -231,7 +231,7 @@ func (c *testCode) parse(p string) *ast.File {
 	return f
 }
 
-// looksInto tells test code from the project's own.
+// looksInto distinguishes test code from the project's own.
 func (c *testCode) looksInto(p string) bool {
 	return strings.HasSuffix(p, "_test.go") || c.leads(dirOf(p))
 }

@@ -321,7 +321,7 @@ func (r *factReader) gives(value, target types.Type) {
 	}
 }
 
-// holds tells a type whose values are what the type says: no interface, no type
+// holds recognises a type whose values are what the type says: no interface, no type
 // parameter, and known.
 func holds(t types.Type) bool {
 	if !known(t) {

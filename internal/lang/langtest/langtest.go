@@ -56,7 +56,7 @@ func (Toy) Needs() []lang.Need { return nil }
 // Masker is none.
 func (Toy) Masker() mask.Language { return nil }
 
-// Source tells *.toy files.
+// Source recognises *.toy files.
 func (Toy) Source(path string) bool { return strings.HasSuffix(path, ".toy") }
 
 // Part says that test_*.toy are tests and other *.toy files code.

@@ -120,7 +120,7 @@ func (m *manifest) known(dir string) string {
 // browserOrTool are packages that CI installs for other work than tests.
 var browserOrTool = map[string]bool{"python3": true, "python3-pip": true, "python3-venv": true, "python3-dev": true, "gh": true, "texlive": true}
 
-// stepVersion tells a variable that CI files keep for their own steps.
+// stepVersion recognises a variable that CI files keep for their own steps.
 var stepVersion = lazyregexp.New(`(?i)^PYTHON_?VERSION`)
 
 // commandEnds stand between the commands of a line.

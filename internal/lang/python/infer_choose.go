@@ -126,7 +126,7 @@ func (g *guess) command(line []string, source string, rank int) command {
 	return c
 }
 
-// suiteOf tells the test modules that a pytest line runs, as far as paths decide.
+// suiteOf gives the test modules that a pytest line runs, as far as paths decide.
 func suiteOf(t lang.Tree, words []string) func(string) bool {
 	var paths, ignored, globs []string
 	for i := 0; i < len(words); i++ {

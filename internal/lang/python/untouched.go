@@ -191,12 +191,12 @@ func (c *comparison) sameNames(p string, f *outline.File, d outline.Decl) bool {
 	return true
 }
 
-// asksByString tells code in which a string may name a fixture.
+// asksByString recognises code in which a string may name a fixture.
 func asksByString(text string) bool {
 	return strings.Contains(text, "usefixtures") || strings.Contains(text, "getfixturevalue") || strings.Contains(text, "indirect")
 }
 
-// hidden tells a name that a function around it binds for itself.
+// hidden recognises a name that a function around it binds for itself.
 func hidden(f *outline.File, within outline.Span, u outline.Use) bool {
 	from := sort.Search(len(f.Decls), func(i int) bool { return f.Decls[i].Span.Start >= within.Start })
 	for i := from; i < len(f.Decls) && f.Decls[i].Span.Start <= u.Span.Start; i++ {
@@ -213,7 +213,7 @@ func hidden(f *outline.File, within outline.Span, u outline.Use) bool {
 	return false
 }
 
-// follows tells a file whose definitions may lead to a changed one: code of the
+// follows recognises a file whose definitions may lead to a changed one: code of the
 // project itself never names its tests.
 func (c *comparison) follows(file string) bool {
 	return file != "" && (c.changed[file] || isTestPath(file, c.start.tree))
@@ -474,7 +474,7 @@ func isMember(d outline.Decl) bool {
 // runnerMembers are members that a test runner uses without being asked to.
 var runnerMembers = strings.Fields(`setUp tearDown setUpClass tearDownClass asyncSetUp asyncTearDown setup_method teardown_method setup_class teardown_class setup teardown pytestmark run maxDiff longMessage failureException`)
 
-// setsUp tells a member that counts for every test of its class. Where a class has
+// setsUp recognises a member that counts for every test of its class. Where a class has
 // a base that is no file of the project, all do: nobody knows what that one calls.
 func (c *comparison) setsUp(d outline.Decl) bool {
 	return isMember(d) && (c.opaque || slices.Contains(runnerMembers, d.Name) || strings.HasPrefix(d.Name, "__") || automatic(d))
@@ -482,7 +482,7 @@ func (c *comparison) setsUp(d outline.Decl) bool {
 
 var plainBases = strings.Fields(`object TestCase IsolatedAsyncioTestCase ABC`)
 
-// hasForeignBase tells a class with a base, at any depth, that cannot be read.
+// hasForeignBase recognises a class with a base, at any depth, that cannot be read.
 func hasForeignBase(s *sources, class place, hops int) bool {
 	home, ok := locate(s, class, 0)
 	if !ok || hops > maxHops {

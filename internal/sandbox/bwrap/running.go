@@ -192,7 +192,7 @@ func signaled(state *os.ProcessState) bool {
 	return ok && st.Signaled()
 }
 
-// starved tells a kill by the kernel for the machine's want of memory from one for the
+// starved distinguishes a kill by the kernel for the machine's want of memory from one for the
 // command's limit. Where a control group counts, it knows whose; else, any kill on this
 // machine while a command failed may have been of it.
 func (c *running) starved(res sandbox.Result, before int) error {

@@ -94,7 +94,7 @@ var (
 	sqliteFiles = lazyregexp.New(`^(?:file:)?[\w./-]+\.(?:db|sqlite3?|db3)(?:\?.*)?$`)
 )
 
-// keywordKind tells DSNs that are no URL: "host=… user=…" and "user:pw@tcp(host)/db".
+// keywordKind recognises DSNs that are no URL: "host=… user=…" and "user:pw@tcp(host)/db".
 func keywordKind(value string) string {
 	switch {
 	case len(keyword.FindAllString(value, -1)) >= 2:
