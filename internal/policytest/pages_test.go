@@ -21,6 +21,8 @@ var (
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	inCode  = regexp.MustCompile("`[^`]*`")
 	anchor  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+	target  = regexp.MustCompile("(?m)^make ([a-z]+)(?:  |$)|`make ([a-z]+)")
+	run     = regexp.MustCompile(`\bgo (?:run|test)(?: -[a-z]+)* (\./[a-z0-9_/]+)`)
 )
 
 // prose are the lines of a page outside of blocks of code, by number; lines of code are "".
@@ -50,7 +52,8 @@ func anchors(text string) []string {
 }
 
 // TestPages: the README is short, prose of README and docs is narrow, no cell of a table is an
-// essay, and each link to a file or heading of the repository leads there.
+// essay, each link to a file or heading of the repository leads there, and so do make and go.
+// The commands of benchmint itself are checked in cmd/benchmint, and run in e2e.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
@@ -68,10 +71,24 @@ func TestPages(t *testing.T) {
 	if n := strings.Count(texts[filepath.Join(root, "README.md")], "\n"); n > readmeLines {
 		t.Errorf("README.md has %d lines, at most %d: move what not every reader needs to docs", n, readmeLines)
 	}
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for p, text := range texts {
 		name, err := filepath.Rel(root, p)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, m := range target.FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(string(makefile), "\n"+m[1]+m[2]+":") {
+				t.Errorf("%s: make has no target %s", name, m[1]+m[2])
+			}
+		}
+		for _, m := range run.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
+				t.Errorf("%s: %s: %v", name, m[0], err)
+			}
 		}
 		for i, line := range prose(text) {
 			if n := utf8.RuneCountInString(line); n > proseWidth && !strings.HasPrefix(line, "|") {
