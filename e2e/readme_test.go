@@ -164,8 +164,10 @@ func checkRow(t *testing.T, readme *page, file string) {
 		start, isCut := strings.CutSuffix(m[2], cut)
 		switch {
 		case *update && isCut:
-			at := min(len(text)-1, max(len(start), 90-len(m[1])))
-			block[i] = "  " + m[1] + ": " + strings.TrimRight(text[:at], `\`) + cut + `"` + m[3]
+			if at := max(len(start), 90-len(m[1])); at < len(text)-1 {
+				text = strings.TrimRight(text[:at], `\`) + cut + `"`
+			}
+			block[i] = "  " + m[1] + ": " + text + m[3]
 		case !ok || isCut && !strings.HasPrefix(text, start) || !isCut && text != m[2]+`"`:
 			t.Errorf("README.md: the row has another %s: %s", m[1], text)
 		}
