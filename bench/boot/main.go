@@ -22,7 +22,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/lang/all"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -288,7 +288,7 @@ func (b *boot) open(ctx context.Context) error {
 	env := sandbox.RegistryEnv(os.Environ())
 	b.builder = &environment.Builder{
 		Toolchains: toolchain.New(toolchain.Host{Cache: cache, Env: os.Environ(), CABundle: bundle}),
-		Languages:  all.Languages(), Runners: all.Runners(), Limits: sandbox.Limits{Timeout: 20 * time.Minute},
+		Languages:  plugins.Languages(), Runners: plugins.Runners(), Limits: sandbox.Limits{Timeout: 20 * time.Minute},
 	}
 	if !b.try {
 		return nil

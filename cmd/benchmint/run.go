@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/config"
-	"github.com/benchmint/benchmint/internal/lang/all"
 	"github.com/benchmint/benchmint/internal/llm"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -317,7 +317,7 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly, Allow: c.Redaction.Allow},
 		Cut:       cutConfig(c),
 		Mask:      maskConfig(c),
-		Maskers:   all.Maskers(),
+		Maskers:   plugins.Maskers(),
 		Survey:    surveyConfig(c),
 		Services:  c.Makes(schemas.KindService),
 		Classify:  classify.Config{Labels: labels(c)},

@@ -9,7 +9,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/benchmint/benchmint/internal/lang/languages"
+	"github.com/benchmint/benchmint/internal/languages"
 	"github.com/benchmint/benchmint/schemas"
 )
 
