@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
@@ -25,6 +26,9 @@ import (
 
 // Version is part of the stage's fingerprint.
 const Version = "4, " + secrets.RulesVersion
+
+// Timeout bounds the writing of a dataset, of however many tasks.
+const Timeout = 24 * time.Hour
 
 // Config is where a dataset goes and what it is called.
 type Config struct {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/pipeline"
@@ -16,6 +17,9 @@ import (
 
 // Version is part of the stage's fingerprint.
 const Version = "3"
+
+// Timeout bounds the writing of all files.
+const Timeout = time.Hour
 
 // Config is where the files go and what they are about.
 type Config struct {
