@@ -71,13 +71,13 @@ type Deps struct {
 	Printer     document.Printer            // prints specifications; nil is nobody
 	PrintedBy   string                      // its name and version
 	Overrides   map[string]schemas.Override // statements and interfaces written by hand, by ID
-	// Desk is where models are asked, without its ledger, which Books keeps; nil asks
+	// Models is asked without its ledger, which Books keeps; nil asks
 	// nobody: the rules decide and write alone.
-	Desk  *llm.Desk
-	Books asked.Books
+	Models *llm.Client
+	Books  asked.Books
 	// Forge is asked what pull requests and releases say; nil asks nobody.
 	Forge     Forge
-	Now       func() time.Time // for Desk
+	Now       func() time.Time // for Models
 	PinToDate bool
 	Tools     map[string]string // deciding tools and their versions
 	Program   map[string]string // what writes a dataset, beside them: it redoes nothing
@@ -94,7 +94,7 @@ type parts struct {
 	trees        states.Maker
 	projects     environment.Projects
 	environments environments
-	model        asked.Desk // Deps.Desk with its ledger
+	model        asked.Client // Deps.Models with its ledger
 	linker       *link.Linker
 	cutter       *cut.Cutter
 	masker       *mask.Masker
@@ -122,15 +122,15 @@ func newParts(d Deps) (p *parts, err error) {
 	}
 	d.Builder.Teller = teller{}
 	var deciders []classify.Decider
-	if d.Desk != nil {
-		desk := *d.Desk
-		desk.Ledger, desk.Now = asked.Ledger(d.Books), d.Now
-		p.model = asked.Desk{Desk: &desk}
-		d.Classify.Model, d.Classify.Prompt = &desk.Settings, prompts.Classify.Hash()+" "+prompts.Notes.Hash()
-		d.Describe.Model = &desk.Settings
-		p.environments.Model, p.environments.Prompt = &desk.Settings, prompts.Repair.Hash()
-		d.Builder.Repairers = []environment.Repairer{mend.Model{Desk: p.model}}
-		deciders = []classify.Decider{classify.Notes{Desk: p.model, Told: p.records}, classify.Model{Desk: p.model}}
+	if d.Models != nil {
+		client := *d.Models
+		client.Ledger, client.Now = asked.Ledger(d.Books), d.Now
+		p.model = asked.Client{Client: &client}
+		d.Classify.Model, d.Classify.Prompt = &client.Settings, prompts.Classify.Hash()+" "+prompts.Notes.Hash()
+		d.Describe.Model = &client.Settings
+		p.environments.Model, p.environments.Prompt = &client.Settings, prompts.Repair.Hash()
+		d.Builder.Repairers = []environment.Repairer{mend.Model{Client: p.model}}
+		deciders = []classify.Decider{classify.Notes{Client: p.model, Told: p.records}, classify.Model{Client: p.model}}
 	}
 	p.Deps = d
 	if p.linker, err = link.New(d.Repos, d.Blobs, d.Builder.Languages, d.Link); err != nil {
@@ -178,7 +178,7 @@ func (d Deps) held(r row) map[string]int {
 		held[need] = 1
 	}
 	switch {
-	case held[llm.Resource] > 0 && d.Desk != nil:
+	case held[llm.Resource] > 0 && d.Models != nil:
 		return map[string]int{llm.Resource: 1} // it waits for a model, and computes little
 	case r.kind == schemas.KindService && !d.Services:
 		return map[string]int{CPU: 1}
@@ -217,8 +217,8 @@ func (p *parts) survey(f pipeline.Flow[schemas.Crawled]) pipeline.Flow[schemas.C
 		Where  any
 		Prompt string `json:",omitempty"` // that the model of Where is asked
 	}{Config: p.Survey, Where: p.environments}
-	if p.Desk != nil {
-		surveyor.With(survey.Model{Desk: p.model})
+	if p.Models != nil {
+		surveyor.With(survey.Model{Client: p.model})
 		settings.Prompt = prompts.Requests.Hash()
 	}
 	return pipeline.Expand(f, Survey, surveyor, p.options(Survey, survey.Version, settings))
@@ -253,8 +253,8 @@ func (p *parts) assess(f pipeline.Flow[schemas.Proof]) pipeline.Flow[schemas.Ade
 
 func (p *parts) describe(f pipeline.Flow[schemas.Adequacy]) pipeline.Flow[schemas.Statement] {
 	describer := describe.New(p.records, p.trees, p.Builder.Languages, p.Overrides, p.Describe)
-	if p.Desk != nil {
-		describer.With(describe.Model{Desk: p.model}, describe.Model{Desk: p.model})
+	if p.Models != nil {
+		describer.With(describe.Model{Client: p.model}, describe.Model{Client: p.model})
 	}
 	return pipeline.Then(f, Describe, describer, p.options(Describe, describe.Version, p.Describe.Fingerprint(), Harvest))
 }

@@ -305,7 +305,7 @@ func (p *program) plan(ctx context.Context, c *config.Config, s *store.Store, so
 
 // planOf gives the stages their store.
 func (p *program) planOf(d stages.Deps, c *config.Config, s *store.Store) (*pipeline.Plan, error) {
-	d.Steps, d.Blobs, d.Books, d.Desk, d.Now = s, s.Blobs, s, p.desk(c, s), p.now
+	d.Steps, d.Blobs, d.Books, d.Models, d.Now = s, s.Blobs, s, p.models(c, s), p.now
 	return stages.New(d)
 }
 

@@ -23,14 +23,14 @@ type Told interface {
 // release share their questions. It decides by what is written of a change in notes, and
 // leaves to others what no note tells of.
 type Notes struct {
-	Desk asked.Desk
-	Told Told
+	Client asked.Client
+	Told   Told
 }
 
 var _ Decider = Notes{}
 
 // Provider implements Decider.
-func (m Notes) Provider() string { return m.Desk.Models[0] }
+func (m Notes) Provider() string { return m.Client.Models[0] }
 
 // What one question holds at most: entries, and bytes of each.
 const (
@@ -76,7 +76,7 @@ func (m Notes) ask(ctx context.Context, repo string, notes []schemas.Note, n int
 	}
 	const times = 2
 	for range times {
-		out, _, err := asked.Put(ctx, m.Desk, prompts.Notes, in)
+		out, _, err := asked.Put(ctx, m.Client, prompts.Notes, in)
 		if err != nil {
 			return prompts.LineLabel{}, err
 		}
