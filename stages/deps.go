@@ -130,7 +130,7 @@ func newParts(d Deps) (p *parts, err error) {
 		d.Describe.Model = &client.Settings
 		p.environments.Model, p.environments.Prompt = &client.Settings, prompts.Repair.Hash()
 		d.Builder.Repairers = []environment.Repairer{mend.Model{Client: p.model}}
-		deciders = []classify.Decider{classify.Notes{Client: p.model, Told: p.records}, classify.Model{Client: p.model}}
+		deciders = []classify.Decider{classify.Notes{Client: p.model, Records: p.records}, classify.Model{Client: p.model}}
 	}
 	p.Deps = d
 	if p.linker, err = link.New(d.Repos, d.Blobs, d.Builder.Languages, d.Link); err != nil {
@@ -276,7 +276,7 @@ func (p *parts) export(f pipeline.Flow[schemas.Statement]) *pipeline.Plan {
 		Stages:   slices.Concat(StartStages, Order[slices.Index(Order, FirstCommon):slices.Index(Order, Export)]),
 		Labelled: Classify, Proved: Validate, Assessed: Assess, Releases: p.records.Releases,
 	})
-	return pipeline.Drain(f, Export, exporter, p.options(Export, export.Version, p.Dataset.Told(p.Tools)))
+	return pipeline.Drain(f, Export, exporter, p.options(Export, export.Version, p.Dataset.Fingerprint(p.Tools)))
 }
 
 // teller tells the builder's long work as that of the step that asks for it.

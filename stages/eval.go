@@ -25,7 +25,7 @@ func NewEval(g *grade.Grader, c grade.Config, s *score.Scorer, tools map[string]
 		Version: grade.Version, Config: settings, Needs: map[string]int{CPU: 1, Sandbox: 1}, Timeout: c.Timeout(), Budget: budget,
 	})
 	plan := pipeline.Drain(graded, Score, s, pipeline.Options{
-		Version: score.Version, Config: s.Told(), Needs: map[string]int{CPU: 1}, Timeout: score.Timeout,
+		Version: score.Version, Config: s.Fingerprint(), Needs: map[string]int{CPU: 1}, Timeout: score.Timeout,
 	})
 	plan.Judge(ends.OfMachine)
 	return plan

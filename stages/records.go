@@ -67,9 +67,9 @@ func (r *Records) Change(id string) (schemas.Change, error) {
 	return *o.Change, nil
 }
 
-// Told is what release notes tell of the changes of a repository in one release, each entry
+// ReleaseNotes is what release notes tell of the changes of a repository in one release, each entry
 // once, by file and line.
-func (r *Records) Told(repo, release string) ([]schemas.Note, error) {
+func (r *Records) ReleaseNotes(repo, release string) ([]schemas.Note, error) {
 	step, ok, err := r.Step(Harvest, schemas.RepoSlug(repo))
 	if err != nil || !ok {
 		return nil, missing(Harvest, repo, err)

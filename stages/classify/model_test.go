@@ -72,7 +72,7 @@ func TestModel(t *testing.T) {
 // told are the notes of one release.
 type told []schemas.Note
 
-func (t told) Told(string, string) ([]schemas.Note, error) { return t, nil }
+func (t told) ReleaseNotes(string, string) ([]schemas.Note, error) { return t, nil }
 
 // script answers one question after another, and keeps the materials.
 type script struct {
@@ -121,7 +121,7 @@ func TestNotes(t *testing.T) {
 	} {
 		s := &script{says: tc.says}
 		client := asked.Client{Client: &llm.Client{Settings: llm.Settings{Models: []string{"small"}, Tries: 1, MaxTokens: 100}, Provider: s, Ledger: s, Blobs: s, Now: time.Now}}
-		label, evidence, err := classify.Notes{Client: client, Told: all}.Decide(t.Context(), schemas.Change{Repo: "a/b", Notes: tc.notes}, schemas.Start{})
+		label, evidence, err := classify.Notes{Client: client, Records: all}.Decide(t.Context(), schemas.Change{Repo: "a/b", Notes: tc.notes}, schemas.Start{})
 		if label != tc.want || errors.Is(err, classify.ErrUndecided) != (tc.want == "") || len(s.asked) != tc.asked || tc.want != "" && evidence[0].Rule != "model_notes" {
 			t.Errorf("%s: %s, %v, %v after %d questions", tc.name, label, evidence, err, len(s.asked))
 		}

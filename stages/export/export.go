@@ -41,8 +41,8 @@ type Config struct {
 	Allow   secrets.Allow // findings of package secrets that are known to be none
 }
 
-// Told is what a dataset says beside its items. Where it is kept is no part of it.
-func (c Config) Told(tools map[string]string) any {
+// Fingerprint is what a dataset says beside its items. Where it is kept is no part of it.
+func (c Config) Fingerprint(tools map[string]string) any {
 	return struct {
 		Name          string
 		Configuration any

@@ -93,7 +93,7 @@ func (h *Harvester) run(ctx context.Context, c schemas.Crawled) ([]schemas.Chang
 	for i := range changes {
 		scrub(&changes[i])
 	}
-	return changes, h.elders(ctx, c.Source, changes)
+	return changes, h.nameTwins(ctx, c.Source, changes)
 }
 
 // features are the entries of only that name no range.
@@ -192,7 +192,7 @@ func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Q
 	if err != nil {
 		return nil, err
 	}
-	shelf := newShelf(c.Releases, history)
+	releases := newReleaseIndex(c.Releases, history)
 	line := newLine(repo.Line())
 	changes, candidates := []schemas.Change{}, 0
 	for change, err := range repo.Log(ctx, query) {
@@ -200,14 +200,14 @@ func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Q
 			return nil, err
 		}
 		at := line.at[change.Commit]
-		if s.Releases > 0 && at >= shelf.end(s.Releases) {
+		if s.Releases > 0 && at >= releases.end(s.Releases) {
 			break
 		}
-		if s.Releases > 0 && !shelf.inWindow(change, at, s.Releases) {
+		if s.Releases > 0 && !releases.inWindow(change, at, s.Releases) {
 			continue
 		}
 		change.Category = s.Category
-		change.Release = shelf.first(change, at).Tag
+		change.Release = releases.first(change, at).Tag
 		changes = append(changes, change)
 		if Candidate(change) {
 			candidates++
@@ -221,14 +221,14 @@ func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Q
 			return nil, err
 		}
 	}
-	return changes, takeNotes(ctx, &desk{repo: repo, history: history, shelf: shelf, line: line, changes: changes})
+	return changes, takeNotes(ctx, &noteLinker{repo: repo, history: history, releases: releases, line: line, changes: changes})
 }
 
-// elders names twins on sources that come before this one: they count before one that is
+// nameTwins names twins on sources that come before this one: they count before one that is
 // earlier on this line.
-func (h *Harvester) elders(ctx context.Context, s schemas.Source, changes []schemas.Change) error {
+func (h *Harvester) nameTwins(ctx context.Context, s schemas.Source, changes []schemas.Change) error {
 	found := make([]bool, len(changes))
-	for _, name := range s.Elders {
+	for _, name := range s.EarlierSources {
 		if err := h.elder(ctx, name, s.Repo.Root, changes, found); err != nil {
 			return fmt.Errorf("reading elder source: %w", err)
 		}

@@ -118,7 +118,7 @@ func (p *Provisioner) environment(ctx context.Context, r schemas.Resolved) (sche
 			continue
 		}
 		if !ok {
-			return none, ends.For(pipeline.Reject(rejected.Reason, "%s: %w", loop.Told(recipe), rejected.Err), recipe)
+			return none, ends.For(pipeline.Reject(rejected.Reason, "%s: %w", loop.History(recipe), rejected.Err), recipe)
 		}
 		if repaired.Lock == "" {
 			if repaired, err = p.builder.Lock(ctx, project, repaired); err != nil {

@@ -31,8 +31,8 @@ type Config struct {
 	Predictions map[string]schemas.Prediction
 }
 
-// Told is what the files depend on beside the grades; where they are kept is not part of it.
-func (c Config) Told() any {
+// Fingerprint is what the files depend on beside the grades; where they are kept is not part of it.
+func (c Config) Fingerprint() any {
 	return struct {
 		Dataset     string
 		Tasks       map[string]score.Task
