@@ -1,10 +1,21 @@
-// Package harvest turns a source into its landed changes, newest first, each with
-// the release that first held it, what release notes tell of it, and the change
-// that was the same before it.
+// Package harvest turns a source into its landed changes, newest first, each with the release that first held it, what
+// release notes tell of it, and the change that was the same before it.
 //
-// It never drops a change that it passed: what is no candidate comes out as well,
-// so that the stage after it can say why it was not taken. It never asks a model,
-// and never ties a note to a change by likeness of their texts.
+// The words:
+//
+//   - The line is the first-parent history of the default branch; a change is a commit or merge on it, as it landed.
+//   - A candidate is a change that may become a task: it touches code and tests. Only for candidates GitHub is asked.
+//   - A note is one entry of release notes: of a fragment, a changelog, a release or a tag, else the commit's own subject.
+//   - A noteLinker gives notes to changes. It walks the line, and an entry that a commit adds is given by the number that
+//     it names, by the change that adds it, or by the issue that a commit closes.
+//   - The releaseIndex says which release held a change first, for each package of a repository.
+//   - A twin is the same change on another source of the same history, or cherry-picked within one.
+//
+// For example, of a commit "Add colours (#12)" and a later "Release 1.2", which adds the line "- colours for widgets (#12)"
+// to CHANGES.md, the change acme__widget-12 has the release v1.2 and that line as its note, linked by its number.
+//
+// The package never drops a change that it passed: what is not a candidate comes out as well, so that the stage after it
+// can say why it was not taken. It never asks a model, and never ties a note to a change by likeness of their texts.
 package harvest
 
 import (
