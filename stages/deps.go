@@ -120,7 +120,7 @@ func newParts(d Deps) (p *parts, err error) {
 	p.projects = environment.Projects{
 		States: p.trees, History: d.Repos, Toolchains: d.Builder.Toolchains, Languages: d.Builder.Languages, PinToDate: d.PinToDate,
 	}
-	d.Builder.Teller = teller{}
+	d.Builder.Progress = progress{}
 	var deciders []classify.Decider
 	if d.Models != nil {
 		client := *d.Models
@@ -279,13 +279,13 @@ func (p *parts) export(f pipeline.Flow[schemas.Statement]) *pipeline.Plan {
 	return pipeline.Drain(f, Export, exporter, p.options(Export, export.Version, p.Dataset.Fingerprint(p.Tools)))
 }
 
-// teller tells the builder's long work as that of the step that asks for it.
-type teller struct{}
+// progress tells the builder's long work as that of the step that asks for it.
+type progress struct{}
 
-func (teller) Doing(ctx context.Context, form string, args ...any) {
+func (progress) Doing(ctx context.Context, form string, args ...any) {
 	pipeline.Doing(ctx, form, args...)
 }
-func (teller) Doer(ctx context.Context) string { return pipeline.Item(ctx) }
+func (progress) Doer(ctx context.Context) string { return pipeline.Item(ctx) }
 
 // cuts is what Cut depends on beside its source: of slices, also how a release is masked.
 func (d Deps) cuts() any {

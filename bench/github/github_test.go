@@ -1,7 +1,7 @@
 // Package github measures what GitHub is asked for real repositories: it serves their git and what their histories tell
 // of pull requests and releases from a test GitHub, and runs the program over them up to the labels.
 //
-//	go test ./bench/github -v -timeout 2h -most 70 -args OWNER/NAME=CLONE…
+//	go test ./bench/github -bench GitHub -benchtime 1x -timeout 2h -most 70 -args OWNER/NAME=CLONE…
 //
 // It counts requests and points for each candidate on the server's side, once, in a second run, and in a run that is
 // killed so many times (-kills) and must end with the same labels.
@@ -41,14 +41,13 @@ var (
 	wantedFaults = flag.String("fault", "", "with -faults: those whose names hold one of these words, with commas between")
 )
 
-func TestGitHub(t *testing.T) {
-	t.Parallel()
+func BenchmarkGitHub(b *testing.B) {
 	if len(flag.Args()) == 0 {
-		t.Skip("no repositories are named: -args OWNER/NAME=CLONE…")
+		b.Skip("no repositories are named: -args OWNER/NAME=CLONE…")
 	}
-	b := &bench{dir: t.TempDir(), most: *most, kills: *kills, inject: *inject, only: *wantedFaults}
-	if err := b.run(t.Context(), flag.Args()); err != nil {
-		t.Fatal(err)
+	m := &bench{dir: b.TempDir(), most: *most, kills: *kills, inject: *inject, only: *wantedFaults}
+	if err := m.run(b.Context(), flag.Args()); err != nil {
+		b.Fatal(err)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	repository   = flag.String("repository", "", "a repository whose notes TestRealNotes shows")
+	repository   = flag.String("repository", "", "a repository whose notes BenchmarkRealNotes shows")
 	realName     = flag.String("name", "", "its owner/name; empty: of the folder owner+name, else as git has it")
 	realSince    = flag.String("since", "", "YYYY-MM-DD")
 	onlyCounts   = flag.Bool("quiet", false, "only the counts")
@@ -24,21 +24,22 @@ var (
 	realLabels   = flag.Bool("labels", false, "labels with the headings hidden against the headings")
 )
 
-// TestRealNotes shows what release notes of a repository come to: each change with its release and its notes, and how
+// BenchmarkRealNotes shows what release notes of a repository come to: each change with its release and its notes, and how
 // each was tied to it; then, for the changelogs as they stand at the head, how many entries were given to a change, and
 // how many of the numbers written in them were read. With -labels, what the classifier says of changes without their
 // headings is held against the headings; -quiet leaves out where they differ.
-func TestRealNotes(t *testing.T) {
-	t.Parallel()
+//
+//	go test ./stages/harvest -run - -bench RealNotes -benchtime 1x -repository FOLDER
+func BenchmarkRealNotes(b *testing.B) {
 	if *repository == "" {
-		t.Skip("no -repository is given")
+		b.Skip("no -repository is given")
 	}
 	o := options{source: *repository, name: *realName, since: *realSince, quiet: *onlyCounts, unlinked: *realUnlinked, entries: *realEntries}
 	if *realLabels {
 		o.labels = labels{}
 	}
-	if err := o.run(t.Context()); err != nil {
-		t.Fatal(err)
+	if err := o.run(b.Context()); err != nil {
+		b.Fatal(err)
 	}
 	if *realLabels {
 		o.labels.print()
