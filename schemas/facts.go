@@ -30,12 +30,12 @@ type Source struct {
 	// Refs is the digest of all tags, and of whether the clone lacks objects: a new tag
 	// changes notes, not commits.
 	Refs Digest `json:"refs,omitempty"`
-	// Elders are the sources of the same history whose names sort before this one: a
+	// EarlierSources are the sources of the same history whose names sort before this one: a
 	// change that one of them has as well is theirs. Before it is crawled, those that
 	// are known without fetching anything.
-	Elders []string `json:"elders,omitempty"`
+	EarlierSources []string `json:"elders,omitempty"`
 	// Beside tells of a source that is not crawled yet the names before its own of which
-	// nobody knows whether they are elders: they were never fetched. A crawl that looked
+	// nobody knows whether they are such sources: they were never fetched. A crawl that looked
 	// at fewer or others is done again.
 	Beside Digest `json:"beside,omitempty"`
 }
@@ -177,10 +177,10 @@ type Pull struct {
 	Merge  string   `json:"merge,omitempty"` // the commit that it was merged as
 }
 
-// Told is the change without what later work in its repository can alter: its
+// Stable is the change without what later work in its repository can alter: its
 // release, its notes, what its pull request says, the category of its repository. Stages
 // that read the states of a change only depend on this.
-func (c Change) Told() Change {
+func (c Change) Stable() Change {
 	c.Release, c.Notes, c.Pull, c.Category = "", nil, nil, ""
 	return c
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/lang/all"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -110,7 +110,7 @@ func (p *program) linters(ctx context.Context, c *config.Config, t *trial) (lint
 	}
 	needs := map[string]lang.Need{}
 	for _, r := range t.rows {
-		linter, ok := all.Languages()[r.Benchmint.Language].(lang.Linter)
+		linter, ok := plugins.Languages()[r.Benchmint.Language].(lang.Linter)
 		if !ok {
 			return out, unmet("%s: there is no linter for %s", r.InstanceID, r.Benchmint.Language)
 		}

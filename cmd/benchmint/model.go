@@ -27,12 +27,12 @@ func (p *program) needsModel(c *config.Config) error {
 	return nil
 }
 
-// desk is where the stages of a run ask; nil where nobody is to be asked.
-func (p *program) desk(c *config.Config, s *store.Store) *llm.Desk {
+// models is where the stages of a run ask; nil where nobody is to be asked.
+func (p *program) models(c *config.Config, s *store.Store) *llm.Client {
 	if c.Model.Name == "" {
 		return nil
 	}
-	return &llm.Desk{
+	return &llm.Client{
 		Settings: llm.Settings{Models: c.Model.Names(), MaxTokens: c.Model.MaxTokens, Tries: c.Model.Tries},
 		Provider: openai.New(c.Model.Endpoint, p.lookup(modelKey), c.Model.Timeout, p.now),
 		Blobs:    s.Blobs,

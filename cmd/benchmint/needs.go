@@ -11,7 +11,7 @@ import (
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/inventory"
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/lang/all"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/toolchain"
@@ -44,7 +44,7 @@ func (p *program) needs(ctx context.Context, c *config.Config, j job) ([]finding
 	boxes, w := p.checkSandboxes(ctx, c, j)
 	out = append(out, boxes...)
 	for _, name := range c.Filters.Languages {
-		for _, n := range all.Languages()[name].Needs() {
+		for _, n := range plugins.Languages()[name].Needs() {
 			out = append(out, j.checkToolchain(ctx, p.toolchains(c), n, name))
 		}
 	}
@@ -65,7 +65,7 @@ func (p *program) needs(ctx context.Context, c *config.Config, j job) ([]finding
 func (p *program) bring(ctx context.Context, c *config.Config, j job) []finding {
 	tools := p.toolchains(c)
 	for _, language := range c.Filters.Languages {
-		for _, name := range all.Languages()[language].Toolchains() {
+		for _, name := range plugins.Languages()[language].Toolchains() {
 			b, ok := tools.Brought(name)
 			if !ok || b.AtHand || j.asks(ctx, language) == "" {
 				continue
@@ -285,7 +285,7 @@ func (p *program) lateNeeds(c *config.Config, j job) func(context.Context, strin
 		j.asks = func(_ context.Context, language string) string { return heldBy(source, language, files[language]) }
 		var found []finding
 		for _, name := range own.Filters.Languages {
-			for _, n := range all.Languages()[name].Needs() {
+			for _, n := range plugins.Languages()[name].Needs() {
 				found = append(found, j.checkToolchain(ctx, tools, n, name))
 			}
 		}

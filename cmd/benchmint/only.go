@@ -11,8 +11,8 @@ import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo"
-	"github.com/benchmint/benchmint/internal/lang/all"
 	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/cut"
 	"github.com/benchmint/benchmint/stages/mask"
@@ -223,7 +223,7 @@ func (s *sources) slicesOf(ctx context.Context, src schemas.Source, releases []s
 	if err != nil {
 		return nil, err
 	}
-	masker, err := mask.New(s, blobs, all.Languages(), all.Maskers(), maskConfig(a.library))
+	masker, err := mask.New(s, blobs, plugins.Languages(), plugins.Maskers(), maskConfig(a.library))
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/config"
-	"github.com/benchmint/benchmint/internal/lang/all"
 	"github.com/benchmint/benchmint/internal/llm"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -305,7 +305,7 @@ func (p *program) plan(ctx context.Context, c *config.Config, s *store.Store, so
 
 // planOf gives the stages their store.
 func (p *program) planOf(d stages.Deps, c *config.Config, s *store.Store) (*pipeline.Plan, error) {
-	d.Steps, d.Blobs, d.Books, d.Desk, d.Now = s, s.Blobs, s, p.desk(c, s), p.now
+	d.Steps, d.Blobs, d.Books, d.Models, d.Now = s, s.Blobs, s, p.models(c, s), p.now
 	return stages.New(d)
 }
 
@@ -317,7 +317,7 @@ func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.D
 		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly, Allow: c.Redaction.Allow},
 		Cut:       cutConfig(c),
 		Mask:      maskConfig(c),
-		Maskers:   all.Maskers(),
+		Maskers:   plugins.Maskers(),
 		Survey:    surveyConfig(c),
 		Services:  c.Makes(schemas.KindService),
 		Classify:  classify.Config{Labels: labels(c)},
@@ -420,7 +420,7 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 		// Said when its source was looked up.
 	case s.State == schemas.StepRejected && strings.HasSuffix(s.Stage, ".build"):
 		// Each item that waits for the build says it itself.
-	case s.State == schemas.StepRejected && slices.Contains(stages.Makers, s.Stage) && !w.verbose:
+	case s.State == schemas.StepRejected && slices.Contains(stages.StartStages, s.Stage) && !w.verbose:
 		// Most changes of a repository are no candidates: the funnel counts them.
 	case s.State == schemas.StepRejected:
 		w.say("%s  rejected %s", s.Key, s.Reason)

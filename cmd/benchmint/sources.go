@@ -95,7 +95,7 @@ func (p *program) look(ctx context.Context, c *config.Config, all []placed, said
 	g.SetLimit(looksAtOnce)
 	for i, src := range all {
 		seed := schemas.Source{GitHub: src.GitHub, Gates: src.gates, Forge: p.forgeOf(src, said)}
-		if p.github != nil && crawl.Told(seed, p.github, crawlConfig(c)) != nil {
+		if p.github != nil && crawl.CheckGitHub(seed, p.github, crawlConfig(c)) != nil {
 			out[i].err = errNotWanted
 			continue
 		}
@@ -254,10 +254,10 @@ func (s *sources) elders() {
 			case other.Repo.Root == "" || own.Repo.Root == "":
 				unknown = append(unknown, other.Repo.Name)
 			case other.Repo.Root == own.Repo.Root:
-				own.Elders = append(own.Elders, other.Repo.Name)
+				own.EarlierSources = append(own.EarlierSources, other.Repo.Name)
 			}
 		}
-		slices.Sort(own.Elders)
+		slices.Sort(own.EarlierSources)
 		if len(unknown) > 0 {
 			slices.Sort(unknown)
 			own.Beside = schemas.DigestOf(unknown)
@@ -265,9 +265,9 @@ func (s *sources) elders() {
 	}
 }
 
-// Elders implements crawl.Repositories. A source that cannot be read now is nobody's
+// EarlierSources implements crawl.Repositories. A source that cannot be read now is nobody's
 // elder: once it can, the others are crawled again.
-func (s *sources) Elders(ctx context.Context, r schemas.Repo) ([]string, error) {
+func (s *sources) EarlierSources(ctx context.Context, r schemas.Repo) ([]string, error) {
 	var out []string
 	for _, other := range s.order {
 		origin := s.origins[other.Repo.Name]

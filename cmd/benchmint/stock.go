@@ -8,7 +8,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/inventory"
-	"github.com/benchmint/benchmint/internal/lang/all"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -88,7 +88,7 @@ func (p *program) inventory(ctx context.Context, c *config.Config, o *opened) (n
 func toolchainNames(c *config.Config) []string {
 	var out []string
 	for _, l := range c.Filters.Languages {
-		for _, n := range all.Languages()[l].Needs() {
+		for _, n := range plugins.Languages()[l].Needs() {
 			out = append(out, n.Name)
 		}
 	}
@@ -105,7 +105,7 @@ func (p *program) toolchainsAsked(ctx context.Context, c *config.Config, o *open
 		if asks(ctx, l) == "" {
 			continue
 		}
-		for _, n := range all.Languages()[l].Needs() {
+		for _, n := range plugins.Languages()[l].Needs() {
 			out = append(out, n.Name)
 		}
 	}

@@ -50,12 +50,12 @@ func (p *program) work(ctx context.Context, c *config.Config, stay bool) (err er
 	if err := p.begun(ctx, c); err != nil {
 		return err
 	}
-	o, err := p.open(ctx, c, stages.Last, true)
+	o, err := p.open(ctx, c, stages.LastBeforeExport, true)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
-	options := p.runOptions(c, runFlags{until: stages.Last})
+	options := p.runOptions(c, runFlags{until: stages.LastBeforeExport})
 	options.Join = true
 	done := worked{Worker: options.Worker.ID}
 	for {

@@ -39,8 +39,8 @@ type Config struct {
 type Repositories interface {
 	// Open opens one at the head that its record names; release gives it back.
 	Open(ctx context.Context, r schemas.Repo) (repo *gitrepo.Repo, release func(), err error)
-	// Elders names those with the root of r whose names come before its own.
-	Elders(ctx context.Context, r schemas.Repo) ([]string, error)
+	// EarlierSources names those with the root of r whose names come before its own.
+	EarlierSources(ctx context.Context, r schemas.Repo) ([]string, error)
 	// Lacks tells what this machine cannot build a source without, by how many files of
 	// each language it ships; nil where it has all, and where that was told before.
 	Lacks(ctx context.Context, r schemas.Repo, files map[string]int) error
@@ -86,7 +86,7 @@ func (g *Gate) Run(ctx context.Context, s schemas.Source) (schemas.Crawled, erro
 	// Others may have to be fetched for this: the repository is given back before.
 	c.Source.Beside = ""
 	pipeline.Doing(ctx, "comparing it with the other sources")
-	if c.Source.Elders, err = g.repos.Elders(ctx, c.Source.Repo); err != nil {
+	if c.Source.EarlierSources, err = g.repos.EarlierSources(ctx, c.Source.Repo); err != nil {
 		return c, fmt.Errorf("comparing %s with the other sources: %w", s.Repo.Name, err)
 	}
 	return c, nil

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/environment"
@@ -23,6 +24,10 @@ import (
 
 // Registry is the resource that is paused where a package registry does not answer.
 const Registry = "registry"
+
+// Timeout bounds what a step does beside the commands that have limits of their own: asking registries, copying
+// toolchains, making a mirror, reading a history or a change. A step over it hangs.
+const Timeout = 2 * time.Hour
 
 // limits are the reasons of builds that passed a limit of ours.
 var limits = map[sandbox.End]schemas.Reason{
@@ -63,7 +68,7 @@ func is[E error](err error) bool {
 var full = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO}
 
 // OfMachine makes pipeline.Halted of an error of any stage that is a fault of this machine's
-// disk or of its folder of blobs, whatever the stage took it for.
+// disk, of its folder of blobs or of the engine of its sandbox, whatever the stage took it for.
 func OfMachine(err error) error {
 	var blobs *blob.FaultError
 	var short *sandbox.ShortageError
@@ -72,6 +77,8 @@ func OfMachine(err error) error {
 	case is[*pipeline.Halted](err):
 		return err
 	case slices.ContainsFunc(full, func(no error) bool { return errors.Is(err, no) }):
+		return &pipeline.Halted{All: true, Err: err}
+	case is[*sandbox.GoneError](err):
 		return &pipeline.Halted{All: true, Err: err}
 	case errors.As(err, &blobs):
 		return &pipeline.Halted{All: blobs.Writes, Err: err}
