@@ -16,6 +16,7 @@ import (
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 // result is the end of a run for scripts.
@@ -46,7 +47,7 @@ func described(s pipeline.Summary) int {
 // finish prints the three lines that every run ends with, and gives its exit code.
 // fault is what ended the run or the writing of the dataset, nil for most.
 func (p *program) finish(ctx context.Context, c *config.Config, f runFlags, s pipeline.Summary, o *opened, fault error) error {
-	left, sources := "", o.sources
+	left, repos := "", o.sources
 	r := result{Summary: s, Store: told(c.Store), Tasks: described(s), Spent: p.spent, MaxSpent: p.maxSpent(c)}
 	if s.Drained && fault == nil {
 		r.Dataset = c.Output
@@ -56,7 +57,7 @@ func (p *program) finish(ctx context.Context, c *config.Config, f runFlags, s pi
 			r.Tasks, left = m.Counts.Tasks, leftOut(m.Funnel, c.Output)
 		}
 	}
-	code := codeOfRun(s, f, sources, fault)
+	code := codeOfRun(s, f, repos, fault)
 	r.Next = next(r, f, code, c, fault)
 	if p.broke && code == exitDeferred {
 		r.Next = "raise model.max_cost (--set model.max_cost=DOLLARS), then the same command goes on from here"
@@ -64,7 +65,7 @@ func (p *program) finish(ctx context.Context, c *config.Config, f runFlags, s pi
 	if r.Dataset == "" && writes(f.until) && !errors.As(fault, new(*blob.FaultError)) {
 		r.Proved = r.Tasks
 	}
-	line := datasetLine(r, f, sources, fault)
+	line := datasetLine(r, f, repos, fault)
 	switch {
 	case r.Proved == 1:
 		line += "; 1 row is proved, and " + p.exportCommand(c) + " writes it"
@@ -81,7 +82,7 @@ func (p *program) finish(ctx context.Context, c *config.Config, f runFlags, s pi
 		return errors.Join(fault, err)
 	}
 	if len(s.Stages) > 0 { // else the store is away
-		lines = append([][2]string{{"funnel", funnelLine(s, f.until, sources)}}, lines...)
+		lines = append([][2]string{{"funnel", funnelLine(s, f.until, repos)}}, lines...)
 	}
 	if p.json {
 		err = p.writeJSON(r)
@@ -131,10 +132,10 @@ func leftOut(funnel []output.Funnel, dir string) string {
 
 // codeOfRun is the summary's code, failed items forgiven as far as --allow-failed
 // goes, and a source that could not be fetched counted as deferred.
-func codeOfRun(s pipeline.Summary, f runFlags, sources *sources, fault error) int {
+func codeOfRun(s pipeline.Summary, f runFlags, repos *sources.Set, fault error) int {
 	code := s.Code()
 	if fault != nil && code != exitInterrupted {
-		if len(sources.silent) > 0 {
+		if len(repos.Unreachable()) > 0 {
 			return exitDeferred // of what a source that does not answer has
 		}
 		if ofMachine(fault) {
@@ -142,7 +143,7 @@ func codeOfRun(s pipeline.Summary, f runFlags, sources *sources, fault error) in
 		}
 		return exitFailed
 	}
-	failed, deferred := 0, len(sources.later)
+	failed, deferred := 0, repos.Deferred()
 	for _, c := range s.Stages {
 		failed += c.Failed
 		deferred += c.Deferred + c.Open
@@ -182,8 +183,8 @@ func made(counts []pipeline.Count) pipeline.Count {
 
 // funnelLine is one line: what went in, what got through, and why the rest did not.
 // A source that a mirror stands in for is put off as well: its run is to be repeated.
-func funnelLine(s pipeline.Summary, until string, sources *sources) string {
-	rejected, lost, deferred, failed := rejects(s), 0, len(sources.later)-len(sources.silent), 0
+func funnelLine(s pipeline.Summary, until string, repos *sources.Set) string {
+	rejected, lost, deferred, failed := rejects(s), 0, repos.Deferred()-len(repos.Unreachable()), 0
 	for _, n := range rejected {
 		lost += n
 	}
@@ -193,7 +194,7 @@ func funnelLine(s pipeline.Summary, until string, sources *sources) string {
 	}
 	items := made(s.Stages)
 	done := func(stage string) int { return stageCount(s, stage).Done }
-	line, linked := whatItems(s, sources, items.Items())
+	line, linked := whatItems(s, items.Items(), repos.Sliced())
 	for _, l := range []struct {
 		stage, word string
 		n           int
@@ -220,14 +221,14 @@ func funnelLine(s pipeline.Summary, until string, sources *sources) string {
 }
 
 // whatItems says how many items there are of which sort, and what the stages that made them did.
-func whatItems(s pipeline.Summary, sources *sources, all int) (line, done string) {
+func whatItems(s pipeline.Summary, all int, sliced bool) (line, done string) {
 	releases, groups := stageCount(s, stages.Mask).Items(), stageCount(s, stages.Strip).Items()
 	var parts []string
 	if changes := all - releases - groups; changes > 0 || all == 0 {
 		parts = append(parts, plural(changes, "change"))
 	}
 	if releases > 0 {
-		parts = append(parts, sources.releases(releases))
+		parts = append(parts, countReleases(releases, sliced))
 	}
 	if groups > 0 {
 		parts = append(parts, plural(groups, "group"))
@@ -237,6 +238,17 @@ func whatItems(s pipeline.Summary, sources *sources, all int) (line, done string
 		done = "masked"
 	}
 	return strings.Join(parts, " and "), done
+}
+
+// countReleases is a number of what library tasks are made of, for people.
+func countReleases(n int, sliced bool) string {
+	if sliced && n != 1 {
+		return fmt.Sprintf("%d releases and slices", n)
+	}
+	if sliced {
+		return "1 release or slice"
+	}
+	return plural(n, "release")
 }
 
 // rejects are the rejected items of all stages by reason.
@@ -250,7 +262,7 @@ func rejects(s pipeline.Summary) map[schemas.Reason]int {
 	return out
 }
 
-func datasetLine(r result, f runFlags, sources *sources, fault error) string {
+func datasetLine(r result, f runFlags, repos *sources.Set, fault error) string {
 	const kept = "what was done is in "
 	switch {
 	case r.Summary.Interrupted:
@@ -259,8 +271,8 @@ func datasetLine(r result, f runFlags, sources *sources, fault error) string {
 		return "not written: " + visible(tail(fault.Error(), 1)) + "; " + kept + r.Store
 	case r.Dataset == "" && !writes(f.until):
 		return fmt.Sprintf("not written: the run ended at %s, as asked; %s%s", f.until, kept, r.Store)
-	case r.Dataset == "" && len(sources.silent) > 0:
-		return fmt.Sprintf("not written: %s not answer, and no mirror of it is whole; %s%s", doNot(slices.Sorted(maps.Keys(sources.silent))), kept, r.Store)
+	case r.Dataset == "" && len(repos.Unreachable()) > 0:
+		return fmt.Sprintf("not written: %s not answer, and no mirror of it is whole; %s%s", doNot(repos.Unreachable()), kept, r.Store)
 	case r.Dataset == "":
 		return fmt.Sprintf("not written: items are put off; %s%s, and --partial writes it", kept, r.Store)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 // The states of a finding. weaker: it works, and something of the design is not
@@ -112,7 +113,7 @@ func (p *program) diagnose(ctx context.Context, c *config.Config) []finding {
 	s := p.localSources(ctx, c)
 	asks := p.askers(c, s, false)
 	out, _ := p.needs(ctx, c, job{builds: true, kind: c.Sandbox.Kind, survey: true, asks: asks})
-	if err := s.close(); err != nil {
+	if err := s.Close(); err != nil {
 		out = append(out, finding{Name: "sources", State: stateWeaker, Detail: err.Error()})
 	}
 	out = p.withVersions(ctx, c, out)
@@ -150,18 +151,16 @@ func checkCompiler(dir string) finding {
 
 // localSources looks up the configured sources that lie on this machine. Nothing is
 // fetched, and what cannot be opened is for the run to tell.
-func (p *program) localSources(ctx context.Context, c *config.Config) *sources {
-	s := newSources(c.Jobs)
+func (p *program) localSources(ctx context.Context, c *config.Config) *sources.Set {
+	s := sources.New(c, makers{c})
 	for _, src := range c.Sources {
 		if config.IsURL(src.Git) {
 			continue
 		}
 		o, err := gitrepo.Look(ctx, src.Git, src.Name, "")
-		if err != nil || s.origins[o.Info().Name] != nil { // two of one name: the run says so
-			continue
+		if err == nil {
+			s.AddLocal(src.Git, o) // two of one name: the run says so
 		}
-		s.add(o)
-		s.order = append(s.order, schemas.Source{Git: src.Git, Repo: o.Info()})
 	}
 	return s
 }

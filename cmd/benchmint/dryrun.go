@@ -52,15 +52,15 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	if err := p.needsGitHub(c); err != nil {
 		return err
 	}
-	sources, err := p.openWhole(ctx, c)
+	repos, err := p.finder(c).OpenWhole(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, sources.close()) }()
+	defer func() { err = errors.Join(err, repos.Close()) }()
 	free := *c
 	free.Model = config.Model{} // nobody is asked
 	var bill github.Bill
-	d := p.deps(&free, sources, &workshop{builder: idleBuilder(c)})
+	d := p.deps(&free, repos, &workshop{builder: idleBuilder(c)})
 	if p.github != nil {
 		d.Forge = planned{p.github, &bill}
 	}
@@ -68,8 +68,8 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
-	seeds, services := withoutServices(sources.seeds())
-	summary, err := plan.Run(ctx, s, seeds, &faults{watcher{p, sources}}, p.runOptions(c, runFlags{until: stages.Cheap}))
+	seeds, services := withoutServices(repos.Seeds())
+	summary, err := plan.Run(ctx, s, seeds, &faults{watcher{p, repos}}, p.runOptions(c, runFlags{until: stages.Cheap}))
 	if err != nil {
 		return err
 	}
@@ -82,14 +82,14 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	}
 	f.Services = services
 	if c.Model.Name != "" {
-		groups, err := sources.declaredGroups(ctx, c)
+		groups, err := repos.DeclaredGroups(ctx)
 		if err != nil {
 			return err
 		}
 		b := price(c, len(f.Prove)+f.Rejected[schemas.OtherLabel], len(f.Prove), groups)
 		f.Model = &b
 	}
-	if err := p.printForecast(c, f, len(sources.order)); err != nil {
+	if err := p.printForecast(c, f, len(repos.All())); err != nil {
 		return err
 	}
 	if code := summary.Code(); code != exitOK {

@@ -19,6 +19,7 @@ import (
 	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 func newEnv(p *program) *cobra.Command {
@@ -32,7 +33,7 @@ type room struct {
 	item    *item
 	env     schemas.Environment
 	closers []func() error
-	sources *sources
+	sources *sources.Set
 	blobs   *blob.Store
 }
 
@@ -77,7 +78,7 @@ func (p *program) furnish(ctx context.Context, c *config.Config, r *room, s *she
 	if r.sources, err = p.reopen(ctx, s, r.item.start.Repo); err != nil {
 		return err
 	}
-	r.closers = append(r.closers, r.sources.close)
+	r.closers = append(r.closers, r.sources.Close)
 	if r.workshop, err = p.openWorkshop(ctx, c, s.Store, asksFor(id+" is", r.item.start.Language)); err != nil {
 		return err
 	}
@@ -296,8 +297,8 @@ func (r *room) remove(ctx context.Context, layers []sandbox.Layer) error {
 
 // reopen opens the repository that an item came from, as the run that read it
 // noted: the store alone knows where that was.
-func (p *program) reopen(ctx context.Context, s *shelf, repo string) (*sources, error) {
-	notes, err := readNotes(s.place)
+func (p *program) reopen(ctx context.Context, s *shelf, repo string) (*sources.Set, error) {
+	notes, err := sources.ReadNotes(s.place)
 	if err != nil {
 		return nil, err
 	}
@@ -307,5 +308,5 @@ func (p *program) reopen(ctx context.Context, s *shelf, repo string) (*sources, 
 	}
 	c := config.Default()
 	c.Sources = []config.Source{{Git: git, Name: repo}}
-	return p.openSources(ctx, c)
+	return p.finder(c).Open(ctx)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/benchmint/benchmint/internal/verify"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 // huggingFace stands for all formats that its library reads.
@@ -148,16 +149,16 @@ func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
 	if len(c.Sources) == 0 {
 		c = &in
 	}
-	sources, err := p.openSources(ctx, &in)
+	repos, err := p.finder(&in).Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, sources.close()) }()
+	defer func() { err = errors.Join(err, repos.Close()) }()
 	kind, err := s.Fix("sandbox", "") // what the run was begun with: it stands in the manifest
 	if err != nil {
 		return err
 	}
-	plan, err := p.plan(ctx, c, s.Store, sources, &workshop{kind: kind, builder: idleBuilder(c)})
+	plan, err := p.plan(ctx, c, s.Store, repos, &workshop{kind: kind, builder: idleBuilder(c)})
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
@@ -174,7 +175,7 @@ func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
 
 // noted are the sources of a store as its runs noted them.
 func noted(place string) ([]config.Source, error) {
-	notes, err := readNotes(place)
+	notes, err := sources.ReadNotes(place)
 	if err != nil {
 		return nil, err
 	}
@@ -220,3 +221,15 @@ func printVerified(t *printer, r verify.Result) {
 }
 
 var _ pipeline.Store = (*shelf)(nil)
+
+// replaceUsage is the help of --replace.
+const replaceUsage = "let rows of the dataset that is there go although no verdict takes them away"
+
+// left says which rows a dataset has lost, and why, once it is written.
+func (p *program) left(rows []output.Leaving) {
+	verb := "leave"
+	if len(rows) == 1 {
+		verb = "leaves"
+	}
+	p.say("%s %s the dataset: %s", plural(len(rows), "row"), verb, output.Names(rows))
+}

@@ -52,6 +52,14 @@ func (p *program) needsGitHub(c *config.Config) error {
 	return nil
 }
 
+// onGitHub is the beginning of the addresses of repositories on GitHub.
+func (p *program) onGitHub() string {
+	if server := p.lookup(githubServer); server != "" {
+		return strings.TrimRight(server, "/") + "/"
+	}
+	return hosts.GitHub
+}
+
 // counting asks GitHub of pull requests, and counts those that it was asked of.
 type counting struct {
 	*program

@@ -16,6 +16,7 @@ import (
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 // shelf reads a store by item: what every stage made of one ID.
@@ -148,7 +149,7 @@ func (s *shelf) ofAlias(word string, ids []string) ([]string, error) {
 	}
 	var out []string
 	for _, id := range ids {
-		if parsed, err := schemas.ParseInstanceID(id); err != nil || keyToSelection(parsed.Key) == parsed.Key {
+		if parsed, err := schemas.ParseInstanceID(id); err != nil || sources.KeyToSelection(parsed.Key) == parsed.Key {
 			continue
 		}
 		origin, err := s.origin(id)

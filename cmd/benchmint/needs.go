@@ -15,9 +15,8 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/toolchain"
-	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
-	"github.com/benchmint/benchmint/stages/crawl"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 // job is what is about to be done, as far as that decides what it needs of this
@@ -260,9 +259,9 @@ func (p *program) checkCABundle(c *config.Config) finding {
 
 // ready opens the sources and what the stages up to until work with. What is missing
 // is told all at once, and where git is, before it is missed.
-func (p *program) ready(ctx context.Context, c *config.Config, until string) (s *sources, w *workshop, err error) {
+func (p *program) ready(ctx context.Context, c *config.Config, until string) (s *sources.Set, w *workshop, err error) {
 	if _, err := exec.LookPath("git"); err == nil {
-		if s, err = p.openWhole(ctx, c); err != nil {
+		if s, err = p.finder(c).OpenWhole(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -271,7 +270,7 @@ func (p *program) ready(ctx context.Context, c *config.Config, until string) (s 
 		w, err = p.require(ctx, c, j)
 	}
 	if err == nil && s != nil && j.builds {
-		s.lacks = p.lateNeeds(c, j)
+		s.CheckMachine = p.lateNeeds(c, j)
 	}
 	return s, w, err
 }
@@ -306,40 +305,8 @@ func heldBy(source, language string, files int) string {
 	return fmt.Sprintf("%s holds %s in %s; %s can leave it out", source, plural(files, "source file"), language, languagesKey)
 }
 
-// openWhole opens the sources and tells of clones that lack something, with the command
-// that mends each. One in which nothing has a commit before it is of no use.
-func (p *program) openWhole(ctx context.Context, c *config.Config) (*sources, error) {
-	s, err := p.openSources(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	var problems config.Problems
-	for _, src := range s.order {
-		r := s.origins[src.Repo.Name]
-		if r == nil {
-			continue // it does not answer now
-		}
-		switch n, oldest := r.Shallow(); {
-		case n == 1:
-			problems = append(problems, config.Problem{Text: fmt.Sprintf("%s is a shallow clone with one commit, and nothing before it to start from; git -C %[1]s fetch --unshallow gets the rest", src.Git)})
-		case n > 1:
-			p.say("%s is a shallow clone: only %d commits are there, and the oldest, %s, has nothing to start from; git -C %[1]s fetch --unshallow gets the rest", src.Git, n, oldest[:12])
-		}
-		switch url, fetched, err := r.Partial(); {
-		case err != nil:
-			p.say("%s is a partial clone, and what it lacks cannot be read from %s now; git -C %[1]s fetch --refetch --no-filter gets it: %[3]v", src.Git, url, err)
-		case fetched:
-			p.say("%s is a partial clone: what it lacks was read from %s into the cache", src.Git, url)
-		}
-	}
-	if len(problems) > 0 {
-		return nil, errors.Join(&ended{exitUsage, problems}, s.close())
-	}
-	return s, nil
-}
-
 // jobOf is what a run up to a stage does with sources, nil where they cannot be read.
-func (p *program) jobOf(ctx context.Context, c *config.Config, s *sources, until string) (job, error) {
+func (p *program) jobOf(ctx context.Context, c *config.Config, s *sources.Set, until string) (job, error) {
 	j := job{asks: p.askers(c, s, false)}
 	plan, err := stages.New(p.deps(c, nil, &workshop{builder: idleBuilder(c)}))
 	if err != nil {
@@ -376,7 +343,7 @@ func (p *program) recall(ctx context.Context, c *config.Config, j *job) (err err
 // askers says who needs a language: the user who named it, or a source whose head holds
 // files of it that ship, as crawl decides. Of a source that has to be fetched nobody
 // knows: it is fetched to ask, or left to the crawl, which asks again.
-func (p *program) askers(c *config.Config, s *sources, fetch bool) func(context.Context, string) string {
+func (p *program) askers(c *config.Config, s *sources.Set, fetch bool) func(context.Context, string) string {
 	return func(ctx context.Context, language string) string {
 		if o := c.Origin(languagesKey); o.Layer != config.FromDefault {
 			return fmt.Sprintf("%s asks for %s", o, language)
@@ -384,31 +351,16 @@ func (p *program) askers(c *config.Config, s *sources, fetch bool) func(context.
 		if s == nil {
 			return ""
 		}
-		for _, src := range s.order {
-			if o := s.origins[src.Repo.Name]; o != nil && !o.Here() && !fetch {
+		for _, src := range s.All() {
+			if o := s.Origin(src.Repo.Name); o != nil && !o.Here() && !fetch {
 				continue
 			}
-			if n := s.shipped(ctx, src.Repo)[language]; n > 0 {
+			if n := s.Shipped(ctx, src.Repo)[language]; n > 0 {
 				return heldBy(src.Git, language, n)
 			}
 		}
 		return ""
 	}
-}
-
-// shipped counts the source files at a repository's head by language; nothing where
-// the clone lacks its trees or cannot be opened: the stages see that.
-func (s *sources) shipped(ctx context.Context, r schemas.Repo) map[string]int {
-	repo, release, err := s.Open(ctx, r)
-	if err != nil {
-		return nil
-	}
-	defer release()
-	paths, err := repo.Paths(ctx, repo.Info().Head)
-	if err != nil {
-		return nil
-	}
-	return crawl.Shipped(paths)
 }
 
 // asksFor is a job on items whose languages are known.

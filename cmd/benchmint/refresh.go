@@ -14,6 +14,7 @@ import (
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 func newRefresh(p *program) *cobra.Command {
@@ -92,18 +93,9 @@ func (p *program) known(c *config.Config) ([]config.Source, error) {
 	}
 	for i, src := range all {
 		name, ok := strings.CutPrefix(src.Git, p.onGitHub())
-		if name = strings.TrimSuffix(name, ".git"); ok && ownerName.MatchString(name) && p.lookup(githubToken) != "" {
+		if name = strings.TrimSuffix(name, ".git"); ok && sources.OwnerName.MatchString(name) && p.lookup(githubToken) != "" {
 			all[i].GitHub = name
 		}
 	}
 	return all, nil
-}
-
-// grown is the window of a source where it may only grow: from the day of the oldest change
-// that was taken of it, with all that came after.
-func (p *program) grown(s schemas.Source) schemas.Source {
-	if day := p.starts[s.ID()]; p.refreshing && day != "" {
-		s.Since, s.Changes, s.Releases = max(s.Since, day), 0, 0
-	}
-	return s
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/benchmint/benchmint/stages/assess"
 	"github.com/benchmint/benchmint/stages/classify"
 	"github.com/benchmint/benchmint/stages/crawl"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 	"github.com/benchmint/benchmint/stages/cut"
 	"github.com/benchmint/benchmint/stages/describe"
 	"github.com/benchmint/benchmint/stages/export"
@@ -57,7 +58,7 @@ func newRun(p *program) *cobra.Command {
 				return err
 			}
 			if f.repositories != "" {
-				listed, err := readRepositories(f.repositories, p.lookup(githubToken) != "")
+				listed, err := sources.ReadRepositories(f.repositories, p.lookup(githubToken) != "")
 				if err != nil {
 					return err
 				}
@@ -115,7 +116,7 @@ func (f runFlags) check() error {
 
 // opened is everything that is open for the time of one run.
 type opened struct {
-	sources  *sources
+	sources  *sources.Set
 	store    *store.Store
 	workshop *workshop
 	plan     *pipeline.Plan
@@ -138,7 +139,7 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 		return o, err
 	}
 	if !join && !p.replace && writes(until) {
-		if err := o.sources.keeps(ctx, c); err != nil {
+		if err := o.sources.KeepsRows(ctx); err != nil {
 			return o, err
 		}
 	}
@@ -154,7 +155,7 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 		return o, &ended{exitUsage, err}
 	}
 	if !join { // a worker may have them in other places
-		if err := o.sources.note(folderOf(c)); err != nil {
+		if err := o.sources.Note(folderOf(c)); err != nil {
 			return o, err
 		}
 	}
@@ -191,7 +192,7 @@ func (o *opened) close() error {
 		errs = append(errs, o.store.Close())
 	}
 	if o.sources != nil {
-		errs = append(errs, o.sources.close())
+		errs = append(errs, o.sources.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -211,10 +212,10 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 		return err
 	}
 	options.Redrain = writes(f.until) && !written
-	if len(o.sources.silent) > 0 {
-		options.Patience = 0 // it was asked already: this run cannot end whole
+	if len(o.sources.Unreachable()) > 0 {
+		options.Patience = 0 // it was tried already: this run does not wait for it again
 	}
-	summary, err := p.watched(ctx, o, o.sources.seeds(), options)
+	summary, err := p.watched(ctx, o, o.sources.Seeds(), options)
 	if !ofMachine(err) {
 		err = errors.Join(err, p.learn(context.WithoutCancel(ctx), c, o), p.count(context.WithoutCancel(ctx), o.store))
 	}
@@ -299,8 +300,8 @@ func (p *program) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
 const slots = 64
 
 // plan joins the world to the stages.
-func (p *program) plan(ctx context.Context, c *config.Config, s *store.Store, sources *sources, w *workshop) (*pipeline.Plan, error) {
-	return p.planOf(withPrinter(ctx, p.deps(c, sources, w), c), c, s)
+func (p *program) plan(ctx context.Context, c *config.Config, s *store.Store, repos *sources.Set, w *workshop) (*pipeline.Plan, error) {
+	return p.planOf(withPrinter(ctx, p.deps(c, repos, w), c), c, s)
 }
 
 // planOf gives the stages their store.
@@ -310,9 +311,9 @@ func (p *program) planOf(d stages.Deps, c *config.Config, s *store.Store) (*pipe
 }
 
 // deps is the world as the stages see it, without a store.
-func (p *program) deps(c *config.Config, sources *sources, w *workshop) stages.Deps {
+func (p *program) deps(c *config.Config, repos *sources.Set, w *workshop) stages.Deps {
 	return stages.Deps{
-		Repos: sources, Builder: w.builder, SandboxKind: w.kind,
+		Repos: repos, Builder: w.builder, SandboxKind: w.kind,
 		Crawl:     crawlConfig(c),
 		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly, Allow: c.Redaction.Allow},
 		Cut:       cutConfig(c),
@@ -399,7 +400,7 @@ func (p *program) observe(m validate.Measured) {
 // watcher tells a person how items end, on standard error.
 type watcher struct {
 	*program
-	sources *sources
+	sources *sources.Set
 }
 
 // Begin is said with -v only: a stage may take minutes, and most take none.
@@ -416,7 +417,7 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 	case s.State == schemas.StepInterrupted:
 	case s.Stage == stages.Export:
 		// The closing lines say it, with its cause.
-	case s.State == schemas.StepDeferred && s.Stage == stages.Crawl && w.sources.isSilent(s.Key):
+	case s.State == schemas.StepDeferred && s.Stage == stages.Crawl && w.sources.IsUnreachable(s.Key):
 		// Said when its source was looked up.
 	case s.State == schemas.StepRejected && strings.HasSuffix(s.Stage, ".build"):
 		// Each item that waits for the build says it itself.
@@ -432,7 +433,7 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 	case s.Stage == stages.Validate:
 		w.say("%s  proved: %s", s.Key, proofLine(s))
 	case s.Stage == stages.Cut:
-		w.say("%s  %s", s.Key, w.sources.releases(len(s.Outputs)))
+		w.say("%s  %s", s.Key, countReleases(len(s.Outputs), w.sources.Sliced()))
 	case s.Stage == stages.Survey:
 		w.say("%s  %s", s.Key, plural(len(s.Outputs), "group"))
 	case s.Stage == stages.Pair:

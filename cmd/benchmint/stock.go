@@ -183,8 +183,8 @@ func (p *program) tryAgain(ctx context.Context, o *opened, why string, reasons .
 // has other objects now.
 func (p *program) takeClones(ctx context.Context, o *opened) error {
 	var now []string
-	for _, src := range o.sources.order {
-		r := o.sources.origins[src.Repo.Name]
+	for _, src := range o.sources.All() {
+		r := o.sources.Origin(src.Repo.Name)
 		if r == nil {
 			return nil // it does not answer now: the next run that sees it compares
 		}

@@ -26,9 +26,9 @@ func (o one) Open(context.Context, schemas.Repo) (*gitrepo.Repo, func(), error) 
 	return o.repo, func() {}, o.err
 }
 
-func (o one) Elders(context.Context, schemas.Repo) ([]string, error) { return o.elders, o.err }
+func (o one) EarlierSources(context.Context, schemas.Repo) ([]string, error) { return o.elders, o.err }
 
-func (o one) Lacks(_ context.Context, _ schemas.Repo, files map[string]int) error {
+func (o one) MissingTools(_ context.Context, _ schemas.Repo, files map[string]int) error {
 	if files["go"] > 0 {
 		return o.lacks
 	}
@@ -104,7 +104,7 @@ func TestGateDefersRemoteFaults(t *testing.T) {
 	}
 }
 
-func TestGateKnowsElders(t *testing.T) {
+func TestGateKnowsEarlierSources(t *testing.T) {
 	t.Parallel()
 	r, err := gitrepo.Open(t.Context(), gitrepotest.New(t, source), "acme/widget", "")
 	if err != nil {
@@ -113,7 +113,7 @@ func TestGateKnowsElders(t *testing.T) {
 	t.Cleanup(func() { _ = r.Close() })
 	unfetched := schemas.Source{Repo: schemas.Repo{Name: "acme/widget", Head: r.Info().Head}, Beside: "sha256:00"}
 	c, err := crawl.NewGate(one{repo: r, elders: []string{"acme/elder"}}, nil, crawl.Config{}).Run(t.Context(), unfetched)
-	if err != nil || len(c.Source.Elders) != 1 || c.Source.Beside != "" || c.Source.Repo.Root != r.Info().Root {
+	if err != nil || len(c.Source.EarlierSources) != 1 || c.Source.Beside != "" || c.Source.Repo.Root != r.Info().Root {
 		t.Errorf("%+v: %v", c.Source, err)
 	}
 	lacks := errors.New("go is missing")

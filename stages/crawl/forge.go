@@ -11,9 +11,9 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Told lets a source in by what GitHub says of it, before anything of it is fetched: it is
+// CheckGitHub lets a source in by what GitHub says of it, before anything of it is fetched: it is
 // the first that Run does. forge may be nil.
-func Told(s schemas.Source, forge Announcements, config Config) error {
+func CheckGitHub(s schemas.Source, forge Announcements, config Config) error {
 	if s.Forge == nil {
 		return nil
 	}

@@ -70,7 +70,7 @@ func TestGateByWhatGitHubSays(t *testing.T) {
 		case tc.want != "" && (!errors.As(err, &rejected) || rejected.Reason != tc.want || !strings.Contains(rejected.Detail(), tc.detail)):
 			t.Errorf("%s: error %v, want %s: %s", name, err, tc.want, tc.detail)
 		}
-		if early := crawl.Told(s, told, tc.config); (early == nil) != (tc.want == "") {
+		if early := crawl.CheckGitHub(s, told, tc.config); (early == nil) != (tc.want == "") {
 			t.Errorf("%s: told before: %v", name, early)
 		}
 	}

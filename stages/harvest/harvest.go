@@ -93,7 +93,7 @@ func (h *Harvester) run(ctx context.Context, c schemas.Crawled) ([]schemas.Chang
 	for i := range changes {
 		scrub(&changes[i])
 	}
-	return changes, h.elders(ctx, c.Source, changes)
+	return changes, h.earlierTwins(ctx, c.Source, changes)
 }
 
 // features are the entries of only that name no range.
@@ -179,7 +179,7 @@ func scrub(c *schemas.Change) {
 }
 
 // GitHub is the resource that is paused where GitHub does not answer.
-const GitHub = "github"
+const GitHub = github.Resource
 
 func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Query) ([]schemas.Change, error) {
 	s := c.Source
@@ -224,11 +224,11 @@ func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Q
 	return changes, takeNotes(ctx, &desk{repo: repo, history: history, shelf: shelf, line: line, changes: changes})
 }
 
-// elders names twins on sources that come before this one: they count before one that is
+// earlierTwins names twins on sources that come before this one: they count before one that is
 // earlier on this line.
-func (h *Harvester) elders(ctx context.Context, s schemas.Source, changes []schemas.Change) error {
+func (h *Harvester) earlierTwins(ctx context.Context, s schemas.Source, changes []schemas.Change) error {
 	found := make([]bool, len(changes))
-	for _, name := range s.Elders {
+	for _, name := range s.EarlierSources {
 		if err := h.elder(ctx, name, s.Repo.Root, changes, found); err != nil {
 			return fmt.Errorf("reading elder source: %w", err)
 		}

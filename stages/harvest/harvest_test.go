@@ -268,7 +268,7 @@ func TestRemoteFaultsAreDeferred(t *testing.T) {
 }
 
 // A change that an elder source of the same history has as well is the elder's.
-func TestElders(t *testing.T) {
+func TestEarlierSources(t *testing.T) {
 	t.Parallel()
 	const start = "-- commit: Start --\ndate: 2025-01-01T00:00:00Z\n-- app.py --\na\n"
 	const one = "-- commit: One (#1) --\ndate: 2025-01-02T00:00:00Z\n-- app.py --\nb\n"
@@ -285,7 +285,7 @@ func TestElders(t *testing.T) {
 	} {
 		source := schemas.Source{}
 		if elders != "" {
-			source.Elders = strings.Split(elders, ",")
+			source.EarlierSources = strings.Split(elders, ",")
 		}
 		changes, err := harvest.New(repos, nil).Run(t.Context(), crawled(t, repos["fork/widget"], source))
 		if err != nil {
