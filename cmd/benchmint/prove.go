@@ -12,11 +12,11 @@ import (
 
 	wall "github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/config"
-	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/grade"
 	"github.com/benchmint/benchmint/stages/validate"
 )
 
@@ -171,10 +171,10 @@ func (p *program) proveIn(ctx context.Context, c *config.Config, kind, dir strin
 
 func proveRow(ctx context.Context, v *validate.Validator, kind string, d *output.Dataset, row output.Row) proved {
 	out := proved{ID: row.InstanceID, Sandbox: kind}
-	m, err := material(d, row, kind)
+	task, err := grade.TaskOf(d, row, kind)
 	var proof schemas.Proof
 	if err == nil {
-		proof, err = v.Prove(ctx, m)
+		proof, err = v.Prove(ctx, validate.Material{Start: task.Start, Trees: task.Trees, Environment: task.Environment, Statement: row.ProblemStatement, Version: row.Release()})
 	}
 	out.End = pipeline.EndOf(ctx, err)
 	if err != nil {
@@ -187,33 +187,6 @@ func proveRow(ctx context.Context, v *validate.Validator, kind string, d *output
 	}
 	out.compare(row, proof)
 	return out
-}
-
-// material is what a proof is made from, from the folder alone.
-func material(d *output.Dataset, row output.Row, kind string) (validate.Material, error) {
-	m := validate.Material{Statement: row.ProblemStatement, Version: row.Release()}
-	var err error
-	if m.Start, err = d.Start(row.InstanceID); err != nil {
-		return m, fmt.Errorf("reading the start: %w", err)
-	}
-	if m.Environment, err = d.Environment(row); err != nil {
-		return m, fmt.Errorf("reading the recipe: %w", err)
-	}
-	m.Environment.Sandbox, m.Environment.Host = kind, kind == config.Bwrap
-	base, _, _, err := d.States(row)
-	if err != nil {
-		return m, err
-	}
-	patch, err := row.GoldPatch()
-	if err != nil {
-		return m, err
-	}
-	tests, err := row.Tests()
-	if err != nil {
-		return m, err
-	}
-	m.Trees, err = states.From(base, tests, patch, m.Start)
-	return m, err
 }
 
 // compare holds the two lists of a row against a new proof.

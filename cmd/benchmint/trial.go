@@ -68,7 +68,7 @@ func isFolder(name string) bool {
 
 // trial is what folders are tried with. Nothing of it is kept.
 type trial struct {
-	*evaluation
+	*grade.Dataset
 	program *program
 	config  *config.Config
 	rows    []output.Row
@@ -92,11 +92,8 @@ func (p *program) openTrial(c *config.Config, dataset string, works []work) (*tr
 		return nil, err
 	}
 	p.sayFormat(dataset, d.Manifest)
-	t := &trial{evaluation: &evaluation{dataset: d, rows: map[string]output.Row{}}, program: p, config: c, rows: rows, walls: map[string]time.Duration{}}
-	for _, r := range rows {
-		t.evaluation.rows[r.InstanceID] = r
-	}
-	return t, t.kind(c, rows)
+	t := &trial{Dataset: grade.NewDataset(d, rows), program: p, config: c, rows: rows, walls: map[string]time.Duration{}}
+	return t, settleKind(c, rows)
 }
 
 // begin opens the sandbox and what grades in it.
