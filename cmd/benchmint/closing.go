@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,20 +45,20 @@ func described(s pipeline.Summary) int {
 
 // finish prints the three lines that every run ends with, and gives its exit code.
 // fault is what ended the run or the writing of the dataset, nil for most.
-func (p *program) finish(ctx context.Context, c *config.Config, f runFlags, s pipeline.Summary, o *opened, fault error) error {
-	left, repos := "", o.sources
-	r := result{Summary: s, Store: told(c.Store), Tasks: described(s), Spent: p.spent, MaxSpent: p.maxSpent(c)}
-	if s.Drained && fault == nil {
+func (s *session) finish(ctx context.Context, f runFlags, end pipeline.Summary, fault error) error {
+	left, c, repos := "", s.config, s.sources
+	r := result{Summary: end, Store: told(c.Store), Tasks: described(end), Spent: s.models.spent, MaxSpent: maxSpent(c)}
+	if end.Drained && fault == nil {
 		r.Dataset = c.Output
-		r.Checked = stageCount(s, stages.Export).Executed > 0
+		r.Checked = stageCount(end, stages.Export).Executed > 0
 		// The ledger and twins take rows out at the very end.
 		if m, err := output.ReadManifest(c.Output); err == nil {
 			r.Tasks, left = m.Counts.Tasks, leftOut(m.Funnel, c.Output)
 		}
 	}
-	code := codeOfRun(s, f, repos, fault)
+	code := codeOfRun(end, f, repos, fault)
 	r.Next = next(r, f, code, c, fault)
-	if p.broke && code == exitDeferred {
+	if s.models.broke && code == exitDeferred {
 		r.Next = "raise model.max_cost (--set model.max_cost=DOLLARS), then the same command goes on from here"
 	}
 	if r.Dataset == "" && writes(f.until) && !errors.As(fault, new(*blob.FaultError)) {
@@ -68,36 +67,36 @@ func (p *program) finish(ctx context.Context, c *config.Config, f runFlags, s pi
 	line := datasetLine(r, f, repos, fault)
 	switch {
 	case r.Proved == 1:
-		line += "; 1 row is proved, and " + p.exportCommand(c) + " writes it"
+		line += "; 1 row is proved, and " + s.exportCommand(c) + " writes it"
 	case r.Proved > 1:
-		line += fmt.Sprintf("; %d rows are proved, and %s writes them", r.Proved, p.exportCommand(c))
-	case s.Interrupted && writes(f.until):
+		line += fmt.Sprintf("; %d rows are proved, and %s writes them", r.Proved, s.exportCommand(c))
+	case end.Interrupted && writes(f.until):
 		line += "; no row is proved so far"
 	}
 	if why, ok := strings.CutPrefix(line, "not written: "); ok {
 		r.NotWritten = why
 	}
-	lines, err := p.widenings(ctx, c, s, &shelf{Store: o.store}, r.Tasks)
+	lines, err := widenings(ctx, c, end, &shelf{Store: s.store}, r.Tasks)
 	if err != nil {
 		return errors.Join(fault, err)
 	}
-	if len(s.Stages) > 0 { // else the store is away
-		lines = append([][2]string{{"funnel", funnelLine(s, f.until, repos)}}, lines...)
+	if len(end.Stages) > 0 { // else the store is away
+		lines = append([][2]string{{"funnel", funnelLine(end, f.until, repos)}}, lines...)
 	}
-	if p.json {
-		err = p.writeJSON(r)
+	if s.json {
+		err = s.writeJSON(r)
 	} else {
-		t := p.out()
+		t := s.out()
 		for _, l := range lines {
 			t.line("%-8s %s", l[0], l[1])
 		}
-		if line := p.asked(); line != "" {
+		if line := s.github.spent(); line != "" {
 			t.line("github   %s", line)
 		}
 		if c.Model.Name != "" {
-			t.line("models   %s", spent(p.spent, c.Model.MaxCost))
+			t.line("models   %s", spent(s.models.spent, c.Model.MaxCost))
 		}
-		if p.refreshing {
+		if s.refreshing {
 			t.line("old      tasks that were there are not proved again: that comes with releases")
 		}
 		t.line("dataset  %s", line)
@@ -285,25 +284,6 @@ func are(n int, what string) string {
 		return plural(n, what) + " is"
 	}
 	return plural(n, what) + " are"
-}
-
-// exportCommand writes what the store holds, with what this command line says of the places.
-func (p *program) exportCommand(c *config.Config) string {
-	line := "benchmint export"
-	if p.file != "" {
-		line += " -c " + recipe.Quote(p.file)
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.overrides)) {
-		switch flag, key, _ := strings.Cut(name, "\x00"); {
-		case flag == "set":
-			line += " --set " + recipe.Quote(key+"="+p.overrides[name])
-		case flag == "store":
-			line += " --store " + recipe.Quote(told(c.Store))
-		case flag == "output":
-			line += " --output " + recipe.Quote(p.overrides[name])
-		}
-	}
-	return line
 }
 
 // doNot is the beginning of "does not answer".

@@ -55,9 +55,9 @@ func newEval(p *program) *cobra.Command {
 				return err
 			}
 			if f.regrade {
-				return p.regrade(cmd.Context(), c, f, args[0])
+				return evaluator{p.machine(c), f}.regrade(cmd.Context(), args[0])
 			}
-			return p.eval(cmd.Context(), c, f, args[0], args[1:])
+			return evaluator{p.machine(c), f}.eval(cmd.Context(), args[0], args[1:])
 		},
 	}
 	cmd.Flags().StringVar(&f.output, "output", "benchmint-eval", "`FOLDER` of the report, with the store of the evaluation in it")
@@ -71,43 +71,49 @@ func newEval(p *program) *cobra.Command {
 	return cmd
 }
 
-func (p *program) eval(ctx context.Context, c *config.Config, f evalFlags, dataset string, files []string) error {
+// evaluator grades predictions.
+type evaluator struct {
+	machine
+	evalFlags
+}
+
+func (e evaluator) eval(ctx context.Context, dataset string, files []string) error {
 	folder, rows, err := readRows(dataset, nil)
 	if err != nil {
 		return err
 	}
-	p.sayFormat(dataset, folder.Manifest)
+	e.sayFormat(dataset, folder.Manifest)
 	tasks := grade.NewDataset(folder, rows)
-	all, bad, err := p.readPredictions(files)
+	all, bad, err := readPredictions(e.terminal, files)
 	if err != nil {
 		return err
 	}
-	own, err := tasks.Own(f.gold, f.nop)
+	own, err := tasks.Own(e.gold, e.nop)
 	if err != nil {
 		return err
 	}
-	given, err := tasks.Gather(ctx, append(all, own...), func(where, what string) { p.say("%s: %s", visible(where), visible(what)) })
+	given, err := tasks.Gather(ctx, append(all, own...), func(where, what string) { e.say("%s: %s", visible(where), visible(what)) })
 	if err != nil {
 		return err
 	}
 	if given.Bad += bad; len(given.Predictions) == 0 {
 		return unmet("none of the predictions is for a task of %s", dataset)
 	}
-	if err := settleKind(c, rows); err != nil {
+	if err := settleKind(e.config, rows); err != nil {
 		return err
 	}
-	return p.grade(ctx, c, f, tasks, given)
+	return e.grade(ctx, tasks, given)
 }
 
 // readPredictions reads files of predictions. Entries that cannot be read are said and counted.
-func (p *program) readPredictions(files []string) (all []predictions.Prediction, bad int, err error) {
+func readPredictions(t *terminal, files []string) (all []predictions.Prediction, bad int, err error) {
 	for _, name := range files {
 		read, faults, err := predictions.Read(name)
 		if err != nil {
 			return nil, 0, &ended{exitUsage, err}
 		}
 		for _, fault := range faults {
-			p.say("%s", visible(fault.Error()))
+			t.say("%s", visible(fault.Error()))
 		}
 		bad += len(faults)
 		all = append(all, read...)
@@ -125,13 +131,16 @@ func settleKind(c *config.Config, rows []output.Row) error {
 	return nil
 }
 
+// noHour says nothing of GitHub, which an evaluation asks nothing.
+func noHour(string) string { return "" }
+
 // grade takes the predictions through the plan.
-func (p *program) grade(ctx context.Context, c *config.Config, f evalFlags, tasks *grade.Dataset, given *grade.Gathered) (err error) {
-	c.Store, c.Output = filepath.Join(f.output, "store"), f.output
-	if err := store.Fit(c.Store); err != nil {
-		return unmet("--output %s: %w", f.output, err)
+func (e evaluator) grade(ctx context.Context, tasks *grade.Dataset, given *grade.Gathered) (err error) {
+	e.config.Store, e.config.Output = filepath.Join(e.output, "store"), e.output
+	if err := store.Fit(e.config.Store); err != nil {
+		return unmet("--output %s: %w", e.output, err)
 	}
-	s, err := store.Open(ctx, c.Store, store.Options{Now: p.now})
+	s, err := store.Open(ctx, e.config.Store, store.Options{Now: e.now})
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
@@ -139,7 +148,7 @@ func (p *program) grade(ctx context.Context, c *config.Config, f evalFlags, task
 	if err := s.Lock(); err != nil {
 		return lockedOr(err)
 	}
-	w, err := p.openWorkshop(ctx, c, s, asksFor("there are rows", languagesOf(slices.Collect(maps.Values(tasks.Rows)))...))
+	w, err := e.openWorkshop(ctx, s, asksFor("there are rows", languagesOf(slices.Collect(maps.Values(tasks.Rows)))...))
 	if err != nil {
 		return err
 	}
@@ -152,23 +161,23 @@ func (p *program) grade(ctx context.Context, c *config.Config, f evalFlags, task
 		}
 		seeds = append(seeds, one)
 	}
-	config := grade.Config{Limits: c.Sandbox.Limits(), Strict: f.strict}
-	grader := grade.New(validate.Outside{Builder: w.builder, Blobs: s.Blobs, Observe: p.observe}, tasks, s.Blobs, config)
+	settings := grade.Config{Limits: e.config.Sandbox.Limits(), Strict: e.strict}
+	grader := grade.New(validate.Outside{Builder: w.builder, Blobs: s.Blobs, Observe: e.observe}, tasks, s.Blobs, settings)
 	defer func() { err = errors.Join(err, grader.Close(context.WithoutCancel(ctx))) }()
-	plan := stages.NewEval(grader, config, scorer.New(scorer.Config{Dataset: tasks.Folder.Manifest.Name, Dir: f.output, Tasks: tasks.Scored(), Predictions: given.Predictions}), map[string]string{"sandbox": w.kind})
-	options := p.runOptions(c, runFlags{})
-	options.Slots, options.Partial, options.Redrain = max(c.Proof.Parallel, runtime.NumCPU()), true, true
-	live := pipeline.NewLive(&graded{p}, p.now)
-	end := p.shown(live, (&shelf{Store: s}).funnel, c.Proof.Parallel)
+	plan := stages.NewEval(grader, settings, scorer.New(scorer.Config{Dataset: tasks.Folder.Manifest.Name, Dir: e.output, Tasks: tasks.Scored(), Predictions: given.Predictions}), map[string]string{"sandbox": w.kind})
+	options := e.runOptions(e.config, runFlags{})
+	options.Slots, options.Partial, options.Redrain = max(e.config.Proof.Parallel, runtime.NumCPU()), true, true
+	live := pipeline.NewLive(&graded{e.terminal}, e.now)
+	end := e.shown(live, (&shelf{Store: s}).funnel, e.config.Proof.Parallel, noHour)
 	summary, err := plan.Run(ctx, s, seeds, live, options)
 	if err = errors.Join(err, end()); err != nil {
 		return err
 	}
-	return p.sumUpEval(f, given.Bad, summary)
+	return e.sumUp(given.Bad, summary)
 }
 
 // graded tells a person each verdict.
-type graded struct{ *program }
+type graded struct{ *terminal }
 
 // Begin implements pipeline.Observer.
 func (g *graded) Begin(stage, key string) {
@@ -227,19 +236,19 @@ type evalResult struct {
 	Unread int `json:"unread,omitempty"`
 }
 
-// sumUpEval prints the table of models, and gives the exit code.
-func (p *program) sumUpEval(f evalFlags, bad int, summary pipeline.Summary) error {
-	r := evalResult{Output: f.output, Unread: bad, Models: []score.Model{}}
-	if b, err := os.ReadFile(filepath.Join(f.output, score.MetricsFile)); err == nil && summary.Drained {
+// sumUp prints the table of models, and gives the exit code.
+func (e evaluator) sumUp(bad int, summary pipeline.Summary) error {
+	r := evalResult{Output: e.output, Unread: bad, Models: []score.Model{}}
+	if b, err := os.ReadFile(filepath.Join(e.output, score.MetricsFile)); err == nil && summary.Drained {
 		if err := json.Unmarshal(b, &r.Models); err != nil {
 			return err
 		}
 	}
-	if p.json {
-		if err := p.writeJSON(r); err != nil {
+	if e.json {
+		if err := e.writeJSON(r); err != nil {
 			return err
 		}
-	} else if err := p.printEval(r, summary); err != nil {
+	} else if err := r.print(e.out(), summary); err != nil {
 		return err
 	}
 	code := summary.Code()
@@ -252,8 +261,7 @@ func (p *program) sumUpEval(f evalFlags, bad int, summary pipeline.Summary) erro
 	return nil
 }
 
-func (p *program) printEval(r evalResult, summary pipeline.Summary) error {
-	t := p.out()
+func (r evalResult) print(t *printer, summary pipeline.Summary) error {
 	if len(r.Models) > 0 {
 		t.line("%-24s %12s %15s %8s %6s %6s %7s", "model", "resolved", "95 %", "applied", "FV", "RT", "faults")
 	}

@@ -113,7 +113,7 @@ func (p *program) export(ctx context.Context, c *config.Config, formats []string
 			r.Verify.Client, r.Verify.Rows, r.Verify.Formats = seen.Client, r.Verify.Rows+seen.Rows, append(r.Verify.Formats, seen.Formats...)
 		}
 	}
-	if err := p.printExport(r); err != nil {
+	if err := r.print(p.terminal); err != nil {
 		return err
 	}
 	switch {
@@ -127,7 +127,7 @@ func (p *program) export(ctx context.Context, c *config.Config, formats []string
 
 // redrain writes the dataset.
 func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
-	s, err := p.openShelf(ctx, c)
+	s, err := openShelf(ctx, p.world, c)
 	if err != nil {
 		return err
 	}
@@ -189,11 +189,11 @@ func noted(place string) ([]config.Source, error) {
 	return out, nil
 }
 
-func (p *program) printExport(r exportResult) error {
-	if p.json {
-		return p.writeJSON(r)
+func (r exportResult) print(to *terminal) error {
+	if to.json {
+		return to.writeJSON(r)
 	}
-	t := p.out()
+	t := to.out()
 	t.line("dataset  %s (%s)", r.Dataset, plural(r.Rows, "row"))
 	t.line("check    %s", t.in(green, "holds"))
 	if r.Open > 0 {
@@ -224,12 +224,3 @@ var _ pipeline.Store = (*shelf)(nil)
 
 // replaceUsage is the help of --replace.
 const replaceUsage = "let rows of the dataset that is there go although no verdict takes them away"
-
-// left says which rows a dataset has lost, and why, once it is written.
-func (p *program) left(rows []output.Leaving) {
-	verb := "leave"
-	if len(rows) == 1 {
-		verb = "leaves"
-	}
-	p.say("%s %s the dataset: %s", plural(len(rows), "row"), verb, output.Names(rows))
-}

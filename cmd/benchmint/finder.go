@@ -24,8 +24,8 @@ var _ stages.Repos = (*sources.Set)(nil)
 func (p *program) finder(c *config.Config) *sources.Finder {
 	return &sources.Finder{
 		Config: c, Crawl: crawlConfig(c), Makers: makers{c}, Cache: p.cache, UseCache: p.useCache, Folder: folderOf(c),
-		GitHub: p.github, Server: p.onGitHub(), Again: p.refreshing, Starts: p.starts, Now: p.now,
-		Clock: func(t time.Time) string { return clock(t, p.now()) }, Say: p.say, Progress: p.newMeter().came,
+		GitHub: p.github.library, Server: p.github.server(), Again: p.refreshing, Starts: p.starts, Now: p.now,
+		Clock: func(t time.Time) string { return clock(t, p.now()) }, Say: p.say, Progress: newMeter(p.github).came,
 	}
 }
 

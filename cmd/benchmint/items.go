@@ -27,11 +27,11 @@ type shelf struct {
 }
 
 // openShelf opens a store that is already there; reading makes none.
-func (p *program) openShelf(ctx context.Context, c *config.Config) (*shelf, error) {
+func openShelf(ctx context.Context, e *world, c *config.Config) (*shelf, error) {
 	if !store.Exists(c.Store) {
 		return nil, unmet("there is no store at %s; begin with: benchmint run PATH-OR-URL", c.Store)
 	}
-	s, err := p.openStore(ctx, c)
+	s, err := e.openStore(ctx, c)
 	if err != nil {
 		return nil, err
 	}

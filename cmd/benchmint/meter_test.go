@@ -32,15 +32,15 @@ func asksMany(t *testing.T, look time.Duration) (*program, []string, *bytes.Buff
 	t.Cleanup(s.Close)
 	var looks atomic.Int64
 	out := &bytes.Buffer{}
-	p := &program{candidates: new(atomic.Int64), world: &world{
+	p := newProgram(&world{
 		stderr: out, now: func() time.Time { return time.Unix(0, 0).Add(time.Duration(looks.Add(1)) * look) },
-	}}
+	})
 	client, err := github.New(s.URL(), []string{"token"}, 0, p.now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.github = github.NewLibrary(client, t.TempDir())
-	p.meter = p.newMeter()
+	p.github.library = github.NewLibrary(client, t.TempDir())
+	p.github.meter = newMeter(p.github)
 	return p, all, out
 }
 
@@ -97,7 +97,7 @@ func TestMeter(t *testing.T) {
 }
 
 func pullsOfEach(p *program, all []string) error {
-	asked := p.forge()
+	asked := p.github.forge()
 	for _, name := range all[:20] {
 		if _, err := asked.Pulls(context.Background(), name, []int{1}); err != nil {
 			return err
@@ -111,7 +111,7 @@ func asksOfEach(p *program, all []string) error {
 	progress := p.finder(config.Default()).Progress
 	for n := 0; n < len(all); n += github.AboutBatch {
 		end := min(n+github.AboutBatch, len(all))
-		if _, err := p.github.Learn(context.Background(), all[n:end]); err != nil {
+		if _, err := p.github.library.Learn(context.Background(), all[n:end]); err != nil {
 			return err
 		}
 		progress("asked of", end, len(all))

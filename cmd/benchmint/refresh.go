@@ -31,11 +31,11 @@ func newRefresh(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if p.starts, err = p.began(cmd.Context(), c); err != nil {
+			if p.starts, err = began(cmd.Context(), p.world, c); err != nil {
 				return err
 			}
 			if len(c.Sources) == 0 {
-				if c.Sources, err = p.known(c); err != nil {
+				if c.Sources, err = p.github.known(c); err != nil {
 					return err
 				}
 			}
@@ -48,8 +48,8 @@ func newRefresh(p *program) *cobra.Command {
 }
 
 // began is the day of the oldest change that was taken of each source, by ID.
-func (p *program) began(ctx context.Context, c *config.Config) (days map[string]string, err error) {
-	s, err := p.openShelf(ctx, c)
+func began(ctx context.Context, w *world, c *config.Config) (days map[string]string, err error) {
+	s, err := openShelf(ctx, w, c)
 	if err != nil {
 		return nil, err
 	}
@@ -86,14 +86,14 @@ func both[K, V any](all ...iter.Seq2[K, V]) iter.Seq2[K, V] {
 }
 
 // known are the sources of the store, those on GitHub as such where it can be asked.
-func (p *program) known(c *config.Config) ([]config.Source, error) {
+func (h *hub) known(c *config.Config) ([]config.Source, error) {
 	all, err := noted(folderOf(c))
 	if err != nil {
 		return nil, err
 	}
 	for i, src := range all {
-		name, ok := strings.CutPrefix(src.Git, p.onGitHub())
-		if name = strings.TrimSuffix(name, ".git"); ok && sources.OwnerName.MatchString(name) && p.lookup(githubToken) != "" {
+		name, ok := strings.CutPrefix(src.Git, h.server())
+		if name = strings.TrimSuffix(name, ".git"); ok && sources.OwnerName.MatchString(name) && h.lookup(githubToken) != "" {
 			all[i].GitHub = name
 		}
 	}

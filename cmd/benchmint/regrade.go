@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/pipeline"
@@ -16,18 +15,18 @@ import (
 // regrade writes the report of an evaluation anew from what its runs said, with the lists of
 // a dataset. A prediction for other trees or another recipe than those it was graded with
 // has no verdict then.
-func (p *program) regrade(ctx context.Context, c *config.Config, f evalFlags, dataset string) (err error) {
+func (e evaluator) regrade(ctx context.Context, dataset string) (err error) {
 	d, rows, err := readRows(dataset, nil)
 	if err != nil {
 		return err
 	}
-	p.sayFormat(dataset, d.Manifest)
+	e.sayFormat(dataset, d.Manifest)
 	tasks := grade.NewDataset(d, rows)
-	c.Store, c.Output = filepath.Join(f.output, "store"), f.output
-	if !store.Exists(c.Store) {
-		return unmet("--output %s holds no evaluation", f.output)
+	e.config.Store, e.config.Output = filepath.Join(e.output, "store"), e.output
+	if !store.Exists(e.config.Store) {
+		return unmet("--output %s holds no evaluation", e.output)
 	}
-	s, err := store.Open(ctx, c.Store, store.Options{Now: p.now})
+	s, err := store.Open(ctx, e.config.Store, store.Options{Now: e.now})
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
@@ -45,14 +44,14 @@ func (p *program) regrade(ctx context.Context, c *config.Config, f evalFlags, da
 		}
 	}
 	if len(out.Answers)+len(out.Faults) == 0 {
-		return unmet("--output %s holds no grades", f.output)
+		return unmet("--output %s holds no grades", e.output)
 	}
 	ids := make([]string, 0, len(rows))
 	for _, r := range rows {
 		ids = append(ids, r.InstanceID)
 	}
-	if err := out.Write(f.output, ids); err != nil {
+	if err := out.Write(e.output, ids); err != nil {
 		return err
 	}
-	return p.sumUpEval(f, 0, pipeline.Summary{Drained: true, Stages: []pipeline.Count{{Failed: len(out.Faults)}}})
+	return e.sumUp(0, pipeline.Summary{Drained: true, Stages: []pipeline.Count{{Failed: len(out.Faults)}}})
 }
