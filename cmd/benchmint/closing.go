@@ -83,36 +83,41 @@ func (s *session) finish(ctx context.Context, f runFlags, end pipeline.Summary, 
 	if len(end.Stages) > 0 { // else the store is away
 		lines = append([][2]string{{"funnel", funnelLine(end, f.until, repos)}}, lines...)
 	}
+	lines = append(lines, s.asked()...)
+	lines = append(lines, [2]string{"dataset", line})
+	if r.Checked {
+		lines = append(lines, [2]string{"check", s.out().in(green, "holds")})
+	}
+	if left != "" {
+		lines = append(lines, [2]string{"left out", left})
+	}
 	if s.json {
 		err = s.writeJSON(r)
 	} else {
 		t := s.out()
-		for _, l := range lines {
+		for _, l := range append(lines, [2]string{"next", r.Next}) {
 			t.line("%-8s %s", l[0], l[1])
 		}
-		if line := s.github.spent(); line != "" {
-			t.line("github   %s", line)
-		}
-		if c.Model.Name != "" {
-			t.line("models   %s", spent(s.models.spent, c.Model.MaxCost))
-		}
-		if s.refreshing {
-			t.line("old      tasks that were there are not proved again: that comes with releases")
-		}
-		t.line("dataset  %s", line)
-		if r.Checked {
-			t.line("check    %s", t.in(green, "holds"))
-		}
-		if left != "" {
-			t.line("left out %s", left)
-		}
-		t.line("next     %s", r.Next)
 		err = t.err
 	}
 	if err == nil && (fault != nil || code != exitOK) {
 		return &ended{code: code, err: fault}
 	}
 	return errors.Join(err, fault)
+}
+
+// asked are the closing lines on whom a run asked, and what it did not.
+func (s *session) asked() (lines [][2]string) {
+	if line := s.github.spent(); line != "" {
+		lines = append(lines, [2]string{"github", line})
+	}
+	if c := s.config.Model; c.Name != "" {
+		lines = append(lines, [2]string{"models", spent(s.models.spent, c.MaxCost)})
+	}
+	if s.refreshing {
+		lines = append(lines, [2]string{"old", "tasks that were there are not proved again: that comes with releases"})
+	}
+	return lines
 }
 
 // leftOut says which tasks the writing of a dataset left out, and why; "" where there is none.

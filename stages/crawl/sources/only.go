@@ -155,13 +155,18 @@ func (s *Set) answer(ctx context.Context, src schemas.Source, entry string, a *a
 		a.answered = a.answered || err == nil && len(from) > 0 && len(to) > 0
 		return entry, a.answered, err
 	}
+	return s.change(ctx, src, repo, selection, a)
+}
+
+// change is what a selection means among the changes of a source.
+func (s *Set) change(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, selection string, a *asking) (_ string, ok bool, err error) {
 	selection, found, twice, err := s.landed(ctx, src, repo, selection)
 	if twice != "" {
 		a.twice = twice
 		return "", false, nil
 	}
 	// The end of an ID, as a reader copies it: c and the commit.
-	if commit := KeyToSelection(entry); err == nil && len(found) == 0 && len(commit) == commitDigits && commit != entry {
+	if commit := KeyToSelection(a.entry); err == nil && len(found) == 0 && len(commit) == commitDigits && commit != a.entry {
 		selection = commit
 		found, err = repo.Answer(ctx, selection)
 	}
