@@ -134,7 +134,7 @@ func (r *redactor) task(t Task, row Row, files []taskFile) ([]secrets.Finding, e
 		if err != nil {
 			return nil, fmt.Errorf("reading the base tree: %w", err)
 		}
-		all = append(all, slices.DeleteFunc(r.scanned.Scan(base), func(f secrets.Finding) bool { return !r.allow.Has(f) })...)
+		all = append(all, slices.DeleteFunc(r.scanned.Scan(base, nil), func(f secrets.Finding) bool { return !r.allow.Has(f) })...)
 	}
 	var out []secrets.Finding
 	for _, f := range all {

@@ -65,6 +65,14 @@ func (r Rules) PartBy(p string, settings, t lang.Tree) (schemas.Part, string) {
 	return Common(p)
 }
 
+// Tests returns whether a path of a tree is of its tests.
+func (r Rules) Tests(t lang.Tree) func(path string) bool {
+	return func(path string) bool {
+		part, _ := r.Part(path, t)
+		return part == schemas.PartTest
+	}
+}
+
 // Source names the language that path is source code of. A manifest is none,
 // though it may be written in one (setup.py).
 func (r Rules) Source(p string) (string, bool) {

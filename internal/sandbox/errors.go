@@ -60,6 +60,16 @@ func (e *ShortageError) Error() string {
 	return fmt.Sprintf("this machine is short of %s%s: %s; %s", e.Of, where, e.Why, e.Get)
 }
 
+// GoneError is a sandbox whose engine no longer answers: whatever came back of a build or a run
+// says nothing of it.
+type GoneError struct{ Err error }
+
+func (e *GoneError) Error() string {
+	return "the engine of the sandbox no longer answers: " + e.Err.Error()
+}
+
+func (e *GoneError) Unwrap() error { return e.Err }
+
 // Refused is a machine that cannot keep a rule of the sandbox: nothing is run
 // there rather than run with less.
 type Refused struct {

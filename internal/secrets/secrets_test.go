@@ -200,7 +200,7 @@ func TestTrees(t *testing.T) {
 	var s Trees
 	for _, paths := range [][]string{{"x"}, {"y", "z/\xff"}, nil} {
 		var got []string
-		for _, f := range s.Scan(of(paths...)) {
+		for _, f := range s.Scan(of(paths...), nil) {
 			got = append(got, f.Path)
 			if f.Line != 2 || !strings.HasPrefix(f.Fingerprint, f.Rule) {
 				t.Errorf("%+v", f)
@@ -212,6 +212,24 @@ func TestTrees(t *testing.T) {
 	}
 	if len(s.seen) != 2 {
 		t.Errorf("%d contents were looked at, want 2", len(s.seen))
+	}
+}
+
+// TestModuleSum: the checksum of a Go module is no key, whatever the module is called.
+func TestModuleSum(t *testing.T) {
+	t.Parallel()
+	const sum = "Wj44p9A0V0PJ+AUg0BWdyGcsS1LY18U+0rCuPQgK0+o="
+	for _, text := range []string{
+		"github.com/deepmap/oapi-codegen v1.3.6 h1:" + sum + "\n",
+		"github.com/acme/access-token v1.2.3-0.20200101000000-0123456789ab/go.mod h1:" + sum,
+		`{"data":"github.com/acme/apikey v1.0.0 h1:` + sum + `\n"}`,
+	} {
+		if found := Scan("", strings.ReplaceAll(text, `\n`, "\n")); len(found) > 0 {
+			t.Errorf("%s: %v", text, found)
+		}
+	}
+	if found := Scan("a.py", `api_key = "`+sum+"\"\n"); len(found) != 1 {
+		t.Errorf("a key of that form: %v", found)
 	}
 }
 

@@ -433,6 +433,9 @@ func TestSameText(t *testing.T) {
 		{"only_a_hole", "{x}", "anything at all", false},
 		{"short_part", "is not", "is not", true},
 		{"unrelated", "must be set", "must be a number", false},
+		{"pattern_with_a_value", "unsupported mimetype: … (must be one of …)", `unsupported .*\(must be one of .+'image/svg\+xml'`, true},
+		{"pattern_of_another", "invalid value: … is not supported by …", `unsupported .*\(must be one of .+'image/svg\+xml'`, false},
+		{"pattern_of_few_words", "… is not …", `a is not .*of them all together`, false},
 	} {
 		if got := sameText(tc.code, tc.test); got != tc.want {
 			t.Errorf("%s: %t", tc.name, got)

@@ -94,7 +94,44 @@ func sameText(code, test string) bool {
 	if len(pattern) >= partLetters && strings.Contains(pattern, " ") && strings.Contains(code, pattern) {
 		return true
 	}
-	return filled(code, pattern) || hole.MatchString(pattern) && filled(pattern, code)
+	return filled(code, pattern) || hole.MatchString(pattern) && (filled(pattern, code) || common(code, pattern) >= partLetters)
+}
+
+// common returns how many letters of its fixed parts a message shares with a pattern where one
+// text matches both, and -1 where none does: each side's placeholders stand for any text of the
+// other ("no %s (one of %v)" and "no .*one of 'a'"). The pattern may begin and end anywhere.
+func common(message, pattern string) int {
+	const most = 512
+	if len(message) > most || len(pattern) > most {
+		return -1
+	}
+	const any = '…'
+	a, b := []rune(hole.ReplaceAllString(message, "…")), []rune("…"+hole.ReplaceAllString(pattern, "…")+"…")
+	// best[i][j] is for a[i:] and b[j:], row by row from the end.
+	below := make([]int, len(b)+1)
+	for i := len(a); i >= 0; i-- {
+		row := make([]int, len(b)+1)
+		for j := len(b); j >= 0; j-- {
+			best := -1
+			switch {
+			case i == len(a) && j == len(b):
+				best = 0
+			case i < len(a) && j < len(b) && a[i] == b[j] && a[i] != any:
+				if best = below[j+1]; best >= 0 && a[i] != ' ' {
+					best++
+				}
+			}
+			if i < len(a) && (j < len(b) && b[j] == any || a[i] == any) {
+				best = max(best, below[j])
+			}
+			if j < len(b) && (i < len(a) && a[i] == any || b[j] == any) {
+				best = max(best, row[j+1])
+			}
+			row[j] = best
+		}
+		below = row
+	}
+	return below[0]
 }
 
 // filled reports whether text contains the fixed parts of a message in order.

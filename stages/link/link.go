@@ -180,7 +180,7 @@ func (l *Linker) patches(ctx context.Context, w *work, s *schemas.Start) error {
 	}
 	// A base is public, and goes into the dataset as it is: it is looked at before anything is
 	// built for its change.
-	if found := l.config.Allow.Without(l.scanned.Scan(w.base)); len(found) > 0 {
+	if found := l.config.Allow.Without(l.scanned.Scan(w.base, l.rules.Tests(w.base))); len(found) > 0 {
 		return pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("base tree", found))
 	}
 	if s.TestPatch, err = l.blobs.Put(testPatch); err != nil {

@@ -404,6 +404,8 @@ func TestRejects(t *testing.T) {
 		"unsafe":          {base + "-- commit: C --\n-- app.src --\ny\n-- a_check.src --\ny\n-- \"../evil\" --\nx\n", schemas.UnsafePath, "../evil"},
 		"key_in_base":     {base + "-- docs/use.md --\nuse\n" + key + "\n-- commit: C --\n-- app.src --\ny\n-- a_check.src --\ny\n", schemas.HoldsSecret, `"docs/use.md", line 2 of the base tree`},
 		"url_in_base":     {base + "-- docs/use.md --\n" + url + "db.corp.com/app\n-- commit: C --\n-- app.src --\ny\n-- a_check.src --\ny\n", schemas.HoldsSecret, "url-password"},
+		"url_in_test":     {base + "-- b_check.src --\n" + url + "db.corp.com/app\n-- commit: C --\n-- app.src --\ny\n-- a_check.src --\ny\n", "", ""},
+		"key_in_test":     {base + "-- b_check.src --\n" + key + "\n-- commit: C --\n-- app.src --\ny\n-- a_check.src --\ny\n", schemas.HoldsSecret, `"b_check.src", line 1 of the base tree`},
 		"key_in_patch":    {base + "-- commit: C --\n-- app.src --\n" + key + "\n-- a_check.src --\ny\n", schemas.HoldsSecret, "line"},
 		"nobody_can_open": {base + "-- docs/use.md --\n" + url + "192.168.0.8/app\n-- commit: C --\n-- app.src --\n" + url + "db/app\n-- a_check.src --\ny\n", "", ""},
 	} {

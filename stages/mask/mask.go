@@ -471,7 +471,7 @@ func (m *Masker) patches(ctx context.Context, solution *tree.Tree, s *schemas.St
 			return pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("patch", found))
 		}
 		if step.to == s.BaseTree {
-			if found := m.config.Allow.Without(m.scanned.Scan(state)); len(found) > 0 {
+			if found := m.config.Allow.Without(m.scanned.Scan(state, m.rules.Tests(state))); len(found) > 0 {
 				return pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("base tree", found))
 			}
 		}

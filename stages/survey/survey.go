@@ -19,6 +19,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/nearest"
+	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/internal/scenario"
 	"github.com/benchmint/benchmint/internal/secrets"
@@ -241,7 +242,7 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	if !slices.ContainsFunc(declared, func(c schemas.Cut) bool { return c.Group.Refused == "" }) {
 		return declared, nil // whatever the service answers
 	}
-	if found := s.config.Allow.Without(s.scanned.Scan(t)); len(found) > 0 {
+	if found := s.config.Allow.Without(s.scanned.Scan(t, parts.Rules{}.Tests(t))); len(found) > 0 {
 		return nil, pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("base tree", found))
 	}
 	c := Commit{Repo: src.Repo, Release: r, Language: language, Tree: t}

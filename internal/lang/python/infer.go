@@ -306,6 +306,12 @@ func (g *guess) build() {
 		}
 		g.evidence("version", v.tool+": "+cmp.Or(v.note, v.version), g.m.at(dir).place(v.source)+", tags")
 	}
+	// uv reads its settings from the folder that it runs in, and refuses to run as another version.
+	root := g.m.at("")
+	if where := root.first("uv.toml", "pyproject.toml"); str(root.toml("uv.toml"), "required-version")+str(root.pyproject, "tool", "uv", "required-version") != "" {
+		env["UV_NO_CONFIG"] = "1"
+		g.evidence("build", "UV_NO_CONFIG=1", where+": required-version")
+	}
 	path, err := uv(g.recipe)
 	if err != nil {
 		return // tools has set it

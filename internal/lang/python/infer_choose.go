@@ -166,7 +166,7 @@ var otherFlags = []string{"--benchmark-only", "--codspeed", "--nbval", "--nbmake
 
 var (
 	otherFolder = lazyregexp.New(`(?i)^(bench(mark)?s?|asv_bench|perf(ormance)?|docs?|documentation|typing|typecheck|mypy|lint|fuzz(ing)?|examples?)$`)
-	otherMark   = lazyregexp.New(`(?i)^(bench(mark)?s?|docs?|lint|mypy|fuzz)$`)
+	otherMark   = lazyregexp.New(`(?i)^(bench(mark)?s?|docs?|lint|mypy|fuzz|(integration|e2e|end_to_end|live|network|online|gpu)s?( and .*)?)$`)
 )
 
 // otherName is why the name of an environment or session is not the suite's.

@@ -146,7 +146,7 @@ func (s *Sandbox) probe(ctx context.Context) error {
 
 	base, err := s.Base(ctx, sandbox.Base{})
 	if err != nil {
-		return err
+		return s.refused(ctx, err)
 	}
 	res, err := s.Run(ctx, sandbox.Run{Layer: base, Command: schemas.Command{Argv: []string{"/bin/true"}}, Limits: sandbox.Limits{Timeout: 20 * time.Second}})
 	switch {
@@ -155,15 +155,22 @@ func (s *Sandbox) probe(ctx context.Context) error {
 	case errors.As(err, new(*sandbox.ShortageError)):
 		return err
 	case err != nil:
-		return &sandbox.Refused{Rule: "isolation", Why: err.Error(), Get: userNamespaceHint}
+		return s.refused(ctx, &sandbox.Refused{Rule: "isolation", Why: err.Error(), Get: userNamespaceHint})
 	case res.End != sandbox.Exited || res.ExitCode != 0:
-		return &sandbox.Refused{Rule: "isolation", Why: fmt.Sprintf("a first command ended %s, exit %d: %s",
-			res.End, res.ExitCode, bytes.TrimSpace(res.Output)), Get: userNamespaceHint}
+		return s.refused(ctx, &sandbox.Refused{Rule: "isolation", Why: fmt.Sprintf("a first command ended %s, exit %d: %s",
+			res.End, res.ExitCode, bytes.TrimSpace(res.Output)), Get: userNamespaceHint})
 	}
 	return nil
 }
 
-const userNamespaceHint = "sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0, or run as root"
+// refused names the setting that keeps a sandbox from being made; where it finds none, it is
+// the error that is given.
+func (s *Sandbox) refused(ctx context.Context, other error) error {
+	if why, get, ok := closed(ctx, s.root); ok {
+		return &sandbox.Refused{Rule: "isolation", Why: why, Get: get}
+	}
+	return other
+}
 
 // Base is the host's system with toolchains beside it.
 func (s *Sandbox) Base(ctx context.Context, b sandbox.Base) (sandbox.Layer, error) {

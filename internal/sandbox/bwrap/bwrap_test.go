@@ -242,6 +242,9 @@ func TestMain(m *testing.M) {
 	if seconds := os.Getenv(sleeper); seconds != "" {
 		os.Exit(sleep(os.Getenv(sleeper+"_DIR"), seconds))
 	}
+	if dir := os.Getenv(pod); dir != "" {
+		os.Exit(inPod(dir))
+	}
 	os.Exit(m.Run())
 }
 

@@ -48,7 +48,8 @@ var prepareTemplate string
 var prepareScript = withUser(prepareTemplate)
 
 // Base makes the image of a base: Debian, toolchains, system packages.
-func (s *Sandbox) Base(ctx context.Context, b sandbox.Base) (sandbox.Layer, error) {
+func (s *Sandbox) Base(ctx context.Context, b sandbox.Base) (layer sandbox.Layer, err error) {
+	defer s.answers(ctx, &err)
 	for _, p := range b.SystemPackages {
 		if !packageName.MatchString(p) {
 			return sandbox.Layer{}, fmt.Errorf("%q is not the name of a Debian package", p)

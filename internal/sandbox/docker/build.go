@@ -24,6 +24,7 @@ import (
 
 // Build makes a layer, or finds it by its key.
 func (s *Sandbox) Build(ctx context.Context, b sandbox.Build) (layer sandbox.Layer, res sandbox.Result, err error) {
+	defer s.answers(ctx, &err)
 	began := time.Now()
 	defer func() { res.Overhead = time.Since(began) - res.Wall }()
 	err = errors.Join(sandbox.CheckFiles(b.Files, sandbox.Kept(), b.Collect), sandbox.CheckFiles(b.Inputs, []string{sandbox.RunPath}, nil))

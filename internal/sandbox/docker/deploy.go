@@ -36,6 +36,7 @@ const builtFrom = ".benchmint.Dockerfile"
 // workplace, which leads to the package indexes alone; where these are, and the machine's CA, is
 // in the image that it begins with.
 func (s *Sandbox) Deploy(ctx context.Context, d sandbox.Deployment) (layer sandbox.Layer, res sandbox.Result, err error) {
+	defer s.answers(ctx, &err)
 	began := time.Now()
 	defer func() { res.Overhead = time.Since(began) - res.Wall }()
 	if err := sandbox.CheckFiles(d.Files, []string{sandbox.TreePath}, nil); err != nil {

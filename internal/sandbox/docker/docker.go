@@ -119,6 +119,19 @@ func Connect(ctx context.Context, host string) (*client.Client, error) {
 	return api, nil
 }
 
+// answers makes a *sandbox.GoneError of an error when the engine does not answer any more.
+func (s *Sandbox) answers(ctx context.Context, err *error) {
+	if *err == nil || ctx.Err() != nil {
+		return
+	}
+	const patience = 5 * time.Second
+	asked, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if _, gone := s.api.Ping(asked, client.PingOptions{}); client.IsErrConnectionFailed(gone) {
+		*err = &sandbox.GoneError{Err: gone}
+	}
+}
+
 func (s *Sandbox) check(ctx context.Context) error {
 	info, err := s.api.Info(ctx, client.InfoOptions{})
 	if err != nil {
@@ -244,8 +257,8 @@ func (s *Sandbox) removeContainer(id string) {
 	defer cancel()
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
 		_, err := s.api.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
-		if err == nil || errdefs.IsNotFound(err) || ctx.Err() != nil {
-			return
+		if err == nil || errdefs.IsNotFound(err) || client.IsErrConnectionFailed(err) || ctx.Err() != nil {
+			return // of an engine that is gone the next start sweeps what is left
 		}
 		select {
 		case <-time.After(wait): // a removal is under way, or a file system is busy
@@ -256,7 +269,8 @@ func (s *Sandbox) removeContainer(id string) {
 
 // Remove forgets a layer. An image that others are made from stays on the engine's
 // disk, without its name, until they go.
-func (s *Sandbox) Remove(ctx context.Context, l sandbox.Layer) error {
+func (s *Sandbox) Remove(ctx context.Context, l sandbox.Layer) (err error) {
+	defer s.answers(ctx, &err)
 	id := layerID(l.Key)
 	unlock, err := sandbox.Lock(ctx, s.locks(), id)
 	if err != nil {

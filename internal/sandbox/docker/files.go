@@ -33,7 +33,8 @@ type entry struct {
 // Files walks every layer of the image above its base, so that a file which a later
 // layer deletes or replaces is still seen: by path, and where two layers have the
 // same path, the upper one first.
-func (s *Sandbox) Files(ctx context.Context, l sandbox.Layer, visit func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
+func (s *Sandbox) Files(ctx context.Context, l sandbox.Layer, visit func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) (err error) {
+	defer s.answers(ctx, &err)
 	r, err := s.recordOf(ctx, l)
 	if err != nil {
 		return err

@@ -62,6 +62,7 @@ const endDir = "/run/benchmint-end"
 
 // Run runs one command on a fresh copy of a layer.
 func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, err error) {
+	defer s.answers(ctx, &err)
 	began := time.Now()
 	defer func() { res.Overhead = time.Since(began) - res.Wall }()
 	if err := r.Check(); err != nil {

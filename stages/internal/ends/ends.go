@@ -63,7 +63,7 @@ func is[E error](err error) bool {
 var full = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO}
 
 // OfMachine makes pipeline.Halted of an error of any stage that is a fault of this machine's
-// disk or of its folder of blobs, whatever the stage took it for.
+// disk, of its folder of blobs or of the engine of its sandbox, whatever the stage took it for.
 func OfMachine(err error) error {
 	var blobs *blob.FaultError
 	var short *sandbox.ShortageError
@@ -72,6 +72,8 @@ func OfMachine(err error) error {
 	case is[*pipeline.Halted](err):
 		return err
 	case slices.ContainsFunc(full, func(no error) bool { return errors.Is(err, no) }):
+		return &pipeline.Halted{All: true, Err: err}
+	case is[*sandbox.GoneError](err):
 		return &pipeline.Halted{All: true, Err: err}
 	case errors.As(err, &blobs):
 		return &pipeline.Halted{All: blobs.Writes, Err: err}

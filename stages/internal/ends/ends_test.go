@@ -94,6 +94,7 @@ func TestOfMachine(t *testing.T) {
 		{"blob_is_not_here", fmt.Errorf("reading the recipe: %w", &blob.FaultError{Err: fs.ErrNotExist}), true, false},
 		{"blob_is_corrupt", &blob.FaultError{Err: blob.ErrCorrupt}, true, false},
 		{"blob_cannot_be_written", &blob.FaultError{Writes: true, Err: fs.ErrPermission}, true, true},
+		{"engine_gone", fmt.Errorf("building: %w", &sandbox.GoneError{Err: syscall.ECONNREFUSED}), true, true},
 		{"memory", &sandbox.ShortageError{Of: "memory"}, false, false},
 		{"file_of_the_project", &fs.PathError{Op: "open", Path: "/x", Err: syscall.ENOENT}, false, false},
 		{"reject", pipeline.Reject(schemas.NoF2P, "none"), false, false},
