@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/stages"
-	"github.com/spf13/cobra"
 )
 
 // settings are what a command line says of the configuration.
