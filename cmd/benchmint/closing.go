@@ -47,7 +47,7 @@ func described(s pipeline.Summary) int {
 // fault is what ended the run or the writing of the dataset, nil for most.
 func (s *session) finish(ctx context.Context, f runFlags, end pipeline.Summary, fault error) error {
 	left, c, repos := "", s.config, s.sources
-	r := result{Summary: end, Store: told(c.Store), Tasks: described(end), Spent: s.models.spent, MaxSpent: maxSpent(c)}
+	r := result{Summary: end, Store: withoutPassword(c.Store), Tasks: described(end), Spent: s.models.spent, MaxSpent: maxSpent(c)}
 	if end.Drained && fault == nil {
 		r.Dataset = c.Output
 		r.Checked = stageCount(end, stages.Export).Executed > 0
@@ -303,7 +303,7 @@ func doNot(names []string) string {
 func next(r result, f runFlags, code int, c *config.Config, fault error) string {
 	store := ""
 	if c.Origin("store").Layer != config.FromDefault && c.Origin("store").Layer != config.FromFile {
-		store = " --store " + recipe.Quote(told(c.Store))
+		store = " --store " + recipe.Quote(withoutPassword(c.Store))
 	}
 	switch {
 	case r.Summary.Interrupted:

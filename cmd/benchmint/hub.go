@@ -89,7 +89,7 @@ func (h *hub) forge() stages.Forge {
 func (c counting) Pulls(ctx context.Context, name string, numbers []int) (map[int]schemas.Pull, error) {
 	before := c.Client().Spent()
 	pulls, err := c.Library.Pulls(ctx, name, numbers)
-	c.tell(name, fmt.Sprintf("%s of %s", plural(len(pulls), "pull request"), plural(len(numbers), "number")), len(numbers), before)
+	c.note(name, fmt.Sprintf("%s of %s", plural(len(pulls), "pull request"), plural(len(numbers), "number")), len(numbers), before)
 	return pulls, err
 }
 
@@ -97,12 +97,12 @@ func (c counting) Pulls(ctx context.Context, name string, numbers []int) (map[in
 func (c counting) Merged(ctx context.Context, name string, since time.Time) (map[string]schemas.Pull, error) {
 	before := c.Client().Spent()
 	pulls, err := c.Library.Merged(ctx, name, since)
-	c.tell(name, plural(len(pulls), "merged pull request"), 0, before)
+	c.note(name, plural(len(pulls), "merged pull request"), 0, before)
 	return pulls, err
 }
 
-// tell counts candidates, and says with -v what a repository cost.
-func (c counting) tell(name, what string, candidates int, before github.Spent) {
+// note counts candidates, and says with -v what a repository cost.
+func (c counting) note(name, what string, candidates int, before github.Spent) {
 	c.candidates.Add(int64(candidates))
 	c.meter.hour()
 	if after := c.Client().Spent(); c.verbose {

@@ -65,7 +65,7 @@ func (m machine) needs(ctx context.Context, j job) ([]finding, *workshop) {
 }
 
 // bring fetches what this program brings for a language (uv) before the first run where
-// somebody asks for the language, so that an index which does not answer is told once,
+// somebody asks for the language, so that an index which does not answer is reported once,
 // and not item by item. A later run may have nothing left to resolve, and fetches it when
 // it comes to that.
 func (m machine) bring(ctx context.Context, j job) []finding {
@@ -117,7 +117,7 @@ func (m machine) require(ctx context.Context, j job) (*workshop, error) {
 	return w, nil
 }
 
-// lacking tells of each finding that something needs and is not there: what, why, and
+// lacking reports each finding that something needs and is not there: what, why, and
 // the command that gets it.
 func lacking(found []finding) config.Problems {
 	problems := missing(found)
@@ -264,7 +264,7 @@ func (m machine) checkCABundle() finding {
 	return f
 }
 
-// lateNeeds tells what this machine lacks for a source that was fetched after the run had
+// lateNeeds reports what this machine lacks for a source that was fetched after the run had
 // begun, by how many files of each language it ships.
 func (m machine) lateNeeds(j job) func(context.Context, string, map[string]int) error {
 	return func(ctx context.Context, source string, files map[string]int) error {

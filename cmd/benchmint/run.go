@@ -151,9 +151,9 @@ func folderOf(c *config.Config) string {
 	return c.Store
 }
 
-// told is a store's location as it may be said: the environment may give it with a
+// withoutPassword is a store's location as it may be said: the environment may give it with a
 // password.
-func told(location string) string {
+func withoutPassword(location string) string {
 	if u, err := url.Parse(location); err == nil && config.IsPostgres(location) {
 		return u.Redacted()
 	}

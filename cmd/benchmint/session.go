@@ -116,7 +116,7 @@ func (s *session) watched(ctx context.Context, seeds []pipeline.Record, options 
 }
 
 // ready opens the sources and what the stages up to until work with. What is missing
-// is told all at once, and where git is, before it is missed.
+// is reported at once; git is looked for before it is missed.
 func (p *program) ready(ctx context.Context, c *config.Config, until string) (s *sources.Set, w *workshop, err error) {
 	if _, err := exec.LookPath("git"); err == nil {
 		if s, err = p.finder(c).OpenWhole(ctx); err != nil {

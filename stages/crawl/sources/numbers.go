@@ -13,13 +13,13 @@ import (
 )
 
 // merges are the commits that GitHub says pull requests were merged as, by the source's
-// name and the number: git does not tell the number of each change.
+// name and the number: git does not say the number of each change.
 type merges map[string]map[int]string
 
 // merged asks GitHub for the pull requests that exact selections name. A source of which it
 // does not answer is among later, with the error that ends a run that needs it.
-func (f *Finder) merged(ctx context.Context, s *Set) (told merges, later map[string]error, err error) {
-	told, later = merges{}, map[string]error{}
+func (f *Finder) merged(ctx context.Context, s *Set) (known merges, later map[string]error, err error) {
+	known, later = merges{}, map[string]error{}
 	for _, src := range s.order {
 		numbers := numbersOf(src)
 		if len(numbers) == 0 || src.GitHub == "" || f.GitHub == nil || !f.GitHub.Knows(src.GitHub) {
@@ -36,12 +36,12 @@ func (f *Finder) merged(ctx context.Context, s *Set) (told merges, later map[str
 			}
 			pulls, err = f.GitHub.Pulls(ctx, src.GitHub, numbers)
 		}
-		told[src.Repo.Name] = map[int]string{}
+		known[src.Repo.Name] = map[int]string{}
 		for n, pull := range pulls {
-			told[src.Repo.Name][n] = pull.Merge
+			known[src.Repo.Name][n] = pull.Merge
 		}
 	}
-	return told, later, nil
+	return known, later, nil
 }
 
 // numbersOf are the pull request numbers that an exact selection of a source names.

@@ -15,7 +15,7 @@ import (
 
 // pick turns exact selections into numbers and commits that their repositories have,
 // and leaves out a source of which nothing is asked. An entry that no source answers
-// to is a problem: all of them are told before anything starts.
+// to is a problem: all of them are said before anything starts.
 //
 // What a flag gives holds for all sources, and each takes what it has. What a file
 // gives one source is that source's.
@@ -121,7 +121,7 @@ func (s *Set) answer(ctx context.Context, src schemas.Source, entry string, a *a
 	}
 	a.asks(src)
 	repo, release, err := s.Open(ctx, src.Repo)
-	if errors.Is(err, gitrepo.ErrRemote) { // it does not answer: nobody can tell yet
+	if errors.Is(err, gitrepo.ErrRemote) { // it does not answer: nobody knows yet
 		a.answered = true
 		return selection, true, nil
 	}
