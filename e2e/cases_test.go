@@ -33,6 +33,9 @@ func TestCases(t *testing.T) {
 	}
 	b := &bench{kind: "bwrap", all: true, dir: t.TempDir()}
 	b.env = append(needs(t, "bwrap"), "BENCHMINT_PROOF_HUNKS=0")
+	if !*allSamples {
+		b.env = append(b.env, "BENCHMINT_PROOF_RUNS=1")
+	}
 	of := slices.DeleteFunc(b.load(t, "case-"), func(s samples.Sample) bool { return s.Later && !*allSamples && *only == "" })
 	if len(of) == 0 {
 		t.Skip("-samples names none of these")

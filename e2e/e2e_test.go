@@ -35,14 +35,20 @@ var (
 	allSamples = flag.Bool("all-samples", false, "every change of every sample in both sandboxes, and which hunks its tests notice")
 )
 
-// dockerSamples are what the second sandbox runs without -all-samples: of each language the
-// changes whose end hangs on what a sandbox does (processes that crash or end early, files
-// that are no text, a build with the network), and the attacks in one language. What a report
-// of tests says is read by the same code in both.
-var dockerSamples = map[string][]int{
-	"golden-python":  {1, 4, 5, 6, 9, 11, 12, 13},
-	"golden-go":      {1, 4, 5, 6, 11, 12, 13},
-	"hostile-python": nil, // all of them
+// gateSamples are the changes that each sandbox runs without -all-samples. bwrap has one change
+// for each end and for each way in which tests do not load; of the attacks one for each limit, in
+// one language. docker has of each language what a sandbox itself does: a crash, files that are no
+// text, a build with the network, a limit. One code reads the reports of both.
+var gateSamples = map[string]map[string][]int{
+	"bwrap": {
+		"golden-python": {1, 3, 6, 8, 10, 11, 14}, "golden-python-start": {2}, "golden-python-suite": {2, 3}, "golden-python-tags": {1},
+		"golden-go": {3, 6, 13}, "golden-go-start": {1}, "golden-go-methods": {1},
+		"hostile-python": {1, 2, 3, 4, 5, 6, 7, 9, 10}, "hostile-go": {4, 9},
+	},
+	"docker": {
+		"golden-python": {5, 11, 13}, "golden-go": {6, 13},
+		"hostile-python": {2, 4, 6, 9},
+	},
 }
 
 // taken gives what the sandbox runs of a sample.
@@ -50,10 +56,10 @@ func (b *bench) taken(s samples.Sample) (samples.Sample, bool) {
 	if !strings.Contains(s.Name, *only) {
 		return s, false
 	}
-	numbers, ok := dockerSamples[s.Name]
-	if b.all || ok && numbers == nil {
+	if b.all {
 		return s, true
 	}
+	numbers, ok := gateSamples[b.kind][s.Name]
 	s.Changes = slices.DeleteFunc(s.Changes, func(c samples.Change) bool { return !slices.Contains(numbers, c.Number) })
 	return s, ok
 }
@@ -64,6 +70,7 @@ var program = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	path := filepath.Join(dir, "benchmint")
 	out, err := exec.Command("go", "build", "-o", path, "../cmd/benchmint").CombinedOutput()
 	if err != nil {
@@ -72,10 +79,13 @@ var program = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
+// built is the folder of the program, "" where no test asked for it.
+var built string
+
 func TestMain(m *testing.M) {
 	code := dockertest.Main(m)
-	if path, err := program(); err == nil {
-		if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+	if built != "" {
+		if err := os.RemoveAll(built); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
@@ -269,11 +279,11 @@ func kinds(t *testing.T, test func(t *testing.T, b *bench)) {
 	for _, kind := range []string{"bwrap", "docker"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			b := &bench{kind: kind, all: kind != "docker" || *allSamples, env: needs(t, kind), dir: t.TempDir()}
+			b := &bench{kind: kind, all: *allSamples, env: needs(t, kind), dir: t.TempDir()}
 			if !*allSamples {
 				// Nothing here looks at which hunks tests notice. The tour of the README does,
-				// and stages/assess does in each language.
-				b.env = append(slices.Clone(b.env), "BENCHMINT_PROOF_HUNKS=0")
+				// and stages/assess does in each language. Repetition is for TestFlaky.
+				b.env = append(slices.Clone(b.env), "BENCHMINT_PROOF_HUNKS=0", "BENCHMINT_PROOF_RUNS=1")
 			}
 			test(t, b)
 		})
@@ -306,22 +316,61 @@ func (b *bench) load(t *testing.T, prefixes ...string) []samples.Sample {
 	return out
 }
 
-// TestDockerSamples: what the second sandbox is to run is there.
-func TestDockerSamples(t *testing.T) {
+// TestGateSamples: what each sandbox is to run is there, and it has every end and every cause
+// that a sample has, but for those of hostile samples that only -all-samples runs.
+func TestGateSamples(t *testing.T) {
 	t.Parallel()
 	if *only != "" {
 		t.Skip("-samples leaves some out")
 	}
-	got := map[string][]int{}
-	for _, s := range (&bench{kind: "docker"}).load(t, "golden-", "hostile-") {
-		got[s.Name] = s.Numbers()
+	for kind, want := range gateSamples {
+		got := map[string][]int{}
+		for _, s := range (&bench{kind: kind}).load(t, "golden-", "hostile-") {
+			got[s.Name] = s.Numbers()
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("changes of %s (-want +got):\n%s", kind, diff)
+		}
 	}
-	for name, want := range dockerSamples {
-		if diff := cmp.Diff(want, got[name]); want != nil && diff != "" || len(got[name]) == 0 {
-			t.Errorf("changes of %s (-want +got):\n%s", name, diff)
+	shows := func(of []samples.Sample) map[string]bool {
+		out := map[string]bool{}
+		for _, s := range of {
+			for _, c := range s.Changes {
+				out[c.End] = true
+				for _, cause := range c.FailToPass {
+					out[string(cause)] = true
+				}
+				for list, tests := range map[string][]string{"a skipped test": c.SkipToPass, "a vanished test": c.Vanished, "an unstable name": c.UnstableID} {
+					if len(tests) > 0 {
+						out[list] = true
+					}
+				}
+			}
+		}
+		return out
+	}
+	gate := shows((&bench{kind: "bwrap"}).load(t, "golden-", "hostile-"))
+	for what := range shows((&bench{all: true}).load(t, "golden-", "hostile-python", "hostile-go")) {
+		if !gate[what] && what != "" {
+			t.Errorf("no sample of the gate ends in or shows %s", what)
 		}
 	}
 }
+
+// TestFlaky: tests that do not pass each time leave the lists, in both languages.
+func TestFlaky(t *testing.T) {
+	t.Parallel()
+	b := &bench{kind: "bwrap", all: true, env: append(needs(t, "bwrap"), "BENCHMINT_PROOF_HUNKS=0"), dir: t.TempDir()}
+	flaky := b.load(t, "golden-go-flaky", "golden-python")
+	flaky = slices.DeleteFunc(flaky, func(s samples.Sample) bool { return s.Name != "golden-go-flaky" && s.Name != "golden-python" })
+	for i := range flaky {
+		flaky[i].Changes = slices.DeleteFunc(flaky[i].Changes, func(c samples.Change) bool { return flaky[i].Name == "golden-python" && c.Number != flakyPython })
+	}
+	compare(t, b.mint(t, "flaky", everything+twoAtOnce, flaky), flaky)
+}
+
+// flakyPython is the change of golden-python whose tests are flaky.
+const flakyPython = 9
 
 // Golden and hostile samples, then what holds of any dataset: it checks, a second
 // run changes nothing, and its rows can be proved again from themselves alone.
@@ -391,16 +440,20 @@ func (b *bench) prove(t *testing.T) {
 	if err := os.Rename(filepath.Join(b.dir, "repos"), away); err != nil {
 		t.Fatal(err)
 	}
+	again := provedAgain
+	if !*allSamples {
+		again = again[:2]
+	}
 	var ids []string
 	for _, r := range b.read(t, "golden").Rows {
-		if slices.Contains(provedAgain, r.InstanceID) {
+		if slices.Contains(again, r.InstanceID) {
 			ids = append(ids, r.InstanceID)
 		}
 	}
 	var want []string
 	for _, s := range b.load(t, "golden-") {
 		for _, c := range s.Changes {
-			if slices.Contains(provedAgain, s.ID(c)) {
+			if slices.Contains(again, s.ID(c)) {
 				want = append(want, s.ID(c))
 			}
 		}
@@ -411,11 +464,11 @@ func (b *bench) prove(t *testing.T) {
 	b.must(t, append([]string{"prove", "golden"}, ids...)...)
 }
 
-// provedAgain: a test file that does not load at start, patches that are no text, a
-// version from tags, a program that ends early, a dependency, a session that does not
-// start, a test command that took another's place.
+// provedAgain are rows of each language: patches that are no text, a version from tags, a program
+// that ends early, a dependency, a session that does not start, a test command that took another's
+// place. Without -all-samples one row of each language is proved.
 var provedAgain = []string{
-	"sample__golden-python-1", "sample__golden-python-11", "sample__golden-python-tags-1",
-	"sample__golden-go-1", "sample__golden-go-6", "sample__golden-go-13",
+	"sample__golden-python-11", "sample__golden-go-13",
+	"sample__golden-python-1", "sample__golden-python-tags-1", "sample__golden-go-1", "sample__golden-go-6",
 	"sample__golden-python-start-1", "sample__golden-python-suite-2",
 }

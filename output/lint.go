@@ -15,6 +15,7 @@ import (
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/internal/screen"
+	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -37,7 +38,6 @@ var (
 	commitShape = lazyregexp.New(`^[0-9a-f]{40}$`)
 	// hostPath: homes of people and of root; /home/tester is the sandbox's own.
 	hostPath = lazyregexp.New(`(^|[^A-Za-z0-9._/-])(/root/|/Users/[a-z]|/home/([a-su-z]|t[a-df-z]))[^"\s]*`)
-	secret   = lazyregexp.New(`AKIA[0-9A-Z]{16}|\bgh[pousr]_[A-Za-z0-9]{36}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bxox[abp]-[0-9A-Za-z-]{10,}|\bsk-[A-Za-z0-9_-]{32,}`)
 )
 
 // Lint is every rule that a row must keep by itself, those of its kind among them. It
@@ -262,7 +262,7 @@ func (l *linter) text() {
 		l.add(RuleLeak, "no leak scan is recorded")
 	}
 	for _, f := range []struct{ key, value string }{{"problem_statement", r.ProblemStatement}, {"hints_text", r.HintsText}} {
-		if secret.MatchString(f.value) {
+		if _, found := secrets.Mask(f.value); len(found) > 0 {
 			l.add(RuleSecret, "%s holds what looks like a credential", f.key)
 		}
 		for _, hit := range screen.Find(f.value, r.works) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/lang/languages"
+	"github.com/benchmint/benchmint/internal/languages"
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"

@@ -120,8 +120,8 @@ func (s Slice) Validate() error {
 	return nil
 }
 
-// Told is the cut without what later work in its repository can alter.
-func (c Cut) Told() Cut {
+// Stable is the cut without what later work in its repository can alter.
+func (c Cut) Stable() Cut {
 	c.Category, c.Release.Body, c.Release.OffBranch, c.Release.Previous = "", "", false, ""
 	return c
 }

@@ -177,10 +177,10 @@ type Pull struct {
 	Merge  string   `json:"merge,omitempty"` // the commit that it was merged as
 }
 
-// Told is the change without what later work in its repository can alter: its
+// Stable is the change without what later work in its repository can alter: its
 // release, its notes, what its pull request says, the category of its repository. Stages
 // that read the states of a change only depend on this.
-func (c Change) Told() Change {
+func (c Change) Stable() Change {
 	c.Release, c.Notes, c.Pull, c.Category = "", nil, nil, ""
 	return c
 }

@@ -112,10 +112,10 @@ type Proof struct {
 	Tests       []TestVerdict `json:"tests"`
 	// Interface lists the names that the tests use and that exist only in the solution.
 	Interface []Name `json:"interface,omitempty"`
-	// Told are words of the names of FAIL_TO_PASS tests that only the solution has and that the
+	// StatedWords are words of the names of FAIL_TO_PASS tests that only the solution has and that the
 	// change's own text gives. The statement gives them too.
-	Told  []string `json:"told,omitempty"`
-	Leaks Scan     `json:"leaks"`
+	StatedWords []string `json:"told,omitempty"`
+	Leaks       Scan     `json:"leaks"`
 	// Test is the recipe's rival that the suite was run by, because the recipe's own
 	// command does not run what the change tests; nil where that one holds.
 	Test []Command `json:"test,omitempty"`

@@ -28,7 +28,7 @@ func NewRecords(steps Steps) *Records { return &Records{Steps: steps} }
 // Origin is the fact that an item comes from: what the stage that makes its start was
 // given, whatever it made of it.
 func (r *Records) Origin(id string) (schemas.Origin, error) {
-	for _, stage := range Makers {
+	for _, stage := range StartStages {
 		record, ok, err := r.Inputs(stage, id)
 		if err != nil {
 			return schemas.Origin{}, missing(stage, id, err)
@@ -40,7 +40,7 @@ func (r *Records) Origin(id string) (schemas.Origin, error) {
 	return schemas.Origin{}, fmt.Errorf("the store has nothing that %s comes from", id)
 }
 
-// OriginOf reads what a stage of Makers is given: link and range a change, mask and strip a cut.
+// OriginOf reads what a stage of StartStages is given: link and range a change, mask and strip a cut.
 func OriginOf(stage string, record json.RawMessage) (o schemas.Origin, err error) {
 	if stage == Mask || stage == Strip {
 		o.Cut = new(schemas.Cut)
@@ -67,9 +67,9 @@ func (r *Records) Change(id string) (schemas.Change, error) {
 	return *o.Change, nil
 }
 
-// Told is what release notes tell of the changes of a repository in one release, each entry
+// ReleaseNotes is what release notes tell of the changes of a repository in one release, each entry
 // once, by file and line.
-func (r *Records) Told(repo, release string) ([]schemas.Note, error) {
+func (r *Records) ReleaseNotes(repo, release string) ([]schemas.Note, error) {
 	step, ok, err := r.Step(Harvest, schemas.RepoSlug(repo))
 	if err != nil || !ok {
 		return nil, missing(Harvest, repo, err)
@@ -98,9 +98,9 @@ func (r *Records) Told(repo, release string) ([]schemas.Note, error) {
 // kinds was given.
 func (r *Records) Start(id string) (schemas.Start, error) {
 	var s schemas.Start
-	raw, ok, err := r.Inputs(Begin, id)
+	raw, ok, err := r.Inputs(FirstCommon, id)
 	if err != nil || !ok {
-		return s, missing(Begin, id, err)
+		return s, missing(FirstCommon, id, err)
 	}
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return s, fmt.Errorf("reading start %s: %w", id, err)

@@ -64,7 +64,7 @@ func TestRecordsJoinWhatStagesLeft(t *testing.T) {
 	one := schemas.Change{Repo: "acme/widget", Number: 1, Subject: "one", Commit: strings.Repeat("1", 40)}
 	two := schemas.Change{Repo: "acme/widget", Number: 2, Subject: "two", Commit: strings.Repeat("2", 40)}
 	s.put(t, schemas.Step{Stage: Link, Key: one.ID(), State: schemas.StepDone}, one, schemas.Start{ChangeID: one.ID()})
-	s.put(t, schemas.Step{Stage: Begin, Key: one.ID(), State: schemas.StepReady}, schemas.Start{ChangeID: one.ID()})
+	s.put(t, schemas.Step{Stage: FirstCommon, Key: one.ID(), State: schemas.StepReady}, schemas.Start{ChangeID: one.ID()})
 	s.put(t, schemas.Step{Stage: Link, Key: two.ID(), State: schemas.StepRejected, Reason: schemas.NoTests}, two)
 	r := NewRecords(s)
 	for _, want := range []schemas.Change{one, two} { // a reject has its change as well
@@ -118,14 +118,15 @@ func TestCutsDependOn(t *testing.T) {
 // reasons belong to stages.
 func TestWords(t *testing.T) {
 	t.Parallel()
-	at := slices.Index(Order, Cheap)
-	for i, stage := range Order {
-		if needs[stage][Sandbox] > 0 && i <= at && stage != Survey {
-			t.Errorf("%s needs a sandbox, and %s is said to be the last before", stage, Cheap)
+	boxed := func(r row) bool { return slices.Contains(r.needs, Sandbox) }
+	at := slices.Index(Order, LastWithoutSandbox)
+	for _, r := range table[:at+1] {
+		if boxed(r) && r.stage != Survey {
+			t.Errorf("%s needs a sandbox, and %s is said to be the last before", r.stage, LastWithoutSandbox)
 		}
 	}
-	if next := Order[at+1]; needs[next][Sandbox] == 0 {
-		t.Errorf("%s needs no sandbox, and comes after %s", next, Cheap)
+	if next := table[at+1]; !boxed(next) {
+		t.Errorf("%s needs no sandbox, and comes after %s", next.stage, LastWithoutSandbox)
 	}
 	for _, r := range schemas.Reasons {
 		stage, _, _ := strings.Cut(string(r.Reason), "/")
@@ -138,20 +139,22 @@ func TestWords(t *testing.T) {
 // A call that hangs must not hold up a run for ever, and what is put off must end.
 func TestEveryStageEnds(t *testing.T) {
 	t.Parallel()
-	for _, stage := range Order {
-		if len(needs[stage]) == 0 {
+	d := Deps{Builder: &environment.Builder{}, Validate: validate.Default()}
+	for _, r := range table {
+		stage := r.stage
+		o := d.options(stage, "1", nil)
+		if len(o.Needs) == 0 {
 			t.Errorf("%s needs nothing: it is bounded by nothing", stage)
 		}
-		if o := options(stage, "1", nil, attempt); o.Timeout <= 0 || o.Budget.Tries <= 0 || o.Budget.Wait <= 0 {
+		if o.Timeout <= 0 || o.Budget.Tries <= 0 || o.Budget.Wait <= 0 {
 			t.Errorf("%s: %+v", stage, o)
 		}
 		want := stage == Resolve || stage == Provision || stage == Validate || stage == Assess || stage == Document || stage == Survey
-		if got := needs[stage][Sandbox] > 0; got != want {
+		if got := slices.Contains(r.needs, Sandbox); got != want {
 			t.Errorf("%s needs a sandbox: %t", stage, got)
 		}
 	}
-	d := validate.Default()
-	if got, least := suites(4*(d.Runs+2), d.Limits), 64*4*time.Duration(d.Runs+2)*30*time.Minute; got < least {
+	if got, least := d.Validate.Timeout(), 64*4*time.Duration(d.Validate.Runs+2)*30*time.Minute; got < least {
 		t.Errorf("a proof has %s, less than %s", got, least)
 	}
 }

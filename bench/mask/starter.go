@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	plugins "github.com/benchmint/benchmint/internal/lang/all"
 	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/plugins"
 )
 
 // maxStill is the share of a suite that may pass with nothing done. Tests that can only

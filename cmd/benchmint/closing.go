@@ -174,7 +174,7 @@ func stageCount(s pipeline.Summary, stage string) pipeline.Count {
 func made(counts []pipeline.Count) pipeline.Count {
 	all := pipeline.Count{Rejected: map[schemas.Reason]int{}}
 	for _, c := range counts {
-		if !slices.Contains(stages.Makers, c.Stage) {
+		if !slices.Contains(stages.StartStages, c.Stage) {
 			continue
 		}
 		all.Done, all.Deferred, all.Failed, all.Open = all.Done+c.Done, all.Deferred+c.Deferred, all.Failed+c.Failed, all.Open+c.Open
@@ -203,7 +203,7 @@ func funnelLine(s pipeline.Summary, until string, repos *sources.Set) string {
 		stage, word string
 		n           int
 	}{
-		{stages.Link, linked, items.Done}, {stages.Cheap, "wanted", done(stages.Cheap)}, {stages.Provision, "provisioned", done(stages.Provision)},
+		{stages.Link, linked, items.Done}, {stages.LastWithoutSandbox, "wanted", done(stages.LastWithoutSandbox)}, {stages.Provision, "provisioned", done(stages.Provision)},
 		{stages.Validate, "proved", done(stages.Validate)}, {stages.Describe, "described", described(s)},
 	} {
 		if until == "" || slices.Index(stages.Order, l.stage) <= slices.Index(stages.Order, until) {

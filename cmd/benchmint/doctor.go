@@ -17,7 +17,7 @@ import (
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/lang/all"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/schemas"
@@ -200,7 +200,7 @@ func (m machine) withVersions(ctx context.Context, found []finding) []finding {
 			f.Detail += "; " + err.Error()
 		}
 		out = append(out, f)
-		for _, name := range all.Languages()[f.language].Toolchains() {
+		for _, name := range plugins.Languages()[f.language].Toolchains() {
 			b, ok := tools.Brought(name)
 			if !ok {
 				continue

@@ -69,7 +69,7 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 		return &ended{exitUsage, err}
 	}
 	seeds, services := withoutServices(repos.Seeds())
-	summary, err := plan.Run(ctx, s, seeds, &faults{watcher{p.terminal, p.models, repos}}, p.runOptions(c, runFlags{until: stages.Cheap}))
+	summary, err := plan.Run(ctx, s, seeds, &faults{watcher{p.terminal, p.models, repos}}, p.runOptions(c, runFlags{until: stages.LastWithoutSandbox}))
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (f *faults) End(s schemas.Step, reused bool) {
 
 func forecastOf(ctx context.Context, w *world, c *config.Config, dry *store.Store, summary pipeline.Summary) (f forecast, err error) {
 	f = forecast{Rejected: rejects(summary), Prove: []string{}, Seconds: -1}
-	labels, err := dry.Steps(stages.Cheap)
+	labels, err := dry.Steps(stages.LastWithoutSandbox)
 	if err != nil {
 		return f, err
 	}
@@ -167,7 +167,7 @@ func hasVerdict(s *store.Store, id string) (bool, error) {
 	if s == nil {
 		return false, nil
 	}
-	steps, err := s.Ladder(stages.Order[slices.Index(stages.Order, stages.Cheap)+1:], id)
+	steps, err := s.Ladder(stages.Order[slices.Index(stages.Order, stages.LastWithoutSandbox)+1:], id)
 	for _, step := range steps {
 		if step.State == schemas.StepRejected || step.Stage == stages.Validate && step.State == schemas.StepDone {
 			return true, err

@@ -14,7 +14,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/environment"
-	"github.com/benchmint/benchmint/internal/lang/all"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
 	"github.com/benchmint/benchmint/internal/sandbox/docker"
@@ -117,7 +117,7 @@ func (e *world) engine(ctx context.Context) (*client.Client, error) { return doc
 
 // idleBuilder serves stages that read repositories only.
 func idleBuilder(c *config.Config) *environment.Builder {
-	return &environment.Builder{Languages: all.Languages(), Runners: all.Runners(), Limits: c.Sandbox.Limits()}
+	return &environment.Builder{Languages: plugins.Languages(), Runners: plugins.Runners(), Limits: c.Sandbox.Limits()}
 }
 
 // tools are those whose version decides results, beside what recipes name.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
-	"github.com/benchmint/benchmint/internal/lang/all"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
@@ -49,7 +49,7 @@ func (m makers) Slices(ctx context.Context, repos *sources.Set, repo schemas.Rep
 	if err != nil {
 		return nil, err
 	}
-	masker, err := mask.New(repos, blobs, all.Languages(), all.Maskers(), maskConfig(m.Config))
+	masker, err := mask.New(repos, blobs, plugins.Languages(), plugins.Maskers(), maskConfig(m.Config))
 	if err != nil {
 		return nil, err
 	}

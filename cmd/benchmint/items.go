@@ -85,7 +85,7 @@ func (i *item) recipe() *schemas.Recipe {
 // ids are all items, sorted: what the sources gave, in this run or an earlier one.
 func (s *shelf) ids() ([]string, error) {
 	var out []string
-	for _, maker := range stages.Makers {
+	for _, maker := range stages.StartStages {
 		for step, err := range s.Each(maker) {
 			if err != nil {
 				return nil, err
@@ -207,7 +207,7 @@ func (s *shelf) find(word string) (string, error) {
 
 // origin is what an item comes from, whatever its kind; nil for a source.
 func (s *shelf) origin(id string) (*schemas.Origin, error) {
-	for _, maker := range stages.Makers {
+	for _, maker := range stages.StartStages {
 		raw, ok, err := s.Inputs(maker, id)
 		if err != nil {
 			return nil, err

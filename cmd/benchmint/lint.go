@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/lang/all"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -109,7 +109,7 @@ func (t *trial) linters(ctx context.Context) (linters, error) {
 	}
 	needs := map[string]lang.Need{}
 	for _, r := range t.rows {
-		linter, ok := all.Languages()[r.Benchmint.Language].(lang.Linter)
+		linter, ok := plugins.Languages()[r.Benchmint.Language].(lang.Linter)
 		if !ok {
 			return out, unmet("%s: there is no linter for %s", r.InstanceID, r.Benchmint.Language)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/inventory"
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/lang/all"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/toolchain"
@@ -50,7 +50,7 @@ func (m machine) needs(ctx context.Context, j job) ([]finding, *workshop) {
 	boxes, w := m.checkSandboxes(ctx, j)
 	out = append(out, boxes...)
 	for _, name := range m.config.Filters.Languages {
-		for _, n := range all.Languages()[name].Needs() {
+		for _, n := range plugins.Languages()[name].Needs() {
 			out = append(out, j.checkToolchain(ctx, m.toolchains(), n, name))
 		}
 	}
@@ -71,7 +71,7 @@ func (m machine) needs(ctx context.Context, j job) ([]finding, *workshop) {
 func (m machine) bring(ctx context.Context, j job) []finding {
 	tools := m.toolchains()
 	for _, language := range m.config.Filters.Languages {
-		for _, name := range all.Languages()[language].Toolchains() {
+		for _, name := range plugins.Languages()[language].Toolchains() {
 			b, ok := tools.Brought(name)
 			if !ok || b.AtHand || j.asks(ctx, language) == "" {
 				continue
@@ -273,7 +273,7 @@ func (m machine) lateNeeds(j job) func(context.Context, string, map[string]int) 
 		j.asks = func(_ context.Context, language string) string { return heldBy(source, language, files[language]) }
 		var found []finding
 		for _, name := range own.Filters.Languages {
-			for _, n := range all.Languages()[name].Needs() {
+			for _, n := range plugins.Languages()[name].Needs() {
 				found = append(found, j.checkToolchain(ctx, tools, n, name))
 			}
 		}

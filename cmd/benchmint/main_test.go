@@ -20,8 +20,18 @@ func (w withServer) Run() int { return postgrestest.Main(w.M) }
 // TestScripts runs every verb as a person would: exit code, standard output, files.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	scripts(t, "testdata/script")
+}
+
+// TestLongScripts runs what takes minutes; make soak.
+func TestLongScripts(t *testing.T) {
+	t.Parallel()
+	scripts(t, "testdata/long")
+}
+
+func scripts(t *testing.T, dir string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setup,

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/benchmint/benchmint/internal/lang/all"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/mask/verify"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/internal/recipe"
 )
 
@@ -38,7 +38,7 @@ func newMask(p *program) *cobra.Command {
 			if o.Output == "" {
 				return &usageError{errors.New("--output DIR is needed: a mask never writes into its source")}
 			}
-			o.Source, o.Profile, o.Languages = args[0], mask.Profile(profile), all.Maskers()
+			o.Source, o.Profile, o.Languages = args[0], mask.Profile(profile), plugins.Maskers()
 			return p.mask(cmd, o, proof)
 		},
 	}

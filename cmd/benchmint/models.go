@@ -35,11 +35,11 @@ func (m *models) check(c *config.Config) error {
 }
 
 // client is where the stages of a run ask; nil where nobody is to be asked.
-func (m *models) client(c *config.Config, s *store.Store) *llm.Desk {
+func (m *models) client(c *config.Config, s *store.Store) *llm.Client {
 	if c.Model.Name == "" {
 		return nil
 	}
-	return &llm.Desk{
+	return &llm.Client{
 		Settings: llm.Settings{Models: c.Model.Names(), MaxTokens: c.Model.MaxTokens, Tries: c.Model.Tries},
 		Provider: openai.New(c.Model.Endpoint, m.lookup(modelKey), c.Model.Timeout, m.now),
 		Blobs:    s.Blobs,

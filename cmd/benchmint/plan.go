@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/benchmint/benchmint/internal/config"
-	"github.com/benchmint/benchmint/internal/lang/all"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -29,7 +29,7 @@ func (p *program) plan(ctx context.Context, c *config.Config, s *store.Store, re
 
 // planOf gives the stages their store.
 func (p *program) planOf(d stages.Deps, c *config.Config, s *store.Store) (*pipeline.Plan, error) {
-	d.Steps, d.Blobs, d.Books, d.Desk, d.Now = s, s.Blobs, s, p.models.client(c, s), p.now
+	d.Steps, d.Blobs, d.Books, d.Models, d.Now = s, s.Blobs, s, p.models.client(c, s), p.now
 	return stages.New(d)
 }
 
@@ -41,7 +41,7 @@ func (p *program) deps(c *config.Config, repos *sources.Set, w *workshop) stages
 		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly, Allow: c.Redaction.Allow},
 		Cut:       cutConfig(c),
 		Mask:      maskConfig(c),
-		Maskers:   all.Maskers(),
+		Maskers:   plugins.Maskers(),
 		Survey:    surveyConfig(c),
 		Services:  c.Makes(schemas.KindService),
 		Classify:  classify.Config{Labels: labels(c)},

@@ -8,7 +8,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/inventory"
-	"github.com/benchmint/benchmint/internal/lang/all"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -98,7 +98,7 @@ func (r reopener) inventory(ctx context.Context) (note string, last, now invento
 func toolchainNames(c *config.Config) []string {
 	var out []string
 	for _, l := range c.Filters.Languages {
-		for _, n := range all.Languages()[l].Needs() {
+		for _, n := range plugins.Languages()[l].Needs() {
 			out = append(out, n.Name)
 		}
 	}
@@ -115,7 +115,7 @@ func (r reopener) toolchainsAsked(ctx context.Context, fetch bool) []string {
 		if asks(ctx, l) == "" {
 			continue
 		}
-		for _, n := range all.Languages()[l].Needs() {
+		for _, n := range plugins.Languages()[l].Needs() {
 			out = append(out, n.Name)
 		}
 	}

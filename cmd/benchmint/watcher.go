@@ -38,7 +38,7 @@ func (w *watcher) End(s schemas.Step, _ bool) {
 		// Said when its source was looked up.
 	case s.State == schemas.StepRejected && strings.HasSuffix(s.Stage, ".build"):
 		// Each item that waits for the build says it itself.
-	case s.State == schemas.StepRejected && slices.Contains(stages.Makers, s.Stage) && !w.verbose:
+	case s.State == schemas.StepRejected && slices.Contains(stages.StartStages, s.Stage) && !w.verbose:
 		// Most changes of a repository are no candidates: the funnel counts them.
 	case s.State == schemas.StepRejected:
 		w.say("%s  rejected %s", s.Key, s.Reason)

@@ -142,7 +142,7 @@ func widenings(ctx context.Context, c *config.Config, s pipeline.Summary, st *sh
 }
 
 func (w way) line(counts []tally, parallel int) string {
-	at, last := slices.Index(stages.Order, w.after), slices.Index(stages.Order, stages.Cheap)
+	at, last := slices.Index(stages.Order, w.after), slices.Index(stages.Order, stages.LastWithoutSandbox)
 	switch {
 	case at > last: // they were tried
 		return fmt.Sprintf("--set %s keeps up to %d more", w.set, w.n)
@@ -162,7 +162,7 @@ func (w way) line(counts []tally, parallel int) string {
 // more is what n further items take that come through a stage, by what the stages behind it
 // took so far.
 func more(counts []tally, parallel int, after string, n int) (time.Duration, bool) {
-	to := stages.Begin
+	to := stages.FirstCommon
 	if after == stages.Classify {
 		to = stages.Resolve
 	}

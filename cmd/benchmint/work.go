@@ -48,12 +48,12 @@ func (p *program) work(ctx context.Context, c *config.Config, stay bool) (err er
 	if err := begun(ctx, p.world, c); err != nil {
 		return err
 	}
-	s, err := p.alone().open(ctx, c, stages.Last, true)
+	s, err := p.alone().open(ctx, c, stages.LastBeforeExport, true)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	options := s.runOptions(c, runFlags{until: stages.Last})
+	options := s.runOptions(c, runFlags{until: stages.LastBeforeExport})
 	options.Join = true
 	done := worked{Worker: options.Worker.ID}
 	for {

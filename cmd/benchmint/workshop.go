@@ -6,7 +6,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/environment"
-	"github.com/benchmint/benchmint/internal/lang/all"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/toolchain"
@@ -27,7 +27,7 @@ type workshop struct {
 func (m machine) newWorkshop(kind string, box sandbox.Sandbox, closer func() error) *workshop {
 	tools := m.toolchains()
 	return &workshop{kind: kind, box: box, close: closer, tools: tools, builder: &environment.Builder{
-		Sandbox: sandbox.Again(box), Toolchains: tools, Languages: all.Languages(), Runners: all.Runners(), Limits: m.config.Sandbox.Limits(),
+		Sandbox: sandbox.Again(box), Toolchains: tools, Languages: plugins.Languages(), Runners: plugins.Runners(), Limits: m.config.Sandbox.Limits(),
 	}}
 }
 

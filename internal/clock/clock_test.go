@@ -150,12 +150,12 @@ func TestOverlay(t *testing.T) {
 	}{
 		"own_overlay": {
 			argv: []string{"go", "test", "-overlay=/run/own.json", "./..."}, inputs: []sandbox.File{own},
-			command: []string{"go", "test", "-overlay=/run/benchmint/clock.json", "./..."},
+			command: []string{"go", "test", "-overlay=/run/benchmint/clock.json", "-toolexec=/tmp/.benchmint-clock/link", "./..."},
 			replace: map[string]string{"/testbed/z_test.go": "/run/1", "/go/src/time/time.go": "/tmp/.benchmint-clock/time.go"},
 		},
 		"none_and_files": {
 			argv: []string{"sh", "-c", "x", "go", "test", "./..."}, files: true,
-			command: []string{"sh", "-c", "x", "go", "test", "-overlay=/run/benchmint/clock.json", "./..."},
+			command: []string{"sh", "-c", "x", "go", "test", "-overlay=/run/benchmint/clock.json", "-toolexec=/tmp/.benchmint-clock/link", "./..."},
 			replace: map[string]string{
 				"/go/src/time/time.go": "/tmp/.benchmint-clock/time.go", "/go/src/os/stat_linux.go": "/tmp/.benchmint-clock/stat_linux.go",
 				"/go/src/os/file_posix.go": "/tmp/.benchmint-clock/file_posix.go",

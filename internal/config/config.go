@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/hosts"
-	"github.com/benchmint/benchmint/internal/lang/languages"
+	"github.com/benchmint/benchmint/internal/languages"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )

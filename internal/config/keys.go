@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/benchmint/benchmint/internal/lang/languages"
+	"github.com/benchmint/benchmint/internal/languages"
 	"github.com/benchmint/benchmint/schemas"
 )
 

@@ -1,8 +1,21 @@
-// Package contract holds what was recorded from a service as cases: requests in an order,
-// and what the answers have in common over several replays.
+// Package contract holds what was recorded from a service as cases: requests in an order, and what the answers have in
+// common over several replays.
 //
-// An expected value always comes from a recording, and a server's fault (5xx) is never a
-// contract. The package runs nothing and sends nothing; a Client does.
+// The words:
+//
+//   - A Suite is the cases of a service; a Group of it begins with a fresh state of the service.
+//   - A Case is one Request with what is expected of its answer. Its Kind says why it is asked: happy, anonymous, missing.
+//   - A reference ("$ref": "create_article:body/slug") in a request stands for a value of an earlier answer. Resolve fills
+//     it in and gives the Wire, which is the request as it is sent.
+//   - A Matcher says what a value must be: equal to this, of this type, of this form (a time, a UUID), equal to what a
+//     reference names, an object with these keys, a list or a set of these.
+//   - Merge makes the expectations: where all replays gave the same value it is asked for, else only its form or its type.
+//
+// For example, three replays answer POST /articles with 201 and {"id": 7, "slug": "a-b", "at": …}, where the times differ.
+// The case then expects 201 and an object with "id" equal to 7, "slug" equal to "a-b" and "at" of the form time.
+//
+// An expected value always comes from a recording, and a server's fault (5xx) is never a contract. The package never runs
+// and never sends anything; a Client does.
 package contract
 
 import (

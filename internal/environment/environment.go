@@ -38,8 +38,8 @@ type Builder struct {
 	Repairers  []Repairer               // asked in order where the failure table has no edit
 	Limits     sandbox.Limits
 
-	// Teller is told what a step does that may take long; nil is nobody.
-	Teller Teller
+	// Progress is told what a step does that may take long; nil is nobody.
+	Progress Progress
 
 	based  sync.Map // what base layers were made of in this process
 	tried  sync.Map // keys of base layers whose toolchains have started
@@ -49,8 +49,8 @@ type Builder struct {
 	ended sync.Map
 }
 
-// Teller hears what is done for whom.
-type Teller interface {
+// Progress hears what is done for whom.
+type Progress interface {
 	// Doing is told what the step of ctx does from now on.
 	Doing(ctx context.Context, form string, args ...any)
 	// Doer names what the step of ctx is for; "" where nobody knows.
@@ -58,8 +58,8 @@ type Teller interface {
 }
 
 func (b *Builder) doing(ctx context.Context, form string, args ...any) {
-	if b.Teller != nil {
-		b.Teller.Doing(ctx, form, args...)
+	if b.Progress != nil {
+		b.Progress.Doing(ctx, form, args...)
 	}
 }
 
@@ -72,8 +72,8 @@ type making struct {
 // alone waits until nobody else of this process makes the env layer of a key.
 func (b *Builder) alone(ctx context.Context, key schemas.Digest) (leave func(), err error) {
 	mine := &making{over: make(chan struct{})}
-	if b.Teller != nil {
-		mine.by = b.Teller.Doer(ctx)
+	if b.Progress != nil {
+		mine.by = b.Progress.Doer(ctx)
 	}
 	for {
 		found, busy := b.making.LoadOrStore(key, mine)

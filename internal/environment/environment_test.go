@@ -415,7 +415,7 @@ func TestEnvTells(t *testing.T) {
 	t.Parallel()
 	g, l, r := gate{&scripted{}, make(chan struct{})}, &listener{hear: make(chan struct{}, 20)}, recipe
 	b := builder(g, langtest.Toy{})
-	b.Teller, r.Lock = l, "l"
+	b.Progress, r.Lock = l, "l"
 	done := make(chan error, 2)
 	env := func(item string) {
 		_, err := b.Env(context.WithValue(t.Context(), itemKey{}, item), r)

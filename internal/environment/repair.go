@@ -88,8 +88,8 @@ func (l *Loop) Repair(ctx context.Context, by Repairer, p lang.Project, r schema
 	return edited, true, nil
 }
 
-// Told says which attempt it was that ended the loop of r, and after which repairs.
-func (l *Loop) Told(r schemas.Recipe) string {
+// History says which attempt it was that ended the loop of r, and after which repairs.
+func (l *Loop) History(r schemas.Recipe) string {
 	edits := make([]string, len(r.Repairs))
 	for i, x := range r.Repairs {
 		edits[i] = x.Rule
@@ -114,7 +114,7 @@ func (l *Loop) wrap(r schemas.Recipe, err error) error {
 	if l.made == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: %w", l.Told(r), err)
+	return fmt.Errorf("%s: %w", l.History(r), err)
 }
 
 // moving is what differs between two logs of one error: colours, times, durations,

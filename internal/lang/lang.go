@@ -1,9 +1,24 @@
-// Package lang is the family of languages and of test runners: each language has the
-// same files (files, infer, run, report, names) and the same behaviour towards the
-// stages.
+// Package lang says what the stages ask of a language, and of what runs its tests. Each language is a package below this
+// one, and package plugins lists them all.
 //
-// It never runs a process and never touches the network: it reads trees and
-// reports, and answers with data that others execute.
+// The words:
+//
+//   - A Masker (mask.Language) says what a file holds, so that its functions can be masked. Every language has one, in
+//     mask.go and mask_*.go; seven of the nine have no more.
+//   - A Language is one that environments are made for, Python and Go: it tells tests from code (files.go), guesses a
+//     recipe from a tree (infer*.go), locks its dependencies (resolve.go), mends it after a failed build (repair.go), and
+//     names what only the solution defines (names.go).
+//   - A Runner runs the tests of a recipe (run.go) and reads their report (report.go). A recipe names its runner by the
+//     format of the report, not by its language: the suite of a service is run by package httpsuite.
+//   - Coverer, Documenter, Guarded, Linter, Reacher, Server and Shifter are further interfaces that a Language may have;
+//     each stands in a file of its name.
+//   - A Refusal is "no recipe", with the reason that the item is rejected for.
+//
+// For example, of a tree with a go.mod, golang.Language says that a_test.go is of the test part, and gives the recipe
+// with the test command "go test ./..." and the report format "go-test-json".
+//
+// The package never runs a process and never touches the network: it reads trees and reports, and answers with data that
+// others execute.
 package lang
 
 import (

@@ -132,8 +132,8 @@ type Settings struct {
 // Resource is the ledger's name of the money for models.
 const Resource = "model"
 
-// Desk is where stages ask. A nil Desk asks nobody: there are the rules only.
-type Desk struct {
+// Client asks models for the stages. A nil Client asks nobody: there are the rules only.
+type Client struct {
 	Settings
 	Provider Provider
 	Ledger   Ledger
@@ -158,7 +158,7 @@ type kept struct {
 // Ask puts one question. An answer that the schema does not allow is asked for again with
 // what was wrong, Tries times in all. Errors: those of Provider, ErrBudget, ErrItem,
 // *Unusable, and faults of the ledger.
-func Ask[In, Out any](ctx context.Context, d *Desk, p prompts.Prompt[In, Out], in In) (Out, Receipt, error) {
+func Ask[In, Out any](ctx context.Context, d *Client, p prompts.Prompt[In, Out], in In) (Out, Receipt, error) {
 	var none Out
 	var receipt Receipt
 	text, err := p.Render(in)
@@ -178,7 +178,7 @@ func Ask[In, Out any](ctx context.Context, d *Desk, p prompts.Prompt[In, Out], i
 	return none, receipt, last
 }
 
-func ask[In, Out any](ctx context.Context, d *Desk, p prompts.Prompt[In, Out], r Request, receipt *Receipt) (Out, error) {
+func ask[In, Out any](ctx context.Context, d *Client, p prompts.Prompt[In, Out], r Request, receipt *Receipt) (Out, error) {
 	var none Out
 	for ; ; r.Try++ {
 		raw, err := d.answer(ctx, r, receipt)
@@ -197,7 +197,7 @@ func ask[In, Out any](ctx context.Context, d *Desk, p prompts.Prompt[In, Out], r
 }
 
 // answer is that of the ledger, else of the provider.
-func (d *Desk) answer(ctx context.Context, r Request, receipt *Receipt) ([]byte, error) {
+func (d *Client) answer(ctx context.Context, r Request, receipt *Receipt) ([]byte, error) {
 	key := schemas.DigestOf(r)
 	known, err := d.Ledger.Intend(ctx, key)
 	if err != nil {
@@ -239,7 +239,7 @@ func (d *Desk) answer(ctx context.Context, r Request, receipt *Receipt) ([]byte,
 	return reply.Text, errors.Join(err, d.Ledger.Pay(context.WithoutCancel(ctx), paid))
 }
 
-func (d *Desk) keep(k kept, reply Reply) (*Answer, error) {
+func (d *Client) keep(k kept, reply Reply) (*Answer, error) {
 	b, err := json.Marshal(k)
 	if err != nil {
 		return nil, err
@@ -251,7 +251,7 @@ func (d *Desk) keep(k kept, reply Reply) (*Answer, error) {
 	return &Answer{Answered: true, Blob: blob, Model: reply.Model, Input: reply.Input, Output: reply.Output}, nil
 }
 
-func (d *Desk) known(a Answer) ([]byte, error) {
+func (d *Client) known(a Answer) ([]byte, error) {
 	b, err := d.Blobs.Get(a.Blob)
 	if err != nil {
 		return nil, fmt.Errorf("reading a kept answer: %w", err)
@@ -271,7 +271,7 @@ func (d *Desk) known(a Answer) ([]byte, error) {
 const bytesPerToken = 3
 
 // most is what a request can cost at most.
-func (d *Desk) most(r Request) float64 {
+func (d *Client) most(r Request) float64 {
 	n := len(r.Text.System) + len(r.Text.Material) + len(r.Text.Question) + len(r.Fault)
 	return d.Prices[r.Model].Most(Usage{Input: int64(n/bytesPerToken) + 1, Output: int64(r.MaxTokens)})
 }

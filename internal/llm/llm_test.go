@@ -90,11 +90,11 @@ func (s *script) Complete(_ context.Context, r llm.Request) (llm.Reply, error) {
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-func desk(b *books, s *script) *llm.Desk {
+func client(b *books, s *script) *llm.Client {
 	if s.uses == (llm.Usage{}) {
 		s.uses = llm.Usage{Input: 1000, Output: 100}
 	}
-	return &llm.Desk{
+	return &llm.Client{
 		Settings: llm.Settings{Models: []string{"small", "large"}, MaxTokens: 1000, Tries: 2},
 		Provider: s, Ledger: b, Blobs: b, Now: func() time.Time { return noon },
 		Prices: map[string]llm.Price{
@@ -106,7 +106,7 @@ func desk(b *books, s *script) *llm.Desk {
 
 const good = `{"label":"fix","quote":"Fixed","suspicious":false}`
 
-func ask(t *testing.T, d *llm.Desk) (prompts.ClassifyAnswer, llm.Receipt, error) {
+func ask(t *testing.T, d *llm.Client) (prompts.ClassifyAnswer, llm.Receipt, error) {
 	t.Helper()
 	return llm.Ask(t.Context(), d, prompts.Classify, prompts.ClassifyInput{Repository: "a/b", Subject: "Fixed it"})
 }
@@ -115,7 +115,7 @@ func TestAsk_pays_once(t *testing.T) {
 	t.Parallel()
 	b, s := newBooks(), &script{says: []any{good}}
 	for i := range 3 {
-		out, receipt, err := ask(t, desk(b, s))
+		out, receipt, err := ask(t, client(b, s))
 		if err != nil || out.Label != "fix" || receipt.Provenance.Provider != "small" || receipt.Provenance.Hash != prompts.Classify.Hash() {
 			t.Fatalf("%+v, %+v, %v", out, receipt, err)
 		}
@@ -134,12 +134,12 @@ func TestAsk_keeps_the_answer_with_the_money(t *testing.T) {
 	t.Parallel()
 	b, s := newBooks(), &script{says: []any{good, good}}
 	b.dies = true
-	if _, _, err := ask(t, desk(b, s)); err == nil || len(b.answers) > 0 || b.spent > 0 {
+	if _, _, err := ask(t, client(b, s)); err == nil || len(b.answers) > 0 || b.spent > 0 {
 		t.Errorf("a ledger that fails: %v, %d answers, spent %v", err, len(b.answers), b.spent)
 	}
 	b.dies = false
 	for range 2 {
-		if out, _, err := ask(t, desk(b, s)); err != nil || out.Label != "fix" || len(s.asked) != 2 || b.spent != 0.002 {
+		if out, _, err := ask(t, client(b, s)); err != nil || out.Label != "fix" || len(s.asked) != 2 || b.spent != 0.002 {
 			t.Errorf("%+v, %v, asked %d times, spent %v", out, err, len(s.asked), b.spent)
 		}
 	}
@@ -150,7 +150,7 @@ func TestAsk_keeps_the_answer_with_the_money(t *testing.T) {
 func TestAsk_books_each_model_at_its_price(t *testing.T) {
 	t.Parallel()
 	b, s := newBooks(), &script{says: []any{&llm.Refused{Why: "refusal"}, good}, uses: llm.Usage{Input: 1000, Cached: 500, Output: 100}}
-	_, receipt, err := ask(t, desk(b, s))
+	_, receipt, err := ask(t, client(b, s))
 	if err != nil || len(b.paid) != 2 {
 		t.Fatalf("%v, %d payments", err, len(b.paid))
 	}
@@ -166,7 +166,7 @@ func TestAsk_books_each_model_at_its_price(t *testing.T) {
 	if math.Abs(receipt.Cost-0.016) > 1e-12 || math.Abs(b.spent-0.016) > 1e-12 {
 		t.Errorf("the receipt says %v, the ledger %v", receipt.Cost, b.spent)
 	}
-	d := desk(newBooks(), &script{says: []any{good}})
+	d := client(newBooks(), &script{says: []any{good}})
 	d.Models, d.Now = []string{"large"}, func() time.Time { return noon.Add(-time.Hour) } // the cheap hours
 	kept := d.Ledger.(*books)
 	if _, _, err := ask(t, d); err != nil || math.Abs(kept.spent-0.008) > 1e-12 || kept.paid[0].Reserved < 0.08 {
@@ -177,7 +177,7 @@ func TestAsk_books_each_model_at_its_price(t *testing.T) {
 func TestAsk_says_what_was_wrong(t *testing.T) {
 	t.Parallel()
 	b, s := newBooks(), &script{says: []any{`{"label":"bug","quote":"","suspicious":false}`, good}}
-	if out, _, err := ask(t, desk(b, s)); err != nil || out.Label != "fix" {
+	if out, _, err := ask(t, client(b, s)); err != nil || out.Label != "fix" {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	if s.asked[1].Try != 1 || !strings.Contains(s.asked[1].Fault, "label") {
@@ -186,7 +186,7 @@ func TestAsk_says_what_was_wrong(t *testing.T) {
 	b, s = newBooks(), &script{says: []any{"no JSON", "no JSON"}}
 	var unusable *llm.Unusable
 	for range 2 { // the second time from the ledger
-		if _, _, err := ask(t, desk(b, s)); !errors.As(err, &unusable) || !llm.NoAnswer(err) {
+		if _, _, err := ask(t, client(b, s)); !errors.As(err, &unusable) || !llm.NoAnswer(err) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -196,20 +196,20 @@ func TestAsk_falls_back(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]error{"quota": llm.ErrQuota, "refusal": &llm.Refused{Why: "refusal"}} {
 		b, s := newBooks(), &script{says: []any{first, good}}
-		if out, receipt, err := ask(t, desk(b, s)); err != nil || out.Label != "fix" || receipt.Provenance.Provider != "large" {
+		if out, receipt, err := ask(t, client(b, s)); err != nil || out.Label != "fix" || receipt.Provenance.Provider != "large" {
 			t.Errorf("%s: %+v, %+v, %v", name, out, receipt, err)
 		}
 	}
 	b, s := newBooks(), &script{says: []any{&llm.Refused{Why: "length"}, &llm.Refused{Why: "filter"}}}
 	for range 2 { // a refusal is an answer: nobody is asked again
 		var refused *llm.Refused
-		if _, _, err := ask(t, desk(b, s)); !errors.As(err, &refused) || refused.Why != "filter" || !llm.NoAnswer(err) {
+		if _, _, err := ask(t, client(b, s)); !errors.As(err, &refused) || refused.Why != "filter" || !llm.NoAnswer(err) {
 			t.Errorf("%v", err)
 		}
 	}
 	s = &script{says: []any{&llm.Later{Err: errors.New("busy")}}}
 	var later *llm.Later
-	if _, _, err := ask(t, desk(newBooks(), s)); !errors.As(err, &later) || llm.NoAnswer(err) || len(s.asked) != 1 {
+	if _, _, err := ask(t, client(newBooks(), s)); !errors.As(err, &later) || llm.NoAnswer(err) || len(s.asked) != 1 {
 		t.Errorf("a model that is busy: %v, asked %d times", err, len(s.asked))
 	}
 }
@@ -218,10 +218,10 @@ func TestAsk_keeps_to_the_budget(t *testing.T) {
 	t.Parallel()
 	b, s := newBooks(), &script{}
 	b.cap = 0.001
-	if _, _, err := ask(t, desk(b, s)); !errors.Is(err, llm.ErrBudget) || llm.NoAnswer(err) {
+	if _, _, err := ask(t, client(b, s)); !errors.Is(err, llm.ErrBudget) || llm.NoAnswer(err) {
 		t.Errorf("%v", err)
 	}
-	d := desk(newBooks(), s)
+	d := client(newBooks(), s)
 	d.MaxItem = 0.001
 	if _, _, err := ask(t, d); !errors.Is(err, llm.ErrItem) || !llm.NoAnswer(err) {
 		t.Errorf("%v", err)

@@ -1,13 +1,33 @@
-// Package mask turns source into a starter: bodies of functions give way to
-// something that fails loudly, and every other byte stays as it is.
+// Package mask turns source into a starter: the bodies of functions are replaced by something that fails loudly, and
+// every other byte stays as it is. From
 //
-// A Language reads a file into plain facts (what functions there are, what runs when
-// the file is loaded, what calls what); the profile, the closure over calls, the
-// slices, the edits, the manifest and the undo are the same for all languages and
-// stand here.
+//	def area(w, h):        def area(w, h):
+//	    return w * h   →       raise NotImplementedError("masked: area")
 //
-// It never runs code, never guesses at what does not parse, and never writes outside
-// the folder that it is given.
+//	def scale(x):          def scale(x):
+//	    return 10 * x          return 10 * x
+//
+//	UNIT = scale(1)        UNIT = scale(1)
+//
+// scale stays: the last line runs it when the file is loaded, and nobody could import the starter without it.
+//
+// The words:
+//
+//   - A File is what a Language says of one source file as plain facts: its Functions and Classes, what runs when it is
+//     loaded (Loads), and what names hold (Bindings).
+//   - A Ref is one name in use: its Path is the dotted name in parts ({"mod", "f"}), and its Use says whether it is
+//     called, only named, handed to a call, inherited from, and so on. The last line holds the Ref {"scale"}, Called.
+//   - Some parts of a Path are signs that no language has as a name: "?" is a receiver that is not a name, "[]" what a
+//     table holds, "=>" what a call gives, "[:]" one of many, "@" what a decorator decorates, "()" a parameter of the
+//     function around, "&()" a name of whatever object the code runs for, "*()" a name of any module.
+//   - The closure follows the Refs from Loads on and finds the functions that run when the code is loaded; they stay.
+//   - A Construct is what a function is (method, generator, abstract …); the Profile says for each whether it is masked.
+//   - A Slice limits the mask to a module, some names, one function or one route.
+//   - The Manifest says what was done to each function and why; the undo gives the same bytes back.
+//
+// The closure, the profiles, the slices, the edits, the manifest and the undo are the same for all languages and stand
+// here. The package never runs code, never guesses at what does not parse, and never writes outside the folder that it is
+// given.
 package mask
 
 import (

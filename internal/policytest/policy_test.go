@@ -78,6 +78,69 @@ func TestImportDirection(t *testing.T) {
 	}
 }
 
+// importsOf lists what the code of each directory of this module imports; tests and what only tests use are left out.
+// A directory of this module stands without the module's path.
+func importsOf(all []Source) map[string][]string {
+	imports := map[string][]string{}
+	for _, s := range all {
+		if s.IsTest() {
+			continue
+		}
+		for _, imp := range s.File.Imports {
+			imports[s.Dir()] = append(imports[s.Dir()], strings.TrimPrefix(strings.Trim(imp.Path.Value, `"`), module))
+		}
+	}
+	return imports
+}
+
+// room is the part of the house that a directory belongs to: a folder of internal with all below it, or a folder of the root.
+func room(dir string) string {
+	parts := strings.SplitN(dir, "/", 3)
+	if parts[0] != "internal" || len(parts) == 1 {
+		return parts[0]
+	}
+	return parts[0] + "/" + parts[1]
+}
+
+// TestRoomsHaveAnOrder: no room imports another that needs it. The compiler refuses circles of packages only, and two
+// folders whose packages import one another are a single part that nobody can take apart.
+func TestRoomsHaveAnOrder(t *testing.T) {
+	t.Parallel()
+	arrows := map[string]map[string]string{} // from room to room: one import that makes the arrow
+	for dir, imports := range importsOf(sources(t)) {
+		for _, to := range imports {
+			if from, to := room(dir), room(to); from != to {
+				if arrows[from] == nil {
+					arrows[from] = map[string]string{}
+				}
+				arrows[from][to] = dir
+			}
+		}
+	}
+	if arrows["internal/lang"]["internal/recipe"] == "" {
+		t.Error("internal/lang is said not to import internal/recipe: the search is broken")
+	}
+	needs := func(from string) map[string]bool {
+		all := map[string]bool{}
+		for next := []string{from}; len(next) > 0; next = next[1:] {
+			for to := range arrows[next[0]] {
+				if !all[to] {
+					all[to] = true
+					next = append(next, to)
+				}
+			}
+		}
+		return all
+	}
+	for from := range arrows {
+		for to, dir := range arrows[from] {
+			if needs(to)[from] {
+				t.Errorf("%s imports %s, which needs %s itself", dir, to, from)
+			}
+		}
+	}
+}
+
 // cgoAllowed are the packages that may import what is made with cgo: it slows
 // every build and every cross-compilation.
 var cgoAllowed = map[string][]string{
@@ -108,15 +171,7 @@ var parserless = []string{"internal/gitrepo", "output"}
 
 func TestReadersNeedNoParser(t *testing.T) {
 	t.Parallel()
-	imports := map[string][]string{}
-	for _, s := range sources(t) {
-		if s.IsTest() {
-			continue
-		}
-		for _, imp := range s.File.Imports {
-			imports[s.Dir()] = append(imports[s.Dir()], strings.TrimPrefix(strings.Trim(imp.Path.Value, `"`), module))
-		}
-	}
+	imports := importsOf(sources(t))
 	for _, dir := range parserless {
 		if imports[dir] == nil {
 			t.Errorf("there is no package %s", dir)
@@ -130,18 +185,13 @@ func TestReadersNeedNoParser(t *testing.T) {
 	}
 }
 
-// languageTable is of the family and holds data only: what it imports is searched like
-// that of any other package.
-const languageTable = "internal/lang/languages"
-
 // chainToParser is how a package comes to import languages or a parser; nil if it does
 // not.
 func chainToParser(imports map[string][]string, from string) []string {
 	seen := map[string]bool{}
 	var search func(dir string) []string
 	search = func(dir string) []string {
-		plugin := dir == "internal/lang" || strings.HasPrefix(dir, "internal/lang/") && dir != languageTable
-		if plugin || strings.Contains(dir, "tree-sitter") || dir == "C" {
+		if room(dir) == "internal/lang" || strings.Contains(dir, "tree-sitter") || dir == "C" {
 			return []string{dir}
 		}
 		if seen[dir] {

@@ -1,15 +1,28 @@
-// Package recipe reads recipes as data: it gives the key that environments are
-// shared by, and renders a recipe as the Dockerfile and the run script that a
-// dataset carries.
+// Package recipe reads recipes as data: it gives the key that environments are shared by, and renders a recipe as the
+// Dockerfile and the run script that a dataset carries.
 //
-// It never infers a recipe (internal/lang does) and never executes one.
+// The words:
+//
+//   - A recipe (schemas.Recipe) says how the tests of a tree are run: a toolchain, system packages, locked dependencies,
+//     variables, and commands, each line with its evidence.
+//   - Setup is the commands that make the environment's layer, once, with registries and without the project. Build and
+//     Test run in the tree, without network.
+//   - The Key is the digest of all that decides that layer. Recipes with equal keys share one environment.
+//   - An Edit is one change to a recipe, of a closed set (Op): what a repair may do.
+//   - A Step is one command in the sandbox on the way to a layer; a TestRun is one process of a run, with the place of its
+//     report.
+//
+// For example, two changes of one project with the same Python and the same lock have one Key, whatever their test
+// commands are; another version of one dependency gives another Key.
+//
+// The package never infers a recipe (internal/lang does) and never executes one.
 package recipe
 
 import (
 	"maps"
 	"slices"
 
-	"github.com/benchmint/benchmint/internal/lang/languages"
+	"github.com/benchmint/benchmint/internal/languages"
 	"github.com/benchmint/benchmint/schemas"
 )
 

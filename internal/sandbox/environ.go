@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/hosts"
-	"github.com/benchmint/benchmint/internal/lang/languages"
+	"github.com/benchmint/benchmint/internal/languages"
 )
 
 // CAPath is where a build finds the machine's CA bundle; it exists for the build only.

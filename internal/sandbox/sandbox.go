@@ -1,8 +1,27 @@
-// Package sandbox runs strangers' code. One interface, two implementations
-// (docker, bwrap), one conformance suite (sandboxtest).
+// Package sandbox runs strangers' code. There is one interface, with two implementations (docker, bwrap) and one
+// conformance suite (sandboxtest).
 //
-// It never interprets what it runs, and never gives a run a credential, a
-// route, or a way to write outside its own layer.
+// The words:
+//
+//   - A layer is a kept state of the file system, named by a key. A Base is the first one: a Debian system with
+//     toolchains.
+//   - A Build makes a layer from another one: it puts files in place and runs steps. Equal keys are built once.
+//   - A Run executes one process on a fresh copy of a layer, and gives back its output and the files that were asked for.
+//     What it writes to the layer is gone afterwards.
+//   - An End says how a run ended: it exited, or it passed a limit of ours (time, memory, processes, disk, output). A
+//     limit is never an error; an error is a fault of the machine.
+//   - Network is what a build can reach: nothing, or package registries through our proxy. A run reaches nothing outside
+//     of itself.
+//   - A Beside is a command that serves while a run goes on, in a sandbox of its own: the service that a suite asks.
+//   - A Channel hands a run bytes, and takes its report, in a way that no file of the sandbox holds.
+//   - A Deployment is an image that is built from a Dockerfile of a stranger, as a solver wrote it.
+//
+// For example, to test a change: Base gives a system with Python, a Build installs the locked packages above it
+// (Registries), a second Build puts the tree on top (NoNetwork), and a Run of pytest on that layer ends as Exited with
+// code 1 and a report.
+//
+// The package never interprets what it runs, and never gives a run a credential, a route, or a way to write outside its
+// own layer.
 package sandbox
 
 import (

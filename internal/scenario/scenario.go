@@ -1,9 +1,24 @@
-// Package scenario turns a table of routes into requests in an order, sends them to a service
-// and records what it answers: first while it looks for requests that work, then several times
-// from a fresh state with the requests that it found.
+// Package scenario turns the routes of a service into requests that work, and records what the service answers.
 //
-// Everything is by rule and deterministic: the same table and the same service give the same
-// requests. The package never starts a process and never opens a connection; a contract.Server does.
+// The words:
+//
+//   - A scenario is the requests of one group of endpoints in their order, from a fresh state of the service.
+//   - A session looks for it: it asks a running service and changes a request until the answer is 2xx or 3xx, within
+//     Limits.
+//   - The happy case of an endpoint is its request that worked. Further cases ask the same without credentials, with an
+//     empty body, twice, and so on (contract.Kind).
+//   - The pool is the values that earlier answers gave: an article's slug, a user's token. Later requests take theirs
+//     from it, by reference.
+//   - A replay sends the whole scenario once more to a fresh start. What differs between replays (times, random IDs) is
+//     for package contract to find.
+//   - Left is a route that no scenario sends, with the reason.
+//
+// For example, of POST /users, POST /articles and GET /articles/{slug} a session registers a user, makes an article with
+// the token of that answer, and asks for the article by the slug of the second one. Of these three requests and their
+// errors it makes a Group, and sends it four times more.
+//
+// Everything is by rule and deterministic: the same routes and the same service give the same requests. The package never
+// starts a process and never opens a connection; a contract.Server does.
 package scenario
 
 import (

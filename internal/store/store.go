@@ -1,9 +1,24 @@
-// Package store keeps what is known of every step: one table that is both the
-// truth and the queue (engine, sections 2 to 5), in a SQLite file or on PostgreSQL,
-// and the blobs beside it.
+// Package store keeps what is known of every step: one table that is both the truth and the queue, in a SQLite file or on
+// PostgreSQL, and the blobs beside it.
 //
-// It never runs a stage, never reads a clock but the database's or one that it was
-// given, and never holds up a reader: status and show work beside a run.
+// The words:
+//
+//   - A step is one record at one stage, named by stage and key. It is ready, running, done, rejected, deferred or failed.
+//   - To seed is to give the first stage its records; to claim is to take ready steps as their owner; to settle is to give
+//     a claimed step its end and its outputs. Each output makes, or makes again, a step of the next stage.
+//   - The fingerprint of a stage and the digest of a record say whether a settled step still holds. Where both are the
+//     same it is not done again.
+//   - A step is live while the step that it comes from still makes it; else it is withdrawn, with all below it, and its
+//     result is kept in case that it comes back.
+//   - A build is a step that many others need once, such as an environment; each of them names it as its share.
+//   - The tally counts steps by stage, state and reason, so that nobody has to count the table.
+//
+// For example, "link acme__widget-12" is made by the step "harvest acme__widget", is claimed by a worker, and is settled as
+// done with the output acme__widget-12, which is a ready step of classify from then on; or it is settled as rejected with
+// the reason link/no_tests, and nothing comes after it.
+//
+// The package never runs a stage, never reads a clock but the database's or one that it was given, and never holds up a
+// reader: status and show work beside a run.
 package store
 
 import (

@@ -125,7 +125,7 @@ func TestRescueAndDueOnce(t *testing.T) {
 	ctx := t.Context()
 	place := onPostgres(t)
 	a := storetest.Open(t, place, store.Options{})
-	var others []*storetest.Desk
+	var others []*storetest.Driver
 	for _, name := range []string{"w2", "w3", "w4"} {
 		o := storetest.Open(t, place, store.Options{})
 		o.Owner = name

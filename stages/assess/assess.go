@@ -48,6 +48,9 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// Timeout bounds the work on one task: each hunk once, and once more.
+func (c Config) Timeout() time.Duration { return testrun.Timeout(2*(c.MaxHunks+1), c.Limits) }
+
 // The ends of a hunk.
 const (
 	Noticed   = "noticed"

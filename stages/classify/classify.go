@@ -57,7 +57,7 @@ func heaviest(evidence []schemas.LabelEvidence) int {
 type Config struct {
 	Labels []schemas.Label // the labels to keep; a change with another one is rejected
 	// HideHeadings makes the rules ignore headings of notes, types of fragments and of
-	// commits, and emoji. The benchmark uses it to measure the other rules against these.
+	// commits, and emoji. BenchmarkRealNotes of harvest measures the other rules against these with it.
 	HideHeadings bool
 	// Model is who is asked where the rules find nothing explicit, with the hash of the
 	// prompt; nil is nobody.

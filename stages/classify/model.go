@@ -17,12 +17,12 @@ import (
 var ErrUndecided = errors.New("no decision")
 
 // Model asks a model.
-type Model struct{ Desk asked.Desk }
+type Model struct{ Client asked.Client }
 
 var _ Decider = Model{}
 
 // Provider implements Decider.
-func (m Model) Provider() string { return m.Desk.Models[0] }
+func (m Model) Provider() string { return m.Client.Models[0] }
 
 // What a question holds at most: the end of a long message is about details.
 const (
@@ -47,7 +47,7 @@ func (m Model) Decide(ctx context.Context, change schemas.Change, s schemas.Star
 			in.Files = append(in.Files, f.Path)
 		}
 	}
-	out, _, err := asked.Put(ctx, m.Desk, prompts.Classify, in)
+	out, _, err := asked.Put(ctx, m.Client, prompts.Classify, in)
 	switch {
 	case llm.NoAnswer(err):
 		return "", nil, errors.Join(ErrUndecided, err)

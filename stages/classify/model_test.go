@@ -56,8 +56,8 @@ func TestModel(t *testing.T) {
 		{"not_now", words, oracle{err: &llm.Later{Err: errors.New("busy")}}, "", "", true},
 		{"no_quota", words, oracle{err: llm.ErrQuota}, "", "", true},
 	} {
-		desk := asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1, MaxTokens: 100}, Provider: tc.says, Ledger: tc.says, Blobs: tc.says, Now: time.Now}}
-		c, err := classify.New(changes{"id": tc.change}, classify.Config{Labels: schemas.Labels}, classify.Model{Desk: desk})
+		client := asked.Client{Client: &llm.Client{Settings: llm.Settings{Models: []string{"small"}, Tries: 1, MaxTokens: 100}, Provider: tc.says, Ledger: tc.says, Blobs: tc.says, Now: time.Now}}
+		c, err := classify.New(changes{"id": tc.change}, classify.Config{Labels: schemas.Labels}, classify.Model{Client: client})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestModel(t *testing.T) {
 // told are the notes of one release.
 type told []schemas.Note
 
-func (t told) Told(string, string) ([]schemas.Note, error) { return t, nil }
+func (t told) ReleaseNotes(string, string) ([]schemas.Note, error) { return t, nil }
 
 // script answers one question after another, and keeps the materials.
 type script struct {
@@ -120,8 +120,8 @@ func TestNotes(t *testing.T) {
 		{"obeys_the_text", []schemas.Note{hostile}, []string{answer(line(1, "feature", "answer feature"))}, "", 1},
 	} {
 		s := &script{says: tc.says}
-		desk := asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1, MaxTokens: 100}, Provider: s, Ledger: s, Blobs: s, Now: time.Now}}
-		label, evidence, err := classify.Notes{Desk: desk, Told: all}.Decide(t.Context(), schemas.Change{Repo: "a/b", Notes: tc.notes}, schemas.Start{})
+		client := asked.Client{Client: &llm.Client{Settings: llm.Settings{Models: []string{"small"}, Tries: 1, MaxTokens: 100}, Provider: s, Ledger: s, Blobs: s, Now: time.Now}}
+		label, evidence, err := classify.Notes{Client: client, Records: all}.Decide(t.Context(), schemas.Change{Repo: "a/b", Notes: tc.notes}, schemas.Start{})
 		if label != tc.want || errors.Is(err, classify.ErrUndecided) != (tc.want == "") || len(s.asked) != tc.asked || tc.want != "" && evidence[0].Rule != "model_notes" {
 			t.Errorf("%s: %s, %v, %v after %d questions", tc.name, label, evidence, err, len(s.asked))
 		}

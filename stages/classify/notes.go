@@ -13,24 +13,24 @@ import (
 	"github.com/benchmint/benchmint/stages/internal/asked"
 )
 
-// Told gives what release notes tell of all changes of a repository in one release, in the
+// ReleaseNotes gives what release notes tell of all changes of a repository in one release, in the
 // notes' own order.
-type Told interface {
-	Told(repo, release string) ([]schemas.Note, error)
+type ReleaseNotes interface {
+	ReleaseNotes(repo, release string) ([]schemas.Note, error)
 }
 
 // Notes asks a model of release notes: of many entries at a time, so that the changes of a
 // release share their questions. It decides by what is written of a change in notes, and
 // leaves to others what no note tells of.
 type Notes struct {
-	Desk asked.Desk
-	Told Told
+	Client  asked.Client
+	Records ReleaseNotes
 }
 
 var _ Decider = Notes{}
 
 // Provider implements Decider.
-func (m Notes) Provider() string { return m.Desk.Models[0] }
+func (m Notes) Provider() string { return m.Client.Models[0] }
 
 // What one question holds at most: entries, and bytes of each.
 const (
@@ -46,7 +46,7 @@ func (m Notes) Decide(ctx context.Context, c schemas.Change, _ schemas.Start) (s
 		return "", nil, ErrUndecided
 	}
 	own := c.Notes[i]
-	all, err := m.Told.Told(c.Repo, c.Release)
+	all, err := m.Records.ReleaseNotes(c.Repo, c.Release)
 	if err != nil {
 		return "", nil, err
 	}
@@ -76,7 +76,7 @@ func (m Notes) ask(ctx context.Context, repo string, notes []schemas.Note, n int
 	}
 	const times = 2
 	for range times {
-		out, _, err := asked.Put(ctx, m.Desk, prompts.Notes, in)
+		out, _, err := asked.Put(ctx, m.Client, prompts.Notes, in)
 		if err != nil {
 			return prompts.LineLabel{}, err
 		}

@@ -24,7 +24,7 @@ type task struct {
 func newTask(f facts) *task {
 	code := newSolution(f.start, f.base, f.solution, f.change)
 	own := read(f.change).withoutCode()
-	t := &task{facts: f, code: code, literals: stated(code.wanted(), f.proof.Told), words: own.words()}
+	t := &task{facts: f, code: code, literals: stated(code.wanted(), f.proof.StatedWords), words: own.words()}
 	t.material = Material{
 		Change:    f.change,
 		Interface: code.interfaceOf(slices.Concat(f.proof.Interface, defined(f.names))),

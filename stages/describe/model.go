@@ -12,7 +12,7 @@ import (
 )
 
 // Model drafts and reviews by asking a model. Its drafts meet the same gates as the rules'.
-type Model struct{ Desk asked.Desk }
+type Model struct{ Client asked.Client }
 
 var (
 	_ Drafter  = Model{}
@@ -36,7 +36,7 @@ func (m Model) Draft(ctx context.Context, material Material) (Draft, error) {
 	if material.Change.Kind == schemas.KindEdit {
 		return m.lazy(ctx, in, from)
 	}
-	out, by, err := asked.Put(ctx, m.Desk, prompts.Describe, in)
+	out, by, err := asked.Put(ctx, m.Client, prompts.Describe, in)
 	if err != nil {
 		return Draft{}, err
 	}
@@ -48,7 +48,7 @@ func (m Model) Draft(ctx context.Context, material Material) (Draft, error) {
 
 // lazy asks for the instruction of an edit.
 func (m Model) lazy(ctx context.Context, in prompts.DescribeInput, from []string) (Draft, error) {
-	out, by, err := asked.Put(ctx, m.Desk, prompts.Lazy, in)
+	out, by, err := asked.Put(ctx, m.Client, prompts.Lazy, in)
 	if err != nil {
 		return Draft{}, err
 	}
@@ -106,7 +106,7 @@ func (m Model) Review(ctx context.Context, material Material, st schemas.Stateme
 	if in.Change, err = m.diff(material.Patch); err != nil {
 		return schemas.Review{}, err
 	}
-	out, by, err := asked.Put(ctx, m.Desk, prompts.Review, in)
+	out, by, err := asked.Put(ctx, m.Client, prompts.Review, in)
 	if err != nil {
 		return schemas.Review{}, err
 	}
@@ -138,7 +138,7 @@ func (m Model) diff(d schemas.Digest) (string, error) {
 	if d == "" {
 		return "", nil
 	}
-	b, err := m.Desk.Blobs.Get(d)
+	b, err := m.Client.Blobs.Get(d)
 	if err != nil {
 		return "", err
 	}

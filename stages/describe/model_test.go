@@ -69,9 +69,9 @@ func TestWith(t *testing.T) {
 func TestModel_asks(t *testing.T) {
 	t.Parallel()
 	var got llm.Request
-	desk := asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1}, Provider: keeps{&got}, Ledger: blank{}, Blobs: blank{}, Now: time.Now}}
+	client := asked.Client{Client: &llm.Client{Settings: llm.Settings{Models: []string{"small"}, Tries: 1}, Provider: keeps{&got}, Ledger: blank{}, Blobs: blank{}, Now: time.Now}}
 	w, _ := read1(t, "testdata/leak_in_body.txtar")
-	d, err := Model{desk}.Draft(t.Context(), Material{Change: w.change, Required: []string{"strict"}, Forbidden: []string{"_check_keys"}, Interface: []schemas.Name{{Name: "refill"}}, Fault: "too short",
+	d, err := Model{client}.Draft(t.Context(), Material{Change: w.change, Required: []string{"strict"}, Forbidden: []string{"_check_keys"}, Interface: []schemas.Name{{Name: "refill"}}, Fault: "too short",
 		Tests:     []schemas.TestVerdict{{ID: "test_a[1]", Why: "assert 1 == 2"}, {ID: "test_a[2]"}, {ID: "test_b"}},
 		TestPatch: "sha256:tests",
 	})
@@ -113,7 +113,7 @@ func (s says) Complete(_ context.Context, r llm.Request) (llm.Reply, error) {
 }
 
 func modelOf(answer string) Model {
-	return Model{asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1}, Provider: says(answer), Ledger: blank{}, Blobs: blank{}, Now: time.Now}}}
+	return Model{asked.Client{Client: &llm.Client{Settings: llm.Settings{Models: []string{"small"}, Tries: 1}, Provider: says(answer), Ledger: blank{}, Blobs: blank{}, Now: time.Now}}}
 }
 
 // A review counts what stands in the statement and tests that there are, and nothing else.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
@@ -26,6 +27,9 @@ import (
 // Version is part of the stage's fingerprint.
 const Version = "4, " + secrets.RulesVersion
 
+// Timeout bounds the writing of a dataset, of however many tasks.
+const Timeout = 24 * time.Hour
+
 // Config is where a dataset goes and what it is called.
 type Config struct {
 	Name          string
@@ -37,8 +41,8 @@ type Config struct {
 	Allow   secrets.Allow // findings of package secrets that are known to be none
 }
 
-// Told is what a dataset says beside its items. Where it is kept is no part of it.
-func (c Config) Told(tools map[string]string) any {
+// Fingerprint is what a dataset says beside its items. Where it is kept is no part of it.
+func (c Config) Fingerprint(tools map[string]string) any {
 	return struct {
 		Name          string
 		Configuration any

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/parts"
@@ -49,6 +50,9 @@ type Config struct {
 	// Strict takes no patch whose lines have moved or that has to be mended.
 	Strict bool `json:"strict,omitempty"`
 }
+
+// Timeout bounds a grade: one run and a build, after the environment.
+func (c Config) Timeout() time.Duration { return testrun.Timeout(2, c.Limits) }
 
 // Grader is the stage. Close it when no more predictions come.
 type Grader struct {

@@ -121,7 +121,7 @@ func grow(grown []grownEntry, old, now entry) []grownEntry {
 
 // unseen leaves out the entries that stood somewhere before: a fragment that was
 // taken out before the release was written, a file that moved in two steps.
-func (d *desk) unseen(added []entry) []entry {
+func (d *noteLinker) unseen(added []entry) []entry {
 	return slices.DeleteFunc(added, func(e entry) bool {
 		i := slices.IndexFunc(d.gone, func(o entry) bool {
 			if len(o.words) < distinct {

@@ -1,10 +1,21 @@
-// Package harvest turns a source into its landed changes, newest first, each with
-// the release that first held it, what release notes tell of it, and the change
-// that was the same before it.
+// Package harvest turns a source into its landed changes, newest first, each with the release that first held it, what
+// release notes tell of it, and the change that was the same before it.
 //
-// It never drops a change that it passed: what is no candidate comes out as well,
-// so that the stage after it can say why it was not taken. It never asks a model,
-// and never ties a note to a change by likeness of their texts.
+// The words:
+//
+//   - The line is the first-parent history of the default branch; a change is a commit or merge on it, as it landed.
+//   - A candidate is a change that may become a task: it touches code and tests. Only for candidates GitHub is asked.
+//   - A note is one entry of release notes: of a fragment, a changelog, a release or a tag, else the commit's own subject.
+//   - A noteLinker gives notes to changes. It walks the line, and an entry that a commit adds is given by the number that
+//     it names, by the change that adds it, or by the issue that a commit closes.
+//   - The releaseIndex says which release held a change first, for each package of a repository.
+//   - A twin is the same change on another source of the same history, or cherry-picked within one.
+//
+// For example, of a commit "Add colours (#12)" and a later "Release 1.2", which adds the line "- colours for widgets (#12)"
+// to CHANGES.md, the change acme__widget-12 has the release v1.2 and that line as its note, linked by its number.
+//
+// The package never drops a change that it passed: what is not a candidate comes out as well, so that the stage after it
+// can say why it was not taken. It never asks a model, and never ties a note to a change by likeness of their texts.
 package harvest
 
 import (
@@ -93,7 +104,7 @@ func (h *Harvester) run(ctx context.Context, c schemas.Crawled) ([]schemas.Chang
 	for i := range changes {
 		scrub(&changes[i])
 	}
-	return changes, h.earlierTwins(ctx, c.Source, changes)
+	return changes, h.nameTwins(ctx, c.Source, changes)
 }
 
 // features are the entries of only that name no range.
@@ -192,7 +203,7 @@ func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Q
 	if err != nil {
 		return nil, err
 	}
-	shelf := newShelf(c.Releases, history)
+	releases := newReleaseIndex(c.Releases, history)
 	line := newLine(repo.Line())
 	changes, candidates := []schemas.Change{}, 0
 	for change, err := range repo.Log(ctx, query) {
@@ -200,14 +211,14 @@ func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Q
 			return nil, err
 		}
 		at := line.at[change.Commit]
-		if s.Releases > 0 && at >= shelf.end(s.Releases) {
+		if s.Releases > 0 && at >= releases.end(s.Releases) {
 			break
 		}
-		if s.Releases > 0 && !shelf.inWindow(change, at, s.Releases) {
+		if s.Releases > 0 && !releases.inWindow(change, at, s.Releases) {
 			continue
 		}
 		change.Category = s.Category
-		change.Release = shelf.first(change, at).Tag
+		change.Release = releases.first(change, at).Tag
 		changes = append(changes, change)
 		if Candidate(change) {
 			candidates++
@@ -221,12 +232,12 @@ func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Q
 			return nil, err
 		}
 	}
-	return changes, takeNotes(ctx, &desk{repo: repo, history: history, shelf: shelf, line: line, changes: changes})
+	return changes, takeNotes(ctx, &noteLinker{repo: repo, history: history, releases: releases, line: line, changes: changes})
 }
 
-// earlierTwins names twins on sources that come before this one: they count before one that is
+// nameTwins names twins on sources that come before this one: they count before one that is
 // earlier on this line.
-func (h *Harvester) earlierTwins(ctx context.Context, s schemas.Source, changes []schemas.Change) error {
+func (h *Harvester) nameTwins(ctx context.Context, s schemas.Source, changes []schemas.Change) error {
 	found := make([]bool, len(changes))
 	for _, name := range s.EarlierSources {
 		if err := h.elder(ctx, name, s.Repo.Root, changes, found); err != nil {

@@ -357,10 +357,10 @@ func TestPulls(t *testing.T) {
 			if has := c.Pull != nil; has != (tc.name == "asked" && c.Number == 2) {
 				t.Errorf("%s: the pull request of %s is %+v", tc.name, c.Subject, c.Pull)
 			}
-			if c.Category != tc.source.Category || c.Told().Category != "" {
+			if c.Category != tc.source.Category || c.Stable().Category != "" {
 				t.Errorf("%s: %s has category %q", tc.name, c.Subject, c.Category)
 			}
-			if c.Pull != nil && schemas.DigestOf(c.Told()) != schemas.DigestOf(func() schemas.Change { c.Pull = nil; return c.Told() }()) {
+			if c.Pull != nil && schemas.DigestOf(c.Stable()) != schemas.DigestOf(func() schemas.Change { c.Pull = nil; return c.Stable() }()) {
 				t.Error("stages that read states depend on what a pull request says")
 			}
 		}

@@ -97,7 +97,7 @@ func New(repos Repos, blobs *blob.Store, languages map[string]lang.Language, c C
 
 // Depends is what a start is made from: not the change's release and notes, which
 // later work in its repository can alter.
-func (l *Linker) Depends(c schemas.Change) any { return c.Told() }
+func (l *Linker) Depends(c schemas.Change) any { return c.Stable() }
 
 // Run makes the start of one change. Rejections: every reason of link/.
 func (l *Linker) Run(ctx context.Context, c schemas.Change) (schemas.Start, error) {

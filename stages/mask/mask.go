@@ -110,7 +110,7 @@ func New(repos Repos, blobs *blob.Store, languages map[string]lang.Language, mas
 
 // Depends is what a start is made from: not what a forge says of the release, or what the
 // history around it looks like.
-func (m *Masker) Depends(c schemas.Cut) any { return c.Told() }
+func (m *Masker) Depends(c schemas.Cut) any { return c.Stable() }
 
 // Run makes the start of one release. Rejections: every reason of mask/, and those of link/
 // for a tree that cannot be read or holds a credential.

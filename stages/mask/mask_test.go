@@ -13,8 +13,8 @@ import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
-	"github.com/benchmint/benchmint/internal/lang/all"
 	masks "github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
@@ -59,7 +59,7 @@ func runSlice(t *testing.T, dir, profile string, slice *schemas.Slice, c mask.Co
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := mask.New(one{repo}, blobs, all.Languages(), all.Maskers(), c)
+	m, err := mask.New(one{repo}, blobs, plugins.Languages(), plugins.Maskers(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

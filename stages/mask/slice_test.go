@@ -10,8 +10,8 @@ import (
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
-	"github.com/benchmint/benchmint/internal/lang/all"
 	masks "github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/mask"
@@ -200,7 +200,7 @@ func TestManifest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := mask.New(one{repo}, blobs, all.Languages(), all.Maskers(), mask.Default())
+			m, err := mask.New(one{repo}, blobs, plugins.Languages(), plugins.Maskers(), mask.Default())
 			if err != nil {
 				t.Fatal(err)
 			}

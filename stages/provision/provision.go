@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
@@ -26,6 +27,13 @@ import (
 
 // Version is the version of this stage's rules.
 const Version = "9"
+
+// Timeout bounds a step: each attempt makes a lock, and tries the environment on two layers.
+func Timeout(l sandbox.Limits) time.Duration {
+	command := l.Filled().Timeout
+	lock := ends.Timeout + environment.Attempts*command
+	return lock + environment.Attempts*(lock+3*command)
+}
 
 // Starts finds the start that a resolved recipe belongs to.
 type Starts interface {
@@ -110,7 +118,7 @@ func (p *Provisioner) environment(ctx context.Context, r schemas.Resolved) (sche
 			continue
 		}
 		if !ok {
-			return none, ends.For(pipeline.Reject(rejected.Reason, "%s: %w", loop.Told(recipe), rejected.Err), recipe)
+			return none, ends.For(pipeline.Reject(rejected.Reason, "%s: %w", loop.History(recipe), rejected.Err), recipe)
 		}
 		if repaired.Lock == "" {
 			if repaired, err = p.builder.Lock(ctx, project, repaired); err != nil {

@@ -8,9 +8,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/deploy"
 	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/internal/ends"
@@ -18,6 +20,11 @@ import (
 
 // Version is the version of this stage's rules.
 const Version = "6"
+
+// Timeout bounds a step: a lock is made at most so often.
+func Timeout(l sandbox.Limits) time.Duration {
+	return ends.Timeout + environment.Attempts*l.Filled().Timeout
+}
 
 // Starts finds the start that a label belongs to.
 type Starts interface {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/pipeline"
@@ -16,6 +17,9 @@ import (
 
 // Version is part of the stage's fingerprint.
 const Version = "3"
+
+// Timeout bounds the writing of all files.
+const Timeout = time.Hour
 
 // Config is where the files go and what they are about.
 type Config struct {
@@ -27,8 +31,8 @@ type Config struct {
 	Predictions map[string]schemas.Prediction
 }
 
-// Told is what the files depend on beside the grades; where they are kept is not part of it.
-func (c Config) Told() any {
+// Fingerprint is what the files depend on beside the grades; where they are kept is not part of it.
+func (c Config) Fingerprint() any {
 	return struct {
 		Dataset     string
 		Tasks       map[string]score.Task

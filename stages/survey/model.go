@@ -19,7 +19,7 @@ import (
 
 // Model proposes further requests by asking a model. What is expected of their answers comes from
 // the recording, as for those of the rules.
-type Model struct{ Desk asked.Desk }
+type Model struct{ Client asked.Client }
 
 // With has a model asked for further requests of each group.
 func (s *Surveyor) With(m Model) *Surveyor {
@@ -51,7 +51,7 @@ func (p *proposer) Propose(ctx context.Context, m scenario.Material) ([]scenario
 	if err != nil {
 		return nil, err
 	}
-	out, by, err := asked.Put(ctx, p.Desk, prompts.Requests, in)
+	out, by, err := asked.Put(ctx, p.Client, prompts.Requests, in)
 	switch {
 	case llm.NoAnswer(err):
 		return nil, nil

@@ -54,7 +54,7 @@ func surveyed(t *testing.T, s *llmtest.Server, tries, times int) (suites []contr
 	for range times {
 		stage := survey.New(one{repo}, &starter{}, blobs, c)
 		if s != nil {
-			stage.With(survey.Model{Desk: asked.Desk{Desk: &llm.Desk{
+			stage.With(survey.Model{Client: asked.Client{Client: &llm.Client{
 				Settings: llm.Settings{Models: []string{"small"}, MaxTokens: 4000, Tries: tries},
 				Provider: openai.New(s.Base(), "", time.Minute, time.Now), Ledger: kept, Blobs: blobs, Now: time.Now,
 			}}})

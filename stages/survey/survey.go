@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/contract"
 	"github.com/benchmint/benchmint/internal/gitrepo"
@@ -21,6 +22,7 @@ import (
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/routes"
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/scenario"
 	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/tree"
@@ -47,6 +49,11 @@ type Config struct {
 
 // Default is what holds where nothing is configured.
 func Default() Config { return Config{MinAnswered: 0.6, MinEndpoints: 2, WalkBack: 10} }
+
+// Timeout bounds a survey: at each commit an environment, and recordings of each group.
+func (c Config) Timeout(l sandbox.Limits) time.Duration {
+	return time.Duration(c.WalkBack+1) * (ends.Timeout + 2*l.Filled().Timeout)
+}
 
 // Repositories opens sources.
 type Repositories interface {

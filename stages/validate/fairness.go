@@ -20,7 +20,7 @@ func (p *prover) fairness() error {
 	}
 	s := p.c.Start
 	names := p.c.Lang.NewNames(p.c.B, p.c.G, codePaths(s), s.TestPaths())
-	p.proof.Interface, p.proof.Told = nameable(names), p.ev.lists.toldOf(p.proof.Tests)
+	p.proof.Interface, p.proof.StatedWords = nameable(names), p.ev.lists.statedWords(p.proof.Tests)
 	if hasCause(p.proof.Tests, schemas.CauseFails) {
 		return nil
 	}

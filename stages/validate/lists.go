@@ -190,7 +190,7 @@ func (*lists) hasWord(t *tree.Tree, word string) bool {
 	})
 }
 
-func (l *lists) toldOf(tests []schemas.TestVerdict) []string {
+func (l *lists) statedWords(tests []schemas.TestVerdict) []string {
 	var out []string
 	for _, t := range tests {
 		if t.Class == schemas.F2P {

@@ -83,7 +83,7 @@ func TestLists(t *testing.T) {
 			if got := l.class(tc.test, !tc.failed); got != tc.want {
 				t.Errorf("class %q, want %q", got, tc.want)
 			}
-			if diff := cmp.Diff(tc.told, l.toldOf([]schemas.TestVerdict{tc.test})); diff != "" {
+			if diff := cmp.Diff(tc.told, l.statedWords([]schemas.TestVerdict{tc.test})); diff != "" {
 				t.Errorf("told (-want +got):\n%s", diff)
 			}
 		})

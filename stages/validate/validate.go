@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -47,6 +48,9 @@ func (c Config) Validate() error {
 	}
 	return nil
 }
+
+// Timeout bounds a proof: runs in S, in G and in B, with a few more of the change's own tests and of other commands.
+func (c Config) Timeout() time.Duration { return testrun.Timeout(4*(c.Runs+2), c.Limits) }
 
 // Outside is everything that a proof needs beside its case.
 type Outside = testrun.Outside

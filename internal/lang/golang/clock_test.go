@@ -2,6 +2,9 @@ package golang_test
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,6 +98,15 @@ func TestShift(t *testing.T) {
 		res, err := w.Test(t.Context(), layer, r, run, sandbox.Limits{})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if runtime.GOARCH == "amd64" {
+			const script = 9 // words that prepare the clock
+			list := run
+			list.Command.Argv = append(slices.Clone(run.Command.Argv[:script]), "ls", "/tmp/.benchmint-clock")
+			made, err := w.Test(t.Context(), layer, r, list, sandbox.Limits{})
+			if linked := strings.Contains(string(made.Output), "runtime.a\n"); err != nil || linked == files {
+				t.Errorf("files %t: by the linker alone: %t, %v\n%s", files, linked, err, made.Output)
+			}
 		}
 		report := golang.Language{}.Parse(r, []lang.Output{{Run: run, Tree: tr, Report: res.Output, Result: res}})
 		want := map[string]schemas.Status{"TestUntil": schemas.Failed, year: schemas.Absent, "TestFile": schemas.Failed, "TestWaits": schemas.Passed}

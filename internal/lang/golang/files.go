@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/lang/languages"
+	"github.com/benchmint/benchmint/internal/languages"
 	"github.com/benchmint/benchmint/schemas"
 )
 

@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/lang/languages"
+	"github.com/benchmint/benchmint/internal/languages"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )

@@ -330,14 +330,37 @@ func wholeSuite(t lang.Tree, words, targets []string) bool {
 	return true
 }
 
-// below reports whether p is one of the roots or lies in one.
+// below reports whether p is one of the roots or lies in one. A root may be a pattern as glob of
+// Python has it, with ** for any folders: testpaths are such patterns.
 func below(p string, roots []string) bool {
 	for _, r := range roots {
 		if r = path.Clean(r); r == "." || p == r || strings.HasPrefix(p, r+"/") {
 			return true
 		}
+		if strings.ContainsAny(r, "*?[") && belowPattern(strings.Split(p, "/"), strings.Split(r, "/")) {
+			return true
+		}
 	}
 	return false
+}
+
+// belowPattern reports whether the first names of a path match a pattern.
+func belowPattern(names, pattern []string) bool {
+	for ; len(pattern) > 0; names, pattern = names[1:], pattern[1:] {
+		if pattern[0] == "**" && belowPattern(names, pattern[1:]) {
+			return true
+		}
+		if len(names) == 0 {
+			return false
+		}
+		if pattern[0] == "**" {
+			return belowPattern(names[1:], pattern)
+		}
+		if ok, err := path.Match(pattern[0], names[0]); !ok || err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 func folderAbove(p string, folders map[string]bool) (string, bool) {

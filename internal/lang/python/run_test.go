@@ -231,3 +231,15 @@ func TestRunsInAFolder(t *testing.T) {
 		}
 	}
 }
+
+func TestBelow(t *testing.T) {
+	t.Parallel()
+	for root, want := range map[string]bool{
+		"packages/core": true, ".": true, "packages": true, "packages/cor": false, "packages/**/tests": true, "packages/*/tests": true,
+		"**/tests": true, "packages/*": true, "*/tests": false, "packages/core/**": true, "packages/core/tests/test_*.py": true, "packages/**/docs": false, "**": true,
+	} {
+		if got := below("packages/core/tests/test_a.py", []string{root}); got != want {
+			t.Errorf("%s: %t", root, got)
+		}
+	}
+}

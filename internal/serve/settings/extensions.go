@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -25,7 +24,7 @@ var createsExtension = lazyregexp.New(`(?i)CREATE\s+EXTENSION`)
 // Extensions is the command that adds to a database what the code uses of PostgreSQL's
 // extensions and nothing in the tree creates; ok is false where there is nothing to add. It runs
 // with the database up, and source says where the first is used.
-func (s Store) Extensions(t lang.Tree) (c schemas.Command, source string, ok bool) {
+func (s Store) Extensions(t Tree) (c schemas.Command, source string, ok bool) {
 	var names []string
 	for _, e := range extensions {
 		at, created := "", false

@@ -11,9 +11,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
+
+// Tree is one commit's tree, as the settings are read from it.
+type Tree interface {
+	Paths() []string
+	Has(path string) bool
+	Read(path string) ([]byte, error)
+}
 
 // Value is what one source says about one variable.
 type Value struct {
@@ -54,7 +60,7 @@ func (s *Settings) Get(name string) string { return s.Values[name].Text }
 
 // Read reads the sources of a service whose folder is dir ("" is the root). The folder comes
 // before the root of the tree.
-func Read(t lang.Tree, dir string) *Settings {
+func Read(t Tree, dir string) *Settings {
 	s := &Settings{Values: map[string]Value{}, Hosts: map[string]string{}}
 	dirs := folders(dir)
 	s.Own = t.Has(path.Join(dir, ".env"))
@@ -90,7 +96,7 @@ func folders(dir string) []string {
 	return out
 }
 
-func read(t lang.Tree, p string) string {
+func read(t Tree, p string) string {
 	if !t.Has(p) {
 		return ""
 	}
@@ -101,7 +107,7 @@ func read(t lang.Tree, p string) string {
 	return string(data)
 }
 
-func (s *Settings) example(t lang.Tree, p string, own bool) {
+func (s *Settings) example(t Tree, p string, own bool) {
 	text := read(t, p)
 	if text == "" {
 		return
@@ -115,7 +121,7 @@ func (s *Settings) example(t lang.Tree, p string, own bool) {
 var assignment = lazyregexp.New(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*[=:]\s*(.*)$`)
 
 // dotenv takes the assignments of one file of NAME=value lines.
-func (s *Settings) dotenv(t lang.Tree, p string) {
+func (s *Settings) dotenv(t Tree, p string) {
 	for i, line := range strings.Split(read(t, p), "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
@@ -190,7 +196,7 @@ func (s *Settings) expand(value string) (string, bool) {
 
 // compose reads the environment of the services of a folder's compose files, those that
 // are built from the tree first.
-func (s *Settings) compose(t lang.Tree, dir string) {
+func (s *Settings) compose(t Tree, dir string) {
 	for _, name := range []string{"docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml", "docker-compose.dev.yml", "docker-compose.override.yml", "docker-compose.local.yml"} {
 		p := path.Join(dir, name)
 		services := composeServices(read(t, p))
@@ -227,7 +233,7 @@ var (
 	envPair   = lazyregexp.New(`([A-Za-z_][A-Za-z0-9_]*)=("[^"]*"|'[^']*'|\S*)`)
 )
 
-func (s *Settings) dockerfiles(t lang.Tree, dirs []string) {
+func (s *Settings) dockerfiles(t Tree, dirs []string) {
 	for _, p := range Dockerfiles(t, dirs) {
 		for i, line := range strings.Split(joinLines(read(t, p)), "\n") {
 			if x := dockerENV.FindStringSubmatch(line); x != nil {
@@ -247,7 +253,7 @@ func (s *Settings) dockerfiles(t lang.Tree, dirs []string) {
 }
 
 // Dockerfiles are the Dockerfiles of folders, and of those that hold nothing else.
-func Dockerfiles(t lang.Tree, dirs []string) []string {
+func Dockerfiles(t Tree, dirs []string) []string {
 	var out []string
 	for _, d := range dirs {
 		for _, name := range []string{"Dockerfile", "docker/Dockerfile", "build/Dockerfile", "deploy/Dockerfile", "Dockerfile.dev", "Containerfile"} {
@@ -288,7 +294,7 @@ func words(command string) string {
 // scriptNames are the scripts by which containers and people start a service.
 var scriptNames = lazyregexp.New(`(?i)^(?:.*/)?(?:prestart|pre[-_]start|entry-?point|docker[-_]entrypoint|start[\w-]*|run|boot|serve|launch|init|setup[-_]db)\.sh$|(?:^|/)Procfile$|(?:^|/)Makefile$`)
 
-func (s *Settings) scripts(t lang.Tree, dirs []string) {
+func (s *Settings) scripts(t Tree, dirs []string) {
 	root := dirs[0]
 	var procfiles, shells, makes []string
 	for _, p := range t.Paths() {
@@ -330,7 +336,7 @@ var (
 )
 
 // readmes give what people are told to export, and the commands that they are told to run.
-func (s *Settings) readmes(t lang.Tree, dirs []string) {
+func (s *Settings) readmes(t Tree, dirs []string) {
 	for _, p := range t.Paths() {
 		if !slices.Contains(dirs, folderOf(p)) || !readmeName.MatchString(path.Base(p)) {
 			continue

@@ -14,7 +14,7 @@ func until(stage string) func(*pipeline.BeginOptions) {
 }
 
 // outdated wants so many ends to be left out of a dataset.
-func (d *Desk) outdated(want int) {
+func (d *Driver) outdated(want int) {
 	d.T.Helper()
 	n, err := d.Outdated(context.Background())
 	d.check(err)
@@ -172,7 +172,7 @@ func testUntil(t *testing.T, place func(testing.TB) Place) {
 }
 
 // step works off what is ready at one stage.
-func (d *Desk) step(stage string) bool {
+func (d *Driver) step(stage string) bool {
 	d.T.Helper()
 	all := d.Take(stage, 64)
 	for _, c := range all {

@@ -37,7 +37,7 @@ func testBuildOnce(t *testing.T, place func(testing.TB) Place) {
 	d.Stands("grow done 1", "note done 5", "make.build done 2", "make done 5", "judge done 5", "pack held 5", "pack done 1")
 }
 
-func buildEnds(d *Desk, end pipeline.Settlement) {
+func buildEnds(d *Driver, end pipeline.Settlement) {
 	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if c.Stage == "make.build" {
 			s := end

@@ -15,9 +15,9 @@ import (
 
 // Several handles: on PostgreSQL they are several processes, on SQLite the
 // goroutines of one.
-func (d *Desk) others(n int) []*Desk {
+func (d *Driver) others(n int) []*Driver {
 	d.T.Helper()
-	out := make([]*Desk, n)
+	out := make([]*Driver, n)
 	for i := range out {
 		o := *d
 		o.Owner = fmt.Sprintf("w%d", i+2)
@@ -68,7 +68,7 @@ func testContention(t *testing.T, place func(testing.TB) Place) {
 }
 
 // workAlong works as long as any stage but the drain has something open.
-func (d *Desk) workAlong(mu *sync.Mutex, ran map[string]int) {
+func (d *Driver) workAlong(mu *sync.Mutex, ran map[string]int) {
 	ctx := context.Background()
 	for {
 		var wants []pipeline.Want

@@ -25,7 +25,7 @@ import (
 func Random(t *testing.T, steps int, place func(testing.TB) Place) {
 	rapid.Check(t, func(r *rapid.T) {
 		w := newWorld(t, r, place(t))
-		defer func() { _ = w.desk.Store.Close() }()
+		defer func() { _ = w.driver.Store.Close() }()
 		ops := w.ops()
 		names := slices.Sorted(maps.Keys(ops))
 		for range steps {
@@ -40,10 +40,10 @@ func Random(t *testing.T, steps int, place func(testing.TB) Place) {
 // world is what a store is to know, in memory: the seeds, what each stage makes of
 // an input, and who may be asked again.
 type world struct {
-	r    *rapid.T
-	desk *Desk
-	last string
-	n    int // of owners
+	r      *rapid.T
+	driver *Driver
+	last   string
+	n      int // of owners
 
 	seeds    map[string]bool              // those that are given
 	texts    map[string]map[string]string // of a seed: key → text
@@ -74,10 +74,10 @@ func newWorld(t *testing.T, r *rapid.T, p Place) *world {
 		w.seeds[seed] = true
 		w.texts[seed] = map[string]string{fmt.Sprintf("k%d", i): "1", fmt.Sprintf("x/%d", i): "1", fmt.Sprintf("y/%d", i): "2"}
 	}
-	w.desk = &Desk{T: rapidly{t, r}, Place: p, Owner: "w0", Plan: Plan()}
-	w.desk.Options.Now = func() time.Time { return w.clock }
-	w.desk.Reopen()
-	w.desk.Begin()
+	w.driver = &Driver{T: rapidly{t, r}, Place: p, Owner: "w0", Plan: Plan()}
+	w.driver.Options.Now = func() time.Time { return w.clock }
+	w.driver.Reopen()
+	w.driver.Begin()
 	w.seed()
 	return w
 }
@@ -155,7 +155,7 @@ func (w *world) judge(key, text, grown string) string {
 
 // result is what a claim comes to, by what the store shows at its start.
 func (w *world) result(c pipeline.Claim) pipeline.Settlement {
-	d := w.desk
+	d := w.driver
 	text := Text(c.Record)
 	ended := func(out string) pipeline.Settlement {
 		if out == "" {
@@ -199,25 +199,25 @@ func (w *world) result(c pipeline.Claim) pipeline.Settlement {
 
 func (w *world) take(claims ...pipeline.Claim) {
 	for _, c := range claims {
-		w.hands = append(w.hands, hand{c, w.desk.Owner, w.result(c)})
+		w.hands = append(w.hands, hand{c, w.driver.Owner, w.result(c)})
 	}
 }
 
 func (w *world) claim() {
 	var wants []pipeline.Want
-	for _, s := range w.desk.Plan {
+	for _, s := range w.driver.Plan {
 		if !s.Drain {
 			wants = append(wants, pipeline.Want{Stage: s.Name, N: rapid.IntRange(0, 3).Draw(w.r, s.Name)})
 		}
 	}
 	slices.Reverse(wants)
-	got, err := w.desk.Claim(context.Background(), w.desk.Owner, wants)
+	got, err := w.driver.Claim(context.Background(), w.driver.Owner, wants)
 	w.alive(err)
 	w.take(got...)
 }
 
 func (w *world) suspect() {
-	c, err := w.desk.ClaimSuspect(context.Background(), w.desk.Owner, []string{"grow", "trim", "note", "make.build", "make", "judge"})
+	c, err := w.driver.ClaimSuspect(context.Background(), w.driver.Owner, []string{"grow", "trim", "note", "make.build", "make", "judge"})
 	w.alive(err)
 	if err == nil && c != nil {
 		w.take(*c)
@@ -257,7 +257,7 @@ func (w *world) settle() {
 }
 
 func (w *world) book(group []hand, all []pipeline.Settlement) {
-	got, err := w.desk.Settle(context.Background(), all)
+	got, err := w.driver.Settle(context.Background(), all)
 	if err != nil {
 		w.fog = true // it may have been committed
 		w.alive(err)
@@ -277,7 +277,7 @@ func (w *world) settled(h hand, s pipeline.Settlement, got pipeline.Settled) {
 	if w.ended[id] && !w.excused[id] && !w.fog {
 		w.r.Fatalf("%s was settled a second time for nothing", id)
 	}
-	if h.owner != w.desk.Owner {
+	if h.owner != w.driver.Owner {
 		w.r.Fatalf("%s was settled by %s, which is dead", id, h.owner)
 	}
 	w.ended[id] = s.State == schemas.StepDone || s.State == schemas.StepRejected
@@ -324,12 +324,12 @@ func (w *world) release() {
 	for _, h := range w.draw() {
 		ids = append(ids, h.ID)
 	}
-	w.alive(w.desk.Release(context.Background(), w.desk.Owner, ids))
+	w.alive(w.driver.Release(context.Background(), w.driver.Owner, ids))
 }
 
 func (w *world) due() {
 	w.clock = w.clock.Add(time.Duration(rapid.IntRange(1, 90).Draw(w.r, "seconds")) * time.Second)
-	_, err := w.desk.Due(context.Background(), w.clock)
+	_, err := w.driver.Due(context.Background(), w.clock)
 	w.alive(err)
 }
 
@@ -339,7 +339,7 @@ func (w *world) retry() {
 	}
 	id := rapid.SampledFrom(slices.Sorted(maps.Keys(w.ended))).Draw(w.r, "step")
 	stage, key, _ := strings.Cut(id, "/")
-	if _, ok, err := w.desk.Step(stage, key); err != nil || !ok {
+	if _, ok, err := w.driver.Step(stage, key); err != nil || !ok {
 		w.alive(err)
 		return
 	}
@@ -348,7 +348,7 @@ func (w *world) retry() {
 		w.excused["make.build/"+share] = true
 		w.excuse("make", share)
 	}
-	w.alive(w.desk.Retry(stage, key))
+	w.alive(w.driver.Retry(stage, key))
 }
 
 func (w *world) seed() {
@@ -369,7 +369,7 @@ func (w *world) seed() {
 			w.excused["grow/"+seed] = true
 		}
 	}
-	w.alive(w.desk.Store.Seed(context.Background(), "grow", "", Seeds(all...)))
+	w.alive(w.driver.Store.Seed(context.Background(), "grow", "", Seeds(all...)))
 }
 
 func (w *world) anySeed() string { return rapid.SampledFrom([]string{"r", "s", "t"}).Draw(w.r, "seed") }
@@ -424,16 +424,16 @@ func (w *world) move() {
 func (w *world) next(change ...func(*pipeline.BeginOptions)) {
 	for {
 		w.n++
-		w.desk.Owner = fmt.Sprintf("w%d", w.n)
-		w.desk.Reopen()
-		o := pipeline.BeginOptions{Worker: pipeline.Worker{ID: w.desk.Owner}, Stages: w.desk.Plan}
+		w.driver.Owner = fmt.Sprintf("w%d", w.n)
+		w.driver.Reopen()
+		o := pipeline.BeginOptions{Worker: pipeline.Worker{ID: w.driver.Owner}, Stages: w.driver.Plan}
 		for _, c := range change {
 			c(&o)
 		}
-		err := w.desk.Store.Begin(context.Background(), o)
-		if err == nil && w.desk.Place.Postgres {
+		err := w.driver.Store.Begin(context.Background(), o)
+		if err == nil && w.driver.Place.Postgres {
 			time.Sleep(3 * time.Millisecond) // the others are silent for longer than a millisecond
-			_, err = w.desk.Beat(context.Background(), w.desk.Owner, time.Millisecond)
+			_, err = w.driver.Beat(context.Background(), w.driver.Owner, time.Millisecond)
 		}
 		if err == nil {
 			return
@@ -442,7 +442,7 @@ func (w *world) next(change ...func(*pipeline.BeginOptions)) {
 			w.r.Fatalf("%s: %v", w.last, err)
 		}
 		w.fog = true
-		w.desk.Options.Crash = nil
+		w.driver.Options.Crash = nil
 	}
 }
 
@@ -451,7 +451,7 @@ func (w *world) kill() { w.next() }
 func (w *world) version() {
 	stage := rapid.SampledFrom([]string{"grow", "trim", "note", "make.build", "make", "judge"}).Draw(w.r, "stage")
 	w.versions[stage]++
-	w.desk.Version(stage, fmt.Sprintf("v%d", w.versions[stage]))
+	w.driver.Version(stage, fmt.Sprintf("v%d", w.versions[stage]))
 	w.excuse(stage, "")
 	w.next()
 }
@@ -460,7 +460,7 @@ func (w *world) version() {
 func (w *world) die() {
 	n := rapid.IntRange(1, 4).Draw(w.r, "commits")
 	after := rapid.Bool().Draw(w.r, "after")
-	w.desk.Options.Crash = func(point string) error {
+	w.driver.Options.Crash = func(point string) error {
 		if strings.HasSuffix(point, "/after") == after {
 			if n--; n == 0 {
 				return errKilled
@@ -469,7 +469,7 @@ func (w *world) die() {
 		return nil
 	}
 	w.next()
-	w.desk.Options.Crash = nil // for the one after it
+	w.driver.Options.Crash = nil // for the one after it
 }
 
 // alive begins the next process where an operation was the death of this one.
@@ -490,17 +490,17 @@ func (w *world) alive(err error) {
 // sound are the rules that hold at every moment.
 func (w *world) sound() {
 	ctx := context.Background()
-	bad, err := w.desk.Recount(ctx)
+	bad, err := w.driver.Recount(ctx)
 	if errors.Is(err, store.ErrDead) {
 		w.alive(err)
 		return
 	}
-	w.desk.check(err)
+	w.driver.check(err)
 	if len(bad) > 0 {
 		w.r.Fatalf("after %s the tally is off: %+v", w.last, bad)
 	}
-	stuck, err := w.desk.Stuck(ctx)
-	w.desk.check(err)
+	stuck, err := w.driver.Stuck(ctx)
+	w.driver.check(err)
 	if len(stuck) > 0 {
 		w.r.Fatalf("after %s these wait for ever: %v", w.last, stuck)
 	}
@@ -508,7 +508,7 @@ func (w *world) sound() {
 
 // quiesce works until nothing is left to do, and compares.
 func (w *world) quiesce() {
-	w.desk.Options.Crash = nil
+	w.driver.Options.Crash = nil
 	w.last = "quiesce"
 	w.hands = nil
 	ctx := context.Background()
@@ -516,8 +516,8 @@ func (w *world) quiesce() {
 		w.next(func(o *pipeline.BeginOptions) { o.RetryCrashed = true })
 		w.seed()
 		w.clock = w.clock.Add(time.Hour)
-		_, err := w.desk.Due(ctx, w.clock)
-		w.desk.check(err)
+		_, err := w.driver.Due(ctx, w.clock)
+		w.driver.check(err)
 		for {
 			w.claimAll()
 			for range 30 {
@@ -541,9 +541,9 @@ func (w *world) quiesce() {
 }
 
 func (w *world) claimAll() {
-	for _, s := range slices.Backward(w.desk.Plan) {
+	for _, s := range slices.Backward(w.driver.Plan) {
 		if !s.Drain {
-			w.take(w.desk.Take(s.Name, 50)...)
+			w.take(w.driver.Take(s.Name, 50)...)
 		}
 	}
 }
@@ -637,7 +637,7 @@ func (w *world) wantJudged(out map[string]string, key, made, grown string) {
 // stand is what the store holds, in the same words; want is completed where the
 // store may choose.
 func (w *world) stand(want map[string]string) map[string]string {
-	d := w.desk
+	d := w.driver
 	out := map[string]string{}
 	for _, s := range d.Plan {
 		for step, err := range d.Each(s.Name) {
@@ -675,9 +675,9 @@ func (w *world) stand(want map[string]string) map[string]string {
 // dump is every live step, for the person who looks for the fault.
 func (w *world) dump() string {
 	var b strings.Builder
-	for _, s := range w.desk.Plan {
-		for step, err := range w.desk.Each(s.Name) {
-			w.desk.check(err)
+	for _, s := range w.driver.Plan {
+		for step, err := range w.driver.Each(s.Name) {
+			w.driver.check(err)
 			fmt.Fprintf(&b, "%s/%s %s %s by %s of %s: %q\n", step.Stage, step.Key, step.State, step.Reason, step.Fingerprint, step.Parent, Text(step.Record))
 		}
 	}

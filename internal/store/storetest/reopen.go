@@ -11,7 +11,7 @@ import (
 
 // rejects rejects each step that is named "stage/key" for its reason; a build named
 // with the text of a member refuses that member alone.
-func rejects(d *Desk, reasons map[string]schemas.Reason) {
+func rejects(d *Driver, reasons map[string]schemas.Reason) {
 	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		for _, own := range []bool{false, true} {
 			name := c.Stage + "/" + c.Key

@@ -69,7 +69,7 @@ func testCrashes(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func (d *Desk) suspect(stages ...string) *pipeline.Claim {
+func (d *Driver) suspect(stages ...string) *pipeline.Claim {
 	d.T.Helper()
 	c, err := d.ClaimSuspect(context.Background(), d.Owner, stages)
 	d.check(err)
@@ -77,7 +77,7 @@ func (d *Desk) suspect(stages ...string) *pipeline.Claim {
 }
 
 // claimAny claims the one step of a stage, by either lane.
-func (d *Desk) claimAny(stage string) pipeline.Claim {
+func (d *Driver) claimAny(stage string) pipeline.Claim {
 	d.T.Helper()
 	if c := d.suspect(stage); c != nil {
 		return *c
@@ -549,7 +549,7 @@ func testCommit(t *testing.T, place func(testing.TB) Place) {
 // follows ends as an undisturbed one does.
 func testCrashPoints(t *testing.T, place func(testing.TB) Place) {
 	points := map[string]int{}
-	work := func(d *Desk) {
+	work := func(d *Driver) {
 		d.Begin()
 		d.Seed("s=a=1 x/1=1 x/2=2", "r=b=1")
 		d.Run()
@@ -570,7 +570,7 @@ func testCrashPoints(t *testing.T, place func(testing.TB) Place) {
 	}
 	for point, n := range points {
 		for i := 1; i <= n; i += 1 + n/4 {
-			d := &Desk{T: mute{t}, Place: place(t), Owner: "w1", Plan: Plan()}
+			d := &Driver{T: mute{t}, Place: place(t), Owner: "w1", Plan: Plan()}
 			d.Options.Crash = killer(point, i)
 			died(func() { d.Reopen(); work(d) })
 			d.T, d.Options.Crash = t, nil
@@ -592,7 +592,7 @@ func testCrashPoints(t *testing.T, place func(testing.TB) Place) {
 }
 
 // lane runs one suspect.
-func (d *Desk) lane() bool {
+func (d *Driver) lane() bool {
 	d.T.Helper()
 	var names []string
 	for _, s := range d.Plan {

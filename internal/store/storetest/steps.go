@@ -118,7 +118,7 @@ func testViews(t *testing.T, place func(testing.TB) Place) {
 	}
 }
 
-func ended(d *Desk, page int) []string {
+func ended(d *Driver, page int) []string {
 	d.T.Helper()
 	var out []string
 	for key, stage := "", ""; ; {

@@ -16,8 +16,8 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Desk is where one stage asks.
-type Desk struct{ *llm.Desk }
+// Client asks models for one stage.
+type Client struct{ *llm.Client }
 
 // rest is how long an item waits for money: longer than a run waits, since only a person
 // brings some. A run with a higher budget asks at once.
@@ -25,8 +25,8 @@ const rest = 10 * time.Minute
 
 // Put puts one question. An error for which llm.NoAnswer holds means that somebody else
 // has to decide; others put the item off, or are faults.
-func Put[In, Out any](ctx context.Context, d Desk, p prompts.Prompt[In, Out], in In) (Out, prompts.Provenance, error) {
-	out, receipt, err := llm.Ask(ctx, d.Desk, p, in)
+func Put[In, Out any](ctx context.Context, d Client, p prompts.Prompt[In, Out], in In) (Out, prompts.Provenance, error) {
+	out, receipt, err := llm.Ask(ctx, d.Client, p, in)
 	pipeline.Charge(ctx, receipt.Cost)
 	if err != nil {
 		return out, receipt.Provenance, d.end(err)
@@ -35,7 +35,7 @@ func Put[In, Out any](ctx context.Context, d Desk, p prompts.Prompt[In, Out], in
 	return out, receipt.Provenance, nil
 }
 
-func (d Desk) end(err error) error {
+func (d Client) end(err error) error {
 	var later *llm.Later
 	switch {
 	case errors.As(err, &later):

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/environment"
@@ -23,6 +24,10 @@ import (
 
 // Registry is the resource that is paused where a package registry does not answer.
 const Registry = "registry"
+
+// Timeout bounds what a step does beside the commands that have limits of their own: asking registries, copying
+// toolchains, making a mirror, reading a history or a change. A step over it hangs.
+const Timeout = 2 * time.Hour
 
 // limits are the reasons of builds that passed a limit of ours.
 var limits = map[sandbox.End]schemas.Reason{

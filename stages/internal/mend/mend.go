@@ -22,7 +22,7 @@ import (
 )
 
 // Model asks a model.
-type Model struct{ Desk asked.Desk }
+type Model struct{ Client asked.Client }
 
 var _ environment.Repairer = Model{}
 
@@ -43,7 +43,7 @@ func (m Model) Repair(ctx context.Context, p lang.Project, r schemas.Recipe, log
 	if err != nil {
 		return r, false, err
 	}
-	out, _, err := asked.Put(ctx, m.Desk, prompts.Repair, in)
+	out, _, err := asked.Put(ctx, m.Client, prompts.Repair, in)
 	if llm.NoAnswer(err) {
 		return r, false, nil
 	}

@@ -95,8 +95,8 @@ func TestRepair(t *testing.T) {
 	} {
 		var material string
 		tc.says.material = &material
-		desk := asked.Desk{Desk: &llm.Desk{Settings: llm.Settings{Models: []string{"small"}, Tries: 1, MaxTokens: 100}, Provider: tc.says, Ledger: tc.says, Blobs: tc.says, Now: time.Now}}
-		got, ok, err := mend.Model{Desk: desk}.Repair(t.Context(), project, own, log)
+		client := asked.Client{Client: &llm.Client{Settings: llm.Settings{Models: []string{"small"}, Tries: 1, MaxTokens: 100}, Provider: tc.says, Ledger: tc.says, Blobs: tc.says, Now: time.Now}}
+		got, ok, err := mend.Model{Client: client}.Repair(t.Context(), project, own, log)
 		var edits []string
 		for _, r := range got.Repairs[len(own.Repairs):] {
 			edits = append(edits, r.Edit)

@@ -41,6 +41,13 @@ type Outside struct {
 	Observe func(Measured) // nil: nobody asks
 }
 
+// Timeout bounds n runs of a suite: each is a few attempts of a few processes, and a process ends at the limit of its
+// sandbox. It is far above what a proof comes to.
+func Timeout(n int, l sandbox.Limits) time.Duration {
+	const processes = 64
+	return ends.Timeout + time.Duration(n)*processes*l.Filled().Timeout
+}
+
 // Case is one start with all that its states rest on.
 type Case struct {
 	Start schemas.Start

@@ -1,4 +1,4 @@
-package all
+package plugins
 
 import (
 	"maps"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchmint/benchmint/internal/lang/languages"
+	"github.com/benchmint/benchmint/internal/languages"
 )
 
 // The table and the plugins are two lists of the same languages.

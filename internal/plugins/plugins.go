@@ -1,9 +1,9 @@
-// Package all is the one list of the plugins that are built into the program: the
+// Package plugins is the one list of the plugins that are built into the program: the
 // languages of which environments are made, and the maskers of those and of others.
 // What can be said of a language without its plugin is in package languages.
 //
 // It never decides anything by a language's name.
-package all
+package plugins
 
 import (
 	"github.com/benchmint/benchmint/internal/httpsuite"

@@ -1,4 +1,4 @@
-package main
+package harvest_test
 
 import (
 	"context"

@@ -1,51 +1,48 @@
-// Command harvest shows what release notes of a repository come to:
-//
-//	go run ./bench/harvest [-name owner/name] [-since DATE] [-quiet] [-labels] PATH…
-//
-// It prints each change with its release and its notes, and how each was tied to
-// it; then, for the changelogs as they stand at the head, how many entries were
-// given to a change, and how many of the numbers written in them were read. With
-// -labels, what the classifier says of changes without their headings is held
-// against the headings; -quiet leaves out where they differ.
-//
-// It never writes anything but its output.
-package main
+package harvest_test
 
 import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"testing"
 
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/harvest"
 )
 
-func main() {
-	name := flag.String("name", "", "owner/name; empty: of the folder owner+name, else as git has it")
-	since := flag.String("since", "", "YYYY-MM-DD")
-	quiet := flag.Bool("quiet", false, "only the counts")
-	unlinked := flag.Bool("unlinked", false, "entries at the head that no change has, one a line")
-	entries := flag.Bool("entries", false, "entries at the head with the changes that have them")
-	labelled := flag.Bool("labels", false, "labels with the headings hidden against the headings")
-	flag.Parse()
-	all := labels{}
-	for _, source := range flag.Args() {
-		o := options{source: source, name: *name, since: *since, quiet: *quiet, unlinked: *unlinked, entries: *entries}
-		if *labelled {
-			o.labels = all
-		}
-		if err := o.run(context.Background()); err != nil {
-			fmt.Fprintln(os.Stderr, "harvest:", err)
-			os.Exit(1)
-		}
+var (
+	repository   = flag.String("repository", "", "a repository whose notes BenchmarkRealNotes shows")
+	realName     = flag.String("name", "", "its owner/name; empty: of the folder owner+name, else as git has it")
+	realSince    = flag.String("since", "", "YYYY-MM-DD")
+	onlyCounts   = flag.Bool("quiet", false, "only the counts")
+	realUnlinked = flag.Bool("unlinked", false, "entries at the head that no change has, one a line")
+	realEntries  = flag.Bool("entries", false, "entries at the head with the changes that have them")
+	realLabels   = flag.Bool("labels", false, "labels with the headings hidden against the headings")
+)
+
+// BenchmarkRealNotes shows what release notes of a repository come to: each change with its release and its notes, and how
+// each was tied to it; then, for the changelogs as they stand at the head, how many entries were given to a change, and
+// how many of the numbers written in them were read. With -labels, what the classifier says of changes without their
+// headings is held against the headings; -quiet leaves out where they differ.
+//
+//	go test ./stages/harvest -run - -bench RealNotes -benchtime 1x -repository FOLDER
+func BenchmarkRealNotes(b *testing.B) {
+	if *repository == "" {
+		b.Skip("no -repository is given")
 	}
-	if *labelled {
-		all.print()
+	o := options{source: *repository, name: *realName, since: *realSince, quiet: *onlyCounts, unlinked: *realUnlinked, entries: *realEntries}
+	if *realLabels {
+		o.labels = labels{}
+	}
+	if err := o.run(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	if *realLabels {
+		o.labels.print()
 	}
 }
 
@@ -84,7 +81,7 @@ func (o options) run(ctx context.Context) error {
 	}
 	if !o.quiet && o.labels == nil {
 		for _, c := range changes {
-			show(c)
+			showChange(c)
 		}
 	}
 	if o.labels != nil {
@@ -95,7 +92,7 @@ func (o options) run(ctx context.Context) error {
 	return o.count(ctx, repo, releases, changes)
 }
 
-func show(c schemas.Change) {
+func showChange(c schemas.Change) {
 	fmt.Printf("%.12s #%d %s [%s] %s\n", c.Commit, c.Number, c.CommittedAt.Format("2006-01-02"), c.Release, c.Subject)
 	if c.Twin != "" {
 		fmt.Printf("  twin of %s\n", c.Twin)

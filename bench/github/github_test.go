@@ -1,19 +1,17 @@
-// Command github measures what GitHub is asked for real repositories: it serves their git and
-// what their histories tell of pull requests and releases from a test GitHub, and runs the
-// program over them up to the labels.
+// Package github measures what GitHub is asked for real repositories: it serves their git and what their histories tell
+// of pull requests and releases from a test GitHub, and runs the program over them up to the labels.
 //
-//	go run ./bench/github -most 70 OWNER/NAME=CLONE…
+//	go test ./bench/github -bench GitHub -benchtime 1x -timeout 2h -most 70 -args OWNER/NAME=CLONE…
 //
-// It counts requests and points for each candidate on the server's side, once, in a second
-// run, and in a run that is killed so many times (-kills) and must end with the same labels.
-// It exits 1 where it does not, or where a goal is missed.
+// It counts requests and points for each candidate on the server's side, once, in a second run, and in a run that is
+// killed so many times (-kills) and must end with the same labels.
 //
-// With -faults it measures nothing. Each fault of GitHub that docs/faults.md names comes in the
-// middle of a run of its own; how that run ends is printed, and a run after it, with the fault
-// gone, must end with the labels of an undisturbed one. -fault names some of them.
+// With -faults it measures nothing. Each fault of GitHub that docs/faults.md names comes in the middle of a run of its
+// own; how that run ends is printed, and a run after it, with the fault gone, must end with the labels of an undisturbed
+// one. -fault names some of them.
 //
 // It never asks GitHub itself.
-package main
+package github
 
 import (
 	"bytes"
@@ -26,6 +24,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/benchmint/benchmint/internal/github/githubtest"
@@ -35,20 +34,20 @@ import (
 	"github.com/benchmint/benchmint/stages/harvest"
 )
 
-func main() {
-	var b bench
-	flag.StringVar(&b.dir, "dir", filepath.Join("_work", "bench-github"), "where everything goes; made anew")
-	flag.IntVar(&b.most, "most", 70, "candidates of each repository")
-	flag.IntVar(&b.kills, "kills", 5, "how often the third run is killed")
-	flag.BoolVar(&b.inject, "faults", false, "inject each fault of docs/faults.md in the middle of a run instead")
-	flag.StringVar(&b.only, "fault", "", "with -faults: those whose names hold one of these words, with commas between")
-	flag.Parse()
-	if err := b.run(context.Background(), flag.Args()); err != nil {
-		fmt.Fprintln(os.Stderr, "github:", err)
-		if errors.Is(err, errMissed) {
-			os.Exit(1)
-		}
-		os.Exit(2)
+var (
+	most         = flag.Int("most", 70, "candidates of each repository")
+	kills        = flag.Int("kills", 5, "how often the third run is killed")
+	inject       = flag.Bool("faults", false, "inject each fault of docs/faults.md in the middle of a run instead")
+	wantedFaults = flag.String("fault", "", "with -faults: those whose names hold one of these words, with commas between")
+)
+
+func BenchmarkGitHub(b *testing.B) {
+	if len(flag.Args()) == 0 {
+		b.Skip("no repositories are named: -args OWNER/NAME=CLONE…")
+	}
+	m := &bench{dir: b.TempDir(), most: *most, kills: *kills, inject: *inject, only: *wantedFaults}
+	if err := m.run(b.Context(), flag.Args()); err != nil {
+		b.Fatal(err)
 	}
 }
 
@@ -68,15 +67,6 @@ type bench struct {
 }
 
 func (b *bench) run(ctx context.Context, args []string) (err error) {
-	if len(args) == 0 {
-		return errors.New("name repositories: OWNER/NAME=CLONE")
-	}
-	if b.dir, err = filepath.Abs(b.dir); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(b.dir); err != nil {
-		return err
-	}
 	world, names, err := b.world(ctx, args)
 	if err != nil {
 		return err
@@ -89,7 +79,7 @@ func (b *bench) run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	b.program = filepath.Join(b.dir, "benchmint")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/benchmint").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.program, "../../cmd/benchmint").CombinedOutput(); err != nil {
 		return fmt.Errorf("building: %w: %s", err, out)
 	}
 	if b.inject {

@@ -1,6 +1,6 @@
 // Package languages is the list of languages as far as it is plain data: names, file
 // extensions, registries and variables. What must not depend on a parser (the
-// configuration, datasets, sandboxes, recipes) reads it; package all holds the plugins,
+// configuration, datasets, sandboxes, recipes) reads it; package plugins holds the plugins,
 // and its tests compare the two.
 //
 // It never reads code, and never holds a rule that needs a tree to decide.

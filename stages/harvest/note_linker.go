@@ -16,14 +16,14 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// desk is where notes are sorted: the line is walked from the oldest change of the
+// noteLinker gives notes to the changes that they are about: the line is walked from the oldest change of the
 // window to the head, and each entry is given out when it first appears.
-type desk struct {
-	repo    *gitrepo.Repo
-	history *gitrepo.History
-	shelf   *shelf
-	line    *line
-	changes []schemas.Change
+type noteLinker struct {
+	repo     *gitrepo.Repo
+	history  *gitrepo.History
+	releases *releaseIndex
+	line     *line
+	changes  []schemas.Change
 
 	subjects map[string][]int        // places by what commits call themselves
 	closers  map[int][]int           // places by the issues that their messages close
@@ -36,7 +36,7 @@ type desk struct {
 
 // takeNotes gives each change its notes. Those of changelogs and fragments come
 // first, then those of tags; what nobody wrote a note for has its subject.
-func takeNotes(ctx context.Context, d *desk) error {
+func takeNotes(ctx context.Context, d *noteLinker) error {
 	if len(d.changes) == 0 {
 		return nil
 	}
@@ -82,7 +82,7 @@ func takeNotes(ctx context.Context, d *desk) error {
 var closes = lazyregexp.New(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)\b`)
 
 // meet finds out whom links mean, from the changelogs as they stand now.
-func (d *desk) meet(ctx context.Context) error {
+func (d *noteLinker) meet(ctx context.Context) error {
 	rows, err := d.repo.Raw(ctx, gitrepo.EmptyTree, d.line.commits[0].Tree)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ type entry struct {
 }
 
 // visit gives out what the commit at a place of the line adds.
-func (d *desk) visit(ctx context.Context, at int) error {
+func (d *noteLinker) visit(ctx context.Context, at int) error {
 	commit := d.line.commits[at]
 	var files []schemas.ChangedFile
 	change := d.places[at]
@@ -172,13 +172,13 @@ func (d *desk) visit(ctx context.Context, at int) error {
 
 // share ties an entry of before to the changes that it came to name as well: the
 // commit itself by its diff, others by their numbers.
-func (d *desk) share(e grownEntry, by author) {
+func (d *noteLinker) share(e grownEntry, by author) {
 	for _, n := range e.more {
 		at, landed := d.line.numbers[n]
 		switch {
 		case by.own[n] && (landed && at == by.at || !by.docs && !by.release):
 			d.note(by.at, e.entry, schemas.LinkDiff)
-		case landed && at >= by.at && d.shelf.fits(e.entry, at, by) && !d.has(at, e.words):
+		case landed && at >= by.at && d.releases.fits(e.entry, at, by) && !d.has(at, e.words):
 			d.note(at, e.entry, schemas.LinkNumber)
 		}
 	}
@@ -194,7 +194,7 @@ const (
 )
 
 // entries reads one file; what is no text, too large or not there has none.
-func (d *desk) entries(ctx context.Context, path, mode, blob string) ([]entry, error) {
+func (d *noteLinker) entries(ctx context.Context, path, mode, blob string) ([]entry, error) {
 	if !tells(path) {
 		return nil, nil
 	}
@@ -228,7 +228,7 @@ func (d *desk) entries(ctx context.Context, path, mode, blob string) ([]entry, e
 	return all, nil
 }
 
-func (d *desk) text(ctx context.Context, mode, blob string) (string, error) {
+func (d *noteLinker) text(ctx context.Context, mode, blob string) (string, error) {
 	if !strings.HasPrefix(mode, "100") || blob == noContent {
 		return "", nil
 	}
@@ -273,7 +273,7 @@ const (
 	someLines = 40
 )
 
-func (d *desk) author(at int, files []schemas.ChangedFile, before, added []entry, fresh bool) author {
+func (d *noteLinker) author(at int, files []schemas.ChangedFile, before, added []entry, fresh bool) author {
 	commit := d.line.commits[at]
 	a := author{at: at, own: map[int]bool{}, docs: true}
 	told := d.ownNumbers(at, a.own)
@@ -311,7 +311,7 @@ func (d *desk) author(at int, files []schemas.ChangedFile, before, added []entry
 }
 
 // ownNumbers puts the numbers of a commit into own. told is the text that it was read from.
-func (d *desk) ownNumbers(at int, own map[int]bool) (told string) {
+func (d *noteLinker) ownNumbers(at int, own map[int]bool) (told string) {
 	subject := d.line.commits[at].Subject
 	told = subject
 	if c := d.places[at]; c != nil {
@@ -348,7 +348,7 @@ func sections(all []entry) []gitrepo.Version {
 
 // newVersion reports whether entries stand below a released version that was not
 // there before.
-func (d *desk) newVersion(before, added []entry) bool {
+func (d *noteLinker) newVersion(before, added []entry) bool {
 	for _, e := range added {
 		if e.Released && !slices.ContainsFunc(before, func(b entry) bool { return b.Version == e.Version }) {
 			return true
@@ -359,7 +359,7 @@ func (d *desk) newVersion(before, added []entry) bool {
 
 // give ties one new entry to its change: to the commit that wrote it, unless that
 // wrote for others; else by number, else by commit, else to none.
-func (d *desk) give(e entry, by author) {
+func (d *noteLinker) give(e entry, by author) {
 	mine := slices.ContainsFunc(e.Named, func(n int) bool {
 		at, landed := d.line.numbers[n]
 		return by.own[n] && (landed && at == by.at || !by.docs && !by.release)
@@ -380,7 +380,7 @@ func (d *desk) give(e entry, by author) {
 	}
 	linked := false
 	for _, id := range e.commits() {
-		if at := d.history.Landed(id); at >= by.at && d.shelf.fits(e, at, by) {
+		if at := d.history.Landed(id); at >= by.at && d.releases.fits(e, at, by) {
 			d.note(at, e, schemas.LinkCommit)
 			linked = true
 		}
@@ -390,7 +390,7 @@ func (d *desk) give(e entry, by author) {
 	}
 	// Notes that are made from commits' subjects, without their numbers.
 	for _, at := range d.subjects[description(e.Text)] {
-		if at > by.at && d.shelf.fits(e, at, by) {
+		if at > by.at && d.releases.fits(e, at, by) {
 			d.note(at, e, schemas.LinkSelf)
 		}
 	}
@@ -413,7 +413,7 @@ func description(text string) string {
 }
 
 // has reports whether a change was given an entry before it was re-worded.
-func (d *desk) has(at int, words []string) bool {
+func (d *noteLinker) has(at int, words []string) bool {
 	c := d.places[at]
 	return c != nil && slices.ContainsFunc(c.Notes, func(n schemas.Note) bool { return changelog.Likeness(changelog.Words(n.Text), words) >= alike })
 }
@@ -422,12 +422,12 @@ func (d *desk) has(at int, words []string) bool {
 // diff of a change that is none of them they count where they are written as pull
 // requests, or where the entry names nothing else: with an issue beside them, they
 // are mentions.
-func (d *desk) landed(e entry, by author) []int {
+func (d *noteLinker) landed(e entry, by author) []int {
 	var out []int
 	all, sure := true, false
 	for _, n := range e.Named {
 		at, ok := d.line.numbers[n]
-		if !ok || at < by.at || !d.shelf.fits(e, at, by) || slices.Contains(out, at) {
+		if !ok || at < by.at || !d.releases.fits(e, at, by) || slices.Contains(out, at) {
 			all = all && slices.Contains(out, at)
 			continue
 		}
@@ -441,11 +441,11 @@ func (d *desk) landed(e entry, by author) []int {
 }
 
 // closed are the changes that say that they end an issue which an entry names.
-func (d *desk) closed(e entry, by author) []int {
+func (d *noteLinker) closed(e entry, by author) []int {
 	var out []int
 	for _, n := range e.Named {
 		for _, at := range d.closers[n] {
-			if at > by.at && d.shelf.fits(e, at, by) && !slices.Contains(out, at) {
+			if at > by.at && d.releases.fits(e, at, by) && !slices.Contains(out, at) {
 				out = append(out, at)
 			}
 		}
@@ -463,7 +463,7 @@ func (e entry) commits() (out []string) {
 }
 
 // note puts an entry to the change at a place of the line, if that is asked for.
-func (d *desk) note(at int, e entry, link schemas.NoteLink) {
+func (d *noteLinker) note(at int, e entry, link schemas.NoteLink) {
 	c := d.places[at]
 	if c == nil {
 		return
@@ -485,9 +485,9 @@ func (d *desk) note(at int, e entry, link schemas.NoteLink) {
 }
 
 // tags read how releases are announced on the forge, and the messages of annotated tags.
-func (d *desk) tags() {
+func (d *noteLinker) tags() {
 	for _, t := range d.history.Tags {
-		b := d.shelf.byTag[t.Name]
+		b := d.releases.byTag[t.Name]
 		if b == nil {
 			continue
 		}
@@ -500,12 +500,12 @@ func (d *desk) tags() {
 
 // message reads what a release says: an entry is tied by number, by commit, or by being a
 // change's subject.
-func (d *desk) message(t gitrepo.Tag, b *book, text string, form schemas.NoteForm) {
+func (d *noteLinker) message(t gitrepo.Tag, b *book, text string, form schemas.NoteForm) {
 	if text == "" {
 		return
 	}
 	in := func(at int) bool {
-		return at >= 0 && d.history.Holds(t.Name, at) && !d.shelf.held(b.Previous, at)
+		return at >= 0 && d.history.Holds(t.Name, at) && !d.releases.held(b.Previous, at)
 	}
 	for _, e := range d.reader.Message(text) {
 		e.Version = b.Release.Version
@@ -532,7 +532,7 @@ func (d *desk) message(t gitrepo.Tag, b *book, text string, form schemas.NoteFor
 }
 
 // finish puts a change's notes in order; one without any has its own subject.
-func (d *desk) finish(c *schemas.Change) {
+func (d *noteLinker) finish(c *schemas.Change) {
 	if len(c.Notes) == 0 {
 		text := title(*c)
 		c.Notes = []schemas.Note{{

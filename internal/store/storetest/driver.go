@@ -29,8 +29,8 @@ type Place struct {
 	Postgres bool
 }
 
-// Desk works on one store by hand: it claims, settles, and tells what it sees.
-type Desk struct {
+// Driver works on one store by hand: it claims, settles, and tells what it sees.
+type Driver struct {
 	T     testing.TB
 	Place Place
 	*store.Store
@@ -73,16 +73,16 @@ func Takers(stage, text string) []string {
 }
 
 // Open opens a store and begins a run of the suite's plan.
-func Open(t testing.TB, p Place, o store.Options) *Desk {
+func Open(t testing.TB, p Place, o store.Options) *Driver {
 	t.Helper()
-	d := &Desk{T: t, Place: p, Owner: "w1", Options: o, Plan: Plan()}
+	d := &Driver{T: t, Place: p, Owner: "w1", Options: o, Plan: Plan()}
 	d.Reopen()
 	d.Begin()
 	return d
 }
 
 // Reopen opens the store anew, as the next process would.
-func (d *Desk) Reopen() {
+func (d *Driver) Reopen() {
 	d.T.Helper()
 	if d.Store != nil {
 		d.check(d.Store.Close())
@@ -96,7 +96,7 @@ func (d *Desk) Reopen() {
 }
 
 // Begin begins a run.
-func (d *Desk) Begin(change ...func(*pipeline.BeginOptions)) {
+func (d *Driver) Begin(change ...func(*pipeline.BeginOptions)) {
 	d.T.Helper()
 	o := pipeline.BeginOptions{Worker: pipeline.Worker{ID: d.Owner, Host: "here"}, Stages: d.Plan}
 	for _, c := range change {
@@ -107,7 +107,7 @@ func (d *Desk) Begin(change ...func(*pipeline.BeginOptions)) {
 
 // Kill ends the process and begins the next run. On PostgreSQL another worker
 // takes back what the dead one had.
-func (d *Desk) Kill(change ...func(*pipeline.BeginOptions)) {
+func (d *Driver) Kill(change ...func(*pipeline.BeginOptions)) {
 	d.T.Helper()
 	if !d.Place.Postgres {
 		d.Reopen()
@@ -124,7 +124,7 @@ func (d *Desk) Kill(change ...func(*pipeline.BeginOptions)) {
 }
 
 // Version changes the fingerprint of a stage.
-func (d *Desk) Version(stage, version string) {
+func (d *Driver) Version(stage, version string) {
 	d.Plan = slices.Clone(d.Plan)
 	for i := range d.Plan {
 		if d.Plan[i].Name == stage {
@@ -133,7 +133,7 @@ func (d *Desk) Version(stage, version string) {
 	}
 }
 
-func (d *Desk) check(err error) {
+func (d *Driver) check(err error) {
 	d.T.Helper()
 	if err != nil {
 		d.T.Fatal(err)
@@ -224,7 +224,7 @@ func Seeds(all ...pipeline.Made) iter.Seq2[pipeline.Made, error] {
 }
 
 // Seed gives the first stage its inputs.
-func (d *Desk) Seed(words ...string) {
+func (d *Driver) Seed(words ...string) {
 	d.T.Helper()
 	var all []pipeline.Made
 	for _, w := range words {
@@ -236,7 +236,7 @@ func (d *Desk) Seed(words ...string) {
 }
 
 // Take claims up to n steps of a stage.
-func (d *Desk) Take(stage string, n int) []pipeline.Claim {
+func (d *Driver) Take(stage string, n int) []pipeline.Claim {
 	d.T.Helper()
 	c, err := d.Claim(context.Background(), d.Owner, []pipeline.Want{{Stage: stage, N: n}})
 	d.check(err)
@@ -244,7 +244,7 @@ func (d *Desk) Take(stage string, n int) []pipeline.Claim {
 }
 
 // TakeOne claims the one ready step of a stage.
-func (d *Desk) TakeOne(stage string) pipeline.Claim {
+func (d *Driver) TakeOne(stage string) pipeline.Claim {
 	d.T.Helper()
 	c := d.Take(stage, 10)
 	if len(c) != 1 {
@@ -255,7 +255,7 @@ func (d *Desk) TakeOne(stage string) pipeline.Claim {
 
 // End settles, in one transaction; every settlement is d's own where it names no
 // other owner.
-func (d *Desk) End(all ...pipeline.Settlement) []pipeline.Settled {
+func (d *Driver) End(all ...pipeline.Settlement) []pipeline.Settled {
 	d.T.Helper()
 	for i := range all {
 		if all[i].Owner == "" {
@@ -268,7 +268,7 @@ func (d *Desk) End(all ...pipeline.Settlement) []pipeline.Settled {
 }
 
 // Run works until nothing is ready, the drain last.
-func (d *Desk) Run() {
+func (d *Driver) Run() {
 	d.T.Helper()
 	for _, drain := range []bool{false, true} {
 		for d.round(drain) {
@@ -276,7 +276,7 @@ func (d *Desk) Run() {
 	}
 }
 
-func (d *Desk) round(drain bool) bool {
+func (d *Driver) round(drain bool) bool {
 	d.T.Helper()
 	do := d.Do
 	if do == nil {
@@ -301,7 +301,7 @@ func (d *Desk) round(drain bool) bool {
 }
 
 // Runs wants exactly these steps to have been run since the last call.
-func (d *Desk) Runs(want ...string) {
+func (d *Driver) Runs(want ...string) {
 	d.T.Helper()
 	slices.Sort(d.Ran)
 	slices.Sort(want)
@@ -312,7 +312,7 @@ func (d *Desk) Runs(want ...string) {
 }
 
 // Stand is the tally, "stage state n" or "stage state reason n".
-func (d *Desk) Stand() []string {
+func (d *Driver) Stand() []string {
 	d.T.Helper()
 	all, err := d.Tallies(context.Background())
 	d.check(err)
@@ -328,7 +328,7 @@ func (d *Desk) Stand() []string {
 }
 
 // Stands wants the tally to be this, and to be what the steps add up to.
-func (d *Desk) Stands(want ...string) {
+func (d *Driver) Stands(want ...string) {
 	d.T.Helper()
 	slices.Sort(want)
 	got := d.Stand()
@@ -341,7 +341,7 @@ func (d *Desk) Stands(want ...string) {
 
 // Sound wants the tally to be a count over the rows, and nothing to wait for a
 // build that has ended.
-func (d *Desk) Sound() {
+func (d *Driver) Sound() {
 	d.T.Helper()
 	ctx := context.Background()
 	bad, err := d.Recount(ctx)
@@ -357,7 +357,7 @@ func (d *Desk) Sound() {
 }
 
 // Is wants a step to stand so: "state", "state reason", or "" for no such step.
-func (d *Desk) Is(stage, key, want string) schemas.Step {
+func (d *Driver) Is(stage, key, want string) schemas.Step {
 	d.T.Helper()
 	s, ok, err := d.Step(stage, key)
 	d.check(err)
@@ -372,7 +372,7 @@ func (d *Desk) Is(stage, key, want string) schemas.Step {
 }
 
 // Packed are the texts of the drain's inputs, "key=text".
-func (d *Desk) Packed() []string {
+func (d *Driver) Packed() []string {
 	d.T.Helper()
 	var out []string
 	for after := ""; ; {
@@ -389,7 +389,7 @@ func (d *Desk) Packed() []string {
 }
 
 // Packs wants the drain's inputs to be these.
-func (d *Desk) Packs(want ...string) {
+func (d *Driver) Packs(want ...string) {
 	d.T.Helper()
 	if diff := cmp.Diff(want, d.Packed(), cmpopts.EquateEmpty()); diff != "" {
 		d.T.Errorf("inputs of the drain (-want +got):\n%s", diff)

@@ -1,13 +1,12 @@
-// Command readers gives each reader of strangers' files the nastiest shapes that we know,
-// in sizes n and 4n, and prints the CPU time of both and their ratio: 4 where the time
-// grows with the size, 16 where it grows with its square.
+// Package readers gives each reader of strangers' files the nastiest shapes that we know. With -most it reads them in
+// sizes n and 4n, and prints the CPU time of both and their ratio: 4 where the time grows with the size, 16 where it
+// grows with its square:
 //
-//	go run ./bench/readers [-most 4000000] [-only READER]
+//	go test ./bench/readers -v -most 4000000 [-only READER]
 //
-// A size is followed by one four times as large until one takes a second or is -most
-// bytes. It is a measure, and no test: a busy machine shows larger ratios. It never asks a
-// network, and never runs anything but itself.
-package main
+// A size is followed by one four times as large until one takes a second or is -most bytes. A busy machine shows larger
+// ratios. It never asks a network, and never runs anything but itself.
+package readers
 
 import (
 	"context"
@@ -19,22 +18,47 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 )
 
-func main() {
-	only := flag.String("only", "", "only readers and shapes with this in their names")
-	most := flag.Int("most", 4_000_000, "largest size in bytes")
-	one := flag.String("one", "", "READER/SHAPE to read once, for the command itself")
-	size := flag.Int("size", 0, "bytes of -one")
+var (
+	only = flag.String("only", "", "only readers and shapes with this in their names")
+	most = flag.Int("most", 0, "largest size in bytes that is measured; 0 measures nothing")
+	one  = flag.String("one", "", "READER/SHAPE to read once, for the test itself")
+	size = flag.Int("size", 0, "bytes of -one")
+)
+
+func TestMain(m *testing.M) {
 	flag.Parse()
 	if *one != "" {
 		readOnce(*one, *size)
-		return
+		os.Exit(0)
 	}
-	if err := run(*only, *most); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	os.Exit(m.Run())
+}
+
+// TestReaders: no reader stops at any shape. With -most it measures them as well.
+func TestReaders(t *testing.T) { //nolint:paralleltest // it measures time
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, reader := range sortedKeys(readers()) {
+		for _, shape := range readers()[reader].shapes {
+			name := reader + "/" + shape
+			switch {
+			case !strings.Contains(name, *only):
+			case *most == 0:
+				readers()[reader].read(shapes[shape](1_000))
+			default:
+				line, err := measure(self, name, *most)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				t.Logf("| %s | %s | %s |", reader, shape, line)
+			}
+		}
 	}
 }
 
@@ -57,28 +81,6 @@ const (
 	enough   = 1.0 // seconds
 	limit    = time.Minute
 )
-
-func run(only string, most int) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	fmt.Println("| reader | shape | bytes | CPU s | at 4 × | ratio |\n| --- | --- | --- | --- | --- | --- |")
-	for _, reader := range sortedKeys(readers()) {
-		for _, shape := range readers()[reader].shapes {
-			name := reader + "/" + shape
-			if !strings.Contains(name, only) {
-				continue
-			}
-			line, err := measure(self, name, most)
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			fmt.Printf("| %s | %s | %s |\n", reader, shape, line)
-		}
-	}
-	return nil
-}
 
 func measure(self, name string, most int) (string, error) {
 	before := 0.0

@@ -9,9 +9,9 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// shelf is the releases of a source by package, in the order that they came to
+// releaseIndex is the releases of a source by package, in the order that they came to
 // hold the line.
-type shelf struct {
+type releaseIndex struct {
 	history  *gitrepo.History
 	byTag    map[string]*book
 	packages map[string][]*book // newest first
@@ -25,8 +25,8 @@ type book struct {
 	at      int // the newest commit of the line that it holds
 }
 
-func newShelf(releases []schemas.Release, history *gitrepo.History) *shelf {
-	s := &shelf{history: history, byTag: map[string]*book{}, packages: map[string][]*book{}}
+func newReleaseIndex(releases []schemas.Release, history *gitrepo.History) *releaseIndex {
+	s := &releaseIndex{history: history, byTag: map[string]*book{}, packages: map[string][]*book{}}
 	for _, r := range releases { // newest first
 		version, _ := gitrepo.ParseVersion(r.Tag)
 		b := &book{Release: r, version: version, at: history.At(r.Tag)}
@@ -44,7 +44,7 @@ func newShelf(releases []schemas.Release, history *gitrepo.History) *shelf {
 
 // of names the package that a change belongs to: the one in whose folder most of
 // its files lie, else the repository's own.
-func (s *shelf) of(c schemas.Change) string {
+func (s *releaseIndex) of(c schemas.Change) string {
 	if len(s.names) == 0 {
 		return ""
 	}
@@ -69,7 +69,7 @@ func (s *shelf) of(c schemas.Change) string {
 
 // first is the first release that holds a change; the zero Release where none
 // does. A package that released nothing since is no reason to have none.
-func (s *shelf) first(c schemas.Change, at int) schemas.Release {
+func (s *releaseIndex) first(c schemas.Change, at int) schemas.Release {
 	if b := s.firstOf(s.of(c), at); b != nil {
 		return b.Release
 	}
@@ -85,7 +85,7 @@ func (s *shelf) first(c schemas.Change, at int) schemas.Release {
 	return best.Release
 }
 
-func (s *shelf) firstOf(name string, at int) *book {
+func (s *releaseIndex) firstOf(name string, at int) *book {
 	var best *book
 	for _, b := range s.packages[name] {
 		if b.at >= 0 && b.at <= at && (best == nil || b.before(best)) {
@@ -108,7 +108,7 @@ func (b *book) before(c *book) bool {
 
 // bound is the place of the line at which the newest n releases of a package end:
 // what its release before them holds.
-func (s *shelf) bound(name string, n int) int {
+func (s *releaseIndex) bound(name string, n int) int {
 	for _, b := range s.packages[name] {
 		if b.Pre || b.at < 0 {
 			continue
@@ -121,7 +121,7 @@ func (s *shelf) bound(name string, n int) int {
 	return int(^uint(0) >> 1)
 }
 
-func (s *shelf) end(n int) int {
+func (s *releaseIndex) end(n int) int {
 	last := 0
 	for _, name := range s.names {
 		last = max(last, s.bound(name, n))
@@ -132,11 +132,11 @@ func (s *shelf) end(n int) int {
 	return last
 }
 
-func (s *shelf) inWindow(c schemas.Change, at, n int) bool { return at < s.bound(s.of(c), n) }
+func (s *releaseIndex) inWindow(c schemas.Change, at, n int) bool { return at < s.bound(s.of(c), n) }
 
 // fits reports whether an entry can be about a change: the release that its section
 // is for must not come after one that held the change already.
-func (s *shelf) fits(e entry, change int, by author) bool {
+func (s *releaseIndex) fits(e entry, change int, by author) bool {
 	if b := s.release(e.Version); b != nil {
 		return !s.held(s.told(b, by), change)
 	}
@@ -156,13 +156,13 @@ func (s *shelf) fits(e entry, change int, by author) bool {
 
 // held reports whether a release holds a change as an ancestor. One that it holds as
 // a pick may well be told of in the next release of the line.
-func (s *shelf) held(tag string, change int) bool {
+func (s *releaseIndex) held(tag string, change int) bool {
 	at := s.history.At(tag)
 	return at >= 0 && at <= change
 }
 
 // release is the one that a section's heading names; nil where none does.
-func (s *shelf) release(heading string) *book {
+func (s *releaseIndex) release(heading string) *book {
 	v, ok := gitrepo.ParseVersion(heading)
 	if !ok {
 		return nil
@@ -179,7 +179,7 @@ func (s *shelf) release(heading string) *book {
 
 // told is the release before one that the changelog has a section for: a tag that
 // nobody wrote notes for (a release that failed) has its changes told in the next.
-func (s *shelf) told(b *book, by author) string {
+func (s *releaseIndex) told(b *book, by author) string {
 	for previous := s.byTag[b.Previous]; previous != nil; previous = s.byTag[previous.Previous] {
 		if slices.ContainsFunc(by.sections, func(v gitrepo.Version) bool { return v.Compare(previous.version) == 0 }) {
 			return previous.Tag
