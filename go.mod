@@ -34,6 +34,7 @@ require (
 	github.com/spf13/pflag v1.0.9
 	github.com/tidwall/jsonc v0.3.2
 	github.com/ulikunitz/xz v0.5.15
+	github.com/uudashr/gocognit v1.3.0
 	github.com/vbauerster/mpb/v8 v8.9.3
 	github.com/vektah/gqlparser/v2 v2.5.64
 	github.com/yuin/goldmark v1.8.2

@@ -427,28 +427,40 @@ func (w *writer) rejects(in iter.Seq2[Reject, error]) error {
 			r.Detail = w.redactor.mask(r.InstanceID, RejectsFile, r.Detail)
 			return yield(r, count)
 		}
-		if in != nil {
-			for r, err := range in {
-				if err != nil {
-					yield(nil, err)
-					return
-				}
-				for ; len(own) > 0 && compareRejects(own[0], r) < 0; own = own[1:] {
-					if !give(own[0]) {
-						return
-					}
-				}
-				if !give(r) {
-					return
-				}
+		for r, err := range mergedRejects(own, in) {
+			if err != nil {
+				yield(nil, err)
+				return
 			}
-		}
-		for _, r := range own {
 			if !give(r) {
 				return
 			}
 		}
 	})
+}
+
+// mergedRejects are two sorted lists as one; in may be nil, and ends at its first error.
+func mergedRejects(own []Reject, in iter.Seq2[Reject, error]) iter.Seq2[Reject, error] {
+	return func(yield func(Reject, error) bool) {
+		own := own
+		if in != nil {
+			for r, err := range in {
+				for ; err == nil && len(own) > 0 && compareRejects(own[0], r) < 0; own = own[1:] {
+					if !yield(own[0], nil) {
+						return
+					}
+				}
+				if !yield(r, err) || err != nil {
+					return
+				}
+			}
+		}
+		for _, r := range own {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
 }
 
 func compareRejects(a, b Reject) int {

@@ -30,12 +30,12 @@ type Source struct {
 	// Refs is the digest of all tags, and of whether the clone lacks objects: a new tag
 	// changes notes, not commits.
 	Refs Digest `json:"refs,omitempty"`
-	// EarlierSources are the sources of the same history whose names sort before this one: a
-	// change that one of them has as well is theirs. Before it is crawled, those that
+	// EarlierSources have the same history and names that sort before this one: a change
+	// that one of them has as well is theirs. Before it is crawled, those that
 	// are known without fetching anything.
 	EarlierSources []string `json:"elders,omitempty"`
-	// Beside tells of a source that is not crawled yet the names before its own of which
-	// nobody knows whether they are such sources: they were never fetched. A crawl that looked
+	// Beside is the digest of the names before its own of which nobody knows, before this
+	// source is crawled, whether they have the same history: they were never fetched. A crawl that looked
 	// at fewer or others is done again.
 	Beside Digest `json:"beside,omitempty"`
 }
@@ -202,6 +202,12 @@ type Release struct {
 	Previous string `json:"previous,omitempty"`
 	// Body is how a forge announces it; "" where none does.
 	Body string `json:"body,omitempty"`
+}
+
+// Untagged is a commit that no tag names, as a release.
+func Untagged(repo, commit string, at time.Time) Release {
+	short := "c" + commit[:min(len(commit), 12)]
+	return Release{Repo: repo, Tag: short, Version: short, Commit: commit, Date: at.UTC()}
 }
 
 // NoteForm is the kind of text that a note was found in.

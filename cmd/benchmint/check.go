@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +23,7 @@ func newCheck(p *program) *cobra.Command {
 			if m, err := output.ReadManifest(args[0]); err == nil {
 				p.sayFormat(args[0], m)
 			}
-			if err := p.printLint(args[0], findings); err != nil {
+			if err := printLint(p.terminal, args[0], findings); err != nil {
 				return err
 			}
 			if len(findings) > 0 {
@@ -47,25 +46,18 @@ func datasetAround(path string) string {
 	}
 }
 
-// sayFormat tells what a dataset of an earlier version lacks.
-func (p *program) sayFormat(dir string, m output.Manifest) {
-	if lacks := m.Lacks(); len(lacks) > 0 {
-		p.say("%s has the format %s: its rows have no %s", dir, m.Format, strings.Join(lacks, " and no "))
+func printLint(t *terminal, dir string, findings []output.Finding) error {
+	if t.json {
+		return t.writeJSON(append([]output.Finding{}, findings...))
 	}
-}
-
-func (p *program) printLint(dir string, findings []output.Finding) error {
-	if p.json {
-		return p.writeJSON(append([]output.Finding{}, findings...))
-	}
-	t := p.out()
+	o := t.out()
 	for _, f := range findings {
-		t.line("%s", visible(f.String()))
+		o.line("%s", visible(f.String()))
 	}
 	if len(findings) == 0 {
-		t.line("%s: %s", dir, t.in(green, "holds"))
+		o.line("%s: %s", dir, o.in(green, "holds"))
 	} else {
-		t.line("%s: %s", dir, t.in(red, plural(len(findings), "finding")))
+		o.line("%s: %s", dir, o.in(red, plural(len(findings), "finding")))
 	}
-	return t.err
+	return o.err
 }

@@ -51,26 +51,27 @@ func newClean(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			l := cleaner{p.world, c}
 			if force {
-				unlock, lockErr := p.alone(cmd.Context(), c)
+				unlock, lockErr := l.lock(cmd.Context())
 				if lockErr != nil {
 					return lockErr
 				}
 				defer func() { err = errors.Join(err, unlock()) }()
 			}
-			all, err := p.leftovers(cmd.Context(), c, stateToo)
+			all, err := l.leftovers(cmd.Context(), stateToo)
 			if err != nil {
 				return err
 			}
 			if force {
-				if err := p.free(cmd.Context(), all); err != nil {
+				if err := free(cmd.Context(), p.world, all); err != nil {
 					return err
 				}
 			}
 			if p.json {
 				return p.writeJSON(all)
 			}
-			return p.printLeftovers(all, force)
+			return printLeftovers(p.out(), all, force)
 		},
 	}
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "delete what is listed")
@@ -79,16 +80,22 @@ func newClean(p *program) *cobra.Command {
 	return cmd
 }
 
-// alone keeps every other benchmint from the cache and the store until unlock.
-func (p *program) alone(ctx context.Context, c *config.Config) (unlock func() error, err error) {
-	cache, err := p.ownCache(ctx)
+// cleaner finds what may be deleted.
+type cleaner struct {
+	*world
+	config *config.Config
+}
+
+// lock keeps every other benchmint from the cache and the store until unlock.
+func (l cleaner) lock(ctx context.Context) (unlock func() error, err error) {
+	cache, err := l.ownCache(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !isStore(c.Store) {
+	if !isStore(l.config.Store) {
 		return cache, nil
 	}
-	s, err := p.openStore(ctx, c)
+	s, err := l.openStore(ctx, l.config)
 	if err != nil {
 		return nil, errors.Join(err, cache())
 	}
@@ -115,14 +122,14 @@ var cached = map[string]*lazyregexp.Regexp{
 
 // leftovers lists what this program has in the cache, the images of an engine, and the
 // store where it is asked for; and what of others lies beside.
-func (p *program) leftovers(ctx context.Context, c *config.Config, stateToo bool) ([]leftover, error) {
+func (l cleaner) leftovers(ctx context.Context, stateToo bool) ([]leftover, error) {
 	all := []leftover{}
-	entries, err := os.ReadDir(p.cache)
+	entries, err := os.ReadDir(l.cache)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	for _, e := range entries {
-		path := filepath.Join(p.cache, e.Name())
+		path := filepath.Join(l.cache, e.Name())
 		names, ok := cached[e.Name()]
 		switch {
 		case e.Name() == cacheLock:
@@ -136,21 +143,21 @@ func (p *program) leftovers(ctx context.Context, c *config.Config, stateToo bool
 			all = append(all, some...)
 		}
 	}
-	images, err := p.images(ctx)
+	images, err := l.images(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all = append(all, images...)
-	if stateToo && isStore(c.Store) {
-		own, others, err := store.Files(c.Store)
+	if stateToo && isStore(l.config.Store) {
+		own, others, err := store.Files(l.config.Store)
 		if err != nil {
 			return nil, err
 		}
-		l := leftover{What: whatStore, Path: c.Store}
+		kept := leftover{What: whatStore, Path: l.config.Store}
 		for _, path := range own {
-			l.Bytes += diskUsage(path)
+			kept.Bytes += diskUsage(path)
 		}
-		all = append(all, l)
+		all = append(all, kept)
 		for _, path := range others {
 			all = append(all, leftover{What: whatStore, Path: path, Bytes: diskUsage(path), Left: notOurs})
 		}
@@ -211,7 +218,7 @@ func removeAll(dir string) error {
 }
 
 // free deletes what is listed, but for what is left.
-func (p *program) free(ctx context.Context, all []leftover) error {
+func free(ctx context.Context, w *world, all []leftover) error {
 	for i := range all {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -219,7 +226,7 @@ func (p *program) free(ctx context.Context, all []leftover) error {
 		if all[i].Left != "" {
 			continue
 		}
-		if err := p.remove(ctx, all[i]); err != nil {
+		if err := all[i].remove(ctx, w); err != nil {
 			return err
 		}
 		all[i].Freed = true
@@ -227,12 +234,12 @@ func (p *program) free(ctx context.Context, all []leftover) error {
 	return nil
 }
 
-func (p *program) remove(ctx context.Context, l leftover) error {
+func (l leftover) remove(ctx context.Context, w *world) error {
 	switch l.What {
 	case whatImage:
-		return p.removeImage(ctx, l.Path)
+		return w.removeImage(ctx, l.Path)
 	case whatVolume:
-		return p.removeVolume(ctx, l.Path)
+		return w.removeVolume(ctx, l.Path)
 	case whatStore:
 		return store.Remove(l.Path)
 	}
@@ -255,8 +262,7 @@ func (p *program) remove(ctx context.Context, l leftover) error {
 	return err
 }
 
-func (p *program) printLeftovers(all []leftover, force bool) error {
-	t := p.out()
+func printLeftovers(t *printer, all []leftover, force bool) error {
 	var sum int64
 	n := 0
 	for _, l := range all {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 // result is the end of a run for scripts.
@@ -45,74 +45,79 @@ func described(s pipeline.Summary) int {
 
 // finish prints the three lines that every run ends with, and gives its exit code.
 // fault is what ended the run or the writing of the dataset, nil for most.
-func (p *program) finish(ctx context.Context, c *config.Config, f runFlags, s pipeline.Summary, o *opened, fault error) error {
-	left, sources := "", o.sources
-	r := result{Summary: s, Store: told(c.Store), Tasks: described(s), Spent: p.spent, MaxSpent: p.maxSpent(c)}
-	if s.Drained && fault == nil {
+func (s *session) finish(ctx context.Context, f runFlags, end pipeline.Summary, fault error) error {
+	left, c, repos := "", s.config, s.sources
+	r := result{Summary: end, Store: withoutPassword(c.Store), Tasks: described(end), Spent: s.models.spent, MaxSpent: maxSpent(c)}
+	if end.Drained && fault == nil {
 		r.Dataset = c.Output
-		r.Checked = stageCount(s, stages.Export).Executed > 0
+		r.Checked = stageCount(end, stages.Export).Executed > 0
 		// The ledger and twins take rows out at the very end.
 		if m, err := output.ReadManifest(c.Output); err == nil {
 			r.Tasks, left = m.Counts.Tasks, leftOut(m.Funnel, c.Output)
 		}
 	}
-	code := codeOfRun(s, f, sources, fault)
+	code := codeOfRun(end, f, repos, fault)
 	r.Next = next(r, f, code, c, fault)
-	if p.broke && code == exitDeferred {
+	if s.models.broke && code == exitDeferred {
 		r.Next = "raise model.max_cost (--set model.max_cost=DOLLARS), then the same command goes on from here"
 	}
 	if r.Dataset == "" && writes(f.until) && !errors.As(fault, new(*blob.FaultError)) {
 		r.Proved = r.Tasks
 	}
-	line := datasetLine(r, f, sources, fault)
+	line := datasetLine(r, f, repos, fault)
 	switch {
 	case r.Proved == 1:
-		line += "; 1 row is proved, and " + p.exportCommand(c) + " writes it"
+		line += "; 1 row is proved, and " + s.exportCommand(c) + " writes it"
 	case r.Proved > 1:
-		line += fmt.Sprintf("; %d rows are proved, and %s writes them", r.Proved, p.exportCommand(c))
-	case s.Interrupted && writes(f.until):
+		line += fmt.Sprintf("; %d rows are proved, and %s writes them", r.Proved, s.exportCommand(c))
+	case end.Interrupted && writes(f.until):
 		line += "; no row is proved so far"
 	}
 	if why, ok := strings.CutPrefix(line, "not written: "); ok {
 		r.NotWritten = why
 	}
-	lines, err := p.widenings(ctx, c, s, &shelf{Store: o.store}, r.Tasks)
+	lines, err := widenings(ctx, c, end, &shelf{Store: s.store}, r.Tasks)
 	if err != nil {
 		return errors.Join(fault, err)
 	}
-	if len(s.Stages) > 0 { // else the store is away
-		lines = append([][2]string{{"funnel", funnelLine(s, f.until, sources)}}, lines...)
+	if len(end.Stages) > 0 { // else the store is away
+		lines = append([][2]string{{"funnel", funnelLine(end, f.until, repos)}}, lines...)
 	}
-	if p.json {
-		err = p.writeJSON(r)
+	lines = append(lines, s.asked()...)
+	lines = append(lines, [2]string{"dataset", line})
+	if r.Checked {
+		lines = append(lines, [2]string{"check", s.out().in(green, "holds")})
+	}
+	if left != "" {
+		lines = append(lines, [2]string{"left out", left})
+	}
+	if s.json {
+		err = s.writeJSON(r)
 	} else {
-		t := p.out()
-		for _, l := range lines {
+		t := s.out()
+		for _, l := range append(lines, [2]string{"next", r.Next}) {
 			t.line("%-8s %s", l[0], l[1])
 		}
-		if line := p.asked(); line != "" {
-			t.line("github   %s", line)
-		}
-		if c.Model.Name != "" {
-			t.line("models   %s", spent(p.spent, c.Model.MaxCost))
-		}
-		if p.refreshing {
-			t.line("old      tasks that were there are not proved again: that comes with releases")
-		}
-		t.line("dataset  %s", line)
-		if r.Checked {
-			t.line("check    %s", t.in(green, "holds"))
-		}
-		if left != "" {
-			t.line("left out %s", left)
-		}
-		t.line("next     %s", r.Next)
 		err = t.err
 	}
 	if err == nil && (fault != nil || code != exitOK) {
 		return &ended{code: code, err: fault}
 	}
 	return errors.Join(err, fault)
+}
+
+// asked are the closing lines on whom a run asked, and what it did not.
+func (s *session) asked() (lines [][2]string) {
+	if line := s.github.spent(); line != "" {
+		lines = append(lines, [2]string{"github", line})
+	}
+	if c := s.config.Model; c.Name != "" {
+		lines = append(lines, [2]string{"models", spent(s.models.spent, c.MaxCost)})
+	}
+	if s.refreshing {
+		lines = append(lines, [2]string{"old", "tasks that were there are not proved again: that comes with releases"})
+	}
+	return lines
 }
 
 // leftOut says which tasks the writing of a dataset left out, and why; "" where there is none.
@@ -131,10 +136,10 @@ func leftOut(funnel []output.Funnel, dir string) string {
 
 // codeOfRun is the summary's code, failed items forgiven as far as --allow-failed
 // goes, and a source that could not be fetched counted as deferred.
-func codeOfRun(s pipeline.Summary, f runFlags, sources *sources, fault error) int {
+func codeOfRun(s pipeline.Summary, f runFlags, repos *sources.Set, fault error) int {
 	code := s.Code()
 	if fault != nil && code != exitInterrupted {
-		if len(sources.silent) > 0 {
+		if len(repos.Unreachable()) > 0 {
 			return exitDeferred // of what a source that does not answer has
 		}
 		if ofMachine(fault) {
@@ -142,7 +147,7 @@ func codeOfRun(s pipeline.Summary, f runFlags, sources *sources, fault error) in
 		}
 		return exitFailed
 	}
-	failed, deferred := 0, len(sources.later)
+	failed, deferred := 0, repos.Deferred()
 	for _, c := range s.Stages {
 		failed += c.Failed
 		deferred += c.Deferred + c.Open
@@ -182,8 +187,8 @@ func made(counts []pipeline.Count) pipeline.Count {
 
 // funnelLine is one line: what went in, what got through, and why the rest did not.
 // A source that a mirror stands in for is put off as well: its run is to be repeated.
-func funnelLine(s pipeline.Summary, until string, sources *sources) string {
-	rejected, lost, deferred, failed := rejects(s), 0, len(sources.later)-len(sources.silent), 0
+func funnelLine(s pipeline.Summary, until string, repos *sources.Set) string {
+	rejected, lost, deferred, failed := rejects(s), 0, repos.Deferred()-len(repos.Unreachable()), 0
 	for _, n := range rejected {
 		lost += n
 	}
@@ -193,7 +198,7 @@ func funnelLine(s pipeline.Summary, until string, sources *sources) string {
 	}
 	items := made(s.Stages)
 	done := func(stage string) int { return stageCount(s, stage).Done }
-	line, linked := whatItems(s, sources, items.Items())
+	line, linked := whatItems(s, items.Items(), repos.Sliced())
 	for _, l := range []struct {
 		stage, word string
 		n           int
@@ -220,14 +225,14 @@ func funnelLine(s pipeline.Summary, until string, sources *sources) string {
 }
 
 // whatItems says how many items there are of which sort, and what the stages that made them did.
-func whatItems(s pipeline.Summary, sources *sources, all int) (line, done string) {
+func whatItems(s pipeline.Summary, all int, sliced bool) (line, done string) {
 	releases, groups := stageCount(s, stages.Mask).Items(), stageCount(s, stages.Strip).Items()
 	var parts []string
 	if changes := all - releases - groups; changes > 0 || all == 0 {
 		parts = append(parts, plural(changes, "change"))
 	}
 	if releases > 0 {
-		parts = append(parts, sources.releases(releases))
+		parts = append(parts, countReleases(releases, sliced))
 	}
 	if groups > 0 {
 		parts = append(parts, plural(groups, "group"))
@@ -237,6 +242,17 @@ func whatItems(s pipeline.Summary, sources *sources, all int) (line, done string
 		done = "masked"
 	}
 	return strings.Join(parts, " and "), done
+}
+
+// countReleases is a number of what library tasks are made of, for people.
+func countReleases(n int, sliced bool) string {
+	if sliced && n != 1 {
+		return fmt.Sprintf("%d releases and slices", n)
+	}
+	if sliced {
+		return "1 release or slice"
+	}
+	return plural(n, "release")
 }
 
 // rejects are the rejected items of all stages by reason.
@@ -250,7 +266,7 @@ func rejects(s pipeline.Summary) map[schemas.Reason]int {
 	return out
 }
 
-func datasetLine(r result, f runFlags, sources *sources, fault error) string {
+func datasetLine(r result, f runFlags, repos *sources.Set, fault error) string {
 	const kept = "what was done is in "
 	switch {
 	case r.Summary.Interrupted:
@@ -259,8 +275,8 @@ func datasetLine(r result, f runFlags, sources *sources, fault error) string {
 		return "not written: " + visible(tail(fault.Error(), 1)) + "; " + kept + r.Store
 	case r.Dataset == "" && !writes(f.until):
 		return fmt.Sprintf("not written: the run ended at %s, as asked; %s%s", f.until, kept, r.Store)
-	case r.Dataset == "" && len(sources.silent) > 0:
-		return fmt.Sprintf("not written: %s not answer, and no mirror of it is whole; %s%s", doNot(slices.Sorted(maps.Keys(sources.silent))), kept, r.Store)
+	case r.Dataset == "" && len(repos.Unreachable()) > 0:
+		return fmt.Sprintf("not written: %s not answer, and no mirror of it is whole; %s%s", doNot(repos.Unreachable()), kept, r.Store)
 	case r.Dataset == "":
 		return fmt.Sprintf("not written: some items are deferred; %s%s, and --partial writes it", kept, r.Store)
 	}
@@ -275,25 +291,6 @@ func are(n int, what string) string {
 	return plural(n, what) + " are"
 }
 
-// exportCommand writes what the store holds, with what this command line says of the places.
-func (p *program) exportCommand(c *config.Config) string {
-	line := "benchmint export"
-	if p.file != "" {
-		line += " -c " + recipe.Quote(p.file)
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.overrides)) {
-		switch flag, key, _ := strings.Cut(name, "\x00"); {
-		case flag == "set":
-			line += " --set " + recipe.Quote(key+"="+p.overrides[name])
-		case flag == "store":
-			line += " --store " + recipe.Quote(told(c.Store))
-		case flag == "output":
-			line += " --output " + recipe.Quote(p.overrides[name])
-		}
-	}
-	return line
-}
-
 // doNot is the beginning of "does not answer".
 func doNot(names []string) string {
 	if len(names) == 1 {
@@ -306,7 +303,7 @@ func doNot(names []string) string {
 func next(r result, f runFlags, code int, c *config.Config, fault error) string {
 	store := ""
 	if c.Origin("store").Layer != config.FromDefault && c.Origin("store").Layer != config.FromFile {
-		store = " --store " + recipe.Quote(told(c.Store))
+		store = " --store " + recipe.Quote(withoutPassword(c.Store))
 	}
 	switch {
 	case r.Summary.Interrupted:

@@ -53,7 +53,7 @@ func (p *program) itemWords(cmd *cobra.Command, taken []string, begun string) (o
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	s, err := p.openShelf(cmd.Context(), c)
+	s, err := openShelf(cmd.Context(), p.world, c)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// lies reports whether the dataset at c.Output is the one that this store wrote last:
+// datasetUpToDate reports whether the dataset at c.Output is the one that this store wrote last:
 // a run that has nothing to do has nothing to write either.
-func lies(c *config.Config) (bool, error) {
+func datasetUpToDate(c *config.Config) (bool, error) {
 	noted, err := os.ReadFile(filepath.Join(folderOf(c), store.DatasetFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

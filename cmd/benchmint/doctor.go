@@ -21,6 +21,7 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 // The states of a finding. weaker: it works, and something of the design is not
@@ -53,11 +54,11 @@ func newDoctor(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all := p.diagnose(cmd.Context(), c)
+			all := p.machine(c).diagnose(cmd.Context())
 			if p.json {
 				err = p.writeJSON(all)
 			} else {
-				err = p.printFindings(all)
+				err = printFindings(p.out(), all)
 			}
 			if err == nil && !healthy(all) {
 				err = &ended{code: exitFailed}
@@ -85,8 +86,7 @@ const sandboxPrefix = "sandbox "
 // fault, and does not look like one.
 var stateWords = map[string]string{stateOK: "OK", stateMissing: "missing", stateWeaker: "weaker", stateWrong: "wrong"}
 
-func (p *program) printFindings(all []finding) error {
-	t := p.out()
+func printFindings(t *printer, all []finding) error {
 	for _, f := range all {
 		color := map[string]string{stateOK: green, stateMissing: red, stateWeaker: yellow, stateWrong: red}[f.State]
 		word := stateWords[f.State]
@@ -108,29 +108,29 @@ func (p *program) printFindings(all []finding) error {
 
 // diagnose looks at all that a run with this configuration needs, as the run itself
 // does, and at what is good to know beside it.
-func (p *program) diagnose(ctx context.Context, c *config.Config) []finding {
-	s := p.localSources(ctx, c)
-	asks := p.askers(c, s, false)
-	out, _ := p.needs(ctx, c, job{builds: true, kind: c.Sandbox.Kind, survey: true, asks: asks})
-	if err := s.close(); err != nil {
+func (m machine) diagnose(ctx context.Context) []finding {
+	s := localSources(ctx, m.config)
+	asks := m.askers(s, false)
+	out, _ := m.needs(ctx, job{builds: true, kind: m.config.Sandbox.Kind, survey: true, asks: asks})
+	if err := s.Close(); err != nil {
 		out = append(out, finding{Name: "sources", State: stateWeaker, Detail: err.Error()})
 	}
-	out = p.withVersions(ctx, c, out)
+	out = m.withVersions(ctx, out)
 	for i, f := range out {
-		if f.Name == sandboxPrefix+config.Docker && f.State != stateMissing && c.Sandbox.Image == "" {
+		if f.Name == sandboxPrefix+config.Docker && f.State != stateMissing && m.config.Sandbox.Image == "" {
 			out = slices.Insert(out, i+1, checkDebootstrap())
 			break
 		}
 	}
-	if c.Makes(schemas.KindLibrary) {
+	if m.config.Makes(schemas.KindLibrary) {
 		out = append(out, checkChromium(ctx))
 	}
-	if f := checkCompiler("/usr/bin"); f.State != stateOK && c.Sandbox.Kind != config.Docker { // whose base has one
+	if f := checkCompiler("/usr/bin"); f.State != stateOK && m.config.Sandbox.Kind != config.Docker { // whose base has one
 		out = append(out, f)
 	}
-	out = append(out, checkDisk("store", folderOf(c)), checkDisk("cache", p.cache))
-	if store.Exists(c.Store) {
-		out = append(out, p.checkStore(ctx, c))
+	out = append(out, checkDisk("store", folderOf(m.config)), checkDisk("cache", m.cache))
+	if store.Exists(m.config.Store) {
+		out = append(out, m.checkStore(ctx))
 	}
 	return out
 }
@@ -150,18 +150,16 @@ func checkCompiler(dir string) finding {
 
 // localSources looks up the configured sources that lie on this machine. Nothing is
 // fetched, and what cannot be opened is for the run to tell.
-func (p *program) localSources(ctx context.Context, c *config.Config) *sources {
-	s := newSources(c.Jobs)
+func localSources(ctx context.Context, c *config.Config) *sources.Set {
+	s := sources.New(c, makers{c})
 	for _, src := range c.Sources {
 		if config.IsURL(src.Git) {
 			continue
 		}
 		o, err := gitrepo.Look(ctx, src.Git, src.Name, "")
-		if err != nil || s.origins[o.Info().Name] != nil { // two of one name: the run says so
-			continue
+		if err == nil {
+			s.AddLocal(src.Git, o) // two of one name: the run says so
 		}
-		s.add(o)
-		s.order = append(s.order, schemas.Source{Git: src.Git, Repo: o.Info()})
 	}
 	return s
 }
@@ -186,8 +184,8 @@ func checkDebootstrap() finding {
 // withVersions puts the versions that languages can choose from into their findings, a
 // registry's included, and beside them what this program brings for a language. It reads
 // a file or asks a registry, which a run does only when it comes to that.
-func (p *program) withVersions(ctx context.Context, c *config.Config, found []finding) []finding {
-	tools := p.toolchains(c)
+func (m machine) withVersions(ctx context.Context, found []finding) []finding {
+	tools := m.toolchains()
 	var out []finding
 	for _, f := range found {
 		if f.State != stateOK || f.language == "" {
@@ -238,14 +236,14 @@ func summarize(versions []string) string {
 
 // checkStore counts the steps of the store, and holds that against the tallies that
 // it keeps of them: status and the end of a run believe those.
-func (p *program) checkStore(ctx context.Context, c *config.Config) finding {
+func (m machine) checkStore(ctx context.Context) finding {
 	f := finding{Name: "store", State: stateMissing, Needed: true}
-	s, err := p.openStore(ctx, c)
+	s, err := m.openStore(ctx, m.config)
 	if err != nil {
 		f.Detail = err.Error()
 		return f
 	}
-	f.State, f.Detail, err = p.recount(ctx, s)
+	f.State, f.Detail, err = recount(ctx, s)
 	if err = errors.Join(err, s.Close()); err != nil {
 		f.State, f.Detail = stateWrong, err.Error()
 	}
@@ -256,7 +254,7 @@ func (p *program) checkStore(ctx context.Context, c *config.Config) finding {
 }
 
 // recount believes a difference only where no run writes at the same time.
-func (p *program) recount(ctx context.Context, s *store.Store) (state, detail string, err error) {
+func recount(ctx context.Context, s *store.Store) (state, detail string, err error) {
 	bad, err := s.Recount(ctx)
 	if err == nil && len(bad) > 0 {
 		if err = s.Lock(); errors.Is(err, store.ErrLocked) {

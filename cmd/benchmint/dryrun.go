@@ -49,47 +49,47 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	// Which repositories there are, and what they are, is asked; of pull requests nothing is.
-	if err := p.needsGitHub(c); err != nil {
+	if err := p.github.open(c); err != nil {
 		return err
 	}
-	sources, err := p.openWhole(ctx, c)
+	repos, err := p.finder(c).OpenWhole(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, sources.close()) }()
+	defer func() { err = errors.Join(err, repos.Close()) }()
 	free := *c
 	free.Model = config.Model{} // nobody is asked
 	var bill github.Bill
-	d := p.deps(&free, sources, &workshop{builder: idleBuilder(c)})
-	if p.github != nil {
-		d.Forge = planned{p.github, &bill}
+	d := p.deps(&free, repos, &workshop{builder: idleBuilder(c)})
+	if p.github.library != nil {
+		d.Forge = planned{p.github.library, &bill}
 	}
 	plan, err := p.planOf(d, &free, s)
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
-	seeds, services := withoutServices(sources.seeds())
-	summary, err := plan.Run(ctx, s, seeds, &faults{watcher{p, sources}}, p.runOptions(c, runFlags{until: stages.LastWithoutSandbox}))
+	seeds, services := withoutServices(repos.Seeds())
+	summary, err := plan.Run(ctx, s, seeds, &faults{watcher{p.terminal, p.models, repos}}, p.runOptions(c, runFlags{until: stages.LastWithoutSandbox}))
 	if err != nil {
 		return err
 	}
-	f, err := p.forecast(ctx, c, s, summary)
+	f, err := forecastOf(ctx, p.world, c, s, summary)
 	if err != nil {
 		return err
 	}
-	if p.github != nil {
+	if p.github.library != nil {
 		f.GitHub = &bill
 	}
 	f.Services = services
 	if c.Model.Name != "" {
-		groups, err := sources.declaredGroups(ctx, c)
+		groups, err := repos.DeclaredGroups(ctx)
 		if err != nil {
 			return err
 		}
 		b := price(c, len(f.Prove)+f.Rejected[schemas.OtherLabel], len(f.Prove), groups)
 		f.Model = &b
 	}
-	if err := p.printForecast(c, f, len(sources.order)); err != nil {
+	if err := f.print(p.github, c, len(repos.All())); err != nil {
 		return err
 	}
 	if code := summary.Code(); code != exitOK {
@@ -126,7 +126,7 @@ func (f *faults) End(s schemas.Step, reused bool) {
 	}
 }
 
-func (p *program) forecast(ctx context.Context, c *config.Config, dry *store.Store, summary pipeline.Summary) (f forecast, err error) {
+func forecastOf(ctx context.Context, w *world, c *config.Config, dry *store.Store, summary pipeline.Summary) (f forecast, err error) {
 	f = forecast{Rejected: rejects(summary), Prove: []string{}, Seconds: -1}
 	labels, err := dry.Steps(stages.LastWithoutSandbox)
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *program) forecast(ctx context.Context, c *config.Config, dry *store.Sto
 	f.Changes = made(summary.Stages).Items()
 	var real *store.Store
 	if store.Exists(c.Store) {
-		if real, err = p.openStore(ctx, c); err != nil {
+		if real, err = w.openStore(ctx, c); err != nil {
 			return f, err
 		}
 		defer func() { err = errors.Join(err, real.Close()) }()
@@ -193,11 +193,11 @@ func middleTime(s *store.Store) (time.Duration, bool, error) {
 	return time.Duration(ms[len(ms)/2]) * time.Millisecond, true, nil
 }
 
-func (p *program) printForecast(c *config.Config, f forecast, sources int) error {
-	if p.json {
-		return p.writeJSON(f)
+func (f forecast) print(h *hub, c *config.Config, sources int) error {
+	if h.json {
+		return h.writeJSON(f)
 	}
-	t := p.out()
+	t := h.out()
 	t.line("would look at %s of %s", plural(f.Changes, "change"), plural(sources, "source"))
 	if len(f.Rejected) > 0 {
 		t.line("  rejected by reading alone: %s", reasons(f.Rejected))
@@ -220,7 +220,7 @@ func (p *program) printForecast(c *config.Config, f forecast, sources int) error
 	}
 	if f.GitHub != nil {
 		t.line("  GitHub would be sent %s of pull requests, at %s; their labels and texts may change what is wanted", plural(f.GitHub.Requests, "more question"), plural(f.GitHub.Points, "point"))
-		t.line("  GitHub was asked: %s", cmp.Or(p.asked(), "nothing"))
+		t.line("  GitHub was asked: %s", cmp.Or(h.spent(), "nothing"))
 	}
 	if f.Model != nil {
 		services := ""

@@ -19,6 +19,7 @@ import (
 	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 func newEnv(p *program) *cobra.Command {
@@ -28,11 +29,12 @@ func newEnv(p *program) *cobra.Command {
 
 // room is one item with all that its environment is made from.
 type room struct {
+	*terminal
 	*workshop
 	item    *item
 	env     schemas.Environment
 	closers []func() error
-	sources *sources
+	sources *sources.Set
 	blobs   *blob.Store
 }
 
@@ -50,11 +52,11 @@ func (p *program) openRoom(ctx context.Context, word string) (*room, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.openShelf(ctx, c)
+	s, err := openShelf(ctx, p.world, c)
 	if err != nil {
 		return nil, err
 	}
-	r := &room{blobs: s.Blobs, closers: []func() error{s.Close}}
+	r := &room{terminal: p.terminal, blobs: s.Blobs, closers: []func() error{s.Close}}
 	if err := p.furnish(ctx, c, r, s, word); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
@@ -77,8 +79,8 @@ func (p *program) furnish(ctx context.Context, c *config.Config, r *room, s *she
 	if r.sources, err = p.reopen(ctx, s, r.item.start.Repo); err != nil {
 		return err
 	}
-	r.closers = append(r.closers, r.sources.close)
-	if r.workshop, err = p.openWorkshop(ctx, c, s.Store, asksFor(id+" is", r.item.start.Language)); err != nil {
+	r.closers = append(r.closers, r.sources.Close)
+	if r.workshop, err = p.machine(c).openWorkshop(ctx, s.Store, asksFor(id+" is", r.item.start.Language)); err != nil {
 		return err
 	}
 	r.closers = append(r.closers, r.workshop.close)
@@ -110,16 +112,16 @@ func newEnvBuild(p *program) *cobra.Command {
 	return cmd
 }
 
-func (p *program) envFlags(cmd *cobra.Command) {
-	p.override(cmd, "store", "store", "`FOLDER` of the store")
-	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` of sandbox: docker or bwrap")
+func (s *settings) envFlags(cmd *cobra.Command) {
+	s.override(cmd, "store", "store", "`FOLDER` of the store")
+	s.override(cmd, "sandbox", "sandbox.kind", "`KIND` of sandbox: docker or bwrap")
 }
 
 // buildFault shows the whole log of a build that failed: that is what it was asked for.
-func (p *program) buildFault(err error) error {
+func (t *terminal) buildFault(err error) error {
 	var build *sandbox.BuildError
 	if errors.As(err, &build) {
-		_, _ = p.stderr.Write(append([]byte(visible(string(build.Result.Output))), '\n'))
+		_, _ = t.stderr.Write(append([]byte(visible(string(build.Result.Output))), '\n'))
 	}
 	return err
 }
@@ -160,7 +162,7 @@ func newEnvBase(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w, err := p.require(cmd.Context(), c, job{builds: true, kind: c.Sandbox.Kind, asks: asksFor("")}) // of no language
+			w, err := p.machine(c).require(cmd.Context(), job{builds: true, kind: c.Sandbox.Kind, asks: asksFor("")}) // of no language
 			if err != nil {
 				return err
 			}
@@ -198,7 +200,7 @@ func newEnvShell(p *program) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, r.close()) }()
-			return p.shell(cmd.Context(), r, schemas.State(strings.ToUpper(state)), args[1:])
+			return r.shell(cmd.Context(), schemas.State(strings.ToUpper(state)), args[1:])
 		},
 	}
 	cmd.Flags().StringVar(&state, "state", "B", "`STATE`: B, S or G")
@@ -209,30 +211,30 @@ func newEnvShell(p *program) *cobra.Command {
 // aDay is a person's time-out: long enough not to be in the way.
 const aDay = 24 * time.Hour
 
-func (p *program) shell(ctx context.Context, r *room, state schemas.State, argv []string) (err error) {
-	layers, err := p.stateLayers(ctx, r, state)
+func (r *room) shell(ctx context.Context, state schemas.State, argv []string) (err error) {
+	layers, err := r.stateLayers(ctx, state)
 	remove := func() error { return r.remove(ctx, layers) }
 	if err != nil {
 		return errors.Join(err, remove())
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	in, isFile := p.stdin.(*os.File)
+	in, isFile := r.stdin.(*os.File)
 	tty := isFile && isTerminal(in)
 	if len(argv) == 0 {
 		argv = []string{"/bin/bash"}
 		if tty {
 			argv = append(argv, "-i")
 		}
-		p.say("state %s of %s; its tests run with:", state, r.item.ID)
+		r.say("state %s of %s; its tests run with:", state, r.item.ID)
 		for _, c := range r.env.Recipe.Test {
-			p.say("  %s", recipe.ShellLine(c))
+			r.say("  %s", recipe.ShellLine(c))
 		}
 	}
 	limits := r.builder.Limits
 	limits.Timeout = aDay
 	res, err := r.builder.Sandbox.Run(ctx, sandbox.Run{
 		Layer: layers[len(layers)-1], Command: schemas.Command{Argv: argv}, Env: r.env.Recipe.Variables, Limits: limits,
-		Interactive: &sandbox.Terminal{In: p.stdin, Out: p.stdout, Err: p.stderr, TTY: tty},
+		Interactive: &sandbox.Terminal{In: r.stdin, Out: r.stdout, Err: r.stderr, TTY: tty},
 	})
 	if err != nil {
 		return err
@@ -247,7 +249,7 @@ func (p *program) shell(ctx context.Context, r *room, state schemas.State, argv 
 }
 
 // stateLayers makes the layer of a state and those under it, the lowest first.
-func (p *program) stateLayers(ctx context.Context, r *room, state schemas.State) ([]sandbox.Layer, error) {
+func (r *room) stateLayers(ctx context.Context, state schemas.State) ([]sandbox.Layer, error) {
 	s := r.item.start
 	trees, err := states.Maker{Repos: r.sources, Blobs: r.blobs}.Of(ctx, *s)
 	if err != nil {
@@ -259,26 +261,26 @@ func (p *program) stateLayers(ctx context.Context, r *room, state schemas.State)
 	}
 	env, err := r.builder.Env(ctx, r.env.Recipe)
 	if err != nil {
-		return nil, p.buildFault(err)
+		return nil, r.buildFault(err)
 	}
-	b, err := p.stateLayer(ctx, r, env, sealed)
+	b, err := r.stateLayer(ctx, env, sealed)
 	if err != nil || state == schemas.StateB {
 		return []sandbox.Layer{b}, err
 	}
 	// Younger than what was compiled from B, as in a proof.
-	top, err := p.stateLayer(ctx, r, b, trees.B.Changes(trees.Tree(state), s.BaseDate.Add(2*time.Second)))
+	top, err := r.stateLayer(ctx, b, trees.B.Changes(trees.Tree(state), s.BaseDate.Add(2*time.Second)))
 	return []sandbox.Layer{b, top}, err
 }
 
 // stateLayer is one state, built; a build that fails is said and left out, because
 // that is what a person wants to look at.
-func (p *program) stateLayer(ctx context.Context, r *room, parent sandbox.Layer, files []sandbox.File) (sandbox.Layer, error) {
+func (r *room) stateLayer(ctx context.Context, parent sandbox.Layer, files []sandbox.File) (sandbox.Layer, error) {
 	layer, err := r.builder.State(ctx, parent, r.env.Recipe, files)
 	var build *sandbox.BuildError
 	if !errors.As(err, &build) {
 		return layer, err
 	}
-	p.say("the project does not build in this state; the shell starts without that build: %v", build)
+	r.say("the project does not build in this state; the shell starts without that build: %v", build)
 	bare := r.env.Recipe
 	bare.Build = nil
 	return r.builder.State(ctx, parent, bare, files)
@@ -296,8 +298,8 @@ func (r *room) remove(ctx context.Context, layers []sandbox.Layer) error {
 
 // reopen opens the repository that an item came from, as the run that read it
 // noted: the store alone knows where that was.
-func (p *program) reopen(ctx context.Context, s *shelf, repo string) (*sources, error) {
-	notes, err := readNotes(s.place)
+func (p *program) reopen(ctx context.Context, s *shelf, repo string) (*sources.Set, error) {
+	notes, err := sources.ReadNotes(s.place)
 	if err != nil {
 		return nil, err
 	}
@@ -307,5 +309,5 @@ func (p *program) reopen(ctx context.Context, s *shelf, repo string) (*sources, 
 	}
 	c := config.Default()
 	c.Sources = []config.Source{{Git: git, Name: repo}}
-	return p.openSources(ctx, c)
+	return p.finder(c).Open(ctx)
 }

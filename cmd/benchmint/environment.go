@@ -54,9 +54,9 @@ func (e *world) lookup(name string) string {
 }
 
 // toolchains are the interpreters and compilers of this machine and of the registries.
-func (p *program) toolchains(c *config.Config) *toolchain.Store {
-	return toolchain.New(toolchain.Host{Cache: p.cache, Env: p.environ, CABundle: p.caBundle(c.Build.CABundle), Tell: func(line string) {
-		_, _ = fmt.Fprintln(p.stderr, line) // a terminal that is gone is no fault of the fetch
+func (m machine) toolchains() *toolchain.Store {
+	return toolchain.New(toolchain.Host{Cache: m.cache, Env: m.environ, CABundle: m.caBundle(m.config.Build.CABundle), Tell: func(line string) {
+		_, _ = fmt.Fprintln(m.stderr, line) // a terminal that is gone is no fault of the fetch
 	}})
 }
 

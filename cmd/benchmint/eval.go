@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,12 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/config"
-	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/nearest"
-	"github.com/benchmint/benchmint/internal/patch"
 	"github.com/benchmint/benchmint/internal/predictions"
 	"github.com/benchmint/benchmint/internal/store"
-	"github.com/benchmint/benchmint/internal/worktree"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/pipeline"
@@ -58,9 +55,9 @@ func newEval(p *program) *cobra.Command {
 				return err
 			}
 			if f.regrade {
-				return p.regrade(cmd.Context(), c, f, args[0])
+				return evaluator{p.machine(c), f}.regrade(cmd.Context(), args[0])
 			}
-			return p.eval(cmd.Context(), c, f, args[0], args[1:])
+			return evaluator{p.machine(c), f}.eval(cmd.Context(), args[0], args[1:])
 		},
 	}
 	cmd.Flags().StringVar(&f.output, "output", "benchmint-eval", "`FOLDER` of the report, with the store of the evaluation in it")
@@ -74,141 +71,58 @@ func newEval(p *program) *cobra.Command {
 	return cmd
 }
 
-// evaluation is what eval grades.
-type evaluation struct {
-	dataset *output.Dataset
-	rows    map[string]output.Row
-	patches map[schemas.Digest][]byte
-	given   map[string]schemas.Prediction // by ID
-	bad     int                           // entries that could not be read, and unknown IDs
+// evaluator grades predictions.
+type evaluator struct {
+	machine
+	evalFlags
 }
 
-func (p *program) eval(ctx context.Context, c *config.Config, f evalFlags, dataset string, files []string) error {
-	d, rows, err := readRows(dataset, nil)
+func (e evaluator) eval(ctx context.Context, dataset string, files []string) error {
+	folder, rows, err := readRows(dataset, nil)
 	if err != nil {
 		return err
 	}
-	p.sayFormat(dataset, d.Manifest)
-	e := &evaluation{dataset: d, rows: map[string]output.Row{}, patches: map[schemas.Digest][]byte{}, given: map[string]schemas.Prediction{}}
-	for _, r := range rows {
-		e.rows[r.InstanceID] = r
-	}
-	if err := p.gather(ctx, e, f, files); err != nil {
+	e.sayFormat(dataset, folder.Manifest)
+	tasks := grade.NewDataset(folder, rows)
+	all, bad, err := readPredictions(e.terminal, files)
+	if err != nil {
 		return err
 	}
-	if len(e.given) == 0 {
+	own, err := tasks.Own(e.gold, e.nop)
+	if err != nil {
+		return err
+	}
+	given, err := tasks.Gather(ctx, append(all, own...), func(where, what string) { e.say("%s: %s", visible(where), visible(what)) })
+	if err != nil {
+		return err
+	}
+	if given.Bad += bad; len(given.Predictions) == 0 {
 		return unmet("no prediction is for a task of %s", dataset)
 	}
-	if err := e.kind(c, rows); err != nil {
+	if err := settleKind(e.config, rows); err != nil {
 		return err
 	}
-	return p.grade(ctx, c, f, e)
+	return e.grade(ctx, tasks, given)
 }
 
-// gather collects the predictions. What cannot be read or has no task is said, and the
-// others go on.
-func (p *program) gather(ctx context.Context, e *evaluation, f evalFlags, files []string) error {
-	var all []predictions.Prediction
+// readPredictions reads files of predictions. Entries that cannot be read are said and counted.
+func readPredictions(t *terminal, files []string) (all []predictions.Prediction, bad int, err error) {
 	for _, name := range files {
 		read, faults, err := predictions.Read(name)
 		if err != nil {
-			return &ended{exitUsage, err}
+			return nil, 0, &ended{exitUsage, err}
 		}
 		for _, fault := range faults {
-			p.say("%s", visible(fault.Error()))
+			t.say("%s", visible(fault.Error()))
 		}
-		e.bad += len(faults)
+		bad += len(faults)
 		all = append(all, read...)
 	}
-	known := slices.Sorted(mapKeys(e.rows))
-	for _, id := range known {
-		if f.gold {
-			gold, err := e.rows[id].GoldPatch()
-			if err != nil {
-				return fmt.Errorf("%s: %w", id, err)
-			}
-			all = append(all, predictions.Prediction{Instance: id, Model: "gold", Patch: gold, Where: "--gold"})
-		}
-		if f.nop {
-			all = append(all, predictions.Prediction{Instance: id, Model: "nop", Patch: []byte(nopPatch), Where: "--nop"})
-		}
-	}
-	for _, x := range predictions.Matched(all, known) {
-		row, ok := e.rows[x.Instance]
-		if !ok {
-			e.bad++
-			p.say("%s: %s is not a task of the dataset%s", visible(x.Where), visible(x.Instance), nearest.Hint(x.Instance, known))
-			continue
-		}
-		for _, said := range x.Said {
-			p.say("%s: %s", visible(x.Where), visible(said))
-		}
-		if x.Tree != "" {
-			var err error
-			if x.Patch, err = e.patchOf(ctx, row, x.Tree); ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				e.bad++
-				p.say("%s: %s", visible(x.Where), visible(err.Error()))
-				continue
-			}
-		}
-		ground, task, err := e.digests(row)
-		if err != nil {
-			return fmt.Errorf("%s: %w", x.Instance, err)
-		}
-		given := schemas.Prediction{
-			Instance: x.Instance, Model: x.Model, Sample: x.Sample, Patch: schemas.DigestBytes(x.Patch), Task: task, Ground: ground, Tokens: x.Tokens, Cost: x.Cost, Read: x.Said,
-		}
-		if _, twice := e.given[given.ID()]; twice {
-			e.bad++
-			p.say("%s: %s is given more than once", visible(x.Where), visible(given.ID()))
-			continue
-		}
-		e.given[given.ID()], e.patches[given.Patch] = given, x.Patch
-	}
-	return nil
+	return all, bad, nil
 }
 
-// patchOf is the patch that turns the base of a task into a folder that somebody solved it in.
-func (e *evaluation) patchOf(ctx context.Context, row output.Row, folder string) ([]byte, error) {
-	base, _, _, err := e.dataset.States(row)
-	if err != nil {
-		return nil, err
-	}
-	solved, err := worktree.Read(ctx, folder, base)
-	if err != nil {
-		return nil, err
-	}
-	return patch.Between(ctx, base, solved)
-}
-
-// nopPatch changes nothing that a test could notice.
-const nopPatch = "diff --git a/benchmint-nop.txt b/benchmint-nop.txt\nnew file mode 100644\n--- /dev/null\n+++ b/benchmint-nop.txt\n@@ -0,0 +1 @@\n+This patch does nothing.\n"
-
-// digests are those of a task without its lists, and of all of it that can decide a verdict.
-func (e *evaluation) digests(row output.Row) (ground, task schemas.Digest, err error) {
-	env, err := e.dataset.Environment(row)
-	if err != nil {
-		return "", "", err
-	}
-	type all struct {
-		Trees      output.Trees
-		Recipe     schemas.Recipe
-		F2P, P2P   []string
-		Encoding   string
-		Start      schemas.Digest
-		SealedBase string
-	}
-	x := all{row.Benchmint.Trees, env.Recipe, row.FailToPass, row.PassToPass, row.Benchmint.PatchEncoding, row.Benchmint.Identity, row.BaseCommit}
-	task = schemas.DigestOf(x)
-	x.F2P, x.P2P = nil, nil
-	return schemas.DigestOf(x), task, nil
-}
-
-// kind settles the sandbox: the one asked for, else that of the rows.
-func (e *evaluation) kind(c *config.Config, rows []output.Row) error {
+// settleKind settles the sandbox: the one asked for, else that of the rows.
+func settleKind(c *config.Config, rows []output.Row) error {
 	kinds := kindsOf(c, rows)
 	if len(kinds) > 1 {
 		return unmet("the rows were proved in %s: choose one with --sandbox", strings.Join(kinds, " and "))
@@ -217,51 +131,16 @@ func (e *evaluation) kind(c *config.Config, rows []output.Row) error {
 	return nil
 }
 
-// Task implements grade.Tasks.
-func (e *evaluation) Task(_ context.Context, id string) (grade.Task, error) {
-	row := e.rows[id]
-	m, err := material(e.dataset, row, row.Benchmint.Sandbox)
-	if err != nil {
-		return grade.Task{}, err
-	}
-	proof, err := e.dataset.Proof(id)
-	if err != nil {
-		return grade.Task{}, err
-	}
-	t := grade.Task{Start: m.Start, Environment: m.Environment, Trees: m.Trees}
-	t.FailToPass, t.PassToPass = testsOf(row.FailToPass, proof), testsOf(row.PassToPass, proof)
-	return t, nil
-}
-
-// testsOf are the tests of a list with their units, which a proof names.
-func testsOf(ids []string, proof schemas.Proof) []lang.Test {
-	unit := map[string]string{}
-	for _, t := range proof.Tests {
-		unit[t.ID] = t.Unit
-	}
-	out := make([]lang.Test, 0, len(ids))
-	for _, id := range ids {
-		out = append(out, lang.Test{ID: id, Unit: unit[id]})
-	}
-	return out
-}
-
-// figures is what the metrics need to know of each task.
-func (e *evaluation) figures() map[string]score.Task {
-	out := map[string]score.Task{}
-	for id, r := range e.rows {
-		out[id] = score.TaskOf(r)
-	}
-	return out
-}
+// noHour says nothing of GitHub, which an evaluation asks nothing.
+func noHour(string) string { return "" }
 
 // grade takes the predictions through the plan.
-func (p *program) grade(ctx context.Context, c *config.Config, f evalFlags, e *evaluation) (err error) {
-	c.Store, c.Output = filepath.Join(f.output, "store"), f.output
-	if err := store.Fit(c.Store); err != nil {
-		return unmet("--output %s: %w", f.output, err)
+func (e evaluator) grade(ctx context.Context, tasks *grade.Dataset, given *grade.Gathered) (err error) {
+	e.config.Store, e.config.Output = filepath.Join(e.output, "store"), e.output
+	if err := store.Fit(e.config.Store); err != nil {
+		return unmet("--output %s: %w", e.output, err)
 	}
-	s, err := store.Open(ctx, c.Store, store.Options{Now: p.now})
+	s, err := store.Open(ctx, e.config.Store, store.Options{Now: e.now})
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
@@ -269,40 +148,36 @@ func (p *program) grade(ctx context.Context, c *config.Config, f evalFlags, e *e
 	if err := s.Lock(); err != nil {
 		return lockedOr(err)
 	}
-	rows := make([]output.Row, 0, len(e.rows))
-	for _, r := range e.rows {
-		rows = append(rows, r)
-	}
-	w, err := p.openWorkshop(ctx, c, s, asksFor("there are rows", languagesOf(rows)...))
+	w, err := e.openWorkshop(ctx, s, asksFor("there are rows", languagesOf(slices.Collect(maps.Values(tasks.Rows)))...))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	var seeds []pipeline.Record
-	for _, id := range slices.Sorted(mapKeys(e.given)) {
-		given := e.given[id]
-		if _, err := s.Blobs.Put(e.patches[given.Patch]); err != nil {
+	for _, id := range slices.Sorted(maps.Keys(given.Predictions)) {
+		one := given.Predictions[id]
+		if _, err := s.Blobs.Put(given.Patches[one.Patch]); err != nil {
 			return err
 		}
-		seeds = append(seeds, given)
+		seeds = append(seeds, one)
 	}
-	config := grade.Config{Limits: c.Sandbox.Limits(), Strict: f.strict}
-	grader := grade.New(validate.Outside{Builder: w.builder, Blobs: s.Blobs, Observe: p.observe}, e, s.Blobs, config)
+	settings := grade.Config{Limits: e.config.Sandbox.Limits(), Strict: e.strict}
+	grader := grade.New(validate.Outside{Builder: w.builder, Blobs: s.Blobs, Observe: e.observe}, tasks, s.Blobs, settings)
 	defer func() { err = errors.Join(err, grader.Close(context.WithoutCancel(ctx))) }()
-	plan := stages.NewEval(grader, config, scorer.New(scorer.Config{Dataset: e.dataset.Manifest.Name, Dir: f.output, Tasks: e.figures(), Predictions: e.given}), map[string]string{"sandbox": w.kind})
-	options := p.runOptions(c, runFlags{})
-	options.Slots, options.Partial, options.Redrain = max(c.Proof.Parallel, runtime.NumCPU()), true, true
-	live := pipeline.NewLive(&graded{p}, p.now)
-	end := p.shown(live, (&shelf{Store: s}).funnel, c.Proof.Parallel)
+	plan := stages.NewEval(grader, settings, scorer.New(scorer.Config{Dataset: tasks.Folder.Manifest.Name, Dir: e.output, Tasks: tasks.Scored(), Predictions: given.Predictions}), map[string]string{"sandbox": w.kind})
+	options := e.runOptions(e.config, runFlags{})
+	options.Slots, options.Partial, options.Redrain = max(e.config.Proof.Parallel, runtime.NumCPU()), true, true
+	live := pipeline.NewLive(&graded{e.terminal}, e.now)
+	end := e.shown(live, (&shelf{Store: s}).funnel, e.config.Proof.Parallel, noHour)
 	summary, err := plan.Run(ctx, s, seeds, live, options)
 	if err = errors.Join(err, end()); err != nil {
 		return err
 	}
-	return p.sumUpEval(f, e, summary)
+	return e.sumUp(given.Bad, summary)
 }
 
 // graded tells a person each verdict.
-type graded struct{ *program }
+type graded struct{ *terminal }
 
 // Begin implements pipeline.Observer.
 func (g *graded) Begin(stage, key string) {
@@ -361,23 +236,23 @@ type evalResult struct {
 	Unread int `json:"unread,omitempty"`
 }
 
-// sumUpEval prints the table of models, and gives the exit code.
-func (p *program) sumUpEval(f evalFlags, e *evaluation, summary pipeline.Summary) error {
-	r := evalResult{Output: f.output, Unread: e.bad, Models: []score.Model{}}
-	if b, err := os.ReadFile(filepath.Join(f.output, score.MetricsFile)); err == nil && summary.Drained {
+// sumUp prints the table of models, and gives the exit code.
+func (e evaluator) sumUp(bad int, summary pipeline.Summary) error {
+	r := evalResult{Output: e.output, Unread: bad, Models: []score.Model{}}
+	if b, err := os.ReadFile(filepath.Join(e.output, score.MetricsFile)); err == nil && summary.Drained {
 		if err := json.Unmarshal(b, &r.Models); err != nil {
 			return err
 		}
 	}
-	if p.json {
-		if err := p.writeJSON(r); err != nil {
+	if e.json {
+		if err := e.writeJSON(r); err != nil {
 			return err
 		}
-	} else if err := p.printEval(r, summary); err != nil {
+	} else if err := r.print(e.out(), summary); err != nil {
 		return err
 	}
 	code := summary.Code()
-	if code == exitOK && e.bad > 0 {
+	if code == exitOK && bad > 0 {
 		code = exitFailed
 	}
 	if code != exitOK {
@@ -386,8 +261,7 @@ func (p *program) sumUpEval(f evalFlags, e *evaluation, summary pipeline.Summary
 	return nil
 }
 
-func (p *program) printEval(r evalResult, summary pipeline.Summary) error {
-	t := p.out()
+func (r evalResult) print(t *printer, summary pipeline.Summary) error {
 	if len(r.Models) > 0 {
 		t.line("%-24s %12s %15s %8s %6s %6s %7s", "model", "resolved", "95 %", "applied", "FV", "RT", "faults")
 	}

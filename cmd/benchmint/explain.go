@@ -64,7 +64,7 @@ func newExplain(p *program) *cobra.Command {
 			if p.json {
 				return p.writeJSON(e)
 			}
-			return p.printExplanation(e, i)
+			return e.print(p.terminal, i)
 		},
 	}
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
@@ -160,8 +160,8 @@ func byHand(i *item) []string {
 	return append(out, "benchmint show "+i.ID+" --logs")
 }
 
-func (p *program) printExplanation(e explanation, i *item) error {
-	t := p.out()
+func (e explanation) print(to *terminal, i *item) error {
+	t := to.out()
 	t.line("%s", t.in(bold, e.ID))
 	if i.Change != nil || i.Cut != nil {
 		t.line("  %s", visible(i.Subject()))
@@ -182,8 +182,8 @@ func (p *program) printExplanation(e explanation, i *item) error {
 	if e.Detail != "" {
 		t.block(tail(e.Detail, 20))
 	}
-	t.transitions(e.FailToPass, p.verbose)
-	t.timeBound(e, p.verbose)
+	t.transitions(e.FailToPass, to.verbose)
+	t.timeBound(e, to.verbose)
 	if len(e.Evidence)+len(e.Repairs) > 0 {
 		t.line("\nThe recipe rests on")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/benchmint/benchmint/internal/verify"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 // huggingFace stands for all formats that its library reads.
@@ -112,7 +113,7 @@ func (p *program) export(ctx context.Context, c *config.Config, formats []string
 			r.Verify.Client, r.Verify.Rows, r.Verify.Formats = seen.Client, r.Verify.Rows+seen.Rows, append(r.Verify.Formats, seen.Formats...)
 		}
 	}
-	if err := p.printExport(r); err != nil {
+	if err := r.print(p.terminal); err != nil {
 		return err
 	}
 	switch {
@@ -126,7 +127,7 @@ func (p *program) export(ctx context.Context, c *config.Config, formats []string
 
 // redrain writes the dataset.
 func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
-	s, err := p.openShelf(ctx, c)
+	s, err := openShelf(ctx, p.world, c)
 	if err != nil {
 		return err
 	}
@@ -148,16 +149,16 @@ func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
 	if len(c.Sources) == 0 {
 		c = &in
 	}
-	sources, err := p.openSources(ctx, &in)
+	repos, err := p.finder(&in).Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, sources.close()) }()
+	defer func() { err = errors.Join(err, repos.Close()) }()
 	kind, err := s.Fix("sandbox", "") // what the run was begun with: it stands in the manifest
 	if err != nil {
 		return err
 	}
-	plan, err := p.plan(ctx, c, s.Store, sources, &workshop{kind: kind, builder: idleBuilder(c)})
+	plan, err := p.plan(ctx, c, s.Store, repos, &workshop{kind: kind, builder: idleBuilder(c)})
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
@@ -174,7 +175,7 @@ func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
 
 // noted are the sources of a store as its runs noted them.
 func noted(place string) ([]config.Source, error) {
-	notes, err := readNotes(place)
+	notes, err := sources.ReadNotes(place)
 	if err != nil {
 		return nil, err
 	}
@@ -188,11 +189,11 @@ func noted(place string) ([]config.Source, error) {
 	return out, nil
 }
 
-func (p *program) printExport(r exportResult) error {
-	if p.json {
-		return p.writeJSON(r)
+func (r exportResult) print(to *terminal) error {
+	if to.json {
+		return to.writeJSON(r)
 	}
-	t := p.out()
+	t := to.out()
 	t.line("dataset  %s (%s)", r.Dataset, plural(r.Rows, "row"))
 	t.line("check    %s", t.in(green, "holds"))
 	if r.Open > 0 {
@@ -220,3 +221,6 @@ func printVerified(t *printer, r verify.Result) {
 }
 
 var _ pipeline.Store = (*shelf)(nil)
+
+// replaceUsage is the help of --replace.
+const replaceUsage = "remove rows of the existing dataset even if no verdict rejects them"

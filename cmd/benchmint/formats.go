@@ -96,9 +96,9 @@ func (p *program) exportAs(cmd *cobra.Command, f formatFlags, check, args []stri
 		if err != nil {
 			return err
 		}
-		return p.printFormat(r)
+		return printFormat(p.terminal, r)
 	}
-	return p.exportChecked(cmd.Context(), c, f, to, &judged{d: d, rows: rows})
+	return p.machine(c).exportChecked(cmd.Context(), f, to, d, rows)
 }
 
 // written is a format for the client that is to open it.
@@ -140,14 +140,14 @@ func exported(to string, d *output.Dataset, f formats.Format) (formats.Result, e
 	return r, err
 }
 
-func (p *program) printFormat(r formats.Result) error {
-	for _, x := range r.Refused {
-		p.say("%s: not in %s: %s", visible(x.InstanceID), r.Format, visible(x.Reason))
+func printFormat(to *terminal, r formats.Result) error {
+	for _, task := range r.Refused {
+		to.say("%s: not in %s: %s", visible(task.InstanceID), r.Format, visible(task.Reason))
 	}
-	if p.json {
-		return p.writeJSON(r)
+	if to.json {
+		return to.writeJSON(r)
 	}
-	t := p.out()
+	t := to.out()
 	t.line("%s  %s (%s)", r.Format, r.Folder, plural(r.Written, "task"))
 	if len(r.Refused) > 0 {
 		t.line("refused   %s (said above)", plural(len(r.Refused), "task"))

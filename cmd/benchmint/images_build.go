@@ -45,12 +45,12 @@ func newImagesBuild(p *program) *cobra.Command {
 				return err
 			}
 			p.sayFormat(args[0], d.Manifest)
-			m, err := p.openImages(cmd.Context(), c, rows)
+			m, err := p.machine(c).openImages(cmd.Context(), rows)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, m.close()) }()
-			return p.buildImages(cmd.Context(), m, d, rows, save)
+			return m.build(cmd.Context(), d, rows, save)
 		},
 	}
 	cmd.Flags().StringVar(&save, "save", "", "`FOLDER` to write the images to, a file for docker load each")
@@ -59,16 +59,17 @@ func newImagesBuild(p *program) *cobra.Command {
 
 // imageMaker makes images in the Docker engine that answers.
 type imageMaker struct {
+	*terminal
 	images.Maker
 	box   *docker.Sandbox
 	close func() error
 }
 
 // openImages is a maker; where no engine answers, it says what gets one.
-func (p *program) openImages(ctx context.Context, c *config.Config, rows []output.Row) (*imageMaker, error) {
-	in := *c
+func (m machine) openImages(ctx context.Context, rows []output.Row) (*imageMaker, error) {
+	in := *m.config
 	in.Sandbox.Kind = config.Docker
-	w, err := p.require(ctx, &in, job{builds: true, kind: config.Docker, asks: asksFor("there are rows", languagesOf(rows)...)})
+	w, err := machine{m.terminal, &in}.require(ctx, job{builds: true, kind: config.Docker, asks: asksFor("there are rows", languagesOf(rows)...)})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (p *program) openImages(ctx context.Context, c *config.Config, rows []outpu
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("the sandbox %s has no images", w.kind), w.close())
 	}
-	return &imageMaker{Maker: images.Maker{Environments: w.builder, Engine: box, Secrets: p.credentials()}, box: box, close: w.close}, nil
+	return &imageMaker{terminal: m.terminal, Maker: images.Maker{Environments: w.builder, Engine: box, Secrets: m.credentials()}, box: box, close: w.close}, nil
 }
 
 // credentials are the values of this machine's environment that may be some, with those in
@@ -123,12 +124,12 @@ func (r imagesResult) refused() int {
 	return n
 }
 
-// buildImages makes all of them; what cannot be made is said, and the others go on.
-func (p *program) buildImages(ctx context.Context, m *imageMaker, d *output.Dataset, rows []output.Row, save string) error {
+// build makes all of them; what cannot be made is said, and the others go on.
+func (m *imageMaker) build(ctx context.Context, d *output.Dataset, rows []output.Row, save string) error {
 	r := imagesResult{Images: []images.Image{}, Failed: []failedImage{}}
 	deferred := 0
 	for n, row := range rows {
-		p.say("%d of %d: %s", n+1, len(rows), visible(row.InstanceID))
+		m.say("%d of %d: %s", n+1, len(rows), visible(row.InstanceID))
 		image, err := m.of(ctx, d, row)
 		if err == nil && save != "" && len(image.Findings) == 0 {
 			err = m.save(ctx, save, image)
@@ -141,16 +142,16 @@ func (p *program) buildImages(ctx context.Context, m *imageMaker, d *output.Data
 			if later {
 				deferred++
 			}
-			p.say("%s: no image: %s", visible(row.InstanceID), visible(tail(err.Error(), 20)))
+			m.say("%s: no image: %s", visible(row.InstanceID), visible(tail(err.Error(), 20)))
 			r.Failed = append(r.Failed, failedImage{ID: row.InstanceID, Later: later, Detail: err.Error()})
 			continue
 		}
 		for _, f := range image.Findings {
-			p.say("%s: no image: rule %s: %s", visible(row.InstanceID), f.Rule, visible(f.Detail))
+			m.say("%s: no image: rule %s: %s", visible(row.InstanceID), f.Rule, visible(f.Detail))
 		}
 		r.Images = append(r.Images, image)
 	}
-	if err := p.printImages(r, len(rows)); err != nil {
+	if err := r.print(m.terminal, len(rows)); err != nil {
 		return err
 	}
 	switch {
@@ -207,11 +208,11 @@ func (m *imageMaker) save(ctx context.Context, dir string, i images.Image) error
 	return os.Rename(name+".new", name)
 }
 
-func (p *program) printImages(r imagesResult, rows int) error {
-	if p.json {
-		return p.writeJSON(r)
+func (r imagesResult) print(to *terminal, rows int) error {
+	if to.json {
+		return to.writeJSON(r)
 	}
-	t := p.out()
+	t := to.out()
 	for _, i := range r.Images {
 		if len(i.Findings) == 0 {
 			t.line("%s  %s", i.ID, i.Name)

@@ -16,6 +16,7 @@ import (
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 // shelf reads a store by item: what every stage made of one ID.
@@ -26,11 +27,11 @@ type shelf struct {
 }
 
 // openShelf opens a store that is already there; reading makes none.
-func (p *program) openShelf(ctx context.Context, c *config.Config) (*shelf, error) {
+func openShelf(ctx context.Context, e *world, c *config.Config) (*shelf, error) {
 	if !store.Exists(c.Store) {
 		return nil, unmet("there is no store at %s; begin with: benchmint run PATH-OR-URL", c.Store)
 	}
-	s, err := p.openStore(ctx, c)
+	s, err := e.openStore(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func (s *shelf) ofAlias(word string, ids []string) ([]string, error) {
 	}
 	var out []string
 	for _, id := range ids {
-		if parsed, err := schemas.ParseInstanceID(id); err != nil || keyToSelection(parsed.Key) == parsed.Key {
+		if parsed, err := schemas.ParseInstanceID(id); err != nil || sources.KeyToSelection(parsed.Key) == parsed.Key {
 			continue
 		}
 		origin, err := s.origin(id)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/schemas"
@@ -39,7 +38,7 @@ func newLint(p *program) *cobra.Command {
 			if len(rest) > 0 {
 				return &usageError{fmt.Errorf("lint: %q is not a folder", rest[0])}
 			}
-			return p.lint(cmd.Context(), c, cmp.Or(dataset, c.Output), works)
+			return p.machine(c).lint(cmd.Context(), cmp.Or(dataset, c.Output), works)
 		},
 	}
 	cmd.Flags().StringVar(&dataset, "dataset", "", "`FOLDER` of the dataset (default: the output of the configuration)")
@@ -63,13 +62,13 @@ type linted struct {
 	Detail   string         `json:"detail,omitempty"`
 }
 
-func (p *program) lint(ctx context.Context, c *config.Config, dataset string, works []work) (err error) {
-	t, err := p.openTrial(c, dataset, works)
+func (m machine) lint(ctx context.Context, dataset string, works []work) (err error) {
+	t, err := m.openTrial(dataset, works)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
-	tools, err := p.linters(ctx, c, t)
+	tools, err := t.linters(ctx)
 	if err != nil {
 		return err
 	}
@@ -92,7 +91,7 @@ func (p *program) lint(ctx context.Context, c *config.Config, dataset string, wo
 	for _, r := range results {
 		clean = clean && r.Clean
 	}
-	return printEach(p, works, results, clean, showLinted)
+	return printEach(m.terminal, works, results, clean, showLinted)
 }
 
 // linters are the programs that lint, by their toolchains' names.
@@ -103,9 +102,9 @@ type linters struct {
 
 // linters brings what the tasks' languages are linted with, or says at once all that cannot be
 // had.
-func (p *program) linters(ctx context.Context, c *config.Config, t *trial) (linters, error) {
+func (t *trial) linters(ctx context.Context) (linters, error) {
 	out := linters{map[string][]byte{}, map[string]string{}}
-	if err := p.useCache(ctx); err != nil {
+	if err := t.useCache(ctx); err != nil {
 		return out, &ended{exitUsage, err}
 	}
 	needs := map[string]lang.Need{}
@@ -118,7 +117,7 @@ func (p *program) linters(ctx context.Context, c *config.Config, t *trial) (lint
 			needs[n.Name] = n
 		}
 	}
-	store := p.toolchains(c)
+	store := t.toolchains()
 	var found []finding
 	for _, name := range slices.Sorted(maps.Keys(needs)) {
 		b, ok := store.Brought(name)

@@ -22,6 +22,7 @@ import (
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 // Exit codes (interface: "Everywhere").
@@ -96,6 +97,7 @@ func codeOf(ctx context.Context, err error) int {
 	var e *ended
 	var problems config.Problems
 	var usage *usageError
+	var refused *sources.RefusedError
 	switch {
 	case err == nil:
 		return exitOK
@@ -105,7 +107,9 @@ func codeOf(ctx context.Context, err error) int {
 		return exitUsage
 	case errors.As(err, &e):
 		return e.code
-	case errors.As(err, &problems), errors.As(err, &usage), ofMachine(err):
+	case errors.As(err, &refused) && refused.Later:
+		return exitDeferred
+	case errors.As(err, &problems), errors.As(err, &usage), errors.As(err, &refused), ofMachine(err):
 		return exitUsage
 	}
 	return exitFailed

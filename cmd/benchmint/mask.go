@@ -33,7 +33,7 @@ func newMask(p *program) *cobra.Command {
 				return &usageError{errors.New("PATH is empty")}
 			}
 			if undo != "" {
-				return p.unmask(cmd.Context(), undo, args[0])
+				return unmask(cmd.Context(), p.terminal, undo, args[0])
 			}
 			if o.Output == "" {
 				return &usageError{errors.New("--output DIR is needed: a mask never writes into its source")}
@@ -114,7 +114,7 @@ func (p *program) mask(cmd *cobra.Command, o mask.Options, proof maskProof) (err
 		return &usageError{errors.New("--src and --tests are for the commit0 profiles; strict knows tests by their names")}
 	}
 	if proof.wanted {
-		if err := p.openProof(cmd.Context(), &proof); err != nil {
+		if err := proof.open(cmd.Context(), p); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, proof.close()) }()
@@ -138,9 +138,9 @@ func (p *program) mask(cmd *cobra.Command, o mask.Options, proof maskProof) (err
 			Verify []verify.Result `json:"verify,omitempty"`
 		}{result, proved})
 	} else {
-		err = p.printMask(result)
+		err = printMask(p.terminal, result)
 		if err == nil && proof.wanted {
-			err = p.printProof(proved)
+			err = printProof(p.out(), proved)
 		}
 	}
 	if err == nil && (len(result.Failed) > 0 || slices.ContainsFunc(proved, isFaulty)) {
@@ -149,8 +149,8 @@ func (p *program) mask(cmd *cobra.Command, o mask.Options, proof maskProof) (err
 	return err
 }
 
-func (p *program) printMask(r *mask.Result) error {
-	t, n := p.out(), r.Totals
+func printMask(to *terminal, r *mask.Result) error {
+	t, n := to.out(), r.Totals
 	t.line("%s  %s changed of %d, %s of %s masked", r.Output, plural(n.Changed, "file"), n.Files, plural(n.Masked+n.Removed, "function"), plain(n.Functions))
 	if n.Removed > 0 {
 		t.line("  %6d  of them with the whole definition", n.Removed)
@@ -176,10 +176,10 @@ func (p *program) printMask(r *mask.Result) error {
 		t.line("  and %s more (%s has all)", plural(more, "file"), r.Manifest)
 	}
 	for _, place := range n.Faults[:min(fewFaults, len(n.Faults))] {
-		p.say("syntax error at %s, outside of functions", visible(place))
+		to.say("syntax error at %s, outside of functions", visible(place))
 	}
 	if more := len(n.Faults) - fewFaults; more > 0 {
-		p.say("and %d more syntax errors (--json has all)", more)
+		to.say("and %d more syntax errors (--json has all)", more)
 	}
 	for _, fault := range r.Failed {
 		t.line("%s  %s", t.in(red, "failed"), visible(fault))
@@ -215,7 +215,7 @@ func byCount(counts map[string]int) []string {
 	})
 }
 
-func (p *program) unmask(ctx context.Context, undo, folder string) error {
+func unmask(ctx context.Context, to *terminal, undo, folder string) error {
 	n, err := mask.Undo(ctx, undo, folder)
 	if errors.Is(err, mask.ErrUnmet) {
 		return &ended{exitUsage, err}
@@ -223,17 +223,17 @@ func (p *program) unmask(ctx context.Context, undo, folder string) error {
 	var refused *mask.RefusedError
 	if errors.As(err, &refused) {
 		for _, file := range refused.Files {
-			p.say("%s", visible(file))
+			to.say("%s", visible(file))
 		}
 		return fmt.Errorf("nothing was undone: %s not as the mask left %s", plural(len(refused.Files), "file"), pronoun(len(refused.Files)))
 	}
 	if err != nil {
 		return err
 	}
-	if p.json {
-		return p.writeJSON(map[string]int{"restored": n})
+	if to.json {
+		return to.writeJSON(map[string]int{"restored": n})
 	}
-	t := p.out()
+	t := to.out()
 	t.line("%s restored in %s", plural(n, "file"), folder)
 	return t.err
 }

@@ -26,9 +26,9 @@ type maskProof struct {
 	limits  sandbox.Limits
 }
 
-// openProof finds what cannot be met before anything is written. Strangers' code runs
+// open finds what cannot be met before anything is written. Strangers' code runs
 // in bubblewrap, which shows the toolchains of this machine, or not at all.
-func (p *program) openProof(ctx context.Context, proof *maskProof) error {
+func (proof *maskProof) open(ctx context.Context, p *program) error {
 	c, err := p.load()
 	if err != nil {
 		return err
@@ -80,8 +80,7 @@ const (
 	fewOfSource = 3
 )
 
-func (p *program) printProof(results []verify.Result) error {
-	t := p.out()
+func printProof(t *printer, results []verify.Result) error {
 	if len(results) == 0 {
 		t.line("nothing to verify: no file was changed")
 	}

@@ -12,12 +12,12 @@ const sayEvery = 30 * time.Second
 // meter says how far GitHub was asked and what is left of its hour, at most every
 // half a minute: of what takes less, nothing is said.
 type meter struct {
-	*program
+	*hub
 	mu   sync.Mutex
 	last time.Time
 }
 
-func (p *program) newMeter() *meter { return &meter{program: p, last: p.now()} }
+func newMeter(h *hub) *meter { return &meter{hub: h, last: h.now()} }
 
 // due reports whether a line is to be said now.
 func (m *meter) due() bool {
@@ -41,16 +41,16 @@ func (m *meter) came(what string, n, of int) {
 // hour says what is left, where no view shows it.
 func (m *meter) hour() {
 	if left := m.leftOf("; "); left != "" && !m.viewed && m.due() {
-		m.say("GitHub: %s so far%s", plural(m.github.Client().Spent().Requests, "request"), left)
+		m.say("GitHub: %s so far%s", plural(m.library.Client().Spent().Requests, "request"), left)
 	}
 }
 
 // leftOf is what is left of GitHub's hour after a sign, "" where it has not said.
-func (p *program) leftOf(sign string) string {
-	if p.github == nil {
+func (h *hub) leftOf(sign string) string {
+	if h.library == nil {
 		return ""
 	}
-	left := p.github.Client().Spent().Left
+	left := h.library.Client().Spent().Left
 	if left < 0 {
 		return ""
 	}

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
-	"maps"
 	"os"
 	"strings"
 	"unicode"
@@ -16,22 +13,6 @@ type printer struct {
 	w     io.Writer
 	color bool
 	err   error
-}
-
-// out is standard output, coloured where a person reads it.
-func (p *program) out() *printer {
-	return &printer{w: p.stdout, color: p.coloured(p.stdout)}
-}
-
-func (p *program) coloured(w io.Writer) bool {
-	switch p.color {
-	case "always":
-		return true
-	case "never":
-		return false
-	}
-	f, ok := w.(*os.File)
-	return ok && p.lookup("NO_COLOR") == "" && isTerminal(f)
 }
 
 func isTerminal(f *os.File) bool {
@@ -86,21 +67,6 @@ func lines(s string) string {
 	}
 	return strings.Join(all, "\n")
 }
-
-// writeJSON is the machine-readable result of a verb.
-func (p *program) writeJSON(v any) error {
-	enc := json.NewEncoder(p.stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
-// say is progress for a person, on standard error.
-func (p *program) say(form string, args ...any) {
-	_, _ = fmt.Fprintln(p.stderr, lines(fmt.Sprintf(form, args...)))
-}
-
-func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
 // tail is the end of a log, for a page that is to be read.
 func tail(text string, lines int) string {

@@ -21,8 +21,8 @@ func TestMessages(t *testing.T) {
 		"error":   {func(b *bytes.Buffer) { report(b, errors.New("opening "+hostile+"\nsecond "+hostile)) }, "benchmint: opening " + want + "\nsecond " + want + "\n"},
 		"problem": {func(b *bytes.Buffer) { report(b, config.Problems{{Where: hostile, Text: hostile}}) }, "benchmint: " + want + ": " + want + "\n"},
 		"say": {func(b *bytes.Buffer) {
-			p := &program{world: &world{stderr: b}}
-			p.say("%s is deferred\n%s", hostile, hostile)
+			t := &terminal{world: &world{stderr: b}}
+			t.say("%s is deferred\n%s", hostile, hostile)
 		}, want + " is deferred\n" + want + "\n"},
 	} {
 		var b bytes.Buffer

@@ -154,22 +154,22 @@ func during(every time.Duration, do func(context.Context) error) (end func()) {
 	}
 }
 
-// shown is the program whose progress goes through a live view, where a person
+// shown has what the terminal says go through a live view, where a person
 // watches; end takes the view away. Where nobody does, lines say what goes on.
-func (p *program) shown(live *pipeline.Live, funnel func(context.Context) ([]tally, error), parallel int) (end func() error) {
-	view := &view{live: live, now: p.now, parallel: parallel, left: p.leftOf}
-	world := *p.world
-	s := newScreen(p.stderr)
-	if s == nil || p.json {
-		u := &pulse{now: p.now, view: view, out: p.stderr, last: p.now()}
-		world.stderr, p.world = u, &world
+func (t *terminal) shown(live *pipeline.Live, funnel func(context.Context) ([]tally, error), parallel int, left func(sign string) string) (end func() error) {
+	view := &view{live: live, now: t.now, parallel: parallel, left: left}
+	world := *t.world
+	s := newScreen(t.stderr)
+	if s == nil || t.json {
+		u := &pulse{now: t.now, view: view, out: t.stderr, last: t.now()}
+		world.stderr, t.world = u, &world
 		stop := during(beatEvery, func(ctx context.Context) error { return u.beat(ctx, funnel) })
 		return func() error { stop(); return nil }
 	}
 	world.stderr = s
-	p.world, p.viewed = &world, true
+	t.world, t.viewed = &world, true
 	stop := during(paintEvery, func(ctx context.Context) error {
-		if now := p.now(); now.Sub(view.counted) >= countEvery {
+		if now := t.now(); now.Sub(view.counted) >= countEvery {
 			if counts, err := funnel(ctx); err == nil { // else the last ones stay
 				view.counts, view.counted = counts, now
 			}
@@ -186,7 +186,7 @@ type view struct {
 	parallel int
 	counts   []tally
 	counted  time.Time
-	left     func(sign string) string // program.leftOf
+	left     func(sign string) string // hub.leftOf
 }
 
 func (v *view) lines() []string {

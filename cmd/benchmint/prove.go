@@ -12,11 +12,11 @@ import (
 
 	wall "github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/config"
-	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/grade"
 	"github.com/benchmint/benchmint/stages/validate"
 )
 
@@ -48,7 +48,7 @@ func newProve(p *program) *cobra.Command {
 				return err
 			}
 			p.sayFormat(args[0], d.Manifest)
-			return p.prove(cmd.Context(), c, d, rows)
+			return prover{p.machine(c), d, rows}.prove(cmd.Context())
 		},
 	}
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` to prove in: docker or bwrap (default: as the row says)")
@@ -81,23 +81,30 @@ func readRows(dir string, ids []string) (*output.Dataset, []output.Row, error) {
 	return d, rows, nil
 }
 
+// prover proves rows again.
+type prover struct {
+	machine
+	dataset *output.Dataset
+	rows    []output.Row
+}
+
 // prove works in a store of its own that is gone afterwards: nothing that an
 // earlier run left can stand in for a proof.
-func (p *program) prove(ctx context.Context, c *config.Config, d *output.Dataset, rows []output.Row) (err error) {
+func (p prover) prove(ctx context.Context) (err error) {
 	fresh, err := os.MkdirTemp("", "benchmint-prove-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, removeAll(fresh)) }()
 	results := []proved{}
-	for _, kind := range kindsOf(c, rows) {
-		done, err := p.proveIn(ctx, c, kind, filepath.Join(fresh, kind), d, rowsOf(c, kind, rows))
+	for _, kind := range kindsOf(p.config, p.rows) {
+		done, err := p.proveIn(ctx, kind, filepath.Join(fresh, kind))
 		results = append(results, done...)
 		if err != nil {
 			return err
 		}
 	}
-	return p.sumUp(ctx, results, len(rows))
+	return p.sumUp(ctx, results, len(p.rows))
 }
 
 // kindsOf are the sandboxes that the rows are proved in: the one asked for, else
@@ -135,20 +142,20 @@ func languagesOf(rows []output.Row) []string {
 	return out
 }
 
-func (p *program) proveIn(ctx context.Context, c *config.Config, kind, dir string, d *output.Dataset, rows []output.Row) (done []proved, err error) {
+func (p prover) proveIn(ctx context.Context, kind, dir string) (done []proved, err error) {
 	s, err := store.Open(ctx, dir, store.Options{})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	in := *c
+	rows, in := rowsOf(p.config, kind, p.rows), *p.config
 	in.Sandbox.Kind = kind
-	w, err := p.openWorkshop(ctx, &in, s, asksFor("there are rows", languagesOf(rows)...))
+	w, err := machine{p.terminal, &in}.openWorkshop(ctx, s, asksFor("there are rows", languagesOf(rows)...))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	v, err := validate.New(validate.Outside{Builder: w.builder, Blobs: s.Blobs}, validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits()})
+	v, err := validate.New(validate.Outside{Builder: w.builder, Blobs: s.Blobs}, validate.Config{Runs: p.config.Proof.Runs, Limits: p.config.Sandbox.Limits()})
 	if err != nil {
 		return nil, err
 	}
@@ -157,12 +164,12 @@ func (p *program) proveIn(ctx context.Context, c *config.Config, kind, dir strin
 			return done, nil
 		}
 		p.say("proving %s in %s", row.InstanceID, kind)
-		result := proveRow(ctx, v, w.kind, d, row)
+		result := proveRow(ctx, v, w.kind, p.dataset, row)
 		if result.End == schemas.StepInterrupted {
 			return done, nil
 		}
 		done = append(done, result)
-		if err := p.printProved(result); err != nil {
+		if err := result.print(p.terminal); err != nil {
 			return done, err
 		}
 	}
@@ -171,10 +178,10 @@ func (p *program) proveIn(ctx context.Context, c *config.Config, kind, dir strin
 
 func proveRow(ctx context.Context, v *validate.Validator, kind string, d *output.Dataset, row output.Row) proved {
 	out := proved{ID: row.InstanceID, Sandbox: kind}
-	m, err := material(d, row, kind)
+	task, err := grade.TaskOf(d, row, kind)
 	var proof schemas.Proof
 	if err == nil {
-		proof, err = v.Prove(ctx, m)
+		proof, err = v.Prove(ctx, validate.Material{Start: task.Start, Trees: task.Trees, Environment: task.Environment, Statement: row.ProblemStatement, Version: row.Release()})
 	}
 	out.End = pipeline.EndOf(ctx, err)
 	if err != nil {
@@ -187,33 +194,6 @@ func proveRow(ctx context.Context, v *validate.Validator, kind string, d *output
 	}
 	out.compare(row, proof)
 	return out
-}
-
-// material is what a proof is made from, from the folder alone.
-func material(d *output.Dataset, row output.Row, kind string) (validate.Material, error) {
-	m := validate.Material{Statement: row.ProblemStatement, Version: row.Release()}
-	var err error
-	if m.Start, err = d.Start(row.InstanceID); err != nil {
-		return m, fmt.Errorf("reading the start: %w", err)
-	}
-	if m.Environment, err = d.Environment(row); err != nil {
-		return m, fmt.Errorf("reading the recipe: %w", err)
-	}
-	m.Environment.Sandbox, m.Environment.Host = kind, kind == config.Bwrap
-	base, _, _, err := d.States(row)
-	if err != nil {
-		return m, err
-	}
-	patch, err := row.GoldPatch()
-	if err != nil {
-		return m, err
-	}
-	tests, err := row.Tests()
-	if err != nil {
-		return m, err
-	}
-	m.Trees, err = states.From(base, tests, patch, m.Start)
-	return m, err
 }
 
 // compare holds the two lists of a row against a new proof.
@@ -265,25 +245,25 @@ func without(a, b []string) []string {
 	return out
 }
 
-func (p *program) printProved(r proved) error {
-	if p.json {
+func (o proved) print(to *terminal) error {
+	if to.json {
 		return nil // all at once, at the end
 	}
-	t := p.out()
+	t := to.out()
 	switch {
-	case r.Same:
-		t.line("%s  %s", t.in(green, "same     "), r.ID)
-	case r.End != schemas.StepDone:
-		t.line("%s  %s  %s", t.in(red, fmt.Sprintf("%-9s", r.End)), r.ID, r.Reason)
-		t.block(tail(r.Detail, 20))
+	case o.Same:
+		t.line("%s  %s", t.in(green, "same     "), o.ID)
+	case o.End != schemas.StepDone:
+		t.line("%s  %s  %s", t.in(red, fmt.Sprintf("%-9s", o.End)), o.ID, o.Reason)
+		t.block(tail(o.Detail, 20))
 	default:
-		t.line("%s  %s", t.in(red, "different"), r.ID)
+		t.line("%s  %s", t.in(red, "different"), o.ID)
 	}
 	for _, list := range []string{"FAIL_TO_PASS", "PASS_TO_PASS"} {
-		for _, name := range r.Missing[list] {
+		for _, name := range o.Missing[list] {
 			t.line("    - %s %s", list, visible(name))
 		}
-		for _, name := range r.Extra[list] {
+		for _, name := range o.Extra[list] {
 			t.line("    + %s %s", list, visible(name))
 		}
 	}
@@ -292,7 +272,7 @@ func (p *program) printProved(r proved) error {
 
 // sumUp ends with how many held. A row that is not the same is a check that did
 // not hold; a registry that did not answer is "later".
-func (p *program) sumUp(ctx context.Context, results []proved, rows int) error {
+func (p prover) sumUp(ctx context.Context, results []proved, rows int) error {
 	same, deferred := 0, 0
 	for _, r := range results {
 		switch {
@@ -306,7 +286,7 @@ func (p *program) sumUp(ctx context.Context, results []proved, rows int) error {
 		if err := p.writeJSON(results); err != nil {
 			return err
 		}
-	} else if err := p.printSum(same, rows); err != nil {
+	} else if err := printSum(p.terminal, same, rows); err != nil {
 		return err
 	}
 	switch {
@@ -320,8 +300,8 @@ func (p *program) sumUp(ctx context.Context, results []proved, rows int) error {
 	return &ended{code: exitFailed}
 }
 
-func (p *program) printSum(same, rows int) error {
-	t := p.out()
+func printSum(to *terminal, same, rows int) error {
+	t := to.out()
 	t.line("%d of %d the same", same, rows)
 	return t.err
 }

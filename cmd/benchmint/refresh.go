@@ -14,6 +14,7 @@ import (
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 func newRefresh(p *program) *cobra.Command {
@@ -30,11 +31,11 @@ func newRefresh(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if p.starts, err = p.began(cmd.Context(), c); err != nil {
+			if p.starts, err = began(cmd.Context(), p.world, c); err != nil {
 				return err
 			}
 			if len(c.Sources) == 0 {
-				if c.Sources, err = p.known(c); err != nil {
+				if c.Sources, err = p.github.known(c); err != nil {
 					return err
 				}
 			}
@@ -47,8 +48,8 @@ func newRefresh(p *program) *cobra.Command {
 }
 
 // began is the day of the oldest change that was taken of each source, by ID.
-func (p *program) began(ctx context.Context, c *config.Config) (days map[string]string, err error) {
-	s, err := p.openShelf(ctx, c)
+func began(ctx context.Context, w *world, c *config.Config) (days map[string]string, err error) {
+	s, err := openShelf(ctx, w, c)
 	if err != nil {
 		return nil, err
 	}
@@ -85,25 +86,16 @@ func both[K, V any](all ...iter.Seq2[K, V]) iter.Seq2[K, V] {
 }
 
 // known are the sources of the store, those on GitHub as such where it can be asked.
-func (p *program) known(c *config.Config) ([]config.Source, error) {
+func (h *hub) known(c *config.Config) ([]config.Source, error) {
 	all, err := noted(folderOf(c))
 	if err != nil {
 		return nil, err
 	}
 	for i, src := range all {
-		name, ok := strings.CutPrefix(src.Git, p.onGitHub())
-		if name = strings.TrimSuffix(name, ".git"); ok && ownerName.MatchString(name) && p.lookup(githubToken) != "" {
+		name, ok := strings.CutPrefix(src.Git, h.server())
+		if name = strings.TrimSuffix(name, ".git"); ok && sources.OwnerName.MatchString(name) && h.lookup(githubToken) != "" {
 			all[i].GitHub = name
 		}
 	}
 	return all, nil
-}
-
-// grown is the window of a source where it may only grow: from the day of the oldest change
-// that was taken of it, with all that came after.
-func (p *program) grown(s schemas.Source) schemas.Source {
-	if day := p.starts[s.ID()]; p.refreshing && day != "" {
-		s.Since, s.Changes, s.Releases = max(s.Since, day), 0, 0
-	}
-	return s
 }

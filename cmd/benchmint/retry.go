@@ -31,7 +31,7 @@ func newRetry(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := p.openShelf(cmd.Context(), c)
+			s, err := openShelf(cmd.Context(), p.world, c)
 			if err != nil {
 				return err
 			}

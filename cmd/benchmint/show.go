@@ -29,7 +29,7 @@ func newShow(p *program) *cobra.Command {
 			if p.json {
 				return p.writeJSON(i)
 			}
-			return p.showItem(s, i, logs)
+			return i.print(p.out(), s, logs)
 		},
 	}
 	cmd.Flags().BoolVar(&logs, "logs", false, "print every run's log in full, not only its last lines")
@@ -43,7 +43,7 @@ func (p *program) itemOf(ctx context.Context, word string) (*shelf, *item, error
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := p.openShelf(ctx, c)
+	s, err := openShelf(ctx, p.world, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,8 +58,7 @@ func (p *program) itemOf(ctx context.Context, word string) (*shelf, *item, error
 	return s, i, nil
 }
 
-func (p *program) showItem(s *shelf, i *item, logs bool) error {
-	t := p.out()
+func (i *item) print(t *printer, s *shelf, logs bool) error {
 	t.line("%s", t.in(bold, i.ID))
 	if c := i.Change; c != nil {
 		t.line("  %s  %s", c.Commit, visible(c.Subject))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/pipeline"
 )
@@ -25,19 +24,19 @@ func withSpending(funnel []tally, spends []pipeline.Spend) []tally {
 }
 
 // printSpending is what models cost so far, where somebody is asked or something was spent.
-func (p *program) printSpending(ctx context.Context, s *shelf, c *config.Config, spends []pipeline.Spend) error {
-	if c.Model.Name == "" && len(spends) == 0 {
+func (s statusPage) printSpending(ctx context.Context, spends []pipeline.Spend) error {
+	if s.config.Model.Name == "" && len(spends) == 0 {
 		return nil
 	}
 	r, err := money(ctx, s.Store)
 	if err != nil {
 		return err
 	}
-	t := p.out()
+	t := s.out()
 	t.line("")
 	t.showSpending(spends)
-	all := spent(r.Spent, c.Model.MaxCost)
-	if c.Model.Name == "" { // nothing bounds what nobody spends
+	all := spent(r.Spent, s.config.Model.MaxCost)
+	if s.config.Model.Name == "" { // nothing bounds what nobody spends
 		all = fmt.Sprintf("$%.4f spent", r.Spent)
 	}
 	t.line("models   %s", all)

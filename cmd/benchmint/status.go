@@ -40,15 +40,15 @@ func newStatus(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := p.openShelf(cmd.Context(), c)
+			s, err := openShelf(cmd.Context(), p.world, c)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
 			if watch {
-				return p.watchStatus(cmd.Context(), s, c)
+				return statusPage{p.terminal, s, c}.watch(cmd.Context())
 			}
-			return p.printStatus(cmd.Context(), s, c)
+			return statusPage{p.terminal, s, c}.print(cmd.Context())
 		},
 	}
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
@@ -56,19 +56,26 @@ func newStatus(p *program) *cobra.Command {
 	return cmd
 }
 
-// watchStatus prints the funnel again and again: in place where a person reads it,
+// statusPage is what status prints.
+type statusPage struct {
+	*terminal
+	*shelf
+	config *config.Config
+}
+
+// watch prints the funnel again and again: in place where a person reads it,
 // below the last one elsewhere.
-func (p *program) watchStatus(ctx context.Context, s *shelf, c *config.Config) error {
-	view := newScreen(p.stdout)
+func (s statusPage) watch(ctx context.Context) error {
+	view := newScreen(s.stdout)
 	for {
 		var page bytes.Buffer
-		world := *p.world
+		world, reader := *s.world, *s.terminal
 		if view != nil {
 			world.stdout = &page
 		}
-		reader := *p
 		reader.world = &world
-		if err := errors.Join(reader.printStatus(ctx, s, c), reader.printNow(ctx, s, c.Proof.Parallel)); err != nil {
+		now := statusPage{&reader, s.shelf, s.config}
+		if err := errors.Join(now.print(ctx), now.printNow(ctx)); err != nil {
 			return err
 		}
 		if view != nil {
@@ -85,8 +92,8 @@ func (p *program) watchStatus(ctx context.Context, s *shelf, c *config.Config) e
 }
 
 // printNow is what runs now and how long the rest will take, where that can be told.
-func (p *program) printNow(ctx context.Context, s *shelf, parallel int) error {
-	if p.json {
+func (s statusPage) printNow(ctx context.Context) error {
+	if s.json {
 		return nil
 	}
 	running, err := s.Running(ctx)
@@ -97,7 +104,7 @@ func (p *program) printNow(ctx context.Context, s *shelf, parallel int) error {
 	if err != nil {
 		return err
 	}
-	t := p.out()
+	t := s.out()
 	t.line("")
 	const most = 8
 	for i, r := range running {
@@ -110,13 +117,13 @@ func (p *program) printNow(ctx context.Context, s *shelf, parallel int) error {
 	if len(running) == 0 {
 		t.line("now  nothing runs")
 	}
-	if left, ok := timeLeft(funnel, parallel); ok && len(running) > 0 {
+	if left, ok := timeLeft(funnel, s.config.Proof.Parallel); ok && len(running) > 0 {
 		t.line("left about %s", left.Round(time.Second))
 	}
 	return t.err
 }
 
-func (p *program) printStatus(ctx context.Context, s *shelf, c *config.Config) error {
+func (s statusPage) print(ctx context.Context) error {
 	funnel, err := s.funnel(ctx)
 	if err != nil {
 		return err
@@ -125,10 +132,10 @@ func (p *program) printStatus(ctx context.Context, s *shelf, c *config.Config) e
 	if err != nil {
 		return err
 	}
-	if p.json {
-		return p.writeJSON(withSpending(funnel, spends))
+	if s.json {
+		return s.writeJSON(withSpending(funnel, spends))
 	}
-	t := p.out()
+	t := s.out()
 	t.line("%-16s %6s %9s %9s %7s %9s", "stage", "done", "rejected", "deferred", "failed", "time")
 	for _, n := range funnel {
 		rejected := 0
@@ -143,7 +150,7 @@ func (p *program) printStatus(ctx context.Context, s *shelf, c *config.Config) e
 			t.line("  %-32s %d", "to be done", n.Open)
 		}
 	}
-	return errors.Join(t.err, p.printSpending(ctx, s, c, spends))
+	return errors.Join(t.err, s.printSpending(ctx, spends))
 }
 
 // funnel is how the steps of the store stand, in the order of stages: the store

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/schemas"
@@ -38,7 +37,7 @@ func newTest(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.test(cmd.Context(), c, cmp.Or(dataset, c.Output), works, tests, coverage)
+			return p.machine(c).test(cmd.Context(), cmp.Or(dataset, c.Output), works, tests, coverage)
 		},
 	}
 	cmd.Flags().BoolVar(&coverage, "coverage", false, "run the tests once more and print which lines of the code they run")
@@ -73,8 +72,8 @@ type triedTest struct {
 	Why    string         `json:"why,omitempty"`
 }
 
-func (p *program) test(ctx context.Context, c *config.Config, dataset string, works []work, names []string, coverage bool) (err error) {
-	t, err := p.openTrial(c, dataset, works)
+func (m machine) test(ctx context.Context, dataset string, works []work, names []string, coverage bool) (err error) {
+	t, err := m.openTrial(dataset, works)
 	if err != nil {
 		return err
 	}
@@ -100,7 +99,7 @@ func (p *program) test(ctx context.Context, c *config.Config, dataset string, wo
 	for _, r := range results {
 		passes = passes && r.Passes
 	}
-	return printEach(p, works, results, passes, p.showTried)
+	return printEach(m.terminal, works, results, passes, func(t *printer, r tried) { r.print(t, m.verbose) })
 }
 
 // test runs the tests of one task.
@@ -113,13 +112,13 @@ func (t *trial) test(ctx context.Context, w work, wanted func(lang.Test) bool, c
 	if err != nil {
 		return tried{}, err
 	}
-	if t.program.verbose {
+	if t.verbose {
 		for _, r := range got.Runs {
 			log, err := t.blobs.Get(r.Log)
 			if err != nil {
 				return tried{}, err
 			}
-			_, _ = t.program.stderr.Write([]byte(visible(string(log)) + "\n"))
+			_, _ = t.stderr.Write([]byte(visible(string(log)) + "\n"))
 		}
 	}
 	out := triedOf(w.id, w.folder, got, t.took(w.id))
@@ -158,9 +157,9 @@ func triedOf(id, folder string, got grade.Tried, took time.Duration) tried {
 	return out
 }
 
-func (p *program) showTried(t *printer, r tried) {
+func (r tried) print(t *printer, verbose bool) {
 	for _, x := range r.Tests {
-		if x.Status == schemas.Passed && !p.verbose || r.Limit != "" {
+		if x.Status == schemas.Passed && !verbose || r.Limit != "" {
 			continue
 		}
 		colour := red

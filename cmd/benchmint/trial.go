@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/benchmint/benchmint/internal/blob"
-	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/internal/worktree"
 	"github.com/benchmint/benchmint/output"
@@ -68,21 +67,20 @@ func isFolder(name string) bool {
 
 // trial is what folders are tried with. Nothing of it is kept.
 type trial struct {
-	*evaluation
-	program *program
-	config  *config.Config
-	rows    []output.Row
-	logs    string
-	blobs   *blob.Store
-	room    *workshop
-	grader  *grade.Grader
+	*grade.Dataset
+	machine
+	rows   []output.Row
+	logs   string
+	blobs  *blob.Store
+	room   *workshop
+	grader *grade.Grader
 
 	mu    sync.Mutex
 	walls map[string]time.Duration // inside commands, by instance ID
 }
 
 // openTrial reads the tasks; begin opens the sandbox.
-func (p *program) openTrial(c *config.Config, dataset string, works []work) (*trial, error) {
+func (m machine) openTrial(dataset string, works []work) (*trial, error) {
 	ids := make([]string, 0, len(works))
 	for _, w := range works {
 		ids = append(ids, w.id)
@@ -91,17 +89,14 @@ func (p *program) openTrial(c *config.Config, dataset string, works []work) (*tr
 	if err != nil {
 		return nil, err
 	}
-	p.sayFormat(dataset, d.Manifest)
-	t := &trial{evaluation: &evaluation{dataset: d, rows: map[string]output.Row{}}, program: p, config: c, rows: rows, walls: map[string]time.Duration{}}
-	for _, r := range rows {
-		t.evaluation.rows[r.InstanceID] = r
-	}
-	return t, t.kind(c, rows)
+	m.sayFormat(dataset, d.Manifest)
+	t := &trial{Dataset: grade.NewDataset(d, rows), machine: m, rows: rows, walls: map[string]time.Duration{}}
+	return t, settleKind(m.config, rows)
 }
 
 // begin opens the sandbox and what grades in it.
 func (t *trial) begin(ctx context.Context) (err error) {
-	if t.room, err = t.program.require(ctx, t.config, job{builds: true, kind: t.config.Sandbox.Kind, asks: asksFor("there are tasks", languagesOf(t.rows)...)}); err != nil {
+	if t.room, err = t.require(ctx, job{builds: true, kind: t.config.Sandbox.Kind, asks: asksFor("there are tasks", languagesOf(t.rows)...)}); err != nil {
 		return err
 	}
 	if t.logs, err = os.MkdirTemp("", "benchmint-test-"); err != nil {
@@ -157,7 +152,7 @@ func each[R any](ctx context.Context, t *trial, works []work, do func(context.Co
 			defer mu.Unlock()
 			out[i] = r
 			if done++; len(works) > 1 {
-				t.program.say("%d of %d: %s", done, len(works), w.id)
+				t.say("%d of %d: %s", done, len(works), w.id)
 			}
 			return nil
 		})
@@ -174,7 +169,7 @@ func each[R any](ctx context.Context, t *trial, works []work, do func(context.Co
 
 // printEach prints results, and gives the exit code. For scripts one work is an object, and
 // several are a list.
-func printEach[R any](p *program, works []work, results []R, good bool, show func(*printer, R)) (err error) {
+func printEach[R any](p *terminal, works []work, results []R, good bool, show func(*printer, R)) (err error) {
 	switch {
 	case p.json && len(works) == 1:
 		err = p.writeJSON(results[0])

@@ -50,7 +50,7 @@ type way struct {
 }
 
 // filters are those that left something out and can be widened, the dearest first.
-func (p *program) filters(c *config.Config, s pipeline.Summary, st labelled) ([]filtered, error) {
+func filters(c *config.Config, s pipeline.Summary, st labelled) ([]filtered, error) {
 	var out []filtered
 	for _, w := range widens {
 		f := filtered{key: w.key}
@@ -119,8 +119,8 @@ func (f *filtered) byLabel(kept []string, st labelled) error {
 
 // widenings are the lines on filters that a run ends with: on the one that left out the most,
 // and on all of them where no row came of the run.
-func (p *program) widenings(ctx context.Context, c *config.Config, s pipeline.Summary, st *shelf, rows int) (lines [][2]string, err error) {
-	all, err := p.filters(c, s, st)
+func widenings(ctx context.Context, c *config.Config, s pipeline.Summary, st *shelf, rows int) (lines [][2]string, err error) {
+	all, err := filters(c, s, st)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}

@@ -45,21 +45,19 @@ func newWork(p *program) *cobra.Command {
 
 // work is a worker's part in a run.
 func (p *program) work(ctx context.Context, c *config.Config, stay bool) (err error) {
-	own := *p
-	p = &own
-	if err := p.begun(ctx, c); err != nil {
+	if err := begun(ctx, p.world, c); err != nil {
 		return err
 	}
-	o, err := p.open(ctx, c, stages.LastBeforeExport, true)
+	s, err := p.alone().open(ctx, c, stages.LastBeforeExport, true)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, o.close()) }()
-	options := p.runOptions(c, runFlags{until: stages.LastBeforeExport})
+	defer func() { err = errors.Join(err, s.close()) }()
+	options := s.runOptions(c, runFlags{until: stages.LastBeforeExport})
 	options.Join = true
 	done := worked{Worker: options.Worker.ID}
 	for {
-		summary, err := p.watched(ctx, o, nil, options)
+		summary, err := s.watched(ctx, nil, options)
 		for _, count := range summary.Stages {
 			done.Executed += count.Executed
 		}
@@ -67,11 +65,11 @@ func (p *program) work(ctx context.Context, c *config.Config, stay bool) (err er
 			return unmet("%w: a worker needs the configuration and the version of benchmint that the run was begun with", err)
 		}
 		if err != nil || summary.Interrupted || !stay {
-			return errors.Join(err, p.finishWork(ctx, done, summary, o.store, err))
+			return errors.Join(err, done.finish(ctx, s, summary, err))
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(ctx.Err(), p.finishWork(ctx, done, summary, o.store, nil))
+			return errors.Join(ctx.Err(), done.finish(ctx, s, summary, nil))
 		case <-time.After(stayFor):
 		}
 	}
@@ -79,8 +77,8 @@ func (p *program) work(ctx context.Context, c *config.Config, stay bool) (err er
 
 // begun refuses a store on which no run has begun, before anything is opened for it:
 // a worker decides nothing, not even which sandbox the run uses.
-func (p *program) begun(ctx context.Context, c *config.Config) (err error) {
-	s, err := p.openStore(ctx, c)
+func begun(ctx context.Context, w *world, c *config.Config) (err error) {
+	s, err := w.openStore(ctx, c)
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
@@ -101,11 +99,11 @@ type worked struct {
 	Dataset string `json:"dataset,omitempty"`
 }
 
-// finishWork says what a worker did, why it ends, and what became of the dataset. fault is
+// finish says what a worker did, why it ends, and what became of the dataset. fault is
 // what ended it, nil for most.
-func (p *program) finishWork(ctx context.Context, w worked, s pipeline.Summary, st *store.Store, fault error) error {
+func (w worked) finish(ctx context.Context, s *session, end pipeline.Summary, fault error) error {
 	later := 0
-	for _, count := range s.Stages {
+	for _, count := range end.Stages {
 		later += count.Deferred + count.Open
 	}
 	dataset := "unknown: the store does not answer"
@@ -121,21 +119,21 @@ func (p *program) finishWork(ctx context.Context, w worked, s pipeline.Summary, 
 	}
 	var err error
 	if !ofMachine(fault) {
-		if w.Dataset, err = datasetAt(context.WithoutCancel(ctx), st); err != nil {
+		if w.Dataset, err = datasetAt(context.WithoutCancel(ctx), s.store); err != nil {
 			return err
 		}
 		dataset = cmp.Or(w.Dataset, "not written so far: the process that began the run writes it; where that has ended, benchmint run with the same configuration goes on and writes it")
 	}
-	if p.json {
-		err = p.writeJSON(w)
+	if s.json {
+		err = s.writeJSON(w)
 	} else {
-		t := p.out()
+		t := s.out()
 		t.line("worked   %s ended here", plural(w.Executed, "step"))
 		t.line("ended    %s", w.Ended)
 		t.line("dataset  %s", dataset)
 		err = t.err
 	}
-	if code := s.Code(); err == nil && code != exitOK {
+	if code := end.Code(); err == nil && code != exitOK {
 		return &ended{code: code}
 	}
 	return err

@@ -24,10 +24,10 @@ type workshop struct {
 }
 
 // newWorkshop is a workshop in a sandbox that is open.
-func (p *program) newWorkshop(kind string, box sandbox.Sandbox, closer func() error, c *config.Config) *workshop {
-	tools := p.toolchains(c)
+func (m machine) newWorkshop(kind string, box sandbox.Sandbox, closer func() error) *workshop {
+	tools := m.toolchains()
 	return &workshop{kind: kind, box: box, close: closer, tools: tools, builder: &environment.Builder{
-		Sandbox: sandbox.Again(box), Toolchains: tools, Languages: plugins.Languages(), Runners: plugins.Runners(), Limits: c.Sandbox.Limits(),
+		Sandbox: sandbox.Again(box), Toolchains: tools, Languages: plugins.Languages(), Runners: plugins.Runners(), Limits: m.config.Sandbox.Limits(),
 	}}
 }
 
@@ -41,16 +41,16 @@ func (w *workshop) shut() error {
 
 // openWorkshop opens the sandbox of the configuration, held to what the store was
 // begun with. asks says who needs a language.
-func (p *program) openWorkshop(ctx context.Context, c *config.Config, s *store.Store, asks func(context.Context, string) string) (*workshop, error) {
-	kind, err := p.kindFor(c, s)
+func (m machine) openWorkshop(ctx context.Context, s *store.Store, asks func(context.Context, string) string) (*workshop, error) {
+	kind, err := m.kindFor(s)
 	if err != nil {
 		return nil, err
 	}
-	w, err := p.require(ctx, c, job{builds: true, kind: kind, asks: asks})
+	w, err := m.require(ctx, job{builds: true, kind: kind, asks: asks})
 	if err != nil {
 		return nil, err
 	}
-	if err := p.hold(c, s, w); err != nil {
+	if err := m.keepKind(s, w); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
@@ -58,16 +58,16 @@ func (p *program) openWorkshop(ctx context.Context, c *config.Config, s *store.S
 
 // kindFor is the kind of sandbox that a store was begun with, else the one that is
 // asked for; results of two kinds are never mixed.
-func (p *program) kindFor(c *config.Config, s *store.Store) (string, error) {
+func (m machine) kindFor(s *store.Store) (string, error) {
 	fixed, err := s.Fix("sandbox", "")
 	if err != nil || fixed == "" {
-		return wantedKind(c), err
+		return wantedKind(m.config), err
 	}
-	if c.Service.Env && c.Makes(schemas.KindService) && fixed != config.Docker {
-		return "", unmet("service.env needs sandbox.kind docker, and the store at %s was begun with %s; use another --store", folderOf(c), fixed)
+	if m.config.Service.Env && m.config.Makes(schemas.KindService) && fixed != config.Docker {
+		return "", unmet("service.env needs sandbox.kind docker, and the store at %s was begun with %s; use another --store", folderOf(m.config), fixed)
 	}
-	if want := c.Sandbox.Kind; want != "" && want != fixed {
-		return "", unmet("the store at %s was begun with %s, and %s asks for %s: results of two sandboxes are never mixed; use another --store", folderOf(c), fixed, c.Origin("sandbox.kind"), want)
+	if want := m.config.Sandbox.Kind; want != "" && want != fixed {
+		return "", unmet("the store at %s was begun with %s, and %s asks for %s: results of two sandboxes are never mixed; use another --store", folderOf(m.config), fixed, m.config.Origin("sandbox.kind"), want)
 	}
 	return fixed, nil
 }
@@ -80,14 +80,14 @@ func wantedKind(c *config.Config) string {
 	return c.Sandbox.Kind
 }
 
-// hold remembers the workshop's kind in a store that has none yet.
-func (p *program) hold(c *config.Config, s *store.Store, w *workshop) error {
+// keepKind remembers the workshop's kind in a store that has none yet.
+func (m machine) keepKind(s *store.Store, w *workshop) error {
 	if w.kind == "" {
 		return nil // nothing is built
 	}
 	fixed, err := s.Fix("sandbox", w.kind)
 	if err == nil && fixed != w.kind {
-		err = unmet("the store at %s was begun with %s meanwhile: results of two sandboxes are never mixed", folderOf(c), fixed)
+		err = unmet("the store at %s was begun with %s meanwhile: results of two sandboxes are never mixed", folderOf(m.config), fixed)
 	}
 	return err
 }

@@ -43,16 +43,7 @@ func (s *scanner) heading(i int) (string, int, int) {
 		return text, level, took
 	}
 	if m := bulletOf(line); m != nil {
-		if r := releaseRole.FindStringSubmatch(m[4]); r != nil {
-			return r[1], plainLevel, 1
-		}
-		// "* 1.2.0 (date)", with its entries nested below.
-		if (s.blank || len(s.open) == 0) && len(m[4]) <= longestPlain && s.deeperBelow(i, len(m[1])) {
-			if v := readVersion(m[4]); v.ok && !v.named && v.plain {
-				return m[4], plainLevel, 1
-			}
-		}
-		return "", 0, 0
+		return s.bulletHeading(i, m[4], len(m[1]))
 	}
 	if !s.blank && !s.afterHead || len(line) > longestPlain {
 		return "", 0, 0
@@ -72,6 +63,20 @@ func (s *scanner) heading(i int) (string, int, int) {
 	}
 	if m := labelLine.FindStringSubmatch(line); m != nil && len(strings.Fields(m[1])) <= 5 && s.listBelow(i) {
 		return m[1], labelLevel, 1
+	}
+	return "", 0, 0
+}
+
+// bulletHeading is the heading that the text of a bullet is, at a depth.
+func (s *scanner) bulletHeading(i int, text string, depth int) (string, int, int) {
+	if r := releaseRole.FindStringSubmatch(text); r != nil {
+		return r[1], plainLevel, 1
+	}
+	// "* 1.2.0 (date)", with its entries nested below.
+	if (s.blank || len(s.open) == 0) && len(text) <= longestPlain && s.deeperBelow(i, depth) {
+		if v := readVersion(text); v.ok && !v.named && v.plain {
+			return text, plainLevel, 1
+		}
 	}
 	return "", 0, 0
 }

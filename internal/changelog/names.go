@@ -208,20 +208,31 @@ func (r Reader) yamlFragment(text, kind string) []Entry {
 	}
 	for _, item := range doc {
 		key, _ := item.Key.(string)
-		switch value := item.Value.(type) {
-		case string:
-			if slices.Contains(bodyKeys, key) {
-				add(kind, value)
-			} else if slices.Contains(kinds, key) {
-				add(key, value)
-			}
-		case []any:
-			for _, v := range value {
-				if s, ok := v.(string); ok && (slices.Contains(kinds, key) || key == "upgrade" || key == "issues") {
-					add(key, s)
-				}
-			}
+		heading, bodies := fragmentField(key, item.Value, kind)
+		for _, body := range bodies {
+			add(heading, body)
 		}
 	}
 	return out
+}
+
+// fragmentField are the texts of one field of a fragment, and their heading.
+func fragmentField(key string, value any, kind string) (heading string, bodies []string) {
+	isKind := slices.Contains(kinds, key)
+	switch value := value.(type) {
+	case string:
+		switch {
+		case slices.Contains(bodyKeys, key):
+			return kind, []string{value}
+		case isKind:
+			return key, []string{value}
+		}
+	case []any:
+		for _, v := range value {
+			if s, ok := v.(string); ok && (isKind || key == "upgrade" || key == "issues") {
+				bodies = append(bodies, s)
+			}
+		}
+	}
+	return key, bodies
 }

@@ -343,20 +343,7 @@ func (f *finder) spelled() {
 func (f *finder) hashes() {
 	for _, at := range hash.FindAllSubmatchIndex(f.text, -1) {
 		from, to := at[0], at[1]
-		if to < len(f.text) && (isWord(f.text[to]) || f.text[to] == '-' && to+1 < len(f.text) && isWord(f.text[to+1]) && f.text[to+1] != '#') {
-			continue
-		}
-		if from > 0 {
-			prev := f.text[from-1]
-			number := prev == '/' && from > 1 && f.text[from-2] >= '0' && f.text[from-2] <= '9' // #12/#13
-			if prev == '(' && from > 1 && f.text[from-2] == ']' {
-				continue // an anchor
-			}
-			if isWord(prev) || strings.IndexByte("&.#-=!", prev) >= 0 || prev == '/' && !number || prev == '"' && f.text[from] == '!' {
-				continue
-			}
-		}
-		if f.text[from] == '!' && from > 0 && strings.IndexByte(" ([,", f.text[from-1]) < 0 {
+		if f.insideWord(to) || from > 0 && !f.mayFollow(from) {
 			continue
 		}
 		n := string(f.text[at[2]:at[3]])
@@ -364,6 +351,24 @@ func (f *finder) hashes() {
 			f.add(from, schemas.Reference{Number: atoi(n), Text: string(f.text[from:to])})
 		}
 	}
+}
+
+// insideWord reports whether what ends before a place goes on as a word.
+func (f *finder) insideWord(to int) bool {
+	return to < len(f.text) && (isWord(f.text[to]) || f.text[to] == '-' && to+1 < len(f.text) && isWord(f.text[to+1]) && f.text[to+1] != '#')
+}
+
+// mayFollow reports whether a number may stand behind what is before it.
+func (f *finder) mayFollow(from int) bool {
+	prev := f.text[from-1]
+	number := prev == '/' && from > 1 && f.text[from-2] >= '0' && f.text[from-2] <= '9' // #12/#13
+	switch {
+	case prev == '(' && from > 1 && f.text[from-2] == ']': // an anchor
+		return false
+	case isWord(prev) || strings.IndexByte("&.#-=!", prev) >= 0 || prev == '/' && !number || prev == '"' && f.text[from] == '!':
+		return false
+	}
+	return f.text[from] != '!' || strings.IndexByte(" ([,", prev) >= 0
 }
 
 func isWord(c byte) bool {

@@ -347,14 +347,10 @@ func (c *Config) takeSources(args []string) {
 			s.GitHub, s.Git = name, ""
 			origins[sourcePath(i, "github")] = Origin{FromFlag, "command line"}
 		}
-		prefix := sourcePath(i, "")
-		from := -1
-		for j, have := range c.Sources {
-			if have.Name == arg || have.Git == arg || have.GitHub == arg {
-				s, from = have, j
-			}
-		}
-		if from < 0 && s.Git != "" {
+		prefix, from := sourcePath(i, ""), c.sourceNamed(arg)
+		if from >= 0 {
+			s = c.Sources[from]
+		} else if s.Git != "" {
 			origins[prefix+"git"] = Origin{FromFlag, "command line"}
 		}
 		for path, o := range c.origins {
@@ -373,6 +369,16 @@ func (c *Config) takeSources(args []string) {
 		c.origins[path] = o
 	}
 	c.Sources = taken
+}
+
+// sourceNamed is the last source that a word of the command line names; -1 where none is.
+func (c *Config) sourceNamed(arg string) int {
+	for j, have := range slices.Backward(c.Sources) {
+		if have.Name == arg || have.Git == arg || have.GitHub == arg {
+			return j
+		}
+	}
+	return -1
 }
 
 func sourcePath(i int, key string) string { return fmt.Sprintf("sources[%d].%s", i, key) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
@@ -28,46 +29,59 @@ func Pin(text []byte, image, id string) ([]byte, error) {
 	if err != nil {
 		return nil, &Refused{Line: 1, Why: err.Error()}
 	}
-	lines := strings.SplitAfter(string(text), "\n")
-	stages := map[string]bool{}
+	p := &pinning{image: image, id: id, lines: strings.SplitAfter(string(text), "\n"), stages: map[string]bool{}}
 	for _, n := range parsed.AST.Children {
-		words := words(n)
-		refuse := func(form string, args ...any) error {
-			return &Refused{Line: n.StartLine, Why: fmt.Sprintf(form, args...)}
-		}
-		switch strings.ToLower(n.Value) {
-		case "from":
-			if len(words) == 0 {
-				return nil, refuse("FROM names no image")
-			}
-			from := words[0]
-			switch {
-			case from == image:
-				lines[n.StartLine-1] = strings.Replace(lines[n.StartLine-1], image, id, 1)
-				if n.EndLine > n.StartLine || !strings.Contains(lines[n.StartLine-1], id) {
-					return nil, refuse("FROM %s is not on one line", image)
-				}
-			case !stages[strings.ToLower(from)] && from != "scratch":
-				return nil, refuse("FROM %s: there is no image but %s", from, image)
-			}
-			if len(words) == 3 && strings.EqualFold(words[1], "as") {
-				stages[strings.ToLower(words[2])] = true
-			}
-		case "copy":
-			if from := flag(n, "from"); from != "" && !stages[strings.ToLower(from)] && !number(from) {
-				return nil, refuse("COPY --from=%s: no stage has this name", from)
-			}
-		case "add":
-			for _, w := range words {
-				if remote(w) {
-					return nil, refuse("ADD %s: nothing is fetched but by commands from the package indexes", w)
-				}
-			}
-		case "onbuild":
-			return nil, refuse("ONBUILD has no use in the image of a service")
+		if why := p.instruction(n, words(n)); why != "" {
+			return nil, &Refused{Line: n.StartLine, Why: why}
 		}
 	}
-	return []byte(strings.Join(lines, "")), nil
+	return []byte(strings.Join(p.lines, "")), nil
+}
+
+// pinning is a Dockerfile whose image is given by its ID.
+type pinning struct {
+	image, id string
+	lines     []string
+	stages    map[string]bool // by name, so far
+}
+
+// instruction reads the next instruction, and says why it is refused; "" where it is not.
+func (p *pinning) instruction(n *parser.Node, words []string) (why string) {
+	switch strings.ToLower(n.Value) {
+	case "from":
+		return p.from(n, words)
+	case "copy":
+		if from := flag(n, "from"); from != "" && !p.stages[strings.ToLower(from)] && !number(from) {
+			return fmt.Sprintf("COPY --from=%s: no stage has this name", from)
+		}
+	case "add":
+		if i := slices.IndexFunc(words, remote); i >= 0 {
+			return fmt.Sprintf("ADD %s: nothing is fetched but by commands from the package indexes", words[i])
+		}
+	case "onbuild":
+		return "ONBUILD has no use in the image of a service"
+	}
+	return ""
+}
+
+func (p *pinning) from(n *parser.Node, words []string) (why string) {
+	if len(words) == 0 {
+		return "FROM names no image"
+	}
+	switch from := words[0]; {
+	case from == p.image:
+		line := strings.Replace(p.lines[n.StartLine-1], p.image, p.id, 1)
+		if n.EndLine > n.StartLine || !strings.Contains(line, p.id) {
+			return fmt.Sprintf("FROM %s is not on one line", p.image)
+		}
+		p.lines[n.StartLine-1] = line
+	case !p.stages[strings.ToLower(from)] && from != "scratch":
+		return fmt.Sprintf("FROM %s: there is no image but %s", from, p.image)
+	}
+	if len(words) == 3 && strings.EqualFold(words[1], "as") {
+		p.stages[strings.ToLower(words[2])] = true
+	}
+	return ""
 }
 
 func words(n *parser.Node) []string {

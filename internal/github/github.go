@@ -314,6 +314,9 @@ func (c *Client) fault(ctx context.Context, name string, err error) error {
 	return &Later{Err: c.say(err.Error())}
 }
 
+// Resource is the name of what is paused where GitHub does not answer.
+const Resource = "github"
+
 // maxSaid bounds what GitHub says in an error.
 const maxSaid = 300
 

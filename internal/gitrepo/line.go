@@ -78,31 +78,31 @@ func (r *Repo) walk(ctx context.Context, fields []string, visit func([]string) b
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting git: %w", err)
 	}
-	stopped, err := readFields(bufio.NewReaderSize(pipe, 1<<16), len(fields), visit)
-	if stopped || err != nil {
+	stopped := readFields(bufio.NewReaderSize(pipe, 1<<16), len(fields), visit)
+	if stopped {
 		cancel()
 	}
-	if died := cmd.Wait(); !stopped && err == nil && died != nil {
-		err = gitError(cmd, died, []byte(stderr.String()))
+	if died := cmd.Wait(); !stopped && died != nil {
+		return gitError(cmd, died, []byte(stderr.String()))
 	}
-	return err
+	return nil
 }
 
-func readFields(in *bufio.Reader, n int, visit func([]string) bool) (stopped bool, err error) {
+func readFields(in *bufio.Reader, n int, visit func([]string) bool) (stopped bool) {
 	for {
 		fields := make([]string, n)
 		for i := range fields {
 			s, err := readField(in)
 			if errors.Is(err, io.EOF) && i == 0 && s == "" {
-				return false, nil
+				return false
 			}
 			if err != nil {
-				return false, nil // git died: its exit code says more
+				return false // git died: its exit code says more
 			}
 			fields[i] = s
 		}
 		if !visit(fields) {
-			return true, nil
+			return true
 		}
 	}
 }

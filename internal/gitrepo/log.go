@@ -83,6 +83,12 @@ func (q Query) selects(commit string, number int) bool {
 	return slices.ContainsFunc(q.Only, func(only string) bool { return Selects(only, commit, number) })
 }
 
+// Between reads base..commit; false where it is something else.
+func Between(only string) (base, commit string, ok bool) {
+	base, commit, ok = strings.Cut(only, "..")
+	return base, commit, ok && base != "" && commit != ""
+}
+
 // Selects reports whether one entry of Query.Only means the commit with a number.
 func Selects(only, commit string, number int) bool {
 	only = strings.TrimPrefix(only, "#")

@@ -41,10 +41,7 @@ func (r *Repo) numberOf(ctx context.Context, i int) (int, schemas.NumberSource, 
 // that patches are made of the few that may be equal.
 func (r *Repo) matchPulls(ctx context.Context) (map[string]int, error) {
 	free := r.freePulls()
-	ranges, err := r.pullRanges(ctx, free)
-	if err != nil {
-		return nil, err
-	}
+	ranges := r.pullRanges(ctx, free)
 	byHead, byPaths := map[string]int{}, map[string][]*pullRange{}
 	for _, p := range free {
 		if byHead[p.head] == 0 {
@@ -126,7 +123,7 @@ type pullRange struct {
 
 // pullRanges reads every commit that only pull requests reach, with the commits
 // below them, in one stream, and finds where each left.
-func (r *Repo) pullRanges(ctx context.Context, pulls []pull) ([]pullRange, error) {
+func (r *Repo) pullRanges(ctx context.Context, pulls []pull) []pullRange {
 	cmd := command(ctx, r.view, "log", "--stdin", "--boundary", "--no-show-signature", "--no-color", "--format=tformat:%m %H %T %ct %P")
 	var revs strings.Builder
 	for _, p := range pulls {
@@ -135,7 +132,7 @@ func (r *Repo) pullRanges(ctx context.Context, pulls []pull) ([]pullRange, error
 	cmd.Stdin = strings.NewReader(revs.String() + "^" + r.info.Head + "\n")
 	out, err := output(cmd)
 	if err != nil {
-		return nil, nil //nolint:nilerr // a pull ref whose commits are not there costs the numbers, not the changes
+		return nil // a pull ref whose commits are not there costs the numbers, not the changes
 	}
 	type node struct {
 		tree    string
@@ -180,7 +177,7 @@ func (r *Repo) pullRanges(ctx context.Context, pulls []pull) ([]pullRange, error
 			ranges = append(ranges, pullRange{number: p.number, from: left.tree, to: head.tree})
 		}
 	}
-	return ranges, nil
+	return ranges
 }
 
 // pathsKey is the paths that differ between two trees; "" where none does, or a

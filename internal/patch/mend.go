@@ -194,16 +194,7 @@ func (m *mender) existing(x *section) (string, bool) {
 		if name == "" || name == devNull {
 			continue
 		}
-		clean := strings.TrimPrefix(name, "./")
-		_, after, _ := strings.Cut(clean, "/")
-		choices := []string{clean, after}
-		if x.prefixed() {
-			choices = []string{after, clean}
-		}
-		for rest := after; strings.HasPrefix(name, "/") && rest != ""; _, rest, _ = strings.Cut(rest, "/") {
-			choices = append(choices, rest)
-		}
-		for i, c := range choices {
+		for i, c := range x.meanings(name) {
 			if e, ok := m.out.Tree.Entry(c); !ok || e.Mode == tree.ModeModule {
 				continue
 			}
@@ -224,6 +215,20 @@ func (m *mender) existing(x *section) (string, bool) {
 	}
 	m.cut(x, found[0])
 	return found[0], true
+}
+
+// meanings are the paths that a name of a section may mean, the likeliest first.
+func (x *section) meanings(name string) []string {
+	clean := strings.TrimPrefix(name, "./")
+	_, after, _ := strings.Cut(clean, "/")
+	out := []string{clean, after}
+	if x.prefixed() {
+		out = []string{after, clean}
+	}
+	for rest := after; strings.HasPrefix(name, "/") && rest != ""; _, rest, _ = strings.Cut(rest, "/") {
+		out = append(out, rest)
+	}
+	return out
 }
 
 // cut notes what comes before a path in the name of a section.

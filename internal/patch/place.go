@@ -174,23 +174,7 @@ func (f *file) fit(h hunk, lines []line) (placed, error) {
 		}
 		return p, nil
 	}
-	var near, exact []int
-	for at := 0; at+len(old) <= len(f.lines); at++ {
-		alike, same := true, true
-		for i, l := range old {
-			is := f.lines[at+i]
-			same = same && (is == l.text+"\n" && !l.noEnd || is == l.text && at+i == len(f.lines)-1 && l.noEnd)
-			if alike = strings.TrimRight(is, " \t\r\n") == strings.TrimRight(l.text, " \t\r\n"); !alike {
-				break
-			}
-		}
-		if alike {
-			near = append(near, at)
-		}
-		if alike && same {
-			exact = append(exact, at)
-		}
-	}
+	near, exact := f.find(old)
 	stated := h.place - 1
 	switch {
 	case slices.Contains(exact, stated), len(exact) == 0 && slices.Contains(near, stated):
@@ -212,6 +196,27 @@ func (f *file) fit(h hunk, lines []line) (placed, error) {
 		}
 	}
 	return p, nil
+}
+
+// find are the places where lines stand, near ones but for blanks at their ends.
+func (f *file) find(old []line) (near, exact []int) {
+	for at := 0; at+len(old) <= len(f.lines); at++ {
+		alike, same := true, true
+		for i, l := range old {
+			is := f.lines[at+i]
+			same = same && (is == l.text+"\n" && !l.noEnd || is == l.text && at+i == len(f.lines)-1 && l.noEnd)
+			if alike = strings.TrimRight(is, " \t\r\n") == strings.TrimRight(l.text, " \t\r\n"); !alike {
+				break
+			}
+		}
+		if alike {
+			near = append(near, at)
+		}
+		if alike && same {
+			exact = append(exact, at)
+		}
+	}
+	return near, exact
 }
 
 // hunk is the text of a hunk with the file's own lines, and how many lines it makes.

@@ -59,6 +59,35 @@ func (s *ruleSet) scan(path, text string, q question) []Finding {
 	if slices.ContainsFunc(s.global.paths, func(r lazy) bool { return path != "" && r().MatchString(path) }) {
 		return nil
 	}
+	windows := s.windows(text, q)
+	var out []Finding
+	for i, r := range s.rules {
+		if r.path != nil && !r.path().MatchString(path) {
+			continue
+		}
+		for _, w := range windows[i] {
+			for _, m := range r.matches(text[w.from:w.to], q.prose) {
+				shift(m, w.from)
+				if f, ok := s.judge(r, path, text, m, q.prose); ok && (q.prose || !fake(r, text[f.start:f.end])) {
+					out = append(out, f)
+				}
+			}
+		}
+	}
+	return numbered(text, out)
+}
+
+// shift moves the places of a match; those below 0 are none.
+func shift(match []int, by int) {
+	for i := range match {
+		if match[i] >= 0 {
+			match[i] += by
+		}
+	}
+}
+
+// windows are the parts of a text that each rule is tried on: those around its keywords.
+func (s *ruleSet) windows(text string, q question) map[int][]span {
 	windows := map[int][]span{}
 	s.keywords.each(text, func(at int, rules []int) {
 		for _, i := range rules {
@@ -71,25 +100,7 @@ func (s *ruleSet) scan(path, text string, q question) []Finding {
 			}
 		}
 	})
-	var out []Finding
-	for i, r := range s.rules {
-		if r.path != nil && !r.path().MatchString(path) {
-			continue
-		}
-		for _, w := range windows[i] {
-			for _, m := range r.matches(text[w.from:w.to], q.prose) {
-				for j := range m {
-					if m[j] >= 0 {
-						m[j] += w.from
-					}
-				}
-				if f, ok := s.judge(r, path, text, m, q.prose); ok && (q.prose || !fake(r, text[f.start:f.end])) {
-					out = append(out, f)
-				}
-			}
-		}
-	}
-	return numbered(text, out)
+	return windows
 }
 
 // matches are the places of a rule's expression. Most of those that one service alone gives

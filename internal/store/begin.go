@@ -52,6 +52,23 @@ func (s *Store) Begin(ctx context.Context, o pipeline.BeginOptions) error {
 	if err := s.newStages(ctx, p, have); err != nil {
 		return err
 	}
+	if err := s.redoChanged(ctx, p, have); err != nil {
+		return err
+	}
+	if err := s.drainAgain(ctx, p); err != nil {
+		return fmt.Errorf("asking for the drain again: %w", err)
+	}
+	if err := s.fence(ctx); err != nil {
+		return fmt.Errorf("taking steps back whose input is made again: %w", err)
+	}
+	if err := s.retryFailed(ctx, o.RetryCrashed); err != nil {
+		return fmt.Errorf("trying failed steps again: %w", err)
+	}
+	return nil
+}
+
+// redoChanged marks what stages made that have changed since the last run.
+func (s *Store) redoChanged(ctx context.Context, p *plan, have map[string]stageRow) error {
 	above := false // something before this stage is done again
 	for _, st := range p.buildsFirst() {
 		old, ok := have[st.Name]
@@ -63,15 +80,6 @@ func (s *Store) Begin(ctx context.Context, o pipeline.BeginOptions) error {
 			return fmt.Errorf("stage %s has changed: %w", st.Name, err)
 		}
 		above = above || st.Of == ""
-	}
-	if err := s.drainAgain(ctx, p); err != nil {
-		return fmt.Errorf("asking for the drain again: %w", err)
-	}
-	if err := s.fence(ctx); err != nil {
-		return fmt.Errorf("taking steps back whose input is made again: %w", err)
-	}
-	if err := s.retryFailed(ctx, o.RetryCrashed); err != nil {
-		return fmt.Errorf("trying failed steps again: %w", err)
 	}
 	return nil
 }

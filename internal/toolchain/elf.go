@@ -94,36 +94,47 @@ func takeLibraries(ctx context.Context, dir, oldPrefix string, l loader, origin 
 		}
 		var inside []string
 		if len(needs) > 0 && l.program != "" {
-			found, err := l.libraries(ctx, parts[i].origin)
-			if err != nil {
+			var more []part
+			if inside, more, err = copyNeeds(ctx, dir, l, parts[i], needs); err != nil {
 				return err
 			}
-			for name, path := range parts[i].found {
-				if found[name] == "" {
-					found[name] = path
-				}
-			}
-			for _, name := range needs {
-				// One that the host lacks is lacking in the copy as well.
-				if found[name] == "" || inEverySandbox(name, found[name]) {
-					continue
-				}
-				inside = append(inside, name)
-				target := filepath.Join(dir, "lib", name)
-				if _, err := os.Stat(target); err == nil {
-					continue
-				}
-				if err := copyFile(found[name], target); err != nil {
-					return err
-				}
-				parts = append(parts, part{target, found[name], found})
-			}
+			parts = append(parts, more...)
 		}
 		if err := relocate(ctx, dir, oldPrefix, parts[i], l, inside); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// copyNeeds copies the libraries that a part needs and that not every sandbox has. inside are
+// their names, and more those that were not there yet.
+func copyNeeds(ctx context.Context, dir string, l loader, p part, needs []string) (inside []string, more []part, err error) {
+	found, err := l.libraries(ctx, p.origin)
+	if err != nil {
+		return nil, nil, err
+	}
+	for name, path := range p.found {
+		if found[name] == "" {
+			found[name] = path
+		}
+	}
+	for _, name := range needs {
+		// One that the host lacks is lacking in the copy as well.
+		if found[name] == "" || inEverySandbox(name, found[name]) {
+			continue
+		}
+		inside = append(inside, name)
+		target := filepath.Join(dir, "lib", name)
+		if _, err := os.Stat(target); err == nil {
+			continue
+		}
+		if err := copyFile(found[name], target); err != nil {
+			return nil, nil, err
+		}
+		more = append(more, part{target, found[name], found})
+	}
+	return inside, more, nil
 }
 
 // elfFiles are the executables and shared objects of a tree.

@@ -245,12 +245,21 @@ func findLink(ctx context.Context, client *http.Client, page *url.URL, file stri
 		}
 		return nil, nil
 	}
-	tokens := html.NewTokenizer(body)
+	link, err := linkIn(body, at, file)
+	if err != nil {
+		err = &Unreachable{Err: fmt.Errorf("reading %s: %w", page.Redacted(), err)}
+	}
+	return link, err
+}
+
+// linkIn is the link of an HTML page at an address to a file; nil where it has none.
+func linkIn(page io.Reader, at *url.URL, file string) (*url.URL, error) {
+	tokens := html.NewTokenizer(page)
 	for {
 		switch tokens.Next() {
 		case html.ErrorToken:
 			if err := tokens.Err(); !errors.Is(err, io.EOF) {
-				return nil, &Unreachable{Err: fmt.Errorf("reading %s: %w", page.Redacted(), err)}
+				return nil, err
 			}
 			return nil, nil
 		case html.StartTagToken:

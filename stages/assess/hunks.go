@@ -84,15 +84,7 @@ func hunksOf(c testrun.Case) ([]hunk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parsing the gold patch: %w", err)
 	}
-	code := map[string]bool{}
-	for _, f := range c.Start.Files {
-		if f.Part == schemas.PartCode {
-			code[f.Path] = true
-			if f.OldPath != "" {
-				code[f.OldPath] = true // a patch holds a rename as what goes and what comes
-			}
-		}
-	}
+	code := codePaths(c.Start)
 	var out []hunk
 	for _, f := range files {
 		name := f.NewName
@@ -127,6 +119,22 @@ func hunksOf(c testrun.Case) ([]hunk, error) {
 		}
 	}
 	return out, nil
+}
+
+// codePaths are the paths of the code part of a change, those before renames included: a patch
+// holds a rename as what goes and what comes.
+func codePaths(s schemas.Start) map[string]bool {
+	code := map[string]bool{}
+	for _, f := range s.Files {
+		if f.Part != schemas.PartCode {
+			continue
+		}
+		code[f.Path] = true
+		if f.OldPath != "" {
+			code[f.OldPath] = true
+		}
+	}
+	return code
 }
 
 // untriable is why a file of the patch cannot be taken back by hunks, or why that would

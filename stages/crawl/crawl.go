@@ -24,8 +24,8 @@ import (
 // Version is part of the stage's fingerprint.
 const Version = "2"
 
-// gitResource is paused where a remote does not answer; stages names it in Needs.
-const gitResource = "git"
+// GitResource is paused where a remote does not answer; stages names it in Needs.
+const GitResource = "git"
 
 // Config is what a source must be to be read at all; the zero Config lets every
 // source in.
@@ -41,9 +41,9 @@ type Repositories interface {
 	Open(ctx context.Context, r schemas.Repo) (repo *gitrepo.Repo, release func(), err error)
 	// EarlierSources names those with the root of r whose names come before its own.
 	EarlierSources(ctx context.Context, r schemas.Repo) ([]string, error)
-	// Lacks tells what this machine cannot build a source without, by how many files of
-	// each language it ships; nil where it has all, and where that was told before.
-	Lacks(ctx context.Context, r schemas.Repo, files map[string]int) error
+	// MissingTools says what this machine cannot build a source without, by how many files
+	// of each language it ships; nil where it has all, and where that was said before.
+	MissingTools(ctx context.Context, r schemas.Repo, files map[string]int) error
 }
 
 // Announcements are how releases were announced on GitHub.
@@ -98,7 +98,7 @@ func (g *Gate) read(ctx context.Context, s schemas.Source) (schemas.Crawled, err
 	repo, release, err := g.repos.Open(ctx, s.Repo)
 	var later *pipeline.Deferred
 	if errors.Is(err, gitrepo.ErrRemote) && !errors.As(err, &later) {
-		return schemas.Crawled{}, &pipeline.Deferred{Resource: gitResource, Err: err}
+		return schemas.Crawled{}, &pipeline.Deferred{Resource: GitResource, Err: err}
 	}
 	if err != nil {
 		return schemas.Crawled{}, err
@@ -173,7 +173,7 @@ func (g *Gate) language(ctx context.Context, repo *gitrepo.Repo) error {
 	counts := Shipped(paths)
 	for language := range counts {
 		if slices.ContainsFunc(g.config.Languages, func(l string) bool { return strings.EqualFold(l, language) }) {
-			return g.repos.Lacks(ctx, repo.Info(), counts)
+			return g.repos.MissingTools(ctx, repo.Info(), counts)
 		}
 	}
 	return pipeline.Reject(schemas.NoSources, "no source file at the head is in %s; there are %s", strings.Join(g.config.Languages, " or "), summary(counts))

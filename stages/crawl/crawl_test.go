@@ -28,7 +28,7 @@ func (o one) Open(context.Context, schemas.Repo) (*gitrepo.Repo, func(), error) 
 
 func (o one) EarlierSources(context.Context, schemas.Repo) ([]string, error) { return o.elders, o.err }
 
-func (o one) Lacks(_ context.Context, _ schemas.Repo, files map[string]int) error {
+func (o one) MissingTools(_ context.Context, _ schemas.Repo, files map[string]int) error {
 	if files["go"] > 0 {
 		return o.lacks
 	}

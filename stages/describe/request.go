@@ -65,17 +65,15 @@ func want(s, heading string) (string, bool) {
 	if earlier.MatchString(s) {
 		return "", false
 	}
-	if m := possible.FindStringSubmatch(s); m != nil {
-		return "be able to " + m[1], true
-	}
-	if m := canNow.FindStringSubmatch(s); m != nil {
-		return "be able to " + m[1], true
-	}
-	if m := dont.FindStringSubmatch(s); m != nil {
-		return "not " + lower(m[1]), true
-	}
-	if m := sure.FindStringSubmatch(s); m != nil {
-		return "make sure that " + lower(m[1]), true
+	as := func(text string) string { return text }
+	for _, form := range []struct {
+		of    *lazyregexp.Regexp
+		begin string
+		rest  func(string) string
+	}{{possible, "be able to ", as}, {canNow, "be able to ", as}, {dont, "not ", lower}, {sure, "make sure that ", lower}} {
+		if m := form.of.FindStringSubmatch(s); m != nil {
+			return form.begin + form.rest(m[1]), true
+		}
 	}
 	if m := thisChange.FindStringSubmatch(s); m != nil && verbs()[strings.ToLower(m[1])].form == third && verbs()[strings.ToLower(m[1])].base != "" {
 		s = m[1] + m[2]

@@ -221,14 +221,15 @@ func (g *Grader) unchanged(ctx context.Context, d *prepared, b *testrun.Bench, a
 
 // scored puts the verdict of a whole run into a grade.
 func scored(grade *schemas.Grade, o *testrun.Outcome, task Task) {
-	grade.F2P, grade.P2P = score(o, task.FailToPass), score(o, task.PassToPass)
+	grade.F2P, grade.P2P = scoreOf(o, task.FailToPass), scoreOf(o, task.PassToPass)
 	grade.Verdict = schemas.VerdictFail
 	if grade.F2P.Full() && grade.P2P.Full() {
 		grade.Verdict = schemas.VerdictPass
 	}
 }
 
-func score(o *testrun.Outcome, tests []lang.Test) *schemas.Score {
+// scoreOf counts the tests of a list that passed.
+func scoreOf(o *testrun.Outcome, tests []lang.Test) *schemas.Score {
 	s := schemas.Score{Want: len(tests)}
 	for _, t := range tests {
 		if o.Status(t) == schemas.Passed {

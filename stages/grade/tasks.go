@@ -2,157 +2,172 @@ package grade
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"sync"
 
-	"github.com/benchmint/benchmint/internal/sandbox"
-	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/patch"
+	"github.com/benchmint/benchmint/internal/states"
+	"github.com/benchmint/benchmint/internal/worktree"
+	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/schemas"
-	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
-// mostIdle is how many tasks keep the layer of their base while nobody grades them:
-// predictions come in the order of their instances.
-const mostIdle = 2
-
-// prepared is one task with the layer of its base, which all its predictions are built on.
-type prepared struct {
-	task  Task
-	bench *testrun.Bench
-	// generated are the paths that the build of the base makes or changes.
-	generated []string
-
-	users int
-	ready chan struct{} // closed when task, bench and err are there
-	err   error
+// Dataset is the tasks of a dataset's folder: what is graded is read from the folder alone.
+type Dataset struct {
+	Folder *output.Dataset
+	Rows   map[string]output.Row // by instance ID
 }
 
-// inUse are the tasks that are open.
-type inUse struct {
-	outside testrun.Outside
-	tasks   Tasks
-	limits  sandbox.Limits
+var _ Tasks = (*Dataset)(nil)
 
-	mu   sync.Mutex
-	open map[string]*prepared
-	idle []string // those without users, oldest first
+// NewDataset is some rows of a dataset.
+func NewDataset(folder *output.Dataset, rows []output.Row) *Dataset {
+	d := &Dataset{Folder: folder, Rows: map[string]output.Row{}}
+	for _, r := range rows {
+		d.Rows[r.InstanceID] = r
+	}
+	return d
 }
 
-// take gives a task ready to be graded, made by the first who asks; give it back.
-func (s *inUse) take(ctx context.Context, id string) (*prepared, error) {
-	s.mu.Lock()
-	d, ok := s.open[id]
-	if !ok {
-		d = &prepared{ready: make(chan struct{})}
-		s.open[id] = d
-	}
-	d.users++
-	s.idle = without(s.idle, id)
-	s.mu.Unlock()
-	if !ok {
-		d.err = s.make(ctx, id, d)
-		close(d.ready)
-	}
-	select {
-	case <-d.ready:
-	case <-ctx.Done():
-		s.give(d)
-		return nil, ctx.Err()
-	}
-	if d.err != nil {
-		s.give(d)
-		return nil, d.err
-	}
-	return d, nil
-}
-
-func (s *inUse) make(ctx context.Context, id string, d *prepared) error {
-	task, err := s.tasks.Task(ctx, id)
+// Task implements Tasks.
+func (d *Dataset) Task(_ context.Context, id string) (Task, error) {
+	row := d.Rows[id]
+	t, err := TaskOf(d.Folder, row, row.Benchmint.Sandbox)
 	if err != nil {
-		return fmt.Errorf("reading the task: %w", err)
+		return Task{}, err
 	}
-	c, err := s.outside.Prepare(ctx, task.Start, task.Trees, task.Environment)
-	var rejected *pipeline.Rejected
-	if errors.As(err, &rejected) {
-		// The task was proved in this environment: that it cannot be had again is a fault.
-		return fmt.Errorf("making the environment of a proved task again: %s: %s", rejected.Reason, rejected.Detail())
+	t.FailToPass, t.PassToPass, err = d.lists(row)
+	return t, err
+}
+
+// TaskOf is the task of a row in one kind of sandbox, without its lists.
+func TaskOf(d *output.Dataset, row output.Row, kind string) (t Task, err error) {
+	if t.Start, err = d.Start(row.InstanceID); err != nil {
+		return t, fmt.Errorf("reading the start: %w", err)
 	}
+	if t.Environment, err = d.Environment(row); err != nil {
+		return t, fmt.Errorf("reading the recipe: %w", err)
+	}
+	t.Environment.Sandbox, t.Environment.Host = kind, kind == "bwrap"
+	base, _, _, err := d.States(row)
+	if err != nil {
+		return t, err
+	}
+	gold, err := row.GoldPatch()
+	if err != nil {
+		return t, err
+	}
+	tests, err := row.Tests()
+	if err != nil {
+		return t, err
+	}
+	t.Trees, err = states.From(base, tests, gold, t.Start)
+	return t, err
+}
+
+// lists are those of a row with the units of their tests, which the proof names.
+func (d *Dataset) lists(row output.Row) (f2p, p2p []lang.Test, err error) {
+	proof, err := d.Folder.Proof(row.InstanceID)
+	if err != nil {
+		return nil, nil, err
+	}
+	unit := map[string]string{}
+	for _, t := range proof.Tests {
+		unit[t.ID] = t.Unit
+	}
+	tests := func(ids []string) []lang.Test {
+		out := make([]lang.Test, 0, len(ids))
+		for _, id := range ids {
+			out = append(out, lang.Test{ID: id, Unit: unit[id]})
+		}
+		return out
+	}
+	return tests(row.FailToPass), tests(row.PassToPass), nil
+}
+
+// digests are the identity of a verdict: that of a task without its lists, and that of all of
+// it that can decide a verdict. Stored verdicts are found by them.
+func (d *Dataset) digests(row output.Row) (ground, task schemas.Digest, err error) {
+	env, err := d.Folder.Environment(row)
+	if err != nil {
+		return "", "", err
+	}
+	type all struct {
+		Trees      output.Trees
+		Recipe     schemas.Recipe
+		F2P, P2P   []string
+		Encoding   string
+		Start      schemas.Digest
+		SealedBase string
+	}
+	x := all{row.Benchmint.Trees, env.Recipe, row.FailToPass, row.PassToPass, row.Benchmint.PatchEncoding, row.Benchmint.Identity, row.BaseCommit}
+	task = schemas.DigestOf(x)
+	x.F2P, x.P2P = nil, nil
+	return schemas.DigestOf(x), task, nil
+}
+
+// patchOf is the patch that turns the base of a task into a folder that somebody solved it in.
+func (d *Dataset) patchOf(ctx context.Context, row output.Row, folder string) ([]byte, error) {
+	base, _, _, err := d.Folder.States(row)
+	if err != nil {
+		return nil, err
+	}
+	solved, err := worktree.Read(ctx, folder, base)
+	if err != nil {
+		return nil, err
+	}
+	return patch.Between(ctx, base, solved)
+}
+
+// Scored is what the metrics need to know of each task.
+func (d *Dataset) Scored() map[string]score.Task {
+	out := map[string]score.Task{}
+	for id, r := range d.Rows {
+		out[id] = score.TaskOf(r)
+	}
+	return out
+}
+
+// Regrade adds to out what becomes of one graded prediction with the lists of the dataset. A
+// prediction for other trees or another recipe than those it was graded with has no verdict
+// then.
+func (d *Dataset) Regrade(step schemas.Step, reports Patches, out *score.Evaluation) error {
+	made, ok := step.Output()
+	if !ok || step.State != schemas.StepDone {
+		return nil // without a verdict, it has no run to be scored; eval grades it
+	}
+	var saved schemas.Grade
+	if err := json.Unmarshal(made.Record, &saved); err != nil {
+		return fmt.Errorf("reading the grade of %s: %w", step.Key, err)
+	}
+	fault := func(why string) error {
+		out.Faults = append(out.Faults, score.Fault{Prediction: saved.Prediction, Why: why})
+		return nil
+	}
+	row, ok := d.Rows[saved.Prediction.Instance]
+	if !ok {
+		return fault("it is not a task of the dataset any more")
+	}
+	ground, digest, err := d.digests(row)
 	if err != nil {
 		return err
 	}
-	b := testrun.New(s.outside, c, s.limits)
-	at, err := b.Place(ctx, schemas.StateB)
-	if err == nil && builds(task.Environment.Recipe) {
-		var now map[string]string
-		if now, err = built(ctx, b, at); err == nil {
-			d.generated = differing(now, at.Tree)
-		}
+	if saved.Prediction.Ground != ground && saved.Prediction.Task != digest {
+		return fault("the task has other trees or another recipe than it was graded with: benchmint eval grades it again")
 	}
+	if saved.Verdict == schemas.VerdictPatch && saved.Rules != Version {
+		return fault("its patch was refused by another version, whose rules were others: benchmint eval grades it again")
+	}
+	var task Task
+	if task.FailToPass, task.PassToPass, err = d.lists(row); err != nil {
+		return err
+	}
+	again, err := Again(saved, task, reports)
 	if err != nil {
-		return errors.Join(fault(err), b.Remove(ctx))
+		return err
 	}
-	d.task, d.bench = task, b
+	out.Answers = append(out.Answers, score.Answer{Task: score.TaskOf(row), Grade: again})
 	return nil
-}
-
-// fault is an error that is no verdict on an answer, whatever it was on a change.
-func fault(err error) error {
-	var rejected *pipeline.Rejected
-	if errors.As(err, &rejected) {
-		return fmt.Errorf("building the base of a proved task again: %s: %s", rejected.Reason, rejected.Detail())
-	}
-	return err
-}
-
-// give takes a task back, and closes those that nobody has used for the longest time.
-func (s *inUse) give(d *prepared) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d.users--
-	if d.users > 0 {
-		return
-	}
-	for id, o := range s.open {
-		if o != d {
-			continue
-		}
-		if d.err != nil {
-			delete(s.open, id) // the next one tries again
-			return
-		}
-		s.idle = append(s.idle, id)
-	}
-	for len(s.idle) > mostIdle {
-		id := s.idle[0]
-		s.idle = s.idle[1:]
-		old := s.open[id]
-		delete(s.open, id)
-		// What cannot be removed now is leased to this process, and freed with it.
-		_ = old.bench.Remove(context.Background())
-	}
-}
-
-// close frees all tasks; nobody grades any more.
-func (s *inUse) close(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var errs []error
-	for _, d := range s.open {
-		if d.bench != nil {
-			errs = append(errs, d.bench.Remove(ctx))
-		}
-	}
-	s.open, s.idle = map[string]*prepared{}, nil
-	return errors.Join(errs...)
-}
-
-func without(list []string, x string) []string {
-	var out []string
-	for _, y := range list {
-		if y != x {
-			out = append(out, y)
-		}
-	}
-	return out
 }

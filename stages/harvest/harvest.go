@@ -190,7 +190,7 @@ func scrub(c *schemas.Change) {
 }
 
 // GitHub is the resource that is paused where GitHub does not answer.
-const GitHub = "github"
+const GitHub = github.Resource
 
 func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Query) ([]schemas.Change, error) {
 	s := c.Source

@@ -276,24 +276,7 @@ const (
 func (d *noteLinker) author(at int, files []schemas.ChangedFile, before, added []entry, fresh bool) author {
 	commit := d.line.commits[at]
 	a := author{at: at, own: map[int]bool{}, docs: true}
-	told := commit.Subject
-	if c := d.places[at]; c != nil {
-		told += "\n" + c.Body
-		if c.Number != 0 {
-			a.own[c.Number] = true
-		}
-	}
-	for _, m := range ownNumber.FindAllStringSubmatch(told, -1) {
-		n, err := strconv.Atoi(m[1])
-		if _, landed := d.line.numbers[n]; err == nil && !landed { // "Add note for #12" is not #12
-			a.own[n] = true
-		}
-	}
-	// A second commit for issue 12 has no number of its own, for an ID is one change's;
-	// it is of #12 nevertheless.
-	if n, _ := gitrepo.SubjectNumber(commit.Subject); n != 0 {
-		a.own[n] = true
-	}
+	told := d.ownNumbers(at, a.own)
 	lines, ships, tests := 0, 0, false
 	for _, f := range files {
 		part, rule := parts.Common(f.Path)
@@ -325,6 +308,30 @@ func (d *noteLinker) author(at int, files []schemas.ChangedFile, before, added [
 		a.release = a.release || strict || logSubject.MatchString(told)
 	}
 	return a
+}
+
+// ownNumbers puts the numbers of a commit into own. told is the text that it was read from.
+func (d *noteLinker) ownNumbers(at int, own map[int]bool) (told string) {
+	subject := d.line.commits[at].Subject
+	told = subject
+	if c := d.places[at]; c != nil {
+		told += "\n" + c.Body
+		if c.Number != 0 {
+			own[c.Number] = true
+		}
+	}
+	for _, m := range ownNumber.FindAllStringSubmatch(told, -1) {
+		n, err := strconv.Atoi(m[1])
+		if _, landed := d.line.numbers[n]; err == nil && !landed { // "Add note for #12" is not #12
+			own[n] = true
+		}
+	}
+	// A second commit for issue 12 has no number of its own, for an ID is one change's;
+	// it is of #12 nevertheless.
+	if n, _ := gitrepo.SubjectNumber(subject); n != 0 {
+		own[n] = true
+	}
+	return told
 }
 
 func sections(all []entry) []gitrepo.Version {

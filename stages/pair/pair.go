@@ -92,19 +92,13 @@ type span struct {
 	code, tests    bool
 }
 
-// Between reads base..commit; false where it is something else.
-func Between(only string) (base, commit string, ok bool) {
-	base, commit, ok = strings.Cut(only, "..")
-	return base, commit, ok && base != "" && commit != ""
-}
-
 // named are the ranges that a configuration names. What names something else is for others.
 func named(line []gitrepo.Landed, only []string) (out []span, err error) {
 	at := func(prefix string) int {
 		return slices.IndexFunc(line, func(l gitrepo.Landed) bool { return strings.HasPrefix(l.Commit, strings.ToLower(prefix)) })
 	}
 	for _, entry := range only {
-		base, commit, ok := Between(entry)
+		base, commit, ok := gitrepo.Between(entry)
 		if !ok {
 			continue
 		}

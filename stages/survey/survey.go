@@ -209,13 +209,7 @@ func released(repo string, l gitrepo.Landed, tags map[string]schemas.Release) sc
 	if r, ok := tags[l.Commit]; ok {
 		return r
 	}
-	return Untagged(repo, l.Commit, l.At)
-}
-
-// Untagged is a commit that no tag names, as a release.
-func Untagged(repo, commit string, at time.Time) schemas.Release {
-	short := "c" + commit[:min(len(commit), 12)]
-	return schemas.Release{Repo: repo, Tag: short, Version: short, Commit: commit, Date: at.UTC()}
+	return schemas.Untagged(repo, l.Commit, l.At)
 }
 
 // commit surveys one commit.

@@ -174,7 +174,7 @@ func packagesOf(l layout, t lang.Tree, p string, tests map[string]bool) []string
 	case tests[dir] && walked(dir):
 		return []string{dir}
 	case strings.HasSuffix(p, ".go") && walked(dir):
-		return testsThatUse(l, t, dir, tests, map[string]bool{})
+		return testsThatUse(l, t, dir, map[string]bool{})
 	}
 	for {
 		if tests[dir] {
@@ -187,7 +187,7 @@ func packagesOf(l layout, t lang.Tree, p string, tests map[string]bool) []string
 	}
 }
 
-func testsThatUse(l layout, t lang.Tree, dir string, tests, seen map[string]bool) []string {
+func testsThatUse(l layout, t lang.Tree, dir string, seen map[string]bool) []string {
 	if seen[dir] {
 		return nil
 	}
@@ -206,7 +206,7 @@ func testsThatUse(l layout, t lang.Tree, dir string, tests, seen map[string]bool
 			found[from] = true
 			continue
 		}
-		for _, d := range testsThatUse(l, t, from, tests, seen) {
+		for _, d := range testsThatUse(l, t, from, seen) {
 			found[d] = true
 		}
 	}

@@ -138,11 +138,11 @@ func (c *testCode) unit(importPath string) *unit {
 	if size > maxPackage {
 		return nil
 	}
-	inside := c.check(dir, importPath, own, nil)
+	inside := c.check(importPath, own, nil)
 	if inside == nil {
 		return nil
 	}
-	outside := c.check(dir, importPath+"_test", external, inside.types)
+	outside := c.check(importPath+"_test", external, inside.types)
 	if outside == nil {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (c *testCode) helper(dir string) *checked {
 		}
 	}
 	importPath, _ := c.layout.importPath(dir)
-	c.plain[dir] = c.check(dir, importPath, files, nil)
+	c.plain[dir] = c.check(importPath, files, nil)
 	return c.plain[dir]
 }
 
@@ -238,7 +238,7 @@ func (c *testCode) looksInto(p string) bool {
 
 // check type-checks one package and takes every error. inside is the package that
 // an external test package tests. nil where the checker itself fails.
-func (c *testCode) check(dir, importPath string, files []*ast.File, inside *types.Package) (p *checked) {
+func (c *testCode) check(importPath string, files []*ast.File, inside *types.Package) (p *checked) {
 	// NOTE: go/types has been known to panic on code that does not compile. A
 	// stranger's code must not end the program; nothing is then said of its tests.
 	defer func() {

@@ -43,7 +43,7 @@ func momentOf(path []string) moment {
 func (r *reader) call(n syntax.Node, p place) {
 	if required(n) != "" {
 		r.interop(n, p)
-		r.path(n, p)
+		r.path(n)
 		return
 	}
 	fn, args := n.Child("function"), n.Child("arguments")
@@ -54,7 +54,7 @@ func (r *reader) call(n syntax.Node, p place) {
 		r.callOnTheSpot(spot, args, p)
 		return
 	}
-	path, _ := r.path(fn, p)
+	path, _ := r.path(fn)
 	if r.route(n, path, p) {
 		return
 	}
@@ -97,7 +97,7 @@ func (r *reader) element(n syntax.Node, p place) {
 	if !n.Is("subscript_expression") || !index.Is() || index.Is("string") {
 		return
 	}
-	table, named := r.path(n.Child("object"), p)
+	table, named := r.path(n.Child("object"))
 	if !named || table[0] == "this" {
 		table = []string{"?"}
 	}
@@ -257,7 +257,7 @@ func (r *reader) objectPlace(value syntax.Node, path []string, args syntax.Node,
 	}
 	at := p.named(strings.ReplaceAll(strings.Join(names, "."), ".prototype", ""))
 	if owner, ok := strings.CutSuffix(strings.Join(names, "."), ".prototype"); ok {
-		at.class = r.classOf(owner, args, p)
+		at.class = r.classOf(owner, args)
 	}
 	return at.when(at.name != "")
 }
@@ -281,7 +281,7 @@ func (r *reader) definedPlace(names []string, tells telling, args syntax.Node, p
 	}
 	at := p.named(strings.Join(names, "."))
 	if i := slices.Index(names, "prototype"); i > 0 {
-		at.class = r.classOf(strings.Join(names[:i], "."), args, p)
+		at.class = r.classOf(strings.Join(names[:i], "."), args)
 		at.name = joined(strings.Join(names[:i], "."), names[i+1:]...)
 	}
 	at.tells = tells
@@ -300,11 +300,11 @@ func (r *reader) inherits(path []string, args syntax.Node, p place) {
 	}
 	var names []string
 	for arg := range args.Children() {
-		if path, ok := r.path(arg, p); ok && arg.Named() {
+		if path, ok := r.path(arg); ok && arg.Named() {
 			names = append(names, strings.TrimSuffix(strings.Join(path, "."), ".prototype"))
 		}
 	}
 	if len(names) == 2 && !strings.HasPrefix(names[0], "this") {
-		r.base(r.classOf(joined(p.prefix, names[0]), args, p), strings.Split(names[1], "."), p)
+		r.base(r.classOf(joined(p.prefix, names[0]), args), strings.Split(names[1], "."), p)
 	}
 }

@@ -38,7 +38,7 @@ func (r *reader) function(n syntax.Node, d definition, p place) {
 		r.transparent(n, p)
 		return
 	}
-	name = r.unique(name, n, d.construct)
+	name = r.unique(name, d.construct)
 	if p.handed {
 		path := strings.Split(name, ".")
 		r.add(mask.Ref{Path: path, Use: mask.Handed, Class: p.class, Line: n.Line(), Into: p.into}, p)
@@ -223,14 +223,14 @@ func (r *reader) heritage(n syntax.Node, p place) []mask.Ref {
 			continue
 		}
 		value := unwrapped(c)
-		if path, ok := r.path(value, p); ok {
+		if path, ok := r.path(value); ok {
 			bases = append(bases, mask.Ref{Path: path, Use: mask.Inherited, Class: p.class, Line: value.Line()})
 			r.use(value, mask.Inherited, p)
 			continue
 		}
 		// A mixin: what it is given is inherited from, too.
 		for arg := range value.Child("arguments").Children() {
-			if path, ok := r.path(arg, p); ok && arg.Named() {
+			if path, ok := r.path(arg); ok && arg.Named() {
 				bases = append(bases, mask.Ref{Path: path, Use: mask.Inherited, Class: p.class, Line: value.Line()})
 			}
 		}
@@ -353,7 +353,7 @@ func (r *reader) ownCall(value syntax.Node, p place) (mask.Ref, bool) {
 	if value = unwrapped(value); !value.Is("call_expression") {
 		return mask.Ref{}, false
 	}
-	if path, ok := r.path(value.Child("function"), p); ok && path[0] == "this" {
+	if path, ok := r.path(value.Child("function")); ok && path[0] == "this" {
 		return mask.Ref{Path: path, Use: mask.Called, Class: p.class}, true
 	}
 	return r.valueRef(value, p)
@@ -390,7 +390,7 @@ func (r *reader) object(n syntax.Node, p place) {
 	in.prefix = p.name
 	typed := p.typed
 	if in.prefix != "" && p.tells == nothing && hasMembers(n) {
-		in.class = r.classOf(in.prefix, n, p)
+		in.class = r.classOf(in.prefix, n)
 	}
 	for c := range n.Children() {
 		if p.tells == property && r.accessor(c, in) {
@@ -500,7 +500,7 @@ func (r *reader) pair(n syntax.Node, p place, typed bool) {
 }
 
 // classOf is the index of a class by name; an object or function with methods is one.
-func (r *reader) classOf(name string, n syntax.Node, p place) int {
+func (r *reader) classOf(name string, n syntax.Node) int {
 	if i, ok := r.classes[name]; ok {
 		return i
 	}
@@ -529,7 +529,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), "") }
 
 // unique tells apart functions that the source calls alike: arguments of one call,
 // branches. A getter and its setter, overloads and what they are of share a name.
-func (r *reader) unique(name string, n syntax.Node, c mask.Construct) string {
+func (r *reader) unique(name string, c mask.Construct) string {
 	if c != mask.Lambda {
 		return name
 	}

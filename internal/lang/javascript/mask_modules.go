@@ -37,7 +37,7 @@ func (r *reader) whole(from, local string) {
 
 // imports are those of import statements. Those of types alone count as well: names of
 // types tell what a parameter's methods are.
-func (r *reader) imports(n syntax.Node, p place) {
+func (r *reader) imports(n syntax.Node) {
 	source := n.Child("source")
 	if clause := n.First("import_require_clause"); clause.Is() {
 		r.whole(r.moduleOf(clause.Child("source")), clause.First("identifier").Text())
@@ -232,7 +232,7 @@ func (r *reader) valueRef(value syntax.Node, p place) (mask.Ref, bool) {
 			of, use = bound, mask.Named
 		}
 	}
-	path, ok := r.path(of, p)
+	path, ok := r.path(of)
 	if !ok {
 		return mask.Ref{}, false
 	}
@@ -419,13 +419,13 @@ func (r *reader) target(left syntax.Node, p place) target {
 	}
 	if at := slices.Index(path, "prototype"); at > 0 {
 		owner := strings.Join(exportsOf(path[:at]), ".")
-		t.class = r.classOf(joined(p.prefix, owner), left, p)
+		t.class = r.classOf(joined(p.prefix, owner), left)
 		t.name = joined(p.prefix, owner, strings.Join(path[at+1:], "."))
 		return t
 	}
 	t.name = joined(p.prefix, strings.Join(path, "."))
 	if owner := joined(p.prefix, path[:len(path)-1]...); r.objects[owner] {
-		t.class = r.classOf(owner, left, p)
+		t.class = r.classOf(owner, left)
 	} else if i, ok := r.classes[joined(p.prefix, path[0])]; ok {
 		t.class = i
 	}

@@ -186,7 +186,7 @@ func exportsOf(path []string) []string {
 }
 
 // path is a dotted name; not ok where the first part is no name.
-func (r *reader) path(n syntax.Node, p place) ([]string, bool) {
+func (r *reader) path(n syntax.Node) ([]string, bool) {
 	if r.depth++; r.depth > maxDepth {
 		r.depth--
 		return []string{"?"}, false
@@ -200,13 +200,13 @@ func (r *reader) path(n syntax.Node, p place) ([]string, bool) {
 		}
 		return []string{n.Text()}, true
 	case "member_expression":
-		outer, ok := r.path(n.Child("object"), p)
+		outer, ok := r.path(n.Child("object"))
 		return append(outer, n.Child("property").Text()), ok
 	case "nested_identifier", "nested_type_identifier":
 		return strings.Split(oneLine(n.Text()), "."), true
 	case "subscript_expression":
 		if index := n.Child("index"); index.Is("string") {
-			outer, ok := r.path(n.Child("object"), p)
+			outer, ok := r.path(n.Child("object"))
 			return append(outer, r.keyName(index)), ok
 		}
 	case "call_expression":
@@ -218,7 +218,7 @@ func (r *reader) path(n syntax.Node, p place) ([]string, bool) {
 	case "string", "template_string", "regex", "array", "number", "object":
 		return []string{builtIn}, false
 	case "new_expression":
-		if made, ok := r.path(n.Child("constructor"), p); ok {
+		if made, ok := r.path(n.Child("constructor")); ok {
 			return made, false
 		}
 	}
@@ -259,7 +259,7 @@ func (r *reader) use(n syntax.Node, use mask.Use, p place) {
 	}
 	into := p.into
 	p = p.unbound()
-	path, named := r.path(n, p)
+	path, named := r.path(n)
 	r.add(mask.Ref{Path: path, Use: use, Class: p.class, Line: n.Line(), Into: into}, p)
 	if named {
 		return

@@ -224,7 +224,7 @@ func (r *reader) walk(n syntax.Node, p place) {
 	case "comment", "type_annotation", "type_arguments", "type_parameters", "interface_declaration", "type_alias_declaration",
 		"implements_clause", "statement_identifier", "property_identifier", "predefined_type", "jsx_closing_element", "asserts_annotation", "type_predicate_annotation":
 	case "import_statement":
-		r.imports(n, p)
+		r.imports(n)
 	case "import_alias":
 		r.alias(n)
 	case "export_statement":
@@ -481,7 +481,7 @@ func (r *reader) namespace(n syntax.Node, p place) {
 	p = p.unbound()
 	for part := range strings.SplitSeq(oneLine(name.Text()), ".") {
 		p.prefix = joined(p.prefix, part)
-		r.classOf(p.prefix, n, p)
+		r.classOf(p.prefix, n)
 	}
 	if n.Parent().Parent().Is("export_statement") || n.Parent().Is("export_statement") {
 		r.export(p.prefix)

@@ -53,7 +53,7 @@ func (r *reader) route(n syntax.Node, path []string, p place) bool {
 // handled notes one handler, which may be wrapped in calls.
 func (r *reader) handled(verb, where string, handler syntax.Node, p place) {
 	before := len(r.file.Functions)
-	named, ok := r.path(handler, p)
+	named, ok := r.path(handler)
 	at := p.named(joined(p.prefix, strings.TrimSpace(verb+" "+where)))
 	if p.class >= 0 {
 		at.class = -1

@@ -214,7 +214,7 @@ func (r *reader) argumentOf(call, arg, args syntax.Node, p place) *mask.Argument
 	if call.Is("new_expression") {
 		fn = call.Child("constructor")
 	}
-	path, _ := r.path(fn, p)
+	path, _ := r.path(fn)
 	if len(path) == 0 {
 		return nil
 	}

@@ -147,7 +147,7 @@ func (r *reader) class(n syntax.Node, name string) {
 				r.base(name)
 			}
 		case "attribute_list":
-			r.routes.class(r, c, class)
+			r.routes.class(c, class)
 		}
 	}
 }

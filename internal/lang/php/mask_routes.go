@@ -37,7 +37,7 @@ var resource = []struct{ method, path, action string }{
 }
 
 // class keeps the routes that stand before a class: the prefix of its methods'.
-func (o *routes) class(r *reader, attributes syntax.Node, class int) {
+func (o *routes) class(attributes syntax.Node, class int) {
 	if o.classes == nil {
 		o.classes = map[int][]mask.Route{}
 	}

@@ -66,7 +66,8 @@ func (g *guess) choose() {
 // are written for pytest.
 func (g *guess) rivals() {
 	found := g.commands
-	convention := g.command(g.conventional())
+	words, source := g.conventional()
+	convention := g.command(words, source, fromConvention)
 	at := slices.IndexFunc(found, func(c command) bool { return c.other != "" })
 	if at < 0 {
 		at = len(found)
@@ -95,11 +96,11 @@ func (g *guess) settlePlan(plans []plan, found []command) {
 }
 
 // conventional is pytest over what it finds by itself.
-func (g *guess) conventional() (words []string, source string, rank int) {
+func (g *guess) conventional() (words []string, source string) {
 	if !g.mentionsPytest() && g.usesUnittest() {
-		return []string{"pytest", "-o", "python_files=test*.py"}, "convention: unittest", fromConvention // unittest's own pattern
+		return []string{"pytest", "-o", "python_files=test*.py"}, "convention: unittest" // unittest's own pattern
 	}
-	return []string{"pytest"}, "convention", fromConvention
+	return []string{"pytest"}, "convention"
 }
 
 // command weighs one pytest line.

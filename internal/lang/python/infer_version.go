@@ -73,7 +73,7 @@ func (m *manifest) pretendVersion(v tree.Version) (pretend, bool) {
 			return pretend{tool.set(m.name, version), version, tool.name, m.where(file, r), ""}, true
 		}
 	}
-	return m.untold(v)
+	return m.untold()
 }
 
 // usesTags: some back ends are listed for other reasons than the version.
@@ -89,7 +89,7 @@ func (m *manifest) usesTags(tool string) bool {
 
 // untold are tools without a variable: the version is what they make of a tree
 // without tags, and the recipe says so.
-func (m *manifest) untold(v tree.Version) (pretend, bool) {
+func (m *manifest) untold() (pretend, bool) {
 	switch {
 	case m.setupCfg["versioneer"] != nil || dig(m.pyproject, "tool", "versioneer") != nil || strings.Contains(m.setupPy, "versioneer"):
 		return pretend{tool: "versioneer", source: m.first("versioneer.py", "setup.cfg", "setup.py", "pyproject.toml"),

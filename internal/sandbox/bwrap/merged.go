@@ -151,27 +151,23 @@ func (c *copier) entry(name string, info fs.FileInfo) (failed error) {
 				return err
 			}
 		}
-		if err := c.entries(name); err != nil {
-			return err
-		}
+		err = c.entries(name)
 	case mode&fs.ModeSymlink != 0:
-		target, err := os.Readlink(from)
-		if err != nil {
-			return err
-		}
-		if err := os.Symlink(target, to); err != nil {
-			return err
+		var target string
+		if target, err = os.Readlink(from); err == nil {
+			err = os.Symlink(target, to)
 		}
 	case mode.IsRegular():
 		if first, ok := c.linked[st.Ino]; ok && st.Nlink > 1 {
 			return os.Link(first, to)
 		}
 		c.linked[st.Ino] = to
-		if err := copyFile(from, to); err != nil {
-			return err
-		}
+		err = copyFile(from, to)
 	default:
 		return nil // sockets and pipes of a build that is over
+	}
+	if err != nil {
+		return err
 	}
 	return c.stamp(to, info, st)
 }

@@ -95,14 +95,7 @@ func (w *walk) into(parent int, name string, mode uint32, depth int) bool {
 		const some = 1024
 		names, err := dir.Readdirnames(some)
 		for _, name := range names {
-			var st unix.Stat_t
-			if err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-				if errors.Is(err, unix.EACCES) {
-					w.Hidden++
-				}
-				continue
-			}
-			if !w.count(&st) || st.Mode&unix.S_IFMT == unix.S_IFDIR && !w.into(fd, name, st.Mode, depth+1) {
+			if !w.entry(fd, name, depth) {
 				return false
 			}
 		}
@@ -113,4 +106,16 @@ func (w *walk) into(parent int, name string, mode uint32, depth int) bool {
 			return true
 		}
 	}
+}
+
+// entry counts one entry of a folder, with all below it. It is false where the walk ends.
+func (w *walk) entry(fd int, name string, depth int) bool {
+	var st unix.Stat_t
+	if err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		if errors.Is(err, unix.EACCES) {
+			w.Hidden++
+		}
+		return true
+	}
+	return w.count(&st) && (st.Mode&unix.S_IFMT != unix.S_IFDIR || w.into(fd, name, st.Mode, depth+1))
 }

@@ -9,8 +9,10 @@ import (
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/inventory"
 	"github.com/benchmint/benchmint/internal/plugins"
+	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 // The notes that a store keeps of the machine and of the clones.
@@ -28,59 +30,67 @@ var beforeNotes = []schemas.Reason{schemas.NoToolchain, schemas.NoBuild, schemas
 // one that a reject names.
 const askAgain = 24 * time.Hour
 
-// takeStock looks at what this machine and the clones have, notes it in the store, and
+// reopener opens rejects again that rested on what this machine or the clones did not have.
+type reopener struct {
+	machine
+	store    *store.Store
+	sources  *sources.Set
+	workshop *workshop
+}
+
+// begin looks at what this machine and the clones have, notes it in the store, and
 // opens what was rejected for the want of something that is there now. The note comes
 // last: a kill in between only repeats.
-func (p *program) takeStock(ctx context.Context, c *config.Config, o *opened) (err error) {
-	if err := p.takeClones(ctx, o); err != nil {
+func (r reopener) begin(ctx context.Context) (err error) {
+	if err := r.compareClones(ctx); err != nil {
 		return err
 	}
-	if o.workshop.kind == "" {
+	if r.workshop.kind == "" {
 		return nil // nothing is built
 	}
-	note, last, now, err := p.inventory(ctx, c, o)
+	note, last, now, err := r.inventory(ctx)
 	if err != nil {
 		return err
 	}
-	if err := p.askRegistries(ctx, c, o, now); err != nil {
+	if err := r.askRegistries(ctx, now); err != nil {
 		return err
 	}
 	if text := now.String(); text != note {
 		defer func() {
 			if err == nil {
-				err = o.store.SetNote(ctx, machineNote, text)
+				err = r.store.SetNote(ctx, machineNote, text)
 			}
 		}()
 	}
 	if note == "" {
-		return p.tryAgain(ctx, o, "this store was made before benchmint noted what a machine has", beforeNotes...)
+		return r.tryAgain(ctx, "this store was made before benchmint noted what a machine has", beforeNotes...)
 	}
 	var come []string
 	var reasons []schemas.Reason
-	for _, d := range p.concerning(ctx, c, o, now.New(last, toolchainNames(c))) {
+	for _, d := range r.concerning(ctx, now.New(last, toolchainNames(r.config))) {
 		come, reasons = append(come, d.Text), append(reasons, d.Opens...)
 	}
-	return p.tryAgain(ctx, o, "this machine has changed (new: "+strings.Join(come, ", ")+")", reasons...)
+	return r.tryAgain(ctx, "this machine has changed (new: "+strings.Join(come, ", ")+")", reasons...)
 }
 
 // concerning leaves out toolchains of languages that nobody asks for.
-func (p *program) concerning(ctx context.Context, c *config.Config, o *opened, all []inventory.Difference) []inventory.Difference {
+func (r reopener) concerning(ctx context.Context, all []inventory.Difference) []inventory.Difference {
 	if len(all) == 0 {
 		return nil // heads are not read for nothing
 	}
-	names := p.toolchainsAsked(ctx, c, o, false)
+	names := r.toolchainsAsked(ctx, false)
 	return slices.DeleteFunc(all, func(d inventory.Difference) bool { return d.Toolchain != "" && !slices.Contains(names, d.Toolchain) })
 }
 
 // inventory is what the store notes of a machine, and what this one has.
-func (p *program) inventory(ctx context.Context, c *config.Config, o *opened) (note string, last, now inventory.Inventory, err error) {
-	if note, err = o.store.Note(machineNote); err != nil {
+func (r reopener) inventory(ctx context.Context) (note string, last, now inventory.Inventory, err error) {
+	if note, err = r.store.Note(machineNote); err != nil {
 		return note, last, now, err
 	}
 	if last, err = inventory.Parse(note); err != nil {
 		return note, last, now, err
 	}
-	now, err = inventory.Take(ctx, o.workshop.tools, last, o.workshop.kind, toolchainNames(c))
+	now, err = inventory.Take(ctx, r.workshop.tools, last, r.workshop.kind, toolchainNames(r.config))
 	return note, last, now, err
 }
 
@@ -98,10 +108,10 @@ func toolchainNames(c *config.Config) []string {
 // toolchainsAsked are those of languages that a source holds or the user named: what
 // this machine has of others changes nothing. Sources that were never fetched hold none,
 // unless fetch is asked for.
-func (p *program) toolchainsAsked(ctx context.Context, c *config.Config, o *opened, fetch bool) []string {
-	asks := p.askers(c, o.sources, fetch)
+func (r reopener) toolchainsAsked(ctx context.Context, fetch bool) []string {
+	asks := r.askers(r.sources, fetch)
 	var out []string
-	for _, l := range c.Filters.Languages {
+	for _, l := range r.config.Filters.Languages {
 		if asks(ctx, l) == "" {
 			continue
 		}
@@ -114,8 +124,8 @@ func (p *program) toolchainsAsked(ctx context.Context, c *config.Config, o *open
 
 // askRegistries asks what is the newest that can be had, where an item was rejected for
 // that and it was not asked of late. One that does not answer is no news.
-func (p *program) askRegistries(ctx context.Context, c *config.Config, o *opened, now inventory.Inventory) error {
-	tallies, err := o.store.Tallies(ctx)
+func (r reopener) askRegistries(ctx context.Context, now inventory.Inventory) error {
+	tallies, err := r.store.Tallies(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,26 +137,26 @@ func (p *program) askRegistries(ctx context.Context, c *config.Config, o *opened
 	const patience = 10 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for _, name := range p.toolchainsAsked(ctx, c, o, false) {
+	for _, name := range r.toolchainsAsked(ctx, false) {
 		t := now.Toolchains[name]
-		if p.now().Sub(t.Asked) < askAgain {
+		if r.now().Sub(t.Asked) < askAgain {
 			continue
 		}
-		if newest, err := o.workshop.tools.Newest(ctx, name); err == nil && newest != "" {
-			t.Newest, t.Asked = newest, p.now().UTC()
+		if newest, err := r.workshop.tools.Newest(ctx, name); err == nil && newest != "" {
+			t.Newest, t.Asked = newest, r.now().UTC()
 			now.Toolchains[name] = t
 		}
 	}
 	return nil
 }
 
-// learn notes what registries told in the run, so that a later run knows what a reject
+// noteVersions notes what registries answered in the run, so that a later run knows what a reject
 // of this one rests on.
-func (p *program) learn(ctx context.Context, c *config.Config, o *opened) error {
-	if o.workshop.kind == "" {
+func (r reopener) noteVersions(ctx context.Context) error {
+	if r.workshop.kind == "" {
 		return nil
 	}
-	note, err := o.store.Note(machineNote)
+	note, err := r.store.Note(machineNote)
 	if err != nil {
 		return err
 	}
@@ -154,65 +164,65 @@ func (p *program) learn(ctx context.Context, c *config.Config, o *opened) error 
 	if err != nil {
 		return err
 	}
-	for _, name := range toolchainNames(c) {
+	for _, name := range toolchainNames(r.config) {
 		t := now.Toolchains[name]
-		if newest := o.workshop.tools.Listed(name); newest != "" && newest != t.Newest {
-			t.Newest, t.Asked = newest, p.now().UTC()
+		if newest := r.workshop.tools.Listed(name); newest != "" && newest != t.Newest {
+			t.Newest, t.Asked = newest, r.now().UTC()
 			now.Toolchains[name] = t
 		}
 	}
 	if now.String() == note {
 		return nil
 	}
-	return o.store.SetNote(ctx, machineNote, now.String())
+	return r.store.SetNote(ctx, machineNote, now.String())
 }
 
 // tryAgain opens rejects, and says how many and why.
-func (p *program) tryAgain(ctx context.Context, o *opened, why string, reasons ...schemas.Reason) error {
+func (r reopener) tryAgain(ctx context.Context, why string, reasons ...schemas.Reason) error {
 	if len(reasons) == 0 {
 		return nil
 	}
-	n, err := o.store.Reopen(ctx, reasons...)
+	n, err := r.store.Reopen(ctx, reasons...)
 	if err == nil && n > 0 {
-		p.say("%s tried again: %s", are(n, "rejected item"), why)
+		r.say("%s tried again: %s", are(n, "rejected item"), why)
 	}
 	return err
 }
 
-// takeClones opens what was rejected for an object that a clone lacked, where a clone
+// compareClones opens what was rejected for an object that a clone lacked, where a clone
 // has other objects now.
-func (p *program) takeClones(ctx context.Context, o *opened) error {
+func (r reopener) compareClones(ctx context.Context) error {
 	var now []string
-	for _, src := range o.sources.order {
-		r := o.sources.origins[src.Repo.Name]
-		if r == nil {
+	for _, src := range r.sources.All() {
+		origin := r.sources.Origin(src.Repo.Name)
+		if origin == nil {
 			return nil // it does not answer now: the next run that sees it compares
 		}
-		now = append(now, src.Repo.Name+" "+string(r.Objects()))
+		now = append(now, src.Repo.Name+" "+string(origin.Objects()))
 	}
 	slices.Sort(now)
 	digest := string(schemas.DigestOf(now))
-	note, err := o.store.Note(clonesNote)
+	note, err := r.store.Note(clonesNote)
 	if err != nil || note == digest {
 		return err
 	}
-	if err := p.tryAgain(ctx, o, "the clone has other objects now", schemas.MissingBlob); err != nil {
+	if err := r.tryAgain(ctx, "the clone has other objects now", schemas.MissingBlob); err != nil {
 		return err
 	}
-	return o.store.SetNote(ctx, clonesNote, digest)
+	return r.store.SetNote(ctx, clonesNote, digest)
 }
 
 // sameMachine refuses a worker on a machine that differs from the one that began the
 // run: a recipe that is made on one could not be built on the other.
-func (p *program) sameMachine(ctx context.Context, c *config.Config, o *opened) error {
-	note, there, here, err := p.inventory(ctx, c, o)
+func (r reopener) sameMachine(ctx context.Context) error {
+	note, there, here, err := r.inventory(ctx)
 	if err != nil || note == "" {
 		return err
 	}
-	if len(inventory.Differences(there, here, toolchainNames(c))) == 0 {
+	if len(inventory.Differences(there, here, toolchainNames(r.config))) == 0 {
 		return nil // nothing is fetched to ask who needs what
 	}
-	if differ := inventory.Differences(there, here, p.toolchainsAsked(ctx, c, o, true)); len(differ) > 0 {
+	if differ := inventory.Differences(there, here, r.toolchainsAsked(ctx, true)); len(differ) > 0 {
 		return unmet("this machine differs from the one that began the run (%s): what is made on one cannot be built on the other; make them the same, or begin the run here", strings.Join(differ, "; "))
 	}
 	return nil

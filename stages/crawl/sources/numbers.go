@@ -1,4 +1,4 @@
-package main
+package sources
 
 import (
 	"context"
@@ -8,41 +8,40 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 // merges are the commits that GitHub says pull requests were merged as, by the source's
-// name and the number: git does not tell the number of each change.
+// name and the number: git does not say the number of each change.
 type merges map[string]map[int]string
 
 // merged asks GitHub for the pull requests that exact selections name. A source of which it
 // does not answer is among later, with the error that ends a run that needs it.
-func (p *program) merged(ctx context.Context, c *config.Config, s *sources) (told merges, later map[string]error, err error) {
-	told, later = merges{}, map[string]error{}
+func (f *Finder) merged(ctx context.Context, s *Set) (known merges, later map[string]error, err error) {
+	known, later = merges{}, map[string]error{}
 	for _, src := range s.order {
 		numbers := numbersOf(src)
-		if len(numbers) == 0 || src.GitHub == "" || p.github == nil || !p.github.Knows(src.GitHub) {
+		if len(numbers) == 0 || src.GitHub == "" || f.GitHub == nil || !f.GitHub.Knows(src.GitHub) {
 			continue
 		}
-		pulls, err := p.github.Pulls(ctx, src.GitHub, numbers)
+		pulls, err := f.GitHub.Pulls(ctx, src.GitHub, numbers)
 		for err != nil {
-			var end *ended
-			if waited := p.pause(ctx, c, err); errors.As(waited, &end) {
+			var refused *RefusedError
+			if waited := f.pause(ctx, err); errors.As(waited, &refused) {
 				later[src.Repo.Name] = waited
 				break
 			} else if waited != nil {
 				return nil, nil, waited
 			}
-			pulls, err = p.github.Pulls(ctx, src.GitHub, numbers)
+			pulls, err = f.GitHub.Pulls(ctx, src.GitHub, numbers)
 		}
-		told[src.Repo.Name] = map[int]string{}
+		known[src.Repo.Name] = map[int]string{}
 		for n, pull := range pulls {
-			told[src.Repo.Name][n] = pull.Merge
+			known[src.Repo.Name][n] = pull.Merge
 		}
 	}
-	return told, later, nil
+	return known, later, nil
 }
 
 // numbersOf are the pull request numbers that an exact selection of a source names.
@@ -74,7 +73,7 @@ func numberIn(selection string) int {
 // landed is what of the line of a source a selection names: by git, and by the number that
 // GitHub alone knows. A number that names one change by git and another one by GitHub is an
 // error that says both, as twice.
-func (s *sources) landed(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, selection string) (means string, found []gitrepo.Landed, twice string, err error) {
+func (s *Set) landed(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, selection string) (means string, found []gitrepo.Landed, twice string, err error) {
 	if found, err = repo.Answer(ctx, selection); err != nil {
 		return selection, nil, "", fmt.Errorf("looking for %s in %s: %w", selection, src.Repo.Name, err)
 	}
@@ -82,7 +81,7 @@ func (s *sources) landed(ctx context.Context, src schemas.Source, repo *gitrepo.
 	if n == 0 {
 		return selection, found, "", nil
 	}
-	if why := s.untold[src.Repo.Name]; why != nil && len(found) == 0 {
+	if why := s.unknownNumbers[src.Repo.Name]; why != nil && len(found) == 0 {
 		return selection, nil, "", why
 	}
 	commit := s.merged[src.Repo.Name][n]

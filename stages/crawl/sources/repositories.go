@@ -1,4 +1,4 @@
-package main
+package sources
 
 import (
 	"fmt"
@@ -10,14 +10,14 @@ import (
 	"github.com/benchmint/benchmint/internal/hosts"
 )
 
-// readRepositories reads a list of sources, one on a line: owner/name (on GitHub),
+// ReadRepositories reads a list of sources, one on a line: owner/name (on GitHub),
 // owner/name=PATH-OR-URL, or PATH-OR-URL. Empty lines and what follows a # do not count, and
 // a line that stands there twice is one source. What is on GitHub is asked of there where
 // token says that it can be.
-func readRepositories(file string, token bool) ([]string, error) {
+func ReadRepositories(file string, token bool) ([]string, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil, &ended{exitUsage, fmt.Errorf("reading --repositories: %w", err)}
+		return nil, &RefusedError{Err: fmt.Errorf("reading --repositories: %w", err)}
 	}
 	var out []string
 	var problems config.Problems
@@ -30,9 +30,9 @@ func readRepositories(file string, token bool) ([]string, error) {
 		case strings.ContainsAny(line, " \t,;"):
 			problems = append(problems, config.Problem{Where: fmt.Sprintf("%s:%d", file, i+1), Text: fmt.Sprintf("%q is not one repository (owner/name, a path or a URL)", line)})
 			continue
-		case ownerName.MatchString(line) && token:
+		case OwnerName.MatchString(line) && token:
 			line = config.OnGitHub + line
-		case ownerName.MatchString(line):
+		case OwnerName.MatchString(line):
 			line = line + "=" + hosts.GitHub + line + ".git"
 		}
 		if !slices.Contains(out, line) {
@@ -40,7 +40,7 @@ func readRepositories(file string, token bool) ([]string, error) {
 		}
 	}
 	if len(problems) > 0 {
-		return nil, &ended{exitUsage, problems}
+		return nil, problems
 	}
 	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/benchmint/benchmint/internal/config"
@@ -23,12 +24,22 @@ const (
 	githubServer = "GITHUB_SERVER_URL"
 )
 
-// needsGitHub makes the client of a run whose sources name repositories on GitHub or look
+// hub asks GitHub, and counts what it asked.
+type hub struct {
+	*terminal
+	library *github.Library // nil where a run asks nothing
+	// candidates counts the pull requests that it was asked of.
+	candidates atomic.Int64
+	// meter says during a run what is left of GitHub's hour.
+	meter *meter
+}
+
+// open makes the client of a run whose sources name repositories on GitHub or look
 // for some, or says what it lacks. A list needs none: its repositories are fetched by git.
-func (p *program) needsGitHub(c *config.Config) error {
+func (h *hub) open(c *config.Config) error {
 	asks := func(s config.Source) bool { return s.GitHub != "" || s.Finds() && s.List == "" }
 	i := slices.IndexFunc(c.Sources, asks)
-	tokens := strings.FieldsFunc(p.lookup(githubToken), func(r rune) bool { return strings.ContainsRune(", \n", r) })
+	tokens := strings.FieldsFunc(h.lookup(githubToken), func(r rune) bool { return strings.ContainsRune(", \n", r) })
 	lists := slices.ContainsFunc(c.Sources, func(s config.Source) bool { return s.List != "" })
 	if i < 0 && (!lists || len(tokens) == 0) {
 		return nil
@@ -43,34 +54,42 @@ func (p *program) needsGitHub(c *config.Config) error {
 		}
 		return unmet("sources[%d].%s: GitHub answers with a token only: set %s%s (%s)", i, key, githubToken, instead, c.Origin(fmt.Sprintf("sources[%d].%s", i, key)))
 	}
-	client, err := github.New(cmp.Or(p.lookup(githubAPI), hosts.GitHubAPI), tokens, c.MaxRequests, p.now)
+	client, err := github.New(cmp.Or(h.lookup(githubAPI), hosts.GitHubAPI), tokens, c.MaxRequests, h.now)
 	if err != nil {
 		return unmet("%s: %w", githubAPI, err)
 	}
-	p.github = github.NewLibrary(client, filepath.Join(p.cache, "github"))
-	p.meter = p.newMeter()
+	h.library = github.NewLibrary(client, filepath.Join(h.cache, "github"))
+	h.meter = newMeter(h)
 	return nil
+}
+
+// server is the beginning of the addresses of repositories on GitHub.
+func (h *hub) server() string {
+	if server := h.lookup(githubServer); server != "" {
+		return strings.TrimRight(server, "/") + "/"
+	}
+	return hosts.GitHub
 }
 
 // counting asks GitHub of pull requests, and counts those that it was asked of.
 type counting struct {
-	*program
+	*hub
 	*github.Library
 }
 
 // forge is who is asked; nil is nobody.
-func (p *program) forge() stages.Forge {
-	if p.github == nil {
+func (h *hub) forge() stages.Forge {
+	if h.library == nil {
 		return nil
 	}
-	return counting{p, p.github}
+	return counting{h, h.library}
 }
 
 // Pulls implements harvest.Pulls.
 func (c counting) Pulls(ctx context.Context, name string, numbers []int) (map[int]schemas.Pull, error) {
 	before := c.Client().Spent()
 	pulls, err := c.Library.Pulls(ctx, name, numbers)
-	c.tell(name, fmt.Sprintf("%s of %s", plural(len(pulls), "pull request"), plural(len(numbers), "number")), len(numbers), before)
+	c.note(name, fmt.Sprintf("%s of %s", plural(len(pulls), "pull request"), plural(len(numbers), "number")), len(numbers), before)
 	return pulls, err
 }
 
@@ -78,12 +97,12 @@ func (c counting) Pulls(ctx context.Context, name string, numbers []int) (map[in
 func (c counting) Merged(ctx context.Context, name string, since time.Time) (map[string]schemas.Pull, error) {
 	before := c.Client().Spent()
 	pulls, err := c.Library.Merged(ctx, name, since)
-	c.tell(name, plural(len(pulls), "merged pull request"), 0, before)
+	c.note(name, plural(len(pulls), "merged pull request"), 0, before)
 	return pulls, err
 }
 
-// tell counts candidates, and says with -v what a repository cost.
-func (c counting) tell(name, what string, candidates int, before github.Spent) {
+// note counts candidates, and says with -v what a repository cost.
+func (c counting) note(name, what string, candidates int, before github.Spent) {
 	c.candidates.Add(int64(candidates))
 	c.meter.hour()
 	if after := c.Client().Spent(); c.verbose {
@@ -108,17 +127,17 @@ func (d planned) Merged(context.Context, string, time.Time) (map[string]schemas.
 	return nil, nil
 }
 
-// asked is what GitHub was asked, for the closing lines; "" for nothing.
-func (p *program) asked() string {
-	if p.github == nil {
+// spent is what GitHub was asked, for the closing lines; "" for nothing.
+func (h *hub) spent() string {
+	if h.library == nil {
 		return ""
 	}
-	s := p.github.Client().Spent()
+	s := h.library.Client().Spent()
 	if s.Requests == 0 {
 		return ""
 	}
 	line := fmt.Sprintf("%s, %s", plural(s.Requests, "request"), plural(s.Points, "point"))
-	if n := p.candidates.Load(); n > 0 {
+	if n := h.candidates.Load(); n > 0 {
 		line += fmt.Sprintf("; %.3f requests a candidate", float64(s.Requests)/float64(n))
 	}
 	if s.Left >= 0 {

@@ -8,18 +8,20 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/verify"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/output/formats"
 )
 
-// judged is a dataset that clients are asked of.
-type judged struct {
-	d    *output.Dataset
-	rows []output.Row
-	bad  bool // something does not hold
-	all  []checkedFormat
+// checker writes a dataset in formats, and asks clients of it.
+type checker struct {
+	*terminal
+	d       *output.Dataset
+	to      string // folder; "" is a temporary one
+	images  *imageMaker
+	options verify.Options
+	bad     bool // something does not hold
+	all     []checkedFormat
 }
 
 // checkedFormat is the end of one format for scripts.
@@ -31,31 +33,30 @@ type checkedFormat struct {
 
 // exportChecked writes each format, into a temporary folder where none is named, and has
 // its own client open it.
-func (p *program) exportChecked(ctx context.Context, c *config.Config, f formatFlags, to []written, j *judged) error {
-	if err := p.useCache(ctx); err != nil {
+func (m machine) exportChecked(ctx context.Context, f formatFlags, to []written, d *output.Dataset, rows []output.Row) error {
+	if err := m.useCache(ctx); err != nil {
 		return &ended{exitUsage, err}
 	}
-	o := verify.Options{Cache: p.cache, Env: p.environ, Say: p.say, Jobs: c.Proof.Parallel}
-	var m *imageMaker
+	j := &checker{terminal: m.terminal, d: d, to: f.to, options: verify.Options{Cache: m.cache, Env: m.environ, Say: m.say, Jobs: m.config.Proof.Parallel}}
 	if judges([]string{to[0].client}) {
 		var err error
-		if m, err = p.openImages(ctx, c, j.rows); err != nil {
+		if j.images, err = m.openImages(ctx, rows); err != nil {
 			return err
 		}
-		defer func() { _ = m.close() }() // the engine keeps what was made
+		defer func() { _ = j.images.close() }() // the engine keeps what was made
 	}
 	for _, one := range to {
-		if err := verify.Ready(ctx, one.client, o); err != nil {
+		if err := verify.Ready(ctx, one.client, j.options); err != nil {
 			return noClient(err)
 		}
 	}
 	for _, one := range to {
-		if err := p.check(ctx, f, one, m, j, o); err != nil {
+		if err := j.check(ctx, one); err != nil {
 			return noClient(err)
 		}
 	}
-	if p.json {
-		if err := p.writeJSON(j.all); err != nil {
+	if m.json {
+		if err := m.writeJSON(j.all); err != nil {
 			return err
 		}
 	}
@@ -74,8 +75,8 @@ func noClient(err error) error {
 }
 
 // check writes one format and asks its client.
-func (p *program) check(ctx context.Context, f formatFlags, one written, m *imageMaker, j *judged, o verify.Options) error {
-	dir := f.to
+func (j *checker) check(ctx context.Context, one written) error {
+	dir := j.to
 	if dir == "" {
 		fresh, err := os.MkdirTemp("", "benchmint-format-")
 		if err != nil {
@@ -89,10 +90,10 @@ func (p *program) check(ctx context.Context, f formatFlags, one written, m *imag
 	if r.Result, err = exported(dir, j.d, one.Format); err != nil {
 		return err
 	}
-	if m == nil {
-		err = p.loaded(ctx, &r, dir, one.client, j, o)
+	if j.images == nil {
+		err = j.loaded(ctx, &r, dir, one.client)
 	} else {
-		err = p.judge(ctx, &r, dir, one, m, j, o)
+		err = j.judge(ctx, &r, dir, one)
 	}
 	j.all = append(j.all, r)
 	return err
@@ -100,12 +101,12 @@ func (p *program) check(ctx context.Context, f formatFlags, one written, m *imag
 
 // loaded loads rows with the code that a format is read by: Hugging Face datasets, or Commit0's
 // harness.
-func (p *program) loaded(ctx context.Context, r *checkedFormat, dir, client string, j *judged, o verify.Options) error {
+func (j *checker) loaded(ctx context.Context, r *checkedFormat, dir, client string) error {
 	open := func(split string) (verify.Result, error) {
 		if client == verify.Commit0Name {
-			return verify.Commit0(ctx, dir, split, o)
+			return verify.Commit0(ctx, dir, split, j.options)
 		}
-		return verify.HuggingFace(ctx, dir, split, append(verify.Formats[:len(verify.Formats):len(verify.Formats)], verify.Lists), o)
+		return verify.HuggingFace(ctx, dir, split, append(verify.Formats[:len(verify.Formats):len(verify.Formats)], verify.Lists), j.options)
 	}
 	r.Opened = &verify.Result{}
 	for _, s := range j.d.Manifest.Splits {
@@ -116,24 +117,24 @@ func (p *program) loaded(ctx context.Context, r *checkedFormat, dir, client stri
 		r.Opened.Client, r.Opened.Rows, r.Opened.Formats = seen.Client, r.Opened.Rows+seen.Rows, append(r.Opened.Formats, seen.Formats...)
 	}
 	j.bad = j.bad || !r.Opened.Equal()
-	if p.json {
+	if j.json {
 		return nil
 	}
-	if err := p.printFormat(r.Result); err != nil {
+	if err := printFormat(j.terminal, r.Result); err != nil {
 		return err
 	}
-	t := p.out()
+	t := j.out()
 	printVerified(t, *r.Opened)
 	return t.err
 }
 
 // judge makes the images, and has the client judge every task that has one.
-func (p *program) judge(ctx context.Context, r *checkedFormat, dir string, one written, m *imageMaker, j *judged, o verify.Options) error {
+func (j *checker) judge(ctx context.Context, r *checkedFormat, dir string, one written) error {
 	tasks, err := formats.Judged(j.d, one)
 	if err != nil {
 		return err
 	}
-	faults, err := p.imagesFor(ctx, m, j, tasks)
+	faults, err := j.imagesFor(ctx, tasks)
 	if err != nil {
 		return err
 	}
@@ -151,7 +152,7 @@ func (p *program) judge(ctx context.Context, r *checkedFormat, dir string, one w
 	}
 	r.Judged = &verify.Judged{Client: one.client}
 	if len(have) > 0 {
-		if *r.Judged, err = verify.Judge(ctx, one.client, dir, have, o); err != nil {
+		if *r.Judged, err = verify.Judge(ctx, one.client, dir, have, j.options); err != nil {
 			return err
 		}
 	}
@@ -165,25 +166,25 @@ func (p *program) judge(ctx context.Context, r *checkedFormat, dir string, one w
 	for _, v := range r.Judged.Verdicts {
 		j.bad = j.bad || !v.Holds()
 	}
-	if p.json {
+	if j.json {
 		return nil
 	}
-	if err := p.printFormat(r.Result); err != nil {
+	if err := printFormat(j.terminal, r.Result); err != nil {
 		return err
 	}
-	return p.printJudged(*r.Judged, one.client, len(tasks))
+	return j.printJudged(*r.Judged, one.client, len(tasks))
 }
 
 // imagesFor makes the images of tasks; where one cannot be had it says why.
-func (p *program) imagesFor(ctx context.Context, m *imageMaker, j *judged, tasks []verify.Task) (map[string]string, error) {
+func (j *checker) imagesFor(ctx context.Context, tasks []verify.Task) (map[string]string, error) {
 	faults := map[string]string{}
 	for n, t := range tasks {
 		row, err := j.d.Row(t.ID)
 		if err != nil {
 			return nil, err
 		}
-		p.say("image %d of %d: %s", n+1, len(tasks), visible(t.ID))
-		i, err := m.of(ctx, j.d, row)
+		j.say("image %d of %d: %s", n+1, len(tasks), visible(t.ID))
+		i, err := j.images.of(ctx, j.d, row)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -199,10 +200,10 @@ func (p *program) imagesFor(ctx context.Context, m *imageMaker, j *judged, tasks
 // wants says what a client has to find of each case.
 var wants = map[verify.Case]string{verify.Gold: "resolved", verify.Nop: "not resolved", verify.Forged: "not resolved"}
 
-func (p *program) printJudged(j verify.Judged, client string, tasks int) error {
-	t := p.out()
+func (j *checker) printJudged(all verify.Judged, client string, tasks int) error {
+	t := j.out()
 	for _, c := range verify.CasesOf(client) {
-		hold, faults := j.Count(c)
+		hold, faults := all.Count(c)
 		color := green
 		if hold < tasks {
 			color = red
@@ -211,9 +212,9 @@ func (p *program) printJudged(j verify.Judged, client string, tasks int) error {
 		if faults > 0 {
 			line += fmt.Sprintf(", %s without a verdict", plural(faults, "task"))
 		}
-		t.line("%-8s  %s (%s)", c, line, j.Client)
+		t.line("%-8s  %s (%s)", c, line, all.Client)
 	}
-	for _, v := range j.Verdicts {
+	for _, v := range all.Verdicts {
 		switch {
 		case v.Fault != "":
 			t.line("  %s  %s: %s", v.ID, v.Case, visible(v.Fault))

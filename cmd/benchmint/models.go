@@ -19,22 +19,29 @@ const modelKey = "OPENAI_API_KEY"
 // questionsAtOnce bounds how many questions are open at one time.
 const questionsAtOnce = 4
 
-// needsModel refuses a run that could not ask.
-func (p *program) needsModel(c *config.Config) error {
-	if c.Model.Name != "" && !c.Model.Local() && p.lookup(modelKey) == "" {
+// models are who is asked, and what was spent on them.
+type models struct {
+	*terminal
+	spent float64 // dollars
+	broke bool    // there were no more
+}
+
+// check refuses a run that could not ask.
+func (m *models) check(c *config.Config) error {
+	if c.Model.Name != "" && !c.Model.Local() && m.lookup(modelKey) == "" {
 		return unmet("model.endpoint: %s needs a key: set %s, or leave model.name empty for rules alone (%s)", c.Model.Endpoint, modelKey, c.Origin("model.endpoint"))
 	}
 	return nil
 }
 
-// models is where the stages of a run ask; nil where nobody is to be asked.
-func (p *program) models(c *config.Config, s *store.Store) *llm.Client {
+// client is where the stages of a run ask; nil where nobody is to be asked.
+func (m *models) client(c *config.Config, s *store.Store) *llm.Client {
 	if c.Model.Name == "" {
 		return nil
 	}
 	return &llm.Client{
 		Settings: llm.Settings{Models: c.Model.Names(), MaxTokens: c.Model.MaxTokens, Tries: c.Model.Tries},
-		Provider: openai.New(c.Model.Endpoint, p.lookup(modelKey), c.Model.Timeout, p.now),
+		Provider: openai.New(c.Model.Endpoint, m.lookup(modelKey), c.Model.Timeout, m.now),
 		Blobs:    s.Blobs,
 		Prices:   c.Model.Priced(),
 		MaxItem:  c.Model.MaxCostItem,
@@ -55,9 +62,9 @@ func money(ctx context.Context, s *store.Store) (pipeline.Resource, error) {
 	return pipeline.Resource{}, nil
 }
 
-// budget sets what may be spent, says so before anything is asked, and asks at once for
+// setBudget sets what may be spent, says so before anything is asked, and asks at once for
 // what waits for money where there is more of it than before.
-func (p *program) budget(ctx context.Context, c *config.Config, s *store.Store) error {
+func (m *models) setBudget(ctx context.Context, c *config.Config, s *store.Store) error {
 	if c.Model.Name == "" {
 		return nil
 	}
@@ -68,7 +75,7 @@ func (p *program) budget(ctx context.Context, c *config.Config, s *store.Store) 
 	if err := s.Cap(ctx, llm.Resource, c.Model.MaxCost); err != nil {
 		return err
 	}
-	p.say("models   %s at %s: %s", c.Model.Name, c.Model.Endpoint, spent(was.Spent, c.Model.MaxCost))
+	m.say("models   %s at %s: %s", c.Model.Name, c.Model.Endpoint, spent(was.Spent, c.Model.MaxCost))
 	if c.Model.MaxCost != 0 && c.Model.MaxCost <= was.Cap {
 		return nil
 	}
@@ -90,14 +97,14 @@ func (p *program) budget(ctx context.Context, c *config.Config, s *store.Store) 
 }
 
 // count takes note of what was spent, for the closing lines.
-func (p *program) count(ctx context.Context, s *store.Store) error {
+func (m *models) count(ctx context.Context, s *store.Store) error {
 	r, err := money(ctx, s)
-	p.spent = r.Spent
+	m.spent = r.Spent
 	return err
 }
 
 // maxSpent is what may be spent; 0 where nobody is asked.
-func (p *program) maxSpent(c *config.Config) float64 {
+func maxSpent(c *config.Config) float64 {
 	if c.Model.Name == "" {
 		return 0
 	}

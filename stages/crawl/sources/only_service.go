@@ -1,4 +1,4 @@
-package main
+package sources
 
 import (
 	"context"
@@ -7,15 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/schemas"
-	"github.com/benchmint/benchmint/stages/survey"
 )
 
 // served is what an entry means among the commits and groups of a service: a tag or commit of
 // the line, a group that the head declares, or the ID of a task. Nothing is started for it.
-func (s *sources) served(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, a *asking) (only string, ok bool, err error) {
+func (s *Set) served(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, a *asking) (only string, ok bool, err error) {
 	entry := a.entry
 	if id, err := schemas.ParseInstanceID(entry); err == nil {
 		entry = id.Key
@@ -36,7 +34,7 @@ func (s *sources) served(ctx context.Context, src schemas.Source, repo *gitrepo.
 	if named(entry) {
 		return strings.TrimPrefix(entry, "c"), true, nil
 	}
-	groups, err := s.declared(ctx, repo, a.library)
+	groups, err := s.declared(ctx, repo)
 	if err != nil {
 		return "", false, fmt.Errorf("reading the endpoints of %s: %w", src.Repo.Name, err)
 	}
@@ -44,8 +42,8 @@ func (s *sources) served(ctx context.Context, src schemas.Source, repo *gitrepo.
 		return entry, true, nil
 	}
 	key, variant, isTask := schemas.CutService(entry)
-	if variant != "" && !a.library.Service.Env {
-		return "", false, unmet("--only: %s is an environment variant; set service.env to make such tasks", entry)
+	if variant != "" && !s.config.Service.Env {
+		return "", false, refuse("--only: %s is an environment variant; set service.env to make such tasks", entry)
 	}
 	if at := strings.LastIndexByte(key, '.'); isTask && at > 0 && named(key[:at]) && slices.Contains(groups, key[at+1:]) {
 		return entry, true, nil
@@ -54,17 +52,17 @@ func (s *sources) served(ctx context.Context, src schemas.Source, repo *gitrepo.
 }
 
 // declared are the groups that the head of a repository declares.
-func (s *sources) declared(ctx context.Context, repo *gitrepo.Repo, c *config.Config) ([]string, error) {
+func (s *Set) declared(ctx context.Context, repo *gitrepo.Repo) ([]string, error) {
 	t, err := repo.Tree(ctx, repo.Info().Head)
 	if err != nil {
 		return nil, err
 	}
-	return survey.Groups(t, surveyConfig(c))
+	return s.makers.Groups(t)
 }
 
 // groupsOf are the IDs of the service tasks that the head of a source may give, nothing where it
 // makes none or does not answer.
-func (s *sources) groupsOf(ctx context.Context, src schemas.Source, c *config.Config) (ids []string, err error) {
+func (s *Set) groupsOf(ctx context.Context, src schemas.Source) (ids []string, err error) {
 	if !src.Wants(schemas.KindService) {
 		return nil, nil
 	}
@@ -76,18 +74,18 @@ func (s *sources) groupsOf(ctx context.Context, src schemas.Source, c *config.Co
 		return nil, err
 	}
 	defer release()
-	groups, err := s.declared(ctx, repo, c)
-	head := survey.Untagged(src.Repo.Name, repo.Info().Head, repo.Line()[0].At)
+	groups, err := s.declared(ctx, repo)
+	head := schemas.Untagged(src.Repo.Name, repo.Info().Head, repo.Line()[0].At)
 	for _, g := range groups {
 		ids = append(ids, schemas.ServiceID(src.Repo.Name, head.Tag, g, "").String())
 	}
 	return ids, err
 }
 
-// declaredGroups is how many groups the heads of all sources declare that make services.
-func (s *sources) declaredGroups(ctx context.Context, c *config.Config) (n int, err error) {
+// DeclaredGroups is how many groups the heads of all sources declare that make services.
+func (s *Set) DeclaredGroups(ctx context.Context) (n int, err error) {
 	for _, src := range s.order {
-		ids, err := s.groupsOf(ctx, src, c)
+		ids, err := s.groupsOf(ctx, src)
 		if err != nil {
 			return n, fmt.Errorf("reading the endpoints of %s: %w", src.Repo.Name, err)
 		}

@@ -1,4 +1,4 @@
-package main
+package sources
 
 import (
 	"cmp"
@@ -17,7 +17,6 @@ import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/github"
-	"github.com/benchmint/benchmint/internal/hosts"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -72,22 +71,23 @@ func (f findings) write(dir string) error {
 
 // find is every repository of the configuration: those that it names, and those that its
 // searches and lists find. One that is there twice is one source, where it was first.
-func (p *program) find(ctx context.Context, c *config.Config) (all []placed, f findings, err error) {
+func (f *Finder) find(ctx context.Context) (all []placed, known findings, err error) {
+	c := f.Config
 	named := map[string]bool{}
 	for _, src := range c.Sources {
 		for _, name := range []string{src.Name, src.GitHub} {
 			named[strings.ToLower(name)] = name != ""
 		}
 	}
-	if f, err = readFindings(folderOf(c)); err != nil {
-		return nil, nil, &ended{exitUsage, err}
+	if known, err = readFindings(f.Folder); err != nil {
+		return nil, nil, &RefusedError{Err: err}
 	}
 	for i, src := range c.Sources {
 		if !src.Finds() {
 			all = append(all, placed{Source: src, at: i, gates: gatesOf(c, schemas.Gates{}, src)})
 			continue
 		}
-		listed, gates, err := p.foundBy(ctx, c, src, f)
+		listed, gates, err := f.foundBy(ctx, src, known)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -97,30 +97,22 @@ func (p *program) find(ctx context.Context, c *config.Config) (all []placed, f f
 				continue
 			}
 			named[strings.ToLower(name)] = true
-			one := config.Source{Git: p.onGitHub() + name + ".git", Name: name, Since: src.Since, Until: src.Until, Only: src.Only, Kinds: src.Kinds}
-			if p.github != nil {
+			one := config.Source{Git: f.Server + name + ".git", Name: name, Since: src.Since, Until: src.Until, Only: src.Only, Kinds: src.Kinds}
+			if f.GitHub != nil {
 				one.GitHub = name
 			}
 			all = append(all, placed{Source: one, at: i, found: true, gates: gatesOf(c, gates, one), category: l.Category})
 		}
 	}
-	return all, f, nil
-}
-
-// onGitHub is the base of addresses of repositories on GitHub.
-func (p *program) onGitHub() string {
-	if server := p.lookup(githubServer); server != "" {
-		return strings.TrimRight(server, "/") + "/"
-	}
-	return hosts.GitHub
+	return all, known, nil
 }
 
 // foundBy are the repositories that one entry finds, and what the repositories must be.
-func (p *program) foundBy(ctx context.Context, c *config.Config, src config.Source, f findings) ([]config.Listed, schemas.Gates, error) {
+func (f *Finder) foundBy(ctx context.Context, src config.Source, known findings) ([]config.Listed, schemas.Gates, error) {
 	if src.List != "" {
 		listed, err := config.ReadList(src.List)
 		if err != nil {
-			return nil, schemas.Gates{}, &ended{exitUsage, err}
+			return nil, schemas.Gates{}, &RefusedError{Err: err}
 		}
 		return listed, schemas.Gates{}, nil
 	}
@@ -130,9 +122,9 @@ func (p *program) foundBy(ctx context.Context, c *config.Config, src config.Sour
 		key = "preset " + src.Preset
 		search = presets[src.Preset].search
 	}
-	have, ok := f[key]
-	if !ok || p.refreshing {
-		names, err := p.search(ctx, c, search)
+	have, ok := known[key]
+	if !ok || f.Again {
+		names, err := f.search(ctx, search)
 		if err != nil {
 			return nil, schemas.Gates{}, err
 		}
@@ -141,9 +133,9 @@ func (p *program) foundBy(ctx context.Context, c *config.Config, src config.Sour
 				have.Names = append(have.Names, name)
 			}
 		}
-		have.Asked = p.now().UTC().Format(time.DateOnly)
-		f[key] = have
-		p.say("%s  %s", strings.TrimPrefix(key, "search "), plural(len(names), "source"))
+		have.Asked = f.Now().UTC().Format(time.DateOnly)
+		known[key] = have
+		f.Say("%s  %s", strings.TrimPrefix(key, "search "), plural(len(names), "source"))
 	}
 	var found []config.Listed
 	for _, name := range have.Names {
@@ -160,15 +152,15 @@ func (p *program) foundBy(ctx context.Context, c *config.Config, src config.Sour
 }
 
 // search asks GitHub for repositories, and waits where it says that it answers again soon.
-func (p *program) search(ctx context.Context, c *config.Config, search config.Search) ([]string, error) {
+func (f *Finder) search(ctx context.Context, search config.Search) ([]string, error) {
 	query, first, last, err := search.Query()
 	if err != nil {
-		return nil, &ended{exitUsage, err}
+		return nil, &RefusedError{Err: err}
 	}
-	results, meter := github.NewResults(), p.newMeter()
-	results.Each = func(found, of int) { meter.came("found", found, of) }
+	results := github.NewResults()
+	results.Each = func(found, of int) { f.Progress("found", found, of) }
 	for {
-		found, err := p.github.Client().Search(ctx, query, last, results)
+		found, err := f.GitHub.Client().Search(ctx, query, last, results)
 		if err == nil {
 			var names []string
 			for _, f := range found[min(max(first-1, 0), len(found)):] {
@@ -176,7 +168,7 @@ func (p *program) search(ctx context.Context, c *config.Config, search config.Se
 			}
 			return names, nil
 		}
-		if err := p.pause(ctx, c, err); err != nil {
+		if err := f.pause(ctx, err); err != nil {
 			return nil, err
 		}
 	}
@@ -184,19 +176,19 @@ func (p *program) search(ctx context.Context, c *config.Config, search config.Se
 
 // pause waits until GitHub answers again, where that is within the time that a run waits
 // for what is put off; else the error ends the run.
-func (p *program) pause(ctx context.Context, c *config.Config, err error) error {
+func (f *Finder) pause(ctx context.Context, err error) error {
 	var later *github.Later
 	if !errors.As(err, &later) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return &ended{exitUsage, err}
+		return &RefusedError{Err: err}
 	}
-	wait := later.Until.Sub(p.now())
-	if later.Until.IsZero() || wait > c.Wait {
-		return &ended{exitDeferred, p.again(err)}
+	wait := later.Until.Sub(f.Now())
+	if later.Until.IsZero() || wait > f.Config.Wait {
+		return &RefusedError{Err: f.again(err), Later: true}
 	}
-	p.say("GitHub answers again at %s: waiting", clock(later.Until, p.now()))
+	f.Say("GitHub answers again at %s: waiting", f.Clock(later.Until))
 	timer := time.NewTimer(max(wait, 0))
 	defer timer.Stop()
 	select {
@@ -208,10 +200,10 @@ func (p *program) pause(ctx context.Context, c *config.Config, err error) error 
 }
 
 // again says when to try again.
-func (p *program) again(err error) error {
+func (f *Finder) again(err error) error {
 	var later *github.Later
 	if errors.As(err, &later) && !later.Until.IsZero() {
-		return fmt.Errorf("%w; it answers again at %s", err, clock(later.Until, p.now()))
+		return fmt.Errorf("%w; it answers again at %s", err, f.Clock(later.Until))
 	}
 	return err
 }
@@ -273,20 +265,20 @@ type answers struct {
 
 // ask asks GitHub of the sources that it has, before anything of them is fetched, and waits
 // where it answers again soon.
-func (p *program) ask(ctx context.Context, c *config.Config, all []placed) (said answers, err error) {
+func (f *Finder) ask(ctx context.Context, all []placed) (said answers, err error) {
 	var names []string
 	for _, src := range all {
 		if src.GitHub != "" {
 			names = append(names, src.GitHub)
 		}
 	}
-	if len(names) == 0 || p.github == nil {
+	if len(names) == 0 || f.GitHub == nil {
 		return said, nil
 	}
 	said.gone = map[string]*github.Gone{}
-	meter, of := p.newMeter(), len(names)
+	of := len(names)
 	for {
-		if names, err = p.askEach(ctx, names, said.gone, func(left int) { meter.came("asked of", of-left, of) }); err == nil {
+		if names, err = f.askEach(ctx, names, said.gone, func(left int) { f.Progress("asked of", of-left, of) }); err == nil {
 			return said, nil
 		}
 		var put *github.Later
@@ -294,14 +286,14 @@ func (p *program) ask(ctx context.Context, c *config.Config, all []placed) (said
 			if ctx.Err() != nil {
 				return said, ctx.Err()
 			}
-			return said, unmet("%w", err)
+			return said, &RefusedError{Err: err}
 		}
-		var end *ended
-		switch waited := p.pause(ctx, c, err); {
-		case errors.As(waited, &end):
-			said.later = p.again(err)
-			names = slices.DeleteFunc(names, p.github.Knows)
-			p.say("%v; deferred: %s", said.later, plural(len(names), "source"))
+		var refused *RefusedError
+		switch waited := f.pause(ctx, err); {
+		case errors.As(waited, &refused):
+			said.later = f.again(err)
+			names = slices.DeleteFunc(names, f.GitHub.Knows)
+			f.Say("%v; deferred: %s", said.later, plural(len(names), "source"))
 			return said, nil
 		case waited != nil:
 			return said, waited
@@ -310,10 +302,10 @@ func (p *program) ask(ctx context.Context, c *config.Config, all []placed) (said
 }
 
 // askEach asks of a few sources at a time. rest are those that were not answered for.
-func (p *program) askEach(ctx context.Context, names []string, gone map[string]*github.Gone, each func(left int)) (rest []string, err error) {
+func (f *Finder) askEach(ctx context.Context, names []string, gone map[string]*github.Gone, each func(left int)) (rest []string, err error) {
 	for rest = names; len(rest) > 0; each(len(rest)) {
 		part := rest[:min(github.AboutBatch, len(rest))]
-		none, err := p.github.Learn(ctx, part)
+		none, err := f.GitHub.Learn(ctx, part)
 		maps.Copy(gone, none)
 		if err != nil {
 			return rest, err
@@ -325,31 +317,31 @@ func (p *program) askEach(ctx context.Context, names []string, gone map[string]*
 
 // askedOf puts what GitHub says of a source into its seed; none says that it does not have
 // it. A source of which nothing is known yet waits until it answers.
-func (p *program) askedOf(s *sources, src placed, said answers, seed *schemas.Source) (none *github.Gone) {
-	if src.GitHub == "" || p.github == nil {
+func (f *Finder) askedOf(s *Set, src placed, said answers, seed *schemas.Source) (none *github.Gone) {
+	if src.GitHub == "" || f.GitHub == nil {
 		return nil
 	}
 	if none = said.gone[src.GitHub]; none != nil {
 		seed.GitHub = "" // nobody is to ask again for its pull requests
 		return none
 	}
-	if !p.github.Knows(src.GitHub) {
-		s.silent[src.Name] = said.later
+	if !f.GitHub.Knows(src.GitHub) {
+		s.unreachable[src.Name] = said.later
 		return nil
 	}
-	seed.Forge = p.forgeOf(src, said)
-	_, seed.Edits = p.github.Repository(src.GitHub)
+	seed.Forge = f.forgeOf(src, said)
+	_, seed.Edits = f.GitHub.Repository(src.GitHub)
 	if forge := seed.Forge; !strings.EqualFold(forge.Name, src.GitHub) {
-		p.say("%s is %s on GitHub now; its IDs stay as they are", src.GitHub, forge.Name)
+		f.Say("%s is %s on GitHub now; its IDs stay as they are", src.GitHub, forge.Name)
 	}
 	return nil
 }
 
 // forgeOf is what GitHub says of a source; nil where nothing is known, or it has none.
-func (p *program) forgeOf(src placed, said answers) *schemas.Forge {
-	if src.GitHub == "" || p.github == nil || said.gone[src.GitHub] != nil || !p.github.Knows(src.GitHub) {
+func (f *Finder) forgeOf(src placed, said answers) *schemas.Forge {
+	if src.GitHub == "" || f.GitHub == nil || said.gone[src.GitHub] != nil || !f.GitHub.Knows(src.GitHub) {
 		return nil
 	}
-	forge, _ := p.github.Repository(src.GitHub)
+	forge, _ := f.GitHub.Repository(src.GitHub)
 	return &forge
 }

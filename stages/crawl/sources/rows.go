@@ -1,4 +1,4 @@
-package main
+package sources
 
 import (
 	"context"
@@ -7,23 +7,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/schemas"
-	"github.com/benchmint/benchmint/stages/pair"
 )
 
-// replaceUsage is the help of --replace.
-const replaceUsage = "remove rows of the existing dataset even if no verdict rejects them"
-
-// keeps refuses a run that would take rows out of the dataset at c.Output for what is
+// KeepsRows refuses a run that would take rows out of its dataset for what is
 // known before it begins: other sources, other windows. What shows later is refused
 // when the dataset is written.
-func (s *sources) keeps(ctx context.Context, c *config.Config) error {
-	rows, err := output.Standings(c.Output)
+func (s *Set) KeepsRows(ctx context.Context) error {
+	dataset := s.config.Output
+	rows, err := output.Standings(dataset)
 	if err != nil {
-		return unmet("reading the dataset that is there: %w; --replace writes over it, --output FOLDER writes elsewhere", err)
+		return refuse("reading the dataset that is there: %w; --replace writes over it, --output FOLDER writes elsewhere", err)
 	}
 	var lost []output.Leaving
 	selected := false
@@ -45,12 +41,12 @@ func (s *sources) keeps(ctx context.Context, c *config.Config) error {
 	if selected {
 		advice = "run without writing the dataset (--until describe), or write elsewhere (--output FOLDER)"
 	}
-	return unmet("%s of %s would go: %s; %s, or let them go (--replace)", plural(len(lost), "row"), filepath.Clean(c.Output), output.Names(lost), advice)
+	return refuse("%s of %s would go: %s; %s, or let them go (--replace)", plural(len(lost), "row"), filepath.Clean(dataset), output.Names(lost), advice)
 }
 
 // drops is why a row is surely not among what the sources give now, "" where it may
 // be; only says that an exact selection leaves it out.
-func (s *sources) drops(ctx context.Context, row output.Standing, lines map[string]map[string]gitrepo.Landed) (why string, only bool, err error) {
+func (s *Set) drops(ctx context.Context, row output.Standing, lines map[string]map[string]gitrepo.Landed) (why string, only bool, err error) {
 	src := s.named(row.Repo)
 	if src == nil {
 		if s.asked[row.Repo] {
@@ -103,7 +99,7 @@ func selects(only []string, row output.Standing) bool {
 			service && (slices.Contains(only, group[strings.LastIndexByte(group, '.')+1:]) || slices.Contains(only, strings.TrimPrefix(row.Release, "c")))
 	}
 	for _, entry := range only {
-		if _, commit, ok := pair.Between(entry); ok {
+		if _, commit, ok := gitrepo.Between(entry); ok {
 			entry = commit
 		}
 		if gitrepo.Selects(entry, row.Commit, row.Number) {
@@ -114,20 +110,11 @@ func selects(only []string, row output.Standing) bool {
 }
 
 // named is the source of this run with a name.
-func (s *sources) named(repo string) *schemas.Source {
+func (s *Set) named(repo string) *schemas.Source {
 	for i := range s.order {
 		if strings.EqualFold(s.order[i].Repo.Name, repo) {
 			return &s.order[i]
 		}
 	}
 	return nil
-}
-
-// left says which rows a dataset has lost, and why, once it is written.
-func (p *program) left(rows []output.Leaving) {
-	verb := "leave"
-	if len(rows) == 1 {
-		verb = "leaves"
-	}
-	p.say("%s %s the dataset: %s", plural(len(rows), "row"), verb, output.Names(rows))
 }

@@ -1,31 +1,25 @@
-package main
+package sources
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/nearest"
-	"github.com/benchmint/benchmint/internal/plugins"
 	"github.com/benchmint/benchmint/schemas"
-	"github.com/benchmint/benchmint/stages/cut"
-	"github.com/benchmint/benchmint/stages/mask"
-	"github.com/benchmint/benchmint/stages/pair"
 )
 
 // pick turns exact selections into numbers and commits that their repositories have,
 // and leaves out a source of which nothing is asked. An entry that no source answers
-// to is a problem: all of them are told before anything starts.
+// to is a problem: all of them are said before anything starts.
 //
 // What a flag gives holds for all sources, and each takes what it has. What a file
 // gives one source is that source's.
-func (s *sources) pick(ctx context.Context, c *config.Config) (config.Problems, error) {
+func (s *Set) pick(ctx context.Context) (config.Problems, error) {
 	var kept []schemas.Source
 	var asked []*asking
 	for _, src := range s.order {
@@ -34,11 +28,10 @@ func (s *sources) pick(ctx context.Context, c *config.Config) (config.Problems, 
 			continue
 		}
 		s.asked[src.Repo.Name] = true
-		origin := c.Origin(fmt.Sprintf("sources[%d].only", s.place[src.Repo.Name]))
+		origin := s.config.Origin(fmt.Sprintf("sources[%d].only", s.place[src.Repo.Name]))
 		only := []string{}
 		for _, entry := range src.Only {
 			a := askingFor(&asked, entry, origin)
-			a.library = c
 			selection, ok, err := s.answer(ctx, src, entry, a)
 			if err != nil {
 				return nil, err
@@ -51,7 +44,7 @@ func (s *sources) pick(ctx context.Context, c *config.Config) (config.Problems, 
 			kept = append(kept, src)
 		}
 	}
-	known, err := s.idsOf(ctx, asked, c)
+	known, err := s.idsOf(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +66,6 @@ type asking struct {
 	outside  string   // where it was found, out of the window
 	twice    string   // the changes that it may mean
 	sources  []string // that were asked
-	library  *config.Config
 	made     []string // what these have: landed changes, releases
 	slices   []string // IDs of those of the release that the entry begins with
 }
@@ -118,18 +110,18 @@ func askingFor(all *[]*asking, entry string, origin config.Origin) *asking {
 const commitDigits = 12
 
 // answer asks one source for an entry.
-func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, a *asking) (selection string, ok bool, err error) {
+func (s *Set) answer(ctx context.Context, src schemas.Source, entry string, a *asking) (selection string, ok bool, err error) {
 	selection = entry
 	if id, err := schemas.ParseInstanceID(entry); err == nil {
 		if !strings.EqualFold(id.Repo, src.ID()) {
 			a.asks(src)
 			return "", false, nil
 		}
-		selection = keyToSelection(id.Key)
+		selection = KeyToSelection(id.Key)
 	}
 	a.asks(src)
 	repo, release, err := s.Open(ctx, src.Repo)
-	if errors.Is(err, gitrepo.ErrRemote) { // it does not answer: nobody can tell yet
+	if errors.Is(err, gitrepo.ErrRemote) { // it does not answer: nobody knows yet
 		a.answered = true
 		return selection, true, nil
 	}
@@ -154,7 +146,7 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 	if !src.Wants(schemas.KindFeature) && !src.Wants(schemas.KindEdit) {
 		return "", false, nil
 	}
-	if base, commit, ok := pair.Between(entry); ok {
+	if base, commit, ok := gitrepo.Between(entry); ok {
 		from, err := repo.Answer(ctx, base)
 		if err != nil {
 			return "", false, fmt.Errorf("looking for %s in %s: %w", entry, src.Repo.Name, err)
@@ -163,13 +155,18 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 		a.answered = a.answered || err == nil && len(from) > 0 && len(to) > 0
 		return entry, a.answered, err
 	}
+	return s.change(ctx, src, repo, selection, a)
+}
+
+// change is what a selection means among the changes of a source.
+func (s *Set) change(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, selection string, a *asking) (_ string, ok bool, err error) {
 	selection, found, twice, err := s.landed(ctx, src, repo, selection)
 	if twice != "" {
 		a.twice = twice
 		return "", false, nil
 	}
 	// The end of an ID, as a reader copies it: c and the commit.
-	if commit := keyToSelection(entry); err == nil && len(found) == 0 && len(commit) == commitDigits && commit != entry {
+	if commit := KeyToSelection(a.entry); err == nil && len(found) == 0 && len(commit) == commitDigits && commit != a.entry {
 		selection = commit
 		found, err = repo.Answer(ctx, selection)
 	}
@@ -186,16 +183,19 @@ func (s *sources) answer(ctx context.Context, src schemas.Source, entry string, 
 	return selection, ok, nil
 }
 
-// released is what an entry means among releases and their slices, as cut.Named has it.
-func (s *sources) released(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, a *asking) (only string, ok bool, err error) {
+// released is what an entry means among releases and their slices, as the stage that cuts them has it.
+func (s *Set) released(ctx context.Context, src schemas.Source, repo *gitrepo.Repo, a *asking) (only string, ok bool, err error) {
 	releases, err := repo.Releases(ctx)
 	if err != nil {
 		return "", false, fmt.Errorf("reading the releases of %s: %w", src.Repo.Name, err)
 	}
-	if only, ok = cut.Named(src.Repo.Name, releases, cutConfig(a.library), a.entry); ok {
+	if only, ok = s.makers.Release(src.Repo.Name, releases, a.entry); ok {
 		return only, true, nil
 	}
-	ids, err := s.slicesOf(ctx, src, releases, a)
+	if !s.config.Library.Sliced() {
+		return "", false, nil
+	}
+	ids, err := s.makers.Slices(ctx, s, src.Repo, releases, a.entry)
 	if err != nil {
 		return "", false, fmt.Errorf("listing the slices of %s: %w", src.Repo.Name, err)
 	}
@@ -208,35 +208,9 @@ func (s *sources) released(ctx context.Context, src schemas.Source, repo *gitrep
 	return "", false, nil
 }
 
-// slicesOf are the IDs of all slices of the release that an entry begins with; none where it
-// begins with no library's. It masks the release, in a folder of its own.
-func (s *sources) slicesOf(ctx context.Context, src schemas.Source, releases []schemas.Release, a *asking) (ids []string, err error) {
-	if !a.library.Library.Sliced() {
-		return nil, nil
-	}
-	tmp, err := os.MkdirTemp("", "benchmint-slices-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	blobs, err := blob.Open(tmp)
-	if err != nil {
-		return nil, err
-	}
-	masker, err := mask.New(s, blobs, plugins.Languages(), plugins.Maskers(), maskConfig(a.library))
-	if err != nil {
-		return nil, err
-	}
-	cutter, err := cut.New(masker, cutConfig(a.library))
-	if err != nil {
-		return nil, err
-	}
-	return cutter.Slices(ctx, src.Repo, releases, a.entry)
-}
-
 // idsOf are the IDs of all changes of the sources, where an entry is to be likened to
 // them.
-func (s *sources) idsOf(ctx context.Context, asked []*asking, c *config.Config) (ids []string, err error) {
+func (s *Set) idsOf(ctx context.Context, asked []*asking) (ids []string, err error) {
 	if !slices.ContainsFunc(asked, func(a *asking) bool { return !a.answered }) {
 		return nil, nil
 	}
@@ -250,11 +224,11 @@ func (s *sources) idsOf(ctx context.Context, asked []*asking, c *config.Config) 
 				ids = append(ids, schemas.FeatureID(src.Repo.Name, c.Number, c.Commit).String())
 			}
 		}
-		more, err := s.librariesOf(ctx, src, c.Library.Profile)
+		more, err := s.librariesOf(ctx, src)
 		if err != nil {
 			return nil, err
 		}
-		groups, err := s.groupsOf(ctx, src, c)
+		groups, err := s.groupsOf(ctx, src)
 		if err != nil {
 			return nil, err
 		}
@@ -265,7 +239,7 @@ func (s *sources) idsOf(ctx context.Context, asked []*asking, c *config.Config) 
 
 // librariesOf are the IDs of the library tasks of a source's releases, nothing where it makes
 // none or does not answer.
-func (s *sources) librariesOf(ctx context.Context, src schemas.Source, profile string) (ids []string, err error) {
+func (s *Set) librariesOf(ctx context.Context, src schemas.Source) (ids []string, err error) {
 	if !src.Wants(schemas.KindLibrary) {
 		return nil, nil
 	}
@@ -279,13 +253,13 @@ func (s *sources) librariesOf(ctx context.Context, src schemas.Source, profile s
 	defer release()
 	releases, err := repo.Releases(ctx)
 	for _, r := range releases {
-		ids = append(ids, schemas.Cut{Repo: src.Repo.Name, Release: r, Profile: profile}.ID())
+		ids = append(ids, schemas.Cut{Repo: src.Repo.Name, Release: r, Profile: s.config.Library.Profile}.ID())
 	}
 	return ids, err
 }
 
 // lineOf is the line of a source, nothing where it does not answer. A URL is fetched for it.
-func (s *sources) lineOf(ctx context.Context, r schemas.Repo) ([]gitrepo.Landed, error) {
+func (s *Set) lineOf(ctx context.Context, r schemas.Repo) ([]gitrepo.Landed, error) {
 	repo, release, err := s.Open(ctx, r)
 	if errors.Is(err, gitrepo.ErrRemote) {
 		return nil, nil
@@ -347,8 +321,8 @@ func (a *asking) near(ids []string) string {
 	return "; did you mean " + keys[word] + "?"
 }
 
-// keyToSelection is an ID's key as git knows it: c and 12 hex digits is a commit.
-func keyToSelection(key string) string { return strings.TrimPrefix(key, "c") }
+// KeyToSelection is an ID's key as git knows it: c and 12 hex digits is a commit.
+func KeyToSelection(key string) string { return strings.TrimPrefix(key, "c") }
 
 // silentName is the name of a source that does not answer.
 func silentName(src config.Source) string {

@@ -15,9 +15,7 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/toolchain"
-	"github.com/benchmint/benchmint/schemas"
-	"github.com/benchmint/benchmint/stages"
-	"github.com/benchmint/benchmint/stages/crawl"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
 // job is what is about to be done, as far as that decides what it needs of this
@@ -34,37 +32,45 @@ type job struct {
 	survey bool
 }
 
+// machine is what this machine has for the work that a configuration asks for.
+type machine struct {
+	*terminal
+	config *config.Config
+}
+
+func (p *program) machine(c *config.Config) machine { return machine{p.terminal, c} }
+
 // needs looks for all that a job cannot do without, the parts of it that are there
 // included. The workshop is nil where nothing is built, and where none can be had.
-func (p *program) needs(ctx context.Context, c *config.Config, j job) ([]finding, *workshop) {
-	out := []finding{p.checkGit(ctx, j.survey)}
+func (m machine) needs(ctx context.Context, j job) ([]finding, *workshop) {
+	out := []finding{checkGit(ctx, j.survey)}
 	if !j.builds {
 		return out, nil
 	}
-	boxes, w := p.checkSandboxes(ctx, c, j)
+	boxes, w := m.checkSandboxes(ctx, j)
 	out = append(out, boxes...)
-	for _, name := range c.Filters.Languages {
+	for _, name := range m.config.Filters.Languages {
 		for _, n := range plugins.Languages()[name].Needs() {
-			out = append(out, j.checkToolchain(ctx, p.toolchains(c), n, name))
+			out = append(out, j.checkToolchain(ctx, m.toolchains(), n, name))
 		}
 	}
 	if j.survey { // of sources that nobody has named yet: a run needs one language at least
 		needOne(out)
 	}
-	out = append(out, p.checkCABundle(c))
+	out = append(out, m.checkCABundle())
 	if !j.survey && len(j.known.Toolchains) == 0 && len(lacking(out)) == 0 {
-		out = append(out, p.bring(ctx, c, j)...)
+		out = append(out, m.bring(ctx, j)...)
 	}
 	return out, w
 }
 
 // bring fetches what this program brings for a language (uv) before the first run where
-// somebody asks for the language, so that an index which does not answer is told once,
+// somebody asks for the language, so that an index which does not answer is reported once,
 // and not item by item. A later run may have nothing left to resolve, and fetches it when
 // it comes to that.
-func (p *program) bring(ctx context.Context, c *config.Config, j job) []finding {
-	tools := p.toolchains(c)
-	for _, language := range c.Filters.Languages {
+func (m machine) bring(ctx context.Context, j job) []finding {
+	tools := m.toolchains()
+	for _, language := range m.config.Filters.Languages {
 		for _, name := range plugins.Languages()[language].Toolchains() {
 			b, ok := tools.Brought(name)
 			if !ok || b.AtHand || j.asks(ctx, language) == "" {
@@ -97,8 +103,8 @@ func needOne(found []finding) {
 }
 
 // require opens what a job works with, or says at once everything that it lacks.
-func (p *program) require(ctx context.Context, c *config.Config, j job) (*workshop, error) {
-	found, w := p.needs(ctx, c, j)
+func (m machine) require(ctx context.Context, j job) (*workshop, error) {
+	found, w := m.needs(ctx, j)
 	if err := ctx.Err(); err != nil { // what was broken off says nothing of this machine
 		return nil, errors.Join(err, w.shut())
 	}
@@ -106,12 +112,12 @@ func (p *program) require(ctx context.Context, c *config.Config, j job) (*worksh
 		return nil, errors.Join(&ended{exitUsage, problems}, w.shut())
 	}
 	if w == nil {
-		w = &workshop{builder: idleBuilder(c), close: func() error { return nil }}
+		w = &workshop{builder: idleBuilder(m.config), close: func() error { return nil }}
 	}
 	return w, nil
 }
 
-// lacking tells of each finding that something needs and is not there: what, why, and
+// lacking reports each finding that something needs and is not there: what, why, and
 // the command that gets it.
 func lacking(found []finding) config.Problems {
 	problems := missing(found)
@@ -146,13 +152,13 @@ func missing(found []finding) (problems config.Problems) {
 
 // checkSandboxes tries the kinds in question; the first that works is the one that is
 // used, and the others are then needed by nobody.
-func (p *program) checkSandboxes(ctx context.Context, c *config.Config, j job) (out []finding, w *workshop) {
+func (m machine) checkSandboxes(ctx context.Context, j job) (out []finding, w *workshop) {
 	kinds := []string{config.Docker, config.Bwrap}
 	if j.kind != "" {
 		kinds = []string{j.kind}
 	}
 	for _, kind := range kinds {
-		f, opened := p.checkSandbox(ctx, kind, c)
+		f, opened := m.checkSandbox(ctx, kind)
 		out = append(out, f)
 		if opened == nil {
 			continue
@@ -182,9 +188,9 @@ func (p *program) checkSandboxes(ctx context.Context, c *config.Config, j job) (
 }
 
 // checkSandbox opens the sandbox as a run does: what it finds is what a run meets.
-func (p *program) checkSandbox(ctx context.Context, kind string, c *config.Config) (finding, *workshop) {
+func (m machine) checkSandbox(ctx context.Context, kind string) (finding, *workshop) {
 	f := finding{Name: sandboxPrefix + kind, State: stateMissing, Why: "builds environments and runs tests", Get: "benchmint doctor"}
-	box, closer, err := p.openSandbox(ctx, kind, c)
+	box, closer, err := m.openSandbox(ctx, kind, m.config)
 	var refused *sandbox.Refused
 	switch {
 	case errors.As(err, &refused):
@@ -202,7 +208,7 @@ func (p *program) checkSandbox(ctx context.Context, kind string, c *config.Confi
 			f.State, f.Get = stateWeaker, "systemd-run --user --scope -p Delegate=yes benchmint run …, or run as root"
 		}
 	}
-	return f, p.newWorkshop(kind, box, closer, c)
+	return f, m.newWorkshop(kind, box, closer)
 }
 
 // checkToolchain looks for what a language builds with.
@@ -229,7 +235,7 @@ func (j job) checkToolchain(ctx context.Context, tools *toolchain.Store, n lang.
 }
 
 // checkGit: trees and history are read by git itself.
-func (p *program) checkGit(ctx context.Context, survey bool) finding {
+func checkGit(ctx context.Context, survey bool) finding {
 	f := finding{Name: "git", State: stateMissing, Needed: true, Why: "reads the sources", Get: "apt-get install git"}
 	path, err := exec.LookPath("git")
 	if err != nil {
@@ -247,9 +253,9 @@ func (p *program) checkGit(ctx context.Context, survey bool) finding {
 	return f
 }
 
-func (p *program) checkCABundle(c *config.Config) finding {
+func (m machine) checkCABundle() finding {
 	f := finding{
-		Name: "CA bundle", State: stateOK, Needed: true, Detail: p.caBundle(c.Build.CABundle),
+		Name: "CA bundle", State: stateOK, Needed: true, Detail: m.caBundle(m.config.Build.CABundle),
 		Why: "proves to builds that a registry is who it says", Get: "apt-get install ca-certificates",
 	}
 	if f.Detail == "" {
@@ -258,30 +264,12 @@ func (p *program) checkCABundle(c *config.Config) finding {
 	return f
 }
 
-// ready opens the sources and what the stages up to until work with. What is missing
-// is told all at once, and where git is, before it is missed.
-func (p *program) ready(ctx context.Context, c *config.Config, until string) (s *sources, w *workshop, err error) {
-	if _, err := exec.LookPath("git"); err == nil {
-		if s, err = p.openWhole(ctx, c); err != nil {
-			return nil, nil, err
-		}
-	}
-	j, err := p.jobOf(ctx, c, s, until)
-	if err == nil {
-		w, err = p.require(ctx, c, j)
-	}
-	if err == nil && s != nil && j.builds {
-		s.lacks = p.lateNeeds(c, j)
-	}
-	return s, w, err
-}
-
-// lateNeeds tells what this machine lacks for a source that was fetched after the run had
+// lateNeeds reports what this machine lacks for a source that was fetched after the run had
 // begun, by how many files of each language it ships.
-func (p *program) lateNeeds(c *config.Config, j job) func(context.Context, string, map[string]int) error {
+func (m machine) lateNeeds(j job) func(context.Context, string, map[string]int) error {
 	return func(ctx context.Context, source string, files map[string]int) error {
-		own, tools := *c, p.toolchains(c)
-		own.Filters.Languages = slices.DeleteFunc(slices.Clone(c.Filters.Languages), func(l string) bool { return files[l] == 0 })
+		own, tools := *m.config, m.toolchains()
+		own.Filters.Languages = slices.DeleteFunc(slices.Clone(m.config.Filters.Languages), func(l string) bool { return files[l] == 0 })
 		j.asks = func(_ context.Context, language string) string { return heldBy(source, language, files[language]) }
 		var found []finding
 		for _, name := range own.Filters.Languages {
@@ -290,7 +278,7 @@ func (p *program) lateNeeds(c *config.Config, j job) func(context.Context, strin
 			}
 		}
 		if len(missing(found)) == 0 && len(j.known.Toolchains) == 0 {
-			found = append(found, p.bring(ctx, &own, j)...)
+			found = append(found, machine{m.terminal, &own}.bring(ctx, j)...)
 		}
 		if problems := missing(found); len(problems) > 0 {
 			return problems
@@ -306,64 +294,19 @@ func heldBy(source, language string, files int) string {
 	return fmt.Sprintf("%s holds %s in %s; %s can leave it out", source, plural(files, "source file"), language, languagesKey)
 }
 
-// openWhole opens the sources and tells of clones that lack something, with the command
-// that mends each. One in which nothing has a commit before it is of no use.
-func (p *program) openWhole(ctx context.Context, c *config.Config) (*sources, error) {
-	s, err := p.openSources(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	var problems config.Problems
-	for _, src := range s.order {
-		r := s.origins[src.Repo.Name]
-		if r == nil {
-			continue // it does not answer now
-		}
-		switch n, oldest := r.Shallow(); {
-		case n == 1:
-			problems = append(problems, config.Problem{Text: fmt.Sprintf("%s is a shallow clone with one commit, and nothing before it to start from; git -C %[1]s fetch --unshallow gets the rest", src.Git)})
-		case n > 1:
-			p.say("%s is a shallow clone: only %d commits are there, and the oldest, %s, has nothing to start from; git -C %[1]s fetch --unshallow gets the rest", src.Git, n, oldest[:12])
-		}
-		switch url, fetched, err := r.Partial(); {
-		case err != nil:
-			p.say("%s is a partial clone, and what it lacks cannot be read from %s now; git -C %[1]s fetch --refetch --no-filter gets it: %[3]v", src.Git, url, err)
-		case fetched:
-			p.say("%s is a partial clone: what it lacks was read from %s into the cache", src.Git, url)
-		}
-	}
-	if len(problems) > 0 {
-		return nil, errors.Join(&ended{exitUsage, problems}, s.close())
-	}
-	return s, nil
-}
-
-// jobOf is what a run up to a stage does with sources, nil where they cannot be read.
-func (p *program) jobOf(ctx context.Context, c *config.Config, s *sources, until string) (job, error) {
-	j := job{asks: p.askers(c, s, false)}
-	plan, err := stages.New(p.deps(c, nil, &workshop{builder: idleBuilder(c)}))
-	if err != nil {
-		return j, &ended{exitUsage, err}
-	}
-	if j.builds = plan.Needs(until)[stages.Sandbox]; j.builds {
-		err = p.recall(ctx, c, &j)
-	}
-	return j, err
-}
-
 // recall takes from the store the sandbox that it was begun with, else the one that is
 // asked for, and what its last run found on this machine. No store is made by asking.
-func (p *program) recall(ctx context.Context, c *config.Config, j *job) (err error) {
-	j.kind = wantedKind(c)
-	if !store.Exists(c.Store) {
+func (m machine) recall(ctx context.Context, j *job) (err error) {
+	j.kind = wantedKind(m.config)
+	if !store.Exists(m.config.Store) {
 		return nil
 	}
-	s, err := p.openStore(ctx, c)
+	s, err := m.openStore(ctx, m.config)
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if j.kind, err = p.kindFor(c, s); err != nil {
+	if j.kind, err = m.kindFor(s); err != nil {
 		return err
 	}
 	note, err := s.Note(machineNote)
@@ -376,39 +319,24 @@ func (p *program) recall(ctx context.Context, c *config.Config, j *job) (err err
 // askers says who needs a language: the user who named it, or a source whose head holds
 // files of it that ship, as crawl decides. Of a source that has to be fetched nobody
 // knows: it is fetched to ask, or left to the crawl, which asks again.
-func (p *program) askers(c *config.Config, s *sources, fetch bool) func(context.Context, string) string {
+func (m machine) askers(s *sources.Set, fetch bool) func(context.Context, string) string {
 	return func(ctx context.Context, language string) string {
-		if o := c.Origin(languagesKey); o.Layer != config.FromDefault {
+		if o := m.config.Origin(languagesKey); o.Layer != config.FromDefault {
 			return fmt.Sprintf("%s asks for %s", o, language)
 		}
 		if s == nil {
 			return ""
 		}
-		for _, src := range s.order {
-			if o := s.origins[src.Repo.Name]; o != nil && !o.Here() && !fetch {
+		for _, src := range s.All() {
+			if o := s.Origin(src.Repo.Name); o != nil && !o.Here() && !fetch {
 				continue
 			}
-			if n := s.shipped(ctx, src.Repo)[language]; n > 0 {
+			if n := s.Shipped(ctx, src.Repo)[language]; n > 0 {
 				return heldBy(src.Git, language, n)
 			}
 		}
 		return ""
 	}
-}
-
-// shipped counts the source files at a repository's head by language; nothing where
-// the clone lacks its trees or cannot be opened: the stages see that.
-func (s *sources) shipped(ctx context.Context, r schemas.Repo) map[string]int {
-	repo, release, err := s.Open(ctx, r)
-	if err != nil {
-		return nil
-	}
-	defer release()
-	paths, err := repo.Paths(ctx, repo.Info().Head)
-	if err != nil {
-		return nil
-	}
-	return crawl.Shipped(paths)
 }
 
 // asksFor is a job on items whose languages are known.

@@ -18,19 +18,22 @@ import (
 // overridesNote is where a store keeps what was last written by hand, by digest.
 const overridesNote = "overrides"
 
-// readOverrides reads what was written by hand, before anything starts.
-func (p *program) readOverrides(c *config.Config) (err error) {
-	if p.written, err = config.ReadOverrides(c.Overrides); err != nil {
+// handwritten is what somebody wrote by hand, by instance ID.
+type handwritten map[string]schemas.Override
+
+// read reads a file of it, before anything starts.
+func (h *handwritten) read(file string) (err error) {
+	if *h, err = config.ReadOverrides(file); err != nil {
 		return &ended{exitUsage, err}
 	}
 	return nil
 }
 
-// holdOverrides asks for the statement of each item again whose override has changed since
+// retryChanged asks for the statement of each item again whose override has changed since
 // the last run: of these alone. A worker takes part only where it has the same ones.
-func (p *program) holdOverrides(ctx context.Context, s *store.Store, join bool) error {
+func (h handwritten) retryChanged(ctx context.Context, s *store.Store, join bool) error {
 	now := map[string]schemas.Digest{}
-	for id, o := range p.written {
+	for id, o := range h {
 		now[id] = schemas.DigestOf(o)
 	}
 	was := map[string]schemas.Digest{}
@@ -78,21 +81,18 @@ func merge[K comparable, V any](a, b map[K]V) map[K]V {
 	return out
 }
 
-// unusedOverrides says which IDs of the file no item has.
-func (p *program) unusedOverrides(c *config.Config, s *store.Store) error {
-	if len(p.written) == 0 {
-		return nil
+// unused are those whose IDs no item of a store has, each with a hint at what was meant.
+func (h handwritten) unused(s *store.Store) (ids []string, err error) {
+	if len(h) == 0 {
+		return nil, nil
 	}
 	all, err := (&shelf{Store: s}).ids()
-	if err != nil {
-		return err
-	}
-	for _, id := range slices.Sorted(maps.Keys(p.written)) {
+	for _, id := range slices.Sorted(maps.Keys(h)) {
 		if !slices.Contains(all, id) {
-			p.say("%s: no item is %s%s", c.Overrides, id, nearest.Hint(id, all))
+			ids = append(ids, id+nearest.Hint(id, all))
 		}
 	}
-	return nil
+	return ids, err
 }
 
 // writable are the reasons that a statement or an interface written by hand can mend.

@@ -1,0 +1,158 @@
+package grade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
+)
+
+// mostIdle is how many tasks keep the layer of their base while nobody grades them:
+// predictions come in the order of their instances.
+const mostIdle = 2
+
+// prepared is one task with the layer of its base, which all its predictions are built on.
+type prepared struct {
+	task  Task
+	bench *testrun.Bench
+	// generated are the paths that the build of the base makes or changes.
+	generated []string
+
+	users int
+	ready chan struct{} // closed when task, bench and err are there
+	err   error
+}
+
+// inUse are the tasks that are open.
+type inUse struct {
+	outside testrun.Outside
+	tasks   Tasks
+	limits  sandbox.Limits
+
+	mu   sync.Mutex
+	open map[string]*prepared
+	idle []string // those without users, oldest first
+}
+
+// take gives a task ready to be graded, made by the first who asks; give it back.
+func (s *inUse) take(ctx context.Context, id string) (*prepared, error) {
+	s.mu.Lock()
+	d, ok := s.open[id]
+	if !ok {
+		d = &prepared{ready: make(chan struct{})}
+		s.open[id] = d
+	}
+	d.users++
+	s.idle = without(s.idle, id)
+	s.mu.Unlock()
+	if !ok {
+		d.err = s.make(ctx, id, d)
+		close(d.ready)
+	}
+	select {
+	case <-d.ready:
+	case <-ctx.Done():
+		s.give(d)
+		return nil, ctx.Err()
+	}
+	if d.err != nil {
+		s.give(d)
+		return nil, d.err
+	}
+	return d, nil
+}
+
+func (s *inUse) make(ctx context.Context, id string, d *prepared) error {
+	task, err := s.tasks.Task(ctx, id)
+	if err != nil {
+		return fmt.Errorf("reading the task: %w", err)
+	}
+	c, err := s.outside.Prepare(ctx, task.Start, task.Trees, task.Environment)
+	var rejected *pipeline.Rejected
+	if errors.As(err, &rejected) {
+		// The task was proved in this environment: that it cannot be had again is a fault.
+		return fmt.Errorf("making the environment of a proved task again: %s: %s", rejected.Reason, rejected.Detail())
+	}
+	if err != nil {
+		return err
+	}
+	b := testrun.New(s.outside, c, s.limits)
+	at, err := b.Place(ctx, schemas.StateB)
+	if err == nil && builds(task.Environment.Recipe) {
+		var now map[string]string
+		if now, err = built(ctx, b, at); err == nil {
+			d.generated = differing(now, at.Tree)
+		}
+	}
+	if err != nil {
+		return errors.Join(fault(err), b.Remove(ctx))
+	}
+	d.task, d.bench = task, b
+	return nil
+}
+
+// fault is an error that is no verdict on an answer, whatever it was on a change.
+func fault(err error) error {
+	var rejected *pipeline.Rejected
+	if errors.As(err, &rejected) {
+		return fmt.Errorf("building the base of a proved task again: %s: %s", rejected.Reason, rejected.Detail())
+	}
+	return err
+}
+
+// give takes a task back, and closes those that nobody has used for the longest time.
+func (s *inUse) give(d *prepared) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d.users--
+	if d.users > 0 {
+		return
+	}
+	for id, o := range s.open {
+		if o != d {
+			continue
+		}
+		if d.err != nil {
+			delete(s.open, id) // the next one tries again
+			return
+		}
+		s.idle = append(s.idle, id)
+	}
+	for len(s.idle) > mostIdle {
+		id := s.idle[0]
+		s.idle = s.idle[1:]
+		old := s.open[id]
+		delete(s.open, id)
+		// What cannot be removed now is leased to this process, and freed with it.
+		_ = old.bench.Remove(context.Background())
+	}
+}
+
+// close frees all tasks; nobody grades any more.
+func (s *inUse) close(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, d := range s.open {
+		if d.bench != nil {
+			errs = append(errs, d.bench.Remove(ctx))
+		}
+	}
+	s.open, s.idle = map[string]*prepared{}, nil
+	return errors.Join(errs...)
+}
+
+func without(list []string, x string) []string {
+	var out []string
+	for _, y := range list {
+		if y != x {
+			out = append(out, y)
+		}
+	}
+	return out
+}
