@@ -23,7 +23,7 @@ type solution struct {
 	named    map[string]bool
 	declared map[string][]declaration
 	tests    uses
-	keywords map[string]bool // that the same files passed before the change
+	before   uses // what the same files named before the change
 	notes    []string
 	help     []string  // that the program prints about itself
 	texts    []literal // of the code part of the solution
@@ -106,7 +106,7 @@ func newSolution(start schemas.Start, base, after lang.Tree, c schemas.Change) *
 		s.help = append(s.help, helpOf(f)...)
 	}
 	s.tests = s.after.usesOf(start.TestPaths())
-	s.keywords = s.base.usesOf(start.TestPaths()).keywords
+	s.before = s.base.usesOf(start.TestPaths())
 	return s
 }
 
@@ -145,21 +145,35 @@ func (s *solution) required() []string {
 }
 
 // gained is the first declaration of a parameter that its function did not have before and that
-// the tests began to pass by name; -1 is none. Such a name may stand elsewhere in the base, and
-// says nothing of the function there.
+// the tests began to pass by name, or of a member that its class did not have before and that they
+// began to ask for; -1 is none. Such a name may stand elsewhere in the base, and says nothing of
+// the function or class there.
 func (s *solution) gained(name string) int {
-	if !s.tests.keywords[name] || s.keywords[name] {
+	passed := s.tests.keywords[name] && !s.before.keywords[name]
+	asked := s.tests.asked[name] && !s.before.asked[name]
+	if !passed && !asked {
 		return -1
 	}
 	return slices.IndexFunc(s.declared[name], func(d declaration) bool {
 		of := func(f *outline.File, parent int) string { return f.Decls[parent].Qualified }
 		after, before := s.after.file(d.path), s.base.file(d.path)
-		if !d.parameter() || d.decl.Parent < 0 || after == nil {
+		if d.decl.Parent < 0 || after == nil {
 			return false
 		}
-		return before == nil || !slices.ContainsFunc(before.Decls, func(b outline.Decl) bool {
-			return b.Kind == outline.Parameter && b.Name == name && b.Parent >= 0 && of(before, b.Parent) == of(after, d.decl.Parent)
-		})
+		owner := after.Decls[d.decl.Parent]
+		has := func(kinds ...outline.Kind) bool {
+			return slices.ContainsFunc(before.Decls, func(b outline.Decl) bool {
+				return slices.Contains(kinds, b.Kind) && b.Name == name && b.Parent >= 0 && of(before, b.Parent) == owner.Qualified
+			})
+		}
+		switch {
+		case d.parameter():
+			return passed && (before == nil || !has(outline.Parameter))
+		case d.decl.Kind == outline.Field || d.decl.Kind == outline.Method:
+			return asked && before != nil && owner.Kind == outline.Class && !has(outline.Field, outline.Method) &&
+				slices.ContainsFunc(before.Decls, func(b outline.Decl) bool { return b.Kind == outline.Class && b.Qualified == owner.Qualified })
+		}
+		return false
 	})
 }
 
