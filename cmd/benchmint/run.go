@@ -118,7 +118,8 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 		s.say("%s: no item is %s", c.Overrides, id)
 	}
 	if summary.Drained && !summary.Interrupted {
-		if err := errors.Join(noteDataset(c), s.store.SetNote(ctx, datasetNote, placeOf(c.Output, options.Worker.Host))); err != nil {
+		// A signal that comes now finds the dataset written: it takes nothing back.
+		if err := errors.Join(noteDataset(c), s.store.SetNote(context.WithoutCancel(ctx), datasetNote, placeOf(c.Output, options.Worker.Host))); err != nil {
 			return err
 		}
 	}
