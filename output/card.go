@@ -31,6 +31,7 @@ func card(m Manifest, t *tally) []byte {
 	if m.Counts.Open > 0 {
 		fmt.Fprintf(&b, "Items that were still open when this was written: %d.\n", m.Counts.Open)
 	}
+	releaseText(&b, m, t)
 	columnsText(&b, m)
 	funnelTable(&b, m)
 	if t.tasks() > 0 {
@@ -59,6 +60,7 @@ func frontMatter(b *bytes.Buffer, m Manifest, t *tally) {
 	for _, s := range m.Splits {
 		fmt.Fprintf(b, "  - split: %s\n    path: %s\n", s.Name, parquetPath(s.Name))
 	}
+	configsText(b, m, t)
 	fmt.Fprintf(b, "dataset_info:\n  config_name: default\n  features:\n")
 	for _, f := range features {
 		fmt.Fprintf(b, "  - name: %s\n    dtype: string\n", f)

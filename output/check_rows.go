@@ -55,7 +55,7 @@ func (c *checker) folder(r Located) {
 			c.addRow(r, RuleFolder, "%s: %s", path.Join(dir, f.name), cause(err))
 			continue
 		}
-		if want, err := f.want(); err == nil && string(want) != string(b) {
+		if want, err := f.want(); err == nil && string(want) != string(bare(f.name, b)) {
 			c.addRow(r, RuleFolder, "%s is not what the row holds", path.Join(dir, f.name))
 		}
 	}
@@ -97,7 +97,7 @@ func (c *checker) derived(r Located, s schemas.Start) {
 	case s.Derive == "" && errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		c.addRow(r, RuleFolder, "%s: %s", name, cause(err))
-	case schemas.DigestBytes(b) != s.Derive:
+	case schemas.DigestBytes(bare(name, b)) != s.Derive:
 		c.addRow(r, RuleFolder, "%s is not the patch that the start names", name)
 	}
 }

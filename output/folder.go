@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -27,12 +28,15 @@ type folder struct {
 	// written counts files. The first few are synced one by one; of many that would
 	// take longer than all the rest, and the file system is synced once at the end.
 	written int
+	// canary is that of a release; "" puts none into files. digests are those of the files of rows.
+	canary  string
+	digests map[string]schemas.Digest
 }
 
 const syncedSingly = 64
 
 func newFolder(dir string) (*folder, error) {
-	f := &folder{dir: dir}
+	f := &folder{dir: dir, digests: map[string]schemas.Digest{}}
 	var err error
 	f.sums, err = f.stream(ChecksumsFile)
 	return f, err
@@ -95,6 +99,9 @@ func (f *folder) put(name string, mode fs.FileMode, b []byte) error {
 // have to escape.
 func (f *folder) note(name string, d schemas.Digest) error {
 	f.files++
+	if strings.HasPrefix(name, DataDir+"/") {
+		f.digests[name] = d
+	}
 	_, err := fmt.Fprintf(f.sums, "%s  %s\n", string(d)[len("sha256:"):], name)
 	return err
 }

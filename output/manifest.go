@@ -26,10 +26,14 @@ const (
 	// ChecksumsFile holds the SHA-256 of every file but itself, the manifest and the
 	// timings, in the form that sha256sum -c reads.
 	ChecksumsFile = "SHA256SUMS"
-	DataDir       = "data"
-	TasksDir      = "tasks"
-	BlobsDir      = "blobs"
-	PlotsDir      = "plots"
+	// ReleaseFile is what a version of a shelf says of itself, and CostFile when and at what cost it
+	// was made: neither is in the checksums. The digest of ReleaseFile stands in the shelf's feed.
+	ReleaseFile = "release.json"
+	CostFile    = "cost.json"
+	DataDir     = "data"
+	TasksDir    = "tasks"
+	BlobsDir    = "blobs"
+	PlotsDir    = "plots"
 
 	StatementFile = "statement.md"
 	GoldFile      = "gold.patch"
@@ -64,8 +68,34 @@ type Manifest struct {
 	Card int `json:"card"`
 	// Configuration is the effective one, without what names this machine.
 	Configuration json.RawMessage `json:"configuration"`
+	// Release is of a version of a shelf of releases; not there in other datasets.
+	Release *Release `json:"release,omitempty"`
 	// Checksums is of ChecksumsFile, which names all other files.
 	Checksums Checksums `json:"checksums"`
+}
+
+// Release says which version of a benchmark a dataset is.
+type Release struct {
+	Version string `json:"version"` // YYYY.MM, or YYYY.MM.N for a correction
+	Date    string `json:"date"`    // the day before which its sources were read, YYYY-MM-DD
+	// From is the day on which its window begins, "" for the first version; the window ends
+	// before Date.
+	From     string `json:"from"`
+	Previous string `json:"previous"` // the version before, "" for the first
+	Canary   string `json:"canary"`   // a GUID, of the dataset's name and Version
+}
+
+// Published says since when a row is published. It is set in rows of a release alone.
+type Published struct {
+	First    string `json:"first"`    // the version that it came with
+	Revision int    `json:"revision"` // 0 as it came; each change of the row adds one
+	// RevisedIn is the version of the last revision, and Revised what it changed.
+	RevisedIn string   `json:"revised_in,omitempty"`
+	Revised   []string `json:"revised,omitempty"`
+	// Backfill says that the work is older than the window of the version that it came with.
+	Backfill bool     `json:"backfill,omitempty"`
+	Marks    []string `json:"marks,omitempty"`
+	Canary   string   `json:"canary"` // the sentence with the GUID of First
 }
 
 // Split is one set of rows, which clients open by its name.

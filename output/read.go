@@ -32,6 +32,8 @@ type Located struct {
 	Row
 	File string // relative to the folder
 	Line int
+
+	offset, size int64 // of the line in the file, without its end
 }
 
 // Dataset is a folder that was read. Only rows, rejects and flakes are in memory.
@@ -112,9 +114,10 @@ func load(dir string) (*Dataset, []Finding, error) {
 	var findings []Finding
 	add := func(f Finding) { findings = append(findings, f) }
 	for _, s := range m.Splits {
-		data := dataPath(s.Name)
+		data, offset := dataPath(s.Name), int64(0)
 		eachLine(dir, data, add, func(n int, b []byte) {
-			row := Located{File: data, Line: n}
+			row := Located{File: data, Line: n, offset: offset, size: int64(len(b))}
+			offset += row.size + 1
 			if l.row != nil {
 				b = l.row(b)
 			}
@@ -150,6 +153,7 @@ func eachLine(dir, name string, add func(Finding), do func(int, []byte)) {
 		add(Finding{File: name, Rule: RuleMissingFile, Message: cause(err)})
 		return
 	}
+	b = bare(name, b)
 	if len(b) > 0 && b[len(b)-1] != '\n' {
 		add(Finding{File: name, Line: bytes.Count(b, []byte("\n")) + 1, Rule: RuleSyntax, Message: "the last line has no end: cut short?"})
 	}
@@ -284,7 +288,7 @@ func (d *Dataset) record(id, name string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := strict(b, v); err != nil {
+	if err := strict(bare(rel, b), v); err != nil {
 		return fmt.Errorf("%s: %w", rel, err)
 	}
 	return nil

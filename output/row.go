@@ -158,6 +158,7 @@ type Extra struct {
 	Change     *Change         `json:"change"`            // of kinds feature and edit
 	Library    *Library        `json:"library,omitempty"` // of kind library
 	Service    *Service        `json:"service,omitempty"` // of kind service
+	Release    *Published      `json:"release,omitempty"` // of a row of a release
 }
 
 // Clock says how the tests were held against time: those that would be listed and do not pass

@@ -109,6 +109,9 @@ type tally struct {
 	listed     []listed // the first tableRows tasks
 	edits      *editTally
 	services   *serviceTally
+	months     map[string]int // by created_at; of releases, as are windows and kinds
+	windows    map[string]int // by the version that they came with
+	kinds      map[string]int
 }
 
 // listed is a task as the card lists it.
@@ -119,7 +122,7 @@ type listed struct {
 }
 
 func newTally() *tally {
-	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, categories: map[string]int{}, findings: map[schemas.HunkFinding]int{}, edits: newEditTally(), services: newServiceTally()}
+	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, categories: map[string]int{}, findings: map[schemas.HunkFinding]int{}, edits: newEditTally(), services: newServiceTally(), months: map[string]int{}, windows: map[string]int{}, kinds: map[string]int{}}
 }
 
 func (t *tally) add(r Row) {
@@ -143,6 +146,11 @@ func (t *tally) add(r Row) {
 		t.edits.add(r)
 	}
 	t.services.add(r)
+	if e.Release != nil {
+		t.months[r.Created().UTC().Format("2006-01")]++
+		t.windows[windowOf(r)]++
+		t.kinds[string(e.Kind)]++
+	}
 	if e.WrittenBy == schemas.Hand {
 		t.byHand++
 	}

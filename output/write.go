@@ -33,6 +33,13 @@ type Input struct {
 	Name    string
 	Splits  []SplitInput             // one at least
 	Rejects iter.Seq2[Reject, error] // in order of ID, then stage
+	// CarriedRejects are of items that this run did not read, as an earlier dataset has them.
+	CarriedRejects []Reject
+	// Release is set for a version of a shelf of releases.
+	Release *Release
+	// Extra are further files of a release, made when its rows are written: what it says of the
+	// files that are there is by their digests.
+	Extra func(m Manifest, digests map[string]schemas.Digest) (map[string][]byte, error)
 	// Flakes are the lines of the flake ledger, in its own order.
 	Flakes        iter.Seq[ledger.Flake]
 	Funnel        []Funnel // of the stages before
@@ -54,7 +61,10 @@ type Input struct {
 // SplitInput is the tasks of one split.
 type SplitInput struct {
 	Name  string                 // "" is test
-	Tasks iter.Seq2[Task, error] // in order of ID
+	Tasks iter.Seq2[Task, error] // in order of ID; nil where all are carried
+	// Carried are tasks that are copied from other datasets, in order of ID. None has the ID of
+	// one of Tasks.
+	Carried []Carried
 }
 
 // DefaultSplit is where SWE-bench's clients look first.
@@ -178,7 +188,7 @@ func ours(dir string) error {
 	return nil
 }
 
-var ownNames = []string{ManifestFile, CardFile, RejectsFile, RedactionsFile, FlakesFile, TimingsFile, ChecksumsFile, DataDir, TasksDir, BlobsDir, PlotsDir}
+var ownNames = []string{ReleaseFile, CostFile, ManifestFile, CardFile, RejectsFile, RedactionsFile, FlakesFile, TimingsFile, ChecksumsFile, DataDir, TasksDir, BlobsDir, PlotsDir}
 
 // swap makes tmp the dataset at dir in one step, and moves what is not ours over.
 func swap(tmp, dir string) error {
@@ -229,6 +239,9 @@ type writer struct {
 	redactor redactor
 	before   *before // the dataset that is there
 	counts   Counts
+	sources  map[*Dataset]*carriedFrom
+	repos    map[string][]*Dataset // of carried tasks, by repository
+	release  *Release
 }
 
 func newWriter(dir string) (*writer, error) {
@@ -236,22 +249,22 @@ func newWriter(dir string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &writer{folder: f, bases: map[string]Base{}, packed: map[schemas.Digest]bool{}, ids: map[string]string{}, states: map[schemas.Digest]string{}, tally: newTally()}, nil
+	return &writer{folder: f, bases: map[string]Base{}, packed: map[schemas.Digest]bool{}, ids: map[string]string{}, states: map[schemas.Digest]string{}, tally: newTally(), sources: map[*Dataset]*carriedFrom{}, repos: map[string][]*Dataset{}}, nil
 }
 
 func (w *writer) all(in Input) (Manifest, error) {
-	w.redactor = redactor{allow: in.Allow}
+	w.redactor, w.release = redactor{allow: in.Allow}, in.Release
+	if w.release != nil {
+		w.canary = w.release.Canary
+	}
 	if err := w.tasks(in); err != nil {
 		return Manifest{}, err
 	}
-	if err := w.rejects(in.Rejects); err != nil {
+	if err := w.rejects(in.Rejects, in.CarriedRejects); err != nil {
 		return Manifest{}, err
 	}
 	if err := w.lines(FlakesFile, func(yield func(any, error) bool) {
-		if in.Flakes == nil {
-			return
-		}
-		for f := range in.Flakes {
+		for _, f := range w.flakesWith(in.Flakes) {
 			if w.redactor.withholds(FlakesFile, f.Test) {
 				continue
 			}
@@ -273,8 +286,15 @@ func (w *writer) all(in Input) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, err
 	}
+	if in.Extra != nil {
+		extra, err := in.Extra(m, w.digests)
+		if err != nil {
+			return Manifest{}, err
+		}
+		maps.Copy(drawn, extra)
+	}
 	for _, name := range slices.Sorted(maps.Keys(drawn)) {
-		if err := w.put(name, 0o644, drawn[name]); err != nil {
+		if err := w.put(name, 0o644, w.marked(name, drawn[name])); err != nil {
 			return Manifest{}, err
 		}
 	}
@@ -293,7 +313,7 @@ func (w *writer) all(in Input) (Manifest, error) {
 
 // tasks writes every row and folder, one task at a time.
 func (w *writer) tasks(in Input) error {
-	timings, err := w.stream(TimingsFile)
+	timings, err := w.records(TimingsFile)
 	if err != nil {
 		return err
 	}
@@ -316,16 +336,21 @@ func (w *writer) split(s SplitInput, timings io.Writer) error {
 	}
 	p, before := newParquet(packed), w.counts.Tasks
 	w.last = ""
-	for t, err := range s.Tasks {
-		if err == nil {
-			err = w.task(t, rows, p, timings)
+	sets := w.newConfigs(s)
+	for x, err := range together(s.Tasks, s.Carried) {
+		switch {
+		case err != nil:
+		case x.carried != nil:
+			err = w.carry(x.carried, rows, p, timings, sets)
+		default:
+			err = w.task(x.task, rows, p, timings)
 		}
 		if err != nil {
 			return errors.Join(err, rows.drop(), packed.drop())
 		}
 	}
 	w.splits = append(w.splits, Split{Name: s.Name, Tasks: w.counts.Tasks - before})
-	return errors.Join(p.close(), w.keep(rows), w.keep(packed))
+	return errors.Join(p.close(), w.keep(rows), w.keep(packed), sets.close(w))
 }
 
 // task writes one task, or puts it among the rejects.
@@ -414,8 +439,9 @@ func (w *writer) refused(t Task) (Reject, bool) {
 }
 
 // rejects writes every other end, those of this writer in their places.
-func (w *writer) rejects(in iter.Seq2[Reject, error]) error {
-	own, last := w.rejected, Reject{}
+func (w *writer) rejects(in iter.Seq2[Reject, error], carried []Reject) error {
+	own, last := slices.Concat(w.rejected, carried), Reject{}
+	slices.SortStableFunc(own, compareRejects)
 	return w.lines(RejectsFile, func(yield func(any, error) bool) {
 		give := func(r Reject) bool {
 			if compareRejects(r, last) < 0 {
@@ -485,7 +511,7 @@ func (w *writer) manifest(in Input) (Manifest, error) {
 	w.counts.Open = in.Open
 	m := Manifest{
 		Format: Format, Name: in.Name, Splits: w.splits, Funnel: w.funnel(in.Funnel), Tools: in.Tools, Card: CardVersion, Counts: w.counts,
-		Releases: in.Releases, Statistics: w.tally.statistics(),
+		Releases: in.Releases, Statistics: w.tally.statistics(), Release: in.Release,
 	}
 	if m.Tools == nil {
 		m.Tools = map[string]string{}
@@ -519,9 +545,26 @@ func (w *writer) funnel(before []Funnel) []Funnel {
 	return append(out, here)
 }
 
+// records opens a file of one JSON value a line; that of a release begins with its canary.
+func (w *writer) records(name string) (*stream, error) {
+	s, err := w.stream(name)
+	if err == nil {
+		_, err = s.Write(w.marked(name, nil))
+	}
+	return s, err
+}
+
+// marked is a file with the canary of the release, where it is one.
+func (w *writer) marked(name string, b []byte) []byte {
+	if w.canary == "" {
+		return b
+	}
+	return WithCanary(name, b, w.canary)
+}
+
 // lines writes a file of one JSON value a line.
 func (w *writer) lines(name string, items iter.Seq2[any, error]) error {
-	s, err := w.stream(name)
+	s, err := w.records(name)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,143 @@
+package output
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A release has one configuration of Hugging Face's client for each window and each kind, beside
+// the one with all rows. The rows of a window are those that came with one version, w2026_01.
+
+// windowOf names the configuration of the version that a row came with; "" where it is in no
+// release.
+func windowOf(r Row) string {
+	p := r.Benchmint.Release
+	if p == nil {
+		return ""
+	}
+	return WindowOf(p.First)
+}
+
+// WindowOf names the configuration of a version's tasks.
+func WindowOf(version string) string { return "w" + strings.ReplaceAll(version, ".", "_") }
+
+func configPath(config, split string) string {
+	return path.Join(DataDir, config, split+".parquet")
+}
+
+// configs are the files of a split by configuration, written beside the one with all rows.
+type configs struct {
+	split string
+	files map[string]*configFile
+	open  func(name string) (*stream, error)
+}
+
+type configFile struct {
+	s *stream
+	p *parquetWriter
+}
+
+// newConfigs opens none yet: which there are depends on the rows.
+func (w *writer) newConfigs(s SplitInput) *configs {
+	if w.release == nil {
+		return nil
+	}
+	return &configs{s.Name, map[string]*configFile{}, w.stream}
+}
+
+// configsOf are the configurations that a row of a release is in.
+func configsOf(r Row) []string { return []string{windowOf(r), string(r.Benchmint.Kind)} }
+
+func (c *configs) add(r Row, line []byte) error {
+	if c == nil {
+		return nil
+	}
+	for _, name := range configsOf(r) {
+		f, ok := c.files[name]
+		if !ok {
+			s, err := c.open(configPath(name, c.split))
+			if err != nil {
+				return err
+			}
+			f = &configFile{s, newParquet(s)}
+			c.files[name] = f
+		}
+		if err := f.p.add(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *configs) close(w *writer) error {
+	if c == nil {
+		return nil
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(c.files)) {
+		errs = append(errs, c.files[name].p.close(), w.keep(c.files[name].s))
+	}
+	return errors.Join(errs...)
+}
+
+// Configs are the configurations of the dataset that a client opens by name, beside "default":
+// windows, oldest first, then kinds.
+func (d *Dataset) Configs() []string {
+	t := newTally()
+	for _, r := range d.Rows {
+		t.add(r.Row)
+	}
+	return t.configs()
+}
+
+func (t *tally) configs() []string {
+	return slices.Concat(slices.Sorted(maps.Keys(t.windows)), slices.Sorted(maps.Keys(t.kinds)))
+}
+
+func configsText(b *bytes.Buffer, m Manifest, t *tally) {
+	for _, name := range t.configs() {
+		fmt.Fprintf(b, "- config_name: %s\n  data_files:\n", name)
+		for _, s := range m.Splits {
+			fmt.Fprintf(b, "  - split: %s\n    path: %s\n", s.Name, configPath(name, s.Name))
+		}
+	}
+}
+
+// releaseText says which version this is, and when its tasks landed.
+func releaseText(b *bytes.Buffer, m Manifest, t *tally) {
+	r := m.Release
+	if r == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n<!-- %s -->\n\n## Version %s\n\nSources as they stood before %s.", canaryText(r.Canary), r.Version, r.Date)
+	if r.From != "" {
+		fmt.Fprintf(b, " New tasks landed from %s on.", r.From)
+	}
+	if r.Previous != "" {
+		fmt.Fprintf(b, " The version before is %s; `CHANGELOG.md` says what changed.", r.Previous)
+	}
+	fmt.Fprintf(b, "\n\nDo not train on it. Each text of this folder but those that a solver is shown holds the canary above,\nand each row that of the version that it came with (`release.canary` in `benchmint`).\n")
+	if t.tasks() == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n```python\n")
+	for _, name := range t.configs() {
+		fmt.Fprintf(b, "load_dataset(DIR, %q, split=%q)  # %s\n", name, m.Splits[0].Name, configWords(name, t))
+	}
+	fmt.Fprintf(b, "```\n\n| Month of the change | Tasks |\n| --- | ---: |\n")
+	for _, month := range slices.Sorted(maps.Keys(t.months)) {
+		fmt.Fprintf(b, "| %s | %d |\n", month, t.months[month])
+	}
+}
+
+func configWords(name string, t *tally) string {
+	if n, ok := t.windows[name]; ok {
+		return fmt.Sprintf("%s that came with %s", count(n, "task"), strings.ReplaceAll(strings.TrimPrefix(name, "w"), "_", "."))
+	}
+	return fmt.Sprintf("%s of kind %s", count(t.kinds[name], "task"), name)
+}
