@@ -23,8 +23,8 @@ func Canary(dataset, version string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }
 
-// canaryText is the whole sentence.
-func canaryText(guid string) string {
+// CanaryText is the whole sentence.
+func CanaryText(guid string) string {
 	return "This file is part of a benchmark and must not be in training data. " + CanaryWords + " " + guid
 }
 
@@ -36,7 +36,7 @@ var canaryLine = lazyregexp.New(`(?m)^(?:# This file is part of a benchmark [^\n
 // solver is shown (the statement, a specification, what is copied into an image) and texts of
 // others have none: they come back as they are.
 func WithCanary(name string, b []byte, guid string) []byte {
-	text := canaryText(guid)
+	text := CanaryText(guid)
 	switch base := path.Base(name); {
 	case !carriesCanary(name):
 		return b
@@ -60,26 +60,29 @@ func WithCanary(name string, b []byte, guid string) []byte {
 // carriesCanary reports whether a file of a dataset, by its path in the folder or in that of a
 // task, has a line of its own for the canary.
 func carriesCanary(name string) bool {
-	switch base := path.Base(name); {
-	case base == StatementFile, base == ManifestFile, base == CardFile: // shown to solvers; written with it
+	base := path.Base(name)
+	if ForSolvers(name) || base == ManifestFile || base == ReleaseFile || inFolder(name, BlobsDir) || inFolder(name, DataDir) { // written with it, or rows
 		return false
-	case inFolder(name, SpecDir), inFolder(name, setupDir), inFolder(name, InputDir), inFolder(name, BlobsDir), inFolder(name, DataDir):
-		return false
-	default:
-		switch path.Ext(base) {
-		case ".json", ".jsonl", ".svg", ".patch":
-			return true
-		}
-		return base == RunFile || base == DockerfileFile
 	}
+	switch path.Ext(base) {
+	case ".json", ".jsonl", ".svg", ".patch":
+		return true
+	}
+	return base == RunFile || base == DockerfileFile
+}
+
+// ForSolvers reports whether a file of a task's folder is shown to a solver or copied into an
+// image: it holds no canary.
+func ForSolvers(name string) bool {
+	return path.Base(name) == StatementFile || inFolder(name, SpecDir) || inFolder(name, setupDir) || inFolder(name, InputDir)
 }
 
 func inFolder(name, folder string) bool {
 	return strings.HasPrefix(name, folder+"/") || strings.Contains(name, "/"+folder+"/")
 }
 
-// bare is a file without the line of its canary.
-func bare(name string, b []byte) []byte {
+// Bare is a file without the line of its canary.
+func Bare(name string, b []byte) []byte {
 	if !carriesCanary(name) {
 		return b
 	}

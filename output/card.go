@@ -21,6 +21,9 @@ var features = []string{
 	"version", "FAIL_TO_PASS", "PASS_TO_PASS", "environment_setup_commit", "benchmint",
 }
 
+// Columns are those of a row, in order.
+func Columns() []string { return slices.Clone(features) }
+
 // card is the README with the header that Hugging Face reads. It is a function of
 // the manifest and the rows alone, so that check can make it again.
 func card(m Manifest, t *tally) []byte {

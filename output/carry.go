@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -24,10 +23,10 @@ import (
 type Carried struct {
 	From *Dataset
 	Row  Located
-	// Line takes the place of the row's line, and Files that of files below the task's folder.
-	// Both are empty for a task that does not change.
-	Line  []byte
-	Files map[string][]byte
+	// Line takes the place of the row's line, and what Edit gives that of a file of the task's
+	// folder, by its name there. Both are nil for a task that does not change.
+	Line []byte
+	Edit func(name string, b []byte) ([]byte, error)
 }
 
 // Carry are the tasks of a dataset for which take says so, in order of ID.
@@ -60,16 +59,7 @@ func (d *Dataset) Line(r Located) (_ []byte, err error) {
 	return b, nil
 }
 
-// TaskFiles are the files of a task's folder, by their paths below it.
-func (d *Dataset) TaskFiles(id string) (map[string][]byte, error) {
-	out := map[string][]byte{}
-	err := d.eachTaskFile(id, func(name string, _ fs.FileMode, b []byte) error {
-		out[name] = b
-		return nil
-	})
-	return out, err
-}
-
+// eachTaskFile visits the files of a task's folder, by their paths below it.
 func (d *Dataset) eachTaskFile(id string, do func(name string, mode fs.FileMode, b []byte) error) error {
 	if !filepath.IsLocal(id) || strings.ContainsAny(id, "/\\") {
 		return fmt.Errorf("%q is not an instance ID", id)
@@ -174,20 +164,16 @@ func (w *writer) carry(c *Carried, rows io.Writer, p *parquetWriter, timings io.
 
 // carryFolder copies a task's folder and its base tree.
 func (w *writer) carryFolder(c *Carried) error {
-	id, seen := c.Row.InstanceID, map[string]bool{}
-	if err := c.From.eachTaskFile(id, func(name string, mode fs.FileMode, b []byte) error {
-		if other, ok := c.Files[name]; ok {
-			b = other
+	id := c.Row.InstanceID
+	if err := c.From.eachTaskFile(id, func(name string, mode fs.FileMode, b []byte) (err error) {
+		if c.Edit != nil {
+			if b, err = c.Edit(name, b); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 		}
-		seen[name] = true
 		return w.put(path.Join(TasksDir, id, name), mode, b)
 	}); err != nil {
 		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Files)) {
-		if !seen[name] {
-			return fmt.Errorf("%s is not in its folder", name)
-		}
 	}
 	archive := c.Row.Benchmint.BaseArchive
 	if w.packed[archive] {
@@ -249,7 +235,7 @@ func eachRecord(dir, name string, do func([]byte) error) error {
 		return err
 	}
 	n := 0
-	for l := range strings.Lines(string(bare(name, b))) {
+	for l := range strings.Lines(string(Bare(name, b))) {
 		n++
 		if err := do([]byte(strings.TrimSuffix(l, "\n"))); err != nil {
 			return fmt.Errorf("%s, record %d: %w", name, n, err)
@@ -313,4 +299,16 @@ func union[T cmp.Ordered](a, b []T) []T {
 	all := slices.Concat(a, b)
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// Timings visits the lines of timings.jsonl.
+func (d *Dataset) Timings(do func(Timing)) error {
+	return eachRecord(d.Dir, TimingsFile, func(b []byte) error {
+		var t Timing
+		if err := strict(b, &t); err != nil {
+			return err
+		}
+		do(t)
+		return nil
+	})
 }

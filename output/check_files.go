@@ -186,7 +186,7 @@ func (c *checker) same(name string, rule Rule, want []byte) {
 	switch {
 	case err != nil:
 		c.add(name, rule, "%s", cause(err))
-	case !bytes.Equal(bare(name, got), want):
+	case !bytes.Equal(Bare(name, got), want):
 		n := 1
 		for i := range min(len(got), len(want)) {
 			if got[i] != want[i] {

@@ -55,7 +55,7 @@ func (c *checker) folder(r Located) {
 			c.addRow(r, RuleFolder, "%s: %s", path.Join(dir, f.name), cause(err))
 			continue
 		}
-		if want, err := f.want(); err == nil && string(want) != string(bare(f.name, b)) {
+		if want, err := f.want(); err == nil && string(want) != string(Bare(f.name, b)) {
 			c.addRow(r, RuleFolder, "%s is not what the row holds", path.Join(dir, f.name))
 		}
 	}
@@ -97,7 +97,7 @@ func (c *checker) derived(r Located, s schemas.Start) {
 	case s.Derive == "" && errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		c.addRow(r, RuleFolder, "%s: %s", name, cause(err))
-	case schemas.DigestBytes(bare(name, b)) != s.Derive:
+	case schemas.DigestBytes(Bare(name, b)) != s.Derive:
 		c.addRow(r, RuleFolder, "%s is not the patch that the start names", name)
 	}
 }
@@ -116,11 +116,7 @@ func (c *checker) masked(r Located, s schemas.Start, p schemas.Proof, a schemas.
 		return
 	}
 	c.specification(r, x.Specification)
-	want := *libraryOf(Task{
-		Origin: schemas.Origin{Cut: &schemas.Cut{Release: schemas.Release{Tag: x.Release}}}, Start: s, Proof: p, Adequacy: a,
-		Statement: schemas.Statement{Specification: x.Specification},
-	})
-	if !bytes.Equal(mustJSON(*x), mustJSON(want)) {
+	if !bytes.Equal(mustJSON(*x), mustJSON(*libraryAgain(*x, s, p, a))) {
 		c.addRow(r, RuleFolder, "library is not that of %s, %s and %s", path.Join(TasksDir, r.InstanceID, StartFile), ProofFile, AdequacyFile)
 	}
 }

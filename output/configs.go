@@ -114,7 +114,7 @@ func releaseText(b *bytes.Buffer, m Manifest, t *tally) {
 	if r == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n<!-- %s -->\n\n## Version %s\n\nSources as they stood before %s.", canaryText(r.Canary), r.Version, r.Date)
+	fmt.Fprintf(b, "\n<!-- %s -->\n\n## Version %s\n\nSources as they stood before %s.", CanaryText(r.Canary), r.Version, r.Date)
 	if r.From != "" {
 		fmt.Fprintf(b, " New tasks landed from %s on.", r.From)
 	}

@@ -153,7 +153,7 @@ func eachLine(dir, name string, add func(Finding), do func(int, []byte)) {
 		add(Finding{File: name, Rule: RuleMissingFile, Message: cause(err)})
 		return
 	}
-	b = bare(name, b)
+	b = Bare(name, b)
 	if len(b) > 0 && b[len(b)-1] != '\n' {
 		add(Finding{File: name, Line: bytes.Count(b, []byte("\n")) + 1, Rule: RuleSyntax, Message: "the last line has no end: cut short?"})
 	}
@@ -288,7 +288,7 @@ func (d *Dataset) record(id, name string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := strict(bare(rel, b), v); err != nil {
+	if err := strict(Bare(rel, b), v); err != nil {
 		return fmt.Errorf("%s: %w", rel, err)
 	}
 	return nil
@@ -297,7 +297,7 @@ func (d *Dataset) record(id, name string, v any) error {
 // States are the three trees of a row, made from the archive and the two patches
 // alone, each compared with the object ID that the row names.
 func (d *Dataset) States(r Row) (b, s, g *tree.Tree, err error) {
-	if b, err = d.base(r); err != nil {
+	if b, err = d.Base(r); err != nil {
 		return nil, nil, nil, err
 	}
 	if s, err = applied(b, "test_patch", r.Tests, r.Benchmint.Trees.Start); err != nil {
@@ -324,8 +324,8 @@ func applied(t *tree.Tree, key string, patch func() ([]byte, error), want string
 	return out, nil
 }
 
-// base reads the base tree's archive and proves it by digest and object ID.
-func (d *Dataset) base(r Row) (*tree.Tree, error) {
+// Base reads the base tree's archive and proves it by digest and object ID.
+func (d *Dataset) Base(r Row) (*tree.Tree, error) {
 	digest := r.Benchmint.BaseArchive
 	if !digestShape.MatchString(string(digest)) {
 		return nil, fmt.Errorf("base_archive: %q is not a digest", digest)

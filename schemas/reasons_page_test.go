@@ -30,6 +30,15 @@ func TestReasonsPage(t *testing.T) {
 		}
 		fmt.Fprintf(&want, "| `%s` | %s | %s |\n", r.Reason, r.Meaning, r.Advice())
 	}
+	want.WriteString("\n## Withdrawn\n\nWhy a published task leaves later versions, from `schemas/withdrawals.go`\n([releases.md](releases.md)). For those with a purge its bytes may be taken out of published versions, too.\n\n" +
+		"| Reason | Meaning | Purge |\n| --- | --- | --- |\n")
+	for _, w := range schemas.Withdrawals {
+		purge := ""
+		if w.Purge {
+			purge = "may be"
+		}
+		fmt.Fprintf(&want, "| `%s` | %s | %s |\n", w.Withdrawal, w.Meaning, purge)
+	}
 	if *update {
 		if err := os.WriteFile(page, want.Bytes(), 0o644); err != nil {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash"
+	"strings"
 )
 
 // Digest names content: "sha256:" and 64 hex digits. The zero Digest names nothing.
@@ -52,6 +53,9 @@ func Canonical(v any) ([]byte, error) {
 	}
 	return bytes.TrimRight(buf.Bytes(), "\n"), nil
 }
+
+// Hex is the digest without the name of its algorithm.
+func (d Digest) Hex() string { return strings.TrimPrefix(string(d), "sha256:") }
 
 // Short is the first 12 hex digits, for names and messages.
 func (d Digest) Short() string {

@@ -35,6 +35,7 @@ type Config struct {
 	Library   Library
 	Service   Service
 	Redaction Redaction
+	Citation  Citation
 	Build     Build
 	Sandbox   Sandbox
 	Proof     Proof
@@ -48,6 +49,7 @@ type Config struct {
 	Store     string
 	Blobs     string
 	Output    string
+	Releases  string // the folder of the shelf
 
 	// File is what was read; "" is none.
 	File string
@@ -127,6 +129,12 @@ type Service struct {
 // Sliced reports whether tasks are made of parts of a release.
 func (l Library) Sliced() bool {
 	return slices.ContainsFunc(l.Slices, func(s string) bool { return s != schemas.WholeLibrary })
+}
+
+// Citation is what a release says of those who made it.
+type Citation struct {
+	Authors []string
+	URL     string
 }
 
 // Redaction is what is done about credentials.
@@ -221,12 +229,13 @@ func Default() *Config {
 			CPUs: 2, Memory: sandbox.DefaultMemory, Processes: sandbox.DefaultProcs,
 			Disk: sandbox.DefaultDisk, Output: sandbox.DefaultOutput, Timeout: sandbox.DefaultTimeout,
 		},
-		Proof:   Proof{Runs: 3, Parallel: 1, Hunks: 30},
-		Model:   Model{MaxCost: 5, MaxCostItem: 0.1, MaxTokens: 2000, Tries: 2, Timeout: 2 * time.Minute},
-		Wait:    5 * time.Minute, // several pauses of what was put off (stages: Budget)
-		Store:   "benchmint-state",
-		Output:  "benchmint-out",
-		origins: map[string]Origin{},
+		Proof:    Proof{Runs: 3, Parallel: 1, Hunks: 30},
+		Model:    Model{MaxCost: 5, MaxCostItem: 0.1, MaxTokens: 2000, Tries: 2, Timeout: 2 * time.Minute},
+		Wait:     5 * time.Minute, // several pauses of what was put off (stages: Budget)
+		Store:    "benchmint-state",
+		Output:   "benchmint-out",
+		Releases: "releases",
+		origins:  map[string]Origin{},
 	}
 }
 

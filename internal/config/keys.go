@@ -143,6 +143,10 @@ var Keys = []Key{
 	{Path: "store", Doc: "folder of records (SQLite) and blobs, or postgres://… for several processes; a run resumes where it stopped", IsPath: true, bind: func(c *Config) any { return &c.Store }},
 	{Path: "blobs", Doc: "folder of blobs where the store is postgres://…: all processes must see it", IsPath: true, bind: func(c *Config) any { return &c.Blobs }},
 	{Path: "output", Doc: "folder of the dataset", IsPath: true, bind: func(c *Config) any { return &c.Output }},
+	{Path: "releases", Doc: "folder of the shelf of releases (docs/releases.md)", IsPath: true, bind: func(c *Config) any { return &c.Releases }},
+
+	{Path: "citation.authors", Doc: "who made the dataset, for CITATION.cff of a release; empty: its maintainers", Example: "[The acme team]", IsLocal: true, bind: func(c *Config) any { return &c.Citation.Authors }},
+	{Path: "citation.url", Doc: "where the dataset is published", Example: "https://example.org/acme-tasks", IsLocal: true, bind: func(c *Config) any { return &c.Citation.URL }},
 }
 
 // pointer is what the key sets in c; i is the source's index where it is a source's key.

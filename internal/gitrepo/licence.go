@@ -15,6 +15,9 @@ import (
 
 var licenceFile = lazyregexp.New(`(?i)^(licen[cs]e|copying|unlicense)([-_.].*)?$`)
 
+// IsLicenceFile reports whether a file's name is that of a licence.
+func IsLicenceFile(name string) bool { return licenceFile.MatchString(name) }
+
 // Licence is the SPDX expression of the licence files at HEAD: several files with
 // one licence each are a choice between them. "" where none is recognised; ErrMissing
 // where the clone lacks what it would have to read, which says nothing of the licence.
@@ -41,7 +44,7 @@ func (r *Repo) readLicence(ctx context.Context) (string, error) {
 	}
 	var ids []string
 	for _, row := range rows {
-		if row.mode == modeTree || row.mode == modeModule || !licenceFile.MatchString(path.Base(row.name)) {
+		if row.mode == modeTree || row.mode == modeModule || !IsLicenceFile(path.Base(row.name)) {
 			continue
 		}
 		text, err := r.objects.blob(ctx, row.id)

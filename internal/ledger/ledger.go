@@ -281,3 +281,16 @@ func Ran(s schemas.Status) bool {
 func Unstable(runs []schemas.Status) bool {
 	return slices.ContainsFunc(runs, Ran) && slices.Contains(runs, schemas.Absent)
 }
+
+// Of is a ledger that knows what lines of flakes.jsonl say.
+func Of(flakes []Flake) *Ledger {
+	l := New()
+	for _, f := range flakes {
+		for _, cause := range f.Causes {
+			for _, change := range f.Changes {
+				l.note(f.Repo, f.Test, place{f.Environment, f.State}, cause, change)
+			}
+		}
+	}
+	return l
+}

@@ -1,0 +1,225 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Finding is one thing that is wrong on a shelf.
+type Finding struct {
+	Version Version `json:"version,omitempty"` // "" of the shelf itself
+	Text    string  `json:"text"`
+}
+
+func (f Finding) String() string {
+	if f.Version == "" {
+		return f.Text
+	}
+	return string(f.Version) + ": " + f.Text
+}
+
+// Check holds a shelf, or some versions of it, to the rules of this package: digests along the
+// chain, folders, rows that stay, records of what went.
+func (s *Shelf) Check(only []Version, say func(what string, n, of int)) ([]Finding, error) {
+	c := &shelfCheck{s: s}
+	c.folders()
+	for i, e := range s.Feed.Versions {
+		if len(only) > 0 && !slices.Contains(only, e.Version) {
+			continue
+		}
+		if say != nil {
+			say("version "+string(e.Version), i+1, len(s.Feed.Versions))
+		}
+		if err := c.version(i, e); err != nil {
+			return nil, err
+		}
+	}
+	return c.findings, nil
+}
+
+type shelfCheck struct {
+	s        *Shelf
+	findings []Finding
+}
+
+func (c *shelfCheck) add(v Version, format string, args ...any) {
+	c.findings = append(c.findings, Finding{v, fmt.Sprintf(format, args...)})
+}
+
+// folders: each version has one, and there are no others.
+func (c *shelfCheck) folders() {
+	var known []string
+	for i, e := range c.s.Feed.Versions {
+		known = append(known, string(e.Version))
+		if i > 0 && e.Version.Compare(c.s.Feed.Versions[i-1].Version) <= 0 {
+			c.add("", "%s: %s stands after %s", FeedFile, e.Version, c.s.Feed.Versions[i-1].Version)
+		}
+	}
+	entries, err := os.ReadDir(c.s.Dir)
+	if err != nil {
+		c.add("", "%v", err)
+		return
+	}
+	for _, e := range entries {
+		if e.Name() != FeedFile && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(known, e.Name()) {
+			c.add("", "%s does not name %s", FeedFile, e.Name())
+		}
+	}
+}
+
+func (c *shelfCheck) version(i int, e Entry) error {
+	v := e.Version
+	record, err := c.s.Record(v)
+	if err != nil {
+		c.add(v, "%v", err)
+		return nil
+	}
+	if got := recordDigest(c.s.Path(v)); got != e.Record {
+		c.add(v, "%s is %s; %s says %s", output.ReleaseFile, got.Short(), FeedFile, e.Record.Short())
+	}
+	b, err := os.ReadFile(filepath.Join(c.s.Path(v), output.ManifestFile))
+	if err != nil {
+		c.add(v, "%v", err)
+		return nil
+	}
+	if got := schemas.DigestBytes(b); got != record.Manifest {
+		c.add(v, "%s is %s; %s says %s", output.ManifestFile, got.Short(), output.ReleaseFile, record.Manifest.Short())
+	}
+	if record.Version != v || record.Date != e.Date || record.Counts != e.Counts || record.Dataset != c.s.Feed.Dataset || record.Canary != output.CanaryText(output.Canary(c.s.Feed.Dataset, string(v))) {
+		c.add(v, "%s does not say what %s says of it", output.ReleaseFile, FeedFile)
+	}
+	for _, g := range record.Gates {
+		if g.State == Failed {
+			c.add(v, "it is published with the gate %s failed", g.Name)
+		}
+	}
+	c.link(i, record)
+	findings, err := output.Check(c.s.Path(v))
+	if errors.Is(err, output.ErrNoDataset) {
+		c.add(v, "%v", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range findings {
+		c.add(v, "%s", f)
+	}
+	return c.rows(i, record)
+}
+
+// link: a version names the one before by the digest that it had then. A purge since then is in
+// the feed with both digests.
+func (c *shelfCheck) link(i int, r Record) {
+	if i == 0 {
+		if r.Previous != nil {
+			c.add(r.Version, "it is the first version and names %s before it", r.Previous.Version)
+		}
+		return
+	}
+	before := c.s.Feed.Versions[i-1]
+	if r.Previous == nil || r.Previous.Version != before.Version {
+		c.add(r.Version, "it does not name %s as the version before", before.Version)
+		return
+	}
+	digest := r.Previous.Record
+	for _, p := range c.s.Feed.Purges {
+		if p.Version == before.Version && p.Old == digest {
+			digest = p.New
+		}
+	}
+	if digest != before.Record {
+		c.add(r.Version, "the version before, %s, had the digest %s when it was made; it has %s, and no purge says why", before.Version, r.Previous.Record.Short(), before.Record.Short())
+	}
+}
+
+// rows: what changed against the version before is in diff.json, and nothing else did.
+func (c *shelfCheck) rows(i int, r Record) error {
+	side := func(v Version) (Side, error) {
+		d, err := c.s.Dataset(v)
+		if err != nil {
+			return Side{}, err
+		}
+		return SideOf(string(v), d)
+	}
+	now, err := side(r.Version)
+	if err != nil {
+		c.add(r.Version, "%v", err)
+		return nil
+	}
+	for _, w := range c.s.Feed.Withdrawals {
+		if _, there := now.Rows[w.ID]; there && (w.In.Compare(r.Version) <= 0 || w.Purged) {
+			c.add(r.Version, "%s is in it, and was withdrawn in %s", w.ID, w.In)
+		}
+	}
+	before := Side{}
+	if i > 0 {
+		if before, err = side(c.s.Feed.Versions[i-1].Version); err != nil {
+			return nil // it has its own finding
+		}
+	}
+	said, err := c.s.Diff(r.Version)
+	if err != nil {
+		c.add(r.Version, "%v", err)
+		return nil
+	}
+	got, err := Compare(before, now, c.s.Feed)
+	if err != nil {
+		return err
+	}
+	c.same(r.Version, "came", ids(said.Came), ids(got.Came))
+	c.same(r.Version, "back", ids(said.Back), ids(got.Back))
+	c.same(r.Version, "went", outIDs(said), outIDs(got))
+	for _, x := range got.Changed {
+		if !slices.ContainsFunc(said.Changed, func(y Changed) bool { return y.ID == x.ID && slices.Equal(y.Classes, x.Classes) }) {
+			c.add(r.Version, "%s changed (%s) and %s does not say so", x.ID, joined(x.Classes), DiffFile)
+		}
+		if p := now.Rows[x.ID].Benchmint.Release; p == nil || p.RevisedIn != string(r.Version) {
+			c.add(r.Version, "%s changed without a revision", x.ID)
+		}
+		if slices.Contains(x.Classes, ClassTask) {
+			c.add(r.Version, "%s: its patches, base tree or identity changed", x.ID)
+		}
+	}
+	return nil
+}
+
+// same compares names of tasks; those that were purged since are in neither.
+func (c *shelfCheck) same(v Version, what string, said, got []string) {
+	purged := func(id string) bool {
+		return slices.ContainsFunc(c.s.Feed.Withdrawals, func(w Withdrawn) bool { return w.ID == id && w.Purged })
+	}
+	for _, id := range got {
+		if !slices.Contains(said, id) && !purged(id) {
+			c.add(v, "%s: %s is not in %s", id, what, DiffFile)
+		}
+	}
+	for _, id := range said {
+		if !slices.Contains(got, id) && !purged(id) {
+			c.add(v, "%s: %s says that it %s; the rows do not", id, DiffFile, what)
+		}
+	}
+}
+
+func ids(all []Came) []string {
+	var out []string
+	for _, t := range all {
+		out = append(out, t.ID)
+	}
+	return out
+}
+
+func outIDs(d Diff) []string {
+	out := ids(d.Gone)
+	for _, t := range slices.Concat(d.Out, d.Held) {
+		out = append(out, t.ID)
+	}
+	return out
+}
