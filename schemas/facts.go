@@ -14,6 +14,9 @@ type Source struct {
 	// often it was found to say other things of releases and pull requests than before.
 	Forge *Forge `json:"forge,omitempty"`
 	Edits int    `json:"edits,omitempty"`
+	// AsOf is the day before which releases and pull requests count that GitHub tells of,
+	// YYYY-MM-DD; "" is any. What git tells is cut by Repo.Head and Refs.
+	AsOf string `json:"as_of,omitempty"`
 	// Gates are what the repository must be by what GitHub says of it; nil lets all in.
 	Gates *Gates   `json:"gates,omitempty"`
 	Repo  Repo     `json:"repo"`

@@ -143,11 +143,15 @@ func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
 	}
 	// The store's own sources, not those of the configuration: what it holds came from them.
 	in := *c
+	if in.AsOf, err = asOf(s.Store); err != nil { // it stands in the manifest
+		return err
+	}
+	said := in
 	if in.Sources, err = noted(s.place); err != nil {
 		return err
 	}
-	if len(c.Sources) == 0 {
-		c = &in
+	if c = &in; len(said.Sources) > 0 {
+		c = &said
 	}
 	repos, err := p.finder(&in).Open(ctx)
 	if err != nil {

@@ -59,6 +59,7 @@ func (h *hub) open(c *config.Config) error {
 		return unmet("%s: %w", githubAPI, err)
 	}
 	h.library = github.NewLibrary(client, filepath.Join(h.cache, "github"))
+	h.library.Before = c.AsOf.Time
 	h.meter = newMeter(h)
 	return nil
 }

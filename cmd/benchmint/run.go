@@ -89,6 +89,9 @@ func (f runFlags) check() error {
 
 // run takes the sources through the plan, and tells what came of it.
 func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err error) {
+	if err := p.forward(ctx, c); err != nil {
+		return err
+	}
 	s, err := p.alone().open(ctx, c, f.until, false) // its standard error becomes a live view
 	if err != nil {
 		return err

@@ -54,10 +54,13 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 	if err := s.store.SameBlobs(); err != nil {
 		return s, &ended{exitUsage, err}
 	}
-	if !join { // a worker may have them in other places
-		if err := s.sources.Note(folderOf(c)); err != nil {
-			return s, err
-		}
+	if join { // its sources may lie in other places
+		err = s.sameAsOf()
+	} else {
+		err = errors.Join(s.sources.Note(folderOf(c)), s.noteAsOf(ctx))
+	}
+	if err != nil {
+		return s, err
 	}
 	if err := p.machine(c).keepKind(s.store, s.workshop); err != nil {
 		return s, err

@@ -55,6 +55,7 @@ func (s *settings) running(cmd *cobra.Command, f *runFlags) {
 	s.override(cmd, "store", "store", "`FOLDER` of the store")
 	s.override(cmd, "sandbox", "sandbox.kind", "`KIND` of sandbox: docker or bwrap")
 	s.overrideShort(cmd, "jobs", "j", "jobs", "`N` steps at one time, cheap ones included")
+	s.override(cmd, "as-of", "as_of", "`DATE`: read each source as it stood before this day (UTC)")
 	s.override(cmd, "wait", "wait", "`DURATION` to wait for deferred items when nothing else is left to do")
 	s.set(cmd)
 	cmd.Flags().StringVar(&f.until, "until", "", "last `STAGE` to run: "+strings.Join(stages.Order, ", "))

@@ -29,6 +29,7 @@ const DefaultFile = "benchmint.yaml"
 type Config struct {
 	Dataset   string
 	Kinds     []string
+	AsOf      Date // sources are read as they stood before this day; zero is now
 	Sources   []Source
 	Limits    Limits
 	Filters   Filters

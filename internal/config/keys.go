@@ -47,6 +47,7 @@ var madeKinds = []string{string(schemas.KindFeature), string(schemas.KindEdit), 
 var Keys = []Key{
 	{Path: "dataset", Doc: "name in the manifest and the card", Example: "my-features", bind: func(c *Config) any { return &c.Dataset }},
 	{Path: "kinds", Doc: "kinds of tasks: feature (a landed change), edit (a range of commits, described in one sentence), library (a release without the bodies of its functions), service (a web service without the handlers of a group of endpoints)", Choices: madeKinds, bind: func(c *Config) any { return &c.Kinds }},
+	{Path: "as_of", Doc: "read each source as it stood before this day (UTC): its history and the tags merged into that; of GitHub what is dated (docs/dataset.md)", Example: "2025-07-01", bind: func(c *Config) any { return &c.AsOf }},
 
 	{Path: "sources[].git", Doc: "path (bare or not) or URL", Example: "https://example.org/acme/widget.git", source: func(s *Source) any { return &s.Git }},
 	{Path: "sources[].github", Doc: "owner/name: GitHub is asked for titles, texts and labels of pull requests (GITHUB_TOKEN); without git the code comes from there too", Example: "acme/widget", source: func(s *Source) any { return &s.GitHub }},

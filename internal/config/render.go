@@ -165,6 +165,7 @@ func (c *Config) Portable(kind string) map[string]any {
 	for _, k := range Keys {
 		switch {
 		case k.source == nil && k.IsPath, k.IsLocal, k.Path == "sandbox.kind":
+		case k.Path == "as_of" && c.AsOf.IsZero(): // no day decides what is read
 		case k.Forge && !slices.ContainsFunc(c.Sources, func(s Source) bool { return s.GitHub != "" || s.Finds() }):
 		case strings.HasPrefix(k.Path, "library.") && !c.Makes(schemas.KindLibrary): // they decide nothing
 		case strings.HasPrefix(k.Path, "service.") && !c.Makes(schemas.KindService):

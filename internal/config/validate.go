@@ -41,6 +41,9 @@ func (c *Config) validate(now time.Time) Problems {
 		k.at("dataset", "%q may hold A-Z a-z 0-9 . _ - only", c.Dataset)
 	}
 	k.numbers()
+	if !now.IsZero() && c.AsOf.After(now) {
+		k.at("as_of", "%s is in the future: nobody knows yet how sources stand before it", c.AsOf)
+	}
 	for _, err := range secrets.Allow(k.c.Redaction.Allow).Validate() {
 		k.at("redaction.allow", "%v", err)
 	}
@@ -247,6 +250,9 @@ func (k *checker) window(i int) {
 	s := k.c.Sources[i]
 	if !s.Since.IsZero() && !s.Until.IsZero() && !s.Since.Before(s.Until.Time) {
 		k.at(sourcePath(i, "until"), "%s is not after since (%s): no commit can lie between them", s.Until, s.Since)
+	}
+	if as := k.c.AsOf; !as.IsZero() && !s.Since.IsZero() && !s.Since.Before(as.Time) {
+		k.at(sourcePath(i, "since"), "%s is not before as_of (%s): no commit can lie between them", s.Since, as)
 	}
 	if !k.now.IsZero() && s.Since.After(k.now) {
 		k.at(sourcePath(i, "since"), "%s is in the future: no commit is that new", s.Since)

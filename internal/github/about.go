@@ -43,6 +43,7 @@ type Release struct {
 type Pull struct {
 	schemas.Pull
 	Updated time.Time `json:"updated,omitzero"`
+	Merged  time.Time `json:"merged,omitzero"` // zero: it was not
 }
 
 const (
@@ -64,7 +65,7 @@ func points(connections int) int {
 
 const fragments = `
 fragment release on ReleaseConnection { pageInfo { hasNextPage endCursor } nodes { tagName name isDraft isPrerelease publishedAt description author { login } } }
-fragment pull on PullRequest { number title body updatedAt mergeCommit { oid } labels(first: 20) { nodes { name } } }
+fragment pull on PullRequest { number title body updatedAt mergedAt mergeCommit { oid } labels(first: 20) { nodes { name } } }
 fragment pulls on PullRequestConnection { pageInfo { hasNextPage endCursor } nodes { ...pull } }
 `
 
@@ -108,6 +109,7 @@ type (
 		Number      int
 		Title, Body string
 		UpdatedAt   time.Time
+		MergedAt    *time.Time
 		MergeCommit *struct{ OID string }
 		Labels      struct{ Nodes []struct{ Name string } }
 	}
@@ -156,6 +158,9 @@ func (r releasesNode) releases() []Release {
 
 func (n pullNode) pull() Pull {
 	p := Pull{Pull: schemas.Pull{Number: n.Number, Title: text(n.Title), Body: text(n.Body)}, Updated: n.UpdatedAt.UTC()}
+	if n.MergedAt != nil {
+		p.Merged = n.MergedAt.UTC()
+	}
 	if n.MergeCommit != nil {
 		p.Merge = n.MergeCommit.OID
 	}

@@ -25,6 +25,9 @@ type Library struct {
 	client *Client
 	dir    string
 	mark   string // of the API, in names of files
+	// Before is the day from which on releases and merged pull requests are not given, though
+	// they are kept; zero gives all.
+	Before time.Time
 
 	mu    sync.Mutex
 	known map[string]*known // by lower name
@@ -49,7 +52,7 @@ type known struct {
 }
 
 // format is the format of a file of known.
-const format = 1
+const format = 2
 
 // NewLibrary keeps what client says in dir.
 func NewLibrary(client *Client, dir string) *Library {
@@ -275,6 +278,11 @@ func (l *Library) Repository(name string) (f schemas.Forge, edits int) {
 	return k.Repository, k.Edits
 }
 
+// counts reports whether what happened at a time is given. What has no time is.
+func (l *Library) counts(at time.Time) bool {
+	return l.Before.IsZero() || at.IsZero() || at.Before(l.Before)
+}
+
 // Releases are the releases of a repository as they are announced, newest first, without
 // drafts: nobody else sees those.
 func (l *Library) Releases(name string) []Release {
@@ -284,7 +292,7 @@ func (l *Library) Releases(name string) []Release {
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(k.Releases), func(r Release) bool { return r.Draft })
+	return slices.DeleteFunc(slices.Clone(k.Releases), func(r Release) bool { return r.Draft || !l.counts(r.Published) })
 }
 
 // Pulls gives pull requests by number, and asks for those that are not known. Errors: those
@@ -310,7 +318,7 @@ func (l *Library) Pulls(ctx context.Context, name string, numbers []int) (map[in
 	}
 	out := map[int]schemas.Pull{}
 	for _, n := range numbers {
-		if p, ok := k.Pulls[n]; ok {
+		if p, ok := k.Pulls[n]; ok && l.counts(p.Merged) {
 			out[n] = p.Pull
 		}
 	}
@@ -345,7 +353,7 @@ func (l *Library) Merged(ctx context.Context, name string, since time.Time) (map
 	out := map[string]schemas.Pull{}
 	for _, p := range k.Pulls {
 		// Of several that were merged as one commit, the first one.
-		if have, twice := out[p.Merge]; p.Merge != "" && (!twice || p.Number < have.Number) {
+		if have, twice := out[p.Merge]; p.Merge != "" && l.counts(p.Merged) && (!twice || p.Number < have.Number) {
 			out[p.Merge] = p.Pull
 		}
 	}

@@ -73,11 +73,14 @@ func find(ctx context.Context, path string) (*found, error) {
 }
 
 func (s *found) readTags(ctx context.Context, dir string) error {
-	return eachRef(ctx, dir, "refs/tags", func(id, name string) { s.tags = append(s.tags, ref{id, name}) })
+	return eachRef(ctx, dir, func(id, name string) { s.tags = append(s.tags, ref{id, name}) }, tagRefs)
 }
 
-func eachRef(ctx context.Context, dir, below string, visit func(id, name string)) error {
-	out, err := output(inside(ctx, dir, "for-each-ref", "--format=%(objectname) %(refname)", below))
+const tagRefs = "refs/tags"
+
+// eachRef visits the refs that git lists for some arguments.
+func eachRef(ctx context.Context, dir string, visit func(id, name string), args ...string) error {
+	out, err := output(inside(ctx, dir, append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, args...)...))
 	if err != nil {
 		return fmt.Errorf("listing refs: %w", err)
 	}
@@ -91,7 +94,7 @@ func eachRef(ctx context.Context, dir, below string, visit func(id, name string)
 // pullRefs are the heads of pull requests that a repository has, by number.
 func pullRefs(ctx context.Context, dir string) ([]pull, error) {
 	var out []pull
-	err := eachRef(ctx, dir, "refs/pull", func(id, name string) {
+	err := eachRef(ctx, dir, func(id, name string) {
 		m := pullRef.FindStringSubmatch(name)
 		if m == nil {
 			return
@@ -99,7 +102,7 @@ func pullRefs(ctx context.Context, dir string) ([]pull, error) {
 		if n, err := strconv.Atoi(m[1]); err == nil { // a number beyond int is not a pull request
 			out = append(out, pull{n, id})
 		}
-	})
+	}, "refs/pull")
 	slices.SortFunc(out, func(a, b pull) int { return a.number - b.number })
 	return out, err
 }

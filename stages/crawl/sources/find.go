@@ -144,7 +144,7 @@ func (f *Finder) foundBy(ctx context.Context, src config.Source, known findings)
 	if src.Preset == "" {
 		return found, schemas.Gates{}, nil
 	}
-	asked, err := time.Parse(time.DateOnly, have.Asked)
+	asked, err := time.Parse(time.DateOnly, cmp.Or(f.Config.AsOf.String(), have.Asked))
 	if err != nil {
 		return nil, schemas.Gates{}, fmt.Errorf("reading what searches found: %w", err)
 	}
@@ -331,6 +331,7 @@ func (f *Finder) askedOf(s *Set, src placed, said answers, seed *schemas.Source)
 	}
 	seed.Forge = f.forgeOf(src, said)
 	_, seed.Edits = f.GitHub.Repository(src.GitHub)
+	seed.AsOf = f.Config.AsOf.String()
 	if forge := seed.Forge; !strings.EqualFold(forge.Name, src.GitHub) {
 		f.Say("%s is %s on GitHub now; its IDs stay as they are", src.GitHub, forge.Name)
 	}

@@ -47,13 +47,22 @@ func (f *Finder) look(ctx context.Context, all []placed, said answers) []looked 
 		}
 		g.Go(func() error {
 			if ctx.Err() == nil {
-				out[i].origin, out[i].err = gitrepo.Look(ctx, src.Git, src.Name, filepath.Join(f.Cache, "mirrors"))
+				out[i].origin, out[i].err = f.lookAt(ctx, src)
 			}
 			return nil
 		})
 	}
 	_ = g.Wait() // each has its own error
 	return out
+}
+
+// lookAt looks up one source, as it stood before the day of the configuration.
+func (f *Finder) lookAt(ctx context.Context, src placed) (*gitrepo.Origin, error) {
+	o, err := gitrepo.Look(ctx, src.Git, src.Name, filepath.Join(f.Cache, "mirrors"))
+	if day := f.Config.AsOf; err == nil && !day.IsZero() {
+		err = o.Before(ctx, day.Time)
+	}
+	return o, err
 }
 
 // Open looks up all sources before anything starts, so that every wrong path is said at
@@ -101,6 +110,9 @@ func (f *Finder) Open(ctx context.Context) (*Set, error) {
 	if len(problems) > 0 {
 		return nil, errors.Join(problems, s.Close())
 	}
+	if len(s.order) == 0 && len(s.asked) == 0 && !c.AsOf.IsZero() {
+		return nil, errors.Join(refuse("no source has a commit before as_of (%s)", c.AsOf), s.Close())
+	}
 	if len(s.origins) == 0 && len(s.later) > 0 {
 		return nil, errors.Join(&RefusedError{Err: errors.Join(s.later...), Later: true}, s.Close())
 	}
@@ -122,6 +134,9 @@ func (f *Finder) addLooked(s *Set, src placed, said answers, l looked) (problem 
 	case none != nil && l.err != nil:
 		seed.Repo, seed.Forge = schemas.Repo{Name: silentName(src.Source), URL: src.Git}, &schemas.Forge{Name: src.GitHub, Gone: none.Error()}
 		s.absent[seed.Repo.Name] = none
+	case errors.Is(l.err, gitrepo.ErrNotYet):
+		f.Say("%v; left out", l.err)
+		return ""
 	case errors.Is(l.err, gitrepo.ErrRemote):
 		s.later = append(s.later, l.err)
 		f.Say("%s  deferred: %v", src.Git, l.err)
