@@ -60,7 +60,10 @@ func (f Finding) String() string {
 
 // Check lints a dataset's folder and every row in it; nothing is run. An error
 // means that there is no dataset to lint. Findings come in order of place.
-func Check(dir string) ([]Finding, error) {
+func Check(dir string) ([]Finding, error) { return CheckEach(dir, func(int, int) {}) }
+
+// CheckEach is Check that says of how many rows it has looked at how many.
+func CheckEach(dir string, say func(n, of int)) ([]Finding, error) {
 	d, findings, err := load(dir)
 	if err != nil {
 		return nil, err
@@ -75,7 +78,8 @@ func Check(dir string) ([]Finding, error) {
 	}
 	c.card()
 	flaky := c.flakes()
-	for _, r := range d.Rows {
+	for i, r := range d.Rows {
+		say(i+1, len(d.Rows))
 		c.row(r)
 		c.flakesOf(r, flaky)
 	}

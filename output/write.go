@@ -54,6 +54,8 @@ type Input struct {
 	// Unsound puts a dataset in its place also where Check has something against it, for tests
 	// of what reads datasets.
 	Unsound bool
+	// Wrote is told how many tasks are written; nil is told nothing.
+	Wrote func(n int)
 	// Left is told of the rows that went, once they have; nil is told nothing.
 	Left func([]Leaving)
 }
@@ -242,6 +244,7 @@ type writer struct {
 	sources  map[*Dataset]*carriedFrom
 	repos    map[string][]*Dataset // of carried tasks, by repository
 	release  *Release
+	wrote    func(n int)
 }
 
 func newWriter(dir string) (*writer, error) {
@@ -253,7 +256,7 @@ func newWriter(dir string) (*writer, error) {
 }
 
 func (w *writer) all(in Input) (Manifest, error) {
-	w.redactor, w.release = redactor{allow: in.Allow}, in.Release
+	w.redactor, w.release, w.wrote = redactor{allow: in.Allow}, in.Release, in.Wrote
 	if w.release != nil {
 		w.canary = w.release.Canary
 	}
@@ -344,6 +347,9 @@ func (w *writer) split(s SplitInput, timings io.Writer) error {
 			err = w.carry(x.carried, rows, p, timings, sets)
 		default:
 			err = w.task(x.task, rows, p, timings)
+		}
+		if w.wrote != nil {
+			w.wrote(w.counts.Tasks)
 		}
 		if err != nil {
 			return errors.Join(err, rows.drop(), packed.drop())

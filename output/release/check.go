@@ -28,14 +28,11 @@ func (f Finding) String() string {
 // Check holds a shelf, or some versions of it, to the rules of this package: digests along the
 // chain, folders, rows that stay, records of what went.
 func (s *Shelf) Check(only []Version, say func(what string, n, of int)) ([]Finding, error) {
-	c := &shelfCheck{s: s}
+	c := &shelfCheck{s: s, say: say}
 	c.folders()
 	for i, e := range s.Feed.Versions {
 		if len(only) > 0 && !slices.Contains(only, e.Version) {
 			continue
-		}
-		if say != nil {
-			say("version "+string(e.Version), i+1, len(s.Feed.Versions))
 		}
 		if err := c.version(i, e); err != nil {
 			return nil, err
@@ -47,6 +44,7 @@ func (s *Shelf) Check(only []Version, say func(what string, n, of int)) ([]Findi
 type shelfCheck struct {
 	s        *Shelf
 	findings []Finding
+	say      func(what string, n, of int)
 }
 
 func (c *shelfCheck) add(v Version, format string, args ...any) {
@@ -101,7 +99,7 @@ func (c *shelfCheck) version(i int, e Entry) error {
 		}
 	}
 	c.link(i, record)
-	findings, err := output.Check(c.s.Path(v))
+	findings, err := output.CheckEach(c.s.Path(v), func(n, of int) { c.say("tasks of "+string(v), n, of) })
 	if errors.Is(err, output.ErrNoDataset) {
 		c.add(v, "%v", err)
 		return nil

@@ -151,7 +151,7 @@ func noLeaks(_ context.Context, c *Candidate) (a Answer, err error) {
 
 // lint: check holds on the whole folder.
 func lint(_ context.Context, c *Candidate, dir string) (a Answer, err error) {
-	findings, err := output.Check(dir)
+	findings, err := output.CheckEach(dir, func(n, of int) { c.say("gate lint", n, of) })
 	if err != nil {
 		return a, err
 	}

@@ -536,6 +536,7 @@ func (c *Candidate) input() output.Input {
 			Canary: output.Canary(c.Shelf.Feed.Dataset, string(c.Version)),
 		},
 		Extra: c.extra,
+		Wrote: func(n int) { c.say("tasks written", n, len(c.Tasks)) },
 	}
 	from := c.Work
 	if from == nil {
