@@ -112,7 +112,7 @@ type ReasonText struct {
 
 // Reasons is every reason, in stage order.
 var Reasons = []ReasonText{
-	{FewReleases, "the repository has fewer releases than filters.min_releases", "lower the limit"},
+	{FewReleases, "the repository has fewer releases than filters.min_releases or the preset asks for", "lower the limit"},
 	{BadLicence, "the repository's licence is not among filters.licences", "add it to the list, where you may"},
 	{NoSources, "the repository has no source file in a language that is asked for", "nothing for a language that benchmint does not build; else widen filters.languages"},
 	{GoneSource, "GitHub has no such repository: deleted, private, blocked or never there, and there is no mirror of it", "take it off the list, or name where its code is (git)"},

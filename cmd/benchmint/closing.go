@@ -57,7 +57,7 @@ func (s *session) finish(ctx context.Context, f runFlags, end pipeline.Summary, 
 		}
 	}
 	code := codeOfRun(end, f, repos, fault)
-	r.Next = next(r, f, code, c, fault)
+	r.Next = s.next(r, f, code, fault)
 	if s.models.broke && code == exitDeferred {
 		r.Next = "raise model.max_cost (--set model.max_cost=DOLLARS), then the same command goes on from here"
 	}
@@ -299,9 +299,10 @@ func doNot(names []string) string {
 	return strings.Join(names, ", ") + " do"
 }
 
-// next is the one command that makes most sense now.
-func next(r result, f runFlags, code int, c *config.Config, fault error) string {
-	store := ""
+// next is the one command that makes most sense now: a new dataset is read, and a refreshed one
+// is proved, since a refresh does not prove old tasks again.
+func (s *session) next(r result, f runFlags, code int, fault error) string {
+	c, store := s.config, ""
 	if c.Origin("store").Layer != config.FromDefault && c.Origin("store").Layer != config.FromFile {
 		store = " --store " + recipe.Quote(withoutPassword(c.Store))
 	}
@@ -322,5 +323,8 @@ func next(r result, f runFlags, code int, c *config.Config, fault error) string 
 		return "benchmint status" + store + ", and benchmint explain ID" + store + " for why an item was rejected"
 	}
 	folder := recipe.Quote(filepath.Clean(r.Dataset))
-	return "benchmint check " + folder + " && benchmint prove " + folder
+	if s.refreshing {
+		return "benchmint prove " + folder
+	}
+	return "benchmint report " + folder
 }

@@ -79,6 +79,9 @@ func (s *shelf) explain(i *item) explanation {
 			e.Meaning, e.Do = row.Meaning, row.Advice()
 		}
 	}
+	if key := letThrough(s.config, end); key != "" {
+		e.Do = "nothing: " + key + " lets it through now; the next run tries it again"
+	}
 	if r := i.recipe(); r != nil {
 		e.Evidence, e.Repairs, e.Rivals = r.Evidence, r.Repairs, r.Rivals
 	}

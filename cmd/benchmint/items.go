@@ -22,8 +22,9 @@ import (
 // shelf reads a store by item: what every stage made of one ID.
 type shelf struct {
 	*store.Store
-	place string // for messages
-	blobs string // the folder of blobs
+	config *config.Config
+	place  string // for messages
+	blobs  string // the folder of blobs
 }
 
 // openShelf opens a store that is already there; reading makes none.
@@ -39,7 +40,7 @@ func openShelf(ctx context.Context, e *world, c *config.Config) (*shelf, error) 
 	if blobs == "" {
 		blobs = filepath.Join(c.Store, "blobs")
 	}
-	return &shelf{Store: s, place: folderOf(c), blobs: blobs}, nil
+	return &shelf{Store: s, config: c, place: folderOf(c), blobs: blobs}, nil
 }
 
 // item is everything the store knows of one ID.

@@ -18,20 +18,35 @@ import (
 const labelsKey = "filters.labels"
 
 // widens are the settings that let through what a filter left out, with its reasons. isWide
-// says that the configuration does so already.
+// says that the configuration does so already. shared says that other rules than the filter
+// reject with these reasons, too: a preset, a group that a source asks for.
 var widens = []struct {
 	key, value string
 	reasons    []schemas.Reason
 	isWide     func(*config.Config) bool
+	shared     bool
 }{
-	{"filters.modifies_only", "false", []schemas.Reason{schemas.AddsFunctions, schemas.DropsFunctions, schemas.UnreadSource}, func(c *config.Config) bool { return !c.Filters.ModifiesOnly }},
-	{labelsKey, "", []schemas.Reason{schemas.OtherLabel}, func(c *config.Config) bool { return len(c.Filters.Labels) == len(schemas.Labels) }},
-	{"filters.max_source_lines", "0", []schemas.Reason{schemas.TooLarge}, func(c *config.Config) bool { return c.Filters.MaxSourceLines == 0 }},
-	{"filters.thin", "true", []schemas.Reason{schemas.ThinStatement}, func(c *config.Config) bool { return c.Filters.Thin }},
-	{"filters.unnoticed", "true", []schemas.Reason{schemas.NoneNoticing}, func(c *config.Config) bool { return c.Filters.Unnoticed }},
-	{"filters.min_releases", "0", []schemas.Reason{schemas.FewReleases}, func(c *config.Config) bool { return c.Filters.MinReleases == 0 }},
-	{"filters.licences", "", []schemas.Reason{schemas.BadLicence}, func(c *config.Config) bool { return len(c.Filters.Licences) == 0 }},
-	{"service.min_endpoints", "1", []schemas.Reason{schemas.SmallGroup}, func(c *config.Config) bool { return c.Service.MinEndpoints <= 1 }},
+	{"filters.modifies_only", "false", []schemas.Reason{schemas.AddsFunctions, schemas.DropsFunctions, schemas.UnreadSource}, func(c *config.Config) bool { return !c.Filters.ModifiesOnly }, false},
+	{labelsKey, "", []schemas.Reason{schemas.OtherLabel}, func(c *config.Config) bool { return len(c.Filters.Labels) == len(schemas.Labels) }, false},
+	{"filters.max_source_lines", "0", []schemas.Reason{schemas.TooLarge}, func(c *config.Config) bool { return c.Filters.MaxSourceLines == 0 }, false},
+	{"filters.thin", "true", []schemas.Reason{schemas.ThinStatement}, func(c *config.Config) bool { return c.Filters.Thin }, false},
+	{"filters.unnoticed", "true", []schemas.Reason{schemas.NoneNoticing}, func(c *config.Config) bool { return c.Filters.Unnoticed }, false},
+	{"filters.min_releases", "0", []schemas.Reason{schemas.FewReleases}, func(c *config.Config) bool { return c.Filters.MinReleases == 0 }, true},
+	{"filters.licences", "", []schemas.Reason{schemas.BadLicence}, func(c *config.Config) bool { return len(c.Filters.Licences) == 0 }, false},
+	{"service.min_endpoints", "1", []schemas.Reason{schemas.SmallGroup}, func(c *config.Config) bool { return c.Service.MinEndpoints <= 1 }, true},
+}
+
+// letThrough is the setting that lets a rejected item through by now, "" where none does: the
+// item was rejected under other settings.
+func letThrough(c *config.Config, end schemas.Step) string {
+	for _, w := range widens {
+		label, _, _ := strings.Cut(end.Detail, ": ")
+		kept := w.isWide(c) || w.key == labelsKey && slices.Contains(c.Filters.Labels, label)
+		if kept && !w.shared && slices.Contains(w.reasons, end.Reason) {
+			return w.key
+		}
+	}
+	return ""
 }
 
 // filtered is what one filter left out, and the settings that let it through.

@@ -340,6 +340,8 @@ func TestRequest(t *testing.T) {
 		{"Added support for socks5h proxies.", "", "be able to use socks5h proxies"},
 		{"Add support for passing lambdas to `Nested`", "", "be able to pass lambdas to `Nested`"},
 		{"Add support of `Path` to `edit`", "", "add support for `Path` to `edit`"},
+		{"support Private Network Access spec", "", "add support for the Private Network Access spec"},
+		{"Support the new line protocol", "", "add support for the new line protocol"},
 		{"Supports generators", "", "be able to use generators"},
 		{"Support for better-exceptions is deprecated", "", "make sure that support for better-exceptions is deprecated"},
 		{"Allow mutating `__notes__` on exceptions", "", "be able to mutate `__notes__` on exceptions"},
@@ -457,6 +459,9 @@ func TestThin_rule(t *testing.T) {
 		{"I want to have many option.", true},
 		{"I want to make sure that `asdict` is faster.", true},
 		{"I want to update dev.", true},
+		{"I want to improve check for type list and improve error msg.", true}, // of what?
+		{"I want to improve check for type list of rows and improve error msg.", false},
+		{"I want to improve check for type list and improve error msg of `load`.", false},
 	} {
 		if got := thin(tc.text, 0); got != tc.want {
 			t.Errorf("%t: %s (%d words)", got, tc.text, len(content(tc.text)))

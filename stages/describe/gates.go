@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
@@ -180,13 +181,28 @@ const (
 	maxNames    = 2 // that count
 )
 
-// pointer is a sentence that only says where to read on; a solver has no such page.
-var pointer = lazyregexp.New(`(?i)(?:^|[.!?]\s+|\n)(?:this is )?(?:based on|see(?: also)?|as (?:described|discussed|proposed|reported) (?:in|on|at)|described in|discussed in|according to|details? (?:in|at|on)|more (?:in|at|on)|refer to) (?:the |this |that |these |a |an )?[^.!?\n]*\b(?:blog|post|article|report|draft|thread|discussion|issue|link|links|page|document|comment)s?\b[^.!?\n]*`)
+const (
+	pointing = `(?:this is )?(?:based on|see(?: also)?|as (?:described|discussed|proposed|reported) (?:in|on|at)|described in|discussed in|according to|details? (?:in|at|on)|more (?:in|at|on)|refer to) (?:the |this |that |these |a |an )?`
+	page     = `\b(?:blog|post|article|report|draft|thread|discussion|issue|link|links|page|document|comment)s?\b`
+)
+
+// pointer is a sentence that says where to read on; a solver has no such page. elsewhere
+// says nothing beside that.
+var (
+	pointer   = lazyregexp.New(`(?i)(?:^|[.!?]\s+|\n)` + pointing + `[^.!?\n]*` + page + `[^.!?\n]*`)
+	elsewhere = lazyregexp.New(`(?i)^` + pointing + `[^.!?,;:\n]*` + page + `[.!]?$`)
+)
+
+// anywhere are words that fit any program: they say what is done there, and not where.
+var anywhere = sync.OnceValue(func() map[string]bool {
+	return content(`argument behaviour case check class code condition data dict error exception function handle handling input instance integer item list logic
+		message method msg number object output parameter result return string text type value variable`)
+})
 
 // thin reports whether a text says too little to work on. stated is how many names and
 // literals stand below it.
 func thin(text string, stated int) bool {
-	words := len(content(pointer.ReplaceAllString(text, " ")))
-	named := min(maxNames, len(prose.Names(text))+stated)
-	return words < enough && (words == 0 || named == 0 || words+named < enoughNamed)
+	said := content(pointer.ReplaceAllString(text, " "))
+	words, named := len(said), min(maxNames, len(prose.Names(text))+stated)
+	return named == 0 && share(said, anywhere()) == 1 || words < enough && (words == 0 || named == 0 || words+named < enoughNamed)
 }

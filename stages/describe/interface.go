@@ -39,6 +39,11 @@ func (s *solution) interfaceOf(proved []schemas.Name) []schemas.Name {
 			add(nameOf(name, s.declared[name][i], s)) // the first declaration is enough to know the name
 		}
 	}
+	for _, d := range s.members() {
+		if !given[d.decl.Name] {
+			add(nameOf(d.decl.Name, d, s))
+		}
+	}
 	slices.SortFunc(out, func(a, b schemas.Name) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Signature, b.Signature))
 	})
@@ -71,7 +76,7 @@ func (s *solution) shownPath(n schemas.Name) string {
 
 var (
 	assigned = lazyregexp.New(`^((?:const |var )?[^=]*[^=:!<>\s])\s*=\s*([^=].*)$`)
-	simple   = lazyregexp.New(`^(?:-?[\d._]+|"[^"]{0,60}"|'[^']{0,60}'|True|False|None|true|false|nil|iota)$`)
+	simple   = lazyregexp.New(`^(?:-?[\d._]+(?:\s*(?:<<|\*\*?)\s*[\d_]+)?|0[xob][\da-fA-F_]+|"[^"]{0,60}"|'[^']{0,60}'|True|False|None|true|false|nil|iota)$`)
 )
 
 // shown returns a name's signature. It keeps the value of a constant or variable only

@@ -52,12 +52,26 @@ func (s *solution) wanted() []string {
 		}
 		// The key of a setting is a string in the code and a keyword in the tests.
 		asKeyword := s.tests.keywords[l.value] && len(s.declared[l.value]) == 0
-		if asKeyword || slices.ContainsFunc(s.tests.literals, func(t string) bool { return sameText(l.value, t) && !s.base.holds(t) }) {
+		if asKeyword || s.inTests(func(t string) bool { return sameText(l.value, t) }) != "" {
 			out = append(out, l.value)
+			continue
+		}
+		// What writes a text may change its case: the tests decide.
+		if t := s.inTests(func(t string) bool { return strings.EqualFold(l.value, t) && !english.MatchString(t) }); t != "" {
+			out = append(out, t)
 		}
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
+}
+
+// inTests is the first such literal of the tests that the base lacks, "" where there is none.
+func (s *solution) inTests(such func(literal string) bool) string {
+	i := slices.IndexFunc(s.tests.literals, func(t string) bool { return such(t) && !s.base.holds(t) })
+	if i < 0 {
+		return ""
+	}
+	return s.tests.literals[i]
 }
 
 // inBase reports whether every part of the literal is in the base. A part that could be an

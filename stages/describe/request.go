@@ -207,6 +207,7 @@ var (
 	ability    = lazyregexp.New(`(?i)^(?:the |an? )?(?:ability|possibility|option|way) to (.+)$`)
 	allowTo    = lazyregexp.New(`(?i)^(?:(?:users?|you|us|callers?|one|developers?) )?to (.+)$`)
 	toWhat     = lazyregexp.New(" to (?:the |[`A-Z])")
+	agreed     = lazyregexp.New(`(?i)\b(?:spec|specification|standard|protocol)$`)
 	overly     = lazyregexp.New(`^(?:the )?(?:use|usage) of (.+)$`)
 )
 
@@ -221,6 +222,12 @@ func able(what string) string {
 	}
 	if toWhat.MatchString(what) { // "of `Path` to `edit`"
 		return "add support for " + lower(what)
+	}
+	if agreed.MatchString(what) { // nobody uses a specification
+		if !slices.Contains(determiners, strings.ToLower(first)) {
+			what = "the " + what
+		}
+		return "add support for " + what
 	}
 	return "be able to use " + lower(what)
 }

@@ -99,10 +99,13 @@ func (t texts) draft() draft {
 	return d
 }
 
-// testable returns the draft without what no test can see and without sentences that do
-// not say what their author said. The sentences that follow a wish go with it.
+// testable returns the draft without what no test can see, without sentences that only say
+// where to read on, and without those that do not say what their author said. The sentences that
+// follow a wish go with it.
 func (d draft) testable() draft {
-	drop := func(p piece) bool { return untestable(p.text) || !faithful(p.text, p.source, p.heading) }
+	drop := func(p piece) bool {
+		return untestable(p.text) || elsewhere.MatchString(p.text) || !faithful(p.text, p.source, p.heading)
+	}
 	var wishes []piece
 	gone := false
 	for _, p := range d.wishes {

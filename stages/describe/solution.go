@@ -3,6 +3,7 @@ package describe
 import (
 	"bytes"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -177,6 +178,46 @@ func (s *solution) gained(name string) int {
 	})
 }
 
+// members are the members with a value that an enumeration gains and that the tests see without
+// their name: they go through the enumeration, or the project tells its users the name.
+func (s *solution) members() []declaration {
+	var out []declaration
+	for _, p := range codePaths(s.start) {
+		after, before := s.after.file(p), s.base.file(p)
+		if after == nil || before == nil {
+			continue
+		}
+		for _, d := range declarations(p, after) {
+			if d.decl.Kind != outline.Field || d.decl.Parent < 0 || !assigned.MatchString(d.decl.Signature) {
+				continue
+			}
+			owner := after.Decls[d.decl.Parent]
+			was := func(qualified string) bool {
+				return slices.ContainsFunc(before.Decls, func(b outline.Decl) bool { return b.Qualified == qualified })
+			}
+			gains := enumeration.MatchString(owner.Signature) && was(owner.Qualified) && !was(d.decl.Qualified)
+			if gains && s.tests.asked[owner.Name] && (s.told(d.decl.Name) || s.walked(owner.Name)) {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// enumeration is the head of a class whose members are values.
+var enumeration = lazyregexp.New(`^class \w+\(.*(?:Enum|Flag)\b.*\)`)
+
+// told reports whether the notes or the title say a name.
+func (s *solution) told(name string) bool {
+	return slices.ContainsFunc(s.notes, func(n string) bool { return prose.Says(n, name) })
+}
+
+// walked reports whether the tests go through the members of a class.
+func (s *solution) walked(class string) bool {
+	all := regexp.MustCompile(`(?:\bin |\b(?:list|tuple|set|sorted|len)\()(?:\w+\.)*` + class + `\s*[:)\]]|\b` + class + `\.__members__`)
+	return slices.ContainsFunc(s.start.TestPaths(), func(p string) bool { return all.Match(s.after.read(p)) })
+}
+
 // declares reports whether the code part declares a name that the tests can mean. They
 // mean a parameter only where they pass it by name.
 func (s *solution) declares(name string) bool {
@@ -188,7 +229,7 @@ func (s *solution) declares(name string) bool {
 // allowed reports whether the project itself tells users the name: in its notes, in docs
 // of the base, or in the help that the program prints.
 func (s *solution) allowed(name string) bool {
-	if slices.ContainsFunc(s.notes, func(n string) bool { return prose.Says(n, name) }) || s.base.documents(name) {
+	if s.told(name) || s.base.documents(name) {
 		return true
 	}
 	return slices.ContainsFunc(s.help, func(h string) bool { return prose.Says(h, name) })
