@@ -19,7 +19,7 @@ func (s *solution) interfaceOf(proved []schemas.Name) []schemas.Name {
 	add := func(n schemas.Name) {
 		n.Signature = s.uncommented(n)
 		n.Signature, n.Path = s.shown(n), s.shownPath(n)
-		out = append(out, n)
+		out, given[n.Name] = append(out, n), true
 		for _, part := range partsOf(n.Name) {
 			given[part] = true
 		}
@@ -40,7 +40,7 @@ func (s *solution) interfaceOf(proved []schemas.Name) []schemas.Name {
 		}
 	}
 	for _, d := range s.members() {
-		if !given[d.decl.Name] {
+		if !given[d.decl.Qualified] {
 			add(nameOf(d.decl.Name, d, s))
 		}
 	}
