@@ -32,9 +32,6 @@ type Rejected struct {
 	// Evidence is the blob of what was found out before the reject: a proof as far
 	// as it came.
 	Evidence schemas.Digest
-	// Own says that a shared build was rejected for a property of the member that it
-	// was tried with: that member ends, and the next one tries for itself.
-	Own bool
 }
 
 func (r *Rejected) Error() string {

@@ -93,7 +93,6 @@ type Settlement struct {
 	Reason     schemas.Reason
 	Detail     string
 	Evidence   schemas.Digest
-	Own        bool // a build rejected for a property of the member that it was tried with
 	NotBefore  time.Time
 	Said       bool // the resource named NotBefore itself: the wait is not of the budget, the try is
 	MS         int64

@@ -85,9 +85,6 @@ func (s shout) Build(_ context.Context, in word) (built, error) {
 	s.p.mu.Lock()
 	s.p.build++
 	s.p.mu.Unlock()
-	if in.Text == "odd" {
-		return built{}, &pipeline.Rejected{Reason: schemas.NoRunner, Own: true}
-	}
 	if in.Text[:1] == "z" {
 		return built{}, pipeline.Reject(schemas.NoBuild, "no %s", "z")
 	}
@@ -290,17 +287,6 @@ func TestRetryAsksAgain(t *testing.T) {
 	p.bad = nil
 	run(t, t.Context(), p, s, "1", pipeline.RunOptions{}, "no")
 	equal(t, "after retry", []string{"No"}, p.out)
-}
-
-func TestSharedBuildIsNotSettledByOneOddMember(t *testing.T) {
-	t.Parallel()
-	p := &plant{}
-	run(t, t.Context(), p, open(t), "1", pipeline.RunOptions{}, "odd other old")
-	equal(t, "drained", []string{"Old", "Other"}, p.out)
-	equal(t, "ends", []string{"shout/odd rejected provision/no_tests_ran"}, p.ends)
-	if p.build > 2 {
-		t.Errorf("%d builds, want one by the odd member and one for the others", p.build)
-	}
 }
 
 // A reject says its reason and what was found, each once.

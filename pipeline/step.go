@@ -260,7 +260,7 @@ func (r *run) end(ctx context.Context, res *result, err error) {
 			errors.As(err, &res.halted)
 		}
 	case s.State == schemas.StepRejected && errors.As(err, &rejected):
-		s.Reason, s.Evidence, s.Own = rejected.Reason, rejected.Evidence, rejected.Own
+		s.Reason, s.Evidence = rejected.Reason, rejected.Evidence
 		s.Detail = strings.TrimPrefix(s.Detail, string(rejected.Reason)+": ")
 	case s.State == schemas.StepDeferred && errors.As(err, &deferred):
 		res.resource, res.until = deferred.Resource, deferred.Until

@@ -231,19 +231,13 @@ func (s *Store) redo(ctx context.Context, st *stage, above, moved bool) error {
 	if moved {
 		good = "of none"
 	}
-	pages := []func(*tx, string) (bool, string){func(t *tx, after string) (bool, string) { return t.redoPage(st, good, after, above) }}
-	if st.Of != "" {
-		pages = append(pages, func(t *tx, after string) (bool, string) { return t.refusedPage(st, after) })
-	}
-	for _, next := range pages {
-		for after, more := "", true; more; {
-			var last string
-			err := s.write(ctx, "redo", func(t *tx) { more, last = next(t, after) })
-			if err != nil {
-				return err
-			}
-			after = last
+	for after, more := "", true; more; {
+		var last string
+		err := s.write(ctx, "redo", func(t *tx) { more, last = t.redoPage(st, good, after, above) })
+		if err != nil {
+			return err
 		}
+		after = last
 	}
 	return s.write(ctx, "redo", func(t *tx) {
 		t.exec("UPDATE stage SET fingerprint = $1, info = $2 WHERE name = $3", st.Fingerprint, string(info), st.Name)
@@ -285,22 +279,6 @@ func (t *tx) redoPage(st *stage, good schemas.Digest, after string, above bool) 
 		}
 	}
 	return more, last
-}
-
-// refusedPage walks the members that a build of the old version refused: the new
-// one may take them. Their build is gone, or is another member's.
-func (t *tx) refusedPage(st *stage, after string) (more bool, last string) {
-	rows := t.load("stage = $1 AND key > $2 AND through = $3 ORDER BY key LIMIT $4 {lock}", st.Of, after, refusal, page)
-	for _, r := range rows {
-		last = r.key
-		if r.live {
-			t.reopen(r)
-			continue
-		}
-		r.through, r.madeBy = 0, "" // stale when it comes back
-		t.save(r)
-	}
-	return len(rows) == page, last
 }
 
 // reopened makes many steps of one state ready that need no build.

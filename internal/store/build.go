@@ -98,13 +98,13 @@ func (t *tx) leaveBuild(m *row, share string) {
 		}
 		t.save(b)
 	} else if b.parent == m.id && !settled(b.state) {
-		// Also where it runs: it may be about to refuse m, which is none of next's.
+		// Also where it runs: it may be about to end by what m has, which is none of next's.
 		t.tryWith(b, next)
 	}
 }
 
 // renew: a member has another input now. A build that is tried with it begins anew:
-// it may be about to refuse what the member is no more.
+// it may be about to end by what the member is no more.
 func (t *tx) renew(m *row) {
 	info := t.s.stage(m.stage)
 	if m.share == "" || info.Build == "" {
@@ -176,23 +176,4 @@ func (t *tx) built(b *row, again, other bool) {
 			t.reopen(m)
 		}
 	}
-}
-
-// refusal stands for a build in the row of a member that it refused.
-const refusal = -1
-
-// refused: the member that a build was tried with cannot have one. It ends, and
-// the next takes its place; where there is none, the build goes.
-func (t *tx) refused(b *row, s *settlement) {
-	tried := t.load("id = $1 AND live AND stage = $2 {lock}", b.parent, t.s.stage(b.stage).Of)
-	for _, m := range tried {
-		m.cost, m.through = m.cost+s.Cost, refusal
-		t.end(m, s.State, s.Reason, s.Detail, s.Evidence)
-	}
-	if next := t.candidate(b, b.parent); next != nil {
-		t.tryWith(b, next)
-		return
-	}
-	t.count(&b.was, -1)
-	t.exec("DELETE FROM step WHERE id = $1", b.id)
 }

@@ -97,13 +97,6 @@ func (t *tx) settle(r *row, s *settlement) pipeline.Settled {
 		s = t.deferred(r, st, s)
 	}
 	build := st.Of != ""
-	if build && s.Own && s.State == schemas.StepRejected {
-		if !t.mine(r) {
-			return pipeline.Settled{Lost: true}
-		}
-		t.refused(r, s)
-		return pipeline.Settled{}
-	}
 	again, before := r.epoch > 0, r.outputDigest
 	if !t.book(r, st, s) {
 		return pipeline.Settled{Lost: true}
@@ -161,7 +154,7 @@ func check(st *stage, s *settlement) error {
 // failed is a settlement turned into a fault; what it cost stays.
 func failed(s *settlement, err error) *settlement {
 	f := *s
-	f.State, f.Reason, f.Detail, f.Evidence, f.made, f.Own = schemas.StepFailed, "", err.Error(), "", nil, false
+	f.State, f.Reason, f.Detail, f.Evidence, f.made = schemas.StepFailed, "", err.Error(), "", nil
 	return &f
 }
 

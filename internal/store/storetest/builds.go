@@ -139,58 +139,6 @@ func testBuildRedone(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testBuildRefused(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
-	odd := map[string]bool{"x/1": true, "y/1": true, "y/2": true}
-	d.Do = func(c pipeline.Claim) pipeline.Settlement {
-		if c.Stage == "make.build" && odd[c.Key+"/"+Text(c.Record)] {
-			return pipeline.Settlement{ID: c.ID, State: schemas.StepRejected, Reason: schemas.NoRunner, Own: true, Detail: Text(c.Record), Cost: 1}
-		}
-		return Default(c)
-	}
-	d.Seed("s=x/1=1 x/2=2 x/3=3 y/1=1 y/2=2")
-	d.Run()
-	d.Packs("x/2=2", "x/3=3")
-	d.Stands("grow done 1", "note done 5", "make.build done 1", "make done 2", "make rejected provision/no_tests_ran 3", "judge done 2", "pack held 2", "pack done 1")
-	if s := d.Is("make", "y/2", "rejected provision/no_tests_ran"); s.Detail != "2" || s.Cost != 1 {
-		t.Errorf("refused member: %+v", s)
-	}
-	d.Is("make.build", "y", "") // nobody is left to try it with
-	d.Ran = nil
-	// A new version of the stage asks the refused ones again.
-	odd = map[string]bool{"x/1": true}
-	d.Version("make", "2")
-	d.Begin()
-	d.Run()
-	d.Runs("make/x/1", "make/x/2", "make/x/3", "make.build/y", "make/y/1", "make/y/2", "judge/x/1", "judge/y/1", "judge/y/2", "pack/")
-	d.Packs("x/1=1", "x/2=2", "x/3=3", "y/1=1", "y/2=2")
-	// A redo that refuses the member it is tried with goes on with one that is done.
-	odd = map[string]bool{"x/1": true, "x/2": true}
-	d.Version("make.build", "2")
-	d.Begin()
-	d.Run()
-	d.Sound()
-	d.Is("make.build", "x", "done")
-	d.Is("make", "x/3", "done")
-	// A new version of the build asks again for those that the old one refused, also
-	// where no build was left of it; one that was away meanwhile when it comes back.
-	odd = map[string]bool{"x/1": true, "y/1": true, "y/2": true}
-	d.Version("make.build", "3")
-	d.Begin()
-	d.Run()
-	d.Packs("x/1=1", "x/2=2", "x/3=3") // x is tried with 3, which it stands for
-	d.Seed("s=x/1=1 x/2=2 x/3=3 y/2=2")
-	d.Run()
-	odd = nil
-	d.Version("make.build", "4")
-	d.Begin()
-	d.Run()
-	d.Packs("x/1=1", "x/2=2", "x/3=3", "y/2=2")
-	d.Seed("s=x/1=1 x/2=2 x/3=3 y/1=1 y/2=2")
-	d.Run()
-	d.Packs("x/1=1", "x/2=2", "x/3=3", "y/1=1", "y/2=2")
-}
-
 func testBuildWithdrawn(t *testing.T, place func(testing.TB) Place) {
 	d := Open(t, place(t), store.Options{})
 	d.Seed("r=x/1=1", "s=x/2=2")
@@ -208,13 +156,12 @@ func testBuildWithdrawn(t *testing.T, place func(testing.TB) Place) {
 	if c = d.TakeOne("make.build"); Text(c.Record) != "2" {
 		t.Errorf("tried with %s", c.Record)
 	}
-	// Its input changes while it runs: what was refused is no more.
+	// Its input changes while it runs: what it ends by is no more.
 	d.Seed("s=x/2=3")
 	d.End(Default(d.TakeOne("grow")))
 	d.End(Default(d.TakeOne("note")))
-	refusal := pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: schemas.NoRunner, Own: true}
-	if got := d.End(refusal); !got[0].Lost {
-		t.Error("a member was refused for an input that it has no more")
+	if got := d.End(pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: schemas.NoRunner}); !got[0].Lost {
+		t.Error("a build was rejected for an input that its member has no more")
 	}
 	if c = d.TakeOne("make.build"); Text(c.Record) != "3" {
 		t.Errorf("tried with %s", c.Record)

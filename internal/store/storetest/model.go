@@ -126,12 +126,6 @@ func (w *world) note(key, text string) string {
 	return fmt.Sprintf("%s.%d#%s", told, v/2, hidden)
 }
 
-// odd members cannot be built with; they refuse.
-func (w *world) odd(key, text string) bool {
-	told, _, _ := strings.Cut(text, "#")
-	return roll(4, "odd", key, told)
-}
-
 func (w *world) build(share string) string {
 	v := w.versions["make.build"]
 	if roll(5, "build", share, v) {
@@ -171,13 +165,11 @@ func (w *world) result(c pipeline.Claim) pipeline.Settlement {
 	case "note":
 		return ended(w.note(c.Key, text))
 	case "make.build":
-		if out := w.build(c.Key); out == "" {
+		out := w.build(c.Key)
+		if out == "" {
 			return pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: schemas.NoBuild}
-		} else if w.odd(c.Key, text) {
-			return pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: schemas.NoRunner, Own: true}
-		} else {
-			return Done(c, c.Key+"="+out)
 		}
+		return Done(c, c.Key+"="+out)
 	case "make":
 		built := ""
 		if c.Share != "" {
@@ -281,7 +273,7 @@ func (w *world) settled(h hand, s pipeline.Settlement, got pipeline.Settled) {
 		w.r.Fatalf("%s was settled by %s, which is dead", id, h.owner)
 	}
 	w.ended[id] = s.State == schemas.StepDone || s.State == schemas.StepRejected
-	w.excused[id] = got.Err != nil || s.Own // a build that was refused is tried with another
+	w.excused[id] = got.Err != nil
 	// What was made otherwise than before is to be followed. An end that is none takes
 	// everything with it, and brings it back unchanged.
 	if h.Stage == "make.build" {
@@ -535,7 +527,7 @@ func (w *world) quiesce() {
 		w.sound()
 	}
 	want := w.want()
-	if diff := gocmp.Diff(want, w.stand(want)); diff != "" {
+	if diff := gocmp.Diff(want, w.stand()); diff != "" {
 		w.r.Fatalf("not what a fresh run makes of %v %v (-want +got):\n%s\nit stands so:\n%s", w.seeds, w.texts, diff, w.dump())
 	}
 }
@@ -561,7 +553,7 @@ func (w *world) settleAll() {
 }
 
 // want is every end that a fresh run comes to: "stage/key" → its state, and the
-// record of what is held. "?" stands where it depends on who came first.
+// record of what is held.
 func (w *world) want() map[string]string {
 	out := map[string]string{}
 	members := map[string][]string{} // of a build: the texts by key
@@ -587,12 +579,6 @@ func (w *world) want() map[string]string {
 		}
 	}
 	for share, keys := range members {
-		odd := 0
-		for _, key := range keys {
-			if share != "" && w.odd(share, notes[key]) {
-				odd++
-			}
-		}
 		built := ""
 		if share != "" {
 			built = w.build(share)
@@ -601,42 +587,28 @@ func (w *world) want() map[string]string {
 		case share == "":
 		case built == "":
 			out["make.build/"+share] = "rejected"
-		case odd == len(keys):
-			// Nobody can be built with; or it was built with one who has left since.
-			out["make.build/"+share] = "?"
 		default:
 			out["make.build/"+share] = "done"
 		}
 		for _, key := range keys {
-			made := w.make(notes[key], built)
-			switch {
-			case share != "" && built == "":
+			if share != "" && built == "" {
 				out["make/"+key] = "rejected"
-			case share != "" && w.odd(share, notes[key]):
-				out["make/"+key] = "?" + made
-				continue // judged below, where it was made
-			default:
-				out["make/"+key] = "done"
-				w.wantJudged(out, key, made, grown[key])
+				continue
 			}
+			out["make/"+key] = "done"
+			verdict := w.judge(key, w.make(notes[key], built), grown[key])
+			if verdict == "" {
+				out["judge/"+key] = "rejected"
+				continue
+			}
+			out["judge/"+key], out["pack/"+key] = "done", verdict
 		}
 	}
 	return out
 }
 
-func (w *world) wantJudged(out map[string]string, key, made, grown string) {
-	verdict := w.judge(key, made, grown)
-	if verdict == "" {
-		out["judge/"+key] = "rejected"
-		return
-	}
-	out["judge/"+key] = "done"
-	out["pack/"+key] = verdict
-}
-
-// stand is what the store holds, in the same words; want is completed where the
-// store may choose.
-func (w *world) stand(want map[string]string) map[string]string {
+// stand is what the store holds, in the same words.
+func (w *world) stand() map[string]string {
 	d := w.driver
 	out := map[string]string{}
 	for _, s := range d.Plan {
@@ -647,22 +619,6 @@ func (w *world) stand(want map[string]string) map[string]string {
 			}
 			id := s.Name + "/" + step.Key
 			out[id] = string(step.State)
-			if made, free := strings.CutPrefix(want[id], "?"); free {
-				delete(want, id)
-				if s.Name == "make" && step.State == schemas.StepDone {
-					grown, _, err := d.Inputs("note", step.Key)
-					d.check(err)
-					w.wantJudged(want, step.Key, made, Text(grown))
-				}
-				if step.State == schemas.StepDone || step.State == schemas.StepRejected {
-					delete(out, id)
-				}
-			}
-		}
-	}
-	for id, x := range want {
-		if x == "?" {
-			delete(want, id) // a build that is not there
 		}
 	}
 	for _, line := range d.Packed() {

@@ -9,18 +9,12 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// rejects rejects each step that is named "stage/key" for its reason; a build named
-// with the text of a member refuses that member alone.
+// rejects rejects each step that is named "stage/key" for its reason.
 func rejects(d *Driver, reasons map[string]schemas.Reason) {
 	d.Do = func(c pipeline.Claim) pipeline.Settlement {
-		for _, own := range []bool{false, true} {
-			name := c.Stage + "/" + c.Key
-			if own {
-				name += "/" + Text(c.Record)
-			}
-			if reason := reasons[name]; reason != "" {
-				return pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: reason, Own: own, Detail: name}
-			}
+		name := c.Stage + "/" + c.Key
+		if reason := reasons[name]; reason != "" {
+			return pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepRejected, Reason: reason, Detail: name}
 		}
 		return Default(c)
 	}
@@ -40,12 +34,12 @@ func testReopen(t *testing.T, place func(testing.TB) Place) {
 	}
 	reopen(0, schemas.NoToolchain) // of a store without a step
 	rejects(d, map[string]schemas.Reason{
-		"make.build/x": schemas.NoBuild, "make.build/y/1": schemas.NoBuild, "note/a": schemas.NoToolchain, "note/b": schemas.OtherLabel,
+		"make.build/x": schemas.NoBuild, "note/a": schemas.NoToolchain, "note/b": schemas.OtherLabel,
 		"judge/c": schemas.NoF2P, "make.build/z": schemas.Unresolvable,
 	})
-	d.Seed("s=a=1 b=1 c=1 d=1 x/1=1 x/2=2 y/1=1 y/2=2 z/1=1")
+	d.Seed("s=a=1 b=1 c=1 d=1 x/1=1 x/2=2 y/1=1 z/1=1")
 	d.Run()
-	d.Packs("d=1", "y/2=2")
+	d.Packs("d=1", "y/1=1")
 	d.Sound()
 	ends := d.Stand()
 	d.Do, d.Ran = nil, nil
@@ -58,15 +52,15 @@ func testReopen(t *testing.T, place func(testing.TB) Place) {
 	}
 	// As a process does that has not begun a run yet.
 	d.Reopen()
-	reopen(4, schemas.NoToolchain, schemas.NoBuild) // a, x/1, x/2, y/1
+	reopen(3, schemas.NoToolchain, schemas.NoBuild) // a, x/1, x/2
 	reopen(0, schemas.NoToolchain, schemas.NoBuild) // asked twice
 	d.Begin()
 	d.Sound()
 	d.Is("make", "x/1", "waiting")
 	d.Is("make.build", "z", "rejected provision/resolve")
 	d.Run()
-	d.Runs("note/a", "make/a", "judge/a", "make.build/x", "make/x/1", "make/x/2", "judge/x/1", "judge/x/2", "make/y/1", "judge/y/1", "pack/")
-	d.Packs("a=1", "d=1", "x/1=1", "x/2=2", "y/1=1", "y/2=2")
+	d.Runs("note/a", "make/a", "judge/a", "make.build/x", "make/x/1", "make/x/2", "judge/x/1", "judge/x/2", "pack/")
+	d.Packs("a=1", "d=1", "x/1=1", "x/2=2", "y/1=1")
 	d.Is("note", "b", "rejected classify/label")
 	d.Is("judge", "c", "rejected validate/no_f2p")
 	d.Sound()

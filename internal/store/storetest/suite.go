@@ -11,7 +11,7 @@ func Run(t *testing.T, place func(testing.TB) Place) {
 		"flow": testFlow, "views": testViews, "odd_texts": testOddTexts, "big_records": testBigRecords, "expansion": testExpansion,
 		"seeds": testSeeds, "fence": testFence, "release": testRelease, "redo": testRedo, "redo_of_failed": testRedoOfFailed, "withdraw_and_revive": testWithdrawAndRevive,
 		"revived_stale": testRevivedStale, "reads": testReads, "two_parents": testTwoParents, "key_moves": testKeyMoves, "faults": testFaults,
-		"build_once": testBuildOnce, "build_ends": testBuildEnds, "build_redone": testBuildRedone, "build_refused": testBuildRefused,
+		"build_once": testBuildOnce, "build_ends": testBuildEnds, "build_redone": testBuildRedone,
 		"build_withdrawn": testBuildWithdrawn, "build_changes": testBuildChanges,
 		"crashes": testCrashes, "suspects": testSuspects, "blocked_suspects": testBlockedSuspects, "fingerprints": testFingerprints, "redo_cut_off": testRedoCutOff, "join": testJoin,
 		"deferral": testDeferral, "budget": testBudget, "drain": testDrain, "retry": testRetry,

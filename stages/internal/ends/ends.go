@@ -154,6 +154,6 @@ func For(err error, r schemas.Recipe) error {
 		return err
 	}
 	end := pipeline.Reject(schemas.HostPackages, "%s; without it: %w", r.Repairs[at].Symptom, err)
-	end.Own, end.Evidence = rejected.Own, rejected.Evidence
+	end.Evidence = rejected.Evidence
 	return end
 }
