@@ -2,6 +2,7 @@ package python
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,15 +76,36 @@ func (a arena) try(t *testing.T, f forgerytest.Forgery) testlog.Report {
 	return report
 }
 
+// ofEachKind are the forgeries that run before each merge: one for each thing that is
+// looked at.
+var ofEachKind = []string{
+	forgerytest.PythonSound, "plain_records", "fork_writes_later", "memory_of_the_parent", "exit_in_the_test", "endless_line",
+	"sitecustomize", "entry_point", "shadowed_json", "other_interpreter", "plugin_by_gc", "encoder", "every_report", "call_info",
+	"runtest", "every_makereport", "no_canary", "clock", "assertion_error",
+}
+
 // TestForgeries: code of a repository that speaks in the plugin's name, or has pytest say
 // what is not so, passes no test that fails.
 func TestForgeries(t *testing.T) {
 	t.Parallel()
+	testForgeries(t, slices.DeleteFunc(forgerytest.Python(), func(f forgerytest.Forgery) bool { return !slices.Contains(ofEachKind, f.Name) }))
+}
+
+// TestForgeriesAll runs all of them.
+func TestForgeriesAll(t *testing.T) {
+	t.Parallel()
+	testForgeries(t, forgerytest.Python())
+}
+
+func testForgeries(t *testing.T, forgeries []forgerytest.Forgery) {
 	if testing.Short() {
 		t.Skip("builds an environment")
 	}
+	if len(forgeries) < len(ofEachKind) {
+		t.Fatalf("%d forgeries", len(forgeries))
+	}
 	a := newArena(t)
-	for _, f := range forgerytest.Python() {
+	for _, f := range forgeries {
 		t.Run(f.Name, func(t *testing.T) {
 			report := a.try(t, f)
 			got := report.Index().Status(forgerytest.PythonTarget, "tests/test_value.py")

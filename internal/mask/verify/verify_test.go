@@ -119,6 +119,7 @@ func TestRun(t *testing.T) {
 		{"nothing_masked", map[string]string{"a.py": "x = 1\n"}, nil, nil},
 	} {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			language, _, _ := strings.Cut(p.name, "_")
 			if tool := tools[language]; tool != "" {
 				if _, err := (verify.Machine{Env: os.Environ()}).Look(tool); err != nil {

@@ -86,6 +86,11 @@ func Run(t *testing.T, k Kind) {
 		t.Fatalf("Base: %v", err)
 	}
 	b := &box{Sandbox: s, kind: k, base: base, world: w, options: o, home: home, sequence: new(atomic.Int64)}
+	for _, name := range k.Only {
+		if !slices.ContainsFunc(cases, func(c testCase) bool { return c.name == name }) {
+			t.Errorf("no case %s", name)
+		}
+	}
 	t.Run("cases", func(t *testing.T) {
 		for _, c := range cases {
 			if k.Only != nil && !slices.Contains(k.Only, c.name) {
