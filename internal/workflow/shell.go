@@ -2,79 +2,152 @@ package workflow
 
 import (
 	"path"
+	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
-// shellLines joins continued lines and leaves blank ones and comments out.
-func shellLines(lines []Word) []Word {
-	var out []Word
-	open := false
+// Line is a simple command of a shell step.
+type Line struct {
+	Word          // as it is written, without what it reads and writes
+	Args []string // its words, without quotes; what only a run can tell stays as it is written
+	// Dir is the folder that it runs in, from the tree's root: "" is the root, and any
+	// folder that cannot be known.
+	Dir string
+}
+
+// Commands are the simple commands of a shell script in the order in which they are written,
+// those of functions and of substitutions among them. lines are the script's; it begins in dir.
+// A script that Bash could not read, or a large one, is split at the signs that end a command.
+func Commands(lines []Word, dir string) []Line {
+	var script strings.Builder
 	for _, l := range lines {
-		text, continued := strings.CutSuffix(l.Value, "\\")
-		if !open && strings.HasPrefix(strings.TrimSpace(text), "#") {
-			continue // a shell does not continue comments
-		}
-		if open {
-			out[len(out)-1].Value += " " + text
-		} else {
-			out = append(out, Word{text, l.Source})
-		}
-		open = continued
+		script.WriteString(l.Value + "\n")
 	}
-	kept := out[:0]
-	for _, l := range out {
-		if l.Value = strings.TrimSpace(l.Value); l.Value != "" {
-			kept = append(kept, l)
+	// An expression of GitHub is no word of a shell, but has a word's place.
+	text := script.String()
+	masked := expression.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("x", len(s)) })
+	r := shellReader{text: text, lines: lines, dir: dir}
+	if len(text) <= maxFile {
+		if file, err := syntax.NewParser().Parse(strings.NewReader(masked), ""); err == nil {
+			syntax.Walk(file, r.visit)
+			return r.out
 		}
 	}
-	return kept
+	for _, l := range lines {
+		for _, part := range commandEnd.Split(l.Value, -1) {
+			if words := strings.Fields(part); len(words) > 0 && words[0][0] != '#' {
+				r.out = append(r.out, Line{Word{strings.TrimSpace(part), l.Source}, words, dir})
+			}
+		}
+	}
+	return r.out
 }
 
 var (
-	// changes finds the commands that change the folder of those behind them.
-	changes = lazyregexp.New(`(?:^|&&|;|\()\s*(?:cd|pushd|popd)\b`)
-	// commands are what a line holds between the signs that end a command.
-	commands  = lazyregexp.New(`\s*(?:&&|;)\s*`)
-	workspace = lazyregexp.New(`\$\{\{\s*github\.workspace\s*\}\}|\$\{?GITHUB_WORKSPACE\}?`)
+	commandEnd = lazyregexp.New(`[;&|]+`)
+	workspace  = lazyregexp.New(`\$\{\{\s*github\.workspace\s*\}\}|\$\{?GITHUB_WORKSPACE\}?`)
 )
 
-// placed gives lines the folders that they run in, from dir on. A line that changes its
-// folder is taken apart; the change of a subshell ends with it.
-func placed(lines []Word, dir string) []Line {
-	var out []Line
-	var outer []string // of the subshells, and of pushd
-	for _, l := range lines {
-		if !changes.MatchString(l.Value) {
-			out = append(out, Line{l, dir})
-			continue
-		}
-		for _, c := range commands.Split(l.Value, -1) {
-			for strings.HasPrefix(c, "(") {
-				outer, c = append(outer, dir), strings.TrimSpace(c[1:])
-			}
-			closed := 0
-			for len(c) > 0 && closed < len(outer) && c[len(c)-1] == ')' {
-				closed, c = closed+1, strings.TrimSpace(c[:len(c)-1])
-			}
-			switch name, to, _ := strings.Cut(c, " "); {
-			case name == "popd":
-				closed++
-			case name == "cd" || name == "pushd":
-				if name == "pushd" {
-					outer = append(outer, dir)
-				}
-				dir = folder(dir, to)
-			case c != "":
-				out = append(out, Line{Word{c, l.Source}, dir})
-			}
-			for ; closed > 0 && len(outer) > 0; closed-- {
-				dir, outer = outer[len(outer)-1], outer[:len(outer)-1]
-			}
+// shellReader goes through a script.
+type shellReader struct {
+	text  string
+	lines []Word
+	dir   string
+	outer []string // folders that popd leads back to
+	depth int      // of subshells and substitutions
+	out   []Line
+}
+
+func (r *shellReader) visit(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.Subshell:
+		return r.subshell(n.Stmts)
+	case *syntax.CmdSubst:
+		return r.subshell(n.Stmts)
+	case *syntax.ProcSubst:
+		return r.subshell(n.Stmts)
+	case *syntax.CallExpr:
+		if len(n.Args) > 0 {
+			r.call(n)
 		}
 	}
-	return out
+	return true
+}
+
+// subshell goes through what changes no folder of what follows. It goes down only so far: the
+// words of a command hold those of all substitutions in it.
+func (r *shellReader) subshell(of []*syntax.Stmt) bool {
+	const deepest = 64
+	if dir, outer := r.dir, r.outer; r.depth < deepest {
+		r.depth++
+		for _, s := range of {
+			syntax.Walk(s, r.visit)
+		}
+		r.dir, r.outer, r.depth = dir, outer, r.depth-1
+	}
+	return false
+}
+
+func (r *shellReader) call(n *syntax.CallExpr) {
+	var args []string
+	for _, a := range n.Assigns {
+		args = append(args, a.Name.Value+"="+r.word(a.Value))
+	}
+	for _, w := range n.Args {
+		args = append(args, r.word(w))
+	}
+	switch to := strings.Join(args[1:], " "); args[0] {
+	case "popd":
+		if last := len(r.outer) - 1; last >= 0 {
+			r.dir, r.outer = r.outer[last], r.outer[:last:last]
+		}
+	case "cd":
+		r.dir = folder(r.dir, to)
+	case "pushd":
+		r.outer = append(r.outer, r.dir)
+		r.dir = folder(r.dir, to)
+	default:
+		text := strings.ReplaceAll(r.written(n), "\\\n", " ")
+		r.out = append(r.out, Line{Word{text, r.lines[n.Pos().Line()-1].Source}, args, r.dir})
+	}
+}
+
+func (r *shellReader) written(n syntax.Node) string { return r.text[n.Pos().Offset():n.End().Offset()] }
+
+var (
+	escaped       = lazyregexp.New(`\\(?:\n|((?s:.)))`)
+	escapedQuoted = lazyregexp.New("\\\\(?:\n|([$`\"\\\\]))")
+)
+
+// word is a word without its quotes.
+func (r *shellReader) word(w *syntax.Word) string {
+	if w == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			b.WriteString(escaped.ReplaceAllString(r.written(p), "$1"))
+		case *syntax.SglQuoted:
+			b.WriteString(strings.TrimSuffix(strings.TrimLeft(r.written(p), "$")[1:], "'"))
+		case *syntax.DblQuoted:
+			for _, in := range p.Parts {
+				if _, lit := in.(*syntax.Lit); lit {
+					b.WriteString(escapedQuoted.ReplaceAllString(r.written(in), "$1"))
+				} else {
+					b.WriteString(r.written(in))
+				}
+			}
+		default:
+			b.WriteString(r.written(p))
+		}
+	}
+	return b.String()
 }
 
 // folder is where a change to a folder leads from dir, both from the tree's root. One that
@@ -97,53 +170,41 @@ func folder(dir, to string) string {
 	return to
 }
 
-var (
-	aptInstall = lazyregexp.New(`\bapt(?:-get)?\s+(?:-\S+\s+)*install\b([^;&|]*)`)
-	localeGen  = lazyregexp.New(`\blocale-gen\b([^;&|]*)`)
-	debian     = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
-)
+var debian = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
 
-// aptWords are the packages that a line installs.
-func aptWords(line Word) []Word {
-	var out []Word
-	for _, m := range aptInstall.FindAllStringSubmatch(line.Value, -1) {
-		words := arguments(m[1])
-		for i := 0; i < len(words); i++ {
-			switch w := strings.Trim(words[i], `"'`); {
-			case w == "-t" || w == "-o" || w == "-c":
-				i++ // a release, an option or a file
-			case debian.MatchString(w):
-				out = append(out, Word{w, line.Source})
-			}
+// packages are those that a command installs by apt.
+func (l Line) packages() (out []Word) {
+	words := after("install", after("apt", l.Args))
+	for i := 0; i < len(words); i++ {
+		switch w := words[i]; {
+		case w == "-t" || w == "-o" || w == "-c":
+			i++ // a release, an option or a file
+		case debian.MatchString(w):
+			out = append(out, Word{w, l.Source})
 		}
 	}
 	return out
 }
 
-// localeWords are the locales that a line makes.
-func localeWords(line Word) []Word {
-	var out []Word
-	for _, m := range localeGen.FindAllStringSubmatch(line.Value, -1) {
-		var some bool
-		for _, w := range arguments(m[1]) {
-			if w = strings.Trim(w, `"'`); w != "" && !strings.HasPrefix(w, "-") {
-				out, some = append(out, Word{w, line.Source}), true
-			}
+// locales are those that a command makes; one without value are those of /etc/locale.gen.
+func (l Line) locales() (out []Word) {
+	words := after("locale-gen", l.Args)
+	for _, w := range words {
+		if w != "" && !strings.HasPrefix(w, "-") {
+			out = append(out, Word{w, l.Source})
 		}
-		if !some {
-			out = append(out, Word{"", line.Source}) // those of /etc/locale.gen
-		}
+	}
+	if words != nil && out == nil {
+		out = append(out, Word{"", l.Source})
 	}
 	return out
 }
 
-// arguments are the words of a command up to a comment.
-func arguments(text string) []string {
-	words := strings.Fields(text)
-	for i, w := range words {
-		if strings.HasPrefix(w, "#") {
-			return words[:i]
-		}
+// after are the words behind a name, nil where it is not there.
+func after(name string, words []string) []string {
+	at := slices.IndexFunc(words, func(w string) bool { return strings.TrimSuffix(path.Base(w), "-get") == name })
+	if at < 0 {
+		return nil
 	}
-	return words
+	return words[at+1:]
 }

@@ -41,7 +41,7 @@ func (f Field) Key() string {
 	return f.Keys[len(f.Keys)-1]
 }
 
-// Tests is how a language tells the jobs that run tests from others. A nil function
+// Tests is how a language recognises the jobs that run tests. A nil function
 // says no.
 type Tests struct {
 	// Line recognises a shell line that runs tests, by itself or through a build tool.
@@ -65,21 +65,11 @@ type Job struct {
 
 // Step is one step of a job.
 type Step struct {
-	Uses string
-	With []Field
-	// Lines are the lines of a shell step: continued ones joined, blank ones and
-	// comments left out.
+	Uses     string
+	With     []Field
 	Lines    []Line
 	Packages []Word // words of apt-get install
 	Locales  []Word // words of locale-gen; one without value where it has none
-}
-
-// Line is a line of a shell step, or what stands behind a cd of one.
-type Line struct {
-	Word
-	// Dir is the folder that it runs in, from the tree's root: "" is the root, and any
-	// folder that cannot be known.
-	Dir string
 }
 
 // Read gives the jobs that run tests, in the order of paths and within a file as
@@ -185,13 +175,13 @@ func (s Step) runs(tests Tests) bool {
 
 func (d *document) step(n ast.Node, folders []string) Step {
 	s := Step{Uses: d.text(d.child(n, "uses")), With: d.fields(d.child(n, "with"))}
-	lines := shellLines(d.lines(d.child(n, "run")))
-	for _, l := range lines {
-		s.Packages = append(s.Packages, aptWords(l)...)
-		s.Locales = append(s.Locales, localeWords(l)...)
-	}
+	script := d.lines(d.child(n, "run"))
 	for _, f := range folders {
-		s.Lines = append(s.Lines, placed(lines, f)...)
+		s.Lines = append(s.Lines, Commands(script, f)...)
+	}
+	for _, l := range s.Lines[:len(s.Lines)/len(folders)] {
+		s.Packages = append(s.Packages, l.packages()...)
+		s.Locales = append(s.Locales, l.locales()...)
 	}
 	return s
 }

@@ -133,8 +133,10 @@ const wholeRead = `unit
   env LEVEL="2" ci.yml:35
   env MODE="off" ci.yml:35
   example/setup-tool@v5 tool-version="1.9\n1.20\n" ci.yml:25
-  line ="sudo apt-get update && sudo apt-get install -y -t stable libone-dev    g++ \"libtwo-dev\" $MORE ./local.deb # libthree" ci.yml:30
-  line ="locale-gen de_DE.UTF-8 fr_FR.UTF-8; sudo locale-gen" ci.yml:32
+  line ="sudo apt-get update" ci.yml:30
+  line ="sudo apt-get install -y -t stable libone-dev    g++ \"libtwo-dev\" $MORE ./local.deb" ci.yml:30
+  line ="locale-gen de_DE.UTF-8 fr_FR.UTF-8" ci.yml:32
+  line ="sudo locale-gen" ci.yml:32
   line ="check all" ci.yml:34
   package ="libone-dev" ci.yml:30
   package ="g++" ci.yml:30
@@ -258,7 +260,7 @@ func TestFolders(t *testing.T) {
 		{"subshell", one("    steps:\n    - run: |\n        (cd a && check)\n        check\n"), "a: check; : check"},
 		{"pushd", one("    steps:\n    - run: |\n        pushd a\n        check\n        popd\n        check\n"), "a: check; : check"},
 		{"workspace", one("    steps:\n    - working-directory: a\n      run: cd $GITHUB_WORKSPACE/b && check\n"), "b: check"},
-		{"unknown_cd", one("    steps: [{working-directory: a, run: cd $(mktemp -d) && check}]\n"), "a: check"},
+		{"unknown_cd", one("    steps: [{working-directory: a, run: cd $(mktemp -d) && check}]\n"), "a: mktemp -d; a: check"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -274,6 +276,39 @@ func TestFolders(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Words are those that a shell would give to a program; what only a run can tell stays.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("x", maxFile)
+	for name, c := range map[string]struct {
+		script string
+		want   [][]string
+	}{
+		"quotes":          {`pip install "a; b < '3'" c'd e'"\$f\d" g\ h`, [][]string{{"pip", "install", "a; b < '3'", `cd e$f\d`, "g h"}}},
+		"expressions":     {"A=${{ env.a }} run ${{ m.a }} \"$B\" $(date) x${{ 'y && z' }}", [][]string{{"A=${{ env.a }}", "run", "${{ m.a }}", "$B", "$(date)", "x${{ 'y && z' }}"}, {"date"}}},
+		"written":         {"cat > f <<E\npytest\nE\necho 'check; check' | tee x # check", [][]string{{"cat"}, {"echo", "check; check"}, {"tee", "x"}}},
+		"only_assignment": {"A=check", nil},
+		"not_a_script":    {"then a 'b' && c\n# check\nd", [][]string{{"then", "a", "'b'"}, {"c"}, {"d"}}},
+		"too_large":       {large + " 'a b'", [][]string{{large, "'a", "b'"}}},
+	} {
+		var script []Word
+		for line := range strings.SplitSeq(c.script, "\n") {
+			script = append(script, Word{Value: line})
+		}
+		var got [][]string
+		for _, l := range Commands(script, "") {
+			got = append(got, l.Args)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%.2000s", name, diff)
+		}
+	}
+	deep := strings.Repeat("$(", 2000) + "check" + strings.Repeat(")", 2000)
+	if got := len(Commands([]Word{{Value: deep}}, "")); got > 100 {
+		t.Errorf("%d commands are in one another", got)
 	}
 }
 

@@ -36,7 +36,7 @@ func readCI(t lang.Tree) ci {
 			out.addStep(s)
 			for _, l := range s.Lines {
 				for _, value := range filled(l.Value, j.Matrix) {
-					out.tests = append(out.tests, goTests(t, workflow.Word{Value: value, Source: l.Source}, j.Env["GOFLAGS"].Value, mostCalls)...)
+					out.tests = append(out.tests, goTests(t, []workflow.Word{{Value: value, Source: l.Source}}, j.Env["GOFLAGS"].Value, mostCalls)...)
 				}
 			}
 		}
@@ -84,7 +84,7 @@ var matrixUse = lazyregexp.New(`\$\{\{\s*matrix\.([A-Za-z0-9_.-]+)\s*\}\}`)
 func (c *ci) addCommands(t lang.Tree, p string, data []byte) {
 	for i, line := range strings.Split(string(data), "\n") {
 		if m := plainCommand.FindStringSubmatch(line); m != nil && testLine.MatchString(m[1]) {
-			c.tests = append(c.tests, goTests(t, workflow.Word{Value: strings.Trim(m[1], `"'`), Source: fmt.Sprintf("%s:%d", p, i+1)}, "", mostCalls)...)
+			c.tests = append(c.tests, goTests(t, []workflow.Word{{Value: strings.Trim(m[1], `"'`), Source: fmt.Sprintf("%s:%d", p, i+1)}}, "", mostCalls)...)
 		}
 	}
 }

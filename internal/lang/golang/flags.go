@@ -64,12 +64,12 @@ func commandTags(r schemas.Recipe, c schemas.Command) []string {
 	return tagsOf(append(strings.Fields(flags), c.Argv...))
 }
 
-// goTests are the calls of go test in a shell line, its own and those of the make targets
+// goTests are the calls of go test in a shell script, its own and those of the make targets
 // and scripts that it calls.
-func goTests(t lang.Tree, line workflow.Word, flags string, depth int) []variant {
+func goTests(t lang.Tree, script []workflow.Word, flags string, depth int) []variant {
 	var out []variant
-	for _, command := range shellCommands(line.Value) {
-		goflags := flags
+	for _, line := range workflow.Commands(script, "") {
+		command, goflags := line.Args, flags
 		for len(command) > 0 && assignment.MatchString(command[0]) {
 			if value, ok := strings.CutPrefix(command[0], "GOFLAGS="); ok {
 				goflags = value
@@ -83,11 +83,8 @@ func goTests(t lang.Tree, line workflow.Word, flags string, depth int) []variant
 			out = append(out, variant{append(keepFlags(strings.Fields(goflags)), keepFlags(words)...), line.Source})
 			continue
 		}
-		if depth == 0 {
-			continue
-		}
-		for _, l := range called(t, command) {
-			out = append(out, goTests(t, l, goflags, depth-1)...)
+		if depth > 0 {
+			out = append(out, goTests(t, called(t, command), goflags, depth-1)...)
 		}
 	}
 	return out
@@ -141,43 +138,6 @@ func keepFlags(words []string) []string {
 			out = append(out, "-short")
 		case value != "":
 			out = append(out, "-"+name+"="+value)
-		}
-	}
-	return out
-}
-
-// shellCommands splits a line into its commands and their words.
-func shellCommands(line string) [][]string {
-	var out [][]string
-	var words []string
-	var word strings.Builder
-	quote, in := rune(0), false
-	endWord := func() {
-		if in {
-			words = append(words, word.String())
-		}
-		word.Reset()
-		in = false
-	}
-	for _, r := range line + ";" {
-		switch {
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '\'' || r == '"':
-			quote, in = r, true
-		case r == ' ' || r == '\t':
-			endWord()
-		case r == ';' || r == '&' || r == '|' || r == '\n':
-			endWord()
-			if len(words) > 0 {
-				out = append(out, words)
-			}
-			words = nil
-		default:
-			word.WriteRune(r)
-			in = true
 		}
 	}
 	return out

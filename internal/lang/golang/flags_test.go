@@ -47,7 +47,7 @@ func TestGoTests(t *testing.T) {
 		"sudo -E env \"PATH=$PATH\" go test -tags root": "[-tags=root]",
 	} {
 		var got []string
-		for _, v := range goTests(m, workflow.Word{Value: line}, "", mostCalls) {
+		for _, v := range goTests(m, []workflow.Word{{Value: line}}, "", mostCalls) {
 			got = append(got, "["+strings.Join(v.words, " ")+"]")
 		}
 		if strings.Join(got, " ") != want {

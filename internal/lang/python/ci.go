@@ -19,10 +19,9 @@ type ci struct {
 	runs     []shellLine // of the test jobs
 }
 
-// shellLine is a line that CI runs, in a folder of the tree.
+// shellLine is a command that CI runs, in a folder of the tree.
 type shellLine struct {
-	requirement
-	dir string
+	workflow.Line
 	job int // counted over all workflows
 }
 
@@ -59,7 +58,8 @@ func (m *manifest) readCI() ci {
 		for _, s := range j.Steps {
 			out.step(s)
 			for _, l := range s.Lines {
-				out.runs = append(out.runs, shellLine{requirement{l.Value, l.Source}, m.known(l.Dir), i})
+				l.Dir = m.known(l.Dir)
+				out.runs = append(out.runs, shellLine{l, i})
 			}
 		}
 	}
@@ -123,22 +123,19 @@ var browserOrTool = map[string]bool{"python3": true, "python3-pip": true, "pytho
 // stepVersion recognises a variable that CI files keep for their own steps.
 var stepVersion = lazyregexp.New(`(?i)^PYTHON_?VERSION`)
 
-// commandEnds stand between the commands of a line.
-var commandEnds = lazyregexp.New(`&&|;|\|\|`)
-
 // lines are those of CI that are run in the project's folder, above it or for its tests: a
 // job that tests several folders installs each.
 func (g *guess) lines() []shellLine {
 	tests := map[int][]string{} // folders, by job
 	for _, r := range g.ci.runs {
-		if testJobs.Line(r.line) {
-			tests[r.job] = append(tests[r.job], g.m.home(r.dir))
+		if testJobs.Line(r.Value) {
+			tests[r.job] = append(tests[r.job], g.m.home(r.Dir))
 		}
 	}
 	var out []shellLine
 	for _, r := range g.ci.runs {
 		of := tests[r.job]
-		if home := g.m.home(r.dir); home == g.m.dir || r.dir == "" || below(g.m.dir, []string{r.dir}) || slices.Contains(of, g.m.dir) && !slices.Contains(of, home) {
+		if home := g.m.home(r.Dir); home == g.m.dir || r.Dir == "" || below(g.m.dir, []string{r.Dir}) || slices.Contains(of, g.m.dir) && !slices.Contains(of, home) {
 			out = append(out, r)
 		}
 	}
@@ -149,11 +146,9 @@ func (g *guess) lines() []shellLine {
 func (g *guess) installs() []requirement {
 	var out []requirement
 	for _, r := range g.lines() {
-		of := g.m.at(r.dir)
-		for _, part := range commandEnds.Split(r.line, -1) {
-			for _, found := range of.installLine(shellWords(part), r.source) {
-				out = append(out, of.placed(found))
-			}
+		of := g.m.at(r.Dir)
+		for _, found := range of.installLine(r.Args, r.Source) {
+			out = append(out, of.placed(found))
 		}
 	}
 	return withoutTools(out)

@@ -48,8 +48,8 @@ func (g *guess) choose() {
 		}
 	}
 	for _, r := range g.lines() {
-		if words, ok := pytestLine(shellWords(r.line)); ok && (g.m.home(r.dir) == g.m.dir || below(g.m.dir, []string{r.dir})) {
-			found = append(found, g.command(moved(words, r.dir, g.m.dir), r.source, fromCI))
+		if words, ok := pytestLine(r.Args); ok && (g.m.home(r.Dir) == g.m.dir || below(g.m.dir, []string{r.Dir})) {
+			found = append(found, g.command(moved(words, r.Dir, g.m.dir), r.Source, fromCI))
 		}
 	}
 	slices.SortStableFunc(found, func(a, b command) int {

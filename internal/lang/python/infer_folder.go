@@ -232,11 +232,10 @@ func (g *guess) workspace() []requirement {
 	}
 	var wanted []string
 	for _, r := range g.lines() {
-		words := shellWords(r.line)
-		for i, w := range words {
+		for i, w := range r.Args {
 			name, value, attached := strings.Cut(w, "=")
-			if !attached && i+1 < len(words) {
-				value = words[i+1]
+			if !attached && i+1 < len(r.Args) {
+				value = r.Args[i+1]
 			}
 			switch name {
 			case "--all-packages":
@@ -338,8 +337,8 @@ func (l *siblings) project(tests []string, c ci) string {
 	}
 	best, found := "", l.at("").isProject()
 	for _, r := range c.runs {
-		dir, direct := l.home(r.dir), directRunner.MatchString(r.line)
-		if !testJobs.Line(r.line) || dir == "" && !direct && !found {
+		dir, direct := l.home(r.Dir), directRunner.MatchString(r.Value)
+		if !testJobs.Line(r.Value) || dir == "" && !direct && !found {
 			continue
 		}
 		// Of two that hold as many, the inner one says more, where there is something to say.

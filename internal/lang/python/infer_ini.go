@@ -76,7 +76,8 @@ func (f iniFile) get(section, key string) (iniValue, bool) {
 	return v, ok
 }
 
-// shellWords splits a command line as a shell would, without expanding anything.
+// shellWords splits as Python's shlex does, which pytest and tox read their settings with: its
+// ; | < and > are letters.
 func shellWords(line string) []string {
 	var words []string
 	var word strings.Builder
