@@ -17,10 +17,10 @@ import (
 	"github.com/benchmint/benchmint/internal/images"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox/docker"
-	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/toolchain"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/output/formats"
+	"github.com/benchmint/benchmint/stages/grade"
 )
 
 func newImages(p *program) *cobra.Command {
@@ -165,30 +165,11 @@ func (m *imageMaker) build(ctx context.Context, d *output.Dataset, rows []output
 
 // of makes the image of one row, from the dataset's folder alone.
 func (m *imageMaker) of(ctx context.Context, d *output.Dataset, row output.Row) (images.Image, error) {
-	t := images.Task{ID: row.InstanceID, Name: formats.Image(row), Version: row.Release()}
-	var err error
-	if t.Start, err = d.Start(row.InstanceID); err != nil {
-		return images.Image{}, fmt.Errorf("reading the start: %w", err)
-	}
-	if t.Environment, err = d.Environment(row); err != nil {
-		return images.Image{}, fmt.Errorf("reading the recipe: %w", err)
-	}
-	base, _, _, err := d.States(row)
+	t, err := grade.TaskOf(d, row, config.Docker)
 	if err != nil {
 		return images.Image{}, err
 	}
-	patch, err := row.GoldPatch()
-	if err != nil {
-		return images.Image{}, err
-	}
-	tests, err := row.Tests()
-	if err != nil {
-		return images.Image{}, err
-	}
-	if t.Trees, err = states.From(base, tests, patch, t.Start); err != nil {
-		return images.Image{}, err
-	}
-	return m.Make(ctx, t)
+	return m.Make(ctx, images.Task{ID: row.InstanceID, Name: formats.Image(row), Version: row.Release(), Start: t.Start, Environment: t.Environment, Trees: t.Trees})
 }
 
 // save writes an image beside the others, whole or not at all.
