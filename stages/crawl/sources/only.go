@@ -243,32 +243,36 @@ func (s *Set) librariesOf(ctx context.Context, src schemas.Source) (ids []string
 	if !src.Wants(schemas.KindLibrary) {
 		return nil, nil
 	}
-	repo, release, err := s.Open(ctx, src.Repo)
-	if errors.Is(err, gitrepo.ErrRemote) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	releases, err := repo.Releases(ctx)
-	for _, r := range releases {
-		ids = append(ids, schemas.Cut{Repo: src.Repo.Name, Release: r, Profile: s.config.Library.Profile}.ID())
-	}
+	err = s.reading(ctx, src.Repo, func(repo *gitrepo.Repo) error {
+		releases, err := repo.Releases(ctx)
+		for _, r := range releases {
+			ids = append(ids, schemas.Cut{Repo: src.Repo.Name, Release: r, Profile: s.config.Library.Profile}.ID())
+		}
+		return err
+	})
 	return ids, err
 }
 
-// lineOf is the line of a source, nothing where it does not answer. A URL is fetched for it.
-func (s *Set) lineOf(ctx context.Context, r schemas.Repo) ([]gitrepo.Landed, error) {
+// reading has a repository read. Of one that does not answer there is nothing to read.
+func (s *Set) reading(ctx context.Context, r schemas.Repo, read func(*gitrepo.Repo) error) error {
 	repo, release, err := s.Open(ctx, r)
 	if errors.Is(err, gitrepo.ErrRemote) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer release()
-	return repo.Line(), nil
+	return read(repo)
+}
+
+// lineOf is the line of a source, nothing where it does not answer. A URL is fetched for it.
+func (s *Set) lineOf(ctx context.Context, r schemas.Repo) (line []gitrepo.Landed, err error) {
+	err = s.reading(ctx, r, func(repo *gitrepo.Repo) error {
+		line = repo.Line()
+		return nil
+	})
+	return line, err
 }
 
 func (a *asking) problem(ids []string) string {

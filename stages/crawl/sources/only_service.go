@@ -2,7 +2,6 @@ package sources
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,19 +65,14 @@ func (s *Set) groupsOf(ctx context.Context, src schemas.Source) (ids []string, e
 	if !src.Wants(schemas.KindService) {
 		return nil, nil
 	}
-	repo, release, err := s.Open(ctx, src.Repo)
-	if errors.Is(err, gitrepo.ErrRemote) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	groups, err := s.declared(ctx, repo)
-	head := schemas.Untagged(src.Repo.Name, repo.Info().Head, repo.Line()[0].At)
-	for _, g := range groups {
-		ids = append(ids, schemas.ServiceID(src.Repo.Name, head.Tag, g, "").String())
-	}
+	err = s.reading(ctx, src.Repo, func(repo *gitrepo.Repo) error {
+		groups, err := s.declared(ctx, repo)
+		head := schemas.Untagged(src.Repo.Name, repo.Info().Head, repo.Line()[0].At)
+		for _, g := range groups {
+			ids = append(ids, schemas.ServiceID(src.Repo.Name, head.Tag, g, "").String())
+		}
+		return err
+	})
 	return ids, err
 }
 
