@@ -2,7 +2,6 @@ package patch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
@@ -17,29 +16,25 @@ func Between(ctx context.Context, before, after *tree.Tree) (patch []byte, err e
 	if before.ID() == after.ID() {
 		return nil, nil
 	}
-	dir, err := os.MkdirTemp("", "benchmint-compare-")
+	err = inFolder(func(dir string, root *os.Root) error {
+		for _, side := range []struct {
+			name string
+			t, o *tree.Tree
+		}{{"a", before, after}, {"b", after, before}} {
+			if err := root.Mkdir(side.name, 0o755); err != nil {
+				return err
+			}
+			if err := different(root, side.name, side.t, side.o); err != nil {
+				return fmt.Errorf("writing the tree: %w", err)
+			}
+		}
+		if patch, err = gitrepo.Compare(ctx, dir); err != nil {
+			return fmt.Errorf("comparing the trees: %w", err)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	for _, side := range []struct {
-		name string
-		t, o *tree.Tree
-	}{{"a", before, after}, {"b", after, before}} {
-		if err := root.Mkdir(side.name, 0o755); err != nil {
-			return nil, err
-		}
-		if err := different(root, side.name, side.t, side.o); err != nil {
-			return nil, fmt.Errorf("writing the tree: %w", err)
-		}
-	}
-	if patch, err = gitrepo.Compare(ctx, dir); err != nil {
-		return nil, fmt.Errorf("comparing the trees: %w", err)
 	}
 	made, err := before.Apply(patch)
 	if err != nil {

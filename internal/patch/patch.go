@@ -36,30 +36,39 @@ func Apply(ctx context.Context, t *tree.Tree, patch []byte) (after *tree.Tree, e
 
 // loosely asks git, in a folder that holds the tree.
 func loosely(ctx context.Context, t *tree.Tree, patch []byte) (after *tree.Tree, err error) {
-	dir, err := os.MkdirTemp("", "benchmint-apply-")
+	err = inFolder(func(dir string, root *os.Root) error {
+		if err := worktree.Write(root, t); err != nil {
+			return fmt.Errorf("writing the tree: %w", err)
+		}
+		out, err := gitrepo.Apply(ctx, dir, patch)
+		var exit *exec.ExitError
+		switch {
+		case err == nil:
+			after, err = read(root, t)
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &exit) && !command.Unanswered(err):
+			return fmt.Errorf("%w: %s", ErrConflict, strings.TrimSpace(string(out)))
+		}
+		return fmt.Errorf("git apply: %w", err)
+	})
+	return after, err
+}
+
+// inFolder gives a folder of this machine, which is gone afterwards.
+func inFolder(do func(dir string, root *os.Root) error) (err error) {
+	dir, err := os.MkdirTemp("", "benchmint-patch-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer root.Close()
-	if err := worktree.Write(root, t); err != nil {
-		return nil, fmt.Errorf("writing the tree: %w", err)
-	}
-	out, err := gitrepo.Apply(ctx, dir, patch)
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return read(root, t)
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case errors.As(err, &exit) && !command.Unanswered(err):
-		return nil, fmt.Errorf("%w: %s", ErrConflict, strings.TrimSpace(string(out)))
-	}
-	return nil, fmt.Errorf("git apply: %w", err)
+	return do(dir, root)
 }
 
 // read is the tree in the folder; submodules, which were not written, are those of before.

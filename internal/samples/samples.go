@@ -58,7 +58,7 @@ type Change struct {
 	End    string `json:"end"` // Done, a schemas.Reason or Rejected
 	Says   string `json:"says,omitempty"`
 	Lists
-	// Marked are tests that a row tells the clock of.
+	// Marked are tests of which a row names the clock.
 	Marked []string `json:"marked,omitempty"`
 	// TestsHold and SolutionHolds are files of the row's test_patch and patch.
 	TestsHold     []string `json:"tests_hold,omitempty"`
@@ -232,33 +232,22 @@ func (e Expectation) expand(list []string) ([]string, error) {
 // Classes that no list is made of (parent, failing, unproved) are left out.
 func ListsOf(tests []schemas.TestVerdict) Lists {
 	var l Lists
+	lists := map[schemas.Class]*[]string{
+		schemas.P2P: &l.PassToPass, schemas.SkipToPass: &l.SkipToPass, schemas.Quarantined: &l.Quarantined, schemas.Vanished: &l.Vanished,
+		schemas.UnstableID: &l.UnstableID, schemas.SolutionFile: &l.SolutionFile, schemas.SolutionName: &l.SolutionName, schemas.TimeBound: &l.Clock,
+	}
 	for _, t := range tests {
-		switch t.Class {
-		case schemas.F2P:
+		if list := lists[t.Class]; list != nil {
+			*list = append(*list, t.ID)
+		} else if t.Class == schemas.F2P {
 			if l.FailToPass == nil {
 				l.FailToPass = map[string]schemas.Cause{}
 			}
 			l.FailToPass[t.ID] = t.Cause
-		case schemas.P2P:
-			l.PassToPass = append(l.PassToPass, t.ID)
-		case schemas.SkipToPass:
-			l.SkipToPass = append(l.SkipToPass, t.ID)
-		case schemas.Quarantined:
-			l.Quarantined = append(l.Quarantined, t.ID)
-		case schemas.Vanished:
-			l.Vanished = append(l.Vanished, t.ID)
-		case schemas.UnstableID:
-			l.UnstableID = append(l.UnstableID, t.ID)
-		case schemas.SolutionFile:
-			l.SolutionFile = append(l.SolutionFile, t.ID)
-		case schemas.SolutionName:
-			l.SolutionName = append(l.SolutionName, t.ID)
-		case schemas.TimeBound:
-			l.Clock = append(l.Clock, t.ID)
 		}
 	}
-	for _, list := range [][]string{l.PassToPass, l.SkipToPass, l.Quarantined, l.Vanished, l.UnstableID, l.SolutionFile, l.SolutionName, l.Clock} {
-		slices.Sort(list)
+	for _, list := range lists {
+		slices.Sort(*list)
 	}
 	return l
 }

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -80,19 +81,14 @@ var _ pipeline.Stage[schemas.Change, schemas.Start] = (*Linker)(nil)
 
 // New makes the stage.
 func New(repos Repos, blobs *blob.Store, languages map[string]lang.Language, c Config) (*Linker, error) {
-	var known []string
-	var plugins []lang.Language
-	for name, l := range languages {
-		known, plugins = append(known, name), append(plugins, l)
-	}
-	slices.Sort(known)
+	known := slices.Sorted(maps.Keys(languages))
 	if err := c.Validate(known); err != nil {
 		return nil, err
 	}
 	if len(c.Languages) == 0 {
 		c.Languages = known
 	}
-	return &Linker{repos: repos, blobs: blobs, languages: languages, rules: parts.New(plugins...), config: c}, nil
+	return &Linker{repos: repos, blobs: blobs, languages: languages, rules: parts.New(slices.Collect(maps.Values(languages))...), config: c}, nil
 }
 
 // Depends is what a start is made from: not the change's release and notes, which

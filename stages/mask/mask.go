@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,19 +94,14 @@ var _ pipeline.Stage[schemas.Cut, schemas.Start] = (*Masker)(nil)
 // New makes the stage. languages are those in which a task can be, maskers read all that can
 // be masked.
 func New(repos Repos, blobs *blob.Store, languages map[string]lang.Language, maskers []mask.Language, c Config) (*Masker, error) {
-	var known []string
-	var plugins []lang.Language
-	for name, l := range languages {
-		known, plugins = append(known, name), append(plugins, l)
-	}
-	slices.Sort(known)
+	known := slices.Sorted(maps.Keys(languages))
 	if err := c.Validate(known); err != nil {
 		return nil, err
 	}
 	if len(c.Languages) == 0 {
 		c.Languages = known
 	}
-	return &Masker{repos: repos, blobs: blobs, maskers: maskers, rules: parts.New(plugins...), config: c}, nil
+	return &Masker{repos: repos, blobs: blobs, maskers: maskers, rules: parts.New(slices.Collect(maps.Values(languages))...), config: c}, nil
 }
 
 // Depends is what a start is made from: not what a forge says of the release, or what the
