@@ -27,7 +27,7 @@ type bench struct {
 	program, kind, dir string
 }
 
-// one is a run of tests as `benchmint run -v` tells it.
+// one is a run of tests as `benchmint run -v` prints it.
 type one struct {
 	state, scope string
 	wall, around float64

@@ -174,7 +174,7 @@ type Change struct {
 	Commit     string               `json:"commit"`
 	Number     int                  `json:"number"` // pull request; 0 = none
 	NumberFrom schemas.NumberSource `json:"number_from"`
-	Alias      string               `json:"alias,omitempty"` // the ID by a number that the forge alone tells
+	Alias      string               `json:"alias,omitempty"` // the ID by a number that the forge alone knows
 	Subject    string               `json:"subject"`
 	Release    string               `json:"release"` // the tag of the first release with it, "" where there is none
 	Notes      []schemas.Note       `json:"notes"`   // of the change, best first

@@ -127,7 +127,7 @@ func (s serviceSum) line(b *bytes.Buffer, title string) {
 	fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %d | %d |\n", title, s.tasks, s.endpoints, s.asked, s.cases, s.failToPass, s.passToPass)
 }
 
-// OtherCategory is the category of a service of which no word tells another.
+// OtherCategory is the category of a service whose words name no other.
 const OtherCategory = "other"
 
 // serviceCategories are those of ABC-Bench's Table 6, each with the words of paths that tell it.

@@ -144,7 +144,7 @@ func (r *run) check() error {
 }
 
 // seeds are the inputs of the first stage in order of key, made one at a time, and
-// the digest by which the store tells the list that it had last.
+// the digest by which the store recognises the list that it had last.
 func (p *Plan) seeds(records []Record) (schemas.Digest, iter.Seq2[Made, error], error) {
 	if len(p.order) == 0 {
 		return "", nil, nil

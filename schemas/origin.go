@@ -64,7 +64,7 @@ func (o Origin) CreatedAt() time.Time {
 	return o.change().CommittedAt
 }
 
-// Subject is one line that tells what the origin is about.
+// Subject is one line that says what the origin is about.
 func (o Origin) Subject() string {
 	if o.Cut != nil {
 		line := "release " + o.Cut.Release.Tag

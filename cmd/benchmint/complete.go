@@ -12,7 +12,7 @@ import (
 	"github.com/benchmint/benchmint/stages"
 )
 
-// completion tells the shells what may follow: IDs of the store, rows of a dataset,
+// completion gives the shells what may follow: IDs of the store, rows of a dataset,
 // words of a closed set.
 func (p *program) completion(root *cobra.Command) error {
 	one := func(cmd *cobra.Command, taken []string, begun string) ([]string, cobra.ShellCompDirective) {

@@ -176,7 +176,7 @@ func (e evaluator) grade(ctx context.Context, tasks *grade.Dataset, given *grade
 	return e.sumUp(given.Bad, summary)
 }
 
-// graded tells a person each verdict.
+// graded prints each verdict for a person.
 type graded struct{ *terminal }
 
 // Begin implements pipeline.Observer.

@@ -87,7 +87,7 @@ func (f runFlags) check() error {
 	return nil
 }
 
-// run takes the sources through the plan, and tells what came of it.
+// run takes the sources through the plan, and prints what came of it.
 func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err error) {
 	if err := p.forward(ctx, c); err != nil {
 		return err

@@ -75,7 +75,7 @@ func NewReader(repo string, samples ...string) Reader {
 	return r
 }
 
-// Parse reads a whole changelog. The path tells the markup, and the version of a file that
+// Parse reads a whole changelog. The path says the markup, and the version of a file that
 // describes one version.
 func (r Reader) Parse(path, text string) []Entry {
 	s := scan(path, text, false)

@@ -1,4 +1,4 @@
-// Package command tells the answer of a program from an end that somebody else gave it.
+// Package command distinguishes the answer of a program from an end that somebody else gave it.
 //
 // It never runs one.
 package command

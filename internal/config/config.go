@@ -393,7 +393,7 @@ func (c *Config) sourceNamed(arg string) int {
 
 func sourcePath(i int, key string) string { return fmt.Sprintf("sources[%d].%s", i, key) }
 
-// IsURL tells an address from a path, as git does: a scheme, or host:path.
+// IsURL reports whether a source is an address and not a path, as git does: a scheme, or host:path.
 func IsURL(s string) bool {
 	if strings.Contains(s, "://") {
 		return true

@@ -193,7 +193,7 @@ const cacheGeneration = 2
 
 // Env is the env layer of a locked recipe, built now or found. A step that fails
 // is a *sandbox.BuildError; a registry that does not answer is ErrUnavailable; a fault
-// of this machine that the log tells is a *MachineError.
+// of this machine that the log shows is a *MachineError.
 //
 // A step that failed fails again with the same words: what a key stands for is not tried
 // once more for each recipe that comes to it.
@@ -230,7 +230,7 @@ func (b *Builder) fails(key schemas.Digest, err error) {
 	}
 }
 
-// began tells of each step of a build.
+// began reports each step of a build.
 func (b *Builder) began(ctx context.Context, what string) func(schemas.Command) {
 	return func(c schemas.Command) { b.doing(ctx, "%s: %s", what, strings.Join(c.Argv, " ")) }
 }

@@ -32,7 +32,7 @@ func (e *MachineError) Error() string {
 	return fmt.Sprintf("%s (%s): %s", e.What, e.Said, e.Get)
 }
 
-// signature is one way in which a log tells a fault that is not the project's.
+// signature is one way in which a log shows a fault that is not the project's.
 type signature struct {
 	name    string // in tests
 	line    *lazyregexp.Regexp

@@ -335,7 +335,7 @@ func (k *known) missing(numbers []int) (out []int) {
 }
 
 // Merged gives the merged pull requests that were touched since a time, by the commit that
-// each was merged as: for changes whose number nothing in git tells. At most a thousand are
+// each was merged as: for changes whose number nothing in git says. At most a thousand are
 // read.
 func (l *Library) Merged(ctx context.Context, name string, since time.Time) (map[string]schemas.Pull, error) {
 	l.mu.Lock()

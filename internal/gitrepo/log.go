@@ -29,7 +29,7 @@ type Query struct {
 // A change whose blobs are not all there has -1 lines and no renames; one whose
 // trees are not there has no files. Both come out: the stage that needs the
 // objects rejects them, and the others are unharmed. The oldest commit of a shallow
-// clone does not come out: Shallow tells of it.
+// clone does not come out: Shallow says so.
 func (r *Repo) Log(ctx context.Context, q Query) iter.Seq2[schemas.Change, error] {
 	return func(yield func(schemas.Change, error) bool) {
 		licence, err := r.Licence(ctx)

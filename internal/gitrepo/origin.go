@@ -62,7 +62,7 @@ func Look(ctx context.Context, source, name, cacheDir string) (*Origin, error) {
 		o.stores = append(o.stores, filepath.Join(o.partial.mirror, "objects"))
 	}
 	o.clone = cloneOf(source, &o.found)
-	// A mirror that has not got the head yet tells the root all the same: it stays as it
+	// A mirror that has not got the head yet gives the root all the same: it stays as it
 	// is for as long as history is not rewritten, and Open reads it again.
 	from := o.info.Head
 	if !o.here {

@@ -58,7 +58,7 @@ func (s *Shelf) Add(o *Origin) {
 	s.origins[o.Info().Name] = o
 }
 
-// Open opens a repository as a record tells of it: by its name, at its head ("" is where
+// Open opens a repository as a record describes it: by its name, at its head ("" is where
 // it stands now). It waits where as many as may be are in use, so a caller gives back one
 // before it asks for the next. release gives it back; it stays open until its place is
 // needed. ErrRemote, ErrMissing.

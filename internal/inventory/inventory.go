@@ -1,4 +1,4 @@
-// Package inventory tells what of this machine decides whether an environment can be
+// Package inventory says what of this machine decides whether an environment can be
 // made on it at all: its toolchains, its sandbox, and, where sandboxes show the host's
 // own system, the packages of that. A store notes it, so that what was rejected for the
 // want of something is tried again when it is there.

@@ -1,4 +1,4 @@
-// Package plainyaml tells YAML that people write from YAML that is made to cost a parser
+// Package plainyaml distinguishes YAML that people write from YAML that is made to cost a parser
 // more than its size: nesting, and aliases that multiply.
 //
 // It never parses, and never says what a text means.

@@ -64,7 +64,7 @@ func Admit(name, value string) (reason string, ok bool) {
 	}
 	const most = 4096
 	if len(value) > most || strings.ContainsAny(value, "\n\r\x00") {
-		return "its value is no single line", false
+		return "its value is not a single line", false
 	}
 	for _, r := range rules {
 		if !r.names.MatchString(name) {

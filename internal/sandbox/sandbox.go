@@ -167,7 +167,7 @@ type Build struct {
 	Limits Limits
 }
 
-// Begin tells Began.
+// Begin calls Began.
 func (b Build) Begin(step schemas.Command) {
 	if b.Began != nil {
 		b.Began(step)

@@ -123,7 +123,7 @@ var collection = lazyregexp.New(`(?:=>?|\(|,|:|\?\?|\?\s|\breturn\b)\s*\[`)
 // bodiless is a type that ends with its head (C# 12).
 var bodiless = lazyregexp.New(`(?m)^[ \t]*(?:[a-z]+\s+)*(?:class|struct|interface)\s+[A-Za-z_]\w[^;{}()="]*;`)
 
-// scripted is a line that tells how a file is run (C# 14).
+// scripted is a line that says how a file is run (C# 14).
 var scripted = lazyregexp.New(`(?m)^#[:!].*$`)
 
 // collected is a parameter of any number, which may be more than an array (C# 13).

@@ -80,7 +80,7 @@ type part struct {
 
 // takeLibraries puts into lib of a copied tree what its ELF files need of shared
 // libraries, except those that every sandbox has, and makes the tree's files look
-// there, relative to themselves. origin tells where a file of the tree comes from,
+// there, relative to themselves. origin says where a file of the tree comes from,
 // oldPrefix is the place that no file may look into any more.
 func takeLibraries(ctx context.Context, dir, oldPrefix string, l loader, origin func(rel string) string) error {
 	parts, err := elfFiles(dir, origin)

@@ -21,7 +21,7 @@ type ReleaseNotes interface {
 
 // Notes asks a model of release notes: of many entries at a time, so that the changes of a
 // release share their questions. It decides by what is written of a change in notes, and
-// leaves to others what no note tells of.
+// leaves to others what no note mentions.
 type Notes struct {
 	Client  asked.Client
 	Records ReleaseNotes

@@ -121,7 +121,7 @@ func (i instruction) toolchains() string {
 	return strings.Join(out, " and ")
 }
 
-// endpoint tells of one endpoint: who may ask, what is sent, what is answered.
+// endpoint describes one endpoint: who may ask, what is sent, what is answered.
 func (i instruction) endpoint(b *strings.Builder, e schemas.Endpoint) {
 	fmt.Fprintf(b, "\n%s\n", e)
 	r := i.route(e)

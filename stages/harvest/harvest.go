@@ -1,5 +1,5 @@
 // Package harvest turns a source into its landed changes, newest first, each with the release that first held it, what
-// release notes tell of it, and the change that was the same before it.
+// release notes say of it, and the change that was the same before it.
 //
 // The words:
 //
@@ -144,7 +144,7 @@ func (h *Harvester) told(ctx context.Context, s schemas.Source, changes []schema
 }
 
 // fill gives candidates their pull requests: by number, and those without one by the commit
-// that GitHub says it merged. An ID stays as git alone tells it.
+// that GitHub says it merged. An ID stays as git alone gives it.
 func (h *Harvester) fill(ctx context.Context, name string, changes []schemas.Change, numbers []int, oldest time.Time) error {
 	var pulls map[int]schemas.Pull
 	var merged map[string]schemas.Pull

@@ -15,7 +15,7 @@ var classes = []struct {
 	{"change", lazyregexp.New(`(?i)^(?:update|change|improve|optimi[sz]e|perf|speed|reduce|extend|tweak|adjust|enhance|set|raise|return|bump)`)},
 }
 
-// Class is the kind of edit that a subject tells of: fix, feature, removal, refactor, change
+// Class is the kind of edit that a subject names: fix, feature, removal, refactor, change
 // or other.
 func Class(subject string) string {
 	for _, c := range classes {

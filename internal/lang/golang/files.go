@@ -11,7 +11,7 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Source tells Go files, whatever part they belong to.
+// Source recognises Go files, whatever part they belong to.
 func (Language) Source(p string) bool { return languages.IsSource(Name, p) }
 
 // Part decides Go files, testdata and the manifests of modules; the common rules
@@ -81,7 +81,7 @@ var (
 	helperNames = map[string]bool{"testutil": true, "testutils": true, "testhelper": true, "testhelpers": true, "testsupport": true, "testlib": true, "testenv": true}
 )
 
-// helper tells packages that exist for tests alone. A package that others can
+// helper recognises packages that exist for tests alone. A package that others can
 // import ships, however few of our files import it (logrus: hooks/test); one
 // that cannot ship (internal, or under a folder of tests) and that only test
 // files import is test code.

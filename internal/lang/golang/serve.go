@@ -23,7 +23,7 @@ const (
 
 var _ lang.Server = Language{}
 
-// frameworks are the import paths by which a program tells its framework.
+// frameworks are the import paths by which a program shows its framework.
 var frameworks = map[string][]string{
 	"gin":      {"github.com/gin-gonic/gin"},
 	"chi":      {"github.com/go-chi/chi"},

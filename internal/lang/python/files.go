@@ -12,7 +12,7 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Source tells Python source, stubs and Cython included.
+// Source recognises Python source, stubs and Cython included.
 func (Language) Source(p string) bool { return languages.IsSource(Name, p) }
 
 var (
@@ -194,7 +194,7 @@ func isTest(p string, after lang.Tree) bool {
 	return err != nil || definesTests.Match(data)
 }
 
-// snapshot tells recorded expectations, wherever they lie.
+// snapshot recognises recorded expectations, wherever they lie.
 func snapshot(p string) bool {
 	for _, dir := range strings.Split(path.Dir(p), "/") {
 		if dir == "__snapshots__" || dir == "__image_snapshots__" || dir == "__inline_snapshot__" {

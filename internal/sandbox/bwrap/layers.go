@@ -95,7 +95,7 @@ func (s store) ancestry(id string) ([]string, error) {
 }
 
 // scratch is a directory of ours for a while. The file beside it whose lock we hold
-// tells sweepers of other processes that it is in use.
+// shows sweepers of other processes that it is in use.
 type scratch struct {
 	dir  string
 	lock *os.File

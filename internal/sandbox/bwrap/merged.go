@@ -28,7 +28,7 @@ func readMerged(trees []string, inside string, max int64) (data []byte, cut bool
 	return nil, false, fs.ErrNotExist
 }
 
-// readBelow reads inside one tree. hidden tells that the tree hides what lies below it.
+// readBelow reads inside one tree. hidden says that the tree hides what lies below it.
 func readBelow(tree, inside string, max int64) (data []byte, cut, hidden bool, err error) {
 	hidden = hides(tree, inside)
 	root, err := unix.Open(tree, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

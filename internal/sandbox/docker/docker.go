@@ -202,7 +202,7 @@ func (s *Sandbox) space() (*watch.Space, error) {
 
 const namePrefix = "benchmint-"
 
-// claim takes a token whose lock tells other processes that our containers are in use.
+// claim takes a token whose lock shows other processes that our containers are in use.
 func (s *Sandbox) claim(ctx context.Context) (err error) {
 	s.token = randomName()
 	s.owner, err = sandbox.Lock(ctx, s.owners(), s.token)

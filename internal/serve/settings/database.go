@@ -19,7 +19,7 @@ type Store struct {
 	Source               string
 }
 
-// Backend is one kind of database or broker, and how a tree tells that it uses it.
+// Backend is one kind of database or broker, and how a tree shows that it uses it.
 type Backend struct {
 	Kind    string
 	Schemes []string // of URLs, without a driver

@@ -29,7 +29,7 @@ type Place struct {
 	Postgres bool
 }
 
-// Driver works on one store by hand: it claims, settles, and tells what it sees.
+// Driver works on one store by hand: it claims, settles, and reports what it sees.
 type Driver struct {
 	T     testing.TB
 	Place Place
