@@ -155,7 +155,6 @@ func (w *writer) carry(c *Carried, rows io.Writer, p *parquetWriter, timings io.
 	}
 	w.redactor.noted = append(w.redactor.noted, from.redactions[id]...)
 	w.repos[c.Row.Repo] = append(w.repos[c.Row.Repo], c.From)
-	w.states[c.Row.Benchmint.Identity] = id
 	w.tally.add(c.Row.Row)
 	w.counts.Tasks++
 	w.before.stays(id)

@@ -340,6 +340,9 @@ func (w *writer) split(s SplitInput, timings io.Writer) error {
 	p, before := newParquet(packed), w.counts.Tasks
 	w.last = ""
 	sets := w.newConfigs(s)
+	for _, c := range s.Carried { // wherever its ID stands, a task of the same states is the second
+		w.states[c.Row.Benchmint.Identity] = c.Row.InstanceID
+	}
 	for x, err := range together(s.Tasks, s.Carried) {
 		switch {
 		case err != nil:

@@ -32,9 +32,11 @@ type result struct {
 	Tasks   int    `json:"tasks"`
 	// Spent are the dollars that all runs of the store spent on models; MaxSpent is what
 	// they may.
-	Spent    float64 `json:"spent,omitempty"`
-	MaxSpent float64 `json:"max_spent,omitempty"`
-	Next     string  `json:"next"`
+	Spent float64 `json:"spent,omitempty"`
+	// Kept are sources that are gone, rewritten or renamed, whose rows are carried on.
+	Kept     []sources.Kept `json:"kept,omitempty"`
+	MaxSpent float64        `json:"max_spent,omitempty"`
+	Next     string         `json:"next"`
 }
 
 // described counts statements, those of libraries with their specifications.
@@ -47,7 +49,7 @@ func described(s pipeline.Summary) int {
 // fault is what ended the run or the writing of the dataset, nil for most.
 func (s *session) finish(ctx context.Context, f runFlags, end pipeline.Summary, fault error) error {
 	left, c, repos := "", s.config, s.sources
-	r := result{Summary: end, Store: withoutPassword(c.Store), Tasks: described(end), Spent: s.models.spent, MaxSpent: maxSpent(c)}
+	r := result{Summary: end, Store: withoutPassword(c.Store), Tasks: described(end), Kept: repos.Kept(), Spent: s.models.spent, MaxSpent: maxSpent(c)}
 	if end.Drained && fault == nil {
 		r.Dataset = c.Output
 		r.Checked = stageCount(end, stages.Export).Executed > 0
@@ -114,10 +116,24 @@ func (s *session) asked() (lines [][2]string) {
 	if c := s.config.Model; c.Name != "" {
 		lines = append(lines, [2]string{"models", spent(s.models.spent, c.MaxCost)})
 	}
+	for _, k := range s.sources.Kept() {
+		lines = append(lines, [2]string{"kept", keptLine(k)})
+	}
 	if s.refreshing {
 		lines = append(lines, [2]string{"old", "tasks that were there are not proved again: that comes with releases"})
 	}
 	return lines
+}
+
+// keptLine says what became of a source, and what of its rows.
+func keptLine(k sources.Kept) string {
+	if k.Rows == 0 {
+		return fmt.Sprintf("%s is %s: %s", k.Source, k.What, k.Why)
+	}
+	if k.What == sources.SourceRewritten {
+		k.Why = "not on its line any more: " + k.Why
+	}
+	return fmt.Sprintf("%s is %s (%s): %s carried on unchanged", k.Source, k.What, k.Why, are(k.Rows, "row"))
 }
 
 // leftOut says which tasks the writing of a dataset left out, and why; "" where there is none.

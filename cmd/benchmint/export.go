@@ -153,11 +153,16 @@ func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
 	if c = &in; len(said.Sources) > 0 {
 		c = &said
 	}
-	repos, err := p.finder(&in).Open(ctx)
+	finder := p.finder(&in)
+	finder.Again = true // rows of sources that are gone are carried on, as refresh does it
+	repos, err := finder.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, repos.Close()) }()
+	if _, _, err := repos.Leaving(ctx); err != nil {
+		return err
+	}
 	kind, err := s.Fix("sandbox", "") // what the run was begun with: it stands in the manifest
 	if err != nil {
 		return err

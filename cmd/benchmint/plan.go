@@ -54,8 +54,16 @@ func (p *program) deps(c *config.Config, repos *sources.Set, w *workshop) stages
 		Overrides: p.written,
 		Forge:     p.github.forge(),
 		Observe:   p.observe,
-		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Allow: c.Redaction.Allow, Configuration: c.Portable(w.kind), Replace: p.replace, Left: p.sayLost},
+		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Allow: c.Redaction.Allow, Configuration: c.Portable(w.kind), Replace: p.replace, Left: p.sayLost, Carry: p.carryOf(repos)},
 	}
+}
+
+// carryOf is what an export takes over of the dataset that is there.
+func (p *program) carryOf(repos *sources.Set) *export.Carry {
+	if repos == nil || !repos.CarriesRows() {
+		return nil
+	}
+	return &export.Carry{Rows: repos.Rewritten(), Gone: repos.Gone(), Unjudged: p.refreshing}
 }
 
 func crawlConfig(c *config.Config) crawl.Config {

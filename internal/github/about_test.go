@@ -242,6 +242,46 @@ func TestMerged(t *testing.T) {
 	}
 }
 
+// As of a day, what came later is not given; it is kept, so that a later day asks nothing again
+// and misses nothing.
+func TestBefore(t *testing.T) {
+	t.Parallel()
+	for _, graph := range []bool{true, false} {
+		r := kit(3, 0) // v1 two days ago, v2 yesterday, v3 now
+		for n, merged := range map[int]time.Time{1: now.AddDate(0, 0, -3), 2: now.AddDate(0, 0, -1), 3: now} {
+			touch(r, n, "Pull", now) // each was edited since
+			p := r.Pulls[n]
+			p.Merged = merged
+			r.Pulls[n] = p
+		}
+		s := githubtest.Start(githubtest.Repositories{"acme/kit": r})
+		defer s.Close()
+		if !graph {
+			s.NoGraphQL()
+		}
+		l := github.NewLibrary(client(t, s), t.TempDir())
+		if _, err := l.Learn(t.Context(), []string{"acme/kit"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			before time.Time
+			want   [3]int // releases, pull requests by number, by commit
+		}{
+			{now.AddDate(0, 0, -1), [3]int{1, 1, 1}}, // what happens at that moment is not before it
+			{now.AddDate(0, 0, -1).Add(time.Second), [3]int{2, 2, 2}},
+			{time.Time{}, [3]int{3, 3, 3}},
+		} {
+			l.Before = c.before
+			asked := s.Requests()
+			pulls, err := l.Pulls(t.Context(), "acme/kit", []int{1, 2, 3})
+			merged, err2 := l.Merged(t.Context(), "acme/kit", now.AddDate(0, 0, -9))
+			if got := [3]int{len(l.Releases("acme/kit")), len(pulls), len(merged)}; got != c.want || err != nil || err2 != nil || s.Requests() != asked {
+				t.Errorf("graphql %v, before %v: %v, want %v; %d more requests; %v %v", graph, c.before, got, c.want, s.Requests()-asked, err, err2)
+			}
+		}
+	}
+}
+
 // One commit may end several pull requests: the first of them, every time.
 func TestMergedTogether(t *testing.T) {
 	t.Parallel()

@@ -36,6 +36,8 @@ var (
 	ErrMissing = errors.New("object is missing")
 	// ErrRemote is a URL that could not be fetched now.
 	ErrRemote = errors.New("remote cannot be fetched")
+	// ErrGone is an ErrRemote whose server answers, and has no such repository.
+	ErrGone = fmt.Errorf("%w", ErrRemote)
 	// ErrNoRepo is a path or URL that holds no repository with a commit.
 	ErrNoRepo = errors.New("not a git repository")
 )

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/sandbox/watch"
 )
 
@@ -83,11 +84,17 @@ func converse(ctx context.Context, url string, cmd *exec.Cmd) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %s said nothing for %s", ErrRemote, host, p.End)
 	case out.over:
 		return nil, fmt.Errorf("%w: %s offers more than %d MiB of refs", ErrRemote, host, maxList>>20)
+	case err != nil && notThere.Match(said.bytes) && !strings.HasPrefix(url, "file:"): // its disk may be away
+		return nil, fmt.Errorf("%w: %w", ErrGone, gitError(cmd, err, said.bytes))
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrRemote, gitError(cmd, err, said.bytes))
 	}
 	return out.bytes, nil
 }
+
+// notThere is what git and servers say of a repository that is not there: it was deleted, moved
+// or made private.
+var notThere = lazyregexp.New(`(?m)^(?:fatal: repository '.*' not found|(?:remote|ERROR): Repository not found\.?|fatal: '.*' does not appear to be a git repository)$`)
 
 // least is how many bytes a remote that is not silent sends in a second, on average over
 // Patience.End: its progress alone is more, and what only keeps a connection open is less.

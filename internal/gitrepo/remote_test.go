@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -50,6 +52,24 @@ func TestSilentRemote(t *testing.T) {
 				t.Errorf("waited aloud for %v", waited.Load())
 			}
 		})
+	}
+}
+
+// TestGone: a server that answers, and has no such repository, is told from one that fails.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	for status, gone := range map[int]bool{http.StatusNotFound: true, http.StatusServiceUnavailable: false, http.StatusForbidden: false} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		defer s.Close()
+		_, err := gitrepo.Look(t.Context(), s.URL+"/a/b.git", "", t.TempDir())
+		if !errors.Is(err, gitrepo.ErrRemote) || errors.Is(err, gitrepo.ErrGone) != gone {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
+	for _, url := range []string{"http://127.0.0.1:1/a/b.git", "file://" + t.TempDir() + "/none"} {
+		if _, err := gitrepo.Look(t.Context(), url, "", t.TempDir()); !errors.Is(err, gitrepo.ErrRemote) || errors.Is(err, gitrepo.ErrGone) {
+			t.Errorf("a server that is down, a disk that is away: %v", err)
+		}
 	}
 }
 

@@ -38,7 +38,9 @@ type Config struct {
 	// Replace lets rows go that no verdict takes away; Left is told which went.
 	Replace bool
 	Left    func([]output.Leaving)
-	Allow   secrets.Allow // findings of package secrets that are known to be none
+	// Carry says that rows of the dataset that is there are carried on; nil is none.
+	Carry *Carry
+	Allow secrets.Allow // findings of package secrets that are known to be none
 }
 
 // Fingerprint is what a dataset says beside its items. Where it is kept is no part of it.
@@ -48,7 +50,8 @@ func (c Config) Fingerprint(tools map[string]string) any {
 		Configuration any
 		Tools         map[string]string
 		Allow         secrets.Allow
-	}{c.Name, c.Configuration, tools, c.Allow}
+		Carry         *Carry `json:",omitempty"`
+	}{c.Name, c.Configuration, tools, c.Allow, c.Carry.some()}
 }
 
 // Records joins what the stages left.
@@ -99,10 +102,15 @@ func (e *Exporter) Run(ctx context.Context, done iter.Seq2[schemas.Statement, er
 	if err != nil {
 		return err
 	}
+	old, err := e.carried(done, ended.Steps)
+	if err != nil {
+		return fmt.Errorf("reading the rows that are carried on: %w", err)
+	}
+	done, rest := without(done, old.has), without(ended.Steps, func(s schemas.Step) bool { return old.ids[s.Key] })
 	in := output.Input{
 		Name: e.Name, Configuration: e.Configuration, Tools: e.Tools,
-		Splits: []output.SplitInput{{Tasks: e.tasks(ctx, done, flaky)}}, Rejects: e.rejects(ended.Steps, flaky), Flakes: flaky.Flakes(), Open: ended.Open,
-		Replace: e.Replace, Left: e.Left, Allow: e.Allow,
+		Splits: []output.SplitInput{{Tasks: e.tasks(ctx, done, flaky), Carried: old.tasks}}, Rejects: e.rejects(rest, flaky), CarriedRejects: old.rejects,
+		Flakes: flaky.Flakes(), Open: ended.Open, Replace: e.Replace, Left: e.Left, Allow: e.Allow,
 	}
 	for _, c := range ended.Funnel[:len(ended.Funnel)-1] { // the last one is this stage, which is not over
 		in.Funnel = append(in.Funnel, output.Funnel{Stage: c.Stage, Done: c.Done, Rejected: c.Rejected, Deferred: c.Deferred, Failed: c.Failed})

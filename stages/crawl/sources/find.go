@@ -334,6 +334,9 @@ func (f *Finder) askedOf(s *Set, src placed, said answers, seed *schemas.Source)
 	seed.AsOf = f.Config.AsOf.String()
 	if forge := seed.Forge; !strings.EqualFold(forge.Name, src.GitHub) {
 		f.Say("%s is %s on GitHub now; its IDs stay as they are", src.GitHub, forge.Name)
+		if f.Again {
+			s.note(src.Name, SourceRenamed, forge.Name+" on GitHub now", 0)
+		}
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (f *Finder) Open(ctx context.Context) (*Set, error) {
 		return nil, err
 	}
 	s := New(c, f.Makers)
-	s.found = found
+	s.found, s.again = found, f.Again
 	all := f.look(ctx, places, said)
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -110,7 +110,7 @@ func (f *Finder) Open(ctx context.Context) (*Set, error) {
 	if len(problems) > 0 {
 		return nil, errors.Join(problems, s.Close())
 	}
-	if len(s.order) == 0 && len(s.asked) == 0 && !c.AsOf.IsZero() {
+	if len(s.order) == 0 && len(s.asked) == 0 && len(s.kept) == 0 && !c.AsOf.IsZero() {
 		return nil, errors.Join(refuse("no source has a commit before as_of (%s)", c.AsOf), s.Close())
 	}
 	if len(s.origins) == 0 && len(s.later) > 0 {
@@ -124,6 +124,12 @@ func (f *Finder) addLooked(s *Set, src placed, said answers, l looked) (problem 
 	c := f.Config
 	seed := schemas.Source{Git: src.Git, GitHub: src.GitHub, Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes, Releases: c.Limits.Releases, Gates: src.gates, Category: src.category, Kinds: kindsOfSource(c, src.Source)}
 	none := f.askedOf(s, src, said, &seed)
+	if left, err := f.takeGone(s, src, none, l); left || err != nil {
+		if err != nil {
+			return err.Error()
+		}
+		return ""
+	}
 	if none != nil && l.err == nil {
 		f.Say("%v; using the code at %s", none, src.Git)
 	}

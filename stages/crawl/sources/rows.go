@@ -16,27 +16,11 @@ import (
 // known before it begins: other sources, other windows. What shows later is refused
 // when the dataset is written.
 func (s *Set) KeepsRows(ctx context.Context) error {
+	lost, selected, err := s.Leaving(ctx)
+	if err != nil || len(lost) == 0 {
+		return err
+	}
 	dataset := s.config.Output
-	rows, err := output.Standings(dataset)
-	if err != nil {
-		return refuse("reading the dataset that is there: %w; --replace writes over it, --output FOLDER writes elsewhere", err)
-	}
-	var lost []output.Leaving
-	selected := false
-	lines := map[string]map[string]gitrepo.Landed{}
-	for _, row := range rows {
-		why, only, err := s.drops(ctx, row, lines)
-		if err != nil {
-			return err
-		}
-		if why != "" {
-			lost = append(lost, output.Leaving{ID: row.ID, Why: why})
-			selected = selected || only
-		}
-	}
-	if len(lost) == 0 {
-		return nil
-	}
 	advice := "name all sources, or write elsewhere (--output FOLDER)"
 	if selected {
 		advice = "run without writing the dataset (--until describe), or write elsewhere (--output FOLDER)"
@@ -44,10 +28,35 @@ func (s *Set) KeepsRows(ctx context.Context) error {
 	return refuse("%s of %s would go: %s; %s, or let them go (--replace)", plural(len(lost), "row"), filepath.Clean(dataset), output.Names(lost), advice)
 }
 
+// Leaving are the rows of the dataset that the sources do not give now; selected says that an
+// exact selection leaves one out. Where rows are carried on, it finds those.
+func (s *Set) Leaving(ctx context.Context) (lost []output.Leaving, selected bool, err error) {
+	rows, err := output.Standings(s.config.Output)
+	if err != nil {
+		return nil, false, refuse("reading the dataset that is there: %w; --replace writes over it, --output FOLDER writes elsewhere", err)
+	}
+	lines := map[string]map[string]gitrepo.Landed{}
+	for _, row := range rows {
+		why, only, err := s.drops(ctx, row, lines)
+		if err != nil {
+			return nil, false, err
+		}
+		if why != "" {
+			lost = append(lost, output.Leaving{ID: row.ID, Why: why})
+			selected = selected || only
+		}
+	}
+	return lost, selected, nil
+}
+
 // drops is why a row is surely not among what the sources give now, "" where it may
 // be; only says that an exact selection leaves it out.
 func (s *Set) drops(ctx context.Context, row output.Standing, lines map[string]map[string]gitrepo.Landed) (why string, only bool, err error) {
 	src := s.named(row.Repo)
+	if slices.Contains(s.Gone(), row.Repo) {
+		s.note(row.Repo, SourceGone, "", 1)
+		return "", false, nil
+	}
 	if src == nil {
 		if s.asked[row.Repo] {
 			return "only does not name it", true, nil
@@ -74,6 +83,11 @@ func (s *Set) drops(ctx context.Context, row output.Standing, lines map[string]m
 		return "", false, nil // it does not answer
 	}
 	landed, ok := lines[row.Repo][row.Commit]
+	if !ok && s.again {
+		s.note(row.Repo, SourceRewritten, fmt.Sprintf("%.12s", row.Commit), 1)
+		s.rewritten = append(s.rewritten, row.ID)
+		return "", false, nil
+	}
 	if !ok {
 		return fmt.Sprintf("%s has no commit %.12s on its line", row.Repo, row.Commit), false, nil
 	}

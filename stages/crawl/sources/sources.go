@@ -57,6 +57,11 @@ type Set struct {
 	// does not answer, by source.
 	merged         merges
 	unknownNumbers map[string]error
+	// again says that rows are carried on whose source is gone or rewritten: kept are these
+	// sources, rewritten the IDs of rows whose commits are not on a line any more.
+	again     bool
+	kept      []Kept
+	rewritten []string
 	// found is what searches found, for the runs after this one.
 	found findings
 }
@@ -235,6 +240,9 @@ func (s *Set) Note(dir string) error {
 		return err
 	}
 	for _, src := range s.order {
+		if s.origins[src.Repo.Name] == nil {
+			continue // nobody has read it
+		}
 		git := src.Git
 		if !config.IsURL(git) {
 			if git, err = filepath.Abs(git); err != nil {
