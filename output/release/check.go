@@ -30,6 +30,7 @@ func (f Finding) String() string {
 func (s *Shelf) Check(only []Version, say func(what string, n, of int)) ([]Finding, error) {
 	c := &shelfCheck{s: s, say: say}
 	c.folders()
+	c.records()
 	for i, e := range s.Feed.Versions {
 		if len(only) > 0 && !slices.Contains(only, e.Version) {
 			continue
@@ -89,8 +90,9 @@ func (c *shelfCheck) version(i int, e Entry) error {
 	}
 	if got := schemas.DigestBytes(b); got != record.Manifest {
 		c.add(v, "%s is %s; %s says %s", output.ManifestFile, got.Short(), output.ReleaseFile, record.Manifest.Short())
+		return nil
 	}
-	if record.Version != v || record.Date != e.Date || record.Counts != e.Counts || record.Dataset != c.s.Feed.Dataset || record.Canary != output.CanaryText(output.Canary(c.s.Feed.Dataset, string(v))) {
+	if record.Version != v || record.Date != e.Date || record.Window.From != e.From || record.Counts != e.Counts || record.Dataset != c.s.Feed.Dataset || record.Canary != output.CanaryText(output.Canary(c.s.Feed.Dataset, string(v))) {
 		c.add(v, "%s does not say what %s says of it", output.ReleaseFile, FeedFile)
 	}
 	for _, g := range record.Gates {
@@ -99,6 +101,7 @@ func (c *shelfCheck) version(i int, e Entry) error {
 		}
 	}
 	c.link(i, record)
+	c.purged(e, record)
 	findings, err := output.CheckEach(c.s.Path(v), func(n, of int) { c.say("tasks of "+string(v), n, of) })
 	if errors.Is(err, output.ErrNoDataset) {
 		c.add(v, "%v", err)
@@ -117,13 +120,13 @@ func (c *shelfCheck) version(i int, e Entry) error {
 // the feed with both digests.
 func (c *shelfCheck) link(i int, r Record) {
 	if i == 0 {
-		if r.Previous != nil {
-			c.add(r.Version, "it is the first version and names %s before it", r.Previous.Version)
+		if r.Previous != nil || c.s.Feed.Versions[0].Previous != "" {
+			c.add(r.Version, "it is the first version and names one before it")
 		}
 		return
 	}
 	before := c.s.Feed.Versions[i-1]
-	if r.Previous == nil || r.Previous.Version != before.Version {
+	if r.Previous == nil || r.Previous.Version != before.Version || c.s.Feed.Versions[i].Previous != before.Version {
 		c.add(r.Version, "it does not name %s as the version before", before.Version)
 		return
 	}
@@ -138,16 +141,77 @@ func (c *shelfCheck) link(i int, r Record) {
 	}
 }
 
+// purged: a version says which tasks were purged from it, and each purge is in the feed.
+func (c *shelfCheck) purged(e Entry, r Record) {
+	var all []string
+	for _, p := range c.s.Feed.Purges {
+		if p.Version != e.Version {
+			continue
+		}
+		all = append(all, p.IDs...)
+		if info, ok := schemas.FindWithdrawal(string(p.Reason)); !ok || !info.Purge {
+			c.add(e.Version, "%s: a purge for the reason %q, which allows none", FeedFile, p.Reason)
+		}
+		for _, id := range p.IDs {
+			if w, ok := withdrawn(c.s.Feed.Withdrawals, id, ""); !ok || !w.Purged {
+				c.add(e.Version, "%s: %s was purged, and no withdrawal says so", FeedFile, id)
+			}
+		}
+	}
+	if !slices.Equal(all, r.Purged) {
+		c.add(e.Version, "%s says that %d tasks were purged, %s that %d were, or others", output.ReleaseFile, len(r.Purged), FeedFile, len(all))
+	}
+}
+
+// records: each task that is out of the data was in it, and the version that is the first without
+// it is there.
+func (c *shelfCheck) records() {
+	for _, w := range slices.Concat(c.s.Feed.Withdrawals, c.s.Feed.Held) {
+		in := slices.IndexFunc(c.s.Feed.Versions, func(e Entry) bool { return e.Version == w.In })
+		if in < 1 || c.s.Feed.Versions[in-1].Version != w.Last || w.First.Compare(w.Last) > 0 {
+			c.add("", "%s: %s is out of the data from %q on and was last in %q: these are not neighbours", FeedFile, w.ID, w.In, w.Last)
+			continue
+		}
+		if d, err := c.s.Diff(w.In); err == nil && !slices.Contains(outIDs(d), w.ID) { // else the version has its own finding
+			c.add("", "%s: %s is out of the data; %s of %s does not say so", FeedFile, w.ID, DiffFile, w.In)
+		}
+	}
+}
+
+// went: the feed has a record of each task that a version took out, with the same reason. One that
+// was held is there, withdrawn since, or back in a later version.
+func (c *shelfCheck) went(i int, said Diff) {
+	v := c.s.Feed.Versions[i].Version
+	for _, x := range said.Out {
+		w, ok := withdrawn(c.s.Feed.Withdrawals, x.ID, "")
+		if !ok || w.In != v || w.Reason != x.Reason || w.Text != x.Text || w.ReplacedBy != x.ReplacedBy {
+			c.add(v, "%s was withdrawn (%s); %s does not say the same", x.ID, x.Reason, FeedFile)
+		}
+	}
+	for _, x := range said.Held {
+		if w, ok := withdrawn(c.s.Feed.Held, x.ID, ""); ok && (w.In != v || w.Reason == x.Reason && w.Text == x.Text) {
+			continue
+		}
+		if _, ok := withdrawn(c.s.Feed.Withdrawals, x.ID, ""); ok || c.backAfter(i, x.ID) {
+			continue
+		}
+		c.add(v, "%s was held (%s); %s does not say the same, and it is not back", x.ID, x.Reason, FeedFile)
+	}
+	for _, x := range said.Gone {
+		c.add(v, "%s is gone without a reason", x.ID)
+	}
+}
+
+func (c *shelfCheck) backAfter(i int, id string) bool {
+	return slices.ContainsFunc(c.s.Feed.Versions[i+1:], func(e Entry) bool {
+		d, err := c.s.Diff(e.Version)
+		return err == nil && slices.Contains(ids(d.Back), id)
+	})
+}
+
 // rows: what changed against the version before is in diff.json, and nothing else did.
 func (c *shelfCheck) rows(i int, r Record) error {
-	side := func(v Version) (Side, error) {
-		d, err := c.s.Dataset(v)
-		if err != nil {
-			return Side{}, err
-		}
-		return SideOf(string(v), d)
-	}
-	now, err := side(r.Version)
+	now, err := c.side(r.Version)
 	if err != nil {
 		c.add(r.Version, "%v", err)
 		return nil
@@ -159,7 +223,7 @@ func (c *shelfCheck) rows(i int, r Record) error {
 	}
 	before := Side{}
 	if i > 0 {
-		if before, err = side(c.s.Feed.Versions[i-1].Version); err != nil {
+		if before, err = c.side(c.s.Feed.Versions[i-1].Version); err != nil {
 			return nil // it has its own finding
 		}
 	}
@@ -168,6 +232,12 @@ func (c *shelfCheck) rows(i int, r Record) error {
 		c.add(r.Version, "%v", err)
 		return nil
 	}
+	c.went(i, said)
+	for _, w := range slices.Concat(c.s.Feed.Withdrawals, c.s.Feed.Held) {
+		if row, there := before.Rows[w.ID]; there && w.In == r.Version && row.Benchmint.Identity != w.Identity {
+			c.add(r.Version, "%s of %s has another identity than %s says", w.ID, w.Last, FeedFile)
+		}
+	}
 	got, err := Compare(before, now, c.s.Feed)
 	if err != nil {
 		return err
@@ -175,6 +245,7 @@ func (c *shelfCheck) rows(i int, r Record) error {
 	c.same(r.Version, "came", ids(said.Came), ids(got.Came))
 	c.same(r.Version, "back", ids(said.Back), ids(got.Back))
 	c.same(r.Version, "went", outIDs(said), outIDs(got))
+	c.back(i, got.Back, now)
 	for _, x := range got.Changed {
 		if !slices.ContainsFunc(said.Changed, func(y Changed) bool { return y.ID == x.ID && slices.Equal(y.Classes, x.Classes) }) {
 			c.add(r.Version, "%s changed (%s) and %s does not say so", x.ID, joined(x.Classes), DiffFile)
@@ -187,6 +258,32 @@ func (c *shelfCheck) rows(i int, r Record) error {
 		}
 	}
 	return nil
+}
+
+func (c *shelfCheck) side(v Version) (Side, error) {
+	d, err := c.s.Dataset(v)
+	if err != nil {
+		return Side{}, err
+	}
+	return SideOf(string(v), d)
+}
+
+// back: a task that was held comes back as it was, or as a revision.
+func (c *shelfCheck) back(i int, all []Came, now Side) {
+	for j := i - 1; j >= 0 && len(all) > 0; j-- {
+		before, err := c.side(c.s.Feed.Versions[j].Version)
+		if err != nil {
+			return // it has its own finding
+		}
+		all = slices.DeleteFunc(slices.Clone(all), func(x Came) bool {
+			was, there := before.Rows[x.ID]
+			row := now.Rows[x.ID]
+			if there && string(was.Raw) != string(row.Raw) && row.Benchmint.Release.RevisedIn != now.Name {
+				c.add(Version(now.Name), "%s is back, and changed without a revision", x.ID)
+			}
+			return there
+		})
+	}
 }
 
 // same compares names of tasks; those that were purged since are in neither.

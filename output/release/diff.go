@@ -130,7 +130,7 @@ func Compare(a, b Side, feed Feed) (Diff, error) {
 		now := b.Rows[id]
 		before, ok := a.Rows[id]
 		switch {
-		case !ok && published(now.Row, b.Name):
+		case !ok && published(now.Row, a.Name):
 			d.Back = append(d.Back, cameOf(now.Row))
 		case !ok:
 			d.Came = append(d.Came, cameOf(now.Row))
@@ -158,10 +158,10 @@ func Compare(a, b Side, feed Feed) (Diff, error) {
 	return d, nil
 }
 
-// published reports whether a row came with an earlier version than this.
+// published reports whether a row came with this version or an earlier one.
 func published(r output.Row, version string) bool {
 	p := r.Benchmint.Release
-	return p != nil && versionShape.MatchString(version) && p.First != version
+	return p != nil && versionShape.MatchString(version) && Version(p.First).Compare(Version(version)) <= 0
 }
 
 func cameOf(r output.Row) Came {

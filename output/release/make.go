@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -81,6 +82,7 @@ type Candidate struct {
 	Feed   Feed // as it will be
 	gated  gated
 	flakes []ledger.Flake
+	flaky  *ledger.Ledger                   // of flakes; nil for the first version, whose tasks Work has narrowed
 	texts  map[schemas.Digest][]licenceText // by base archive
 }
 
@@ -163,7 +165,7 @@ func (c *Candidate) old() error {
 			work[r.InstanceID] = r
 		}
 	}
-	flaky := ledger.Of(c.flakes)
+	c.flaky = ledger.Of(c.flakes)
 	for i, carried := range c.Previous.Carry(func(output.Row) bool { return true }) {
 		c.say("tasks of the version before", i+1, len(c.Previous.Rows))
 		t := Task{Row: carried.Row.Row, carried: carried}
@@ -187,9 +189,11 @@ func (c *Candidate) old() error {
 				return fmt.Errorf("--revise %s: %w", id, err)
 			}
 		}
-		if kept, err := c.narrow(&t, flaky); err != nil {
+		if kept, err := c.narrow(&t); err != nil {
 			return fmt.Errorf("%s: %w", id, err)
 		} else if !kept {
+			c.hold(t.Row, schemas.ForFlaky, "a test of its lists disagreed with itself in another change")
+			c.Decide = append(c.Decide, id+" is held: a test that decides is flaky; withdraw it, or bring it back with --back when that is clear")
 			continue
 		}
 		if err := c.revised(&t); err != nil {
@@ -227,9 +231,10 @@ func (t *Task) retell(now output.Row) error {
 }
 
 // narrow takes tests out of the lists that have turned out to be flaky. A task without a
-// FAIL_TO_PASS test afterwards is held, and so is a service, whose cases are judged together.
-func (c *Candidate) narrow(t *Task, flaky *ledger.Ledger) (kept bool, err error) {
-	if !slices.ContainsFunc(slices.Concat(t.Row.FailToPass, t.Row.PassToPass), func(test string) bool {
+// FAIL_TO_PASS test afterwards is not kept, nor is a service, whose cases are judged together.
+func (c *Candidate) narrow(t *Task) (kept bool, err error) {
+	flaky := c.flaky
+	if flaky == nil || !slices.ContainsFunc(slices.Concat(t.Row.FailToPass, t.Row.PassToPass), func(test string) bool {
 		_, ok := flaky.Quarantined(t.Row.Repo, test)
 		return ok
 	}) {
@@ -245,8 +250,6 @@ func (c *Candidate) narrow(t *Task, flaky *ledger.Ledger) (kept bool, err error)
 		return true, nil
 	}
 	if len(proof.List(schemas.F2P)) == 0 || t.Row.Benchmint.Kind == schemas.KindService {
-		c.hold(t.Row, schemas.ForFlaky, "a test of its lists disagreed with itself in another change")
-		c.Decide = append(c.Decide, id+" is held: a test that decides is flaky; withdraw it, or bring it back with --back when that is clear")
 		return false, nil
 	}
 	if t.Row, err = d.Narrowed(t.Row, proof, removed); err != nil {
@@ -337,13 +340,21 @@ func (c *Candidate) added() error {
 		}
 		guid := output.Canary(c.Shelf.Feed.Dataset, string(c.Version))
 		r.Benchmint.Release = &output.Published{First: string(c.Version), Canary: output.CanaryText(guid), Backfill: c.older(r)}
-		carried.Row.Row = r
 		carried.Edit = func(name string, b []byte) ([]byte, error) { return output.WithCanary(name, b, guid), nil }
-		var err error
-		if carried.Line, err = r.Encoded(); err != nil {
+		t := Task{Row: r, New: true, carried: carried}
+		kept, err := c.narrow(&t) // the version before may know of flakes that Work does not
+		if err != nil {
 			return fmt.Errorf("%s: %w", id, err)
 		}
-		c.Tasks = append(c.Tasks, Task{Row: r, New: true, carried: carried})
+		if !kept {
+			c.Left = append(c.Left, Objection{"lint", id, "a test that decides is in the flake ledger of the version before"})
+			continue
+		}
+		t.carried.Row.Row = t.Row
+		if t.carried.Line, err = t.Row.Encoded(); err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+		c.Tasks = append(c.Tasks, t)
 	}
 	return nil
 }
@@ -372,8 +383,17 @@ func (c *Candidate) comeBack() error {
 		if len(all) == 0 {
 			return fmt.Errorf("--back %s: %s does not have it", id, d.Dir)
 		}
+		t := Task{Row: all[0].Row.Row, Back: true, carried: all[0]}
+		if kept, err := c.narrow(&t); err != nil {
+			return fmt.Errorf("--back %s: %w", id, err)
+		} else if !kept {
+			return fmt.Errorf("--back %s: a test that decides is still in the flake ledger", id)
+		}
+		if err := c.revised(&t); err != nil {
+			return fmt.Errorf("--back %s: %w", id, err)
+		}
 		c.Feed.Held = slices.Delete(c.Feed.Held, i, i+1)
-		c.Tasks = append(c.Tasks, Task{Row: all[0].Row.Row, Back: true, carried: all[0]})
+		c.Tasks = append(c.Tasks, t)
 	}
 	return nil
 }
@@ -451,15 +471,17 @@ func (c *Candidate) ask(ctx context.Context, dir string) (refused []Objection, e
 
 // Write writes the version beside the shelf's others, has the gates read it, and publishes it. A
 // gate that refuses it leaves the shelf as it was: RefusedError. ErrThere.
-func (c *Candidate) Write(ctx context.Context) (Record, error) {
+func (c *Candidate) Write(ctx context.Context) (record Record, err error) {
 	if c.Published() {
 		return Record{}, fmt.Errorf("%s: %w", c.Version, ErrThere)
 	}
+	if err := c.free(); err != nil {
+		return Record{}, err
+	}
 	began := c.Now()
 	tmp := filepath.Join(c.Shelf.Dir, hidden+string(c.Version))
-	defer func() { _ = os.RemoveAll(tmp) }()
-	record, err := c.writeTo(ctx, tmp)
-	if err != nil {
+	defer func() { err = errors.Join(err, sweep(c.Shelf.Dir)) }()
+	if record, err = c.writeTo(ctx, tmp); err != nil {
 		return Record{}, err
 	}
 	if err := c.cost(tmp, began); err != nil {
@@ -467,7 +489,17 @@ func (c *Candidate) Write(ctx context.Context) (Record, error) {
 	}
 	feed := c.Feed
 	feed.Versions = append(slices.Clone(feed.Versions), c.entry(record, recordDigest(tmp)))
-	return record, c.Shelf.commit(feed, rename{filepath.Base(tmp), c.Version, recordDigest(tmp)})
+	return record, c.Shelf.commit(feed)
+}
+
+// free: a folder that the feed does not name is nobody's to write over.
+func (c *Candidate) free() error {
+	if _, err := os.Lstat(c.Shelf.Path(c.Version)); err == nil {
+		return fmt.Errorf("%s: %w: its folder is there, and %s does not name it", c.Version, ErrThere, FeedFile)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func (c *Candidate) entry(r Record, digest schemas.Digest) Entry {

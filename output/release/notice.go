@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/goccy/go-yaml"
 
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
@@ -139,6 +143,36 @@ func (c *Candidate) notice(out map[string][]byte, canary string) error {
 	}
 	out[NoticeFile] = b.Bytes()
 	return nil
+}
+
+// sourceLine is a repository with its URL, as notice writes it.
+var sourceLine = lazyregexp.New(`(?m)^## (\S+)\n\nLicence \(SPDX\): [^\n]* Source: <([^>\n]+)>$`)
+
+// aboutOf is what a published version says beside the name of the dataset. A purge writes that
+// again, whatever the configuration says by then.
+func aboutOf(dir string) (a About, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, CitationFile))
+	if err != nil {
+		return a, err
+	}
+	var cited struct {
+		Authors []struct{ Name string }
+		URL     string
+	}
+	if err := yaml.Unmarshal(b, &cited); err != nil {
+		return a, fmt.Errorf("%s: %w", CitationFile, err)
+	}
+	a.URL, a.Sources = cited.URL, map[string]string{}
+	for _, x := range cited.Authors {
+		a.Authors = append(a.Authors, x.Name)
+	}
+	if b, err = os.ReadFile(filepath.Join(dir, NoticeFile)); err != nil {
+		return a, err
+	}
+	for _, m := range sourceLine.FindAllStringSubmatch(string(b), -1) {
+		a.Sources[m[1]] = m[2]
+	}
+	return a, nil
 }
 
 // citation is a file in the Citation File Format 1.2.

@@ -2,6 +2,7 @@ package release
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,9 +24,9 @@ import (
 
 // Names on a shelf.
 const (
-	FeedFile    = "feed.json"
-	journalFile = ".next.json"
-	lockFile    = ".lock"
+	FeedFile = "feed.json"
+	nextFile = ".next.json" // the feed of a change that is decided and not made yet
+	lockFile = ".lock"
 )
 
 // Formats of the files.
@@ -85,11 +86,13 @@ type Withdrawn struct {
 
 // Purge is a published version that was changed: the bytes of some tasks were taken out.
 type Purge struct {
-	Version Version        `json:"version"`
-	Date    string         `json:"date"`
-	IDs     []string       `json:"ids"`
-	Old     schemas.Digest `json:"old"` // of release.json before
-	New     schemas.Digest `json:"new"`
+	Version Version            `json:"version"`
+	Date    string             `json:"date"`
+	IDs     []string           `json:"ids"`
+	Reason  schemas.Withdrawal `json:"reason"`
+	Text    string             `json:"text"`
+	Old     schemas.Digest     `json:"old"` // of release.json before
+	New     schemas.Digest     `json:"new"`
 }
 
 // Record is release.json: what a version says of itself. It is written last.
@@ -126,8 +129,10 @@ type Link struct {
 
 // Shelf is a folder of releases.
 type Shelf struct {
-	Dir    string
-	Feed   Feed
+	Dir  string
+	Feed Feed
+	// places are folders of versions that an interrupted change has not put in their places.
+	places map[Version]string
 	unlock func()
 }
 
@@ -137,24 +142,55 @@ var ErrNoShelf = errors.New("no releases here")
 // ErrUnknownVersion is a version that the shelf does not have.
 var ErrUnknownVersion = errors.New("no such version")
 
-// Read reads a shelf. ErrNoShelf. A change that was interrupted after its last step but one is
-// taken as made; Open makes it.
+// Read reads a shelf. ErrNoShelf. A change that was interrupted once it was decided is taken as
+// made; Open makes it.
 func Read(dir string) (*Shelf, error) {
-	s := &Shelf{Dir: dir}
-	b, err := os.ReadFile(filepath.Join(dir, FeedFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	s := &Shelf{Dir: dir, places: map[Version]string{}}
+	next, none := readFeed(filepath.Join(dir, nextFile)) // first, since it takes the other's name
+	if none != nil && !errors.Is(none, fs.ErrNotExist) {
+		return nil, none
+	}
+	before, err := readFeed(filepath.Join(dir, FeedFile))
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	case none == nil:
+		s.Feed = next
+		return s, s.place(before)
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w: it has no %s", dir, ErrNoShelf, FeedFile)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if err := strict(b, &s.Feed); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, FeedFile), err)
-	}
-	if s.Feed.Format != FeedFormat {
-		return nil, fmt.Errorf("%s: format is %q; this program reads %q", filepath.Join(dir, FeedFile), s.Feed.Format, FeedFormat)
-	}
+	s.Feed = before
 	return s, nil
+}
+
+func readFeed(name string) (f Feed, err error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return f, err
+	}
+	if err := strict(b, &f); err != nil {
+		return f, fmt.Errorf("%s: %w", name, err)
+	}
+	if f.Format != FeedFormat {
+		return f, fmt.Errorf("%s: format is %q; this program reads %q", name, f.Format, FeedFormat)
+	}
+	return f, nil
+}
+
+// place finds the folders of versions that a decided change has not put in their places yet.
+func (s *Shelf) place(before Feed) error {
+	for _, e := range s.Feed.Versions {
+		from := hidden + string(e.Version)
+		switch there := recordDigest(s.Path(e.Version)); {
+		case there == e.Record || slices.Contains(before.Versions, e):
+		case recordDigest(filepath.Join(s.Dir, from)) != e.Record:
+			return fmt.Errorf("%s: neither %s nor %s is the version %s that an interrupted change was to put in its place; nothing is changed", s.Dir, e.Version, from, e.Record.Short())
+		default:
+			s.places[e.Version] = from
+		}
+	}
+	return nil
 }
 
 // Open reads a shelf to change it, or begins one for a dataset of this name. It holds a lock until
@@ -177,10 +213,10 @@ func Open(ctx context.Context, dir, dataset string) (*Shelf, error) {
 }
 
 func open(dir, dataset string) (*Shelf, error) {
-	if err := recoverShelf(dir); err != nil {
-		return nil, err
-	}
 	s, err := Read(dir)
+	if err == nil {
+		err = errors.Join(s.finish(), sweep(dir))
+	}
 	if errors.Is(err, ErrNoShelf) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
@@ -191,7 +227,7 @@ func open(dir, dataset string) (*Shelf, error) {
 				return nil, fmt.Errorf("%s holds %s and no %s: it is no shelf of releases, and nothing is written to it", dir, e.Name(), FeedFile)
 			}
 		}
-		return &Shelf{Dir: dir, Feed: Feed{Format: FeedFormat, Dataset: dataset, Versions: []Entry{}, Withdrawals: []Withdrawn{}, Held: []Withdrawn{}, Purges: []Purge{}}}, nil
+		return &Shelf{Dir: dir, Feed: Feed{Format: FeedFormat, Dataset: dataset, Versions: []Entry{}, Withdrawals: []Withdrawn{}, Held: []Withdrawn{}, Purges: []Purge{}}}, sweep(dir)
 	}
 	if err != nil {
 		return nil, err
@@ -230,7 +266,9 @@ func (s *Shelf) Entry(v Version) (Entry, error) {
 }
 
 // Path is the folder of a version.
-func (s *Shelf) Path(v Version) string { return filepath.Join(s.Dir, string(v)) }
+func (s *Shelf) Path(v Version) string {
+	return filepath.Join(s.Dir, cmp.Or(s.places[v], string(v)))
+}
 
 // Dataset reads a version.
 func (s *Shelf) Dataset(v Version) (*output.Dataset, error) {
@@ -268,106 +306,80 @@ func (s *Shelf) Diff(v Version) (Diff, error) {
 	return d, nil
 }
 
-// journal is a change that is decided: renames of folders that are written, then the feed.
-type journal struct {
-	Renames []rename `json:"renames"`
-	Feed    Feed     `json:"feed"`
-}
-
-// rename puts a hidden folder in the place of a version. Record is the digest of its release.json.
-type rename struct {
-	From    string         `json:"from"`
-	Version Version        `json:"version"`
-	Record  schemas.Digest `json:"record"`
-}
-
-// commit makes a change: the journal, the renames, the feed. One that is interrupted before the
-// journal stands has done nothing; after that Open ends it.
-func (s *Shelf) commit(feed Feed, renames ...rename) error {
-	j := journal{renames, feed}
-	b, err := indented(j)
+// commit makes a change whose versions are written beside their places: the feed that will be,
+// the renames, its own name. One that is interrupted before that feed stands has done nothing;
+// after that Open ends it. The renames need no room on the disk.
+func (s *Shelf) commit(feed Feed) error {
+	b, err := indented(feed)
 	if err != nil {
 		return err
 	}
 	if err := syncDir(s.Dir); err != nil {
 		return err
 	}
-	if err := blob.WriteFile(filepath.Join(s.Dir, journalFile), b); err != nil {
+	next := &Shelf{Dir: s.Dir, Feed: feed, places: map[Version]string{}}
+	if err := next.place(s.Feed); err != nil {
 		return err
 	}
-	if err := s.finish(j); err != nil {
+	if err := blob.WriteFile(filepath.Join(s.Dir, nextFile), b); err != nil {
+		return err
+	}
+	if err := next.finish(); err != nil {
 		return err
 	}
 	s.Feed = feed
 	return nil
 }
 
-func (s *Shelf) finish(j journal) error {
-	for _, r := range j.Renames {
-		to := s.Path(r.Version)
-		if recordDigest(to) == r.Record {
-			continue
+// finish makes a change that is decided, if there is one.
+func (s *Shelf) finish() error {
+	next := filepath.Join(s.Dir, nextFile)
+	if _, err := os.Lstat(next); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	for v, name := range s.places {
+		from, to := filepath.Join(s.Dir, name), filepath.Join(s.Dir, string(v))
+		_, err := os.Lstat(to)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = os.Rename(from, to)
+		} else if err == nil {
+			err = unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_EXCHANGE)
 		}
-		from := filepath.Join(s.Dir, r.From)
-		if _, err := os.Stat(to); errors.Is(err, fs.ErrNotExist) {
-			if err := os.Rename(from, to); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_EXCHANGE); err != nil {
-			return fmt.Errorf("putting %s in its place: %w", r.Version, err)
+		if err != nil {
+			return fmt.Errorf("putting %s in its place: %w", v, err)
 		}
 	}
+	clear(s.places)
 	if err := syncDir(s.Dir); err != nil {
 		return err
 	}
-	b, err := indented(j.Feed)
-	if err != nil {
+	if err := os.Rename(next, filepath.Join(s.Dir, FeedFile)); err != nil {
 		return err
 	}
-	if err := blob.WriteFile(filepath.Join(s.Dir, FeedFile), b); err != nil {
-		return err
-	}
-	if err := os.Remove(filepath.Join(s.Dir, journalFile)); err != nil {
-		return err
-	}
-	return sweep(s.Dir)
-}
-
-// recoverShelf ends or drops a change that was interrupted.
-func recoverShelf(dir string) error {
-	b, err := os.ReadFile(filepath.Join(dir, journalFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return sweep(dir)
-	}
-	if err != nil {
-		return err
-	}
-	var j journal
-	if err := strict(b, &j); err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(dir, journalFile), err)
-	}
-	for _, r := range j.Renames {
-		if recordDigest(filepath.Join(dir, string(r.Version))) != r.Record && recordDigest(filepath.Join(dir, r.From)) != r.Record {
-			return fmt.Errorf("%s: neither %s nor %s is the version %s that an interrupted change was to put in its place; nothing is changed", dir, r.Version, r.From, r.Record.Short())
-		}
-	}
-	return (&Shelf{Dir: dir}).finish(j)
+	return syncDir(s.Dir)
 }
 
 const hidden = ".new-"
 
-// sweep removes folders that an interrupted change left behind.
+// sweep removes what an interrupted change left behind: folders of versions, those in which
+// package output had begun to write them, and files without their names yet. A change that is
+// decided still needs them.
 func sweep(dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, nextFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if e.IsDir() && strings.HasPrefix(e.Name(), hidden) {
-			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-				return err
+		for _, begun := range []string{hidden, "." + hidden, ".tmp-"} {
+			if strings.HasPrefix(e.Name(), begun) {
+				if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -393,7 +405,13 @@ func syncDir(dir string) error {
 func strict(b []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
-	return dec.Decode(v)
+	if err := dec.Decode(v); err != nil {
+		return err
+	}
+	if rest := bytes.TrimSpace(b[dec.InputOffset():]); len(rest) > 0 {
+		return fmt.Errorf("%q stands after the end of the value", rest[:min(len(rest), 20)])
+	}
+	return nil
 }
 
 func indented(v any) ([]byte, error) {

@@ -98,6 +98,9 @@ func (c *Candidate) takeOut(a Act, last Entry) error {
 		}
 		w.Evidence, w.EvidenceFile = schemas.DigestBytes(b), filepath.Base(a.Evidence)
 	}
+	if slices.Contains(a.IDs, a.ReplacedBy) {
+		return fmt.Errorf("--replaced-by %s: it goes itself", a.ReplacedBy)
+	}
 	if a.ReplacedBy != "" && !slices.Contains(known, a.ReplacedBy) {
 		return fmt.Errorf("--replaced-by %s: %s has no such task%s", a.ReplacedBy, last.Version, nearest.Hint(a.ReplacedBy, known))
 	}
@@ -139,7 +142,7 @@ func (c *Candidate) outAlready(id string, a Act, w Withdrawn) (bool, error) {
 		return false, nil
 	}
 	x := c.Feed.Held[i]
-	w.ID, w.Identity, w.First, w.Last = id, x.Identity, x.First, x.Last
+	w.ID, w.Identity, w.First, w.Last, w.In = id, x.Identity, x.First, x.Last, x.In
 	c.Feed.Held = slices.Delete(c.Feed.Held, i, i+1)
 	c.Feed.Withdrawals = append(c.Feed.Withdrawals, w)
 	return true, nil
@@ -150,7 +153,9 @@ func (c *Candidate) outAlready(id string, a Act, w Withdrawn) (bool, error) {
 func (c *Candidate) purge(ctx context.Context, a Act) (record Record, err error) {
 	s, feed := c.Shelf, c.Feed
 	defer func() { err = errors.Join(err, sweep(s.Dir)) }()
-	var renames []rename
+	if err := c.free(); err != nil {
+		return Record{}, err
+	}
 	for i, e := range feed.Versions {
 		again, taken, err := s.without(c, e, a.IDs)
 		if err != nil {
@@ -159,9 +164,8 @@ func (c *Candidate) purge(ctx context.Context, a Act) (record Record, err error)
 		if len(taken) == 0 {
 			continue
 		}
-		renames = append(renames, again)
-		feed.Purges = append(feed.Purges, Purge{e.Version, c.Now().UTC().Format(time.DateOnly), taken, e.Record, again.Record})
-		feed.Versions[i].Record = again.Record
+		feed.Purges = append(feed.Purges, Purge{e.Version, c.Now().UTC().Format(time.DateOnly), taken, a.Reason, a.Text, e.Record, again})
+		feed.Versions[i].Record = again
 		feed.Versions[i].Counts.Tasks -= len(taken)
 	}
 	if !c.Nothing() {
@@ -173,14 +177,13 @@ func (c *Candidate) purge(ctx context.Context, a Act) (record Record, err error)
 			return Record{}, err
 		}
 		feed.Versions = append(feed.Versions, c.entry(record, recordDigest(tmp)))
-		renames = append(renames, rename{filepath.Base(tmp), c.Version, recordDigest(tmp)})
 	}
-	return record, s.commit(feed, renames...)
+	return record, s.commit(feed)
 }
 
 // without writes a published version again without the bytes of some tasks. What it says of them
 // in its diff goes, too, but for their names. taken are those that it has.
-func (s *Shelf) without(by *Candidate, e Entry, ids []string) (r rename, taken []string, err error) {
+func (s *Shelf) without(by *Candidate, e Entry, ids []string) (r schemas.Digest, taken []string, err error) {
 	d, err := s.Dataset(e.Version)
 	if err != nil {
 		return r, nil, err
@@ -199,6 +202,9 @@ func (s *Shelf) without(by *Candidate, e Entry, ids []string) (r rename, taken [
 	}
 	c := &Candidate{Options: by.Options, Shelf: s, Version: e.Version, From: e.From, Previous: d}
 	c.AsOf, c.Tools = day, d.Manifest.Tools
+	if c.About, err = aboutOf(s.Path(e.Version)); err != nil {
+		return r, nil, err
+	}
 	for _, carried := range d.Carry(func(r output.Row) bool { return !slices.Contains(ids, r.InstanceID) }) {
 		c.Tasks = append(c.Tasks, Task{Row: carried.Row.Row, carried: carried})
 	}
@@ -208,8 +214,7 @@ func (s *Shelf) without(by *Candidate, e Entry, ids []string) (r rename, taken [
 	c.Diff.Changed = slices.DeleteFunc(c.Diff.Changed, func(x Changed) bool { return slices.Contains(ids, x.ID) })
 	in := c.input()
 	in.Release = d.Manifest.Release
-	r = rename{From: hidden + string(e.Version), Version: e.Version}
-	dir := filepath.Join(s.Dir, r.From)
+	dir := filepath.Join(s.Dir, hidden+string(e.Version))
 	if _, err := output.Write(dir, in); err != nil {
 		return r, nil, err
 	}
@@ -222,10 +227,9 @@ func (s *Shelf) without(by *Candidate, e Entry, ids []string) (r rename, taken [
 	if record, err = c.seal(dir, record); err != nil {
 		return r, nil, err
 	}
-	r.Record = recordDigest(dir)
 	cost, err := os.ReadFile(filepath.Join(s.Path(e.Version), output.CostFile))
 	if err == nil {
 		err = blob.WriteFile(filepath.Join(dir, output.CostFile), cost)
 	}
-	return r, taken, err
+	return recordDigest(dir), taken, err
 }
