@@ -35,7 +35,7 @@ func card(m Manifest, t *tally) []byte {
 		fmt.Fprintf(&b, "Items that were still open when this was written: %d.\n", m.Counts.Open)
 	}
 	releaseText(&b, m, t)
-	columnsText(&b, m)
+	columnsText(&b, m, t)
 	funnelTable(&b, m)
 	if t.tasks() > 0 {
 		tasksTable(&b, t)
@@ -116,8 +116,10 @@ func sizeCategory(n int) string {
 	return "100K<n<1M"
 }
 
-func columnsText(b *bytes.Buffer, m Manifest) {
-	fmt.Fprintf(b, "\n```python\nfrom datasets import load_dataset\n\nDIR = \".\"  # this folder, or the name of the dataset on a hub\ntasks = load_dataset(DIR, split=%[1]q)\n\n# the same rows from the JSONL\ntasks = load_dataset(DIR, data_files={%[1]q: %[2]q}, split=%[1]q)\n```\n", m.Splits[0].Name, dataPath(m.Splits[0].Name))
+func columnsText(b *bytes.Buffer, m Manifest, t *tally) {
+	fmt.Fprintf(b, "\n```python\nimport os\nfrom datasets import load_dataset\n\nDIR = os.getcwd()  # this folder, or the name of the dataset on a hub\ntasks = load_dataset(DIR, split=%[1]q)\n\n# the same rows from the JSONL\ntasks = load_dataset(DIR, data_files={%[1]q: %[2]q}, split=%[1]q)\n", m.Splits[0].Name, dataPath(m.Splits[0].Name))
+	configsLoaded(b, m, t)
+	fmt.Fprintf(b, "```\n")
 	fmt.Fprintf(b, "\nEach row has the columns of SWE-bench, all of them strings. `FAIL_TO_PASS`, `PASS_TO_PASS` and `benchmint` are JSON text.\n")
 	fmt.Fprintf(b, "A patch that is not UTF-8 is base64 (`patch_encoding` in `benchmint`); `%s/<ID>/` holds it as it is.\n", TasksDir)
 	fmt.Fprintf(b, "`image_key` names the image that a task is worked on in: rows with one key need one image.\n")

@@ -30,6 +30,7 @@ const (
 	RuleFolder      Rule = "task_folder"
 	RuleProof       Rule = "proof"
 	RuleParquet     Rule = "parquet"
+	RuleConfig      Rule = "configuration"
 	RuleStatistics  Rule = "statistics"
 	RuleCard        Rule = "card"
 	RulePlots       Rule = "plots"

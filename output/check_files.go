@@ -110,14 +110,44 @@ func hashFile(name string) (string, error) {
 
 // parquet holds the same rows as the JSONL, value by value.
 func (c *checker) parquet(split string) {
-	name := parquetPath(split)
 	b, err := os.ReadFile(filepath.Join(c.d.Dir, filepath.FromSlash(dataPath(split))))
 	if err != nil {
 		return // reported where it was read
 	}
 	lines := slices.Collect(bytes.Lines(b))
+	c.parquetOf(parquetPath(split), RuleParquet, lines)
+	c.configs(split, lines)
+}
+
+// configs: the file of each configuration holds the rows that belong to it, and there is no other.
+func (c *checker) configs(split string, lines [][]byte) {
+	want := map[string][][]byte{}
+	for _, r := range c.d.Rows {
+		if c.d.Manifest.Release == nil || r.File != dataPath(split) {
+			continue
+		}
+		for _, name := range configsOf(r.Row) {
+			want[configPath(name, split)] = append(want[configPath(name, split)], lines[r.Line-1])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		c.parquetOf(name, RuleConfig, want[name])
+	}
+	there, err := fs.Glob(os.DirFS(c.d.Dir), configPath("*", split))
+	if err != nil {
+		c.add(DataDir, RuleConfig, "%s", cause(err))
+	}
+	for _, name := range there {
+		if want[name] == nil {
+			c.add(name, RuleConfig, "no row makes this configuration")
+		}
+	}
+}
+
+// parquetOf holds a file to the lines of its rows.
+func (c *checker) parquetOf(name string, rule Rule, lines [][]byte) {
 	rows := 0
-	err = readParquet(filepath.Join(c.d.Dir, filepath.FromSlash(name)), func(n int, got columns) {
+	err := readParquet(filepath.Join(c.d.Dir, filepath.FromSlash(name)), func(n int, got columns) {
 		rows = n
 		if n > len(lines) {
 			return
@@ -127,14 +157,14 @@ func (c *checker) parquet(split string) {
 			return // reported where it was read
 		}
 		if key := firstDifferent(want, got); key != "" {
-			c.findings = append(c.findings, Finding{File: name, Line: n, Instance: want.InstanceID, Rule: RuleParquet, Message: key + " is not what the JSONL holds"})
+			c.findings = append(c.findings, Finding{File: name, Line: n, Instance: want.InstanceID, Rule: rule, Message: key + " is not what the JSONL holds"})
 		}
 	})
 	switch {
 	case err != nil:
-		c.add(name, RuleParquet, "%s", cause(err))
+		c.add(name, rule, "%s", cause(err))
 	case rows != len(lines):
-		c.add(name, RuleParquet, "%d rows; the JSONL has %d", rows, len(lines))
+		c.add(name, rule, "%d rows; the JSONL has %d", rows, len(lines))
 	}
 }
 

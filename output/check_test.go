@@ -328,6 +328,24 @@ var corruptions = []struct {
 	{"statistics_of_manifest_edited", RuleStatistics, ManifestFile, "not those of the rows", func(t *testing.T, dir string) {
 		edit(t, dir, ManifestFile, false, replace(`"mean": 2,`, `"mean": 3,`))
 	}},
+	{"configuration_of_other_rows", RuleConfig, "data/feature/test.parquet:1", "instance_id is not what the JSONL holds", func(t *testing.T, dir string) {
+		released(t, dir)
+		moved(t, dir, "data/w2025_06/test.parquet", "data/feature/test.parquet")
+	}},
+	{"configuration_with_a_row_too_many", RuleConfig, "data/w2025_06/test.parquet", "2 rows; the JSONL has 1", func(t *testing.T, dir string) {
+		released(t, dir)
+		moved(t, dir, "data/feature/test.parquet", "data/w2025_06/test.parquet")
+	}},
+	{"configuration_of_no_row", RuleConfig, "data/w2020_01/test.parquet", "no row makes this", func(t *testing.T, dir string) {
+		released(t, dir)
+		moved(t, dir, "data/w2025_06/test.parquet", "data/w2020_01/test.parquet")
+	}},
+	{"configuration_deleted", RuleConfig, "data/w2026_01/test.parquet", "no such file", func(t *testing.T, dir string) {
+		released(t, dir)
+		if err := os.RemoveAll(filepath.Join(dir, "data/w2026_01")); err != nil {
+			t.Fatal(err)
+		}
+	}},
 	{"statistics_of_row_edited", RuleStatistics, "data/test.jsonl:1", "patch_lines is 7; the row makes 3", func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.Benchmint.Statistics.PatchLines = 7 })
 	}},
@@ -476,6 +494,38 @@ var corruptions = []struct {
 	}},
 }
 
+// released makes a dataset of two rows a version of a shelf: the second row came with 2025.06, the
+// first with 2026.01.
+func released(t *testing.T, dir string) {
+	t.Helper()
+	d, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := Input{Name: "x", Configuration: d.Manifest.Configuration, Flakes: slices.Values(d.Flakes), Release: &Release{Version: "2026.01", Date: "2026-01-01", Canary: Canary("x", "2026.01")}}
+	carried := d.Carry(func(Row) bool { return true })
+	for i, first := range []string{"2026.01", "2025.06"} {
+		c := &carried[i]
+		c.Row.Benchmint.Release = &Published{First: first, Canary: CanaryText(Canary("x", first))}
+		if c.Line, err = c.Row.Encoded(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in.Splits = []SplitInput{{Carried: carried}}
+	if _, err := Write(dir, in); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// moved puts a file in the place of another.
+func moved(t *testing.T, dir, from, to string) {
+	t.Helper()
+	to = filepath.Join(dir, to)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Rename(filepath.Join(dir, from), to)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func one(t *testing.T, pattern string) string {
 	t.Helper()
 	names, err := filepath.Glob(pattern)
@@ -518,7 +568,7 @@ func TestCorruptionsCoverRules(t *testing.T) {
 	for _, r := range []Rule{
 		RuleSyntax, RuleMissingFile, RuleExtraFile, RuleDigest, RuleCount, RuleDuplicate, RuleOrder, RuleReject, RuleTrees, RuleFolder, RuleProof,
 		RuleID, RuleField, RuleLists, RulePatch, RuleParts, RuleFairness, RuleLeak, RuleSecret, RuleHost, RuleStatement,
-		RuleParquet, RuleStatistics, RuleCard, RulePlots, RuleFlakes, RuleImage, RuleAdequacy, RuleLabel,
+		RuleParquet, RuleConfig, RuleStatistics, RuleCard, RulePlots, RuleFlakes, RuleImage, RuleAdequacy, RuleLabel,
 	} {
 		shown := false
 		for _, c := range corruptions {

@@ -14,11 +14,18 @@ import (
 // opened loads a dataset with the real library.
 func opened(t *testing.T, dir string) verify.Result {
 	t.Helper()
+	return seen(t, func(o verify.Options) (verify.Result, error) {
+		return verify.HuggingFace(context.Background(), dir, DefaultSplit, nil, o)
+	})
+}
+
+func seen(t *testing.T, open func(verify.Options) (verify.Result, error)) verify.Result {
+	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Skipf("NO CACHE FOLDER, so no client: %v", err)
 	}
-	r, err := verify.HuggingFace(context.Background(), dir, DefaultSplit, nil, verify.Options{Cache: filepath.Join(cache, "benchmint"), Env: os.Environ(), Say: t.Logf})
+	r, err := open(verify.Options{Cache: filepath.Join(cache, "benchmint"), Env: os.Environ(), Say: t.Logf})
 	if errors.Is(err, verify.ErrNoClient) {
 		t.Skipf("DATASETS IS NOT HERE, the dataset was opened with no real client (.ci/setup test gets it): %v", err)
 	}
@@ -89,6 +96,41 @@ func TestDatasetsSeesADifference(t *testing.T) {
 		}
 		tt.do(t, dir)
 		if r := opened(t, dir); r.Equal() || !strings.Contains(r.Formats[0].Difference, tt.says) {
+			t.Errorf("%s: %+v", tt.name, r)
+		}
+	}
+}
+
+// The client opens each configuration of a release with the rows that belong to it.
+func TestDatasetsConfigurations(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, from, to, format, says string }{
+		{name: "whole"},
+		{"a_row_too_many", "data/feature/test.parquet", "data/w2026_01/test.parquet", "w2026_01", "2 rows, the JSONL has 1"},
+		{"another_row", "data/w2026_01/test.parquet", "data/w2025_06/test.parquet", "w2025_06", "instance_id is"},
+	} {
+		dir := filepath.Join(t.TempDir(), "out")
+		if _, err := Write(dir, input(t).of()); err != nil {
+			t.Fatal(err)
+		}
+		released(t, dir)
+		d, err := Read(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.from != "" {
+			moved(t, dir, tt.from, tt.to)
+		}
+		r := seen(t, func(o verify.Options) (verify.Result, error) {
+			return verify.Configurations(t.Context(), dir, DefaultSplit, d.ConfigRows(DefaultSplit), o)
+		})
+		var says string
+		for _, f := range r.Formats {
+			if f.Format == tt.format {
+				says = f.Difference
+			}
+		}
+		if len(r.Formats) != 5 || r.Equal() != (tt.says == "") || !strings.Contains(says, tt.says) {
 			t.Errorf("%s: %+v", tt.name, r)
 		}
 	}

@@ -95,6 +95,20 @@ func (d *Dataset) Configs() []string {
 	return t.configs()
 }
 
+// ConfigRows are the IDs of a split's rows by configuration, without "default".
+func (d *Dataset) ConfigRows(split string) map[string][]string {
+	out := map[string][]string{}
+	for _, r := range d.Rows {
+		if r.File != dataPath(split) {
+			continue
+		}
+		for _, name := range configsOf(r.Row) {
+			out[name] = append(out[name], r.InstanceID)
+		}
+	}
+	return out
+}
+
 func (t *tally) configs() []string {
 	return slices.Concat(slices.Sorted(maps.Keys(t.windows)), slices.Sorted(maps.Keys(t.kinds)))
 }
@@ -125,13 +139,19 @@ func releaseText(b *bytes.Buffer, m Manifest, t *tally) {
 	if t.tasks() == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n```python\n")
-	for _, name := range t.configs() {
-		fmt.Fprintf(b, "load_dataset(DIR, %q, split=%q)  # %s\n", name, m.Splits[0].Name, configWords(name, t))
-	}
-	fmt.Fprintf(b, "```\n\n| Month of the change | Tasks |\n| --- | ---: |\n")
+	fmt.Fprintf(b, "\n| Month of the change | Tasks |\n| --- | ---: |\n")
 	for _, month := range slices.Sorted(maps.Keys(t.months)) {
 		fmt.Fprintf(b, "| %s | %d |\n", month, t.months[month])
+	}
+}
+
+// configsLoaded shows how one is opened.
+func configsLoaded(b *bytes.Buffer, m Manifest, t *tally) {
+	if names := t.configs(); len(names) > 0 {
+		fmt.Fprintf(b, "\n# the tasks of one version, or of one kind\n")
+		for _, name := range names {
+			fmt.Fprintf(b, "tasks = load_dataset(DIR, %q, split=%q)  # %s\n", name, m.Splits[0].Name, configWords(name, t))
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 # Loads a dataset's folder with Hugging Face datasets, as a user would, and compares
 # every row with the JSONL as Python's own json reads it.
 # Usage: load.py DIR SPLIT FORMAT…   Answer: one JSON object on standard output.
+# Standard input: nothing, or an object with the IDs of the rows of each configuration by its name.
 import json
 import os
 import sys
@@ -24,6 +25,13 @@ def listed(rows):
     return [{k: json.loads(v) if k in ("FAIL_TO_PASS", "PASS_TO_PASS") else v for k, v in row.items()} for row in rows]
 
 
+def configurations(datasets, folder):
+    try:
+        return sorted(datasets.get_dataset_config_names(folder))
+    except Exception:  # loading says why
+        return []
+
+
 def main():
     folder, split, formats = sys.argv[1], sys.argv[2], sys.argv[3:]
     import datasets
@@ -38,15 +46,21 @@ def main():
         want = [json.loads(line) for line in f]
     python = sys.version.split()[0]
     answer = {"client": f"datasets {datasets.__version__}, pyarrow {pyarrow.__version__}, Python {python}", "rows": len(want), "formats": []}
-    for name in formats:
+    belong = json.loads(sys.stdin.read() or "{}")
+    if belong and (named := configurations(datasets, folder)) != sorted(["default", *belong]):
+        text = f"the card names the configurations {named}, the rows make {sorted(['default', *belong])}"
+        answer["formats"].append({"format": "configurations", "rows": 0, "difference": text, "columns": {}})
+    for name in [*formats, *belong]:
+        ids = set(belong.get(name, ()))
+        wanted = [row for row in want if row["instance_id"] in ids] if name in belong else want
         one = {"format": name, "rows": 0, "difference": "", "columns": {}}
-        how = {"data_files": {split: rows}} if name == "jsonl" else {"name": name} if name == "lists" else {}
+        how = {"data_files": {split: rows}} if name == "jsonl" else {"name": name} if name == "lists" or name in belong else {}
         try:
             with tempfile.TemporaryDirectory() as cache:
                 got = datasets.load_dataset(folder, split=split, cache_dir=cache, **how)
                 one["rows"] = len(got)
                 one["columns"] = {column: str(getattr(feature, "dtype", feature)) for column, feature in got.features.items()}
-                one["difference"] = first_difference(listed(want) if name == "lists" else want, got)
+                one["difference"] = first_difference(listed(wanted) if name == "lists" else wanted, got)
         except Exception as err:  # what a user would see, with what lies below it
             while err is not None:
                 one["difference"] += f"{type(err).__name__}: {err}\n"[:2000]

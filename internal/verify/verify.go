@@ -96,6 +96,20 @@ func (r Result) Equal() bool {
 // are named or all. ErrNoClient. A dataset without rows is one that no reader of it
 // opens (there is no split to give): it comes back without formats.
 func HuggingFace(ctx context.Context, dir, split string, formats []string, o Options) (Result, error) {
+	return huggingFace(ctx, dir, split, formats, nil, o)
+}
+
+// Configurations loads every format, and every configuration by its name: rows are the IDs of the
+// rows that each holds. The client is started once. ErrNoClient.
+func Configurations(ctx context.Context, dir, split string, rows map[string][]string, o Options) (Result, error) {
+	b, err := json.Marshal(rows)
+	if err != nil {
+		return Result{}, err
+	}
+	return huggingFace(ctx, dir, split, nil, b, o)
+}
+
+func huggingFace(ctx context.Context, dir, split string, formats []string, rows []byte, o Options) (Result, error) {
 	var out Result
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -107,7 +121,7 @@ func HuggingFace(ctx context.Context, dir, split string, formats []string, o Opt
 	if len(formats) == 0 {
 		formats = Formats
 	}
-	return opened(ctx, HuggingFaceName, load, func(string) []string { return append([]string{dir, split}, formats...) }, o)
+	return opened(ctx, HuggingFaceName, load, rows, func(string) []string { return append([]string{dir, split}, formats...) }, o)
 }
 
 // Commit0 opens a folder of Commit0's rows with the published harness's own code: rows, set-up
@@ -120,7 +134,7 @@ func Commit0(ctx context.Context, dir, split string, o Options) (Result, error) 
 	if empty(dir, split) {
 		return Result{}, nil
 	}
-	return opened(ctx, Commit0Name, starters, func(home string) []string { return []string{dir, split, home} }, o)
+	return opened(ctx, Commit0Name, starters, nil, func(home string) []string { return []string{dir, split, home} }, o)
 }
 
 // empty reports whether a folder's rows are there, and none.
@@ -135,7 +149,7 @@ func empty(dir, split string) bool {
 
 // opened is the answer of a program of ours that a client's libraries run, in a home of its own
 // and without a hub.
-func opened(ctx context.Context, client string, program []byte, args func(home string) []string, o Options) (out Result, err error) {
+func opened(ctx context.Context, client string, program, input []byte, args func(home string) []string, o Options) (out Result, err error) {
 	bin, err := clients()[client].get(ctx, o)
 	if err != nil {
 		return out, err
@@ -150,7 +164,7 @@ func opened(ctx context.Context, client string, program []byte, args func(home s
 		return out, err
 	}
 	env := append(o.Env[:len(o.Env):len(o.Env)], "HF_HOME="+home, "HF_HUB_OFFLINE=1", "HF_DATASETS_OFFLINE=1", "HF_HUB_DISABLE_TELEMETRY=1", "PYTHONPATH=")
-	answer, err := run(ctx, env, filepath.Join(bin, "python"), append([]string{script}, args(home)...)...)
+	answer, err := runWith(ctx, input, env, filepath.Join(bin, "python"), append([]string{script}, args(home)...)...)
 	if err != nil {
 		return out, fmt.Errorf("opening with %s: %w", client, err)
 	}

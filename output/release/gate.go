@@ -59,6 +59,9 @@ type Answer struct {
 // Gate is a condition on a version. One is added with Register and changes nothing here.
 type Gate interface {
 	Name() string
+	// Needs gets what the gate calls, before any gate looks: a version is not made for half an hour
+	// and then missing it.
+	Needs(ctx context.Context, c *Candidate) error
 	// Look is called before anything is written.
 	Look(ctx context.Context, c *Candidate) (Answer, error)
 	// Read is called when the version is written and nobody sees it yet; dir is its folder.
@@ -126,7 +129,7 @@ func (g gated) add(name string, a Answer, looked int) {
 		return
 	}
 	if r.State == NotRun {
-		r.State = Held
+		r.State, r.Why = Held, ""
 	}
 	if len(a.Refuse) > 0 {
 		r.State = Failed

@@ -18,14 +18,23 @@ import (
 	"github.com/benchmint/benchmint/output"
 )
 
-// gate is one of this package, by its two questions; nil for one that it does not ask.
+// gate is one of this package, by its two questions and by what it calls; nil for one that it does
+// not ask.
 type gate struct {
 	name string
+	need func(ctx context.Context, c *Candidate) error
 	look func(ctx context.Context, c *Candidate) (Answer, error)
 	read func(ctx context.Context, c *Candidate, dir string) (Answer, error)
 }
 
 func (g gate) Name() string { return g.name }
+
+func (g gate) Needs(ctx context.Context, c *Candidate) error {
+	if g.need == nil {
+		return nil
+	}
+	return g.need(ctx, c)
+}
 
 func (g gate) Look(ctx context.Context, c *Candidate) (Answer, error) {
 	if g.look == nil {
@@ -51,7 +60,7 @@ func init() {
 		{name: "leaks", look: noLeaks},
 		{name: "lint", read: lint},
 		{name: "canary", read: canary},
-		{name: "huggingface", read: huggingFace},
+		{name: "huggingface", need: client, read: huggingFace},
 	} {
 		Register(g)
 	}
@@ -230,17 +239,23 @@ func unpackedHas(b []byte) (bool, error) {
 	return bytes.Contains(text, []byte(output.CanaryWords)), err
 }
 
-// huggingFace: the client that people use opens every configuration.
+// client gets Hugging Face's. verify.ErrNoClient.
+func client(ctx context.Context, c *Candidate) error {
+	return verify.Ready(ctx, verify.HuggingFaceName, c.Client)
+}
+
+// huggingFace: the client that people use opens every configuration, and finds in it the rows that
+// belong to it.
 func huggingFace(ctx context.Context, c *Candidate, dir string) (a Answer, err error) {
 	if len(c.Tasks) == 0 {
 		return Answer{Skipped: "there are no rows that a client could open"}, nil
 	}
-	m, err := output.ReadManifest(dir)
+	d, err := output.Read(dir)
 	if err != nil {
 		return a, err
 	}
-	for _, s := range m.Splits {
-		seen, err := verify.HuggingFace(ctx, dir, s.Name, nil, c.Client)
+	for _, s := range d.Manifest.Splits {
+		seen, err := verify.Configurations(ctx, dir, s.Name, d.ConfigRows(s.Name), c.Client)
 		if err != nil {
 			return a, err
 		}

@@ -404,6 +404,9 @@ func (c *Candidate) settle(ctx context.Context) error {
 	if err := c.diff(); err != nil {
 		return err
 	}
+	if err := c.needs(ctx); err != nil {
+		return err
+	}
 	refused, err := c.ask(ctx, "")
 	if err != nil {
 		return err
@@ -436,6 +439,21 @@ func (c *Candidate) diff() error {
 	var err error
 	c.Diff, err = Compare(before, after, c.Feed)
 	return err
+}
+
+// needs gets what the gates call, where there is something that could be published.
+func (c *Candidate) needs(ctx context.Context) error {
+	if c.Nothing() || c.Published() {
+		return nil
+	}
+	for _, name := range names {
+		if g := gates[name]; g != nil && !slices.Contains(c.Without, name) {
+			if err := g.Needs(ctx, c); err != nil {
+				return fmt.Errorf("gate %s: %w", name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // ask has every gate look, or read what is written to dir.

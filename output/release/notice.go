@@ -221,7 +221,7 @@ func (c *Candidate) croissant(m output.Manifest, digests map[string]schemas.Dige
 		"name": m.Name, "version": semantic(Version(m.Release.Version)), "datePublished": m.Release.Date,
 		"description": fmt.Sprintf("%s, version %s: %d coding tasks with tests that decide them.", m.Name, m.Release.Version, m.Counts.Tasks),
 		"citeAs":      fmt.Sprintf("%s, version %s (%s)", m.Name, m.Release.Version, m.Release.Date),
-		"license":     NoticeFile,
+		"license":     c.licenceURLs(),
 		"distribution": []object{{
 			"@type": "cr:FileObject", "@id": "rows", "name": name, "contentUrl": name, "encodingFormat": "application/x-parquet", "sha256": digests[name].Hex(),
 		}},
@@ -237,6 +237,21 @@ func (c *Candidate) croissant(m output.Manifest, digests map[string]schemas.Dige
 	return b, nil
 }
 
+// licenceURLs are the licences of the repositories as SPDX names them, and the notice where one is
+// not recognised.
+func (c *Candidate) licenceURLs() []string {
+	out := []string{}
+	for _, t := range c.Tasks {
+		at := NoticeFile
+		if l := t.Row.Benchmint.Licence; l != "" {
+			at = "https://spdx.org/licenses/" + l
+		}
+		out = append(out, at)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // semantic is a version as three numbers, which Croissant asks for.
 func semantic(v Version) string {
 	y, m, n := v.parts()
@@ -247,9 +262,9 @@ func semantic(v Version) string {
 var croissantContext = object{
 	"@language": "en", "@vocab": "https://schema.org/", "citeAs": "cr:citeAs", "column": "cr:column", "conformsTo": "dct:conformsTo",
 	"cr": "http://mlcommons.org/croissant/", "rai": "http://mlcommons.org/croissant/RAI/", "data": object{"@id": "cr:data", "@type": "@json"},
-	"dataType": object{"@id": "cr:dataType", "@type": "@vocab"}, "dct": "http://purl.org/dc/terms/", "examples": object{"@id": "cr:examples", "@type": "@json"},
+	"dataType": object{"@id": "cr:dataType", "@type": "@vocab"}, "dct": "http://purl.org/dc/terms/", "equivalentProperty": "cr:equivalentProperty", "examples": object{"@id": "cr:examples", "@type": "@json"},
 	"extract": "cr:extract", "field": "cr:field", "fileProperty": "cr:fileProperty", "fileObject": "cr:fileObject", "fileSet": "cr:fileSet",
 	"format": "cr:format", "includes": "cr:includes", "isLiveDataset": "cr:isLiveDataset", "jsonPath": "cr:jsonPath", "key": "cr:key", "md5": "cr:md5",
 	"parentField": "cr:parentField", "path": "cr:path", "recordSet": "cr:recordSet", "references": "cr:references", "regex": "cr:regex", "repeated": "cr:repeated",
-	"replace": "cr:replace", "sc": "https://schema.org/", "separator": "cr:separator", "source": "cr:source", "subField": "cr:subField", "transform": "cr:transform",
+	"replace": "cr:replace", "samplingRate": "cr:samplingRate", "sc": "https://schema.org/", "separator": "cr:separator", "source": "cr:source", "subField": "cr:subField", "transform": "cr:transform",
 }
