@@ -15,7 +15,7 @@ import (
 )
 
 // released writes the dataset of input() as a version, all of its tasks carried and new.
-func released(t *testing.T, edit func(*Input, []Carried)) (from, dir string) {
+func carriedInto(t *testing.T, edit func(*Input, []Carried)) (from, dir string) {
 	t.Helper()
 	root := t.TempDir()
 	from, dir = filepath.Join(root, "work"), filepath.Join(root, "2025.02")
@@ -56,7 +56,7 @@ func released(t *testing.T, edit func(*Input, []Carried)) (from, dir string) {
 // and rejects come along, and the whole holds.
 func TestCarry(t *testing.T) {
 	t.Parallel()
-	from, dir := released(t, nil)
+	from, dir := carriedInto(t, nil)
 	if findings, err := Check(dir); err != nil || len(findings) > 0 {
 		t.Fatalf("%v %v", err, findings)
 	}
@@ -90,7 +90,7 @@ func TestCarry(t *testing.T) {
 
 func TestCarryRefuses(t *testing.T) {
 	t.Parallel()
-	from, _ := released(t, nil)
+	from, _ := carriedInto(t, nil)
 	d, err := Read(from)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestCarryRefuses(t *testing.T) {
 // TestTogether: carried tasks and those of the stages come in order of ID.
 func TestTogether(t *testing.T) {
 	t.Parallel()
-	from, _ := released(t, nil)
+	from, _ := carriedInto(t, nil)
 	d, err := Read(from)
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestCanaryStandsAndComesOff(t *testing.T) {
 // TestConfigs: one configuration a window and a kind, each with its rows alone.
 func TestConfigs(t *testing.T) {
 	t.Parallel()
-	_, dir := released(t, func(_ *Input, all []Carried) {
+	_, dir := carriedInto(t, func(_ *Input, all []Carried) {
 		r := all[1].Row.Row
 		p := *r.Benchmint.Release
 		p.First, p.Canary = "2025.01", CanaryText(Canary("my-features", "2025.01"))
@@ -217,7 +217,7 @@ func TestConfigs(t *testing.T) {
 // TestNarrowed: the lists of a row follow its proof without flakes, and nothing else does.
 func TestNarrowed(t *testing.T) {
 	t.Parallel()
-	from, _ := released(t, nil)
+	from, _ := carriedInto(t, nil)
 	d, err := Read(from)
 	if err != nil {
 		t.Fatal(err)

@@ -166,6 +166,8 @@ type colourGate struct{}
 
 func (colourGate) Name() string { return "colour" }
 
+func (colourGate) Needs(context.Context, *Candidate) error { return nil }
+
 func (colourGate) Look(_ context.Context, c *Candidate) (a Answer, err error) {
 	for x := range c.New() {
 		if strings.Contains(x.Row.Patch, "vermilion") {
