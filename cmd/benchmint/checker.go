@@ -37,7 +37,7 @@ func (m machine) exportChecked(ctx context.Context, f formatFlags, to []written,
 	if err := m.useCache(ctx); err != nil {
 		return &ended{exitUsage, err}
 	}
-	j := &checker{terminal: m.terminal, d: d, to: f.to, options: verify.Options{Cache: m.cache, Env: m.environ, Say: m.say, Jobs: m.config.Proof.Parallel}}
+	j := &checker{terminal: m.terminal, d: d, to: f.to, options: m.clients()}
 	if judges([]string{to[0].client}) {
 		var err error
 		if j.images, err = m.openImages(ctx, rows); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
 	"github.com/benchmint/benchmint/internal/sandbox/docker"
 	"github.com/benchmint/benchmint/internal/toolchain"
+	"github.com/benchmint/benchmint/internal/verify"
 )
 
 // world is everything outside of this program: what a verb needs
@@ -58,6 +59,15 @@ func (m machine) toolchains() *toolchain.Store {
 	return toolchain.New(toolchain.Host{Cache: m.cache, Env: m.environ, CABundle: m.caBundle(m.config.Build.CABundle), Tell: func(line string) {
 		_, _ = fmt.Fprintln(m.stderr, line) // a terminal that is gone is no fault of the fetch
 	}})
+}
+
+// clients says how the published clients of datasets are had: with the uv that the program brings,
+// so that a machine needs none.
+func (m machine) clients() verify.Options {
+	return verify.Options{Cache: m.cache, Env: m.environ, Say: m.say, Jobs: m.config.Proof.Parallel, UV: func(ctx context.Context) (string, error) {
+		t, err := m.toolchains().Get(ctx, toolchain.UV, toolchain.UVVersion)
+		return filepath.Join(t.Dir, "bin", "uv"), err
+	}}
 }
 
 // caBundles are where distributions keep the host's trusted certificates, in the

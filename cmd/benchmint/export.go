@@ -103,7 +103,7 @@ func (p *program) export(ctx context.Context, c *config.Config, formats []string
 		}
 		r.Verify = &verify.Result{}
 		for _, s := range m.Splits {
-			seen, err := verify.HuggingFace(ctx, c.Output, s.Name, formats, verify.Options{Cache: p.cache, Env: p.environ, Say: p.say})
+			seen, err := verify.HuggingFace(ctx, c.Output, s.Name, formats, p.machine(c).clients())
 			if errors.Is(err, verify.ErrNoClient) {
 				return &ended{exitUsage, err}
 			}

@@ -63,7 +63,7 @@ func (p *program) releaseFolders(cmd *cobra.Command) {
 }
 
 func (p *program) releaseCommon(cmd *cobra.Command, f *releaseFlags) {
-	cmd.Flags().StringVar(&f.summary, "summary", "", "`FILE` to append one page for people to, for a mail or a job's summary")
+	cmd.Flags().StringVar(&f.summary, "summary", "", "`FILE` to append one page for people to, for a mail or a job's summary; - prints it")
 	cmd.Flags().StringSliceVar(&f.without, "without", nil, "`GATE`,… that is not run; the version says so")
 }
 
@@ -106,31 +106,29 @@ func (p *program) release(ctx context.Context, f releaseFlags) (err error) {
 	if candidate == nil || err != nil && !refused(err) {
 		return p.releaseFault(err)
 	}
-	if err == nil {
-		err = p.publish(ctx, candidate, f)
-	}
-	return p.releaseFault(err)
+	return p.releaseFault(p.publish(ctx, candidate, err, f))
 }
 
-// publish writes a candidate, and says how it ended, also in the summary.
-func (p *program) publish(ctx context.Context, c *release.Candidate, f releaseFlags) error {
-	outcome, code := "published", error(nil)
+// publish writes a candidate if no gate refused its plan, and says how it ended, also in the
+// summary.
+func (p *program) publish(ctx context.Context, c *release.Candidate, plan error, f releaseFlags) error {
+	outcome, code := "published", plan
+	last, _ := c.Shelf.Latest()
 	switch {
+	case plan != nil:
 	case c.Nothing():
-		last, _ := c.Shelf.Latest()
 		outcome = fmt.Sprintf("nothing new since %s", last.Version)
-	case f.dryRun:
-		outcome = "not written (--dry-run)"
 	case c.Published() && f.version == "":
-		last, _ := c.Shelf.Latest()
 		outcome = fmt.Sprintf("nothing is written: %s is published already, and what is new waits for a later month or for --version", last.Version)
+	case f.dryRun && !c.Published():
+		outcome = "not written (--dry-run)"
 	default:
-		if _, err := c.Write(ctx); err != nil {
-			outcome, code = "refused, nothing is written", err
-			if !refused(err) {
-				return err
-			}
+		if _, code = c.Write(ctx); code != nil && !refused(code) {
+			return code
 		}
+	}
+	if code != nil {
+		outcome = "refused, nothing is written"
 	}
 	return errors.Join(code, p.sayRelease(c, outcome, f))
 }
@@ -160,6 +158,7 @@ type releaseResult struct {
 	Folder   string              `json:"folder"`
 	Counts   release.Counts      `json:"counts"`
 	Left     []release.Objection `json:"left"`
+	Refused  []release.Objection `json:"refused"`
 	Waiting  []string            `json:"waiting"`
 	Carried  map[string][]string `json:"carried"`
 	Decide   []string            `json:"decide"`
@@ -175,14 +174,12 @@ func (p *program) sayRelease(c *release.Candidate, outcome string, f releaseFlag
 	if err != nil {
 		return err
 	}
-	if f.summary != "" {
-		if err := appendFile(f.summary, c.Summary(outcome, cost)); err != nil {
-			return fmt.Errorf("--summary: %w", err)
-		}
+	if done, err := p.summarize(f, c.Summary(outcome, cost)); done || err != nil {
+		return err
 	}
 	counts := c.Diff.Counts(len(c.Tasks))
 	if p.json {
-		return p.writeJSON(releaseResult{c.Version, outcome, c.Shelf.Path(c.Version), counts, append([]release.Objection{}, c.Left...), append([]string{}, c.Waiting...), c.Carried, append([]string{}, c.Decide...), c.Diff.From})
+		return p.writeJSON(releaseResult{c.Version, outcome, c.Shelf.Path(c.Version), counts, append([]release.Objection{}, c.Left...), append([]release.Objection{}, c.Refused...), append([]string{}, c.Waiting...), c.Carried, append([]string{}, c.Decide...), c.Diff.From})
 	}
 	t := p.out()
 	t.line("release  %s: %s", c.Version, outcome)
@@ -205,6 +202,9 @@ func (p *program) sayRelease(c *release.Candidate, outcome string, f releaseFlag
 // releaseOptions are those of every change of a shelf.
 func (p *program) releaseOptions(ctx context.Context, c *config.Config, f releaseFlags) (release.Options, error) {
 	var o release.Options
+	if f.summary == printed && p.json {
+		return o, &ended{exitUsage, errors.New("--summary - cannot be combined with --json")}
+	}
 	if err := release.CheckGates(f.without); err != nil {
 		return o, &ended{exitUsage, fmt.Errorf("--without: %w", err)}
 	}
@@ -223,7 +223,7 @@ func (p *program) releaseOptions(ctx context.Context, c *config.Config, f releas
 	}
 	return release.Options{
 		Backfill: f.backfill, Revise: f.revise, Back: f.back, Without: f.without, Allow: secrets.Allow(c.Redaction.Allow),
-		Client: verify.Options{Cache: p.cache, Env: p.environ, Say: p.say},
+		Client: p.machine(c).clients(),
 		About:  release.About{Authors: c.Citation.Authors, URL: c.Citation.URL, Sources: urls},
 		Tools:  tools(), Say: p.sayNow(), Now: p.now,
 	}, nil
@@ -248,7 +248,8 @@ func (f releaseFlags) dates(o *release.Options, c *config.Config) error {
 	if err := json.Unmarshal(o.Work.Manifest.Configuration, &of); err != nil {
 		return fmt.Errorf("%s: configuration: %w", c.Output, err)
 	}
-	o.AsOf = o.Now().UTC().Truncate(24 * time.Hour)
+	today := o.Now().UTC().Truncate(24 * time.Hour)
+	o.AsOf = today
 	for _, day := range []string{of.AsOf, f.asOf} {
 		if day == "" {
 			continue
@@ -256,6 +257,9 @@ func (f releaseFlags) dates(o *release.Options, c *config.Config) error {
 		at, err := time.Parse(time.DateOnly, day)
 		if err != nil {
 			return fmt.Errorf("--as-of %q is not a day (YYYY-MM-DD)", day)
+		}
+		if at.After(today) {
+			return fmt.Errorf("--as-of %s is in the future: nobody knows yet how sources stand before it", day)
 		}
 		o.AsOf = at
 	}
@@ -319,10 +323,8 @@ func (p *program) withdraw(ctx context.Context, ids []string, f releaseFlags) er
 		verb = "held"
 	}
 	text := fmt.Sprintf("%s %s (%s): %s", strings.Join(ids, ", "), verb, f.reason, f.text)
-	if f.summary != "" {
-		if err := appendFile(f.summary, fmt.Sprintf("# %s %s\n\n%s\n", c.Dataset, r.Version, text)); err != nil {
-			return fmt.Errorf("--summary: %w", err)
-		}
+	if done, err := p.summarize(f, fmt.Sprintf("# %s %s\n\n%s\n", c.Dataset, r.Version, text)); done || err != nil {
+		return err
 	}
 	if p.json {
 		return p.writeJSON(r)
@@ -466,6 +468,27 @@ func folderSize(dir string) (n int64, err error) {
 		return 0, nil
 	}
 	return n, err
+}
+
+// printed is the summary on standard output, in the place of the usual lines.
+const printed = "-"
+
+// summarize writes a summary where it is asked for, and reports whether it printed it.
+func (p *program) summarize(f releaseFlags, text string) (bool, error) {
+	switch f.summary {
+	case "":
+		return false, nil
+	case printed:
+		t := p.out()
+		for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+			t.line("%s", visible(line))
+		}
+		return true, t.err
+	}
+	if err := appendFile(f.summary, text); err != nil {
+		return false, fmt.Errorf("--summary: %w", err)
+	}
+	return false, nil
 }
 
 // appendFile adds to a file, as the summary of a job is.

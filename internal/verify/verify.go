@@ -58,6 +58,8 @@ type Options struct {
 	Env   []string // of uv and of the client: PATH, proxies, registries
 	Say   func(form string, args ...any)
 	Jobs  int // tasks at one time; 0 is one
+	// UV is the file of the uv that makes the client's environment; nil takes that in PATH.
+	UV func(context.Context) (string, error)
 }
 
 func (o Options) say(form string, args ...any) {
@@ -237,7 +239,12 @@ func (p program) get(ctx context.Context, o Options) (bin string, err error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
 	}
-	env := interpreters(o.Env)
+	env, uv := interpreters(o.Env), "uv"
+	if o.UV != nil {
+		if uv, err = o.UV(ctx); err != nil {
+			return "", fmt.Errorf("%w: %w", ErrNoClient, err)
+		}
+	}
 	for _, step := range []struct {
 		get  string
 		argv []string
@@ -247,7 +254,7 @@ func (p program) get(ctx context.Context, o Options) (bin string, err error) {
 		{"run again where a Python package index answers",
 			[]string{"pip", "install", "--quiet", "--python", filepath.Join(bin, "python"), "--requirement", "-"}},
 	} {
-		if _, err := runWith(ctx, []byte(p.pins), env, "uv", step.argv...); err != nil {
+		if _, err := runWith(ctx, []byte(p.pins), env, uv, step.argv...); err != nil {
 			return "", fmt.Errorf("%w: %w; %s", ErrNoClient, err, step.get)
 		}
 	}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -79,5 +80,23 @@ func TestNoClient(t *testing.T) {
 	}
 	if said != 2 {
 		t.Errorf("said %d times", said)
+	}
+}
+
+// A machine without uv makes the client's environment with the one that it is given.
+func TestBroughtUV(t *testing.T) {
+	dir := t.TempDir()
+	said, uv := filepath.Join(dir, "said"), filepath.Join(dir, "brought")
+	script := "#!/bin/sh\necho \"$1\" >>" + said + "\n[ $1 = venv ]\n"
+	if err := os.WriteFile(uv, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Join(dir, "empty"))
+	o := Options{Cache: dir, UV: func(context.Context) (string, error) { return uv, nil }}
+	if _, err := clients()[HuggingFaceName].get(t.Context(), o); !errors.Is(err, ErrNoClient) {
+		t.Fatalf("%v", err)
+	}
+	if got, err := os.ReadFile(said); err != nil || string(got) != "venv\npip\n" {
+		t.Errorf("it ran %q: %v", got, err)
 	}
 }

@@ -74,6 +74,8 @@ type Candidate struct {
 	// Left are new tasks that gates took out, and Waiting those that landed on AsOf or later.
 	Left    []Objection
 	Waiting []string
+	// Refused is why it is not published.
+	Refused []Objection
 	// Carried are the tasks of the version before that Work no longer has, by repository.
 	Carried map[string][]string
 	// Decide is what a person should look at.
@@ -103,8 +105,8 @@ func (c *Candidate) New() iter.Seq[*Task] {
 	}
 }
 
-// ErrThere is a version that is on the shelf already.
-var ErrThere = errors.New("this version is published, and a published version is never written again")
+// ErrThere is a version that is on the shelf already, or older than one that is.
+var ErrThere = errors.New("a published version is never written again")
 
 // Plan makes the candidate of a version with new tasks, and asks the gates that need no files.
 func (s *Shelf) Plan(ctx context.Context, o Options) (*Candidate, error) {
@@ -484,6 +486,7 @@ func (c *Candidate) ask(ctx context.Context, dir string) (refused []Objection, e
 		}
 		c.Left = append(c.Left, a.Remove...)
 	}
+	c.Refused = refused
 	return refused, nil
 }
 
@@ -491,7 +494,8 @@ func (c *Candidate) ask(ctx context.Context, dir string) (refused []Objection, e
 // gate that refuses it leaves the shelf as it was: RefusedError. ErrThere.
 func (c *Candidate) Write(ctx context.Context) (record Record, err error) {
 	if c.Published() {
-		return Record{}, fmt.Errorf("%s: %w", c.Version, ErrThere)
+		last, _ := c.Shelf.Latest()
+		return Record{}, fmt.Errorf("%s is not newer than %s, the newest version of %s: %w", c.Version, last.Version, c.Shelf.Dir, ErrThere)
 	}
 	if err := c.free(); err != nil {
 		return Record{}, err

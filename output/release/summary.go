@@ -29,6 +29,7 @@ func (c *Candidate) Summary(outcome string, cost Cost) string {
 	} else {
 		fmt.Fprintf(&b, "Against %s: %d came, %d withdrawn, %d held, %d back, %d revised; %s now.\n", d.From, len(d.Came), len(d.Out), len(d.Held), len(d.Back), len(d.Changed), tasks(len(c.Tasks)))
 	}
+	objections(&b, "Refused by gates", c.Refused)
 	c.decisions(&b)
 	came(&b, "Came", d.Came)
 	came(&b, "Back", d.Back)
@@ -40,12 +41,7 @@ func (c *Candidate) Summary(outcome string, cost Cost) string {
 			fmt.Fprintf(&b, "- `%s`: %s\n", x.ID, strings.Join(x.Reasons, "; "))
 		}
 	}
-	if len(c.Left) > 0 {
-		b.WriteString("\n## Left out by gates\n\n")
-		for _, o := range c.Left {
-			fmt.Fprintf(&b, "- `%s`: %s: %s\n", o.ID, o.Gate, firstLine(o.Text))
-		}
-	}
+	objections(&b, "Left out by gates", c.Left)
 	if len(c.Waiting) > 0 {
 		fmt.Fprintf(&b, "\n%s landed on that day or later and wait for the next version.\n", tasks(len(c.Waiting)))
 	}
@@ -61,6 +57,21 @@ func (c *Candidate) Summary(outcome string, cost Cost) string {
 	return b.String()
 }
 
+// objections is a list of them; one against the whole version has no ID.
+func objections(b *strings.Builder, title string, all []Objection) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## %s\n\n", title)
+	for _, o := range all {
+		b.WriteString("- ")
+		if o.ID != "" {
+			fmt.Fprintf(b, "`%s`: ", o.ID)
+		}
+		fmt.Fprintf(b, "%s: %s\n", o.Gate, firstLine(o.Text))
+	}
+}
+
 func (c *Candidate) decisions(b *strings.Builder) {
 	var all []string
 	for _, repo := range slices.Sorted(maps.Keys(c.Carried)) {
@@ -69,7 +80,9 @@ func (c *Candidate) decisions(b *strings.Builder) {
 	}
 	all = append(all, c.Decide...)
 	if len(all) == 0 {
-		b.WriteString("\nNobody has to decide anything.\n")
+		if len(c.Refused) == 0 {
+			b.WriteString("\nNobody has to decide anything.\n")
+		}
 		return
 	}
 	b.WriteString("\n## To decide\n\n")
