@@ -67,9 +67,9 @@ func (p *program) releaseCommon(cmd *cobra.Command, f *releaseFlags) {
 	cmd.Flags().StringSliceVar(&f.without, "without", nil, "`GATE`,… that is not run; the version says so")
 }
 
-// shelf opens the shelf of a configuration to change it.
-func (p *program) openReleases(ctx context.Context, c *config.Config) (*release.Shelf, error) {
-	s, err := release.Open(ctx, c.Releases, c.Dataset)
+// openReleases opens the shelf of a configuration to change it; "" is a dataset of any name.
+func (p *program) openReleases(ctx context.Context, c *config.Config, dataset string) (*release.Shelf, error) {
+	s, err := release.Open(ctx, c.Releases, dataset)
 	if err != nil {
 		return nil, &ended{exitUsage, err}
 	}
@@ -97,7 +97,7 @@ func (p *program) release(ctx context.Context, f releaseFlags) (err error) {
 	if n := o.Work.Manifest.Counts; n.Deferred+n.Open > 0 && !f.partial {
 		return &ended{exitDeferred, fmt.Errorf("%s: %d items are deferred and %d open: run benchmint refresh again, or publish without them with --partial", c.Output, n.Deferred, n.Open)}
 	}
-	s, err := p.openReleases(ctx, c)
+	s, err := p.openReleases(ctx, c, o.Work.Manifest.Name)
 	if err != nil {
 		return err
 	}
@@ -308,7 +308,7 @@ func (p *program) withdraw(ctx context.Context, ids []string, f releaseFlags) er
 	if _, err := release.Read(c.Releases); err != nil {
 		return &ended{exitUsage, err}
 	}
-	s, err := p.openReleases(ctx, c)
+	s, err := p.openReleases(ctx, c, "")
 	if err != nil {
 		return err
 	}
