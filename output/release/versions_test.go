@@ -59,7 +59,7 @@ func TestVersions(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "releases")
 	one, two := widget(1, "2025-01-10"), widget(2, "2025-02-10")
-	publish(t, dir, options(work(t, nil, one, two), "2025-02-01"))
+	publish(t, dir, options(work(t, nil, one, two, widget(5, "2025-02-01")), "2025-02-01")) // the day itself is out
 	if got := idsOf(t, dir, "2025.02"); !slices.Equal(got, []string{one.id()}) {
 		t.Errorf("a task that landed after the day is in: %q", got)
 	}

@@ -64,12 +64,12 @@ func TestWithdraw(t *testing.T) {
 		t.Errorf("again: %v", err)
 	}
 	other := one
-	other.repo = "acme/gadget"
+	other.repo, other.day = "acme/gadget", "2025-02-03"
 	c := publish(t, dir, options(work(t, nil, one, other, two, three, widget(4, "2025-02-02")), "2025-03-01"))
 	if got := idsOf(t, dir, "2025.03"); !slices.Equal(got, []string{two.id(), three.id(), widget(4, "").id()}) {
 		t.Errorf("a withdrawn task is back: %q", got)
 	}
-	if len(c.Left) != 1 || c.Left[0].ID != other.id() {
+	if len(c.Left) != 1 || c.Left[0].ID != other.id() || c.Left[0].Gate != "identity" {
 		t.Errorf("left: %v", c.Left)
 	}
 }
