@@ -286,10 +286,7 @@ func MergeFlakes(all []ledger.Flake) []ledger.Flake {
 		}
 		f.Causes = union(out[last].Causes, f.Causes)
 		f.Changes = union(out[last].Changes, f.Changes)
-		if out[last].Runs > f.Runs {
-			f.Runs, f.Outcomes = out[last].Runs, out[last].Outcomes
-		}
-		out[last] = f
+		out[last] = f // which counted the most
 	}
 	return out
 }

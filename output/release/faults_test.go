@@ -261,6 +261,27 @@ func TestFileLimit(t *testing.T) {
 	}
 }
 
+// TestUndecided: a change whose feed cannot be written has done nothing.
+func TestUndecided(t *testing.T) {
+	t.Parallel()
+	dir := shelfToChange(t)
+	before := contents(t, dir)
+	s, err := Open(context.Background(), dir, "bench")
+	must(t, err)
+	c, err := s.Plan(context.Background(), options(work(t, nil, widget(3, "2025-02-20")), "2025-03-01"))
+	must(t, err)
+	must(t, os.Mkdir(filepath.Join(dir, nextFile), 0o755))
+	if _, err := c.Write(context.Background()); err == nil {
+		t.Error("it is written")
+	}
+	must(t, os.Remove(filepath.Join(dir, nextFile)))
+	s.Close()
+	s, err = Open(context.Background(), dir, "bench")
+	must(t, err)
+	s.Close()
+	same(t, "the shelf", before, contents(t, dir))
+}
+
 // TestTwoAtOneTime: the second waits for the first, and finds nothing to do.
 func TestTwoAtOneTime(t *testing.T) {
 	t.Parallel()
