@@ -30,7 +30,7 @@ func TestReasonsPage(t *testing.T) {
 		}
 		fmt.Fprintf(&want, "| `%s` | %s | %s |\n", r.Reason, r.Meaning, r.Advice())
 	}
-	want.WriteString("\n## Withdrawn\n\nWhy a published task leaves later versions, from `schemas/withdrawals.go`\n([releases.md](releases.md)). For those with a purge its bytes may be taken out of published versions, too.\n\n" +
+	want.WriteString("\n## Withdrawn\n\nWhy a published task leaves later versions, from `schemas/withdrawals.go`\n([releases.md](releases.md)). For those with a purge its\nbytes may be taken out of published versions, too.\n\n" +
 		"| Reason | Meaning | Purge |\n| --- | --- | --- |\n")
 	for _, w := range schemas.Withdrawals {
 		purge := ""

@@ -279,6 +279,10 @@ var hostname = regexp.MustCompile(`(?i)https?://([a-z0-9-]+(?:\.[a-z0-9-]+)+)|\b
 var hostsAllowed = map[string]string{
 	"json-schema.org":    "the identifier of a schema's dialect",
 	"git-lfs.github.com": "the first line of every Git LFS pointer",
+	"mlcommons.org":      "the vocabulary of a Croissant file",
+	"schema.org":         "likewise",
+	"purl.org":           "likewise",
+	"spdx.org":           "the identifier of a licence, in a Croissant file",
 }
 
 // Whom benchmint talks to unasked can be read in one file.

@@ -242,11 +242,14 @@ func (c *Candidate) croissant(m output.Manifest, digests map[string]schemas.Dige
 func (c *Candidate) licenceURLs() []string {
 	out := []string{}
 	for _, t := range c.Tasks {
-		at := NoticeFile
-		if l := t.Row.Benchmint.Licence; l != "" {
-			at = "https://spdx.org/licenses/" + l
+		l := t.Row.Benchmint.Licence
+		if l == "" {
+			out = append(out, NoticeFile)
+			continue
 		}
-		out = append(out, at)
+		for _, id := range strings.Fields(strings.NewReplacer("(", " ", ")", " ", " OR ", " ", " AND ", " ").Replace(l)) {
+			out = append(out, "https://spdx.org/licenses/"+id)
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
