@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/goccy/go-yaml"
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
@@ -88,7 +89,7 @@ func condition(name string) (bool, error) {
 
 // commands are those of ours that scripts may use.
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk, "model": model, "asked": askedTimes, "github": gitHub, "plant": plant, "leaked": leaked,
+	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk, "model": model, "asked": askedTimes, "github": gitHub, "plant": plant, "leaked": leaked, "steps": steps,
 }
 
 // planted is the n-th of fifty credentials: one of eighteen forms that are one word, or a
@@ -471,8 +472,35 @@ func step(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// steps WORKFLOW FILE writes the run: steps of a GitHub workflow as one script, each in a shell of
+// its own as GitHub's runner starts it.
+func steps(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: steps workflow file")
+	}
+	var w struct {
+		Jobs map[string]struct {
+			Steps []struct {
+				Name, Run string
+			}
+		}
+	}
+	ts.Check(yaml.Unmarshal([]byte(ts.ReadFile(args[0])), &w))
+	var b strings.Builder
+	b.WriteString("set -e\n")
+	for _, job := range w.Jobs {
+		for _, s := range job.Steps {
+			if s.Run != "" {
+				fmt.Fprintf(&b, "echo '== %s'\nbash --noprofile --norc -eo pipefail /dev/fd/3 3<<'END OF STEP'\n%s\nEND OF STEP\n", s.Name, s.Run)
+			}
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o600))
+}
+
 // interrupt STORE STAGE/KEY PROGRAM ARG… starts a program, waits until it is done
-// with a step, interrupts it once, and wants exit code 130. What it said is in out.txt.
+// with a step, interrupts it once, and wants exit code 130. What it said is in out.txt. A dot in
+// the place of the step waits for the file that stands in the place of the store.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: interrupt store stage/key program [arg…]")
@@ -489,7 +517,13 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	ts.Check(cmd.Start())
-	waitFor(ts, step, func() bool { return isDone(ts, dir, step) })
+	waitFor(ts, dir+" "+step, func() bool {
+		if step == "." {
+			_, err := os.Stat(dir)
+			return err == nil
+		}
+		return isDone(ts, dir, step)
+	})
 	// As timeout(1) does: to the program, and once more to its group.
 	ts.Check(cmd.Process.Signal(os.Interrupt))
 	ts.Check(cmd.Process.Signal(os.Interrupt))
