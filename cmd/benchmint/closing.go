@@ -120,7 +120,7 @@ func (s *session) asked() (lines [][2]string) {
 		lines = append(lines, [2]string{"kept", keptLine(k)})
 	}
 	if s.refreshing {
-		lines = append(lines, [2]string{"old", "tasks that were there are not proved again: that comes with releases"})
+		lines = append(lines, [2]string{"old", "tasks that were there are not proved again: a release copies them as published"})
 	}
 	return lines
 }

@@ -21,7 +21,7 @@ func newRefresh(p *program) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use: "refresh [SOURCE…]", Short: "add what is new since the last run to the dataset",
-		Long:    "Searches are asked again; what they found before stays. The window of each source keeps its first\nday, so that newer changes push no row out of the dataset. What is settled is not done again, and\nnothing is fetched twice. Tasks that are there are not proved again: that comes with releases.\nA source that is gone or rewritten keeps its rows: the closing lines name it.\n\nWithout a SOURCE: those of the configuration, or else of the store.",
+		Long:    "Searches are asked again; what they found before stays. The window of each source keeps its first\nday, so that newer changes push no row out of the dataset. What is settled is not done again, and\nnothing is fetched twice. Tasks that are there are not proved again: a release copies them as published.\nA source that is gone or rewritten keeps its rows: the closing lines name it.\n\nWithout a SOURCE: those of the configuration, or else of the store.",
 		Example: "  benchmint refresh\n  benchmint refresh -c benchmint.yaml\n  benchmint refresh --as-of 2026-01-01",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/secrets"
@@ -147,6 +148,11 @@ func (p *program) releaseFault(err error) error {
 		return &ended{exitFailed, err}
 	case errors.Is(err, verify.ErrNoClient):
 		return &ended{exitUsage, fmt.Errorf("%w; --without huggingface publishes without that gate", err)}
+	}
+	for _, fault := range []error{unix.ENOSPC, unix.EDQUOT, unix.EIO, unix.EROFS} {
+		if errors.Is(err, fault) { // of the machine: the shelf is as it was, and the same command does it later
+			return &ended{exitDeferred, err}
+		}
 	}
 	return &ended{exitUsage, err}
 }

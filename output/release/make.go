@@ -406,6 +406,9 @@ func (c *Candidate) settle(ctx context.Context) error {
 	if err := c.diff(); err != nil {
 		return err
 	}
+	if err := c.empty(); err != nil {
+		return err
+	}
 	if err := c.needs(ctx); err != nil {
 		return err
 	}
@@ -416,7 +419,18 @@ func (c *Candidate) settle(ctx context.Context) error {
 	if len(refused) > 0 {
 		return &RefusedError{c.Version, refused}
 	}
-	return c.diff()
+	if err := c.diff(); err != nil {
+		return err
+	}
+	return c.empty()
+}
+
+// empty refuses a first version without tasks: an empty dataset is no result.
+func (c *Candidate) empty() error {
+	if c.Previous != nil || len(c.Tasks) > 0 {
+		return nil
+	}
+	return &RefusedError{c.Version, []Objection{{Gate: "tasks", Text: "there is none to publish, and an empty dataset is no result"}}}
 }
 
 func (c *Candidate) diff() error {
