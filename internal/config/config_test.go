@@ -60,6 +60,8 @@ overrides: hand.yaml
 store: postgres://db.example/bench
 blobs: blobs
 output: /out
+releases: /shelf
+citation: {authors: [The acme team], url: "https://example.org/acme"}
 `
 
 func TestLoadReadsEveryKey(t *testing.T) {
@@ -93,6 +95,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 		}, 7, 0.2, 900, 3, 30 * time.Second},
 		MaxRequests: 12, Overrides: filepath.Join(filepath.Dir(file), "hand.yaml"), Jobs: 3, Wait: 90 * time.Second,
 		Store: "postgres://db.example/bench", Blobs: filepath.Join(filepath.Dir(file), "blobs"), Output: "/out",
+		Releases: "/shelf", Citation: Citation{[]string{"The acme team"}, "https://example.org/acme"},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Error(diff)
@@ -299,7 +302,7 @@ func TestExampleHasEveryKeyAndParses(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, Example())
 	}
-	if diff := cmp.Diff(Default(), c, cmpopts.IgnoreUnexported(Config{}), cmpopts.IgnoreFields(Config{}, "File", "Store", "Output"), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(Default(), c, cmpopts.IgnoreUnexported(Config{}), cmpopts.IgnoreFields(Config{}, "File", "Store", "Output", "Releases"), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the example is not the default (-default +example):\n%s", diff)
 	}
 	if c, err = Load(Input{File: write(t, sampled(Example()))}); err != nil {

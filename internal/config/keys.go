@@ -38,6 +38,7 @@ var sections = map[string]string{
 	"sandbox":   "Where strangers' code runs, and the limits of each run.",
 	"proof":     "How a change is proved.",
 	"model":     "A model to ask where rules do not decide: any endpoint that speaks OpenAI's chat API. No model is asked without a name. The key comes from OPENAI_API_KEY.",
+	"citation":  "What a release says of those who made it.",
 }
 
 // madeKinds are the kinds of this version.

@@ -56,6 +56,9 @@ func (c *Config) validate(now time.Time) Problems {
 	if c.Store == c.Output && c.Store != "" {
 		k.at("output", "is the folder of the store")
 	}
+	if c.Releases == c.Output || c.Releases == c.Store {
+		k.at("releases", "is the folder of the dataset or of the store")
+	}
 	if b := c.Build.CABundle; b != "" {
 		if info, err := os.Stat(b); err != nil || !info.Mode().IsRegular() {
 			k.at("build.ca_bundle", "%s: no such file", b)
@@ -68,7 +71,7 @@ func (c *Config) validate(now time.Time) Problems {
 // places checks where records, blobs and the dataset are kept.
 func (k *checker) places() {
 	c := k.c
-	for path, v := range map[string]string{"store": c.Store, "output": c.Output} {
+	for path, v := range map[string]string{"store": c.Store, "output": c.Output, "releases": c.Releases} {
 		switch {
 		case v == "":
 			k.at(path, "is empty")
