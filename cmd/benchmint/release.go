@@ -329,7 +329,7 @@ func (p *program) withdraw(ctx context.Context, ids []string, f releaseFlags) er
 		verb = "held"
 	}
 	text := fmt.Sprintf("%s %s (%s): %s", strings.Join(ids, ", "), verb, f.reason, f.text)
-	if done, err := p.summarize(f, fmt.Sprintf("# %s %s\n\n%s\n", c.Dataset, r.Version, text)); done || err != nil {
+	if done, err := p.summarize(f, fmt.Sprintf("# %s %s\n\n%s\n", s.Feed.Dataset, r.Version, text)); done || err != nil {
 		return err
 	}
 	if p.json {

@@ -100,7 +100,7 @@ func visible(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	s, err := Read(dir)
 	must(t, err)
-	b, err := indented(s.Feed)
+	b, err := output.EncodeRecord(s.Feed)
 	must(t, err)
 	out := map[string]string{FeedFile: string(b)}
 	for _, e := range s.Feed.Versions {
@@ -213,7 +213,7 @@ func TestLostVersion(t *testing.T) {
 	dir := shelfToChange(t)
 	f := feedOf(t, dir)
 	f.Versions[1].Record = f.Versions[0].Record
-	b, err := indented(f)
+	b, err := output.EncodeRecord(f)
 	must(t, err)
 	put(t, filepath.Join(dir, nextFile), string(b))
 	before := contents(t, dir)

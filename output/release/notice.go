@@ -76,7 +76,7 @@ func (c *Candidate) extra(m output.Manifest, digests map[string]schemas.Digest) 
 		return nil, err
 	}
 	out[ChangelogFile] = []byte(canary + c.changelog())
-	b, err := indented(c.Diff)
+	b, err := output.EncodeRecord(c.Diff)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (c *Candidate) croissant(m output.Manifest, digests map[string]schemas.Dige
 	if c.About.URL != "" {
 		v["url"] = c.About.URL
 	}
-	b, err := indented(v)
+	b, err := output.EncodeRecord(v)
 	if err != nil {
 		return nil, err
 	}

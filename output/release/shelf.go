@@ -310,7 +310,7 @@ func (s *Shelf) Diff(v Version) (Diff, error) {
 // the renames, its own name. One that is interrupted before that feed stands has done nothing;
 // after that Open ends it. The renames need no room on the disk.
 func (s *Shelf) commit(feed Feed) error {
-	b, err := indented(feed)
+	b, err := output.EncodeRecord(feed)
 	if err != nil {
 		return err
 	}
@@ -412,19 +412,6 @@ func strict(b []byte, v any) error {
 		return fmt.Errorf("%q stands after the end of the value", rest[:min(len(rest), 20)])
 	}
 	return nil
-}
-
-func indented(v any) ([]byte, error) {
-	b, err := schemas.Canonical(v)
-	if err != nil {
-		return nil, err
-	}
-	var buf bytes.Buffer
-	if err := json.Indent(&buf, b, "", "  "); err != nil {
-		return nil, err
-	}
-	buf.WriteByte('\n')
-	return buf.Bytes(), nil
 }
 
 // withdrawn finds a task among those that are out of the data, by ID or identity.

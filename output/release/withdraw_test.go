@@ -310,7 +310,7 @@ func TestCheckFinds(t *testing.T) {
 		var f Feed
 		must(t, json.Unmarshal([]byte(was), &f))
 		edit(&f)
-		b, err := indented(f)
+		b, err := output.EncodeRecord(f)
 		must(t, err)
 		put(t, filepath.Join(dir, FeedFile), string(b))
 		bad("feed: " + name)

@@ -1,0 +1,159 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// Write writes the version beside the shelf's others, has the gates read it, and publishes it. A
+// gate that refuses it leaves the shelf as it was: RefusedError. ErrThere.
+func (c *Candidate) Write(ctx context.Context) (record Record, err error) {
+	if c.Published() {
+		last, _ := c.Shelf.Latest()
+		return Record{}, fmt.Errorf("%s is not newer than %s, the newest version of %s: %w", c.Version, last.Version, c.Shelf.Dir, ErrThere)
+	}
+	if err := c.free(); err != nil {
+		return Record{}, err
+	}
+	began := c.Now()
+	tmp := filepath.Join(c.Shelf.Dir, hidden+string(c.Version))
+	defer func() { err = errors.Join(err, sweep(c.Shelf.Dir)) }()
+	if record, err = c.writeTo(ctx, tmp); err != nil {
+		return Record{}, err
+	}
+	if err := c.cost(tmp, began); err != nil {
+		return Record{}, err
+	}
+	feed := c.Feed
+	feed.Versions = append(slices.Clone(feed.Versions), c.entry(record, recordDigest(tmp)))
+	return record, c.Shelf.commit(feed)
+}
+
+// free: a folder that the feed does not name is nobody's to write over.
+func (c *Candidate) free() error {
+	if _, err := os.Lstat(c.Shelf.Path(c.Version)); err == nil {
+		return fmt.Errorf("%s: %w: its folder is there, and %s does not name it", c.Version, ErrThere, FeedFile)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (c *Candidate) entry(r Record, digest schemas.Digest) Entry {
+	e := Entry{Version: r.Version, Date: r.Date, From: r.Window.From, Record: digest, Counts: r.Counts}
+	if r.Previous != nil {
+		e.Previous = r.Previous.Version
+	}
+	return e
+}
+
+// writeTo writes the folder of a version, release.json last.
+func (c *Candidate) writeTo(ctx context.Context, dir string) (Record, error) {
+	m, err := output.Write(dir, c.input())
+	if err != nil {
+		return Record{}, err
+	}
+	refused, err := c.ask(ctx, dir)
+	if err != nil {
+		return Record{}, err
+	}
+	if len(refused) > 0 {
+		return Record{}, &RefusedError{c.Version, refused}
+	}
+	r := Record{
+		Format: RecordFormat, Dataset: c.Shelf.Feed.Dataset, Version: c.Version, Date: m.Release.Date, Window: Window{m.Release.From, m.Release.Date},
+		Canary: output.CanaryText(m.Release.Canary), Counts: c.Diff.Counts(m.Counts.Tasks), Gates: c.gated.results(c.Without), Tools: c.tools(),
+	}
+	if last, err := c.Shelf.Entry(Version(m.Release.Previous)); err == nil {
+		r.Previous = &Link{last.Version, last.Record}
+	}
+	return c.seal(dir, r)
+}
+
+// seal writes release.json, with the digest of the manifest that is there.
+func (c *Candidate) seal(dir string, r Record) (Record, error) {
+	d, err := output.Read(dir)
+	if err != nil {
+		return r, err
+	}
+	b, err := os.ReadFile(filepath.Join(dir, output.ManifestFile))
+	if err != nil {
+		return r, err
+	}
+	r.Configs, r.Manifest = d.Configs(), schemas.DigestBytes(b)
+	if b, err = output.EncodeRecord(r); err != nil {
+		return r, err
+	}
+	return r, blob.WriteFile(filepath.Join(dir, output.ReleaseFile), b)
+}
+
+func (c *Candidate) tools() map[string]string {
+	if c.Tools == nil {
+		return map[string]string{}
+	}
+	return c.Tools
+}
+
+// input is the version for package output.
+func (c *Candidate) input() output.Input {
+	last, _ := c.Shelf.Latest()
+	in := output.Input{
+		Name: c.Shelf.Feed.Dataset, Tools: c.tools(), Allow: c.Allow, Unsound: true, // the gate lint names each task
+		Flakes: slices.Values(c.flakes),
+		Release: &output.Release{
+			Version: string(c.Version), Date: c.AsOf.UTC().Format(time.DateOnly), From: c.From, Previous: string(last.Version),
+			Canary: output.Canary(c.Shelf.Feed.Dataset, string(c.Version)),
+		},
+		Extra: c.extra,
+		Wrote: func(n int) { c.say("tasks written", n, len(c.Tasks)) },
+	}
+	from := c.Work
+	if from == nil {
+		from = c.Previous
+	}
+	in.Configuration, in.Funnel, in.Releases, in.Open = from.Manifest.Configuration, from.Manifest.Funnel, from.Manifest.Releases, from.Manifest.Counts.Open
+	if n := len(in.Funnel); n > 0 { // that of the writing is made again
+		in.Funnel = in.Funnel[:n-1]
+	}
+	rows := map[string]bool{}
+	s := output.SplitInput{Name: from.Manifest.Splits[0].Name}
+	for _, t := range c.Tasks {
+		rows[strings.ToLower(t.Row.InstanceID)] = true
+		s.Carried = append(s.Carried, t.carried)
+	}
+	in.Splits = []output.SplitInput{s}
+	for _, r := range from.Rejects {
+		if !rows[strings.ToLower(r.InstanceID)] { // a published task stays, whatever a later run says
+			in.CarriedRejects = append(in.CarriedRejects, r)
+		}
+	}
+	if c.Previous == nil || c.Work == nil {
+		in.Flakes = slices.Values(from.Flakes)
+	}
+	return in
+}
+
+// cost is when and at what cost a version was made, outside of the digests.
+func (c *Candidate) cost(dir string, began time.Time) error {
+	v := struct {
+		MadeAt string `json:"made_at"`
+		WallMS int64  `json:"wall_ms"`
+	}{c.Now().UTC().Format(time.RFC3339), c.Now().Sub(began).Milliseconds()}
+	b, err := output.EncodeRecord(v)
+	if err != nil {
+		return err
+	}
+	guid := output.Canary(c.Shelf.Feed.Dataset, string(c.Version))
+	return blob.WriteFile(filepath.Join(dir, output.CostFile), output.WithCanary(output.CostFile, b, guid))
+}
