@@ -37,11 +37,16 @@ type releaseFlags struct {
 func newRelease(p *program) *cobra.Command {
 	var f releaseFlags
 	cmd := &cobra.Command{
-		Use: "release", Short: "publish the dataset as a dated version on a shelf that is never rewritten", Args: argsOf(cobra.NoArgs),
+		Use: "release", Short: "publish the dataset as a dated version on a shelf that is never rewritten", Args: cobra.ArbitraryArgs,
 		Long: "Takes the dataset that run or refresh wrote, and the newest version of the shelf: its tasks are copied\nto the byte, and new ones are added if every gate lets them through. A version is YYYY.MM.\n\n" +
 			"Exit codes: 0 published, or nothing new; 1 a gate refused it, and nothing is written; 2 configuration;\n3 items of the dataset are deferred or open, and nothing is written.",
 		Example: "  benchmint refresh && benchmint release --summary summary.md\n  benchmint release --as-of 2026-07-01 --dry-run\n  benchmint release withdraw acme__widget-12 --reason unfair --text \"test_colour needs a name that nothing gives\"",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return p.release(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownVerb(cmd, args[0])
+			}
+			return p.release(cmd.Context(), f)
+		},
 	}
 	p.releaseFolders(cmd)
 	cmd.Flags().StringVar(&f.asOf, "as-of", "", "`DATE` (YYYY-MM-DD) before which the sources were read (default: that of the dataset, else today)")
