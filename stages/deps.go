@@ -142,7 +142,7 @@ func newParts(d Deps) (p *parts, err error) {
 	if p.cutter, err = cut.New(p.masker, d.Cut); err != nil {
 		return nil, err
 	}
-	if p.classifier, err = classify.New(p.records, d.Classify, deciders...); err != nil {
+	if p.classifier, err = classify.New(p.records, d.Blobs, d.Classify, deciders...); err != nil {
 		return nil, err
 	}
 	runs := testrun.Outside{Builder: d.Builder, Blobs: d.Blobs, Observe: d.Observe}

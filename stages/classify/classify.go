@@ -22,7 +22,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "4"
+const Version = "5"
 
 // Changes gives the change of a start, with its notes.
 type Changes interface {
@@ -101,13 +101,13 @@ type Classifier struct {
 
 var _ pipeline.Stage[schemas.Start, schemas.Labelled] = (*Classifier)(nil)
 
-// New makes the stage. The rules decide first. Where they find nothing explicit, the
+// New makes the stage; diffs may be nil (Rules). The rules decide first. Where they find nothing explicit, the
 // others are asked in order.
-func New(changes Changes, c Config, others ...Decider) (*Classifier, error) {
+func New(changes Changes, diffs Diffs, c Config, others ...Decider) (*Classifier, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	rules := Rules{HideHeadings: c.HideHeadings}
+	rules := Rules{HideHeadings: c.HideHeadings, Diffs: diffs}
 	return &Classifier{changes: changes, config: c, deciders: append([]Decider{rules}, others...)}, nil
 }
 
@@ -150,5 +150,9 @@ func first(evidence []schemas.LabelEvidence) string {
 	if len(evidence) == 0 {
 		return Unsaid
 	}
-	return fmt.Sprintf("%s %q", evidence[0].Rule, evidence[0].Quote)
+	said := fmt.Sprintf("%s %q", evidence[0].Rule, evidence[0].Quote)
+	if i := slices.IndexFunc(evidence, func(e schemas.LabelEvidence) bool { return e.Rule == "tie" }); i >= 0 {
+		said += "; " + evidence[i].Quote
+	}
+	return said
 }

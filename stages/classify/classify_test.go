@@ -214,6 +214,20 @@ var cases = map[string]struct {
 	"note_before_title":    {noted("Fix tests", "", "Added an option to nest widgets."), feature, "note_words"},
 	"branch":               {bodied("Merge pull request #1 from a/fix-widget", ""), fix, "branch"},
 	"branch_of_a_merge":    {titled("Merge branch 'feature/widget'"), feature, "branch"},
+	"heads_all":            {noted("x", "What's Changed", "Fix widgets."), fix, "note_words"},
+	"heads_all_of_new":     {noted("x", "What's New", "Fix widgets."), fix, "note_words"},
+	"heading_over_upkeep":  {noted("x", "Improvements", "xlsx export: remove redundant code"), other, "upkeep_below_heading"},
+	"maintenance_branch":   {many("Merge branch '2.3.x'", "Added widgets."), other, "merge_of_maintenance"},
+	"maintenance_stable":   {many("Merge branch 'stable'", "Added widgets."), other, "merge_of_maintenance"},
+	"integration_tests":    {titled("Add SQS & SNS integration tests"), other, "title_words"},
+	"more_cleanup":         {titled("More resource cleanup"), other, "title_words"},
+	"swap":                 {titled("Replace own parser by the standard one"), other, "title_words"},
+	"swap_with_a_note":     {noted("Replace the parser", "", "Replace the parser: it is twice as fast."), improvement, "note_words"},
+	"refactor_that_adds":   {titled("refactor(context): add an optional permission parameter"), feature, "title_words"},
+	"refactor_of_tests":    {titled("refactor(tests): add a helper"), other, "conventional_commit"},
+	"squash_typed":         {bodied("Widgets (#4)", "* feat: nest widgets\n* chore: lint"), feature, "commit_line"},
+	"squash_words":         {bodied("Widgets (#4)", "* Add nested widgets\n* fix lint"), feature, "commit_line"},
+	"sentence_below":       {bodied("Widgets", "This PR adds nested widgets."), feature, "commit_line"},
 	"nothing":              {titled("Widgets"), other, ""},
 	"nothing_at_all":       {titled(""), other, ""},
 }
@@ -291,6 +305,69 @@ func TestTraces(t *testing.T) {
 	}
 }
 
+// blobs are diffs by digest.
+type blobs map[schemas.Digest]string
+
+func (b blobs) Get(d schemas.Digest) ([]byte, error) {
+	text, ok := b[d]
+	if !ok {
+		return nil, errors.New("no such blob")
+	}
+	return []byte(text), nil
+}
+
+// TestDiffs: parameters and tests that a change adds speak where its words do not.
+func TestDiffs(t *testing.T) {
+	t.Parallel()
+	for name, v := range map[string]struct {
+		code, tests string
+		want        schemas.Label
+		rule        string
+	}{
+		"parameter":           {"-def show(a, b):\n+def show(a, b, colour=None):\n", "", feature, "new_parameter"},
+		"parameter_go":        {"-func Show(a string) {\n+func Show(a string, perm ...int) {\n", "", feature, "new_parameter"},
+		"annotation":          {"-def show(a, b):\n+def show(a: dict[str, Any], b: tuple[int, str]):\n", "", other, ""},
+		"renamed":             {"-def show(a, b):\n+def show(a, c):\n", "", other, ""},
+		"private":             {"-def _show(a):\n+def _show(a, b):\n", "", other, ""},
+		"new_as_a_whole":      {"+def show(a, b):\n", "", other, ""},
+		"test_of_support":     {"", "+def test_supports_nested_widgets():\n", feature, "new_test"},
+		"test_of_an_issue":    {"", "+func TestIssue12(t *testing.T) {\n", fix, "new_test"},
+		"test_without_a_kind": {"", "+def test_widgets():\n", other, ""},
+	} {
+		start := schemas.Start{Patch: "code", TestPatch: "tests"}
+		got, evidence := byRules(classify.Rules{Diffs: blobs{"code": v.code, "tests": v.tests}}, titled("Widgets"), start)
+		rule := ""
+		if len(evidence) > 0 {
+			rule = evidence[0].Rule
+		}
+		if got != v.want || rule != v.rule {
+			t.Errorf("%s: %s by %q, want %s by %q", name, got, rule, v.want, v.rule)
+		}
+	}
+	if _, _, err := (classify.Rules{Diffs: blobs{}}).Decide(t.Context(), titled("Widgets"), schemas.Start{Patch: "gone"}); err == nil {
+		t.Error("a diff that cannot be read: no error")
+	}
+}
+
+// TestTie: a label that won by the order of labels alone says so where it rejects.
+func TestTie(t *testing.T) {
+	t.Parallel()
+	c, err := classify.New(changes{"acme__widget-1": titled("Widgets")}, blobs{"code": "", "tests": "+def test_supports_x():\n+def test_y():\n"}, classify.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := schemas.Start{ChangeID: "acme__widget-1", Patch: "code", TestPatch: "tests", Sizes: schemas.Sizes{SourceFiles: 1, SourceAdded: 2}}
+	if _, err := c.Run(t.Context(), start); err != nil {
+		t.Errorf("12 for a feature, 10 for a fix: %v", err)
+	}
+	start.Functions.Added = []string{"a.py::f"}
+	start.Patch, start.TestPatch = "", ""
+	var no *pipeline.Rejected
+	if _, err = c.Run(t.Context(), start); !errors.As(err, &no) || !strings.Contains(no.Error(), "as much speaks for feature") {
+		t.Errorf("10 for each: %v", err)
+	}
+}
+
 func TestHideHeadings(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]schemas.Change{
@@ -318,7 +395,7 @@ func (c changes) Change(id string) (schemas.Change, error) {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	known := changes{"acme__widget-1": noted("x", "Added", "Widgets."), "acme__widget-2": titled("fix: a crash"), "acme__widget-3": titled("Widgets")}
-	c, err := classify.New(known, classify.Default())
+	c, err := classify.New(known, nil, classify.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +466,7 @@ func TestDeciders(t *testing.T) {
 				d.asked = &asked
 				others = append(others, d)
 			}
-			c, err := classify.New(changes{"id": tc.change}, classify.Config{Labels: schemas.Labels}, others...)
+			c, err := classify.New(changes{"id": tc.change}, nil, classify.Config{Labels: schemas.Labels}, others...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -407,7 +484,7 @@ func TestConfig(t *testing.T) {
 		labels []schemas.Label
 		want   string
 	}{"default": {classify.Default().Labels, ""}, "all": {schemas.Labels, ""}, "none": {nil, "empty"}, "unknown": {[]schemas.Label{"feature", "bug"}, `"bug" is not one of feature, improvement, fix, other`}} {
-		_, err := classify.New(nil, classify.Config{Labels: c.labels})
+		_, err := classify.New(nil, nil, classify.Config{Labels: c.labels})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}

@@ -18,6 +18,9 @@ const (
 	weightLabel        = 720 // of a pull request: maintainers set it
 	weightCommit       = 700
 	weightEmoji        = 600
+	weightMaintenance  = 2000 // a merge of a branch for old versions: many changes, made elsewhere
+	weightUpkeepType   = 60   // of a type that says upkeep of a commit whose words ask for more
+	weightUpkeep       = 50   // of words with which an entry under a heading is upkeep
 )
 
 // word returns a pattern that matches whole words in any case.
@@ -66,8 +69,12 @@ func emojiOf(text string) (schemas.Label, string) {
 	return "", ""
 }
 
+// headsAll are headings under which a forge lists every change of a release, whatever it is.
+var headsAll = lazyregexp.New(`(?i)what\W?s (?:changed|new)|new in (?:this|version)\b`)
+
 // kindsOf returns the labels that a heading, a fragment's type or a box names.
 func kindsOf(text string) []schemas.Label {
+	text = headsAll.ReplaceAllString(text, "")
 	var out []schemas.Label
 	for _, k := range kinds {
 		if k.words.MatchString(text) {
@@ -106,6 +113,10 @@ func (f *findings) notes(notes []schemas.Note) {
 		}
 		for _, l := range labels {
 			f.add(l, rule, quote, weight)
+			// "Improvements: remove redundant code" is upkeep that was filed under a kind.
+			if s, words := leading(plain(untyped(n.Text))); s != nil && s.label == other && s.weight >= weightUpkeep && rule == "heading" && (l == feature || l == improvement) {
+				f.add(other, "upkeep_below_heading", words, weight+1)
+			}
 		}
 		if label, quote, _ := entryType(n.Text); quote != "" {
 			f.add(label, "entry_type", quote, weightCommit)
@@ -187,12 +198,20 @@ func commitType(title string) (label schemas.Label, quote, text string) {
 	return label, strings.TrimRight(m[0], " "), text
 }
 
+// rework are types under which features land too.
+var rework = lazyregexp.New(`(?i)^\[?(?:refactor|chore)\(([^)]*)\)`)
+
 func (f *findings) commit(t texts) {
 	if t.emoji != "" {
 		f.add(t.emojiLabel, "gitmoji", t.emoji, weightEmoji)
 	}
+	weight := weightCommit
+	m := rework.FindStringSubmatch(t.commit)
+	if s, _ := leading(t.title); m != nil && !aside.MatchString(m[1]) && s != nil && s.label == feature {
+		weight = weightUpkeepType // "refactor(context): add an optional parameter"
+	}
 	if t.commit != "" {
-		f.add(t.commitLabel, "conventional_commit", t.commit, weightCommit)
+		f.add(t.commitLabel, "conventional_commit", t.commit, weight)
 	}
 }
 

@@ -57,7 +57,7 @@ func TestModel(t *testing.T) {
 		{"no_quota", words, oracle{err: llm.ErrQuota}, "", "", true},
 	} {
 		client := asked.Client{Client: &llm.Client{Settings: llm.Settings{Models: []string{"small"}, Tries: 1, MaxTokens: 100}, Provider: tc.says, Ledger: tc.says, Blobs: tc.says, Now: time.Now}}
-		c, err := classify.New(changes{"id": tc.change}, classify.Config{Labels: schemas.Labels}, classify.Model{Client: client})
+		c, err := classify.New(changes{"id": tc.change}, nil, classify.Config{Labels: schemas.Labels}, classify.Model{Client: client})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,9 +10,17 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Rules decide from the change's own text and code. They ask nobody, and never fail.
+// Rules decide from the change's own text and code. They ask nobody, and fail only
+// where the diffs of a start cannot be read.
 type Rules struct {
 	HideHeadings bool // see Config
+	// Diffs gives the diffs of a start; nil where the rules have to do without.
+	Diffs Diffs
+}
+
+// Diffs gives what a digest of a start names; a store of blobs does.
+type Diffs interface {
+	Get(d schemas.Digest) ([]byte, error)
 }
 
 var _ Decider = Rules{}
@@ -26,6 +34,9 @@ func (r Rules) Decide(_ context.Context, change schemas.Change, s schemas.Start)
 	change.Notes = change.Notes[:min(most, len(change.Notes))]
 	t := textsOf(change)
 	var found findings
+	if maintenance.MatchString(change.Subject) {
+		found.add(other, "merge_of_maintenance", change.Subject, weightMaintenance)
+	}
 	if !r.HideHeadings {
 		found.notes(change.Notes)
 		found.commit(t)
@@ -35,8 +46,20 @@ func (r Rules) Decide(_ context.Context, change schemas.Change, s schemas.Start)
 	found.trailers(t.body)
 	found.branch(t.branch)
 	found.words(t)
-	found.traces(s)
-	label := decide(found)
+	found.lines(t)
+	code, err := r.diff(s.Patch)
+	if err != nil {
+		return "", nil, err
+	}
+	tests, err := r.diff(s.TestPatch)
+	if err != nil {
+		return "", nil, err
+	}
+	found.traces(s, code, tests)
+	label, rival := decide(found)
+	if rival != "" {
+		found.add(rival, "tie", "as much speaks for "+string(rival), 0)
+	}
 	slices.SortStableFunc(found, func(a, b schemas.LabelEvidence) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), side(a.Label == label)-side(b.Label == label))
 	})
@@ -45,6 +68,15 @@ func (r Rules) Decide(_ context.Context, change schemas.Change, s schemas.Start)
 		return side(a.Label == label) - side(b.Label == label)
 	})
 	return label, found, nil
+}
+
+// diff is one diff of a start, "" where there is none.
+func (r Rules) diff(d schemas.Digest) (string, error) {
+	if r.Diffs == nil || d == "" {
+		return "", nil
+	}
+	b, err := r.Diffs.Get(d)
+	return string(b), err
 }
 
 func side(mine bool) int {
@@ -69,8 +101,8 @@ func (f *findings) add(label schemas.Label, rule, quote string, weight int) {
 // labels share the greatest weight, and where there are only words, weights add up.
 // An explicit other never wins over an explicit kind of equal weight. Among words,
 // other wins only if it outweighs every kind: a feature whose notes mention upkeep is
-// still a feature.
-func decide(all findings) schemas.Label {
+// still a feature. rival is a kind for which exactly as many words speak; "" for most.
+func decide(all findings) (best, rival schemas.Label) {
 	heaviest := heaviest(all)
 	candidates := map[schemas.Label]bool{}
 	sums := map[schemas.Label]int{}
@@ -83,14 +115,20 @@ func decide(all findings) schemas.Label {
 		}
 	}
 	// Of labels with equal sums, the first in this order wins: the smaller claim.
-	var best schemas.Label
-	for _, l := range []schemas.Label{schemas.LabelFix, schemas.LabelImprovement, schemas.LabelFeature} {
-		if candidates[l] && (best == "" || sums[l] > sums[best]) {
-			best = l
+	for _, l := range []schemas.Label{fix, improvement, feature} {
+		switch {
+		case !candidates[l]:
+		case best == "" || sums[l] > sums[best]:
+			best, rival = l, ""
+		case sums[l] == sums[best]:
+			rival = l
 		}
 	}
-	if best == "" || heaviest < explicit && sums[schemas.LabelOther] > sums[best] {
-		return schemas.LabelOther
+	switch {
+	case best == "" || heaviest < explicit && sums[other] > sums[best]:
+		return other, ""
+	case heaviest >= explicit: // one heading can name two kinds
+		return best, ""
 	}
-	return best
+	return best, rival
 }

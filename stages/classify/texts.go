@@ -22,6 +22,9 @@ type texts struct {
 
 var mergeSubject = lazyregexp.New(`^Merge (?:pull request #\d+ from [^/\s]+/(\S+)|branch '([^']+)'|remote-tracking branch '([^']+)')`)
 
+// maintenance is the subject of a merge that brings a branch for old versions forward.
+var maintenance = lazyregexp.New(`^Merge (?:remote-tracking )?branch '(?:\w+/)?(?:stable|maint\S*|v?\d+(?:\.\d+)*(?:\.[xX])|v?\d+\.\d+|release[-/]\S+)'`)
+
 func textsOf(c schemas.Change) texts {
 	var t texts
 	t.title, t.body = c.Written()

@@ -27,8 +27,13 @@ func (f *findings) branch(name string) {
 	}
 }
 
-// traces guesses from the code part: its exported names and its size.
-func (f *findings) traces(s schemas.Start) {
+// traces guesses from what the change does: to its code part (exported names, parameters, size)
+// and to its tests (their names). code and tests are diffs, "" where there are none.
+func (f *findings) traces(s schemas.Start, code, tests string) {
+	if name := gained(code); name != "" {
+		f.add(feature, "new_parameter", name, 15)
+	}
+	f.newTests(tests)
 	for _, name := range s.Functions.Added {
 		if exported(name) {
 			f.add(feature, "exported_name", name, 10)
@@ -60,3 +65,65 @@ func exported(name string) bool {
 	}
 	return true
 }
+
+// signature matches a line of a diff that declares a function on one line: its sign, its name and
+// its parameters.
+var signature = lazyregexp.New(`^([-+])\s*(?:async )?(?:def|func(?: \([^)]*\))?) ([A-Za-z]\w*)\(([^()]*)\)`)
+
+// subscript is what stands in the brackets of a type: its commas separate no parameters.
+var subscript = lazyregexp.New(`\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]`)
+
+// parameter matches the name of one parameter.
+var parameter = lazyregexp.New(`^\s*\**([A-Za-z]\w*)`)
+
+// gained is the first parameter that a public function has after a change and not before; "" where
+// a diff shows none on one line.
+func gained(diff string) string {
+	before := map[string]string{} // by function
+	for line := range strings.Lines(diff) {
+		m := signature.FindStringSubmatch(subscript.ReplaceAllString(line, ""))
+		if m == nil || strings.HasPrefix(line, "---") || strings.HasPrefix(line, "+++") {
+			continue
+		}
+		if m[1] == "-" {
+			before[m[2]] = m[3]
+			continue
+		}
+		was, ok := before[m[2]]
+		if !ok || strings.Count(m[3], ",") <= strings.Count(was, ",") && strings.TrimSpace(was) != "" {
+			continue // new as a whole, or renamed
+		}
+		for _, p := range strings.Split(m[3], ",") {
+			if name := parameter.FindStringSubmatch(p); name != nil && !word(name[1]).MatchString(was) {
+				return m[2] + "(" + name[1] + ")"
+			}
+		}
+	}
+	return ""
+}
+
+// newTest matches a line of a diff that adds a test.
+var newTest = lazyregexp.New(`(?m)^\+\s*(?:async )?(?:def test_?(\w+)|func Test_?(\w+))\(`)
+
+// testKinds are words in names of tests that say what a test was written for.
+var testKinds = []phrase{
+	has(fix, 12, `issue ?\d*|gh ?\d+|bug\d*|regressions?|fix(?:es|ed)?|crash(?:es)?|panics?|leaks?|does ?n[o']?t (?:crash|raise|panic|fail|leak|break)|no (?:crash|panic|leak)`),
+	has(feature, 12, `supports?|custom|options?|optional|enabled?|disabled?|allow(?:s|ed)?|configur\w+|with \w+ (?:option|parameter|argument)`),
+}
+
+// newTests reads the names of the tests that a change adds.
+func (f *findings) newTests(diff string) {
+	for _, m := range newTest.FindAllStringSubmatch(diff, -1) {
+		name := m[1] + m[2]
+		text := strings.ToLower(strings.ReplaceAll(camel.ReplaceAllString(name, "$1 $2"), "_", " "))
+		for _, k := range testKinds {
+			if k.words.MatchString(text) {
+				f.add(k.label, "new_test", name, k.weight)
+				return
+			}
+		}
+	}
+}
+
+// camel is where a word begins within a name.
+var camel = lazyregexp.New(`(\p{Ll}|\d)(\p{Lu})`)

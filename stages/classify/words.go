@@ -1,6 +1,9 @@
 package classify
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -31,6 +34,8 @@ func has(label schemas.Label, weight int, alternatives string) phrase {
 var leads = []phrase{
 	// Traps come first: text that says "add" and means a fix, a test or documentation.
 	begins(other, 70, `add(s|ed|ing)? (a |an |some |more |the |few |new |missing |extra |additional |simple |basic |unit |regression |failing )*(tests?|test cases?|testing|unit ?tests?|regression tests?|docs?|documentation|docstrings?|doc ?strings?|comments?|examples?|benchmarks?|changelog|news|readme|badges?|links?|notes?|type[ -]?hints?|type annotations?|annotations?|typing|types|stubs?|ci|workflow|github actions?|pre-commit|codecov|coverage|licen[cs]e|authors?|sponsors?|contribut\S*|\.gitignore|dependabot|python \d[\d.]* to|py\d+)`),
+	begins(other, 70, `add(s|ed|ing)? (\S+ ){0,4}(integration|unit|smoke|functional|regression|end-to-end|e2e)[ -]tests?$`),
+	begins(other, 65, `(more |some |further |minor |general |code |internal )+(\S+ ){0,2}clean-?ups?$`),
 	begins(fix, 60, `\S+ (for|of|in|to|with) .*\b(was|were|is|are) (broken|ignored|missing|lost|wrong|incorrect\S*|not)`),
 	begins(fix, 60, `add(s|ed|ing)? (a |an |some |the )?(missing|guard|safeguard|workaround|work-around|fix|(nil|null|none|bounds?|sanity|safety)[ -]checks?)\S*( back)?`),
 	begins(fix, 50, "add(s|ed|ing)? .* back|rais(e|es|ed|ing) (an? |the )?`?[\\w.]*(error|exception)s?`?"),
@@ -68,6 +73,9 @@ func (f *findings) words(t texts) {
 		f.say("note_words", n, 1)
 	}
 	if len(t.notes) == 0 {
+		if m := swaps.FindString(t.title); m != "" {
+			f.add(other, "title_words", m, 50)
+		}
 		f.say("title_words", t.title, 1)
 		return
 	}
@@ -77,12 +85,13 @@ func (f *findings) words(t texts) {
 // prefix matches what Go projects and others put before a title: "assert: …", "docs/x: …".
 var prefix = lazyregexp.New("^[`\\w./*(),-]+(?: [`\\w./*-]+)?: +")
 
+// swaps begin a title that tells how the code does the same in another way. What users notice
+// of such a change stands in notes.
+var swaps = lazyregexp.New(`(?i)^(?:replac(?:e|es|ed|ing)|switch(?:es|ed|ing)?|renam(?:e|es|ed|ing)|mov(?:e|es|ed|ing))\b`)
+
 func (f *findings) say(rule, text string, share int) {
-	for _, part := range []string{text, prefix.ReplaceAllString(text, "")} {
-		if s, quote := leading(part); s != nil {
-			f.add(s.label, rule, quote, s.weight/share)
-			break
-		}
+	if s, quote := leading(text); s != nil {
+		f.add(s.label, rule, quote, s.weight/share)
 	}
 	for _, s := range anywhere {
 		if m := s.words.FindStringSubmatch(text); m != nil {
@@ -91,11 +100,54 @@ func (f *findings) say(rule, text string, share int) {
 	}
 }
 
+// leading is the first phrase that a text begins with, with or without its prefix.
 func leading(text string) (*phrase, string) {
-	for i, s := range leads {
-		if m := s.words.FindString(text); m != "" {
-			return &leads[i], m
+	for _, part := range []string{text, prefix.ReplaceAllString(text, "")} {
+		for i, s := range leads {
+			if m := s.words.FindString(part); m != "" {
+				return &leads[i], m
+			}
 		}
 	}
 	return nil, ""
 }
+
+// lines reads the message below a title that has no word for a kind: its list of commits (of a
+// squash), or its first sentence.
+func (f *findings) lines(t texts) {
+	const most = 8 // lines; what a change is for comes first
+	if slices.ContainsFunc(*f, func(e schemas.LabelEvidence) bool { return e.Weight > weightTraces }) {
+		return
+	}
+	n := 0
+	for line := range strings.Lines(t.body) {
+		m := commitLine.FindStringSubmatch(line)
+		if m == nil {
+			if strings.TrimSpace(line) == "" || n > 0 {
+				continue
+			}
+			m = []string{line, line}
+		}
+		if n++; n > most {
+			return
+		}
+		if label, quote, _ := commitType(m[1]); quote != "" {
+			f.add(label, "commit_line", m[1], weightLine)
+			continue
+		}
+		if s, quote := leading(plain(thisChange.ReplaceAllString(m[1], ""))); s != nil && (s.label != other || n == 1) {
+			f.add(s.label, "commit_line", quote, s.weight/2)
+		}
+	}
+}
+
+// Weights of lines of a message, and the greatest of traces.
+const (
+	weightLine   = 40
+	weightTraces = 20
+)
+
+var (
+	commitLine = lazyregexp.New(`^\s*[*+-] (.+)`)
+	thisChange = lazyregexp.New(`(?i)^\W*(?:this|the) (?:pr|pull request|patch|change|commit|mr)(?: also)? `)
+)
