@@ -47,7 +47,8 @@ func newRefresh(p *program) *cobra.Command {
 	return cmd
 }
 
-// began is the day of the oldest change that was taken of each source, by ID.
+// began is the day of the oldest change that was taken of each source, by ID; where there was none,
+// the first day of its window, "" for a window without one.
 func began(ctx context.Context, w *world, c *config.Config) (days map[string]string, err error) {
 	s, err := openShelf(ctx, w, c)
 	if err != nil {
@@ -67,6 +68,13 @@ func began(ctx context.Context, w *world, c *config.Config) (days map[string]str
 			if day := change.CommittedAt.UTC().Format(time.DateOnly); days[step.Key] == "" || day < days[step.Key] {
 				days[step.Key] = day
 			}
+		}
+		if days[step.Key] == "" { // nothing was in its window yet
+			var crawled schemas.Crawled
+			if err := json.Unmarshal(step.Record, &crawled); err != nil {
+				return nil, fmt.Errorf("reading source %s: %w", step.Key, err)
+			}
+			days[step.Key] = crawled.Source.Since
 		}
 	}
 	return days, nil
