@@ -1,6 +1,6 @@
 // Package prompts holds the questions for models: one folder per prompt, with its
-// template, the schema of its answer, and examples. The hash of a prompt covers every
-// byte of its folder.
+// template, the schema of its answer, and examples, and one frame around all of them. The
+// hash of a prompt covers every byte of its folder and of the frame.
 //
 // The package never asks a model and imports no other package of this module. Text from
 // repositories goes into a prompt as marked data, escaped so that it cannot end its mark.
@@ -12,6 +12,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -21,8 +22,11 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-//go:embed describe classify notes review repair lazy requests
+//go:embed frame.txt describe classify notes review repair lazy requests
 var files embed.FS
+
+// frame is what all prompts say alike.
+const frame = "frame.txt"
 
 // Prompt is one question, with the type of its input and the type of its answer.
 type Prompt[In, Answer any] struct {
@@ -134,11 +138,11 @@ type ReviewInput struct {
 // ReviewAnswer is what is wrong with a statement.
 type ReviewAnswer struct {
 	Unfair     []Unfair `json:"unfair"`
-	Leaks      []string `json:"leaks"`
 	Vague      []string `json:"vague"`
+	Leaks      []string `json:"leaks"`
 	Extra      []string `json:"extra"`
-	Verdict    string   `json:"verdict"` // good, repair, reject
 	Label      string   `json:"label"`   // S0 to S3
+	Verdict    string   `json:"verdict"` // good, repair, reject
 	Suspicious bool     `json:"suspicious"`
 }
 
@@ -171,8 +175,8 @@ type NotesAnswer struct {
 // LineLabel is the label of one entry.
 type LineLabel struct {
 	N     int    `json:"n"`
-	Label string `json:"label"`
 	Quote string `json:"quote"`
+	Label string `json:"label"`
 }
 
 // RepairInput is a recipe that does not build, and why.
@@ -200,8 +204,8 @@ type File struct {
 
 // RepairAnswer are edits of a recipe.
 type RepairAnswer struct {
-	Cause      string `json:"cause"`
 	Quote      string `json:"quote"`
+	Cause      string `json:"cause"`
 	Edits      []Edit `json:"edits"`
 	Suspicious bool   `json:"suspicious"`
 }
@@ -224,8 +228,8 @@ type ClassifyInput struct {
 
 // ClassifyAnswer is a label, and the words of the input that decided it.
 type ClassifyAnswer struct {
-	Label      string `json:"label"`
 	Quote      string `json:"quote"`
+	Label      string `json:"label"`
 	Suspicious bool   `json:"suspicious"`
 }
 
@@ -238,20 +242,22 @@ type Example[In, Answer any] struct {
 // Name returns the name of the prompt's folder.
 func (p Prompt[In, Answer]) Name() string { return p.name }
 
-// Hash returns the SHA-256 of every file of the prompt's folder, names and bytes, as
-// "sha256:" and hex digits.
+// Hash returns the SHA-256 of the frame and of every file of the prompt's folder, names and
+// bytes, as "sha256:" and hex digits.
 func (p Prompt[In, Answer]) Hash() string {
 	h := sha256.New()
-	// The files are compiled in, so the walk cannot fail.
-	_ = fs.WalkDir(p.files, p.name, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	for _, root := range []string{frame, p.name} {
+		// The files are compiled in, so the walk cannot fail.
+		_ = fs.WalkDir(p.files, root, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			b, err := fs.ReadFile(p.files, name)
+			fmt.Fprintf(h, "%s %d\n", name, len(b))
+			h.Write(b)
 			return err
-		}
-		b, err := fs.ReadFile(p.files, name)
-		fmt.Fprintf(h, "%s %d\n", name, len(b))
-		h.Write(b)
-		return err
-	})
+		})
+	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
@@ -276,19 +282,23 @@ func (p Prompt[In, Answer]) Examples() ([]Example[In, Answer], error) {
 	return out, nil
 }
 
-// Text is what is sent to a model. The material comes before the question, so that several
-// questions about one material share a prefix, which providers keep, and so that the
-// instructions stand behind the strangers' text.
+// Text is what is sent to a model. What is the same in every question of a prompt comes first:
+// servers keep what they have read of it. The strangers' text follows, and behind it stands
+// once more what is asked.
 type Text struct {
-	System   string `json:"system"`
+	System   string `json:"system"` // rules, schema and examples
 	Material string `json:"material"`
 	Question string `json:"question"`
-	Schema   string `json:"schema"` // JSON Schema of the answer
+	Schema   string `json:"schema"` // JSON Schema of the answer, its members in the order of schema.json
 }
 
 // Render returns the text to send to a model.
 func (p Prompt[In, Answer]) Render(in In) (Text, error) {
 	var out Text
+	around, err := fs.ReadFile(p.files, frame)
+	if err != nil {
+		return out, err
+	}
 	text, err := p.read("template.txt")
 	if err != nil {
 		return out, err
@@ -301,18 +311,22 @@ func (p Prompt[In, Answer]) Render(in In) (Text, error) {
 	if err != nil {
 		return out, err
 	}
-	t, err := template.New(p.name).Option("missingkey=error").Funcs(template.FuncMap{"data": data}).Parse(string(text))
+	t, err := template.New(p.name).Option("missingkey=error").Funcs(template.FuncMap{"data": data, "line": line}).Parse(string(around) + string(text))
 	if err != nil {
 		return out, fmt.Errorf("prompt %s: %w", p.name, err)
 	}
-	out.Schema = string(bytes.TrimSpace(schema))
+	var b bytes.Buffer
+	if err := json.Compact(&b, schema); err != nil {
+		return out, fmt.Errorf("prompt %s: schema.json: %w", p.name, err)
+	}
+	out.Schema = b.String()
 	values := struct {
 		Input    In
 		Schema   string
 		Examples []Example[In, Answer]
 	}{in, out.Schema, examples}
 	for name, into := range map[string]*string{"system": &out.System, "material": &out.Material, "question": &out.Question} {
-		var b bytes.Buffer
+		b.Reset()
 		if err := t.ExecuteTemplate(&b, name, values); err != nil {
 			return out, fmt.Errorf("prompt %s: %w", p.name, err)
 		}
@@ -328,7 +342,14 @@ func data(v any) (string, error) {
 	return string(b), err
 }
 
-// Parse reads an answer: one JSON object that matches the prompt's schema.
+// line is data on one line.
+func line(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
+}
+
+// Parse reads an answer: one JSON object that matches the prompt's schema. Members that the
+// schema does not know are dropped where it is closed.
 func (p Prompt[In, Answer]) Parse(answer []byte) (Answer, error) {
 	var out Answer
 	b, err := p.read("schema.json")
@@ -345,15 +366,53 @@ func (p Prompt[In, Answer]) Parse(answer []byte) (Answer, error) {
 	}
 	var v any
 	if err := strictly(answer, &v); err != nil {
-		return out, fmt.Errorf("answer to %s: %w", p.name, err)
+		return out, fmt.Errorf("%w: answer to %s: %w", ErrNotJSON, p.name, err)
 	}
-	if err := resolved.Validate(v); err != nil {
-		return out, fmt.Errorf("answer to %s: %w", p.name, err)
+	dropUnknown(&s, &s, v)
+	err = resolved.Validate(v)
+	if err == nil { // what is left is read: the decoder takes "Label" for "label"
+		b, err = json.Marshal(v)
 	}
-	if err := strictly(answer, &out); err != nil {
+	if err == nil {
+		err = strictly(b, &out)
+	}
+	if err != nil {
 		return out, fmt.Errorf("answer to %s: %w", p.name, err)
 	}
 	return out, nil
+}
+
+// ErrNotJSON is an answer that is no JSON value.
+var ErrNotJSON = errors.New("not JSON")
+
+// dropUnknown takes out of a value what a schema of root does not allow in objects that it closes.
+func dropUnknown(root, s *jsonschema.Schema, v any) {
+	if name, ok := strings.CutPrefix(s.Ref, "#/$defs/"); ok && root.Defs[name] != nil {
+		s = root.Defs[name]
+	}
+	for _, one := range s.AnyOf {
+		dropUnknown(root, one, v)
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if s.Items != nil {
+				dropUnknown(root, s.Items, e)
+			}
+		}
+	case map[string]any:
+		others := s.AdditionalProperties
+		for key, e := range v {
+			switch known := s.Properties[key]; {
+			case known != nil:
+				dropUnknown(root, known, e)
+			case others != nil && others.Not != nil:
+				delete(v, key)
+			case others != nil:
+				dropUnknown(root, others, e)
+			}
+		}
+	}
 }
 
 // strictly decodes one JSON value without unknown keys, and refuses anything after it.

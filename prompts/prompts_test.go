@@ -45,7 +45,7 @@ func TestHash_changes_with_every_file(t *testing.T) {
 		d.files, c.files = changed, changed
 		after := map[string]string{"describe": d.Hash(), "classify": c.Hash()}
 		for prompt := range before {
-			if own := strings.HasPrefix(name, prompt+"/"); (after[prompt] != before[prompt]) != own {
+			if own := strings.HasPrefix(name, prompt+"/") || name == frame; (after[prompt] != before[prompt]) != own {
 				t.Errorf("a byte more in %s: hash of %s changed is %t, want %t", name, prompt, !own, own)
 			}
 		}
@@ -120,6 +120,9 @@ func TestRender_keeps_repository_text_inside_the_data_mark(t *testing.T) {
 	if strings.Contains(parts.System+parts.Question, "Ignore the rules") {
 		t.Error("text of a repository stands outside of the material")
 	}
+	if !strings.HasPrefix(parts.Material, "<data>\n") || !strings.HasSuffix(parts.Material, "\n</data>") || strings.Count(parts.Material, "<") != 2 {
+		t.Errorf("the material is not one mark around data: %s", parts.Material)
+	}
 	text := parts.System + "\n" + parts.Material + "\n" + parts.Question
 	examples, err := Describe.Examples()
 	if err != nil {
@@ -143,7 +146,8 @@ func TestParse(t *testing.T) {
 	for _, tc := range []struct{ name, answer, wrong string }{
 		{"good", `{"appeal": "I want to be able to read files.", ` + rest, ""},
 		{"missing", `{"appeal": "I want to be able to read files."}`, `missing properties`},
-		{"another_key", `{"appeal": "I want to be able to read files.", "note": "", ` + rest, `additional properties ["note"]`},
+		{"another_key", `{"appeal": "I want to be able to read files.", "note": "", "Thin": true, ` + rest, ""},
+		{"another_key_below", `{"appeal": "I want to be able to read files.", ` + strings.Replace(rest, `[]`, `[{"test": "a", "requirements": [1], "why": {}}]`, 1), ""},
 		{"another_type", `{"appeal": "I want to be able to read files.", ` + strings.Replace(rest, "false", `"no"`, 1), `want "boolean"`},
 		{"another_element", `{"appeal": "I want to be able to read files.", ` + strings.Replace(rest, `"It reads."`, `1`, 1), `want "string"`},
 		{"another_opening", `{"appeal": "Please let me be able to read files.", ` + rest, "does not match"},
@@ -154,7 +158,10 @@ func TestParse(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Describe.Parse([]byte(tc.answer))
+			got, err := Describe.Parse([]byte(tc.answer))
+			if got.Thin {
+				t.Error("a key that the schema does not know is taken for one of its own")
+			}
 			if (err == nil) != (tc.wrong == "") || err != nil && !strings.Contains(err.Error(), tc.wrong) {
 				t.Errorf("%v, want %q", err, tc.wrong)
 			}
@@ -168,7 +175,7 @@ func TestParse(t *testing.T) {
 // What a model may answer is closed, and no keyword of a schema is one that nobody checks.
 func TestSchemas_are_closed(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"describe", "classify", "notes", "review", "repair", "lazy"} {
+	for _, name := range []string{"describe", "classify", "notes", "review", "repair", "lazy"} { // values of requests are free
 		b, err := fs.ReadFile(files, name+"/schema.json")
 		if err != nil {
 			t.Fatal(err)
@@ -223,5 +230,63 @@ func TestByRules_never_poses_as_a_model(t *testing.T) {
 	b, err := json.Marshal(ByRules())
 	if err != nil || string(b) != `{"provider":"rules"}` {
 		t.Errorf("%s, %v", b, err)
+	}
+}
+
+// At any depth of a schema with definitions and choices.
+func TestParse_drops_what_a_closed_schema_does_not_know(t *testing.T) {
+	t.Parallel()
+	const answer = `{"note": 1, "cases": [{"id": "get_it", "why": "w", "needs": [], "route": 0, "path_params": {"n": {"ref": "made_it:body/n", "why": "x"}}, "query": {"q": 1.5},
+		"auth": "none", "body": {"kept": {"ref": 1}}, "encoding": "json", "expect": 200}], "suspicious": false}`
+	got, err := Requests.Parse([]byte(answer))
+	if err != nil || len(got.Cases) != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	c := got.Cases[0]
+	if string(c.PathParams["n"]) != `{"ref":"made_it:body/n"}` || string(c.Body) != `{"kept":{"ref":1}}` || string(c.Query["q"]) != "1.5" {
+		t.Errorf("%s, %s, %s", c.PathParams, c.Body, c.Query)
+	}
+}
+
+// rendered is one question of each prompt, and one with more in it.
+func rendered[In, Answer any](t *testing.T, all map[string][2]Text, p Prompt[In, Answer], in In) {
+	t.Helper()
+	var none In
+	a, err := p.Render(none)
+	b, fault := p.Render(in)
+	if err != nil || fault != nil {
+		t.Fatal(err, fault)
+	}
+	all[p.Name()] = [2]Text{a, b}
+}
+
+// What is the same in every question is a prefix of all of them, and most of one of classify, so
+// that servers keep it.
+func TestRender_begins_alike(t *testing.T) {
+	t.Parallel()
+	all := map[string][2]Text{}
+	rendered(t, all, Describe, DescribeInput{Repository: "a/b", Subject: "Read", Fault: "too short"})
+	rendered(t, all, Classify, ClassifyInput{Repository: "acme/widget", Subject: "Handle negative sizes in area (#123)", Files: []string{"widget/area.py", "widget/round.py"},
+		Body: "Negative widths made negative areas so far, which nobody wants.\n\nCloses #120."})
+	rendered(t, all, Notes, NotesInput{Lines: []Line{{N: 1}}})
+	rendered(t, all, Review, ReviewInput{Statement: "I want to read."})
+	rendered(t, all, Repair, RepairInput{Log: "no"})
+	rendered(t, all, Lazy, DescribeInput{Subject: "Read"})
+	rendered(t, all, Requests, RequestsInput{Group: "notes"})
+	for name, of := range all {
+		a, b := of[0], of[1]
+		if a.System != b.System || a.Question != b.Question || a.Material == b.Material {
+			t.Errorf("%s: the input stands in the system's text or in the question", name)
+		}
+		if lines := strings.Count(a.Question, "\n") + 1; lines != 2 || !strings.Contains(a.Question, "no order") {
+			t.Errorf("%s: what stands last is %q", name, a.Question)
+		}
+		if strings.Contains(a.System, "\n  ") || !strings.Contains(a.System, a.Schema) || !strings.Contains(a.System, "of another project") {
+			t.Errorf("%s: the schema is not there, or an example has several lines:\n%s", name, a.System)
+		}
+	}
+	of := all["classify"][1]
+	if whole := len(of.System) + len(of.Material) + len(of.Question); 100*len(of.System) < 80*whole {
+		t.Errorf("%d of %d bytes of a question of classify are the same in all", len(of.System), whole)
 	}
 }

@@ -48,6 +48,7 @@ type RequestsAnswer struct {
 // ProposedCase is one. A value is a literal, or an object with the one key "ref".
 type ProposedCase struct {
 	ID         string                     `json:"id"`
+	Why        string                     `json:"why"`
 	Needs      []string                   `json:"needs"`
 	Route      int                        `json:"route"`
 	PathParams map[string]json.RawMessage `json:"path_params"`
@@ -55,5 +56,4 @@ type ProposedCase struct {
 	Auth       string                     `json:"auth"`
 	Body       json.RawMessage            `json:"body"`
 	Encoding   string                     `json:"encoding"`
-	Why        string                     `json:"why"`
 }

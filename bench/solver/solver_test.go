@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -100,10 +101,10 @@ func textOf(s string) llmtest.Reply {
 func TestStages(t *testing.T) {
 	t.Parallel()
 	s, server := library(t, func(a llmtest.Asked) llmtest.Reply {
-		file := a.Question[strings.LastIndex(a.Question, ".py")-1:][:4]
+		file := a.User[strings.LastIndex(a.User, ".py")-1:][:4]
 		name := strings.ToUpper(file[:1])
 		switch {
-		case strings.Contains(a.Question, "tests do not pass"), file == "a.py", strings.Contains(a.Question, "Linters say"):
+		case strings.Contains(a.User, "tests do not pass"), file == "a.py", strings.Contains(a.User, "Linters say"):
 			return textOf(name + " = 1")
 		case file == "b.py":
 			return textOf(name + " = 1 # sloppy")
@@ -119,11 +120,12 @@ func TestStages(t *testing.T) {
 		t.Error(diff)
 	}
 	var asked []string
+	asks := regexp.MustCompile(`(?m)^(?:Write the missing|Linters say|These tests do not) .*$`)
 	for _, a := range server.Asked() {
-		asked = append(asked, strings.SplitN(a.Question, "\n", 2)[0])
-		if !strings.HasPrefix(a.Material, "Write the bodies.\n\nThe file ") {
-			t.Errorf("material %q", a.Material)
+		if !strings.HasPrefix(a.User, "Write the bodies.\n\nThe file ") {
+			t.Errorf("the question begins with %q", a.User)
 		}
+		asked = append(asked, asks.FindString(a.User))
 	}
 	wantAsked := []string{"Write the missing bodies of a.py.", "Write the missing bodies of b.py.", "Write the missing bodies of c.py.", "Linters say of b.py:", "These tests do not pass:"}
 	if diff := cmp.Diff(wantAsked, asked); diff != "" {

@@ -57,10 +57,10 @@ type killer struct {
 func (k *killer) answer(a llmtest.Asked) llmtest.Reply {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	text := a.Material + a.Question
+	text := a.User
 	k.counts[text]++
 	reply := llmtest.Reply{Text: `{"label": "bug", "quote": "Areas", "suspicious": false}`}
-	if strings.Contains(a.Question, "Your answer before was refused") {
+	if strings.Contains(a.User, "Your answer before was refused") {
 		reply.Text = `{"label": "improvement", "quote": "Areas", "suspicious": false}`
 	}
 	if a.Key != k.run || k.dies {
@@ -79,7 +79,7 @@ func (k *killer) answer(a llmtest.Asked) llmtest.Reply {
 		return llmtest.Reply{Status: http.StatusServiceUnavailable}
 	}
 	k.told[text] = true
-	k.cost += float64((len(a.System)+len(a.Material)+len(a.Question))/4+2*(len(reply.Text)/4+1)) / 1e6
+	k.cost += float64((len(a.System)+len(a.User))/4+2*(len(reply.Text)/4+1)) / 1e6
 	if k.left == 0 {
 		k.dies = true
 		go func(told int) {

@@ -260,7 +260,7 @@ func model(ts *testscript.TestScript, neg bool, args []string) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, e := range script {
-			if slices.ContainsFunc(e.Words, func(w string) bool { return !strings.Contains(a.Question+a.Material, w) }) {
+			if slices.ContainsFunc(e.Words, func(w string) bool { return !strings.Contains(a.System+a.User, w) }) {
 				continue
 			}
 			r := e.Says[0]

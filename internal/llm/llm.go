@@ -34,7 +34,7 @@ type Reply struct {
 	Usage
 }
 
-// Provider sends one request. Its errors are *Later, *Refused, ErrQuota or a fault; a Reply
+// Provider sends one request. Its errors are *Later, *Refused, ErrSlow, ErrQuota or a fault; a Reply
 // beside an error has the tokens that were used.
 type Provider interface {
 	Complete(ctx context.Context, r Request) (Reply, error)
@@ -90,10 +90,13 @@ func (l *Later) Unwrap() error { return l.Err }
 // Refused is an answer that no further asking mends: the model or a filter refuses, the
 // request is longer than the model reads, the answer longer than it may be.
 type Refused struct {
-	Why string // refusal, filter, too_long, length, empty
+	Why string // refusal, filter, too_long, length, empty, slow
 }
 
 func (r *Refused) Error() string { return "the model gives no answer: " + r.Why }
+
+// ErrSlow means that a request was sent, and its answer did not come in time.
+var ErrSlow = errors.New("the model gives no answer")
 
 // ErrQuota means that the account at the endpoint has no money left.
 var ErrQuota = errors.New("the account at the endpoint has no quota left")

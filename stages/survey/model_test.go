@@ -95,7 +95,7 @@ const nothing = `{"cases": [], "suspicious": false}`
 func asks(t *testing.T, says ...string) *llmtest.Server {
 	n := 0
 	s := llmtest.Start(func(a llmtest.Asked) llmtest.Reply {
-		if !strings.Contains(a.Material, `"group": "notes"`) {
+		if !strings.Contains(a.User, `"group": "notes"`) {
 			return llmtest.Reply{Text: nothing}
 		}
 		n++
@@ -156,7 +156,7 @@ func TestModel(t *testing.T) {
 	if cases["list_by_turns"].Expect != nil || cases["read_broken_note"].ID != "" {
 		t.Error("what differs is judged, or what fails is asked")
 	}
-	material := s.Asked()[slices.IndexFunc(s.Asked(), func(a llmtest.Asked) bool { return strings.Contains(a.Material, `"group": "notes"`) })].Material
+	material := s.Asked()[slices.IndexFunc(s.Asked(), func(a llmtest.Asked) bool { return strings.Contains(a.User, `"group": "notes"`) })].User
 	for _, part := range []string{`"path": "/api/notes/{number}"`, `"id": "create_note"`, `"body/id"`, `def get_note(number)`, `"ref": "create_note:body/id"`, `"status": 201`} {
 		if !strings.Contains(material, part) {
 			t.Errorf("the question lacks %s: %s", part, material)
@@ -175,8 +175,6 @@ func TestModel_without(t *testing.T) {
 	for name, says := range map[string]string{
 		"nothing":       nothing,
 		"no_schema":     `{"cases": [{"id": "a"}], "suspicious": false}`,
-		"another_key":   `{"cases": [` + proposed("keep_more", 0, plainGet+`, "expect": 200`) + `], "suspicious": false}`,
-		"headers":       `{"cases": [` + proposed("keep_more", 0, plainGet+`, "headers": {"Authorization": "Bearer x"}`) + `], "suspicious": false}`,
 		"too_many":      `{"cases": [` + strings.TrimSuffix(strings.Repeat(proposed("list_more", 0, plainGet)+",", 21), ",") + `], "suspicious": false}`,
 		"long_why":      `{"cases": [` + strings.Replace(proposed("list_more", 0, plainGet), `"w"`, `"`+strings.Repeat("w", 121)+`"`, 1) + `], "suspicious": false}`,
 		"another_value": `{"cases": [` + proposed("list_more", 0, `"path_params": {}, "query": {"a": {"b": "c"}}, "body": null, "encoding": "none"`) + `], "suspicious": false}`,

@@ -16,12 +16,14 @@ import (
 // Asked is one request as the endpoint saw it.
 type Asked struct {
 	Model       string
-	System      string
-	Material    string
-	Question    string
-	Format      string // of response_format; "" is none
-	Strict      bool   // the schema of the format
+	System      string // "" where it stands in the user's message
+	User        string
+	Format      string          // of response_format; "" is none
+	Schema      json.RawMessage // of the format
+	Strict      bool            // that schema
 	Temperature *float64
+	MaxTokens   int // under this name
+	Stream      bool
 	Key         string // of the Authorization header
 }
 
@@ -71,17 +73,25 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		Messages []struct{ Role, Content string }
 		Format   struct {
 			Type   string
-			Schema struct{ Strict bool } `json:"json_schema"`
+			Schema struct {
+				Strict bool
+				Schema json.RawMessage
+			} `json:"json_schema"`
 		} `json:"response_format"`
-		Temp *float64 `json:"temperature"`
+		Temp   *float64 `json:"temperature"`
+		Max    int      `json:"max_tokens"`
+		Stream bool
 	}
-	if req.URL.Path != "/v1/chat/completions" || json.NewDecoder(req.Body).Decode(&in) != nil || len(in.Messages) != 3 {
+	if req.URL.Path != "/v1/chat/completions" || json.NewDecoder(req.Body).Decode(&in) != nil || len(in.Messages) == 0 || len(in.Messages) > 2 {
 		http.Error(w, `{"error":{"message":"not a chat request"}}`, http.StatusBadRequest)
 		return
 	}
 	a := Asked{
-		Model: in.Model, System: in.Messages[0].Content, Material: in.Messages[1].Content, Question: in.Messages[2].Content,
-		Format: in.Format.Type, Strict: in.Format.Schema.Strict, Temperature: in.Temp, Key: strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "),
+		Model: in.Model, User: in.Messages[len(in.Messages)-1].Content, Format: in.Format.Type, Schema: in.Format.Schema.Schema, Strict: in.Format.Schema.Strict,
+		Temperature: in.Temp, MaxTokens: in.Max, Stream: in.Stream, Key: strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "),
+	}
+	if len(in.Messages) == 2 {
+		a.System = in.Messages[0].Content
 	}
 	s.mu.Lock()
 	s.asked = append(s.asked, a)
@@ -118,7 +128,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 // usage counts four bytes as a token; what it says of a cache it says only where there is one,
 // as many servers do.
 func (r Reply) usage(a Asked) map[string]any {
-	out := map[string]any{"prompt_tokens": (len(a.System) + len(a.Material) + len(a.Question)) / 4, "completion_tokens": len(r.Text)/4 + 1}
+	out := map[string]any{"prompt_tokens": (len(a.System) + len(a.User)) / 4, "completion_tokens": len(r.Text)/4 + 1}
 	if r.Cached > 0 {
 		out["prompt_tokens_details"] = map[string]int{"cached_tokens": r.Cached}
 	}

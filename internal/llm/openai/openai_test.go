@@ -2,8 +2,8 @@ package openai_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +37,7 @@ func TestComplete(t *testing.T) {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	a := asked[0]
-	if a.System != "guard" || a.Material != "<data>{}</data>" || a.Question != "what?" || a.Format != "json_schema" || a.Key != key {
+	if a.System != "guard" || a.User != "<data>{}</data>\n\nwhat?" || a.MaxTokens != 100 || a.Stream || a.Format != "json_schema" || a.Key != key {
 		t.Errorf("%+v", a)
 	}
 	if a.Temperature == nil || *a.Temperature != 0 {
@@ -80,85 +80,7 @@ func TestCached(t *testing.T) {
 	}
 }
 
-// An endpoint that does not know a form is asked in the next one, and remembered.
-func TestLadder(t *testing.T) {
-	t.Parallel()
-	s := llmtest.Start(func(a llmtest.Asked) llmtest.Reply {
-		switch a.Format {
-		case "json_schema": // as llama-cpp-python says it
-			return llmtest.Reply{Status: 500, Body: `{"error":{"message":"[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text' or 'json_object'\"}]","type":"internal_server_error","code":null}}`}
-		case "json_object":
-			return llmtest.Reply{Status: 400, Body: `{"error":{"message":"json_object is not supported"}}`}
-		}
-		return llmtest.Reply{Text: "Here it is:\n```json\n{\"label\":\"fix\"}\n```"}
-	})
-	defer s.Close()
-	p := openai.New(s.Base(), "", time.Second, time.Now)
-	for range 2 {
-		reply, err := p.Complete(t.Context(), request())
-		if err != nil || string(reply.Text) != `{"label":"fix"}` {
-			t.Errorf("%s, %v", reply.Text, err)
-		}
-	}
-	if n := len(s.Asked()); n != 4 {
-		t.Errorf("%d requests, want 3 for the first and 1 for the second", n)
-	}
-}
-
-func TestFaults(t *testing.T) {
-	t.Parallel()
-	later := func(err error) bool { var l *llm.Later; return errors.As(err, &l) }
-	refused := func(why string) func(error) bool {
-		return func(err error) bool { var r *llm.Refused; return errors.As(err, &r) && r.Why == why }
-	}
-	quota := func(err error) bool { return errors.Is(err, llm.ErrQuota) }
-	fault := func(err error) bool {
-		return err != nil && !later(err) && !quota(err) && !llm.NoAnswer(err)
-	}
-	for _, tc := range []struct {
-		name string
-		says llmtest.Reply
-		is   func(error) bool
-	}{
-		{"rate_limit", llmtest.Reply{Status: 429, Header: map[string]string{"Retry-After": "20"}, Body: `{"error":{"message":"slow down","code":"rate_limit_exceeded"}}`}, func(err error) bool {
-			var l *llm.Later
-			return errors.As(err, &l) && l.Until.Equal(now.Add(20*time.Second))
-		}},
-		{"quota", llmtest.Reply{Status: 429, Body: `{"error":{"message":"pay","type":"insufficient_quota","code":"insufficient_quota"}}`}, quota},
-		{"no_money", llmtest.Reply{Status: 402, Body: `{"error":{"message":"pay"}}`}, quota},
-		{"overloaded", llmtest.Reply{Status: 503, Body: `{"error":{"message":"busy"}}`}, later},
-		{"html", llmtest.Reply{Status: 502, Body: "<html>bad gateway</html>"}, later},
-		{"error_as_text", llmtest.Reply{Status: 500, Body: `{"error":"broken"}`}, later},
-		{"cut", llmtest.Reply{Text: `{"label":"fix"}`, Cut: true}, later},
-		{"no_choice", llmtest.Reply{Body: `{"choices":[]}`}, later},
-		{"error_with_200", llmtest.Reply{Body: `{"error":{"message":"busy","code":429}}`}, later},
-		{"quota_with_200", llmtest.Reply{Body: `{"error":{"message":"pay","code":"insufficient_quota"}}`}, quota},
-		{"no_finish", llmtest.Reply{Text: `{"label":"fix"}`, Finish: "null"}, later},
-		{"refusal", llmtest.Reply{Body: `{"choices":[{"finish_reason":"stop","message":{"content":null,"refusal":"no"}}]}`}, refused("refusal")},
-		{"filter", llmtest.Reply{Text: "", Finish: "content_filter"}, refused("filter")},
-		{"filter_of_the_request", llmtest.Reply{Status: 400, Body: `{"error":{"message":"The response was filtered","code":"content_filter"}}`}, refused("filter")},
-		{"length", llmtest.Reply{Text: `{"lab`, Finish: "length"}, refused("length")},
-		{"empty", llmtest.Reply{Text: " "}, refused("empty")},
-		{"too_long", llmtest.Reply{Status: 400, Body: `{"error":{"message":"long","code":"context_length_exceeded"}}`}, refused("too_long")},
-		{"too_long_of_llama", llmtest.Reply{Status: 400, Body: `{"error":{"code":400,"message":"request (9023 tokens) exceeds the available context size","type":"exceed_context_size_error"}}`}, refused("too_long")},
-		{"bad_key", llmtest.Reply{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: ` + key + `"}}`}, fault},
-		{"bad_key_as_detail", llmtest.Reply{Status: 401, Body: `{"detail":"Invalid API key"}`}, fault},
-		{"unknown_model", llmtest.Reply{Status: 404, Body: `{"error":{"message":"no such model"}}`}, fault},
-		{"redirect", llmtest.Reply{Status: http.StatusMovedPermanently, Header: map[string]string{"Location": "http://127.0.0.1:1/v1/chat/completions"}, Body: "{}"}, later},
-	} {
-		_, err, asked := complete(t, func(llmtest.Asked) llmtest.Reply { return tc.says })
-		if !tc.is(err) {
-			t.Errorf("%s: %v", tc.name, err)
-		}
-		if err != nil && strings.Contains(err.Error(), key) {
-			t.Errorf("%s: the error has the key: %v", tc.name, err)
-		}
-		if len(asked) != 1 {
-			t.Errorf("%s: %d requests", tc.name, len(asked))
-		}
-	}
-}
-
+// An answer that is slow is not an endpoint that is busy: it was sent and may be billed.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
@@ -166,13 +88,92 @@ func TestDeadline(t *testing.T) {
 	defer s.Close()
 	defer close(hold)
 	p := openai.New(s.Base(), key, 50*time.Millisecond, time.Now)
-	var l *llm.Later
-	if _, err := p.Complete(t.Context(), request()); !errors.As(err, &l) {
+	if _, err := p.Complete(t.Context(), request()); !errors.Is(err, llm.ErrSlow) || !strings.Contains(err.Error(), "model.timeout") {
 		t.Errorf("an endpoint that hangs: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.Complete(ctx, request()); !errors.Is(err, context.Canceled) {
 		t.Errorf("a run that ends: %v", err)
+	}
+}
+
+// What is sent as a schema has its members in the order of the file, without the bounds of texts:
+// a constrained model writes in that order, and what it rests on comes before what it decides.
+func TestSchema_keeps_its_order(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		text    string
+		members string
+		answer  any
+	}{
+		"describe": {rendered(t, prompts.Describe, prompts.DescribeInput{}), "appeal background requirements covers test requirements thin suspicious", prompts.DescribeAnswer{Covers: make([]prompts.Cover, 1)}},
+		"classify": {rendered(t, prompts.Classify, prompts.ClassifyInput{}), "quote label suspicious", prompts.ClassifyAnswer{}},
+		"notes":    {rendered(t, prompts.Notes, prompts.NotesInput{}), "lines n quote label suspicious", prompts.NotesAnswer{Lines: make([]prompts.LineLabel, 1)}},
+		"review":   {rendered(t, prompts.Review, prompts.ReviewInput{}), "unfair test code vague leaks extra label verdict suspicious", prompts.ReviewAnswer{Unfair: make([]prompts.Unfair, 1)}},
+		"repair":   {rendered(t, prompts.Repair, prompts.RepairInput{}), "quote cause edits op name value suspicious", prompts.RepairAnswer{Edits: make([]prompts.Edit, 1)}},
+		"lazy":     {rendered(t, prompts.Lazy, prompts.DescribeInput{}), "instruction suspicious", prompts.LazyAnswer{}},
+		"requests": {rendered(t, prompts.Requests, prompts.RequestsInput{}), "cases id why needs route path_params query auth body encoding suspicious ref", prompts.RequestsAnswer{Cases: make([]prompts.ProposedCase, 1)}},
+	} {
+		s := llmtest.Start(func(llmtest.Asked) llmtest.Reply { return llmtest.Reply{Text: `{}`} })
+		r := request()
+		r.Text.Schema = x.text
+		if _, err := openai.New(s.Base(), key, 5*time.Second, time.Now).Complete(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		sent := string(s.Asked()[0].Schema)
+		if got := strings.Join(members(sent, true), " "); got != x.members || got != strings.Join(members(x.text, true), " ") {
+			t.Errorf("%s: sent %s; the file has %s; want %s", name, got, strings.Join(members(x.text, true), " "), x.members)
+		}
+		for _, word := range []string{`"pattern":`, `"minLength":`, `"maxLength":`} {
+			if strings.Contains(sent, word) {
+				t.Errorf("%s: %s is sent", name, word)
+			}
+		}
+		answer, err := json.Marshal(x.answer)
+		if got := strings.Join(members(string(answer), false), " "); err != nil || strings.TrimSuffix(x.members, " ref") != got {
+			t.Errorf("%s: the examples have %s, %v", name, got, err)
+		}
+	}
+}
+
+// members are the names of a JSON text in their order; of a schema those of its properties alone.
+func members(text string, ofSchema bool) (out []string) {
+	d := json.NewDecoder(strings.NewReader(text))
+	var value func(named bool)
+	value = func(named bool) {
+		open, _ := d.Token()
+		if open != json.Delim('{') && open != json.Delim('[') {
+			return
+		}
+		for d.More() {
+			key := ""
+			if open == json.Delim('{') {
+				token, _ := d.Token()
+				key = token.(string)
+			}
+			if named && key != "" {
+				out = append(out, key)
+			}
+			value(!ofSchema || !named && key == "properties")
+		}
+		_, _ = d.Token()
+	}
+	value(!ofSchema)
+	return out
+}
+
+// A property may have the name of a word that is not sent.
+func TestSchema_with_a_property_of_that_name(t *testing.T) {
+	t.Parallel()
+	s := llmtest.Start(func(llmtest.Asked) llmtest.Reply { return llmtest.Reply{Text: `{}`} })
+	defer s.Close()
+	r := request()
+	r.Text.Schema = `{"type":"object","properties":{"pattern":{"type":"string","pattern":"a<","maxLength":3},"properties":{"minLength":1,"maximum":1e3}},"$defs":{"maxLength":{"enum":["pattern",null]}}}`
+	const want = `{"type":"object","properties":{"pattern":{"type":"string"},"properties":{"maximum":1e3}},"$defs":{"maxLength":{"enum":["pattern",null]}}}`
+	_, err := openai.New(s.Base(), key, 5*time.Second, time.Now).Complete(t.Context(), r)
+	if got := string(s.Asked()[0].Schema); err != nil || got != want {
+		t.Errorf("%s, %v; want %s", got, err, want)
 	}
 }
