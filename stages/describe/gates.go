@@ -18,18 +18,23 @@ type task struct {
 	facts
 	code     *solution
 	material Material
-	literals []string // that the tests compare with or pass in
-	words    string   // the change's own text on one line, for a reject
+	literals []string          // that the tests compare with or pass in
+	shown    map[string]string // how the tests fill the messages of these
+	words    string            // the change's own text on one line, for a reject
 }
 
 func newTask(f facts) *task {
 	code := newSolution(f.start, f.base, f.solution, f.change)
 	own := read(f.change).withoutCode()
-	t := &task{facts: f, code: code, literals: stated(code.wanted(), f.proof.StatedWords), words: own.words()}
+	literals, shown := code.wanted()
+	t := &task{facts: f, code: code, literals: stated(literals, f.proof.StatedWords), shown: shown, words: own.words()}
+	names := code.interfaceOf(slices.Concat(f.proof.Interface, defined(f.names)))
+	required := slices.Compact(slices.Sorted(slices.Values(slices.Concat(code.required(), t.literals))))
+	code.give(required, names)
 	t.material = Material{
 		Change:    f.change,
-		Interface: code.interfaceOf(slices.Concat(f.proof.Interface, defined(f.names))),
-		Required:  slices.Compact(slices.Sorted(slices.Values(slices.Concat(code.required(), t.literals)))),
+		Interface: names,
+		Required:  required,
 		Forbidden: code.forbidden(own),
 		Tests:     slices.DeleteFunc(slices.Clone(f.proof.Tests), func(v schemas.TestVerdict) bool { return v.Class != schemas.F2P }),
 		TestPatch: f.start.TestPatch, Patch: f.start.Patch,
@@ -42,6 +47,14 @@ func stated(literals, told []string) []string {
 	out := slices.Concat(literals, told)
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// give takes down what a statement has to say, and what stands below it: that is no leak.
+func (s *solution) give(required []string, names []schemas.Name) {
+	s.given = slices.Clone(required)
+	for _, n := range names {
+		s.given = append(s.given, n.Name, n.Signature, n.Path)
+	}
 }
 
 // forbidden returns the names in the change's own text that exist only in the solution.
@@ -73,7 +86,7 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 	if t.start.Kind == schemas.KindEdit { // which says little on purpose
 		st.Thin = d.Thin || lazyThin(d.Text, len(st.Interface)+len(t.literals))
 	}
-	if more := stateLiterals(d.Text, t.literals); more != "" {
+	if more := stateLiterals(d.Text, t.literals, t.shown); more != "" {
 		st.Text += "\n\n" + more
 		st.From = append(slices.Clone(st.From), fromTests)
 	}
