@@ -104,7 +104,7 @@ func (a DescribeAnswer) Text() string {
 		if i == 0 {
 			text += "\n"
 		}
-		text += "\n- " + strings.Join(strings.Fields(r), " ")
+		text += "\n- " + strings.TrimRight(strings.Join(strings.Fields(r), " "), "; ")
 	}
 	return text
 }

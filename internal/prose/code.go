@@ -21,8 +21,8 @@ func remark(word, inside string) bool {
 }
 
 // Code returns the code in a text that is not part of a sentence: blocks, and lines of code
-// without marks around them. Code in backticks or quotation marks, calls and types within
-// a sentence are part of it.
+// without marks around them. Code in backticks or quotation marks, calls, types and markup
+// within a sentence are part of it.
 func Code(text string) []string {
 	var out []string
 	for _, b := range Blocks(text) {
@@ -32,10 +32,35 @@ func Code(text string) []string {
 	}
 	plain := straight.ReplaceAllString(span.ReplaceAllString(curly.ReplaceAllString(text, "x"), "x"), "x")
 	for _, line := range strings.Split(plain, "\n") {
-		out = append(out, statement.FindAllString(line, -1)...)
+		if found := statement.FindAllString(line, -1); len(found) > 0 && !sentenceAround(line, found) {
+			out = append(out, found...)
+		}
 	}
 	return out
 }
+
+// sentenceAround reports whether a line is a sentence even without the code that was found in it.
+func sentenceAround(line string, found []string) bool {
+	const enough = 4 // words of English
+	for _, code := range found {
+		if strings.HasSuffix(code, ":") { // the head of a block
+			return false
+		}
+		line = strings.ReplaceAll(line, code, " ")
+	}
+	words := 0
+	for _, w := range strings.Fields(line) {
+		if plainWord.MatchString(w) {
+			words++
+		}
+	}
+	return sentenceStart.MatchString(line) && words >= enough
+}
+
+var (
+	sentenceStart = lazyregexp.New(`^\s*(?:[-*] )?(?:[A-Z][a-z]*|x)[ ,]`) // x stands for what was in marks
+	plainWord     = lazyregexp.New(`^[a-z]+[,.;:]?$`)
+)
 
 // Messages and literals in quotation marks. Curly marks are used around text that contains
 // straight ones or backticks.

@@ -25,6 +25,20 @@ type declaration struct {
 // parameter reports whether the declaration is a function's parameter.
 func (d declaration) parameter() bool { return d.decl.Kind == outline.Parameter }
 
+// outer reports whether the declaration belongs to its package, module or class, and is not a part
+// of a function.
+func (d declaration) outer(f *outline.File) bool {
+	if d.parameter() {
+		return false
+	}
+	for i := d.decl.Parent; i >= 0; i = f.Decls[i].Parent {
+		if k := f.Decls[i].Kind; k == outline.Function || k == outline.Method {
+			return false
+		}
+	}
+	return true
+}
+
 // declarations returns what a file declares at any level, local variables left out.
 func declarations(p string, f *outline.File) []declaration {
 	var out []declaration
@@ -122,9 +136,9 @@ func identifiers(f *outline.File) map[string]bool {
 }
 
 // usesOf collects the names that the test part uses. A plain identifier that the file
-// itself declares does not count.
+// itself declares is not asked for.
 func (s *source) usesOf(tests []string) uses {
-	u := uses{names: map[string]bool{}, asked: map[string]bool{}, keywords: map[string]bool{}}
+	u := uses{names: map[string]bool{}, asked: map[string]bool{}, keywords: map[string]bool{}, methods: map[string]string{}}
 	for _, p := range tests {
 		f := s.file(p)
 		if f == nil {
@@ -132,7 +146,10 @@ func (s *source) usesOf(tests []string) uses {
 		}
 		own := map[string]bool{}
 		for _, d := range f.Decls {
-			own[d.Name] = true
+			own[d.Name], u.names[d.Name] = true, true
+			if d.Kind == outline.Method && !strings.HasPrefix(strings.ToLower(d.Name), "test") && !strings.HasPrefix(d.Name, "__") {
+				u.methods[d.Name] = d.Signature
+			}
 		}
 		for _, use := range f.Uses {
 			switch {

@@ -27,7 +27,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "7"
+const Version = "8"
 
 // Config is the stage's settings.
 type Config struct {
@@ -126,6 +126,7 @@ func (d *Describer) Run(ctx context.Context, a schemas.Adequacy) (schemas.Statem
 	t := newTask(f)
 	hand := d.overrides[f.change.ID()]
 	t.material.Interface = withNames(t.material.Interface, hand.Interface)
+	t.code.give(t.material.Required, t.material.Interface)
 	st, err := d.write(ctx, t, hand.Statement)
 	if err == nil && st.Review == nil {
 		st, _, err = d.reviewed(ctx, t, st)

@@ -18,20 +18,29 @@ type task struct {
 	facts
 	code     *solution
 	material Material
-	literals []string // that the tests compare with or pass in
-	words    string   // the change's own text on one line, for a reject
+	literals []string          // that the tests compare with or pass in
+	shown    map[string]string // how the tests fill the messages of these
+	words    string            // the change's own text on one line, for a reject
 }
 
 func newTask(f facts) *task {
 	code := newSolution(f.start, f.base, f.solution, f.change)
 	own := read(f.change).withoutCode()
-	t := &task{facts: f, code: code, literals: stated(code.wanted(), f.proof.StatedWords), words: own.words()}
+	literals, shown := code.wanted()
+	t := &task{facts: f, code: code, literals: stated(literals, f.proof.StatedWords), shown: shown, words: own.words()}
+	names := code.interfaceOf(slices.Concat(f.proof.Interface, defined(f.names)))
+	required := slices.Compact(slices.Sorted(slices.Values(slices.Concat(code.required(), t.literals))))
+	code.give(required, names)
+	tests := slices.DeleteFunc(slices.Clone(f.proof.Tests), func(v schemas.TestVerdict) bool { return v.Class != schemas.F2P })
+	for _, v := range tests {
+		code.failing = append(code.failing, v.ID)
+	}
 	t.material = Material{
 		Change:    f.change,
-		Interface: code.interfaceOf(slices.Concat(f.proof.Interface, defined(f.names))),
-		Required:  slices.Compact(slices.Sorted(slices.Values(slices.Concat(code.required(), t.literals)))),
+		Interface: names,
+		Required:  required,
 		Forbidden: code.forbidden(own),
-		Tests:     slices.DeleteFunc(slices.Clone(f.proof.Tests), func(v schemas.TestVerdict) bool { return v.Class != schemas.F2P }),
+		Tests:     tests,
 		TestPatch: f.start.TestPatch, Patch: f.start.Patch,
 	}
 	return t
@@ -42,6 +51,14 @@ func stated(literals, told []string) []string {
 	out := slices.Concat(literals, told)
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// give takes down what a statement has to say, and what stands below it: that is no leak.
+func (s *solution) give(required []string, names []schemas.Name) {
+	s.given = slices.Clone(required)
+	for _, n := range names {
+		s.given = append(s.given, n.Name, n.Signature, n.Path)
+	}
 }
 
 // forbidden returns the names in the change's own text that exist only in the solution.
@@ -69,11 +86,11 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 	if leaks := t.leaks(d); len(leaks) > 0 {
 		return st, pipeline.Reject(schemas.LeakyStatement, "the draft by %s names what only the solution has: %s", d.Provider, strings.Join(leaks, ", "))
 	}
-	st.Thin = d.Thin || thin(d.Text, len(st.Interface)+len(t.literals)+t.asserted(d.Text))
+	st.Thin = d.Thin || t.thin(d.Text, len(st.Interface)+len(t.literals))
 	if t.start.Kind == schemas.KindEdit { // which says little on purpose
 		st.Thin = d.Thin || lazyThin(d.Text, len(st.Interface)+len(t.literals))
 	}
-	if more := stateLiterals(d.Text, t.literals); more != "" {
+	if more := stateLiterals(d.Text, t.literals, t.shown); more != "" {
 		st.Text += "\n\n" + more
 		st.From = append(slices.Clone(st.From), fromTests)
 	}
@@ -105,20 +122,13 @@ func (t *task) leaks(d Draft) []string {
 	return out
 }
 
-// asserted counts the words of a text that have the form of a name and stand in literals of
-// the tests: who says "add Retry-After to the answer" says what is asserted.
-func (t *task) asserted(text string) int {
-	n := 0
-	for _, word := range nameForm.FindAllString(text, -1) {
-		if slices.ContainsFunc(t.code.tests.literals, func(l string) bool { return prose.Says(l, word) }) {
-			n++
-		}
-	}
-	return n
+// thin reports whether a text with stated names and literals below it says too little to work
+// on: too few words, or none of what the tests assert.
+func (t *task) thin(text string, stated int) bool {
+	asserted := t.code.asserted(text)
+	unasserted := t.code.asserts().text != "" && asserted+stated+len(prose.Names(text)) == 0
+	return unasserted || thin(text, stated+asserted)
 }
-
-// nameForm are words with a sign, a digit or a capital within: no English words.
-var nameForm = lazyregexp.New(`[\pL\d]+(?:[-_.][\pL\d]+)+|\pL*\p{Ll}\p{Lu}[\pL\d]*|\pL+\d[\pL\d]*`)
 
 // unsaid rejects an empty draft.
 func (t *task) unsaid() error {

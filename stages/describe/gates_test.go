@@ -3,6 +3,8 @@ package describe
 import (
 	"context"
 	"errors"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +68,7 @@ func TestGates_judge_any_draft(t *testing.T) {
 				}
 			case tc.reason == "":
 				// What the tests compare with and the draft leaves out stands below it.
-				want := tc.draft.Text + "\n\nThe message is \"unknown key: …\"."
+				want := tc.draft.Text + "\n\nThe message is \"unknown key: …\", such as \"unknown key: a\"."
 				if err != nil || st.Text != want || !slices.Equal(st.From, []string{"note", "literals"}) || st.Provider != "m" || st.Hints != tc.draft.Hints {
 					t.Errorf("%+v, %v", st, err)
 				}
@@ -107,5 +109,57 @@ func TestUncovered(t *testing.T) {
 	st := schemas.Statement{Text: "I want to be able to use `said`.", Interface: []schemas.Name{{Name: "stated", Kind: "function"}}}
 	if got := uncovered(names, st); !slices.Equal(got, []string{"lazy", "walk"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestNo_false_leaks: nothing that a statement has to say, that stands below it, or that the tests
+// say themselves is ever a leak, nor is a draft of it.
+func TestNo_false_leaks(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) < 15 {
+		t.Fatal(len(files), err)
+	}
+	checked := 0
+	for _, file := range files {
+		w, _ := read1(t, file)
+		task := newTask(facts{change: w.change, start: w.start, proof: w.proof, base: w.base, solution: w.solution, names: w.names()})
+		sayable := slices.Concat(task.material.Required, task.code.tests.literals, slices.Collect(maps.Keys(task.code.tests.keywords)))
+		for _, n := range task.material.Interface {
+			sayable = append(sayable, n.Name, n.Signature, n.Path)
+		}
+		for _, s := range sayable {
+			for _, text := range []string{s, "`" + s + "`", "I want to see \"" + s + "\" and `" + s + "()`."} {
+				checked++
+				if leaks := task.code.leaks(text); len(leaks) > 0 {
+					t.Errorf("%s: %q leaks %q", file, text, leaks)
+				}
+			}
+			if slices.Contains(task.material.Forbidden, s) {
+				t.Errorf("%s: %q is required and forbidden", file, s)
+			}
+		}
+	}
+	if checked < 200 {
+		t.Errorf("only %d texts", checked)
+	}
+}
+
+// TestLeaks: what a solver may read of the solution in a text, and what not.
+func TestLeaks(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"sayable", "sayable_go"} {
+		w, a := read1(t, "testdata/"+file+".txtar")
+		task := newTask(facts{change: w.change, start: w.start, proof: w.proof, base: w.base, solution: w.solution, names: w.names()})
+		for _, f := range a.Files {
+			if f.Name != "free" && f.Name != "leaks" {
+				continue
+			}
+			for text := range strings.Lines(string(f.Data)) {
+				if leaks := task.code.leaks(text); (len(leaks) > 0) != (f.Name == "leaks") {
+					t.Errorf("%s: %s: %q: %q", file, f.Name, text, leaks)
+				}
+			}
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/outline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -35,8 +36,11 @@ func (s *solution) interfaceOf(proved []schemas.Name) []schemas.Name {
 		if i < 0 {
 			i = slices.IndexFunc(s.declared[name], func(d declaration) bool { return !d.parameter() || s.tests.keywords[name] })
 		}
-		if i >= 0 {
+		switch {
+		case i >= 0:
 			add(nameOf(name, s.declared[name][i], s)) // the first declaration is enough to know the name
+		case s.hook(name):
+			add(schemas.Name{Name: name, Kind: string(outline.Method), Signature: s.tests.methods[name]})
 		}
 	}
 	for _, d := range s.members() {

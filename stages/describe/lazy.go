@@ -58,6 +58,9 @@ func orderOf(text string) string {
 		text = text[:at]
 	}
 	text = strings.TrimSuffix(text, ".")
+	if what, ok := strings.CutPrefix(text, "not "); ok {
+		return "do not " + what
+	}
 	// A subject without a verb names what is new, or what is wrong.
 	if what, ok := strings.CutPrefix(text, "have "); ok {
 		text = "add " + what
@@ -108,8 +111,7 @@ const mostWords = 80
 // one. What stands below it (names and values of the tests) does not count.
 func ordered(text string) error {
 	order, _, _ := strings.Cut(text, "\n")
-	word, _, _ := strings.Cut(order, " ")
-	if v, ok := verbs()[strings.ToLower(word)]; !ok || v.form != base {
+	if !imperative(order) {
 		return fmt.Errorf("does not begin with an order: %.60q", order)
 	}
 	if n := len(strings.Fields(order)); n > mostWords {
@@ -120,6 +122,34 @@ func ordered(text string) error {
 	}
 	return nil
 }
+
+// imperative reports whether an order begins with a verb in the imperative, behind "do not",
+// "never", "only" and other adverbs. A word counts as a verb that is no noun, pronoun or other
+// form of a verb, as far as its looks tell.
+func imperative(order string) bool {
+	words := strings.Fields(strings.ToLower(order))
+	for len(words) > 1 {
+		word := strings.TrimRight(words[0], ",")
+		v, known := verbs()[word]
+		switch {
+		case known:
+			return v.form == base
+		case adverbial.MatchString(word):
+			words = words[1:]
+		case slices.Contains(determiners, word) || slices.Contains(countable, word) || slices.Contains(prepositions, word) || slices.Contains(relative, word):
+			return false
+		default:
+			return plainWord(word) && !slices.Contains(finite, word) && !noVerb.MatchString(word)
+		}
+	}
+	return false
+}
+
+// adverbial matches words that an order may have before its verb.
+var adverbial = lazyregexp.New(`^(?:do|don['’]t|not|never|always|(?:on|[a-z]{3,}[^pt])ly)$`)
+
+// noVerb matches pronouns, and the endings of nouns, adjectives and other forms of verbs.
+var noVerb = lazyregexp.New(`^(?:i|we|you|he|she|there|here|please)$|^[a-z]{2,}(?:[^s]s|ed|ing|[ts]ion|ness|ity|ism|able|ible|ful|less|ous|ance|ence)$`)
 
 // lazyThin reports whether an instruction does not even say what is to be edited: one needs
 // two words with meaning, or one beside names that stand below it.

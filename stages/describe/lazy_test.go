@@ -28,6 +28,11 @@ func TestLazy(t *testing.T) {
 		{"docstring cleanup", ""},
 		{"Rewind readable body before POST redirect", "Rewind readable body before POST redirect."},
 		{"Give the linter a name", "Give the linter a name."},
+		{"Don't call Apply() twice", "Do not call Apply() twice."},
+		{"Never show the prompt when quiet", "Do not show the prompt when quiet."},
+		{"Only append the suffix to names", "Only append the suffix to names."},
+		{"Export the names of all codecs", "Export the names of all codecs."},
+		{"Abort reads of closed files", "Abort reads of closed files."},
 	} {
 		d, err := Lazy{}.Draft(t.Context(), Material{Change: schemas.Change{Kind: schemas.KindEdit, Subject: tc.subject}})
 		if err != nil || d.Text != tc.want || d.Hints != "" || (len(d.From) > 0) != (tc.want != "") {
@@ -50,6 +55,19 @@ func TestLazy(t *testing.T) {
 		d, err := Lazy{}.Draft(t.Context(), Material{Change: c})
 		if err != nil || !strings.Contains(strings.ToLower(d.Text), "let readers stop early") || !slices.Equal(d.From, []string{fromSubject}) {
 			t.Errorf("%q: %q of %q, %v", first, d.Text, d.From, err)
+		}
+	}
+	for _, order := range []string{
+		"Surface the error of the hook.", "Do not show help twice.", "Don't show help twice.", "Never show help twice.", "Only append to open files.", "Default the limit to 3.",
+		"Join lines; undo it on error.", "Silently kill idle workers.", "Mount the folder read-only.", "Multiply by the factor.", "Reply with `</b>` where a tag ends.", "Pass rows on.",
+	} {
+		if err := ordered(order); err != nil {
+			t.Errorf("%q: %v", order, err)
+		}
+	}
+	for _, text := range []string{"Options are read.", "The reader stops.", "It stops.", "Reading stops early.", "Renamed x to y.", "Support", "Parameter for names.", "`Reader` stops.", "When x is set, stop.", "Validation of names.", "Not the reader."} {
+		if ordered(text) == nil {
+			t.Errorf("%q counts as an order", text)
 		}
 	}
 	for text, wrong := range map[string]string{

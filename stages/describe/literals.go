@@ -40,20 +40,28 @@ func literalOf(text, content string) literal {
 }
 
 // hole matches a placeholder in a message, in the forms of both languages.
-var hole = lazyregexp.New(`…|\{[^{}]*\}|%[-+#0-9.*]*[a-zA-Z]|%\(\w+\)[a-z]|\.\*\??|\.\+`)
+var hole = lazyregexp.New(`…|\{[^{}]*\}|%[-+#0-9.*]*(?:\[\d+\])?[a-zA-Z]|%\(\w+\)[a-z]|\.\*\??|\.\+`)
 
 // wanted returns the literals that exist only in the solution and that the tests compare
-// with or pass in. The statement has to give them.
-func (s *solution) wanted() []string {
-	var out []string
+// with or pass in. The statement has to give them. A message has "…" for each value that the
+// program inserts; shown has, by such a message, how the tests fill it.
+func (s *solution) wanted() (out []string, shown map[string]string) {
+	shown = map[string]string{}
 	for _, l := range s.texts {
 		if strings.TrimSpace(l.value) == "" || slices.Contains(out, l.value) || s.inBase(l) {
 			continue
 		}
 		// The key of a setting is a string in the code and a keyword in the tests.
-		asKeyword := s.tests.keywords[l.value] && len(s.declared[l.value]) == 0
-		if asKeyword || s.inTests(func(t string) bool { return sameText(l.value, t) }) != "" {
+		if s.tests.keywords[l.value] && len(s.declared[l.value]) == 0 || slices.Contains(s.tests.literals, l.value) && !s.base.holds(l.value) {
 			out = append(out, l.value)
+			continue
+		}
+		if t := s.inTests(func(t string) bool { return sameText(l.value, t) }); t != "" {
+			form := hole.ReplaceAllString(l.value, "…")
+			out = append(out, form)
+			if form := strings.Trim(unescape(t), "^$"); hole.MatchString(l.value) && !hole.MatchString(form) && filled(l.value, form) && len(form) < len(l.value)+longest {
+				shown[hole.ReplaceAllString(l.value, "…")] = form
+			}
 			continue
 		}
 		// What writes a text may change its case: the tests decide.
@@ -62,8 +70,11 @@ func (s *solution) wanted() []string {
 		}
 	}
 	slices.Sort(out)
-	return slices.Compact(out)
+	return slices.Compact(out), shown
 }
+
+// longest is how many bytes the values of a message may add where it is shown filled.
+const longest = 80
 
 // inTests is the first such literal of the tests that the base lacks, "" where there is none.
 func (s *solution) inTests(such func(literal string) bool) string {
@@ -175,16 +186,20 @@ var nameShape = lazyregexp.New(`^[A-Za-z_][\w.-]*\w$`)
 // maxLiterals bounds how many literals a statement gives; a longer table is data.
 const maxLiterals = 100
 
-// stateLiterals returns sentences that state the literals which text does not contain.
-func stateLiterals(text string, literals []string) string {
+// stateLiterals returns sentences that state the literals which text does not contain, filled or
+// not. shown has a filled form of messages.
+func stateLiterals(text string, literals []string, shown map[string]string) string {
 	var messages, exact, flags, words []string
+	lines := strings.Split(text, "\n")
 	for _, l := range literals[:min(len(literals), maxLiterals)] {
 		switch {
-		case strings.Contains(text, l):
+		case strings.Contains(text, l), hole.MatchString(l) && slices.ContainsFunc(lines, func(line string) bool { return filled(l, line) }):
 		case flagShape.MatchString(l):
 			flags = append(flags, "`"+l+"`")
 		case nameShape.MatchString(l):
 			words = append(words, "`"+l+"`")
+		case strings.Count(strings.TrimSpace(l), " ") >= 2 && shown[l] != "":
+			messages = append(messages, quotation(l)+", such as "+quotation(shown[l]))
 		case strings.Count(strings.TrimSpace(l), " ") >= 2:
 			messages = append(messages, quotation(l))
 		default:

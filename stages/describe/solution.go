@@ -20,22 +20,29 @@ type solution struct {
 	base  *source
 	after *source
 	start schemas.Start
-	// identifiers that the code part of the solution names, and those it declares.
-	named    map[string]bool
-	declared map[string][]declaration
-	tests    uses
-	before   uses // what the same files named before the change
-	notes    []string
-	help     []string  // that the program prints about itself
-	texts    []literal // of the code part of the solution
-	only     map[string]bool
+	// identifiers that the code part of the solution names, those that it reads of or calls on a
+	// value, those it declares, and of these the ones of packages, classes and modules.
+	named     map[string]bool
+	called    map[string]bool
+	declared  map[string][]declaration
+	outer     map[string]bool
+	tests     uses
+	before    uses // what the same files named before the change
+	notes     []string
+	help      []string  // that the program prints about itself
+	texts     []literal // of the code part of the solution
+	given     []string  // what the interface and the required names and literals say
+	only      map[string]bool
+	failing   []string // the tests that have to pass
+	asserting *assertions
 }
 
 // uses is what the test part names.
 type uses struct {
-	names    map[string]bool // all
-	asked    map[string]bool // called, read or imported by name
-	keywords map[string]bool // f(name=…)
+	names    map[string]bool   // all
+	asked    map[string]bool   // called, read or imported by name
+	keywords map[string]bool   // f(name=…)
+	methods  map[string]string // that its types define, with their signatures
 	literals []string
 }
 
@@ -81,7 +88,10 @@ func isDocs(p string) bool {
 
 // newSolution reads the code part and the test part of a start.
 func newSolution(start schemas.Start, base, after lang.Tree, c schemas.Change) *solution {
-	s := &solution{base: newSource(base), after: newSource(after), start: start, named: map[string]bool{}, declared: map[string][]declaration{}, only: map[string]bool{}}
+	s := &solution{
+		base: newSource(base), after: newSource(after), start: start, named: map[string]bool{}, called: map[string]bool{},
+		declared: map[string][]declaration{}, outer: map[string]bool{}, only: map[string]bool{},
+	}
 	for _, n := range notesOf(c) {
 		s.notes = append(s.notes, n.Text)
 	}
@@ -97,8 +107,12 @@ func newSolution(start schemas.Start, base, after lang.Tree, c schemas.Change) *
 		for name := range identifiers(f) {
 			s.named[name] = true
 		}
+		for _, u := range f.Uses {
+			s.called[u.Name] = s.called[u.Name] || u.Kind == outline.Attribute
+		}
 		for _, d := range declarations(p, f) {
 			s.declared[d.decl.Name] = append(s.declared[d.decl.Name], d)
+			s.outer[d.decl.Name] = s.outer[d.decl.Name] || d.outer(f)
 		}
 		for _, l := range literalsOf(f) {
 			l.path = p
@@ -141,8 +155,22 @@ func (s *solution) required() []string {
 			out = append(out, name)
 		}
 	}
+	for name := range s.tests.methods {
+		if s.hook(name) {
+			out = append(out, name)
+		}
+	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
+}
+
+// hook reports whether only the solution calls a method, and types of the tests have it: a solver
+// has to call it by that name.
+func (s *solution) hook(name string) bool {
+	if _, has := s.tests.methods[name]; !has || !s.onlyHere(name) {
+		return false
+	}
+	return s.called[name] || slices.ContainsFunc(s.declared[name], func(d declaration) bool { return d.decl.Kind == outline.Method })
 }
 
 // gained is the first declaration of a parameter that its function did not have before and that
@@ -235,27 +263,36 @@ func (s *solution) allowed(name string) bool {
 	return slices.ContainsFunc(s.help, func(h string) bool { return prose.Says(h, name) })
 }
 
-// leaks returns the names and literals in a text that exist only in the solution, that no
-// test uses and that the project does not tell its users.
+// leaks returns the names and literals in a text that only the solution declares in a package,
+// class or module, that neither the tests nor the interface say, and that the project does not
+// tell its users. Local variables, parameters, and names of the language and of its libraries
+// are none.
 func (s *solution) leaks(text string) []string {
 	var out []string
 	for _, name := range prose.Names(text) {
 		for _, part := range partsOf(name) {
-			if s.onlyHere(part) && !s.tests.names[part] && !s.allowed(part) {
+			if s.outer[part] && s.onlyHere(part) && !s.tests.names[part] && !s.says(part) && !s.allowed(part) {
 				out = append(out, part)
 			}
 		}
-		if p := s.newPath(name); p != "" && !s.testsSay(name) && !s.allowed(name) {
+		if p := s.newPath(name); p != "" && !s.testsSay(name) && !s.says(name) && !s.allowed(name) {
 			out = append(out, name)
 		}
 	}
 	for _, l := range s.texts {
-		if len(l.value) >= longLiteral && strings.Contains(text, l.value) && !s.base.holds(l.raw) && !s.testsSay(l.value) && !s.allowedText(l.value) {
+		if len(l.value) >= longLiteral && prose.Says(text, l.value) && !s.base.holds(l.raw) && !s.testsSay(l.value) && !s.says(l.value) && !s.allowedText(l.value) {
 			out = append(out, l.value)
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// says reports whether a name or literal stands in what a statement has to say, or in the
+// literals of the tests.
+func (s *solution) says(text string) bool {
+	in := func(l string) bool { return prose.Says(l, text) }
+	return slices.ContainsFunc(s.given, in) || slices.ContainsFunc(s.tests.literals, in)
 }
 
 // longLiteral is how many bytes a literal needs so that finding it in a text is no
@@ -271,7 +308,7 @@ func (s *solution) allowedText(text string) bool {
 
 func (s *solution) testsSay(text string) bool {
 	return slices.ContainsFunc(s.tests.literals, func(l string) bool {
-		return strings.Contains(l, text) || strings.Contains(text, l) && len(l) >= longLiteral
+		return strings.Contains(l, text) || strings.Contains(text, l) && len(l) >= longLiteral || sameText(text, l)
 	})
 }
 

@@ -45,16 +45,16 @@ const bases = `accept access account add address adjust adopt advertise align al
 	weaken wire work cope disclose perform mention instantiate interpolate encapsulate assert autodetect receive rework appear happen occur lose evict roll cull purge prune probe poll resume retire signal spawn subtract touch unlock upload wake wipe demand
 	construct parameterize rewind decrypt defend dereference detach elide encrypt hoist reconcile schedule simulate subscribe unwind visit widen
 	initialize initialise optimise normalise customise minimise organise organize sanitise summarise summarize coalesce tweak reformat say tell bind scrub fuse batch debounce throttle pause reach
-	stringify memoize mutate nest pickle unpickle subclass iterate quote reserve redact wrap write yield`
+	export join cancel abort begin undo mount kill multiply rely comply round patch crash end stringify memoize mutate nest pickle unpickle subclass iterate quote reserve redact wrap write yield`
 
 // irregular are the past forms of irregular verbs.
-var irregular = map[string]string{"be": "was", "break": "broke", "bring": "brought", "build": "built", "catch": "caught", "cut": "cut", "deal": "dealt", "fall": "fell", "find": "found", "forbid": "forbade",
+var irregular = map[string]string{"be": "was", "begin": "began", "break": "broke", "bring": "brought", "build": "built", "catch": "caught", "cut": "cut", "deal": "dealt", "fall": "fell", "find": "found", "forbid": "forbade",
 	"freeze": "froze", "get": "got", "give": "gave", "hide": "hid", "hold": "held", "keep": "kept", "leave": "left", "let": "let", "make": "made", "overwrite": "overwrote", "put": "put", "lose": "lost",
 	"read": "read", "rebuild": "rebuilt", "redo": "redid", "rewrite": "rewrote", "run": "ran", "send": "sent", "set": "set", "show": "showed", "shrink": "shrank", "speed": "sped", "split": "split", "say": "said", "tell": "told", "bind": "bound",
 	"take": "took", "teach": "taught", "throw": "threw", "write": "wrote", "unset": "unset", "reset": "reset", "override": "overrode"}
 
 // doubled are verbs whose last consonant is written twice before "ed" and "ing".
-const doubled = " scrub plug stop drop skip strip trim wrap unwrap swap map log pin pad cap clamp run set get put cut let reset unset split omit permit emit submit ship scan forbid tag step flag shut format_ "
+const doubled = " begin scrub plug stop drop skip strip trim wrap unwrap swap map log pin pad cap clamp run set get put cut let reset unset split omit permit emit submit ship scan forbid tag step flag shut format_ "
 
 // verbs returns all forms of all verbs.
 var verbs = sync.OnceValue(allVerbs)
@@ -149,7 +149,7 @@ var (
 	// nouny are verbs that can be nouns at the start of a note.
 	nouny = strings.Fields(`access build cache call change check color colour copy count cover default display dump fix format group hook import list lock log map mark
 		match output override pass place point port print process quote record release report return route run scope search set share show sort
-		start stop store style support sync trace track update upgrade use work wrap yield release file filter order link limit load mirror`)
+		start stop store style support sync trace track update upgrade use work wrap yield release file filter order link limit load mirror patch crash end round mount`)
 	determiners = strings.Fields(`a an the this that these those its their his her our your my any all some each every both no more most such another other several many two three
 		it them they us him as when if to with for in on and or not only correct how what whether`)
 	// countable are nouns that need an article.
