@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	openai "github.com/sashabaranov/go-openai"
+
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/llm"
 )
@@ -75,59 +77,34 @@ func (w way) others(said string) []way {
 	return append(out, least)
 }
 
-// chat is the body of a request.
-type chat struct {
-	Model         string    `json:"model"`
-	Messages      []message `json:"messages"`
-	MaxTokens     int       `json:"max_tokens,omitempty"`
-	MaxCompletion int       `json:"max_completion_tokens,omitempty"`
-	Temperature   *float64  `json:"temperature,omitempty"`
-	Format        *format   `json:"response_format,omitempty"`
-	Stream        bool      `json:"stream,omitempty"`
-	StreamOptions any       `json:"stream_options,omitempty"`
-}
-
-type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
-type format struct {
-	Type   string  `json:"type"`
-	Schema *schema `json:"json_schema,omitempty"`
-}
-
-type schema struct {
-	Name   string          `json:"name"`
-	Schema json.RawMessage `json:"schema"`
-	Strict bool            `json:"strict"`
-}
-
 // request is a question as it is sent. There is one message of each role, since the templates of
 // many models want them in turn.
-func (w way) request(r llm.Request) chat {
+func (w way) request(r llm.Request) openai.ChatCompletionRequest {
 	user := r.Text.Material + "\n\n" + r.Text.Question
 	if r.Fault != "" {
 		user += "\n\nYour answer before was refused: " + r.Fault
 	}
-	out := chat{Model: r.Model, Messages: []message{{"system", r.Text.System}, {"user", user}}, MaxTokens: r.MaxTokens, Temperature: new(float64)}
+	system := openai.ChatCompletionMessage{Role: openai.ChatMessageRoleSystem, Content: r.Text.System}
+	out := openai.ChatCompletionRequest{Model: r.Model, Messages: []openai.ChatCompletionMessage{system, {Role: openai.ChatMessageRoleUser, Content: user}}}
 	if w.inUser {
-		out.Messages = []message{{"user", r.Text.System + "\n\n" + user}}
-	}
-	if w.noDegree {
-		out.Temperature = nil
+		out.Messages = []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: r.Text.System + "\n\n" + user}}
 	}
 	if w.completion {
-		out.MaxTokens, out.MaxCompletion = 0, r.MaxTokens
+		out.MaxCompletionTokens = r.MaxTokens
+	} else {
+		out.MaxTokens = r.MaxTokens //nolint:staticcheck // many servers know this name alone
 	}
 	if w.stream {
-		out.Stream, out.StreamOptions = true, map[string]bool{"include_usage": true}
+		out.Stream, out.StreamOptions = true, &openai.StreamOptions{IncludeUsage: true}
 	}
 	switch w.form {
 	case bySchema:
-		out.Format = &format{"json_schema", &schema{r.Prompt, shape(r.Text.Schema), closed(r.Text.Schema)}}
+		out.ResponseFormat = &openai.ChatCompletionResponseFormat{
+			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: r.Prompt, Schema: shape(r.Text.Schema), Strict: closed(r.Text.Schema)},
+		}
 	case byObject:
-		out.Format = &format{Type: "json_object"}
+		out.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
 	}
 	return out
 }

@@ -79,12 +79,10 @@ func TestRealModel(t *testing.T) {
 		serve = func(t *testing.T, key string) string { return llmtest.Serve(t, *model, key) }
 	}
 	p := openai.New(serve(t, key), key, *slow, time.Now)
-	all := map[string]prompts.Text{}
-	render(t, all, prompts.Classify, prompts.ClassifyInput{Repository: "acme/widget", Subject: "Add an option to nest widgets", Files: []string{"widget.py"}})
-	render(t, all, prompts.Notes, prompts.NotesInput{Repository: "acme/widget", Lines: []prompts.Line{{N: 1, Heading: "Fixed", Text: "Widgets no longer crash."}}})
-	for name, text := range all {
+	for _, name := range []string{"Add an option to nest widgets", "Widgets no longer crash"} {
+		text := render(t, map[string]prompts.Text{}, prompts.Classify, prompts.ClassifyInput{Repository: "acme/widget", Subject: name, Files: []string{"widget.py"}})
 		began := time.Now()
-		reply, err := p.Complete(t.Context(), llm.Request{Model: "smol", Prompt: name, Text: text, MaxTokens: 200})
+		reply, err := p.Complete(t.Context(), llm.Request{Model: "smol", Prompt: "classify", Text: text, MaxTokens: 200})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -17,6 +18,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	openai "github.com/sashabaranov/go-openai"
 
 	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/internal/secrets"
@@ -26,7 +29,7 @@ import (
 // Provider asks one endpoint.
 type Provider struct {
 	base, key string
-	client    *http.Client
+	client    *openai.Client
 	timeout   time.Duration
 	now       func() time.Time
 
@@ -46,11 +49,11 @@ const dialing = 10 * time.Second
 func New(base, key string, timeout time.Duration, now func() time.Time) *Provider {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext = (&net.Dialer{Timeout: dialing}).DialContext
-	return &Provider{
-		base: strings.TrimRight(base, "/"), key: key, timeout: timeout, now: now, worked: map[[2]string]way{},
-		// A key must not follow a redirect: that is an answer like others.
-		client: &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-	}
+	c := openai.DefaultConfig(key)
+	c.BaseURL = strings.TrimRight(base, "/")
+	// A key must not follow a redirect: that is an answer like others.
+	c.HTTPClient = wire{&http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &Provider{base: c.BaseURL, key: key, client: openai.NewClientWithConfig(c), timeout: timeout, now: now, worked: map[[2]string]way{}}
 }
 
 // Complete implements llm.Provider. A model that refuses the first question of a prompt by its
@@ -103,39 +106,95 @@ func (p *Provider) settle(r llm.Request, w way, err error) error {
 
 // ask sends one request. A *formError is for other ways.
 func (p *Provider) ask(ctx context.Context, r llm.Request, w way) (llm.Reply, error) {
-	body, err := json.Marshal(w.request(r))
-	if err != nil {
-		return llm.Reply{}, err
-	}
-	var sent atomic.Bool
-	own, cancel := context.WithTimeout(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteRequest: func(i httptrace.WroteRequestInfo) { sent.Store(i.Err == nil) },
+	x := &exchange{cold: !w.noDegree}
+	own, cancel := context.WithTimeout(httptrace.WithClientTrace(context.WithValue(ctx, exchangeKey{}, x), &httptrace.ClientTrace{
+		WroteRequest: func(i httptrace.WroteRequestInfo) { x.sent.Store(i.Err == nil) },
 	}), p.timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(own, http.MethodPost, p.base+"/chat/completions", bytes.NewReader(body))
-	if err != nil {
-		return llm.Reply{}, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if p.key != "" {
-		req.Header.Set("Authorization", "Bearer "+p.key)
-	}
-	resp, err := p.client.Do(req) //nolint:bodyclose // wholebody does
-	var raw []byte
-	if err == nil {
-		raw, err = wholebody.Read(resp, maxAnswer)
-	}
+	err := p.send(own, w.request(r))
 	switch {
 	case ctx.Err() != nil:
 		return llm.Reply{}, ctx.Err()
-	case err != nil && own.Err() != nil && sent.Load():
+	case errors.Is(err, openai.ErrReasoningModelMaxTokensDeprecated):
+		return llm.Reply{}, &formError{err.Error(), err}
+	case x.status == 0 && own.Err() != nil && x.sent.Load():
 		return llm.Reply{}, fmt.Errorf("%w within %s (model.timeout)", llm.ErrSlow, p.timeout)
-	case err != nil:
+	case x.status == 0:
 		return llm.Reply{}, &llm.Later{Err: errors.New(p.scrubbed(err.Error()))}
-	case resp.StatusCode != http.StatusOK:
-		return llm.Reply{}, p.fault(resp.StatusCode, raw, resp.Header.Get("Retry-After"), r.Model)
+	case x.status != http.StatusOK:
+		return llm.Reply{}, p.fault(x.status, x.body, x.retryAfter, r.Model)
 	}
-	return p.read(raw, r.Model)
+	return p.read(x.body, r.Model)
+}
+
+// send has the client send a request. What it makes of the answer is left aside: its types drop
+// what servers say in other forms.
+func (p *Provider) send(ctx context.Context, req openai.ChatCompletionRequest) error {
+	if !req.Stream {
+		_, err := p.client.CreateChatCompletion(ctx, req)
+		return err
+	}
+	s, err := p.client.CreateChatCompletionStream(ctx, req)
+	if err == nil {
+		err = s.Close()
+	}
+	return err
+}
+
+// exchange is one request below the client, and what came back. status is 0 where no whole answer
+// did.
+type exchange struct {
+	cold       bool // a temperature of 0 is sent, which the client leaves out
+	sent       atomic.Bool
+	status     int
+	retryAfter string
+	body       []byte
+}
+
+type exchangeKey struct{}
+
+// wire is the client's way to the endpoint. It keeps the bytes of answers.
+type wire struct{ client *http.Client }
+
+// Do implements openai.HTTPDoer.
+func (w wire) Do(req *http.Request) (*http.Response, error) {
+	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
+	if ok && x.cold {
+		if err := chill(req); err != nil {
+			return nil, err
+		}
+	}
+	resp, err := w.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	b, err := wholebody.Read(resp, maxAnswer)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		x.status, x.retryAfter, x.body = resp.StatusCode, resp.Header.Get("Retry-After"), b
+	}
+	return resp, nil
+}
+
+// chill sets the temperature of a request to 0.
+func chill(req *http.Request) error {
+	b, err := io.ReadAll(req.Body)
+	if err = errors.Join(err, req.Body.Close()); err != nil {
+		return err
+	}
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(b, &m); err != nil {
+		return err
+	}
+	m["temperature"] = json.RawMessage("0")
+	if b, err = json.Marshal(m); err != nil {
+		return err
+	}
+	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(b)), int64(len(b))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
+	return nil
 }
 
 // maxAnswer bounds the bytes of an answer.
