@@ -70,8 +70,8 @@ var (
 	slow  = flag.Duration("slow", 3*time.Minute, "how long one answer of a real model may take")
 )
 
-// TestRealModel asks a small real model. What it says is poor, and its form has to be right: the
-// answer fits the schema, with the evidence written before the verdict.
+// TestRealModel asks a small real model. What it says is poor, and may have no end; its form has to
+// be right: an answer fits the schema, with the evidence written before the verdict.
 func TestRealModel(t *testing.T) {
 	t.Parallel()
 	serve := llmtest.SmolLM2
@@ -79,22 +79,30 @@ func TestRealModel(t *testing.T) {
 		serve = func(t *testing.T, key string) string { return llmtest.Serve(t, *model, key) }
 	}
 	p := openai.New(serve(t, key), key, *slow, time.Now)
-	for _, name := range []string{"Add an option to nest widgets", "Widgets no longer crash"} {
-		text := render(t, map[string]prompts.Text{}, prompts.Classify, prompts.ClassifyInput{Repository: "acme/widget", Subject: name, Files: []string{"widget.py"}})
+	whole := 0
+	for _, subject := range []string{"Add an option to nest widgets", "Widgets no longer crash", "Release 1.2"} {
+		text := render(t, map[string]prompts.Text{}, prompts.Classify, prompts.ClassifyInput{Repository: "acme/widget", Subject: subject})
 		began := time.Now()
-		reply, err := p.Complete(t.Context(), llm.Request{Model: "smol", Prompt: "classify", Text: text, MaxTokens: 200})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
+		reply, err := p.Complete(t.Context(), llm.Request{Model: "smol", Prompt: "classify", Text: text, MaxTokens: 120})
+		t.Logf("%s: %d + %d tokens in %s: %v %s", subject, reply.Input, reply.Output, time.Since(began).Round(time.Second), err, reply.Text)
+		var refused *llm.Refused
+		if errors.As(err, &refused) && refused.Why == "length" {
 			continue
 		}
+		if err != nil {
+			t.Fatalf("%s: %v", subject, err)
+		}
+		whole++
 		if fault := fits(text.Schema, reply.Text); fault != nil {
-			t.Errorf("%s: %s: %v", name, reply.Text, fault)
+			t.Errorf("%s: %s: %v", subject, reply.Text, fault)
 		}
 		quote, label := strings.Index(string(reply.Text), `"quote"`), strings.Index(string(reply.Text), `"label"`)
 		if quote < 0 || label < quote {
-			t.Errorf("%s: the label was written before the words that it rests on: %s", name, reply.Text)
+			t.Errorf("%s: the label was written before the words that it rests on: %s", subject, reply.Text)
 		}
-		t.Logf("%s: %d + %d tokens in %s: %s", name, reply.Input, reply.Output, time.Since(began).Round(time.Second), reply.Text)
+	}
+	if whole == 0 {
+		t.Error("no answer is whole")
 	}
 }
 
