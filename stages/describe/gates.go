@@ -31,12 +31,16 @@ func newTask(f facts) *task {
 	names := code.interfaceOf(slices.Concat(f.proof.Interface, defined(f.names)))
 	required := slices.Compact(slices.Sorted(slices.Values(slices.Concat(code.required(), t.literals))))
 	code.give(required, names)
+	tests := slices.DeleteFunc(slices.Clone(f.proof.Tests), func(v schemas.TestVerdict) bool { return v.Class != schemas.F2P })
+	for _, v := range tests {
+		code.failing = append(code.failing, v.ID)
+	}
 	t.material = Material{
 		Change:    f.change,
 		Interface: names,
 		Required:  required,
 		Forbidden: code.forbidden(own),
-		Tests:     slices.DeleteFunc(slices.Clone(f.proof.Tests), func(v schemas.TestVerdict) bool { return v.Class != schemas.F2P }),
+		Tests:     tests,
 		TestPatch: f.start.TestPatch, Patch: f.start.Patch,
 	}
 	return t
@@ -82,7 +86,7 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 	if leaks := t.leaks(d); len(leaks) > 0 {
 		return st, pipeline.Reject(schemas.LeakyStatement, "the draft by %s names what only the solution has: %s", d.Provider, strings.Join(leaks, ", "))
 	}
-	st.Thin = d.Thin || thin(d.Text, len(st.Interface)+len(t.literals)+t.asserted(d.Text))
+	st.Thin = d.Thin || t.thin(d.Text, len(st.Interface)+len(t.literals))
 	if t.start.Kind == schemas.KindEdit { // which says little on purpose
 		st.Thin = d.Thin || lazyThin(d.Text, len(st.Interface)+len(t.literals))
 	}
@@ -118,20 +122,13 @@ func (t *task) leaks(d Draft) []string {
 	return out
 }
 
-// asserted counts the words of a text that have the form of a name and stand in literals of
-// the tests: who says "add Retry-After to the answer" says what is asserted.
-func (t *task) asserted(text string) int {
-	n := 0
-	for _, word := range nameForm.FindAllString(text, -1) {
-		if slices.ContainsFunc(t.code.tests.literals, func(l string) bool { return prose.Says(l, word) }) {
-			n++
-		}
-	}
-	return n
+// thin reports whether a text with stated names and literals below it says too little to work
+// on: too few words, or none of what the tests assert.
+func (t *task) thin(text string, stated int) bool {
+	asserted := t.code.asserted(text)
+	unasserted := t.code.asserts().text != "" && asserted+stated+len(prose.Names(text)) == 0
+	return unasserted || thin(text, stated+asserted)
 }
-
-// nameForm are words with a sign, a digit or a capital within: no English words.
-var nameForm = lazyregexp.New(`[\pL\d]+(?:[-_.][\pL\d]+)+|\pL*\p{Ll}\p{Lu}[\pL\d]*|\pL+\d[\pL\d]*`)
 
 // unsaid rejects an empty draft.
 func (t *task) unsaid() error {

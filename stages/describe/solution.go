@@ -22,17 +22,19 @@ type solution struct {
 	start schemas.Start
 	// identifiers that the code part of the solution names, those that it reads of or calls on a
 	// value, those it declares, and of these the ones of packages, classes and modules.
-	named    map[string]bool
-	called   map[string]bool
-	declared map[string][]declaration
-	outer    map[string]bool
-	tests    uses
-	before   uses // what the same files named before the change
-	notes    []string
-	help     []string  // that the program prints about itself
-	texts    []literal // of the code part of the solution
-	given    []string  // what the interface and the required names and literals say
-	only     map[string]bool
+	named     map[string]bool
+	called    map[string]bool
+	declared  map[string][]declaration
+	outer     map[string]bool
+	tests     uses
+	before    uses // what the same files named before the change
+	notes     []string
+	help      []string  // that the program prints about itself
+	texts     []literal // of the code part of the solution
+	given     []string  // what the interface and the required names and literals say
+	only      map[string]bool
+	failing   []string // the tests that have to pass
+	asserting *assertions
 }
 
 // uses is what the test part names.
