@@ -22,7 +22,7 @@ func (s *solution) asserts() assertions {
 	}
 	a := assertions{words: map[string]bool{}}
 	for _, id := range s.failing {
-		a.text += id[strings.LastIndex(id, ":")+1:] + "\n"
+		a.text += testName(id) + "\n"
 	}
 	for _, p := range s.start.TestPaths() {
 		if _, source := grammar(p); !source {
@@ -49,6 +49,12 @@ func (s *solution) asserts() assertions {
 	}
 	s.asserting = &a
 	return a
+}
+
+// testName is the name of a test without the path of its file and without its case.
+func testName(id string) string {
+	id, _, _ = strings.Cut(id, "[")
+	return id[strings.LastIndex(id, ":")+1:]
 }
 
 var (
