@@ -56,13 +56,24 @@ type DescribeInput struct {
 	Notes      []Note   `json:"notes,omitempty"` // best first
 	Subject    string   `json:"subject"`
 	Body       string   `json:"body,omitempty"`
-	Required   []string `json:"required,omitempty"`  // names and literals that the statement must say
-	Interface  []string `json:"interface,omitempty"` // names that are listed below the statement anyway
-	Forbidden  []string `json:"forbidden,omitempty"` // names that only the solution has
-	Tests      []Test   `json:"tests,omitempty"`     // those that must pass
+	Required   []string `json:"required,omitempty"` // names and literals that the statement must say
+	// Messages are texts of the program that the tests compare with.
+	Messages  []Message `json:"messages,omitempty"`
+	Interface []string  `json:"interface,omitempty"` // names with signatures that are listed below the statement anyway
+	Forbidden []string  `json:"forbidden,omitempty"` // names that only the solution has
+	Tests     []Test    `json:"tests,omitempty"`     // those that must pass
 	// TestChanges is what the change did to the files of the tests, as a diff.
 	TestChanges string `json:"test_changes,omitempty"`
-	Fault       string `json:"fault,omitempty"` // what was wrong with the statement that was written before
+	// BaseCode is how functions that the change edits look before it.
+	BaseCode string `json:"base_code,omitempty"`
+	Fault    string `json:"fault,omitempty"` // what was wrong with the statement that was written before
+}
+
+// Message is a text of the program, with "…" for each value that it inserts, and how a test
+// has it.
+type Message struct {
+	Text    string `json:"text"`
+	Example string `json:"example,omitempty"`
 }
 
 // Test is a test that must pass, and how it fails before the change.

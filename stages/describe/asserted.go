@@ -20,7 +20,10 @@ func (s *solution) asserts() assertions {
 	if s.asserting != nil {
 		return *s.asserting
 	}
-	a := assertions{text: strings.Join(s.failing, "\n") + "\n", words: map[string]bool{}}
+	a := assertions{words: map[string]bool{}}
+	for _, id := range s.failing {
+		a.text += testName(id) + "\n"
+	}
 	for _, p := range s.start.TestPaths() {
 		if _, source := grammar(p); !source {
 			continue
@@ -41,8 +44,17 @@ func (s *solution) asserts() assertions {
 			a.words[stem(strings.ToLower(part))] = true
 		}
 	}
+	for _, word := range []string{"test", "assert", "def", "func", "expect", "want", "got", "self"} { // in any test
+		delete(a.words, word)
+	}
 	s.asserting = &a
 	return a
+}
+
+// testName is the name of a test without the path of its file and without its case.
+func testName(id string) string {
+	id, _, _ = strings.Cut(id, "[")
+	return id[strings.LastIndex(id, ":")+1:]
 }
 
 var (

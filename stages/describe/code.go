@@ -3,6 +3,7 @@ package describe
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
@@ -138,7 +139,7 @@ func identifiers(f *outline.File) map[string]bool {
 // usesOf collects the names that the test part uses. A plain identifier that the file
 // itself declares is not asked for.
 func (s *source) usesOf(tests []string) uses {
-	u := uses{names: map[string]bool{}, asked: map[string]bool{}, keywords: map[string]bool{}, methods: map[string]string{}}
+	u := uses{names: map[string]bool{}, asked: map[string]bool{}, keywords: map[string]bool{}, methods: map[string]string{}, passed: map[string][]string{}}
 	for _, p := range tests {
 		f := s.file(p)
 		if f == nil {
@@ -157,7 +158,10 @@ func (s *source) usesOf(tests []string) uses {
 			case use.Kind == outline.Identifier && own[use.Name]:
 			default:
 				u.names[use.Name], u.asked[use.Name] = true, true
-				u.keywords[use.Name] = u.keywords[use.Name] || use.Kind == outline.Keyword
+				if use.Kind == outline.Keyword {
+					u.keywords[use.Name] = true
+					u.passed[use.Name] = append(u.passed[use.Name], use.Of[strings.LastIndexByte(use.Of, '.')+1:])
+				}
 			}
 		}
 		for _, i := range f.Imports {
@@ -216,12 +220,17 @@ func helpOf(f *outline.File) []string {
 func nameOf(name string, d declaration, s *solution) schemas.Name {
 	n := schemas.Name{Name: d.decl.Qualified, Kind: string(d.decl.Kind), Signature: d.decl.Signature, Path: d.path}
 	if d.parameter() {
-		n.Name = name
-		if f := s.after.file(d.path); f != nil && d.decl.Parent >= 0 {
-			n.Signature = f.Decls[d.decl.Parent].Signature
-		}
+		n.Name, n.Signature = name, s.owner(d).Signature
 	}
 	return n
+}
+
+// owner is the function of a parameter, or the class of a member.
+func (s *solution) owner(d declaration) outline.Decl {
+	if f := s.after.file(d.path); f != nil && d.decl.Parent >= 0 {
+		return f.Decls[d.decl.Parent]
+	}
+	return outline.Decl{}
 }
 
 var comment = lazyregexp.New(`(?m)(^|\s)#.*$`)
@@ -248,18 +257,62 @@ func (s *solution) uncommented(n schemas.Name) string {
 // longSignature is how many bytes of a signature one line of an interface may hold.
 const longSignature = 160
 
-// parameter returns the signature of a parameter's function. Of a long signature it keeps
-// only the parameter.
-func (s *solution) parameter(n schemas.Name) string {
-	if len(n.Signature) <= longSignature {
-		return n.Signature
-	}
-	head, _, ok := strings.Cut(n.Signature, "(")
+// parameters returns a parameter as one name for each function that gains it and that the tests
+// pass it to; where there is none, of the function that the name is of.
+func (s *solution) parameters(n schemas.Name) []schemas.Name {
+	var out []schemas.Name
 	for _, d := range s.declared[n.Name] {
-		f := s.after.file(n.Path)
-		if ok && d.path == n.Path && d.parameter() && f != nil && strings.HasPrefix(f.Decls[d.decl.Parent].Signature, head+"(") {
-			return head + "(…, " + strings.Join(strings.Fields(f.Text(d.decl.Span)), " ") + ", …)"
+		shown := s.tests.asked[s.owner(d).Name] && s.onlyHere(s.owner(d).Name) // as a function of its own
+		if d.parameter() && s.passedTo(d) && !s.had(d, outline.Parameter) && !shown {
+			out = append(out, s.ofFunction(nameOf(n.Name, d, s), d))
 		}
 	}
-	return n.Signature
+	if len(out) > 0 {
+		return out
+	}
+	for _, d := range s.declared[n.Name] {
+		if d.parameter() && d.path == n.Path && s.owner(d).Signature == n.Signature {
+			return []schemas.Name{s.ofFunction(n, d)}
+		}
+	}
+	return []schemas.Name{n}
 }
+
+// passedTo reports whether the tests call a parameter's function, or its class, with it by name.
+func (s *solution) passedTo(d declaration) bool {
+	f, function := s.after.file(d.path), s.owner(d)
+	called := function.Name
+	if makes.MatchString(called) && function.Parent >= 0 {
+		called = f.Decls[function.Parent].Name
+	}
+	return slices.Contains(s.tests.passed[d.decl.Name], called)
+}
+
+// ofFunction gives a parameter the signature of its function, as a caller writes it: a method has
+// its class. Of a long signature it keeps only the parameter.
+func (s *solution) ofFunction(n schemas.Name, d declaration) schemas.Name {
+	f, function := s.after.file(d.path), s.owner(d)
+	n.Signature = s.uncommented(n)
+	head, rest, ok := strings.Cut(n.Signature, "(")
+	if !ok || f == nil {
+		return n
+	}
+	if function.Parent >= 0 && f.Decls[function.Parent].Kind == outline.Class {
+		head = f.Decls[function.Parent].Qualified
+		if rest = self.ReplaceAllString(rest, ""); makes.MatchString(function.Name) {
+			rest = strings.TrimSuffix(rest, " -> None")
+		} else {
+			head += "." + function.Name
+		}
+	}
+	if len(n.Signature) > longSignature {
+		rest = "…, " + strings.Join(strings.Fields(f.Text(d.decl.Span)), " ") + ", …)"
+	}
+	n.Signature = head + "(" + rest
+	return n
+}
+
+var (
+	makes = lazyregexp.New(`^__(?:init|new|call)__$`)
+	self  = lazyregexp.New(`^(?:self|cls)\b(?:, )?`)
+)

@@ -22,6 +22,10 @@ type Material struct {
 	// Required are the solution's own identifiers and literals that the tests use. The
 	// interface gives the identifiers; a literal that the text leaves out is stated below it.
 	Required []string
+	// Shown has, by a message of Required with "…" for its values, how the tests fill it.
+	Shown map[string]string
+	// Base is how functions that the change edits and that the tests call look at the base.
+	Base string
 	// Forbidden are names of the author's texts that exist only in the solution, that no
 	// test uses and that the project tells nobody.
 	Forbidden []string

@@ -39,10 +39,12 @@ func newTask(f facts) *task {
 		Change:    f.change,
 		Interface: names,
 		Required:  required,
+		Shown:     shown,
 		Forbidden: code.forbidden(own),
 		Tests:     tests,
 		TestPatch: f.start.TestPatch, Patch: f.start.Patch,
 	}
+	t.material.Base = code.baseCode()
 	return t
 }
 

@@ -92,8 +92,10 @@ func TestMaterial(t *testing.T) {
 	}
 	want := Material{
 		Change:    w.change,
-		Interface: []schemas.Name{{Name: "strict", Kind: "parameter", Path: "kit/reader.py", Signature: "def read(self, text, strict=False)"}},
+		Interface: []schemas.Name{{Name: "strict", Kind: "parameter", Path: "kit/reader.py", Signature: "Reader.read(text, strict=False)"}},
 		Required:  []string{"strict", "unknown key: …"},
+		Shown:     map[string]string{"unknown key: …": "unknown key: a"},
+		Base:      "# kit/reader.py, line 5\ndef read(self, text):\n        return text\n",
 		Forbidden: []string{"_check_keys"},
 		Tests:     []schemas.TestVerdict{{ID: "t", Class: schemas.F2P, Cause: schemas.CauseLoad}},
 	}

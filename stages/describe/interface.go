@@ -18,9 +18,16 @@ func (s *solution) interfaceOf(proved []schemas.Name) []schemas.Name {
 	given := map[string]bool{}
 	var out []schemas.Name
 	add := func(n schemas.Name) {
-		n.Signature = s.uncommented(n)
-		n.Signature, n.Path = s.shown(n), s.shownPath(n)
-		out, given[n.Name] = append(out, n), true
+		all := []schemas.Name{n}
+		if n.Kind == string(outline.Parameter) {
+			all = s.parameters(n)
+		}
+		for _, n := range all {
+			n.Signature = s.uncommented(n)
+			n.Signature, n.Path = s.shown(n), s.shownPath(n)
+			out = append(out, n)
+		}
+		given[n.Name] = true
 		for _, part := range partsOf(n.Name) {
 			given[part] = true
 		}
@@ -88,8 +95,6 @@ var (
 func (s *solution) shown(n schemas.Name) string {
 	switch n.Kind {
 	case "constant", "variable", "field":
-	case "parameter":
-		return s.parameter(n)
 	default:
 		return n.Signature
 	}

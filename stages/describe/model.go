@@ -23,6 +23,7 @@ var (
 const (
 	maxBody  = 12 << 10 // bytes of the author's message
 	maxPatch = 16 << 10 // bytes of a diff
+	maxBase  = 4 << 10  // bytes of code of the base
 	maxWhy   = 300      // bytes of how a test fails
 	maxTests = 30
 )
@@ -64,10 +65,11 @@ func (m Model) question(material Material) (in prompts.DescribeInput, from []str
 	title, body := c.Written()
 	in = prompts.DescribeInput{
 		Repository: c.Repo, Subject: title, Body: cut(body, maxBody),
-		Required: material.Required, Forbidden: material.Forbidden, Fault: material.Fault,
-		Tests: testsOf(material.Tests), Interface: namesOf(material.Interface),
+		Forbidden: material.Forbidden, Fault: material.Fault, BaseCode: material.Base,
+		Tests: testsOf(material.Tests), Interface: signaturesOf(material.Interface),
 	}
-	if in.TestChanges, err = m.diff(material.TestPatch); err != nil {
+	in.Required, in.Messages = messagesOf(material)
+	if in.TestChanges, err = m.testDiff(material); err != nil {
 		return in, nil, err
 	}
 	for _, n := range notesOf(c) {
@@ -93,14 +95,12 @@ func (m Model) question(material Material) (in prompts.DescribeInput, from []str
 // there are not, do not count.
 func (m Model) Review(ctx context.Context, material Material, st schemas.Statement) (schemas.Review, error) {
 	in := prompts.ReviewInput{Repository: material.Change.Repo, Statement: st.Text}
-	for _, n := range st.Interface {
-		in.Interface = append(in.Interface, n.Signature)
-	}
+	in.Interface = signaturesOf(st.Interface)
 	for _, t := range testsOf(material.Tests) {
 		in.Tests = append(in.Tests, t.Name)
 	}
 	var err error
-	if in.TestChanges, err = m.diff(material.TestPatch); err != nil {
+	if in.TestChanges, err = m.testDiff(material); err != nil {
 		return schemas.Review{}, err
 	}
 	if in.Change, err = m.diff(material.Patch); err != nil {
@@ -145,6 +145,18 @@ func (m Model) diff(d schemas.Digest) (string, error) {
 	return cut(string(b), maxPatch), nil
 }
 
+// testDiff reads the patch of the tests, the hunks of most worth first.
+func (m Model) testDiff(material Material) (string, error) {
+	if material.TestPatch == "" {
+		return "", nil
+	}
+	b, err := m.Client.Blobs.Get(material.TestPatch)
+	if err != nil {
+		return "", err
+	}
+	return cut(byWorth(string(b), material.Tests), maxPatch), nil
+}
+
 // cut is the beginning of a text, as text.
 func cut(s string, most int) string {
 	if len(s) > most {
@@ -154,14 +166,6 @@ func cut(s string, most int) string {
 		}
 	}
 	return strings.ToValidUTF8(s, "")
-}
-
-func namesOf(all []schemas.Name) (out []string) {
-	for _, n := range all {
-		out = append(out, n.Name)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // testsOf are the tests without the cases of each.

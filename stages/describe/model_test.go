@@ -71,14 +71,14 @@ func TestModel_asks(t *testing.T) {
 	var got llm.Request
 	client := asked.Client{Client: &llm.Client{Settings: llm.Settings{Models: []string{"small"}, Tries: 1}, Provider: keeps{&got}, Ledger: blank{}, Blobs: blank{}, Now: time.Now}}
 	w, _ := read1(t, "testdata/leak_in_body.txtar")
-	d, err := Model{client}.Draft(t.Context(), Material{Change: w.change, Required: []string{"strict"}, Forbidden: []string{"_check_keys"}, Interface: []schemas.Name{{Name: "refill"}}, Fault: "too short",
+	d, err := Model{client}.Draft(t.Context(), Material{Change: w.change, Required: []string{"strict", "bad key: …"}, Shown: map[string]string{"bad key: …": "bad key: a"}, Base: "def refill(): ...", Forbidden: []string{"_check_keys"}, Interface: []schemas.Name{{Name: "refill", Kind: "function", Signature: "def refill(n=1)"}}, Fault: "too short",
 		Tests:     []schemas.TestVerdict{{ID: "test_a[1]", Why: "assert 1 == 2"}, {ID: "test_a[2]"}, {ID: "test_b"}},
 		TestPatch: "sha256:tests",
 	})
 	if err != nil || d.Provider != "small" || !d.Thin || d.Text != "I want to be able to read files. None can be read.\n\n- It reads files." || strings.Join(d.From, " ") != "note subject body tests" || strings.Join(d.Gaps, " ") != "test_b" {
 		t.Errorf("%+v, %v", d, err)
 	}
-	for _, part := range []string{`"required": [`, `"_check_keys"`, `"refill"`, `"fault": "too short"`, `"name": "test_a"`, `"fails": "assert 1 == 2"`, `"test_changes": "+patch of sha256:tests"`, w.change.Subject} {
+	for _, part := range []string{`"required": [`, `"_check_keys"`, `"function refill: def refill(n=1)"`, `"example": "bad key: a"`, `"base_code": "def refill(): ..."`, `"fault": "too short"`, `"name": "test_a"`, `"fails": "assert 1 == 2"`, `"test_changes": "+patch of sha256:tests"`, w.change.Subject} {
 		if !strings.Contains(got.Text.Material, part) {
 			t.Errorf("the material lacks %s", part)
 		}
@@ -205,5 +205,29 @@ func TestGaps(t *testing.T) {
 	var no *pipeline.Rejected
 	if !errors.As(err, &no) || no.Reason != schemas.Uncovered || !strings.Contains(no.Error(), "test_other") {
 		t.Errorf("%v", err)
+	}
+}
+
+// The hunks of tests that have to pass come first, imports and fixtures last, and what programs
+// write about dependencies never.
+func TestByWorth(t *testing.T) {
+	t.Parallel()
+	const a = "diff --git a/tests/a_test.py b/tests/a_test.py\n--- a/tests/a_test.py\n+++ b/tests/a_test.py\n"
+	const imports, helper, test = "@@ -1,2 +1,2 @@\n-import os\n+import re\n", "@@ -9 +9 @@\n+def made(x):\n", "@@ -20 +20 @@ def other():\n+def test_made():\n+    assert made(1)\n"
+	const data, sum, script = "diff --git a/tests/x.json b/tests/x.json\n--- a/tests/x.json\n+++ b/tests/x.json\n@@ -1 +1 @@\n+{}\n", "diff --git a/go.sum b/go.sum\n--- a/go.sum\n+++ b/go.sum\n@@ -1 +1 @@\n+x\n", "diff --git a/tests/p.bin b/tests/p.bin\nold mode 1\n"
+	got := byWorth(sum+data+script+a+imports+helper+test, []schemas.TestVerdict{{ID: "tests/a_test.py::test_made[1:2]"}})
+	if want := a + test + helper + imports + data + script; got != want {
+		t.Errorf("%s", got)
+	}
+	if got := byWorth("+only lines", nil); got != "+only lines" {
+		t.Error(got)
+	}
+}
+
+func TestMessagesOf(t *testing.T) {
+	t.Parallel()
+	names, messages := messagesOf(Material{Required: []string{"strict", "bad: …", "no such key"}, Shown: map[string]string{"bad: …": "bad: a"}})
+	if strings.Join(names, " ") != "strict" || len(messages) != 2 || messages[0].Example != "bad: a" || messages[1].Text != "no such key" {
+		t.Error(names, messages)
 	}
 }

@@ -39,10 +39,11 @@ type solution struct {
 
 // uses is what the test part names.
 type uses struct {
-	names    map[string]bool   // all
-	asked    map[string]bool   // called, read or imported by name
-	keywords map[string]bool   // f(name=…)
-	methods  map[string]string // that its types define, with their signatures
+	names    map[string]bool     // all
+	asked    map[string]bool     // called, read or imported by name
+	keywords map[string]bool     // f(name=…)
+	passed   map[string][]string // what the functions are called that get a keyword
+	methods  map[string]string   // that its types define, with their signatures
 	literals []string
 }
 
@@ -180,29 +181,27 @@ func (s *solution) hook(name string) bool {
 func (s *solution) gained(name string) int {
 	passed := s.tests.keywords[name] && !s.before.keywords[name]
 	asked := s.tests.asked[name] && !s.before.asked[name]
-	if !passed && !asked {
-		return -1
-	}
 	return slices.IndexFunc(s.declared[name], func(d declaration) bool {
-		of := func(f *outline.File, parent int) string { return f.Decls[parent].Qualified }
 		after, before := s.after.file(d.path), s.base.file(d.path)
 		if d.decl.Parent < 0 || after == nil {
 			return false
 		}
-		owner := after.Decls[d.decl.Parent]
-		has := func(kinds ...outline.Kind) bool {
-			return slices.ContainsFunc(before.Decls, func(b outline.Decl) bool {
-				return slices.Contains(kinds, b.Kind) && b.Name == name && b.Parent >= 0 && of(before, b.Parent) == owner.Qualified
-			})
-		}
-		switch {
+		switch owner := s.owner(d); {
 		case d.parameter():
-			return passed && (before == nil || !has(outline.Parameter))
+			return (passed || s.passedTo(d)) && !s.had(d, outline.Parameter)
 		case d.decl.Kind == outline.Field || d.decl.Kind == outline.Method:
-			return asked && before != nil && owner.Kind == outline.Class && !has(outline.Field, outline.Method) &&
+			return asked && before != nil && owner.Kind == outline.Class && !s.had(d, outline.Field, outline.Method) &&
 				slices.ContainsFunc(before.Decls, func(b outline.Decl) bool { return b.Kind == outline.Class && b.Qualified == owner.Qualified })
 		}
 		return false
+	})
+}
+
+// had reports whether the owner of a declaration had one of that name and of these kinds before.
+func (s *solution) had(d declaration, kinds ...outline.Kind) bool {
+	before := s.base.file(d.path)
+	return before != nil && slices.ContainsFunc(before.Decls, func(b outline.Decl) bool {
+		return slices.Contains(kinds, b.Kind) && b.Name == d.decl.Name && b.Parent >= 0 && before.Decls[b.Parent].Qualified == s.owner(d).Qualified
 	})
 }
 
