@@ -172,6 +172,26 @@ type Spend struct {
 	Cost      float64 `json:"cost"`
 }
 
+// Verdict is an answer that was paid for and was of no use.
+type Verdict struct {
+	Request  schemas.Digest `json:"request"`
+	Resource string         `json:"-"`
+	Stage    string         `json:"stage"`
+	Key      string         `json:"key"`
+	Model    string         `json:"model"`
+	Prompt   string         `json:"prompt"`
+	Why      string         `json:"why"`   // in a word, to be counted
+	Fault    string         `json:"fault"` // in full
+	Blob     schemas.Digest `json:"blob"`  // of the answer, as the ledger has it; "" where none came
+}
+
+// Useless is how many answers of a model were of no use for one reason.
+type Useless struct {
+	Model string `json:"model"`
+	Why   string `json:"why"`
+	N     int    `json:"n"`
+}
+
 // Payment is the end of one paid request.
 type Payment struct {
 	Request  schemas.Digest

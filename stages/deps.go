@@ -85,6 +85,16 @@ type Deps struct {
 	Dataset   export.Config
 }
 
+// client is Models with its books.
+func (d Deps) client() *llm.Client {
+	client := *d.Models
+	client.Ledger, client.Judge, client.Now = asked.Ledger(d.Books), asked.Judge(d.Books), d.Now
+	return &client
+}
+
+// Probe asks the model a tiny question, before anything begins.
+func (d Deps) Probe(ctx context.Context) error { return d.client().Probe(ctx) }
+
 func (d Deps) limits() sandbox.Limits { return d.Builder.Limits }
 
 // parts are the stages as the plan takes them.
@@ -123,9 +133,8 @@ func newParts(d Deps) (p *parts, err error) {
 	d.Builder.Progress = progress{}
 	var deciders []classify.Decider
 	if d.Models != nil {
-		client := *d.Models
-		client.Ledger, client.Now = asked.Ledger(d.Books), d.Now
-		p.model = asked.Client{Client: &client}
+		client := d.client()
+		p.model = asked.Client{Client: client}
 		d.Classify.Model, d.Classify.Prompt = &client.Settings, prompts.Classify.Hash()+" "+prompts.Notes.Hash()
 		d.Describe.Model = &client.Settings
 		p.environments.Model, p.environments.Prompt = &client.Settings, prompts.Repair.Hash()

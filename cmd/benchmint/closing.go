@@ -36,7 +36,9 @@ type result struct {
 	// Kept are sources that are gone, rewritten or renamed, whose rows are carried on.
 	Kept     []sources.Kept `json:"kept,omitempty"`
 	MaxSpent float64        `json:"max_spent,omitempty"`
-	Next     string         `json:"next"`
+	// Models are what the answers of each model came to, of all runs of the store.
+	Models []worth `json:"models,omitempty"`
+	Next   string  `json:"next"`
 }
 
 // described counts statements, those of libraries with their specifications.
@@ -49,7 +51,7 @@ func described(s pipeline.Summary) int {
 // fault is what ended the run or the writing of the dataset, nil for most.
 func (s *session) finish(ctx context.Context, f runFlags, end pipeline.Summary, fault error) error {
 	left, c, repos := "", s.config, s.sources
-	r := result{Summary: end, Store: withoutPassword(c.Store), Tasks: described(end), Kept: repos.Kept(), Spent: s.models.spent, MaxSpent: maxSpent(c)}
+	r := result{Summary: end, Store: withoutPassword(c.Store), Tasks: described(end), Kept: repos.Kept(), Spent: s.models.spent, MaxSpent: maxSpent(c), Models: s.models.worth}
 	if end.Drained && fault == nil {
 		r.Dataset = c.Output
 		r.Checked = stageCount(end, stages.Export).Executed > 0
@@ -62,6 +64,9 @@ func (s *session) finish(ctx context.Context, f runFlags, end pipeline.Summary, 
 	r.Next = s.next(r, f, code, fault)
 	if s.models.broke && code == exitDeferred {
 		r.Next = "raise model.max_cost (--set model.max_cost=DOLLARS), then the same command goes on from here"
+	}
+	if s.models.stopped() && code == exitDeferred {
+		r.Next = "another model (--set model.name=NAME), or --set model.useless=rules to go on without one"
 	}
 	if r.Dataset == "" && writes(f.until) && !errors.As(fault, new(*blob.FaultError)) {
 		r.Proved = r.Tasks
@@ -115,6 +120,9 @@ func (s *session) asked() (lines [][2]string) {
 	}
 	if c := s.config.Model; c.Name != "" {
 		lines = append(lines, [2]string{"models", spent(s.models.spent, c.MaxCost)})
+		for _, w := range s.models.worth {
+			lines = append(lines, [2]string{"models", visible(w.String())})
+		}
 	}
 	for _, k := range s.sources.Kept() {
 		lines = append(lines, [2]string{"kept", keptLine(k)})

@@ -51,6 +51,8 @@ type item struct {
 	Steps []schemas.Step `json:"steps"`
 	// Spent is what its steps asked models for; only show reads it.
 	Spent []pipeline.Spend `json:"spent,omitempty"`
+	// Refused are the answers of those that were of no use.
+	Refused []pipeline.Verdict `json:"refused,omitempty"`
 
 	start *schemas.Start
 	env   *schemas.Environment

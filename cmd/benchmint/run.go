@@ -176,7 +176,7 @@ func (e *world) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
 	}
 	host, _ := os.Hostname() // a name for people; the ID tells workers apart
 	return pipeline.RunOptions{
-		Until: f.until, Now: e.now, Slots: max(slots, jobs), Resources: map[string]int{stages.CPU: jobs, stages.Sandbox: c.Proof.Parallel, llm.Resource: questionsAtOnce, harvest.GitHub: 1},
+		Until: f.until, Now: e.now, Slots: max(slots, jobs), Resources: map[string]int{stages.CPU: jobs, stages.Sandbox: c.Proof.Parallel, llm.Resource: c.Model.Open(), harvest.GitHub: 1},
 		Patience: c.Wait, Partial: f.partial, Grace: grace, RetryCrashed: f.retryCrashed,
 		Worker: pipeline.Worker{ID: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), e.now().UnixNano()), Host: host},
 	}

@@ -269,6 +269,9 @@ func model(ts *testscript.TestScript, neg bool, args []string) {
 			}
 			return r
 		}
+		if a.Probe() {
+			return llmtest.Reply{Text: `{"here": true}`}
+		}
 		return llmtest.Reply{Status: 400, Body: `{"error":{"message":"the script has no answer"}}`}
 	})
 	ts.Defer(s.Close)
@@ -276,7 +279,7 @@ func model(ts *testscript.TestScript, neg bool, args []string) {
 	endpoints.Store(s.Base(), s)
 }
 
-// asked N wants that the endpoint of $MODEL was asked so often.
+// asked N wants that the endpoint of $MODEL was asked so often, but for probes.
 func askedTimes(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -284,7 +287,8 @@ func askedTimes(ts *testscript.TestScript, neg bool, args []string) {
 	if !ok || neg {
 		ts.Fatalf("no model was started")
 	}
-	if got := len(s.(*llmtest.Server).Asked()); got != want {
+	all := slices.DeleteFunc(s.(*llmtest.Server).Asked(), llmtest.Asked.Probe)
+	if got := len(all); got != want {
 		ts.Fatalf("asked %d times, want %d", got, want)
 	}
 }

@@ -69,7 +69,7 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 		return s, err
 	}
 	if !join {
-		if err := p.models.setBudget(ctx, c, s.store); err != nil {
+		if err := p.models.begin(ctx, c, s.store, until); err != nil {
 			return s, err
 		}
 	}

@@ -23,7 +23,7 @@ func newShow(p *program) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
-			if i.Spent, err = s.spentOn(cmd.Context(), i); err != nil {
+			if err := s.spentOn(cmd.Context(), i); err != nil {
 				return err
 			}
 			if p.json {
@@ -76,7 +76,7 @@ func (i *item) print(t *printer, s *shelf, logs bool) error {
 	for _, step := range i.Steps {
 		t.showStep(step)
 	}
-	t.showSpent(i)
+	t.showSpent(s, i)
 	if i.start != nil {
 		t.showStart(i.start)
 	}

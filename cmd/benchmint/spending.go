@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/pipeline"
@@ -40,7 +42,11 @@ func (s statusPage) printSpending(ctx context.Context, spends []pipeline.Spend) 
 		all = fmt.Sprintf("$%.4f spent", r.Spent)
 	}
 	t.line("models   %s", all)
-	return t.err
+	answers, err := worthOf(ctx, s.Store)
+	for _, w := range answers {
+		t.line("models   %s", visible(w.String()))
+	}
+	return errors.Join(err, t.err)
 }
 
 // showSpending is a line for each stage and model.
@@ -55,21 +61,22 @@ func (t *printer) showSpending(spends []pipeline.Spend) {
 	}
 }
 
-// spentOn is what the steps of an item spent on models, with the build that it shares.
-func (s *shelf) spentOn(ctx context.Context, i *item) ([]pipeline.Spend, error) {
-	var out []pipeline.Spend
+// spentOn reads what the steps of an item spent on models, with the build that it shares, and
+// which of the answers were of no use.
+func (s *shelf) spentOn(ctx context.Context, i *item) error {
 	for _, step := range i.Steps {
 		spends, err := s.SpendingOf(ctx, llm.Resource, step.Stage, step.Key)
-		if err != nil {
-			return nil, err
+		refused, fault := s.VerdictsOf(ctx, llm.Resource, step.Stage, step.Key)
+		if err = errors.Join(err, fault); err != nil {
+			return err
 		}
-		out = append(out, spends...)
+		i.Spent, i.Refused = append(i.Spent, spends...), append(i.Refused, refused...)
 	}
-	return out, nil
+	return nil
 }
 
 // showSpent is what an item cost. What another item asked first was paid there.
-func (t *printer) showSpent(i *item) {
+func (t *printer) showSpent(s *shelf, i *item) {
 	if len(i.Spent) == 0 {
 		return
 	}
@@ -79,4 +86,27 @@ func (t *printer) showSpent(i *item) {
 	}
 	t.line("\n%s  $%.4f", t.in(bold, "models"), sum)
 	t.showSpending(i.Spent)
+	useless := make([]pipeline.Useless, len(i.Refused))
+	for n, v := range i.Refused {
+		useless[n] = pipeline.Useless{Model: v.Model, Why: v.Why, N: 1}
+	}
+	for _, w := range worths(i.Spent, useless) {
+		t.line("%s", visible(w.String()))
+	}
+	for _, v := range i.Refused {
+		t.line("refused  %s: %s", v.Why, visible(strings.Join(strings.Fields(v.Fault), " ")))
+		if v.Blob != "" {
+			t.block(cutShort(llm.TextOf([]byte(text(s.Blobs, v.Blob)))))
+		}
+	}
+}
+
+// mostDraft bounds what is shown of an answer that was refused, in bytes.
+const mostDraft = 2000
+
+func cutShort(s string) string {
+	if len(s) > mostDraft {
+		s = strings.ToValidUTF8(s[:mostDraft], "") + " …"
+	}
+	return s
 }

@@ -195,6 +195,26 @@ type Model struct {
 	MaxTokens   int
 	Tries       int
 	Timeout     time.Duration
+	Parallel    int    // questions open at one time; 0: Open says how many
+	Useless     string // what follows useless answers: UselessStop, UselessRules
+}
+
+// The values of model.useless.
+const (
+	UselessStop  = "stop"
+	UselessRules = "rules"
+)
+
+// Open is how many questions are open at one time: a server on this machine mostly gives one
+// answer after another.
+func (m Model) Open() int {
+	switch {
+	case m.Parallel > 0:
+		return m.Parallel
+	case m.Local():
+		return 1
+	}
+	return 4
 }
 
 // Names are the models in the order in which they are asked.
@@ -231,7 +251,7 @@ func Default() *Config {
 			Disk: sandbox.DefaultDisk, Output: sandbox.DefaultOutput, Timeout: sandbox.DefaultTimeout,
 		},
 		Proof:    Proof{Runs: 3, Parallel: 1, Hunks: 30},
-		Model:    Model{MaxCost: 5, MaxCostItem: 0.1, MaxTokens: 2000, Tries: 2, Timeout: 2 * time.Minute},
+		Model:    Model{MaxCost: 5, MaxCostItem: 0.2, MaxTokens: 8000, Tries: 2, Timeout: 2 * time.Minute, Useless: UselessStop},
 		Wait:     5 * time.Minute, // several pauses of what was put off (stages: Budget)
 		Store:    "benchmint-state",
 		Output:   "benchmint-out",

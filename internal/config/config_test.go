@@ -53,7 +53,7 @@ build: {registries: public, hosts: [cdn.example.org], pin_to_date: false}
 sandbox: {kind: docker, image: "debian:12", cpus: 1.5, memory: 512MiB, processes: 64, disk: 1GB, output: 1MiB, timeout: 1h30m}
 proof: {runs: 5, parallel: 2, hunks: 7}
 model: {endpoint: "https://models.example.org/v1", name: small, fallback: [large, night], price_input: 0.1, price_output: 0.5,
-  prices: {large: {input: 1, output: 5, cached_input: 0.1, tiers: [{above: 100000, input: 2, output: 10}]}, night: {input: 3, output: 4, tiers: [{hours: ["01:00-04:00", "23:00-00:30"], input: 6, output: 8, cached_input: 0}]}}, max_cost: 7, max_cost_item: 0.2, max_tokens: 900, tries: 3, timeout: 30s}
+  prices: {large: {input: 1, output: 5, cached_input: 0.1, tiers: [{above: 100000, input: 2, output: 10}]}, night: {input: 3, output: 4, tiers: [{hours: ["01:00-04:00", "23:00-00:30"], input: 6, output: 8, cached_input: 0}]}}, max_cost: 7, max_cost_item: 0.2, max_tokens: 900, tries: 3, timeout: 30s, parallel: 2, useless: rules}
 jobs: 3
 wait: 90s
 overrides: hand.yaml
@@ -92,7 +92,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 		Model: Model{"https://models.example.org/v1", "small", []string{"large", "night"}, 0.1, 0.5, Prices{
 			"large": {Rates: llm.Rates{Input: 1, Cached: 0.1, Output: 5}, Tiers: []llm.Tier{{Above: 100_000, Rates: llm.Rates{Input: 2, Cached: 2, Output: 10}}}},
 			"night": {Rates: llm.Rates{Input: 3, Cached: 3, Output: 4}, Tiers: []llm.Tier{{Hours: []llm.Hours{{From: 60, Until: 240}, {From: 23 * 60, Until: 30}}, Rates: llm.Rates{Input: 6, Output: 8}}}},
-		}, 7, 0.2, 900, 3, 30 * time.Second},
+		}, 7, 0.2, 900, 3, 30 * time.Second, 2, UselessRules},
 		MaxRequests: 12, Overrides: filepath.Join(filepath.Dir(file), "hand.yaml"), Jobs: 3, Wait: 90 * time.Second,
 		Store: "postgres://db.example/bench", Blobs: filepath.Join(filepath.Dir(file), "blobs"), Output: "/out",
 		Releases: "/shelf", Citation: Citation{[]string{"The acme team"}, "https://example.org/acme"},
@@ -453,7 +453,7 @@ func TestPortableNamesNoPath(t *testing.T) {
 		"filters.modifies_only": false, "filters.labels": []string{"fix"}, "filters.thin": true, "filters.unnoticed": true, "redaction.allow": []string{"tests/certs/"}, "proof.hunks": 7,
 		"build.registries": "public", "build.pin_to_date": false,
 		"sandbox.kind": "bwrap", "sandbox.image": "debian:12", "sandbox.cpus": 1.5, "sandbox.memory": "512MiB", "sandbox.processes": 64,
-		"model.name": "small", "model.fallback": []string{"large", "night"}, "model.max_tokens": 900, "model.tries": 3,
+		"model.name": "small", "model.fallback": []string{"large", "night"}, "model.max_tokens": 900, "model.tries": 3, "model.useless": "rules",
 		"sandbox.disk": "1000000000B", "sandbox.output": "1MiB", "sandbox.timeout": "1h30m", "proof.runs": 5,
 		"sources": []map[string]any{
 			{"name": "acme/widget", "since": "2025-01-01", "until": "2026-01-01", "only": []string{"123", "0012345", "1234567e8"}},

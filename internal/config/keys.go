@@ -131,9 +131,11 @@ var Keys = []Key{
 	{Path: "model.prices", Doc: "instead of these two, and for fallback: prices by model, with cached input, and tiers above so many input tokens or at hours of the day (UTC)", Example: `{qwen3-8b: {input: 0.10, cached_input: 0.01, output: 0.50, tiers: [{above: 100000, input: 0.50, output: 2.50}, {hours: ["01:00-04:00"], input: 0.20, output: 1.00}]}}`, IsLocal: true, bind: func(c *Config) any { return &c.Model.Prices }},
 	{Path: "model.max_cost", Doc: "dollars that all runs of a store may spend; 0 means no limit", IsLocal: true, bind: func(c *Config) any { return &c.Model.MaxCost }},
 	{Path: "model.max_cost_item", Doc: "dollars that one question may cost; dearer ones are answered by the rules; 0 means no limit", IsLocal: true, bind: func(c *Config) any { return &c.Model.MaxCostItem }},
-	{Path: "model.max_tokens", Doc: "of one answer", bind: func(c *Config) any { return &c.Model.MaxTokens }},
+	{Path: "model.max_tokens", Doc: "of one answer, with what the model thinks before it", bind: func(c *Config) any { return &c.Model.MaxTokens }},
 	{Path: "model.tries", Doc: "how often an answer is asked for if a schema or a gate refuses it", bind: func(c *Config) any { return &c.Model.Tries }},
 	{Path: "model.timeout", Doc: "of one question", IsLocal: true, bind: func(c *Config) any { return &c.Model.Timeout }},
+	{Path: "model.parallel", Doc: "questions open at one time; 0: 1 for a server on this machine, else 4", IsLocal: true, bind: func(c *Config) any { return &c.Model.Parallel }},
+	{Path: "model.useless", Doc: "what follows ten answers of no use in a row: stop defers what waits, rules goes on without the model", Choices: []string{UselessStop, UselessRules}, bind: func(c *Config) any { return &c.Model.Useless }},
 
 	{Path: "github.max_requests", Doc: "requests that a run may send; 0 means no limit", IsLocal: true, bind: func(c *Config) any { return &c.MaxRequests }},
 

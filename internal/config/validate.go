@@ -284,6 +284,9 @@ func (k *checker) model() {
 	if m.MaxTokens < 100 {
 		k.at("model.max_tokens", "%d is below 100", m.MaxTokens)
 	}
+	if m.Parallel < 0 {
+		k.at("model.parallel", "%d is below 0", m.Parallel)
+	}
 	if m.Timeout < time.Second {
 		k.at("model.timeout", "%s is below 1s", formatDuration(m.Timeout))
 	}

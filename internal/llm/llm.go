@@ -6,6 +6,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,7 +91,7 @@ func (l *Later) Unwrap() error { return l.Err }
 // Refused is an answer that no further asking mends: the model or a filter refuses, the
 // request is longer than the model reads, the answer longer than it may be.
 type Refused struct {
-	Why string // refusal, filter, too_long, length, empty, slow
+	Why string // refusal, filter, too_long, length, empty, slow, useless; of an answer that was read: suspicious
 }
 
 func (r *Refused) Error() string { return "the model gives no answer: " + r.Why }
@@ -103,6 +104,9 @@ var ErrQuota = errors.New("the account at the endpoint has no quota left")
 
 // ErrBudget means that what may be spent is spent.
 var ErrBudget = errors.New("the budget for models is spent")
+
+// ErrUseless means that the answers were of no use, so many in a row that no more are paid for.
+var ErrUseless = fmt.Errorf("%d answers of the model in a row were of no use", Patience)
 
 // ErrItem means that one question could cost more than one item may.
 var ErrItem = errors.New("the question could cost more than one item may")
@@ -141,15 +145,48 @@ type Client struct {
 	Provider Provider
 	Ledger   Ledger
 	Blobs    Blobs
-	Prices   map[string]Price // by model; one that is not there costs nothing
-	MaxItem  float64          // dollars that one question may cost at most; 0 means no limit
-	Now      func() time.Time // prices depend on the time of day
+	Prices   map[string]Price                           // by model; one that is not there costs nothing
+	MaxItem  float64                                    // dollars that one question may cost at most; 0 means no limit
+	Now      func() time.Time                           // prices depend on the time of day
+	State    *State                                     // nil bounds nothing, and judges nothing
+	Judge    func(ctx context.Context, v Verdict) error // keeps what is said of answers; nil keeps nothing
 }
+
+// Verdict is an answer that was of no use.
+type Verdict struct {
+	Request schemas.Digest
+	Model   string
+	Prompt  string
+	Why     string // "not JSON", "not the schema", why a *Refused is one, or the gate that refused it
+	Fault   string // in full
+}
+
+// What a Verdict says of an answer that the schema does not allow.
+const (
+	WhyNotJSON = "not JSON"
+	WhySchema  = "not the schema"
+)
 
 // Receipt is what one question cost, and who answered.
 type Receipt struct {
 	Provenance prompts.Provenance
 	Cost       float64 // dollars, of this time: 0 where the ledger had the answer
+	paid       Request // the one that was answered; zero where the ledger had the answer
+}
+
+// Judged says of an answer of this time whether it was of use: why is "" where it was, else the
+// gate that refused it. An answer is judged once.
+func (d *Client) Judged(ctx context.Context, r Receipt, why, fault string) error {
+	if r.paid.Prompt == "" {
+		return nil
+	}
+	if d.State != nil {
+		d.State.worth(r.paid.Prompt, why)
+	}
+	if why == "" || d.Judge == nil {
+		return nil
+	}
+	return d.Judge(context.WithoutCancel(ctx), Verdict{Request: schemas.DigestOf(r.paid), Model: r.paid.Model, Prompt: r.paid.Prompt, Why: why, Fault: fault})
 }
 
 // kept is what the ledger's blob holds.
@@ -185,12 +222,23 @@ func ask[In, Out any](ctx context.Context, d *Client, p prompts.Prompt[In, Out],
 	var none Out
 	for ; ; r.Try++ {
 		raw, err := d.answer(ctx, r, receipt)
+		var refused *Refused
+		if errors.As(err, &refused) {
+			return none, cmp.Or(d.Judged(ctx, *receipt, refused.Why, err.Error()), err)
+		}
 		if err != nil {
 			return none, err
 		}
 		out, err := p.Parse(raw)
 		if err == nil {
 			return out, nil
+		}
+		why := WhySchema
+		if errors.Is(err, prompts.ErrNotJSON) {
+			why = WhyNotJSON
+		}
+		if fault := d.Judged(ctx, *receipt, why, err.Error()); fault != nil {
+			return none, fault
 		}
 		if r.Try+1 >= d.Tries {
 			return none, &Unusable{p.Name(), err}
@@ -201,6 +249,7 @@ func ask[In, Out any](ctx context.Context, d *Client, p prompts.Prompt[In, Out],
 
 // answer is that of the ledger, else of the provider.
 func (d *Client) answer(ctx context.Context, r Request, receipt *Receipt) ([]byte, error) {
+	receipt.paid = Request{}
 	key := schemas.DigestOf(r)
 	known, err := d.Ledger.Intend(ctx, key)
 	if err != nil {
@@ -209,9 +258,45 @@ func (d *Client) answer(ctx context.Context, r Request, receipt *Receipt) ([]byt
 	if known.Answered {
 		return d.known(known)
 	}
-	most := d.most(r)
+	raw, err := d.send(ctx, key, r, receipt)
+	if !errors.Is(err, ErrSlow) {
+		return raw, err
+	}
+	// Once more, with fewer questions beside it. Who is slow twice gives no answer to this question:
+	// dozens of tries would each be paid for.
+	receipt.paid.Fault += " (slow)" // it is another one to whom judges
+	if err := d.Judged(ctx, *receipt, "slow", err.Error()); err != nil {
+		return nil, err
+	}
+	if raw, err = d.send(ctx, key, r, receipt); errors.Is(err, ErrSlow) {
+		return nil, &Refused{Why: "slow"}
+	}
+	return raw, err
+}
+
+// send sends a request and books it. What is sent and has no answer in time is booked at what it
+// can cost at most.
+func (d *Client) send(ctx context.Context, key schemas.Digest, r Request, receipt *Receipt) ([]byte, error) {
+	bound := r.bound()
+	most := d.Prices[r.Model].Most(bound)
 	if d.MaxItem > 0 && receipt.Cost+most > d.MaxItem {
 		return nil, fmt.Errorf("%w: up to $%.4f", ErrItem, receipt.Cost+most)
+	}
+	if d.State != nil {
+		if err := d.State.enter(ctx); err != nil {
+			return nil, err
+		}
+	}
+	slow := false
+	defer func() {
+		if d.State != nil {
+			d.State.leave(slow)
+		}
+	}()
+	if d.State != nil { // of those that were open before this one
+		if err := d.State.ended(); err != nil {
+			return nil, err
+		}
 	}
 	ok, err := d.Ledger.Reserve(ctx, Resource, most)
 	if err != nil {
@@ -222,12 +307,14 @@ func (d *Client) answer(ctx context.Context, r Request, receipt *Receipt) ([]byt
 	}
 	reply, err := d.Provider.Complete(ctx, r)
 	paid := Payment{Request: key, Resource: Resource, Reserved: most, Model: r.Model, Usage: reply.Usage}
-	if reply.Usage != (Usage{}) {
+	if slow = errors.Is(err, ErrSlow); slow {
+		paid.Usage, paid.Cost = bound, most
+	} else if reply.Usage != (Usage{}) {
 		paid.Cost = d.Prices[r.Model].Cost(reply.Usage, d.Now())
 	}
 	receipt.Cost += paid.Cost
 	var refused *Refused
-	if err == nil || errors.As(err, &refused) {
+	if r.Prompt != Probing && (err == nil || errors.As(err, &refused)) {
 		k := kept{Text: string(reply.Text)}
 		if refused != nil {
 			k.Refused = refused.Why
@@ -236,6 +323,9 @@ func (d *Client) answer(ctx context.Context, r Request, receipt *Receipt) ([]byt
 		if paid.Answer, fault = d.keep(k, reply); fault != nil {
 			err = errors.Join(err, fault)
 		}
+	}
+	if paid.Answer != nil || slow {
+		receipt.paid = r
 	}
 	// What was paid is kept whatever ends the run; the answer and its money at once, so that
 	// a death asks nobody twice and books nothing without the other.
@@ -269,12 +359,53 @@ func (d *Client) known(a Answer) ([]byte, error) {
 	return []byte(k.Text), nil
 }
 
+// TextOf is what a model said, of the bytes that a ledger keeps of its answer.
+func TextOf(b []byte) string {
+	var k kept
+	_ = json.Unmarshal(b, &k) // what cannot be read is not shown
+	return k.Text
+}
+
 // bytesPerToken is below what any tokenizer makes of changelogs and diffs (measured: 3.07
 // to 4.33 bytes), so that a bound by it holds.
 const bytesPerToken = 3
 
-// most is what a request can cost at most.
-func (d *Client) most(r Request) float64 {
+// bound is what a request can use at most.
+func (r Request) bound() Usage {
 	n := len(r.Text.System) + len(r.Text.Material) + len(r.Text.Question) + len(r.Fault)
-	return d.Prices[r.Model].Most(Usage{Input: int64(n/bytesPerToken) + 1, Output: int64(r.MaxTokens)})
+	return Usage{Input: int64(n/bytesPerToken) + 1, Output: int64(r.MaxTokens)}
+}
+
+// Probing is the stage under which Probe books.
+const Probing = "probe"
+
+// probe is a tiny question: whether the endpoint answers at all.
+var probe = prompts.Text{
+	System: "You answer with one JSON object and nothing else.", Material: "<data>{}</data>", Question: `Are you there? Answer {"here": true}.`,
+	Schema: `{"type":"object","required":["here"],"additionalProperties":false,"properties":{"here":{"type":"boolean"}}}`,
+}
+
+// ProbeTokens bounds the answer to a probe: some models think before they say yes.
+const ProbeTokens = 200
+
+// Probe asks the first model a tiny question before the work begins. Whatever it answers is right.
+// Errors: *Later, ErrSlow and ErrQuota for a model that does not answer now, ErrItem where no
+// question could be asked, *Refused where none is short enough, others for what somebody has to
+// mend. Nothing is asked where there is no money.
+func (d *Client) Probe(ctx context.Context) error {
+	r := Request{Model: d.Models[0], Prompt: Probing, Text: probe, MaxTokens: d.MaxTokens}
+	if most := d.Prices[r.Model].Most(r.bound()); d.MaxItem > 0 && most > d.MaxItem {
+		return fmt.Errorf("%w: up to $%.4f", ErrItem, most)
+	}
+	r.MaxTokens, r.Fault = min(ProbeTokens, d.MaxTokens), ""
+	_, err := d.send(ctx, schemas.DigestOf(struct {
+		Request
+		At time.Time // each run asks
+	}{r, d.Now()}), r, &Receipt{})
+	var refused *Refused
+	switch {
+	case errors.Is(err, ErrBudget), errors.As(err, &refused) && refused.Why != "too_long":
+		return nil
+	}
+	return err
 }

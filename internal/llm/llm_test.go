@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -228,5 +230,240 @@ func TestAsk_keeps_to_the_budget(t *testing.T) {
 	}
 	if len(s.asked) > 0 {
 		t.Error("something was sent")
+	}
+}
+
+// run is a client with a state of its own, and what is judged of its answers.
+func run(b *books, s *script, rules bool) (*llm.Client, *[]llm.Verdict) {
+	d, verdicts := client(b, s), &[]llm.Verdict{}
+	d.State = llm.NewState(4, rules)
+	d.Judge = func(_ context.Context, v llm.Verdict) error { *verdicts = append(*verdicts, v); return nil }
+	return d, verdicts
+}
+
+func putN(t *testing.T, d *llm.Client, n int) (prompts.ClassifyAnswer, llm.Receipt, error) {
+	t.Helper()
+	return llm.Ask(t.Context(), d, prompts.Classify, prompts.ClassifyInput{Repository: "a/b", Subject: fmt.Sprint("Fixed ", n)})
+}
+
+// Who is slow twice gives no answer to a question: it is sent twice and booked at its bound, and
+// there are fewer questions open from then on.
+func TestAsk_slow(t *testing.T) {
+	t.Parallel()
+	slow := fmt.Errorf("%w in time", llm.ErrSlow)
+	b, s := newBooks(), &script{says: []any{slow, slow, good}}
+	d, verdicts := run(b, s, false)
+	d.Models = []string{"small"}
+	var refused *llm.Refused
+	if _, _, err := putN(t, d, 1); !errors.As(err, &refused) || refused.Why != "slow" || len(s.asked) != 2 || !llm.NoAnswer(err) {
+		t.Errorf("%v, sent %d times", err, len(s.asked))
+	}
+	if b.spent < 0.02 || math.Abs(b.spent-b.paid[0].Reserved-b.paid[1].Reserved) > 1e-12 || b.reserved > 1e-9 || b.paid[0].Output != 1000 || len(b.answers) != 0 {
+		t.Errorf("spent %v, reserved %v, %+v", b.spent, b.reserved, b.paid)
+	}
+	if v := *verdicts; len(v) != 2 || v[0].Why != "slow" || v[1].Why != "slow" || v[0].Request == v[1].Request {
+		t.Errorf("%+v", v)
+	}
+	if out, _, err := putN(t, d, 1); err != nil || out.Label != "fix" { // it is not kept: it may be faster another time
+		t.Errorf("%+v, %v", out, err)
+	}
+	b, s = newBooks(), &script{says: []any{slow, good}}
+	if out, receipt, err := ask(t, client(b, s)); err != nil || out.Label != "fix" || len(s.asked) != 2 || math.Abs(receipt.Cost-b.spent) > 1e-12 {
+		t.Errorf("slow once: %+v, %v, %v of %v", out, err, receipt.Cost, b.spent)
+	}
+}
+
+// serial answers one question after another, and takes a while.
+type serial struct {
+	mu, one   sync.Mutex
+	open, top int
+	sent      int
+	patience  time.Duration
+}
+
+func (s *serial) Complete(ctx context.Context, _ llm.Request) (llm.Reply, error) {
+	s.mu.Lock()
+	s.open, s.sent = s.open+1, s.sent+1
+	s.top = max(s.top, s.open)
+	s.mu.Unlock()
+	defer func() { s.mu.Lock(); s.open--; s.mu.Unlock() }()
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	turn := make(chan struct{})
+	go func() {
+		s.one.Lock()
+		defer s.one.Unlock()
+		if ctx.Err() == nil { // who hung up is not answered
+			time.Sleep(60 * time.Millisecond)
+			close(turn)
+		}
+	}()
+	select {
+	case <-turn:
+		return llm.Reply{Text: []byte(good)}, nil
+	case <-ctx.Done():
+		return llm.Reply{}, llm.ErrSlow
+	}
+}
+
+// A server that gives one answer at a time is found out: nobody waits for a turn that is too late.
+func TestAsk_of_a_serial_server(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		open, top, sent int
+	}{"four": {4, 4, 22}, "one": {1, 1, 16}} {
+		s := &serial{patience: 200 * time.Millisecond}
+		b := &guarded{books: newBooks()}
+		d := client(b.books, &script{})
+		d.Provider, d.Ledger, d.Blobs, d.State = s, b, b, llm.NewState(x.open, false)
+		var wait sync.WaitGroup
+		for n := range 16 {
+			wait.Go(func() {
+				if out, _, err := putN(t, d, n); err != nil || out.Label != "fix" {
+					t.Errorf("%s: %v", name, err)
+				}
+			})
+		}
+		wait.Wait()
+		if s.top != x.top || s.sent > x.sent {
+			t.Errorf("%s: %d open at once, sent %d times", name, s.top, s.sent)
+		}
+	}
+}
+
+// guarded is books for several at once.
+type guarded struct {
+	*books
+	mu sync.Mutex
+}
+
+func (g *guarded) Intend(ctx context.Context, k schemas.Digest) (llm.Answer, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.books.Intend(ctx, k)
+}
+
+func (g *guarded) Reserve(ctx context.Context, r string, cost float64) (bool, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.books.Reserve(ctx, r, cost)
+}
+
+func (g *guarded) Pay(ctx context.Context, p llm.Payment) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.books.Pay(ctx, p)
+}
+
+func (g *guarded) Put(x []byte) (schemas.Digest, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.books.Put(x)
+}
+
+// Ten answers of no use in a row are the last that are paid for; what is kept is still given.
+func TestAsk_useless(t *testing.T) {
+	t.Parallel()
+	for _, rules := range []bool{false, true} {
+		b, s := newBooks(), &script{says: slices.Repeat([]any{"no JSON"}, 20)}
+		s.says = append([]any{good}, s.says...)
+		d, verdicts := run(b, s, rules)
+		d.Models = []string{"small"}
+		if _, receipt, err := putN(t, d, 0); err != nil || d.Judged(t.Context(), receipt, "", "") != nil {
+			t.Fatal(err)
+		}
+		var last error
+		for n := 1; n <= 8; n++ { // two tries each
+			_, _, last = putN(t, d, n)
+		}
+		if len(s.asked) != 1+llm.Patience || len(*verdicts) != llm.Patience || (*verdicts)[0].Why != llm.WhyNotJSON || !strings.Contains((*verdicts)[0].Fault, "invalid character") {
+			t.Errorf("sent %d times, %d verdicts: %+v", len(s.asked), len(*verdicts), *verdicts)
+		}
+		if llm.NoAnswer(last) != rules || errors.Is(last, llm.ErrUseless) == rules {
+			t.Errorf("rules %t: %v", rules, last)
+		}
+		if out, _, err := putN(t, d, 0); err != nil || out.Label != "fix" || len(s.asked) != 1+llm.Patience {
+			t.Errorf("a kept answer: %+v, %v", out, err)
+		}
+	}
+}
+
+// Gates judge as well. An answer of the ledger is not judged again, and a model that refuses one
+// question may answer the next.
+func TestJudged(t *testing.T) {
+	t.Parallel()
+	b, s := newBooks(), &script{}
+	for n := range 30 {
+		s.says = append(s.says, good)
+		if n%2 == 1 {
+			s.says[n] = &llm.Refused{Why: "filter"}
+		}
+	}
+	d, verdicts := run(b, s, false)
+	d.Models = []string{"small"}
+	useful := func(n int) bool { return n == 4 }
+	for n := range 12 {
+		_, receipt, err := putN(t, d, n)
+		if err != nil {
+			continue
+		}
+		why := "describe/leak"
+		if useful(n) {
+			why = ""
+		}
+		for range 2 {
+			if _, receipt, err := putN(t, d, n); err != nil || d.Judged(t.Context(), receipt, why, "again") != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := d.Judged(t.Context(), receipt, why, "says too much"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gates := 0
+	for _, v := range *verdicts {
+		if v.Why == "describe/leak" && v.Fault == "says too much" && v.Model == "small" && v.Prompt == "classify" {
+			gates++
+		}
+	}
+	if len(*verdicts) != 11 || gates != 5 || d.State.Stopped() {
+		t.Errorf("%d verdicts, %d of gates, stopped %t", len(*verdicts), gates, d.State.Stopped())
+	}
+}
+
+// A probe is paid and kept nowhere; what it says of an endpoint that answers is right.
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	busy, wrong := &llm.Later{Err: errors.New("busy")}, errors.New("no such model")
+	for _, tc := range []struct {
+		name string
+		says any
+		cap  float64
+		item float64
+		want error
+		sent int
+	}{
+		{"answers", `{"here": true}`, 0, 0, nil, 1},
+		{"babbles", "yes", 0, 0, nil, 1},
+		{"thinks_too_long", &llm.Refused{Why: "length"}, 0, 0, nil, 1},
+		{"reads_nothing", &llm.Refused{Why: "too_long"}, 0, 0, &llm.Refused{}, 1},
+		{"busy", busy, 0, 0, busy, 1},
+		{"slow", llm.ErrSlow, 0, 0, llm.ErrSlow, 1},
+		{"wrong", wrong, 0, 0, wrong, 1},
+		{"no_money", wrong, 1e-6, 0, nil, 0},
+		{"too_dear", wrong, 0, 0.001, llm.ErrItem, 0},
+	} {
+		b, s := newBooks(), &script{says: []any{tc.says}}
+		b.cap = tc.cap
+		d, _ := run(b, s, false)
+		d.MaxItem = tc.item
+		err := d.Probe(t.Context())
+		var refused *llm.Refused
+		if !errors.Is(err, tc.want) && !(errors.As(tc.want, &refused) && errors.As(err, &refused)) || len(s.asked) != tc.sent || len(b.answers) > 0 || b.reserved > 1e-9 {
+			t.Errorf("%s: %v, sent %d times, %d answers kept", tc.name, err, len(s.asked), len(b.answers))
+		}
+		if tc.name == "answers" && (b.spent != 0.002 || s.asked[0].Prompt != llm.Probing) {
+			t.Errorf("%s: spent %v", tc.name, b.spent)
+		}
 	}
 }

@@ -118,6 +118,39 @@ func (s *Store) SpendingOf(ctx context.Context, resource, stage, key string) ([]
 		WHERE resource = $1 AND stage = $2 AND key = $3 ORDER BY model`, resource, stage, key)
 }
 
+// Judge keeps that a paid answer was of no use. What was said first of a request stays.
+func (s *Store) Judge(ctx context.Context, v pipeline.Verdict) error {
+	return s.write(ctx, "judge", func(t *tx) {
+		t.exec(`INSERT INTO verdict (request, resource, stage, key, model, prompt, why, fault) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+			ON CONFLICT (request) DO NOTHING`, v.Request, v.Resource, v.Stage, v.Key, v.Model, v.Prompt, v.Why, clean(v.Fault))
+	})
+}
+
+// Useless counts the paid answers that were of no use, by model and reason, the commonest first.
+func (s *Store) Useless(ctx context.Context, resource string) ([]pipeline.Useless, error) {
+	var out []pipeline.Useless
+	err := s.read(ctx, func(r *sql.Rows) error {
+		var x pipeline.Useless
+		err := r.Scan(&x.Model, &x.Why, &x.N)
+		out = append(out, x)
+		return err
+	}, "SELECT model, why, count(*) FROM verdict WHERE resource = $1 GROUP BY model, why ORDER BY model, 3 DESC, why", resource)
+	return out, err
+}
+
+// VerdictsOf are those on answers that the step of one stage with this key paid for.
+func (s *Store) VerdictsOf(ctx context.Context, resource, stage, key string) ([]pipeline.Verdict, error) {
+	var out []pipeline.Verdict
+	err := s.read(ctx, func(r *sql.Rows) error {
+		v := pipeline.Verdict{Resource: resource, Stage: stage, Key: key}
+		err := r.Scan(&v.Request, &v.Model, &v.Prompt, &v.Why, &v.Fault, &v.Blob)
+		out = append(out, v)
+		return err
+	}, `SELECT v.request, v.model, v.prompt, v.why, v.fault, coalesce(a.blob, '') FROM verdict v LEFT JOIN answer a ON a.request = v.request
+		WHERE v.resource = $1 AND v.stage = $2 AND v.key = $3 ORDER BY v.prompt, v.model, v.request`, resource, stage, key)
+	return out, err
+}
+
 func (s *Store) spending(ctx context.Context, query string, args ...any) ([]pipeline.Spend, error) {
 	var out []pipeline.Spend
 	err := s.read(ctx, func(r *sql.Rows) error {

@@ -307,7 +307,7 @@ func TestSpentBeforePayments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, statement := range []string{"DROP TABLE payment", "DELETE FROM version WHERE version > 2"} {
+	for _, statement := range []string{"DROP TABLE verdict", "DROP TABLE payment", "DELETE FROM version WHERE version > 2"} {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatal(err)
 		}

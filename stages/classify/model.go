@@ -1,8 +1,10 @@
 package classify
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
@@ -47,19 +49,36 @@ func (m Model) Decide(ctx context.Context, change schemas.Change, s schemas.Star
 			in.Files = append(in.Files, f.Path)
 		}
 	}
-	out, _, err := asked.Put(ctx, m.Client, prompts.Classify, in)
+	out, by, err := asked.Put(ctx, m.Client, prompts.Classify, in)
 	switch {
 	case llm.NoAnswer(err):
 		return "", nil, errors.Join(ErrUndecided, err)
 	case err != nil:
 		return "", nil, err
-	case out.Suspicious:
-		return "", nil, ErrUndecided
-	case !stands(out.Quote, in) && (out.Quote != "" || out.Label != string(schemas.LabelOther)):
-		return "", nil, ErrUndecided
+	}
+	why := judged(out, in)
+	if err := by.Judged(ctx, why, fmt.Sprintf("%s by %q", out.Label, out.Quote)); err != nil || why != "" {
+		return "", nil, cmp.Or(err, ErrUndecided)
 	}
 	label := schemas.Label(out.Label)
 	return label, []schemas.LabelEvidence{{Label: label, Rule: "model", Quote: out.Quote, Weight: weightModel}}, nil
+}
+
+// Why an answer is none.
+const (
+	whySuspicious = "suspicious"
+	whyQuote      = "classify/quote" // it rests on words that nobody wrote
+)
+
+// judged is why an answer decides nothing; "" where it does.
+func judged(out prompts.ClassifyAnswer, in prompts.ClassifyInput) string {
+	switch {
+	case out.Suspicious:
+		return whySuspicious
+	case !stands(out.Quote, in) && (out.Quote != "" || out.Label != string(schemas.LabelOther)):
+		return whyQuote
+	}
+	return ""
 }
 
 // ordering matches sentences that speak to whoever decides, and not of the change.

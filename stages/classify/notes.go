@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,33 +56,39 @@ func (m Notes) Decide(ctx context.Context, c schemas.Change, _ schemas.Start) (s
 		all, at = []schemas.Note{own}, 0
 	}
 	from := at - at%chunk
-	answer, err := m.ask(ctx, c.Repo, all[from:min(from+chunk, len(all))], at-from+1)
+	answer, by, err := m.ask(ctx, c.Repo, all[from:min(from+chunk, len(all))], at-from+1)
 	switch {
 	case llm.NoAnswer(err):
 		return "", nil, errors.Join(ErrUndecided, err)
 	case err != nil:
 		return "", nil, err
-	case answer.Label == string(schemas.LabelOther), !quoted(answer.Quote, own):
-		return "", nil, ErrUndecided
+	}
+	other := answer.Label == string(schemas.LabelOther)
+	why := ""
+	if !other && !quoted(answer.Quote, own) {
+		why = whyQuote
+	}
+	if err := by.Judged(ctx, why, fmt.Sprintf("%s by %q", answer.Label, answer.Quote)); err != nil || other || why != "" {
+		return "", nil, cmp.Or(err, ErrUndecided)
 	}
 	label := schemas.Label(answer.Label)
 	return label, []schemas.LabelEvidence{{Label: label, Rule: "model_notes", Quote: answer.Quote, Weight: weightModel}}, nil
 }
 
 // ask puts numbered entries, and gives the answer of one number.
-func (m Notes) ask(ctx context.Context, repo string, notes []schemas.Note, n int) (prompts.LineLabel, error) {
+func (m Notes) ask(ctx context.Context, repo string, notes []schemas.Note, n int) (prompts.LineLabel, *asked.By, error) {
 	in := prompts.NotesInput{Repository: repo}
 	for i, note := range notes {
 		in.Lines = append(in.Lines, prompts.Line{N: i + 1, Heading: note.Heading, Text: strings.ToValidUTF8(note.Text[:min(maxEntry, len(note.Text))], "")})
 	}
 	const times = 2
 	for range times {
-		out, _, err := asked.Put(ctx, m.Client, prompts.Notes, in)
+		out, by, err := asked.Put(ctx, m.Client, prompts.Notes, in)
 		if err != nil {
-			return prompts.LineLabel{}, err
+			return prompts.LineLabel{}, by, err
 		}
 		if out.Suspicious {
-			return prompts.LineLabel{}, &llm.Refused{Why: "suspicious"}
+			return prompts.LineLabel{}, by, by.Suspicious(ctx)
 		}
 		var missing []string
 		in.Lines = slices.DeleteFunc(in.Lines, func(l prompts.Line) bool {
@@ -92,11 +99,14 @@ func (m Notes) ask(ctx context.Context, repo string, notes []schemas.Note, n int
 			return false
 		})
 		if i := slices.IndexFunc(out.Lines, func(a prompts.LineLabel) bool { return a.N == n }); i >= 0 {
-			return out.Lines[i], nil // who needs what is missing asks for it
+			return out.Lines[i], by, nil // who needs what is missing asks for it
 		}
 		in.Fault = "these numbers had no answer: " + strings.Join(missing, ", ")
+		if err := by.Judged(ctx, "classify/missing", in.Fault); err != nil {
+			return prompts.LineLabel{}, by, err
+		}
 	}
-	return prompts.LineLabel{}, &llm.Unusable{Prompt: prompts.Notes.Name(), Err: errors.New(in.Fault)}
+	return prompts.LineLabel{}, nil, &llm.Unusable{Prompt: prompts.Notes.Name(), Err: errors.New(in.Fault)}
 }
 
 // quoted reports whether an entry or its heading has these words.

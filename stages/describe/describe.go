@@ -210,7 +210,17 @@ func (t *task) drafted(ctx context.Context, by Drafter) (schemas.Statement, erro
 	if err != nil {
 		return schemas.Statement{}, err
 	}
-	return t.judge(draft)
+	st, err := t.judge(draft)
+	gate, fault := "", ""
+	if no := (*pipeline.Rejected)(nil); errors.As(err, &no) {
+		gate, fault = string(no.Reason), no.Error()
+	}
+	if draft.Judged != nil && (err == nil || gate != "") {
+		if fault := draft.Judged(ctx, gate, fault); fault != nil {
+			return st, fault
+		}
+	}
+	return st, err
 }
 
 // places names the first files of hunks.

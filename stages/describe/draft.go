@@ -53,4 +53,6 @@ type Draft struct {
 	// Gaps are the tests of which its drafter knows that the text says nothing; a drafter
 	// that does not know has none.
 	Gaps []string
+	// Judged is told what became of a draft that was paid for; nil where nobody wants to know.
+	Judged func(ctx context.Context, gate, fault string) error
 }

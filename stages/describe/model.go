@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/internal/asked"
@@ -42,9 +41,9 @@ func (m Model) Draft(ctx context.Context, material Material) (Draft, error) {
 		return Draft{}, err
 	}
 	if out.Suspicious {
-		return Draft{}, &llm.Refused{Why: "suspicious"}
+		return Draft{}, by.Suspicious(ctx)
 	}
-	return Draft{Provider: by.Provider, Text: out.Text(), From: from, Thin: out.Thin, Gaps: out.Uncovered(in.Tests)}, nil
+	return Draft{Provider: by.Provider, Judged: by.Judged, Text: out.Text(), From: from, Thin: out.Thin, Gaps: out.Uncovered(in.Tests)}, nil
 }
 
 // lazy asks for the instruction of an edit.
@@ -54,9 +53,9 @@ func (m Model) lazy(ctx context.Context, in prompts.DescribeInput, from []string
 		return Draft{}, err
 	}
 	if out.Suspicious {
-		return Draft{}, &llm.Refused{Why: "suspicious"}
+		return Draft{}, by.Suspicious(ctx)
 	}
-	return Draft{Provider: by.Provider, Text: strings.Join(strings.Fields(out.Instruction), " "), From: from}, nil
+	return Draft{Provider: by.Provider, Judged: by.Judged, Text: strings.Join(strings.Fields(out.Instruction), " "), From: from}, nil
 }
 
 // question is what a drafter is told, and the texts that it is of.
@@ -111,7 +110,10 @@ func (m Model) Review(ctx context.Context, material Material, st schemas.Stateme
 		return schemas.Review{}, err
 	}
 	if out.Suspicious {
-		return schemas.Review{}, &llm.Refused{Why: "suspicious"}
+		return schemas.Review{}, by.Suspicious(ctx)
+	}
+	if err := by.Judged(ctx, "", ""); err != nil {
+		return schemas.Review{}, err
 	}
 	r := schemas.Review{Provider: by.Provider, Verdict: out.Verdict, Label: out.Label}
 	for _, u := range out.Unfair {

@@ -57,8 +57,13 @@ func (p *proposer) Propose(ctx context.Context, m scenario.Material) ([]scenario
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case out.Suspicious:
-		return nil, nil
+	}
+	why := ""
+	if out.Suspicious {
+		why = "suspicious"
+	}
+	if err := by.Judged(ctx, why, ""); err != nil || out.Suspicious {
+		return nil, err
 	}
 	p.by[m.Group] = by.Provider
 	var all []scenario.Proposal

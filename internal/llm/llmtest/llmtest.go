@@ -27,6 +27,9 @@ type Asked struct {
 	Key         string // of the Authorization header
 }
 
+// Probe reports whether it is the tiny question before a run.
+func (a Asked) Probe() bool { return strings.Contains(a.User, "Are you there?") }
+
 // Reply is what the endpoint says to one request. A zero Status is 200.
 type Reply struct {
 	Status int

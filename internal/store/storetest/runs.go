@@ -523,6 +523,22 @@ func testPayments(t *testing.T, place func(testing.TB) Place) {
 	if len(all) != 1 || all[0].Spent != 3.75 {
 		t.Errorf("spent in all: %+v, want 3.75", all)
 	}
+	verdict := func(request, why, fault string) pipeline.Verdict {
+		return pipeline.Verdict{Request: schemas.Digest(request), Resource: "model", Stage: "grow", Key: "a", Model: "small", Prompt: "p", Why: why, Fault: fault}
+	}
+	for _, v := range []pipeline.Verdict{verdict("1", "leak", "says\x00 it"), verdict("2", "leak", "says that"), verdict("1", "thin", "again"), verdict("9", "slow", "")} {
+		d.check(d.Judge(ctx, v))
+	}
+	useless, err := d.Useless(ctx, "model")
+	d.check(err)
+	if diff := cmp.Diff([]pipeline.Useless{{Model: "small", Why: "leak", N: 2}, {Model: "small", Why: "slow", N: 1}}, useless); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	verdicts, err := d.VerdictsOf(ctx, "model", "grow", "a")
+	d.check(err)
+	if len(verdicts) != 3 || verdicts[0].Blob != "b" || verdicts[0].Why != "leak" || verdicts[2].Blob != "" {
+		t.Errorf("%+v", verdicts)
+	}
 }
 
 // On an error nothing is changed: a death before the commit leaves nothing, one

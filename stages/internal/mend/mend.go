@@ -7,6 +7,7 @@ package mend
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -43,16 +44,22 @@ func (m Model) Repair(ctx context.Context, p lang.Project, r schemas.Recipe, log
 	if err != nil {
 		return r, false, err
 	}
-	out, _, err := asked.Put(ctx, m.Client, prompts.Repair, in)
+	out, by, err := asked.Put(ctx, m.Client, prompts.Repair, in)
 	if llm.NoAnswer(err) {
 		return r, false, nil
 	}
 	if err != nil {
 		return r, false, err
 	}
-	quote := strings.Join(strings.Fields(out.Quote), " ")
-	if out.Suspicious || quote == "" || !strings.Contains(strings.Join(strings.Fields(text), " "), quote) {
-		return r, false, nil
+	quote, why := strings.Join(strings.Fields(out.Quote), " "), ""
+	switch {
+	case out.Suspicious:
+		why = "suspicious"
+	case quote == "" || !strings.Contains(strings.Join(strings.Fields(text), " "), quote):
+		why = "repair/quote"
+	}
+	if err := by.Judged(ctx, why, fmt.Sprintf("%s by %q", out.Cause, out.Quote)); err != nil || why != "" {
+		return r, false, err
 	}
 	edited, changed := r, false
 	for _, e := range out.Edits {
