@@ -181,15 +181,16 @@ var (
 )
 
 // Squashed removes the list of commits that forges write into the body of a squash commit,
-// one bullet each between empty lines. It keeps the words before the list and those of the
-// first commit. The later ones are about the work on the change ("fix lint", "review").
+// one bullet each between empty lines. It keeps the words before the list, those of the
+// first commit, and the lines of commits that add something ("feat: …"), as a list. The others
+// are about the work on the change ("fix lint", "review").
 func Squashed(title, body string) string {
 	body = strings.ReplaceAll(body, "\r\n", "\n")
 	at := squashed.FindAllStringIndex(body, -1)
 	if title != "" && strings.HasPrefix(body, "* "+title) {
 		first, _, _ := strings.Cut(body, "\n* ")
 		_, first, _ = strings.Cut(first, "\n")
-		return strings.TrimSpace(first)
+		return strings.TrimSpace(first) + features(title, body, at)
 	}
 	for _, m := range at {
 		before, rest := body[:m[0]], body[m[0]:]
@@ -212,7 +213,25 @@ func Squashed(title, body string) string {
 	if m := rule.FindStringIndex(first); m != nil {
 		first = first[:m[0]]
 	}
-	return strings.TrimSpace(body[:at[0][0]]) + "\n\n" + strings.TrimSpace(first)
+	return strings.TrimSpace(body[:at[0][0]]) + "\n\n" + strings.TrimSpace(first) + features(title, body, at)
+}
+
+var feature = lazyregexp.New(`(?i)^\* (?:feat|feature|perf|enhancement|improvement)(?:\([^()]*\))?!?: *(\S.*)$`)
+
+// features are the commits of a squash that add something and do not say its title again.
+func features(title, body string, at [][]int) string {
+	var out []string
+	for _, m := range at {
+		line, _, _ := strings.Cut(body[m[0]:], "\n")
+		f := feature.FindStringSubmatch(strings.TrimSpace(line))
+		if f != nil && !strings.Contains(strings.ToLower(title), strings.ToLower(f[1])) {
+			out = append(out, "\n* "+f[1])
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "\n" + strings.Join(out, "")
 }
 
 // continues reports whether a bullet has further, indented lines up to an empty one.

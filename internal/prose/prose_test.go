@@ -276,6 +276,8 @@ func TestSquashed(t *testing.T) {
 		{"one_commit", "", "* Add x\n\n* Update changelog", ""},
 		{"a_list", "", "Why:\n* a\n* b", "Why:\n* a\n* b"},
 		{"title_first", "Add x", "* Add x\nBecause of y.\n* doc", "Because of y."},
+		{"features", "feat: exit codes", "* feat: Exit codes\n\nBecause of y.\n\n* feat(exit)!: Exit 80 where the usage is wrong\n\n* fix: lint\n\n* Add tests", "Because of y.\n\n* Exit 80 where the usage is wrong"},
+		{"features_after_a_title", "Add x", "* Add x\n* feat: y by z\n* doc", "* y by z"},
 		{"words_before", "", "It is slow.\n\n* Make x fast\n\nBy z.", "It is slow.\n\nBy z."},
 		{"none", "", "Text.", "Text."},
 	} {

@@ -9,6 +9,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -92,7 +93,11 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 	if t.start.Kind == schemas.KindEdit { // which says little on purpose
 		st.Thin = d.Thin || lazyThin(d.Text, len(st.Interface)+len(t.literals))
 	}
-	if more := stateLiterals(d.Text, t.literals, t.shown); more != "" {
+	more := stateLiterals(d.Text, t.literals, t.shown)
+	if d.Provider == prompts.Rules { // a model sees what the tests compare with
+		more = strings.TrimSpace(more + " " + strings.Join(stateRewritten(d.Text+more, t.code.rewritten()), " "))
+	}
+	if more != "" {
 		st.Text += "\n\n" + more
 		st.From = append(slices.Clone(st.From), fromTests)
 	}

@@ -10,7 +10,9 @@ import (
 
 var (
 	conventional = lazyregexp.New(`(?i)^\W*\[?(feat|feature|features|fix|bugfix|bug|hotfix|chores?|docs?|refactor|perf|tests?|build|ci|style|revert|enhancement|improvement|deprecation|security|breaking|breaking change|backwards?[- ]incompati?ble)\]?(?:\s*\(([^()]*)\)|/(\w+))?!?\s*(?::|\]|-\s)\s*`)
-	branch       = lazyregexp.New(`(?i)^(fix|feat|feature|bugfix|hotfix|enhancement)/(?:(?:issue|gh)[ -]?\d*[ -]?)?`)
+	branch       = lazyregexp.New(`(?i)^(fix|feat|feature|bugfix|hotfix|enhancement)/(?:(?:issue|gh)[ -]?\d*[ -]?|\d{2,6}[ /-])?`)
+	ticket       = lazyregexp.New(`^\d{1,6}/([A-Za-z])`) // "182/pickleable exceptions", of a branch's name
+	done         = lazyregexp.New(`(?i)^(\S.*?) (?:has|have) (?:now |also )*been (\w+)(.*)$`)
 	slashed      = lazyregexp.New(`^([A-Za-z]+)/([A-Za-z].*)$`)
 	fixed        = lazyregexp.New(`(?i)^(.+\S) (?:bug ?)?fix(?:es)?$`)
 	adverb       = lazyregexp.New(`(?i)^((?:(?:just|also|now|simply|always|\w+ly) )+)(\w+)( .*)$`)
@@ -33,6 +35,11 @@ var (
 	bullet = lazyregexp.New(`^[*•-]\s+`)
 	sure   = lazyregexp.New(`(?i)^(?:make|making|made|makes) sure (?:that )?(.+)$`)
 )
+
+var subordinate = lazyregexp.New(`(?i)\b(?:that|which|who|when|if|because|where|while|after)\b`)
+
+// makers are verbs of which "X has been …" says what the change is.
+var makers = strings.Fields(`add fix remove rename change deprecate implement introduce improve replace extend drop move`)
 
 // longGain matches what goes on after the thing that is gained.
 var longGain = lazyregexp.New(`(?i) (?:so|when|where|which|that|if|because|to) `)
@@ -91,6 +98,11 @@ func want(s, heading string) (string, bool) {
 		}
 		s = m[1] + " " + m[2] // a title made from a branch's name
 	}
+	if m := done.FindStringSubmatch(s); m != nil && !clause(m[1]) && !subordinate.MatchString(m[1]) {
+		if v := verbs()[strings.ToLower(m[2])]; v.form == past && slices.Contains(makers, v.base) {
+			return v.base + " " + article(v.base, lower(m[1])) + m[3], true
+		}
+	}
 	first, rest, _ := strings.Cut(s, " ")
 	word := strings.ToLower(first)
 	if v, ok := verbOf(word); ok && rest != "" && !noun(word, v, rest) {
@@ -123,6 +135,7 @@ func unscoped(s string) (rest, scope, kind string) {
 			scope, kind = m[2]+m[3], m[1]
 			s = s[len(m[0]):]
 		}
+		s = ticket.ReplaceAllString(s, "$1")
 		if m := branch.FindStringSubmatch(s); m != nil {
 			kind, s = m[1], s[len(m[0]):]
 		}
@@ -189,6 +202,9 @@ func verbal(v verb, rest string) string {
 		if m := ability.FindStringSubmatch(rest); m != nil {
 			return "be able to " + m[1]
 		}
+		if what, ok := strings.CutPrefix(rest, "support "); ok && !unsupported.MatchString(what) && !slices.Contains(prepositions, strings.Fields(what)[0]) {
+			return able(what) // whose author left "for" out
+		}
 	case "support":
 		return able(rest)
 	case "allow", "permit", "enable", "let":
@@ -204,11 +220,13 @@ func verbal(v verb, rest string) string {
 
 var (
 	supportFor = lazyregexp.New(`(?i)^(?:(?:basic|built-?in|initial|full|native|official|experimental|optional|first-class|the|some|new|missing) )*support (?:for|of) (.+)$`)
-	ability    = lazyregexp.New(`(?i)^(?:the |an? )?(?:ability|possibility|option|way) to (.+)$`)
-	allowTo    = lazyregexp.New(`(?i)^(?:(?:users?|you|us|callers?|one|developers?) )?to (.+)$`)
-	toWhat     = lazyregexp.New(" to (?:the |[`A-Z])")
-	agreed     = lazyregexp.New(`(?i)\b(?:spec|specification|standard|protocol)$`)
-	overly     = lazyregexp.New(`^(?:the )?(?:use|usage) of (.+)$`)
+	// unsupported matches what "support" is an attribute of.
+	unsupported = lazyregexp.New(`(?i)^(?:\S+ )?(?:code|files?|librar(?:y|ies)|modules?|methods?|functions?|scripts?|packages?|pages?|tools?|class(?:es)?|is|has)\b`)
+	ability     = lazyregexp.New(`(?i)^(?:the |an? )?(?:ability|possibility|option|way) to (.+)$`)
+	allowTo     = lazyregexp.New(`(?i)^(?:(?:users?|you|us|callers?|one|developers?) )?to (.+)$`)
+	toWhat      = lazyregexp.New(" to (?:the |[`A-Z])")
+	agreed      = lazyregexp.New(`(?i)\b(?:spec|specification|standard|protocol)$`)
+	overly      = lazyregexp.New(`^(?:the )?(?:use|usage) of (.+)$`)
 )
 
 // able returns the request of a sentence that says what is supported.
@@ -252,11 +270,17 @@ func article(verb, what string) string {
 		return what
 	}
 	what = lower(what)
-	if strings.ContainsAny(strings.ToLower(strings.TrimLeft(what, "`"))[:1], "aeio") {
+	if bare := strings.TrimLeft(what, "`"); spokenVowel.MatchString(bare) && !spokenYou.MatchString(bare) {
 		return "an " + what
 	}
 	return "a " + what
 }
+
+// A word that begins with a vowel, or with a consonant that is spelled out: "ndigits", "HTTP".
+var (
+	spokenVowel = lazyregexp.New(`(?i)^(?:[aeio]|u(?:n[^i]|p)|x|[lmn][bcdfghjkmpqrstvwxz]|f[bcdfghjkmnpqstvwxz]|r[bcdfgjklmnpqrstvwxz]|h[tm])|^S[A-Z]{2}\b`)
+	spokenYou   = lazyregexp.New(`(?i)^(?:eu|on(?:e|ce)\b)`)
+)
 
 func plainWord(w string) bool {
 	return w != "" && strings.IndexFunc(w, func(r rune) bool { return !unicode.IsLower(r) && r != '-' }) < 0

@@ -29,6 +29,7 @@ type piece struct {
 	heading string // of the note's section
 	item    bool
 	lead    bool // the first of its note
+	example bool // it ends in a line of code that stood below it
 }
 
 // texts is a change's own text, cleaned, best source first: its notes, its title, and the
@@ -74,7 +75,7 @@ func read(c schemas.Change) texts {
 	for _, p := range sentences(body, fromBody, &group) {
 		switch {
 		case prose.Noise(p.text) || p.item && chore.MatchString(p.text):
-		case howTo(p):
+		case howTo(p) && !(p.example && usage.MatchString(p.text)):
 			t.hints = append(t.hints, p)
 		default:
 			t.body = append(t.body, p)
@@ -149,8 +150,16 @@ func sentences(text, from string, group *int) []piece {
 	for _, b := range prose.Blocks(text) {
 		*group++
 		if b.Kind == prose.Listing {
-			listings, lastListing, shown = true, true, append(shown, prose.Defines(b.Text)...)
-			if n := len(out); n > 0 && out[n-1].group == *group-1 && (prose.Points(out[n-1].text) || prose.Leads(out[n-1].text)) {
+			listings, lastListing = true, true
+			n := len(out)
+			leads := n > 0 && out[n-1].group == *group-1 && (prose.Points(out[n-1].text) || prose.Leads(out[n-1].text))
+			if code := exampleOf(b.Text); leads && code != "" && strings.HasSuffix(out[n-1].text, ":") && !otherBlock.MatchString(out[n-1].text) {
+				out[n-1].text += " `" + code + "`"
+				out[n-1].source, out[n-1].example = out[n-1].text, true
+				continue
+			}
+			shown = append(shown, prose.Defines(b.Text)...)
+			if leads {
 				out = out[:n-1]
 			}
 			continue
@@ -170,8 +179,28 @@ func sentences(text, from string, group *int) []piece {
 		}
 	}
 	return slices.DeleteFunc(out, func(p piece) bool {
-		return listings && (prose.Points(p.text) && !strings.HasSuffix(p.text, ":") || speaksOf(p.text, shown)) || !strings.ContainsFunc(p.text, isLetter)
+		return listings && !p.example && (prose.Points(p.text) && !strings.HasSuffix(p.text, ":") || speaksOf(p.text, shown)) || !strings.ContainsFunc(p.text, isLetter)
 	})
+}
+
+var (
+	fenced = lazyregexp.New("(?m)^\\s*(?:```|~~~).*$")
+	// otherBlock matches a sentence that is about more than the block next to it.
+	otherBlock = lazyregexp.New(`(?i)\b(?:first|second|last|former|latter|other|these|above)\b`)
+	usage      = lazyregexp.New(`(?i)^(?:use (?:it|this|them)|usage|(?:for )?example|e\.g)\b`)
+	prompt     = lazyregexp.New(`^(?:>>>|\$) +`)
+	// programLine matches lines that are no example of a use: tables, and pieces of a program.
+	programLine = lazyregexp.New("^(?:[|+=]|(?:return|if|for|def|class|func|import|from|var|const|type|raise|package)\\b)|`|:=|[{:,;(]$")
+)
+
+// exampleOf is the code of a listing of one line that shows a use, "" where it does not.
+func exampleOf(listing string) string {
+	const longest = 100
+	code := prompt.ReplaceAllString(strings.TrimSpace(fenced.ReplaceAllString(listing, "")), "")
+	if strings.Contains(code, "\n") || len(code) > longest || programLine.MatchString(code) {
+		return ""
+	}
+	return code
 }
 
 // speaksOf reports whether a text uses one of these names.
