@@ -6,7 +6,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
 	"github.com/benchmint/benchmint/internal/llm"
@@ -134,4 +136,34 @@ func TestUseless(t *testing.T) {
 	if code != exitOK || !strings.Contains(out, "10 refused (10 not JSON)") || !strings.Contains(out, "7 rejected, 0 deferred") || r.questions() != 2*llm.Patience+2 {
 		t.Errorf("with the rules: exit code %d after %d questions:\n%s", code, r.questions(), out)
 	}
+}
+
+// A server that gives one answer after another is asked one question at a time once one was late;
+// of one that is always late each question is sent twice, and booked.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	t.Run("serial", func(t *testing.T) {
+		t.Parallel()
+		var one sync.Mutex
+		r := newAskingRun(t, func(llmtest.Asked) llmtest.Reply {
+			one.Lock()
+			defer one.Unlock()
+			time.Sleep(time.Second)
+			return llmtest.Reply{Text: `{"quote": "Areas", "label": "improvement", "suspicious": false}`}
+		})
+		code, out := r.classify(t, "--set", "model.timeout=3500ms", "--set", "model.parallel=4")
+		if code != exitOK || !strings.Contains(out, "6 wanted") || r.questions() > 12 {
+			t.Errorf("exit code %d after %d questions:\n%s", code, r.questions(), out)
+		}
+	})
+	t.Run("always", func(t *testing.T) {
+		t.Parallel()
+		hold := make(chan struct{})
+		r := newAskingRun(t, func(llmtest.Asked) llmtest.Reply { <-hold; return llmtest.Reply{} })
+		t.Cleanup(func() { close(hold) })
+		code, out := r.classify(t, "--set", "model.timeout=1s")
+		if code != exitDeferred || r.questions() != llm.Patience || !strings.Contains(out, "models   small: 10 questions, 0 useful, 10 refused (10 slow)\n") {
+			t.Errorf("exit code %d after %d questions:\n%s", code, r.questions(), out)
+		}
+	})
 }

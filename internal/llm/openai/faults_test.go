@@ -78,6 +78,7 @@ func TestFaults_of_endpoints(t *testing.T) {
 		{"fenced", text("Here it is:\n```json\n" + label + "\n```\nGood luck!"), answered, 1},
 		{"thought", text("<think>Is {it} a {\"label\":\"other\"}?</think>\n" + label), answered, 1},
 		{"thought_and_fence", text("a {brace}</think>```\n" + label + "\n```"), answered, 1},
+		{"braces_before_it", text("Is {it} a fix, or a {label: other}? " + label), answered, 1},
 		{"twice", text(label + "\n" + `{"label":"other"}`), answered, 1},
 		{"reasoning_beside_it", always(message(`"stop"`, `{"content":"{\"label\":\"fix\"}","reasoning_content":"{\"label\":\"other\"}"}`)), answered, 1},
 		{"in_reasoning_content", always(message(`"stop"`, `{"content":null,"reasoning_content":"so: {\"label\":\"fix\"}"}`)), answered, 1},

@@ -45,6 +45,9 @@ func TestLlama(t *testing.T) {
 			if fault := fits(text.Schema, reply.Text); fault != nil || reply.Input == 0 || reply.Output == 0 {
 				t.Errorf("%s %d: %s: %v", name, i, reply.Text, fault)
 			}
+			if written, want := members(string(reply.Text), false), members(text.Schema, true); written[0] != want[0] || written[len(written)-1] != "suspicious" {
+				t.Errorf("%s %d: written as %q, the schema has %q", name, i, written, want)
+			}
 		}
 	}
 	for name, n := range lengths {
