@@ -225,3 +225,11 @@ func TestByRules_never_poses_as_a_model(t *testing.T) {
 		t.Errorf("%s, %v", b, err)
 	}
 }
+
+func TestText_ends_no_requirement_like_code(t *testing.T) {
+	t.Parallel()
+	a := DescribeAnswer{Appeal: "I want to read.", Requirements: []string{"It reads\nfiles; ", "It stops."}}
+	if got, want := a.Text(), "I want to read.\n\n- It reads files\n- It stops."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
