@@ -171,7 +171,7 @@ func TestStateLiterals(t *testing.T) {
 	t.Parallel()
 	all, shown := []string{"failed (… …)", "no such flag …"}, map[string]string{"no such flag …": "no such flag x"}
 	for text, want := range map[string]string{
-		"It is said.":                                   `The messages are "failed (… …)" and "no such flag …", such as "no such flag x".`,
+		"It is said.": `The messages are "failed (… …)" and "no such flag …", such as "no such flag x".`,
 		"The repr is \"failed (ValueError aaa)\".":      `The message is "no such flag …", such as "no such flag x".`,
 		"It says \"no such flag y\" or `failed (A b)`.": "",
 	} {
