@@ -290,3 +290,11 @@ func TestRender_begins_alike(t *testing.T) {
 		t.Errorf("%d of %d bytes of a question of classify are the same in all", len(of.System), whole)
 	}
 }
+
+func TestText_ends_no_requirement_like_code(t *testing.T) {
+	t.Parallel()
+	a := DescribeAnswer{Appeal: "I want to read.", Requirements: []string{"It reads\nfiles; ", "It stops."}}
+	if got, want := a.Text(), "I want to read.\n\n- It reads files\n- It stops."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

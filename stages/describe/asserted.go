@@ -65,26 +65,33 @@ var (
 	hyphenated = lazyregexp.New(`^\w?\p{Ll}+(?:-\p{Ll}+)+$`)
 )
 
-// asserted counts the words of a text that what the tests assert has too: who says "add
+// asserted counts the names and words of a text that what the tests assert has too: who says "add
 // Retry-After to the answer" says what is asserted. Of a text with words that have the form of
-// a name, only those count. Words that fit any program never do.
-func (s *solution) asserted(text string) int {
-	a, n := s.asserts(), 0
-	names := slices.DeleteFunc(nameForm.FindAllString(text, -1), func(w string) bool { return hyphenated.MatchString(w) })
-	if len(names) > 0 {
-		for _, name := range names {
+// a name, only those count. Else words count, and as names those that the tests ask the changed
+// files for. Words that fit any program never do.
+func (s *solution) asserted(text string) (names, words int) {
+	a := s.asserts()
+	formed := slices.DeleteFunc(nameForm.FindAllString(text, -1), func(w string) bool { return hyphenated.MatchString(w) })
+	if len(formed) > 0 {
+		for _, name := range formed {
 			if prose.Says(a.text, name) {
-				n++
+				names++
 			}
 		}
-		return n
+		return names, 0
 	}
 	for word := range content(text) {
 		if !anywhere()[word] && a.has(word) {
-			n++
+			words++
 		}
 	}
-	return n
+	for _, word := range letters.FindAllString(text, -1) {
+		_, verb := verbs()[word]
+		if s.tests.asked[word] && len(s.declared[word]) > 0 && !verb && !anywhere()[word] && !slices.Contains(countable, word) {
+			names++
+		}
+	}
+	return names, words
 }
 
 // has reports whether a word, or another form of it, is asserted.

@@ -153,15 +153,8 @@ func (s *source) usesOf(tests []string) uses {
 			}
 		}
 		for _, use := range f.Uses {
-			switch {
-			case use.Kind == outline.String:
-			case use.Kind == outline.Identifier && own[use.Name]:
-			default:
-				u.names[use.Name], u.asked[use.Name] = true, true
-				if use.Kind == outline.Keyword {
-					u.keywords[use.Name] = true
-					u.passed[use.Name] = append(u.passed[use.Name], use.Of[strings.LastIndexByte(use.Of, '.')+1:])
-				}
+			if use.Kind != outline.String && !(use.Kind == outline.Identifier && own[use.Name]) {
+				u.ask(use)
 			}
 		}
 		for _, i := range f.Imports {
@@ -175,6 +168,14 @@ func (s *source) usesOf(tests []string) uses {
 		}
 	}
 	return u
+}
+
+func (u *uses) ask(use outline.Use) {
+	u.names[use.Name], u.asked[use.Name] = true, true
+	if use.Kind == outline.Keyword {
+		u.keywords[use.Name] = true
+		u.passed[use.Name] = append(u.passed[use.Name], use.Of[strings.LastIndexByte(use.Of, '.')+1:])
+	}
 }
 
 // literalsOf returns the strings of a file that are short enough to be a name or a message.

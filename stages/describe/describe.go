@@ -3,12 +3,12 @@
 //
 // A Drafter writes the text from Material. Today's drafter is Rules: it turns a
 // sentence into a wish and keeps the author's other sentences, with code and quotations
-// unchanged (faithful.go). It leaves out blocks of code, and wishes that no test can
-// see (unseen.go). The gates (gates.go) then judge the draft, whoever wrote it.
+// unchanged (faithful.go). It leaves out blocks of code that are no example of
+// one line, and wishes that no test can see (unseen.go). The gates (gates.go) then judge the draft, whoever wrote it.
 //
 // A statement never tells what exists only in the solution, unless the tests use it or
 // the project told its users. The stage never invents, never edits a draft beyond
-// adding literals that the tests compare with, and rules never pose as a model.
+// adding what the tests compare with, and rules never pose as a model.
 package describe
 
 import (

@@ -399,6 +399,8 @@ func TestRequest(t *testing.T) {
 		{"Add support in the loader", "", "add support in the loader"},
 		{"Add xand tag", "", "add an xand tag"},
 		{"Add ndigits option to intcomma", "", "add an ndigits option to intcomma"},
+		{"Add set option", "", "add a set option"},
+		{"Add SQL builder", "", "add an SQL builder"},
 		{"Add HTTP header", "", "add an HTTP header"},
 		{"Add `unset` method", "", "add an `unset` method"},
 		{"Add unique constant", "", "add a unique constant"},

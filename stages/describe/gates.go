@@ -89,13 +89,15 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 	if leaks := t.leaks(d); len(leaks) > 0 {
 		return st, pipeline.Reject(schemas.LeakyStatement, "the draft by %s names what only the solution has: %s", d.Provider, strings.Join(leaks, ", "))
 	}
-	st.Thin = d.Thin || t.thin(d.Text, len(st.Interface)+len(t.literals))
-	if t.start.Kind == schemas.KindEdit { // which says little on purpose
-		st.Thin = d.Thin || lazyThin(d.Text, len(st.Interface)+len(t.literals))
-	}
+	stated := len(st.Interface) + len(t.literals)
 	more := stateLiterals(d.Text, t.literals, t.shown)
 	if d.Provider == prompts.Rules { // a model sees what the tests compare with
-		more = strings.TrimSpace(more + " " + strings.Join(stateRewritten(d.Text+more, t.code.rewritten()), " "))
+		changed := stateRewritten(d.Text+more, t.code.rewritten())
+		more, stated = strings.TrimSpace(more+" "+strings.Join(changed, " ")), stated+len(changed)
+	}
+	st.Thin = d.Thin || t.thin(d.Text, stated)
+	if t.start.Kind == schemas.KindEdit { // which says little on purpose
+		st.Thin = d.Thin || lazyThin(d.Text, stated)
 	}
 	if more != "" {
 		st.Text += "\n\n" + more
@@ -132,9 +134,9 @@ func (t *task) leaks(d Draft) []string {
 // thin reports whether a text with stated names and literals below it says too little to work
 // on: too few words, or none of what the tests assert.
 func (t *task) thin(text string, stated int) bool {
-	asserted := t.code.asserted(text)
-	unasserted := t.code.asserts().text != "" && asserted+stated+len(prose.Names(text)) == 0
-	return unasserted || thin(text, stated+asserted)
+	names, words := t.code.asserted(text)
+	unasserted := t.code.asserts().text != "" && names+words+stated+len(prose.Names(text)) == 0
+	return unasserted || thin(text, stated+names)
 }
 
 // unsaid rejects an empty draft.

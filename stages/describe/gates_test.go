@@ -165,3 +165,18 @@ func TestLeaks(t *testing.T) {
 		}
 	}
 }
+
+// A message is stated once: not where the text has it with values, and never with %s.
+func TestStateLiterals(t *testing.T) {
+	t.Parallel()
+	all, shown := []string{"failed (… …)", "no such flag …"}, map[string]string{"no such flag …": "no such flag x"}
+	for text, want := range map[string]string{
+		"It is said.": `The messages are "failed (… …)" and "no such flag …", such as "no such flag x".`,
+		"The repr is \"failed (ValueError aaa)\".":      `The message is "no such flag …", such as "no such flag x".`,
+		"It says \"no such flag y\" or `failed (A b)`.": "",
+	} {
+		if got := stateLiterals(text, all, shown); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -39,8 +39,13 @@ func literalOf(text, content string) literal {
 	return literal{raw: raw, value: escapedMark.ReplaceAllString(value, "$1")}
 }
 
-// hole matches a placeholder in a message, in the forms of both languages.
-var hole = lazyregexp.New(`…|\{[^{}]*\}|%[-+#0-9.*]*(?:\[\d+\])?[a-zA-Z]|%\(\w+\)[a-z]|\.\*\??|\.\+`)
+// placeholder is one in a message, in the forms of both languages.
+const placeholder = `…|\{[^{}]*\}|%[-+#0-9.*]*(?:\[\d+\])?[a-zA-Z]|%\(\w+\)[a-z]|\.\*\??|\.\+`
+
+var hole = lazyregexp.New(placeholder)
+
+// holes are such placeholders with nothing between them.
+var holes = lazyregexp.New(`(?:` + placeholder + `)+`)
 
 // wanted returns the literals that exist only in the solution and that the tests compare
 // with or pass in. The statement has to give them. A message has "…" for each value that the
@@ -57,10 +62,10 @@ func (s *solution) wanted() (out []string, shown map[string]string) {
 			continue
 		}
 		if t := s.inTests(func(t string) bool { return sameText(l.value, t) }); t != "" {
-			form := hole.ReplaceAllString(l.value, "…")
+			form, example := holes.ReplaceAllString(l.value, "…"), strings.TrimSuffix(strings.Trim(unescape(t), "^$"), `\n`)
 			out = append(out, form)
-			if form := strings.Trim(unescape(t), "^$"); hole.MatchString(l.value) && !hole.MatchString(form) && filled(l.value, form) && len(form) < len(l.value)+longest {
-				shown[hole.ReplaceAllString(l.value, "…")] = form
+			if hole.MatchString(l.value) && !hole.MatchString(example) && filled(l.value, example) && len(example) < len(l.value)+longest {
+				shown[form] = example
 			}
 			continue
 		}

@@ -231,3 +231,15 @@ func TestMessagesOf(t *testing.T) {
 		t.Error(names, messages)
 	}
 }
+
+// The code of the base is that of functions that the change edits and the tests call.
+func TestBaseCode(t *testing.T) {
+	t.Parallel()
+	w, _ := read1(t, "testdata/parameters.txtar")
+	got := newTask(facts{change: w.change, start: w.start, proof: w.proof, base: w.base, solution: w.solution}).material.Base
+	for part, want := range map[string]bool{"# kit/wait.py, line ": true, "def parse_qs(text):\n    return": true, "exp_base": true, "def split": false, "def join": false, "multiplier=1": false} {
+		if strings.Contains(got, part) != want {
+			t.Errorf("%q is in it: %t, in\n%s", part, !want, got)
+		}
+	}
+}

@@ -36,6 +36,36 @@ var (
 	sure   = lazyregexp.New(`(?i)^(?:make|making|made|makes) sure (?:that )?(.+)$`)
 )
 
+// howDone is the order of a sentence that begins with an adverb and a verb, "" for any other.
+func howDone(s string) string {
+	m := adverb.FindStringSubmatch(s)
+	if m == nil {
+		return ""
+	}
+	v, ok := verbs()[strings.ToLower(m[2])]
+	if !ok || v.form == gerund {
+		return ""
+	}
+	how := strings.ToLower(m[1])
+	if !strings.HasSuffix(how, "ly ") || how == "simply " {
+		how = ""
+	}
+	return how + verbal(v, m[3][1:])
+}
+
+// doneTo turns "X has been renamed to y" into "rename X to y", "" where it says something else.
+func doneTo(s string) string {
+	m := done.FindStringSubmatch(s)
+	if m == nil || clause(m[1]) || subordinate.MatchString(m[1]) {
+		return ""
+	}
+	v := verbs()[strings.ToLower(m[2])]
+	if v.form != past || !slices.Contains(makers, v.base) {
+		return ""
+	}
+	return v.base + " " + article(v.base, lower(m[1])) + m[3]
+}
+
 var subordinate = lazyregexp.New(`(?i)\b(?:that|which|who|when|if|because|where|while|after)\b`)
 
 // makers are verbs of which "X has been …" says what the change is.
@@ -85,12 +115,8 @@ func want(s, heading string) (string, bool) {
 	if m := thisChange.FindStringSubmatch(s); m != nil && verbs()[strings.ToLower(m[1])].form == third && verbs()[strings.ToLower(m[1])].base != "" {
 		s = m[1] + m[2]
 	}
-	if m := adverb.FindStringSubmatch(s); m != nil && verbs()[strings.ToLower(m[2])].base != "" && verbs()[strings.ToLower(m[2])].form != gerund {
-		how := strings.ToLower(m[1])
-		if !strings.HasSuffix(how, "ly ") || how == "simply " {
-			how = ""
-		}
-		return how + verbal(verbs()[strings.ToLower(m[2])], m[3][1:]), true
+	if order := howDone(s); order != "" {
+		return order, true
 	}
 	if m := slashed.FindStringSubmatch(s); m != nil && isVerb(strings.ToLower(m[1])) {
 		if next, _, _ := strings.Cut(m[2], " "); isVerb(strings.ToLower(next)) {
@@ -98,10 +124,8 @@ func want(s, heading string) (string, bool) {
 		}
 		s = m[1] + " " + m[2] // a title made from a branch's name
 	}
-	if m := done.FindStringSubmatch(s); m != nil && !clause(m[1]) && !subordinate.MatchString(m[1]) {
-		if v := verbs()[strings.ToLower(m[2])]; v.form == past && slices.Contains(makers, v.base) {
-			return v.base + " " + article(v.base, lower(m[1])) + m[3], true
-		}
+	if order := doneTo(s); order != "" {
+		return order, true
 	}
 	first, rest, _ := strings.Cut(s, " ")
 	word := strings.ToLower(first)
@@ -278,7 +302,7 @@ func article(verb, what string) string {
 
 // A word that begins with a vowel, or with a consonant that is spelled out: "ndigits", "HTTP".
 var (
-	spokenVowel = lazyregexp.New(`(?i)^(?:[aeio]|u(?:n[^i]|p)|x|[lmn][bcdfghjkmpqrstvwxz]|f[bcdfghjkmnpqstvwxz]|r[bcdfgjklmnpqrstvwxz]|h[tm])|^S[A-Z]{2}\b`)
+	spokenVowel = lazyregexp.New(`(?i)^(?:[aeio]|u(?:n[^i]|p)|x|[lmn][bcdfghjkmpqrstvwxz]|f[bcdfghjkmnpqstvwxz]|r[bcdfgjklmnpqrstvwxz]|h[tm]|s(?:ql|sl|sh|vg|dk|mtp)\b)`)
 	spokenYou   = lazyregexp.New(`(?i)^(?:eu|on(?:e|ce)\b)`)
 )
 

@@ -13,6 +13,7 @@ type pair struct{ old, now string }
 var (
 	anyQuoted = lazyregexp.New("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`")
 	asserting = lazyregexp.New(`\bassert|==|!=|Equal|(?i:\bwant|\bexpect)|match=`)
+	ownWords  = lazyregexp.New(`%[-+#]?[a-z]`) // of what a test says when it fails
 	rawMark   = lazyregexp.New("`|\"\"\"|'''")
 )
 
@@ -104,7 +105,7 @@ func middle(text, other string) string {
 func (q pair) alike() bool {
 	const longest = 200
 	longer := max(len(q.old), len(q.now))
-	return longer <= longest && q.old != q.now && 2*(len(q.now)-len(middle(q.now, q.old))) >= longer
+	return longer <= longest && q.old != q.now && !ownWords.MatchString(q.now) && 2*(len(q.now)-len(middle(q.now, q.old))) >= longer
 }
 
 func (q pair) differs() pair { return pair{middle(q.old, q.now), middle(q.now, q.old)} }

@@ -6,7 +6,7 @@ import "testing"
 // to is not.
 func TestThin(t *testing.T) {
 	t.Parallel()
-	asserting := &task{code: &solution{asserting: &assertions{
+	asserting := &task{code: &solution{tests: uses{asked: map[string]bool{"intcomma": true}}, declared: map[string][]declaration{"intcomma": {{}}}, asserting: &assertions{
 		text:  `h.Get("Access-Control-Request-Private-Network") "Origin, X-Wide" "maxAge" "vary" pickle.dumps`,
 		words: map[string]bool{"vary": true, "pickle": true, "yaml": true, "pars": true, "comma": true, "list": true},
 	}}}
@@ -15,7 +15,8 @@ func TestThin(t *testing.T) {
 		"I want to set maxAge of answers.":                                                             false,
 		"I want to add Retry-After to Vary.":                                                           true, // which no test asserts
 		"I want to add vary.":                                                                          true, // no name by its form
-		"I want to have pickleable exceptions.":                                                        false,
+		"I want to have pickleable exceptions.":                                                        true, // two words, and no name
+		"I want to add an ndigits option to intcomma.":                                                 false,
 		"I want to have other exceptions.":                                                             true,
 		"I want to escape quotation marks in names of yaml fields.":                                    false,
 		"I want to escape quotation marks in names of sheets.":                                         true, // none of it is asserted
@@ -42,8 +43,8 @@ func TestAsserts(t *testing.T) {
 		"I want to keep literals.": 1, "I want to have it sort services.": 2, "I want to have kits imported.": 0,
 		"I want to have MasterPackage sorted.": 1, "I want to have OtherPackage sorted.": 0,
 	} {
-		if got := s.asserted(text); got != want {
-			t.Errorf("%q: %d, want %d of %v", text, got, want, s.asserts())
+		if names, words := s.asserted(text); max(names, words) != want {
+			t.Errorf("%q: %d and %d, want %d of %v", text, names, words, want, s.asserts())
 		}
 	}
 }
