@@ -93,6 +93,9 @@ func kindsOf(text string) []schemas.Label {
 	return out
 }
 
+// bugfix begins an entry that says what it is, whatever its heading.
+var bugfix = lazyregexp.New(`(?i)^(?:\W*\w+\W+){0,2}bug-?fix\b`)
+
 // notes reads headings and fragment types. "Changes" and "Breaking changes" are not in
 // any list, because entries of every kind stand below them.
 func (f *findings) notes(notes []schemas.Note) {
@@ -113,6 +116,9 @@ func (f *findings) notes(notes []schemas.Note) {
 		}
 		for _, l := range labels {
 			f.add(l, rule, quote, weight)
+			if words := bugfix.FindString(n.Text); words != "" && l == improvement {
+				f.add(fix, "bugfix_below_heading", words, weight+1)
+			}
 			// "Improvements: remove redundant code" is upkeep that was filed under a kind.
 			if s, words := leading(plain(untyped(n.Text))); s != nil && s.label == other && s.weight >= weightUpkeep && rule == "heading" && (l == feature || l == improvement) {
 				f.add(other, "upkeep_below_heading", words, weight+1)

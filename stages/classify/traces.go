@@ -66,9 +66,9 @@ func exported(name string) bool {
 	return true
 }
 
-// signature matches a line of a diff that declares a function on one line: its sign, its name and
-// its parameters.
-var signature = lazyregexp.New(`^([-+])\s*(?:async )?(?:def|func(?: \([^)]*\))?) ([A-Za-z]\w*)\(([^()]*)\)`)
+// signature matches a line of a diff that declares a public function on one line: its sign, its
+// name (of Python or of Go), and its parameters.
+var signature = lazyregexp.New(`^([-+])\s*(?:(?:async )?def ([A-Za-z]\w*)|func(?: \([^)]*\))? (\p{Lu}\w*))\(([^()]*)\)`)
 
 // subscript is what stands in the brackets of a type: its commas separate no parameters.
 var subscript = lazyregexp.New(`\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]`)
@@ -85,17 +85,18 @@ func gained(diff string) string {
 		if m == nil || strings.HasPrefix(line, "---") || strings.HasPrefix(line, "+++") {
 			continue
 		}
+		name, params := m[2]+m[3], m[4]
 		if m[1] == "-" {
-			before[m[2]] = m[3]
+			before[name] = params
 			continue
 		}
-		was, ok := before[m[2]]
-		if !ok || strings.Count(m[3], ",") <= strings.Count(was, ",") && strings.TrimSpace(was) != "" {
+		was, ok := before[name]
+		if !ok || strings.Count(params, ",") <= strings.Count(was, ",") && strings.TrimSpace(was) != "" {
 			continue // new as a whole, or renamed
 		}
-		for _, p := range strings.Split(m[3], ",") {
-			if name := parameter.FindStringSubmatch(p); name != nil && !word(name[1]).MatchString(was) {
-				return m[2] + "(" + name[1] + ")"
+		for _, p := range strings.Split(params, ",") {
+			if of := parameter.FindStringSubmatch(p); of != nil && !word(of[1]).MatchString(was) {
+				return name + "(" + of[1] + ")"
 			}
 		}
 	}

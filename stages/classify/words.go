@@ -87,7 +87,7 @@ var prefix = lazyregexp.New("^[`\\w./*(),-]+(?: [`\\w./*-]+)?: +")
 
 // swaps begin a title that tells how the code does the same in another way. What users notice
 // of such a change stands in notes.
-var swaps = lazyregexp.New(`(?i)^(?:replac(?:e|es|ed|ing)|switch(?:es|ed|ing)?|renam(?:e|es|ed|ing)|mov(?:e|es|ed|ing))\b`)
+var swaps = lazyregexp.New(`(?i)^(?:replac(?:e|es|ed|ing)|switch(?:es|ed|ing)?|renam(?:e|es|ed|ing)|mov(?:e|es|ed|ing)|us(?:e|es|ing))\b`)
 
 func (f *findings) say(rule, text string, share int) {
 	if s, quote := leading(text); s != nil {
