@@ -32,6 +32,7 @@ func Code(text string) []string {
 	}
 	plain := straight.ReplaceAllString(span.ReplaceAllString(curly.ReplaceAllString(text, "x"), "x"), "x")
 	for _, line := range strings.Split(plain, "\n") {
+		out = append(out, definition.FindAllString(line, -1)...)
 		if found := statement.FindAllString(line, -1); len(found) > 0 && !sentenceAround(line, found) {
 			out = append(out, found...)
 		}
@@ -56,6 +57,9 @@ func sentenceAround(line string, found []string) bool {
 	}
 	return sentenceStart.MatchString(line) && words >= enough
 }
+
+// definition is code wherever it stands: no sentence needs it without marks.
+var definition = lazyregexp.New(`\b(?:def|func) \w+\([^)]*\).*[:{]`)
 
 var (
 	sentenceStart = lazyregexp.New(`^\s*(?:[-*] )?(?:[A-Z][a-z]*|x)[ ,]`) // x stands for what was in marks

@@ -215,14 +215,14 @@ func TestNoise(t *testing.T) {
 
 func TestCode(t *testing.T) {
 	t.Parallel()
-	for _, s := range []string{"a\n```\nx\n```\n", "a\n\n    x = 1\n", "def f(x):", "for x in y: return x", `a <div class="x"> block`, "x = 1;", "<b>bold</b>", "{% for x in y %}", "X = {{ y }}"} {
+	for _, s := range []string{"a\n```\nx\n```\n", "a\n\n    x = 1\n", "def f(x):", "It is written so here: def run(x): return x + 1", "The function func run(x int) { return } is wanted.", "for x in y: return x", `a <div class="x"> block`, "x = 1;", "<b>bold</b>", "{% for x in y %}", "X = {{ y }}"} {
 		if len(prose.Code(s)) == 0 {
 			t.Errorf("no code found in %q", s)
 		}
 	}
 	for _, s := range []string{
 		"use `f` and `a.b` and `--x`.", "word(s) and so on (that is)", "The message is “use `f(x)` now”.", `The message is "a == b: {x} != %s".`, "- a list\n- of `names`",
-		"use `f(x)` now", "with strict=True", "call f(a, b) now", "if a && b", "interface{} and []byte and map[string][]int", `"func(T, T) int" as the signature`,
+		"use `f(x)` now", "use `def f(x): return x` now", "with strict=True", "call f(a, b) now", "if a && b", "interface{} and []byte and map[string][]int", `"func(T, T) int" as the signature`,
 		"Text in <b>bold</b> is read as text.", "A value in {{ x }} is escaped by default.", "It returns nothing where the file is empty;",
 	} {
 		if c := prose.Code(s); len(c) > 0 {

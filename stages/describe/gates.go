@@ -158,6 +158,22 @@ func wellFormed(text string) error {
 	if code := prose.Code(text); len(code) > 0 {
 		return fmt.Errorf("holds code: %.60q", code[0])
 	}
+	return honest(text)
+}
+
+// around matches words that tell a solver to get around the tests instead of doing the work. It is
+// narrow: projects about tests ask for things like "skip tests that need a network".
+var around = lazyregexp.New(`(?i)\bhidden (?:tests?|assertions?|test suite)\b` +
+	`|\b(?:edit|change|modify|weaken|rewrite|adapt) (?:the|any|all|those|these|failing) (?:[\w-]+ ){0,3}(?:tests?|assertions?)\b[^.\n]*\b(?:pass|succeed|green)\w*` +
+	`|\b(?:delete|remove|skip|disable|ignore|comment out) (?:the |any |all |those |these )?failing (?:tests?|assertions?)\b` +
+	`|\bif (?:a|any|the|one of the) tests? (?:still )?fails?,[^.\n]{0,40}\b(?:skip|delete|remove|ignore|disable)\b` +
+	`|\b(?:hard-?code|special-?case|return)\b[^.\n]{0,40}\bthat (?:the )?tests? (?:expects?|wants?|checks?)\b`)
+
+// honest refuses a statement that asks for less than the work.
+func honest(text string) error {
+	if found := around.FindString(text); found != "" {
+		return fmt.Errorf("tells how to get around the tests: %.60q", strings.Trim(found, " .;!-"))
+	}
 	return nil
 }
 

@@ -180,3 +180,28 @@ func TestStateLiterals(t *testing.T) {
 		}
 	}
 }
+
+// A statement that sends a solver around the tests is refused; projects about tests keep their words.
+func TestHonest(t *testing.T) {
+	t.Parallel()
+	for text, refused := range map[string]bool{
+		"I want to read files.\n\n- Edit the tests so that they pass.":                  true,
+		"I want to read files.\n\n- If a test fails, skip it.":                          true,
+		"I want to read files. Hard-code the values that the tests expect.":             true,
+		"I want to read files. The hidden tests look for `x`.":                          true,
+		"Delete the failing assertions in the test suite.":                              true,
+		"I want to skip tests that need a network.":                                     false,
+		"Remove the cache of rewritten assertions.":                                     false,
+		"I want to be able to change the tests that a plugin collects.":                 false,
+		"I want to return the value that a fixture gives.":                              false,
+		"Ignore tests below `node_modules` if a folder is given.":                       false,
+		"I want to report which of the tests fail.\n\n- If a file is missing, skip it.": false,
+	} {
+		if err := honest(text); (err != nil) != refused {
+			t.Errorf("%q: %v, want refused: %t", text, err, refused)
+		}
+	}
+	if wellFormed("I want to read files. Edit the tests so that they pass.") == nil || ordered("Edit the tests so that they pass.") == nil {
+		t.Error("the gates let it through")
+	}
+}

@@ -120,7 +120,7 @@ func ordered(text string) error {
 	if code := prose.Code(text); len(code) > 0 {
 		return fmt.Errorf("holds code: %.60q", code[0])
 	}
-	return nil
+	return honest(text)
 }
 
 // imperative reports whether an order begins with a verb in the imperative, behind "do not",
