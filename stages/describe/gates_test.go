@@ -205,3 +205,14 @@ func TestHonest(t *testing.T) {
 		t.Error("the gates let it through")
 	}
 }
+
+// A literal that is a dotted name leaks nothing where each of its parts may be said.
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	s := &solution{base: &source{}, only: map[string]bool{"Accept": false, "from_header": true, "_dump": true}, tests: uses{names: map[string]bool{"from_header": true}}}
+	for literal, want := range map[string]bool{"Accept.from_header": true, "Accept._dump": false, "from_header": false, "Accept.from_header is gone": false} {
+		if got := s.known(literal); got != want {
+			t.Errorf("%s: %t, want %t", literal, got, want)
+		}
+	}
+}

@@ -279,7 +279,7 @@ func (s *solution) leaks(text string) []string {
 		}
 	}
 	for _, l := range s.texts {
-		if len(l.value) >= longLiteral && prose.Says(text, l.value) && !s.base.holds(l.raw) && !s.testsSay(l.value) && !s.says(l.value) && !s.allowedText(l.value) {
+		if len(l.value) >= longLiteral && prose.Says(text, l.value) && !s.base.holds(l.raw) && !s.testsSay(l.value) && !s.says(l.value) && !s.allowedText(l.value) && !s.known(l.value) {
 			out = append(out, l.value)
 		}
 	}
@@ -292,6 +292,14 @@ func (s *solution) leaks(text string) []string {
 func (s *solution) says(text string) bool {
 	in := func(l string) bool { return prose.Says(l, text) }
 	return slices.ContainsFunc(s.given, in) || slices.ContainsFunc(s.tests.literals, in)
+}
+
+// known reports whether a literal is a dotted name of which each part may be said.
+func (s *solution) known(literal string) bool {
+	parts := strings.Split(literal, ".")
+	return len(parts) > 1 && nameShape.MatchString(literal) && !slices.ContainsFunc(parts, func(part string) bool {
+		return s.onlyHere(part) && !s.tests.names[part] && !s.says(part) && !s.allowed(part)
+	})
 }
 
 // longLiteral is how many bytes a literal needs so that finding it in a text is no
