@@ -11,6 +11,7 @@ import (
 // question is what the dispatcher wants of the store, apart from settling.
 type question struct {
 	back     []int64
+	died     []int64  // whose workers went silent
 	suspects []string // stages whose suspects there is room for
 	wants    []Want
 	look     bool
@@ -39,6 +40,11 @@ func (r *run) answer(ctx context.Context, a *answer) (err error) {
 	if len(a.back) > 0 {
 		if err = r.queue.Back(ctx, a.back); err != nil {
 			return fmt.Errorf("giving steps back: %w", err)
+		}
+	}
+	if len(a.died) > 0 {
+		if err = r.store.Died(ctx, r.owner, a.died); err != nil {
+			return fmt.Errorf("booking steps whose worker died: %w", err)
 		}
 	}
 	if a.look {
@@ -107,13 +113,14 @@ func (d *dispatcher) ask() {
 		return // what we hold goes back at the end, if at all
 	}
 	q.back, d.undone = d.undone, nil
+	q.died, d.died = d.died, nil
 	if !d.stopping && !d.over {
 		q.look, q.suspects, q.wants = d.look, d.wantSuspect(), d.wants()
 		if d.look {
 			d.look, d.fresh, d.tried = false, true, false
 		}
 	}
-	if len(q.back)+len(q.suspects)+len(q.wants) == 0 && !q.look {
+	if len(q.back)+len(q.died)+len(q.suspects)+len(q.wants) == 0 && !q.look {
 		return
 	}
 	d.asking = true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -71,6 +72,7 @@ type dispatcher struct {
 	fault    error // the first that ends the run
 	drainErr error
 	undone   []int64
+	died     []int64 // steps whose workers went silent
 	// kept are steps that met a fault of the machine which others may not meet: nobody takes
 	// them again before the run ends.
 	kept  []int64
@@ -130,6 +132,15 @@ func (r *run) dispatch(ctx context.Context, observer Observer) error {
 	return err
 }
 
+// limit takes note of what there is now of some resources.
+func (d *dispatcher) limit(now map[string]int) {
+	maps.Copy(d.opts.Resources, now)
+	for _, l := range d.lanes {
+		l.cap = d.capOf(l.node)
+	}
+	d.look = true
+}
+
 // capOf is how many steps of a stage can run at once.
 func (r *run) capOf(n *node) int {
 	c := r.opts.Slots
@@ -181,6 +192,8 @@ func (d *dispatcher) loop(ctx context.Context) error {
 			hurry = nil
 			d.stop(errStop)
 			d.cut(errStop)
+		case limits := <-d.opts.Limits:
+			d.limit(limits)
 		case err := <-d.beats:
 			d.fail(err)
 		}
@@ -347,7 +360,15 @@ func (d *dispatcher) ends(res result) {
 	}
 	if res.interrupted || d.failed() {
 		res.interrupted = true
-		d.undone = append(d.undone, res.claim.ID)
+		if res.died && !d.failed() {
+			d.died = append(d.died, res.claim.ID)
+		} else {
+			d.undone = append(d.undone, res.claim.ID)
+		}
+		if res.suspect {
+			d.suspecting = false
+		}
+		d.look = d.look || !d.stopping // it is ready again
 		d.observer.End(res.step(), false)
 		return
 	}
@@ -395,6 +416,9 @@ func (d *dispatcher) books(batch []result) {
 			res.interrupted = true
 		}
 		step := res.step()
+		if res.done != nil && !res.interrupted {
+			res.done()
+		}
 		d.observer.End(step, false)
 		if step.State == schemas.StepInterrupted {
 			continue

@@ -92,7 +92,7 @@ func EndOf(ctx context.Context, err error) schemas.StepState {
 		return schemas.StepDone
 	case errors.As(context.Cause(ctx), &late):
 		return schemas.StepFailed
-	case ctx.Err() != nil, errors.As(err, &halted):
+	case ctx.Err() != nil, errors.As(err, &halted), errors.Is(err, ErrDied), errors.Is(err, ErrBack):
 		return schemas.StepInterrupted
 	case errors.As(err, &rejected):
 		return schemas.StepRejected

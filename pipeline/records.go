@@ -148,6 +148,9 @@ type BeginOptions struct {
 	// fingerprints nor tried again, and where its input changes it is kept until a run
 	// comes to its stage.
 	Until string
+	// Away are stages whose steps are done on other machines: those that ran when the process
+	// died are given out again as if they had not been, and no crash is booked.
+	Away []string
 }
 
 // Answer is what a paid request came to. The intent is written before it is sent.

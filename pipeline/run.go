@@ -26,6 +26,11 @@ type RunOptions struct {
 	Slots int
 	// Resources are the limits of what stages need, by name.
 	Resources map[string]int
+	// Far does the steps of some stages on other machines; nil: all are done here.
+	Far Far
+	// Limits changes Resources while the run goes on: workers come and go. Each value replaces
+	// the limits that it names; nil changes nothing.
+	Limits <-chan map[string]int
 	// Grace is how long running steps have after the first cancel of the context.
 	Grace time.Duration
 	// Hurry ends the grace as soon as it is closed; nil is never.
@@ -135,7 +140,7 @@ func (r *run) check() error {
 	}
 	for _, n := range r.plan.order {
 		for name, need := range n.options.Needs {
-			if limit, ok := r.opts.Resources[name]; ok && need > limit {
+			if limit, ok := r.opts.Resources[name]; ok && need > limit && r.opts.Limits == nil {
 				errs = append(errs, fmt.Errorf("stage %s needs %d %s, and there is %d", n.info.Name, need, name, limit))
 			}
 		}
@@ -197,7 +202,7 @@ func (n *node) list(seeds []Record) (schemas.Digest, error) {
 }
 
 func (r *run) begin(ctx context.Context, list schemas.Digest, seeds iter.Seq2[Made, error]) error {
-	o := BeginOptions{Worker: r.opts.Worker, Stages: r.plan.Infos(), Join: r.opts.Join, RetryCrashed: r.opts.RetryCrashed, Until: r.opts.Until}
+	o := BeginOptions{Worker: r.opts.Worker, Stages: r.plan.Infos(), Join: r.opts.Join, RetryCrashed: r.opts.RetryCrashed, Until: r.opts.Until, Away: r.plan.away(r.opts)}
 	if err := r.store.Begin(ctx, o); err != nil {
 		return fmt.Errorf("beginning the run: %w", err)
 	}
@@ -213,6 +218,16 @@ func (r *run) begin(ctx context.Context, list schemas.Digest, seeds iter.Seq2[Ma
 		}
 	}
 	return nil
+}
+
+// away are the stages whose steps go to other machines.
+func (p *Plan) away(o RunOptions) (stages []string) {
+	for _, n := range p.nodes() {
+		if o.away(n.info.Name) {
+			stages = append(stages, n.info.Name)
+		}
+	}
+	return stages
 }
 
 func (r *run) last() *node { return r.plan.order[len(r.plan.order)-1] }

@@ -81,6 +81,7 @@ type beside struct {
 	provenance []any
 	cost       float64
 	doing      func(text string) // nil where nobody asks
+	settled    func()            // called when the step is settled; nil is nobody
 }
 
 func (b *beside) into(s *Settlement) error {
@@ -123,6 +124,8 @@ type result struct {
 	suspect     bool
 	interrupted bool
 	halted      *Halted // what interrupted it, where that was the machine
+	died        bool    // its worker went silent: it counts as a crash
+	done        func()  // to be called when it is settled; nil is nobody
 	settled     Settled
 	err         error // of the store
 	cause       error // of an end that is not done, with its types
@@ -133,34 +136,45 @@ func (r *run) execute(ctx context.Context, l *lane, c Claim) result {
 	n, start := l.node, r.opts.Now()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if n.options.Timeout > 0 {
-		ctx, cancel = context.WithTimeoutCause(ctx, n.options.Timeout, &timeoutError{n.options.Timeout})
+	if !r.opts.away(n.info.Name) { // whose clock runs where the step does
+		ctx, cancel = n.bounded(ctx)
 		defer cancel()
 	}
 	b := &beside{stage: n.info.Name, key: c.Key}
 	if o, ok := r.observer.(interface{ Doing(stage, key, text string) }); ok {
 		b.doing = func(text string) { o.Doing(n.info.Name, c.Key, text) }
 	}
-	outs, err := r.work(context.WithValue(ctx, besideKey{}, b), n, c)
+	outs, err := perform(context.WithValue(ctx, besideKey{}, b), func(ctx context.Context) ([]Made, error) { return r.call(ctx, n, c) })
 	res := result{lane: l, claim: c, settlement: Settlement{ID: c.ID, Owner: r.owner, Attempt: c.Attempt, Outputs: outs}}
 	if besideErr := b.into(&res.settlement); err == nil {
 		err = besideErr
 	}
+	b.mu.Lock()
+	res.done = b.settled
+	b.mu.Unlock()
 	r.end(ctx, &res, err)
 	res.settlement.MS = r.opts.Now().Sub(start).Milliseconds()
 	return res
 }
 
-// work runs the stage in a goroutine of its own, which is left behind where it
+// bounded is ctx with the time-out of a stage.
+func (n *node) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if n.options.Timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, n.options.Timeout, &timeoutError{n.options.Timeout})
+}
+
+// perform runs a step in a goroutine of its own, which is left behind where it
 // does not end when it is told to: others need its place.
-func (r *run) work(ctx context.Context, n *node, c Claim) ([]Made, error) {
+func perform(ctx context.Context, step func(context.Context) ([]Made, error)) ([]Made, error) {
 	type output struct {
 		made []Made
 		err  error
 	}
 	over := make(chan output, 1)
 	go func() {
-		made, err := guarded(func() ([]Made, error) { return r.call(ctx, n, c) })
+		made, err := guarded(func() ([]Made, error) { return step(ctx) })
 		over <- output{made, err}
 	}()
 	select {
@@ -196,7 +210,13 @@ func (r *run) call(ctx context.Context, n *node, c Claim) ([]Made, error) {
 			return nil, fmt.Errorf("reading what %s left: %w", n.build.info.Name, err)
 		}
 	}
-	outs, err := n.run(ctx, c.Record, built)
+	var outs []Made
+	var err error
+	if r.opts.away(n.info.Name) {
+		outs, err = r.far(ctx, n, c, built)
+	} else {
+		outs, err = n.run(ctx, c.Record, built)
+	}
 	if err != nil || len(n.next) == 0 { // a build's output goes to its members
 		return outs, err
 	}
@@ -258,6 +278,7 @@ func (r *run) end(ctx context.Context, res *result, err error) {
 		res.interrupted = true
 		if ctx.Err() == nil {
 			errors.As(err, &res.halted)
+			res.died = errors.Is(err, ErrDied)
 		}
 	case s.State == schemas.StepRejected && errors.As(err, &rejected):
 		s.Reason, s.Evidence = rejected.Reason, rejected.Evidence
@@ -276,8 +297,13 @@ func (r *run) end(ctx context.Context, res *result, err error) {
 		}
 		s.NotBefore = deferred.Until
 	case ctx.Err() != nil:
-		s.Detail = fmt.Sprintf("%v: %v", context.Cause(ctx), err)
+		s.Detail = late(ctx, err)
 	}
+}
+
+// late is what is said of a step that its time-out ended.
+func late(ctx context.Context, err error) string {
+	return fmt.Sprintf("%v: %v", context.Cause(ctx), err)
 }
 
 func (r *run) isTold() bool {

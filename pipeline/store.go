@@ -31,6 +31,9 @@ type Store interface {
 	Settle(ctx context.Context, all []Settlement) ([]Settled, error)
 	// Release gives claimed steps back, as if they had not been claimed.
 	Release(ctx context.Context, owner string, ids []int64) error
+	// Died books that other processes died over claimed steps, and makes them ready again for
+	// the lane of suspects.
+	Died(ctx context.Context, owner string, ids []int64) error
 	// Due makes deferred steps ready whose time has come, and says when the next one's
 	// does; zero where there is none.
 	Due(ctx context.Context, now time.Time) (next time.Time, err error)

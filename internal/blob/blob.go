@@ -5,8 +5,12 @@
 package blob
 
 import (
+	"bytes"
+	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,7 +42,19 @@ func (e *FaultError) Unwrap() error { return e.Err }
 
 // Store is a local content-addressed directory, for any number of goroutines and
 // processes.
-type Store struct{ dir string }
+type Store struct {
+	dir string
+	// Remote has the same blobs for other machines; nil: there are none. What is put is there as well, and what is
+	// not here is got from there.
+	Remote Remote
+}
+
+// Remote is where machines exchange blobs. It may hold anything: what comes from it is compared with its digest.
+type Remote interface {
+	Put(ctx context.Context, d schemas.Digest, r io.Reader, size int64) error
+	// Get writes a blob to w; fs.ErrNotExist.
+	Get(ctx context.Context, d schemas.Digest, w io.Writer) error
+}
 
 // Open uses dir, which is made where it is missing.
 func Open(dir string) (*Store, error) {
@@ -103,7 +119,61 @@ func (s *Store) put(b []byte) (schemas.Digest, error) {
 	if err := finish(tmp, path, b); err != nil {
 		return "", err
 	}
+	if s.Remote != nil {
+		if err := s.Remote.Put(context.Background(), d, bytes.NewReader(b), int64(len(b))); err != nil {
+			return "", errors.Join(err, os.Remove(path)) // so that the next Put brings it
+		}
+	}
 	return d, nil
+}
+
+// Receive stores what r gives, as the blob d. ErrCorrupt where that is not its digest. Nothing is brought to Remote.
+func (s *Store) Receive(d schemas.Digest, r io.Reader) error {
+	path, err := s.path(d)
+	if err != nil {
+		return err
+	}
+	tmp, err := s.create()
+	if err != nil {
+		return &FaultError{true, s.dir, err}
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }()
+	sum := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(tmp, sum), r); err != nil {
+		return &FaultError{true, s.dir, errors.Join(err, tmp.Close())}
+	}
+	if got := schemas.DigestSum(sum); got != d {
+		return errors.Join(fmt.Errorf("blob %s came with the digest %s: %w", d.Short(), got.Short(), ErrCorrupt), tmp.Close())
+	}
+	if err := name(tmp, path); err != nil {
+		return &FaultError{true, s.dir, err}
+	}
+	return nil
+}
+
+// Open opens a blob, wherever it is: its bytes are those of the digest when it was stored, and are not compared again.
+// fs.ErrNotExist.
+func (s *Store) Open(d schemas.Digest) (*os.File, error) {
+	path, err := s.path(d)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if !errors.Is(err, fs.ErrNotExist) || s.Remote == nil {
+		return f, err
+	}
+	if err := s.fetch(d); err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// fetch gets a blob from Remote.
+func (s *Store) fetch(d schemas.Digest) error {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(s.Remote.Get(context.Background(), d, w)) }()
+	err := s.Receive(d, r)
+	return errors.Join(err, r.Close())
 }
 
 // create makes a locked file. Between its making and its locking a sweep may take it
@@ -159,6 +229,11 @@ func (s *Store) Get(d schemas.Digest) ([]byte, error) {
 		return nil, err
 	}
 	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && s.Remote != nil {
+		if err = s.fetch(d); err == nil {
+			b, err = os.ReadFile(path)
+		}
+	}
 	if err != nil {
 		return nil, &FaultError{false, s.dir, fmt.Errorf("reading blob %s: %w", d.Short(), err)}
 	}
@@ -202,12 +277,17 @@ func WriteFile(path string, b []byte) error {
 
 // finish fills a temporary file and gives it its name.
 func finish(tmp *os.File, path string, b []byte) error {
-	dir := filepath.Dir(path)
 	defer func() { _ = os.Remove(tmp.Name()) }() // after the rename there is nothing left to remove
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if _, err := tmp.Write(b); err != nil {
 		return errors.Join(err, tmp.Close())
 	}
-	if _, err := tmp.Write(b); err != nil {
+	return name(tmp, path)
+}
+
+// name gives a file that is whole its name.
+func name(tmp *os.File, path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return errors.Join(err, tmp.Close())
 	}
 	if err := errors.Join(tmp.Chmod(fs.FileMode(0o644)), tmp.Sync(), os.Rename(tmp.Name(), path), tmp.Close()); err != nil {

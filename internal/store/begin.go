@@ -46,7 +46,7 @@ func (s *Store) Begin(ctx context.Context, o pipeline.BeginOptions) error {
 	if err := s.register(ctx, o.Worker); err != nil || o.Join {
 		return err
 	}
-	if err := s.takeBack(ctx, o.RetryCrashed); err != nil {
+	if err := s.takeBack(ctx, o); err != nil {
 		return fmt.Errorf("taking back steps of a process that died: %w", err)
 	}
 	if err := s.newStages(ctx, p, have); err != nil {
@@ -173,7 +173,7 @@ func (s *Store) drainAgain(ctx context.Context, p *plan) error {
 // takeBack gives out again what a dead process had. On SQLite that is everything
 // which runs: this process holds the lock. On PostgreSQL others may be at work;
 // theirs are taken back when they fall silent.
-func (s *Store) takeBack(ctx context.Context, retryCrashed bool) error {
+func (s *Store) takeBack(ctx context.Context, o pipeline.BeginOptions) error {
 	if s.dir == "" {
 		return nil
 	}
@@ -182,7 +182,13 @@ func (s *Store) takeBack(ctx context.Context, retryCrashed bool) error {
 		err := s.write(ctx, "begin", func(t *tx) {
 			rows := t.load("state = 'running' ORDER BY owner, id LIMIT 1000 {lock}")
 			n = len(rows)
-			t.crashed(rows, retryCrashed)
+			for _, r := range rows {
+				if slices.Contains(o.Away, r.stage) {
+					t.release([]*row{r}, r.owner)
+				} else {
+					t.crashed([]*row{r}, o.RetryCrashed)
+				}
+			}
 			t.exec("UPDATE resource SET reserved = 0 WHERE reserved <> 0")
 			// Without a condition SQLite writes a page to empty an empty table.
 			t.exec("DELETE FROM reservation WHERE amount IS NOT NULL")

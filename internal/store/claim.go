@@ -170,6 +170,17 @@ func (s *Store) Release(ctx context.Context, owner string, ids []int64) error {
 	})
 }
 
+// Died books that workers of this owner died over steps.
+func (s *Store) Died(ctx context.Context, owner string, ids []int64) error {
+	return s.write(ctx, "died", func(t *tx) {
+		for _, r := range loadAll(t, "id", ids, "AND state = 'running'") {
+			if r.owner == owner {
+				t.crashed([]*row{r}, false)
+			}
+		}
+	})
+}
+
 func (t *tx) release(rows []*row, owner string) {
 	for _, r := range rows {
 		if r.owner == owner && r.state == schemas.StepRunning {
